@@ -1,0 +1,92 @@
+// What can go wrong, in the words of storage. Doors translate each Errc once, in one table of their own.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace stoa {
+
+enum class Errc : std::uint16_t {
+  kNotFound = 1,        // no such name, object or record
+  kExists,              // the name is taken
+  kNotDirectory,        // a directory was needed
+  kIsDirectory,         // anything but a directory was needed
+  kNotEmpty,            // the directory has entries
+  kAccess,              // permission bits or ACL refuse it
+  kNotOwner,            // only the owner or the superuser may do it
+  kReadOnly,            // the export, or the object, is read-only
+  kInvalid,             // an argument has no meaning here (rename into itself, bad offset, bad name)
+  kNameTooLong,         // a name is longer than kNameBytesMax
+  kWrongType,           // the object's type does not allow it (readlink of a file)
+  kQuota,               // a hard quota of the directory or of one above refuses it
+  kNoSpace,             // the volume is full
+  kFileTooBig,          // beyond kFileBytesMax
+  kTooManyLinks,        // beyond kLinksMax
+  kCrossDevice,         // the two objects are not of one volume
+  kBadHandle,           // a handle that this volume never gave out
+  kStale,               // a handle of an object that is gone
+  kBadCookie,           // a directory cookie that was never given out
+  kGuardMismatch,       // the guard (ctime of SETATTR) does not match
+  kPreconditionFailed,  // the object is not the version that the request expects
+  kNoAttribute,         // no such extended attribute
+  kTooLarge,            // a value, list or request is larger than its limit
+  kNoMoreData,          // seek found neither data nor hole
+  kNotSupported,        // known, and not offered
+  kRecallPending,       // a lease must be recalled first; retry
+  kBusy,                // a queue or pool is full; retry
+  kTimeout,             // the deadline passed
+  kIo,                  // the disk or the network below failed
+  kCorrupt,             // stored bytes are damaged
+  kShutdown,            // the server is stopping
+};
+inline constexpr std::uint16_t kErrcFirst = 1;
+inline constexpr std::uint16_t kErrcLast = static_cast<std::uint16_t>(Errc::kShutdown);
+
+// A stable lower-case word for logs and metrics, such as "not_found".
+std::string_view to_string(Errc code);
+
+struct Error {
+  Errc code;
+  int sys_errno = 0;      // set only when a system call was the cause
+  std::string detail{};   // for the log; no client ever sees it
+};
+
+template <class T>
+class [[nodiscard]] Result : public std::expected<T, Error> {
+ public:
+  using std::expected<T, Error>::expected;
+};
+using Status = Result<void>;
+
+inline std::unexpected<Error> fail(Errc code, std::string detail = {}) {
+  return std::unexpected<Error>(Error{code, 0, std::move(detail)});
+}
+inline std::unexpected<Error> fail(Error error) { return std::unexpected<Error>(std::move(error)); }
+
+// The failure of a system call: maps errno (ENOSPC, EDQUOT, EIO, ...) to an Errc and keeps it.
+std::unexpected<Error> fail_errno(int sys_errno, std::string detail);
+
+// "not_found: detail (errno text)", for logs and the administrator.
+std::string describe(const Error& error);
+
+}  // namespace stoa
+
+#define STOA_CONCAT_(a, b) a##b
+#define STOA_CONCAT(a, b) STOA_CONCAT_(a, b)
+
+// STOA_TRY(x, expr): declares x with the value of expr, or returns its error.
+#define STOA_TRY(name, expr)                                                   \
+  auto STOA_CONCAT(stoa_try_, __LINE__) = (expr);                              \
+  if (!STOA_CONCAT(stoa_try_, __LINE__)) [[unlikely]]                          \
+    return ::stoa::fail(std::move(STOA_CONCAT(stoa_try_, __LINE__)).error());  \
+  auto&& name = *std::move(STOA_CONCAT(stoa_try_, __LINE__))
+
+// STOA_CHECK_OK(expr): returns the error of expr, if any.
+#define STOA_CHECK_OK(expr)                                                    \
+  do {                                                                         \
+    if (auto stoa_check_ = (expr); !stoa_check_) [[unlikely]]                  \
+      return ::stoa::fail(std::move(stoa_check_).error());                     \
+  } while (false)

@@ -1,0 +1,91 @@
+# How every target of Stoa is built: warnings, sanitizers, the shared precompiled header, ccache and mold.
+include_guard(GLOBAL)
+
+find_program(STOA_CCACHE ccache)
+if(STOA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # Without these a precompiled header never hits the cache (ccache manual, "Precompiled headers").
+  set(launcher ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${STOA_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
+endif()
+
+add_compile_options(-Wall -Wextra -Wpedantic -Werror -Wno-missing-field-initializers -fno-omit-frame-pointer)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  add_compile_options(-Wthread-safety -Wno-missing-designated-field-initializers)
+  # libstdc++ 12 hides std::expected from clang, which reports an older __cpp_concepts than the header asks for;
+  # clang 19 implements what the header needs.
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-builtin-macro-redefined> $<$<COMPILE_LANGUAGE:CXX>:-D__cpp_concepts=202002L>)
+else()
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+endif()
+if(STOA_SANITIZE)
+  add_compile_options(-fsanitize=${STOA_SANITIZE} -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${STOA_SANITIZE})
+endif()
+if(STOA_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+find_program(STOA_MOLD mold)
+if(STOA_MOLD)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    add_link_options(-fuse-ld=${STOA_MOLD})
+  else()
+    add_link_options(-fuse-ld=mold)
+  endif()
+endif()
+
+# stoa_library(NAME SOURCES... [LINK PUBLIC|PRIVATE ...]): a static library whose includes start at the root.
+function(stoa_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  add_library(${name} STATIC ${arg_SOURCES})
+  target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})
+  target_link_libraries(${name} PUBLIC ${arg_PUBLIC} PRIVATE ${arg_PRIVATE})
+  if(NOT name STREQUAL "stoa_base")
+    target_precompile_headers(${name} REUSE_FROM stoa_base)
+  endif()
+endfunction()
+
+# stoa_executable(NAME SOURCES... [LINK ...]): jemalloc is linked unless a sanitizer brings its own allocator.
+function(stoa_executable name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE ${arg_LINK})
+  if(NOT STOA_SANITIZE AND NOT STOA_FUZZ)
+    target_link_libraries(${name} PRIVATE jemalloc)
+  endif()
+  target_precompile_headers(${name} REUSE_FROM stoa_base)
+endfunction()
+
+# stoa_test(NAME SOURCES... [LINK ...] [LABELS ...]): a GoogleTest binary run by ctest as one test.
+function(stoa_test name)
+  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LINK;LABELS" ${ARGN})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  stoa_executable(${name} SOURCES ${arg_SOURCES} LINK ${arg_LINK} GTest::gtest GTest::gmock GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
+endfunction()
+
+# stoa_fuzz(NAME SOURCES... [LINK ...]): a libFuzzer target; only with -DSTOA_FUZZ=ON under clang.
+function(stoa_fuzz name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
+  if(STOA_FUZZ)
+    add_executable(${name} ${arg_SOURCES})
+    target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
+    target_link_libraries(${name} PRIVATE ${arg_LINK})
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  endif()
+endfunction()
+
+# stoa_subdirectories(): adds every folder below this one that has a CMakeLists.txt, in alphabetical order.
+function(stoa_subdirectories)
+  file(GLOB lists RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS */CMakeLists.txt)
+  foreach(list IN LISTS lists)
+    get_filename_component(folder ${list} DIRECTORY)
+    add_subdirectory(${folder})
+  endforeach()
+endfunction()

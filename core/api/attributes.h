@@ -1,0 +1,79 @@
+// The attributes of a file, as every door sees them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/clock.h"
+#include "core/api/ids.h"
+
+namespace stoa::core {
+
+enum class FileType : std::uint8_t {
+  kRegular = 1,
+  kDirectory = 2,
+  kSymlink = 3,
+  kBlockDevice = 4,
+  kCharDevice = 5,
+  kSocket = 6,
+  kFifo = 7,
+};
+
+struct DeviceNumber {
+  std::uint32_t major = 0;
+  std::uint32_t minor = 0;
+  bool operator==(const DeviceNumber&) const = default;
+};
+
+struct Attributes {
+  FileId id = kNoFile;
+  std::uint32_t generation = 0;
+  FileType type = FileType::kRegular;
+  std::uint32_t mode = 0;  // the 12 permission bits, no type bits
+  std::uint32_t links = 0;
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+  DeviceNumber device{};
+  std::uint64_t size = 0;       // bytes
+  std::uint64_t allocated = 0;  // bytes taken in the store
+  Timestamp atime, mtime, ctime, btime;
+  std::uint64_t change = 0;        // grows with every change of the object (RFC 8881 5.8.1.4)
+  std::uint64_t data_version = 0;  // grows with every change of content; see ObjectVersion
+
+  ObjectVersion version() const { return {id, data_version}; }
+};
+
+// What an object was just before an operation: pre_op_attr of RFC 1813 2.6, atomic with the operation.
+struct BeforeAttributes {
+  std::uint64_t size = 0;
+  Timestamp mtime, ctime;
+  std::uint64_t change = 0;
+};
+
+// A time to set: one given by the client, or the server's clock.
+struct SetTime {
+  bool server_time = false;
+  Timestamp time{};
+};
+
+// What to change; absent members stay as they are.
+struct SetAttributes {
+  std::optional<std::uint32_t> mode;
+  std::optional<std::uint32_t> uid;
+  std::optional<std::uint32_t> gid;
+  std::optional<std::uint64_t> size;
+  std::optional<SetTime> atime;
+  std::optional<SetTime> mtime;
+};
+
+// Rights asked of access(), in the sense of RFC 1813 3.3.4.
+enum AccessBits : std::uint32_t {
+  kAccessRead = 0x01,
+  kAccessLookup = 0x02,
+  kAccessModify = 0x04,
+  kAccessExtend = 0x08,
+  kAccessDelete = 0x10,
+  kAccessExecute = 0x20,
+};
+
+}  // namespace stoa::core

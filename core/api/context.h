@@ -1,0 +1,38 @@
+// The context of one operation: built by the door, passed first, everywhere. No thread-locals.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "core/api/credentials.h"
+#include "core/api/ids.h"
+
+namespace stoa::core {
+
+enum class Door : std::uint8_t { kInternal, kAdmin, kNfs, kSmb, kS3, kNative };
+
+// What an acknowledgement of this request promises.
+enum class Durability : std::uint8_t {
+  kApplied,  // seen by every door; may be lost by a crash (an NFS UNSTABLE write, SMB without write-through)
+  kDurable,  // survives kill -9 and power cut
+};
+
+struct OpContext {
+  std::uint64_t request_id = 0;
+  Door door = Door::kInternal;  // for accounting and the journal only, never for semantics
+  Credentials cred = Credentials::superuser();
+  std::string client{};  // address, for the journal and the log
+  bool read_only = false;  // the export is read-only for this client: every mutating call fails with kReadOnly
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+
+  Durability durability = Durability::kDurable;
+  // When set, a mutating call returns as soon as its change is applied and visible, and stores here what to hand to
+  // Namespace::wait_durable() before the reply may leave. A door that has many requests at hand waits once for all.
+  // Never lowered by a call, so one variable may collect the tickets of many calls. Ignored with kApplied.
+  CommitTicket* ticket = nullptr;
+
+  bool expired() const { return std::chrono::steady_clock::now() >= deadline; }
+};
+
+}  // namespace stoa::core

@@ -1,0 +1,43 @@
+// Identities that cross the border between doors and core, and the limits of the namespace.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+
+namespace stoa::core {
+
+// Inode number at every door: 16 bits shard, 48 bits serial, never reused. 0 is no file.
+enum class FileId : std::uint64_t {};
+inline constexpr FileId kNoFile{0};
+inline constexpr FileId kRootId{1};       // the root of the volume
+inline constexpr FileId kMultipartId{2};  // a directory outside the tree that holds S3 multipart uploads
+inline constexpr FileId kFirstFreeId{16};
+
+// A staged upload: bytes that have no name yet (upload_begin). Lives until replace, concatenate, discard or restart.
+enum class UploadId : std::uint64_t {};
+
+// A position in the commit order of one volume; wait_durable(ticket) makes everything up to it durable.
+enum class CommitTicket : std::uint64_t {};
+
+enum class ExportId : std::uint32_t {};
+
+// The content of a file as of one moment: changes with every change of bytes or size, whichever door makes it.
+struct ObjectVersion {
+  FileId id = kNoFile;
+  std::uint64_t data_version = 0;
+  auto operator<=>(const ObjectVersion&) const = default;
+};
+
+inline constexpr std::uint32_t kNameBytesMax = 255;     // of a name given by a POSIX door
+inline constexpr std::uint32_t kKeyBytesMax = 1024;     // of an S3 key, and so of one of its components
+inline constexpr std::uint32_t kSymlinkBytesMax = 4095;
+inline constexpr std::uint64_t kFileBytesMax = (std::uint64_t{1} << 63) - 1;
+inline constexpr std::uint32_t kLinksMax = 65536;
+inline constexpr std::uint32_t kIoBytesMax = 16u << 20;  // of one read or write
+inline constexpr std::uint32_t kXattrNameBytesMax = 255;
+inline constexpr std::uint32_t kXattrValueBytesMax = 65536;
+inline constexpr std::uint32_t kListKeysMax = 1000;
+inline constexpr std::uint32_t kConcatenatePartsMax = 10000;
+
+}  // namespace stoa::core

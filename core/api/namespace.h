@@ -1,0 +1,82 @@
+// What doors see of a volume: about forty blocking calls on values.
+//
+// Rules for every call:
+//  - Thread-safe. Blocks at most for disk reads, and, for mutating calls, for one sync shared with other callers (see
+//    OpContext::ticket to wait later and together). Parks nothing.
+//  - On error nothing has changed: names, bytes, usage and time stamps are as before. (Data calls that fail part-way
+//    through the disk, kIo and kNoSpace, may have changed the bytes of the requested range, never the size.)
+//  - Common errors, not repeated below: kNotFound (a name), kStale (an id that is gone), kAccess, kNotOwner, kReadOnly,
+//    kNotDirectory, kQuota, kNoSpace, kTimeout, kIo, kCorrupt, kShutdown, kRecallPending.
+#pragma once
+
+#include "base/error.h"
+#include "core/api/context.h"
+#include "core/api/requests.h"
+
+namespace stoa::core {
+
+class Namespace {
+ public:
+  virtual ~Namespace() = default;
+
+  virtual Result<LookupReply> lookup(const OpContext&, const LookupRequest&) = 0;
+  virtual Result<GetattrReply> getattr(const OpContext&, const GetattrRequest&) = 0;
+  virtual Result<SetattrReply> setattr(const OpContext&, const SetattrRequest&) = 0;
+  virtual Result<AccessReply> access(const OpContext&, const AccessRequest&) = 0;
+  virtual Result<ReadlinkReply> readlink(const OpContext&, const ReadlinkRequest&) = 0;
+  virtual Result<StatfsReply> statfs(const OpContext&, const StatfsRequest&) = 0;
+
+  virtual Result<OpenReply> open(const OpContext&, const OpenRequest&) = 0;
+  virtual Result<CreateReply> create(const OpContext&, const CreateRequest&) = 0;
+  virtual Result<CreateReply> mkdir(const OpContext&, const MkdirRequest&) = 0;
+  virtual Result<CreateReply> symlink(const OpContext&, const SymlinkRequest&) = 0;
+  virtual Result<CreateReply> mknod(const OpContext&, const MknodRequest&) = 0;
+  virtual Result<CreateReply> link(const OpContext&, const LinkRequest&) = 0;
+  virtual Result<RemoveReply> unlink(const OpContext&, const RemoveRequest&) = 0;
+  virtual Result<RemoveReply> rmdir(const OpContext&, const RemoveRequest&) = 0;
+  virtual Result<RenameReply> rename(const OpContext&, const RenameRequest&) = 0;
+  // kBadCookie: a cookie that this directory never gave out.
+  virtual Result<ReaddirReply> readdir(const OpContext&, const ReaddirRequest&) = 0;
+
+  virtual Result<ReadReply> read(const OpContext&, const ReadRequest&) = 0;
+  virtual Result<ReadSlicesReply> read_slices(const OpContext&, const ReadSlicesRequest&) = 0;
+  virtual Result<WriteReply> write(const OpContext&, const WriteRequest&) = 0;  // kFileTooBig
+  virtual Result<CommitReply> commit(const OpContext&, const CommitRequest&) = 0;
+  virtual Result<RangeReply> allocate(const OpContext&, const RangeRequest&) = 0;
+  virtual Result<RangeReply> punch(const OpContext&, const RangeRequest&) = 0;
+  virtual Result<SeekReply> seek(const OpContext&, const SeekRequest&) = 0;
+  virtual Result<CopyRangeReply> copy_range(const OpContext&, const CopyRangeRequest&) = 0;
+
+  virtual Result<GetXattrReply> get_xattr(const OpContext&, const GetXattrRequest&) = 0;  // kNoAttribute
+  virtual Result<XattrChangeReply> set_xattr(const OpContext&, const SetXattrRequest&) = 0;
+  virtual Result<ListXattrsReply> list_xattrs(const OpContext&, const ListXattrsRequest&) = 0;
+  virtual Result<XattrChangeReply> remove_xattr(const OpContext&, const RemoveXattrRequest&) = 0;
+
+  virtual Result<LookupKeyReply> lookup_key(const OpContext&, const LookupKeyRequest&) = 0;
+  virtual Result<UploadId> upload_begin(const OpContext&, const UploadBeginRequest&) = 0;  // kBusy: too many
+  virtual Status upload_write(const OpContext&, const UploadWriteRequest&) = 0;
+  virtual void upload_discard(UploadId) = 0;
+  virtual Result<PutKeyReply> put_key(const OpContext&, const PutKeyRequest&) = 0;
+  virtual Result<PutKeyReply> concatenate(const OpContext&, const ConcatenateRequest&) = 0;
+  virtual Result<RemoveKeyReply> remove_key(const OpContext&, const RemoveKeyRequest&) = 0;
+  virtual Status set_meta(const OpContext&, const SetMetaRequest&) = 0;
+  virtual Result<ListKeysReply> list_keys(const OpContext&, const ListKeysRequest&) = 0;
+  // Removes a directory and all below it (a multipart upload that was aborted), in bounded transactions.
+  virtual Status remove_tree(const OpContext&, const RemoveRequest&) = 0;
+
+  virtual Result<UsageReply> usage(const OpContext&, const UsageRequest&) = 0;
+  virtual Status set_quota(const OpContext&, const SetQuotaRequest&) = 0;
+  virtual Result<ListQuotasReply> list_quotas(const OpContext&, const ListQuotasRequest&) = 0;
+  virtual Result<ResolvePathReply> resolve_path(const OpContext&, const ResolvePathRequest&) = 0;
+  virtual Result<PathOfReply> path_of(const OpContext&, const PathOfRequest&) = 0;
+
+  // Blocks until everything up to `ticket` is durable. kIo: the store failed; nothing more will be acknowledged.
+  virtual Status wait_durable(CommitTicket ticket) = 0;
+
+  // The same for the life of one run of the server; another one after each start (RFC 1813 3.3.7, writeverf3).
+  virtual std::uint64_t boot_verifier() const = 0;
+  // For ever the same for one volume: part of every handle, and the file system id of every door.
+  virtual std::uint64_t volume_id() const = 0;
+};
+
+}  // namespace stoa::core

@@ -1,0 +1,259 @@
+// Requests and replies of core/api/namespace.h: plain values. Names are the raw bytes of the client.
+//
+// A door that speaks POSIX gives `name`s (1..255 bytes, no '/' and NUL, not "." or ".."); a door that speaks keys gives
+// whole S3 keys below a root directory. How keys that are no plain paths look to POSIX doors: core/namespace/posix_name.h.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/api/attributes.h"
+#include "core/api/ids.h"
+#include "core/api/io.h"
+
+namespace stoa::core {
+
+// --- look-up and attributes ------------------------------------------------------------------------------------------
+
+// `name` may be "." and, below `root`, ".."; ".." of `root` is `root` itself. root = kRootId: the volume.
+struct LookupRequest { FileId parent; std::string_view name; FileId root = kRootId; };
+struct LookupReply { Attributes attr; Attributes parent; };
+
+struct GetattrRequest { FileId id; };
+struct GetattrReply { Attributes attr; };
+
+// Size changes need write access, times need ownership or (server time) write access, mode and owner need ownership.
+struct SetattrRequest {
+  FileId id;
+  SetAttributes set;
+  std::optional<Timestamp> guard_ctime{};  // kGuardMismatch unless it is the object's ctime (RFC 1813 3.3.2)
+};
+struct SetattrReply { BeforeAttributes before; Attributes attr; };
+
+struct AccessRequest { FileId id; std::uint32_t wanted; };  // AccessBits
+struct AccessReply { std::uint32_t granted; Attributes attr; };
+
+struct ReadlinkRequest { FileId id; };
+struct ReadlinkReply { std::string target; Attributes attr; };
+
+struct StatfsRequest { FileId id; };  // seen from this directory: its tightest quota limits the numbers
+struct StatfsReply {
+  std::uint64_t bytes_total, bytes_free, bytes_available;
+  std::uint64_t files_total, files_free, files_available;
+  Attributes attr;
+};
+
+// --- making names ------------------------------------------------------------------------------------------------------
+
+enum class CreateMode : std::uint8_t {
+  kUnchecked,  // an existing file is taken; `set.size` 0 truncates it
+  kGuarded,    // kExists when the name is taken
+  kExclusive,  // kExists unless the file was made by the same verifier (RFC 1813 3.3.8)
+};
+struct CreateRequest {
+  FileId parent;
+  std::string_view name;
+  CreateMode mode = CreateMode::kUnchecked;
+  SetAttributes set{};            // mode, uid, gid, size, times of a new file
+  std::uint64_t verifier = 0;     // kExclusive
+};
+// Also of mkdir, symlink, mknod, link. `parent` is the directory after the call.
+struct CreateReply { bool created; Attributes attr; BeforeAttributes parent_before; Attributes parent; };
+
+enum class OpenDisposition : std::uint8_t { kOpen, kCreate, kOpenOrCreate, kOverwrite, kOverwriteOrCreate };
+struct OpenRequest {
+  FileId parent;
+  std::string_view name;
+  OpenDisposition disposition = OpenDisposition::kOpen;
+  std::uint32_t access = kAccessRead;  // AccessBits that the opener must hold
+  SetAttributes set{};                 // for a new file
+};
+using OpenReply = CreateReply;
+
+struct MkdirRequest { FileId parent; std::string_view name; SetAttributes set{}; };
+struct SymlinkRequest { FileId parent; std::string_view name; std::string_view target; SetAttributes set{}; };
+struct MknodRequest { FileId parent; std::string_view name; FileType type; DeviceNumber device{}; SetAttributes set{}; };
+struct LinkRequest { FileId id; FileId parent; std::string_view name; };
+
+// --- removing and moving names -----------------------------------------------------------------------------------------
+
+struct RemoveRequest { FileId parent; std::string_view name; };  // unlink (kIsDirectory) and rmdir (kNotDirectory)
+struct RemoveReply { FileId removed; BeforeAttributes parent_before; Attributes parent; };
+
+struct RenameRequest {
+  FileId from_parent; std::string_view from_name;
+  FileId to_parent; std::string_view to_name;
+  bool no_replace = false;  // kExists when the target exists
+};
+struct RenameReply { FileId moved; BeforeAttributes from_before; Attributes from; BeforeAttributes to_before; Attributes to; };
+
+// --- directories -------------------------------------------------------------------------------------------------------
+
+// Cookies are stable for ever. 0 begins; 1 and 2 follow "." and ".."; entries have cookies >= 3, growing.
+struct ReaddirRequest {
+  FileId dir;
+  std::uint64_t cookie = 0;     // continue behind this one
+  std::uint32_t entries_max = 1024;
+  std::uint32_t name_bytes_max = 1u << 20;  // stop when the names add up to more
+  bool want_attributes = false;  // READDIRPLUS
+  FileId root = kRootId;         // ".." of this directory is itself
+};
+struct DirectoryEntry {
+  FileId id;
+  FileType type;
+  std::uint64_t cookie;
+  std::string name;
+  std::optional<Attributes> attr{};
+};
+struct ReaddirReply { std::vector<DirectoryEntry> entries; bool end; Attributes dir; };
+
+// --- data --------------------------------------------------------------------------------------------------------------
+
+// Reads into the caller's memory.
+struct ReadRequest { FileId id; std::uint64_t offset; std::span<std::byte> into; };
+struct ReadReply { std::uint64_t length; bool end_of_file; Attributes attr; };
+
+// Reads without a copy: memory of the store or ranges of host files, verified where a checksum is recorded.
+struct ReadSlicesRequest { FileId id; std::uint64_t offset; std::uint64_t length; };
+struct ReadSlicesReply { std::vector<DataSlice> slices; std::uint64_t length; bool end_of_file; Attributes attr; };
+
+struct WriteRequest { FileId id; std::uint64_t offset; ConstBuffers data; };
+struct WriteReply { std::uint64_t length; BeforeAttributes before; Attributes attr; };
+
+// length 0: to the end of the file (RFC 1813 3.3.21).
+struct CommitRequest { FileId id; std::uint64_t offset = 0; std::uint64_t length = 0; };
+struct CommitReply { BeforeAttributes before; Attributes attr; };
+
+struct RangeRequest { FileId id; std::uint64_t offset; std::uint64_t length; };  // allocate (grows the size), punch (does not)
+struct RangeReply { BeforeAttributes before; Attributes attr; };
+
+enum class SeekWhat : std::uint8_t { kData, kHole };
+struct SeekRequest { FileId id; std::uint64_t offset; SeekWhat what; };  // kNoMoreData at or past the end
+struct SeekReply { std::uint64_t offset; bool end_of_file; };
+
+// Copies bytes between files of the volume; `share`: by reference to the same extents, else the store may choose.
+// length 0: to the end of the source. Overlapping ranges of one file: kInvalid.
+struct CopyRangeRequest {
+  FileId from; std::uint64_t from_offset;
+  FileId to; std::uint64_t to_offset;
+  std::uint64_t length;
+  bool share = false;
+};
+struct CopyRangeReply { std::uint64_t length; Attributes attr; };
+
+// --- extended attributes -----------------------------------------------------------------------------------------------
+
+enum class XattrMode : std::uint8_t { kSet, kCreate, kReplace };
+struct GetXattrRequest { FileId id; std::string_view name; };
+struct GetXattrReply { std::string value; };
+struct SetXattrRequest { FileId id; std::string_view name; std::string_view value; XattrMode mode = XattrMode::kSet; };
+struct ListXattrsRequest { FileId id; };
+struct ListXattrsReply { std::vector<std::string> names; };
+struct RemoveXattrRequest { FileId id; std::string_view name; };
+struct XattrChangeReply { BeforeAttributes before; Attributes attr; };
+
+// --- objects: files named by a key below a root directory ----------------------------------------------------------------
+
+// Opaque bytes that a key door keeps with an object (headers, user metadata, checksums), and the content that they
+// describe. When `described` is no longer the object's version, another door has written the file since.
+struct ObjectMeta {
+  std::string bytes;
+  ObjectVersion described;
+  bool current(const Attributes& attr) const { return described == attr.version(); }
+};
+
+struct LookupKeyRequest { FileId root; std::string_view key; };
+struct LookupKeyReply { Attributes attr; std::optional<ObjectMeta> meta; };
+
+// Bytes arriving with no name yet. size_hint 0: unknown.
+struct UploadBeginRequest { std::uint64_t size_hint = 0; };
+struct UploadWriteRequest { UploadId upload; ConstBuffers data; };  // appends
+
+// What must hold about the present object for a replace or removal to go ahead; checked atomically with it.
+struct ObjectExpectation {
+  bool must_not_exist = false;
+  std::optional<ObjectVersion> version{};
+};
+
+// Puts a whole object at `key`: swaps the content of an existing file's name or makes a new one, and the directories
+// that the key names (marked as implied by keys; removed again when the last key below them goes by remove_key).
+// Readers see the old or the new content, whole. The upload is consumed on success only.
+struct PutKeyRequest {
+  FileId root;
+  std::string_view key;
+  std::optional<UploadId> upload{};         // the content; or
+  std::span<const std::byte> bytes{};       // the whole content when there is no upload (small objects)
+  std::string_view meta{};
+  std::uint32_t mode = 0644;
+  std::optional<ObjectExpectation> expect{};  // kPreconditionFailed
+  std::optional<Timestamp> mtime{};           // default: now
+};
+struct PutKeyReply { Attributes attr; bool replaced; };
+
+// Joins the contents of `parts` (files) into the object at `key` without copying, and removes `consume_dir` with all
+// that is in it (the multipart upload's directory; kNoFile: nothing), in one transaction.
+struct ConcatenateRequest {
+  FileId root;
+  std::string_view key;
+  std::vector<FileId> parts;
+  FileId consume_dir = kNoFile;
+  std::string_view meta{};
+  std::uint32_t mode = 0644;
+  std::optional<ObjectExpectation> expect{};
+};
+
+struct RemoveKeyRequest { FileId root; std::string_view key; std::optional<ObjectExpectation> expect{}; };
+struct RemoveKeyReply { bool removed; };  // false: there was nothing; not an error
+
+// Replaces the object meta of a file, content untouched (CopyObject onto itself). kStale when the version moved on.
+struct SetMetaRequest { FileId id; std::string_view meta; ObjectVersion described; };
+
+// Keys below `root` in byte order. With a delimiter, keys that contain it behind the prefix are rolled up into one
+// prefix each. Only regular files are keys. With delimiter "/", every directory counts as a prefix, empty ones too.
+struct ListKeysRequest {
+  FileId root;
+  std::string_view prefix{};
+  std::string_view delimiter{};
+  std::string_view start_after{};  // only what sorts behind; a rolled-up prefix that starts_after begins with is skipped
+  std::uint32_t limit = kListKeysMax;
+  bool want_meta = false;
+};
+struct ListedKey { std::string key; Attributes attr; std::optional<ObjectMeta> meta; };
+struct ListKeysReply {
+  std::vector<ListedKey> keys;            // in order
+  std::vector<std::string> prefixes;      // in order; keys + prefixes <= limit
+  bool truncated = false;
+  std::string next_start_after;           // pass as start_after to go on, when truncated
+};
+
+// --- usage and quota -----------------------------------------------------------------------------------------------------
+
+struct Usage {
+  std::int64_t bytes = 0;        // content bytes of files below (a file with many links counts once, at its first name)
+  std::int64_t files = 0;        // files of all types but directories
+  std::int64_t directories = 0;  // below, not itself
+  bool operator==(const Usage&) const = default;
+};
+struct QuotaLimits {
+  std::optional<std::uint64_t> bytes{};
+  std::optional<std::uint64_t> files{};  // files and directories together
+  bool operator==(const QuotaLimits&) const = default;
+};
+struct UsageRequest { FileId dir; };
+struct UsageReply { Usage usage; QuotaLimits limits; Attributes attr; };
+struct SetQuotaRequest { FileId dir; QuotaLimits limits; };  // both absent: removed. Superuser only. O(1).
+struct QuotaRecord { FileId dir; std::string path; QuotaLimits limits; Usage usage; };
+struct ListQuotasRequest { FileId after = kNoFile; std::uint32_t limit = 1000; };
+struct ListQuotasReply { std::vector<QuotaRecord> quotas; bool truncated; };
+
+// --- paths, for administrators -------------------------------------------------------------------------------------------
+
+// '/'-separated from the root of the volume; symlinks are not followed. Empty or "/" is the root.
+struct ResolvePathRequest { std::string_view path; };
+struct ResolvePathReply { Attributes attr; };
+struct PathOfRequest { FileId id; };  // by its first link
+struct PathOfReply { std::string path; };
+
+}  // namespace stoa::core

@@ -1,0 +1,85 @@
+// The ordered key-value store under the metadata. Implemented by backends/kv/rocksdb and its twin backends/kv/memory.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+
+namespace stoa::core {
+
+// Column families. Key layouts: core/kv/keys.h. Numbers are persistent in names only ("inode"), order is free.
+enum class Family : std::uint8_t {
+  kInode, kInline, kEntry, kCookie, kFold, kXattr, kLink, kUsage, kBlob, kChecksum, kState, kJournal, kGc, kConfig,
+};
+inline constexpr std::size_t kFamilies = 14;
+std::string_view to_string(Family family);
+
+// Changes that are applied together or not at all, in order.
+class WriteBatch {
+ public:
+  struct Op {
+    Family family;
+    bool remove;
+    std::uint32_t key_size;
+    std::uint32_t value_size;
+    std::size_t at;  // key, then value, in bytes_
+  };
+  void put(Family family, std::string_view key, std::string_view value) { add(family, false, key, value); }
+  void remove(Family family, std::string_view key) { add(family, true, key, {}); }
+  void clear() { ops_.clear(); bytes_.clear(); }
+  bool empty() const { return ops_.empty(); }
+  std::span<const Op> ops() const { return ops_; }
+  std::string_view key(const Op& op) const { return std::string_view(bytes_).substr(op.at, op.key_size); }
+  std::string_view value(const Op& op) const { return std::string_view(bytes_).substr(op.at + op.key_size, op.value_size); }
+  std::size_t bytes() const { return bytes_.size(); }
+
+ private:
+  void add(Family family, bool remove, std::string_view key, std::string_view value) {
+    ops_.push_back({family, remove, static_cast<std::uint32_t>(key.size()), static_cast<std::uint32_t>(value.size()),
+                    bytes_.size()});
+    bytes_.append(key).append(value);
+  }
+  std::vector<Op> ops_;
+  std::string bytes_;
+};
+
+// A walk over [lower, upper) of one family as of its creation. Not thread-safe.
+class KvIterator {
+ public:
+  virtual ~KvIterator() = default;
+  virtual void seek(std::string_view key) = 0;  // first key >= `key`; never before `lower`
+  virtual bool valid() const = 0;
+  virtual void next() = 0;
+  virtual std::string_view key() const = 0;    // until the next move
+  virtual std::string_view value() const = 0;
+  virtual Status status() const = 0;           // ask when valid() turned false
+};
+
+class KvStore {
+ public:
+  virtual ~KvStore() = default;
+
+  // Thread-safe; block at most for a disk read. `value` is untouched when there is no such key (false).
+  virtual Result<bool> get(Family family, std::string_view key, std::string* value) = 0;
+  virtual Status multi_get(Family family, std::span<const std::string_view> keys,
+                           std::span<std::optional<std::string>> values) = 0;
+  // upper empty: to the end of the family.
+  virtual std::unique_ptr<KvIterator> scan(Family family, std::string_view lower, std::string_view upper) = 0;
+
+  // Applies the batches, in order, as one atomic change; visible on return, durable only after a sync() that began
+  // later. One caller at a time (the committer). After an error the store must not be used for writing any more.
+  virtual Status apply(std::span<const WriteBatch* const> batches) = 0;
+  // Makes all that was applied before the call durable. One caller at a time; may run beside apply().
+  virtual Status sync() = 0;
+
+  // Numbers for the administrator, as name and value ("block_cache_bytes", ...).
+  virtual std::vector<std::pair<std::string, double>> statistics() const { return {}; }
+};
+
+}  // namespace stoa::core

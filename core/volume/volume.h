@@ -1,0 +1,76 @@
+// A volume: one namespace tree on a key-value store and a blob store. Puts the parts of the core together.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/error.h"
+#include "base/metrics.h"
+#include "core/api/file_handle.h"
+#include "core/api/namespace.h"
+#include "core/api/registry.h"
+#include "core/data/blob_store.h"
+#include "core/kv/kv_store.h"
+
+namespace stoa::core {
+
+struct VolumeOptions {
+  std::uint32_t inline_bytes_max = 16384;       // files up to this size live in the metadata
+  std::uint64_t cached_inodes_max = 100'000;    // bounds the memory of the inode and name caches
+  std::uint32_t lazy_attributes_ms = 5000;      // sizes and times of unstable writes reach the store within this time
+  std::uint32_t scrub_bytes_per_second = 32u << 20;  // background checksum verification; 0: off
+  bool background = true;  // gc, scrub and the lazy flush run by themselves; tests switch it off and call run_*()
+};
+
+struct VolumeInfo {
+  std::uint64_t id = 0;
+  std::string name;
+  Timestamp created;
+};
+
+// What check found. Every list is bounded (kProblemsMax); `problems` counts them all.
+struct CheckReport {
+  static constexpr std::size_t kProblemsMax = 1000;
+  std::uint64_t inodes = 0, directories = 0, files = 0, blobs = 0, bytes = 0;
+  std::uint64_t problem_count = 0;
+  std::vector<std::string> problems;  // sentences naming path, id, what is wrong
+  bool ok() const { return problem_count == 0; }
+};
+struct CheckOptions {
+  bool read_data = false;  // verify every recorded checksum, too
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress{};
+};
+
+class Volume {
+ public:
+  // Writes an empty volume with a root directory owned by uid 0, mode 0755. kExists when `kv` holds one already.
+  static Status format(KvStore& kv, const std::string& name);
+
+  // Opens, replays what a crash left (gc queue, lazy sizes), begins background work. `kv`, `blobs` and `metrics` must
+  // outlive the volume. kNotFound: not formatted; kNotSupported: written by a newer version; kCorrupt.
+  static Result<std::unique_ptr<Volume>> open(KvStore& kv, BlobStore& blobs, MetricRegistry& metrics,
+                                              const VolumeOptions& options = {});
+  virtual ~Volume() = default;  // flushes and stops background work
+
+  virtual Namespace& ns() = 0;
+  virtual Registry& registry() = 0;
+  virtual const HandleCodec& handles() const = 0;
+  virtual VolumeInfo info() const = 0;
+
+  // Makes all that was applied durable, lazy attributes included.
+  virtual Status flush() = 0;
+  // Recounts usage, follows every name, layout and blob reference. Offline (nothing else uses the volume) it is exact;
+  // online it re-checks what moved under it before it calls it a problem.
+  virtual Result<CheckReport> check(const CheckOptions& options) = 0;
+
+  // One round of background work now, for tests and for `background = false`.
+  virtual Status run_gc() = 0;     // frees everything in the gc queue that nobody uses
+  virtual Status run_scrub() = 0;  // verifies every recorded checksum once
+
+  // Files whose content was found damaged, as sentences with path and range; bounded.
+  virtual std::vector<std::string> damage() const = 0;
+};
+
+}  // namespace stoa::core
