@@ -1,0 +1,84 @@
+// Every key layout of the metadata, in one place. Integers are big-endian, so that a scan follows the tree.
+//
+//   inode    id                         -> Inode (core/inode/inode.h)
+//   inline   id                         -> content bytes and their crc32c
+//   entry    parent, name[/]            -> EntryRecord (core/inode/entry.h); a directory's name carries a trailing '/'
+//   cookie   parent, cookie             -> CookieRecord
+//   link     id, parent, name[/]        -> nothing
+//   xattr    id, name                   -> value; names of doors begin with a letter, the core's own with kPrivateXattr
+//   usage    directory id               -> UsageRecord (core/usage/usage_record.h)
+//   blob     blob id                    -> references
+//   checksum blob id, first block       -> crc32c of blocks
+//   journal  sequence                   -> change; the engine drops the oldest beyond its cap
+//   gc       sequence                   -> what to free
+//   config   text                       -> volume, exports, users
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/api/ids.h"
+
+namespace stoa::core::keys {
+
+inline void append_be64(std::string& out, std::uint64_t value) {
+  for (int shift = 56; shift >= 0; shift -= 8) out += static_cast<char>(value >> shift);
+}
+inline std::uint64_t read_be64(std::string_view bytes) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < 8; ++i) value = value << 8 | static_cast<unsigned char>(bytes[i]);
+  return value;
+}
+inline std::string be64(std::uint64_t value) {
+  std::string out;
+  append_be64(out, value);
+  return out;
+}
+
+inline std::string id_key(FileId id) { return be64(static_cast<std::uint64_t>(id)); }
+inline std::string id_name(FileId id, std::string_view name) {
+  std::string out;
+  out.reserve(8 + name.size());
+  append_be64(out, static_cast<std::uint64_t>(id));
+  out.append(name);
+  return out;
+}
+inline FileId id_of(std::string_view key) { return FileId{read_be64(key)}; }
+inline std::string_view after_id(std::string_view key) { return key.substr(8); }
+
+// The stored name of an entry: directories carry a trailing '/', so that a walk of the keys is S3 order.
+inline std::string stored_name(std::string_view name, bool directory) {
+  std::string out(name);
+  if (directory) out += '/';
+  return out;
+}
+
+inline std::string cookie_key(FileId dir, std::uint64_t cookie) {
+  std::string out = id_key(dir);
+  append_be64(out, cookie);
+  return out;
+}
+inline std::string link_key(FileId id, FileId parent, std::string_view stored) {
+  std::string out = id_key(id);
+  append_be64(out, static_cast<std::uint64_t>(parent));
+  out.append(stored);
+  return out;
+}
+
+// The first key behind all that begin with `prefix`; empty when there is none.
+inline std::string behind_prefix(std::string prefix) {
+  while (!prefix.empty() && static_cast<unsigned char>(prefix.back()) == 0xff) prefix.pop_back();
+  if (!prefix.empty()) prefix.back() = static_cast<char>(static_cast<unsigned char>(prefix.back()) + 1);
+  return prefix;
+}
+
+inline constexpr char kPrivateXattr = '\x01';
+inline constexpr std::string_view kMetaXattr = "\x01meta";      // ObjectMeta
+
+inline constexpr std::string_view kVolumeConfig = "volume";
+inline constexpr std::string_view kIdConfig = "next_id";      // FileIds below it may have been given out
+inline constexpr std::string_view kExportPrefix = "export/";
+inline constexpr std::string_view kUserPrefix = "user/";
+
+}  // namespace stoa::core::keys
