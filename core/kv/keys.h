@@ -7,10 +7,10 @@
 //   link     id, parent, name[/]        -> nothing
 //   xattr    id, name                   -> value; names of doors begin with a letter, the core's own with kPrivateXattr
 //   usage    directory id               -> UsageRecord (core/usage/usage_record.h)
-//   blob     blob id                    -> references
+//   blob     blob id                    -> BlobRecord (core/data/blob_record.h)
 //   checksum blob id, first block       -> crc32c of blocks
 //   journal  sequence                   -> change; the engine drops the oldest beyond its cap
-//   gc       sequence                   -> what to free
+//   gc       blob id                    -> nothing: the blob is to be released
 //   config   text                       -> volume, exports, users
 #pragma once
 
@@ -78,6 +78,7 @@ inline constexpr std::string_view kMetaXattr = "\x01meta";      // ObjectMeta
 
 inline constexpr std::string_view kVolumeConfig = "volume";
 inline constexpr std::string_view kIdConfig = "next_id";      // FileIds below it may have been given out
+inline constexpr std::string_view kQuotaPrefix = "quota/";  // and a directory id: has limits
 inline constexpr std::string_view kExportPrefix = "export/";
 inline constexpr std::string_view kUserPrefix = "user/";
 

@@ -1,0 +1,135 @@
+#include "backends/kv/memory/memory_kv.h"
+
+#include <mutex>
+
+namespace stoa::kv {
+
+using core::Family;
+
+namespace {
+constexpr std::size_t kJournalRecordsMax = 100'000;
+}
+
+class MemoryKv::Iterator final : public core::KvIterator {
+ public:
+  Iterator(MemoryKv& kv, Family family, std::string_view lower, std::string_view upper)
+      : kv_(kv), table_(kv.tables_[static_cast<std::size_t>(family)]), lower_(lower), upper_(upper) {
+    {
+      const std::lock_guard lock(kv_.mutex_);
+      sequence_ = kv_.sequence_;
+      registration_ = kv_.open_.emplace(sequence_, this);
+    }
+    seek(lower);
+  }
+  ~Iterator() override {
+    const std::lock_guard lock(kv_.mutex_);
+    kv_.open_.erase(registration_);
+  }
+
+  void seek(std::string_view key) override {
+    const std::shared_lock lock(kv_.mutex_);
+    position(table_.lower_bound(std::max(key, std::string_view(lower_))));
+  }
+  bool valid() const override { return valid_; }
+  void next() override {
+    const std::shared_lock lock(kv_.mutex_);
+    position(table_.upper_bound(key_));
+  }
+  std::string_view key() const override { return key_; }
+  std::string_view value() const override { return value_; }
+  Status status() const override { return {}; }
+
+ private:
+  // Copies the first entry at or behind `it` that existed at sequence_.
+  void position(Table::const_iterator it) {
+    for (valid_ = false; it != table_.end(); ++it) {
+      if (!upper_.empty() && it->first >= upper_) return;
+      const std::optional<std::string>* seen = nullptr;
+      for (const Version& version : it->second) {
+        if (version.sequence <= sequence_) seen = &version.value;
+      }
+      if (seen == nullptr || !seen->has_value()) continue;
+      key_ = it->first;
+      value_ = **seen;
+      valid_ = true;
+      return;
+    }
+  }
+
+  MemoryKv& kv_;
+  const Table& table_;
+  const std::string lower_, upper_;
+  std::uint64_t sequence_ = 0;
+  std::multimap<std::uint64_t, const Iterator*>::iterator registration_;
+  bool valid_ = false;
+  std::string key_, value_;
+};
+
+MemoryKv::MemoryKv() = default;
+
+Result<bool> MemoryKv::get(Family family, std::string_view key, std::string* value) {
+  const std::shared_lock lock(mutex_);
+  const Table& table = tables_[static_cast<std::size_t>(family)];
+  const auto it = table.find(key);
+  if (it == table.end() || !it->second.back().value) return false;
+  *value = *it->second.back().value;
+  return true;
+}
+
+Status MemoryKv::multi_get(Family family, std::span<const std::string_view> keys,
+                           std::span<std::optional<std::string>> values) {
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    std::string value;
+    STOA_TRY(found, get(family, keys[i], &value));
+    values[i] = found ? std::optional(std::move(value)) : std::nullopt;
+  }
+  return {};
+}
+
+std::unique_ptr<core::KvIterator> MemoryKv::scan(Family family, std::string_view lower, std::string_view upper) {
+  return std::make_unique<Iterator>(*this, family, lower, upper);
+}
+
+Status MemoryKv::apply(std::span<const core::WriteBatch* const> batches) {
+  const std::lock_guard lock(mutex_);
+  ++sequence_;
+  for (const core::WriteBatch* batch : batches) {
+    for (const core::WriteBatch::Op& op : batch->ops()) {
+      Table& table = tables_[static_cast<std::size_t>(op.family)];
+      std::string key(batch->key(op));
+      auto value = op.remove ? std::nullopt : std::optional(std::string(batch->value(op)));
+      auto& versions = table[key];
+      if (!versions.empty() && versions.back().sequence == sequence_) {
+        versions.back().value = std::move(value);
+      } else {
+        versions.push_back({sequence_, std::move(value)});
+      }
+      if (versions.size() > 1 || !versions.back().value) superseded_.emplace_back(op.family, std::move(key));
+    }
+  }
+  Table& journal = tables_[static_cast<std::size_t>(Family::kJournal)];
+  while (journal.size() > kJournalRecordsMax) journal.erase(journal.begin());
+  forget_old_versions();
+  return {};
+}
+
+void MemoryKv::forget_old_versions() {
+  // A walk holds no table iterator between calls, only a key, so entries may go while walks are open.
+  const std::uint64_t oldest = open_.empty() ? sequence_ : open_.begin()->first;
+  std::vector<std::pair<Family, std::string>> still;
+  for (auto& [family, key] : superseded_) {
+    Table& table = tables_[static_cast<std::size_t>(family)];
+    const auto it = table.find(key);
+    if (it == table.end()) continue;
+    auto& versions = it->second;
+    while (versions.size() > 1 && versions[1].sequence <= oldest) versions.erase(versions.begin());
+    if (versions.size() == 1 && !versions[0].value && versions[0].sequence <= oldest) {
+      table.erase(it);
+    } else if (versions.size() > 1 || !versions[0].value) {
+      still.emplace_back(family, std::move(key));
+    }
+  }
+  superseded_.swap(still);
+}
+
+}  // namespace stoa::kv

@@ -1,0 +1,40 @@
+// The memory twin of the RocksDB engine, for tests: the same contract (core/kv/kv_store.h), nothing durable.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <shared_mutex>
+
+#include "core/kv/kv_store.h"
+
+namespace stoa::kv {
+
+class MemoryKv final : public core::KvStore {
+ public:
+  MemoryKv();
+  Result<bool> get(core::Family family, std::string_view key, std::string* value) override;
+  Status multi_get(core::Family family, std::span<const std::string_view> keys,
+                   std::span<std::optional<std::string>> values) override;
+  std::unique_ptr<core::KvIterator> scan(core::Family family, std::string_view lower, std::string_view upper) override;
+  Status apply(std::span<const core::WriteBatch* const> batches) override;
+  Status sync() override { return {}; }
+
+ private:
+  // Each value keeps its history while an iterator may need it: a scan sees the family as of its creation.
+  struct Version {
+    std::uint64_t sequence;
+    std::optional<std::string> value;
+  };
+  using Table = std::map<std::string, std::vector<Version>, std::less<>>;
+  class Iterator;
+  void forget_old_versions();
+
+  mutable std::shared_mutex mutex_;  // guards everything below
+  std::array<Table, core::kFamilies> tables_;
+  std::uint64_t sequence_ = 0;
+  std::multimap<std::uint64_t, const Iterator*> open_;  // by the sequence that they see
+  std::vector<std::pair<core::Family, std::string>> superseded_;
+};
+
+}  // namespace stoa::kv

@@ -1,0 +1,240 @@
+#include "backends/kv/rocksdb/rocks_kv.h"
+
+#include <rocksdb/cache.h>
+#include <rocksdb/db.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/table.h>
+#include <rocksdb/utilities/table_properties_collectors.h>
+#include <rocksdb/write_buffer_manager.h>
+
+#include <array>
+#include <filesystem>
+
+namespace stoa::kv {
+namespace {
+
+using core::Family;
+using core::kFamilies;
+
+rocksdb::Slice slice(std::string_view text) { return {text.data(), text.size()}; }
+std::string_view view(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
+
+std::unexpected<Error> failed(const rocksdb::Status& status, std::string_view what) {
+  Errc code = Errc::kIo;
+  if (status.IsCorruption()) code = Errc::kCorrupt;
+  if (status.IsNoSpace()) code = Errc::kNoSpace;
+  if (status.IsIOError() && status.ToString().find("lock") != std::string::npos) code = Errc::kBusy;
+  return fail(code, std::string(what) + ": " + status.ToString());
+}
+
+class Iterator final : public core::KvIterator {
+ public:
+  Iterator(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family, std::string_view lower, std::string_view upper)
+      : lower_(lower), upper_(upper), lower_slice_(lower_), upper_slice_(upper_) {
+    rocksdb::ReadOptions options;
+    options.auto_prefix_mode = false;
+    options.total_order_seek = true;
+    if (!lower_.empty()) options.iterate_lower_bound = &lower_slice_;
+    if (!upper_.empty()) options.iterate_upper_bound = &upper_slice_;
+    it_.reset(db.NewIterator(options, family));
+    it_->Seek(lower_slice_);
+  }
+  void seek(std::string_view key) override { it_->Seek(slice(std::max(key, std::string_view(lower_)))); }
+  bool valid() const override { return it_->Valid(); }
+  void next() override { it_->Next(); }
+  std::string_view key() const override { return view(it_->key()); }
+  std::string_view value() const override { return view(it_->value()); }
+  Status status() const override {
+    if (it_->status().ok()) return {};
+    return failed(it_->status(), "scan");
+  }
+
+ private:
+  const std::string lower_, upper_;
+  const rocksdb::Slice lower_slice_, upper_slice_;  // RocksDB keeps pointers to them
+  std::unique_ptr<rocksdb::Iterator> it_;
+};
+
+class RocksKv final : public core::KvStore {
+ public:
+  RocksKv(rocksdb::DB* db, std::vector<rocksdb::ColumnFamilyHandle*> handles, std::shared_ptr<rocksdb::Cache> cache)
+      : db_(db), cache_(std::move(cache)) {
+    // Handle 0 is RocksDB's own default family, which must exist and stays empty.
+    default_ = handles[0];
+    for (std::size_t i = 0; i < kFamilies; ++i) families_[i] = handles[i + 1];
+  }
+  ~RocksKv() override {
+    for (rocksdb::ColumnFamilyHandle* family : families_) db_->DestroyColumnFamilyHandle(family);
+    db_->DestroyColumnFamilyHandle(default_);
+    db_->Close();
+  }
+
+  Result<bool> get(Family family, std::string_view key, std::string* value) override {
+    rocksdb::PinnableSlice pinned;
+    const rocksdb::Status status = db_->Get({}, handle(family), slice(key), &pinned);
+    if (status.IsNotFound()) return false;
+    if (!status.ok()) return failed(status, "get");
+    value->assign(pinned.data(), pinned.size());
+    return true;
+  }
+
+  Status multi_get(Family family, std::span<const std::string_view> keys,
+                   std::span<std::optional<std::string>> values) override {
+    constexpr std::size_t kAtOnce = 64;
+    std::array<rocksdb::Slice, kAtOnce> slices;
+    std::array<rocksdb::PinnableSlice, kAtOnce> pinned;
+    std::array<rocksdb::Status, kAtOnce> statuses;
+    for (std::size_t at = 0; at < keys.size(); at += kAtOnce) {
+      const std::size_t n = std::min(kAtOnce, keys.size() - at);
+      for (std::size_t i = 0; i < n; ++i) {
+        slices[i] = slice(keys[at + i]);
+        pinned[i].Reset();
+      }
+      db_->MultiGet({}, handle(family), n, slices.data(), pinned.data(), statuses.data());
+      for (std::size_t i = 0; i < n; ++i) {
+        values[at + i].reset();
+        if (statuses[i].ok()) {
+          values[at + i].emplace(pinned[i].data(), pinned[i].size());
+        } else if (!statuses[i].IsNotFound()) {
+          return failed(statuses[i], "multi_get");
+        }
+      }
+    }
+    return {};
+  }
+
+  std::unique_ptr<core::KvIterator> scan(Family family, std::string_view lower, std::string_view upper) override {
+    return std::make_unique<Iterator>(*db_, handle(family), lower, upper);
+  }
+
+  Status apply(std::span<const core::WriteBatch* const> batches) override {
+    batch_.Clear();
+    for (const core::WriteBatch* batch : batches) {
+      for (const core::WriteBatch::Op& op : batch->ops()) {
+        const rocksdb::Status added = op.remove
+                                          ? batch_.Delete(handle(op.family), slice(batch->key(op)))
+                                          : batch_.Put(handle(op.family), slice(batch->key(op)), slice(batch->value(op)));
+        if (!added.ok()) return failed(added, "batch");
+      }
+    }
+    const rocksdb::Status status = db_->Write({}, &batch_);
+    if (!status.ok()) return failed(status, "write");
+    return {};
+  }
+
+  Status sync() override {
+    const rocksdb::Status status = db_->FlushWAL(true);
+    if (!status.ok()) return failed(status, "sync");
+    return {};
+  }
+
+  std::vector<std::pair<std::string, double>> statistics() const override {
+    std::vector<std::pair<std::string, double>> all;
+    std::uint64_t value = 0;
+    const std::pair<const char*, const char*> properties[] = {
+        {"rocksdb.cur-size-all-mem-tables", "memtable_bytes"},
+        {"rocksdb.estimate-table-readers-mem", "table_reader_bytes"},
+        {"rocksdb.live-sst-files-size", "live_sst_bytes"},
+        {"rocksdb.live-blob-file-size", "live_blob_bytes"},
+        {"rocksdb.estimate-pending-compaction-bytes", "pending_compaction_bytes"},
+        {"rocksdb.num-running-compactions", "running_compactions"},
+        {"rocksdb.num-running-flushes", "running_flushes"},
+        {"rocksdb.background-errors", "background_errors"},
+        {"rocksdb.estimate-num-keys", "estimated_keys"},
+    };
+    for (const auto& [property, name] : properties) {
+      if (db_->GetAggregatedIntProperty(property, &value)) all.emplace_back(name, static_cast<double>(value));
+    }
+    all.emplace_back("block_cache_bytes", static_cast<double>(cache_->GetUsage()));
+    return all;
+  }
+
+ private:
+  rocksdb::ColumnFamilyHandle* handle(Family family) const { return families_[static_cast<std::size_t>(family)]; }
+
+  std::unique_ptr<rocksdb::DB> db_;
+  std::shared_ptr<rocksdb::Cache> cache_;
+  rocksdb::ColumnFamilyHandle* default_ = nullptr;
+  std::array<rocksdb::ColumnFamilyHandle*, kFamilies> families_{};
+  rocksdb::WriteBatch batch_;  // reused: one caller of apply() at a time
+};
+
+rocksdb::ColumnFamilyOptions family_options(Family family, const RocksOptions& options,
+                                            const std::shared_ptr<rocksdb::Cache>& cache) {
+  rocksdb::ColumnFamilyOptions cf;
+  rocksdb::BlockBasedTableOptions table;
+  table.block_cache = cache;
+  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  table.cache_index_and_filter_blocks = true;  // the cache's bound is the bound of all of it
+  table.pin_l0_filter_and_index_blocks_in_cache = true;
+  table.block_size = 8192;
+  cf.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  cf.compression = rocksdb::kLZ4Compression;
+  cf.write_buffer_size = 32u << 20;
+  cf.level_compaction_dynamic_level_bytes = true;
+  cf.memtable_whole_key_filtering = true;
+  cf.memtable_prefix_bloom_size_ratio = 0.02;
+  // A walk must not crawl over the remains of what was deleted: files full of tombstones are compacted soon.
+  cf.table_properties_collector_factories.push_back(
+      rocksdb::NewCompactOnDeletionCollectorFactory(4096, 2048));
+  switch (family) {
+    case Family::kInline:
+      // Content is written to a blob file once instead of moving through the levels.
+      cf.enable_blob_files = true;
+      cf.min_blob_size = 512;
+      cf.blob_file_size = 64u << 20;
+      cf.enable_blob_garbage_collection = true;
+      cf.blob_garbage_collection_age_cutoff = 0.5;
+      cf.blob_garbage_collection_force_threshold = 0.5;
+      cf.compression = rocksdb::kNoCompression;
+      break;
+    case Family::kJournal:
+      cf.compaction_style = rocksdb::kCompactionStyleFIFO;
+      cf.compaction_options_fifo.max_table_files_size = options.journal_bytes_max;
+      cf.table_properties_collector_factories.clear();
+      cf.level_compaction_dynamic_level_bytes = false;
+      break;
+    default: break;
+  }
+  return cf;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<core::KvStore>> open_rocks(const RocksOptions& options) {
+  std::error_code error;
+  const bool present = std::filesystem::exists(options.path + "/CURRENT", error);
+  if (!present && !options.create) return fail(Errc::kNotFound, "no metadata database in " + options.path);
+
+  auto cache = rocksdb::NewLRUCache(options.block_cache_bytes);
+  rocksdb::DBOptions db;
+  db.create_if_missing = options.create;
+  db.create_missing_column_families = true;
+  db.manual_wal_flush = true;  // the WAL leaves the process with sync(), for many commits at once
+  db.write_buffer_manager = std::make_shared<rocksdb::WriteBufferManager>(options.write_buffer_bytes);
+  db.max_background_jobs = 2;
+  db.max_total_wal_size = 256u << 20;
+  db.bytes_per_sync = 1u << 20;
+  db.keep_log_file_num = 4;
+  db.max_log_file_size = 4u << 20;
+  db.max_open_files = 512;
+  db.info_log_level = rocksdb::WARN_LEVEL;
+  db.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
+  db.allow_concurrent_memtable_write = false;  // the committer is the only writer
+  db.enable_write_thread_adaptive_yield = false;
+
+  std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
+  descriptors.emplace_back(rocksdb::kDefaultColumnFamilyName, rocksdb::ColumnFamilyOptions{});
+  for (std::size_t i = 0; i < kFamilies; ++i) {
+    const auto family = static_cast<Family>(i);
+    descriptors.emplace_back(std::string(to_string(family)), family_options(family, options, cache));
+  }
+  if (options.create) std::filesystem::create_directories(options.path, error);
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  rocksdb::DB* opened = nullptr;
+  const rocksdb::Status status = rocksdb::DB::Open(db, options.path, descriptors, &handles, &opened);
+  if (!status.ok()) return failed(status, "open " + options.path);
+  return std::unique_ptr<core::KvStore>(new RocksKv(opened, std::move(handles), std::move(cache)));
+}
+
+}  // namespace stoa::kv

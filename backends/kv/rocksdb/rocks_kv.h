@@ -1,0 +1,22 @@
+// Metadata on RocksDB.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/kv/kv_store.h"
+
+namespace stoa::kv {
+
+struct RocksOptions {
+  std::string path;
+  bool create = false;                        // make the database when there is none
+  std::uint64_t block_cache_bytes = 64u << 20;
+  std::uint64_t write_buffer_bytes = 64u << 20;  // of all families together
+  std::uint64_t journal_bytes_max = 256u << 20;  // the oldest records beyond it are dropped
+};
+
+// kNotFound: no database at `path`; kBusy: another process has it open; kIo, kCorrupt.
+Result<std::unique_ptr<core::KvStore>> open_rocks(const RocksOptions& options);
+
+}  // namespace stoa::kv

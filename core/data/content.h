@@ -1,0 +1,42 @@
+// The content of a file as part of metadata transactions: what it uses, how it is dropped, and how content that was
+// gathered without a name (an upload) becomes that of a file.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "core/namespace/meta_txn.h"
+
+namespace stoa::core {
+
+// Inline bytes: content of small files and targets of symlinks, with a checksum. kCorrupt when it does not match.
+void stage_inline(MetaTxn& txn, FileId id, std::string_view bytes);
+void stage_no_inline(MetaTxn& txn, FileId id);
+Result<std::string> load_inline(Tree& tree, FileId id);
+
+// Stages the freeing of all that the content of `inode` uses: inline bytes, blob references (to the gc queue when they were
+// the last). The record itself is the caller's.
+Status drop_content(Tree& tree, MetaTxn& txn, const Inode& inode);
+
+// Content without a name: inline bytes, or extents of blobs that are written and synced.
+struct StagedContent {
+  std::uint64_t size = 0;
+  bool is_inline = true;
+  std::string inline_bytes;
+  Layout layout;
+  std::uint64_t allocated = 0;
+  std::vector<BlobId> own_blobs;  // those that no file uses yet: to release when the content is not taken
+};
+
+// Makes it the content of `id`: stages inline bytes or blob references and fills in `next` (size, layout, flags,
+// data_version). The old content was dropped by the caller in the same transaction.
+Status take_content(Tree& tree, MetaTxn& txn, FileId id, Inode& next, const StagedContent& content);
+
+// The content for bytes at hand: inline when small, else written to a blob and synced. kNoSpace.
+Result<StagedContent> content_of_bytes(Tree& tree, std::span<const std::byte> bytes);
+// The content of several files in a row, sharing their extents. Small inline parts are written to blobs.
+Result<StagedContent> content_of_parts(Tree& tree, std::span<const Inode> parts);
+// Gives back blobs of a content that was not taken after all.
+void discard_content(Tree& tree, const StagedContent& content);
+
+}  // namespace stoa::core

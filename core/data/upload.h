@@ -1,0 +1,17 @@
+// Uploads: bytes that arrive without a name, in order, and become an object at once. Bounded in number.
+#pragma once
+
+#include "core/data/content.h"
+
+namespace stoa::core {
+
+Result<UploadId> upload_begin(Tree& tree, const OpContext& ctx, const UploadBeginRequest& req);
+Status upload_write(Tree& tree, const OpContext& ctx, const UploadWriteRequest& req);
+void upload_discard(Tree& tree, UploadId upload);
+
+// Writes out and syncs what is buffered; the upload takes no more bytes. Calling again gives the same content.
+Result<StagedContent> upload_seal(Tree& tree, UploadId upload);
+// The content has become an object's: forgets the upload without freeing its blobs.
+void upload_consumed(Tree& tree, UploadId upload);
+
+}  // namespace stoa::core

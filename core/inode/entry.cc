@@ -1,0 +1,44 @@
+#include "core/inode/entry.h"
+
+#include "core/kv/codec.h"
+
+namespace stoa::core {
+namespace {
+constexpr std::uint8_t kVersion = 1;
+}
+
+std::string EntryRecord::encode() const {
+  Encoder out;
+  out.put(id).put(type).put(flags).put_varint(cookie);
+  return seal(kVersion, kVersion, out.bytes());
+}
+
+Result<EntryRecord> EntryRecord::decode(std::string_view value) {
+  Decoder in(unseal(value, kVersion).body);
+  EntryRecord record;
+  record.id = in.get<FileId>();
+  record.type = in.get<FileType>();
+  record.flags = in.get<std::uint8_t>();
+  record.cookie = in.get_varint();
+  if (!in.ok()) return fail(Errc::kCorrupt, "entry record");
+  return record;
+}
+
+std::string CookieRecord::encode() const {
+  Encoder out;
+  out.put(id).put(type).put(flags).put_string(name);
+  return seal(kVersion, kVersion, out.bytes());
+}
+
+Result<CookieRecord> CookieRecord::decode(std::string_view value) {
+  Decoder in(unseal(value, kVersion).body);
+  CookieRecord record;
+  record.id = in.get<FileId>();
+  record.type = in.get<FileType>();
+  record.flags = in.get<std::uint8_t>();
+  record.name = std::string(in.get_string());
+  if (!in.ok()) return fail(Errc::kCorrupt, "cookie record");
+  return record;
+}
+
+}  // namespace stoa::core

@@ -1,0 +1,57 @@
+// The stored record of a file: family inode.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "core/api/attributes.h"
+#include "core/data/layout.h"
+
+namespace stoa::core {
+
+enum InodeFlags : std::uint8_t {
+  kContentInline = 1,  // the content (or symlink target) is in family inline
+  kImpliedByKey = 2,   // a directory that exists only because keys below it do; goes with the last of them
+  kHasXattrs = 4,      // family xattr has records of this file
+};
+
+struct Inode {
+  FileId id = kNoFile;
+  std::uint32_t generation = 0;
+  FileType type = FileType::kRegular;
+  std::uint8_t flags = 0;
+  std::uint32_t mode = 0;
+  std::uint32_t links = 0;
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+  DeviceNumber device{};
+  std::uint64_t size = 0;
+  std::uint64_t allocated = 0;
+  Timestamp atime, mtime, ctime, btime;
+  std::uint64_t change = 1;
+  std::uint64_t data_version = 1;
+  std::uint64_t create_verifier = 0;  // of an exclusive create; 0: none
+  // A directory's parent; for other types the directory whose usage chain carries this file (that of one of its links).
+  FileId home = kNoFile;
+  // Directories only.
+  std::uint64_t next_cookie = 3;  // 1 and 2 are "." and ".."
+  std::uint64_t entries = 0;
+  Layout layout;
+
+  bool is_directory() const { return type == FileType::kDirectory; }
+  bool has(InodeFlags flag) const { return (flags & flag) != 0; }
+
+  Attributes attributes() const;
+  BeforeAttributes before() const { return {size, mtime, ctime, change}; }
+  // Marks a change of the object now: ctime and the change counter, which never stand still or go back.
+  void touch(Timestamp now);
+  // A change of what a directory lists, or of a file's bytes: mtime as well.
+  void touch_content(Timestamp now);
+
+  std::string encode() const;
+  static Result<Inode> decode(FileId id, std::string_view value);  // kCorrupt, kNotSupported (newer writer)
+};
+
+}  // namespace stoa::core

@@ -1,0 +1,45 @@
+// The one in-memory object of a file while anybody uses it: its current record, its lock, and for directories the account.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "base/rw_lock.h"
+#include "core/inode/inode.h"
+#include "core/usage/ledger.h"
+
+namespace stoa::core {
+
+struct Node;
+using NodeRef = std::shared_ptr<Node>;
+
+struct Node {
+  explicit Node(FileId file) : id(file) {}
+
+  const FileId id;
+
+  // Guards everything down to the account pointer. Nodes are locked in ascending order of id.
+  RwLock lock;
+  Inode record;
+  bool deleted = false;  // the last link is gone; the id answers kStale
+  // Lazy attributes: `record` is newer than the store (size and times of writes that promised no durability), and
+  // `pending` bytes are reserved in the ledger but not yet part of a commit. Such a node stays in the cache.
+  bool dirty = false;
+  Usage pending;
+  bool queued_for_flush = false;
+
+  // The account of a directory; for other types that of the home directory. Set while loading; moved under the
+  // exclusive tree lock (directories) or this node's lock (others).
+  AccountRef account;
+
+  // In-place I/O holds it shared; truncate, punch and replacing the content hold it exclusively. Taken before any other
+  // lock of the core.
+  RwLock data_gate;
+
+  // Cache state (core/inode/node_cache.h).
+  enum class State : std::uint8_t { kLoading, kReady, kAbsent };
+  std::atomic<State> state{State::kLoading};
+  std::atomic<bool> referenced{true};
+};
+
+}  // namespace stoa::core

@@ -1,0 +1,143 @@
+#include "core/inode/node_cache.h"
+
+#include "core/kv/keys.h"
+
+namespace stoa::core {
+
+Result<Inode> load_inode(KvStore& kv, FileId id) {
+  std::string value;
+  STOA_TRY(found, kv.get(Family::kInode, keys::id_key(id), &value));
+  if (!found) return fail(Errc::kStale);
+  return Inode::decode(id, value);
+}
+
+Status NodeCache::load(Node& node) {
+  STOA_TRY(inode, load_inode(kv_, node.id));
+  if (inode.is_directory()) {
+    auto account = std::make_shared<Account>();
+    account->dir = node.id;
+    std::string value;
+    STOA_TRY(found, kv_.get(Family::kUsage, keys::id_key(node.id), &value));
+    if (found) {
+      STOA_TRY(usage, UsageRecord::decode(value));
+      account->reserved = account->committed = usage.usage;
+      account->limits = account->committed_limits = usage.limits;
+    }
+    if (inode.home != kNoFile) {
+      STOA_TRY(parent, get(inode.home));
+      account->parent = parent->account;
+    }
+    node.account = std::move(account);
+  } else {
+    STOA_TRY(home, get(inode.home));
+    node.account = home->account;
+  }
+  node.record = std::move(inode);
+  return {};
+}
+
+Result<NodeRef> NodeCache::get(FileId id) {
+  Shard& shard = shard_of(id);
+  for (;;) {
+    NodeRef node;
+    {
+      const std::lock_guard lock(shard.mutex);
+      const auto [it, added] = shard.nodes.try_emplace(static_cast<std::uint64_t>(id));
+      if (added) {
+        it->second = std::make_shared<Node>(id);
+        node = it->second;  // before eviction, so that the new node counts as used
+        shard.ring.push_back(static_cast<std::uint64_t>(id));
+        evict_some(shard);
+      } else {
+        node = it->second;
+      }
+    }
+    const Node::State state = node->state.load(std::memory_order_acquire);
+    if (state == Node::State::kReady) {
+      if (!node->referenced.load(std::memory_order_relaxed)) node->referenced.store(true, std::memory_order_relaxed);
+      return node;
+    }
+    if (state == Node::State::kLoading) {
+      // One loads, the others wait on the node's lock: two copies of one record must never exist.
+      const std::lock_guard lock(node->lock);
+      if (node->state.load(std::memory_order_relaxed) == Node::State::kLoading) {
+        if (const Status loaded = load(*node); !loaded) {
+          node->state.store(Node::State::kAbsent, std::memory_order_release);
+          const std::lock_guard shard_lock(shard.mutex);
+          const auto it = shard.nodes.find(static_cast<std::uint64_t>(id));
+          if (it != shard.nodes.end() && it->second == node) shard.nodes.erase(it);
+          return fail(loaded.error());
+        }
+        node->state.store(Node::State::kReady, std::memory_order_release);
+      }
+      if (node->state.load(std::memory_order_relaxed) == Node::State::kReady) return node;
+    }
+    // Somebody else's load failed; the placeholder is out of the map, so the next round begins afresh.
+  }
+}
+
+NodeRef NodeCache::peek(FileId id) {
+  Shard& shard = shard_of(id);
+  const std::lock_guard lock(shard.mutex);
+  const auto it = shard.nodes.find(static_cast<std::uint64_t>(id));
+  if (it == shard.nodes.end() || it->second->state.load(std::memory_order_acquire) != Node::State::kReady) return nullptr;
+  return it->second;
+}
+
+void NodeCache::insert(const NodeRef& node) {
+  node->state.store(Node::State::kReady, std::memory_order_release);
+  Shard& shard = shard_of(node->id);
+  const std::lock_guard lock(shard.mutex);
+  // A listing may have loaded the file since its commit; then that node stays the only one.
+  if (!shard.nodes.try_emplace(static_cast<std::uint64_t>(node->id), node).second) return;
+  shard.ring.push_back(static_cast<std::uint64_t>(node->id));
+  evict_some(shard);
+}
+
+void NodeCache::erase(FileId id) {
+  Shard& shard = shard_of(id);
+  const std::lock_guard lock(shard.mutex);
+  shard.nodes.erase(static_cast<std::uint64_t>(id));
+}
+
+void NodeCache::evict_some(Shard& shard) {
+  // CLOCK: a used node gets a second chance. The bound on steps keeps one insertion cheap when all are in use.
+  constexpr int kStepsMax = 32;
+  for (int step = 0; step < kStepsMax && (shard.nodes.size() > shard_max_ || shard.ring.size() > 2 * shard_max_); ++step) {
+    if (shard.ring.empty()) return;
+    if (shard.hand >= shard.ring.size()) shard.hand = 0;
+    const auto it = shard.nodes.find(shard.ring[shard.hand]);
+    bool drop = it == shard.nodes.end();
+    if (!drop && shard.nodes.size() > shard_max_) {
+      Node& node = *it->second;
+      // use_count 1: only the map holds it, and nobody can get it from the map without this shard's mutex.
+      // Its lock is free then, too; taking it orders this thread behind the last user of the record.
+      if (it->second.use_count() == 1 && node.state.load(std::memory_order_acquire) == Node::State::kReady &&
+          node.lock.try_lock()) {
+        const bool clean = !node.dirty && is_zero(node.pending);
+        node.lock.unlock();
+        drop = clean && !node.referenced.exchange(false, std::memory_order_relaxed);
+        // An account that somebody charges must stay the only one of its directory.
+        if (drop && node.record.is_directory() && node.account.use_count() > 1) drop = false;
+        if (drop) shard.nodes.erase(it);
+      }
+    }
+    if (drop) {
+      shard.ring[shard.hand] = shard.ring.back();
+      shard.ring.pop_back();
+    } else {
+      ++shard.hand;
+    }
+  }
+}
+
+std::size_t NodeCache::size() const {
+  std::size_t total = 0;
+  for (const Shard& shard : shards_) {
+    const std::lock_guard lock(shard.mutex);
+    total += shard.nodes.size();
+  }
+  return total;
+}
+
+}  // namespace stoa::core

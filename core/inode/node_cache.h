@@ -1,0 +1,50 @@
+// Every node in use, and recently used ones up to a bound. Guarantees that a file has one Node at a time.
+#pragma once
+
+#include <array>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "base/error.h"
+#include "core/inode/node.h"
+#include "core/kv/kv_store.h"
+
+namespace stoa::core {
+
+class NodeCache {
+ public:
+  NodeCache(KvStore& kv, std::uint64_t nodes_max) : kv_(kv), shard_max_(nodes_max / kShards + 1) {}
+
+  // The node of an existing file, loaded when needed (with the accounts of its directory chain). kStale: no such file.
+  Result<NodeRef> get(FileId id);
+  // The node if it is in memory and loaded; null otherwise. Never reads the store.
+  NodeRef peek(FileId id);
+  // Takes in the node of a file that was just created.
+  void insert(const NodeRef& node);
+  // Forgets a node whose file is gone.
+  void erase(FileId id);
+
+  std::size_t size() const;
+
+ private:
+  static constexpr std::size_t kShards = 64;
+  struct Shard {
+    mutable std::mutex mutex;
+    std::unordered_map<std::uint64_t, NodeRef> nodes;
+    std::vector<std::uint64_t> ring;  // CLOCK order; ids that are no longer in `nodes` are dropped when met
+    std::size_t hand = 0;
+  };
+  Shard& shard_of(FileId id) { return shards_[(static_cast<std::uint64_t>(id) * 0x9E3779B97F4A7C15ULL) >> 58]; }
+  void evict_some(Shard& shard);
+  Status load(Node& node);
+
+  KvStore& kv_;
+  const std::size_t shard_max_;
+  std::array<Shard, kShards> shards_;
+};
+
+// Reads one record from the store. kStale: no such file.
+Result<Inode> load_inode(KvStore& kv, FileId id);
+
+}  // namespace stoa::core

@@ -1,0 +1,87 @@
+#include "core/access/access.h"
+#include "core/kv/keys.h"
+#include "core/namespace/drop_link.h"
+#include "core/namespace/operations.h"
+#include "core/namespace/put_object.h"
+#include "core/namespace/remove_directory.h"
+
+namespace stoa::core {
+namespace {
+
+// Takes away every file of `dir` and `dir` itself, within one transaction. `dir` and its parent are locked; the files in
+// it are reached through it only (they belong to one multipart upload), so their locks can follow its own without a
+// deadlock. They go to `locked`, which must outlive the commit.
+Status stage_consume(Tree& tree, MetaTxn& txn, const NodeRef& dir, const NodeRef& parent,
+                     std::vector<std::pair<NodeRef, std::unique_lock<RwLock>>>& locked) {
+  STOA_CHECK_OK(require_directory(*dir));
+  const std::string lower = keys::id_key(dir->id);
+  Inode emptied = dir->record;
+  const auto it = tree.kv.scan(Family::kEntry, lower, keys::behind_prefix(lower));
+  for (; it->valid(); it->next()) {
+    STOA_TRY(entry, EntryRecord::decode(it->value()));
+    if (entry.type == FileType::kDirectory) return fail(Errc::kInvalid, "a directory among the parts");
+    STOA_TRY(node, tree.nodes.get(entry.id));
+    locked.emplace_back(node, std::unique_lock(node->lock));
+    const std::string_view raw = keys::after_id(it->key());
+    STOA_CHECK_OK(txn.remove_entry(dir, emptied, raw, entry));
+    STOA_CHECK_OK(drop_link(tree, txn, node, dir->id, raw));
+  }
+  STOA_CHECK_OK(it->status());
+
+  const std::string link_prefix = keys::link_key(dir->id, parent->id, "");
+  const auto link = tree.kv.scan(Family::kLink, link_prefix, keys::behind_prefix(link_prefix));
+  STOA_CHECK_OK(link->status());
+  if (!link->valid()) return fail(Errc::kCorrupt, "the upload has no name");
+  std::string_view raw = link->key().substr(link_prefix.size());
+  raw.remove_suffix(1);
+  STOA_TRY(entry, find_form(tree, parent->id, raw, true));
+  Inode parent_next = parent->record;
+  STOA_CHECK_OK(txn.remove_entry(parent, parent_next, raw, entry));
+  STOA_CHECK_OK(txn.delete_inode(dir));
+  txn.release(parent->account, {.directories = 1});
+  txn.put_inode(parent, std::move(parent_next));
+  return {};
+}
+
+}  // namespace
+
+Result<PutKeyReply> concatenate(Tree& tree, const OpContext& ctx, const ConcatenateRequest& req) {
+  if (ctx.read_only) return fail(Errc::kReadOnly);
+  if (req.parts.empty()) return fail(Errc::kInvalid, "no parts");
+  if (req.parts.size() > kConcatenatePartsMax) return fail(Errc::kTooLarge);
+  std::vector<Inode> parts;
+  parts.reserve(req.parts.size());
+  std::uint64_t size = 0;
+  for (const FileId id : req.parts) {
+    STOA_TRY(node, tree.nodes.get(id));
+    const std::shared_lock lock(node->lock);
+    STOA_CHECK_OK(require_live(*node));
+    if (node->record.type != FileType::kRegular) return fail(Errc::kWrongType);
+    if (node->record.size > kFileBytesMax - size) return fail(Errc::kFileTooBig);
+    size += node->record.size;
+    parts.push_back(node->record);
+  }
+  STOA_TRY(content, content_of_parts(tree, parts));
+  PutObject put{.root = req.root, .key = req.key, .meta = req.meta, .mode = req.mode, .expect = req.expect};
+  NodeRef consumed;
+  NodeRef consumed_parent;
+  std::vector<std::pair<NodeRef, std::unique_lock<RwLock>>> part_locks;
+  if (req.consume_dir != kNoFile) {
+    STOA_TRY(node, tree.nodes.get(req.consume_dir));
+    consumed = node;
+    STOA_TRY(attr, getattr(tree, ctx, {.id = req.consume_dir}));
+    if (attr.attr.type != FileType::kDirectory) return fail(Errc::kNotDirectory);
+    STOA_TRY(parent, tree.nodes.get([&] {
+      const std::shared_lock lock(node->lock);
+      return node->record.home;
+    }()));
+    consumed_parent = parent;
+    put.also_locked = {consumed, consumed_parent};
+    put.stage_more = [&](MetaTxn& txn) { return stage_consume(tree, txn, consumed, consumed_parent, part_locks); };
+  }
+  auto reply = put_object(tree, ctx, put, content);
+  if (!reply) discard_content(tree, content);
+  return reply;
+}
+
+}  // namespace stoa::core

@@ -1,0 +1,74 @@
+#include "core/access/access.h"
+#include "core/namespace/new_inode.h"
+#include "core/namespace/operations.h"
+
+namespace stoa::core {
+namespace {
+
+// Without attributes (exclusive create) only the owner gets in until it sets them.
+constexpr std::uint32_t kExclusiveMode = 0600;
+constexpr std::uint32_t kDefaultMode = 0644;
+
+struct Made {
+  CreateReply reply;
+  bool truncate = false;  // an existing file was taken and is to be cut to the wanted size
+};
+
+Result<Made> create_locked(Tree& tree, const OpContext& ctx, const CreateRequest& req, const NodeRef& dir,
+                           CommitTicket& ticket) {
+  NodeLocks locks({dir});
+  STOA_CHECK_OK(require_directory(*dir));
+  STOA_CHECK_OK(require(ctx, dir->record, kMayExecute));
+  STOA_TRY(entry, find_posix(tree, dir->id, req.name));
+  if (entry.record.exists()) {
+    if (req.mode == CreateMode::kGuarded) return fail(Errc::kExists);
+    if (entry.directory()) return fail(req.mode == CreateMode::kUnchecked ? Errc::kIsDirectory : Errc::kExists);
+    const BeforeAttributes before = dir->record.before();
+    const Attributes parent = dir->record.attributes();
+    locks.release();
+    STOA_TRY(node, tree.nodes.get(entry.record.id));
+    const std::shared_lock lock(node->lock);
+    STOA_CHECK_OK(require_live(*node));
+    if (node->record.type != FileType::kRegular) return fail(Errc::kExists);
+    if (req.mode == CreateMode::kExclusive &&
+        (req.verifier == 0 || node->record.create_verifier != req.verifier)) {
+      return fail(Errc::kExists);
+    }
+    return Made{{false, node->record.attributes(), before, parent},
+                req.mode == CreateMode::kUnchecked && req.set.size.has_value()};
+  }
+  STOA_CHECK_OK(require(ctx, dir->record, kMayWrite));
+  if (req.set.size && *req.set.size > kFileBytesMax) return fail(Errc::kFileTooBig);
+
+  MetaTxn txn(tree, ctx);
+  const bool exclusive = req.mode == CreateMode::kExclusive;
+  STOA_TRY(inode, make_inode(tree, ctx, txn, dir->record,
+                             {.type = FileType::kRegular, .set = req.set,
+                              .default_mode = exclusive ? kExclusiveMode : kDefaultMode}));
+  inode.size = req.set.size.value_or(0);
+  if (exclusive) inode.create_verifier = req.verifier;
+  Inode dir_next = dir->record;
+  Made made{{true, inode.attributes(), dir->record.before(), {}}};
+  STOA_CHECK_OK(add_file(txn, dir, dir_next, entry.raw, std::move(inode)));
+  made.reply.parent = dir_next.attributes();
+  STOA_TRY(committed, txn.commit());
+  ticket = committed;
+  return made;
+}
+
+}  // namespace
+
+Result<CreateReply> create(Tree& tree, const OpContext& ctx, const CreateRequest& req) {
+  STOA_TRY(dir, tree.nodes.get(req.parent));
+  const FileId files[] = {req.parent};
+  STOA_TRY(made, run_mutation(tree, ctx, files,
+                              [&](CommitTicket& ticket) { return create_locked(tree, ctx, req, dir, ticket); }));
+  if (made.truncate) {
+    // As Linux does: of an existing file only the size is set.
+    STOA_TRY(cut, setattr(tree, ctx, {.id = made.reply.attr.id, .set = {.size = req.set.size}}));
+    made.reply.attr = cut.attr;
+  }
+  return made.reply;
+}
+
+}  // namespace stoa::core

@@ -1,0 +1,58 @@
+#include "core/namespace/drop_link.h"
+
+#include "core/data/content.h"
+#include "core/kv/keys.h"
+
+namespace stoa::core {
+
+Usage usage_of(const Inode& inode) {
+  return {.bytes = inode.type == FileType::kRegular ? static_cast<std::int64_t>(inode.size) : 0, .files = 1};
+}
+
+namespace {
+
+// The directory of another link of the file than (dir, raw); prefers one in `dir` itself, where no charge moves.
+Result<FileId> other_home(Tree& tree, FileId id, FileId dir, std::string_view raw) {
+  const std::string lower = keys::id_key(id);
+  const std::string gone = keys::link_key(id, dir, raw);
+  FileId other = kNoFile;
+  const auto it = tree.kv.scan(Family::kLink, lower, keys::behind_prefix(lower));
+  for (; it->valid(); it->next()) {
+    if (it->key() == gone) continue;
+    other = keys::id_of(keys::after_id(it->key()));
+    break;
+  }
+  STOA_CHECK_OK(it->status());
+  if (other == kNoFile) return fail(Errc::kCorrupt, "a link is missing");
+  return other;
+}
+
+}  // namespace
+
+Status drop_link(Tree& tree, MetaTxn& txn, const NodeRef& node, FileId dir, std::string_view raw) {
+  const Inode& record = node->record;
+  if (record.links <= 1) {
+    txn.release(node->account, usage_of(record));
+    STOA_CHECK_OK(drop_content(tree, txn, record));
+    return txn.delete_inode(node);
+  }
+  Inode next = record;
+  --next.links;
+  next.touch(txn.now());
+  AccountRef account = node->account;
+  if (record.home == dir) {
+    STOA_TRY(home, other_home(tree, node->id, dir, raw));
+    if (home != dir) {
+      STOA_TRY(home_node, tree.nodes.get(home));
+      STOA_CHECK_OK(txn.move_charge(node->account, home_node->account, usage_of(record), false));
+      next.home = home;
+      account = home_node->account;
+    }
+  }
+  txn.put_inode(node, std::move(next));
+  // After put_inode, which commits lazily reserved bytes where they were reserved.
+  txn.set_account(node, std::move(account));
+  return {};
+}
+
+}  // namespace stoa::core

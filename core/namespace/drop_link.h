@@ -1,0 +1,17 @@
+// Taking one name of a file away, and the file itself with its last name: shared by unlink, rename-over, and the removal
+// and replacement of keys.
+#pragma once
+
+#include "core/namespace/meta_txn.h"
+
+namespace stoa::core {
+
+// Stages the loss of the link (dir, raw) by `node`, which is no directory; dir and node are locked. The entry itself is
+// the caller's to remove. When the file's usage was charged through this link and others remain, the charge moves to one
+// of them (a limit there does not refuse it: a removal must not fail for want of room).
+Status drop_link(Tree& tree, MetaTxn& txn, const NodeRef& node, FileId dir, std::string_view raw);
+
+// What a file that is no directory counts for.
+Usage usage_of(const Inode& inode);
+
+}  // namespace stoa::core

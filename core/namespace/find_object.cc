@@ -1,0 +1,39 @@
+#include "core/namespace/find_object.h"
+
+#include "core/access/access.h"
+
+namespace stoa::core {
+
+Result<FoundObject> find_object(Tree& tree, const OpContext& ctx, FileId root, const KeyParts& parts) {
+  for (;;) {
+    FoundObject found;
+    STOA_TRY(dir, walk_directories(tree, ctx, root, parts.directories));
+    found.dir = dir;
+    {
+      const std::shared_lock lock(dir->lock);
+      // Removed between the walk and here: the walk will say so.
+      if (dir->deleted) continue;
+      STOA_CHECK_OK(require_directory(*dir));
+      STOA_CHECK_OK(require(ctx, dir->record, kMayExecute));
+      STOA_TRY(entry, find_form(tree, dir->id, parts.last, false));
+      found.entry = entry;
+    }
+    if (!found.entry.exists()) return found;
+    auto node = tree.nodes.get(found.entry.id);
+    if (!node && node.error().code == Errc::kStale) continue;
+    if (!node) return fail(node.error());
+    found.node = std::move(*node);
+    return found;
+  }
+}
+
+Status check_expectation(const std::optional<ObjectExpectation>& expect, const Inode* present) {
+  if (!expect) return {};
+  if (expect->must_not_exist && present != nullptr) return fail(Errc::kPreconditionFailed);
+  if (expect->version && (present == nullptr || ObjectVersion{present->id, present->data_version} != *expect->version)) {
+    return fail(Errc::kPreconditionFailed);
+  }
+  return {};
+}
+
+}  // namespace stoa::core

@@ -1,0 +1,19 @@
+// The object that a key names, if there is one.
+#pragma once
+
+#include "core/namespace/key_path.h"
+
+namespace stoa::core {
+
+struct FoundObject {
+  NodeRef dir;
+  EntryRecord entry;  // not exists(): no such name in `dir`
+  NodeRef node;       // null without an entry
+};
+// Looks without keeping a lock. kNotFound: a directory of the key is missing.
+Result<FoundObject> find_object(Tree& tree, const OpContext& ctx, FileId root, const KeyParts& parts);
+
+// Checks what a conditional request expects of `present` (null: nothing there): kPreconditionFailed.
+Status check_expectation(const std::optional<ObjectExpectation>& expect, const Inode* present);
+
+}  // namespace stoa::core

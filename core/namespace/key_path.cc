@@ -1,0 +1,123 @@
+#include "core/namespace/key_path.h"
+
+#include "core/access/access.h"
+#include "core/namespace/new_inode.h"
+#include "core/namespace/remove_directory.h"
+
+namespace stoa::core {
+namespace {
+
+Result<EntryRecord> find_directory(Tree& tree, const OpContext& ctx, const NodeRef& dir, std::string_view raw) {
+  const std::shared_lock lock(dir->lock);
+  STOA_CHECK_OK(require_directory(*dir));
+  STOA_CHECK_OK(require(ctx, dir->record, kMayExecute));
+  return find_form(tree, dir->id, raw, true);
+}
+
+// One implied directory; an existing one is as good. The result is its id.
+Result<FileId> make_one(Tree& tree, const OpContext& ctx, const NodeRef& dir, std::string_view raw, bool* made) {
+  const FileId files[] = {dir->id};
+  // The object that needs the directory is synced later than it, so the directory needs no sync of its own.
+  OpContext applied = ctx;
+  applied.durability = Durability::kApplied;
+  applied.ticket = nullptr;
+  return run_mutation(tree, applied, files, [&](CommitTicket&) -> Result<FileId> {
+    const NodeLocks locks({dir});
+    STOA_CHECK_OK(require_directory(*dir));
+    STOA_TRY(present, find_form(tree, dir->id, raw, true));
+    if (present.exists()) return present.id;
+    STOA_CHECK_OK(require(ctx, dir->record, kMayWrite | kMayExecute));
+    if (dir->record.links >= kLinksMax) return fail(Errc::kTooManyLinks);
+    MetaTxn txn(tree, ctx);
+    STOA_TRY(inode, make_inode(tree, ctx, txn, dir->record, {.type = FileType::kDirectory, .default_mode = 0755}));
+    inode.flags |= kImpliedByKey;
+    const FileId id = inode.id;
+    Inode dir_next = dir->record;
+    STOA_CHECK_OK(add_file(txn, dir, dir_next, raw, std::move(inode)));
+    STOA_CHECK_OK(txn.commit());
+    *made = true;
+    return id;
+  });
+}
+
+Status remove_implied(Tree& tree, const OpContext& ctx, const NodeRef& parent, std::string_view raw) {
+  STOA_TRY(entry, find_directory(tree, ctx, parent, raw));
+  if (!entry.exists()) return fail(Errc::kNotFound);
+  STOA_TRY(victim, tree.nodes.get(entry.id));
+  const FileId files[] = {parent->id, entry.id};
+  OpContext applied = ctx;
+  applied.durability = Durability::kApplied;
+  applied.ticket = nullptr;
+  const auto removed = run_mutation(tree, applied, files, [&](CommitTicket&) -> Result<bool> {
+    const NodeLocks locks({parent, victim});
+    STOA_CHECK_OK(require_directory(*parent));
+    STOA_CHECK_OK(require_directory(*victim));
+    STOA_TRY(again, find_form(tree, parent->id, raw, true));
+    if (again.id != entry.id) return fail(Errc::kNotFound);
+    if (!victim->record.has(kImpliedByKey) || victim->record.entries != 0) return fail(Errc::kNotEmpty);
+    MetaTxn txn(tree, ctx);
+    Inode parent_next = parent->record;
+    STOA_CHECK_OK(txn.remove_entry(parent, parent_next, raw, again));
+    STOA_CHECK_OK(stage_remove_directory(tree, txn, parent, victim));
+    txn.put_inode(parent, std::move(parent_next));
+    txn.note({.kind = ChangeKind::kRemove, .id = victim->id, .parent = parent->id, .name = raw});
+    STOA_CHECK_OK(txn.commit());
+    return true;
+  });
+  if (!removed) return fail(removed.error());
+  return {};
+}
+
+}  // namespace
+
+Result<KeyParts> split_key(std::string_view key) {
+  if (key.empty()) return fail(Errc::kInvalid, "empty key");
+  if (key.size() > kKeyBytesMax) return fail(Errc::kNameTooLong);
+  KeyParts parts;
+  for (;;) {
+    const std::size_t slash = key.find('/');
+    if (slash == std::string_view::npos) break;
+    parts.directories.push_back(key.substr(0, slash));
+    key.remove_prefix(slash + 1);
+  }
+  parts.last = key;
+  return parts;
+}
+
+Result<NodeRef> walk_directories(Tree& tree, const OpContext& ctx, FileId root,
+                                 std::span<const std::string_view> parts) {
+  STOA_TRY(dir, tree.nodes.get(root));
+  for (const std::string_view raw : parts) {
+    STOA_TRY(entry, find_directory(tree, ctx, dir, raw));
+    if (!entry.exists()) return fail(Errc::kNotFound);
+    auto next = tree.nodes.get(entry.id);
+    if (!next) return fail(next.error().code == Errc::kStale ? Errc::kNotFound : next.error().code);
+    dir = std::move(*next);
+  }
+  return dir;
+}
+
+Result<NodeRef> make_directories(Tree& tree, const OpContext& ctx, FileId root,
+                                 std::span<const std::string_view> parts, bool* made_any) {
+  STOA_TRY(dir, tree.nodes.get(root));
+  for (const std::string_view raw : parts) {
+    STOA_TRY(entry, find_directory(tree, ctx, dir, raw));
+    FileId id = entry.id;
+    if (!entry.exists()) {
+      STOA_TRY(made, make_one(tree, ctx, dir, raw, made_any));
+      id = made;
+    }
+    STOA_TRY(next, tree.nodes.get(id));
+    dir = std::move(next);
+  }
+  return dir;
+}
+
+void prune_directories(Tree& tree, const OpContext& ctx, FileId root, std::span<const std::string_view> parts) {
+  for (std::size_t depth = parts.size(); depth > 0; --depth) {
+    const auto parent = walk_directories(tree, ctx, root, parts.first(depth - 1));
+    if (!parent || !remove_implied(tree, ctx, *parent, parts[depth - 1])) return;
+  }
+}
+
+}  // namespace stoa::core

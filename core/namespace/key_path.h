@@ -1,0 +1,29 @@
+// From a key to the directory and component that it names: "a/b/c" below a root is component "c" of directory a/b.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "core/namespace/tree.h"
+
+namespace stoa::core {
+
+struct KeyParts {
+  std::vector<std::string_view> directories;
+  std::string_view last;  // empty for keys that end in '/': the folder marker
+};
+// kInvalid: empty key; kNameTooLong: over kKeyBytesMax.
+Result<KeyParts> split_key(std::string_view key);
+
+// Walks the directories. kNotFound when one is missing; kAccess without search permission.
+Result<NodeRef> walk_directories(Tree& tree, const OpContext& ctx, FileId root, std::span<const std::string_view> parts);
+
+// Makes the missing directories, marked as implied by keys; `made_any` tells whether there were any.
+Result<NodeRef> make_directories(Tree& tree, const OpContext& ctx, FileId root, std::span<const std::string_view> parts,
+                                 bool* made_any);
+
+// Removes, bottom-up, the directories of the path that exist only because of keys and are empty now. Stops silently at the
+// first that stays.
+void prune_directories(Tree& tree, const OpContext& ctx, FileId root, std::span<const std::string_view> parts);
+
+}  // namespace stoa::core

@@ -1,0 +1,96 @@
+#include "core/namespace/key_walker.h"
+
+#include "core/access/access.h"
+#include "core/kv/keys.h"
+
+namespace stoa::core {
+
+Result<std::unique_ptr<KeyWalker>> KeyWalker::open(Tree& tree, const OpContext& ctx, FileId root) {
+  std::unique_ptr<KeyWalker> walker(new KeyWalker(tree, ctx));
+  STOA_TRY(allowed, walker->may_list(root));
+  if (!allowed) return fail(Errc::kAccess);
+  walker->frames_.push_back({root, "", ""});
+  return walker;
+}
+
+Result<bool> KeyWalker::may_list(FileId dir) {
+  auto node = tree_.nodes.get(dir);
+  if (!node && node.error().code == Errc::kStale) return false;  // gone since the walk began
+  if (!node) return fail(node.error());
+  const std::shared_lock lock((*node)->lock);
+  if ((*node)->deleted) return false;
+  constexpr std::uint32_t kList = kMayRead | kMayExecute;
+  return (permissions(ctx_.cred, (*node)->record) & kList) == kList;
+}
+
+Status KeyWalker::seek(std::string_view key) {
+  frames_.resize(1);
+  std::string_view rest = key;
+  for (;;) {
+    const std::size_t slash = rest.find('/');
+    if (slash == std::string_view::npos) break;
+    const std::string_view stored = rest.substr(0, slash + 1);
+    std::string value;
+    STOA_TRY(found, tree_.kv.get(Family::kEntry, keys::id_name(frames_.back().dir, stored), &value));
+    if (!found) {
+      // Nothing of this name: whatever sorts behind it in this directory sorts behind the whole key.
+      rest = stored;
+      break;
+    }
+    STOA_TRY(record, EntryRecord::decode(value));
+    STOA_TRY(allowed, may_list(record.id));
+    if (!allowed) {
+      it_->seek(keys::id_name(frames_.back().dir, stored) + '\0');
+      return settle_here();
+    }
+    frames_.push_back({record.id, frames_.back().prefix + std::string(stored), std::string(stored)});
+    rest.remove_prefix(slash + 1);
+  }
+  it_->seek(keys::id_name(frames_.back().dir, rest));
+  return settle_here();
+}
+
+// Makes the entry under the iterator the current one; at the end of a directory goes on in the one above.
+Status KeyWalker::settle_here() {
+  for (;;) {
+    STOA_CHECK_OK(it_->status());
+    if (it_->valid() && keys::id_of(it_->key()) == frames_.back().dir) {
+      STOA_TRY(record, EntryRecord::decode(it_->value()));
+      entry_ = record;
+      key_ = frames_.back().prefix;
+      key_ += keys::after_id(it_->key());
+      valid_ = true;
+      return {};
+    }
+    if (frames_.size() == 1) {
+      valid_ = false;
+      return {};
+    }
+    const std::string behind = keys::id_name(frames_[frames_.size() - 2].dir, frames_.back().stored_name) + '\0';
+    frames_.pop_back();
+    it_->seek(behind);
+  }
+}
+
+Status KeyWalker::step_over() {
+  it_->next();
+  return settle_here();
+}
+
+Status KeyWalker::enter() {
+  STOA_TRY(allowed, may_list(entry_.id));
+  if (!allowed) return step_over();
+  std::string stored(keys::after_id(it_->key()));
+  frames_.push_back({entry_.id, key_, std::move(stored)});
+  it_->seek(keys::id_key(entry_.id));
+  return settle_here();
+}
+
+Result<std::int64_t> KeyWalker::files_below() {
+  auto node = tree_.nodes.get(entry_.id);
+  if (!node && node.error().code == Errc::kStale) return 0;
+  if (!node) return fail(node.error());
+  return tree_.ledger.read((*node)->account).usage.files;
+}
+
+}  // namespace stoa::core

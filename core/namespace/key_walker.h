@@ -1,0 +1,49 @@
+// A walk of the keys below a root in byte order. Entries are stored so that the order of one directory is the order of its
+// keys; the walker strings the directories together. It sees the tree as of its creation and holds no locks.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/namespace/tree.h"
+
+namespace stoa::core {
+
+class KeyWalker {
+ public:
+  // Follows only directories that the caller may list and search. kAccess: not even the root.
+  static Result<std::unique_ptr<KeyWalker>> open(Tree& tree, const OpContext& ctx, FileId root);
+
+  // To the first entry whose key is >= `key`. A directory's key ends in '/'.
+  Status seek(std::string_view key);
+  // Where the walk stands. At a directory, the caller enters it or steps over it.
+  bool valid() const { return valid_; }
+  const std::string& key() const { return key_; }
+  const EntryRecord& entry() const { return entry_; }
+  bool at_directory() const { return entry_.type == FileType::kDirectory; }
+  Status step_over();
+  Status enter();  // a directory that may not be listed is stepped over
+  // Files (of all types) below the directory where the walk stands.
+  Result<std::int64_t> files_below();
+
+ private:
+  KeyWalker(Tree& tree, const OpContext& ctx) : tree_(tree), ctx_(ctx), it_(tree.kv.scan(Family::kEntry, {}, {})) {}
+  struct Frame {
+    FileId dir;
+    std::string prefix;       // of all keys in it
+    std::string stored_name;  // of this directory in the frame below; empty for the root
+  };
+  Status settle_here();
+  Result<bool> may_list(FileId dir);
+
+  Tree& tree_;
+  const OpContext& ctx_;
+  std::unique_ptr<KvIterator> it_;
+  std::vector<Frame> frames_;
+  bool valid_ = false;
+  std::string key_;
+  EntryRecord entry_;
+};
+
+}  // namespace stoa::core

@@ -1,0 +1,46 @@
+#include "core/access/access.h"
+#include "core/namespace/meta_txn.h"
+#include "core/namespace/operations.h"
+
+namespace stoa::core {
+namespace {
+
+Result<CreateReply> link_locked(Tree& tree, const OpContext& ctx, const LinkRequest& req, const NodeRef& dir,
+                                const NodeRef& node, CommitTicket& ticket) {
+  const NodeLocks locks({dir, node});
+  STOA_CHECK_OK(require_live(*node));
+  if (node->record.is_directory()) return fail(Errc::kIsDirectory);
+  STOA_CHECK_OK(require_directory(*dir));
+  STOA_CHECK_OK(require(ctx, dir->record, kMayExecute));
+  STOA_TRY(entry, find_posix(tree, dir->id, req.name));
+  if (entry.record.exists()) return fail(Errc::kExists);
+  STOA_CHECK_OK(require(ctx, dir->record, kMayWrite));
+  if (node->record.links >= kLinksMax) return fail(Errc::kTooManyLinks);
+
+  MetaTxn txn(tree, ctx);
+  Inode next = node->record;
+  ++next.links;
+  next.touch(txn.now());
+  Inode dir_next = dir->record;
+  CreateReply reply{true, next.attributes(), dir->record.before(), {}};
+  STOA_CHECK_OK(txn.insert_entry(dir, dir_next, entry.raw, node->id, next.type));
+  reply.parent = dir_next.attributes();
+  txn.put_inode(node, std::move(next));
+  txn.put_inode(dir, std::move(dir_next));
+  txn.note({.kind = ChangeKind::kLink, .id = node->id, .parent = dir->id, .name = entry.raw});
+  STOA_TRY(committed, txn.commit());
+  ticket = committed;
+  return reply;
+}
+
+}  // namespace
+
+Result<CreateReply> link(Tree& tree, const OpContext& ctx, const LinkRequest& req) {
+  STOA_TRY(dir, tree.nodes.get(req.parent));
+  STOA_TRY(node, tree.nodes.get(req.id));
+  const FileId files[] = {req.parent, req.id};
+  return run_mutation(tree, ctx, files,
+                      [&](CommitTicket& ticket) { return link_locked(tree, ctx, req, dir, node, ticket); });
+}
+
+}  // namespace stoa::core

@@ -1,0 +1,154 @@
+#include "core/kv/keys.h"
+#include "core/namespace/key_walker.h"
+#include "core/namespace/object_meta.h"
+#include "core/namespace/operations.h"
+
+namespace stoa::core {
+namespace {
+
+// Attributes and, when wanted, meta for the ids of one page, with few look-ups in the store.
+Status fill(Tree& tree, bool want_meta, std::span<const FileId> ids, std::vector<ListedKey>& keys_out) {
+  std::vector<std::string> names;
+  std::vector<std::size_t> missing;
+  std::vector<Inode> inodes(ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (const NodeRef node = tree.nodes.peek(ids[i])) {
+      const std::shared_lock lock(node->lock);
+      if (!node->deleted) inodes[i] = node->record;
+    } else {
+      missing.push_back(i);
+      names.push_back(keys::id_key(ids[i]));
+    }
+  }
+  const auto look_up = [&](Family family, auto take) -> Status {
+    std::vector<std::string_view> views(names.begin(), names.end());
+    std::vector<std::optional<std::string>> values(names.size());
+    STOA_CHECK_OK(tree.kv.multi_get(family, views, values));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (values[i]) STOA_CHECK_OK(take(missing[i], *values[i]));
+    }
+    return {};
+  };
+  STOA_CHECK_OK(look_up(Family::kInode, [&](std::size_t i, const std::string& value) -> Status {
+    STOA_TRY(inode, Inode::decode(ids[i], value));
+    inodes[i] = std::move(inode);
+    return {};
+  }));
+  for (std::size_t i = 0; i < ids.size(); ++i) keys_out[i].attr = inodes[i].attributes();
+  if (!want_meta) return {};
+  names.clear();
+  missing.clear();
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (!inodes[i].has(kHasXattrs)) continue;
+    missing.push_back(i);
+    names.push_back(keys::id_name(ids[i], keys::kMetaXattr));
+  }
+  return look_up(Family::kXattr, [&](std::size_t i, const std::string& value) -> Status {
+    STOA_TRY(meta, decode_meta(ids[i], value));
+    keys_out[i].meta = std::move(meta);
+    return {};
+  });
+}
+
+class Listing {
+ public:
+  Listing(Tree& tree, const ListKeysRequest& req, KeyWalker& walker) : tree_(tree), req_(req), walker_(walker) {}
+
+  Result<ListKeysReply> run() {
+    STOA_CHECK_OK(walker_.seek(std::max(req_.prefix, req_.start_after)));
+    while (walker_.valid() && !full_) {
+      if (walker_.at_directory()) {
+        STOA_CHECK_OK(visit_directory());
+      } else if (!walker_.key().starts_with(req_.prefix)) {
+        break;
+      } else {
+        STOA_CHECK_OK(visit_file());
+      }
+      if (past_prefix_) break;
+    }
+    STOA_CHECK_OK(fill(tree_, req_.want_meta, ids_, reply_.keys));
+    // A file that vanished while the page was gathered has no attributes any more.
+    std::erase_if(reply_.keys, [](const ListedKey& key) { return key.attr.id == kNoFile; });
+    return std::move(reply_);
+  }
+
+ private:
+  // The rolled-up prefix that `key` falls under, if any.
+  std::optional<std::string_view> rolled_up(std::string_view key) const {
+    if (req_.delimiter.empty()) return std::nullopt;
+    const std::size_t at = key.find(req_.delimiter, req_.prefix.size());
+    if (at == std::string_view::npos) return std::nullopt;
+    return key.substr(0, at + req_.delimiter.size());
+  }
+
+  bool room() {
+    if (reply_.keys.size() + reply_.prefixes.size() < req_.limit) return true;
+    full_ = reply_.truncated = true;
+    return false;
+  }
+
+  // Emits the prefix unless the page that ended at start_after had it already.
+  void emit_prefix(std::string_view prefix) {
+    if (req_.start_after.starts_with(prefix)) return;
+    if (!room()) return;
+    reply_.prefixes.emplace_back(prefix);
+    reply_.next_start_after = prefix;
+  }
+
+  Status visit_directory() {
+    const std::string& key = walker_.key();
+    const bool inside = key.starts_with(req_.prefix);
+    if (!inside && !req_.prefix.starts_with(key)) {
+      past_prefix_ = key > req_.prefix;
+      return past_prefix_ ? Status{} : walker_.step_over();
+    }
+    if (inside) {
+      const auto prefix = rolled_up(key);
+      if (prefix && req_.delimiter == "/") {
+        emit_prefix(*prefix);
+        return walker_.step_over();
+      }
+      STOA_TRY(files, walker_.files_below());
+      if (files == 0) return walker_.step_over();  // no key below: an empty subtree costs nothing
+      // Whether a prefix shows depends on its regular files; let the first of them below decide.
+    }
+    return walker_.enter();
+  }
+
+  Status visit_file() {
+    if (walker_.entry().type != FileType::kRegular || walker_.key() == req_.start_after) return walker_.step_over();
+    if (const auto prefix = rolled_up(walker_.key())) {
+      emit_prefix(*prefix);
+      if (full_) return {};
+      const std::string behind = keys::behind_prefix(std::string(*prefix));
+      if (behind.empty()) {
+        past_prefix_ = true;
+        return {};
+      }
+      return walker_.seek(behind);
+    }
+    if (!room()) return {};
+    reply_.keys.push_back({walker_.key(), {}, {}});
+    ids_.push_back(walker_.entry().id);
+    reply_.next_start_after = walker_.key();
+    return walker_.step_over();
+  }
+
+  Tree& tree_;
+  const ListKeysRequest& req_;
+  KeyWalker& walker_;
+  ListKeysReply reply_;
+  std::vector<FileId> ids_;
+  bool full_ = false;
+  bool past_prefix_ = false;
+};
+
+}  // namespace
+
+Result<ListKeysReply> list_keys(Tree& tree, const OpContext& ctx, const ListKeysRequest& req) {
+  STOA_TRY(walker, KeyWalker::open(tree, ctx, req.root));
+  if (req.limit == 0) return ListKeysReply{};
+  return Listing(tree, req, *walker).run();
+}
+
+}  // namespace stoa::core

@@ -1,0 +1,34 @@
+#include "core/access/access.h"
+#include "core/namespace/operations.h"
+
+namespace stoa::core {
+
+Result<LookupReply> lookup(Tree& tree, const OpContext& ctx, const LookupRequest& req) {
+  STOA_TRY(parent, tree.nodes.get(req.parent));
+  FileId found = kNoFile;
+  Attributes parent_attr;
+  {
+    const std::shared_lock lock(parent->lock);
+    STOA_CHECK_OK(require_directory(*parent));
+    STOA_CHECK_OK(require(ctx, parent->record, kMayExecute));
+    parent_attr = parent->record.attributes();
+    if (req.name == "." || (req.name == ".." && (req.parent == req.root || req.parent == kRootId))) {
+      return LookupReply{parent_attr, parent_attr};
+    }
+    if (req.name == "..") {
+      found = parent->record.home;
+    } else {
+      STOA_TRY(entry, find_posix(tree, req.parent, req.name));
+      if (!entry.record.exists()) return fail(Errc::kNotFound);
+      found = entry.record.id;
+    }
+  }
+  // Without the parent's lock: nodes are locked in order of id only. The file may go meanwhile; then the name did, too.
+  auto child = tree.nodes.get(found);
+  if (!child) return fail(child.error().code == Errc::kStale ? Errc::kNotFound : child.error().code);
+  const std::shared_lock lock((*child)->lock);
+  if ((*child)->deleted) return fail(Errc::kNotFound);
+  return LookupReply{(*child)->record.attributes(), parent_attr};
+}
+
+}  // namespace stoa::core

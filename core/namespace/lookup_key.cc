@@ -1,0 +1,45 @@
+#include "core/access/access.h"
+#include "core/namespace/find_object.h"
+#include "core/namespace/object_meta.h"
+#include "core/namespace/operations.h"
+
+namespace stoa::core {
+
+Result<LookupKeyReply> lookup_key(Tree& tree, const OpContext& ctx, const LookupKeyRequest& req) {
+  STOA_TRY(parts, split_key(req.key));
+  STOA_TRY(found, find_object(tree, ctx, req.root, parts));
+  if (found.node == nullptr) return fail(Errc::kNotFound);
+  const std::shared_lock lock(found.node->lock);
+  const Inode& record = found.node->record;
+  if (found.node->deleted || record.type != FileType::kRegular) return fail(Errc::kNotFound);
+  STOA_CHECK_OK(require_io(ctx, record, kMayRead));
+  // Under the lock, so that attributes and meta are of one moment.
+  STOA_TRY(meta, load_meta(tree, record));
+  return LookupKeyReply{record.attributes(), std::move(meta)};
+}
+
+Status set_meta(Tree& tree, const OpContext& ctx, const SetMetaRequest& req) {
+  if (req.meta.size() > kXattrValueBytesMax) return fail(Errc::kTooLarge);
+  STOA_TRY(node, tree.nodes.get(req.id));
+  const FileId files[] = {req.id};
+  const auto done = run_mutation(tree, ctx, files, [&](CommitTicket& ticket) -> Result<bool> {
+    const NodeLocks locks({node});
+    STOA_CHECK_OK(require_live(*node));
+    STOA_CHECK_OK(require_io(ctx, node->record, kMayWrite));
+    if (req.described != ObjectVersion{node->id, node->record.data_version}) return fail(Errc::kStale);
+    MetaTxn txn(tree, ctx);
+    Inode next = node->record;
+    next.touch(txn.now());
+    next.mtime = next.ctime;  // an object that was copied onto itself is a new one to S3: Last-Modified moves
+    stage_meta(txn, next, req.meta);
+    txn.put_inode(node, std::move(next));
+    txn.note({.kind = ChangeKind::kXattr, .id = req.id});
+    STOA_TRY(committed, txn.commit());
+    ticket = committed;
+    return true;
+  });
+  if (!done) return fail(done.error());
+  return {};
+}
+
+}  // namespace stoa::core

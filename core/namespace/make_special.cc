@@ -1,0 +1,72 @@
+// mkdir, symlink and mknod: names that must not be taken.
+#include "core/access/access.h"
+#include "core/data/content.h"
+#include "core/namespace/new_inode.h"
+#include "core/namespace/operations.h"
+
+namespace stoa::core {
+namespace {
+
+Result<CreateReply> make_locked(Tree& tree, const OpContext& ctx, std::string_view name, const NewInode& wanted,
+                                std::string_view target, const NodeRef& dir, CommitTicket& ticket) {
+  const NodeLocks locks({dir});
+  STOA_CHECK_OK(require_directory(*dir));
+  STOA_CHECK_OK(require(ctx, dir->record, kMayExecute));
+  STOA_TRY(entry, find_posix(tree, dir->id, name));
+  if (entry.record.exists()) return fail(Errc::kExists);
+  STOA_CHECK_OK(require(ctx, dir->record, kMayWrite));
+  if (wanted.type == FileType::kDirectory && dir->record.links >= kLinksMax) return fail(Errc::kTooManyLinks);
+
+  MetaTxn txn(tree, ctx);
+  STOA_TRY(inode, make_inode(tree, ctx, txn, dir->record, wanted));
+  if (wanted.type == FileType::kSymlink) {
+    inode.size = target.size();
+    inode.flags |= kContentInline;
+    stage_inline(txn, inode.id, target);
+  }
+  Inode dir_next = dir->record;
+  CreateReply reply{true, inode.attributes(), dir->record.before(), {}};
+  STOA_CHECK_OK(add_file(txn, dir, dir_next, entry.raw, std::move(inode)));
+  reply.parent = dir_next.attributes();
+  STOA_TRY(committed, txn.commit());
+  ticket = committed;
+  return reply;
+}
+
+Result<CreateReply> make(Tree& tree, const OpContext& ctx, FileId parent, std::string_view name, const NewInode& wanted,
+                         std::string_view target = {}) {
+  STOA_TRY(dir, tree.nodes.get(parent));
+  const FileId files[] = {parent};
+  return run_mutation(tree, ctx, files, [&](CommitTicket& ticket) {
+    return make_locked(tree, ctx, name, wanted, target, dir, ticket);
+  });
+}
+
+}  // namespace
+
+Result<CreateReply> mkdir(Tree& tree, const OpContext& ctx, const MkdirRequest& req) {
+  return make(tree, ctx, req.parent, req.name,
+              {.type = FileType::kDirectory, .set = req.set, .default_mode = 0755});
+}
+
+Result<CreateReply> symlink(Tree& tree, const OpContext& ctx, const SymlinkRequest& req) {
+  if (req.target.empty() || req.target.find('\0') != std::string_view::npos) return fail(Errc::kInvalid, "target");
+  if (req.target.size() > kSymlinkBytesMax) return fail(Errc::kNameTooLong);
+  return make(tree, ctx, req.parent, req.name,
+              {.type = FileType::kSymlink, .set = req.set, .default_mode = 0777}, req.target);
+}
+
+Result<CreateReply> mknod(Tree& tree, const OpContext& ctx, const MknodRequest& req) {
+  switch (req.type) {
+    case FileType::kBlockDevice:
+    case FileType::kCharDevice:
+      if (!ctx.cred.is_superuser()) return fail(Errc::kNotOwner);
+      break;
+    case FileType::kSocket:
+    case FileType::kFifo: break;
+    default: return fail(Errc::kWrongType);
+  }
+  return make(tree, ctx, req.parent, req.name, {.type = req.type, .set = req.set, .device = req.device});
+}
+
+}  // namespace stoa::core

@@ -1,0 +1,159 @@
+#include "core/namespace/meta_txn.h"
+
+#include "core/kv/keys.h"
+
+namespace stoa::core {
+
+MetaTxn::~MetaTxn() {
+  if (committed_) return;
+  for (const Charge& charge : reserved_) tree_.ledger.give_back(charge.account, charge.delta);
+}
+
+void MetaTxn::put_inode(const NodeRef& node, Inode next) {
+  batch_.put(Family::kInode, keys::id_key(node->id), next.encode());
+  if (!is_zero(node->pending)) commit_pending(node->account, node->pending);
+  publications_.push_back({node, std::move(next), false});
+}
+
+NodeRef MetaTxn::new_inode(Inode record, AccountRef account) {
+  batch_.put(Family::kInode, keys::id_key(record.id), record.encode());
+  auto node = std::make_shared<Node>(record.id);
+  node->record = std::move(record);
+  node->account = std::move(account);
+  created_.push_back(node);
+  return node;
+}
+
+Status MetaTxn::delete_inode(const NodeRef& node) {
+  const std::string key = keys::id_key(node->id);
+  batch_.remove(Family::kInode, key);
+  if (node->record.is_directory()) batch_.remove(Family::kUsage, key);
+  if (node->record.has(kHasXattrs)) {
+    const auto it = tree_.kv.scan(Family::kXattr, key, keys::behind_prefix(key));
+    for (; it->valid(); it->next()) batch_.remove(Family::kXattr, it->key());
+    STOA_CHECK_OK(it->status());
+  }
+  if (!is_zero(node->pending)) commit_pending(node->account, node->pending);
+  publications_.push_back({node, {}, true});
+  return {};
+}
+
+void MetaTxn::set_entry(FileId dir, std::string_view raw, bool directory, const EntryRecord& record) {
+  std::string key = keys::id_name(dir, raw);
+  if (directory) key += '/';
+  if (record.exists()) {
+    batch_.put(Family::kEntry, key, record.encode());
+  } else {
+    batch_.remove(Family::kEntry, key);
+  }
+  entry_changes_.push_back({std::move(key), record});
+}
+
+Status MetaTxn::insert_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, FileId id, FileType type) {
+  const bool directory = type == FileType::kDirectory;
+  EntryRecord record{.id = id, .type = type, .flags = 0, .cookie = dir_next.next_cookie++};
+  // The other form of the name: whichever is the file has to step aside for POSIX doors.
+  STOA_TRY(other, find_form(tree_, dir->id, raw, !directory));
+  if (other.exists() && directory) {
+    other.flags |= kShadowed;
+    set_entry(dir->id, raw, false, other);
+    batch_.put(Family::kCookie, keys::cookie_key(dir->id, other.cookie),
+               CookieRecord{other.id, other.type, other.flags, std::string(raw)}.encode());
+  } else if (other.exists()) {
+    record.flags |= kShadowed;
+  }
+  set_entry(dir->id, raw, directory, record);
+  batch_.put(Family::kCookie, keys::cookie_key(dir->id, record.cookie),
+             CookieRecord{id, type, record.flags, std::string(raw)}.encode());
+  batch_.put(Family::kLink, keys::link_key(id, dir->id, keys::stored_name(raw, directory)), {});
+  ++dir_next.entries;
+  if (directory) ++dir_next.links;
+  dir_next.touch_content(now_);
+  return {};
+}
+
+Status MetaTxn::remove_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, const EntryRecord& record) {
+  const bool directory = record.type == FileType::kDirectory;
+  set_entry(dir->id, raw, directory, EntryRecord{});
+  batch_.remove(Family::kCookie, keys::cookie_key(dir->id, record.cookie));
+  batch_.remove(Family::kLink, keys::link_key(record.id, dir->id, keys::stored_name(raw, directory)));
+  if (directory) {
+    STOA_TRY(file, find_form(tree_, dir->id, raw, false));
+    if (file.exists()) {
+      file.flags &= static_cast<std::uint8_t>(~kShadowed);
+      set_entry(dir->id, raw, false, file);
+      batch_.put(Family::kCookie, keys::cookie_key(dir->id, file.cookie),
+                 CookieRecord{file.id, file.type, file.flags, std::string(raw)}.encode());
+    }
+    --dir_next.links;
+  }
+  --dir_next.entries;
+  dir_next.touch_content(now_);
+  return {};
+}
+
+Status MetaTxn::reserve(const AccountRef& account, const Usage& delta) {
+  STOA_CHECK_OK(tree_.ledger.reserve(account, delta));
+  reserved_.push_back({account, delta, {}});
+  charges_.push_back({account, delta, {}});
+  return {};
+}
+
+void MetaTxn::release(const AccountRef& account, const Usage& delta) {
+  tree_.ledger.give_back(account, delta);
+  reserved_.push_back({account, -delta, {}});
+  charges_.push_back({account, -delta, {}});
+}
+
+Status MetaTxn::move_charge(const AccountRef& from, const AccountRef& to, const Usage& delta, bool enforce) {
+  if (from == to) return {};
+  if (enforce) {
+    STOA_CHECK_OK(tree_.ledger.move(from, to, delta));
+  } else {
+    tree_.ledger.give_back(from, delta);
+    tree_.ledger.give_back(to, -delta);
+  }
+  reserved_.push_back({from, -delta, {}});
+  reserved_.push_back({to, delta, {}});
+  charges_.push_back({from, -delta, {}});
+  charges_.push_back({to, delta, {}});
+  return {};
+}
+
+Status MetaTxn::move_directory(const AccountRef& self, const AccountRef& from, const AccountRef& to) {
+  constexpr Usage kItself{.directories = 1};
+  const Usage reserved = tree_.ledger.read(self).usage + kItself;
+  STOA_CHECK_OK(tree_.ledger.move(from, to, reserved));
+  reserved_.push_back({from, -reserved, {}});
+  reserved_.push_back({to, reserved, {}});
+  // What lazy writes below have reserved but not committed yet follows with their own commits, up the new chain.
+  const Usage committed = self->committed + kItself;
+  charges_.push_back({from, -committed, {}});
+  charges_.push_back({to, committed, {}});
+  return {};
+}
+
+void MetaTxn::set_limits(const AccountRef& account, const QuotaLimits& limits) {
+  charges_.push_back({account, {}, limits});
+}
+
+Result<CommitTicket> MetaTxn::commit() {
+  STOA_TRY(ticket, tree_.committer.commit({.batch = &batch_, .charges = charges_, .references = references_, .journal = journal_}));
+  committed_ = true;
+  for (const NodeRef& node : created_) tree_.nodes.insert(node);
+  for (Publication& p : publications_) {
+    p.node->dirty = false;
+    p.node->pending = {};
+    if (p.remove) {
+      p.node->deleted = true;
+      tree_.nodes.erase(p.node->id);
+    } else {
+      p.node->record = std::move(p.next);
+    }
+  }
+  for (auto& [node, account] : accounts_) node->account = std::move(account);
+  for (const EntryChange& change : entry_changes_) tree_.entries.set(change.key, change.record);
+  return ticket;
+}
+
+}  // namespace stoa::core

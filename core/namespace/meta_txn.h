@@ -1,0 +1,82 @@
+// One metadata transaction: gathers changes, then commits them together. Dropped uncommitted, it leaves no trace.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/journal/note.h"
+#include "core/namespace/tree.h"
+
+namespace stoa::core {
+
+class MetaTxn {
+ public:
+  MetaTxn(Tree& tree, const OpContext& ctx) : tree_(tree), ctx_(ctx), now_(wall_now()) {}
+  ~MetaTxn();
+  MetaTxn(const MetaTxn&) = delete;
+  MetaTxn& operator=(const MetaTxn&) = delete;
+
+  WriteBatch& batch() { return batch_; }
+  Timestamp now() const { return now_; }
+
+  // Nodes given to these are locked exclusively by the caller until after commit().
+  // The new record of a node, in the store and, after commit, in memory. Lazy changes of the node go along.
+  void put_inode(const NodeRef& node, Inode next);
+  // A new file: its node comes into being with the commit. Returns it, so that later steps can name it.
+  NodeRef new_inode(Inode record, AccountRef account);
+  // Which account carries the file from this commit on.
+  void set_account(const NodeRef& node, AccountRef account) { accounts_.push_back({node, std::move(account)}); }
+  // The file is gone: record, extended attributes, usage. Content is core/data/content.h's.
+  Status delete_inode(const NodeRef& node);
+
+  // A name. `dir_next` is the caller's new record of the directory: gets its cookie, entry count and times.
+  Status insert_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, FileId id, FileType type);
+  Status remove_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, const EntryRecord& record);
+
+  // Usage. reserve: kQuota leaves no trace. release never fails.
+  Status reserve(const AccountRef& account, const Usage& delta);
+  Status move_charge(const AccountRef& from, const AccountRef& to, const Usage& delta, bool enforce);
+  // A directory and all below it changes parents; needs the exclusive tree lock. `self`: its account.
+  Status move_directory(const AccountRef& self, const AccountRef& from, const AccountRef& to);
+  void release(const AccountRef& account, const Usage& delta);
+  void set_limits(const AccountRef& account, const QuotaLimits& limits);
+  // Charges that were reserved before and become part of this commit.
+  void commit_pending(const AccountRef& account, const Usage& delta) { charges_.push_back({account, delta, {}}); }
+
+  // The file that this transaction writes begins (+1) or ends (-1) to use a blob.
+  void reference(BlobId blob, std::int32_t delta) { references_.push_back({blob, delta}); }
+
+  void note(const JournalNote& note) { journal_.push_back(encode_note(note, ctx_, now_)); }
+
+  // Applies everything and publishes it to the caches. The nodes are still locked on return.
+  Result<CommitTicket> commit();
+
+ private:
+  struct Publication {
+    NodeRef node;
+    Inode next;
+    bool remove = false;
+  };
+  struct EntryChange {
+    std::string key;
+    EntryRecord record;
+  };
+  void set_entry(FileId dir, std::string_view raw, bool directory, const EntryRecord& record);
+
+  Tree& tree_;
+  const OpContext& ctx_;
+  const Timestamp now_;
+  WriteBatch batch_;
+  std::vector<Charge> charges_;
+  std::vector<BlobReference> references_;
+  std::vector<Charge> reserved_;  // to give back when the transaction is dropped
+  std::vector<std::string> journal_;
+  std::vector<Publication> publications_;
+  std::vector<EntryChange> entry_changes_;
+  std::vector<NodeRef> created_;
+  std::vector<std::pair<NodeRef, AccountRef>> accounts_;
+  bool committed_ = false;
+};
+
+}  // namespace stoa::core

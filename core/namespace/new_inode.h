@@ -1,0 +1,22 @@
+// What a new file is like: owner, group, mode and times from the caller, the request and the directory.
+#pragma once
+
+#include "core/namespace/meta_txn.h"
+
+namespace stoa::core {
+
+struct NewInode {
+  FileType type = FileType::kRegular;
+  SetAttributes set{};
+  std::uint32_t default_mode = 0644;
+  DeviceNumber device{};
+};
+
+// kNotOwner: an owner or group that the caller may not give away (as chown would refuse).
+Result<Inode> make_inode(Tree& tree, const OpContext& ctx, const MetaTxn& txn, const Inode& parent, const NewInode& wanted);
+
+// Adds a new file under a name in `dir` (locked): charge, inode, entry, directory record, journal. `dir_next` starts as
+// the directory's record and is staged by this call; the caller commits.
+Result<NodeRef> add_file(MetaTxn& txn, const NodeRef& dir, Inode& dir_next, std::string_view raw, Inode inode);
+
+}  // namespace stoa::core

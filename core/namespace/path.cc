@@ -1,0 +1,56 @@
+// resolve_path and path_of.
+#include "core/access/access.h"
+#include "core/kv/keys.h"
+#include "core/namespace/operations.h"
+
+namespace stoa::core {
+
+Result<ResolvePathReply> resolve_path(Tree& tree, const OpContext& ctx, const ResolvePathRequest& req) {
+  STOA_TRY(root, getattr(tree, ctx, {.id = kRootId}));
+  Attributes attr = root.attr;
+  std::string_view rest = req.path;
+  while (!rest.empty()) {
+    const std::size_t slash = rest.find('/');
+    const std::string_view name = rest.substr(0, slash);
+    rest = slash == std::string_view::npos ? std::string_view{} : rest.substr(slash + 1);
+    if (name.empty() || name == ".") continue;
+    STOA_TRY(found, lookup(tree, ctx, {.parent = attr.id, .name = name}));
+    attr = found.attr;
+  }
+  return ResolvePathReply{attr};
+}
+
+Result<PathOfReply> path_of(Tree& tree, const OpContext&, const PathOfRequest& req) {
+  std::string path;
+  FileId id = req.id;
+  // Deeper than any real tree: a circle would be damage, and must not hang the administrator.
+  for (int depth = 0; depth < 100'000; ++depth) {
+    if (id == kRootId || id == kMultipartId) {
+      const std::string_view top = id == kRootId ? "" : "(multipart uploads)";
+      if (path.empty()) path = "/";
+      return PathOfReply{std::string(top) + path};
+    }
+    const std::string lower = keys::id_key(id);
+    const auto it = tree.kv.scan(Family::kLink, lower, keys::behind_prefix(lower));
+    STOA_CHECK_OK(it->status());
+    if (!it->valid()) return fail(Errc::kStale);
+    const FileId parent = keys::id_of(keys::after_id(it->key()));
+    std::string_view raw = keys::after_id(keys::after_id(it->key()));
+    const bool directory = raw.ends_with('/');
+    if (directory) raw.remove_suffix(1);
+    bool shadowed = false;
+    if (!directory) {
+      std::string value;
+      STOA_TRY(found, tree.kv.get(Family::kEntry, keys::id_name(parent, raw), &value));
+      if (found) {
+        STOA_TRY(record, EntryRecord::decode(value));
+        shadowed = record.shadowed();
+      }
+    }
+    path = "/" + posix_name_of(raw, shadowed) + path;
+    id = parent;
+  }
+  return fail(Errc::kCorrupt, "the directories form a circle");
+}
+
+}  // namespace stoa::core

@@ -1,0 +1,47 @@
+// Names as POSIX doors see them. The store keeps the raw components of keys, so that a walk of the entries is S3 order
+// and every legal key is storable; a few of those are no legal POSIX names, or would stand twice in one directory. They
+// are shown under an alias, and can be used by it (reversible):
+//
+//   raw component of a key           name at a POSIX door
+//   "." and ".."                     "%S3-DOT" and "%S3-DOTDOT"
+//   "" (the key has "//")            "%S3-EMPTY"
+//   contains NUL                     "%S3-HEX-" and the bytes in hex (to 120 bytes; longer: as LONG)
+//   longer than 255 bytes            "%S3-LONG-", 16 hex digits of its hash, "-" ("+" beside a directory), its first 160 bytes (to a NUL)
+//   like an alias itself             "%S3-LITERAL-" and the name (as LONG when that is too long)
+//   a file `a` beside a directory    "a%S3-OBJECT" (as LONG when that is too long)
+//
+// The object whose key is a directory's name with a trailing "/" (a folder marker) is a file with the empty name in that
+// directory. While it is empty, POSIX doors do not see it: the directory itself stands for it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace stoa::core {
+
+// What a name given by a POSIX door stands for.
+struct PosixName {
+  std::string raw;             // the stored component; empty when `long_prefix` is set
+  bool file_beside_directory = false;  // "%S3-OBJECT": the file form of raw
+  // A LONG alias names no component by itself: it is the one that begins with this prefix and has this hash.
+  std::optional<std::string> long_prefix{};
+  std::uint64_t long_hash = 0;
+};
+
+// kInvalid: empty, ".", "..", contains '/' or NUL, or looks like an alias that the store would never give out;
+// kNameTooLong: more than 255 bytes.
+Result<PosixName> parse_posix_name(std::string_view name);
+
+// How POSIX doors see the stored component. `shadowed`: a file beside a directory of the same name.
+std::string posix_name_of(std::string_view raw, bool shadowed);
+
+// Whether the stored component is the one that a LONG alias means (it begins with the alias' prefix).
+bool matches_long_alias(std::string_view raw, const PosixName& name);
+
+// Whether `raw` is shown as it is.
+bool is_plain_name(std::string_view raw);
+
+}  // namespace stoa::core

@@ -1,0 +1,25 @@
+#include "core/data/upload.h"
+#include "core/namespace/operations.h"
+#include "core/namespace/put_object.h"
+
+namespace stoa::core {
+
+Result<PutKeyReply> put_key(Tree& tree, const OpContext& ctx, const PutKeyRequest& req) {
+  StagedContent content;
+  if (req.upload) {
+    STOA_TRY(sealed, upload_seal(tree, *req.upload));
+    content = std::move(sealed);
+  } else {
+    STOA_TRY(staged, content_of_bytes(tree, req.bytes));
+    content = std::move(staged);
+  }
+  auto reply = put_object(tree, ctx,
+                          {.root = req.root, .key = req.key, .meta = req.meta, .mode = req.mode, .expect = req.expect,
+                           .mtime = req.mtime},
+                          content);
+  if (req.upload && reply) upload_consumed(tree, *req.upload);
+  if (!req.upload && !reply) discard_content(tree, content);
+  return reply;
+}
+
+}  // namespace stoa::core

@@ -1,0 +1,118 @@
+#include "core/namespace/put_object.h"
+
+#include "core/access/access.h"
+#include "core/namespace/drop_link.h"
+#include "core/namespace/find_object.h"
+#include "core/namespace/new_inode.h"
+#include "core/namespace/object_meta.h"
+
+namespace stoa::core {
+namespace {
+
+Status stage_new(Tree& tree, const OpContext& ctx, MetaTxn& txn, const PutObject& put, const StagedContent& content,
+                 const NodeRef& dir, Inode& dir_next, std::string_view raw, PutKeyReply& reply) {
+  STOA_CHECK_OK(require(ctx, dir->record, kMayWrite));
+  STOA_TRY(inode, make_inode(tree, ctx, txn, dir->record,
+                             {.type = FileType::kRegular, .set = {.mode = put.mode}}));
+  STOA_CHECK_OK(take_content(tree, txn, inode.id, inode, content));
+  if (put.mtime) inode.mtime = *put.mtime;
+  if (!put.meta.empty()) stage_meta(txn, inode, put.meta);
+  reply.attr = inode.attributes();
+  return add_file(txn, dir, dir_next, raw, std::move(inode)).transform([](const NodeRef&) {});
+}
+
+// The file keeps its id, names and permissions: a handle that another door holds sees the new content.
+Status stage_swap(Tree& tree, const OpContext& ctx, MetaTxn& txn, const PutObject& put, const StagedContent& content,
+                  const NodeRef& node, PutKeyReply& reply) {
+  STOA_CHECK_OK(require_io(ctx, node->record, kMayWrite));
+  const auto delta = static_cast<std::int64_t>(content.size) - static_cast<std::int64_t>(node->record.size);
+  if (delta > 0) {
+    STOA_CHECK_OK(txn.reserve(node->account, {.bytes = delta}));
+  } else if (delta < 0) {
+    txn.release(node->account, {.bytes = -delta});
+  }
+  STOA_CHECK_OK(drop_content(tree, txn, node->record));
+  Inode next = node->record;
+  STOA_CHECK_OK(take_content(tree, txn, node->id, next, content));
+  next.touch_content(txn.now());
+  if (put.mtime) next.mtime = *put.mtime;
+  if (put.meta.empty()) {
+    stage_no_meta(txn, next.id);
+  } else {
+    stage_meta(txn, next, put.meta);
+  }
+  reply.attr = next.attributes();
+  txn.put_inode(node, std::move(next));
+  txn.note({.kind = ChangeKind::kContent, .id = node->id});
+  return {};
+}
+
+Result<PutKeyReply> put_locked(Tree& tree, const OpContext& ctx, const PutObject& put, const StagedContent& content,
+                               const FoundObject& found, std::string_view raw, CommitTicket& ticket) {
+  const bool regular = found.node != nullptr && found.node->record.type == FileType::kRegular;
+  STOA_CHECK_OK(check_expectation(put.expect, regular ? &found.node->record : nullptr));
+  MetaTxn txn(tree, ctx);
+  PutKeyReply reply{{}, regular};
+  if (put.stage_more) STOA_CHECK_OK(put.stage_more(txn));
+  if (regular) {
+    STOA_CHECK_OK(stage_swap(tree, ctx, txn, put, content, found.node, reply));
+  } else {
+    Inode dir_next = found.dir->record;
+    if (found.node != nullptr) {
+      // A symlink or device of that name is no object: it makes room, as a rename over it would.
+      STOA_CHECK_OK(require(ctx, found.dir->record, kMayWrite));
+      STOA_CHECK_OK(require_sticky(ctx, found.dir->record, found.node->record));
+      STOA_CHECK_OK(txn.remove_entry(found.dir, dir_next, raw, found.entry));
+      STOA_CHECK_OK(drop_link(tree, txn, found.node, found.dir->id, raw));
+    }
+    STOA_CHECK_OK(stage_new(tree, ctx, txn, put, content, found.dir, dir_next, raw, reply));
+  }
+  STOA_TRY(committed, txn.commit());
+  ticket = committed;
+  return reply;
+}
+
+}  // namespace
+
+Result<PutKeyReply> put_object(Tree& tree, const OpContext& ctx, const PutObject& put, const StagedContent& content) {
+  if (ctx.read_only) return fail(Errc::kReadOnly);
+  if (put.meta.size() > kXattrValueBytesMax) return fail(Errc::kTooLarge);
+  STOA_TRY(parts, split_key(put.key));
+  bool made_any = false;
+  const auto attempt = [&]() -> Result<PutKeyReply> {
+    for (;;) {
+      if (ctx.expired()) return fail(Errc::kTimeout);
+      // Whatever vanishes between a look and the locks (another key's removal pruned the directory) is looked for again.
+      const auto dir = make_directories(tree, ctx, put.root, parts.directories, &made_any);
+      if (!dir && dir.error().code == Errc::kStale && tree.nodes.get(put.root)) continue;
+      if (!dir) return fail(dir.error());
+      auto found = find_object(tree, ctx, put.root, parts);
+      if (!found && found.error().code == Errc::kNotFound) continue;
+      if (!found) return fail(found.error());
+
+      std::unique_lock<RwLock> gate;
+      if (found->node != nullptr) gate = std::unique_lock(found->node->data_gate);
+      const FileId files[] = {found->dir->id, found->node ? found->node->id : kNoFile};
+      bool changed = false;
+      auto reply = run_mutation(tree, ctx, files, [&](CommitTicket& ticket) -> Result<PutKeyReply> {
+        const NodeLocks locks({found->dir, found->node, put.also_locked[0], put.also_locked[1]});
+        if (found->dir->deleted) {
+          changed = true;
+          return PutKeyReply{};
+        }
+        STOA_TRY(entry, find_form(tree, found->dir->id, parts.last, false));
+        if (entry != found->entry || (found->node != nullptr && found->node->deleted)) {
+          changed = true;
+          return PutKeyReply{};
+        }
+        return put_locked(tree, ctx, put, content, *found, parts.last, ticket);
+      });
+      if (!reply || !changed) return reply;
+    }
+  };
+  auto reply = attempt();
+  if (!reply && made_any) prune_directories(tree, ctx, put.root, parts.directories);
+  return reply;
+}
+
+}  // namespace stoa::core

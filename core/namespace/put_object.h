@@ -1,0 +1,24 @@
+// Giving content to a key: the common part of put_key and concatenate.
+#pragma once
+
+#include <functional>
+
+#include "core/data/content.h"
+#include "core/namespace/key_path.h"
+
+namespace stoa::core {
+
+struct PutObject {
+  FileId root;
+  std::string_view key;
+  std::string_view meta{};
+  std::uint32_t mode = 0644;
+  std::optional<ObjectExpectation> expect{};
+  std::optional<Timestamp> mtime{};
+  std::array<NodeRef, 2> also_locked{};  // locked together with the directory and the old object
+  // More for the same transaction; runs with every lock held, before the object itself is staged.
+  std::function<Status(MetaTxn&)> stage_more{};
+};
+Result<PutKeyReply> put_object(Tree& tree, const OpContext& ctx, const PutObject& put, const StagedContent& content);
+
+}  // namespace stoa::core

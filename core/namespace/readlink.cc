@@ -1,0 +1,20 @@
+#include "core/data/content.h"
+#include "core/namespace/operations.h"
+
+namespace stoa::core {
+
+Result<ReadlinkReply> readlink(Tree& tree, const OpContext&, const ReadlinkRequest& req) {
+  STOA_TRY(node, tree.nodes.get(req.id));
+  Attributes attr;
+  {
+    const std::shared_lock lock(node->lock);
+    STOA_CHECK_OK(require_live(*node));
+    if (node->record.type != FileType::kSymlink) return fail(Errc::kWrongType);
+    attr = node->record.attributes();
+  }
+  // A symlink's target never changes, so it can be read without the lock.
+  STOA_TRY(target, load_inline(tree, req.id));
+  return ReadlinkReply{std::move(target), attr};
+}
+
+}  // namespace stoa::core

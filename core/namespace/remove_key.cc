@@ -1,0 +1,50 @@
+#include "core/access/access.h"
+#include "core/namespace/drop_link.h"
+#include "core/namespace/find_object.h"
+#include "core/namespace/operations.h"
+
+namespace stoa::core {
+
+Result<RemoveKeyReply> remove_key(Tree& tree, const OpContext& ctx, const RemoveKeyRequest& req) {
+  if (ctx.read_only) return fail(Errc::kReadOnly);
+  STOA_TRY(parts, split_key(req.key));
+  for (;;) {
+    if (ctx.expired()) return fail(Errc::kTimeout);
+    auto found = find_object(tree, ctx, req.root, parts);
+    const bool absent = found ? found->node == nullptr : found.error().code == Errc::kNotFound;
+    if (absent) {
+      STOA_CHECK_OK(check_expectation(req.expect, nullptr));
+      return RemoveKeyReply{false};
+    }
+    if (!found) return fail(found.error());
+
+    const FileId files[] = {found->dir->id, found->node->id};
+    bool changed = false;
+    auto reply = run_mutation(tree, ctx, files, [&](CommitTicket& ticket) -> Result<RemoveKeyReply> {
+      const NodeLocks locks({found->dir, found->node});
+      STOA_TRY(entry, find_form(tree, found->dir->id, parts.last, false));
+      if (found->dir->deleted || entry != found->entry || found->node->deleted) {
+        changed = true;
+        return RemoveKeyReply{};
+      }
+      if (found->node->record.type != FileType::kRegular) return RemoveKeyReply{false};  // no object
+      STOA_CHECK_OK(check_expectation(req.expect, &found->node->record));
+      STOA_CHECK_OK(require(ctx, found->dir->record, kMayWrite));
+      STOA_CHECK_OK(require_sticky(ctx, found->dir->record, found->node->record));
+      MetaTxn txn(tree, ctx);
+      Inode dir_next = found->dir->record;
+      STOA_CHECK_OK(txn.remove_entry(found->dir, dir_next, parts.last, entry));
+      STOA_CHECK_OK(drop_link(tree, txn, found->node, found->dir->id, parts.last));
+      txn.put_inode(found->dir, std::move(dir_next));
+      txn.note({.kind = ChangeKind::kRemove, .id = found->node->id, .parent = found->dir->id, .name = parts.last});
+      STOA_TRY(committed, txn.commit());
+      ticket = committed;
+      return RemoveKeyReply{true};
+    });
+    if (reply && changed) continue;
+    if (reply && reply->removed) prune_directories(tree, ctx, req.root, parts.directories);
+    return reply;
+  }
+}
+
+}  // namespace stoa::core

@@ -1,0 +1,45 @@
+#include "core/kv/keys.h"
+#include "core/namespace/operations.h"
+
+namespace stoa::core {
+
+Status remove_tree(Tree& tree, const OpContext& ctx, const RemoveRequest& req) {
+  // One small transaction a name, each only applied; the caller's promise is kept by the last one, which follows them all.
+  OpContext applied = ctx;
+  applied.durability = Durability::kApplied;
+  applied.ticket = nullptr;
+  struct Level {
+    FileId dir;
+    std::string name;  // POSIX name of `dir` in the level above
+  };
+  STOA_TRY(top, lookup(tree, ctx, {.parent = req.parent, .name = req.name}));
+  if (top.attr.type != FileType::kDirectory) return fail(Errc::kNotDirectory);
+  std::vector<Level> levels{{top.attr.id, std::string(req.name)}};
+  while (!levels.empty()) {
+    if (ctx.expired()) return fail(Errc::kTimeout);
+    const Level level = levels.back();
+    STOA_TRY(listing, readdir(tree, applied, {.dir = level.dir, .cookie = 2}));
+    bool deeper = false;
+    for (const DirectoryEntry& entry : listing.entries) {
+      if (entry.type == FileType::kDirectory) {
+        levels.push_back({entry.id, entry.name});
+        deeper = true;
+        break;
+      }
+      const auto gone = unlink(tree, applied, {level.dir, entry.name});
+      if (!gone && gone.error().code != Errc::kNotFound) return fail(gone.error());
+    }
+    if (deeper || !listing.end) continue;
+    levels.pop_back();
+    const FileId parent = levels.empty() ? req.parent : levels.back().dir;
+    const auto gone = rmdir(tree, levels.empty() ? ctx : applied, {parent, level.name});
+    if (!gone && gone.error().code == Errc::kNotEmpty) {
+      levels.push_back(level);  // somebody made a name meanwhile
+      continue;
+    }
+    if (!gone && gone.error().code != Errc::kNotFound) return fail(gone.error());
+  }
+  return {};
+}
+
+}  // namespace stoa::core

@@ -1,0 +1,183 @@
+#include "core/access/access.h"
+#include "core/namespace/drop_link.h"
+#include "core/namespace/operations.h"
+#include "core/namespace/remove_directory.h"
+
+namespace stoa::core {
+namespace {
+
+// What one look at both directories found; the nodes of it are then locked together and looked at again.
+struct Parties {
+  NodeRef from_dir, to_dir, moved, replaced;
+  FoundEntry from, to;
+};
+
+Result<Parties> look(Tree& tree, const OpContext& ctx, const RenameRequest& req) {
+  Parties p;
+  STOA_TRY(from_dir, tree.nodes.get(req.from_parent));
+  STOA_TRY(to_dir, tree.nodes.get(req.to_parent));
+  p.from_dir = from_dir;
+  p.to_dir = to_dir;
+  {
+    const std::shared_lock lock(from_dir->lock);
+    STOA_CHECK_OK(require_directory(*from_dir));
+    STOA_CHECK_OK(require(ctx, from_dir->record, kMayExecute));
+    STOA_TRY(entry, find_posix(tree, from_dir->id, req.from_name));
+    if (!entry.record.exists()) return fail(Errc::kNotFound);
+    p.from = entry;
+  }
+  {
+    const std::shared_lock lock(to_dir->lock);
+    STOA_CHECK_OK(require_directory(*to_dir));
+    STOA_CHECK_OK(require(ctx, to_dir->record, kMayExecute));
+    STOA_TRY(entry, find_posix(tree, to_dir->id, req.to_name));
+    p.to = entry;
+  }
+  STOA_TRY(moved, tree.nodes.get(p.from.record.id));
+  p.moved = moved;
+  if (p.to.record.exists()) {
+    STOA_TRY(replaced, tree.nodes.get(p.to.record.id));
+    p.replaced = replaced;
+  }
+  return p;
+}
+
+// True when `dir` is `ancestor` or below it. Needs the exclusive tree lock, so that no parent changes meanwhile.
+Result<bool> is_below(Tree& tree, FileId dir, FileId ancestor) {
+  while (dir != kNoFile) {
+    if (dir == ancestor) return true;
+    STOA_TRY(node, tree.nodes.get(dir));
+    const std::shared_lock lock(node->lock);
+    dir = node->record.home;
+  }
+  return false;
+}
+
+Status check_rules(const OpContext& ctx, const RenameRequest& req, const Parties& p) {
+  const Inode& moved = p.moved->record;
+  STOA_CHECK_OK(require(ctx, p.from_dir->record, kMayWrite));
+  STOA_CHECK_OK(require(ctx, p.to_dir->record, kMayWrite));
+  STOA_CHECK_OK(require_sticky(ctx, p.from_dir->record, moved));
+  // The ".." of a directory that changes parents is rewritten.
+  if (moved.is_directory() && p.from_dir != p.to_dir) STOA_CHECK_OK(require(ctx, moved, kMayWrite));
+  if (p.replaced == nullptr) {
+    if (moved.is_directory() && p.from_dir != p.to_dir && p.to_dir->record.links >= kLinksMax) {
+      return fail(Errc::kTooManyLinks);
+    }
+    return {};
+  }
+  if (req.no_replace) return fail(Errc::kExists);
+  STOA_CHECK_OK(require_sticky(ctx, p.to_dir->record, p.replaced->record));
+  if (moved.is_directory() && !p.replaced->record.is_directory()) return fail(Errc::kNotDirectory);
+  if (!moved.is_directory() && p.replaced->record.is_directory()) return fail(Errc::kIsDirectory);
+  return {};
+}
+
+Status stage_usage(MetaTxn& txn, const Parties& p, Inode& next) {
+  if (p.from_dir == p.to_dir) return {};
+  if (next.is_directory()) {
+    next.home = p.to_dir->id;
+    return txn.move_directory(p.moved->account, p.from_dir->account, p.to_dir->account);
+  }
+  // Only the link that carries the file's usage takes it along.
+  if (next.home != p.from_dir->id) return {};
+  STOA_CHECK_OK(txn.move_charge(p.from_dir->account, p.to_dir->account, usage_of(next), true));
+  next.home = p.to_dir->id;
+  return {};
+}
+
+Result<RenameReply> rename_locked(Tree& tree, const OpContext& ctx, const RenameRequest& req, const Parties& p,
+                                  CommitTicket& ticket) {
+  STOA_CHECK_OK(check_rules(ctx, req, p));
+  MetaTxn txn(tree, ctx);
+  const bool same_dir = p.from_dir == p.to_dir;
+  RenameReply reply{p.moved->id, p.from_dir->record.before(), {}, p.to_dir->record.before(), {}};
+  Inode from_next = p.from_dir->record;
+  Inode to_other = p.to_dir->record;
+  Inode& to_next = same_dir ? from_next : to_other;
+  Inode next = p.moved->record;
+  next.touch(txn.now());
+
+  // The target goes first, so that its room is there for what comes.
+  if (p.replaced != nullptr) {
+    STOA_CHECK_OK(txn.remove_entry(p.to_dir, to_next, p.to.raw, p.to.record));
+    if (p.replaced->record.is_directory()) {
+      STOA_CHECK_OK(stage_remove_directory(tree, txn, p.to_dir, p.replaced));
+    } else {
+      STOA_CHECK_OK(drop_link(tree, txn, p.replaced, p.to_dir->id, p.to.raw));
+    }
+  }
+  const AccountRef old_account = p.moved->account;
+  STOA_CHECK_OK(stage_usage(txn, p, next));
+  STOA_CHECK_OK(txn.remove_entry(p.from_dir, from_next, p.from.raw, p.from.record));
+  STOA_CHECK_OK(txn.insert_entry(p.to_dir, to_next, p.to.raw, p.moved->id, next.type));
+  const bool recharged = !next.is_directory() && next.home != p.moved->record.home;
+  const bool directory_moved = next.is_directory() && !same_dir;
+  txn.put_inode(p.moved, std::move(next));
+  if (recharged) txn.set_account(p.moved, p.to_dir->account);
+  reply.from = from_next.attributes();
+  reply.to = to_next.attributes();
+  txn.put_inode(p.from_dir, from_next);
+  if (!same_dir) txn.put_inode(p.to_dir, to_other);
+  txn.note({.kind = ChangeKind::kRename, .id = p.moved->id, .parent = p.from_dir->id, .name = p.from.raw,
+            .to_parent = p.to_dir->id, .to_name = p.to.raw});
+  STOA_TRY(committed, txn.commit());
+  if (directory_moved) old_account->parent = p.to_dir->account;
+  ticket = committed;
+  return reply;
+}
+
+}  // namespace
+
+Result<RenameReply> rename(Tree& tree, const OpContext& ctx, const RenameRequest& req) {
+  if (ctx.read_only) return fail(Errc::kReadOnly);
+  for (;;) {
+    if (ctx.expired()) return fail(Errc::kTimeout);
+    auto looked = look(tree, ctx, req);
+    if (!looked) {
+      // A file that vanished between the looks: the next look says so in its own words.
+      if (looked.error().code == Errc::kStale && tree.nodes.get(req.from_parent) && tree.nodes.get(req.to_parent)) continue;
+      return fail(looked.error());
+    }
+    Parties& p = *looked;
+    const FileId files[] = {p.from_dir->id, p.to_dir->id, p.moved->id, p.replaced ? p.replaced->id : kNoFile};
+    if (tree.gate) STOA_CHECK_OK(tree.gate->before_mutate(ctx, files));
+
+    bool changed = false;
+    CommitTicket ticket{};
+    const auto attempt = [&]() -> Result<RenameReply> {
+      const NodeLocks locks({p.from_dir, p.to_dir, p.moved, p.replaced});
+      STOA_CHECK_OK(require_directory(*p.from_dir));
+      STOA_CHECK_OK(require_directory(*p.to_dir));
+      STOA_TRY(from, find_posix(tree, p.from_dir->id, req.from_name));
+      STOA_TRY(to, find_posix(tree, p.to_dir->id, req.to_name));
+      if (from.record != p.from.record || to.record != p.to.record) {
+        changed = true;
+        return RenameReply{};
+      }
+      if (p.replaced == p.moved) {
+        // Two names of one file: POSIX rename does nothing and succeeds.
+        if (req.no_replace) return fail(Errc::kExists);
+        const Inode& f = p.from_dir->record;
+        const Inode& t = p.to_dir->record;
+        return RenameReply{p.moved->id, f.before(), f.attributes(), t.before(), t.attributes()};
+      }
+      return rename_locked(tree, ctx, req, p, ticket);
+    };
+    auto reply = [&]() -> Result<RenameReply> {
+      if (!p.from.directory() || p.from_dir == p.to_dir) {
+        const std::shared_lock tree_lock(tree.tree_lock);
+        return attempt();
+      }
+      const std::lock_guard tree_lock(tree.tree_lock);
+      STOA_TRY(loop, is_below(tree, p.to_dir->id, p.moved->id));
+      if (loop) return fail(Errc::kInvalid, "a directory cannot move below itself");
+      return attempt();
+    }();
+    if (reply && changed) continue;
+    if (reply && static_cast<std::uint64_t>(ticket) != 0) STOA_CHECK_OK(settle(tree, ctx, ticket));
+    return reply;
+  }
+}
+
+}  // namespace stoa::core

@@ -1,0 +1,105 @@
+// The parts that every operation works on, and the few steps that all of them share.
+//
+// Lock order: data gate of a file -> tree lock -> nodes in ascending order of id -> committer.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <span>
+
+#include "base/metrics.h"
+#include "base/rw_lock.h"
+#include "core/api/context.h"
+#include "core/commit/committer.h"
+#include "core/data/blob_store.h"
+#include "core/inode/node_cache.h"
+#include "core/namespace/entry_cache.h"
+#include "core/namespace/posix_name.h"
+#include "core/state/lease_gate.h"
+#include "core/usage/ledger.h"
+#include "core/volume/volume.h"
+
+namespace stoa::core {
+
+class DataState;  // core/data: what in-place I/O, gc and checksums keep in memory
+
+struct Tree {
+  Tree(KvStore& kv_store, BlobStore& blob_store, MetricRegistry& registry, const VolumeOptions& volume_options,
+       std::uint64_t next_journal, FileId next_id);
+  ~Tree();
+
+  KvStore& kv;
+  BlobStore& blobs;
+  MetricRegistry& metrics;
+  const VolumeOptions options;
+  Ledger ledger;
+  Committer committer;
+  NodeCache nodes;
+  EntryCache entries;
+  RwLock tree_lock;  // shared: every change of names; exclusive: a directory moves to another parent
+  std::unique_ptr<LeaseGate> gate;  // null: no leases
+  std::unique_ptr<DataState> data;
+
+  // A FileId never used before. kIo: the store failed.
+  Result<FileId> next_id();
+
+ private:
+  std::mutex id_mutex_;  // guards both; ids are reserved in the store by the thousand
+  std::uint64_t next_id_;
+  std::uint64_t id_limit_;
+};
+
+// Exclusive locks on a few nodes, taken in ascending order of id, released together. Null references are skipped.
+class NodeLocks {
+ public:
+  explicit NodeLocks(std::initializer_list<NodeRef> nodes);
+  ~NodeLocks() { release(); }
+  NodeLocks(const NodeLocks&) = delete;
+  NodeLocks& operator=(const NodeLocks&) = delete;
+  void release();
+
+ private:
+  static constexpr std::size_t kMax = 6;
+  std::array<NodeRef, kMax> nodes_;
+  std::size_t count_ = 0;
+};
+
+// An entry as it was found: the stored component, its form, and the record.
+struct FoundEntry {
+  std::string raw;
+  EntryRecord record;  // record.exists() tells whether there is one
+  bool directory() const { return record.type == FileType::kDirectory; }
+};
+
+// All of these want the directory's lock held, shared or exclusive.
+// The entry of one exact form: `raw` as a file, or as a directory.
+Result<EntryRecord> find_form(Tree& tree, FileId dir, std::string_view raw, bool directory);
+// The entry that a POSIX door means by `name`. Not found: raw is what a new entry of that name would be stored as.
+Result<FoundEntry> find_posix(Tree& tree, FileId dir, std::string_view name);
+
+// kStale when the file is gone, kNotDirectory when it is no directory. The node is locked by the caller.
+Status require_live(const Node& node);
+Status require_directory(const Node& node);
+
+// The promise of ctx.durability for a change that was committed as `ticket`: waits, or stores the ticket for the door.
+Status settle(Tree& tree, const OpContext& ctx, CommitTicket ticket);
+
+// Runs one mutation: `body(CommitTicket&) -> Result<Reply>` under the shared tree lock, after leases on `files` were
+// broken, and settles when every lock is gone again.
+template <class Body>
+auto run_mutation(Tree& tree, const OpContext& ctx, std::span<const FileId> files, Body body)
+    -> decltype(body(std::declval<CommitTicket&>())) {
+  if (ctx.read_only) return fail(Errc::kReadOnly);
+  if (ctx.expired()) return fail(Errc::kTimeout);
+  if (tree.gate) STOA_CHECK_OK(tree.gate->before_mutate(ctx, files));
+  CommitTicket ticket{};
+  auto reply = [&] {
+    const std::shared_lock lock(tree.tree_lock);
+    return body(ticket);
+  }();
+  if (reply && static_cast<std::uint64_t>(ticket) != 0) STOA_CHECK_OK(settle(tree, ctx, ticket));
+  return reply;
+}
+
+}  // namespace stoa::core

@@ -1,0 +1,100 @@
+#include "core/access/access.h"
+#include "core/kv/keys.h"
+#include "core/namespace/meta_txn.h"
+#include "core/namespace/operations.h"
+
+namespace stoa::core {
+namespace {
+
+constexpr std::size_t kXattrsMax = 1000;  // names of one file
+
+Status check_name(std::string_view name) {
+  if (name.empty() || name.front() == keys::kPrivateXattr || name.find('\0') != std::string_view::npos) {
+    return fail(Errc::kInvalid, "attribute name");
+  }
+  if (name.size() > kXattrNameBytesMax) return fail(Errc::kNameTooLong);
+  return {};
+}
+
+Result<NodeRef> readable(Tree& tree, const OpContext& ctx, FileId id) {
+  STOA_TRY(node, tree.nodes.get(id));
+  const std::shared_lock lock(node->lock);
+  STOA_CHECK_OK(require_live(*node));
+  STOA_CHECK_OK(require(ctx, node->record, kMayRead));
+  return node;
+}
+
+Result<XattrChangeReply> change(Tree& tree, const OpContext& ctx, FileId id, std::string_view name,
+                                std::optional<std::string_view> value, XattrMode mode) {
+  STOA_CHECK_OK(check_name(name));
+  if (value && value->size() > kXattrValueBytesMax) return fail(Errc::kTooLarge);
+  STOA_TRY(node, tree.nodes.get(id));
+  const FileId files[] = {id};
+  return run_mutation(tree, ctx, files, [&](CommitTicket& ticket) -> Result<XattrChangeReply> {
+    const NodeLocks locks({node});
+    STOA_CHECK_OK(require_live(*node));
+    STOA_CHECK_OK(require(ctx, node->record, kMayWrite));
+    const std::string key = keys::id_name(id, name);
+    std::string present;
+    STOA_TRY(exists, tree.kv.get(Family::kXattr, key, &present));
+    if (!exists && (!value || mode == XattrMode::kReplace)) return fail(Errc::kNoAttribute);
+    if (exists && value && mode == XattrMode::kCreate) return fail(Errc::kExists);
+    if (!exists) {
+      std::size_t count = 0;
+      const std::string lower = keys::id_key(id);
+      const auto it = tree.kv.scan(Family::kXattr, lower, keys::behind_prefix(lower));
+      for (; it->valid() && count <= kXattrsMax; it->next()) ++count;
+      if (count >= kXattrsMax) return fail(Errc::kNoSpace, "too many extended attributes");
+    }
+    MetaTxn txn(tree, ctx);
+    XattrChangeReply reply{node->record.before(), {}};
+    Inode next = node->record;
+    if (value) {
+      txn.batch().put(Family::kXattr, key, *value);
+      next.flags |= kHasXattrs;
+    } else {
+      txn.batch().remove(Family::kXattr, key);
+    }
+    next.touch(txn.now());
+    reply.attr = next.attributes();
+    txn.put_inode(node, std::move(next));
+    txn.note({.kind = ChangeKind::kXattr, .id = id, .name = name});
+    STOA_TRY(committed, txn.commit());
+    ticket = committed;
+    return reply;
+  });
+}
+
+}  // namespace
+
+Result<GetXattrReply> get_xattr(Tree& tree, const OpContext& ctx, const GetXattrRequest& req) {
+  STOA_CHECK_OK(check_name(req.name));
+  STOA_TRY(node, readable(tree, ctx, req.id));
+  GetXattrReply reply;
+  STOA_TRY(found, tree.kv.get(Family::kXattr, keys::id_name(node->id, req.name), &reply.value));
+  if (!found) return fail(Errc::kNoAttribute);
+  return reply;
+}
+
+Result<XattrChangeReply> set_xattr(Tree& tree, const OpContext& ctx, const SetXattrRequest& req) {
+  return change(tree, ctx, req.id, req.name, req.value, req.mode);
+}
+
+Result<XattrChangeReply> remove_xattr(Tree& tree, const OpContext& ctx, const RemoveXattrRequest& req) {
+  return change(tree, ctx, req.id, req.name, std::nullopt, XattrMode::kSet);
+}
+
+Result<ListXattrsReply> list_xattrs(Tree& tree, const OpContext& ctx, const ListXattrsRequest& req) {
+  STOA_TRY(node, readable(tree, ctx, req.id));
+  ListXattrsReply reply;
+  const std::string lower = keys::id_key(node->id);
+  const auto it = tree.kv.scan(Family::kXattr, lower, keys::behind_prefix(lower));
+  for (; it->valid(); it->next()) {
+    const std::string_view name = keys::after_id(it->key());
+    if (name.front() != keys::kPrivateXattr) reply.names.emplace_back(name);
+  }
+  STOA_CHECK_OK(it->status());
+  return reply;
+}
+
+}  // namespace stoa::core

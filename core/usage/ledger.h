@@ -1,0 +1,56 @@
+// Exact recursive usage with hard limits. Each directory has an account; an operation charges the accounts of its whole
+// ancestor chain before it writes anything, and a limit anywhere on the chain refuses it and leaves no trace.
+//
+// An account has two sides. `reserved` is what is true now for everybody who asks and for the limits. `committed` follows
+// the order of commits: the committer alone moves it, and writes it with the very batches that it describes, so that the
+// stored usage is exact after any crash.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/usage/usage_record.h"
+
+namespace stoa::core {
+
+struct Account {
+  FileId dir = kNoFile;
+  std::shared_ptr<Account> parent;  // changed only under the exclusive tree lock
+  Usage reserved;                   // guarded by the ledger's mutex
+  QuotaLimits limits;               // guarded by the ledger's mutex
+  Usage committed;                  // the committer's alone
+  QuotaLimits committed_limits;     // the committer's alone
+  std::uint64_t touched_in = 0;     // the committer's: the group that touched it last
+};
+using AccountRef = std::shared_ptr<Account>;
+
+class Ledger {
+ public:
+  // Adds `delta` to the chain from `account` up. Growth beyond a limit: kQuota, and nothing was added. Shrinking always
+  // succeeds, also above a limit that was lowered.
+  Status reserve(const AccountRef& account, const Usage& delta);
+  // Moves a charge: releases it from one chain and reserves it on another. Directories on both chains see no change.
+  Status move(const AccountRef& from, const AccountRef& to, const Usage& delta);
+  // Takes back what reserve() or move() added, without looking at limits.
+  void give_back(const AccountRef& account, const Usage& delta);
+
+  UsageRecord read(const AccountRef& account) const;
+  void set_limits(const AccountRef& account, const QuotaLimits& limits);
+  // What the tightest limit on the chain leaves; absent members: no limit.
+  QuotaLimits room(const AccountRef& account) const;
+  // The tightest limits on the chain, as totals for statfs.
+  QuotaLimits tightest(const AccountRef& account) const;
+
+ private:
+  mutable std::mutex mutex_;
+};
+
+// A change that becomes part of a commit: usage of the account and all above it, or new limits of the account alone.
+struct Charge {
+  AccountRef account;
+  Usage delta{};
+  std::optional<QuotaLimits> limits{};
+};
+
+}  // namespace stoa::core

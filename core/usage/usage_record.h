@@ -1,0 +1,26 @@
+// What a directory knows of all below it, and its limits: family usage.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "core/api/requests.h"
+
+namespace stoa::core {
+
+inline Usage operator+(Usage a, const Usage& b) {
+  return {a.bytes + b.bytes, a.files + b.files, a.directories + b.directories};
+}
+inline Usage operator-(const Usage& a) { return {-a.bytes, -a.files, -a.directories}; }
+inline bool is_zero(const Usage& a) { return a == Usage{}; }
+
+struct UsageRecord {
+  Usage usage;
+  QuotaLimits limits;
+
+  std::string encode() const;
+  static Result<UsageRecord> decode(std::string_view value);
+};
+
+}  // namespace stoa::core

@@ -1,0 +1,287 @@
+#include "core/verify/check.h"
+
+#include <map>
+#include <unordered_map>
+
+#include "core/data/blob_record.h"
+#include "core/data/content.h"
+#include "core/kv/keys.h"
+#include "core/namespace/drop_link.h"
+
+namespace stoa::core {
+namespace {
+
+// Walks the families in order and compares what they say of each other. Memory: a few words a file.
+class Checker {
+ public:
+  Checker(Tree& tree, const CheckOptions& options) : tree_(tree), options_(options) {}
+
+  Result<CheckReport> run() {
+    STOA_CHECK_OK(read_inodes());
+    STOA_CHECK_OK(read_entries());
+    STOA_CHECK_OK(read_cookies());
+    STOA_CHECK_OK(read_links());
+    compare_files();
+    STOA_CHECK_OK(compare_usage());
+    STOA_CHECK_OK(compare_blobs());
+    STOA_CHECK_OK(find_orphans(Family::kInline, "inline content"));
+    STOA_CHECK_OK(find_orphans(Family::kXattr, "an extended attribute"));
+    return std::move(report_);
+  }
+
+ private:
+  struct File {
+    FileType type{};
+    FileId home = kNoFile;
+    std::uint32_t links = 0;       // as recorded
+    std::uint64_t entries = 0;     // as recorded
+    std::uint64_t size = 0;
+    std::uint32_t names = 0;       // as found
+    std::uint64_t children = 0;    // as found
+    std::uint32_t directories = 0; // subdirectories, as found
+    bool is_inline = false;
+  };
+
+  void problem(std::string sentence) {
+    ++report_.problem_count;
+    if (report_.problems.size() < CheckReport::kProblemsMax) report_.problems.push_back(std::move(sentence));
+  }
+  static std::string number(FileId id) { return "inode " + std::to_string(static_cast<std::uint64_t>(id)); }
+  static bool is_root(FileId id) { return id == kRootId || id == kMultipartId; }
+
+  template <class Visit>
+  Status each(Family family, Visit visit) {
+    const auto it = tree_.kv.scan(family, {}, {});
+    for (; it->valid(); it->next()) STOA_CHECK_OK(visit(it->key(), it->value()));
+    return it->status();
+  }
+
+  Status read_inodes() {
+    return each(Family::kInode, [&](std::string_view key, std::string_view value) -> Status {
+      const FileId id = keys::id_of(key);
+      const auto inode = Inode::decode(id, value);
+      if (!inode) {
+        problem(number(id) + ": the record is damaged");
+        return {};
+      }
+      ++report_.inodes;
+      ++(inode->is_directory() ? report_.directories : report_.files);
+      if (inode->type == FileType::kRegular) report_.bytes += inode->size;
+      files_[id] = {inode->type, inode->home, inode->links, inode->entries, inode->size, 0, 0, 0,
+                    inode->has(kContentInline)};
+      std::uint64_t end = 0;
+      for (const Extent& extent : inode->layout.extents) {
+        ++expected_references_[extent.blob];
+        if (extent.file_offset < end) problem(number(id) + ": extents overlap");
+        if (extent.end() > inode->size) problem(number(id) + ": an extent reaches beyond the end of the file");
+        end = extent.end();
+      }
+      if (inode->has(kContentInline)) STOA_CHECK_OK(check_inline(id));
+      return {};
+    });
+  }
+
+  Status check_inline(FileId id) {
+    const auto bytes = load_inline(tree_, id);
+    if (bytes) return {};
+    if (bytes.error().code != Errc::kCorrupt) return fail(bytes.error());
+    problem(number(id) + ": inline content is missing or damaged");
+    return {};
+  }
+
+  Status read_entries() {
+    return each(Family::kEntry, [&](std::string_view key, std::string_view value) -> Status {
+      const FileId parent = keys::id_of(key);
+      const std::string name(keys::after_id(key));
+      const std::string where = "entry '" + name + "' of " + number(parent);
+      const auto entry = EntryRecord::decode(value);
+      if (!entry) {
+        problem(where + ": the record is damaged");
+        return {};
+      }
+      const auto dir = files_.find(parent);
+      if (dir == files_.end() || dir->second.type != FileType::kDirectory) {
+        problem(where + ": the directory does not exist");
+        return {};
+      }
+      ++dir->second.children;
+      const auto file = files_.find(entry->id);
+      if (file == files_.end()) {
+        problem(where + ": dangling, " + number(entry->id) + " does not exist");
+        return {};
+      }
+      ++file->second.names;
+      if (file->second.type != entry->type) problem(where + ": the type differs from that of the inode");
+      if (entry->type == FileType::kDirectory) {
+        ++dir->second.directories;
+        if (!name.ends_with('/')) problem(where + ": a directory under the name of a file");
+        if (file->second.home != parent) problem(where + ": the directory thinks that its parent is another one");
+      }
+      std::string raw = name;
+      if (entry->type == FileType::kDirectory) raw.pop_back();
+      std::string stored;
+      STOA_TRY(found, tree_.kv.get(Family::kCookie, keys::cookie_key(parent, entry->cookie), &stored));
+      const auto cookie = found ? CookieRecord::decode(stored) : Result<CookieRecord>{};
+      if (!found || !cookie || cookie->id != entry->id || cookie->name != raw || cookie->flags != entry->flags) {
+        problem(where + ": the cookie record is missing or differs");
+      }
+      STOA_TRY(linked, tree_.kv.get(Family::kLink, keys::link_key(entry->id, parent, name), &stored));
+      if (!linked) problem(where + ": the link record is missing");
+      STOA_TRY(other, tree_.kv.get(Family::kEntry, keys::id_key(parent) + raw + "/", &stored));
+      if (entry->type != FileType::kDirectory && entry->shadowed() != other) problem(where + ": wrongly marked as shadowed");
+      ++entries_;
+      return {};
+    });
+  }
+
+  Status read_cookies() {
+    std::uint64_t cookies = 0;
+    STOA_CHECK_OK(each(Family::kCookie, [&](std::string_view, std::string_view) -> Status {
+      ++cookies;
+      return {};
+    }));
+    if (cookies != entries_) {
+      problem("there are " + std::to_string(cookies) + " cookie records for " + std::to_string(entries_) + " entries");
+    }
+    return {};
+  }
+
+  Status read_links() {
+    std::uint64_t links = 0;
+    STOA_CHECK_OK(each(Family::kLink, [&](std::string_view key, std::string_view) -> Status {
+      ++links;
+      const FileId id = keys::id_of(key);
+      const FileId parent = keys::id_of(keys::after_id(key));
+      if (!is_root(id)) has_home_link_[id] |= files_.contains(id) && files_[id].home == parent;
+      return {};
+    }));
+    if (links != entries_) {
+      problem("there are " + std::to_string(links) + " link records for " + std::to_string(entries_) + " entries");
+    }
+    return {};
+  }
+
+  void compare_files() {
+    for (const auto& [id, file] : files_) {
+      if (!is_root(id) && file.names == 0) problem(number(id) + ": has no name");
+      if (!is_root(id) && !has_home_link_[id]) problem(number(id) + ": its usage is charged where it has no name");
+      const bool directory = file.type == FileType::kDirectory;
+      const std::uint32_t links = directory ? 2 + file.directories : file.names;
+      if (file.links != links) {
+        problem(number(id) + ": link count " + std::to_string(file.links) + ", found " + std::to_string(links));
+      }
+      if (directory && file.names > 1) problem(number(id) + ": a directory with several names");
+      if (directory && file.entries != file.children) {
+        problem(number(id) + ": entry count " + std::to_string(file.entries) + ", found " + std::to_string(file.children));
+      }
+    }
+  }
+
+  Status compare_usage() {
+    // Every file is charged to its home directory and all above it; children have no order, so climb from each.
+    std::unordered_map<FileId, Usage> counted;
+    for (const auto& [id, file] : files_) {
+      if (is_root(id)) continue;
+      Usage delta;
+      if (file.type == FileType::kDirectory) {
+        delta.directories = 1;
+      } else {
+        delta = {.bytes = file.type == FileType::kRegular ? static_cast<std::int64_t>(file.size) : 0, .files = 1};
+      }
+      FileId at = file.home;
+      for (int depth = 0; at != kNoFile; ++depth) {
+        if (depth > 100'000) {
+          problem(number(id) + ": the directories above form a circle");
+          break;
+        }
+        counted[at] = counted[at] + delta;
+        const auto dir = files_.find(at);
+        if (dir == files_.end()) break;
+        at = dir->second.home;
+      }
+    }
+    STOA_CHECK_OK(each(Family::kUsage, [&](std::string_view key, std::string_view value) -> Status {
+      const FileId id = keys::id_of(key);
+      const auto record = UsageRecord::decode(value);
+      if (!record) {
+        problem("usage of " + number(id) + ": the record is damaged");
+        return {};
+      }
+      if (!files_.contains(id)) problem("usage of " + number(id) + ": the directory does not exist");
+      const Usage& have = record->usage;
+      const Usage found = counted[id];
+      counted.erase(id);
+      if (have != found) {
+        problem("usage of " + number(id) + ": recorded " + text(have) + ", counted " + text(found));
+      }
+      return {};
+    }));
+    for (const auto& [id, usage] : counted) {
+      if (!is_zero(usage)) problem("usage of " + number(id) + ": not recorded, counted " + text(usage));
+    }
+    return {};
+  }
+  static std::string text(const Usage& u) {
+    return std::to_string(u.bytes) + " bytes, " + std::to_string(u.files) + " files, " + std::to_string(u.directories) +
+           " directories";
+  }
+
+  Status compare_blobs() {
+    std::unordered_map<BlobId, bool> known;
+    STOA_CHECK_OK(each(Family::kBlob, [&](std::string_view key, std::string_view value) -> Status {
+      const BlobId blob{keys::read_be64(key)};
+      const std::string name = "blob " + std::to_string(static_cast<std::uint64_t>(blob));
+      ++report_.blobs;
+      known[blob] = true;
+      const auto record = BlobRecord::decode(value);
+      const auto expected = expected_references_.find(blob);
+      const std::int64_t count = expected == expected_references_.end() ? 0 : expected->second;
+      if (!record || record->references != count) {
+        problem(name + ": recorded references differ from the " + std::to_string(count) + " that layouts hold");
+      }
+      if (expected != expected_references_.end()) expected_references_.erase(expected);
+      return {};
+    }));
+    for (const auto& [blob, count] : expected_references_) {
+      problem("blob " + std::to_string(static_cast<std::uint64_t>(blob)) + ": named by a layout, but not recorded");
+    }
+    STOA_CHECK_OK(each(Family::kGc, [&](std::string_view key, std::string_view) -> Status {
+      const BlobId blob{keys::read_be64(key)};
+      if (known[blob]) problem("blob " + std::to_string(static_cast<std::uint64_t>(blob)) + ": in use and in the gc queue");
+      known[blob] = true;
+      return {};
+    }));
+    return {};
+  }
+
+  Status find_orphans(Family family, std::string_view what) {
+    return each(family, [&](std::string_view key, std::string_view) -> Status {
+      const FileId id = keys::id_of(key);
+      const auto file = files_.find(id);
+      if (file == files_.end()) {
+        problem(std::string(what) + " of " + number(id) + ", which does not exist");
+      } else if (family == Family::kInline && !file->second.is_inline) {
+        problem(std::string(what) + " of " + number(id) + ", which does not use it");
+      }
+      return {};
+    });
+  }
+
+  Tree& tree_;
+  const CheckOptions& options_;
+  CheckReport report_;
+  std::map<FileId, File> files_;
+  std::unordered_map<FileId, bool> has_home_link_;
+  std::unordered_map<BlobId, std::int64_t> expected_references_;
+  std::uint64_t entries_ = 0;
+};
+
+}  // namespace
+
+Result<CheckReport> check_volume(Tree& tree, const CheckOptions& options) {
+  // Nobody changes names while the verifier looks; data may be written.
+  const std::lock_guard lock(tree.tree_lock);
+  return Checker(tree, options).run();
+}
+
+}  // namespace stoa::core

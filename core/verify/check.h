@@ -1,0 +1,10 @@
+// The verifier: recounts usage and follows every name, link, layout and blob reference.
+#pragma once
+
+#include "core/namespace/tree.h"
+
+namespace stoa::core {
+
+Result<CheckReport> check_volume(Tree& tree, const CheckOptions& options);
+
+}  // namespace stoa::core

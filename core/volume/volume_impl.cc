@@ -1,0 +1,191 @@
+#include <random>
+
+#include "base/log.h"
+#include "core/data/file_io.h"
+#include "core/data/gc.h"
+#include "core/data/upload.h"
+#include "core/kv/keys.h"
+#include "core/namespace/operations.h"
+#include "core/registry/stored_registry.h"
+#include "core/verify/check.h"
+#include "core/volume/background.h"
+#include "core/volume/volume.h"
+#include "core/volume/volume_record.h"
+
+namespace stoa::core {
+namespace {
+
+class NamespaceImpl final : public Namespace {
+ public:
+  NamespaceImpl(Tree& tree, std::uint64_t volume_id, std::uint64_t boot)
+      : tree_(tree), volume_id_(volume_id), boot_(boot) {}
+
+#define STOA_FORWARD(reply, name, request) \
+  Result<reply> name(const OpContext& ctx, const request& req) override { return core::name(tree_, ctx, req); }
+  STOA_FORWARD(LookupReply, lookup, LookupRequest)
+  STOA_FORWARD(GetattrReply, getattr, GetattrRequest)
+  STOA_FORWARD(SetattrReply, setattr, SetattrRequest)
+  STOA_FORWARD(AccessReply, access, AccessRequest)
+  STOA_FORWARD(ReadlinkReply, readlink, ReadlinkRequest)
+  STOA_FORWARD(StatfsReply, statfs, StatfsRequest)
+  STOA_FORWARD(OpenReply, open, OpenRequest)
+  STOA_FORWARD(CreateReply, create, CreateRequest)
+  STOA_FORWARD(CreateReply, mkdir, MkdirRequest)
+  STOA_FORWARD(CreateReply, symlink, SymlinkRequest)
+  STOA_FORWARD(CreateReply, mknod, MknodRequest)
+  STOA_FORWARD(CreateReply, link, LinkRequest)
+  STOA_FORWARD(RemoveReply, unlink, RemoveRequest)
+  STOA_FORWARD(RemoveReply, rmdir, RemoveRequest)
+  STOA_FORWARD(RenameReply, rename, RenameRequest)
+  STOA_FORWARD(ReaddirReply, readdir, ReaddirRequest)
+  STOA_FORWARD(ReadReply, read, ReadRequest)
+  STOA_FORWARD(ReadSlicesReply, read_slices, ReadSlicesRequest)
+  STOA_FORWARD(WriteReply, write, WriteRequest)
+  STOA_FORWARD(CommitReply, commit, CommitRequest)
+  STOA_FORWARD(RangeReply, allocate, RangeRequest)
+  STOA_FORWARD(RangeReply, punch, RangeRequest)
+  STOA_FORWARD(SeekReply, seek, SeekRequest)
+  STOA_FORWARD(CopyRangeReply, copy_range, CopyRangeRequest)
+  STOA_FORWARD(GetXattrReply, get_xattr, GetXattrRequest)
+  STOA_FORWARD(XattrChangeReply, set_xattr, SetXattrRequest)
+  STOA_FORWARD(ListXattrsReply, list_xattrs, ListXattrsRequest)
+  STOA_FORWARD(XattrChangeReply, remove_xattr, RemoveXattrRequest)
+  STOA_FORWARD(LookupKeyReply, lookup_key, LookupKeyRequest)
+  STOA_FORWARD(UploadId, upload_begin, UploadBeginRequest)
+  STOA_FORWARD(PutKeyReply, put_key, PutKeyRequest)
+  STOA_FORWARD(PutKeyReply, concatenate, ConcatenateRequest)
+  STOA_FORWARD(RemoveKeyReply, remove_key, RemoveKeyRequest)
+  STOA_FORWARD(ListKeysReply, list_keys, ListKeysRequest)
+  STOA_FORWARD(UsageReply, usage, UsageRequest)
+  STOA_FORWARD(ListQuotasReply, list_quotas, ListQuotasRequest)
+  STOA_FORWARD(ResolvePathReply, resolve_path, ResolvePathRequest)
+  STOA_FORWARD(PathOfReply, path_of, PathOfRequest)
+#undef STOA_FORWARD
+  Status upload_write(const OpContext& ctx, const UploadWriteRequest& req) override {
+    return core::upload_write(tree_, ctx, req);
+  }
+  void upload_discard(UploadId upload) override { core::upload_discard(tree_, upload); }
+  Status set_meta(const OpContext& ctx, const SetMetaRequest& req) override { return core::set_meta(tree_, ctx, req); }
+  Status remove_tree(const OpContext& ctx, const RemoveRequest& req) override {
+    return core::remove_tree(tree_, ctx, req);
+  }
+  Status set_quota(const OpContext& ctx, const SetQuotaRequest& req) override {
+    return core::set_quota(tree_, ctx, req);
+  }
+  Status wait_durable(CommitTicket ticket) override { return tree_.committer.wait_durable(ticket); }
+  std::uint64_t boot_verifier() const override { return boot_; }
+  std::uint64_t volume_id() const override { return volume_id_; }
+
+ private:
+  Tree& tree_;
+  const std::uint64_t volume_id_;
+  const std::uint64_t boot_;
+};
+
+std::uint64_t random64() {
+  std::random_device device;
+  return static_cast<std::uint64_t>(device()) << 32 | device();
+}
+
+class VolumeImpl final : public Volume {
+ public:
+  VolumeImpl(KvStore& kv, BlobStore& blobs, MetricRegistry& metrics, const VolumeOptions& options, VolumeRecord record,
+             std::uint64_t next_journal, FileId next_id)
+      : record_(std::move(record)),
+        tree_(kv, blobs, metrics, options, next_journal, next_id),
+        ns_(tree_, record_.info.id, random64()),
+        handles_(record_.info.id, record_.handle_key) {}
+
+  Status start() {
+    STOA_CHECK_OK(adopt_blobs(tree_));
+    STOA_TRY(registry, StoredRegistry::load(
+                           tree_.kv, [this](const WriteBatch& batch) { return tree_.committer.write_durably(batch); }));
+    registry_ = std::move(registry);
+    tree_.metrics.gauge_callback("stoa_cached_inodes", "Inodes in memory", {},
+                                 [this] { return static_cast<double>(tree_.nodes.size()); });
+    if (tree_.options.background) background_.emplace(tree_);
+    return {};
+  }
+  ~VolumeImpl() override {
+    background_.reset();
+    if (const Status flushed = flush(); !flushed) {
+      log_error("volume", "the last flush failed", {{"error", describe(flushed.error())}});
+    }
+  }
+
+  Namespace& ns() override { return ns_; }
+  Registry& registry() override { return *registry_; }
+  const HandleCodec& handles() const override { return handles_; }
+  VolumeInfo info() const override { return record_.info; }
+  Status flush() override {
+    STOA_CHECK_OK(flush_lazy(tree_));
+    return tree_.committer.wait_durable(tree_.committer.applied());
+  }
+  Result<CheckReport> check(const CheckOptions& options) override { return check_volume(tree_, options); }
+  Status run_gc() override { return collect_garbage(tree_); }
+  Status run_scrub() override { return scrub_all(tree_); }
+  std::vector<std::string> damage() const override { return damage_found(tree_); }
+
+ private:
+  const VolumeRecord record_;
+  Tree tree_;
+  NamespaceImpl ns_;
+  const HandleCodec handles_;
+  std::unique_ptr<Registry> registry_;
+  std::optional<Background> background_;
+};
+
+Result<std::uint64_t> next_journal_sequence(KvStore& kv) {
+  // The engine drops the oldest records, never the newest: walk down from the top by halving the distance.
+  std::uint64_t next = 1;
+  for (int bit = 62; bit >= 0; --bit) {
+    const std::uint64_t probe = next + (std::uint64_t{1} << bit);
+    const auto it = kv.scan(Family::kJournal, keys::be64(probe - 1), {});
+    STOA_CHECK_OK(it->status());
+    if (it->valid()) next = probe;
+  }
+  return next;
+}
+
+}  // namespace
+
+Status Volume::format(KvStore& kv, const std::string& name) {
+  std::string present;
+  STOA_TRY(exists, kv.get(Family::kConfig, keys::kVolumeConfig, &present));
+  if (exists) return fail(Errc::kExists, "there is a volume already");
+  WriteBatch batch;
+  const Timestamp now = wall_now();
+  const VolumeRecord record{{random64(), name, now}, {random64(), random64()}};
+  batch.put(Family::kConfig, keys::kVolumeConfig, record.encode());
+  batch.put(Family::kConfig, keys::kIdConfig, keys::be64(static_cast<std::uint64_t>(kFirstFreeId)));
+  for (const FileId id : {kRootId, kMultipartId}) {
+    Inode root;
+    root.id = id;
+    root.generation = 1;
+    root.type = FileType::kDirectory;
+    root.mode = id == kRootId ? 0755 : 0700;
+    root.links = 2;
+    root.atime = root.mtime = root.ctime = root.btime = now;
+    batch.put(Family::kInode, keys::id_key(id), root.encode());
+  }
+  const WriteBatch* const batches[] = {&batch};
+  STOA_CHECK_OK(kv.apply(batches));
+  return kv.sync();
+}
+
+Result<std::unique_ptr<Volume>> Volume::open(KvStore& kv, BlobStore& blobs, MetricRegistry& metrics,
+                                             const VolumeOptions& options) {
+  std::string value;
+  STOA_TRY(exists, kv.get(Family::kConfig, keys::kVolumeConfig, &value));
+  if (!exists) return fail(Errc::kNotFound, "there is no volume here; create one with `stoa volume create`");
+  STOA_TRY(record, VolumeRecord::decode(value));
+  STOA_TRY(has_ids, kv.get(Family::kConfig, keys::kIdConfig, &value));
+  if (!has_ids || value.size() != 8) return fail(Errc::kCorrupt, "the id counter is missing");
+  const FileId next_id{keys::read_be64(value)};
+  STOA_TRY(next_journal, next_journal_sequence(kv));
+  auto volume = std::make_unique<VolumeImpl>(kv, blobs, metrics, options, std::move(record), next_journal, next_id);
+  STOA_CHECK_OK(volume->start());
+  return volume;
+}
+
+}  // namespace stoa::core

@@ -1,0 +1,34 @@
+// What a volume knows of itself: key "volume" of family config.
+#pragma once
+
+#include "base/siphash.h"
+#include "core/kv/codec.h"
+#include "core/volume/volume.h"
+
+namespace stoa::core {
+
+struct VolumeRecord {
+  VolumeInfo info;
+  SipKey handle_key{};  // secret: whoever knows it can forge file handles
+
+  std::string encode() const {
+    Encoder out;
+    out.put(info.id).put_string(info.name).put(info.created.ns).put(handle_key[0]).put(handle_key[1]);
+    return seal(1, 1, out.bytes());
+  }
+  static Result<VolumeRecord> decode(std::string_view value) {
+    const Opened opened = unseal(value, 1);
+    if (opened.version == 0) return fail(Errc::kNotSupported, "the volume was written by a newer version of Stoa");
+    Decoder in(opened.body);
+    VolumeRecord record;
+    record.info.id = in.get<std::uint64_t>();
+    record.info.name = std::string(in.get_string());
+    record.info.created.ns = in.get<std::int64_t>();
+    record.handle_key[0] = in.get<std::uint64_t>();
+    record.handle_key[1] = in.get<std::uint64_t>();
+    if (!in.ok()) return fail(Errc::kCorrupt, "volume record");
+    return record;
+  }
+};
+
+}  // namespace stoa::core
