@@ -1,0 +1,104 @@
+#include "core/registry/name_rules.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+namespace stoa::core {
+namespace {
+
+bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+
+std::unexpected<Error> refuse(std::string_view what, std::string_view name, std::string_view why) {
+  return fail(Errc::kInvalid, std::string(what) + " '" + std::string(name) + "': " + std::string(why));
+}
+
+bool looks_like_ipv4(std::string_view name) {
+  int dots = 0;
+  for (const char c : name) {
+    if (c == '.') {
+      ++dots;
+    } else if (!is_digit(c)) {
+      return false;
+    }
+  }
+  return dots == 3;
+}
+
+Status check_posix_export_name(std::string_view name) {
+  if (name.empty() || name.size() > kNameBytesMax) return refuse("export name", name, "must have 1 to 255 bytes");
+  if (name == "." || name == "..") return refuse("export name", name, "'.' and '..' are taken");
+  for (const char c : name) {
+    const auto u = static_cast<unsigned char>(c);
+    if (c == '/' || u < 0x20 || u == 0x7f) return refuse("export name", name, "must not hold '/' or control characters");
+  }
+  return {};
+}
+
+Status check_key(const User& user, const S3Key& key) {
+  const auto legal_access = [](char c) { return is_lower(c) || is_upper(c) || is_digit(c) || c == '_' || c == '-' || c == '.'; };
+  if (key.access_key.size() < 3 || key.access_key.size() > 128 || !std::ranges::all_of(key.access_key, legal_access)) {
+    return refuse("user", user.name, "an access key has 3 to 128 letters, digits, '_', '-' and '.'");
+  }
+  const auto printable = [](char c) { return c > ' ' && c < 0x7f; };
+  if (key.secret_key.size() < 8 || key.secret_key.size() > 128 || !std::ranges::all_of(key.secret_key, printable)) {
+    return refuse("user", user.name, "a secret key has 8 to 128 printable characters and no blank");
+  }
+  return {};
+}
+
+}  // namespace
+
+Status check_bucket_name(std::string_view name) {
+  if (name.size() < 3 || name.size() > 63) return refuse("bucket name", name, "must have 3 to 63 characters");
+  for (const char c : name) {
+    if (!is_lower(c) && !is_digit(c) && c != '.' && c != '-') {
+      return refuse("bucket name", name, "may hold lower-case letters, digits, '.' and '-' only");
+    }
+  }
+  const auto edge = [](char c) { return is_lower(c) || is_digit(c); };
+  if (!edge(name.front()) || !edge(name.back())) {
+    return refuse("bucket name", name, "must begin and end with a letter or digit");
+  }
+  if (name.find("..") != std::string_view::npos) return refuse("bucket name", name, "must not hold two dots in a row");
+  if (looks_like_ipv4(name)) return refuse("bucket name", name, "must not look like an IPv4 address");
+  if (name.starts_with("xn--") || name.ends_with("-s3alias")) {
+    return refuse("bucket name", name, "the prefix 'xn--' and the suffix '-s3alias' are reserved");
+  }
+  return {};
+}
+
+Status check_export(const Export& wanted) {
+  if (wanted.s3) {
+    STOA_CHECK_OK(check_bucket_name(wanted.name));
+  } else {
+    STOA_CHECK_OK(check_posix_export_name(wanted.name));
+  }
+  if (wanted.root == kNoFile) return refuse("export", wanted.name, "has no directory");
+  if (wanted.clients.size() > kClientRulesMax) return refuse("export", wanted.name, "has more than 256 client rules");
+  return {};
+}
+
+Status check_user(const User& user) {
+  const auto legal = [](char c) {
+    return is_lower(c) || is_upper(c) || is_digit(c) || c == '_' || c == '-' || c == '.' || c == '@' || c == '$';
+  };
+  if (user.name.empty() || user.name.size() > kUserNameBytesMax) {
+    return refuse("user name", user.name, "must have 1 to 64 characters");
+  }
+  if (!std::ranges::all_of(user.name, legal) || user.name.front() == '-' || user.name.front() == '.') {
+    return refuse("user name", user.name, "may hold letters, digits and _-.@$, and must not begin with '-' or '.'");
+  }
+  if (user.groups.size() > kGroupsPerUserMax) return refuse("user", user.name, "has more than 1024 groups");
+  if (user.keys.size() > kKeysPerUserMax) return refuse("user", user.name, "has more than 16 keys");
+  std::set<std::string_view> seen;
+  for (const S3Key& key : user.keys) {
+    STOA_CHECK_OK(check_key(user, key));
+    if (!seen.insert(key.access_key).second) return refuse("user", user.name, "has the same access key twice");
+  }
+  return {};
+}
+
+}  // namespace stoa::core

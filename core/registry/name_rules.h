@@ -1,0 +1,24 @@
+// What may stand in a record of the registry. Each check answers kInvalid with a sentence for people.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "base/error.h"
+#include "core/api/registry.h"
+
+namespace stoa::core {
+
+inline constexpr std::size_t kExportsMax = 10'000;
+inline constexpr std::size_t kUsersMax = 100'000;
+inline constexpr std::size_t kUserNameBytesMax = 64;
+inline constexpr std::size_t kKeysPerUserMax = 16;
+inline constexpr std::size_t kGroupsPerUserMax = 1024;
+inline constexpr std::size_t kClientRulesMax = 256;
+
+// The rules of S3 general purpose bucket names.
+Status check_bucket_name(std::string_view name);
+Status check_export(const Export& wanted);
+Status check_user(const User& user);
+
+}  // namespace stoa::core

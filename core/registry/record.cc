@@ -1,0 +1,125 @@
+#include "core/registry/record.h"
+
+#include <cstdio>
+
+#include "core/kv/codec.h"
+#include "core/kv/keys.h"
+
+namespace stoa::core {
+namespace {
+
+constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kOldestReader = 1;
+
+// Persistent: never renumber.
+enum ExportFlags : std::uint8_t { kFlagNfs = 1, kFlagS3 = 2, kFlagReadOnly = 4 };
+
+Result<std::string_view> open_body(std::string_view value, std::string_view what) {
+  const Opened opened = unseal(value, kVersion);
+  if (opened.version != 0) return opened.body;
+  const bool newer = value.size() >= 2 && static_cast<std::uint8_t>(value[1]) > kVersion;
+  return fail(newer ? Errc::kNotSupported : Errc::kCorrupt,
+              std::string(what) + (newer ? " record was written by a newer version of Stoa" : " record is damaged"));
+}
+
+}  // namespace
+
+std::string export_key(ExportId id) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%08x", static_cast<unsigned>(id));
+  return std::string(keys::kExportPrefix) + text;
+}
+
+std::string user_key(std::string_view name) { return std::string(keys::kUserPrefix).append(name); }
+
+std::string encode_export(const Export& record) {
+  Encoder out;
+  const std::uint8_t flags = static_cast<std::uint8_t>((record.nfs ? kFlagNfs : 0) | (record.s3 ? kFlagS3 : 0) |
+                                                       (record.read_only ? kFlagReadOnly : 0));
+  out.put(record.id).put_string(record.name).put(record.root).put_string(record.path).put(flags);
+  out.put_string(record.owner).put(record.created.ns).put_varint(record.clients.size());
+  for (const ClientRule& rule : record.clients) {
+    for (const std::uint8_t byte : rule.network.address) out.put(byte);
+    out.put(rule.network.prefix_bits).put(static_cast<std::uint8_t>(rule.read_only)).put(rule.squash);
+    out.put(rule.anonymous_uid).put(rule.anonymous_gid);
+  }
+  return seal(kVersion, kOldestReader, out.bytes());
+}
+
+Result<Export> decode_export(std::string_view value) {
+  STOA_TRY(body, open_body(value, "export"));
+  Decoder in(body);
+  Export record;
+  record.id = in.get<ExportId>();
+  record.name = in.get_string();
+  record.root = in.get<FileId>();
+  record.path = in.get_string();
+  const auto flags = in.get<std::uint8_t>();
+  record.nfs = (flags & kFlagNfs) != 0;
+  record.s3 = (flags & kFlagS3) != 0;
+  record.read_only = (flags & kFlagReadOnly) != 0;
+  record.owner = in.get_string();
+  record.created.ns = in.get<std::int64_t>();
+  const std::uint64_t rules = in.get_varint();
+  for (std::uint64_t i = 0; i < rules && in.ok(); ++i) {
+    ClientRule rule;
+    for (std::uint8_t& byte : rule.network.address) byte = in.get<std::uint8_t>();
+    rule.network.prefix_bits = in.get<std::uint8_t>();
+    rule.read_only = in.get<std::uint8_t>() != 0;
+    rule.squash = in.get<Squash>();
+    rule.anonymous_uid = in.get<std::uint32_t>();
+    rule.anonymous_gid = in.get<std::uint32_t>();
+    if (rule.network.prefix_bits > 128 || rule.squash > Squash::kAll) return fail(Errc::kCorrupt, "export record is damaged");
+    record.clients.push_back(rule);
+  }
+  if (!in.ok()) return fail(Errc::kCorrupt, "export record is damaged");
+  return record;
+}
+
+std::string encode_user(const User& record) {
+  Encoder out;
+  out.put_string(record.name).put(record.uid).put(record.gid).put_varint(record.groups.size());
+  for (const std::uint32_t group : record.groups) out.put(group);
+  out.put_varint(record.keys.size());
+  for (const S3Key& key : record.keys) {
+    out.put_string(key.access_key).put_string(key.secret_key).put(static_cast<std::uint8_t>(key.enabled));
+  }
+  return seal(kVersion, kOldestReader, out.bytes());
+}
+
+Result<User> decode_user(std::string_view value) {
+  STOA_TRY(body, open_body(value, "user"));
+  Decoder in(body);
+  User record;
+  record.name = in.get_string();
+  record.uid = in.get<std::uint32_t>();
+  record.gid = in.get<std::uint32_t>();
+  const std::uint64_t groups = in.get_varint();
+  for (std::uint64_t i = 0; i < groups && in.ok(); ++i) record.groups.push_back(in.get<std::uint32_t>());
+  const std::uint64_t keys = in.get_varint();
+  for (std::uint64_t i = 0; i < keys && in.ok(); ++i) {
+    S3Key key;
+    key.access_key = in.get_string();
+    key.secret_key = in.get_string();
+    key.enabled = in.get<std::uint8_t>() != 0;
+    record.keys.push_back(std::move(key));
+  }
+  if (!in.ok()) return fail(Errc::kCorrupt, "user record is damaged");
+  return record;
+}
+
+std::string encode_next_export(std::uint32_t id) {
+  Encoder out;
+  out.put(id);
+  return seal(kVersion, kOldestReader, out.bytes());
+}
+
+Result<std::uint32_t> decode_next_export(std::string_view value) {
+  STOA_TRY(body, open_body(value, "export counter"));
+  Decoder in(body);
+  const auto id = in.get<std::uint32_t>();
+  if (!in.ok()) return fail(Errc::kCorrupt, "export counter record is damaged");
+  return id;
+}
+
+}  // namespace stoa::core

@@ -1,0 +1,25 @@
+// How exports and users are stored in the family config. Golden bytes: tests/core/registry/record_test.cc.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "core/api/registry.h"
+
+namespace stoa::core {
+
+std::string export_key(ExportId id);             // "export/0000002a"
+std::string user_key(std::string_view name);     // "user/NAME"
+inline constexpr std::string_view kNextExportKey = "registry/next_export";
+
+std::string encode_export(const Export& record);
+std::string encode_user(const User& record);
+std::string encode_next_export(std::uint32_t id);
+
+// kCorrupt: damaged. kNotSupported: written by a newer version that this one cannot read.
+Result<Export> decode_export(std::string_view value);
+Result<User> decode_user(std::string_view value);
+Result<std::uint32_t> decode_next_export(std::string_view value);
+
+}  // namespace stoa::core

@@ -1,0 +1,202 @@
+#include "core/registry/stored_registry.h"
+
+#include <algorithm>
+
+#include "core/kv/keys.h"
+#include "core/registry/name_rules.h"
+#include "core/registry/record.h"
+
+namespace stoa::core {
+namespace {
+
+template <class Record>
+Status load_all(KvStore& kv, std::string_view prefix, Result<Record> (*decode)(std::string_view),
+                std::vector<Record>& records) {
+  const auto it = kv.scan(Family::kConfig, prefix, keys::behind_prefix(std::string(prefix)));
+  for (it->seek(prefix); it->valid(); it->next()) {
+    auto record = decode(it->value());
+    if (!record) return fail(record.error().code, record.error().detail + " (" + std::string(it->key()) + ")");
+    records.push_back(*std::move(record));
+  }
+  return it->status();
+}
+
+std::unexpected<Error> no_such(std::string_view what, std::string_view name) {
+  return fail(Errc::kNotFound, "there is no " + std::string(what) + " named '" + std::string(name) + "'");
+}
+std::unexpected<Error> taken(std::string_view what, std::string_view name) {
+  return fail(Errc::kExists, std::string(what) + " '" + std::string(name) + "' exists already");
+}
+
+// An access key names one user, or a request could not be told who sent it. Disabled keys count: they may be enabled.
+Status check_keys_are_free(const RegistryPicture& picture, const User& user) {
+  for (const User& other : picture.users()) {
+    if (other.name == user.name) continue;
+    for (const S3Key& theirs : other.keys) {
+      if (std::ranges::find(user.keys, theirs.access_key, &S3Key::access_key) != user.keys.end()) {
+        return taken("access key", theirs.access_key);
+      }
+    }
+  }
+  return {};
+}
+
+Status check_owner(const RegistryPicture& picture, const Export& record) {
+  if (record.owner.empty() || picture.find_user(record.owner) != nullptr) return {};
+  return fail(Errc::kInvalid, "export '" + record.name + "': its owner '" + record.owner + "' is not a user");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<StoredRegistry>> StoredRegistry::load(KvStore& kv, RegistryCommit commit) {
+  std::vector<Export> exports;
+  std::vector<User> users;
+  STOA_CHECK_OK(load_all(kv, keys::kExportPrefix, decode_export, exports));
+  STOA_CHECK_OK(load_all(kv, keys::kUserPrefix, decode_user, users));
+  std::uint32_t next_export = 1;
+  std::string value;
+  STOA_TRY(found, kv.get(Family::kConfig, kNextExportKey, &value));
+  if (found) {
+    STOA_TRY(stored, decode_next_export(value));
+    next_export = stored;
+  }
+  return std::unique_ptr<StoredRegistry>(
+      new StoredRegistry(std::move(commit), std::move(exports), std::move(users), next_export));
+}
+
+StoredRegistry::StoredRegistry(RegistryCommit commit, std::vector<Export> exports, std::vector<User> users,
+                               std::uint32_t next_export)
+    : commit_(std::move(commit)), next_export_(next_export) {
+  publish(std::move(exports), std::move(users));
+}
+
+void StoredRegistry::publish(std::vector<Export> exports, std::vector<User> users) {
+  picture_ = std::make_shared<const RegistryPicture>(std::move(exports), std::move(users));
+  for (Cell& cell : cells_) {
+    // The holder gives each cell a reference count of its own; see Cell.
+    const auto holder = std::make_shared<const std::shared_ptr<const RegistryPicture>>(picture_);
+    std::shared_ptr<const RegistrySnapshot> picture(holder, holder->get());
+    const std::lock_guard lock(cell.mutex);
+    cell.picture.swap(picture);
+  }
+}
+
+std::shared_ptr<const RegistrySnapshot> StoredRegistry::snapshot() const {
+  const Cell& cell = cells_[metric_cell()];
+  const std::lock_guard lock(cell.mutex);
+  return cell.picture;
+}
+
+Result<Export> StoredRegistry::add_export(const Export& wanted) {
+  STOA_CHECK_OK(check_export(wanted));
+  const std::lock_guard lock(change_mutex_);
+  if (now().find_export(wanted.name) != nullptr) return taken("export", wanted.name);
+  STOA_CHECK_OK(check_owner(now(), wanted));
+  if (now().exports().size() >= kExportsMax) return fail(Errc::kInvalid, "there are 10000 exports already, the most there can be");
+
+  Export record = wanted;
+  record.id = ExportId{next_export_};
+  record.created = wall_now();
+  WriteBatch batch;
+  batch.put(Family::kConfig, export_key(record.id), encode_export(record));
+  batch.put(Family::kConfig, kNextExportKey, encode_next_export(next_export_ + 1));
+  STOA_CHECK_OK(commit_(batch));
+  ++next_export_;
+
+  std::vector<Export> exports = now().exports();
+  exports.push_back(record);
+  publish(std::move(exports), now().users());
+  return record;
+}
+
+Status StoredRegistry::change_export(const Export& changed) {
+  const std::lock_guard lock(change_mutex_);
+  const Export* old = now().find_export(changed.id);
+  if (old == nullptr) return no_such("export", changed.name);
+  Export record = changed;
+  record.root = old->root;
+  record.path = old->path;
+  record.created = old->created;
+  STOA_CHECK_OK(check_export(record));
+  STOA_CHECK_OK(check_owner(now(), record));
+  const Export* same_name = now().find_export(record.name);
+  if (same_name != nullptr && same_name->id != record.id) return taken("export", record.name);
+
+  WriteBatch batch;
+  batch.put(Family::kConfig, export_key(record.id), encode_export(record));
+  STOA_CHECK_OK(commit_(batch));
+
+  std::vector<Export> exports = now().exports();
+  *std::ranges::find(exports, record.id, &Export::id) = std::move(record);
+  publish(std::move(exports), now().users());
+  return {};
+}
+
+Status StoredRegistry::remove_export(std::string_view name) {
+  const std::lock_guard lock(change_mutex_);
+  const Export* old = now().find_export(name);
+  if (old == nullptr) return no_such("export", name);
+  const ExportId id = old->id;
+  WriteBatch batch;
+  batch.remove(Family::kConfig, export_key(id));
+  STOA_CHECK_OK(commit_(batch));
+
+  std::vector<Export> exports = now().exports();
+  std::erase_if(exports, [id](const Export& e) { return e.id == id; });
+  publish(std::move(exports), now().users());
+  return {};
+}
+
+Status StoredRegistry::add_user(const User& user) {
+  STOA_CHECK_OK(check_user(user));
+  const std::lock_guard lock(change_mutex_);
+  if (now().find_user(user.name) != nullptr) return taken("user", user.name);
+  STOA_CHECK_OK(check_keys_are_free(now(), user));
+  if (now().users().size() >= kUsersMax) return fail(Errc::kInvalid, "there are 100000 users already, the most there can be");
+
+  WriteBatch batch;
+  batch.put(Family::kConfig, user_key(user.name), encode_user(user));
+  STOA_CHECK_OK(commit_(batch));
+
+  std::vector<User> users = now().users();
+  users.push_back(user);
+  publish(now().exports(), std::move(users));
+  return {};
+}
+
+Status StoredRegistry::change_user(const User& user) {
+  STOA_CHECK_OK(check_user(user));
+  const std::lock_guard lock(change_mutex_);
+  if (now().find_user(user.name) == nullptr) return no_such("user", user.name);
+  STOA_CHECK_OK(check_keys_are_free(now(), user));
+
+  WriteBatch batch;
+  batch.put(Family::kConfig, user_key(user.name), encode_user(user));
+  STOA_CHECK_OK(commit_(batch));
+
+  std::vector<User> users = now().users();
+  *std::ranges::find(users, user.name, &User::name) = user;
+  publish(now().exports(), std::move(users));
+  return {};
+}
+
+Status StoredRegistry::remove_user(std::string_view name) {
+  const std::lock_guard lock(change_mutex_);
+  if (now().find_user(name) == nullptr) return no_such("user", name);
+  for (const Export& record : now().exports()) {
+    if (record.owner == name) {
+      return fail(Errc::kInvalid, "user '" + std::string(name) + "' owns export '" + record.name +
+                                      "'; remove the export or give it another owner first");
+    }
+  }
+  WriteBatch batch;
+  batch.remove(Family::kConfig, user_key(name));
+  STOA_CHECK_OK(commit_(batch));
+
+  std::vector<User> users = now().users();
+  std::erase_if(users, [name](const User& u) { return u.name == name; });
+  publish(now().exports(), std::move(users));
+  return {};
+}
+
+}  // namespace stoa::core

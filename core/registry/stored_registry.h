@@ -1,0 +1,55 @@
+// The registry of a volume: records in the family config, an immutable snapshot in memory.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/metrics.h"
+#include "core/api/registry.h"
+#include "core/kv/kv_store.h"
+#include "core/registry/snapshot.h"
+
+namespace stoa::core {
+
+// Writes one batch and returns when it is durable. Called by one thread at a time.
+using RegistryCommit = std::function<Status(const WriteBatch&)>;
+
+// Thread-safe. Owned by the volume; `kv` and what `commit` uses must outlive it.
+class StoredRegistry final : public Registry {
+ public:
+  // kCorrupt, kNotSupported: a record cannot be read; the detail names it.
+  static Result<std::unique_ptr<StoredRegistry>> load(KvStore& kv, RegistryCommit commit);
+
+  std::shared_ptr<const RegistrySnapshot> snapshot() const override;
+
+  Result<Export> add_export(const Export& wanted) override;
+  Status change_export(const Export& changed) override;
+  Status remove_export(std::string_view name) override;
+  Status add_user(const User& user) override;
+  Status change_user(const User& user) override;
+  Status remove_user(std::string_view name) override;
+
+ private:
+  // Threads read different cells, each with a pointer and a reference count of its own, so that requests on different
+  // processors never meet on one cache line. The lock is held for one copy of a pointer, by readers of one cell and by
+  // a rare change. (libstdc++ 12's std::atomic<std::shared_ptr> is a lock as well, and thread sanitizer rejects it.)
+  struct alignas(64) Cell {
+    mutable std::mutex mutex;
+    std::shared_ptr<const RegistrySnapshot> picture;
+  };
+
+  StoredRegistry(RegistryCommit commit, std::vector<Export> exports, std::vector<User> users, std::uint32_t next_export);
+  void publish(std::vector<Export> exports, std::vector<User> users);
+  const RegistryPicture& now() const { return *picture_; }
+
+  RegistryCommit commit_;
+  std::mutex change_mutex_;  // one change at a time, over its commit: the next must see its outcome; guards the two below
+  std::shared_ptr<const RegistryPicture> picture_;
+  std::uint32_t next_export_ = 1;
+  std::array<Cell, kMetricCells> cells_;
+};
+
+}  // namespace stoa::core

@@ -1,0 +1,119 @@
+#include "core/registry/record.h"
+
+#include <gtest/gtest.h>
+
+namespace stoa::core {
+namespace {
+
+std::string hex(std::string_view bytes) {
+  std::string out;
+  for (const char c : bytes) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    out += kDigits[static_cast<unsigned char>(c) >> 4];
+    out += kDigits[static_cast<unsigned char>(c) & 15];
+  }
+  return out;
+}
+
+Export sample_export() {
+  Export record{.id = ExportId{42}, .name = "team", .root = FileId{0x11}, .path = "/team", .nfs = true, .s3 = true};
+  record.owner = "ann";
+  record.created = {1'700'000'000'000'000'000};
+  record.clients.push_back({.network = *Network::parse("10.0.0.0/8"),
+                            .read_only = true,
+                            .squash = Squash::kAll,
+                            .anonymous_uid = 1000,
+                            .anonymous_gid = 1001});
+  return record;
+}
+
+User sample_user() {
+  return {.name = "ann", .uid = 1000, .gid = 100, .groups = {4, 5}, .keys = {{"ACCESS", "SECRETSECRET", false}}};
+}
+
+// Bytes as version 1 ships them. When a test here fails, old volumes no longer open: raise the version instead.
+constexpr std::string_view kExportV1 =
+    "010140000000"
+    "2a000000" "047465616d" "1100000000000000" "052f7465616d" "03" "03616e6e" "00002a36fe9c9717" "01"
+    "00000000000000000000ffff0a000000" "68" "01" "02" "e8030000" "e9030000";
+constexpr std::string_view kUserV1 =
+    "01012b000000"
+    "03616e6e" "e8030000" "64000000" "02" "04000000" "05000000" "01" "06414343455353" "0c534543524554534543524554" "00";
+
+TEST(RecordTest, ExportHasTheBytesOfVersion1) {
+  EXPECT_EQ(hex(encode_export(sample_export())), kExportV1);
+  EXPECT_EQ(export_key(ExportId{42}), "export/0000002a");
+}
+
+TEST(RecordTest, UserHasTheBytesOfVersion1) {
+  EXPECT_EQ(hex(encode_user(sample_user())), kUserV1);
+  EXPECT_EQ(user_key("ann"), "user/ann");
+}
+
+TEST(RecordTest, NextExportHasTheBytesOfVersion1) { EXPECT_EQ(hex(encode_next_export(7)), "01010400000007000000"); }
+
+TEST(RecordTest, ExportSurvivesARoundTrip) {
+  const Export before = sample_export();
+  const auto after = decode_export(encode_export(before));
+  ASSERT_TRUE(after);
+  EXPECT_EQ(after->id, before.id);
+  EXPECT_EQ(after->name, before.name);
+  EXPECT_EQ(after->root, before.root);
+  EXPECT_EQ(after->path, before.path);
+  EXPECT_TRUE(after->nfs);
+  EXPECT_TRUE(after->s3);
+  EXPECT_FALSE(after->read_only);
+  EXPECT_EQ(after->owner, before.owner);
+  EXPECT_EQ(after->created, before.created);
+  EXPECT_EQ(after->clients, before.clients);
+}
+
+TEST(RecordTest, UserSurvivesARoundTrip) {
+  const auto after = decode_user(encode_user(sample_user()));
+  ASSERT_TRUE(after);
+  EXPECT_EQ(after->name, "ann");
+  EXPECT_EQ(after->uid, 1000u);
+  EXPECT_EQ(after->gid, 100u);
+  EXPECT_EQ(after->groups, (std::vector<std::uint32_t>{4, 5}));
+  ASSERT_EQ(after->keys.size(), 1u);
+  EXPECT_EQ(after->keys[0].secret_key, "SECRETSECRET");
+  EXPECT_FALSE(after->keys[0].enabled);
+}
+
+// The record cut to `size` bytes under an envelope that says so: what a broken writer would leave.
+std::string cut_and_resealed(std::string whole, std::size_t size) {
+  whole.resize(size);
+  const auto body = static_cast<std::uint32_t>(size - 6);
+  std::memcpy(whole.data() + 2, &body, sizeof body);
+  return whole;
+}
+
+TEST(RecordTest, EveryTruncationIsCorruptAndNotACrash) {
+  const std::string record = encode_export(sample_export());
+  const std::string user = encode_user(sample_user());
+  for (std::size_t size = 0; size < record.size(); ++size) {
+    EXPECT_EQ(decode_export(record.substr(0, size)).error().code, Errc::kCorrupt);
+    if (size >= 6) {
+      EXPECT_EQ(decode_export(cut_and_resealed(record, size)).error().code, Errc::kCorrupt);
+    }
+  }
+  for (std::size_t size = 0; size < user.size(); ++size) {
+    EXPECT_EQ(decode_user(user.substr(0, size)).error().code, Errc::kCorrupt);
+    if (size >= 6) {
+      EXPECT_EQ(decode_user(cut_and_resealed(user, size)).error().code, Errc::kCorrupt);
+    }
+  }
+}
+
+TEST(RecordTest, AnExtensionByALaterVersionIsReadAndItsDemandForANewerReaderIsHonoured) {
+  std::string later = encode_user(sample_user());
+  later += "more";
+  later[0] = 2;
+  later[2] = static_cast<char>(later[2] + 4);
+  EXPECT_TRUE(decode_user(later));
+  later[1] = 2;
+  EXPECT_EQ(decode_user(later).error().code, Errc::kNotSupported);
+}
+
+}  // namespace
+}  // namespace stoa::core
