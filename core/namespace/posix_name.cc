@@ -58,6 +58,8 @@ bool is_plain_name(std::string_view raw) {
 }
 
 std::string posix_name_of(std::string_view raw, bool shadowed) {
+  // One alias on top of another would be ambiguous.
+  if (shadowed && !is_plain_name(raw)) return long_alias(raw, shadowed);
   std::string name;
   if (is_plain_name(raw)) {
     name = raw;
@@ -106,7 +108,7 @@ Result<PosixName> parse_posix_name(std::string_view name) {
     parsed.long_prefix = std::string(body.substr(kHashDigits + 1));
     return parsed;
   }
-  if (body.ends_with(kObject)) {
+  if (body.ends_with(kObject) && !body.starts_with(kEscape)) {
     parsed.file_beside_directory = true;
     body.remove_suffix(kObject.size());
   }
@@ -130,8 +132,9 @@ Result<PosixName> parse_posix_name(std::string_view name) {
   return parsed;
 }
 
-bool matches_long_alias(std::string_view raw, const PosixName& name) {
-  return hash_of(raw, name.file_beside_directory) == name.long_hash;
+bool matches_long_alias(std::string_view raw, bool shadowed, const PosixName& name) {
+  return shadowed == name.file_beside_directory && hash_of(raw, shadowed) == name.long_hash &&
+         posix_name_of(raw, shadowed).starts_with(kLong);
 }
 
 }  // namespace stoa::core

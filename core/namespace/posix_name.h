@@ -8,7 +8,7 @@
 //   contains NUL                     "%S3-HEX-" and the bytes in hex (to 120 bytes; longer: as LONG)
 //   longer than 255 bytes            "%S3-LONG-", 16 hex digits of its hash, "-" ("+" beside a directory), its first 160 bytes (to a NUL)
 //   like an alias itself             "%S3-LITERAL-" and the name (as LONG when that is too long)
-//   a file `a` beside a directory    "a%S3-OBJECT" (as LONG when that is too long)
+//   a file `a` beside a directory    "a%S3-OBJECT" (as LONG when `a` has an alias itself, or is too long)
 //
 // The object whose key is a directory's name with a trailing "/" (a folder marker) is a file with the empty name in that
 // directory. While it is empty, POSIX doors do not see it: the directory itself stands for it.
@@ -39,7 +39,7 @@ Result<PosixName> parse_posix_name(std::string_view name);
 std::string posix_name_of(std::string_view raw, bool shadowed);
 
 // Whether the stored component is the one that a LONG alias means (it begins with the alias' prefix).
-bool matches_long_alias(std::string_view raw, const PosixName& name);
+bool matches_long_alias(std::string_view raw, bool shadowed, const PosixName& name);
 
 // Whether `raw` is shown as it is.
 bool is_plain_name(std::string_view raw);

@@ -18,7 +18,8 @@ Status stage_new(Tree& tree, const OpContext& ctx, MetaTxn& txn, const PutObject
   if (put.mtime) inode.mtime = *put.mtime;
   if (!put.meta.empty()) stage_meta(txn, inode, put.meta);
   reply.attr = inode.attributes();
-  return add_file(txn, dir, dir_next, raw, std::move(inode)).transform([](const NodeRef&) {});
+  STOA_CHECK_OK(add_file(txn, dir, dir_next, raw, std::move(inode)));
+  return {};
 }
 
 // The file keeps its id, names and permissions: a handle that another door holds sees the new content.

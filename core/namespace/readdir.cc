@@ -23,7 +23,7 @@ Result<std::optional<Attributes>> attributes_of(Tree& tree, FileId id) {
 
 // An empty folder marker is not shown: the directory itself stands for it.
 Result<bool> is_hidden(Tree& tree, const CookieRecord& entry) {
-  if (!entry.name.empty()) return false;
+  if (!entry.name.empty() || entry.type != FileType::kRegular) return false;
   STOA_TRY(attr, attributes_of(tree, entry.id));
   return !attr || attr->size == 0;
 }

@@ -84,8 +84,7 @@ Result<FoundEntry> find_long(Tree& tree, FileId dir, const PosixName& name) {
     std::string_view raw = keys::after_id(it->key());
     STOA_TRY(record, EntryRecord::decode(it->value()));
     if (record.type == FileType::kDirectory) raw.remove_suffix(1);
-    if (!matches_long_alias(raw, name) || record.shadowed() != name.file_beside_directory) continue;
-    if (posix_name_of(raw, record.shadowed()).size() > kNameBytesMax) continue;
+    if (!matches_long_alias(raw, record.shadowed(), name)) continue;
     return FoundEntry{std::string(raw), record};
   }
   STOA_CHECK_OK(it->status());

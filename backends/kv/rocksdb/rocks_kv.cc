@@ -217,7 +217,7 @@ Result<std::unique_ptr<core::KvStore>> open_rocks(const RocksOptions& options) {
   db.bytes_per_sync = 1u << 20;
   db.keep_log_file_num = 4;
   db.max_log_file_size = 4u << 20;
-  db.max_open_files = 512;
+  db.max_open_files = -1;  // FIFO compaction asks for it; what open files keep in memory is in the block cache
   db.info_log_level = rocksdb::WARN_LEVEL;
   db.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
   db.allow_concurrent_memtable_write = false;  // the committer is the only writer

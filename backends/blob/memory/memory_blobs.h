@@ -1,0 +1,45 @@
+// The memory twin of the blob stores, for tests: the same contract (core/data/blob_store.h), nothing durable.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "core/data/blob_store.h"
+
+namespace stoa::blob {
+
+class MemoryBlobs final : public core::BlobStore {
+ public:
+  Status adopt(core::BlobId) override { return {}; }
+  Status finish_adoption() override { return {}; }
+  Result<core::BlobId> reserve(std::uint64_t bytes) override;
+  std::uint64_t capacity(core::BlobId blob) const override;
+  Status read(core::BlobId blob, std::uint64_t offset, std::span<std::byte> into) override;
+  Status write(core::BlobId blob, std::uint64_t offset, core::ConstBuffers data) override;
+  Result<core::DataSlice> slice(core::BlobId blob, std::uint64_t offset, std::uint64_t length) override;
+  Status sync(std::span<const core::BlobId>) override { return {}; }
+  Status punch(core::BlobId blob, std::uint64_t offset, std::uint64_t length) override;
+  Status allocate(core::BlobId blob, std::uint64_t offset, std::uint64_t length) override;
+  Result<std::uint64_t> seek(core::BlobId blob, std::uint64_t offset, std::uint64_t end, bool data) override;
+  Result<std::uint64_t> allocated(core::BlobId blob, std::uint64_t length) override;
+  Status release(core::BlobId blob) override;
+  Space space() const override { return {kTotalBytes, kTotalBytes}; }
+  std::vector<DirectoryHealth> health() const override { return {}; }
+  void for_each(const std::function<void(core::BlobId)>& visit) const override;
+
+ private:
+  static constexpr std::uint64_t kTotalBytes = std::uint64_t{1} << 40;
+  static constexpr std::uint64_t kPageBytes = 4096;
+  // Pages that were never written read as zeros and are holes, as in a sparse host file.
+  struct Blob {
+    std::uint64_t capacity = 0;
+    std::map<std::uint64_t, std::vector<std::byte>> pages;
+  };
+  mutable std::mutex mutex_;  // guards everything below
+  std::map<core::BlobId, Blob> blobs_;
+  std::uint64_t next_ = 1;
+};
+
+}  // namespace stoa::blob
