@@ -1,0 +1,36 @@
+#include "appliance/stores/blob_folders.h"
+
+#include "appliance/data_folder/small_file.h"
+
+namespace stoa::appliance {
+namespace {
+std::string file_of(const DataFolder& folder) { return folder.path + "/blob_directories"; }
+}  // namespace
+
+Result<std::vector<std::string>> load_blob_folders(const DataFolder& folder) {
+  std::vector<std::string> folders;
+  const auto text = read_small_file(file_of(folder));
+  if (!text && text.error().code == Errc::kNotFound) return folders;
+  if (!text) return fail(text.error());
+  std::string_view rest = *text;
+  while (!rest.empty()) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    if (!line.empty()) folders.emplace_back(line);
+  }
+  return folders;
+}
+
+Status settle_blob_folders(const DataFolder& folder, const std::vector<std::string>& wanted) {
+  STOA_TRY(known, load_blob_folders(folder));
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    if (i < wanted.size() && wanted[i] == known[i]) continue;
+    return fail(Errc::kInvalid, "blob_directories: number " + std::to_string(i + 1) + " was " + known[i] + " and holds content of this volume; name it there again, and put new folders behind it");
+  }
+  if (known.size() == wanted.size()) return {};
+  std::string text;
+  for (const std::string& path : wanted) text += path + "\n";
+  return write_small_file(file_of(folder), text, 0600);
+}
+
+}  // namespace stoa::appliance
