@@ -133,7 +133,7 @@ std::vector<ConfigKey> make_keys() {
              "Memory for the metadata engine's cache of uncompressed blocks."),
       number("volume", "lazy_attributes_ms", KeyForm::kNumber, STOA_MEMBER(volume.lazy_attributes_ms), {10, 600'000},
              "Sizes and times of writes that asked for no durability reach the disk within this many milliseconds."),
-      number("volume", "scrub_bytes_per_second", KeyForm::kBytes, STOA_MEMBER(volume.scrub_bytes_per_second), {0, kTiB},
+      number("volume", "scrub_bytes_per_second", KeyForm::kBytes, STOA_MEMBER(volume.scrub_bytes_per_second), {0, 4095 * kMiB},
              "How fast stored checksums are verified in the background. 0: not at all."),
 
       flag("nfs", "enabled", STOA_MEMBER(nfs.enabled), "Whether the NFSv3 door opens at all."),

@@ -21,15 +21,9 @@ Result<std::vector<std::string>> load_blob_folders(const DataFolder& folder) {
   return folders;
 }
 
-Status settle_blob_folders(const DataFolder& folder, const std::vector<std::string>& wanted) {
-  STOA_TRY(known, load_blob_folders(folder));
-  for (std::size_t i = 0; i < known.size(); ++i) {
-    if (i < wanted.size() && wanted[i] == known[i]) continue;
-    return fail(Errc::kInvalid, "blob_directories: number " + std::to_string(i + 1) + " was " + known[i] + " and holds content of this volume; name it there again, and put new folders behind it");
-  }
-  if (known.size() == wanted.size()) return {};
+Status save_blob_folders(const DataFolder& folder, const std::vector<std::string>& folders) {
   std::string text;
-  for (const std::string& path : wanted) text += path + "\n";
+  for (const std::string& path : folders) text += path + "\n";
   return write_small_file(file_of(folder), text, 0600);
 }
 

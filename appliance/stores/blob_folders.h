@@ -1,4 +1,4 @@
-// DATA/blob_directories: which folders hold content, one a line, as the last start had them.
+// DATA/blob_directories: which folders hold content, one a line, so that commands without a configuration find them.
 #pragma once
 
 #include <string>
@@ -11,9 +11,6 @@ namespace stoa::appliance {
 
 // Empty when the folder is new.
 Result<std::vector<std::string>> load_blob_folders(const DataFolder& folder);
-
-// Checks that every remembered folder is among `wanted`, at its old place in the order, and remembers the new ones.
-// kInvalid names the one that is missing: without it files would have lost their content.
-Status settle_blob_folders(const DataFolder& folder, const std::vector<std::string>& wanted);
+Status save_blob_folders(const DataFolder& folder, const std::vector<std::string>& folders);
 
 }  // namespace stoa::appliance
