@@ -1,0 +1,76 @@
+// One data directory of the store: its folders, its free space, its health, the numbers of its own files.
+//
+//   identity            who this is (identity.h)
+//   next_own            own-file numbers below it may have been given out
+//   slots/C/NUMBER      containers of size class C
+//   own/XX/NUMBER       own files; XX: low byte of the number
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "backends/blob/local/slot_map.h"
+#include "base/error.h"
+#include "core/data/blob_store.h"
+
+namespace stoa::blob_local {
+
+class DataDirectory {
+ public:
+  DataDirectory(std::string path, std::uint32_t index, std::uint64_t reserve_bytes);
+  ~DataDirectory();
+  DataDirectory(const DataDirectory&) = delete;
+  DataDirectory& operator=(const DataDirectory&) = delete;
+
+  // Makes the folders, takes the lock against a second process (kBusy), finds the containers.
+  Status open();
+
+  const std::string& path() const { return path_; }
+  std::uint32_t index() const { return index_; }
+  std::string container_path(unsigned size_class, std::uint64_t number) const;
+  std::string own_path(std::uint64_t number) const;
+
+  // A number that no file of this directory ever had, also after a crash.
+  Result<std::uint64_t> next_own_number();
+
+  // Space beyond the reserve that keeps the host file system (and the metadata beside us) alive.
+  core::BlobStore::Space space() const;
+  // Whether so much more may be taken. Asks the file system only now and then.
+  bool has_room(std::uint64_t bytes);
+
+  // A failure of writing. EIO and the like mark the directory: no new blobs until restart.
+  void note_write_error(const Error& error);
+  bool ok() const { return !bad_.load(std::memory_order_acquire); }
+  std::string problem() const;
+
+  // Visits the numbers of the own files that are there.
+  Status for_each_own(const std::function<void(std::uint64_t)>& visit) const;
+
+  std::mutex mutex;  // guards slots
+  SlotMap slots;
+  std::mutex grow_mutex;  // held while containers grow, come and go; before `mutex`
+  std::vector<std::uint64_t> adopted_own;  // only between open and the end of adoption
+  std::atomic<bool> direct{true};
+
+ private:
+  Status make_folders();
+  Status find_containers();
+
+  const std::string path_;
+  const std::uint32_t index_;
+  const std::uint64_t reserve_wanted_;
+  int lock_fd_ = -1;
+  std::atomic<std::int64_t> budget_{0};  // may be taken before the file system is asked again
+  std::atomic<bool> bad_{false};
+  mutable std::mutex health_mutex_;  // guards problem_
+  std::string problem_;
+  std::mutex number_mutex_;  // guards what follows
+  std::uint64_t next_number_ = 1;
+  std::uint64_t number_limit_ = 1;
+};
+
+}  // namespace stoa::blob_local

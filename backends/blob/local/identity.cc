@@ -1,0 +1,99 @@
+#include "backends/blob/local/identity.h"
+
+#include <fcntl.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <sstream>
+
+namespace stoa::blob_local {
+namespace {
+
+constexpr const char* kFileName = "identity";
+constexpr const char* kMagic = "stoa-blob-directory";
+constexpr int kFormat = 1;
+constexpr std::size_t kSmallFileBytesMax = 4096;
+
+Status write_all(int fd, const std::string& content) {
+  std::size_t done = 0;
+  while (done < content.size()) {
+    const ssize_t put = ::write(fd, content.data() + done, content.size() - done);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return fail_errno(errno, "write");
+    done += static_cast<std::size_t>(put);
+  }
+  if (::fsync(fd) != 0) return fail_errno(errno, "sync");
+  return {};
+}
+
+}  // namespace
+
+Status write_small_file(const std::string& directory, const std::string& name, const std::string& content) {
+  const std::string path = directory + "/" + name;
+  const std::string fresh = path + ".new";
+  const int fd = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (fd < 0) return fail_errno(errno, "create " + fresh);
+  const Status written = write_all(fd, content);
+  ::close(fd);
+  if (!written) return fail(Error{written.error().code, written.error().sys_errno, fresh});
+  if (::rename(fresh.c_str(), path.c_str()) != 0) return fail_errno(errno, "rename " + fresh);
+  const int folder = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return fail_errno(errno, "open " + directory);
+  const int synced = ::fsync(folder);
+  const int error = errno;
+  ::close(folder);
+  if (synced != 0) return fail_errno(error, "sync " + directory);
+  return {};
+}
+
+Result<std::optional<std::string>> read_small_file(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    if (errno == ENOENT) return std::optional<std::string>{};
+    return fail_errno(errno, "open " + path);
+  }
+  std::array<char, kSmallFileBytesMax> buffer;
+  const ssize_t got = ::read(fd, buffer.data(), buffer.size());
+  const int error = errno;
+  ::close(fd);
+  if (got < 0) return fail_errno(error, "read " + path);
+  return std::optional<std::string>(std::string(buffer.data(), static_cast<std::size_t>(got)));
+}
+
+Result<std::optional<Identity>> read_identity(const std::string& directory) {
+  STOA_TRY(content, read_small_file(directory + "/" + kFileName));
+  if (!content) return std::optional<Identity>{};
+  std::istringstream in(*content);
+  std::string magic;
+  int format = 0;
+  Identity identity;
+  in >> magic >> format >> identity.volume >> identity.index >> identity.count;
+  if (!in || magic != kMagic) return fail(Errc::kCorrupt, "unreadable " + directory + "/" + kFileName);
+  if (format > kFormat) return fail(Errc::kNotSupported, directory + " was written by a newer version");
+  return std::optional<Identity>(identity);
+}
+
+Status write_identity(const std::string& directory, const Identity& identity) {
+  std::ostringstream out;
+  out << kMagic << ' ' << kFormat << ' ' << identity.volume << ' ' << identity.index << ' ' << identity.count << '\n';
+  return write_small_file(directory, kFileName, out.str());
+}
+
+std::string new_volume_name() {
+  std::array<unsigned char, 16> bytes{};
+  // getrandom(2) of up to 256 bytes neither fails nor comes short once the pool is ready.
+  while (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+  }
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string name;
+  for (const unsigned char byte : bytes) {
+    name += kDigits[byte >> 4];
+    name += kDigits[byte & 15];
+  }
+  return name;
+}
+
+}  // namespace stoa::blob_local

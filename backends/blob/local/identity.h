@@ -1,0 +1,28 @@
+// The file that says which data directory this is, so that a swapped or missing one is noticed before any harm.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/error.h"
+
+namespace stoa::blob_local {
+
+struct Identity {
+  std::string volume;       // the same in all directories of one store
+  std::uint32_t index = 0;  // this directory
+  std::uint32_t count = 1;  // directories that the store had when this was written
+};
+
+// Nothing: the directory holds no identity. kCorrupt: it holds one that cannot be read.
+Result<std::optional<Identity>> read_identity(const std::string& directory);
+// Durable on return.
+Status write_identity(const std::string& directory, const Identity& identity);
+std::string new_volume_name();
+
+// Replaces a small file as a whole, durably.
+Status write_small_file(const std::string& directory, const std::string& name, const std::string& content);
+Result<std::optional<std::string>> read_small_file(const std::string& path);
+
+}  // namespace stoa::blob_local

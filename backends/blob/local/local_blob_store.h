@@ -1,0 +1,37 @@
+// Blobs in host files: small ones as slots of container files, big ones in files of their own. README.md has the map.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/metrics.h"
+#include "core/data/blob_store.h"
+
+namespace stoa::blob_local {
+class HostIo;
+}
+
+namespace stoa {
+
+struct LocalBlobStoreOptions {
+  // Existing, writable, empty at the first start. The order does not matter; later starts may add directories.
+  std::vector<std::string> directories;
+  // Directories without an identity are taken as new. False: they are refused (a disk that is not mounted).
+  bool create = true;
+  // Kept free on each host file system, at most 2 % of it.
+  std::uint64_t reserve_bytes = 256u << 20;
+  std::size_t open_files_max = 2048;
+  bool direct_io = true;  // large writes past the page cache, where the file system can
+  blob_local::HostIo* io = nullptr;  // tests put faults here; must outlive the store
+};
+
+class LocalBlobStore : public core::BlobStore {
+ public:
+  // kInvalid: no directories, or the wrong ones together; kNotFound: one is not there; kBusy: another process has it;
+  // kCorrupt: its identity cannot be read; kNotSupported: written by a newer version. `metrics` must outlive the store.
+  static Result<std::unique_ptr<LocalBlobStore>> open(const LocalBlobStoreOptions& options, MetricRegistry& metrics);
+};
+
+}  // namespace stoa

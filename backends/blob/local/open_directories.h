@@ -1,0 +1,15 @@
+// Finds out which data directory is which when a store opens.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "backends/blob/local/data_directory.h"
+#include "backends/blob/local/local_blob_store.h"
+
+namespace stoa::blob_local {
+
+// In the order of their index. Errors: LocalBlobStore::open.
+Result<std::vector<std::unique_ptr<DataDirectory>>> open_directories(const LocalBlobStoreOptions& options);
+
+}  // namespace stoa::blob_local
