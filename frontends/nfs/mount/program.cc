@@ -1,0 +1,150 @@
+#include "frontends/nfs/mount/program.h"
+
+#include <array>
+
+namespace stoa::mount3 {
+namespace {
+
+enum class MountStatus : std::uint32_t {
+  kOk = 0,
+  kPerm = 1,
+  kNoEnt = 2,
+  kIo = 5,
+  kAccess = 13,
+  kNotDir = 20,
+  kInval = 22,
+  kNameTooLong = 63,
+  kNotSupp = 10004,
+  kServerFault = 10006,
+};
+
+enum : std::uint32_t { kNull = 0, kMnt = 1, kDump = 2, kUmnt = 3, kUmntAll = 4, kExport = 5 };
+
+constexpr std::array<rpc::Procedure, 6> kProcedures{{{"null"}, {"mnt"}, {"dump"}, {"umnt"}, {"umntall"}, {"export"}}};
+
+MountStatus to_mount_status(Errc code) {
+  switch (code) {
+    case Errc::kNotFound:
+    case Errc::kStale: return MountStatus::kNoEnt;
+    case Errc::kAccess: return MountStatus::kAccess;
+    case Errc::kNotOwner: return MountStatus::kPerm;
+    case Errc::kNotDirectory: return MountStatus::kNotDir;
+    case Errc::kInvalid: return MountStatus::kInval;
+    case Errc::kNameTooLong: return MountStatus::kNameTooLong;
+    case Errc::kIo:
+    case Errc::kCorrupt: return MountStatus::kIo;
+    case Errc::kNotSupported: return MountStatus::kNotSupp;
+    default: return MountStatus::kServerFault;
+  }
+}
+
+// The next component of `path`, which is cut from it; empty at the end.
+std::string_view next_component(std::string_view& path) {
+  while (path.starts_with('/')) path.remove_prefix(1);
+  const std::string_view component = path.substr(0, path.find('/'));
+  path.remove_prefix(component.size());
+  return component;
+}
+
+rpc::Outcome garbage() { return {.accept = rpc::AcceptStatus::kGarbageArguments}; }
+
+}  // namespace
+
+std::span<const rpc::Procedure> MountProgram::procedures() const { return kProcedures; }
+
+rpc::Outcome MountProgram::run(const rpc::Call& call, rpc::Reply& reply) {
+  switch (call.header.procedure) {
+    case kMnt: return mnt(call, reply.out);
+    case kDump: return dump(reply.out);
+    case kUmnt: return umnt(call);
+    case kUmntAll: return umntall(call);
+    case kExport: return list_exports(call, reply.out);
+    default: return {};
+  }
+}
+
+void MountProgram::encode_not_durable(const rpc::CallHeader&, rpc::XdrWriter& out) {
+  out.u32(static_cast<std::uint32_t>(MountStatus::kIo));
+}
+
+Result<core::Attributes> MountProgram::find(const rpc::Call& call, std::string_view path) {
+  auto& access = static_cast<nfs::ExportAccess&>(call.scope);
+  if (!path.starts_with('/')) return fail(Errc::kNotFound);
+  const std::string_view name = next_component(path);
+  const core::Export* found = access.snapshot().find_export(name);
+  if (found == nullptr || !found->nfs) return fail(Errc::kNotFound);
+  STOA_CHECK_OK(access.enter(call, *found));
+
+  // As everywhere, the path is walked for the server's account: who may mount is the rule's affair, who may read what is
+  // decided by every later call.
+  core::OpContext ctx = access.context();
+  ctx.cred = core::Credentials::superuser();
+  STOA_TRY(root, ns_.getattr(ctx, {.id = found->root}));
+  core::Attributes attr = root.attr;
+  for (std::string_view component = next_component(path); !component.empty(); component = next_component(path)) {
+    STOA_TRY(reply, ns_.lookup(ctx, {.parent = attr.id, .name = component, .root = found->root}));
+    attr = reply.attr;
+  }
+  if (attr.type != core::FileType::kDirectory) return fail(Errc::kNotDirectory);
+  return attr;
+}
+
+rpc::Outcome MountProgram::mnt(const rpc::Call& call, rpc::XdrWriter& out) {
+  rpc::XdrReader in(call.header.arguments);
+  const auto path = in.string(kPathBytesMax);
+  if (!in.ok()) return garbage();
+  const auto dir = find(call, path);
+  if (!dir) {
+    out.u32(static_cast<std::uint32_t>(to_mount_status(dir.error().code)));
+    return {.failed = true};
+  }
+  auto& access = static_cast<nfs::ExportAccess&>(call.scope);
+  out.u32(static_cast<std::uint32_t>(MountStatus::kOk));
+  out.opaque(handles_.encode({dir->id, dir->generation, access.entered().id}));
+  out.u32(2);
+  out.u32(static_cast<std::uint32_t>(rpc::AuthFlavor::kSys));
+  out.u32(static_cast<std::uint32_t>(rpc::AuthFlavor::kNone));
+  mounts_.add({call.peer.text, std::string(path)});
+  return {};
+}
+
+rpc::Outcome MountProgram::dump(rpc::XdrWriter& out) {
+  for (const MountEntry& entry : mounts_.entries()) {
+    out.boolean(true);
+    out.string(entry.client);
+    out.string(entry.path);
+  }
+  out.boolean(false);
+  return {};
+}
+
+rpc::Outcome MountProgram::umnt(const rpc::Call& call) {
+  rpc::XdrReader in(call.header.arguments);
+  const auto path = in.string(kPathBytesMax);
+  if (!in.ok()) return garbage();
+  mounts_.remove({call.peer.text, std::string(path)});
+  return {};
+}
+
+rpc::Outcome MountProgram::umntall(const rpc::Call& call) {
+  mounts_.remove_all(call.peer.text);
+  return {};
+}
+
+rpc::Outcome MountProgram::list_exports(const rpc::Call& call, rpc::XdrWriter& out) {
+  auto& access = static_cast<nfs::ExportAccess&>(call.scope);
+  for (const core::Export& entry : access.snapshot().exports()) {
+    if (!entry.nfs) continue;
+    out.boolean(true);
+    out.string("/" + entry.name);
+    for (const core::ClientRule& rule : entry.clients) {
+      out.boolean(true);
+      out.string(rule.network.to_text());
+    }
+    out.boolean(false);
+  }
+  out.boolean(false);
+  return {};
+}
+
+}  // namespace stoa::mount3

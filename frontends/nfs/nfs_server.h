@@ -1,0 +1,54 @@
+// The NFS door: NFS version 3 and MOUNT version 3 over TCP, on the core's API. Both programs are answered on both ports.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/error.h"
+#include "base/metrics.h"
+#include "core/api/file_handle.h"
+#include "core/api/namespace.h"
+#include "core/api/registry.h"
+#include "frontends/nfs/rpc/server.h"
+
+namespace stoa::nfs {
+
+struct NfsServerOptions {
+  std::string address = "127.0.0.1";        // numeric; "::" takes IPv4 as well
+  std::uint16_t port = 2049;                // 0: any free one
+  std::optional<std::uint16_t> mount_port;  // a second port, for clients that expect MOUNT on one of its own
+  std::uint32_t workers = 0;                // threads; 0: chosen by the machine
+  rpc::ServerLimits limits{};
+  rpc::DuplicateCacheOptions duplicates{};
+  bool register_ports = false;              // tell the portmapper at 127.0.0.1:portmapper_port
+  std::uint16_t portmapper_port = 111;
+};
+
+class NfsServer {
+ public:
+  // Listens and serves from now on; everything passed must outlive the server. Errors: kInvalid (an address), kIo (a port
+  // is taken, no portmapper answers), kExists (the portmapper knows another NFS server).
+  static Result<std::unique_ptr<NfsServer>> start(const NfsServerOptions& options, core::Namespace& ns,
+                                                  core::Registry& registry, const core::HandleCodec& handles,
+                                                  MetricRegistry& metrics);
+  ~NfsServer();  // stop()
+  NfsServer(const NfsServer&) = delete;
+
+  std::uint16_t port() const;
+  std::uint16_t mount_port() const;  // port() unless there is a second one
+
+  // Takes no new calls, finishes those that run and sends their replies. False: some were left when time was up.
+  bool drain(std::chrono::milliseconds patience);
+  // Closes all connections. Idempotent. Clients that lost a reply ask the next server.
+  void stop();
+
+ private:
+  struct Parts;
+  explicit NfsServer(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace stoa::nfs

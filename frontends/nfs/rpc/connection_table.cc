@@ -1,0 +1,232 @@
+// Accepting, finding and closing connections.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/log.h"
+#include "frontends/nfs/rpc/server_state.h"
+
+namespace stoa::rpc {
+namespace {
+
+Peer peer_of(const sockaddr_storage& from) {
+  Peer peer;
+  char text[INET6_ADDRSTRLEN] = "";
+  if (from.ss_family == AF_INET) {
+    const auto& v4 = reinterpret_cast<const sockaddr_in&>(from);
+    peer.address[10] = peer.address[11] = 0xff;
+    std::memcpy(peer.address.data() + 12, &v4.sin_addr, 4);
+  } else if (from.ss_family == AF_INET6) {
+    std::memcpy(peer.address.data(), &reinterpret_cast<const sockaddr_in6&>(from).sin6_addr, 16);
+  }
+  in6_addr v6{};
+  std::memcpy(&v6, peer.address.data(), 16);
+  if (IN6_IS_ADDR_V4MAPPED(&v6)) {
+    inet_ntop(AF_INET, peer.address.data() + 12, text, sizeof text);
+  } else {
+    inet_ntop(AF_INET6, &v6, text, sizeof text);
+  }
+  peer.text = text;
+  return peer;
+}
+
+}  // namespace
+
+std::shared_ptr<Connection> ServerState::find(std::uint64_t key) {
+  const std::uint64_t index = key & ((1u << kIndexBits) - 1);
+  if (index >= slots_.size()) return nullptr;
+  Slot& slot = slots_[index];
+  const std::lock_guard lock(slot.mutex);
+  return slot.generation == key >> kIndexBits ? slot.connection : nullptr;
+}
+
+std::shared_ptr<AddressBudget> ServerState::budget_of(const std::array<std::uint8_t, 16>& address) {
+  const std::lock_guard lock(table_mutex_);
+  std::weak_ptr<AddressBudget>& known = budgets_[address];
+  if (auto budget = known.lock()) return budget;
+  std::erase_if(budgets_, [&](const auto& entry) { return entry.second.expired() && entry.first != address; });
+  auto budget = std::make_shared<AddressBudget>();
+  budgets_[address] = budget;
+  return budget;
+}
+
+void ServerState::accept_from(std::size_t index) {
+  constexpr int kAcceptsMax = 64;  // then others get a turn
+  bool paused = false;
+  for (int i = 0; i < kAcceptsMax && !draining.load(); ++i) {
+    const int fd = accept4(listeners[index].fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0) {
+      admit(fd);
+      continue;
+    }
+    if (errno == EINTR || errno == ECONNABORTED) continue;
+    paused = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+    if (paused) log_warning("nfs", "no descriptors left to accept a connection", {{"errno", errno}});
+    break;
+  }
+  if (draining.load()) return;
+  if (paused) {  // The housekeeper arms it again; to try at once would spin.
+    {
+      const std::lock_guard lock(waiting_mutex_);
+      paused_listeners_.push_back(index);
+    }
+    house_wake.notify_one();
+    return;
+  }
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLONESHOT;
+  event.data.u64 = kListenerKey + index;
+  epoll_ctl(epoll, EPOLL_CTL_MOD, listeners[index].fd, &event);
+}
+
+void ServerState::admit(int fd) {
+  sockaddr_storage from{};
+  socklen_t length = sizeof from;
+  if (getpeername(fd, reinterpret_cast<sockaddr*>(&from), &length) != 0) {
+    ::close(fd);  // Gone before we looked.
+    return;
+  }
+  Peer peer = peer_of(from);
+  auto budget = budget_of(peer.address);
+  if (budget->connections.fetch_add(1) >= options.limits.connections_per_address_max) {
+    budget->connections.fetch_sub(1);
+    metrics.refused_address_limit.add();
+    ::close(fd);
+    return;
+  }
+  std::uint32_t index = 0;
+  {
+    const std::lock_guard lock(table_mutex_);
+    if (free_slots_.empty()) {
+      budget->connections.fetch_sub(1);
+      metrics.refused_total_limit.add();
+      ::close(fd);
+      return;
+    }
+    index = free_slots_.back();
+    free_slots_.pop_back();
+  }
+  const int on = 1;
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+
+  Slot& slot = slots_[index];
+  std::uint64_t key = 0;
+  {
+    const std::lock_guard lock(slot.mutex);
+    key = ++slot.generation << kIndexBits | index;
+    slot.connection = std::make_shared<Connection>(
+        fd, epoll, key, std::move(peer), std::move(budget), pool,
+        ReceiverLimits{options.limits.record_bytes_max, options.limits.record_fragments_max}, service.payload_offset,
+        Connection::Limits{options.limits.output_per_connection_max, options.limits.output_max,
+                           options.limits.in_flight_per_connection_max},
+        output_bytes);
+    slot.connection->last_input_ns.store(std::chrono::steady_clock::now().time_since_epoch().count());
+  }
+  metrics.accepted.add();
+  metrics.connections.add(1);
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLONESHOT;
+  event.data.u64 = key;
+  epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
+}
+
+void ServerState::close(Connection& connection) {
+  if (connection.closed.exchange(true)) return;
+  epoll_ctl(epoll, EPOLL_CTL_DEL, connection.fd(), nullptr);
+  shutdown(connection.fd(), SHUT_RDWR);
+  connection.budget().connections.fetch_sub(1);
+  metrics.connections.add(-1);
+  const auto index = static_cast<std::uint32_t>(connection.epoll_key() & ((1u << kIndexBits) - 1));
+  std::shared_ptr<Connection> last;  // may be the last reference: destroyed behind the lock
+  {
+    const std::lock_guard lock(slots_[index].mutex);
+    last = std::move(slots_[index].connection);
+    slots_[index].connection = nullptr;
+  }
+  const std::lock_guard lock(table_mutex_);
+  free_slots_.push_back(index);
+}
+
+void ServerState::close_all() {
+  for (Slot& slot : slots_) {
+    std::shared_ptr<Connection> connection;
+    {
+      const std::lock_guard lock(slot.mutex);
+      connection = slot.connection;
+    }
+    if (connection) close(*connection);
+  }
+}
+
+void ServerState::close_if_finished(Connection& connection) {
+  if (!connection.end_of_input.load()) return;
+  if (connection.in_flight.load() == 0 && connection.backlog() == 0 && !connection.has_parked()) close(connection);
+}
+
+void ServerState::sweep() {
+  const ServerLimits& limits = options.limits;
+  const std::int64_t now = std::chrono::steady_clock::now().time_since_epoch().count();
+  const auto older = [&](std::int64_t since, std::chrono::seconds limit) {
+    return since != 0 && now - since > std::chrono::nanoseconds(limit).count();
+  };
+  for (Slot& slot : slots_) {
+    std::shared_ptr<Connection> c;
+    {
+      const std::lock_guard lock(slot.mutex);
+      c = slot.connection;
+    }
+    if (!c) continue;
+    if (older(c->partial_since_ns.load(), limits.record_timeout)) {
+      metrics.closed_record_timeout.add();
+      close(*c);
+    } else if (c->backlog() > 0) {
+      if (older(c->last_output_ns.load(), limits.output_timeout)) {
+        metrics.closed_output_timeout.add();
+        close(*c);
+      }
+    } else if (c->in_flight.load() == 0 && older(c->last_input_ns.load(), limits.idle_timeout)) {
+      metrics.closed_idle_timeout.add();
+      close(*c);
+    }
+  }
+  metrics.in_flight.set(in_flight.load());
+  metrics.output_bytes.set(static_cast<std::int64_t>(output_bytes.load()));
+  metrics.record_bytes.set(static_cast<std::int64_t>(pool.bytes_in_use()));
+}
+
+void ServerState::wait_for_memory(std::shared_ptr<Connection> connection) {
+  metrics.record_memory_waits.add();
+  {
+    const std::lock_guard lock(waiting_mutex_);
+    waiting_.push_back(std::move(connection));
+  }
+  house_wake.notify_one();
+}
+
+void ServerState::wake_memory_waiters() {
+  std::vector<std::shared_ptr<Connection>> waiters;
+  std::vector<std::size_t> paused;
+  {
+    const std::lock_guard lock(waiting_mutex_);
+    waiters.swap(waiting_);
+    paused.swap(paused_listeners_);
+  }
+  for (auto& connection : waiters) {
+    if (!connection->closed.load()) tasks.push(Task{std::move(connection), true, {}});
+  }
+  for (const std::size_t index : paused) {
+    epoll_event event{};
+    event.events = EPOLLIN | EPOLLONESHOT;
+    event.data.u64 = kListenerKey + index;
+    epoll_ctl(epoll, EPOLL_CTL_MOD, listeners[index].fd, &event);
+  }
+}
+
+}  // namespace stoa::rpc

@@ -1,0 +1,102 @@
+#include "frontends/nfs/rpc/message.h"
+
+namespace stoa::rpc {
+namespace {
+
+constexpr std::uint32_t kAccepted = 0;
+constexpr std::uint32_t kDenied = 1;
+constexpr std::uint32_t kRpcMismatch = 0;
+constexpr std::uint32_t kAuthError = 1;
+constexpr std::size_t kFixedBytes = 24;  // xid to procedure
+
+AuthStatus decode_auth_sys(std::span<const std::byte> body, Credential& credential) {
+  XdrReader in(body);
+  in.u32();  // The stamp means nothing to a server.
+  credential.machine = in.string(kMachineNameBytesMax);
+  credential.uid = in.u32();
+  credential.gid = in.u32();
+  const std::uint32_t count = in.u32();
+  if (!in.ok() || count > kAuthSysGroupsMax) return AuthStatus::kBadCredential;
+  for (std::uint32_t i = 0; i < count; ++i) credential.groups[i] = in.u32();
+  if (!in.ok()) return AuthStatus::kBadCredential;
+  credential.group_count = count;
+  credential.sys = true;
+  return AuthStatus::kOk;
+}
+
+AuthStatus decode_auth(XdrReader& in, Credential& credential) {
+  const std::uint32_t flavor = in.u32();
+  const auto body = in.opaque(kAuthBytesMax);
+  if (!in.ok()) return AuthStatus::kBadCredential;
+  const std::uint32_t verifier_flavor = in.u32();
+  const auto verifier = in.opaque(kAuthBytesMax);
+  if (!in.ok()) return AuthStatus::kBadVerifier;
+
+  switch (static_cast<AuthFlavor>(flavor)) {
+    case AuthFlavor::kNone:
+      if (!body.empty()) return AuthStatus::kBadCredential;
+      break;
+    case AuthFlavor::kSys:
+      if (const AuthStatus status = decode_auth_sys(body, credential); status != AuthStatus::kOk) return status;
+      break;
+    case AuthFlavor::kShort:
+      // We never give out short-hand credentials, so the client must go back to the full one.
+      return AuthStatus::kRejectedCredential;
+    default: return AuthStatus::kBadCredential;
+  }
+  // RFC 5531 appendix A: the verifier that goes with these flavors is AUTH_NONE of length zero.
+  if (verifier_flavor != static_cast<std::uint32_t>(AuthFlavor::kNone) || !verifier.empty()) {
+    return AuthStatus::kBadVerifier;
+  }
+  return AuthStatus::kOk;
+}
+
+}  // namespace
+
+bool decode_call(std::span<const std::byte> record, CallHeader& call) {
+  if (record.size() < kFixedBytes) return false;
+  XdrReader in(record);
+  call.xid = in.u32();
+  if (in.u32() != kCall) return false;
+  call.rpc_version = in.u32();
+  call.program = in.u32();
+  call.version = in.u32();
+  call.procedure = in.u32();
+  call.auth = decode_auth(in, call.credential);
+  call.arguments = in.rest();
+  return true;
+}
+
+void encode_accepted(XdrWriter& out, std::uint32_t xid, AcceptStatus status) {
+  out.u32(xid);
+  out.u32(kReply);
+  out.u32(kAccepted);
+  out.u32(static_cast<std::uint32_t>(AuthFlavor::kNone));
+  out.u32(0);
+  out.u32(static_cast<std::uint32_t>(status));
+}
+
+void encode_program_mismatch(XdrWriter& out, std::uint32_t xid, std::uint32_t low, std::uint32_t high) {
+  encode_accepted(out, xid, AcceptStatus::kProgramMismatch);
+  out.u32(low);
+  out.u32(high);
+}
+
+void encode_auth_error(XdrWriter& out, std::uint32_t xid, AuthStatus why) {
+  out.u32(xid);
+  out.u32(kReply);
+  out.u32(kDenied);
+  out.u32(kAuthError);
+  out.u32(static_cast<std::uint32_t>(why));
+}
+
+void encode_rpc_mismatch(XdrWriter& out, std::uint32_t xid) {
+  out.u32(xid);
+  out.u32(kReply);
+  out.u32(kDenied);
+  out.u32(kRpcMismatch);
+  out.u32(kRpcVersion);
+  out.u32(kRpcVersion);
+}
+
+}  // namespace stoa::rpc

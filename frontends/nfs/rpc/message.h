@@ -1,0 +1,71 @@
+// RPC call and reply headers (RFC 5531 section 9), with the two kinds of credentials that we take.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "frontends/nfs/rpc/xdr.h"
+
+namespace stoa::rpc {
+
+inline constexpr std::uint32_t kCall = 0;
+inline constexpr std::uint32_t kReply = 1;
+inline constexpr std::uint32_t kRpcVersion = 2;
+inline constexpr std::size_t kAuthBytesMax = 400;         // RFC 5531 8.2: opaque body<400>
+inline constexpr std::size_t kAuthSysGroupsMax = 16;      // RFC 5531 appendix A
+inline constexpr std::size_t kMachineNameBytesMax = 255;  // RFC 5531 appendix A
+
+enum class AuthFlavor : std::uint32_t { kNone = 0, kSys = 1, kShort = 2 };
+
+enum class AcceptStatus : std::uint32_t {
+  kSuccess = 0,
+  kProgramUnavailable = 1,
+  kProgramMismatch = 2,
+  kProcedureUnavailable = 3,
+  kGarbageArguments = 4,
+  kSystemError = 5,
+};
+
+enum class AuthStatus : std::uint32_t {
+  kOk = 0,
+  kBadCredential = 1,
+  kRejectedCredential = 2,
+  kBadVerifier = 3,
+  kRejectedVerifier = 4,
+  kTooWeak = 5,
+};
+
+// AUTH_SYS, or AUTH_NONE with `sys` false. As the client claims it: squashing is the program's.
+struct Credential {
+  bool sys = false;
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+  std::uint32_t group_count = 0;
+  std::array<std::uint32_t, kAuthSysGroupsMax> groups{};
+  std::string_view machine{};  // borrows the call
+};
+
+struct CallHeader {
+  std::uint32_t xid = 0;
+  std::uint32_t rpc_version = 0;
+  std::uint32_t program = 0;
+  std::uint32_t version = 0;
+  std::uint32_t procedure = 0;
+  AuthStatus auth = AuthStatus::kOk;  // anything else: the call is to be denied with it
+  Credential credential{};
+  std::span<const std::byte> arguments{};  // what follows the verifier
+};
+
+// False: so damaged that no reply can be addressed (shorter than the fixed part, or not a call): the connection is of no
+// more use. Damage further on is told by `auth`.
+bool decode_call(std::span<const std::byte> record, CallHeader& call);
+
+// Each of these writes one whole reply header; results follow kSuccess.
+void encode_accepted(XdrWriter& out, std::uint32_t xid, AcceptStatus status);
+void encode_program_mismatch(XdrWriter& out, std::uint32_t xid, std::uint32_t low, std::uint32_t high);
+void encode_auth_error(XdrWriter& out, std::uint32_t xid, AuthStatus why);
+void encode_rpc_mismatch(XdrWriter& out, std::uint32_t xid);
+
+}  // namespace stoa::rpc

@@ -1,0 +1,87 @@
+// What an RPC program is to the server that carries it. NFS version 3 and MOUNT are programs.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/api/context.h"
+#include "core/api/io.h"
+#include "frontends/nfs/rpc/message.h"
+#include "frontends/nfs/rpc/xdr.h"
+
+namespace stoa::rpc {
+
+// What running a call is likely to cost; decides which thread runs it and what waits for it.
+enum class Weight : std::uint8_t {
+  kMemory,   // answered from memory
+  kChange,   // changes metadata: its reply waits for one sync, shared by all that came together
+  kSync,     // makes file data durable: in place while that is quick, else by another worker
+  kData,     // moves little data: in place while that is quick, else by another worker
+  kHeavy,    // moves much data: by another worker when it did not come alone
+};
+inline constexpr std::size_t kWeights = 5;
+
+struct Procedure {
+  std::string_view name{};       // for metrics; empty: there is no such procedure
+  bool idempotent = true;        // false: the reply is kept in the duplicate request cache
+};
+
+// The other end of a connection.
+struct Peer {
+  std::array<std::uint8_t, 16> address{};  // IPv4 as ::ffff:a.b.c.d
+  std::string text;                        // for the log and the journal
+};
+
+// State that a worker thread keeps for the programs between calls (contexts and pictures that are dear to make).
+class WorkerScope {
+ public:
+  virtual ~WorkerScope() = default;
+  // Called before the calls of one receive are run.
+  virtual void refresh() = 0;
+};
+
+struct Call {
+  const CallHeader& header;
+  const Peer& peer;
+  WorkerScope& scope;
+  std::uint64_t request_id;
+  std::chrono::steady_clock::time_point now;  // when the call was taken up
+  // Not null: the call need not be durable on return, if it leaves here what to wait for (core::OpContext::ticket).
+  core::CommitTicket* ticket;
+};
+
+struct Reply {
+  XdrWriter out;  // stands behind the accepted header
+  // Bytes that follow `out`, and the zero bytes (0 to 3) behind them. Only for kHeavy calls.
+  std::vector<core::DataSlice> slices{};
+  std::uint32_t slice_bytes = 0;
+};
+
+struct Outcome {
+  AcceptStatus accept = AcceptStatus::kSuccess;  // anything else: what was written to the reply is dropped
+  bool failed = false;                           // the program's own status is an error; for metrics
+};
+
+// Thread-safe; must outlive the server.
+class Program {
+ public:
+  virtual ~Program() = default;
+  virtual std::uint32_t number() const = 0;
+  virtual std::string_view name() const = 0;  // for metrics
+  virtual std::uint32_t version_low() const = 0;
+  virtual std::uint32_t version_high() const = 0;
+  virtual std::span<const Procedure> procedures() const = 0;  // by number
+  // The procedure exists; its arguments may be garbage.
+  virtual Weight weigh(const CallHeader& header) const = 0;
+  virtual Outcome run(const Call& call, Reply& reply) = 0;
+  // Results that say that the change is not known to be durable (the store failed while we waited for it).
+  virtual void encode_not_durable(const CallHeader& header, XdrWriter& out) = 0;
+};
+
+}  // namespace stoa::rpc

@@ -1,0 +1,103 @@
+// Page-aligned memory for large records, reused: the first touch of fresh memory costs more than the copy into it.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace stoa::rpc {
+
+class RecordPool;
+
+// What the connections of one client address use together, so that one client cannot take everybody's share.
+struct AddressBudget {
+  std::atomic<std::uint32_t> connections{0};
+  std::atomic<std::uint64_t> record_bytes{0};
+};
+
+// Memory of one record; goes back to its pool when destroyed. Movable; one owner.
+class RecordMemory {
+ public:
+  RecordMemory() = default;
+  RecordMemory(RecordMemory&& other) noexcept { *this = std::move(other); }
+  RecordMemory& operator=(RecordMemory&& other) noexcept {
+    if (this != &other) {
+      release();
+      pool_ = std::exchange(other.pool_, nullptr);
+      data_ = std::exchange(other.data_, nullptr);
+      size_class_ = other.size_class_;
+      budget_ = std::move(other.budget_);
+    }
+    return *this;
+  }
+  ~RecordMemory() { release(); }
+
+  explicit operator bool() const { return data_ != nullptr; }
+  std::byte* data() const { return data_; }
+  std::size_t size() const;
+
+ private:
+  friend class RecordPool;
+  RecordMemory(RecordPool* pool, std::byte* data, std::size_t size_class, std::shared_ptr<AddressBudget> budget)
+      : pool_(pool), data_(data), size_class_(size_class), budget_(std::move(budget)) {}
+  void release();
+
+  RecordPool* pool_ = nullptr;
+  std::byte* data_ = nullptr;
+  std::size_t size_class_ = 0;
+  std::shared_ptr<AddressBudget> budget_;
+};
+
+// Thread-safe. Must outlive what it gave out.
+class RecordPool {
+ public:
+  static constexpr std::size_t kPage = 4096;
+  // Payload sizes of the classes; each has room for two pages more, for headers and alignment.
+  static constexpr std::array<std::size_t, 4> kPayloads{std::size_t{32} << 10, std::size_t{128} << 10,
+                                                        std::size_t{512} << 10, std::size_t{1} << 20};
+  static constexpr std::size_t kRecordBytesMax = kPayloads.back() + kPage;  // 1 MiB and its headers
+
+  // `bytes_max`: of all records alive at once, of which one address may hold `share_max`; `kept_max`: of what lies idle
+  // for reuse.
+  RecordPool(std::uint64_t bytes_max, std::uint64_t share_max, std::uint64_t kept_max)
+      : bytes_max_(bytes_max), share_max_(share_max), kept_max_(kept_max) {}
+  ~RecordPool();
+  RecordPool(const RecordPool&) = delete;
+
+  // Memory for a record of `bytes` (at most kRecordBytesMax) plus up to a page in front of it for alignment. Empty when
+  // a limit is reached.
+  RecordMemory take(std::size_t bytes, const std::shared_ptr<AddressBudget>& budget);
+  // Gives idle memory back to the system.
+  void trim();
+
+  std::uint64_t bytes_in_use() const { return in_use_.load(std::memory_order_relaxed); }
+  static constexpr std::size_t memory_of(std::size_t size_class) { return kPayloads[size_class] + 2 * kPage; }
+
+ private:
+  friend class RecordMemory;
+  void give_back(std::byte* data, std::size_t size_class);
+
+  const std::uint64_t bytes_max_;
+  const std::uint64_t share_max_;
+  const std::uint64_t kept_max_;
+  std::atomic<std::uint64_t> in_use_{0};
+  std::mutex mutex_;  // guards kept_ and kept_bytes_
+  std::array<std::vector<std::byte*>, kPayloads.size()> kept_;
+  std::uint64_t kept_bytes_ = 0;
+};
+
+inline std::size_t RecordMemory::size() const { return RecordPool::memory_of(size_class_); }
+inline void RecordMemory::release() {
+  if (data_ == nullptr) return;
+  budget_->record_bytes.fetch_sub(size(), std::memory_order_relaxed);
+  budget_.reset();
+  pool_->give_back(std::exchange(data_, nullptr), size_class_);
+}
+
+}  // namespace stoa::rpc

@@ -1,0 +1,47 @@
+// Work that one worker leaves for others, and the way to wake them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+
+#include "frontends/nfs/rpc/connection.h"
+
+namespace stoa::rpc {
+
+struct Task {
+  std::shared_ptr<Connection> connection;
+  bool receive = false;  // take up the receive side again (it waited for memory); else run `record`
+  Record record{};
+};
+
+// Thread-safe. Its size is bounded by the limits on calls in flight.
+class TaskQueue {
+ public:
+  // `running_max`: tasks run at once, fewer than there are workers, so that short calls always find one.
+  // `wake_fd`: an eventfd (semaphore) in the epoll that idle workers wait on.
+  TaskQueue(int wake_fd, std::uint32_t running_max) : wake_fd_(wake_fd), running_max_(running_max) {}
+
+  void push(Task task);
+  // Whoever gets a task calls done() after it.
+  bool pop(Task& task);
+  void done() { running_.fetch_sub(1); }
+
+  // Brackets a worker's sleep. False: there is work, do not sleep.
+  bool begin_idle();
+  void end_idle() { idle_.fetch_sub(1); }
+  bool empty() const { return size_.load() == 0; }
+
+ private:
+  const int wake_fd_;
+  const std::uint32_t running_max_;
+  std::atomic<std::uint32_t> idle_{0};
+  std::atomic<std::uint32_t> running_{0};
+  std::atomic<std::uint32_t> size_{0};
+  std::mutex mutex_;  // guards tasks_
+  std::deque<Task> tasks_;
+};
+
+}  // namespace stoa::rpc

@@ -1,0 +1,413 @@
+#include "frontends/nfs/rpc/worker.h"
+
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "base/crc32c.h"
+#include "base/log.h"
+
+namespace stoa::rpc {
+namespace {
+
+constexpr std::uint32_t kLastFragment = 0x8000'0000;
+constexpr std::size_t kSendEarly = std::size_t{256} << 10;  // replies gathered beyond this leave at once
+constexpr std::size_t kKeepReplies = std::size_t{512} << 10;
+constexpr int kRoundsMax = 32;  // receives from one connection before others get a turn
+// A call that took longer than this has blocked, or its thread was pre-empted. When it happens again soon, the next
+// kSlowCalls calls of its weight on this connection go to other workers; then one is tried in place again.
+constexpr std::chrono::microseconds kSlow{300};
+constexpr std::uint32_t kSlowCalls = 64;
+constexpr std::uint32_t kStrike = 8;
+
+std::atomic<std::uint64_t> g_worker_number{0};
+
+void finish_frame(ReplyBuffer& out, std::size_t begin, std::size_t more = 0) {
+  store_be32(out.data() + begin, kLastFragment | static_cast<std::uint32_t>(out.size() - begin - 4 + more));
+}
+
+}  // namespace
+
+Worker::Worker(ServerState& state)
+    : state_(state),
+      scope_(state.service.make_scope()),
+      scratch_(new std::byte[Receiver::kScratchBytes]),
+      next_request_id_(g_worker_number.fetch_add(1) << 48) {}
+
+void Worker::run() {
+  pthread_setname_np(pthread_self(), "nfs-worker");
+  // sendfile(2) to a socket that the peer has closed raises SIGPIPE, and has no flag against it.
+  sigset_t pipe;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
+
+  while (!state_.stopping.load(std::memory_order_relaxed)) {
+    Task task;
+    if (state_.tasks.pop(task)) {
+      state_.busy.fetch_add(1);
+      run_task(task);
+      task = {};
+      state_.tasks.done();
+      state_.busy.fetch_sub(1);
+      continue;
+    }
+    if (!state_.tasks.begin_idle()) continue;
+    epoll_event event{};
+    const int n = epoll_wait(state_.epoll, &event, 1, -1);
+    state_.busy.fetch_add(n > 0 ? 1 : 0);
+    state_.tasks.end_idle();
+    if (n <= 0) continue;
+    handle_event(event.data.u64, event.events);
+    state_.busy.fetch_sub(1);
+  }
+}
+
+void Worker::handle_event(std::uint64_t key, std::uint32_t events) {
+  if (key == ServerState::kWakeKey) {
+    std::uint64_t one = 0;
+    if (state_.stopping.load()) return;  // Leaves the count for the others.
+    [[maybe_unused]] const ssize_t n = read(state_.wake_fd, &one, sizeof one);
+    return;
+  }
+  if (key >= ServerState::kListenerKey) return state_.accept_from(key - ServerState::kListenerKey);
+
+  const std::shared_ptr<Connection> connection = state_.find(key);
+  if (!connection) return;
+  const Connection::Ready ready = connection->take_events(events);
+  if (ready.out) {
+    if (!connection->flush()) return state_.close(*connection);
+    pump(connection);
+  }
+  if (ready.in) handle_input(connection);
+}
+
+// --- one receive ---------------------------------------------------------------------------------------------------------
+
+void Worker::handle_input(const std::shared_ptr<Connection>& connection) {
+  Connection& c = *connection;
+  const std::span<std::byte> scratch(scratch_.get(), Receiver::kScratchBytes);
+  for (int round = 0; round < kRoundsMax; ++round) {
+    if (state_.draining.load(std::memory_order_relaxed)) return;  // Reads no more; keeps the receive side for ever.
+    records_.clear();
+    using Outcome = Receiver::Outcome;
+    const Outcome outcome = c.receiver().receive(c.fd(), scratch, records_);
+    if (outcome == Outcome::kOversized) {
+      state_.metrics.closed_oversized.add();
+      return state_.close(c);
+    }
+    now_ = Clock::now();
+    const std::int64_t now_ns = now_.time_since_epoch().count();
+    if (!records_.empty()) c.last_input_ns.store(now_ns, std::memory_order_relaxed);
+    if (!c.receiver().partial() || outcome == Outcome::kNoMemory) {
+      c.partial_since_ns.store(0, std::memory_order_relaxed);
+    } else if (!records_.empty() || c.partial_since_ns.load(std::memory_order_relaxed) == 0) {
+      c.partial_since_ns.store(now_ns, std::memory_order_relaxed);
+    }
+    if (outcome == Outcome::kClosed) c.end_of_input.store(true);
+
+    bool holds = true;
+    const bool had_records = !records_.empty();
+    if (had_records) {
+      const bool may_release = outcome == Outcome::kDry || outcome == Outcome::kMore;
+      holds = run_batch(connection, true, may_release);
+      records_.clear();
+    }
+    if (outcome == Outcome::kClosed) return state_.close_if_finished(c);
+    if (c.closed.load(std::memory_order_relaxed) || !holds) return;
+    if (outcome == Outcome::kNoMemory) return state_.wait_for_memory(connection);
+    // After a batch, a busy client has often sent more already: looking costs less than a turn through epoll.
+    if (outcome == Outcome::kDry && !had_records) break;
+  }
+  if (!c.release_receive_side()) {
+    state_.metrics.held_back.add();
+    pump(connection);
+  }
+}
+
+bool Worker::run_batch(const std::shared_ptr<Connection>& connection, bool holds, bool may_release) {
+  Connection& c = *connection;
+  scope_->refresh();
+  c.in_flight.fetch_add(1);  // Keeps the connection open until the replies have left, also when the peer has finished.
+  ready_.clear(kKeepReplies);
+  deferred_.clear(kKeepReplies);
+  waiting_.clear();
+  ticket_ = {};
+  const auto release_early = [&] {
+    if (!holds || !may_release) return;
+    holds = false;
+    // This batch counts as one in flight; it must not hold back its own connection.
+    if (!c.release_receive_side()) state_.metrics.held_back.add();
+  };
+
+  if (!decode_batch()) {
+    state_.metrics.closed_protocol_error.add();
+    c.in_flight.fetch_sub(1);
+    state_.close(c);
+    return false;
+  }
+  choose_elsewhere(c);
+  const Item* alone = nullptr;  // a heavy call that this worker runs itself, last
+  bool changes = false;
+  for (const Item& item : items_) changes |= !item.elsewhere && (item.weight == Weight::kChange || item.weight == Weight::kSync);
+  if (!changes && !c.backlog_high() && !c.has_parked()) {
+    for (const Item& item : items_) alone = item.elsewhere ? &item : alone;
+  }
+  for (const Item& item : items_) {
+    if (!item.elsewhere || &item == alone) continue;
+    item.record->own();
+    hand_over(connection, std::move(*item.record));
+  }
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    if (!items_[i].elsewhere) run_in_place(c, i);
+  }
+  if (waiting_.empty() || ticket_ == core::CommitTicket{}) {
+    // Nothing to wait for: all replies leave together.
+    if (!waiting_.empty()) {
+      settle_deferred();
+      std::memcpy(ready_.extend(deferred_.size()), deferred_.data(), deferred_.size());
+    }
+    if (alone != nullptr) release_early();
+    send_ready(c);
+  } else {
+    release_early();
+    send_ready(c);
+    settle_deferred();
+    if (!c.send(deferred_.bytes())) state_.close(c);
+  }
+  if (alone != nullptr) run_alone(c, *alone);
+  c.in_flight.fetch_sub(1);
+  if (!holds) pump(connection);
+  return holds;
+}
+
+bool Worker::decode_batch() {
+  items_.clear();
+  for (Record& record : records_) {
+    Item item{};
+    const std::size_t before = ready_.size();
+    if (classify(record, item, ready_)) {
+      items_.push_back(item);
+    } else if (ready_.size() == before) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// True: `item` is a call to run. False: it is not, and its answer was appended to `out`, if it deserves any.
+bool Worker::classify(Record& record, Item& item, ReplyBuffer& out) {
+  CallHeader& header = item.header;
+  if (!decode_call(record.bytes, header)) return false;
+  item.record = &record;
+
+  const auto answer = [&](auto encode) {
+    state_.metrics.rejected_calls.add();
+    const std::size_t begin = out.size();
+    XdrWriter writer(out);
+    writer.u32(0);
+    encode(writer);
+    finish_frame(out, begin);
+    return false;
+  };
+  if (header.rpc_version != kRpcVersion) {
+    return answer([&](XdrWriter& w) { encode_rpc_mismatch(w, header.xid); });
+  }
+  if (header.auth != AuthStatus::kOk) {
+    return answer([&](XdrWriter& w) { encode_auth_error(w, header.xid, header.auth); });
+  }
+  const std::vector<Program*>& programs = state_.service.programs;
+  std::size_t index = 0;
+  while (index < programs.size() && programs[index]->number() != header.program) ++index;
+  if (index == programs.size()) {
+    return answer([&](XdrWriter& w) { encode_accepted(w, header.xid, AcceptStatus::kProgramUnavailable); });
+  }
+  Program& program = *programs[index];
+  if (header.version < program.version_low() || header.version > program.version_high()) {
+    return answer([&](XdrWriter& w) {
+      encode_program_mismatch(w, header.xid, program.version_low(), program.version_high());
+    });
+  }
+  const auto procedures = program.procedures();
+  if (header.procedure >= procedures.size() || procedures[header.procedure].name.empty()) {
+    return answer([&](XdrWriter& w) { encode_accepted(w, header.xid, AcceptStatus::kProcedureUnavailable); });
+  }
+  item.program = &program;
+  item.metrics = state_.metrics.of(index, header.procedure);
+  item.weight = program.weigh(header);
+  item.idempotent = procedures[header.procedure].idempotent;
+  return true;
+}
+
+void Worker::choose_elsewhere(Connection& connection) {
+  for (Item& item : items_) {
+    item.elsewhere = item.weight == Weight::kHeavy ||
+                     ((item.weight == Weight::kData || item.weight == Weight::kSync) &&
+                      connection.slow[static_cast<std::size_t>(item.weight)].take());
+  }
+}
+
+// --- in place ------------------------------------------------------------------------------------------------------------
+
+Outcome Worker::append_reply(Connection& connection, const Item& item, ReplyBuffer& out, core::CommitTicket* ticket,
+                             Reply* reply) {
+  const std::size_t begin = out.size();
+  XdrWriter writer(out);
+  writer.u32(0);  // the record mark, filled in below
+  encode_accepted(writer, item.header.xid, AcceptStatus::kSuccess);
+  Reply plain{XdrWriter(out)};
+  Reply& used = reply != nullptr ? *reply : plain;
+  const Call call{item.header, connection.peer(), *scope_, ++next_request_id_, now_, ticket};
+  const Outcome outcome = item.program->run(call, used);
+  if (outcome.accept != AcceptStatus::kSuccess) {
+    out.truncate(begin + 4);
+    used.slices.clear();
+    used.slice_bytes = 0;
+    encode_accepted(writer, item.header.xid, outcome.accept);
+    state_.metrics.rejected_calls.add();
+  }
+  const std::size_t tail = padded(used.slice_bytes);
+  finish_frame(out, begin, tail);
+  item.metrics->requests.add();
+  if (outcome.failed || outcome.accept != AcceptStatus::kSuccess) item.metrics->errors.add();
+  item.metrics->bytes_in.add(item.record->bytes.size());
+  item.metrics->bytes_out.add(out.size() - begin + tail);
+  return outcome;
+}
+
+void Worker::run_in_place(Connection& c, std::size_t index) {
+  const Item& item = items_[index];
+  if (ready_.size() > kSendEarly) send_ready(c);
+  if (item.weight == Weight::kData && c.backlog_high()) {
+    item.record->own();
+    c.park(std::move(*item.record));
+    return;
+  }
+  const Clock::time_point began = now_;
+  const bool waits = item.weight == Weight::kChange || item.weight == Weight::kSync;
+  ReplyBuffer& out = waits ? deferred_ : ready_;
+
+  DuplicateCache::Begin known{DuplicateCache::Verdict::kUncached};
+  if (!item.idempotent) {
+    const CallKey key{c.peer().address,      item.header.xid, item.header.program,
+                      item.header.procedure, static_cast<std::uint32_t>(item.record->bytes.size()),
+                      crc32c(item.record->bytes)};
+    known = state_.duplicates.begin(key, now_, [&](std::span<const std::byte> reply) {
+      std::memcpy(ready_.extend(reply.size()), reply.data(), reply.size());
+    });
+    if (known.verdict == DuplicateCache::Verdict::kReplay || known.verdict == DuplicateCache::Verdict::kInProgress) return;
+  }
+  const std::size_t begin = out.size();
+  const Outcome outcome = append_reply(c, item, out, waits ? &ticket_ : nullptr, nullptr);
+  now_ = Clock::now();
+  const auto took = now_ - began;
+  c.slow[static_cast<std::size_t>(item.weight)].note(took > kSlow, kStrike, kSlowCalls);
+  if (waits) {
+    waiting_.push_back({index, begin, out.size(), known.verdict == DuplicateCache::Verdict::kNew, known.ticket, began,
+                        outcome.failed || outcome.accept != AcceptStatus::kSuccess});
+  } else {
+    item.metrics->seconds.observe_ns(static_cast<std::uint64_t>(took.count()));
+  }
+}
+
+// Waits for the sync that all deferred replies need. When it fails, their replies say so.
+bool Worker::settle_deferred() {
+  bool durable = true;
+  if (ticket_ != core::CommitTicket{}) {
+    if (const Status settled = state_.service.settle(ticket_); !settled) {
+      log_error("nfs", "changes could not be made durable", {{"error", describe(settled.error())}});
+      durable = false;
+    }
+    now_ = Clock::now();
+  }
+  ReplyBuffer honest;
+  for (Deferred& d : waiting_) {
+    const Item& item = items_[d.item];
+    const std::span<const std::byte> reply = deferred_.bytes().subspan(d.begin, d.end - d.begin);
+    item.metrics->seconds.observe_ns(static_cast<std::uint64_t>((now_ - d.since).count()));
+    if (durable || d.failed) {
+      if (d.remembered) state_.duplicates.finish(d.duplicate, reply, now_);
+      if (!durable) std::memcpy(honest.extend(reply.size()), reply.data(), reply.size());
+      continue;
+    }
+    if (d.remembered) state_.duplicates.forget(d.duplicate);
+    item.metrics->errors.add();
+    const std::size_t begin = honest.size();
+    XdrWriter writer(honest);
+    writer.u32(0);
+    encode_accepted(writer, item.header.xid, AcceptStatus::kSuccess);
+    item.program->encode_not_durable(item.header, writer);
+    finish_frame(honest, begin);
+  }
+  if (!durable) deferred_ = std::move(honest);
+  return durable;
+}
+
+void Worker::send_ready(Connection& c) {
+  if (ready_.empty()) return;
+  if (!c.send(ready_.bytes())) state_.close(c);
+  ready_.clear(kKeepReplies);
+}
+
+// --- elsewhere -------------------------------------------------------------------------------------------------------------
+
+void Worker::hand_over(const std::shared_ptr<Connection>& connection, Record record) {
+  Connection& c = *connection;
+  const std::uint32_t mine = c.in_flight.load(std::memory_order_relaxed);
+  const bool all_full = state_.in_flight.load(std::memory_order_relaxed) >= state_.options.limits.in_flight_max;
+  if (c.in_flight_full() || c.backlog_high() || c.has_parked() || (all_full && mine > 1)) return c.park(std::move(record));
+  c.in_flight.fetch_add(1);
+  state_.in_flight.fetch_add(1);
+  state_.metrics.handed_over.add();
+  state_.tasks.push(Task{connection, false, std::move(record)});
+}
+
+void Worker::run_task(Task& task) {
+  Connection& c = *task.connection;
+  now_ = Clock::now();
+  if (task.receive) {
+    if (!c.closed.load()) handle_input(task.connection);
+    return;
+  }
+  if (!c.closed.load(std::memory_order_relaxed)) {
+    Item item{};
+    scope_->refresh();
+    ReplyBuffer nothing;
+    if (classify(task.record, item, nothing)) run_alone(c, item);
+  }
+  c.in_flight.fetch_sub(1);
+  state_.in_flight.fetch_sub(1);
+  pump(task.connection);
+}
+
+void Worker::run_alone(Connection& c, const Item& item) {
+  ready_.clear(kKeepReplies);
+  const Clock::time_point began = now_;
+  Reply reply{XdrWriter(ready_)};
+  append_reply(c, item, ready_, nullptr, &reply);
+  now_ = Clock::now();
+  item.metrics->seconds.observe_ns(static_cast<std::uint64_t>((now_ - began).count()));
+  const bool sent = reply.slice_bytes == 0 ? c.send(ready_.bytes())
+                                           : c.send(ready_.bytes(), std::move(reply.slices), reply.slice_bytes);
+  if (!sent) state_.close(c);
+  ready_.clear(kKeepReplies);
+}
+
+// Lets calls go on that waited for room, then reading.
+void Worker::pump(const std::shared_ptr<Connection>& connection) {
+  Connection& c = *connection;
+  if (c.closed.load(std::memory_order_relaxed)) return;
+  Record record;
+  while (c.take_parked(record)) {
+    c.in_flight.fetch_add(1);
+    state_.in_flight.fetch_add(1);
+    state_.tasks.push(Task{connection, false, std::move(record)});
+    record = {};
+  }
+  c.resume_if_held();
+  state_.close_if_finished(c);
+}
+
+}  // namespace stoa::rpc

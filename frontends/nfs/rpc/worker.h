@@ -1,0 +1,73 @@
+// One thread of a server. Internal to rpc/.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "frontends/nfs/rpc/server_state.h"
+
+namespace stoa::rpc {
+
+class Worker {
+ public:
+  explicit Worker(ServerState& state);
+  void run();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  // One call of a batch, header decoded.
+  struct Item {
+    CallHeader header;
+    Record* record;
+    Program* program;
+    ProcedureMetrics* metrics;
+    Weight weight;
+    bool idempotent;
+    bool elsewhere = false;  // is, or will be, run by another worker
+  };
+  // A reply in deferred_ that may leave only when its change is durable.
+  struct Deferred {
+    std::size_t item;
+    std::size_t begin, end;  // in deferred_, record mark included
+    bool remembered;         // has a ticket of the duplicate cache
+    DuplicateCache::Ticket duplicate;
+    Clock::time_point since;
+    bool failed;  // an error is true whether or not anything is durable
+  };
+
+  void handle_event(std::uint64_t key, std::uint32_t events);
+  void handle_input(const std::shared_ptr<Connection>& connection);
+  // Runs all records_; `holds`: we hold the receive side and may release it early. Returns whether we still hold it.
+  bool run_batch(const std::shared_ptr<Connection>& connection, bool holds, bool may_release);
+  // Fills items_; replies to what is no call of ours. False: the peer does not speak RPC.
+  bool decode_batch();
+  void choose_elsewhere(Connection& connection);
+  void run_in_place(Connection& connection, std::size_t index);
+  bool settle_deferred();
+  void run_task(Task& task);
+  void run_alone(Connection& connection, const Item& item);
+  void hand_over(const std::shared_ptr<Connection>& connection, Record record);
+  void pump(const std::shared_ptr<Connection>& connection);
+  bool classify(Record& record, Item& item, ReplyBuffer& out);
+  // Appends one framed reply. Returns the outcome.
+  Outcome append_reply(Connection& connection, const Item& item, ReplyBuffer& out, core::CommitTicket* ticket,
+                       Reply* slices);
+  void send_ready(Connection& connection);
+
+  ServerState& state_;
+  std::unique_ptr<WorkerScope> scope_;
+  std::unique_ptr<std::byte[]> scratch_;
+  std::vector<Record> records_;
+  std::vector<Item> items_;
+  ReplyBuffer ready_;     // replies that may leave now
+  ReplyBuffer deferred_;  // replies that wait for the sync
+  std::vector<Deferred> waiting_;
+  core::CommitTicket ticket_{};
+  Clock::time_point now_{};
+  std::uint64_t next_request_id_;
+};
+
+}  // namespace stoa::rpc

@@ -1,0 +1,122 @@
+// External Data Representation (RFC 4506): big-endian words, padded to four bytes, over memory that somebody else owns.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+
+#include "frontends/nfs/rpc/reply_buffer.h"
+
+namespace stoa::rpc {
+
+constexpr std::size_t padded(std::size_t bytes) { return (bytes + 3) & ~std::size_t{3}; }
+
+inline std::uint32_t load_be32(const std::byte* at) {
+  std::uint32_t word = 0;
+  std::memcpy(&word, at, sizeof word);
+  return std::endian::native == std::endian::little ? __builtin_bswap32(word) : word;
+}
+inline void store_be32(std::byte* at, std::uint32_t value) {
+  const std::uint32_t word = std::endian::native == std::endian::little ? __builtin_bswap32(value) : value;
+  std::memcpy(at, &word, sizeof word);
+}
+
+// Reads arguments. The first read that does not fit makes the reader fail for good, and every later read gives zero or
+// nothing: a decoder reads all its fields and asks ok() once. Allocates nothing; what it gives borrows the input.
+class XdrReader {
+ public:
+  explicit XdrReader(std::span<const std::byte> bytes) : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
+
+  std::uint32_t u32() {
+    if (left() < 4) return reject();
+    const std::uint32_t value = load_be32(at_);
+    at_ += 4;
+    return value;
+  }
+  std::uint64_t u64() {
+    const std::uint64_t high = u32();
+    return high << 32 | u32();
+  }
+  // RFC 4506 4.4: anything but 0 and 1 is an encoding error.
+  bool boolean() {
+    const std::uint32_t value = u32();
+    if (value > 1) reject();
+    return value == 1;
+  }
+  // opaque<max>: length, bytes, padding. Longer than `max` is an error.
+  std::span<const std::byte> opaque(std::size_t max) {
+    const std::uint32_t length = u32();
+    if (!ok_ || length > max) {
+      reject();
+      return {};
+    }
+    return fixed(length);
+  }
+  std::string_view string(std::size_t max) {
+    const auto bytes = opaque(max);
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+  // opaque[length]
+  std::span<const std::byte> fixed(std::size_t length) {
+    if (left() < padded(length)) {
+      reject();
+      return {};
+    }
+    const std::span<const std::byte> value(at_, length);
+    at_ += padded(length);
+    return value;
+  }
+
+  std::uint32_t reject() {
+    ok_ = false;
+    at_ = end_;
+    return 0;
+  }
+  bool ok() const { return ok_; }
+  std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
+  std::span<const std::byte> rest() const { return {at_, left()}; }
+
+ private:
+  const std::byte* at_;
+  const std::byte* end_;
+  bool ok_ = true;
+};
+
+// Appends to a reply buffer, which grows as needed.
+class XdrWriter {
+ public:
+  explicit XdrWriter(ReplyBuffer& out) : out_(out) {}
+
+  void u32(std::uint32_t value) { store_be32(out_.extend(4), value); }
+  void u64(std::uint64_t value) {
+    std::byte* at = out_.extend(8);
+    store_be32(at, static_cast<std::uint32_t>(value >> 32));
+    store_be32(at + 4, static_cast<std::uint32_t>(value));
+  }
+  void boolean(bool value) { u32(value ? 1 : 0); }
+  void fixed(std::span<const std::byte> bytes) {
+    const std::size_t room = padded(bytes.size());
+    std::byte* at = out_.extend(room);
+    if (!bytes.empty()) std::memcpy(at, bytes.data(), bytes.size());
+    for (std::size_t i = bytes.size(); i < room; ++i) at[i] = std::byte{0};
+  }
+  void opaque(std::span<const std::byte> bytes) {
+    u32(static_cast<std::uint32_t>(bytes.size()));
+    fixed(bytes);
+  }
+  void string(std::string_view text) { opaque(std::as_bytes(std::span(text.data(), text.size()))); }
+
+  // Room for `bytes` more, to be filled by the caller (a read straight into the reply).
+  std::span<std::byte> reserve(std::size_t bytes) { return {out_.extend(bytes), bytes}; }
+  std::size_t size() const { return out_.size(); }
+  void truncate(std::size_t size) { out_.truncate(size); }
+  void patch_u32(std::size_t at, std::uint32_t value) { store_be32(out_.data() + at, value); }
+
+ private:
+  ReplyBuffer& out_;
+};
+
+}  // namespace stoa::rpc

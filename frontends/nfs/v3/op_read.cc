@@ -1,0 +1,67 @@
+// RFC 1813 3.3.6
+#include <algorithm>
+#include <cstring>
+
+#include "frontends/nfs/v3/operation.h"
+
+namespace stoa::nfs3 {
+namespace {
+
+// Attributes, count, eof and the length of the data: what stands between the status and the bytes.
+constexpr std::size_t kHeadBytes = 4 + kAttributesBytes + 4 + 4 + 4;
+
+// The procedure's list of errors has INVAL for what is no regular file, and not ISDIR.
+NfsStatus read_status(const Error& error) {
+  return error.code == Errc::kIsDirectory ? NfsStatus::kInval : to_nfs_status(error.code);
+}
+
+void encode_head(Operation& op, const core::Attributes& attr, std::uint64_t length, bool end) {
+  op.post_op(attr);
+  op.out.u32(static_cast<std::uint32_t>(length));
+  op.out.boolean(end);
+  op.out.u32(static_cast<std::uint32_t>(length));
+}
+
+rpc::Outcome read_copied(Operation& op, core::FileId id, std::uint64_t offset, std::uint32_t count) {
+  // The bytes are read to the place in the reply where they will stand; what stands before them is known only then.
+  const std::size_t begin = op.out.size();
+  op.ok();
+  const std::size_t head = op.out.size();
+  const auto data = op.out.reserve(kHeadBytes + count).subspan(kHeadBytes);
+  const auto reply = op.ns.read(op.ctx, {.id = id, .offset = offset, .into = data});
+  if (!reply) {
+    op.out.truncate(begin);
+    return op.failed_with_attributes(read_status(reply.error()), id);
+  }
+  op.out.truncate(head);
+  encode_head(op, reply->attr, reply->length, reply->end_of_file);
+  const std::size_t room = rpc::padded(reply->length);
+  std::byte* bytes = op.out.reserve(room).data();
+  std::memset(bytes + reply->length, 0, room - reply->length);
+  return {};
+}
+
+rpc::Outcome read_sliced(Operation& op, core::FileId id, std::uint64_t offset, std::uint32_t count) {
+  auto reply = op.ns.read_slices(op.ctx, {.id = id, .offset = offset, .length = count});
+  if (!reply) return op.failed_with_attributes(read_status(reply.error()), id);
+  op.ok();
+  encode_head(op, reply->attr, reply->length, reply->end_of_file);
+  op.reply.slices = std::move(reply->slices);
+  op.reply.slice_bytes = static_cast<std::uint32_t>(reply->length);
+  return {};
+}
+
+}  // namespace
+
+rpc::Outcome op_read(Operation& op) {
+  const auto handle = op.read_handle();
+  const std::uint64_t offset = op.in.u64();
+  const std::uint32_t count = std::min(op.in.u32(), kIoBytesMax);
+  if (!op.in.ok()) return garbage();
+  const auto id = op.resolve(handle);
+  if (!id) return op.failed_with_attributes(id.error());
+
+  return count > kCopiedReadBytesMax ? read_sliced(op, *id, offset, count) : read_copied(op, *id, offset, count);
+}
+
+}  // namespace stoa::nfs3

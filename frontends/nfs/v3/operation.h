@@ -1,0 +1,126 @@
+// One NFSv3 call on its way through: what every procedure needs, and the ways in which it ends.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "core/api/file_handle.h"
+#include "core/api/namespace.h"
+#include "frontends/nfs/export_access.h"
+#include "frontends/nfs/rpc/program.h"
+#include "frontends/nfs/v3/attributes.h"
+#include "frontends/nfs/v3/status.h"
+
+namespace stoa::nfs3 {
+
+inline constexpr std::size_t kHandleBytesMax = 64;             // NFS3_FHSIZE
+inline constexpr std::uint32_t kIoBytesMax = 1u << 20;         // rtmax, wtmax
+inline constexpr std::uint32_t kCopiedReadBytesMax = 64u << 10;  // longer reads go out without a copy
+inline constexpr std::uint32_t kListBytesMax = 1u << 20;       // of one READDIR or READDIRPLUS reply
+
+// What the program was made with.
+struct Environment {
+  core::Namespace& ns;
+  const core::HandleCodec& handles;
+  std::uint64_t fsid;
+  std::uint64_t write_verifier;
+};
+
+class Operation {
+ public:
+  Operation(const Environment& environment, const rpc::Call& call, rpc::Reply& reply)
+      : env(environment),
+        ns(environment.ns),
+        access(static_cast<nfs::ExportAccess&>(call.scope)),
+        ctx(access.context()),
+        in(call.header.arguments),
+        out(reply.out),
+        reply(reply),
+        call_(call) {}
+
+  const Environment& env;
+  core::Namespace& ns;
+  nfs::ExportAccess& access;
+  core::OpContext& ctx;  // valid once a handle was resolved
+  rpc::XdrReader in;
+  rpc::XdrWriter& out;
+  rpc::Reply& reply;
+
+  // --- arguments ---------------------------------------------------------------------------------------------------------
+  std::span<const std::byte> read_handle() { return in.opaque(kHandleBytesMax); }
+  // Any length that came: too long a name is an error of the procedure, not of the encoding.
+  std::string_view read_name() { return in.string(~std::size_t{0} >> 1); }
+
+  // The file, under the rules of the export through which the handle was given out: sets `ctx`. kBadHandle, kStale,
+  // kAccess.
+  Result<core::FileId> resolve(std::span<const std::byte> handle);
+  // A second handle of the same call (RENAME, LINK): kCrossDevice when it belongs to another export.
+  Result<core::FileId> resolve_beside(std::span<const std::byte> handle);
+
+  // --- results -------------------------------------------------------------------------------------------------------------
+  void ok() { out.u32(static_cast<std::uint32_t>(NfsStatus::kOk)); }
+  void encode_handle(const core::Attributes& attr);
+  void post_op(const core::Attributes& attr) { encode_post_op(out, &attr, env.fsid); }
+  void wcc(const core::BeforeAttributes& before, const core::Attributes& after) {
+    encode_wcc(out, &before, &after, env.fsid);
+  }
+  // After a failure: how the object is now, if it can be had.
+  void post_op_now(core::FileId id);
+  void wcc_now(core::FileId id);
+
+  // Whole failures: the status, and then nothing, attributes, or weak cache consistency data. Without an id (the handle
+  // was not good) those are absent.
+  rpc::Outcome failed(NfsStatus status);
+  rpc::Outcome failed_with_attributes(NfsStatus status, std::optional<core::FileId> id = {});
+  rpc::Outcome failed_with_wcc(NfsStatus status, std::optional<core::FileId> id = {});
+  rpc::Outcome failed(const Error& error) { return failed(to_nfs_status(error.code)); }
+  rpc::Outcome failed_with_attributes(const Error& error, std::optional<core::FileId> id = {}) {
+    return failed_with_attributes(to_nfs_status(error.code), id);
+  }
+  rpc::Outcome failed_with_wcc(const Error& error, std::optional<core::FileId> id = {}) {
+    return failed_with_wcc(to_nfs_status(error.code), id);
+  }
+
+  // The status for a name that the door itself refuses, given what its directory is like: a directory that is gone, or is
+  // none, is the better reason.
+  NfsStatus name_refusal(core::FileId dir, NfsStatus why);
+
+ private:
+  const rpc::Call& call_;
+};
+
+inline rpc::Outcome garbage() { return {.accept = rpc::AcceptStatus::kGarbageArguments}; }
+
+// What is wrong with a name of any procedure (RFC 1813 3.2, "General comments on filenames"); kOk: nothing. "." and ".."
+// are names here.
+NfsStatus check_name(std::string_view name);
+inline bool is_dot(std::string_view name) { return name == "."; }
+inline bool is_dot_dot(std::string_view name) { return name == ".."; }
+
+// The procedures, one file each.
+rpc::Outcome op_null(Operation& op);
+rpc::Outcome op_getattr(Operation& op);
+rpc::Outcome op_setattr(Operation& op);
+rpc::Outcome op_lookup(Operation& op);
+rpc::Outcome op_access(Operation& op);
+rpc::Outcome op_readlink(Operation& op);
+rpc::Outcome op_read(Operation& op);
+rpc::Outcome op_write(Operation& op);
+rpc::Outcome op_create(Operation& op);
+rpc::Outcome op_mkdir(Operation& op);
+rpc::Outcome op_symlink(Operation& op);
+rpc::Outcome op_mknod(Operation& op);
+rpc::Outcome op_remove(Operation& op);
+rpc::Outcome op_rmdir(Operation& op);
+rpc::Outcome op_rename(Operation& op);
+rpc::Outcome op_link(Operation& op);
+rpc::Outcome op_readdir(Operation& op);
+rpc::Outcome op_readdirplus(Operation& op);
+rpc::Outcome op_fsstat(Operation& op);
+rpc::Outcome op_fsinfo(Operation& op);
+rpc::Outcome op_pathconf(Operation& op);
+rpc::Outcome op_commit(Operation& op);
+
+}  // namespace stoa::nfs3

@@ -1,0 +1,39 @@
+// NFS version 3 as an RPC program (RFC 1813).
+#pragma once
+
+#include "core/api/file_handle.h"
+#include "core/api/namespace.h"
+#include "frontends/nfs/rpc/program.h"
+#include "frontends/nfs/v3/operation.h"
+
+namespace stoa::nfs3 {
+
+inline constexpr std::uint32_t kNfsProgram = 100003;
+inline constexpr std::uint32_t kNfsVersion = 3;
+inline constexpr std::uint32_t kReadProcedure = 6;
+inline constexpr std::uint32_t kWriteProcedure = 7;
+inline constexpr std::uint32_t kCommitProcedure = 21;
+
+class Nfs3Program final : public rpc::Program {
+ public:
+  // Needs calls whose scope is an nfs::ExportAccess.
+  Nfs3Program(core::Namespace& ns, const core::HandleCodec& handles)
+      : environment_{ns, handles, ns.volume_id(), ns.boot_verifier()} {}
+
+  std::uint32_t number() const override { return kNfsProgram; }
+  std::string_view name() const override { return "nfs3"; }
+  std::uint32_t version_low() const override { return kNfsVersion; }
+  std::uint32_t version_high() const override { return kNfsVersion; }
+  std::span<const rpc::Procedure> procedures() const override;
+  rpc::Weight weigh(const rpc::CallHeader& header) const override;
+  rpc::Outcome run(const rpc::Call& call, rpc::Reply& reply) override;
+  void encode_not_durable(const rpc::CallHeader& header, rpc::XdrWriter& out) override;
+
+ private:
+  const Environment environment_;
+};
+
+// Where the data of a WRITE call begins in its record; 0: no WRITE, or not to be told from this prefix.
+std::size_t write_payload_offset(std::span<const std::byte> prefix);
+
+}  // namespace stoa::nfs3
