@@ -30,7 +30,7 @@ struct Config {
   struct Nfs {
     bool enabled = true;
     std::string listen = "0.0.0.0:2049";
-    std::string mount_listen;
+    std::uint64_t mount_port = 0;
     bool portmapper = false;
     std::uint64_t workers = 0;
     std::uint64_t connections_max = 1024;

@@ -139,8 +139,8 @@ std::vector<ConfigKey> make_keys() {
       flag("nfs", "enabled", STOA_MEMBER(nfs.enabled), "Whether the NFSv3 door opens at all."),
       text("nfs", "listen", STOA_MEMBER(nfs.listen), endpoint_text,
            "Address and TCP port of NFS (and of MOUNT, unless mount_listen is set). Port 0: any free one."),
-      text("nfs", "mount_listen", STOA_MEMBER(nfs.mount_listen), endpoint_or_empty,
-           "Address and TCP port of the MOUNT protocol. Empty: the same port as NFS."),
+      number("nfs", "mount_port", KeyForm::kNumber, STOA_MEMBER(nfs.mount_port), {0, 65535},
+             "A second TCP port for clients that expect MOUNT on one of its own. 0: the port of NFS serves both."),
       flag("nfs", "portmapper", STOA_MEMBER(nfs.portmapper),
            "Whether to register with the portmapper (rpcbind) of this machine. Without it clients mount with "
            "`port=` and `mountport=`."),
