@@ -1,0 +1,49 @@
+// Talks to the admin interface of a running stoad.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+
+namespace stoa::cli {
+
+using Json = nlohmann::json;
+using Query = std::map<std::string, std::string>;
+
+struct AdminAddress {
+  std::string url;     // "http://127.0.0.1:9090"
+  std::string socket;  // used instead of the url's host when set
+  std::string token;
+};
+
+// Not thread-safe.
+class AdminClient {
+ public:
+  explicit AdminClient(AdminAddress address);
+  ~AdminClient();
+  AdminClient(AdminClient&&) noexcept;
+  AdminClient& operator=(AdminClient&&) = delete;
+
+  // A reply without a body is null. kShutdown: stoad cannot be reached. Else the error that stoad answered, in its words.
+  Result<Json> get(const std::string& path, const Query& query = {}) { return call("GET", path, query, nullptr); }
+  Result<Json> post(const std::string& path, const Json& body) { return call("POST", path, {}, &body); }
+  Result<Json> put(const std::string& path, const Query& query, const Json& body) { return call("PUT", path, query, &body); }
+  Result<Json> patch(const std::string& path, const Json& body) { return call("PATCH", path, {}, &body); }
+  Result<Json> remove(const std::string& path, const Query& query = {}) { return call("DELETE", path, query, nullptr); }
+
+ private:
+  Result<Json> call(const char* method, const std::string& path, const Query& query, const Json* body);
+
+  struct Handle;
+  AdminAddress address_;
+  std::unique_ptr<Handle> handle_;
+};
+
+std::string percent_encode(std::string_view text);
+
+}  // namespace stoa::cli

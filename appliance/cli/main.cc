@@ -1,0 +1,37 @@
+#include <cstdio>
+
+#include "appliance/cli/session.h"
+#include "base/log.h"
+
+namespace {
+
+int run(int argc, char** argv) {
+  CLI::App app;
+  stoa::cli::Session session;
+  stoa::cli::build_app(app, session);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error);
+    return code == 0 ? stoa::cli::kDone : stoa::cli::kUsage;
+  }
+  // What the core would say while it opens a data folder is for the log of a server.
+  stoa::set_log_level(stoa::LogLevel::kError);
+  const stoa::cli::Outcome outcome = session.command();
+  if (outcome) return *outcome;
+  const stoa::Error& error = outcome.error();
+  const std::string text = error.detail.empty() || error.sys_errno != 0 ? describe(error) : error.detail;
+  std::fprintf(stderr, "stoa: %s\n", text.c_str());
+  return error.code == stoa::Errc::kInvalid ? stoa::cli::kUsage : stoa::cli::exit_code(error.code);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {  // CLI11 and the JSON library throw; a message beats a core dump.
+    std::fprintf(stderr, "stoa: unexpected: %s\n", error.what());
+    return stoa::cli::kRefused;
+  }
+}

@@ -1,0 +1,68 @@
+// What all commands share: the global options, the connection, the way of printing.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "appliance/cli/admin_client.h"
+#include "appliance/cli/failure.h"
+#include "appliance/data_folder/data_folder.h"
+#include "base/error.h"
+
+namespace stoa::cli {
+
+// What a command returns: its exit code, or the error that ends it.
+using Outcome = Result<int>;
+
+struct Session {
+  // Global options.
+  bool json = false;
+  std::string data;
+  std::string config;
+  std::string server;
+  std::string token_file;
+
+  // Set while the command line is parsed; runs afterwards, so that a wrong line never does half of its work.
+  std::function<Outcome()> command;
+
+  // --data, else STOA_DATA, else `data` of --config or of /etc/stoa/stoad.toml, else the user's default folder.
+  Result<appliance::DataFolder> data_folder() const;
+  // The running daemon. kShutdown, with the cure: none is running.
+  Result<AdminClient> connect() const;
+
+  // Prints the JSON with --json, else what `people` prints.
+  void print(const Json& json_value, const std::function<void()>& people) const;
+};
+
+// Adds everything that stoa can do to `app`. `session` must outlive it.
+void build_app(CLI::App& app, Session& session);
+
+// One function for each group of commands.
+void add_volume_commands(CLI::App& app, Session& session);
+void add_export_commands(CLI::App& app, Session& session);
+void add_user_commands(CLI::App& app, Session& session);
+void add_quota_commands(CLI::App& app, Session& session);
+void add_tree_commands(CLI::App& app, Session& session);
+void add_status_commands(CLI::App& app, Session& session);
+
+// A text member, as bytes: NAME_base64 where the name is no UTF-8.
+std::string bytes_of(const Json& object, const std::string& member);
+// For a terminal: control bytes as \xNN.
+std::string printable(std::string_view text);
+
+// Rows under a header, columns aligned. Numbers are for the caller to format.
+class Table {
+ public:
+  explicit Table(std::vector<std::string> header) : rows_{std::move(header)} {}
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  void print() const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace stoa::cli

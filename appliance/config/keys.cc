@@ -1,0 +1,302 @@
+#include "appliance/config/keys.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <numeric>
+
+#include "appliance/config/byte_size.h"
+#include "appliance/config/endpoint.h"
+
+namespace stoa::appliance {
+namespace {
+
+using Check = Status (*)(const std::string&);
+
+Status any_text(const std::string&) { return {}; }
+
+Status endpoint_text(const std::string& text) {
+  STOA_TRY(parsed, parse_endpoint(text));
+  static_cast<void>(parsed);
+  return {};
+}
+Status endpoint_or_empty(const std::string& text) { return text.empty() ? Status{} : endpoint_text(text); }
+
+Status absolute_or_empty(const std::string& text) {
+  if (text.empty() || text.front() == '/') return {};
+  return fail(Errc::kInvalid, "'" + text + "' must be an absolute path");
+}
+
+Status log_level_text(const std::string& text) {
+  if (text == "debug" || text == "info" || text == "warning" || text == "error") return {};
+  return fail(Errc::kInvalid, "'" + text + "' is not a log level; the levels are debug, info, warning and error");
+}
+
+Status engine_text(const std::string& text) {
+  if (text == "rocksdb" || text == "memory") return {};
+  return fail(Errc::kInvalid, "'" + text + "' is not a metadata engine; the engines are rocksdb and memory");
+}
+
+Status mode_text(const std::string& text) {
+  const bool octal = text.size() >= 3 && text.size() <= 4 && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '7'; });
+  if (octal) return {};
+  return fail(Errc::kInvalid, "'" + text + "' is not a file mode; write three or four octal digits in quotes, such as \"0660\"");
+}
+
+template <class Member>
+ConfigKey text(std::string_view section, std::string_view name, Member member, Check check, std::string_view help,
+               bool reloadable = false) {
+  return {section, name, KeyForm::kText, reloadable, help,
+          [member](const Config& c) -> KeyValue { return member(const_cast<Config&>(c)); },
+          [member, check](Config& c, KeyValue value) -> Status {
+            STOA_CHECK_OK(check(std::get<std::string>(value)));
+            member(c) = std::move(std::get<std::string>(value));
+            return {};
+          }};
+}
+
+template <class Member>
+ConfigKey flag(std::string_view section, std::string_view name, Member member, std::string_view help) {
+  return {section, name, KeyForm::kFlag, false, help,
+          [member](const Config& c) -> KeyValue { return member(const_cast<Config&>(c)); },
+          [member](Config& c, KeyValue value) -> Status {
+            member(c) = std::get<bool>(value);
+            return {};
+          }};
+}
+
+struct Range {
+  std::uint64_t low;
+  std::uint64_t high;
+};
+
+template <class Member>
+ConfigKey number(std::string_view section, std::string_view name, KeyForm form, Member member, Range range,
+                 std::string_view help) {
+  return {section, name, form, false, help,
+          [member](const Config& c) -> KeyValue { return member(const_cast<Config&>(c)); },
+          [member, range, form](Config& c, KeyValue value) -> Status {
+            const std::uint64_t n = std::get<std::uint64_t>(value);
+            const auto show = [form](std::uint64_t v) { return form == KeyForm::kBytes ? exact_bytes(v) : std::to_string(v); };
+            if (n < range.low || n > range.high) {
+              return fail(Errc::kInvalid, show(n) + " is out of range; it must lie between " + show(range.low) + " and " +
+                                              show(range.high));
+            }
+            member(c) = n;
+            return {};
+          }};
+}
+
+ConfigKey blob_directories_key() {
+  return {"", "blob_directories", KeyForm::kTexts, false,
+          "Folders that hold file content, each best on a disk of its own; new content goes where there is most room. "
+          "Empty: the folder `blobs` in the data folder. Folders may be added later, never taken away.",
+          [](const Config& c) -> KeyValue { return c.blob_directories; },
+          [](Config& c, KeyValue value) -> Status {
+            auto& folders = std::get<std::vector<std::string>>(value);
+            for (const std::string& folder : folders) {
+              if (folder.empty()) return fail(Errc::kInvalid, "a folder's name is empty");
+              STOA_CHECK_OK(absolute_or_empty(folder));
+            }
+            c.blob_directories = std::move(folders);
+            return {};
+          }};
+}
+
+// Accessors are lambdas because a pointer to a member of a nested struct has no short form.
+#define STOA_MEMBER(path) [](Config & c) -> auto& { return c.path; }
+
+std::vector<ConfigKey> make_keys() {
+  constexpr std::uint64_t kMiB = 1u << 20;
+  constexpr std::uint64_t kTiB = std::uint64_t{1} << 40;
+  return {
+      text("", "data", STOA_MEMBER(data), absolute_or_empty,
+           "The data folder: metadata, content, the admin token and the lock. Empty: `stoa` in the user's XDG data folder."),
+      blob_directories_key(),
+      text("", "engine", STOA_MEMBER(engine), engine_text,
+           "Where metadata lives: `rocksdb`, or `memory`, which forgets everything at the end and is for tests only."),
+      text("", "volume_name", STOA_MEMBER(volume_name), any_text,
+           "The name of the volume that is made when the data folder is empty."),
+
+      text("log", "level", STOA_MEMBER(log.level), log_level_text,
+           "The least important lines that are written: debug, info, warning or error.", true),
+      text("log", "file", STOA_MEMBER(log.file), absolute_or_empty,
+           "The file that log lines are appended to; opened again on SIGHUP. Empty: standard error, which systemd hands to "
+           "the journal.",
+           true),
+
+      number("volume", "inline_bytes_max", KeyForm::kBytes, STOA_MEMBER(volume.inline_bytes_max), {0, 64u << 10},
+             "Files up to this size are kept inside the metadata: one write and one sync make them durable."),
+      number("volume", "cached_inodes_max", KeyForm::kNumber, STOA_MEMBER(volume.cached_inodes_max), {1000, 100'000'000},
+             "How many inodes stay in memory. Each takes about 600 bytes."),
+      number("volume", "block_cache_bytes", KeyForm::kBytes, STOA_MEMBER(volume.block_cache_bytes), {kMiB, kTiB},
+             "Memory for the metadata engine's cache of uncompressed blocks."),
+      number("volume", "lazy_attributes_ms", KeyForm::kNumber, STOA_MEMBER(volume.lazy_attributes_ms), {10, 600'000},
+             "Sizes and times of writes that asked for no durability reach the disk within this many milliseconds."),
+      number("volume", "scrub_bytes_per_second", KeyForm::kBytes, STOA_MEMBER(volume.scrub_bytes_per_second), {0, 4095 * kMiB},
+             "How fast stored checksums are verified in the background. 0: not at all."),
+
+      flag("nfs", "enabled", STOA_MEMBER(nfs.enabled), "Whether the NFSv3 door opens at all."),
+      text("nfs", "listen", STOA_MEMBER(nfs.listen), endpoint_text,
+           "Address and TCP port of NFS (and of MOUNT, unless mount_listen is set). Port 0: any free one."),
+      number("nfs", "mount_port", KeyForm::kNumber, STOA_MEMBER(nfs.mount_port), {0, 65535},
+             "A second TCP port for clients that expect MOUNT on one of its own. 0: the port of NFS serves both."),
+      flag("nfs", "portmapper", STOA_MEMBER(nfs.portmapper),
+           "Whether to register with the portmapper (rpcbind) of this machine. Without it clients mount with "
+           "`port=` and `mountport=`."),
+      number("nfs", "workers", KeyForm::kNumber, STOA_MEMBER(nfs.workers), {0, 1024},
+             "Threads that serve NFS. 0: chosen by the number of processors."),
+      number("nfs", "connections_max", KeyForm::kNumber, STOA_MEMBER(nfs.connections_max), {1, 1'000'000},
+             "Connections at one time; more are closed at once."),
+
+      flag("s3", "enabled", STOA_MEMBER(s3.enabled), "Whether the S3 door opens at all."),
+      text("s3", "listen", STOA_MEMBER(s3.listen), endpoint_text, "Address and TCP port of S3. Port 0: any free one."),
+      text("s3", "region", STOA_MEMBER(s3.region), any_text,
+           "The region that GetBucketLocation answers and that signatures are checked against."),
+      text("s3", "domain", STOA_MEMBER(s3.domain), any_text,
+           "With `s3.example.org` here, http://BUCKET.s3.example.org/KEY works beside http://s3.example.org/BUCKET/KEY."),
+      text("s3", "tls_certificate", STOA_MEMBER(s3.tls_certificate), absolute_or_empty,
+           "A PEM file with the certificate chain; S3 is then HTTPS. Needs tls_key."),
+      text("s3", "tls_key", STOA_MEMBER(s3.tls_key), absolute_or_empty, "A PEM file with the private key."),
+      number("s3", "workers", KeyForm::kNumber, STOA_MEMBER(s3.workers), {0, 1024},
+             "Threads that serve S3. 0: chosen by the number of processors."),
+      number("s3", "connections_max", KeyForm::kNumber, STOA_MEMBER(s3.connections_max), {1, 1'000'000},
+             "Connections at one time; more are closed at once."),
+
+      text("admin", "listen", STOA_MEMBER(admin.listen), endpoint_or_empty,
+           "Address and TCP port of the admin interface and of /metrics. Empty: no TCP port, the Unix socket only. It "
+           "speaks plain HTTP: keep it on a loopback address."),
+      text("admin", "socket", STOA_MEMBER(admin.socket), absolute_or_empty,
+           "A Unix socket of the admin interface. Empty: none."),
+      text("admin", "socket_mode", STOA_MEMBER(admin.socket_mode), mode_text, "The file mode of that socket."),
+  };
+}
+#undef STOA_MEMBER
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string ConfigKey::full_name() const {
+  return section.empty() ? std::string(name) : std::string(section) + "." + std::string(name);
+}
+
+std::string ConfigKey::flag() const {
+  std::string text = "--" + full_name();
+  for (char& c : text) {
+    if (c == '.' || c == '_') c = '-';
+  }
+  return text;
+}
+
+std::span<const ConfigKey> config_keys() {
+  static const std::vector<ConfigKey> keys = make_keys();
+  return keys;
+}
+
+const ConfigKey* find_key(std::string_view full_name) {
+  for (const ConfigKey& key : config_keys()) {
+    if (key.full_name() == full_name) return &key;
+  }
+  return nullptr;
+}
+
+const ConfigKey* closest_key(std::string_view full_name) {
+  const ConfigKey* best = nullptr;
+  std::size_t best_distance = 4;  // more edits than three, and it is another word
+  for (const ConfigKey& key : config_keys()) {
+    // A key in the wrong section is as close as a slip of one letter.
+    const std::string_view bare = full_name.substr(full_name.rfind('.') + 1);
+    const std::size_t distance = std::min(edit_distance(full_name, key.full_name()), edit_distance(bare, key.name) + 1);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = &key;
+    }
+  }
+  return best;
+}
+
+std::string_view section_help(std::string_view section) {
+  if (section == "log") return "What stoad writes about itself.";
+  if (section == "volume") return "How the volume uses memory and disks.";
+  if (section == "nfs") return "The NFSv3 door.";
+  if (section == "s3") return "The S3 door.";
+  if (section == "admin") return "The interface that the command stoa talks to.";
+  return {};
+}
+
+Result<KeyValue> parse_value(const ConfigKey& key, std::string_view text) {
+  switch (key.form) {
+    case KeyForm::kFlag:
+      if (text == "true" || text == "yes" || text == "on") return KeyValue(true);
+      if (text == "false" || text == "no" || text == "off") return KeyValue(false);
+      return fail(Errc::kInvalid, "'" + std::string(text) + "' is neither true nor false");
+    case KeyForm::kNumber: {
+      std::uint64_t number = 0;
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+      if (text.empty() || error != std::errc{} || end != text.data() + text.size()) {
+        return fail(Errc::kInvalid, "'" + std::string(text) + "' is not a whole number of 0 or more");
+      }
+      return KeyValue(number);
+    }
+    case KeyForm::kBytes: {
+      STOA_TRY(bytes, parse_bytes(text));
+      return KeyValue(bytes);
+    }
+    case KeyForm::kText: return KeyValue(std::string(text));
+    case KeyForm::kTexts: {
+      std::vector<std::string> texts;
+      while (!text.empty()) {
+        const std::size_t comma = text.find(',');
+        texts.emplace_back(text.substr(0, comma));
+        text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
+      }
+      return KeyValue(std::move(texts));
+    }
+  }
+  return fail(Errc::kInvalid);
+}
+
+namespace {
+std::string quote(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + '"';
+}
+}  // namespace
+
+std::string to_toml(const ConfigKey& key, const KeyValue& value) {
+  switch (key.form) {
+    case KeyForm::kFlag: return std::get<bool>(value) ? "true" : "false";
+    case KeyForm::kNumber: return std::to_string(std::get<std::uint64_t>(value));
+    case KeyForm::kBytes: return quote(exact_bytes(std::get<std::uint64_t>(value)));
+    case KeyForm::kText: return quote(std::get<std::string>(value));
+    case KeyForm::kTexts: {
+      std::string out = "[";
+      for (const std::string& text : std::get<std::vector<std::string>>(value)) {
+        if (out.size() > 1) out += ", ";
+        out += quote(text);
+      }
+      return out + "]";
+    }
+  }
+  return {};
+}
+
+}  // namespace stoa::appliance

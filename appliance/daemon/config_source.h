@@ -1,0 +1,17 @@
+// Where the configuration came from, so that it can be read again on SIGHUP.
+#pragma once
+
+#include <string>
+
+#include "appliance/config/config_file.h"
+#include "base/error.h"
+
+namespace stoa::appliance {
+
+struct ConfigSource {
+  std::string file;   // empty: none
+  Settings settings;  // flags; they win over the file
+  Result<Config> load() const;
+};
+
+}  // namespace stoa::appliance

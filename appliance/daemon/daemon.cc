@@ -1,0 +1,192 @@
+#include "appliance/daemon/daemon.h"
+
+#include <csignal>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+
+#include "appliance/config/endpoint.h"
+#include "appliance/daemon/process_metrics.h"
+#include "appliance/data_folder/run_record.h"
+#include "appliance/version.h"
+#include "base/log.h"
+
+namespace stoa::appliance {
+namespace {
+
+LogLevel log_level(const std::string& text) {
+  if (text == "debug") return LogLevel::kDebug;
+  if (text == "warning") return LogLevel::kWarning;
+  if (text == "error") return LogLevel::kError;
+  return LogLevel::kInfo;
+}
+
+std::string join(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text.append(text.empty() ? "" : " ").append(name);
+  return text;
+}
+
+sigset_t awaited_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set, signal);
+  return set;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Daemon>> Daemon::start(const ConfigSource& source, const Config& config, const DataFolder& folder, FolderLock lock) {
+  std::unique_ptr<Daemon> daemon(new Daemon(source, config, folder, std::move(lock)));
+  STOA_CHECK_OK(daemon->open());
+  return daemon;
+}
+
+Daemon::Daemon(const ConfigSource& source, const Config& config, const DataFolder& folder, FolderLock lock)
+    : source_(source), config_(config), folder_(folder), lock_(std::move(lock)) {}
+
+Status Daemon::open() {
+  set_log_level(log_level(config_.log.level));
+  STOA_CHECK_OK(set_log_file(config_.log.file));
+  log_info("stoad", "starting", {{"version", kVersionText}, {"data", folder_.path}, {"pid", getpid()}});
+  STOA_TRY(token, load_or_make_token(folder_));
+  register_process_metrics(metrics_, std::string(kVersionText));
+
+  STOA_TRY(stores, open_stores(config_, folder_, metrics_, /*create=*/true));
+  stores_ = std::move(stores);
+  auto volume = core::Volume::open(*stores_.kv, *stores_.blobs, metrics_, volume_options(config_));
+  if (!volume && volume.error().code == Errc::kNotFound) {
+    STOA_CHECK_OK(core::Volume::format(*stores_.kv, config_.volume_name));
+    log_info("stoad", "made a new volume", {{"name", config_.volume_name}});
+    volume = core::Volume::open(*stores_.kv, *stores_.blobs, metrics_, volume_options(config_));
+  }
+  if (!volume) return fail(std::move(volume).error());
+  volume_ = *std::move(volume);
+  register_store_metrics(metrics_, *stores_.kv, *stores_.blobs);
+
+  check_ = std::make_unique<admin::CheckJob>(*volume_);
+  service_.reset(new admin::Service{.volume = *volume_,
+                                    .metrics = metrics_,
+                                    .check = *check_,
+                                    .version = std::string(kVersionText),
+                                    .token = token,
+                                    .data_folder = folder_.path,
+                                    .engine = config_.engine,
+                                    .started = wall_now(),
+                                    .doors = {},
+                                    .data_directories = [this] { return stores_.blobs->health(); }});
+  return open_doors();
+}
+
+Status Daemon::open_doors() {
+  std::vector<admin::DoorStatus> statuses;
+  RunRecord record{.pid = getpid(), .version = std::string(kVersionText), .log_file = config_.log.file};
+  const auto open_one = [&](const char* name, bool enabled, DoorOpener opener) -> Status {
+    statuses.push_back({.name = name});
+    if (!enabled) return {};
+    STOA_TRY(door, opener(config_, *volume_, metrics_));
+    statuses.back().open = true;
+    statuses.back().address = door->address();
+    log_info("stoad", "door is open", {{"door", name}, {"address", door->address()}});
+    doors_.push_back(std::move(door));
+    return {};
+  };
+  STOA_CHECK_OK(open_one("nfs", config_.nfs.enabled, &open_nfs_door));
+  STOA_CHECK_OK(open_one("s3", config_.s3.enabled, &open_s3_door));
+  for (const auto& door : doors_) {
+    if (door->name() == "nfs") {
+      record.nfs = door->address();
+      record.mount = door->mount_address();
+    } else {
+      record.s3_url = door->address();
+    }
+  }
+  service_->doors = [statuses] { return statuses; };
+
+  admin::ServerOptions options;
+  if (!config_.admin.listen.empty()) {
+    STOA_TRY(endpoint, parse_endpoint(config_.admin.listen));
+    options.host = endpoint.host;
+    options.port = endpoint.port;
+    if (!endpoint.is_loopback()) log_warning("stoad", "the admin interface is open to the network without encryption", {{"address", config_.admin.listen}});
+  }
+  options.socket_path = config_.admin.socket;
+  const std::string& mode = config_.admin.socket_mode;
+  std::from_chars(mode.data(), mode.data() + mode.size(), options.socket_mode, 8);
+  STOA_TRY(server, admin::AdminServer::start(*service_, options));
+  admin_ = std::move(server);
+  if (!options.host.empty()) record.admin_url = "http://" + Endpoint{options.host, admin_->port()}.to_text();
+  record.admin_socket = options.socket_path;
+  return write_run_record(folder_, record);
+}
+
+Status Daemon::run(const std::function<void()>& ready) {
+  notifier_.ready("serving " + folder_.path);
+  ready();
+  log_info("stoad", "ready");
+  const sigset_t signals = awaited_signals();
+  const auto period = notifier_.watchdog_period();
+  for (;;) {
+    int signal = 0;
+    if (period) {
+      // Half the time that the service manager waits; a volume that no longer answers keeps us from getting here.
+      const timespec timeout{.tv_sec = period->count() / 1000, .tv_nsec = period->count() % 1000 * 1'000'000};
+      signal = sigtimedwait(&signals, nullptr, &timeout);
+      if (healthy()) notifier_.alive();
+    } else {
+      signal = sigwaitinfo(&signals, nullptr);
+    }
+    if (signal == SIGHUP) reload();
+    if (signal == SIGTERM || signal == SIGINT) {
+      log_info("stoad", "stopping", {{"signal", signal == SIGTERM ? "TERM" : "INT"}});
+      notifier_.stopping();
+      break;
+    }
+  }
+  doors_.clear();
+  const Status flushed = volume_->flush();
+  if (!flushed) log_error("stoad", "the last flush failed", {{"error", describe(flushed.error())}});
+  return flushed;
+}
+
+Daemon::~Daemon() {
+  admin_.reset();
+  check_.reset();
+  doors_.clear();
+  volume_.reset();
+  remove_run_record(folder_);
+  log_info("stoad", "stopped");
+}
+
+bool Daemon::healthy() {
+  const auto root = volume_->ns().getattr(core::OpContext{}, {.id = core::kRootId});
+  if (!root) log_error("stoad", "the volume does not answer", {{"error", describe(root.error())}});
+  return root.has_value();
+}
+
+void Daemon::reload() {
+  notifier_.reloading();
+  const auto fresh = source_.load();
+  if (!fresh) {
+    log_error("stoad", "reload refused; the old configuration stays", {{"error", fresh.error().detail}});
+    notifier_.ready("reload refused, see the log");
+    return;
+  }
+  // Opened again also when the name is the same: it may have been rotated.
+  const Status moved = set_log_file(fresh->log.file);
+  if (!moved) log_error("stoad", "the log file cannot be opened; the old one stays", {{"error", describe(moved.error())}});
+  set_log_level(log_level(fresh->log.level));
+  for (const auto& door : doors_) {
+    const Status reloaded = door->reload(*fresh);
+    if (!reloaded) log_error("stoad", "the door keeps what it had", {{"door", door->name()}, {"error", describe(reloaded.error())}});
+  }
+  const auto ignored = changed_keys(config_, *fresh, /*reloadable=*/false);
+  if (!ignored.empty()) log_warning("stoad", "changed keys wait for a restart", {{"keys", join(ignored)}});
+  config_.log = fresh->log;
+  log_info("stoad", "reloaded");
+  notifier_.ready("serving " + folder_.path);
+}
+
+}  // namespace stoa::appliance

@@ -1,0 +1,53 @@
+// stoad: the stores, the volume and the doors of one data folder, from start to graceful stop.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "appliance/daemon/config_source.h"
+#include "appliance/daemon/door.h"
+#include "appliance/daemon/notifier.h"
+#include "appliance/data_folder/folder_lock.h"
+#include "appliance/stores/stores.h"
+#include "base/error.h"
+#include "base/metrics.h"
+#include "frontends/admin/admin_server.h"
+
+namespace stoa::appliance {
+
+// One thread calls everything here. Members are destroyed bottom-up: doors before the volume, the volume before its
+// stores, the lock last.
+class Daemon {
+ public:
+  // Everything is served when it returns. The errors are sentences for people.
+  static Result<std::unique_ptr<Daemon>> start(const ConfigSource& source, const Config& config, const DataFolder& folder, FolderLock lock);
+  ~Daemon();
+
+  // Serves until SIGTERM or SIGINT; SIGHUP reloads. Those signals must be blocked in all threads. `ready` is called
+  // when requests are answered.
+  Status run(const std::function<void()>& ready);
+
+ private:
+  Daemon(const ConfigSource& source, const Config& config, const DataFolder& folder, FolderLock lock);
+  Status open();
+  Status open_doors();
+  void reload();
+  bool healthy();
+
+  ConfigSource source_;
+  Config config_;
+  DataFolder folder_;
+  FolderLock lock_;
+  Notifier notifier_;
+  MetricRegistry metrics_;
+  Stores stores_;
+  std::unique_ptr<core::Volume> volume_;
+  std::unique_ptr<admin::CheckJob> check_;
+  std::unique_ptr<admin::Service> service_;
+  std::vector<std::unique_ptr<Door>> doors_;
+  std::unique_ptr<admin::AdminServer> admin_;
+};
+
+}  // namespace stoa::appliance

@@ -1,0 +1,32 @@
+// A door as the daemon sees it: opened, asked, reloaded, closed.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "appliance/config/config.h"
+#include "base/error.h"
+#include "base/metrics.h"
+#include "core/volume/volume.h"
+
+namespace stoa::appliance {
+
+// Open from construction; the destructor lets requests under way end, then closes.
+class Door {
+ public:
+  virtual ~Door() = default;
+  virtual std::string name() const = 0;     // "nfs"
+  virtual std::string address() const = 0;  // "127.0.0.1:2049", "http://127.0.0.1:9000"
+  // Of NFS: where MOUNT is served.
+  virtual std::string mount_address() const { return {}; }
+  // Takes over what may change while it is open (certificates). The old stays on error.
+  virtual Status reload(const Config&) { return {}; }
+};
+
+using DoorOpener = Result<std::unique_ptr<Door>> (*)(const Config& config, core::Volume& volume, MetricRegistry& metrics);
+
+Result<std::unique_ptr<Door>> open_nfs_door(const Config& config, core::Volume& volume, MetricRegistry& metrics);
+Result<std::unique_ptr<Door>> open_s3_door(const Config& config, core::Volume& volume, MetricRegistry& metrics);
+
+}  // namespace stoa::appliance

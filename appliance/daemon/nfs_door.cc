@@ -1,0 +1,44 @@
+#include "appliance/config/endpoint.h"
+#include "appliance/daemon/door.h"
+#include "base/log.h"
+#include "frontends/nfs/nfs_server.h"
+
+namespace stoa::appliance {
+namespace {
+
+// Long enough for a large write to a slow disk; clients send again what got no reply.
+constexpr std::chrono::seconds kPatience{10};
+
+class NfsDoor final : public Door {
+ public:
+  NfsDoor(std::unique_ptr<nfs::NfsServer> server, std::string host) : server_(std::move(server)), host_(std::move(host)) {}
+  ~NfsDoor() override {
+    if (!server_->drain(kPatience)) log_warning("nfs", "calls were left when the door closed; clients will send them again");
+    server_->stop();
+  }
+  std::string name() const override { return "nfs"; }
+  std::string address() const override { return Endpoint{host_, server_->port()}.to_text(); }
+  std::string mount_address() const override { return Endpoint{host_, server_->mount_port()}.to_text(); }
+
+ private:
+  std::unique_ptr<nfs::NfsServer> server_;
+  std::string host_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Door>> open_nfs_door(const Config& config, core::Volume& volume, MetricRegistry& metrics) {
+  STOA_TRY(endpoint, parse_endpoint(config.nfs.listen));
+  nfs::NfsServerOptions options{.address = endpoint.host, .port = endpoint.port};
+  if (config.nfs.mount_port != 0) options.mount_port = static_cast<std::uint16_t>(config.nfs.mount_port);
+  options.workers = static_cast<std::uint32_t>(config.nfs.workers);
+  options.limits.connections_max = static_cast<std::uint32_t>(config.nfs.connections_max);
+  options.register_ports = config.nfs.portmapper;
+  auto server = nfs::NfsServer::start(options, volume.ns(), volume.registry(), volume.handles(), metrics);
+  if (!server) {
+    return fail(server.error().code, "the NFS door cannot open at " + config.nfs.listen + ": " + describe(server.error()) + "; choose another with nfs.listen (--nfs-listen)");
+  }
+  return std::unique_ptr<Door>(std::make_unique<NfsDoor>(*std::move(server), endpoint.host));
+}
+
+}  // namespace stoa::appliance

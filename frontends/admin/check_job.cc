@@ -1,0 +1,53 @@
+#include "frontends/admin/check_job.h"
+
+#include "base/log.h"
+
+namespace stoa::admin {
+
+CheckJob::~CheckJob() {
+  if (thread_.joinable()) thread_.join();
+}
+
+Status CheckJob::start(bool read_data) {
+  const std::lock_guard lock(mutex_);
+  if (picture_.state == State::kRunning) return fail(Errc::kBusy, "a check is running already; wait for its end");
+  if (thread_.joinable()) thread_.join();  // It has left run(): the state says so.
+  done_ = 0;
+  total_ = 0;
+  picture_ = {.state = State::kRunning, .read_data = read_data, .started = wall_now()};
+  thread_ = std::thread([this, read_data] { run(read_data); });
+  return {};
+}
+
+void CheckJob::run(bool read_data) {
+  log_info("check", "started", {{"read_data", read_data}});
+  core::CheckOptions options{.read_data = read_data};
+  options.progress = [this](std::uint64_t done, std::uint64_t total) {
+    done_.store(done, std::memory_order_relaxed);
+    total_.store(total, std::memory_order_relaxed);
+  };
+  auto report = volume_.check(options);
+
+  const std::lock_guard lock(mutex_);
+  picture_.finished = wall_now();
+  if (report) {
+    picture_.state = State::kDone;
+    picture_.report = *std::move(report);
+    log_event(picture_.report.ok() ? LogLevel::kInfo : LogLevel::kError, "check", "finished",
+              {{"inodes", picture_.report.inodes}, {"problems", picture_.report.problem_count}});
+  } else {
+    picture_.state = State::kFailed;
+    picture_.error = describe(report.error());
+    log_error("check", "failed", {{"error", picture_.error}});
+  }
+}
+
+CheckJob::Picture CheckJob::picture() const {
+  const std::lock_guard lock(mutex_);
+  Picture copy = picture_;
+  copy.done = done_.load(std::memory_order_relaxed);
+  copy.total = total_.load(std::memory_order_relaxed);
+  return copy;
+}
+
+}  // namespace stoa::admin

@@ -1,0 +1,48 @@
+#include "frontends/admin/query.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace stoa::admin {
+
+Status allow_query(const Request& request, std::initializer_list<std::string_view> names) {
+  for (const auto& [name, value] : request.query) {
+    if (std::ranges::find(names, name) == names.end()) return fail(Errc::kInvalid, "there is no parameter '" + name + "' here");
+  }
+  return {};
+}
+
+Result<std::uint64_t> query_number(const Request& request, std::string_view name, std::uint64_t fallback, std::uint64_t max) {
+  const auto it = request.query.find(std::string(name));
+  if (it == request.query.end()) return fallback;
+  std::uint64_t number = 0;
+  const std::string& text = it->second;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size() || number > max) {
+    return fail(Errc::kInvalid, "'" + std::string(name) + "' must be a whole number from 0 to " + std::to_string(max));
+  }
+  return number;
+}
+
+Result<bool> query_flag(const Request& request, std::string_view name) {
+  const auto it = request.query.find(std::string(name));
+  if (it == request.query.end() || it->second == "false") return false;
+  if (it->second == "true") return true;
+  return fail(Errc::kInvalid, "'" + std::string(name) + "' must be true or false");
+}
+
+std::string path_of_query(const Request& request) {
+  const auto it = request.query.find("path");
+  return it == request.query.end() ? "" : it->second;
+}
+
+Result<core::Attributes> query_path(Service& service, const Request& request) {
+  const auto it = request.query.find("path");
+  if (it == request.query.end()) return fail(Errc::kInvalid, "the parameter 'path' is missing");
+  auto resolved = service.volume.ns().resolve_path(request.context(), {.path = it->second});
+  if (!resolved && resolved.error().code == Errc::kNotFound) return fail(Errc::kNotFound, "there is no '" + it->second + "' in the volume");
+  if (!resolved) return fail(std::move(resolved).error());
+  return resolved->attr;
+}
+
+}  // namespace stoa::admin

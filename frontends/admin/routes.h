@@ -1,0 +1,48 @@
+// The handlers behind the table in router.cc.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "base/error.h"
+#include "frontends/admin/request.h"
+#include "frontends/admin/service.h"
+
+namespace stoa::admin {
+
+using JsonResult = Result<nlohmann::json>;
+
+Reply get_health(Service&, const Request&);
+Reply get_metrics(Service&, const Request&);
+
+JsonResult get_version(Service&, const Request&);
+JsonResult get_status(Service&, const Request&);
+JsonResult get_volume(Service&, const Request&);
+JsonResult get_check(Service&, const Request&);
+JsonResult start_check(Service&, const Request&);
+
+JsonResult list_exports(Service&, const Request&);
+JsonResult create_export(Service&, const Request&);
+JsonResult get_export(Service&, const Request&);
+JsonResult change_export(Service&, const Request&);
+JsonResult remove_export(Service&, const Request&);
+
+JsonResult list_users(Service&, const Request&);
+JsonResult create_user(Service&, const Request&);
+JsonResult get_user(Service&, const Request&);
+JsonResult change_user(Service&, const Request&);
+JsonResult remove_user(Service&, const Request&);
+JsonResult list_keys(Service&, const Request&);
+JsonResult add_key(Service&, const Request&);
+JsonResult change_key(Service&, const Request&);
+JsonResult remove_key(Service&, const Request&);
+
+JsonResult list_quotas(Service&, const Request&);
+JsonResult get_quota(Service&, const Request&);
+JsonResult set_quota(Service&, const Request&);
+JsonResult remove_quota(Service&, const Request&);
+
+JsonResult list_directory(Service&, const Request&);
+JsonResult get_stat(Service&, const Request&);
+JsonResult get_usage(Service&, const Request&);
+
+}  // namespace stoa::admin

@@ -1,0 +1,195 @@
+#include <algorithm>
+
+#include "frontends/admin/json_body.h"
+#include "frontends/admin/query.h"
+#include "frontends/admin/routes.h"
+#include "frontends/admin/views.h"
+
+namespace stoa::admin {
+namespace {
+
+std::unexpected<Error> no_export(const std::string& name) {
+  return fail(Errc::kNotFound, "there is no export named '" + name + "'");
+}
+
+Result<core::ClientRule> read_client(JsonBody body) {
+  core::ClientRule rule;
+  const auto network = body.text("network");
+  if (!network) body.refuse("network", "is missing");
+  if (network) {
+    auto parsed = core::Network::parse(*network);
+    if (!parsed) return fail(std::move(parsed).error());
+    rule.network = *parsed;
+  }
+  rule.read_only = body.flag("read_only").value_or(false);
+  const std::string squash = body.text("squash").value_or("root");
+  if (squash == "none") {
+    rule.squash = core::Squash::kNone;
+  } else if (squash == "all") {
+    rule.squash = core::Squash::kAll;
+  } else if (squash != "root") {
+    body.refuse("squash", "must be none, root or all");
+  }
+  rule.anonymous_uid = body.id("anonymous_uid").value_or(rule.anonymous_uid);
+  rule.anonymous_gid = body.id("anonymous_gid").value_or(rule.anonymous_gid);
+  STOA_CHECK_OK(body.finish());
+  return rule;
+}
+
+// What creation and change have in common. Absent members leave `record` as it is.
+Status read_rules(JsonBody& body, core::Export& record) {
+  if (const auto doors = body.texts("doors")) {
+    record.nfs = std::ranges::find(*doors, "nfs") != doors->end();
+    record.s3 = std::ranges::find(*doors, "s3") != doors->end();
+    for (const std::string& door : *doors) {
+      if (door != "nfs" && door != "s3") return fail(Errc::kInvalid, "there is no door '" + door + "'; the doors are nfs and s3");
+    }
+  }
+  record.read_only = body.flag("read_only").value_or(record.read_only);
+  record.owner = body.text("owner").value_or(record.owner);
+  if (auto clients = body.objects("clients")) {
+    record.clients.clear();
+    for (JsonBody& client : *clients) {
+      STOA_TRY(rule, read_client(std::move(client)));
+      record.clients.push_back(rule);
+    }
+  }
+  return {};
+}
+
+Status check_reachable(const core::Export& record) {
+  if (!record.nfs || !record.clients.empty()) return {};
+  return fail(Errc::kInvalid, "export '" + record.name + "' is published through nfs, but no client network may use it; "
+                              "give 'clients', such as 10.0.0.0/8, or * for everyone");
+}
+
+struct NewDirectory {
+  bool create = false;
+  std::uint32_t mode = 0755;
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+};
+
+// Makes what is missing of the path; only the last directory gets the wanted owner and mode.
+Result<core::FileId> find_or_make(core::Namespace& ns, const core::OpContext& ctx, const std::string& path, const NewDirectory& wanted) {
+  auto resolved = ns.resolve_path(ctx, {.path = path});
+  if (resolved) {
+    if (resolved->attr.type == core::FileType::kDirectory) return resolved->attr.id;
+    return fail(Errc::kNotDirectory, "'" + path + "' is not a directory");
+  }
+  if (resolved.error().code != Errc::kNotFound) return fail(std::move(resolved).error());
+  if (!wanted.create) {
+    return fail(Errc::kNotFound, "there is no directory '" + path + "' in the volume; make it first, or ask for it with 'create_directory' (--create)");
+  }
+  core::FileId at = core::kRootId;
+  std::string_view rest = path;
+  while (true) {
+    while (rest.starts_with('/')) rest.remove_prefix(1);
+    if (rest.empty()) return at;
+    const std::string_view name = rest.substr(0, rest.find('/'));
+    rest.remove_prefix(name.size());
+    const bool last = rest.find_first_not_of('/') == std::string_view::npos;
+    core::SetAttributes set{};
+    set.mode = last ? wanted.mode : 0755;
+    if (last) {
+      set.uid = wanted.uid;
+      set.gid = wanted.gid;
+    }
+    auto made = ns.mkdir(ctx, {.parent = at, .name = name, .set = set});
+    if (made) {
+      at = made->attr.id;
+      continue;
+    }
+    if (made.error().code != Errc::kExists) return fail(made.error().code, "cannot make the directory '" + path + "': " + describe(made.error()));
+    STOA_TRY(existing, ns.lookup(ctx, {.parent = at, .name = name}));
+    if (existing.attr.type != core::FileType::kDirectory) return fail(Errc::kNotDirectory, "'" + std::string(name) + "' in '" + path + "' is not a directory");
+    at = existing.attr.id;
+  }
+}
+
+Result<std::string> clean_path(const std::string& path) {
+  std::string out;
+  std::string_view rest = path;
+  while (!rest.empty()) {
+    while (rest.starts_with('/')) rest.remove_prefix(1);
+    const std::string_view name = rest.substr(0, rest.find('/'));
+    rest.remove_prefix(name.size());
+    if (name == "." || name == "..") return fail(Errc::kInvalid, "the path '" + path + "' must not hold '.' and '..'");
+    if (!name.empty()) out.append("/").append(name);
+  }
+  return out.empty() ? "/" : out;
+}
+
+}  // namespace
+
+JsonResult list_exports(Service& service, const Request&) {
+  const auto picture = service.volume.registry().snapshot();
+  Json list = Json::array();
+  for (const core::Export& record : picture->exports()) list.push_back(view(record));
+  return Json{{"exports", std::move(list)}};
+}
+
+JsonResult create_export(Service& service, const Request& request) {
+  STOA_TRY(body, JsonBody::parse(request.body));
+  core::Export wanted;
+  wanted.name = body.text("name").value_or("");
+  if (wanted.name.empty()) body.refuse("name", "is missing");
+  wanted.path = body.text("path").value_or("/" + wanted.name);
+  NewDirectory directory{.create = body.flag("create_directory").value_or(false)};
+  directory.mode = static_cast<std::uint32_t>(body.number("mode", 07777).value_or(directory.mode));
+  STOA_CHECK_OK(read_rules(body, wanted));
+  const auto uid = body.id("uid");
+  const auto gid = body.id("gid");
+  STOA_CHECK_OK(body.finish());
+  if (!wanted.nfs && !wanted.s3) return fail(Errc::kInvalid, "say through which 'doors' it is published: nfs, s3 or both");
+  STOA_CHECK_OK(check_reachable(wanted));
+
+  const std::lock_guard lock(service.edit_mutex);
+  const auto picture = service.volume.registry().snapshot();
+  // Before the directory is made, so that a refused export leaves no trace.
+  if (picture->find_export(wanted.name) != nullptr) return fail(Errc::kExists, "export '" + wanted.name + "' exists already");
+  if (!wanted.owner.empty()) {
+    const core::User* owner = picture->find_user(wanted.owner);
+    if (owner == nullptr) return fail(Errc::kInvalid, "there is no user '" + wanted.owner + "' to own the export; create the user first");
+    directory.uid = owner->uid;
+    directory.gid = owner->gid;
+  }
+  directory.uid = uid.value_or(directory.uid);
+  directory.gid = gid.value_or(directory.gid);
+  STOA_TRY(path, clean_path(wanted.path));
+  wanted.path = path;
+  STOA_TRY(root, find_or_make(service.volume.ns(), request.context(), wanted.path, directory));
+  wanted.root = root;
+  STOA_TRY(added, service.volume.registry().add_export(wanted));
+  return view(added);
+}
+
+JsonResult get_export(Service& service, const Request& request) {
+  const auto picture = service.volume.registry().snapshot();
+  const core::Export* record = picture->find_export(request.arguments[0]);
+  if (record == nullptr) return no_export(request.arguments[0]);
+  return view(*record);
+}
+
+JsonResult change_export(Service& service, const Request& request) {
+  STOA_TRY(body, JsonBody::parse(request.body));
+  const std::lock_guard lock(service.edit_mutex);
+  const auto picture = service.volume.registry().snapshot();
+  const core::Export* old = picture->find_export(request.arguments[0]);
+  if (old == nullptr) return no_export(request.arguments[0]);
+  core::Export changed = *old;
+  changed.name = body.text("name").value_or(changed.name);
+  STOA_CHECK_OK(read_rules(body, changed));
+  STOA_CHECK_OK(body.finish());
+  STOA_CHECK_OK(check_reachable(changed));
+  STOA_CHECK_OK(service.volume.registry().change_export(changed));
+  return view(changed);
+}
+
+JsonResult remove_export(Service& service, const Request& request) {
+  const std::lock_guard lock(service.edit_mutex);
+  STOA_CHECK_OK(service.volume.registry().remove_export(request.arguments[0]));
+  return Json();
+}
+
+}  // namespace stoa::admin

@@ -1,0 +1,155 @@
+#include <algorithm>
+#include <limits>
+
+#include "frontends/admin/json_body.h"
+#include "frontends/admin/query.h"
+#include "frontends/admin/routes.h"
+#include "frontends/admin/views.h"
+
+namespace stoa::admin {
+namespace {
+
+constexpr std::uint32_t kFirstOrdinaryUid = 1000;
+
+Result<core::User> find(Service& service, const std::string& name) {
+  const auto picture = service.volume.registry().snapshot();
+  const core::User* user = picture->find_user(name);
+  if (user == nullptr) return fail(Errc::kNotFound, "there is no user named '" + name + "'");
+  return *user;
+}
+
+Result<std::uint32_t> free_uid(const core::RegistrySnapshot& picture) {
+  for (std::uint32_t uid = kFirstOrdinaryUid; uid < 60'000; ++uid) {
+    if (picture.find_user_by_uid(uid) == nullptr) return uid;
+  }
+  return fail(Errc::kInvalid, "no uid from 1000 to 59999 is free; give one with 'uid'");
+}
+
+// Given keys, or fresh ones; half a pair is refused.
+Result<core::S3Key> read_key(JsonBody& body) {
+  const auto access = body.text("access_key");
+  const auto secret = body.text("secret_key");
+  if (access.has_value() != secret.has_value()) {
+    return fail(Errc::kInvalid, "'access_key' and 'secret_key' belong together; give both, or none for fresh ones");
+  }
+  core::S3Key key = core::make_s3_key();
+  if (access) key = {.access_key = *access, .secret_key = *secret};
+  key.enabled = body.flag("enabled").value_or(true);
+  return key;
+}
+
+std::vector<core::S3Key>::iterator find_key(core::User& user, const std::string& access_key) {
+  return std::ranges::find(user.keys, access_key, &core::S3Key::access_key);
+}
+
+std::unexpected<Error> no_key(const Request& request) {
+  return fail(Errc::kNotFound, "user '" + request.arguments[0] + "' has no access key '" + request.arguments[1] + "'");
+}
+
+}  // namespace
+
+JsonResult list_users(Service& service, const Request&) {
+  const auto picture = service.volume.registry().snapshot();
+  Json list = Json::array();
+  for (const core::User& user : picture->users()) list.push_back(view(user));
+  return Json{{"users", std::move(list)}};
+}
+
+JsonResult create_user(Service& service, const Request& request) {
+  STOA_TRY(body, JsonBody::parse(request.body));
+  core::User user;
+  user.name = body.text("name").value_or("");
+  if (user.name.empty()) body.refuse("name", "is missing");
+  const auto uid = body.id("uid");
+  const auto gid = body.id("gid");
+  user.groups = body.ids("groups").value_or(user.groups);
+  const bool with_key = body.flag("create_key").value_or(false);
+  core::S3Key key;
+  if (with_key) {
+    STOA_TRY(made, read_key(body));
+    key = made;
+    user.keys.push_back(key);
+  }
+  STOA_CHECK_OK(body.finish());
+
+  const std::lock_guard lock(service.edit_mutex);
+  const auto picture = service.volume.registry().snapshot();
+  if (uid) {
+    user.uid = *uid;
+  } else {
+    STOA_TRY(fresh, free_uid(*picture));
+    user.uid = fresh;
+  }
+  user.gid = gid.value_or(user.uid);
+  STOA_CHECK_OK(service.volume.registry().add_user(user));
+  Json json = view(user);
+  if (with_key) json["key"] = view(key);
+  return json;
+}
+
+JsonResult get_user(Service& service, const Request& request) {
+  STOA_TRY(user, find(service, request.arguments[0]));
+  return view(user);
+}
+
+JsonResult change_user(Service& service, const Request& request) {
+  STOA_TRY(body, JsonBody::parse(request.body));
+  const std::lock_guard lock(service.edit_mutex);
+  STOA_TRY(user, find(service, request.arguments[0]));
+  user.uid = body.id("uid").value_or(user.uid);
+  user.gid = body.id("gid").value_or(user.gid);
+  user.groups = body.ids("groups").value_or(user.groups);
+  STOA_CHECK_OK(body.finish());
+  STOA_CHECK_OK(service.volume.registry().change_user(user));
+  return view(user);
+}
+
+JsonResult remove_user(Service& service, const Request& request) {
+  const std::lock_guard lock(service.edit_mutex);
+  STOA_CHECK_OK(service.volume.registry().remove_user(request.arguments[0]));
+  return Json();
+}
+
+JsonResult list_keys(Service& service, const Request& request) {
+  STOA_TRY(user, find(service, request.arguments[0]));
+  Json list = Json::array();
+  for (const core::S3Key& key : user.keys) list.push_back(view(key));
+  return Json{{"keys", std::move(list)}};
+}
+
+JsonResult add_key(Service& service, const Request& request) {
+  STOA_TRY(body, JsonBody::parse(request.body));
+  STOA_TRY(key, read_key(body));
+  STOA_CHECK_OK(body.finish());
+  const std::lock_guard lock(service.edit_mutex);
+  STOA_TRY(user, find(service, request.arguments[0]));
+  user.keys.push_back(key);
+  STOA_CHECK_OK(service.volume.registry().change_user(user));
+  return view(key);
+}
+
+JsonResult change_key(Service& service, const Request& request) {
+  STOA_TRY(body, JsonBody::parse(request.body));
+  const auto enabled = body.flag("enabled");
+  if (!enabled) body.refuse("enabled", "is missing");
+  STOA_CHECK_OK(body.finish());
+  const std::lock_guard lock(service.edit_mutex);
+  STOA_TRY(user, find(service, request.arguments[0]));
+  const auto key = find_key(user, request.arguments[1]);
+  if (key == user.keys.end()) return no_key(request);
+  key->enabled = *enabled;
+  STOA_CHECK_OK(service.volume.registry().change_user(user));
+  return Json{{"access_key", key->access_key}, {"enabled", key->enabled}};
+}
+
+JsonResult remove_key(Service& service, const Request& request) {
+  const std::lock_guard lock(service.edit_mutex);
+  STOA_TRY(user, find(service, request.arguments[0]));
+  const auto key = find_key(user, request.arguments[1]);
+  if (key == user.keys.end()) return no_key(request);
+  user.keys.erase(key);
+  STOA_CHECK_OK(service.volume.registry().change_user(user));
+  return Json();
+}
+
+}  // namespace stoa::admin

@@ -1,0 +1,106 @@
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "frontends/admin/json_body.h"
+#include "frontends/admin/query.h"
+#include "frontends/admin/routes.h"
+#include "frontends/admin/views.h"
+
+namespace stoa::admin {
+namespace {
+
+std::string_view to_string(CheckJob::State state) {
+  switch (state) {
+    case CheckJob::State::kIdle: return "idle";
+    case CheckJob::State::kRunning: return "running";
+    case CheckJob::State::kDone: return "done";
+    case CheckJob::State::kFailed: return "failed";
+  }
+  return "";
+}
+
+Json check_view(const CheckJob::Picture& picture) {
+  Json json{{"state", to_string(picture.state)}};
+  if (picture.state == CheckJob::State::kIdle) return json;
+  json["read_data"] = picture.read_data;
+  json["started"] = time_text(picture.started);
+  json["done"] = picture.done;
+  json["total"] = picture.total;
+  if (picture.state != CheckJob::State::kRunning) json["finished"] = time_text(picture.finished);
+  if (picture.state == CheckJob::State::kDone) json["report"] = view(picture.report);
+  if (picture.state == CheckJob::State::kFailed) json["error"] = picture.error;
+  return json;
+}
+
+Result<Json> volume_view(Service& service, const Request& request) {
+  const core::VolumeInfo info = service.volume.info();
+  STOA_TRY(space, service.volume.ns().statfs(request.context(), {.id = core::kRootId}));
+  STOA_TRY(used, service.volume.ns().usage(request.context(), {.dir = core::kRootId}));
+  char id[17];
+  std::snprintf(id, sizeof id, "%016llx", static_cast<unsigned long long>(info.id));
+  return Json{{"id", id},
+              {"name", info.name},
+              {"created", time_text(info.created)},
+              {"usage", view(used.usage)},
+              {"space", {{"total", space.bytes_total}, {"free", space.bytes_free}, {"available", space.bytes_available}}}};
+}
+
+}  // namespace
+
+Reply get_health(Service& service, const Request& request) {
+  // A real operation, so that a volume that no longer answers is not called healthy.
+  const auto root = service.volume.ns().getattr(request.context(), {.id = core::kRootId});
+  if (!root) return {.status = 503, .content_type = "text/plain", .body = describe(root.error()) + "\n"};
+  return {.status = 200, .content_type = "text/plain", .body = "ok\n"};
+}
+
+Reply get_metrics(Service& service, const Request&) {
+  return {.status = 200, .content_type = "text/plain; version=0.0.4", .body = service.metrics.render()};
+}
+
+JsonResult get_version(Service& service, const Request&) { return Json{{"version", service.version}}; }
+
+JsonResult get_volume(Service& service, const Request& request) { return volume_view(service, request); }
+
+JsonResult get_status(Service& service, const Request& request) {
+  STOA_TRY(volume, volume_view(service, request));
+  Json doors = Json::array();
+  for (const DoorStatus& door : service.doors()) {
+    doors.push_back({{"name", door.name}, {"open", door.open}, {"address", door.address}});
+  }
+  Json folders = Json::array();
+  bool healthy = true;
+  for (const auto& folder : service.data_directories()) {
+    folders.push_back({{"path", folder.path},
+                       {"ok", folder.ok},
+                       {"problem", folder.problem},
+                       {"total", folder.space.total},
+                       {"free", folder.space.free}});
+    healthy = healthy && folder.ok;
+  }
+  const std::vector<std::string> damage = service.volume.damage();
+  return Json{{"healthy", healthy && damage.empty()},
+              {"version", service.version},
+              {"pid", getpid()},
+              {"started", time_text(service.started)},
+              {"data", service.data_folder},
+              {"engine", service.engine},
+              {"volume", std::move(volume)},
+              {"doors", std::move(doors)},
+              {"data_directories", std::move(folders)},
+              {"damage", damage},
+              {"check", to_string(service.check.picture().state)}};
+}
+
+JsonResult get_check(Service& service, const Request&) { return check_view(service.check.picture()); }
+
+JsonResult start_check(Service& service, const Request& request) {
+  STOA_TRY(body, JsonBody::parse(request.body));
+  const bool read_data = body.flag("read_data").value_or(false);
+  STOA_CHECK_OK(body.finish());
+  STOA_CHECK_OK(service.check.start(read_data));
+  return check_view(service.check.picture());
+}
+
+}  // namespace stoa::admin

@@ -1,0 +1,156 @@
+#include "frontends/admin/views.h"
+
+#include <cstdio>
+#include <ctime>
+
+namespace stoa::admin {
+namespace {
+
+// RFC 3629: no overlong forms, no surrogates, nothing beyond U+10FFFF.
+bool is_utf8(std::string_view s) {
+  for (std::size_t i = 0; i < s.size();) {
+    const auto lead = static_cast<unsigned char>(s[i]);
+    const std::size_t more = lead < 0x80 ? 0 : lead >= 0xc2 && lead < 0xe0 ? 1 : (lead & 0xf0) == 0xe0 ? 2 : lead >= 0xf0 && lead < 0xf5 ? 3 : 4;
+    if (more == 4 || i + more >= s.size()) return false;
+    for (std::size_t k = 1; k <= more; ++k) {
+      const auto c = static_cast<unsigned char>(s[i + k]);
+      if ((c & 0xc0) != 0x80) return false;
+      if (k > 1) continue;
+      if ((lead == 0xe0 && c < 0xa0) || (lead == 0xed && c > 0x9f)) return false;
+      if ((lead == 0xf0 && c < 0x90) || (lead == 0xf4 && c > 0x8f)) return false;
+    }
+    i += more + 1;
+  }
+  return true;
+}
+
+std::string base64(std::string_view bytes) {
+  constexpr char kAlphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const auto at = [&](std::size_t k) { return i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0u; };
+    const unsigned word = at(0) << 16 | at(1) << 8 | at(2);
+    for (std::size_t k = 0; k < 4; ++k) out += i + k <= bytes.size() ? kAlphabet[word >> (18 - 6 * k) & 63] : '=';
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string_view to_string(core::FileType type) {
+  switch (type) {
+    case core::FileType::kRegular: return "file";
+    case core::FileType::kDirectory: return "directory";
+    case core::FileType::kSymlink: return "symlink";
+    case core::FileType::kBlockDevice: return "block_device";
+    case core::FileType::kCharDevice: return "character_device";
+    case core::FileType::kSocket: return "socket";
+    case core::FileType::kFifo: return "fifo";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(core::Squash squash) {
+  switch (squash) {
+    case core::Squash::kNone: return "none";
+    case core::Squash::kRoot: return "root";
+    case core::Squash::kAll: return "all";
+  }
+  return "unknown";
+}
+
+std::string time_text(Timestamp time) {
+  const std::time_t seconds = time.seconds();
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  char stamp[40];
+  std::strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", &utc);
+  std::string text = stamp;
+  if (time.nanoseconds() != 0) {
+    char fraction[16];
+    std::snprintf(fraction, sizeof fraction, ".%09u", time.nanoseconds());
+    text += fraction;
+  }
+  return text + "Z";
+}
+
+void put_bytes(Json& object, std::string_view member, std::string_view bytes) {
+  object[std::string(member)] = std::string(bytes);  // dump() replaces what is no UTF-8
+  if (!is_utf8(bytes)) object[std::string(member) + "_base64"] = base64(bytes);
+}
+
+Json view(const core::Attributes& attr) {
+  char mode[8];
+  std::snprintf(mode, sizeof mode, "%04o", attr.mode & 07777);
+  Json json{{"id", std::to_string(static_cast<std::uint64_t>(attr.id))},
+            {"generation", attr.generation},
+            {"type", to_string(attr.type)},
+            {"mode", mode},
+            {"links", attr.links},
+            {"uid", attr.uid},
+            {"gid", attr.gid},
+            {"size", attr.size},
+            {"allocated", attr.allocated},
+            {"atime", time_text(attr.atime)},
+            {"mtime", time_text(attr.mtime)},
+            {"ctime", time_text(attr.ctime)},
+            {"btime", time_text(attr.btime)},
+            {"change", attr.change},
+            {"data_version", attr.data_version}};
+  if (attr.type == core::FileType::kBlockDevice || attr.type == core::FileType::kCharDevice) {
+    json["device"] = {{"major", attr.device.major}, {"minor", attr.device.minor}};
+  }
+  return json;
+}
+
+Json view(const core::ClientRule& rule) {
+  return {{"network", rule.network.to_text()},
+          {"read_only", rule.read_only},
+          {"squash", to_string(rule.squash)},
+          {"anonymous_uid", rule.anonymous_uid},
+          {"anonymous_gid", rule.anonymous_gid}};
+}
+
+Json view(const core::Export& record) {
+  Json doors = Json::array();
+  if (record.nfs) doors.push_back("nfs");
+  if (record.s3) doors.push_back("s3");
+  Json clients = Json::array();
+  for (const core::ClientRule& rule : record.clients) clients.push_back(view(rule));
+  Json json{{"id", static_cast<std::uint32_t>(record.id)},
+            {"directory_id", std::to_string(static_cast<std::uint64_t>(record.root))},
+            {"doors", std::move(doors)},
+            {"read_only", record.read_only},
+            {"clients", std::move(clients)},
+            {"owner", record.owner},
+            {"created", time_text(record.created)}};
+  put_bytes(json, "name", record.name);
+  put_bytes(json, "path", record.path);
+  return json;
+}
+
+Json view(const core::User& user) {
+  Json keys = Json::array();
+  for (const core::S3Key& key : user.keys) keys.push_back({{"access_key", key.access_key}, {"enabled", key.enabled}});
+  return {{"name", user.name}, {"uid", user.uid}, {"gid", user.gid}, {"groups", user.groups}, {"keys", std::move(keys)}};
+}
+
+Json view(const core::S3Key& key) {
+  return {{"access_key", key.access_key}, {"secret_key", key.secret_key}, {"enabled", key.enabled}};
+}
+
+Json view(const core::Usage& usage) {
+  return {{"bytes", usage.bytes}, {"files", usage.files}, {"directories", usage.directories}};
+}
+
+Json view(const core::QuotaLimits& limits) {
+  return {{"bytes", limits.bytes ? Json(*limits.bytes) : Json()}, {"files", limits.files ? Json(*limits.files) : Json()}};
+}
+
+Json view(const core::CheckReport& report) {
+  return {{"ok", report.ok()},           {"inodes", report.inodes}, {"directories", report.directories},
+          {"files", report.files},       {"blobs", report.blobs},   {"bytes", report.bytes},
+          {"problems", report.problems}, {"problem_count", report.problem_count}};
+}
+
+}  // namespace stoa::admin

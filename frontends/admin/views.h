@@ -1,0 +1,34 @@
+// Core values as JSON.
+#pragma once
+
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "core/api/registry.h"
+#include "core/api/requests.h"
+#include "core/volume/volume.h"
+
+namespace stoa::admin {
+
+using Json = nlohmann::json;
+
+std::string_view to_string(core::FileType type);
+std::string_view to_string(core::Squash squash);
+
+// RFC 3339 in UTC with nanoseconds, as far as there are any.
+std::string time_text(Timestamp time);
+
+// Names are bytes, JSON is Unicode: what is no UTF-8 appears with replacement characters, and whole as `NAME_base64`.
+void put_bytes(Json& object, std::string_view member, std::string_view bytes);
+
+Json view(const core::Attributes& attr);
+Json view(const core::Export& record);
+Json view(const core::ClientRule& rule);
+Json view(const core::User& user);  // without secrets
+Json view(const core::S3Key& key);  // with the secret
+Json view(const core::Usage& usage);
+Json view(const core::QuotaLimits& limits);
+Json view(const core::CheckReport& report);
+
+}  // namespace stoa::admin
