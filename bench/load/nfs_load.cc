@@ -29,6 +29,7 @@ struct Options {
   std::uint64_t bytes = std::uint64_t{256} << 20;
   double seconds = 5;
   std::uint64_t seed = 1;
+  std::vector<int> server_pids;
 };
 
 [[noreturn]] void die(const std::string& why) {
@@ -38,7 +39,7 @@ struct Options {
 
 class LoadRun {
  public:
-  explicit LoadRun(const Options& options) : o_(options), session_(options.target, options.connections) {}
+  explicit LoadRun(const Options& options) : o_(options), session_(options.target, options.connections), outcome_(options.server_pids) {}
 
   int run();
 
@@ -215,6 +216,7 @@ int main(int argc, char** argv) {
   app.add_option("--files", o.files, "Files that are prepared, or entries of the listed directory");
   app.add_option("--bytes", o.bytes, "Size of the file of data loads");
   app.add_option("--seed", o.seed, "Seed of the random choices");
+  app.add_option("--pid", o.server_pids, "Processes of the server, whose CPU is reported")->delimiter(',');
   CLI11_PARSE(app, argc, argv);
   return stoa::bench::LoadRun(o).run();
 }

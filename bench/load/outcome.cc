@@ -2,6 +2,10 @@
 
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
 
 #include <nlohmann/json.hpp>
 
@@ -20,14 +24,51 @@ double process_cpu_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
+double cpu_seconds_of(const std::vector<int>& pids) {
+  double ticks = 0;
+  for (const int pid : pids) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+    std::string line;
+    std::getline(file, line);
+    // The command name, in brackets, may hold blanks; utime and stime are the 12th and 13th field behind it.
+    const std::size_t bracket = line.rfind(')');
+    if (bracket == std::string::npos) continue;
+    std::istringstream fields(line.substr(bracket + 1));
+    std::string field;
+    for (int i = 0; i < 11; ++i) fields >> field;
+    double utime = 0;
+    double stime = 0;
+    fields >> utime >> stime;
+    ticks += utime + stime;
+  }
+  return ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+double machine_cpu_seconds() {
+  std::ifstream file("/proc/stat");
+  std::string cpu;
+  file >> cpu;
+  double busy = 0;
+  for (int column = 0; column < 8; ++column) {
+    double ticks = 0;
+    file >> ticks;
+    if (column != 3 && column != 4) busy += ticks;  // idle and iowait
+  }
+  return busy / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+Outcome::Cpu Outcome::measure_cpu() const {
+  return {.generator = process_cpu_seconds(), .server = cpu_seconds_of(server_pids_), .machine = machine_cpu_seconds()};
+}
+
 void Outcome::begin() {
+  cpu_began_ = measure_cpu();
   began_ns_ = now_ns();
-  cpu_began_ = process_cpu_seconds();
 }
 
 void Outcome::end() {
   ended_ns_ = now_ns();
-  cpu_ended_ = process_cpu_seconds();
+  cpu_ended_ = measure_cpu();
 }
 
 void Outcome::succeeded(std::uint64_t started_ns, std::uint64_t bytes) {
@@ -66,8 +107,15 @@ std::string Outcome::to_json(const std::string& load, unsigned connections, unsi
       {"max_us", us(operations_.max())},
       {"errors", errors()},
       {"errors_by_reason", errors_},
-      {"generator_cpu_s", cpu_ended_ - cpu_began_},
+      {"generator_cpu_s", cpu_ended_.generator - cpu_began_.generator},
+      {"machine_cpu_s", cpu_ended_.machine - cpu_began_.machine},
   };
+  if (!server_pids_.empty()) {
+    const double server = cpu_ended_.server - cpu_began_.server;
+    json["server_cpu_s"] = server;
+    json["server_cpu_us_per_op"] = rate(server * 1e6, static_cast<double>(operations_.count()));
+    if (bytes_ > 0) json["server_cpu_s_per_gb"] = rate(server, static_cast<double>(bytes_) / 1e9);
+  }
   if (requests_.count() > 0) {
     json["requests"] = requests_.count();
     json["request_p50_us"] = us(requests_.percentile(0.50));

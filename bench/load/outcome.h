@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "bench/load/histogram.h"
 
@@ -12,8 +13,15 @@ namespace stoa::bench {
 std::uint64_t now_ns();          // monotonic
 double process_cpu_seconds();    // of this generator, so that a reader sees when it was the bottleneck
 
+// CPU seconds that the processes have used up to now, threads that ended included; an ended process adds nothing.
+double cpu_seconds_of(const std::vector<int>& pids);
+// CPU seconds that the whole machine has been busy: shows also the kernel's own threads (write-back, journal).
+double machine_cpu_seconds();
+
 class Outcome {
  public:
+  // Asks for the CPU of these processes over the timed part.
+  explicit Outcome(std::vector<int> server_pids = {}) : server_pids_(std::move(server_pids)) {}
   void begin();
   void end();
   void succeeded(std::uint64_t started_ns, std::uint64_t bytes);
@@ -39,8 +47,15 @@ class Outcome {
   std::uint64_t last_tenth_from_ns_ = 0;
   std::uint64_t began_ns_ = 0;
   std::uint64_t ended_ns_ = 0;
-  double cpu_began_ = 0;
-  double cpu_ended_ = 0;
+  struct Cpu {
+    double generator = 0;
+    double server = 0;
+    double machine = 0;
+  };
+  Cpu measure_cpu() const;
+  std::vector<int> server_pids_;
+  Cpu cpu_began_;
+  Cpu cpu_ended_;
 };
 
 }  // namespace stoa::bench
