@@ -33,6 +33,7 @@ class Outcome {
   void plan(std::uint64_t planned) { planned_ = planned; }
 
   std::uint64_t errors() const;
+  std::string first_error() const { return errors_.empty() ? "" : errors_.begin()->first; }
   std::uint64_t operations() const { return operations_.count(); }
   std::string to_json(const std::string& load, unsigned connections, unsigned inflight, std::uint64_t seed) const;
 
