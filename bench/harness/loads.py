@@ -43,3 +43,24 @@ NFS = [
     Load("rand-write-sync", "rand-write-sync", "WRITE 4 KiB FILE_SYNC at random, 1 GiB", _sized(2, 16, "--bytes", GIB, "--seconds", 4),
          ["--bytes", 32 * MIB, "--seconds", "0.3"]),
 ]
+
+
+def _s3(inflight, *more):
+    return ["--inflight", str(inflight), *map(str, more)]
+
+
+S3 = [
+    Load("get-4k", "get-4k", "GET of 4 KiB among 10 000", _s3(32, "--seconds", 4), ["--files", "200", "--seconds", "0.3"]),
+    Load("head", "head", "HEAD among 10 000", _s3(32, "--seconds", 4), ["--files", "200", "--seconds", "0.3"]),
+    Load("put-4k", "put-4k", "PUT of 4 KiB, new keys", _s3(32, "--seconds", 4), ["--count", "200"]),
+    Load("get-8m", "get-8m", "GET of 8 MiB among 16", _s3(4, "--seconds", 4), ["--seconds", "0.3"]),
+    Load("range-8m", "range-8m", "GET of an 8 MiB range of 64 MiB", _s3(4, "--seconds", 4), ["--seconds", "0.3"]),
+    Load("put-8m", "put-8m", "PUT of 8 MiB, signed payload", _s3(4, "--seconds", 4), ["--count", "4"]),
+    Load("list-100k", "list", "ListObjectsV2 of 100 000 keys, 1000 a page", _s3(1, "--files", 100_000, "--seconds", 4),
+         ["--files", "2000", "--seconds", "0.3"], "key", 100_000),
+]
+# Not part of the suite, as radosgw takes minutes to get so many keys: bench/compare s3 --only list-1m.
+S3_EXTRA = [
+    Load("list-1m", "list", "ListObjectsV2 of 1 000 000 keys, 1000 a page", _s3(1, "--files", 1_000_000, "--seconds", 4),
+         ["--files", "5000", "--seconds", "0.3"], "key", 1_000_000),
+]

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from harness import isolate, loads, nfs_servers, report, runner
+from harness import isolate, loads, nfs_servers, report, runner, s3_servers
 from harness.stoa_server import Stoa
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 def main():
     parser = argparse.ArgumentParser(prog="bench/compare", description=__doc__)
-    parser.add_argument("suite", choices=["nfs"])
+    parser.add_argument("suite", choices=["nfs", "s3"])
     parser.add_argument("--rounds", type=int, help="rounds, interleaved (default 5; 1 with --short)")
     parser.add_argument("--short", action="store_true", help="a smoke test: every load, tiny sizes, nothing is judged")
     parser.add_argument("--only", help="loads, separated by commas")
@@ -38,20 +38,26 @@ def main():
 
 
 def compare(options, work):
-    suite_loads = {"nfs": loads.NFS}[options.suite]
+    suite_loads = {"nfs": loads.NFS, "s3": loads.S3}[options.suite]
     if options.only:
         wanted = options.only.split(",")
+        suite_loads = suite_loads + (loads.S3_EXTRA if options.suite == "s3" else [])
         unknown = set(wanted) - {load.name for load in suite_loads}
         if unknown:
             sys.exit(f"bench/compare: no such load: {', '.join(sorted(unknown))}; there are: {', '.join(l.name for l in suite_loads)}")
         suite_loads = [load for load in suite_loads if load.name in wanted]
-    servers = [Stoa(work, str(ROOT)), nfs_servers.Ganesha(work)]
+    if options.suite == "nfs":
+        servers = [Stoa(work, str(ROOT)), nfs_servers.Ganesha(work)]
+    else:
+        servers = [Stoa(work, str(ROOT)), s3_servers.Nginx(work), s3_servers.Radosgw(work, str(ROOT))]
     if options.servers:
         servers = [server for server in servers if server.name in options.servers.split(",")]
     generator = os.path.join(options.build, "bench", "load", f"{options.suite}_load")
     if not os.access(generator, os.X_OK):
         sys.exit(f"bench/compare: {generator} is not built (ninja -C {options.build} {options.suite}_load)")
     running, absent = runner.start_all(servers)
+    if options.suite == "s3":
+        runner.make_buckets(running, generator)
     began = datetime.datetime.now(datetime.timezone.utc)
     try:
         results = runner.run_rounds(options.suite, running, suite_loads, options.rounds, options.short, generator,
@@ -59,4 +65,4 @@ def compare(options, work):
     finally:
         for server in running:
             server.stop()
-    return report.publish(options, began, suite_loads, servers, absent, results)
+    return report.publish(options, began, suite_loads, running, absent, results, ROOT)
