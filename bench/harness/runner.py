@@ -18,7 +18,7 @@ def start_all(servers):
         try:
             server.start()
             running.append(server)
-        except process.ServerFailed as failure:
+        except (process.ServerFailed, OSError, subprocess.SubprocessError) as failure:
             absent[server.name] = str(failure)
             say(f"!! {server.name} is left out: {failure}")
             server.stop()

@@ -90,7 +90,7 @@ class Radosgw:
         config = os.path.join(self.folder, "ceph.conf")
         with open(config, "a") as file:
             file.write(f"""[client.admin]
-rgw_frontends = beast endpoint=127.0.0.1:{self.port}
+rgw_frontends = beast endpoint=127.0.0.1:{self.port} tcp_nodelay=1
 rgw_data = {self.folder}/rgw
 rgw_enable_usage_log = false
 rgw_enable_ops_log = false
@@ -116,4 +116,5 @@ rgw_enable_ops_log = false
     def stop(self):
         process.stop(self.server)
         if self.up:
+            self.up = False
             subprocess.run([self.cephlab, "down", self.folder, "--rm"], capture_output=True, timeout=180)

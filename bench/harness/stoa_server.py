@@ -50,7 +50,7 @@ class Stoa:
                 "--secret-key", self.facts["STOA_S3_SECRET_KEY"]]
 
     def stop(self):
-        if self.server is None:
+        if self.server is None or self.server.poll() is not None:
             return
         self.server.stdin.close()  # tests/serve ends, and removes its data, when its input closes
         try:
