@@ -49,15 +49,21 @@ Digest hmac(std::string_view key, std::string_view message) {
 
 std::string sha256_hex(std::string_view data) { return hex(sha256(data)); }
 
-S3Signer::S3Signer(S3Keys keys, std::string host) : keys_(std::move(keys)), host_(std::move(host)) {}
-
-void S3Signer::refresh_date() {
+std::int64_t wall_clock_seconds() {
   timespec now{};
   clock_gettime(CLOCK_REALTIME_COARSE, &now);
-  if (now.tv_sec == second_) return;
-  second_ = now.tv_sec;
+  return now.tv_sec;
+}
+
+S3Signer::S3Signer(S3Keys keys, std::string host, std::function<std::int64_t()> now)
+    : keys_(std::move(keys)), host_(std::move(host)), now_(std::move(now)) {}
+
+void S3Signer::refresh_date() {
+  const time_t second = now_();
+  if (second == second_) return;
+  second_ = second;
   tm parts{};
-  gmtime_r(&now.tv_sec, &parts);
+  gmtime_r(&second, &parts);
   char text[32];
   strftime(text, sizeof(text), "%Y%m%dT%H%M%SZ", &parts);
   const bool new_day = date_.compare(0, 8, text, 8) != 0;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,8 @@ struct S3Keys {
 
 std::string sha256_hex(std::string_view data);
 
+std::int64_t wall_clock_seconds();
+
 struct SignedHeaders {
   std::string date;           // "x-amz-date: ..."
   std::string payload;        // "x-amz-content-sha256: ..."
@@ -24,7 +27,8 @@ struct SignedHeaders {
 
 class S3Signer {
  public:
-  S3Signer(S3Keys keys, std::string host);
+  // `now`: seconds since 1970; tests give a fixed one.
+  S3Signer(S3Keys keys, std::string host, std::function<std::int64_t()> now = wall_clock_seconds);
 
   // `path` and `query` must be in canonical form already: percent-encoded, parameters sorted, "a=b&c=d".
   // `payload_hash`: 64 hex digits, or "UNSIGNED-PAYLOAD".
@@ -35,6 +39,7 @@ class S3Signer {
 
   S3Keys keys_;
   std::string host_;
+  std::function<std::int64_t()> now_;
   std::int64_t second_ = 0;
   std::string date_;  // 20260102T030405Z
   std::string scope_;
