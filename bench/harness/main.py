@@ -1,0 +1,90 @@
+"""Command line of bench/compare."""
+import argparse
+import datetime
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from pathlib import Path
+
+from harness import isolate, loads, nfs_servers, report, rest, runner, s3_servers
+from harness.stoa_server import Stoa
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        prog="bench/compare", description="Compares Stoa with what a user would otherwise pick, side by side. See bench/README.md.")
+    parser.add_argument("suite", choices=["nfs", "s3", "rest"], help="rest: idle cost, and memory after a million files")
+    parser.add_argument("--rounds", type=int, help="rounds, interleaved (default 5; 1 with --short)")
+    parser.add_argument("--short", action="store_true", help="a smoke test: every load, tiny sizes, nothing is judged or written")
+    parser.add_argument("--only", help="loads, separated by commas")
+    parser.add_argument("--servers", help="servers, separated by commas (default: all of the suite)")
+    parser.add_argument("--build", default=str(ROOT / "build" / "release"), help="build directory with the generators")
+    parser.add_argument("--work", help="servers keep their data in a new folder of this one (default: $TMPDIR or /var/tmp)")
+    parser.add_argument("--results", default=str(ROOT / "bench" / "results"), help="where JSON and SVG go")
+    options = parser.parse_args()
+    # Alone, Stoa needs no namespace (its ports are free ones), so the smoke test runs without root too.
+    if options.servers != "stoa":
+        isolate.enter()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench/compare: ended by SIGTERM"))  # so that the servers are stopped
+    if options.rounds is None:
+        options.rounds = 1 if options.short else 5
+    base = options.work or os.environ.get("TMPDIR") or "/var/tmp"
+    os.makedirs(base, exist_ok=True)
+    work = tempfile.mkdtemp(prefix="stoa-bench.", dir=base)
+    os.environ["TMPDIR"] = work
+    try:
+        return compare(options, work)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def chosen_loads(options):
+    chosen = {"nfs": loads.NFS, "s3": loads.S3, "rest": []}[options.suite]
+    if not options.only:
+        return chosen
+    wanted = options.only.split(",")
+    known = chosen + (loads.S3_EXTRA if options.suite == "s3" else [])
+    unknown = set(wanted) - {load.name for load in known}
+    if unknown:
+        sys.exit(f"bench/compare: no such load: {', '.join(sorted(unknown))}; there are: {', '.join(load.name for load in known)}")
+    return [load for load in known if load.name in wanted]
+
+
+def chosen_servers(options, work):
+    if options.suite == "s3":
+        servers = [Stoa(work, str(ROOT)), s3_servers.Nginx(work), s3_servers.Radosgw(work, str(ROOT))]
+    else:
+        servers = [Stoa(work, str(ROOT)), nfs_servers.Ganesha(work)]
+    if not options.servers:
+        return servers
+    wanted = options.servers.split(",")
+    unknown = set(wanted) - {server.name for server in servers}
+    if unknown:
+        sys.exit(f"bench/compare: no such server: {', '.join(sorted(unknown))}; there are: {', '.join(s.name for s in servers)}")
+    return [server for server in servers if server.name in wanted]
+
+
+def compare(options, work):
+    suite_loads = chosen_loads(options)
+    servers = chosen_servers(options, work)
+    name = "s3_load" if options.suite == "s3" else "nfs_load"
+    generator = os.path.join(options.build, "bench", "load", name)
+    if not os.access(generator, os.X_OK):
+        sys.exit(f"bench/compare: {generator} is not built (ninja -C {options.build} {name})")
+    try:
+        running, absent = runner.start_all(servers)
+        if options.suite == "rest":
+            return rest.compare(options, running, absent, generator, ROOT)
+        if options.suite == "s3":
+            runner.make_buckets(running, generator)
+        began = datetime.datetime.now(datetime.timezone.utc)
+        results = runner.run_rounds(options.suite, running, suite_loads, options.rounds, options.short, generator,
+                                    lambda server: getattr(server, options.suite + "_arguments")())
+    finally:
+        for server in servers:
+            server.stop()
+    return report.publish(options, began, suite_loads, running, absent, results, ROOT)

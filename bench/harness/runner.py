@@ -1,0 +1,78 @@
+"""Rounds: in each, every load runs against every server in turn, so that both see the same minute of the machine."""
+import json
+import os
+import subprocess
+import sys
+
+from harness import process
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def start_all(servers):
+    """Starts each server; those that fail are named with the reason and left out."""
+    running, absent = [], {}
+    for server in servers:
+        try:
+            server.start()
+            running.append(server)
+        except (process.ServerFailed, OSError, subprocess.SubprocessError) as failure:
+            absent[server.name] = str(failure)
+            say(f"!! {server.name} is left out: {failure}")
+            server.stop()
+    return running, absent
+
+
+def make_buckets(servers, generator):
+    for server in servers:
+        if server.name == "radosgw":
+            subprocess.run([generator, *server.s3_arguments(), "--load", "create-bucket"], check=True, stdout=subprocess.DEVNULL)
+
+
+def run_once(generator, server_arguments, load, pids, tag, short, seconds_limit=900):
+    """One run of the load generator; its JSON, or {"failed": why}."""
+    arguments = {}
+    order = load.arguments + (load.short if short else [])
+    for flag, value in zip(order[::2], order[1::2]):
+        arguments[flag] = str(value)
+    command = [generator, *server_arguments, "--load", load.load, "--tag", tag, "--pid", ",".join(map(str, pids))]
+    for flag, value in arguments.items():
+        command += [flag, value]
+    os.sync()  # what an earlier run left dirty must not be written at this one's cost
+    process.reset_peak(pids)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds_limit)
+    except subprocess.TimeoutExpired:
+        return {"failed": f"no end after {seconds_limit} s"}
+    lines = done.stdout.strip().splitlines()
+    if not lines:
+        return {"failed": (done.stderr.strip() or f"status {done.returncode}")[-400:]}
+    result = json.loads(lines[-1])
+    result["rate"] = result["ops_per_s"] * (1.0 if load.scale == 1.0 else result.get("entries", load.scale))
+    if load.scale != 1.0 and "server_cpu_us_per_op" in result:
+        result["server_cpu_us_per_op"] /= result.get("entries", load.scale)
+    result["peak_mib"] = process.peak_mib(pids)
+    result["resident_mib"] = process.resident_mib(pids)
+    return result
+
+
+def run_rounds(suite, servers, loads, rounds, short, generator, arguments_of):
+    """results[load][server] = list of one JSON a round."""
+    results = {load.name: {server.name: [] for server in servers} for load in loads}
+    for number in range(rounds):
+        for load in loads:
+            # The order turns each round, so that nobody always comes second.
+            for server in servers if number % 2 == 0 else servers[::-1]:
+                if load.load in getattr(server, "lacks", ()):
+                    continue
+                result = run_once(generator, arguments_of(server), load, server.pids(), f"{load.name}-{number}", short)
+                results[load.name][server.name].append(result)
+                if "failed" in result:
+                    say(f"[{suite} {number + 1}/{rounds}] {load.name:16} {server.name:10} FAILED: {result['failed']}")
+                else:
+                    say(f"[{suite} {number + 1}/{rounds}] {load.name:16} {server.name:10} {result['rate']:12.0f} {load.per}/s"
+                        f"  cpu {result.get('server_cpu_us_per_op', 0):9.1f} us/{load.per}  p50 {result['p50_us']:9.0f} us"
+                        f"  p99 {result['p99_us']:9.0f} us" + (f"  ERRORS {result['errors_by_reason']}" if result["errors"] else ""))
+    return results

@@ -1,0 +1,161 @@
+// The core by itself, on both engines: what a door pays before it has encoded a byte.
+#include <benchmark/benchmark.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <map>
+
+#include "bench/micro/core_fixture.h"
+
+namespace stoa::core {
+namespace {
+
+constexpr std::uint64_t kFiles = 100'000;
+
+double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+         static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+// One volume an engine, with a directory of many files, for everything that only reads.
+struct Shared {
+  explicit Shared(Engine engine) : fixture(engine), dir(fixture.filled_directory("many", kFiles)) {}
+  CoreFixture fixture;
+  FileId dir;
+};
+Shared& shared(Engine engine) {
+  static std::map<Engine, std::unique_ptr<Shared>> all;
+  auto& one = all[engine];
+  if (!one) one = std::make_unique<Shared>(engine);
+  return *one;
+}
+Engine engine_of(const benchmark::State& state) { return static_cast<Engine>(state.range(0)); }
+
+void BM_Getattr(benchmark::State& state) {
+  Shared& s = shared(engine_of(state));
+  const FileId id = s.fixture.ns().lookup({}, {.parent = s.dir, .name = numbered(7)})->attr.id;
+  const OpContext ctx;
+  for (auto _ : state) benchmark::DoNotOptimize(s.fixture.ns().getattr(ctx, {.id = id}));
+}
+
+void BM_LookupCached(benchmark::State& state) {
+  Shared& s = shared(engine_of(state));
+  const OpContext ctx;
+  std::uint64_t i = 0;
+  for (auto _ : state) {
+    const std::string name = numbered(i++ * 7919 % 1000);
+    benchmark::DoNotOptimize(s.fixture.ns().lookup(ctx, {.parent = s.dir, .name = name}));
+  }
+}
+
+void BM_LookupAbsent(benchmark::State& state) {
+  Shared& s = shared(engine_of(state));
+  const OpContext ctx;
+  std::uint64_t i = 0;
+  for (auto _ : state) {
+    const std::string name = "absent" + std::to_string(i++);
+    benchmark::DoNotOptimize(s.fixture.ns().lookup(ctx, {.parent = s.dir, .name = name}));
+  }
+}
+
+// Items are entries.
+void readdir_all(benchmark::State& state, bool attributes) {
+  Shared& s = shared(engine_of(state));
+  const OpContext ctx;
+  std::int64_t entries = 0;
+  std::uint64_t cookie = 0;
+  for (auto _ : state) {
+    const auto page = s.fixture.ns().readdir(ctx, {.dir = s.dir, .cookie = cookie, .want_attributes = attributes});
+    if (!page) {
+      state.SkipWithError("readdir failed");
+      break;
+    }
+    entries += static_cast<std::int64_t>(page->entries.size());
+    cookie = page->end ? 0 : page->entries.back().cookie;
+  }
+  state.SetItemsProcessed(entries);
+}
+void BM_ReaddirPage(benchmark::State& state) { readdir_all(state, false); }
+void BM_ReaddirPlusPage(benchmark::State& state) { readdir_all(state, true); }
+
+// Items are keys.
+void BM_ListKeysPage(benchmark::State& state) {
+  Shared& s = shared(engine_of(state));
+  const OpContext ctx;
+  std::int64_t keys = 0;
+  std::string after;
+  for (auto _ : state) {
+    const auto page = s.fixture.ns().list_keys(ctx, {.root = s.dir, .start_after = after});
+    if (!page) {
+      state.SkipWithError("list_keys failed");
+      break;
+    }
+    keys += static_cast<std::int64_t>(page->keys.size());
+    after = page->truncated ? page->next_start_after : "";
+  }
+  state.SetItemsProcessed(keys);
+}
+
+// The worst case on purpose: every thread creates in one hot directory, and every create is durable on return.
+class CreateBench : public benchmark::Fixture {
+ public:
+  void SetUp(const benchmark::State& state) override {
+    if (state.thread_index() != 0) return;
+    fixture = std::make_unique<CoreFixture>(static_cast<Engine>(state.range(0)));
+    dirs.clear();
+    for (int i = 0; i < state.threads(); ++i) dirs.push_back(fixture->mkdir("d" + std::to_string(i)));
+  }
+  void TearDown(const benchmark::State& state) override {
+    if (state.thread_index() == 0) fixture.reset();
+  }
+
+ protected:
+  void run(benchmark::State& state, bool one_directory, bool then_remove) {
+    const double before = state.thread_index() == 0 ? cpu_seconds() : 0;
+    const OpContext ctx;
+    const std::string stem = "t" + std::to_string(state.thread_index()) + "-";
+    const FileId dir = dirs[one_directory ? 0 : static_cast<std::size_t>(state.thread_index())];
+    std::uint64_t i = 0;
+    for (auto _ : state) {
+      const std::string name = stem + std::to_string(i++);
+      if (!fixture->ns().create(ctx, {.parent = dir, .name = name})) state.SkipWithError("create failed");
+      if (then_remove && !fixture->ns().unlink(ctx, {.parent = dir, .name = name})) state.SkipWithError("unlink failed");
+    }
+    state.SetItemsProcessed(state.iterations());
+    if (state.thread_index() == 0) {
+      // All threads do about the same number, so the process's CPU is shared out by this thread's.
+      state.counters["cpu_us_each"] =
+          (cpu_seconds() - before) * 1e6 / static_cast<double>(state.iterations()) / static_cast<double>(state.threads());
+    }
+  }
+  static inline std::unique_ptr<CoreFixture> fixture;
+  static inline std::vector<FileId> dirs;
+};
+
+BENCHMARK_DEFINE_F(CreateBench, DurableInOneDirectory)(benchmark::State& state) { run(state, true, false); }
+BENCHMARK_DEFINE_F(CreateBench, DurableInManyDirectories)(benchmark::State& state) { run(state, false, false); }
+BENCHMARK_DEFINE_F(CreateBench, CreateAndUnlink)(benchmark::State& state) { run(state, true, true); }
+
+void engines(benchmark::internal::Benchmark* bench) {
+  bench->ArgName("rocks")->Arg(static_cast<int>(Engine::kMemory))->Arg(static_cast<int>(Engine::kRocks));
+}
+void threads(benchmark::internal::Benchmark* bench) {
+  bench->ArgName("rocks")->UseRealTime();
+  for (const Engine engine : {Engine::kMemory, Engine::kRocks}) bench->Arg(static_cast<int>(engine));
+  for (const int count : {1, 16, 32, 64}) bench->Threads(count);
+}
+
+BENCHMARK(BM_Getattr)->Apply(engines);
+BENCHMARK(BM_LookupCached)->Apply(engines);
+BENCHMARK(BM_LookupAbsent)->Apply(engines);
+BENCHMARK(BM_ReaddirPage)->Apply(engines);
+BENCHMARK(BM_ReaddirPlusPage)->Apply(engines);
+BENCHMARK(BM_ListKeysPage)->Apply(engines);
+BENCHMARK_REGISTER_F(CreateBench, DurableInOneDirectory)->Apply(threads);
+BENCHMARK_REGISTER_F(CreateBench, DurableInManyDirectories)->Apply(threads);
+BENCHMARK_REGISTER_F(CreateBench, CreateAndUnlink)->Apply(threads);
+
+}  // namespace
+}  // namespace stoa::core
