@@ -212,8 +212,9 @@ static void before_write(struct file* f, int fd, uint64_t offset, uint64_t lengt
   struct stat st;
   pthread_mutex_lock(&f->mutex);
   if (length == 0 || fstat(fd, &st) != 0) return;
-  save_range(f, (uint64_t)st.st_size, offset, length);
+  /* The size first: it is put back last, and cuts off what the old bytes may have put behind it. */
   if (offset + length > (uint64_t)st.st_size) record_data(f, POWERCUT_SIZE, (uint64_t)st.st_size, 0, NULL, 0);
+  save_range(f, (uint64_t)st.st_size, offset, length);
 }
 
 static void before_truncate(struct file* f, uint64_t old_size, uint64_t new_size) {
