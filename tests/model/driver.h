@@ -51,6 +51,7 @@ class Driver {
   bool verify_reply(const core::Attributes& attr, FileId id);
   bool learn(FileId placeholder, FileId real);
   bool learn_new_directories();
+  bool forgive_pruned_directories(FileId root);
   bool after_create(const Verdict& verdict, const Result<core::CreateReply>& reply, FileId parent);
 
   // Whole comparisons (compare.cc).

@@ -43,7 +43,7 @@ bool Driver::do_put_key() {
   if (!same_outcome(verdict, reply)) return false;
   if (!reply) {
     if (upload) ns().upload_discard(*request.upload);
-    return verify_touched(verdict);
+    return forgive_pruned_directories(root) && verify_touched(verdict);
   }
   if (reply->replaced == verdict.created) return differ("`replaced` is wrong");
   if (!verdict.created && reply->attr.id != verdict.subject) return differ("the object got another id");
@@ -59,6 +59,15 @@ bool Driver::do_put_key() {
   std::erase_if(touched.touched, [&](const auto& item) { return !twin_.exists(item.first); });
   if (verdict.created && !verify(id, Touch::kNone)) return false;
   return verify_touched(touched) && compare_meta(root, key) && compare_content(id);
+}
+
+// A put that fails takes the directories back that it made; those they stood in show that in their time stamps.
+bool Driver::forgive_pruned_directories(FileId root) {
+  if (!twin_.exists(root)) return true;
+  for (const auto& [id, inode] : twin_.inodes) {
+    if (inode.is_directory() && twin_.is_below(id, root) && !verify(id, Touch::kMaybe)) return false;
+  }
+  return true;
 }
 
 bool Driver::do_remove_key() {
@@ -183,7 +192,7 @@ bool Driver::do_concatenate() {
   Verdict verdict = twin_.concatenate(request, present);
   const auto reply = ns().concatenate(ctx, request);
   if (!same_outcome(verdict, reply)) return false;
-  if (!reply) return verify_touched(verdict);
+  if (!reply) return forgive_pruned_directories(core::kRootId) && verify_touched(verdict);
   if (!learn_new_directories()) return false;
   if (verdict.created && !learn(Twin::kPlaceholder, reply->attr.id)) return false;
   const FileId id = reply->attr.id;

@@ -42,10 +42,6 @@ Verdict Twin::put_key(FileId root, std::string_view key, const TwinContent& cont
     if (expect && expect->version && (!is_file || expect->version != present)) {
       verdict.errors.insert(verdict.errors.end(), {Errc::kPreconditionFailed, Errc::kNotFound});
     }
-    if (old != core::kNoFile && !is_file) {
-      // A symlink or device has the name: no object can be there.
-      verdict.errors.insert(verdict.errors.end(), {Errc::kWrongType, Errc::kExists});
-    }
     if (!verdict.ok()) return verdict;
     const auto parts = components(key);
     FileId dir = root;
@@ -66,7 +62,9 @@ Verdict Twin::put_key(FileId root, std::string_view key, const TwinContent& cont
       dir = fresh.id;
       twin.insert(parent, parts[i] + "/", twin.inodes[fresh.id] = fresh);
     }
-    if (old == core::kNoFile) {
+    if (!is_file) {
+      // A symlink or device of that name makes room, as it would for a rename.
+      if (old != core::kNoFile) twin.drop_link(dir, parts.back(), verdict);
       TwinInode fresh;
       fresh.id = kPlaceholder;
       fresh.mode = mode;

@@ -361,9 +361,8 @@ Verdict Twin::rename(const core::RenameRequest& request, const Credentials& cred
     } else {
       inode.links.erase({request.from_parent, from});
       inode.links.emplace(request.to_parent, stored);
-      bool at_home = false;
-      for (const auto& [parent, link] : inode.links) at_home = at_home || parent == inode.home;
-      if (!at_home) inode.home = request.to_parent;
+      // The charge goes along with a name in the file's home.
+      if (inode.home == request.from_parent) inode.home = request.to_parent;
     }
     verdict.touched[request.from_parent] = Touch::kContent;
     verdict.touched[request.to_parent] = Touch::kContent;
