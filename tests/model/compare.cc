@@ -256,7 +256,6 @@ bool Driver::compare_all() {
     return true;
   };
   if (!whole()) return false;
-  if (!engine_.persistent()) return true;
   describe("-- reopen");
   engine_.close();
   if (auto opened = engine_.open(volume_options()); !opened) return differ("reopen: " + stoa::describe(opened.error()));
