@@ -1,0 +1,168 @@
+// An obvious twin of a volume: maps and strings, no locks, no store, no caches. It is written from the contracts in
+// core/api/*.h and answers one question for each operation: which errors are right (none: it must succeed), and what is
+// true afterwards. Copying a Twin is cheap enough to try an operation and throw the copy away, which is how quotas work.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "core/api/attributes.h"
+#include "core/api/context.h"
+#include "core/api/requests.h"
+#include "tests/model/twin_content.h"
+
+namespace stoa::model {
+
+using core::FileId;
+using core::FileType;
+
+// The stored name of an entry: a directory's carries a trailing '/', so `a` and `a/` can stand side by side.
+using Stored = std::string;
+
+struct TwinMeta {
+  std::string bytes;
+  bool current = true;  // no content change since
+};
+
+struct TwinInode {
+  FileId id = core::kNoFile;
+  FileType type = FileType::kRegular;
+  std::uint32_t mode = 0, uid = 0, gid = 0;
+  core::DeviceNumber device{};
+  TwinContent content;
+  std::string target;
+  std::map<std::string, std::string> xattrs;
+  std::optional<TwinMeta> meta;
+  std::optional<std::uint64_t> verifier;  // of an exclusive create
+  // Directories.
+  std::map<Stored, FileId> names;
+  FileId parent = core::kNoFile;
+  bool implied = false;
+  core::QuotaLimits limits;
+  // Others: every name, and the directory that the file is charged to.
+  std::set<std::pair<FileId, Stored>> links;
+  FileId home = core::kNoFile;
+
+  bool is_directory() const { return type == FileType::kDirectory; }
+  std::uint64_t size() const { return type == FileType::kSymlink ? target.size() : content.size(); }
+};
+
+// How an operation may show in the time stamps of an inode.
+enum class Touch : std::uint8_t {
+  kNone,
+  kMaybe,       // allowed to look changed or not (a change that changes nothing)
+  kAttributes,  // ctime and change counter
+  kContent,     // mtime as well; of a file also data_version
+};
+
+// What the twin says about an operation. `errors` holds every error that would be right; empty: it must succeed.
+struct Verdict {
+  std::vector<Errc> errors;
+  std::map<FileId, Touch> touched;  // on success
+  FileId subject = core::kNoFile;   // the file that the operation was about, where the caller needs it
+  bool created = false;
+
+  bool ok() const { return errors.empty(); }
+  bool allows(Errc code) const {
+    for (const Errc error : errors) {
+      if (error == code) return true;
+    }
+    return false;
+  }
+};
+
+class Twin {
+ public:
+  Twin();
+
+  // Runs `body` on this twin; when that pushed a directory above its limit, takes everything back and adds kQuota.
+  template <class Body>
+  Verdict within_quota(Body body) {
+    const std::map<FileId, core::Usage> before = limited_usage();
+    if (before.empty()) return body(*this);
+    Twin saved = *this;
+    Verdict verdict = body(*this);
+    if (verdict.ok() && exceeds(before)) {
+      *this = std::move(saved);
+      verdict = {.errors = {Errc::kQuota}};
+    }
+    return verdict;
+  }
+
+  bool exists(FileId id) const { return inodes.contains(id); }
+  TwinInode& at(FileId id) { return inodes.at(id); }
+  const TwinInode& at(FileId id) const { return inodes.at(id); }
+
+  // --- names as POSIX doors see them (twin_names.cc)
+  std::string shown(const TwinInode& dir, const Stored& stored) const;
+  bool hidden(const TwinInode& dir, const Stored& stored) const;
+  // The stored name that a POSIX name stands for; nullopt: there is none now.
+  std::optional<Stored> find(const TwinInode& dir, std::string_view name) const;
+  Verdict lookup(FileId parent, std::string_view name, const core::Credentials& cred, FileId* found) const;
+  bool empty_for_posix(const TwinInode& dir) const;
+
+  // Makes an entry for a new inode. The caller learns its id from the volume only after success, so the new inode gets
+  // a placeholder id that adopt() replaces.
+  static constexpr FileId kPlaceholder{~0ull};
+  void adopt(FileId placeholder, FileId real);
+
+  Verdict create(const core::CreateRequest& request, const core::Credentials& cred);
+  Verdict open(const core::OpenRequest& request, const core::Credentials& cred);
+  Verdict make(FileId parent, std::string_view name, TwinInode fresh, const core::Credentials& cred);
+  Verdict link(const core::LinkRequest& request, const core::Credentials& cred);
+  Verdict unlink(FileId parent, std::string_view name, const core::Credentials& cred);
+  Verdict rmdir(FileId parent, std::string_view name, const core::Credentials& cred);
+  Verdict rename(const core::RenameRequest& request, const core::Credentials& cred);
+
+  // --- content and attributes (twin_data.cc)
+  Verdict setattr(const core::SetattrRequest& request, const core::Credentials& cred);
+  Verdict write(FileId id, std::uint64_t offset, std::string_view data, const core::Credentials& cred);
+  Verdict allocate(const core::RangeRequest& request);
+  Verdict punch(const core::RangeRequest& request);
+  Verdict copy_range(const core::CopyRangeRequest& request);
+  Verdict set_xattr(const core::SetXattrRequest& request);
+  Verdict remove_xattr(const core::RemoveXattrRequest& request);
+
+  // --- keys (twin_keys.cc)
+  FileId find_key(FileId root, std::string_view key) const;
+  Verdict put_key(FileId root, std::string_view key, const TwinContent& content, std::string_view meta,
+                  std::uint32_t mode, const std::optional<core::ObjectExpectation>& expect,
+                  const std::optional<core::ObjectVersion>& present);
+  Verdict remove_key(FileId root, std::string_view key, bool* removed);
+  Verdict concatenate(const core::ConcatenateRequest& request, const std::optional<core::ObjectVersion>& present);
+  // Every key below root, and with delimiter "/" every directory as a key that ends in "/": sorted.
+  struct KeyOrPrefix {
+    std::string text;
+    FileId id = core::kNoFile;  // kNoFile: a rolled-up prefix
+  };
+  std::vector<KeyOrPrefix> list(FileId root, std::string_view prefix, std::string_view delimiter) const;
+
+  // --- usage (twin_usage.cc)
+  core::Usage usage(FileId dir) const;  // counted, by walking
+  bool is_below(FileId id, FileId ancestor) const;
+
+  std::map<FileId, TwinInode> inodes;
+
+ private:
+  friend struct TwinNames;
+  void insert(TwinInode& dir, const Stored& stored, TwinInode& child);
+  void erase(TwinInode& dir, const Stored& stored);
+  // Takes a file's name away; forgets the inode with its last name.
+  void drop_link(FileId dir, const Stored& stored, Verdict& verdict);
+  std::map<FileId, core::Usage> limited_usage() const;
+  bool exceeds(const std::map<FileId, core::Usage>& before) const;
+  void collect(FileId dir, const std::string& path, bool directories,
+               std::map<std::string, FileId>& keys) const;
+};
+
+// Permission bits of `wanted` (1 execute, 2 write, 4 read) that are missing: true.
+bool denied(const core::Credentials& cred, const TwinInode& inode, std::uint32_t wanted);
+
+}  // namespace stoa::model

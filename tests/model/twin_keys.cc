@@ -1,0 +1,165 @@
+#include "tests/model/twin.h"
+
+namespace stoa::model {
+namespace {
+
+// "a//b" is the directories "a/" and "/" and the file "b"; "a/" is the file "" in "a/".
+std::vector<std::string> components(std::string_view key) {
+  std::vector<std::string> out;
+  for (;;) {
+    const auto slash = key.find('/');
+    out.emplace_back(key.substr(0, slash));
+    if (slash == std::string_view::npos) return out;
+    key.remove_prefix(slash + 1);
+  }
+}
+
+}  // namespace
+
+FileId Twin::find_key(FileId root, std::string_view key) const {
+  const auto parts = components(key);
+  FileId dir = root;
+  for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
+    const auto it = at(dir).names.find(parts[i] + "/");
+    if (it == at(dir).names.end()) return core::kNoFile;
+    dir = it->second;
+  }
+  const auto it = at(dir).names.find(parts.back());
+  return it == at(dir).names.end() ? core::kNoFile : it->second;
+}
+
+Verdict Twin::put_key(FileId root, std::string_view key, const TwinContent& content, std::string_view meta,
+                      std::uint32_t mode, const std::optional<core::ObjectExpectation>& expect,
+                      const std::optional<core::ObjectVersion>& present) {
+  return within_quota([&](Twin& twin) -> Verdict {
+    if (!twin.exists(root)) return {.errors = {Errc::kStale}};
+    if (!twin.at(root).is_directory()) return {.errors = {Errc::kNotDirectory}};
+    if (key.empty() || key.size() > core::kKeyBytesMax) return {.errors = {Errc::kInvalid, Errc::kNameTooLong, Errc::kTooLarge}};
+    Verdict verdict;
+    const FileId old = twin.find_key(root, key);
+    const bool is_file = old != core::kNoFile && twin.at(old).type == FileType::kRegular;
+    if (expect && expect->must_not_exist && is_file) verdict.errors.push_back(Errc::kPreconditionFailed);
+    if (expect && expect->version && (!is_file || expect->version != present)) {
+      verdict.errors.insert(verdict.errors.end(), {Errc::kPreconditionFailed, Errc::kNotFound});
+    }
+    if (!verdict.ok()) return verdict;
+    const auto parts = components(key);
+    FileId dir = root;
+    // New directories are numbered down from the placeholder of the file; adopt_path() learns them.
+    std::uint64_t placeholder = static_cast<std::uint64_t>(kPlaceholder);
+    for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
+      TwinInode& parent = twin.at(dir);
+      const auto it = parent.names.find(parts[i] + "/");
+      if (it != parent.names.end()) {
+        dir = it->second;
+        continue;
+      }
+      TwinInode fresh;
+      fresh.id = FileId{--placeholder};
+      fresh.type = FileType::kDirectory;
+      fresh.implied = true;
+      verdict.touched[dir] = Touch::kContent;
+      dir = fresh.id;
+      twin.insert(parent, parts[i] + "/", twin.inodes[fresh.id] = fresh);
+    }
+    if (!is_file) {
+      // A symlink or device of that name makes room, as it would for a rename.
+      if (old != core::kNoFile) twin.drop_link(dir, parts.back(), verdict);
+      TwinInode fresh;
+      fresh.id = kPlaceholder;
+      fresh.mode = mode;
+      twin.insert(twin.at(dir), parts.back(), twin.inodes[kPlaceholder] = fresh);
+      verdict.touched[dir] = Touch::kContent;
+      verdict.created = true;
+      verdict.subject = kPlaceholder;
+    } else {
+      verdict.touched[old] = Touch::kContent;
+      verdict.subject = old;
+    }
+    TwinInode& inode = twin.at(verdict.subject);
+    inode.content = content;
+    inode.meta = TwinMeta{.bytes = std::string(meta)};
+    return verdict;
+  });
+}
+
+Verdict Twin::remove_key(FileId root, std::string_view key, bool* removed) {
+  if (!exists(root)) return {.errors = {Errc::kStale}};
+  if (!at(root).is_directory()) return {.errors = {Errc::kNotDirectory}};
+  const FileId id = find_key(root, key);
+  *removed = id != core::kNoFile && at(id).type == FileType::kRegular;
+  Verdict verdict{.subject = id};
+  if (!*removed) return verdict;
+  const auto parts = components(key);
+  std::vector<FileId> path{root};
+  for (std::size_t i = 0; i + 1 < parts.size(); ++i) path.push_back(at(path.back()).names.at(parts[i] + "/"));
+  drop_link(path.back(), parts.back(), verdict);
+  // Directories that only keys implied go with the last key below them.
+  while (path.size() > 1 && at(path.back()).implied && at(path.back()).names.empty()) {
+    const FileId gone = path.back();
+    path.pop_back();
+    drop_link(path.back(), parts[path.size() - 1] + "/", verdict);
+    verdict.touched.erase(gone);
+  }
+  return verdict;
+}
+
+Verdict Twin::concatenate(const core::ConcatenateRequest& request, const std::optional<core::ObjectVersion>& present) {
+  TwinContent joined;
+  for (const FileId part : request.parts) {
+    if (!exists(part)) return {.errors = {Errc::kStale, Errc::kNotFound}};
+    if (at(part).type != FileType::kRegular) return {.errors = {Errc::kWrongType, Errc::kIsDirectory, Errc::kInvalid}};
+    const TwinContent& content = at(part).content;
+    const std::uint64_t base = joined.size();
+    for (const auto& [offset, count] : content.ranges()) joined.write(base + offset, content.read(offset, count));
+    joined.truncate(base + content.size());
+  }
+  return within_quota([&](Twin& twin) {
+    Verdict verdict = twin.put_key(request.root, request.key, joined, request.meta, request.mode, request.expect, present);
+    if (!verdict.ok() || request.consume_dir == core::kNoFile) return verdict;
+    const FileId dir = request.consume_dir;
+    while (!twin.at(dir).names.empty()) {
+      const Stored stored = twin.at(dir).names.begin()->first;
+      const FileId id = twin.at(dir).names.begin()->second;
+      twin.drop_link(dir, stored, verdict);
+      if (!twin.exists(id)) verdict.touched.erase(id);
+    }
+    const FileId parent = twin.at(dir).parent;
+    for (const auto& [stored, id] : std::map(twin.at(parent).names)) {
+      if (id == dir) twin.drop_link(parent, stored, verdict);
+    }
+    verdict.touched.erase(dir);
+    return verdict;
+  });
+}
+
+void Twin::collect(FileId dir, const std::string& path, bool directories, std::map<std::string, FileId>& keys) const {
+  for (const auto& [stored, id] : at(dir).names) {
+    const TwinInode& inode = at(id);
+    if (inode.is_directory()) {
+      if (directories) keys.try_emplace(path + stored, core::kNoFile);
+      collect(id, path + stored, directories, keys);
+    } else if (inode.type == FileType::kRegular) {
+      keys[path + stored] = id;
+    }
+  }
+}
+
+std::vector<Twin::KeyOrPrefix> Twin::list(FileId root, std::string_view prefix, std::string_view delimiter) const {
+  std::map<std::string, FileId> keys;
+  collect(root, "", delimiter == "/", keys);
+  std::vector<KeyOrPrefix> out;
+  for (const auto& [key, id] : keys) {
+    if (!key.starts_with(prefix)) continue;
+    const auto cut = delimiter.empty() ? std::string::npos : key.find(delimiter, prefix.size());
+    if (cut == std::string::npos) {
+      if (id != core::kNoFile) out.push_back({key, id});
+      continue;
+    }
+    const std::string rolled = key.substr(0, cut + delimiter.size());
+    if (out.empty() || out.back().id != core::kNoFile || out.back().text != rolled) out.push_back({rolled, core::kNoFile});
+  }
+  return out;
+}
+
+}  // namespace stoa::model
