@@ -18,9 +18,9 @@ void stage_inline(MetaTxn& txn, FileId id, std::string_view bytes) {
 
 void stage_no_inline(MetaTxn& txn, FileId id) { txn.batch().remove(Family::kInline, keys::id_key(id)); }
 
-Result<std::string> load_inline(Tree& tree, FileId id) {
+Result<std::string> load_inline(KvReader& kv, FileId id) {
   std::string value;
-  STOA_TRY(found, tree.kv.get(Family::kInline, keys::id_key(id), &value));
+  STOA_TRY(found, kv.get(Family::kInline, keys::id_key(id), &value));
   if (!found || value.size() < kCrcBytes) return fail(Errc::kCorrupt, "inline content is missing");
   Decoder in(value);
   const auto crc = in.get<std::uint32_t>();
@@ -78,7 +78,7 @@ Result<StagedContent> content_of_parts(Tree& tree, std::span<const Inode> parts)
   joined.is_inline = false;
   for (const Inode& part : parts) {
     if (part.has(kContentInline)) {
-      STOA_TRY(bytes, load_inline(tree, part.id));
+      STOA_TRY(bytes, load_inline(tree.kv, part.id));
       STOA_TRY(blob, tree.blobs.reserve(bytes.size()));
       const std::span<const std::byte> pieces[] = {std::as_bytes(std::span(bytes))};
       STOA_CHECK_OK(tree.blobs.write(blob, 0, pieces));

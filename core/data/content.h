@@ -12,7 +12,7 @@ namespace stoa::core {
 // Inline bytes: content of small files and targets of symlinks, with a checksum. kCorrupt when it does not match.
 void stage_inline(MetaTxn& txn, FileId id, std::string_view bytes);
 void stage_no_inline(MetaTxn& txn, FileId id);
-Result<std::string> load_inline(Tree& tree, FileId id);
+Result<std::string> load_inline(KvReader& kv, FileId id);
 
 // Stages the freeing of all that the content of `inode` uses: inline bytes, blob references (to the gc queue when they were
 // the last). The record itself is the caller's.

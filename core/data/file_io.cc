@@ -29,7 +29,7 @@ Result<Picture> picture(Tree& tree, const OpContext& ctx, const NodeRef& node) {
   STOA_CHECK_OK(require_io(ctx, node->record, kMayRead));
   Picture p{node->record, {}};
   if (p.record.has(kContentInline)) {
-    STOA_TRY(bytes, load_inline(tree, node->id));
+    STOA_TRY(bytes, load_inline(tree.kv, node->id));
     p.inline_bytes = std::move(bytes);
   }
   return p;
@@ -90,7 +90,7 @@ namespace {
 Status write_inline(Tree& tree, MetaTxn& txn, Inode& next, std::uint64_t offset, ConstBuffers data, std::uint64_t end) {
   std::string bytes;
   if (next.has(kContentInline)) {
-    STOA_TRY(present, load_inline(tree, next.id));
+    STOA_TRY(present, load_inline(tree.kv, next.id));
     bytes = std::move(present);
   }
   bytes.resize(std::max<std::uint64_t>(bytes.size(), end));
@@ -113,7 +113,7 @@ Status write_blob(Tree& tree, MetaTxn& txn, Inode& next, std::uint64_t offset, C
     for (std::uint64_t at = 0; at < next.size; at += content.size()) {
       auto piece = std::span(content).first(std::min<std::uint64_t>(content.size(), next.size - at));
       if (next.has(kContentInline)) {
-        STOA_TRY(bytes, load_inline(tree, next.id));
+        STOA_TRY(bytes, load_inline(tree.kv, next.id));
         std::memset(piece.data(), 0, piece.size());
         std::memcpy(piece.data(), bytes.data(), std::min(bytes.size(), piece.size()));
       } else {

@@ -12,7 +12,7 @@ Status stage_truncate(Tree& tree, MetaTxn& txn, const NodeRef& node, Inode& next
     txn.release(node->account, {.bytes = -delta});
   }
   if (next.has(kContentInline)) {
-    STOA_TRY(bytes, load_inline(tree, next.id));
+    STOA_TRY(bytes, load_inline(tree.kv, next.id));
     if (size == 0) {
       stage_no_inline(txn, next.id);
       next.flags &= static_cast<std::uint8_t>(~kContentInline);

@@ -61,16 +61,23 @@ class KvIterator {
   virtual Status status() const = 0;           // ask when valid() turned false
 };
 
-class KvStore {
+// Thread-safe; every call blocks at most for disk reads.
+class KvReader {
  public:
-  virtual ~KvStore() = default;
+  virtual ~KvReader() = default;
 
-  // Thread-safe; block at most for a disk read. `value` is untouched when there is no such key (false).
+  // `value` is untouched when there is no such key (false).
   virtual Result<bool> get(Family family, std::string_view key, std::string* value) = 0;
   virtual Status multi_get(Family family, std::span<const std::string_view> keys,
                            std::span<std::optional<std::string>> values) = 0;
   // upper empty: to the end of the family.
   virtual std::unique_ptr<KvIterator> scan(Family family, std::string_view lower, std::string_view upper) = 0;
+};
+
+class KvStore : public KvReader {
+ public:
+  // All families as of now, for readers that compare them with each other. Must not outlive the store.
+  virtual std::unique_ptr<KvReader> snapshot() = 0;
 
   // Applies the batches, in order, as one atomic change; visible on return, durable only after a sync() that began
   // later. One caller at a time (the committer). After an error the store must not be used for writing any more.

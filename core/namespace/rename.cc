@@ -122,7 +122,7 @@ Result<RenameReply> rename_locked(Tree& tree, const OpContext& ctx, const Rename
   txn.note({.kind = ChangeKind::kRename, .id = p.moved->id, .parent = p.from_dir->id, .name = p.from.raw,
             .to_parent = p.to_dir->id, .to_name = p.to.raw});
   STOA_TRY(committed, txn.commit());
-  if (directory_moved) old_account->parent = p.to_dir->account;
+  if (directory_moved) tree.ledger.set_parent(old_account, p.to_dir->account);
   ticket = committed;
   return reply;
 }

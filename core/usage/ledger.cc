@@ -63,6 +63,11 @@ UsageRecord Ledger::read(const AccountRef& account) const {
   return {account->reserved, account->limits};
 }
 
+void Ledger::set_parent(const AccountRef& account, const AccountRef& parent) {
+  const std::lock_guard lock(mutex_);
+  account->parent = parent;
+}
+
 void Ledger::set_limits(const AccountRef& account, const QuotaLimits& limits) {
   const std::lock_guard lock(mutex_);
   account->limits = limits;

@@ -16,7 +16,7 @@ namespace stoa::core {
 
 struct Account {
   FileId dir = kNoFile;
-  std::shared_ptr<Account> parent;  // changed only under the exclusive tree lock
+  std::shared_ptr<Account> parent;  // changed only under the exclusive tree lock and the ledger's mutex
   Usage reserved;                   // guarded by the ledger's mutex
   QuotaLimits limits;               // guarded by the ledger's mutex
   Usage committed;                  // the committer's alone
@@ -36,6 +36,7 @@ class Ledger {
   void give_back(const AccountRef& account, const Usage& delta);
 
   UsageRecord read(const AccountRef& account) const;
+  void set_parent(const AccountRef& account, const AccountRef& parent);
   void set_limits(const AccountRef& account, const QuotaLimits& limits);
   // What the tightest limit on the chain leaves; absent members: no limit.
   QuotaLimits room(const AccountRef& account) const;

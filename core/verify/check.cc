@@ -14,7 +14,7 @@ namespace {
 // Walks the families in order and compares what they say of each other. Memory: a few words a file.
 class Checker {
  public:
-  Checker(Tree& tree, const CheckOptions& options) : tree_(tree), options_(options) {}
+  Checker(KvReader& kv, const CheckOptions& options) : kv_(kv), options_(options) {}
 
   Result<CheckReport> run() {
     STOA_CHECK_OK(read_inodes());
@@ -51,8 +51,11 @@ class Checker {
 
   template <class Visit>
   Status each(Family family, Visit visit) {
-    const auto it = tree_.kv.scan(family, {}, {});
-    for (; it->valid(); it->next()) STOA_CHECK_OK(visit(it->key(), it->value()));
+    const auto it = kv_.scan(family, {}, {});
+    for (; it->valid(); it->next()) {
+      STOA_CHECK_OK(visit(it->key(), it->value()));
+      if (options_.progress && ++records_ % kRecordsBetweenReports == 0) options_.progress(records_, 0);
+    }
     return it->status();
   }
 
@@ -82,7 +85,7 @@ class Checker {
   }
 
   Status check_inline(FileId id) {
-    const auto bytes = load_inline(tree_, id);
+    const auto bytes = load_inline(kv_, id);
     if (bytes) return {};
     if (bytes.error().code != Errc::kCorrupt) return fail(bytes.error());
     problem(number(id) + ": inline content is missing or damaged");
@@ -120,14 +123,14 @@ class Checker {
       std::string raw = name;
       if (entry->type == FileType::kDirectory) raw.pop_back();
       std::string stored;
-      STOA_TRY(found, tree_.kv.get(Family::kCookie, keys::cookie_key(parent, entry->cookie), &stored));
+      STOA_TRY(found, kv_.get(Family::kCookie, keys::cookie_key(parent, entry->cookie), &stored));
       const auto cookie = found ? CookieRecord::decode(stored) : Result<CookieRecord>{};
       if (!found || !cookie || cookie->id != entry->id || cookie->name != raw || cookie->flags != entry->flags) {
         problem(where + ": the cookie record is missing or differs");
       }
-      STOA_TRY(linked, tree_.kv.get(Family::kLink, keys::link_key(entry->id, parent, name), &stored));
+      STOA_TRY(linked, kv_.get(Family::kLink, keys::link_key(entry->id, parent, name), &stored));
       if (!linked) problem(where + ": the link record is missing");
-      STOA_TRY(other, tree_.kv.get(Family::kEntry, keys::id_key(parent) + raw + "/", &stored));
+      STOA_TRY(other, kv_.get(Family::kEntry, keys::id_key(parent) + raw + "/", &stored));
       if (entry->type != FileType::kDirectory && entry->shadowed() != other) problem(where + ": wrongly marked as shadowed");
       ++entries_;
       return {};
@@ -267,8 +270,10 @@ class Checker {
     });
   }
 
-  Tree& tree_;
+  KvReader& kv_;
+  static constexpr std::uint64_t kRecordsBetweenReports = 50'000;
   const CheckOptions& options_;
+  std::uint64_t records_ = 0;
   CheckReport report_;
   std::map<FileId, File> files_;
   std::unordered_map<FileId, bool> has_home_link_;
@@ -279,9 +284,10 @@ class Checker {
 }  // namespace
 
 Result<CheckReport> check_volume(Tree& tree, const CheckOptions& options) {
-  // Nobody changes names while the verifier looks; data may be written.
-  const std::lock_guard lock(tree.tree_lock);
-  return Checker(tree, options).run();
+  // One picture of all families: every transaction is in it whole or not at all, so what is compared belongs together
+  // although the volume goes on changing.
+  const auto snapshot = tree.kv.snapshot();
+  return Checker(*snapshot, options).run();
 }
 
 }  // namespace stoa::core

@@ -40,7 +40,7 @@ struct CheckReport {
 };
 struct CheckOptions {
   bool read_data = false;  // verify every recorded checksum, too
-  std::function<void(std::uint64_t done, std::uint64_t total)> progress{};
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress{};  // records looked at; total 0: not known yet
 };
 
 class Volume {
@@ -61,8 +61,8 @@ class Volume {
 
   // Makes all that was applied durable, lazy attributes included.
   virtual Status flush() = 0;
-  // Recounts usage, follows every name, layout and blob reference. Offline (nothing else uses the volume) it is exact;
-  // online it re-checks what moved under it before it calls it a problem.
+  // Recounts usage, follows every name, layout and blob reference. Works on one consistent picture of the metadata, so it is
+  // exact while the volume is in use, too.
   virtual Result<CheckReport> check(const CheckOptions& options) = 0;
 
   // One round of background work now, for tests and for `background = false`.

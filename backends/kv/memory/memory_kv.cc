@@ -8,16 +8,36 @@ using core::Family;
 
 namespace {
 constexpr std::size_t kJournalRecordsMax = 100'000;
+
+Status get_each(core::KvReader& reader, Family family, std::span<const std::string_view> keys,
+                std::span<std::optional<std::string>> values) {
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    std::string value;
+    STOA_TRY(found, reader.get(family, keys[i], &value));
+    values[i] = found ? std::optional(std::move(value)) : std::nullopt;
+  }
+  return {};
+}
+
+}  // namespace
+
+const std::string* MemoryKv::as_of(const std::vector<Version>& versions, std::uint64_t sequence) {
+  const std::optional<std::string>* seen = nullptr;
+  for (const Version& version : versions) {
+    if (version.sequence <= sequence) seen = &version.value;
+  }
+  return seen != nullptr && seen->has_value() ? &**seen : nullptr;
 }
 
 class MemoryKv::Iterator final : public core::KvIterator {
  public:
-  Iterator(MemoryKv& kv, Family family, std::string_view lower, std::string_view upper)
+  Iterator(MemoryKv& kv, Family family, std::string_view lower, std::string_view upper,
+           std::optional<std::uint64_t> sequence = {})
       : kv_(kv), table_(kv.tables_[static_cast<std::size_t>(family)]), lower_(lower), upper_(upper) {
     {
       const std::lock_guard lock(kv_.mutex_);
-      sequence_ = kv_.sequence_;
-      registration_ = kv_.open_.emplace(sequence_, this);
+      sequence_ = sequence.value_or(kv_.sequence_);
+      registration_ = kv_.open_.insert(sequence_);
     }
     seek(lower);
   }
@@ -44,13 +64,10 @@ class MemoryKv::Iterator final : public core::KvIterator {
   void position(Table::const_iterator it) {
     for (valid_ = false; it != table_.end(); ++it) {
       if (!upper_.empty() && it->first >= upper_) return;
-      const std::optional<std::string>* seen = nullptr;
-      for (const Version& version : it->second) {
-        if (version.sequence <= sequence_) seen = &version.value;
-      }
-      if (seen == nullptr || !seen->has_value()) continue;
+      const std::string* const seen = as_of(it->second, sequence_);
+      if (seen == nullptr) continue;
       key_ = it->first;
-      value_ = **seen;
+      value_ = *seen;
       valid_ = true;
       return;
     }
@@ -60,12 +77,48 @@ class MemoryKv::Iterator final : public core::KvIterator {
   const Table& table_;
   const std::string lower_, upper_;
   std::uint64_t sequence_ = 0;
-  std::multimap<std::uint64_t, const Iterator*>::iterator registration_;
+  std::multiset<std::uint64_t>::iterator registration_;
   bool valid_ = false;
   std::string key_, value_;
 };
 
+class MemoryKv::Snapshot final : public core::KvReader {
+ public:
+  explicit Snapshot(MemoryKv& kv) : kv_(kv) {
+    const std::lock_guard lock(kv_.mutex_);
+    sequence_ = kv_.sequence_;
+    registration_ = kv_.open_.insert(sequence_);
+  }
+  ~Snapshot() override {
+    const std::lock_guard lock(kv_.mutex_);
+    kv_.open_.erase(registration_);
+  }
+  Result<bool> get(Family family, std::string_view key, std::string* value) override {
+    const std::shared_lock lock(kv_.mutex_);
+    const Table& table = kv_.tables_[static_cast<std::size_t>(family)];
+    const auto it = table.find(key);
+    const std::string* const seen = it == table.end() ? nullptr : as_of(it->second, sequence_);
+    if (seen == nullptr) return false;
+    *value = *seen;
+    return true;
+  }
+  Status multi_get(Family family, std::span<const std::string_view> keys,
+                   std::span<std::optional<std::string>> values) override {
+    return get_each(*this, family, keys, values);
+  }
+  std::unique_ptr<core::KvIterator> scan(Family family, std::string_view lower, std::string_view upper) override {
+    return std::make_unique<Iterator>(kv_, family, lower, upper, sequence_);
+  }
+
+ private:
+  MemoryKv& kv_;
+  std::uint64_t sequence_ = 0;
+  std::multiset<std::uint64_t>::iterator registration_;
+};
+
 MemoryKv::MemoryKv() = default;
+
+std::unique_ptr<core::KvReader> MemoryKv::snapshot() { return std::make_unique<Snapshot>(*this); }
 
 Result<bool> MemoryKv::get(Family family, std::string_view key, std::string* value) {
   const std::shared_lock lock(mutex_);
@@ -78,12 +131,7 @@ Result<bool> MemoryKv::get(Family family, std::string_view key, std::string* val
 
 Status MemoryKv::multi_get(Family family, std::span<const std::string_view> keys,
                            std::span<std::optional<std::string>> values) {
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    std::string value;
-    STOA_TRY(found, get(family, keys[i], &value));
-    values[i] = found ? std::optional(std::move(value)) : std::nullopt;
-  }
-  return {};
+  return get_each(*this, family, keys, values);
 }
 
 std::unique_ptr<core::KvIterator> MemoryKv::scan(Family family, std::string_view lower, std::string_view upper) {
@@ -115,7 +163,7 @@ Status MemoryKv::apply(std::span<const core::WriteBatch* const> batches) {
 
 void MemoryKv::forget_old_versions() {
   // A walk holds no table iterator between calls, only a key, so entries may go while walks are open.
-  const std::uint64_t oldest = open_.empty() ? sequence_ : open_.begin()->first;
+  const std::uint64_t oldest = open_.empty() ? sequence_ : *open_.begin();
   std::vector<std::pair<Family, std::string>> still;
   for (auto& [family, key] : superseded_) {
     Table& table = tables_[static_cast<std::size_t>(family)];

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <set>
 #include <shared_mutex>
 
 #include "core/kv/kv_store.h"
@@ -17,6 +18,7 @@ class MemoryKv final : public core::KvStore {
   Status multi_get(core::Family family, std::span<const std::string_view> keys,
                    std::span<std::optional<std::string>> values) override;
   std::unique_ptr<core::KvIterator> scan(core::Family family, std::string_view lower, std::string_view upper) override;
+  std::unique_ptr<core::KvReader> snapshot() override;
   Status apply(std::span<const core::WriteBatch* const> batches) override;
   Status sync() override { return {}; }
 
@@ -28,12 +30,14 @@ class MemoryKv final : public core::KvStore {
   };
   using Table = std::map<std::string, std::vector<Version>, std::less<>>;
   class Iterator;
+  class Snapshot;
+  static const std::string* as_of(const std::vector<Version>& versions, std::uint64_t sequence);
   void forget_old_versions();
 
   mutable std::shared_mutex mutex_;  // guards everything below
   std::array<Table, core::kFamilies> tables_;
   std::uint64_t sequence_ = 0;
-  std::multimap<std::uint64_t, const Iterator*> open_;  // by the sequence that they see
+  std::multiset<std::uint64_t> open_;  // what open walks and snapshots see
   std::vector<std::pair<core::Family, std::string>> superseded_;
 };
 

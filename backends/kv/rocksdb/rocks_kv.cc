@@ -29,11 +29,11 @@ std::unexpected<Error> failed(const rocksdb::Status& status, std::string_view wh
 
 class Iterator final : public core::KvIterator {
  public:
-  Iterator(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family, std::string_view lower, std::string_view upper)
+  Iterator(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family, std::string_view lower, std::string_view upper,
+           const rocksdb::Snapshot* snapshot)
       : lower_(lower), upper_(upper), lower_slice_(lower_), upper_slice_(upper_) {
     rocksdb::ReadOptions options;
-    options.auto_prefix_mode = false;
-    options.total_order_seek = true;
+    options.snapshot = snapshot;
     if (!lower_.empty()) options.iterate_lower_bound = &lower_slice_;
     if (!upper_.empty()) options.iterate_upper_bound = &upper_slice_;
     it_.reset(db.NewIterator(options, family));
@@ -55,42 +55,42 @@ class Iterator final : public core::KvIterator {
   std::unique_ptr<rocksdb::Iterator> it_;
 };
 
-class RocksKv final : public core::KvStore {
+// The families of one database, and reading them.
+class Families {
  public:
-  RocksKv(rocksdb::DB* db, std::vector<rocksdb::ColumnFamilyHandle*> handles, std::shared_ptr<rocksdb::Cache> cache)
-      : db_(db), cache_(std::move(cache)) {
-    // Handle 0 is RocksDB's own default family, which must exist and stays empty.
-    default_ = handles[0];
-    for (std::size_t i = 0; i < kFamilies; ++i) families_[i] = handles[i + 1];
+  Families(rocksdb::DB& db, std::span<rocksdb::ColumnFamilyHandle* const> handles) : db_(db) {
+    for (std::size_t i = 0; i < kFamilies; ++i) handles_[i] = handles[i];
   }
-  ~RocksKv() override {
-    for (rocksdb::ColumnFamilyHandle* family : families_) db_->DestroyColumnFamilyHandle(family);
-    db_->DestroyColumnFamilyHandle(default_);
-    db_->Close();
-  }
+  rocksdb::ColumnFamilyHandle* operator[](Family family) const { return handles_[static_cast<std::size_t>(family)]; }
+  rocksdb::DB& db() const { return db_; }
+  std::span<rocksdb::ColumnFamilyHandle* const> all() const { return handles_; }
 
-  Result<bool> get(Family family, std::string_view key, std::string* value) override {
+  Result<bool> get(const rocksdb::Snapshot* snapshot, Family family, std::string_view key, std::string* value) const {
+    rocksdb::ReadOptions options;
+    options.snapshot = snapshot;
     rocksdb::PinnableSlice pinned;
-    const rocksdb::Status status = db_->Get({}, handle(family), slice(key), &pinned);
+    const rocksdb::Status status = db_.Get(options, (*this)[family], slice(key), &pinned);
     if (status.IsNotFound()) return false;
     if (!status.ok()) return failed(status, "get");
     value->assign(pinned.data(), pinned.size());
     return true;
   }
 
-  Status multi_get(Family family, std::span<const std::string_view> keys,
-                   std::span<std::optional<std::string>> values) override {
+  Status multi_get(const rocksdb::Snapshot* snapshot, Family family, std::span<const std::string_view> keys,
+                   std::span<std::optional<std::string>> values) const {
     constexpr std::size_t kAtOnce = 64;
     std::array<rocksdb::Slice, kAtOnce> slices;
     std::array<rocksdb::PinnableSlice, kAtOnce> pinned;
     std::array<rocksdb::Status, kAtOnce> statuses;
+    rocksdb::ReadOptions options;
+    options.snapshot = snapshot;
     for (std::size_t at = 0; at < keys.size(); at += kAtOnce) {
       const std::size_t n = std::min(kAtOnce, keys.size() - at);
       for (std::size_t i = 0; i < n; ++i) {
         slices[i] = slice(keys[at + i]);
         pinned[i].Reset();
       }
-      db_->MultiGet({}, handle(family), n, slices.data(), pinned.data(), statuses.data());
+      db_.MultiGet(options, (*this)[family], n, slices.data(), pinned.data(), statuses.data());
       for (std::size_t i = 0; i < n; ++i) {
         values[at + i].reset();
         if (statuses[i].ok()) {
@@ -103,17 +103,62 @@ class RocksKv final : public core::KvStore {
     return {};
   }
 
-  std::unique_ptr<core::KvIterator> scan(Family family, std::string_view lower, std::string_view upper) override {
-    return std::make_unique<Iterator>(*db_, handle(family), lower, upper);
+ private:
+  rocksdb::DB& db_;
+  std::array<rocksdb::ColumnFamilyHandle*, kFamilies> handles_{};
+};
+
+class Snapshot final : public core::KvReader {
+ public:
+  explicit Snapshot(const Families& families) : families_(families), snapshot_(families.db().GetSnapshot()) {}
+  ~Snapshot() override { families_.db().ReleaseSnapshot(snapshot_); }
+  Result<bool> get(Family family, std::string_view key, std::string* value) override {
+    return families_.get(snapshot_, family, key, value);
   }
+  Status multi_get(Family family, std::span<const std::string_view> keys,
+                   std::span<std::optional<std::string>> values) override {
+    return families_.multi_get(snapshot_, family, keys, values);
+  }
+  std::unique_ptr<core::KvIterator> scan(Family family, std::string_view lower, std::string_view upper) override {
+    return std::make_unique<Iterator>(families_.db(), families_[family], lower, upper, snapshot_);
+  }
+
+ private:
+  const Families& families_;
+  const rocksdb::Snapshot* snapshot_;
+};
+
+class RocksKv final : public core::KvStore {
+ public:
+  // Handle 0 is RocksDB's own default family, which must exist and stays empty.
+  RocksKv(rocksdb::DB* db, const std::vector<rocksdb::ColumnFamilyHandle*>& handles,
+          std::shared_ptr<rocksdb::Cache> cache)
+      : db_(db), cache_(std::move(cache)), default_(handles[0]), families_(*db, std::span(handles).subspan(1)) {}
+  ~RocksKv() override {
+    for (rocksdb::ColumnFamilyHandle* family : families_.all()) db_->DestroyColumnFamilyHandle(family);
+    db_->DestroyColumnFamilyHandle(default_);
+    db_->Close();
+  }
+
+  Result<bool> get(Family family, std::string_view key, std::string* value) override {
+    return families_.get(nullptr, family, key, value);
+  }
+  Status multi_get(Family family, std::span<const std::string_view> keys,
+                   std::span<std::optional<std::string>> values) override {
+    return families_.multi_get(nullptr, family, keys, values);
+  }
+  std::unique_ptr<core::KvIterator> scan(Family family, std::string_view lower, std::string_view upper) override {
+    return std::make_unique<Iterator>(*db_, families_[family], lower, upper, nullptr);
+  }
+  std::unique_ptr<core::KvReader> snapshot() override { return std::make_unique<Snapshot>(families_); }
 
   Status apply(std::span<const core::WriteBatch* const> batches) override {
     batch_.Clear();
     for (const core::WriteBatch* batch : batches) {
       for (const core::WriteBatch::Op& op : batch->ops()) {
         const rocksdb::Status added = op.remove
-                                          ? batch_.Delete(handle(op.family), slice(batch->key(op)))
-                                          : batch_.Put(handle(op.family), slice(batch->key(op)), slice(batch->value(op)));
+                                          ? batch_.Delete(families_[op.family], slice(batch->key(op)))
+                                          : batch_.Put(families_[op.family], slice(batch->key(op)), slice(batch->value(op)));
         if (!added.ok()) return failed(added, "batch");
       }
     }
@@ -150,12 +195,10 @@ class RocksKv final : public core::KvStore {
   }
 
  private:
-  rocksdb::ColumnFamilyHandle* handle(Family family) const { return families_[static_cast<std::size_t>(family)]; }
-
   std::unique_ptr<rocksdb::DB> db_;
   std::shared_ptr<rocksdb::Cache> cache_;
-  rocksdb::ColumnFamilyHandle* default_ = nullptr;
-  std::array<rocksdb::ColumnFamilyHandle*, kFamilies> families_{};
+  rocksdb::ColumnFamilyHandle* const default_;
+  const Families families_;
   rocksdb::WriteBatch batch_;  // reused: one caller of apply() at a time
 };
 
@@ -234,7 +277,7 @@ Result<std::unique_ptr<core::KvStore>> open_rocks(const RocksOptions& options) {
   rocksdb::DB* opened = nullptr;
   const rocksdb::Status status = rocksdb::DB::Open(db, options.path, descriptors, &handles, &opened);
   if (!status.ok()) return failed(status, "open " + options.path);
-  return std::unique_ptr<core::KvStore>(new RocksKv(opened, std::move(handles), std::move(cache)));
+  return std::unique_ptr<core::KvStore>(new RocksKv(opened, handles, std::move(cache)));
 }
 
 }  // namespace stoa::kv
