@@ -21,7 +21,8 @@ inline constexpr BlobId kNoBlob{0};
 // The life of a blob. The core keeps the list of blobs that are in use (family blob) in the same transactions as the
 // layouts that name them; the store keeps nothing durable but bytes:
 //   reserve -> write, sync -> (core commits the layout and the blob record) -> ... -> (core commits the removal and a gc
-//   record) -> release -> (core drops the gc record).
+//   record, durably) -> (core drops the gc record) -> release.
+// In this order: once released, the place may serve another blob, which an old gc record must not free.
 // On start the core calls adopt() for each blob of its list and its gc queue, then finish_adoption(); what was reserved
 // before a crash and never committed is thereby free again, and host files that nobody adopted are removed.
 class BlobStore {

@@ -54,6 +54,7 @@ Status sync_folder(const std::string& path) {
 // Visits the names in a folder that are hexadecimal numbers.
 Status for_each_number(const std::string& path, const std::function<void(std::uint64_t)>& visit) {
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), ::closedir);
+  if (folder == nullptr && errno == ENOENT) return {};  // folders of own files are made when needed
   if (folder == nullptr) return fail_errno(errno, "open " + path);
   while (true) {
     errno = 0;
@@ -101,16 +102,19 @@ Status DataDirectory::open() {
 
 Status DataDirectory::make_folders() {
   // Made once and synced, so that a new file needs only its own folder to be synced.
-  if (::access((path_ + "/own/" + hex(kOwnFolders - 1, 2)).c_str(), F_OK) == 0) return {};
+  if (::access((path_ + "/own").c_str(), F_OK) == 0) return {};
   STOA_CHECK_OK(make_folder(path_ + "/slots"));
   for (unsigned size_class = 0; size_class < kSizeClasses; ++size_class) {
     STOA_CHECK_OK(make_folder(path_ + "/slots/" + std::to_string(size_class)));
   }
-  STOA_CHECK_OK(make_folder(path_ + "/own"));
   STOA_CHECK_OK(sync_folder(path_ + "/slots"));
-  for (unsigned i = 0; i < kOwnFolders; ++i) STOA_CHECK_OK(make_folder(path_ + "/own/" + hex(i, 2)));
-  STOA_CHECK_OK(sync_folder(path_ + "/own"));
+  STOA_CHECK_OK(make_folder(path_ + "/own"));
   return sync_folder(path_);
+}
+
+Status DataDirectory::make_own_folder(std::uint64_t number) {
+  STOA_CHECK_OK(make_folder(path_ + "/own/" + hex(number % kOwnFolders, 2)));
+  return sync_folder(path_ + "/own");
 }
 
 Status DataDirectory::find_containers() {

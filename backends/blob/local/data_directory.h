@@ -37,6 +37,9 @@ class DataDirectory {
   // A number that no file of this directory ever had, also after a crash.
   Result<std::uint64_t> next_own_number();
 
+  // The folder of that file, durable. Made by need: a small volume has few.
+  Status make_own_folder(std::uint64_t number);
+
   // Space beyond the reserve that keeps the host file system (and the metadata beside us) alive.
   core::BlobStore::Space space() const;
   // Whether so much more may be taken. Asks the file system only now and then.

@@ -291,8 +291,13 @@ Result<BlobId> Store::reserve_own(DataDirectory& directory) {
   if (!directory.has_room(kSlotBytesMax)) return fail(Errc::kNoSpace, directory.path() + " is nearly full");
   STOA_TRY(number, directory.next_own_number());
   const BlobName name{BlobKind::kOwn, directory.index(), 0, number, 0};
-  STOA_TRY(file, HostFile::open(environment(directory), directory.own_path(number), HostFile::Open::kCreate));
-  files_.insert(HostFileKey::of(name), std::move(file));
+  auto made = HostFile::open(environment(directory), directory.own_path(number), HostFile::Open::kCreate);
+  if (!made && made.error().code == Errc::kNotFound) {
+    STOA_CHECK_OK(directory.make_own_folder(number));
+    made = HostFile::open(environment(directory), directory.own_path(number), HostFile::Open::kCreate);
+  }
+  if (!made) return fail(made.error());
+  files_.insert(HostFileKey::of(name), std::move(*made));
   return name.id();
 }
 

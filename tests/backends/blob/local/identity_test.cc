@@ -1,0 +1,108 @@
+#include <fstream>
+
+#include "tests/backends/blob/local/fixture.h"
+
+namespace stoa::blob_local {
+namespace {
+
+using IdentityTest = StoreTest;
+
+TEST_F(IdentityTest, OrderOfDirectoriesDoesNotMatter) {
+  options_.directories = {directory("d0"), directory("d1"), directory("d2")};
+  open();
+  std::vector<BlobId> blobs;
+  for (unsigned i = 0; i < 20; ++i) {
+    blobs.push_back(reserve(kBig));
+    ASSERT_TRUE(put(blobs.back(), 0, pattern(10, i)));
+  }
+  std::ranges::reverse(options_.directories);
+  store_.reset();
+  metrics_ = std::make_unique<MetricRegistry>();
+  store_ = *LocalBlobStore::open(options_, *metrics_);
+  for (const BlobId blob : blobs) ASSERT_TRUE(store_->adopt(blob));
+  ASSERT_TRUE(store_->finish_adoption());
+  for (unsigned i = 0; i < 20; ++i) EXPECT_EQ(get(blobs[i], 0, 10), pattern(10, i));
+}
+
+TEST_F(IdentityTest, MissingDirectoryIsNoticed) {
+  options_.directories = {directory("d0"), directory("d1")};
+  open();
+  options_.directories = {directory("d0")};
+  EXPECT_EQ(open_error(), Errc::kInvalid);
+  EXPECT_NE(last_detail_.find("number 1"), std::string::npos) << last_detail_;
+}
+
+TEST_F(IdentityTest, EmptyMountPointInsteadOfADirectoryIsNoticed) {
+  options_.directories = {directory("d0"), directory("d1")};
+  open();
+  options_.directories = {directory("d0"), directory("unmounted")};
+  EXPECT_EQ(open_error(), Errc::kInvalid);
+  EXPECT_NE(last_detail_.find("unmounted"), std::string::npos) << last_detail_;
+  EXPECT_TRUE(std::filesystem::is_empty(root_ / "unmounted"));
+}
+
+TEST_F(IdentityTest, OnlyDirectoryThatIsEmptyIsRefusedUnlessItMayBeMade) {
+  options_.create = false;
+  EXPECT_EQ(open_error(), Errc::kInvalid);
+  EXPECT_TRUE(std::filesystem::is_empty(root_ / "d0"));
+  options_.create = true;
+  open();
+  options_.create = false;
+  open();
+}
+
+TEST_F(IdentityTest, DirectoryMayBeAddedLater) {
+  open();
+  const BlobId blob = reserve(kBig);
+  ASSERT_TRUE(put(blob, 0, pattern(10)));
+  options_.directories = {directory("new"), directory("d0")};
+  open({blob});
+  EXPECT_EQ(get(blob, 0, 10), pattern(10));
+  std::set<std::uint32_t> used;
+  for (int i = 0; i < 64; ++i) used.insert(BlobName::of(reserve(1000)).directory);
+  EXPECT_EQ(used, (std::set<std::uint32_t>{0, 1}));
+}
+
+TEST_F(IdentityTest, DirectoryOfAnotherVolumeIsRefused) {
+  options_.directories = {directory("other")};
+  open();
+  options_.directories = {directory("d0")};
+  open();
+  options_.directories = {directory("d0"), directory("other")};
+  EXPECT_EQ(open_error(), Errc::kInvalid);
+}
+
+TEST_F(IdentityTest, CopyOfADirectoryIsRefused) {
+  open();
+  store_.reset();
+  std::filesystem::copy(root_ / "d0", root_ / "copy", std::filesystem::copy_options::recursive);
+  options_.directories.push_back((root_ / "copy").string());
+  EXPECT_EQ(open_error(), Errc::kInvalid);
+}
+
+TEST_F(IdentityTest, SecondProcessIsKeptOut) {
+  open();
+  MetricRegistry metrics;
+  EXPECT_EQ(LocalBlobStore::open(options_, metrics).error().code, Errc::kBusy);
+}
+
+TEST_F(IdentityTest, DamagedOrNewerIdentityIsRefused) {
+  open();
+  std::ofstream(root_ / "d0" / "identity") << "nonsense";
+  EXPECT_EQ(open_error(), Errc::kCorrupt);
+  std::ofstream(root_ / "d0" / "identity") << "stoa-blob-directory 9 abc 0 1\n";
+  EXPECT_EQ(open_error(), Errc::kNotSupported);
+}
+
+TEST_F(IdentityTest, NothingOrAFileAsDirectoryIsRefused) {
+  options_.directories = {};
+  EXPECT_EQ(open_error(), Errc::kInvalid);
+  options_.directories = {(root_ / "nowhere").string()};
+  EXPECT_EQ(open_error(), Errc::kNotFound);
+  std::ofstream(root_ / "file") << "x";
+  options_.directories = {(root_ / "file").string()};
+  EXPECT_EQ(open_error(), Errc::kNotDirectory);
+}
+
+}  // namespace
+}  // namespace stoa::blob_local
