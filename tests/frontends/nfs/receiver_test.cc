@@ -1,0 +1,228 @@
+#include "frontends/nfs/rpc/receiver.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <random>
+#include <thread>
+
+#include "tests/frontends/nfs/wire_client.h"
+
+namespace stoa::rpc {
+namespace {
+
+using test::Bytes;
+using test::Xdr;
+
+Bytes pattern(std::size_t size, std::uint8_t seed) {
+  Bytes bytes(size);
+  for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(i * 7 + seed);
+  return bytes;
+}
+
+std::size_t payload_at_100(std::span<const std::byte>) { return 100; }
+
+class ReceiverTest : public testing::Test {
+ protected:
+  ReceiverTest() {
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, fds_), 0);
+    fcntl(fds_[1], F_SETFL, O_NONBLOCK);
+    const int size = 4 << 20;
+    setsockopt(fds_[0], SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+  }
+  ~ReceiverTest() override {
+    if (fds_[0] >= 0) close(fds_[0]);
+    close(fds_[1]);
+  }
+  void feed(std::span<const std::byte> bytes) {
+    ASSERT_EQ(write(fds_[0], bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+  }
+  static Bytes framed(std::span<const std::byte> record, bool last = true) {
+    return Xdr().u32((last ? 0x8000'0000u : 0u) | static_cast<std::uint32_t>(record.size())).raw(record).bytes();
+  }
+  // Receives until dry and copies what came.
+  Receiver::Outcome drain(Receiver& receiver, std::vector<Bytes>& got) {
+    while (true) {
+      std::vector<Record> records;
+      const auto outcome = receiver.receive(fds_[1], scratch_, records);
+      for (const Record& record : records) got.emplace_back(record.bytes.begin(), record.bytes.end());
+      if (outcome != Receiver::Outcome::kMore) return outcome;
+    }
+  }
+
+  int fds_[2];
+  std::vector<std::byte> scratch_ = std::vector<std::byte>(Receiver::kScratchBytes);
+  RecordPool pool_{64 << 20, 64 << 20, 4 << 20};
+  std::shared_ptr<AddressBudget> budget_ = std::make_shared<AddressBudget>();
+  Receiver receiver_{pool_, budget_, {}, payload_at_100};
+};
+
+TEST_F(ReceiverTest, TakesManyRecordsFromOneReceive) {
+  Bytes stream;
+  for (std::uint8_t i = 0; i < 20; ++i) {
+    const Bytes one = framed(pattern(40 + i, i));
+    stream.insert(stream.end(), one.begin(), one.end());
+  }
+  feed(stream);
+  std::vector<Bytes> got;
+  EXPECT_EQ(drain(receiver_, got), Receiver::Outcome::kDry);
+  ASSERT_EQ(got.size(), 20u);
+  for (std::uint8_t i = 0; i < 20; ++i) EXPECT_EQ(got[i], pattern(40 + i, i));
+  EXPECT_FALSE(receiver_.partial());
+}
+
+TEST_F(ReceiverTest, PutsBytewiseInputTogether) {
+  const Bytes stream = framed(pattern(60, 3));
+  std::vector<Bytes> got;
+  for (std::size_t i = 0; i < stream.size(); ++i) {
+    feed(std::span(stream).subspan(i, 1));
+    drain(receiver_, got);
+    EXPECT_EQ(receiver_.partial(), i + 1 < stream.size());
+  }
+  ASSERT_EQ(got.size(), 1u);
+  EXPECT_EQ(got[0], pattern(60, 3));
+}
+
+TEST_F(ReceiverTest, PutsFragmentsTogetherWhateverTheirSizes) {
+  const Bytes whole = pattern(1000, 9);
+  Bytes stream;
+  const auto add = [&](std::size_t from, std::size_t size, bool last) {
+    const Bytes one = framed(std::span(whole).subspan(from, size), last);
+    stream.insert(stream.end(), one.begin(), one.end());
+  };
+  add(0, 1, false);
+  add(1, 0, false);
+  add(1, 998, false);
+  add(999, 1, false);
+  add(1000, 0, true);
+  const Bytes after = framed(pattern(28, 1));
+  stream.insert(stream.end(), after.begin(), after.end());
+  feed(stream);
+  std::vector<Bytes> got;
+  drain(receiver_, got);
+  ASSERT_EQ(got.size(), 2u);
+  EXPECT_EQ(got[0], whole);
+  EXPECT_EQ(got[1], pattern(28, 1));
+}
+
+TEST_F(ReceiverTest, PutsALargeFragmentedRecordTogether) {
+  const Bytes whole = pattern(300'000, 5);
+  Bytes stream;
+  for (std::size_t at = 0; at < whole.size(); at += 10'000) {
+    const Bytes one = framed(std::span(whole).subspan(at, 10'000), at + 10'000 == whole.size());
+    stream.insert(stream.end(), one.begin(), one.end());
+  }
+  std::thread writer([&] { feed(stream); });
+  std::vector<Bytes> got;
+  while (got.empty()) drain(receiver_, got);
+  writer.join();
+  EXPECT_EQ(got[0], whole);
+}
+
+TEST_F(ReceiverTest, AlignsThePayloadOfALargeRecord) {
+  const Bytes whole = pattern(1 << 20, 2);
+  std::thread writer([&] { feed(framed(whole)); });
+  std::vector<Record> records;
+  while (records.empty()) receiver_.receive(fds_[1], scratch_, records);
+  writer.join();
+  ASSERT_EQ(records.size(), 1u);
+  EXPECT_TRUE(std::ranges::equal(records[0].bytes, whole));
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(records[0].bytes.data() + 100) % 4096, 0u);
+  EXPECT_GT(pool_.bytes_in_use(), 0u);
+  records.clear();
+  EXPECT_EQ(pool_.bytes_in_use(), 0u);
+}
+
+TEST_F(ReceiverTest, TakesAnyMixOfSizesInAnyPieces) {
+  const auto seed = std::random_device{}();
+  SCOPED_TRACE(seed);
+  std::mt19937 random(seed);
+  std::vector<Bytes> sent;
+  Bytes stream;
+  for (int i = 0; i < 60; ++i) {
+    const std::size_t sizes[] = {28, 200, 3000, 16'000, 16'384, 17'000, 70'000, 140'000};
+    sent.push_back(pattern(sizes[random() % 8] + random() % 100, static_cast<std::uint8_t>(random())));
+    const Bytes one = framed(sent.back());
+    stream.insert(stream.end(), one.begin(), one.end());
+  }
+  std::thread writer([&] {
+    std::mt19937 pieces(seed + 1);
+    std::span<const std::byte> rest(stream);
+    while (!rest.empty()) {
+      const std::size_t n = std::min<std::size_t>(rest.size(), 1 + pieces() % 50'000);
+      feed(rest.first(n));
+      rest = rest.subspan(n);
+    }
+  });
+  std::vector<Bytes> got;
+  while (got.size() < sent.size()) ASSERT_EQ(drain(receiver_, got), Receiver::Outcome::kDry);
+  writer.join();
+  EXPECT_EQ(got, sent);
+}
+
+TEST_F(ReceiverTest, RefusesARecordBeyondTheLimit) {
+  feed(Xdr().u32(0x8000'0000u | (RecordPool::kRecordBytesMax + 1)));
+  std::vector<Bytes> got;
+  EXPECT_EQ(drain(receiver_, got), Receiver::Outcome::kOversized);
+}
+
+TEST_F(ReceiverTest, RefusesFragmentsThatAddUpBeyondTheLimit) {
+  Receiver small(pool_, budget_, {.record_bytes_max = 100, .fragments_max = 10}, nullptr);
+  feed(framed(pattern(60, 0), false));
+  feed(framed(pattern(60, 0), true));
+  std::vector<Bytes> got;
+  EXPECT_EQ(drain(small, got), Receiver::Outcome::kOversized);
+}
+
+TEST_F(ReceiverTest, RefusesTooManyFragments) {
+  Receiver small(pool_, budget_, {.record_bytes_max = 100, .fragments_max = 10}, nullptr);
+  for (int i = 0; i < 11; ++i) feed(framed({}, false));
+  std::vector<Bytes> got;
+  EXPECT_EQ(drain(small, got), Receiver::Outcome::kOversized);
+}
+
+TEST_F(ReceiverTest, WaitsForMemoryAndGoesOnWhereItWas) {
+  RecordPool tiny{RecordPool::memory_of(0), RecordPool::memory_of(0), 0};
+  Receiver receiver(tiny, budget_, {}, nullptr);
+  RecordMemory taken = tiny.take(20'000, budget_);
+  ASSERT_TRUE(taken);
+  const Bytes first = framed(pattern(40, 1));
+  const Bytes large = framed(pattern(20'000, 2));
+  feed(first);
+  feed(std::span(large).first(5000));
+  std::vector<Bytes> got;
+  EXPECT_EQ(drain(receiver, got), Receiver::Outcome::kNoMemory);
+  EXPECT_EQ(got.size(), 1u);
+  EXPECT_EQ(drain(receiver, got), Receiver::Outcome::kNoMemory);
+  taken = {};
+  feed(std::span(large).subspan(5000));
+  drain(receiver, got);
+  ASSERT_EQ(got.size(), 2u);
+  EXPECT_EQ(got[1], pattern(20'000, 2));
+}
+
+TEST_F(ReceiverTest, OneAddressCannotTakeTheMemoryOfAll) {
+  RecordPool pool{10 * RecordPool::memory_of(3), 2 * RecordPool::memory_of(3), 0};
+  auto greedy = std::make_shared<AddressBudget>();
+  const RecordMemory one = pool.take(1 << 20, greedy);
+  const RecordMemory two = pool.take(1 << 20, greedy);
+  EXPECT_TRUE(two);
+  EXPECT_FALSE(pool.take(1 << 20, greedy));
+  EXPECT_TRUE(pool.take(1 << 20, std::make_shared<AddressBudget>()));
+}
+
+TEST_F(ReceiverTest, TellsTheEndOfTheStream) {
+  feed(framed(pattern(40, 1)));
+  close(fds_[0]);
+  fds_[0] = -1;
+  std::vector<Bytes> got;
+  Receiver::Outcome outcome = drain(receiver_, got);
+  if (outcome == Receiver::Outcome::kDry) outcome = drain(receiver_, got);
+  EXPECT_EQ(outcome, Receiver::Outcome::kClosed);
+  EXPECT_EQ(got.size(), 1u);
+}
+
+}  // namespace
+}  // namespace stoa::rpc

@@ -1,0 +1,462 @@
+// The RPC server with a program made for the purpose: errors of RFC 5531, order of replies, duplicates, limits.
+#include "frontends/nfs/rpc/server.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <random>
+#include <thread>
+
+#include "tests/frontends/nfs/wire_client.h"
+
+namespace stoa::rpc {
+namespace {
+
+using test::Bytes;
+using test::CallSpec;
+using test::WireClient;
+using test::Xdr;
+
+constexpr std::uint32_t kToy = 400'000;
+enum ToyProcedure : std::uint32_t { kNull = 0, kEcho = 1, kCount = 2, kGate = 3, kBulk = 4 };
+
+class EmptyScope final : public WorkerScope {
+ public:
+  void refresh() override {}
+};
+
+class ToyProgram final : public Program {
+ public:
+  std::uint32_t number() const override { return kToy; }
+  std::string_view name() const override { return "toy"; }
+  std::uint32_t version_low() const override { return 2; }
+  std::uint32_t version_high() const override { return 3; }
+  std::span<const Procedure> procedures() const override {
+    static constexpr std::array<Procedure, 6> kList{{{"null"}, {"echo"}, {"count", false}, {"gate"}, {"bulk"}, {}}};
+    return kList;
+  }
+  Weight weigh(const CallHeader& header) const override {
+    constexpr Weight kList[] = {Weight::kMemory, Weight::kMemory, Weight::kChange, Weight::kHeavy, Weight::kHeavy};
+    return kList[header.procedure];
+  }
+  Outcome run(const Call& call, Reply& reply) override {
+    XdrReader in(call.header.arguments);
+    switch (call.header.procedure) {
+      case kEcho: {
+        const auto text = in.string(1000);
+        if (!in.ok()) return {.accept = AcceptStatus::kGarbageArguments};
+        reply.out.string(text);
+        return {};
+      }
+      case kCount:
+        reply.out.u32(count.fetch_add(1) + 1);
+        if (call.ticket != nullptr) *call.ticket = core::CommitTicket{count.load()};
+        return {};
+      case kGate: {
+        std::unique_lock lock(mutex);
+        ++waiting;
+        changed.notify_all();
+        changed.wait(lock, [&] { return open; });
+        reply.out.u32(1);
+        return {};
+      }
+      case kBulk: {
+        const std::uint32_t size = in.u32();
+        auto memory = std::make_shared<Bytes>(size, std::byte{7});
+        reply.out.u32(size);
+        reply.slices.push_back({.bytes = *memory, .length = size, .keep = memory});
+        reply.slice_bytes = size;
+        bulk_run.fetch_add(1);
+        return {};
+      }
+      default: return {};
+    }
+  }
+  void encode_not_durable(const CallHeader&, XdrWriter& out) override { out.u32(999); }
+
+  void open_gate() {
+    const std::lock_guard lock(mutex);
+    open = true;
+    changed.notify_all();
+  }
+  void wait_for_waiting(int n) {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return waiting >= n; });
+  }
+
+  std::atomic<std::uint32_t> count{0};
+  std::atomic<std::uint32_t> bulk_run{0};
+  std::mutex mutex;
+  std::condition_variable changed;
+  int waiting = 0;
+  bool open = false;
+};
+
+class RpcServerTest : public testing::Test {
+ protected:
+  ~RpcServerTest() override {
+    toy_.open_gate();
+    server_.reset();
+  }
+  void start(const ServerOptions& options = {}) {
+    Service service{.programs = {&toy_},
+                    .make_scope = [] { return std::make_unique<EmptyScope>(); },
+                    .settle = [this](core::CommitTicket) -> Status {
+                      ++settled_;
+                      if (store_failed_) return fail(Errc::kIo, "the disk is gone");
+                      return {};
+                    }};
+    auto server = Server::start(options, std::move(service), metrics_);
+    ASSERT_TRUE(server) << describe(server.error());
+    server_ = std::move(*server);
+    port_ = server_->ports().front();
+  }
+  static CallSpec spec(std::uint32_t procedure, std::uint32_t xid = 1) {
+    return {.xid = xid, .program = kToy, .version = 3, .procedure = procedure};
+  }
+  std::uint64_t metric(std::string_view line_start) {
+    const std::string text = metrics_.render();
+    const auto at = text.find("\n" + std::string(line_start) + " ");
+    return at == text.npos ? 0 : std::stoull(text.substr(at + line_start.size() + 2));
+  }
+
+  MetricRegistry metrics_;
+  ToyProgram toy_;
+  std::atomic<int> settled_{0};
+  std::atomic<bool> store_failed_{false};
+  std::unique_ptr<Server> server_;
+  std::uint16_t port_ = 0;
+};
+
+TEST_F(RpcServerTest, AnswersACall) {
+  start();
+  WireClient client(port_);
+  const auto reply = client.call(spec(kEcho, 77), Xdr().string("hello"));
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->xid, 77u);
+  EXPECT_EQ(reply->reply_status, 0u);
+  EXPECT_EQ(reply->accept_status, 0u);
+  EXPECT_EQ(reply->results, Xdr().string("hello").bytes());
+}
+
+TEST_F(RpcServerTest, AnswersEachErrorOfTheRpcLayerInItsOwnWords) {
+  start();
+  WireClient client(port_);
+  auto s = spec(kNull);
+  s.program = 1;
+  auto reply = client.call(s);
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->accept_status, 1u) << "PROG_UNAVAIL";
+
+  s = spec(kNull);
+  s.version = 4;
+  reply = client.call(s);
+  EXPECT_EQ(reply->accept_status, 2u) << "PROG_MISMATCH";
+  EXPECT_EQ(reply->low, 2u);
+  EXPECT_EQ(reply->high, 3u);
+
+  for (const std::uint32_t procedure : {5u, 6u, ~0u}) {
+    reply = client.call(spec(procedure));
+    EXPECT_EQ(reply->accept_status, 3u) << "PROC_UNAVAIL";
+  }
+
+  reply = client.call(spec(kEcho), Xdr().u32(5));
+  EXPECT_EQ(reply->accept_status, 4u) << "GARBAGE_ARGS";
+  EXPECT_TRUE(reply->results.empty());
+
+  s = spec(kNull);
+  s.rpc_version = 3;
+  reply = client.call(s);
+  EXPECT_EQ(reply->reply_status, 1u);
+  EXPECT_EQ(reply->reject_status, 0u) << "RPC_MISMATCH";
+  EXPECT_EQ(reply->low, 2u);
+  EXPECT_EQ(reply->high, 2u);
+
+  s = spec(kNull);
+  s.auth_flavor = 6;
+  reply = client.call(s);
+  EXPECT_EQ(reply->reply_status, 1u);
+  EXPECT_EQ(reply->reject_status, 1u) << "AUTH_ERROR";
+  EXPECT_EQ(reply->auth_status, 1u);
+
+  EXPECT_TRUE(client.call(spec(kNull))) << "the connection is as good as before";
+}
+
+TEST_F(RpcServerTest, ClosesOnWhatIsNoCall) {
+  start();
+  WireClient client(port_);
+  client.send_record(Bytes(8));
+  EXPECT_TRUE(client.closed_by_server());
+  WireClient reply_sender(port_);
+  reply_sender.send_record(Xdr().u32(1).u32(1).u32(0).u32(0).u32(0).u32(0).u32(0));
+  EXPECT_TRUE(reply_sender.closed_by_server());
+}
+
+TEST_F(RpcServerTest, ClosesOnARecordBeyondTheLimit) {
+  start();
+  WireClient client(port_);
+  client.send_raw(Xdr().u32(0x7fff'ffff));
+  EXPECT_TRUE(client.closed_by_server());
+  EXPECT_EQ(metric("stoa_nfs_connections_closed_total{reason=\"record_too_large\"}"), 1u);
+}
+
+TEST_F(RpcServerTest, AnswersPipelinedCallsAll) {
+  start();
+  WireClient client(port_);
+  Bytes stream;
+  for (std::uint32_t i = 0; i < 500; ++i) {
+    const Bytes record = encode(spec(i % 3 == 0 ? kCount : kEcho, i), i % 3 == 0 ? Xdr() : Xdr().string("x"));
+    const Bytes framed = Xdr().u32(0x8000'0000u | static_cast<std::uint32_t>(record.size())).raw(record).bytes();
+    stream.insert(stream.end(), framed.begin(), framed.end());
+  }
+  client.send_raw(stream);
+  std::vector<bool> seen(500);
+  for (int i = 0; i < 500; ++i) {
+    const auto reply = client.receive();
+    ASSERT_TRUE(reply);
+    ASSERT_FALSE(seen.at(reply->xid));
+    seen[reply->xid] = true;
+  }
+  EXPECT_EQ(toy_.count, 167u);
+  EXPECT_LT(settled_, 167) << "calls that came together wait together";
+}
+
+TEST_F(RpcServerTest, ASlowCallDoesNotHoldUpOthersOfItsConnection) {
+  start();
+  WireClient client(port_);
+  client.send_record(encode(spec(kGate, 1)));
+  toy_.wait_for_waiting(1);
+  const auto quick = client.call(spec(kEcho, 2), Xdr().string("quick"));
+  ASSERT_TRUE(quick);
+  EXPECT_EQ(quick->xid, 2u);
+  toy_.open_gate();
+  EXPECT_EQ(client.receive()->xid, 1u);
+}
+
+TEST_F(RpcServerTest, HeavyCallsOfOneReceiveRunSideBySide) {
+  start();
+  WireClient client(port_);
+  Bytes stream;
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    const Bytes record = encode(spec(kGate, i));
+    const Bytes framed = Xdr().u32(0x8000'0000u | static_cast<std::uint32_t>(record.size())).raw(record).bytes();
+    stream.insert(stream.end(), framed.begin(), framed.end());
+  }
+  client.send_raw(stream);
+  toy_.wait_for_waiting(8);  // Would never come true if they ran one after the other.
+  toy_.open_gate();
+  for (int i = 0; i < 8; ++i) EXPECT_TRUE(client.receive());
+}
+
+TEST_F(RpcServerTest, LongCallsLeaveWorkersForShortOnes) {
+  start({.workers = 6});
+  WireClient slow(port_);
+  for (std::uint32_t i = 0; i < 40; ++i) slow.send_record(encode(spec(kGate, i)));
+  toy_.wait_for_waiting(2);
+  WireClient other(port_);
+  EXPECT_TRUE(other.call(spec(kEcho), Xdr().string("x")));
+}
+
+TEST_F(RpcServerTest, ReplaysTheReplyOfARepeatedCallAlsoOnAnotherConnection) {
+  start();
+  {
+    WireClient client(port_);
+    EXPECT_EQ(client.call(spec(kCount, 5))->results, Xdr().u32(1).bytes());
+    EXPECT_EQ(client.call(spec(kCount, 5))->results, Xdr().u32(1).bytes());
+  }
+  WireClient again(port_);
+  EXPECT_EQ(again.call(spec(kCount, 5))->results, Xdr().u32(1).bytes());
+  EXPECT_EQ(again.call(spec(kCount, 6))->results, Xdr().u32(2).bytes());
+  EXPECT_EQ(again.call(spec(kCount, 5), Xdr().u32(1))->results, Xdr().u32(3).bytes()) << "same xid, another call";
+  EXPECT_EQ(toy_.count, 3u);
+}
+
+TEST_F(RpcServerTest, SaysSoWhenAChangeIsNotDurable) {
+  start();
+  store_failed_ = true;
+  WireClient client(port_);
+  EXPECT_EQ(client.call(spec(kCount, 5))->results, Xdr().u32(999).bytes());
+  store_failed_ = false;
+  EXPECT_EQ(client.call(spec(kCount, 5))->results, Xdr().u32(2).bytes()) << "the outcome was unknown, so it runs again";
+}
+
+TEST_F(RpcServerTest, SendsLongRepliesWholeAndPadded) {
+  start();
+  WireClient client(port_);
+  for (const std::uint32_t size : {1u, 70'001u, 1'000'000u}) {
+    const auto reply = client.call(spec(kBulk), Xdr().u32(size));
+    ASSERT_TRUE(reply);
+    ASSERT_EQ(reply->results.size(), 4 + padded(size));
+    EXPECT_EQ(reply->results[4 + size - 1], std::byte{7});
+    for (std::size_t i = 4 + size; i < reply->results.size(); ++i) EXPECT_EQ(reply->results[i], std::byte{0});
+  }
+}
+
+TEST_F(RpcServerTest, StopsReadingFromAClientThatTakesNoReplies) {
+  ServerOptions options;
+  options.limits.output_per_connection_max = 2 << 20;
+  options.limits.in_flight_per_connection_max = 8;
+  start(options);
+  WireClient client(port_);
+  const int small = 16 << 10;
+  setsockopt(client.fd(), SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+  constexpr std::uint32_t kCalls = 200;
+  for (std::uint32_t i = 0; i < kCalls; ++i) client.send_record(encode(spec(kBulk, i), Xdr().u32(1 << 20)));
+  // Another client is served as ever.
+  WireClient other(port_);
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(other.call(spec(kEcho), Xdr().string("x")));
+  EXPECT_LT(toy_.bulk_run, kCalls / 2) << "replies are made only as they can be sent";
+  for (std::uint32_t i = 0; i < kCalls; ++i) ASSERT_TRUE(client.receive()) << i;
+  EXPECT_EQ(toy_.bulk_run, kCalls);
+}
+
+TEST_F(RpcServerTest, HoldsBackAConnectionWithTooManyCallsInFlight) {
+  ServerOptions options;
+  options.limits.in_flight_per_connection_max = 4;
+  start(options);
+  WireClient client(port_);
+  Bytes stream;
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    const Bytes record = encode(spec(kGate, i));
+    stream.insert(stream.end(), {std::byte{0x80}, std::byte{0}, std::byte{0}, static_cast<std::byte>(record.size())});
+    stream.insert(stream.end(), record.begin(), record.end());
+  }
+  client.send_raw(stream);
+  toy_.wait_for_waiting(3);
+  WireClient other(port_);
+  EXPECT_TRUE(other.call(spec(kEcho), Xdr().string("x")));
+  {
+    const std::lock_guard lock(toy_.mutex);
+    EXPECT_LE(toy_.waiting, 5);
+  }
+  toy_.open_gate();
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(client.receive());
+}
+
+TEST_F(RpcServerTest, RefusesConnectionsBeyondTheLimits) {
+  ServerOptions options;
+  options.limits.connections_per_address_max = 3;
+  start(options);
+  std::vector<std::unique_ptr<WireClient>> clients;
+  for (int i = 0; i < 3; ++i) {
+    clients.push_back(std::make_unique<WireClient>(port_));
+    EXPECT_TRUE(clients.back()->call(spec(kNull)));
+  }
+  WireClient fourth(port_);
+  EXPECT_TRUE(fourth.closed_by_server());
+  EXPECT_EQ(metric("stoa_nfs_connections_refused_total{limit=\"connections_per_address\"}"), 1u);
+  EXPECT_TRUE(clients[0]->call(spec(kNull))) << "the others are as they were";
+}
+
+TEST_F(RpcServerTest, TakesANewConnectionWhenOneHasGone) {
+  ServerOptions options;
+  options.limits.connections_max = 1;
+  start(options);
+  for (int i = 0; i < 20; ++i) {
+    bool served = false;
+    while (!served) {  // The server may notice the end of the last one a little later.
+      WireClient client(port_);
+      served = client.call(spec(kNull)).has_value();
+    }
+  }
+}
+
+TEST_F(RpcServerTest, ClosesAConnectionThatDoesNotFinishItsRecord) {
+  ServerOptions options;
+  options.limits.record_timeout = std::chrono::seconds(1);
+  start(options);
+  WireClient slow(port_);
+  slow.send_raw(Xdr().u32(0x8000'0064).u32(1));
+  EXPECT_TRUE(slow.closed_by_server());
+  EXPECT_EQ(metric("stoa_nfs_connections_closed_total{reason=\"record_timeout\"}"), 1u);
+}
+
+TEST_F(RpcServerTest, ClosesAnIdleConnection) {
+  ServerOptions options;
+  options.limits.idle_timeout = std::chrono::seconds(1);
+  start(options);
+  WireClient client(port_);
+  EXPECT_TRUE(client.call(spec(kNull)));
+  EXPECT_TRUE(client.closed_by_server());
+  EXPECT_EQ(metric("stoa_nfs_connections_closed_total{reason=\"idle_timeout\"}"), 1u);
+}
+
+TEST_F(RpcServerTest, AnswersAClientThatHasFinishedSending) {
+  start();
+  WireClient client(port_);
+  client.send_record(encode(spec(kGate, 1)));
+  client.send_record(encode(spec(kEcho, 2), Xdr().string("x")));
+  client.finish_sending();
+  toy_.wait_for_waiting(1);
+  toy_.open_gate();
+  EXPECT_TRUE(client.receive());
+  EXPECT_TRUE(client.receive());
+  EXPECT_TRUE(client.closed_by_server());
+}
+
+TEST_F(RpcServerTest, DrainsWhatRunsAndThenStops) {
+  start();
+  WireClient client(port_);
+  client.send_record(encode(spec(kGate, 1)));
+  toy_.wait_for_waiting(1);
+  EXPECT_FALSE(server_->drain(std::chrono::milliseconds(20)));
+  toy_.open_gate();
+  EXPECT_TRUE(server_->drain(std::chrono::seconds(60)));
+  EXPECT_TRUE(client.receive());
+  server_->stop();
+  EXPECT_TRUE(client.closed_by_server());
+}
+
+TEST_F(RpcServerTest, ManyClientsAtOnceGetTheirOwnReplies) {
+  start();
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (std::uint32_t t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      WireClient client(port_);
+      for (std::uint32_t i = 0; i < 300; ++i) {
+        const std::string text = std::to_string(t) + "/" + std::to_string(i);
+        const std::uint32_t kind = i % 10;
+        const auto reply = kind == 9   ? client.call(spec(kBulk, i), Xdr().u32(100'000))
+                           : kind == 8 ? client.call(spec(kCount, t << 16 | i))
+                                       : client.call(spec(kEcho, i), Xdr().string(text));
+        if (!reply) ++wrong;
+        if (reply && kind < 8 && reply->results != Xdr().string(text).bytes()) ++wrong;
+        if (reply && kind == 9 && reply->results.size() != 100'004) ++wrong;
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(toy_.count, 8 * 30u);
+}
+
+TEST_F(RpcServerTest, SurvivesNoise) {
+  start();
+  const auto seed = std::random_device{}();
+  SCOPED_TRACE(seed);
+  std::mt19937 random(seed);
+  for (int round = 0; round < 200; ++round) {
+    WireClient client(port_);
+    Bytes record = encode(spec(random() % 5 == 3 ? 1 : random() % 3, random()), Xdr().string("some text"));
+    for (std::uint32_t flips = random() % 6; flips > 0; --flips) record[random() % record.size()] = static_cast<std::byte>(random());
+    record.resize(random() % 4 == 0 ? random() % (record.size() + 1) : record.size());
+    if (random() % 2 == 0) {
+      client.send_fragments(record, 1 + random() % 40);
+    } else {
+      client.send_record(record);
+    }
+    client.finish_sending();
+    toy_.open_gate();
+    while (client.receive_record()) {
+    }
+  }
+  WireClient client(port_);
+  EXPECT_TRUE(client.call(spec(kNull)));
+}
+
+}  // namespace
+}  // namespace stoa::rpc
