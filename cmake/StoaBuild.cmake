@@ -70,7 +70,9 @@ function(stoa_test name)
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
 endfunction()
 
-# stoa_fuzz(NAME SOURCES... [LINK ...]): a libFuzzer target; only with -DSTOA_FUZZ=ON under clang.
+# stoa_fuzz(NAME SOURCES... [LINK ...]): a libFuzzer target; only with -DSTOA_FUZZ=ON under clang. ./check runs every one
+# that fuzz-targets.txt lists, with the folder corpus/NAME or corpus beside its CMakeLists.txt as seeds.
+file(WRITE ${CMAKE_BINARY_DIR}/fuzz-targets.txt "")
 function(stoa_fuzz name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
   if(STOA_FUZZ)
@@ -78,6 +80,8 @@ function(stoa_fuzz name)
     target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
     target_link_libraries(${name} PRIVATE ${arg_LINK})
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    file(APPEND ${CMAKE_BINARY_DIR}/fuzz-targets.txt
+         "${name} ${CMAKE_CURRENT_BINARY_DIR}/${name} ${CMAKE_CURRENT_SOURCE_DIR}\n")
   endif()
 endfunction()
 

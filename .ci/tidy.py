@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""Rules of the repository that no compiler checks. Prints each breach as FILE:LINE: what; exit code 1 when there is one."""
+import re
+import subprocess
+import sys
+
+SOURCES = (".h", ".cc", ".c")
+# A concept without a name (CONTRIBUTING.md).
+FORBIDDEN_NAMES = re.compile(r"(^|[_/])(utils?|helpers?|common|misc)[._/]")
+MACHINE_PATHS = re.compile(r"(?<![\w/.])/(work|root)/\w")
+UNFINISHED = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|X" + r"XX)\b")
+
+# Who may include whom: appliance -> frontends -> core <- backends, all on base. Tests and benchmarks see everything.
+# The admin door is the administrator's own: it sees the volume, too.
+ALLOWED = {
+    "base": {"base"},
+    "core": {"base", "core"},
+    "backends": {"base", "core", "backends"},
+    "frontends": {"base", "core", "frontends"},
+    "appliance": {"base", "core", "backends", "frontends", "appliance"},
+}
+DOOR_CORE = ("core/api/",)
+ADMIN_CORE = ("core/api/", "core/volume/volume.h", "core/data/blob_store.h")
+
+
+def files():
+    out = subprocess.run(["git", "ls-files", "-z"], check=True, capture_output=True, text=True).stdout
+    return [name for name in out.split("\0") if name]
+
+
+def include_breach(name, target):
+    top, target_top = name.split("/")[0], target.split("/")[0]
+    if top not in ALLOWED or target_top not in ALLOWED:
+        return None
+    if target_top not in ALLOWED[top]:
+        return f"{top} must not include {target}"
+    if top == "frontends" and target_top == "core":
+        allowed = ADMIN_CORE if name.startswith("frontends/admin/") else DOOR_CORE
+        if not target.startswith(allowed):
+            return f"a door sees {', '.join(allowed)} of the core, not {target}"
+    if top == "frontends" and target_top == "frontends" and name.split("/")[1] != target.split("/")[1]:
+        return f"a door must not include another door: {target}"
+    if top == "core" and name.startswith("core/api/") and target_top == "core" and not target.startswith("core/api/"):
+        return f"core/api must not include {target}"
+    return None
+
+
+def check_source(name, text, breaches):
+    if name.endswith(".h") and "#pragma once" not in text:
+        breaches.append(f"{name}:1: has no #pragma once")
+    for number, line in enumerate(text.split("\n"), 1):
+        match = re.match(r'#include "([^"]+)"', line)
+        if match:
+            breach = include_breach(name, match.group(1))
+            if breach:
+                breaches.append(f"{name}:{number}: {breach}")
+
+
+def main():
+    breaches = []
+    for name in files():
+        if FORBIDDEN_NAMES.search(name):
+            breaches.append(f"{name}: names no concept")
+        try:
+            with open(name, encoding="utf-8") as file:
+                text = file.read()
+        except (UnicodeDecodeError, FileNotFoundError, IsADirectoryError):
+            continue
+        if name == ".ci/tidy.py":
+            continue
+        for number, line in enumerate(text.split("\n"), 1):
+            if MACHINE_PATHS.search(line):
+                breaches.append(f"{name}:{number}: a path of one machine")
+            if UNFINISHED.search(line):
+                breaches.append(f"{name}:{number}: a mark of unfinished work")
+        if name.endswith(SOURCES):
+            check_source(name, text, breaches)
+    print("\n".join(breaches))
+    return 1 if breaches else 0
+
+
+sys.exit(main())
