@@ -116,9 +116,11 @@ class CreateBench : public benchmark::Fixture {
     const double before = state.thread_index() == 0 ? cpu_seconds() : 0;
     const OpContext ctx;
     const std::string stem = "t" + std::to_string(state.thread_index()) + "-";
-    const FileId dir = dirs[one_directory ? 0 : static_cast<std::size_t>(state.thread_index())];
+    const auto which = one_directory ? std::size_t{0} : static_cast<std::size_t>(state.thread_index());
     std::uint64_t i = 0;
     for (auto _ : state) {
+      // Looked up in here: only the first turn of the loop waits for the thread that sets the fixture up.
+      const FileId dir = dirs[which];
       const std::string name = stem + std::to_string(i++);
       if (!fixture->ns().create(ctx, {.parent = dir, .name = name})) state.SkipWithError("create failed");
       if (then_remove && !fixture->ns().unlink(ctx, {.parent = dir, .name = name})) state.SkipWithError("unlink failed");
