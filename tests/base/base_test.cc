@@ -1,0 +1,78 @@
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "base/clock.h"
+#include "base/crc32c.h"
+#include "base/error.h"
+#include "base/metrics.h"
+#include "base/siphash.h"
+
+namespace stoa {
+namespace {
+
+TEST(Crc32cTest, MatchesThePublishedVectors) {
+  // RFC 3720 appendix B.4.
+  const std::vector<std::byte> zeros(32);
+  EXPECT_EQ(crc32c(zeros), 0x8A9136AAu);
+  const std::vector<std::byte> ones(32, std::byte{0xff});
+  EXPECT_EQ(crc32c(ones), 0x62A8AB43u);
+  std::vector<std::byte> counting(32);
+  for (std::size_t i = 0; i < 32; ++i) counting[i] = static_cast<std::byte>(i);
+  EXPECT_EQ(crc32c(counting), 0x46DD794Eu);
+}
+
+TEST(Crc32cTest, PiecesGiveTheSumOfTheWhole) {
+  std::vector<std::byte> data(10'000);
+  for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(i * 31 + i / 7);
+  const std::uint32_t whole = crc32c(data);
+  for (const std::size_t cut : {1u, 7u, 1024u, 3072u, 3073u, 9999u}) {
+    EXPECT_EQ(crc32c(std::span(data).subspan(cut), crc32c(std::span(data).first(cut))), whole) << cut;
+  }
+}
+
+TEST(SipHashTest, MatchesThePublishedVector) {
+  // Appendix A of the SipHash paper: key 00..0f, message 00..0e.
+  std::vector<std::byte> message(15);
+  for (std::size_t i = 0; i < message.size(); ++i) message[i] = static_cast<std::byte>(i);
+  EXPECT_EQ(siphash({0x0706050403020100, 0x0f0e0d0c0b0a0908}, message), 0xa129ca6149be45e5u);
+}
+
+TEST(TimestampTest, TimesBeforeTheEpochRoundDown) {
+  EXPECT_EQ(Timestamp{-1}.seconds(), -1);
+  EXPECT_EQ(Timestamp{-1}.nanoseconds(), 999'999'999u);
+  EXPECT_EQ(Timestamp::from(-2, 5).seconds(), -2);
+  EXPECT_EQ(Timestamp::from(-2, 5).nanoseconds(), 5u);
+  EXPECT_EQ(Timestamp{-1'000'000'000}.seconds(), -1);
+  EXPECT_EQ(Timestamp{-1'000'000'000}.nanoseconds(), 0u);
+}
+
+TEST(ErrorTest, EveryCodeHasAWord) {
+  for (std::uint16_t code = kErrcFirst; code <= kErrcLast; ++code) EXPECT_NE(to_string(static_cast<Errc>(code)), "unknown");
+}
+
+TEST(MetricsTest, CountsOfManyThreadsAddUpAndRender) {
+  MetricRegistry metrics;
+  Counter& counter = metrics.counter("stoa_things_total", "Things", {{"kind", "a\"b"}});
+  EXPECT_EQ(&counter, &metrics.counter("stoa_things_total", "Things", {{"kind", "a\"b"}}));
+  Histogram& latency = metrics.histogram("stoa_wait_seconds", "Waiting");
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 1000; ++i) {
+        counter.add();
+        latency.observe_ns(3000);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const std::string text = metrics.render();
+  EXPECT_NE(text.find("stoa_things_total{kind=\"a\\\"b\"} 4000\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("stoa_wait_seconds_bucket{le=\"2e-06\"} 0\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("stoa_wait_seconds_bucket{le=\"4e-06\"} 4000\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("stoa_wait_seconds_bucket{le=\"+Inf\"} 4000\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("stoa_wait_seconds_sum 0.012\n"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace stoa

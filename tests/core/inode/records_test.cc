@@ -1,0 +1,135 @@
+// Stored records: what was written comes back, damage is noticed, and the bytes of every version shipped stay readable.
+#include <gtest/gtest.h>
+
+#include "core/data/blob_record.h"
+#include "core/inode/entry.h"
+#include "core/inode/inode.h"
+#include "core/journal/note.h"
+#include "core/usage/usage_record.h"
+#include "core/volume/volume_record.h"
+
+namespace stoa::core {
+namespace {
+
+std::string hex(std::string_view bytes) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const char c : bytes) {
+    text += kDigits[static_cast<unsigned char>(c) >> 4];
+    text += kDigits[static_cast<unsigned char>(c) & 15];
+  }
+  return text;
+}
+
+std::string bytes(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); i += 2) out += static_cast<char>(std::stoi(std::string(text.substr(i, 2)), nullptr, 16));
+  return out;
+}
+
+Inode sample() {
+  Inode inode;
+  inode.id = FileId{17};
+  inode.generation = 0x01020304;
+  inode.type = FileType::kRegular;
+  inode.flags = kHasXattrs;
+  inode.mode = 0640;
+  inode.links = 2;
+  inode.uid = 1000;
+  inode.gid = 100;
+  inode.size = 1'000'000;
+  inode.allocated = 1'003'520;
+  inode.atime = {1};
+  inode.mtime = {2};
+  inode.ctime = {3};
+  inode.btime = {-4};
+  inode.change = 9;
+  inode.data_version = 300;
+  inode.create_verifier = 0xfeed;
+  inode.home = FileId{16};
+  inode.layout.extents = {{0, 1'000'000, BlobId{0x1122}, 64}};
+  return inode;
+}
+
+constexpr std::string_view kInodeV1 =
+    "@INODE@";
+constexpr std::string_view kEntryV1 = "@ENTRY@";
+constexpr std::string_view kCookieV1 = "@COOKIE@";
+constexpr std::string_view kUsageV1 = "@USAGE@";
+constexpr std::string_view kBlobV1 = "@BLOB@";
+constexpr std::string_view kVolumeV1 = "@VOLUME@";
+
+TEST(RecordsTest, InodeKeepsItsBytes) {
+  EXPECT_EQ(hex(sample().encode()), kInodeV1);
+  const auto inode = Inode::decode(FileId{17}, bytes(kInodeV1));
+  ASSERT_TRUE(inode);
+  EXPECT_EQ(inode->encode(), sample().encode());
+  EXPECT_EQ(inode->layout, sample().layout);
+  EXPECT_EQ(inode->btime.ns, -4);
+}
+
+TEST(RecordsTest, EntryAndCookieKeepTheirBytes) {
+  const EntryRecord entry{.id = FileId{17}, .type = FileType::kDirectory, .flags = kShadowed, .cookie = 500};
+  EXPECT_EQ(hex(entry.encode()), kEntryV1);
+  EXPECT_EQ(EntryRecord::decode(bytes(kEntryV1)).value(), entry);
+  const CookieRecord cookie{FileId{17}, FileType::kSymlink, 0, "name"};
+  EXPECT_EQ(hex(cookie.encode()), kCookieV1);
+  const auto again = CookieRecord::decode(bytes(kCookieV1));
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->name, "name");
+  EXPECT_EQ(again->type, FileType::kSymlink);
+}
+
+TEST(RecordsTest, UsageBlobAndVolumeKeepTheirBytes) {
+  const UsageRecord usage{{5, 2, 1}, {.bytes = 10, .files = 20}};
+  EXPECT_EQ(hex(usage.encode()), kUsageV1);
+  const auto again = UsageRecord::decode(bytes(kUsageV1));
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->usage, usage.usage);
+  EXPECT_EQ(again->limits, usage.limits);
+  EXPECT_EQ(hex(BlobRecord{300}.encode()), kBlobV1);
+  EXPECT_EQ(BlobRecord::decode(bytes(kBlobV1))->references, 300);
+  const VolumeRecord volume{{77, "v", {5}}, {1, 2}};
+  EXPECT_EQ(hex(volume.encode()), kVolumeV1);
+  EXPECT_EQ(VolumeRecord::decode(bytes(kVolumeV1))->info.name, "v");
+}
+
+TEST(RecordsTest, EveryTruncationIsDamage) {
+  const std::string whole = sample().encode();
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    EXPECT_EQ(Inode::decode(FileId{17}, std::string_view(whole).substr(0, size)).error().code, Errc::kCorrupt) << size;
+  }
+}
+
+TEST(RecordsTest, ALaterVersionThatOlderReadersMayReadIsRead) {
+  // Version 2 appends a field and says that readers of version 1 may skip it.
+  std::string body = sample().encode().substr(6) + "new field";
+  EXPECT_TRUE(Inode::decode(FileId{17}, seal(2, 1, body)));
+  EXPECT_FALSE(Inode::decode(FileId{17}, seal(2, 2, body)));
+}
+
+TEST(RecordsTest, TimesNeverStandStillOrGoBack) {
+  Inode inode = sample();
+  inode.ctime = {1000};
+  inode.touch({500});
+  EXPECT_EQ(inode.ctime.ns, 1001);
+  EXPECT_EQ(inode.change, 10u);
+  inode.touch_content({2000});
+  EXPECT_EQ(inode.mtime.ns, 2000);
+}
+
+TEST(RecordsTest, JournalNotesComeBack) {
+  OpContext ctx{.door = Door::kNfs, .cred = {.uid = 7}, .client = "10.0.0.1"};
+  const JournalNote note{.kind = ChangeKind::kRename, .id = FileId{3}, .parent = FileId{1}, .name = "a",
+                         .to_parent = FileId{2}, .to_name = "b"};
+  const auto record = JournalRecord::decode(encode_note(note, ctx, {99}));
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->uid, 7u);
+  EXPECT_EQ(record->door, Door::kNfs);
+  EXPECT_EQ(record->name, "a");
+  EXPECT_EQ(record->to_name, "b");
+  EXPECT_EQ(record->client, "10.0.0.1");
+}
+
+}  // namespace
+}  // namespace stoa::core

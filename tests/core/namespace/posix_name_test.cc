@@ -1,0 +1,50 @@
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "core/namespace/posix_name.h"
+
+namespace stoa::core {
+namespace {
+
+TEST(PosixNameTest, EveryComponentHasOneAliasThatLeadsBack) {
+  const std::string nul("a\0b", 3);
+  const std::string long_nul = std::string(200, 'x') + nul;
+  std::set<std::string> seen;
+  for (const std::string& raw :
+       {std::string("plain"), std::string(""), std::string("."), std::string(".."), std::string("%S3-"),
+        std::string("%S3-DOT"), std::string("%S3-LITERAL-x"), std::string("%S3-LONG-0123456789abcdef-x"),
+        std::string("x%S3-OBJECT"), std::string("x%S3-OBJECT%S3-OBJECT"), std::string("%S3-OBJECT"), nul, long_nul,
+        std::string(255, 'n'), std::string(256, 'n'), std::string(1024, 'n'), std::string(250, 'q'),
+        "%S3-" + std::string(251, 'l'), std::string(245, 'o') + "%S3-OBJECT"}) {
+    for (const bool shadowed : {false, true}) {
+      const std::string alias = posix_name_of(raw, shadowed);
+      SCOPED_TRACE(alias);
+      EXPECT_LE(alias.size(), 255u);
+      EXPECT_TRUE(seen.insert(alias).second) << "two components share it";
+      const auto parsed = parse_posix_name(alias);
+      ASSERT_TRUE(parsed);
+      EXPECT_EQ(parsed->file_beside_directory, shadowed);
+      if (parsed->long_prefix) {
+        EXPECT_TRUE(raw.starts_with(*parsed->long_prefix));
+        EXPECT_TRUE(matches_long_alias(raw, shadowed, *parsed));
+        EXPECT_FALSE(matches_long_alias(raw + "x", shadowed, *parsed));
+      } else {
+        EXPECT_EQ(parsed->raw, raw);
+      }
+    }
+  }
+}
+
+TEST(PosixNameTest, WhatIsNeverGivenOutIsRefused) {
+  for (const char* name : {"", ".", "..", "a/b", "%S3-", "%S3-UNKNOWN", "%S3-HEX-", "%S3-HEX-0", "%S3-HEX-zz",
+                           "%S3-HEX-61" /* is "a", which is plain */, "%S3-LITERAL-plain", "%S3-LONG-", "%S3-LONG-12-x",
+                           "%S3-DOT%S3-OBJECT"}) {
+    EXPECT_EQ(parse_posix_name(name).error().code, Errc::kInvalid) << name;
+  }
+  EXPECT_EQ(parse_posix_name(std::string(256, 'x')).error().code, Errc::kNameTooLong);
+  EXPECT_EQ(parse_posix_name(std::string_view("a\0b", 3)).error().code, Errc::kInvalid);
+}
+
+}  // namespace
+}  // namespace stoa::core
