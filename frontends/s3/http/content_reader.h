@@ -1,0 +1,34 @@
+// Sends an object range that is more than one piece of memory or file: reads what is next when the socket wants it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <span>
+
+#include "core/api/namespace.h"
+#include "frontends/s3/http/response.h"
+
+namespace stoa::s3 {
+
+class ContentReader {
+ public:
+  ContentReader(core::Namespace& ns, core::OpContext ctx, ContentRange range)
+      : ns_(ns), ctx_(std::move(ctx)), range_(std::move(range)) {}
+
+  // Copies bytes from `position` (within the range, growing) into `into`. Bytes given; -1: the rest cannot be read (the
+  // object changed, or is damaged) and the connection must be cut, as the length was promised.
+  ssize_t read(std::uint64_t position, std::span<char> into);
+
+ private:
+  bool refill();
+
+  core::Namespace& ns_;
+  core::OpContext ctx_;
+  ContentRange range_;
+  std::size_t slice_ = 0;          // at hand
+  std::uint64_t slice_done_ = 0;   // of it
+  std::uint64_t sent_ = 0;         // of the range
+};
+
+}  // namespace stoa::s3

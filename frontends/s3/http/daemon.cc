@@ -1,0 +1,407 @@
+// libmicrohttpd on one side, Transaction on the other. Each connection has a thread (MHD_USE_THREAD_PER_CONNECTION):
+// the calls of the core block, and a thread that sleeps in a group commit costs less than suspending and resuming
+// a connection.
+#include <fcntl.h>
+#include <microhttpd.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <fstream>
+#include <iterator>
+#include <mutex>
+
+#include "base/assert.h"
+#include "base/log.h"
+#include "frontends/s3/http/connections.h"
+#include "frontends/s3/http/content_reader.h"
+#include "frontends/s3/http/listener.h"
+#include "frontends/s3/http/range.h"
+#include "frontends/s3/s3_server.h"
+#include "frontends/s3/server_metrics.h"
+#include "frontends/s3/transaction.h"
+
+namespace stoa::s3 {
+namespace {
+
+constexpr std::size_t kStackBytes = 512 << 10;
+constexpr std::size_t kSendBlockBytes = 256 << 10;
+// Half of a connection's memory is read buffer: the size of the pieces in which a body arrives.
+constexpr std::size_t kConnectionMemoryMin = 64 << 10;
+
+// One request on its connection, from its first line to the end of its response.
+struct Exchange {
+  std::string raw_target;
+  std::optional<Transaction> transaction;
+  bool started = false;
+  bool counted = false;  // in requests_in_flight
+  std::int64_t began_ns = 0;
+  std::uint64_t received = 0;
+  std::uint64_t sent = 0;
+  int status = 0;
+  std::vector<std::shared_ptr<const void>> keep;  // what the response reads from
+};
+
+Result<std::string> read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return fail(Errc::kInvalid, "s3: cannot read " + path);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+class Daemon final : public Server {
+ public:
+  Daemon(core::Namespace& ns, core::Registry& registry, MetricRegistry& metrics, ServerOptions options)
+      : options_(std::move(options)),
+        metrics_(metrics),
+        services_{.ns = ns, .registry = registry, .options = options_},
+        connections_(options_.limits, metrics_.timeouts(), metrics_.connections()) {
+    std::array<std::uint8_t, 32> random;
+    const ssize_t got = ::getrandom(random.data(), random.size(), 0);
+    STOA_ASSERT(got == static_cast<ssize_t>(random.size()));
+    host_id_ = to_base64(random);
+    std::memcpy(&id_seed_, random.data(), sizeof id_seed_);
+  }
+
+  ~Daemon() override {
+    if (daemon_ != nullptr) MHD_stop_daemon(daemon_);
+    if (quiesced_fd_ >= 0) ::close(quiesced_fd_);
+  }
+
+  Status listen();
+  std::uint16_t port() const override { return port_; }
+  std::string url() const override;
+  bool drain(std::chrono::milliseconds patience) override;
+
+ private:
+  static void* on_uri(void* self, const char* uri, MHD_Connection* connection);
+  static MHD_Result on_request(void* self, MHD_Connection* connection, const char* url, const char* method,
+                               const char* version, const char* upload_data, std::size_t* upload_bytes, void** state);
+  static void on_completed(void* self, MHD_Connection* connection, void** state, MHD_RequestTerminationCode code);
+  static void on_connection(void* self, MHD_Connection* connection, void** context, MHD_ConnectionNotificationCode code);
+
+  MHD_Result start_exchange(MHD_Connection* connection, const char* method, Exchange& exchange);
+  MHD_Result respond(MHD_Connection* connection, Exchange& exchange, Response response);
+  MHD_Response* make_body(Exchange& exchange, Response& response);
+  std::string next_id(std::uint64_t* serial);
+
+  ServerOptions options_;
+  ServerMetrics metrics_;
+  Services services_;
+  Connections connections_;
+  std::string host_id_;
+  std::uint64_t id_seed_ = 0;
+  std::atomic<std::uint64_t> id_counter_{0};
+  std::atomic<std::uint32_t> requests_{0};
+  std::mutex drain_mutex_;
+  std::condition_variable drained_;
+  MHD_Daemon* daemon_ = nullptr;
+  int quiesced_fd_ = -1;
+  std::atomic<bool> draining_{false};
+  std::uint16_t port_ = 0;
+};
+
+Connection* connection_of(MHD_Connection* connection) {
+  const auto* information = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+  return information == nullptr ? nullptr : static_cast<Connection*>(information->socket_context);
+}
+
+std::size_t leave_encoded(void*, MHD_Connection*, char* text) { return std::strlen(text); }
+
+void log_library(void*, const char* format, va_list arguments) {
+  char line[512];
+  // The format comes from the library, never from a client.
+  (void)std::vsnprintf(line, sizeof line, format, arguments);
+  std::string_view text(line);
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  log_debug("s3", text);
+}
+
+Status Daemon::listen() {
+  const Limits& limits = options_.limits;
+  unsigned flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC |
+                   MHD_USE_ERROR_LOG;
+  std::string certificate, key;
+  if (options_.tls_certificate_file.empty() != options_.tls_key_file.empty())
+    return fail(Errc::kInvalid, "s3: TLS needs both a certificate and a key file");
+  if (!options_.tls_certificate_file.empty()) {
+    STOA_TRY(pem, read_file(options_.tls_certificate_file));
+    certificate = std::move(pem);
+    STOA_TRY(secret, read_file(options_.tls_key_file));
+    key = std::move(secret);
+    flags |= MHD_USE_TLS;
+  }
+  STOA_TRY(listener, listen_on(options_.address, options_.port));
+  if (listener.ipv6) flags |= MHD_USE_IPv6;
+  port_ = listener.port;
+
+  const std::size_t memory = std::max<std::size_t>(kConnectionMemoryMin, limits.header_bytes_max * 4 / 3);
+  std::vector<MHD_OptionItem> items{
+      {MHD_OPTION_CONNECTION_MEMORY_LIMIT, static_cast<std::intptr_t>(memory), nullptr},
+      {MHD_OPTION_CONNECTION_MEMORY_INCREMENT, 16384, nullptr},
+      {MHD_OPTION_THREAD_STACK_SIZE, static_cast<std::intptr_t>(kStackBytes), nullptr},
+  };
+  if (!certificate.empty()) {
+    items.push_back({MHD_OPTION_HTTPS_MEM_CERT, 0, certificate.data()});
+    items.push_back({MHD_OPTION_HTTPS_MEM_KEY, 0, key.data()});
+  }
+  items.push_back({MHD_OPTION_END, 0, nullptr});
+  daemon_ = MHD_start_daemon(
+      flags, 0, nullptr, nullptr, &Daemon::on_request, this,                       //
+      MHD_OPTION_LISTEN_SOCKET, listener.fd,                                       //
+      MHD_OPTION_EXTERNAL_LOGGER, &log_library, nullptr,                           //
+      MHD_OPTION_URI_LOG_CALLBACK, &Daemon::on_uri, this,                          //
+      MHD_OPTION_UNESCAPE_CALLBACK, &leave_encoded, nullptr,                       //
+      MHD_OPTION_NOTIFY_COMPLETED, &Daemon::on_completed, this,                    //
+      MHD_OPTION_NOTIFY_CONNECTION, &Daemon::on_connection, this,                  //
+      MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(limits.connections_max),  //
+      MHD_OPTION_PER_IP_CONNECTION_LIMIT, static_cast<unsigned>(limits.connections_per_address_max),  //
+      MHD_OPTION_CONNECTION_TIMEOUT, static_cast<unsigned>(limits.idle_timeout_s),                    //
+      MHD_OPTION_ARRAY, items.data(), MHD_OPTION_END);
+  if (daemon_ == nullptr) {
+    ::close(listener.fd);
+    return fail(Errc::kInvalid, certificate.empty() ? "s3: the HTTP server could not be started"
+                                                    : "s3: the HTTP server could not be started; is the certificate that of the key?");
+  }
+  return {};
+}
+
+std::string Daemon::url() const {
+  std::string host = options_.address;
+  if (host == "0.0.0.0") host = "127.0.0.1";
+  if (host == "::") host = "::1";
+  if (host.find(':') != std::string::npos) host = "[" + host + "]";
+  return (options_.tls_certificate_file.empty() ? "http://" : "https://") + host + ":" + std::to_string(port_);
+}
+
+bool Daemon::drain(std::chrono::milliseconds patience) {
+  draining_.store(true);
+  if (quiesced_fd_ < 0) quiesced_fd_ = MHD_quiesce_daemon(daemon_);
+  std::unique_lock lock(drain_mutex_);
+  return drained_.wait_for(lock, patience, [this] { return requests_.load() == 0; });
+}
+
+// 16 characters, as S3 gives them: a counter, stirred so that ids of two servers do not meet.
+std::string Daemon::next_id(std::uint64_t* serial) {
+  std::uint64_t x = id_counter_.fetch_add(1, std::memory_order_relaxed) + id_seed_;
+  x ^= x >> 31;
+  x *= 0x9E3779B97F4A7C15u;
+  x ^= x >> 29;
+  *serial = x;
+  static constexpr char kHex[] = "0123456789ABCDEF";
+  std::string id(16, '0');
+  for (std::size_t i = 16; i-- > 0; x >>= 4) id[i] = kHex[x & 15];
+  return id;
+}
+
+void* Daemon::on_uri(void* self, const char* uri, MHD_Connection* connection) {
+  auto& daemon = *static_cast<Daemon*>(self);
+  if (Connection* known = connection_of(connection)) known->allow(daemon.options_.limits.header_timeout_s);
+  auto* exchange = new Exchange;
+  exchange->raw_target = uri;
+  return exchange;
+}
+
+void Daemon::on_connection(void* self, MHD_Connection* connection, void** context, MHD_ConnectionNotificationCode code) {
+  auto& daemon = *static_cast<Daemon*>(self);
+  if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+    const auto* fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    const auto* address = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    *context = daemon.connections_.add(fd == nullptr ? -1 : fd->connect_fd, address == nullptr ? nullptr : address->client_addr);
+  } else if (*context != nullptr) {
+    daemon.connections_.remove(static_cast<Connection*>(*context));
+    *context = nullptr;
+  }
+}
+
+MHD_Result add_header(void* request, MHD_ValueKind, const char* name, std::size_t name_bytes, const char* value,
+                      std::size_t value_bytes) {
+  static_cast<Request*>(request)->headers.push_back(
+      {{name, name_bytes}, value == nullptr ? std::string_view{} : std::string_view{value, value_bytes}});
+  return MHD_YES;
+}
+
+MHD_Result Daemon::start_exchange(MHD_Connection* connection, const char* method, Exchange& exchange) {
+  exchange.started = true;
+  exchange.began_ns = steady_now_ns();
+  Connection* known = connection_of(connection);
+  auto request = std::make_unique<Request>();
+  request->id = next_id(&request->serial);
+  request->method = method;
+  request->headers.reserve(24);
+  MHD_get_connection_values_n(connection, MHD_HEADER_KIND, &add_header, request.get());
+  if (known != nullptr) {
+    request->address = known->address;
+    request->client = known->client;
+  }
+  auto target = parse_target(exchange.raw_target);
+  const bool target_ok = target.has_value();
+  if (target_ok) {
+    request->target = std::move(*target);
+  } else {
+    request->target.path = exchange.raw_target;
+  }
+  const Request& sent = *request;
+  exchange.transaction.emplace(services_, std::move(request), target_ok, host_id_);
+  exchange.counted = true;
+  const bool full = requests_.fetch_add(1) >= options_.limits.requests_max;
+  metrics_.in_flight().add(1);
+
+  const auto length_header = sent.header("content-length");
+  const std::uint64_t length = length_header ? parse_decimal(*length_header).value_or(0) : 0;
+  const bool has_body = length != 0 || sent.header("transfer-encoding").has_value();
+  Transaction& transaction = *exchange.transaction;
+  if (full) {
+    if (known != nullptr) known->allow(options_.limits.body_timeout_s);
+    return respond(connection, exchange, transaction.refuse_with({.code = Code::kSlowDown}));
+  }
+  // While the core works the connection owes nothing.
+  if (known != nullptr) known->deadline_ns.store(INT64_MAX, std::memory_order_relaxed);
+  const bool wanted = transaction.begin();
+  if (!has_body) return respond(connection, exchange, transaction.finish());
+  // Who waits for "100 Continue" has not sent the body yet, and need not. Others are in the middle of sending: they
+  // may not read the answer before they are done.
+  const bool waits = sent.header("expect").has_value();
+  if (!wanted && (waits || length > options_.limits.discard_bytes_max))
+    return respond(connection, exchange, transaction.finish());
+  if (known != nullptr) {
+    known->body_bytes_since = 0;
+    known->allow(options_.limits.body_timeout_s);
+  }
+  return MHD_YES;
+}
+
+MHD_Result Daemon::on_request(void* self, MHD_Connection* connection, const char*, const char* method, const char*,
+                              const char* upload_data, std::size_t* upload_bytes, void** state) {
+  auto& daemon = *static_cast<Daemon*>(self);
+  auto* exchange = static_cast<Exchange*>(*state);
+  if (exchange == nullptr) return MHD_NO;
+  if (!exchange->started) return daemon.start_exchange(connection, method, *exchange);
+  Connection* known = connection_of(connection);
+  if (*upload_bytes != 0) {
+    exchange->received += *upload_bytes;
+    exchange->transaction->feed(std::as_bytes(std::span(upload_data, *upload_bytes)));
+    if (known != nullptr) {
+      known->body_bytes_since += *upload_bytes;
+      if (known->body_bytes_since >= daemon.options_.limits.body_bytes_min) {
+        known->body_bytes_since = 0;
+        known->allow(daemon.options_.limits.body_timeout_s);
+      }
+    }
+    *upload_bytes = 0;
+    return MHD_YES;
+  }
+  if (known != nullptr) known->deadline_ns.store(INT64_MAX, std::memory_order_relaxed);
+  return daemon.respond(connection, *exchange, exchange->transaction->finish());
+}
+
+ssize_t read_content(void* reader, std::uint64_t position, char* into, std::size_t size) {
+  const ssize_t got = static_cast<ContentReader*>(reader)->read(position, {into, size});
+  return got < 0 ? MHD_CONTENT_READER_END_WITH_ERROR : got;
+}
+void free_reader(void* reader) { delete static_cast<ContentReader*>(reader); }
+ssize_t never_read(void*, std::uint64_t, char*, std::size_t) { return MHD_CONTENT_READER_END_WITH_ERROR; }
+void free_nothing(void*) {}
+void free_string(void* text) { delete static_cast<std::string*>(text); }
+
+MHD_Response* Daemon::make_body(Exchange& exchange, Response& response) {
+  if (response.head_length) {
+    return MHD_create_response_from_callback(*response.head_length, 1, &never_read, nullptr, nullptr);
+  }
+  if (!response.content) {
+    exchange.sent = response.body.size();
+    if (response.body.empty()) return MHD_create_response_from_buffer(0, nullptr, MHD_RESPMEM_PERSISTENT);
+    auto* owned = new std::string(std::move(response.body));
+    return MHD_create_response_from_buffer_with_free_callback_cls(owned->size(), owned->data(), &free_string, owned);
+  }
+  ContentRange& content = *response.content;
+  exchange.sent = content.length;
+  std::uint64_t covered = 0;
+  bool memory = true;
+  for (const core::DataSlice& slice : content.slices) {
+    covered += slice.length;
+    memory = memory && slice.fd < 0;
+  }
+  const std::vector<core::DataSlice>& slices = content.slices;
+  if (covered == content.length && slices.size() == 1) {
+    const core::DataSlice& slice = slices.front();
+    if (memory) {
+      exchange.keep.push_back(slice.keep);
+      // The library does not write to it.
+      void* bytes = const_cast<std::byte*>(slice.bytes.data());
+      return MHD_create_response_from_buffer_with_free_callback_cls(slice.length, bytes, &free_nothing, nullptr);
+    }
+    // The library closes the descriptor that it is given.
+    const int fd = ::fcntl(slice.fd, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0) return nullptr;
+    exchange.keep.push_back(slice.keep);
+    return MHD_create_response_from_fd_at_offset64(slice.length, fd, slice.file_offset);
+  }
+  if (covered == content.length && memory) {
+    std::vector<MHD_IoVec> vector;
+    for (const core::DataSlice& slice : slices) {
+      vector.push_back({slice.bytes.data(), slice.length});
+      exchange.keep.push_back(slice.keep);
+    }
+    return MHD_create_response_from_iovec(vector.data(), static_cast<unsigned>(vector.size()), nullptr, nullptr);
+  }
+  const std::uint64_t length = content.length;
+  return MHD_create_response_from_callback(
+      length, kSendBlockBytes, &read_content,
+      new ContentReader(services_.ns, exchange.transaction->context(), std::move(content)), &free_reader);
+}
+
+MHD_Result Daemon::respond(MHD_Connection* connection, Exchange& exchange, Response response) {
+  MHD_Response* made = make_body(exchange, response);
+  if (made == nullptr) return MHD_NO;
+  const auto add = [&](const char* name, const std::string& value) {
+    // A stored value with a character that no header may hold is left out rather than failing the object.
+    if (MHD_add_response_header(made, name, value.c_str()) != MHD_YES) {
+      log_debug("s3", "a response header was left out", {{"name", name}, {"request", exchange.transaction->request().id}});
+    }
+  };
+  add("x-amz-request-id", exchange.transaction->request().id);
+  add("x-amz-id-2", host_id_);
+  add("Server", "Stoa");
+  if (draining_.load(std::memory_order_relaxed)) add("Connection", "close");
+  for (const auto& [name, value] : response.headers) add(name.c_str(), value);
+  exchange.status = response.status;
+  if (Connection* known = connection_of(connection)) {
+    known->allow(options_.limits.body_timeout_s + exchange.sent / options_.limits.send_bytes_per_second_min);
+  }
+  const MHD_Result queued = MHD_queue_response(connection, static_cast<unsigned>(response.status), made);
+  MHD_destroy_response(made);
+  return queued;
+}
+
+void Daemon::on_completed(void* self, MHD_Connection* connection, void** state, MHD_RequestTerminationCode) {
+  auto& daemon = *static_cast<Daemon*>(self);
+  std::unique_ptr<Exchange> exchange(static_cast<Exchange*>(*state));
+  *state = nullptr;
+  if (Connection* known = connection_of(connection)) known->allow(daemon.options_.limits.idle_timeout_s);
+  if (!exchange || !exchange->counted) return;
+  const OperationMetrics& metrics = daemon.metrics_.of(exchange->transaction->operation());
+  metrics.requests->add();
+  if (exchange->status >= 500) metrics.server_errors->add();
+  if (exchange->status >= 400 && exchange->status < 500) metrics.client_errors->add();
+  metrics.bytes_received->add(exchange->received);
+  metrics.bytes_sent->add(exchange->sent);
+  metrics.seconds->observe_ns(static_cast<std::uint64_t>(steady_now_ns() - exchange->began_ns));
+  exchange.reset();  // what a body had staged is given back before the request counts as over
+  daemon.metrics_.in_flight().add(-1);
+  if (daemon.requests_.fetch_sub(1) == 1 && daemon.draining_.load()) {
+    const std::lock_guard lock(daemon.drain_mutex_);
+    daemon.drained_.notify_all();
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Server>> Server::start(core::Namespace& ns, core::Registry& registry, MetricRegistry& metrics,
+                                              ServerOptions options) {
+  auto daemon = std::make_unique<Daemon>(ns, registry, metrics, std::move(options));
+  STOA_CHECK_OK(daemon->listen());
+  return std::unique_ptr<Server>(std::move(daemon));
+}
+
+}  // namespace stoa::s3

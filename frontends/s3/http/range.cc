@@ -1,0 +1,81 @@
+#include "frontends/s3/http/range.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+
+namespace stoa::s3 {
+namespace {
+
+std::string_view trim(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+std::unexpected<Failure> not_satisfiable(std::string_view header, std::uint64_t size) {
+  return std::unexpected<Failure>(
+      Failure{.code = Code::kInvalidRange,
+              .details = {{"RangeRequested", std::string(header)}, {"ActualObjectSize", std::to_string(size)}},
+              .headers = {{"Content-Range", "bytes */" + std::to_string(size)}}});
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> parse_decimal(std::string_view text) {
+  std::uint64_t value = 0;
+  if (text.empty() || text.front() < '0' || text.front() > '9') return std::nullopt;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+Outcome<std::optional<ByteRange>> parse_range(std::string_view header, std::uint64_t size) {
+  constexpr std::string_view kUnit = "bytes=";
+  if (!header.starts_with(kUnit)) return std::nullopt;
+  const std::string_view set = trim(header.substr(kUnit.size()));
+  if (set.find(',') != std::string_view::npos) return std::nullopt;
+  const std::size_t dash = set.find('-');
+  if (dash == std::string_view::npos) return std::nullopt;
+  const std::string_view first = trim(set.substr(0, dash));
+  const std::string_view last = trim(set.substr(dash + 1));
+
+  if (first.empty()) {  // a suffix: the last N bytes
+    const auto suffix = parse_decimal(last);
+    if (!suffix) return std::nullopt;
+    if (*suffix == 0 || size == 0) return not_satisfiable(header, size);
+    const std::uint64_t length = std::min(*suffix, size);
+    return ByteRange{size - length, length};
+  }
+  const auto from = parse_decimal(first);
+  if (!from) return std::nullopt;
+  std::uint64_t to = size == 0 ? 0 : size - 1;
+  if (!last.empty()) {
+    const auto given = parse_decimal(last);
+    if (!given || *given < *from) return std::nullopt;  // RFC 9110 14.1.1: an invalid range is ignored
+    to = std::min(to, *given);
+  }
+  if (*from >= size) return not_satisfiable(header, size);
+  return ByteRange{*from, to - *from + 1};
+}
+
+Outcome<ByteRange> parse_copy_range(std::string_view header, std::uint64_t size) {
+  constexpr std::string_view kUnit = "bytes=";
+  const auto bad = [&] {
+    return invalid_argument(
+        "x-amz-copy-source-range", header,
+        "The x-amz-copy-source-range value must be of the form bytes=first-last where first and last are the "
+        "zero-based offsets of the first and last bytes to copy");
+  };
+  if (!header.starts_with(kUnit)) return bad();
+  const std::string_view set = header.substr(kUnit.size());
+  const std::size_t dash = set.find('-');
+  if (dash == std::string_view::npos) return bad();
+  const auto first = parse_decimal(set.substr(0, dash));
+  const auto last = parse_decimal(set.substr(dash + 1));
+  if (!first || !last || *last < *first) return bad();
+  if (*last >= size) return not_satisfiable(header, size);
+  return ByteRange{*first, *last - *first + 1};
+}
+
+}  // namespace stoa::s3

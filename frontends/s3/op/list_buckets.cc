@@ -1,0 +1,55 @@
+#include "frontends/s3/http/date.h"
+#include "frontends/s3/http/range.h"
+#include "frontends/s3/op/call.h"
+#include "frontends/s3/op/owner.h"
+
+namespace stoa::s3 {
+namespace {
+
+constexpr std::uint64_t kBucketsMax = 10'000;
+
+// One's own buckets, and directories that an administrator published for nobody in particular and one may read.
+bool is_listed(const Call& call, const core::Export& candidate) {
+  if (!candidate.s3) return false;
+  if (!candidate.owner.empty()) return candidate.owner == call.user->name;
+  const auto access = call.ns().access(call.ctx, {.id = candidate.root, .wanted = core::kAccessRead});
+  return access && access->granted == core::kAccessRead;
+}
+
+}  // namespace
+
+Outcome<Response> list_buckets(Call& call) {
+  std::uint64_t limit = kBucketsMax;
+  if (const auto asked = call.request.query("max-buckets")) {
+    const auto value = parse_decimal(*asked);
+    if (!value || *value == 0 || *value > kBucketsMax)
+      return invalid_argument("max-buckets", *asked, "max-buckets must be between 1 and 10000");
+    limit = *value;
+  }
+  const std::string prefix(call.request.query("prefix").value_or(""));
+  // The token is the last name of the page before; names are no secret.
+  const std::string after(call.request.query("continuation-token").value_or(""));
+
+  XmlWriter xml("ListAllMyBucketsResult");
+  write_owner(xml, "Owner", call.user->name);
+  xml.open("Buckets");
+  std::uint64_t count = 0;
+  std::string last;
+  bool truncated = false;
+  for (const core::Export& bucket : call.registry->exports()) {
+    if (!bucket.name.starts_with(prefix) || bucket.name <= after || !is_listed(call, bucket)) continue;
+    if (count == limit) {
+      truncated = true;
+      break;
+    }
+    xml.open("Bucket").element("Name", bucket.name).element("CreationDate", iso_date(bucket.created)).close("Bucket");
+    last = bucket.name;
+    ++count;
+  }
+  xml.close("Buckets");
+  if (truncated) xml.element("ContinuationToken", last);
+  if (!prefix.empty()) xml.element("Prefix", prefix);
+  return xml_response(xml.finish());
+}
+
+}  // namespace stoa::s3

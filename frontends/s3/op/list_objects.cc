@@ -1,0 +1,163 @@
+// ListObjects, ListObjectsV2 and ListObjectVersions: one walk of the keys, three documents.
+#include <algorithm>
+
+#include "frontends/s3/checksum/digest.h"
+#include "frontends/s3/http/date.h"
+#include "frontends/s3/http/range.h"
+#include "frontends/s3/op/objects.h"
+#include "frontends/s3/op/owner.h"
+#include "frontends/s3/xml/writer.h"
+
+namespace stoa::s3 {
+namespace {
+
+struct ListRequest {
+  std::string prefix, delimiter, start_after;
+  std::uint64_t max_keys = core::kListKeysMax;
+  bool url_encoding = false;
+
+  std::string shown(std::string_view text) const { return url_encoding ? list_encode(text) : std::string(text); }
+};
+
+Outcome<ListRequest> read_list_request(const Request& request) {
+  ListRequest list;
+  list.prefix = request.query("prefix").value_or("");
+  list.delimiter = request.query("delimiter").value_or("");
+  if (const auto encoding = request.query("encoding-type"); encoding && !encoding->empty()) {
+    if (!equal_names(*encoding, "url"))
+      return invalid_argument("encoding-type", *encoding, "Invalid Encoding Method specified in Request");
+    list.url_encoding = true;
+  }
+  if (const auto max_keys = request.query("max-keys"); max_keys && !max_keys->empty()) {
+    const auto value = parse_decimal(*max_keys);
+    if (!value || *value > INT32_MAX)
+      return invalid_argument("max-keys", *max_keys, "Provided max-keys not an integer or within integer range");
+    list.max_keys = std::min<std::uint64_t>(*value, core::kListKeysMax);
+  }
+  return list;
+}
+
+// Continuation tokens hide nothing, but are made so that nobody takes them for keys.
+std::string make_token(std::string_view key) {
+  return to_base64(std::span(reinterpret_cast<const std::uint8_t*>(key.data()), key.size()));
+}
+
+Outcome<core::ListKeysReply> walk(const Call& call, const ListRequest& list) {
+  auto reply = call.ns().list_keys(call.ctx, {.root = call.root(),
+                                              .prefix = list.prefix,
+                                              .delimiter = list.delimiter,
+                                              .start_after = list.start_after,
+                                              .limit = static_cast<std::uint32_t>(list.max_keys),
+                                              .want_meta = true});
+  if (!reply) return refuse(reply.error(), Missing::kBucket);
+  return std::move(*reply);
+}
+
+void write_common_prefixes(XmlWriter& xml, const ListRequest& list, const core::ListKeysReply& reply) {
+  for (const std::string& prefix : reply.prefixes) {
+    xml.open("CommonPrefixes").element("Prefix", list.shown(prefix)).close("CommonPrefixes");
+  }
+}
+
+// What Contents and Version have in common, behind the key.
+void write_object(XmlWriter& xml, const core::ListedKey& listed) {
+  const auto record = current_record(listed.attr, listed.meta);
+  xml.element("LastModified", iso_date(listed.attr.mtime));
+  xml.element("ETag", quoted(etag_of(listed.attr, record)));
+  if (record && record->checksum) {
+    xml.element("ChecksumAlgorithm", name_of(record->checksum->algorithm));
+    xml.element("ChecksumType", name_of(record->checksum->type));
+  }
+  xml.element("Size", listed.attr.size);
+}
+
+void write_contents(XmlWriter& xml, const Call& call, const ListRequest& list, const core::ListKeysReply& reply,
+                    bool with_owner) {
+  for (const core::ListedKey& listed : reply.keys) {
+    xml.open("Contents").element("Key", list.shown(listed.key));
+    write_object(xml, listed);
+    if (with_owner) write_owner(xml, "Owner", owner_name(*call.registry, listed.attr.uid));
+    xml.element("StorageClass", "STANDARD").close("Contents");
+  }
+}
+
+void write_head(XmlWriter& xml, const Call& call, const ListRequest& list, bool truncated) {
+  xml.element("Name", call.bucket->name).element("Prefix", list.shown(list.prefix));
+  xml.element("MaxKeys", list.max_keys);
+  if (!list.delimiter.empty()) xml.element("Delimiter", list.shown(list.delimiter));
+  if (list.url_encoding) xml.element("EncodingType", "url");
+  xml.flag("IsTruncated", truncated);
+}
+
+Outcome<Response> list_v1(const Call& call, ListRequest list) {
+  list.start_after = call.request.query("marker").value_or("");
+  STOA_TRY(reply, walk(call, list));
+  XmlWriter xml("ListBucketResult");
+  write_head(xml, call, list, reply.truncated);
+  xml.element("Marker", list.shown(list.start_after));
+  // Only with a delimiter: else the last key is the next marker.
+  if (reply.truncated && !list.delimiter.empty()) xml.element("NextMarker", list.shown(reply.next_start_after));
+  write_contents(xml, call, list, reply, true);
+  write_common_prefixes(xml, list, reply);
+  return xml_response(xml.finish());
+}
+
+Outcome<Response> list_v2(const Call& call, ListRequest list) {
+  const std::string start_after(call.request.query("start-after").value_or(""));
+  const auto token = call.request.query("continuation-token");
+  list.start_after = start_after;
+  if (token && !token->empty()) {
+    const auto decoded = from_base64(*token);
+    if (!decoded || decoded->empty())
+      return invalid_argument("continuation-token", *token, "The continuation token provided is incorrect");
+    list.start_after = *decoded;
+  }
+  STOA_TRY(reply, walk(call, list));
+  XmlWriter xml("ListBucketResult");
+  write_head(xml, call, list, reply.truncated);
+  xml.element("KeyCount", reply.keys.size() + reply.prefixes.size());
+  if (token) xml.element("ContinuationToken", *token);
+  if (!start_after.empty()) xml.element("StartAfter", list.shown(start_after));
+  if (reply.truncated) xml.element("NextContinuationToken", make_token(reply.next_start_after));
+  write_contents(xml, call, list, reply, call.request.query("fetch-owner") == "true");
+  write_common_prefixes(xml, list, reply);
+  return xml_response(xml.finish());
+}
+
+// A bucket without versioning has one version of each key, named "null".
+Outcome<Response> list_versions(const Call& call, ListRequest list) {
+  const std::string marker(call.request.query("key-marker").value_or(""));
+  const std::string version_marker(call.request.query("version-id-marker").value_or(""));
+  if (!version_marker.empty() && marker.empty())
+    return invalid_argument("version-id-marker", version_marker,
+                            "A version-id marker cannot be specified without a key marker.");
+  list.start_after = marker;
+  STOA_TRY(reply, walk(call, list));
+  XmlWriter xml("ListVersionsResult");
+  write_head(xml, call, list, reply.truncated);
+  xml.element("KeyMarker", list.shown(marker)).element("VersionIdMarker", version_marker);
+  if (reply.truncated) {
+    xml.element("NextKeyMarker", list.shown(reply.next_start_after)).element("NextVersionIdMarker", "null");
+  }
+  for (const core::ListedKey& listed : reply.keys) {
+    xml.open("Version").element("Key", list.shown(listed.key)).element("VersionId", "null").flag("IsLatest", true);
+    write_object(xml, listed);
+    write_owner(xml, "Owner", owner_name(*call.registry, listed.attr.uid));
+    xml.element("StorageClass", "STANDARD").close("Version");
+  }
+  write_common_prefixes(xml, list, reply);
+  return xml_response(xml.finish());
+}
+
+}  // namespace
+
+Outcome<Response> list_objects(Call& call) {
+  STOA_TRY(list, read_list_request(call.request));
+  switch (call.route.operation) {
+    case Operation::kListObjectsV2: return list_v2(call, std::move(list));
+    case Operation::kListObjectVersions: return list_versions(call, std::move(list));
+    default: return list_v1(call, std::move(list));
+  }
+}
+
+}  // namespace stoa::s3

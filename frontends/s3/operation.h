@@ -1,0 +1,59 @@
+// The operations of the S3 API that this door knows, and how a request names one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "frontends/s3/error.h"
+#include "frontends/s3/http/request.h"
+
+namespace stoa::s3 {
+
+enum class Operation : std::uint8_t {
+  kListBuckets,
+  kCreateBucket,
+  kDeleteBucket,
+  kHeadBucket,
+  kGetBucketLocation,
+  kGetBucketAcl,
+  kGetBucketConfiguration,  // the sub-resources whose answer is always "none is set"
+  kListObjects,
+  kListObjectsV2,
+  kListObjectVersions,
+  kListMultipartUploads,
+  kDeleteObjects,
+  kGetObject,
+  kHeadObject,
+  kPutObject,
+  kCopyObject,
+  kDeleteObject,
+  kGetObjectAcl,
+  kGetObjectTagging,
+  kCreateMultipartUpload,
+  kUploadPart,
+  kUploadPartCopy,
+  kListParts,
+  kCompleteMultipartUpload,
+  kAbortMultipartUpload,
+  kUnknown,  // refused before it was known what it is
+};
+inline constexpr std::size_t kOperations = static_cast<std::size_t>(Operation::kUnknown) + 1;
+std::string_view to_string(Operation operation);  // "PutObject"
+
+inline constexpr std::size_t kKeyBytesMaxS3 = 1024;
+
+struct Route {
+  Operation operation = Operation::kUnknown;
+  std::string bucket{};
+  std::string key{};
+};
+
+// `domain`: requests to BUCKET.domain are virtual-host style; empty: path style only.
+// Refusals: kMethodNotAllowed, kNotImplemented, kInvalidBucketName, kKeyTooLong, kAccessForbidden (CORS).
+Outcome<Route> route_request(const Request& request, std::string_view domain);
+
+// The rules for bucket names ("General purpose bucket naming rules").
+bool valid_bucket_name(std::string_view name);
+
+}  // namespace stoa::s3

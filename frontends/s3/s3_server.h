@@ -1,0 +1,35 @@
+// The S3 door: an HTTP server that translates the S3 API into calls of the core.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/error.h"
+#include "base/metrics.h"
+#include "core/api/namespace.h"
+#include "core/api/registry.h"
+#include "frontends/s3/options.h"
+
+namespace stoa::s3 {
+
+class Server {
+ public:
+  // Listens and serves until it is destroyed. `ns`, `registry` and `metrics` must outlive it. Each connection has a
+  // thread of its own, so that a request that waits for the disk keeps no other waiting.
+  // kInvalid: an option has no meaning, kIo: a file cannot be read or the address not be bound; detail says which.
+  static Result<std::unique_ptr<Server>> start(core::Namespace& ns, core::Registry& registry, MetricRegistry& metrics,
+                                               ServerOptions options);
+  virtual ~Server() = default;
+
+  virtual std::uint16_t port() const = 0;
+  // "http://127.0.0.1:9000": how a client on this machine reaches it.
+  virtual std::string url() const = 0;
+
+  // Stops listening and waits until the requests at hand are answered, at most `patience`. True when none is left.
+  // Destroying the server cuts off what is left.
+  virtual bool drain(std::chrono::milliseconds patience) = 0;
+};
+
+}  // namespace stoa::s3

@@ -1,0 +1,35 @@
+// Counters of the S3 door, one series for each operation.
+#pragma once
+
+#include <array>
+
+#include "base/metrics.h"
+#include "frontends/s3/operation.h"
+
+namespace stoa::s3 {
+
+struct OperationMetrics {
+  Counter* requests = nullptr;
+  Counter* client_errors = nullptr;  // 4xx
+  Counter* server_errors = nullptr;  // 5xx
+  Counter* bytes_received = nullptr;
+  Counter* bytes_sent = nullptr;
+  Histogram* seconds = nullptr;
+};
+
+class ServerMetrics {
+ public:
+  explicit ServerMetrics(MetricRegistry& registry);
+  const OperationMetrics& of(Operation operation) const { return operations_[static_cast<std::size_t>(operation)]; }
+  Gauge& connections() { return *connections_; }
+  Gauge& in_flight() { return *in_flight_; }
+  Counter& timeouts() { return *timeouts_; }
+
+ private:
+  std::array<OperationMetrics, kOperations> operations_;
+  Gauge* connections_;
+  Gauge* in_flight_;
+  Counter* timeouts_;
+};
+
+}  // namespace stoa::s3

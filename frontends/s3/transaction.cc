@@ -1,0 +1,220 @@
+#include "frontends/s3/transaction.h"
+
+#include <array>
+
+#include "base/log.h"
+#include "frontends/s3/auth/sigv4.h"
+#include "frontends/s3/xml/writer.h"
+
+namespace stoa::s3 {
+namespace {
+
+using Handler = Outcome<Response> (*)(Call&);
+
+// In the order of Operation; null: not of this kind.
+constexpr std::array<Handler, kOperations> kHandlers{
+    list_buckets,         create_bucket,    delete_bucket,   head_bucket,
+    get_bucket_location,  get_bucket_acl,   get_bucket_configuration, list_objects,
+    list_objects,         list_objects,     list_multipart_uploads, delete_objects,
+    get_object,           get_object,       nullptr,         copy_object,
+    delete_object,        get_object_acl,   get_object_tagging, create_multipart_upload,
+    nullptr,              upload_part_copy, list_parts,      complete_multipart_upload,
+    abort_multipart_upload, nullptr};
+
+bool needs_bucket(Operation operation) {
+  return operation != Operation::kListBuckets && operation != Operation::kCreateBucket;
+}
+
+bool needs_length(Operation operation) {
+  return operation == Operation::kPutObject || operation == Operation::kUploadPart ||
+         operation == Operation::kDeleteObjects || operation == Operation::kCompleteMultipartUpload;
+}
+
+// Only what changes something is written down on each success; refusals of any kind at debug level.
+void log_failure(const Failure& failure, const Request& request, Operation operation) {
+  const CodeInfo& what = info(failure.code);
+  const bool ours = what.status >= 500 && failure.code != Code::kNotImplemented && failure.code != Code::kSlowDown;
+  const LogLevel level = ours ? LogLevel::kWarning : LogLevel::kDebug;
+  if (!log_enabled(level)) return;
+  log_event(level, "s3", "request refused",
+            {{"request", request.id},
+             {"operation", to_string(operation)},
+             {"code", what.name},
+             {"path", request.target.path},
+             {"client", request.client},
+             {"cause", failure.log}});
+}
+
+}  // namespace
+
+class Transaction::StringSink final : public ByteSink {
+ public:
+  explicit StringSink(std::string& into) : into_(into) {}
+  Outcome<void> write(std::span<const std::byte> data) override {
+    into_.append(reinterpret_cast<const char*>(data.data()), data.size());
+    return {};
+  }
+
+ private:
+  std::string& into_;
+};
+
+Response error_response(const Failure& failure, const Request& request, std::string_view host_id) {
+  const CodeInfo& what = info(failure.code);
+  Response response{.status = what.status, .headers = failure.headers};
+  if (what.status == 304 || request.method == "HEAD") {
+    if (what.status != 304) response.add("Content-Type", "application/xml");
+    return response;
+  }
+  XmlWriter xml("Error", "");
+  xml.element("Code", what.name);
+  xml.element("Message", failure.message.empty() ? what.message : std::string_view(failure.message));
+  for (const auto& [name, value] : failure.details) xml.element(name, value);
+  xml.element("Resource", request.target.path).element("RequestId", request.id).element("HostId", host_id);
+  response.body = xml.finish();
+  response.add("Content-Type", "application/xml");
+  return response;
+}
+
+Transaction::Transaction(Services& services, std::unique_ptr<Request> request, bool target_ok, std::string_view host_id)
+    : services_(services), request_(std::move(request)), target_ok_(target_ok), host_id_(host_id) {}
+
+Transaction::~Transaction() = default;
+
+bool Transaction::begin() {
+  Outcome<void> begun = try_begin();
+  if (begun) return true;
+  failure_ = std::move(begun.error());
+  return false;
+}
+
+Outcome<void> Transaction::try_begin() {
+  if (!target_ok_) return refuse(Code::kInvalidUri);
+  // Who asks comes before what for: an anonymous client learns nothing from a refusal.
+  Outcome<Route> route = route_request(*request_, services_.options.domain);
+  if (route) route_ = std::move(*route);
+  if (!route && route.error().code == Code::kAccessForbidden) return std::unexpected<Failure>(std::move(route.error()));
+  call_.emplace(Call{.services = services_, .request = *request_, .route = route_, .registry = services_.registry.snapshot()});
+  STOA_CHECK_OK(authenticate());
+  if (!route) return std::unexpected<Failure>(std::move(route.error()));
+  if (needs_bucket(route_.operation)) STOA_CHECK_OK(find_bucket());
+  return prepare_body();
+}
+
+Outcome<void> Transaction::authenticate() {
+  const Request& request = *request_;
+  STOA_TRY(claim, parse_authorization(request));
+  if (!claim) return refuse(Code::kAccessDenied);
+  if (request.filled("x-amz-security-token") || request.target.has("X-Amz-Security-Token"))
+    return refuse(Code::kInvalidToken);
+  const auto [user, key] = call_->registry->find_key(claim->scope.access_key);
+  if (user == nullptr) {
+    return std::unexpected<Failure>(
+        Failure{.code = Code::kInvalidAccessKeyId, .details = {{"AWSAccessKeyId", claim->scope.access_key}}});
+  }
+  STOA_CHECK_OK(check_time(*claim, wall_now().seconds()));
+
+  const auto header = request.header("x-amz-content-sha256");
+  if (claim->presigned) {
+    payload_hash_ = request.query("X-Amz-Content-Sha256").value_or("UNSIGNED-PAYLOAD");
+    for (const std::string& name : claim->signed_headers) {
+      if (name == "x-amz-content-sha256" && header) payload_hash_ = *header;
+    }
+  } else {
+    if (!header)
+      return refuse(Code::kInvalidRequest, "Missing required header for this request: x-amz-content-sha256");
+    payload_hash_ = *header;
+  }
+  const Sha256Value signing_key = services_.signing_keys.get(key->secret_key, claim->scope);
+  STOA_CHECK_OK(check_signature(request, *claim, payload_hash_, signing_key));
+  signing_ = {.key = signing_key,
+              .date_time = claim->date_time,
+              .scope = claim->scope.text(),
+              .signature = lower_case(claim->signature)};
+
+  call_->user = user;
+  call_->ctx.request_id = request.serial;
+  call_->ctx.door = core::Door::kS3;
+  call_->ctx.cred = user->credentials();
+  call_->ctx.client = request.client;
+  return {};
+}
+
+Outcome<void> Transaction::find_bucket() {
+  const core::Export* bucket = call_->registry->find_export(route_.bucket);
+  if (bucket == nullptr || !bucket->s3) {
+    return std::unexpected<Failure>(
+        Failure{.code = Code::kNoSuchBucket, .details = {{"BucketName", route_.bucket}}});
+  }
+  if (const auto expected = request_->filled("x-amz-expected-bucket-owner"); expected && *expected != bucket->owner)
+    return refuse(Code::kAccessDenied);
+  call_->bucket = bucket;
+  call_->ctx.read_only = bucket->read_only;
+  return {};
+}
+
+Outcome<void> Transaction::prepare_body() {
+  const Operation operation = route_.operation;
+  const BodyExpectation expectation{
+      .needs_length = needs_length(operation),
+      .checksums_are_of_body = operation != Operation::kCompleteMultipartUpload};
+  STOA_TRY(plan, plan_body(*request_, payload_hash_, signing_, expectation));
+  const Limits& limits = services_.options.limits;
+  std::uint64_t limit = limits.xml_bytes_max;
+  bool want_md5 = false;
+  ByteSink* sink = nullptr;
+  if (operation == Operation::kPutObject || operation == Operation::kUploadPart) {
+    limit = limits.object_bytes_max;
+    if (plan.length && *plan.length > limit) {
+      return std::unexpected<Failure>(Failure{.code = Code::kEntityTooLarge,
+                                              .details = {{"ProposedSize", std::to_string(*plan.length)},
+                                                          {"MaxSizeAllowed", std::to_string(limit)}}});
+    }
+    STOA_TRY(streaming,
+             operation == Operation::kPutObject ? begin_put_object(*call_, plan) : begin_upload_part(*call_, plan));
+    streaming_ = std::move(streaming);
+    sink = &streaming_->sink();
+    want_md5 = true;
+  } else {
+    if (plan.length && *plan.length > limit) return refuse(Code::kMaxMessageLengthExceeded);
+    if (operation == Operation::kDeleteObjects && !plan.content_md5 && !plan.algorithm)
+      return refuse(Code::kInvalidRequest, "Missing required header for this request: Content-MD5 OR x-amz-checksum-*");
+    text_ = std::make_unique<StringSink>(call_->body);
+    sink = text_.get();
+  }
+  reader_.emplace(std::move(plan), want_md5, limit, *sink);
+  return {};
+}
+
+void Transaction::feed(std::span<const std::byte> raw) {
+  if (failure_ || !reader_) return;
+  Outcome<void> fed = reader_->feed(raw);
+  if (fed) return;
+  failure_ = std::move(fed.error());
+  if (failure_->code == Code::kEntityTooLarge && !streaming_) failure_->code = Code::kMaxMessageLengthExceeded;
+  streaming_.reset();  // gives back what was staged while the rest of the body is thrown away
+}
+
+Outcome<Response> Transaction::try_finish() {
+  STOA_TRY(digest, reader_->finish());
+  if (streaming_) return streaming_->finish(*call_, digest);
+  return kHandlers[static_cast<std::size_t>(route_.operation)](*call_);
+}
+
+Response Transaction::finish() {
+  if (!failure_) {
+    Outcome<Response> done = try_finish();
+    if (done) return std::move(*done);
+    failure_ = std::move(done.error());
+  }
+  streaming_.reset();
+  log_failure(*failure_, *request_, route_.operation);
+  return error_response(*failure_, *request_, host_id_);
+}
+
+Response Transaction::refuse_with(Failure failure) {
+  failure_ = std::move(failure);
+  return finish();
+}
+
+}  // namespace stoa::s3

@@ -1,0 +1,62 @@
+// One request from its headers to its response: who asks, what for, is it allowed, does the body keep what the headers
+// promised. Free of the HTTP library; used by one thread at a time.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "frontends/s3/op/call.h"
+
+namespace stoa::s3 {
+
+// A refusal as the client gets it.
+Response error_response(const Failure& failure, const Request& request, std::string_view host_id);
+
+class Transaction {
+ public:
+  // `target_ok`: the request's target could be parsed. The request must not move afterwards.
+  Transaction(Services& services, std::unique_ptr<Request> request, bool target_ok, std::string_view host_id);
+  ~Transaction();
+
+  // Everything that the headers decide. False: refused; finish() says why, and a body need not be read.
+  bool begin();
+  // The next bytes of the body. After a refusal the rest is ignored.
+  void feed(std::span<const std::byte> raw);
+  // The body is complete: does the work. Once.
+  Response finish();
+  // The request is over before its time (the client went away, the server is full).
+  Response refuse_with(Failure failure);
+
+  const Request& request() const { return *request_; }
+  Operation operation() const { return route_.operation; }
+  bool refused() const { return failure_.has_value(); }
+  // For reading a long object while it is sent.
+  const core::OpContext& context() const { return call_ ? call_->ctx : anonymous_; }
+
+ private:
+  class StringSink;
+
+  Outcome<void> try_begin();
+  Outcome<void> authenticate();
+  Outcome<void> find_bucket();
+  Outcome<void> prepare_body();
+  Outcome<Response> try_finish();
+
+  Services& services_;
+  std::unique_ptr<Request> request_;
+  bool target_ok_;
+  std::string host_id_;
+  core::OpContext anonymous_{};
+  Route route_{};
+  std::optional<Call> call_;
+  std::string payload_hash_;
+  ChunkSigning signing_{};
+  std::unique_ptr<StreamingOperation> streaming_;
+  std::unique_ptr<ByteSink> text_;
+  std::optional<BodyReader> reader_;
+  std::optional<Failure> failure_;
+};
+
+}  // namespace stoa::s3
