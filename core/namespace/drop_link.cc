@@ -19,8 +19,9 @@ Result<FileId> other_home(Tree& tree, FileId id, FileId dir, std::string_view ra
   const auto it = tree.kv.scan(Family::kLink, lower, keys::behind_prefix(lower));
   for (; it->valid(); it->next()) {
     if (it->key() == gone) continue;
-    other = keys::id_of(keys::after_id(it->key()));
-    break;
+    const FileId parent = keys::id_of(keys::after_id(it->key()));
+    if (other == kNoFile || parent == dir) other = parent;
+    if (other == dir) break;
   }
   STOA_CHECK_OK(it->status());
   if (other == kNoFile) return fail(Errc::kCorrupt, "a link is missing");

@@ -98,13 +98,15 @@ Result<NodeRef> walk_directories(Tree& tree, const OpContext& ctx, FileId root,
 }
 
 Result<NodeRef> make_directories(Tree& tree, const OpContext& ctx, FileId root,
-                                 std::span<const std::string_view> parts, bool* made_any) {
+                                 std::span<const std::string_view> parts, std::size_t* kept) {
   STOA_TRY(dir, tree.nodes.get(root));
-  for (const std::string_view raw : parts) {
-    STOA_TRY(entry, find_directory(tree, ctx, dir, raw));
+  for (std::size_t depth = 0; depth < parts.size(); ++depth) {
+    STOA_TRY(entry, find_directory(tree, ctx, dir, parts[depth]));
     FileId id = entry.id;
     if (!entry.exists()) {
-      STOA_TRY(made, make_one(tree, ctx, dir, raw, made_any));
+      bool new_one = false;
+      STOA_TRY(made, make_one(tree, ctx, dir, parts[depth], &new_one));
+      if (new_one) *kept = std::min(*kept, depth);
       id = made;
     }
     STOA_TRY(next, tree.nodes.get(id));
@@ -113,10 +115,13 @@ Result<NodeRef> make_directories(Tree& tree, const OpContext& ctx, FileId root,
   return dir;
 }
 
-void prune_directories(Tree& tree, const OpContext& ctx, FileId root, std::span<const std::string_view> parts) {
-  for (std::size_t depth = parts.size(); depth > 0; --depth) {
+void prune_directories(Tree& tree, const OpContext& ctx, FileId root, std::span<const std::string_view> parts,
+                       std::size_t kept) {
+  for (std::size_t depth = parts.size(); depth > kept; --depth) {
     const auto parent = walk_directories(tree, ctx, root, parts.first(depth - 1));
-    if (!parent || !remove_implied(tree, ctx, *parent, parts[depth - 1])) return;
+    // A part that was never made (the quota was hit before) is no reason to leave those above it.
+    const Status removed = parent ? remove_implied(tree, ctx, *parent, parts[depth - 1]) : fail(parent.error());
+    if (!removed && removed.error().code != Errc::kNotFound) return;
   }
 }
 

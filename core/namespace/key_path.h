@@ -18,12 +18,13 @@ Result<KeyParts> split_key(std::string_view key);
 // Walks the directories. kNotFound when one is missing; kAccess without search permission.
 Result<NodeRef> walk_directories(Tree& tree, const OpContext& ctx, FileId root, std::span<const std::string_view> parts);
 
-// Makes the missing directories, marked as implied by keys; `made_any` tells whether there were any.
+// Makes the missing directories, marked as implied by keys. `kept` is lowered to how many of the parts were there before.
 Result<NodeRef> make_directories(Tree& tree, const OpContext& ctx, FileId root, std::span<const std::string_view> parts,
-                                 bool* made_any);
+                                 std::size_t* kept);
 
-// Removes, bottom-up, the directories of the path that exist only because of keys and are empty now. Stops silently at the
-// first that stays.
-void prune_directories(Tree& tree, const OpContext& ctx, FileId root, std::span<const std::string_view> parts);
+// Removes, bottom-up, the directories of the path behind the first `kept` parts that exist only because of keys and are
+// empty now. Stops silently at the first that stays.
+void prune_directories(Tree& tree, const OpContext& ctx, FileId root, std::span<const std::string_view> parts,
+                       std::size_t kept = 0);
 
 }  // namespace stoa::core

@@ -7,6 +7,11 @@ namespace stoa::core {
 
 Result<std::unique_ptr<KeyWalker>> KeyWalker::open(Tree& tree, const OpContext& ctx, FileId root) {
   std::unique_ptr<KeyWalker> walker(new KeyWalker(tree, ctx));
+  STOA_TRY(node, tree.nodes.get(root));
+  {
+    const std::shared_lock lock(node->lock);
+    STOA_CHECK_OK(require_directory(*node));
+  }
   STOA_TRY(allowed, walker->may_list(root));
   if (!allowed) return fail(Errc::kAccess);
   walker->frames_.push_back({root, "", ""});
@@ -86,11 +91,12 @@ Status KeyWalker::enter() {
   return settle_here();
 }
 
-Result<std::int64_t> KeyWalker::files_below() {
+Result<bool> KeyWalker::is_empty() {
   auto node = tree_.nodes.get(entry_.id);
-  if (!node && node.error().code == Errc::kStale) return 0;
+  if (!node && node.error().code == Errc::kStale) return true;
   if (!node) return fail(node.error());
-  return tree_.ledger.read((*node)->account).usage.files;
+  const std::shared_lock lock((*node)->lock);
+  return (*node)->record.entries == 0;
 }
 
 }  // namespace stoa::core

@@ -23,9 +23,9 @@ class KeyWalker {
   const EntryRecord& entry() const { return entry_; }
   bool at_directory() const { return entry_.type == FileType::kDirectory; }
   Status step_over();
-  Status enter();  // a directory that may not be listed is stepped over
-  // Files (of all types) below the directory where the walk stands.
-  Result<std::int64_t> files_below();
+  Status enter();  // Whether the current directory has no entries at all. (Its usage would not tell whether keys are below: a file with
+  // several names is counted at one of them only.)
+  Result<bool> is_empty();
 
  private:
   KeyWalker(Tree& tree, const OpContext& ctx) : tree_(tree), ctx_(ctx), it_(tree.kv.scan(Family::kEntry, {}, {})) {}

@@ -108,8 +108,8 @@ class Listing {
         emit_prefix(*prefix);
         return walker_.step_over();
       }
-      STOA_TRY(files, walker_.files_below());
-      if (files == 0) return walker_.step_over();  // no key below: an empty subtree costs nothing
+      STOA_TRY(empty, walker_.is_empty());
+      if (empty) return walker_.step_over();
       // Whether a prefix shows depends on its regular files; let the first of them below decide.
     }
     return walker_.enter();

@@ -79,12 +79,12 @@ Result<PutKeyReply> put_object(Tree& tree, const OpContext& ctx, const PutObject
   if (ctx.read_only) return fail(Errc::kReadOnly);
   if (put.meta.size() > kXattrValueBytesMax) return fail(Errc::kTooLarge);
   STOA_TRY(parts, split_key(put.key));
-  bool made_any = false;
+  std::size_t kept = parts.directories.size();
   const auto attempt = [&]() -> Result<PutKeyReply> {
     for (;;) {
       if (ctx.expired()) return fail(Errc::kTimeout);
       // Whatever vanishes between a look and the locks (another key's removal pruned the directory) is looked for again.
-      const auto dir = make_directories(tree, ctx, put.root, parts.directories, &made_any);
+      const auto dir = make_directories(tree, ctx, put.root, parts.directories, &kept);
       if (!dir && dir.error().code == Errc::kStale && tree.nodes.get(put.root)) continue;
       if (!dir) return fail(dir.error());
       auto found = find_object(tree, ctx, put.root, parts);
@@ -112,7 +112,7 @@ Result<PutKeyReply> put_object(Tree& tree, const OpContext& ctx, const PutObject
     }
   };
   auto reply = attempt();
-  if (!reply && made_any) prune_directories(tree, ctx, put.root, parts.directories);
+  if (!reply) prune_directories(tree, ctx, put.root, parts.directories, kept);
   return reply;
 }
 

@@ -26,7 +26,7 @@ void run(const MakeEngine& make, std::size_t operations_default) {
   const std::uint64_t seed = setting(
       "STOA_MODEL_SEED", static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()));
   const std::size_t count = setting("STOA_MODEL_OPS", operations_default);
-  const ModelOptions options{.trace = setting("STOA_MODEL_TRACE", 0) != 0};
+  const ModelOptions options{.shared_extents = setting("STOA_MODEL_SHARED", 1) != 0, .trace = setting("STOA_MODEL_TRACE", 0) != 0};
   std::fprintf(stderr, "STOA_MODEL_SEED=%llu STOA_MODEL_OPS=%zu\n", static_cast<unsigned long long>(seed), count);
 
   std::vector<std::uint64_t> operations = operation_seeds(seed, count);
@@ -34,8 +34,8 @@ void run(const MakeEngine& make, std::size_t operations_default) {
   if (!failure) return;
   report("FAILED", *failure);
   operations.resize(failure->step);
-  operations = shrink_model(make, std::move(operations), {}, setting("STOA_MODEL_SHRINK", 300));
-  const auto small = run_model(make, operations, {});
+  operations = shrink_model(make, std::move(operations), options, setting("STOA_MODEL_SHRINK", 300));
+  const auto small = run_model(make, operations, options);
   if (small) report(("shrunk to " + std::to_string(operations.size()) + " operations").c_str(), *small);
   FAIL() << "the volume and its twin differ: " << failure->what;
 }

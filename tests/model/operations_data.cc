@@ -106,6 +106,7 @@ bool Driver::do_read() {
 bool Driver::do_punch() {
   const FileId id = any_file();
   const core::RangeRequest request{id, any_offset(), 1 + any_length() * (random_.percent(10) ? 100 : 1)};
+  if (!options_.shared_extents && (!twin_.exists(id) || twin_.at(id).type != FileType::kRegular)) return true;
   describe("punch " + std::to_string(request.length) + " at " + std::to_string(request.offset) + " of " + text(id));
   const core::OpContext ctx = context();
   const Verdict verdict = twin_.punch(request);
@@ -120,6 +121,7 @@ bool Driver::do_allocate() {
   const FileId id = any_file();
   core::RangeRequest request{id, any_offset(), 1 + any_length()};
   if (request.offset > 10'000'000) request.offset = 0;
+  if (!options_.shared_extents && (!twin_.exists(id) || twin_.at(id).type != FileType::kRegular)) return true;
   describe("allocate " + std::to_string(request.length) + " at " + std::to_string(request.offset) + " of " + text(id));
   const core::OpContext ctx = context();
   const Verdict verdict = twin_.allocate(request);

@@ -30,6 +30,7 @@ Verdict Twin::setattr(const core::SetattrRequest& request, const Credentials& cr
     Verdict verdict;
     const bool owner = cred.is_superuser() || cred.uid == inode.uid;
     if (set.mode && !owner) verdict.errors.push_back(Errc::kNotOwner);
+    if ((set.uid || set.gid) && !owner) verdict.errors.push_back(Errc::kNotOwner);
     if (set.uid && *set.uid != inode.uid && !cred.is_superuser()) verdict.errors.push_back(Errc::kNotOwner);
     if (set.gid && *set.gid != inode.gid && !(owner && (cred.is_superuser() || cred.in_group(*set.gid)))) {
       verdict.errors.push_back(Errc::kNotOwner);

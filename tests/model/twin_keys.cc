@@ -84,8 +84,9 @@ Verdict Twin::put_key(FileId root, std::string_view key, const TwinContent& cont
 }
 
 Verdict Twin::remove_key(FileId root, std::string_view key, bool* removed) {
-  if (!exists(root)) return {.errors = {Errc::kStale}};
-  if (!at(root).is_directory()) return {.errors = {Errc::kNotDirectory}};
+  if (!exists(root)) return {.errors = {Errc::kStale, Errc::kInvalid}};
+  if (!at(root).is_directory()) return {.errors = {Errc::kNotDirectory, Errc::kInvalid}};
+  if (key.empty()) return {.errors = {Errc::kInvalid}};
   const FileId id = find_key(root, key);
   *removed = id != core::kNoFile && at(id).type == FileType::kRegular;
   Verdict verdict{.subject = id};

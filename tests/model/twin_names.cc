@@ -152,9 +152,13 @@ struct TwinNames {
     if (!verdict.errors.empty() && name.size() > core::kNameBytesMax) return verdict;
     const auto parsed = core::parse_posix_name(name);
     if (!parsed) return verdict;
-    // A LONG alias names only what a key door has made; "%S3-OBJECT" only the file beside a directory.
-    if (parsed->long_prefix || (parsed->file_beside_directory &&
-                                (directory || !dir.names.contains(directory_form(parsed->raw))))) {
+    if (auto present = twin.find(dir, name)) {
+      if (is_directory_form(*present)) present->pop_back();
+      *stored = directory ? directory_form(*present) : *present;
+      return verdict;
+    }
+    // These aliases name only what is there already; no POSIX door can make what they stand for.
+    if (parsed->long_prefix || parsed->file_beside_directory) {
       verdict.errors.insert(verdict.errors.end(), {Errc::kInvalid, Errc::kNotFound});
       return verdict;
     }
@@ -226,14 +230,14 @@ Verdict Twin::open(const core::OpenRequest& request, const Credentials& cred) {
   }
   if (request.disposition == OpenDisposition::kCreate) return {.errors = {Errc::kExists}};
   TwinInode& inode = at(found);
+  // The contract is for files; what else has the name is refused.
+  if (inode.is_directory()) return {.errors = {Errc::kIsDirectory, Errc::kExists}};
   const bool overwrite = request.disposition == OpenDisposition::kOverwrite ||
                          request.disposition == OpenDisposition::kOverwriteOrCreate;
   Verdict verdict{.subject = found};
   std::uint32_t wanted = (request.access & core::kAccessRead) != 0 ? 4 : 0;
   if ((request.access & core::kAccessModify) != 0 || overwrite) wanted |= 2;
   if (denied(cred, inode, wanted)) verdict.errors.push_back(Errc::kAccess);
-  if (inode.is_directory() && (overwrite || (wanted & 2) != 0)) verdict.errors.push_back(Errc::kIsDirectory);
-  if (overwrite && inode.type != FileType::kRegular && !inode.is_directory()) verdict.errors.push_back(Errc::kWrongType);
   if (!verdict.ok() || !overwrite) return verdict;
   verdict.touched[found] = inode.size() == 0 ? Touch::kMaybe : Touch::kContent;
   if (inode.meta && inode.size() != 0) inode.meta->current = false;
