@@ -109,7 +109,7 @@ std::optional<Target> parse_target(std::string_view raw) {
   auto path = percent_decode(raw_path, false);
   if (!path) return std::nullopt;
   Target target{.path = std::move(*path), .query = {}};
-  if (target.path.empty() && mark == 0) target.path = "/";
+  if (target.path.empty() && mark == 0) target.path.push_back('/');
   if (target.path.empty() || target.path.front() != '/') return std::nullopt;
   if (target.path.find('\0') != std::string::npos) return std::nullopt;
   if (mark != std::string_view::npos && !parse_query(raw.substr(mark + 1), target.query)) return std::nullopt;
