@@ -22,6 +22,21 @@ class FailedIterator final : public KvIterator {
   const Error error_;
 };
 
+class FailedReader final : public KvReader {
+ public:
+  explicit FailedReader(Error error) : error_(std::move(error)) {}
+  Result<bool> get(Family, std::string_view, std::string*) override { return fail(error_); }
+  Status multi_get(Family, std::span<const std::string_view>, std::span<std::optional<std::string>>) override {
+    return fail(error_);
+  }
+  std::unique_ptr<KvIterator> scan(Family, std::string_view, std::string_view) override {
+    return std::make_unique<FailedIterator>(error_);
+  }
+
+ private:
+  const Error error_;
+};
+
 }  // namespace
 
 Result<bool> SettledStore::get(Family family, std::string_view key, std::string* value) {
@@ -44,6 +59,11 @@ std::unique_ptr<KvIterator> SettledStore::scan(Family family, std::string_view l
     return std::make_unique<FailedIterator>(applied.error());
   }
   return kv_.scan(family, lower, upper);
+}
+
+std::unique_ptr<KvReader> SettledStore::snapshot() {
+  if (const Status applied = committer_.wait_applied(); !applied) return std::make_unique<FailedReader>(applied.error());
+  return kv_.snapshot();
 }
 
 Status SettledStore::apply(std::span<const WriteBatch* const>) { return fail(Errc::kNotSupported, "only the committer writes"); }

@@ -15,6 +15,7 @@ class SettledStore final : public KvStore {
   Status multi_get(Family family, std::span<const std::string_view> keys,
                    std::span<std::optional<std::string>> values) override;
   std::unique_ptr<KvIterator> scan(Family family, std::string_view lower, std::string_view upper) override;
+  std::unique_ptr<KvReader> snapshot() override;
 
   // The committer alone writes: kNotSupported.
   Status apply(std::span<const WriteBatch* const> batches) override;
