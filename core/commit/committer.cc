@@ -1,5 +1,7 @@
 #include "core/commit/committer.h"
 
+#include <unordered_set>
+
 #include "base/assert.h"
 #include "base/log.h"
 #include "core/data/blob_record.h"
@@ -13,73 +15,74 @@ Committer::Committer(KvStore& kv, Ledger& ledger, MetricRegistry& metrics, std::
       groups_(metrics.counter("stoa_commit_groups_total", "WAL writes of the committer")),
       units_(metrics.counter("stoa_commit_transactions_total", "Transactions that the committer wrote")),
       syncs_(metrics.counter("stoa_commit_syncs_total", "WAL syncs")),
+      key_slots_(std::make_unique<std::array<std::atomic<std::uint32_t>, kKeySlots>>()),
+      queued_keys_(*key_slots_),
       next_journal_(next_journal) {}
 
-Result<CommitTicket> Committer::commit(const CommitUnit& unit) {
-  Waiter self{.unit = &unit};
-  {
-    const std::lock_guard lock(queue_mutex_);
-    queue_.push_back(&self);
-    if (!leading_) {
-      leading_ = true;
-      self.turn.store(kLead, std::memory_order_relaxed);
-    }
+void Committer::count_keys(const WriteBatch& batch, int delta) {
+  for (const WriteBatch::Op& op : batch.ops()) {
+    queued_keys_[slot_of(op.family, batch.key(op))].fetch_add(static_cast<std::uint32_t>(delta),
+                                                              std::memory_order_release);
   }
-  int turn = self.turn.load(std::memory_order_acquire);
-  while (turn == kWaiting) {
-    self.turn.wait(kWaiting, std::memory_order_acquire);
-    turn = self.turn.load(std::memory_order_acquire);
-  }
-  if (turn == kLead) lead(self);
-  return self.result;
 }
 
-void Committer::lead(Waiter& self) {
-  {
-    const std::lock_guard lock(queue_mutex_);
-    group_.swap(queue_);
-  }
-  const Status written = failed_.load(std::memory_order_relaxed) ? fail(Errc::kIo, "the metadata store failed before")
-                                                                 : write_group(group_);
-  if (!written && !failed_.exchange(true)) {
-    log_error("commit", "the metadata store failed; no change is accepted until restart",
-              {{"error", describe(written.error())}});
-  }
-  Result<CommitTicket> result{CommitTicket{applied_.load(std::memory_order_relaxed)}};
-  if (written) {
-    result = CommitTicket{applied_.fetch_add(1, std::memory_order_acq_rel) + 1};
-  } else {
-    result = fail(written.error());
-  }
-  // The next leader may begin before the members of this group run, so the group is emptied first.
-  std::vector<Waiter*> finished;
-  finished.swap(group_);
-  {
-    const std::lock_guard lock(queue_mutex_);
-    if (queue_.empty()) {
-      leading_ = false;
+Result<CommitTicket> Committer::commit(CommitUnit unit) {
+  const std::size_t bytes = unit.batch.bytes() + sizeof unit;
+  count_keys(unit.batch, 1);
+  std::unique_lock lock(mutex_);
+  while (queued_bytes_ > kQueuedBytesMax && !failed_) {
+    if (writing_) {
+      written_.wait(lock);
     } else {
-      Waiter* const next = queue_.front();
-      next->turn.store(kLead, std::memory_order_release);
-      next->turn.notify_one();
+      write_queued(lock);
     }
   }
-  for (Waiter* waiter : finished) {
-    waiter->result = result;
-    if (waiter == &self) continue;
-    waiter->turn.store(kDone, std::memory_order_release);
-    waiter->turn.notify_one();
+  if (failed_) {
+    lock.unlock();
+    count_keys(unit.batch, -1);
+    return fail(Errc::kIo, "the metadata store failed before");
   }
+  queue_.push_back(std::move(unit));
+  queued_bytes_ += bytes;
+  const std::uint64_t number = submitted_.load(std::memory_order_relaxed) + 1;
+  submitted_.store(number, std::memory_order_release);
+  return CommitTicket{number};
 }
 
-Status Committer::write_group(std::span<Waiter* const> group) {
+void Committer::write_queued(std::unique_lock<std::mutex>& lock) {
+  writing_ = true;
+  group_.swap(queue_);
+  queued_bytes_ = 0;
+  const std::uint64_t newest = submitted_.load(std::memory_order_relaxed);
+  lock.unlock();
+  const Status written = write_group();
+  if (written) {
+    for (const CommitUnit& unit : group_) count_keys(unit.batch, -1);
+  }
+  group_.clear();
+  lock.lock();
+  if (written) {
+    applied_.store(newest, std::memory_order_release);
+  } else {
+    // What the group held is lost, and with it the right to acknowledge anything that came after.
+    poison(lock, written.error());
+  }
+  writing_ = false;
+  written_.notify_all();
+}
+
+void Committer::poison(std::unique_lock<std::mutex>&, const Error& error) {
+  if (failed_) return;
+  failed_ = true;
+  log_error("commit", "the metadata store failed; no change is accepted until restart", {{"error", describe(error)}});
+}
+
+Status Committer::write_group() {
   ++group_number_;
   batches_.clear();
   extra_.clear();
   touched_.clear();
-  for (const Waiter* waiter : group) {
-    const CommitUnit& unit = *waiter->unit;
-    if (!unit.batch->empty()) batches_.push_back(unit.batch);
+  for (const CommitUnit& unit : group_) {
     for (const Charge& charge : unit.charges) {
       if (charge.limits) charge.account->committed_limits = *charge.limits;
       for (Account* account = charge.account.get(); account != nullptr; account = account->parent.get()) {
@@ -96,19 +99,39 @@ Status Committer::write_group(std::span<Waiter* const> group) {
     extra_.put(Family::kUsage, keys::id_key(account->dir),
                UsageRecord{account->committed, account->committed_limits}.encode());
   }
-  STOA_CHECK_OK(count_references(group));
+  STOA_CHECK_OK(count_references());
+  if (group_.size() > 1) drop_superseded();
   // First, so that the removal of a directory's usage record by its rmdir in this very group comes behind.
-  if (!extra_.empty()) batches_.insert(batches_.begin(), &extra_);
+  if (!extra_.empty()) batches_.push_back(&extra_);
+  for (const CommitUnit& unit : group_) {
+    if (!unit.batch.empty()) batches_.push_back(&unit.batch);
+  }
   groups_.add();
-  units_.add(group.size());
+  units_.add(group_.size());
   if (batches_.empty()) return {};
   return kv_.apply(batches_);
 }
 
-Status Committer::count_references(std::span<Waiter* const> group) {
+// Many creates in one directory each bring its whole new record: only the last of a group is worth writing.
+void Committer::drop_superseded() {
+  std::unordered_set<std::string_view> seen;
+  for (auto unit = group_.rbegin(); unit != group_.rend(); ++unit) {
+    for (std::size_t i = unit->batch.ops().size(); i-- > 0;) {
+      const WriteBatch::Op& op = unit->batch.ops()[i];
+      if (op.family != Family::kInode) continue;
+      if (!seen.insert(unit->batch.key(op)).second) {
+        // Its key is lowered here, as it will not be met when the group's keys are.
+        queued_keys_[slot_of(op.family, unit->batch.key(op))].fetch_sub(1, std::memory_order_release);
+        unit->batch.erase(i);
+      }
+    }
+  }
+}
+
+Status Committer::count_references() {
   references_.clear();
-  for (const Waiter* waiter : group) {
-    for (const BlobReference& reference : waiter->unit->references) {
+  for (const CommitUnit& unit : group_) {
+    for (const BlobReference& reference : unit.references) {
       const auto [it, first] = references_.try_emplace(reference.blob, 0);
       if (first) {
         std::string value;
@@ -134,37 +157,68 @@ Status Committer::count_references(std::span<Waiter* const> group) {
   return {};
 }
 
-Status Committer::wait_durable(CommitTicket ticket) {
-  const auto wanted = static_cast<std::uint64_t>(ticket);
-  if (durable_.load(std::memory_order_acquire) >= wanted) return {};
-  std::unique_lock lock(sync_mutex_);
-  while (durable_.load(std::memory_order_relaxed) < wanted) {
-    if (failed_.load()) return fail(Errc::kIo, "the metadata store failed");
-    if (syncing_) {
-      synced_.wait(lock);
-      continue;
+Status Committer::wait_applied() {
+  const std::uint64_t wanted = submitted_.load(std::memory_order_acquire);
+  if (applied_.load(std::memory_order_acquire) >= wanted) return {};
+  std::unique_lock lock(mutex_);
+  while (applied_.load(std::memory_order_relaxed) < wanted) {
+    if (failed_) return fail(Errc::kIo, "the metadata store failed");
+    if (writing_) {
+      written_.wait(lock);
+    } else {
+      write_queued(lock);
     }
-    syncing_ = true;
-    const std::uint64_t target = applied_.load(std::memory_order_acquire);
-    lock.unlock();
-    const Status synced = kv_.sync();
-    syncs_.add();
-    lock.lock();
-    syncing_ = false;
-    if (synced) {
-      durable_.store(target, std::memory_order_release);
-    } else if (!failed_.exchange(true)) {
-      // After a failed sync the kernel may have dropped the dirty pages: trying again would lie.
-      log_error("commit", "sync of the metadata store failed; no change is accepted until restart",
-                {{"error", describe(synced.error())}});
-    }
-    synced_.notify_all();
   }
   return {};
 }
 
+Status Committer::wait_durable(CommitTicket ticket) {
+  const auto wanted = static_cast<std::uint64_t>(ticket);
+  if (durable_.load(std::memory_order_acquire) >= wanted) return {};
+  std::unique_lock lock(mutex_);
+  while (durable_.load(std::memory_order_relaxed) < wanted) {
+    if (failed_) return fail(Errc::kIo, "the metadata store failed");
+    if (syncing_) {
+      synced_[wanted <= sync_target_ ? turn_ : turn_ ^ 1].wait(lock);
+    } else {
+      sync_all(lock);
+    }
+  }
+  return {};
+}
+
+void Committer::sync_all(std::unique_lock<std::mutex>& lock) {
+  syncing_ = true;
+  sync_target_ = submitted_.load(std::memory_order_relaxed);
+  while (applied_.load(std::memory_order_relaxed) < sync_target_ && !failed_) {
+    if (writing_) {
+      written_.wait(lock);
+    } else {
+      sync_target_ = submitted_.load(std::memory_order_relaxed);
+      write_queued(lock);
+    }
+  }
+  if (!failed_) {
+    lock.unlock();
+    const Status synced = kv_.sync();
+    syncs_.add();
+    lock.lock();
+    // After a failed sync the kernel may have dropped the dirty pages: trying again would lie.
+    if (!synced) poison(lock, synced.error());
+    if (synced && !failed_) durable_.store(sync_target_, std::memory_order_release);
+  }
+  syncing_ = false;
+  synced_[turn_].notify_all();
+  turn_ ^= 1;
+  if (failed_) {
+    synced_[turn_].notify_all();
+  } else {
+    synced_[turn_].notify_one();
+  }
+}
+
 Status Committer::write_durably(const WriteBatch& batch) {
-  STOA_TRY(ticket, commit({.batch = &batch}));
+  STOA_TRY(ticket, commit({.batch = batch}));
   return wait_durable(ticket);
 }
 

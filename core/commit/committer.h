@@ -1,10 +1,13 @@
-// Group commit. Concurrent operations hand in their batches; one of them, the leader, merges all that wait, adds the new
-// absolute usage of every directory that they touch and their journal records, and writes the whole with one WAL write.
-// Syncing is separate: whoever needs durability first syncs for everybody applied by then.
+// Group commit. An operation hands its changes in while it still holds its locks and goes on at once; the queue so keeps
+// the order of the locks. Whoever first needs the changes written (for durability, or to read the store itself) writes all
+// that is queued as one change of the store: the merged batches, the new absolute usage of every directory that they
+// touch, their journal records. One sync serves all who wait, and the next group gathers meanwhile.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <string>
@@ -27,37 +30,53 @@ struct BlobReference {
 };
 
 struct CommitUnit {
-  const WriteBatch* batch = nullptr;
-  std::span<const Charge> charges{};
-  std::span<const BlobReference> references{};
-  std::span<const std::string> journal{};  // encoded records; the committer numbers them
+  WriteBatch batch{};
+  std::vector<Charge> charges{};
+  std::vector<BlobReference> references{};
+  std::vector<std::string> journal{};  // encoded records; the committer numbers them
 };
 
 class Committer {
  public:
+  // What may be queued before commit() writes it out itself.
+  static constexpr std::size_t kQueuedBytesMax = 4u << 20;
+
   // `next_journal`: the first sequence number not yet used in the store.
   Committer(KvStore& kv, Ledger& ledger, MetricRegistry& metrics, std::uint64_t next_journal);
 
-  // Applies the unit, visible on return. Blocks while a group ahead of it is written (memory speed, no sync). kIo: the
-  // store failed, now or before: nothing more can be committed until restart.
-  Result<CommitTicket> commit(const CommitUnit& unit);
+  // Takes the unit in. From now on everybody who reads by SettledStore sees it. Blocks only when the queue is full, for
+  // one write without a sync. kIo: the store failed before; nothing more can be committed until restart. A store that
+  // fails later fails every wait_durable() from then on, so nothing that it lost is ever acknowledged as durable.
+  Result<CommitTicket> commit(CommitUnit unit);
   // Blocks until everything up to `ticket` is durable, sharing one sync with all who wait.
   Status wait_durable(CommitTicket ticket);
-  // The ticket of the newest applied change.
-  CommitTicket applied() const { return CommitTicket{applied_.load(std::memory_order_acquire)}; }
-  // The store as a place for changes that are no operation of the namespace (registry): applied and durable on return.
+  // Blocks until everything that was committed before the call is in the store (not: durable).
+  Status wait_applied();
+  // The ticket of the newest change.
+  CommitTicket applied() const { return CommitTicket{submitted_.load(std::memory_order_acquire)}; }
+  // The store as a place for changes that are no operation of the namespace (registry): durable on return.
   Status write_durably(const WriteBatch& batch);
 
+  // False: the store has the newest value of this key. (True may be a false alarm.)
+  bool is_queued(Family family, std::string_view key) const {
+    return queued_keys_[slot_of(family, key)].load(std::memory_order_acquire) != 0;
+  }
+  bool anything_queued() const {
+    return applied_.load(std::memory_order_acquire) != submitted_.load(std::memory_order_acquire);
+  }
+
  private:
-  enum Turn : int { kWaiting, kLead, kDone };
-  struct Waiter {
-    const CommitUnit* unit;
-    std::atomic<int> turn{kWaiting};
-    Result<CommitTicket> result{CommitTicket{}};
-  };
-  void lead(Waiter& self);
-  Status write_group(std::span<Waiter* const> group);
-  Status count_references(std::span<Waiter* const> group);
+  static constexpr std::size_t kKeySlots = 1u << 16;
+  static std::size_t slot_of(Family family, std::string_view key) {
+    return (std::hash<std::string_view>{}(key) + static_cast<std::size_t>(family) * 0x9E3779B97F4A7C15ULL) % kKeySlots;
+  }
+  void count_keys(const WriteBatch& batch, int delta);
+  void write_queued(std::unique_lock<std::mutex>& lock);
+  void sync_all(std::unique_lock<std::mutex>& lock);
+  void poison(std::unique_lock<std::mutex>& lock, const Error& error);
+  Status write_group();
+  void drop_superseded();
+  Status count_references();
 
   KvStore& kv_;
   Ledger& ledger_;
@@ -65,26 +84,37 @@ class Committer {
   Counter& units_;
   Counter& syncs_;
 
-  std::mutex queue_mutex_;           // guards queue_ and leading_
-  std::vector<Waiter*> queue_;
-  bool leading_ = false;
+  // How many queued changes have a key of this hash. Raised before the locks of the operation are released, lowered when
+  // the store has them.
+  std::unique_ptr<std::array<std::atomic<std::uint32_t>, kKeySlots>> key_slots_;
+  std::array<std::atomic<std::uint32_t>, kKeySlots>& queued_keys_;
 
-  // The leader's alone.
-  std::vector<Waiter*> group_;
+  // Numbers of units: handed in, in the store, durable. Written under mutex_.
+  std::atomic<std::uint64_t> submitted_{0};
+  std::atomic<std::uint64_t> applied_{0};
+  std::atomic<std::uint64_t> durable_{0};
+
+  std::mutex mutex_;  // guards what follows
+  std::vector<CommitUnit> queue_;
+  std::size_t queued_bytes_ = 0;
+  bool failed_ = false;
+  bool writing_ = false;
+  std::condition_variable written_;  // writing_ turned false
+  bool syncing_ = false;
+  std::uint64_t sync_target_ = 0;    // what the sync that runs will have made durable
+  // Those whom the running sync serves wait at synced_[turn_], the others at the other one: they are let alone until it
+  // is their turn, and then one of them leads.
+  std::array<std::condition_variable, 2> synced_;
+  unsigned turn_ = 0;
+
+  // Of the thread that set writing_.
+  std::vector<CommitUnit> group_;
   std::vector<const WriteBatch*> batches_;
   WriteBatch extra_;
   std::vector<Account*> touched_;
   std::unordered_map<BlobId, std::int64_t> references_;
   std::uint64_t group_number_ = 0;
   std::uint64_t next_journal_;
-
-  std::atomic<std::uint64_t> applied_{0};
-  std::atomic<bool> failed_{false};
-
-  std::mutex sync_mutex_;            // guards what follows
-  std::condition_variable synced_;
-  bool syncing_ = false;
-  std::atomic<std::uint64_t> durable_{0};
 };
 
 }  // namespace stoa::core

@@ -22,7 +22,7 @@ Status collect_garbage(Tree& tree) {
   }
   STOA_CHECK_OK(it->status());
   if (done.empty()) return {};
-  STOA_CHECK_OK(tree.committer.commit({.batch = &done}));
+  STOA_CHECK_OK(tree.committer.commit({.batch = std::move(done)}));
   return {};
 }
 

@@ -33,6 +33,8 @@ class WriteBatch {
   void put(Family family, std::string_view key, std::string_view value) { add(family, false, key, value); }
   void remove(Family family, std::string_view key) { add(family, true, key, {}); }
   void clear() { ops_.clear(); bytes_.clear(); }
+  // Takes one change back.
+  void erase(std::size_t index) { ops_.erase(ops_.begin() + static_cast<std::ptrdiff_t>(index)); }
   bool empty() const { return ops_.empty(); }
   std::span<const Op> ops() const { return ops_; }
   std::string_view key(const Op& op) const { return std::string_view(bytes_).substr(op.at, op.key_size); }

@@ -121,6 +121,8 @@ Status MetaTxn::move_charge(const AccountRef& from, const AccountRef& to, const 
 }
 
 Status MetaTxn::move_directory(const AccountRef& self, const AccountRef& from, const AccountRef& to) {
+  // The committed side is complete only when nothing is queued; the exclusive tree lock keeps it so.
+  STOA_CHECK_OK(tree_.committer.wait_applied());
   constexpr Usage kItself{.directories = 1};
   const Usage reserved = tree_.ledger.read(self).usage + kItself;
   STOA_CHECK_OK(tree_.ledger.move(from, to, reserved));
@@ -138,7 +140,10 @@ void MetaTxn::set_limits(const AccountRef& account, const QuotaLimits& limits) {
 }
 
 Result<CommitTicket> MetaTxn::commit() {
-  STOA_TRY(ticket, tree_.committer.commit({.batch = &batch_, .charges = charges_, .references = references_, .journal = journal_}));
+  STOA_TRY(ticket, tree_.committer.commit({.batch = std::move(batch_),
+                                                 .charges = std::move(charges_),
+                                                 .references = std::move(references_),
+                                                 .journal = std::move(journal_)}));
   committed_ = true;
   for (const NodeRef& node : created_) tree_.nodes.insert(node);
   for (Publication& p : publications_) {

@@ -12,12 +12,12 @@ constexpr std::uint64_t kIdsReservedAtOnce = 65536;
 
 Tree::Tree(KvStore& kv_store, BlobStore& blob_store, MetricRegistry& registry, const VolumeOptions& volume_options,
            std::uint64_t next_journal, FileId next_id)
-    : kv(kv_store),
-      blobs(blob_store),
+    : blobs(blob_store),
       metrics(registry),
       options(volume_options),
       committer(kv_store, ledger, registry, next_journal),
-      nodes(kv_store, volume_options.cached_inodes_max),
+      kv(kv_store, committer),
+      nodes(kv, volume_options.cached_inodes_max),
       entries(volume_options.cached_inodes_max),
       data(std::make_unique<DataState>(registry)),
       next_id_(static_cast<std::uint64_t>(next_id)),
@@ -31,7 +31,7 @@ Result<FileId> Tree::next_id() {
     // The reservation precedes, in the log, every record that uses an id from it.
     WriteBatch batch;
     batch.put(Family::kConfig, keys::kIdConfig, keys::be64(id_limit_ + kIdsReservedAtOnce));
-    STOA_CHECK_OK(committer.commit({.batch = &batch}));
+    STOA_CHECK_OK(committer.commit({.batch = std::move(batch)}));
     id_limit_ += kIdsReservedAtOnce;
   }
   return FileId{next_id_++};

@@ -12,6 +12,7 @@
 #include "base/rw_lock.h"
 #include "core/api/context.h"
 #include "core/commit/committer.h"
+#include "core/commit/settled_store.h"
 #include "core/data/blob_store.h"
 #include "core/inode/node_cache.h"
 #include "core/namespace/entry_cache.h"
@@ -29,12 +30,12 @@ struct Tree {
        std::uint64_t next_journal, FileId next_id);
   ~Tree();
 
-  KvStore& kv;
   BlobStore& blobs;
   MetricRegistry& metrics;
   const VolumeOptions options;
   Ledger ledger;
   Committer committer;
+  SettledStore kv;  // for reading; written by the committer alone
   NodeCache nodes;
   EntryCache entries;
   RwLock tree_lock;  // shared: every change of names; exclusive: a directory moves to another parent

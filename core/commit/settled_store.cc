@@ -1,0 +1,72 @@
+#include "core/commit/settled_store.h"
+
+namespace stoa::core {
+namespace {
+
+// The committer itself makes the records of these families, so their keys are in no queued batch.
+bool made_by_committer(Family family) {
+  return family == Family::kUsage || family == Family::kBlob || family == Family::kGc || family == Family::kJournal;
+}
+
+class FailedIterator final : public KvIterator {
+ public:
+  explicit FailedIterator(Error error) : error_(std::move(error)) {}
+  void seek(std::string_view) override {}
+  bool valid() const override { return false; }
+  void next() override {}
+  std::string_view key() const override { return {}; }
+  std::string_view value() const override { return {}; }
+  Status status() const override { return fail(error_); }
+
+ private:
+  const Error error_;
+};
+
+class FailedReader final : public KvReader {
+ public:
+  explicit FailedReader(Error error) : error_(std::move(error)) {}
+  Result<bool> get(Family, std::string_view, std::string*) override { return fail(error_); }
+  Status multi_get(Family, std::span<const std::string_view>, std::span<std::optional<std::string>>) override {
+    return fail(error_);
+  }
+  std::unique_ptr<KvIterator> scan(Family, std::string_view, std::string_view) override {
+    return std::make_unique<FailedIterator>(error_);
+  }
+
+ private:
+  const Error error_;
+};
+
+}  // namespace
+
+Result<bool> SettledStore::get(Family family, std::string_view key, std::string* value) {
+  if (made_by_committer(family) ? committer_.anything_queued() : committer_.is_queued(family, key)) {
+    STOA_CHECK_OK(committer_.wait_applied());
+  }
+  return kv_.get(family, key, value);
+}
+
+Status SettledStore::multi_get(Family family, std::span<const std::string_view> keys,
+                               std::span<std::optional<std::string>> values) {
+  bool queued = made_by_committer(family) && committer_.anything_queued();
+  for (std::size_t i = 0; i < keys.size() && !queued; ++i) queued = committer_.is_queued(family, keys[i]);
+  if (queued) STOA_CHECK_OK(committer_.wait_applied());
+  return kv_.multi_get(family, keys, values);
+}
+
+std::unique_ptr<KvIterator> SettledStore::scan(Family family, std::string_view lower, std::string_view upper) {
+  if (const Status applied = committer_.wait_applied(); !applied) {
+    return std::make_unique<FailedIterator>(applied.error());
+  }
+  return kv_.scan(family, lower, upper);
+}
+
+std::unique_ptr<KvReader> SettledStore::snapshot() {
+  if (const Status applied = committer_.wait_applied(); !applied) return std::make_unique<FailedReader>(applied.error());
+  return kv_.snapshot();
+}
+
+Status SettledStore::apply(std::span<const WriteBatch* const>) { return fail(Errc::kNotSupported, "only the committer writes"); }
+Status SettledStore::sync() { return fail(Errc::kNotSupported, "only the committer syncs"); }
+
+}  // namespace stoa::core

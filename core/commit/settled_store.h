@@ -1,0 +1,31 @@
+// The store as everybody but the committer reads it: with every change that was committed, also while it still waits to
+// be written. A read that a queued change could concern has the queue written first; the others do not wait.
+#pragma once
+
+#include "core/commit/committer.h"
+#include "core/kv/kv_store.h"
+
+namespace stoa::core {
+
+class SettledStore final : public KvStore {
+ public:
+  SettledStore(KvStore& kv, Committer& committer) : kv_(kv), committer_(committer) {}
+
+  Result<bool> get(Family family, std::string_view key, std::string* value) override;
+  Status multi_get(Family family, std::span<const std::string_view> keys,
+                   std::span<std::optional<std::string>> values) override;
+  std::unique_ptr<KvIterator> scan(Family family, std::string_view lower, std::string_view upper) override;
+  std::unique_ptr<KvReader> snapshot() override;
+
+  // The committer alone writes: kNotSupported.
+  Status apply(std::span<const WriteBatch* const> batches) override;
+  Status sync() override;
+
+  std::vector<std::pair<std::string, double>> statistics() const override { return kv_.statistics(); }
+
+ private:
+  KvStore& kv_;
+  Committer& committer_;
+};
+
+}  // namespace stoa::core

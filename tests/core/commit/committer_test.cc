@@ -1,0 +1,200 @@
+#include "core/commit/committer.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "backends/kv/memory/memory_kv.h"
+#include "core/commit/settled_store.h"
+#include "core/kv/keys.h"
+
+namespace stoa::core {
+namespace {
+
+// The memory engine, which counts and fails on demand.
+class WatchedKv final : public KvStore {
+ public:
+  Result<bool> get(Family family, std::string_view key, std::string* value) override { return kv_.get(family, key, value); }
+  Status multi_get(Family family, std::span<const std::string_view> keys,
+                   std::span<std::optional<std::string>> values) override {
+    return kv_.multi_get(family, keys, values);
+  }
+  std::unique_ptr<KvIterator> scan(Family family, std::string_view lower, std::string_view upper) override {
+    return kv_.scan(family, lower, upper);
+  }
+  std::unique_ptr<KvReader> snapshot() override { return kv_.snapshot(); }
+  Status apply(std::span<const WriteBatch* const> batches) override {
+    if (fail_apply) return fail(Errc::kIo, "apply fails as told");
+    ++applies;
+    for (const WriteBatch* batch : batches) puts += batch->ops().size();
+    return kv_.apply(batches);
+  }
+  Status sync() override {
+    if (fail_sync) return fail(Errc::kIo, "sync fails as told");
+    ++syncs;
+    return {};
+  }
+  std::atomic<int> applies{0}, syncs{0};
+  std::atomic<std::size_t> puts{0};
+  std::atomic<bool> fail_apply{false}, fail_sync{false};
+
+ private:
+  kv::MemoryKv kv_;
+};
+
+class CommitterTest : public ::testing::Test {
+ protected:
+  static CommitUnit put(Family family, std::string_view key, std::string_view value) {
+    CommitUnit unit;
+    unit.batch.put(family, key, value);
+    return unit;
+  }
+  std::optional<std::string> read(KvReader& from, Family family, std::string_view key) {
+    std::string value;
+    const auto found = from.get(family, key, &value);
+    EXPECT_TRUE(found) << describe(found.error());
+    return found && *found ? std::optional(value) : std::nullopt;
+  }
+  WatchedKv kv_;
+  Ledger ledger_;
+  MetricRegistry metrics_;
+  Committer committer_{kv_, ledger_, metrics_, 1};
+  SettledStore settled_{kv_, committer_};
+};
+
+TEST_F(CommitterTest, AQueuedChangeIsSeenByEveryKindOfRead) {
+  ASSERT_TRUE(committer_.commit(put(Family::kEntry, "a", "1")));
+  EXPECT_EQ(kv_.applies, 0);
+  EXPECT_EQ(read(settled_, Family::kEntry, "a"), "1");
+
+  ASSERT_TRUE(committer_.commit(put(Family::kEntry, "b", "2")));
+  const std::string_view keys[] = {"b", "none"};
+  std::optional<std::string> values[2];
+  ASSERT_TRUE(settled_.multi_get(Family::kEntry, keys, values));
+  EXPECT_EQ(values[0], "2");
+  EXPECT_FALSE(values[1]);
+
+  ASSERT_TRUE(committer_.commit(put(Family::kEntry, "c", "3")));
+  int seen = 0;
+  for (const auto it = settled_.scan(Family::kEntry, {}, {}); it->valid(); it->next()) ++seen;
+  EXPECT_EQ(seen, 3);
+
+  ASSERT_TRUE(committer_.commit(put(Family::kEntry, "d", "4")));
+  EXPECT_EQ(read(*settled_.snapshot(), Family::kEntry, "d"), "4");
+}
+
+TEST_F(CommitterTest, AReadOfAnotherKeyDoesNotWait) {
+  ASSERT_TRUE(committer_.commit(put(Family::kEntry, "a", "1")));
+  ASSERT_FALSE(committer_.is_queued(Family::kEntry, "other"));
+  EXPECT_FALSE(read(settled_, Family::kEntry, "other"));
+  EXPECT_EQ(kv_.applies, 0);
+}
+
+TEST_F(CommitterTest, ManyCommitsAreOneWriteAndOneSync) {
+  CommitTicket last{};
+  for (int i = 0; i < 10; ++i) {
+    const auto ticket = committer_.commit(put(Family::kEntry, std::to_string(i), "x"));
+    ASSERT_TRUE(ticket);
+    last = *ticket;
+  }
+  ASSERT_TRUE(committer_.wait_durable(last));
+  EXPECT_EQ(kv_.applies, 1);
+  EXPECT_EQ(kv_.syncs, 1);
+  EXPECT_FALSE(committer_.anything_queued());
+  ASSERT_TRUE(committer_.wait_durable(last));
+  EXPECT_EQ(kv_.syncs, 1);
+}
+
+TEST_F(CommitterTest, TheLastValueOfAKeyWins) {
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(committer_.commit(put(Family::kEntry, "k", std::to_string(i))));
+  ASSERT_TRUE(committer_.wait_applied());
+  EXPECT_EQ(read(kv_, Family::kEntry, "k"), "4");
+}
+
+TEST_F(CommitterTest, ASupersededInodeRecordIsWrittenOnce) {
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(committer_.commit(put(Family::kInode, "dir", std::to_string(i))));
+  ASSERT_TRUE(committer_.wait_applied());
+  EXPECT_EQ(kv_.puts, 1U);
+  EXPECT_EQ(read(kv_, Family::kInode, "dir"), "4");
+  EXPECT_FALSE(committer_.is_queued(Family::kInode, "dir"));
+}
+
+TEST_F(CommitterTest, ARemovedInodeStaysRemoved) {
+  ASSERT_TRUE(committer_.commit(put(Family::kInode, "i", "made")));
+  CommitUnit removal;
+  removal.batch.remove(Family::kInode, "i");
+  ASSERT_TRUE(committer_.commit(std::move(removal)));
+  ASSERT_TRUE(committer_.wait_applied());
+  EXPECT_FALSE(read(kv_, Family::kInode, "i"));
+}
+
+TEST_F(CommitterTest, AFullQueueIsWrittenByTheNextCommit) {
+  const std::string large(Committer::kQueuedBytesMax + 1, 'x');
+  ASSERT_TRUE(committer_.commit(put(Family::kInline, "large", large)));
+  EXPECT_EQ(kv_.applies, 0);
+  ASSERT_TRUE(committer_.commit(put(Family::kInline, "next", "x")));
+  EXPECT_EQ(kv_.applies, 1);
+}
+
+TEST_F(CommitterTest, AFailedWriteIsNeverAcknowledgedAndPoisons) {
+  const auto before = committer_.commit(put(Family::kEntry, "a", "1"));
+  ASSERT_TRUE(before);
+  ASSERT_TRUE(committer_.wait_durable(*before));
+  kv_.fail_apply = true;
+  const auto ticket = committer_.commit(put(Family::kEntry, "b", "2"));
+  ASSERT_TRUE(ticket);
+  EXPECT_EQ(committer_.wait_durable(*ticket).error().code, Errc::kIo);
+  kv_.fail_apply = false;
+  EXPECT_EQ(committer_.commit(put(Family::kEntry, "c", "3")).error().code, Errc::kIo);
+  EXPECT_EQ(committer_.wait_durable(*ticket).error().code, Errc::kIo);
+  // What was durable before stays so, and what was lost is not read as absent.
+  EXPECT_TRUE(committer_.wait_durable(*before));
+  std::string value;
+  EXPECT_EQ(settled_.get(Family::kEntry, "b", &value).error().code, Errc::kIo);
+  EXPECT_EQ(settled_.scan(Family::kEntry, {}, {})->status().error().code, Errc::kIo);
+  EXPECT_EQ(settled_.snapshot()->get(Family::kEntry, "a", &value).error().code, Errc::kIo);
+}
+
+TEST_F(CommitterTest, AFailedSyncPoisons) {
+  kv_.fail_sync = true;
+  const auto ticket = committer_.commit(put(Family::kEntry, "a", "1"));
+  ASSERT_TRUE(ticket);
+  EXPECT_EQ(committer_.wait_durable(*ticket).error().code, Errc::kIo);
+  kv_.fail_sync = false;
+  EXPECT_EQ(committer_.wait_durable(*ticket).error().code, Errc::kIo);
+  EXPECT_EQ(committer_.commit(put(Family::kEntry, "b", "2")).error().code, Errc::kIo);
+}
+
+TEST_F(CommitterTest, ReadersDoNotWriteAroundTheCommitter) {
+  EXPECT_EQ(settled_.apply({}).error().code, Errc::kNotSupported);
+  EXPECT_EQ(settled_.sync().error().code, Errc::kNotSupported);
+}
+
+TEST_F(CommitterTest, ConcurrentCommitsAreAllDurableAndShareSyncs) {
+  constexpr int kThreads = 8;
+  constexpr int kEach = 500;
+  std::vector<std::thread> threads;
+  std::atomic<int> failures{0};
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < kEach; ++i) {
+        const std::string key = std::to_string(t) + "/" + std::to_string(i);
+        const auto ticket = committer_.commit(put(Family::kEntry, key, "x"));
+        if (!ticket || !committer_.wait_durable(*ticket)) ++failures;
+        std::string value;
+        const auto found = kv_.get(Family::kEntry, key, &value);
+        if (!found || !*found) ++failures;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(failures, 0);
+  EXPECT_LE(kv_.syncs, kThreads * kEach);
+  EXPECT_FALSE(committer_.anything_queued());
+  int seen = 0;
+  for (const auto it = kv_.scan(Family::kEntry, {}, {}); it->valid(); it->next()) ++seen;
+  EXPECT_EQ(seen, kThreads * kEach);
+}
+
+}  // namespace
+}  // namespace stoa::core
