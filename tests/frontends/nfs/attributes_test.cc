@@ -49,7 +49,7 @@ TEST_F(AttributesTest, OfARemovedFileAreStale) {
 TEST_F(AttributesTest, AreSetAndComeBackInWeakCacheConsistencyData) {
   const Handle file = nfs->create(root, "f");
   const WireAttributes before = nfs->attributes(file);
-  NfsResult set = nfs->setattr(file, {.mode = 04755, .uid = 10, .gid = 20, .size = 100, .atime_how = 2, .mtime_how = 2,
+  NfsResult set = nfs->setattr(file, {.mode = 0755, .uid = 10, .gid = 20, .size = 100, .atime_how = 2, .mtime_how = 2,
                                       .atime = seconds(5) | 6, .mtime = seconds(7) | 8});
   ASSERT_TRUE(set.ok());
   const WireWcc wcc = read_wcc(set.in);
@@ -58,7 +58,7 @@ TEST_F(AttributesTest, AreSetAndComeBackInWeakCacheConsistencyData) {
   EXPECT_EQ(wcc.before->mtime, before.mtime);
   EXPECT_EQ(wcc.before->ctime, before.ctime);
   ASSERT_TRUE(wcc.after);
-  EXPECT_EQ(wcc.after->mode, 04755u);
+  EXPECT_EQ(wcc.after->mode, 0755u);
   EXPECT_EQ(wcc.after->uid, 10u);
   EXPECT_EQ(wcc.after->gid, 20u);
   EXPECT_EQ(wcc.after->size, 100u);
