@@ -1,0 +1,58 @@
+#include "frontends/admin/json_body.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace stoa::admin {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(JsonBodyTest, WhatIsNoObjectIsRefused) {
+  for (const char* text : {"[", "[]", "1", "\"a\"", "null", "{", "{\"a\":}", "{} {}", "\xff"}) {
+    const auto body = JsonBody::parse(text);
+    ASSERT_FALSE(body) << text;
+    EXPECT_EQ(body.error().code, Errc::kInvalid);
+  }
+  EXPECT_TRUE(JsonBody::parse(""));
+  EXPECT_TRUE(JsonBody::parse(" \n"));
+}
+
+TEST(JsonBodyTest, DeepNestingDoesNotExhaustTheStack) {
+  const std::string deep = "{\"a\":" + std::string(500'000, '[') + std::string(500'000, ']') + "}";
+  auto body = JsonBody::parse(deep);
+  if (body) EXPECT_FALSE(body->finish());
+}
+
+TEST(JsonBodyTest, WrongTypesAreNamed) {
+  auto body = JsonBody::parse(R"({"t": 1, "f": 1, "n": -1, "i": 4294967296, "l": ["a", 1], "g": [1, -1], "o": [1]})");
+  ASSERT_TRUE(body);
+  EXPECT_FALSE(body->text("t"));
+  EXPECT_FALSE(body->flag("f"));
+  EXPECT_FALSE(body->number("n", 10));
+  EXPECT_FALSE(body->id("i"));
+  EXPECT_FALSE(body->texts("l"));
+  EXPECT_FALSE(body->ids("g"));
+  EXPECT_FALSE(body->objects("o"));
+  EXPECT_THAT(body->finish().error().detail, HasSubstr("'t' must be a string"));
+}
+
+TEST(JsonBodyTest, MembersThatNobodyAskedForAreRefused) {
+  auto body = JsonBody::parse(R"({"name": "a", "nmae": "b"})");
+  EXPECT_EQ(body->text("name"), "a");
+  EXPECT_THAT(body->finish().error().detail, HasSubstr("'nmae'"));
+}
+
+TEST(JsonBodyTest, NestedProblemsTellWhere) {
+  auto body = JsonBody::parse(R"({"clients": [{"network": "*"}, {"network": 5}]})");
+  auto clients = body->objects("clients");
+  ASSERT_TRUE(clients);
+  ASSERT_EQ(clients->size(), 2u);
+  EXPECT_EQ((*clients)[0].text("network"), "*");
+  EXPECT_TRUE((*clients)[0].finish());
+  (*clients)[1].text("network");
+  EXPECT_THAT((*clients)[1].finish().error().detail, HasSubstr("'clients[1].network'"));
+}
+
+}  // namespace
+}  // namespace stoa::admin

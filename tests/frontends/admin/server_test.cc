@@ -1,0 +1,113 @@
+// The HTTP side: what the router never sees.
+#include "frontends/admin/admin_server.h"
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/frontends/admin/admin_fixture.h"
+
+namespace stoa::admin {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::string talk(int fd, const std::string& request) {
+  std::size_t sent = 0;
+  while (sent < request.size()) {
+    const ssize_t n = send(fd, request.data() + sent, request.size() - sent, MSG_NOSIGNAL);
+    if (n <= 0) break;
+    sent += static_cast<std::size_t>(n);
+  }
+  std::string answer;
+  char part[4096];
+  for (ssize_t n = 0; (n = recv(fd, part, sizeof part, 0)) > 0;) answer.append(part, static_cast<std::size_t>(n));
+  close(fd);
+  return answer;
+}
+
+std::string over_tcp(std::uint16_t port, const std::string& request) {
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  return talk(fd, request);
+}
+
+std::string over_unix(const std::string& path, const std::string& request) {
+  const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  EXPECT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  return talk(fd, request);
+}
+
+std::string http(const std::string& line, const std::string& headers = {}, const std::string& body = {}) {
+  std::string text = line + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer secret\r\n" + headers;
+  if (!body.empty()) text += "Content-Length: " + std::to_string(body.size()) + "\r\n";
+  return text + "\r\n" + body;
+}
+
+TEST_F(AdminTest, ServesOverTcpWithARequestId) {
+  const auto server = AdminServer::start(*service_, {.host = "127.0.0.1"});
+  ASSERT_TRUE(server) << describe(server.error());
+  const std::string answer = over_tcp((*server)->port(), http("GET /v1/version"));
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(answer, HasSubstr("1.2.3"));
+  EXPECT_THAT(answer, HasSubstr("X-Request-Id: "));
+  EXPECT_THAT(over_tcp((*server)->port(), http("POST /v1/users", {}, R"({"name": "ann"})")), StartsWith("HTTP/1.1 201"));
+  EXPECT_THAT(over_tcp((*server)->port(), http("GET /v1/stat?path=%2F")), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(AdminTest, BadHttpIsAnsweredAndNotFatal) {
+  const auto server = AdminServer::start(*service_, {.host = "127.0.0.1"});
+  ASSERT_TRUE(server);
+  const std::uint16_t port = (*server)->port();
+  EXPECT_THAT(over_tcp(port, http("BREW /v1/version")), StartsWith("HTTP/1.1 501"));
+  EXPECT_THAT(over_tcp(port, http("POST /v1/users", {}, std::string((1u << 20) + 1, 'x'))), StartsWith("HTTP/1.1 413"));
+  over_tcp(port, "\r\n\r\n\x01\x02 nonsense\r\n\r\n");
+  EXPECT_THAT(over_tcp(port, "GET /v1/version HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"), StartsWith("HTTP/1.1 401"));
+  EXPECT_THAT(over_tcp(port, http("GET /healthz")), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(AdminTest, ServesOverAUnixSocketWithItsModeAndRemovesItAtTheEnd) {
+  std::string pattern = (std::filesystem::temp_directory_path() / "stoa-admin-XXXXXX").string();
+  const std::string folder = mkdtemp(pattern.data());
+  const std::string path = folder + "/admin.sock";
+  {
+    const auto server = AdminServer::start(*service_, {.socket_path = path, .socket_mode = 0600});
+    ASSERT_TRUE(server) << describe(server.error());
+    EXPECT_EQ((*server)->port(), 0);
+    struct stat info {};
+    ASSERT_EQ(stat(path.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777, 0600u);
+    EXPECT_THAT(over_unix(path, http("GET /v1/version")), StartsWith("HTTP/1.1 200"));
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+  std::ofstream(path) << "precious";
+  EXPECT_FALSE(AdminServer::start(*service_, {.socket_path = path}));
+  EXPECT_TRUE(std::filesystem::exists(path));
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(AdminTest, ATakenPortIsNamedWithTheCure) {
+  const auto first = AdminServer::start(*service_, {.host = "127.0.0.1"});
+  ASSERT_TRUE(first);
+  const auto second = AdminServer::start(*service_, {.host = "127.0.0.1", .port = (*first)->port()});
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, Errc::kBusy);
+  EXPECT_THAT(second.error().detail, HasSubstr("admin.listen"));
+  EXPECT_FALSE(AdminServer::start(*service_, {.host = "example"}));
+}
+
+}  // namespace
+}  // namespace stoa::admin

@@ -1,0 +1,93 @@
+#include "tests/frontends/admin/admin_fixture.h"
+
+namespace stoa::admin {
+namespace {
+
+TEST_F(AdminTest, DirectoriesAreListedInPages) {
+  const core::FileId dir = make_directory("dir");
+  for (int i = 0; i < 25; ++i) make_file(dir, "file" + std::to_string(i), 10);
+  std::set<std::string> names;
+  std::string target = "/v1/directory?path=/dir&limit=10";
+  int pages = 0;
+  for (bool end = false; !end; ++pages) {
+    const Answer page = get(target);
+    ASSERT_EQ(page.status, 200u) << page.text;
+    for (const Json& entry : page.json["entries"]) {
+      EXPECT_EQ(entry["size"], 10);
+      EXPECT_TRUE(names.insert(entry["name"]).second);
+    }
+    end = page.json["end"];
+    if (!end) target = "/v1/directory?path=/dir&limit=10&cookie=" + page.json["next_cookie"].get<std::string>();
+    ASSERT_LT(pages, 10);
+  }
+  EXPECT_EQ(names.size(), 25u);
+  EXPECT_EQ(get("/v1/directory?path=/dir/file1").code(), "not_directory");
+  EXPECT_EQ(get("/v1/directory?path=/dir&limit=0").status, 400u);
+  EXPECT_EQ(get("/v1/directory?path=/dir&limit=x").status, 400u);
+  EXPECT_EQ(get("/v1/directory?path=/dir&colour=red").status, 400u);
+  EXPECT_EQ(get("/v1/directory").status, 400u);
+}
+
+TEST_F(AdminTest, NamesThatAreNoUtf8ComeWholeInBase64) {
+  make_file(core::kRootId, "bad\xff", 1);
+  make_file(core::kRootId, "good\xc3\xa4", 1);
+  const Answer answer = get("/v1/directory?path=/");
+  ASSERT_EQ(answer.status, 200u);
+  for (const Json& entry : answer.json["entries"]) {
+    if (entry.contains("name_base64")) {
+      EXPECT_EQ(entry["name_base64"], "YmFk/w==");
+    } else {
+      EXPECT_EQ(entry["name"], "good\xc3\xa4");
+    }
+  }
+  EXPECT_EQ(get("/v1/stat?path=/bad%FF").status, 200u);
+}
+
+TEST_F(AdminTest, StatTellsAttributesAndTheTargetOfALink) {
+  ASSERT_TRUE(volume_->ns().symlink({}, {.parent = core::kRootId, .name = "link", .target = "some/where"}));
+  const Answer answer = get("/v1/stat?path=/link");
+  EXPECT_EQ(answer.json["type"], "symlink");
+  EXPECT_EQ(answer.json["target"], "some/where");
+  EXPECT_EQ(get("/v1/stat?path=/none").status, 404u);
+  EXPECT_EQ(get("/v1/stat").status, 400u);
+}
+
+TEST_F(AdminTest, UsageIsThatOfTheTreeAndOfEachChild) {
+  const core::FileId dir = make_directory("dir");
+  make_file(dir, "a", 100);
+  make_directory("empty");
+  const Answer answer = get("/v1/usage?path=/&children=true");
+  ASSERT_EQ(answer.status, 200u) << answer.text;
+  EXPECT_EQ(answer.json["usage"], Json({{"bytes", 100}, {"files", 1}, {"directories", 2}}));
+  ASSERT_EQ(answer.json["children"].size(), 2u);
+  EXPECT_EQ(answer.json["end"], true);
+  EXPECT_EQ(get("/v1/usage?path=/dir/a").json["usage"]["bytes"], 100);
+  EXPECT_FALSE(get("/v1/usage?path=/").json.contains("children"));
+  EXPECT_EQ(get("/v1/usage?path=/&children=maybe").status, 400u);
+}
+
+TEST_F(AdminTest, QuotasAreSetListedEnforcedAndRemoved) {
+  const core::FileId dir = make_directory("dir");
+  EXPECT_EQ(get("/v1/quota?path=/dir").json["limits"]["bytes"], Json());
+  const Answer set = call(Method::kPut, "/v1/quota?path=/dir", R"({"bytes": 1000, "files": null})");
+  ASSERT_EQ(set.status, 200u) << set.text;
+  EXPECT_EQ(set.json["limits"], Json({{"bytes", 1000}, {"files", nullptr}}));
+  const Answer list = get("/v1/quotas");
+  ASSERT_EQ(list.json["quotas"].size(), 1u);
+  EXPECT_EQ(list.json["quotas"][0]["path"], "/dir");
+  const auto file = volume_->ns().create({}, {.parent = dir, .name = "a"});
+  const std::vector<std::byte> much(1001);
+  const std::span<const std::byte> one(much);
+  EXPECT_EQ(volume_->ns().write({}, {.id = file->attr.id, .offset = 0, .data = {&one, 1}}).error().code, Errc::kQuota);
+
+  EXPECT_EQ(call(Method::kPut, "/v1/quota?path=/dir", R"({})").status, 400u);
+  EXPECT_EQ(call(Method::kPut, "/v1/quota?path=/dir", R"({"bytes": -1})").status, 400u);
+  EXPECT_EQ(call(Method::kPut, "/v1/quota?path=/dir/a", R"({"bytes": 1})").code(), "not_directory");
+  EXPECT_EQ(call(Method::kPut, "/v1/quota?path=/none", R"({"bytes": 1})").status, 404u);
+  EXPECT_EQ(call(Method::kDelete, "/v1/quota?path=/dir").status, 204u);
+  EXPECT_EQ(call(Method::kDelete, "/v1/quota?path=/dir").status, 404u);
+  EXPECT_TRUE(get("/v1/quotas").json["quotas"].empty());
+}
+
+}  // namespace
+}  // namespace stoa::admin
