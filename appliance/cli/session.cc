@@ -77,6 +77,7 @@ Result<AdminClient> Session::connect() const {
       address.token = token;
     }
   }
+  connected = true;
   return AdminClient(std::move(address));
 }
 

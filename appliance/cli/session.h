@@ -28,6 +28,8 @@ struct Session {
 
   // Set while the command line is parsed; runs afterwards, so that a wrong line never does half of its work.
   std::function<Outcome()> command;
+  // Set by connect(): what is refused from then on was refused by the server, not by the command line's own rules.
+  mutable bool connected = false;
 
   // --data, else STOA_DATA, else `data` of --config or of /etc/stoa/stoad.toml, else the user's default folder.
   Result<appliance::DataFolder> data_folder() const;

@@ -43,7 +43,7 @@ struct Config {
     std::string domain;
     std::string tls_certificate;
     std::string tls_key;
-    std::uint64_t workers = 0;
+    std::string bucket_directory = "/";
     std::uint64_t connections_max = 1024;
   } s3;
 

@@ -27,6 +27,10 @@ Status absolute_or_empty(const std::string& text) {
   return fail(Errc::kInvalid, "'" + text + "' must be an absolute path");
 }
 
+Status absolute_path(const std::string& text) {
+  return text.empty() ? fail(Errc::kInvalid, "must not be empty; write an absolute path") : absolute_or_empty(text);
+}
+
 Status log_level_text(const std::string& text) {
   if (text == "debug" || text == "info" || text == "warning" || text == "error") return {};
   return fail(Errc::kInvalid, "'" + text + "' is not a log level; the levels are debug, info, warning and error");
@@ -156,10 +160,10 @@ std::vector<ConfigKey> make_keys() {
       text("s3", "domain", STOA_MEMBER(s3.domain), any_text,
            "With `s3.example.org` here, http://BUCKET.s3.example.org/KEY works beside http://s3.example.org/BUCKET/KEY."),
       text("s3", "tls_certificate", STOA_MEMBER(s3.tls_certificate), absolute_or_empty,
-           "A PEM file with the certificate chain; S3 is then HTTPS. Needs tls_key."),
+           "A PEM file with the certificate chain; S3 is then HTTPS. Needs tls_key. The files are read again on reload."),
       text("s3", "tls_key", STOA_MEMBER(s3.tls_key), absolute_or_empty, "A PEM file with the private key."),
-      number("s3", "workers", KeyForm::kNumber, STOA_MEMBER(s3.workers), {0, 1024},
-             "Threads that serve S3. 0: chosen by the number of processors."),
+      text("s3", "bucket_directory", STOA_MEMBER(s3.bucket_directory), absolute_path,
+           "The directory of the volume in which CreateBucket makes directories."),
       number("s3", "connections_max", KeyForm::kNumber, STOA_MEMBER(s3.connections_max), {1, 1'000'000},
              "Connections at one time; more are closed at once."),
 

@@ -39,7 +39,9 @@ std::string options_of(const CommandDoc& doc) {
 }
 
 void commands_of(const CommandDoc& doc, std::string& out) {
-  for (const CommandDoc& command : doc.commands) {
+  for (CommandDoc command : doc.commands) {
+    // Every command has them; the page names them once.
+    std::erase_if(command.options, [](const OptionDoc& o) { return o.flags.back().starts_with("--help"); });
     if (command.commands.empty()) {
       out += ".SS " + roff(command.words) + "\n" + roff(command.help) + ".\n.PP\n" + synopsis_of(command) + options_of(command);
     }

@@ -142,12 +142,12 @@ JsonResult create_export(Service& service, const Request& request) {
   const auto gid = body.id("gid");
   STOA_CHECK_OK(body.finish());
   if (!wanted.nfs && !wanted.s3) return fail(Errc::kInvalid, "say through which 'doors' it is published: nfs, s3 or both");
-  STOA_CHECK_OK(check_reachable(wanted));
 
   const std::lock_guard lock(service.edit_mutex);
   const auto picture = service.volume.registry().snapshot();
   // Before the directory is made, so that a refused export leaves no trace.
   if (picture->find_export(wanted.name) != nullptr) return fail(Errc::kExists, "export '" + wanted.name + "' exists already");
+  STOA_CHECK_OK(check_reachable(wanted));
   if (!wanted.owner.empty()) {
     const core::User* owner = picture->find_user(wanted.owner);
     if (owner == nullptr) return fail(Errc::kInvalid, "there is no user '" + wanted.owner + "' to own the export; create the user first");
