@@ -1,0 +1,81 @@
+// What a file may contain after a crash: what was acknowledged as durable for certain, and of the rest any part.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stoa::crash {
+
+class ExpectedFile {
+ public:
+  explicit ExpectedFile(std::string bytes = {}) : bytes_(std::move(bytes)) {}
+
+  bool certain() const { return maybe_.empty(); }
+  std::uint64_t size_max() const {
+    std::uint64_t size = bytes_.size();
+    for (const Maybe& maybe : maybe_) size = std::max<std::uint64_t>(size, maybe.offset + maybe.data.size());
+    return size;
+  }
+
+  // Acknowledged as durable.
+  void write_durably(std::uint64_t offset, std::string_view data) {
+    std::vector<Maybe> left;
+    for (const Maybe& maybe : maybe_) {
+      // What is newly certain is no longer open there.
+      const std::uint64_t begin = maybe.offset, end = begin + maybe.data.size(), from = offset, to = offset + data.size();
+      if (begin < from) left.push_back({begin, maybe.data.substr(0, std::min(end, from) - begin)});
+      if (end > to) left.push_back({std::max(begin, to), maybe.data.substr(std::max(begin, to) - begin)});
+    }
+    maybe_ = std::move(left);
+    apply(offset, data);
+  }
+  // Done or asked for, and not promised: UNSTABLE before its COMMIT, or a call whose answer never came.
+  void write_perhaps(std::uint64_t offset, std::string_view data) { maybe_.push_back({offset, std::string(data)}); }
+  // COMMIT was answered, with the verifier of the writes.
+  void commit() {
+    for (const Maybe& maybe : maybe_) apply(maybe.offset, maybe.data);
+    maybe_.clear();
+  }
+  // Only when certain().
+  void truncate(std::uint64_t size) { bytes_.resize(size); }
+
+  // Empty when `found` may be the content; else what is wrong.
+  std::string difference(std::string_view found) const {
+    bool size_right = found.size() == bytes_.size();
+    for (const Maybe& maybe : maybe_) {
+      const std::uint64_t end = maybe.offset + maybe.data.size();
+      size_right = size_right || (end > bytes_.size() && found.size() == end);
+    }
+    if (!size_right) {
+      return "size is " + std::to_string(found.size()) + ", promised were " + std::to_string(bytes_.size()) +
+             (certain() ? "" : " or more, by unpromised writes");
+    }
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (i < bytes_.size() ? found[i] == bytes_[i] : found[i] == '\0') continue;
+      bool may_be = false;
+      for (const Maybe& maybe : maybe_) {
+        may_be = may_be || (i >= maybe.offset && i < maybe.offset + maybe.data.size() && maybe.data[i - maybe.offset] == found[i]);
+      }
+      if (!may_be) return "byte " + std::to_string(i) + " of " + std::to_string(found.size()) + " is wrong";
+    }
+    return {};
+  }
+
+ private:
+  struct Maybe {
+    std::uint64_t offset;
+    std::string data;
+  };
+  void apply(std::uint64_t offset, std::string_view data) {
+    if (bytes_.size() < offset + data.size()) bytes_.resize(offset + data.size());
+    bytes_.replace(offset, data.size(), data);
+  }
+
+  std::string bytes_;
+  std::vector<Maybe> maybe_;  // in the order in which they were asked for
+};
+
+}  // namespace stoa::crash
