@@ -1,12 +1,15 @@
 #include "core/data/content.h"
 
 #include "base/crc32c.h"
+#include "core/data/data_state.h"
+#include "core/data/open_files.h"
 #include "core/kv/keys.h"
 
 namespace stoa::core {
 namespace {
 constexpr std::size_t kCrcBytes = 4;
-}
+constexpr std::uint64_t kHostBlockBytes = 4096;
+}  // namespace
 
 void stage_inline(MetaTxn& txn, FileId id, std::string_view bytes) {
   Encoder value;
@@ -18,7 +21,7 @@ void stage_inline(MetaTxn& txn, FileId id, std::string_view bytes) {
 
 void stage_no_inline(MetaTxn& txn, FileId id) { txn.batch().remove(Family::kInline, keys::id_key(id)); }
 
-Result<std::string> load_inline(KvReader& kv, FileId id) {
+Result<std::string> read_inline(KvReader& kv, FileId id) {
   std::string value;
   STOA_TRY(found, kv.get(Family::kInline, keys::id_key(id), &value));
   if (!found || value.size() < kCrcBytes) return fail(Errc::kCorrupt, "inline content is missing");
@@ -29,10 +32,46 @@ Result<std::string> load_inline(KvReader& kv, FileId id) {
   return value;
 }
 
-Status drop_content(Tree& tree, MetaTxn& txn, const Inode& inode) {
-  (void)tree;
+Result<std::string> load_inline(Tree& tree, FileId id) {
+  auto bytes = read_inline(tree.kv, id);
+  if (!bytes && bytes.error().code == Errc::kCorrupt) {
+    tree.data->damaged_blocks.add();
+    tree.data->add_damage({id, 0, tree.options.inline_bytes_max});
+  }
+  return bytes;
+}
+
+void advance_version(Inode& inode, Timestamp now) {
+  inode.data_version = std::max(inode.data_version + 1, static_cast<std::uint64_t>(std::max<std::int64_t>(now.ns, 0)));
+}
+
+std::uint64_t estimate_allocated(const Layout& layout, std::uint64_t size) {
+  std::uint64_t sum = 0;
+  for (const Extent& extent : layout.extents) {
+    if (extent.file_offset >= size) break;
+    const std::uint64_t used = std::min(extent.length, size - extent.file_offset);
+    sum += (used + kHostBlockBytes - 1) / kHostBlockBytes * kHostBlockBytes;
+  }
+  return sum;
+}
+
+Result<BlobId> reserve_blob(Tree& tree, std::uint64_t bytes) {
+  STOA_TRY(blob, tree.blobs.reserve(bytes));
+  tree.data->track(blob);
+  return blob;
+}
+
+Status drop_content(Tree& tree, MetaTxn& txn, const NodeRef& node) {
+  const Inode& inode = node->record;
   if (inode.has(kContentInline)) stage_no_inline(txn, inode.id);
   for (const Extent& extent : inode.layout.extents) txn.reference(extent.blob, -1);
+  if (node->writing != nullptr) txn.forget_writing(node);
+  std::string present;
+  const std::string key = open_file_key(inode.id);
+  if (inode.type == FileType::kRegular && !inode.layout.empty()) {
+    STOA_TRY(open, tree.kv.get(Family::kState, key, &present));
+    if (open) txn.batch().remove(Family::kState, key);
+  }
   return {};
 }
 
@@ -41,64 +80,95 @@ Status take_content(Tree& tree, MetaTxn& txn, FileId id, Inode& next, const Stag
   next.size = content.size;
   next.allocated = content.allocated;
   next.layout = content.layout;
-  ++next.data_version;
-  next.flags &= static_cast<std::uint8_t>(~kContentInline);
+  advance_version(next, txn.now());
+  next.flags &= static_cast<std::uint8_t>(~(kContentInline | kChecksummed));
   if (content.is_inline && content.size > 0) {
     next.flags |= kContentInline;
     stage_inline(txn, id, content.inline_bytes);
   }
+  if (content.checksummed) next.flags |= kChecksummed;
+  for (const BlobSums& sums : content.sums) stage_sums(txn.batch(), sums);
   for (const Extent& extent : content.layout.extents) txn.reference(extent.blob, +1);
   return {};
 }
 
+namespace {
+
+// Writes bytes to a blob of their own at the end of `content`.
+Status append_blob(Tree& tree, StagedContent& content, std::span<const std::byte> bytes) {
+  STOA_TRY(blob, reserve_blob(tree, bytes.size()));
+  content.own_blobs.push_back(blob);
+  content.layout.extents.push_back({content.size, bytes.size(), blob, 0});
+  content.size += bytes.size();
+  const std::span<const std::byte> pieces[] = {bytes};
+  STOA_CHECK_OK(tree.blobs.write(blob, 0, pieces));
+  BlockSummer summer;
+  summer.add(bytes);
+  content.sums.push_back(summer.finish(blob));
+  return {};
+}
+
+}  // namespace
+
 Result<StagedContent> content_of_bytes(Tree& tree, std::span<const std::byte> bytes) {
   StagedContent content;
-  content.size = bytes.size();
   if (bytes.size() <= tree.options.inline_bytes_max) {
+    content.size = bytes.size();
     content.inline_bytes.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     return content;
   }
   content.is_inline = false;
-  STOA_TRY(blob, tree.blobs.reserve(bytes.size()));
-  content.layout.extents.push_back({0, bytes.size(), blob, 0});
-  content.own_blobs.push_back(blob);
-  content.allocated = bytes.size();
-  const std::span<const std::byte> pieces[] = {bytes};
-  Status written = tree.blobs.write(blob, 0, pieces);
-  if (written) written = tree.blobs.sync(std::span(&blob, 1));
+  content.checksummed = true;
+  Status written = append_blob(tree, content, bytes);
+  if (written) written = tree.blobs.sync(content.own_blobs);
   if (!written) {
-    (void)tree.blobs.release(blob);
+    discard_content(tree, content);
     return fail(written.error());
   }
+  content.allocated = estimate_allocated(content.layout, content.size);
   return content;
 }
 
 Result<StagedContent> content_of_parts(Tree& tree, std::span<const Inode> parts) {
   StagedContent joined;
   joined.is_inline = false;
-  for (const Inode& part : parts) {
+  const auto append = [&](const Inode& part) -> Status {
     if (part.has(kContentInline)) {
-      STOA_TRY(bytes, load_inline(tree.kv, part.id));
-      STOA_TRY(blob, tree.blobs.reserve(bytes.size()));
-      const std::span<const std::byte> pieces[] = {std::as_bytes(std::span(bytes))};
-      STOA_CHECK_OK(tree.blobs.write(blob, 0, pieces));
-      STOA_CHECK_OK(tree.blobs.sync(std::span(&blob, 1)));
-      joined.layout.extents.push_back({joined.size, bytes.size(), blob, 0});
-      joined.own_blobs.push_back(blob);
-      joined.allocated += bytes.size();
+      STOA_TRY(bytes, load_inline(tree, part.id));
+      joined.checksummed = true;
+      bytes.resize(part.size);  // a file that was grown has fewer inline bytes than its size
+      return append_blob(tree, joined, std::as_bytes(std::span(bytes)));
     }
-    for (Extent extent : part.layout.extents) {
-      extent.file_offset += joined.size;
-      joined.layout.extents.push_back(extent);
-      joined.allocated += extent.length;
+    joined.checksummed = joined.checksummed || part.has(kChecksummed);
+    for (const Piece& piece : part.layout.map(0, part.size)) {
+      if (piece.hole()) continue;
+      joined.layout.extents.push_back(
+          {joined.size + piece.file_offset, piece.length, piece.blob, piece.blob_offset, piece.shared});
     }
     joined.size += part.size;
+    return {};
+  };
+  Status done;
+  for (const Inode& part : parts) {
+    done = append(part);
+    if (!done) break;
   }
+  if (done) done = tree.blobs.sync(joined.own_blobs);
+  if (!done) {
+    discard_content(tree, joined);
+    return fail(done.error());
+  }
+  if (joined.layout.extents.size() > kExtentsMax) {
+    discard_content(tree, joined);
+    return fail(Errc::kTooLarge, "too many extents");
+  }
+  joined.allocated = estimate_allocated(joined.layout, joined.size);
+  joined.is_inline = joined.size == 0;
   return joined;
 }
 
 void discard_content(Tree& tree, const StagedContent& content) {
-  for (const BlobId blob : content.own_blobs) (void)tree.blobs.release(blob);
+  for (const BlobId blob : content.own_blobs) tree.data->abandon(blob);
 }
 
 }  // namespace stoa::core

@@ -1,32 +1,76 @@
-// What the data path keeps in memory for one volume.
+// What the data path keeps in memory for one volume. All of it is bounded by what is in progress.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/metrics.h"
+#include "core/data/blob_pins.h"
+#include "core/data/verified_table.h"
 #include "core/inode/node.h"
 
 namespace stoa::core {
 
 struct Upload;
 
+inline constexpr std::size_t kLazyFilesMax = 20'000;  // files with uncommitted writes; beyond, writers flush their own
+inline constexpr std::size_t kDamageMax = 1000;       // damaged ranges remembered
+
 class DataState {
  public:
   explicit DataState(MetricRegistry& metrics);
   ~DataState();
+
+  const std::shared_ptr<BlobPins> pins = std::make_shared<BlobPins>();
+  VerifiedTable verified;
 
   // Uploads in progress.
   std::mutex uploads_mutex;  // guards the two below
   std::unordered_map<UploadId, std::shared_ptr<Upload>> uploads;
   std::uint64_t next_upload = 1;
 
-  // Files with lazy attributes, for the periodic flush.
+  // Files with writes that are not committed, for the periodic flush.
   std::mutex lazy_mutex;  // guards lazy
   std::vector<NodeRef> lazy;
+
+  // Blobs that were reserved and are in no committed layout yet.
+  void track(BlobId blob);
+  void committed(BlobId blob);   // a layout names it now
+  // Nobody will commit it: the next round of gc releases it once it is not pinned.
+  void abandon(BlobId blob);
+  std::vector<BlobId> take_abandoned();
+  bool uncommitted(BlobId blob) const;
+
+  // Set when something may have come into the gc queue.
+  std::atomic<bool> garbage{true};
+
+  struct Damage {
+    FileId id;
+    std::uint64_t offset;
+    std::uint64_t length;
+    auto operator<=>(const Damage&) const = default;
+  };
+  // Found at any door or by the scrub. True when it was not known before.
+  bool add_damage(const Damage& damage);
+  std::vector<Damage> damage() const;
+
+  Counter& verified_bytes;
+  Counter& damaged_blocks;
+  Counter& sealed_files;
+  Counter& released_blobs;
+
+ private:
+  mutable std::mutex blobs_mutex_;  // guards the two below
+  std::unordered_set<BlobId> uncommitted_;
+  std::vector<BlobId> abandoned_;
+  mutable std::mutex damage_mutex_;  // guards damage_
+  std::vector<Damage> damage_;
 };
 
 }  // namespace stoa::core

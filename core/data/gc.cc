@@ -1,33 +1,89 @@
 #include "core/data/gc.h"
 
+#include "base/log.h"
+#include "core/data/block_sums.h"
+#include "core/data/data_state.h"
 #include "core/kv/keys.h"
 
 namespace stoa::core {
+namespace {
+
+constexpr std::size_t kReleasedAtOnce = 1024;
+
+Status adopt_family(Tree& tree, Family family) {
+  const auto it = tree.kv.scan(family, {}, {});
+  for (; it->valid(); it->next()) {
+    const BlobId blob{keys::read_be64(it->key())};
+    const Status adopted = tree.blobs.adopt(blob);
+    if (adopted) continue;
+    if (adopted.error().code != Errc::kCorrupt) return adopted;
+    // One lost blob must not keep all others from being served; reading its file says kCorrupt, and so does check.
+    log_error("data", "a blob is missing in the blob store",
+              {{"blob", static_cast<std::uint64_t>(blob)}, {"error", describe(adopted.error())}});
+  }
+  return it->status();
+}
+
+void release(Tree& tree, BlobId blob) {
+  if (const Status released = tree.blobs.release(blob); !released) {
+    log_warning("gc", "a blob could not be released; the next start frees it",
+                {{"blob", static_cast<std::uint64_t>(blob)}, {"error", describe(released.error())}});
+    return;
+  }
+  tree.data->committed(blob);
+  tree.data->released_blobs.add();
+}
+
+void release_abandoned(Tree& tree) {
+  for (const BlobId blob : tree.data->take_abandoned()) {
+    if (tree.data->pins->pinned(blob)) {
+      tree.data->abandon(blob);
+    } else {
+      release(tree, blob);
+    }
+  }
+}
+
+}  // namespace
 
 Status adopt_blobs(Tree& tree) {
-  for (const Family family : {Family::kBlob, Family::kGc}) {
-    const auto it = tree.kv.scan(family, {}, {});
-    for (; it->valid(); it->next()) STOA_CHECK_OK(tree.blobs.adopt(BlobId{keys::read_be64(it->key())}));
-    STOA_CHECK_OK(it->status());
-  }
+  for (const Family family : {Family::kBlob, Family::kGc}) STOA_CHECK_OK(adopt_family(tree, family));
   return tree.blobs.finish_adoption();
 }
 
 Status collect_garbage(Tree& tree) {
-  WriteBatch done;
+  release_abandoned(tree);
+  if (!tree.data->garbage.exchange(false, std::memory_order_acq_rel)) return {};
+  const auto applied = tree.committer.applied();
   const auto it = tree.kv.scan(Family::kGc, {}, {});
-  for (; it->valid(); it->next()) {
-    STOA_CHECK_OK(tree.blobs.release(BlobId{keys::read_be64(it->key())}));
-    done.remove(Family::kGc, it->key());
+  bool durable = false;
+  while (it->valid()) {
+    WriteBatch done;
+    std::vector<BlobId> blobs;
+    for (; it->valid() && blobs.size() < kReleasedAtOnce; it->next()) {
+      const BlobId blob{keys::read_be64(it->key())};
+      if (tree.data->pins->pinned(blob)) {
+        tree.data->garbage.store(true, std::memory_order_release);
+        continue;
+      }
+      STOA_CHECK_OK(stage_no_sums(tree.kv, done, blob));
+      done.remove(Family::kGc, it->key());
+      blobs.push_back(blob);
+      tree.data->track(blob);  // for the verifier: nothing names it until it is released
+    }
+    if (blobs.empty()) break;
+    // The removal of the name must be safe before the content goes.
+    if (!durable) STOA_CHECK_OK(tree.committer.wait_durable(applied));
+    durable = true;
+    // The record goes before the place is free: it may name another file's blob next, which this record must not free
+    // after a crash.
+    STOA_CHECK_OK(tree.committer.commit({.batch = std::move(done)}));
+    for (const BlobId blob : blobs) {
+      tree.data->verified.forget(blob, tree.blobs.capacity(blob) <= kSumRowBytes ? 1 : 0);
+      release(tree, blob);
+    }
   }
-  STOA_CHECK_OK(it->status());
-  if (done.empty()) return {};
-  STOA_CHECK_OK(tree.committer.commit({.batch = std::move(done)}));
-  return {};
+  return it->status();
 }
-
-Status flush_lazy(Tree&) { return {}; }
-Status scrub_all(Tree&) { return {}; }
-std::vector<std::string> damage_found(const Tree&) { return {}; }
 
 }  // namespace stoa::core

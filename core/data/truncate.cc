@@ -1,8 +1,34 @@
 #include "core/data/truncate.h"
 
+#include "base/log.h"
 #include "core/data/content.h"
+#include "core/data/data_state.h"
+#include "core/data/flush.h"
 
 namespace stoa::core {
+namespace {
+constexpr std::uint64_t kPunchedAtOnceMin = 1u << 20;  // of less the space waits until the extent is used again
+}
+
+void stage_changes(MetaTxn& txn, std::span<const Layout::Change> changes) {
+  for (const Layout::Change& change : changes) {
+    for (std::int32_t i = 0; i < std::abs(change.delta); ++i) txn.reference(change.blob, change.delta < 0 ? -1 : +1);
+  }
+}
+
+Result<std::vector<Piece>> prepare_truncate(Tree& tree, const OpContext& ctx, const NodeRef& node, std::uint64_t size) {
+  STOA_CHECK_OK(flush_file(tree, ctx, node));
+  std::vector<Piece> trimmed;
+  const std::shared_lock lock(node->lock);
+  for (const Extent& extent : node->record.layout.extents) {
+    if (extent.shared || extent.file_offset >= size || extent.end() <= size) continue;
+    const std::uint64_t kept = size - extent.file_offset;
+    if (std::min(extent.end(), node->record.size) >= size + kPunchedAtOnceMin) {
+      trimmed.push_back({size, extent.length - kept, extent.blob, extent.blob_offset + kept});
+    }
+  }
+  return trimmed;
+}
 
 Status stage_truncate(Tree& tree, MetaTxn& txn, const NodeRef& node, Inode& next, std::uint64_t size) {
   const auto delta = static_cast<std::int64_t>(size) - static_cast<std::int64_t>(next.size);
@@ -12,7 +38,7 @@ Status stage_truncate(Tree& tree, MetaTxn& txn, const NodeRef& node, Inode& next
     txn.release(node->account, {.bytes = -delta});
   }
   if (next.has(kContentInline)) {
-    STOA_TRY(bytes, load_inline(tree.kv, next.id));
+    STOA_TRY(bytes, load_inline(tree, next.id));
     if (size == 0) {
       stage_no_inline(txn, next.id);
       next.flags &= static_cast<std::uint8_t>(~kContentInline);
@@ -20,24 +46,37 @@ Status stage_truncate(Tree& tree, MetaTxn& txn, const NodeRef& node, Inode& next
       stage_inline(txn, next.id, std::string_view(bytes).substr(0, size));
     }
     // Growing leaves the inline bytes short; what is missing reads as zeros.
-  } else {
-    auto& extents = next.layout.extents;
-    while (!extents.empty() && extents.back().file_offset >= size) {
-      txn.reference(extents.back().blob, -1);
-      next.allocated -= std::min(next.allocated, extents.back().length);
-      extents.pop_back();
+  } else if (size < next.size) {
+    const Layout::Cut cut = next.layout.cut(size, kFileBytesMax - size);
+    stage_changes(txn, cut.changes);
+    for (const Piece& piece : cut.gone) {
+      // The blob's bytes behind the cut may be punched any time now, under sums that cover them.
+      const bool trimmed = !next.layout.empty() && next.layout.extents.back().blob == piece.blob;
+      if (!trimmed || piece.shared || !next.has(kChecksummed)) continue;
+      STOA_CHECK_OK(stage_no_sums(tree.kv, txn.batch(), piece.blob));
     }
-    if (!extents.empty() && extents.back().end() > size) {
-      Extent& last = extents.back();
-      const std::uint64_t kept = size - last.file_offset;
-      STOA_CHECK_OK(tree.blobs.punch(last.blob, last.blob_offset + kept, last.length - kept));
-      next.allocated -= std::min(next.allocated, last.length - kept);
-      last.length = kept;
-    }
+    if (next.layout.empty()) next.flags &= static_cast<std::uint8_t>(~kChecksummed);
+    next.allocated = std::min(next.allocated, estimate_allocated(next.layout, size));
   }
   next.size = size;
-  ++next.data_version;
+  advance_version(next, txn.now());
   return {};
+}
+
+void finish_truncate(Tree& tree, const NodeRef& node, std::span<const Piece> trimmed) {
+  if (trimmed.empty()) return;
+  CommitTicket ticket{};
+  {
+    const std::shared_lock lock(node->lock);
+    ticket = node->ticket;
+  }
+  if (!tree.committer.wait_durable(ticket)) return;
+  for (const Piece& piece : trimmed) {
+    tree.data->verified.forget(piece.blob, (piece.blob_offset + piece.length) / kSumRowBytes % kVerifiedRowsMax + 1);
+    if (const Status done = tree.blobs.punch(piece.blob, piece.blob_offset, piece.length); !done) {
+      log_warning("data", "space of a file that was cut could not be given back", {{"error", describe(done.error())}});
+    }
+  }
 }
 
 }  // namespace stoa::core

@@ -1,30 +1,89 @@
 #include "core/data/upload.h"
 
+#include <new>
+
 #include "core/data/data_state.h"
+#include "core/data/placement.h"
 
 namespace stoa::core {
 
 namespace {
+
 constexpr std::size_t kUploadsMax = 10'000;
+constexpr std::size_t kUploadBuffersMax = 64;  // of 1 MiB; uploads beyond write what they get as it comes
+constexpr std::size_t kBufferBytes = 1u << 20;
+constexpr std::size_t kBufferAlignment = 4096;
+
+// Small pieces gathered into one large write, in memory that needs no further copy on its way to the disk.
+class GatherBuffer {
+ public:
+  GatherBuffer() : memory_(static_cast<std::byte*>(::operator new(kBufferBytes, std::align_val_t{kBufferAlignment}))) {}
+  ~GatherBuffer() { ::operator delete(memory_, std::align_val_t{kBufferAlignment}); }
+  GatherBuffer(const GatherBuffer&) = delete;
+  GatherBuffer& operator=(const GatherBuffer&) = delete;
+  std::span<const std::byte> bytes() const { return {memory_, used_}; }
+  std::size_t room() const { return kBufferBytes - used_; }
+  void append(std::span<const std::byte> bytes) {
+    std::memcpy(memory_ + used_, bytes.data(), bytes.size());
+    used_ += bytes.size();
+  }
+  void clear() { used_ = 0; }
+
+ private:
+  std::byte* memory_;
+  std::size_t used_ = 0;
+};
+
+// A bounded store of buffers for use and reuse.
+class BufferShelf {
+ public:
+  std::unique_ptr<GatherBuffer> take() {
+    const std::lock_guard lock(mutex_);
+    if (!free_.empty()) {
+      auto buffer = std::move(free_.back());
+      free_.pop_back();
+      return buffer;
+    }
+    if (made_ == kUploadBuffersMax) return nullptr;
+    ++made_;
+    return std::make_unique<GatherBuffer>();
+  }
+  void give(std::unique_ptr<GatherBuffer> buffer) {
+    if (buffer == nullptr) return;
+    buffer->clear();
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(buffer));
+  }
+
+ private:
+  std::mutex mutex_;  // guards both
+  std::vector<std::unique_ptr<GatherBuffer>> free_;
+  std::size_t made_ = 0;
+};
+
+BufferShelf& shelf() {
+  static BufferShelf buffers;
+  return buffers;
 }
+
+}  // namespace
 
 // One upload. Its first bytes stay in memory until they are too many to live inline.
 struct Upload {
-  std::mutex mutex;  // guards everything below
+  ~Upload() { shelf().give(std::move(buffer)); }
+
+  std::mutex mutex;  // guards everything below; held over the writes of this one upload, which come in order anyway
   std::string head;
-  BlobId blob = kNoBlob;
-  std::uint64_t size = 0;
+  std::uint64_t size = 0;  // of all that came
   std::uint64_t size_hint = 0;
   bool sealed = false;
+  bool spilled = false;
+  Layout layout;
+  BlockSummer summer;           // of the last blob
+  std::vector<BlobSums> sums;   // of those before it
+  std::uint64_t written = 0;    // bytes that went to blobs
+  std::unique_ptr<GatherBuffer> buffer;
 };
-
-DataState::DataState(MetricRegistry& metrics) {
-  metrics.gauge_callback("stoa_uploads", "Uploads in progress", {}, [this] {
-    const std::lock_guard lock(uploads_mutex);
-    return static_cast<double>(uploads.size());
-  });
-}
-DataState::~DataState() = default;
 
 namespace {
 
@@ -35,13 +94,67 @@ Result<std::shared_ptr<Upload>> find(Tree& tree, UploadId id) {
   return it->second;
 }
 
-Status spill(Tree& tree, Upload& upload, std::uint64_t expected) {
-  STOA_TRY(blob, tree.blobs.reserve(std::max(expected, upload.size_hint)));
-  upload.blob = blob;
-  const std::span<const std::byte> pieces[] = {std::as_bytes(std::span(upload.head))};
-  STOA_CHECK_OK(tree.blobs.write(blob, 0, pieces));
-  upload.head = {};
+// The next blob of an upload: of the size that was announced, or doubling as for any growing file.
+Status add_blob(Tree& tree, Upload& upload, std::uint64_t wanted) {
+  std::uint64_t length = kOwnSegmentBytes;
+  if (upload.size_hint > upload.written) {
+    length = std::min(upload.size_hint - upload.written, kOwnSegmentBytes);
+  } else if (upload.written < kSlotRegionBytes) {
+    length = std::clamp(std::bit_ceil(std::max(upload.written, wanted)), kFirstSegmentBytes, kSlotSegmentMax);
+  }
+  STOA_TRY(blob, reserve_blob(tree, length));
+  if (!upload.layout.empty()) upload.sums.push_back(upload.summer.finish(upload.layout.extents.back().blob));
+  upload.summer = {};
+  upload.layout.extents.push_back({upload.written, 0, blob, 0});
   return {};
+}
+
+Status write_out(Tree& tree, Upload& upload, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    std::uint64_t room = 0;
+    if (!upload.layout.empty()) {
+      const Extent& last = upload.layout.extents.back();
+      room = std::min(tree.blobs.capacity(last.blob), kOwnSegmentBytes) - last.length;
+    }
+    if (room == 0) {
+      if (upload.layout.extents.size() >= kExtentsMax) return fail(Errc::kTooLarge);
+      STOA_CHECK_OK(add_blob(tree, upload, bytes.size()));
+      continue;
+    }
+    Extent& last = upload.layout.extents.back();
+    const auto part = bytes.first(std::min<std::uint64_t>(room, bytes.size()));
+    const std::span<const std::byte> pieces[] = {part};
+    STOA_CHECK_OK(tree.blobs.write(last.blob, last.length, pieces));
+    upload.summer.add(part);
+    last.length += part.size();
+    upload.written += part.size();
+    bytes = bytes.subspan(part.size());
+  }
+  return {};
+}
+
+Status write_buffer(Tree& tree, Upload& upload) {
+  if (upload.buffer == nullptr) return {};
+  STOA_CHECK_OK(write_out(tree, upload, upload.buffer->bytes()));
+  upload.buffer->clear();
+  return {};
+}
+
+Status append(Tree& tree, Upload& upload, std::span<const std::byte> bytes) {
+  if (upload.buffer == nullptr) return write_out(tree, upload, bytes);
+  while (!bytes.empty()) {
+    const auto part = bytes.first(std::min(bytes.size(), upload.buffer->room()));
+    upload.buffer->append(part);
+    bytes = bytes.subspan(part.size());
+    if (upload.buffer->room() == 0) STOA_CHECK_OK(write_buffer(tree, upload));
+  }
+  return {};
+}
+
+std::vector<BlobId> blobs_of(const Upload& upload) {
+  std::vector<BlobId> blobs;
+  for (const Extent& extent : upload.layout.extents) blobs.push_back(extent.blob);
+  return blobs;
 }
 
 }  // namespace
@@ -63,16 +176,19 @@ Status upload_write(Tree& tree, const OpContext&, const UploadWriteRequest& req)
   if (upload->sealed) return fail(Errc::kInvalid, "the upload is complete");
   std::uint64_t length = 0;
   for (const auto& piece : req.data) length += piece.size();
-  if (upload->blob == kNoBlob && upload->size + length <= tree.options.inline_bytes_max) {
+  if (length > kFileBytesMax - upload->size) return fail(Errc::kFileTooBig);
+  if (!upload->spilled && upload->size + length <= tree.options.inline_bytes_max) {
     for (const auto& piece : req.data) upload->head.append(reinterpret_cast<const char*>(piece.data()), piece.size());
     upload->size += length;
     return {};
   }
-  // A growing upload of unknown size gets a blob that can grow to any size.
-  constexpr std::uint64_t kUnknown = std::uint64_t{1} << 40;
-  if (upload->blob == kNoBlob) STOA_CHECK_OK(spill(tree, *upload, upload->size_hint != 0 ? upload->size + length : kUnknown));
-  if (upload->size + length > tree.blobs.capacity(upload->blob)) return fail(Errc::kInvalid, "more bytes than announced");
-  STOA_CHECK_OK(tree.blobs.write(upload->blob, upload->size, req.data));
+  if (!upload->spilled) {
+    upload->spilled = true;
+    upload->buffer = shelf().take();
+    STOA_CHECK_OK(append(tree, *upload, std::as_bytes(std::span(upload->head))));
+    upload->head = {};
+  }
+  for (const auto& piece : req.data) STOA_CHECK_OK(append(tree, *upload, piece));
   upload->size += length;
   return {};
 }
@@ -83,29 +199,45 @@ void upload_discard(Tree& tree, UploadId id) {
   upload_consumed(tree, id);
   const std::lock_guard lock((*upload)->mutex);
   (*upload)->sealed = true;
-  if ((*upload)->blob != kNoBlob) (void)tree.blobs.release((*upload)->blob);
+  for (const BlobId blob : blobs_of(**upload)) tree.data->abandon(blob);
+  (*upload)->layout = {};
 }
 
 Result<StagedContent> upload_seal(Tree& tree, UploadId id) {
   STOA_TRY(upload, find(tree, id));
   const std::lock_guard lock(upload->mutex);
-  upload->sealed = true;
   StagedContent content;
-  content.size = upload->size;
-  if (upload->blob == kNoBlob) {
+  if (!upload->spilled) {
+    upload->sealed = true;
+    content.size = upload->size;
     content.inline_bytes = upload->head;
     return content;
   }
+  if (!upload->sealed) {
+    STOA_CHECK_OK(write_buffer(tree, *upload));
+    shelf().give(std::move(upload->buffer));
+    upload->sealed = true;
+    upload->sums.push_back(upload->summer.finish(upload->layout.extents.back().blob));
+  }
+  // A write that failed half-way left a gap that nobody may take for content.
+  if (upload->written != upload->size) return fail(Errc::kIo, "a write of the upload failed");
   content.is_inline = false;
-  STOA_CHECK_OK(tree.blobs.sync(std::span(&upload->blob, 1)));
-  content.layout.extents.push_back({0, upload->size, upload->blob, 0});
-  content.allocated = upload->size;
+  content.size = upload->size;
+  content.layout = upload->layout;
+  content.sums = upload->sums;
+  content.checksummed = true;
+  content.allocated = estimate_allocated(content.layout, content.size);
+  STOA_CHECK_OK(tree.blobs.sync(blobs_of(*upload)));
   return content;
 }
 
-void upload_consumed(Tree& tree, UploadId id) {
+void upload_consumed(Tree& tree, UploadId upload) {
+  std::shared_ptr<Upload> last;  // destroyed after the lock is gone
   const std::lock_guard lock(tree.data->uploads_mutex);
-  tree.data->uploads.erase(id);
+  const auto it = tree.data->uploads.find(upload);
+  if (it == tree.data->uploads.end()) return;
+  last = std::move(it->second);
+  tree.data->uploads.erase(it);
 }
 
 }  // namespace stoa::core

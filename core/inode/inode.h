@@ -14,6 +14,7 @@ namespace stoa::core {
 enum InodeFlags : std::uint8_t {
   kContentInline = 1,  // the content (or symlink target) is in family inline
   kImpliedByKey = 2,   // a directory that exists only because keys below it do; goes with the last of them
+  kChecksummed = 8,     // its blobs may have checksums, which must go before they are written in place
   kHasXattrs = 4,      // family xattr has records of this file
 };
 

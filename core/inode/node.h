@@ -5,6 +5,8 @@
 #include <memory>
 
 #include "base/rw_lock.h"
+#include "core/api/ids.h"
+#include "core/data/writing.h"
 #include "core/inode/inode.h"
 #include "core/usage/ledger.h"
 
@@ -27,6 +29,10 @@ struct Node {
   bool dirty = false;
   Usage pending;
   bool queued_for_flush = false;
+  // In-place writes that are not wholly committed; null when there are none. Such a node is dirty.
+  std::unique_ptr<Writing> writing;
+  bool marked_open = false;  // the store knows that the file is being written (core/data/open_files.h)
+  CommitTicket ticket{};     // of the last commit of this record; 0: not known
 
   // The account of a directory; for other types that of the home directory. Set while loading; moved under the
   // exclusive tree lock (directories) or this node's lock (others).

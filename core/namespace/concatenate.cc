@@ -1,4 +1,5 @@
 #include "core/access/access.h"
+#include "core/data/flush.h"
 #include "core/kv/keys.h"
 #include "core/namespace/drop_link.h"
 #include "core/namespace/operations.h"
@@ -54,6 +55,7 @@ Result<PutKeyReply> concatenate(Tree& tree, const OpContext& ctx, const Concaten
   std::uint64_t size = 0;
   for (const FileId id : req.parts) {
     STOA_TRY(node, tree.nodes.get(id));
+    STOA_CHECK_OK(flush_file(tree, ctx, node));
     const std::shared_lock lock(node->lock);
     STOA_CHECK_OK(require_live(*node));
     if (node->record.type != FileType::kRegular) return fail(Errc::kWrongType);

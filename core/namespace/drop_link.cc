@@ -34,7 +34,7 @@ Status drop_link(Tree& tree, MetaTxn& txn, const NodeRef& node, FileId dir, std:
   const Inode& record = node->record;
   if (record.links <= 1) {
     txn.release(node->account, usage_of(record));
-    STOA_CHECK_OK(drop_content(tree, txn, record));
+    STOA_CHECK_OK(drop_content(tree, txn, node));
     return txn.delete_inode(node);
   }
   Inode next = record;

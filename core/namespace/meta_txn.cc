@@ -1,5 +1,6 @@
 #include "core/namespace/meta_txn.h"
 
+#include "core/data/data_state.h"
 #include "core/kv/keys.h"
 
 namespace stoa::core {
@@ -145,10 +146,29 @@ Result<CommitTicket> MetaTxn::commit() {
                                                  .references = std::move(references_),
                                                  .journal = std::move(journal_)}));
   committed_ = true;
-  for (const NodeRef& node : created_) tree_.nodes.insert(node);
+  for (const BlobReference& reference : references_) {
+    if (reference.delta > 0) {
+      tree_.data->committed(reference.blob);
+    } else {
+      tree_.data->garbage.store(true, std::memory_order_release);
+    }
+  }
+  for (const NodeRef& node : forgotten_) {
+    Writing& writing = *node->writing;
+    for (const Extent& extent : writing.fresh.extents) tree_.data->abandon(extent.blob);
+    writing.fresh.extents.clear();
+    writing.unsynced.clear();
+    writing.replaces_inline = false;
+  }
+  for (const NodeRef& node : created_) {
+    node->ticket = ticket;
+    tree_.nodes.insert(node);
+  }
   for (Publication& p : publications_) {
-    p.node->dirty = false;
+    const Writing* const writing = p.node->writing.get();
+    p.node->dirty = writing != nullptr && (!writing->fresh.empty() || !writing->unsynced.empty());
     p.node->pending = {};
+    p.node->ticket = ticket;
     if (p.remove) {
       p.node->deleted = true;
       tree_.nodes.erase(p.node->id);

@@ -47,6 +47,9 @@ class MetaTxn {
   // The file that this transaction writes begins (+1) or ends (-1) to use a blob.
   void reference(BlobId blob, std::int32_t delta) { references_.push_back({blob, delta}); }
 
+  // With the commit, what was written to the locked file and is not committed becomes garbage.
+  void forget_writing(const NodeRef& node) { forgotten_.push_back(node); }
+
   void note(const JournalNote& note) { journal_.push_back(encode_note(note, ctx_, now_)); }
 
   // Applies everything and publishes it to the caches. The nodes are still locked on return.
@@ -75,6 +78,7 @@ class MetaTxn {
   std::vector<Publication> publications_;
   std::vector<EntryChange> entry_changes_;
   std::vector<NodeRef> created_;
+  std::vector<NodeRef> forgotten_;
   std::vector<std::pair<NodeRef, AccountRef>> accounts_;
   bool committed_ = false;
 };

@@ -32,7 +32,7 @@ Status stage_swap(Tree& tree, const OpContext& ctx, MetaTxn& txn, const PutObjec
   } else if (delta < 0) {
     txn.release(node->account, {.bytes = -delta});
   }
-  STOA_CHECK_OK(drop_content(tree, txn, node->record));
+  STOA_CHECK_OK(drop_content(tree, txn, node));
   Inode next = node->record;
   STOA_CHECK_OK(take_content(tree, txn, node->id, next, content));
   next.touch_content(txn.now());

@@ -13,7 +13,7 @@ Result<ReadlinkReply> readlink(Tree& tree, const OpContext&, const ReadlinkReque
     attr = node->record.attributes();
   }
   // A symlink's target never changes, so it can be read without the lock.
-  STOA_TRY(target, load_inline(tree.kv, req.id));
+  STOA_TRY(target, load_inline(tree, req.id));
   return ReadlinkReply{std::move(target), attr};
 }
 

@@ -89,7 +89,10 @@ Result<SetattrReply> setattr(Tree& tree, const OpContext& ctx, const SetattrRequ
   const auto body = [&](CommitTicket& ticket) { return setattr_locked(tree, ctx, req, node, ticket); };
   if (!req.set.size) return run_mutation(tree, ctx, files, body);
   const std::lock_guard gate(node->data_gate);
-  return run_mutation(tree, ctx, files, body);
+  STOA_TRY(trimmed, prepare_truncate(tree, ctx, node, *req.set.size));
+  auto reply = run_mutation(tree, ctx, files, body);
+  if (reply) finish_truncate(tree, node, trimmed);
+  return reply;
 }
 
 }  // namespace stoa::core

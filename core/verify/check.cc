@@ -5,6 +5,8 @@
 
 #include "core/data/blob_record.h"
 #include "core/data/content.h"
+#include "core/data/data_state.h"
+#include "core/data/verify.h"
 #include "core/kv/keys.h"
 #include "core/namespace/drop_link.h"
 
@@ -14,7 +16,7 @@ namespace {
 // Walks the families in order and compares what they say of each other. Memory: a few words a file.
 class Checker {
  public:
-  Checker(KvReader& kv, const CheckOptions& options) : kv_(kv), options_(options) {}
+  Checker(Tree& tree, KvReader& kv, const CheckOptions& options) : tree_(tree), kv_(kv), options_(options) {}
 
   Result<CheckReport> run() {
     STOA_CHECK_OK(read_inodes());
@@ -76,19 +78,36 @@ class Checker {
       for (const Extent& extent : inode->layout.extents) {
         ++expected_references_[extent.blob];
         if (extent.file_offset < end) problem(number(id) + ": extents overlap");
-        if (extent.end() > inode->size) problem(number(id) + ": an extent reaches beyond the end of the file");
+        if (extent.length == 0) problem(number(id) + ": an empty extent");
+        if (extent.blob_offset > tree_.blobs.capacity(extent.blob) ||
+            extent.length > tree_.blobs.capacity(extent.blob) - extent.blob_offset) {
+          problem(number(id) + ": an extent reaches beyond the end of its blob");
+        }
         end = extent.end();
       }
+      if (options_.read_data && inode->has(kChecksummed)) STOA_CHECK_OK(check_data(*inode));
       if (inode->has(kContentInline)) STOA_CHECK_OK(check_inline(id));
       return {};
     });
   }
 
   Status check_inline(FileId id) {
-    const auto bytes = load_inline(kv_, id);
+    const auto bytes = read_inline(kv_, id);
     if (bytes) return {};
     if (bytes.error().code != Errc::kCorrupt) return fail(bytes.error());
     problem(number(id) + ": inline content is missing or damaged");
+    return {};
+  }
+
+  Status check_data(const Inode& inode) {
+    // In pieces, so that a huge file does not need a huge list; each damaged block is told by verify_again().
+    const Status good = verify_again(tree_, inode.id, inode.layout.map(0, inode.size));
+    if (good) return {};
+    if (good.error().code != Errc::kCorrupt) return fail(good.error());
+    // Rewritten or removed since the picture was taken: then the sums are other ones, too.
+    const auto live = load_inode(tree_.kv, inode.id);
+    if (!live || live->data_version != inode.data_version) return {};
+    problem(number(inode.id) + ": stored bytes do not match their checksums");
     return {};
   }
 
@@ -250,11 +269,36 @@ class Checker {
     }
     STOA_CHECK_OK(each(Family::kGc, [&](std::string_view key, std::string_view) -> Status {
       const BlobId blob{keys::read_be64(key)};
-      if (known[blob]) problem("blob " + std::to_string(static_cast<std::uint64_t>(blob)) + ": in use and in the gc queue");
-      known[blob] = true;
+      if (known.contains(blob)) problem("blob " + std::to_string(static_cast<std::uint64_t>(blob)) + ": in use and in the gc queue");
+      known[blob] = false;
       return {};
     }));
+    // What the store keeps: no blob that nobody names, none that is named and gone.
+    std::vector<BlobId> unnamed;
+    tree_.blobs.for_each([&](BlobId blob) {
+      if (known.erase(blob) == 0) unnamed.push_back(blob);
+    });
+    for (const BlobId blob : unnamed) {
+      STOA_TRY(named_now, recorded_now(blob));
+      if (named_now || tree_.data->uncommitted(blob)) continue;
+      problem("blob " + std::to_string(static_cast<std::uint64_t>(blob)) + ": takes space, and nothing names it");
+    }
+    for (const auto& [blob, in_use] : known) {
+      // A blob of the gc queue may have been freed just before a crash.
+      if (!in_use) continue;
+      STOA_TRY(named_now, recorded_now(blob));  // else it was freed since the picture was taken
+      if (named_now) problem("blob " + std::to_string(static_cast<std::uint64_t>(blob)) + ": missing in the blob store");
+    }
     return {};
+  }
+
+  // Whether the volume names the blob now: what the store keeps is of now, not of the picture.
+  Result<bool> recorded_now(BlobId blob) {
+    const std::string key = keys::be64(static_cast<std::uint64_t>(blob));
+    std::string value;
+    STOA_TRY(used, tree_.kv.get(Family::kBlob, key, &value));
+    if (used) return true;
+    return tree_.kv.get(Family::kGc, key, &value);
   }
 
   Status find_orphans(Family family, std::string_view what) {
@@ -270,7 +314,8 @@ class Checker {
     });
   }
 
-  KvReader& kv_;
+  Tree& tree_;    // what is true now
+  KvReader& kv_;  // the picture that is checked
   static constexpr std::uint64_t kRecordsBetweenReports = 50'000;
   const CheckOptions& options_;
   std::uint64_t records_ = 0;
@@ -287,7 +332,7 @@ Result<CheckReport> check_volume(Tree& tree, const CheckOptions& options) {
   // One picture of all families: every transaction is in it whole or not at all, so what is compared belongs together
   // although the volume goes on changing.
   const auto snapshot = tree.kv.snapshot();
-  return Checker(*snapshot, options).run();
+  return Checker(tree, *snapshot, options).run();
 }
 
 }  // namespace stoa::core

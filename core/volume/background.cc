@@ -10,11 +10,13 @@ Background::~Background() {
     const std::lock_guard lock(mutex_);
     stop_ = true;
   }
+  stopping_.store(true, std::memory_order_relaxed);
   wake_.notify_all();
-  thread_.join();
+  flusher_.join();
+  reader_.join();
 }
 
-void Background::run() {
+void Background::flush_and_free() {
   std::unique_lock lock(mutex_);
   const auto period = std::chrono::milliseconds(std::max<std::uint32_t>(tree_.options.lazy_attributes_ms / 2, 100));
   while (!wake_.wait_for(lock, period, [this] { return stop_; })) {
@@ -24,6 +26,25 @@ void Background::run() {
         log_error("background", "a round of background work failed", {{"error", describe(done.error())}});
       }
     }
+    lock.lock();
+  }
+}
+
+void Background::read_at_leisure() {
+  if (tree_.options.scrub_bytes_per_second == 0) return;
+  constexpr auto kSealPeriod = std::chrono::seconds(15);
+  constexpr auto kScrubPeriod = std::chrono::hours(24);
+  const std::function<bool()> stop = [this] { return stopping_.load(std::memory_order_relaxed); };
+  auto scrub_due = std::chrono::steady_clock::now() + kScrubPeriod;
+  std::unique_lock lock(mutex_);
+  while (!wake_.wait_for(lock, kSealPeriod, [this] { return stop_; })) {
+    lock.unlock();
+    Status done = seal_quiet_files(tree_, stop);
+    if (done && std::chrono::steady_clock::now() >= scrub_due) {
+      done = scrub_all(tree_, stop);
+      scrub_due = std::chrono::steady_clock::now() + kScrubPeriod;
+    }
+    if (!done) log_error("background", "a round of scrubbing failed", {{"error", describe(done.error())}});
     lock.lock();
   }
 }

@@ -1,6 +1,8 @@
-// The background work of a volume: one thread that flushes lazy attributes, frees garbage and scrubs.
+// The background work of a volume: one thread flushes lazy attributes and frees garbage, another records and verifies
+// checksums at the pace that the options allow.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -11,17 +13,21 @@ namespace stoa::core {
 
 class Background {
  public:
-  explicit Background(Tree& tree) : tree_(tree), thread_([this] { run(); }) {}
+  explicit Background(Tree& tree)
+      : tree_(tree), flusher_([this] { flush_and_free(); }), reader_([this] { read_at_leisure(); }) {}
   ~Background();
 
  private:
-  void run();
+  void flush_and_free();
+  void read_at_leisure();
 
   Tree& tree_;
   std::mutex mutex_;  // guards stop_
   std::condition_variable wake_;
   bool stop_ = false;
-  std::thread thread_;
+  std::atomic<bool> stopping_{false};
+  std::thread flusher_;
+  std::thread reader_;
 };
 
 }  // namespace stoa::core

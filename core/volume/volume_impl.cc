@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "core/data/file_io.h"
 #include "core/data/gc.h"
+#include "core/data/open_files.h"
 #include "core/data/upload.h"
 #include "core/kv/keys.h"
 #include "core/namespace/operations.h"
@@ -98,6 +99,7 @@ class VolumeImpl final : public Volume {
 
   Status start() {
     STOA_CHECK_OK(adopt_blobs(tree_));
+    STOA_CHECK_OK(recover_open_files(tree_));
     STOA_TRY(registry, StoredRegistry::load(
                            tree_.kv, [this](const WriteBatch& batch) { return tree_.committer.write_durably(batch); }));
     registry_ = std::move(registry);
@@ -123,12 +125,15 @@ class VolumeImpl final : public Volume {
   }
   Result<CheckReport> check(const CheckOptions& options) override { return check_volume(tree_, options); }
   Status run_gc() override { return collect_garbage(tree_); }
-  Status run_scrub() override { return scrub_all(tree_); }
+  Status run_scrub() override {
+    STOA_CHECK_OK(seal_quiet_files(tree_, 0, {}));
+    return scrub_all(tree_, {});
+  }
   std::vector<std::string> damage() const override { return damage_found(tree_); }
 
  private:
   const VolumeRecord record_;
-  Tree tree_;
+  mutable Tree tree_;  // looking for the path of a damaged file fills its caches
   NamespaceImpl ns_;
   const HandleCodec handles_;
   std::unique_ptr<Registry> registry_;

@@ -1,0 +1,122 @@
+#include "core/access/access.h"
+#include "core/data/content.h"
+#include "core/data/data_state.h"
+#include "core/data/file_io.h"
+#include "core/data/file_view.h"
+#include "core/data/flush.h"
+#include "core/data/prepare.h"
+#include "core/data/truncate.h"
+#include "core/namespace/meta_txn.h"
+#include "core/namespace/operations.h"
+
+namespace stoa::core {
+namespace {
+
+// Reads and writes, in pieces of a size that a client would use.
+Result<CopyRangeReply> copy_bytes(Tree& tree, const OpContext& ctx, const CopyRangeRequest& req, std::uint64_t length) {
+  constexpr std::uint64_t kPieceBytes = 4u << 20;
+  STOA_TRY(target, getattr(tree, ctx, {req.to}));
+  CopyRangeReply reply{0, target.attr};
+  std::vector<std::byte> buffer(std::min(length, kPieceBytes));
+  while (reply.length < length) {
+    const auto want = std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), length - reply.length));
+    STOA_TRY(got, read(tree, ctx, {req.from, req.from_offset + reply.length, want}));
+    if (got.length == 0) break;
+    const std::span<const std::byte> pieces[] = {want.first(got.length)};
+    STOA_TRY(written, write(tree, ctx, {req.to, req.to_offset + reply.length, pieces}));
+    reply.length += written.length;
+    reply.attr = written.attr;
+  }
+  return reply;
+}
+
+Status require_both(const OpContext& ctx, const Node& from, const Node& to) {
+  STOA_CHECK_OK(require_regular(from));
+  STOA_CHECK_OK(require_regular(to));
+  STOA_CHECK_OK(require_io(ctx, from.record, kMayRead));
+  return require_io(ctx, to.record, kMayWrite);
+}
+
+// Both files' gates are held exclusively and both are flushed. Extents of the source become extents of the target.
+Result<CopyRangeReply> share_locked(Tree& tree, const OpContext& ctx, const CopyRangeRequest& req, std::uint64_t length,
+                                    const NodeRef& from, const NodeRef& to, CommitTicket& ticket) {
+  const NodeLocks locks({from, to});
+  STOA_CHECK_OK(require_both(ctx, *from, *to));
+  if (req.from_offset > from->record.size || length > from->record.size - req.from_offset) return fail(Errc::kInvalid);
+  MetaTxn txn(tree, ctx);
+  const bool same = from == to;
+  Inode source = from->record;
+  Inode target = to->record;
+  const auto pieces = source.layout.map(req.from_offset, length);
+  for (Extent& extent : source.layout.extents) {
+    extent.shared |= extent.file_offset < req.from_offset + length && extent.end() > req.from_offset;
+  }
+  if (same) target.layout = source.layout;
+  const std::uint64_t end = req.to_offset + length;
+  if (end > target.size) {
+    STOA_CHECK_OK(txn.reserve(to->account, {.bytes = static_cast<std::int64_t>(end - target.size)}));
+    target.size = end;
+  }
+  stage_changes(txn, target.layout.cut(req.to_offset, length).changes);
+  for (const Piece& piece : pieces) {
+    if (piece.hole()) continue;
+    target.layout.insert({req.to_offset + (piece.file_offset - req.from_offset), piece.length, piece.blob,
+                          piece.blob_offset, true});
+    txn.reference(piece.blob, +1);
+  }
+  if (target.layout.extents.size() > kExtentsMax) return fail(Errc::kNoSpace, "the file would be in too many pieces");
+  // Blobs keep their sums, which are verified through every file that names them.
+  target.flags |= source.flags & kChecksummed;
+  target.allocated = estimate_allocated(target.layout, target.size);
+  advance_version(target, txn.now());
+  target.touch_content(txn.now());
+  CopyRangeReply reply{length, target.attributes()};
+  if (!same) txn.put_inode(from, std::move(source));
+  txn.put_inode(to, std::move(target));
+  txn.note({.kind = ChangeKind::kContent, .id = req.to});
+  STOA_TRY(committed, txn.commit());
+  ticket = committed;
+  return reply;
+}
+
+Result<CopyRangeReply> share(Tree& tree, const OpContext& ctx, const CopyRangeRequest& req, std::uint64_t length,
+                             const NodeRef& from, const NodeRef& to) {
+  // In the order of ids, as node locks are.
+  std::unique_lock first(from->id <= to->id ? from->data_gate : to->data_gate);
+  std::unique_lock<RwLock> second;
+  if (from != to) second = std::unique_lock(from->id <= to->id ? to->data_gate : from->data_gate);
+  // The target's checksums and inline content give way; the source keeps what it has.
+  STOA_CHECK_OK(prepare_locked(tree, ctx, to, req.to_offset, 0));
+  for (const NodeRef& node : {from, to}) STOA_CHECK_OK(flush_file(tree, ctx, node));
+  const FileId files[] = {req.from, req.to};
+  return run_mutation(tree, ctx, files, [&](CommitTicket& ticket) {
+    return share_locked(tree, ctx, req, length, from, to, ticket);
+  });
+}
+
+}  // namespace
+
+Result<CopyRangeReply> copy_range(Tree& tree, const OpContext& ctx, const CopyRangeRequest& req) {
+  if (ctx.read_only) return fail(Errc::kReadOnly);
+  STOA_TRY(from, tree.nodes.get(req.from));
+  STOA_TRY(to, tree.nodes.get(req.to));
+  std::uint64_t length = req.length;
+  bool is_inline = false;
+  {
+    const std::shared_lock lock(from->lock);
+    STOA_CHECK_OK(require_regular(*from));
+    const std::uint64_t size = from->record.size;
+    if (req.from_offset > size) return fail(Errc::kInvalid, "behind the end of the source");
+    if (length == 0) length = size - req.from_offset;
+    if (length > size - req.from_offset) return fail(Errc::kInvalid, "behind the end of the source");
+    is_inline = reads_inline(*from);
+  }
+  if (req.to_offset > kFileBytesMax - length) return fail(Errc::kFileTooBig);
+  if (from == to && req.from_offset < req.to_offset + length && req.to_offset < req.from_offset + length) {
+    return fail(Errc::kInvalid, "overlapping ranges");
+  }
+  if (length == 0 || is_inline || !req.share) return copy_bytes(tree, ctx, req, length);
+  return share(tree, ctx, req, length, from, to);
+}
+
+}  // namespace stoa::core

@@ -1,0 +1,67 @@
+#include "core/data/data_state.h"
+
+#include <algorithm>
+
+#include "core/data/upload.h"
+
+namespace stoa::core {
+
+DataState::DataState(MetricRegistry& metrics)
+    : verified_bytes(metrics.counter("stoa_checksum_verified_bytes_total", "Bytes compared with their checksums")),
+      damaged_blocks(metrics.counter("stoa_checksum_mismatches_total", "Blocks that did not match their checksum")),
+      sealed_files(metrics.counter("stoa_checksum_sealed_files_total", "Files whose checksums were recorded when quiet")),
+      released_blobs(metrics.counter("stoa_gc_released_blobs_total", "Blobs given back to the blob store")) {
+  metrics.gauge_callback("stoa_uploads", "Uploads in progress", {}, [this] {
+    const std::lock_guard lock(uploads_mutex);
+    return static_cast<double>(uploads.size());
+  });
+  metrics.gauge_callback("stoa_lazy_files", "Files with writes that are not committed yet", {}, [this] {
+    const std::lock_guard lock(lazy_mutex);
+    return static_cast<double>(lazy.size());
+  });
+  metrics.gauge_callback("stoa_damaged_ranges", "Damaged ranges of files found since the start", {}, [this] {
+    const std::lock_guard lock(damage_mutex_);
+    return static_cast<double>(damage_.size());
+  });
+}
+
+DataState::~DataState() = default;
+
+void DataState::track(BlobId blob) {
+  const std::lock_guard lock(blobs_mutex_);
+  uncommitted_.insert(blob);
+}
+
+void DataState::committed(BlobId blob) {
+  const std::lock_guard lock(blobs_mutex_);
+  uncommitted_.erase(blob);
+}
+
+void DataState::abandon(BlobId blob) {
+  const std::lock_guard lock(blobs_mutex_);
+  abandoned_.push_back(blob);
+}
+
+std::vector<BlobId> DataState::take_abandoned() {
+  const std::lock_guard lock(blobs_mutex_);
+  return std::exchange(abandoned_, {});
+}
+
+bool DataState::uncommitted(BlobId blob) const {
+  const std::lock_guard lock(blobs_mutex_);
+  return uncommitted_.contains(blob);
+}
+
+bool DataState::add_damage(const Damage& damage) {
+  const std::lock_guard lock(damage_mutex_);
+  if (std::ranges::find(damage_, damage) != damage_.end()) return false;
+  if (damage_.size() < kDamageMax) damage_.push_back(damage);
+  return true;
+}
+
+std::vector<DataState::Damage> DataState::damage() const {
+  const std::lock_guard lock(damage_mutex_);
+  return damage_;
+}
+
+}  // namespace stoa::core

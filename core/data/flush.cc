@@ -1,0 +1,182 @@
+#include "core/data/flush.h"
+
+#include "base/log.h"
+#include "core/data/content.h"
+#include "core/data/data_state.h"
+#include "core/data/gc.h"
+#include "core/data/open_files.h"
+#include "core/data/placement.h"
+#include "core/namespace/meta_txn.h"
+
+namespace stoa::core {
+namespace {
+
+constexpr std::size_t kAskedExtentsMax = 64;  // of more, the space is estimated
+
+// What one flush takes on: the state of the file as it was when the flush began.
+struct Plan {
+  std::vector<Extent> fresh;
+  bool replaces_inline = false;
+  std::vector<Writing::Unsynced> unsynced;
+  std::vector<BlobId> blobs;
+  std::vector<Extent> own;  // extents whose real space only the store knows
+  std::uint64_t size = 0;
+  BlobPins::Hold hold;
+};
+
+Plan plan_flush(Tree& tree, const Node& node) {
+  Plan plan;
+  const Writing* const writing = node.writing.get();
+  if (writing == nullptr) return plan;
+  plan.fresh = writing->fresh.extents;
+  plan.replaces_inline = writing->replaces_inline;
+  plan.unsynced = writing->unsynced;
+  plan.size = node.record.size;
+  for (const auto& unsynced : plan.unsynced) plan.blobs.push_back(unsynced.blob);
+  for (const Extent& extent : plan.fresh) {
+    if (std::ranges::find(plan.blobs, extent.blob) == plan.blobs.end()) plan.blobs.push_back(extent.blob);
+  }
+  const auto note_own = [&](const std::vector<Extent>& extents) {
+    for (const Extent& extent : extents) {
+      if (extent.file_offset >= kSlotRegionBytes && plan.own.size() < kAskedExtentsMax) plan.own.push_back(extent);
+    }
+  };
+  note_own(node.record.layout.extents);
+  note_own(plan.fresh);
+  plan.hold = BlobPins::hold(tree.data->pins, std::span<const BlobId>(plan.blobs));
+  return plan;
+}
+
+// How much less than its length each big extent really takes.
+std::uint64_t unused_space(Tree& tree, const Plan& plan) {
+  std::uint64_t unused = 0;
+  for (const Extent& extent : plan.own) {
+    if (extent.blob_offset != 0 || extent.file_offset >= plan.size) continue;
+    const std::uint64_t length = std::min(extent.length, plan.size - extent.file_offset);
+    const auto taken = tree.blobs.allocated(extent.blob, length);
+    if (taken && *taken < length) unused += length - *taken;
+  }
+  return unused;
+}
+
+void forget_synced(Writing& writing, const Plan& plan) {
+  std::erase_if(writing.unsynced, [&](const Writing::Unsynced& now) {
+    return std::ranges::any_of(plan.unsynced, [&](const Writing::Unsynced& then) {
+      return then.blob == now.blob && then.write >= now.write;
+    });
+  });
+}
+
+Result<CommitTicket> commit_plan(Tree& tree, const OpContext& ctx, const NodeRef& node, const Plan& plan,
+                                 std::uint64_t unused) {
+  const std::shared_lock tree_lock(tree.tree_lock);
+  const NodeLocks locks({node});
+  if (node->deleted) return CommitTicket{};
+  Writing* const writing = node->writing.get();
+  if (writing != nullptr) forget_synced(*writing, plan);
+  if (!node->dirty) return node->ticket;
+
+  MetaTxn txn(tree, ctx);
+  Inode next = node->record;
+  std::vector<Extent> taken;
+  for (const Extent& extent : plan.fresh) {
+    // Another flush may have committed it meanwhile, or a truncate cut it.
+    if (writing == nullptr || std::ranges::find(writing->fresh.extents, extent) == writing->fresh.extents.end()) continue;
+    next.layout.insert(extent);
+    txn.reference(extent.blob, +1);
+    taken.push_back(extent);
+  }
+  const bool drop_inline = plan.replaces_inline && writing != nullptr && writing->replaces_inline;
+  if (drop_inline) {
+    stage_no_inline(txn, next.id);
+    next.flags &= static_cast<std::uint8_t>(~kContentInline);
+  }
+  if (!next.layout.empty()) {
+    const std::uint64_t estimate = estimate_allocated(next.layout, next.size);
+    next.allocated = estimate - std::min(estimate, unused);
+  }
+  if (!node->marked_open && !next.layout.empty()) txn.batch().put(Family::kState, open_file_key(next.id), {});
+  const bool has_extents = !next.layout.empty();
+  txn.note({.kind = ChangeKind::kContent, .id = next.id});
+  txn.put_inode(node, std::move(next));
+  STOA_TRY(ticket, txn.commit());
+  if (has_extents) node->marked_open = true;
+  if (writing != nullptr) {
+    for (const Extent& extent : taken) std::erase(writing->fresh.extents, extent);
+    if (drop_inline) writing->replaces_inline = false;
+    node->dirty = !writing->fresh.empty() || !writing->unsynced.empty();
+    if (writing->idle()) node->writing.reset();
+  }
+  return ticket;
+}
+
+}  // namespace
+
+Result<CommitTicket> flush_file(Tree& tree, const OpContext& ctx, const NodeRef& node) {
+  Plan plan;
+  {
+    const std::shared_lock lock(node->lock);
+    if (node->deleted) return CommitTicket{};
+    if (!node->dirty) return static_cast<std::uint64_t>(node->ticket) != 0 ? node->ticket : tree.committer.applied();
+    plan = plan_flush(tree, *node);
+  }
+  if (!plan.blobs.empty()) {
+    const Status synced = tree.blobs.sync(plan.blobs);
+    if (!synced) return fail(synced.error());
+  }
+  return commit_plan(tree, ctx, node, plan, unused_space(tree, plan));
+}
+
+bool queue_for_flush(Tree& tree, const NodeRef& node) {
+  node->dirty = true;
+  if (node->queued_for_flush) return false;
+  const std::lock_guard lock(tree.data->lazy_mutex);
+  if (tree.data->lazy.size() >= kLazyFilesMax) return true;
+  node->queued_for_flush = true;
+  tree.data->lazy.push_back(node);
+  return false;
+}
+
+Status flush_lazy(Tree& tree) {
+  std::vector<NodeRef> files;
+  {
+    const std::lock_guard lock(tree.data->lazy_mutex);
+    files.swap(tree.data->lazy);
+  }
+  // One file after the other costs a sync each: gather the blobs of many and sync them side by side. Flushing each file
+  // then finds its blobs clean.
+  constexpr std::size_t kTogether = 256;
+  const OpContext ctx;
+  Status result;
+  for (std::size_t at = 0; at < files.size(); at += kTogether) {
+    const auto some = std::span(files).subspan(at, std::min(kTogether, files.size() - at));
+    std::vector<BlobId> blobs;
+    std::vector<BlobPins::Hold> holds;
+    for (const NodeRef& node : some) {
+      // From here on a new write queues the file again.
+      const std::lock_guard lock(node->lock);
+      node->queued_for_flush = false;
+      if (node->deleted) continue;
+      Plan plan = plan_flush(tree, *node);
+      blobs.insert(blobs.end(), plan.blobs.begin(), plan.blobs.end());
+      holds.push_back(std::move(plan.hold));
+    }
+    if (const Status synced = tree.blobs.sync(blobs); !synced) {
+      log_warning("data", "a sync of written files failed", {{"error", describe(synced.error())}});
+    }
+    for (const NodeRef& node : some) {
+      const auto flushed = flush_file(tree, ctx, node);
+      if (flushed) {
+        const std::lock_guard lock(node->lock);
+        if (!node->deleted && node->dirty) queue_for_flush(tree, node);
+        continue;
+      }
+      result = fail(flushed.error());
+      const std::lock_guard lock(node->lock);
+      if (!node->deleted) queue_for_flush(tree, node);  // what is not committed stays known, and is tried again
+    }
+  }
+  return result;
+}
+
+}  // namespace stoa::core

@@ -1,0 +1,16 @@
+// From written to committed: syncs the data of a file and commits the record that names it.
+#pragma once
+
+#include "core/namespace/tree.h"
+
+namespace stoa::core {
+
+// Everything written to the file before the call is on disk, and the record that names it is applied; when the ticket is
+// durable, all is. The caller holds no node lock; it may hold the data gate. A file that is gone: ticket 0.
+Result<CommitTicket> flush_file(Tree& tree, const OpContext& ctx, const NodeRef& node);
+
+// Tells the periodic flush of a file with uncommitted writes. The node is locked exclusively. True when there are so many
+// such files that the writer had better flush its own.
+bool queue_for_flush(Tree& tree, const NodeRef& node);
+
+}  // namespace stoa::core

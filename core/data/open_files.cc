@@ -1,0 +1,53 @@
+#include "core/data/open_files.h"
+
+#include "base/log.h"
+#include "core/data/content.h"
+#include "core/data/placement.h"
+#include "core/kv/keys.h"
+
+namespace stoa::core {
+
+std::string open_file_key(FileId id) {
+  std::string key(kOpenPrefix);
+  keys::append_be64(key, static_cast<std::uint64_t>(id));
+  return key;
+}
+
+FileId open_file_of(std::string_view key) { return keys::id_of(key.substr(kOpenPrefix.size())); }
+
+Status recover_open_files(Tree& tree) {
+  const std::string prefix(kOpenPrefix);
+  const auto it = tree.kv.scan(Family::kState, prefix, keys::behind_prefix(prefix));
+  WriteBatch batch;
+  std::vector<BlobId> punched;
+  std::uint64_t files = 0;
+  const Timestamp now = wall_now();
+  for (; it->valid(); it->next()) {
+    const FileId id = open_file_of(it->key());
+    auto inode = load_inode(tree.kv, id);
+    if (!inode && inode.error().code == Errc::kStale) {
+      batch.remove(Family::kState, it->key());
+      continue;
+    }
+    if (!inode) return fail(inode.error());
+    ++files;
+    for (const Extent& extent : inode->layout.extents) {
+      if (extent.shared || extent.end() <= inode->size) continue;
+      const std::uint64_t from = std::max(extent.file_offset, inode->size) - extent.file_offset;
+      const Status zeroed = tree.blobs.punch(extent.blob, extent.blob_offset + from, extent.length - from);
+      // A blob that is gone or damaged is the verifier's to tell; it must not keep the volume from opening.
+      if (!zeroed && zeroed.error().code != Errc::kCorrupt) return zeroed;
+      if (zeroed) punched.push_back(extent.blob);
+    }
+    advance_version(*inode, now);
+    inode->change = std::max(inode->change + 1, inode->data_version);
+    batch.put(Family::kInode, keys::id_key(id), inode->encode());
+  }
+  STOA_CHECK_OK(it->status());
+  if (batch.empty()) return {};
+  STOA_CHECK_OK(tree.blobs.sync(punched));
+  log_info("data", "files were being written when the server stopped", {{"files", files}});
+  return tree.committer.write_durably(batch);
+}
+
+}  // namespace stoa::core

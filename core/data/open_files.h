@@ -1,0 +1,17 @@
+// Which files are written in place and have no checksums for that reason: family state, "open" + id. Recorded no later than
+// the first commit of such writes, so that a start after a crash knows whose bytes may be newer than their record.
+#pragma once
+
+#include "core/namespace/tree.h"
+
+namespace stoa::core {
+
+inline constexpr std::string_view kOpenPrefix = "open";
+std::string open_file_key(FileId id);
+FileId open_file_of(std::string_view key);
+
+// At start: zeros what lies behind the end of files that were being written, and gives them a new data version, because a
+// reader may have seen other bytes under the recorded one.
+Status recover_open_files(Tree& tree);
+
+}  // namespace stoa::core

@@ -1,0 +1,191 @@
+#include "core/data/prepare.h"
+
+#include "core/data/content.h"
+#include "core/data/data_state.h"
+#include "core/data/file_view.h"
+#include "core/data/flush.h"
+#include "core/data/open_files.h"
+#include "core/data/placement.h"
+#include "core/namespace/meta_txn.h"
+
+namespace stoa::core {
+namespace {
+
+constexpr std::uint64_t kCopyBytes = 1u << 20;  // what a write to shared bytes copies around itself
+
+// One transaction on the file's record, with nobody else in the file. `stage` fills in the record; false: nothing to do.
+template <class Stage>
+Status change_record(Tree& tree, const OpContext& ctx, const NodeRef& node, bool durable, Stage stage) {
+  CommitTicket ticket{};
+  {
+    const std::shared_lock tree_lock(tree.tree_lock);
+    const NodeLocks locks({node});
+    STOA_CHECK_OK(require_regular(*node));
+    MetaTxn txn(tree, ctx);
+    Inode next = node->record;
+    STOA_TRY(wanted, stage(txn, next));
+    if (!wanted) return {};
+    txn.batch().put(Family::kState, open_file_key(next.id), {});
+    txn.put_inode(node, std::move(next));
+    STOA_TRY(committed, txn.commit());
+    node->marked_open = true;
+    ticket = committed;
+  }
+  if (!durable) return {};
+  return tree.committer.wait_durable(ticket);
+}
+
+Status move_inline_to_blob(Tree& tree, const NodeRef& node) {
+  STOA_TRY(bytes, load_inline(tree, node->id));
+  STOA_TRY(blob, reserve_blob(tree, std::max<std::uint64_t>(bytes.size(), kFirstSegmentBytes)));
+  const std::span<const std::byte> pieces[] = {std::as_bytes(std::span(bytes))};
+  if (const Status written = tree.blobs.write(blob, 0, pieces); !written) {
+    tree.data->abandon(blob);
+    return written;
+  }
+  const std::lock_guard lock(node->lock);
+  if (node->deleted) {
+    tree.data->abandon(blob);
+    return fail(Errc::kStale);
+  }
+  if (node->writing == nullptr) node->writing = std::make_unique<Writing>();
+  Writing& writing = *node->writing;
+  writing.fresh.insert({0, std::max<std::uint64_t>(std::bit_ceil(bytes.size()), kFirstSegmentBytes), blob, 0});
+  writing.replaces_inline = true;
+  writing.unsynced.push_back({blob, ++writing.writes});
+  queue_for_flush(tree, node);
+  return {};
+}
+
+Status drop_checksums(Tree& tree, const OpContext& ctx, const NodeRef& node) {
+  // Durable before the first byte changes: else a crash would leave sums of other bytes.
+  return change_record(tree, ctx, node, true, [&](MetaTxn& txn, Inode& next) -> Result<bool> {
+    if (!next.has(kChecksummed)) return false;
+    next.flags &= static_cast<std::uint8_t>(~kChecksummed);
+    for (const Extent& extent : next.layout.extents) {
+      if (extent.shared) continue;
+      STOA_CHECK_OK(stage_no_sums(tree.kv, txn.batch(), extent.blob));
+      tree.data->verified.forget(extent.blob, (extent.blob_offset + extent.length) / kSumRowBytes % kVerifiedRowsMax + 1);
+    }
+    return true;
+  });
+}
+
+Status copy_bytes(Tree& tree, const Piece& from, BlobId to) {
+  std::vector<std::byte> buffer(std::min<std::uint64_t>(from.length, kCopyBytes));
+  for (std::uint64_t at = 0; at < from.length; at += buffer.size()) {
+    const auto part = std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), from.length - at));
+    STOA_CHECK_OK(tree.blobs.read(from.blob, from.blob_offset + at, part));
+    const std::span<const std::byte> pieces[] = {part};
+    STOA_CHECK_OK(tree.blobs.write(to, at, pieces));
+  }
+  return tree.blobs.sync(std::span(&to, 1));
+}
+
+// Gives the file a blob of its own for a shared piece, whole blocks of copies around it.
+Status unshare(Tree& tree, const OpContext& ctx, const NodeRef& node, const Piece& piece) {
+  Piece whole;
+  {
+    const std::shared_lock lock(node->lock);
+    for (const Extent& extent : node->record.layout.extents) {
+      if (piece.file_offset < extent.file_offset || piece.file_offset >= extent.end()) continue;
+      const std::uint64_t from = std::max(extent.file_offset, piece.file_offset / kCopyBytes * kCopyBytes);
+      const std::uint64_t to = std::min(extent.end(), (piece.end() + kCopyBytes - 1) / kCopyBytes * kCopyBytes);
+      whole = {from, to - from, extent.blob, extent.blob_offset + from - extent.file_offset};
+    }
+  }
+  if (whole.hole()) return {};
+  const BlobPins::Hold hold = BlobPins::hold(tree.data->pins, std::span(&whole, 1));
+  STOA_TRY(blob, reserve_blob(tree, whole.length));
+  Status done = copy_bytes(tree, whole, blob);
+  if (done) {
+    done = change_record(tree, ctx, node, false, [&](MetaTxn& txn, Inode& next) -> Result<bool> {
+      if (next.layout.extents.size() + 2 > kExtentsMax) return fail(Errc::kNoSpace, "the file is in too many pieces");
+      for (const auto& change : next.layout.cut(whole.file_offset, whole.length).changes) {
+        for (std::int32_t i = 0; i < std::abs(change.delta); ++i) txn.reference(change.blob, change.delta < 0 ? -1 : 1);
+      }
+      next.layout.insert({whole.file_offset, whole.length, blob, 0});
+      txn.reference(blob, +1);
+      return true;
+    });
+  }
+  if (!done) tree.data->abandon(blob);
+  return done;
+}
+
+// The last extent, when it was cut or was complete: how far its blob still reaches beyond it.
+std::uint64_t room_behind(Tree& tree, const Node& node, std::uint64_t offset) {
+  const auto& extents = node.record.layout.extents;
+  if (extents.empty() || (node.writing != nullptr && !node.writing->fresh.empty())) return 0;
+  const Extent& last = extents.back();
+  if (last.shared || offset < last.end()) return 0;
+  const std::uint64_t capacity = std::min(tree.blobs.capacity(last.blob), kOwnSegmentBytes);
+  const std::uint64_t used = last.blob_offset + last.length;
+  if (used >= capacity || offset - last.end() >= capacity - used) return 0;
+  return std::min(capacity - used, kFileBytesMax - last.end());
+}
+
+Status lengthen_last(Tree& tree, const OpContext& ctx, const NodeRef& node, std::uint64_t offset) {
+  Extent last;
+  std::uint64_t room = 0;
+  {
+    const std::shared_lock lock(node->lock);
+    room = room_behind(tree, *node, offset);
+    if (room == 0) return {};
+    last = node->record.layout.extents.back();
+  }
+  // What the blob holds there is from before the cut.
+  STOA_CHECK_OK(tree.blobs.punch(last.blob, last.blob_offset + last.length, room));
+  STOA_CHECK_OK(tree.blobs.sync(std::span(&last.blob, 1)));
+  return change_record(tree, ctx, node, false, [&](MetaTxn&, Inode& next) -> Result<bool> {
+    if (next.layout.extents.empty() || next.layout.extents.back() != last) return false;
+    next.layout.extents.back().length += room;
+    return true;
+  });
+}
+
+}  // namespace
+
+bool needs_prepare(Tree& tree, const Node& node, std::uint64_t offset, std::uint64_t length) {
+  if (reads_inline(node) || node.record.has(kChecksummed)) return true;
+  const std::uint64_t end = offset + length;
+  for (const Extent& extent : node.record.layout.extents) {
+    if (extent.shared && extent.file_offset < end && extent.end() > offset) return true;
+  }
+  return room_behind(tree, node, end - 1) != 0;
+}
+
+Status prepare_locked(Tree& tree, const OpContext& ctx, const NodeRef& node, std::uint64_t offset, std::uint64_t length) {
+  bool is_inline = false;
+  bool checksummed = false;
+  bool shared = false;
+  {
+    const std::shared_lock lock(node->lock);
+    STOA_CHECK_OK(require_regular(*node));
+    is_inline = reads_inline(*node);
+    checksummed = node->record.has(kChecksummed);
+    for (const Piece& piece : node->record.layout.map(offset, length)) shared |= piece.shared;
+  }
+  if (is_inline) STOA_CHECK_OK(move_inline_to_blob(tree, node));
+  if (checksummed) STOA_CHECK_OK(drop_checksums(tree, ctx, node));
+  while (shared) {
+    Piece first;
+    {
+      const std::shared_lock lock(node->lock);
+      for (const Piece& piece : node->record.layout.map(offset, length)) {
+        if (piece.shared && first.hole()) first = piece;
+      }
+    }
+    if (first.hole()) break;
+    STOA_CHECK_OK(unshare(tree, ctx, node, first));
+  }
+  return {};
+}
+
+Status prepare_write(Tree& tree, const OpContext& ctx, const NodeRef& node, std::uint64_t offset, std::uint64_t length) {
+  const std::lock_guard gate(node->data_gate);
+  STOA_CHECK_OK(prepare_locked(tree, ctx, node, offset, length));
+  return lengthen_last(tree, ctx, node, offset + length - 1);
+}
+
+}  // namespace stoa::core

@@ -1,0 +1,196 @@
+#include "core/access/access.h"
+#include "core/data/content.h"
+#include "core/data/data_state.h"
+#include "core/data/file_io.h"
+#include "core/data/file_view.h"
+#include "core/data/flush.h"
+#include "core/data/placement.h"
+#include "core/data/prepare.h"
+#include "core/data/truncate.h"
+#include "core/namespace/meta_txn.h"
+#include "core/namespace/operations.h"
+
+namespace stoa::core {
+namespace {
+
+Status require_writable_file(const OpContext& ctx, const Node& node) {
+  STOA_CHECK_OK(require_regular(node));
+  return require_io(ctx, node.record, kMayWrite);
+}
+
+// One transaction on a file that nobody else is in. `stage(txn, next)` fills in the record; times and version are set here.
+template <class Stage>
+Result<RangeReply> change_range(Tree& tree, const OpContext& ctx, const NodeRef& node, Stage stage) {
+  const FileId files[] = {node->id};
+  return run_mutation(tree, ctx, files, [&](CommitTicket& ticket) -> Result<RangeReply> {
+    const NodeLocks locks({node});
+    STOA_CHECK_OK(require_writable_file(ctx, *node));
+    MetaTxn txn(tree, ctx);
+    Inode next = node->record;
+    RangeReply reply{next.before(), {}};
+    STOA_CHECK_OK(stage(txn, next));
+    advance_version(next, txn.now());
+    next.touch_content(txn.now());
+    reply.attr = next.attributes();
+    txn.put_inode(node, std::move(next));
+    txn.note({.kind = ChangeKind::kContent, .id = node->id});
+    STOA_TRY(committed, txn.commit());
+    ticket = committed;
+    return reply;
+  });
+}
+
+Status check_file(Tree& tree, const OpContext& ctx, const NodeRef& node) {
+  (void)tree;
+  if (ctx.read_only) return fail(Errc::kReadOnly);
+  const std::shared_lock lock(node->lock);
+  return require_writable_file(ctx, *node);
+}
+
+}  // namespace
+
+Result<RangeReply> allocate(Tree& tree, const OpContext& ctx, const RangeRequest& req) {
+  if (req.length > kFileBytesMax || req.offset > kFileBytesMax - req.length) return fail(Errc::kFileTooBig);
+  if (req.length == 0) return fail(Errc::kInvalid);
+  STOA_TRY(node, tree.nodes.get(req.id));
+  STOA_CHECK_OK(check_file(tree, ctx, node));
+  const std::lock_guard gate(node->data_gate);
+  STOA_CHECK_OK(prepare_locked(tree, ctx, node, req.offset, req.length));
+  STOA_CHECK_OK(flush_file(tree, ctx, node));
+  // Space first, in blobs of its own where there are none, then the record that names them.
+  Layout added;
+  std::vector<Piece> pieces;
+  {
+    const std::shared_lock lock(node->lock);
+    pieces = map_file(*node, req.offset, req.length);
+  }
+  Status done;
+  const auto allocate_piece = [&](const Piece& piece) -> Status {
+    if (!piece.hole()) return tree.blobs.allocate(piece.blob, piece.blob_offset, piece.length);
+    Neighbours around;
+    {
+      const std::shared_lock lock(node->lock);
+      around = neighbours(*node, piece.file_offset);
+    }
+    for (const Room& room : rooms_for(piece.file_offset, piece.length, around.floor, around.ceiling)) {
+      STOA_TRY(blob, reserve_blob(tree, room.length));
+      added.insert({room.file_offset, room.length, blob, 0});
+      const std::uint64_t from = std::max(room.file_offset, piece.file_offset);
+      const std::uint64_t to = std::min(room.file_offset + room.length, piece.end());
+      STOA_CHECK_OK(tree.blobs.allocate(blob, from - room.file_offset, to - from));
+    }
+    return {};
+  };
+  for (const Piece& piece : pieces) {
+    done = allocate_piece(piece);
+    if (!done) break;
+  }
+  std::vector<BlobId> blobs;
+  for (const Extent& extent : added.extents) blobs.push_back(extent.blob);
+  if (done) done = tree.blobs.sync(blobs);
+  auto reply = !done ? Result<RangeReply>(fail(done.error())) : change_range(tree, ctx, node, [&](MetaTxn& txn, Inode& next) -> Status {
+    const std::uint64_t end = req.offset + req.length;
+    if (end > next.size) {
+      STOA_CHECK_OK(txn.reserve(node->account, {.bytes = static_cast<std::int64_t>(end - next.size)}));
+      next.size = end;
+    }
+    if (next.layout.extents.size() + added.extents.size() > kExtentsMax) return fail(Errc::kNoSpace);
+    for (const Extent& extent : added.extents) {
+      next.layout.insert(extent);
+      txn.reference(extent.blob, +1);
+    }
+    next.allocated = std::max(next.allocated, estimate_allocated(next.layout, next.size));
+    return {};
+  });
+  if (!reply) {
+    for (const BlobId blob : blobs) tree.data->abandon(blob);
+  }
+  return reply;
+}
+
+Result<RangeReply> punch(Tree& tree, const OpContext& ctx, const RangeRequest& req) {
+  if (req.offset > kFileBytesMax || req.length > kFileBytesMax - req.offset) return fail(Errc::kFileTooBig);
+  STOA_TRY(node, tree.nodes.get(req.id));
+  STOA_CHECK_OK(check_file(tree, ctx, node));
+  const std::lock_guard gate(node->data_gate);
+  STOA_CHECK_OK(flush_file(tree, ctx, node));
+  std::uint64_t end = 0;
+  bool is_inline = false;
+  {
+    const std::shared_lock lock(node->lock);
+    end = std::min(node->record.size, req.offset + req.length);
+    is_inline = node->record.has(kContentInline);
+  }
+  std::vector<Piece> zeroed;
+  if (!is_inline && req.offset < end) {
+    // Sums of bytes that become zeros go first.
+    STOA_CHECK_OK(prepare_locked(tree, ctx, node, req.offset, 0));
+    const std::shared_lock lock(node->lock);
+    for (const Piece& piece : node->record.layout.map(req.offset, end - req.offset)) {
+      if (!piece.hole() && !piece.shared) zeroed.push_back(piece);
+    }
+  }
+  for (const Piece& piece : zeroed) STOA_CHECK_OK(tree.blobs.punch(piece.blob, piece.blob_offset, piece.length));
+  std::vector<BlobId> blobs;
+  for (const Piece& piece : zeroed) blobs.push_back(piece.blob);
+  STOA_CHECK_OK(tree.blobs.sync(blobs));
+  return change_range(tree, ctx, node, [&](MetaTxn& txn, Inode& next) -> Status {
+    if (req.offset >= end) return {};
+    if (next.has(kContentInline)) {
+      STOA_TRY(bytes, load_inline(tree, next.id));
+      for (std::uint64_t at = req.offset; at < std::min<std::uint64_t>(end, bytes.size()); ++at) bytes[at] = '\0';
+      stage_inline(txn, next.id, bytes);
+      return {};
+    }
+    // Whole extents and shared bytes leave the layout; of others only the bytes are gone.
+    const auto pieces = next.layout.map(req.offset, end - req.offset);
+    for (const Piece& piece : pieces) {
+      if (piece.hole()) continue;
+      const bool whole = std::ranges::any_of(next.layout.extents, [&](const Extent& extent) {
+        return extent.file_offset == piece.file_offset && extent.end() == piece.end();
+      });
+      if (!piece.shared && !whole) continue;
+      stage_changes(txn, next.layout.cut(piece.file_offset, piece.length).changes);
+    }
+    next.allocated = std::min(next.allocated, estimate_allocated(next.layout, next.size));
+    return {};
+  });
+}
+
+Result<SeekReply> seek(Tree& tree, const OpContext& ctx, const SeekRequest& req) {
+  STOA_TRY(node, tree.nodes.get(req.id));
+  const std::shared_lock gate(node->data_gate);
+  std::vector<Piece> pieces;
+  std::uint64_t size = 0;
+  bool is_inline = false;
+  BlobPins::Hold hold;
+  {
+    const std::shared_lock lock(node->lock);
+    STOA_CHECK_OK(require_regular(*node));
+    STOA_CHECK_OK(require_io(ctx, node->record, kMayRead));
+    size = node->record.size;
+    if (req.offset >= size) return fail(Errc::kNoMoreData);
+    is_inline = reads_inline(*node);
+    if (!is_inline) pieces = map_file(*node, req.offset, size - req.offset);
+    hold = BlobPins::hold(tree.data->pins, pieces);
+  }
+  const bool data = req.what == SeekWhat::kData;
+  if (is_inline) {
+    if (data) return SeekReply{req.offset, false};
+    return SeekReply{size, true};
+  }
+  for (const Piece& piece : pieces) {
+    if (piece.hole()) {
+      if (!data) return SeekReply{piece.file_offset, false};
+      continue;
+    }
+    const std::uint64_t end = piece.blob_offset + piece.length;
+    STOA_TRY(found, tree.blobs.seek(piece.blob, piece.blob_offset, end, data));
+    if (found < end) return SeekReply{piece.file_offset + (found - piece.blob_offset), false};
+  }
+  // Every file ends with a hole; no data follows.
+  if (data) return fail(Errc::kNoMoreData);
+  return SeekReply{size, true};
+}
+
+}  // namespace stoa::core

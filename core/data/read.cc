@@ -1,0 +1,134 @@
+#include "core/access/access.h"
+#include "core/data/content.h"
+#include "core/data/data_state.h"
+#include "core/data/file_io.h"
+#include "core/data/file_view.h"
+#include "core/data/verify.h"
+
+namespace stoa::core {
+namespace {
+
+constexpr std::size_t kZerosBytes = 1u << 20;
+
+// What a read needs to know of a file, as of one moment.
+struct Picture {
+  std::uint64_t length = 0;
+  bool end_of_file = false;
+  Attributes attr;
+  bool is_inline = false;
+  std::string inline_bytes;
+  bool checksummed = false;
+  std::vector<Piece> pieces;
+  BlobPins::Hold hold;  // until the bytes have left
+};
+
+Result<Picture> picture(Tree& tree, const OpContext& ctx, const Node& node, std::uint64_t offset, std::uint64_t wanted) {
+  STOA_CHECK_OK(require_regular(node));
+  STOA_CHECK_OK(require_io(ctx, node.record, kMayRead));
+  Picture p;
+  p.attr = node.record.attributes();
+  const std::uint64_t size = node.record.size;
+  if (offset >= size) {
+    p.end_of_file = true;
+    return p;
+  }
+  p.length = std::min(wanted, size - offset);
+  p.end_of_file = offset + p.length == size;
+  if (p.length == 0) return p;
+  if (reads_inline(node)) {
+    p.is_inline = true;
+    STOA_TRY(bytes, load_inline(tree, node.id));
+    p.inline_bytes = std::move(bytes);
+    return p;
+  }
+  p.checksummed = node.record.has(kChecksummed);
+  p.pieces = map_file(node, offset, p.length);
+  p.hold = BlobPins::hold(tree.data->pins, p.pieces);
+  return p;
+}
+
+std::string_view inline_part(const Picture& p, std::uint64_t offset) {
+  if (offset >= p.inline_bytes.size()) return {};
+  return std::string_view(p.inline_bytes).substr(offset, p.length);
+}
+
+// What readers wait for, and in which order, is the same for both forms of a read.
+template <class Deliver>
+auto with_picture(Tree& tree, const OpContext& ctx, FileId id, std::uint64_t offset, std::uint64_t wanted, Deliver deliver)
+    -> decltype(deliver(std::declval<Picture&>())) {
+  STOA_TRY(node, tree.nodes.get(id));
+  const std::shared_lock gate(node->data_gate);
+  auto p = [&] {
+    const std::shared_lock lock(node->lock);
+    return picture(tree, ctx, *node, offset, wanted);
+  }();
+  if (!p) return fail(p.error());
+  if (p->checksummed) STOA_CHECK_OK(verify_pieces(tree, id, p->pieces));
+  return deliver(*p);
+}
+
+std::span<const std::byte> zeros() {
+  static const std::vector<std::byte> bytes(kZerosBytes);
+  return bytes;
+}
+
+}  // namespace
+
+Result<ReadReply> read(Tree& tree, const OpContext& ctx, const ReadRequest& req) {
+  return with_picture(tree, ctx, req.id, req.offset, req.into.size(), [&](Picture& p) -> Result<ReadReply> {
+    const auto into = req.into.first(p.length);
+    if (p.is_inline) {
+      const std::string_view bytes = inline_part(p, req.offset);
+      std::memcpy(into.data(), bytes.data(), bytes.size());
+      std::memset(into.data() + bytes.size(), 0, into.size() - bytes.size());
+    }
+    for (const Piece& piece : p.pieces) {
+      const auto part = into.subspan(piece.file_offset - req.offset, piece.length);
+      if (piece.hole()) {
+        std::memset(part.data(), 0, part.size());
+      } else {
+        STOA_CHECK_OK(tree.blobs.read(piece.blob, piece.blob_offset, part));
+      }
+    }
+    return ReadReply{p.length, p.end_of_file, p.attr};
+  });
+}
+
+Result<ReadSlicesReply> read_slices(Tree& tree, const OpContext& ctx, const ReadSlicesRequest& req) {
+  return with_picture(tree, ctx, req.id, req.offset, req.length, [&](Picture& p) -> Result<ReadSlicesReply> {
+    ReadSlicesReply reply{{}, p.length, p.end_of_file, p.attr};
+    if (p.is_inline) {
+      auto bytes = std::make_shared<std::string>(inline_part(p, req.offset));
+      bytes->resize(p.length);
+      reply.slices.push_back({.bytes = std::as_bytes(std::span(*bytes)), .length = p.length, .keep = bytes});
+      return reply;
+    }
+    const auto hold = std::make_shared<BlobPins::Hold>(std::move(p.hold));
+    reply.slices.reserve(p.pieces.size());
+    std::uint64_t given = 0;
+    for (const Piece& piece : p.pieces) {
+      if (piece.hole()) {
+        // A hole may be larger than the zeros at hand, and than anybody wants to send at once.
+        const std::uint64_t length = std::min<std::uint64_t>(piece.length, kIoBytesMax);
+        for (std::uint64_t at = 0; at < length; at += kZerosBytes) {
+          const auto part = zeros().first(std::min<std::uint64_t>(kZerosBytes, length - at));
+          reply.slices.push_back({.bytes = part, .length = part.size()});
+        }
+        given += length;
+        if (length < piece.length) break;
+        continue;
+      }
+      STOA_TRY(slice, tree.blobs.slice(piece.blob, piece.blob_offset, piece.length));
+      // Both the store's hold on its file and ours on the place must last.
+      slice.keep = std::make_shared<std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>>(
+          std::move(slice.keep), hold);
+      given += slice.length;
+      reply.slices.push_back(std::move(slice));
+    }
+    reply.end_of_file = reply.end_of_file && given == reply.length;
+    reply.length = given;
+    return reply;
+  });
+}
+
+}  // namespace stoa::core

@@ -1,0 +1,182 @@
+#include <thread>
+
+#include "base/log.h"
+#include "core/data/content.h"
+#include "core/data/data_state.h"
+#include "core/data/file_view.h"
+#include "core/data/flush.h"
+#include "core/data/gc.h"
+#include "core/data/open_files.h"
+#include "core/data/verify.h"
+#include "core/kv/keys.h"
+#include "core/namespace/meta_txn.h"
+#include "core/namespace/operations.h"
+
+namespace stoa::core {
+namespace {
+
+constexpr std::uint64_t kReadBytes = 1u << 20;
+constexpr std::int64_t kQuietNs = 30'000'000'000;  // a file not written for so long is quiet
+constexpr std::size_t kSealedAtOnce = 64;          // files looked at in one round
+
+// Lets background reading go no faster than so many bytes a second, and stop at once when asked.
+class Pace {
+ public:
+  Pace(std::uint64_t bytes_per_second, const std::function<bool()>& stop) : rate_(bytes_per_second), stop_(stop) {}
+  bool stopped() const { return stop_ && stop_(); }
+  void spent(std::uint64_t bytes) {
+    if (rate_ == 0) return;
+    total_ += bytes;
+    const auto due = begin_ + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                  std::chrono::duration<double>(static_cast<double>(total_) / static_cast<double>(rate_)));
+    while (!stopped() && std::chrono::steady_clock::now() < due) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+
+ private:
+  const std::uint64_t rate_;
+  const std::function<bool()>& stop_;
+  std::uint64_t total_ = 0;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+Result<BlobSums> sum_blob(Tree& tree, BlobId blob, std::uint64_t bytes, Pace& pace) {
+  BlockSummer summer;
+  std::vector<std::byte> buffer(std::min(bytes, kReadBytes));
+  for (std::uint64_t at = 0; at < bytes && !pace.stopped(); at += kReadBytes) {
+    const auto part = std::span(buffer).first(std::min(kReadBytes, bytes - at));
+    STOA_CHECK_OK(tree.blobs.read(blob, at, part));
+    summer.add(part);
+    pace.spent(part.size());
+  }
+  return summer.finish(blob);
+}
+
+// Records the checksums of a quiet file. Whatever is written meanwhile makes the work void, never wrong.
+Status seal_file(Tree& tree, FileId id, Pace& pace, Timestamp now, std::int64_t quiet_ns) {
+  const auto node = tree.nodes.get(id);
+  if (!node) return node.error().code == Errc::kStale ? Status{} : fail(node.error());
+  STOA_CHECK_OK(flush_file(tree, {}, *node));
+  std::uint64_t version = 0;
+  std::map<BlobId, std::uint64_t> used;
+  BlobPins::Hold hold;
+  {
+    const std::shared_lock lock((*node)->lock);
+    const Inode& record = (*node)->record;
+    if ((*node)->deleted || (*node)->writing != nullptr || record.has(kChecksummed)) return {};
+    if (now.ns - record.ctime.ns < quiet_ns) return {};
+    version = record.data_version;
+    const auto pieces = record.layout.map(0, record.size);
+    for (const Piece& piece : pieces) {
+      // The sums of shared bytes are the business of who wrote them.
+      if (!piece.hole() && !piece.shared) used[piece.blob] = std::max(used[piece.blob], piece.blob_offset + piece.length);
+    }
+    hold = BlobPins::hold(tree.data->pins, pieces);
+  }
+  std::vector<BlobSums> all;
+  for (const auto& [blob, bytes] : used) {
+    STOA_TRY(sums, sum_blob(tree, blob, bytes, pace));
+    if (pace.stopped()) return {};
+    all.push_back(std::move(sums));
+  }
+  // Writers hold the gate shared until their change of version is seen: with it held exclusively, none is under way.
+  const std::unique_lock gate((*node)->data_gate, std::try_to_lock);
+  if (!gate.owns_lock()) return {};
+  const OpContext ctx;
+  const std::shared_lock tree_lock(tree.tree_lock);
+  const NodeLocks locks({*node});
+  if ((*node)->deleted || (*node)->writing != nullptr || (*node)->record.data_version != version) return {};
+  MetaTxn txn(tree, ctx);
+  Inode next = (*node)->record;
+  if (!all.empty()) next.flags |= kChecksummed;
+  for (const BlobSums& sums : all) stage_sums(txn.batch(), sums);
+  txn.batch().remove(Family::kState, open_file_key(id));
+  txn.put_inode(*node, std::move(next));
+  STOA_CHECK_OK(txn.commit());
+  (*node)->marked_open = false;
+  tree.data->sealed_files.add();
+  return {};
+}
+
+}  // namespace
+
+Status seal_quiet_files(Tree& tree, std::int64_t quiet_ns, const std::function<bool()>& stop) {
+  Pace pace(tree.options.scrub_bytes_per_second, stop);
+  const std::string prefix(kOpenPrefix);
+  std::string from = prefix;
+  for (bool more = true; more && !pace.stopped();) {
+    std::vector<FileId> files;
+    {
+      const auto it = tree.kv.scan(Family::kState, from, keys::behind_prefix(prefix));
+      for (; it->valid() && files.size() < kSealedAtOnce; it->next()) {
+        files.push_back(open_file_of(it->key()));
+        from = std::string(it->key()) + '\0';
+      }
+      STOA_CHECK_OK(it->status());
+      more = it->valid();
+    }
+    for (const FileId id : files) {
+      if (pace.stopped()) break;
+      if (const Status sealed = seal_file(tree, id, pace, wall_now(), quiet_ns); !sealed) {
+        log_warning("data", "checksums of a file could not be recorded",
+                    {{"inode", static_cast<std::uint64_t>(id)}, {"error", describe(sealed.error())}});
+      }
+    }
+  }
+  return {};
+}
+
+Status seal_quiet_files(Tree& tree, const std::function<bool()>& stop) { return seal_quiet_files(tree, kQuietNs, stop); }
+
+Status scrub_all(Tree& tree, const std::function<bool()>& stop) {
+  Pace pace(stop ? tree.options.scrub_bytes_per_second : 0, stop);
+  const auto it = tree.kv.scan(Family::kInode, {}, {});
+  for (; it->valid() && !pace.stopped(); it->next()) {
+    const FileId id = keys::id_of(it->key());
+    const auto seen = Inode::decode(id, it->value());
+    if (!seen || seen->type != FileType::kRegular) continue;
+    if (!seen->has(kContentInline) && !seen->has(kChecksummed)) continue;
+    // The walk sees the past; the file is looked at as it is now.
+    const auto node = tree.nodes.get(id);
+    if (!node) continue;
+    std::uint64_t size = 0;
+    for (std::uint64_t at = 0; at == 0 || (at < size && !pace.stopped()); at += kSumRowBytes) {
+      const std::shared_lock gate((*node)->data_gate);
+      std::vector<Piece> pieces;
+      BlobPins::Hold hold;
+      {
+        const std::shared_lock lock((*node)->lock);
+        const Inode& record = (*node)->record;
+        if ((*node)->deleted) break;
+        size = record.size;
+        if (reads_inline(**node)) {
+          (void)load_inline(tree, id);  // tells of damage by itself
+          break;
+        }
+        if (!record.has(kChecksummed) || at >= size) break;
+        pieces = record.layout.map(at, std::min(kSumRowBytes, size - at));
+        hold = BlobPins::hold(tree.data->pins, pieces);
+      }
+      const Status good = verify_again(tree, id, pieces);
+      if (!good && good.error().code != Errc::kCorrupt) {
+        report_damage(tree, id, at, std::min(kSumRowBytes, size - at));  // a disk that cannot read it
+      }
+      for (const Piece& piece : pieces) {
+        if (!piece.hole()) pace.spent(piece.length);
+      }
+    }
+  }
+  return it->status();
+}
+
+std::vector<std::string> damage_found(Tree& tree) {
+  std::vector<std::string> sentences;
+  for (const DataState::Damage& damage : tree.data->damage()) {
+    const auto path = path_of(tree, {}, {damage.id});
+    const std::string name = path ? path->path : "inode " + std::to_string(static_cast<std::uint64_t>(damage.id));
+    sentences.push_back(name + ": bytes " + std::to_string(damage.offset) + " to " +
+                        std::to_string(damage.offset + damage.length) + " do not match their checksum");
+  }
+  return sentences;
+}
+
+}  // namespace stoa::core

@@ -1,0 +1,57 @@
+// Which blocks were compared with their checksums since the volume opened, so that hot data is not summed at every read. A
+// bounded table: what is forgotten is verified once more.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "core/data/blob_store.h"
+
+namespace stoa::core {
+
+inline constexpr std::size_t kVerifiedRowsMax = 1u << 16;  // of 4 MiB each: 256 GiB
+
+class VerifiedTable {
+ public:
+  VerifiedTable() : slots_(kVerifiedRowsMax) {}
+  // One bit a block of the row.
+  std::uint64_t blocks(BlobId blob, std::uint64_t row) const {
+    const std::size_t at = place(blob, row);
+    const std::lock_guard lock(mutexes_[at % kLocks]);
+    const Slot& slot = slots_[at];
+    return slot.blob == blob && slot.row == row ? slot.blocks : 0;
+  }
+  void add(BlobId blob, std::uint64_t row, std::uint64_t blocks) {
+    const std::size_t at = place(blob, row);
+    const std::lock_guard lock(mutexes_[at % kLocks]);
+    Slot& slot = slots_[at];
+    if (slot.blob != blob || slot.row != row) slot = {blob, row, 0};
+    slot.blocks |= blocks;
+  }
+  // The blob's content changes or the blob goes: what is known of its rows up to `bytes` is void.
+  void forget(BlobId blob, std::uint64_t rows) {
+    for (std::uint64_t row = 0; row < rows; ++row) {
+      const std::size_t at = place(blob, row);
+      const std::lock_guard lock(mutexes_[at % kLocks]);
+      if (slots_[at].blob == blob && slots_[at].row == row) slots_[at] = {};
+    }
+  }
+
+ private:
+  struct Slot {
+    BlobId blob = kNoBlob;
+    std::uint64_t row = 0;
+    std::uint64_t blocks = 0;
+  };
+  static constexpr std::size_t kLocks = 64;
+  static std::size_t place(BlobId blob, std::uint64_t row) {
+    const std::uint64_t mixed = (static_cast<std::uint64_t>(blob) + row * 0xD6E8FEB86659FD93ULL) * 0x9E3779B97F4A7C15ULL;
+    return (mixed >> 32) % kVerifiedRowsMax;
+  }
+  mutable std::array<std::mutex, kLocks> mutexes_;  // each guards the slots whose place has its remainder
+  std::vector<Slot> slots_;
+};
+
+}  // namespace stoa::core

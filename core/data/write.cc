@@ -1,0 +1,298 @@
+#include "core/access/access.h"
+#include "core/data/content.h"
+#include "core/data/data_state.h"
+#include "core/data/file_io.h"
+#include "core/data/file_view.h"
+#include "core/data/flush.h"
+#include "core/data/growth.h"
+#include "core/data/placement.h"
+#include "core/data/prepare.h"
+#include "core/namespace/meta_txn.h"
+
+namespace stoa::core {
+namespace {
+
+constexpr std::uint32_t kSetUid = 04000;
+constexpr std::uint32_t kSetGid = 02000;
+constexpr std::uint32_t kGroupExecute = 010;
+constexpr int kPrepareAttemptsMax = 100;
+
+// A write takes away the right to run as somebody else (POSIX.1-2017 write).
+void drop_set_id(const OpContext& ctx, Inode& inode) {
+  if (ctx.cred.is_superuser()) return;
+  inode.mode &= ~kSetUid;
+  if ((inode.mode & kGroupExecute) != 0) inode.mode &= ~kSetGid;
+}
+
+// One write to blobs. Many run at once in one file: the node's lock is held only to begin and to publish.
+class BlobWrite {
+ public:
+  BlobWrite(Tree& tree, const OpContext& ctx, const NodeRef& node, const WriteRequest& req, std::uint64_t length)
+      : tree_(tree), ctx_(ctx), node_(node), req_(req), length_(length), end_(req.offset + length) {}
+
+  // With the node locked: the write is known to go to blobs. Charges what it adds.
+  Status begin() {
+    if (node_->writing == nullptr) node_->writing = std::make_unique<Writing>();
+    if (end_ > node_->record.size) {
+      STOA_CHECK_OK(begin_growth(tree_, *node_, end_));
+      growing_ = true;
+    }
+    map();
+    return {};
+  }
+
+  Result<WriteReply> run() {
+    Status done = fill_holes();
+    if (done) done = put();
+    auto reply = publish(done);
+    if (!reply) return reply;
+    if (ctx_.durability == Durability::kDurable || flush_now_) {
+      STOA_TRY(ticket, flush_file(tree_, ctx_, node_));
+      STOA_CHECK_OK(settle(tree_, ctx_, ticket));
+    }
+    return reply;
+  }
+  // Bytes behind the end of the file may have been written, and have to be zeros again.
+  bool dirty_tail() const { return dirty_tail_; }
+
+ private:
+  void map() {
+    pieces_ = map_file(*node_, req_.offset, length_);
+    hold_ = BlobPins::hold(tree_.data->pins, pieces_);
+  }
+
+  // Blobs for what no extent covers. Reserved without a lock; who comes second to a place gives his blob back.
+  Status fill_holes() {
+    for (;;) {
+      std::vector<Room> rooms;
+      {
+        const std::shared_lock lock(node_->lock);
+        for (const Piece& piece : pieces_) {
+          if (!piece.hole()) continue;
+          const Neighbours around = neighbours(*node_, piece.file_offset);
+          const auto more = rooms_for(piece.file_offset, piece.length, around.floor, around.ceiling);
+          for (const Room& room : more) {
+            if (rooms.empty() || rooms.back() != room) rooms.push_back(room);
+          }
+        }
+      }
+      if (rooms.empty()) return {};
+      for (const Room& room : rooms) STOA_CHECK_OK(add_room(room));
+      const std::lock_guard lock(node_->lock);
+      map();
+    }
+  }
+
+  Status add_room(const Room& room) {
+    STOA_TRY(blob, reserve_blob(tree_, room.length));
+    const std::lock_guard lock(node_->lock);
+    Writing& writing = *node_->writing;
+    const auto there = map_file(*node_, room.file_offset, room.length);
+    const bool free = there.size() == 1 && there[0].hole();
+    const std::size_t extents = node_->record.layout.extents.size() + writing.fresh.extents.size();
+    if (!free || extents >= kExtentsMax || node_->deleted) {
+      tree_.data->abandon(blob);
+      if (node_->deleted) return fail(Errc::kStale);
+      if (extents >= kExtentsMax) return fail(Errc::kNoSpace, "the file is in too many pieces");
+      return {};
+    }
+    writing.fresh.insert({room.file_offset, room.length, blob, 0});
+    return {};
+  }
+
+  Status put() {
+    std::vector<std::span<const std::byte>> parts;
+    std::size_t next = 0;      // of req_.data
+    std::size_t skip = 0;      // in it
+    for (const Piece& piece : pieces_) {
+      parts.clear();
+      for (std::uint64_t left = piece.length; left > 0;) {
+        const auto rest = req_.data[next].subspan(skip);
+        const auto part = rest.first(std::min<std::uint64_t>(rest.size(), left));
+        if (!part.empty()) parts.push_back(part);
+        left -= part.size();
+        skip += part.size();
+        if (skip == req_.data[next].size()) ++next, skip = 0;
+      }
+      STOA_CHECK_OK(tree_.blobs.write(piece.blob, piece.blob_offset, parts));
+    }
+    return {};
+  }
+
+  Result<WriteReply> publish(const Status& done) {
+    const std::shared_lock tree_lock(tree_.tree_lock);
+    const std::lock_guard lock(node_->lock);
+    Writing& writing = *node_->writing;
+    WriteReply reply{length_, node_->record.before(), {}};
+    const bool good = done && !node_->deleted;
+    dirty_tail_ = !good && growing_ && !node_->deleted;
+    if (growing_) end_growth(tree_, *node_, end_, good);
+    if (node_->deleted) return fail(Errc::kStale);
+    // Also after a failure: some of the bytes may have changed.
+    ++writing.writes;
+    for (const Piece& piece : pieces_) {
+      if (piece.hole()) continue;
+      const auto known = std::ranges::find(writing.unsynced, piece.blob, &Writing::Unsynced::blob);
+      if (known != writing.unsynced.end()) {
+        known->write = writing.writes;
+      } else {
+        writing.unsynced.push_back({piece.blob, writing.writes});
+      }
+    }
+    const Timestamp now = wall_now();
+    advance_version(node_->record, now);
+    node_->record.touch_content(now);
+    drop_set_id(ctx_, node_->record);
+    flush_now_ = queue_for_flush(tree_, node_);
+    if (!done) return fail(done.error());
+    reply.attr = node_->record.attributes();
+    return reply;
+  }
+
+  Tree& tree_;
+  const OpContext& ctx_;
+  const NodeRef& node_;
+  const WriteRequest& req_;
+  const std::uint64_t length_;
+  const std::uint64_t end_;
+  std::vector<Piece> pieces_;
+  BlobPins::Hold hold_;
+  bool growing_ = false;
+  bool dirty_tail_ = false;
+  bool flush_now_ = false;
+};
+
+// A small file is rewritten as a whole, within its record's transaction.
+Result<WriteReply> write_inline(Tree& tree, const OpContext& ctx, const NodeRef& node, const WriteRequest& req,
+                                std::uint64_t length, CommitTicket& ticket) {
+  WriteReply reply{length, node->record.before(), {}};
+  const std::uint64_t end = req.offset + length;
+  MetaTxn txn(tree, ctx);
+  Inode next = node->record;
+  if (end > next.size) {
+    STOA_CHECK_OK(txn.reserve(node->account, {.bytes = static_cast<std::int64_t>(end - next.size)}));
+  }
+  std::string bytes;
+  if (next.has(kContentInline)) {
+    STOA_TRY(present, load_inline(tree, next.id));
+    bytes = std::move(present);
+  }
+  bytes.resize(std::max<std::uint64_t>(bytes.size(), end));
+  std::uint64_t at = req.offset;
+  for (const auto& piece : req.data) {
+    if (!piece.empty()) std::memcpy(bytes.data() + at, piece.data(), piece.size());
+    at += piece.size();
+  }
+  stage_inline(txn, next.id, bytes);
+  next.flags |= kContentInline;
+  next.size = std::max(next.size, end);
+  advance_version(next, txn.now());
+  next.touch_content(txn.now());
+  drop_set_id(ctx, next);
+  reply.attr = next.attributes();
+  txn.put_inode(node, std::move(next));
+  txn.note({.kind = ChangeKind::kContent, .id = node->id});
+  STOA_TRY(committed, txn.commit());
+  ticket = committed;
+  return reply;
+}
+
+struct Attempt {
+  bool prepare = false;     // the file has to be made ready first
+  bool clean_tail = false;  // bytes behind the end are to be zeroed
+  Result<WriteReply> reply{WriteReply{}};
+};
+
+Attempt attempt_write(Tree& tree, const OpContext& ctx, const NodeRef& node, const WriteRequest& req,
+                      std::uint64_t length) {
+  const std::shared_lock gate(node->data_gate);
+  Attempt attempt;
+  BlobWrite blob_write(tree, ctx, node, req, length);
+  CommitTicket ticket{};
+  bool to_blobs = false;
+  {
+    const std::shared_lock tree_lock(tree.tree_lock);
+    const NodeLocks locks({node});
+    const auto begin = [&]() -> Result<WriteReply> {
+      STOA_CHECK_OK(require_regular(*node));
+      STOA_CHECK_OK(require_io(ctx, node->record, kMayWrite));
+      WriteReply reply{length, node->record.before(), node->record.attributes()};
+      if (length == 0) return reply;
+      const std::uint64_t size = std::max(node->record.size, req.offset + length);
+      const bool small = size <= tree.options.inline_bytes_max && !has_blobs(*node);
+      if (small) return write_inline(tree, ctx, node, req, length, ticket);
+      if (needs_prepare(tree, *node, req.offset, length)) {
+        attempt.prepare = true;
+        return reply;
+      }
+      STOA_CHECK_OK(blob_write.begin());
+      to_blobs = true;
+      return reply;
+    };
+    attempt.reply = begin();
+  }
+  if (to_blobs) {
+    attempt.reply = blob_write.run();
+    attempt.clean_tail = blob_write.dirty_tail();
+  } else if (static_cast<std::uint64_t>(ticket) != 0) {
+    if (const Status settled = settle(tree, ctx, ticket); !settled) attempt.reply = fail(settled.error());
+  }
+  return attempt;
+}
+
+// After a write that failed on its way beyond the end of the file.
+void zero_behind_end(Tree& tree, const NodeRef& node, std::uint64_t end) {
+  const std::lock_guard gate(node->data_gate);
+  std::vector<Piece> pieces;
+  {
+    const std::shared_lock lock(node->lock);
+    if (node->deleted || end <= node->record.size) return;
+    pieces = map_file(*node, node->record.size, end - node->record.size);
+  }
+  for (const Piece& piece : pieces) {
+    // If this fails, too, the disk is sick, and the next start zeros the tail (open_files.h).
+    if (!piece.hole()) (void)tree.blobs.punch(piece.blob, piece.blob_offset, piece.length);
+  }
+}
+
+}  // namespace
+
+Result<WriteReply> write(Tree& tree, const OpContext& ctx, const WriteRequest& req) {
+  std::uint64_t length = 0;
+  for (const auto& piece : req.data) length += piece.size();
+  if (length > kIoBytesMax) return fail(Errc::kTooLarge);
+  if (ctx.read_only) return fail(Errc::kReadOnly);
+  STOA_TRY(node, tree.nodes.get(req.id));
+  if (req.offset > kFileBytesMax || length > kFileBytesMax - req.offset) return fail(Errc::kFileTooBig);
+  if (tree.gate) {
+    const FileId files[] = {req.id};
+    STOA_CHECK_OK(tree.gate->before_mutate(ctx, files));
+  }
+  for (int i = 0; i < kPrepareAttemptsMax; ++i) {
+    if (ctx.expired()) return fail(Errc::kTimeout);
+    Attempt attempt = attempt_write(tree, ctx, node, req, length);
+    if (attempt.clean_tail) zero_behind_end(tree, node, req.offset + length);
+    if (!attempt.prepare) return std::move(attempt.reply);
+    STOA_CHECK_OK(prepare_write(tree, ctx, node, req.offset, length));
+  }
+  return fail(Errc::kBusy, "the file is being shared as fast as it is written");
+}
+
+Result<CommitReply> commit(Tree& tree, const OpContext& ctx, const CommitRequest& req) {
+  STOA_TRY(node, tree.nodes.get(req.id));
+  CommitReply reply;
+  {
+    const std::shared_lock lock(node->lock);
+    STOA_CHECK_OK(require_regular(*node));
+    reply.before = node->record.before();
+  }
+  STOA_TRY(ticket, flush_file(tree, ctx, node));
+  OpContext durable = ctx;
+  durable.durability = Durability::kDurable;
+  STOA_CHECK_OK(settle(tree, durable, ticket));
+  const std::shared_lock lock(node->lock);
+  reply.attr = node->record.attributes();
+  return reply;
+}
+
+}  // namespace stoa::core

@@ -1,0 +1,35 @@
+// What a node carries while its file is written in place and not everything of that is committed.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/data/layout.h"
+#include "core/usage/ledger.h"
+
+namespace stoa::core {
+
+// Guarded by the node's lock.
+struct Writing {
+  // Extents that are written to but not part of the committed record. They never overlap the record's layout.
+  Layout fresh;
+  // The fresh extents also hold what is inline in the committed record, which goes with their commit.
+  bool replaces_inline = false;
+
+  // Blobs written since their last sync on behalf of this file, and the number of the last such write.
+  struct Unsynced {
+    BlobId blob;
+    std::uint64_t write;
+  };
+  std::vector<Unsynced> unsynced;
+  std::uint64_t writes = 0;
+
+  // Writes beyond the end that are under way: bytes up to `promised_end` are reserved in `account`.
+  std::uint32_t growing = 0;
+  std::uint64_t promised_end = 0;
+  AccountRef account;
+
+  bool idle() const { return fresh.empty() && !replaces_inline && unsynced.empty() && growing == 0; }
+};
+
+}  // namespace stoa::core
