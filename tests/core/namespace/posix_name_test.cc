@@ -9,7 +9,8 @@ namespace {
 
 TEST(PosixNameTest, EveryComponentHasOneAliasThatLeadsBack) {
   const std::string nul("a\0b", 3);
-  const std::string long_nul = std::string(200, 'x') + nul;
+  std::string long_nul(200, 'x');
+  long_nul.append(nul);
   std::set<std::string> seen;
   std::vector<std::string> components;
   for (const char* plain : {"plain", "", ".", "..", "%S3-", "%S3-DOT", "%S3-LITERAL-x", "%S3-LONG-0123456789abcdef-x",
@@ -19,8 +20,8 @@ TEST(PosixNameTest, EveryComponentHasOneAliasThatLeadsBack) {
   for (const std::size_t size : {250, 255, 256, 1024}) components.emplace_back(size, 'n');
   components.push_back(nul);
   components.push_back(long_nul);
-  components.push_back("%S3-" + std::string(251, 'l'));
-  components.push_back(std::string(245, 'o') + "%S3-OBJECT");
+  components.emplace_back(251, 'l').insert(0, "%S3-");
+  components.emplace_back(245, 'o').append("%S3-OBJECT");
   for (const std::string& raw : components) {
     for (const bool shadowed : {false, true}) {
       const std::string alias = posix_name_of(raw, shadowed);
