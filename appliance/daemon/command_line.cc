@@ -34,7 +34,8 @@ void build_stoad_app(CLI::App& app, StoadOptions& options) {
     app.add_option_function<std::string>(
            key.flag(), [&options, name = key.full_name()](const std::string& text) { options.source.settings.emplace_back(name, text); },
            std::string(key.help.substr(0, key.help.find_last_not_of('.') + 1)) + " (default: " + shown + ")")
-        ->type_name(type_of(key.form));
+        ->type_name(type_of(key.form))
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   }
 }
 
