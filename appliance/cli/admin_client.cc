@@ -37,7 +37,8 @@ AdminClient::AdminClient(AdminClient&&) noexcept = default;
 std::string percent_encode(std::string_view text) {
   std::string out;
   for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.' || c == '~';
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+                       c == '_' || c == '.' || c == '~';
     if (plain) {
       out += c;
       continue;
@@ -83,7 +84,8 @@ Result<Json> AdminClient::call(const char* method, const std::string& path, cons
   const CURLcode code = curl_easy_perform(curl);
   if (code != CURLE_OK) {
     const std::string where = address_.socket.empty() ? address_.url : address_.socket;
-    return fail(Errc::kShutdown, "stoad cannot be reached at " + where + ": " + (problem[0] != 0 ? problem : curl_easy_strerror(code)));
+    return fail(Errc::kShutdown,
+                "stoad cannot be reached at " + where + ": " + (problem[0] != 0 ? problem : curl_easy_strerror(code)));
   }
   long status = 0;
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
@@ -94,7 +96,8 @@ Result<Json> AdminClient::call(const char* method, const std::string& path, cons
   }
   const Json error = json.is_object() && json.contains("error") ? json["error"] : Json::object();
   const std::string message = error.value("message", "HTTP status " + std::to_string(status));
-  if (status == 401) return fail(Errc::kAccess, "stoad refused the admin token; is it the token of another data folder?");
+  if (status == 401)
+    return fail(Errc::kAccess, "stoad refused the admin token; is it the token of another data folder?");
   return fail(parse_errc(error.value("code", "io")), message);
 }
 

@@ -29,10 +29,13 @@ class AdminClient {
   AdminClient(AdminClient&&) noexcept;
   AdminClient& operator=(AdminClient&&) = delete;
 
-  // A reply without a body is null. kShutdown: stoad cannot be reached. Else the error that stoad answered, in its words.
+  // A reply without a body is null. kShutdown: stoad cannot be reached. Else the error that stoad answered, in its
+  // words.
   Result<Json> get(const std::string& path, const Query& query = {}) { return call("GET", path, query, nullptr); }
   Result<Json> post(const std::string& path, const Json& body) { return call("POST", path, {}, &body); }
-  Result<Json> put(const std::string& path, const Query& query, const Json& body) { return call("PUT", path, query, &body); }
+  Result<Json> put(const std::string& path, const Query& query, const Json& body) {
+    return call("PUT", path, query, &body);
+  }
   Result<Json> patch(const std::string& path, const Json& body) { return call("PATCH", path, {}, &body); }
   Result<Json> remove(const std::string& path, const Query& query = {}) { return call("DELETE", path, query, nullptr); }
 

@@ -23,7 +23,8 @@ struct Options {
 Result<std::uint32_t> parse_id(std::string_view text) {
   std::uint32_t id = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return fail(Errc::kInvalid, "'" + std::string(text) + "' is not an id");
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size())
+    return fail(Errc::kInvalid, "'" + std::string(text) + "' is not an id");
   return id;
 }
 
@@ -83,8 +84,9 @@ std::string client_text(const Json& rule) {
 
 void print_export(const Json& e) {
   std::printf("name       %s\npath       %s\ndoors      %s\nread-only  %s\nowner      %s\ncreated    %s\n",
-              printable(bytes_of(e, "name")).c_str(), printable(bytes_of(e, "path")).c_str(), join(e["doors"], ", ").c_str(),
-              e["read_only"].get<bool>() ? "yes" : "no", e["owner"].get<std::string>().c_str(), e["created"].get<std::string>().c_str());
+              printable(bytes_of(e, "name")).c_str(), printable(bytes_of(e, "path")).c_str(),
+              join(e["doors"], ", ").c_str(), e["read_only"].get<bool>() ? "yes" : "no",
+              e["owner"].get<std::string>().c_str(), e["created"].get<std::string>().c_str());
   for (const Json& rule : e["clients"]) std::printf("client     %s\n", client_text(rule).c_str());
 }
 
@@ -95,7 +97,8 @@ Outcome create(const Session& session, const Options& options) {
     unsigned mode = 0;
     const char* const last = options.mode.data() + options.mode.size();
     const auto [end, error] = std::from_chars(options.mode.data(), last, mode, 8);
-    if (error != std::errc{} || end != last || mode > 07777) return fail(Errc::kInvalid, "'" + options.mode + "' is not an octal mode such as 0755");
+    if (error != std::errc{} || end != last || mode > 07777)
+      return fail(Errc::kInvalid, "'" + options.mode + "' is not an octal mode such as 0755");
     body["mode"] = mode;
   }
   if (options.uid) body["uid"] = *options.uid;
@@ -115,8 +118,8 @@ Outcome list(const Session& session) {
     for (const Json& e : reply["exports"]) {
       std::string clients;
       for (const Json& rule : e["clients"]) clients.append(clients.empty() ? "" : " ").append(client_text(rule));
-      table.add({printable(bytes_of(e, "name")), printable(bytes_of(e, "path")), join(e["doors"], ","), e["read_only"].get<bool>() ? "ro" : "rw",
-                 e["owner"].get<std::string>(), clients});
+      table.add({printable(bytes_of(e, "name")), printable(bytes_of(e, "path")), join(e["doors"], ","),
+                 e["read_only"].get<bool>() ? "ro" : "rw", e["owner"].get<std::string>(), clients});
     }
     table.print();
   });
@@ -145,13 +148,21 @@ Outcome remove(const Session& session, const Options& options) {
   STOA_TRY(client, session.connect());
   STOA_TRY(reply, client.remove("/v1/exports/" + percent_encode(options.name)));
   static_cast<void>(reply);
-  session.print(Json{{"removed", options.name}}, [&] { std::printf("Export %s is no longer published; its directory stays.\n", options.name.c_str()); });
+  session.print(Json{{"removed", options.name}},
+                [&] { std::printf("Export %s is no longer published; its directory stays.\n", options.name.c_str()); });
   return kDone;
 }
 
 void add_rule_options(CLI::App* command, const std::shared_ptr<Options>& o) {
-  command->add_option("--door", o->doors, "A door to publish it through: nfs, s3; may be repeated")->type_name("DOOR")->delimiter(',')->check(CLI::IsMember({"nfs", "s3"}));
-  command->add_option("--client", o->clients, "Who may mount it over NFS: NETWORK[,ro|rw][,squash=none|root|all][,anonuid=N][,anongid=N]; may be repeated, the first match counts; * is everyone")->type_name("RULE");
+  command->add_option("--door", o->doors, "A door to publish it through: nfs, s3; may be repeated")
+      ->type_name("DOOR")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"nfs", "s3"}));
+  command
+      ->add_option("--client", o->clients,
+                   "Who may mount it over NFS: NETWORK[,ro|rw][,squash=none|root|all][,anonuid=N][,anongid=N]; may be "
+                   "repeated, the first match counts; * is everyone")
+      ->type_name("RULE");
   command->add_option("--owner", o->owner, "The user who owns the bucket")->type_name("USER");
   command->add_flag("--read-only,!--read-write", o->read_only, "Whether all changes are refused, through every door");
 }
@@ -168,7 +179,8 @@ void add_export_commands(CLI::App& app, Session& session) {
   command->add_option("--path", o->path, "The directory in the volume (default: /NAME)")->type_name("PATH");
   command->add_flag("--create", o->create, "Make the directory when it is missing");
   command->add_option("--mode", o->mode, "The mode of a directory that is made (default: 0755)")->type_name("OCTAL");
-  command->add_option("--uid", o->uid, "The owner of a directory that is made (default: that of --owner, or 0)")->type_name("UID");
+  command->add_option("--uid", o->uid, "The owner of a directory that is made (default: that of --owner, or 0)")
+      ->type_name("UID");
   command->add_option("--gid", o->gid, "The group of a directory that is made")->type_name("GID");
   add_rule_options(command, o);
   command->callback([&session, o] {
@@ -185,7 +197,8 @@ void add_export_commands(CLI::App& app, Session& session) {
 
   command = group->add_subcommand("set", "Change an export");
   command->add_option("name", o->name, "Its name")->required();
-  command->add_option("--rename", o->new_name, "A new name; NFS clients keep what they have mounted")->type_name("NAME");
+  command->add_option("--rename", o->new_name, "A new name; NFS clients keep what they have mounted")
+      ->type_name("NAME");
   add_rule_options(command, o);
   command->callback([&session, o] { session.command = [&session, o] { return set(session, *o); }; });
 

@@ -22,7 +22,8 @@ int run(int argc, char** argv) {
   const stoa::Error& error = outcome.error();
   const std::string text = error.detail.empty() || error.sys_errno != 0 ? describe(error) : error.detail;
   std::fprintf(stderr, "stoa: %s\n", text.c_str());
-  return error.code == stoa::Errc::kInvalid && !session.connected ? stoa::cli::kUsage : stoa::cli::exit_code(error.code);
+  return error.code == stoa::Errc::kInvalid && !session.connected ? stoa::cli::kUsage
+                                                                  : stoa::cli::exit_code(error.code);
 }
 
 }  // namespace

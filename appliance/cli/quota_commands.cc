@@ -19,14 +19,18 @@ std::string of_limit(std::int64_t used, const Json& limit, bool bytes) {
   if (limit.is_null()) return text + " of any";
   const auto most = limit.get<std::uint64_t>();
   text += " of " + show(most);
-  if (most > 0) text += " (" + std::to_string(static_cast<std::uint64_t>(static_cast<double>(used) * 100 / static_cast<double>(most))) + " %)";
+  if (most > 0)
+    text += " (" +
+            std::to_string(static_cast<std::uint64_t>(static_cast<double>(used) * 100 / static_cast<double>(most))) +
+            " %)";
   return text;
 }
 
 std::vector<std::string> quota_row(const Json& quota) {
   const Json& usage = quota["usage"];
   const std::int64_t objects = usage["files"].get<std::int64_t>() + usage["directories"].get<std::int64_t>();
-  return {of_limit(usage["bytes"].get<std::int64_t>(), quota["limits"]["bytes"], true), of_limit(objects, quota["limits"]["files"], false), printable(bytes_of(quota, "path"))};
+  return {of_limit(usage["bytes"].get<std::int64_t>(), quota["limits"]["bytes"], true),
+          of_limit(objects, quota["limits"]["files"], false), printable(bytes_of(quota, "path"))};
 }
 
 void print_quotas(const std::vector<Json>& quotas) {
@@ -44,7 +48,8 @@ Result<Json> parse_limit(const std::string& text, bool bytes) {
   }
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return fail(Errc::kInvalid, "'" + text + "' is not a number of files");
+  if (error != std::errc{} || end != text.data() + text.size())
+    return fail(Errc::kInvalid, "'" + text + "' is not a number of files");
   return Json(number);
 }
 
@@ -93,7 +98,8 @@ Outcome remove(const Session& session, const Options& options) {
   STOA_TRY(client, session.connect());
   STOA_TRY(reply, client.remove("/v1/quota", {{"path", options.path}}));
   static_cast<void>(reply);
-  session.print(Json{{"removed", options.path}}, [&] { std::printf("The quota of %s is removed.\n", printable(options.path).c_str()); });
+  session.print(Json{{"removed", options.path}},
+                [&] { std::printf("The quota of %s is removed.\n", printable(options.path).c_str()); });
   return kDone;
 }
 
@@ -103,7 +109,9 @@ void add_quota_commands(CLI::App& app, Session& session) {
   CLI::App* group = app.add_subcommand("quota", "Hard limits on directories");
   group->require_subcommand(1);
   const auto o = std::make_shared<Options>();
-  const auto path = [&](CLI::App* command) { command->add_option("path", o->path, "The directory, from the root of the volume")->required(); };
+  const auto path = [&](CLI::App* command) {
+    command->add_option("path", o->path, "The directory, from the root of the volume")->required();
+  };
 
   CLI::App* command = group->add_subcommand("set", "Limit all that is below a directory");
   path(command);

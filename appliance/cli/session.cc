@@ -21,7 +21,12 @@ std::string base64_decoded(std::string_view text) {
   unsigned word = 0;
   int bits = 0;
   for (const char c : text) {
-    const unsigned value = c >= 'A' && c <= 'Z' ? static_cast<unsigned>(c - 'A') : c >= 'a' && c <= 'z' ? static_cast<unsigned>(c - 'a') + 26 : c >= '0' && c <= '9' ? static_cast<unsigned>(c - '0') + 52 : c == '+' ? 62 : c == '/' ? 63 : 64;
+    const unsigned value = c >= 'A' && c <= 'Z'   ? static_cast<unsigned>(c - 'A')
+                           : c >= 'a' && c <= 'z' ? static_cast<unsigned>(c - 'a') + 26
+                           : c >= '0' && c <= '9' ? static_cast<unsigned>(c - '0') + 52
+                           : c == '+'             ? 62
+                           : c == '/'             ? 63
+                                                  : 64;
     if (value == 64) break;
     word = (word << 6 | value) & 0xffffff;
     bits += 6;
@@ -58,12 +63,15 @@ Result<AdminClient> Session::connect() const {
     STOA_TRY(folder, data_folder());
     STOA_TRY(holder, appliance::lock_holder(folder));
     if (!holder) {
-      return fail(Errc::kShutdown, "no stoad is running for the data folder " + folder.path + "; start it (stoad --data " + folder.path + "), or name another folder with --data");
+      return fail(Errc::kShutdown, "no stoad is running for the data folder " + folder.path +
+                                       "; start it (stoad --data " + folder.path +
+                                       "), or name another folder with --data");
     }
     STOA_TRY(run, appliance::read_run_record(folder));
     address.url = run.admin_url;
     address.socket = run.admin_socket;
-    if (!address.socket.empty() && access(address.socket.c_str(), W_OK) != 0 && !address.url.empty()) address.socket.clear();
+    if (!address.socket.empty() && access(address.socket.c_str(), W_OK) != 0 && !address.url.empty())
+      address.socket.clear();
     if (address.token.empty()) {
       STOA_TRY(token, appliance::load_token(folder));
       address.token = token;
@@ -134,10 +142,17 @@ void build_app(CLI::App& app, Session& session) {
   app.fallthrough();
   app.set_help_all_flag("--help-all", "Print the help of all commands and exit");
   app.add_flag("--json", session.json, "Print JSON, for scripts");
-  app.add_option("--data", session.data, "The data folder (default: $STOA_DATA, or that of the configuration, or the user's XDG data folder)")->type_name("DIR");
-  app.add_option("--config", session.config, "The configuration file that names the data folder (default: /etc/stoa/stoad.toml)")->type_name("FILE");
-  app.add_option("--server", session.server, "The admin interface to talk to, instead of that of the data folder")->type_name("URL");
-  app.add_option("--token-file", session.token_file, "The file with the admin token (default: admin.token in the data folder)")->type_name("FILE");
+  app.add_option("--data", session.data,
+                 "The data folder (default: $STOA_DATA, or that of the configuration, or the user's XDG data folder)")
+      ->type_name("DIR");
+  app.add_option("--config", session.config,
+                 "The configuration file that names the data folder (default: /etc/stoa/stoad.toml)")
+      ->type_name("FILE");
+  app.add_option("--server", session.server, "The admin interface to talk to, instead of that of the data folder")
+      ->type_name("URL");
+  app.add_option("--token-file", session.token_file,
+                 "The file with the admin token (default: admin.token in the data folder)")
+      ->type_name("FILE");
   add_volume_commands(app, session);
   add_export_commands(app, session);
   add_user_commands(app, session);

@@ -21,20 +21,29 @@ Outcome status(const Session& session) {
     const Json& volume = s["volume"];
     const Json& usage = volume["usage"];
     std::printf("state      %s\n", s["healthy"].get<bool>() ? "healthy" : "DAMAGED (see below)");
-    std::printf("stoad      version %s, process %d, since %s\n", s["version"].get<std::string>().c_str(), s["pid"].get<int>(), s["started"].get<std::string>().substr(0, 19).c_str());
-    std::printf("data       %s (metadata in %s)\n", s["data"].get<std::string>().c_str(), s["engine"].get<std::string>().c_str());
-    std::printf("volume     %s, id %s\n", volume["name"].get<std::string>().c_str(), volume["id"].get<std::string>().c_str());
-    std::printf("holds      %s in %lld files and %lld directories\n", appliance::round_bytes(usage["bytes"].get<std::uint64_t>()).c_str(), usage["files"].get<long long>(),
+    std::printf("stoad      version %s, process %d, since %s\n", s["version"].get<std::string>().c_str(),
+                s["pid"].get<int>(), s["started"].get<std::string>().substr(0, 19).c_str());
+    std::printf("data       %s (metadata in %s)\n", s["data"].get<std::string>().c_str(),
+                s["engine"].get<std::string>().c_str());
+    std::printf("volume     %s, id %s\n", volume["name"].get<std::string>().c_str(),
+                volume["id"].get<std::string>().c_str());
+    std::printf("holds      %s in %lld files and %lld directories\n",
+                appliance::round_bytes(usage["bytes"].get<std::uint64_t>()).c_str(), usage["files"].get<long long>(),
                 usage["directories"].get<long long>());
-    std::printf("space      %s free of %s\n", appliance::round_bytes(volume["space"]["free"].get<std::uint64_t>()).c_str(), appliance::round_bytes(volume["space"]["total"].get<std::uint64_t>()).c_str());
+    std::printf("space      %s free of %s\n",
+                appliance::round_bytes(volume["space"]["free"].get<std::uint64_t>()).c_str(),
+                appliance::round_bytes(volume["space"]["total"].get<std::uint64_t>()).c_str());
     for (const Json& door : s["doors"]) {
-      std::printf("door       %s: %s\n", door["name"].get<std::string>().c_str(), door["open"].get<bool>() ? door["address"].get<std::string>().c_str() : "closed");
+      std::printf("door       %s: %s\n", door["name"].get<std::string>().c_str(),
+                  door["open"].get<bool>() ? door["address"].get<std::string>().c_str() : "closed");
     }
     for (const Json& folder : s["data_directories"]) {
-      std::printf("folder     %s: %s, %s free\n", folder["path"].get<std::string>().c_str(), folder["ok"].get<bool>() ? "ok" : folder["problem"].get<std::string>().c_str(),
+      std::printf("folder     %s: %s, %s free\n", folder["path"].get<std::string>().c_str(),
+                  folder["ok"].get<bool>() ? "ok" : folder["problem"].get<std::string>().c_str(),
                   appliance::round_bytes(folder["free"].get<std::uint64_t>()).c_str());
     }
-    for (const Json& sentence : s["damage"]) std::printf("damage     %s\n", printable(sentence.get<std::string>()).c_str());
+    for (const Json& sentence : s["damage"])
+      std::printf("damage     %s\n", printable(sentence.get<std::string>()).c_str());
   });
   return kDone;
 }
@@ -45,13 +54,17 @@ struct CheckOptions {
 };
 
 void show_progress(std::uint64_t done, std::uint64_t total) {
-  std::fprintf(stderr, "\rchecked %llu of %llu", static_cast<unsigned long long>(done), static_cast<unsigned long long>(total));
+  std::fprintf(stderr, "\rchecked %llu of %llu", static_cast<unsigned long long>(done),
+               static_cast<unsigned long long>(total));
 }
 
 void print_report(const Json& report) {
-  std::printf("%llu inodes, %llu directories, %llu files, %llu blobs, %s\n", report["inodes"].get<unsigned long long>(), report["directories"].get<unsigned long long>(),
-              report["files"].get<unsigned long long>(), report["blobs"].get<unsigned long long>(), appliance::round_bytes(report["bytes"].get<std::uint64_t>()).c_str());
-  for (const Json& problem : report["problems"]) std::printf("problem: %s\n", printable(problem.get<std::string>()).c_str());
+  std::printf("%llu inodes, %llu directories, %llu files, %llu blobs, %s\n", report["inodes"].get<unsigned long long>(),
+              report["directories"].get<unsigned long long>(), report["files"].get<unsigned long long>(),
+              report["blobs"].get<unsigned long long>(),
+              appliance::round_bytes(report["bytes"].get<std::uint64_t>()).c_str());
+  for (const Json& problem : report["problems"])
+    std::printf("problem: %s\n", printable(problem.get<std::string>()).c_str());
   const auto count = report["problem_count"].get<unsigned long long>();
   if (count == 0) {
     std::printf("No problem was found.\n");
@@ -72,7 +85,8 @@ Outcome online_check(const Session& session, const CheckOptions& options, bool p
     if (progress) show_progress(job["done"].get<std::uint64_t>(), job["total"].get<std::uint64_t>());
   }
   if (progress) std::fprintf(stderr, "\n");
-  if (job["state"] == "failed") return fail(Errc::kIo, "the check could not be finished: " + job["error"].get<std::string>());
+  if (job["state"] == "failed")
+    return fail(Errc::kIo, "the check could not be finished: " + job["error"].get<std::string>());
   const Json report = job["report"];
   session.print(report, [&] { print_report(report); });
   return report["ok"].get<bool>() ? kDone : kProblemsFound;
@@ -80,10 +94,17 @@ Outcome online_check(const Session& session, const CheckOptions& options, bool p
 
 Outcome offline_check(const Session& session, const CheckOptions& options, bool progress) {
   STOA_TRY(folder, session.data_folder());
-  STOA_TRY(report, appliance::check_offline(folder, session.config, options.read_data, progress ? show_progress : nullptr));
+  STOA_TRY(report,
+           appliance::check_offline(folder, session.config, options.read_data, progress ? show_progress : nullptr));
   if (progress) std::fprintf(stderr, "\n");
-  const Json json{{"ok", report.ok()},     {"inodes", report.inodes}, {"directories", report.directories}, {"files", report.files},
-                  {"blobs", report.blobs}, {"bytes", report.bytes},   {"problems", report.problems},       {"problem_count", report.problem_count}};
+  const Json json{{"ok", report.ok()},
+                  {"inodes", report.inodes},
+                  {"directories", report.directories},
+                  {"files", report.files},
+                  {"blobs", report.blobs},
+                  {"bytes", report.bytes},
+                  {"problems", report.problems},
+                  {"problem_count", report.problem_count}};
   session.print(json, [&] { print_report(json); });
   return report.ok() ? kDone : kProblemsFound;
 }
@@ -116,7 +137,8 @@ void add_status_commands(CLI::App& app, Session& session) {
   command->callback([&session] { session.command = [&session] { return status(session); }; });
 
   const auto o = std::make_shared<CheckOptions>();
-  command = app.add_subcommand("check", "Verify the volume: through stoad when it runs, else by opening the data folder");
+  command =
+      app.add_subcommand("check", "Verify the volume: through stoad when it runs, else by opening the data folder");
   command->add_flag("--read-data", o->read_data, "Verify the checksum of all content, too");
   command->add_flag("--quiet", o->quiet, "Show no progress");
   command->callback([&session, o] { session.command = [&session, o] { return check(session, *o); }; });

@@ -40,11 +40,13 @@ Outcome du(const Session& session, const Options& options) {
     Table table({"BYTES", "FILES", "DIRECTORIES", "PATH"});
     const auto row = [&](const Json& usage, const std::string& path) {
       const auto bytes = usage["bytes"].get<std::uint64_t>();
-      table.add({options.exact ? std::to_string(bytes) : appliance::round_bytes(bytes), std::to_string(usage["files"].get<std::int64_t>()), std::to_string(usage["directories"].get<std::int64_t>()),
-                 printable(path)});
+      table.add({options.exact ? std::to_string(bytes) : appliance::round_bytes(bytes),
+                 std::to_string(usage["files"].get<std::int64_t>()),
+                 std::to_string(usage["directories"].get<std::int64_t>()), printable(path)});
     };
     const std::string base = options.path.ends_with('/') ? options.path : options.path + "/";
-    for (const Json& child : reply.value("children", Json::array())) row(child["usage"], base + bytes_of(child, "name"));
+    for (const Json& child : reply.value("children", Json::array()))
+      row(child["usage"], base + bytes_of(child, "name"));
     row(reply["usage"], options.path);
     table.print();
   });
@@ -73,8 +75,10 @@ Outcome ls(const Session& session, const Options& options) {
     }
     Table table({"TYPE", "MODE", "LINKS", "UID", "GID", "SIZE", "MODIFIED", "NAME"});
     for (const Json& e : reply["entries"]) {
-      table.add({std::string(1, type_letter(e["type"].get<std::string>())), e.value("mode", ""), std::to_string(e.value("links", 0u)), std::to_string(e.value("uid", 0u)), std::to_string(e.value("gid", 0u)),
-                 std::to_string(e.value("size", std::uint64_t{0})), e.value("mtime", "").substr(0, 19), printable(bytes_of(e, "name"))});
+      table.add({std::string(1, type_letter(e["type"].get<std::string>())), e.value("mode", ""),
+                 std::to_string(e.value("links", 0u)), std::to_string(e.value("uid", 0u)),
+                 std::to_string(e.value("gid", 0u)), std::to_string(e.value("size", std::uint64_t{0})),
+                 e.value("mtime", "").substr(0, 19), printable(bytes_of(e, "name"))});
     }
     table.print();
   });
@@ -87,7 +91,8 @@ Outcome stat(const Session& session, const Options& options) {
   session.print(reply, [&] {
     std::printf("path       %s\n", printable(bytes_of(reply, "path")).c_str());
     if (reply.contains("target")) std::printf("target     %s\n", printable(bytes_of(reply, "target")).c_str());
-    for (const char* member : {"type", "id", "generation", "mode", "links", "uid", "gid", "size", "allocated", "atime", "mtime", "ctime", "btime", "change", "data_version"}) {
+    for (const char* member : {"type", "id", "generation", "mode", "links", "uid", "gid", "size", "allocated", "atime",
+                               "mtime", "ctime", "btime", "change", "data_version"}) {
       const Json& value = reply[member];
       std::printf("%-10s %s\n", member, value.is_string() ? value.get<std::string>().c_str() : value.dump().c_str());
     }
@@ -99,7 +104,8 @@ Outcome stat(const Session& session, const Options& options) {
 
 void add_tree_commands(CLI::App& app, Session& session) {
   const auto o = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("du", "Show what a directory holds, with all below; takes no longer on a large tree");
+  CLI::App* command =
+      app.add_subcommand("du", "Show what a directory holds, with all below; takes no longer on a large tree");
   command->add_option("path", o->path, "The directory, from the root of the volume (default: /)");
   command->add_flag("-c,--children", o->children, "Show each directory right below it, too");
   command->add_flag("-b,--exact", o->exact, "Print exact numbers of bytes");

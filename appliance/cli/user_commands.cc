@@ -15,7 +15,9 @@ struct Options {
   bool key = false;
 };
 
-std::string user_path(const Options& options) { return "/v1/users/" + percent_encode(options.name); }
+std::string user_path(const Options& options) {
+  return "/v1/users/" + percent_encode(options.name);
+}
 
 void fill_key(const Options& options, Json& body) {
   if (!options.access_key.empty()) body["access_key"] = options.access_key;
@@ -30,19 +32,22 @@ void fill_ids(const Options& options, Json& body) {
 
 std::string group_text(const Json& user) {
   std::string out;
-  for (const Json& group : user["groups"]) out.append(out.empty() ? "" : ",").append(std::to_string(group.get<std::uint32_t>()));
+  for (const Json& group : user["groups"])
+    out.append(out.empty() ? "" : ",").append(std::to_string(group.get<std::uint32_t>()));
   return out;
 }
 
 void print_key(const Json& key) {
-  std::printf("access key  %s\nsecret key  %s\n", key["access_key"].get<std::string>().c_str(), key["secret_key"].get<std::string>().c_str());
+  std::printf("access key  %s\nsecret key  %s\n", key["access_key"].get<std::string>().c_str(),
+              key["secret_key"].get<std::string>().c_str());
 }
 
 void print_user(const Json& user) {
-  std::printf("name    %s\nuid     %u\ngid     %u\ngroups  %s\n", user["name"].get<std::string>().c_str(), user["uid"].get<std::uint32_t>(), user["gid"].get<std::uint32_t>(),
-              group_text(user).c_str());
+  std::printf("name    %s\nuid     %u\ngid     %u\ngroups  %s\n", user["name"].get<std::string>().c_str(),
+              user["uid"].get<std::uint32_t>(), user["gid"].get<std::uint32_t>(), group_text(user).c_str());
   for (const Json& key : user["keys"]) {
-    std::printf("key     %s%s\n", key["access_key"].get<std::string>().c_str(), key["enabled"].get<bool>() ? "" : " (disabled)");
+    std::printf("key     %s%s\n", key["access_key"].get<std::string>().c_str(),
+                key["enabled"].get<bool>() ? "" : " (disabled)");
   }
 }
 
@@ -68,7 +73,8 @@ Outcome list(const Session& session) {
   session.print(reply, [&] {
     Table table({"NAME", "UID", "GID", "GROUPS", "KEYS"});
     for (const Json& user : reply["users"]) {
-      table.add({user["name"].get<std::string>(), std::to_string(user["uid"].get<std::uint32_t>()), std::to_string(user["gid"].get<std::uint32_t>()), group_text(user),
+      table.add({user["name"].get<std::string>(), std::to_string(user["uid"].get<std::uint32_t>()),
+                 std::to_string(user["gid"].get<std::uint32_t>()), group_text(user),
                  std::to_string(user["keys"].size())});
     }
     table.print();
@@ -97,7 +103,8 @@ Outcome remove(const Session& session, const Options& options) {
   STOA_TRY(client, session.connect());
   STOA_TRY(reply, client.remove(user_path(options)));
   static_cast<void>(reply);
-  session.print(Json{{"removed", options.name}}, [&] { std::printf("User %s is removed; files keep their uid.\n", options.name.c_str()); });
+  session.print(Json{{"removed", options.name}},
+                [&] { std::printf("User %s is removed; files keep their uid.\n", options.name.c_str()); });
   return kDone;
 }
 
@@ -116,7 +123,8 @@ Outcome key_list(const Session& session, const Options& options) {
   session.print(reply, [&] {
     Table table({"ACCESS KEY", "SECRET KEY", "STATE"});
     for (const Json& key : reply["keys"]) {
-      table.add({key["access_key"].get<std::string>(), key["secret_key"].get<std::string>(), key["enabled"].get<bool>() ? "enabled" : "disabled"});
+      table.add({key["access_key"].get<std::string>(), key["secret_key"].get<std::string>(),
+                 key["enabled"].get<bool>() ? "enabled" : "disabled"});
     }
     table.print();
   });
@@ -127,33 +135,44 @@ Outcome key_remove(const Session& session, const Options& options) {
   STOA_TRY(client, session.connect());
   STOA_TRY(reply, client.remove(user_path(options) + "/keys/" + percent_encode(options.access_key)));
   static_cast<void>(reply);
-  session.print(Json{{"removed", options.access_key}}, [&] { std::printf("Key %s is removed.\n", options.access_key.c_str()); });
+  session.print(Json{{"removed", options.access_key}},
+                [&] { std::printf("Key %s is removed.\n", options.access_key.c_str()); });
   return kDone;
 }
 
 Outcome key_enable(const Session& session, const Options& options, bool enabled) {
   STOA_TRY(client, session.connect());
-  STOA_TRY(reply, client.patch(user_path(options) + "/keys/" + percent_encode(options.access_key), Json{{"enabled", enabled}}));
-  session.print(reply, [&] { std::printf("Key %s is %s.\n", options.access_key.c_str(), enabled ? "enabled" : "disabled"); });
+  STOA_TRY(reply, client.patch(user_path(options) + "/keys/" + percent_encode(options.access_key),
+                               Json{{"enabled", enabled}}));
+  session.print(reply,
+                [&] { std::printf("Key %s is %s.\n", options.access_key.c_str(), enabled ? "enabled" : "disabled"); });
   return kDone;
 }
 
 void add_id_options(CLI::App* command, const std::shared_ptr<Options>& o) {
-  command->add_option("--uid", o->uid, "The user's number (default for a new user: the first free one from 1000)")->type_name("UID");
-  command->add_option("--gid", o->gid, "The number of the user's group (default for a new user: the uid)")->type_name("GID");
+  command->add_option("--uid", o->uid, "The user's number (default for a new user: the first free one from 1000)")
+      ->type_name("UID");
+  command->add_option("--gid", o->gid, "The number of the user's group (default for a new user: the uid)")
+      ->type_name("GID");
   command->add_option("--group", o->groups, "A further group; may be repeated")->type_name("GID")->delimiter(',');
 }
 
 void add_key_options(CLI::App* command, const std::shared_ptr<Options>& o) {
-  command->add_option("--access-key", o->access_key, "Use this access key instead of a fresh one; needs --secret-key")->type_name("KEY");
-  command->add_option("--secret-key", o->secret_key, "The secret of --access-key; other users of this machine can see it in the list of processes")->type_name("SECRET");
+  command->add_option("--access-key", o->access_key, "Use this access key instead of a fresh one; needs --secret-key")
+      ->type_name("KEY");
+  command
+      ->add_option("--secret-key", o->secret_key,
+                   "The secret of --access-key; other users of this machine can see it in the list of processes")
+      ->type_name("SECRET");
 }
 
 void add_key_commands(CLI::App* group, Session& session, const std::shared_ptr<Options>& o) {
   CLI::App* keys = group->add_subcommand("key", "The S3 keys of a user");
   keys->require_subcommand(1);
   const auto name = [&](CLI::App* command) { command->add_option("name", o->name, "The user's name")->required(); };
-  const auto access = [&](CLI::App* command) { command->add_option("access_key", o->access_key, "The access key")->required(); };
+  const auto access = [&](CLI::App* command) {
+    command->add_option("access_key", o->access_key, "The access key")->required();
+  };
 
   CLI::App* command = keys->add_subcommand("add", "Give a user another key pair");
   name(command);

@@ -11,7 +11,9 @@ Outcome create(const Session& session, const std::string& name) {
   STOA_TRY(folder, session.data_folder());
   STOA_TRY(made, appliance::create_volume(folder, session.config, name));
   const Json json{{"data", made}, {"name", name}};
-  session.print(json, [&] { std::printf("Volume %s is made in %s. Start it with: stoad --data %s\n", name.c_str(), made.c_str(), made.c_str()); });
+  session.print(json, [&] {
+    std::printf("Volume %s is made in %s. Start it with: stoad --data %s\n", name.c_str(), made.c_str(), made.c_str());
+  });
   return kDone;
 }
 
@@ -19,10 +21,13 @@ Outcome info(const Session& session) {
   STOA_TRY(client, session.connect());
   STOA_TRY(volume, client.get("/v1/volume"));
   session.print(volume, [&] {
-    std::printf("name         %s\nid           %s\ncreated      %s\n", volume["name"].get<std::string>().c_str(), volume["id"].get<std::string>().c_str(), volume["created"].get<std::string>().c_str());
+    std::printf("name         %s\nid           %s\ncreated      %s\n", volume["name"].get<std::string>().c_str(),
+                volume["id"].get<std::string>().c_str(), volume["created"].get<std::string>().c_str());
     std::printf("bytes        %s\n", appliance::round_bytes(volume["usage"]["bytes"].get<std::uint64_t>()).c_str());
-    std::printf("files        %lld\ndirectories  %lld\n", volume["usage"]["files"].get<long long>(), volume["usage"]["directories"].get<long long>());
-    std::printf("free space   %s of %s\n", appliance::round_bytes(volume["space"]["free"].get<std::uint64_t>()).c_str(), appliance::round_bytes(volume["space"]["total"].get<std::uint64_t>()).c_str());
+    std::printf("files        %lld\ndirectories  %lld\n", volume["usage"]["files"].get<long long>(),
+                volume["usage"]["directories"].get<long long>());
+    std::printf("free space   %s of %s\n", appliance::round_bytes(volume["space"]["free"].get<std::uint64_t>()).c_str(),
+                appliance::round_bytes(volume["space"]["total"].get<std::uint64_t>()).c_str());
   });
   return kDone;
 }
@@ -34,7 +39,8 @@ void add_volume_commands(CLI::App& app, Session& session) {
   group->require_subcommand(1);
 
   const auto name = std::make_shared<std::string>("stoa");
-  CLI::App* command = group->add_subcommand("create", "Make an empty volume in the data folder; stoad must not run there");
+  CLI::App* command =
+      group->add_subcommand("create", "Make an empty volume in the data folder; stoad must not run there");
   command->add_option("--name", *name, "The volume's name (default: stoa)")->type_name("NAME");
   command->callback([&session, name] { session.command = [&session, name] { return create(session, *name); }; });
 

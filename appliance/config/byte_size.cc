@@ -11,7 +11,8 @@ namespace {
 constexpr std::string_view kLetters = "KMGTPE";
 
 std::unexpected<Error> refuse(std::string_view text) {
-  return fail(Errc::kInvalid, "'" + std::string(text) + "' is not a size; write a number of bytes or one such as 512KiB, 64MiB, 2TB");
+  return fail(Errc::kInvalid,
+              "'" + std::string(text) + "' is not a size; write a number of bytes or one such as 512KiB, 64MiB, 2TB");
 }
 
 }  // namespace
@@ -61,8 +62,11 @@ std::string round_bytes(std::uint64_t bytes) {
     ++power;
   }
   std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), value < 10 ? "%.2f %ciB" : value < 100 ? "%.1f %ciB" : "%.0f %ciB", value,
-                kLetters[power - 1]);
+  std::snprintf(text.data(), text.size(),
+                value < 10    ? "%.2f %ciB"
+                : value < 100 ? "%.1f %ciB"
+                              : "%.0f %ciB",
+                value, kLetters[power - 1]);
   return text.data();
 }
 

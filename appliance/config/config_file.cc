@@ -28,11 +28,16 @@ class Problems {
 
 std::string_view wanted_form(KeyForm form) {
   switch (form) {
-    case KeyForm::kFlag: return "true or false";
-    case KeyForm::kNumber: return "a whole number";
-    case KeyForm::kBytes: return "a number of bytes or a size in quotes, such as \"64MiB\"";
-    case KeyForm::kText: return "text in quotes";
-    case KeyForm::kTexts: return "a list of texts, such as [\"/a\", \"/b\"]";
+    case KeyForm::kFlag:
+      return "true or false";
+    case KeyForm::kNumber:
+      return "a whole number";
+    case KeyForm::kBytes:
+      return "a number of bytes or a size in quotes, such as \"64MiB\"";
+    case KeyForm::kText:
+      return "text in quotes";
+    case KeyForm::kTexts:
+      return "a list of texts, such as [\"/a\", \"/b\"]";
   }
   return "";
 }

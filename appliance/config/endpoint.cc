@@ -11,7 +11,9 @@ std::string Endpoint::to_text() const {
   return (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
-bool Endpoint::is_loopback() const { return host.starts_with("127.") || host == "::1"; }
+bool Endpoint::is_loopback() const {
+  return host.starts_with("127.") || host == "::1";
+}
 
 Result<Endpoint> parse_endpoint(std::string_view text) {
   const auto refuse = [&](std::string_view why) {

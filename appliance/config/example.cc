@@ -23,7 +23,8 @@ std::string example_config() {
   const Config defaults;
   std::string out =
       "# Configuration of stoad. Every key is shown with its default; what is left out has that default.\n"
-      "# Each key is a flag of stoad as well: nfs.listen is --nfs-listen. Sizes: \"64MiB\", \"2TB\" or a number of bytes.\n"
+      "# Each key is a flag of stoad as well: nfs.listen is --nfs-listen. Sizes: \"64MiB\", \"2TB\" or a number of "
+      "bytes.\n"
       "# Written by `stoad --print-example-config`.\n";
   std::string_view section;
   for (const ConfigKey& key : config_keys()) {

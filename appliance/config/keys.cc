@@ -13,14 +13,18 @@ namespace {
 
 using Check = Status (*)(const std::string&);
 
-Status any_text(const std::string&) { return {}; }
+Status any_text(const std::string&) {
+  return {};
+}
 
 Status endpoint_text(const std::string& text) {
   STOA_TRY(parsed, parse_endpoint(text));
   static_cast<void>(parsed);
   return {};
 }
-Status endpoint_or_empty(const std::string& text) { return text.empty() ? Status{} : endpoint_text(text); }
+Status endpoint_or_empty(const std::string& text) {
+  return text.empty() ? Status{} : endpoint_text(text);
+}
 
 Status absolute_or_empty(const std::string& text) {
   if (text.empty() || text.front() == '/') return {};
@@ -42,15 +46,21 @@ Status engine_text(const std::string& text) {
 }
 
 Status mode_text(const std::string& text) {
-  const bool octal = text.size() >= 3 && text.size() <= 4 && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '7'; });
+  const bool octal =
+      text.size() >= 3 && text.size() <= 4 && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '7'; });
   if (octal) return {};
-  return fail(Errc::kInvalid, "'" + text + "' is not a file mode; write three or four octal digits in quotes, such as \"0660\"");
+  return fail(Errc::kInvalid,
+              "'" + text + "' is not a file mode; write three or four octal digits in quotes, such as \"0660\"");
 }
 
 template <class Member>
 ConfigKey text(std::string_view section, std::string_view name, Member member, Check check, std::string_view help,
                bool reloadable = false) {
-  return {section, name, KeyForm::kText, reloadable, help,
+  return {section,
+          name,
+          KeyForm::kText,
+          reloadable,
+          help,
           [member](const Config& c) -> KeyValue { return member(const_cast<Config&>(c)); },
           [member, check](Config& c, KeyValue value) -> Status {
             STOA_CHECK_OK(check(std::get<std::string>(value)));
@@ -61,7 +71,11 @@ ConfigKey text(std::string_view section, std::string_view name, Member member, C
 
 template <class Member>
 ConfigKey flag(std::string_view section, std::string_view name, Member member, std::string_view help) {
-  return {section, name, KeyForm::kFlag, false, help,
+  return {section,
+          name,
+          KeyForm::kFlag,
+          false,
+          help,
           [member](const Config& c) -> KeyValue { return member(const_cast<Config&>(c)); },
           [member](Config& c, KeyValue value) -> Status {
             member(c) = std::get<bool>(value);
@@ -77,14 +91,20 @@ struct Range {
 template <class Member>
 ConfigKey number(std::string_view section, std::string_view name, KeyForm form, Member member, Range range,
                  std::string_view help) {
-  return {section, name, form, false, help,
+  return {section,
+          name,
+          form,
+          false,
+          help,
           [member](const Config& c) -> KeyValue { return member(const_cast<Config&>(c)); },
           [member, range, form](Config& c, KeyValue value) -> Status {
             const std::uint64_t n = std::get<std::uint64_t>(value);
-            const auto show = [form](std::uint64_t v) { return form == KeyForm::kBytes ? exact_bytes(v) : std::to_string(v); };
+            const auto show = [form](std::uint64_t v) {
+              return form == KeyForm::kBytes ? exact_bytes(v) : std::to_string(v);
+            };
             if (n < range.low || n > range.high) {
-              return fail(Errc::kInvalid, show(n) + " is out of range; it must lie between " + show(range.low) + " and " +
-                                              show(range.high));
+              return fail(Errc::kInvalid, show(n) + " is out of range; it must lie between " + show(range.low) +
+                                              " and " + show(range.high));
             }
             member(c) = n;
             return {};
@@ -92,7 +112,10 @@ ConfigKey number(std::string_view section, std::string_view name, KeyForm form, 
 }
 
 ConfigKey blob_directories_key() {
-  return {"", "blob_directories", KeyForm::kTexts, false,
+  return {"",
+          "blob_directories",
+          KeyForm::kTexts,
+          false,
           "Folders that hold file content, each best on a disk of its own; new content goes where there is most room. "
           "Empty: the folder `blobs` in the data folder. Folders may be added later, never taken away.",
           [](const Config& c) -> KeyValue { return c.blob_directories; },
@@ -108,14 +131,15 @@ ConfigKey blob_directories_key() {
 }
 
 // Accessors are lambdas because a pointer to a member of a nested struct has no short form.
-#define STOA_MEMBER(path) [](Config & c) -> auto& { return c.path; }
+#define STOA_MEMBER(path) [](Config& c) -> auto& { return c.path; }
 
 std::vector<ConfigKey> make_keys() {
   constexpr std::uint64_t kMiB = 1u << 20;
   constexpr std::uint64_t kTiB = std::uint64_t{1} << 40;
   return {
       text("", "data", STOA_MEMBER(data), absolute_or_empty,
-           "The data folder: metadata, content, the admin token and the lock. Empty: `stoa` in the user's XDG data folder."),
+           "The data folder: metadata, content, the admin token and the lock. Empty: `stoa` in the user's XDG data "
+           "folder."),
       blob_directories_key(),
       text("", "engine", STOA_MEMBER(engine), engine_text,
            "Where metadata lives: `rocksdb`, or `memory`, which forgets everything at the end and is for tests only."),
@@ -125,20 +149,21 @@ std::vector<ConfigKey> make_keys() {
       text("log", "level", STOA_MEMBER(log.level), log_level_text,
            "The least important lines that are written: debug, info, warning or error.", true),
       text("log", "file", STOA_MEMBER(log.file), absolute_or_empty,
-           "The file that log lines are appended to; opened again on SIGHUP. Empty: standard error, which systemd hands to "
+           "The file that log lines are appended to; opened again on SIGHUP. Empty: standard error, which systemd "
+           "hands to "
            "the journal.",
            true),
 
       number("volume", "inline_bytes_max", KeyForm::kBytes, STOA_MEMBER(volume.inline_bytes_max), {0, 64u << 10},
              "Files up to this size are kept inside the metadata: one write and one sync make them durable."),
-      number("volume", "cached_inodes_max", KeyForm::kNumber, STOA_MEMBER(volume.cached_inodes_max), {1000, 100'000'000},
-             "How many inodes stay in memory. Each takes about 600 bytes."),
+      number("volume", "cached_inodes_max", KeyForm::kNumber, STOA_MEMBER(volume.cached_inodes_max),
+             {1000, 100'000'000}, "How many inodes stay in memory. Each takes about 600 bytes."),
       number("volume", "block_cache_bytes", KeyForm::kBytes, STOA_MEMBER(volume.block_cache_bytes), {kMiB, kTiB},
              "Memory for the metadata engine's cache of uncompressed blocks."),
       number("volume", "lazy_attributes_ms", KeyForm::kNumber, STOA_MEMBER(volume.lazy_attributes_ms), {10, 600'000},
              "Sizes and times of writes that asked for no durability reach the disk within this many milliseconds."),
-      number("volume", "scrub_bytes_per_second", KeyForm::kBytes, STOA_MEMBER(volume.scrub_bytes_per_second), {0, 4095 * kMiB},
-             "How fast stored checksums are verified in the background. 0: not at all."),
+      number("volume", "scrub_bytes_per_second", KeyForm::kBytes, STOA_MEMBER(volume.scrub_bytes_per_second),
+             {0, 4095 * kMiB}, "How fast stored checksums are verified in the background. 0: not at all."),
 
       flag("nfs", "enabled", STOA_MEMBER(nfs.enabled), "Whether the NFSv3 door opens at all."),
       text("nfs", "listen", STOA_MEMBER(nfs.listen), endpoint_text,
@@ -158,9 +183,11 @@ std::vector<ConfigKey> make_keys() {
       text("s3", "region", STOA_MEMBER(s3.region), any_text,
            "The region that GetBucketLocation answers and that signatures are checked against."),
       text("s3", "domain", STOA_MEMBER(s3.domain), any_text,
-           "With `s3.example.org` here, http://BUCKET.s3.example.org/KEY works beside http://s3.example.org/BUCKET/KEY."),
+           "With `s3.example.org` here, http://BUCKET.s3.example.org/KEY works beside "
+           "http://s3.example.org/BUCKET/KEY."),
       text("s3", "tls_certificate", STOA_MEMBER(s3.tls_certificate), absolute_or_empty,
-           "A PEM file with the certificate chain; S3 is then HTTPS. Needs tls_key. The files are read again on reload."),
+           "A PEM file with the certificate chain; S3 is then HTTPS. Needs tls_key. The files are read again on "
+           "reload."),
       text("s3", "tls_key", STOA_MEMBER(s3.tls_key), absolute_or_empty, "A PEM file with the private key."),
       text("s3", "bucket_directory", STOA_MEMBER(s3.bucket_directory), absolute_path,
            "The directory of the volume in which CreateBucket makes directories."),
@@ -260,7 +287,8 @@ Result<KeyValue> parse_value(const ConfigKey& key, std::string_view text) {
       STOA_TRY(bytes, parse_bytes(text));
       return KeyValue(bytes);
     }
-    case KeyForm::kText: return KeyValue(std::string(text));
+    case KeyForm::kText:
+      return KeyValue(std::string(text));
     case KeyForm::kTexts: {
       std::vector<std::string> texts;
       while (!text.empty()) {
@@ -287,10 +315,14 @@ std::string quote(std::string_view text) {
 
 std::string to_toml(const ConfigKey& key, const KeyValue& value) {
   switch (key.form) {
-    case KeyForm::kFlag: return std::get<bool>(value) ? "true" : "false";
-    case KeyForm::kNumber: return std::to_string(std::get<std::uint64_t>(value));
-    case KeyForm::kBytes: return quote(exact_bytes(std::get<std::uint64_t>(value)));
-    case KeyForm::kText: return quote(std::get<std::string>(value));
+    case KeyForm::kFlag:
+      return std::get<bool>(value) ? "true" : "false";
+    case KeyForm::kNumber:
+      return std::to_string(std::get<std::uint64_t>(value));
+    case KeyForm::kBytes:
+      return quote(exact_bytes(std::get<std::uint64_t>(value)));
+    case KeyForm::kText:
+      return quote(std::get<std::string>(value));
     case KeyForm::kTexts: {
       std::string out = "[";
       for (const std::string& text : std::get<std::vector<std::string>>(value)) {

@@ -21,8 +21,8 @@ struct ConfigKey {
   std::string_view section;  // empty: top of the file
   std::string_view name;
   KeyForm form;
-  bool reloadable;           // taken over on SIGHUP; others need a restart
-  std::string_view help;     // sentences, for the example file and the man page
+  bool reloadable;        // taken over on SIGHUP; others need a restart
+  std::string_view help;  // sentences, for the example file and the man page
   std::function<KeyValue(const Config&)> get;
   std::function<Status(Config&, KeyValue)> set;  // kInvalid with the reason
 

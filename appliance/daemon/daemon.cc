@@ -1,7 +1,7 @@
 #include "appliance/daemon/daemon.h"
 
-#include <csignal>
 #include <unistd.h>
+#include <csignal>
 
 #include <cerrno>
 #include <charconv>
@@ -38,7 +38,8 @@ sigset_t awaited_signals() {
 
 }  // namespace
 
-Result<std::unique_ptr<Daemon>> Daemon::start(const ConfigSource& source, const Config& config, const DataFolder& folder, FolderLock lock) {
+Result<std::unique_ptr<Daemon>> Daemon::start(const ConfigSource& source, const Config& config,
+                                              const DataFolder& folder, FolderLock lock) {
   std::unique_ptr<Daemon> daemon(new Daemon(source, config, folder, std::move(lock)));
   STOA_CHECK_OK(daemon->open());
   return daemon;
@@ -110,7 +111,9 @@ Status Daemon::open_doors() {
     STOA_TRY(endpoint, parse_endpoint(config_.admin.listen));
     options.host = endpoint.host;
     options.port = endpoint.port;
-    if (!endpoint.is_loopback()) log_warning("stoad", "the admin interface is open to the network without encryption", {{"address", config_.admin.listen}});
+    if (!endpoint.is_loopback())
+      log_warning("stoad", "the admin interface is open to the network without encryption",
+                  {{"address", config_.admin.listen}});
   }
   options.socket_path = config_.admin.socket;
   const std::string& mode = config_.admin.socket_mode;
@@ -176,11 +179,13 @@ void Daemon::reload() {
   }
   // Opened again also when the name is the same: it may have been rotated.
   const Status moved = set_log_file(fresh->log.file);
-  if (!moved) log_error("stoad", "the log file cannot be opened; the old one stays", {{"error", describe(moved.error())}});
+  if (!moved)
+    log_error("stoad", "the log file cannot be opened; the old one stays", {{"error", describe(moved.error())}});
   set_log_level(log_level(fresh->log.level));
   for (const auto& door : doors_) {
     const Status reloaded = door->reload(*fresh);
-    if (!reloaded) log_error("stoad", "the door keeps what it had", {{"door", door->name()}, {"error", describe(reloaded.error())}});
+    if (!reloaded)
+      log_error("stoad", "the door keeps what it had", {{"door", door->name()}, {"error", describe(reloaded.error())}});
   }
   const auto ignored = changed_keys(config_, *fresh, /*reloadable=*/false);
   if (!ignored.empty()) log_warning("stoad", "changed keys wait for a restart", {{"keys", join(ignored)}});

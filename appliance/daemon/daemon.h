@@ -22,7 +22,8 @@ namespace stoa::appliance {
 class Daemon {
  public:
   // Everything is served when it returns. The errors are sentences for people.
-  static Result<std::unique_ptr<Daemon>> start(const ConfigSource& source, const Config& config, const DataFolder& folder, FolderLock lock);
+  static Result<std::unique_ptr<Daemon>> start(const ConfigSource& source, const Config& config,
+                                               const DataFolder& folder, FolderLock lock);
   ~Daemon();
 
   // Serves until SIGTERM or SIGINT; SIGHUP reloads. Those signals must be blocked in all threads. `ready` is called

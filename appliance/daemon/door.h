@@ -24,7 +24,8 @@ class Door {
   virtual Status reload(const Config&) { return {}; }
 };
 
-using DoorOpener = Result<std::unique_ptr<Door>> (*)(const Config& config, core::Volume& volume, MetricRegistry& metrics);
+using DoorOpener = Result<std::unique_ptr<Door>> (*)(const Config& config, core::Volume& volume,
+                                                     MetricRegistry& metrics);
 
 Result<std::unique_ptr<Door>> open_nfs_door(const Config& config, core::Volume& volume, MetricRegistry& metrics);
 Result<std::unique_ptr<Door>> open_s3_door(const Config& config, core::Volume& volume, MetricRegistry& metrics);

@@ -11,9 +11,11 @@ constexpr std::chrono::seconds kPatience{10};
 
 class NfsDoor final : public Door {
  public:
-  NfsDoor(std::unique_ptr<nfs::NfsServer> server, std::string host) : server_(std::move(server)), host_(std::move(host)) {}
+  NfsDoor(std::unique_ptr<nfs::NfsServer> server, std::string host)
+      : server_(std::move(server)), host_(std::move(host)) {}
   ~NfsDoor() override {
-    if (!server_->drain(kPatience)) log_warning("nfs", "calls were left when the door closed; clients will send them again");
+    if (!server_->drain(kPatience))
+      log_warning("nfs", "calls were left when the door closed; clients will send them again");
     server_->stop();
   }
   std::string name() const override { return "nfs"; }
@@ -36,7 +38,8 @@ Result<std::unique_ptr<Door>> open_nfs_door(const Config& config, core::Volume& 
   options.register_ports = config.nfs.portmapper;
   auto server = nfs::NfsServer::start(options, volume.ns(), volume.registry(), volume.handles(), metrics);
   if (!server) {
-    return fail(server.error().code, "the NFS door cannot open at " + config.nfs.listen + ": " + describe(server.error()) + "; choose another with nfs.listen (--nfs-listen)");
+    return fail(server.error().code, "the NFS door cannot open at " + config.nfs.listen + ": " +
+                                         describe(server.error()) + "; choose another with nfs.listen (--nfs-listen)");
   }
   return std::unique_ptr<Door>(std::make_unique<NfsDoor>(*std::move(server), endpoint.host));
 }

@@ -15,7 +15,8 @@
 namespace stoa::appliance {
 
 Notifier::Notifier() {
-  if (const char* socket = std::getenv("NOTIFY_SOCKET"); socket != nullptr && (socket[0] == '/' || socket[0] == '@')) socket_ = socket;
+  if (const char* socket = std::getenv("NOTIFY_SOCKET"); socket != nullptr && (socket[0] == '/' || socket[0] == '@'))
+    socket_ = socket;
   const char* period = std::getenv("WATCHDOG_USEC");
   const char* pid = std::getenv("WATCHDOG_PID");
   const bool for_us = pid == nullptr || std::strtol(pid, nullptr, 10) == getpid();
@@ -40,7 +41,8 @@ void Notifier::send(const std::string& state) const {
   if (fd < 0) return;
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + socket_.size());
   if (sendto(fd, state.data(), state.size(), MSG_NOSIGNAL, reinterpret_cast<sockaddr*>(&address), size) < 0) {
-    log_warning("service", "the service manager could not be told", {{"state", state}, {"error", std::strerror(errno)}});
+    log_warning("service", "the service manager could not be told",
+                {{"state", state}, {"error", std::strerror(errno)}});
   }
   close(fd);
 }
@@ -56,7 +58,11 @@ void Notifier::reloading() const {
   send("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(microseconds));
 }
 
-void Notifier::stopping() const { send("STOPPING=1"); }
-void Notifier::alive() const { send("WATCHDOG=1"); }
+void Notifier::stopping() const {
+  send("STOPPING=1");
+}
+void Notifier::alive() const {
+  send("WATCHDOG=1");
+}
 
 }  // namespace stoa::appliance

@@ -28,7 +28,9 @@ double resident_bytes() {
 double cpu_seconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6; };
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+  };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
@@ -68,27 +70,34 @@ class EngineNumbers {
 
 void register_process_metrics(MetricRegistry& metrics, const std::string& version) {
   metrics.gauge("stoa_build_info", "Always 1; the label tells the version.", {{"version", version}}).set(1);
-  metrics.gauge("stoa_process_start_time_seconds", "When the process started, in seconds since 1970.").set(wall_now().seconds());
-  metrics.gauge_callback("stoa_process_resident_memory_bytes", "Memory that the process holds in RAM.", {}, resident_bytes);
+  metrics.gauge("stoa_process_start_time_seconds", "When the process started, in seconds since 1970.")
+      .set(wall_now().seconds());
+  metrics.gauge_callback("stoa_process_resident_memory_bytes", "Memory that the process holds in RAM.", {},
+                         resident_bytes);
   metrics.gauge_callback("stoa_process_cpu_seconds", "Processor time used so far, user and system.", {}, cpu_seconds);
-  metrics.gauge_callback("stoa_process_open_files", "Open file descriptors.", {}, [] { return folder_entries("/proc/self/fd"); });
+  metrics.gauge_callback("stoa_process_open_files", "Open file descriptors.", {},
+                         [] { return folder_entries("/proc/self/fd"); });
   metrics.gauge_callback("stoa_process_threads", "Threads.", {}, [] { return folder_entries("/proc/self/task"); });
 }
 
 void register_store_metrics(MetricRegistry& metrics, core::KvStore& kv, core::BlobStore& blobs) {
   const auto numbers = std::make_shared<EngineNumbers>(kv);
   for (const auto& [name, value] : kv.statistics()) {
-    metrics.gauge_callback("stoa_kv_" + name, "A number of the metadata engine.", {}, [numbers, key = name] { return numbers->get(key); });
+    metrics.gauge_callback("stoa_kv_" + name, "A number of the metadata engine.", {},
+                           [numbers, key = name] { return numbers->get(key); });
   }
-  metrics.gauge_callback("stoa_blob_space_bytes", "Space of the file systems under the blob directories.", {{"kind", "total"}}, [&blobs] { return static_cast<double>(blobs.space().total); });
-  metrics.gauge_callback("stoa_blob_space_bytes", "Space of the file systems under the blob directories.", {{"kind", "free"}}, [&blobs] { return static_cast<double>(blobs.space().free); });
+  metrics.gauge_callback("stoa_blob_space_bytes", "Space of the file systems under the blob directories.",
+                         {{"kind", "total"}}, [&blobs] { return static_cast<double>(blobs.space().total); });
+  metrics.gauge_callback("stoa_blob_space_bytes", "Space of the file systems under the blob directories.",
+                         {{"kind", "free"}}, [&blobs] { return static_cast<double>(blobs.space().free); });
   for (const auto& folder : blobs.health()) {
-    metrics.gauge_callback("stoa_blob_directory_healthy", "1 when the blob directory works, 0 when it failed.", {{"path", folder.path}}, [&blobs, path = folder.path] {
-      for (const auto& now : blobs.health()) {
-        if (now.path == path) return now.ok ? 1.0 : 0.0;
-      }
-      return 0.0;
-    });
+    metrics.gauge_callback("stoa_blob_directory_healthy", "1 when the blob directory works, 0 when it failed.",
+                           {{"path", folder.path}}, [&blobs, path = folder.path] {
+                             for (const auto& now : blobs.health()) {
+                               if (now.path == path) return now.ok ? 1.0 : 0.0;
+                             }
+                             return 0.0;
+                           });
   }
 }
 

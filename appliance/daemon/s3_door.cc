@@ -49,7 +49,8 @@ class S3Door final : public Door {
 
  private:
   void close() {
-    if (server_ != nullptr && !server_->drain(kPatience)) log_warning("s3", "requests were cut off when the door closed");
+    if (server_ != nullptr && !server_->drain(kPatience))
+      log_warning("s3", "requests were cut off when the door closed");
     server_.reset();
   }
 
@@ -75,7 +76,8 @@ Result<std::unique_ptr<Door>> open_s3_door(const Config& config, core::Volume& v
   auto door = std::make_unique<S3Door>(volume, metrics, options, certificate_text(config));
   const Status opened = door->open();
   if (!opened) {
-    return fail(opened.error().code, "the S3 door cannot open at " + config.s3.listen + ": " + describe(opened.error()) + "; choose another with s3.listen (--s3-listen)");
+    return fail(opened.error().code, "the S3 door cannot open at " + config.s3.listen + ": " +
+                                         describe(opened.error()) + "; choose another with s3.listen (--s3-listen)");
   }
   return std::unique_ptr<Door>(std::move(door));
 }

@@ -14,7 +14,8 @@
 namespace stoa::appliance {
 
 std::string default_data_path() {
-  if (const char* xdg = std::getenv("XDG_DATA_HOME"); xdg != nullptr && xdg[0] == '/') return std::string(xdg) + "/stoa";
+  if (const char* xdg = std::getenv("XDG_DATA_HOME"); xdg != nullptr && xdg[0] == '/')
+    return std::string(xdg) + "/stoa";
   if (const char* home = std::getenv("HOME"); home != nullptr && home[0] == '/') {
     return std::string(home) + "/.local/share/stoa";
   }
@@ -42,7 +43,8 @@ Result<DataFolder> make_data_folder(const std::string& path) {
 Result<std::string> load_token(const DataFolder& folder) {
   STOA_TRY(text, read_small_file(folder.token()));
   const std::size_t size = text.find_last_not_of(" \n") + 1;  // 0 when there is nothing else
-  if (size < 32) return fail(Errc::kCorrupt, folder.token() + " holds no token; remove it and restart stoad to get a new one");
+  if (size < 32)
+    return fail(Errc::kCorrupt, folder.token() + " holds no token; remove it and restart stoad to get a new one");
   return text.substr(0, size);
 }
 

@@ -12,7 +12,7 @@ namespace {
 // Locks of the open file description (fcntl(2)): they survive a fork, unlike POSIX locks, and can be asked about
 // without being taken, unlike flock(2).
 struct flock whole_file() {
-  struct flock lock {};
+  struct flock lock{};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
   return lock;
@@ -34,7 +34,8 @@ Result<FolderLock> FolderLock::take(const DataFolder& folder) {
     if (errno != EAGAIN && errno != EACCES) return fail_errno(errno, "lock " + folder.lock());
     const pid_t holder = read_pid(fd);
     return fail(Errc::kBusy, "the data folder " + folder.path + " is in use by process " + std::to_string(holder) +
-                                 "; stop it first (kill " + std::to_string(holder) + "), or choose another folder with --data");
+                                 "; stop it first (kill " + std::to_string(holder) +
+                                 "), or choose another folder with --data");
   }
   STOA_CHECK_OK(lock.rewrite_pid());
   return lock;
@@ -42,7 +43,8 @@ Result<FolderLock> FolderLock::take(const DataFolder& folder) {
 
 Status FolderLock::rewrite_pid() const {
   const std::string text = std::to_string(getpid()) + "\n";
-  if (ftruncate(fd_, 0) != 0 || pwrite(fd_, text.data(), text.size(), 0) < 0) return fail_errno(errno, "write the lock file");
+  if (ftruncate(fd_, 0) != 0 || pwrite(fd_, text.data(), text.size(), 0) < 0)
+    return fail_errno(errno, "write the lock file");
   return {};
 }
 

@@ -11,7 +11,9 @@ namespace stoa::appliance {
 
 Status write_run_record(const DataFolder& folder, const RunRecord& record) {
   std::string text;
-  const auto add = [&](std::string_view key, const std::string& value) { text.append(key).append("=").append(value).append("\n"); };
+  const auto add = [&](std::string_view key, const std::string& value) {
+    text.append(key).append("=").append(value).append("\n");
+  };
   add("pid", std::to_string(record.pid));
   add("version", record.version);
   add("admin_url", record.admin_url);
@@ -45,6 +47,8 @@ Result<RunRecord> read_run_record(const DataFolder& folder) {
   return record;
 }
 
-void remove_run_record(const DataFolder& folder) { unlink(folder.run_record().c_str()); }
+void remove_run_record(const DataFolder& folder) {
+  unlink(folder.run_record().c_str());
+}
 
 }  // namespace stoa::appliance

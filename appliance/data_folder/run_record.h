@@ -19,7 +19,7 @@ struct RunRecord {
   std::string nfs;           // "127.0.0.1:2049", empty: the door is closed
   std::string mount;
   std::string s3_url;
-  std::string log_file;      // empty: standard error
+  std::string log_file;  // empty: standard error
 };
 
 Status write_run_record(const DataFolder& folder, const RunRecord& record);

@@ -16,7 +16,8 @@ CommandDoc describe_command(const CLI::App& app, const std::string& words) {
       doc.arguments.push_back(std::move(entry));
     } else {
       // A flag expects no value; its type name is the empty text.
-      if (option->get_items_expected_max() > 0 && option->get_type_size_max() > 0) entry.value = option->get_type_name();
+      if (option->get_items_expected_max() > 0 && option->get_type_size_max() > 0)
+        entry.value = option->get_type_name();
       if (const std::size_t colon = entry.value.find(':'); colon != std::string::npos) entry.value.resize(colon);
       doc.options.push_back(std::move(entry));
     }

@@ -5,7 +5,9 @@
 namespace stoa::appliance {
 namespace {
 
-std::string last_word(const std::string& words) { return words.substr(words.rfind(' ') + 1); }
+std::string last_word(const std::string& words) {
+  return words.substr(words.rfind(' ') + 1);
+}
 
 // Every command with its words: the body of a `case`, whose key is the path of commands typed so far.
 void bash_cases(const CommandDoc& doc, const std::vector<OptionDoc>& global, std::string& out) {
@@ -38,19 +40,27 @@ std::string bash_function(const CommandDoc& doc) {
   std::string paths;
   path_cases(doc, paths);
   const std::string name = doc.words;
-  return "_" + name + "() {\n"
+  return "_" + name +
+         "() {\n"
          "  local cur path word words i\n"
          "  cur=\"${COMP_WORDS[COMP_CWORD]}\"\n"
-         "  path=\"" + name + "\"\n"
+         "  path=\"" +
+         name +
+         "\"\n"
          "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
          "    word=\"${COMP_WORDS[i]}\"\n"
-         "    case \"$path $word\" in\n" + paths + "    esac\n"
+         "    case \"$path $word\" in\n" +
+         paths +
+         "    esac\n"
          "  done\n"
          "  words=\"\"\n"
-         "  case \"$path\" in\n" + cases + "  esac\n"
+         "  case \"$path\" in\n" +
+         cases +
+         "  esac\n"
          "  mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
          "}\n"
-         "complete -o default -F _" + name + " " + name + "\n";
+         "complete -o default -F _" +
+         name + " " + name + "\n";
 }
 
 std::string fish_quoted(const std::string& text) {
@@ -77,12 +87,14 @@ void fish_lines(const CommandDoc& doc, const std::string& root, std::string& out
     }
   }
   for (const CommandDoc& command : doc.commands) {
-    out += "complete -c " + root + " -f -n " + fish_quoted(condition) + " -a " + last_word(command.words) + " -d " + fish_quoted(command.help) + "\n";
+    out += "complete -c " + root + " -f -n " + fish_quoted(condition) + " -a " + last_word(command.words) + " -d " +
+           fish_quoted(command.help) + "\n";
   }
   for (const OptionDoc& option : doc.options) {
     out += "complete -c " + root;
     if (!typed.empty()) out += " -n " + fish_quoted(condition);
-    for (const std::string& flag : option.flags) out += flag.starts_with("--") ? " -l " + flag.substr(2) : " -s " + flag.substr(1);
+    for (const std::string& flag : option.flags)
+      out += flag.starts_with("--") ? " -l " + flag.substr(2) : " -s " + flag.substr(1);
     if (!option.value.empty()) out += " -r";
     out += " -d " + fish_quoted(option.help) + "\n";
   }
@@ -96,7 +108,9 @@ std::string completion_script(const CLI::App& app, const std::string& shell) {
   const std::string heading = "# Completion of " + doc.words + ", made from its command line; do not edit.\n";
   if (shell == "bash") return heading + bash_function(doc);
   // zsh runs completion functions of bash itself (zshcompsys, bashcompinit).
-  if (shell == "zsh") return "#compdef " + doc.words + "\n" + heading + "autoload -U +X bashcompinit && bashcompinit\n" + bash_function(doc);
+  if (shell == "zsh")
+    return "#compdef " + doc.words + "\n" + heading + "autoload -U +X bashcompinit && bashcompinit\n" +
+           bash_function(doc);
   std::string out = heading;
   fish_lines(doc, doc.words, out);
   return out;

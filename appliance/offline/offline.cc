@@ -11,9 +11,10 @@ namespace {
 
 // A reader must not leave a folder behind where there was none.
 Status require_folder(const DataFolder& folder) {
-  struct stat info {};
+  struct stat info{};
   if (stat(folder.path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) return {};
-  return fail(Errc::kNotFound, "there is no data folder " + folder.path + "; name one with --data, or make one with stoa volume create");
+  return fail(Errc::kNotFound,
+              "there is no data folder " + folder.path + "; name one with --data, or make one with stoa volume create");
 }
 
 }  // namespace
@@ -23,18 +24,21 @@ Result<std::string> create_volume(const DataFolder& wanted, const std::string& c
   STOA_TRY(folder, make_data_folder(wanted.path));
   STOA_TRY(lock, FolderLock::take(folder));
   STOA_TRY(config, offline_config(folder, config_path));
-  if (config.engine == "memory") return fail(Errc::kInvalid, "a volume in memory ends with its process; set engine = \"rocksdb\"");
+  if (config.engine == "memory")
+    return fail(Errc::kInvalid, "a volume in memory ends with its process; set engine = \"rocksdb\"");
   MetricRegistry metrics;
   STOA_TRY(stores, open_stores(config, folder, metrics, /*create=*/true));
   const Status made = core::Volume::format(*stores.kv, name);
-  if (!made && made.error().code == Errc::kExists) return fail(Errc::kExists, "there is a volume in " + folder.path + " already; choose another folder with --data");
+  if (!made && made.error().code == Errc::kExists)
+    return fail(Errc::kExists, "there is a volume in " + folder.path + " already; choose another folder with --data");
   STOA_CHECK_OK(made);
   STOA_CHECK_OK(stores.kv->sync());
   static_cast<void>(lock);
   return folder.path;
 }
 
-Result<core::CheckReport> check_offline(const DataFolder& wanted, const std::string& config_path, bool read_data, CheckProgress progress) {
+Result<core::CheckReport> check_offline(const DataFolder& wanted, const std::string& config_path, bool read_data,
+                                        CheckProgress progress) {
   STOA_CHECK_OK(require_folder(wanted));
   STOA_TRY(folder, make_data_folder(wanted.path));
   STOA_TRY(lock, FolderLock::take(folder));

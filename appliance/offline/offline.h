@@ -17,6 +17,7 @@ Result<std::string> create_volume(const DataFolder& folder, const std::string& c
 
 using CheckProgress = void (*)(std::uint64_t done, std::uint64_t total);
 // Verifies the whole volume. kNotFound: there is none; kBusy: a stoad runs there.
-Result<core::CheckReport> check_offline(const DataFolder& folder, const std::string& config_path, bool read_data, CheckProgress progress);
+Result<core::CheckReport> check_offline(const DataFolder& folder, const std::string& config_path, bool read_data,
+                                        CheckProgress progress);
 
 }  // namespace stoa::appliance

@@ -4,7 +4,9 @@
 
 namespace stoa::appliance {
 namespace {
-std::string file_of(const DataFolder& folder) { return folder.path + "/blob_directories"; }
+std::string file_of(const DataFolder& folder) {
+  return folder.path + "/blob_directories";
+}
 }  // namespace
 
 Result<std::vector<std::string>> load_blob_folders(const DataFolder& folder) {

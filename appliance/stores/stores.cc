@@ -16,20 +16,24 @@ namespace {
 
 Result<std::unique_ptr<core::KvStore>> open_kv(const Config& config, const DataFolder& folder, bool create) {
   if (config.engine == "memory") return std::unique_ptr<core::KvStore>(std::make_unique<kv::MemoryKv>());
-  auto opened = kv::open_rocks({.path = folder.meta(), .create = create, .block_cache_bytes = config.volume.block_cache_bytes});
+  auto opened =
+      kv::open_rocks({.path = folder.meta(), .create = create, .block_cache_bytes = config.volume.block_cache_bytes});
   if (!opened && opened.error().code == Errc::kNotFound) {
-    return fail(Errc::kNotFound, "there is no volume in " + folder.path + "; make one with stoa volume create, or start stoad there");
+    return fail(Errc::kNotFound,
+                "there is no volume in " + folder.path + "; make one with stoa volume create, or start stoad there");
   }
   return opened;
 }
 
 Status require_directory(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) return {};
-  return fail(Errc::kNotFound, "the blob directory " + path + " is not there; mount its disk, or make it (mkdir " + path + ") if it is new");
+  return fail(Errc::kNotFound, "the blob directory " + path + " is not there; mount its disk, or make it (mkdir " +
+                                   path + ") if it is new");
 }
 
-Result<std::unique_ptr<core::BlobStore>> open_blobs(const Config& config, const DataFolder& folder, MetricRegistry& metrics) {
+Result<std::unique_ptr<core::BlobStore>> open_blobs(const Config& config, const DataFolder& folder,
+                                                    MetricRegistry& metrics) {
   LocalBlobStoreOptions options;
   options.directories = config.blob_directories;
   if (options.directories.empty()) {
@@ -40,7 +44,8 @@ Result<std::unique_ptr<core::BlobStore>> open_blobs(const Config& config, const 
   STOA_TRY(known, load_blob_folders(folder));
   for (const std::string& path : known) {
     if (std::ranges::find(options.directories, path) != options.directories.end()) continue;
-    return fail(Errc::kInvalid, "blob_directories: " + path + " holds content of this volume and is not named any more; name it again");
+    return fail(Errc::kInvalid,
+                "blob_directories: " + path + " holds content of this volume and is not named any more; name it again");
   }
   // All were here before: one that looks new is a disk that is not mounted.
   options.create = known.size() != options.directories.size();

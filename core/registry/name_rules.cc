@@ -7,9 +7,15 @@
 namespace stoa::core {
 namespace {
 
-bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+bool is_lower(char c) {
+  return c >= 'a' && c <= 'z';
+}
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_upper(char c) {
+  return c >= 'A' && c <= 'Z';
+}
 
 std::unexpected<Error> refuse(std::string_view what, std::string_view name, std::string_view why) {
   return fail(Errc::kInvalid, std::string(what) + " '" + std::string(name) + "': " + std::string(why));
@@ -32,13 +38,16 @@ Status check_posix_export_name(std::string_view name) {
   if (name == "." || name == "..") return refuse("export name", name, "'.' and '..' are taken");
   for (const char c : name) {
     const auto u = static_cast<unsigned char>(c);
-    if (c == '/' || u < 0x20 || u == 0x7f) return refuse("export name", name, "must not hold '/' or control characters");
+    if (c == '/' || u < 0x20 || u == 0x7f)
+      return refuse("export name", name, "must not hold '/' or control characters");
   }
   return {};
 }
 
 Status check_key(const User& user, const S3Key& key) {
-  const auto legal_access = [](char c) { return is_lower(c) || is_upper(c) || is_digit(c) || c == '_' || c == '-' || c == '.'; };
+  const auto legal_access = [](char c) {
+    return is_lower(c) || is_upper(c) || is_digit(c) || c == '_' || c == '-' || c == '.';
+  };
   if (key.access_key.size() < 3 || key.access_key.size() > 128 || !std::ranges::all_of(key.access_key, legal_access)) {
     return refuse("user", user.name, "an access key has 3 to 128 letters, digits, '_', '-' and '.'");
   }

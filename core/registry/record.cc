@@ -30,7 +30,9 @@ std::string export_key(ExportId id) {
   return std::string(keys::kExportPrefix) + text;
 }
 
-std::string user_key(std::string_view name) { return std::string(keys::kUserPrefix).append(name); }
+std::string user_key(std::string_view name) {
+  return std::string(keys::kUserPrefix).append(name);
+}
 
 std::string encode_export(const Export& record) {
   Encoder out;
@@ -69,7 +71,8 @@ Result<Export> decode_export(std::string_view value) {
     rule.squash = in.get<Squash>();
     rule.anonymous_uid = in.get<std::uint32_t>();
     rule.anonymous_gid = in.get<std::uint32_t>();
-    if (rule.network.prefix_bits > 128 || rule.squash > Squash::kAll) return fail(Errc::kCorrupt, "export record is damaged");
+    if (rule.network.prefix_bits > 128 || rule.squash > Squash::kAll)
+      return fail(Errc::kCorrupt, "export record is damaged");
     record.clients.push_back(rule);
   }
   if (!in.ok()) return fail(Errc::kCorrupt, "export record is damaged");

@@ -9,8 +9,8 @@
 
 namespace stoa::core {
 
-std::string export_key(ExportId id);             // "export/0000002a"
-std::string user_key(std::string_view name);     // "user/NAME"
+std::string export_key(ExportId id);          // "export/0000002a"
+std::string user_key(std::string_view name);  // "user/NAME"
 inline constexpr std::string_view kNextExportKey = "registry/next_export";
 
 std::string encode_export(const Export& record);

@@ -31,8 +31,12 @@ const Export* RegistryPicture::find_export(ExportId id) const {
   return it == exports_by_id_.end() ? nullptr : it->second;
 }
 
-const Export* RegistryPicture::find_export(std::string_view name) const { return find_by_name(exports_, name); }
-const User* RegistryPicture::find_user(std::string_view name) const { return find_by_name(users_, name); }
+const Export* RegistryPicture::find_export(std::string_view name) const {
+  return find_by_name(exports_, name);
+}
+const User* RegistryPicture::find_user(std::string_view name) const {
+  return find_by_name(users_, name);
+}
 
 const User* RegistryPicture::find_user_by_uid(std::uint32_t uid) const {
   const auto it = users_by_uid_.find(uid);

@@ -92,7 +92,8 @@ Result<Export> StoredRegistry::add_export(const Export& wanted) {
   const std::lock_guard lock(change_mutex_);
   if (now().find_export(wanted.name) != nullptr) return taken("export", wanted.name);
   STOA_CHECK_OK(check_owner(now(), wanted));
-  if (now().exports().size() >= kExportsMax) return fail(Errc::kInvalid, "there are 10000 exports already, the most there can be");
+  if (now().exports().size() >= kExportsMax)
+    return fail(Errc::kInvalid, "there are 10000 exports already, the most there can be");
 
   Export record = wanted;
   record.id = ExportId{next_export_};
@@ -152,7 +153,8 @@ Status StoredRegistry::add_user(const User& user) {
   const std::lock_guard lock(change_mutex_);
   if (now().find_user(user.name) != nullptr) return taken("user", user.name);
   STOA_CHECK_OK(check_keys_are_free(now(), user));
-  if (now().users().size() >= kUsersMax) return fail(Errc::kInvalid, "there are 100000 users already, the most there can be");
+  if (now().users().size() >= kUsersMax)
+    return fail(Errc::kInvalid, "there are 100000 users already, the most there can be");
 
   WriteBatch batch;
   batch.put(Family::kConfig, user_key(user.name), encode_user(user));

@@ -41,12 +41,14 @@ class StoredRegistry final : public Registry {
     std::shared_ptr<const RegistrySnapshot> picture;
   };
 
-  StoredRegistry(RegistryCommit commit, std::vector<Export> exports, std::vector<User> users, std::uint32_t next_export);
+  StoredRegistry(RegistryCommit commit, std::vector<Export> exports, std::vector<User> users,
+                 std::uint32_t next_export);
   void publish(std::vector<Export> exports, std::vector<User> users);
   const RegistryPicture& now() const { return *picture_; }
 
   RegistryCommit commit_;
-  std::mutex change_mutex_;  // one change at a time, over its commit: the next must see its outcome; guards the two below
+  std::mutex
+      change_mutex_;  // one change at a time, over its commit: the next must see its outcome; guards the two below
   std::shared_ptr<const RegistryPicture> picture_;
   std::uint32_t next_export_ = 1;
   std::array<Cell, kMetricCells> cells_;

@@ -46,7 +46,9 @@ MHD_Result collect_query(void* target, MHD_ValueKind, const char* key, const cha
 }
 
 // The router decodes by itself: after MHD's decoding an encoded '/' could not be told from a real one.
-std::size_t keep_escapes(void*, MHD_Connection*, char* text) { return std::strlen(text); }
+std::size_t keep_escapes(void*, MHD_Connection*, char* text) {
+  return std::strlen(text);
+}
 
 void describe_client(MHD_Connection* connection, Request& request) {
   const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
@@ -61,13 +63,16 @@ void describe_client(MHD_Connection* connection, Request& request) {
     inet_ntop(AF_INET6, &reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr, text, sizeof text);
   }
   request.client = text;
-  request.local = request.client.starts_with("127.") || request.client == "::1" || request.client.starts_with("::ffff:127.");
+  request.local =
+      request.client.starts_with("127.") || request.client == "::1" || request.client.starts_with("::ffff:127.");
 }
 
 MHD_Result send(MHD_Connection* connection, const Reply& reply, std::uint64_t id) {
-  MHD_Response* response = MHD_create_response_from_buffer(reply.body.size(), const_cast<char*>(reply.body.data()), MHD_RESPMEM_MUST_COPY);
+  MHD_Response* response =
+      MHD_create_response_from_buffer(reply.body.size(), const_cast<char*>(reply.body.data()), MHD_RESPMEM_MUST_COPY);
   if (response == nullptr) return MHD_NO;
-  if (!reply.content_type.empty()) MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, reply.content_type.c_str());
+  if (!reply.content_type.empty())
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, reply.content_type.c_str());
   if (!reply.allow.empty()) MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, reply.allow.c_str());
   if (reply.status == 401) MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
   MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
@@ -109,13 +114,15 @@ class Server final : public AdminServer {
       auto* address = reinterpret_cast<sockaddr_in6*>(&storage);
       address->sin6_family = AF_INET6;
       address->sin6_port = htons(options.port);
-      if (inet_pton(AF_INET6, options.host.c_str(), &address->sin6_addr) != 1) return fail(Errc::kInvalid, options.host + " is not an address");
+      if (inet_pton(AF_INET6, options.host.c_str(), &address->sin6_addr) != 1)
+        return fail(Errc::kInvalid, options.host + " is not an address");
       size = sizeof *address;
     } else {
       auto* address = reinterpret_cast<sockaddr_in*>(&storage);
       address->sin_family = AF_INET;
       address->sin_port = htons(options.port);
-      if (inet_pton(AF_INET, options.host.c_str(), &address->sin_addr) != 1) return fail(Errc::kInvalid, options.host + " is not an address");
+      if (inet_pton(AF_INET, options.host.c_str(), &address->sin_addr) != 1)
+        return fail(Errc::kInvalid, options.host + " is not an address");
       size = sizeof *address;
     }
     SocketCloser socket{::socket(v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
@@ -124,23 +131,28 @@ class Server final : public AdminServer {
     setsockopt(socket.fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     const std::string where = options.host + " port " + std::to_string(options.port);
     if (bind(socket.fd, reinterpret_cast<sockaddr*>(&storage), size) != 0) {
-      return fail(errno == EADDRINUSE ? Errc::kBusy : errno == EACCES ? Errc::kAccess : Errc::kIo,
-                  "the admin interface cannot listen on " + where + ": " + std::strerror(errno) + "; choose another with admin.listen");
+      return fail(errno == EADDRINUSE ? Errc::kBusy
+                  : errno == EACCES   ? Errc::kAccess
+                                      : Errc::kIo,
+                  "the admin interface cannot listen on " + where + ": " + std::strerror(errno) +
+                      "; choose another with admin.listen");
     }
     if (listen(socket.fd, 64) != 0) return fail_errno(errno, "listen on " + where);
     getsockname(socket.fd, reinterpret_cast<sockaddr*>(&storage), &size);
-    port_ = ntohs(v6 ? reinterpret_cast<sockaddr_in6*>(&storage)->sin6_port : reinterpret_cast<sockaddr_in*>(&storage)->sin_port);
+    port_ = ntohs(v6 ? reinterpret_cast<sockaddr_in6*>(&storage)->sin6_port
+                     : reinterpret_cast<sockaddr_in*>(&storage)->sin_port);
     return socket.release();
   }
 
   static Result<int> listen_unix(const ServerOptions& options) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    if (options.socket_path.size() >= sizeof address.sun_path) return fail(Errc::kInvalid, "the path of the admin socket is longer than 107 bytes: " + options.socket_path);
+    if (options.socket_path.size() >= sizeof address.sun_path)
+      return fail(Errc::kInvalid, "the path of the admin socket is longer than 107 bytes: " + options.socket_path);
     std::memcpy(address.sun_path, options.socket_path.data(), options.socket_path.size());
     SocketCloser socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
     if (socket.fd < 0) return fail_errno(errno, "admin socket");
-    struct stat old {};
+    struct stat old{};
     // Only ever a socket: a mistyped path must not cost a file.
     if (lstat(address.sun_path, &old) == 0 && S_ISSOCK(old.st_mode)) unlink(address.sun_path);
     if (bind(socket.fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
@@ -195,7 +207,8 @@ class Server final : public AdminServer {
     Request request = std::move(arrival->request);
     const std::uint64_t id = request.id;
     if (arrival->too_large) return send(connection, plain_error(413, "too_large", "the body is larger than 1 MiB"), id);
-    if (!arrival->known_method) return send(connection, plain_error(501, "not_supported", "the method is not known"), id);
+    if (!arrival->known_method)
+      return send(connection, plain_error(501, "not_supported", "the method is not known"), id);
     if (const char* header = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION)) {
       request.authorization = header;
     }
@@ -205,7 +218,8 @@ class Server final : public AdminServer {
   }
 
   static Reply plain_error(unsigned status, const char* code, const char* message) {
-    return {.status = status, .body = std::string(R"({"error":{"code":")") + code + R"(","message":")" + message + "\"}}\n"};
+    return {.status = status,
+            .body = std::string(R"({"error":{"code":")") + code + R"(","message":")" + message + "\"}}\n"};
   }
 
   Service& service_;

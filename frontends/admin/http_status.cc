@@ -6,9 +6,11 @@ unsigned http_status(Errc code) {
   switch (code) {
     case Errc::kNotFound:
     case Errc::kStale:
-    case Errc::kNoAttribute: return 404;
+    case Errc::kNoAttribute:
+      return 404;
     case Errc::kExists:
-    case Errc::kNotEmpty: return 409;
+    case Errc::kNotEmpty:
+      return 409;
     case Errc::kNotDirectory:
     case Errc::kIsDirectory:
     case Errc::kInvalid:
@@ -17,24 +19,33 @@ unsigned http_status(Errc code) {
     case Errc::kCrossDevice:
     case Errc::kBadHandle:
     case Errc::kBadCookie:
-    case Errc::kNoMoreData: return 400;
+    case Errc::kNoMoreData:
+      return 400;
     case Errc::kAccess:
     case Errc::kNotOwner:
-    case Errc::kReadOnly: return 403;
+    case Errc::kReadOnly:
+      return 403;
     case Errc::kGuardMismatch:
-    case Errc::kPreconditionFailed: return 412;
+    case Errc::kPreconditionFailed:
+      return 412;
     case Errc::kFileTooBig:
-    case Errc::kTooLarge: return 413;
+    case Errc::kTooLarge:
+      return 413;
     case Errc::kQuota:
     case Errc::kNoSpace:
-    case Errc::kTooManyLinks: return 507;
-    case Errc::kNotSupported: return 501;
+    case Errc::kTooManyLinks:
+      return 507;
+    case Errc::kNotSupported:
+      return 501;
     case Errc::kRecallPending:
     case Errc::kBusy:
-    case Errc::kShutdown: return 503;
-    case Errc::kTimeout: return 504;
+    case Errc::kShutdown:
+      return 503;
+    case Errc::kTimeout:
+      return 504;
     case Errc::kIo:
-    case Errc::kCorrupt: return 500;
+    case Errc::kCorrupt:
+      return 500;
   }
   return 500;
 }

@@ -18,7 +18,8 @@ class JsonBody {
  public:
   // An empty text counts as {}.
   static Result<JsonBody> parse(std::string_view text);
-  explicit JsonBody(nlohmann::json object, std::string where = {}) : object_(std::move(object)), where_(std::move(where)) {}
+  explicit JsonBody(nlohmann::json object, std::string where = {})
+      : object_(std::move(object)), where_(std::move(where)) {}
 
   // Absent when the member is missing or of the wrong type; the latter is remembered for finish().
   std::optional<std::string> text(std::string_view name);

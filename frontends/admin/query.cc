@@ -7,12 +7,14 @@ namespace stoa::admin {
 
 Status allow_query(const Request& request, std::initializer_list<std::string_view> names) {
   for (const auto& [name, value] : request.query) {
-    if (std::ranges::find(names, name) == names.end()) return fail(Errc::kInvalid, "there is no parameter '" + name + "' here");
+    if (std::ranges::find(names, name) == names.end())
+      return fail(Errc::kInvalid, "there is no parameter '" + name + "' here");
   }
   return {};
 }
 
-Result<std::uint64_t> query_number(const Request& request, std::string_view name, std::uint64_t fallback, std::uint64_t max) {
+Result<std::uint64_t> query_number(const Request& request, std::string_view name, std::uint64_t fallback,
+                                   std::uint64_t max) {
   const auto it = request.query.find(std::string(name));
   if (it == request.query.end()) return fallback;
   std::uint64_t number = 0;
@@ -40,7 +42,8 @@ Result<core::Attributes> query_path(Service& service, const Request& request) {
   const auto it = request.query.find("path");
   if (it == request.query.end()) return fail(Errc::kInvalid, "the parameter 'path' is missing");
   auto resolved = service.volume.ns().resolve_path(request.context(), {.path = it->second});
-  if (!resolved && resolved.error().code == Errc::kNotFound) return fail(Errc::kNotFound, "there is no '" + it->second + "' in the volume");
+  if (!resolved && resolved.error().code == Errc::kNotFound)
+    return fail(Errc::kNotFound, "there is no '" + it->second + "' in the volume");
   if (!resolved) return fail(std::move(resolved).error());
   return resolved->attr;
 }

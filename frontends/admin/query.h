@@ -16,7 +16,8 @@ namespace stoa::admin {
 // kInvalid when the query has a name that is not in the list: nothing is accepted and dropped.
 Status allow_query(const Request& request, std::initializer_list<std::string_view> names);
 // The parameter as a number in [0, max]; `fallback` when absent. kInvalid.
-Result<std::uint64_t> query_number(const Request& request, std::string_view name, std::uint64_t fallback, std::uint64_t max);
+Result<std::uint64_t> query_number(const Request& request, std::string_view name, std::uint64_t fallback,
+                                   std::uint64_t max);
 Result<bool> query_flag(const Request& request, std::string_view name);
 
 // The object named by the parameter `path`. kInvalid: none given; kNotFound with the path in the detail.

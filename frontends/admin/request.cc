@@ -4,11 +4,16 @@ namespace stoa::admin {
 
 std::string_view to_string(Method method) {
   switch (method) {
-    case Method::kGet: return "GET";
-    case Method::kPost: return "POST";
-    case Method::kPut: return "PUT";
-    case Method::kPatch: return "PATCH";
-    case Method::kDelete: return "DELETE";
+    case Method::kGet:
+      return "GET";
+    case Method::kPost:
+      return "POST";
+    case Method::kPut:
+      return "PUT";
+    case Method::kPatch:
+      return "PATCH";
+    case Method::kDelete:
+      return "DELETE";
   }
   return "";
 }

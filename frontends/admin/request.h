@@ -21,9 +21,9 @@ struct Request {
   std::string path;                          // as on the wire, without the query
   std::map<std::string, std::string> query;  // decoded
   std::string body;
-  std::string authorization;                 // the header
-  std::string client;                        // address, or "unix"
-  bool local = false;                        // came over a loopback address or the Unix socket
+  std::string authorization;  // the header
+  std::string client;         // address, or "unix"
+  bool local = false;         // came over a loopback address or the Unix socket
   std::uint64_t id = 0;
 
   // Filled by the router: the decoded parts of the path that stand for {…} in the route.

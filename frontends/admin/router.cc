@@ -56,7 +56,8 @@ std::vector<std::string_view> split(std::string_view path) {
 }
 
 // Compares undecoded, so that an encoded '/' never changes which route is meant.
-bool matches(std::string_view pattern, const std::vector<std::string_view>& parts, std::vector<std::string>& arguments) {
+bool matches(std::string_view pattern, const std::vector<std::string_view>& parts,
+             std::vector<std::string>& arguments) {
   const std::vector<std::string_view> wanted = split(pattern);
   if (wanted.size() != parts.size()) return false;
   arguments.clear();
@@ -74,7 +75,8 @@ bool matches(std::string_view pattern, const std::vector<std::string_view>& part
 bool same_secret(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   unsigned difference = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i]);
+  for (std::size_t i = 0; i < a.size(); ++i)
+    difference |= static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i]);
   return difference == 0;
 }
 
@@ -99,7 +101,8 @@ Reply run(Service& service, const Route& route, const Request& request) {
   auto answer = route.handle(service, request);
   if (!answer) {
     const Error& error = answer.error();
-    return error_reply(http_status(error.code), to_string(error.code), error.detail.empty() ? describe(error) : error.detail, request.id);
+    return error_reply(http_status(error.code), to_string(error.code),
+                       error.detail.empty() ? describe(error) : error.detail, request.id);
   }
   if (route.success == 204) return {.status = 204, .content_type = ""};
   return json_reply(route.success, *answer);
@@ -108,19 +111,29 @@ Reply run(Service& service, const Route& route, const Request& request) {
 void account(Service& service, std::string_view route, unsigned status, std::chrono::steady_clock::time_point begin) {
   const auto took = std::chrono::steady_clock::now() - begin;
   // The registry's lock is of no weight here: admin requests are few, and the labels are bounded by the route table.
-  service.metrics.histogram("stoa_admin_request_seconds", "Time to serve an admin request.", {{"route", std::string(route)}})
+  service.metrics
+      .histogram("stoa_admin_request_seconds", "Time to serve an admin request.", {{"route", std::string(route)}})
       .observe_ns(static_cast<std::uint64_t>(std::chrono::nanoseconds(took).count()));
   const char* outcome = status < 400 ? "ok" : status < 500 ? "refused" : "failed";
-  service.metrics.counter("stoa_admin_requests_total", "Admin requests by route and outcome.",
-                          {{"route", std::string(route)}, {"outcome", outcome}}).add();
+  service.metrics
+      .counter("stoa_admin_requests_total", "Admin requests by route and outcome.",
+               {{"route", std::string(route)}, {"outcome", outcome}})
+      .add();
 }
 
 }  // namespace
 
-std::span<const Route> routes() { return kRoutes; }
+std::span<const Route> routes() {
+  return kRoutes;
+}
 
 std::string percent_decode(std::string_view text) {
-  const auto digit = [](char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1; };
+  const auto digit = [](char c) {
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+  };
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '%' && i + 2 < text.size() && digit(text[i + 1]) >= 0 && digit(text[i + 2]) >= 0) {
@@ -143,12 +156,21 @@ Reply dispatch(Service& service, Request request) {
       allowed.append(allowed.empty() ? "" : ", ").append(to_string(route.method));
       continue;
     }
-    Reply reply = authorised(service, route, request)
-                      ? run(service, route, request)
-                      : error_reply(401, "unauthorised", "the request needs the header 'Authorization: Bearer TOKEN' with the token of the file admin.token", request.id);
+    Reply reply =
+        authorised(service, route, request)
+            ? run(service, route, request)
+            : error_reply(
+                  401, "unauthorised",
+                  "the request needs the header 'Authorization: Bearer TOKEN' with the token of the file admin.token",
+                  request.id);
     account(service, route.name, reply.status, begin);
     if (route.method != kGet) {
-      log_info("admin", "request", {{"request_id", request.id}, {"route", route.name}, {"path", request.path}, {"client", request.client}, {"status", reply.status}});
+      log_info("admin", "request",
+               {{"request_id", request.id},
+                {"route", route.name},
+                {"path", request.path},
+                {"client", request.client},
+                {"status", reply.status}});
     }
     return reply;
   }

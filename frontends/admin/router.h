@@ -14,7 +14,7 @@
 namespace stoa::admin {
 
 enum class Access : std::uint8_t {
-  kToken,       // the bearer token, always
+  kToken,         // the bearer token, always
   kLocalOrToken,  // nothing from this machine, the token from elsewhere
   kOpen,
 };

@@ -42,7 +42,8 @@ Status read_rules(JsonBody& body, core::Export& record) {
     record.nfs = std::ranges::find(*doors, "nfs") != doors->end();
     record.s3 = std::ranges::find(*doors, "s3") != doors->end();
     for (const std::string& door : *doors) {
-      if (door != "nfs" && door != "s3") return fail(Errc::kInvalid, "there is no door '" + door + "'; the doors are nfs and s3");
+      if (door != "nfs" && door != "s3")
+        return fail(Errc::kInvalid, "there is no door '" + door + "'; the doors are nfs and s3");
     }
   }
   record.read_only = body.flag("read_only").value_or(record.read_only);
@@ -59,8 +60,9 @@ Status read_rules(JsonBody& body, core::Export& record) {
 
 Status check_reachable(const core::Export& record) {
   if (!record.nfs || !record.clients.empty()) return {};
-  return fail(Errc::kInvalid, "export '" + record.name + "' is published through nfs, but no client network may use it; "
-                              "give 'clients', such as 10.0.0.0/8, or * for everyone");
+  return fail(Errc::kInvalid, "export '" + record.name +
+                                  "' is published through nfs, but no client network may use it; "
+                                  "give 'clients', such as 10.0.0.0/8, or * for everyone");
 }
 
 struct NewDirectory {
@@ -71,7 +73,8 @@ struct NewDirectory {
 };
 
 // Makes what is missing of the path; only the last directory gets the wanted owner and mode.
-Result<core::FileId> find_or_make(core::Namespace& ns, const core::OpContext& ctx, const std::string& path, const NewDirectory& wanted) {
+Result<core::FileId> find_or_make(core::Namespace& ns, const core::OpContext& ctx, const std::string& path,
+                                  const NewDirectory& wanted) {
   auto resolved = ns.resolve_path(ctx, {.path = path});
   if (resolved) {
     if (resolved->attr.type == core::FileType::kDirectory) return resolved->attr.id;
@@ -79,7 +82,9 @@ Result<core::FileId> find_or_make(core::Namespace& ns, const core::OpContext& ct
   }
   if (resolved.error().code != Errc::kNotFound) return fail(std::move(resolved).error());
   if (!wanted.create) {
-    return fail(Errc::kNotFound, "there is no directory '" + path + "' in the volume; make it first, or ask for it with 'create_directory' (--create)");
+    return fail(Errc::kNotFound,
+                "there is no directory '" + path +
+                    "' in the volume; make it first, or ask for it with 'create_directory' (--create)");
   }
   core::FileId at = core::kRootId;
   std::string_view rest = path;
@@ -100,9 +105,11 @@ Result<core::FileId> find_or_make(core::Namespace& ns, const core::OpContext& ct
       at = made->attr.id;
       continue;
     }
-    if (made.error().code != Errc::kExists) return fail(made.error().code, "cannot make the directory '" + path + "': " + describe(made.error()));
+    if (made.error().code != Errc::kExists)
+      return fail(made.error().code, "cannot make the directory '" + path + "': " + describe(made.error()));
     STOA_TRY(existing, ns.lookup(ctx, {.parent = at, .name = name}));
-    if (existing.attr.type != core::FileType::kDirectory) return fail(Errc::kNotDirectory, "'" + std::string(name) + "' in '" + path + "' is not a directory");
+    if (existing.attr.type != core::FileType::kDirectory)
+      return fail(Errc::kNotDirectory, "'" + std::string(name) + "' in '" + path + "' is not a directory");
     at = existing.attr.id;
   }
 }
@@ -141,16 +148,19 @@ JsonResult create_export(Service& service, const Request& request) {
   const auto uid = body.id("uid");
   const auto gid = body.id("gid");
   STOA_CHECK_OK(body.finish());
-  if (!wanted.nfs && !wanted.s3) return fail(Errc::kInvalid, "say through which 'doors' it is published: nfs, s3 or both");
+  if (!wanted.nfs && !wanted.s3)
+    return fail(Errc::kInvalid, "say through which 'doors' it is published: nfs, s3 or both");
 
   const std::lock_guard lock(service.edit_mutex);
   const auto picture = service.volume.registry().snapshot();
   // Before the directory is made, so that a refused export leaves no trace.
-  if (picture->find_export(wanted.name) != nullptr) return fail(Errc::kExists, "export '" + wanted.name + "' exists already");
+  if (picture->find_export(wanted.name) != nullptr)
+    return fail(Errc::kExists, "export '" + wanted.name + "' exists already");
   STOA_CHECK_OK(check_reachable(wanted));
   if (!wanted.owner.empty()) {
     const core::User* owner = picture->find_user(wanted.owner);
-    if (owner == nullptr) return fail(Errc::kInvalid, "there is no user '" + wanted.owner + "' to own the export; create the user first");
+    if (owner == nullptr)
+      return fail(Errc::kInvalid, "there is no user '" + wanted.owner + "' to own the export; create the user first");
     directory.uid = owner->uid;
     directory.gid = owner->gid;
   }

@@ -22,7 +22,8 @@ Result<Page> read_page(const Request& request) {
 }
 
 Result<core::ReaddirReply> read_entries(Service& service, const Request& request, core::FileId dir, const Page& page) {
-  return service.volume.ns().readdir(request.context(), {.dir = dir, .cookie = page.cookie, .entries_max = page.limit, .want_attributes = true});
+  return service.volume.ns().readdir(
+      request.context(), {.dir = dir, .cookie = page.cookie, .entries_max = page.limit, .want_attributes = true});
 }
 
 void put_end(Json& json, const core::ReaddirReply& reply) {
@@ -36,12 +37,15 @@ JsonResult list_directory(Service& service, const Request& request) {
   STOA_CHECK_OK(allow_query(request, {"path", "cookie", "limit"}));
   STOA_TRY(page, read_page(request));
   STOA_TRY(attr, query_path(service, request));
-  if (attr.type != core::FileType::kDirectory) return fail(Errc::kNotDirectory, "'" + path_of_query(request) + "' is not a directory");
+  if (attr.type != core::FileType::kDirectory)
+    return fail(Errc::kNotDirectory, "'" + path_of_query(request) + "' is not a directory");
   STOA_TRY(reply, read_entries(service, request, attr.id, page));
   Json list = Json::array();
   for (const core::DirectoryEntry& entry : reply.entries) {
     if (entry.name == "." || entry.name == "..") continue;
-    Json json = entry.attr ? view(*entry.attr) : Json{{"id", std::to_string(static_cast<std::uint64_t>(entry.id))}, {"type", to_string(entry.type)}};
+    Json json = entry.attr ? view(*entry.attr)
+                           : Json{{"id", std::to_string(static_cast<std::uint64_t>(entry.id))},
+                                  {"type", to_string(entry.type)}};
     put_bytes(json, "name", entry.name);
     list.push_back(std::move(json));
   }

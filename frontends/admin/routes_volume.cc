@@ -12,10 +12,14 @@ namespace {
 
 std::string_view to_string(CheckJob::State state) {
   switch (state) {
-    case CheckJob::State::kIdle: return "idle";
-    case CheckJob::State::kRunning: return "running";
-    case CheckJob::State::kDone: return "done";
-    case CheckJob::State::kFailed: return "failed";
+    case CheckJob::State::kIdle:
+      return "idle";
+    case CheckJob::State::kRunning:
+      return "running";
+    case CheckJob::State::kDone:
+      return "done";
+    case CheckJob::State::kFailed:
+      return "failed";
   }
   return "";
 }
@@ -39,11 +43,12 @@ Result<Json> volume_view(Service& service, const Request& request) {
   STOA_TRY(used, service.volume.ns().usage(request.context(), {.dir = core::kRootId}));
   char id[17];
   std::snprintf(id, sizeof id, "%016llx", static_cast<unsigned long long>(info.id));
-  return Json{{"id", id},
-              {"name", info.name},
-              {"created", time_text(info.created)},
-              {"usage", view(used.usage)},
-              {"space", {{"total", space.bytes_total}, {"free", space.bytes_free}, {"available", space.bytes_available}}}};
+  return Json{
+      {"id", id},
+      {"name", info.name},
+      {"created", time_text(info.created)},
+      {"usage", view(used.usage)},
+      {"space", {{"total", space.bytes_total}, {"free", space.bytes_free}, {"available", space.bytes_available}}}};
 }
 
 }  // namespace
@@ -59,9 +64,13 @@ Reply get_metrics(Service& service, const Request&) {
   return {.status = 200, .content_type = "text/plain; version=0.0.4", .body = service.metrics.render()};
 }
 
-JsonResult get_version(Service& service, const Request&) { return Json{{"version", service.version}}; }
+JsonResult get_version(Service& service, const Request&) {
+  return Json{{"version", service.version}};
+}
 
-JsonResult get_volume(Service& service, const Request& request) { return volume_view(service, request); }
+JsonResult get_volume(Service& service, const Request& request) {
+  return volume_view(service, request);
+}
 
 JsonResult get_status(Service& service, const Request& request) {
   STOA_TRY(volume, volume_view(service, request));
@@ -93,7 +102,9 @@ JsonResult get_status(Service& service, const Request& request) {
               {"check", to_string(service.check.picture().state)}};
 }
 
-JsonResult get_check(Service& service, const Request&) { return check_view(service.check.picture()); }
+JsonResult get_check(Service& service, const Request&) {
+  return check_view(service.check.picture());
+}
 
 JsonResult start_check(Service& service, const Request& request) {
   STOA_TRY(body, JsonBody::parse(request.body));

@@ -15,7 +15,7 @@
 namespace stoa::admin {
 
 struct DoorStatus {
-  std::string name;     // "nfs"
+  std::string name;  // "nfs"
   bool open = false;
   std::string address;  // "127.0.0.1:2049", "http://…"
 };

@@ -10,7 +10,11 @@ namespace {
 bool is_utf8(std::string_view s) {
   for (std::size_t i = 0; i < s.size();) {
     const auto lead = static_cast<unsigned char>(s[i]);
-    const std::size_t more = lead < 0x80 ? 0 : lead >= 0xc2 && lead < 0xe0 ? 1 : (lead & 0xf0) == 0xe0 ? 2 : lead >= 0xf0 && lead < 0xf5 ? 3 : 4;
+    const std::size_t more = lead < 0x80                   ? 0
+                             : lead >= 0xc2 && lead < 0xe0 ? 1
+                             : (lead & 0xf0) == 0xe0       ? 2
+                             : lead >= 0xf0 && lead < 0xf5 ? 3
+                                                           : 4;
     if (more == 4 || i + more >= s.size()) return false;
     for (std::size_t k = 1; k <= more; ++k) {
       const auto c = static_cast<unsigned char>(s[i + k]);
@@ -39,22 +43,32 @@ std::string base64(std::string_view bytes) {
 
 std::string_view to_string(core::FileType type) {
   switch (type) {
-    case core::FileType::kRegular: return "file";
-    case core::FileType::kDirectory: return "directory";
-    case core::FileType::kSymlink: return "symlink";
-    case core::FileType::kBlockDevice: return "block_device";
-    case core::FileType::kCharDevice: return "character_device";
-    case core::FileType::kSocket: return "socket";
-    case core::FileType::kFifo: return "fifo";
+    case core::FileType::kRegular:
+      return "file";
+    case core::FileType::kDirectory:
+      return "directory";
+    case core::FileType::kSymlink:
+      return "symlink";
+    case core::FileType::kBlockDevice:
+      return "block_device";
+    case core::FileType::kCharDevice:
+      return "character_device";
+    case core::FileType::kSocket:
+      return "socket";
+    case core::FileType::kFifo:
+      return "fifo";
   }
   return "unknown";
 }
 
 std::string_view to_string(core::Squash squash) {
   switch (squash) {
-    case core::Squash::kNone: return "none";
-    case core::Squash::kRoot: return "root";
-    case core::Squash::kAll: return "all";
+    case core::Squash::kNone:
+      return "none";
+    case core::Squash::kRoot:
+      return "root";
+    case core::Squash::kAll:
+      return "all";
   }
   return "unknown";
 }
@@ -132,7 +146,8 @@ Json view(const core::Export& record) {
 Json view(const core::User& user) {
   Json keys = Json::array();
   for (const core::S3Key& key : user.keys) keys.push_back({{"access_key", key.access_key}, {"enabled", key.enabled}});
-  return {{"name", user.name}, {"uid", user.uid}, {"gid", user.gid}, {"groups", user.groups}, {"keys", std::move(keys)}};
+  return {
+      {"name", user.name}, {"uid", user.uid}, {"gid", user.gid}, {"groups", user.groups}, {"keys", std::move(keys)}};
 }
 
 Json view(const core::S3Key& key) {
@@ -144,13 +159,19 @@ Json view(const core::Usage& usage) {
 }
 
 Json view(const core::QuotaLimits& limits) {
-  return {{"bytes", limits.bytes ? Json(*limits.bytes) : Json()}, {"files", limits.files ? Json(*limits.files) : Json()}};
+  return {{"bytes", limits.bytes ? Json(*limits.bytes) : Json()},
+          {"files", limits.files ? Json(*limits.files) : Json()}};
 }
 
 Json view(const core::CheckReport& report) {
-  return {{"ok", report.ok()},           {"inodes", report.inodes}, {"directories", report.directories},
-          {"files", report.files},       {"blobs", report.blobs},   {"bytes", report.bytes},
-          {"problems", report.problems}, {"problem_count", report.problem_count}};
+  return {{"ok", report.ok()},
+          {"inodes", report.inodes},
+          {"directories", report.directories},
+          {"files", report.files},
+          {"blobs", report.blobs},
+          {"bytes", report.bytes},
+          {"problems", report.problems},
+          {"problem_count", report.problem_count}};
 }
 
 }  // namespace stoa::admin

@@ -153,7 +153,8 @@ TEST(ByteSizeTest, UnitsAreReadExactly) {
   EXPECT_EQ(*parse_bytes("4kB"), 4000u);
   EXPECT_EQ(*parse_bytes("2 TB"), 2'000'000'000'000u);
   EXPECT_EQ(*parse_bytes("15E"), 15ull << 60);
-  for (const char* bad : {"", "x", "-1", "1.5G", "4KX", "4Ki", "16E", "99999999999999999999"}) EXPECT_FALSE(parse_bytes(bad)) << bad;
+  for (const char* bad : {"", "x", "-1", "1.5G", "4KX", "4Ki", "16E", "99999999999999999999"})
+    EXPECT_FALSE(parse_bytes(bad)) << bad;
 }
 
 TEST(ByteSizeTest, ExactFormsAreReadBack) {
@@ -176,7 +177,8 @@ TEST(EndpointTest, NumericAddressesAreReadAndOthersRefused) {
   EXPECT_EQ(parse_endpoint("0.0.0.0:0")->port, 0);
   EXPECT_TRUE(parse_endpoint("127.0.0.1:1")->is_loopback());
   EXPECT_FALSE(parse_endpoint("0.0.0.0:1")->is_loopback());
-  for (const char* bad : {"", ":", ":80", "localhost:80", "::1:80", "1.2.3.4", "1.2.3.4:", "1.2.3.4:65536", "1.2.3.4:8x", "[1.2.3.4]:8"}) {
+  for (const char* bad : {"", ":", ":80", "localhost:80", "::1:80", "1.2.3.4", "1.2.3.4:", "1.2.3.4:65536",
+                          "1.2.3.4:8x", "[1.2.3.4]:8"}) {
     EXPECT_FALSE(parse_endpoint(bad)) << bad;
   }
 }

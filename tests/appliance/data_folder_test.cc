@@ -33,7 +33,7 @@ class DataFolderTest : public testing::Test {
 };
 
 unsigned mode_of(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   EXPECT_EQ(stat(path.c_str(), &info), 0) << path;
   return info.st_mode & 0777;
 }
@@ -96,7 +96,14 @@ TEST_F(DataFolderTest, AKilledProcessLeavesNoLock) {
 
 TEST_F(DataFolderTest, TheRunRecordSurvivesARoundTrip) {
   EXPECT_EQ(read_run_record(folder_).error().code, Errc::kNotFound);
-  ASSERT_TRUE(write_run_record(folder_, {.pid = 7, .version = "1", .admin_url = "http://x", .admin_socket = "/s=1", .nfs = "a:1", .mount = "a:2", .s3_url = "http://y", .log_file = ""}));
+  ASSERT_TRUE(write_run_record(folder_, {.pid = 7,
+                                         .version = "1",
+                                         .admin_url = "http://x",
+                                         .admin_socket = "/s=1",
+                                         .nfs = "a:1",
+                                         .mount = "a:2",
+                                         .s3_url = "http://y",
+                                         .log_file = ""}));
   const auto record = read_run_record(folder_);
   ASSERT_TRUE(record);
   EXPECT_EQ(record->pid, 7);

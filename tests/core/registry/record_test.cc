@@ -34,11 +34,32 @@ User sample_user() {
 // Bytes as version 1 ships them. When a test here fails, old volumes no longer open: raise the version instead.
 constexpr std::string_view kExportV1 =
     "010140000000"
-    "2a000000" "047465616d" "1100000000000000" "052f7465616d" "03" "03616e6e" "00002a36fe9c9717" "01"
-    "00000000000000000000ffff0a000000" "68" "01" "02" "e8030000" "e9030000";
+    "2a000000"
+    "047465616d"
+    "1100000000000000"
+    "052f7465616d"
+    "03"
+    "03616e6e"
+    "00002a36fe9c9717"
+    "01"
+    "00000000000000000000ffff0a000000"
+    "68"
+    "01"
+    "02"
+    "e8030000"
+    "e9030000";
 constexpr std::string_view kUserV1 =
     "01012b000000"
-    "03616e6e" "e8030000" "64000000" "02" "04000000" "05000000" "01" "06414343455353" "0c534543524554534543524554" "00";
+    "03616e6e"
+    "e8030000"
+    "64000000"
+    "02"
+    "04000000"
+    "05000000"
+    "01"
+    "06414343455353"
+    "0c534543524554534543524554"
+    "00";
 
 TEST(RecordTest, ExportHasTheBytesOfVersion1) {
   EXPECT_EQ(hex(encode_export(sample_export())), kExportV1);
@@ -50,7 +71,9 @@ TEST(RecordTest, UserHasTheBytesOfVersion1) {
   EXPECT_EQ(user_key("ann"), "user/ann");
 }
 
-TEST(RecordTest, NextExportHasTheBytesOfVersion1) { EXPECT_EQ(hex(encode_next_export(7)), "01010400000007000000"); }
+TEST(RecordTest, NextExportHasTheBytesOfVersion1) {
+  EXPECT_EQ(hex(encode_next_export(7)), "01010400000007000000");
+}
 
 TEST(RecordTest, ExportSurvivesARoundTrip) {
   const Export before = sample_export();

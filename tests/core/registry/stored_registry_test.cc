@@ -23,7 +23,9 @@ class StoredRegistryTest : public testing::Test {
     ASSERT_TRUE(loaded) << describe(loaded.error());
     registry_ = *std::move(loaded);
   }
-  Export wanted(std::string name) { return {.name = std::move(name), .root = FileId{17}, .path = "/x", .nfs = true, .s3 = true}; }
+  Export wanted(std::string name) {
+    return {.name = std::move(name), .root = FileId{17}, .path = "/x", .nfs = true, .s3 = true};
+  }
   Errc refused(const Export& e) {
     const auto added = registry_->add_export(e);
     EXPECT_FALSE(added);
@@ -81,7 +83,8 @@ TEST_F(StoredRegistryTest, AChangeThatWasNotWrittenIsNotVisible) {
 }
 
 TEST_F(StoredRegistryTest, ExportNamesFollowTheRulesOfTheirDoors) {
-  for (const char* bad : {"", "ab", "Team", "a_b", "-team", "team-", "te..am", "10.0.0.1", "xn--abc", "abc-s3alias", "a/b"}) {
+  for (const char* bad :
+       {"", "ab", "Team", "a_b", "-team", "team-", "te..am", "10.0.0.1", "xn--abc", "abc-s3alias", "a/b"}) {
     EXPECT_EQ(refused(wanted(bad)), Errc::kInvalid) << bad;
   }
   EXPECT_EQ(refused(wanted(std::string(64, 'a'))), Errc::kInvalid);
@@ -142,9 +145,11 @@ TEST_F(StoredRegistryTest, OnlyEnabledKeysAreFound) {
 
 TEST_F(StoredRegistryTest, AnAccessKeyBelongsToOneUserEvenWhenDisabled) {
   ASSERT_TRUE(registry_->add_user({.name = "ann", .keys = {{"SHARED", "secretsecret", false}}}));
-  EXPECT_EQ(registry_->add_user({.name = "bob", .keys = {{"SHARED", "othersecret1", true}}}).error().code, Errc::kExists);
+  EXPECT_EQ(registry_->add_user({.name = "bob", .keys = {{"SHARED", "othersecret1", true}}}).error().code,
+            Errc::kExists);
   ASSERT_TRUE(registry_->add_user({.name = "bob"}));
-  EXPECT_EQ(registry_->change_user({.name = "bob", .keys = {{"SHARED", "othersecret1", true}}}).error().code, Errc::kExists);
+  EXPECT_EQ(registry_->change_user({.name = "bob", .keys = {{"SHARED", "othersecret1", true}}}).error().code,
+            Errc::kExists);
   EXPECT_TRUE(registry_->change_user({.name = "ann", .keys = {{"SHARED", "newsecret123", true}}}));
 }
 
@@ -158,8 +163,9 @@ TEST_F(StoredRegistryTest, BadUsersAreRefused) {
   EXPECT_EQ(registry_->add_user({.name = "a", .keys = {{"ABCD", "short"}}}).error().code, Errc::kInvalid);
   const S3Key twice{"ABCD", "secretsecret"};
   EXPECT_EQ(registry_->add_user({.name = "a", .keys = {twice, twice}}).error().code, Errc::kInvalid);
-  EXPECT_EQ(registry_->add_user({.name = "a", .groups = std::vector<std::uint32_t>(kGroupsPerUserMax + 1)}).error().code,
-            Errc::kInvalid);
+  EXPECT_EQ(
+      registry_->add_user({.name = "a", .groups = std::vector<std::uint32_t>(kGroupsPerUserMax + 1)}).error().code,
+      Errc::kInvalid);
   std::vector<S3Key> many;
   for (std::size_t i = 0; i <= kKeysPerUserMax; ++i) many.push_back(make_s3_key());
   EXPECT_EQ(registry_->add_user({.name = "a", .keys = many}).error().code, Errc::kInvalid);

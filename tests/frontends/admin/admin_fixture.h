@@ -22,7 +22,9 @@ struct Answer {
   unsigned status = 0;
   Json json{};
   std::string text{};
-  std::string message() const { return json.is_object() && json.contains("error") ? json["error"].value("message", "") : ""; }
+  std::string message() const {
+    return json.is_object() && json.contains("error") ? json["error"].value("message", "") : "";
+  }
   std::string code() const { return json.is_object() && json.contains("error") ? json["error"].value("code", "") : ""; }
 };
 

@@ -23,7 +23,8 @@ std::set<std::string> described() {
     if (line.starts_with("  /")) path = line.substr(2, line.size() - 3);
     if (line.starts_with("    ") && line[4] != ' ' && line.ends_with(':')) method = line.substr(4, line.size() - 5);
     if (line.starts_with("      operationId: ")) operation = line.substr(19);
-    if (line.starts_with("        '2")) operations.insert(method + " " + path + " " + operation + " " + line.substr(9, 3));
+    if (line.starts_with("        '2"))
+      operations.insert(method + " " + path + " " + operation + " " + line.substr(9, 3));
   }
   return operations;
 }
@@ -31,8 +32,8 @@ std::set<std::string> described() {
 TEST(DescriptionTest, EveryRouteIsDescribedAndNothingElseIs) {
   std::set<std::string> served;
   for (const Route& route : routes()) {
-    served.insert(lower(std::string(to_string(route.method))) + " " + std::string(route.pattern) + " " + lower(std::string(route.name)) + " " +
-                  std::to_string(route.success));
+    served.insert(lower(std::string(to_string(route.method))) + " " + std::string(route.pattern) + " " +
+                  lower(std::string(route.name)) + " " + std::to_string(route.success));
   }
   EXPECT_EQ(described(), served);
 }

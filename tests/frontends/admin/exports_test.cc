@@ -5,7 +5,8 @@ namespace {
 
 using testing::HasSubstr;
 
-const Json kTeam{{"name", "team"}, {"doors", {"nfs", "s3"}}, {"create_directory", true}, {"clients", {{{"network", "10.0.0.0/8"}}}}};
+const Json kTeam{
+    {"name", "team"}, {"doors", {"nfs", "s3"}}, {"create_directory", true}, {"clients", {{{"network", "10.0.0.0/8"}}}}};
 
 Json with(Json base, const std::string& member, Json value) {
   base[member] = std::move(value);
@@ -16,12 +17,17 @@ TEST_F(AdminTest, ACreatedExportIsListedShownChangedAndRemoved) {
   const Answer made = call(Method::kPost, "/v1/exports", kTeam);
   ASSERT_EQ(made.status, 201u) << made.text;
   EXPECT_EQ(made.json["path"], "/team");
-  EXPECT_EQ(made.json["clients"][0], Json({{"network", "10.0.0.0/8"}, {"read_only", false}, {"squash", "root"}, {"anonymous_uid", 65534}, {"anonymous_gid", 65534}}));
+  EXPECT_EQ(made.json["clients"][0], Json({{"network", "10.0.0.0/8"},
+                                           {"read_only", false},
+                                           {"squash", "root"},
+                                           {"anonymous_uid", 65534},
+                                           {"anonymous_gid", 65534}}));
   EXPECT_EQ(get("/v1/exports").json["exports"].size(), 1u);
   EXPECT_EQ(get("/v1/exports/team").json["doors"], Json({"nfs", "s3"}));
   EXPECT_EQ(get("/v1/stat?path=/team").json["type"], "directory");
 
-  const Answer changed = call(Method::kPatch, "/v1/exports/team", R"({"read_only": true, "name": "crew", "doors": ["s3"]})");
+  const Answer changed =
+      call(Method::kPatch, "/v1/exports/team", R"({"read_only": true, "name": "crew", "doors": ["s3"]})");
   ASSERT_EQ(changed.status, 200u) << changed.text;
   EXPECT_EQ(get("/v1/exports/team").status, 404u);
   EXPECT_EQ(get("/v1/exports/crew").json["read_only"], true);

@@ -8,7 +8,8 @@ using testing::HasSubstr;
 
 TEST_F(AdminTest, WithoutTheTokenNothingButHealthIsAnswered) {
   for (const Route& route : routes()) {
-    for (const std::string header : {"", "Bearer", "Bearer ", "Bearer wrong", "Bearer secretx", "Basic secret", "secret"}) {
+    for (const std::string header :
+         {"", "Bearer", "Bearer ", "Bearer wrong", "Bearer secretx", "Basic secret", "secret"}) {
       Request request{.method = route.method, .path = std::string(route.pattern), .authorization = header};
       const Answer answer = send(request);
       if (route.access == Access::kOpen) {

@@ -64,7 +64,8 @@ TEST_F(AdminTest, ServesOverTcpWithARequestId) {
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 200"));
   EXPECT_THAT(answer, HasSubstr("1.2.3"));
   EXPECT_THAT(answer, HasSubstr("X-Request-Id: "));
-  EXPECT_THAT(over_tcp((*server)->port(), http("POST /v1/users", {}, R"({"name": "ann"})")), StartsWith("HTTP/1.1 201"));
+  EXPECT_THAT(over_tcp((*server)->port(), http("POST /v1/users", {}, R"({"name": "ann"})")),
+              StartsWith("HTTP/1.1 201"));
   EXPECT_THAT(over_tcp((*server)->port(), http("GET /v1/stat?path=%2F")), StartsWith("HTTP/1.1 200"));
 }
 
@@ -75,7 +76,8 @@ TEST_F(AdminTest, BadHttpIsAnsweredAndNotFatal) {
   EXPECT_THAT(over_tcp(port, http("BREW /v1/version")), StartsWith("HTTP/1.1 501"));
   EXPECT_THAT(over_tcp(port, http("POST /v1/users", {}, std::string((1u << 20) + 1, 'x'))), StartsWith("HTTP/1.1 413"));
   over_tcp(port, "\r\n\r\n\x01\x02 nonsense\r\n\r\n");
-  EXPECT_THAT(over_tcp(port, "GET /v1/version HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"), StartsWith("HTTP/1.1 401"));
+  EXPECT_THAT(over_tcp(port, "GET /v1/version HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"),
+              StartsWith("HTTP/1.1 401"));
   EXPECT_THAT(over_tcp(port, http("GET /healthz")), StartsWith("HTTP/1.1 200"));
 }
 
@@ -87,7 +89,7 @@ TEST_F(AdminTest, ServesOverAUnixSocketWithItsModeAndRemovesItAtTheEnd) {
     const auto server = AdminServer::start(*service_, {.socket_path = path, .socket_mode = 0600});
     ASSERT_TRUE(server) << describe(server.error());
     EXPECT_EQ((*server)->port(), 0);
-    struct stat info {};
+    struct stat info{};
     ASSERT_EQ(stat(path.c_str(), &info), 0);
     EXPECT_EQ(info.st_mode & 0777, 0600u);
     EXPECT_THAT(over_unix(path, http("GET /v1/version")), StartsWith("HTTP/1.1 200"));

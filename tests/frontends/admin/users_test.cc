@@ -18,7 +18,8 @@ TEST_F(AdminTest, AUserGetsFreeIdsAndAFreshKey) {
 }
 
 TEST_F(AdminTest, SecretsAreShownOnlyWhereKeysAreAskedFor) {
-  const std::string secret = call(Method::kPost, "/v1/users", R"({"name": "ann", "create_key": true})").json["key"]["secret_key"];
+  const std::string secret =
+      call(Method::kPost, "/v1/users", R"({"name": "ann", "create_key": true})").json["key"]["secret_key"];
   EXPECT_THAT(get("/v1/users").text, Not(HasSubstr(secret)));
   EXPECT_THAT(get("/v1/users/ann").text, Not(HasSubstr(secret)));
   EXPECT_THAT(get("/v1/users/ann/keys").text, HasSubstr(secret));
@@ -39,8 +40,10 @@ TEST_F(AdminTest, IdsAndGroupsChange) {
 
 TEST_F(AdminTest, KeysAreAddedDisabledAndRemoved) {
   ASSERT_EQ(call(Method::kPost, "/v1/users", R"({"name": "ann"})").status, 201u);
-  EXPECT_EQ(call(Method::kPost, "/v1/users/ann/keys", R"({"access_key": "MINE", "secret_key": "0123456789"})").status, 201u);
-  EXPECT_EQ(call(Method::kPost, "/v1/users/ann/keys", R"({"access_key": "MINE", "secret_key": "0123456789"})").status, 400u);
+  EXPECT_EQ(call(Method::kPost, "/v1/users/ann/keys", R"({"access_key": "MINE", "secret_key": "0123456789"})").status,
+            201u);
+  EXPECT_EQ(call(Method::kPost, "/v1/users/ann/keys", R"({"access_key": "MINE", "secret_key": "0123456789"})").status,
+            400u);
   EXPECT_EQ(call(Method::kPost, "/v1/users/ann/keys", R"({"access_key": "HALF"})").status, 400u);
   EXPECT_EQ(call(Method::kPost, "/v1/users/ann/keys", R"({})").status, 201u);
   EXPECT_EQ(get("/v1/users/ann/keys").json["keys"].size(), 2u);
