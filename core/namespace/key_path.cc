@@ -27,7 +27,6 @@ Result<FileId> make_one(Tree& tree, const OpContext& ctx, const NodeRef& dir, st
     STOA_TRY(present, find_form(tree, dir->id, raw, true));
     if (present.exists()) return present.id;
     STOA_CHECK_OK(require(ctx, dir->record, kMayWrite | kMayExecute));
-    if (dir->record.links >= kLinksMax) return fail(Errc::kTooManyLinks);
     MetaTxn txn(tree, ctx);
     STOA_TRY(inode, make_inode(tree, ctx, txn, dir->record, {.type = FileType::kDirectory, .default_mode = 0755}));
     inode.flags |= kImpliedByKey;

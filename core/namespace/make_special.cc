@@ -15,7 +15,6 @@ Result<CreateReply> make_locked(Tree& tree, const OpContext& ctx, std::string_vi
   STOA_TRY(entry, find_posix(tree, dir->id, name));
   if (entry.record.exists()) return fail(Errc::kExists);
   STOA_CHECK_OK(require(ctx, dir->record, kMayWrite));
-  if (wanted.type == FileType::kDirectory && dir->record.links >= kLinksMax) return fail(Errc::kTooManyLinks);
 
   MetaTxn txn(tree, ctx);
   STOA_TRY(inode, make_inode(tree, ctx, txn, dir->record, wanted));

@@ -60,12 +60,7 @@ Status check_rules(const OpContext& ctx, const RenameRequest& req, const Parties
   STOA_CHECK_OK(require_sticky(ctx, p.from_dir->record, moved));
   // The ".." of a directory that changes parents is rewritten.
   if (moved.is_directory() && p.from_dir != p.to_dir) STOA_CHECK_OK(require(ctx, moved, kMayWrite));
-  if (p.replaced == nullptr) {
-    if (moved.is_directory() && p.from_dir != p.to_dir && p.to_dir->record.links >= kLinksMax) {
-      return fail(Errc::kTooManyLinks);
-    }
-    return {};
-  }
+  if (p.replaced == nullptr) return {};
   if (req.no_replace) return fail(Errc::kExists);
   STOA_CHECK_OK(require_sticky(ctx, p.to_dir->record, p.replaced->record));
   if (moved.is_directory() && !p.replaced->record.is_directory()) return fail(Errc::kNotDirectory);

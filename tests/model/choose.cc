@@ -84,7 +84,7 @@ std::uint64_t Driver::any_offset() {
     case 3: return 16384 - 2 + random_.below(5);
     case 4: return random_.below(20000);
     case 5: return random_.below(200'000);
-    case 6: return random_.percent(20) ? (1ull << 40) + random_.below(10'000) : random_.below(3'000'000);
+    case 6: return options_.huge_files && random_.percent(20) ? (1ull << 40) + random_.below(10'000) : random_.below(3'000'000);
     default: return random_.below(16384);
   }
 }

@@ -97,7 +97,9 @@ bool Driver::compare_directory(FileId id) {
   entries.erase(entries.begin(), entries.begin() + 2);
   for (const core::DirectoryEntry& entry : entries) {
     const auto stored = twin_.find(dir, entry.name);
-    if (!stored) return differ("readdir of " + text(id) + ": " + quoted(entry.name) + " is not there");
+    if (!stored || twin_.hidden(dir, *stored)) {
+      return differ("readdir of " + text(id) + ": " + quoted(entry.name) + " is not there");
+    }
     const FileId right = dir.names.at(*stored);
     if (entry.id != right || entry.type != twin_.at(right).type) return differ("readdir: id or type of " + quoted(entry.name));
     if (!found.emplace(*stored, std::pair{entry.id, entry.cookie}).second) return differ("readdir: " + quoted(entry.name) + " twice");

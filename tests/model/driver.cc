@@ -135,7 +135,7 @@ bool Driver::verify(FileId id, Touch touch) {
   const TwinInode& inode = twin_.at(id);
   const std::string who = "attributes of " + text(id) + ": ";
   if (now.id != id || now.type != inode.type) return differ(who + "id or type");
-  if (inode.type != FileType::kSymlink && now.mode != inode.mode) {
+  if (now.mode != inode.mode) {
     return differ(who + "mode " + std::to_string(now.mode) + ", right is " + std::to_string(inode.mode));
   }
   if (now.uid != inode.uid || now.gid != inode.gid) return differ(who + "owner");

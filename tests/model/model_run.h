@@ -16,6 +16,7 @@ namespace stoa::model {
 struct ModelOptions {
   std::uint64_t compare_every = 2000;  // the whole tree, usage, check, reopen
   bool shared_extents = true;          // concatenate files that stay, so that extents are shared
+  bool huge_files = true;              // sparse files of a tebibyte
   bool trace = false;                  // print every operation as it runs
 };
 

@@ -26,7 +26,8 @@ void run(const MakeEngine& make, std::size_t operations_default) {
   const std::uint64_t seed = setting(
       "STOA_MODEL_SEED", static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()));
   const std::size_t count = setting("STOA_MODEL_OPS", operations_default);
-  const ModelOptions options{.shared_extents = setting("STOA_MODEL_SHARED", 1) != 0, .trace = setting("STOA_MODEL_TRACE", 0) != 0};
+  const ModelOptions options{.shared_extents = setting("STOA_MODEL_SHARED", 1) != 0,
+                             .huge_files = setting("STOA_MODEL_HUGE", 1) != 0, .trace = setting("STOA_MODEL_TRACE", 0) != 0};
   std::fprintf(stderr, "STOA_MODEL_SEED=%llu STOA_MODEL_OPS=%zu\n", static_cast<unsigned long long>(seed), count);
 
   std::vector<std::uint64_t> operations = operation_seeds(seed, count);

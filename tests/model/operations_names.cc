@@ -66,6 +66,7 @@ bool Driver::do_symlink() {
   const core::SymlinkRequest request{.parent = parent, .name = name, .target = target};
   TwinInode fresh;
   fresh.type = FileType::kSymlink;
+  fresh.mode = 0777;
   fresh.target = target;
   Verdict verdict;
   if (target.size() > core::kSymlinkBytesMax || target.find('\0') != std::string::npos) {

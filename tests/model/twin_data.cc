@@ -131,14 +131,15 @@ Verdict Twin::copy_range(const core::CopyRangeRequest& request) {
 }
 
 Verdict Twin::set_xattr(const core::SetXattrRequest& request) {
-  if (!exists(request.id)) return {.errors = {Errc::kStale}};
   Verdict verdict;
-  TwinInode& inode = at(request.id);
+  if (!exists(request.id)) verdict.errors.push_back(Errc::kStale);
   if (request.name.size() > core::kXattrNameBytesMax) {
     verdict.errors.insert(verdict.errors.end(), {Errc::kTooLarge, Errc::kNameTooLong, Errc::kInvalid});
   }
   if (request.name.empty()) verdict.errors.push_back(Errc::kInvalid);
   if (request.value.size() > core::kXattrValueBytesMax) verdict.errors.push_back(Errc::kTooLarge);
+  if (!exists(request.id)) return verdict;
+  TwinInode& inode = at(request.id);
   const bool present = inode.xattrs.contains(std::string(request.name));
   if (request.mode == core::XattrMode::kCreate && present) verdict.errors.push_back(Errc::kExists);
   if (request.mode == core::XattrMode::kReplace && !present) verdict.errors.push_back(Errc::kNoAttribute);
@@ -149,7 +150,7 @@ Verdict Twin::set_xattr(const core::SetXattrRequest& request) {
 }
 
 Verdict Twin::remove_xattr(const core::RemoveXattrRequest& request) {
-  if (!exists(request.id)) return {.errors = {Errc::kStale}};
+  if (!exists(request.id)) return {.errors = {Errc::kStale}};  // The driver adds what is wrong with the name.
   TwinInode& inode = at(request.id);
   if (inode.xattrs.erase(std::string(request.name)) == 0) return {.errors = {Errc::kNoAttribute, Errc::kInvalid}};
   return {.touched = {{request.id, Touch::kAttributes}}};

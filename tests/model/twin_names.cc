@@ -53,7 +53,7 @@ bool Twin::hidden(const TwinInode& dir, const Stored& stored) const {
 
 std::optional<Stored> Twin::find(const TwinInode& dir, std::string_view name) const {
   for (const auto& [stored, id] : dir.names) {
-    if (!hidden(dir, stored) && shown(dir, stored) == name) return stored;
+    if (shown(dir, stored) == name) return stored;
   }
   return std::nullopt;
 }
