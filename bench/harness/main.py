@@ -56,9 +56,9 @@ def chosen_loads(options):
 
 def chosen_servers(options, work):
     if options.suite == "s3":
-        servers = [Stoa(work, str(ROOT)), s3_servers.Nginx(work), s3_servers.Radosgw(work, str(ROOT))]
+        servers = [Stoa(work, str(ROOT), options.build), s3_servers.Nginx(work), s3_servers.Radosgw(work, str(ROOT))]
     else:
-        servers = [Stoa(work, str(ROOT)), nfs_servers.Ganesha(work)]
+        servers = [Stoa(work, str(ROOT), options.build), nfs_servers.Ganesha(work)]
     if not options.servers:
         return servers
     wanted = options.servers.split(",")

@@ -10,9 +10,10 @@ class Stoa:
     name = "stoa"
     durability = "every reply that the protocol calls stable is durable before it leaves, CREATE and REMOVE included"
 
-    def __init__(self, work, root):
+    def __init__(self, work, root, build):
         self.work = work
         self.serve = os.environ.get("STOA_SERVE", os.path.join(root, "tests", "serve"))
+        self.build = build
         self.log = os.path.join(work, "stoa.log")
         self.server = None
         self.facts = {}
@@ -20,7 +21,7 @@ class Stoa:
     def start(self):
         if not os.access(self.serve, os.X_OK):
             raise ServerFailed(f"{self.serve} is missing")
-        environment = dict(os.environ, TMPDIR=self.work)  # its data must lie on the same disk as the peers'
+        environment = dict(os.environ, TMPDIR=self.work, STOA_BUILD=self.build)  # its data must lie on the same disk as the peers'
         with open(self.log, "ab") as log:
             self.server = subprocess.Popen([self.serve], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
                                            env=environment, start_new_session=True)

@@ -258,7 +258,8 @@ MHD_Result Daemon::start_exchange(MHD_Connection* connection, const char* method
   // While the core works the connection owes nothing.
   if (known != nullptr) known->deadline_ns.store(INT64_MAX, std::memory_order_relaxed);
   const bool wanted = transaction.begin();
-  if (!has_body) return respond(connection, exchange, transaction.finish());
+  // Answered on the library's next call, which comes at once: it closes a connection whose answer it is given on the first.
+  if (!has_body) return MHD_YES;
   // Who waits for "100 Continue" has not sent the body yet, and need not. Others are in the middle of sending: they
   // may not read the answer before they are done.
   const bool waits = sent.header("expect").has_value();
