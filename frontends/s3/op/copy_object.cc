@@ -63,10 +63,9 @@ Outcome<std::optional<Response>> replace_in_place(const Call& call, const FoundO
   // Replaced or removed meanwhile: what was to be described is gone.
   if (!set && (set.error().code == Errc::kStale || set.error().code == Errc::kNotFound)) return refuse(Code::kOperationAborted);
   if (!set) return refuse(set.error());
-  // An object that was copied is as old as the copy.
-  const core::SetAttributes times{.mtime = core::SetTime{.server_time = true}};
-  auto touched = call.ns().setattr(call.ctx, {.id = source.attr.id, .set = times});
-  const Timestamp modified = touched ? touched->attr.mtime : source.attr.mtime;
+  // The core makes an object that was copied onto itself as new as the copy.
+  auto touched = call.ns().getattr(call.ctx, {.id = source.attr.id});
+  const Timestamp modified = touched ? touched->attr.mtime : wall_now();
   STOA_TRY(response, copy_result(record, modified));
   return response;
 }

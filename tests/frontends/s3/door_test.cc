@@ -1,0 +1,289 @@
+// A whole door on a volume, in memory and on RocksDB: what a library client cannot do or does not show.
+#include "frontends/s3/s3_server.h"
+#include "tests/clients/s3_client.h"
+#include "tests/core/volume_fixture.h"
+#include "tests/frontends/s3/raw_client.h"
+
+namespace stoa::s3 {
+namespace {
+
+using clients::S3Client;
+using core::FileId;
+
+constexpr const char* kAccess = "STTESTTESTTESTTESTTE";
+constexpr const char* kSecret = "secretsecretsecretsecretsecretsecretsecr";
+
+template <class Engine>
+class DoorTest : public core::test::VolumeTest<Engine> {
+ protected:
+  void SetUp() override {
+    core::Registry& registry = this->volume_->registry();
+    ASSERT_TRUE(registry.add_user({.name = "ann", .uid = 1000, .gid = 1000, .keys = {{kAccess, kSecret}}}));
+    start();
+    ASSERT_EQ(client_->request("PUT", "", {}, "").status, 200);
+    root_ = this->volume_->registry().snapshot()->find_export("bucket")->root;
+  }
+  void TearDown() override {
+    client_.reset();
+    server_.reset();
+    this->expect_consistent();
+  }
+  void start() {
+    auto server = Server::start(this->ns(), this->volume_->registry(), this->metrics_, options_);
+    ASSERT_TRUE(server) << describe(server.error());
+    server_ = std::move(*server);
+    client_ = std::make_unique<S3Client>(
+        clients::S3Target{.url = server_->url(), .access_key = kAccess, .secret_key = kSecret, .bucket = "bucket"});
+  }
+  void restart() {
+    client_.reset();
+    server_.reset();
+    this->reopen();
+    start();
+  }
+  std::string head(std::string_view method, std::string_view target, std::vector<std::pair<std::string, std::string>> headers = {}) {
+    return test::signed_head(method, target, kAccess, kSecret, "UNSIGNED-PAYLOAD", std::move(headers));
+  }
+
+  ServerOptions options_{.address = "127.0.0.1"};
+  std::unique_ptr<Server> server_;
+  std::unique_ptr<S3Client> client_;
+  FileId root_{};
+};
+TYPED_TEST_SUITE(DoorTest, core::test::Engines);
+
+TYPED_TEST(DoorTest, ObjectsAndMetadataSurviveARestart) {
+  ASSERT_TRUE(this->client_->put("a/b", "hello", {{"x-amz-meta-x", "1"}, {"Content-Type", "text/plain"}}).ok());
+  const auto upload = this->client_->create_multipart("big").element("UploadId");
+  const auto part = this->client_->put_part("big", upload, 1, std::string(100'000, 'p'));
+  ASSERT_TRUE(part.ok()) << part.text();
+  if (TypeParam::kDurable) this->restart();
+  const auto got = this->client_->get("a/b");
+  EXPECT_EQ(got.body, "hello");
+  EXPECT_EQ(got.headers.at("x-amz-meta-x"), "1");
+  EXPECT_EQ(got.headers.at("content-type"), "text/plain");
+  const auto done = this->client_->complete("big", upload, {part.headers.at("etag")});
+  ASSERT_TRUE(done.ok()) << done.text();
+  EXPECT_EQ(this->client_->get("big").body, std::string(100'000, 'p'));
+}
+
+TYPED_TEST(DoorTest, AnotherDoorsWriteChangesTheETagAndDropsTheHeaders) {
+  const auto put = this->client_->put("file", "one", {{"x-amz-meta-x", "1"}});
+  const FileId id = this->ns().lookup_key({}, {this->root_, "file"})->attr.id;
+  ASSERT_TRUE(this->write(id, 0, "two"));
+  const auto got = this->client_->get("file");
+  EXPECT_EQ(got.body, "two");
+  EXPECT_NE(got.headers.at("etag"), put.headers.at("etag"));
+  EXPECT_TRUE(got.headers.at("etag").ends_with("-0\""));
+  EXPECT_EQ(got.headers.count("x-amz-meta-x"), 0u);
+  EXPECT_EQ(this->client_->list().reply.element("ETag"), got.headers.at("etag"));
+  // The tag is good for conditions, and changes with the next write.
+  EXPECT_EQ(this->client_->get("file", {{"If-None-Match", got.headers.at("etag")}}).status, 304);
+  EXPECT_EQ(this->client_->put("file", "x", {{"If-Match", put.headers.at("etag")}}).status, 412);
+  EXPECT_EQ(this->client_->put("file", "x", {{"If-Match", got.headers.at("etag")}}).status, 200);
+}
+
+TYPED_TEST(DoorTest, FilesOfOtherDoorsAreObjectsAndLinksAreNot) {
+  const FileId dir = *this->mkdir(this->root_, "dir");
+  ASSERT_TRUE(this->write(*this->create(dir, "file"), 0, "content"));
+  ASSERT_TRUE(this->ns().symlink({}, {.parent = dir, .name = "link", .target = "file"}));
+  EXPECT_EQ(this->client_->get("dir/file").body, "content");
+  EXPECT_EQ(this->client_->get("dir/file").headers.at("content-type"), "binary/octet-stream");
+  EXPECT_EQ(this->client_->get("dir/link").status, 404);
+  EXPECT_EQ(this->client_->get("dir").status, 404);
+  EXPECT_EQ(this->client_->list_all().keys, std::vector<std::string>{"dir/file"});
+}
+
+TYPED_TEST(DoorTest, ATruncatedBodyLeavesNothing) {
+  for (const std::size_t size : {std::size_t{100}, std::size_t{3} << 20}) {
+    test::RawClient raw(this->server_->port());
+    ASSERT_TRUE(raw.send(this->head("PUT", "/bucket/cut", {{"content-length", std::to_string(size)}})));
+    ASSERT_TRUE(raw.send(std::string(size / 2, 'x')));
+    raw.close();
+  }
+  // A body of fewer decoded bytes than announced is told so.
+  test::RawClient raw(this->server_->port());
+  const std::string body = "5\r\nhello\r\n0\r\n\r\n";
+  ASSERT_TRUE(raw.send(test::signed_head("PUT", "/bucket/cut", kAccess, kSecret, "STREAMING-UNSIGNED-PAYLOAD-TRAILER",
+                                         {{"content-length", std::to_string(body.size())},
+                                          {"connection", "close"},
+                                          {"x-amz-decoded-content-length", "6"}}) +
+                       body));
+  const std::string reply = raw.read_all();
+  EXPECT_NE(reply.find("400 Bad Request"), std::string::npos) << reply;
+  EXPECT_NE(reply.find("<Code>IncompleteBody</Code>"), std::string::npos) << reply;
+  ASSERT_TRUE(this->server_->drain(std::chrono::seconds(20)));
+  EXPECT_FALSE(this->ns().lookup_key({}, {this->root_, "cut"}));
+}
+
+TYPED_TEST(DoorTest, RefusesBeforeTheBodyWhenTheClientWaits) {
+  test::RawClient raw(this->server_->port());
+  ASSERT_TRUE(raw.send("PUT /bucket/k HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\nExpect: 100-continue\r\n\r\n"));
+  const std::string reply = raw.read_all();
+  EXPECT_TRUE(reply.starts_with("HTTP/1.1 403")) << reply;
+  EXPECT_EQ(reply.find("100 Continue"), std::string::npos);
+
+  test::RawClient good(this->server_->port());
+  ASSERT_TRUE(good.send(this->head("PUT", "/bucket/k", {{"content-length", "5"}, {"expect", "100-continue"}, {"connection", "close"}})));
+  EXPECT_TRUE(good.read_until("\r\n\r\n").starts_with("HTTP/1.1 100"));
+  ASSERT_TRUE(good.send("hello"));
+  EXPECT_NE(good.read_all().find("HTTP/1.1 200"), std::string::npos);
+  EXPECT_EQ(this->client_->get("k").body, "hello");
+}
+
+TYPED_TEST(DoorTest, TakesABodyInHttpChunks) {
+  test::RawClient raw(this->server_->port());
+  ASSERT_TRUE(raw.send(this->head("PUT", "/bucket/k", {{"transfer-encoding", "chunked"}, {"connection", "close"}}) +
+                       "5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n"));
+  EXPECT_NE(raw.read_all().find("HTTP/1.1 200"), std::string::npos);
+  EXPECT_EQ(this->client_->get("k").body, "hello world");
+}
+
+TYPED_TEST(DoorTest, NeedsALengthForABody) {
+  test::RawClient raw(this->server_->port());
+  ASSERT_TRUE(raw.send(this->head("PUT", "/bucket/k", {{"connection", "close"}})));
+  const std::string reply = raw.read_all();
+  EXPECT_TRUE(reply.starts_with("HTTP/1.1 411")) << reply;
+  EXPECT_NE(reply.find("<Code>MissingContentLength</Code>"), std::string::npos);
+}
+
+TYPED_TEST(DoorTest, MalformedTargetsGetAnXmlError) {
+  test::RawClient raw(this->server_->port());
+  ASSERT_TRUE(raw.send("GET /bucket/%zz HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"));
+  const std::string reply = raw.read_all();
+  EXPECT_TRUE(reply.starts_with("HTTP/1.1 400")) << reply;
+  EXPECT_NE(reply.find("<Code>InvalidURI</Code>"), std::string::npos);
+}
+
+TYPED_TEST(DoorTest, QuotaAndReadOnlyExportsAreRefused) {
+  ASSERT_TRUE(this->ns().set_quota({}, {.dir = this->root_, .limits = {.bytes = 1000}}));
+  const auto over = this->client_->put("k", std::string(2000, 'x'));
+  EXPECT_EQ(over.status, 403);
+  EXPECT_EQ(over.element("Code"), "QuotaExceeded");
+  EXPECT_TRUE(this->client_->list_all().keys.empty());
+  EXPECT_TRUE(this->client_->put("k", "x").ok());
+
+  core::Export changed = *this->volume_->registry().snapshot()->find_export("bucket");
+  changed.read_only = true;
+  ASSERT_TRUE(this->volume_->registry().change_export(changed));
+  EXPECT_EQ(this->client_->put("k", "y").status, 403);
+  EXPECT_EQ(this->client_->remove("k").status, 403);
+  EXPECT_EQ(this->client_->create_multipart("k").status, 403);
+  EXPECT_EQ(this->client_->get("k").body, "x");
+}
+
+TYPED_TEST(DoorTest, AKeyThatWasTakenAwayIsRefusedAtOnce) {
+  ASSERT_TRUE(this->client_->list().reply.ok());
+  core::User changed = *this->volume_->registry().snapshot()->find_user("ann");
+  changed.keys[0].enabled = false;
+  ASSERT_TRUE(this->volume_->registry().change_user(changed));
+  EXPECT_EQ(this->client_->list().reply.element("Code"), "InvalidAccessKeyId");
+}
+
+TYPED_TEST(DoorTest, TheBucketOfAHostBelowTheDomain) {
+  this->options_.domain = "s3.example";
+  this->client_.reset();
+  this->server_.reset();
+  this->start();
+  ASSERT_TRUE(this->client_->put("k", "v").ok());
+  test::RawClient raw(this->server_->port());
+  // The signature is over the host that is sent: 127.0.0.1 is replaced in both by the helper's own name.
+  ASSERT_TRUE(raw.send("GET /k HTTP/1.1\r\nHost: bucket.s3.example\r\nConnection: close\r\n\r\n"));
+  EXPECT_NE(raw.read_all().find("<Code>AccessDenied</Code>"), std::string::npos);
+}
+
+// Limits: one engine is enough, they are the door's own.
+class LimitTest : public DoorTest<core::test::MemoryEngine> {};
+
+TEST_F(LimitTest, ASlowHeaderIsCutOff) {
+  client_.reset();
+  server_.reset();
+  options_.limits.header_timeout_s = 1;
+  options_.limits.idle_timeout_s = 1;
+  start();
+  test::RawClient raw(server_->port());
+  ASSERT_TRUE(raw.send("GET / HTTP/1.1\r\nHost: h\r\n"));
+  EXPECT_EQ(raw.read_all(), "");
+}
+
+TEST_F(LimitTest, ASlowBodyIsCutOffAndLeavesNothing) {
+  client_.reset();
+  server_.reset();
+  options_.limits.body_timeout_s = 1;
+  start();
+  test::RawClient raw(server_->port());
+  ASSERT_TRUE(raw.send(head("PUT", "/bucket/k", {{"content-length", "100000"}})));
+  ASSERT_TRUE(raw.send("xxxx"));
+  EXPECT_EQ(raw.read_all(), "");
+  EXPECT_FALSE(ns().lookup_key({}, {root_, "k"}));
+}
+
+TEST_F(LimitTest, TooManyRequestsAreToldToSlowDown) {
+  client_.reset();
+  server_.reset();
+  options_.limits.requests_max = 1;
+  start();
+  test::RawClient first(server_->port());
+  ASSERT_TRUE(first.send(head("PUT", "/bucket/k", {{"content-length", "10"}, {"expect", "100-continue"}})));
+  ASSERT_NE(first.read_until("100 Continue\r\n\r\n"), "");
+  const auto second = client_->list();
+  EXPECT_EQ(second.reply.status, 503);
+  EXPECT_EQ(second.reply.element("Code"), "SlowDown");
+  ASSERT_TRUE(first.send("0123456789"));
+  EXPECT_NE(first.read_until("\r\n\r\n").find("200 OK"), std::string::npos);
+}
+
+TEST_F(LimitTest, TooManyUploadsAreToldToSlowDown) {
+  client_.reset();
+  server_.reset();
+  options_.limits.uploads_max = 1;
+  start();
+  test::RawClient first(server_->port());
+  ASSERT_TRUE(first.send(head("PUT", "/bucket/k", {{"content-length", "10"}, {"expect", "100-continue"}})));
+  ASSERT_NE(first.read_until("100 Continue\r\n\r\n"), "");
+  EXPECT_EQ(client_->put("l", "x").element("Code"), "SlowDown");
+  EXPECT_TRUE(client_->list().reply.ok());
+}
+
+TEST_F(LimitTest, BodiesBeyondTheirLimitsAreRefused) {
+  client_.reset();
+  server_.reset();
+  options_.limits.object_bytes_max = 1000;
+  options_.limits.xml_bytes_max = 1000;
+  start();
+  EXPECT_EQ(client_->put("k", std::string(1001, 'x')).element("Code"), "EntityTooLarge");
+  EXPECT_TRUE(client_->put("k", std::string(1000, 'x')).ok());
+  EXPECT_EQ(client_->request("POST", "", {{"delete", ""}}, std::string(1001, 'x')).element("Code"), "MaxMessageLengthExceeded");
+  EXPECT_EQ(client_->get("k", {{"x-long", std::string(60'000, 'h')}}).status, 431);
+}
+
+TEST_F(LimitTest, DrainingAnswersWhatIsAtHandAndTakesNoMore) {
+  test::RawClient raw(server_->port());
+  ASSERT_TRUE(raw.send(head("PUT", "/bucket/k", {{"content-length", "5"}, {"expect", "100-continue"}})));
+  ASSERT_NE(raw.read_until("100 Continue\r\n\r\n"), "");
+  EXPECT_FALSE(server_->drain(std::chrono::milliseconds(1)));
+  ASSERT_TRUE(raw.send("hello"));
+  EXPECT_TRUE(server_->drain(std::chrono::seconds(20)));
+  EXPECT_NE(raw.read_all().find("200 OK"), std::string::npos);
+}
+
+TEST(ServerTest, SaysWhatIsWrongWithItsOptions) {
+  core::test::MemoryEngine engine;
+  auto kv = engine.open("");
+  blob::MemoryBlobs blobs;
+  MetricRegistry metrics;
+  ASSERT_TRUE(core::Volume::format(*kv, "t"));
+  auto volume = core::Volume::open(*kv, blobs, metrics, {.background = false});
+  ASSERT_TRUE(volume);
+  const auto code = [&](ServerOptions options) {
+    auto server = Server::start((*volume)->ns(), (*volume)->registry(), metrics, std::move(options));
+    return server ? Errc::kShutdown : server.error().code;
+  };
+  EXPECT_EQ(code({.address = "nowhere"}), Errc::kInvalid);
+  EXPECT_EQ(code({.address = "192.0.2.1"}), Errc::kIo);
+  EXPECT_EQ(code({.address = "127.0.0.1", .tls_certificate_file = "/nonexistent"}), Errc::kInvalid);
+  EXPECT_EQ(code({.address = "127.0.0.1", .tls_certificate_file = "/nonexistent", .tls_key_file = "/nonexistent"}), Errc::kInvalid);
+}
+
+}  // namespace
+}  // namespace stoa::s3
