@@ -139,6 +139,10 @@ Status Committer::count_references() {
         if (found) {
           STOA_TRY(record, BlobRecord::decode(value));
           it->second = record.references;
+        } else if (reference.delta > 0) {
+          // Its last user went while another took it up (a part of a multipart upload, joined and removed at once).
+          STOA_TRY(garbage, kv_.get(Family::kGc, keys::be64(static_cast<std::uint64_t>(reference.blob)), &value));
+          if (garbage) extra_.remove(Family::kGc, keys::be64(static_cast<std::uint64_t>(reference.blob)));
         }
       }
       it->second += reference.delta;

@@ -1,5 +1,7 @@
+#include <map>
+
 #include "core/access/access.h"
-#include "core/data/flush.h"
+#include "core/data/part.h"
 #include "core/kv/keys.h"
 #include "core/namespace/drop_link.h"
 #include "core/namespace/operations.h"
@@ -12,22 +14,30 @@ namespace {
 // Takes away every file of `dir` and `dir` itself, within one transaction. `dir` and its parent are locked; the files in
 // it are reached through it only (they belong to one multipart upload), so their locks can follow its own without a
 // deadlock. They go to `locked`, which must outlive the commit.
+// kStale: a part is not what it was when its content was joined.
 Status stage_consume(Tree& tree, MetaTxn& txn, const NodeRef& dir, const NodeRef& parent,
+                     const std::map<FileId, std::uint64_t>& versions,
                      std::vector<std::pair<NodeRef, std::unique_lock<RwLock>>>& locked) {
   STOA_CHECK_OK(require_directory(*dir));
   const std::string lower = keys::id_key(dir->id);
   Inode emptied = dir->record;
+  std::size_t joined = 0;
   const auto it = tree.kv.scan(Family::kEntry, lower, keys::behind_prefix(lower));
   for (; it->valid(); it->next()) {
     STOA_TRY(entry, EntryRecord::decode(it->value()));
     if (entry.type == FileType::kDirectory) return fail(Errc::kInvalid, "a directory among the parts");
     STOA_TRY(node, tree.nodes.get(entry.id));
     locked.emplace_back(node, std::unique_lock(node->lock));
+    const auto part = versions.find(node->id);
+    if (part != versions.end() && part->second != node->record.data_version) return fail(Errc::kStale, "a part changed");
+    joined += part != versions.end() ? 1 : 0;
     const std::string_view raw = keys::after_id(it->key());
     STOA_CHECK_OK(txn.remove_entry(dir, emptied, raw, entry));
     STOA_CHECK_OK(drop_link(tree, txn, node, dir->id, raw));
   }
   STOA_CHECK_OK(it->status());
+
+  if (joined != versions.size()) return fail(Errc::kStale, "a part is gone");
 
   const std::string link_prefix = keys::link_key(dir->id, parent->id, "");
   const auto link = tree.kv.scan(Family::kLink, link_prefix, keys::behind_prefix(link_prefix));
@@ -53,15 +63,16 @@ Result<PutKeyReply> concatenate(Tree& tree, const OpContext& ctx, const Concaten
   std::vector<Inode> parts;
   parts.reserve(req.parts.size());
   std::uint64_t size = 0;
+  std::map<FileId, std::uint64_t> versions;
+  std::vector<BlobPins::Hold> holds;  // until the joined content is committed
   for (const FileId id : req.parts) {
     STOA_TRY(node, tree.nodes.get(id));
-    STOA_CHECK_OK(flush_file(tree, ctx, node));
-    const std::shared_lock lock(node->lock);
-    STOA_CHECK_OK(require_live(*node));
-    if (node->record.type != FileType::kRegular) return fail(Errc::kWrongType);
-    if (node->record.size > kFileBytesMax - size) return fail(Errc::kFileTooBig);
-    size += node->record.size;
-    parts.push_back(node->record);
+    STOA_TRY(part, take_part(tree, ctx, node, req.consume_dir == kNoFile));
+    if (part.record.size > kFileBytesMax - size) return fail(Errc::kFileTooBig);
+    size += part.record.size;
+    versions[id] = part.record.data_version;
+    parts.push_back(std::move(part.record));
+    holds.push_back(std::move(part.hold));
   }
   STOA_TRY(content, content_of_parts(tree, parts));
   PutObject put{.root = req.root, .key = req.key, .meta = req.meta, .mode = req.mode, .expect = req.expect};
@@ -79,7 +90,7 @@ Result<PutKeyReply> concatenate(Tree& tree, const OpContext& ctx, const Concaten
     }()));
     consumed_parent = parent;
     put.also_locked = {consumed, consumed_parent};
-    put.stage_more = [&](MetaTxn& txn) { return stage_consume(tree, txn, consumed, consumed_parent, part_locks); };
+    put.stage_more = [&](MetaTxn& txn) { return stage_consume(tree, txn, consumed, consumed_parent, versions, part_locks); };
   }
   auto reply = put_object(tree, ctx, put, content);
   if (!reply) discard_content(tree, content);

@@ -6,6 +6,20 @@ namespace stoa::blob {
 
 using core::BlobId;
 
+Status MemoryBlobs::adopt(BlobId blob) {
+  const std::lock_guard lock(mutex_);
+  if (!blobs_.contains(blob)) return fail(Errc::kCorrupt, "no such blob");
+  adopted_.insert(blob);
+  return {};
+}
+
+Status MemoryBlobs::finish_adoption() {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(blobs_, [&](const auto& blob) { return !adopted_.contains(blob.first); });
+  adopted_.clear();
+  return {};
+}
+
 Result<BlobId> MemoryBlobs::reserve(std::uint64_t bytes) {
   constexpr std::uint64_t kSlotMax = 4u << 20;
   const std::lock_guard lock(mutex_);

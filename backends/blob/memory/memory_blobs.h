@@ -12,8 +12,8 @@ namespace stoa::blob {
 
 class MemoryBlobs final : public core::BlobStore {
  public:
-  Status adopt(core::BlobId) override { return {}; }
-  Status finish_adoption() override { return {}; }
+  Status adopt(core::BlobId blob) override;
+  Status finish_adoption() override;
   Result<core::BlobId> reserve(std::uint64_t bytes) override;
   std::uint64_t capacity(core::BlobId blob) const override;
   Status read(core::BlobId blob, std::uint64_t offset, std::span<std::byte> into) override;
@@ -39,6 +39,7 @@ class MemoryBlobs final : public core::BlobStore {
   };
   mutable std::mutex mutex_;  // guards everything below
   std::map<core::BlobId, Blob> blobs_;
+  std::set<core::BlobId> adopted_;  // between two opens of a volume on the same store
   std::uint64_t next_ = 1;
 };
 

@@ -1,0 +1,56 @@
+#include "core/data/block_sums.h"
+
+#include <gtest/gtest.h>
+
+#include "base/crc32c.h"
+#include "backends/kv/memory/memory_kv.h"
+
+namespace stoa::core {
+namespace {
+
+TEST(BlockSums, PiecesOfAnySizeGiveTheSameSums) {
+  std::vector<std::byte> bytes(3 * kSumBlockBytes + 100);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * 31 >> 3);
+  BlockSummer whole;
+  whole.add(bytes);
+  const BlobSums sums = whole.finish(BlobId{1});
+  ASSERT_EQ(sums.blocks.size(), 4u);
+  EXPECT_EQ(sums.blocks[3], crc32c(std::span(bytes).subspan(3 * kSumBlockBytes)));
+  for (const std::size_t step : {1u, 100u, 65535u, 65536u, 70000u}) {
+    BlockSummer parts;
+    for (std::size_t at = 0; at < bytes.size(); at += step) parts.add(std::span(bytes).subspan(at, std::min(step, bytes.size() - at)));
+    EXPECT_EQ(parts.finish(BlobId{1}).blocks, sums.blocks);
+  }
+}
+
+TEST(BlockSums, RowsComeBackAndGo) {
+  kv::MemoryKv kv;
+  BlobSums sums{BlobId{5}, kSumRowBytes + 10, std::vector<std::uint32_t>(65, 7)};
+  WriteBatch batch;
+  stage_sums(batch, sums);
+  const WriteBatch* batches[] = {&batch};
+  ASSERT_TRUE(kv.apply(batches));
+  const auto first = load_sum_row(kv, BlobId{5}, 0);
+  const auto second = load_sum_row(kv, BlobId{5}, 1);
+  ASSERT_TRUE(first && *first && second && *second);
+  EXPECT_EQ((*first)->bytes, kSumRowBytes);
+  EXPECT_EQ((*second)->bytes, 10u);
+  EXPECT_EQ((*second)->blocks.size(), 1u);
+  WriteBatch removal;
+  ASSERT_TRUE(stage_no_sums(kv, removal, BlobId{5}));
+  EXPECT_EQ(removal.ops().size(), 2u);
+}
+
+TEST(BlockSums, GoldenBytesOfVersion1) {
+  const SumRow row{65537, {0x01020304, 0xa0b0c0d0}};
+  std::string expected = {'\x01', '\x01', '\x0c', '\0', '\0', '\0', '\x81', '\x80', '\x04', '\x02',
+                          '\x04', '\x03', '\x02', '\x01', '\xd0', '\xc0', '\xb0', '\xa0'};
+  EXPECT_EQ(row.encode(), expected);
+  EXPECT_TRUE(SumRow::decode(expected));
+  EXPECT_EQ(SumRow::decode(expected.substr(0, 17)).error().code, Errc::kCorrupt);
+  const SumRow lying{10, {1, 2}};
+  EXPECT_EQ(SumRow::decode(lying.encode()).error().code, Errc::kCorrupt);
+}
+
+}  // namespace
+}  // namespace stoa::core

@@ -1,0 +1,286 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "tests/core/data/data_fixture.h"
+
+namespace stoa::core::test {
+namespace {
+
+constexpr std::uint64_t kM = 1u << 20;
+
+template <class Blobs>
+class ContentTest : public DataTest<Blobs> {};
+using Stores = ::testing::Types<TwinBlobs, LocalBlobs>;
+TYPED_TEST_SUITE(ContentTest, Stores);
+
+TYPED_TEST(ContentTest, SmallFilesUseNoBlob) {
+  const FileId id = this->create("f");
+  ASSERT_TRUE(this->write(id, 0, text(16384)));
+  EXPECT_EQ(this->blob_count(), 0u);
+  ASSERT_TRUE(this->write(id, 16384, "x"));
+  EXPECT_EQ(this->blob_count(), 1u);
+  EXPECT_TRUE(this->read(id) == text(16384) + "x");
+  this->reopen();
+  EXPECT_TRUE(this->read(id) == text(16384) + "x");
+}
+
+TYPED_TEST(ContentTest, SequentialGrowthKeepsFewExtents) {
+  const FileId id = this->create("f");
+  for (unsigned i = 0; i < 20; ++i) ASSERT_TRUE(this->write(id, i * kM, text(kM, i)));
+  EXPECT_EQ(this->blob_count(), 5u);  // 1 + 1 + 2 + 4 MiB slots and an own file
+  for (unsigned i = 0; i < 20; ++i) EXPECT_TRUE(this->read(id, i * kM, kM) == text(kM, i));
+  EXPECT_TRUE(this->ns().commit(this->durable_, {id}));
+  this->reopen();
+  for (unsigned i = 0; i < 20; ++i) EXPECT_TRUE(this->read_by_slices(id, i * kM, kM) == text(kM, i));
+}
+
+TYPED_TEST(ContentTest, HugeOffsetTakesLittleSpace) {
+  const FileId id = this->create("f");
+  const std::uint64_t far = (std::uint64_t{1} << 62) + 12345;
+  ASSERT_TRUE(this->write(id, far, "end", true));
+  EXPECT_EQ(this->attr(id).size, far + 3);
+  EXPECT_LT(this->attr(id).allocated, kM);
+  EXPECT_EQ(this->read(id, far, 10), "end");
+  EXPECT_EQ(this->read(id, far - 3, 3), std::string(3, '\0'));
+  const auto data = this->ns().seek(this->durable_, {id, 0, SeekWhat::kData});
+  ASSERT_TRUE(data);
+  EXPECT_LE(data->offset, far);
+  EXPECT_GT(data->offset, far - 65536 * 2);
+  EXPECT_EQ(this->write(id, kFileBytesMax, "x").error().code, Errc::kFileTooBig);
+}
+
+TYPED_TEST(ContentTest, TruncatedBytesNeverComeBack) {
+  const FileId id = this->create("f");
+  for (const std::uint64_t size : {std::uint64_t{10'000}, std::uint64_t{100'000}, 20 * kM}) {
+    ASSERT_TRUE(this->write(id, size / 2, text(size / 2 < 8 * kM ? size / 2 : 8 * kM), true));
+    ASSERT_TRUE(this->truncate(id, size / 2 + 10));
+    ASSERT_TRUE(this->truncate(id, size));
+    EXPECT_TRUE(this->read(id, size / 2 + 10, 50'000) ==
+                std::string(std::min<std::uint64_t>(50'000, size - size / 2 - 10), '\0')) << size;
+    ASSERT_TRUE(this->truncate(id, size / 2 + 10));
+    ASSERT_TRUE(this->write(id, size, "x"));
+    EXPECT_TRUE(this->read(id, size / 2 + 10, 4000) ==
+                std::string(std::min<std::uint64_t>(4000, size - size / 2 - 10), '\0')
+                    + (size - size / 2 - 10 < 4000 ? "x" : "")) << size;
+  }
+  this->expect_no_garbage();
+}
+
+TYPED_TEST(ContentTest, QuotaRefusesAWriteWithoutTrace) {
+  ASSERT_TRUE(this->ns().set_quota(this->durable_, {kRootId, {.bytes = 100'000}}));
+  const FileId id = this->create("f");
+  ASSERT_TRUE(this->write(id, 0, text(90'000)));
+  EXPECT_EQ(this->write(id, 90'000, text(10'001)).error().code, Errc::kQuota);
+  EXPECT_EQ(this->attr(id).size, 90'000u);
+  EXPECT_EQ(this->usage().bytes, 90'000);
+  ASSERT_TRUE(this->write(id, 90'000, text(10'000)));
+  ASSERT_TRUE(this->write(id, 0, text(100'000, 3)));  // overwriting needs no room
+  EXPECT_EQ(this->usage().bytes, 100'000);
+  ASSERT_TRUE(this->ns().unlink(this->durable_, {kRootId, "f"}));
+  EXPECT_EQ(this->usage().bytes, 0);
+  this->expect_no_garbage();
+  EXPECT_EQ(this->blob_count(), 0u);
+}
+
+TYPED_TEST(ContentTest, RemovedWithUncommittedWritesLeavesNothing) {
+  const FileId id = this->create("f");
+  ASSERT_TRUE(this->write(id, 0, text(5 * kM)));
+  ASSERT_TRUE(this->ns().unlink(this->durable_, {kRootId, "f"}));
+  EXPECT_EQ(this->write(id, 0, "x").error().code, Errc::kStale);
+  this->expect_no_garbage();
+  EXPECT_EQ(this->blob_count(), 0u);
+  EXPECT_EQ(this->usage(), Usage{});
+}
+
+TYPED_TEST(ContentTest, SlicesOfARemovedFileStayWhole) {
+  ASSERT_TRUE(this->put("f", text(100'000)));
+  const FileId id = this->ns().lookup_key(this->durable_, {kRootId, "f"})->attr.id;
+  auto slices = this->ns().read_slices(this->durable_, {id, 0, 100'000});
+  ASSERT_TRUE(slices);
+  ASSERT_TRUE(this->ns().unlink(this->durable_, {kRootId, "f"}));
+  ASSERT_TRUE(this->volume_->run_gc());
+  EXPECT_EQ(this->blob_count(), 1u);
+  ASSERT_TRUE(this->put("other", text(100'000, 2)));
+  std::string bytes(100'000, '?');
+  const DataSlice& slice = slices->slices.at(0);
+  if (slice.fd >= 0) {
+    ASSERT_EQ(::pread(slice.fd, bytes.data(), bytes.size(), static_cast<off_t>(slice.file_offset)), 100'000);
+    EXPECT_TRUE(bytes == text(100'000));
+  }
+  slices->slices.clear();
+  this->expect_no_garbage();
+  EXPECT_EQ(this->blob_count(), 1u);
+}
+
+TYPED_TEST(ContentTest, ChmodBetweenWritesKeepsEverything) {
+  const FileId id = this->create("f");
+  ASSERT_TRUE(this->write(id, 0, text(3 * kM)));
+  ASSERT_TRUE(this->ns().setattr(this->durable_, {.id = id, .set = {.mode = 0600}}));
+  ASSERT_TRUE(this->write(id, 3 * kM, text(kM, 2)));
+  ASSERT_TRUE(this->ns().rename(this->durable_, {.from_parent = kRootId, .from_name = "f", .to_parent = kRootId, .to_name = "g"}));
+  ASSERT_TRUE(this->ns().commit(this->durable_, {id}));
+  this->reopen();
+  EXPECT_TRUE(this->read(id) == text(3 * kM) + text(kM, 2));
+  this->expect_consistent();
+}
+
+TYPED_TEST(ContentTest, VersionChangesWithEveryChangeAndNotElse) {
+  const FileId id = this->create("f");
+  std::set<std::uint64_t> versions{this->attr(id).data_version};
+  ASSERT_TRUE(this->write(id, 0, "a"));
+  EXPECT_TRUE(versions.insert(this->attr(id).data_version).second);
+  ASSERT_TRUE(this->write(id, 0, text(kM)));
+  EXPECT_TRUE(versions.insert(this->attr(id).data_version).second);
+  ASSERT_TRUE(this->truncate(id, 5));
+  EXPECT_TRUE(versions.insert(this->attr(id).data_version).second);
+  ASSERT_TRUE(this->ns().setattr(this->durable_, {.id = id, .set = {.mode = 0600}}));
+  EXPECT_FALSE(versions.insert(this->attr(id).data_version).second);
+  ASSERT_TRUE(this->volume_->run_scrub());
+  EXPECT_FALSE(versions.insert(this->attr(id).data_version).second);
+}
+
+TYPED_TEST(ContentTest, SharedRangesAreIndependent) {
+  const FileId a = this->create("a");
+  const FileId b = this->create("b");
+  ASSERT_TRUE(this->write(a, 0, text(10 * kM)));
+  ASSERT_TRUE(this->ns().copy_range(this->durable_, {a, 0, b, 0, 0, true}));
+  const std::size_t before = this->blob_count();
+  EXPECT_TRUE(this->read(b, 0, 10 * kM) == text(10 * kM));
+  ASSERT_TRUE(this->write(a, 5 * kM, "changed"));
+  ASSERT_TRUE(this->write(b, 0, "other"));
+  EXPECT_TRUE(this->read(b, 5 * kM, 7) == text(10 * kM).substr(5 * kM, 7));
+  EXPECT_EQ(this->read(a, 5 * kM, 7), "changed");
+  EXPECT_TRUE(this->read(a, 0, 5) == text(10 * kM).substr(0, 5));
+  EXPECT_EQ(this->blob_count(), before + 2);
+  this->reopen();
+  EXPECT_EQ(this->read(a, 5 * kM, 7), "changed");
+  EXPECT_EQ(this->read(b, 0, 5), "other");
+  ASSERT_TRUE(this->ns().unlink(this->durable_, {kRootId, "a"}));
+  this->expect_no_garbage();
+  EXPECT_TRUE(this->read(b, 5, kM) == text(10 * kM).substr(5, kM));
+  ASSERT_TRUE(this->ns().unlink(this->durable_, {kRootId, "b"}));
+  this->expect_no_garbage();
+  EXPECT_EQ(this->blob_count(), 0u);
+}
+
+TYPED_TEST(ContentTest, ConcatenationSharesPartsOfAllKinds) {
+  std::vector<FileId> parts;
+  std::string all;
+  for (const std::size_t size : {std::size_t{5} << 20, std::size_t{100'000}, std::size_t{9} << 20, std::size_t{77}}) {
+    const std::string bytes = text(size, static_cast<unsigned>(size));
+    const auto made = this->put("part" + std::to_string(size), bytes, size);
+    ASSERT_TRUE(made);
+    parts.push_back(made->attr.id);
+    all += bytes;
+  }
+  const auto joined = this->ns().concatenate(this->durable_, {.root = kRootId, .key = "whole", .parts = parts});
+  ASSERT_TRUE(joined) << describe(joined.error());
+  EXPECT_TRUE(this->read(joined->attr.id, 0, 32u << 20) == all);
+  EXPECT_TRUE(this->read_by_slices(joined->attr.id, 0, 32u << 20) == all);
+  // In-place writes to one of the files do not show in the other.
+  ASSERT_TRUE(this->write(joined->attr.id, 1000, "changed"));
+  EXPECT_TRUE(this->read(parts[0], 0, 5 << 20) == text(5 << 20, 5 << 20));
+  this->expect_no_garbage();
+}
+
+TYPED_TEST(ContentTest, FailedPutReleasesItsBlobs) {
+  ASSERT_TRUE(this->ns().set_quota(this->durable_, {kRootId, {.bytes = 100'000}}));
+  EXPECT_EQ(this->put("f", text(200'000)).error().code, Errc::kQuota);
+  // The upload is still there, and may be discarded.
+  this->ns().upload_discard(UploadId{1});
+  this->expect_no_garbage();
+  EXPECT_EQ(this->blob_count(), 0u);
+}
+
+TYPED_TEST(ContentTest, SeekSeesHolesAndData) {
+  const FileId id = this->create("f");
+  ASSERT_TRUE(this->write(id, 10 * kM, text(65536)));
+  EXPECT_EQ(this->ns().seek(this->durable_, {id, 0, SeekWhat::kHole})->offset, 0u);
+  EXPECT_EQ(this->ns().seek(this->durable_, {id, 0, SeekWhat::kData})->offset, 10 * kM);
+  const auto end = this->ns().seek(this->durable_, {id, 10 * kM, SeekWhat::kHole});
+  EXPECT_EQ(end->offset, 10 * kM + 65536);
+  EXPECT_EQ(this->ns().seek(this->durable_, {id, 10 * kM + 65536, SeekWhat::kData}).error().code, Errc::kNoMoreData);
+}
+
+// --- checksums -------------------------------------------------------------------------------------------------------
+
+class ChecksumTest : public DataTest<LocalBlobs> {
+ protected:
+  // Flips one byte of the only host file that holds `needle`.
+  void damage(std::string_view needle) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_ + "/blobs")) {
+      if (!entry.is_regular_file()) continue;
+      const int fd = ::open(entry.path().c_str(), O_RDWR);
+      std::string bytes(static_cast<std::size_t>(entry.file_size()), '\0');
+      EXPECT_EQ(::pread(fd, bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+      const auto at = bytes.find(needle);
+      if (at != std::string::npos) {
+        const char flipped = static_cast<char>(bytes[at] ^ 1);
+        EXPECT_EQ(::pwrite(fd, &flipped, 1, static_cast<off_t>(at)), 1);
+        ++damaged_;
+      }
+      ::close(fd);
+    }
+    EXPECT_EQ(damaged_, 1);
+  }
+  int damaged_ = 0;
+};
+
+TEST_F(ChecksumTest, DamagedObjectIsNeverServed) {
+  const std::string bytes = text(9 << 20);
+  const auto made = put("f", bytes, bytes.size());
+  ASSERT_TRUE(made);
+  damage(std::string_view(bytes).substr(1 << 20, 64));
+  std::vector<std::byte> into(65536);
+  EXPECT_EQ(ns().read(durable_, {made->attr.id, 1 << 20, into}).error().code, Errc::kCorrupt);
+  EXPECT_EQ(ns().read_slices(durable_, {made->attr.id, 0, 9 << 20}).error().code, Errc::kCorrupt);
+  EXPECT_TRUE(read(made->attr.id, 2 << 20, 1000) == bytes.substr(2 << 20, 1000));  // other blocks are fine
+  ASSERT_EQ(volume_->damage().size(), 1u);
+  EXPECT_NE(volume_->damage()[0].find("/f"), std::string::npos);
+  const auto report = volume_->check({.read_data = true});
+  ASSERT_TRUE(report);
+  EXPECT_FALSE(report->ok());
+}
+
+TEST_F(ChecksumTest, QuietFileIsSealedAndItsDamageFoundByTheScrub) {
+  const std::string bytes = text(3 << 20);
+  const FileId id = create("f");
+  ASSERT_TRUE(write(id, 0, bytes, true));
+  ASSERT_TRUE(volume_->run_scrub());
+  EXPECT_TRUE(volume_->damage().empty());
+  damage(std::string_view(bytes).substr(2'000'000, 64));
+  ASSERT_TRUE(volume_->run_scrub());
+  EXPECT_EQ(volume_->damage().size(), 1u);
+}
+
+TEST_F(ChecksumTest, WritingInPlaceDropsChecksumsAndTheyComeBack) {
+  const std::string bytes = text(3 << 20);
+  const auto made = put("f", bytes, bytes.size());
+  ASSERT_TRUE(made);
+  const FileId id = made->attr.id;
+  ASSERT_TRUE(write(id, 1'000'000, "changed"));
+  EXPECT_EQ(read(id, 1'000'000, 7), "changed");
+  reopen();
+  EXPECT_EQ(read(id, 1'000'000, 7), "changed");
+  ASSERT_TRUE(volume_->run_scrub());
+  expect_consistent();
+  damage(std::string_view(bytes).substr(2'000'000, 64));
+  reopen();
+  EXPECT_NE(read(id, 1'900'000, 200'000).find("error: corrupt"), std::string::npos);
+}
+
+TEST_F(ChecksumTest, CrashWhileWritingGivesANewVersionAndZerosBehindTheEnd) {
+  const FileId id = create("f");
+  ASSERT_TRUE(write(id, 0, text(100'000), true));
+  const std::uint64_t version = attr(id).data_version;
+  reopen();  // still marked as being written
+  EXPECT_NE(attr(id).data_version, version);
+  EXPECT_TRUE(read(id) == text(100'000));
+  ASSERT_TRUE(volume_->run_scrub());
+  const std::uint64_t sealed = attr(id).data_version;
+  reopen();
+  EXPECT_EQ(attr(id).data_version, sealed);
+}
+
+}  // namespace
+}  // namespace stoa::core::test
