@@ -18,9 +18,9 @@ class ExportAccess final : public rpc::WorkerScope {
   void refresh() override { snapshot_ = registry_.snapshot(); }
   const core::RegistrySnapshot& snapshot() const { return *snapshot_; }
 
-  // Makes the context of a call that comes in through this export: credentials squashed, read-only where the export or the
-  // client's rule say so. kStale: no such export (any more), or it is not published over NFS; kAccess: no rule for this
-  // client.
+  // Makes the context of a call that comes in through this export: credentials squashed, read-only where the export or
+  // the client's rule say so. kStale: no such export (any more), or it is not published over NFS; kAccess: no rule for
+  // this client.
   Status enter(const rpc::Call& call, core::ExportId id);
   Status enter(const rpc::Call& call, const core::Export& found);
 

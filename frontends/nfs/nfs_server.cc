@@ -40,8 +40,9 @@ Result<std::unique_ptr<NfsServer>> NfsServer::start(const NfsServerOptions& opti
   std::unique_ptr<NfsServer> nfs(new NfsServer(std::move(parts)));
   if (options.register_ports) {
     nfs->parts_->portmapper_port = options.portmapper_port;
-    for (const rpc::PortMapping& mapping : {rpc::PortMapping{nfs3::kNfsProgram, nfs3::kNfsVersion, nfs->port()},
-                                            rpc::PortMapping{mount3::kMountProgram, mount3::kMountVersion, nfs->mount_port()}}) {
+    for (const rpc::PortMapping& mapping :
+         {rpc::PortMapping{nfs3::kNfsProgram, nfs3::kNfsVersion, nfs->port()},
+          rpc::PortMapping{mount3::kMountProgram, mount3::kMountVersion, nfs->mount_port()}}) {
       STOA_CHECK_OK(rpc::register_port(mapping, options.portmapper_port));
       nfs->parts_->registered.push_back(mapping);
     }
@@ -52,12 +53,20 @@ Result<std::unique_ptr<NfsServer>> NfsServer::start(const NfsServerOptions& opti
 }
 
 NfsServer::NfsServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
-NfsServer::~NfsServer() { stop(); }
+NfsServer::~NfsServer() {
+  stop();
+}
 
-std::uint16_t NfsServer::port() const { return parts_->server->ports().front(); }
-std::uint16_t NfsServer::mount_port() const { return parts_->server->ports().back(); }
+std::uint16_t NfsServer::port() const {
+  return parts_->server->ports().front();
+}
+std::uint16_t NfsServer::mount_port() const {
+  return parts_->server->ports().back();
+}
 
-bool NfsServer::drain(std::chrono::milliseconds patience) { return parts_->server->drain(patience); }
+bool NfsServer::drain(std::chrono::milliseconds patience) {
+  return parts_->server->drain(patience);
+}
 
 void NfsServer::stop() {
   for (const rpc::PortMapping& mapping : parts_->registered) {

@@ -1,4 +1,5 @@
-// The NFS door: NFS version 3 and MOUNT version 3 over TCP, on the core's API. Both programs are answered on both ports.
+// The NFS door: NFS version 3 and MOUNT version 3 over TCP, on the core's API. Both programs are answered on both
+// ports.
 #pragma once
 
 #include <chrono>
@@ -23,14 +24,14 @@ struct NfsServerOptions {
   std::uint32_t workers = 0;                // threads; 0: chosen by the machine
   rpc::ServerLimits limits{};
   rpc::DuplicateCacheOptions duplicates{};
-  bool register_ports = false;              // tell the portmapper at 127.0.0.1:portmapper_port
+  bool register_ports = false;  // tell the portmapper at 127.0.0.1:portmapper_port
   std::uint16_t portmapper_port = 111;
 };
 
 class NfsServer {
  public:
-  // Listens and serves from now on; everything passed must outlive the server. Errors: kInvalid (an address), kIo (a port
-  // is taken, no portmapper answers), kExists (the portmapper knows another NFS server).
+  // Listens and serves from now on; everything passed must outlive the server. Errors: kInvalid (an address), kIo (a
+  // port is taken, no portmapper answers), kExists (the portmapper knows another NFS server).
   static Result<std::unique_ptr<NfsServer>> start(const NfsServerOptions& options, core::Namespace& ns,
                                                   core::Registry& registry, const core::HandleCodec& handles,
                                                   MetricRegistry& metrics);

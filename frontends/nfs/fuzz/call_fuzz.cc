@@ -1,12 +1,12 @@
-// RPC headers, credentials and the arguments of all procedures of both programs, on a namespace where nothing exists: every
-// decoder runs, every handle that the fuzzer finds is real, and each reply must be well formed.
+// RPC headers, credentials and the arguments of all procedures of both programs, on a namespace where nothing exists:
+// every decoder runs, every handle that the fuzzer finds is real, and each reply must be well formed.
 #include <cstring>
 
 #include "base/assert.h"
 #include "frontends/nfs/export_access.h"
+#include "frontends/nfs/fuzz/empty_namespace.h"
 #include "frontends/nfs/mount/program.h"
 #include "frontends/nfs/v3/program.h"
-#include "frontends/nfs/fuzz/empty_namespace.h"
 
 namespace {
 

@@ -1,4 +1,5 @@
-// A namespace of one directory that answers every call of the NFS door with success, for the fuzz target of the decoders.
+// A namespace of one directory that answers every call of the NFS door with success, for the fuzz target of the
+// decoders.
 #pragma once
 
 #include <memory>
@@ -10,53 +11,115 @@ namespace stoa::test {
 
 class EmptyNamespace final : public core::Namespace {
  public:
-  Result<core::LookupReply> lookup(const core::OpContext&, const core::LookupRequest&) override { return core::LookupReply{file(), file()}; }
-  Result<core::GetattrReply> getattr(const core::OpContext&, const core::GetattrRequest&) override { return core::GetattrReply{file()}; }
-  Result<core::SetattrReply> setattr(const core::OpContext&, const core::SetattrRequest&) override { return core::SetattrReply{{}, file()}; }
-  Result<core::AccessReply> access(const core::OpContext&, const core::AccessRequest&) override { return core::AccessReply{0x3f, file()}; }
-  Result<core::ReadlinkReply> readlink(const core::OpContext&, const core::ReadlinkRequest&) override { return core::ReadlinkReply{"target", file()}; }
-  Result<core::StatfsReply> statfs(const core::OpContext&, const core::StatfsRequest&) override { return core::StatfsReply{1, 1, 1, 1, 1, 1, file()}; }
+  Result<core::LookupReply> lookup(const core::OpContext&, const core::LookupRequest&) override {
+    return core::LookupReply{file(), file()};
+  }
+  Result<core::GetattrReply> getattr(const core::OpContext&, const core::GetattrRequest&) override {
+    return core::GetattrReply{file()};
+  }
+  Result<core::SetattrReply> setattr(const core::OpContext&, const core::SetattrRequest&) override {
+    return core::SetattrReply{{}, file()};
+  }
+  Result<core::AccessReply> access(const core::OpContext&, const core::AccessRequest&) override {
+    return core::AccessReply{0x3f, file()};
+  }
+  Result<core::ReadlinkReply> readlink(const core::OpContext&, const core::ReadlinkRequest&) override {
+    return core::ReadlinkReply{"target", file()};
+  }
+  Result<core::StatfsReply> statfs(const core::OpContext&, const core::StatfsRequest&) override {
+    return core::StatfsReply{1, 1, 1, 1, 1, 1, file()};
+  }
   Result<core::OpenReply> open(const core::OpContext&, const core::OpenRequest&) override { return made(); }
   Result<core::CreateReply> create(const core::OpContext&, const core::CreateRequest&) override { return made(); }
   Result<core::CreateReply> mkdir(const core::OpContext&, const core::MkdirRequest&) override { return made(); }
   Result<core::CreateReply> symlink(const core::OpContext&, const core::SymlinkRequest&) override { return made(); }
   Result<core::CreateReply> mknod(const core::OpContext&, const core::MknodRequest&) override { return made(); }
   Result<core::CreateReply> link(const core::OpContext&, const core::LinkRequest&) override { return made(); }
-  Result<core::RemoveReply> unlink(const core::OpContext&, const core::RemoveRequest&) override { return core::RemoveReply{core::FileId{6}, {}, file()}; }
-  Result<core::RemoveReply> rmdir(const core::OpContext&, const core::RemoveRequest&) override { return core::RemoveReply{core::FileId{6}, {}, file()}; }
-  Result<core::RenameReply> rename(const core::OpContext&, const core::RenameRequest&) override { return core::RenameReply{core::FileId{6}, {}, file(), {}, file()}; }
-  Result<core::ReaddirReply> readdir(const core::OpContext&, const core::ReaddirRequest&) override { return core::ReaddirReply{{{core::FileId{6}, core::FileType::kRegular, 3, "name", file()}}, true, file()}; }
+  Result<core::RemoveReply> unlink(const core::OpContext&, const core::RemoveRequest&) override {
+    return core::RemoveReply{core::FileId{6}, {}, file()};
+  }
+  Result<core::RemoveReply> rmdir(const core::OpContext&, const core::RemoveRequest&) override {
+    return core::RemoveReply{core::FileId{6}, {}, file()};
+  }
+  Result<core::RenameReply> rename(const core::OpContext&, const core::RenameRequest&) override {
+    return core::RenameReply{core::FileId{6}, {}, file(), {}, file()};
+  }
+  Result<core::ReaddirReply> readdir(const core::OpContext&, const core::ReaddirRequest&) override {
+    return core::ReaddirReply{{{core::FileId{6}, core::FileType::kRegular, 3, "name", file()}}, true, file()};
+  }
   Result<core::ReadReply> read(const core::OpContext&, const core::ReadRequest& request) override {
     return core::ReadReply{request.into.size() / 2, false, file()};
   }
-  Result<core::ReadSlicesReply> read_slices(const core::OpContext&, const core::ReadSlicesRequest&) override { return core::ReadSlicesReply{{}, 0, true, file()}; }
+  Result<core::ReadSlicesReply> read_slices(const core::OpContext&, const core::ReadSlicesRequest&) override {
+    return core::ReadSlicesReply{{}, 0, true, file()};
+  }
   Result<core::WriteReply> write(const core::OpContext&, const core::WriteRequest& request) override {
     return core::WriteReply{request.data[0].size(), {}, file()};
   }
-  Result<core::CommitReply> commit(const core::OpContext&, const core::CommitRequest&) override { return core::CommitReply{{}, file()}; }
-  Result<core::RangeReply> allocate(const core::OpContext&, const core::RangeRequest&) override { return fail(Errc::kNotSupported); }
-  Result<core::RangeReply> punch(const core::OpContext&, const core::RangeRequest&) override { return fail(Errc::kNotSupported); }
-  Result<core::SeekReply> seek(const core::OpContext&, const core::SeekRequest&) override { return fail(Errc::kNotSupported); }
-  Result<core::CopyRangeReply> copy_range(const core::OpContext&, const core::CopyRangeRequest&) override { return fail(Errc::kNotSupported); }
-  Result<core::GetXattrReply> get_xattr(const core::OpContext&, const core::GetXattrRequest&) override { return fail(Errc::kNotSupported); }
-  Result<core::XattrChangeReply> set_xattr(const core::OpContext&, const core::SetXattrRequest&) override { return fail(Errc::kNotSupported); }
-  Result<core::ListXattrsReply> list_xattrs(const core::OpContext&, const core::ListXattrsRequest&) override { return fail(Errc::kNotSupported); }
-  Result<core::XattrChangeReply> remove_xattr(const core::OpContext&, const core::RemoveXattrRequest&) override { return fail(Errc::kNotSupported); }
-  Result<core::LookupKeyReply> lookup_key(const core::OpContext&, const core::LookupKeyRequest&) override { return fail(Errc::kNotSupported); }
-  Result<core::UploadId> upload_begin(const core::OpContext&, const core::UploadBeginRequest&) override { return fail(Errc::kNotSupported); }
-  Status upload_write(const core::OpContext&, const core::UploadWriteRequest&) override { return fail(Errc::kNotSupported); }
+  Result<core::CommitReply> commit(const core::OpContext&, const core::CommitRequest&) override {
+    return core::CommitReply{{}, file()};
+  }
+  Result<core::RangeReply> allocate(const core::OpContext&, const core::RangeRequest&) override {
+    return fail(Errc::kNotSupported);
+  }
+  Result<core::RangeReply> punch(const core::OpContext&, const core::RangeRequest&) override {
+    return fail(Errc::kNotSupported);
+  }
+  Result<core::SeekReply> seek(const core::OpContext&, const core::SeekRequest&) override {
+    return fail(Errc::kNotSupported);
+  }
+  Result<core::CopyRangeReply> copy_range(const core::OpContext&, const core::CopyRangeRequest&) override {
+    return fail(Errc::kNotSupported);
+  }
+  Result<core::GetXattrReply> get_xattr(const core::OpContext&, const core::GetXattrRequest&) override {
+    return fail(Errc::kNotSupported);
+  }
+  Result<core::XattrChangeReply> set_xattr(const core::OpContext&, const core::SetXattrRequest&) override {
+    return fail(Errc::kNotSupported);
+  }
+  Result<core::ListXattrsReply> list_xattrs(const core::OpContext&, const core::ListXattrsRequest&) override {
+    return fail(Errc::kNotSupported);
+  }
+  Result<core::XattrChangeReply> remove_xattr(const core::OpContext&, const core::RemoveXattrRequest&) override {
+    return fail(Errc::kNotSupported);
+  }
+  Result<core::LookupKeyReply> lookup_key(const core::OpContext&, const core::LookupKeyRequest&) override {
+    return fail(Errc::kNotSupported);
+  }
+  Result<core::UploadId> upload_begin(const core::OpContext&, const core::UploadBeginRequest&) override {
+    return fail(Errc::kNotSupported);
+  }
+  Status upload_write(const core::OpContext&, const core::UploadWriteRequest&) override {
+    return fail(Errc::kNotSupported);
+  }
   void upload_discard(core::UploadId) override {}
-  Result<core::PutKeyReply> put_key(const core::OpContext&, const core::PutKeyRequest&) override { return fail(Errc::kNotSupported); }
-  Result<core::PutKeyReply> concatenate(const core::OpContext&, const core::ConcatenateRequest&) override { return fail(Errc::kNotSupported); }
-  Result<core::RemoveKeyReply> remove_key(const core::OpContext&, const core::RemoveKeyRequest&) override { return fail(Errc::kNotSupported); }
+  Result<core::PutKeyReply> put_key(const core::OpContext&, const core::PutKeyRequest&) override {
+    return fail(Errc::kNotSupported);
+  }
+  Result<core::PutKeyReply> concatenate(const core::OpContext&, const core::ConcatenateRequest&) override {
+    return fail(Errc::kNotSupported);
+  }
+  Result<core::RemoveKeyReply> remove_key(const core::OpContext&, const core::RemoveKeyRequest&) override {
+    return fail(Errc::kNotSupported);
+  }
   Status set_meta(const core::OpContext&, const core::SetMetaRequest&) override { return fail(Errc::kNotSupported); }
-  Result<core::ListKeysReply> list_keys(const core::OpContext&, const core::ListKeysRequest&) override { return fail(Errc::kNotSupported); }
+  Result<core::ListKeysReply> list_keys(const core::OpContext&, const core::ListKeysRequest&) override {
+    return fail(Errc::kNotSupported);
+  }
   Status remove_tree(const core::OpContext&, const core::RemoveRequest&) override { return fail(Errc::kNotSupported); }
-  Result<core::UsageReply> usage(const core::OpContext&, const core::UsageRequest&) override { return fail(Errc::kNotSupported); }
+  Result<core::UsageReply> usage(const core::OpContext&, const core::UsageRequest&) override {
+    return fail(Errc::kNotSupported);
+  }
   Status set_quota(const core::OpContext&, const core::SetQuotaRequest&) override { return fail(Errc::kNotSupported); }
-  Result<core::ListQuotasReply> list_quotas(const core::OpContext&, const core::ListQuotasRequest&) override { return fail(Errc::kNotSupported); }
-  Result<core::ResolvePathReply> resolve_path(const core::OpContext&, const core::ResolvePathRequest&) override { return fail(Errc::kNotSupported); }
-  Result<core::PathOfReply> path_of(const core::OpContext&, const core::PathOfRequest&) override { return fail(Errc::kNotSupported); }
+  Result<core::ListQuotasReply> list_quotas(const core::OpContext&, const core::ListQuotasRequest&) override {
+    return fail(Errc::kNotSupported);
+  }
+  Result<core::ResolvePathReply> resolve_path(const core::OpContext&, const core::ResolvePathRequest&) override {
+    return fail(Errc::kNotSupported);
+  }
+  Result<core::PathOfReply> path_of(const core::OpContext&, const core::PathOfRequest&) override {
+    return fail(Errc::kNotSupported);
+  }
   Status wait_durable(core::CommitTicket) override { return {}; }
   std::uint64_t boot_verifier() const override { return 1; }
   std::uint64_t volume_id() const override { return 1; }
@@ -72,12 +135,10 @@ class EmptyNamespace final : public core::Namespace {
 class OneExport final : public core::Registry, public core::RegistrySnapshot {
  public:
   OneExport() {
-    exports_.push_back({.id = core::ExportId{1}, .name = "e", .root = core::FileId{5}, .nfs = true,
-                        .clients = {core::ClientRule{}}});
+    exports_.push_back(
+        {.id = core::ExportId{1}, .name = "e", .root = core::FileId{5}, .nfs = true, .clients = {core::ClientRule{}}});
   }
-  std::shared_ptr<const core::RegistrySnapshot> snapshot() const override {
-    return {std::shared_ptr<void>(), this};
-  }
+  std::shared_ptr<const core::RegistrySnapshot> snapshot() const override { return {std::shared_ptr<void>(), this}; }
   Result<core::Export> add_export(const core::Export&) override { return fail(Errc::kNotSupported); }
   Status change_export(const core::Export&) override { return fail(Errc::kNotSupported); }
   Status remove_export(std::string_view) override { return fail(Errc::kNotSupported); }

@@ -25,16 +25,25 @@ constexpr std::array<rpc::Procedure, 6> kProcedures{{{"null"}, {"mnt"}, {"dump"}
 MountStatus to_mount_status(Errc code) {
   switch (code) {
     case Errc::kNotFound:
-    case Errc::kStale: return MountStatus::kNoEnt;
-    case Errc::kAccess: return MountStatus::kAccess;
-    case Errc::kNotOwner: return MountStatus::kPerm;
-    case Errc::kNotDirectory: return MountStatus::kNotDir;
-    case Errc::kInvalid: return MountStatus::kInval;
-    case Errc::kNameTooLong: return MountStatus::kNameTooLong;
+    case Errc::kStale:
+      return MountStatus::kNoEnt;
+    case Errc::kAccess:
+      return MountStatus::kAccess;
+    case Errc::kNotOwner:
+      return MountStatus::kPerm;
+    case Errc::kNotDirectory:
+      return MountStatus::kNotDir;
+    case Errc::kInvalid:
+      return MountStatus::kInval;
+    case Errc::kNameTooLong:
+      return MountStatus::kNameTooLong;
     case Errc::kIo:
-    case Errc::kCorrupt: return MountStatus::kIo;
-    case Errc::kNotSupported: return MountStatus::kNotSupp;
-    default: return MountStatus::kServerFault;
+    case Errc::kCorrupt:
+      return MountStatus::kIo;
+    case Errc::kNotSupported:
+      return MountStatus::kNotSupp;
+    default:
+      return MountStatus::kServerFault;
   }
 }
 
@@ -46,20 +55,30 @@ std::string_view next_component(std::string_view& path) {
   return component;
 }
 
-rpc::Outcome garbage() { return {.accept = rpc::AcceptStatus::kGarbageArguments}; }
+rpc::Outcome garbage() {
+  return {.accept = rpc::AcceptStatus::kGarbageArguments};
+}
 
 }  // namespace
 
-std::span<const rpc::Procedure> MountProgram::procedures() const { return kProcedures; }
+std::span<const rpc::Procedure> MountProgram::procedures() const {
+  return kProcedures;
+}
 
 rpc::Outcome MountProgram::run(const rpc::Call& call, rpc::Reply& reply) {
   switch (call.header.procedure) {
-    case kMnt: return mnt(call, reply.out);
-    case kDump: return dump(reply.out);
-    case kUmnt: return umnt(call);
-    case kUmntAll: return umntall(call);
-    case kExport: return list_exports(call, reply.out);
-    default: return {};
+    case kMnt:
+      return mnt(call, reply.out);
+    case kDump:
+      return dump(reply.out);
+    case kUmnt:
+      return umnt(call);
+    case kUmntAll:
+      return umntall(call);
+    case kExport:
+      return list_exports(call, reply.out);
+    default:
+      return {};
   }
 }
 
@@ -75,8 +94,8 @@ Result<core::Attributes> MountProgram::find(const rpc::Call& call, std::string_v
   if (found == nullptr || !found->nfs) return fail(Errc::kNotFound);
   STOA_CHECK_OK(access.enter(call, *found));
 
-  // As everywhere, the path is walked for the server's account: who may mount is the rule's affair, who may read what is
-  // decided by every later call.
+  // As everywhere, the path is walked for the server's account: who may mount is the rule's affair, who may read what
+  // is decided by every later call.
   core::OpContext ctx = access.context();
   ctx.cred = core::Credentials::superuser();
   STOA_TRY(root, ns_.getattr(ctx, {.id = found->root}));

@@ -17,7 +17,8 @@ inline constexpr std::size_t kMountsListed = 1024;
 class MountProgram final : public rpc::Program {
  public:
   // Needs calls whose scope is an nfs::ExportAccess.
-  MountProgram(core::Namespace& ns, const core::HandleCodec& handles) : ns_(ns), handles_(handles), mounts_(kMountsListed) {}
+  MountProgram(core::Namespace& ns, const core::HandleCodec& handles)
+      : ns_(ns), handles_(handles), mounts_(kMountsListed) {}
 
   std::uint32_t number() const override { return kMountProgram; }
   std::string_view name() const override { return "mount3"; }

@@ -14,7 +14,9 @@ namespace {
 
 constexpr std::byte kZeros[4]{};
 
-std::int64_t steady_ns() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+std::int64_t steady_ns() {
+  return std::chrono::steady_clock::now().time_since_epoch().count();
+}
 
 }  // namespace
 
@@ -35,7 +37,8 @@ Connection::~Connection() {
   close(fd_);
 }
 
-// --- epoll -------------------------------------------------------------------------------------------------------------
+// --- epoll
+// -------------------------------------------------------------------------------------------------------------
 
 void Connection::rearm_locked() {
   epoll_event event{};
@@ -82,7 +85,8 @@ void Connection::want_output() {
   rearm_locked();
 }
 
-// --- output ------------------------------------------------------------------------------------------------------------
+// --- output
+// ------------------------------------------------------------------------------------------------------------
 
 void Connection::account(std::int64_t delta) {
   backlog_.fetch_add(static_cast<std::uint64_t>(delta), std::memory_order_relaxed);
@@ -97,7 +101,8 @@ void Connection::enqueue_locked(std::span<const std::byte> bytes) {
 
 Connection::Sent Connection::send_memory(std::span<const std::byte> bytes, bool more, std::size_t& sent) {
   while (sent < bytes.size()) {
-    const ssize_t n = ::send(fd_, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT | (more ? MSG_MORE : 0));
+    const ssize_t n =
+        ::send(fd_, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT | (more ? MSG_MORE : 0));
     if (n > 0) {
       sent += static_cast<std::size_t>(n);
       continue;
@@ -171,7 +176,8 @@ Connection::Sent Connection::flush_locked() {
     Piece& piece = queue_.front();
     const bool more = queue_.size() > 1;
     const std::size_t before = piece.at;
-    const Sent result = piece.slice.length > 0 ? send_slice(piece.slice, more, piece.at) : send_memory(piece.bytes, more, piece.at);
+    const Sent result =
+        piece.slice.length > 0 ? send_slice(piece.slice, more, piece.at) : send_memory(piece.bytes, more, piece.at);
     account(-static_cast<std::int64_t>(piece.at - before));
     if (result != Sent::kAll) return result;
     queue_.pop_front();
@@ -191,7 +197,8 @@ bool Connection::flush() {
   return true;
 }
 
-// --- calls in flight -----------------------------------------------------------------------------------------------------
+// --- calls in flight
+// -----------------------------------------------------------------------------------------------------
 
 void Connection::park(Record record) {
   const std::lock_guard lock(parked_mutex_);

@@ -24,9 +24,9 @@ namespace stoa::rpc {
 class Connection {
  public:
   struct Limits {
-    std::uint64_t output_bytes_max;   // queued output beyond which the connection is not read any more
+    std::uint64_t output_bytes_max;      // queued output beyond which the connection is not read any more
     std::uint64_t output_bytes_all_max;  // of all connections together: beyond it each has only kOutputShare
-    std::uint32_t in_flight_max;      // calls handed to other workers
+    std::uint32_t in_flight_max;         // calls handed to other workers
   };
   static constexpr std::uint64_t kOutputShare = std::uint64_t{256} << 10;
 
@@ -69,7 +69,8 @@ class Connection {
            (mine > kOutputShare && all_output_bytes_.load(std::memory_order_relaxed) > limits_.output_bytes_all_max);
   }
 
-  // --- calls in flight -------------------------------------------------------------------------------------------------
+  // --- calls in flight
+  // -------------------------------------------------------------------------------------------------
   std::atomic<std::uint32_t> in_flight{0};
   bool in_flight_full() const { return in_flight.load(std::memory_order_relaxed) >= limits_.in_flight_max; }
 
@@ -106,10 +107,10 @@ class Connection {
   std::array<SlowCalls, kWeights> slow{};
 
   // --- life ----------------------------------------------------------------------------------------------------------
-  std::atomic<bool> closed{false};       // no longer in the server's table
+  std::atomic<bool> closed{false};        // no longer in the server's table
   std::atomic<bool> end_of_input{false};  // the peer will send no more; close when all is answered
   std::atomic<std::int64_t> last_input_ns{0};
-  std::atomic<std::int64_t> last_output_ns{0};   // when output was last taken by the socket
+  std::atomic<std::int64_t> last_output_ns{0};    // when output was last taken by the socket
   std::atomic<std::int64_t> partial_since_ns{0};  // 0: no part of a record waits for its rest
 
  private:

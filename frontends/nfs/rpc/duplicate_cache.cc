@@ -8,9 +8,12 @@ namespace stoa::rpc {
 DuplicateCache::DuplicateCache(const DuplicateCacheOptions& options, MetricRegistry& metrics)
     : options_(options),
       shard_entries_max_(options.entries_max / kShards),
-      replays_(metrics.counter("stoa_nfs_drc_replays_total", "Retransmitted calls answered from the duplicate request cache")),
-      in_progress_(metrics.counter("stoa_nfs_drc_in_progress_total", "Retransmitted calls dropped while the first was running")),
-      uncached_(metrics.counter("stoa_nfs_drc_uncached_total", "Calls that the duplicate request cache had no room for")),
+      replays_(metrics.counter("stoa_nfs_drc_replays_total",
+                               "Retransmitted calls answered from the duplicate request cache")),
+      in_progress_(
+          metrics.counter("stoa_nfs_drc_in_progress_total", "Retransmitted calls dropped while the first was running")),
+      uncached_(
+          metrics.counter("stoa_nfs_drc_uncached_total", "Calls that the duplicate request cache had no room for")),
       bytes_gauge_(metrics.gauge("stoa_nfs_drc_bytes", "Bytes of replies in the duplicate request cache")) {
   for (Shard& shard : shards_) {
     shard.buckets.assign(std::bit_ceil(std::max<std::uint32_t>(shard_entries_max_, 1)), kNone);

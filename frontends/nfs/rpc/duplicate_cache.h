@@ -16,15 +16,15 @@
 namespace stoa::rpc {
 
 struct DuplicateCacheOptions {
-  std::uint32_t entries_max = 16384;  // all shards together; 0 switches the cache off
+  std::uint32_t entries_max = 16384;                 // all shards together; 0 switches the cache off
   std::uint64_t bytes_max = std::uint64_t{8} << 20;  // of remembered replies
   std::uint32_t reply_bytes_max = 4096;              // a longer reply is not remembered
   std::chrono::seconds entry_life{120};              // longer than any client waits before it sends again
 };
 
-// What makes two calls the same call. The client's port is no part of it: a client that reconnects may come from another.
-// The checksum and the size of the whole call keep two clients behind one address apart, and a client that counts its
-// transactions from the start again.
+// What makes two calls the same call. The client's port is no part of it: a client that reconnects may come from
+// another. The checksum and the size of the whole call keep two clients behind one address apart, and a client that
+// counts its transactions from the start again.
 struct CallKey {
   std::array<std::uint8_t, 16> address{};
   std::uint32_t xid = 0;
@@ -81,8 +81,8 @@ class DuplicateCache {
   };
   struct alignas(64) Shard {
     mutable std::mutex mutex;
-    std::vector<Slot> slots;            // a ring: the oldest is overwritten; grows up to its share of entries_max
-    std::vector<std::uint32_t> buckets; // heads of chains; its size is a power of two
+    std::vector<Slot> slots;             // a ring: the oldest is overwritten; grows up to its share of entries_max
+    std::vector<std::uint32_t> buckets;  // heads of chains; its size is a power of two
     std::uint32_t hand = 0;
   };
 

@@ -42,7 +42,8 @@ AuthStatus decode_auth(XdrReader& in, Credential& credential) {
     case AuthFlavor::kShort:
       // We never give out short-hand credentials, so the client must go back to the full one.
       return AuthStatus::kRejectedCredential;
-    default: return AuthStatus::kBadCredential;
+    default:
+      return AuthStatus::kBadCredential;
   }
   // RFC 5531 appendix A: the verifier that goes with these flavors is AUTH_NONE of length zero.
   if (verifier_flavor != static_cast<std::uint32_t>(AuthFlavor::kNone) || !verifier.empty()) {

@@ -58,8 +58,8 @@ struct CallHeader {
   std::span<const std::byte> arguments{};  // what follows the verifier
 };
 
-// False: so damaged that no reply can be addressed (shorter than the fixed part, or not a call): the connection is of no
-// more use. Damage further on is told by `auth`.
+// False: so damaged that no reply can be addressed (shorter than the fixed part, or not a call): the connection is of
+// no more use. Damage further on is told by `auth`.
 bool decode_call(std::span<const std::byte> record, CallHeader& call);
 
 // Each of these writes one whole reply header; results follow kSuccess.

@@ -53,10 +53,10 @@ Result<bool> call(std::uint32_t procedure, const PortMapping& mapping, std::uint
   ReplyBuffer buffer;
   XdrWriter out(buffer);
   const auto xid = static_cast<std::uint32_t>(std::chrono::steady_clock::now().time_since_epoch().count());
-  for (const std::uint32_t word : {std::uint32_t{0}, xid, kCall, kRpcVersion, kPortmapProgram, kPortmapVersion, procedure,
-                                   0u, 0u, 0u, 0u,  // AUTH_NONE twice
-                                   mapping.program, mapping.version, std::uint32_t{IPPROTO_TCP},
-                                   std::uint32_t{mapping.port}}) {
+  for (const std::uint32_t word :
+       {std::uint32_t{0}, xid, kCall, kRpcVersion, kPortmapProgram, kPortmapVersion, procedure, 0u, 0u, 0u,
+        0u,  // AUTH_NONE twice
+        mapping.program, mapping.version, std::uint32_t{IPPROTO_TCP}, std::uint32_t{mapping.port}}) {
     out.u32(word);
   }
   out.patch_u32(0, kLastFragment | static_cast<std::uint32_t>(buffer.size() - 4));

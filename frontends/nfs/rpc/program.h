@@ -19,17 +19,17 @@ namespace stoa::rpc {
 
 // What running a call is likely to cost; decides which thread runs it and what waits for it.
 enum class Weight : std::uint8_t {
-  kMemory,   // answered from memory
-  kChange,   // changes metadata: its reply waits for one sync, shared by all that came together
-  kSync,     // makes file data durable: in place while that is quick, else by another worker
-  kData,     // moves little data: in place while that is quick, else by another worker
-  kHeavy,    // moves much data: by another worker when it did not come alone
+  kMemory,  // answered from memory
+  kChange,  // changes metadata: its reply waits for one sync, shared by all that came together
+  kSync,    // makes file data durable: in place while that is quick, else by another worker
+  kData,    // moves little data: in place while that is quick, else by another worker
+  kHeavy,   // moves much data: by another worker when it did not come alone
 };
 inline constexpr std::size_t kWeights = 5;
 
 struct Procedure {
-  std::string_view name{};       // for metrics; empty: there is no such procedure
-  bool idempotent = true;        // false: the reply is kept in the duplicate request cache
+  std::string_view name{};  // for metrics; empty: there is no such procedure
+  bool idempotent = true;   // false: the reply is kept in the duplicate request cache
 };
 
 // The other end of a connection.

@@ -45,7 +45,8 @@ class Receiver {
   };
   // Records of this size and more are received straight into memory of their own.
   static constexpr std::size_t kLargeRecord = std::size_t{16} << 10;
-  // Of a large record, so much must be here before its memory is chosen: RPC header, credential, arguments up to the data.
+  // Of a large record, so much must be here before its memory is chosen: RPC header, credential, arguments up to the
+  // data.
   static constexpr std::size_t kLargePrefix = 384;
   static constexpr std::size_t kScratchBytes = std::size_t{128} << 10;  // size of `scratch`
 

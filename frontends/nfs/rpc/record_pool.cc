@@ -4,7 +4,9 @@
 
 namespace stoa::rpc {
 
-RecordPool::~RecordPool() { trim(); }
+RecordPool::~RecordPool() {
+  trim();
+}
 
 RecordMemory RecordPool::take(std::size_t bytes, const std::shared_ptr<AddressBudget>& budget) {
   std::size_t size_class = 0;

@@ -92,7 +92,9 @@ class RecordPool {
   std::uint64_t kept_bytes_ = 0;
 };
 
-inline std::size_t RecordMemory::size() const { return RecordPool::memory_of(size_class_); }
+inline std::size_t RecordMemory::size() const {
+  return RecordPool::memory_of(size_class_);
+}
 inline void RecordMemory::release() {
   if (data_ == nullptr) return;
   budget_->record_bytes.fetch_sub(size(), std::memory_order_relaxed);

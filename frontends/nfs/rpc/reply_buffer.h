@@ -15,7 +15,8 @@ class ReplyBuffer {
 
   // `bytes` more at the end; valid until the next call.
   std::byte* extend(std::size_t bytes) {
-    if (capacity_ - size_ < bytes) [[unlikely]] grow(bytes);
+    if (capacity_ - size_ < bytes) [[unlikely]]
+      grow(bytes);
     std::byte* at = memory_.get() + size_;
     size_ += bytes;
     return at;

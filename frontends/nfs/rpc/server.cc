@@ -38,7 +38,8 @@ Result<Listener> open_listener(const Endpoint& endpoint) {
   hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE;
   addrinfo* found = nullptr;
   const std::string port = std::to_string(endpoint.port);
-  const int failed = getaddrinfo(endpoint.address.empty() ? "::" : endpoint.address.c_str(), port.c_str(), &hints, &found);
+  const int failed =
+      getaddrinfo(endpoint.address.empty() ? "::" : endpoint.address.c_str(), port.c_str(), &hints, &found);
   if (failed != 0) return fail(Errc::kInvalid, "listen address \"" + endpoint.address + "\": " + gai_strerror(failed));
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, &freeaddrinfo);
 
@@ -143,7 +144,9 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options, Serv
 }
 
 Server::Server(std::unique_ptr<ServerState> state) : state_(std::move(state)) {}
-Server::~Server() { stop(); }
+Server::~Server() {
+  stop();
+}
 
 std::vector<std::uint16_t> Server::ports() const {
   std::vector<std::uint16_t> ports;
@@ -174,6 +177,7 @@ void Server::stop() {
   [[maybe_unused]] const ssize_t n = write(s.wake_fd, &all, sizeof all);
   for (std::thread& thread : s.threads) thread.join();
   s.threads.clear();
+  s.tasks.clear();
   s.close_all();
 }
 

@@ -30,17 +30,17 @@ struct Endpoint {
 struct ServerLimits {
   std::uint32_t connections_max = 1024;
   std::uint32_t connections_per_address_max = 256;
-  std::size_t record_bytes_max = RecordPool::kRecordBytesMax;       // a longer record closes the connection
-  std::size_t record_fragments_max = 1024;                          // more close the connection
-  std::uint64_t record_memory_max = std::uint64_t{256} << 20;       // of large records; beyond it reading waits
+  std::size_t record_bytes_max = RecordPool::kRecordBytesMax;  // a longer record closes the connection
+  std::size_t record_fragments_max = 1024;                     // more close the connection
+  std::uint64_t record_memory_max = std::uint64_t{256} << 20;  // of large records; beyond it reading waits
   std::uint64_t record_memory_per_address_max = std::uint64_t{128} << 20;
-  std::uint32_t in_flight_per_connection_max = 64;                  // calls handed to followers; beyond it reading waits
-  std::uint32_t in_flight_max = 2048;                               // of all connections; beyond it each has one
-  std::uint64_t output_per_connection_max = std::uint64_t{8} << 20; // unsent replies; beyond it reading waits
+  std::uint32_t in_flight_per_connection_max = 64;  // calls handed to followers; beyond it reading waits
+  std::uint32_t in_flight_max = 2048;               // of all connections; beyond it each has one
+  std::uint64_t output_per_connection_max = std::uint64_t{8} << 20;  // unsent replies; beyond it reading waits
   std::uint64_t output_max = std::uint64_t{128} << 20;
-  std::chrono::seconds record_timeout{60};   // from the first to the last byte of a record
-  std::chrono::seconds output_timeout{60};   // the peer takes none of its replies
-  std::chrono::seconds idle_timeout{3600};   // no call at all
+  std::chrono::seconds record_timeout{60};  // from the first to the last byte of a record
+  std::chrono::seconds output_timeout{60};  // the peer takes none of its replies
+  std::chrono::seconds idle_timeout{3600};  // no call at all
 };
 
 struct ServerOptions {
@@ -62,7 +62,8 @@ struct ServerState;
 
 class Server {
  public:
-  // Binds, starts the workers. `metrics` and the programs must outlive the server. kInvalid: an address; kIo: a port is taken.
+  // Binds, starts the workers. `metrics` and the programs must outlive the server. kInvalid: an address; kIo: a port is
+  // taken.
   static Result<std::unique_ptr<Server>> start(const ServerOptions& options, Service service, MetricRegistry& metrics);
   ~Server();  // stop()
 

@@ -19,9 +19,12 @@ ServerMetrics::ServerMetrics(MetricRegistry& r, const std::vector<Program*>& pro
       closed_record_timeout(r.counter(kClosed, kClosedHelp, {{"reason", "record_timeout"}})),
       closed_output_timeout(r.counter(kClosed, kClosedHelp, {{"reason", "output_timeout"}})),
       closed_idle_timeout(r.counter(kClosed, kClosedHelp, {{"reason", "idle_timeout"}})),
-      rejected_calls(r.counter("stoa_nfs_rpc_rejected_total", "Calls answered with an RPC error (unknown program, bad credential, garbage)")),
-      held_back(r.counter("stoa_nfs_connections_held_back_total", "Times a connection was not read until its calls or replies drained")),
-      record_memory_waits(r.counter("stoa_nfs_record_memory_waits_total", "Times a connection waited for memory for a large record")),
+      rejected_calls(r.counter("stoa_nfs_rpc_rejected_total",
+                               "Calls answered with an RPC error (unknown program, bad credential, garbage)")),
+      held_back(r.counter("stoa_nfs_connections_held_back_total",
+                          "Times a connection was not read until its calls or replies drained")),
+      record_memory_waits(
+          r.counter("stoa_nfs_record_memory_waits_total", "Times a connection waited for memory for a large record")),
       handed_over(r.counter("stoa_nfs_calls_handed_over_total", "Calls handed to another worker")),
       connections(r.gauge("stoa_nfs_connections", "Open connections")),
       in_flight(r.gauge("stoa_nfs_in_flight", "Calls handed to workers and not yet answered")),
@@ -46,7 +49,8 @@ ServerMetrics::ServerMetrics(MetricRegistry& r, const std::vector<Program*>& pro
           r.counter("stoa_nfs_errors_total", "Calls answered with an error status", labels),
           r.counter(kBytes, kBytesHelp, in),
           r.counter(kBytes, kBytesHelp, out),
-          r.histogram("stoa_nfs_request_seconds", "From taking up a call to its reply being ready, sync included", labels),
+          r.histogram("stoa_nfs_request_seconds", "From taking up a call to its reply being ready, sync included",
+                      labels),
       }));
     }
   }

@@ -28,8 +28,9 @@ struct ServerState {
   ServerState(const ServerOptions& options, Service service, MetricRegistry& registry);
   ~ServerState();
 
-  // --- connections; connection_table.cc ---------------------------------------------------------------------------------
-  // Null: closed since the event was reported.
+  // --- connections; connection_table.cc
+  // --------------------------------------------------------------------------------- Null: closed since the event was
+  // reported.
   std::shared_ptr<Connection> find(std::uint64_t epoll_key);
   // Accepts what waits on the listener and arms it again.
   void accept_from(std::size_t listener);
@@ -44,7 +45,8 @@ struct ServerState {
   void wait_for_memory(std::shared_ptr<Connection> connection);
   void wake_memory_waiters();
 
-  // --- listening; server.cc ------------------------------------------------------------------------------------------------
+  // --- listening; server.cc
+  // ------------------------------------------------------------------------------------------------
   Status listen();
   void keep_house();
 

@@ -35,6 +35,12 @@ bool TaskQueue::pop(Task& task) {
   return false;
 }
 
+void TaskQueue::clear() {
+  const std::lock_guard lock(mutex_);
+  tasks_.clear();
+  size_.store(0);
+}
+
 bool TaskQueue::begin_idle() {
   idle_.fetch_add(1);
   if (size_.load() == 0 || running_.load() >= running_max_) return true;

@@ -28,6 +28,8 @@ class TaskQueue {
   // Whoever gets a task calls done() after it.
   bool pop(Task& task);
   void done() { running_.fetch_sub(1); }
+  // Drops what nobody will run any more.
+  void clear();
 
   // Brackets a worker's sleep. False: there is work, do not sleep.
   bool begin_idle();

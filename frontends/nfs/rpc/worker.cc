@@ -84,7 +84,8 @@ void Worker::handle_event(std::uint64_t key, std::uint32_t events) {
   if (ready.in) handle_input(connection);
 }
 
-// --- one receive ---------------------------------------------------------------------------------------------------------
+// --- one receive
+// ---------------------------------------------------------------------------------------------------------
 
 void Worker::handle_input(const std::shared_ptr<Connection>& connection) {
   Connection& c = *connection;
@@ -151,7 +152,8 @@ bool Worker::run_batch(const std::shared_ptr<Connection>& connection, bool holds
   choose_elsewhere(c);
   const Item* alone = nullptr;  // a heavy call that this worker runs itself, last
   bool changes = false;
-  for (const Item& item : items_) changes |= !item.elsewhere && (item.weight == Weight::kChange || item.weight == Weight::kSync);
+  for (const Item& item : items_)
+    changes |= !item.elsewhere && (item.weight == Weight::kChange || item.weight == Weight::kSync);
   if (!changes && !c.backlog_high() && !c.has_parked()) {
     for (const Item& item : items_) alone = item.elsewhere ? &item : alone;
   }
@@ -226,9 +228,8 @@ bool Worker::classify(Record& record, Item& item, ReplyBuffer& out) {
   }
   Program& program = *programs[index];
   if (header.version < program.version_low() || header.version > program.version_high()) {
-    return answer([&](XdrWriter& w) {
-      encode_program_mismatch(w, header.xid, program.version_low(), program.version_high());
-    });
+    return answer(
+        [&](XdrWriter& w) { encode_program_mismatch(w, header.xid, program.version_low(), program.version_high()); });
   }
   const auto procedures = program.procedures();
   if (header.procedure >= procedures.size() || procedures[header.procedure].name.empty()) {
@@ -243,13 +244,13 @@ bool Worker::classify(Record& record, Item& item, ReplyBuffer& out) {
 
 void Worker::choose_elsewhere(Connection& connection) {
   for (Item& item : items_) {
-    item.elsewhere = item.weight == Weight::kHeavy ||
-                     ((item.weight == Weight::kData || item.weight == Weight::kSync) &&
-                      connection.slow[static_cast<std::size_t>(item.weight)].take());
+    item.elsewhere = item.weight == Weight::kHeavy || ((item.weight == Weight::kData || item.weight == Weight::kSync) &&
+                                                       connection.slow[static_cast<std::size_t>(item.weight)].take());
   }
 }
 
-// --- in place ------------------------------------------------------------------------------------------------------------
+// --- in place
+// ------------------------------------------------------------------------------------------------------------
 
 Outcome Worker::append_reply(Connection& connection, const Item& item, ReplyBuffer& out, core::CommitTicket* ticket,
                              Reply* reply) {
@@ -291,13 +292,17 @@ void Worker::run_in_place(Connection& c, std::size_t index) {
 
   DuplicateCache::Begin known{DuplicateCache::Verdict::kUncached};
   if (!item.idempotent) {
-    const CallKey key{c.peer().address,      item.header.xid, item.header.program,
-                      item.header.procedure, static_cast<std::uint32_t>(item.record->bytes.size()),
+    const CallKey key{c.peer().address,
+                      item.header.xid,
+                      item.header.program,
+                      item.header.procedure,
+                      static_cast<std::uint32_t>(item.record->bytes.size()),
                       crc32c(item.record->bytes)};
     known = state_.duplicates.begin(key, now_, [&](std::span<const std::byte> reply) {
       std::memcpy(ready_.extend(reply.size()), reply.data(), reply.size());
     });
-    if (known.verdict == DuplicateCache::Verdict::kReplay || known.verdict == DuplicateCache::Verdict::kInProgress) return;
+    if (known.verdict == DuplicateCache::Verdict::kReplay || known.verdict == DuplicateCache::Verdict::kInProgress)
+      return;
   }
   const std::size_t begin = out.size();
   const Outcome outcome = append_reply(c, item, out, waits ? &ticket_ : nullptr, nullptr);
@@ -351,13 +356,15 @@ void Worker::send_ready(Connection& c) {
   ready_.clear(kKeepReplies);
 }
 
-// --- elsewhere -------------------------------------------------------------------------------------------------------------
+// --- elsewhere
+// -------------------------------------------------------------------------------------------------------------
 
 void Worker::hand_over(const std::shared_ptr<Connection>& connection, Record record) {
   Connection& c = *connection;
   const std::uint32_t mine = c.in_flight.load(std::memory_order_relaxed);
   const bool all_full = state_.in_flight.load(std::memory_order_relaxed) >= state_.options.limits.in_flight_max;
-  if (c.in_flight_full() || c.backlog_high() || c.has_parked() || (all_full && mine > 1)) return c.park(std::move(record));
+  if (c.in_flight_full() || c.backlog_high() || c.has_parked() || (all_full && mine > 1))
+    return c.park(std::move(record));
   c.in_flight.fetch_add(1);
   state_.in_flight.fetch_add(1);
   state_.metrics.handed_over.add();

@@ -12,7 +12,9 @@
 
 namespace stoa::rpc {
 
-constexpr std::size_t padded(std::size_t bytes) { return (bytes + 3) & ~std::size_t{3}; }
+constexpr std::size_t padded(std::size_t bytes) {
+  return (bytes + 3) & ~std::size_t{3};
+}
 
 inline std::uint32_t load_be32(const std::byte* at) {
   std::uint32_t word = 0;

@@ -12,13 +12,20 @@ constexpr std::uint32_t kNanosecondsMax = 1'000'000'000;
 // ftype3
 std::uint32_t to_wire(core::FileType type) {
   switch (type) {
-    case core::FileType::kRegular: return 1;
-    case core::FileType::kDirectory: return 2;
-    case core::FileType::kBlockDevice: return 3;
-    case core::FileType::kCharDevice: return 4;
-    case core::FileType::kSymlink: return 5;
-    case core::FileType::kSocket: return 6;
-    case core::FileType::kFifo: return 7;
+    case core::FileType::kRegular:
+      return 1;
+    case core::FileType::kDirectory:
+      return 2;
+    case core::FileType::kBlockDevice:
+      return 3;
+    case core::FileType::kCharDevice:
+      return 4;
+    case core::FileType::kSymlink:
+      return 5;
+    case core::FileType::kSocket:
+      return 6;
+    case core::FileType::kFifo:
+      return 7;
   }
   return 1;
 }
@@ -38,7 +45,9 @@ void store_be64(std::byte* at, std::uint64_t value) {
 
 }  // namespace
 
-void encode_time(rpc::XdrWriter& out, Timestamp time) { out.u64(time_word(time)); }
+void encode_time(rpc::XdrWriter& out, Timestamp time) {
+  out.u64(time_word(time));
+}
 
 void encode_attributes(rpc::XdrWriter& out, const core::Attributes& attr, std::uint64_t fsid) {
   std::byte* at = out.reserve(kAttributesBytes).data();
@@ -94,15 +103,19 @@ DecodedAttributes decode_set_attributes(rpc::XdrReader& in) {
   const auto set_time = [&](std::optional<core::SetTime>& to) {
     enum : std::uint32_t { kDontChange = 0, kServerTime = 1, kClientTime = 2 };
     switch (in.u32()) {
-      case kDontChange: return;
-      case kServerTime: to = core::SetTime{.server_time = true}; return;
+      case kDontChange:
+        return;
+      case kServerTime:
+        to = core::SetTime{.server_time = true};
+        return;
       case kClientTime: {
         const auto time = decode_time(in);
         decoded.valid &= time.has_value();
         to = core::SetTime{.time = time.value_or(Timestamp{})};
         return;
       }
-      default: in.reject();
+      default:
+        in.reject();
     }
   };
   set_time(set.atime);

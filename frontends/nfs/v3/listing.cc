@@ -11,9 +11,13 @@ constexpr std::size_t kHandleOnWire = 4 + core::kHandleBytes;
 static_assert(core::kHandleBytes % 4 == 0);
 
 // File id, name and cookie: what dircount counts.
-std::size_t name_part(std::size_t name) { return 8 + 4 + rpc::padded(name) + 8; }
+std::size_t name_part(std::size_t name) {
+  return 8 + 4 + rpc::padded(name) + 8;
+}
 // What READDIRPLUS adds: attributes and handle, present or not.
-std::size_t plus_part(bool present) { return present ? 4 + kAttributesBytes + 4 + kHandleOnWire : 4 + 4; }
+std::size_t plus_part(bool present) {
+  return present ? 4 + kAttributesBytes + 4 + kHandleOnWire : 4 + 4;
+}
 
 }  // namespace
 

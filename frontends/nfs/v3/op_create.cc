@@ -24,7 +24,8 @@ rpc::Outcome op_create(Operation& op) {
       request.mode = core::CreateMode::kExclusive;
       request.verifier = op.in.u64();
       break;
-    default: return garbage();
+    default:
+      return garbage();
   }
   if (!op.in.ok()) return garbage();
   const auto dir = op.resolve(handle);

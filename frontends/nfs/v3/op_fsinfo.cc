@@ -5,7 +5,7 @@ namespace stoa::nfs3 {
 
 rpc::Outcome op_fsinfo(Operation& op) {
   enum : std::uint32_t { kLink = 0x01, kSymlink = 0x02, kHomogeneous = 0x08, kCanSetTime = 0x10 };
-  constexpr std::uint32_t kMultiple = 4096;           // of the sizes that are served best
+  constexpr std::uint32_t kMultiple = 4096;  // of the sizes that are served best
   constexpr std::uint32_t kListPreferred = 64u << 10;
   const auto handle = op.read_handle();
   if (!op.in.ok()) return garbage();

@@ -30,7 +30,8 @@ rpc::Outcome op_mknod(Operation& op) {
       request.type = type == kSocket ? core::FileType::kSocket : core::FileType::kFifo;
       read_attributes();
       break;
-    default: known = false;  // The union's default arm is void: well-formed.
+    default:
+      known = false;  // The union's default arm is void: well-formed.
   }
   if (!op.in.ok()) return garbage();
   const auto dir = op.resolve(handle);

@@ -2,6 +2,8 @@
 
 namespace stoa::nfs3 {
 
-rpc::Outcome op_null(Operation&) { return {}; }
+rpc::Outcome op_null(Operation&) {
+  return {};
+}
 
 }  // namespace stoa::nfs3

@@ -38,8 +38,8 @@ rpc::Outcome op_rename(Operation& op) {
     return rename_failed(op, op.name_refusal(*to, bad), *from, *to);
   }
 
-  const auto reply = op.ns.rename(
-      op.ctx, {.from_parent = *from, .from_name = from_name, .to_parent = *to, .to_name = to_name});
+  const auto reply =
+      op.ns.rename(op.ctx, {.from_parent = *from, .from_name = from_name, .to_parent = *to, .to_name = to_name});
   if (!reply) return rename_failed(op, to_nfs_status(reply.error().code), *from, *to);
 
   op.ok();

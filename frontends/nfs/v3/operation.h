@@ -15,10 +15,10 @@
 
 namespace stoa::nfs3 {
 
-inline constexpr std::size_t kHandleBytesMax = 64;             // NFS3_FHSIZE
-inline constexpr std::uint32_t kIoBytesMax = 1u << 20;         // rtmax, wtmax
+inline constexpr std::size_t kHandleBytesMax = 64;               // NFS3_FHSIZE
+inline constexpr std::uint32_t kIoBytesMax = 1u << 20;           // rtmax, wtmax
 inline constexpr std::uint32_t kCopiedReadBytesMax = 64u << 10;  // longer reads go out without a copy
-inline constexpr std::uint32_t kListBytesMax = 1u << 20;       // of one READDIR or READDIRPLUS reply
+inline constexpr std::uint32_t kListBytesMax = 1u << 20;         // of one READDIR or READDIRPLUS reply
 
 // What the program was made with.
 struct Environment {
@@ -48,7 +48,8 @@ class Operation {
   rpc::XdrWriter& out;
   rpc::Reply& reply;
 
-  // --- arguments ---------------------------------------------------------------------------------------------------------
+  // --- arguments
+  // ---------------------------------------------------------------------------------------------------------
   std::span<const std::byte> read_handle() { return in.opaque(kHandleBytesMax); }
   // Any length that came: too long a name is an error of the procedure, not of the encoding.
   std::string_view read_name() { return in.string(~std::size_t{0} >> 1); }
@@ -59,7 +60,8 @@ class Operation {
   // A second handle of the same call (RENAME, LINK): kCrossDevice when it belongs to another export.
   Result<core::FileId> resolve_beside(std::span<const std::byte> handle);
 
-  // --- results -------------------------------------------------------------------------------------------------------------
+  // --- results
+  // -------------------------------------------------------------------------------------------------------------
   void ok() { out.u32(static_cast<std::uint32_t>(NfsStatus::kOk)); }
   void encode_handle(const core::Attributes& attr);
   void post_op(const core::Attributes& attr) { encode_post_op(out, &attr, env.fsid); }
@@ -83,21 +85,27 @@ class Operation {
     return failed_with_wcc(to_nfs_status(error.code), id);
   }
 
-  // The status for a name that the door itself refuses, given what its directory is like: a directory that is gone, or is
-  // none, is the better reason.
+  // The status for a name that the door itself refuses, given what its directory is like: a directory that is gone, or
+  // is none, is the better reason.
   NfsStatus name_refusal(core::FileId dir, NfsStatus why);
 
  private:
   const rpc::Call& call_;
 };
 
-inline rpc::Outcome garbage() { return {.accept = rpc::AcceptStatus::kGarbageArguments}; }
+inline rpc::Outcome garbage() {
+  return {.accept = rpc::AcceptStatus::kGarbageArguments};
+}
 
-// What is wrong with a name of any procedure (RFC 1813 3.2, "General comments on filenames"); kOk: nothing. "." and ".."
-// are names here.
+// What is wrong with a name of any procedure (RFC 1813 3.2, "General comments on filenames"); kOk: nothing. "." and
+// ".." are names here.
 NfsStatus check_name(std::string_view name);
-inline bool is_dot(std::string_view name) { return name == "."; }
-inline bool is_dot_dot(std::string_view name) { return name == ".."; }
+inline bool is_dot(std::string_view name) {
+  return name == ".";
+}
+inline bool is_dot_dot(std::string_view name) {
+  return name == "..";
+}
 
 // The procedures, one file each.
 rpc::Outcome op_null(Operation& op);

@@ -65,7 +65,9 @@ Weight weigh_write(const rpc::CallHeader& header) {
 
 }  // namespace
 
-std::span<const rpc::Procedure> Nfs3Program::procedures() const { return kProcedures; }
+std::span<const rpc::Procedure> Nfs3Program::procedures() const {
+  return kProcedures;
+}
 
 rpc::Weight Nfs3Program::weigh(const rpc::CallHeader& header) const {
   if (header.procedure == kReadProcedure) return weigh_read(header);

@@ -6,7 +6,9 @@ namespace {
 
 class AttributesTest : public ExportedTest {};
 
-constexpr std::uint64_t seconds(std::uint64_t s) { return s << 32; }
+constexpr std::uint64_t seconds(std::uint64_t s) {
+  return s << 32;
+}
 
 TEST_F(AttributesTest, OfADirectoryAndAFileAreRight) {
   const WireAttributes dir = nfs->attributes(root);
@@ -49,8 +51,14 @@ TEST_F(AttributesTest, OfARemovedFileAreStale) {
 TEST_F(AttributesTest, AreSetAndComeBackInWeakCacheConsistencyData) {
   const Handle file = nfs->create(root, "f");
   const WireAttributes before = nfs->attributes(file);
-  NfsResult set = nfs->setattr(file, {.mode = 0755, .uid = 10, .gid = 20, .size = 100, .atime_how = 2, .mtime_how = 2,
-                                      .atime = seconds(5) | 6, .mtime = seconds(7) | 8});
+  NfsResult set = nfs->setattr(file, {.mode = 0755,
+                                      .uid = 10,
+                                      .gid = 20,
+                                      .size = 100,
+                                      .atime_how = 2,
+                                      .mtime_how = 2,
+                                      .atime = seconds(5) | 6,
+                                      .mtime = seconds(7) | 8});
   ASSERT_TRUE(set.ok());
   const WireWcc wcc = read_wcc(set.in);
   ASSERT_TRUE(wcc.before);

@@ -15,7 +15,9 @@ class DataTest : public ExportedTest, public testing::WithParamInterface<Store> 
     for (char& c : text) c = static_cast<char>(random());
     return text;
   }
-  static std::span<const std::byte> bytes(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
+  static std::span<const std::byte> bytes(std::string_view text) {
+    return std::as_bytes(std::span(text.data(), text.size()));
+  }
 };
 
 TEST_P(DataTest, WhatWasWrittenIsReadForAnySize) {
@@ -161,7 +163,8 @@ TEST_P(DataTest, ManyWritesInFlightAllArrive) {
   for (std::uint32_t i = 0; i < kParts; ++i) {
     const std::string part = noise(kPart, 100 + i);
     text += part;
-    nfs->wire.send_record(encode(nfs->spec(kWrite), Xdr().opaque(file).u64(std::uint64_t{i} * kPart).u32(kPart).u32(i % 3).string(part)));
+    nfs->wire.send_record(
+        encode(nfs->spec(kWrite), Xdr().opaque(file).u64(std::uint64_t{i} * kPart).u32(kPart).u32(i % 3).string(part)));
   }
   for (std::uint32_t i = 0; i < kParts; ++i) ASSERT_TRUE(NfsResult(nfs->wire.receive()).ok());
   std::string back;

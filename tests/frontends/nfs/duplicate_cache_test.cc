@@ -15,7 +15,8 @@ class DuplicateCacheTest : public testing::Test {
  protected:
   DuplicateCache::Begin begin(DuplicateCache& cache, const CallKey& key, Clock::time_point now) {
     replayed_.clear();
-    return cache.begin(key, now, [&](std::span<const std::byte> reply) { replayed_.assign(reply.begin(), reply.end()); });
+    return cache.begin(key, now,
+                       [&](std::span<const std::byte> reply) { replayed_.assign(reply.begin(), reply.end()); });
   }
   static CallKey key(std::uint32_t xid) {
     CallKey key{.xid = xid, .program = 100003, .procedure = 8, .size = 100, .checksum = 77};

@@ -6,9 +6,13 @@ namespace {
 
 class ExportsTest : public DoorTest {
  protected:
-  static core::ClientRule rule(std::string_view network, core::Squash squash = core::Squash::kNone, bool read_only = false) {
-    return {.network = *core::Network::parse(network), .read_only = read_only, .squash = squash,
-            .anonymous_uid = 1111, .anonymous_gid = 2222};
+  static core::ClientRule rule(std::string_view network, core::Squash squash = core::Squash::kNone,
+                               bool read_only = false) {
+    return {.network = *core::Network::parse(network),
+            .read_only = read_only,
+            .squash = squash,
+            .anonymous_uid = 1111,
+            .anonymous_gid = 2222};
   }
   std::uint32_t mount_status(NfsCaller& caller, std::string_view path) {
     return static_cast<std::uint32_t>(caller.mount_call(1, Xdr().string(path)).status);

@@ -20,7 +20,11 @@ AuthStatus auth_of(const CallSpec& spec) {
 }
 
 TEST(CallHeader, IsDecodedWithItsCredential) {
-  CallSpec spec{.xid = 9, .program = 100003, .version = 3, .procedure = 1, .auth_flavor = 1,
+  CallSpec spec{.xid = 9,
+                .program = 100003,
+                .version = 3,
+                .procedure = 1,
+                .auth_flavor = 1,
                 .auth_body = auth_sys(1000, 100, {4, 27})};
   const Bytes record = encode(spec, test::Xdr().u32(42));
   CallHeader call;
@@ -38,7 +42,8 @@ TEST(CallHeader, IsDecodedWithItsCredential) {
 }
 
 TEST(CallHeader, TakesSixteenGroupsAndNotSeventeen) {
-  EXPECT_EQ(auth_of({.auth_flavor = 1, .auth_body = auth_sys(1, 1, std::vector<std::uint32_t>(16, 5))}), AuthStatus::kOk);
+  EXPECT_EQ(auth_of({.auth_flavor = 1, .auth_body = auth_sys(1, 1, std::vector<std::uint32_t>(16, 5))}),
+            AuthStatus::kOk);
   EXPECT_EQ(auth_of({.auth_flavor = 1, .auth_body = auth_sys(1, 1, std::vector<std::uint32_t>(17, 5))}),
             AuthStatus::kBadCredential);
 }

@@ -11,7 +11,9 @@ namespace {
 // Unlike a real client's, so that no two callers of one test run share transactions.
 std::atomic<std::uint32_t> g_xid{0x1000};
 
-Handle copy(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
+Handle copy(std::span<const std::byte> bytes) {
+  return {bytes.begin(), bytes.end()};
+}
 
 }  // namespace
 
@@ -69,7 +71,11 @@ NfsCaller::NfsCaller(std::uint16_t port, std::uint32_t u, std::uint32_t g, std::
     : wire(port), xid(g_xid.fetch_add(0x10000)), uid(u), gid(g), groups(std::move(more)) {}
 
 CallSpec NfsCaller::spec(std::uint32_t procedure) {
-  return {.xid = ++xid, .program = nfs3::kNfsProgram, .version = 3, .procedure = procedure, .auth_flavor = 1,
+  return {.xid = ++xid,
+          .program = nfs3::kNfsProgram,
+          .version = 3,
+          .procedure = procedure,
+          .auth_flavor = 1,
           .auth_body = auth_sys(uid, gid, groups)};
 }
 
@@ -139,7 +145,8 @@ NfsResult NfsCaller::symlink_call(const Handle& dir, std::string_view name, std:
 
 NfsResult NfsCaller::write_call(const Handle& h, std::uint64_t offset, std::span<const std::byte> data,
                                 std::uint32_t stable) {
-  return call(kWrite, Xdr().opaque(h).u64(offset).u32(static_cast<std::uint32_t>(data.size())).u32(stable).opaque(data));
+  return call(kWrite,
+              Xdr().opaque(h).u64(offset).u32(static_cast<std::uint32_t>(data.size())).u32(stable).opaque(data));
 }
 NfsStatus NfsCaller::write(const Handle& h, std::uint64_t offset, std::string_view text, std::uint32_t stable) {
   return write_call(h, offset, std::as_bytes(std::span(text.data(), text.size())), stable).status;
@@ -158,7 +165,8 @@ std::optional<std::string> NfsCaller::read(const Handle& h, std::uint64_t offset
   return text;
 }
 
-NfsResult NfsCaller::rename_call(const Handle& from, std::string_view name, const Handle& to, std::string_view to_name) {
+NfsResult NfsCaller::rename_call(const Handle& from, std::string_view name, const Handle& to,
+                                 std::string_view to_name) {
   return call(kRename, Xdr().opaque(from).string(name).opaque(to).string(to_name));
 }
 
@@ -195,7 +203,8 @@ WireListing NfsCaller::readdir(const Handle& dir, std::uint64_t cookie, std::uin
 }
 WireListing NfsCaller::readdirplus(const Handle& dir, std::uint64_t cookie, std::uint64_t verifier,
                                    std::uint32_t dircount, std::uint32_t maxcount) {
-  NfsResult result(wire.call(spec(kReaddirplus), Xdr().opaque(dir).u64(cookie).u64(verifier).u32(dircount).u32(maxcount)));
+  NfsResult result(
+      wire.call(spec(kReaddirplus), Xdr().opaque(dir).u64(cookie).u64(verifier).u32(dircount).u32(maxcount)));
   return parse_listing(result, true);
 }
 std::vector<std::string> NfsCaller::names(const Handle& dir) {

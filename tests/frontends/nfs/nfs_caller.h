@@ -15,8 +15,27 @@ using nfs3::NfsStatus;
 using Handle = Bytes;
 
 enum Nfs3Procedure : std::uint32_t {
-  kGetattr = 1, kSetattr, kLookup, kAccess, kReadlink, kRead, kWrite, kCreate, kMkdir, kSymlink, kMknod, kRemove, kRmdir,
-  kRename, kLink, kReaddir, kReaddirplus, kFsstat, kFsinfo, kPathconf, kCommit,
+  kGetattr = 1,
+  kSetattr,
+  kLookup,
+  kAccess,
+  kReadlink,
+  kRead,
+  kWrite,
+  kCreate,
+  kMkdir,
+  kSymlink,
+  kMknod,
+  kRemove,
+  kRmdir,
+  kRename,
+  kLink,
+  kReaddir,
+  kReaddirplus,
+  kFsstat,
+  kFsinfo,
+  kPathconf,
+  kCommit,
 };
 
 struct WireAttributes {
@@ -81,7 +100,9 @@ class NfsCaller {
                      std::vector<std::uint32_t> groups = {});
 
   CallSpec spec(std::uint32_t procedure);
-  NfsResult call(std::uint32_t procedure, const Xdr& arguments) { return NfsResult(wire.call(spec(procedure), arguments)); }
+  NfsResult call(std::uint32_t procedure, const Xdr& arguments) {
+    return NfsResult(wire.call(spec(procedure), arguments));
+  }
 
   NfsResult mount_call(std::uint32_t procedure, const Xdr& arguments);
   std::optional<Handle> mount(std::string_view path);

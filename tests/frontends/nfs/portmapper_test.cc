@@ -47,8 +47,11 @@ class NoScope final : public WorkerScope {
 TEST(Portmapper, IsToldAndUntold) {
   MetricRegistry metrics;
   FakePortmapper fake;
-  auto server = Server::start({}, {.programs = {&fake}, .make_scope = [] { return std::make_unique<NoScope>(); },
-                                   .settle = [](core::CommitTicket) { return Status{}; }}, metrics);
+  auto server = Server::start({},
+                              {.programs = {&fake},
+                               .make_scope = [] { return std::make_unique<NoScope>(); },
+                               .settle = [](core::CommitTicket) { return Status{}; }},
+                              metrics);
   ASSERT_TRUE(server);
   const std::uint16_t at = (*server)->ports().front();
   const PortMapping mapping{100'003, 3, 2049};
@@ -65,8 +68,11 @@ TEST(Portmapper, ThatIsNotThereIsAnError) {
   {
     MetricRegistry metrics;
     FakePortmapper fake;
-    auto server = Server::start({}, {.programs = {&fake}, .make_scope = [] { return std::make_unique<NoScope>(); },
-                                     .settle = [](core::CommitTicket) { return Status{}; }}, metrics);
+    auto server = Server::start({},
+                                {.programs = {&fake},
+                                 .make_scope = [] { return std::make_unique<NoScope>(); },
+                                 .settle = [](core::CommitTicket) { return Status{}; }},
+                                metrics);
     ASSERT_TRUE(server);
     free_port = (*server)->ports().front();
   }

@@ -22,7 +22,9 @@ Bytes pattern(std::size_t size, std::uint8_t seed) {
   return bytes;
 }
 
-std::size_t payload_at_100(std::span<const std::byte>) { return 100; }
+std::size_t payload_at_100(std::span<const std::byte>) {
+  return 100;
+}
 
 class ReceiverTest : public testing::Test {
  protected:

@@ -9,7 +9,7 @@ namespace {
 
 TEST(NfsStatus, EveryErrorOfTheCoreHasAWordOfTheProtocol) {
   // RFC 1813 2.6.
-  const std::set<std::uint32_t> known{1,  2,  5,  6,  13, 17, 18, 19, 20,    21,    22,    27,    28,    30,
+  const std::set<std::uint32_t> known{1,  2,  5,  6,  13, 17, 18,    19,    20,    21,    22,    27,    28,    30,
                                       31, 63, 66, 69, 70, 71, 10001, 10002, 10003, 10004, 10005, 10006, 10007, 10008};
   for (std::uint16_t code = kErrcFirst; code <= kErrcLast; ++code) {
     const auto errc = static_cast<Errc>(code);

@@ -31,7 +31,9 @@ Xdr& Xdr::opaque(std::span<const std::byte> bytes) {
   bytes_.resize(rpc::padded(bytes_.size()));
   return *this;
 }
-Xdr& Xdr::string(std::string_view text) { return opaque(std::as_bytes(std::span(text.data(), text.size()))); }
+Xdr& Xdr::string(std::string_view text) {
+  return opaque(std::as_bytes(std::span(text.data(), text.size())));
+}
 Xdr& Xdr::raw(std::span<const std::byte> bytes) {
   bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
   return *this;
@@ -166,6 +168,8 @@ bool WireClient::closed_by_server() {
   }
 }
 
-void WireClient::finish_sending() { shutdown(fd_, SHUT_WR); }
+void WireClient::finish_sending() {
+  shutdown(fd_, SHUT_WR);
+}
 
 }  // namespace stoa::test
