@@ -1,4 +1,6 @@
 # What is installed where, and the Debian package: cpack --config build/release/CPackConfig.cmake
+# Packing must not build tests and benchmarks first.
+set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)
 set(manual ${CMAKE_BINARY_DIR}/manual)
 install(TARGETS stoa RUNTIME DESTINATION bin)
 install(TARGETS stoad RUNTIME DESTINATION sbin)
