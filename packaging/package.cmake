@@ -1,4 +1,6 @@
 # What is installed where, and the Debian package: cpack --config build/release/CPackConfig.cmake
+# Packing must not build tests and benchmarks first.
+set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)
 set(manual ${CMAKE_BINARY_DIR}/manual)
 install(TARGETS stoa RUNTIME DESTINATION bin)
 install(TARGETS stoad RUNTIME DESTINATION sbin)
@@ -25,7 +27,9 @@ set(CPACK_PACKAGE_VENDOR "The Stoa authors")
 set(CPACK_PACKAGE_CONTACT "The Stoa authors <stoa@localhost>")
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "storage server: one namespace over NFSv3 and S3")
-set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "Stoa serves one directory tree over NFSv3 and S3 at the same time, with exact hard quotas\n on every directory. What one door has acknowledged, the other sees at once.")
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "Stoa serves one directory tree over NFSv3 and S3 at the same time,
+ with exact hard quotas on every directory. What one door has
+ acknowledged, the other sees at once.")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)

@@ -167,7 +167,7 @@ std::vector<ConfigKey> make_keys() {
 
       flag("nfs", "enabled", STOA_MEMBER(nfs.enabled), "Whether the NFSv3 door opens at all."),
       text("nfs", "listen", STOA_MEMBER(nfs.listen), endpoint_text,
-           "Address and TCP port of NFS (and of MOUNT, unless mount_listen is set). Port 0: any free one."),
+           "Address and TCP port of NFS (and of MOUNT, unless mount_port is set). Port 0: any free one."),
       number("nfs", "mount_port", KeyForm::kNumber, STOA_MEMBER(nfs.mount_port), {0, 65535},
              "A second TCP port for clients that expect MOUNT on one of its own. 0: the port of NFS serves both."),
       flag("nfs", "portmapper", STOA_MEMBER(nfs.portmapper),
