@@ -98,6 +98,11 @@ def publish(options, began, suite_loads, servers, absent, results, root):
         }
         stem.with_suffix(".json").write_text(json.dumps(document, indent=1) + "\n")
         stem.with_suffix(".svg").write_text(plot.ratios(options.suite, began, verdicts))
-        print(f"\nwritten: {stem}.json, {stem}.svg", file=sys.stderr)
+        stem.with_suffix(".md").write_text(
+            f"# {options.suite}, {began:%Y-%m-%d %H:%M} UTC, commit {document['commit']}, {options.rounds} rounds\n\n"
+            f"![ratios]({stem.name}.svg)\n\n" + markdown(suite_loads, servers, results, verdicts) + "\n"
+            + "".join(f"\nLeft out: {name}: {why}\n" for name, why in absent.items())
+            + "".join(f"\nErrors: {load} on {server}: {why}\n" for load, server, why in failed + wrong))
+        print(f"\nwritten: {stem}.json, .md, .svg", file=sys.stderr)
     # A smoke test fails when Stoa fails; a peer that fails, or a target that is missed, is only reported.
     return 1 if any(server == "stoa" for _, server, _ in failed + wrong) or "stoa" in absent else 0
