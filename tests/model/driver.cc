@@ -157,7 +157,11 @@ bool Driver::verify(FileId id, Touch touch) {
     if (now.generation != old.generation || now.btime != old.btime) return differ(who + "generation or birth time changed");
     const bool changed = now.change != old.change;
     if (now.change < old.change || now.ctime < old.ctime) return differ(who + "change or ctime went back");
-    if (changed != (now.ctime != old.ctime)) return differ(who + "change and ctime do not go together");
+    if (changed != (now.ctime != old.ctime)) {
+      return differ(who + "change and ctime do not go together: change " + std::to_string(old.change) + " -> " +
+                    std::to_string(now.change) + ", ctime " + std::to_string(old.ctime.ns) + " -> " +
+                    std::to_string(now.ctime.ns));
+    }
     if (changed && touch == Touch::kNone) return differ(who + "changed, although nothing happened to it");
     if (!changed && (touch == Touch::kAttributes || touch == Touch::kContent)) return differ(who + "change stands still");
     const bool content = now.data_version != old.data_version;
