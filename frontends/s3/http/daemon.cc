@@ -247,13 +247,17 @@ MHD_Result Daemon::start_exchange(MHD_Connection* connection, const char* method
   const bool full = requests_.fetch_add(1) >= options_.limits.requests_max;
   metrics_.in_flight().add(1);
 
+  std::size_t header_bytes = exchange.raw_target.size();
+  for (const Header& header : sent.headers) header_bytes += header.name.size() + header.value.size();
+  const bool too_long = header_bytes > options_.limits.header_bytes_max;
+
   const auto length_header = sent.header("content-length");
   const std::uint64_t length = length_header ? parse_decimal(*length_header).value_or(0) : 0;
   const bool has_body = length != 0 || sent.header("transfer-encoding").has_value();
   Transaction& transaction = *exchange.transaction;
-  if (full) {
+  if (full || too_long) {
     if (known != nullptr) known->allow(options_.limits.body_timeout_s);
-    return respond(connection, exchange, transaction.refuse_with({.code = Code::kSlowDown}));
+    return respond(connection, exchange, transaction.refuse_with({.code = full ? Code::kSlowDown : Code::kRequestHeaderSectionTooLarge}));
   }
   // While the core works the connection owes nothing.
   if (known != nullptr) known->deadline_ns.store(INT64_MAX, std::memory_order_relaxed);

@@ -40,6 +40,8 @@ Outcome<CopySource> find_copy_source(const Call& call) {
     return std::unexpected<Failure>(
         Failure{.code = Code::kNoSuchBucket, .details = {{"BucketName", std::string(bucket)}}});
   }
+  const auto owner = call.request.filled("x-amz-source-expected-bucket-owner");
+  if (owner && *owner != source.bucket->owner) return refuse(Code::kAccessDenied);
   STOA_TRY(object, find_object(call, source.bucket->root, source.key));
   source.object = std::move(object);
   STOA_CHECK_OK(check_copy_source(read_conditions(call.request, "x-amz-copy-source-"), source.object.etag,

@@ -487,8 +487,9 @@ class AuthenticationTest(DoorTest):
     def test_presigned(self):
         self.put("k ü", b"data")
         arguments = {"Bucket": self.bucket, "Key": "k ü"}
-        self.assertEqual(self.fetch(self.s3.generate_presigned_url("get_object", arguments, ExpiresIn=60)), (200, "data"))
-        url = self.s3.generate_presigned_url("put_object", {"Bucket": self.bucket, "Key": "new"}, ExpiresIn=60)
+        signer = self.server.client(signature_version="s3v4")  # this boto3 presigns with version 2 unless told
+        self.assertEqual(self.fetch(signer.generate_presigned_url("get_object", arguments, ExpiresIn=60)), (200, "data"))
+        url = signer.generate_presigned_url("put_object", {"Bucket": self.bucket, "Key": "new"}, ExpiresIn=60)
         self.assertEqual(self.fetch(url, "PUT", data=b"sent")[0], 200)
         self.assertEqual(self.get("new"), b"sent")
         status, body = self.fetch(url, "GET")
