@@ -5,8 +5,8 @@
 #include <atomic>
 #include <thread>
 
+#include "backends/kv/memory/memory_kv.h"
 #include "core/registry/name_rules.h"
-#include "tests/core/registry/map_kv.h"
 
 namespace stoa::core {
 namespace {
@@ -32,7 +32,7 @@ class StoredRegistryTest : public testing::Test {
     return added ? Errc::kIo : added.error().code;
   }
 
-  MapKv kv_;
+  kv::MemoryKv kv_;
   bool disk_is_broken_ = false;
   std::unique_ptr<StoredRegistry> registry_;
 };

@@ -34,7 +34,9 @@ class AdminTest : public testing::Test {
 
   // With the right token, from this machine. `target` may hold a query.
   Answer call(Method method, const std::string& target, const std::string& body = {});
-  Answer call(Method method, const std::string& target, const Json& body) { return call(method, target, body.dump()); }
+  Answer call_json(Method method, const std::string& target, const Json& body) {
+    return call(method, target, body.dump());
+  }
   Answer get(const std::string& target) { return call(Method::kGet, target); }
   Answer send(Request request);
 

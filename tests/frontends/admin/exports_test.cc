@@ -14,7 +14,7 @@ Json with(Json base, const std::string& member, Json value) {
 }
 
 TEST_F(AdminTest, ACreatedExportIsListedShownChangedAndRemoved) {
-  const Answer made = call(Method::kPost, "/v1/exports", kTeam);
+  const Answer made = call_json(Method::kPost, "/v1/exports", kTeam);
   ASSERT_EQ(made.status, 201u) << made.text;
   EXPECT_EQ(made.json["path"], "/team");
   EXPECT_EQ(made.json["clients"][0], Json({{"network", "10.0.0.0/8"},
@@ -40,11 +40,11 @@ TEST_F(AdminTest, ACreatedExportIsListedShownChangedAndRemoved) {
 
 TEST_F(AdminTest, ExportMakesMissingDirectoriesOnlyWhenAsked) {
   Json wanted = with(with(kTeam, "path", "/a/b/c/"), "create_directory", false);
-  EXPECT_EQ(call(Method::kPost, "/v1/exports", wanted).status, 404u);
+  EXPECT_EQ(call_json(Method::kPost, "/v1/exports", wanted).status, 404u);
   wanted["create_directory"] = true;
   wanted["mode"] = 0700;
   wanted["uid"] = 7;
-  ASSERT_EQ(call(Method::kPost, "/v1/exports", wanted).status, 201u);
+  ASSERT_EQ(call_json(Method::kPost, "/v1/exports", wanted).status, 201u);
   EXPECT_EQ(get("/v1/exports/team").json["path"], "/a/b/c");
   EXPECT_EQ(get("/v1/stat?path=/a/b/c").json["mode"], "0700");
   EXPECT_EQ(get("/v1/stat?path=/a/b/c").json["uid"], 7);
@@ -52,15 +52,15 @@ TEST_F(AdminTest, ExportMakesMissingDirectoriesOnlyWhenAsked) {
 }
 
 TEST_F(AdminTest, ARefusedExportLeavesNoDirectoryBehind) {
-  EXPECT_EQ(call(Method::kPost, "/v1/exports", with(kTeam, "owner", "nobody")).status, 400u);
-  EXPECT_EQ(call(Method::kPost, "/v1/exports", with(kTeam, "doors", {"smb"})).status, 400u);
-  EXPECT_EQ(call(Method::kPost, "/v1/exports", with(kTeam, "surprise", 1)).status, 400u);
+  EXPECT_EQ(call_json(Method::kPost, "/v1/exports", with(kTeam, "owner", "nobody")).status, 400u);
+  EXPECT_EQ(call_json(Method::kPost, "/v1/exports", with(kTeam, "doors", {"smb"})).status, 400u);
+  EXPECT_EQ(call_json(Method::kPost, "/v1/exports", with(kTeam, "surprise", 1)).status, 400u);
   EXPECT_EQ(get("/v1/stat?path=/team").status, 404u);
 }
 
 TEST_F(AdminTest, BadExportsAreRefusedWithTheReason) {
   const auto why = [&](const Json& body) {
-    const Answer answer = call(Method::kPost, "/v1/exports", body);
+    const Answer answer = call_json(Method::kPost, "/v1/exports", body);
     EXPECT_EQ(answer.status, 400u) << answer.text;
     return answer.message();
   };
@@ -75,13 +75,13 @@ TEST_F(AdminTest, BadExportsAreRefusedWithTheReason) {
 }
 
 TEST_F(AdminTest, ATakenExportNameIsAConflict) {
-  ASSERT_EQ(call(Method::kPost, "/v1/exports", kTeam).status, 201u);
-  EXPECT_EQ(call(Method::kPost, "/v1/exports", kTeam).status, 409u);
+  ASSERT_EQ(call_json(Method::kPost, "/v1/exports", kTeam).status, 201u);
+  EXPECT_EQ(call_json(Method::kPost, "/v1/exports", kTeam).status, 409u);
 }
 
 TEST_F(AdminTest, AFileCannotBeExported) {
   make_file(core::kRootId, "team", 1);
-  EXPECT_EQ(call(Method::kPost, "/v1/exports", kTeam).code(), "not_directory");
+  EXPECT_EQ(call_json(Method::kPost, "/v1/exports", kTeam).code(), "not_directory");
 }
 
 }  // namespace

@@ -21,7 +21,9 @@ TEST(JsonBodyTest, WhatIsNoObjectIsRefused) {
 TEST(JsonBodyTest, DeepNestingDoesNotExhaustTheStack) {
   const std::string deep = "{\"a\":" + std::string(500'000, '[') + std::string(500'000, ']') + "}";
   auto body = JsonBody::parse(deep);
-  if (body) EXPECT_FALSE(body->finish());
+  if (body) {
+    EXPECT_FALSE(body->finish());
+  }
 }
 
 TEST(JsonBodyTest, WrongTypesAreNamed) {
