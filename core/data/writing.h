@@ -24,11 +24,10 @@ struct Writing {
   std::vector<Unsynced> unsynced;
   std::uint64_t writes = 0;
 
-  // Writes to blobs that are under way: each relies on finding this object again when it is done.
-  std::uint32_t under_way = 0;
-
-  // Of these, the writes beyond the end: bytes up to `promised_end` are reserved in `account`.
+  // Writes beyond the end that are under way: bytes up to `promised_end` are reserved in `account`.
   std::uint32_t growing = 0;
+  // All writes to blobs that are under way, these among them: each relies on finding this object again when it is done.
+  std::uint32_t under_way = 0;
   std::uint64_t promised_end = 0;
   AccountRef account;
 
