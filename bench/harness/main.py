@@ -20,6 +20,7 @@ def main():
     parser.add_argument("suite", choices=["nfs", "s3", "rest"], help="rest: idle cost, and memory after a million files")
     parser.add_argument("--rounds", type=int, help="rounds, interleaved (default 5; 1 with --short)")
     parser.add_argument("--short", action="store_true", help="a smoke test: every load, tiny sizes, nothing is judged or written")
+    parser.add_argument("--seconds", type=float, help="length of each load that has one (default 4)")
     parser.add_argument("--only", help="loads, separated by commas")
     parser.add_argument("--servers", help="servers, separated by commas (default: all of the suite)")
     parser.add_argument("--build", default=str(ROOT / "build" / "release"), help="build directory with the generators")
@@ -44,6 +45,10 @@ def main():
 
 def chosen_loads(options):
     chosen = {"nfs": loads.NFS, "s3": loads.S3, "rest": []}[options.suite]
+    if options.seconds:
+        for load in chosen + loads.S3_EXTRA:
+            if "--seconds" in load.arguments:
+                load.arguments[load.arguments.index("--seconds") + 1] = str(options.seconds)
     if not options.only:
         return chosen
     wanted = options.only.split(",")

@@ -63,6 +63,8 @@ def run_rounds(suite, servers, loads, rounds, short, generator, arguments_of):
     results = {load.name: {server.name: [] for server in servers} for load in loads}
     for number in range(rounds):
         for load in loads:
+            if number >= load.rounds_max:
+                continue
             # The order turns each round, so that nobody always comes second.
             for server in servers if number % 2 == 0 else servers[::-1]:
                 if load.load in getattr(server, "lacks", ()):

@@ -37,6 +37,7 @@ class BlobWrite {
       STOA_CHECK_OK(begin_growth(tree_, *node_, end_));
       growing_ = true;
     }
+    ++node_->writing->under_way;
     map();
     return {};
   }
@@ -123,6 +124,7 @@ class BlobWrite {
     const std::shared_lock tree_lock(tree_.tree_lock);
     const std::lock_guard lock(node_->lock);
     Writing& writing = *node_->writing;
+    --writing.under_way;
     WriteReply reply{length_, node_->record.before(), {}};
     const bool good = done && !node_->deleted;
     dirty_tail_ = !good && growing_ && !node_->deleted;

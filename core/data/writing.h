@@ -26,10 +26,12 @@ struct Writing {
 
   // Writes beyond the end that are under way: bytes up to `promised_end` are reserved in `account`.
   std::uint32_t growing = 0;
+  // All writes to blobs that are under way, these among them: each relies on finding this object again when it is done.
+  std::uint32_t under_way = 0;
   std::uint64_t promised_end = 0;
   AccountRef account;
 
-  bool idle() const { return fresh.empty() && !replaces_inline && unsynced.empty() && growing == 0; }
+  bool idle() const { return fresh.empty() && !replaces_inline && unsynced.empty() && under_way == 0; }
 };
 
 }  // namespace stoa::core

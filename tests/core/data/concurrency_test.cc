@@ -32,6 +32,25 @@ TEST_F(DataConcurrencyTest, ManyWritersGrowOneFile) {
   expect_no_garbage();
 }
 
+// A flush that finds nothing left to do must not take away what a write that has begun relies on.
+TEST_F(DataConcurrencyTest, DurableOverwritesOfOneFileDoNotDisturbEachOther) {
+  const FileId id = create("f");
+  ASSERT_TRUE(write(id, 0, text(kM, 0), true));
+  std::atomic<int> failures{0};
+  run_threads(8, [&](unsigned t) {
+    for (unsigned i = 0; i < 40; ++i) failures += !write(id, ((i * 8 + t) * 4096) % kM, text(4096, i * 8 + t), true);
+  });
+  EXPECT_EQ(failures, 0);
+  EXPECT_EQ(attr(id).size, kM);
+  reopen();
+  for (unsigned block = 0; block < 256; ++block) {
+    // The last write of each block: blocks repeat after 256 writes.
+    const unsigned last = block + (320 - 1 - block) / 256 * 256;
+    EXPECT_TRUE(read(id, block * 4096, 4096) == text(4096, block) || read(id, block * 4096, 4096) == text(4096, last)) << block;
+  }
+  expect_no_garbage();
+}
+
 TEST_F(DataConcurrencyTest, QuotaIsExactWhileManyGrowFiles) {
   ASSERT_TRUE(ns().set_quota(durable_, {kRootId, {.bytes = 10 * kM}}));
   std::vector<FileId> files;
