@@ -25,7 +25,8 @@ Status mark_shared(Tree& tree, const OpContext& ctx, const NodeRef& node) {
   if (next.layout == node->record.layout) return {};
   MetaTxn txn(tree, ctx);
   txn.put_inode(node, std::move(next));
-  return txn.commit().transform([](CommitTicket) {});
+  STOA_CHECK_OK(txn.commit());
+  return {};
 }
 
 }  // namespace
