@@ -212,6 +212,10 @@ bool Driver::compare_xattrs(FileId id) {
 }
 
 bool Driver::compare_meta(FileId root, const std::string& key) {
+  if (key.empty()) {
+    const auto refused = ns().lookup_key(context(), {root, key});
+    return (!refused && refused.error().code == Errc::kInvalid) || differ("the empty key was not refused");
+  }
   const FileId right = twin_.find_key(root, key);
   const bool is_key = right != core::kNoFile && twin_.at(right).type == FileType::kRegular;
   const auto reply = ns().lookup_key(context(), {root, key});
@@ -261,7 +265,10 @@ bool Driver::compare_all() {
   describe("-- reopen");
   engine_.close();
   if (auto opened = engine_.open(volume_options()); !opened) return differ("reopen: " + stoa::describe(opened.error()));
-  return whole();
+  reopened_ = true;
+  const bool same = whole();
+  reopened_ = false;
+  return same;
 }
 
 }  // namespace stoa::model

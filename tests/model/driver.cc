@@ -155,6 +155,12 @@ bool Driver::verify(FileId id, Touch touch) {
   if (before != seen_.end()) {
     const core::Attributes& old = before->second;
     if (now.generation != old.generation || now.btime != old.btime) return differ(who + "generation or birth time changed");
+    // A file that was being written in place may have been so until the end: its versions jump at the next start.
+    const bool jumped = reopened_ && now.change > old.change && now.ctime == old.ctime && now.mtime == old.mtime;
+    if (jumped) {
+      seen_[id] = now;
+      return true;
+    }
     const bool changed = now.change != old.change;
     if (now.change < old.change || now.ctime < old.ctime) return differ(who + "change or ctime went back");
     if (changed != (now.ctime != old.ctime)) {

@@ -30,7 +30,16 @@ Result<MemoryBlobs::Blob*> MemoryBlobs::find(BlobId blob, std::uint64_t offset, 
 
 Status MemoryBlobs::adopt(BlobId blob) {
   const std::lock_guard lock(mutex_);
-  if (!blobs_.contains(blob)) return fail(Errc::kCorrupt, "a blob that never was");
+  const auto it = blobs_.find(blob);
+  if (it == blobs_.end()) return fail(Errc::kCorrupt, "a blob that never was");
+  it->second.adopted = true;
+  return {};
+}
+
+Status MemoryBlobs::finish_adoption() {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(blobs_, [](const auto& item) { return !item.second.adopted; });
+  for (auto& [id, blob] : blobs_) blob.adopted = false;
   return {};
 }
 

@@ -13,7 +13,7 @@ namespace stoa::model {
 class MemoryBlobs final : public core::BlobStore {
  public:
   Status adopt(core::BlobId blob) override;
-  Status finish_adoption() override { return {}; }
+  Status finish_adoption() override;
   Result<core::BlobId> reserve(std::uint64_t bytes) override;
   std::uint64_t capacity(core::BlobId blob) const override;
   Status read(core::BlobId blob, std::uint64_t offset, std::span<std::byte> into) override;
@@ -32,6 +32,7 @@ class MemoryBlobs final : public core::BlobStore {
  private:
   struct Blob {
     std::uint64_t capacity = 0;
+    bool adopted = false;  // since the store was last opened
     TwinContent content;
   };
   Result<Blob*> find(core::BlobId blob, std::uint64_t offset, std::uint64_t length);

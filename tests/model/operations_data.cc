@@ -73,8 +73,7 @@ bool Driver::do_write() {
     // The last bytes of the largest file are a test of their own; here such a write would only fill the usage.
     verdict = Verdict{.errors = {Errc::kFileTooBig}};
     offset = core::kFileBytesMax - data.size() / 2 + 1;
-    if (!twin_.exists(id) || data.size() < 4) return true;
-    if (twin_.at(id).type != FileType::kRegular) verdict = twin_.write(id, 0, data, ctx.cred);
+    if (!twin_.exists(id) || data.size() < 4 || twin_.at(id).type != FileType::kRegular) return true;
   } else {
     verdict = twin_.write(id, offset, data, ctx.cred);
   }
@@ -106,7 +105,6 @@ bool Driver::do_read() {
 bool Driver::do_punch() {
   const FileId id = any_file();
   const core::RangeRequest request{id, any_offset(), 1 + any_length() * (random_.percent(10) ? 100 : 1)};
-  if (!options_.shared_extents && (!twin_.exists(id) || twin_.at(id).type != FileType::kRegular)) return true;
   describe("punch " + std::to_string(request.length) + " at " + std::to_string(request.offset) + " of " + text(id));
   const core::OpContext ctx = context();
   const Verdict verdict = twin_.punch(request);
@@ -121,7 +119,6 @@ bool Driver::do_allocate() {
   const FileId id = any_file();
   core::RangeRequest request{id, any_offset(), 1 + any_length()};
   if (request.offset > 10'000'000) request.offset = 0;
-  if (!options_.shared_extents && (!twin_.exists(id) || twin_.at(id).type != FileType::kRegular)) return true;
   describe("allocate " + std::to_string(request.length) + " at " + std::to_string(request.offset) + " of " + text(id));
   const core::OpContext ctx = context();
   const Verdict verdict = twin_.allocate(request);
