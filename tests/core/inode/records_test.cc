@@ -52,12 +52,13 @@ Inode sample() {
 }
 
 constexpr std::string_view kInodeV1 =
-    "@INODE@";
-constexpr std::string_view kEntryV1 = "@ENTRY@";
-constexpr std::string_view kCookieV1 = "@COOKIE@";
-constexpr std::string_view kUsageV1 = "@USAGE@";
-constexpr std::string_view kBlobV1 = "@BLOB@";
-constexpr std::string_view kVolumeV1 = "@VOLUME@";
+    "01015a000000040302010104a001000002e807640000c0843d80a03d010000000000000002000000000000000300000000000000fcffffffffffffff"
+    "09ac02edfe000000000000100000000000000003000100c0843d22110000000000004000";
+constexpr std::string_view kEntryV1 = "01010c00000011000000000000000201f403";
+constexpr std::string_view kCookieV1 = "01010f00000011000000000000000300046e616d65";
+constexpr std::string_view kUsageV1 = "010129000000050000000000000002000000000000000100000000000000030a000000000000001400000000000000";
+constexpr std::string_view kBlobV1 = "010102000000ac02";
+constexpr std::string_view kVolumeV1 = "0101220000004d000000000000000176050000000000000001000000000000000200000000000000";
 
 TEST(RecordsTest, InodeKeepsItsBytes) {
   EXPECT_EQ(hex(sample().encode()), kInodeV1);
