@@ -119,7 +119,7 @@ class Twin {
   Verdict link(const core::LinkRequest& request, const core::Credentials& cred);
   Verdict unlink(FileId parent, std::string_view name, const core::Credentials& cred);
   Verdict rmdir(FileId parent, std::string_view name, const core::Credentials& cred);
-  Verdict rename(const core::RenameRequest& request, const core::Credentials& cred);
+  Verdict rename(const core::RenameRequest& request, const core::Credentials& cred, bool enforce_quota = true);
 
   // --- content and attributes (twin_data.cc)
   Verdict setattr(const core::SetattrRequest& request, const core::Credentials& cred);

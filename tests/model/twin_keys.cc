@@ -40,7 +40,8 @@ Verdict Twin::put_key(FileId root, std::string_view key, const TwinContent& cont
     const bool is_file = old != core::kNoFile && twin.at(old).type == FileType::kRegular;
     if (expect && expect->must_not_exist && is_file) verdict.errors.push_back(Errc::kPreconditionFailed);
     if (expect && expect->version && (!is_file || expect->version != present)) {
-      verdict.errors.insert(verdict.errors.end(), {Errc::kPreconditionFailed, Errc::kNotFound});
+      // The directories of the key are made first, and may be refused first.
+      verdict.errors.insert(verdict.errors.end(), {Errc::kPreconditionFailed, Errc::kNotFound, Errc::kQuota});
     }
     if (!verdict.ok()) return verdict;
     const auto parts = components(key);

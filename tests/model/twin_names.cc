@@ -302,8 +302,8 @@ Verdict Twin::rmdir(FileId parent, std::string_view name, const Credentials& cre
   return verdict;
 }
 
-Verdict Twin::rename(const core::RenameRequest& request, const Credentials& cred) {
-  return within_quota([&](Twin& twin) {
+Verdict Twin::rename(const core::RenameRequest& request, const Credentials& cred, bool enforce_quota) {
+  const auto body = [&](Twin& twin) {
     FileId moved = core::kNoFile;
     Verdict verdict = twin.lookup(request.from_parent, request.from_name, cred, &moved);
     for (const FileId dir : {request.from_parent, request.to_parent}) {
@@ -373,7 +373,8 @@ Verdict Twin::rename(const core::RenameRequest& request, const Credentials& cred
     verdict.touched[moved] = Touch::kMaybe;  // POSIX leaves open whether rename marks the file's ctime.
     verdict.subject = moved;
     return verdict;
-  });
+  };
+  return enforce_quota ? within_quota(body) : body(*this);
 }
 
 }  // namespace stoa::model
