@@ -14,18 +14,29 @@ nfs_fh3 to_fh(const NfsHandle& handle) {
   return out;
 }
 
-NfsHandle from_fh(const nfs_fh3& handle) { return {handle.data.data_val, handle.data.data_len}; }
+NfsHandle from_fh(const nfs_fh3& handle) {
+  return {handle.data.data_val, handle.data.data_len};
+}
 
 NfsAttributes from_fattr(const fattr3& a) {
-  return {.type = a.type, .mode = a.mode, .links = a.nlink, .uid = a.uid, .gid = a.gid, .size = a.size, .id = a.fileid,
-          .mtime_s = a.mtime.seconds, .mtime_ns = a.mtime.nseconds};
+  return {.type = a.type,
+          .mode = a.mode,
+          .links = a.nlink,
+          .uid = a.uid,
+          .gid = a.gid,
+          .size = a.size,
+          .id = a.fileid,
+          .mtime_s = a.mtime.seconds,
+          .mtime_ns = a.mtime.nseconds};
 }
 
 void take_attr(NfsReply& reply, const post_op_attr& attr) {
   if (attr.attributes_follow) reply.attr = from_fattr(attr.post_op_attr_u.attributes);
 }
 
-void take_wcc(NfsReply& reply, const wcc_data& wcc) { take_attr(reply, wcc.after); }
+void take_wcc(NfsReply& reply, const wcc_data& wcc) {
+  take_attr(reply, wcc.after);
+}
 
 sattr3 to_sattr(const NfsSet& set) {
   sattr3 out{};
@@ -134,7 +145,8 @@ void on_mounted(struct rpc_context*, int status, void* data, void* private_data)
   const auto* result = static_cast<mountres3*>(data);
   if (result->fhs_status != MNT3_OK) return;
   step.ok = true;
-  step.data.assign(result->mountres3_u.mountinfo.fhandle.fhandle3_val, result->mountres3_u.mountinfo.fhandle.fhandle3_len);
+  step.data.assign(result->mountres3_u.mountinfo.fhandle.fhandle3_val,
+                   result->mountres3_u.mountinfo.fhandle.fhandle3_len);
 }
 
 bool finish(rpc_context* rpc, Step& step) {
@@ -152,7 +164,8 @@ std::unique_ptr<NfsClient> NfsClient::connect(const NfsTarget& target, std::uint
   rpc_context* mount = rpc_init_context();
   Step connected, mounted;
   bool ok = rpc_connect_port_async(mount, target.host.c_str(), target.mount_port, MOUNT_PROGRAM, MOUNT_V3, on_connected,
-                                   &connected) == 0 && finish(mount, connected);
+                                   &connected) == 0 &&
+            finish(mount, connected);
   if (!ok) *why = "MOUNT: cannot connect to port " + std::to_string(target.mount_port);
   if (ok) {
     rpc_set_uid(mount, static_cast<int>(uid));
@@ -165,7 +178,8 @@ std::unique_ptr<NfsClient> NfsClient::connect(const NfsTarget& target, std::uint
   client->root_ = mounted.data;
   client->rpc_ = rpc_init_context();
   Step step;
-  if (rpc_connect_port_async(client->rpc_, target.host.c_str(), target.nfs_port, NFS_PROGRAM, NFS_V3, on_connected, &step) != 0 ||
+  if (rpc_connect_port_async(client->rpc_, target.host.c_str(), target.nfs_port, NFS_PROGRAM, NFS_V3, on_connected,
+                             &step) != 0 ||
       !finish(client->rpc_, step)) {
     *why = "NFS: cannot connect to port " + std::to_string(target.nfs_port);
     return nullptr;
@@ -182,76 +196,83 @@ NfsClient::~NfsClient() {
 }
 
 void NfsClient::null_async(NfsDone done) {
-  start(std::move(done), [](void*, NfsReply&) {},
-        [](rpc_context* rpc, rpc_cb cb, void* call) { return rpc_nfs3_null_async(rpc, cb, call); });
+  start(
+      std::move(done), [](void*, NfsReply&) {},
+      [](rpc_context* rpc, rpc_cb cb, void* call) { return rpc_nfs3_null_async(rpc, cb, call); });
 }
 
 void NfsClient::getattr_async(const NfsHandle& file, NfsDone done) {
   GETATTR3args args{.object = to_fh(file)};
-  start(std::move(done),
-        [](void* data, NfsReply& reply) {
-          const auto& res = *static_cast<GETATTR3res*>(data);
-          reply.status = res.status;
-          if (res.status == NFS3_OK) reply.attr = from_fattr(res.GETATTR3res_u.resok.obj_attributes);
-        },
-        [&](rpc_context* rpc, rpc_cb cb, void* call) { return rpc_nfs3_getattr_async(rpc, cb, &args, call); });
+  start(
+      std::move(done),
+      [](void* data, NfsReply& reply) {
+        const auto& res = *static_cast<GETATTR3res*>(data);
+        reply.status = res.status;
+        if (res.status == NFS3_OK) reply.attr = from_fattr(res.GETATTR3res_u.resok.obj_attributes);
+      },
+      [&](rpc_context* rpc, rpc_cb cb, void* call) { return rpc_nfs3_getattr_async(rpc, cb, &args, call); });
 }
 
 void NfsClient::setattr_async(const NfsHandle& file, const NfsSet& set, NfsDone done) {
   SETATTR3args args{};
   args.object = to_fh(file);
   args.new_attributes = to_sattr(set);
-  start(std::move(done),
-        [](void* data, NfsReply& reply) {
-          const auto& res = *static_cast<SETATTR3res*>(data);
-          reply.status = res.status;
-          if (res.status == NFS3_OK) take_wcc(reply, res.SETATTR3res_u.resok.obj_wcc);
-        },
-        [&](rpc_context* rpc, rpc_cb cb, void* call) { return rpc_nfs3_setattr_async(rpc, cb, &args, call); });
+  start(
+      std::move(done),
+      [](void* data, NfsReply& reply) {
+        const auto& res = *static_cast<SETATTR3res*>(data);
+        reply.status = res.status;
+        if (res.status == NFS3_OK) take_wcc(reply, res.SETATTR3res_u.resok.obj_wcc);
+      },
+      [&](rpc_context* rpc, rpc_cb cb, void* call) { return rpc_nfs3_setattr_async(rpc, cb, &args, call); });
 }
 
 void NfsClient::lookup_async(const NfsHandle& dir, const std::string& name, NfsDone done) {
   LOOKUP3args args{};
   args.what = {to_fh(dir), const_cast<char*>(name.c_str())};
-  start(std::move(done),
-        [](void* data, NfsReply& reply) {
-          const auto& res = *static_cast<LOOKUP3res*>(data);
-          reply.status = res.status;
-          if (res.status != NFS3_OK) return;
-          reply.handle = from_fh(res.LOOKUP3res_u.resok.object);
-          take_attr(reply, res.LOOKUP3res_u.resok.obj_attributes);
-        },
-        [&](rpc_context* rpc, rpc_cb cb, void* call) { return rpc_nfs3_lookup_async(rpc, cb, &args, call); });
+  start(
+      std::move(done),
+      [](void* data, NfsReply& reply) {
+        const auto& res = *static_cast<LOOKUP3res*>(data);
+        reply.status = res.status;
+        if (res.status != NFS3_OK) return;
+        reply.handle = from_fh(res.LOOKUP3res_u.resok.object);
+        take_attr(reply, res.LOOKUP3res_u.resok.obj_attributes);
+      },
+      [&](rpc_context* rpc, rpc_cb cb, void* call) { return rpc_nfs3_lookup_async(rpc, cb, &args, call); });
 }
 
 void NfsClient::readlink_async(const NfsHandle& file, NfsDone done) {
   READLINK3args args{.symlink = to_fh(file)};
-  start(std::move(done),
-        [](void* data, NfsReply& reply) {
-          const auto& res = *static_cast<READLINK3res*>(data);
-          reply.status = res.status;
-          if (res.status == NFS3_OK) reply.data = res.READLINK3res_u.resok.data;
-        },
-        [&](rpc_context* rpc, rpc_cb cb, void* call) { return rpc_nfs3_readlink_async(rpc, cb, &args, call); });
+  start(
+      std::move(done),
+      [](void* data, NfsReply& reply) {
+        const auto& res = *static_cast<READLINK3res*>(data);
+        reply.status = res.status;
+        if (res.status == NFS3_OK) reply.data = res.READLINK3res_u.resok.data;
+      },
+      [&](rpc_context* rpc, rpc_cb cb, void* call) { return rpc_nfs3_readlink_async(rpc, cb, &args, call); });
 }
 
 void NfsClient::read_async(const NfsHandle& file, std::uint64_t offset, std::uint32_t count, NfsDone done) {
   READ3args args{.file = to_fh(file), .offset = offset, .count = count};
-  start(std::move(done),
-        [](void* data, NfsReply& reply) {
-          const auto& res = *static_cast<READ3res*>(data);
-          reply.status = res.status;
-          if (res.status != NFS3_OK) return;
-          const auto& ok = res.READ3res_u.resok;
-          reply.data.assign(ok.data.data_val, ok.data.data_len);
-          reply.eof = ok.eof != 0;
-          reply.count = ok.count;
-          take_attr(reply, ok.file_attributes);
-        },
-        [&](rpc_context* rpc, rpc_cb cb, void* call) { return rpc_nfs3_read_async(rpc, cb, &args, call); });
+  start(
+      std::move(done),
+      [](void* data, NfsReply& reply) {
+        const auto& res = *static_cast<READ3res*>(data);
+        reply.status = res.status;
+        if (res.status != NFS3_OK) return;
+        const auto& ok = res.READ3res_u.resok;
+        reply.data.assign(ok.data.data_val, ok.data.data_len);
+        reply.eof = ok.eof != 0;
+        reply.count = ok.count;
+        take_attr(reply, ok.file_attributes);
+      },
+      [&](rpc_context* rpc, rpc_cb cb, void* call) { return rpc_nfs3_read_async(rpc, cb, &args, call); });
 }
 
-void NfsClient::write_async(const NfsHandle& file, std::uint64_t offset, std::string_view data, stable_how stable, NfsDone done) {
+void NfsClient::write_async(const NfsHandle& file, std::uint64_t offset, std::string_view data, stable_how stable,
+                            NfsDone done) {
   WRITE3args args{};
   args.file = to_fh(file);
   args.offset = offset;
@@ -259,34 +280,37 @@ void NfsClient::write_async(const NfsHandle& file, std::uint64_t offset, std::st
   args.stable = stable;
   args.data.data_len = static_cast<u_int>(data.size());
   args.data.data_val = const_cast<char*>(data.data());
-  start(std::move(done),
-        [](void* result, NfsReply& reply) {
-          const auto& res = *static_cast<WRITE3res*>(result);
-          reply.status = res.status;
-          if (res.status != NFS3_OK) return;
-          const auto& ok = res.WRITE3res_u.resok;
-          reply.count = ok.count;
-          reply.committed = ok.committed;
-          reply.verifier.assign(ok.verf, sizeof ok.verf);
-          take_wcc(reply, ok.file_wcc);
-        },
-        [&](rpc_context* rpc, rpc_cb cb, void* call) { return rpc_nfs3_write_async(rpc, cb, &args, call); });
+  start(
+      std::move(done),
+      [](void* result, NfsReply& reply) {
+        const auto& res = *static_cast<WRITE3res*>(result);
+        reply.status = res.status;
+        if (res.status != NFS3_OK) return;
+        const auto& ok = res.WRITE3res_u.resok;
+        reply.count = ok.count;
+        reply.committed = ok.committed;
+        reply.verifier.assign(ok.verf, sizeof ok.verf);
+        take_wcc(reply, ok.file_wcc);
+      },
+      [&](rpc_context* rpc, rpc_cb cb, void* call) { return rpc_nfs3_write_async(rpc, cb, &args, call); });
 }
 
 void NfsClient::commit_async(const NfsHandle& file, NfsDone done) {
   COMMIT3args args{.file = to_fh(file), .offset = 0, .count = 0};
-  start(std::move(done),
-        [](void* data, NfsReply& reply) {
-          const auto& res = *static_cast<COMMIT3res*>(data);
-          reply.status = res.status;
-          if (res.status != NFS3_OK) return;
-          reply.verifier.assign(res.COMMIT3res_u.resok.verf, sizeof res.COMMIT3res_u.resok.verf);
-          take_wcc(reply, res.COMMIT3res_u.resok.file_wcc);
-        },
-        [&](rpc_context* rpc, rpc_cb cb, void* call) { return rpc_nfs3_commit_async(rpc, cb, &args, call); });
+  start(
+      std::move(done),
+      [](void* data, NfsReply& reply) {
+        const auto& res = *static_cast<COMMIT3res*>(data);
+        reply.status = res.status;
+        if (res.status != NFS3_OK) return;
+        reply.verifier.assign(res.COMMIT3res_u.resok.verf, sizeof res.COMMIT3res_u.resok.verf);
+        take_wcc(reply, res.COMMIT3res_u.resok.file_wcc);
+      },
+      [&](rpc_context* rpc, rpc_cb cb, void* call) { return rpc_nfs3_commit_async(rpc, cb, &args, call); });
 }
 
-void NfsClient::create_async(const NfsHandle& dir, const std::string& name, NfsCreate mode, const NfsSet& set, NfsDone done) {
+void NfsClient::create_async(const NfsHandle& dir, const std::string& name, NfsCreate mode, const NfsSet& set,
+                             NfsDone done) {
   CREATE3args args{};
   args.where = {to_fh(dir), const_cast<char*>(name.c_str())};
   args.how.mode = mode == NfsCreate::kUnchecked ? UNCHECKED : mode == NfsCreate::kGuarded ? GUARDED : EXCLUSIVE;
@@ -295,53 +319,58 @@ void NfsClient::create_async(const NfsHandle& dir, const std::string& name, NfsC
   } else {
     args.how.createhow3_u.obj_attributes = to_sattr(set);
   }
-  start(std::move(done),
-        [](void* data, NfsReply& reply) {
-          const auto& res = *static_cast<CREATE3res*>(data);
-          reply.status = res.status;
-          if (res.status == NFS3_OK) take_new(reply, res.CREATE3res_u.resok);
-        },
-        [&](rpc_context* rpc, rpc_cb cb, void* call) { return rpc_nfs3_create_async(rpc, cb, &args, call); });
+  start(
+      std::move(done),
+      [](void* data, NfsReply& reply) {
+        const auto& res = *static_cast<CREATE3res*>(data);
+        reply.status = res.status;
+        if (res.status == NFS3_OK) take_new(reply, res.CREATE3res_u.resok);
+      },
+      [&](rpc_context* rpc, rpc_cb cb, void* call) { return rpc_nfs3_create_async(rpc, cb, &args, call); });
 }
 
 void NfsClient::mkdir_async(const NfsHandle& dir, const std::string& name, std::uint32_t mode, NfsDone done) {
   MKDIR3args args{};
   args.where = {to_fh(dir), const_cast<char*>(name.c_str())};
   args.attributes = to_sattr({.mode = mode});
-  start(std::move(done),
-        [](void* data, NfsReply& reply) {
-          const auto& res = *static_cast<MKDIR3res*>(data);
-          reply.status = res.status;
-          if (res.status == NFS3_OK) take_new(reply, res.MKDIR3res_u.resok);
-        },
-        [&](rpc_context* rpc, rpc_cb cb, void* call) { return rpc_nfs3_mkdir_async(rpc, cb, &args, call); });
+  start(
+      std::move(done),
+      [](void* data, NfsReply& reply) {
+        const auto& res = *static_cast<MKDIR3res*>(data);
+        reply.status = res.status;
+        if (res.status == NFS3_OK) take_new(reply, res.MKDIR3res_u.resok);
+      },
+      [&](rpc_context* rpc, rpc_cb cb, void* call) { return rpc_nfs3_mkdir_async(rpc, cb, &args, call); });
 }
 
 void NfsClient::symlink_async(const NfsHandle& dir, const std::string& name, const std::string& target, NfsDone done) {
   SYMLINK3args args{};
   args.where = {to_fh(dir), const_cast<char*>(name.c_str())};
   args.symlink.symlink_data = const_cast<char*>(target.c_str());
-  start(std::move(done),
-        [](void* data, NfsReply& reply) {
-          const auto& res = *static_cast<SYMLINK3res*>(data);
-          reply.status = res.status;
-          if (res.status == NFS3_OK) take_new(reply, res.SYMLINK3res_u.resok);
-        },
-        [&](rpc_context* rpc, rpc_cb cb, void* call) { return rpc_nfs3_symlink_async(rpc, cb, &args, call); });
+  start(
+      std::move(done),
+      [](void* data, NfsReply& reply) {
+        const auto& res = *static_cast<SYMLINK3res*>(data);
+        reply.status = res.status;
+        if (res.status == NFS3_OK) take_new(reply, res.SYMLINK3res_u.resok);
+      },
+      [&](rpc_context* rpc, rpc_cb cb, void* call) { return rpc_nfs3_symlink_async(rpc, cb, &args, call); });
 }
 
 void NfsClient::remove_async(const NfsHandle& dir, const std::string& name, NfsDone done) {
   REMOVE3args args{};
   args.object = {to_fh(dir), const_cast<char*>(name.c_str())};
-  start(std::move(done), [](void* data, NfsReply& reply) { reply.status = static_cast<REMOVE3res*>(data)->status; },
-        [&](rpc_context* rpc, rpc_cb cb, void* call) { return rpc_nfs3_remove_async(rpc, cb, &args, call); });
+  start(
+      std::move(done), [](void* data, NfsReply& reply) { reply.status = static_cast<REMOVE3res*>(data)->status; },
+      [&](rpc_context* rpc, rpc_cb cb, void* call) { return rpc_nfs3_remove_async(rpc, cb, &args, call); });
 }
 
 void NfsClient::rmdir_async(const NfsHandle& dir, const std::string& name, NfsDone done) {
   RMDIR3args args{};
   args.object = {to_fh(dir), const_cast<char*>(name.c_str())};
-  start(std::move(done), [](void* data, NfsReply& reply) { reply.status = static_cast<RMDIR3res*>(data)->status; },
-        [&](rpc_context* rpc, rpc_cb cb, void* call) { return rpc_nfs3_rmdir_async(rpc, cb, &args, call); });
+  start(
+      std::move(done), [](void* data, NfsReply& reply) { reply.status = static_cast<RMDIR3res*>(data)->status; },
+      [&](rpc_context* rpc, rpc_cb cb, void* call) { return rpc_nfs3_rmdir_async(rpc, cb, &args, call); });
 }
 
 void NfsClient::rename_async(const NfsHandle& from, const std::string& from_name, const NfsHandle& to,
@@ -349,21 +378,23 @@ void NfsClient::rename_async(const NfsHandle& from, const std::string& from_name
   RENAME3args args{};
   args.from = {to_fh(from), const_cast<char*>(from_name.c_str())};
   args.to = {to_fh(to), const_cast<char*>(to_name.c_str())};
-  start(std::move(done), [](void* data, NfsReply& reply) { reply.status = static_cast<RENAME3res*>(data)->status; },
-        [&](rpc_context* rpc, rpc_cb cb, void* call) { return rpc_nfs3_rename_async(rpc, cb, &args, call); });
+  start(
+      std::move(done), [](void* data, NfsReply& reply) { reply.status = static_cast<RENAME3res*>(data)->status; },
+      [&](rpc_context* rpc, rpc_cb cb, void* call) { return rpc_nfs3_rename_async(rpc, cb, &args, call); });
 }
 
 void NfsClient::link_async(const NfsHandle& file, const NfsHandle& dir, const std::string& name, NfsDone done) {
   LINK3args args{};
   args.file = to_fh(file);
   args.link = {to_fh(dir), const_cast<char*>(name.c_str())};
-  start(std::move(done),
-        [](void* data, NfsReply& reply) {
-          const auto& res = *static_cast<LINK3res*>(data);
-          reply.status = res.status;
-          if (res.status == NFS3_OK) take_attr(reply, res.LINK3res_u.resok.file_attributes);
-        },
-        [&](rpc_context* rpc, rpc_cb cb, void* call) { return rpc_nfs3_link_async(rpc, cb, &args, call); });
+  start(
+      std::move(done),
+      [](void* data, NfsReply& reply) {
+        const auto& res = *static_cast<LINK3res*>(data);
+        reply.status = res.status;
+        if (res.status == NFS3_OK) take_attr(reply, res.LINK3res_u.resok.file_attributes);
+      },
+      [&](rpc_context* rpc, rpc_cb cb, void* call) { return rpc_nfs3_link_async(rpc, cb, &args, call); });
 }
 
 void NfsClient::readdirplus_async(const NfsHandle& dir, std::uint64_t cookie, const std::string& verifier,
@@ -374,37 +405,39 @@ void NfsClient::readdirplus_async(const NfsHandle& dir, std::uint64_t cookie, co
   if (verifier.size() == sizeof args.cookieverf) std::memcpy(args.cookieverf, verifier.data(), verifier.size());
   args.dircount = bytes;
   args.maxcount = bytes;
-  start(std::move(done),
-        [](void* data, NfsReply& reply) {
-          const auto& res = *static_cast<READDIRPLUS3res*>(data);
-          reply.status = res.status;
-          if (res.status != NFS3_OK) return;
-          const auto& ok = res.READDIRPLUS3res_u.resok;
-          reply.verifier.assign(ok.cookieverf, sizeof ok.cookieverf);
-          reply.eof = ok.reply.eof != 0;
-          for (const entryplus3* entry = ok.reply.entries; entry != nullptr; entry = entry->nextentry) {
-            NfsEntry out{.name = entry->name, .id = entry->fileid, .cookie = entry->cookie};
-            if (entry->name_attributes.attributes_follow) {
-              out.attr = from_fattr(entry->name_attributes.post_op_attr_u.attributes);
-            }
-            if (entry->name_handle.handle_follows) out.handle = from_fh(entry->name_handle.post_op_fh3_u.handle);
-            reply.entries.push_back(std::move(out));
+  start(
+      std::move(done),
+      [](void* data, NfsReply& reply) {
+        const auto& res = *static_cast<READDIRPLUS3res*>(data);
+        reply.status = res.status;
+        if (res.status != NFS3_OK) return;
+        const auto& ok = res.READDIRPLUS3res_u.resok;
+        reply.verifier.assign(ok.cookieverf, sizeof ok.cookieverf);
+        reply.eof = ok.reply.eof != 0;
+        for (const entryplus3* entry = ok.reply.entries; entry != nullptr; entry = entry->nextentry) {
+          NfsEntry out{.name = entry->name, .id = entry->fileid, .cookie = entry->cookie};
+          if (entry->name_attributes.attributes_follow) {
+            out.attr = from_fattr(entry->name_attributes.post_op_attr_u.attributes);
           }
-        },
-        [&](rpc_context* rpc, rpc_cb cb, void* call) { return rpc_nfs3_readdirplus_async(rpc, cb, &args, call); });
+          if (entry->name_handle.handle_follows) out.handle = from_fh(entry->name_handle.post_op_fh3_u.handle);
+          reply.entries.push_back(std::move(out));
+        }
+      },
+      [&](rpc_context* rpc, rpc_cb cb, void* call) { return rpc_nfs3_readdirplus_async(rpc, cb, &args, call); });
 }
 
 void NfsClient::fsstat_async(const NfsHandle& dir, NfsDone done) {
   FSSTAT3args args{.fsroot = to_fh(dir)};
-  start(std::move(done),
-        [](void* data, NfsReply& reply) {
-          const auto& res = *static_cast<FSSTAT3res*>(data);
-          reply.status = res.status;
-          if (res.status != NFS3_OK) return;
-          reply.bytes_total = res.FSSTAT3res_u.resok.tbytes;
-          reply.bytes_free = res.FSSTAT3res_u.resok.abytes;
-        },
-        [&](rpc_context* rpc, rpc_cb cb, void* call) { return rpc_nfs3_fsstat_async(rpc, cb, &args, call); });
+  start(
+      std::move(done),
+      [](void* data, NfsReply& reply) {
+        const auto& res = *static_cast<FSSTAT3res*>(data);
+        reply.status = res.status;
+        if (res.status != NFS3_OK) return;
+        reply.bytes_total = res.FSSTAT3res_u.resok.tbytes;
+        reply.bytes_free = res.FSSTAT3res_u.resok.abytes;
+      },
+      [&](rpc_context* rpc, rpc_cb cb, void* call) { return rpc_nfs3_fsstat_async(rpc, cb, &args, call); });
 }
 
 NfsReply NfsClient::list(const NfsHandle& dir) {

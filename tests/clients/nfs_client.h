@@ -1,12 +1,12 @@
-// An NFSv3 client for tests, on libnfs's raw calls: every argument of the protocol is the caller's to choose, and nothing is
-// cached or retried, so what a test sees is what the server said.
+// An NFSv3 client for tests, on libnfs's raw calls: every argument of the protocol is the caller's to choose, and
+// nothing is cached or retried, so what a test sees is what the server said.
 #pragma once
 
-#include <sys/time.h>  // libnfs-raw-nfs.h uses struct timeval without it
-#include <nfsc/libnfs.h>
-#include <nfsc/libnfs-raw.h>
-#include <nfsc/libnfs-raw-nfs.h>
 #include <nfsc/libnfs-raw-mount.h>
+#include <nfsc/libnfs-raw-nfs.h>
+#include <nfsc/libnfs-raw.h>
+#include <nfsc/libnfs.h>
+#include <sys/time.h>  // libnfs-raw-nfs.h uses struct timeval without it
 
 #include <cstdint>
 #include <functional>
@@ -47,13 +47,13 @@ struct NfsEntry {
 struct NfsReply {
   bool lost = false;
   nfsstat3 status = NFS3_OK;
-  NfsHandle handle;                    // LOOKUP, CREATE, MKDIR, SYMLINK, MKNOD
-  std::optional<NfsAttributes> attr;   // of the object
-  std::string data;                    // READ, READLINK
+  NfsHandle handle;                   // LOOKUP, CREATE, MKDIR, SYMLINK, MKNOD
+  std::optional<NfsAttributes> attr;  // of the object
+  std::string data;                   // READ, READLINK
   bool eof = false;
   std::uint32_t count = 0;
   stable_how committed = UNSTABLE;
-  std::string verifier;                // WRITE, COMMIT, READDIRPLUS
+  std::string verifier;  // WRITE, COMMIT, READDIRPLUS
   std::vector<NfsEntry> entries;
   std::uint64_t bytes_total = 0, bytes_free = 0;
 
@@ -70,8 +70,8 @@ struct NfsSet {
 
 enum class NfsCreate : std::uint8_t { kUnchecked, kGuarded, kExclusive };
 
-// One connection; used by one thread. Calls may be many at a time: each `*_async` returns at once, poll() runs the answers'
-// callbacks; the others wait. After the connection broke, every call answers `lost`.
+// One connection; used by one thread. Calls may be many at a time: each `*_async` returns at once, poll() runs the
+// answers' callbacks; the others wait. After the connection broke, every call answers `lost`.
 class NfsClient {
  public:
   // Null when the server cannot be reached or does not let us mount; `why` says so.
@@ -101,8 +101,8 @@ class NfsClient {
   void symlink_async(const NfsHandle& dir, const std::string& name, const std::string& target, NfsDone done);
   void remove_async(const NfsHandle& dir, const std::string& name, NfsDone done);
   void rmdir_async(const NfsHandle& dir, const std::string& name, NfsDone done);
-  void rename_async(const NfsHandle& from, const std::string& from_name, const NfsHandle& to, const std::string& to_name,
-                    NfsDone done);
+  void rename_async(const NfsHandle& from, const std::string& from_name, const NfsHandle& to,
+                    const std::string& to_name, NfsDone done);
   void link_async(const NfsHandle& file, const NfsHandle& dir, const std::string& name, NfsDone done);
   void readdirplus_async(const NfsHandle& dir, std::uint64_t cookie, const std::string& verifier, std::uint32_t bytes,
                          NfsDone done);
@@ -142,7 +142,8 @@ class NfsClient {
   NfsReply commit(const NfsHandle& file) {
     return wait([&](NfsDone done) { commit_async(file, std::move(done)); });
   }
-  NfsReply create(const NfsHandle& dir, const std::string& name, NfsCreate mode = NfsCreate::kGuarded, const NfsSet& set = {}) {
+  NfsReply create(const NfsHandle& dir, const std::string& name, NfsCreate mode = NfsCreate::kGuarded,
+                  const NfsSet& set = {}) {
     return wait([&](NfsDone done) { create_async(dir, name, mode, set, std::move(done)); });
   }
   NfsReply mkdir(const NfsHandle& dir, const std::string& name, std::uint32_t mode = 0755) {
@@ -157,7 +158,8 @@ class NfsClient {
   NfsReply rmdir(const NfsHandle& dir, const std::string& name) {
     return wait([&](NfsDone done) { rmdir_async(dir, name, std::move(done)); });
   }
-  NfsReply rename(const NfsHandle& from, const std::string& from_name, const NfsHandle& to, const std::string& to_name) {
+  NfsReply rename(const NfsHandle& from, const std::string& from_name, const NfsHandle& to,
+                  const std::string& to_name) {
     return wait([&](NfsDone done) { rename_async(from, from_name, to, to_name, std::move(done)); });
   }
   NfsReply link(const NfsHandle& file, const NfsHandle& dir, const std::string& name) {

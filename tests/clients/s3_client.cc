@@ -40,7 +40,8 @@ std::string url_encode(std::string_view text, bool keep_slash) {
   std::string out;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if ((byte < 128 && std::isalnum(byte)) || c == '-' || c == '.' || c == '_' || c == '~' || (keep_slash && c == '/')) {
+    if ((byte < 128 && std::isalnum(byte)) || c == '-' || c == '.' || c == '_' || c == '~' ||
+        (keep_slash && c == '/')) {
       out += c;
     } else {
       char escaped[4];
@@ -65,8 +66,8 @@ std::string url_decode(std::string_view text) {
 }
 
 std::string xml_unescape(std::string text) {
-  static const std::pair<std::string_view, char> kEntities[] = {
-      {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&#34;", '"'}, {"&apos;", '\''}, {"&amp;", '&'}};
+  static const std::pair<std::string_view, char> kEntities[] = {{"&lt;", '<'},  {"&gt;", '>'},    {"&quot;", '"'},
+                                                                {"&#34;", '"'}, {"&apos;", '\''}, {"&amp;", '&'}};
   for (const auto& [entity, c] : kEntities) {
     for (std::size_t at = 0; (at = text.find(entity, at)) != std::string::npos; ++at) {
       text.replace(at, entity.size(), 1, c);
@@ -131,7 +132,9 @@ std::string S3Reply::text() const {
 }
 
 S3Client::S3Client(S3Target target) : target_(std::move(target)), curl_(curl_easy_init()) {}
-S3Client::~S3Client() { curl_easy_cleanup(curl_); }
+S3Client::~S3Client() {
+  curl_easy_cleanup(curl_);
+}
 
 S3Reply S3Client::request(const std::string& method, const std::string& key,
                           const std::map<std::string, std::string>& query, std::string_view body,
@@ -151,7 +154,8 @@ S3Reply S3Client::request(const std::string& method, const std::string& key,
   std::strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ", &utc);
   const std::string date(stamp, 8), payload = sha256_hex(body);
 
-  std::map<std::string, std::string> signed_headers{{"host", host}, {"x-amz-content-sha256", payload}, {"x-amz-date", stamp}};
+  std::map<std::string, std::string> signed_headers{
+      {"host", host}, {"x-amz-content-sha256", payload}, {"x-amz-date", stamp}};
   for (const auto& [name, value] : headers) {
     std::string lower = name;
     for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -162,13 +166,15 @@ S3Reply S3Client::request(const std::string& method, const std::string& key,
     canonical_headers += name + ":" + value + "\n";
     names += (names.empty() ? "" : ";") + name;
   }
-  const std::string canonical = method + "\n" + path + "\n" + query_text + "\n" + canonical_headers + "\n" + names + "\n" + payload;
+  const std::string canonical =
+      method + "\n" + path + "\n" + query_text + "\n" + canonical_headers + "\n" + names + "\n" + payload;
   const std::string scope = date + "/" + target_.region + "/s3/aws4_request";
   const std::string to_sign = std::string("AWS4-HMAC-SHA256\n") + stamp + "\n" + scope + "\n" + sha256_hex(canonical);
   const std::string signing_key =
       hmac(hmac(hmac(hmac("AWS4" + target_.secret_key, date), target_.region), "s3"), "aws4_request");
   const std::string signature_bytes = hmac(signing_key, to_sign);
-  const std::string signature = hex(reinterpret_cast<const unsigned char*>(signature_bytes.data()), signature_bytes.size());
+  const std::string signature =
+      hex(reinterpret_cast<const unsigned char*>(signature_bytes.data()), signature_bytes.size());
   const std::string authorization = "Authorization: AWS4-HMAC-SHA256 Credential=" + target_.access_key + "/" + scope +
                                     ", SignedHeaders=" + names + ", Signature=" + signature;
 
@@ -213,10 +219,18 @@ S3Reply S3Client::request(const std::string& method, const std::string& key,
 S3Reply S3Client::put(const std::string& key, std::string_view bytes, const S3Headers& headers) {
   return request("PUT", key, {}, bytes, headers);
 }
-S3Reply S3Client::get(const std::string& key, const S3Headers& headers) { return request("GET", key, {}, {}, headers); }
-S3Reply S3Client::head(const std::string& key) { return request("HEAD", key, {}, {}); }
-S3Reply S3Client::remove(const std::string& key) { return request("DELETE", key, {}, {}); }
-S3Reply S3Client::create_multipart(const std::string& key) { return request("POST", key, {{"uploads", ""}}, {}); }
+S3Reply S3Client::get(const std::string& key, const S3Headers& headers) {
+  return request("GET", key, {}, {}, headers);
+}
+S3Reply S3Client::head(const std::string& key) {
+  return request("HEAD", key, {}, {});
+}
+S3Reply S3Client::remove(const std::string& key) {
+  return request("DELETE", key, {}, {});
+}
+S3Reply S3Client::create_multipart(const std::string& key) {
+  return request("POST", key, {{"uploads", ""}}, {});
+}
 
 S3Reply S3Client::put_part(const std::string& key, const std::string& upload, int number, std::string_view bytes) {
   return request("PUT", key, {{"partNumber", std::to_string(number)}, {"uploadId", upload}}, bytes);
@@ -236,7 +250,8 @@ S3Reply S3Client::complete(const std::string& key, const std::string& upload, co
 
 S3Listing S3Client::list(const std::string& prefix, const std::string& delimiter, const std::string& continuation,
                          int max_keys) {
-  std::map<std::string, std::string> query{{"list-type", "2"}, {"encoding-type", "url"}, {"max-keys", std::to_string(max_keys)}};
+  std::map<std::string, std::string> query{
+      {"list-type", "2"}, {"encoding-type", "url"}, {"max-keys", std::to_string(max_keys)}};
   if (!prefix.empty()) query["prefix"] = prefix;
   if (!delimiter.empty()) query["delimiter"] = delimiter;
   if (!continuation.empty()) query["continuation-token"] = continuation;

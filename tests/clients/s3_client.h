@@ -53,8 +53,8 @@ class S3Client {
   S3Reply put_part(const std::string& key, const std::string& upload, int number, std::string_view bytes);
   S3Reply complete(const std::string& key, const std::string& upload, const std::vector<std::string>& etags);
   // One page. Keys come URL-encoded on the wire (encoding-type=url) and are given back as bytes.
-  S3Listing list(const std::string& prefix = {}, const std::string& delimiter = {}, const std::string& continuation = {},
-                 int max_keys = 1000);
+  S3Listing list(const std::string& prefix = {}, const std::string& delimiter = {},
+                 const std::string& continuation = {}, int max_keys = 1000);
   S3Listing list_all(const std::string& prefix = {}, const std::string& delimiter = {});
 
   // Anything: `query` as name and value, not encoded.

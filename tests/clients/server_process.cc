@@ -56,7 +56,9 @@ std::unique_ptr<ServerProcess> ServerProcess::start(const std::vector<std::strin
   return nullptr;
 }
 
-ServerProcess::~ServerProcess() { stop(); }
+ServerProcess::~ServerProcess() {
+  stop();
+}
 
 std::string ServerProcess::value(const std::string& name) const {
   const auto it = values_.find(name);
@@ -64,13 +66,17 @@ std::string ServerProcess::value(const std::string& name) const {
 }
 
 NfsTarget ServerProcess::nfs() const {
-  return {.host = value("STOA_NFS_HOST"), .nfs_port = std::atoi(value("STOA_NFS_PORT").c_str()),
-          .mount_port = std::atoi(value("STOA_MOUNT_PORT").c_str()), .export_path = value("STOA_EXPORT")};
+  return {.host = value("STOA_NFS_HOST"),
+          .nfs_port = std::atoi(value("STOA_NFS_PORT").c_str()),
+          .mount_port = std::atoi(value("STOA_MOUNT_PORT").c_str()),
+          .export_path = value("STOA_EXPORT")};
 }
 
 S3Target ServerProcess::s3() const {
-  return {.url = value("STOA_S3_URL"), .access_key = value("STOA_S3_ACCESS_KEY"),
-          .secret_key = value("STOA_S3_SECRET_KEY"), .bucket = value("STOA_S3_BUCKET")};
+  return {.url = value("STOA_S3_URL"),
+          .access_key = value("STOA_S3_ACCESS_KEY"),
+          .secret_key = value("STOA_S3_SECRET_KEY"),
+          .bucket = value("STOA_S3_BUCKET")};
 }
 
 void ServerProcess::reap() {
@@ -106,7 +112,8 @@ int run_command(const std::vector<std::string>& command, std::string* output) {
   }
   ::close(out[1]);
   char buffer[4096];
-  for (ssize_t count; (count = ::read(out[0], buffer, sizeof buffer)) > 0;) output->append(buffer, static_cast<std::size_t>(count));
+  for (ssize_t count; (count = ::read(out[0], buffer, sizeof buffer)) > 0;)
+    output->append(buffer, static_cast<std::size_t>(count));
   ::close(out[0]);
   int status = 0;
   ::waitpid(pid, &status, 0);

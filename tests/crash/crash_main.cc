@@ -32,14 +32,22 @@ bool parse(int argc, char** argv, Options& options) {
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string_view name = argv[i];
     const char* value = argv[i + 1];
-    if (name == "--serve") options.serve = value;
-    else if (name == "--stoa") options.stoa = value;
-    else if (name == "--preload") options.preload = value;
-    else if (name == "--data") options.data = value;
-    else if (name == "--cycles") options.cycles = std::strtoull(value, nullptr, 0);
-    else if (name == "--seed") options.seed = std::strtoull(value, nullptr, 0);
-    else if (name == "--load-ms") options.load_ms = std::strtoull(value, nullptr, 0);
-    else return false;
+    if (name == "--serve")
+      options.serve = value;
+    else if (name == "--stoa")
+      options.stoa = value;
+    else if (name == "--preload")
+      options.preload = value;
+    else if (name == "--data")
+      options.data = value;
+    else if (name == "--cycles")
+      options.cycles = std::strtoull(value, nullptr, 0);
+    else if (name == "--seed")
+      options.seed = std::strtoull(value, nullptr, 0);
+    else if (name == "--load-ms")
+      options.load_ms = std::strtoull(value, nullptr, 0);
+    else
+      return false;
   }
   return argc % 2 == 1 && !options.serve.empty() && !options.stoa.empty();
 }
@@ -47,7 +55,10 @@ bool parse(int argc, char** argv, Options& options) {
 class CrashTest {
  public:
   CrashTest(Options options, fs::path folder)
-      : options_(std::move(options)), folder_(std::move(folder)), data_(folder_ / "data"), journal_(folder_ / "journal"),
+      : options_(std::move(options)),
+        folder_(std::move(folder)),
+        data_(folder_ / "data"),
+        journal_(folder_ / "journal"),
         random_(options_.seed) {
     fs::create_directories(data_);
     for (int i = 0; i < 3; ++i) workers_.push_back(stoa::crash::make_nfs_worker(i, random_.next()));
@@ -93,7 +104,8 @@ class CrashTest {
     std::vector<std::string> command{options_.serve, "--data", data_.string()};
     if (power) {
       if (auto ready = stoa::crash::prepare_power_cut(journal_.string()); !ready) return failed(cycle, "journal");
-      // What this server finds was written by one that may not have synced it: make it the state that a cut goes back to.
+      // What this server finds was written by one that may not have synced it: make it the state that a cut goes back
+      // to.
       ::sync();
       ::setenv("STOA_POWERCUT_ROOTS", data_.c_str(), 1);
       ::setenv("STOA_POWERCUT_JOURNAL", journal_.c_str(), 1);
@@ -141,7 +153,10 @@ class CrashTest {
 int main(int argc, char** argv) {
   Options options;
   if (!parse(argc, argv, options)) {
-    std::fprintf(stderr, "usage: %s --serve FILE --stoa FILE [--preload FILE] [--cycles N] [--seed N] [--data DIR] [--load-ms N]\n", argv[0]);
+    std::fprintf(
+        stderr,
+        "usage: %s --serve FILE --stoa FILE [--preload FILE] [--cycles N] [--seed N] [--data DIR] [--load-ms N]\n",
+        argv[0]);
     return 2;
   }
   fs::path folder = options.data;

@@ -25,7 +25,8 @@ class ExpectedFile {
     std::vector<Maybe> left;
     for (const Maybe& maybe : maybe_) {
       // What is newly certain is no longer open there.
-      const std::uint64_t begin = maybe.offset, end = begin + maybe.data.size(), from = offset, to = offset + data.size();
+      const std::uint64_t begin = maybe.offset, end = begin + maybe.data.size(), from = offset,
+                          to = offset + data.size();
       if (begin < from) left.push_back({begin, maybe.data.substr(0, std::min(end, from) - begin)});
       if (end > to) left.push_back({std::max(begin, to), maybe.data.substr(std::max(begin, to) - begin)});
     }
@@ -57,7 +58,8 @@ class ExpectedFile {
       if (i < bytes_.size() ? found[i] == bytes_[i] : found[i] == '\0') continue;
       bool may_be = false;
       for (const Maybe& maybe : maybe_) {
-        may_be = may_be || (i >= maybe.offset && i < maybe.offset + maybe.data.size() && maybe.data[i - maybe.offset] == found[i]);
+        may_be = may_be || (i >= maybe.offset && i < maybe.offset + maybe.data.size() &&
+                            maybe.data[i - maybe.offset] == found[i]);
       }
       if (!may_be) return "byte " + std::to_string(i) + " of " + std::to_string(found.size()) + " is wrong";
     }

@@ -49,7 +49,8 @@ class NfsWorker final : public Worker {
     const std::string path = "f" + std::to_string(random_.below(60));
     if (files_.contains(path)) return true;
     begin({{path, ExpectedFile()}});
-    const NfsReply made = client_->create(dir_, path, random_.percent(50) ? NfsCreate::kGuarded : NfsCreate::kExclusive);
+    const NfsReply made =
+        client_->create(dir_, path, random_.percent(50) ? NfsCreate::kGuarded : NfsCreate::kExclusive);
     if (!settle(made, "CREATE of " + path)) return false;
     if (!made.ok()) return true;
     handles_[path] = made.handle;

@@ -32,7 +32,8 @@ std::vector<Record> read_journal(const fs::path& path) {
   std::vector<Record> out;
   for (;;) {
     Record record;
-    if (!in.read(reinterpret_cast<char*>(&record.head), sizeof record.head) || record.head.magic != POWERCUT_MAGIC) break;
+    if (!in.read(reinterpret_cast<char*>(&record.head), sizeof record.head) || record.head.magic != POWERCUT_MAGIC)
+      break;
     record.bytes.resize(record.head.length);
     record.bytes2.resize(record.head.length2);
     // A record that was cut short belongs to a change that never began.
@@ -75,7 +76,7 @@ bool roll_back_all(int fd, const std::vector<Record>& records, PowerCutReport& r
 bool roll_back_random(int fd, const std::vector<Record>& records, Random& random, PowerCutReport& report) {
   std::map<std::uint64_t, std::vector<Record>> blocks;
   std::vector<std::uint64_t> sizes;
-  struct stat st {};
+  struct stat st{};
   if (::fstat(fd, &st) != 0) return false;
   bool shrinks = false;
   for (std::size_t i = 0; i < records.size(); ++i) {
@@ -116,9 +117,15 @@ bool roll_back_random(int fd, const std::vector<Record>& records, Random& random
 bool take_back_name(const Record& record, const fs::path& saved) {
   std::error_code error;
   switch (record.head.kind) {
-    case POWERCUT_CREATE: fs::remove(record.bytes, error); return !error;
-    case POWERCUT_MKDIR: fs::remove_all(record.bytes, error); return !error;
-    case POWERCUT_RMDIR: fs::create_directory(record.bytes, error); return !error;
+    case POWERCUT_CREATE:
+      fs::remove(record.bytes, error);
+      return !error;
+    case POWERCUT_MKDIR:
+      fs::remove_all(record.bytes, error);
+      return !error;
+    case POWERCUT_RMDIR:
+      fs::create_directory(record.bytes, error);
+      return !error;
     case POWERCUT_REMOVE:
       if (fs::exists(saved) && !fs::exists(record.bytes)) fs::create_hard_link(saved, record.bytes, error);
       return !error;
@@ -126,7 +133,8 @@ bool take_back_name(const Record& record, const fs::path& saved) {
       if (fs::exists(fs::symlink_status(record.bytes2))) fs::rename(record.bytes2, record.bytes, error);
       if (!error && fs::exists(saved)) fs::create_hard_link(saved, record.bytes2, error);
       return !error;
-    default: return true;
+    default:
+      return true;
   }
 }
 
@@ -154,7 +162,7 @@ std::vector<Record> unsynced_names(const fs::path& path) {
 void add_inodes(const fs::path& folder, std::map<std::uint64_t, fs::path>& paths) {
   std::error_code error;
   for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    struct stat st {};
+    struct stat st{};
     if (::lstat(it->path().c_str(), &st) == 0 && S_ISREG(st.st_mode)) paths.try_emplace(st.st_ino, it->path());
   }
 }
@@ -171,7 +179,8 @@ Status prepare_power_cut(const std::string& journal) {
   return {};
 }
 
-Result<PowerCutReport> cut_power(const std::string& roots, const std::string& journal, PowerCut how, std::uint64_t seed) {
+Result<PowerCutReport> cut_power(const std::string& roots, const std::string& journal, PowerCut how,
+                                 std::uint64_t seed) {
   PowerCutReport report;
   if (how == PowerCut::kNothing) {
     STOA_CHECK_OK(prepare_power_cut(journal));

@@ -23,7 +23,9 @@ struct PowerCutReport {
 // Prepares `journal` (made when absent) for a run of a server.
 Status prepare_power_cut(const std::string& journal);
 
-// Rolls back the folders `roots` (':' between them). The processes that wrote there must be dead. Leaves the journal empty.
-Result<PowerCutReport> cut_power(const std::string& roots, const std::string& journal, PowerCut how, std::uint64_t seed);
+// Rolls back the folders `roots` (':' between them). The processes that wrote there must be dead. Leaves the journal
+// empty.
+Result<PowerCutReport> cut_power(const std::string& roots, const std::string& journal, PowerCut how,
+                                 std::uint64_t seed);
 
 }  // namespace stoa::crash

@@ -12,7 +12,9 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: %s ROOTS JOURNAL nothing|everything|random [SEED]\n", argv[0]);
     return 2;
   }
-  const PowerCut how = word == "nothing" ? PowerCut::kNothing : word == "random" ? PowerCut::kRandom : PowerCut::kEverything;
+  const PowerCut how = word == "nothing"  ? PowerCut::kNothing
+                       : word == "random" ? PowerCut::kRandom
+                                          : PowerCut::kEverything;
   const auto report = stoa::crash::cut_power(argv[1], argv[2], how, argc > 4 ? std::strtoull(argv[4], nullptr, 0) : 1);
   if (!report) {
     std::fprintf(stderr, "powercut: %s\n", stoa::describe(report.error()).c_str());

@@ -98,7 +98,8 @@ TEST_F(PowerCutTest, ANameIsLostUntilItsDirectoryIsSynced) {
 }
 
 TEST_F(PowerCutTest, AppendsBehindTheLastSyncAreCutOff) {
-  run({"write", "f", "one", "syncdir", ".", "append", "f", "two", "sync", "f", "append", "f", "three", "append", "f", "four"});
+  run({"write", "f", "one", "syncdir", ".", "append", "f", "two", "sync", "f", "append", "f", "three", "append", "f",
+       "four"});
   EXPECT_EQ(content("f"), "onetwothreefour");
   cut();
   EXPECT_EQ(content("f"), "onetwo");
@@ -160,7 +161,8 @@ TEST_F(PowerCutTest, DirectWritesAreNotSyncedByThemselves) {
 }
 
 TEST_F(PowerCutTest, SeveralWritesOfOneBlockGoBackToTheFirst) {
-  run({"write", "f", "aaaa", "sync", "f", "syncdir", ".", "at", "f", "0", "bb", "at", "f", "1", "cc", "at", "f", "0", "dddddd"});
+  run({"write", "f", "aaaa", "sync", "f", "syncdir", ".", "at", "f", "0", "bb", "at", "f", "1", "cc", "at", "f", "0",
+       "dddddd"});
   cut();
   EXPECT_EQ(content("f"), "aaaa");
 }

@@ -56,7 +56,8 @@ class S3Worker final : public Worker {
       return true;
     }
     constexpr std::size_t kPartMin = 5u << 20;
-    const std::string first = random_.bytes(kPartMin + random_.below(1000)), last = random_.bytes(random_.below(100'000) + 1);
+    const std::string first = random_.bytes(kPartMin + random_.below(1000)),
+                      last = random_.bytes(random_.below(100'000) + 1);
     std::vector<std::string> etags;
     for (const std::string* part : {&first, &last}) {
       const S3Reply reply = client_->put_part(full, upload, static_cast<int>(etags.size()) + 1, *part);

@@ -27,11 +27,16 @@ void Worker::refused(const std::string& what, const std::string& why) {
 
 std::string Worker::any_bytes() {
   switch (random_.below(5)) {
-    case 0: return random_.bytes(random_.below(100));
-    case 1: return random_.bytes(4096);
-    case 2: return random_.bytes(random_.below(40'000));
-    case 3: return random_.bytes(16'384 - 2 + random_.below(5));
-    default: return random_.bytes(random_.percent(20) ? random_.below(3'000'000) : random_.below(300'000));
+    case 0:
+      return random_.bytes(random_.below(100));
+    case 1:
+      return random_.bytes(4096);
+    case 2:
+      return random_.bytes(random_.below(40'000));
+    case 3:
+      return random_.bytes(16'384 - 2 + random_.below(5));
+    default:
+      return random_.bytes(random_.percent(20) ? random_.below(3'000'000) : random_.below(300'000));
   }
 }
 
@@ -112,11 +117,13 @@ void Worker::verify(const Doors& doors) {
   if (doubt_) {
     for (const auto& [path, after] : *doubt_) {
       const auto before = files_.find(path);
-      before_fits = matches(path, before == files_.end() ? nullptr : &before->second, found, &before_why) && before_fits;
+      before_fits =
+          matches(path, before == files_.end() ? nullptr : &before->second, found, &before_why) && before_fits;
       after_fits = matches(path, after ? &*after : nullptr, found, &after_why) && after_fits;
     }
     if (!before_fits && !after_fits) {
-      problem("an operation was done by half: neither the state before (" + before_why + ") nor after (" + after_why + ")");
+      problem("an operation was done by half: neither the state before (" + before_why + ") nor after (" + after_why +
+              ")");
     }
   }
   for (const auto& [path, expected] : files_) {
@@ -131,7 +138,8 @@ void Worker::verify(const Doors& doors) {
   const clients::S3Listing listing = s3.list_all(name_ + "/");
   if (!listing.reply.ok()) return problem("LIST: " + listing.reply.text());
   if (listing.keys.size() != found.size()) {
-    problem("S3 lists " + std::to_string(listing.keys.size()) + " keys, NFS shows " + std::to_string(found.size()) + " files");
+    problem("S3 lists " + std::to_string(listing.keys.size()) + " keys, NFS shows " + std::to_string(found.size()) +
+            " files");
   }
   for (const auto& [path, bytes] : found) {
     const S3Reply got = s3.get(name_ + "/" + path);

@@ -1,4 +1,5 @@
-// One client of the crash test: works in a folder of its own, remembers what it was promised, and checks it after a crash.
+// One client of the crash test: works in a folder of its own, remembers what it was promised, and checks it after a
+// crash.
 #pragma once
 
 #include <map>
@@ -24,8 +25,8 @@ class Worker {
   Worker(std::string name, std::uint64_t seed) : name_(std::move(name)), random_(seed) {}
   virtual ~Worker() = default;
 
-  // Connects to the server that was started anew, compares what is there with what was promised, through the door that it
-  // wrote through and through the other. Problems go to `problems()`.
+  // Connects to the server that was started anew, compares what is there with what was promised, through the door that
+  // it wrote through and through the other. Problems go to `problems()`.
   void verify(const Doors& doors);
   // Works until the connection breaks.
   void work(const Doors& doors);

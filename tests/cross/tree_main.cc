@@ -2,9 +2,10 @@
 //   cross_tree odd DIR                  makes a folder of odd names on this machine
 //   cross_tree put-nfs SOURCE NAME      copies SOURCE over NFS to NAME in the export, many calls in flight
 //   cross_tree check-nfs SOURCE NAME    compares NAME over NFS with SOURCE: names, types, bytes, targets of symlinks
-//   cross_tree check-s3 SOURCE NAME     compares NAME over S3 with SOURCE: exactly its regular files, in order, byte for byte
-// The server is described by the environment that tests/serve prints (STOA_NFS_HOST, ...). Files above 1 MiB and what is no
-// file, directory or symlink is left out of SOURCE.
+//   cross_tree check-s3 SOURCE NAME     compares NAME over S3 with SOURCE: exactly its regular files, in order, byte
+//   for byte
+// The server is described by the environment that tests/serve prints (STOA_NFS_HOST, ...). Files above 1 MiB and what
+// is no file, directory or symlink is left out of SOURCE.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -50,13 +51,17 @@ std::string variable(const char* name) {
 }
 
 NfsTarget nfs_target() {
-  return {.host = variable("STOA_NFS_HOST"), .nfs_port = std::stoi(variable("STOA_NFS_PORT")),
-          .mount_port = std::stoi(variable("STOA_MOUNT_PORT")), .export_path = variable("STOA_EXPORT")};
+  return {.host = variable("STOA_NFS_HOST"),
+          .nfs_port = std::stoi(variable("STOA_NFS_PORT")),
+          .mount_port = std::stoi(variable("STOA_MOUNT_PORT")),
+          .export_path = variable("STOA_EXPORT")};
 }
 
 S3Target s3_target() {
-  return {.url = variable("STOA_S3_URL"), .access_key = variable("STOA_S3_ACCESS_KEY"),
-          .secret_key = variable("STOA_S3_SECRET_KEY"), .bucket = variable("STOA_S3_BUCKET")};
+  return {.url = variable("STOA_S3_URL"),
+          .access_key = variable("STOA_S3_ACCESS_KEY"),
+          .secret_key = variable("STOA_S3_SECRET_KEY"),
+          .bucket = variable("STOA_S3_BUCKET")};
 }
 
 void scan(const fs::path& folder, const std::string& prefix, Tree& tree) {
@@ -161,7 +166,8 @@ int put_nfs(const fs::path& source, const std::string& name) {
   }
   client->drain();
   if (client->broken()) problems.add("the connection broke");
-  std::printf("put-nfs: %zu files, %zu symlinks, %zu folders, %zu problems\n", files, links, folders.size(), problems.count());
+  std::printf("put-nfs: %zu files, %zu symlinks, %zu folders, %zu problems\n", files, links, folders.size(),
+              problems.count());
   return problems.count() == 0 ? 0 : 1;
 }
 
@@ -205,7 +211,8 @@ int check_nfs(const fs::path& source, const std::string& name, bool only_files) 
       });
     } else if (entry.type == 'f') {
       client->read_async(handle, 0, kFileMax, [&, p = path](NfsReply reply) {
-        if (!reply.ok() || !reply.eof || reply.data != read_file(source / p)) problems.add("bytes of " + p + ": " + reply.text());
+        if (!reply.ok() || !reply.eof || reply.data != read_file(source / p))
+          problems.add("bytes of " + p + ": " + reply.text());
       });
     }
     client->drain(kInFlight);
@@ -237,7 +244,8 @@ int check_s3(const fs::path& source, const std::string& name) {
     for (const std::string& key : keys) {
       if (!tree.contains(key)) problems.add("S3 lists " + key + ", which is no file of the source");
     }
-    problems.add("S3 lists " + std::to_string(keys.size()) + " keys, the source has " + std::to_string(files.size()) + " files");
+    problems.add("S3 lists " + std::to_string(keys.size()) + " keys, the source has " + std::to_string(files.size()) +
+                 " files");
   }
   std::atomic<std::size_t> next = 0;
   std::vector<std::thread> threads;
@@ -246,7 +254,8 @@ int check_s3(const fs::path& source, const std::string& name) {
       S3Client client(s3_target());
       for (std::size_t at; (at = next.fetch_add(1)) < files.size();) {
         const S3Reply got = client.get(name + "/" + files[at]);
-        if (!got.ok() || got.body != read_file(source / files[at])) problems.add("GET " + files[at] + ": " + got.text());
+        if (!got.ok() || got.body != read_file(source / files[at]))
+          problems.add("GET " + files[at] + ": " + got.text());
       }
     });
   }
@@ -257,10 +266,32 @@ int check_s3(const fs::path& source, const std::string& name) {
 
 int make_odd(const fs::path& folder) {
   fs::create_directories(folder);
-  const std::string names[] = {"new\nline", "-rf", "--help", " leading blank", "trailing blank ", "tab\there", "a+b&c=d?e#f",
-                               "100%", "%41", "quote\"'`", "back\\slash", "*[a-z]?", "\xc3\xa4\xc3\xb6\xc3\xbc", "\xf0\x9f\x98\x80",
-                               "e\xcc\x81", "\xff\xfe\x80not-utf8", "\x01\x02\x7f", "...", "..a", ".hidden", "CON", "semi;colon",
-                               "<xml>&amp;</xml>", "a:b", std::string(255, 'n'), std::string(254, 'u') + "\xc3"};
+  const std::string names[] = {"new\nline",
+                               "-rf",
+                               "--help",
+                               " leading blank",
+                               "trailing blank ",
+                               "tab\there",
+                               "a+b&c=d?e#f",
+                               "100%",
+                               "%41",
+                               "quote\"'`",
+                               "back\\slash",
+                               "*[a-z]?",
+                               "\xc3\xa4\xc3\xb6\xc3\xbc",
+                               "\xf0\x9f\x98\x80",
+                               "e\xcc\x81",
+                               "\xff\xfe\x80not-utf8",
+                               "\x01\x02\x7f",
+                               "...",
+                               "..a",
+                               ".hidden",
+                               "CON",
+                               "semi;colon",
+                               "<xml>&amp;</xml>",
+                               "a:b",
+                               std::string(255, 'n'),
+                               std::string(254, 'u') + "\xc3"};
   int number = 0;
   for (const std::string& name : names) {
     std::ofstream(folder / name, std::ios::binary) << "content of odd name " << number++ << "\n";
@@ -272,7 +303,8 @@ int make_odd(const fs::path& folder) {
   fs::create_directories(folder / "empty directory");
   // Sizes around the border between inline content and extents.
   for (const int size : {1, 4095, 4096, 16383, 16384, 16385, 65536, 1'000'000, 1'048'576}) {
-    std::ofstream(folder / ("size-" + std::to_string(size)), std::ios::binary) << std::string(static_cast<std::size_t>(size), 's');
+    std::ofstream(folder / ("size-" + std::to_string(size)), std::ios::binary)
+        << std::string(static_cast<std::size_t>(size), 's');
   }
   std::error_code error;
   fs::create_symlink("nowhere/at/all", folder / "dangling", error);

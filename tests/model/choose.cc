@@ -65,7 +65,7 @@ std::string Driver::key_in(FileId root) {
     if (!keys.empty()) return random_.pick(keys).text;
   }
   static const std::string kParts[] = {"a", "b", "c", "d", "e", "f"};
-  static const std::string kOdd[] = {"",   ".",  "..", std::string(300, 'k'), "a%S3-OBJECT", "%S3-DOT", "%S3-LONG-0",
+  static const std::string kOdd[] = {"",   ".",  "..",   std::string(300, 'k'), "a%S3-OBJECT", "%S3-DOT", "%S3-LONG-0",
                                      "a-", "a0", "\xff", std::string("z\0z", 3)};
   std::string key;
   for (std::uint64_t count = 1 + random_.below(3); count > 0; --count) {
@@ -78,25 +78,40 @@ std::string Driver::key_in(FileId root) {
 
 std::uint64_t Driver::any_offset() {
   switch (random_.below(8)) {
-    case 0: return 0;
-    case 1: return random_.below(100);
-    case 2: return 4096 - 2 + random_.below(5);
-    case 3: return 16384 - 2 + random_.below(5);
-    case 4: return random_.below(20000);
-    case 5: return random_.below(200'000);
-    case 6: return options_.huge_files && random_.percent(20) ? (1ull << 40) + random_.below(10'000) : random_.below(3'000'000);
-    default: return random_.below(16384);
+    case 0:
+      return 0;
+    case 1:
+      return random_.below(100);
+    case 2:
+      return 4096 - 2 + random_.below(5);
+    case 3:
+      return 16384 - 2 + random_.below(5);
+    case 4:
+      return random_.below(20000);
+    case 5:
+      return random_.below(200'000);
+    case 6:
+      return options_.huge_files && random_.percent(20) ? (1ull << 40) + random_.below(10'000)
+                                                        : random_.below(3'000'000);
+    default:
+      return random_.below(16384);
   }
 }
 
 std::uint64_t Driver::any_length() {
   switch (random_.below(6)) {
-    case 0: return random_.below(10);
-    case 1: return random_.below(5000);
-    case 2: return 16384 - 2 + random_.below(5);
-    case 3: return random_.below(40'000);
-    case 4: return random_.percent(10) ? random_.below(300'000) : 4096;
-    default: return 1 + random_.below(1000);
+    case 0:
+      return random_.below(10);
+    case 1:
+      return random_.below(5000);
+    case 2:
+      return 16384 - 2 + random_.below(5);
+    case 3:
+      return random_.below(40'000);
+    case 4:
+      return random_.percent(10) ? random_.below(300'000) : 4096;
+    default:
+      return 1 + random_.below(1000);
   }
 }
 

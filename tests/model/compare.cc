@@ -101,8 +101,10 @@ bool Driver::compare_directory(FileId id) {
       return differ("readdir of " + text(id) + ": " + quoted(entry.name) + " is not there");
     }
     const FileId right = dir.names.at(*stored);
-    if (entry.id != right || entry.type != twin_.at(right).type) return differ("readdir: id or type of " + quoted(entry.name));
-    if (!found.emplace(*stored, std::pair{entry.id, entry.cookie}).second) return differ("readdir: " + quoted(entry.name) + " twice");
+    if (entry.id != right || entry.type != twin_.at(right).type)
+      return differ("readdir: id or type of " + quoted(entry.name));
+    if (!found.emplace(*stored, std::pair{entry.id, entry.cookie}).second)
+      return differ("readdir: " + quoted(entry.name) + " twice");
     if (entry.attr && !verify_reply(*entry.attr, right)) return false;
     if (attributes && !entry.attr) return differ("readdir: no attributes");
   }
@@ -151,15 +153,21 @@ bool Driver::compare_listing(FileId root, std::string_view prefix, std::string_v
   }
   std::size_t at = 0;
   for (;;) {
-    const auto reply = ns().list_keys(context(), {.root = root, .prefix = prefix, .delimiter = delimiter,
-                                                  .start_after = start_after, .limit = limit, .want_meta = true});
+    const auto reply = ns().list_keys(context(), {.root = root,
+                                                  .prefix = prefix,
+                                                  .delimiter = delimiter,
+                                                  .start_after = start_after,
+                                                  .limit = limit,
+                                                  .want_meta = true});
     if (!reply) return differ("list_keys: " + stoa::describe(reply.error()));
     const std::size_t count = reply->keys.size() + reply->prefixes.size();
     if (count > limit) return differ("list_keys: more than the limit");
     if (reply->truncated && count != limit) return differ("list_keys: truncated below the limit");
     std::size_t key = 0, rolled = 0;
     for (std::size_t i = 0; i < count; ++i, ++at) {
-      if (at >= right.size()) return differ("list_keys: more than there is: " + quoted(key < reply->keys.size() ? reply->keys[key].key : reply->prefixes[rolled]));
+      if (at >= right.size())
+        return differ("list_keys: more than there is: " +
+                      quoted(key < reply->keys.size() ? reply->keys[key].key : reply->prefixes[rolled]));
       if (right[at].id == core::kNoFile) {
         if (rolled >= reply->prefixes.size() || reply->prefixes[rolled] != right[at].text) {
           return differ("list_keys: prefix " + quoted(right[at].text) + " is missing, got " +
@@ -176,7 +184,8 @@ bool Driver::compare_listing(FileId root, std::string_view prefix, std::string_v
       if (listed.attr.id != right[at].id) return differ("list_keys: id of " + quoted(listed.key));
       if (!verify_reply(listed.attr, listed.attr.id)) return false;
       const auto& meta = twin_.at(right[at].id).meta;
-      if (listed.meta && meta && listed.meta->bytes != meta->bytes) return differ("list_keys: meta of " + quoted(listed.key));
+      if (listed.meta && meta && listed.meta->bytes != meta->bytes)
+        return differ("list_keys: meta of " + quoted(listed.key));
       if (meta && !meta->bytes.empty() && !listed.meta) return differ("list_keys: no meta of " + quoted(listed.key));
       ++key;
     }
@@ -229,7 +238,8 @@ bool Driver::compare_meta(FileId root, const std::string& key) {
   if (reply->meta->bytes != meta->bytes) return differ("meta of " + quoted(key));
   // A file that another door has written since must never look like the object that the meta describes.
   if (!meta->current && reply->meta->current(reply->attr)) return differ("meta of " + quoted(key) + " seems current");
-  if (meta->current && reply->meta->described != described_[right]) return differ("version described by the meta of " + quoted(key));
+  if (meta->current && reply->meta->described != described_[right])
+    return differ("version described by the meta of " + quoted(key));
   return true;
 }
 

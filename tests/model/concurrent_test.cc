@@ -29,7 +29,8 @@ class Concurrent : public ::testing::TestWithParam<MakeEngine> {
     ASSERT_TRUE(opened) << stoa::describe(opened.error());
     seed_ = std::getenv("STOA_MODEL_SEED") != nullptr ? std::strtoull(std::getenv("STOA_MODEL_SEED"), nullptr, 0)
                                                       : std::random_device{}();
-    operations_ = std::getenv("STOA_MODEL_OPS") != nullptr ? std::strtoull(std::getenv("STOA_MODEL_OPS"), nullptr, 0) : 1500;
+    operations_ =
+        std::getenv("STOA_MODEL_OPS") != nullptr ? std::strtoull(std::getenv("STOA_MODEL_OPS"), nullptr, 0) : 1500;
     std::printf("STOA_MODEL_SEED=%llu STOA_MODEL_OPS=%llu\n", static_cast<unsigned long long>(seed_),
                 static_cast<unsigned long long>(operations_));
   }
@@ -50,16 +51,26 @@ class Concurrent : public ::testing::TestWithParam<MakeEngine> {
   void allow(const Result<Reply>& reply, const char* what) {
     if (reply) return;
     switch (reply.error().code) {
-      case Errc::kNotFound: case Errc::kExists: case Errc::kStale: case Errc::kNotEmpty: case Errc::kIsDirectory:
-      case Errc::kNotDirectory: case Errc::kQuota: case Errc::kInvalid: case Errc::kWrongType: return;
-      default: ADD_FAILURE() << what << ": " << stoa::describe(reply.error());
+      case Errc::kNotFound:
+      case Errc::kExists:
+      case Errc::kStale:
+      case Errc::kNotEmpty:
+      case Errc::kIsDirectory:
+      case Errc::kNotDirectory:
+      case Errc::kQuota:
+      case Errc::kInvalid:
+      case Errc::kWrongType:
+        return;
+      default:
+        ADD_FAILURE() << what << ": " << stoa::describe(reply.error());
     }
   }
 
   template <class Body>
   void in_threads(int count, Body body) {
     std::vector<std::thread> threads;
-    for (int i = 0; i < count; ++i) threads.emplace_back([&, i] { body(i, Random(seed_ + static_cast<std::uint64_t>(i))); });
+    for (int i = 0; i < count; ++i)
+      threads.emplace_back([&, i] { body(i, Random(seed_ + static_cast<std::uint64_t>(i))); });
     for (std::thread& thread : threads) thread.join();
   }
 
@@ -115,11 +126,19 @@ TEST_P(Concurrent, MixedOperationsInSharedDirectoriesLeaveASoundTree) {
           keep(made);
           break;
         }
-        case 2: allow(ns().unlink(ctx, {dir, name}), "unlink"); break;
-        case 3: allow(ns().rmdir(ctx, {dir, name}), "rmdir"); break;
+        case 2:
+          allow(ns().unlink(ctx, {dir, name}), "unlink");
+          break;
+        case 3:
+          allow(ns().rmdir(ctx, {dir, name}), "rmdir");
+          break;
         case 4:
-        case 5: allow(ns().rename(ctx, {dir, name, other, target}), "rename"); break;
-        case 6: allow(ns().link(ctx, {random.pick(known), dir, name}), "link"); break;
+        case 5:
+          allow(ns().rename(ctx, {dir, name, other, target}), "rename");
+          break;
+        case 6:
+          allow(ns().link(ctx, {random.pick(known), dir, name}), "link");
+          break;
         case 7:
         case 8: {
           const std::string data = random.bytes(random.percent(20) ? random.below(40'000) : random.below(3000));
@@ -129,17 +148,24 @@ TEST_P(Concurrent, MixedOperationsInSharedDirectoriesLeaveASoundTree) {
         }
         case 9: {
           const std::string data = random.bytes(random.below(20'000)), key = name + "/" + target;
-          const auto put = ns().put_key(ctx, {.root = core::kRootId, .key = random.percent(50) ? key : name,
-                                              .bytes = std::as_bytes(std::span(data)), .meta = "meta"});
+          const auto put = ns().put_key(ctx, {.root = core::kRootId,
+                                              .key = random.percent(50) ? key : name,
+                                              .bytes = std::as_bytes(std::span(data)),
+                                              .meta = "meta"});
           allow(put, "put_key");
           keep(put);
           break;
         }
-        case 10: allow(ns().remove_key(ctx, {.root = core::kRootId, .key = random.percent(50) ? name + "/" + target : name}), "remove_key"); break;
+        case 10:
+          allow(ns().remove_key(ctx, {.root = core::kRootId, .key = random.percent(50) ? name + "/" + target : name}),
+                "remove_key");
+          break;
         default: {
           allow(ns().setattr(ctx, {.id = random.pick(known), .set = {.size = random.below(30'000)}}), "setattr");
           allow(ns().readdir(ctx, {.dir = dir, .want_attributes = true}), "readdir");
-          allow(ns().list_keys(ctx, {.root = core::kRootId, .delimiter = random.percent(50) ? "/" : "", .want_meta = true}), "list_keys");
+          allow(ns().list_keys(ctx,
+                               {.root = core::kRootId, .delimiter = random.percent(50) ? "/" : "", .want_meta = true}),
+                "list_keys");
         }
       }
     }
@@ -196,7 +222,8 @@ TEST_P(Concurrent, ARenamedFileIsAlwaysThereExactlyOnce) {
   }
   Random random(seed_);
   for (std::uint64_t i = 0; i < operations_; ++i) {
-    const auto renamed = ns().rename(context(random), {dir, "token" + std::to_string(i), dir, "token" + std::to_string(i + 1)});
+    const auto renamed =
+        ns().rename(context(random), {dir, "token" + std::to_string(i), dir, "token" + std::to_string(i + 1)});
     ASSERT_TRUE(renamed) << stoa::describe(renamed.error());
   }
   stop = true;
@@ -228,7 +255,8 @@ TEST_P(Concurrent, AReaderSeesAReplacedObjectOldOrNewAndWhole) {
   in_threads(2, [&](int, Random random) {
     for (std::uint64_t i = 0; i < operations_ / 4; ++i) {
       const std::string bytes = content(random.next());
-      const auto put = ns().put_key(context(random), {.root = core::kRootId, .key = "k", .bytes = std::as_bytes(std::span(bytes))});
+      const auto put =
+          ns().put_key(context(random), {.root = core::kRootId, .key = "k", .bytes = std::as_bytes(std::span(bytes))});
       ASSERT_TRUE(put) << stoa::describe(put.error());
       EXPECT_EQ(put->attr.id, id);
     }
@@ -264,7 +292,8 @@ TEST_P(Concurrent, AQuotaIsFilledToTheByteAndNoFurther) {
   expect_sound();
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, Concurrent, ::testing::Values(MakeEngine(make_memory_engine), MakeEngine(make_rocksdb_engine)),
+INSTANTIATE_TEST_SUITE_P(Engines, Concurrent,
+                         ::testing::Values(MakeEngine(make_memory_engine), MakeEngine(make_rocksdb_engine)),
                          [](const auto& info) { return info.index == 0 ? "Memory" : "RocksDb"; });
 
 }  // namespace

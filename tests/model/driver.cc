@@ -10,7 +10,9 @@ constexpr std::size_t kInodesWanted = 220;
 
 }  // namespace
 
-std::string text(FileId id) { return "#" + std::to_string(static_cast<std::uint64_t>(id)); }
+std::string text(FileId id) {
+  return "#" + std::to_string(static_cast<std::uint64_t>(id));
+}
 
 std::string quoted(std::string_view bytes) {
   std::string out = "'";
@@ -104,7 +106,8 @@ bool Driver::verify_before(const core::BeforeAttributes& before, FileId id) {
   const auto it = seen_.find(id);
   if (it == seen_.end()) return true;
   const core::Attributes& old = it->second;
-  if (before.size != old.size || before.mtime != old.mtime || before.ctime != old.ctime || before.change != old.change) {
+  if (before.size != old.size || before.mtime != old.mtime || before.ctime != old.ctime ||
+      before.change != old.change) {
     return differ("attributes before the operation of " + text(id) + " are not what getattr said before");
   }
   return true;
@@ -116,10 +119,12 @@ bool Driver::verify_reply(const core::Attributes& attr, FileId id) {
   const core::Attributes& a = now->attr;
   if (attr.id != a.id || attr.generation != a.generation || attr.type != a.type || attr.mode != a.mode ||
       attr.links != a.links || attr.uid != a.uid || attr.gid != a.gid || attr.size != a.size || attr.mtime != a.mtime ||
-      attr.ctime != a.ctime || attr.btime != a.btime || attr.change != a.change || attr.data_version != a.data_version) {
+      attr.ctime != a.ctime || attr.btime != a.btime || attr.change != a.change ||
+      attr.data_version != a.data_version) {
     return differ("attributes in the reply for " + text(id) + " are not those of getattr: links " +
-                  std::to_string(attr.links) + "/" + std::to_string(a.links) + " size " + std::to_string(attr.size) + "/" +
-                  std::to_string(a.size) + " change " + std::to_string(attr.change) + "/" + std::to_string(a.change));
+                  std::to_string(attr.links) + "/" + std::to_string(a.links) + " size " + std::to_string(attr.size) +
+                  "/" + std::to_string(a.size) + " change " + std::to_string(attr.change) + "/" +
+                  std::to_string(a.change));
   }
   return true;
 }
@@ -154,7 +159,8 @@ bool Driver::verify(FileId id, Touch touch) {
   const auto before = seen_.find(id);
   if (before != seen_.end()) {
     const core::Attributes& old = before->second;
-    if (now.generation != old.generation || now.btime != old.btime) return differ(who + "generation or birth time changed");
+    if (now.generation != old.generation || now.btime != old.btime)
+      return differ(who + "generation or birth time changed");
     // A file that was being written in place may have been so until the end: its versions jump at the next start.
     const bool jumped = reopened_ && now.change > old.change && now.ctime == old.ctime && now.mtime == old.mtime;
     if (jumped) {
@@ -169,7 +175,8 @@ bool Driver::verify(FileId id, Touch touch) {
                     std::to_string(now.ctime.ns));
     }
     if (changed && touch == Touch::kNone) return differ(who + "changed, although nothing happened to it");
-    if (!changed && (touch == Touch::kAttributes || touch == Touch::kContent)) return differ(who + "change stands still");
+    if (!changed && (touch == Touch::kAttributes || touch == Touch::kContent))
+      return differ(who + "change stands still");
     const bool content = now.data_version != old.data_version;
     if (now.data_version < old.data_version) return differ(who + "data_version went back");
     if (inode.type == FileType::kRegular && content != (touch == Touch::kContent) && touch != Touch::kMaybe) {
@@ -211,7 +218,8 @@ bool Driver::learn_new_directories() {
       for (const auto& [stored, child] : parent.names) {
         if (child != id) continue;
         const auto reply = ns().lookup(context(), {inode.parent, twin_.shown(parent, stored)});
-        if (!reply) return differ("look-up of the implied directory " + quoted(stored) + ": " + stoa::describe(reply.error()));
+        if (!reply)
+          return differ("look-up of the implied directory " + quoted(stored) + ": " + stoa::describe(reply.error()));
         twin_.at(id).mode = reply->attr.mode;
         twin_.at(id).uid = reply->attr.uid;
         twin_.at(id).gid = reply->attr.gid;
@@ -246,15 +254,18 @@ bool Driver::step(std::uint64_t operation_seed) {
     bool (Driver::*perform)();
   };
   static constexpr Choice kChoices[] = {
-      {10, &Driver::do_create},      {4, &Driver::do_open},        {8, &Driver::do_mkdir},       {3, &Driver::do_symlink},
-      {2, &Driver::do_mknod},        {5, &Driver::do_link},        {8, &Driver::do_unlink},      {5, &Driver::do_rmdir},
-      {14, &Driver::do_rename},      {3, &Driver::do_lookup},      {6, &Driver::do_readdir},     {1, &Driver::do_access},
-      {1, &Driver::do_readlink},     {6, &Driver::do_setattr},     {6, &Driver::do_truncate},    {16, &Driver::do_write},
-      {6, &Driver::do_read},         {4, &Driver::do_punch},       {3, &Driver::do_allocate},    {3, &Driver::do_seek},
-      {5, &Driver::do_copy_range},   {2, &Driver::do_commit},      {3, &Driver::do_set_xattr},   {1, &Driver::do_remove_xattr},
-      {1, &Driver::do_get_xattr},    {10, &Driver::do_put_key},    {5, &Driver::do_remove_key},  {4, &Driver::do_list_keys},
-      {3, &Driver::do_lookup_key},   {1, &Driver::do_set_meta},    {3, &Driver::do_concatenate}, {2, &Driver::do_set_quota},
-      {2, &Driver::do_usage},        {1, &Driver::do_path},        {1, &Driver::do_statfs},      {1, &Driver::do_background},
+      {10, &Driver::do_create},     {4, &Driver::do_open},       {8, &Driver::do_mkdir},
+      {3, &Driver::do_symlink},     {2, &Driver::do_mknod},      {5, &Driver::do_link},
+      {8, &Driver::do_unlink},      {5, &Driver::do_rmdir},      {14, &Driver::do_rename},
+      {3, &Driver::do_lookup},      {6, &Driver::do_readdir},    {1, &Driver::do_access},
+      {1, &Driver::do_readlink},    {6, &Driver::do_setattr},    {6, &Driver::do_truncate},
+      {16, &Driver::do_write},      {6, &Driver::do_read},       {4, &Driver::do_punch},
+      {3, &Driver::do_allocate},    {3, &Driver::do_seek},       {5, &Driver::do_copy_range},
+      {2, &Driver::do_commit},      {3, &Driver::do_set_xattr},  {1, &Driver::do_remove_xattr},
+      {1, &Driver::do_get_xattr},   {10, &Driver::do_put_key},   {5, &Driver::do_remove_key},
+      {4, &Driver::do_list_keys},   {3, &Driver::do_lookup_key}, {1, &Driver::do_set_meta},
+      {3, &Driver::do_concatenate}, {2, &Driver::do_set_quota},  {2, &Driver::do_usage},
+      {1, &Driver::do_path},        {1, &Driver::do_statfs},     {1, &Driver::do_background},
   };
   unsigned total = 0;
   for (const Choice& choice : kChoices) total += choice.weight;

@@ -121,7 +121,7 @@ class Driver {
   std::map<FileId, core::Attributes> seen_;
   std::map<FileId, SeenDirectory> directories_;
   std::map<FileId, core::ObjectVersion> described_;  // the version that the object meta of a file describes
-  bool reopened_ = false;  // comparing for the first time after the volume was opened again
+  bool reopened_ = false;                            // comparing for the first time after the volume was opened again
   std::vector<FileId> gone_;
   std::set<FileId> ever_;  // every id that was given out: none may come again
   std::deque<std::string> tail_;

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "backends/blob/local/local_blob_store.h"
 #include "backends/kv/memory/memory_kv.h"
 #include "backends/kv/rocksdb/rocks_kv.h"
 #include "tests/model/memory_blobs.h"
@@ -41,11 +42,13 @@ class MemoryEngine final : public Engine {
   std::unique_ptr<core::Volume> volume_;
 };
 
+// The metadata as in real life; the content in memory, or in host files as well.
 class RocksEngine final : public Engine {
  public:
-  RocksEngine() {
+  explicit RocksEngine(bool host_files) : host_files_(host_files) {
     std::string pattern = (fs::current_path() / "model.XXXXXX").string();
     folder_ = ::mkdtemp(pattern.data());
+    fs::create_directory(folder_ / "blobs");
   }
   ~RocksEngine() override {
     close();
@@ -55,27 +58,40 @@ class RocksEngine final : public Engine {
     metrics_.emplace();
     STOA_TRY(kv, kv::open_rocks({.path = (folder_ / "kv").string(), .create = true}));
     kv_ = std::move(kv);
-    STOA_TRY(volume, open_or_format(*kv_, blobs_, *metrics_, options));
+    core::BlobStore* blobs = &memory_blobs_;
+    if (host_files_) {
+      STOA_TRY(local, LocalBlobStore::open({.directories = {(folder_ / "blobs").string()}}, *metrics_));
+      local_blobs_ = std::move(local);
+      blobs = local_blobs_.get();
+    }
+    STOA_TRY(volume, open_or_format(*kv_, *blobs, *metrics_, options));
     volume_ = std::move(volume);
     return {};
   }
   void close() override {
     volume_.reset();
+    local_blobs_.reset();
     kv_.reset();
   }
   core::Volume& volume() override { return *volume_; }
 
  private:
+  const bool host_files_;
   fs::path folder_;
-  MemoryBlobs blobs_;
-  std::unique_ptr<core::KvStore> kv_;
+  MemoryBlobs memory_blobs_;
   std::optional<MetricRegistry> metrics_;
+  std::unique_ptr<core::KvStore> kv_;
+  std::unique_ptr<core::BlobStore> local_blobs_;
   std::unique_ptr<core::Volume> volume_;
 };
 
 }  // namespace
 
-std::unique_ptr<Engine> make_memory_engine() { return std::make_unique<MemoryEngine>(); }
-std::unique_ptr<Engine> make_rocksdb_engine() { return std::make_unique<RocksEngine>(); }
+std::unique_ptr<Engine> make_memory_engine() {
+  return std::make_unique<MemoryEngine>();
+}
+std::unique_ptr<Engine> make_rocksdb_engine() {
+  return std::make_unique<RocksEngine>();
+}
 
 }  // namespace stoa::model

@@ -22,6 +22,7 @@ class Engine {
 
 using MakeEngine = std::function<std::unique_ptr<Engine>()>;
 std::unique_ptr<Engine> make_memory_engine();
-std::unique_ptr<Engine> make_rocksdb_engine();
+std::unique_ptr<Engine> make_rocksdb_engine();  // content in memory
+std::unique_ptr<Engine> make_local_engine();    // content in host files
 
 }  // namespace stoa::model

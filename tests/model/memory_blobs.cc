@@ -130,9 +130,13 @@ Status MemoryBlobs::release(BlobId blob) {
   return {};
 }
 
-core::BlobStore::Space MemoryBlobs::space() const { return {kTotal, kTotal}; }
+core::BlobStore::Space MemoryBlobs::space() const {
+  return {kTotal, kTotal};
+}
 
-std::vector<core::BlobStore::DirectoryHealth> MemoryBlobs::health() const { return {{.path = "memory", .problem = {}, .space = space()}}; }
+std::vector<core::BlobStore::DirectoryHealth> MemoryBlobs::health() const {
+  return {{.path = "memory", .problem = {}, .space = space()}};
+}
 
 void MemoryBlobs::for_each(const std::function<void(BlobId)>& visit) const {
   std::vector<BlobId> ids;

@@ -1,5 +1,5 @@
-// A blob store in memory for the model test on the memory engine. Strict where the contract is: using a blob that is not
-// reserved or was released, or a position behind its capacity, is an error.
+// A blob store in memory for the model test on the memory engine. Strict where the contract is: using a blob that is
+// not reserved or was released, or a position behind its capacity, is an error.
 #pragma once
 
 #include <map>

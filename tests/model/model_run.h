@@ -1,6 +1,6 @@
 // One run of the model test: a sequence of operation seeds, each performed on a volume and on the twin, compared after
-// every step. An operation is wholly described by its seed and the state it meets, so a failing sequence can be shrunk by
-// leaving operations out.
+// every step. An operation is wholly described by its seed and the state it meets, so a failing sequence can be shrunk
+// by leaving operations out.
 #pragma once
 
 #include <cstdint>

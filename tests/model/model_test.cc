@@ -1,6 +1,7 @@
 // Random operations on a volume and on its twin, on both engines. Settings by environment:
 //   STOA_MODEL_SEED  the seed (default: one from the clock, printed)     STOA_MODEL_OPS  operations for each engine
-//   STOA_MODEL_TRACE print every operation                               STOA_MODEL_SHRINK  runs spent on shrinking a failure
+//   STOA_MODEL_TRACE print every operation                               STOA_MODEL_SHRINK  runs spent on shrinking a
+//   failure
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -27,7 +28,8 @@ void run(const MakeEngine& make, std::size_t operations_default) {
       "STOA_MODEL_SEED", static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()));
   const std::size_t count = setting("STOA_MODEL_OPS", operations_default);
   const ModelOptions options{.shared_extents = setting("STOA_MODEL_SHARED", 1) != 0,
-                             .huge_files = setting("STOA_MODEL_HUGE", 1) != 0, .trace = setting("STOA_MODEL_TRACE", 0) != 0};
+                             .huge_files = setting("STOA_MODEL_HUGE", 1) != 0,
+                             .trace = setting("STOA_MODEL_TRACE", 0) != 0};
   std::fprintf(stderr, "STOA_MODEL_SEED=%llu STOA_MODEL_OPS=%zu\n", static_cast<unsigned long long>(seed), count);
 
   std::vector<std::uint64_t> operations = operation_seeds(seed, count);
@@ -41,8 +43,11 @@ void run(const MakeEngine& make, std::size_t operations_default) {
   FAIL() << "the volume and its twin differ: " << failure->what;
 }
 
-TEST(ModelTest, VolumeInMemoryBehavesLikeItsTwin) { run(make_memory_engine, 60'000); }
-TEST(ModelTest, VolumeOnRocksDbBehavesLikeItsTwin) { run(make_rocksdb_engine, 60'000); }
+TEST(ModelTest, VolumeInMemoryBehavesLikeItsTwin) {
+  run(make_memory_engine, 60'000);
+}
+TEST(ModelTest, VolumeOnRocksDbBehavesLikeItsTwin) { run(make_rocksdb_engine, 40'000); }
+TEST(ModelTest, VolumeOnRocksDbAndHostFilesBehavesLikeItsTwin) { run(make_local_engine, 20'000); }
 
 }  // namespace
 }  // namespace stoa::model

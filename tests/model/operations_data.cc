@@ -9,8 +9,12 @@ bool Driver::do_setattr() {
   if (random_.percent(40)) request.set.mode = any_attributes().mode;
   if (random_.percent(15)) request.set.uid = random_.percent(50) ? 0 : 1000;
   if (random_.percent(15)) request.set.gid = random_.percent(50) ? 0 : 100;
-  if (random_.percent(30)) request.set.mtime = core::SetTime{random_.percent(30), Timestamp{static_cast<std::int64_t>(random_.below(1ull << 60))}};
-  if (random_.percent(20)) request.set.atime = core::SetTime{random_.percent(30), Timestamp{static_cast<std::int64_t>(random_.below(1ull << 60))}};
+  if (random_.percent(30))
+    request.set.mtime =
+        core::SetTime{random_.percent(30), Timestamp{static_cast<std::int64_t>(random_.below(1ull << 60))}};
+  if (random_.percent(20))
+    request.set.atime =
+        core::SetTime{random_.percent(30), Timestamp{static_cast<std::int64_t>(random_.below(1ull << 60))}};
   bool guard_fails = false;
   if (random_.percent(15) && seen_.contains(id)) {
     guard_fails = random_.percent(50);
@@ -20,8 +24,8 @@ bool Driver::do_setattr() {
   const core::SetAttributes& set = request.set;
   const bool nothing = !set.mode && !set.uid && !set.gid && !set.mtime && !set.atime;
   describe("setattr " + text(id) + (set.mode ? " mode" : "") + (set.uid ? " uid" : "") + (set.gid ? " gid" : "") +
-           (set.mtime ? " mtime" : "") + (set.atime ? " atime" : "") + (request.guard_ctime ? " guard" : "") + " by uid " +
-           std::to_string(ctx.cred.uid));
+           (set.mtime ? " mtime" : "") + (set.atime ? " atime" : "") + (request.guard_ctime ? " guard" : "") +
+           " by uid " + std::to_string(ctx.cred.uid));
   Verdict verdict;
   if (guard_fails && twin_.exists(id)) {
     Twin copy = twin_;
@@ -112,7 +116,8 @@ bool Driver::do_punch() {
   if (!same_outcome(verdict, reply)) return false;
   if (!reply) return true;
   return verify_before(reply->before, id) && verify_reply(reply->attr, id) && verify_touched(verdict) &&
-         compare_range(id, request.offset - std::min<std::uint64_t>(request.offset, 5000), request.length + 10'000, false);
+         compare_range(id, request.offset - std::min<std::uint64_t>(request.offset, 5000), request.length + 10'000,
+                       false);
 }
 
 bool Driver::do_allocate() {
@@ -147,7 +152,8 @@ bool Driver::do_seek() {
   }
   if (reply->offset < offset || reply->offset > content.size()) return differ("seek: offset out of range");
   if (data) {
-    return reply->offset <= content.next_nonzero(offset) || differ("seek skipped data, to " + std::to_string(reply->offset));
+    return reply->offset <= content.next_nonzero(offset) ||
+           differ("seek skipped data, to " + std::to_string(reply->offset));
   }
   return content.next_nonzero(reply->offset) != reply->offset || reply->offset == content.size() ||
          differ("seek calls data a hole at " + std::to_string(reply->offset));
@@ -157,7 +163,8 @@ bool Driver::do_copy_range() {
   core::CopyRangeRequest request{any_file(), any_offset(), any_file(), any_offset(), any_length(), random_.percent(50)};
   if (random_.percent(40)) request.from_offset = request.to_offset = 0;
   if (random_.percent(30)) request.length = 0;
-  if (request.length == 0 && twin_.exists(request.from) && twin_.at(request.from).size() > 10'000'000) request.length = 70'000;
+  if (request.length == 0 && twin_.exists(request.from) && twin_.at(request.from).size() > 10'000'000)
+    request.length = 70'000;
   describe("copy " + std::to_string(request.length) + " from " + std::to_string(request.from_offset) + " of " +
            text(request.from) + " to " + std::to_string(request.to_offset) + " of " + text(request.to) +
            (request.share ? " shared" : ""));
@@ -175,7 +182,8 @@ bool Driver::do_copy_range() {
   if (!reply) return verify_touched(verdict);
   const std::uint64_t left = source_size > request.from_offset ? source_size - request.from_offset : 0;
   const std::uint64_t right = request.length == 0 ? left : std::min(left, request.length);
-  if (reply->length != right) return differ("copied " + std::to_string(reply->length) + ", right is " + std::to_string(right));
+  if (reply->length != right)
+    return differ("copied " + std::to_string(reply->length) + ", right is " + std::to_string(right));
   return verify_reply(reply->attr, request.to) && verify_touched(verdict) &&
          compare_range(request.to, request.to_offset - std::min<std::uint64_t>(request.to_offset, 5000),
                        std::min<std::uint64_t>(right, 1'000'000) + 10'000, random_.percent(50)) &&
@@ -209,7 +217,8 @@ bool Driver::do_set_xattr() {
   const auto reply = ns().set_xattr(ctx, request);
   if (!same_outcome(verdict, reply)) return false;
   if (!reply) return verify_touched(verdict);
-  return verify_before(reply->before, id) && verify_reply(reply->attr, id) && verify_touched(verdict) && compare_xattrs(id);
+  return verify_before(reply->before, id) && verify_reply(reply->attr, id) && verify_touched(verdict) &&
+         compare_xattrs(id);
 }
 
 bool Driver::do_remove_xattr() {

@@ -15,7 +15,8 @@ bool Driver::do_put_key() {
   if (old != core::kNoFile) present = seen_[old].version();
   if (random_.percent(10)) request.expect = core::ObjectExpectation{.must_not_exist = true};
   if (random_.percent(10)) {
-    request.expect = core::ObjectExpectation{.version = random_.percent(70) && present ? *present : core::ObjectVersion{FileId{77}, 3}};
+    request.expect = core::ObjectExpectation{
+        .version = random_.percent(70) && present ? *present : core::ObjectVersion{FileId{77}, 3}};
   }
   if (random_.percent(20)) request.mtime = Timestamp{static_cast<std::int64_t>(random_.below(1ull << 60))};
   const bool upload = random_.percent(50);
@@ -83,7 +84,8 @@ bool Driver::do_remove_key() {
   }();
   const Verdict verdict = twin_.remove_key(root, key, &removed);
   const auto reply = ns().remove_key(ctx, {.root = root, .key = key});
-  if (reply && reply->removed != removed) return differ(reply->removed ? "removed what is no key" : "did not remove the key");
+  if (reply && reply->removed != removed)
+    return differ(reply->removed ? "removed what is no key" : "did not remove the key");
   if (!same_outcome(verdict, reply)) return false;
   for (const FileId id : before) {
     if (twin_.exists(id)) continue;
@@ -98,7 +100,8 @@ bool Driver::do_lookup_key() {
   const FileId root = random_.percent(80) ? core::kRootId : any_directory();
   const std::string key = key_in(root);
   describe("lookup_key " + quoted(key) + " below " + text(root));
-  if (!twin_.exists(root) || !twin_.at(root).is_directory()) return !ns().lookup_key(context(), {root, key}) || differ("succeeds");
+  if (!twin_.exists(root) || !twin_.at(root).is_directory())
+    return !ns().lookup_key(context(), {root, key}) || differ("succeeds");
   return compare_meta(root, key);
 }
 
@@ -138,8 +141,8 @@ bool Driver::do_list_keys() {
   std::string start = random_.percent(60) ? std::string() : key_in(root);
   if (random_.percent(30)) start = start.substr(0, random_.below(start.size() + 1));
   const auto limit = static_cast<std::uint32_t>(random_.percent(50) ? 1 + random_.below(5) : 1000);
-  describe("list_keys below " + text(root) + " prefix " + quoted(prefix) + " delimiter " + quoted(delimiter) + " after " +
-           quoted(start) + " limit " + std::to_string(limit));
+  describe("list_keys below " + text(root) + " prefix " + quoted(prefix) + " delimiter " + quoted(delimiter) +
+           " after " + quoted(start) + " limit " + std::to_string(limit));
   return compare_listing(root, prefix, delimiter, start, limit);
 }
 
@@ -213,11 +216,14 @@ bool Driver::do_set_quota() {
   if (twin_.exists(id) && twin_.at(id).is_directory() && random_.percent(40)) {
     const core::Usage usage = twin_.usage(id);
     if (random_.percent(70)) request.limits.bytes = static_cast<std::uint64_t>(usage.bytes) + random_.below(60'000);
-    if (random_.percent(50)) request.limits.files = static_cast<std::uint64_t>(usage.files + usage.directories) + random_.below(8);
-    if (random_.percent(10)) request.limits.bytes = random_.below(1000);  // Below what is there: only growth is refused.
+    if (random_.percent(50))
+      request.limits.files = static_cast<std::uint64_t>(usage.files + usage.directories) + random_.below(8);
+    if (random_.percent(10))
+      request.limits.bytes = random_.below(1000);  // Below what is there: only growth is refused.
   }
-  describe("set_quota of " + text(id) + " bytes " + (request.limits.bytes ? std::to_string(*request.limits.bytes) : "-") +
-           " files " + (request.limits.files ? std::to_string(*request.limits.files) : "-"));
+  describe("set_quota of " + text(id) + " bytes " +
+           (request.limits.bytes ? std::to_string(*request.limits.bytes) : "-") + " files " +
+           (request.limits.files ? std::to_string(*request.limits.files) : "-"));
   Verdict verdict;
   if (!twin_.exists(id)) {
     verdict.errors.push_back(Errc::kStale);
@@ -261,7 +267,8 @@ bool Driver::do_statfs() {
   const auto reply = ns().statfs(context(), {id});
   if (!twin_.exists(id)) return !reply || differ("statfs of what is gone");
   if (!reply) return differ("statfs: " + stoa::describe(reply.error()));
-  if (reply->bytes_free > reply->bytes_total || reply->bytes_available > reply->bytes_free) return differ("statfs: free > total");
+  if (reply->bytes_free > reply->bytes_total || reply->bytes_available > reply->bytes_free)
+    return differ("statfs: free > total");
   if (!twin_.at(id).is_directory()) return true;
   const core::QuotaLimits& limits = twin_.at(id).limits;
   if (limits.bytes && reply->bytes_available > *limits.bytes) return differ("statfs offers more than the quota");

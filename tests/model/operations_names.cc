@@ -13,8 +13,8 @@ bool Driver::do_create() {
   } else if (random_.percent(30)) {
     request.set.size = 0;
   }
-  describe("create " + quoted(name) + " in " + text(parent) + " mode " + std::to_string(static_cast<int>(request.mode)) +
-           (request.set.size ? " size 0" : ""));
+  describe("create " + quoted(name) + " in " + text(parent) + " mode " +
+           std::to_string(static_cast<int>(request.mode)) + (request.set.size ? " size 0" : ""));
   const core::OpContext ctx = context();
   const Verdict verdict = twin_.create(request, ctx.cred);
   const auto reply = ns().create(ctx, request);
@@ -39,7 +39,8 @@ bool Driver::do_open() {
   FileId found = core::kNoFile;
   (void)twin_.lookup(parent, name, ctx.cred, &found);
   // What opening a device or a symlink means, the doors decide.
-  if (found != core::kNoFile && !twin_.at(found).is_directory() && twin_.at(found).type != FileType::kRegular) return true;
+  if (found != core::kNoFile && !twin_.at(found).is_directory() && twin_.at(found).type != FileType::kRegular)
+    return true;
   const Verdict verdict = twin_.open(request, ctx.cred);
   return after_create(verdict, ns().open(ctx, request), parent);
 }
@@ -80,7 +81,8 @@ bool Driver::do_symlink() {
 }
 
 bool Driver::do_mknod() {
-  static constexpr FileType kTypes[] = {FileType::kFifo, FileType::kSocket, FileType::kCharDevice, FileType::kBlockDevice};
+  static constexpr FileType kTypes[] = {FileType::kFifo, FileType::kSocket, FileType::kCharDevice,
+                                        FileType::kBlockDevice};
   const FileId parent = any_directory();
   const std::string name = new_name();
   const FileType type = random_.pick(kTypes);
@@ -120,8 +122,8 @@ bool Driver::do_unlink() {
   if (!verdict.ok()) return verify_touched(verdict);
   if (reply->removed != verdict.subject) return differ("removed " + text(reply->removed));
   if (!twin_.exists(verdict.subject)) gone_.push_back(verdict.subject);
-  return verify_before(reply->parent_before, parent) && verify_reply(reply->parent, parent) && verify_touched(verdict) &&
-         verify(verdict.subject, Touch::kNone) && compare_usage(parent);
+  return verify_before(reply->parent_before, parent) && verify_reply(reply->parent, parent) &&
+         verify_touched(verdict) && verify(verdict.subject, Touch::kNone) && compare_usage(parent);
 }
 
 bool Driver::do_rmdir() {
@@ -136,8 +138,8 @@ bool Driver::do_rmdir() {
   if (reply->removed != verdict.subject) return differ("removed " + text(reply->removed));
   gone_.push_back(verdict.subject);
   directories_.erase(verdict.subject);
-  return verify_before(reply->parent_before, parent) && verify_reply(reply->parent, parent) && verify_touched(verdict) &&
-         verify(verdict.subject, Touch::kNone);
+  return verify_before(reply->parent_before, parent) && verify_reply(reply->parent, parent) &&
+         verify_touched(verdict) && verify(verdict.subject, Touch::kNone);
 }
 
 bool Driver::do_rename() {
@@ -151,14 +153,20 @@ bool Driver::do_rename() {
   const core::OpContext ctx = context();
   FileId victim = core::kNoFile;
   (void)twin_.lookup(to, to_name, ctx.cred, &victim);
-  const Verdict verdict = twin_.rename(request, ctx.cred);
+  const bool has_other_names = twin_.exists(victim) && twin_.at(victim).links.size() > 1;
+  Verdict verdict = twin_.rename(request, ctx.cred);
   const auto reply = ns().rename(ctx, request);
+  if (reply && has_other_names && verdict.allows(Errc::kQuota)) {
+    // The charge of what was replaced goes to another of its names, which no quota can refuse, as when it is unlinked.
+    verdict = twin_.rename(request, ctx.cred, false);
+  }
   if (!same_outcome(verdict, reply)) return false;
   if (!verdict.ok()) return verify_touched(verdict);
   if (reply->moved != verdict.subject) return differ("moved " + text(reply->moved));
   if (victim != core::kNoFile && !twin_.exists(victim)) gone_.push_back(victim);
-  return verify_before(reply->from_before, from) && verify_before(reply->to_before, to) && verify_reply(reply->from, from) &&
-         verify_reply(reply->to, to) && verify_touched(verdict) && compare_usage(from) && compare_usage(to);
+  return verify_before(reply->from_before, from) && verify_before(reply->to_before, to) &&
+         verify_reply(reply->from, from) && verify_reply(reply->to, to) && verify_touched(verdict) &&
+         compare_usage(from) && compare_usage(to);
 }
 
 bool Driver::do_lookup() {

@@ -1,6 +1,7 @@
 // An obvious twin of a volume: maps and strings, no locks, no store, no caches. It is written from the contracts in
 // core/api/*.h and answers one question for each operation: which errors are right (none: it must succeed), and what is
-// true afterwards. Copying a Twin is cheap enough to try an operation and throw the copy away, which is how quotas work.
+// true afterwards. Copying a Twin is cheap enough to try an operation and throw the copy away, which is how quotas
+// work.
 #pragma once
 
 #include <cstdint>
@@ -119,7 +120,7 @@ class Twin {
   Verdict link(const core::LinkRequest& request, const core::Credentials& cred);
   Verdict unlink(FileId parent, std::string_view name, const core::Credentials& cred);
   Verdict rmdir(FileId parent, std::string_view name, const core::Credentials& cred);
-  Verdict rename(const core::RenameRequest& request, const core::Credentials& cred);
+  Verdict rename(const core::RenameRequest& request, const core::Credentials& cred, bool enforce_quota = true);
 
   // --- content and attributes (twin_data.cc)
   Verdict setattr(const core::SetattrRequest& request, const core::Credentials& cred);
@@ -158,8 +159,7 @@ class Twin {
   void drop_link(FileId dir, const Stored& stored, Verdict& verdict);
   std::map<FileId, core::Usage> limited_usage() const;
   bool exceeds(const std::map<FileId, core::Usage>& before) const;
-  void collect(FileId dir, const std::string& path, bool directories,
-               std::map<std::string, FileId>& keys) const;
+  void collect(FileId dir, const std::string& path, bool directories, std::map<std::string, FileId>& keys) const;
 };
 
 // Permission bits of `wanted` (1 execute, 2 write, 4 read) that are missing: true.

@@ -20,7 +20,8 @@ class TwinContent {
     if (offset >= size_) return {};
     length = std::min(length, size_ - offset);
     std::string out(length, '\0');
-    for (auto it = pages_.lower_bound(offset / kPage); it != pages_.end() && it->first * kPage < offset + length; ++it) {
+    for (auto it = pages_.lower_bound(offset / kPage); it != pages_.end() && it->first * kPage < offset + length;
+         ++it) {
       const std::uint64_t begin = std::max(offset, it->first * kPage);
       const std::uint64_t end = std::min(offset + length, (it->first + 1) * kPage);
       out.replace(begin - offset, end - begin, *it->second, begin - it->first * kPage, end - begin);
@@ -92,7 +93,8 @@ class TwinContent {
   }
 
   std::uint64_t size_ = 0;
-  std::map<std::uint64_t, std::shared_ptr<std::string>> pages_;  // shared between copies of the twin, never changed in place
+  std::map<std::uint64_t, std::shared_ptr<std::string>>
+      pages_;  // shared between copies of the twin, never changed in place
 };
 
 }  // namespace stoa::model

@@ -38,7 +38,8 @@ Verdict Twin::setattr(const core::SetattrRequest& request, const Credentials& cr
     for (const auto& time : {set.atime, set.mtime}) {
       if (!time || owner) continue;
       if (!time->server_time) verdict.errors.push_back(Errc::kNotOwner);
-      if (time->server_time && denied(cred, inode, 2)) verdict.errors.insert(verdict.errors.end(), {Errc::kAccess, Errc::kNotOwner});
+      if (time->server_time && denied(cred, inode, 2))
+        verdict.errors.insert(verdict.errors.end(), {Errc::kAccess, Errc::kNotOwner});
     }
     if (set.size) {
       const Verdict file = need_file(twin, request.id);
@@ -123,7 +124,8 @@ Verdict Twin::copy_range(const core::CopyRangeRequest& request) {
       for (const auto& [offset, count] : source.ranges()) {
         const std::uint64_t begin = std::max(offset, request.from_offset);
         const std::uint64_t end = std::min(offset + count, request.from_offset + length);
-        if (begin < end) inode.content.write(request.to_offset + (begin - request.from_offset), source.read(begin, end - begin));
+        if (begin < end)
+          inode.content.write(request.to_offset + (begin - request.from_offset), source.read(begin, end - begin));
       }
     }
     return verdict;

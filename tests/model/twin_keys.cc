@@ -34,13 +34,15 @@ Verdict Twin::put_key(FileId root, std::string_view key, const TwinContent& cont
   return within_quota([&](Twin& twin) -> Verdict {
     if (!twin.exists(root)) return {.errors = {Errc::kStale}};
     if (!twin.at(root).is_directory()) return {.errors = {Errc::kNotDirectory}};
-    if (key.empty() || key.size() > core::kKeyBytesMax) return {.errors = {Errc::kInvalid, Errc::kNameTooLong, Errc::kTooLarge}};
+    if (key.empty() || key.size() > core::kKeyBytesMax)
+      return {.errors = {Errc::kInvalid, Errc::kNameTooLong, Errc::kTooLarge}};
     Verdict verdict;
     const FileId old = twin.find_key(root, key);
     const bool is_file = old != core::kNoFile && twin.at(old).type == FileType::kRegular;
     if (expect && expect->must_not_exist && is_file) verdict.errors.push_back(Errc::kPreconditionFailed);
     if (expect && expect->version && (!is_file || expect->version != present)) {
-      verdict.errors.insert(verdict.errors.end(), {Errc::kPreconditionFailed, Errc::kNotFound});
+      // The directories of the key are made first, and may be refused first.
+      verdict.errors.insert(verdict.errors.end(), {Errc::kPreconditionFailed, Errc::kNotFound, Errc::kQuota});
     }
     if (!verdict.ok()) return verdict;
     const auto parts = components(key);
@@ -116,7 +118,8 @@ Verdict Twin::concatenate(const core::ConcatenateRequest& request, const std::op
     joined.truncate(base + content.size());
   }
   return within_quota([&](Twin& twin) {
-    Verdict verdict = twin.put_key(request.root, request.key, joined, request.meta, request.mode, request.expect, present);
+    Verdict verdict =
+        twin.put_key(request.root, request.key, joined, request.meta, request.mode, request.expect, present);
     if (!verdict.ok() || request.consume_dir == core::kNoFile) return verdict;
     const FileId dir = request.consume_dir;
     while (!twin.at(dir).names.empty()) {
@@ -158,7 +161,8 @@ std::vector<Twin::KeyOrPrefix> Twin::list(FileId root, std::string_view prefix, 
       continue;
     }
     const std::string rolled = key.substr(0, cut + delimiter.size());
-    if (out.empty() || out.back().id != core::kNoFile || out.back().text != rolled) out.push_back({rolled, core::kNoFile});
+    if (out.empty() || out.back().id != core::kNoFile || out.back().text != rolled)
+      out.push_back({rolled, core::kNoFile});
   }
   return out;
 }

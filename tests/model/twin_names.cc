@@ -6,8 +6,12 @@ namespace {
 
 using core::Credentials;
 
-Stored directory_form(std::string_view raw) { return std::string(raw) + "/"; }
-bool is_directory_form(const Stored& stored) { return stored.ends_with('/'); }
+Stored directory_form(std::string_view raw) {
+  return std::string(raw) + "/";
+}
+bool is_directory_form(const Stored& stored) {
+  return stored.ends_with('/');
+}
 
 // What is wrong with a name before anything is looked up. Two answers are right for a name that only the store may
 // give out: it does not exist, and it cannot be made.
@@ -42,7 +46,8 @@ Twin::Twin() {
 }
 
 std::string Twin::shown(const TwinInode& dir, const Stored& stored) const {
-  if (is_directory_form(stored)) return core::posix_name_of(std::string_view(stored).substr(0, stored.size() - 1), false);
+  if (is_directory_form(stored))
+    return core::posix_name_of(std::string_view(stored).substr(0, stored.size() - 1), false);
   return core::posix_name_of(stored, dir.names.contains(directory_form(stored)));
 }
 
@@ -141,8 +146,8 @@ void Twin::adopt(FileId placeholder, FileId real) {
 
 // The raw component for a new name, or what is wrong with making it.
 struct TwinNames {
-  static Verdict new_name(const Twin& twin, FileId parent, std::string_view name, const Credentials& cred, bool directory,
-                          Stored* stored) {
+  static Verdict new_name(const Twin& twin, FileId parent, std::string_view name, const Credentials& cred,
+                          bool directory, Stored* stored) {
     if (!twin.exists(parent)) return {.errors = {Errc::kStale}};
     const TwinInode& dir = twin.at(parent);
     if (!dir.is_directory()) return {.errors = {Errc::kNotDirectory}};
@@ -232,8 +237,8 @@ Verdict Twin::open(const core::OpenRequest& request, const Credentials& cred) {
   TwinInode& inode = at(found);
   // The contract is for files; what else has the name is refused.
   if (inode.is_directory()) return {.errors = {Errc::kIsDirectory, Errc::kExists}};
-  const bool overwrite = request.disposition == OpenDisposition::kOverwrite ||
-                         request.disposition == OpenDisposition::kOverwriteOrCreate;
+  const bool overwrite =
+      request.disposition == OpenDisposition::kOverwrite || request.disposition == OpenDisposition::kOverwriteOrCreate;
   Verdict verdict{.subject = found};
   std::uint32_t wanted = (request.access & core::kAccessRead) != 0 ? 4 : 0;
   if ((request.access & core::kAccessModify) != 0 || overwrite) wanted |= 2;
@@ -275,7 +280,8 @@ bool sticky_denies(const Credentials& cred, const TwinInode& dir, const TwinInod
 Verdict Twin::unlink(FileId parent, std::string_view name, const Credentials& cred) {
   FileId found = core::kNoFile;
   Verdict verdict = lookup(parent, name, cred, &found);
-  if (exists(parent) && at(parent).is_directory() && denied(cred, at(parent), 3)) verdict.errors.push_back(Errc::kAccess);
+  if (exists(parent) && at(parent).is_directory() && denied(cred, at(parent), 3))
+    verdict.errors.push_back(Errc::kAccess);
   if (found == core::kNoFile) return verdict;
   if (at(found).is_directory()) verdict.errors.push_back(Errc::kIsDirectory);
   if (sticky_denies(cred, at(parent), at(found))) verdict.errors.push_back(Errc::kAccess);
@@ -288,7 +294,8 @@ Verdict Twin::unlink(FileId parent, std::string_view name, const Credentials& cr
 Verdict Twin::rmdir(FileId parent, std::string_view name, const Credentials& cred) {
   FileId found = core::kNoFile;
   Verdict verdict = lookup(parent, name, cred, &found);
-  if (exists(parent) && at(parent).is_directory() && denied(cred, at(parent), 3)) verdict.errors.push_back(Errc::kAccess);
+  if (exists(parent) && at(parent).is_directory() && denied(cred, at(parent), 3))
+    verdict.errors.push_back(Errc::kAccess);
   if (found == core::kNoFile) return verdict;
   if (!at(found).is_directory()) verdict.errors.push_back(Errc::kNotDirectory);
   if (sticky_denies(cred, at(parent), at(found))) verdict.errors.push_back(Errc::kAccess);
@@ -302,8 +309,8 @@ Verdict Twin::rmdir(FileId parent, std::string_view name, const Credentials& cre
   return verdict;
 }
 
-Verdict Twin::rename(const core::RenameRequest& request, const Credentials& cred) {
-  return within_quota([&](Twin& twin) {
+Verdict Twin::rename(const core::RenameRequest& request, const Credentials& cred, bool enforce_quota) {
+  const auto body = [&](Twin& twin) {
     FileId moved = core::kNoFile;
     Verdict verdict = twin.lookup(request.from_parent, request.from_name, cred, &moved);
     for (const FileId dir : {request.from_parent, request.to_parent}) {
@@ -373,7 +380,8 @@ Verdict Twin::rename(const core::RenameRequest& request, const Credentials& cred
     verdict.touched[moved] = Touch::kMaybe;  // POSIX leaves open whether rename marks the file's ctime.
     verdict.subject = moved;
     return verdict;
-  });
+  };
+  return enforce_quota ? within_quota(body) : body(*this);
 }
 
 }  // namespace stoa::model

@@ -1,8 +1,8 @@
 // scale_test: many objects in one bucket, listed through S3. Needs the environment of tests/serve.
 //   scale_test OBJECTS DIRECTORIES [RSS-MIB-MAX]
 // Half of the objects lie in one directory, half in directories of 1000; DIRECTORIES more hold one object each. All are
-// made over NFS (many calls in flight) and listed in pages of 1000, flat and with a delimiter; the server's memory is read from
-// /proc. Times are printed, not judged.
+// made over NFS (many calls in flight) and listed in pages of 1000, flat and with a delimiter; the server's memory is
+// read from /proc. Times are printed, not judged.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -42,7 +42,9 @@ std::uint64_t resident_mib() {
   return 0;
 }
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 NfsHandle make_folder(NfsClient& client, const NfsHandle& parent, const std::string& name) {
   const NfsReply made = client.mkdir(parent, name);
@@ -64,8 +66,10 @@ void make_files(NfsClient& client, const NfsHandle& dir, std::uint64_t count) {
 
 // Lists everything and gives how many keys and prefixes there were.
 std::uint64_t list(const char* title, const std::string& prefix, const std::string& delimiter) {
-  S3Client client({.url = variable("STOA_S3_URL"), .access_key = variable("STOA_S3_ACCESS_KEY"),
-                   .secret_key = variable("STOA_S3_SECRET_KEY"), .bucket = variable("STOA_S3_BUCKET")});
+  S3Client client({.url = variable("STOA_S3_URL"),
+                   .access_key = variable("STOA_S3_ACCESS_KEY"),
+                   .secret_key = variable("STOA_S3_SECRET_KEY"),
+                   .bucket = variable("STOA_S3_BUCKET")});
   std::vector<double> pages;
   std::string continuation, last;
   std::uint64_t total = 0;
@@ -93,8 +97,8 @@ std::uint64_t list(const char* title, const std::string& prefix, const std::stri
   };
   const std::size_t tenth = std::max<std::size_t>(1, pages.size() / 10);
   std::printf("%-28s %9llu entries, %5zu pages; ms a page: first tenth %.2f, last tenth %.2f; server %llu MiB\n", title,
-              static_cast<unsigned long long>(total), pages.size(), mean(0, tenth), mean(pages.size() - tenth, pages.size()),
-              static_cast<unsigned long long>(resident_mib()));
+              static_cast<unsigned long long>(total), pages.size(), mean(0, tenth),
+              mean(pages.size() - tenth, pages.size()), static_cast<unsigned long long>(resident_mib()));
   return total;
 }
 
@@ -112,9 +116,11 @@ int main(int argc, char** argv) {
   const std::uint64_t objects = std::strtoull(argv[1], nullptr, 0), directories = std::strtoull(argv[2], nullptr, 0);
   const std::uint64_t rss_max = argc > 3 ? std::strtoull(argv[3], nullptr, 0) : 400;
   std::string why;
-  const auto client = NfsClient::connect({.host = variable("STOA_NFS_HOST"), .nfs_port = std::stoi(variable("STOA_NFS_PORT")),
+  const auto client = NfsClient::connect({.host = variable("STOA_NFS_HOST"),
+                                          .nfs_port = std::stoi(variable("STOA_NFS_PORT")),
                                           .mount_port = std::stoi(variable("STOA_MOUNT_PORT")),
-                                          .export_path = variable("STOA_EXPORT")}, 0, &why);
+                                          .export_path = variable("STOA_EXPORT")},
+                                         0, &why);
   if (client == nullptr) {
     std::fprintf(stderr, "scale_test: %s\n", why.c_str());
     return 1;

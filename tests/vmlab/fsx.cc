@@ -25,13 +25,20 @@ class Exerciser {
     number_ = number;
     switch (random_.below(8)) {
       case 0:
-      case 1: return write();
-      case 2: return read();
-      case 3: return truncate();
-      case 4: return map_write();
-      case 5: return append();
-      case 6: return random_.percent(30) ? reopen(0) : read();
-      default: return map_read();
+      case 1:
+        return write();
+      case 2:
+        return read();
+      case 3:
+        return truncate();
+      case 4:
+        return map_write();
+      case 5:
+        return append();
+      case 6:
+        return random_.percent(30) ? reopen(0) : read();
+      default:
+        return map_read();
     }
   }
 
@@ -52,9 +59,10 @@ class Exerciser {
   }
 
   bool compare_size() {
-    struct stat st {};
+    struct stat st{};
     if (::fstat(fd_, &st) != 0) return fail("fstat", 0);
-    return static_cast<std::uint64_t>(st.st_size) == good_.size() || fail("size", static_cast<std::uint64_t>(st.st_size));
+    return static_cast<std::uint64_t>(st.st_size) == good_.size() ||
+           fail("size", static_cast<std::uint64_t>(st.st_size));
   }
 
   bool compare(std::uint64_t offset, std::uint64_t length) {
