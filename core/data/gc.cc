@@ -54,8 +54,10 @@ Status adopt_blobs(Tree& tree) {
 Status collect_garbage(Tree& tree) {
   release_abandoned(tree);
   if (!tree.data->garbage.exchange(false, std::memory_order_acq_rel)) return {};
-  const auto applied = tree.committer.applied();
+  // The committer makes gc records when it writes what is queued; from then on a walk sees them.
+  STOA_CHECK_OK(tree.committer.wait_applied());
   const auto it = tree.kv.scan(Family::kGc, {}, {});
+  const auto applied = tree.committer.applied();  // after the walk began: covers all that it sees
   bool durable = false;
   while (it->valid()) {
     WriteBatch done;
@@ -78,6 +80,8 @@ Status collect_garbage(Tree& tree) {
     // The record goes before the place is free: it may name another file's blob next, which this record must not free
     // after a crash.
     STOA_CHECK_OK(tree.committer.commit({.batch = std::move(done)}));
+    // Written, and not only queued: in one group with the next life of the place, the removal would come last.
+    STOA_CHECK_OK(tree.committer.wait_applied());
     for (const BlobId blob : blobs) {
       tree.data->verified.forget(blob, tree.blobs.capacity(blob) <= kSumRowBytes ? 1 : 0);
       release(tree, blob);
