@@ -9,9 +9,8 @@
 
 namespace stoa::core {
 
-Committer::Committer(KvStore& kv, Ledger& ledger, MetricRegistry& metrics, std::uint64_t next_journal)
+Committer::Committer(KvStore& kv, MetricRegistry& metrics, std::uint64_t next_journal)
     : kv_(kv),
-      ledger_(ledger),
       groups_(metrics.counter("stoa_commit_groups_total", "WAL writes of the committer")),
       units_(metrics.counter("stoa_commit_transactions_total", "Transactions that the committer wrote")),
       syncs_(metrics.counter("stoa_commit_syncs_total", "WAL syncs")),

@@ -83,6 +83,13 @@ Result<PutKeyReply> put_object(Tree& tree, const OpContext& ctx, const PutObject
   const auto attempt = [&]() -> Result<PutKeyReply> {
     for (;;) {
       if (ctx.expired()) return fail(Errc::kTimeout);
+      if (put.expect && put.expect->version) {
+        // What expects an object that is not there is refused as such, before any directory is made or charged.
+        const auto present = find_object(tree, ctx, put.root, parts);
+        if (present ? present->node == nullptr : present.error().code == Errc::kNotFound) {
+          return fail(Errc::kPreconditionFailed);
+        }
+      }
       // Whatever vanishes between a look and the locks (another key's removal pruned the directory) is looked for again.
       const auto dir = make_directories(tree, ctx, put.root, parts.directories, &kept);
       if (!dir && dir.error().code == Errc::kStale && tree.nodes.get(put.root)) continue;

@@ -15,7 +15,7 @@ Tree::Tree(KvStore& kv_store, BlobStore& blob_store, MetricRegistry& registry, c
     : blobs(blob_store),
       metrics(registry),
       options(volume_options),
-      committer(kv_store, ledger, registry, next_journal),
+      committer(kv_store, registry, next_journal),
       kv(kv_store, committer),
       nodes(kv, volume_options.cached_inodes_max),
       entries(volume_options.cached_inodes_max),

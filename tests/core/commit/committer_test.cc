@@ -56,9 +56,8 @@ class CommitterTest : public ::testing::Test {
     return found && *found ? std::optional(value) : std::nullopt;
   }
   WatchedKv kv_;
-  Ledger ledger_;
   MetricRegistry metrics_;
-  Committer committer_{kv_, ledger_, metrics_, 1};
+  Committer committer_{kv_, metrics_, 1};
   SettledStore settled_{kv_, committer_};
 };
 
