@@ -141,9 +141,10 @@ void MetaTxn::set_limits(const AccountRef& account, const QuotaLimits& limits) {
 }
 
 Result<CommitTicket> MetaTxn::commit() {
+  // The references are a copy: what they mean for the data path follows below.
   STOA_TRY(ticket, tree_.committer.commit({.batch = std::move(batch_),
                                                  .charges = std::move(charges_),
-                                                 .references = std::move(references_),
+                                                 .references = references_,
                                                  .journal = std::move(journal_)}));
   committed_ = true;
   for (const BlobReference& reference : references_) {
