@@ -91,7 +91,10 @@ std::unique_ptr<Engine> make_memory_engine() {
   return std::make_unique<MemoryEngine>();
 }
 std::unique_ptr<Engine> make_rocksdb_engine() {
-  return std::make_unique<RocksEngine>();
+  return std::make_unique<RocksEngine>(false);
+}
+std::unique_ptr<Engine> make_local_engine() {
+  return std::make_unique<RocksEngine>(true);
 }
 
 }  // namespace stoa::model
