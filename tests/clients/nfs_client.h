@@ -2,10 +2,13 @@
 // nothing is cached or retried, so what a test sees is what the server said.
 #pragma once
 
+// Each needs the one above it.
+// clang-format off
+#include <nfsc/libnfs.h>
+#include <nfsc/libnfs-raw.h>
 #include <nfsc/libnfs-raw-mount.h>
 #include <nfsc/libnfs-raw-nfs.h>
-#include <nfsc/libnfs-raw.h>
-#include <nfsc/libnfs.h>
+// clang-format on
 #include <sys/time.h>  // libnfs-raw-nfs.h uses struct timeval without it
 
 #include <cstdint>
