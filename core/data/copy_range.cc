@@ -111,6 +111,11 @@ Result<CopyRangeReply> copy_range(Tree& tree, const OpContext& ctx, const CopyRa
     if (length > size - req.from_offset) return fail(Errc::kInvalid, "behind the end of the source");
     is_inline = reads_inline(*from);
   }
+  {
+    // Also when there is nothing to copy.
+    const std::shared_lock lock(to->lock);
+    STOA_CHECK_OK(require_regular(*to));
+  }
   if (req.to_offset > kFileBytesMax - length) return fail(Errc::kFileTooBig);
   if (from == to && req.from_offset < req.to_offset + length && req.to_offset < req.from_offset + length) {
     return fail(Errc::kInvalid, "overlapping ranges");

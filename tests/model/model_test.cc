@@ -1,10 +1,9 @@
 // Random operations on a volume and on its twin, on both engines. Settings by environment:
-//   STOA_MODEL_SEED  the seed (default: one from the clock, printed)     STOA_MODEL_OPS  operations for each engine
+//   STOA_MODEL_SEED  the seed (default 1; printed)     STOA_MODEL_OPS  operations for each engine
 //   STOA_MODEL_TRACE print every operation                               STOA_MODEL_SHRINK  runs spent on shrinking a
 //   failure
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 
@@ -24,8 +23,8 @@ void report(const char* title, const ModelFailure& failure) {
 }
 
 void run(const MakeEngine& make, std::size_t operations_default) {
-  const std::uint64_t seed = setting(
-      "STOA_MODEL_SEED", static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()));
+  // The same one each time, so that a change that breaks nothing stays green; long runs take others.
+  const std::uint64_t seed = setting("STOA_MODEL_SEED", 1);
   const std::size_t count = setting("STOA_MODEL_OPS", operations_default);
   const ModelOptions options{.shared_extents = setting("STOA_MODEL_SHARED", 1) != 0,
                              .huge_files = setting("STOA_MODEL_HUGE", 1) != 0,
@@ -46,8 +45,12 @@ void run(const MakeEngine& make, std::size_t operations_default) {
 TEST(ModelTest, VolumeInMemoryBehavesLikeItsTwin) {
   run(make_memory_engine, 60'000);
 }
-TEST(ModelTest, VolumeOnRocksDbBehavesLikeItsTwin) { run(make_rocksdb_engine, 40'000); }
-TEST(ModelTest, VolumeOnRocksDbAndHostFilesBehavesLikeItsTwin) { run(make_local_engine, 20'000); }
+TEST(ModelTest, VolumeOnRocksDbBehavesLikeItsTwin) {
+  run(make_rocksdb_engine, 40'000);
+}
+TEST(ModelTest, VolumeOnRocksDbAndHostFilesBehavesLikeItsTwin) {
+  run(make_local_engine, 20'000);
+}
 
 }  // namespace
 }  // namespace stoa::model

@@ -65,7 +65,8 @@ std::optional<Stored> Twin::find(const TwinInode& dir, std::string_view name) co
 
 bool Twin::empty_for_posix(const TwinInode& dir) const {
   for (const auto& [stored, id] : dir.names) {
-    if (!hidden(dir, stored)) return false;
+    // A folder marker that has another name, too, is no mere marker any more.
+    if (!hidden(dir, stored) || at(id).links.size() > 1) return false;
   }
   return true;
 }
