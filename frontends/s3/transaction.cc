@@ -212,9 +212,4 @@ Response Transaction::finish() {
   return error_response(*failure_, *request_, host_id_);
 }
 
-Response Transaction::refuse_with(Failure failure) {
-  failure_ = std::move(failure);
-  return finish();
-}
-
 }  // namespace stoa::s3

@@ -26,8 +26,8 @@ class Transaction {
   void feed(std::span<const std::byte> raw);
   // The body is complete: does the work. Once.
   Response finish();
-  // The request is over before its time (the client went away, the server is full).
-  Response refuse_with(Failure failure);
+  // Instead of begin(): the request is refused for reasons that are not its own (the server is full).
+  void refuse_now(Failure failure) { failure_ = std::move(failure); }
 
   const Request& request() const { return *request_; }
   Operation operation() const { return route_.operation; }

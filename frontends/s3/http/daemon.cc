@@ -255,14 +255,16 @@ MHD_Result Daemon::start_exchange(MHD_Connection* connection, const char* method
   const std::uint64_t length = length_header ? parse_decimal(*length_header).value_or(0) : 0;
   const bool has_body = length != 0 || sent.header("transfer-encoding").has_value();
   Transaction& transaction = *exchange.transaction;
-  if (full || too_long) {
-    if (known != nullptr) known->allow(options_.limits.body_timeout_s);
-    return respond(connection, exchange, transaction.refuse_with({.code = full ? Code::kSlowDown : Code::kRequestHeaderSectionTooLarge}));
-  }
   // While the core works the connection owes nothing.
   if (known != nullptr) known->deadline_ns.store(INT64_MAX, std::memory_order_relaxed);
-  const bool wanted = transaction.begin();
-  // Answered on the library's next call, which comes at once: it closes a connection whose answer it is given on the first.
+  bool wanted = false;
+  if (full || too_long) {
+    transaction.refuse_now({.code = full ? Code::kSlowDown : Code::kRequestHeaderSectionTooLarge});
+  } else {
+    wanted = transaction.begin();
+  }
+  // The answer waits for the next call even when there is no body: the library closes a connection whose answer was
+  // queued in the first.
   if (!has_body) return MHD_YES;
   // Who waits for "100 Continue" has not sent the body yet, and need not. Others are in the middle of sending: they
   // may not read the answer before they are done.

@@ -131,6 +131,20 @@ TYPED_TEST(DoorTest, RefusesBeforeTheBodyWhenTheClientWaits) {
   EXPECT_EQ(this->client_->get("k").body, "hello");
 }
 
+TYPED_TEST(DoorTest, AConnectionServesManyRequestsRefusedOnesToo) {
+  test::RawClient raw(this->server_->port());
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(raw.send("HEAD /bucket/k HTTP/1.1\r\nHost: h\r\n\r\n"));
+    EXPECT_TRUE(raw.read_until("\r\n\r\n").starts_with("HTTP/1.1 403"));
+    ASSERT_TRUE(raw.send(this->head("PUT", "/bucket/k", {{"content-length", "5"}}) + "hello"));
+    EXPECT_TRUE(raw.read_until("\r\n\r\n").starts_with("HTTP/1.1 200"));
+    ASSERT_TRUE(raw.send(this->head("HEAD", "/bucket/k")));
+    EXPECT_TRUE(raw.read_until("\r\n\r\n").starts_with("HTTP/1.1 200"));
+    ASSERT_TRUE(raw.send("PUT /bucket/k HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello"));
+    EXPECT_NE(raw.read_until("</Error>").find("AccessDenied"), std::string::npos);
+  }
+}
+
 TYPED_TEST(DoorTest, TakesABodyInHttpChunks) {
   test::RawClient raw(this->server_->port());
   ASSERT_TRUE(raw.send(this->head("PUT", "/bucket/k", {{"transfer-encoding", "chunked"}, {"connection", "close"}}) +
