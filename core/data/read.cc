@@ -79,8 +79,9 @@ Result<ReadReply> read(Tree& tree, const OpContext& ctx, const ReadRequest& req)
     const auto into = req.into.first(p.length);
     if (p.is_inline) {
       const std::string_view bytes = inline_part(p, req.offset);
-      std::memcpy(into.data(), bytes.data(), bytes.size());
-      std::memset(into.data() + bytes.size(), 0, into.size() - bytes.size());
+      // memcpy and memset must not be given null, not even for no bytes.
+      if (!bytes.empty()) std::memcpy(into.data(), bytes.data(), bytes.size());
+      if (into.size() > bytes.size()) std::memset(into.data() + bytes.size(), 0, into.size() - bytes.size());
     }
     for (const Piece& piece : p.pieces) {
       const auto part = into.subspan(piece.file_offset - req.offset, piece.length);
