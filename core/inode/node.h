@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 
 #include "base/rw_lock.h"
 #include "core/api/ids.h"
@@ -42,7 +43,8 @@ struct Node {
   // lock of the core.
   RwLock data_gate;
 
-  // Cache state (core/inode/node_cache.h).
+  // Cache state (core/inode/node_cache.h). One thread loads, others wait on `loading`; it comes after every other lock.
+  std::mutex loading;
   enum class State : std::uint8_t { kLoading, kReady, kAbsent };
   std::atomic<State> state{State::kLoading};
   std::atomic<bool> referenced{true};

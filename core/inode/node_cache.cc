@@ -58,8 +58,9 @@ Result<NodeRef> NodeCache::get(FileId id) {
       return node;
     }
     if (state == Node::State::kLoading) {
-      // One loads, the others wait on the node's lock: two copies of one record must never exist.
-      const std::lock_guard lock(node->lock);
+      // One loads, the others wait: two copies of one record must never exist. Not on the node's lock: a load goes on to
+      // the directory above, against the order in which nodes are locked.
+      const std::lock_guard lock(node->loading);
       if (node->state.load(std::memory_order_relaxed) == Node::State::kLoading) {
         if (const Status loaded = load(*node); !loaded) {
           node->state.store(Node::State::kAbsent, std::memory_order_release);
