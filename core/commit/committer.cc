@@ -84,6 +84,7 @@ Status Committer::write_group() {
   for (const CommitUnit& unit : group_) {
     for (const Charge& charge : unit.charges) {
       if (charge.limits) charge.account->committed_limits = *charge.limits;
+      if (charge.ends) charge.account->ended = true;
       for (Account* account = charge.account.get(); account != nullptr; account = account->parent.get()) {
         account->committed = account->committed + charge.delta;
         if (account->touched_in != group_number_) {
@@ -95,12 +96,16 @@ Status Committer::write_group() {
     for (const std::string& record : unit.journal) extra_.put(Family::kJournal, keys::be64(next_journal_++), record);
   }
   for (const Account* account : touched_) {
-    extra_.put(Family::kUsage, keys::id_key(account->dir),
-               UsageRecord{account->committed, account->committed_limits}.encode());
+    const std::string key = keys::id_key(account->dir);
+    if (account->ended && is_zero(account->committed)) {
+      extra_.remove(Family::kUsage, key);
+      continue;
+    }
+    const FileId heir = account->ended && account->parent != nullptr ? account->parent->dir : kNoFile;
+    extra_.put(Family::kUsage, key, UsageRecord{account->committed, account->committed_limits, heir}.encode());
   }
   STOA_CHECK_OK(count_references());
   if (group_.size() > 1) drop_superseded();
-  // First, so that the removal of a directory's usage record by its rmdir in this very group comes behind.
   if (!extra_.empty()) batches_.push_back(&extra_);
   for (const CommitUnit& unit : group_) {
     if (!unit.batch.empty()) batches_.push_back(&unit.batch);

@@ -45,7 +45,12 @@ struct Node {
 
   // Cache state (core/inode/node_cache.h). One thread loads, others wait on `loading`; it comes after every other lock.
   std::mutex loading;
-  enum class State : std::uint8_t { kLoading, kReady, kAbsent };
+  enum class State : std::uint8_t {
+    kLoading,
+    kReady,
+    kAbsent,  // the load failed; no longer in the cache
+    kEnded,   // a directory that is gone while files are charged to its account: only that lives
+  };
   std::atomic<State> state{State::kLoading};
   std::atomic<bool> referenced{true};
 };

@@ -11,32 +11,57 @@ Result<Inode> load_inode(KvStore& kv, FileId id) {
   return Inode::decode(id, value);
 }
 
-Status NodeCache::load(Node& node) {
-  STOA_TRY(inode, load_inode(kv_, node.id));
-  if (inode.is_directory()) {
-    auto account = std::make_shared<Account>();
-    account->dir = node.id;
-    std::string value;
-    STOA_TRY(found, kv_.get(Family::kUsage, keys::id_key(node.id), &value));
-    if (found) {
-      STOA_TRY(usage, UsageRecord::decode(value));
-      account->reserved = account->committed = usage.usage;
-      account->limits = account->committed_limits = usage.limits;
+Result<AccountRef> NodeCache::account_of(FileId dir) {
+  STOA_TRY(node, find(dir));
+  return node->account;
+}
+
+Result<Node::State> NodeCache::load(Node& node) {
+  std::string value;
+  STOA_TRY(found, kv_.get(Family::kInode, keys::id_key(node.id), &value));
+  if (found) {
+    STOA_TRY(inode, Inode::decode(node.id, value));
+    if (!inode.is_directory()) {
+      STOA_TRY(account, account_of(inode.home));
+      node.account = std::move(account);
+      node.record = std::move(inode);
+      return Node::State::kReady;
     }
-    if (inode.home != kNoFile) {
-      STOA_TRY(parent, get(inode.home));
-      account->parent = parent->account;
-    }
-    node.account = std::move(account);
-  } else {
-    STOA_TRY(home, get(inode.home));
-    node.account = home->account;
+    node.record = std::move(inode);
   }
-  node.record = std::move(inode);
-  return {};
+  STOA_TRY(recorded, kv_.get(Family::kUsage, keys::id_key(node.id), &value));
+  UsageRecord usage;
+  if (recorded) {
+    STOA_TRY(decoded, UsageRecord::decode(value));
+    usage = decoded;
+  }
+  if (!found && usage.heir == kNoFile) return fail(Errc::kStale);
+  auto account = std::make_shared<Account>();
+  account->dir = node.id;
+  account->reserved = account->committed = usage.usage;
+  account->limits = account->committed_limits = usage.limits;
+  account->ended = !found;
+  const FileId parent = found ? node.record.home : usage.heir;
+  if (parent != kNoFile) {
+    STOA_TRY(above, account_of(parent));
+    account->parent = std::move(above);
+  }
+  node.account = std::move(account);
+  if (!found) {
+    node.record.type = FileType::kDirectory;
+    node.deleted = true;
+    return Node::State::kEnded;
+  }
+  return Node::State::kReady;
 }
 
 Result<NodeRef> NodeCache::get(FileId id) {
+  STOA_TRY(node, find(id));
+  if (node->state.load(std::memory_order_acquire) == Node::State::kEnded) return fail(Errc::kStale);
+  return node;
+}
+
+Result<NodeRef> NodeCache::find(FileId id) {
   Shard& shard = shard_of(id);
   for (;;) {
     NodeRef node;
@@ -53,7 +78,7 @@ Result<NodeRef> NodeCache::get(FileId id) {
       }
     }
     const Node::State state = node->state.load(std::memory_order_acquire);
-    if (state == Node::State::kReady) {
+    if (state == Node::State::kReady || state == Node::State::kEnded) {
       if (!node->referenced.load(std::memory_order_relaxed)) node->referenced.store(true, std::memory_order_relaxed);
       return node;
     }
@@ -62,16 +87,17 @@ Result<NodeRef> NodeCache::get(FileId id) {
       // the directory above, against the order in which nodes are locked.
       const std::lock_guard lock(node->loading);
       if (node->state.load(std::memory_order_relaxed) == Node::State::kLoading) {
-        if (const Status loaded = load(*node); !loaded) {
+        const auto loaded = load(*node);
+        if (!loaded) {
           node->state.store(Node::State::kAbsent, std::memory_order_release);
           const std::lock_guard shard_lock(shard.mutex);
           const auto it = shard.nodes.find(static_cast<std::uint64_t>(id));
           if (it != shard.nodes.end() && it->second == node) shard.nodes.erase(it);
           return fail(loaded.error());
         }
-        node->state.store(Node::State::kReady, std::memory_order_release);
+        node->state.store(*loaded, std::memory_order_release);
       }
-      if (node->state.load(std::memory_order_relaxed) == Node::State::kReady) return node;
+      if (node->state.load(std::memory_order_relaxed) != Node::State::kAbsent) return node;
     }
     // Somebody else's load failed; the placeholder is out of the map, so the next round begins afresh.
   }
@@ -113,8 +139,9 @@ void NodeCache::evict_some(Shard& shard) {
       Node& node = *it->second;
       // use_count 1: only the map holds it, and nobody can get it from the map without this shard's mutex.
       // Its lock is free then, too; taking it orders this thread behind the last user of the record.
-      if (it->second.use_count() == 1 && node.state.load(std::memory_order_acquire) == Node::State::kReady &&
-          node.lock.try_lock()) {
+      const Node::State state = node.state.load(std::memory_order_acquire);
+      const bool loaded = state == Node::State::kReady || state == Node::State::kEnded;
+      if (it->second.use_count() == 1 && loaded && node.lock.try_lock()) {
         const bool clean = !node.dirty && is_zero(node.pending);
         node.lock.unlock();
         drop = clean && !node.referenced.exchange(false, std::memory_order_relaxed);

@@ -24,6 +24,8 @@ class NodeCache {
   void insert(const NodeRef& node);
   // Forgets a node whose file is gone.
   void erase(FileId id);
+  // A directory is gone, but its account is in use: get() answers kStale, files that are charged to it find the account.
+  void end(const NodeRef& node) { node->state.store(Node::State::kEnded, std::memory_order_release); }
 
   std::size_t size() const;
 
@@ -37,7 +39,9 @@ class NodeCache {
   };
   Shard& shard_of(FileId id) { return shards_[(static_cast<std::uint64_t>(id) * 0x9E3779B97F4A7C15ULL) >> 58]; }
   void evict_some(Shard& shard);
-  Status load(Node& node);
+  Result<NodeRef> find(FileId id);  // also what has ended
+  Result<AccountRef> account_of(FileId dir);
+  Result<Node::State> load(Node& node);  // what it has become; kStale: no such file
 
   KvStore& kv_;
   const std::size_t shard_max_;

@@ -45,9 +45,13 @@ Status drop_link(Tree& tree, MetaTxn& txn, const NodeRef& node, FileId dir, std:
     STOA_TRY(home, other_home(tree, node->id, dir, raw));
     if (home != dir) {
       STOA_TRY(home_node, tree.nodes.get(home));
-      STOA_CHECK_OK(txn.move_charge(node->account, home_node->account, usage_of(record), false));
-      next.home = home;
-      account = home_node->account;
+      const Status moved = txn.move_charge(node->account, home_node->account, usage_of(record));
+      if (moved) {
+        next.home = home;
+        account = home_node->account;
+      } else if (moved.error().code != Errc::kQuota) {
+        return moved;
+      }
     }
   }
   txn.put_inode(node, std::move(next));

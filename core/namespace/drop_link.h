@@ -7,8 +7,9 @@
 namespace stoa::core {
 
 // Stages the loss of the link (dir, raw) by `node`, which is no directory; dir and node are locked. The entry itself is
-// the caller's to remove. When the file's usage was charged through this link and others remain, the charge moves to one
-// of them (a limit there does not refuse it: a removal must not fail for want of room).
+// the caller's to remove. When the file's usage was charged through this link and others remain, the charge moves to the
+// directory of one of them if there is room; else it stays where it was, also when that directory goes: a removal must not
+// fail for want of room, and no limit may be passed.
 Status drop_link(Tree& tree, MetaTxn& txn, const NodeRef& node, FileId dir, std::string_view raw);
 
 // What a file that is no directory counts for.

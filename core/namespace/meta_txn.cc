@@ -28,7 +28,7 @@ NodeRef MetaTxn::new_inode(Inode record, AccountRef account) {
 Status MetaTxn::delete_inode(const NodeRef& node) {
   const std::string key = keys::id_key(node->id);
   batch_.remove(Family::kInode, key);
-  if (node->record.is_directory()) batch_.remove(Family::kUsage, key);
+  if (node->record.is_directory()) charges_.push_back({.account = node->account, .limits = QuotaLimits{}, .ends = true});
   if (node->record.has(kHasXattrs)) {
     const auto it = tree_.kv.scan(Family::kXattr, key, keys::behind_prefix(key));
     for (; it->valid(); it->next()) batch_.remove(Family::kXattr, it->key());
@@ -95,29 +95,24 @@ Status MetaTxn::remove_entry(const NodeRef& dir, Inode& dir_next, std::string_vi
 
 Status MetaTxn::reserve(const AccountRef& account, const Usage& delta) {
   STOA_CHECK_OK(tree_.ledger.reserve(account, delta));
-  reserved_.push_back({account, delta, {}});
-  charges_.push_back({account, delta, {}});
+  reserved_.push_back({account, delta});
+  charges_.push_back({account, delta});
   return {};
 }
 
 void MetaTxn::release(const AccountRef& account, const Usage& delta) {
   tree_.ledger.give_back(account, delta);
-  reserved_.push_back({account, -delta, {}});
-  charges_.push_back({account, -delta, {}});
+  reserved_.push_back({account, -delta});
+  charges_.push_back({account, -delta});
 }
 
-Status MetaTxn::move_charge(const AccountRef& from, const AccountRef& to, const Usage& delta, bool enforce) {
+Status MetaTxn::move_charge(const AccountRef& from, const AccountRef& to, const Usage& delta) {
   if (from == to) return {};
-  if (enforce) {
-    STOA_CHECK_OK(tree_.ledger.move(from, to, delta));
-  } else {
-    tree_.ledger.give_back(from, delta);
-    tree_.ledger.give_back(to, -delta);
-  }
-  reserved_.push_back({from, -delta, {}});
-  reserved_.push_back({to, delta, {}});
-  charges_.push_back({from, -delta, {}});
-  charges_.push_back({to, delta, {}});
+  STOA_CHECK_OK(tree_.ledger.move(from, to, delta));
+  reserved_.push_back({from, -delta});
+  reserved_.push_back({to, delta});
+  charges_.push_back({from, -delta});
+  charges_.push_back({to, delta});
   return {};
 }
 
@@ -127,17 +122,17 @@ Status MetaTxn::move_directory(const AccountRef& self, const AccountRef& from, c
   constexpr Usage kItself{.directories = 1};
   const Usage reserved = tree_.ledger.read(self).usage + kItself;
   STOA_CHECK_OK(tree_.ledger.move(from, to, reserved));
-  reserved_.push_back({from, -reserved, {}});
-  reserved_.push_back({to, reserved, {}});
+  reserved_.push_back({from, -reserved});
+  reserved_.push_back({to, reserved});
   // What lazy writes below have reserved but not committed yet follows with their own commits, up the new chain.
   const Usage committed = self->committed + kItself;
-  charges_.push_back({from, -committed, {}});
-  charges_.push_back({to, committed, {}});
+  charges_.push_back({from, -committed});
+  charges_.push_back({to, committed});
   return {};
 }
 
 void MetaTxn::set_limits(const AccountRef& account, const QuotaLimits& limits) {
-  charges_.push_back({account, {}, limits});
+  charges_.push_back({.account = account, .limits = limits});
 }
 
 Result<CommitTicket> MetaTxn::commit() {
@@ -172,7 +167,12 @@ Result<CommitTicket> MetaTxn::commit() {
     p.node->ticket = ticket;
     if (p.remove) {
       p.node->deleted = true;
-      tree_.nodes.erase(p.node->id);
+      if (p.node->record.is_directory()) tree_.ledger.set_limits(p.node->account, {});
+      if (p.node->record.is_directory() && !is_zero(tree_.ledger.read(p.node->account).usage)) {
+        tree_.nodes.end(p.node);
+      } else {
+        tree_.nodes.erase(p.node->id);
+      }
     } else {
       p.node->record = std::move(p.next);
     }

@@ -36,13 +36,13 @@ class MetaTxn {
 
   // Usage. reserve: kQuota leaves no trace. release never fails.
   Status reserve(const AccountRef& account, const Usage& delta);
-  Status move_charge(const AccountRef& from, const AccountRef& to, const Usage& delta, bool enforce);
+  Status move_charge(const AccountRef& from, const AccountRef& to, const Usage& delta);
   // A directory and all below it changes parents; needs the exclusive tree lock. `self`: its account.
   Status move_directory(const AccountRef& self, const AccountRef& from, const AccountRef& to);
   void release(const AccountRef& account, const Usage& delta);
   void set_limits(const AccountRef& account, const QuotaLimits& limits);
   // Charges that were reserved before and become part of this commit.
-  void commit_pending(const AccountRef& account, const Usage& delta) { charges_.push_back({account, delta, {}}); }
+  void commit_pending(const AccountRef& account, const Usage& delta) { charges_.push_back({account, delta}); }
 
   // The file that this transaction writes begins (+1) or ends (-1) to use a blob.
   void reference(BlobId blob, std::int32_t delta) { references_.push_back({blob, delta}); }

@@ -76,7 +76,7 @@ Status stage_usage(MetaTxn& txn, const Parties& p, Inode& next) {
   }
   // Only the link that carries the file's usage takes it along.
   if (next.home != p.from_dir->id) return {};
-  STOA_CHECK_OK(txn.move_charge(p.from_dir->account, p.to_dir->account, usage_of(next), true));
+  STOA_CHECK_OK(txn.move_charge(p.from_dir->account, p.to_dir->account, usage_of(next)));
   next.home = p.to_dir->id;
   return {};
 }

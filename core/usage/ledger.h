@@ -4,6 +4,10 @@
 // An account has two sides. `reserved` is what is true now for everybody who asks and for the limits. `committed` follows
 // the order of commits: the committer alone moves it, and writes it with the very batches that it describes, so that the
 // stored usage is exact after any crash.
+//
+// An account outlives its directory while files are charged to it: a file with names in several directories is charged to
+// one of them, and stays so when it loses that name and no other of its directories has room (core/namespace/drop_link.h).
+// Limits never see a byte that they did not agree to, and a removal never fails for want of room.
 #pragma once
 
 #include <memory>
@@ -21,6 +25,7 @@ struct Account {
   QuotaLimits limits;               // guarded by the ledger's mutex
   Usage committed;                  // the committer's alone
   QuotaLimits committed_limits;     // the committer's alone
+  bool ended = false;               // the committer's: the directory is gone, and files are still charged here
   std::uint64_t touched_in = 0;     // the committer's: the group that touched it last
 };
 using AccountRef = std::shared_ptr<Account>;
@@ -47,11 +52,13 @@ class Ledger {
   mutable std::mutex mutex_;
 };
 
-// A change that becomes part of a commit: usage of the account and all above it, or new limits of the account alone.
+// A change that becomes part of a commit: usage of the account and all above it, new limits of the account alone, or the
+// end of its directory.
 struct Charge {
   AccountRef account;
   Usage delta{};
   std::optional<QuotaLimits> limits{};
+  bool ends = false;
 };
 
 }  // namespace stoa::core

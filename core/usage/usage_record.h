@@ -18,6 +18,7 @@ inline bool is_zero(const Usage& a) { return a == Usage{}; }
 struct UsageRecord {
   Usage usage;
   QuotaLimits limits;
+  FileId heir = kNoFile;  // not kNoFile: the directory is gone, this was its parent, and `usage` is still charged
 
   std::string encode() const;
   static Result<UsageRecord> decode(std::string_view value);

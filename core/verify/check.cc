@@ -23,6 +23,7 @@ class Checker {
     STOA_CHECK_OK(read_entries());
     STOA_CHECK_OK(read_cookies());
     STOA_CHECK_OK(read_links());
+    STOA_CHECK_OK(read_ended_accounts());
     compare_files();
     STOA_CHECK_OK(compare_usage());
     STOA_CHECK_OK(compare_blobs());
@@ -42,6 +43,7 @@ class Checker {
     std::uint64_t children = 0;    // as found
     std::uint32_t directories = 0; // subdirectories, as found
     bool is_inline = false;
+    bool named_at_home = false;
   };
 
   void problem(std::string sentence) {
@@ -72,8 +74,8 @@ class Checker {
       ++report_.inodes;
       ++(inode->is_directory() ? report_.directories : report_.files);
       if (inode->type == FileType::kRegular) report_.bytes += inode->size;
-      files_[id] = {inode->type, inode->home, inode->links, inode->entries, inode->size, 0, 0, 0,
-                    inode->has(kContentInline)};
+      files_[id] = {.type = inode->type, .home = inode->home, .links = inode->links, .entries = inode->entries,
+                    .size = inode->size, .is_inline = inode->has(kContentInline)};
       std::uint64_t end = 0;
       for (const Extent& extent : inode->layout.extents) {
         ++expected_references_[extent.blob];
@@ -174,7 +176,8 @@ class Checker {
       ++links;
       const FileId id = keys::id_of(key);
       const FileId parent = keys::id_of(keys::after_id(key));
-      if (!is_root(id)) has_home_link_[id] |= files_.contains(id) && files_[id].home == parent;
+      const auto file = files_.find(id);
+      if (file != files_.end() && file->second.home == parent) file->second.named_at_home = true;
       return {};
     }));
     if (links != entries_) {
@@ -183,11 +186,27 @@ class Checker {
     return {};
   }
 
+  // Directories that are gone while files are charged to them (core/usage/ledger.h).
+  Status read_ended_accounts() {
+    return each(Family::kUsage, [&](std::string_view key, std::string_view value) -> Status {
+      const auto record = UsageRecord::decode(value);
+      if (record && record->heir != kNoFile) ended_[keys::id_of(key)] = record->heir;
+      return {};
+    });
+  }
+  bool has_account(FileId dir) const {
+    const auto it = files_.find(dir);
+    return ended_.contains(dir) || (it != files_.end() && it->second.type == FileType::kDirectory);
+  }
+
   void compare_files() {
     for (const auto& [id, file] : files_) {
       if (!is_root(id) && file.names == 0) problem(number(id) + ": has no name");
-      if (!is_root(id) && !has_home_link_[id]) problem(number(id) + ": its usage is charged where it has no name");
       const bool directory = file.type == FileType::kDirectory;
+      // A file may be charged where it lost its name; a directory is charged to its parent.
+      if (!is_root(id) && !file.named_at_home && (directory || !has_account(file.home))) {
+        problem(number(id) + ": its usage is charged where it has no name");
+      }
       const std::uint32_t links = directory ? 2 + file.directories : file.names;
       if (file.links != links) {
         problem(number(id) + ": link count " + std::to_string(file.links) + ", found " + std::to_string(links));
@@ -218,8 +237,8 @@ class Checker {
         }
         counted[at] = counted[at] + delta;
         const auto dir = files_.find(at);
-        if (dir == files_.end()) break;
-        at = dir->second.home;
+        const auto ended = ended_.find(at);
+        at = dir != files_.end() ? dir->second.home : ended != ended_.end() ? ended->second : kNoFile;
       }
     }
     STOA_CHECK_OK(each(Family::kUsage, [&](std::string_view key, std::string_view value) -> Status {
@@ -229,7 +248,10 @@ class Checker {
         problem("usage of " + number(id) + ": the record is damaged");
         return {};
       }
-      if (!files_.contains(id)) problem("usage of " + number(id) + ": the directory does not exist");
+      if (!has_account(id)) problem("usage of " + number(id) + ": the directory does not exist");
+      if (ended_.contains(id) && (files_.contains(id) || is_zero(record->usage))) {
+        problem("usage of " + number(id) + ": wrongly marked as that of a directory that is gone");
+      }
       const Usage& have = record->usage;
       const Usage found = counted[id];
       counted.erase(id);
@@ -334,7 +356,7 @@ class Checker {
   std::uint64_t records_ = 0;
   CheckReport report_;
   std::map<FileId, File> files_;
-  std::unordered_map<FileId, bool> has_home_link_;
+  std::unordered_map<FileId, FileId> ended_;  // to the parent that they had
   std::unordered_map<BlobId, std::int64_t> expected_references_;
   std::uint64_t entries_ = 0;
 };

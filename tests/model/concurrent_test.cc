@@ -74,7 +74,6 @@ class Concurrent : public ::testing::TestWithParam<MakeEngine> {
     for (std::thread& thread : threads) thread.join();
   }
 
-  void mix(bool links);
   void expect_sound() {
     for (const bool reopened : {false, true}) {
       if (reopened) {
@@ -91,9 +90,7 @@ class Concurrent : public ::testing::TestWithParam<MakeEngine> {
   std::uint64_t seed_ = 0, operations_ = 0;
 };
 
-// With hard links a quota may be passed: when a file loses its name in one directory, its charge goes to the directory
-// of another name, and removing cannot be refused.
-void Concurrent::mix(bool links) {
+TEST_P(Concurrent, MixedOperationsInSharedDirectoriesLeaveASoundTreeAndNeverPassAQuota) {
   const FileId shared[] = {make_directory(core::kRootId, "a"), make_directory(core::kRootId, "b"), core::kRootId};
   ASSERT_TRUE(ns().set_quota({}, {shared[0], {.bytes = kQuotaBytes, .files = kQuotaFiles}}));
   std::atomic<bool> stop = false;
@@ -101,10 +98,8 @@ void Concurrent::mix(bool links) {
     while (!stop) {
       const auto usage = ns().usage({}, {shared[0]});
       ASSERT_TRUE(usage);
-      if (!links) {
-        EXPECT_LE(usage->usage.bytes, static_cast<std::int64_t>(kQuotaBytes));
-        EXPECT_LE(usage->usage.files + usage->usage.directories, static_cast<std::int64_t>(kQuotaFiles));
-      }
+      EXPECT_LE(usage->usage.bytes, static_cast<std::int64_t>(kQuotaBytes));
+      EXPECT_LE(usage->usage.files + usage->usage.directories, static_cast<std::int64_t>(kQuotaFiles));
       EXPECT_GE(usage->usage.bytes, 0);
     }
   });
@@ -142,7 +137,6 @@ void Concurrent::mix(bool links) {
           allow(ns().rename(ctx, {dir, name, other, target}), "rename");
           break;
         case 6:
-          if (!links) break;
           allow(ns().link(ctx, {random.pick(known), dir, name}), "link");
           break;
         case 7:
@@ -179,13 +173,6 @@ void Concurrent::mix(bool links) {
   stop = true;
   monitor.join();
   expect_sound();
-}
-
-TEST_P(Concurrent, MixedOperationsInSharedDirectoriesLeaveASoundTree) {
-  mix(true);
-}
-TEST_P(Concurrent, MixedOperationsWithoutHardLinksNeverPassAQuota) {
-  mix(false);
 }
 
 TEST_P(Concurrent, NothingIsLostInDirectoriesOfOnesOwnBesideASharedParent) {

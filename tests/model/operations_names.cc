@@ -153,13 +153,8 @@ bool Driver::do_rename() {
   const core::OpContext ctx = context();
   FileId victim = core::kNoFile;
   (void)twin_.lookup(to, to_name, ctx.cred, &victim);
-  const bool has_other_names = twin_.exists(victim) && twin_.at(victim).links.size() > 1;
-  Verdict verdict = twin_.rename(request, ctx.cred);
+  const Verdict verdict = twin_.rename(request, ctx.cred);
   const auto reply = ns().rename(ctx, request);
-  if (reply && has_other_names && verdict.allows(Errc::kQuota)) {
-    // The charge of what was replaced goes to another of its names, which no quota can refuse, as when it is unlinked.
-    verdict = twin_.rename(request, ctx.cred, false);
-  }
   if (!same_outcome(verdict, reply)) return false;
   if (!verdict.ok()) return verify_touched(verdict);
   if (reply->moved != verdict.subject) return differ("moved " + text(reply->moved));

@@ -120,7 +120,7 @@ class Twin {
   Verdict link(const core::LinkRequest& request, const core::Credentials& cred);
   Verdict unlink(FileId parent, std::string_view name, const core::Credentials& cred);
   Verdict rmdir(FileId parent, std::string_view name, const core::Credentials& cred);
-  Verdict rename(const core::RenameRequest& request, const core::Credentials& cred, bool enforce_quota = true);
+  Verdict rename(const core::RenameRequest& request, const core::Credentials& cred);
 
   // --- content and attributes (twin_data.cc)
   Verdict setattr(const core::SetattrRequest& request, const core::Credentials& cred);
@@ -146,10 +146,11 @@ class Twin {
   std::vector<KeyOrPrefix> list(FileId root, std::string_view prefix, std::string_view delimiter) const;
 
   // --- usage (twin_usage.cc)
-  core::Usage usage(FileId dir) const;  // counted, by walking
+  core::Usage usage(FileId dir) const { return usages()[dir]; }
   bool is_below(FileId id, FileId ancestor) const;
 
   std::map<FileId, TwinInode> inodes;
+  std::map<FileId, FileId> ended;  // directories that are gone, and their parents: files may still be charged to them
 
  private:
   friend struct TwinNames;
@@ -157,6 +158,9 @@ class Twin {
   void erase(TwinInode& dir, const Stored& stored);
   // Takes a file's name away; forgets the inode with its last name.
   void drop_link(FileId dir, const Stored& stored, Verdict& verdict);
+  std::map<FileId, core::Usage> usages() const;  // of every directory, counted
+  FileId above(FileId dir) const;
+  bool has_room_for_charge(const TwinInode& inode, FileId from, FileId to) const;
   std::map<FileId, core::Usage> limited_usage() const;
   bool exceeds(const std::map<FileId, core::Usage>& before) const;
   void collect(FileId dir, const std::string& path, bool directories, std::map<std::string, FileId>& keys) const;

@@ -104,6 +104,7 @@ void Twin::drop_link(FileId dir, const Stored& stored, Verdict& verdict) {
   verdict.touched[dir] = Touch::kContent;
   TwinInode& inode = at(id);
   if (inode.is_directory()) {
+    ended[id] = dir;
     inodes.erase(id);
     return;
   }
@@ -113,10 +114,13 @@ void Twin::drop_link(FileId dir, const Stored& stored, Verdict& verdict) {
     return;
   }
   verdict.touched[id] = Touch::kAttributes;
-  // The charge follows the file to the first name that is left, by directory id and name.
-  bool at_home = false;
-  for (const auto& [parent, name] : inode.links) at_home = at_home || parent == inode.home;
-  if (!at_home) inode.home = inode.links.begin()->first;
+  // The charge follows the file to the first name that is left, by directory id and name, if there is room.
+  if (inode.home != dir) return;
+  for (const auto& [parent, name] : inode.links) {
+    if (parent == dir) return;
+  }
+  const FileId other = inode.links.begin()->first;
+  if (has_room_for_charge(inode, dir, other)) inode.home = other;
 }
 
 void Twin::adopt(FileId placeholder, FileId real) {
@@ -310,8 +314,8 @@ Verdict Twin::rmdir(FileId parent, std::string_view name, const Credentials& cre
   return verdict;
 }
 
-Verdict Twin::rename(const core::RenameRequest& request, const Credentials& cred, bool enforce_quota) {
-  const auto body = [&](Twin& twin) {
+Verdict Twin::rename(const core::RenameRequest& request, const Credentials& cred) {
+  return within_quota([&](Twin& twin) {
     FileId moved = core::kNoFile;
     Verdict verdict = twin.lookup(request.from_parent, request.from_name, cred, &moved);
     for (const FileId dir : {request.from_parent, request.to_parent}) {
@@ -381,8 +385,7 @@ Verdict Twin::rename(const core::RenameRequest& request, const Credentials& cred
     verdict.touched[moved] = Touch::kMaybe;  // POSIX leaves open whether rename marks the file's ctime.
     verdict.subject = moved;
     return verdict;
-  };
-  return enforce_quota ? within_quota(body) : body(*this);
+  });
 }
 
 }  // namespace stoa::model

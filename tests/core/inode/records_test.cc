@@ -57,6 +57,7 @@ constexpr std::string_view kInodeV1 =
 constexpr std::string_view kEntryV1 = "01010c00000011000000000000000201f403";
 constexpr std::string_view kCookieV1 = "01010f00000011000000000000000300046e616d65";
 constexpr std::string_view kUsageV1 = "010129000000050000000000000002000000000000000100000000000000030a000000000000001400000000000000";
+constexpr std::string_view kUsageV2 = "020221000000050000000000000002000000000000000100000000000000041000000000000000";
 constexpr std::string_view kBlobV1 = "010102000000ac02";
 constexpr std::string_view kVolumeV1 = "0101220000004d000000000000000176050000000000000001000000000000000200000000000000";
 
@@ -88,6 +89,11 @@ TEST(RecordsTest, UsageBlobAndVolumeKeepTheirBytes) {
   ASSERT_TRUE(again);
   EXPECT_EQ(again->usage, usage.usage);
   EXPECT_EQ(again->limits, usage.limits);
+  EXPECT_EQ(again->heir, kNoFile);
+  // 02: the account of a directory that is gone. Readers that do not know of those must not take it for a live one's.
+  const UsageRecord ended{{5, 2, 1}, {}, FileId{16}};
+  EXPECT_EQ(hex(ended.encode()), kUsageV2);
+  EXPECT_EQ(UsageRecord::decode(bytes(kUsageV2))->heir, FileId{16});
   EXPECT_EQ(hex(BlobRecord{300}.encode()), kBlobV1);
   EXPECT_EQ(BlobRecord::decode(bytes(kBlobV1))->references, 300);
   const VolumeRecord volume{{77, "v", {5}}, {1, 2}};
