@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "core/api/credentials.h"
 #include "core/api/ids.h"
@@ -18,6 +19,18 @@ enum class Durability : std::uint8_t {
   kDurable,  // survives kill -9 and power cut
 };
 
+// What was applied for a door and is not durable yet: for Namespace::settle(), before the replies may leave.
+struct Unsettled {
+  CommitTicket ticket{};        // the newest change of metadata
+  std::vector<FileId> files{};  // whose content was written; may name one twice
+
+  bool empty() const { return ticket == CommitTicket{} && files.empty(); }
+  void clear() {
+    ticket = {};
+    files.clear();
+  }
+};
+
 struct OpContext {
   std::uint64_t request_id = 0;
   Door door = Door::kInternal;  // for accounting and the journal only, never for semantics
@@ -27,10 +40,10 @@ struct OpContext {
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 
   Durability durability = Durability::kDurable;
-  // When set, a mutating call returns as soon as its change is applied and visible, and stores here what to hand to
-  // Namespace::wait_durable() before the reply may leave. A door that has many requests at hand waits once for all.
-  // Never lowered by a call, so one variable may collect the tickets of many calls. Ignored with kApplied.
-  CommitTicket* ticket = nullptr;
+  // When set, a mutating call (and commit()) returns as soon as its change is applied and visible, and adds here what to
+  // hand to Namespace::settle() before the reply may leave. A door that has many requests at hand settles all of them
+  // with one sync. Ignored with kApplied.
+  Unsettled* unsettled = nullptr;
 
   bool expired() const { return std::chrono::steady_clock::now() >= deadline; }
 };

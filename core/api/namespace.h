@@ -2,7 +2,7 @@
 //
 // Rules for every call:
 //  - Thread-safe. Blocks at most for disk reads, and, for mutating calls, for one sync shared with other callers (see
-//    OpContext::ticket to wait later and together). Parks nothing.
+//    OpContext::unsettled to wait later and together). Parks nothing.
 //  - On error nothing has changed: names, bytes, usage and time stamps are as before. (Data calls that fail part-way
 //    through the disk, kIo and kNoSpace, may have changed the bytes of the requested range, never the size.)
 //  - Common errors, not repeated below: kNotFound (a name), kStale (an id that is gone), kAccess, kNotOwner, kReadOnly,
@@ -70,8 +70,10 @@ class Namespace {
   virtual Result<ResolvePathReply> resolve_path(const OpContext&, const ResolvePathRequest&) = 0;
   virtual Result<PathOfReply> path_of(const OpContext&, const PathOfRequest&) = 0;
 
-  // Blocks until everything up to `ticket` is durable. kIo: the store failed; nothing more will be acknowledged.
-  virtual Status wait_durable(CommitTicket ticket) = 0;
+  // Blocks until all that it names is durable: the content is synced file by file side by side, the metadata once for
+  // all. Files that are gone by now need nothing. kIo, kNoSpace: something is not, and none of it may be acknowledged;
+  // asked for a part of it, that part may succeed.
+  virtual Status settle(const OpContext&, const Unsettled&) = 0;
 
   // The same for the life of one run of the server; another one after each start (RFC 1813 3.3.7, writeverf3).
   virtual std::uint64_t boot_verifier() const = 0;

@@ -127,6 +127,50 @@ Result<CommitTicket> flush_file(Tree& tree, const OpContext& ctx, const NodeRef&
   return commit_plan(tree, ctx, node, plan, unused_space(tree, plan));
 }
 
+Result<CommitTicket> flush_files(Tree& tree, const OpContext& ctx, std::span<const FileId> files) {
+  if (files.empty()) return CommitTicket{};
+  std::vector<FileId> once(files.begin(), files.end());
+  std::ranges::sort(once);
+  once.erase(std::ranges::unique(once).begin(), once.end());
+  if (once.size() == 1) {
+    auto node = tree.nodes.get(once.front());
+    if (!node && node.error().code == Errc::kStale) return CommitTicket{};
+    STOA_CHECK_OK(node);
+    return flush_file(tree, ctx, *node);
+  }
+  // One file after the other would cost a sync each: sync the blobs of all side by side. Flushing each file then finds
+  // its blobs clean, and tells what is wrong with which.
+  std::vector<NodeRef> nodes;
+  std::vector<BlobId> blobs;
+  std::vector<BlobPins::Hold> holds;
+  Status result;
+  for (const FileId id : once) {
+    auto node = tree.nodes.get(id);
+    if (!node) {
+      if (node.error().code != Errc::kStale) result = fail(node.error());
+      continue;
+    }
+    const std::shared_lock lock((*node)->lock);
+    if ((*node)->deleted) continue;
+    Plan plan = plan_flush(tree, **node);
+    blobs.insert(blobs.end(), plan.blobs.begin(), plan.blobs.end());
+    holds.push_back(std::move(plan.hold));
+    nodes.push_back(*node);
+  }
+  if (!blobs.empty()) (void)tree.blobs.sync(blobs);
+  CommitTicket newest{};
+  for (const NodeRef& node : nodes) {
+    const auto flushed = flush_file(tree, ctx, node);
+    if (flushed) {
+      newest = std::max(newest, *flushed);
+    } else if (result) {
+      result = fail(flushed.error());
+    }
+  }
+  STOA_CHECK_OK(result);
+  return newest;
+}
+
 bool queue_for_flush(Tree& tree, const NodeRef& node) {
   node->dirty = true;
   if (node->queued_for_flush) return false;

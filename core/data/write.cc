@@ -47,7 +47,9 @@ class BlobWrite {
     if (done) done = put();
     auto reply = publish(done);
     if (!reply) return reply;
-    if (ctx_.durability == Durability::kDurable || flush_now_) {
+    if (ctx_.durability == Durability::kDurable && ctx_.unsettled != nullptr && !flush_now_) {
+      ctx_.unsettled->files.push_back(node_->id);
+    } else if (ctx_.durability == Durability::kDurable || flush_now_) {
       STOA_TRY(ticket, flush_file(tree_, ctx_, node_));
       STOA_CHECK_OK(settle(tree_, ctx_, ticket));
     }
@@ -288,10 +290,12 @@ Result<CommitReply> commit(Tree& tree, const OpContext& ctx, const CommitRequest
     STOA_CHECK_OK(require_regular(*node));
     reply.before = node->record.before();
   }
-  STOA_TRY(ticket, flush_file(tree, ctx, node));
-  OpContext durable = ctx;
-  durable.durability = Durability::kDurable;
-  STOA_CHECK_OK(settle(tree, durable, ticket));
+  if (ctx.unsettled != nullptr) {
+    ctx.unsettled->files.push_back(req.id);
+  } else {
+    STOA_TRY(ticket, flush_file(tree, ctx, node));
+    STOA_CHECK_OK(tree.committer.wait_durable(ticket));
+  }
   const std::shared_lock lock(node->lock);
   reply.attr = node->record.attributes();
   return reply;

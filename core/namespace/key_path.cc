@@ -20,7 +20,7 @@ Result<FileId> make_one(Tree& tree, const OpContext& ctx, const NodeRef& dir, st
   // The object that needs the directory is synced later than it, so the directory needs no sync of its own.
   OpContext applied = ctx;
   applied.durability = Durability::kApplied;
-  applied.ticket = nullptr;
+  applied.unsettled = nullptr;
   return run_mutation(tree, applied, files, [&](CommitTicket&) -> Result<FileId> {
     const NodeLocks locks({dir});
     STOA_CHECK_OK(require_directory(*dir));
@@ -46,7 +46,7 @@ Status remove_implied(Tree& tree, const OpContext& ctx, const NodeRef& parent, s
   const FileId files[] = {parent->id, entry.id};
   OpContext applied = ctx;
   applied.durability = Durability::kApplied;
-  applied.ticket = nullptr;
+  applied.unsettled = nullptr;
   const auto removed = run_mutation(tree, applied, files, [&](CommitTicket&) -> Result<bool> {
     const NodeLocks locks({parent, victim});
     STOA_CHECK_OK(require_directory(*parent));

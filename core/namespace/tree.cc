@@ -122,8 +122,8 @@ Status require_directory(const Node& node) {
 
 Status settle(Tree& tree, const OpContext& ctx, CommitTicket ticket) {
   if (ctx.durability == Durability::kApplied) return {};
-  if (ctx.ticket != nullptr) {
-    *ctx.ticket = std::max(*ctx.ticket, ticket);
+  if (ctx.unsettled != nullptr) {
+    ctx.unsettled->ticket = std::max(ctx.unsettled->ticket, ticket);
     return {};
   }
   return tree.committer.wait_durable(ticket);

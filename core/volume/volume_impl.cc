@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "core/data/file_io.h"
+#include "core/data/flush.h"
 #include "core/data/gc.h"
 #include "core/data/open_files.h"
 #include "core/data/upload.h"
@@ -73,7 +74,10 @@ class NamespaceImpl final : public Namespace {
   Status set_quota(const OpContext& ctx, const SetQuotaRequest& req) override {
     return core::set_quota(tree_, ctx, req);
   }
-  Status wait_durable(CommitTicket ticket) override { return tree_.committer.wait_durable(ticket); }
+  Status settle(const OpContext& ctx, const Unsettled& unsettled) override {
+    STOA_TRY(flushed, flush_files(tree_, ctx, unsettled.files));
+    return tree_.committer.wait_durable(std::max(flushed, unsettled.ticket));
+  }
   std::uint64_t boot_verifier() const override { return boot_; }
   std::uint64_t volume_id() const override { return volume_id_; }
 

@@ -39,7 +39,7 @@ Status ExportAccess::enter(const rpc::Call& call, const core::Export& found) {
   context_.read_only = found.read_only || rule->read_only;
   context_.deadline = call.now + kCallTime;
   context_.durability = core::Durability::kDurable;
-  context_.ticket = call.ticket;
+  context_.unsettled = call.unsettled;
   return {};
 }
 

@@ -32,7 +32,7 @@ Result<std::unique_ptr<NfsServer>> NfsServer::start(const NfsServerOptions& opti
   rpc::Service service{
       .programs = {&parts->nfs3, &parts->mount3},
       .make_scope = [&registry] { return std::make_unique<ExportAccess>(registry); },
-      .settle = [&ns](core::CommitTicket ticket) { return ns.wait_durable(ticket); },
+      .settle = [&ns](const core::Unsettled& unsettled) { return ns.settle({}, unsettled); },
       .payload_offset = nfs3::write_payload_offset,
   };
   STOA_TRY(server, rpc::Server::start(wanted, std::move(service), metrics));

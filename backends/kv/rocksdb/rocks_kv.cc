@@ -10,6 +10,8 @@
 #include <array>
 #include <filesystem>
 
+#include "backends/kv/rocksdb/sized_logs.h"
+
 namespace stoa::kv {
 namespace {
 
@@ -131,9 +133,9 @@ class Snapshot final : public core::KvReader {
 class RocksKv final : public core::KvStore {
  public:
   // Handle 0 is RocksDB's own default family, which must exist and stays empty.
-  RocksKv(rocksdb::DB* db, const std::vector<rocksdb::ColumnFamilyHandle*>& handles,
-          std::shared_ptr<rocksdb::Cache> cache)
-      : db_(db), cache_(std::move(cache)), default_(handles[0]), families_(*db, std::span(handles).subspan(1)) {}
+  RocksKv(std::unique_ptr<rocksdb::Env> env, rocksdb::DB* db,
+          const std::vector<rocksdb::ColumnFamilyHandle*>& handles, std::shared_ptr<rocksdb::Cache> cache)
+      : env_(std::move(env)), db_(db), cache_(std::move(cache)), default_(handles[0]), families_(*db, std::span(handles).subspan(1)) {}
   ~RocksKv() override {
     for (rocksdb::ColumnFamilyHandle* family : families_.all()) db_->DestroyColumnFamilyHandle(family);
     db_->DestroyColumnFamilyHandle(default_);
@@ -195,6 +197,7 @@ class RocksKv final : public core::KvStore {
   }
 
  private:
+  const std::unique_ptr<rocksdb::Env> env_;
   std::unique_ptr<rocksdb::DB> db_;
   std::shared_ptr<rocksdb::Cache> cache_;
   rocksdb::ColumnFamilyHandle* const default_;
@@ -250,7 +253,9 @@ Result<std::unique_ptr<core::KvStore>> open_rocks(const RocksOptions& options) {
   if (!present && !options.create) return fail(Errc::kNotFound, "no metadata database in " + options.path);
 
   auto cache = rocksdb::NewLRUCache(options.block_cache_bytes);
+  std::unique_ptr<rocksdb::Env> env = env_with_sized_logs();
   rocksdb::DBOptions db;
+  db.env = env.get();
   db.create_if_missing = options.create;
   db.create_missing_column_families = true;
   db.manual_wal_flush = true;  // the WAL leaves the process with sync(), for many commits at once
@@ -277,7 +282,7 @@ Result<std::unique_ptr<core::KvStore>> open_rocks(const RocksOptions& options) {
   rocksdb::DB* opened = nullptr;
   const rocksdb::Status status = rocksdb::DB::Open(db, options.path, descriptors, &handles, &opened);
   if (!status.ok()) return failed(status, "open " + options.path);
-  return std::unique_ptr<core::KvStore>(new RocksKv(opened, handles, std::move(cache)));
+  return std::unique_ptr<core::KvStore>(new RocksKv(std::move(env), opened, handles, std::move(cache)));
 }
 
 }  // namespace stoa::kv

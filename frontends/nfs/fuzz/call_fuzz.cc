@@ -49,8 +49,8 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
 
   world.scope.refresh();
   const rpc::Peer peer{.text = "fuzz"};
-  core::CommitTicket ticket{};
-  const rpc::Call call{header, peer, world.scope, 1, std::chrono::steady_clock::now(), &ticket};
+  core::Unsettled unsettled;
+  const rpc::Call call{header, peer, world.scope, 1, std::chrono::steady_clock::now(), &unsettled};
   rpc::ReplyBuffer buffer;
   rpc::Reply reply{rpc::XdrWriter(buffer)};
   program.weigh(header);

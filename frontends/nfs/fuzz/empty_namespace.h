@@ -120,7 +120,7 @@ class EmptyNamespace final : public core::Namespace {
   Result<core::PathOfReply> path_of(const core::OpContext&, const core::PathOfRequest&) override {
     return fail(Errc::kNotSupported);
   }
-  Status wait_durable(core::CommitTicket) override { return {}; }
+  Status settle(const core::OpContext&, const core::Unsettled&) override { return {}; }
   std::uint64_t boot_verifier() const override { return 1; }
   std::uint64_t volume_id() const override { return 1; }
 

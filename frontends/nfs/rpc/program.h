@@ -52,8 +52,8 @@ struct Call {
   WorkerScope& scope;
   std::uint64_t request_id;
   std::chrono::steady_clock::time_point now;  // when the call was taken up
-  // Not null: the call need not be durable on return, if it leaves here what to wait for (core::OpContext::ticket).
-  core::CommitTicket* ticket;
+  // Not null: the call need not be durable on return, if it leaves here what to wait for (core::OpContext::unsettled).
+  core::Unsettled* unsettled;
 };
 
 struct Reply {

@@ -54,7 +54,7 @@ struct ServerOptions {
 struct Service {
   std::vector<Program*> programs;
   std::function<std::unique_ptr<WorkerScope>()> make_scope;
-  std::function<Status(core::CommitTicket)> settle;  // blocks until all up to the ticket is durable
+  std::function<Status(const core::Unsettled&)> settle;  // core::Namespace::settle()
   PayloadOffset payload_offset = nullptr;
 };
 

@@ -135,7 +135,7 @@ bool Worker::run_batch(const std::shared_ptr<Connection>& connection, bool holds
   ready_.clear(kKeepReplies);
   deferred_.clear(kKeepReplies);
   waiting_.clear();
-  ticket_ = {};
+  unsettled_.clear();
   const auto release_early = [&] {
     if (!holds || !may_release) return;
     holds = false;
@@ -165,7 +165,7 @@ bool Worker::run_batch(const std::shared_ptr<Connection>& connection, bool holds
   for (std::size_t i = 0; i < items_.size(); ++i) {
     if (!items_[i].elsewhere) run_in_place(c, i);
   }
-  if (waiting_.empty() || ticket_ == core::CommitTicket{}) {
+  if (waiting_.empty() || unsettled_.empty()) {
     // Nothing to wait for: all replies leave together.
     if (!waiting_.empty()) {
       settle_deferred();
@@ -252,7 +252,7 @@ void Worker::choose_elsewhere(Connection& connection) {
 // --- in place
 // ------------------------------------------------------------------------------------------------------------
 
-Outcome Worker::append_reply(Connection& connection, const Item& item, ReplyBuffer& out, core::CommitTicket* ticket,
+Outcome Worker::append_reply(Connection& connection, const Item& item, ReplyBuffer& out, core::Unsettled* unsettled,
                              Reply* reply) {
   const std::size_t begin = out.size();
   XdrWriter writer(out);
@@ -260,7 +260,7 @@ Outcome Worker::append_reply(Connection& connection, const Item& item, ReplyBuff
   encode_accepted(writer, item.header.xid, AcceptStatus::kSuccess);
   Reply plain{XdrWriter(out)};
   Reply& used = reply != nullptr ? *reply : plain;
-  const Call call{item.header, connection.peer(), *scope_, ++next_request_id_, now_, ticket};
+  const Call call{item.header, connection.peer(), *scope_, ++next_request_id_, now_, unsettled};
   const Outcome outcome = item.program->run(call, used);
   if (outcome.accept != AcceptStatus::kSuccess) {
     out.truncate(begin + 4);
@@ -305,34 +305,38 @@ void Worker::run_in_place(Connection& c, std::size_t index) {
       return;
   }
   const std::size_t begin = out.size();
-  const Outcome outcome = append_reply(c, item, out, waits ? &ticket_ : nullptr, nullptr);
+  const std::size_t first_file = unsettled_.files.size();
+  const Outcome outcome = append_reply(c, item, out, waits ? &unsettled_ : nullptr, nullptr);
   now_ = Clock::now();
   const auto took = now_ - began;
   c.slow[static_cast<std::size_t>(item.weight)].note(took > kSlow, kStrike, kSlowCalls);
   if (waits) {
     waiting_.push_back({index, begin, out.size(), known.verdict == DuplicateCache::Verdict::kNew, known.ticket, began,
-                        outcome.failed || outcome.accept != AcceptStatus::kSuccess});
+                        outcome.failed || outcome.accept != AcceptStatus::kSuccess, unsettled_.ticket, first_file,
+                        unsettled_.files.size()});
   } else {
     item.metrics->seconds.observe_ns(static_cast<std::uint64_t>(took.count()));
   }
 }
 
-// Waits for the sync that all deferred replies need. When it fails, their replies say so.
-bool Worker::settle_deferred() {
-  bool durable = true;
-  if (ticket_ != core::CommitTicket{}) {
-    if (const Status settled = state_.service.settle(ticket_); !settled) {
-      log_error("nfs", "changes could not be made durable", {{"error", describe(settled.error())}});
-      durable = false;
-    }
-    now_ = Clock::now();
-  }
+bool Worker::is_settled(const Deferred& deferred) {
+  const core::Unsettled own{deferred.ticket, {unsettled_.files.begin() + static_cast<std::ptrdiff_t>(deferred.first_file),
+                                              unsettled_.files.begin() + static_cast<std::ptrdiff_t>(deferred.end_of_files)}};
+  const Status settled = state_.service.settle(own);
+  if (!settled) log_error("nfs", "a change could not be made durable", {{"error", describe(settled.error())}});
+  return settled.has_value();
+}
+
+// Makes durable what the deferred replies promise. Those whose changes are not then say so.
+void Worker::settle_deferred() {
+  const bool durable = unsettled_.empty() || state_.service.settle(unsettled_).has_value();
+  now_ = Clock::now();
   ReplyBuffer honest;
   for (Deferred& d : waiting_) {
     const Item& item = items_[d.item];
     const std::span<const std::byte> reply = deferred_.bytes().subspan(d.begin, d.end - d.begin);
     item.metrics->seconds.observe_ns(static_cast<std::uint64_t>((now_ - d.since).count()));
-    if (durable || d.failed) {
+    if (durable || d.failed || is_settled(d)) {
       if (d.remembered) state_.duplicates.finish(d.duplicate, reply, now_);
       if (!durable) std::memcpy(honest.extend(reply.size()), reply.data(), reply.size());
       continue;
@@ -347,7 +351,6 @@ bool Worker::settle_deferred() {
     finish_frame(honest, begin);
   }
   if (!durable) deferred_ = std::move(honest);
-  return durable;
 }
 
 void Worker::send_ready(Connection& c) {

@@ -36,6 +36,8 @@ class Worker {
     DuplicateCache::Ticket duplicate;
     Clock::time_point since;
     bool failed;  // an error is true whether or not anything is durable
+    core::CommitTicket ticket;            // the newest one when the call was done
+    std::size_t first_file, end_of_files;  // its part of unsettled_.files
   };
 
   void handle_event(std::uint64_t key, std::uint32_t events);
@@ -46,14 +48,16 @@ class Worker {
   bool decode_batch();
   void choose_elsewhere(Connection& connection);
   void run_in_place(Connection& connection, std::size_t index);
-  bool settle_deferred();
+  void settle_deferred();
+  // Whether what one deferred reply waits for is durable, when not all is.
+  bool is_settled(const Deferred& deferred);
   void run_task(Task& task);
   void run_alone(Connection& connection, const Item& item);
   void hand_over(const std::shared_ptr<Connection>& connection, Record record);
   void pump(const std::shared_ptr<Connection>& connection);
   bool classify(Record& record, Item& item, ReplyBuffer& out);
   // Appends one framed reply. Returns the outcome.
-  Outcome append_reply(Connection& connection, const Item& item, ReplyBuffer& out, core::CommitTicket* ticket,
+  Outcome append_reply(Connection& connection, const Item& item, ReplyBuffer& out, core::Unsettled* unsettled,
                        Reply* slices);
   void send_ready(Connection& connection);
 
@@ -65,7 +69,7 @@ class Worker {
   ReplyBuffer ready_;     // replies that may leave now
   ReplyBuffer deferred_;  // replies that wait for the sync
   std::vector<Deferred> waiting_;
-  core::CommitTicket ticket_{};
+  core::Unsettled unsettled_;  // what the deferred replies wait for, in their order
   Clock::time_point now_{};
   std::uint64_t next_request_id_;
 };

@@ -58,7 +58,7 @@ class ToyProgram final : public Program {
       }
       case kCount:
         reply.out.u32(count.fetch_add(1) + 1);
-        if (call.ticket != nullptr) *call.ticket = core::CommitTicket{count.load()};
+        if (call.unsettled != nullptr) call.unsettled->ticket = core::CommitTicket{count.load()};
         return {};
       case kGate: {
         std::unique_lock lock(mutex);
@@ -121,7 +121,7 @@ class RpcServerTest : public testing::Test {
   void start(const ServerOptions& options = {}) {
     Service service{.programs = {&toy_},
                     .make_scope = [] { return std::make_unique<EmptyScope>(); },
-                    .settle = [this](core::CommitTicket) -> Status {
+                    .settle = [this](const core::Unsettled&) -> Status {
                       ++settled_;
                       if (store_failed_) return fail(Errc::kIo, "the disk is gone");
                       return {};
