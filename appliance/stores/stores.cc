@@ -14,10 +14,14 @@
 namespace stoa::appliance {
 namespace {
 
+constexpr std::uint64_t kZeroedLogBytes = 64u << 20;
+
 Result<std::unique_ptr<core::KvStore>> open_kv(const Config& config, const DataFolder& folder, bool create) {
   if (config.engine == "memory") return std::unique_ptr<core::KvStore>(std::make_unique<kv::MemoryKv>());
-  auto opened =
-      kv::open_rocks({.path = folder.meta(), .create = create, .block_cache_bytes = config.volume.block_cache_bytes});
+  auto opened = kv::open_rocks({.path = folder.meta(),
+                                .create = create,
+                                .block_cache_bytes = config.volume.block_cache_bytes,
+                                .zeroed_log_bytes = kZeroedLogBytes});
   if (!opened && opened.error().code == Errc::kNotFound) {
     return fail(Errc::kNotFound,
                 "there is no volume in " + folder.path + "; make one with stoa volume create, or start stoad there");

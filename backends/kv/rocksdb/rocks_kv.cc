@@ -10,7 +10,7 @@
 #include <array>
 #include <filesystem>
 
-#include "backends/kv/rocksdb/sized_logs.h"
+#include "backends/kv/rocksdb/log_files.h"
 
 namespace stoa::kv {
 namespace {
@@ -253,9 +253,13 @@ Result<std::unique_ptr<core::KvStore>> open_rocks(const RocksOptions& options) {
   if (!present && !options.create) return fail(Errc::kNotFound, "no metadata database in " + options.path);
 
   auto cache = rocksdb::NewLRUCache(options.block_cache_bytes);
-  std::unique_ptr<rocksdb::Env> env = env_with_sized_logs();
+  if (options.create) std::filesystem::create_directories(options.path, error);
   rocksdb::DBOptions db;
-  db.env = env.get();
+  std::unique_ptr<rocksdb::Env> env;
+  if (options.zeroed_log_bytes != 0) {
+    env = env_with_zeroed_logs(options.path, options.zeroed_log_bytes);
+    db.env = env.get();
+  }
   db.create_if_missing = options.create;
   db.create_missing_column_families = true;
   db.manual_wal_flush = true;  // the WAL leaves the process with sync(), for many commits at once
@@ -277,7 +281,6 @@ Result<std::unique_ptr<core::KvStore>> open_rocks(const RocksOptions& options) {
     const auto family = static_cast<Family>(i);
     descriptors.emplace_back(std::string(to_string(family)), family_options(family, options, cache));
   }
-  if (options.create) std::filesystem::create_directories(options.path, error);
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* opened = nullptr;
   const rocksdb::Status status = rocksdb::DB::Open(db, options.path, descriptors, &handles, &opened);

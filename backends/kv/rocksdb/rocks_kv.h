@@ -13,6 +13,7 @@ struct RocksOptions {
   bool create = false;                        // make the database when there is none
   std::uint64_t block_cache_bytes = 64u << 20;
   std::uint64_t write_buffer_bytes = 64u << 20;  // of all families together
+  std::uint64_t zeroed_log_bytes = 0;  // how much of each log file is zeroed ahead (log_files.h); 0: nothing
   std::uint64_t journal_bytes_max = 256u << 20;  // the oldest records beyond it are dropped
 };
 

@@ -1,0 +1,20 @@
+// The host's file system for RocksDB, except that log files are allocated and written with zeros before they are used.
+// An append to such a file changes no inode and no map of the host's file system, so that a sync writes the data and
+// nothing else: 98 us and 39 us of CPU here for a group of 11 KB, against 170 us and 67 us in a file that grows or is
+// only allocated. RocksDB's log reader skips the zeros behind the end; a log that is closed is cut to its length.
+#pragma once
+
+#include <rocksdb/env.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace stoa::kv {
+
+// For a database in `folder`, which exists. Keeps one file of `bytes` ready there, made by a thread of its own; what a
+// log needs beyond it, and all of it when there is no room for such files, is allocated as RocksDB does. To be kept
+// until the database is closed.
+std::unique_ptr<rocksdb::Env> env_with_zeroed_logs(const std::string& folder, std::uint64_t bytes);
+
+}  // namespace stoa::kv
