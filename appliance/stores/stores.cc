@@ -14,7 +14,7 @@
 namespace stoa::appliance {
 namespace {
 
-constexpr std::uint64_t kZeroedLogBytes = 64u << 20;
+constexpr std::uint64_t kZeroedLogBytes = 32u << 20;
 
 Result<std::unique_ptr<core::KvStore>> open_kv(const Config& config, const DataFolder& folder, bool create) {
   if (config.engine == "memory") return std::unique_ptr<core::KvStore>(std::make_unique<kv::MemoryKv>());

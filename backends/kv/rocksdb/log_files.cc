@@ -14,17 +14,17 @@ namespace {
 
 constexpr std::size_t kZerosBytes = 256u << 10;  // at once, so that a sync of the log in use waits for little
 
-// True: `path` is a new file of that many zeros, safe on disk. By way of the page cache, where a log's pages then are: an
-// append to a block that is on disk only would have to read it first.
+// Makes `path`, which may be there, a file of that many zeros, safe on disk. By way of the page cache, where a log's pages
+// then are: an append to a block that is on disk only would have to read it first.
 bool write_zeros(const std::string& path, std::uint64_t bytes, const std::stop_token& stop) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
   if (fd < 0) return false;
   const std::vector<char> zeros(kZerosBytes);
-  bool good = ::fallocate(fd, 0, 0, static_cast<off_t>(bytes)) == 0;
-  for (std::uint64_t at = 0; good && at < bytes; at += kZerosBytes) {
+  const auto size = static_cast<off_t>(bytes);
+  bool good = ::ftruncate(fd, size) == 0 && ::fallocate(fd, 0, 0, size) == 0;
+  for (off_t at = 0; good && at < size; at += static_cast<off_t>(kZerosBytes)) {
     good = !stop.stop_requested() &&
-           ::pwrite(fd, zeros.data(), kZerosBytes, static_cast<off_t>(at)) == static_cast<ssize_t>(kZerosBytes) &&
-           ::fdatasync(fd) == 0;
+           ::pwrite(fd, zeros.data(), kZerosBytes, at) == static_cast<ssize_t>(kZerosBytes) && ::fdatasync(fd) == 0;
   }
   good = good && ::fsync(fd) == 0;
   ::close(fd);
@@ -32,12 +32,22 @@ bool write_zeros(const std::string& path, std::uint64_t bytes, const std::stop_t
   return good;
 }
 
+// A log in a file that has all its blocks. Nothing is allocated for it, so that RocksDB does not cut it when it is closed.
+class ZeroedLog final : public rocksdb::FSWritableFileOwnerWrapper {
+ public:
+  using FSWritableFileOwnerWrapper::FSWritableFileOwnerWrapper;
+  void PrepareWrite(std::size_t, std::size_t, const rocksdb::IOOptions&, rocksdb::IODebugContext*) override {}
+};
+
+bool is_log(const std::string& path) { return path.ends_with(".log"); }
+
 class LogFiles final : public rocksdb::FileSystemWrapper {
  public:
   LogFiles(const std::shared_ptr<rocksdb::FileSystem>& host, const std::string& folder, std::uint64_t bytes)
-      : FileSystemWrapper(host), spare_(folder + "/SPARE"), bytes_(bytes / kZerosBytes * kZerosBytes) {
+      : FileSystemWrapper(host), spare_(folder + "/SPARE"), unfinished_(folder + "/SPARE.new"),
+        bytes_(bytes / kZerosBytes * kZerosBytes) {
     // A spare file of an earlier run may hold records: a power cut can undo that it was made a log, and keep what was
-    // written to it. Its place is taken by a new one.
+    // written to it.
     ready_ = write_zeros(spare_, bytes_, {});
     maker_ = std::jthread([this](const std::stop_token& stop) { make_spares(stop); });
   }
@@ -45,45 +55,58 @@ class LogFiles final : public rocksdb::FileSystemWrapper {
     maker_.request_stop();
     if (maker_.joinable()) maker_.join();
     ::unlink(spare_.c_str());
+    ::unlink(unfinished_.c_str());
   }
   const char* Name() const override { return "stoa.LogFiles"; }
 
   rocksdb::IOStatus NewWritableFile(const std::string& path, const rocksdb::FileOptions& options,
                                     std::unique_ptr<rocksdb::FSWritableFile>* result,
                                     rocksdb::IODebugContext* debug) override {
-    if (path.ends_with(".log")) {
+    if (!is_log(path)) return target()->NewWritableFile(path, options, result, debug);
+    const std::lock_guard lock(mutex_);
+    if (!ready_) return target()->NewWritableFile(path, options, result, debug);
+    std::unique_ptr<rocksdb::FSWritableFile> file;
+    const rocksdb::IOStatus reused = target()->ReuseWritableFile(path, spare_, options, &file, debug);
+    if (!reused.ok()) return reused;
+    ready_ = false;
+    wanted_.notify_one();
+    *result = std::make_unique<ZeroedLog>(std::move(file));
+    return reused;
+  }
+
+  // What was a log becomes the next spare file: its blocks are allocated, its pages in memory.
+  rocksdb::IOStatus DeleteFile(const std::string& path, const rocksdb::IOOptions& options,
+                               rocksdb::IODebugContext* debug) override {
+    if (is_log(path)) {
       const std::lock_guard lock(mutex_);
-      if (ready_) {
-        ready_ = false;
-        wanted_.notify_one();
-        // The log is cut to its length when it is closed, also where RocksDB allocated nothing itself.
-        rocksdb::FileOptions sized = options;
-        sized.fallocate_with_keep_size = false;
-        const rocksdb::IOStatus reused = target()->ReuseWritableFile(path, spare_, sized, result, debug);
-        if (reused.ok()) return reused;
+      if (!making_ && ::access(unfinished_.c_str(), F_OK) != 0) {
+        return target()->RenameFile(path, unfinished_, options, debug);
       }
     }
-    return target()->NewWritableFile(path, options, result, debug);
+    return target()->DeleteFile(path, options, debug);
   }
 
  private:
   void make_spares(const std::stop_token& stop) {
-    const std::string unfinished = spare_ + ".new";
     std::unique_lock lock(mutex_);
     while (wanted_.wait(lock, stop, [this] { return !ready_; })) {
+      making_ = true;
       lock.unlock();
-      const bool made = write_zeros(unfinished, bytes_, stop) && ::rename(unfinished.c_str(), spare_.c_str()) == 0;
+      const bool made = write_zeros(unfinished_, bytes_, stop) && ::rename(unfinished_.c_str(), spare_.c_str()) == 0;
       lock.lock();
-      if (!made) return;  // for want of room: logs grow as they are written
+      making_ = false;
+      if (!made) return;  // for want of room: from now on logs are made as RocksDB makes them
       ready_ = true;
     }
   }
 
   const std::string spare_;
+  const std::string unfinished_;
   const std::uint64_t bytes_;
-  std::mutex mutex_;  // guards ready_, and that spare_ is taken once
+  std::mutex mutex_;  // guards what follows
   std::condition_variable_any wanted_;
-  bool ready_ = false;
+  bool ready_ = false;   // spare_ is there
+  bool making_ = false;  // unfinished_ is being zeroed
   std::jthread maker_;
 };
 

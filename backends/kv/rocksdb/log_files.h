@@ -1,7 +1,8 @@
 // The host's file system for RocksDB, except that log files are allocated and written with zeros before they are used.
 // An append to such a file changes no inode and no map of the host's file system, so that a sync writes the data and
 // nothing else: 98 us and 39 us of CPU here for a group of 11 KB, against 170 us and 67 us in a file that grows or is
-// only allocated. RocksDB's log reader skips the zeros behind the end; a log that is closed is cut to its length.
+// only allocated. RocksDB's log reader skips the zeros behind the end. Logs that are done with are zeroed again for the
+// next, so that their blocks and pages go round.
 #pragma once
 
 #include <rocksdb/env.h>

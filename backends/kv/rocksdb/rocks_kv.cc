@@ -265,7 +265,7 @@ Result<std::unique_ptr<core::KvStore>> open_rocks(const RocksOptions& options) {
   db.manual_wal_flush = true;  // the WAL leaves the process with sync(), for many commits at once
   db.write_buffer_manager = std::make_shared<rocksdb::WriteBufferManager>(options.write_buffer_bytes);
   db.max_background_jobs = 2;
-  db.max_total_wal_size = 256u << 20;
+  db.max_total_wal_size = 128u << 20;
   db.bytes_per_sync = 1u << 20;
   db.keep_log_file_num = 4;
   db.max_log_file_size = 4u << 20;
