@@ -45,7 +45,7 @@ Status stage_consume(Tree& tree, MetaTxn& txn, const NodeRef& dir, const NodeRef
   if (!link->valid()) return fail(Errc::kCorrupt, "the upload has no name");
   std::string_view raw = link->key().substr(link_prefix.size());
   raw.remove_suffix(1);
-  STOA_TRY(entry, find_form(tree, parent->id, raw, true));
+  STOA_TRY(entry, find_form(tree, *parent, raw, true));
   Inode parent_next = parent->record;
   STOA_CHECK_OK(txn.remove_entry(parent, parent_next, raw, entry));
   STOA_CHECK_OK(txn.delete_inode(dir));

@@ -19,7 +19,7 @@ Result<Made> create_locked(Tree& tree, const OpContext& ctx, const CreateRequest
   NodeLocks locks({dir});
   STOA_CHECK_OK(require_directory(*dir));
   STOA_CHECK_OK(require(ctx, dir->record, kMayExecute));
-  STOA_TRY(entry, find_posix(tree, dir->id, req.name));
+  STOA_TRY(entry, find_posix(tree, *dir, req.name));
   if (entry.record.exists()) {
     if (req.mode == CreateMode::kGuarded) return fail(Errc::kExists);
     if (entry.directory()) return fail(req.mode == CreateMode::kUnchecked ? Errc::kIsDirectory : Errc::kExists);

@@ -15,7 +15,7 @@ Result<FoundObject> find_object(Tree& tree, const OpContext& ctx, FileId root, c
       if (dir->deleted) continue;
       STOA_CHECK_OK(require_directory(*dir));
       STOA_CHECK_OK(require(ctx, dir->record, kMayExecute));
-      STOA_TRY(entry, find_form(tree, dir->id, parts.last, false));
+      STOA_TRY(entry, find_form(tree, *dir, parts.last, false));
       found.entry = entry;
     }
     if (!found.entry.exists()) return found;

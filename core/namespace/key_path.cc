@@ -11,7 +11,7 @@ Result<EntryRecord> find_directory(Tree& tree, const OpContext& ctx, const NodeR
   const std::shared_lock lock(dir->lock);
   STOA_CHECK_OK(require_directory(*dir));
   STOA_CHECK_OK(require(ctx, dir->record, kMayExecute));
-  return find_form(tree, dir->id, raw, true);
+  return find_form(tree, *dir, raw, true);
 }
 
 // One implied directory; an existing one is as good. The result is its id.
@@ -24,7 +24,7 @@ Result<FileId> make_one(Tree& tree, const OpContext& ctx, const NodeRef& dir, st
   return run_mutation(tree, applied, files, [&](CommitTicket&) -> Result<FileId> {
     const NodeLocks locks({dir});
     STOA_CHECK_OK(require_directory(*dir));
-    STOA_TRY(present, find_form(tree, dir->id, raw, true));
+    STOA_TRY(present, find_form(tree, *dir, raw, true));
     if (present.exists()) return present.id;
     STOA_CHECK_OK(require(ctx, dir->record, kMayWrite | kMayExecute));
     MetaTxn txn(tree, ctx);
@@ -51,7 +51,7 @@ Status remove_implied(Tree& tree, const OpContext& ctx, const NodeRef& parent, s
     const NodeLocks locks({parent, victim});
     STOA_CHECK_OK(require_directory(*parent));
     STOA_CHECK_OK(require_directory(*victim));
-    STOA_TRY(again, find_form(tree, parent->id, raw, true));
+    STOA_TRY(again, find_form(tree, *parent, raw, true));
     if (again.id != entry.id) return fail(Errc::kNotFound);
     if (!victim->record.has(kImpliedByKey) || victim->record.entries != 0) return fail(Errc::kNotEmpty);
     MetaTxn txn(tree, ctx);

@@ -12,7 +12,7 @@ Result<CreateReply> link_locked(Tree& tree, const OpContext& ctx, const LinkRequ
   if (node->record.is_directory()) return fail(Errc::kIsDirectory);
   STOA_CHECK_OK(require_directory(*dir));
   STOA_CHECK_OK(require(ctx, dir->record, kMayExecute));
-  STOA_TRY(entry, find_posix(tree, dir->id, req.name));
+  STOA_TRY(entry, find_posix(tree, *dir, req.name));
   if (entry.record.exists()) return fail(Errc::kExists);
   STOA_CHECK_OK(require(ctx, dir->record, kMayWrite));
   if (node->record.links >= kLinksMax) return fail(Errc::kTooManyLinks);

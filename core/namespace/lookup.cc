@@ -18,7 +18,7 @@ Result<LookupReply> lookup(Tree& tree, const OpContext& ctx, const LookupRequest
     if (req.name == "..") {
       found = parent->record.home;
     } else {
-      STOA_TRY(entry, find_posix(tree, req.parent, req.name));
+      STOA_TRY(entry, find_posix(tree, *parent, req.name));
       if (!entry.record.exists()) return fail(Errc::kNotFound);
       found = entry.record.id;
     }

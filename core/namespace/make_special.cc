@@ -12,7 +12,7 @@ Result<CreateReply> make_locked(Tree& tree, const OpContext& ctx, std::string_vi
   const NodeLocks locks({dir});
   STOA_CHECK_OK(require_directory(*dir));
   STOA_CHECK_OK(require(ctx, dir->record, kMayExecute));
-  STOA_TRY(entry, find_posix(tree, dir->id, name));
+  STOA_TRY(entry, find_posix(tree, *dir, name));
   if (entry.record.exists()) return fail(Errc::kExists);
   STOA_CHECK_OK(require(ctx, dir->record, kMayWrite));
 

@@ -54,7 +54,7 @@ Status MetaTxn::insert_entry(const NodeRef& dir, Inode& dir_next, std::string_vi
   const bool directory = type == FileType::kDirectory;
   EntryRecord record{.id = id, .type = type, .flags = 0, .cookie = dir_next.next_cookie++};
   // The other form of the name: whichever is the file has to step aside for POSIX doors.
-  STOA_TRY(other, find_form(tree_, dir->id, raw, !directory));
+  STOA_TRY(other, find_form(tree_, *dir, raw, !directory));
   if (other.exists() && directory) {
     other.flags |= kShadowed;
     set_entry(dir->id, raw, false, other);
@@ -79,7 +79,7 @@ Status MetaTxn::remove_entry(const NodeRef& dir, Inode& dir_next, std::string_vi
   batch_.remove(Family::kCookie, keys::cookie_key(dir->id, record.cookie));
   batch_.remove(Family::kLink, keys::link_key(record.id, dir->id, keys::stored_name(raw, directory)));
   if (directory) {
-    STOA_TRY(file, find_form(tree_, dir->id, raw, false));
+    STOA_TRY(file, find_form(tree_, *dir, raw, false));
     if (file.exists()) {
       file.flags &= static_cast<std::uint8_t>(~kShadowed);
       set_entry(dir->id, raw, false, file);

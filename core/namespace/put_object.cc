@@ -108,7 +108,7 @@ Result<PutKeyReply> put_object(Tree& tree, const OpContext& ctx, const PutObject
           changed = true;
           return PutKeyReply{};
         }
-        STOA_TRY(entry, find_form(tree, found->dir->id, parts.last, false));
+        STOA_TRY(entry, find_form(tree, *found->dir, parts.last, false));
         if (entry != found->entry || (found->node != nullptr && found->node->deleted)) {
           changed = true;
           return PutKeyReply{};

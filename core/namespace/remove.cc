@@ -18,7 +18,7 @@ Result<RemoveReply> with_victim(Tree& tree, const OpContext& ctx, const RemoveRe
       const std::shared_lock lock(dir->lock);
       STOA_CHECK_OK(require_directory(*dir));
       STOA_CHECK_OK(require(ctx, dir->record, kMayExecute));
-      STOA_TRY(entry, find_posix(tree, dir->id, req.name));
+      STOA_TRY(entry, find_posix(tree, *dir, req.name));
       if (!entry.record.exists()) return fail(Errc::kNotFound);
       victim_id = entry.record.id;
     }
@@ -32,7 +32,7 @@ Result<RemoveReply> with_victim(Tree& tree, const OpContext& ctx, const RemoveRe
     auto reply = run_mutation(tree, ctx, files, [&](CommitTicket& ticket) -> Result<RemoveReply> {
       const NodeLocks locks({dir, *victim});
       STOA_CHECK_OK(require_directory(*dir));
-      STOA_TRY(entry, find_posix(tree, dir->id, req.name));
+      STOA_TRY(entry, find_posix(tree, *dir, req.name));
       if (entry.record.id != victim_id) {
         changed = true;
         return RemoveReply{};

@@ -8,7 +8,7 @@ namespace stoa::core {
 Status stage_remove_directory(Tree& tree, MetaTxn& txn, const NodeRef& parent, const NodeRef& victim) {
   if (victim->record.entries > 1) return fail(Errc::kNotEmpty);
   if (victim->record.entries == 1) {
-    STOA_TRY(marker, find_form(tree, victim->id, "", false));
+    STOA_TRY(marker, find_form(tree, *victim, "", false));
     if (!marker.exists()) return fail(Errc::kNotEmpty);
     // Nobody can lock the marker without coming through its directory, which is locked; its id is higher only by chance,
     // so it is not waited for.

@@ -22,7 +22,7 @@ Result<RemoveKeyReply> remove_key(Tree& tree, const OpContext& ctx, const Remove
     bool changed = false;
     auto reply = run_mutation(tree, ctx, files, [&](CommitTicket& ticket) -> Result<RemoveKeyReply> {
       const NodeLocks locks({found->dir, found->node});
-      STOA_TRY(entry, find_form(tree, found->dir->id, parts.last, false));
+      STOA_TRY(entry, find_form(tree, *found->dir, parts.last, false));
       if (found->dir->deleted || entry != found->entry || found->node->deleted) {
         changed = true;
         return RemoveKeyReply{};

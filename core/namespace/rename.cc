@@ -22,7 +22,7 @@ Result<Parties> look(Tree& tree, const OpContext& ctx, const RenameRequest& req)
     const std::shared_lock lock(from_dir->lock);
     STOA_CHECK_OK(require_directory(*from_dir));
     STOA_CHECK_OK(require(ctx, from_dir->record, kMayExecute));
-    STOA_TRY(entry, find_posix(tree, from_dir->id, req.from_name));
+    STOA_TRY(entry, find_posix(tree, *from_dir, req.from_name));
     if (!entry.record.exists()) return fail(Errc::kNotFound);
     p.from = entry;
   }
@@ -30,7 +30,7 @@ Result<Parties> look(Tree& tree, const OpContext& ctx, const RenameRequest& req)
     const std::shared_lock lock(to_dir->lock);
     STOA_CHECK_OK(require_directory(*to_dir));
     STOA_CHECK_OK(require(ctx, to_dir->record, kMayExecute));
-    STOA_TRY(entry, find_posix(tree, to_dir->id, req.to_name));
+    STOA_TRY(entry, find_posix(tree, *to_dir, req.to_name));
     p.to = entry;
   }
   STOA_TRY(moved, tree.nodes.get(p.from.record.id));
@@ -144,8 +144,8 @@ Result<RenameReply> rename(Tree& tree, const OpContext& ctx, const RenameRequest
       const NodeLocks locks({p.from_dir, p.to_dir, p.moved, p.replaced});
       STOA_CHECK_OK(require_directory(*p.from_dir));
       STOA_CHECK_OK(require_directory(*p.to_dir));
-      STOA_TRY(from, find_posix(tree, p.from_dir->id, req.from_name));
-      STOA_TRY(to, find_posix(tree, p.to_dir->id, req.to_name));
+      STOA_TRY(from, find_posix(tree, *p.from_dir, req.from_name));
+      STOA_TRY(to, find_posix(tree, *p.to_dir, req.to_name));
       if (from.record != p.from.record || to.record != p.to.record) {
         changed = true;
         return RenameReply{};

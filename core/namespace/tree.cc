@@ -8,6 +8,7 @@
 namespace stoa::core {
 namespace {
 constexpr std::uint64_t kIdsReservedAtOnce = 65536;
+constexpr std::uint32_t kLinksOfLeafDirectory = 2;  // its name and its ".": no subdirectory's ".."
 }
 
 Tree::Tree(KvStore& kv_store, BlobStore& blob_store, MetricRegistry& registry, const VolumeOptions& volume_options,
@@ -59,8 +60,9 @@ void NodeLocks::release() {
   }
 }
 
-Result<EntryRecord> find_form(Tree& tree, FileId dir, std::string_view raw, bool directory) {
-  std::string key = keys::id_name(dir, raw);
+Result<EntryRecord> find_form(Tree& tree, const Node& dir, std::string_view raw, bool directory) {
+  if (directory && dir.record.is_directory() && dir.record.links <= kLinksOfLeafDirectory) return EntryRecord{};
+  std::string key = keys::id_name(dir.id, raw);
   if (directory) key += '/';
   if (const auto cached = tree.entries.find(key)) return *cached;
   std::string value;
@@ -94,9 +96,9 @@ Result<FoundEntry> find_long(Tree& tree, FileId dir, const PosixName& name) {
 
 }  // namespace
 
-Result<FoundEntry> find_posix(Tree& tree, FileId dir, std::string_view name) {
+Result<FoundEntry> find_posix(Tree& tree, const Node& dir, std::string_view name) {
   STOA_TRY(parsed, parse_posix_name(name));
-  if (parsed.long_prefix) return find_long(tree, dir, parsed);
+  if (parsed.long_prefix) return find_long(tree, dir.id, parsed);
   if (parsed.file_beside_directory) {
     STOA_TRY(record, find_form(tree, dir, parsed.raw, false));
     if (!record.shadowed()) return fail(Errc::kNotFound);

@@ -75,9 +75,9 @@ struct FoundEntry {
 
 // All of these want the directory's lock held, shared or exclusive.
 // The entry of one exact form: `raw` as a file, or as a directory.
-Result<EntryRecord> find_form(Tree& tree, FileId dir, std::string_view raw, bool directory);
+Result<EntryRecord> find_form(Tree& tree, const Node& dir, std::string_view raw, bool directory);
 // The entry that a POSIX door means by `name`. Not found: raw is what a new entry of that name would be stored as.
-Result<FoundEntry> find_posix(Tree& tree, FileId dir, std::string_view name);
+Result<FoundEntry> find_posix(Tree& tree, const Node& dir, std::string_view name);
 
 // kStale when the file is gone, kNotDirectory when it is no directory. The node is locked by the caller.
 Status require_live(const Node& node);

@@ -105,6 +105,8 @@ class Connection {
     std::atomic<std::uint32_t> left_{0};
   };
   std::array<SlowCalls, kWeights> slow{};
+  // Calls in a row that came one by one, each after the reply to the one before. Of whoever holds the receive side.
+  std::uint32_t lone_calls = 0;
 
   // --- life ----------------------------------------------------------------------------------------------------------
   std::atomic<bool> closed{false};        // no longer in the server's table

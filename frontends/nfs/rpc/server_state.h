@@ -62,6 +62,7 @@ struct ServerState {
 
   std::atomic<bool> stopping{false};
   std::atomic<bool> draining{false};
+  std::atomic<bool> looking_out{false};     // a worker polls for the next call of its client
   std::atomic<std::uint32_t> busy{0};       // workers that are not asleep
   std::atomic<std::uint32_t> in_flight{0};  // calls handed over
   std::atomic<std::uint64_t> output_bytes{0};

@@ -44,6 +44,7 @@ class Worker {
   void handle_input(const std::shared_ptr<Connection>& connection);
   // Runs all records_; `holds`: we hold the receive side and may release it early. Returns whether we still hold it.
   bool run_batch(const std::shared_ptr<Connection>& connection, bool holds, bool may_release);
+  bool look_out_for(Connection& connection);
   // Fills items_; replies to what is no call of ours. False: the peer does not speak RPC.
   bool decode_batch();
   void choose_elsewhere(Connection& connection);
