@@ -32,6 +32,7 @@ class NoBlobs final : public BlobStore {
   Space space() const override { return {std::uint64_t{1} << 40, std::uint64_t{1} << 40}; }
   std::vector<DirectoryHealth> health() const override { return {}; }
   void for_each(const std::function<void(BlobId)>&) const override {}
+  bool holds(BlobId) const override { return false; }
 
  private:
   static std::unexpected<Error> none() { return fail(Errc::kNotSupported, "no blobs here"); }

@@ -67,6 +67,8 @@ class BlobStore {
 
   // Every blob that takes space now, in any order, for the verifier.
   virtual void for_each(const std::function<void(BlobId)>& visit) const = 0;
+  // Whether for_each would visit it now.
+  virtual bool holds(BlobId blob) const = 0;
 };
 
 }  // namespace stoa::core

@@ -56,6 +56,7 @@ std::uint64_t estimate_allocated(const Layout& layout, std::uint64_t size) {
 }
 
 Result<BlobId> reserve_blob(Tree& tree, std::uint64_t bytes) {
+  const std::shared_lock birth(tree.data->births);
   STOA_TRY(blob, tree.blobs.reserve(bytes));
   tree.data->track(blob);
   return blob;

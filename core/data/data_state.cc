@@ -29,12 +29,13 @@ DataState::~DataState() = default;
 
 void DataState::track(BlobId blob) {
   const std::lock_guard lock(blobs_mutex_);
-  uncommitted_.insert(blob);
+  ++tracked_[blob];
 }
 
-void DataState::committed(BlobId blob) {
+void DataState::untrack(BlobId blob) {
   const std::lock_guard lock(blobs_mutex_);
-  uncommitted_.erase(blob);
+  const auto it = tracked_.find(blob);
+  if (it != tracked_.end() && --it->second == 0) tracked_.erase(it);
 }
 
 void DataState::abandon(BlobId blob) {
@@ -47,9 +48,9 @@ std::vector<BlobId> DataState::take_abandoned() {
   return std::exchange(abandoned_, {});
 }
 
-bool DataState::uncommitted(BlobId blob) const {
+bool DataState::tracked(BlobId blob) const {
   const std::lock_guard lock(blobs_mutex_);
-  return uncommitted_.contains(blob);
+  return tracked_.contains(blob);
 }
 
 bool DataState::add_damage(const Damage& damage) {

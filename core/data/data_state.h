@@ -7,10 +7,10 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "base/metrics.h"
+#include "base/rw_lock.h"
 #include "core/data/blob_pins.h"
 #include "core/data/verified_table.h"
 #include "core/inode/node.h"
@@ -39,13 +39,17 @@ class DataState {
   std::mutex lazy_mutex;  // guards lazy
   std::vector<NodeRef> lazy;
 
-  // Blobs that were reserved and are in no committed layout yet.
+  // Held shared while a blob comes into being, from before the store holds it until it is tracked. The verifier waits here
+  // for those under way, and lets none begin while it looks at one blob.
+  RwLock births;
+  // Blobs that no record names, and that are not lost: reserved and in no committed layout yet, or being freed. The place of
+  // a freed blob may have been reserved again before untrack() tells of its end: what counts is how often it is tracked.
   void track(BlobId blob);
-  void committed(BlobId blob);   // a layout names it now
+  void untrack(BlobId blob);  // a layout names it now, or the store has released it; nothing when it is not tracked
   // Nobody will commit it: the next round of gc releases it once it is not pinned.
   void abandon(BlobId blob);
   std::vector<BlobId> take_abandoned();
-  bool uncommitted(BlobId blob) const;
+  bool tracked(BlobId blob) const;
 
   // Set when something may have come into the gc queue.
   std::atomic<bool> garbage{true};
@@ -67,7 +71,7 @@ class DataState {
 
  private:
   mutable std::mutex blobs_mutex_;  // guards the two below
-  std::unordered_set<BlobId> uncommitted_;
+  std::unordered_map<BlobId, std::uint32_t> tracked_;
   std::vector<BlobId> abandoned_;
   mutable std::mutex damage_mutex_;  // guards damage_
   std::vector<Damage> damage_;

@@ -30,7 +30,7 @@ void release(Tree& tree, BlobId blob) {
                 {{"blob", static_cast<std::uint64_t>(blob)}, {"error", describe(released.error())}});
     return;
   }
-  tree.data->committed(blob);
+  tree.data->untrack(blob);
   tree.data->released_blobs.add();
 }
 

@@ -3,7 +3,6 @@
 #include "base/log.h"
 #include "core/data/content.h"
 #include "core/data/data_state.h"
-#include "core/data/file_view.h"
 #include "core/data/flush.h"
 #include "core/data/gc.h"
 #include "core/data/open_files.h"
@@ -138,32 +137,10 @@ Status scrub_all(Tree& tree, const std::function<bool()>& stop) {
     // The walk sees the past; the file is looked at as it is now.
     const auto node = tree.nodes.get(id);
     if (!node) continue;
-    std::uint64_t size = 0;
-    for (std::uint64_t at = 0; at == 0 || (at < size && !pace.stopped()); at += kSumRowBytes) {
-      const std::shared_lock gate((*node)->data_gate);
-      std::vector<Piece> pieces;
-      BlobPins::Hold hold;
-      {
-        const std::shared_lock lock((*node)->lock);
-        const Inode& record = (*node)->record;
-        if ((*node)->deleted) break;
-        size = record.size;
-        if (reads_inline(**node)) {
-          (void)load_inline(tree, id);  // tells of damage by itself
-          break;
-        }
-        if (!record.has(kChecksummed) || at >= size) break;
-        pieces = record.layout.map(at, std::min(kSumRowBytes, size - at));
-        hold = BlobPins::hold(tree.data->pins, pieces);
-      }
-      const Status good = verify_again(tree, id, pieces);
-      if (!good && good.error().code != Errc::kCorrupt) {
-        report_damage(tree, id, at, std::min(kSumRowBytes, size - at));  // a disk that cannot read it
-      }
-      for (const Piece& piece : pieces) {
-        if (!piece.hole()) pace.spent(piece.length);
-      }
-    }
+    verify_file(tree, *node, [&](std::uint64_t bytes) {
+      pace.spent(bytes);
+      return !pace.stopped();
+    });
   }
   return it->status();
 }

@@ -3,7 +3,9 @@
 #include "base/crc32c.h"
 #include "base/log.h"
 #include "core/data/block_sums.h"
+#include "core/data/content.h"
 #include "core/data/data_state.h"
+#include "core/data/file_view.h"
 
 namespace stoa::core {
 namespace {
@@ -66,7 +68,35 @@ Status verify(Tree& tree, FileId id, std::span<const Piece> pieces, bool again) 
 }  // namespace
 
 Status verify_pieces(Tree& tree, FileId id, std::span<const Piece> pieces) { return verify(tree, id, pieces, false); }
-Status verify_again(Tree& tree, FileId id, std::span<const Piece> pieces) { return verify(tree, id, pieces, true); }
+
+bool verify_file(Tree& tree, const NodeRef& node, const std::function<bool(std::uint64_t bytes)>& go_on) {
+  bool sound = true;
+  bool more = true;
+  for (std::uint64_t at = 0; more; at += kSumRowBytes) {
+    // As a reader: nothing of these pieces is rearranged, or freed and written by another file, under the comparison.
+    const std::shared_lock gate(node->data_gate);
+    std::vector<Piece> pieces;
+    std::uint64_t length = 0;
+    BlobPins::Hold hold;
+    {
+      const std::shared_lock lock(node->lock);
+      const Inode& record = node->record;
+      if (node->deleted) break;
+      if (reads_inline(*node)) return load_inline(tree, node->id).has_value();  // tells of damage by itself
+      if (!record.has(kChecksummed) || at >= record.size) break;
+      length = std::min(kSumRowBytes, record.size - at);
+      pieces = record.layout.map(at, length);
+      hold = BlobPins::hold(tree.data->pins, pieces);
+    }
+    const Status good = verify(tree, node->id, pieces, true);
+    if (!good && good.error().code != Errc::kCorrupt) report_damage(tree, node->id, at, length);  // a disk cannot read it
+    sound = sound && good.has_value();
+    std::uint64_t read = 0;
+    for (const Piece& piece : pieces) read += piece.hole() ? 0 : piece.length;
+    more = go_on(read);
+  }
+  return sound;
+}
 
 void report_damage(Tree& tree, FileId id, std::uint64_t offset, std::uint64_t length) {
   tree.data->damaged_blocks.add();

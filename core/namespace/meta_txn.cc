@@ -144,7 +144,7 @@ Result<CommitTicket> MetaTxn::commit() {
   committed_ = true;
   for (const BlobReference& reference : references_) {
     if (reference.delta > 0) {
-      tree_.data->committed(reference.blob);
+      tree_.data->untrack(reference.blob);
     } else {
       tree_.data->garbage.store(true, std::memory_order_release);
     }

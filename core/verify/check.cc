@@ -87,7 +87,7 @@ class Checker {
         }
         end = extent.end();
       }
-      if (options_.read_data && inode->has(kChecksummed)) STOA_CHECK_OK(check_data(*inode));
+      if (options_.read_data && inode->has(kChecksummed)) STOA_CHECK_OK(check_data(id));
       if (inode->has(kContentInline)) STOA_CHECK_OK(check_inline(id));
       return {};
     });
@@ -101,15 +101,13 @@ class Checker {
     return {};
   }
 
-  Status check_data(const Inode& inode) {
-    // In pieces, so that a huge file does not need a huge list; each damaged block is told by verify_again().
-    const Status good = verify_again(tree_, inode.id, inode.layout.map(0, inode.size));
-    if (good) return {};
-    if (good.error().code != Errc::kCorrupt) return fail(good.error());
-    // Rewritten or removed since the picture was taken: then the sums are other ones, too.
-    const auto live = load_inode(tree_.kv, inode.id);
-    if (!live || live->data_version != inode.data_version) return {};
-    problem(number(inode.id) + ": stored bytes do not match their checksums");
+  Status check_data(FileId id) {
+    // Sums and bytes are of now, not of the picture: so is the file that they are compared for.
+    const auto node = tree_.nodes.get(id);
+    if (!node) return node.error().code == Errc::kStale ? Status{} : fail(node.error());
+    if (!verify_file(tree_, *node, [](std::uint64_t) { return true; })) {
+      problem(number(id) + ": stored bytes cannot be read or do not match their checksums");
+    }
     return {};
   }
 
@@ -295,45 +293,51 @@ class Checker {
       known[blob] = false;
       return {};
     }));
-    // What the store keeps: no blob that nobody names, none that is named and gone.
+    // What the store keeps: no blob that nobody names, none that is named and gone. The store is of now, the names are of the
+    // picture: what differs is looked at again.
     std::vector<BlobId> unnamed;
     tree_.blobs.for_each([&](BlobId blob) {
       if (known.erase(blob) == 0) unnamed.push_back(blob);
     });
-    // Of these, what was being taken up or released meanwhile is no loss: it has a name now, or is gone at a second look.
-    std::unordered_map<BlobId, bool> suspects;
     for (const BlobId blob : unnamed) {
-      if (tree_.data->uncommitted(blob)) continue;
-      STOA_TRY(named_now, recorded_now(blob));
-      if (!named_now) suspects[blob] = false;
-    }
-    if (!suspects.empty()) {
-      tree_.blobs.for_each([&](BlobId blob) {
-        if (const auto it = suspects.find(blob); it != suspects.end()) it->second = true;
-      });
-    }
-    for (const auto& [blob, still_there] : suspects) {
-      if (!still_there || tree_.data->uncommitted(blob)) continue;
-      STOA_TRY(named_now, recorded_now(blob));
-      if (named_now) continue;
-      problem("blob " + std::to_string(static_cast<std::uint64_t>(blob)) + ": takes space, and nothing names it");
+      STOA_TRY(lost, is_lost(blob));
+      if (lost) problem("blob " + std::to_string(static_cast<std::uint64_t>(blob)) + ": takes space, and nothing names it");
     }
     for (const auto& [blob, in_use] : known) {
       // A blob of the gc queue may have been freed just before a crash.
       if (!in_use) continue;
-      STOA_TRY(named_now, recorded_now(blob));  // else it was freed since the picture was taken
-      if (named_now) problem("blob " + std::to_string(static_cast<std::uint64_t>(blob)) + ": missing in the blob store");
+      STOA_TRY(missing, is_missing(blob));
+      if (missing) problem("blob " + std::to_string(static_cast<std::uint64_t>(blob)) + ": missing in the blob store");
     }
     return {};
   }
 
-  // Whether the volume names the blob now: what the store keeps is of now, not of the picture.
-  Result<bool> recorded_now(BlobId blob) {
-    const std::string key = keys::be64(static_cast<std::uint64_t>(blob));
+  // Whether the store holds the blob, and nobody will ever free it. As long as no blob comes into being, the life of each
+  // goes one way: tracked until its commit, named, tracked again while it is freed, gone. So one that is in none of these
+  // states, asked for in this order, and still there at the end, is in none at all.
+  Result<bool> is_lost(BlobId blob) {
+    if (tree_.data->tracked(blob)) return false;
+    const std::lock_guard births(tree_.data->births);
+    if (tree_.data->tracked(blob)) return false;
+    const auto picture = tree_.kv.snapshot();
+    for (const Family family : {Family::kBlob, Family::kGc}) {
+      STOA_TRY(named, has_record(*picture, family, blob));
+      if (named) return false;
+    }
+    if (tree_.data->tracked(blob)) return false;
+    return tree_.blobs.holds(blob);
+  }
+
+  // Whether files use the blob, and the store does not hold it.
+  Result<bool> is_missing(BlobId blob) {
+    const std::lock_guard births(tree_.data->births);
+    if (tree_.blobs.holds(blob)) return false;
+    return has_record(tree_.kv, Family::kBlob, blob);
+  }
+
+  static Result<bool> has_record(KvReader& kv, Family family, BlobId blob) {
     std::string value;
-    STOA_TRY(used, tree_.kv.get(Family::kBlob, key, &value));
-    if (used) return true;
-    return tree_.kv.get(Family::kGc, key, &value);
+    return kv.get(family, keys::be64(static_cast<std::uint64_t>(blob)), &value);
   }
 
   Status find_orphans(Family family, std::string_view what) {

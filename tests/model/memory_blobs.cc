@@ -147,4 +147,9 @@ void MemoryBlobs::for_each(const std::function<void(BlobId)>& visit) const {
   for (const BlobId id : ids) visit(id);
 }
 
+bool MemoryBlobs::holds(BlobId blob) const {
+  const std::lock_guard lock(mutex_);
+  return blobs_.contains(blob);
+}
+
 }  // namespace stoa::model

@@ -28,6 +28,7 @@ class MemoryBlobs final : public core::BlobStore {
   Space space() const override;
   std::vector<DirectoryHealth> health() const override;
   void for_each(const std::function<void(core::BlobId)>& visit) const override;
+  bool holds(core::BlobId blob) const override;
 
  private:
   struct Blob {

@@ -62,6 +62,7 @@ class Store final : public LocalBlobStore {
   Space space() const override;
   std::vector<DirectoryHealth> health() const override;
   void for_each(const std::function<void(BlobId)>& visit) const override;
+  bool holds(BlobId blob) const override;
 
  private:
   HostFile::Environment environment(DataDirectory& directory) {
@@ -487,6 +488,15 @@ void Store::for_each(const std::function<void(BlobId)>& visit) const {
     });
     if (!listed) log_error("blob", "own files could not be listed", {{"error", describe(listed.error())}});
   }
+}
+
+bool Store::holds(BlobId blob) const {
+  const auto name = name_of(blob);
+  if (!name) return false;
+  DataDirectory& directory = *directories_[name->directory];
+  if (name->kind == BlobKind::kOwn) return ::access(directory.own_path(name->number).c_str(), F_OK) == 0;
+  const std::lock_guard lock(directory.mutex);
+  return directory.slots.taken({name->size_class, name->number, name->slot});
 }
 
 }  // namespace

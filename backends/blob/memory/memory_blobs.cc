@@ -122,4 +122,9 @@ void MemoryBlobs::for_each(const std::function<void(BlobId)>& visit) const {
   for (const auto& [id, blob] : blobs_) visit(id);
 }
 
+bool MemoryBlobs::holds(BlobId blob) const {
+  const std::lock_guard lock(mutex_);
+  return blobs_.contains(blob);
+}
+
 }  // namespace stoa::blob

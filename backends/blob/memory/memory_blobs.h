@@ -28,6 +28,7 @@ class MemoryBlobs final : public core::BlobStore {
   Space space() const override { return {kTotalBytes, kTotalBytes}; }
   std::vector<DirectoryHealth> health() const override { return {}; }
   void for_each(const std::function<void(core::BlobId)>& visit) const override;
+  bool holds(core::BlobId blob) const override;
 
  private:
   static constexpr std::uint64_t kTotalBytes = std::uint64_t{1} << 40;

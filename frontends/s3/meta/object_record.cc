@@ -51,7 +51,7 @@ bool decode_user(std::string_view bytes, ObjectRecord& record) {
 }
 
 bool decode_parts(std::string_view bytes, ObjectRecord& record) {
-  std::uint64_t total = 0;
+  std::uint64_t total = record.part_count();  // of an earlier field: they count together
   while (!bytes.empty()) {
     const auto count = FieldReader::take_varint(bytes);
     const auto size = FieldReader::take_varint(bytes);

@@ -33,6 +33,7 @@ std::optional<UploadRecord> UploadRecord::decode(std::string_view bytes) {
   FieldReader reader(bytes, kVersion);
   UploadRecord record;
   bool has_key = false;
+  bool has_type = false;
   while (const auto field = reader.next()) {
     switch (field->tag) {
       case kKey:
@@ -62,12 +63,14 @@ std::optional<UploadRecord> UploadRecord::decode(std::string_view bytes) {
         const auto type = number(field->value, 2);
         if (!type || *type == 0) return std::nullopt;
         record.type = static_cast<ChecksumType>(*type);
+        has_type = true;
         break;
       }
       default: break;
     }
   }
-  if (!reader.ok() || !has_key) return std::nullopt;
+  // A checksum's algorithm and its type are written together; one without the other is damage.
+  if (!reader.ok() || !has_key || has_type != record.algorithm.has_value()) return std::nullopt;
   return record;
 }
 

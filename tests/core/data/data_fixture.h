@@ -61,11 +61,14 @@ class DataTest : public ::testing::Test {
     ASSERT_TRUE(volume) << describe(volume.error());
     volume_ = std::move(*volume);
   }
+  void stop() {
+    volume_.reset();
+    if (Blobs::kOnDisk) blobs_.reset();
+  }
   // Stop and start. The memory twin of blobs keeps its content, as a disk would.
   void reopen() {
-    volume_.reset();
+    stop();
     if (Blobs::kOnDisk) {
-      blobs_.reset();
       metrics_ = std::make_unique<MetricRegistry>();
       blobs_ = Blobs::open(folder_ + "/blobs", *metrics_);
     }

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "frontends/s3/meta/fields.h"
 #include "frontends/s3/meta/upload_record.h"
 
 namespace stoa::s3 {
@@ -75,6 +76,33 @@ TEST(UploadRecordTest, ComesBackAsItWas) {
   const std::string bytes = record.encode();
   EXPECT_EQ(UploadRecord::decode(bytes), record);
   for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(UploadRecord::decode(bytes.substr(0, size)));
+}
+
+// Fields of one record as they are stored.
+std::string record_of(const std::vector<std::pair<std::uint8_t, std::string>>& fields) {
+  FieldWriter out(1, 1);
+  for (const auto& [tag, value] : fields) out.bytes(tag, value);
+  return out.finish();
+}
+
+TEST(UploadRecordTest, RefusesHalfOfAChecksumsDescription) {
+  const std::string key = "k";
+  const std::pair<std::uint8_t, std::string> algorithm{5, std::string(1, '\2')};
+  const std::pair<std::uint8_t, std::string> type{6, std::string(1, '\1')};
+  EXPECT_TRUE(UploadRecord::decode(record_of({{1, key}, algorithm, type})));
+  EXPECT_FALSE(UploadRecord::decode(record_of({{1, key}, algorithm})));
+  EXPECT_FALSE(UploadRecord::decode(record_of({{1, key}, type})));
+}
+
+TEST(ObjectRecordTest, LimitsThePartsOfAllFieldsTogether) {
+  std::string run;
+  FieldWriter::append_varint(run, core::kConcatenatePartsMax / 2 + 1);
+  FieldWriter::append_varint(run, 7);
+  const std::string md5(16, 'm');
+  const auto once = ObjectRecord::decode(record_of({{1, md5}, {11, run}}));
+  ASSERT_TRUE(once);
+  EXPECT_EQ(once->part_count(), core::kConcatenatePartsMax / 2 + 1);
+  EXPECT_FALSE(ObjectRecord::decode(record_of({{1, md5}, {11, run}, {11, run}})));
 }
 
 }  // namespace
