@@ -41,6 +41,9 @@ enum class Operation : std::uint8_t {
 inline constexpr std::size_t kOperations = static_cast<std::size_t>(Operation::kUnknown) + 1;
 std::string_view to_string(Operation operation);  // "PutObject"
 
+// Whether it changes something in its bucket, uploads included: refused where only reading is allowed.
+bool changes_bucket(Operation operation);
+
 inline constexpr std::size_t kKeyBytesMaxS3 = 1024;
 
 struct Route {

@@ -138,7 +138,6 @@ void append_run(std::vector<PartRun>& runs, std::uint64_t bytes) {
 }  // namespace
 
 Outcome<Response> complete_multipart_upload(Call& call) {
-  if (call.ctx.read_only) return refuse(Code::kAccessDenied);
   STOA_TRY(upload, find_upload(call));
   STOA_TRY(listed, read_list(call.body));
   STOA_TRY(parts, match_parts(call, upload, listed));
