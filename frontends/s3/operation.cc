@@ -190,6 +190,7 @@ Outcome<Route> route_request(const Request& request, std::string_view domain) {
   if (const std::string_view bucket = virtual_bucket(request, domain); !bucket.empty()) {
     route.bucket = lower_case(bucket);
     route.key = path.substr(1);
+    route.virtual_host = true;
   } else {
     const std::size_t slash = path.find('/', 1);
     route.bucket = path.substr(1, slash == std::string_view::npos ? slash : slash - 1);

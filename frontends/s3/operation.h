@@ -50,6 +50,7 @@ struct Route {
   Operation operation = Operation::kUnknown;
   std::string bucket{};
   std::string key{};
+  bool virtual_host = false;  // the bucket was in the host, not in the path
 };
 
 // `domain`: requests to BUCKET.domain are virtual-host style; empty: path style only.
