@@ -160,8 +160,8 @@ void add_rule_options(CLI::App* command, const std::shared_ptr<Options>& o) {
       ->check(CLI::IsMember({"nfs", "s3"}));
   command
       ->add_option("--client", o->clients,
-                   "Who may mount it over NFS: NETWORK[,ro|rw][,squash=none|root|all][,anonuid=N][,anongid=N]; may be "
-                   "repeated, the first match counts; * is everyone")
+                   "Who may use it, through every door: NETWORK[,ro|rw][,squash=none|root|all][,anonuid=N][,anongid=N]; "
+                   "may be repeated, the first match counts; * is everyone. Squashing is for NFS")
       ->type_name("RULE");
   command->add_option("--owner", o->owner, "The user who owns the bucket")->type_name("USER");
   command->add_flag("--read-only,!--read-write", o->read_only, "Whether all changes are refused, through every door");

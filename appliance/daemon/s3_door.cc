@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "appliance/config/endpoint.h"
 #include "appliance/daemon/door.h"
 #include "appliance/data_folder/small_file.h"
@@ -10,52 +12,42 @@ namespace {
 constexpr std::chrono::seconds kPatience{10};
 
 // The text of both files, to see whether they changed; empty without TLS or when one cannot be read.
-std::string certificate_text(const Config& config) {
-  if (config.s3.tls_certificate.empty()) return {};
-  const auto certificate = read_small_file(config.s3.tls_certificate);
-  const auto key = read_small_file(config.s3.tls_key);
+std::string certificate_text(const s3::ServerOptions& options) {
+  if (options.tls_certificate_file.empty()) return {};
+  const auto certificate = read_small_file(options.tls_certificate_file);
+  const auto key = read_small_file(options.tls_key_file);
   return certificate && key ? *certificate + *key : std::string();
 }
 
 class S3Door final : public Door {
  public:
-  S3Door(core::Volume& volume, MetricRegistry& metrics, s3::ServerOptions options, std::string certificate)
-      : volume_(volume), metrics_(metrics), options_(std::move(options)), certificate_(std::move(certificate)) {}
-  ~S3Door() override { close(); }
+  explicit S3Door(s3::ServerOptions options) : options_(std::move(options)), certificate_(certificate_text(options_)) {}
+  ~S3Door() override { close(std::move(server_)); }
 
-  Status open() {
-    STOA_TRY(server, s3::Server::start(volume_.ns(), volume_.registry(), metrics_, options_));
+  Status open(core::Volume& volume, MetricRegistry& metrics) {
+    STOA_TRY(server, s3::Server::start(volume.ns(), volume.registry(), metrics, options_));
     server_ = std::move(server);
-    options_.port = server_->port();
     return {};
   }
   std::string name() const override { return "s3"; }
   std::string address() const override { return server_->url(); }
 
-  // The server reads its certificate when it starts, so a renewed one means another server on the same port. It is
-  // tried on a free port first: a file that cannot be used must not close the door.
-  Status reload(const Config& config) override {
-    const std::string fresh = certificate_text(config);
-    if (options_.tls_certificate_file.empty() || fresh == certificate_) return {};
-    s3::ServerOptions trial = options_;
-    trial.port = 0;
-    STOA_CHECK_OK(s3::Server::start(volume_.ns(), volume_.registry(), metrics_, trial));
-    close();
-    STOA_CHECK_OK(open());
-    certificate_ = fresh;
+  Status reload(const Config&) override {
+    // Read before the server reads the files: what changes in between is found again by the next reload.
+    std::string fresh = certificate_text(options_);
+    if (fresh == certificate_) return {};
+    STOA_TRY(renewed, server_->renew());
+    certificate_ = std::move(fresh);
     log_info("s3", "serving with the renewed certificate");
+    close(std::exchange(server_, std::move(renewed)));
     return {};
   }
 
  private:
-  void close() {
-    if (server_ != nullptr && !server_->drain(kPatience))
-      log_warning("s3", "requests were cut off when the door closed");
-    server_.reset();
+  static void close(std::unique_ptr<s3::Server> server) {
+    if (server != nullptr && !server->drain(kPatience)) log_warning("s3", "requests were cut off when the door closed");
   }
 
-  core::Volume& volume_;
-  MetricRegistry& metrics_;
   s3::ServerOptions options_;
   std::string certificate_;
   std::unique_ptr<s3::Server> server_;
@@ -73,8 +65,8 @@ Result<std::unique_ptr<Door>> open_s3_door(const Config& config, core::Volume& v
   options.tls_key_file = config.s3.tls_key;
   options.inline_bytes_max = static_cast<std::uint32_t>(config.volume.inline_bytes_max);
   options.limits.connections_max = static_cast<std::uint32_t>(config.s3.connections_max);
-  auto door = std::make_unique<S3Door>(volume, metrics, options, certificate_text(config));
-  const Status opened = door->open();
+  auto door = std::make_unique<S3Door>(options);
+  const Status opened = door->open(volume, metrics);
   if (!opened) {
     return fail(opened.error().code, "the S3 door cannot open at " + config.s3.listen + ": " +
                                          describe(opened.error()) + "; choose another with s3.listen (--s3-listen)");

@@ -48,7 +48,9 @@ struct Export {
   bool nfs = false;
   bool s3 = false;
   bool read_only = false;
-  std::vector<ClientRule> clients{};  // first match counts; NFS clients that match none are refused
+  // The first match counts; clients that match none are refused. Empty: no NFS client may come, and every S3 client, which
+  // shows with each request who it is.
+  std::vector<ClientRule> clients{};
   std::string owner{};                // user name: the bucket's owner
   Timestamp created{};
 

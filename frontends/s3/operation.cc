@@ -137,6 +137,38 @@ bool is_ipv4(std::string_view name) {
 
 std::string_view to_string(Operation operation) { return kNames[static_cast<std::size_t>(operation)]; }
 
+bool changes_bucket(Operation operation) {
+  switch (operation) {
+    case Operation::kDeleteBucket:
+    case Operation::kDeleteObjects:
+    case Operation::kPutObject:
+    case Operation::kCopyObject:
+    case Operation::kDeleteObject:
+    case Operation::kCreateMultipartUpload:
+    case Operation::kUploadPart:
+    case Operation::kUploadPartCopy:
+    case Operation::kCompleteMultipartUpload:
+    case Operation::kAbortMultipartUpload: return true;
+    case Operation::kListBuckets:
+    case Operation::kCreateBucket:  // it has none yet
+    case Operation::kHeadBucket:
+    case Operation::kGetBucketLocation:
+    case Operation::kGetBucketAcl:
+    case Operation::kGetBucketConfiguration:
+    case Operation::kListObjects:
+    case Operation::kListObjectsV2:
+    case Operation::kListObjectVersions:
+    case Operation::kListMultipartUploads:
+    case Operation::kGetObject:
+    case Operation::kHeadObject:
+    case Operation::kGetObjectAcl:
+    case Operation::kGetObjectTagging:
+    case Operation::kListParts:
+    case Operation::kUnknown: return false;
+  }
+  return true;
+}
+
 bool valid_bucket_name(std::string_view name) {
   if (name.size() < 3 || name.size() > 63) return false;
   const auto alphanumeric = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
@@ -158,6 +190,7 @@ Outcome<Route> route_request(const Request& request, std::string_view domain) {
   if (const std::string_view bucket = virtual_bucket(request, domain); !bucket.empty()) {
     route.bucket = lower_case(bucket);
     route.key = path.substr(1);
+    route.virtual_host = true;
   } else {
     const std::size_t slash = path.find('/', 1);
     route.bucket = path.substr(1, slash == std::string_view::npos ? slash : slash - 1);

@@ -41,12 +41,16 @@ enum class Operation : std::uint8_t {
 inline constexpr std::size_t kOperations = static_cast<std::size_t>(Operation::kUnknown) + 1;
 std::string_view to_string(Operation operation);  // "PutObject"
 
+// Whether it changes something in its bucket, uploads included: refused where only reading is allowed.
+bool changes_bucket(Operation operation);
+
 inline constexpr std::size_t kKeyBytesMaxS3 = 1024;
 
 struct Route {
   Operation operation = Operation::kUnknown;
   std::string bucket{};
   std::string key{};
+  bool virtual_host = false;  // the bucket was in the host, not in the path
 };
 
 // `domain`: requests to BUCKET.domain are virtual-host style; empty: path style only.

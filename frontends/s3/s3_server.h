@@ -27,6 +27,11 @@ class Server {
   // "http://127.0.0.1:9000": how a client on this machine reaches it.
   virtual std::string url() const = 0;
 
+  // Another server with the same options on the same socket, which shows the certificate that is in the files now. New
+  // connections are its; this one finishes those that it has (drain and destroy it). kInvalid, and this server goes on
+  // as before: a file cannot be used.
+  virtual Result<std::unique_ptr<Server>> renew() = 0;
+
   // Stops listening and waits until the requests at hand are answered, at most `patience`. True when none is left.
   // Destroying the server cuts off what is left.
   virtual bool drain(std::chrono::milliseconds patience) = 0;

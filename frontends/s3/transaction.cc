@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "frontends/s3/auth/sigv4.h"
+#include "frontends/s3/op/admission.h"
 #include "frontends/s3/xml/writer.h"
 
 namespace stoa::s3 {
@@ -148,8 +149,11 @@ Outcome<void> Transaction::find_bucket() {
   }
   if (const auto expected = request_->filled("x-amz-expected-bucket-owner"); expected && *expected != bucket->owner)
     return refuse(Code::kAccessDenied);
+  const Admission admitted = admission(*bucket, *request_);
+  if (admitted == Admission::kRefused) return refuse(Code::kAccessDenied);
   call_->bucket = bucket;
-  call_->ctx.read_only = bucket->read_only;
+  call_->ctx.read_only = admitted == Admission::kReadOnly;
+  if (call_->ctx.read_only && changes_bucket(route_.operation)) return refuse(Code::kAccessDenied);
   return {};
 }
 

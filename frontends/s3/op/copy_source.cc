@@ -1,6 +1,7 @@
 #include "frontends/s3/op/copy_source.h"
 
 #include "frontends/s3/http/conditions.h"
+#include "frontends/s3/op/admission.h"
 
 namespace stoa::s3 {
 namespace {
@@ -40,6 +41,7 @@ Outcome<CopySource> find_copy_source(const Call& call) {
     return std::unexpected<Failure>(
         Failure{.code = Code::kNoSuchBucket, .details = {{"BucketName", std::string(bucket)}}});
   }
+  if (admission(*source.bucket, call.request) == Admission::kRefused) return refuse(Code::kAccessDenied);
   const auto owner = call.request.filled("x-amz-source-expected-bucket-owner");
   if (owner && *owner != source.bucket->owner) return refuse(Code::kAccessDenied);
   STOA_TRY(object, find_object(call, source.bucket->root, source.key));

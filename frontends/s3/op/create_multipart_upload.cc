@@ -36,7 +36,6 @@ Outcome<void> read_checksum_choice(const Request& request, UploadRecord& record)
 
 // The user must be able to make an object in the end; better refused now than after a hundred gigabytes.
 Outcome<void> require_write(const Call& call) {
-  if (call.ctx.read_only) return refuse(Code::kAccessDenied);
   auto access = call.ns().access(call.ctx, {.id = call.root(), .wanted = core::kAccessLookup});
   if (!access) return refuse(access.error(), Missing::kBucket);
   if (access->granted != core::kAccessLookup) return refuse(Code::kAccessDenied);

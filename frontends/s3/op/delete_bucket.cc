@@ -27,7 +27,6 @@ Outcome<void> remove_directory(const Call& call) {
 
 Outcome<Response> delete_bucket(Call& call) {
   if (!call.owns_bucket()) return refuse(Code::kAccessDenied);
-  if (call.bucket->read_only) return refuse(Code::kAccessDenied);
   if (call.bucket->nfs)
     return denied("This bucket is an NFS export, too; an administrator can remove it with \"stoa export remove\".");
   auto listed = call.ns().list_keys(call.own_ctx(), {.root = call.root(), .limit = 1});

@@ -1,5 +1,6 @@
 #include "frontends/s3/http/date.h"
 #include "frontends/s3/http/range.h"
+#include "frontends/s3/op/admission.h"
 #include "frontends/s3/op/call.h"
 #include "frontends/s3/op/owner.h"
 
@@ -8,9 +9,10 @@ namespace {
 
 constexpr std::uint64_t kBucketsMax = 10'000;
 
-// One's own buckets, and directories that an administrator published for nobody in particular and one may read.
+// One's own buckets, and directories that an administrator published for nobody in particular and one may read; none that
+// the client may not reach from where it is.
 bool is_listed(const Call& call, const core::Export& candidate) {
-  if (!candidate.s3) return false;
+  if (!candidate.s3 || admission(candidate, call.request) == Admission::kRefused) return false;
   if (!candidate.owner.empty()) return candidate.owner == call.user->name;
   const auto access = call.ns().access(call.ctx, {.id = candidate.root, .wanted = core::kAccessRead});
   return access && access->granted == core::kAccessRead;

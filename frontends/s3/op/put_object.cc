@@ -37,7 +37,6 @@ class PutObject final : public StreamingOperation {
 }  // namespace
 
 Outcome<std::unique_ptr<StreamingOperation>> begin_put_object(Call& call, const BodyPlan& plan) {
-  if (call.ctx.read_only) return refuse(Code::kAccessDenied);
   STOA_TRY(record, read_object_headers(call));
   // What cannot succeed is refused before a body is sent for nothing. The decision itself is made with the write.
   STOA_TRY(expect, expect_for_write(call, call.route.key));

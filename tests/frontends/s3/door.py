@@ -32,6 +32,13 @@ class Server:
         self.process.wait()
         self.process.stdout.close()
 
+    def stoa(self, *words):
+        """Runs the administrator's command line; gives what it printed."""
+        done = subprocess.run([self["CLI"], "--data", self["DATA"], *words], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"stoa {' '.join(words)}: {done.returncode}: {done.stderr}")
+        return done.stdout
+
     def client(self, who="", **config):
         return boto3.client(
             "s3", endpoint_url=self["S3_URL"], region_name="us-east-1",
