@@ -195,6 +195,8 @@ Status Committer::wait_durable(CommitTicket ticket) {
       sync_all(lock);
     }
   }
+  // A sync may serve more than it was begun for, and so this thread, which was woken to lead the next one: another has to.
+  if (!syncing_) synced_[turn_].notify_one();
   return {};
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <condition_variable>
 #include <thread>
 
 #include "backends/kv/memory/memory_kv.h"
@@ -26,6 +27,12 @@ class WatchedKv final : public KvStore {
   Status apply(std::span<const WriteBatch* const> batches) override {
     if (fail_apply) return fail(Errc::kIo, "apply fails as told");
     ++applies;
+    {
+      std::unique_lock lock(mutex_);
+      waits_ = true;
+      changed_.notify_all();
+      changed_.wait(lock, [this] { return !held_; });
+    }
     for (const WriteBatch* batch : batches) puts += batch->ops().size();
     return kv_.apply(batches);
   }
@@ -38,7 +45,21 @@ class WatchedKv final : public KvStore {
   std::atomic<std::size_t> puts{0};
   std::atomic<bool> fail_apply{false}, fail_sync{false};
 
+  void hold_apply() { held_ = true; }
+  void await_held_apply() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return waits_; });
+  }
+  void let_apply() {
+    const std::lock_guard lock(mutex_);
+    held_ = false;
+    changed_.notify_all();
+  }
+
  private:
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_;
+  bool held_ = false, waits_ = false;
   kv::MemoryKv kv_;
 };
 
@@ -102,6 +123,25 @@ TEST_F(CommitterTest, ManyCommitsAreOneWriteAndOneSync) {
   EXPECT_FALSE(committer_.anything_queued());
   ASSERT_TRUE(committer_.wait_durable(last));
   EXPECT_EQ(kv_.syncs, 1);
+}
+
+// A sync that has to wait for a write takes in what was committed meanwhile, and so serves threads that wait for the next.
+TEST_F(CommitterTest, ASyncThatServesMoreThanItWasBegunForLeavesNobodyWaiting) {
+  kv_.hold_apply();
+  const auto change = [&](const char* key) { return *committer_.commit(put(Family::kEntry, key, "x")); };
+  std::vector<std::thread> threads;
+  ASSERT_TRUE(committer_.commit(put(Family::kEntry, "0", "x")));
+  threads.emplace_back([&] { EXPECT_TRUE(committer_.wait_applied()); });
+  kv_.await_held_apply();
+  for (const char* key : {"1", "2", "3", "4"}) {
+    const CommitTicket ticket = change(key);
+    threads.emplace_back([&, ticket] { EXPECT_TRUE(committer_.wait_durable(ticket)); });
+    // Nothing tells that a thread waits; that it has had the time to is all that this test needs to be a hard one.
+    for (int i = 0; i < 1000; ++i) std::this_thread::yield();
+  }
+  kv_.let_apply();
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_FALSE(committer_.anything_queued());
 }
 
 TEST_F(CommitterTest, TheLastValueOfAKeyWins) {
