@@ -192,12 +192,21 @@ struct PutKeyRequest {
 };
 struct PutKeyReply { Attributes attr; bool replaced; };
 
-// Joins the contents of `parts` (files) into the object at `key` without copying, and removes `consume_dir` with all
-// that is in it (the multipart upload's directory; kNoFile: nothing), in one transaction.
+// Bytes of a file that are to be joined: `length` from `offset`, absent: to its end. kInvalid: they reach behind it.
+struct ConcatenatePart {
+  FileId id;
+  std::optional<std::uint64_t> data_version{};  // what the caller saw of it; kStale when it has changed since
+  std::uint64_t offset = 0;
+  std::optional<std::uint64_t> length{};
+};
+
+// Joins `parts` into the object at `key` by reference to the same extents, without copying, and removes `consume_dir` with
+// all that is in it (the multipart upload's directory; kNoFile: nothing), in one transaction. Parts in `consume_dir` must
+// be whole; other files stay, and the caller must be allowed to read them. The object is charged its full size.
 struct ConcatenateRequest {
   FileId root;
   std::string_view key;
-  std::vector<FileId> parts;
+  std::vector<ConcatenatePart> parts;
   FileId consume_dir = kNoFile;
   std::string_view meta{};
   std::uint32_t mode = 0644;

@@ -93,9 +93,6 @@ Status take_content(Tree& tree, MetaTxn& txn, FileId id, Inode& next, const Stag
   return {};
 }
 
-namespace {
-
-// Writes bytes to a blob of their own at the end of `content`.
 Status append_blob(Tree& tree, StagedContent& content, std::span<const std::byte> bytes) {
   STOA_TRY(blob, reserve_blob(tree, bytes.size()));
   content.own_blobs.push_back(blob);
@@ -108,8 +105,6 @@ Status append_blob(Tree& tree, StagedContent& content, std::span<const std::byte
   content.sums.push_back(summer.finish(blob));
   return {};
 }
-
-}  // namespace
 
 Result<StagedContent> content_of_bytes(Tree& tree, std::span<const std::byte> bytes) {
   StagedContent content;
@@ -128,44 +123,6 @@ Result<StagedContent> content_of_bytes(Tree& tree, std::span<const std::byte> by
   }
   content.allocated = estimate_allocated(content.layout, content.size);
   return content;
-}
-
-Result<StagedContent> content_of_parts(Tree& tree, std::span<const Inode> parts) {
-  StagedContent joined;
-  joined.is_inline = false;
-  const auto append = [&](const Inode& part) -> Status {
-    if (part.has(kContentInline)) {
-      STOA_TRY(bytes, load_inline(tree, part.id));
-      joined.checksummed = true;
-      bytes.resize(part.size);  // a file that was grown has fewer inline bytes than its size
-      return append_blob(tree, joined, std::as_bytes(std::span(bytes)));
-    }
-    joined.checksummed = joined.checksummed || part.has(kChecksummed);
-    for (const Piece& piece : part.layout.map(0, part.size)) {
-      if (piece.hole()) continue;
-      joined.layout.extents.push_back(
-          {joined.size + piece.file_offset, piece.length, piece.blob, piece.blob_offset, piece.shared});
-    }
-    joined.size += part.size;
-    return {};
-  };
-  Status done;
-  for (const Inode& part : parts) {
-    done = append(part);
-    if (!done) break;
-  }
-  if (done) done = tree.blobs.sync(joined.own_blobs);
-  if (!done) {
-    discard_content(tree, joined);
-    return fail(done.error());
-  }
-  if (joined.layout.extents.size() > kExtentsMax) {
-    discard_content(tree, joined);
-    return fail(Errc::kTooLarge, "too many extents");
-  }
-  joined.allocated = estimate_allocated(joined.layout, joined.size);
-  joined.is_inline = joined.size == 0;
-  return joined;
 }
 
 void discard_content(Tree& tree, const StagedContent& content) {

@@ -48,8 +48,8 @@ Status take_content(Tree& tree, MetaTxn& txn, FileId id, Inode& next, const Stag
 
 // The content for bytes at hand: inline when small, else written to a blob and synced. kNoSpace.
 Result<StagedContent> content_of_bytes(Tree& tree, std::span<const std::byte> bytes);
-// The content of several files in a row, sharing their extents. Small inline parts are written to blobs.
-Result<StagedContent> content_of_parts(Tree& tree, std::span<const Inode> parts);
+// Writes bytes to a blob of their own at the end of `content`, which is synced later.
+Status append_blob(Tree& tree, StagedContent& content, std::span<const std::byte> bytes);
 // Gives back blobs of a content that was not taken after all.
 void discard_content(Tree& tree, const StagedContent& content);
 

@@ -1,5 +1,6 @@
 #include "core/data/part.h"
 
+#include "core/access/access.h"
 #include "core/data/data_state.h"
 #include "core/data/flush.h"
 #include "core/namespace/meta_txn.h"
@@ -7,21 +8,45 @@
 namespace stoa::core {
 namespace {
 
-Result<Part> picture(Tree& tree, const Node& node) {
+// How many bytes are wanted of the locked file, if they may be had.
+Result<std::uint64_t> part_length(const OpContext& ctx, const Node& node, const ConcatenatePart& wanted, bool stays) {
   STOA_CHECK_OK(require_live(node));
-  if (node.record.type != FileType::kRegular) return fail(Errc::kWrongType);
-  Part part{node.record, {}};
-  part.hold = BlobPins::hold(tree.data->pins, part.record.layout.map(0, part.record.size));
+  const Inode& file = node.record;
+  if (file.type != FileType::kRegular) return fail(Errc::kWrongType);
+  if (stays) STOA_CHECK_OK(require_io(ctx, file, kMayRead));
+  if (wanted.data_version.value_or(file.data_version) != file.data_version) return fail(Errc::kStale, "a part changed");
+  if (wanted.offset > file.size) return fail(Errc::kInvalid, "behind the end of a part");
+  const std::uint64_t rest = file.size - wanted.offset;
+  if (wanted.length.value_or(rest) > rest) return fail(Errc::kInvalid, "behind the end of a part");
+  return wanted.length.value_or(rest);
+}
+
+Result<Part> picture(Tree& tree, const OpContext& ctx, const Node& node, const ConcatenatePart& wanted, bool stays) {
+  STOA_TRY(length, part_length(ctx, node, wanted, stays));
+  const Inode& file = node.record;
+  Part part{.data_version = file.data_version, .length = length};
+  if (file.has(kContentInline)) {
+    part.is_inline = true;
+    STOA_TRY(bytes, load_inline(tree, file.id));
+    if (wanted.offset < bytes.size()) part.inline_bytes = bytes.substr(wanted.offset, part.length);
+    return part;
+  }
+  part.checksummed = file.has(kChecksummed);
+  part.pieces = file.layout.map(wanted.offset, part.length);
+  part.hold = BlobPins::hold(tree.data->pins, part.pieces);
+  for (Piece& piece : part.pieces) piece.file_offset -= wanted.offset;
   return part;
 }
 
 // From now on neither file writes these bytes in place.
-Status mark_shared(Tree& tree, const OpContext& ctx, const NodeRef& node) {
+Status mark_shared(Tree& tree, const OpContext& ctx, const NodeRef& node, const ConcatenatePart& wanted) {
   const std::shared_lock tree_lock(tree.tree_lock);
   const NodeLocks locks({node});
-  STOA_CHECK_OK(require_live(*node));
+  STOA_TRY(length, part_length(ctx, *node, wanted, true));
   Inode next = node->record;
-  for (Extent& extent : next.layout.extents) extent.shared = true;
+  for (Extent& extent : next.layout.extents) {
+    extent.shared |= extent.file_offset < wanted.offset + length && extent.end() > wanted.offset;
+  }
   if (next.layout == node->record.layout) return {};
   MetaTxn txn(tree, ctx);
   txn.put_inode(node, std::move(next));
@@ -29,15 +54,77 @@ Status mark_shared(Tree& tree, const OpContext& ctx, const NodeRef& node) {
   return {};
 }
 
+// Pieces that lie one behind the other in the same blob become one extent again.
+void append_extent(Layout& layout, const Extent& extent) {
+  if (!layout.extents.empty()) {
+    Extent& last = layout.extents.back();
+    if (last.end() == extent.file_offset && last.blob == extent.blob && last.shared == extent.shared &&
+        last.blob_offset + last.length == extent.blob_offset) {
+      last.length += extent.length;
+      return;
+    }
+  }
+  layout.extents.push_back(extent);
+}
+
+Status append_part(Tree& tree, StagedContent& joined, const Part& part) {
+  if (part.length > kFileBytesMax - joined.size) return fail(Errc::kFileTooBig);
+  if (part.is_inline) {
+    const std::uint64_t end = joined.size + part.length;
+    if (!part.inline_bytes.empty()) {
+      joined.checksummed = true;
+      STOA_CHECK_OK(append_blob(tree, joined, std::as_bytes(std::span(part.inline_bytes))));
+    }
+    joined.size = end;
+    return {};
+  }
+  joined.checksummed = joined.checksummed || part.checksummed;
+  for (const Piece& piece : part.pieces) {
+    if (piece.hole()) continue;
+    append_extent(joined.layout,
+                  {joined.size + piece.file_offset, piece.length, piece.blob, piece.blob_offset, piece.shared});
+  }
+  joined.size += part.length;
+  return {};
+}
+
 }  // namespace
 
-Result<Part> take_part(Tree& tree, const OpContext& ctx, const NodeRef& node, bool stays) {
+Result<Part> take_part(Tree& tree, const OpContext& ctx, const NodeRef& node, const ConcatenatePart& wanted, bool stays) {
   // Nobody is in the file while it is flushed, marked and looked at.
   const std::lock_guard gate(node->data_gate);
   STOA_CHECK_OK(flush_file(tree, ctx, node));
-  if (stays) STOA_CHECK_OK(mark_shared(tree, ctx, node));
+  if (stays) STOA_CHECK_OK(mark_shared(tree, ctx, node, wanted));
   const std::shared_lock lock(node->lock);
-  return picture(tree, *node);
+  return picture(tree, ctx, *node, wanted, stays);
+}
+
+Result<StagedContent> content_of_parts(Tree& tree, std::span<const Part> parts) {
+  std::string bytes;  // the whole, when it is inline again
+  bool few = true;
+  for (const Part& part : parts) {
+    few = few && (part.is_inline || part.length == 0) && bytes.size() + part.length <= tree.options.inline_bytes_max;
+    if (!few) break;
+    bytes += part.inline_bytes;
+    bytes.resize(bytes.size() + (part.length - part.inline_bytes.size()));
+  }
+  if (few) return content_of_bytes(tree, std::as_bytes(std::span(bytes)));
+
+  StagedContent joined;
+  joined.is_inline = false;
+  Status done;
+  for (const Part& part : parts) {
+    done = append_part(tree, joined, part);
+    if (!done) break;
+  }
+  if (done) done = tree.blobs.sync(joined.own_blobs);
+  if (done && joined.layout.extents.size() > kExtentsMax) done = fail(Errc::kTooLarge, "too many extents");
+  if (!done) {
+    discard_content(tree, joined);
+    return fail(done.error());
+  }
+  joined.allocated = estimate_allocated(joined.layout, joined.size);
+  return joined;
 }
 
 }  // namespace stoa::core

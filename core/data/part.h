@@ -1,17 +1,29 @@
-// A file whose content is about to become part of another's, without a copy.
+// A file whose bytes are about to become part of another's, without a copy.
 #pragma once
 
 #include "core/data/blob_pins.h"
+#include "core/data/content.h"
 #include "core/namespace/tree.h"
 
 namespace stoa::core {
 
+// One moment of the file: everything that was written to it before.
 struct Part {
-  Inode record;         // everything that was written to the file is in it
-  BlobPins::Hold hold;  // keeps the blobs, should the file go meanwhile
+  std::uint64_t data_version = 0;
+  std::uint64_t length = 0;
+  bool is_inline = false;
+  std::string inline_bytes;   // the rest of `length` is zeros: a file that was grown has fewer than its size
+  bool checksummed = false;
+  std::vector<Piece> pieces;  // by offset within the part
+  BlobPins::Hold hold;        // keeps the blobs, should the file go meanwhile
 };
 
-// kStale, kWrongType. `stays`: the file goes on living with its content, which is shared from now on.
-Result<Part> take_part(Tree& tree, const OpContext& ctx, const NodeRef& node, bool stays);
+// kStale, kWrongType, kInvalid (the range). `stays`: the file goes on living with its content, which is shared from now on,
+// and the caller must be allowed to read it (kAccess).
+Result<Part> take_part(Tree& tree, const OpContext& ctx, const NodeRef& node, const ConcatenatePart& wanted, bool stays);
+
+// The parts in a row, sharing their extents; few bytes become inline content. Inline parts of a large content are written
+// to blobs. kNoSpace, kTooLarge: too many extents, kFileTooBig.
+Result<StagedContent> content_of_parts(Tree& tree, std::span<const Part> parts);
 
 }  // namespace stoa::core

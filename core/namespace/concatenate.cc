@@ -60,19 +60,16 @@ Result<PutKeyReply> concatenate(Tree& tree, const OpContext& ctx, const Concaten
   if (ctx.read_only) return fail(Errc::kReadOnly);
   if (req.parts.empty()) return fail(Errc::kInvalid, "no parts");
   if (req.parts.size() > kConcatenatePartsMax) return fail(Errc::kTooLarge);
-  std::vector<Inode> parts;
+  std::vector<Part> parts;  // held until the joined content is committed
   parts.reserve(req.parts.size());
-  std::uint64_t size = 0;
   std::map<FileId, std::uint64_t> versions;
-  std::vector<BlobPins::Hold> holds;  // until the joined content is committed
-  for (const FileId id : req.parts) {
-    STOA_TRY(node, tree.nodes.get(id));
-    STOA_TRY(part, take_part(tree, ctx, node, req.consume_dir == kNoFile));
-    if (part.record.size > kFileBytesMax - size) return fail(Errc::kFileTooBig);
-    size += part.record.size;
-    versions[id] = part.record.data_version;
-    parts.push_back(std::move(part.record));
-    holds.push_back(std::move(part.hold));
+  const bool stay = req.consume_dir == kNoFile;
+  for (const ConcatenatePart& wanted : req.parts) {
+    if (!stay && (wanted.offset != 0 || wanted.length)) return fail(Errc::kInvalid, "a piece of a part that is consumed");
+    STOA_TRY(node, tree.nodes.get(wanted.id));
+    STOA_TRY(part, take_part(tree, ctx, node, wanted, stay));
+    versions[wanted.id] = part.data_version;
+    parts.push_back(std::move(part));
   }
   STOA_TRY(content, content_of_parts(tree, parts));
   PutObject put{.root = req.root, .key = req.key, .meta = req.meta, .mode = req.mode, .expect = req.expect};

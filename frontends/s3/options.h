@@ -10,14 +10,14 @@ struct Limits {
   std::uint32_t connections_max = 1024;
   std::uint32_t connections_per_address_max = 512;
   std::uint32_t requests_max = 768;        // in flight; more get SlowDown
-  std::uint32_t uploads_max = 256;         // PutObject, UploadPart and copies in flight; more get SlowDown
+  std::uint32_t uploads_max = 256;         // PutObject and UploadPart in flight; more get SlowDown
   std::uint32_t header_bytes_max = 49152;  // request line and headers together
   std::uint32_t header_timeout_s = 30;     // from the first byte of a request to the end of its headers
   std::uint32_t idle_timeout_s = 75;       // of a connection between requests, or without any progress
   std::uint32_t body_timeout_s = 60;       // in which at least body_bytes_min of a body must arrive
   std::uint32_t body_bytes_min = 65536;
   std::uint32_t send_bytes_per_second_min = 4096;  // a reader slower than this, over a whole response, is cut off
-  std::uint64_t object_bytes_max = std::uint64_t{5} << 30;  // of one PUT, part or copy
+  std::uint64_t object_bytes_max = std::uint64_t{5} << 30;  // of one PUT or part, and of a copy that has to be read
   std::uint32_t part_bytes_min = 5u << 20;  // of all parts but the last
   std::uint32_t xml_bytes_max = 4u << 20;   // of an XML body
   std::uint32_t uploads_per_bucket_max = 10'000;  // multipart uploads begun and not ended

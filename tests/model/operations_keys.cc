@@ -174,17 +174,25 @@ bool Driver::do_concatenate() {
       if (!put) return differ("put of a part: " + stoa::describe(put.error()));
       (void)twin_.put_key(made->attr.id, part, content, "", 0644, {}, {});
       if (!learn(Twin::kPlaceholder, put->attr.id) || !verify(put->attr.id, Touch::kNone)) return false;
-      request.parts.push_back(put->attr.id);
+      request.parts.push_back({.id = put->attr.id, .data_version = put->attr.version().data_version});
       parts += " " + text(put->attr.id) + ":" + std::to_string(data.size());
     }
     if (!verify(made->attr.id, Touch::kMaybe)) return false;
   } else {
     for (std::uint64_t i = 0; i < count; ++i) {
-      request.parts.push_back(any_file());
-      const FileId part = request.parts.back();
-      if (twin_.exists(part) && twin_.at(part).size() > 10'000'000) request.parts.pop_back();
+      core::ConcatenatePart part{.id = any_file()};
+      const std::uint64_t size = twin_.exists(part.id) ? twin_.at(part.id).size() : 0;
+      if (size > 10'000'000) continue;
+      if (random_.percent(50)) {
+        part.offset = random_.below(size + 1);
+        part.length = random_.below(size - part.offset + 1 + (random_.percent(5) ? 1 : 0));
+      }
+      request.parts.push_back(part);
     }
-    for (const FileId part : request.parts) parts += " " + text(part);
+    for (const core::ConcatenatePart& part : request.parts) {
+      parts += " " + text(part.id);
+      if (part.length) parts += "[" + std::to_string(part.offset) + "+" + std::to_string(*part.length) + "]";
+    }
     if (request.parts.empty()) return true;
   }
   if (auto reply = ns().getattr(ctx, {core::kMultipartId})) seen_[core::kMultipartId] = reply->attr;

@@ -109,13 +109,20 @@ Verdict Twin::remove_key(FileId root, std::string_view key, bool* removed) {
 
 Verdict Twin::concatenate(const core::ConcatenateRequest& request, const std::optional<core::ObjectVersion>& present) {
   TwinContent joined;
-  for (const FileId part : request.parts) {
-    if (!exists(part)) return {.errors = {Errc::kStale, Errc::kNotFound}};
-    if (at(part).type != FileType::kRegular) return {.errors = {Errc::kWrongType, Errc::kIsDirectory, Errc::kInvalid}};
-    const TwinContent& content = at(part).content;
+  for (const core::ConcatenatePart& part : request.parts) {
+    if (!exists(part.id)) return {.errors = {Errc::kStale, Errc::kNotFound}};
+    if (at(part.id).type != FileType::kRegular)
+      return {.errors = {Errc::kWrongType, Errc::kIsDirectory, Errc::kInvalid}};
+    const TwinContent& content = at(part.id).content;
+    const std::uint64_t length = part.length.value_or(content.size() - part.offset);
+    if (part.offset + length > content.size()) return {.errors = {Errc::kInvalid}};
     const std::uint64_t base = joined.size();
-    for (const auto& [offset, count] : content.ranges()) joined.write(base + offset, content.read(offset, count));
-    joined.truncate(base + content.size());
+    for (const auto& [offset, count] : content.ranges()) {
+      const std::uint64_t begin = std::max(offset, part.offset);
+      const std::uint64_t end = std::min(offset + count, part.offset + length);
+      if (begin < end) joined.write(base + begin - part.offset, content.read(begin, end - begin));
+    }
+    joined.truncate(base + length);
   }
   return within_quota([&](Twin& twin) {
     Verdict verdict =

@@ -145,12 +145,18 @@ void append_run(std::vector<PartRun>& runs, std::uint64_t bytes) {
   }
 }
 
-}  // namespace
+constexpr int kAttemptsMax = 8;
 
-Outcome<Response> complete_multipart_upload(Call& call) {
+// Absent: a part is not what it was when it was checked, or the upload has ended meanwhile.
+Outcome<std::optional<Response>> complete_once(const Call& call, const std::vector<ListedPart>& listed) {
   STOA_TRY(upload, find_upload(call));
-  STOA_TRY(listed, read_list(call.body));
-  STOA_TRY(parts, match_parts(call, upload, listed));
+  auto matched = match_parts(call, upload, listed);
+  if (!matched) {
+    // Parts vanish when another request ends the upload.
+    STOA_CHECK_OK(find_upload(call));
+    return std::unexpected<Failure>(std::move(matched.error()));
+  }
+  const std::vector<StoredPart> parts = std::move(*matched);
 
   ObjectRecord record = upload.record.object;
   core::ConcatenateRequest request{.root = call.root(), .key = call.route.key, .consume_dir = upload.directory};
@@ -159,7 +165,7 @@ Outcome<Response> complete_multipart_upload(Call& call) {
   for (const StoredPart& part : parts) {
     md5.update(std::as_bytes(std::span(part.record.md5)));
     append_run(record.parts, part.attr.size);
-    request.parts.push_back(part.attr.id);
+    request.parts.push_back({.id = part.attr.id, .data_version = part.attr.data_version});
     bytes += part.attr.size;
   }
   record.md5 = md5.finish();
@@ -170,16 +176,15 @@ Outcome<Response> complete_multipart_upload(Call& call) {
   const std::string meta = record.encode();
   request.meta = meta;
 
+  bool stale = false;
   auto joined = write_conditionally(call, call.route.key, [&](std::optional<core::ObjectExpectation> expect) {
     request.expect = expect;
-    return call.ns().concatenate(call.ctx, request);
+    auto reply = call.ns().concatenate(call.ctx, request);
+    stale = !reply && (reply.error().code == Errc::kStale || reply.error().code == Errc::kNotFound);
+    return reply;
   });
-  if (!joined) {
-    Failure failure = std::move(joined.error());
-    // Neither bucket nor conditions: what vanished is the upload, ended by another request.
-    if (failure.code == Code::kNoSuchKey && !call.request.filled("if-match")) failure.code = Code::kNoSuchUpload;
-    return std::unexpected<Failure>(std::move(failure));
-  }
+  if (stale) return std::nullopt;
+  if (!joined) return std::unexpected<Failure>(std::move(joined.error()));
 
   XmlWriter xml("CompleteMultipartUploadResult");
   xml.element("Location", location(call));
@@ -189,6 +194,17 @@ Outcome<Response> complete_multipart_upload(Call& call) {
     xml.element("ChecksumType", name_of(record.checksum->type));
   }
   return xml_response(xml.finish());
+}
+
+}  // namespace
+
+Outcome<Response> complete_multipart_upload(Call& call) {
+  STOA_TRY(listed, read_list(call.body));
+  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+    STOA_TRY(done, complete_once(call, listed));
+    if (done) return std::move(*done);
+  }
+  return refuse(Code::kOperationAborted);
 }
 
 }  // namespace stoa::s3

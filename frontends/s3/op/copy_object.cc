@@ -45,19 +45,31 @@ Outcome<Response> copy_result(const ObjectRecord& record, Timestamp modified) {
   return xml_response(xml.finish());
 }
 
-// The object stays, its headers change. Only an object that the S3 door wrote has a true MD5 to keep.
-Outcome<std::optional<Response>> replace_in_place(const Call& call, const FoundObject& source, const CopyPlan& plan,
-                                                  ObjectRecord record) {
-  const bool same_checksum =
-      !plan.algorithm || (source.record && source.record->checksum && source.record->checksum->algorithm == *plan.algorithm);
-  if (!source.record || !same_checksum) return std::nullopt;
+// Hashes, and the form of the ETag, are of the bytes: they go along. Bytes that nobody hashed as asked (another door wrote
+// them, or another checksum is wanted) are read for it.
+Outcome<void> take_hashes(const Call& call, const FoundObject& source, const CopyPlan& plan, ObjectRecord& record) {
+  const ObjectRecord* known = source.record ? &*source.record : nullptr;
+  const bool same_checksum = !plan.algorithm || (known != nullptr && known->checksum && known->checksum->algorithm == *plan.algorithm);
+  if (known != nullptr && same_checksum) {
+    record.md5 = known->md5;
+    record.etag_parts = known->etag_parts;
+    record.parts = known->parts;
+    record.checksum = known->checksum;
+    return {};
+  }
+  STOA_TRY(hashes, hash_content(call, source, {0, source.attr.size}, plan.algorithm));
+  record.md5 = hashes.md5;
+  record.etag_parts = 0;
+  record.parts.clear();
+  record.checksum = hashes.checksum;
+  return {};
+}
+
+// The object stays, its headers change.
+Outcome<Response> replace_in_place(const Call& call, const FoundObject& source, const ObjectRecord& record) {
   STOA_TRY(expect, expect_for_write(call, call.route.key));
   if (expect && (expect->must_not_exist || *expect->version != source.attr.version()))
     return refuse(Code::kPreconditionFailed);
-  record.md5 = source.record->md5;
-  record.etag_parts = source.record->etag_parts;
-  record.parts = source.record->parts;
-  record.checksum = source.record->checksum;
   const std::string meta = record.encode();
   const Status set = call.ns().set_meta(call.ctx, {.id = source.attr.id, .meta = meta, .described = source.attr.version()});
   // Replaced or removed meanwhile: what was to be described is gone.
@@ -65,14 +77,11 @@ Outcome<std::optional<Response>> replace_in_place(const Call& call, const FoundO
   if (!set) return refuse(set.error());
   // The core makes an object that was copied onto itself as new as the copy.
   auto touched = call.ns().getattr(call.ctx, {.id = source.attr.id});
-  const Timestamp modified = touched ? touched->attr.mtime : wall_now();
-  STOA_TRY(response, copy_result(record, modified));
-  return response;
+  return copy_result(record, touched ? touched->attr.mtime : wall_now());
 }
 
-}  // namespace
-
-Outcome<Response> copy_object(Call& call) {
+// kOperationAborted: the source is not what it was when it was looked at.
+Outcome<Response> copy_once(const Call& call) {
   STOA_TRY(source, find_copy_source(call));
   STOA_TRY(plan, read_plan(call.request, source.object));
   STOA_TRY(given, read_object_headers(call));
@@ -84,25 +93,28 @@ Outcome<Response> copy_object(Call& call) {
   }
   ObjectRecord record = std::move(given);
   if (!plan.replace_metadata) record = source.object.record.value_or(ObjectRecord{});
-  if (onto_itself) {
-    STOA_TRY(done, replace_in_place(call, source.object, plan, record));
-    if (done) return std::move(*done);
-  }
+  STOA_CHECK_OK(take_hashes(call, source.object, plan, record));
+  if (onto_itself) return replace_in_place(call, source.object, record);
 
-  STOA_TRY(copied, copy_content(call, source.object, {0, source.object.attr.size}, plan.algorithm));
-  record.md5 = copied.md5;
-  record.etag_parts = 0;
-  record.parts.clear();
-  record.checksum = copied.checksum;
   const std::string meta = record.encode();
-  core::PutKeyRequest request{.root = call.root(), .key = call.route.key, .meta = meta};
-  STOA_CHECK_OK(copied.content->fill(request));
-  STOA_TRY(reply, write_conditionally(call, call.route.key, [&](std::optional<core::ObjectExpectation> expect) {
-             request.expect = expect;
-             return call.ns().put_key(call.ctx, request);
-           }));
-  copied.content->consumed();
-  return copy_result(record, reply.attr.mtime);
+  core::ConcatenateRequest request{.root = call.root(),
+                                   .key = call.route.key,
+                                   .parts = {source.part({0, source.object.attr.size})},
+                                   .meta = meta};
+  bool changed = false;
+  auto copied = write_conditionally(call, call.route.key, [&](std::optional<core::ObjectExpectation> expect) {
+    request.expect = expect;
+    auto reply = call.ns().concatenate(call.ctx, request);
+    changed = !reply && reply.error().code == Errc::kStale;
+    return reply;
+  });
+  if (changed) return refuse(Code::kOperationAborted);
+  if (!copied) return std::unexpected<Failure>(std::move(copied.error()));
+  return copy_result(record, copied->attr.mtime);
 }
+
+}  // namespace
+
+Outcome<Response> copy_object(Call& call) { return with_unchanged_source([&] { return copy_once(call); }); }
 
 }  // namespace stoa::s3

@@ -51,16 +51,13 @@ Outcome<CopySource> find_copy_source(const Call& call) {
   return source;
 }
 
-Outcome<CopiedContent> copy_content(const Call& call, const FoundObject& source, ByteRange range,
+Outcome<ContentHashes> hash_content(const Call& call, const FoundObject& source, ByteRange range,
                                     std::optional<Algorithm> algorithm) {
   if (range.length > call.services.options.limits.object_bytes_max) {
     return refuse(Code::kInvalidRequest,
                   "The specified copy source is larger than the maximum allowable size for a copy source: " +
                       std::to_string(call.services.options.limits.object_bytes_max));
   }
-  CopiedContent copied;
-  STOA_TRY(content, StagedContent::begin(call, range.length));
-  copied.content = std::move(content);
   Md5 md5;
   std::optional<ChecksumStream> checksum;
   if (algorithm) checksum.emplace(*algorithm);
@@ -71,16 +68,15 @@ Outcome<CopiedContent> copy_content(const Call& call, const FoundObject& source,
     const std::span<std::byte> into = std::as_writable_bytes(std::span(buffer)).first(want);
     auto read = call.ns().read(call.ctx, {.id = source.attr.id, .offset = range.offset + done, .into = into});
     if (!read) return refuse(read.error());
-    if (read->attr.version() != source.attr.version() || read->length == 0) return refuse(Code::kPreconditionFailed, "The source changed while it was copied.");
+    if (read->attr.version() != source.attr.version() || read->length == 0) return refuse(Code::kOperationAborted);
     const auto bytes = std::span<const std::byte>(into).first(read->length);
     md5.update(bytes);
     if (checksum) checksum->update(bytes);
-    STOA_CHECK_OK(copied.content->write(bytes));
     done += read->length;
   }
-  copied.md5 = md5.finish();
-  if (checksum) copied.checksum = Checksum{*algorithm, ChecksumType::kFullObject, checksum->finish(), 0};
-  return copied;
+  ContentHashes hashes{.md5 = md5.finish()};
+  if (checksum) hashes.checksum = Checksum{*algorithm, ChecksumType::kFullObject, checksum->finish(), 0};
+  return hashes;
 }
 
 }  // namespace stoa::s3

@@ -1,9 +1,9 @@
-// x-amz-copy-source: what CopyObject and UploadPartCopy read.
+// x-amz-copy-source: what CopyObject and UploadPartCopy take their bytes from. The bytes are not copied: the new object
+// shares the source's extents (core::ConcatenateRequest). They are read only when a hash of them is not known yet.
 #pragma once
 
 #include "frontends/s3/http/range.h"
 #include "frontends/s3/op/objects.h"
-#include "frontends/s3/op/staged_content.h"
 
 namespace stoa::s3 {
 
@@ -11,18 +11,33 @@ struct CopySource {
   const core::Export* bucket = nullptr;
   std::string key;
   FoundObject object;
+
+  core::ConcatenatePart part(ByteRange range) const {
+    return {object.attr.id, object.attr.data_version, range.offset, range.length};
+  }
 };
 
 // Finds the source and checks the x-amz-copy-source-if-* conditions. kInvalidArgument, kNoSuchBucket, kNoSuchKey, ...
 Outcome<CopySource> find_copy_source(const Call& call);
 
-// Copies the bytes into staged content and hashes them on the way. kPreconditionFailed: the source changed meanwhile.
-struct CopiedContent {
-  std::unique_ptr<StagedContent> content;
+struct ContentHashes {
   Md5Value md5{};
   std::optional<Checksum> checksum{};
 };
-Outcome<CopiedContent> copy_content(const Call& call, const FoundObject& source, ByteRange range,
+// Reads the range. kOperationAborted: the source changed meanwhile; kInvalidRequest: more than may be read for a copy.
+Outcome<ContentHashes> hash_content(const Call& call, const FoundObject& source, ByteRange range,
                                     std::optional<Algorithm> algorithm);
+
+// Runs `copy()` again while the source changes between the look at it and the copy (kOperationAborted).
+inline constexpr int kCopyAttemptsMax = 8;
+template <class Copy>
+auto with_unchanged_source(Copy copy) {
+  auto done = copy();
+  for (int attempt = 1; attempt < kCopyAttemptsMax; ++attempt) {
+    if (done || done.error().code != Code::kOperationAborted) break;
+    done = copy();
+  }
+  return done;
+}
 
 }  // namespace stoa::s3

@@ -1,6 +1,7 @@
 // ListObjects, ListObjectsV2 and ListObjectVersions: one walk of the keys, three documents.
 #include <algorithm>
 
+#include "base/crc32c.h"
 #include "frontends/s3/checksum/digest.h"
 #include "frontends/s3/http/date.h"
 #include "frontends/s3/http/range.h"
@@ -37,9 +38,28 @@ Outcome<ListRequest> read_list_request(const Request& request) {
   return list;
 }
 
-// Continuation tokens hide nothing, but are made so that nobody takes them for keys.
+// Continuation tokens hide nothing, but are made so that nobody takes them for keys, nor anything else for one of them.
+constexpr std::size_t kTokenSumBytes = 4;
+
+std::string token_sum(std::string_view key) {
+  const std::uint32_t crc = crc32c(std::as_bytes(std::span(key)));
+  std::string sum;
+  for (int shift = 24; shift >= 0; shift -= 8) sum.push_back(static_cast<char>(crc >> shift));
+  return sum;
+}
+
 std::string make_token(std::string_view key) {
-  return to_base64(std::span(reinterpret_cast<const std::uint8_t*>(key.data()), key.size()));
+  const std::string text = token_sum(key).append(key);
+  return to_base64(std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
+}
+
+Outcome<std::string> read_token(std::string_view token) {
+  const auto text = from_base64(token);
+  if (text && text->size() > kTokenSumBytes) {
+    std::string key = text->substr(kTokenSumBytes);
+    if (text->starts_with(token_sum(key))) return key;
+  }
+  return invalid_argument("continuation-token", token, "The continuation token provided is incorrect");
 }
 
 Outcome<core::ListKeysReply> walk(const Call& call, const ListRequest& list) {
@@ -107,10 +127,8 @@ Outcome<Response> list_v2(const Call& call, ListRequest list) {
   const auto token = call.request.query("continuation-token");
   list.start_after = start_after;
   if (token && !token->empty()) {
-    const auto decoded = from_base64(*token);
-    if (!decoded || decoded->empty())
-      return invalid_argument("continuation-token", *token, "The continuation token provided is incorrect");
-    list.start_after = *decoded;
+    STOA_TRY(key, read_token(*token));
+    list.start_after = std::move(key);
   }
   STOA_TRY(reply, walk(call, list));
   XmlWriter xml("ListBucketResult");

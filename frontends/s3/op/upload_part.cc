@@ -1,5 +1,6 @@
 #include "frontends/s3/op/objects.h"
-#include "frontends/s3/op/parts.h"
+#include "frontends/s3/op/staged_content.h"
+#include "frontends/s3/op/uploads.h"
 
 namespace stoa::s3 {
 namespace {
@@ -13,7 +14,13 @@ class UploadPart final : public StreamingOperation {
 
   Outcome<Response> finish(Call& call, const BodyDigest& digest) override {
     ObjectRecord record{.md5 = digest.md5, .checksum = digest.checksum};
-    STOA_CHECK_OK(store_part(call, upload_, number_, record, *content_));
+    const std::string key = part_key(number_);
+    const std::string meta = record.encode();
+    core::PutKeyRequest request{.root = upload_.directory, .key = key, .meta = meta, .mode = 0644};
+    STOA_CHECK_OK(content_->fill(request));
+    auto put = call.ns().put_key(call.own_ctx(), request);
+    if (!put) return refuse(put.error(), Missing::kUpload);
+    content_->consumed();
     Response response;
     response.add("ETag", quoted(record.etag()));
     // A part has a checksum, but no type: that is the upload's.
@@ -29,18 +36,6 @@ class UploadPart final : public StreamingOperation {
 };
 
 }  // namespace
-
-Outcome<void> store_part(const Call& call, const Upload& upload, std::uint32_t number, const ObjectRecord& record,
-                         StagedContent& content) {
-  const std::string key = part_key(number);
-  const std::string meta = record.encode();
-  core::PutKeyRequest request{.root = upload.directory, .key = key, .meta = meta, .mode = 0644};
-  STOA_CHECK_OK(content.fill(request));
-  auto put = call.ns().put_key(call.own_ctx(), request);
-  if (!put) return refuse(put.error(), Missing::kUpload);
-  content.consumed();
-  return {};
-}
 
 Outcome<std::unique_ptr<StreamingOperation>> begin_upload_part(Call& call, const BodyPlan& plan) {
   STOA_TRY(number, read_part_number(call.request));

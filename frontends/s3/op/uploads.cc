@@ -102,6 +102,15 @@ Outcome<StoredParts> list_stored_parts(const Call& call, const Upload& upload, s
                                                       .want_meta = true});
     if (!reply) return refuse(reply.error(), Missing::kUpload);
     for (core::ListedKey& listed : reply->keys) {
+      // A listing reads attributes and meta one after the other; of a part that is stored anew or goes meanwhile they are
+      // not of one moment. A look at the key alone is.
+      if (!listed.meta || !listed.meta->current(listed.attr)) {
+        auto found = call.ns().lookup_key(call.own_ctx(), {.root = upload.directory, .key = listed.key});
+        if (!found && to_code(found.error().code) == Code::kNoSuchKey) continue;
+        if (!found) return refuse(found.error(), Missing::kUpload);
+        listed.attr = found->attr;
+        listed.meta = std::move(found->meta);
+      }
       const auto number = parse_decimal(std::string_view(listed.key).substr(kPartPrefix.size()));
       auto record = listed.meta ? ObjectRecord::decode(listed.meta->bytes) : std::nullopt;
       if (!number || *number == 0 || *number > kPartNumberMax || !record) {

@@ -164,13 +164,13 @@ TYPED_TEST(ContentTest, SharedRangesAreIndependent) {
 }
 
 TYPED_TEST(ContentTest, ConcatenationSharesPartsOfAllKinds) {
-  std::vector<FileId> parts;
+  std::vector<ConcatenatePart> parts;
   std::string all;
   for (const std::size_t size : {std::size_t{5} << 20, std::size_t{100'000}, std::size_t{9} << 20, std::size_t{77}}) {
     const std::string bytes = text(size, static_cast<unsigned>(size));
     const auto made = this->put("part" + std::to_string(size), bytes, size);
     ASSERT_TRUE(made);
-    parts.push_back(made->attr.id);
+    parts.push_back({made->attr.id});
     all += bytes;
   }
   const auto joined = this->ns().concatenate(this->durable_, {.root = kRootId, .key = "whole", .parts = parts});
@@ -179,7 +179,88 @@ TYPED_TEST(ContentTest, ConcatenationSharesPartsOfAllKinds) {
   EXPECT_TRUE(this->read_by_slices(joined->attr.id, 0, 32u << 20) == all);
   // In-place writes to one of the files do not show in the other.
   ASSERT_TRUE(this->write(joined->attr.id, 1000, "changed"));
-  EXPECT_TRUE(this->read(parts[0], 0, 5 << 20) == text(5 << 20, 5 << 20));
+  EXPECT_TRUE(this->read(parts[0].id, 0, 5 << 20) == text(5 << 20, 5 << 20));
+  this->expect_no_garbage();
+}
+
+TYPED_TEST(ContentTest, ConcatenationTakesRangesOfFilesThatStay) {
+  const std::string big = text(9u << 20), small = text(1000, 7);
+  const FileId large = this->put("large", big, big.size())->attr.id;
+  const FileId inlined = this->put("small", small)->attr.id;
+  const FileId grown = this->create("grown");
+  ASSERT_TRUE(this->write(grown, 0, "x"));
+  ASSERT_TRUE(this->truncate(grown, std::uint64_t{1} << 40));  // inline still: one byte, and zeros
+  const std::size_t blobs = this->blob_count();
+
+  // Of one file: aligned, odd and empty ranges, in any order, also twice. No blob is new.
+  const auto joined = this->ns().concatenate(
+      this->durable_, {.root = kRootId, .key = "a", .parts = {{large, {}, 12'345, 1u << 20}, {large, {}, 0, 65'536},
+                                                              {large, {}, 9u << 20}, {large, {}, 12'345, 3}}});
+  ASSERT_TRUE(joined) << describe(joined.error());
+  EXPECT_TRUE(this->read(joined->attr.id, 0, 4u << 20) ==
+              big.substr(12'345, 1u << 20) + big.substr(0, 65'536) + big.substr(12'345, 3));
+  EXPECT_EQ(this->blob_count(), blobs);
+  // What was cut apart is one extent again.
+  const auto again = this->ns().concatenate(
+      this->durable_, {.root = kRootId, .key = "b", .parts = {{large, {}, 0, 1'000'001}, {large, {}, 1'000'001}}});
+  ASSERT_TRUE(again) << describe(again.error());
+  EXPECT_TRUE(this->read(again->attr.id, 0, 9u << 20) == big);
+  // Few bytes stay inline; zeros behind inline bytes take no memory and no space.
+  const auto little = this->ns().concatenate(
+      this->durable_, {.root = kRootId, .key = "c", .parts = {{inlined, {}, 10, 20}, {grown, {}, 0, 3}, {inlined}}});
+  ASSERT_TRUE(little) << describe(little.error());
+  EXPECT_EQ(this->read(little->attr.id, 0, 2000), small.substr(10, 20) + std::string("x\0\0", 3) + small);
+  EXPECT_EQ(this->blob_count(), blobs);
+  const auto sparse = this->ns().concatenate(
+      this->durable_, {.root = kRootId, .key = "d", .parts = {{grown}, {inlined, {}, 999}}});
+  ASSERT_TRUE(sparse) << describe(sparse.error());
+  EXPECT_EQ(sparse->attr.size, (std::uint64_t{1} << 40) + 1);
+  EXPECT_EQ(this->read(sparse->attr.id, (std::uint64_t{1} << 40) - 1, 9), std::string(1, '\0') + small.back());
+
+  for (const ConcatenatePart& wrong : {ConcatenatePart{large, {}, 0, (9u << 20) + 1}, {large, {}, (9u << 20) + 1},
+                                       {large, {}, 1, ~std::uint64_t{0}}}) {
+    const auto refused = this->ns().concatenate(this->durable_, {.root = kRootId, .key = "e", .parts = {wrong}});
+    EXPECT_EQ(refused.error().code, Errc::kInvalid);
+  }
+  EXPECT_FALSE(this->ns().lookup_key(this->durable_, {kRootId, "e"}));
+
+  // Each lives on its own, and the last one that goes takes the bytes along.
+  ASSERT_TRUE(this->write(large, 12'345, "changed"));
+  EXPECT_TRUE(this->read(joined->attr.id, 0, 1u << 20) == big.substr(12'345, 1u << 20));
+  ASSERT_TRUE(this->write(again->attr.id, 0, "other"));
+  EXPECT_TRUE(this->read(large, 0, 5) == big.substr(0, 5));
+  this->reopen();
+  for (const char* name : {"large", "small", "grown", "a", "b", "c", "d"}) {
+    ASSERT_TRUE(this->ns().unlink(this->durable_, {kRootId, name}));
+    this->expect_no_garbage();
+  }
+  EXPECT_EQ(this->blob_count(), 0u);
+  EXPECT_EQ(this->usage(), Usage{});
+}
+
+TYPED_TEST(ContentTest, ConcatenationWantsPermissionForFilesThatStay) {
+  const auto secret = this->put("secret", text(100'000));
+  ASSERT_TRUE(secret);
+  ASSERT_TRUE(this->ns().setattr(this->durable_, {.id = secret->attr.id, .set = {.mode = 0600}}));
+  ASSERT_TRUE(this->ns().setattr(this->durable_, {.id = kRootId, .set = {.mode = 0777}}));
+  OpContext stranger = this->durable_;
+  stranger.cred = {.uid = 1000, .gid = 1000, .groups = {}};
+  const ConcatenateRequest request{.root = kRootId, .key = "copy", .parts = {{secret->attr.id}}};
+  EXPECT_EQ(this->ns().concatenate(stranger, request).error().code, Errc::kAccess);
+  ASSERT_TRUE(this->ns().setattr(this->durable_, {.id = secret->attr.id, .set = {.mode = 0644}}));
+  EXPECT_TRUE(this->ns().concatenate(stranger, request));
+  this->expect_no_garbage();
+}
+
+TYPED_TEST(ContentTest, ConcatenationIsOfTheVersionsThatTheCallerSaw) {
+  const auto part = this->put("part", text(100'000));
+  ASSERT_TRUE(part);
+  const std::uint64_t seen = part->attr.version().data_version;
+  ASSERT_TRUE(this->put("part", text(100'000, 2)));
+  const auto joined = this->ns().concatenate(
+      this->durable_, {.root = kRootId, .key = "whole", .parts = {{part->attr.id, seen}}});
+  EXPECT_EQ(joined.error().code, Errc::kStale);
+  EXPECT_FALSE(this->ns().lookup_key(this->durable_, {kRootId, "whole"}));
   this->expect_no_garbage();
 }
 

@@ -146,11 +146,11 @@ TYPED_TEST(KeysTest, MetaTellsWhetherItStillDescribesTheContent) {
 TYPED_TEST(KeysTest, ConcatenateJoinsPartsAndConsumesTheUpload) {
   const FileId b = *this->mkdir(kRootId, "bucket");
   const FileId upload = *this->mkdir(kMultipartId, "u1");
-  std::vector<FileId> parts;
+  std::vector<ConcatenatePart> parts;
   std::string all;
   for (int i = 0; i < 3; ++i) {
     const std::string text(i == 2 ? 10 : 40000, static_cast<char>('a' + i));
-    parts.push_back(this->put(upload, "part" + std::to_string(i), text)->attr.id);
+    parts.push_back({this->put(upload, "part" + std::to_string(i), text)->attr.id});
     all += text;
   }
   ASSERT_TRUE(this->put(upload, "meta", "of the upload"));

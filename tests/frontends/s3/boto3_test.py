@@ -333,6 +333,16 @@ class ListTest(DoorTest):
         reply = self.s3.list_objects_v2(Bucket=self.bucket, FetchOwner=True, MaxKeys=1)
         self.assertEqual(reply["Contents"][0]["Owner"]["ID"], "root")
 
+    def test_tokens_that_were_never_given_out(self):
+        token = self.s3.list_objects_v2(Bucket=self.bucket, MaxKeys=2)["NextContinuationToken"]
+        changed = base64.b64encode(base64.b64decode(token)[:-1] + b"?").decode()
+        for wrong in ("b", "abcd", "AAAA", "AAAAAA==", token[4:], token * 2, changed, base64.b64encode(b"b/1").decode(),
+                      base64.b64encode(os.urandom(2000)).decode(), "%00", "\u00fc", " " + token):
+            with self.subTest(wrong):
+                self.refused(400, "InvalidArgument", self.s3.list_objects_v2, Bucket=self.bucket, ContinuationToken=wrong)
+        reply = self.s3.list_objects_v2(Bucket=self.bucket, ContinuationToken=token)
+        self.assertEqual([c["Key"] for c in reply["Contents"]], ["b/2", "b/c/3", "d", "e/4", "f"])
+
     def test_versions_of_an_unversioned_bucket(self):
         reply = self.s3.list_object_versions(Bucket=self.bucket)
         self.assertEqual([v["VersionId"] for v in reply["Versions"]], ["null"] * 7)

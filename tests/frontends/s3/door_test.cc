@@ -1,55 +1,9 @@
 // A whole door on a volume, in memory and on RocksDB: what a library client cannot do or does not show.
-#include "frontends/s3/s3_server.h"
-#include "tests/clients/s3_client.h"
-#include "tests/core/volume_fixture.h"
-#include "tests/frontends/s3/raw_client.h"
+#include "tests/frontends/s3/door_fixture.h"
 
-namespace stoa::s3 {
+namespace stoa::s3::test {
 namespace {
 
-using clients::S3Client;
-using core::FileId;
-
-constexpr const char* kAccess = "STTESTTESTTESTTESTTE";
-constexpr const char* kSecret = "secretsecretsecretsecretsecretsecretsecr";
-
-template <class Engine>
-class DoorTest : public core::test::VolumeTest<Engine> {
- protected:
-  void SetUp() override {
-    core::Registry& registry = this->volume_->registry();
-    ASSERT_TRUE(registry.add_user({.name = "ann", .uid = 1000, .gid = 1000, .keys = {{kAccess, kSecret}}}));
-    start();
-    ASSERT_EQ(client_->request("PUT", "", {}, "").status, 200);
-    root_ = this->volume_->registry().snapshot()->find_export("bucket")->root;
-  }
-  void TearDown() override {
-    client_.reset();
-    server_.reset();
-    this->expect_consistent();
-  }
-  void start() {
-    auto server = Server::start(this->ns(), this->volume_->registry(), this->metrics_, options_);
-    ASSERT_TRUE(server) << describe(server.error());
-    server_ = std::move(*server);
-    client_ = std::make_unique<S3Client>(
-        clients::S3Target{.url = server_->url(), .access_key = kAccess, .secret_key = kSecret, .bucket = "bucket"});
-  }
-  void restart() {
-    client_.reset();
-    server_.reset();
-    this->reopen();
-    start();
-  }
-  std::string head(std::string_view method, std::string_view target, std::vector<std::pair<std::string, std::string>> headers = {}) {
-    return test::signed_head(method, target, kAccess, kSecret, "UNSIGNED-PAYLOAD", std::move(headers));
-  }
-
-  ServerOptions options_{.address = "127.0.0.1"};
-  std::unique_ptr<Server> server_;
-  std::unique_ptr<S3Client> client_;
-  FileId root_{};
-};
 TYPED_TEST_SUITE(DoorTest, core::test::Engines);
 
 TYPED_TEST(DoorTest, ObjectsAndMetadataSurviveARestart) {
@@ -96,15 +50,15 @@ TYPED_TEST(DoorTest, FilesOfOtherDoorsAreObjectsAndLinksAreNot) {
 
 TYPED_TEST(DoorTest, ATruncatedBodyLeavesNothing) {
   for (const std::size_t size : {std::size_t{100}, std::size_t{3} << 20}) {
-    test::RawClient raw(this->server_->port());
+    RawClient raw(this->server_->port());
     ASSERT_TRUE(raw.send(this->head("PUT", "/bucket/cut", {{"content-length", std::to_string(size)}})));
     ASSERT_TRUE(raw.send(std::string(size / 2, 'x')));
     raw.close();
   }
   // A body of fewer decoded bytes than announced is told so.
-  test::RawClient raw(this->server_->port());
+  RawClient raw(this->server_->port());
   const std::string body = "5\r\nhello\r\n0\r\n\r\n";
-  ASSERT_TRUE(raw.send(test::signed_head("PUT", "/bucket/cut", kAccess, kSecret, "STREAMING-UNSIGNED-PAYLOAD-TRAILER",
+  ASSERT_TRUE(raw.send(signed_head("PUT", "/bucket/cut", kAccess, kSecret, "STREAMING-UNSIGNED-PAYLOAD-TRAILER",
                                          {{"content-length", std::to_string(body.size())},
                                           {"connection", "close"},
                                           {"x-amz-decoded-content-length", "6"}}) +
@@ -117,13 +71,13 @@ TYPED_TEST(DoorTest, ATruncatedBodyLeavesNothing) {
 }
 
 TYPED_TEST(DoorTest, RefusesBeforeTheBodyWhenTheClientWaits) {
-  test::RawClient raw(this->server_->port());
+  RawClient raw(this->server_->port());
   ASSERT_TRUE(raw.send("PUT /bucket/k HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\nExpect: 100-continue\r\n\r\n"));
   const std::string reply = raw.read_all();
   EXPECT_TRUE(reply.starts_with("HTTP/1.1 403")) << reply;
   EXPECT_EQ(reply.find("100 Continue"), std::string::npos);
 
-  test::RawClient good(this->server_->port());
+  RawClient good(this->server_->port());
   ASSERT_TRUE(good.send(this->head("PUT", "/bucket/k", {{"content-length", "5"}, {"expect", "100-continue"}, {"connection", "close"}})));
   EXPECT_TRUE(good.read_until("\r\n\r\n").starts_with("HTTP/1.1 100"));
   ASSERT_TRUE(good.send("hello"));
@@ -132,7 +86,7 @@ TYPED_TEST(DoorTest, RefusesBeforeTheBodyWhenTheClientWaits) {
 }
 
 TYPED_TEST(DoorTest, AConnectionServesManyRequestsRefusedOnesToo) {
-  test::RawClient raw(this->server_->port());
+  RawClient raw(this->server_->port());
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(raw.send("HEAD /bucket/k HTTP/1.1\r\nHost: h\r\n\r\n"));
     EXPECT_TRUE(raw.read_until("\r\n\r\n").starts_with("HTTP/1.1 403"));
@@ -146,7 +100,7 @@ TYPED_TEST(DoorTest, AConnectionServesManyRequestsRefusedOnesToo) {
 }
 
 TYPED_TEST(DoorTest, TakesABodyInHttpChunks) {
-  test::RawClient raw(this->server_->port());
+  RawClient raw(this->server_->port());
   ASSERT_TRUE(raw.send(this->head("PUT", "/bucket/k", {{"transfer-encoding", "chunked"}, {"connection", "close"}}) +
                        "5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n"));
   EXPECT_NE(raw.read_all().find("HTTP/1.1 200"), std::string::npos);
@@ -154,7 +108,7 @@ TYPED_TEST(DoorTest, TakesABodyInHttpChunks) {
 }
 
 TYPED_TEST(DoorTest, NeedsALengthForABody) {
-  test::RawClient raw(this->server_->port());
+  RawClient raw(this->server_->port());
   ASSERT_TRUE(raw.send(this->head("PUT", "/bucket/k", {{"connection", "close"}})));
   const std::string reply = raw.read_all();
   EXPECT_TRUE(reply.starts_with("HTTP/1.1 411")) << reply;
@@ -162,7 +116,7 @@ TYPED_TEST(DoorTest, NeedsALengthForABody) {
 }
 
 TYPED_TEST(DoorTest, MalformedTargetsGetAnXmlError) {
-  test::RawClient raw(this->server_->port());
+  RawClient raw(this->server_->port());
   ASSERT_TRUE(raw.send("GET /bucket/%zz HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"));
   const std::string reply = raw.read_all();
   EXPECT_TRUE(reply.starts_with("HTTP/1.1 400")) << reply;
@@ -200,14 +154,13 @@ TYPED_TEST(DoorTest, TheBucketOfAHostBelowTheDomain) {
   this->server_.reset();
   this->start();
   ASSERT_TRUE(this->client_->put("k", "v").ok());
-  test::RawClient raw(this->server_->port());
+  RawClient raw(this->server_->port());
   // The signature is over the host that is sent: 127.0.0.1 is replaced in both by the helper's own name.
   ASSERT_TRUE(raw.send("GET /k HTTP/1.1\r\nHost: bucket.s3.example\r\nConnection: close\r\n\r\n"));
   EXPECT_NE(raw.read_all().find("<Code>AccessDenied</Code>"), std::string::npos);
 }
 
-// Limits: one engine is enough, they are the door's own.
-class LimitTest : public DoorTest<core::test::MemoryEngine> {};
+using LimitTest = MemoryDoorTest;
 
 TEST_F(LimitTest, ASlowHeaderIsCutOff) {
   client_.reset();
@@ -215,7 +168,7 @@ TEST_F(LimitTest, ASlowHeaderIsCutOff) {
   options_.limits.header_timeout_s = 1;
   options_.limits.idle_timeout_s = 1;
   start();
-  test::RawClient raw(server_->port());
+  RawClient raw(server_->port());
   ASSERT_TRUE(raw.send("GET / HTTP/1.1\r\nHost: h\r\n"));
   EXPECT_EQ(raw.read_all(), "");
 }
@@ -225,7 +178,7 @@ TEST_F(LimitTest, ASlowBodyIsCutOffAndLeavesNothing) {
   server_.reset();
   options_.limits.body_timeout_s = 1;
   start();
-  test::RawClient raw(server_->port());
+  RawClient raw(server_->port());
   ASSERT_TRUE(raw.send(head("PUT", "/bucket/k", {{"content-length", "100000"}})));
   ASSERT_TRUE(raw.send("xxxx"));
   EXPECT_EQ(raw.read_all(), "");
@@ -237,7 +190,7 @@ TEST_F(LimitTest, TooManyRequestsAreToldToSlowDown) {
   server_.reset();
   options_.limits.requests_max = 1;
   start();
-  test::RawClient first(server_->port());
+  RawClient first(server_->port());
   ASSERT_TRUE(first.send(head("PUT", "/bucket/k", {{"content-length", "10"}, {"expect", "100-continue"}})));
   ASSERT_NE(first.read_until("100 Continue\r\n\r\n"), "");
   const auto second = client_->list();
@@ -252,7 +205,7 @@ TEST_F(LimitTest, TooManyUploadsAreToldToSlowDown) {
   server_.reset();
   options_.limits.uploads_max = 1;
   start();
-  test::RawClient first(server_->port());
+  RawClient first(server_->port());
   ASSERT_TRUE(first.send(head("PUT", "/bucket/k", {{"content-length", "10"}, {"expect", "100-continue"}})));
   ASSERT_NE(first.read_until("100 Continue\r\n\r\n"), "");
   EXPECT_EQ(client_->put("l", "x").element("Code"), "SlowDown");
@@ -273,7 +226,7 @@ TEST_F(LimitTest, BodiesBeyondTheirLimitsAreRefused) {
 }
 
 TEST_F(LimitTest, DrainingAnswersWhatIsAtHandAndTakesNoMore) {
-  test::RawClient raw(server_->port());
+  RawClient raw(server_->port());
   ASSERT_TRUE(raw.send(head("PUT", "/bucket/k", {{"content-length", "5"}, {"expect", "100-continue"}})));
   ASSERT_NE(raw.read_until("100 Continue\r\n\r\n"), "");
   EXPECT_FALSE(server_->drain(std::chrono::milliseconds(1)));
@@ -301,4 +254,4 @@ TEST(ServerTest, SaysWhatIsWrongWithItsOptions) {
 }
 
 }  // namespace
-}  // namespace stoa::s3
+}  // namespace stoa::s3::test
