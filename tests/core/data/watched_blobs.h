@@ -1,8 +1,10 @@
 // A blob store that lets a test act at the moment when the core uses it.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "core/data/blob_store.h"
 
@@ -16,6 +18,8 @@ class WatchedBlobs final : public BlobStore {
   std::function<void(BlobId)> before_read;
   std::function<void(BlobId)> after_release;
   BlobId last_reserved = kNoBlob;
+  std::vector<std::vector<BlobId>> syncs;  // what each call of sync() was asked for
+  BlobId unsyncable = kNoBlob;             // sync() fails with it
 
   Status adopt(BlobId blob) override { return store_->adopt(blob); }
   Status finish_adoption() override { return store_->finish_adoption(); }
@@ -33,7 +37,11 @@ class WatchedBlobs final : public BlobStore {
   Result<DataSlice> slice(BlobId blob, std::uint64_t offset, std::uint64_t length) override {
     return store_->slice(blob, offset, length);
   }
-  Status sync(std::span<const BlobId> blobs) override { return store_->sync(blobs); }
+  Status sync(std::span<const BlobId> blobs) override {
+    syncs.emplace_back(blobs.begin(), blobs.end());
+    if (std::ranges::find(blobs, unsyncable) != blobs.end()) return fail(Errc::kIo, "sync fails as told");
+    return store_->sync(blobs);
+  }
   Status punch(BlobId blob, std::uint64_t offset, std::uint64_t length) override {
     return store_->punch(blob, offset, length);
   }

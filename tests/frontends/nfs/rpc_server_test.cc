@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -58,7 +59,10 @@ class ToyProgram final : public Program {
       }
       case kCount:
         reply.out.u32(count.fetch_add(1) + 1);
-        if (call.unsettled != nullptr) call.unsettled->ticket = core::CommitTicket{count.load()};
+        if (call.unsettled != nullptr) {
+          call.unsettled->ticket = core::CommitTicket{count.load()};
+          call.unsettled->files.push_back(core::FileId{count.load()});
+        }
         return {};
       case kGate: {
         std::unique_lock lock(mutex);
@@ -121,9 +125,10 @@ class RpcServerTest : public testing::Test {
   void start(const ServerOptions& options = {}) {
     Service service{.programs = {&toy_},
                     .make_scope = [] { return std::make_unique<EmptyScope>(); },
-                    .settle = [this](const core::Unsettled&) -> Status {
+                    .settle = [this](const core::Unsettled& unsettled) -> Status {
                       ++settled_;
-                      if (store_failed_) return fail(Errc::kIo, "the disk is gone");
+                      const bool sick = std::ranges::find(unsettled.files, sick_file_.load()) != unsettled.files.end();
+                      if (store_failed_ || sick) return fail(Errc::kIo, "the disk is gone");
                       return {};
                     }};
     auto server = Server::start(options, std::move(service), metrics_);
@@ -144,6 +149,7 @@ class RpcServerTest : public testing::Test {
   ToyProgram toy_;
   std::atomic<int> settled_{0};
   std::atomic<bool> store_failed_{false};
+  std::atomic<core::FileId> sick_file_{core::kNoFile};
   std::unique_ptr<Server> server_;
   std::uint16_t port_ = 0;
 };
@@ -298,6 +304,25 @@ TEST_F(RpcServerTest, SaysSoWhenAChangeIsNotDurable) {
   EXPECT_EQ(client.call(spec(kCount, 5))->results, Xdr().u32(999).bytes());
   store_failed_ = false;
   EXPECT_EQ(client.call(spec(kCount, 5))->results, Xdr().u32(2).bytes()) << "the outcome was unknown, so it runs again";
+}
+
+TEST_F(RpcServerTest, AChangeThatIsNotDurableFailsAloneInItsBatch) {
+  start();
+  sick_file_ = core::FileId{2};
+  WireClient client(port_);
+  Bytes three;
+  for (const std::uint32_t xid : {1u, 2u, 3u}) {
+    const Bytes record = encode(spec(kCount, xid));
+    const Bytes framed = Xdr().u32(0x8000'0000u | static_cast<std::uint32_t>(record.size())).raw(record).bytes();
+    three.insert(three.end(), framed.begin(), framed.end());
+  }
+  client.send_raw(three);
+  const Bytes right[] = {Xdr().u32(1).bytes(), Xdr().u32(999).bytes(), Xdr().u32(3).bytes()};
+  for (const Bytes& result : right) {
+    const auto reply = client.receive();
+    ASSERT_TRUE(reply);
+    EXPECT_EQ(reply->results, result);
+  }
 }
 
 TEST_F(RpcServerTest, SendsLongRepliesWholeAndPadded) {
