@@ -16,12 +16,14 @@ void TaskQueue::push(Task task) {
   [[maybe_unused]] const ssize_t n = write(wake_fd_, &one, sizeof one);
 }
 
+bool TaskQueue::claim() {
+  if (running_.fetch_add(1) < running_max_) return true;
+  running_.fetch_sub(1);
+  return false;
+}
+
 bool TaskQueue::pop(Task& task) {
-  if (size_.load(std::memory_order_relaxed) == 0) return false;
-  if (running_.fetch_add(1) >= running_max_) {
-    running_.fetch_sub(1);
-    return false;
-  }
+  if (size_.load(std::memory_order_relaxed) == 0 || !claim()) return false;
   {
     const std::lock_guard lock(mutex_);
     if (!tasks_.empty()) {

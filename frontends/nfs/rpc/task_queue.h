@@ -27,6 +27,8 @@ class TaskQueue {
   void push(Task task);
   // Whoever gets a task calls done() after it.
   bool pop(Task& task);
+  // Whether a worker may run a task that it has at hand; then it calls done() after it.
+  bool claim();
   void done() { running_.fetch_sub(1); }
   // Drops what nobody will run any more.
   void clear();

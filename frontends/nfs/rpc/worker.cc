@@ -185,6 +185,7 @@ bool Worker::run_batch(const std::shared_ptr<Connection>& connection, bool holds
     changes |= !item.elsewhere && (item.weight == Weight::kChange || item.weight == Weight::kSync);
   if (!changes && !c.backlog_high() && !c.has_parked()) {
     for (const Item& item : items_) alone = item.elsewhere ? &item : alone;
+    if (alone != nullptr && !state_.tasks.claim()) alone = nullptr;
   }
   for (const Item& item : items_) {
     if (!item.elsewhere || &item == alone) continue;
@@ -208,7 +209,10 @@ bool Worker::run_batch(const std::shared_ptr<Connection>& connection, bool holds
     settle_deferred();
     if (!c.send(deferred_.bytes())) state_.close(c);
   }
-  if (alone != nullptr) run_alone(c, *alone);
+  if (alone != nullptr) {
+    run_alone(c, *alone);
+    state_.tasks.done();
+  }
   c.in_flight.fetch_sub(1);
   if (!holds) pump(connection);
   return holds;

@@ -12,14 +12,24 @@ class MalformedTest : public MemoryDoorTest {
   void expect_refused(const std::string& what, const std::string& bytes) {
     SCOPED_TRACE(what);
     RawClient raw(server_->port());
-    // The server may close before it has everything.
-    if (raw.send(bytes)) (void)raw.send("\r\n\r\n" + head("PUT", "/bucket/smuggled", {{"content-length", "1"}}) + "x");
-    const std::string reply = raw.read_all();
-    if (!reply.empty()) {
-      EXPECT_TRUE(reply.starts_with("HTTP/1.1 4") || reply.starts_with("HTTP/1.1 5") || reply.starts_with("HTTP/1.0 4")) << reply;
-      EXPECT_EQ(reply.find("HTTP/1.", 1), std::string::npos) << reply;
-    }
+    (void)raw.send(bytes);  // the server may close before it has everything
+    expect_error(raw.read_until("\r\n\r\n"));
     expect_serving();
+  }
+  // The same where it is not clear what belongs to the request: nothing behind it is taken for another one.
+  void expect_refused_and_closed(const std::string& what, const std::string& bytes) {
+    SCOPED_TRACE(what);
+    RawClient raw(server_->port());
+    if (raw.send(bytes)) (void)raw.send("\r\n\r\n" + head("PUT", "/bucket/smuggled", {{"content-length", "1"}}) + "x");
+    raw.finish_sending();
+    const std::string reply = raw.read_all();
+    expect_error(reply);
+    EXPECT_EQ(reply.find("HTTP/1.", 1), std::string::npos) << reply;
+    expect_serving();
+  }
+  static void expect_error(const std::string& reply) {
+    if (reply.empty()) return;  // hung up
+    EXPECT_TRUE(reply.starts_with("HTTP/1.1 4") || reply.starts_with("HTTP/1.1 5") || reply.starts_with("HTTP/1.0 4")) << reply;
   }
   void expect_serving() {
     EXPECT_EQ(client_->get("kept").body, "content");
@@ -59,7 +69,6 @@ TEST_F(MalformedTest, HeadersThatAreNone) {
   expect_refused("no colon", "GET / HTTP/1.1\r\nHost: h\r\nnonsense\r\n\r\n");
   expect_refused("no name", "GET / HTTP/1.1\r\nHost: h\r\n: value\r\n\r\n");
   expect_refused("a space in the name", "GET / HTTP/1.1\r\nHost: h\r\nX Y: z\r\n\r\n");
-  expect_refused("a space before the colon", put({{"x-amz-meta-a", "1"}, {"content-length", "1"}}) + "x");
 }
 
 TEST_F(MalformedTest, LengthsThatAreNone) {
@@ -73,10 +82,10 @@ TEST_F(MalformedTest, LengthsThatAreNone) {
 }
 
 TEST_F(MalformedTest, TwoWaysToTellTheLength) {
-  expect_refused("chunked and a length", put({{"content-length", "5"}, {"transfer-encoding", "chunked"}}) + "0\r\n\r\nhello");
-  expect_refused("a length and chunked", put({{"content-length", "100"}, {"transfer-encoding", "chunked"}}) + "5\r\nhello\r\n0\r\n\r\n");
+  expect_refused_and_closed("chunked and a length", put({{"content-length", "5"}, {"transfer-encoding", "chunked"}}) + "0\r\n\r\nhello");
+  expect_refused_and_closed("a length and chunked", put({{"content-length", "100"}, {"transfer-encoding", "chunked"}}) + "5\r\nhello\r\n0\r\n\r\n");
   for (const char* coding : {"gzip", "gzip, chunked", "chunked, gzip", "xchunked", "chunked, chunked", "identity", ""}) {
-    expect_refused("Transfer-Encoding: "s + coding, put({{"transfer-encoding", coding}}) + "5\r\nhello\r\n0\r\n\r\n");
+    expect_refused_and_closed("Transfer-Encoding: "s + coding, put({{"transfer-encoding", coding}}) + "5\r\nhello\r\n0\r\n\r\n");
   }
 }
 
@@ -84,13 +93,14 @@ TEST_F(MalformedTest, ChunksThatAreNone) {
   for (const char* chunks : {"zz\r\nhello\r\n0\r\n\r\n", "-5\r\nhello\r\n0\r\n\r\n", "\r\nhello\r\n0\r\n\r\n",
                              "fffffffffffffffff\r\nhello\r\n0\r\n\r\n", "ffffffffffffffff\r\nhello\r\n0\r\n\r\n",
                              "5\r\nhelloXX0\r\n\r\n", "5 5\r\nhello\r\n0\r\n\r\n", "0x5\r\nhello\r\n0\r\n\r\n"}) {
-    expect_refused(chunks, put({{"transfer-encoding", "chunked"}}) + chunks);
+    expect_refused_and_closed(chunks, put({{"transfer-encoding", "chunked"}}) + chunks);
   }
 }
 
 TEST_F(MalformedTest, GarbageBehindAGoodRequest) {
   RawClient raw(server_->port());
   ASSERT_TRUE(raw.send(head("HEAD", "/bucket/kept") + "\x01\x02 nonsense\r\n\r\n" + head("DELETE", "/bucket/kept")));
+  raw.finish_sending();
   const std::string reply = raw.read_all();
   EXPECT_TRUE(reply.starts_with("HTTP/1.1 200")) << reply;
   const std::size_t second = reply.find("HTTP/1.1", 1);

@@ -36,6 +36,8 @@ bool RawClient::send(std::string_view bytes) {
   return true;
 }
 
+void RawClient::finish_sending() { ::shutdown(fd_, SHUT_WR); }
+
 std::string RawClient::read_all() { return read_until({}); }
 
 std::string RawClient::read_until(std::string_view mark) {

@@ -17,6 +17,7 @@ class RawClient {
   RawClient& operator=(const RawClient&) = delete;
 
   bool send(std::string_view bytes);
+  void finish_sending();
   // Everything until the server closes.
   std::string read_all();
   // Until `mark` was seen, or the server closes.
