@@ -49,7 +49,9 @@ TEST_F(SettleTest, ManyWritesAreSyncedTogether) {
   watched().syncs.clear();
   ASSERT_TRUE(volume_->flush());
   for (const std::vector<BlobId>& asked : watched().syncs) EXPECT_TRUE(asked.empty());
+  reopen();
   EXPECT_EQ(read(first), text(kBig));
+  EXPECT_EQ(read(second), text(kBig));
   expect_consistent();
 }
 
