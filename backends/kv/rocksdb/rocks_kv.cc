@@ -213,6 +213,10 @@ rocksdb::ColumnFamilyOptions family_options(Family family, const RocksOptions& o
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
   table.cache_index_and_filter_blocks = true;  // the cache's bound is the bound of all of it
   table.pin_l0_filter_and_index_blocks_in_cache = true;
+  // In parts: whole filters of large files are megabytes, push each other out of the cache, and are then read for each get.
+  table.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+  table.partition_filters = true;
+  table.pin_top_level_index_and_filter = true;
   table.block_size = 8192;
   cf.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   cf.compression = rocksdb::kLZ4Compression;
