@@ -40,7 +40,7 @@ void DataState::untrack(BlobId blob) {
 
 void DataState::abandon(BlobId blob) {
   const std::lock_guard lock(blobs_mutex_);
-  abandoned_.push_back(blob);
+  if (tracked_.contains(blob)) abandoned_.push_back(blob);
 }
 
 std::vector<BlobId> DataState::take_abandoned() {

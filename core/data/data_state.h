@@ -46,7 +46,8 @@ class DataState {
   // a freed blob may have been reserved again before untrack() tells of its end: what counts is how often it is tracked.
   void track(BlobId blob);
   void untrack(BlobId blob);  // a layout names it now, or the store has released it; nothing when it is not tracked
-  // Nobody will commit it: the next round of gc releases it once it is not pinned.
+  // Nobody will commit it: the next round of gc releases it once it is not pinned. Nothing when it is not tracked: its commit
+  // was queued, and although waiting for it failed, a record may name the blob after the next start.
   void abandon(BlobId blob);
   std::vector<BlobId> take_abandoned();
   bool tracked(BlobId blob) const;

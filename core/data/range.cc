@@ -40,8 +40,7 @@ Result<RangeReply> change_range(Tree& tree, const OpContext& ctx, const NodeRef&
   });
 }
 
-Status check_file(Tree& tree, const OpContext& ctx, const NodeRef& node) {
-  (void)tree;
+Status check_file(const OpContext& ctx, const NodeRef& node) {
   if (ctx.read_only) return fail(Errc::kReadOnly);
   const std::shared_lock lock(node->lock);
   return require_writable_file(ctx, *node);
@@ -53,7 +52,7 @@ Result<RangeReply> allocate(Tree& tree, const OpContext& ctx, const RangeRequest
   if (req.length > kFileBytesMax || req.offset > kFileBytesMax - req.length) return fail(Errc::kFileTooBig);
   if (req.length == 0) return fail(Errc::kInvalid);
   STOA_TRY(node, tree.nodes.get(req.id));
-  STOA_CHECK_OK(check_file(tree, ctx, node));
+  STOA_CHECK_OK(check_file(ctx, node));
   const std::lock_guard gate(node->data_gate);
   STOA_CHECK_OK(prepare_locked(tree, ctx, node, req.offset, req.length));
   STOA_CHECK_OK(flush_file(tree, ctx, node));
@@ -111,7 +110,7 @@ Result<RangeReply> allocate(Tree& tree, const OpContext& ctx, const RangeRequest
 Result<RangeReply> punch(Tree& tree, const OpContext& ctx, const RangeRequest& req) {
   if (req.offset > kFileBytesMax || req.length > kFileBytesMax - req.offset) return fail(Errc::kFileTooBig);
   STOA_TRY(node, tree.nodes.get(req.id));
-  STOA_CHECK_OK(check_file(tree, ctx, node));
+  STOA_CHECK_OK(check_file(ctx, node));
   const std::lock_guard gate(node->data_gate);
   STOA_CHECK_OK(flush_file(tree, ctx, node));
   std::uint64_t end = 0;

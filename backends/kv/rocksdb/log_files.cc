@@ -64,14 +64,14 @@ class LogFiles final : public rocksdb::FileSystemWrapper {
                                     rocksdb::IODebugContext* debug) override {
     if (!is_log(path)) return target()->NewWritableFile(path, options, result, debug);
     const std::lock_guard lock(mutex_);
-    if (!ready_) return target()->NewWritableFile(path, options, result, debug);
     std::unique_ptr<rocksdb::FSWritableFile> file;
-    const rocksdb::IOStatus reused = target()->ReuseWritableFile(path, spare_, options, &file, debug);
-    if (!reused.ok()) return reused;
+    const bool reused = ready_ && target()->ReuseWritableFile(path, spare_, options, &file, debug).ok();
+    // Also when it could not be used, because somebody has removed it: the next log need not go without.
     ready_ = false;
     wanted_.notify_one();
+    if (!reused) return target()->NewWritableFile(path, options, result, debug);
     *result = std::make_unique<ZeroedLog>(std::move(file));
-    return reused;
+    return rocksdb::IOStatus::OK();
   }
 
   // What was a log becomes the next spare file: its blocks are allocated, its pages in memory.
@@ -79,7 +79,7 @@ class LogFiles final : public rocksdb::FileSystemWrapper {
                                rocksdb::IODebugContext* debug) override {
     if (is_log(path)) {
       const std::lock_guard lock(mutex_);
-      if (!making_ && ::access(unfinished_.c_str(), F_OK) != 0) {
+      if (!making_ && !given_up_ && ::access(unfinished_.c_str(), F_OK) != 0) {
         return target()->RenameFile(path, unfinished_, options, debug);
       }
     }
@@ -95,7 +95,8 @@ class LogFiles final : public rocksdb::FileSystemWrapper {
       const bool made = write_zeros(unfinished_, bytes_, stop) && ::rename(unfinished_.c_str(), spare_.c_str()) == 0;
       lock.lock();
       making_ = false;
-      if (!made) return;  // for want of room: from now on logs are made as RocksDB makes them
+      given_up_ = !made;  // for want of room: from now on logs are made and deleted as RocksDB does it
+      if (given_up_) return;
       ready_ = true;
     }
   }
@@ -107,6 +108,7 @@ class LogFiles final : public rocksdb::FileSystemWrapper {
   std::condition_variable_any wanted_;
   bool ready_ = false;   // spare_ is there
   bool making_ = false;  // unfinished_ is being zeroed
+  bool given_up_ = false;
   std::jthread maker_;
 };
 

@@ -1,0 +1,86 @@
+// A commit that was queued and could not be made durable: nobody was promised anything, but the next start may find it.
+#include "backends/kv/memory/memory_kv.h"
+#include "core/data/data_state.h"
+#include "tests/core/data/data_fixture.h"
+#include "tests/core/data/watched_blobs.h"
+
+namespace stoa::core::test {
+namespace {
+
+// The memory engine, whose sync fails on demand although what was applied is there.
+class UnsyncableKv final : public KvStore {
+ public:
+  Result<bool> get(Family family, std::string_view key, std::string* value) override { return kv_.get(family, key, value); }
+  Status multi_get(Family family, std::span<const std::string_view> keys,
+                   std::span<std::optional<std::string>> values) override {
+    return kv_.multi_get(family, keys, values);
+  }
+  std::unique_ptr<KvIterator> scan(Family family, std::string_view lower, std::string_view upper) override {
+    return kv_.scan(family, lower, upper);
+  }
+  std::unique_ptr<KvReader> snapshot() override { return kv_.snapshot(); }
+  Status apply(std::span<const WriteBatch* const> batches) override { return kv_.apply(batches); }
+  Status sync() override {
+    if (sick) return fail(Errc::kIo, "sync fails as told");
+    return {};
+  }
+  std::atomic<bool> sick{false};
+
+ private:
+  kv::MemoryKv kv_;
+};
+
+class FailedSyncTest : public ::testing::Test {
+ protected:
+  FailedSyncTest() {
+    options_.background = false;
+    EXPECT_TRUE(Volume::format(kv_, "test"));
+    open();
+  }
+  void open() {
+    volume_.reset();
+    kv_.sick = false;
+    auto volume = Volume::open(kv_, blobs_, metrics_, options_);
+    ASSERT_TRUE(volume) << describe(volume.error());
+    volume_ = std::move(*volume);
+  }
+  UnsyncableKv kv_;
+  WatchedBlobs blobs_{std::make_unique<blob::MemoryBlobs>()};
+  MetricRegistry metrics_;
+  VolumeOptions options_;
+  std::unique_ptr<Volume> volume_;
+  const OpContext ctx_{};
+};
+
+TEST_F(FailedSyncTest, GcLeavesWhatAQueuedCommitNames) {
+  const auto made = volume_->ns().create(ctx_, {.parent = kRootId, .name = "f", .mode = CreateMode::kGuarded});
+  ASSERT_TRUE(made);
+  kv_.sick = true;
+  const auto allocated = volume_->ns().allocate(ctx_, {made->attr.id, 0, 1u << 20});
+  ASSERT_FALSE(allocated);
+  EXPECT_EQ(allocated.error().code, Errc::kIo);
+  const BlobId blob = blobs_.last_reserved;
+  (void)volume_->run_gc();  // says that the store is sick, or that there is nothing to do
+  EXPECT_TRUE(blobs_.holds(blob));
+
+  open();
+  EXPECT_TRUE(blobs_.holds(blob));
+  const auto report = volume_->check({.read_data = true});
+  ASSERT_TRUE(report);
+  for (const std::string& problem : report->problems) ADD_FAILURE() << problem;
+}
+
+TEST(DataStateTest, OnlyWhatIsTrackedCanBeAbandoned) {
+  MetricRegistry metrics;
+  DataState state(metrics);
+  const BlobId blob{7};
+  state.track(blob);
+  state.abandon(blob);
+  EXPECT_EQ(state.take_abandoned(), std::vector<BlobId>{blob});
+  state.untrack(blob);
+  state.abandon(blob);
+  EXPECT_TRUE(state.take_abandoned().empty());
+}
+
+}  // namespace
+}  // namespace stoa::core::test
