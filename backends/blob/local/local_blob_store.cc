@@ -32,6 +32,7 @@ class Store final : public LocalBlobStore {
   Store(const LocalBlobStoreOptions& options, std::vector<std::unique_ptr<DataDirectory>> directories,
         MetricRegistry& metrics)
       : io_(options.io != nullptr ? *options.io : real_host_io()),
+        cached_file_bytes_(options.cached_file_bytes),
         directories_(std::move(directories)),
         buffers_(metrics.gauge("stoa_blob_pooled_buffers", "Aligned buffers of 1 MiB kept for reuse")),
         file_metrics_{metrics.counter("stoa_blob_written_bytes_total", "Bytes written to host files",
@@ -66,7 +67,7 @@ class Store final : public LocalBlobStore {
 
  private:
   HostFile::Environment environment(DataDirectory& directory) {
-    return {io_, buffers_, file_metrics_, directory.direct};
+    return {io_, buffers_, file_metrics_, directory.direct, cached_file_bytes_};
   }
   Result<BlobName> name_of(BlobId blob) const;
   Result<std::shared_ptr<HostFile>> open_file(const BlobName& name);
@@ -88,6 +89,7 @@ class Store final : public LocalBlobStore {
   std::vector<DataDirectory*> placement_order();
 
   HostIo& io_;
+  const std::uint64_t cached_file_bytes_;
   std::vector<std::unique_ptr<DataDirectory>> directories_;
   BufferPool buffers_;
   FileMetrics file_metrics_;
@@ -500,6 +502,11 @@ bool Store::holds(BlobId blob) const {
 }
 
 }  // namespace
+
+std::uint64_t LocalBlobStoreOptions::memory_share() {
+  constexpr std::uint64_t kShare = 8;
+  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) / kShare;
+}
 
 Result<std::unique_ptr<LocalBlobStore>> LocalBlobStore::open(const LocalBlobStoreOptions& options,
                                                              MetricRegistry& metrics) {
