@@ -33,6 +33,7 @@ std::string_view to_string(Errc code) {
     case Errc::kNoMoreData: return "no_more_data";
     case Errc::kNotSupported: return "not_supported";
     case Errc::kRecallPending: return "recall_pending";
+    case Errc::kShareConflict: return "share_conflict";
     case Errc::kBusy: return "busy";
     case Errc::kTimeout: return "timeout";
     case Errc::kIo: return "io";

@@ -36,6 +36,7 @@ enum class Errc : std::uint16_t {
   kNoMoreData,          // seek found neither data nor hole
   kNotSupported,        // known, and not offered
   kRecallPending,       // a lease must be recalled first; retry
+  kShareConflict,       // an open of somebody else denies it
   kBusy,                // a queue or pool is full; retry
   kTimeout,             // the deadline passed
   kIo,                  // the disk or the network below failed

@@ -36,6 +36,7 @@ struct OpContext {
   Door door = Door::kInternal;  // for accounting and the journal only, never for semantics
   Credentials cred = Credentials::superuser();
   std::string client{};  // address, for the journal and the log
+  HolderId holder = kNoHolder;  // whose own leases do not stand in the way
   bool read_only = false;  // the export is read-only for this client: every mutating call fails with kReadOnly
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 

@@ -22,6 +22,10 @@ enum class CommitTicket : std::uint64_t {};
 
 enum class ExportId : std::uint32_t {};
 
+// A client as its door knows it, in the table of opens, locks and leases (state.h). 0: one that holds no state.
+enum class HolderId : std::uint64_t {};
+inline constexpr HolderId kNoHolder{0};
+
 // The content of a file as of one moment: changes with every change of bytes or size, whichever door makes it.
 struct ObjectVersion {
   FileId id = kNoFile;

@@ -10,6 +10,7 @@ unsigned http_status(Errc code) {
       return 404;
     case Errc::kExists:
     case Errc::kNotEmpty:
+    case Errc::kShareConflict:
       return 409;
     case Errc::kNotDirectory:
     case Errc::kIsDirectory:

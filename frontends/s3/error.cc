@@ -145,6 +145,7 @@ Code to_code(Errc code, Missing missing) {
     case Errc::kFileTooBig: return Code::kEntityTooLarge;
     case Errc::kTooLarge: return Code::kMetadataTooLarge;
     case Errc::kGuardMismatch:
+    case Errc::kShareConflict:
     case Errc::kExists: return Code::kOperationAborted;
     case Errc::kPreconditionFailed: return Code::kPreconditionFailed;
     case Errc::kNotSupported: return Code::kNotImplemented;

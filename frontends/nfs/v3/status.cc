@@ -15,6 +15,7 @@ NfsStatus to_nfs_status(Errc code) {
     case Errc::kNotEmpty:
       return NfsStatus::kNotEmpty;
     case Errc::kAccess:
+    case Errc::kShareConflict:
       return NfsStatus::kAccess;
     case Errc::kNotOwner:
       return NfsStatus::kPerm;

@@ -1,0 +1,111 @@
+// One table of opens, byte-range locks and caching leases, for all doors. Protocol-neutral: stateids, sequence numbers and
+// sessions are the door's.
+//
+// Rules for every call: thread-safe; never blocks (but for one durable write where it says so); calls back with no lock held.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "core/api/context.h"
+#include "core/api/ids.h"
+
+namespace stoa::core {
+
+// A client as its door knows it (an NFSv4 client, an NLM host, an SMB session): what holds state, and loses all of it at
+// once. Conflicts are between holders; one holder's own opens conflict with each other only by share-deny, its own leases
+// with nothing. HolderId itself is in ids.h, because OpContext carries it.
+enum class OpenId : std::uint64_t {};
+enum class LeaseId : std::uint64_t {};
+
+enum ShareBits : std::uint32_t { kShareNone = 0, kShareRead = 1, kShareWrite = 2, kShareBoth = 3 };
+
+struct OpenSpec {
+  FileId file;
+  HolderId holder;
+  std::uint32_t access;  // ShareBits, not none
+  std::uint32_t deny;    // ShareBits
+};
+
+// A byte range: length kToEnd reaches to 2^64-1, whatever the size of the file.
+struct LockRange {
+  static constexpr std::uint64_t kToEnd = ~std::uint64_t{0};
+  std::uint64_t offset = 0;
+  std::uint64_t length = kToEnd;
+  bool operator==(const LockRange&) const = default;
+};
+// POSIX owners: an owner's own locks never conflict with each other, they replace each other.
+struct LockOwner {
+  HolderId holder;
+  std::string name;  // the door's bytes
+  bool operator==(const LockOwner&) const = default;
+};
+struct HeldLock {
+  LockOwner owner;
+  LockRange range;
+  bool exclusive = false;
+};
+
+enum class LeaseKind : std::uint8_t {
+  kRead,   // nobody else writes or changes attributes while it is held: contents and attributes may be cached
+  kWrite,  // nobody else opens: writes may be cached as well
+};
+
+class StateTable {
+ public:
+  virtual ~StateTable() = default;
+
+  // --- holders
+  // Leases of this holder are recalled by calling `recall` (from any thread; must not block, may be called again).
+  virtual HolderId add_holder(Door door, std::function<void(LeaseId, FileId)> recall) = 0;
+  // Ends all opens, locks and leases of the holder. After it returns, `recall` is not called any more.
+  virtual void remove_holder(HolderId holder) = 0;
+  // Whether it holds anything (a client that holds nothing may be forgotten at once).
+  virtual bool holds_state(HolderId holder) const = 0;
+
+  // --- opens. A file that is open keeps its content when its last name goes, until its last close, also across a restart.
+  // kShareConflict: another open denies the access, or has an access that is to be denied. kRecallPending: a lease must
+  // go first (it is being recalled). kStale: no such file.
+  virtual Result<OpenId> open(const OpenSpec& spec) = 0;
+  // Other access and deny for the same open (upgrade, downgrade). Errors as open(); on error as before.
+  virtual Status change_open(OpenId open, std::uint32_t access, std::uint32_t deny) = 0;
+  virtual void close(OpenId open) = 0;
+
+  // --- byte-range locks
+  // Empty: granted (adjacent and overlapping ranges of the owner are merged, split, up- or downgraded: POSIX fcntl).
+  // Else the first lock in the way. kInvalid: length 0 or a range beyond 2^64-1. kBusy: too many locks.
+  virtual Result<std::optional<HeldLock>> lock(FileId file, const LockOwner& owner, LockRange range, bool exclusive) = 0;
+  virtual Result<std::optional<HeldLock>> test_lock(FileId file, const LockOwner& owner, LockRange range,
+                                                    bool exclusive) const = 0;
+  virtual Status unlock(FileId file, const LockOwner& owner, LockRange range) = 0;
+  virtual void unlock_all(FileId file, const LockOwner& owner) = 0;
+  virtual bool has_locks(FileId file, const LockOwner& owner) const = 0;
+
+  // --- leases. Empty: not now (conflicting opens or leases of others, or one was recalled a short while ago).
+  virtual std::optional<LeaseId> grant_lease(FileId file, HolderId holder, LeaseKind kind) = 0;
+  virtual void return_lease(LeaseId lease) = 0;
+  // True when the holder did not answer a recall in time: the lease is gone, the holder must be told.
+  virtual bool lease_revoked(LeaseId lease) const = 0;
+  virtual std::optional<LeaseKind> lease_of(FileId file, HolderId holder) const = 0;
+  // A reader's access of doors without opens, and GETATTR of others: recalls write leases. kRecallPending; else nothing.
+  virtual Status before_read(const OpContext& ctx, FileId file) = 0;
+
+  // --- reclaim after a restart. `name` identifies the client across restarts (NFSv4 co_ownerid and the like).
+  // Durable when it returns: after a restart this client may reclaim, and is waited for.
+  virtual Status remember_client(Door door, std::string_view name) = 0;
+  virtual Status forget_client(Door door, std::string_view name) = 0;
+  // While true, only reclaims may open and lock: it ends when all remembered clients have said that they are done, or
+  // after the grace time; at once when there are none.
+  virtual bool in_grace() = 0;
+  // Whether the client held state before the restart and grace is not over.
+  virtual bool may_reclaim(Door door, std::string_view name) = 0;
+  virtual void reclaim_done(Door door, std::string_view name) = 0;
+};
+
+}  // namespace stoa::core

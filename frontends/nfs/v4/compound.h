@@ -1,0 +1,121 @@
+// One COMPOUND on its way through (RFC 8881 2.3, 16.2): the current and saved filehandle and stateid, and what every operation
+// needs. An operation is a function `Nfs4Status op_NAME(Compound&)`, one file each.
+//
+// What an operation does: reads its arguments from `in`, all of them, and asks in.ok() once (kBadXdr when not); writes its
+// result behind the status word, which the loop writes. On an error what it wrote is dropped, unless it says
+// `error_body = true` (SETATTR, LOCK, LOCKT and others whose results have a body for an error).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "core/api/file_handle.h"
+#include "core/api/namespace.h"
+#include "core/api/state.h"
+#include "frontends/nfs/export_access.h"
+#include "frontends/nfs/rpc/program.h"
+#include "frontends/nfs/v4/status.h"
+
+namespace stoa::nfs4 {
+
+inline constexpr std::size_t kHandleBytesMax = 128;              // NFS4_FHSIZE
+inline constexpr std::uint32_t kIoBytesMax = 1u << 20;           // maxread, maxwrite
+inline constexpr std::uint32_t kCopiedReadBytesMax = 64u << 10;  // longer reads go out without a copy when they come last
+inline constexpr std::uint32_t kListBytesMax = 1u << 20;         // of one READDIR reply
+
+// stateid4 (RFC 8881 3.3.12, 8.2)
+struct Stateid {
+  std::uint32_t seqid = 0;
+  std::array<std::byte, 12> other{};
+  bool operator==(const Stateid&) const = default;
+};
+Stateid read_stateid(rpc::XdrReader& in);
+void write_stateid(rpc::XdrWriter& out, const Stateid& stateid);
+
+// What a filehandle names: a file through an export, or the pseudo root above all exports (scope 0).
+struct Handle {
+  core::FileRef ref{};
+  bool pseudo_root() const { return ref.scope == core::ExportId{}; }
+};
+
+class ClientTable;  // clients, sessions, owners and stateids of this door
+struct Session;
+
+// What the program was made with.
+struct Environment {
+  core::Namespace& ns;
+  core::StateTable& state;
+  const core::HandleCodec& handles;
+  ClientTable& clients;
+  std::uint64_t write_verifier;
+};
+
+class Compound {
+ public:
+  Compound(const Environment& environment, const rpc::Call& rpc_call, rpc::Reply& rpc_reply)
+      : env(environment),
+        ns(environment.ns),
+        access(static_cast<nfs::ExportAccess&>(rpc_call.scope)),
+        ctx(access.context()),
+        call(rpc_call),
+        in(rpc_call.header.arguments),
+        out(rpc_reply.out),
+        reply(rpc_reply) {}
+
+  const Environment& env;
+  core::Namespace& ns;
+  nfs::ExportAccess& access;
+  core::OpContext& ctx;  // valid once there is a current filehandle that is not the pseudo root
+  const rpc::Call& call;
+  rpc::XdrReader in;
+  rpc::XdrWriter& out;
+  rpc::Reply& reply;
+
+  std::uint32_t minor = 0;
+  bool last = false;        // no operation follows this one: bytes may leave without a copy (Reply::slices)
+  bool error_body = false;  // set by an operation: what it wrote belongs to its error
+  Session* session = nullptr;  // of SEQUENCE
+  core::HolderId holder = core::kNoHolder;
+
+  // --- filehandles
+  std::optional<Handle> current, saved;
+  Stateid current_stateid{}, saved_stateid{};
+  bool has_current_stateid = false, has_saved_stateid = false;
+  // Makes `handle` current, under the rules of its export: sets `ctx`. kBadHandle, kStale, kAccess.
+  Nfs4Status set_current(const Handle& handle);
+  void set_current_stateid(const Stateid& stateid) {
+    current_stateid = stateid;
+    has_current_stateid = true;
+  }
+  // The current file. kNoFileHandle; `pseudo_root`: what to say when it is the pseudo root.
+  struct File {
+    Nfs4Status status;
+    core::FileId id;
+  };
+  File file(Nfs4Status pseudo_root = Nfs4Status::kRoFs);
+  // The saved file, for operations on two: kXDev when it lies in another export.
+  File saved_file();
+  void encode_handle(const core::Attributes& attr);  // as opaque, through the current export
+
+  // Any length that came: too long a name is an error of the operation, not of the encoding.
+  std::string_view read_name() { return in.string(~std::size_t{0} >> 1); }
+  // change_info4, atomic with the operation.
+  void change_info(const core::BeforeAttributes& before, const core::Attributes& after) {
+    out.boolean(true);
+    out.u64(before.change);
+    out.u64(after.change);
+  }
+};
+
+// What is wrong with a name (RFC 8881 14.5 and the operations): empty is kInval, longer than 255 bytes kNameTooLong, "." and
+// ".." kBadName, '/' and NUL kBadChar.
+Nfs4Status check_name(std::string_view name);
+
+// Whether this stateid allows the I/O on this file: RFC 8881 8.2.2 to 8.2.5, special stateids included. Sets ctx.holder.
+// `write`: kShareWrite is needed, else kShareRead.
+Nfs4Status check_io_stateid(Compound& c, const Stateid& stateid, core::FileId file, bool write);
+
+}  // namespace stoa::nfs4
