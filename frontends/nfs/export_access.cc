@@ -40,6 +40,7 @@ Status ExportAccess::enter(const rpc::Call& call, const core::Export& found) {
   context_.deadline = call.now + kCallTime;
   context_.durability = core::Durability::kDurable;
   context_.unsettled = call.unsettled;
+  context_.holder = core::kNoHolder;
   return {};
 }
 

@@ -1,0 +1,118 @@
+// A client of NFSv4.1 (RFC 8881 2.4), its sessions (2.10) and the state that it holds (8.2, 9). What conflicts with whom is
+// core/api/state.h's; here is what the protocol adds: owners, stateids, slots.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/api/state.h"
+#include "frontends/nfs/v4/compound.h"
+
+namespace stoa::nfs4 {
+
+using SessionId = std::array<std::byte, 16>;
+
+// Who made a client record, as far as AUTH_SYS and AUTH_NONE tell (RFC 8881 2.4.3 compares principals).
+struct Principal {
+  bool sys = false;
+  std::uint32_t uid = 0;
+  bool operator==(const Principal&) const = default;
+  static Principal of(const rpc::Credential& credential) { return {credential.sys, credential.sys ? credential.uid : 0}; }
+};
+
+// --- state ---------------------------------------------------------------------------------------------------------------
+
+enum class StateKind : std::uint8_t { kOpen, kLock, kDelegation };
+
+struct StateRecord {
+  StateKind kind;
+  std::uint32_t serial;  // in the stateid
+  std::uint32_t seqid = 1;
+  core::FileRef file;
+  std::string owner;  // of the open or of the locks
+
+  // kOpen
+  core::OpenId open{};
+  std::uint32_t access = 0, deny = 0;  // ShareBits
+  std::uint32_t combinations = 0;      // of access and deny that were opened: bit access * 4 + deny
+  // kLock: the open that it began with
+  std::shared_ptr<StateRecord> base;
+  // kDelegation
+  core::LeaseId lease{};
+  core::LeaseKind lease_kind = core::LeaseKind::kRead;
+};
+using StateRef = std::shared_ptr<StateRecord>;
+
+// --- sessions ------------------------------------------------------------------------------------------------------------
+
+// channel_attrs4
+struct ChannelAttributes {
+  std::uint32_t header_pad = 0;
+  std::uint32_t request_bytes = 0;
+  std::uint32_t response_bytes = 0;
+  std::uint32_t cached_response_bytes = 0;
+  std::uint32_t operations = 0;
+  std::uint32_t requests = 0;
+};
+
+struct Slot {
+  std::uint32_t sequence = 0;
+  bool busy = false;
+  bool cached = false;
+  std::uint32_t request_sum = 0;  // a retry that asks for something else is a false one (RFC 8881 2.10.6.1.3.1)
+  std::vector<std::byte> reply;   // COMPOUND4res
+  core::Unsettled unsettled;      // what must be durable before the reply may leave again
+};
+
+struct Client;
+
+struct Session {
+  Session(const SessionId& session_id, std::shared_ptr<Client> owner, const ChannelAttributes& fore_channel)
+      : id(session_id), client(std::move(owner)), fore(fore_channel), slots(fore_channel.requests) {}
+  const SessionId id;
+  const std::shared_ptr<Client> client;
+  const ChannelAttributes fore;
+  std::mutex mutex;  // guards slots
+  std::vector<Slot> slots;
+};
+
+// --- clients -------------------------------------------------------------------------------------------------------------
+
+struct Client {
+  Client(std::uint64_t client_id, std::string client_owner, std::uint64_t client_verifier, const Principal& maker)
+      : id(client_id), owner(std::move(client_owner)), verifier(client_verifier), principal(maker) {}
+  const std::uint64_t id;
+  const std::string owner;  // co_ownerid
+  const std::uint64_t verifier;
+  const Principal principal;
+
+  // Guarded by the client table's lock.
+  bool confirmed = false;
+  std::uint32_t next_session_sequence = 1;   // csa_sequence that the next CREATE_SESSION has
+  std::vector<std::byte> session_reply;      // of the last CREATE_SESSION, for its retry; empty: none
+  std::vector<std::shared_ptr<Session>> sessions;
+
+  std::atomic<std::int64_t> renewed_ns{0};   // steady clock; the lease runs from here
+  core::HolderId holder = core::kNoHolder;   // from confirmation on
+  std::atomic<bool> reclaim_complete{false};
+  std::atomic<bool> remembered{false};       // the next start waits for it
+
+  // Guards everything below. Never held while the core may block.
+  std::mutex mutex;
+  bool gone = false;
+  std::uint32_t next_serial = 1;
+  std::unordered_map<std::uint32_t, StateRef> states;
+  std::map<std::pair<std::string, core::FileId>, StateRef> opens;  // by open owner
+  std::map<std::pair<std::string, core::FileId>, StateRef> locks;  // by lock owner
+  std::unordered_map<std::uint64_t, StateRef> delegations;         // by file id
+};
+
+}  // namespace stoa::nfs4

@@ -1,0 +1,251 @@
+#include "frontends/nfs/v4/client_table.h"
+
+#include <cstring>
+
+#include "base/log.h"
+
+namespace stoa::nfs4 {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kLease{kLeaseSeconds};
+constexpr std::chrono::hours kCourtesy{24};      // how long an expired client may keep what nobody wants
+constexpr std::chrono::seconds kReaperPeriod{15};
+
+std::int64_t now_ns() { return Clock::now().time_since_epoch().count(); }
+
+}  // namespace
+
+std::size_t ClientTable::SessionHash::operator()(const SessionId& id) const {
+  std::uint64_t low = 0, high = 0;
+  std::memcpy(&low, id.data(), sizeof low);
+  std::memcpy(&high, id.data() + 8, sizeof high);
+  return low * 0x9E3779B97F4A7C15ULL ^ high;
+}
+
+ClientTable::ClientTable(core::StateTable& state, std::uint32_t boot, MetricRegistry& metrics) : state_(state), boot_(boot) {
+  metrics.gauge_callback("stoa_nfs4_clients", "NFSv4 clients", {}, [this] {
+    const std::shared_lock lock(lock_);
+    return static_cast<double>(clients_.size());
+  });
+  metrics.gauge_callback("stoa_nfs4_sessions", "NFSv4.1 sessions", {}, [this] {
+    const std::shared_lock lock(lock_);
+    return static_cast<double>(sessions_.size());
+  });
+  reaper_ = std::jthread([this](const std::stop_token& stop) { expire_idle(stop); });
+}
+
+ClientTable::~ClientTable() {
+  reaper_.request_stop();
+  if (reaper_.joinable()) reaper_.join();
+  // Clients are not forgotten: they may reclaim at the next start.
+  std::vector<ClientRef> ended;
+  {
+    const std::lock_guard lock(lock_);
+    while (!clients_.empty()) remove_locked(ClientRef(clients_.begin()->second), ended);
+  }
+  end(ended, false);
+}
+
+bool ClientTable::expired(const Client& client) const {
+  return now_ns() - client.renewed_ns.load(std::memory_order_relaxed) > std::chrono::nanoseconds(kLease).count();
+}
+
+// --- clients -------------------------------------------------------------------------------------------------------------
+
+ClientTable::Exchanged ClientTable::exchange(const Exchange& wanted) {
+  std::vector<ClientRef> ended;
+  Exchanged result;
+  {
+    const std::lock_guard lock(lock_);
+    const auto found = confirmed_.find(wanted.owner);
+    const ClientRef known = found != confirmed_.end() ? found->second : nullptr;
+    if (wanted.update) {
+      // Cases 6 to 9 of 18.35.4: the record must be there, of the same incarnation and principal.
+      if (known == nullptr) return {.status = Nfs4Status::kNoEnt};
+      if (known->verifier != wanted.verifier) return {.status = Nfs4Status::kNotSame};
+      if (known->principal != wanted.principal) return {.status = Nfs4Status::kPerm};
+      return {.client = known->id, .sequence = known->next_session_sequence, .confirmed = true};
+    }
+    if (known != nullptr && known->principal != wanted.principal) {
+      // Case 3: somebody else's, unless nothing speaks for it any more.
+      if (!expired(*known) && (state_.holds_state(known->holder) || !known->sessions.empty())) {
+        return {.status = Nfs4Status::kClidInUse};
+      }
+      remove_locked(known, ended);
+    } else if (known != nullptr && known->verifier == wanted.verifier) {
+      // Case 2: the same incarnation asks again.
+      known->renewed_ns.store(now_ns(), std::memory_order_relaxed);
+      return {.client = known->id, .sequence = known->next_session_sequence, .confirmed = true};
+    }
+    // Cases 1, 4 and 5: a new record; a confirmed one of an earlier incarnation stays until the new one is confirmed.
+    if (const auto pending = unconfirmed_.find(wanted.owner); pending != unconfirmed_.end()) {
+      remove_locked(ClientRef(pending->second), ended);
+    }
+    if (clients_.size() >= kClientsMax) {
+      result.status = Nfs4Status::kDelay;
+    } else {
+      const std::uint64_t id = std::uint64_t{boot_} << 32 | next_client_++;
+      auto client = std::make_shared<Client>(id, std::string(wanted.owner), wanted.verifier, wanted.principal);
+      client->renewed_ns.store(now_ns(), std::memory_order_relaxed);
+      clients_.emplace(id, client);
+      unconfirmed_.emplace(client->owner, client);
+      result = {.client = id, .sequence = client->next_session_sequence};
+    }
+  }
+  end(ended);
+  return result;
+}
+
+ClientTable::NewSession ClientTable::create_session(std::uint64_t id, std::uint32_t sequence, const Principal& principal,
+                                                    const ChannelAttributes& fore, const EncodeSession& encode) {
+  std::vector<ClientRef> ended;
+  NewSession result;
+  {
+    const std::lock_guard lock(lock_);
+    const auto found = clients_.find(id);
+    if (found == clients_.end()) return {Nfs4Status::kStaleClientId, {}};
+    const ClientRef client = found->second;
+    if (sequence + 1 == client->next_session_sequence && !client->session_reply.empty()) {
+      return {Nfs4Status::kOk, client->session_reply};
+    }
+    if (sequence != client->next_session_sequence) return {Nfs4Status::kSeqMisordered, {}};
+    if (!client->confirmed) {
+      if (client->principal != principal) return {Nfs4Status::kClidInUse, {}};
+      // The earlier incarnation ends, and all that it held.
+      if (const auto old = confirmed_.find(client->owner); old != confirmed_.end()) {
+        remove_locked(ClientRef(old->second), ended);
+      }
+      unconfirmed_.erase(client->owner);
+      client->confirmed = true;
+      client->holder = state_.add_holder(core::Door::kNfs, [](core::LeaseId, core::FileId) {});
+      confirmed_.emplace(client->owner, client);
+    }
+    if (client->sessions.size() >= kSessionsPerClientMax) {
+      result.status = Nfs4Status::kDelay;
+    } else {
+      SessionId session_id{};
+      const std::uint64_t serial = next_session_++;
+      std::memcpy(session_id.data(), &id, sizeof id);
+      std::memcpy(session_id.data() + 8, &serial, sizeof serial);
+      const auto session = std::make_shared<Session>(session_id, client, fore);
+      sessions_.emplace(session_id, session);
+      client->sessions.push_back(session);
+      client->renewed_ns.store(now_ns(), std::memory_order_relaxed);
+      ++client->next_session_sequence;
+      client->session_reply = encode(*session);
+      result.reply = client->session_reply;
+    }
+  }
+  end(ended);
+  return result;
+}
+
+std::shared_ptr<Session> ClientTable::find_session(const SessionId& id) const {
+  const std::shared_lock lock(lock_);
+  const auto found = sessions_.find(id);
+  return found != sessions_.end() ? found->second : nullptr;
+}
+
+Nfs4Status ClientTable::destroy_session(const SessionId& id) {
+  const std::lock_guard lock(lock_);
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) return Nfs4Status::kBadSession;
+  std::erase(found->second->client->sessions, found->second);
+  sessions_.erase(found);
+  return Nfs4Status::kOk;
+}
+
+Nfs4Status ClientTable::destroy_client(std::uint64_t id) {
+  std::vector<ClientRef> ended;
+  {
+    const std::lock_guard lock(lock_);
+    const auto found = clients_.find(id);
+    if (found == clients_.end()) return Nfs4Status::kStaleClientId;
+    const ClientRef client = found->second;
+    if (!client->sessions.empty()) return Nfs4Status::kClientIdBusy;
+    {
+      const std::lock_guard state_lock(client->mutex);
+      if (!client->states.empty()) return Nfs4Status::kClientIdBusy;
+    }
+    remove_locked(client, ended);
+  }
+  end(ended);
+  return Nfs4Status::kOk;
+}
+
+void ClientTable::remove_locked(const ClientRef& client, std::vector<ClientRef>& ended) {
+  for (const auto& session : client->sessions) sessions_.erase(session->id);
+  client->sessions.clear();
+  const auto erase_owner = [&](auto& owners) {
+    if (const auto it = owners.find(client->owner); it != owners.end() && it->second == client) owners.erase(it);
+  };
+  erase_owner(confirmed_);
+  erase_owner(unconfirmed_);
+  clients_.erase(client->id);
+  ended.push_back(client);
+}
+
+void ClientTable::end(const std::vector<ClientRef>& ended, bool forget) {
+  for (const ClientRef& client : ended) {
+    {
+      const std::lock_guard lock(client->mutex);
+      client->gone = true;
+      client->states.clear();
+      client->opens.clear();
+      client->locks.clear();
+      client->delegations.clear();
+    }
+    if (client->holder != core::kNoHolder) state_.remove_holder(client->holder);
+    if (!forget || !client->remembered.load()) continue;
+    if (const Status forgotten = state_.forget_client(core::Door::kNfs, client->owner); !forgotten) {
+      log_warning("nfs4", "a client that is gone will be waited for after the next start",
+                  {{"error", describe(forgotten.error())}});
+    }
+  }
+}
+
+// --- leases of clients -----------------------------------------------------------------------------------------------------
+
+bool ClientTable::end_expired(core::FileId file) {
+  std::vector<ClientRef> ended;
+  {
+    const std::lock_guard lock(lock_);
+    std::vector<ClientRef> candidates;
+    for (const auto& [id, client] : clients_) {
+      if (client->confirmed && expired(*client)) candidates.push_back(client);
+    }
+    for (const ClientRef& client : candidates) {
+      bool wanted = false;
+      {
+        const std::lock_guard state_lock(client->mutex);
+        for (const auto& [serial, state] : client->states) wanted |= state->file.id == file;
+      }
+      if (wanted) remove_locked(client, ended);
+    }
+  }
+  end(ended);
+  return !ended.empty();
+}
+
+void ClientTable::expire_idle(std::stop_token stop) {
+  std::unique_lock sleep(reaper_mutex_);
+  while (!reaper_wake_.wait_for(sleep, stop, kReaperPeriod, [&] { return stop.stop_requested(); })) {
+    std::vector<ClientRef> ended;
+    {
+      const std::lock_guard lock(lock_);
+      std::vector<ClientRef> candidates;
+      for (const auto& [id, client] : clients_) {
+        if (!expired(*client)) continue;
+        const std::int64_t idle = now_ns() - client->renewed_ns.load(std::memory_order_relaxed);
+        const bool holds = client->holder != core::kNoHolder && state_.holds_state(client->holder);
+        if (!holds || idle > std::chrono::nanoseconds(kCourtesy).count()) candidates.push_back(client);
+      }
+      for (const ClientRef& client : candidates) remove_locked(client, ended);
+    }
+    end(ended);
+  }
+}
+
+}  // namespace stoa::nfs4

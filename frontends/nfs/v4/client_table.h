@@ -1,0 +1,87 @@
+// The clients and sessions of this door. Thread-safe.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <thread>
+
+#include "base/metrics.h"
+#include "base/rw_lock.h"
+#include "frontends/nfs/v4/client.h"
+
+namespace stoa::nfs4 {
+
+inline constexpr std::uint32_t kSlotsMax = 64;             // of a session
+inline constexpr std::uint32_t kSessionsPerClientMax = 16;
+inline constexpr std::uint32_t kClientsMax = 10'000;
+inline constexpr std::uint32_t kStatesPerClientMax = 1'000'000;
+
+class ClientTable {
+ public:
+  // `boot` differs from start to start: what was given out before is known as stale by it.
+  ClientTable(core::StateTable& state, std::uint32_t boot, MetricRegistry& metrics);
+  ~ClientTable();
+
+  // --- EXCHANGE_ID (RFC 8881 18.35.4)
+  struct Exchange {
+    std::string_view owner;
+    std::uint64_t verifier = 0;
+    bool update = false;
+    Principal principal;
+  };
+  struct Exchanged {
+    Nfs4Status status = Nfs4Status::kOk;
+    std::uint64_t client = 0;
+    std::uint32_t sequence = 0;
+    bool confirmed = false;
+  };
+  Exchanged exchange(const Exchange& wanted);
+
+  // --- CREATE_SESSION (18.36.4). `encode` writes the reply of a new session; a retry gets the same again.
+  struct NewSession {
+    Nfs4Status status = Nfs4Status::kOk;
+    std::vector<std::byte> reply;
+  };
+  using EncodeSession = std::function<std::vector<std::byte>(const Session&)>;
+  NewSession create_session(std::uint64_t client, std::uint32_t sequence, const Principal& principal,
+                            const ChannelAttributes& fore, const EncodeSession& encode);
+
+  std::shared_ptr<Session> find_session(const SessionId& id) const;
+  Nfs4Status destroy_session(const SessionId& id);
+  Nfs4Status destroy_client(std::uint64_t client);  // kStaleClientId; kClientIdBusy while it has sessions or state
+
+  // Ends clients whose lease has run out and who hold state of this file: true when there were any. Until somebody wants
+  // what they hold, expired clients keep it (courtesy).
+  bool end_expired(core::FileId file);
+
+  std::uint32_t boot() const { return boot_; }
+  core::StateTable& state() { return state_; }
+
+ private:
+  using ClientRef = std::shared_ptr<Client>;
+  struct SessionHash {
+    std::size_t operator()(const SessionId& id) const;
+  };
+  // Takes a client out of the tables; what is to be ended with no lock held goes to `ended`.
+  void remove_locked(const ClientRef& client, std::vector<ClientRef>& ended);
+  void end(const std::vector<ClientRef>& ended, bool forget = true);
+  bool expired(const Client& client) const;
+  void expire_idle(std::stop_token stop);
+
+  core::StateTable& state_;
+  const std::uint32_t boot_;
+  mutable RwLock lock_;  // guards everything below
+  std::uint32_t next_client_ = 1;
+  std::uint64_t next_session_ = 1;
+  std::unordered_map<std::uint64_t, ClientRef> clients_;
+  std::map<std::string, ClientRef, std::less<>> confirmed_;    // by owner
+  std::map<std::string, ClientRef, std::less<>> unconfirmed_;  // by owner
+  std::unordered_map<SessionId, std::shared_ptr<Session>, SessionHash> sessions_;
+
+  std::mutex reaper_mutex_;
+  std::condition_variable_any reaper_wake_;
+  std::jthread reaper_;
+};
+
+}  // namespace stoa::nfs4

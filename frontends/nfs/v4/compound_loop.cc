@@ -1,0 +1,125 @@
+// RFC 8881 16.2 (COMPOUND), 2.10.6 (exactly once): the loop over the operations, and what SEQUENCE does around it.
+#include "frontends/nfs/v4/op_sequence.h"
+#include "frontends/nfs/v4/operation_table.h"
+#include "frontends/nfs/v4/program.h"
+
+namespace stoa::nfs4 {
+namespace {
+
+constexpr std::uint32_t kOperationsMax = 1024;  // in one COMPOUND without a session; sessions have limits of their own
+constexpr std::size_t kRpcHeaderBytes = 32;     // of a reply: what counts towards a session's limits beside COMPOUND4res
+
+void put_status(rpc::XdrWriter& out, std::size_t at, Nfs4Status status) {
+  out.patch_u32(at, static_cast<std::uint32_t>(status));
+}
+
+// Whether the operation may stand here (2.10.2.2, 18.46.3).
+Nfs4Status check_place(const OperationEntry& entry, std::uint32_t minor, std::uint32_t index, std::uint32_t count,
+                       bool in_session) {
+  if (minor == 0) return Nfs4Status::kOk;
+  switch (entry.place) {
+    case Place::kFirst: return index == 0 ? Nfs4Status::kOk : Nfs4Status::kSequencePos;
+    case Place::kAlone:
+      if (in_session) return Nfs4Status::kOk;
+      if (index != 0) return Nfs4Status::kOpNotInSession;
+      return count == 1 ? Nfs4Status::kOk : Nfs4Status::kNotOnlyOp;
+    case Place::kInSession: return in_session ? Nfs4Status::kOk : Nfs4Status::kOpNotInSession;
+  }
+  return Nfs4Status::kServerFault;
+}
+
+}  // namespace
+
+rpc::Outcome run_compound(const Environment& environment, const rpc::Call& call, rpc::Reply& reply) {
+  Compound c(environment, call, reply);
+  const auto tag = c.in.opaque(kTagBytesMax);
+  c.minor = c.in.u32();
+  const std::uint32_t count = c.in.u32();
+  if (!c.in.ok()) return {.accept = rpc::AcceptStatus::kGarbageArguments};
+
+  const std::size_t begin = c.out.size();
+  c.out.u32(0);
+  c.out.opaque(tag);
+  const std::size_t count_at = c.out.size();
+  c.out.u32(0);
+  if (c.minor < kMinorMin || c.minor > kMinorMax) {
+    put_status(c.out, begin, Nfs4Status::kMinorVersMismatch);
+    return {.failed = true};
+  }
+  if (count > kOperationsMax) {
+    put_status(c.out, begin, Nfs4Status::kResource);
+    return {.failed = true};
+  }
+
+  SequenceGuard sequence(c, count, begin);
+  Nfs4Status status = Nfs4Status::kOk;
+  std::uint32_t done = 0;
+  for (; done < count && status == Nfs4Status::kOk; ++done) {
+    const std::uint32_t number = c.in.u32();
+    const OperationEntry* entry = c.in.ok() ? find_operation(number, c.minor) : nullptr;
+    c.out.u32(entry != nullptr ? number : kOpIllegal);
+    const std::size_t status_at = c.out.size();
+    c.out.u32(0);
+    c.last = done + 1 == count;
+    c.error_body = false;
+    c.ctx.durability = core::Durability::kDurable;
+    if (entry == nullptr) {
+      status = c.in.ok() ? Nfs4Status::kOpIllegal : Nfs4Status::kBadXdr;
+    } else {
+      status = check_place(*entry, c.minor, done, count, c.session != nullptr);
+      if (status == Nfs4Status::kOk && entry->place == Place::kFirst) {
+        status = sequence.begin();
+        if (sequence.replayed()) return {};
+      } else if (status == Nfs4Status::kOk) {
+        status = entry->run != nullptr ? entry->run(c) : Nfs4Status::kNotSupp;
+      }
+    }
+    if (status != Nfs4Status::kOk && !c.error_body) {
+      c.out.truncate(status_at + 4);
+      c.reply.slices.clear();
+      c.reply.slice_bytes = 0;
+    }
+    if (const Nfs4Status large = sequence.check_size(c.out.size() - begin + c.reply.slice_bytes + kRpcHeaderBytes);
+        status == Nfs4Status::kOk && large != Nfs4Status::kOk) {
+      status = large;
+      c.out.truncate(status_at + 4);
+      c.reply.slices.clear();
+      c.reply.slice_bytes = 0;
+    }
+    put_status(c.out, status_at, status);
+  }
+  put_status(c.out, begin, status);
+  c.out.patch_u32(count_at, done);
+  sequence.finish();
+  return {.failed = status != Nfs4Status::kOk};
+}
+
+rpc::Weight weigh_compound(const rpc::CallHeader& header) {
+  using rpc::Weight;
+  if (header.arguments.size() > kCopiedReadBytesMax) return Weight::kHeavy;
+  rpc::XdrReader in(header.arguments);
+  in.opaque(kTagBytesMax);
+  const std::uint32_t minor = in.u32();
+  const std::uint32_t count = in.u32();
+  if (minor > kMinorMax) return Weight::kMemory;
+  for (std::uint32_t i = 0; i < count && in.ok(); ++i) {
+    switch (in.u32()) {
+      case 3: in.u32(); break;                                      // ACCESS
+      case 9: for (std::uint32_t n = in.u32(); n > 0 && in.ok(); --n) in.u32(); break;  // GETATTR
+      case 10: case 16: case 23: case 24: case 31: case 32: break;  // GETFH, LOOKUPP, PUTPUBFH, PUTROOTFH, RESTOREFH, SAVEFH
+      case 15: in.opaque(~std::uint32_t{0}); break;                 // LOOKUP
+      case 22: in.opaque(~std::uint32_t{0}); break;                 // PUTFH
+      case 53: in.fixed(16 + 16); break;                            // SEQUENCE: session, sequence, slot, highest, cache
+      case 25: in.fixed(16 + 8); return in.u32() > kCopiedReadBytesMax ? Weight::kHeavy : Weight::kData;  // READ
+      case 38: in.fixed(16 + 8); return in.u32() == 0 ? Weight::kData : Weight::kSync;                    // WRITE
+      case 5: return Weight::kSync;                                 // COMMIT
+      case 26: case 27: case 68: case 69: case 60: return Weight::kData;  // READDIR, READLINK, READ_PLUS, SEEK, COPY
+      case 4: case 12: case 13: case 14: case 21: case 45: case 55: return Weight::kMemory;  // CLOSE, LOCK, ... stateids
+      default: return Weight::kChange;
+    }
+    if (!in.ok()) break;
+  }
+  return Weight::kMemory;
+}
+
+}  // namespace stoa::nfs4

@@ -1,0 +1,103 @@
+#include "frontends/nfs/v4/op_sequence.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/crc32c.h"
+#include "frontends/nfs/v4/client_table.h"
+
+namespace stoa::nfs4 {
+
+Nfs4Status SequenceGuard::begin() {
+  rpc::XdrReader& in = c_.in;
+  SessionId id{};
+  const auto bytes = in.fixed(id.size());
+  const std::uint32_t sequence = in.u32();
+  const std::uint32_t slot_number = in.u32();
+  const std::uint32_t highest = in.u32();
+  const bool cache_this = in.boolean();
+  if (!in.ok()) return Nfs4Status::kBadXdr;
+  std::ranges::copy(bytes, id.begin());
+
+  std::shared_ptr<Session> session = c_.env.clients.find_session(id);
+  if (session == nullptr) return Nfs4Status::kBadSession;
+  if (slot_number >= session->slots.size()) return Nfs4Status::kBadSlot;
+  if (highest >= session->slots.size() && highest < slot_number) return Nfs4Status::kBadHighSlot;
+  const std::span<const std::byte> arguments = c_.call.header.arguments;
+  const std::uint32_t sum = crc32c(arguments);
+  {
+    const std::lock_guard lock(session->mutex);
+    Slot& slot = session->slots[slot_number];
+    if (sequence == slot.sequence && slot.sequence != 0) {
+      if (slot.busy) return Nfs4Status::kDelay;
+      if (slot.request_sum != sum) return Nfs4Status::kSeqFalseRetry;
+      if (!slot.cached) {
+        // 2.10.6.1.3: SEQUENCE itself is answered again, what follows is not known any more.
+        return operations_ == 1 ? Nfs4Status::kServerFault : Nfs4Status::kRetryUncachedRep;
+      }
+      c_.out.truncate(reply_at_);
+      std::memcpy(c_.out.reserve(slot.reply.size()).data(), slot.reply.data(), slot.reply.size());
+      if (c_.call.unsettled != nullptr) {
+        core::Unsettled& later = *c_.call.unsettled;
+        later.ticket = std::max(later.ticket, slot.unsettled.ticket);
+        later.files.insert(later.files.end(), slot.unsettled.files.begin(), slot.unsettled.files.end());
+      } else if (!slot.unsettled.empty() && !c_.ns.settle({}, slot.unsettled)) {
+        return Nfs4Status::kDelay;
+      }
+      replayed_ = true;
+      return Nfs4Status::kOk;
+    }
+    if (sequence != slot.sequence + 1) return Nfs4Status::kSeqMisordered;
+    if (slot.busy) return Nfs4Status::kDelay;
+    if (arguments.size() + kCallHeaderBytes > session->fore.request_bytes) return Nfs4Status::kReqTooBig;
+    if (operations_ > session->fore.operations) return Nfs4Status::kTooManyOps;
+    slot.sequence = sequence;
+    slot.busy = true;
+    slot.cached = false;
+    slot.request_sum = sum;
+    slot.reply.clear();
+    slot.unsettled.clear();
+  }
+  session->client->renewed_ns.store(c_.call.now.time_since_epoch().count(), std::memory_order_relaxed);
+  session_ = std::move(session);
+  slot_ = slot_number;
+  cache_this_ = cache_this || operations_ == 1;
+  c_.session = session_.get();
+  c_.holder = session_->client->holder;
+  c_.ctx.holder = c_.holder;
+
+  const auto highest_slot = static_cast<std::uint32_t>(session_->slots.size() - 1);
+  c_.out.fixed(id);
+  c_.out.u32(sequence);
+  c_.out.u32(slot_number);
+  c_.out.u32(highest_slot);
+  c_.out.u32(highest_slot);
+  c_.out.u32(0);  // sr_status_flags
+  return Nfs4Status::kOk;
+}
+
+Nfs4Status SequenceGuard::check_size(std::size_t bytes) const {
+  if (session_ == nullptr) return Nfs4Status::kOk;
+  if (bytes > session_->fore.response_bytes) return Nfs4Status::kRepTooBig;
+  if (cache_this_ && bytes > session_->fore.cached_response_bytes) return Nfs4Status::kRepTooBigToCache;
+  return Nfs4Status::kOk;
+}
+
+void SequenceGuard::finish() {
+  if (session_ == nullptr) return;
+  const std::lock_guard lock(session_->mutex);
+  Slot& slot = session_->slots[slot_];
+  if (cache_this_ && c_.reply.slices.empty()) {
+    const auto whole = c_.out.written_since(reply_at_);
+    slot.reply.assign(whole.begin(), whole.end());
+    slot.cached = true;
+    // What the reply promises may not be durable yet: a retry waits for it, too.
+    if (c_.call.unsettled != nullptr) slot.unsettled = *c_.call.unsettled;
+  }
+  slot.busy = false;
+  session_.reset();
+}
+
+SequenceGuard::~SequenceGuard() { finish(); }
+
+}  // namespace stoa::nfs4

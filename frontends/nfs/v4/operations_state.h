@@ -1,0 +1,25 @@
+// The operations on clients, sessions, opens and locks. Those on files: operations.h.
+#pragma once
+
+#include "frontends/nfs/v4/compound.h"
+
+namespace stoa::nfs4 {
+
+Nfs4Status op_exchange_id(Compound& c);
+Nfs4Status op_create_session(Compound& c);
+Nfs4Status op_bind_conn_to_session(Compound& c);
+Nfs4Status op_destroy_session(Compound& c);
+Nfs4Status op_destroy_clientid(Compound& c);
+Nfs4Status op_reclaim_complete(Compound& c);
+
+Nfs4Status op_open(Compound& c);
+Nfs4Status op_open_downgrade(Compound& c);
+Nfs4Status op_close(Compound& c);
+Nfs4Status op_lock(Compound& c);
+Nfs4Status op_lockt(Compound& c);
+Nfs4Status op_locku(Compound& c);
+Nfs4Status op_test_stateid(Compound& c);
+Nfs4Status op_free_stateid(Compound& c);
+Nfs4Status op_delegreturn(Compound& c);
+
+}  // namespace stoa::nfs4

@@ -1,0 +1,39 @@
+// NFS version 4 as an RPC program: NULL and COMPOUND (RFC 8881 chapter 16).
+#pragma once
+
+#include "frontends/nfs/rpc/program.h"
+#include "frontends/nfs/v4/client_table.h"
+#include "frontends/nfs/v4/compound.h"
+
+namespace stoa::nfs4 {
+
+inline constexpr std::uint32_t kNfsProgram = 100003;
+inline constexpr std::uint32_t kNfsVersion = 4;
+inline constexpr std::uint32_t kMinorMin = 1;
+inline constexpr std::uint32_t kMinorMax = 2;
+
+class Nfs4Program final : public rpc::Program {
+ public:
+  // Needs calls whose scope is an nfs::ExportAccess.
+  Nfs4Program(core::Namespace& ns, core::StateTable& state, const core::HandleCodec& handles, MetricRegistry& metrics);
+
+  std::uint32_t number() const override { return kNfsProgram; }
+  std::string_view name() const override { return "nfs4"; }
+  std::uint32_t version_low() const override { return kNfsVersion; }
+  std::uint32_t version_high() const override { return kNfsVersion; }
+  std::span<const rpc::Procedure> procedures() const override;
+  rpc::Weight weigh(const rpc::CallHeader& header) const override;
+  rpc::Outcome run(const rpc::Call& call, rpc::Reply& reply) override;
+  void encode_not_durable(const rpc::CallHeader& header, rpc::XdrWriter& out) override;
+
+ private:
+  ClientTable clients_;
+  const Environment environment_;
+};
+
+// One COMPOUND from its tag to its last result.
+rpc::Outcome run_compound(const Environment& environment, const rpc::Call& call, rpc::Reply& reply);
+// What it will cost, as far as a look at its first operations tells.
+rpc::Weight weigh_compound(const rpc::CallHeader& header);
+
+}  // namespace stoa::nfs4

@@ -1,0 +1,88 @@
+#include "frontends/nfs/v4/stateids.h"
+
+#include <algorithm>
+
+namespace stoa::nfs4 {
+namespace {
+
+bool all(const Stateid& stateid, std::uint8_t byte) {
+  return std::ranges::all_of(stateid.other, [&](std::byte b) { return b == std::byte{byte}; });
+}
+
+}  // namespace
+
+Stateid stateid_of(const Client& client, const StateRecord& state) {
+  Stateid stateid{.seqid = state.seqid};
+  rpc::store_be32(stateid.other.data(), static_cast<std::uint32_t>(client.id >> 32));
+  rpc::store_be32(stateid.other.data() + 4, static_cast<std::uint32_t>(client.id));
+  rpc::store_be32(stateid.other.data() + 8, state.serial);
+  return stateid;
+}
+
+FoundState find_state(const Client& client, const Stateid& stateid) {
+  const std::uint64_t id = std::uint64_t{rpc::load_be32(stateid.other.data())} << 32 | rpc::load_be32(stateid.other.data() + 4);
+  if (id != client.id) return {Nfs4Status::kBadStateId, nullptr};
+  const auto found = client.states.find(rpc::load_be32(stateid.other.data() + 8));
+  if (found == client.states.end()) return {Nfs4Status::kBadStateId, nullptr};
+  // 8.2.2: zero means the newest; the counter wraps around, past zero.
+  const std::uint32_t ahead = found->second->seqid - stateid.seqid;
+  if (stateid.seqid != 0 && ahead != 0) {
+    return {ahead < 1u << 31 ? Nfs4Status::kOldStateId : Nfs4Status::kBadStateId, nullptr};
+  }
+  return {Nfs4Status::kOk, found->second};
+}
+
+bool is_anonymous(const Stateid& stateid) { return stateid.seqid == 0 && all(stateid, 0); }
+bool is_bypass(const Stateid& stateid) { return stateid.seqid == ~0u && all(stateid, 0xff); }
+
+Nfs4Status resolve_current(const Compound& c, Stateid& stateid) {
+  if (c.minor == 0 || stateid.seqid != 1 || !all(stateid, 0)) return Nfs4Status::kOk;
+  if (!c.has_current_stateid) return Nfs4Status::kBadStateId;
+  stateid = c.current_stateid;
+  return Nfs4Status::kOk;
+}
+
+StateRef add_state(Client& client, StateKind kind, const core::FileRef& file, std::string owner) {
+  while (client.next_serial == 0 || client.states.contains(client.next_serial)) ++client.next_serial;
+  auto state = std::make_shared<StateRecord>();
+  state->kind = kind;
+  state->serial = client.next_serial++;
+  state->file = file;
+  state->owner = std::move(owner);
+  client.states.emplace(state->serial, state);
+  const std::pair key(state->owner, file.id);
+  if (kind == StateKind::kOpen) client.opens[key] = state;
+  if (kind == StateKind::kLock) client.locks[key] = state;
+  if (kind == StateKind::kDelegation) client.delegations[static_cast<std::uint64_t>(file.id)] = state;
+  return state;
+}
+
+void forget_state(Client& client, const StateRef& state) {
+  client.states.erase(state->serial);
+  const std::pair key(state->owner, state->file.id);
+  if (state->kind == StateKind::kOpen) client.opens.erase(key);
+  if (state->kind == StateKind::kLock) client.locks.erase(key);
+  if (state->kind == StateKind::kDelegation) client.delegations.erase(static_cast<std::uint64_t>(state->file.id));
+}
+
+Nfs4Status check_io_stateid(Compound& c, const Stateid& given, core::FileId file, bool write) {
+  c.ctx.holder = c.holder;
+  Stateid stateid = given;
+  if (const Nfs4Status status = resolve_current(c, stateid); status != Nfs4Status::kOk) return status;
+  if (is_anonymous(stateid) || is_bypass(stateid)) return Nfs4Status::kOk;
+  if (c.session == nullptr) return Nfs4Status::kBadStateId;
+  Client& client = *c.session->client;
+  const std::lock_guard lock(client.mutex);
+  const FoundState found = find_state(client, stateid);
+  if (found.status != Nfs4Status::kOk) return found.status;
+  const StateRecord& state = *found.state;
+  if (state.file.id != file) return Nfs4Status::kBadStateId;
+  if (state.kind == StateKind::kDelegation) {
+    return write && state.lease_kind != core::LeaseKind::kWrite ? Nfs4Status::kOpenMode : Nfs4Status::kOk;
+  }
+  const StateRecord& open = state.kind == StateKind::kLock ? *state.base : state;
+  // Who may write may read what is around it: clients read whole pages (9.1.2 leaves it to the server).
+  return write && (open.access & core::kShareWrite) == 0 ? Nfs4Status::kOpenMode : Nfs4Status::kOk;
+}
+
+}  // namespace stoa::nfs4

@@ -1,0 +1,30 @@
+// Stateids: what they name, and whether they are good (RFC 8881 8.2).
+#pragma once
+
+#include <variant>
+
+#include "frontends/nfs/v4/client.h"
+
+namespace stoa::nfs4 {
+
+// The bytes that a client gets: boot, client and serial, so that a stateid of an earlier run is known as such.
+Stateid stateid_of(const Client& client, const StateRecord& state);
+
+// The state behind a stateid of the compound's client (client->mutex held): kBadStateId, kOldStateId.
+struct FoundState {
+  Nfs4Status status = Nfs4Status::kOk;
+  StateRef state;
+};
+FoundState find_state(const Client& client, const Stateid& stateid);
+
+// Stands for the current stateid (16.2.3.1.2) where the client sent the special one that means it. kBadStateId: there is none.
+Nfs4Status resolve_current(const Compound& c, Stateid& stateid);
+
+bool is_anonymous(const Stateid& stateid);  // all zeros
+bool is_bypass(const Stateid& stateid);     // all ones
+
+// --- changes of a client's state; client.mutex held
+StateRef add_state(Client& client, StateKind kind, const core::FileRef& file, std::string owner);
+void forget_state(Client& client, const StateRef& state);
+
+}  // namespace stoa::nfs4
