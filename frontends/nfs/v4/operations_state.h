@@ -5,6 +5,9 @@
 
 namespace stoa::nfs4 {
 
+// What OPEN's share_access carries beside the access: wishes for delegations (RFC 8881 18.16.3, RFC 9754).
+inline constexpr std::uint32_t kWantFlags = 0xff00 | 0x30000 | 0x300000;
+
 Nfs4Status op_exchange_id(Compound& c);
 Nfs4Status op_create_session(Compound& c);
 Nfs4Status op_bind_conn_to_session(Compound& c);

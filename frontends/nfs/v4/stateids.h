@@ -26,5 +26,8 @@ bool is_bypass(const Stateid& stateid);     // all ones
 // --- changes of a client's state; client.mutex held
 StateRef add_state(Client& client, StateKind kind, const core::FileRef& file, std::string owner);
 void forget_state(Client& client, const StateRef& state);
+// Gives up all that the owner of these locks has locked in the file, and the state; op_lock.cc.
+void release_locks(core::StateTable& table, Client& client, const StateRef& locks);
+bool holds_locks(const core::StateTable& table, const Client& client, const StateRecord& locks);
 
 }  // namespace stoa::nfs4

@@ -1,0 +1,90 @@
+// CLOSE (RFC 8881 18.2), OPEN_DOWNGRADE (18.18)
+#include <vector>
+
+#include "frontends/nfs/v4/client_table.h"
+#include "frontends/nfs/v4/operations_state.h"
+#include "frontends/nfs/v4/stateids.h"
+
+namespace stoa::nfs4 {
+namespace {
+
+// The open that the stateid names, of the current file (client.mutex held).
+FoundState find_open(const Client& client, const Stateid& stateid, core::FileId file) {
+  FoundState found = find_state(client, stateid);
+  if (found.status != Nfs4Status::kOk) return found;
+  if (found.state->kind != StateKind::kOpen || found.state->file.id != file) return {Nfs4Status::kBadStateId, nullptr};
+  return found;
+}
+
+}  // namespace
+
+Nfs4Status op_close(Compound& c) {
+  c.in.u32();  // seqid
+  Stateid stateid = read_stateid(c.in);
+  if (!c.in.ok()) return Nfs4Status::kBadXdr;
+  const auto file = c.file(Nfs4Status::kBadStateId);
+  if (file.status != Nfs4Status::kOk) return file.status;
+  if (const auto status = resolve_current(c, stateid); status != Nfs4Status::kOk) return status;
+  Client& client = *c.session->client;
+  core::OpenId open{};
+  {
+    const std::lock_guard lock(client.mutex);
+    const FoundState found = find_open(client, stateid, file.id);
+    if (found.status != Nfs4Status::kOk) return found.status;
+    std::vector<StateRef> of_locks;
+    for (const auto& [key, locks] : client.locks) {
+      if (locks->base == found.state) of_locks.push_back(locks);
+    }
+    for (const StateRef& locks : of_locks) release_locks(c.env.state, client, locks);
+    open = found.state->open;
+    forget_state(client, found.state);
+  }
+  c.env.state.close(open);  // may delete a file that has no name any more
+  // 18.2.4: the stateid that comes back is one that nobody can use.
+  Stateid invalid{.seqid = ~0u};
+  write_stateid(c.out, invalid);
+  c.set_current_stateid(invalid);
+  return Nfs4Status::kOk;
+}
+
+Nfs4Status op_open_downgrade(Compound& c) {
+  Stateid stateid = read_stateid(c.in);
+  c.in.u32();  // seqid
+  const std::uint32_t access = c.in.u32() & ~kWantFlags;
+  const std::uint32_t deny = c.in.u32();
+  if (!c.in.ok()) return Nfs4Status::kBadXdr;
+  const auto file = c.file(Nfs4Status::kBadStateId);
+  if (file.status != Nfs4Status::kOk) return file.status;
+  if (access == core::kShareNone || access > core::kShareBoth || deny > core::kShareBoth) return Nfs4Status::kInval;
+  if (const auto status = resolve_current(c, stateid); status != Nfs4Status::kOk) return status;
+  Client& client = *c.session->client;
+  const std::lock_guard lock(client.mutex);
+  const FoundState found = find_open(client, stateid, file.id);
+  if (found.status != Nfs4Status::kOk) return found.status;
+  StateRecord& open = *found.state;
+  // 18.18.3: what remains must be what some of the OPENs together have asked for.
+  std::uint32_t reachable_access = 0, reachable_deny = 0, kept = 0;
+  for (std::uint32_t a = 0; a <= core::kShareBoth; ++a) {
+    for (std::uint32_t d = 0; d <= core::kShareBoth; ++d) {
+      const std::uint32_t bit = 1u << (a * 4 + d);
+      if ((open.combinations & bit) == 0 || (a & ~access) != 0 || (d & ~deny) != 0) continue;
+      reachable_access |= a;
+      reachable_deny |= d;
+      kept |= bit;
+    }
+  }
+  if (reachable_access != access || reachable_deny != deny) return Nfs4Status::kInval;
+  if (const Status changed = c.env.state.change_open(open.open, access, deny); !changed) {
+    return to_nfs4_status(changed.error().code);
+  }
+  open.access = access;
+  open.deny = deny;
+  open.combinations = kept;
+  if (++open.seqid == 0) open.seqid = 1;
+  const Stateid result = stateid_of(client, open);
+  write_stateid(c.out, result);
+  c.set_current_stateid(result);
+  return Nfs4Status::kOk;
+}
+
+}  // namespace stoa::nfs4
