@@ -1,0 +1,291 @@
+// RFC 8881 18.16
+#include "base/log.h"
+#include "frontends/nfs/v4/attributes.h"
+#include "frontends/nfs/v4/client_table.h"
+#include "frontends/nfs/v4/operations_state.h"
+#include "frontends/nfs/v4/stateids.h"
+
+namespace stoa::nfs4 {
+namespace {
+
+constexpr std::size_t kOwnerBytesMax = 1024;  // NFS4_OPAQUE_LIMIT
+constexpr int kCreateAttempts = 8;            // while others make and remove the same name
+
+enum class How : std::uint32_t { kUnchecked = 0, kGuarded = 1, kExclusive = 2, kExclusive41 = 3 };
+enum class Claim : std::uint32_t {
+  kNull = 0,
+  kPrevious = 1,
+  kDelegateCur = 2,
+  kDelegatePrev = 3,
+  kFh = 4,
+  kDelegCurFh = 5,
+  kDelegPrevFh = 6,
+};
+enum : std::uint32_t { kResultLockTypePosix = 0x4, kResultPreserveUnlinked = 0x8 };
+enum : std::uint32_t { kDelegationNone = 0, kDelegationNoneExt = 3 };
+enum : std::uint32_t { kWantMask = 0xff00, kWantNone = 0x400, kWhyNotWanted = 0, kWhyResource = 2 };
+
+struct Arguments {
+  std::uint32_t access = 0, deny = 0, wants = 0;
+  std::string_view owner;
+  bool create = false;
+  How how = How::kUnchecked;
+  DecodedAttributes attributes{};
+  std::uint64_t verifier = 0;
+  Claim claim = Claim::kNull;
+  Stateid delegation{};
+  std::string_view name;
+};
+
+Nfs4Status read_arguments(Compound& c, Arguments& arguments) {
+  rpc::XdrReader& in = c.in;
+  in.u32();  // seqid: sessions order requests themselves
+  const std::uint32_t access = in.u32();
+  arguments.access = access & ~kWantFlags;
+  arguments.wants = access & kWantFlags;
+  arguments.deny = in.u32();
+  in.u64();  // the client is the session's
+  arguments.owner = in.string(kOwnerBytesMax);
+  const std::uint32_t type = in.u32();
+  if (type > 1) in.reject();
+  arguments.create = type == 1;
+  if (arguments.create) {
+    const std::uint32_t how = in.u32();
+    if (how > static_cast<std::uint32_t>(How::kExclusive41)) in.reject();
+    arguments.how = static_cast<How>(how);
+    if (arguments.how == How::kExclusive || arguments.how == How::kExclusive41) arguments.verifier = in.u64();
+    if (arguments.how != How::kExclusive) {
+      arguments.attributes = decode_attributes(in, c.minor, SetPurpose::kCreate, c.access.snapshot());
+    }
+  }
+  const std::uint32_t claim = in.u32();
+  arguments.claim = static_cast<Claim>(claim);
+  switch (arguments.claim) {
+    case Claim::kNull:
+    case Claim::kDelegatePrev: arguments.name = c.read_name(); break;
+    case Claim::kPrevious: in.u32(); break;  // the delegation that was held; there are none to be had back
+    case Claim::kDelegateCur:
+      arguments.delegation = read_stateid(in);
+      arguments.name = c.read_name();
+      break;
+    case Claim::kDelegCurFh: arguments.delegation = read_stateid(in); break;
+    case Claim::kFh:
+    case Claim::kDelegPrevFh: break;
+    default: in.reject();
+  }
+  return in.ok() ? Nfs4Status::kOk : Nfs4Status::kBadXdr;
+}
+
+// What the file is, and what the directory was and is.
+struct Target {
+  core::Attributes attr{};
+  bool created = false;
+  bool truncate = false;
+  core::BeforeAttributes before{};
+  core::Attributes directory{};
+  Bitmap set{};
+};
+
+Nfs4Status find_by_name(Compound& c, core::FileId directory, std::string_view name, Target& target) {
+  const auto found = c.ns.lookup(c.ctx, {.parent = directory, .name = name, .root = c.access.entered().root});
+  if (!found) return to_nfs4_status(found.error().code);
+  target.attr = found->attr;
+  target.directory = found->parent;
+  target.before.change = found->parent.change;
+  return Nfs4Status::kOk;
+}
+
+Nfs4Status create(Compound& c, core::FileId directory, const Arguments& arguments, Target& target) {
+  const bool exclusive = arguments.how == How::kExclusive || arguments.how == How::kExclusive41;
+  core::CreateRequest request{.parent = directory,
+                              .name = arguments.name,
+                              .mode = exclusive ? core::CreateMode::kExclusive : core::CreateMode::kGuarded,
+                              .set = arguments.attributes.set,
+                              .verifier = arguments.verifier};
+  for (int attempt = 0; attempt < kCreateAttempts; ++attempt) {
+    const auto made = c.ns.create(c.ctx, request);
+    if (made) {
+      target.attr = made->attr;
+      target.created = made->created;
+      target.before = made->parent_before;
+      target.directory = made->parent;
+      target.set = arguments.attributes.given;
+      return Nfs4Status::kOk;
+    }
+    if (made.error().code != Errc::kExists || arguments.how != How::kUnchecked) return to_nfs4_status(made.error().code);
+    // An existing file is taken as it is; its size is changed only when the open has been granted.
+    const Nfs4Status found = find_by_name(c, directory, arguments.name, target);
+    if (found == Nfs4Status::kNoEnt) continue;
+    target.truncate = arguments.attributes.set.size == std::uint64_t{0};
+    return found;
+  }
+  return Nfs4Status::kDelay;
+}
+
+Nfs4Status check_type(const core::Attributes& attr) {
+  switch (attr.type) {
+    case core::FileType::kRegular: return Nfs4Status::kOk;
+    case core::FileType::kDirectory: return Nfs4Status::kIsDir;
+    case core::FileType::kSymlink: return Nfs4Status::kSymlink;
+    default: return Nfs4Status::kWrongType;
+  }
+}
+
+Nfs4Status check_access(Compound& c, const core::Attributes& attr, std::uint32_t access) {
+  if ((access & core::kShareWrite) != 0 && c.ctx.read_only) return Nfs4Status::kRoFs;
+  const auto reply =
+      c.ns.access(c.ctx, {.id = attr.id, .wanted = core::kAccessRead | core::kAccessExecute | core::kAccessModify});
+  if (!reply) return to_nfs4_status(reply.error().code);
+  // Whoever may execute a file must be able to read it through this protocol.
+  const bool may_read = (reply->granted & (core::kAccessRead | core::kAccessExecute)) != 0;
+  const bool may_write = (reply->granted & core::kAccessModify) != 0;
+  const bool granted = ((access & core::kShareRead) == 0 || may_read) && ((access & core::kShareWrite) == 0 || may_write);
+  return granted ? Nfs4Status::kOk : Nfs4Status::kAccess;
+}
+
+// What may come in grace, and what may not (8.4.2, 18.51.3).
+Nfs4Status check_grace(Compound& c, Claim claim) {
+  Client& client = *c.session->client;
+  if (claim == Claim::kPrevious) {
+    if (client.reclaim_complete || !c.env.state.in_grace()) return Nfs4Status::kNoGrace;
+    return c.env.state.may_reclaim(core::Door::kNfs, client.owner) ? Nfs4Status::kOk : Nfs4Status::kReclaimBad;
+  }
+  if (!client.reclaim_complete || c.env.state.in_grace()) return Nfs4Status::kGrace;
+  return Nfs4Status::kOk;
+}
+
+// Before the first state of a client: the next start waits for it.
+Nfs4Status remember(Compound& c) {
+  Client& client = *c.session->client;
+  if (client.remembered.load(std::memory_order_acquire)) return Nfs4Status::kOk;
+  if (const Status done = c.env.state.remember_client(core::Door::kNfs, client.owner); !done) {
+    log_error("nfs4", "a client could not be recorded for reclaim", {{"error", describe(done.error())}});
+    return to_nfs4_status(done.error().code);
+  }
+  client.remembered.store(true, std::memory_order_release);
+  return Nfs4Status::kOk;
+}
+
+// The open in the table of all doors, and its stateid. An owner has one open of a file: a second OPEN adds to it (9.9).
+Nfs4Status take_open(Compound& c, const Arguments& arguments, const core::FileRef& file, Stateid& stateid) {
+  Client& client = *c.session->client;
+  core::StateTable& table = c.env.state;
+  const std::uint32_t combination = 1u << (arguments.access * 4 + arguments.deny);
+  for (bool again = false;; again = true) {
+    Errc refused{};
+    {
+      const std::lock_guard lock(client.mutex);
+      if (client.gone) return Nfs4Status::kBadSession;
+      const auto known = client.opens.find({std::string(arguments.owner), file.id});
+      if (known != client.opens.end()) {
+        StateRecord& open = *known->second;
+        const std::uint32_t access = open.access | arguments.access, deny = open.deny | arguments.deny;
+        const Status changed = access == open.access && deny == open.deny ? Status{} : table.change_open(open.open, access, deny);
+        if (changed) {
+          open.access = access;
+          open.deny = deny;
+          open.combinations |= combination;
+          if (++open.seqid == 0) open.seqid = 1;
+          stateid = stateid_of(client, open);
+          return Nfs4Status::kOk;
+        }
+        refused = changed.error().code;
+      } else {
+        if (client.states.size() >= kStatesPerClientMax) return Nfs4Status::kResource;
+        const auto opened = table.open({file.id, c.holder, arguments.access, arguments.deny});
+        if (opened) {
+          const StateRef open = add_state(client, StateKind::kOpen, file, std::string(arguments.owner));
+          open->open = *opened;
+          open->access = arguments.access;
+          open->deny = arguments.deny;
+          open->combinations = combination;
+          stateid = stateid_of(client, *open);
+          return Nfs4Status::kOk;
+        }
+        refused = opened.error().code;
+      }
+    }
+    if (again || refused != Errc::kShareConflict || !c.env.clients.end_expired(file.id)) {
+      return refused == Errc::kShareConflict && arguments.claim == Claim::kPrevious ? Nfs4Status::kReclaimConflict
+                                                                                   : to_nfs4_status(refused);
+    }
+  }
+}
+
+void encode_delegation(Compound& c, const Arguments& arguments) {
+  const std::uint32_t wanted = arguments.wants & kWantMask;
+  if (wanted == 0) return c.out.u32(kDelegationNone);
+  c.out.u32(kDelegationNoneExt);
+  if (wanted == kWantNone) return c.out.u32(kWhyNotWanted);
+  c.out.u32(kWhyResource);
+  c.out.boolean(false);
+}
+
+}  // namespace
+
+Nfs4Status op_open(Compound& c) {
+  Arguments arguments;
+  if (const auto status = read_arguments(c, arguments); status != Nfs4Status::kOk) return status;
+  if (arguments.access == core::kShareNone || arguments.access > core::kShareBoth || arguments.deny > core::kShareBoth) {
+    return Nfs4Status::kInval;
+  }
+  if (arguments.create && arguments.claim != Claim::kNull) return Nfs4Status::kInval;
+  const bool by_name = arguments.claim == Claim::kNull || arguments.claim == Claim::kDelegateCur;
+  const auto current = c.file(by_name && !arguments.create ? Nfs4Status::kIsDir : Nfs4Status::kRoFs);
+  if (current.status != Nfs4Status::kOk) return current.status;
+  // Delegations of an earlier run are not kept (10.2.1), and there are none of this run yet.
+  if (arguments.claim == Claim::kDelegatePrev || arguments.claim == Claim::kDelegPrevFh) return Nfs4Status::kNoGrace;
+  if (arguments.claim == Claim::kDelegateCur || arguments.claim == Claim::kDelegCurFh) return Nfs4Status::kBadStateId;
+  if (by_name) {
+    if (const auto status = check_name(arguments.name); status != Nfs4Status::kOk) return status;
+  }
+  if (arguments.attributes.status != Nfs4Status::kOk) return arguments.attributes.status;
+  if (arguments.how == How::kExclusive41 && arguments.attributes.given.exceeds(exclusive_create_attributes(c.minor))) {
+    return Nfs4Status::kInval;
+  }
+  if (const auto status = check_grace(c, arguments.claim); status != Nfs4Status::kOk) return status;
+  if (const auto status = remember(c); status != Nfs4Status::kOk) return status;
+
+  Target target;
+  Nfs4Status status = Nfs4Status::kOk;
+  if (arguments.create) {
+    status = create(c, current.id, arguments, target);
+  } else if (by_name) {
+    status = find_by_name(c, current.id, arguments.name, target);
+  } else {
+    const auto found = c.ns.getattr(c.ctx, {.id = current.id});
+    if (!found) return to_nfs4_status(found.error().code);
+    target.attr = found->attr;
+  }
+  if (status != Nfs4Status::kOk) return status;
+  if (status = check_type(target.attr); status != Nfs4Status::kOk) return status;
+  // Who makes a file may use it whatever its mode; a reclaim was allowed when the open was.
+  if (!target.created && arguments.claim != Claim::kPrevious) {
+    if (status = check_access(c, target.attr, arguments.access); status != Nfs4Status::kOk) return status;
+  }
+
+  const core::FileRef file{target.attr.id, target.attr.generation, c.access.entered().id};
+  Stateid stateid;
+  if (status = take_open(c, arguments, file, stateid); status != Nfs4Status::kOk) return status;
+  if (target.truncate) {
+    const auto cut = c.ns.setattr(c.ctx, {.id = file.id, .set = {.size = 0}});
+    if (!cut) return to_nfs4_status(cut.error().code);
+    target.attr = cut->attr;
+    target.set.add(Attr::kSize);
+  }
+  c.set_current_file(target.attr);
+  c.set_current_stateid(stateid);
+
+  write_stateid(c.out, stateid);
+  if (by_name) {
+    c.change_info(target.before, target.directory);
+  } else {
+    c.change_info({.change = target.attr.change}, target.attr);
+  }
+  c.out.u32(kResultLockTypePosix | kResultPreserveUnlinked);
+  target.set.encode(c.out);
+  encode_delegation(c, arguments);
+  return Nfs4Status::kOk;
+}
+
+}  // namespace stoa::nfs4
