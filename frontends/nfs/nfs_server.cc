@@ -7,13 +7,16 @@
 #include "frontends/nfs/mount/program.h"
 #include "frontends/nfs/rpc/portmapper.h"
 #include "frontends/nfs/v3/program.h"
+#include "frontends/nfs/v4/program.h"
 
 namespace stoa::nfs {
 
 struct NfsServer::Parts {
-  Parts(core::Namespace& ns, const core::HandleCodec& handles) : nfs3(ns, handles), mount3(ns, handles) {}
+  Parts(core::Namespace& ns, core::StateTable& state, const core::HandleCodec& handles, MetricRegistry& metrics)
+      : nfs3(ns, handles), nfs4(ns, state, handles, metrics), mount3(ns, handles) {}
 
   nfs3::Nfs3Program nfs3;
+  nfs4::Nfs4Program nfs4;
   mount3::MountProgram mount3;
   std::uint16_t portmapper_port = 0;
   std::vector<rpc::PortMapping> registered;
@@ -21,16 +24,17 @@ struct NfsServer::Parts {
 };
 
 Result<std::unique_ptr<NfsServer>> NfsServer::start(const NfsServerOptions& options, core::Namespace& ns,
-                                                    core::Registry& registry, const core::HandleCodec& handles,
+                                                    core::StateTable& state, core::Registry& registry,
+                                                    const core::HandleCodec& handles,
                                                     MetricRegistry& metrics) {
-  auto parts = std::make_unique<Parts>(ns, handles);
+  auto parts = std::make_unique<Parts>(ns, state, handles, metrics);
   rpc::ServerOptions wanted{.listen = {{options.address, options.port}},
                             .workers = options.workers,
                             .limits = options.limits,
                             .duplicates = options.duplicates};
   if (options.mount_port) wanted.listen.push_back({options.address, *options.mount_port});
   rpc::Service service{
-      .programs = {&parts->nfs3, &parts->mount3},
+      .programs = {&parts->nfs3, &parts->nfs4, &parts->mount3},
       .make_scope = [&registry] { return std::make_unique<ExportAccess>(registry); },
       .settle = [&ns](const core::Unsettled& unsettled) { return ns.settle({}, unsettled); },
       .payload_offset = nfs3::write_payload_offset,
@@ -42,12 +46,13 @@ Result<std::unique_ptr<NfsServer>> NfsServer::start(const NfsServerOptions& opti
     nfs->parts_->portmapper_port = options.portmapper_port;
     for (const rpc::PortMapping& mapping :
          {rpc::PortMapping{nfs3::kNfsProgram, nfs3::kNfsVersion, nfs->port()},
+          rpc::PortMapping{nfs4::kNfsProgram, nfs4::kNfsVersion, nfs->port()},
           rpc::PortMapping{mount3::kMountProgram, mount3::kMountVersion, nfs->mount_port()}}) {
       STOA_CHECK_OK(rpc::register_port(mapping, options.portmapper_port));
       nfs->parts_->registered.push_back(mapping);
     }
   }
-  log_info("nfs", "serving NFS version 3",
+  log_info("nfs", "serving NFS versions 3, 4.1 and 4.2",
            {{"address", options.address}, {"port", nfs->port()}, {"mount_port", nfs->mount_port()}});
   return nfs;
 }

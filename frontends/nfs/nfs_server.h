@@ -1,5 +1,5 @@
-// The NFS door: NFS version 3 and MOUNT version 3 over TCP, on the core's API. Both programs are answered on both
-// ports.
+// The NFS door: NFS versions 3, 4.1 and 4.2, and MOUNT version 3, over TCP, on the core's API. All programs are answered on
+// both ports.
 #pragma once
 
 #include <chrono>
@@ -13,6 +13,7 @@
 #include "core/api/file_handle.h"
 #include "core/api/namespace.h"
 #include "core/api/registry.h"
+#include "core/api/state.h"
 #include "frontends/nfs/rpc/server.h"
 
 namespace stoa::nfs {
@@ -33,7 +34,8 @@ class NfsServer {
   // Listens and serves from now on; everything passed must outlive the server. Errors: kInvalid (an address), kIo (a
   // port is taken, no portmapper answers), kExists (the portmapper knows another NFS server).
   static Result<std::unique_ptr<NfsServer>> start(const NfsServerOptions& options, core::Namespace& ns,
-                                                  core::Registry& registry, const core::HandleCodec& handles,
+                                                  core::StateTable& state, core::Registry& registry,
+                                                  const core::HandleCodec& handles,
                                                   MetricRegistry& metrics);
   ~NfsServer();  // stop()
   NfsServer(const NfsServer&) = delete;

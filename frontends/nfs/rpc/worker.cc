@@ -254,16 +254,26 @@ bool Worker::classify(Record& record, Item& item, ReplyBuffer& out) {
     return answer([&](XdrWriter& w) { encode_auth_error(w, header.xid, header.auth); });
   }
   const std::vector<Program*>& programs = state_.service.programs;
+  // A program may be there in several versions, each with an entry of its own.
+  std::uint32_t low = ~std::uint32_t{0}, high = 0;
   std::size_t index = 0;
-  while (index < programs.size() && programs[index]->number() != header.program) ++index;
+  for (; index < programs.size(); ++index) {
+    const Program& candidate = *programs[index];
+    if (candidate.number() != header.program) continue;
+    if (header.version >= candidate.version_low() && header.version <= candidate.version_high()) break;
+    low = std::min(low, candidate.version_low());
+    high = std::max(high, candidate.version_high());
+  }
   if (index == programs.size()) {
-    return answer([&](XdrWriter& w) { encode_accepted(w, header.xid, AcceptStatus::kProgramUnavailable); });
+    return answer([&](XdrWriter& w) {
+      if (low <= high) {
+        encode_program_mismatch(w, header.xid, low, high);
+      } else {
+        encode_accepted(w, header.xid, AcceptStatus::kProgramUnavailable);
+      }
+    });
   }
   Program& program = *programs[index];
-  if (header.version < program.version_low() || header.version > program.version_high()) {
-    return answer(
-        [&](XdrWriter& w) { encode_program_mismatch(w, header.xid, program.version_low(), program.version_high()); });
-  }
   const auto procedures = program.procedures();
   if (header.procedure >= procedures.size() || procedures[header.procedure].name.empty()) {
     return answer([&](XdrWriter& w) { encode_accepted(w, header.xid, AcceptStatus::kProcedureUnavailable); });
