@@ -1,0 +1,124 @@
+// COMPOUNDs by hand, over WireClient: a client of NFSv4.1 with one session.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "frontends/nfs/v4/status.h"
+#include "tests/frontends/nfs/wire_client.h"
+
+namespace stoa::test {
+
+using nfs4::Nfs4Status;
+
+struct WireStateid {
+  std::uint32_t seqid = 0;
+  Bytes other = Bytes(12);
+};
+
+// The operations of a COMPOUND, as they stand on the wire.
+class Ops {
+ public:
+  Ops& op(std::uint32_t number) {
+    ++count;
+    body.u32(number);
+    return *this;
+  }
+  Ops& u32(std::uint32_t v) { body.u32(v); return *this; }
+  Ops& u64(std::uint64_t v) { body.u64(v); return *this; }
+  Ops& opaque(const Bytes& v) { body.opaque(v); return *this; }
+  Ops& string(std::string_view v) { body.string(v); return *this; }
+  Ops& fixed(const Bytes& v) { body.fixed(v); return *this; }
+  Ops& stateid(const WireStateid& v) { body.u32(v.seqid); body.fixed(v.other); return *this; }
+
+  Ops& putrootfh() { return op(24); }
+  Ops& putfh(const Bytes& handle) { return op(22).opaque(handle); }
+  Ops& getfh() { return op(10); }
+  Ops& lookup(std::string_view name) { return op(15).string(name); }
+  Ops& sequence(const Bytes& session, std::uint32_t sequence, std::uint32_t slot = 0, bool cache = true) {
+    return op(53).fixed(session).u32(sequence).u32(slot).u32(slot).u32(cache ? 1 : 0);
+  }
+
+  Xdr body;
+  std::uint32_t count = 0;
+};
+
+// `in` stands behind the number of results.
+struct CompoundResult {
+  CompoundResult(std::optional<WireReply> r)
+      : reply(r ? std::move(*r) : WireReply{.reply_status = 99}), in(reply.results) {
+    good = reply.reply_status == 0 && reply.accept_status == 0;
+    status = good ? static_cast<Nfs4Status>(in.u32()) : static_cast<Nfs4Status>(77'777);
+    in.opaque(1024);
+    count = in.u32();
+  }
+  CompoundResult(const CompoundResult&) = delete;
+  bool ok() const { return good && status == Nfs4Status::kOk; }
+  // Steps into the next result; its body follows in `in`.
+  Nfs4Status next(std::uint32_t number) {
+    const std::uint32_t found = in.u32();
+    const auto result = static_cast<Nfs4Status>(in.u32());
+    return found == number && in.ok() ? result : static_cast<Nfs4Status>(88'888);
+  }
+  void skip_sequence() {
+    next(53);
+    in.fixed(16 + 20);
+  }
+  WireReply reply;
+  rpc::XdrReader in;
+  bool good = false;
+  Nfs4Status status{};
+  std::uint32_t count = 0;
+};
+
+class CompoundCaller {
+ public:
+  CompoundCaller(std::uint16_t port, std::string owner, std::uint64_t verifier = 1, std::uint32_t uid = 0);
+
+  CompoundResult send(const Ops& ops, std::uint32_t minor = 1);
+  // Behind a SEQUENCE on slot 0, with the next sequence number.
+  CompoundResult call(const Ops& ops, std::uint32_t minor = 1);
+
+  CompoundResult exchange(std::uint32_t flags = 0);
+  // EXCHANGE_ID, CREATE_SESSION, RECLAIM_COMPLETE.
+  void connect(bool reclaim_complete = true);
+  CompoundResult create_session(std::uint64_t client, std::uint32_t sequence, std::uint32_t request_bytes = 1 << 20);
+
+  Bytes handle_of(std::initializer_list<std::string_view> path);  // from the root
+  struct Open {
+    Nfs4Status status{};
+    WireStateid stateid;
+    Bytes handle;
+  };
+  // UNCHECKED create in `dir`, or of an existing file without `create`.
+  Open open(const Bytes& dir, std::string_view name, std::uint32_t access, std::uint32_t deny = 0, bool create = true,
+            std::string_view open_owner = "owner", std::uint32_t minor = 1);
+  Nfs4Status close(const Bytes& handle, const WireStateid& stateid);
+  struct Lock {
+    Nfs4Status status{};
+    WireStateid stateid;
+  };
+  Lock lock(const Bytes& handle, const WireStateid& open, std::string_view lock_owner, std::uint64_t offset,
+            std::uint64_t length, bool exclusive = true);
+  Lock lock_again(const Bytes& handle, const WireStateid& locks, std::uint64_t offset, std::uint64_t length,
+                  bool exclusive = true);
+  Nfs4Status unlock(const Bytes& handle, WireStateid& locks, std::uint64_t offset, std::uint64_t length);
+  Nfs4Status write(const Bytes& handle, const WireStateid& stateid, std::string_view text);
+  std::optional<std::string> read(const Bytes& handle, const WireStateid& stateid);
+
+  WireClient wire;
+  std::uint64_t client = 0;
+  Bytes session;
+  std::uint32_t sequence = 1;
+
+ private:
+  std::string owner_;
+  std::uint64_t verifier_;
+  std::uint32_t uid_;
+  std::uint32_t xid_;
+};
+
+WireStateid read_wire_stateid(rpc::XdrReader& in);
+
+}  // namespace stoa::test

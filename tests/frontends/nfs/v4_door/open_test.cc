@@ -1,0 +1,182 @@
+// OPEN, CLOSE, OPEN_DOWNGRADE, LOCK and stateids: RFC 8881 18.16, 18.2, 18.18, 18.10 to 18.12, 8.2.
+#include "tests/frontends/nfs/door_fixture.h"
+#include "tests/frontends/nfs/v4_door/compound_caller.h"
+
+namespace stoa::test {
+namespace {
+
+constexpr std::uint32_t kRead = 1, kWrite = 2, kBoth = 3;
+
+class OpenTest : public DoorTest {
+ protected:
+  OpenTest() {
+    publish("test", {anyone()});
+    start_door();
+    a = std::make_unique<CompoundCaller>(port, "a");
+    b = std::make_unique<CompoundCaller>(port, "b");
+    a->connect();
+    b->connect();
+    root = a->handle_of({"test"});
+  }
+  std::unique_ptr<CompoundCaller> a, b;
+  Bytes root;
+};
+
+TEST_F(OpenTest, WhatIsWrittenIsReadByOthers) {
+  const auto file = a->open(root, "f", kBoth);
+  ASSERT_EQ(file.status, Nfs4Status::kOk);
+  ASSERT_EQ(a->write(file.handle, file.stateid, "hello"), Nfs4Status::kOk);
+  const auto other = b->open(root, "f", kRead, 0, false);
+  ASSERT_EQ(other.status, Nfs4Status::kOk);
+  EXPECT_EQ(other.handle, file.handle);
+  EXPECT_EQ(b->read(other.handle, other.stateid), "hello");
+  EXPECT_EQ(b->write(other.handle, other.stateid, "no"), Nfs4Status::kOpenMode);
+  EXPECT_EQ(a->close(file.handle, file.stateid), Nfs4Status::kOk);
+  EXPECT_EQ(a->close(file.handle, file.stateid), Nfs4Status::kBadStateId);
+  EXPECT_EQ(a->write(file.handle, file.stateid, "no"), Nfs4Status::kBadStateId);
+}
+
+TEST_F(OpenTest, NothingIsOpenedBeforeReclaimComplete) {
+  CompoundCaller c(port, "c");
+  c.connect(false);
+  EXPECT_EQ(c.open(root, "f", kBoth).status, Nfs4Status::kGrace);
+}
+
+TEST_F(OpenTest, ShareReservationsHoldBetweenClients) {
+  const auto file = a->open(root, "f", kRead, kWrite);
+  ASSERT_EQ(file.status, Nfs4Status::kOk);
+  EXPECT_EQ(b->open(root, "f", kWrite).status, Nfs4Status::kShareDenied);
+  EXPECT_EQ(b->open(root, "f", kRead, kRead).status, Nfs4Status::kShareDenied);
+  EXPECT_EQ(a->open(root, "f", kWrite, 0, true, "another owner").status, Nfs4Status::kShareDenied);
+  EXPECT_EQ(b->open(root, "f", kRead).status, Nfs4Status::kOk);
+  ASSERT_EQ(a->close(file.handle, file.stateid), Nfs4Status::kOk);
+  EXPECT_EQ(b->open(root, "f", kWrite).status, Nfs4Status::kOk);
+}
+
+TEST_F(OpenTest, AnOwnersOpensAreOne) {
+  const auto first = a->open(root, "f", kRead);
+  const auto second = a->open(root, "f", kWrite);
+  ASSERT_EQ(second.status, Nfs4Status::kOk);
+  EXPECT_EQ(second.stateid.other, first.stateid.other);
+  EXPECT_EQ(second.stateid.seqid, first.stateid.seqid + 1);
+  EXPECT_EQ(a->write(first.handle, first.stateid, "x"), Nfs4Status::kOldStateId);
+  EXPECT_EQ(a->write(first.handle, second.stateid, "x"), Nfs4Status::kOk);
+  WireStateid newest = second.stateid;
+  newest.seqid = 0;
+  EXPECT_EQ(a->write(first.handle, newest, "x"), Nfs4Status::kOk);
+  newest.seqid = 77;
+  EXPECT_EQ(a->write(first.handle, newest, "x"), Nfs4Status::kBadStateId);
+  // Down to what one of the two OPENs asked for, and not to what none did.
+  const auto downgrade = [&](std::uint32_t access, std::uint32_t deny) {
+    WireStateid any = second.stateid;
+    any.seqid = 0;
+    return a->call(Ops().putfh(first.handle).op(21).stateid(any).u32(0).u32(access).u32(deny)).status;
+  };
+  EXPECT_EQ(downgrade(kRead, kRead), Nfs4Status::kInval);
+  EXPECT_EQ(downgrade(0, 0), Nfs4Status::kInval);
+  EXPECT_EQ(downgrade(kRead, 0), Nfs4Status::kOk);
+  newest.seqid = 0;
+  EXPECT_EQ(a->write(first.handle, newest, "x"), Nfs4Status::kOpenMode);
+  EXPECT_EQ(downgrade(kBoth, 0), Nfs4Status::kInval);
+}
+
+TEST_F(OpenTest, NamesThatCannotBeOpened) {
+  ASSERT_TRUE(a->call(Ops().putfh(root).op(6).u32(2).string("dir").u32(0).u32(0)).ok());
+  ASSERT_TRUE(a->call(Ops().putfh(root).op(6).u32(5).string("target").string("link").u32(0).u32(0)).ok());
+  EXPECT_EQ(a->open(root, "dir", kRead, 0, false).status, Nfs4Status::kIsDir);
+  EXPECT_EQ(a->open(root, "link", kRead, 0, false).status, Nfs4Status::kSymlink);
+  EXPECT_EQ(a->open(root, "absent", kRead, 0, false).status, Nfs4Status::kNoEnt);
+  EXPECT_EQ(a->open(root, "", kRead).status, Nfs4Status::kInval);
+  EXPECT_EQ(a->open(root, std::string(256, 'x'), kRead).status, Nfs4Status::kNameTooLong);
+  EXPECT_EQ(a->open(root, "f", 0).status, Nfs4Status::kInval);
+  EXPECT_EQ(a->open(root, "f", kRead, 4).status, Nfs4Status::kInval);
+}
+
+TEST_F(OpenTest, LocksConflictBetweenOwnersAndClients) {
+  const auto file = a->open(root, "f", kBoth);
+  const auto other = b->open(root, "f", kBoth);
+  auto mine = a->lock(file.handle, file.stateid, "l", 10, 10);
+  ASSERT_EQ(mine.status, Nfs4Status::kOk);
+  EXPECT_EQ(b->lock(other.handle, other.stateid, "l", 15, 1).status, Nfs4Status::kDenied);
+  EXPECT_EQ(a->lock(file.handle, file.stateid, "m", 15, 1).status, Nfs4Status::kDenied);
+  EXPECT_EQ(b->lock(other.handle, other.stateid, "l", 20, ~std::uint64_t{0}).status, Nfs4Status::kOk);
+  EXPECT_EQ(a->lock_again(file.handle, mine.stateid, 15, 100).status, Nfs4Status::kDenied);
+  EXPECT_EQ(a->lock(file.handle, file.stateid, "l", 0, 0).status, Nfs4Status::kInval);
+  EXPECT_EQ(a->lock(file.handle, file.stateid, "l", 2, ~std::uint64_t{0} - 1).status, Nfs4Status::kInval);
+  ASSERT_EQ(a->unlock(file.handle, mine.stateid, 12, 3), Nfs4Status::kOk);
+  EXPECT_EQ(b->lock(other.handle, other.stateid, "k", 12, 3).status, Nfs4Status::kOk);
+  EXPECT_EQ(b->lock(other.handle, other.stateid, "k", 11, 3).status, Nfs4Status::kDenied);
+  // Closing lets go of all of them.
+  ASSERT_EQ(a->close(file.handle, file.stateid), Nfs4Status::kOk);
+  EXPECT_EQ(b->lock(other.handle, other.stateid, "k", 10, 3).status, Nfs4Status::kOk);
+}
+
+TEST_F(OpenTest, LockTestNamesWhoIsInTheWay) {
+  const auto file = a->open(root, "f", kBoth);
+  ASSERT_EQ(a->lock(file.handle, file.stateid, "holder", 5, 7).status, Nfs4Status::kOk);
+  auto result = b->call(Ops().putfh(file.handle).op(13).u32(2).u64(0).u64(100).u64(b->client).string("asker"));
+  ASSERT_EQ(result.status, Nfs4Status::kDenied);
+  result.skip_sequence();
+  result.next(22);
+  EXPECT_EQ(result.next(13), Nfs4Status::kDenied);
+  EXPECT_EQ(result.in.u64(), 5u);
+  EXPECT_EQ(result.in.u64(), 7u);
+  EXPECT_EQ(result.in.u32(), 2u);
+  EXPECT_EQ(result.in.u64(), a->client);
+  EXPECT_EQ(result.in.string(64), "holder");
+  EXPECT_TRUE(b->call(Ops().putfh(file.handle).op(13).u32(2).u64(12).u64(100).u64(b->client).string("asker")).ok());
+}
+
+TEST_F(OpenTest, LocksNeedAnOpenThatAllowsThem) {
+  ASSERT_EQ(a->open(root, "f", kBoth).status, Nfs4Status::kOk);
+  const auto reader = b->open(root, "f", kRead);
+  EXPECT_EQ(b->lock(reader.handle, reader.stateid, "l", 0, 1, true).status, Nfs4Status::kOpenMode);
+  EXPECT_EQ(b->lock(reader.handle, reader.stateid, "l", 0, 1, false).status, Nfs4Status::kOk);
+  EXPECT_EQ(b->lock(root, reader.stateid, "l", 0, 1, false).status, Nfs4Status::kIsDir);
+}
+
+TEST_F(OpenTest, StateidsAreTestedAndFreed) {
+  const auto file = a->open(root, "f", kBoth);
+  auto locks = a->lock(file.handle, file.stateid, "l", 0, 1);
+  WireStateid unknown = file.stateid;
+  unknown.other[11] = std::byte{99};
+  auto result = a->call(Ops().op(55).u32(3).stateid(file.stateid).stateid(locks.stateid).stateid(unknown));
+  ASSERT_TRUE(result.ok());
+  result.skip_sequence();
+  result.next(55);
+  EXPECT_EQ(result.in.u32(), 3u);
+  EXPECT_EQ(static_cast<Nfs4Status>(result.in.u32()), Nfs4Status::kOk);
+  EXPECT_EQ(static_cast<Nfs4Status>(result.in.u32()), Nfs4Status::kOk);
+  EXPECT_EQ(static_cast<Nfs4Status>(result.in.u32()), Nfs4Status::kBadStateId);
+  const auto free = [&](const WireStateid& stateid) { return a->call(Ops().op(45).stateid(stateid)).status; };
+  EXPECT_EQ(free(file.stateid), Nfs4Status::kLocksHeld);
+  EXPECT_EQ(free(locks.stateid), Nfs4Status::kLocksHeld);
+  ASSERT_EQ(a->unlock(file.handle, locks.stateid, 0, 1), Nfs4Status::kOk);
+  EXPECT_EQ(free(locks.stateid), Nfs4Status::kOk);
+  EXPECT_EQ(free(locks.stateid), Nfs4Status::kBadStateId);
+}
+
+TEST_F(OpenTest, TheCurrentStateidPassesFromOpenToWrite) {
+  const WireStateid current{.seqid = 1, .other = Bytes(12)};
+  Ops ops;
+  ops.putfh(root).op(18).u32(0).u32(kBoth).u32(0).u64(a->client).string("o").u32(1).u32(0).u32(0).u32(0).u32(0).string("f");
+  ops.op(38).stateid(current).u64(0).u32(2).string("at once");
+  ops.op(4).u32(0).stateid(current);
+  EXPECT_TRUE(a->call(ops).ok());
+  const auto reader = b->open(root, "f", kRead, 0, false);
+  EXPECT_EQ(b->read(reader.handle, reader.stateid), "at once");
+  EXPECT_EQ(a->write(reader.handle, current, "x"), Nfs4Status::kBadStateId);
+}
+
+TEST_F(OpenTest, AnOpenFileLivesWithoutAName) {
+  const auto file = a->open(root, "f", kBoth);
+  ASSERT_EQ(a->write(file.handle, file.stateid, "still here"), Nfs4Status::kOk);
+  ASSERT_TRUE(b->call(Ops().putfh(root).op(28).string("f")).ok());
+  EXPECT_EQ(a->read(file.handle, file.stateid), "still here");
+  EXPECT_EQ(a->write(file.handle, file.stateid, "and writable"), Nfs4Status::kOk);
+  ASSERT_EQ(a->close(file.handle, file.stateid), Nfs4Status::kOk);
+  EXPECT_EQ(a->call(Ops().putfh(file.handle).op(9).u32(1).u32(2)).status, Nfs4Status::kStale);
+}
+
+}  // namespace
+}  // namespace stoa::test
