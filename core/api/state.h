@@ -1,7 +1,13 @@
 // One table of opens, byte-range locks and caching leases, for all doors. Protocol-neutral: stateids, sequence numbers and
 // sessions are the door's.
 //
-// Rules for every call: thread-safe; never blocks (but for one durable write where it says so); calls back with no lock held.
+// Rules for every call: thread-safe; never waits for a client, and blocks at most for one durable write or one read of the
+// store where it says so; calls back with no lock held. A file that is gone, an id that was never given out or that has
+// ended: nothing happens, unless an error is named. An unknown holder: kInvalid, or nothing is granted.
+//
+// What conflicts with what: core/state/conflicts.h. Doors without opens (NFSv3, S3) read and write without regard to
+// share-deny, which conflicts with other opens only; leases are broken for them inside the operations of namespace.h, which
+// then answer kRecallPending.
 #pragma once
 
 #include <chrono>
@@ -50,6 +56,7 @@ struct HeldLock {
   LockOwner owner;
   LockRange range;
   bool exclusive = false;
+  bool operator==(const HeldLock&) const = default;
 };
 
 enum class LeaseKind : std::uint8_t {
@@ -63,45 +70,55 @@ class StateTable {
 
   // --- holders
   // Leases of this holder are recalled by calling `recall` (from any thread; must not block, may be called again).
+  // A recall may come before grant_lease has returned. kNoHolder: there are too many (65536).
   virtual HolderId add_holder(Door door, std::function<void(LeaseId, FileId)> recall) = 0;
-  // Ends all opens, locks and leases of the holder. After it returns, `recall` is not called any more.
+  // Ends all opens, locks and leases of the holder. After it returns, `recall` is not called any more; so it
+  // waits for one that runs, and must not be called within one nor with a lock held that `recall` takes. close()s them.
   virtual void remove_holder(HolderId holder) = 0;
   // Whether it holds anything (a client that holds nothing may be forgotten at once).
   virtual bool holds_state(HolderId holder) const = 0;
 
   // --- opens. A file that is open keeps its content when its last name goes, until its last close, also across a restart.
   // kShareConflict: another open denies the access, or has an access that is to be denied. kRecallPending: a lease must
-  // go first (it is being recalled). kStale: no such file.
+  // go first (it is being recalled). kStale: no such file. kBusy: too many opens. May read the store.
   virtual Result<OpenId> open(const OpenSpec& spec) = 0;
   // Other access and deny for the same open (upgrade, downgrade). Errors as open(); on error as before.
   virtual Status change_open(OpenId open, std::uint32_t access, std::uint32_t deny) = 0;
+  // The last close of a file without a name deletes it: reads and queues a write, and waits for neither to be durable.
   virtual void close(OpenId open) = 0;
 
   // --- byte-range locks
   // Empty: granted (adjacent and overlapping ranges of the owner are merged, split, up- or downgraded: POSIX fcntl).
-  // Else the first lock in the way. kInvalid: length 0 or a range beyond 2^64-1. kBusy: too many locks.
+  // Else the first lock in the way. kInvalid: length 0 or a range beyond 2^64-1. kBusy: too many locks. kRecallPending: a
+  // lease allows its holder to lock without asking, so it must go first; of test_lock, too.
   virtual Result<std::optional<HeldLock>> lock(FileId file, const LockOwner& owner, LockRange range, bool exclusive) = 0;
   virtual Result<std::optional<HeldLock>> test_lock(FileId file, const LockOwner& owner, LockRange range,
-                                                    bool exclusive) const = 0;
+                                                    bool exclusive) = 0;
+  // kBusy: too many locks, and this would split one.
   virtual Status unlock(FileId file, const LockOwner& owner, LockRange range) = 0;
   virtual void unlock_all(FileId file, const LockOwner& owner) = 0;
   virtual bool has_locks(FileId file, const LockOwner& owner) const = 0;
 
-  // --- leases. Empty: not now (conflicting opens or leases of others, or one was recalled a short while ago).
+  // --- leases. Empty: not now (conflicting opens, locks or leases of others, one that the holder has already, content that is
+  // just being read or written, one was recalled a short while ago, too many). Granted: whatever the file is like from now
+  // on stays so until the recall; what was read before may be old. May read the store.
   virtual std::optional<LeaseId> grant_lease(FileId file, HolderId holder, LeaseKind kind) = 0;
   virtual void return_lease(LeaseId lease) = 0;
-  // True when the holder did not answer a recall in time: the lease is gone, the holder must be told.
+  // True when the holder did not answer a recall in time: the lease is gone, the holder must be told. Until it is returned
+  // or the holder removed.
   virtual bool lease_revoked(LeaseId lease) const = 0;
   virtual std::optional<LeaseKind> lease_of(FileId file, HolderId holder) const = 0;
   // A reader's access of doors without opens, and GETATTR of others: recalls write leases. kRecallPending; else nothing.
   virtual Status before_read(const OpContext& ctx, FileId file) = 0;
 
   // --- reclaim after a restart. `name` identifies the client across restarts (NFSv4 co_ownerid and the like).
-  // Durable when it returns: after a restart this client may reclaim, and is waited for.
+  // Durable when it returns: after a restart this client may reclaim, and is waited for. kInvalid: empty or longer than 1024
+  // bytes; kBusy: too many clients (65536).
   virtual Status remember_client(Door door, std::string_view name) = 0;
   virtual Status forget_client(Door door, std::string_view name) = 0;
   // While true, only reclaims may open and lock: it ends when all remembered clients have said that they are done, or
-  // after the grace time; at once when there are none.
+  // after the grace time; at once when there are none. Clients that did not come in time are forgotten before it ends, by
+  // one durable write of the call that finds the time over.
   virtual bool in_grace() = 0;
   // Whether the client held state before the restart and grace is not over.
   virtual bool may_reclaim(Door door, std::string_view name) = 0;

@@ -71,7 +71,7 @@ Result<CopyRangeReply> share_locked(Tree& tree, const OpContext& ctx, const Copy
   advance_version(target, txn.now());
   target.touch_content(txn.now());
   CopyRangeReply reply{length, target.attributes()};
-  if (!same) txn.put_inode(from, std::move(source));
+  if (!same) txn.put_inode(from, std::move(source), Seen::kNo);
   txn.put_inode(to, std::move(target));
   txn.note({.kind = ChangeKind::kContent, .id = req.to});
   STOA_TRY(committed, txn.commit());
@@ -88,8 +88,7 @@ Result<CopyRangeReply> share(Tree& tree, const OpContext& ctx, const CopyRangeRe
   // The target's checksums and inline content give way; the source keeps what it has.
   STOA_CHECK_OK(prepare_locked(tree, ctx, to, req.to_offset, 0));
   for (const NodeRef& node : {from, to}) STOA_CHECK_OK(flush_file(tree, ctx, node));
-  const FileId files[] = {req.from, req.to};
-  return run_mutation(tree, ctx, files, [&](CommitTicket& ticket) {
+  return run_mutation(tree, ctx, [&](CommitTicket& ticket) {
     return share_locked(tree, ctx, req, length, from, to, ticket);
   });
 }
@@ -100,6 +99,7 @@ Result<CopyRangeReply> copy_range(Tree& tree, const OpContext& ctx, const CopyRa
   if (ctx.read_only) return fail(Errc::kReadOnly);
   STOA_TRY(from, tree.nodes.get(req.from));
   STOA_TRY(to, tree.nodes.get(req.to));
+  STOA_CHECK_OK(tree.state.before_look(ctx, req.from));
   std::uint64_t length = req.length;
   bool is_inline = false;
   {

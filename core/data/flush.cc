@@ -98,7 +98,7 @@ Result<CommitTicket> commit_plan(Tree& tree, const OpContext& ctx, const NodeRef
   if (!node->marked_open && !next.layout.empty()) txn.batch().put(Family::kState, open_file_key(next.id), {});
   const bool has_extents = !next.layout.empty();
   txn.note({.kind = ChangeKind::kContent, .id = next.id});
-  txn.put_inode(node, std::move(next));
+  txn.put_inode(node, std::move(next), Seen::kNo);
   STOA_TRY(ticket, txn.commit());
   if (has_extents) node->marked_open = true;
   if (writing != nullptr) {

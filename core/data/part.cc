@@ -23,6 +23,7 @@ Result<std::uint64_t> part_length(const OpContext& ctx, const Node& node, const 
 
 Result<Part> picture(Tree& tree, const OpContext& ctx, const Node& node, const ConcatenatePart& wanted, bool stays) {
   STOA_TRY(length, part_length(ctx, node, wanted, stays));
+  STOA_CHECK_OK(tree.state.before_look(ctx, node.id));
   const Inode& file = node.record;
   Part part{.data_version = file.data_version, .length = length};
   if (file.has(kContentInline)) {
@@ -49,7 +50,7 @@ Status mark_shared(Tree& tree, const OpContext& ctx, const NodeRef& node, const 
   }
   if (next.layout == node->record.layout) return {};
   MetaTxn txn(tree, ctx);
-  txn.put_inode(node, std::move(next));
+  txn.put_inode(node, std::move(next), Seen::kNo);
   STOA_CHECK_OK(txn.commit());
   return {};
 }

@@ -26,7 +26,7 @@ Status change_record(Tree& tree, const OpContext& ctx, const NodeRef& node, bool
     STOA_TRY(wanted, stage(txn, next));
     if (!wanted) return {};
     txn.batch().put(Family::kState, open_file_key(next.id), {});
-    txn.put_inode(node, std::move(next));
+    txn.put_inode(node, std::move(next), Seen::kNo);
     STOA_TRY(committed, txn.commit());
     node->marked_open = true;
     ticket = committed;

@@ -21,8 +21,7 @@ Status require_writable_file(const OpContext& ctx, const Node& node) {
 // One transaction on a file that nobody else is in. `stage(txn, next)` fills in the record; times and version are set here.
 template <class Stage>
 Result<RangeReply> change_range(Tree& tree, const OpContext& ctx, const NodeRef& node, Stage stage) {
-  const FileId files[] = {node->id};
-  return run_mutation(tree, ctx, files, [&](CommitTicket& ticket) -> Result<RangeReply> {
+  return run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<RangeReply> {
     const NodeLocks locks({node});
     STOA_CHECK_OK(require_writable_file(ctx, *node));
     MetaTxn txn(tree, ctx);
@@ -54,6 +53,7 @@ Result<RangeReply> allocate(Tree& tree, const OpContext& ctx, const RangeRequest
   STOA_TRY(node, tree.nodes.get(req.id));
   STOA_CHECK_OK(check_file(ctx, node));
   const std::lock_guard gate(node->data_gate);
+  STOA_CHECK_OK(tree.state.before_mutate(ctx, std::span(&req.id, 1)));
   STOA_CHECK_OK(prepare_locked(tree, ctx, node, req.offset, req.length));
   STOA_CHECK_OK(flush_file(tree, ctx, node));
   // Space first, in blobs of its own where there are none, then the record that names them.
@@ -112,6 +112,7 @@ Result<RangeReply> punch(Tree& tree, const OpContext& ctx, const RangeRequest& r
   STOA_TRY(node, tree.nodes.get(req.id));
   STOA_CHECK_OK(check_file(ctx, node));
   const std::lock_guard gate(node->data_gate);
+  STOA_CHECK_OK(tree.state.before_mutate(ctx, std::span(&req.id, 1)));
   STOA_CHECK_OK(flush_file(tree, ctx, node));
   std::uint64_t end = 0;
   bool is_inline = false;
@@ -167,6 +168,7 @@ Result<SeekReply> seek(Tree& tree, const OpContext& ctx, const SeekRequest& req)
     const std::shared_lock lock(node->lock);
     STOA_CHECK_OK(require_regular(*node));
     STOA_CHECK_OK(require_io(ctx, node->record, kMayRead));
+    STOA_CHECK_OK(tree.state.before_look(ctx, req.id));
     size = node->record.size;
     if (req.offset >= size) return fail(Errc::kNoMoreData);
     is_inline = reads_inline(*node);

@@ -25,6 +25,7 @@ struct Picture {
 Result<Picture> picture(Tree& tree, const OpContext& ctx, const Node& node, std::uint64_t offset, std::uint64_t wanted) {
   STOA_CHECK_OK(require_regular(node));
   STOA_CHECK_OK(require_io(ctx, node.record, kMayRead));
+  STOA_CHECK_OK(tree.state.before_look(ctx, node.id));
   Picture p;
   p.attr = node.record.attributes();
   const std::uint64_t size = node.record.size;

@@ -89,7 +89,7 @@ Status seal_file(Tree& tree, FileId id, Pace& pace, Timestamp now, std::int64_t 
   if (!all.empty()) next.flags |= kChecksummed;
   for (const BlobSums& sums : all) stage_sums(txn.batch(), sums);
   txn.batch().remove(Family::kState, open_file_key(id));
-  txn.put_inode(*node, std::move(next));
+  txn.put_inode(*node, std::move(next), Seen::kNo);
   STOA_CHECK_OK(txn.commit());
   (*node)->marked_open = false;
   tree.data->sealed_files.add();

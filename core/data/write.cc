@@ -222,6 +222,8 @@ Attempt attempt_write(Tree& tree, const OpContext& ctx, const NodeRef& node, con
       STOA_CHECK_OK(require_io(ctx, node->record, kMayWrite));
       WriteReply reply{length, node->record.before(), node->record.attributes()};
       if (length == 0) return reply;
+      // Until the data gate is released no lease is granted (FileWatch::settled), so this covers the bytes as well.
+      STOA_CHECK_OK(tree.state.before_mutate(ctx, std::span(&req.id, 1)));
       const std::uint64_t size = std::max(node->record.size, req.offset + length);
       const bool small = size <= tree.options.inline_bytes_max && !has_blobs(*node);
       if (small) return write_inline(tree, ctx, node, req, length, ticket);
@@ -268,10 +270,6 @@ Result<WriteReply> write(Tree& tree, const OpContext& ctx, const WriteRequest& r
   if (ctx.read_only) return fail(Errc::kReadOnly);
   STOA_TRY(node, tree.nodes.get(req.id));
   if (req.offset > kFileBytesMax || length > kFileBytesMax - req.offset) return fail(Errc::kFileTooBig);
-  if (tree.gate) {
-    const FileId files[] = {req.id};
-    STOA_CHECK_OK(tree.gate->before_mutate(ctx, files));
-  }
   for (int i = 0; i < kPrepareAttemptsMax; ++i) {
     if (ctx.expired()) return fail(Errc::kTimeout);
     Attempt attempt = attempt_write(tree, ctx, node, req, length);

@@ -35,6 +35,7 @@ struct Inode {
   std::uint64_t data_version = 1;
   std::uint64_t create_verifier = 0;  // of an exclusive create; 0: none
   // A directory's parent; for other types the directory whose usage chain carries this file (that of one of its links).
+  // kNoFile: the root, or a file without a name (core/namespace/orphan.h).
   FileId home = kNoFile;
   // Directories only.
   std::uint64_t next_cookie = 3;  // 1 and 2 are "." and ".."

@@ -22,8 +22,10 @@ Result<Node::State> NodeCache::load(Node& node) {
   if (found) {
     STOA_TRY(inode, Inode::decode(node.id, value));
     if (!inode.is_directory()) {
-      STOA_TRY(account, account_of(inode.home));
-      node.account = std::move(account);
+      if (inode.home != kNoFile) {  // else it has no name any more, and is charged nowhere
+        STOA_TRY(account, account_of(inode.home));
+        node.account = std::move(account);
+      }
       node.record = std::move(inode);
       return Node::State::kReady;
     }

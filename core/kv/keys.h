@@ -9,6 +9,9 @@
 //   usage    directory id               -> UsageRecord (core/usage/usage_record.h)
 //   blob     blob id                    -> BlobRecord (core/data/blob_record.h)
 //   checksum blob id, first block       -> crc32c of blocks
+//   state    "open", id                 -> nothing: the file is being written in place (core/data/open_files.h)
+//            "orphan", id               -> nothing: the file has no name and lives until its last close (core/namespace/orphan.h)
+//            "client", door u8, name    -> sealed, empty: a client that may reclaim its state (core/state/reclaim.h)
 //   journal  sequence                   -> change; the engine drops the oldest beyond its cap
 //   gc       blob id                    -> nothing: the blob is to be released
 //   config   text                       -> volume, exports, users
@@ -18,6 +21,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/api/context.h"
 #include "core/api/ids.h"
 
 namespace stoa::core::keys {
@@ -75,6 +79,20 @@ inline std::string behind_prefix(std::string prefix) {
 
 inline constexpr char kPrivateXattr = '\x01';
 inline constexpr std::string_view kMetaXattr = "\x01meta";      // ObjectMeta
+
+inline constexpr std::string_view kOrphanPrefix = "orphan";
+inline std::string orphan_key(FileId id) {
+  std::string key(kOrphanPrefix);
+  append_be64(key, static_cast<std::uint64_t>(id));
+  return key;
+}
+inline constexpr std::string_view kClientPrefix = "client";
+inline std::string client_key(Door door, std::string_view name) {
+  std::string key(kClientPrefix);
+  key += static_cast<char>(door);
+  key.append(name);
+  return key;
+}
 
 inline constexpr std::string_view kVolumeConfig = "volume";
 inline constexpr std::string_view kIdConfig = "next_id";      // FileIds below it may have been given out

@@ -31,6 +31,8 @@ Status stage_consume(Tree& tree, MetaTxn& txn, const NodeRef& dir, const NodeRef
     const auto part = versions.find(node->id);
     if (part != versions.end() && part->second != node->record.data_version) return fail(Errc::kStale, "a part changed");
     joined += part != versions.end() ? 1 : 0;
+    // It would live on, and write to bytes that are now another file's.
+    if (tree.state.keeps(node->id)) return fail(Errc::kBusy, "a part is open");
     const std::string_view raw = keys::after_id(it->key());
     STOA_CHECK_OK(txn.remove_entry(dir, emptied, raw, entry));
     STOA_CHECK_OK(drop_link(tree, txn, node, dir->id, raw));

@@ -60,8 +60,7 @@ Result<Made> create_locked(Tree& tree, const OpContext& ctx, const CreateRequest
 
 Result<CreateReply> create(Tree& tree, const OpContext& ctx, const CreateRequest& req) {
   STOA_TRY(dir, tree.nodes.get(req.parent));
-  const FileId files[] = {req.parent};
-  STOA_TRY(made, run_mutation(tree, ctx, files,
+  STOA_TRY(made, run_mutation(tree, ctx,
                               [&](CommitTicket& ticket) { return create_locked(tree, ctx, req, dir, ticket); }));
   if (made.truncate) {
     // As Linux does: of an existing file only the size is set.

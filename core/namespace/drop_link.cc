@@ -2,6 +2,7 @@
 
 #include "core/data/content.h"
 #include "core/kv/keys.h"
+#include "core/namespace/orphan.h"
 
 namespace stoa::core {
 
@@ -32,6 +33,10 @@ Result<FileId> other_home(Tree& tree, FileId id, FileId dir, std::string_view ra
 
 Status drop_link(Tree& tree, MetaTxn& txn, const NodeRef& node, FileId dir, std::string_view raw) {
   const Inode& record = node->record;
+  if (record.links <= 1 && tree.state.keeps(node->id)) {
+    stage_orphan(txn, node);
+    return {};
+  }
   if (record.links <= 1) {
     txn.release(node->account, usage_of(record));
     STOA_CHECK_OK(drop_content(tree, txn, node));

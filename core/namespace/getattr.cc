@@ -3,10 +3,11 @@
 
 namespace stoa::core {
 
-Result<GetattrReply> getattr(Tree& tree, const OpContext&, const GetattrRequest& req) {
+Result<GetattrReply> getattr(Tree& tree, const OpContext& ctx, const GetattrRequest& req) {
   STOA_TRY(node, tree.nodes.get(req.id));
   const std::shared_lock lock(node->lock);
   STOA_CHECK_OK(require_live(*node));
+  STOA_CHECK_OK(tree.state.before_look(ctx, req.id));
   return GetattrReply{node->record.attributes()};
 }
 

@@ -16,12 +16,11 @@ Result<EntryRecord> find_directory(Tree& tree, const OpContext& ctx, const NodeR
 
 // One implied directory; an existing one is as good. The result is its id.
 Result<FileId> make_one(Tree& tree, const OpContext& ctx, const NodeRef& dir, std::string_view raw, bool* made) {
-  const FileId files[] = {dir->id};
   // The object that needs the directory is synced later than it, so the directory needs no sync of its own.
   OpContext applied = ctx;
   applied.durability = Durability::kApplied;
   applied.unsettled = nullptr;
-  return run_mutation(tree, applied, files, [&](CommitTicket&) -> Result<FileId> {
+  return run_mutation(tree, applied, [&](CommitTicket&) -> Result<FileId> {
     const NodeLocks locks({dir});
     STOA_CHECK_OK(require_directory(*dir));
     STOA_TRY(present, find_form(tree, *dir, raw, true));
@@ -43,11 +42,10 @@ Status remove_implied(Tree& tree, const OpContext& ctx, const NodeRef& parent, s
   STOA_TRY(entry, find_directory(tree, ctx, parent, raw));
   if (!entry.exists()) return fail(Errc::kNotFound);
   STOA_TRY(victim, tree.nodes.get(entry.id));
-  const FileId files[] = {parent->id, entry.id};
   OpContext applied = ctx;
   applied.durability = Durability::kApplied;
   applied.unsettled = nullptr;
-  const auto removed = run_mutation(tree, applied, files, [&](CommitTicket&) -> Result<bool> {
+  const auto removed = run_mutation(tree, applied, [&](CommitTicket&) -> Result<bool> {
     const NodeLocks locks({parent, victim});
     STOA_CHECK_OK(require_directory(*parent));
     STOA_CHECK_OK(require_directory(*victim));

@@ -10,6 +10,7 @@ Result<CreateReply> link_locked(Tree& tree, const OpContext& ctx, const LinkRequ
   const NodeLocks locks({dir, node});
   STOA_CHECK_OK(require_live(*node));
   if (node->record.is_directory()) return fail(Errc::kIsDirectory);
+  if (node->record.links == 0) return fail(Errc::kNotFound);  // an orphan never gets a name again, as in Linux
   STOA_CHECK_OK(require_directory(*dir));
   STOA_CHECK_OK(require(ctx, dir->record, kMayExecute));
   STOA_TRY(entry, find_posix(tree, *dir, req.name));
@@ -38,8 +39,7 @@ Result<CreateReply> link_locked(Tree& tree, const OpContext& ctx, const LinkRequ
 Result<CreateReply> link(Tree& tree, const OpContext& ctx, const LinkRequest& req) {
   STOA_TRY(dir, tree.nodes.get(req.parent));
   STOA_TRY(node, tree.nodes.get(req.id));
-  const FileId files[] = {req.parent, req.id};
-  return run_mutation(tree, ctx, files,
+  return run_mutation(tree, ctx,
                       [&](CommitTicket& ticket) { return link_locked(tree, ctx, req, dir, node, ticket); });
 }
 

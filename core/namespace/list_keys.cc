@@ -52,7 +52,8 @@ Status fill(Tree& tree, bool want_meta, std::span<const FileId> ids, std::vector
 
 class Listing {
  public:
-  Listing(Tree& tree, const ListKeysRequest& req, KeyWalker& walker) : tree_(tree), req_(req), walker_(walker) {}
+  Listing(Tree& tree, const OpContext& ctx, const ListKeysRequest& req, KeyWalker& walker)
+      : tree_(tree), ctx_(ctx), req_(req), walker_(walker) {}
 
   Result<ListKeysReply> run() {
     STOA_CHECK_OK(walker_.seek(std::max(req_.prefix, req_.start_after)));
@@ -66,6 +67,7 @@ class Listing {
       }
       if (past_prefix_) break;
     }
+    STOA_CHECK_OK(break_leases());
     STOA_CHECK_OK(fill(tree_, req_.want_meta, ids_, reply_.keys));
     // A file that vanished while the page was gathered has no attributes any more.
     std::erase_if(reply_.keys, [](const ListedKey& key) { return key.attr.id == kNoFile; });
@@ -73,6 +75,15 @@ class Listing {
   }
 
  private:
+  // Sizes and times of all that the page names; all of them are recalled together.
+  Status break_leases() {
+    Status may;
+    for (const FileId id : ids_) {
+      if (const Status one = tree_.state.before_look(ctx_, id); !one) may = one;
+    }
+    return may;
+  }
+
   // The rolled-up prefix that `key` falls under, if any.
   std::optional<std::string_view> rolled_up(std::string_view key) const {
     if (req_.delimiter.empty()) return std::nullopt;
@@ -135,6 +146,7 @@ class Listing {
   }
 
   Tree& tree_;
+  const OpContext& ctx_;
   const ListKeysRequest& req_;
   KeyWalker& walker_;
   ListKeysReply reply_;
@@ -148,7 +160,7 @@ class Listing {
 Result<ListKeysReply> list_keys(Tree& tree, const OpContext& ctx, const ListKeysRequest& req) {
   STOA_TRY(walker, KeyWalker::open(tree, ctx, req.root));
   if (req.limit == 0) return ListKeysReply{};
-  return Listing(tree, req, *walker).run();
+  return Listing(tree, ctx, req, *walker).run();
 }
 
 }  // namespace stoa::core

@@ -13,6 +13,7 @@ Result<LookupKeyReply> lookup_key(Tree& tree, const OpContext& ctx, const Lookup
   const Inode& record = found.node->record;
   if (found.node->deleted || record.type != FileType::kRegular) return fail(Errc::kNotFound);
   STOA_CHECK_OK(require_io(ctx, record, kMayRead));
+  STOA_CHECK_OK(tree.state.before_look(ctx, record.id));
   // Under the lock, so that attributes and meta are of one moment.
   STOA_TRY(meta, load_meta(tree, record));
   return LookupKeyReply{record.attributes(), std::move(meta)};
@@ -21,8 +22,7 @@ Result<LookupKeyReply> lookup_key(Tree& tree, const OpContext& ctx, const Lookup
 Status set_meta(Tree& tree, const OpContext& ctx, const SetMetaRequest& req) {
   if (req.meta.size() > kXattrValueBytesMax) return fail(Errc::kTooLarge);
   STOA_TRY(node, tree.nodes.get(req.id));
-  const FileId files[] = {req.id};
-  const auto done = run_mutation(tree, ctx, files, [&](CommitTicket& ticket) -> Result<bool> {
+  const auto done = run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<bool> {
     const NodeLocks locks({node});
     STOA_CHECK_OK(require_live(*node));
     STOA_CHECK_OK(require_io(ctx, node->record, kMayWrite));

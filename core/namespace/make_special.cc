@@ -35,8 +35,7 @@ Result<CreateReply> make_locked(Tree& tree, const OpContext& ctx, std::string_vi
 Result<CreateReply> make(Tree& tree, const OpContext& ctx, FileId parent, std::string_view name, const NewInode& wanted,
                          std::string_view target = {}) {
   STOA_TRY(dir, tree.nodes.get(parent));
-  const FileId files[] = {parent};
-  return run_mutation(tree, ctx, files, [&](CommitTicket& ticket) {
+  return run_mutation(tree, ctx, [&](CommitTicket& ticket) {
     return make_locked(tree, ctx, name, wanted, target, dir, ticket);
   });
 }

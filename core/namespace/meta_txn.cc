@@ -1,5 +1,7 @@
 #include "core/namespace/meta_txn.h"
 
+#include <array>
+
 #include "core/data/data_state.h"
 #include "core/kv/keys.h"
 
@@ -10,10 +12,10 @@ MetaTxn::~MetaTxn() {
   for (const Charge& charge : reserved_) tree_.ledger.give_back(charge.account, charge.delta);
 }
 
-void MetaTxn::put_inode(const NodeRef& node, Inode next) {
+void MetaTxn::put_inode(const NodeRef& node, Inode next, Seen seen) {
   batch_.put(Family::kInode, keys::id_key(node->id), next.encode());
   if (!is_zero(node->pending)) commit_pending(node->account, node->pending);
-  publications_.push_back({node, std::move(next), false});
+  publications_.push_back({node, std::move(next), false, seen});
 }
 
 NodeRef MetaTxn::new_inode(Inode record, AccountRef account) {
@@ -25,7 +27,7 @@ NodeRef MetaTxn::new_inode(Inode record, AccountRef account) {
   return node;
 }
 
-Status MetaTxn::delete_inode(const NodeRef& node) {
+Status MetaTxn::delete_inode(const NodeRef& node, Seen seen) {
   const std::string key = keys::id_key(node->id);
   batch_.remove(Family::kInode, key);
   if (node->record.is_directory()) charges_.push_back({.account = node->account, .limits = QuotaLimits{}, .ends = true});
@@ -35,7 +37,7 @@ Status MetaTxn::delete_inode(const NodeRef& node) {
     STOA_CHECK_OK(it->status());
   }
   if (!is_zero(node->pending)) commit_pending(node->account, node->pending);
-  publications_.push_back({node, {}, true});
+  publications_.push_back({node, {}, true, seen});
   return {};
 }
 
@@ -135,7 +137,25 @@ void MetaTxn::set_limits(const AccountRef& account, const QuotaLimits& limits) {
   charges_.push_back({.account = account, .limits = limits});
 }
 
+Status MetaTxn::break_leases() {
+  // All of them are asked for at once, so that all are recalled together.
+  constexpr std::size_t kMost = 8;
+  std::array<FileId, kMost> files;
+  std::size_t count = 0;
+  Status may;
+  for (const Publication& p : publications_) {
+    if (p.seen == Seen::kNo) continue;
+    files[count++] = p.node->id;
+    if (count < kMost) continue;
+    if (const Status some = tree_.state.before_mutate(ctx_, files); !some) may = some;
+    count = 0;
+  }
+  STOA_CHECK_OK(tree_.state.before_mutate(ctx_, std::span(files).first(count)));
+  return may;
+}
+
 Result<CommitTicket> MetaTxn::commit() {
+  STOA_CHECK_OK(break_leases());
   // The references are a copy: what they mean for the data path follows below.
   STOA_TRY(ticket, tree_.committer.commit({.batch = std::move(batch_),
                                                  .charges = std::move(charges_),

@@ -10,6 +10,9 @@
 
 namespace stoa::core {
 
+// Whether a change of a file can be seen through a door. What can be, breaks the leases of others.
+enum class Seen : bool { kNo, kYes };
+
 class MetaTxn {
  public:
   MetaTxn(Tree& tree, const OpContext& ctx) : tree_(tree), ctx_(ctx), now_(wall_now()) {}
@@ -22,13 +25,13 @@ class MetaTxn {
 
   // Nodes given to these are locked exclusively by the caller until after commit().
   // The new record of a node, in the store and, after commit, in memory. Lazy changes of the node go along.
-  void put_inode(const NodeRef& node, Inode next);
+  void put_inode(const NodeRef& node, Inode next, Seen seen = Seen::kYes);
   // A new file: its node comes into being with the commit. Returns it, so that later steps can name it.
   NodeRef new_inode(Inode record, AccountRef account);
-  // Which account carries the file from this commit on.
+  // Which account carries the file from this commit on; null: none (core/namespace/orphan.h).
   void set_account(const NodeRef& node, AccountRef account) { accounts_.push_back({node, std::move(account)}); }
   // The file is gone: record, extended attributes, usage. Content is core/data/content.h's.
-  Status delete_inode(const NodeRef& node);
+  Status delete_inode(const NodeRef& node, Seen seen = Seen::kYes);
 
   // A name. `dir_next` is the caller's new record of the directory: gets its cookie, entry count and times.
   Status insert_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, FileId id, FileType type);
@@ -52,7 +55,8 @@ class MetaTxn {
 
   void note(const JournalNote& note) { journal_.push_back(encode_note(note, ctx_, now_)); }
 
-  // Applies everything and publishes it to the caches. The nodes are still locked on return.
+  // Applies everything and publishes it to the caches. The nodes are still locked on return. kRecallPending: somebody else
+  // has a lease on one of the files; nothing was changed.
   Result<CommitTicket> commit();
 
  private:
@@ -60,11 +64,13 @@ class MetaTxn {
     NodeRef node;
     Inode next;
     bool remove = false;
+    Seen seen = Seen::kYes;
   };
   struct EntryChange {
     std::string key;
     EntryRecord record;
   };
+  Status break_leases();
   void set_entry(FileId dir, std::string_view raw, bool directory, const EntryRecord& record);
 
   Tree& tree_;

@@ -100,9 +100,8 @@ Result<PutKeyReply> put_object(Tree& tree, const OpContext& ctx, const PutObject
 
       std::unique_lock<RwLock> gate;
       if (found->node != nullptr) gate = std::unique_lock(found->node->data_gate);
-      const FileId files[] = {found->dir->id, found->node ? found->node->id : kNoFile};
       bool changed = false;
-      auto reply = run_mutation(tree, ctx, files, [&](CommitTicket& ticket) -> Result<PutKeyReply> {
+      auto reply = run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<PutKeyReply> {
         const NodeLocks locks({found->dir, found->node, put.also_locked[0], put.also_locked[1]});
         if (found->dir->deleted) {
           changed = true;

@@ -24,8 +24,7 @@ Result<UsageReply> usage(Tree& tree, const OpContext& ctx, const UsageRequest& r
 Status set_quota(Tree& tree, const OpContext& ctx, const SetQuotaRequest& req) {
   if (!ctx.cred.is_superuser()) return fail(Errc::kNotOwner);
   STOA_TRY(node, tree.nodes.get(req.dir));
-  const FileId files[] = {req.dir};
-  const auto done = run_mutation(tree, ctx, files, [&](CommitTicket& ticket) -> Result<bool> {
+  const auto done = run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<bool> {
     const NodeLocks locks({node});
     STOA_CHECK_OK(require_directory(*node));
     MetaTxn txn(tree, ctx);

@@ -27,9 +27,8 @@ Result<RemoveReply> with_victim(Tree& tree, const OpContext& ctx, const RemoveRe
       if (victim.error().code == Errc::kStale) continue;  // removed meanwhile; the next look tells
       return fail(victim.error());
     }
-    const FileId files[] = {dir->id, victim_id};
     bool changed = false;
-    auto reply = run_mutation(tree, ctx, files, [&](CommitTicket& ticket) -> Result<RemoveReply> {
+    auto reply = run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<RemoveReply> {
       const NodeLocks locks({dir, *victim});
       STOA_CHECK_OK(require_directory(*dir));
       STOA_TRY(entry, find_posix(tree, *dir, req.name));

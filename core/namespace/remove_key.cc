@@ -18,9 +18,8 @@ Result<RemoveKeyReply> remove_key(Tree& tree, const OpContext& ctx, const Remove
     }
     if (!found) return fail(found.error());
 
-    const FileId files[] = {found->dir->id, found->node->id};
     bool changed = false;
-    auto reply = run_mutation(tree, ctx, files, [&](CommitTicket& ticket) -> Result<RemoveKeyReply> {
+    auto reply = run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<RemoveKeyReply> {
       const NodeLocks locks({found->dir, found->node});
       STOA_TRY(entry, find_form(tree, *found->dir, parts.last, false));
       if (found->dir->deleted || entry != found->entry || found->node->deleted) {

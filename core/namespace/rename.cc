@@ -135,9 +135,6 @@ Result<RenameReply> rename(Tree& tree, const OpContext& ctx, const RenameRequest
       return fail(looked.error());
     }
     Parties& p = *looked;
-    const FileId files[] = {p.from_dir->id, p.to_dir->id, p.moved->id, p.replaced ? p.replaced->id : kNoFile};
-    if (tree.gate) STOA_CHECK_OK(tree.gate->before_mutate(ctx, files));
-
     bool changed = false;
     CommitTicket ticket{};
     const auto attempt = [&]() -> Result<RenameReply> {

@@ -85,12 +85,11 @@ Result<SetattrReply> setattr_locked(Tree& tree, const OpContext& ctx, const Seta
 
 Result<SetattrReply> setattr(Tree& tree, const OpContext& ctx, const SetattrRequest& req) {
   STOA_TRY(node, tree.nodes.get(req.id));
-  const FileId files[] = {req.id};
   const auto body = [&](CommitTicket& ticket) { return setattr_locked(tree, ctx, req, node, ticket); };
-  if (!req.set.size) return run_mutation(tree, ctx, files, body);
+  if (!req.set.size) return run_mutation(tree, ctx, body);
   const std::lock_guard gate(node->data_gate);
   STOA_TRY(trimmed, prepare_truncate(tree, ctx, node, *req.set.size));
-  auto reply = run_mutation(tree, ctx, files, body);
+  auto reply = run_mutation(tree, ctx, body);
   if (reply) finish_truncate(tree, node, trimmed);
   return reply;
 }

@@ -4,12 +4,18 @@
 
 #include "core/data/data_state.h"
 #include "core/kv/keys.h"
+#include "core/namespace/orphan.h"
 
 namespace stoa::core {
 namespace {
 constexpr std::uint64_t kIdsReservedAtOnce = 65536;
 constexpr std::uint32_t kLinksOfLeafDirectory = 2;  // its name and its ".": no subdirectory's ".."
+
+StateOptions state_options(const VolumeOptions& options) {
+  return {.lease_recall_timeout = std::chrono::milliseconds(options.lease_recall_timeout_ms),
+          .grace = std::chrono::milliseconds(options.grace_ms)};
 }
+}  // namespace
 
 Tree::Tree(KvStore& kv_store, BlobStore& blob_store, MetricRegistry& registry, const VolumeOptions& volume_options,
            std::uint64_t next_journal, FileId next_id)
@@ -21,6 +27,8 @@ Tree::Tree(KvStore& kv_store, BlobStore& blob_store, MetricRegistry& registry, c
       nodes(kv, volume_options.cached_inodes_max),
       entries(volume_options.cached_inodes_max),
       data(std::make_unique<DataState>(registry)),
+      watch(watch_files(*this)),
+      state(state_options(volume_options), *watch, kv, committer, registry),
       next_id_(static_cast<std::uint64_t>(next_id)),
       id_limit_(static_cast<std::uint64_t>(next_id)) {}
 

@@ -1,6 +1,6 @@
 // The parts that every operation works on, and the few steps that all of them share.
 //
-// Lock order: data gate of a file -> tree lock -> nodes in ascending order of id -> committer.
+// Lock order: data gate of a file -> tree lock -> nodes in ascending order of id -> table of opens and leases -> committer.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@
 #include "core/inode/node_cache.h"
 #include "core/namespace/entry_cache.h"
 #include "core/namespace/posix_name.h"
-#include "core/state/lease_gate.h"
+#include "core/state/state_table.h"
 #include "core/usage/ledger.h"
 #include "core/volume/volume.h"
 
@@ -39,8 +39,10 @@ struct Tree {
   NodeCache nodes;
   EntryCache entries;
   RwLock tree_lock;  // shared: every change of names; exclusive: a directory moves to another parent
-  std::unique_ptr<LeaseGate> gate;  // null: no leases
   std::unique_ptr<DataState> data;
+  const std::unique_ptr<FileWatch> watch;
+  VolumeState state;
+  std::atomic<bool> orphans_swept{false};  // those of before the start (core/namespace/orphan.h)
 
   // A FileId never used before. kIo: the store failed.
   Result<FileId> next_id();
@@ -86,14 +88,13 @@ Status require_directory(const Node& node);
 // The promise of ctx.durability for a change that was committed as `ticket`: waits, or stores the ticket for the door.
 Status settle(Tree& tree, const OpContext& ctx, CommitTicket ticket);
 
-// Runs one mutation: `body(CommitTicket&) -> Result<Reply>` under the shared tree lock, after leases on `files` were
-// broken, and settles when every lock is gone again.
+// Runs one mutation: `body(CommitTicket&) -> Result<Reply>` under the shared tree lock, and settles when every lock is gone
+// again. Leases are broken by its MetaTxn (core/state/lease_gate.h).
 template <class Body>
-auto run_mutation(Tree& tree, const OpContext& ctx, std::span<const FileId> files, Body body)
+auto run_mutation(Tree& tree, const OpContext& ctx, Body body)
     -> decltype(body(std::declval<CommitTicket&>())) {
   if (ctx.read_only) return fail(Errc::kReadOnly);
   if (ctx.expired()) return fail(Errc::kTimeout);
-  if (tree.gate) STOA_CHECK_OK(tree.gate->before_mutate(ctx, files));
   CommitTicket ticket{};
   auto reply = [&] {
     const std::shared_lock lock(tree.tree_lock);

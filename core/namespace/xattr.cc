@@ -29,8 +29,7 @@ Result<XattrChangeReply> change(Tree& tree, const OpContext& ctx, FileId id, std
   STOA_CHECK_OK(check_name(name));
   if (value && value->size() > kXattrValueBytesMax) return fail(Errc::kTooLarge);
   STOA_TRY(node, tree.nodes.get(id));
-  const FileId files[] = {id};
-  return run_mutation(tree, ctx, files, [&](CommitTicket& ticket) -> Result<XattrChangeReply> {
+  return run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<XattrChangeReply> {
     const NodeLocks locks({node});
     STOA_CHECK_OK(require_live(*node));
     STOA_CHECK_OK(require(ctx, node->record, kMayWrite));

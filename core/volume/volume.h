@@ -11,6 +11,7 @@
 #include "core/api/file_handle.h"
 #include "core/api/namespace.h"
 #include "core/api/registry.h"
+#include "core/api/state.h"
 #include "core/data/blob_store.h"
 #include "core/kv/kv_store.h"
 
@@ -21,6 +22,8 @@ struct VolumeOptions {
   std::uint64_t cached_inodes_max = 100'000;    // bounds the memory of the inode and name caches
   std::uint32_t lazy_attributes_ms = 5000;      // sizes and times of unstable writes reach the store within this time
   std::uint32_t scrub_bytes_per_second = 32u << 20;  // background checksum verification; 0: off
+  std::uint32_t lease_recall_timeout_ms = 90'000;  // a caching lease that is not returned in time is revoked
+  std::uint32_t grace_ms = 90'000;  // how long a start waits for clients that held state before it
   bool background = true;  // gc, scrub and the lazy flush run by themselves; tests switch it off and call run_*()
 };
 
@@ -56,6 +59,7 @@ class Volume {
 
   virtual Namespace& ns() = 0;
   virtual Registry& registry() = 0;
+  virtual StateTable& state() = 0;  // opens, byte-range locks and caching leases of all doors
   virtual const HandleCodec& handles() const = 0;
   virtual VolumeInfo info() const = 0;
 
@@ -66,7 +70,7 @@ class Volume {
   virtual Result<CheckReport> check(const CheckOptions& options) = 0;
 
   // One round of background work now, for tests and for `background = false`.
-  virtual Status run_gc() = 0;     // frees everything in the gc queue that nobody uses
+  virtual Status run_gc() = 0;     // frees everything in the gc queue that nobody uses, and what nobody reclaimed
   virtual Status run_scrub() = 0;  // verifies every recorded checksum once
 
   // Files whose content was found damaged, as sentences with path and range; bounded.

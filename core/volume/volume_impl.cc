@@ -8,6 +8,7 @@
 #include "core/data/upload.h"
 #include "core/kv/keys.h"
 #include "core/namespace/operations.h"
+#include "core/namespace/orphan.h"
 #include "core/registry/stored_registry.h"
 #include "core/verify/check.h"
 #include "core/volume/background.h"
@@ -23,7 +24,9 @@ class NamespaceImpl final : public Namespace {
       : tree_(tree), volume_id_(volume_id), boot_(boot) {}
 
 #define STOA_FORWARD(reply, name, request) \
-  Result<reply> name(const OpContext& ctx, const request& req) override { return core::name(tree_, ctx, req); }
+  Result<reply> name(const OpContext& ctx, const request& req) override { \
+    return answered(core::name(tree_, ctx, req)); \
+  }
   STOA_FORWARD(LookupReply, lookup, LookupRequest)
   STOA_FORWARD(GetattrReply, getattr, GetattrRequest)
   STOA_FORWARD(SetattrReply, setattr, SetattrRequest)
@@ -67,9 +70,11 @@ class NamespaceImpl final : public Namespace {
     return core::upload_write(tree_, ctx, req);
   }
   void upload_discard(UploadId upload) override { core::upload_discard(tree_, upload); }
-  Status set_meta(const OpContext& ctx, const SetMetaRequest& req) override { return core::set_meta(tree_, ctx, req); }
+  Status set_meta(const OpContext& ctx, const SetMetaRequest& req) override {
+    return answered(core::set_meta(tree_, ctx, req));
+  }
   Status remove_tree(const OpContext& ctx, const RemoveRequest& req) override {
-    return core::remove_tree(tree_, ctx, req);
+    return answered(core::remove_tree(tree_, ctx, req));
   }
   Status set_quota(const OpContext& ctx, const SetQuotaRequest& req) override {
     return core::set_quota(tree_, ctx, req);
@@ -82,6 +87,13 @@ class NamespaceImpl final : public Namespace {
   std::uint64_t volume_id() const override { return volume_id_; }
 
  private:
+  // Here all locks are gone, and whoever holds a lease that was met can be told.
+  template <class Reply>
+  Reply answered(Reply reply) {
+    tree_.state.send_recalls();
+    return reply;
+  }
+
   Tree& tree_;
   const std::uint64_t volume_id_;
   const std::uint64_t boot_;
@@ -104,6 +116,8 @@ class VolumeImpl final : public Volume {
   Status start() {
     STOA_CHECK_OK(adopt_blobs(tree_));
     STOA_CHECK_OK(recover_open_files(tree_));
+    STOA_CHECK_OK(tree_.state.load());
+    STOA_CHECK_OK(sweep_orphans(tree_));
     STOA_TRY(registry, StoredRegistry::load(
                            tree_.kv, [this](const WriteBatch& batch) { return tree_.committer.write_durably(batch); }));
     registry_ = std::move(registry);
@@ -121,6 +135,7 @@ class VolumeImpl final : public Volume {
 
   Namespace& ns() override { return ns_; }
   Registry& registry() override { return *registry_; }
+  StateTable& state() override { return tree_.state; }
   const HandleCodec& handles() const override { return handles_; }
   VolumeInfo info() const override { return record_.info; }
   Status flush() override {
@@ -128,7 +143,10 @@ class VolumeImpl final : public Volume {
     return tree_.committer.wait_durable(tree_.committer.applied());
   }
   Result<CheckReport> check(const CheckOptions& options) override { return check_volume(tree_, options); }
-  Status run_gc() override { return collect_garbage(tree_); }
+  Status run_gc() override {
+    STOA_CHECK_OK(sweep_orphans(tree_));
+    return collect_garbage(tree_);
+  }
   Status run_scrub() override {
     STOA_CHECK_OK(seal_quiet_files(tree_, 0, {}));
     return scrub_all(tree_, {});

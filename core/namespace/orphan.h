@@ -1,0 +1,26 @@
+// Files without a name: the last one went while the file was open, so it lives on, under its id alone, until the last
+// close. Its record has no links and no home, it is charged nowhere, and family state lists it ("orphan" + id), so that a
+// crash neither loses it early nor leaks it.
+#pragma once
+
+#include <memory>
+
+#include "core/namespace/meta_txn.h"
+#include "core/state/file_watch.h"
+
+namespace stoa::core {
+
+// Stages that the file loses its last name and stays. The node is locked, and LeaseGate::keeps() said so.
+void stage_orphan(MetaTxn& txn, const NodeRef& node);
+
+// Deletes it if it has no name and nobody has it open; else nothing. Applied, not durable: after a crash the next start
+// does it again.
+Status delete_orphan(Tree& tree, FileId file);
+
+// At start and as background work: once grace is over, orphans that nobody reclaimed go.
+Status sweep_orphans(Tree& tree);
+
+// The files of `tree` as its table of opens sees them.
+std::unique_ptr<FileWatch> watch_files(Tree& tree);
+
+}  // namespace stoa::core

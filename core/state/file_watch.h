@@ -1,0 +1,20 @@
+// What the table of opens and leases has to know of the files themselves. Called with no lock of the table held.
+#pragma once
+
+#include "base/error.h"
+#include "core/api/ids.h"
+
+namespace stoa::core {
+
+class FileWatch {
+ public:
+  virtual ~FileWatch() = default;
+  // kStale: no such file. Else whether it is there without a name, only because it is open.
+  virtual Result<bool> nameless(FileId file) = 0;
+  // Waits until changes of the file that are being made are done. False: not now (content is being written), or no such file.
+  virtual bool settled(FileId file) = 0;
+  // The last open of a file without a name is gone.
+  virtual void last_closed(FileId file) = 0;
+};
+
+}  // namespace stoa::core

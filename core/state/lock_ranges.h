@@ -1,0 +1,67 @@
+// The byte-range locks of one file, with the rules of POSIX fcntl: an owner's locks replace each other, and are split,
+// merged, up- and downgraded as new ones and unlocks cut into them.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/state/conflicts.h"
+
+namespace stoa::core {
+
+// Both ends belong to it, so that it can reach 2^64-1.
+struct ByteSpan {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+};
+// kInvalid: length 0, or beyond 2^64-1.
+Result<ByteSpan> span_of(const LockRange& range);
+
+class LockRanges {
+ public:
+  bool empty() const { return owners_.empty(); }
+  bool holds(const LockOwner& owner) const { return find(owner) != owners_.end(); }
+  bool holds(HolderId holder) const;
+  Facets facets_of_others(HolderId holder) const;
+
+  // The lock with the lowest offset that keeps `owner` from having this one.
+  std::optional<HeldLock> in_the_way(const LockOwner& owner, const ByteSpan& span, bool exclusive) const;
+
+  // A change of one owner's locks, made in two steps, so that a limit can refuse it in between: what locks the owner's old
+  // ones at [begin, end) become. `exclusive` empty: an unlock.
+  struct Change {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    std::size_t count = 0;
+    struct Held {
+      ByteSpan span;
+      bool exclusive = false;
+    };
+    std::array<Held, 3> become{};
+    std::int64_t growth() const { return static_cast<std::int64_t>(count) - static_cast<std::int64_t>(end - begin); }
+  };
+  Change plan(const LockOwner& owner, const ByteSpan& span, std::optional<bool> exclusive) const;
+  void apply(const LockOwner& owner, const Change& change);
+
+  // How many locks went.
+  std::size_t remove(const LockOwner& owner);
+  std::size_t remove(HolderId holder);
+
+ private:
+  struct Owner {
+    LockOwner owner;
+    std::vector<Change::Held> locks;  // by offset; they do not overlap
+  };
+  std::vector<Owner>::const_iterator find(const LockOwner& owner) const {
+    return std::ranges::find(owners_, owner, &Owner::owner);
+  }
+  template <class Gone>
+  std::size_t remove_if(Gone gone);
+
+  std::vector<Owner> owners_;  // none without a lock
+};
+
+}  // namespace stoa::core

@@ -1,0 +1,133 @@
+#include "core/state/reclaim.h"
+
+#include "base/log.h"
+#include "core/kv/codec.h"
+#include "core/kv/keys.h"
+
+namespace stoa::core {
+namespace {
+
+constexpr std::uint8_t kVersion = 1;
+
+Status check_name(std::string_view name) {
+  if (name.empty() || name.size() > Reclaim::kNameBytesMax) return fail(Errc::kInvalid, "name of a client");
+  return {};
+}
+
+}  // namespace
+
+Status Reclaim::load() {
+  const std::lock_guard lock(mutex_);
+  const std::string prefix(keys::kClientPrefix);
+  const auto it = kv_.scan(Family::kState, prefix, keys::behind_prefix(prefix));
+  for (; it->valid(); it->next()) {
+    clients_[std::string(it->key())] = {.stored = true, .before = true, .waited_for = true};
+  }
+  STOA_CHECK_OK(it->status());
+  waited_for_ = clients_.size();
+  grace_end_ = now_() + grace_;
+  grace_over_.store(waited_for_ == 0);
+  return {};
+}
+
+Status Reclaim::remember(Door door, std::string_view name) {
+  STOA_CHECK_OK(check_name(name));
+  CommitTicket ticket{};
+  {
+    const std::lock_guard lock(mutex_);
+    std::string key = keys::client_key(door, name);
+    const auto known = clients_.find(key);
+    if (known == clients_.end() && clients_.size() >= kClientsMax) return fail(Errc::kBusy, "too many clients");
+    // Also when there is a record: it may not be durable yet.
+    WriteBatch batch;
+    batch.put(Family::kState, key, seal(kVersion, kVersion, {}));
+    STOA_TRY(committed, committer_.commit({.batch = std::move(batch)}));
+    ticket = committed;
+    Client& client = clients_[std::move(key)];
+    client.stored = client.here = true;
+  }
+  return committer_.wait_durable(ticket);
+}
+
+Status Reclaim::forget(Door door, std::string_view name) {
+  CommitTicket ticket{};
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = clients_.find(keys::client_key(door, name));
+    if (known == clients_.end()) return {};
+    WriteBatch batch;
+    batch.remove(Family::kState, known->first);
+    STOA_TRY(committed, committer_.commit({.batch = std::move(batch)}));
+    ticket = committed;
+    no_longer_waited_for(known->second);
+    clients_.erase(known);
+  }
+  return committer_.wait_durable(ticket);
+}
+
+void Reclaim::no_longer_waited_for(Client& client) {
+  if (!client.waited_for) return;
+  client.waited_for = false;
+  if (--waited_for_ == 0) grace_over_.store(true, std::memory_order_release);
+}
+
+bool Reclaim::in_grace() {
+  if (grace_over_.load(std::memory_order_acquire)) return false;
+  if (now_() < grace_end_) return true;
+  CommitTicket ticket{};
+  {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock.owns_lock()) return true;
+    if (grace_over_.load()) return false;
+    const auto ended = end_grace();
+    if (!ended) return true;  // the store failed: nothing can be promised to anybody
+    ticket = *ended;
+  }
+  if (!committer_.wait_durable(ticket)) return true;
+  grace_over_.store(true, std::memory_order_release);
+  return false;
+}
+
+Result<CommitTicket> Reclaim::end_grace() {
+  WriteBatch batch;
+  std::size_t lost = 0;
+  for (auto it = clients_.begin(); it != clients_.end();) {
+    const Client& client = it->second;
+    if (client.waited_for && !client.here) {
+      batch.remove(Family::kState, it->first);
+      it = clients_.erase(it);
+      ++lost;
+    } else {
+      it->second.waited_for = false;
+      ++it;
+    }
+  }
+  waited_for_ = 0;
+  if (lost == 0) return committer_.applied();
+  log_info("state", "clients that held state before the restart did not come back in time", {{"clients", lost}});
+  return committer_.commit({.batch = std::move(batch)});
+}
+
+bool Reclaim::may_reclaim(Door door, std::string_view name) {
+  if (!in_grace()) return false;
+  const std::lock_guard lock(mutex_);
+  const auto known = clients_.find(keys::client_key(door, name));
+  if (known == clients_.end() || !known->second.before) return false;
+  known->second.here = true;
+  return true;
+}
+
+void Reclaim::done(Door door, std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  const auto known = clients_.find(keys::client_key(door, name));
+  if (known == clients_.end()) return;
+  known->second.here = true;
+  no_longer_waited_for(known->second);
+}
+
+std::size_t Reclaim::size() const {
+  const std::lock_guard lock(mutex_);
+  return clients_.size();
+}
+
+}  // namespace stoa::core

@@ -1,0 +1,61 @@
+// Which clients may take their state back after a restart, and how long everybody else waits for them. Durable: family
+// state, "client", the door's number, the client's name.
+//
+// A client that did not come back in time must not come back after the next restart: others have had what was its own
+// meanwhile. So its record goes, durably, before grace ends.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+#include "core/commit/committer.h"
+#include "core/state/leases.h"
+
+namespace stoa::core {
+
+class Reclaim {
+ public:
+  static constexpr std::size_t kClientsMax = 65536;
+  static constexpr std::size_t kNameBytesMax = 1024;  // NFS4_OPAQUE_LIMIT
+
+  Reclaim(KvStore& kv, Committer& committer, StateClock::duration grace, std::function<StateClock::time_point()> now)
+      : kv_(kv), committer_(committer), grace_(grace), now_(std::move(now)) {}
+
+  // Reads who held state; grace begins when anybody did.
+  Status load();
+
+  // The contracts of StateTable.
+  Status remember(Door door, std::string_view name);
+  Status forget(Door door, std::string_view name);
+  bool in_grace();
+  bool may_reclaim(Door door, std::string_view name);
+  void done(Door door, std::string_view name);
+  std::size_t size() const;
+
+ private:
+  struct Client {
+    bool stored = false;   // has a record
+    bool before = false;   // had one when the server started
+    bool waited_for = false;
+    bool here = false;     // was heard of in this run
+  };
+  // With mutex_ held.
+  void no_longer_waited_for(Client& client);
+  Result<CommitTicket> end_grace();
+
+  KvStore& kv_;
+  Committer& committer_;
+  const StateClock::duration grace_;
+  const std::function<StateClock::time_point()> now_;
+  std::atomic<bool> grace_over_{true};
+
+  mutable std::mutex mutex_;  // guards what follows, and the order of records in the commit queue
+  StateClock::time_point grace_end_{};
+  std::unordered_map<std::string, Client> clients_;  // by key in the store
+  std::size_t waited_for_ = 0;
+};
+
+}  // namespace stoa::core

@@ -1,0 +1,43 @@
+#include "core/state/share_table.h"
+
+#include <algorithm>
+
+namespace stoa::core {
+namespace {
+constexpr std::uint32_t kMinusOne = ~std::uint32_t{0};
+}
+
+void ShareTable::Counts::add(Facets open, std::uint32_t delta) {
+  opens += delta;
+  for (std::size_t i = 0; i < of.size(); ++i) of[i] += (open >> i & 1) * delta;
+}
+
+Facets ShareTable::Counts::facets() const {
+  Facets found = 0;
+  for (std::size_t i = 0; i < of.size(); ++i) found |= of[i] != 0 ? 1u << i : 0u;
+  return found;
+}
+
+void ShareTable::add(HolderId holder, Facets open) {
+  all_.add(open, 1);
+  auto at = std::ranges::lower_bound(holders_, holder, {}, &Entry::holder);
+  if (at == holders_.end() || at->holder != holder) at = holders_.insert(at, {holder, {}});
+  at->counts.add(open, 1);
+}
+
+void ShareTable::remove(HolderId holder, Facets open) {
+  all_.add(open, kMinusOne);
+  const auto at = std::ranges::lower_bound(holders_, holder, {}, &Entry::holder);
+  at->counts.add(open, kMinusOne);
+  if (at->counts.opens == 0) holders_.erase(at);
+}
+
+Facets ShareTable::facets_of_others(HolderId holder) const {
+  Counts others = all_;
+  const auto at = std::ranges::lower_bound(holders_, holder, {}, &Entry::holder);
+  if (at == holders_.end() || at->holder != holder) return others.facets();
+  for (std::size_t i = 0; i < others.of.size(); ++i) others.of[i] -= at->counts.of[i];
+  return others.facets();
+}
+
+}  // namespace stoa::core

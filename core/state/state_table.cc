@@ -1,0 +1,428 @@
+#include "core/state/state_table.h"
+
+#include "base/log.h"
+
+namespace stoa::core {
+namespace {
+
+bool valid(std::uint32_t access, std::uint32_t deny) {
+  return access != kShareNone && access <= kShareBoth && deny <= kShareBoth;
+}
+
+}  // namespace
+
+VolumeState::VolumeState(StateOptions options, FileWatch& files, KvStore& kv, Committer& committer,
+                         MetricRegistry& metrics)
+    : options_(std::move(options)),
+      files_(files),
+      reclaim_(kv, committer, options_.grace, options_.now),
+      recalls_(metrics.counter("stoa_lease_recalls_total", "Caching leases that were recalled")),
+      revocations_(metrics.counter("stoa_lease_revocations_total", "Leases that were not returned in time")) {
+  const auto count = [&](std::string_view name, std::string_view help, const std::atomic<std::int64_t>& value) {
+    metrics.gauge_callback(name, help, {}, [&value] { return static_cast<double>(value.load()); });
+  };
+  count("stoa_opens", "Open files of clients", opens_);
+  count("stoa_byte_range_locks", "Byte-range locks that are held", locks_);
+  count("stoa_leases", "Caching leases that are held", leases_);
+  metrics.gauge_callback("stoa_state_holders", "Clients in the table of opens, locks and leases", {},
+                         [this] { return static_cast<double>(holders_.size()); });
+  metrics.gauge_callback("stoa_reclaim_clients", "Clients that may reclaim their state after a restart", {},
+                         [this] { return static_cast<double>(reclaim_.size()); });
+}
+
+Status VolumeState::take(std::atomic<std::int64_t>& held, std::int64_t limit, std::int64_t more) {
+  if (held.fetch_add(more, std::memory_order_relaxed) + more <= limit || more <= 0) return {};
+  held.fetch_sub(more, std::memory_order_relaxed);
+  return fail(Errc::kBusy, "too many opens, locks or leases");
+}
+
+void VolumeState::forget_if_empty(Shard& shard, FileId id) {
+  const auto it = shard.files.find(id);
+  if (it != shard.files.end() && it->second.empty()) shard.files.erase(it);
+}
+
+void VolumeState::forget_if_empty(Shard& shard, HolderId holder) {
+  const auto it = shard.holdings.find(holder);
+  if (it != shard.holdings.end() && it->second.empty()) shard.holdings.erase(it);
+}
+
+// --- holders
+
+HolderId VolumeState::add_holder(Door, std::function<void(LeaseId, FileId)> recall) {
+  return holders_.add(std::move(recall));
+}
+
+void VolumeState::remove_holder(HolderId holder) {
+  // Whoever adds to its holdings does so under a shard's mutex and looks whether it is alive: so none is missed.
+  if (!holders_.retire(holder)) return;
+  std::vector<FileId> closed;
+  for (Shard& shard : shards_) {
+    const std::lock_guard lock(shard.mutex);
+    const auto found = shard.holdings.find(holder);
+    if (found == shard.holdings.end()) continue;
+    const Holdings gone = found->second;
+    for (const OpenId open : gone.opens) {
+      const FileId file = shard.opens.at(open).file;
+      if (end_open(shard, open)) closed.push_back(file);
+    }
+    for (const LeaseId lease : gone.leases) end_lease(shard, lease);
+    for (const FileId id : gone.locked) {
+      FileState& file = shard.files.at(id);
+      end_locks(shard, id, file, holder, file.locks.remove(holder));
+    }
+  }
+  holders_.remove(holder);
+  for (const FileId file : closed) files_.last_closed(file);
+}
+
+// --- opens
+
+bool VolumeState::lease_in_the_way(Shard& shard, FileId id, FileState& file, HolderId holder, Facets asked) {
+  if (file.leases.empty()) return false;
+  const Facets bad = against(asked);
+  const auto now = options_.now();
+  bool found = false;
+  std::vector<LeaseId> withdrawn;
+  file.leases.each([&](Lease& lease) {
+    if (lease.holder == holder || (facet_of_lease(lease.kind) & bad) == 0 || lease.revoked) return;
+    if (lease.tentative) {
+      withdrawn.push_back(lease.id);
+      return;
+    }
+    if (lease.lapsed(now, options_.lease_recall_timeout)) {
+      lease.revoked = true;
+      revocations_.add();
+      log_warning("state", "a lease was not returned in time and is revoked",
+                  {{"file", static_cast<std::uint64_t>(id)}, {"holder", static_cast<std::uint64_t>(lease.holder)}});
+      return;
+    }
+    found = true;
+    if (lease.recalled) return;
+    lease.recalled = now;
+    pause_of(shard, id) = now;
+    recalls_.add();
+    const std::lock_guard lock(recalls_mutex_);
+    due_.push_back({lease.holder, lease.id, id});
+    recalls_due_.store(true, std::memory_order_release);
+  });
+  // The caller holds on to `file`, so it is not forgotten here when it is empty.
+  for (const LeaseId lease : withdrawn) {
+    pause_of(shard, id) = now;
+    const auto gone = file.leases.remove(lease);
+    shard.leases.erase(lease);
+    shard.holdings[gone->holder].leases.erase(lease);
+    forget_if_empty(shard, gone->holder);
+    holders_.count(gone->holder, -1);
+    leases_.fetch_sub(1);
+    if (gone->kind == LeaseKind::kWrite) write_leases_.fetch_sub(1);
+  }
+  return found;
+}
+
+Status VolumeState::may_open(Shard& shard, FileId id, FileState& file, HolderId holder, Facets asked, Facets others) {
+  if ((others & against(asked)) != 0) return fail(Errc::kShareConflict);
+  if (lease_in_the_way(shard, id, file, holder, asked)) return fail(Errc::kRecallPending);
+  return {};
+}
+
+Result<OpenId> VolumeState::open(const OpenSpec& spec) {
+  if (!valid(spec.access, spec.deny)) return fail(Errc::kInvalid, "access or deny of an open");
+  const Facets facets = facets_of_open(spec.access, spec.deny);
+  Shard& shard = shard_of(spec.file);
+  auto opened = [&]() -> Result<OpenId> {
+    const std::lock_guard lock(shard.mutex);
+    if (!holders_.alive(spec.holder)) return fail(Errc::kInvalid, "no such holder");
+    STOA_CHECK_OK(take(opens_, options_.opens_max, 1));
+    FileState& file = shard.files[spec.file];
+    if (const Status may = may_open(shard, spec.file, file, spec.holder, facets, file.shares.facets()); !may) {
+      opens_.fetch_sub(1, std::memory_order_relaxed);
+      forget_if_empty(shard, spec.file);
+      return fail(may.error());
+    }
+    const OpenId id{new_id(shard)};
+    file.shares.add(spec.holder, facets);
+    shard.opens.emplace(id, Open{spec.file, spec.holder, facets});
+    shard.holdings[spec.holder].opens.insert(id);
+    holders_.count(spec.holder, 1);
+    return id;
+  }();
+  send_recalls();
+  if (!opened) return opened;
+  // The open is registered before the look at the file. An unlink asks keeps() with the file locked: when it asked before
+  // we registered, the look comes after its commit and finds the file gone; when it asked later, it has kept the file.
+  const auto nameless = files_.nameless(spec.file);
+  if (!nameless) {
+    close(*opened);
+    return fail(nameless.error());
+  }
+  if (*nameless) {
+    // Kept by an earlier open, perhaps one of before a restart: the last of all closes deletes it.
+    const std::lock_guard lock(shard.mutex);
+    const auto it = shard.files.find(spec.file);
+    if (it != shard.files.end()) it->second.nameless = true;
+  }
+  return opened;
+}
+
+Status VolumeState::change_open(OpenId open, std::uint32_t access, std::uint32_t deny) {
+  if (!valid(access, deny)) return fail(Errc::kInvalid, "access or deny of an open");
+  const Facets facets = facets_of_open(access, deny);
+  Shard& shard = shard_of(open);
+  const auto changed = [&]() -> Status {
+    const std::lock_guard lock(shard.mutex);
+    const auto found = shard.opens.find(open);
+    if (found == shard.opens.end()) return fail(Errc::kInvalid, "no such open");
+    Open& mine = found->second;
+    FileState& file = shard.files.at(mine.file);
+    file.shares.remove(mine.holder, mine.facets);
+    const Status may = may_open(shard, mine.file, file, mine.holder, facets, file.shares.facets());
+    if (may) mine.facets = facets;
+    file.shares.add(mine.holder, mine.facets);
+    return may;
+  }();
+  send_recalls();
+  return changed;
+}
+
+bool VolumeState::end_open(Shard& shard, OpenId open) {
+  const auto found = shard.opens.find(open);
+  if (found == shard.opens.end()) return false;
+  const Open gone = found->second;
+  shard.opens.erase(found);
+  shard.holdings[gone.holder].opens.erase(open);
+  forget_if_empty(shard, gone.holder);
+  holders_.count(gone.holder, -1);
+  opens_.fetch_sub(1, std::memory_order_relaxed);
+  FileState& file = shard.files.at(gone.file);
+  file.shares.remove(gone.holder, gone.facets);
+  const bool last = file.shares.empty() && std::exchange(file.nameless, false);
+  forget_if_empty(shard, gone.file);
+  return last;
+}
+
+void VolumeState::close(OpenId open) {
+  Shard& shard = shard_of(open);
+  FileId file = kNoFile;
+  {
+    const std::lock_guard lock(shard.mutex);
+    const auto found = shard.opens.find(open);
+    if (found == shard.opens.end()) return;
+    const FileId mine = found->second.file;
+    if (end_open(shard, open)) file = mine;
+  }
+  if (file != kNoFile) files_.last_closed(file);
+}
+
+bool VolumeState::keep_nameless(FileId id) {
+  Shard& shard = shard_of(id);
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.files.find(id);
+  if (found == shard.files.end() || found->second.shares.empty()) return false;
+  found->second.nameless = true;
+  return true;
+}
+
+// --- byte-range locks
+
+Result<std::optional<HeldLock>> VolumeState::lock_in_the_way(Shard& shard, FileId id, FileState& file,
+                                                             const LockOwner& owner, const ByteSpan& span,
+                                                             bool exclusive) {
+  // A holder of a lease may have locks that only it knows of: it tells of them before it returns the lease.
+  if (lease_in_the_way(shard, id, file, owner.holder, facet_of_lock(exclusive))) return fail(Errc::kRecallPending);
+  return file.locks.in_the_way(owner, span, exclusive);
+}
+
+Result<std::optional<HeldLock>> VolumeState::lock(FileId id, const LockOwner& owner, LockRange range, bool exclusive) {
+  STOA_TRY(span, span_of(range));
+  Shard& shard = shard_of(id);
+  auto locked = [&]() -> Result<std::optional<HeldLock>> {
+    const std::lock_guard lock(shard.mutex);
+    if (!holders_.alive(owner.holder)) return fail(Errc::kInvalid, "no such holder");
+    FileState& file = shard.files[id];
+    const auto attempt = [&]() -> Result<std::optional<HeldLock>> {
+      STOA_TRY(other, lock_in_the_way(shard, id, file, owner, span, exclusive));
+      if (other) return other;
+      const LockRanges::Change change = file.locks.plan(owner, span, exclusive);
+      STOA_CHECK_OK(take(locks_, options_.locks_max, change.growth()));
+      file.locks.apply(owner, change);
+      if (shard.holdings[owner.holder].locked.insert(id).second) holders_.count(owner.holder, 1);
+      return std::nullopt;
+    };
+    auto result = attempt();
+    forget_if_empty(shard, id);
+    return result;
+  }();
+  send_recalls();
+  return locked;
+}
+
+Result<std::optional<HeldLock>> VolumeState::test_lock(FileId id, const LockOwner& owner, LockRange range,
+                                                       bool exclusive) {
+  STOA_TRY(span, span_of(range));
+  Shard& shard = shard_of(id);
+  auto tested = [&]() -> Result<std::optional<HeldLock>> {
+    const std::lock_guard lock(shard.mutex);
+    const auto found = shard.files.find(id);
+    if (found == shard.files.end()) return std::nullopt;
+    auto result = lock_in_the_way(shard, id, found->second, owner, span, exclusive);
+    forget_if_empty(shard, id);
+    return result;
+  }();
+  send_recalls();
+  return tested;
+}
+
+void VolumeState::end_locks(Shard& shard, FileId id, FileState& file, HolderId holder, std::size_t count) {
+  locks_.fetch_sub(static_cast<std::int64_t>(count), std::memory_order_relaxed);
+  const auto found = shard.holdings.find(holder);
+  if (!file.locks.holds(holder) && found != shard.holdings.end() && found->second.locked.erase(id) != 0) {
+    holders_.count(holder, -1);
+  }
+  forget_if_empty(shard, holder);
+  forget_if_empty(shard, id);
+}
+
+Status VolumeState::unlock(FileId id, const LockOwner& owner, LockRange range) {
+  STOA_TRY(span, span_of(range));
+  Shard& shard = shard_of(id);
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.files.find(id);
+  if (found == shard.files.end()) return {};
+  FileState& file = found->second;
+  const LockRanges::Change change = file.locks.plan(owner, span, std::nullopt);
+  STOA_CHECK_OK(take(locks_, options_.locks_max, change.growth()));
+  file.locks.apply(owner, change);
+  end_locks(shard, id, file, owner.holder, 0);
+  return {};
+}
+
+void VolumeState::unlock_all(FileId id, const LockOwner& owner) {
+  Shard& shard = shard_of(id);
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.files.find(id);
+  if (found == shard.files.end()) return;
+  end_locks(shard, id, found->second, owner.holder, found->second.locks.remove(owner));
+}
+
+bool VolumeState::has_locks(FileId id, const LockOwner& owner) const {
+  const Shard& shard = shard_of(id);
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.files.find(id);
+  return found != shard.files.end() && found->second.locks.holds(owner);
+}
+
+// --- leases
+
+std::optional<LeaseId> VolumeState::grant_lease(FileId id, HolderId holder, LeaseKind kind) {
+  Shard& shard = shard_of(id);
+  LeaseId lease{};
+  {
+    const std::lock_guard lock(shard.mutex);
+    if (!holders_.alive(holder)) return std::nullopt;
+    const auto& paused = pause_of(shard, id);
+    const auto now = options_.now();
+    if (paused && now - *paused < kLeasePause) return std::nullopt;
+    if (const auto found = shard.files.find(id); found != shard.files.end()) {
+      const FileState& file = found->second;
+      if (file.leases.of(holder) != nullptr) return std::nullopt;
+      Facets others = file.shares.facets_of_others(holder) | file.locks.facets_of_others(holder);
+      file.leases.each([&](const Lease& other) {
+        if (!other.lapsed(now, options_.lease_recall_timeout)) others |= facet_of_lease(other.kind);
+      });
+      if ((others & against(facet_of_lease(kind))) != 0) return std::nullopt;
+    }
+    if (!take(leases_, options_.leases_max, 1)) return std::nullopt;
+    if (kind == LeaseKind::kWrite) write_leases_.fetch_add(1);
+    lease = LeaseId{new_id(shard)};
+    shard.files[id].leases.add({.id = lease, .holder = holder, .kind = kind});
+    shard.leases.emplace(lease, id);
+    shard.holdings[holder].leases.insert(lease);
+    holders_.count(holder, 1);
+  }
+  // A change that asked the gate before the lease was there may be under way. Once the file is settled it is done, and
+  // whatever comes later meets the lease; what came in between has taken it away again.
+  const bool settled = files_.settled(id);
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.files.find(id);
+  Lease* const mine = found == shard.files.end() ? nullptr : found->second.leases.find(lease);
+  if (mine == nullptr) return std::nullopt;
+  if (!settled) {
+    end_lease(shard, lease);
+    return std::nullopt;
+  }
+  mine->tentative = false;
+  return lease;
+}
+
+void VolumeState::end_lease(Shard& shard, LeaseId lease) {
+  const auto found = shard.leases.find(lease);
+  if (found == shard.leases.end()) return;
+  const FileId id = found->second;
+  const auto gone = shard.files.at(id).leases.remove(lease);
+  shard.leases.erase(found);
+  shard.holdings[gone->holder].leases.erase(lease);
+  forget_if_empty(shard, gone->holder);
+  forget_if_empty(shard, id);
+  holders_.count(gone->holder, -1);
+  leases_.fetch_sub(1);
+  if (gone->kind == LeaseKind::kWrite) write_leases_.fetch_sub(1);
+}
+
+void VolumeState::return_lease(LeaseId lease) {
+  Shard& shard = shard_of(lease);
+  const std::lock_guard lock(shard.mutex);
+  end_lease(shard, lease);
+}
+
+bool VolumeState::lease_revoked(LeaseId lease) const {
+  const Shard& shard = shard_of(lease);
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.leases.find(lease);
+  if (found == shard.leases.end()) return false;
+  const Lease* const mine = shard.files.at(found->second).leases.find(lease);
+  return mine->lapsed(options_.now(), options_.lease_recall_timeout);
+}
+
+std::optional<LeaseKind> VolumeState::lease_of(FileId id, HolderId holder) const {
+  const Shard& shard = shard_of(id);
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.files.find(id);
+  if (found == shard.files.end()) return std::nullopt;
+  const Lease* const lease = found->second.leases.of(holder);
+  if (lease == nullptr || lease->tentative || lease->lapsed(options_.now(), options_.lease_recall_timeout)) {
+    return std::nullopt;
+  }
+  return lease->kind;
+}
+
+Status VolumeState::before_read(const OpContext& ctx, FileId file) {
+  const Status may = before_look(ctx, file);
+  send_recalls();
+  return may;
+}
+
+Status VolumeState::break_leases(const OpContext& ctx, std::span<const FileId> files, bool change) {
+  bool pending = false;
+  for (const FileId id : files) {
+    Shard& shard = shard_of(id);
+    const std::lock_guard lock(shard.mutex);
+    const auto found = shard.files.find(id);
+    if (found == shard.files.end()) continue;
+    pending |= lease_in_the_way(shard, id, found->second, ctx.holder, change ? kChanges : kLooks);
+    forget_if_empty(shard, id);
+  }
+  if (pending) return fail(Errc::kRecallPending);
+  return {};
+}
+
+void VolumeState::call_holders() {
+  std::vector<DueRecall> due;
+  {
+    const std::lock_guard lock(recalls_mutex_);
+    due.swap(due_);
+    recalls_due_.store(false, std::memory_order_relaxed);
+  }
+  for (const DueRecall& recall : due) holders_.recall(recall.holder, recall.lease, recall.file);
+}
+
+}  // namespace stoa::core

@@ -1,0 +1,151 @@
+// The table of opens, byte-range locks and leases of one volume, in the memory of the server: the implementation of
+// core/api/state.h, and of the gate that every change passes. Its parts are in the files beside this one.
+//
+// Sharded by file, and ids carry their shard: whatever an operation needs is under one mutex, held for a few hundred
+// nanoseconds. Lock order: a shard, then recalls or holders. FileWatch and the holders are called with none of them held.
+#pragma once
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/metrics.h"
+#include "core/state/file_watch.h"
+#include "core/state/holders.h"
+#include "core/state/lease_gate.h"
+#include "core/state/leases.h"
+#include "core/state/lock_ranges.h"
+#include "core/state/reclaim.h"
+#include "core/state/share_table.h"
+
+namespace stoa::core {
+
+struct StateOptions {
+  std::int64_t opens_max = 1'000'000;
+  std::int64_t locks_max = 1'000'000;
+  std::int64_t leases_max = 250'000;
+  StateClock::duration lease_recall_timeout = std::chrono::seconds(90);
+  StateClock::duration grace = std::chrono::seconds(90);
+  std::function<StateClock::time_point()> now = StateClock::now;
+};
+
+class VolumeState final : public StateTable, public LeaseGate {
+ public:
+  // After a recall its file gets no new lease for so long: it is contended.
+  static constexpr StateClock::duration kLeasePause = std::chrono::seconds(10);
+
+  VolumeState(StateOptions options, FileWatch& files, KvStore& kv, Committer& committer, MetricRegistry& metrics);
+
+  // At start: who may reclaim.
+  Status load() { return reclaim_.load(); }
+
+  HolderId add_holder(Door door, std::function<void(LeaseId, FileId)> recall) override;
+  void remove_holder(HolderId holder) override;
+  bool holds_state(HolderId holder) const override { return holders_.held(holder) != 0; }
+
+  Result<OpenId> open(const OpenSpec& spec) override;
+  Status change_open(OpenId open, std::uint32_t access, std::uint32_t deny) override;
+  void close(OpenId open) override;
+
+  Result<std::optional<HeldLock>> lock(FileId file, const LockOwner& owner, LockRange range, bool exclusive) override;
+  Result<std::optional<HeldLock>> test_lock(FileId file, const LockOwner& owner, LockRange range,
+                                            bool exclusive) override;
+  Status unlock(FileId file, const LockOwner& owner, LockRange range) override;
+  void unlock_all(FileId file, const LockOwner& owner) override;
+  bool has_locks(FileId file, const LockOwner& owner) const override;
+
+  std::optional<LeaseId> grant_lease(FileId file, HolderId holder, LeaseKind kind) override;
+  void return_lease(LeaseId lease) override;
+  bool lease_revoked(LeaseId lease) const override;
+  std::optional<LeaseKind> lease_of(FileId file, HolderId holder) const override;
+  Status before_read(const OpContext& ctx, FileId file) override;
+
+  Status remember_client(Door door, std::string_view name) override { return reclaim_.remember(door, name); }
+  Status forget_client(Door door, std::string_view name) override { return reclaim_.forget(door, name); }
+  bool in_grace() override { return reclaim_.in_grace(); }
+  bool may_reclaim(Door door, std::string_view name) override { return reclaim_.may_reclaim(door, name); }
+  void reclaim_done(Door door, std::string_view name) override { reclaim_.done(door, name); }
+
+ protected:
+  Status break_leases(const OpContext& ctx, std::span<const FileId> files, bool change) override;
+  bool keep_nameless(FileId file) override;
+  void call_holders() override;
+
+ private:
+  struct FileState {
+    ShareTable shares;
+    LockRanges locks;
+    Leases leases;
+    bool nameless = false;  // its last close must be told
+    bool empty() const { return shares.empty() && locks.empty() && leases.empty(); }
+  };
+  struct Open {
+    FileId file;
+    HolderId holder;
+    Facets facets;
+  };
+  struct Holdings {  // of one holder in one shard
+    std::unordered_set<OpenId> opens;
+    std::unordered_set<FileId> locked;
+    std::unordered_set<LeaseId> leases;
+    bool empty() const { return opens.empty() && locked.empty() && leases.empty(); }
+  };
+  static constexpr unsigned kShardBits = 6;
+  static constexpr std::size_t kShards = std::size_t{1} << kShardBits;
+  static constexpr std::size_t kPauses = 128;
+  struct Shard {
+    mutable std::mutex mutex;  // guards all that follows
+    std::unordered_map<FileId, FileState> files;
+    std::unordered_map<OpenId, Open> opens;
+    std::unordered_map<LeaseId, FileId> leases;
+    std::unordered_map<HolderId, Holdings> holdings;
+    // When a file whose id falls into this place was last recalled. Files that share a place share a pause: no harm.
+    std::array<std::optional<StateClock::time_point>, kPauses> recalled{};
+    std::uint64_t next_id = 1;
+  };
+  struct DueRecall {
+    HolderId holder;
+    LeaseId lease;
+    FileId file;
+  };
+
+  static std::uint64_t mixed(FileId file) { return static_cast<std::uint64_t>(file) * 0x9E3779B97F4A7C15ULL; }
+  static std::size_t shard_number(FileId file) { return mixed(file) >> (64 - kShardBits); }
+  Shard& shard_of(FileId file) { return shards_[shard_number(file)]; }
+  const Shard& shard_of(FileId file) const { return shards_[shard_number(file)]; }
+  Shard& shard_of(OpenId open) { return shards_[static_cast<std::uint64_t>(open) % kShards]; }
+  Shard& shard_of(LeaseId lease) { return shards_[static_cast<std::uint64_t>(lease) % kShards]; }
+  const Shard& shard_of(LeaseId lease) const { return shards_[static_cast<std::uint64_t>(lease) % kShards]; }
+  std::uint64_t new_id(Shard& shard) {
+    return shard.next_id++ << kShardBits | static_cast<std::uint64_t>(&shard - shards_.data());
+  }
+  auto& pause_of(Shard& shard, FileId file) { return shard.recalled[mixed(file) >> 32 & (kPauses - 1)]; }
+
+  // All of these with the shard's mutex held.
+  // Whether a lease of somebody other than `holder` stands against `asked`; it is then to be recalled.
+  bool lease_in_the_way(Shard& shard, FileId id, FileState& file, HolderId holder, Facets asked);
+  Status may_open(Shard& shard, FileId id, FileState& file, HolderId holder, Facets asked, Facets others);
+  bool end_open(Shard& shard, OpenId open);  // whether the file's last close must be told
+  void end_lease(Shard& shard, LeaseId lease);
+  void end_locks(Shard& shard, FileId id, FileState& file, HolderId holder, std::size_t count);
+  void forget_if_empty(Shard& shard, FileId id);
+  void forget_if_empty(Shard& shard, HolderId holder);
+  Result<std::optional<HeldLock>> lock_in_the_way(Shard& shard, FileId id, FileState& file, const LockOwner& owner,
+                                                  const ByteSpan& span, bool exclusive);
+  // Takes `more` of what `limit` bounds. kBusy: there is none left.
+  static Status take(std::atomic<std::int64_t>& held, std::int64_t limit, std::int64_t more);
+
+  const StateOptions options_;
+  FileWatch& files_;
+  Reclaim reclaim_;
+  Holders holders_;
+  std::array<Shard, kShards> shards_;
+  std::atomic<std::int64_t> locks_{0};
+
+  std::mutex recalls_mutex_;  // guards due_
+  std::vector<DueRecall> due_;
+
+  Counter& recalls_;
+  Counter& revocations_;
+};
+
+}  // namespace stoa::core

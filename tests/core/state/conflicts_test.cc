@@ -1,0 +1,131 @@
+// Every pair of what is held and what is asked for, against the rules written out by hand.
+#include "core/state/conflicts.h"
+
+#include <map>
+
+#include "tests/core/state/table_fixture.h"
+
+namespace stoa::core::test {
+namespace {
+
+// Rows: asked for. Columns: held by somebody else. x: conflict.
+constexpr std::array<std::string_view, kFacets> kExpected = {
+    //                  openR openW denyR denyW lockS lockX leaseR leaseW
+    /* kOpenReads     */ "..x....x",
+    /* kOpenWrites    */ "...x..xx",
+    /* kOpenDeniesRead*/ "x.....xx",
+    /* kOpenDeniesWri */ ".x.....x",
+    /* kLockShared    */ ".....x.x",
+    /* kLockExclusive */ "....xxxx",
+    /* kLeaseRead     */ ".xx..x.x",
+    /* kLeaseWrite    */ "xxxxxxxx",
+    /* kLooks         */ ".......x",
+    /* kChanges       */ "......xx",
+};
+
+TEST(Conflicts, AreAsWrittenDown) {
+  for (std::size_t asked = 0; asked < kFacets; ++asked) {
+    for (std::size_t held = 0; held < kFacets; ++held) {
+      const bool expected = held < 8 && kExpected[asked][held] == 'x';
+      EXPECT_EQ((against(Facets{1} << asked) >> held & 1) != 0, expected) << asked << " against " << held;
+    }
+  }
+}
+
+TEST(Conflicts, AreTheSameWhoeverComesFirst) {
+  for (std::size_t a = 0; a < 8; ++a) {
+    for (std::size_t b = 0; b < 8; ++b) EXPECT_EQ(kExpected[a][b], kExpected[b][a]) << a << " and " << b;
+  }
+}
+
+TEST(Conflicts, OfSeveralFacetsAreThoseOfEach) {
+  for (Facets some = 0; some < Facets{1} << kFacets; ++some) {
+    Facets sum = 0;
+    for (std::size_t i = 0; i < kFacets; ++i) sum |= (some >> i & 1) != 0 ? kAgainst[i] : 0;
+    EXPECT_EQ(against(some), sum);
+  }
+}
+
+// The same rules through the table: everything that can be held of a file against everything that can be asked for.
+class ConflictPairs : public TableTest {
+ protected:
+  struct Thing {
+    std::string name;
+    Facets facets;
+    std::function<Errc(const Client&)> get;  // 0: granted
+  };
+  std::vector<Thing> things() {
+    std::vector<Thing> all;
+    for (std::uint32_t access = kShareRead; access <= kShareBoth; ++access) {
+      for (std::uint32_t deny = kShareNone; deny <= kShareBoth; ++deny) {
+        all.push_back({"open " + std::to_string(access) + " deny " + std::to_string(deny), facets_of_open(access, deny),
+                       [=, this](const Client& who) { return code(open(who, access, deny)); }});
+      }
+    }
+    for (const bool exclusive : {false, true}) {
+      all.push_back({exclusive ? "exclusive lock" : "shared lock", facet_of_lock(exclusive), [=, this](const Client& who) {
+        const auto locked = table().lock(kFile, {who.id, "o"}, {0, 10}, exclusive);
+        return !locked ? code(locked) : *locked ? Errc::kBusy : Errc{};
+      }});
+    }
+    for (const LeaseKind kind : {LeaseKind::kRead, LeaseKind::kWrite}) {
+      all.push_back({kind == LeaseKind::kRead ? "read lease" : "write lease", facet_of_lease(kind), [=, this](const Client& who) {
+        return table().grant_lease(kFile, who.id, kind) ? Errc{} : Errc::kBusy;
+      }});
+    }
+    return all;
+  }
+  std::vector<Thing> accesses() {
+    return {{"look", kLooks, [this](const Client& who) { return code(table().before_look(who.ctx(), kFile)); }},
+            {"change", kChanges, [this](const Client& who) {
+               const FileId files[] = {kFile};
+               return code(table().before_mutate(who.ctx(), files));
+             }}};
+  }
+};
+
+TEST_F(ConflictPairs, OfTwoHolders) {
+  for (const Thing& held : things()) {
+    auto asked_for = things();
+    for (Thing& access : accesses()) asked_for.push_back(access);
+    for (const Thing& asked : asked_for) {
+      table_.reset();
+      const Client first = client();
+      const Client second = client();
+      ASSERT_EQ(held.get(first), Errc{}) << held.name;
+      const Facets conflict = against(asked.facets) & held.facets;
+      Errc expected{};
+      if (conflict != 0) {
+        const bool lease_asked = (asked.facets & kLeaseFacets) != 0;
+        if (lease_asked || (conflict & kLockFacets) != 0) expected = Errc::kBusy;
+        else if ((conflict & kOpenFacets) != 0) expected = Errc::kShareConflict;
+        else expected = Errc::kRecallPending;
+      }
+      EXPECT_EQ(asked.get(second), expected) << held.name << ", then " << asked.name;
+      table().send_recalls();
+      EXPECT_EQ(first.recalled->size(), expected == Errc::kRecallPending ? 1u : 0u) << held.name << ", then " << asked.name;
+      EXPECT_TRUE(second.recalled->empty());
+    }
+  }
+}
+
+TEST_F(ConflictPairs, OfOneHolderAreShareDenyAlone) {
+  for (const Thing& held : things()) {
+    auto asked_for = things();
+    for (Thing& access : accesses()) asked_for.push_back(access);
+    for (const Thing& asked : asked_for) {
+      table_.reset();
+      const Client only = client();
+      ASSERT_EQ(held.get(only), Errc{}) << held.name;
+      Errc expected{};
+      if ((against(asked.facets & kOpenFacets) & held.facets & kOpenFacets) != 0) expected = Errc::kShareConflict;
+      // One lease for a holder and file.
+      if ((asked.facets & kLeaseFacets) != 0 && (held.facets & kLeaseFacets) != 0) expected = Errc::kBusy;
+      EXPECT_EQ(asked.get(only), expected) << held.name << ", then " << asked.name;
+      EXPECT_TRUE(only.recalled->empty());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stoa::core::test

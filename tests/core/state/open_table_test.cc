@@ -1,0 +1,106 @@
+#include "tests/core/state/table_fixture.h"
+
+namespace stoa::core::test {
+namespace {
+
+class OpenTableTest : public TableTest {};
+
+TEST_F(OpenTableTest, ShareDenyHoldsUntilClose) {
+  const Client a = client();
+  const auto first = open(a, kShareRead, kShareWrite);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(code(open(a, kShareWrite)), Errc::kShareConflict);
+  EXPECT_TRUE(open(a, kShareRead));
+  table().close(*first);
+  EXPECT_TRUE(open(a, kShareWrite));
+}
+
+TEST_F(OpenTableTest, AnOpenIsChangedOnlyWhenNobodyObjects) {
+  const Client a = client();
+  const Client b = client();
+  const auto mine = open(a, kShareRead);
+  const auto other = open(b, kShareRead, kShareWrite);
+  ASSERT_TRUE(mine && other);
+  EXPECT_EQ(code(table().change_open(*mine, kShareBoth, kShareNone)), Errc::kShareConflict);
+  EXPECT_EQ(code(table().change_open(*mine, kShareRead, kShareRead)), Errc::kShareConflict);
+  ASSERT_TRUE(table().change_open(*other, kShareRead, kShareNone));
+  EXPECT_TRUE(table().change_open(*mine, kShareBoth, kShareNone));
+  EXPECT_EQ(code(table().change_open(*other, kShareRead, kShareWrite)), Errc::kShareConflict);
+  ASSERT_TRUE(table().change_open(*mine, kShareRead, kShareNone));
+  EXPECT_TRUE(table().change_open(*other, kShareRead, kShareWrite));
+}
+
+TEST_F(OpenTableTest, NonsenseIsRefused) {
+  const Client a = client();
+  EXPECT_EQ(code(open(a, kShareNone)), Errc::kInvalid);
+  EXPECT_EQ(code(open(a, 4)), Errc::kInvalid);
+  EXPECT_EQ(code(open(a, kShareRead, 4)), Errc::kInvalid);
+  EXPECT_EQ(code(open(Client{HolderId{12345}, {}}, kShareRead)), Errc::kInvalid);
+  EXPECT_EQ(code(open(Client{kNoHolder, {}}, kShareRead)), Errc::kInvalid);
+  EXPECT_EQ(code(table().change_open(OpenId{99}, kShareRead, kShareNone)), Errc::kInvalid);
+  table().close(OpenId{99});
+  files_.gone.insert(kFile);
+  EXPECT_EQ(code(open(a, kShareRead)), Errc::kStale);
+  EXPECT_FALSE(table().holds_state(a.id));
+}
+
+TEST_F(OpenTableTest, AHolderTakesAllItHasAlong) {
+  const Client a = client();
+  const Client b = client();
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    const FileId file{1000 + i};
+    ASSERT_TRUE(open(a, kShareBoth, kShareBoth, file));
+    ASSERT_TRUE(table().lock(file, {a.id, "x"}, {}, true));
+    ASSERT_TRUE(table().grant_lease(file, a.id, LeaseKind::kWrite));
+  }
+  EXPECT_TRUE(table().holds_state(a.id));
+  table().remove_holder(a.id);
+  table().remove_holder(a.id);
+  EXPECT_FALSE(table().holds_state(a.id));
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    const FileId file{1000 + i};
+    ASSERT_TRUE(open(b, kShareBoth, kShareBoth, file));
+    const auto locked = table().lock(file, {b.id, "x"}, {}, true);
+    ASSERT_TRUE(locked && !*locked);
+    ASSERT_TRUE(table().grant_lease(file, b.id, LeaseKind::kWrite));
+  }
+  EXPECT_TRUE(a.recalled->empty());
+  // A new holder in the same place is another one.
+  const Client c = client();
+  EXPECT_NE(c.id, a.id);
+  EXPECT_EQ(code(open(a, kShareRead, kShareNone, kOther)), Errc::kInvalid);
+}
+
+TEST_F(OpenTableTest, StopsAtTheLimit) {
+  options_.opens_max = 2;
+  const Client a = client();
+  const auto first = open(a, kShareRead);
+  ASSERT_TRUE(first && open(a, kShareRead));
+  EXPECT_EQ(code(open(a, kShareRead)), Errc::kBusy);
+  table().close(*first);
+  EXPECT_TRUE(open(a, kShareRead));
+  EXPECT_NE(metrics_.render().find("stoa_opens 2"), std::string::npos);
+}
+
+TEST_F(OpenTableTest, AFileWithoutANameIsToldOfItsLastClose) {
+  const Client a = client();
+  EXPECT_FALSE(table().keeps(kFile));
+  const auto first = open(a, kShareRead);
+  const auto second = open(a, kShareRead);
+  ASSERT_TRUE(first && second);
+  EXPECT_TRUE(table().keeps(kFile));
+  table().close(*first);
+  EXPECT_TRUE(files_.closed.empty());
+  table().close(*second);
+  EXPECT_EQ(files_.closed, std::vector{kFile});
+  EXPECT_FALSE(table().keeps(kFile));
+  // One that had no name before it was opened.
+  files_.nameless_files.insert(kOther);
+  const auto adopted = open(a, kShareRead, kShareNone, kOther);
+  ASSERT_TRUE(adopted);
+  table().remove_holder(a.id);
+  EXPECT_EQ(files_.closed, (std::vector{kFile, kOther}));
+}
+
+}  // namespace
+}  // namespace stoa::core::test

@@ -1,0 +1,65 @@
+#include <random>
+#include <thread>
+
+#include "tests/core/state/table_fixture.h"
+
+namespace stoa::core::test {
+namespace {
+
+class StateConcurrency : public TableTest {};
+
+TEST_F(StateConcurrency, NothingIsLeftAndExclusiveMeansAlone) {
+  constexpr std::size_t kThreads = 4;
+  constexpr std::size_t kFiles = 3;
+  std::array<std::atomic<int>, kFiles> inside{};
+  table();
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      std::mt19937_64 random(t);
+      for (int round = 0; round < 20; ++round) {
+        std::vector<LeaseId> asked_for;
+        std::mutex mutex;
+        const HolderId me = table().add_holder(Door::kNfs, [&](LeaseId lease, FileId) {
+          const std::lock_guard lock(mutex);
+          asked_for.push_back(lease);
+        });
+        OpContext ctx;
+        ctx.holder = me;
+        for (int step = 0; step < 100; ++step) {
+          const std::size_t which = random() % kFiles;
+          const FileId file{which + 10};
+          const auto opened = table().open({file, me, kShareBoth, kShareNone});
+          const auto locked = table().lock(file, {me, "o"}, {0, 1}, true);
+          if (locked && !*locked) {
+            EXPECT_EQ(inside[which].fetch_add(1), 0);
+            inside[which].fetch_sub(1);
+            EXPECT_TRUE(table().unlock(file, {me, "o"}, {0, 1}));
+          }
+          const auto lease = table().grant_lease(file, me, LeaseKind::kRead);
+          EXPECT_EQ(code(table().before_read(ctx, file)) == Errc::kRecallPending, false);
+          (void)table().before_mutate(ctx, std::span(&file, 1));
+          table().send_recalls();
+          if (random() % 2 == 0 && lease) table().return_lease(*lease);
+          if (opened && random() % 4 != 0) table().close(*opened);
+          std::vector<LeaseId> due;
+          {
+            const std::lock_guard lock(mutex);
+            due.swap(asked_for);
+          }
+          for (const LeaseId one : due) table().return_lease(one);
+        }
+        table().remove_holder(me);
+        EXPECT_FALSE(table().holds_state(me));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const std::string metrics = metrics_.render();
+  for (const char* name : {"stoa_opens 0", "stoa_byte_range_locks 0", "stoa_leases 0", "stoa_state_holders 0"}) {
+    EXPECT_NE(metrics.find(name), std::string::npos) << name;
+  }
+}
+
+}  // namespace
+}  // namespace stoa::core::test

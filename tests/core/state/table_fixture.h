@@ -1,0 +1,72 @@
+// The table of opens, locks and leases by itself: files are whatever the test says, time stands still unless it is moved.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "backends/kv/memory/memory_kv.h"
+#include "core/state/state_table.h"
+
+namespace stoa::core::test {
+
+class NamedFiles final : public FileWatch {
+ public:
+  Result<bool> nameless(FileId file) override {
+    if (gone.contains(file)) return fail(Errc::kStale);
+    return nameless_files.contains(file);
+  }
+  bool settled(FileId file) override {
+    if (meanwhile) meanwhile();
+    return !gone.contains(file) && !busy.contains(file);
+  }
+  void last_closed(FileId file) override { closed.push_back(file); }
+
+  std::set<FileId> gone, nameless_files, busy;
+  std::function<void()> meanwhile;  // while a lease is being granted
+  std::vector<FileId> closed;
+};
+
+class TableTest : public ::testing::Test {
+ protected:
+  static constexpr FileId kFile{100};
+  static constexpr FileId kOther{101};
+  struct Recalled {
+    LeaseId lease;
+    FileId file;
+    bool operator==(const Recalled&) const = default;
+  };
+  // A client that writes down which leases it is asked for.
+  struct Client {
+    HolderId id;
+    std::shared_ptr<std::vector<Recalled>> recalled;
+    OpContext ctx() const {
+      OpContext ctx;
+      ctx.holder = id;
+      return ctx;
+    }
+  };
+  Client client() {
+    Client made{{}, std::make_shared<std::vector<Recalled>>()};
+    made.id = table().add_holder(Door::kNfs, [list = made.recalled](LeaseId l, FileId f) { list->push_back({l, f}); });
+    return made;
+  }
+  VolumeState& table() {
+    if (!table_) table_.emplace(options_, files_, kv_, committer_, metrics_);
+    return *table_;
+  }
+  Result<OpenId> open(const Client& who, std::uint32_t access, std::uint32_t deny = kShareNone, FileId file = kFile) {
+    return table().open({file, who.id, access, deny});
+  }
+  static Errc code(const auto& result) { return result ? Errc{} : result.error().code; }
+
+  MetricRegistry metrics_;
+  kv::MemoryKv kv_;
+  Committer committer_{kv_, metrics_, 1};
+  NamedFiles files_;
+  StateClock::time_point now_ = StateClock::time_point(std::chrono::hours(1));
+  StateOptions options_{.lease_recall_timeout = std::chrono::seconds(10), .now = [this] { return now_; }};
+  std::optional<VolumeState> table_;
+};
+
+}  // namespace stoa::core::test
