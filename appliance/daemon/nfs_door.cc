@@ -36,7 +36,7 @@ Result<std::unique_ptr<Door>> open_nfs_door(const Config& config, core::Volume& 
   options.workers = static_cast<std::uint32_t>(config.nfs.workers);
   options.limits.connections_max = static_cast<std::uint32_t>(config.nfs.connections_max);
   options.register_ports = config.nfs.portmapper;
-  auto server = nfs::NfsServer::start(options, volume.ns(), volume.registry(), volume.handles(), metrics);
+  auto server = nfs::NfsServer::start(options, volume.ns(), volume.state(), volume.registry(), volume.handles(), metrics);
   if (!server) {
     return fail(server.error().code, "the NFS door cannot open at " + config.nfs.listen + ": " +
                                          describe(server.error()) + "; choose another with nfs.listen (--nfs-listen)");

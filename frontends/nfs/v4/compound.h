@@ -26,8 +26,8 @@ inline constexpr std::uint32_t kIoBytesMax = 1u << 20;           // maxread, max
 inline constexpr std::uint32_t kCopiedReadBytesMax = 64u << 10;  // longer reads go out without a copy when they come last
 inline constexpr std::uint32_t kListBytesMax = 1u << 20;         // of one READDIR reply
 inline constexpr std::uint32_t kLeaseSeconds = 90;               // lease_time
-inline constexpr std::size_t kTagBytesMax = 1024;                 // of a COMPOUND
-inline constexpr std::size_t kCallHeaderBytes = 40;               // of an RPC call without credentials: counts as request
+inline constexpr std::size_t kTagBytesMax = 1024;                // of a COMPOUND
+inline constexpr std::size_t kCallHeaderBytes = 40;              // of an RPC call without credentials: counts as request
 
 // stateid4 (RFC 8881 3.3.12, 8.2)
 struct Stateid {
@@ -89,6 +89,8 @@ class Compound {
   bool has_current_stateid = false, has_saved_stateid = false;
   // Makes `handle` current, under the rules of its export: sets `ctx`. kBadHandle, kStale, kAccess.
   Nfs4Status set_current(const Handle& handle);
+  // Another file of the export of the current filehandle. As with set_current, the current stateid is forgotten.
+  void set_current_file(const core::Attributes& attr);
   void set_current_stateid(const Stateid& stateid) {
     current_stateid = stateid;
     has_current_stateid = true;

@@ -30,7 +30,7 @@ constexpr std::array kOperations{
     OperationEntry{16, "lookupp", 0, 2, op_lookupp},
     OperationEntry{17, "nverify", 0, 2, op_nverify},
     OperationEntry{18, "open", 0, 2, op_open},
-    OperationEntry{19, "openattr", 0, 2, op_openattr},
+    OperationEntry{19, "openattr", 0, 2, nullptr},
     OperationEntry{20, "open_confirm", 0, 2, nullptr},
     OperationEntry{21, "open_downgrade", 0, 2, op_open_downgrade},
     OperationEntry{22, "putfh", 0, 2, op_putfh},

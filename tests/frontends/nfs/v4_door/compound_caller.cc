@@ -25,16 +25,16 @@ CompoundCaller::CompoundCaller(std::uint16_t port, std::string owner, std::uint6
 CompoundResult CompoundCaller::send(const Ops& ops, std::uint32_t minor) {
   Xdr arguments;
   arguments.string("").u32(minor).u32(ops.count);
-  arguments.fixed(ops.body.bytes);
-  CallSpec spec{.xid = xid_++, .program = 100003, .version = 4, .procedure = 1};
-  spec.uid = uid_;
+  arguments.raw(ops.body.bytes());
+  const CallSpec spec{.xid = xid_++, .program = 100003, .version = 4, .procedure = 1, .auth_flavor = 1,
+                      .auth_body = auth_sys(uid_, uid_)};
   return {wire.call(spec, arguments)};
 }
 
 CompoundResult CompoundCaller::call(const Ops& ops, std::uint32_t minor) {
   Ops whole;
   whole.sequence(session, sequence++);
-  whole.body.fixed(ops.body.bytes);
+  whole.body.raw(ops.body.bytes());
   whole.count += ops.count;
   return send(whole, minor);
 }

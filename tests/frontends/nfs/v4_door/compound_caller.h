@@ -29,8 +29,8 @@ class Ops {
   Ops& u64(std::uint64_t v) { body.u64(v); return *this; }
   Ops& opaque(const Bytes& v) { body.opaque(v); return *this; }
   Ops& string(std::string_view v) { body.string(v); return *this; }
-  Ops& fixed(const Bytes& v) { body.fixed(v); return *this; }
-  Ops& stateid(const WireStateid& v) { body.u32(v.seqid); body.fixed(v.other); return *this; }
+  Ops& fixed(const Bytes& v) { body.raw(v); return *this; }
+  Ops& stateid(const WireStateid& v) { body.u32(v.seqid); body.raw(v.other); return *this; }
 
   Ops& putrootfh() { return op(24); }
   Ops& putfh(const Bytes& handle) { return op(22).opaque(handle); }

@@ -1,0 +1,61 @@
+#include "frontends/nfs/v4/compound.h"
+
+#include <algorithm>
+
+namespace stoa::nfs4 {
+
+Stateid read_stateid(rpc::XdrReader& in) {
+  Stateid stateid{.seqid = in.u32()};
+  const auto other = in.fixed(stateid.other.size());
+  std::ranges::copy(other, stateid.other.begin());
+  return stateid;
+}
+
+void write_stateid(rpc::XdrWriter& out, const Stateid& stateid) {
+  out.u32(stateid.seqid);
+  out.fixed(stateid.other);
+}
+
+Nfs4Status Compound::set_current(const Handle& handle) {
+  if (!handle.pseudo_root()) {
+    if (const Status entered = access.enter(call, handle.ref.scope); !entered) {
+      return to_nfs4_status(entered.error().code);
+    }
+    ctx.holder = holder;
+  }
+  current = handle;
+  has_current_stateid = false;
+  return Nfs4Status::kOk;
+}
+
+void Compound::set_current_file(const core::Attributes& attr) {
+  current = Handle{{attr.id, attr.generation, access.entered().id}};
+  has_current_stateid = false;
+}
+
+Compound::File Compound::file(Nfs4Status pseudo_root) {
+  if (!current) return {Nfs4Status::kNoFileHandle, core::kNoFile};
+  if (current->pseudo_root()) return {pseudo_root, core::kNoFile};
+  return {Nfs4Status::kOk, current->ref.id};
+}
+
+Compound::File Compound::saved_file() {
+  if (!current || !saved) return {Nfs4Status::kNoFileHandle, core::kNoFile};
+  if (saved->ref.scope != current->ref.scope) return {Nfs4Status::kXDev, core::kNoFile};
+  if (saved->pseudo_root()) return {Nfs4Status::kRoFs, core::kNoFile};
+  return {Nfs4Status::kOk, saved->ref.id};
+}
+
+void Compound::encode_handle(const core::Attributes& attr) {
+  out.opaque(env.handles.encode({attr.id, attr.generation, access.entered().id}));
+}
+
+Nfs4Status check_name(std::string_view name) {
+  if (name.empty()) return Nfs4Status::kInval;
+  if (name.size() > core::kNameBytesMax) return Nfs4Status::kNameTooLong;
+  if (name == "." || name == "..") return Nfs4Status::kBadName;
+  if (name.find('/') != name.npos || name.find('\0') != name.npos) return Nfs4Status::kBadChar;
+  return Nfs4Status::kOk;
+}
+
+}  // namespace stoa::nfs4

@@ -1,0 +1,21 @@
+#include "frontends/nfs/v4/object_type.h"
+
+namespace stoa::nfs4 {
+
+Nfs4Status data_status(Compound& c, core::FileId file, Errc code) {
+  if (code != Errc::kInvalid && code != Errc::kWrongType) return to_nfs4_status(code);
+  const auto now = c.ns.getattr(c.ctx, {.id = file});
+  if (!now) return to_nfs4_status(now.error().code);
+  if (now->attr.type == core::FileType::kRegular) return Nfs4Status::kInval;
+  if (c.minor == 0) return Nfs4Status::kInval;
+  return now->attr.type == core::FileType::kSymlink ? Nfs4Status::kSymlink : Nfs4Status::kWrongType;
+}
+
+Nfs4Status directory_status(Compound& c, core::FileId dir, Errc code) {
+  if (code != Errc::kNotDirectory) return to_nfs4_status(code);
+  const auto now = c.ns.getattr(c.ctx, {.id = dir});
+  const bool symlink = now && now->attr.type == core::FileType::kSymlink;
+  return symlink ? Nfs4Status::kSymlink : Nfs4Status::kNotDir;
+}
+
+}  // namespace stoa::nfs4

@@ -1,0 +1,55 @@
+// RFC 8881 18.22
+#include <algorithm>
+
+#include "frontends/nfs/v4/object_type.h"
+#include "frontends/nfs/v4/operations.h"
+
+namespace stoa::nfs4 {
+namespace {
+
+constexpr std::size_t kHeadBytes = 4 + 4;  // eof and the length of the data
+
+void encode_head(Compound& c, std::uint64_t length, bool end) {
+  c.out.boolean(end);
+  c.out.u32(static_cast<std::uint32_t>(length));
+}
+
+Nfs4Status read_copied(Compound& c, core::FileId id, std::uint64_t offset, std::uint32_t count) {
+  // The bytes are read to the place in the reply where they will stand; what stands before them is known only then.
+  const std::size_t begin = c.out.size();
+  const auto data = c.out.reserve(kHeadBytes + count).subspan(kHeadBytes);
+  const auto reply = c.ns.read(c.ctx, {.id = id, .offset = offset, .into = data});
+  c.out.truncate(begin);
+  if (!reply) return data_status(c, id, reply.error().code);
+  encode_head(c, reply->length, reply->end_of_file);
+  const std::size_t room = rpc::padded(reply->length);
+  std::byte* bytes = c.out.reserve(room).data();
+  std::fill(bytes + reply->length, bytes + room, std::byte{0});
+  return Nfs4Status::kOk;
+}
+
+Nfs4Status read_sliced(Compound& c, core::FileId id, std::uint64_t offset, std::uint32_t count) {
+  auto reply = c.ns.read_slices(c.ctx, {.id = id, .offset = offset, .length = count});
+  if (!reply) return data_status(c, id, reply.error().code);
+  encode_head(c, reply->length, reply->end_of_file);
+  c.reply.slices = std::move(reply->slices);
+  c.reply.slice_bytes = static_cast<std::uint32_t>(reply->length);
+  return Nfs4Status::kOk;
+}
+
+}  // namespace
+
+Nfs4Status op_read(Compound& c) {
+  const Stateid stateid = read_stateid(c.in);
+  const std::uint64_t offset = c.in.u64();
+  const std::uint32_t count = std::min(c.in.u32(), kIoBytesMax);
+  if (!c.in.ok()) return Nfs4Status::kBadXdr;
+  const auto file = c.file(Nfs4Status::kIsDir);
+  if (file.status != Nfs4Status::kOk) return file.status;
+  if (const Nfs4Status bad = check_io_stateid(c, stateid, file.id, false); bad != Nfs4Status::kOk) return bad;
+
+  const bool sliced = c.last && count > kCopiedReadBytesMax;
+  return sliced ? read_sliced(c, file.id, offset, count) : read_copied(c, file.id, offset, count);
+}
+
+}  // namespace stoa::nfs4
