@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "frontends/nfs/rpc/xdr.h"
@@ -214,6 +215,49 @@ bool Connection::take_parked(Record& record) {
   parked_.pop_front();
   parked_count_.store(static_cast<std::uint32_t>(parked_.size()), std::memory_order_relaxed);
   return true;
+}
+
+// --- calls to the client
+// -----------------------------------------------------------------------------------------------
+
+bool Connection::call_back(std::vector<std::byte> record, OnReply on_reply) {
+  std::uint32_t xid = 0;
+  {
+    const std::lock_guard lock(callbacks_mutex_);
+    if (closed.load() || callbacks_.size() >= kCallbacksMax) return false;
+    xid = next_callback_++;
+    callbacks_.emplace(xid, std::move(on_reply));
+  }
+  store_be32(record.data(), xid);
+  std::vector<std::byte> framed(4 + record.size());
+  store_be32(framed.data(), 0x8000'0000 | static_cast<std::uint32_t>(record.size()));
+  std::ranges::copy(record, framed.begin() + 4);
+  // A broken connection is closed by the worker that meets it, and tells who waits.
+  send(framed);
+  return true;
+}
+
+bool Connection::take_reply(std::span<const std::byte> record) {
+  if (record.size() < 8 || load_be32(record.data() + 4) != kReply) return false;
+  OnReply on_reply;
+  {
+    const std::lock_guard lock(callbacks_mutex_);
+    const auto found = callbacks_.find(load_be32(record.data()));
+    if (found == callbacks_.end()) return true;  // nobody waits for it any more
+    on_reply = std::move(found->second);
+    callbacks_.erase(found);
+  }
+  on_reply(record);
+  return true;
+}
+
+void Connection::drop_callbacks() {
+  std::map<std::uint32_t, OnReply> dropped;
+  {
+    const std::lock_guard lock(callbacks_mutex_);
+    dropped.swap(callbacks_);
+  }
+  for (const auto& [xid, on_reply] : dropped) on_reply({});
 }
 
 }  // namespace stoa::rpc

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -21,7 +22,7 @@ namespace stoa::rpc {
 // back (its output is not drained, or too many of its calls are in flight).
 //
 // Thread-safe except `receiver`, which belongs to the worker that holds the receive side.
-class Connection {
+class Connection final : public BackChannel, public std::enable_shared_from_this<Connection> {
  public:
   struct Limits {
     std::uint64_t output_bytes_max;      // queued output beyond which the connection is not read any more
@@ -33,7 +34,7 @@ class Connection {
   Connection(int fd, int epoll, std::uint64_t epoll_key, Peer peer, std::shared_ptr<AddressBudget> budget,
              RecordPool& pool, const ReceiverLimits& receiver_limits, PayloadOffset payload_offset,
              const Limits& limits, std::atomic<std::uint64_t>& all_output_bytes);
-  ~Connection();
+  ~Connection() override;
   Connection(const Connection&) = delete;
 
   int fd() const { return fd_; }
@@ -68,6 +69,13 @@ class Connection {
     return mine > limits_.output_bytes_max ||
            (mine > kOutputShare && all_output_bytes_.load(std::memory_order_relaxed) > limits_.output_bytes_all_max);
   }
+
+  // --- calls to the client
+  bool call_back(std::vector<std::byte> record, OnReply on_reply) override;
+  std::weak_ptr<BackChannel> keep() override { return weak_from_this(); }
+  // True: the record is a reply, and whoever waits for it was called.
+  bool take_reply(std::span<const std::byte> record);
+  void drop_callbacks();  // the connection is closed
 
   // --- calls in flight
   // -------------------------------------------------------------------------------------------------
@@ -149,6 +157,11 @@ class Connection {
   std::deque<Piece> queue_;
   std::atomic<std::uint64_t> backlog_{0};
   std::atomic<std::uint64_t>& all_output_bytes_;
+
+  static constexpr std::size_t kCallbacksMax = 256;
+  std::mutex callbacks_mutex_;  // guards the two below
+  std::uint32_t next_callback_ = 1;
+  std::map<std::uint32_t, OnReply> callbacks_;  // by xid
 
   std::mutex parked_mutex_;  // guards parked_
   std::deque<Record> parked_;

@@ -147,6 +147,7 @@ void ServerState::admit(int fd) {
 
 void ServerState::close(Connection& connection) {
   if (connection.closed.exchange(true)) return;
+  connection.drop_callbacks();
   epoll_ctl(epoll, EPOLL_CTL_DEL, connection.fd(), nullptr);
   shutdown(connection.fd(), SHUT_RDWR);
   connection.budget().connections.fetch_sub(1);

@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -46,6 +47,19 @@ class WorkerScope {
   virtual void refresh() = 0;
 };
 
+// The way back to the client over the connection that its call came by: NFSv4 calls clients (RFC 8881 2.10.3.1).
+class BackChannel {
+ public:
+  virtual ~BackChannel() = default;
+  // The whole reply record; empty: the connection was closed before it came.
+  using OnReply = std::function<void(std::span<const std::byte> reply)>;
+  // Sends an RPC call, given from its xid on, which this sets. Thread-safe, does not block; `on_reply` is called once, by any
+  // thread. False: the connection is gone or has too many calls outstanding, and `on_reply` will not be called.
+  virtual bool call_back(std::vector<std::byte> record, OnReply on_reply) = 0;
+  // To keep beyond the call.
+  virtual std::weak_ptr<BackChannel> keep() = 0;
+};
+
 struct Call {
   const CallHeader& header;
   const Peer& peer;
@@ -54,6 +68,7 @@ struct Call {
   std::chrono::steady_clock::time_point now;  // when the call was taken up
   // Not null: the call need not be durable on return, if it leaves here what to wait for (core::OpContext::unsettled).
   core::Unsettled* unsettled;
+  BackChannel* back = nullptr;
 };
 
 struct Reply {

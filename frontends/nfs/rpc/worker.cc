@@ -172,7 +172,7 @@ bool Worker::run_batch(const std::shared_ptr<Connection>& connection, bool holds
     if (!c.release_receive_side()) state_.metrics.held_back.add();
   };
 
-  if (!decode_batch()) {
+  if (!decode_batch(c)) {
     state_.metrics.closed_protocol_error.add();
     c.in_flight.fetch_sub(1);
     state_.close(c);
@@ -218,9 +218,10 @@ bool Worker::run_batch(const std::shared_ptr<Connection>& connection, bool holds
   return holds;
 }
 
-bool Worker::decode_batch() {
+bool Worker::decode_batch(Connection& connection) {
   items_.clear();
   for (Record& record : records_) {
+    if (connection.take_reply(record.bytes)) continue;
     Item item{};
     const std::size_t before = ready_.size();
     if (classify(record, item, ready_)) {
@@ -303,7 +304,7 @@ Outcome Worker::append_reply(Connection& connection, const Item& item, ReplyBuff
   encode_accepted(writer, item.header.xid, AcceptStatus::kSuccess);
   Reply plain{XdrWriter(out)};
   Reply& used = reply != nullptr ? *reply : plain;
-  const Call call{item.header, connection.peer(), *scope_, ++next_request_id_, now_, unsettled};
+  const Call call{item.header, connection.peer(), *scope_, ++next_request_id_, now_, unsettled, &connection};
   const Outcome outcome = item.program->run(call, used);
   if (outcome.accept != AcceptStatus::kSuccess) {
     out.truncate(begin + 4);

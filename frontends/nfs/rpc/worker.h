@@ -46,7 +46,7 @@ class Worker {
   bool run_batch(const std::shared_ptr<Connection>& connection, bool holds, bool may_release);
   bool look_out_for(Connection& connection);
   // Fills items_; replies to what is no call of ours. False: the peer does not speak RPC.
-  bool decode_batch();
+  bool decode_batch(Connection& connection);
   void choose_elsewhere(Connection& connection);
   void run_in_place(Connection& connection, std::size_t index);
   void settle_deferred();

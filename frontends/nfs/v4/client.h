@@ -15,6 +15,7 @@
 
 #include "core/api/state.h"
 #include "frontends/nfs/v4/compound.h"
+#include "frontends/nfs/v4/recalls.h"
 
 namespace stoa::nfs4 {
 
@@ -76,10 +77,15 @@ struct Client;
 
 struct Session {
   Session(const SessionId& session_id, std::shared_ptr<Client> owner, const ChannelAttributes& fore_channel)
-      : id(session_id), client(std::move(owner)), fore(fore_channel), slots(fore_channel.requests) {}
+      : id(session_id),
+        client(std::move(owner)),
+        fore(fore_channel),
+        back(std::make_shared<SessionBackChannel>(session_id)),
+        slots(fore_channel.requests) {}
   const SessionId id;
   const std::shared_ptr<Client> client;
   const ChannelAttributes fore;
+  const std::shared_ptr<SessionBackChannel> back;
   std::mutex mutex;  // guards slots
   std::vector<Slot> slots;
 };
@@ -104,6 +110,9 @@ struct Client {
   core::HolderId holder = core::kNoHolder;   // from confirmation on
   std::atomic<bool> reclaim_complete{false};
   std::atomic<bool> remembered{false};       // the next start waits for it
+
+  Recalls recalls;
+  std::atomic<std::uint32_t> delegation_count{0};
 
   // Guards everything below. Never held while the core may block.
   std::mutex mutex;

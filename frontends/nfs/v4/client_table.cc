@@ -119,7 +119,9 @@ ClientTable::NewSession ClientTable::create_session(std::uint64_t id, std::uint3
       }
       unconfirmed_.erase(client->owner);
       client->confirmed = true;
-      client->holder = state_.add_holder(core::Door::kNfs, [](core::LeaseId, core::FileId) {});
+      client->holder = state_.add_holder(core::Door::kNfs, [weak = std::weak_ptr(client)](core::LeaseId, core::FileId file) {
+        if (const auto holder = weak.lock()) holder->recalls.recall(file);
+      });
       confirmed_.emplace(client->owner, client);
     }
     if (client->sessions.size() >= kSessionsPerClientMax) {
@@ -132,6 +134,7 @@ ClientTable::NewSession ClientTable::create_session(std::uint64_t id, std::uint3
       const auto session = std::make_shared<Session>(session_id, client, fore);
       sessions_.emplace(session_id, session);
       client->sessions.push_back(session);
+      client->recalls.add_channel(session->back);
       client->renewed_ns.store(now_ns(), std::memory_order_relaxed);
       ++client->next_session_sequence;
       client->session_reply = encode(*session);
@@ -152,6 +155,7 @@ Nfs4Status ClientTable::destroy_session(const SessionId& id) {
   const std::lock_guard lock(lock_);
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) return Nfs4Status::kBadSession;
+  found->second->client->recalls.remove_channel(found->second->back);
   std::erase(found->second->client->sessions, found->second);
   sessions_.erase(found);
   return Nfs4Status::kOk;
@@ -237,6 +241,7 @@ void ClientTable::expire_idle(std::stop_token stop) {
       const std::lock_guard lock(lock_);
       std::vector<ClientRef> candidates;
       for (const auto& [id, client] : clients_) {
+        client->recalls.try_again();
         if (!expired(*client)) continue;
         const std::int64_t idle = now_ns() - client->renewed_ns.load(std::memory_order_relaxed);
         const bool holds = client->holder != core::kNoHolder && state_.holds_state(client->holder);

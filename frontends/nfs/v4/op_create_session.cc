@@ -8,13 +8,10 @@ namespace stoa::nfs4 {
 namespace {
 
 enum : std::uint32_t { kPersist = 1, kConnBackChan = 2, kConnRdma = 4 };
-enum : std::uint32_t { kAuthNone = 0, kAuthSys = 1, kRpcSecGss = 6 };
-
 constexpr std::uint32_t kMessageBytesMin = 512;                // less has no room for a COMPOUND of any use
 constexpr std::uint32_t kMessageBytesMax = kIoBytesMax + 4096;  // the longest READ or WRITE, and what is around it
 constexpr std::uint32_t kCachedBytesMax = 8192;
 constexpr std::uint32_t kOperationsMax = 64;
-constexpr std::uint32_t kSecurityParametersMax = 16;
 
 ChannelAttributes read_channel(rpc::XdrReader& in) {
   ChannelAttributes channel{.header_pad = in.u32()};
@@ -39,28 +36,6 @@ void write_channel(rpc::XdrWriter& out, const ChannelAttributes& channel) {
   out.u32(0);
 }
 
-void skip_callback_security(rpc::XdrReader& in) {
-  switch (in.u32()) {
-    case kAuthNone: return;
-    case kAuthSys: {
-      in.u32();
-      in.opaque(rpc::kMachineNameBytesMax);
-      in.u32();
-      in.u32();
-      const std::uint32_t groups = in.u32();
-      if (groups > rpc::kAuthSysGroupsMax) in.reject();
-      for (std::uint32_t i = 0; i < groups && in.ok(); ++i) in.u32();
-      return;
-    }
-    case kRpcSecGss:
-      in.u32();
-      in.opaque(rpc::kAuthBytesMax);
-      in.opaque(rpc::kAuthBytesMax);
-      return;
-    default: in.reject();
-  }
-}
-
 }  // namespace
 
 Nfs4Status op_create_session(Compound& c) {
@@ -70,10 +45,7 @@ Nfs4Status op_create_session(Compound& c) {
   const std::uint32_t flags = in.u32();
   ChannelAttributes fore = read_channel(in);
   const ChannelAttributes back = read_channel(in);
-  in.u32();  // csa_cb_program
-  const std::uint32_t parameters = in.u32();
-  if (parameters > kSecurityParametersMax) return Nfs4Status::kBadXdr;
-  for (std::uint32_t i = 0; i < parameters && in.ok(); ++i) skip_callback_security(in);
+  const CallbackSecurity security = read_callback_security(in);
   if (!in.ok()) return Nfs4Status::kBadXdr;
   if ((flags & ~(kPersist | kConnBackChan | kConnRdma)) != 0) return Nfs4Status::kInval;
   if (fore.request_bytes < kMessageBytesMin || fore.response_bytes < kMessageBytesMin || fore.operations < 2 ||
@@ -86,12 +58,15 @@ Nfs4Status op_create_session(Compound& c) {
   fore.operations = std::min(fore.operations, kOperationsMax);
   fore.requests = std::min(fore.requests, kSlotsMax);
 
+  const bool back_channel = (flags & kConnBackChan) != 0 && c.call.back != nullptr;
   const auto encode = [&](const Session& session) {
+    session.back->set_security(security);
+    if (back_channel) session.back->bind(c.call.back->keep());
     rpc::ReplyBuffer buffer;
     rpc::XdrWriter out(buffer);
     out.fixed(session.id);
     out.u32(sequence);
-    out.u32(0);  // neither persistent, nor with a back channel
+    out.u32(back_channel ? kConnBackChan : 0);
     write_channel(out, session.fore);
     write_channel(out, back);
     const auto bytes = buffer.bytes();

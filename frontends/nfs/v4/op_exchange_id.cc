@@ -74,7 +74,7 @@ Nfs4Status op_exchange_id(Compound& c) {
 
   c.out.u64(result.client);
   c.out.u32(result.sequence);
-  c.out.u32(kUseNonPnfs | (flags & kSuppFenceOps) | (result.confirmed ? kConfirmed : 0));
+  c.out.u32(kUseNonPnfs | (flags & kSuppFenceOps) | (result.confirmed ? std::uint32_t{kConfirmed} : 0u));
   c.out.u32(kSp4None);
   // One server, one scope, under all of its addresses: clients may trunk (2.10.5).
   const std::uint64_t volume = c.ns.volume_id();

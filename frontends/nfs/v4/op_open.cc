@@ -22,8 +22,10 @@ enum class Claim : std::uint32_t {
   kDelegPrevFh = 6,
 };
 enum : std::uint32_t { kResultLockTypePosix = 0x4, kResultPreserveUnlinked = 0x8 };
-enum : std::uint32_t { kDelegationNone = 0, kDelegationNoneExt = 3 };
-enum : std::uint32_t { kWantMask = 0xff00, kWantNone = 0x400, kWhyNotWanted = 0, kWhyResource = 2 };
+enum : std::uint32_t { kDelegationNone = 0, kDelegationRead = 1, kDelegationWrite = 2, kDelegationNoneExt = 3 };
+enum : std::uint32_t { kWantMask = 0xff00, kWantWrite = 0x200, kWantAny = 0x300, kWantNone = 0x400, kWantCancel = 0x500 };
+enum : std::uint32_t { kWhyNotWanted = 0, kWhyResource = 2, kWhyCancelled = 7 };
+enum : std::uint32_t { kLimitSize = 1 };
 
 struct Arguments {
   std::uint32_t access = 0, deny = 0, wants = 0;
@@ -212,13 +214,79 @@ Nfs4Status take_open(Compound& c, const Arguments& arguments, const core::FileRe
   }
 }
 
-void encode_delegation(Compound& c, const Arguments& arguments) {
+// A delegation where it is of use and can be recalled (10.4): for reading to whoever opens for reading, for writing to those
+// who ask for it, because it makes every other door wait for this client.
+StateRef take_delegation(Compound& c, const Arguments& arguments, const core::FileRef& file) {
   const std::uint32_t wanted = arguments.wants & kWantMask;
-  if (wanted == 0) return c.out.u32(kDelegationNone);
-  c.out.u32(kDelegationNoneExt);
-  if (wanted == kWantNone) return c.out.u32(kWhyNotWanted);
-  c.out.u32(kWhyResource);
-  c.out.boolean(false);
+  if (wanted == kWantNone || wanted == kWantCancel || arguments.claim == Claim::kPrevious) return nullptr;
+  const bool writes = (arguments.access & core::kShareWrite) != 0;
+  const bool wants_write = wanted == kWantWrite || wanted == kWantAny;
+  if (writes && !wants_write) return nullptr;
+  Client& client = *c.session->client;
+  if (!client.recalls.channel_up()) return nullptr;
+  const std::lock_guard lock(client.mutex);
+  if (client.gone || client.delegations.contains(static_cast<std::uint64_t>(file.id))) return nullptr;
+  if (client.states.size() >= kStatesPerClientMax) return nullptr;
+  const core::LeaseKind kind = writes ? core::LeaseKind::kWrite : core::LeaseKind::kRead;
+  const auto lease = c.env.state.grant_lease(file.id, c.holder, kind);
+  if (!lease) {
+    client.recalls.returned(file.id);
+    return nullptr;
+  }
+  const StateRef delegation = add_state(client, StateKind::kDelegation, file, {});
+  delegation->lease = *lease;
+  delegation->lease_kind = kind;
+  client.recalls.granted(file.id, stateid_of(client, *delegation), c.env.handles.encode(file));
+  return delegation;
+}
+
+// nfsace4 that lets nobody in without asking: the server decides on ACCESS and OPEN (10.4.3 leaves it to us).
+void encode_no_permissions(rpc::XdrWriter& out) {
+  out.u32(0);  // ALLOW
+  out.u32(0);
+  out.u32(0);
+  out.u32(0);  // who
+}
+
+void encode_delegation(Compound& c, const Arguments& arguments, const StateRef& delegation) {
+  if (delegation != nullptr) {
+    const bool writes = delegation->lease_kind == core::LeaseKind::kWrite;
+    c.out.u32(writes ? kDelegationWrite : kDelegationRead);
+    write_stateid(c.out, stateid_of(*c.session->client, *delegation));
+    c.out.boolean(false);  // not recalled at once
+    if (writes) {
+      c.out.u32(kLimitSize);
+      c.out.u64(0);  // what is cached is written before CLOSE, so that quota and space are known
+    }
+    return encode_no_permissions(c.out);
+  }
+  switch (arguments.wants & kWantMask) {
+    case 0: return c.out.u32(kDelegationNone);
+    case kWantNone:
+      c.out.u32(kDelegationNoneExt);
+      return c.out.u32(kWhyNotWanted);
+    case kWantCancel:
+      c.out.u32(kDelegationNoneExt);
+      return c.out.u32(kWhyCancelled);
+    default:
+      c.out.u32(kDelegationNoneExt);
+      c.out.u32(kWhyResource);
+      return c.out.boolean(false);
+  }
+}
+
+// CLAIM_DELEGATE_CUR, CLAIM_DELEG_CUR_FH: opens that the client has made by itself under its delegation (10.4.1).
+Nfs4Status check_delegation(Compound& c, const Arguments& arguments, core::FileId file) {
+  Stateid stateid = arguments.delegation;
+  if (const auto status = resolve_current(c, stateid); status != Nfs4Status::kOk) return status;
+  Client& client = *c.session->client;
+  const std::lock_guard lock(client.mutex);
+  const FoundState found = find_state(client, stateid);
+  if (found.status != Nfs4Status::kOk) return found.status;
+  const StateRecord& delegation = *found.state;
+  if (delegation.kind != StateKind::kDelegation || delegation.file.id != file) return Nfs4Status::kBadStateId;
+  if (c.env.state.lease_revoked(delegation.lease)) return Nfs4Status::kDelegRevoked;
+  return Nfs4Status::kOk;
 }
 
 }  // namespace
@@ -233,9 +301,8 @@ Nfs4Status op_open(Compound& c) {
   const bool by_name = arguments.claim == Claim::kNull || arguments.claim == Claim::kDelegateCur;
   const auto current = c.file(by_name && !arguments.create ? Nfs4Status::kIsDir : Nfs4Status::kRoFs);
   if (current.status != Nfs4Status::kOk) return current.status;
-  // Delegations of an earlier run are not kept (10.2.1), and there are none of this run yet.
-  if (arguments.claim == Claim::kDelegatePrev || arguments.claim == Claim::kDelegPrevFh) return Nfs4Status::kNoGrace;
-  if (arguments.claim == Claim::kDelegateCur || arguments.claim == Claim::kDelegCurFh) return Nfs4Status::kBadStateId;
+  // Delegations of an earlier incarnation of the client are not kept (10.2.1).
+  if (arguments.claim == Claim::kDelegatePrev || arguments.claim == Claim::kDelegPrevFh) return Nfs4Status::kNotSupp;
   if (by_name) {
     if (const auto status = check_name(arguments.name); status != Nfs4Status::kOk) return status;
   }
@@ -265,6 +332,9 @@ Nfs4Status op_open(Compound& c) {
   }
 
   const core::FileRef file{target.attr.id, target.attr.generation, c.access.entered().id};
+  if (arguments.claim == Claim::kDelegateCur || arguments.claim == Claim::kDelegCurFh) {
+    if (status = check_delegation(c, arguments, file.id); status != Nfs4Status::kOk) return status;
+  }
   Stateid stateid;
   if (status = take_open(c, arguments, file, stateid); status != Nfs4Status::kOk) return status;
   if (target.truncate) {
@@ -273,6 +343,7 @@ Nfs4Status op_open(Compound& c) {
     target.attr = cut->attr;
     target.set.add(Attr::kSize);
   }
+  const StateRef delegation = take_delegation(c, arguments, file);
   c.set_current_file(target.attr);
   c.set_current_stateid(stateid);
 
@@ -284,7 +355,7 @@ Nfs4Status op_open(Compound& c) {
   }
   c.out.u32(kResultLockTypePosix | kResultPreserveUnlinked);
   target.set.encode(c.out);
-  encode_delegation(c, arguments);
+  encode_delegation(c, arguments, delegation);
   return Nfs4Status::kOk;
 }
 

@@ -7,6 +7,22 @@
 #include "frontends/nfs/v4/client_table.h"
 
 namespace stoa::nfs4 {
+namespace {
+
+enum : std::uint32_t { kCbPathDown = 0x1, kRecallableStateRevoked = 0x40, kCbPathDownSession = 0x200 };
+
+// sr_status_flags: what the client should look after.
+std::uint32_t status_flags(Client& client, const core::StateTable& table) {
+  if (client.delegation_count.load(std::memory_order_relaxed) == 0) return 0;
+  std::uint32_t flags = client.recalls.channel_up() ? 0 : kCbPathDown | kCbPathDownSession;
+  if (!client.recalls.outstanding()) return flags;
+  const std::lock_guard lock(client.mutex);
+  const bool revoked = std::ranges::any_of(
+      client.delegations, [&](const auto& delegation) { return table.lease_revoked(delegation.second->lease); });
+  return revoked ? flags | kRecallableStateRevoked : flags;
+}
+
+}  // namespace
 
 Nfs4Status SequenceGuard::begin() {
   rpc::XdrReader& in = c_.in;
@@ -72,7 +88,7 @@ Nfs4Status SequenceGuard::begin() {
   c_.out.u32(slot_number);
   c_.out.u32(highest_slot);
   c_.out.u32(highest_slot);
-  c_.out.u32(0);  // sr_status_flags
+  c_.out.u32(status_flags(*session_->client, c_.env.state));
   return Nfs4Status::kOk;
 }
 

@@ -18,7 +18,7 @@ SessionId read_session_id(rpc::XdrReader& in) {
 }  // namespace
 
 Nfs4Status op_bind_conn_to_session(Compound& c) {
-  enum : std::uint32_t { kFore = 1, kBack = 2, kForeOrBoth = 3, kBackOrBoth = 7 };
+  enum : std::uint32_t { kFore = 1, kBack = 2, kBoth = 3, kForeOrBoth = 3, kBackOrBoth = 7 };
   const SessionId id = read_session_id(c.in);
   const std::uint32_t direction = c.in.u32();
   c.in.boolean();  // RDMA mode
@@ -26,12 +26,22 @@ Nfs4Status op_bind_conn_to_session(Compound& c) {
   if (direction != kFore && direction != kBack && direction != kForeOrBoth && direction != kBackOrBoth) {
     return Nfs4Status::kBadXdr;
   }
-  if (c.env.clients.find_session(id) == nullptr) return Nfs4Status::kBadSession;
-  // Connections serve the fore channel of any session; there is no back channel yet to bind them to.
-  if (direction == kBack) return Nfs4Status::kInval;
+  const auto session = c.env.clients.find_session(id);
+  if (session == nullptr) return Nfs4Status::kBadSession;
+  // Every connection serves the fore channel of any session.
+  const bool back = direction != kFore && c.call.back != nullptr;
+  if (back) session->back->bind(c.call.back->keep());
+  session->client->renewed_ns.store(c.call.now.time_since_epoch().count(), std::memory_order_relaxed);
   c.out.fixed(id);
-  c.out.u32(kFore);
+  c.out.u32(!back ? kFore : direction == kBack ? kBack : kBoth);
   c.out.boolean(false);
+  return Nfs4Status::kOk;
+}
+
+Nfs4Status op_backchannel_ctl(Compound& c) {
+  CallbackSecurity security = read_callback_security(c.in);
+  if (!c.in.ok()) return Nfs4Status::kBadXdr;
+  c.session->back->set_security(std::move(security));
   return Nfs4Status::kOk;
 }
 

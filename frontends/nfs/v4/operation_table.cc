@@ -51,7 +51,7 @@ constexpr std::array kOperations{
     OperationEntry{37, "verify", 0, 2, op_verify},
     OperationEntry{38, "write", 0, 2, op_write},
     OperationEntry{39, "release_lockowner", 0, 2, nullptr},
-    OperationEntry{40, "backchannel_ctl", 1, 2, nullptr},
+    OperationEntry{40, "backchannel_ctl", 1, 2, op_backchannel_ctl},
     OperationEntry{41, "bind_conn_to_session", 1, 2, op_bind_conn_to_session, Place::kAlone},
     OperationEntry{42, "exchange_id", 1, 2, op_exchange_id, Place::kAlone},
     OperationEntry{43, "create_session", 1, 2, op_create_session, Place::kAlone},

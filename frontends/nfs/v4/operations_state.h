@@ -11,6 +11,7 @@ inline constexpr std::uint32_t kWantFlags = 0xff00 | 0x30000 | 0x300000;
 Nfs4Status op_exchange_id(Compound& c);
 Nfs4Status op_create_session(Compound& c);
 Nfs4Status op_bind_conn_to_session(Compound& c);
+Nfs4Status op_backchannel_ctl(Compound& c);
 Nfs4Status op_destroy_session(Compound& c);
 Nfs4Status op_destroy_clientid(Compound& c);
 Nfs4Status op_reclaim_complete(Compound& c);

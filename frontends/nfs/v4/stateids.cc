@@ -53,7 +53,10 @@ StateRef add_state(Client& client, StateKind kind, const core::FileRef& file, st
   const std::pair key(state->owner, file.id);
   if (kind == StateKind::kOpen) client.opens[key] = state;
   if (kind == StateKind::kLock) client.locks[key] = state;
-  if (kind == StateKind::kDelegation) client.delegations[static_cast<std::uint64_t>(file.id)] = state;
+  if (kind == StateKind::kDelegation) {
+    client.delegations[static_cast<std::uint64_t>(file.id)] = state;
+    client.delegation_count.fetch_add(1, std::memory_order_relaxed);
+  }
   return state;
 }
 
@@ -62,7 +65,11 @@ void forget_state(Client& client, const StateRef& state) {
   const std::pair key(state->owner, state->file.id);
   if (state->kind == StateKind::kOpen) client.opens.erase(key);
   if (state->kind == StateKind::kLock) client.locks.erase(key);
-  if (state->kind == StateKind::kDelegation) client.delegations.erase(static_cast<std::uint64_t>(state->file.id));
+  if (state->kind == StateKind::kDelegation) {
+    client.delegations.erase(static_cast<std::uint64_t>(state->file.id));
+    client.delegation_count.fetch_sub(1, std::memory_order_relaxed);
+    client.recalls.returned(state->file.id);
+  }
 }
 
 Nfs4Status check_io_stateid(Compound& c, const Stateid& given, core::FileId file, bool write) {

@@ -1,0 +1,161 @@
+#include "frontends/nfs/v4/back_channel.h"
+
+#include <algorithm>
+
+namespace stoa::nfs4 {
+namespace {
+
+constexpr std::uint32_t kCallbackVersion = 1;
+constexpr std::uint32_t kCbCompound = 1;
+constexpr std::uint32_t kCbRecall = 4, kCbSequence = 11;
+constexpr std::size_t kConnectionsMax = 16;
+constexpr std::size_t kQueueMax = 4096;
+constexpr int kAttemptsMax = 3;  // at once; what the client does not take is offered again from time to time
+
+}  // namespace
+
+CallbackSecurity read_callback_security(rpc::XdrReader& in) {
+  enum : std::uint32_t { kAuthNone = 0, kAuthSys = 1, kRpcSecGss = 6 };
+  CallbackSecurity security{.program = in.u32()};
+  bool chosen = false;
+  for (std::uint32_t left = in.u32(); left > 0 && in.ok(); --left) {
+    rpc::ReplyBuffer buffer;
+    rpc::XdrWriter credential(buffer);
+    const std::uint32_t flavor = in.u32();
+    credential.u32(flavor);
+    switch (flavor) {
+      case kAuthNone: credential.u32(0); break;
+      case kAuthSys: {
+        // What follows is the body of the credential, as it is.
+        const std::span<const std::byte> body = in.rest();
+        in.u32();
+        in.opaque(rpc::kMachineNameBytesMax);
+        in.u32();
+        in.u32();
+        const std::uint32_t groups = in.u32();
+        if (groups > rpc::kAuthSysGroupsMax) in.reject();
+        for (std::uint32_t i = 0; i < groups && in.ok(); ++i) in.u32();
+        if (in.ok()) credential.opaque(body.first(body.size() - in.left()));
+        break;
+      }
+      case kRpcSecGss:
+        in.u32();
+        in.opaque(rpc::kAuthBytesMax);
+        in.opaque(rpc::kAuthBytesMax);
+        continue;  // handles that we do not have
+      default: in.reject();
+    }
+    if (!in.ok() || chosen) continue;
+    chosen = true;
+    const auto bytes = buffer.bytes();
+    security.credential.assign(bytes.begin(), bytes.end());
+  }
+  return security;
+}
+
+void SessionBackChannel::set_security(CallbackSecurity security) {
+  const std::lock_guard lock(mutex_);
+  security_ = std::move(security);
+}
+
+void SessionBackChannel::bind(std::weak_ptr<rpc::BackChannel> connection) {
+  std::unique_lock lock(mutex_);
+  const auto same = [&](const std::weak_ptr<rpc::BackChannel>& known) {
+    return known.expired() || (!known.owner_before(connection) && !connection.owner_before(known));
+  };
+  std::erase_if(connections_, same);
+  if (connections_.size() >= kConnectionsMax) connections_.erase(connections_.begin());
+  connections_.push_back(std::move(connection));
+  send_next(lock);
+}
+
+bool SessionBackChannel::up() {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::any_of(connections_, [](const auto& connection) { return !connection.expired(); });
+}
+
+void SessionBackChannel::recall(const Stateid& stateid, const core::HandleBytes& handle) {
+  std::unique_lock lock(mutex_);
+  const bool known = std::ranges::any_of(queue_, [&](const Recall& queued) { return queued.stateid.other == stateid.other; });
+  if (known || queue_.size() >= kQueueMax) return;
+  queue_.push_back({stateid, handle});
+  send_next(lock);
+}
+
+void SessionBackChannel::send_next(std::unique_lock<std::mutex>& lock) {
+  if (busy_ || queue_.empty()) return;
+  busy_ = true;
+  const std::vector<std::byte> record = encode(queue_.front());
+  const auto connections = connections_;
+  lock.unlock();
+  bool sent = false;
+  for (auto it = connections.rbegin(); it != connections.rend() && !sent; ++it) {
+    const auto connection = it->lock();
+    if (connection == nullptr) continue;
+    sent = connection->call_back(record, [weak = weak_from_this()](std::span<const std::byte> reply) {
+      if (const auto self = weak.lock()) self->take_reply(reply);
+    });
+  }
+  lock.lock();
+  // Without a connection it waits for one to be bound.
+  if (!sent) busy_ = false;
+}
+
+void SessionBackChannel::take_reply(std::span<const std::byte> reply) {
+  std::unique_lock lock(mutex_);
+  busy_ = false;
+  if (queue_.empty()) return;
+  if (reply.empty()) return send_next(lock);  // the connection is gone: over another, under the same sequence number
+  rpc::XdrReader in(reply);
+  in.u32();                                   // xid
+  in.u32();                                   // REPLY
+  const std::uint32_t accepted = in.u32();
+  in.u32();                                   // the verifier
+  in.opaque(rpc::kAuthBytesMax);
+  const std::uint32_t accept_status = in.u32();
+  const auto status = static_cast<Nfs4Status>(in.u32());
+  in.opaque(kTagBytesMax);
+  in.u32();                                   // number of results
+  const bool understood = in.ok() && accepted == 0 && accept_status == 0;
+  const bool sequenced = understood && in.u32() == kCbSequence && in.u32() == 0 && in.ok();
+  if (sequenced) ++sequence_;
+  Recall& first = queue_.front();
+  const bool again = sequenced && status != Nfs4Status::kOk && ++first.attempts < kAttemptsMax;
+  if (again && queue_.size() > 1) std::rotate(queue_.begin(), queue_.begin() + 1, queue_.end());
+  if (!again) queue_.pop_front();
+  send_next(lock);
+}
+
+std::vector<std::byte> SessionBackChannel::encode(const Recall& recall) const {
+  rpc::ReplyBuffer buffer;
+  rpc::XdrWriter out(buffer);
+  out.u32(0);  // the connection sets the xid
+  out.u32(rpc::kCall);
+  out.u32(rpc::kRpcVersion);
+  out.u32(security_.program);
+  out.u32(kCallbackVersion);
+  out.u32(kCbCompound);
+  out.fixed(security_.credential);
+  out.u32(0);  // verifier: AUTH_NONE
+  out.u32(0);
+
+  out.u32(0);  // tag
+  out.u32(1);  // minorversion
+  out.u32(0);  // callback_ident: of minor version 0
+  out.u32(2);
+  out.u32(kCbSequence);
+  out.fixed(session_);
+  out.u32(sequence_);
+  out.u32(0);          // slot
+  out.u32(0);          // highest slot
+  out.boolean(false);  // not to be cached
+  out.u32(0);          // no referring calls
+  out.u32(kCbRecall);
+  write_stateid(out, recall.stateid);
+  out.boolean(false);  // not for truncation
+  out.opaque(recall.handle);
+  const auto bytes = buffer.bytes();
+  return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace stoa::nfs4

@@ -1,0 +1,47 @@
+// The delegations of a client as seen by whoever wants them back: its own small lock, because recalls come from any thread,
+// also from one that holds the state of another client.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "frontends/nfs/v4/back_channel.h"
+
+namespace stoa::nfs4 {
+
+class Recalls {
+ public:
+  void add_channel(std::shared_ptr<SessionBackChannel> channel);
+  void remove_channel(const std::shared_ptr<SessionBackChannel>& channel);
+  // Whether the client can be called: without, it gets no delegations.
+  bool channel_up();
+
+  // A delegation was given out. The table may have recalled it before this is called: then it is recalled now.
+  void granted(core::FileId file, const Stateid& stateid, const core::HandleBytes& handle);
+  void returned(core::FileId file);  // or was not given out after all
+  // Thread-safe, does not block.
+  void recall(core::FileId file);
+  // Offers again what the client did not take.
+  void try_again();
+  // Whether some recall has no answer in form of a return.
+  bool outstanding();
+
+ private:
+  struct Given {
+    Stateid stateid;
+    core::HandleBytes handle;
+    bool recalled = false;
+  };
+  void send(const Given& given, const std::vector<std::shared_ptr<SessionBackChannel>>& channels);
+
+  std::mutex mutex_;  // guards what follows; never held while a channel is called
+  std::unordered_map<std::uint64_t, Given> given_;
+  std::unordered_set<std::uint64_t> early_;  // recalled before granted() was called
+  std::vector<std::shared_ptr<SessionBackChannel>> channels_;
+  std::size_t recalled_ = 0;
+};
+
+}  // namespace stoa::nfs4
