@@ -114,6 +114,7 @@ class XdrWriter {
   // Room for `bytes` more, to be filled by the caller (a read straight into the reply).
   std::span<std::byte> reserve(std::size_t bytes) { return {out_.extend(bytes), bytes}; }
   std::size_t size() const { return out_.size(); }
+  std::span<const std::byte> written_since(std::size_t at) const { return out_.bytes().subspan(at); }
   void truncate(std::size_t size) { out_.truncate(size); }
   void patch_u32(std::size_t at, std::uint32_t value) { store_be32(out_.data() + at, value); }
 
