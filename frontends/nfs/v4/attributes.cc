@@ -142,7 +142,6 @@ void put_attribute(Compound& c, Attr attribute, const Subject& subject, const co
 std::size_t attribute_bytes_min(Attr attribute) {
   switch (attribute) {
     case Attr::kFsid: return 16;
-    case Attr::kFilehandle: return 4 + core::kHandleBytes;
     case Attr::kTimeAccess:
     case Attr::kTimeCreate:
     case Attr::kTimeDelta:
@@ -150,8 +149,6 @@ std::size_t attribute_bytes_min(Attr attribute) {
     case Attr::kTimeModify: return 12;
     case Attr::kSupportedAttrs:
     case Attr::kSuppattrExclcreat:
-    case Attr::kOwner:
-    case Attr::kOwnerGroup:
     case Attr::kRawDev:
     case Attr::kChange:
     case Attr::kSize:
@@ -339,7 +336,11 @@ Nfs4Status encode_attributes(Compound& c, const Bitmap& wanted, const Subject& s
 
 std::size_t encoded_bytes_min(const Bitmap& wanted, std::uint32_t minor) {
   const Bitmap shown = (wanted & supported_attributes(minor)) - kWriteOnly;
-  std::size_t bytes = shown.encoded_bytes() + 4;
+  return shown.encoded_bytes() + 4 + attribute_value_bytes_min(shown);
+}
+
+std::size_t attribute_value_bytes_min(const Bitmap& shown) {
+  std::size_t bytes = 0;
   shown.for_each([&](Attr attribute) { bytes += attribute_bytes_min(attribute); });
   return bytes;
 }

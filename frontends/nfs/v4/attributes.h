@@ -153,8 +153,9 @@ Subject subject_in_export(const Compound& c, const core::Attributes& attr);
 
 // fattr4 with what is supported of `wanted`. An error (of statfs) leaves `c.out` as it was.
 Nfs4Status encode_attributes(Compound& c, const Bitmap& wanted, const Subject& subject);
-// The least that encode_attributes() writes.
+// The least that encode_attributes() writes, and the least that the values among it take.
 std::size_t encoded_bytes_min(const Bitmap& wanted, std::uint32_t minor);
+std::size_t attribute_value_bytes_min(const Bitmap& shown);
 
 // --- setting attributes --------------------------------------------------------------------------------------------------
 

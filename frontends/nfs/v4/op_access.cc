@@ -1,4 +1,4 @@
-// RFC 8881 18.1, RFC 8276 8.4.2
+// RFC 8881 18.1, RFC 8276 8.5
 #include "frontends/nfs/v4/operations.h"
 
 namespace stoa::nfs4 {

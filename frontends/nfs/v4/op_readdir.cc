@@ -56,6 +56,7 @@ class Listing {
     return Added::kYes;
   }
 
+  bool empty() const { return count_ == 0; }
   // `full`: an entry did not fit.
   Nfs4Status finish(bool full, bool end) {
     if (status_ != Nfs4Status::kOk) return status_;
@@ -112,26 +113,30 @@ Nfs4Status list_directory(Compound& c, const Request& request) {
       (request.bytes_max - kHeadBytes - kTailBytes) / (kEntryBytesMin + encoded_bytes_min(wanted, c.minor)) + 1;
   const std::size_t by_names =
       request.names_max == 0 ? by_bytes : request.names_max / kEntryBytesMin + 1;
-  const auto reply = c.ns.readdir(c.ctx, {.dir = c.current->ref.id,
-                                          .cookie = std::max(request.cookie, kFirstCookie - 1),
-                                          .entries_max = static_cast<std::uint32_t>(std::min(by_bytes, by_names)),
-                                          .name_bytes_max = request.bytes_max,
-                                          .want_attributes = want_attributes,
-                                          .root = c.access.entered().root});
-  if (!reply) return to_nfs4_status(reply.error().code);
-
+  core::ReaddirRequest page{.dir = c.current->ref.id,
+                            .cookie = std::max(request.cookie, kFirstCookie - 1),
+                            .entries_max = static_cast<std::uint32_t>(std::min(by_bytes, by_names)),
+                            .name_bytes_max = request.bytes_max,
+                            .want_attributes = want_attributes,
+                            .root = c.access.entered().root};
   Listing listing(c, request);
-  for (const core::DirectoryEntry& entry : reply->entries) {
-    if (want_attributes && !entry.attr) continue;  // removed meanwhile
-    const core::Attributes known{.id = entry.id, .type = entry.type};
-    const core::Attributes& attr = entry.attr ? *entry.attr : known;
-    switch (listing.add(entry.cookie, entry.name, subject_in_export(c, attr))) {
-      case Listing::Added::kYes: continue;
-      case Listing::Added::kFull: return listing.finish(true, false);
-      case Listing::Added::kFailed: return listing.finish(false, false);
+  for (;;) {
+    const auto reply = c.ns.readdir(c.ctx, page);
+    if (!reply) return to_nfs4_status(reply.error().code);
+    for (const core::DirectoryEntry& entry : reply->entries) {
+      page.cookie = entry.cookie;
+      if (want_attributes && !entry.attr) continue;  // removed meanwhile
+      const core::Attributes known{.id = entry.id, .type = entry.type};
+      const core::Attributes& attr = entry.attr ? *entry.attr : known;
+      switch (listing.add(entry.cookie, entry.name, subject_in_export(c, attr))) {
+        case Listing::Added::kYes: continue;
+        case Listing::Added::kFull: return listing.finish(true, false);
+        case Listing::Added::kFailed: return listing.finish(false, false);
+      }
     }
+    // Nothing and not the end would have the client ask for the same again.
+    if (reply->end || !listing.empty()) return listing.finish(false, reply->end);
   }
-  return listing.finish(false, reply->end);
 }
 
 }  // namespace

@@ -1,0 +1,11 @@
+// data_content4 (RFC 7862 15.10.2, 15.11.1): what READ_PLUS shows and SEEK looks for.
+#pragma once
+
+#include <cstdint>
+
+namespace stoa::nfs4 {
+
+inline constexpr std::uint32_t kContentData = 0;
+inline constexpr std::uint32_t kContentHole = 1;
+
+}  // namespace stoa::nfs4

@@ -1,0 +1,100 @@
+// RFC 7862 15.2. Copies are done when the reply leaves, a bounded piece at a time: a client asks again for what is left.
+#include <algorithm>
+
+#include "frontends/nfs/v4/object_type.h"
+#include "frontends/nfs/v4/operations.h"
+#include "frontends/nfs/v4/stable_how.h"
+
+namespace stoa::nfs4 {
+namespace {
+
+constexpr std::uint64_t kCopyBytesMax = 16u << 20;  // in one call
+
+struct Arguments {
+  Stateid from_stateid, to_stateid;
+  std::uint64_t from_offset = 0, to_offset = 0, count = 0;
+  bool from_other_server = false;
+};
+
+// netloc4 (RFC 7862 11.1): only that it is there counts.
+void skip_location(rpc::XdrReader& in) {
+  enum : std::uint32_t { kName = 1, kUrl = 2, kAddress = 3 };
+  constexpr std::size_t kAny = ~std::size_t{0} >> 1;
+  switch (in.u32()) {
+    case kName:
+    case kUrl: in.opaque(kAny); return;
+    case kAddress:
+      in.opaque(kAny);
+      in.opaque(kAny);
+      return;
+    default: in.reject();
+  }
+}
+
+Arguments read_arguments(rpc::XdrReader& in) {
+  Arguments a{.from_stateid = read_stateid(in), .to_stateid = read_stateid(in)};
+  a.from_offset = in.u64();
+  a.to_offset = in.u64();
+  a.count = in.u64();
+  in.boolean();  // consecutive: it always is
+  in.boolean();  // synchronous: it always is
+  const std::uint32_t locations = in.u32();
+  for (std::uint32_t i = 0; i < locations && in.ok(); ++i) skip_location(in);
+  a.from_other_server = locations > 0;
+  return a;
+}
+
+// The rules that hold for the whole range, though only a piece of it is copied now.
+Nfs4Status check_ranges(Compound& c, const Arguments& a, core::FileId from, core::FileId to, std::uint64_t& length) {
+  const auto source = c.ns.getattr(c.ctx, {.id = from});
+  if (!source) return to_nfs4_status(source.error().code);
+  const std::uint64_t size = source->attr.size;
+  if (a.from_offset > size || a.count > size - a.from_offset) return Nfs4Status::kInval;
+  length = a.count == 0 ? size - a.from_offset : a.count;
+  if (a.to_offset > core::kFileBytesMax - length) return Nfs4Status::kFBig;
+  const bool overlap = a.from_offset < a.to_offset + length && a.to_offset < a.from_offset + length;
+  return from == to && overlap ? Nfs4Status::kInval : Nfs4Status::kOk;
+}
+
+}  // namespace
+
+Nfs4Status op_copy(Compound& c) {
+  const Arguments a = read_arguments(c.in);
+  if (!c.in.ok()) return Nfs4Status::kBadXdr;
+  if (a.from_other_server) return Nfs4Status::kNotSupp;
+  const auto to = c.file(Nfs4Status::kIsDir);
+  if (to.status != Nfs4Status::kOk) return to.status;
+  const auto from = c.saved_file();
+  if (from.status != Nfs4Status::kOk) return from.status;
+  if (const Nfs4Status bad = check_io_stateid(c, a.from_stateid, from.id, false); bad != Nfs4Status::kOk) return bad;
+  if (const Nfs4Status bad = check_io_stateid(c, a.to_stateid, to.id, true); bad != Nfs4Status::kOk) return bad;
+
+  std::uint64_t length = 0;
+  const Nfs4Status ranges = check_ranges(c, a, from.id, to.id, length);
+  if (ranges != Nfs4Status::kOk && ranges != Nfs4Status::kInval && ranges != Nfs4Status::kFBig) return ranges;
+  if (ranges != Nfs4Status::kOk) {
+    // A directory or a device has no range that is right: its type is the better reason.
+    const Nfs4Status type = data_status(c, from.id, Errc::kInvalid);
+    return type == Nfs4Status::kInval ? ranges : type;
+  }
+  c.ctx.durability = core::Durability::kApplied;
+  const auto reply = c.ns.copy_range(c.ctx, {.from = from.id,
+                                             .from_offset = a.from_offset,
+                                             .to = to.id,
+                                             .to_offset = a.to_offset,
+                                             .length = std::min(length, kCopyBytesMax)});
+  if (!reply) {
+    const Nfs4Status status = data_status(c, to.id, reply.error().code);
+    return status == Nfs4Status::kInval ? data_status(c, from.id, reply.error().code) : status;
+  }
+
+  c.out.u32(0);  // no callback: it is done
+  c.out.u64(reply->length);
+  c.out.u32(static_cast<std::uint32_t>(StableHow::kUnstable));
+  c.out.u64(c.env.write_verifier);
+  c.out.boolean(true);  // consecutive
+  c.out.boolean(true);  // synchronous
+  return Nfs4Status::kOk;
+}
+
+}  // namespace stoa::nfs4

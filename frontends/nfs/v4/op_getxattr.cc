@@ -1,0 +1,21 @@
+// RFC 8276 8.4.1
+#include "frontends/nfs/v4/operations.h"
+#include "frontends/nfs/v4/xattr_name.h"
+
+namespace stoa::nfs4 {
+
+Nfs4Status op_getxattr(Compound& c) {
+  const auto key = c.read_name();
+  if (!c.in.ok()) return Nfs4Status::kBadXdr;
+  const auto file = c.file(Nfs4Status::kNoXattr);
+  if (file.status != Nfs4Status::kOk) return file.status;
+  const XattrName name = to_core_xattr(key);
+  if (name.status != Nfs4Status::kOk) return name.status;
+
+  const auto reply = c.ns.get_xattr(c.ctx, {.id = file.id, .name = name.name});
+  if (!reply) return to_nfs4_status(reply.error().code);
+  c.out.string(reply->value);
+  return Nfs4Status::kOk;
+}
+
+}  // namespace stoa::nfs4

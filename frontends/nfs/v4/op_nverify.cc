@@ -1,0 +1,12 @@
+// RFC 8881 18.15
+#include "frontends/nfs/v4/compare_attributes.h"
+#include "frontends/nfs/v4/operations.h"
+
+namespace stoa::nfs4 {
+
+Nfs4Status op_nverify(Compound& c) {
+  const Nfs4Status compared = compare_attributes(c);
+  return compared == Nfs4Status::kNotSame ? Nfs4Status::kOk : compared;
+}
+
+}  // namespace stoa::nfs4

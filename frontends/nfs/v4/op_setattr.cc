@@ -1,0 +1,58 @@
+// RFC 8881 18.30
+#include "frontends/nfs/v4/attributes.h"
+#include "frontends/nfs/v4/object_type.h"
+#include "frontends/nfs/v4/operations.h"
+
+namespace stoa::nfs4 {
+namespace {
+
+// mode_set_masked keeps the bits of a mode that must not change between our look and our change.
+Result<core::SetattrReply> set_masked_mode(Compound& c, core::SetattrRequest request,
+                                           const DecodedAttributes::MaskedMode& masked) {
+  for (;;) {
+    STOA_TRY(now, c.ns.getattr(c.ctx, {.id = request.id}));
+    request.set.mode = (now.attr.mode & ~masked.mask) | (masked.value & masked.mask);
+    request.guard_ctime = now.attr.ctime;
+    auto reply = c.ns.setattr(c.ctx, request);
+    if (reply || reply.error().code != Errc::kGuardMismatch) return reply;
+    if (c.ctx.expired()) return fail(Errc::kTimeout);
+  }
+}
+
+Nfs4Status set_attributes(Compound& c, const Stateid& stateid, const DecodedAttributes& wanted) {
+  const auto file = c.file();
+  if (file.status != Nfs4Status::kOk) return file.status;
+  if (wanted.status != Nfs4Status::kOk) return wanted.status;
+  // The stateid counts for a size only.
+  if (wanted.set.size) {
+    if (const Nfs4Status bad = check_io_stateid(c, stateid, file.id, true); bad != Nfs4Status::kOk) return bad;
+  }
+  if (wanted.given.empty()) {
+    const auto now = c.ns.getattr(c.ctx, {.id = file.id});
+    return now ? Nfs4Status::kOk : to_nfs4_status(now.error().code);
+  }
+
+  const core::SetattrRequest request{.id = file.id, .set = wanted.set};
+  const auto reply =
+      wanted.masked_mode ? set_masked_mode(c, request, *wanted.masked_mode) : c.ns.setattr(c.ctx, request);
+  if (reply) return Nfs4Status::kOk;
+  const Errc code = reply.error().code;
+  // The list of errors has no ISDIR since 4.1.
+  if (code == Errc::kIsDirectory) return c.minor == 0 ? Nfs4Status::kIsDir : Nfs4Status::kWrongType;
+  return data_status(c, file.id, code);
+}
+
+}  // namespace
+
+Nfs4Status op_setattr(Compound& c) {
+  c.error_body = true;  // attrsset
+  const Stateid stateid = read_stateid(c.in);
+  const DecodedAttributes wanted = decode_attributes(c.in, c.minor, SetPurpose::kSetattr, c.access.snapshot());
+  const Nfs4Status status = c.in.ok() ? set_attributes(c, stateid, wanted) : Nfs4Status::kBadXdr;
+  // All or nothing was set.
+  const Bitmap set = status == Nfs4Status::kOk ? wanted.given : Bitmap{};
+  set.encode(c.out);
+  return status;
+}
+
+}  // namespace stoa::nfs4
