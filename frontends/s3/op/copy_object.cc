@@ -54,6 +54,7 @@ Outcome<void> take_hashes(const Call& call, const FoundObject& source, const Cop
     record.md5 = known->md5;
     record.etag_parts = known->etag_parts;
     record.parts = known->parts;
+    record.part_checksums = known->part_checksums;
     record.checksum = known->checksum;
     return {};
   }
@@ -61,6 +62,7 @@ Outcome<void> take_hashes(const Call& call, const FoundObject& source, const Cop
   record.md5 = hashes.md5;
   record.etag_parts = 0;
   record.parts.clear();
+  record.part_checksums.clear();
   record.checksum = hashes.checksum;
   return {};
 }
@@ -93,6 +95,7 @@ Outcome<Response> copy_once(const Call& call) {
   }
   ObjectRecord record = std::move(given);
   if (!plan.replace_metadata) record = source.object.record.value_or(ObjectRecord{});
+  record.upload.clear();
   STOA_CHECK_OK(take_hashes(call, source.object, plan, record));
   if (onto_itself) return replace_in_place(call, source.object, record);
 
