@@ -88,7 +88,8 @@ Outcome<Response> copy_once(const Call& call) {
   STOA_TRY(plan, read_plan(call.request, source.object));
   STOA_TRY(given, read_object_headers(call));
   const bool onto_itself = source.bucket->root == call.root() && source.key == call.route.key;
-  if (onto_itself && !plan.replace_metadata) {
+  // To name a storage class, if only the one that it has, is asking for a change.
+  if (onto_itself && !plan.replace_metadata && !call.request.filled("x-amz-storage-class")) {
     return refuse(Code::kInvalidRequest,
                   "This copy request is illegal because it is trying to copy an object to itself without changing the "
                   "object's metadata, storage class, website redirect location or encryption attributes.");

@@ -128,10 +128,21 @@ Outcome<Response> describe_object(const Call& call, const FoundObject& found, co
   return response;
 }
 
+// Keys of the client to content that is not encrypted with any: who sends them expects something else.
+Outcome<void> refuse_customer_keys(const Request& request) {
+  constexpr std::string_view kPrefix = "x-amz-server-side-encryption-customer-";
+  for (const Header& header : request.headers) {
+    if (equal_names(header.name.substr(0, kPrefix.size()), kPrefix))
+      return refuse(Code::kInvalidRequest, "The encryption parameters are not applicable to this object.");
+  }
+  return {};
+}
+
 }  // namespace
 
 Outcome<Response> get_object(Call& call) {
   STOA_CHECK_OK(check_version_id(call.request));
+  STOA_CHECK_OK(refuse_customer_keys(call.request));
   const bool head = call.route.operation == Operation::kHeadObject;
   const Conditions conditions = read_conditions(call.request);
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {

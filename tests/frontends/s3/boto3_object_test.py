@@ -77,6 +77,13 @@ class ObjectTest(DoorTest):
         self.refused(404, "NoSuchKey", self.s3.get_object_attributes, Bucket=self.bucket, Key="no", ObjectAttributes=every)
         self.refused(403, "AccessDenied", self.alt.get_object_attributes, Bucket=self.bucket, Key="k", ObjectAttributes=every)
 
+    def test_keys_to_what_is_not_encrypted(self):
+        self.put("k", b"x")
+        for method in ("GET", "HEAD"):
+            status, _, text = self.send(method, f"/{self.bucket}/k",
+                                        headers={"x-amz-server-side-encryption-customer-algorithm": "AES256"})
+            self.assertEqual((status, "<Code>InvalidRequest<" in text), (400, method == "GET"))
+
     def test_a_body_needs_a_length(self):
         path = f"/{self.bucket}/k"
         self.answered(411, "MissingContentLength", "PUT", path, without=("Content-Length",))
