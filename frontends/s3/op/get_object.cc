@@ -147,7 +147,12 @@ Outcome<Response> get_object(Call& call) {
   const Conditions conditions = read_conditions(call.request);
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
     STOA_TRY(found, find_object(call, call.root(), call.route.key));
-    STOA_CHECK_OK(check_read(conditions, found.etag, found.attr.mtime));
+    auto allowed = check_read(conditions, found.etag, found.attr.mtime);
+    if (!allowed && allowed.error().code == Code::kNotModified) {
+      // The library sends a Content-Length, and the only one allowed is that of the 200 (RFC 9110 8.6).
+      return Response{.status = 304, .headers = std::move(allowed.error().headers), .head_length = found.attr.size};
+    }
+    STOA_CHECK_OK(allowed);
     STOA_TRY(selection, select(call.request, found));
     STOA_TRY(response, describe_object(call, found, selection));
     const ByteRange& range = selection.range;

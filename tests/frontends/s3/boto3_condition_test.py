@@ -3,6 +3,7 @@
 import base64
 import datetime
 import hashlib
+import http.client
 import threading
 import unittest
 
@@ -43,6 +44,21 @@ class ConditionTest(DoorTest):
         self.conditional_put("k", b"2", If_Match=first["ETag"])
         self.refused(412, "PreconditionFailed", self.conditional_put, key="k", body=b"3", If_Match=first["ETag"])
         self.assertEqual(self.get("k"), b"2")
+
+    def test_not_modified_tells_the_length_of_what_it_does_not_send(self):
+        tag = self.put("k", b"12345")["ETag"]
+        for method in ("GET", "HEAD"):
+            status, headers, text = self.send(method, f"/{self.bucket}/k", headers={"If-None-Match": tag})
+            self.assertEqual((status, headers["ETag"], headers["Content-Length"], text), (304, tag, "5", ""))
+        # The connection goes on.
+        connection = http.client.HTTPConnection(self.server["S3_URL"].split("//")[1])
+        signed = self.signed("GET", f"/{self.bucket}/k", {"If-None-Match": tag}, "UNSIGNED-PAYLOAD")
+        for headers, status, body in ((signed, 304, b""), (self.signed("GET", f"/{self.bucket}/k", {}, "UNSIGNED-PAYLOAD"), 200, b"12345"),
+                                      (signed, 304, b"")):
+            connection.request("GET", f"/{self.bucket}/k", headers=headers)
+            reply = connection.getresponse()
+            self.assertEqual((reply.status, reply.read()), (status, body))
+        connection.close()
 
     def test_conditional_removal(self):
         path = f"/{self.bucket}/k"
