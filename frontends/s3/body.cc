@@ -24,9 +24,19 @@ bool transfer_chunked(const Request& request) {
   return header && !header->empty() && !equal_names(*header, "identity");
 }
 
+// "x-amz-checksum-..." that names no algorithm of this door: a promise that nobody would keep.
+bool is_unknown_checksum(std::string_view name) {
+  constexpr std::string_view kPrefix = "x-amz-checksum-";
+  if (name.size() <= kPrefix.size() || !equal_names(name.substr(0, kPrefix.size()), kPrefix)) return false;
+  const std::string_view rest = name.substr(kPrefix.size());
+  return !equal_names(rest, "algorithm") && !equal_names(rest, "type") && !equal_names(rest, "mode");
+}
+
 Outcome<void> plan_checksum(const Request& request, BodyPlan& plan) {
   for (const Header& header : request.headers) {
     const auto algorithm = algorithm_by_header(header.name);
+    if (!algorithm && is_unknown_checksum(header.name))
+      return refuse(Code::kInvalidRequest, "The algorithm type you specified in x-amz-checksum- header is invalid.");
     if (!algorithm) continue;
     if (plan.algorithm)
       return refuse(Code::kInvalidRequest,

@@ -51,6 +51,7 @@ enum class Code : std::uint8_t {
   kMethodNotAllowed,
   kMissingContentLength,
   kMissingRequestBody,
+  kMissingSecurityHeader,
   kNoSuchBucket,
   kNoSuchBucketPolicy,
   kNoSuchConfiguration,

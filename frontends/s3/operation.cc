@@ -8,12 +8,13 @@ namespace {
 
 constexpr std::array<std::string_view, kOperations> kNames{
     "ListBuckets",          "CreateBucket",   "DeleteBucket",          "HeadBucket",
-    "GetBucketLocation",    "GetBucketAcl",   "GetBucketConfiguration", "ListObjects",
-    "ListObjectsV2",        "ListObjectVersions", "ListMultipartUploads", "DeleteObjects",
-    "GetObject",            "HeadObject",     "PutObject",             "CopyObject",
-    "DeleteObject",         "GetObjectAcl",   "GetObjectTagging",      "CreateMultipartUpload",
-    "UploadPart",           "UploadPartCopy", "ListParts",             "CompleteMultipartUpload",
-    "AbortMultipartUpload", "Unknown"};
+    "GetBucketLocation",    "GetBucketAcl",   "PutBucketAcl",          "GetBucketConfiguration",
+    "ListObjects",          "ListObjectsV2",  "ListObjectVersions",    "ListMultipartUploads",
+    "DeleteObjects",        "GetObject",      "HeadObject",            "PutObject",
+    "CopyObject",           "DeleteObject",   "GetObjectAcl",          "PutObjectAcl",
+    "GetObjectAttributes",  "GetObjectTagging", "CreateMultipartUpload", "UploadPart",
+    "UploadPartCopy",       "ListParts",      "CompleteMultipartUpload", "AbortMultipartUpload",
+    "Unknown"};
 
 // Query names that choose another operation than the plain one, and that this door does not offer with the method at
 // hand. Anything else in a query ("x-id", "prefix", ...) is a parameter.
@@ -41,6 +42,11 @@ std::unexpected<Failure> not_implemented(std::string_view what) {
   return std::unexpected<Failure>(Failure{.code = Code::kNotImplemented, .details = {{"Query", std::string(what)}}});
 }
 
+// No bucket of this door has object lock, and this is what S3 says of such a one.
+std::unexpected<Failure> no_object_lock() {
+  return refuse(Code::kInvalidRequest, "Bucket is missing Object Lock Configuration");
+}
+
 std::unexpected<Failure> method_not_allowed(const Request& request) {
   return std::unexpected<Failure>(Failure{.code = Code::kMethodNotAllowed, .details = {{"Method", request.method}}});
 }
@@ -62,6 +68,7 @@ Outcome<Operation> bucket_operation(const Request& request) {
   }
   if (method == "HEAD") return Operation::kHeadBucket;
   if (method == "PUT") {
+    if (sub != nullptr && *sub == "acl") return Operation::kPutBucketAcl;
     if (sub != nullptr) return not_implemented(*sub);
     return Operation::kCreateBucket;
   }
@@ -87,13 +94,20 @@ Outcome<Operation> object_operation(const Request& request) {
     if (upload) return Operation::kListParts;
     if (*sub == "acl") return Operation::kGetObjectAcl;
     if (*sub == "tagging") return Operation::kGetObjectTagging;
+    if (*sub == "attributes") return Operation::kGetObjectAttributes;
+    if (*sub == "retention" || *sub == "legal-hold") return no_object_lock();
     return not_implemented(*sub);
   }
   if (method == "HEAD") return Operation::kHeadObject;
   if (method == "PUT") {
     const bool copy = request.header("x-amz-copy-source").has_value();
     if (upload) return copy ? Operation::kUploadPartCopy : Operation::kUploadPart;
+    if (sub != nullptr && *sub == "acl") return Operation::kPutObjectAcl;
+    if (sub != nullptr && (*sub == "retention" || *sub == "legal-hold")) return no_object_lock();
     if (sub != nullptr) return not_implemented(*sub);
+    // A part that lost its upload must not replace the object.
+    if (const auto number = target.value("partNumber"))
+      return invalid_argument("partNumber", *number, "This operation does not accept partNumber without uploadId");
     return copy ? Operation::kCopyObject : Operation::kPutObject;
   }
   if (method == "DELETE") {
@@ -140,6 +154,8 @@ std::string_view to_string(Operation operation) { return kNames[static_cast<std:
 bool changes_bucket(Operation operation) {
   switch (operation) {
     case Operation::kDeleteBucket:
+    case Operation::kPutBucketAcl:
+    case Operation::kPutObjectAcl:
     case Operation::kDeleteObjects:
     case Operation::kPutObject:
     case Operation::kCopyObject:
@@ -162,6 +178,7 @@ bool changes_bucket(Operation operation) {
     case Operation::kGetObject:
     case Operation::kHeadObject:
     case Operation::kGetObjectAcl:
+    case Operation::kGetObjectAttributes:
     case Operation::kGetObjectTagging:
     case Operation::kListParts:
     case Operation::kUnknown: return false;
@@ -176,7 +193,7 @@ bool valid_bucket_name(std::string_view name) {
   for (std::size_t i = 0; i < name.size(); ++i) {
     const char c = name[i];
     if (!alphanumeric(c) && c != '-' && c != '.') return false;
-    if (c == '.' && name[i - 1] == '.') return false;
+    if (c == '.' && (!alphanumeric(name[i - 1]) || !alphanumeric(name[i + 1]))) return false;  // each label is a name
   }
   if (name.starts_with("xn--") || name.starts_with("sthree-") || name.starts_with("amzn-s3-demo-")) return false;
   if (name.ends_with("-s3alias") || name.ends_with("--ol-s3") || name.ends_with("--x-s3") || name.ends_with(".mrap"))

@@ -17,6 +17,7 @@ enum class Operation : std::uint8_t {
   kHeadBucket,
   kGetBucketLocation,
   kGetBucketAcl,
+  kPutBucketAcl,
   kGetBucketConfiguration,  // the sub-resources whose answer is always "none is set"
   kListObjects,
   kListObjectsV2,
@@ -29,6 +30,8 @@ enum class Operation : std::uint8_t {
   kCopyObject,
   kDeleteObject,
   kGetObjectAcl,
+  kPutObjectAcl,
+  kGetObjectAttributes,
   kGetObjectTagging,
   kCreateMultipartUpload,
   kUploadPart,
@@ -54,7 +57,8 @@ struct Route {
 };
 
 // `domain`: requests to BUCKET.domain are virtual-host style; empty: path style only.
-// Refusals: kMethodNotAllowed, kNotImplemented, kInvalidBucketName, kKeyTooLong, kAccessForbidden (CORS).
+// Refusals: kMethodNotAllowed, kNotImplemented, kInvalidBucketName, kInvalidArgument, kInvalidRequest, kKeyTooLong,
+// kAccessForbidden (CORS).
 Outcome<Route> route_request(const Request& request, std::string_view domain);
 
 // The rules for bucket names ("General purpose bucket naming rules").

@@ -15,12 +15,13 @@ using Handler = Outcome<Response> (*)(Call&);
 // In the order of Operation; null: not of this kind.
 constexpr std::array<Handler, kOperations> kHandlers{
     list_buckets,         create_bucket,    delete_bucket,   head_bucket,
-    get_bucket_location,  get_bucket_acl,   get_bucket_configuration, list_objects,
-    list_objects,         list_objects,     list_multipart_uploads, delete_objects,
-    get_object,           get_object,       nullptr,         copy_object,
-    delete_object,        get_object_acl,   get_object_tagging, create_multipart_upload,
-    nullptr,              upload_part_copy, list_parts,      complete_multipart_upload,
-    abort_multipart_upload, nullptr};
+    get_bucket_location,  get_bucket_acl,   put_bucket_acl,  get_bucket_configuration,
+    list_objects,         list_objects,     list_objects,    list_multipart_uploads,
+    delete_objects,       get_object,       get_object,      nullptr,
+    copy_object,          delete_object,    get_object_acl,  put_object_acl,
+    get_object_attributes, get_object_tagging, create_multipart_upload, nullptr,
+    upload_part_copy,     list_parts,       complete_multipart_upload, abort_multipart_upload,
+    nullptr};
 
 bool needs_bucket(Operation operation) {
   return operation != Operation::kListBuckets && operation != Operation::kCreateBucket;
@@ -128,6 +129,7 @@ Outcome<void> Transaction::authenticate() {
   }
   const Sha256Value signing_key = services_.signing_keys.get(key->secret_key, claim->scope);
   STOA_CHECK_OK(check_signature(request, *claim, payload_hash_, signing_key));
+  if (claim->presigned) STOA_CHECK_OK(take_promised_hash(header));
   signing_ = {.key = signing_key,
               .date_time = claim->date_time,
               .scope = claim->scope.text(),
@@ -139,6 +141,15 @@ Outcome<void> Transaction::authenticate() {
   call_->ctx.cred = user->credentials();
   call_->ctx.client = request.client;
   return {};
+}
+
+// Who uses a presigned URL may say what the body will be, signed or not; what is no hash can be that of no body.
+Outcome<void> Transaction::take_promised_hash(std::optional<std::string_view> header) {
+  Sha256Value ignored;
+  if (header && payload_hash_ == "UNSIGNED-PAYLOAD" && from_hex(*header, ignored)) payload_hash_ = *header;
+  if (payload_hash_ == "UNSIGNED-PAYLOAD" || payload_hash_.starts_with("STREAMING-") || from_hex(payload_hash_, ignored))
+    return {};
+  return refuse(Code::kXAmzContentSha256Mismatch);
 }
 
 Outcome<void> Transaction::find_bucket() {

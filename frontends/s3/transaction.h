@@ -40,6 +40,7 @@ class Transaction {
 
   Outcome<void> try_begin();
   Outcome<void> authenticate();
+  Outcome<void> take_promised_hash(std::optional<std::string_view> header);
   Outcome<void> find_bucket();
   Outcome<void> prepare_body();
   Outcome<Response> try_finish();

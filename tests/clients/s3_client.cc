@@ -28,6 +28,15 @@ std::string sha256_hex(std::string_view data) {
   return hex(digest, length);
 }
 
+std::string md5_base64(std::string_view data) {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned int length = 0;
+  EVP_Digest(data.data(), data.size(), digest, &length, EVP_md5(), nullptr);
+  unsigned char text[2 * EVP_MAX_MD_SIZE];
+  const int bytes = EVP_EncodeBlock(text, digest, static_cast<int>(length));
+  return {reinterpret_cast<char*>(text), static_cast<std::size_t>(bytes)};
+}
+
 std::string hmac(std::string_view key, std::string_view data) {
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned int length = 0;
@@ -74,6 +83,20 @@ std::string xml_unescape(std::string text) {
     }
   }
   return text;
+}
+
+std::string xml_escape(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '&': out += "&amp;"; break;
+      case '\r': out += "&#13;"; break;
+      default: out += c;
+    }
+  }
+  return out;
 }
 
 std::size_t on_body(char* data, std::size_t size, std::size_t count, void* reply) {
@@ -228,6 +251,14 @@ S3Reply S3Client::head(const std::string& key) {
 S3Reply S3Client::remove(const std::string& key) {
   return request("DELETE", key, {}, {});
 }
+
+S3Reply S3Client::remove_many(const std::vector<std::string>& keys) {
+  std::string body = "<Delete><Quiet>true</Quiet>";
+  for (const std::string& key : keys) body += "<Object><Key>" + xml_escape(key) + "</Key></Object>";
+  body += "</Delete>";
+  return request("POST", "", {{"delete", ""}}, body, {{"Content-MD5", md5_base64(body)}});
+}
+
 S3Reply S3Client::create_multipart(const std::string& key) {
   return request("POST", key, {{"uploads", ""}}, {});
 }

@@ -49,6 +49,7 @@ class S3Client {
   S3Reply get(const std::string& key, const S3Headers& headers = {});
   S3Reply head(const std::string& key);
   S3Reply remove(const std::string& key);
+  S3Reply remove_many(const std::vector<std::string>& keys);  // DeleteObjects, quiet: the reply names what failed
   S3Reply create_multipart(const std::string& key);
   S3Reply put_part(const std::string& key, const std::string& upload, int number, std::string_view bytes);
   S3Reply complete(const std::string& key, const std::string& upload, const std::vector<std::string>& etags);

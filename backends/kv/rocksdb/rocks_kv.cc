@@ -3,6 +3,7 @@
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/perf_context.h>
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/table_properties_collectors.h>
 #include <rocksdb/write_buffer_manager.h>
@@ -29,21 +30,41 @@ std::unexpected<Error> failed(const rocksdb::Status& status, std::string_view wh
   return fail(code, std::string(what) + ": " + status.ToString());
 }
 
+// A walk that steps over this many remains of removed keys has them cleared away. Files full of them are compacted anyhow
+// (family_options), but not what is still in memory, maybe for ever when nothing else is written, nor the last level, to which
+// a file can sink without being rewritten: those RocksDB looks through when a snapshot is released.
+constexpr std::uint64_t kRemainsMax = 16384;
+
+void clear_remains(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family) {
+  std::uint64_t in_memory = 0;
+  if (db.GetIntProperty(family, rocksdb::DB::Properties::kNumDeletesActiveMemTable, &in_memory) && in_memory >= kRemainsMax) {
+    rocksdb::FlushOptions options;
+    options.wait = false;
+    options.allow_write_stall = true;  // else the walk would wait for what makes the writers stall
+    db.Flush(options, family).PermitUncheckedError();  // an error shows at the next write
+  }
+  db.ReleaseSnapshot(db.GetSnapshot());
+}
+
 class Iterator final : public core::KvIterator {
  public:
   Iterator(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family, std::string_view lower, std::string_view upper,
            const rocksdb::Snapshot* snapshot)
-      : lower_(lower), upper_(upper), lower_slice_(lower_), upper_slice_(upper_) {
+      : db_(db), family_(family), lower_(lower), upper_(upper), lower_slice_(lower_), upper_slice_(upper_) {
     rocksdb::ReadOptions options;
     options.snapshot = snapshot;
     if (!lower_.empty()) options.iterate_lower_bound = &lower_slice_;
     if (!upper_.empty()) options.iterate_upper_bound = &upper_slice_;
     it_.reset(db.NewIterator(options, family));
-    it_->Seek(lower_slice_);
+    seek(lower_);
   }
-  void seek(std::string_view key) override { it_->Seek(slice(std::max(key, std::string_view(lower_)))); }
+  void seek(std::string_view key) override {
+    move([&] { it_->Seek(slice(std::max(key, std::string_view(lower_)))); });
+  }
   bool valid() const override { return it_->Valid(); }
-  void next() override { it_->Next(); }
+  void next() override {
+    move([&] { it_->Next(); });
+  }
   std::string_view key() const override { return view(it_->key()); }
   std::string_view value() const override { return view(it_->value()); }
   Status status() const override {
@@ -52,9 +73,23 @@ class Iterator final : public core::KvIterator {
   }
 
  private:
+  template <class Move>
+  void move(Move step) {
+    const rocksdb::PerfContext& counters = *rocksdb::get_perf_context();  // of this thread
+    const std::uint64_t before = counters.internal_delete_skipped_count;
+    step();
+    remains_ += counters.internal_delete_skipped_count - before;
+    if (remains_ < kRemainsMax) return;
+    remains_ = 0;
+    clear_remains(db_, family_);
+  }
+
+  rocksdb::DB& db_;
+  rocksdb::ColumnFamilyHandle* const family_;
   const std::string lower_, upper_;
   const rocksdb::Slice lower_slice_, upper_slice_;  // RocksDB keeps pointers to them
   std::unique_ptr<rocksdb::Iterator> it_;
+  std::uint64_t remains_ = 0;  // stepped over so far
 };
 
 // The families of one database, and reading them.

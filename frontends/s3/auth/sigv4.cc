@@ -193,9 +193,29 @@ void append_canonical_query(std::string& out, const Request& request, bool presi
   }
 }
 
+std::string utf8_of_latin1(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x80) out.push_back(static_cast<char>(0xC0 | byte >> 6));
+    out.push_back(byte < 0x80 ? c : static_cast<char>(0x80 | (byte & 0x3F)));
+  }
+  return out;
+}
+
 bool is_signed(const Authorization& claim, std::string_view name) {
   return std::any_of(claim.signed_headers.begin(), claim.signed_headers.end(),
                      [&](const std::string& candidate) { return equal_names(candidate, name); });
+}
+
+Outcome<void> check_credential_date(const Authorization& claim) {
+  if (claim.date_time.compare(0, 8, claim.scope.date) == 0) return {};
+  std::string message = claim.presigned ? "" : "The authorization header is malformed; ";
+  message.append("Invalid credential date \"").append(claim.scope.date);
+  message.append("\". This date is not the same as X-Amz-Date: \"").append(claim.date_time, 0, 8).append("\".");
+  return refuse(claim.presigned ? Code::kAuthorizationQueryParametersError : Code::kAuthorizationHeaderMalformed,
+                std::move(message));
 }
 
 }  // namespace
@@ -226,14 +246,10 @@ Outcome<std::optional<Authorization>> parse_authorization(const Request& request
 }
 
 Outcome<void> check_time(const Authorization& claim, std::int64_t now_seconds) {
-  if (claim.date_time.compare(0, 8, claim.scope.date) != 0) {
-    return refuse(claim.presigned ? Code::kAuthorizationQueryParametersError : Code::kSignatureDoesNotMatch,
-                  "Invalid credential date \"" + claim.scope.date + "\". This date is not the same as X-Amz-Date: \"" +
-                      claim.date_time.substr(0, 8) + "\".");
-  }
   if (claim.presigned) {
+    STOA_CHECK_OK(check_credential_date(claim));
     if (claim.seconds > now_seconds + kClockSkewSecondsMax) return refuse(Code::kAccessDenied, "Request is not valid yet");
-    if (now_seconds > claim.seconds + static_cast<std::int64_t>(claim.expires_seconds)) {
+    if (now_seconds >= claim.seconds + static_cast<std::int64_t>(claim.expires_seconds)) {
       return std::unexpected<Failure>(Failure{
           .code = Code::kAccessDenied,
           .message = "Request has expired",
@@ -250,7 +266,7 @@ Outcome<void> check_time(const Authorization& claim, std::int64_t now_seconds) {
                             {"ServerTime", iso_date(Timestamp::from(now_seconds, 0))},
                             {"MaxAllowedSkewMilliseconds", std::to_string(kClockSkewSecondsMax * 1000)}}});
   }
-  return {};
+  return check_credential_date(claim);
 }
 
 std::string canonical_request(const Request& request, const Authorization& claim, std::string_view payload_hash) {
@@ -328,9 +344,16 @@ Outcome<void> check_signature(const Request& request, const Authorization& claim
 
   const std::string canonical = canonical_request(request, claim, payload_hash);
   const std::string to_sign = string_to_sign(claim, canonical);
-  const Sha256Value expected = hmac_sha256(key, to_sign);
   Sha256Value given;
-  if (is_signature(claim.signature) && from_hex(claim.signature, given) && equal_constant_time(expected, given)) return {};
+  const auto signs = [&](const std::string& text) { return equal_constant_time(hmac_sha256(key, text), given); };
+  if (is_signature(claim.signature) && from_hex(claim.signature, given)) {
+    if (signs(to_sign)) return {};
+    // HTTP libraries send header text as ISO 8859-1 where they can, and what was signed is always UTF-8. (The rest of a
+    // canonical request is ASCII.)
+    if (const std::string utf8 = utf8_of_latin1(canonical); utf8.size() != canonical.size()) {
+      if (signs(string_to_sign(claim, utf8))) return {};
+    }
+  }
   return std::unexpected<Failure>(Failure{.code = Code::kSignatureDoesNotMatch,
                                           .details = {{"AWSAccessKeyId", claim.scope.access_key},
                                                       {"StringToSign", to_sign},

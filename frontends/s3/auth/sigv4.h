@@ -39,7 +39,8 @@ inline constexpr std::uint64_t kPresignedSecondsMax = 604'800;
 // Refusals: everything that makes it malformed, SigV2 included.
 Outcome<std::optional<Authorization>> parse_authorization(const Request& request);
 
-// kRequestTimeTooSkewed, or for presigned requests kAccessDenied when not yet valid or expired.
+// kRequestTimeTooSkewed, or for presigned requests kAccessDenied when not yet valid or expired;
+// kAuthorizationHeaderMalformed or kAuthorizationQueryParametersError when the credential is of another day.
 Outcome<void> check_time(const Authorization& claim, std::int64_t now_seconds);
 
 // "Create a canonical request". `payload_hash` is the text of its last line.

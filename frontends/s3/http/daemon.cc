@@ -415,8 +415,9 @@ MHD_Result Daemon::respond(MHD_Connection* connection, Exchange& exchange, Respo
   MHD_Response* made = make_body(exchange, response);
   if (made == nullptr) return MHD_NO;
   const auto add = [&](const char* name, const std::string& value) {
-    // A stored value with a character that no header may hold is left out rather than failing the object.
-    if (MHD_add_response_header(made, name, value.c_str()) != MHD_YES) {
+    // The library takes no empty value; to clients a space is one (RFC 9110 5.5). A stored value with a character that no
+    // header may hold is left out rather than failing the object.
+    if (MHD_add_response_header(made, name, value.empty() ? " " : value.c_str()) != MHD_YES) {
       log_debug("s3", "a response header was left out", {{"name", name}, {"request", exchange.transaction->request().id}});
     }
   };

@@ -21,6 +21,8 @@ enum Tag : std::uint8_t {
   kUser = 9,      // varint length of the name, name, value
   kChecksum = 10,  // algorithm u8, type u8, varint parts, value
   kParts = 11,    // runs of varint count, varint bytes
+  kPartChecksums = 12,
+  kUpload = 13,
 };
 
 std::string encode_checksum(const Checksum& checksum) {
@@ -77,6 +79,13 @@ std::uint32_t ObjectRecord::part_count() const {
   return count;
 }
 
+std::optional<Checksum> ObjectRecord::part_checksum(std::uint32_t index) const {
+  if (!checksum) return std::nullopt;
+  const std::size_t bytes = bytes_of(checksum->algorithm);
+  if (part_checksums.size() != bytes * part_count() || index >= part_count()) return std::nullopt;
+  return Checksum{checksum->algorithm, ChecksumType::kFullObject, part_checksums.substr(index * bytes, bytes), 0};
+}
+
 std::string ObjectRecord::encode() const {
   FieldWriter out(kVersion, kOldestReader);
   out.bytes(kMd5, {reinterpret_cast<const char*>(md5.data()), md5.size()});
@@ -101,6 +110,8 @@ std::string ObjectRecord::encode() const {
     }
     out.bytes(kParts, runs);
   }
+  out.text(kPartChecksums, part_checksums);
+  out.text(kUpload, upload);
   return out.finish();
 }
 
@@ -141,6 +152,8 @@ std::optional<ObjectRecord> ObjectRecord::decode(std::string_view bytes) {
       case kParts:
         if (!decode_parts(value, record)) return std::nullopt;
         break;
+      case kPartChecksums: record.part_checksums = value; break;
+      case kUpload: record.upload = value; break;
       default: break;
     }
   }

@@ -15,6 +15,9 @@
 
 namespace stoa::s3 {
 
+// More part checksums than this many bytes are not kept: each listing reads them.
+inline constexpr std::size_t kPartChecksumBytesMax = 8192;
+
 // Consecutive parts of one size.
 struct PartRun {
   std::uint32_t count = 0;
@@ -37,10 +40,14 @@ struct ObjectRecord {
   std::vector<std::pair<std::string, std::string>> user{};  // x-amz-meta-*: lower-case name without the prefix
   std::optional<Checksum> checksum{};
   std::vector<PartRun> parts{};  // of a multipart object
+  std::string part_checksums{};  // the values of all parts in order, by the algorithm of `checksum`; empty: not kept
+  std::string upload{};          // the multipart upload that became this object
   bool operator==(const ObjectRecord&) const = default;
 
   std::string etag() const;  // without quotes
   std::uint32_t part_count() const;
+  // Of a part by its index, when it is kept.
+  std::optional<Checksum> part_checksum(std::uint32_t index) const;
 
   std::string encode() const;
   // Absent: damaged, or written by a newer version that this one must not read.

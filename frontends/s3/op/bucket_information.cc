@@ -1,9 +1,7 @@
 // Sub-resources of a bucket that only tell what is the case.
 #include <array>
 
-#include "frontends/s3/op/acl.h"
 #include "frontends/s3/op/call.h"
-#include "frontends/s3/op/owner.h"
 #include "frontends/s3/xml/writer.h"
 
 namespace stoa::s3 {
@@ -72,15 +70,6 @@ Outcome<Response> get_bucket_configuration(Call& call) {
     return xml_response(xml.finish());
   }
   return refuse(Code::kNotImplemented);
-}
-
-Outcome<Response> get_bucket_acl(Call& call) {
-  auto reply = call.ns().getattr(call.ctx, {.id = call.root()});
-  if (!reply) return refuse(reply.error(), Missing::kBucket);
-  if (!call.owns_bucket() && reply->attr.uid != call.user->uid) return refuse(Code::kAccessDenied);
-  const std::string owner =
-      call.bucket->owner.empty() ? owner_name(*call.registry, reply->attr.uid) : call.bucket->owner;
-  return xml_response(acl_document(owner, reply->attr.mode));
 }
 
 }  // namespace stoa::s3

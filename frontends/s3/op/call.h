@@ -65,6 +65,7 @@ Outcome<Response> delete_bucket(Call& call);
 Outcome<Response> head_bucket(Call& call);
 Outcome<Response> get_bucket_location(Call& call);
 Outcome<Response> get_bucket_acl(Call& call);
+Outcome<Response> put_bucket_acl(Call& call);
 Outcome<Response> get_bucket_configuration(Call& call);
 Outcome<Response> list_objects(Call& call);  // v1, v2 and versions
 Outcome<Response> list_multipart_uploads(Call& call);
@@ -73,6 +74,8 @@ Outcome<Response> get_object(Call& call);  // and HEAD
 Outcome<Response> copy_object(Call& call);
 Outcome<Response> delete_object(Call& call);
 Outcome<Response> get_object_acl(Call& call);
+Outcome<Response> put_object_acl(Call& call);
+Outcome<Response> get_object_attributes(Call& call);
 Outcome<Response> get_object_tagging(Call& call);
 Outcome<Response> create_multipart_upload(Call& call);
 Outcome<Response> upload_part_copy(Call& call);
@@ -82,6 +85,7 @@ Outcome<Response> abort_multipart_upload(Call& call);
 
 // These refuse what can be refused before the body arrives.
 Outcome<std::unique_ptr<StreamingOperation>> begin_put_object(Call& call, const BodyPlan& plan);
-Outcome<std::unique_ptr<StreamingOperation>> begin_upload_part(Call& call, const BodyPlan& plan);
+// UploadPart may ask for a checksum that the client did not announce: `plan` then says so.
+Outcome<std::unique_ptr<StreamingOperation>> begin_upload_part(Call& call, BodyPlan& plan);
 
 }  // namespace stoa::s3

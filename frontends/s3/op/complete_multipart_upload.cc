@@ -52,6 +52,13 @@ std::unexpected<Failure> invalid_part(const Upload& upload, const ListedPart& pa
                                                       {"ETag", part.etag}}});
 }
 
+std::unexpected<Failure> missing_part_checksum(const Upload& upload, std::uint32_t number) {
+  return refuse(Code::kInvalidRequest, "The upload was created using a " + lower_case(name_of(*upload.record.algorithm)) +
+                                           " checksum. The complete request must include the checksum for each part. "
+                                           "It was missing for part " +
+                                           std::to_string(number) + " in the request.");
+}
+
 // The stored parts that the list names, in its order, each checked against what the list says of it.
 Outcome<std::vector<StoredPart>> match_parts(const Call& call, const Upload& upload,
                                              const std::vector<ListedPart>& listed) {
@@ -63,9 +70,13 @@ Outcome<std::vector<StoredPart>> match_parts(const Call& call, const Upload& upl
     const auto found = by_number.find(want.number);
     if (found == by_number.end() || found->second->record.etag() != want.etag) return invalid_part(upload, want);
     const auto& have = found->second->record.checksum;
+    bool vouched = false;
     for (const auto& [algorithm, value] : want.checksums) {
       if (!have || have->algorithm != algorithm || have->text() != value) return invalid_part(upload, want);
+      vouched = vouched || algorithm == upload.record.algorithm;
     }
+    if (upload.record.algorithm && upload.record.type == ChecksumType::kComposite && !vouched)
+      return missing_part_checksum(upload, want.number);
     matched.push_back(std::move(*found->second));
   }
   const std::uint64_t minimum = call.services.options.limits.part_bytes_min;
@@ -84,13 +95,8 @@ Outcome<std::optional<Checksum>> join_part_checksums(const Upload& upload, const
   if (!upload.record.algorithm) return std::nullopt;
   std::vector<PartChecksum> checksums;
   for (const StoredPart& part : parts) {
-    if (!part.record.checksum || part.record.checksum->algorithm != *upload.record.algorithm) {
-      return refuse(Code::kInvalidRequest, "The upload was created using a " +
-                                               lower_case(name_of(*upload.record.algorithm)) +
-                                               " checksum. The complete request must include the checksum for each "
-                                               "part. It was missing for part " +
-                                               std::to_string(part.number) + " in the request.");
-    }
+    if (!part.record.checksum || part.record.checksum->algorithm != *upload.record.algorithm)
+      return missing_part_checksum(upload, part.number);
     checksums.push_back({part.record.checksum->value, part.attr.size});
   }
   return join_checksums(*upload.record.algorithm, upload.record.type, checksums);
@@ -110,11 +116,12 @@ Outcome<void> check_promises(const Request& request, const Upload& upload, const
     const auto algorithm = algorithm_by_header(header.name);
     if (!algorithm) continue;
     // A composite may be given with or without its "-N".
-    const std::string_view value = header.value.substr(0, header.value.find('-'));
-    const auto expected = parse_checksum(*algorithm, value);
+    const std::size_t dash = header.value.find('-');
+    const auto expected = parse_checksum(*algorithm, header.value.substr(0, dash));
+    const bool other_form = dash != std::string_view::npos && checksum && header.value != checksum->text();
     if (!expected)
       return refuse(Code::kInvalidRequest, "Value for " + std::string(header_of(*algorithm)) + " header is invalid.");
-    if (!checksum || checksum->algorithm != *algorithm || checksum->value != *expected) {
+    if (!checksum || checksum->algorithm != *algorithm || checksum->value != *expected || other_form) {
       return refuse(Code::kBadDigest, "The " + std::string(name_of(*algorithm)) +
                                           " you specified did not match the calculated checksum.");
     }
@@ -135,6 +142,17 @@ std::string location(const Call& call) {
   url += '/';
   if (!call.route.virtual_host) url.append(call.bucket->name).append("/");
   return url + uri_encode(call.route.key, true);
+}
+
+Response completed(const Call& call, const ObjectRecord& record) {
+  XmlWriter xml("CompleteMultipartUploadResult");
+  xml.element("Location", location(call));
+  xml.element("Bucket", call.bucket->name).element("Key", call.route.key).element("ETag", quoted(record.etag()));
+  if (record.checksum) {
+    xml.element(element_of(record.checksum->algorithm), record.checksum->text());
+    xml.element("ChecksumType", name_of(record.checksum->type));
+  }
+  return xml_response(xml.finish());
 }
 
 void append_run(std::vector<PartRun>& runs, std::uint64_t bytes) {
@@ -165,6 +183,7 @@ Outcome<std::optional<Response>> complete_once(const Call& call, const std::vect
   for (const StoredPart& part : parts) {
     md5.update(std::as_bytes(std::span(part.record.md5)));
     append_run(record.parts, part.attr.size);
+    if (upload.record.algorithm) record.part_checksums += part.record.checksum ? part.record.checksum->value : "";
     request.parts.push_back({.id = part.attr.id, .data_version = part.attr.data_version});
     bytes += part.attr.size;
   }
@@ -173,6 +192,8 @@ Outcome<std::optional<Response>> complete_once(const Call& call, const std::vect
   STOA_TRY(checksum, join_part_checksums(upload, parts));
   STOA_CHECK_OK(check_promises(call.request, upload, checksum, bytes));
   record.checksum = checksum;
+  if (record.part_checksums.size() > kPartChecksumBytesMax) record.part_checksums.clear();
+  record.upload = upload.id;
   const std::string meta = record.encode();
   request.meta = meta;
 
@@ -186,14 +207,23 @@ Outcome<std::optional<Response>> complete_once(const Call& call, const std::vect
   if (stale) return std::nullopt;
   if (!joined) return std::unexpected<Failure>(std::move(joined.error()));
 
-  XmlWriter xml("CompleteMultipartUploadResult");
-  xml.element("Location", location(call));
-  xml.element("Bucket", call.bucket->name).element("Key", call.route.key).element("ETag", quoted(record.etag()));
-  if (record.checksum) {
-    xml.element(element_of(record.checksum->algorithm), record.checksum->text());
-    xml.element("ChecksumType", name_of(record.checksum->type));
+  return completed(call, record);
+}
+
+// A client that did not get the answer asks again, and the upload is gone: it gets the answer while the object is the one
+// that this upload, from these parts, became. Absent: it is not.
+std::optional<Response> completed_before(const Call& call, const std::vector<ListedPart>& listed) {
+  const auto id = call.request.query("uploadId");
+  const auto found = find_object(call, call.root(), call.route.key);
+  if (!id || id->empty() || !found || !found->record || found->record->upload != *id) return std::nullopt;
+  Md5 md5;
+  for (const ListedPart& part : listed) {
+    Md5Value value;
+    if (!from_hex(part.etag, value)) return std::nullopt;
+    md5.update(std::as_bytes(std::span(value)));
   }
-  return xml_response(xml.finish());
+  if (md5.finish() != found->record->md5 || listed.size() != found->record->etag_parts) return std::nullopt;
+  return completed(call, *found->record);
 }
 
 }  // namespace
@@ -201,8 +231,12 @@ Outcome<std::optional<Response>> complete_once(const Call& call, const std::vect
 Outcome<Response> complete_multipart_upload(Call& call) {
   STOA_TRY(listed, read_list(call.body));
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
-    STOA_TRY(done, complete_once(call, listed));
-    if (done) return std::move(*done);
+    auto done = complete_once(call, listed);
+    if (!done && done.error().code == Code::kNoSuchUpload) {
+      if (auto before = completed_before(call, listed)) return std::move(*before);
+    }
+    if (!done) return std::unexpected<Failure>(std::move(done.error()));
+    if (*done) return std::move(**done);
   }
   return refuse(Code::kOperationAborted);
 }

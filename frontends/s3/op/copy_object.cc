@@ -54,6 +54,7 @@ Outcome<void> take_hashes(const Call& call, const FoundObject& source, const Cop
     record.md5 = known->md5;
     record.etag_parts = known->etag_parts;
     record.parts = known->parts;
+    record.part_checksums = known->part_checksums;
     record.checksum = known->checksum;
     return {};
   }
@@ -61,6 +62,7 @@ Outcome<void> take_hashes(const Call& call, const FoundObject& source, const Cop
   record.md5 = hashes.md5;
   record.etag_parts = 0;
   record.parts.clear();
+  record.part_checksums.clear();
   record.checksum = hashes.checksum;
   return {};
 }
@@ -86,13 +88,15 @@ Outcome<Response> copy_once(const Call& call) {
   STOA_TRY(plan, read_plan(call.request, source.object));
   STOA_TRY(given, read_object_headers(call));
   const bool onto_itself = source.bucket->root == call.root() && source.key == call.route.key;
-  if (onto_itself && !plan.replace_metadata) {
+  // To name a storage class, if only the one that it has, is asking for a change.
+  if (onto_itself && !plan.replace_metadata && !call.request.filled("x-amz-storage-class")) {
     return refuse(Code::kInvalidRequest,
                   "This copy request is illegal because it is trying to copy an object to itself without changing the "
                   "object's metadata, storage class, website redirect location or encryption attributes.");
   }
   ObjectRecord record = std::move(given);
   if (!plan.replace_metadata) record = source.object.record.value_or(ObjectRecord{});
+  record.upload.clear();
   STOA_CHECK_OK(take_hashes(call, source.object, plan, record));
   if (onto_itself) return replace_in_place(call, source.object, record);
 

@@ -17,7 +17,7 @@ constexpr std::uint64_t kReadBytes = 1 << 20;
 Outcome<CopySource> find_copy_source(const Call& call) {
   const std::string_view header = call.request.header("x-amz-copy-source").value_or("");
   std::string_view path = header;
-  std::string_view version;
+  std::optional<std::string_view> version;
   if (const std::size_t mark = path.rfind("?versionId="); mark != std::string_view::npos) {
     version = path.substr(mark + 11);
     path = path.substr(0, mark);
@@ -28,10 +28,7 @@ Outcome<CopySource> find_copy_source(const Call& call) {
   if (name.starts_with('/')) name.remove_prefix(1);
   const std::size_t slash = name.find('/');
   if (slash == std::string_view::npos || slash == 0 || slash + 1 == name.size()) return bad_source(header);
-  if (!version.empty() && version != "null") {
-    return std::unexpected<Failure>(
-        Failure{.code = Code::kNoSuchVersion, .details = {{"VersionId", std::string(version)}}});
-  }
+  STOA_CHECK_OK(check_version_id(version));
   CopySource source;
   const std::string_view bucket = name.substr(0, slash);
   source.key = name.substr(slash + 1);

@@ -1,5 +1,4 @@
-#include "frontends/s3/http/conditions.h"
-#include "frontends/s3/op/objects.h"
+#include "frontends/s3/op/removal.h"
 #include "frontends/s3/xml/reader.h"
 #include "frontends/s3/xml/writer.h"
 
@@ -11,7 +10,7 @@ constexpr std::size_t kKeysMax = 1000;
 struct Victim {
   std::string key;
   std::string version;
-  std::string etag;
+  std::string etag, size, modified;  // conditions; empty: none
 };
 
 struct Victims {
@@ -31,10 +30,8 @@ Outcome<Victims> read_victims(std::string_view body) {
     } else if (child.name == "Object") {
       const auto key = child.value("Key");
       if (!key || key->empty() || victims.keys.size() == kKeysMax) return refuse(Code::kMalformedXml);
-      if (child.child("LastModifiedTime") != nullptr || child.child("Size") != nullptr)
-        return refuse(Code::kNotImplemented, "Deleting by size or time is not implemented.");
-      victims.keys.push_back({std::string(*key), std::string(child.value("VersionId").value_or("")),
-                              std::string(child.value("ETag").value_or(""))});
+      const auto text = [&](std::string_view name) { return std::string(child.value(name).value_or("")); };
+      victims.keys.push_back({std::string(*key), text("VersionId"), text("ETag"), text("Size"), text("LastModifiedTime")});
     } else {
       return refuse(Code::kMalformedXml);
     }
@@ -45,24 +42,11 @@ Outcome<Victims> read_victims(std::string_view body) {
 
 Outcome<void> remove_one(const Call& call, const Victim& victim) {
   if (victim.key.size() > kKeyBytesMaxS3) return refuse(Code::kKeyTooLong);
-  if (!victim.version.empty() && victim.version != "null") return refuse(Code::kNoSuchVersion);
-  for (int attempt = 0; attempt < kConditionalAttemptsMax; ++attempt) {
-    std::optional<core::ObjectExpectation> expect;
-    if (!victim.etag.empty()) {
-      auto found = find_object(call, call.root(), victim.key);
-      if (!found && found.error().code == Code::kNoSuchKey) return {};
-      if (!found) return std::unexpected<Failure>(std::move(found.error()));
-      if (!matches_etag(victim.etag, found->etag)) return refuse(Code::kPreconditionFailed);
-      expect = core::ObjectExpectation{.version = found->attr.version()};
-    }
-    const auto removed = call.ns().remove_key(call.ctx, {.root = call.root(), .key = victim.key, .expect = expect});
-    if (removed) return {};
-    if (removed.error().code == Errc::kPreconditionFailed && expect) continue;
-    auto refused = refuse(removed.error());
-    if (refused.error().code == Code::kNoSuchKey) return {};
-    return refused;
-  }
-  return refuse(Code::kConditionalRequestConflict);
+  if (!victim.version.empty()) STOA_CHECK_OK(check_version_id(std::string_view(victim.version)));
+  const auto given = [](const std::string& text) { return text.empty() ? std::nullopt : std::optional<std::string_view>(text); };
+  STOA_TRY(conditions, read_removal_conditions(given(victim.etag), "Size", given(victim.size), "LastModifiedTime",
+                                               given(victim.modified)));
+  return remove_object(call, victim.key, conditions);
 }
 
 }  // namespace

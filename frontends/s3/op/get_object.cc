@@ -16,13 +16,21 @@ struct Selection {
   ByteRange range{};
   bool partial = false;             // 206
   std::uint32_t parts = 0;          // x-amz-mp-parts-count, when a part was asked for
+  std::optional<Checksum> checksum{};  // of what is selected
 };
+
+Selection whole_of(const FoundObject& found) {
+  Selection selection{.range = {0, found.attr.size}};
+  if (found.record) selection.checksum = found.record->checksum;
+  return selection;
+}
 
 Outcome<Selection> select_part(const FoundObject& found, std::string_view text) {
   const auto number = parse_decimal(text);
   if (!number || *number == 0 || *number > core::kConcatenatePartsMax)
     return invalid_argument("partNumber", text, "Part number must be an integer between 1 and 10000, inclusive");
-  Selection selection{.range = {0, found.attr.size}, .partial = true};
+  Selection selection = whole_of(found);
+  selection.partial = true;
   if (!found.record || found.record->parts.empty()) {
     if (*number != 1) {
       return std::unexpected<Failure>(
@@ -42,6 +50,7 @@ Outcome<Selection> select_part(const FoundObject& found, std::string_view text) 
       selection.range = {offset, run.bytes};
       selection.partial = run.bytes != 0;
       selection.parts = found.record->part_count();
+      selection.checksum = found.record->part_checksum(static_cast<std::uint32_t>(*number - 1));
       return selection;
     }
   }
@@ -58,7 +67,7 @@ Outcome<Selection> select(const Request& request, const FoundObject& found) {
       return refuse(Code::kInvalidRequest, "Cannot specify both Range header and partNumber query parameter");
     return select_part(found, *part);
   }
-  Selection whole{.range = {0, found.attr.size}};
+  const Selection whole = whole_of(found);
   if (!header) return whole;
   // RFC 9110 13.1.5: a range is for the object that the client knows, else it gets everything.
   if (const auto if_range = request.filled("if-range")) {
@@ -68,7 +77,9 @@ Outcome<Selection> select(const Request& request, const FoundObject& found) {
   }
   STOA_TRY(range, parse_range(*header, found.attr.size));
   if (!range) return whole;
-  return Selection{.range = *range, .partial = true};
+  Selection part{.range = *range, .partial = true};
+  if (range->length == found.attr.size) part.checksum = whole.checksum;
+  return part;
 }
 
 // response-content-type and the like replace what is stored. A signed request is needed for that, as all are here.
@@ -113,21 +124,35 @@ Outcome<Response> describe_object(const Call& call, const FoundObject& found, co
   }
   if (selection.parts != 0) response.add("x-amz-mp-parts-count", std::to_string(selection.parts));
   const auto mode = call.request.filled("x-amz-checksum-mode");
-  const bool whole = selection.range.length == found.attr.size;
-  if (mode && equal_names(*mode, "ENABLED") && found.record && found.record->checksum && whole)
-    add_checksum_headers(response, *found.record->checksum);
+  if (mode && equal_names(*mode, "ENABLED") && selection.checksum) add_checksum_headers(response, *selection.checksum);
   return response;
+}
+
+// Keys of the client to content that is not encrypted with any: who sends them expects something else.
+Outcome<void> refuse_customer_keys(const Request& request) {
+  constexpr std::string_view kPrefix = "x-amz-server-side-encryption-customer-";
+  for (const Header& header : request.headers) {
+    if (equal_names(header.name.substr(0, kPrefix.size()), kPrefix))
+      return refuse(Code::kInvalidRequest, "The encryption parameters are not applicable to this object.");
+  }
+  return {};
 }
 
 }  // namespace
 
 Outcome<Response> get_object(Call& call) {
   STOA_CHECK_OK(check_version_id(call.request));
+  STOA_CHECK_OK(refuse_customer_keys(call.request));
   const bool head = call.route.operation == Operation::kHeadObject;
   const Conditions conditions = read_conditions(call.request);
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
     STOA_TRY(found, find_object(call, call.root(), call.route.key));
-    STOA_CHECK_OK(check_read(conditions, found.etag, found.attr.mtime));
+    auto allowed = check_read(conditions, found.etag, found.attr.mtime);
+    if (!allowed && allowed.error().code == Code::kNotModified) {
+      // The library sends a Content-Length, and the only one allowed is that of the 200 (RFC 9110 8.6).
+      return Response{.status = 304, .headers = std::move(allowed.error().headers), .head_length = found.attr.size};
+    }
+    STOA_CHECK_OK(allowed);
     STOA_TRY(selection, select(call.request, found));
     STOA_TRY(response, describe_object(call, found, selection));
     const ByteRange& range = selection.range;

@@ -2,9 +2,9 @@
 #include <set>
 
 #include "frontends/s3/http/date.h"
-#include "frontends/s3/http/range.h"
 #include "frontends/s3/op/objects.h"
 #include "frontends/s3/op/owner.h"
+#include "frontends/s3/op/paging.h"
 #include "frontends/s3/op/uploads.h"
 #include "frontends/s3/xml/writer.h"
 
@@ -20,7 +20,7 @@ struct Page {
 
 struct Query {
   std::string prefix, delimiter, key_marker, id_marker;
-  std::uint64_t max = core::kListKeysMax;
+  std::uint32_t max = core::kListKeysMax;
   bool url = false;
   std::string shown(std::string_view text) const { return url ? list_encode(text) : std::string(text); }
 };
@@ -32,13 +32,10 @@ Outcome<Query> read_query(const Request& request) {
   query.key_marker = request.query("key-marker").value_or("");
   // Without a key marker the upload id marker has no meaning, and is ignored.
   if (!query.key_marker.empty()) query.id_marker = request.query("upload-id-marker").value_or("");
-  query.url = request.query("encoding-type") == "url";
-  if (const auto max = request.query("max-uploads"); max && !max->empty()) {
-    const auto value = parse_decimal(*max);
-    if (!value || *value > INT32_MAX)
-      return invalid_argument("max-uploads", *max, "Provided max-uploads not an integer or within integer range");
-    query.max = std::min<std::uint64_t>(*value, core::kListKeysMax);
-  }
+  STOA_TRY(url, read_url_encoding(request));
+  query.url = url;
+  STOA_TRY(max, read_count("max-uploads", request.query("max-uploads")));
+  query.max = max;
   return query;
 }
 

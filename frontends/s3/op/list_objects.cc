@@ -1,12 +1,10 @@
 // ListObjects, ListObjectsV2 and ListObjectVersions: one walk of the keys, three documents.
-#include <algorithm>
-
 #include "base/crc32c.h"
 #include "frontends/s3/checksum/digest.h"
 #include "frontends/s3/http/date.h"
-#include "frontends/s3/http/range.h"
 #include "frontends/s3/op/objects.h"
 #include "frontends/s3/op/owner.h"
+#include "frontends/s3/op/paging.h"
 #include "frontends/s3/xml/writer.h"
 
 namespace stoa::s3 {
@@ -14,7 +12,7 @@ namespace {
 
 struct ListRequest {
   std::string prefix, delimiter, start_after;
-  std::uint64_t max_keys = core::kListKeysMax;
+  std::uint32_t max_keys = core::kListKeysMax;
   bool url_encoding = false;
 
   std::string shown(std::string_view text) const { return url_encoding ? list_encode(text) : std::string(text); }
@@ -24,17 +22,10 @@ Outcome<ListRequest> read_list_request(const Request& request) {
   ListRequest list;
   list.prefix = request.query("prefix").value_or("");
   list.delimiter = request.query("delimiter").value_or("");
-  if (const auto encoding = request.query("encoding-type"); encoding && !encoding->empty()) {
-    if (!equal_names(*encoding, "url"))
-      return invalid_argument("encoding-type", *encoding, "Invalid Encoding Method specified in Request");
-    list.url_encoding = true;
-  }
-  if (const auto max_keys = request.query("max-keys"); max_keys && !max_keys->empty()) {
-    const auto value = parse_decimal(*max_keys);
-    if (!value || *value > INT32_MAX)
-      return invalid_argument("max-keys", *max_keys, "Provided max-keys not an integer or within integer range");
-    list.max_keys = std::min<std::uint64_t>(*value, core::kListKeysMax);
-  }
+  STOA_TRY(url_encoding, read_url_encoding(request));
+  list.url_encoding = url_encoding;
+  STOA_TRY(max_keys, read_count("max-keys", request.query("max-keys")));
+  list.max_keys = max_keys;
   return list;
 }
 
@@ -67,7 +58,7 @@ Outcome<core::ListKeysReply> walk(const Call& call, const ListRequest& list) {
                                               .prefix = list.prefix,
                                               .delimiter = list.delimiter,
                                               .start_after = list.start_after,
-                                              .limit = static_cast<std::uint32_t>(list.max_keys),
+                                              .limit = list.max_keys,
                                               .want_meta = true});
   if (!reply) return refuse(reply.error(), Missing::kBucket);
   return std::move(*reply);

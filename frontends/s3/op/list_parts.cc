@@ -1,34 +1,18 @@
-#include <algorithm>
-
 #include "frontends/s3/http/date.h"
-#include "frontends/s3/http/range.h"
 #include "frontends/s3/op/objects.h"
 #include "frontends/s3/op/owner.h"
+#include "frontends/s3/op/paging.h"
 #include "frontends/s3/op/uploads.h"
 #include "frontends/s3/xml/writer.h"
 
 namespace stoa::s3 {
-namespace {
-
-Outcome<std::uint32_t> number(const Request& request, std::string_view name, std::uint32_t fallback) {
-  const auto text = request.query(name);
-  if (!text || text->empty()) return fallback;
-  const auto value = parse_decimal(*text);
-  if (!value || *value > INT32_MAX)
-    return invalid_argument(name, *text, "Provided " + std::string(name) + " not an integer or within integer range");
-  return static_cast<std::uint32_t>(*value);
-}
-
-}  // namespace
-
 Outcome<Response> list_parts(Call& call) {
-  STOA_TRY(asked, number(call.request, "max-parts", core::kListKeysMax));
-  STOA_TRY(marker, number(call.request, "part-number-marker", 0));
-  const std::uint32_t limit = std::min(asked, core::kListKeysMax);
+  STOA_TRY(limit, read_count("max-parts", call.request.query("max-parts")));
+  STOA_TRY(marker, read_number("part-number-marker", call.request.query("part-number-marker"), 0));
+  STOA_TRY(url, read_url_encoding(call.request));
   STOA_TRY(upload, find_upload(call));
   STOA_TRY(stored, list_stored_parts(call, upload, marker, limit));
 
-  const bool url = call.request.query("encoding-type") == "url";
   XmlWriter xml("ListPartsResult");
   xml.element("Bucket", call.bucket->name);
   xml.element("Key", url ? list_encode(call.route.key) : call.route.key).element("UploadId", upload.id);

@@ -1,5 +1,6 @@
 #include "frontends/s3/op/objects.h"
 
+#include <algorithm>
 #include <array>
 
 #include "frontends/s3/http/conditions.h"
@@ -59,16 +60,27 @@ Outcome<FoundObject> find_object(const Call& call, core::FileId root, std::strin
   return found;
 }
 
-Outcome<void> check_version_id(const Request& request) {
-  const auto version = request.query("versionId");
+Outcome<void> check_version_id(std::optional<std::string_view> version) {
   if (!version || *version == "null") return {};
+  if (version->empty()) return invalid_argument("versionId", "", "Version id cannot be the empty string");
+  // What S3 itself gives out looks like this; anything else never was an id.
+  const bool formed = version->size() == 32 && std::all_of(version->begin(), version->end(), [](char c) {
+                        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_';
+                      });
+  if (!formed) return invalid_argument("versionId", *version, "Invalid version id specified");
   return std::unexpected<Failure>(
       Failure{.code = Code::kNoSuchVersion, .details = {{"VersionId", std::string(*version)}}});
 }
 
+Outcome<void> check_version_id(const Request& request) { return check_version_id(request.query("versionId")); }
+
 Outcome<void> check_canned_acl(const Request& request) {
   const auto acl = request.filled("x-amz-acl");
   if (!acl || *acl == "private" || *acl == "bucket-owner-full-control") return {};
+  constexpr std::array<std::string_view, 6> kGranting{"public-read",        "public-read-write", "authenticated-read",
+                                                      "bucket-owner-read", "aws-exec-read",     "log-delivery-write"};
+  if (std::find(kGranting.begin(), kGranting.end(), *acl) == kGranting.end())
+    return invalid_argument("x-amz-acl", *acl, "");
   return std::unexpected<Failure>(
       Failure{.code = Code::kNotImplemented, .details = {{"Header", "x-amz-acl"}, {"Value", std::string(*acl)}}});
 }

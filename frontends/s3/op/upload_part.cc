@@ -37,15 +37,19 @@ class UploadPart final : public StreamingOperation {
 
 }  // namespace
 
-Outcome<std::unique_ptr<StreamingOperation>> begin_upload_part(Call& call, const BodyPlan& plan) {
+Outcome<std::unique_ptr<StreamingOperation>> begin_upload_part(Call& call, BodyPlan& plan) {
   STOA_TRY(number, read_part_number(call.request));
   STOA_CHECK_OK(refuse_unsupported_headers(call.request));
   STOA_TRY(upload, find_upload(call));
-  if (upload.record.algorithm && plan.algorithm && *upload.record.algorithm != *plan.algorithm) {
-    return refuse(Code::kInvalidRequest,
-                  "Checksum Type mismatch occurred, expected checksum Type: " +
-                      lower_case(name_of(*upload.record.algorithm)) +
-                      ", actual checksum Type: " + lower_case(name_of(*plan.algorithm)));
+  if (upload.record.algorithm && plan.algorithm != upload.record.algorithm) {
+    // That of the whole object can be joined from what is computed here; a composite is made of what the client vouches for.
+    if (plan.algorithm || upload.record.type == ChecksumType::kComposite) {
+      return refuse(Code::kInvalidRequest,
+                    "Checksum Type mismatch occurred, expected checksum Type: " +
+                        lower_case(name_of(*upload.record.algorithm)) + ", actual checksum Type: " +
+                        (plan.algorithm ? lower_case(name_of(*plan.algorithm)) : std::string("null")));
+    }
+    plan.algorithm = upload.record.algorithm;
   }
   STOA_TRY(content, StagedContent::begin(call, plan.length.value_or(0)));
   return std::unique_ptr<StreamingOperation>(new UploadPart(std::move(upload), number, std::move(content)));

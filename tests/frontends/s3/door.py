@@ -1,14 +1,28 @@
 """A throw-away server for tests with real clients: starts tests/serve and reads what it prints."""
 
+import hashlib
+import http.client
 import os
 import subprocess
 import unittest
+import urllib.error
+import urllib.request
 
 import boto3
+import botocore.auth
+import botocore.awsrequest
 import botocore.config
+import botocore.credentials
 import botocore.exceptions
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+
+
+MIB = 1 << 20
+
+
+def md5(data):
+    return hashlib.md5(data).hexdigest()
 
 
 class Server:
@@ -79,3 +93,55 @@ class DoorTest(unittest.TestCase):
 
     def keys(self, **more):
         return [entry["Key"] for entry in self.s3.list_objects_v2(Bucket=self.bucket, **more).get("Contents", [])]
+
+    def fetch(self, url, method="GET", headers=None, data=None):
+        try:
+            with urllib.request.urlopen(urllib.request.Request(url, data, headers or {}, method=method)) as reply:
+                return reply.status, reply.read().decode()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.read().decode()
+
+    def signed(self, method, path, headers, body_hash, when=None):
+        request = botocore.awsrequest.AWSRequest(method, self.server["S3_URL"] + path, dict(headers))
+        request.headers["X-Amz-Content-SHA256"] = body_hash
+        credentials = botocore.credentials.Credentials(self.server["S3_ACCESS_KEY"], self.server["S3_SECRET_KEY"])
+        signer = botocore.auth.S3SigV4Auth(credentials, "s3", "us-east-1")
+        signer.payload = lambda _: body_hash
+        if when is None:
+            signer.add_auth(request)
+        else:
+            real = botocore.auth.datetime.datetime
+            class Fixed(real):
+                @classmethod
+                def utcnow(cls):
+                    return when
+            botocore.auth.datetime.datetime = Fixed
+            try:
+                signer.add_auth(request)
+            finally:
+                botocore.auth.datetime.datetime = real
+        return dict(request.headers.items())
+
+    def send(self, method, path, headers=None, body=b"", body_hash=None, unsigned=None, without=()):
+        """A request as no client would send it: `unsigned` headers replace signed ones, `without` are left out."""
+        signed = self.signed(method, path, headers or {}, body_hash or hashlib.sha256(body).hexdigest())
+        signed.setdefault("Content-Length", str(len(body)))
+        signed.update(unsigned or {})
+        connection = http.client.HTTPConnection(self.server["S3_URL"].split("//")[1])
+        connection.putrequest(method, path, skip_accept_encoding=True)
+        for name, value in signed.items():
+            if name not in without:
+                connection.putheader(name, value)
+        connection.endheaders(body)
+        reply = connection.getresponse()
+        text = reply.read().decode()
+        connection.close()
+        return reply.status, reply.headers, text
+
+    def answered(self, status, code, method, path, **more):
+        """The status, and in the document an error of that code; empty: no error."""
+        got, _, text = self.send(method, path, **more)
+        found = text.partition("<Code>")[2].partition("</Code>")[0]
+        self.assertEqual((got, found), (status, code), f"{method} {path} {more}: {text}")
+        return text

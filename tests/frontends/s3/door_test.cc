@@ -48,6 +48,21 @@ TYPED_TEST(DoorTest, FilesOfOtherDoorsAreObjectsAndLinksAreNot) {
   EXPECT_EQ(this->client_->list_all().keys, std::vector<std::string>{"dir/file"});
 }
 
+TYPED_TEST(DoorTest, ABucketThatGoesWhileABodyArrivesIsMissed) {
+  for (const char* key : {"k", "dir/k"}) {
+    for (const std::size_t size : {std::size_t{100}, std::size_t{1} << 20}) {
+      RawClient raw(this->server_->port());
+      ASSERT_TRUE(raw.send(this->head("PUT", std::string("/bucket/") + key,
+                                      {{"content-length", std::to_string(size)}, {"expect", "100-continue"}})));
+      ASSERT_TRUE(raw.read_until("\r\n\r\n").starts_with("HTTP/1.1 100"));  // the headers were looked at
+      ASSERT_EQ(this->client_->request("DELETE", "", {}, "").status, 204);
+      ASSERT_TRUE(raw.send(std::string(size, 'x')));
+      EXPECT_NE(raw.read_until("</Error>").find("<Code>NoSuchBucket</Code>"), std::string::npos);
+      ASSERT_EQ(this->client_->request("PUT", "", {}, "").status, 200);
+    }
+  }
+}
+
 TYPED_TEST(DoorTest, ATruncatedBodyLeavesNothing) {
   for (const std::size_t size : {std::size_t{100}, std::size_t{3} << 20}) {
     RawClient raw(this->server_->port());

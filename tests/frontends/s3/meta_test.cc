@@ -43,6 +43,27 @@ TEST(ObjectRecordTest, GoldenBytesOfVersion1) {
             "0b07028080c0020107");
 }
 
+TEST(ObjectRecordTest, GoldenBytesOfFieldsThatCameLater) {
+  const ObjectRecord record{.part_checksums = "abcdefgh", .upload = "00000001-u"};
+  EXPECT_EQ(hex(record.encode()),
+            "010128000000"
+            "011000000000000000000000000000000000"
+            "0c086162636465666768"
+            "0d0a30303030303030312d75");
+  EXPECT_EQ(ObjectRecord::decode(record.encode()), record);
+}
+
+TEST(ObjectRecordTest, KnowsTheChecksumsOfItsParts) {
+  ObjectRecord record = full();
+  EXPECT_FALSE(record.part_checksum(0)) << "none are kept";
+  record.part_checksums = "aaaabbbbcccc";
+  EXPECT_EQ(record.part_checksum(1)->value, "bbbb");
+  EXPECT_EQ(record.part_checksum(2)->value, "cccc");
+  EXPECT_FALSE(record.part_checksum(3));
+  record.part_checksums = "aaaabbbb";
+  EXPECT_FALSE(record.part_checksum(0)) << "not as many as parts";
+}
+
 TEST(ObjectRecordTest, ComesBackAsItWas) {
   EXPECT_EQ(ObjectRecord::decode(full().encode()), full());
   EXPECT_EQ(ObjectRecord::decode(ObjectRecord{}.encode()), ObjectRecord{});

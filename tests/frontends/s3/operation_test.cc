@@ -23,6 +23,8 @@ TEST(RouteTest, FindsEachOperation) {
   EXPECT_EQ(routed("DELETE", "/b"), "DeleteBucket b ");
   EXPECT_EQ(routed("HEAD", "/b"), "HeadBucket b ");
   EXPECT_EQ(routed("GET", "/b?location"), "GetBucketLocation b ");
+  EXPECT_EQ(routed("GET", "/b?acl"), "GetBucketAcl b ");
+  EXPECT_EQ(routed("PUT", "/b?acl"), "PutBucketAcl b ");
   EXPECT_EQ(routed("GET", "/b?versioning"), "GetBucketConfiguration b ");
   EXPECT_EQ(routed("GET", "/b?prefix=x"), "ListObjects b ");
   EXPECT_EQ(routed("GET", "/b?list-type=2"), "ListObjectsV2 b ");
@@ -34,6 +36,10 @@ TEST(RouteTest, FindsEachOperation) {
   EXPECT_EQ(routed("PUT", "/b/k"), "PutObject b k");
   EXPECT_EQ(routed("PUT", "/b/k", {{"X-Amz-Copy-Source", "/b/x"}}), "CopyObject b k");
   EXPECT_EQ(routed("DELETE", "/b/k"), "DeleteObject b k");
+  EXPECT_EQ(routed("GET", "/b/k?acl"), "GetObjectAcl b k");
+  EXPECT_EQ(routed("PUT", "/b/k?acl"), "PutObjectAcl b k");
+  EXPECT_EQ(routed("GET", "/b/k?attributes"), "GetObjectAttributes b k");
+  EXPECT_EQ(routed("GET", "/b/k?tagging"), "GetObjectTagging b k");
   EXPECT_EQ(routed("POST", "/b/k?uploads"), "CreateMultipartUpload b k");
   EXPECT_EQ(routed("PUT", "/b/k?uploadId=1&partNumber=1"), "UploadPart b k");
   EXPECT_EQ(routed("PUT", "/b/k?uploadId=1&partNumber=1", {{"x-amz-copy-source", "x"}}), "UploadPartCopy b k");
@@ -50,13 +56,15 @@ TEST(RouteTest, KeepsOddKeysRaw) {
 }
 
 TEST(RouteTest, RefusesWhatIsNotOffered) {
-  for (const char* target : {"/b?acl", "/b?versioning", "/b?policy", "/b?lifecycle", "/b?tagging", "/b/k?acl",
-                             "/b/k?tagging", "/b/k?retention", "/b/k?legal-hold"})
+  for (const char* target : {"/b?versioning", "/b?policy", "/b?lifecycle", "/b?tagging", "/b/k?tagging"})
     EXPECT_EQ(routed("PUT", target), "NotImplemented") << target;
   EXPECT_EQ(routed("POST", "/b"), "NotImplemented");
   EXPECT_EQ(routed("POST", "/b/k?restore"), "NotImplemented");
   EXPECT_EQ(routed("DELETE", "/b?policy"), "NotImplemented");
-  EXPECT_EQ(routed("GET", "/b/k?attributes"), "NotImplemented");
+  EXPECT_EQ(routed("GET", "/b/k?torrent"), "NotImplemented");
+  EXPECT_EQ(routed("PUT", "/b/k?retention"), "InvalidRequest") << "a bucket without object lock";
+  EXPECT_EQ(routed("GET", "/b/k?legal-hold"), "InvalidRequest");
+  EXPECT_EQ(routed("PUT", "/b/k?partNumber=1"), "InvalidArgument") << "a part without its upload";
   EXPECT_EQ(routed("PATCH", "/b/k"), "MethodNotAllowed");
   EXPECT_EQ(routed("POST", "/b/k"), "MethodNotAllowed");
   EXPECT_EQ(routed("PUT", "/"), "MethodNotAllowed");
@@ -74,7 +82,7 @@ TEST(RouteTest, TakesTheBucketFromTheHostBelowTheDomain) {
 TEST(BucketNameTest, FollowsTheRules) {
   for (const char* good : {"abc", "a-b.c", "1ab", "my.bucket.name", "a23456789012345678901234567890123456789012345678901234567890123"})
     EXPECT_TRUE(valid_bucket_name(good)) << good;
-  for (const char* bad : {"", "ab", "Abc", "-abc", "abc-", ".abc", "abc.", "a..b", "a_b", "192.168.5.4", "xn--abc",
+  for (const char* bad : {"", "ab", "Abc", "-abc", "abc-", ".abc", "abc.", "a..b", "foo.-bar", "foo-.bar", "a_b", "192.168.5.4", "xn--abc",
                           "abc-s3alias", "sthree-abc", "a b", "a/b",
                           "a234567890123456789012345678901234567890123456789012345678901234"})
     EXPECT_FALSE(valid_bucket_name(bad)) << bad;
