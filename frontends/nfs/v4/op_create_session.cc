@@ -66,7 +66,7 @@ Nfs4Status op_create_session(Compound& c) {
     rpc::XdrWriter out(buffer);
     out.fixed(session.id);
     out.u32(sequence);
-    out.u32(back_channel ? kConnBackChan : 0);
+    out.u32(back_channel ? std::uint32_t{kConnBackChan} : 0u);
     write_channel(out, session.fore);
     write_channel(out, back);
     const auto bytes = buffer.bytes();
