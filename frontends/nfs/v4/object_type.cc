@@ -6,8 +6,8 @@ Nfs4Status data_status(Compound& c, core::FileId file, Errc code) {
   if (code != Errc::kInvalid && code != Errc::kWrongType) return to_nfs4_status(code);
   const auto now = c.ns.getattr(c.ctx, {.id = file});
   if (!now) return to_nfs4_status(now.error().code);
-  if (now->attr.type == core::FileType::kRegular) return Nfs4Status::kInval;
-  if (c.minor == 0) return Nfs4Status::kInval;
+  if (now->attr.type == core::FileType::kDirectory) return Nfs4Status::kIsDir;
+  if (now->attr.type == core::FileType::kRegular || c.minor == 0) return Nfs4Status::kInval;
   return now->attr.type == core::FileType::kSymlink ? Nfs4Status::kSymlink : Nfs4Status::kWrongType;
 }
 

@@ -1,0 +1,38 @@
+// A table of opens, locks and leases that holds nothing: the operations on files only carry it along.
+#pragma once
+
+#include "core/api/state.h"
+
+namespace stoa::test {
+
+class FakeStateTable final : public core::StateTable {
+ public:
+  core::HolderId add_holder(core::Door, std::function<void(core::LeaseId, core::FileId)>) override { return {}; }
+  void remove_holder(core::HolderId) override {}
+  bool holds_state(core::HolderId) const override { return false; }
+  Result<core::OpenId> open(const core::OpenSpec&) override { return fail(Errc::kNotSupported); }
+  Status change_open(core::OpenId, std::uint32_t, std::uint32_t) override { return fail(Errc::kNotSupported); }
+  void close(core::OpenId) override {}
+  Result<std::optional<core::HeldLock>> lock(core::FileId, const core::LockOwner&, core::LockRange, bool) override {
+    return fail(Errc::kNotSupported);
+  }
+  Result<std::optional<core::HeldLock>> test_lock(core::FileId, const core::LockOwner&, core::LockRange,
+                                                  bool) const override {
+    return fail(Errc::kNotSupported);
+  }
+  Status unlock(core::FileId, const core::LockOwner&, core::LockRange) override { return fail(Errc::kNotSupported); }
+  void unlock_all(core::FileId, const core::LockOwner&) override {}
+  bool has_locks(core::FileId, const core::LockOwner&) const override { return false; }
+  std::optional<core::LeaseId> grant_lease(core::FileId, core::HolderId, core::LeaseKind) override { return {}; }
+  void return_lease(core::LeaseId) override {}
+  bool lease_revoked(core::LeaseId) const override { return false; }
+  std::optional<core::LeaseKind> lease_of(core::FileId, core::HolderId) const override { return {}; }
+  Status before_read(const core::OpContext&, core::FileId) override { return {}; }
+  Status remember_client(core::Door, std::string_view) override { return {}; }
+  Status forget_client(core::Door, std::string_view) override { return {}; }
+  bool in_grace() override { return false; }
+  bool may_reclaim(core::Door, std::string_view) override { return false; }
+  void reclaim_done(core::Door, std::string_view) override {}
+};
+
+}  // namespace stoa::test
