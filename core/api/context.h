@@ -37,6 +37,9 @@ struct OpContext {
   Credentials cred = Credentials::superuser();
   std::string client{};  // address, for the journal and the log
   HolderId holder = kNoHolder;  // whose own leases do not stand in the way
+  // The door cannot park a request: the call waits, with no lock held, until the leases in its way are returned or revoked,
+  // instead of answering kRecallPending.
+  bool wait_for_leases = false;
   bool read_only = false;  // the export is read-only for this client: every mutating call fails with kReadOnly
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 

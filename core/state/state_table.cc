@@ -99,7 +99,7 @@ bool VolumeState::lease_in_the_way(Shard& shard, FileId id, FileState& file, Hol
     found = true;
     if (lease.recalled) return;
     lease.recalled = now;
-    pause_of(shard, id) = now;
+    pause_of(shard, id) = {id, now};
     recalls_.add();
     const std::lock_guard lock(recalls_mutex_);
     due_.push_back({lease.holder, lease.id, id});
@@ -107,7 +107,7 @@ bool VolumeState::lease_in_the_way(Shard& shard, FileId id, FileState& file, Hol
   });
   // The caller holds on to `file`, so it is not forgotten here when it is empty.
   for (const LeaseId lease : withdrawn) {
-    pause_of(shard, id) = now;
+    pause_of(shard, id) = {id, now};
     const auto gone = file.leases.remove(lease);
     shard.leases.erase(lease);
     shard.holdings[gone->holder].leases.erase(lease);
@@ -319,9 +319,9 @@ std::optional<LeaseId> VolumeState::grant_lease(FileId id, HolderId holder, Leas
   {
     const std::lock_guard lock(shard.mutex);
     if (!holders_.alive(holder)) return std::nullopt;
-    const auto& paused = pause_of(shard, id);
+    const Pause& pause = pause_of(shard, id);
     const auto now = options_.now();
-    if (paused && now - *paused < kLeasePause) return std::nullopt;
+    if (pause.file == id && now - pause.since < kLeasePause) return std::nullopt;
     if (const auto found = shard.files.find(id); found != shard.files.end()) {
       const FileState& file = found->second;
       if (file.leases.of(holder) != nullptr) return std::nullopt;
@@ -366,6 +366,17 @@ void VolumeState::end_lease(Shard& shard, LeaseId lease) {
   holders_.count(gone->holder, -1);
   leases_.fetch_sub(1);
   if (gone->kind == LeaseKind::kWrite) write_leases_.fetch_sub(1);
+  {
+    const std::lock_guard lock(ended_mutex_);
+    leases_ended_.fetch_add(1, std::memory_order_release);
+  }
+  lease_ended_.notify_all();
+}
+
+void VolumeState::wait_for_lease_end(std::uint64_t seen) {
+  constexpr auto kMoment = std::chrono::milliseconds(50);
+  std::unique_lock lock(ended_mutex_);
+  lease_ended_.wait_for(lock, kMoment, [&] { return leases_ended() != seen; });
 }
 
 void VolumeState::return_lease(LeaseId lease) {

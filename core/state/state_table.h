@@ -2,9 +2,10 @@
 // core/api/state.h, and of the gate that every change passes. Its parts are in the files beside this one.
 //
 // Sharded by file, and ids carry their shard: whatever an operation needs is under one mutex, held for a few hundred
-// nanoseconds. Lock order: a shard, then recalls or holders. FileWatch and the holders are called with none of them held.
+// nanoseconds. Lock order: a shard, then recalls, holders or the count of ended leases. FileWatch and the holders are called with none of them held.
 #pragma once
 
+#include <condition_variable>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -34,6 +35,10 @@ class VolumeState final : public StateTable, public LeaseGate {
   static constexpr StateClock::duration kLeasePause = std::chrono::seconds(10);
 
   VolumeState(StateOptions options, FileWatch& files, KvStore& kv, Committer& committer, MetricRegistry& metrics);
+
+  // How many leases have ended so far; and waits for the next one since, at most for a moment: a lease that lapses tells nobody.
+  std::uint64_t leases_ended() const { return leases_ended_.load(std::memory_order_acquire); }
+  void wait_for_lease_end(std::uint64_t seen);
 
   // At start: who may reclaim.
   Status load() { return reclaim_.load(); }
@@ -92,14 +97,18 @@ class VolumeState final : public StateTable, public LeaseGate {
   static constexpr unsigned kShardBits = 6;
   static constexpr std::size_t kShards = std::size_t{1} << kShardBits;
   static constexpr std::size_t kPauses = 128;
+  // The file that was recalled last, of those whose ids fall into one place: another one forgets it, which does no harm.
+  struct Pause {
+    FileId file = kNoFile;
+    StateClock::time_point since{};
+  };
   struct Shard {
     mutable std::mutex mutex;  // guards all that follows
     std::unordered_map<FileId, FileState> files;
     std::unordered_map<OpenId, Open> opens;
     std::unordered_map<LeaseId, FileId> leases;
     std::unordered_map<HolderId, Holdings> holdings;
-    // When a file whose id falls into this place was last recalled. Files that share a place share a pause: no harm.
-    std::array<std::optional<StateClock::time_point>, kPauses> recalled{};
+    std::array<Pause, kPauses> pauses{};
     std::uint64_t next_id = 1;
   };
   struct DueRecall {
@@ -118,7 +127,7 @@ class VolumeState final : public StateTable, public LeaseGate {
   std::uint64_t new_id(Shard& shard) {
     return shard.next_id++ << kShardBits | static_cast<std::uint64_t>(&shard - shards_.data());
   }
-  auto& pause_of(Shard& shard, FileId file) { return shard.recalled[mixed(file) >> 32 & (kPauses - 1)]; }
+  static Pause& pause_of(Shard& shard, FileId file) { return shard.pauses[mixed(file) >> 32 & (kPauses - 1)]; }
 
   // All of these with the shard's mutex held.
   // Whether a lease of somebody other than `holder` stands against `asked`; it is then to be recalled.
@@ -143,6 +152,10 @@ class VolumeState final : public StateTable, public LeaseGate {
 
   std::mutex recalls_mutex_;  // guards due_
   std::vector<DueRecall> due_;
+
+  std::atomic<std::uint64_t> leases_ended_{0};  // written with ended_mutex_ held
+  std::mutex ended_mutex_;
+  std::condition_variable lease_ended_;
 
   Counter& recalls_;
   Counter& revocations_;

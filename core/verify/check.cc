@@ -1,6 +1,7 @@
 #include "core/verify/check.h"
 
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "core/data/blob_record.h"
@@ -19,6 +20,7 @@ class Checker {
   Checker(Tree& tree, KvReader& kv, const CheckOptions& options) : tree_(tree), kv_(kv), options_(options) {}
 
   Result<CheckReport> run() {
+    STOA_CHECK_OK(read_nameless());
     STOA_CHECK_OK(read_inodes());
     STOA_CHECK_OK(read_entries());
     STOA_CHECK_OK(read_cookies());
@@ -60,6 +62,14 @@ class Checker {
       STOA_CHECK_OK(visit(it->key(), it->value()));
       if (options_.progress && ++records_ % kRecordsBetweenReports == 0) options_.progress(records_, 0);
     }
+    return it->status();
+  }
+
+  // Files that live only because they are open (core/namespace/orphan.h): no name, no home, charged nowhere.
+  Status read_nameless() {
+    const std::string prefix(keys::kOrphanPrefix);
+    const auto it = kv_.scan(Family::kState, prefix, keys::behind_prefix(prefix));
+    for (; it->valid(); it->next()) nameless_.insert(keys::id_of(it->key().substr(prefix.size())));
     return it->status();
   }
 
@@ -198,7 +208,17 @@ class Checker {
   }
 
   void compare_files() {
+    for (const FileId id : nameless_) {
+      const auto file = files_.find(id);
+      if (file == files_.end()) {
+        problem(number(id) + ": listed as open without a name, and does not exist");
+      } else if (file->second.names != 0 || file->second.links != 0 || file->second.home != kNoFile ||
+                 file->second.type == FileType::kDirectory) {
+        problem(number(id) + ": wrongly listed as open without a name");
+      }
+    }
     for (const auto& [id, file] : files_) {
+      if (nameless_.contains(id)) continue;
       if (!is_root(id) && file.names == 0) problem(number(id) + ": has no name");
       const bool directory = file.type == FileType::kDirectory;
       // A file may be charged where it lost its name; a directory is charged to its parent.
@@ -361,6 +381,7 @@ class Checker {
   CheckReport report_;
   std::map<FileId, File> files_;
   std::unordered_map<FileId, FileId> ended_;  // to the parent that they had
+  std::set<FileId> nameless_;
   std::unordered_map<BlobId, std::int64_t> expected_references_;
   std::uint64_t entries_ = 0;
 };

@@ -25,7 +25,7 @@ class NamespaceImpl final : public Namespace {
 
 #define STOA_FORWARD(reply, name, request) \
   Result<reply> name(const OpContext& ctx, const request& req) override { \
-    return answered(core::name(tree_, ctx, req)); \
+    return answered(ctx, [&] { return core::name(tree_, ctx, req); }); \
   }
   STOA_FORWARD(LookupReply, lookup, LookupRequest)
   STOA_FORWARD(GetattrReply, getattr, GetattrRequest)
@@ -71,10 +71,10 @@ class NamespaceImpl final : public Namespace {
   }
   void upload_discard(UploadId upload) override { core::upload_discard(tree_, upload); }
   Status set_meta(const OpContext& ctx, const SetMetaRequest& req) override {
-    return answered(core::set_meta(tree_, ctx, req));
+    return answered(ctx, [&] { return core::set_meta(tree_, ctx, req); });
   }
   Status remove_tree(const OpContext& ctx, const RemoveRequest& req) override {
-    return answered(core::remove_tree(tree_, ctx, req));
+    return answered(ctx, [&] { return core::remove_tree(tree_, ctx, req); });
   }
   Status set_quota(const OpContext& ctx, const SetQuotaRequest& req) override {
     return core::set_quota(tree_, ctx, req);
@@ -87,11 +87,18 @@ class NamespaceImpl final : public Namespace {
   std::uint64_t volume_id() const override { return volume_id_; }
 
  private:
-  // Here all locks are gone, and whoever holds a lease that was met can be told.
-  template <class Reply>
-  Reply answered(Reply reply) {
-    tree_.state.send_recalls();
-    return reply;
+  // Here all locks are gone: whoever holds a lease that was met can be told, and a door that cannot park can wait. What
+  // answered kRecallPending has changed nothing, so it is simply done again.
+  template <class Operation>
+  auto answered(const OpContext& ctx, Operation operation) -> decltype(operation()) {
+    for (;;) {
+      const std::uint64_t ended = tree_.state.leases_ended();
+      auto reply = operation();
+      tree_.state.send_recalls();
+      const bool pending = !reply && reply.error().code == Errc::kRecallPending;
+      if (!pending || !ctx.wait_for_leases || ctx.expired()) return reply;
+      tree_.state.wait_for_lease_end(ended);
+    }
   }
 
   Tree& tree_;

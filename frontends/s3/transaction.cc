@@ -140,6 +140,7 @@ Outcome<void> Transaction::authenticate() {
   call_->ctx.door = core::Door::kS3;
   call_->ctx.cred = user->credentials();
   call_->ctx.client = request.client;
+  call_->ctx.wait_for_leases = true;  // no error of S3 says "a moment"
   return {};
 }
 

@@ -1,0 +1,280 @@
+// Break before mutate: every operation of Namespace against leases of somebody else.
+#include <thread>
+
+#include "tests/core/volume_fixture.h"
+
+namespace stoa::core::test {
+namespace {
+
+constexpr std::uint64_t kBytes = 40'000;  // in blobs, not inline
+
+// What one operation works on, made afresh for each case.
+struct Scene {
+  FileId dir, sub, elsewhere;  // d, d/sub, e
+  FileId file, other;          // d/f, d/g
+  ObjectVersion version;       // of f
+};
+
+enum class Touches : std::uint8_t { kFile, kOther, kDir, kSub, kElsewhere };
+
+struct Operation {
+  std::string name;
+  std::vector<Touches> touched;  // whose leases are in the way
+  bool changes;                  // else it only looks
+  std::function<Status(Namespace&, const OpContext&, const Scene&)> run;
+};
+
+template <class T>
+Status status(const Result<T>& result) {
+  if (!result) return fail(result.error());
+  return {};
+}
+
+std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
+
+std::vector<Operation> operations() {
+  using enum Touches;
+  using Ns = Namespace;
+  using Ctx = OpContext;
+  const auto write_at = [](std::uint64_t offset) {
+    return [offset](Ns& ns, const Ctx& ctx, const Scene& s) {
+      const std::span<const std::byte> pieces[] = {bytes_of("new")};
+      return status(ns.write(ctx, {s.file, offset, pieces}));
+    };
+  };
+  const auto set = [](SetAttributes what) {
+    return [what](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.setattr(ctx, {s.file, what})); };
+  };
+  const auto copy = [](bool share, bool to_file) {
+    return [=](Ns& ns, const Ctx& ctx, const Scene& s) {
+      return status(ns.copy_range(ctx, {to_file ? s.other : s.file, 0, to_file ? s.file : s.other, 0, 0, share}));
+    };
+  };
+  const auto rename = [](std::string_view from, FileId Scene::*to_dir, std::string_view to) {
+    return [=](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.rename(ctx, {s.dir, from, s.*to_dir, to})); };
+  };
+  const auto put = [](std::string_view key) {
+    return [=](Ns& ns, const Ctx& ctx, const Scene& s) {
+      return status(ns.put_key(ctx, {.root = s.dir, .key = key, .bytes = bytes_of("object")}));
+    };
+  };
+  const auto join = [](FileId Scene::*part, std::string_view key) {
+    return [=](Ns& ns, const Ctx& ctx, const Scene& s) {
+      return status(ns.concatenate(ctx, {.root = s.dir, .key = key, .parts = {{.id = s.*part}}}));
+    };
+  };
+  return {
+      {"write in place", {kFile}, true, write_at(5)},
+      {"write beyond the end", {kFile}, true, write_at(1u << 20)},
+      {"setattr mode", {kFile}, true, set({.mode = 0600})},
+      {"setattr times", {kFile}, true, set({.mtime = SetTime{.server_time = true}})},
+      {"setattr size", {kFile}, true, set({.size = 7})},
+      {"allocate", {kFile}, true, [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.allocate(ctx, {s.file, 0, 50'000})); }},
+      {"punch", {kFile}, true, [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.punch(ctx, {s.file, 0, 4096})); }},
+      {"copy_range into it", {kFile}, true, copy(false, true)},
+      {"copy_range into it, shared", {kFile}, true, copy(true, true)},
+      {"create that truncates", {kFile}, true, [](Ns& ns, const Ctx& ctx, const Scene& s) {
+         return status(ns.create(ctx, {.parent = s.dir, .name = "f", .set = {.size = 0}}));
+       }},
+      {"open that overwrites", {kFile}, true, [](Ns& ns, const Ctx& ctx, const Scene& s) {
+         return status(ns.open(ctx, {.parent = s.dir, .name = "f", .disposition = OpenDisposition::kOverwrite}));
+       }},
+      {"create", {kDir}, true, [](Ns& ns, const Ctx& ctx, const Scene& s) {
+         return status(ns.create(ctx, {.parent = s.dir, .name = "new", .mode = CreateMode::kGuarded}));
+       }},
+      {"mkdir", {kDir}, true, [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.mkdir(ctx, {s.dir, "new"})); }},
+      {"symlink", {kDir}, true, [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.symlink(ctx, {s.dir, "new", "f"})); }},
+      {"mknod", {kDir}, true, [](Ns& ns, const Ctx& ctx, const Scene& s) {
+         return status(ns.mknod(ctx, {.parent = s.dir, .name = "new", .type = FileType::kFifo}));
+       }},
+      {"link", {kFile, kDir}, true, [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.link(ctx, {s.file, s.dir, "new"})); }},
+      {"unlink", {kFile, kDir}, true, [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.unlink(ctx, {s.dir, "f"})); }},
+      {"rmdir", {kSub, kDir}, true, [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.rmdir(ctx, {s.dir, "sub"})); }},
+      {"rename", {kFile, kDir}, true, rename("f", &Scene::dir, "new")},
+      {"rename over it", {kFile, kOther, kDir}, true, rename("g", &Scene::dir, "f")},
+      {"rename to another directory", {kFile, kDir, kElsewhere}, true, rename("f", &Scene::elsewhere, "f")},
+      {"rename of a directory", {kSub, kDir, kElsewhere}, true, rename("sub", &Scene::elsewhere, "sub")},
+      {"put_key", {kFile}, true, put("f")},
+      {"put_key of a new one", {kDir}, true, put("new")},
+      {"put_key below a new directory", {kDir}, true, put("x/new")},
+      {"concatenate into it", {kFile}, true, join(&Scene::other, "f")},
+      {"remove_key", {kFile, kDir}, true, [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.remove_key(ctx, {s.dir, "f"})); }},
+      {"set_meta", {kFile}, true, [](Ns& ns, const Ctx& ctx, const Scene& s) { return ns.set_meta(ctx, {s.file, "m", s.version}); }},
+      {"set_xattr", {kFile}, true, [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.set_xattr(ctx, {s.file, "user.b", "2"})); }},
+      {"remove_xattr", {kFile}, true, [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.remove_xattr(ctx, {s.file, "user.a"})); }},
+      {"remove_tree", {kSub, kDir}, true, [](Ns& ns, const Ctx& ctx, const Scene& s) { return ns.remove_tree(ctx, {s.dir, "sub"}); }},
+      {"read", {kFile}, false, [](Ns& ns, const Ctx& ctx, const Scene& s) {
+         std::vector<std::byte> into(10);
+         return status(ns.read(ctx, {s.file, 0, into}));
+       }},
+      {"read_slices", {kFile}, false, [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.read_slices(ctx, {s.file, 0, 10})); }},
+      {"getattr", {kFile}, false, [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.getattr(ctx, {s.file})); }},
+      {"seek", {kFile}, false, [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.seek(ctx, {s.file, 0, SeekWhat::kHole})); }},
+      {"lookup_key", {kFile}, false, [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.lookup_key(ctx, {s.dir, "f"})); }},
+      {"list_keys", {kFile, kOther}, false, [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.list_keys(ctx, {.root = s.dir})); }},
+      {"copy_range out of it", {kFile}, false, copy(false, false)},
+      {"copy_range out of it, shared", {kFile}, false, copy(true, false)},
+      {"concatenate from it", {kFile}, false, join(&Scene::file, "g")},
+  };
+}
+
+template <class Engine>
+class BreakLeasesTest : public VolumeTest<Engine> {
+ protected:
+  StateTable& state() { return this->volume_->state(); }
+  Scene scene() {
+    const std::string name = "d" + std::to_string(++scenes_);
+    Scene s{};
+    s.dir = *this->mkdir(kRootId, name);
+    s.sub = *this->mkdir(s.dir, "sub");
+    s.elsewhere = *this->mkdir(kRootId, name + "e");
+    s.file = *this->create(s.dir, "f");
+    s.other = *this->create(s.dir, "g");
+    EXPECT_TRUE(this->write(s.file, 0, std::string(kBytes, 'f')));
+    EXPECT_TRUE(this->write(s.other, 0, std::string(kBytes, 'g')));
+    EXPECT_TRUE(this->ns().set_xattr(this->root_, {s.file, "user.a", "1"}));
+    s.version = this->ns().getattr(this->root_, {s.file})->attr.version();
+    return s;
+  }
+  static FileId of(const Scene& s, Touches what) {
+    switch (what) {
+      case Touches::kFile: return s.file;
+      case Touches::kOther: return s.other;
+      case Touches::kDir: return s.dir;
+      case Touches::kSub: return s.sub;
+      case Touches::kElsewhere: return s.elsewhere;
+    }
+    return kNoFile;
+  }
+  // All that an operation might have changed, seen with the eyes of the holder, for whom nothing is in the way.
+  std::string picture(const Scene& s, const OpContext& holder) {
+    std::string text;
+    for (const FileId id : {s.dir, s.sub, s.elsewhere, s.file, s.other}) {
+      const auto got = this->ns().getattr(holder, {id});
+      if (!got) return "error: " + describe(got.error());
+      const Attributes& a = got->attr;
+      for (const std::uint64_t value : {static_cast<std::uint64_t>(a.mode), static_cast<std::uint64_t>(a.links), a.size, a.change,
+                                        a.data_version, static_cast<std::uint64_t>(a.mtime.ns)}) {
+        text.append(std::to_string(value)).append(" ");
+      }
+    }
+    for (const FileId dir : {s.dir, s.sub, s.elsewhere}) {
+      for (const std::string& name : this->names(dir)) text.append(name).append("/");
+    }
+    for (const FileId id : {s.file, s.other}) {
+      std::string content(kBytes + 1, '\0');
+      const auto got = this->ns().read(holder, {id, 0, std::as_writable_bytes(std::span(content))});
+      if (!got) return "error: " + describe(got.error());
+      content.resize(got->length);
+      text.append(content);
+    }
+    const Usage usage = this->usage(kRootId);
+    return text.append(std::to_string(usage.bytes)).append(" ").append(std::to_string(usage.files + usage.directories));
+  }
+
+  int scenes_ = 0;
+};
+TYPED_TEST_SUITE(BreakLeasesTest, Engines);
+
+TYPED_TEST(BreakLeasesTest, EveryOperationRecallsWhatIsInItsWayAndChangesNothingBefore) {
+  for (const Operation& operation : operations()) {
+    for (const Touches what : operation.touched) {
+      for (const LeaseKind kind : {LeaseKind::kRead, LeaseKind::kWrite}) {
+        const std::string name = operation.name + ", lease " + std::to_string(static_cast<int>(kind)) + " on " +
+                                 std::to_string(static_cast<int>(what));
+        SCOPED_TRACE(name);
+        const Scene s = this->scene();
+        std::vector<std::pair<LeaseId, FileId>> recalled;
+        OpContext holder;
+        holder.holder = this->state().add_holder(Door::kNfs, [&](LeaseId l, FileId f) { recalled.push_back({l, f}); });
+        const FileId id = this->of(s, what);
+        const auto lease = this->state().grant_lease(id, holder.holder, kind);
+        ASSERT_TRUE(lease);
+        const std::string before = this->picture(s, holder);
+        const Status first = operation.run(this->ns(), this->root_, s);
+        if (operation.changes || kind == LeaseKind::kWrite) {
+          ASSERT_FALSE(first);
+          EXPECT_EQ(first.error().code, Errc::kRecallPending);
+          EXPECT_EQ(recalled, (std::vector<std::pair<LeaseId, FileId>>{{*lease, id}}));
+          EXPECT_EQ(this->picture(s, holder), before);
+          this->state().return_lease(*lease);
+          const Status again = operation.run(this->ns(), this->root_, s);
+          EXPECT_TRUE(again) << describe(again.error());
+        } else {
+          EXPECT_TRUE(first) << describe(first.error());
+          EXPECT_TRUE(recalled.empty());
+        }
+        this->state().remove_holder(holder.holder);
+      }
+    }
+  }
+  this->expect_consistent();
+}
+
+TYPED_TEST(BreakLeasesTest, OnesOwnLeasesHinderNothing) {
+  for (const Operation& operation : operations()) {
+    SCOPED_TRACE(operation.name);
+    const Scene s = this->scene();
+    OpContext holder;
+    holder.holder = this->state().add_holder(Door::kNfs, [](LeaseId, FileId) { ADD_FAILURE() << "recalled"; });
+    for (const Touches what : operation.touched) {
+      ASSERT_TRUE(this->state().grant_lease(this->of(s, what), holder.holder, LeaseKind::kWrite));
+    }
+    const Status done = operation.run(this->ns(), holder, s);
+    EXPECT_TRUE(done) << describe(done.error());
+    this->state().remove_holder(holder.holder);
+  }
+  this->expect_consistent();
+}
+
+TYPED_TEST(BreakLeasesTest, WhatIsRefusedAnywayRecallsNobody) {
+  const Scene s = this->scene();
+  OpContext holder;
+  holder.holder = this->state().add_holder(Door::kNfs, [](LeaseId, FileId) { ADD_FAILURE() << "recalled"; });
+  ASSERT_TRUE(this->state().grant_lease(s.file, holder.holder, LeaseKind::kWrite));
+  ASSERT_TRUE(this->ns().setattr(holder, {s.file, {.mode = 0600}}));
+  OpContext stranger;
+  stranger.cred = Credentials{.uid = 1000, .gid = 1000};
+  EXPECT_EQ(this->ns().setattr(stranger, {s.file, {.mode = 0777}}).error().code, Errc::kNotOwner);
+  std::vector<std::byte> into(10);
+  EXPECT_EQ(this->ns().read(stranger, {s.file, 0, into}).error().code, Errc::kAccess);
+  EXPECT_EQ(this->ns().unlink(this->root_, {s.dir, "absent"}).error().code, Errc::kNotFound);
+}
+
+TYPED_TEST(BreakLeasesTest, ADoorThatCannotParkWaitsForTheReturn) {
+  const Scene s = this->scene();
+  std::thread client;
+  OpContext holder;
+  holder.holder = this->state().add_holder(Door::kNfs, [&](LeaseId lease, FileId file) {
+    client = std::thread([&, lease, file] {
+      // What it has cached comes first.
+      const std::span<const std::byte> pieces[] = {bytes_of("cached")};
+      EXPECT_TRUE(this->ns().write(holder, {file, 0, pieces}));
+      this->state().return_lease(lease);
+    });
+  });
+  ASSERT_TRUE(this->state().grant_lease(s.file, holder.holder, LeaseKind::kWrite));
+  OpContext waiting;
+  waiting.wait_for_leases = true;
+  std::string text(6, '?');
+  const auto got = this->ns().read(waiting, {s.file, 0, std::as_writable_bytes(std::span(text))});
+  client.join();
+  ASSERT_TRUE(got) << describe(got.error());
+  EXPECT_EQ(text, "cached");
+}
+
+TYPED_TEST(BreakLeasesTest, AClientThatDoesNotAnswerHindersForALimitedTimeOnly) {
+  this->options_.lease_recall_timeout_ms = 1;
+  this->reopen();
+  const Scene s = this->scene();
+  const HolderId silent = this->state().add_holder(Door::kNfs, [](LeaseId, FileId) {});
+  const auto lease = this->state().grant_lease(s.file, silent, LeaseKind::kWrite);
+  ASSERT_TRUE(lease);
+  OpContext waiting;
+  waiting.wait_for_leases = true;
+  EXPECT_TRUE(this->ns().put_key(waiting, {.root = s.dir, .key = "f", .bytes = bytes_of("object")}));
+  EXPECT_TRUE(this->state().lease_revoked(*lease));
+}
+
+}  // namespace
+}  // namespace stoa::core::test

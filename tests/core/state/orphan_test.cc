@@ -1,0 +1,187 @@
+// Files that lose their last name while they are open.
+#include "tests/core/volume_fixture.h"
+
+namespace stoa::core::test {
+namespace {
+
+constexpr std::size_t kBig = 100'000;
+
+template <class Engine>
+class OrphanTest : public VolumeTest<Engine> {
+ protected:
+  StateTable& state() { return this->volume_->state(); }
+  HolderId holder() { return this->state().add_holder(Door::kNfs, [](LeaseId, FileId) {}); }
+  Result<OpenId> open(FileId file, HolderId who) { return state().open({file, who, kShareBoth, kShareNone}); }
+  std::size_t blobs() {
+    EXPECT_TRUE(this->volume_->flush());
+    EXPECT_TRUE(this->volume_->run_gc());
+    std::size_t count = 0;
+    this->blobs_.for_each([&](BlobId) { ++count; });
+    return count;
+  }
+  bool gone(FileId file) {
+    const auto attr = this->ns().getattr(this->root_, {file});
+    return !attr && attr.error().code == Errc::kStale;
+  }
+  FileId file(std::string_view name, std::size_t bytes) {
+    const auto made = this->create(kRootId, name);
+    EXPECT_TRUE(made);
+    EXPECT_TRUE(this->write(*made, 0, std::string(bytes, 'o')));
+    return *made;
+  }
+};
+TYPED_TEST_SUITE(OrphanTest, Engines);
+
+TYPED_TEST(OrphanTest, LivesUntilItsLastCloseHoweverItLostItsName) {
+  const HolderId me = this->holder();
+  const std::size_t before = this->blobs();
+  struct Way {
+    std::string name;
+    std::function<bool()> take;
+  };
+  const std::vector<Way> ways = {
+      {"unlink", [&] { return this->ns().unlink(this->root_, {kRootId, "f"}).has_value(); }},
+      {"rename", [&] {
+         return this->create(kRootId, "g") && this->ns().rename(this->root_, {kRootId, "g", kRootId, "f"}) &&
+                this->ns().unlink(this->root_, {kRootId, "f"});
+       }},
+      {"remove_key", [&] { return this->ns().remove_key(this->root_, {kRootId, "f"}).has_value(); }},
+  };
+  for (const std::size_t bytes : {std::size_t{100}, kBig}) {
+    for (const Way& way : ways) {
+      SCOPED_TRACE(way.name + " " + std::to_string(bytes));
+      const FileId file = this->file("f", bytes);
+      const auto first = this->open(file, me);
+      const auto second = this->open(file, me);
+      ASSERT_TRUE(first && second);
+      ASSERT_TRUE(way.take());
+      // It counts nowhere, at once and for ever.
+      EXPECT_EQ(this->usage(kRootId), Usage{});
+      const auto attr = this->ns().getattr(this->root_, {file});
+      ASSERT_TRUE(attr);
+      EXPECT_EQ(attr->attr.links, 0u);
+      EXPECT_EQ(attr->attr.size, bytes);
+      EXPECT_EQ(this->read(file), std::string(bytes, 'o'));
+      EXPECT_TRUE(this->write(file, bytes, "more"));
+      EXPECT_TRUE(this->write(file, 2 * kBig, "far"));
+      EXPECT_EQ(this->read(file, 2 * kBig), "far");
+      EXPECT_TRUE(this->ns().setattr(this->root_, {file, {.mode = 0600, .size = 2 * kBig + 1}}));
+      EXPECT_EQ(this->read(file, 2 * kBig), "f");
+      EXPECT_EQ(this->usage(kRootId), Usage{});
+      EXPECT_EQ(this->ns().link(this->root_, {file, kRootId, "again"}).error().code, Errc::kNotFound);
+      this->expect_consistent();
+      EXPECT_GT(this->blobs(), before);
+      this->state().close(*first);
+      EXPECT_FALSE(this->gone(file));
+      this->state().close(*second);
+      EXPECT_TRUE(this->gone(file));
+      EXPECT_EQ(this->open(file, me).error().code, Errc::kStale);
+      EXPECT_EQ(this->usage(kRootId), Usage{});
+      EXPECT_EQ(this->blobs(), before);
+      this->expect_consistent();
+    }
+  }
+}
+
+TYPED_TEST(OrphanTest, LazyWritesAndAQuotaDoNotConcernIt) {
+  const HolderId me = this->holder();
+  const FileId file = this->file("f", kBig);
+  ASSERT_TRUE(this->ns().set_quota(this->root_, {kRootId, {.bytes = kBig + 10}}));
+  OpContext lazy;
+  lazy.durability = Durability::kApplied;
+  const std::string more(10, 'x');
+  const std::span<const std::byte> pieces[] = {std::as_bytes(std::span(more))};
+  ASSERT_TRUE(this->ns().write(lazy, {file, kBig, pieces}));  // reserved, not committed
+  const auto opened = this->open(file, me);
+  ASSERT_TRUE(opened);
+  EXPECT_EQ(this->ns().write(lazy, {file, kBig + 10, pieces}).error().code, Errc::kQuota);
+  ASSERT_TRUE(this->ns().unlink(this->root_, {kRootId, "f"}));
+  EXPECT_EQ(this->usage(kRootId), Usage{});
+  EXPECT_TRUE(this->ns().write(lazy, {file, kBig + 10, pieces}));
+  EXPECT_EQ(this->usage(kRootId), Usage{});
+  ASSERT_TRUE(this->volume_->flush());
+  this->expect_consistent();
+  this->state().close(*opened);
+  EXPECT_TRUE(this->gone(file));
+  EXPECT_EQ(this->usage(kRootId), Usage{});
+  ASSERT_TRUE(this->volume_->flush());
+  this->expect_consistent();
+}
+
+TYPED_TEST(OrphanTest, AFileWithAnotherNameIsNone) {
+  const HolderId me = this->holder();
+  const FileId file = this->file("f", 100);
+  ASSERT_TRUE(this->ns().link(this->root_, {file, kRootId, "g"}));
+  const auto opened = this->open(file, me);
+  ASSERT_TRUE(opened);
+  ASSERT_TRUE(this->ns().unlink(this->root_, {kRootId, "f"}));
+  this->state().close(*opened);
+  EXPECT_FALSE(this->gone(file));
+  EXPECT_EQ(this->usage(kRootId), (Usage{.bytes = 100, .files = 1}));
+  this->expect_consistent();
+}
+
+TYPED_TEST(OrphanTest, GoesWithItsHolder) {
+  const HolderId me = this->holder();
+  const FileId file = this->file("f", kBig);
+  ASSERT_TRUE(this->open(file, me));
+  ASSERT_TRUE(this->ns().unlink(this->root_, {kRootId, "f"}));
+  this->state().remove_holder(me);
+  EXPECT_TRUE(this->gone(file));
+  EXPECT_EQ(this->blobs(), 0u);
+  this->expect_consistent();
+}
+
+TYPED_TEST(OrphanTest, OfBeforeTheStartGoesAtOnceWhenNobodyCanReclaimIt) {
+  const FileId file = this->file("f", kBig);
+  ASSERT_TRUE(this->open(file, this->holder()));
+  ASSERT_TRUE(this->ns().unlink(this->root_, {kRootId, "f"}));
+  this->reopen();
+  EXPECT_TRUE(this->gone(file));
+  EXPECT_EQ(this->blobs(), 0u);
+  this->expect_consistent();
+}
+
+TYPED_TEST(OrphanTest, OfBeforeTheStartWaitsForGrace) {
+  const FileId wanted = this->file("f", kBig);
+  const FileId unwanted = this->file("g", kBig);
+  ASSERT_TRUE(this->state().remember_client(Door::kNfs, "client"));
+  for (const FileId file : {wanted, unwanted}) ASSERT_TRUE(this->open(file, this->holder()));
+  for (const char* name : {"f", "g"}) ASSERT_TRUE(this->ns().unlink(this->root_, {kRootId, name}));
+  this->reopen();
+  ASSERT_TRUE(this->state().may_reclaim(Door::kNfs, "client"));
+  ASSERT_TRUE(this->volume_->run_gc());
+  this->expect_consistent();
+  EXPECT_FALSE(this->gone(unwanted));
+  const auto reclaimed = this->open(wanted, this->holder());
+  ASSERT_TRUE(reclaimed);
+  this->state().reclaim_done(Door::kNfs, "client");
+  ASSERT_TRUE(this->volume_->run_gc());
+  EXPECT_TRUE(this->gone(unwanted));
+  EXPECT_EQ(this->read(wanted), std::string(kBig, 'o'));
+  this->expect_consistent();
+  this->state().close(*reclaimed);
+  EXPECT_TRUE(this->gone(wanted));
+  EXPECT_EQ(this->blobs(), 0u);
+  EXPECT_EQ(this->usage(kRootId), Usage{});
+  this->expect_consistent();
+}
+
+TYPED_TEST(OrphanTest, APartOfAnUploadThatIsOpenIsNotTakenOver) {
+  const auto uploads = this->mkdir(kRootId, "uploads");
+  ASSERT_TRUE(uploads);
+  const auto dir = this->mkdir(*uploads, "upload");
+  ASSERT_TRUE(dir);
+  const auto part = this->create(*dir, "1");
+  ASSERT_TRUE(part && this->write(*part, 0, std::string(kBig, 'p')));
+  const auto opened = this->open(*part, this->holder());
+  ASSERT_TRUE(opened);
+  ConcatenateRequest join{.root = kRootId, .key = "object", .parts = {{.id = *part}}, .consume_dir = *dir};
+  EXPECT_EQ(this->ns().concatenate(this->root_, join).error().code, Errc::kBusy);
+  this->state().close(*opened);
+  EXPECT_TRUE(this->ns().concatenate(this->root_, join));
+  this->expect_consistent();
+}
+
+}  // namespace
+}  // namespace stoa::core::test

@@ -1,0 +1,73 @@
+// Who may take state back after a restart, and how long the others wait.
+#include "tests/core/volume_fixture.h"
+
+namespace stoa::core::test {
+namespace {
+
+template <class Engine>
+class ReclaimTest : public VolumeTest<Engine> {
+ protected:
+  StateTable& state() { return this->volume_->state(); }
+};
+TYPED_TEST_SUITE(ReclaimTest, Engines);
+
+TYPED_TEST(ReclaimTest, NobodyIsWaitedForWhenNobodyHeldState) {
+  EXPECT_FALSE(this->state().in_grace());
+  this->reopen();
+  EXPECT_FALSE(this->state().in_grace());
+  EXPECT_FALSE(this->state().may_reclaim(Door::kNfs, "a"));
+}
+
+TYPED_TEST(ReclaimTest, GraceEndsWhenTheLastClientIsDone) {
+  ASSERT_TRUE(this->state().remember_client(Door::kNfs, "a"));
+  ASSERT_TRUE(this->state().remember_client(Door::kNfs, std::string("b\0c", 3)));
+  ASSERT_TRUE(this->state().remember_client(Door::kSmb, "s"));
+  ASSERT_TRUE(this->state().remember_client(Door::kNfs, "left"));
+  ASSERT_TRUE(this->state().forget_client(Door::kNfs, "left"));
+  EXPECT_FALSE(this->state().in_grace());  // of this run nobody has to come back
+  EXPECT_FALSE(this->state().may_reclaim(Door::kNfs, "a"));
+  this->reopen();
+  EXPECT_TRUE(this->state().in_grace());
+  EXPECT_TRUE(this->state().may_reclaim(Door::kNfs, "a"));
+  EXPECT_TRUE(this->state().may_reclaim(Door::kNfs, std::string("b\0c", 3)));
+  EXPECT_FALSE(this->state().may_reclaim(Door::kNfs, "b"));
+  EXPECT_FALSE(this->state().may_reclaim(Door::kNfs, "s"));
+  EXPECT_FALSE(this->state().may_reclaim(Door::kNfs, "left"));
+  // A new client is not one of before, and does not end the wait for them.
+  ASSERT_TRUE(this->state().remember_client(Door::kNfs, "new"));
+  EXPECT_FALSE(this->state().may_reclaim(Door::kNfs, "new"));
+  this->state().reclaim_done(Door::kNfs, "new");
+  this->state().reclaim_done(Door::kNfs, "a");
+  this->state().reclaim_done(Door::kNfs, "a");
+  this->state().reclaim_done(Door::kNfs, std::string("b\0c", 3));
+  EXPECT_TRUE(this->state().in_grace());
+  ASSERT_TRUE(this->state().forget_client(Door::kSmb, "s"));  // it has ended instead
+  EXPECT_FALSE(this->state().in_grace());
+  EXPECT_FALSE(this->state().may_reclaim(Door::kNfs, "a"));
+  this->reopen();
+  EXPECT_TRUE(this->state().may_reclaim(Door::kNfs, "a"));  // still known
+  EXPECT_TRUE(this->state().may_reclaim(Door::kNfs, "new"));
+  EXPECT_FALSE(this->state().may_reclaim(Door::kSmb, "s"));
+}
+
+TYPED_TEST(ReclaimTest, WhoMissesGraceCannotComeBackAfterTheNextRestart) {
+  ASSERT_TRUE(this->state().remember_client(Door::kNfs, "late"));
+  this->options_.grace_ms = 0;
+  this->reopen();
+  EXPECT_FALSE(this->state().in_grace());
+  EXPECT_FALSE(this->state().may_reclaim(Door::kNfs, "late"));
+  this->options_.grace_ms = 90'000;
+  this->reopen();
+  EXPECT_FALSE(this->state().in_grace());
+  EXPECT_FALSE(this->state().may_reclaim(Door::kNfs, "late"));
+}
+
+TYPED_TEST(ReclaimTest, NamesHaveALimit) {
+  EXPECT_EQ(this->state().remember_client(Door::kNfs, "").error().code, Errc::kInvalid);
+  EXPECT_EQ(this->state().remember_client(Door::kNfs, std::string(1025, 'n')).error().code, Errc::kInvalid);
+  EXPECT_TRUE(this->state().remember_client(Door::kNfs, std::string(1024, 'n')));
+  EXPECT_TRUE(this->state().forget_client(Door::kNfs, "unknown"));
+}
+
+}  // namespace
+}  // namespace stoa::core::test
