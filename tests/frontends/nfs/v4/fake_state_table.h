@@ -17,7 +17,7 @@ class FakeStateTable final : public core::StateTable {
     return fail(Errc::kNotSupported);
   }
   Result<std::optional<core::HeldLock>> test_lock(core::FileId, const core::LockOwner&, core::LockRange,
-                                                  bool) const override {
+                                                  bool) override {
     return fail(Errc::kNotSupported);
   }
   Status unlock(core::FileId, const core::LockOwner&, core::LockRange) override { return fail(Errc::kNotSupported); }
