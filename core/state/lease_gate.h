@@ -46,10 +46,11 @@ class LeaseGate {
   virtual bool keep_nameless(FileId file) = 0;
   virtual void call_holders() = 0;
 
-  std::atomic<std::int64_t> leases_{0};  // of both kinds, with those that were revoked and not returned
+  // Every operation reads these; they share no cache line with what each open and lock writes.
+  alignas(64) std::atomic<std::int64_t> leases_{0};  // of both kinds, with those that were revoked and not returned
   std::atomic<std::int64_t> write_leases_{0};
-  std::atomic<std::int64_t> opens_{0};
   std::atomic<bool> recalls_due_{false};
+  alignas(64) std::atomic<std::int64_t> opens_{0};
 };
 
 }  // namespace stoa::core

@@ -310,12 +310,12 @@ TEST_F(NamesTest, NullDoesNothingForAnyVersionOfCredential) {
   EXPECT_EQ(reply->accept_status, 0u);
   EXPECT_TRUE(reply->results.empty());
   none.version = 4;
-  EXPECT_EQ(nfs->wire.call(none)->accept_status, 2u);
+  EXPECT_EQ(nfs->wire.call(none)->accept_status, 0u);
   none.version = 2;
   const auto mismatch = nfs->wire.call(none);
   EXPECT_EQ(mismatch->accept_status, 2u);
   EXPECT_EQ(mismatch->low, 3u);
-  EXPECT_EQ(mismatch->high, 3u);
+  EXPECT_EQ(mismatch->high, 4u);
 }
 
 }  // namespace
