@@ -243,7 +243,8 @@ bool Connection::take_reply(std::span<const std::byte> record) {
   {
     const std::lock_guard lock(callbacks_mutex_);
     const auto found = callbacks_.find(load_be32(record.data()));
-    if (found == callbacks_.end()) return true;  // nobody waits for it any more
+    // One that nobody waits for any more, or, where nothing was ever called, no record that belongs here.
+    if (found == callbacks_.end()) return next_callback_ != 1;
     on_reply = std::move(found->second);
     callbacks_.erase(found);
   }

@@ -73,7 +73,7 @@ class Connection final : public BackChannel, public std::enable_shared_from_this
   // --- calls to the client
   bool call_back(std::vector<std::byte> record, OnReply on_reply) override;
   std::weak_ptr<BackChannel> keep() override { return weak_from_this(); }
-  // True: the record is a reply, and whoever waits for it was called.
+  // True: the record is a reply to a call of ours, and whoever waits for it was called.
   bool take_reply(std::span<const std::byte> record);
   void drop_callbacks();  // the connection is closed
 
