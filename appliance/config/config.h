@@ -25,6 +25,8 @@ struct Config {
     std::uint64_t lazy_attributes_ms = 5000;
     std::uint64_t scrub_bytes_per_second = 32u << 20;
     std::uint64_t block_cache_bytes = 64u << 20;
+    std::uint64_t lease_recall_ms = 90'000;
+    std::uint64_t grace_ms = 90'000;
   } volume;
 
   struct Nfs {

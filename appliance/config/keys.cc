@@ -164,8 +164,14 @@ std::vector<ConfigKey> make_keys() {
              "Sizes and times of writes that asked for no durability reach the disk within this many milliseconds."),
       number("volume", "scrub_bytes_per_second", KeyForm::kBytes, STOA_MEMBER(volume.scrub_bytes_per_second),
              {0, 4095 * kMiB}, "How fast stored checksums are verified in the background. 0: not at all."),
+      number("volume", "lease_recall_ms", KeyForm::kNumber, STOA_MEMBER(volume.lease_recall_ms), {100, 3'600'000},
+             "How long a client may keep a caching lease (an NFSv4 delegation) that somebody else's request needs back, "
+             "in milliseconds; then it is revoked."),
+      number("volume", "grace_ms", KeyForm::kNumber, STOA_MEMBER(volume.grace_ms), {0, 3'600'000},
+             "How long a start waits for clients that had files open or locked, in milliseconds. Nobody waits longer than "
+             "for the last of them, nor at all when there were none."),
 
-      flag("nfs", "enabled", STOA_MEMBER(nfs.enabled), "Whether the NFSv3 door opens at all."),
+      flag("nfs", "enabled", STOA_MEMBER(nfs.enabled), "Whether the NFS door opens at all."),
       text("nfs", "listen", STOA_MEMBER(nfs.listen), endpoint_text,
            "Address and TCP port of NFS (and of MOUNT, unless mount_port is set). Port 0: any free one."),
       number("nfs", "mount_port", KeyForm::kNumber, STOA_MEMBER(nfs.mount_port), {0, 65535},
@@ -263,7 +269,7 @@ const ConfigKey* closest_key(std::string_view full_name) {
 std::string_view section_help(std::string_view section) {
   if (section == "log") return "What stoad writes about itself.";
   if (section == "volume") return "How the volume uses memory and disks.";
-  if (section == "nfs") return "The NFSv3 door.";
+  if (section == "nfs") return "The NFS door.";
   if (section == "s3") return "The S3 door.";
   if (section == "admin") return "The interface that the command stoa talks to.";
   return {};

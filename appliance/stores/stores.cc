@@ -73,7 +73,9 @@ core::VolumeOptions volume_options(const Config& config) {
   return {.inline_bytes_max = static_cast<std::uint32_t>(config.volume.inline_bytes_max),
           .cached_inodes_max = config.volume.cached_inodes_max,
           .lazy_attributes_ms = static_cast<std::uint32_t>(config.volume.lazy_attributes_ms),
-          .scrub_bytes_per_second = static_cast<std::uint32_t>(config.volume.scrub_bytes_per_second)};
+          .scrub_bytes_per_second = static_cast<std::uint32_t>(config.volume.scrub_bytes_per_second),
+          .lease_recall_timeout_ms = static_cast<std::uint32_t>(config.volume.lease_recall_ms),
+          .grace_ms = static_cast<std::uint32_t>(config.volume.grace_ms)};
 }
 
 Result<Config> offline_config(const DataFolder& folder, const std::string& config_path) {
