@@ -109,7 +109,8 @@ struct Client {
   std::atomic<std::int64_t> renewed_ns{0};   // steady clock; the lease runs from here
   core::HolderId holder = core::kNoHolder;   // from confirmation on
   std::atomic<bool> reclaim_complete{false};
-  std::atomic<bool> remembered{false};       // the next start waits for it
+  std::atomic<bool> remembered{false};       // the next start waits for it; changes with record_mutex held
+  std::mutex record_mutex;                   // comes before `mutex`; held while the store is written
 
   Recalls recalls;
   std::atomic<std::uint32_t> delegation_count{0};

@@ -39,13 +39,7 @@ ClientTable::ClientTable(core::StateTable& state, std::uint32_t boot, MetricRegi
 ClientTable::~ClientTable() {
   reaper_.request_stop();
   if (reaper_.joinable()) reaper_.join();
-  // Clients are not forgotten: they may reclaim at the next start.
-  std::vector<ClientRef> ended;
-  {
-    const std::lock_guard lock(lock_);
-    while (!clients_.empty()) remove_locked(ClientRef(clients_.begin()->second), ended);
-  }
-  end(ended, false);
+  // Nothing is ended: clients reclaim what they hold at the next start, and files without a name live until then.
 }
 
 bool ClientTable::expired(const Client& client) const {
@@ -83,6 +77,8 @@ ClientTable::Exchanged ClientTable::exchange(const Exchange& wanted) {
     if (const auto pending = unconfirmed_.find(wanted.owner); pending != unconfirmed_.end()) {
       remove_locked(ClientRef(pending->second), ended);
     }
+    // Names that nobody has confirmed yet must not keep others out.
+    if (clients_.size() >= kClientsMax && !unconfirmed_.empty()) remove_locked(ClientRef(unconfirmed_.begin()->second), ended);
     if (clients_.size() >= kClientsMax) {
       result.status = Nfs4Status::kDelay;
     } else {
@@ -191,7 +187,7 @@ void ClientTable::remove_locked(const ClientRef& client, std::vector<ClientRef>&
   ended.push_back(client);
 }
 
-void ClientTable::end(const std::vector<ClientRef>& ended, bool forget) {
+void ClientTable::end(const std::vector<ClientRef>& ended) {
   for (const ClientRef& client : ended) {
     {
       const std::lock_guard lock(client->mutex);
@@ -202,7 +198,7 @@ void ClientTable::end(const std::vector<ClientRef>& ended, bool forget) {
       client->delegations.clear();
     }
     if (client->holder != core::kNoHolder) state_.remove_holder(client->holder);
-    if (!forget || !client->remembered.load()) continue;
+    if (!client->remembered.load()) continue;
     if (const Status forgotten = state_.forget_client(core::Door::kNfs, client->owner); !forgotten) {
       log_warning("nfs4", "a client that is gone will be waited for after the next start",
                   {{"error", describe(forgotten.error())}});
@@ -236,12 +232,12 @@ bool ClientTable::end_expired(core::FileId file) {
 void ClientTable::expire_idle(std::stop_token stop) {
   std::unique_lock sleep(reaper_mutex_);
   while (!reaper_wake_.wait_for(sleep, stop, kReaperPeriod, [&] { return stop.stop_requested(); })) {
-    std::vector<ClientRef> ended;
+    std::vector<ClientRef> ended, present;
     {
       const std::lock_guard lock(lock_);
       std::vector<ClientRef> candidates;
       for (const auto& [id, client] : clients_) {
-        client->recalls.try_again();
+        present.push_back(client);
         if (!expired(*client)) continue;
         const std::int64_t idle = now_ns() - client->renewed_ns.load(std::memory_order_relaxed);
         const bool holds = client->holder != core::kNoHolder && state_.holds_state(client->holder);
@@ -250,6 +246,34 @@ void ClientTable::expire_idle(std::stop_token stop) {
       for (const ClientRef& client : candidates) remove_locked(client, ended);
     }
     end(ended);
+    for (const ClientRef& client : present) {
+      client->recalls.try_again();
+      forget_if_idle(*client);
+    }
+  }
+}
+
+// --- who is waited for after a restart -------------------------------------------------------------------------------------
+
+Status ClientTable::remember(Client& client) {
+  if (client.remembered.load(std::memory_order_acquire)) return {};
+  const std::lock_guard lock(client.record_mutex);
+  if (client.remembered.load(std::memory_order_acquire)) return {};
+  STOA_CHECK_OK(state_.remember_client(core::Door::kNfs, client.owner));
+  client.remembered.store(true, std::memory_order_release);
+  return {};
+}
+
+void ClientTable::forget_if_idle(Client& client) {
+  const std::lock_guard lock(client.record_mutex);
+  {
+    // Whoever adds state looks at `remembered` under the same mutex, and has itself remembered again.
+    const std::lock_guard state_lock(client.mutex);
+    if (!client.remembered.load() || !client.states.empty() || client.gone) return;
+    client.remembered.store(false, std::memory_order_release);
+  }
+  if (const Status forgotten = state_.forget_client(core::Door::kNfs, client.owner); !forgotten) {
+    log_warning("nfs4", "an idle client will be waited for after the next start", {{"error", describe(forgotten.error())}});
   }
 }
 

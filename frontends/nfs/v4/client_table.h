@@ -55,6 +55,10 @@ class ClientTable {
   // what they hold, expired clients keep it (courtesy).
   bool end_expired(core::FileId file);
 
+  // Durable: the next start waits for this client. Before its first state; whoever adds state looks at client.remembered
+  // with client.mutex held, because clients that hold nothing are forgotten from time to time.
+  Status remember(Client& client);
+
   std::uint32_t boot() const { return boot_; }
   core::StateTable& state() { return state_; }
 
@@ -65,8 +69,9 @@ class ClientTable {
   };
   // Takes a client out of the tables; what is to be ended with no lock held goes to `ended`.
   void remove_locked(const ClientRef& client, std::vector<ClientRef>& ended);
-  void end(const std::vector<ClientRef>& ended, bool forget = true);
+  void end(const std::vector<ClientRef>& ended);
   bool expired(const Client& client) const;
+  void forget_if_idle(Client& client);
   void expire_idle(std::stop_token stop);
 
   core::StateTable& state_;

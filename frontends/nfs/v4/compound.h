@@ -45,6 +45,7 @@ struct Handle {
 };
 
 class ClientTable;  // clients, sessions, owners and stateids of this door
+class OperationMetrics;
 struct Session;
 
 // What the program was made with.
@@ -54,6 +55,7 @@ struct Environment {
   const core::HandleCodec& handles;
   ClientTable& clients;
   std::uint64_t write_verifier;
+  OperationMetrics* metrics = nullptr;  // null: nobody counts
 };
 
 class Compound {

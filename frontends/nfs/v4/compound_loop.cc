@@ -1,5 +1,6 @@
 // RFC 8881 16.2 (COMPOUND), 2.10.6 (exactly once): the loop over the operations, and what SEQUENCE does around it.
 #include "frontends/nfs/v4/op_sequence.h"
+#include "frontends/nfs/v4/operation_metrics.h"
 #include "frontends/nfs/v4/operation_table.h"
 #include "frontends/nfs/v4/program.h"
 
@@ -87,6 +88,7 @@ rpc::Outcome run_compound(const Environment& environment, const rpc::Call& call,
       c.reply.slice_bytes = 0;
     }
     put_status(c.out, status_at, status);
+    if (entry != nullptr && environment.metrics != nullptr) environment.metrics->count(number, status != Nfs4Status::kOk);
   }
   put_status(c.out, begin, status);
   c.out.patch_u32(count_at, done);

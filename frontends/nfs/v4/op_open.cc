@@ -156,28 +156,21 @@ Nfs4Status check_grace(Compound& c, Claim claim) {
   return Nfs4Status::kOk;
 }
 
-// Before the first state of a client: the next start waits for it.
-Nfs4Status remember(Compound& c) {
-  Client& client = *c.session->client;
-  if (client.remembered.load(std::memory_order_acquire)) return Nfs4Status::kOk;
-  if (const Status done = c.env.state.remember_client(core::Door::kNfs, client.owner); !done) {
-    log_error("nfs4", "a client could not be recorded for reclaim", {{"error", describe(done.error())}});
-    return to_nfs4_status(done.error().code);
-  }
-  client.remembered.store(true, std::memory_order_release);
-  return Nfs4Status::kOk;
-}
-
 // The open in the table of all doors, and its stateid. An owner has one open of a file: a second OPEN adds to it (9.9).
 Nfs4Status take_open(Compound& c, const Arguments& arguments, const core::FileRef& file, Stateid& stateid) {
   Client& client = *c.session->client;
   core::StateTable& table = c.env.state;
   const std::uint32_t combination = 1u << (arguments.access * 4 + arguments.deny);
-  for (bool again = false;; again = true) {
+  for (bool again = false;;) {
+    if (const Status done = c.env.clients.remember(client); !done) {
+      log_error("nfs4", "a client could not be recorded for reclaim", {{"error", describe(done.error())}});
+      return to_nfs4_status(done.error().code);
+    }
     Errc refused{};
     {
       const std::lock_guard lock(client.mutex);
       if (client.gone) return Nfs4Status::kBadSession;
+      if (!client.remembered.load(std::memory_order_acquire)) continue;
       const auto known = client.opens.find({std::string(arguments.owner), file.id});
       if (known != client.opens.end()) {
         StateRecord& open = *known->second;
@@ -211,6 +204,7 @@ Nfs4Status take_open(Compound& c, const Arguments& arguments, const core::FileRe
       return refused == Errc::kShareConflict && arguments.claim == Claim::kPrevious ? Nfs4Status::kReclaimConflict
                                                                                    : to_nfs4_status(refused);
     }
+    again = true;
   }
 }
 
@@ -311,7 +305,6 @@ Nfs4Status op_open(Compound& c) {
     return Nfs4Status::kInval;
   }
   if (const auto status = check_grace(c, arguments.claim); status != Nfs4Status::kOk) return status;
-  if (const auto status = remember(c); status != Nfs4Status::kOk) return status;
 
   Target target;
   Nfs4Status status = Nfs4Status::kOk;

@@ -15,7 +15,8 @@ constexpr std::array<rpc::Procedure, 2> kProcedures{{{"null"}, {"compound"}}};
 Nfs4Program::Nfs4Program(core::Namespace& ns, core::StateTable& state, const core::HandleCodec& handles,
                          MetricRegistry& metrics)
     : clients_(state, static_cast<std::uint32_t>(ns.boot_verifier()), metrics),
-      environment_{ns, state, handles, clients_, ns.boot_verifier()} {}
+      metrics_(metrics),
+      environment_{ns, state, handles, clients_, ns.boot_verifier(), &metrics_} {}
 
 std::span<const rpc::Procedure> Nfs4Program::procedures() const { return kProcedures; }
 

@@ -4,6 +4,7 @@
 #include "frontends/nfs/rpc/program.h"
 #include "frontends/nfs/v4/client_table.h"
 #include "frontends/nfs/v4/compound.h"
+#include "frontends/nfs/v4/operation_metrics.h"
 
 namespace stoa::nfs4 {
 
@@ -28,6 +29,7 @@ class Nfs4Program final : public rpc::Program {
 
  private:
   ClientTable clients_;
+  OperationMetrics metrics_;
   const Environment environment_;
 };
 
