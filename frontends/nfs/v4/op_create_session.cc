@@ -8,7 +8,7 @@ namespace stoa::nfs4 {
 namespace {
 
 enum : std::uint32_t { kPersist = 1, kConnBackChan = 2, kConnRdma = 4 };
-constexpr std::uint32_t kMessageBytesMin = 512;                // less has no room for a COMPOUND of any use
+constexpr std::uint32_t kMessageBytesMin = 128;                // less has no room for SEQUENCE and anything behind it
 constexpr std::uint32_t kMessageBytesMax = kIoBytesMax + 4096;  // the longest READ or WRITE, and what is around it
 constexpr std::uint32_t kCachedBytesMax = 8192;
 constexpr std::uint32_t kOperationsMax = 64;
@@ -48,7 +48,7 @@ Nfs4Status op_create_session(Compound& c) {
   const CallbackSecurity security = read_callback_security(in);
   if (!in.ok()) return Nfs4Status::kBadXdr;
   if ((flags & ~(kPersist | kConnBackChan | kConnRdma)) != 0) return Nfs4Status::kInval;
-  if (fore.request_bytes < kMessageBytesMin || fore.response_bytes < kMessageBytesMin || fore.operations < 2 ||
+  if (fore.request_bytes < kMessageBytesMin || fore.response_bytes < kMessageBytesMin || fore.operations == 0 ||
       fore.requests == 0) {
     return Nfs4Status::kTooSmall;
   }

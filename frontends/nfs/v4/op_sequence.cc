@@ -38,7 +38,7 @@ Nfs4Status SequenceGuard::begin() {
   std::shared_ptr<Session> session = c_.env.clients.find_session(id);
   if (session == nullptr) return Nfs4Status::kBadSession;
   if (slot_number >= session->slots.size()) return Nfs4Status::kBadSlot;
-  if (highest >= session->slots.size() && highest < slot_number) return Nfs4Status::kBadHighSlot;
+  if (highest >= session->slots.size()) return Nfs4Status::kBadHighSlot;
   const std::span<const std::byte> arguments = c_.call.header.arguments;
   const std::uint32_t sum = crc32c(arguments);
   {
@@ -47,10 +47,7 @@ Nfs4Status SequenceGuard::begin() {
     if (sequence == slot.sequence && slot.sequence != 0) {
       if (slot.busy) return Nfs4Status::kDelay;
       if (slot.request_sum != sum) return Nfs4Status::kSeqFalseRetry;
-      if (!slot.cached) {
-        // 2.10.6.1.3: SEQUENCE itself is answered again, what follows is not known any more.
-        return operations_ == 1 ? Nfs4Status::kServerFault : Nfs4Status::kRetryUncachedRep;
-      }
+      if (!slot.cached) return Nfs4Status::kRetryUncachedRep;
       c_.out.truncate(reply_at_);
       std::memcpy(c_.out.reserve(slot.reply.size()).data(), slot.reply.data(), slot.reply.size());
       if (c_.call.unsettled != nullptr) {
@@ -77,7 +74,7 @@ Nfs4Status SequenceGuard::begin() {
   session->client->renewed_ns.store(c_.call.now.time_since_epoch().count(), std::memory_order_relaxed);
   session_ = std::move(session);
   slot_ = slot_number;
-  cache_this_ = cache_this || operations_ == 1;
+  cache_this_ = cache_this;
   c_.session = session_.get();
   c_.holder = session_->client->holder;
   c_.ctx.holder = c_.holder;
@@ -103,7 +100,8 @@ void SequenceGuard::finish() {
   if (session_ == nullptr) return;
   const std::lock_guard lock(session_->mutex);
   Slot& slot = session_->slots[slot_];
-  if (cache_this_ && c_.reply.slices.empty()) {
+  // SEQUENCE alone is always remembered (2.10.6.1.3); it is small.
+  if ((cache_this_ || operations_ == 1) && c_.reply.slices.empty()) {
     const auto whole = c_.out.written_since(reply_at_);
     slot.reply.assign(whole.begin(), whole.end());
     slot.cached = true;
