@@ -44,6 +44,7 @@ struct StateRecord {
   core::OpenId open{};
   std::uint32_t access = 0, deny = 0;  // ShareBits
   std::uint32_t combinations = 0;      // of access and deny that were opened: bit access * 4 + deny
+  std::uint32_t lock_states = 0;       // that began with it
   // kLock: the open that it began with
   std::shared_ptr<StateRecord> base;
   // kDelegation

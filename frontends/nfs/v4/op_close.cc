@@ -32,8 +32,10 @@ Nfs4Status op_close(Compound& c) {
     const FoundState found = find_open(client, stateid, file.id);
     if (found.status != Nfs4Status::kOk) return found.status;
     std::vector<StateRef> of_locks;
-    for (const auto& [key, locks] : client.locks) {
-      if (locks->base == found.state) of_locks.push_back(locks);
+    if (found.state->lock_states > 0) {
+      for (const auto& [key, locks] : client.locks) {
+        if (locks->base == found.state) of_locks.push_back(locks);
+      }
     }
     for (const StateRef& locks : of_locks) release_locks(c.env.state, client, locks);
     open = found.state->open;

@@ -120,6 +120,7 @@ Nfs4Status op_lock(Compound& c) {
     if (locks == nullptr) {
       locks = add_state(client, StateKind::kLock, open->file, std::string(owner));
       locks->base = open;
+      ++open->lock_states;
     } else if (++locks->seqid == 0) {
       locks->seqid = 1;
     }

@@ -157,7 +157,11 @@ Nfs4Status check_grace(Compound& c, Claim claim) {
 }
 
 // The open in the table of all doors, and its stateid. An owner has one open of a file: a second OPEN adds to it (9.9).
-Nfs4Status take_open(Compound& c, const Arguments& arguments, const core::FileRef& file, Stateid& stateid) {
+struct Taken {
+  Stateid stateid;
+  bool fresh = false;  // not added to an open that was there
+};
+Nfs4Status take_open(Compound& c, const Arguments& arguments, const core::FileRef& file, Taken& taken) {
   Client& client = *c.session->client;
   core::StateTable& table = c.env.state;
   const std::uint32_t combination = 1u << (arguments.access * 4 + arguments.deny);
@@ -181,7 +185,7 @@ Nfs4Status take_open(Compound& c, const Arguments& arguments, const core::FileRe
           open.deny = deny;
           open.combinations |= combination;
           if (++open.seqid == 0) open.seqid = 1;
-          stateid = stateid_of(client, open);
+          taken = {stateid_of(client, open), false};
           return Nfs4Status::kOk;
         }
         refused = changed.error().code;
@@ -194,7 +198,7 @@ Nfs4Status take_open(Compound& c, const Arguments& arguments, const core::FileRe
           open->access = arguments.access;
           open->deny = arguments.deny;
           open->combinations = combination;
-          stateid = stateid_of(client, *open);
+          taken = {stateid_of(client, *open), true};
           return Nfs4Status::kOk;
         }
         refused = opened.error().code;
@@ -206,6 +210,21 @@ Nfs4Status take_open(Compound& c, const Arguments& arguments, const core::FileRe
     }
     again = true;
   }
+}
+
+// The OPEN failed after all: its client never hears of the open.
+void undo_open(Compound& c, const Taken& taken) {
+  if (!taken.fresh) return;
+  Client& client = *c.session->client;
+  core::OpenId open{};
+  {
+    const std::lock_guard lock(client.mutex);
+    const FoundState found = find_state(client, taken.stateid);
+    if (found.status != Nfs4Status::kOk) return;
+    open = found.state->open;
+    forget_state(client, found.state);
+  }
+  c.env.state.close(open);
 }
 
 // A delegation where it is of use and can be recalled (10.4): for reading to whoever opens for reading, for writing to those
@@ -328,19 +347,22 @@ Nfs4Status op_open(Compound& c) {
   if (arguments.claim == Claim::kDelegateCur || arguments.claim == Claim::kDelegCurFh) {
     if (status = check_delegation(c, arguments, file.id); status != Nfs4Status::kOk) return status;
   }
-  Stateid stateid;
-  if (status = take_open(c, arguments, file, stateid); status != Nfs4Status::kOk) return status;
+  Taken taken;
+  if (status = take_open(c, arguments, file, taken); status != Nfs4Status::kOk) return status;
   if (target.truncate) {
     const auto cut = c.ns.setattr(c.ctx, {.id = file.id, .set = {.size = 0}});
-    if (!cut) return to_nfs4_status(cut.error().code);
+    if (!cut) {
+      undo_open(c, taken);
+      return to_nfs4_status(cut.error().code);
+    }
     target.attr = cut->attr;
     target.set.add(Attr::kSize);
   }
   const StateRef delegation = take_delegation(c, arguments, file);
   c.set_current_file(target.attr);
-  c.set_current_stateid(stateid);
+  c.set_current_stateid(taken.stateid);
 
-  write_stateid(c.out, stateid);
+  write_stateid(c.out, taken.stateid);
   if (by_name) {
     c.change_info(target.before, target.directory);
   } else {

@@ -64,7 +64,10 @@ void forget_state(Client& client, const StateRef& state) {
   client.states.erase(state->serial);
   const std::pair key(state->owner, state->file.id);
   if (state->kind == StateKind::kOpen) client.opens.erase(key);
-  if (state->kind == StateKind::kLock) client.locks.erase(key);
+  if (state->kind == StateKind::kLock) {
+    client.locks.erase(key);
+    --state->base->lock_states;
+  }
   if (state->kind == StateKind::kDelegation) {
     client.delegations.erase(static_cast<std::uint64_t>(state->file.id));
     client.delegation_count.fetch_sub(1, std::memory_order_relaxed);
