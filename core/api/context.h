@@ -37,9 +37,9 @@ struct OpContext {
   Credentials cred = Credentials::superuser();
   std::string client{};  // address, for the journal and the log
   HolderId holder = kNoHolder;  // whose own leases do not stand in the way
-  // The door cannot park a request: the call waits, with no lock held, until the leases in its way are returned or revoked,
-  // instead of answering kRecallPending.
-  bool wait_for_leases = false;
+  // The door cannot park a request: so long the call waits, with no lock held, for leases in its way to be returned or
+  // revoked, before it answers kRecallPending.
+  std::chrono::milliseconds lease_patience{0};
   bool read_only = false;  // the export is read-only for this client: every mutating call fails with kReadOnly
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 

@@ -91,12 +91,16 @@ class NamespaceImpl final : public Namespace {
   // answered kRecallPending has changed nothing, so it is simply done again.
   template <class Operation>
   auto answered(const OpContext& ctx, Operation operation) -> decltype(operation()) {
+    std::chrono::steady_clock::time_point until{};
     for (;;) {
       const std::uint64_t ended = tree_.state.leases_ended();
       auto reply = operation();
       tree_.state.send_recalls();
       const bool pending = !reply && reply.error().code == Errc::kRecallPending;
-      if (!pending || !ctx.wait_for_leases || ctx.expired()) return reply;
+      if (!pending || ctx.lease_patience.count() == 0) return reply;
+      const auto now = std::chrono::steady_clock::now();
+      if (until == std::chrono::steady_clock::time_point{}) until = now + ctx.lease_patience;
+      if (now >= until || ctx.expired()) return reply;
       tree_.state.wait_for_lease_end(ended);
     }
   }

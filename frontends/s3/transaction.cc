@@ -10,6 +10,10 @@
 namespace stoa::s3 {
 namespace {
 
+// For NFS clients to give back what they cache: a live one does so in milliseconds. Then the answer is SlowDown, after which S3
+// clients ask again by themselves; the thread serves other connections, too, and must not wait for a client that is gone.
+constexpr std::chrono::milliseconds kLeasePatience{3000};
+
 using Handler = Outcome<Response> (*)(Call&);
 
 // In the order of Operation; null: not of this kind.
@@ -140,7 +144,7 @@ Outcome<void> Transaction::authenticate() {
   call_->ctx.door = core::Door::kS3;
   call_->ctx.cred = user->credentials();
   call_->ctx.client = request.client;
-  call_->ctx.wait_for_leases = true;  // no error of S3 says "a moment"
+  call_->ctx.lease_patience = kLeasePatience;
   return {};
 }
 

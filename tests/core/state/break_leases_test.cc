@@ -255,7 +255,7 @@ TYPED_TEST(BreakLeasesTest, ADoorThatCannotParkWaitsForTheReturn) {
   });
   ASSERT_TRUE(this->state().grant_lease(s.file, holder.holder, LeaseKind::kWrite));
   OpContext waiting;
-  waiting.wait_for_leases = true;
+  waiting.lease_patience = std::chrono::minutes(1);
   std::string text(6, '?');
   const auto got = this->ns().read(waiting, {s.file, 0, std::as_writable_bytes(std::span(text))});
   client.join();
@@ -271,7 +271,7 @@ TYPED_TEST(BreakLeasesTest, AClientThatDoesNotAnswerHindersForALimitedTimeOnly) 
   const auto lease = this->state().grant_lease(s.file, silent, LeaseKind::kWrite);
   ASSERT_TRUE(lease);
   OpContext waiting;
-  waiting.wait_for_leases = true;
+  waiting.lease_patience = std::chrono::minutes(1);
   EXPECT_TRUE(this->ns().put_key(waiting, {.root = s.dir, .key = "f", .bytes = bytes_of("object")}));
   EXPECT_TRUE(this->state().lease_revoked(*lease));
 }

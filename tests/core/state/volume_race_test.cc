@@ -85,7 +85,7 @@ TEST_F(VolumeRace, NothingChangesUnderALeaseThatWasNotRecalled) {
   std::atomic<std::size_t> at = 0;
   const auto change = [&](bool attributes) {
     OpContext waiting;
-    waiting.wait_for_leases = true;
+    waiting.lease_patience = std::chrono::minutes(1);
     for (unsigned i = 0; !stop; ++i) {
       const FileId file = files[at];
       if (attributes) {
