@@ -89,15 +89,12 @@ Status HostFile::write(std::uint64_t offset, core::ConstBuffers data, std::uint6
   if (failed()) return fail(Errc::kIo, "an earlier sync of " + path_ + " failed");
   const std::uint64_t begin = align_up(offset);
   const std::uint64_t end = align_down(offset + total);
-  const bool large = end > begin && end - begin >= kLargeWriteBytesMin;
-  if (large && offset >= env_.cached_bytes && env_.direct.load(std::memory_order_relaxed)) {
+  if (end > begin && end - begin >= kDirectBytesMin && env_.direct.load(std::memory_order_relaxed)) {
     if (begin > offset) STOA_CHECK_OK(write_buffered(offset, data, 0, begin - offset));
     STOA_CHECK_OK(write_direct(begin, data, begin - offset, end - begin));
     if (end < offset + total) STOA_CHECK_OK(write_buffered(end, data, end - offset, offset + total - end));
   } else {
     STOA_CHECK_OK(write_buffered(offset, data, 0, total));
-    // The disk begins at once, so that a later sync finds little to do. Errors are that sync's to report.
-    if (large) ::sync_file_range(fd_, static_cast<off_t>(begin), static_cast<off_t>(end - begin), SYNC_FILE_RANGE_WRITE);
   }
   return {};
 }

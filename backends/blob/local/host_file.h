@@ -16,7 +16,7 @@
 
 namespace stoa::blob_local {
 
-inline constexpr std::uint64_t kLargeWriteBytesMin = 512u << 10;  // written back at once, or past the page cache
+inline constexpr std::uint64_t kDirectBytesMin = 512u << 10;  // shorter writes go through the page cache
 
 struct FileMetrics {
   Counter& direct_bytes;
@@ -33,7 +33,6 @@ class HostFile {
     BufferPool& buffers;
     FileMetrics& metrics;
     std::atomic<bool>& direct;  // the file system takes O_DIRECT; switched off when it turns out not to
-    std::uint64_t cached_bytes;  // large writes before this offset go through the page cache
   };
   enum class Open : std::uint8_t { kExisting, kCreate };
   // kNotFound; kExists when it was to be created.

@@ -32,7 +32,6 @@ class Store final : public LocalBlobStore {
   Store(const LocalBlobStoreOptions& options, std::vector<std::unique_ptr<DataDirectory>> directories,
         MetricRegistry& metrics)
       : io_(options.io != nullptr ? *options.io : real_host_io()),
-        cached_file_bytes_(options.cached_file_bytes),
         directories_(std::move(directories)),
         buffers_(metrics.gauge("stoa_blob_pooled_buffers", "Aligned buffers of 1 MiB kept for reuse")),
         file_metrics_{metrics.counter("stoa_blob_written_bytes_total", "Bytes written to host files",
@@ -67,7 +66,7 @@ class Store final : public LocalBlobStore {
 
  private:
   HostFile::Environment environment(DataDirectory& directory) {
-    return {io_, buffers_, file_metrics_, directory.direct, cached_file_bytes_};
+    return {io_, buffers_, file_metrics_, directory.direct};
   }
   Result<BlobName> name_of(BlobId blob) const;
   Result<std::shared_ptr<HostFile>> open_file(const BlobName& name);
@@ -89,7 +88,6 @@ class Store final : public LocalBlobStore {
   std::vector<DataDirectory*> placement_order();
 
   HostIo& io_;
-  const std::uint64_t cached_file_bytes_;
   std::vector<std::unique_ptr<DataDirectory>> directories_;
   BufferPool buffers_;
   FileMetrics file_metrics_;
@@ -502,11 +500,6 @@ bool Store::holds(BlobId blob) const {
 }
 
 }  // namespace
-
-std::uint64_t LocalBlobStoreOptions::memory_share() {
-  constexpr std::uint64_t kShare = 8;
-  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) / kShare;
-}
 
 Result<std::unique_ptr<LocalBlobStore>> LocalBlobStore::open(const LocalBlobStoreOptions& options,
                                                              MetricRegistry& metrics) {

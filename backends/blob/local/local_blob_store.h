@@ -16,7 +16,6 @@ class HostIo;
 namespace stoa {
 
 struct LocalBlobStoreOptions {
-  static std::uint64_t memory_share();  // an eighth of this machine's memory
   // Existing, writable, empty at the first start. The order does not matter; later starts may add directories.
   std::vector<std::string> directories;
   // Directories without an identity are taken as new. False: they are refused (a disk that is not mounted).
@@ -24,9 +23,7 @@ struct LocalBlobStoreOptions {
   // Kept free on each host file system, at most 2 % of it.
   std::uint64_t reserve_bytes = 256u << 20;
   std::size_t open_files_max = 2048;
-  // Large writes below this offset of a host file go through the page cache, for those who read them soon; what is beyond is
-  // more than the memory should hold of one file, and goes past it (O_DIRECT), where the file system can.
-  std::uint64_t cached_file_bytes = memory_share();
+  bool direct_io = true;  // large writes past the page cache, where the file system can
   blob_local::HostIo* io = nullptr;  // tests put faults here; must outlive the store
 };
 

@@ -90,6 +90,7 @@ Result<std::vector<std::unique_ptr<DataDirectory>>> open_directories(const Local
   for (const Found& directory : found) {
     opened.push_back(
         std::make_unique<DataDirectory>(directory.path, directory.identity->index, options.reserve_bytes));
+    opened.back()->direct = options.direct_io;
     STOA_CHECK_OK(opened.back()->open());
   }
   std::ranges::sort(opened, {}, [](const auto& directory) { return directory->index(); });

@@ -8,7 +8,7 @@ namespace {
 class BytesTest : public StoreTest, public testing::WithParamInterface<bool> {
  protected:
   void SetUp() override {
-    options_.cached_file_bytes = GetParam() ? 0 : options_.cached_file_bytes;
+    options_.direct_io = GetParam();
     open();
   }
 };
