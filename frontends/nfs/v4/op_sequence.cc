@@ -38,7 +38,7 @@ Nfs4Status SequenceGuard::begin() {
   std::shared_ptr<Session> session = c_.env.clients.find_session(id);
   if (session == nullptr) return Nfs4Status::kBadSession;
   if (slot_number >= session->slots.size()) return Nfs4Status::kBadSlot;
-  if (highest >= session->slots.size() && highest < slot_number) return Nfs4Status::kBadHighSlot;
+  if (highest >= session->slots.size()) return Nfs4Status::kBadHighSlot;
   const std::span<const std::byte> arguments = c_.call.header.arguments;
   const std::uint32_t sum = crc32c(arguments);
   {
@@ -74,7 +74,7 @@ Nfs4Status SequenceGuard::begin() {
     slot.reply.clear();
     slot.unsettled.clear();
   }
-  session->client->renewed_ns.store(c_.call.now.time_since_epoch().count(), std::memory_order_relaxed);
+  c_.env.clients.renew(*session->client, c_.call.now);
   session_ = std::move(session);
   slot_ = slot_number;
   cache_this_ = cache_this || operations_ == 1;
