@@ -12,8 +12,9 @@
 namespace stoa::nfs {
 
 struct NfsServer::Parts {
-  Parts(core::Namespace& ns, core::StateTable& state, const core::HandleCodec& handles, MetricRegistry& metrics)
-      : nfs3(ns, handles), nfs4(ns, state, handles, metrics), mount3(ns, handles) {}
+  Parts(core::Namespace& ns, core::StateTable& state, const core::HandleCodec& handles, MetricRegistry& metrics,
+        const NfsServerOptions& options)
+      : nfs3(ns, handles), nfs4(ns, state, handles, metrics, options.lease_clock), mount3(ns, handles) {}
 
   nfs3::Nfs3Program nfs3;
   nfs4::Nfs4Program nfs4;
@@ -27,7 +28,7 @@ Result<std::unique_ptr<NfsServer>> NfsServer::start(const NfsServerOptions& opti
                                                     core::StateTable& state, core::Registry& registry,
                                                     const core::HandleCodec& handles,
                                                     MetricRegistry& metrics) {
-  auto parts = std::make_unique<Parts>(ns, state, handles, metrics);
+  auto parts = std::make_unique<Parts>(ns, state, handles, metrics, options);
   rpc::ServerOptions wanted{.listen = {{options.address, options.port}},
                             .workers = options.workers,
                             .limits = options.limits,

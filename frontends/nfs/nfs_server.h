@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +28,7 @@ struct NfsServerOptions {
   rpc::DuplicateCacheOptions duplicates{};
   bool register_ports = false;  // tell the portmapper at 127.0.0.1:portmapper_port
   std::uint16_t portmapper_port = 111;
+  std::function<std::chrono::steady_clock::time_point()> lease_clock{};  // for tests of NFSv4 leases
 };
 
 class NfsServer {

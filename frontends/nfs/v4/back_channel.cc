@@ -117,10 +117,15 @@ void SessionBackChannel::take_reply(std::span<const std::byte> reply) {
   in.opaque(kTagBytesMax);
   in.u32();                                   // number of results
   const bool understood = in.ok() && accepted == 0 && accept_status == 0;
-  const bool sequenced = understood && in.u32() == kCbSequence && in.u32() == 0 && in.ok();
-  if (sequenced) ++sequence_;
+  const bool answered = understood && in.u32() == kCbSequence;
+  const auto sequence_status = static_cast<Nfs4Status>(in.u32());
+  // A client that took a call, but whose answer was lost with the connection, refuses it when it comes again (2.10.6.1.3).
+  const bool taken = answered && in.ok() &&
+                     (sequence_status == Nfs4Status::kOk || sequence_status == Nfs4Status::kRetryUncachedRep ||
+                      sequence_status == Nfs4Status::kSeqFalseRetry);
+  if (taken) ++sequence_;
   Recall& first = queue_.front();
-  const bool again = sequenced && status != Nfs4Status::kOk && ++first.attempts < kAttemptsMax;
+  const bool again = taken && status != Nfs4Status::kOk && ++first.attempts < kAttemptsMax;
   if (again && queue_.size() > 1) std::rotate(queue_.begin(), queue_.begin() + 1, queue_.end());
   if (!again) queue_.pop_front();
   send_next(lock);

@@ -7,13 +7,9 @@
 namespace stoa::nfs4 {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::chrono::seconds kLease{kLeaseSeconds};
 constexpr std::chrono::hours kCourtesy{24};      // how long an expired client may keep what nobody wants
 constexpr std::chrono::seconds kReaperPeriod{15};
-
-std::int64_t now_ns() { return Clock::now().time_since_epoch().count(); }
 
 }  // namespace
 
@@ -24,7 +20,9 @@ std::size_t ClientTable::SessionHash::operator()(const SessionId& id) const {
   return low * 0x9E3779B97F4A7C15ULL ^ high;
 }
 
-ClientTable::ClientTable(core::StateTable& state, std::uint32_t boot, MetricRegistry& metrics) : state_(state), boot_(boot) {
+ClientTable::ClientTable(core::StateTable& state, std::uint32_t boot, MetricRegistry& metrics,
+                         std::function<Clock::time_point()> clock)
+    : state_(state), boot_(boot), clock_(std::move(clock)) {
   metrics.gauge_callback("stoa_nfs4_clients", "NFSv4 clients", {}, [this] {
     const std::shared_lock lock(lock_);
     return static_cast<double>(clients_.size());
@@ -39,12 +37,18 @@ ClientTable::ClientTable(core::StateTable& state, std::uint32_t boot, MetricRegi
 ClientTable::~ClientTable() {
   reaper_.request_stop();
   if (reaper_.joinable()) reaper_.join();
-  // Nothing is ended: clients reclaim what they hold at the next start, and files without a name live until then.
+  // Clients come back and reclaim at the next start: nothing of theirs is closed, which would delete files that live only
+  // because they are open. Clients and sessions only let go of each other.
+  const std::lock_guard lock(lock_);
+  for (const auto& [id, client] : clients_) client->sessions.clear();
 }
 
-bool ClientTable::expired(const Client& client) const {
-  return now_ns() - client.renewed_ns.load(std::memory_order_relaxed) > std::chrono::nanoseconds(kLease).count();
+std::chrono::nanoseconds ClientTable::idle(const Client& client) const {
+  const std::chrono::nanoseconds now = (clock_ ? clock_() : Clock::now()).time_since_epoch();
+  return now - std::chrono::nanoseconds(client.renewed_ns.load(std::memory_order_relaxed));
 }
+
+bool ClientTable::expired(const Client& client) const { return idle(client) > kLease; }
 
 // --- clients -------------------------------------------------------------------------------------------------------------
 
@@ -70,7 +74,7 @@ ClientTable::Exchanged ClientTable::exchange(const Exchange& wanted) {
       remove_locked(known, ended);
     } else if (known != nullptr && known->verifier == wanted.verifier) {
       // Case 2: the same incarnation asks again.
-      known->renewed_ns.store(now_ns(), std::memory_order_relaxed);
+      renew(*known);
       return {.client = known->id, .sequence = known->next_session_sequence, .confirmed = true};
     }
     // Cases 1, 4 and 5: a new record; a confirmed one of an earlier incarnation stays until the new one is confirmed.
@@ -84,7 +88,7 @@ ClientTable::Exchanged ClientTable::exchange(const Exchange& wanted) {
     } else {
       const std::uint64_t id = std::uint64_t{boot_} << 32 | next_client_++;
       auto client = std::make_shared<Client>(id, std::string(wanted.owner), wanted.verifier, wanted.principal);
-      client->renewed_ns.store(now_ns(), std::memory_order_relaxed);
+      renew(*client);
       clients_.emplace(id, client);
       unconfirmed_.emplace(client->owner, client);
       result = {.client = id, .sequence = client->next_session_sequence};
@@ -131,7 +135,7 @@ ClientTable::NewSession ClientTable::create_session(std::uint64_t id, std::uint3
       sessions_.emplace(session_id, session);
       client->sessions.push_back(session);
       client->recalls.add_channel(session->back);
-      client->renewed_ns.store(now_ns(), std::memory_order_relaxed);
+      renew(*client);
       ++client->next_session_sequence;
       client->session_reply = encode(*session);
       result.reply = client->session_reply;
@@ -239,9 +243,8 @@ void ClientTable::expire_idle(std::stop_token stop) {
       for (const auto& [id, client] : clients_) {
         present.push_back(client);
         if (!expired(*client)) continue;
-        const std::int64_t idle = now_ns() - client->renewed_ns.load(std::memory_order_relaxed);
         const bool holds = client->holder != core::kNoHolder && state_.holds_state(client->holder);
-        if (!holds || idle > std::chrono::nanoseconds(kCourtesy).count()) candidates.push_back(client);
+        if (!holds || idle(*client) > kCourtesy) candidates.push_back(client);
       }
       for (const ClientRef& client : candidates) remove_locked(client, ended);
     }

@@ -1,6 +1,7 @@
 // The clients and sessions of this door. Thread-safe.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -19,8 +20,11 @@ inline constexpr std::uint32_t kStatesPerClientMax = 1'000'000;
 
 class ClientTable {
  public:
-  // `boot` differs from start to start: what was given out before is known as stale by it.
-  ClientTable(core::StateTable& state, std::uint32_t boot, MetricRegistry& metrics);
+  using Clock = std::chrono::steady_clock;
+  // `boot` differs from start to start: what was given out before is known as stale by it. `clock` runs the leases; null:
+  // the steady clock.
+  ClientTable(core::StateTable& state, std::uint32_t boot, MetricRegistry& metrics,
+              std::function<Clock::time_point()> clock = nullptr);
   ~ClientTable();
 
   // --- EXCHANGE_ID (RFC 8881 18.35.4)
@@ -51,6 +55,10 @@ class ClientTable {
   Nfs4Status destroy_session(const SessionId& id);
   Nfs4Status destroy_client(std::uint64_t client);  // kStaleClientId; kClientIdBusy while it has sessions or state
 
+  // The client's lease begins anew; `now` by the steady clock.
+  void renew(Client& client, Clock::time_point now) const {
+    client.renewed_ns.store((clock_ ? clock_() : now).time_since_epoch().count(), std::memory_order_relaxed);
+  }
   // Ends clients whose lease has run out and who hold state of this file: true when there were any. Until somebody wants
   // what they hold, expired clients keep it (courtesy).
   bool end_expired(core::FileId file);
@@ -70,12 +78,15 @@ class ClientTable {
   // Takes a client out of the tables; what is to be ended with no lock held goes to `ended`.
   void remove_locked(const ClientRef& client, std::vector<ClientRef>& ended);
   void end(const std::vector<ClientRef>& ended);
+  void renew(Client& client) const { renew(client, Clock::now()); }
+  std::chrono::nanoseconds idle(const Client& client) const;
   bool expired(const Client& client) const;
   void forget_if_idle(Client& client);
   void expire_idle(std::stop_token stop);
 
   core::StateTable& state_;
   const std::uint32_t boot_;
+  const std::function<Clock::time_point()> clock_;
   mutable RwLock lock_;  // guards everything below
   std::uint32_t next_client_ = 1;
   std::uint64_t next_session_ = 1;

@@ -71,7 +71,7 @@ Nfs4Status SequenceGuard::begin() {
     slot.reply.clear();
     slot.unsettled.clear();
   }
-  session->client->renewed_ns.store(c_.call.now.time_since_epoch().count(), std::memory_order_relaxed);
+  c_.env.clients.renew(*session->client, c_.call.now);
   session_ = std::move(session);
   slot_ = slot_number;
   cache_this_ = cache_this;

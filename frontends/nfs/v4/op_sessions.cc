@@ -31,7 +31,7 @@ Nfs4Status op_bind_conn_to_session(Compound& c) {
   // Every connection serves the fore channel of any session.
   const bool back = direction != kFore && c.call.back != nullptr;
   if (back) session->back->bind(c.call.back->keep());
-  session->client->renewed_ns.store(c.call.now.time_since_epoch().count(), std::memory_order_relaxed);
+  c.env.clients.renew(*session->client, c.call.now);
   c.out.fixed(id);
   c.out.u32(!back ? kFore : direction == kBack ? kBack : kBoth);
   c.out.boolean(false);

@@ -13,8 +13,8 @@ constexpr std::array<rpc::Procedure, 2> kProcedures{{{"null"}, {"compound"}}};
 }  // namespace
 
 Nfs4Program::Nfs4Program(core::Namespace& ns, core::StateTable& state, const core::HandleCodec& handles,
-                         MetricRegistry& metrics)
-    : clients_(state, static_cast<std::uint32_t>(ns.boot_verifier()), metrics),
+                         MetricRegistry& metrics, std::function<ClientTable::Clock::time_point()> clock)
+    : clients_(state, static_cast<std::uint32_t>(ns.boot_verifier()), metrics, std::move(clock)),
       metrics_(metrics),
       environment_{ns, state, handles, clients_, ns.boot_verifier(), &metrics_} {}
 

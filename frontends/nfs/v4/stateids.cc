@@ -88,6 +88,7 @@ Nfs4Status check_io_stateid(Compound& c, const Stateid& given, core::FileId file
   const StateRecord& state = *found.state;
   if (state.file.id != file) return Nfs4Status::kBadStateId;
   if (state.kind == StateKind::kDelegation) {
+    if (c.env.state.lease_revoked(state.lease)) return Nfs4Status::kDelegRevoked;
     return write && state.lease_kind != core::LeaseKind::kWrite ? Nfs4Status::kOpenMode : Nfs4Status::kOk;
   }
   const StateRecord& open = state.kind == StateKind::kLock ? *state.base : state;

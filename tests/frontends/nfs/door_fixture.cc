@@ -11,7 +11,8 @@
 
 namespace stoa::test {
 
-DoorTest::DoorTest(Store store) : store_(store) {
+DoorTest::DoorTest(Store store, const core::VolumeOptions& volume_options)
+    : store_(store), volume_options_(volume_options) {
   options.port = 0;
   if (store_ == Store::kDisk) {
     std::string pattern = (std::filesystem::temp_directory_path() / "stoa-nfs-XXXXXX").string();
@@ -48,7 +49,7 @@ void DoorTest::open() {
     const Status formatted = core::Volume::format(*kv_, "test");
     ASSERT_TRUE(formatted) << describe(formatted.error());
   }
-  auto opened = core::Volume::open(*kv_, *blobs_, metrics);
+  auto opened = core::Volume::open(*kv_, *blobs_, metrics, volume_options_);
   ASSERT_TRUE(opened) << describe(opened.error());
   volume = std::move(*opened);
 }

@@ -17,7 +17,7 @@ enum class Store { kMemory, kDisk };
 
 class DoorTest : public testing::Test {
  protected:
-  explicit DoorTest(Store store = Store::kMemory);
+  explicit DoorTest(Store store = Store::kMemory, const core::VolumeOptions& volume_options = {});
   ~DoorTest() override;
 
   // A directory of the volume's root, published as "/name".
@@ -37,6 +37,7 @@ class DoorTest : public testing::Test {
  private:
   void open();
   const Store store_;
+  const core::VolumeOptions volume_options_;
   std::string folder_;
   std::unique_ptr<core::KvStore> kv_;
   std::unique_ptr<core::BlobStore> blobs_;

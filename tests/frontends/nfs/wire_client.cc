@@ -125,8 +125,11 @@ std::optional<Bytes> WireClient::receive_record() {
 
 std::optional<WireReply> WireClient::receive() {
   const auto record = receive_record();
-  if (!record) return std::nullopt;
-  rpc::XdrReader in(*record);
+  return record ? parse(*record) : std::nullopt;
+}
+
+std::optional<WireReply> WireClient::parse(std::span<const std::byte> record) {
+  rpc::XdrReader in(record);
   WireReply reply;
   reply.xid = in.u32();
   if (in.u32() != 1) return std::nullopt;

@@ -69,6 +69,7 @@ class WireClient {
   // Nothing: the server closed the connection (or answered nonsense).
   std::optional<Bytes> receive_record();
   std::optional<WireReply> receive();
+  static std::optional<WireReply> parse(std::span<const std::byte> record);
   std::optional<WireReply> call(const CallSpec& spec, std::span<const std::byte> arguments = {});
   // True when the server has closed the connection; waits for it.
   bool closed_by_server();

@@ -20,7 +20,7 @@ WireStateid read_wire_stateid(rpc::XdrReader& in) {
 }
 
 CompoundCaller::CompoundCaller(std::uint16_t port, std::string owner, std::uint64_t verifier, std::uint32_t uid)
-    : wire(port), owner_(std::move(owner)), verifier_(verifier), uid_(uid), xid_(g_xid.fetch_add(0x10000)) {}
+    : wire_(std::make_unique<WireClient>(port)), owner_(std::move(owner)), verifier_(verifier), uid_(uid), xid_(g_xid.fetch_add(0x10000)) {}
 
 CompoundResult CompoundCaller::send(const Ops& ops, std::uint32_t minor) {
   Xdr arguments;
@@ -28,15 +28,21 @@ CompoundResult CompoundCaller::send(const Ops& ops, std::uint32_t minor) {
   arguments.raw(ops.body.bytes());
   const CallSpec spec{.xid = xid_++, .program = 100003, .version = 4, .procedure = 1, .auth_flavor = 1,
                       .auth_body = auth_sys(uid_, uid_)};
-  return {wire.call(spec, arguments)};
+  if (!wire_->send_record(encode(spec, arguments))) return {std::nullopt};
+  return {receive()};
+}
+
+std::optional<WireReply> CompoundCaller::receive() {
+  for (;;) {
+    const auto record = wire_->receive_record();
+    if (!record || record->size() < 8) return std::nullopt;
+    if (rpc::load_be32(record->data() + 4) == rpc::kReply) return WireClient::parse(*record);
+    answer_callback(*record);
+  }
 }
 
 CompoundResult CompoundCaller::call(const Ops& ops, std::uint32_t minor) {
-  Ops whole;
-  whole.sequence(session, sequence++);
-  whole.body.raw(ops.body.bytes());
-  whole.count += ops.count;
-  return send(whole, minor);
+  return send(Ops().sequence(session, sequence++).more(ops), minor);
 }
 
 CompoundResult CompoundCaller::exchange(std::uint32_t flags) {
@@ -45,7 +51,7 @@ CompoundResult CompoundCaller::exchange(std::uint32_t flags) {
 
 CompoundResult CompoundCaller::create_session(std::uint64_t id, std::uint32_t number, std::uint32_t request_bytes) {
   Ops ops;
-  ops.op(43).u64(id).u32(number).u32(0);
+  ops.op(43).u64(id).u32(number).u32(back_channel ? 2 : 0);
   for (int channel = 0; channel < 2; ++channel) {
     ops.u32(0).u32(request_bytes).u32(1 << 20).u32(4096).u32(16).u32(8).u32(0);
   }
@@ -70,6 +76,88 @@ void CompoundCaller::connect(bool reclaim_complete) {
   }
 }
 
+std::uint32_t CompoundCaller::status_flags() {
+  auto result = call({});
+  EXPECT_TRUE(result.ok());
+  result.next(53);
+  result.in.fixed(16 + 16);
+  return result.in.u32();
+}
+
+// --- connections and the back channel
+
+std::unique_ptr<WireClient> CompoundCaller::reconnect(std::uint16_t port) {
+  return std::exchange(wire_, std::make_unique<WireClient>(port));
+}
+
+Nfs4Status CompoundCaller::bind_connection(std::uint32_t direction) {
+  return send(Ops().op(41).fixed(session).u32(direction).u32(0)).status;
+}
+
+WireRecall CompoundCaller::take_recall() {
+  while (recalls_.empty()) {
+    const auto record = wire_->receive_record();
+    if (!record) {
+      ADD_FAILURE() << "the connection was closed before a recall came";
+      return {};
+    }
+    answer_callback(*record);
+  }
+  WireRecall first = std::move(recalls_.front());
+  recalls_.pop_front();
+  return first;
+}
+
+// CB_COMPOUND of CB_SEQUENCE and CB_RECALL (RFC 8881 20.9, 20.2): all that this server sends.
+void CompoundCaller::answer_callback(std::span<const std::byte> record) {
+  rpc::CallHeader header;
+  ASSERT_TRUE(rpc::decode_call(record, header));
+  ASSERT_EQ(header.auth, rpc::AuthStatus::kOk);
+  ASSERT_EQ(header.version, 1u);
+  ASSERT_EQ(header.procedure, 1u);
+  rpc::XdrReader in(header.arguments);
+  in.opaque(1024);
+  ASSERT_EQ(in.u32(), 1u);  // minor version
+  in.u32();
+  ASSERT_EQ(in.u32(), 2u);
+  ASSERT_EQ(in.u32(), 11u);
+  const Bytes id = copy(in.fixed(16));
+  ASSERT_EQ(id, session);
+  const std::uint32_t number = in.u32();
+  in.u32();  // slot
+  in.u32();
+  in.u32();
+  ASSERT_EQ(in.u32(), 0u);  // referring calls
+  ASSERT_EQ(in.u32(), 4u);
+  WireRecall recall{.program = header.program, .stateid = read_wire_stateid(in)};
+  in.u32();
+  recall.handle = copy(in.opaque(128));
+  ASSERT_TRUE(in.ok() && in.left() == 0);
+  if (number == callbacks_seen_) {
+    const auto uncached = static_cast<std::uint32_t>(Nfs4Status::kRetryUncachedRep);
+    Xdr reply;
+    reply.u32(header.xid).u32(rpc::kReply).u32(0).u32(0).u32(0).u32(0);
+    reply.u32(uncached).string("").u32(1).u32(11).u32(uncached);
+    ASSERT_TRUE(wire_->send_record(reply));
+    return;
+  }
+  ASSERT_EQ(number, callbacks_seen_ + 1);
+  callbacks_seen_ = number;
+
+  const bool delay = callbacks == Callbacks::kDelayOnce;
+  if (!delay) recalls_.push_back(std::move(recall));
+  if (callbacks == Callbacks::kIgnore) return;
+  if (delay) callbacks = Callbacks::kTake;
+
+  const auto status = static_cast<std::uint32_t>(delay ? Nfs4Status::kDelay : Nfs4Status::kOk);
+  Xdr reply;
+  reply.u32(header.xid).u32(rpc::kReply).u32(0).u32(0).u32(0).u32(0);
+  reply.u32(status).string("").u32(2);
+  reply.u32(11).u32(0).raw(id).u32(number).u32(0).u32(0).u32(0);
+  reply.u32(4).u32(status);
+  ASSERT_TRUE(wire_->send_record(reply));
+}
+
 Bytes CompoundCaller::handle_of(std::initializer_list<std::string_view> path) {
   Ops ops;
   ops.putrootfh();
@@ -91,6 +179,18 @@ CompoundCaller::Open CompoundCaller::open(const Bytes& dir, std::string_view nam
   if (create) ops.u32(0).u32(0).u32(0);  // UNCHECKED4, no attributes
   ops.u32(0).string(name);
   auto result = call(ops.getfh(), minor);
+  return parse_open(result);
+}
+
+CompoundCaller::Open CompoundCaller::open_claim(const Bytes& current, const Ops& claim, std::uint32_t access,
+                                                std::string_view open_owner) {
+  Ops ops;
+  ops.putfh(current).op(18).u32(0).u32(access).u32(0).u64(client).string(open_owner).u32(0).more(claim);
+  auto result = call(ops.getfh());
+  return parse_open(result);
+}
+
+CompoundCaller::Open CompoundCaller::parse_open(CompoundResult& result) {
   Open open{.status = result.status, .stateid = {}, .handle = {}};
   if (!result.ok()) return open;
   result.skip_sequence();
@@ -100,10 +200,29 @@ CompoundCaller::Open CompoundCaller::open(const Bytes& dir, std::string_view nam
   result.in.fixed(20);  // change_info4
   result.in.u32();      // rflags
   for (std::uint32_t words = result.in.u32(); words > 0; --words) result.in.u32();
-  result.in.u32();  // no delegation
+  open.delegation = read_delegation(result.in);
   result.next(10);
   open.handle = copy(result.in.opaque(128));
   return open;
+}
+
+WireDelegation read_delegation(rpc::XdrReader& in) {
+  WireDelegation delegation{.type = in.u32()};
+  if (delegation.type == 3) {
+    delegation.why = in.u32();
+    if (delegation.why == 1 || delegation.why == 2) in.boolean();
+  } else if (delegation.type != 0) {
+    delegation.stateid = read_wire_stateid(in);
+    in.boolean();                               // recalled at once
+    if (delegation.type == 2) in.fixed(4 + 8);  // nfs_space_limit4
+    in.fixed(4 + 4 + 4);                        // nfsace4
+    in.opaque(1024);
+  }
+  return delegation;
+}
+
+Nfs4Status CompoundCaller::return_delegation(const Bytes& handle, const WireStateid& stateid) {
+  return call(Ops().putfh(handle).op(8).stateid(stateid)).status;
 }
 
 Nfs4Status CompoundCaller::close(const Bytes& handle, const WireStateid& stateid) {
@@ -111,8 +230,8 @@ Nfs4Status CompoundCaller::close(const Bytes& handle, const WireStateid& stateid
 }
 
 CompoundCaller::Lock CompoundCaller::lock(const Bytes& handle, const WireStateid& open, std::string_view lock_owner,
-                                          std::uint64_t offset, std::uint64_t length, bool exclusive) {
-  auto result = call(Ops().putfh(handle).op(12).u32(exclusive ? 2 : 1).u32(0).u64(offset).u64(length).u32(1).u32(0)
+                                          std::uint64_t offset, std::uint64_t length, bool exclusive, bool reclaim) {
+  auto result = call(Ops().putfh(handle).op(12).u32(exclusive ? 2 : 1).u32(reclaim ? 1 : 0).u64(offset).u64(length).u32(1).u32(0)
                          .stateid(open).u32(0).u64(client).string(lock_owner));
   Lock lock{.status = result.status, .stateid = {}};
   if (!result.ok()) return lock;

@@ -1,6 +1,8 @@
-// COMPOUNDs by hand, over WireClient: a client of NFSv4.1 with one session.
+// COMPOUNDs by hand, over WireClient: a client of NFSv4.1 with one session, and the other end of its back channel.
 #pragma once
 
+#include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +33,7 @@ class Ops {
   Ops& string(std::string_view v) { body.string(v); return *this; }
   Ops& fixed(const Bytes& v) { body.raw(v); return *this; }
   Ops& stateid(const WireStateid& v) { body.u32(v.seqid); body.raw(v.other); return *this; }
+  Ops& more(const Ops& v) { body.raw(v.body.bytes()); count += v.count; return *this; }
 
   Ops& putrootfh() { return op(24); }
   Ops& putfh(const Bytes& handle) { return op(22).opaque(handle); }
@@ -72,6 +75,22 @@ struct CompoundResult {
   std::uint32_t count = 0;
 };
 
+// What OPEN says of a delegation (open_delegation4).
+struct WireDelegation {
+  std::uint32_t type = 0;  // 0 none, 1 read, 2 write, 3 none, and why
+  WireStateid stateid{};
+  std::uint32_t why = 0;
+};
+WireDelegation read_delegation(rpc::XdrReader& in);
+
+// A CB_RECALL as the client got it.
+struct WireRecall {
+  std::uint32_t program = 0;
+  WireStateid stateid{};
+  Bytes handle{};
+};
+
+// `back_channel`: the session gets one over its own connection. Callbacks are answered while a reply is waited for.
 class CompoundCaller {
  public:
   CompoundCaller(std::uint16_t port, std::string owner, std::uint64_t verifier = 1, std::uint32_t uid = 0);
@@ -84,35 +103,58 @@ class CompoundCaller {
   // EXCHANGE_ID, CREATE_SESSION, RECLAIM_COMPLETE.
   void connect(bool reclaim_complete = true);
   CompoundResult create_session(std::uint64_t client, std::uint32_t sequence, std::uint32_t request_bytes = 1 << 20);
+  // sr_status_flags of an empty SEQUENCE.
+  std::uint32_t status_flags();
+
+  // --- connections and the back channel
+  enum class Callbacks { kTake, kDelayOnce, kIgnore };  // NFS4_OK; NFS4ERR_DELAY, then NFS4_OK; no answer
+  Callbacks callbacks = Callbacks::kTake;
+  bool back_channel = false;
+  // Over a new connection from now on; gives the old one, still open.
+  std::unique_ptr<WireClient> reconnect(std::uint16_t port);
+  Nfs4Status bind_connection(std::uint32_t direction = 3);
+  // The oldest recall that was not taken yet; waits for one.
+  WireRecall take_recall();
+  bool recalled() const { return !recalls_.empty(); }
 
   Bytes handle_of(std::initializer_list<std::string_view> path);  // from the root
   struct Open {
     Nfs4Status status{};
     WireStateid stateid;
     Bytes handle;
+    WireDelegation delegation{};
   };
   // UNCHECKED create in `dir`, or of an existing file without `create`.
   Open open(const Bytes& dir, std::string_view name, std::uint32_t access, std::uint32_t deny = 0, bool create = true,
             std::string_view open_owner = "owner", std::uint32_t minor = 1);
+  // Without creating: `claim` is an open_claim4.
+  Open open_claim(const Bytes& current, const Ops& claim, std::uint32_t access, std::string_view open_owner = "owner");
+  Nfs4Status return_delegation(const Bytes& handle, const WireStateid& stateid);
   Nfs4Status close(const Bytes& handle, const WireStateid& stateid);
   struct Lock {
     Nfs4Status status{};
     WireStateid stateid;
   };
   Lock lock(const Bytes& handle, const WireStateid& open, std::string_view lock_owner, std::uint64_t offset,
-            std::uint64_t length, bool exclusive = true);
+            std::uint64_t length, bool exclusive = true, bool reclaim = false);
   Lock lock_again(const Bytes& handle, const WireStateid& locks, std::uint64_t offset, std::uint64_t length,
                   bool exclusive = true);
   Nfs4Status unlock(const Bytes& handle, WireStateid& locks, std::uint64_t offset, std::uint64_t length);
   Nfs4Status write(const Bytes& handle, const WireStateid& stateid, std::string_view text);
   std::optional<std::string> read(const Bytes& handle, const WireStateid& stateid);
 
-  WireClient wire;
   std::uint64_t client = 0;
   Bytes session;
   std::uint32_t sequence = 1;
 
  private:
+  Open parse_open(CompoundResult& result);
+  std::optional<WireReply> receive();
+  void answer_callback(std::span<const std::byte> record);
+
+  std::unique_ptr<WireClient> wire_;
+  std::deque<WireRecall> recalls_;
+  std::uint32_t callbacks_seen_ = 0;  // sequence number of the last
   std::string owner_;
   std::uint64_t verifier_;
   std::uint32_t uid_;

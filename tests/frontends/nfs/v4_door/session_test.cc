@@ -115,6 +115,7 @@ TEST_F(SessionTest, SlotsCountEveryRequest) {
   EXPECT_EQ(with(0, 3), Nfs4Status::kSeqMisordered);
   EXPECT_EQ(with(2, 3), Nfs4Status::kOk);
   EXPECT_EQ(with(1, 8), Nfs4Status::kBadSlot);
+  EXPECT_EQ(c.send(Ops().op(53).fixed(c.session).u32(3).u32(3).u32(8).u32(1)).status, Nfs4Status::kBadHighSlot);
   EXPECT_EQ(with(0, 4), Nfs4Status::kSeqMisordered);
   EXPECT_EQ(c.send(Ops().sequence(Bytes(16), 1).putrootfh()).status, Nfs4Status::kBadSession);
 }

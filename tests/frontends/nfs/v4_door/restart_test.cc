@@ -1,0 +1,225 @@
+// What clients keep when the server comes back: RFC 8881 8.4.2 (grace), 18.51 (RECLAIM_COMPLETE), 9.1.4.
+#include "tests/frontends/nfs/door_fixture.h"
+#include "tests/frontends/nfs/v4_door/compound_caller.h"
+
+namespace stoa::test {
+namespace {
+
+constexpr std::uint32_t kRead = 1, kWrite = 2, kBoth = 3;
+
+Ops claim_previous() { return Ops().u32(1).u32(0); }
+
+class RestartTest : public DoorTest {
+ protected:
+  explicit RestartTest(const core::VolumeOptions& volume_options = {}) : DoorTest(Store::kDisk, volume_options) {
+    publish("test", {anyone()});
+    start_door();
+    a = std::make_unique<CompoundCaller>(port, "a");
+    b = std::make_unique<CompoundCaller>(port, "b");
+    c = std::make_unique<CompoundCaller>(port, "c");
+    for (CompoundCaller* client : {a.get(), b.get(), c.get()}) client->connect();
+    root = a->handle_of({"test"});
+  }
+
+  // Server and volume; connections are gone.
+  void restart_all() {
+    restart();
+    for (CompoundCaller* client : {a.get(), b.get(), c.get()}) client->reconnect(port);
+  }
+  // As a client does that finds its session and its record gone.
+  void come_back(CompoundCaller& client) {
+    EXPECT_EQ(client.call(Ops().putrootfh()).status, Nfs4Status::kBadSession);
+    EXPECT_EQ(client.create_session(client.client, 2).status, Nfs4Status::kStaleClientId);
+    client.connect(false);
+  }
+  static Nfs4Status reclaim_complete(CompoundCaller& client) { return client.call(Ops().op(58).u32(0)).status; }
+
+  std::unique_ptr<CompoundCaller> a, b, c;  // c holds nothing
+  Bytes root;
+};
+
+TEST_F(RestartTest, OpensAndLocksAreReclaimedBeforeAnybodyElseGetsThem) {
+  const auto file = a->open(root, "f", kBoth);
+  ASSERT_EQ(a->lock(file.handle, file.stateid, "l", 10, 10).status, Nfs4Status::kOk);
+  const auto other = b->open(root, "g", kRead, kWrite);
+  ASSERT_EQ(other.status, Nfs4Status::kOk);
+  restart_all();
+
+  // c held nothing: it is not waited for, may not reclaim, and gets nothing new as long as others may.
+  come_back(*c);
+  EXPECT_EQ(c->open_claim(file.handle, claim_previous(), kBoth).status, Nfs4Status::kReclaimBad);
+  EXPECT_EQ(c->open(root, "f", kBoth).status, Nfs4Status::kGrace);
+  ASSERT_EQ(reclaim_complete(*c), Nfs4Status::kOk);
+  EXPECT_EQ(c->open(root, "f", kBoth).status, Nfs4Status::kGrace);
+  EXPECT_EQ(c->open_claim(file.handle, claim_previous(), kBoth).status, Nfs4Status::kNoGrace);
+
+  come_back(*a);
+  const auto again = a->open_claim(file.handle, claim_previous(), kBoth);
+  ASSERT_EQ(again.status, Nfs4Status::kOk);
+  EXPECT_EQ(again.handle, file.handle);
+  EXPECT_EQ(a->lock(again.handle, again.stateid, "l", 0, 5).status, Nfs4Status::kGrace);
+  EXPECT_EQ(a->lock(again.handle, again.stateid, "l", 10, 10, true, true).status, Nfs4Status::kOk);
+  EXPECT_EQ(a->open(root, "f", kBoth).status, Nfs4Status::kGrace);
+  EXPECT_EQ(a->write(again.handle, again.stateid, "in grace"), Nfs4Status::kOk);
+  ASSERT_EQ(reclaim_complete(*a), Nfs4Status::kOk);
+  EXPECT_EQ(a->open_claim(file.handle, claim_previous(), kBoth, "late").status, Nfs4Status::kNoGrace);
+  EXPECT_EQ(a->lock(again.handle, again.stateid, "l", 30, 1, true, true).status, Nfs4Status::kNoGrace);
+  EXPECT_EQ(a->open(root, "f", kBoth).status, Nfs4Status::kGrace);  // b is missing
+  EXPECT_EQ(c->open(root, "f", kBoth).status, Nfs4Status::kGrace);
+
+  come_back(*b);
+  ASSERT_EQ(b->open_claim(other.handle, Ops().u32(1).u32(0), kRead).status, Nfs4Status::kOk);
+  ASSERT_EQ(reclaim_complete(*b), Nfs4Status::kOk);
+  // The last one has come: grace is over at once.
+  const auto late = c->open(root, "f", kBoth);
+  ASSERT_EQ(late.status, Nfs4Status::kOk);
+  EXPECT_EQ(c->lock(late.handle, late.stateid, "k", 15, 1).status, Nfs4Status::kDenied);
+  EXPECT_EQ(c->lock(late.handle, late.stateid, "k", 20, 1).status, Nfs4Status::kOk);
+  EXPECT_EQ(c->read(late.handle, late.stateid), "in grace");
+  EXPECT_EQ(a->open(root, "f", kBoth).status, Nfs4Status::kOk);
+}
+
+TEST_F(RestartTest, StateidsOfTheEarlierRunAreNotTakenForOthers) {
+  const auto file = a->open(root, "f", kBoth);
+  restart_all();
+  come_back(*a);
+  const auto again = a->open_claim(file.handle, claim_previous(), kBoth);
+  ASSERT_EQ(again.status, Nfs4Status::kOk);
+  EXPECT_NE(a->write(file.handle, file.stateid, "old"), Nfs4Status::kOk);
+  EXPECT_EQ(a->write(file.handle, again.stateid, "new"), Nfs4Status::kOk);
+}
+
+TEST_F(RestartTest, WithoutStateThereIsNoGrace) {
+  const auto file = a->open(root, "f", kBoth);
+  ASSERT_EQ(a->close(file.handle, file.stateid), Nfs4Status::kOk);
+  ASSERT_TRUE(a->call(Ops().op(44).fixed(a->session)).ok());
+  ASSERT_TRUE(a->send(Ops().op(57).u64(a->client)).ok());
+  restart_all();
+  come_back(*c);
+  EXPECT_EQ(c->open_claim(file.handle, claim_previous(), kBoth).status, Nfs4Status::kNoGrace);
+  ASSERT_EQ(reclaim_complete(*c), Nfs4Status::kOk);
+  EXPECT_EQ(c->open(root, "f", kBoth).status, Nfs4Status::kOk);
+}
+
+TEST_F(RestartTest, AnOpenFileWithoutANameOutlivesTheServer) {
+  const auto file = a->open(root, "f", kBoth);
+  ASSERT_EQ(a->write(file.handle, file.stateid, "no name"), Nfs4Status::kOk);
+  ASSERT_TRUE(b->call(Ops().putfh(root).op(28).string("f")).ok());
+  restart_all();
+  ASSERT_TRUE(volume->run_gc());
+  come_back(*a);
+  const auto again = a->open_claim(file.handle, claim_previous(), kBoth);
+  ASSERT_EQ(again.status, Nfs4Status::kOk);
+  ASSERT_EQ(reclaim_complete(*a), Nfs4Status::kOk);
+  ASSERT_TRUE(volume->run_gc());
+  EXPECT_EQ(a->read(again.handle, again.stateid), "no name");
+  ASSERT_EQ(a->close(again.handle, again.stateid), Nfs4Status::kOk);
+  ASSERT_TRUE(volume->run_gc());
+  EXPECT_EQ(a->call(Ops().putfh(file.handle).op(9).u32(1).u32(2)).status, Nfs4Status::kStale);
+}
+
+TEST_F(RestartTest, AnOpenFileWithoutANameGoesWhenNobodyReclaimsIt) {
+  const auto file = a->open(root, "f", kBoth);
+  ASSERT_TRUE(b->call(Ops().putfh(root).op(28).string("f")).ok());
+  restart_all();
+  come_back(*a);
+  ASSERT_EQ(reclaim_complete(*a), Nfs4Status::kOk);
+  ASSERT_TRUE(volume->run_gc());
+  EXPECT_EQ(a->call(Ops().putfh(file.handle).op(9).u32(1).u32(2)).status, Nfs4Status::kStale);
+}
+
+// Grace is over as soon as it began.
+class ShortGraceTest : public RestartTest {
+ protected:
+  ShortGraceTest() : RestartTest({.grace_ms = 1}) {}
+};
+
+TEST_F(ShortGraceTest, WhoComesTooLateHasLostItsStateForGood) {
+  const auto file = a->open(root, "f", kBoth, kBoth);
+  ASSERT_EQ(file.status, Nfs4Status::kOk);
+  restart_all();
+  come_back(*c);
+  ASSERT_EQ(reclaim_complete(*c), Nfs4Status::kOk);
+  Nfs4Status status;
+  while ((status = c->open(root, "f", kBoth).status) == Nfs4Status::kGrace) {
+  }
+  EXPECT_EQ(status, Nfs4Status::kOk);
+  come_back(*a);
+  EXPECT_EQ(a->open_claim(file.handle, claim_previous(), kBoth).status, Nfs4Status::kNoGrace);
+  ASSERT_EQ(reclaim_complete(*a), Nfs4Status::kOk);
+  EXPECT_EQ(a->open(root, "f", kRead, kBoth, false).status, Nfs4Status::kShareDenied);
+}
+
+// --- leases of clients
+
+class LeaseTest : public DoorTest {
+ protected:
+  LeaseTest() {
+    options.lease_clock = [this] { return std::chrono::steady_clock::time_point(std::chrono::seconds(seconds.load())); };
+    publish("test", {anyone()});
+    start_door();
+    a = std::make_unique<CompoundCaller>(port, "a");
+    b = std::make_unique<CompoundCaller>(port, "b");
+    a->connect();
+    b->connect();
+    root = a->handle_of({"test"});
+  }
+  ~LeaseTest() override { server.reset(); }
+  std::atomic<std::int64_t> seconds{1000};
+  std::unique_ptr<CompoundCaller> a, b;
+  Bytes root;
+};
+
+TEST_F(LeaseTest, AnExpiredClientLosesWhatAnotherWants) {
+  const auto file = a->open(root, "f", kBoth);
+  ASSERT_EQ(a->lock(file.handle, file.stateid, "l", 0, 10).status, Nfs4Status::kOk);
+  seconds += 90;
+  const auto other = b->open(root, "f", kBoth);
+  ASSERT_EQ(other.status, Nfs4Status::kOk);
+  EXPECT_EQ(b->lock(other.handle, other.stateid, "l", 0, 10).status, Nfs4Status::kDenied);
+  seconds += 1;
+  EXPECT_EQ(b->lock(other.handle, other.stateid, "l", 0, 10).status, Nfs4Status::kOk);
+  EXPECT_EQ(a->call(Ops().putrootfh()).status, Nfs4Status::kBadSession);
+}
+
+TEST_F(LeaseTest, AnExpiredClientKeepsWhatNobodyWants) {
+  const auto file = a->open(root, "f", kBoth, kWrite);
+  ASSERT_EQ(a->lock(file.handle, file.stateid, "l", 0, 10).status, Nfs4Status::kOk);
+  seconds += 3600;
+  EXPECT_EQ(b->open(root, "g", kBoth, kBoth).status, Nfs4Status::kOk);
+  const auto reader = b->open(root, "f", kRead, 0, false);
+  ASSERT_EQ(reader.status, Nfs4Status::kOk);
+  EXPECT_EQ(b->lock(reader.handle, reader.stateid, "l", 20, 10, false).status, Nfs4Status::kOk);
+  // It comes back, and all is as it was.
+  EXPECT_EQ(a->write(file.handle, file.stateid, "back"), Nfs4Status::kOk);
+  EXPECT_EQ(b->open(root, "f", kWrite, 0, false).status, Nfs4Status::kShareDenied);
+  EXPECT_EQ(b->lock(reader.handle, reader.stateid, "l", 0, 1, false).status, Nfs4Status::kDenied);
+}
+
+TEST_F(LeaseTest, AShareReservationOfAnExpiredClientGivesWay) {
+  const auto file = a->open(root, "f", kBoth, kBoth);
+  seconds += 91;
+  EXPECT_EQ(b->open(root, "f", kRead, 0, false).status, Nfs4Status::kOk);
+  EXPECT_EQ(a->call(Ops().putrootfh()).status, Nfs4Status::kBadSession);
+}
+
+TEST_F(LeaseTest, EverySequenceRenewsTheLease) {
+  const auto file = a->open(root, "f", kBoth, kBoth);
+  for (int i = 0; i < 3; ++i) {
+    seconds += 60;
+    EXPECT_TRUE(a->call({}).ok());
+    EXPECT_EQ(b->open(root, "f", kRead, 0, false).status, Nfs4Status::kShareDenied);
+  }
+}
+
+TEST_F(LeaseTest, SomebodyElseMayTakeTheNameOfAnExpiredClient) {
+  ASSERT_EQ(a->open(root, "f", kBoth, kBoth).status, Nfs4Status::kOk);
+  CompoundCaller thief(port, "a", 2, 1000);
+  EXPECT_EQ(thief.exchange().status, Nfs4Status::kClidInUse);
+  seconds += 91;
+  EXPECT_TRUE(thief.exchange().ok());
+  EXPECT_EQ(a->call(Ops().putrootfh()).status, Nfs4Status::kBadSession);
+}
+
+}  // namespace
+}  // namespace stoa::test
