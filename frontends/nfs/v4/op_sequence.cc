@@ -51,15 +51,9 @@ Nfs4Status SequenceGuard::begin() {
         // 2.10.6.1.3: SEQUENCE itself is answered again, what follows is not known any more.
         return operations_ == 1 ? Nfs4Status::kServerFault : Nfs4Status::kRetryUncachedRep;
       }
+      if (!c_.promise(slot.unsettled)) return Nfs4Status::kDelay;
       c_.out.truncate(reply_at_);
       std::memcpy(c_.out.reserve(slot.reply.size()).data(), slot.reply.data(), slot.reply.size());
-      if (c_.call.unsettled != nullptr) {
-        core::Unsettled& later = *c_.call.unsettled;
-        later.ticket = std::max(later.ticket, slot.unsettled.ticket);
-        later.files.insert(later.files.end(), slot.unsettled.files.begin(), slot.unsettled.files.end());
-      } else if (!slot.unsettled.empty() && !c_.ns.settle({}, slot.unsettled)) {
-        return Nfs4Status::kDelay;
-      }
       replayed_ = true;
       return Nfs4Status::kOk;
     }
@@ -79,6 +73,7 @@ Nfs4Status SequenceGuard::begin() {
   slot_ = slot_number;
   cache_this_ = cache_this || operations_ == 1;
   c_.session = session_.get();
+  c_.client = session_->client;
   c_.holder = session_->client->holder;
   c_.ctx.holder = c_.holder;
 
