@@ -112,7 +112,7 @@ class StateTable {
   virtual Status before_read(const OpContext& ctx, FileId file) = 0;
 
   // --- reclaim after a restart. `name` identifies the client across restarts (NFSv4 co_ownerid and the like).
-  // Durable when it returns: after a restart this client may reclaim, and is waited for. kInvalid: empty or longer than 1024
+  // Durable when it returns: after a restart this client may reclaim, and is waited for. kInvalid: empty or longer than 1040
   // bytes; kBusy: too many clients (65536).
   virtual Status remember_client(Door door, std::string_view name) = 0;
   virtual Status forget_client(Door door, std::string_view name) = 0;

@@ -53,7 +53,7 @@ Result<std::unique_ptr<NfsServer>> NfsServer::start(const NfsServerOptions& opti
       nfs->parts_->registered.push_back(mapping);
     }
   }
-  log_info("nfs", "serving NFS versions 3, 4.1 and 4.2",
+  log_info("nfs", "serving NFS versions 3 and 4",
            {{"address", options.address}, {"port", nfs->port()}, {"mount_port", nfs->mount_port()}});
   return nfs;
 }

@@ -1,4 +1,4 @@
-// The NFS door: NFS versions 3, 4.1 and 4.2, and MOUNT version 3, over TCP, on the core's API. All programs are answered on
+// The NFS door: NFS versions 3 and 4 (4.0, 4.1 and 4.2), and MOUNT version 3, over TCP, on the core's API. All programs are answered on
 // both ports.
 #pragma once
 

@@ -30,7 +30,7 @@ inline constexpr std::size_t kWeights = 5;
 
 struct Procedure {
   std::string_view name{};  // for metrics; empty: there is no such procedure
-  bool idempotent = true;   // false: the reply is kept in the duplicate request cache
+  bool idempotent = true;   // as Program::idempotent()
 };
 
 // The other end of a connection.
@@ -73,7 +73,8 @@ struct Call {
 
 struct Reply {
   XdrWriter out;  // stands behind the accepted header
-  // Bytes that follow `out`, and the zero bytes (0 to 3) behind them. Only for kHeavy calls.
+  // Bytes that follow `out`, and the zero bytes (0 to 3) behind them. Only where they are taken.
+  bool takes_slices = false;
   std::vector<core::DataSlice> slices{};
   std::uint32_t slice_bytes = 0;
 };
@@ -94,6 +95,9 @@ class Program {
   virtual std::span<const Procedure> procedures() const = 0;  // by number
   // The procedure exists; its arguments may be garbage.
   virtual Weight weigh(const CallHeader& header) const = 0;
+  // Whether running the call twice does what running it once does. If not, its reply is kept in the duplicate request cache;
+  // such a call must not weigh kData, kSync or kHeavy.
+  virtual bool idempotent(const CallHeader& header) const { return procedures()[header.procedure].idempotent; }
   virtual Outcome run(const Call& call, Reply& reply) = 0;
   // Results that say that the change is not known to be durable (the store failed while we waited for it).
   virtual void encode_not_durable(const CallHeader& header, XdrWriter& out) = 0;

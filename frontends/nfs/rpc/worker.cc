@@ -282,7 +282,7 @@ bool Worker::classify(Record& record, Item& item, ReplyBuffer& out) {
   item.program = &program;
   item.metrics = state_.metrics.of(index, header.procedure);
   item.weight = program.weigh(header);
-  item.idempotent = procedures[header.procedure].idempotent;
+  item.idempotent = program.idempotent(header);
   return true;
 }
 
@@ -439,7 +439,7 @@ void Worker::run_task(Task& task) {
 void Worker::run_alone(Connection& c, const Item& item) {
   ready_.clear(kKeepReplies);
   const Clock::time_point began = now_;
-  Reply reply{XdrWriter(ready_)};
+  Reply reply{.out = XdrWriter(ready_), .takes_slices = true};
   append_reply(c, item, ready_, nullptr, &reply);
   now_ = Clock::now();
   item.metrics->seconds.observe_ns(static_cast<std::uint64_t>((now_ - began).count()));

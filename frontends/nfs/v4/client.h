@@ -1,4 +1,4 @@
-// A client of NFSv4.1 (RFC 8881 2.4), its sessions (2.10) and the state that it holds (8.2, 9). What conflicts with whom is
+// A client (RFC 8881 2.4, RFC 7530 9.1.1), its sessions (2.10) and the state that it holds (8.2, 9). What conflicts with whom is
 // core/api/state.h's; here is what the protocol adds: owners, stateids, slots.
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "core/api/state.h"
 #include "frontends/nfs/v4/compound.h"
 #include "frontends/nfs/v4/recalls.h"
+#include "frontends/nfs/v4/state_owner.h"
 
 namespace stoa::nfs4 {
 
@@ -38,7 +40,8 @@ struct StateRecord {
   std::uint32_t serial;  // in the stateid
   std::uint32_t seqid = 1;
   core::FileRef file;
-  std::string owner;  // of the open or of the locks
+  std::string owner;      // of the open or of the locks
+  OwnerRef sequenced_by;  // minor version 0: whose requests these are; else null
 
   // kOpen
   core::OpenId open{};
@@ -93,11 +96,20 @@ struct Session {
 
 // --- clients -------------------------------------------------------------------------------------------------------------
 
+// Where a client of minor version 0 wants to be called (cb_client4, callback_ident). Kept, and not called yet.
+struct Callback {
+  std::uint32_t program = 0;
+  std::string network;
+  std::string address;
+  std::uint32_t ident = 0;
+};
+
 struct Client {
-  Client(std::uint64_t client_id, std::string client_owner, std::uint64_t client_verifier, const Principal& maker)
-      : id(client_id), owner(std::move(client_owner)), verifier(client_verifier), principal(maker) {}
+  Client(std::uint64_t client_id, bool sessions, std::string client_name, std::uint64_t client_verifier, const Principal& maker)
+      : id(client_id), has_sessions(sessions), name(std::move(client_name)), verifier(client_verifier), principal(maker) {}
   const std::uint64_t id;
-  const std::string owner;  // co_ownerid
+  const bool has_sessions;  // made by EXCHANGE_ID; else by SETCLIENTID
+  const std::string name;   // its co_ownerid or nfs_client_id4.id, and which of the two: also across restarts
   const std::uint64_t verifier;
   const Principal principal;
 
@@ -106,6 +118,13 @@ struct Client {
   std::uint32_t next_session_sequence = 1;   // csa_sequence that the next CREATE_SESSION has
   std::vector<std::byte> session_reply;      // of the last CREATE_SESSION, for its retry; empty: none
   std::vector<std::shared_ptr<Session>> sessions;
+  std::uint64_t confirm_verifier = 0;        // minor version 0: setclientid_confirm
+  Callback callback;
+  struct Update {                            // SETCLIENTID of the confirmed client, to be confirmed
+    std::uint64_t confirm_verifier = 0;
+    Callback callback;
+  };
+  std::optional<Update> update;
 
   std::atomic<std::int64_t> renewed_ns{0};   // steady clock; the lease runs from here
   core::HolderId holder = core::kNoHolder;   // from confirmation on
@@ -124,6 +143,7 @@ struct Client {
   std::map<std::pair<std::string, core::FileId>, StateRef> opens;  // by open owner
   std::map<std::pair<std::string, core::FileId>, StateRef> locks;  // by lock owner
   std::unordered_map<std::uint64_t, StateRef> delegations;         // by file id
+  OwnerTable owners;                                               // minor version 0
 };
 
 }  // namespace stoa::nfs4

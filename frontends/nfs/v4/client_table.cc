@@ -49,6 +49,9 @@ std::chrono::nanoseconds ClientTable::idle(const Client& client) const {
 }
 
 bool ClientTable::expired(const Client& client) const { return idle(client) > kLease; }
+bool ClientTable::in_use(const Client& client) const {
+  return !expired(client) && (state_.holds_state(client.holder) || !client.sessions.empty());
+}
 
 // --- clients -------------------------------------------------------------------------------------------------------------
 
@@ -57,7 +60,8 @@ ClientTable::Exchanged ClientTable::exchange(const Exchange& wanted) {
   Exchanged result;
   {
     const std::lock_guard lock(lock_);
-    const auto found = confirmed_.find(wanted.owner);
+    const std::string name = std::string("v4.1 ").append(wanted.owner);
+    const auto found = confirmed_.find(name);
     const ClientRef known = found != confirmed_.end() ? found->second : nullptr;
     if (wanted.update) {
       // Cases 6 to 9 of 18.35.4: the record must be there, of the same incarnation and principal.
@@ -68,9 +72,7 @@ ClientTable::Exchanged ClientTable::exchange(const Exchange& wanted) {
     }
     if (known != nullptr && known->principal != wanted.principal) {
       // Case 3: somebody else's, unless nothing speaks for it any more.
-      if (!expired(*known) && (state_.holds_state(known->holder) || !known->sessions.empty())) {
-        return {.status = Nfs4Status::kClidInUse};
-      }
+      if (in_use(*known)) return {.status = Nfs4Status::kClidInUse};
       remove_locked(known, ended);
     } else if (known != nullptr && known->verifier == wanted.verifier) {
       // Case 2: the same incarnation asks again.
@@ -78,7 +80,7 @@ ClientTable::Exchanged ClientTable::exchange(const Exchange& wanted) {
       return {.client = known->id, .sequence = known->next_session_sequence, .confirmed = true};
     }
     // Cases 1, 4 and 5: a new record; a confirmed one of an earlier incarnation stays until the new one is confirmed.
-    if (const auto pending = unconfirmed_.find(wanted.owner); pending != unconfirmed_.end()) {
+    if (const auto pending = unconfirmed_.find(name); pending != unconfirmed_.end()) {
       remove_locked(ClientRef(pending->second), ended);
     }
     // Names that nobody has confirmed yet must not keep others out.
@@ -87,10 +89,10 @@ ClientTable::Exchanged ClientTable::exchange(const Exchange& wanted) {
       result.status = Nfs4Status::kDelay;
     } else {
       const std::uint64_t id = std::uint64_t{boot_} << 32 | next_client_++;
-      auto client = std::make_shared<Client>(id, std::string(wanted.owner), wanted.verifier, wanted.principal);
+      auto client = std::make_shared<Client>(id, true, name, wanted.verifier, wanted.principal);
       renew(*client);
       clients_.emplace(id, client);
-      unconfirmed_.emplace(client->owner, client);
+      unconfirmed_.emplace(name, client);
       result = {.client = id, .sequence = client->next_session_sequence};
     }
   }
@@ -105,7 +107,7 @@ ClientTable::NewSession ClientTable::create_session(std::uint64_t id, std::uint3
   {
     const std::lock_guard lock(lock_);
     const auto found = clients_.find(id);
-    if (found == clients_.end()) return {Nfs4Status::kStaleClientId, {}};
+    if (found == clients_.end() || !found->second->has_sessions) return {Nfs4Status::kStaleClientId, {}};
     const ClientRef client = found->second;
     if (sequence + 1 == client->next_session_sequence && !client->session_reply.empty()) {
       return {Nfs4Status::kOk, client->session_reply};
@@ -114,15 +116,10 @@ ClientTable::NewSession ClientTable::create_session(std::uint64_t id, std::uint3
     if (!client->confirmed) {
       if (client->principal != principal) return {Nfs4Status::kClidInUse, {}};
       // The earlier incarnation ends, and all that it held.
-      if (const auto old = confirmed_.find(client->owner); old != confirmed_.end()) {
+      if (const auto old = confirmed_.find(client->name); old != confirmed_.end()) {
         remove_locked(ClientRef(old->second), ended);
       }
-      unconfirmed_.erase(client->owner);
-      client->confirmed = true;
-      client->holder = state_.add_holder(core::Door::kNfs, [weak = std::weak_ptr(client)](core::LeaseId, core::FileId file) {
-        if (const auto holder = weak.lock()) holder->recalls.recall(file);
-      });
-      confirmed_.emplace(client->owner, client);
+      confirm_locked(client);
     }
     if (client->sessions.size() >= kSessionsPerClientMax) {
       result.status = Nfs4Status::kDelay;
@@ -143,6 +140,15 @@ ClientTable::NewSession ClientTable::create_session(std::uint64_t id, std::uint3
   }
   end(ended);
   return result;
+}
+
+void ClientTable::confirm_locked(const ClientRef& client) {
+  unconfirmed_.erase(client->name);
+  client->confirmed = true;
+  client->holder = state_.add_holder(core::Door::kNfs, [weak = std::weak_ptr(client)](core::LeaseId, core::FileId file) {
+    if (const auto holder = weak.lock()) holder->recalls.recall(file);
+  });
+  confirmed_.emplace(client->name, client);
 }
 
 std::shared_ptr<Session> ClientTable::find_session(const SessionId& id) const {
@@ -166,7 +172,7 @@ Nfs4Status ClientTable::destroy_client(std::uint64_t id) {
   {
     const std::lock_guard lock(lock_);
     const auto found = clients_.find(id);
-    if (found == clients_.end()) return Nfs4Status::kStaleClientId;
+    if (found == clients_.end() || !found->second->has_sessions) return Nfs4Status::kStaleClientId;
     const ClientRef client = found->second;
     if (!client->sessions.empty()) return Nfs4Status::kClientIdBusy;
     {
@@ -183,7 +189,7 @@ void ClientTable::remove_locked(const ClientRef& client, std::vector<ClientRef>&
   for (const auto& session : client->sessions) sessions_.erase(session->id);
   client->sessions.clear();
   const auto erase_owner = [&](auto& owners) {
-    if (const auto it = owners.find(client->owner); it != owners.end() && it->second == client) owners.erase(it);
+    if (const auto it = owners.find(client->name); it != owners.end() && it->second == client) owners.erase(it);
   };
   erase_owner(confirmed_);
   erase_owner(unconfirmed_);
@@ -200,10 +206,11 @@ void ClientTable::end(const std::vector<ClientRef>& ended) {
       client->opens.clear();
       client->locks.clear();
       client->delegations.clear();
+      client->owners.clear();
     }
     if (client->holder != core::kNoHolder) state_.remove_holder(client->holder);
     if (!client->remembered.load()) continue;
-    if (const Status forgotten = state_.forget_client(core::Door::kNfs, client->owner); !forgotten) {
+    if (const Status forgotten = state_.forget_client(core::Door::kNfs, client->name); !forgotten) {
       log_warning("nfs4", "a client that is gone will be waited for after the next start",
                   {{"error", describe(forgotten.error())}});
     }
@@ -262,7 +269,7 @@ Status ClientTable::remember(Client& client) {
   if (client.remembered.load(std::memory_order_acquire)) return {};
   const std::lock_guard lock(client.record_mutex);
   if (client.remembered.load(std::memory_order_acquire)) return {};
-  STOA_CHECK_OK(state_.remember_client(core::Door::kNfs, client.owner));
+  STOA_CHECK_OK(state_.remember_client(core::Door::kNfs, client.name));
   client.remembered.store(true, std::memory_order_release);
   return {};
 }
@@ -275,7 +282,7 @@ void ClientTable::forget_if_idle(Client& client) {
     if (!client.remembered.load() || !client.states.empty() || client.gone) return;
     client.remembered.store(false, std::memory_order_release);
   }
-  if (const Status forgotten = state_.forget_client(core::Door::kNfs, client.owner); !forgotten) {
+  if (const Status forgotten = state_.forget_client(core::Door::kNfs, client.name); !forgotten) {
     log_warning("nfs4", "an idle client will be waited for after the next start", {{"error", describe(forgotten.error())}});
   }
 }

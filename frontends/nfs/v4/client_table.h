@@ -51,6 +51,28 @@ class ClientTable {
   NewSession create_session(std::uint64_t client, std::uint32_t sequence, const Principal& principal,
                             const ChannelAttributes& fore, const EncodeSession& encode);
 
+  // --- minor version 0, client_table_minor_0.cc: SETCLIENTID (RFC 7530 16.33.5), SETCLIENTID_CONFIRM (16.34.5)
+  struct SetClient {
+    std::string_view id;
+    std::uint64_t verifier = 0;
+    Principal principal;
+    Callback callback;
+  };
+  struct ClientSet {
+    Nfs4Status status = Nfs4Status::kOk;
+    std::uint64_t client = 0;
+    std::uint64_t confirm_verifier = 0;
+    Callback in_use{};  // kClidInUse: by whom
+  };
+  ClientSet set_client(const SetClient& wanted);
+  Nfs4Status confirm_client(std::uint64_t client, std::uint64_t confirm_verifier, const Principal& principal);
+  struct FoundClient {
+    std::shared_ptr<Client> client;
+    bool ended = false;  // there was one
+  };
+  // A confirmed client of minor version 0.
+  FoundClient find_client(std::uint64_t id) const;
+
   std::shared_ptr<Session> find_session(const SessionId& id) const;
   Nfs4Status destroy_session(const SessionId& id);
   Nfs4Status destroy_client(std::uint64_t client);  // kStaleClientId; kClientIdBusy while it has sessions or state
@@ -82,6 +104,9 @@ class ClientTable {
   std::chrono::nanoseconds idle(const Client& client) const;
   bool expired(const Client& client) const;
   void forget_if_idle(Client& client);
+  // Whether somebody else may not have its name: it speaks yet, and holds something.
+  bool in_use(const Client& client) const;
+  void confirm_locked(const ClientRef& client);
   void expire_idle(std::stop_token stop);
 
   core::StateTable& state_;
@@ -91,8 +116,9 @@ class ClientTable {
   std::uint32_t next_client_ = 1;
   std::uint64_t next_session_ = 1;
   std::unordered_map<std::uint64_t, ClientRef> clients_;
-  std::map<std::string, ClientRef, std::less<>> confirmed_;    // by owner
-  std::map<std::string, ClientRef, std::less<>> unconfirmed_;  // by owner
+  std::uint64_t next_confirm_verifier_ = 1;
+  std::map<std::string, ClientRef, std::less<>> confirmed_;    // by name
+  std::map<std::string, ClientRef, std::less<>> unconfirmed_;  // by name
   std::unordered_map<SessionId, std::shared_ptr<Session>, SessionHash> sessions_;
 
   std::mutex reaper_mutex_;

@@ -33,6 +33,14 @@ void Compound::set_current_file(const core::Attributes& attr) {
   has_current_stateid = false;
 }
 
+bool Compound::promise(const core::Unsettled& unsettled) {
+  if (call.unsettled == nullptr) return unsettled.empty() || ns.settle({}, unsettled).has_value();
+  core::Unsettled& later = *call.unsettled;
+  later.ticket = std::max(later.ticket, unsettled.ticket);
+  later.files.insert(later.files.end(), unsettled.files.begin(), unsettled.files.end());
+  return true;
+}
+
 Compound::File Compound::file(Nfs4Status pseudo_root) {
   if (!current) return {Nfs4Status::kNoFileHandle, core::kNoFile};
   if (current->pseudo_root()) return {pseudo_root, core::kNoFile};

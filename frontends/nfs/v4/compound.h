@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -23,7 +24,7 @@ namespace stoa::nfs4 {
 
 inline constexpr std::size_t kHandleBytesMax = 128;              // NFS4_FHSIZE
 inline constexpr std::uint32_t kIoBytesMax = 1u << 20;           // maxread, maxwrite
-inline constexpr std::uint32_t kCopiedReadBytesMax = 64u << 10;  // longer reads go out without a copy when they come last
+inline constexpr std::uint32_t kCopiedReadBytesMax = 64u << 10;  // longer reads may go out without a copy, when they come last
 inline constexpr std::uint32_t kListBytesMax = 1u << 20;         // of one READDIR reply
 inline constexpr std::uint32_t kLeaseSeconds = 90;               // lease_time
 inline constexpr std::size_t kTagBytesMax = 1024;                // of a COMPOUND
@@ -46,6 +47,8 @@ struct Handle {
 
 class ClientTable;  // clients, sessions, owners and stateids of this door
 class OperationMetrics;
+class OwnerTurn;
+struct Client;
 struct Session;
 
 // What the program was made with.
@@ -82,8 +85,18 @@ class Compound {
   std::uint32_t minor = 0;
   bool last = false;        // no operation follows this one: bytes may leave without a copy (Reply::slices)
   bool error_body = false;  // set by an operation: what it wrote belongs to its error
-  Session* session = nullptr;  // of SEQUENCE
+  Session* session = nullptr;  // of SEQUENCE; null in minor version 0
+  // Of the session; in minor version 0 of the clientid or stateid that the operation has named (caller.h).
+  std::shared_ptr<Client> client;
   core::HolderId holder = core::kNoHolder;
+
+  // --- the operation that is being run
+  std::uint32_t operation = 0;
+  std::span<const std::byte> arguments;  // from its own on
+  std::shared_ptr<OwnerTurn> turn;       // minor version 0: of the owner that it numbers (owner_turn.h)
+
+  // The reply will promise that this is durable. False: it cannot.
+  bool promise(const core::Unsettled& unsettled);
 
   // --- filehandles
   std::optional<Handle> current, saved;

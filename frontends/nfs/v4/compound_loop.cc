@@ -1,7 +1,9 @@
-// RFC 8881 16.2 (COMPOUND), 2.10.6 (exactly once): the loop over the operations, and what SEQUENCE does around it.
+// RFC 8881 16.2 (COMPOUND), 2.10.6 (exactly once): the loop over the operations, and what SEQUENCE does around it; in minor
+// version 0 (RFC 7530 15.2, 9.1.7) the turns of owners.
 #include "frontends/nfs/v4/op_sequence.h"
 #include "frontends/nfs/v4/operation_metrics.h"
 #include "frontends/nfs/v4/operation_table.h"
+#include "frontends/nfs/v4/owner_turn.h"
 #include "frontends/nfs/v4/program.h"
 
 namespace stoa::nfs4 {
@@ -24,6 +26,7 @@ Nfs4Status check_place(const OperationEntry& entry, std::uint32_t minor, std::ui
       if (in_session) return Nfs4Status::kOk;
       if (index != 0) return Nfs4Status::kOpNotInSession;
       return count == 1 ? Nfs4Status::kOk : Nfs4Status::kNotOnlyOp;
+    case Place::kMinor0: return in_session ? Nfs4Status::kNotSupp : Nfs4Status::kOpNotInSession;
     case Place::kInSession: return in_session ? Nfs4Status::kOk : Nfs4Status::kOpNotInSession;
   }
   return Nfs4Status::kServerFault;
@@ -43,7 +46,7 @@ rpc::Outcome run_compound(const Environment& environment, const rpc::Call& call,
   c.out.opaque(tag);
   const std::size_t count_at = c.out.size();
   c.out.u32(0);
-  if (c.minor < kMinorMin || c.minor > kMinorMax) {
+  if (c.minor > kMinorMax) {
     put_status(c.out, begin, Nfs4Status::kMinorVersMismatch);
     return {.failed = true};
   }
@@ -62,6 +65,8 @@ rpc::Outcome run_compound(const Environment& environment, const rpc::Call& call,
     const std::size_t status_at = c.out.size();
     c.out.u32(0);
     c.last = done + 1 == count;
+    c.operation = number;
+    c.arguments = c.in.rest();
     c.error_body = false;
     c.ctx.durability = core::Durability::kDurable;
     if (entry == nullptr) {
@@ -80,6 +85,11 @@ rpc::Outcome run_compound(const Environment& environment, const rpc::Call& call,
       c.reply.slices.clear();
       c.reply.slice_bytes = 0;
     }
+    if (c.minor == 0) status = in_minor_version_0(status);
+    if (c.turn != nullptr) {
+      c.turn->finish(c, status, c.out.written_since(status_at + 4));
+      c.turn.reset();
+    }
     if (const Nfs4Status large = sequence.check_size(c.out.size() - begin + c.reply.slice_bytes + kRpcHeaderBytes);
         status == Nfs4Status::kOk && large != Nfs4Status::kOk) {
       status = large;
@@ -96,8 +106,38 @@ rpc::Outcome run_compound(const Environment& environment, const rpc::Call& call,
   return {.failed = status != Nfs4Status::kOk};
 }
 
+bool is_idempotent_compound(const rpc::CallHeader& header) {
+  rpc::XdrReader in(header.arguments);
+  in.opaque(kTagBytesMax);
+  // Sessions have a replay cache of their own.
+  if (in.u32() != 0) return true;
+  // Operations with the seqid of an owner are known as retries by that.
+  const std::uint32_t count = in.u32();
+  for (std::uint32_t i = 0; i < count && in.ok(); ++i) {
+    switch (in.u32()) {
+      case 3: in.u32(); break;                                          // ACCESS
+      case 4: in.fixed(4 + 16); break;                                  // CLOSE
+      case 5: in.fixed(8 + 4); break;                                   // COMMIT
+      case 9: for (std::uint32_t n = in.u32(); n > 0 && in.ok(); --n) in.u32(); break;  // GETATTR
+      case 10: case 16: case 23: case 24: case 27: case 31: case 32: break;  // GETFH, LOOKUPP, PUT*FH, READLINK, RESTOREFH, SAVEFH
+      case 14: in.fixed(4 + 4 + 16 + 8 + 8); break;                     // LOCKU
+      case 15: case 22: case 33: in.opaque(~std::uint32_t{0}); break;   // LOOKUP, PUTFH, SECINFO
+      case 25: in.fixed(16 + 8 + 4); break;                             // READ
+      case 26:                                                          // READDIR
+        in.fixed(8 + 8 + 4 + 4);
+        for (std::uint32_t n = in.u32(); n > 0 && in.ok(); --n) in.u32();
+        break;
+      case 30: in.u64(); break;                                         // RENEW
+      case 38: in.fixed(16 + 8 + 4); in.opaque(~std::uint32_t{0}); break;  // WRITE
+      default: return false;
+    }
+  }
+  return true;
+}
+
 rpc::Weight weigh_compound(const rpc::CallHeader& header) {
   using rpc::Weight;
+  if (!is_idempotent_compound(header)) return Weight::kChange;
   if (header.arguments.size() > kCopiedReadBytesMax) return Weight::kHeavy;
   rpc::XdrReader in(header.arguments);
   in.opaque(kTagBytesMax);
@@ -116,7 +156,7 @@ rpc::Weight weigh_compound(const rpc::CallHeader& header) {
       case 38: in.fixed(16 + 8); return in.u32() == 0 ? Weight::kData : Weight::kSync;                    // WRITE
       case 5: return Weight::kSync;                                 // COMMIT
       case 26: case 27: case 68: case 69: case 60: return Weight::kData;  // READDIR, READLINK, READ_PLUS, SEEK, COPY
-      case 4: case 12: case 13: case 14: case 21: case 45: case 55: return Weight::kMemory;  // CLOSE, LOCK, ... stateids
+      case 4: case 12: case 13: case 14: case 21: case 30: case 45: case 55: return Weight::kMemory;  // CLOSE, LOCK, RENEW, ...
       default: return Weight::kChange;
     }
     if (!in.ok()) break;

@@ -3,6 +3,7 @@
 
 #include "frontends/nfs/v4/client_table.h"
 #include "frontends/nfs/v4/operations_state.h"
+#include "frontends/nfs/v4/owner_turn.h"
 #include "frontends/nfs/v4/stateids.h"
 
 namespace stoa::nfs4 {
@@ -13,20 +14,24 @@ FoundState find_open(const Client& client, const Stateid& stateid, core::FileId 
   FoundState found = find_state(client, stateid);
   if (found.status != Nfs4Status::kOk) return found;
   if (found.state->kind != StateKind::kOpen || found.state->file.id != file) return {Nfs4Status::kBadStateId, nullptr};
+  if (!is_confirmed(*found.state)) return {Nfs4Status::kBadStateId, nullptr};
   return found;
 }
 
 }  // namespace
 
 Nfs4Status op_close(Compound& c) {
-  c.in.u32();  // seqid
+  const std::uint32_t seqid = c.in.u32();
   Stateid stateid = read_stateid(c.in);
   if (!c.in.ok()) return Nfs4Status::kBadXdr;
+  if (!c.current) return Nfs4Status::kNoFileHandle;
+  if (const auto answer = take_turn(c, stateid, seqid)) return *answer;
   const auto file = c.file(Nfs4Status::kBadStateId);
   if (file.status != Nfs4Status::kOk) return file.status;
   if (const auto status = resolve_current(c, stateid); status != Nfs4Status::kOk) return status;
-  Client& client = *c.session->client;
+  Client& client = *c.client;
   core::OpenId open{};
+  Stateid result;
   {
     const std::lock_guard lock(client.mutex);
     const FoundState found = find_open(client, stateid, file.id);
@@ -39,27 +44,32 @@ Nfs4Status op_close(Compound& c) {
     }
     for (const StateRef& locks : of_locks) release_locks(c.env.state, client, locks);
     open = found.state->open;
+    if (++found.state->seqid == 0) found.state->seqid = 1;
+    result = stateid_of(client, *found.state);
+    if (const OwnerRef owner = owner_in_turn(c)) client.owners.set_closed(owner, found.state->serial);
     forget_state(client, found.state);
   }
   c.env.state.close(open);  // may delete a file that has no name any more
-  // 18.2.4: the stateid that comes back is one that nobody can use.
-  Stateid invalid{.seqid = ~0u};
-  write_stateid(c.out, invalid);
-  c.set_current_stateid(invalid);
+  // 18.2.4: the stateid that comes back is one that nobody can use; in minor version 0 the next of the closed one (16.2.4).
+  if (c.minor != 0) result = {.seqid = ~0u};
+  write_stateid(c.out, result);
+  c.set_current_stateid(result);
   return Nfs4Status::kOk;
 }
 
 Nfs4Status op_open_downgrade(Compound& c) {
   Stateid stateid = read_stateid(c.in);
-  c.in.u32();  // seqid
-  const std::uint32_t access = c.in.u32() & ~kWantFlags;
+  const std::uint32_t seqid = c.in.u32();
+  const std::uint32_t access = c.in.u32() & ~want_flags(c);
   const std::uint32_t deny = c.in.u32();
   if (!c.in.ok()) return Nfs4Status::kBadXdr;
+  if (!c.current) return Nfs4Status::kNoFileHandle;
+  if (const auto answer = take_turn(c, stateid, seqid)) return *answer;
   const auto file = c.file(Nfs4Status::kBadStateId);
   if (file.status != Nfs4Status::kOk) return file.status;
   if (access == core::kShareNone || access > core::kShareBoth || deny > core::kShareBoth) return Nfs4Status::kInval;
   if (const auto status = resolve_current(c, stateid); status != Nfs4Status::kOk) return status;
-  Client& client = *c.session->client;
+  Client& client = *c.client;
   const std::lock_guard lock(client.mutex);
   const FoundState found = find_open(client, stateid, file.id);
   if (found.status != Nfs4Status::kOk) return found.status;

@@ -5,7 +5,6 @@
 namespace stoa::nfs4 {
 namespace {
 
-constexpr std::size_t kOwnerBytesMax = 1024;  // NFS4_OPAQUE_LIMIT
 enum : std::uint32_t {
   kSuppMovedRefer = 0x1,
   kSuppMovedMigr = 0x2,

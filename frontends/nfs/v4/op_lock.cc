@@ -1,12 +1,13 @@
 // LOCK (RFC 8881 18.10), LOCKT (18.11), LOCKU (18.12)
+#include "frontends/nfs/v4/caller.h"
 #include "frontends/nfs/v4/client_table.h"
 #include "frontends/nfs/v4/operations_state.h"
+#include "frontends/nfs/v4/owner_turn.h"
 #include "frontends/nfs/v4/stateids.h"
 
 namespace stoa::nfs4 {
 namespace {
 
-constexpr std::size_t kOwnerBytesMax = 1024;  // NFS4_OPAQUE_LIMIT
 enum : std::uint32_t { kReadLock = 1, kWriteLock = 2, kReadLockWait = 3, kWriteLockWait = 4 };
 
 bool is_lock_type(std::uint32_t type) { return type >= kReadLock && type <= kWriteLockWait; }
@@ -57,9 +58,9 @@ Compound::File lockable_file(Compound& c) {
 }
 
 Nfs4Status check_grace(Compound& c, bool reclaim) {
-  Client& client = *c.session->client;
+  Client& client = *c.client;
   if (reclaim) {
-    const bool may = !client.reclaim_complete && c.env.state.may_reclaim(core::Door::kNfs, client.owner);
+    const bool may = !client.reclaim_complete && c.env.state.may_reclaim(core::Door::kNfs, client.name);
     return may ? Nfs4Status::kOk : Nfs4Status::kNoGrace;
   }
   return c.env.state.in_grace() ? Nfs4Status::kGrace : Nfs4Status::kOk;
@@ -73,22 +74,27 @@ Nfs4Status op_lock(Compound& c) {
   const bool reclaim = in.boolean();
   const core::LockRange range{.offset = in.u64(), .length = in.u64()};
   const bool new_owner = in.boolean();
-  if (new_owner) in.u32();  // open_seqid: sessions order requests themselves (18.10.3)
+  const std::uint32_t open_seqid = new_owner ? in.u32() : 0;
   Stateid stateid = read_stateid(in);
-  in.u32();  // lock_seqid
+  const std::uint32_t lock_seqid = in.u32();
   std::string_view owner;
   if (new_owner) {
-    in.u64();  // the client is the session's
+    in.u64();  // the client is the one of the stateid
     owner = in.string(kOwnerBytesMax);
   }
   if (!in.ok() || !is_lock_type(type)) return Nfs4Status::kBadXdr;
+  if (!c.current) return Nfs4Status::kNoFileHandle;
+  if (const auto answer = take_turn(c, stateid, new_owner ? open_seqid : lock_seqid)) return *answer;
+  if (new_owner) {
+    if (const auto answer = take_turn_of_lock_owner(c, owner, lock_seqid)) return *answer;
+  }
   const auto file = lockable_file(c);
   if (file.status != Nfs4Status::kOk) return file.status;
   if (!is_range(range.offset, range.length)) return Nfs4Status::kInval;
   if (const auto status = check_grace(c, reclaim); status != Nfs4Status::kOk) return status;
   if (const auto status = resolve_current(c, stateid); status != Nfs4Status::kOk) return status;
 
-  Client& client = *c.session->client;
+  Client& client = *c.client;
   for (bool again = false;; again = true) {
     std::unique_lock lock(client.mutex);
     const FoundState found = find_state(client, stateid);
@@ -106,7 +112,7 @@ Nfs4Status op_lock(Compound& c) {
       open = locks->base;
       owner = locks->owner;
     }
-    if (open->file.id != file.id) return Nfs4Status::kBadStateId;
+    if (open->file.id != file.id || !is_confirmed(*open)) return Nfs4Status::kBadStateId;
     const bool exclusive = is_exclusive(type);
     if ((open->access & (exclusive ? core::kShareWrite : core::kShareRead)) == 0) return Nfs4Status::kOpenMode;
     if (locks == nullptr && client.states.size() >= kStatesPerClientMax) return Nfs4Status::kResource;
@@ -118,7 +124,7 @@ Nfs4Status op_lock(Compound& c) {
       return denied(c, **held);
     }
     if (locks == nullptr) {
-      locks = add_state(client, StateKind::kLock, open->file, std::string(owner));
+      locks = add_state(client, StateKind::kLock, open->file, std::string(owner), lock_owner_in_turn(c));
       locks->base = open;
       ++open->lock_states;
     } else if (++locks->seqid == 0) {
@@ -135,14 +141,15 @@ Nfs4Status op_lockt(Compound& c) {
   rpc::XdrReader& in = c.in;
   const std::uint32_t type = in.u32();
   const core::LockRange range{.offset = in.u64(), .length = in.u64()};
-  in.u64();  // the client is the session's
+  const std::uint64_t client = in.u64();
   const auto owner = in.string(kOwnerBytesMax);
   if (!in.ok() || !is_lock_type(type)) return Nfs4Status::kBadXdr;
+  if (const auto status = identify(c, client); status != Nfs4Status::kOk) return status;
   const auto file = lockable_file(c);
   if (file.status != Nfs4Status::kOk) return file.status;
   if (!is_range(range.offset, range.length)) return Nfs4Status::kInval;
   if (const auto status = check_grace(c, false); status != Nfs4Status::kOk) return status;
-  const core::LockOwner asker{c.holder, name_in_table(c.session->client->id, owner)};
+  const core::LockOwner asker{c.holder, name_in_table(c.client->id, owner)};
   for (bool again = false;; again = true) {
     const auto held = c.env.state.test_lock(file.id, asker, range, is_exclusive(type));
     if (!held) return to_nfs4_status(held.error().code);
@@ -154,15 +161,17 @@ Nfs4Status op_lockt(Compound& c) {
 Nfs4Status op_locku(Compound& c) {
   rpc::XdrReader& in = c.in;
   const std::uint32_t type = in.u32();
-  in.u32();  // seqid
+  const std::uint32_t seqid = in.u32();
   Stateid stateid = read_stateid(in);
   const core::LockRange range{.offset = in.u64(), .length = in.u64()};
   if (!in.ok() || !is_lock_type(type)) return Nfs4Status::kBadXdr;
+  if (!c.current) return Nfs4Status::kNoFileHandle;
+  if (const auto answer = take_turn(c, stateid, seqid)) return *answer;
   const auto file = c.file(Nfs4Status::kIsDir);
   if (file.status != Nfs4Status::kOk) return file.status;
   if (!is_range(range.offset, range.length)) return Nfs4Status::kInval;
   if (const auto status = resolve_current(c, stateid); status != Nfs4Status::kOk) return status;
-  Client& client = *c.session->client;
+  Client& client = *c.client;
   const std::lock_guard lock(client.mutex);
   const FoundState found = find_state(client, stateid);
   if (found.status != Nfs4Status::kOk) return found.status;

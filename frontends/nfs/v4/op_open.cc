@@ -3,12 +3,12 @@
 #include "frontends/nfs/v4/attributes.h"
 #include "frontends/nfs/v4/client_table.h"
 #include "frontends/nfs/v4/operations_state.h"
+#include "frontends/nfs/v4/owner_turn.h"
 #include "frontends/nfs/v4/stateids.h"
 
 namespace stoa::nfs4 {
 namespace {
 
-constexpr std::size_t kOwnerBytesMax = 1024;  // NFS4_OPAQUE_LIMIT
 constexpr int kCreateAttempts = 8;            // while others make and remove the same name
 
 enum class How : std::uint32_t { kUnchecked = 0, kGuarded = 1, kExclusive = 2, kExclusive41 = 3 };
@@ -21,13 +21,15 @@ enum class Claim : std::uint32_t {
   kDelegCurFh = 5,
   kDelegPrevFh = 6,
 };
-enum : std::uint32_t { kResultLockTypePosix = 0x4, kResultPreserveUnlinked = 0x8 };
+enum : std::uint32_t { kResultConfirm = 0x2, kResultLockTypePosix = 0x4, kResultPreserveUnlinked = 0x8 };
 enum : std::uint32_t { kDelegationNone = 0, kDelegationRead = 1, kDelegationWrite = 2, kDelegationNoneExt = 3 };
 enum : std::uint32_t { kWantMask = 0xff00, kWantWrite = 0x200, kWantAny = 0x300, kWantNone = 0x400, kWantCancel = 0x500 };
 enum : std::uint32_t { kWhyNotWanted = 0, kWhyResource = 2, kWhyCancelled = 7 };
 enum : std::uint32_t { kLimitSize = 1 };
 
 struct Arguments {
+  std::uint32_t seqid = 0;
+  std::uint64_t client = 0;
   std::uint32_t access = 0, deny = 0, wants = 0;
   std::string_view owner;
   bool create = false;
@@ -41,19 +43,19 @@ struct Arguments {
 
 Nfs4Status read_arguments(Compound& c, Arguments& arguments) {
   rpc::XdrReader& in = c.in;
-  in.u32();  // seqid: sessions order requests themselves
+  arguments.seqid = in.u32();
   const std::uint32_t access = in.u32();
-  arguments.access = access & ~kWantFlags;
-  arguments.wants = access & kWantFlags;
+  arguments.access = access & ~want_flags(c);
+  arguments.wants = access & want_flags(c);
   arguments.deny = in.u32();
-  in.u64();  // the client is the session's
+  arguments.client = in.u64();
   arguments.owner = in.string(kOwnerBytesMax);
   const std::uint32_t type = in.u32();
   if (type > 1) in.reject();
   arguments.create = type == 1;
   if (arguments.create) {
     const std::uint32_t how = in.u32();
-    if (how > static_cast<std::uint32_t>(How::kExclusive41)) in.reject();
+    if (how > static_cast<std::uint32_t>(c.minor == 0 ? How::kExclusive : How::kExclusive41)) in.reject();
     arguments.how = static_cast<How>(how);
     if (arguments.how == How::kExclusive || arguments.how == How::kExclusive41) arguments.verifier = in.u64();
     if (arguments.how != How::kExclusive) {
@@ -61,6 +63,7 @@ Nfs4Status read_arguments(Compound& c, Arguments& arguments) {
     }
   }
   const std::uint32_t claim = in.u32();
+  if (c.minor == 0 && claim > static_cast<std::uint32_t>(Claim::kDelegatePrev)) in.reject();
   arguments.claim = static_cast<Claim>(claim);
   switch (arguments.claim) {
     case Claim::kNull:
@@ -147,12 +150,16 @@ Nfs4Status check_access(Compound& c, const core::Attributes& attr, std::uint32_t
 
 // What may come in grace, and what may not (8.4.2, 18.51.3).
 Nfs4Status check_grace(Compound& c, Claim claim) {
-  Client& client = *c.session->client;
+  Client& client = *c.client;
   if (claim == Claim::kPrevious) {
     if (client.reclaim_complete || !c.env.state.in_grace()) return Nfs4Status::kNoGrace;
-    return c.env.state.may_reclaim(core::Door::kNfs, client.owner) ? Nfs4Status::kOk : Nfs4Status::kReclaimBad;
+    return c.env.state.may_reclaim(core::Door::kNfs, client.name) ? Nfs4Status::kOk : Nfs4Status::kReclaimBad;
   }
-  if (!client.reclaim_complete || c.env.state.in_grace()) return Nfs4Status::kGrace;
+  if (c.env.state.in_grace()) return Nfs4Status::kGrace;
+  if (client.reclaim_complete) return Nfs4Status::kOk;
+  if (c.minor != 0) return Nfs4Status::kGrace;
+  // Minor version 0 has no RECLAIM_COMPLETE: who begins something new has done with reclaiming.
+  if (!client.reclaim_complete.exchange(true)) c.env.state.reclaim_done(core::Door::kNfs, client.name);
   return Nfs4Status::kOk;
 }
 
@@ -162,7 +169,7 @@ struct Taken {
   bool fresh = false;  // not added to an open that was there
 };
 Nfs4Status take_open(Compound& c, const Arguments& arguments, const core::FileRef& file, Taken& taken) {
-  Client& client = *c.session->client;
+  Client& client = *c.client;
   core::StateTable& table = c.env.state;
   const std::uint32_t combination = 1u << (arguments.access * 4 + arguments.deny);
   for (bool again = false;;) {
@@ -173,7 +180,7 @@ Nfs4Status take_open(Compound& c, const Arguments& arguments, const core::FileRe
     Errc refused{};
     {
       const std::lock_guard lock(client.mutex);
-      if (client.gone) return Nfs4Status::kBadSession;
+      if (client.gone) return c.minor == 0 ? Nfs4Status::kExpired : Nfs4Status::kBadSession;
       if (!client.remembered.load(std::memory_order_acquire)) continue;
       const auto known = client.opens.find({std::string(arguments.owner), file.id});
       if (known != client.opens.end()) {
@@ -193,7 +200,7 @@ Nfs4Status take_open(Compound& c, const Arguments& arguments, const core::FileRe
         if (client.states.size() >= kStatesPerClientMax) return Nfs4Status::kResource;
         const auto opened = table.open({file.id, c.holder, arguments.access, arguments.deny});
         if (opened) {
-          const StateRef open = add_state(client, StateKind::kOpen, file, std::string(arguments.owner));
+          const StateRef open = add_state(client, StateKind::kOpen, file, std::string(arguments.owner), owner_in_turn(c));
           open->open = *opened;
           open->access = arguments.access;
           open->deny = arguments.deny;
@@ -215,7 +222,7 @@ Nfs4Status take_open(Compound& c, const Arguments& arguments, const core::FileRe
 // The OPEN failed after all: its client never hears of the open.
 void undo_open(Compound& c, const Taken& taken) {
   if (!taken.fresh) return;
-  Client& client = *c.session->client;
+  Client& client = *c.client;
   core::OpenId open{};
   {
     const std::lock_guard lock(client.mutex);
@@ -235,7 +242,7 @@ StateRef take_delegation(Compound& c, const Arguments& arguments, const core::Fi
   const bool writes = (arguments.access & core::kShareWrite) != 0;
   const bool wants_write = wanted == kWantWrite || wanted == kWantAny;
   if (writes && !wants_write) return nullptr;
-  Client& client = *c.session->client;
+  Client& client = *c.client;
   if (!client.recalls.channel_up()) return nullptr;
   const std::lock_guard lock(client.mutex);
   if (client.gone || client.delegations.contains(static_cast<std::uint64_t>(file.id))) return nullptr;
@@ -246,7 +253,7 @@ StateRef take_delegation(Compound& c, const Arguments& arguments, const core::Fi
     client.recalls.returned(file.id);
     return nullptr;
   }
-  const StateRef delegation = add_state(client, StateKind::kDelegation, file, {});
+  const StateRef delegation = add_state(client, StateKind::kDelegation, file, {}, nullptr);
   delegation->lease = *lease;
   delegation->lease_kind = kind;
   client.recalls.granted(file.id, stateid_of(client, *delegation), c.env.handles.encode(file));
@@ -265,7 +272,7 @@ void encode_delegation(Compound& c, const Arguments& arguments, const StateRef& 
   if (delegation != nullptr) {
     const bool writes = delegation->lease_kind == core::LeaseKind::kWrite;
     c.out.u32(writes ? kDelegationWrite : kDelegationRead);
-    write_stateid(c.out, stateid_of(*c.session->client, *delegation));
+    write_stateid(c.out, stateid_of(*c.client, *delegation));
     c.out.boolean(false);  // not recalled at once
     if (writes) {
       c.out.u32(kLimitSize);
@@ -292,7 +299,7 @@ void encode_delegation(Compound& c, const Arguments& arguments, const StateRef& 
 Nfs4Status check_delegation(Compound& c, const Arguments& arguments, core::FileId file) {
   Stateid stateid = arguments.delegation;
   if (const auto status = resolve_current(c, stateid); status != Nfs4Status::kOk) return status;
-  Client& client = *c.session->client;
+  Client& client = *c.client;
   const std::lock_guard lock(client.mutex);
   const FoundState found = find_state(client, stateid);
   if (found.status != Nfs4Status::kOk) return found.status;
@@ -302,11 +309,22 @@ Nfs4Status check_delegation(Compound& c, const Arguments& arguments, core::FileI
   return Nfs4Status::kOk;
 }
 
+std::uint32_t result_flags(Compound& c, Claim claim) {
+  if (c.minor != 0) return kResultLockTypePosix | kResultPreserveUnlinked;
+  const OwnerRef owner = owner_in_turn(c);
+  const std::lock_guard lock(c.client->mutex);
+  // RFC 7530 9.1.11: a reclaim needs no confirmation.
+  owner->confirmed = owner->confirmed || claim == Claim::kPrevious;
+  return owner->confirmed ? std::uint32_t{kResultLockTypePosix} : kResultLockTypePosix | kResultConfirm;
+}
+
 }  // namespace
 
 Nfs4Status op_open(Compound& c) {
   Arguments arguments;
   if (const auto status = read_arguments(c, arguments); status != Nfs4Status::kOk) return status;
+  if (!c.current) return Nfs4Status::kNoFileHandle;
+  if (const auto answer = take_turn(c, arguments.client, arguments.owner, arguments.seqid)) return *answer;
   if (arguments.access == core::kShareNone || arguments.access > core::kShareBoth || arguments.deny > core::kShareBoth) {
     return Nfs4Status::kInval;
   }
@@ -368,7 +386,7 @@ Nfs4Status op_open(Compound& c) {
   } else {
     c.change_info({.change = target.attr.change}, target.attr);
   }
-  c.out.u32(kResultLockTypePosix | kResultPreserveUnlinked);
+  c.out.u32(result_flags(c, arguments.claim));
   target.set.encode(c.out);
   encode_delegation(c, arguments, delegation);
   return Nfs4Status::kOk;

@@ -48,7 +48,7 @@ Nfs4Status op_read(Compound& c) {
   if (file.status != Nfs4Status::kOk) return file.status;
   if (const Nfs4Status bad = check_io_stateid(c, stateid, file.id, false); bad != Nfs4Status::kOk) return bad;
 
-  const bool sliced = c.last && count > kCopiedReadBytesMax;
+  const bool sliced = c.last && c.reply.takes_slices && count > kCopiedReadBytesMax;
   return sliced ? read_sliced(c, file.id, offset, count) : read_copied(c, file.id, offset, count);
 }
 

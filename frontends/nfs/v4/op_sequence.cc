@@ -48,15 +48,9 @@ Nfs4Status SequenceGuard::begin() {
       if (slot.busy) return Nfs4Status::kDelay;
       if (slot.request_sum != sum) return Nfs4Status::kSeqFalseRetry;
       if (!slot.cached) return Nfs4Status::kRetryUncachedRep;
+      if (!c_.promise(slot.unsettled)) return Nfs4Status::kDelay;
       c_.out.truncate(reply_at_);
       std::memcpy(c_.out.reserve(slot.reply.size()).data(), slot.reply.data(), slot.reply.size());
-      if (c_.call.unsettled != nullptr) {
-        core::Unsettled& later = *c_.call.unsettled;
-        later.ticket = std::max(later.ticket, slot.unsettled.ticket);
-        later.files.insert(later.files.end(), slot.unsettled.files.begin(), slot.unsettled.files.end());
-      } else if (!slot.unsettled.empty() && !c_.ns.settle({}, slot.unsettled)) {
-        return Nfs4Status::kDelay;
-      }
       replayed_ = true;
       return Nfs4Status::kOk;
     }
@@ -76,6 +70,7 @@ Nfs4Status SequenceGuard::begin() {
   slot_ = slot_number;
   cache_this_ = cache_this;
   c_.session = session_.get();
+  c_.client = session_->client;
   c_.holder = session_->client->holder;
   c_.ctx.holder = c_.holder;
 

@@ -64,9 +64,9 @@ Nfs4Status op_reclaim_complete(Compound& c) {
   if (!c.in.ok()) return Nfs4Status::kBadXdr;
   // For one file system: after a migration, which there is not.
   if (one_fs) return c.current ? Nfs4Status::kOk : Nfs4Status::kNoFileHandle;
-  Client& client = *c.session->client;
+  Client& client = *c.client;
   if (client.reclaim_complete.exchange(true)) return Nfs4Status::kCompleteAlready;
-  c.env.state.reclaim_done(core::Door::kNfs, client.owner);
+  c.env.state.reclaim_done(core::Door::kNfs, client.name);
   return Nfs4Status::kOk;
 }
 

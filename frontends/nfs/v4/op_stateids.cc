@@ -1,4 +1,5 @@
 // TEST_STATEID (RFC 8881 18.48), FREE_STATEID (18.38), DELEGRETURN (18.6)
+#include "frontends/nfs/v4/caller.h"
 #include "frontends/nfs/v4/client_table.h"
 #include "frontends/nfs/v4/operations_state.h"
 #include "frontends/nfs/v4/stateids.h"
@@ -8,9 +9,9 @@ namespace stoa::nfs4 {
 Nfs4Status op_test_stateid(Compound& c) {
   const std::uint32_t count = c.in.u32();
   if (count > c.in.left() / 16) return Nfs4Status::kBadXdr;
-  const Client& client = *c.session->client;
+  const Client& client = *c.client;
   c.out.u32(count);
-  const std::lock_guard lock(c.session->client->mutex);
+  const std::lock_guard lock(c.client->mutex);
   for (std::uint32_t i = 0; i < count; ++i) {
     const FoundState found = find_state(client, read_stateid(c.in));
     Nfs4Status status = found.status;
@@ -26,7 +27,7 @@ Nfs4Status op_free_stateid(Compound& c) {
   Stateid stateid = read_stateid(c.in);
   if (!c.in.ok()) return Nfs4Status::kBadXdr;
   if (const auto status = resolve_current(c, stateid); status != Nfs4Status::kOk) return status;
-  Client& client = *c.session->client;
+  Client& client = *c.client;
   const std::lock_guard lock(client.mutex);
   const FoundState found = find_state(client, stateid);
   if (found.status != Nfs4Status::kOk) return found.status;
@@ -49,8 +50,9 @@ Nfs4Status op_delegreturn(Compound& c) {
   if (!c.in.ok()) return Nfs4Status::kBadXdr;
   const auto file = c.file(Nfs4Status::kBadStateId);
   if (file.status != Nfs4Status::kOk) return file.status;
+  if (const auto status = identify(c, stateid); status != Nfs4Status::kOk) return status;
   if (const auto status = resolve_current(c, stateid); status != Nfs4Status::kOk) return status;
-  Client& client = *c.session->client;
+  Client& client = *c.client;
   const std::lock_guard lock(client.mutex);
   const FoundState found = find_state(client, stateid);
   if (found.status != Nfs4Status::kOk) return found.status;

@@ -11,8 +11,8 @@ namespace {
 // SEQUENCE is the loop's own.
 Nfs4Status op_sequence_place(Compound&) { return Nfs4Status::kServerFault; }
 
-// Numbers: RFC 8881 18, RFC 7862 15, RFC 8276 8.4. A null function: kNotSupp, as 8881 18 and 7862 15 allow it for what is
-// OPTIONAL, and demand it for what minor version 1 has dropped.
+// Numbers: RFC 7530 16, RFC 8881 18, RFC 7862 15, RFC 8276 8.4. A null function: kNotSupp, as 8881 18 and 7862 15 allow it for
+// what is OPTIONAL, and 7530 16.7 for DELEGPURGE without CLAIM_DELEGATE_PREV.
 constexpr std::array kOperations{
     OperationEntry{3, "access", 0, 2, op_access},
     OperationEntry{4, "close", 0, 2, op_close},
@@ -31,7 +31,7 @@ constexpr std::array kOperations{
     OperationEntry{17, "nverify", 0, 2, op_nverify},
     OperationEntry{18, "open", 0, 2, op_open},
     OperationEntry{19, "openattr", 0, 2, nullptr},
-    OperationEntry{20, "open_confirm", 0, 2, nullptr},
+    OperationEntry{20, "open_confirm", 0, 2, op_open_confirm, Place::kMinor0},
     OperationEntry{21, "open_downgrade", 0, 2, op_open_downgrade},
     OperationEntry{22, "putfh", 0, 2, op_putfh},
     OperationEntry{23, "putpubfh", 0, 2, op_putpubfh},
@@ -41,16 +41,16 @@ constexpr std::array kOperations{
     OperationEntry{27, "readlink", 0, 2, op_readlink},
     OperationEntry{28, "remove", 0, 2, op_remove},
     OperationEntry{29, "rename", 0, 2, op_rename},
-    OperationEntry{30, "renew", 0, 2, nullptr},
+    OperationEntry{30, "renew", 0, 2, op_renew, Place::kMinor0},
     OperationEntry{31, "restorefh", 0, 2, op_restorefh},
     OperationEntry{32, "savefh", 0, 2, op_savefh},
     OperationEntry{33, "secinfo", 0, 2, op_secinfo},
     OperationEntry{34, "setattr", 0, 2, op_setattr},
-    OperationEntry{35, "setclientid", 0, 2, nullptr},
-    OperationEntry{36, "setclientid_confirm", 0, 2, nullptr},
+    OperationEntry{35, "setclientid", 0, 2, op_setclientid, Place::kMinor0},
+    OperationEntry{36, "setclientid_confirm", 0, 2, op_setclientid_confirm, Place::kMinor0},
     OperationEntry{37, "verify", 0, 2, op_verify},
     OperationEntry{38, "write", 0, 2, op_write},
-    OperationEntry{39, "release_lockowner", 0, 2, nullptr},
+    OperationEntry{39, "release_lockowner", 0, 2, op_release_lockowner, Place::kMinor0},
     OperationEntry{40, "backchannel_ctl", 1, 2, op_backchannel_ctl},
     OperationEntry{41, "bind_conn_to_session", 1, 2, op_bind_conn_to_session, Place::kAlone},
     OperationEntry{42, "exchange_id", 1, 2, op_exchange_id, Place::kAlone},

@@ -7,7 +7,6 @@ namespace {
 
 enum : std::uint32_t { kNull = 0, kCompound = 1 };
 
-// COMPOUND counts as idempotent for the RPC layer: sessions have a replay cache of their own.
 constexpr std::array<rpc::Procedure, 2> kProcedures{{{"null"}, {"compound"}}};
 
 }  // namespace
@@ -22,6 +21,10 @@ std::span<const rpc::Procedure> Nfs4Program::procedures() const { return kProced
 
 rpc::Weight Nfs4Program::weigh(const rpc::CallHeader& header) const {
   return header.procedure == kNull ? rpc::Weight::kMemory : weigh_compound(header);
+}
+
+bool Nfs4Program::idempotent(const rpc::CallHeader& header) const {
+  return header.procedure == kNull || is_idempotent_compound(header);
 }
 
 rpc::Outcome Nfs4Program::run(const rpc::Call& call, rpc::Reply& reply) {

@@ -10,7 +10,6 @@ namespace stoa::nfs4 {
 
 inline constexpr std::uint32_t kNfsProgram = 100003;
 inline constexpr std::uint32_t kNfsVersion = 4;
-inline constexpr std::uint32_t kMinorMin = 1;
 inline constexpr std::uint32_t kMinorMax = 2;
 
 class Nfs4Program final : public rpc::Program {
@@ -25,6 +24,7 @@ class Nfs4Program final : public rpc::Program {
   std::uint32_t version_high() const override { return kNfsVersion; }
   std::span<const rpc::Procedure> procedures() const override;
   rpc::Weight weigh(const rpc::CallHeader& header) const override;
+  bool idempotent(const rpc::CallHeader& header) const override;
   rpc::Outcome run(const rpc::Call& call, rpc::Reply& reply) override;
   void encode_not_durable(const rpc::CallHeader& header, rpc::XdrWriter& out) override;
 
@@ -38,5 +38,7 @@ class Nfs4Program final : public rpc::Program {
 rpc::Outcome run_compound(const Environment& environment, const rpc::Call& call, rpc::Reply& reply);
 // What it will cost, as far as a look at its first operations tells.
 rpc::Weight weigh_compound(const rpc::CallHeader& header);
+// False for what must not be run twice and has no session that sees to it.
+bool is_idempotent_compound(const rpc::CallHeader& header);
 
 }  // namespace stoa::nfs4

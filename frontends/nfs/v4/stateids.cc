@@ -2,12 +2,16 @@
 
 #include <algorithm>
 
+#include "frontends/nfs/v4/caller.h"
+
 namespace stoa::nfs4 {
 namespace {
 
 bool all(const Stateid& stateid, std::uint8_t byte) {
   return std::ranges::all_of(stateid.other, [&](std::byte b) { return b == std::byte{byte}; });
 }
+
+std::uint32_t serial_of(const Stateid& stateid) { return rpc::load_be32(stateid.other.data() + 8); }
 
 }  // namespace
 
@@ -19,19 +23,30 @@ Stateid stateid_of(const Client& client, const StateRecord& state) {
   return stateid;
 }
 
+std::uint64_t client_of(const Stateid& stateid) {
+  return std::uint64_t{rpc::load_be32(stateid.other.data())} << 32 | rpc::load_be32(stateid.other.data() + 4);
+}
+
+OwnerRef owner_of(const Client& client, const Stateid& stateid) {
+  if (client_of(stateid) != client.id) return nullptr;
+  const auto found = client.states.find(serial_of(stateid));
+  return found != client.states.end() ? found->second->sequenced_by : client.owners.of_closed(serial_of(stateid));
+}
+
 FoundState find_state(const Client& client, const Stateid& stateid) {
-  const std::uint64_t id = std::uint64_t{rpc::load_be32(stateid.other.data())} << 32 | rpc::load_be32(stateid.other.data() + 4);
-  if (id != client.id) return {Nfs4Status::kBadStateId, nullptr};
-  const auto found = client.states.find(rpc::load_be32(stateid.other.data() + 8));
+  if (client_of(stateid) != client.id) return {Nfs4Status::kBadStateId, nullptr};
+  const auto found = client.states.find(serial_of(stateid));
   if (found == client.states.end()) return {Nfs4Status::kBadStateId, nullptr};
-  // 8.2.2: zero means the newest; the counter wraps around, past zero.
+  // 8.2.2: with sessions, zero means the newest; the counter wraps around, past zero.
+  const bool newest = client.has_sessions && stateid.seqid == 0;
   const std::uint32_t ahead = found->second->seqid - stateid.seqid;
-  if (stateid.seqid != 0 && ahead != 0) {
+  if (!newest && ahead != 0) {
     return {ahead < 1u << 31 ? Nfs4Status::kOldStateId : Nfs4Status::kBadStateId, nullptr};
   }
   return {Nfs4Status::kOk, found->second};
 }
 
+bool is_special(const Stateid& stateid) { return all(stateid, 0) || all(stateid, 0xff); }
 bool is_anonymous(const Stateid& stateid) { return stateid.seqid == 0 && all(stateid, 0); }
 bool is_bypass(const Stateid& stateid) { return stateid.seqid == ~0u && all(stateid, 0xff); }
 
@@ -42,13 +57,15 @@ Nfs4Status resolve_current(const Compound& c, Stateid& stateid) {
   return Nfs4Status::kOk;
 }
 
-StateRef add_state(Client& client, StateKind kind, const core::FileRef& file, std::string owner) {
+StateRef add_state(Client& client, StateKind kind, const core::FileRef& file, std::string owner, OwnerRef sequenced_by) {
   while (client.next_serial == 0 || client.states.contains(client.next_serial)) ++client.next_serial;
   auto state = std::make_shared<StateRecord>();
   state->kind = kind;
   state->serial = client.next_serial++;
   state->file = file;
   state->owner = std::move(owner);
+  if (sequenced_by != nullptr) client.owners.use(sequenced_by);
+  state->sequenced_by = std::move(sequenced_by);
   client.states.emplace(state->serial, state);
   const std::pair key(state->owner, file.id);
   if (kind == StateKind::kOpen) client.opens[key] = state;
@@ -62,6 +79,7 @@ StateRef add_state(Client& client, StateKind kind, const core::FileRef& file, st
 
 void forget_state(Client& client, const StateRef& state) {
   client.states.erase(state->serial);
+  if (state->sequenced_by != nullptr) client.owners.release(state->sequenced_by);
   const std::pair key(state->owner, state->file.id);
   if (state->kind == StateKind::kOpen) client.opens.erase(key);
   if (state->kind == StateKind::kLock) {
@@ -75,13 +93,15 @@ void forget_state(Client& client, const StateRef& state) {
   }
 }
 
+bool is_confirmed(const StateRecord& open) { return open.sequenced_by == nullptr || open.sequenced_by->confirmed; }
+
 Nfs4Status check_io_stateid(Compound& c, const Stateid& given, core::FileId file, bool write) {
   c.ctx.holder = c.holder;
   Stateid stateid = given;
   if (const Nfs4Status status = resolve_current(c, stateid); status != Nfs4Status::kOk) return status;
   if (is_anonymous(stateid) || is_bypass(stateid)) return Nfs4Status::kOk;
-  if (c.session == nullptr) return Nfs4Status::kBadStateId;
-  Client& client = *c.session->client;
+  if (const Nfs4Status status = identify(c, stateid); status != Nfs4Status::kOk) return status;
+  Client& client = *c.client;
   const std::lock_guard lock(client.mutex);
   const FoundState found = find_state(client, stateid);
   if (found.status != Nfs4Status::kOk) return found.status;
@@ -92,6 +112,7 @@ Nfs4Status check_io_stateid(Compound& c, const Stateid& given, core::FileId file
     return write && state.lease_kind != core::LeaseKind::kWrite ? Nfs4Status::kOpenMode : Nfs4Status::kOk;
   }
   const StateRecord& open = state.kind == StateKind::kLock ? *state.base : state;
+  if (!is_confirmed(open)) return Nfs4Status::kBadStateId;
   // Who may write may read what is around it: clients read whole pages (9.1.2 leaves it to the server).
   return write && (open.access & core::kShareWrite) == 0 ? Nfs4Status::kOpenMode : Nfs4Status::kOk;
 }

@@ -1,4 +1,4 @@
-// Stateids: what they name, and whether they are good (RFC 8881 8.2).
+// Stateids: what they name, and whether they are good (RFC 8881 8.2, RFC 7530 9.1.4).
 #pragma once
 
 #include <variant>
@@ -20,12 +20,23 @@ FoundState find_state(const Client& client, const Stateid& stateid);
 // Stands for the current stateid (16.2.3.1.2) where the client sent the special one that means it. kBadStateId: there is none.
 Nfs4Status resolve_current(const Compound& c, Stateid& stateid);
 
+// Which client's it says it is.
+std::uint64_t client_of(const Stateid& stateid);
+// The owner that numbers the requests on this state (minor version 0), whatever the stateid's seqid; also of an open that its
+// last CLOSE has ended. Null: none (client.mutex held).
+OwnerRef owner_of(const Client& client, const Stateid& stateid);
+
+// What names no state, whatever its seqid (RFC 7530 9.1.4.3).
+bool is_special(const Stateid& stateid);
 bool is_anonymous(const Stateid& stateid);  // all zeros
 bool is_bypass(const Stateid& stateid);     // all ones
 
 // --- changes of a client's state; client.mutex held
-StateRef add_state(Client& client, StateKind kind, const core::FileRef& file, std::string owner);
+// `sequenced_by`: in minor version 0 the owner whose numbers count.
+StateRef add_state(Client& client, StateKind kind, const core::FileRef& file, std::string owner, OwnerRef sequenced_by);
 void forget_state(Client& client, const StateRef& state);
+// False for an open that waits for OPEN_CONFIRM, and is good for nothing else until then.
+bool is_confirmed(const StateRecord& open);
 // Gives up all that the owner of these locks has locked in the file, and the state; op_lock.cc.
 void release_locks(core::StateTable& table, Client& client, const StateRef& locks);
 bool holds_locks(const core::StateTable& table, const Client& client, const StateRecord& locks);

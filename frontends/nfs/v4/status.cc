@@ -42,4 +42,14 @@ Nfs4Status to_nfs4_status(Errc code) {
   return Nfs4Status::kServerFault;
 }
 
+Nfs4Status in_minor_version_0(Nfs4Status status) {
+  if (status <= Nfs4Status::kCbPathDown) return status;
+  switch (status) {
+    case Nfs4Status::kWrongType: return Nfs4Status::kInval;
+    case Nfs4Status::kBadSession: return Nfs4Status::kExpired;  // the client was ended while it asked
+    case Nfs4Status::kDelegRevoked: return Nfs4Status::kBadStateId;
+    default: return Nfs4Status::kServerFault;
+  }
+}
+
 }  // namespace stoa::nfs4

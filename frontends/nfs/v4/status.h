@@ -1,4 +1,4 @@
-// nfsstat4 (RFC 8881 15.1, RFC 7862 11.1, RFC 8276 8.4.x) and the one table that turns the core's errors into it.
+// nfsstat4 (RFC 7530 13.1, RFC 8881 15.1, RFC 7862 11.1, RFC 8276 8.4.x) and the one table that turns the core's errors into it.
 #pragma once
 
 #include <cstdint>
@@ -124,5 +124,7 @@ enum class Nfs4Status : std::uint32_t {
 };
 
 Nfs4Status to_nfs4_status(Errc code);
+// What minor version 0 says instead, which ends with kCbPathDown (RFC 7530 13.1).
+Nfs4Status in_minor_version_0(Nfs4Status status);
 
 }  // namespace stoa::nfs4
