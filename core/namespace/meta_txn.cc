@@ -52,9 +52,10 @@ void MetaTxn::set_entry(FileId dir, std::string_view raw, bool directory, const 
   entry_changes_.push_back({std::move(key), record});
 }
 
-Status MetaTxn::insert_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, FileId id, FileType type) {
+Status MetaTxn::insert_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, FileId id, FileType type,
+                             std::uint64_t cookie) {
   const bool directory = type == FileType::kDirectory;
-  EntryRecord record{.id = id, .type = type, .flags = 0, .cookie = dir_next.next_cookie++};
+  EntryRecord record{.id = id, .type = type, .flags = 0, .cookie = cookie != 0 ? cookie : dir_next.next_cookie++};
   // The other form of the name: whichever is the file has to step aside for POSIX doors.
   STOA_TRY(other, find_form(tree_, *dir, raw, !directory));
   if (other.exists() && directory) {

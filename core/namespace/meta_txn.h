@@ -33,8 +33,10 @@ class MetaTxn {
   // The file is gone: record, extended attributes, usage. Content is core/data/content.h's.
   Status delete_inode(const NodeRef& node, Seen seen = Seen::kYes);
 
-  // A name. `dir_next` is the caller's new record of the directory: gets its cookie, entry count and times.
-  Status insert_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, FileId id, FileType type);
+  // A name. `dir_next` is the caller's new record of the directory: gets its cookie, entry count and times. `cookie`: of the
+  // entry that this one replaces, so that a listing that is under way meets the name once; 0: a new one.
+  Status insert_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, FileId id, FileType type,
+                      std::uint64_t cookie = 0);
   Status remove_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, const EntryRecord& record);
 
   // Usage. reserve: kQuota leaves no trace. release never fails.

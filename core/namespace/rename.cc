@@ -105,7 +105,8 @@ Result<RenameReply> rename_locked(Tree& tree, const OpContext& ctx, const Rename
   const AccountRef old_account = p.moved->account;
   STOA_CHECK_OK(stage_usage(txn, p, next));
   STOA_CHECK_OK(txn.remove_entry(p.from_dir, from_next, p.from.raw, p.from.record));
-  STOA_CHECK_OK(txn.insert_entry(p.to_dir, to_next, p.to.raw, p.moved->id, next.type));
+  const std::uint64_t cookie = p.replaced != nullptr ? p.to.record.cookie : 0;
+  STOA_CHECK_OK(txn.insert_entry(p.to_dir, to_next, p.to.raw, p.moved->id, next.type, cookie));
   const bool recharged = !next.is_directory() && next.home != p.moved->record.home;
   const bool directory_moved = next.is_directory() && !same_dir;
   txn.put_inode(p.moved, std::move(next));

@@ -121,7 +121,8 @@ bool Driver::compare_directory(FileId id) {
       if (now.second != before->second.second && now.second <= seen.highest) {
         return differ("readdir: the cookie of " + quoted(stored) + " was changed to an old one");
       }
-    } else if (now.second <= seen.highest && before != seen.cookies.end()) {
+    } else if (before != seen.cookies.end() && now.second <= seen.highest && now.second != before->second.second) {
+      // Another file under the name has its place, or a new one.
       return differ("readdir: a new entry " + quoted(stored) + " got an old cookie");
     }
   }

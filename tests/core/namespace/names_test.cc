@@ -138,6 +138,25 @@ TYPED_TEST(NamesTest, CookiesStayValidWhileNamesComeAndGo) {
   EXPECT_EQ(this->ns().readdir(this->root_, {.dir = d, .cookie = 1000}).error().code, Errc::kBadCookie);
 }
 
+TYPED_TEST(NamesTest, AListingUnderWayMeetsAReplacedNameOnce) {
+  const FileId dir = *this->mkdir(kRootId, "d");
+  ASSERT_TRUE(this->create(dir, "replaced"));
+  const FileId other = *this->create(dir, "other");
+  const auto first = this->ns().readdir(this->root_, {.dir = dir, .cookie = 2, .entries_max = 1});
+  ASSERT_TRUE(first);
+  ASSERT_TRUE(this->ns().rename(this->root_, {dir, "other", dir, "replaced"}));
+  const auto rest = this->ns().readdir(this->root_, {.dir = dir, .cookie = first->entries.front().cookie});
+  ASSERT_TRUE(rest);
+  EXPECT_TRUE(rest->entries.empty());
+  const auto all = this->ns().readdir(this->root_, {.dir = dir, .cookie = 2});
+  ASSERT_TRUE(all);
+  ASSERT_EQ(all->entries.size(), 1u);
+  EXPECT_EQ(all->entries.front().id, other);
+  EXPECT_EQ(all->entries.front().name, "replaced");
+  EXPECT_EQ(all->entries.front().cookie, first->entries.front().cookie);
+  this->expect_consistent();
+}
+
 TYPED_TEST(NamesTest, PermissionsDecide) {
   ASSERT_TRUE(this->ns().mkdir(this->root_, {.parent = kRootId, .name = "d", .set = {.mode = 0755}}));
   const FileId d = this->ns().lookup(this->root_, {.parent = kRootId, .name = "d"})->attr.id;

@@ -1,0 +1,141 @@
+// What no shell command does, on the mounts of a guest: vm_calls CASE FILE [THE-SAME-FILE-ON-ANOTHER-MOUNT]
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace {
+
+bool check(bool good, const char* what, int line) {
+  if (!good) std::fprintf(stderr, "line %d: %s: %s\n", line, what, std::strerror(errno));
+  return good;
+}
+#define EXPECT(condition) \
+  if (!check((condition), #condition, __LINE__)) return false
+
+class File {
+ public:
+  explicit File(const char* path, int flags = O_RDWR | O_CREAT) : fd_(open(path, flags, 0644)) {}
+  ~File() {
+    if (fd_ >= 0) close(fd_);
+  }
+  File(const File&) = delete;
+  operator int() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+bool fails_with(int error, long result) { return result < 0 && errno == error; }
+
+int lock(int fd, int command, short type, off_t start, off_t length, struct flock* found = nullptr) {
+  struct flock wanted {};
+  wanted.l_type = type;
+  wanted.l_whence = SEEK_SET;
+  wanted.l_start = start;
+  wanted.l_len = length;
+  const int result = fcntl(fd, command, &wanted);
+  if (found != nullptr) *found = wanted;
+  return result;
+}
+
+// Byte ranges of one mount against those of another.
+bool locks(const char* path, const char* other) {
+  const File mine(path), theirs(other);
+  EXPECT(mine >= 0 && theirs >= 0);
+  EXPECT(lock(mine, F_SETLK, F_WRLCK, 10, 10) == 0);
+  EXPECT(fails_with(EAGAIN, lock(theirs, F_SETLK, F_WRLCK, 15, 1)));
+  EXPECT(fails_with(EAGAIN, lock(theirs, F_SETLK, F_RDLCK, 0, 0)));
+  struct flock found {};
+  EXPECT(lock(theirs, F_GETLK, F_WRLCK, 0, 100, &found) == 0);
+  EXPECT(found.l_type == F_WRLCK && found.l_start == 10 && found.l_len == 10);
+  EXPECT(lock(theirs, F_SETLK, F_WRLCK, 20, 0) == 0);
+  EXPECT(fails_with(EAGAIN, lock(mine, F_SETLK, F_RDLCK, 1'000'000, 1)));
+  // In the middle of it, then down to shared: both may.
+  EXPECT(lock(mine, F_SETLK, F_UNLCK, 12, 3) == 0);
+  EXPECT(lock(theirs, F_SETLK, F_WRLCK, 12, 3) == 0);
+  EXPECT(lock(mine, F_SETLK, F_RDLCK, 15, 5) == 0);
+  EXPECT(lock(theirs, F_SETLK, F_RDLCK, 15, 5) == 0);
+  EXPECT(fails_with(EAGAIN, lock(mine, F_SETLK, F_WRLCK, 15, 5)));
+  // Who waits gets it when the other lets go.
+  EXPECT(lock(theirs, F_SETLK, F_UNLCK, 0, 0) == 0);
+  EXPECT(lock(mine, F_SETLKW, F_WRLCK, 0, 0) == 0);
+  return true;
+}
+
+bool xattrs(const char* path, const char*) {
+  const File file(path);
+  char value[64];
+  EXPECT(setxattr(path, "user.color", "green", 5, XATTR_CREATE) == 0);
+  EXPECT(fails_with(EEXIST, setxattr(path, "user.color", "red", 3, XATTR_CREATE)));
+  EXPECT(fails_with(ENODATA, setxattr(path, "user.size", "1", 1, XATTR_REPLACE)));
+  EXPECT(setxattr(path, "user.color", "blue", 4, XATTR_REPLACE) == 0);
+  EXPECT(setxattr(path, "user.empty", "", 0, 0) == 0);
+  EXPECT(getxattr(path, "user.color", value, sizeof value) == 4 && std::memcmp(value, "blue", 4) == 0);
+  EXPECT(fails_with(ERANGE, getxattr(path, "user.color", value, 3)));
+  char list[256];
+  const ssize_t length = listxattr(path, list, sizeof list);
+  EXPECT(length > 0);
+  const std::string_view names(list, static_cast<std::size_t>(length));
+  EXPECT(names.find(std::string_view("user.color\0", 11)) != names.npos && names.find("user.empty") != names.npos);
+  EXPECT(removexattr(path, "user.color") == 0);
+  EXPECT(fails_with(ENODATA, getxattr(path, "user.color", value, sizeof value)));
+  EXPECT(fails_with(ENODATA, removexattr(path, "user.color")));
+  return true;
+}
+
+bool holes(const char* path, const char*) {
+  const File file(path);
+  const std::string data(256 << 10, 'x');
+  EXPECT(pwrite(file, data.data(), data.size(), 0) == static_cast<ssize_t>(data.size()));
+  EXPECT(fallocate(file, 0, 1 << 20, 64 << 10) == 0);
+  EXPECT(lseek(file, 0, SEEK_END) == (1 << 20) + (64 << 10));
+  EXPECT(fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 64 << 10, 64 << 10) == 0);
+  EXPECT(lseek(file, 0, SEEK_HOLE) == 64 << 10);
+  EXPECT(lseek(file, 64 << 10, SEEK_DATA) == 128 << 10);
+  EXPECT(lseek(file, 0, SEEK_END) == (1 << 20) + (64 << 10));
+  EXPECT(fails_with(ENXIO, lseek(file, 2 << 20, SEEK_DATA)));
+  std::string read(256 << 10, '?');
+  EXPECT(pread(file, read.data(), read.size(), 0) == static_cast<ssize_t>(read.size()));
+  EXPECT(read == std::string(64 << 10, 'x') + std::string(64 << 10, '\0') + std::string(128 << 10, 'x'));
+  return true;
+}
+
+// Written through a mapping here, read there after close.
+bool mapped(const char* path, const char* other) {
+  {
+    const File file(path);
+    EXPECT(ftruncate(file, 100'000) == 0);
+    auto* bytes = static_cast<char*>(mmap(nullptr, 100'000, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
+    EXPECT(bytes != MAP_FAILED);
+    for (int i = 0; i < 100'000; ++i) bytes[i] = static_cast<char>('a' + i % 26);
+    EXPECT(msync(bytes, 100'000, MS_SYNC) == 0);
+    EXPECT(munmap(bytes, 100'000) == 0);
+  }
+  const File file(other, O_RDONLY);
+  auto* bytes = static_cast<char*>(mmap(nullptr, 100'000, PROT_READ, MAP_SHARED, file, 0));
+  EXPECT(bytes != MAP_FAILED);
+  for (int i = 0; i < 100'000; ++i) EXPECT(bytes[i] == static_cast<char>('a' + i % 26));
+  return munmap(bytes, 100'000) == 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string_view wanted = argc > 2 ? argv[1] : "";
+  const struct {
+    std::string_view name;
+    bool (*run)(const char*, const char*);
+  } cases[] = {{"locks", locks}, {"xattrs", xattrs}, {"holes", holes}, {"mapped", mapped}};
+  for (const auto& one : cases) {
+    if (one.name == wanted) return one.run(argv[2], argc > 3 ? argv[3] : argv[2]) ? 0 : 1;
+  }
+  std::fprintf(stderr, "vm_calls: no case '%s'\n", argc > 1 ? argv[1] : "");
+  return 2;
+}
