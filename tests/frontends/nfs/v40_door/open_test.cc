@@ -1,4 +1,6 @@
 // Open-owners, their numbers and stateids: RFC 7530 9.1.4, 9.1.7 to 9.1.11, 16.16, 16.18, 16.19, 16.2.
+#include <thread>
+
 #include "tests/frontends/nfs/door_fixture.h"
 #include "tests/frontends/nfs/v40_door/caller_40.h"
 
@@ -68,6 +70,28 @@ TEST_F(Open40Test, ARetryGetsTheSameReplyAndTheNumberCountsOnce) {
   EXPECT_EQ(a->open(root, "g", 5).status, Nfs4Status::kBadSeqId);
   EXPECT_EQ(a->open(root, "g", 2).status, Nfs4Status::kBadSeqId);
   EXPECT_EQ(a->open(root, "g", 4).status, Nfs4Status::kOk);
+}
+
+TEST_F(Open40Test, ARequestAndItsRetrySideBySideAreRunOnce) {
+  a->open_confirmed(root, "other", 1);
+  Caller40 second_way(port, "a");  // another connection of the same client
+  second_way.client = a->client;
+  for (std::uint32_t round = 0; round < 50; ++round) {
+    const Ops create = a->open_ops(root, "f" + std::to_string(round), 3 + round, {.guarded = true});
+    Caller40::Open one, two;
+    const auto run = [&](Caller40& caller, Caller40::Open& into) {
+      auto result = caller.send(create);
+      into = Caller40::read_open(result);
+    };
+    {
+      const std::jthread other([&] { run(second_way, two); });
+      run(*a, one);
+    }
+    ASSERT_EQ(one.status, Nfs4Status::kOk);
+    ASSERT_EQ(two.status, Nfs4Status::kOk);
+    EXPECT_EQ(one.stateid.other, two.stateid.other);
+    EXPECT_EQ(one.stateid.seqid, two.stateid.seqid);
+  }
 }
 
 TEST_F(Open40Test, ErrorsCountButForThoseOfTheList) {
