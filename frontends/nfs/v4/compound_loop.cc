@@ -10,6 +10,7 @@ namespace stoa::nfs4 {
 namespace {
 
 constexpr std::uint32_t kOperationsMax = 1024;  // in one COMPOUND without a session; sessions have limits of their own
+constexpr std::size_t kReplyBytesMax = 2 * kIoBytesMax;  // likewise
 constexpr std::size_t kRpcHeaderBytes = 32;     // of a reply: what counts towards a session's limits beside COMPOUND4res
 
 void put_status(rpc::XdrWriter& out, std::size_t at, Nfs4Status status) {
@@ -90,8 +91,9 @@ rpc::Outcome run_compound(const Environment& environment, const rpc::Call& call,
       c.turn->finish(c, status, c.out.written_since(status_at + 4));
       c.turn.reset();
     }
-    if (const Nfs4Status large = sequence.check_size(c.out.size() - begin + c.reply.slice_bytes + kRpcHeaderBytes);
-        status == Nfs4Status::kOk && large != Nfs4Status::kOk) {
+    const std::size_t bytes = c.out.size() - begin + c.reply.slice_bytes + kRpcHeaderBytes;
+    const Nfs4Status large = c.session == nullptr && bytes > kReplyBytesMax ? Nfs4Status::kResource : sequence.check_size(bytes);
+    if (status == Nfs4Status::kOk && large != Nfs4Status::kOk) {
       status = large;
       c.out.truncate(status_at + 4);
       c.reply.slices.clear();

@@ -67,6 +67,7 @@ TEST_F(Nfs4Data, ALargeReadThatComesLastLeavesWithoutACopy) {
   EXPECT_TRUE(in.boolean());
   EXPECT_EQ(in.string(1 << 20), text);
   c->last = true;
+  reply->takes_slices = true;
   ASSERT_EQ(run(nfs4::op_read, io(0).u32(1 << 20)), Nfs4Status::kOk);
   EXPECT_EQ(reply->slice_bytes, 200'000u);
   EXPECT_TRUE(in.boolean());
