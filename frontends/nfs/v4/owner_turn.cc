@@ -32,7 +32,7 @@ std::shared_ptr<OwnerTurn> begin_turn(Compound& c, OwnerRef owner, std::uint32_t
   return turn;
 }
 
-Nfs4Status replay(Compound& c, const StateOwner::Last& last) {
+Nfs4Status replay(Compound& c, const LastRequest& last) {
   if (last.current) {
     if (const Nfs4Status entered = c.set_current(*last.current); entered != Nfs4Status::kOk) return entered;
   }
@@ -87,7 +87,7 @@ bool OwnerTurn::is_next() const {
 void OwnerTurn::finish(const Compound& c, Nfs4Status status, std::span<const std::byte> body) {
   if (!counts(status)) return;
   for (Held& held : held_) {
-    StateOwner::Last& last = held.owner->last.emplace();
+    LastRequest& last = held.owner->last.emplace();
     last = {.seqid = held.seqid, .operation = operation_, .arguments_sum = arguments_sum_, .status = status,
             .body = {body.begin(), body.end()}, .current = c.current, .unsettled = {}};
     if (c.call.unsettled != nullptr) last.unsettled = *c.call.unsettled;

@@ -21,6 +21,16 @@ enum class OwnerKind : std::uint8_t { kOpen, kLock };
 inline constexpr std::size_t kOwnerBytesMax = 1024;    // NFS4_OPAQUE_LIMIT
 inline constexpr std::size_t kIdleOwnersMax = 256;     // of a client: open-owners without state, kept for their numbers
 
+struct LastRequest {
+  std::uint32_t seqid = 0;
+  std::uint32_t operation = 0;
+  std::uint32_t arguments_sum = 0;
+  Nfs4Status status{};
+  std::vector<std::byte> body;    // behind the status
+  std::optional<Handle> current;  // the filehandle that it left
+  core::Unsettled unsettled;      // what must be durable before the reply may leave again
+};
+
 struct StateOwner {
   StateOwner(OwnerKind owner_kind, std::string_view owner_name) : kind(owner_kind), name(owner_name) {}
   const OwnerKind kind;
@@ -36,17 +46,7 @@ struct StateOwner {
 
   // Held by the request whose turn it is, to its end; before the client's mutex, and an open-owner's before a lock-owner's.
   std::mutex turn;
-  // What follows is guarded by `turn`.
-  struct Last {
-    std::uint32_t seqid = 0;
-    std::uint32_t operation = 0;
-    std::uint32_t arguments_sum = 0;
-    Nfs4Status status{};
-    std::vector<std::byte> body;      // behind the status
-    std::optional<Handle> current;    // the filehandle that it left
-    core::Unsettled unsettled;        // what must be durable before the reply may leave again
-  };
-  std::optional<Last> last;  // none: any number begins
+  std::optional<LastRequest> last;  // guarded by `turn`; none: any number begins
 };
 using OwnerRef = std::shared_ptr<StateOwner>;
 
