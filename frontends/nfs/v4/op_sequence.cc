@@ -92,9 +92,11 @@ Nfs4Status SequenceGuard::check_size(std::size_t bytes) const {
 }
 
 void SequenceGuard::finish() {
-  if (session_ == nullptr) return;
-  const std::lock_guard lock(session_->mutex);
-  Slot& slot = session_->slots[slot_];
+  // The COMPOUND may have destroyed its session: it lives until the lock is gone.
+  const std::shared_ptr<Session> session = std::move(session_);
+  if (session == nullptr) return;
+  const std::lock_guard lock(session->mutex);
+  Slot& slot = session->slots[slot_];
   // SEQUENCE alone is always remembered (2.10.6.1.3); it is small.
   if ((cache_this_ || operations_ == 1) && c_.reply.slices.empty()) {
     const auto whole = c_.out.written_since(reply_at_);
@@ -104,7 +106,6 @@ void SequenceGuard::finish() {
     if (c_.call.unsettled != nullptr) slot.unsettled = *c_.call.unsettled;
   }
   slot.busy = false;
-  session_.reset();
 }
 
 SequenceGuard::~SequenceGuard() { finish(); }
