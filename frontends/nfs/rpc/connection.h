@@ -72,6 +72,7 @@ class Connection final : public BackChannel, public std::enable_shared_from_this
 
   // --- calls to the client
   bool call_back(std::vector<std::byte> record, OnReply on_reply) override;
+  bool connected() const override { return !closed.load(); }
   std::weak_ptr<BackChannel> keep() override { return weak_from_this(); }
   // True: the record is a reply to a call of ours, and whoever waits for it was called.
   bool take_reply(std::span<const std::byte> record);

@@ -56,6 +56,8 @@ class BackChannel {
   // Sends an RPC call, given from its xid on, which this sets. Thread-safe, does not block; `on_reply` is called once, by any
   // thread. False: the connection is gone or has too many calls outstanding, and `on_reply` will not be called.
   virtual bool call_back(std::vector<std::byte> record, OnReply on_reply) = 0;
+  // False once it was closed, although somebody may hold on to it.
+  virtual bool connected() const = 0;
   // To keep beyond the call.
   virtual std::weak_ptr<BackChannel> keep() = 0;
 };

@@ -71,7 +71,10 @@ void SessionBackChannel::bind(std::weak_ptr<rpc::BackChannel> connection) {
 
 bool SessionBackChannel::up() {
   const std::lock_guard lock(mutex_);
-  return std::ranges::any_of(connections_, [](const auto& connection) { return !connection.expired(); });
+  return std::ranges::any_of(connections_, [](const auto& known) {
+    const auto connection = known.lock();
+    return connection != nullptr && connection->connected();
+  });
 }
 
 void SessionBackChannel::recall(const Stateid& stateid, const core::HandleBytes& handle) {

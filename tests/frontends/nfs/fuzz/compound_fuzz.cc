@@ -37,6 +37,7 @@ class CallbackQueue final : public rpc::BackChannel, public std::enable_shared_f
     waiting_.push_back(std::move(on_reply));
     return true;
   }
+  bool connected() const override { return true; }
   std::weak_ptr<BackChannel> keep() override { return weak_from_this(); }
   void answer(std::span<const std::byte> reply) {
     if (waiting_.empty()) return;
