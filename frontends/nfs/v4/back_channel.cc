@@ -66,6 +66,7 @@ void SessionBackChannel::bind(std::weak_ptr<rpc::BackChannel> connection) {
   std::erase_if(connections_, same);
   if (connections_.size() >= kConnectionsMax) connections_.erase(connections_.begin());
   connections_.push_back(std::move(connection));
+  ++binds_;
   send_next(lock);
 }
 
@@ -80,8 +81,7 @@ bool SessionBackChannel::up() {
 void SessionBackChannel::recall(const Stateid& stateid, const core::HandleBytes& handle) {
   std::unique_lock lock(mutex_);
   const bool known = std::ranges::any_of(queue_, [&](const Recall& queued) { return queued.stateid.other == stateid.other; });
-  if (known || queue_.size() >= kQueueMax) return;
-  queue_.push_back({stateid, handle});
+  if (!known && queue_.size() < kQueueMax) queue_.push_back({stateid, handle});
   send_next(lock);
 }
 
@@ -89,19 +89,24 @@ void SessionBackChannel::send_next(std::unique_lock<std::mutex>& lock) {
   if (busy_ || queue_.empty()) return;
   busy_ = true;
   const std::vector<std::byte> record = encode(queue_.front());
-  const auto connections = connections_;
-  lock.unlock();
-  bool sent = false;
-  for (auto it = connections.rbegin(); it != connections.rend() && !sent; ++it) {
-    const auto connection = it->lock();
-    if (connection == nullptr) continue;
-    sent = connection->call_back(record, [weak = weak_from_this()](std::span<const std::byte> reply) {
-      if (const auto self = weak.lock()) self->take_reply(reply);
-    });
-  }
-  lock.lock();
-  // Without a connection it waits for one to be bound.
-  if (!sent) busy_ = false;
+  std::uint64_t seen = 0;
+  do {
+    seen = binds_;
+    const auto connections = connections_;
+    lock.unlock();
+    bool sent = false;
+    for (auto it = connections.rbegin(); it != connections.rend() && !sent; ++it) {
+      const auto connection = it->lock();
+      if (connection == nullptr) continue;
+      sent = connection->call_back(record, [weak = weak_from_this()](std::span<const std::byte> reply) {
+        if (const auto self = weak.lock()) self->take_reply(reply);
+      });
+    }
+    lock.lock();
+    if (sent) return;
+    // One that was bound meanwhile found us busy and left the sending to us.
+  } while (binds_ != seen);
+  busy_ = false;  // it waits for a connection to be bound
 }
 
 void SessionBackChannel::take_reply(std::span<const std::byte> reply) {

@@ -46,6 +46,7 @@ class SessionBackChannel : public std::enable_shared_from_this<SessionBackChanne
   std::mutex mutex_;  // guards what follows; never held while a connection is called
   CallbackSecurity security_;
   std::vector<std::weak_ptr<rpc::BackChannel>> connections_;
+  std::uint64_t binds_ = 0;  // how often one was bound
   std::uint32_t sequence_ = 1;
   bool busy_ = false;
   std::deque<Recall> queue_;  // the first is under way while busy_
