@@ -83,9 +83,7 @@ ClientTable::Exchanged ClientTable::exchange(const Exchange& wanted) {
     if (const auto pending = unconfirmed_.find(name); pending != unconfirmed_.end()) {
       remove_locked(ClientRef(pending->second), ended);
     }
-    // Names that nobody has confirmed yet must not keep others out.
-    if (clients_.size() >= kClientsMax && !unconfirmed_.empty()) remove_locked(ClientRef(unconfirmed_.begin()->second), ended);
-    if (clients_.size() >= kClientsMax) {
+    if (!has_room_locked(ended)) {
       result.status = Nfs4Status::kDelay;
     } else {
       const std::uint64_t id = std::uint64_t{boot_} << 32 | next_client_++;
@@ -121,7 +119,7 @@ ClientTable::NewSession ClientTable::create_session(std::uint64_t id, std::uint3
       }
       confirm_locked(client);
     }
-    if (client->sessions.size() >= kSessionsPerClientMax) {
+    if (client->sessions.size() >= kSessionsPerClientMax || sessions_.size() >= kSessionsMax) {
       result.status = Nfs4Status::kDelay;
     } else {
       SessionId session_id{};
@@ -183,6 +181,12 @@ Nfs4Status ClientTable::destroy_client(std::uint64_t id) {
   }
   end(ended);
   return Nfs4Status::kOk;
+}
+
+bool ClientTable::has_room_locked(std::vector<ClientRef>& ended) {
+  // Names that nobody has confirmed yet must not keep others out.
+  if (clients_.size() >= kClientsMax && !unconfirmed_.empty()) remove_locked(ClientRef(unconfirmed_.begin()->second), ended);
+  return clients_.size() < kClientsMax;
 }
 
 void ClientTable::remove_locked(const ClientRef& client, std::vector<ClientRef>& ended) {

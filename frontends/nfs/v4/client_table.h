@@ -15,6 +15,7 @@ namespace stoa::nfs4 {
 
 inline constexpr std::uint32_t kSlotsMax = 64;             // of a session
 inline constexpr std::uint32_t kSessionsPerClientMax = 16;
+inline constexpr std::size_t kSessionsMax = 4096;  // of all clients: bounds what their replay caches take
 inline constexpr std::uint32_t kClientsMax = 10'000;
 inline constexpr std::uint32_t kStatesPerClientMax = 1'000'000;
 
@@ -97,6 +98,8 @@ class ClientTable {
   struct SessionHash {
     std::size_t operator()(const SessionId& id) const;
   };
+  // Room for one more client, for which an unconfirmed one may have to go.
+  bool has_room_locked(std::vector<ClientRef>& ended);
   // Takes a client out of the tables; what is to be ended with no lock held goes to `ended`.
   void remove_locked(const ClientRef& client, std::vector<ClientRef>& ended);
   void end(const std::vector<ClientRef>& ended);

@@ -26,7 +26,7 @@ ClientTable::ClientSet ClientTable::set_client(const SetClient& wanted) {
       // The same incarnation has another callback, or lost our answer.
       known->update = Client::Update{confirm_verifier, wanted.callback};
       result = {.client = known->id, .confirm_verifier = confirm_verifier};
-    } else if (clients_.size() >= kClientsMax) {
+    } else if (!has_room_locked(ended)) {
       result.status = Nfs4Status::kResource;
     } else {
       // A new one, or a new incarnation: the old one stays until this one is confirmed.

@@ -10,7 +10,7 @@ namespace {
 enum : std::uint32_t { kPersist = 1, kConnBackChan = 2, kConnRdma = 4 };
 constexpr std::uint32_t kMessageBytesMin = 128;                // less has no room for SEQUENCE and anything behind it
 constexpr std::uint32_t kMessageBytesMax = kIoBytesMax + 4096;  // the longest READ or WRITE, and what is around it
-constexpr std::uint32_t kCachedBytesMax = 8192;
+constexpr std::uint32_t kCachedBytesMax = 4096;
 constexpr std::uint32_t kOperationsMax = 64;
 
 ChannelAttributes read_channel(rpc::XdrReader& in) {
