@@ -1,0 +1,65 @@
+// What a COMPOUND is, before it is run: whether it may be run twice, and what it will cost. Both step over the arguments of the
+// operations that they know, and take the careful answer at the first other one.
+#include "frontends/nfs/v4/program.h"
+
+namespace stoa::nfs4 {
+
+bool is_idempotent_compound(const rpc::CallHeader& header) {
+  rpc::XdrReader in(header.arguments);
+  in.opaque(kTagBytesMax);
+  // Sessions have a replay cache of their own.
+  if (in.u32() != 0) return true;
+  // Operations with the seqid of an owner are known as retries by that.
+  const std::uint32_t count = in.u32();
+  for (std::uint32_t i = 0; i < count && in.ok(); ++i) {
+    switch (in.u32()) {
+      case 3: in.u32(); break;                                          // ACCESS
+      case 4: in.fixed(4 + 16); break;                                  // CLOSE
+      case 5: in.fixed(8 + 4); break;                                   // COMMIT
+      case 9: for (std::uint32_t n = in.u32(); n > 0 && in.ok(); --n) in.u32(); break;  // GETATTR
+      case 10: case 16: case 23: case 24: case 27: case 31: case 32: break;  // GETFH, LOOKUPP, PUT*FH, READLINK, RESTOREFH, SAVEFH
+      case 14: in.fixed(4 + 4 + 16 + 8 + 8); break;                     // LOCKU
+      case 15: case 22: case 33: in.opaque(~std::uint32_t{0}); break;   // LOOKUP, PUTFH, SECINFO
+      case 25: in.fixed(16 + 8 + 4); break;                             // READ
+      case 26:                                                          // READDIR
+        in.fixed(8 + 8 + 4 + 4);
+        for (std::uint32_t n = in.u32(); n > 0 && in.ok(); --n) in.u32();
+        break;
+      case 30: in.u64(); break;                                         // RENEW
+      case 38: in.fixed(16 + 8 + 4); in.opaque(~std::uint32_t{0}); break;  // WRITE
+      default: return false;
+    }
+  }
+  return true;
+}
+
+rpc::Weight weigh_compound(const rpc::CallHeader& header) {
+  using rpc::Weight;
+  if (!is_idempotent_compound(header)) return Weight::kChange;
+  if (header.arguments.size() > kCopiedReadBytesMax) return Weight::kHeavy;
+  rpc::XdrReader in(header.arguments);
+  in.opaque(kTagBytesMax);
+  const std::uint32_t minor = in.u32();
+  const std::uint32_t count = in.u32();
+  if (minor > kMinorMax) return Weight::kMemory;
+  for (std::uint32_t i = 0; i < count && in.ok(); ++i) {
+    switch (in.u32()) {
+      case 3: in.u32(); break;                                      // ACCESS
+      case 9: for (std::uint32_t n = in.u32(); n > 0 && in.ok(); --n) in.u32(); break;  // GETATTR
+      case 10: case 16: case 23: case 24: case 31: case 32: break;  // GETFH, LOOKUPP, PUTPUBFH, PUTROOTFH, RESTOREFH, SAVEFH
+      case 15: in.opaque(~std::uint32_t{0}); break;                 // LOOKUP
+      case 22: in.opaque(~std::uint32_t{0}); break;                 // PUTFH
+      case 53: in.fixed(16 + 16); break;                            // SEQUENCE: session, sequence, slot, highest, cache
+      case 25: in.fixed(16 + 8); return in.u32() > kCopiedReadBytesMax ? Weight::kHeavy : Weight::kData;  // READ
+      case 38: in.fixed(16 + 8); return in.u32() == 0 ? Weight::kData : Weight::kSync;                    // WRITE
+      case 5: return Weight::kSync;                                 // COMMIT
+      case 26: case 27: case 68: case 69: case 60: return Weight::kData;  // READDIR, READLINK, READ_PLUS, SEEK, COPY
+      case 4: case 12: case 13: case 14: case 21: case 30: case 45: case 55: return Weight::kMemory;  // CLOSE, LOCK, RENEW, ...
+      default: return Weight::kChange;
+    }
+    if (!in.ok()) break;
+  }
+  return Weight::kMemory;
+}
+
+}  // namespace stoa::nfs4
