@@ -34,6 +34,8 @@ std::string_view to_string(Errc code) {
     case Errc::kNotSupported: return "not_supported";
     case Errc::kRecallPending: return "recall_pending";
     case Errc::kShareConflict: return "share_conflict";
+    case Errc::kLocked: return "locked";
+    case Errc::kDeadlock: return "deadlock";
     case Errc::kBusy: return "busy";
     case Errc::kTimeout: return "timeout";
     case Errc::kIo: return "io";

@@ -37,6 +37,8 @@ enum class Errc : std::uint16_t {
   kNotSupported,        // known, and not offered
   kRecallPending,       // a lease must be recalled first; retry
   kShareConflict,       // an open of somebody else denies it
+  kLocked,              // a mandatory byte-range lock of somebody else forbids it
+  kDeadlock,            // who would wait would wait for ever
   kBusy,                // a queue or pool is full; retry
   kTimeout,             // the deadline passed
   kIo,                  // the disk or the network below failed

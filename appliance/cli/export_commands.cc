@@ -14,6 +14,7 @@ struct Options {
   std::string mode;
   std::vector<std::string> doors;
   std::vector<std::string> clients;
+  std::vector<std::string> security;
   std::optional<std::uint32_t> uid;
   std::optional<std::uint32_t> gid;
   std::optional<bool> read_only;
@@ -55,6 +56,10 @@ Result<Json> parse_client(std::string_view text) {
 Status fill_rules(const Options& options, Json& body) {
   if (!options.doors.empty()) body["doors"] = options.doors;
   if (!options.owner.empty()) body["owner"] = options.owner;
+  if (!options.security.empty()) {
+    body["security"] =
+        options.security == std::vector<std::string>{"default"} ? std::vector<std::string>{} : options.security;
+  }
   if (options.read_only) body["read_only"] = *options.read_only;
   if (!options.clients.empty()) {
     body["clients"] = Json::array();
@@ -87,6 +92,7 @@ void print_export(const Json& e) {
               printable(bytes_of(e, "name")).c_str(), printable(bytes_of(e, "path")).c_str(),
               join(e["doors"], ", ").c_str(), e["read_only"].get<bool>() ? "yes" : "no",
               e["owner"].get<std::string>().c_str(), e["created"].get<std::string>().c_str());
+  std::printf("security   %s\n", e["security"].empty() ? "default" : join(e["security"], ", ").c_str());
   for (const Json& rule : e["clients"]) std::printf("client     %s\n", client_text(rule).c_str());
 }
 
@@ -163,6 +169,14 @@ void add_rule_options(CLI::App* command, const std::shared_ptr<Options>& o) {
                    "Who may use it, through every door: NETWORK[,ro|rw][,squash=none|root|all][,anonuid=N][,anongid=N]; "
                    "may be repeated, the first match counts; * is everyone. Squashing is for NFS")
       ->type_name("RULE");
+  command
+      ->add_option(
+          "--sec", o->security,
+          "How NFS clients must show who calls, the best first: sys, krb5, krb5i, krb5p; default: all that the server "
+          "has, which is sys, and with a keytab the others, too")
+      ->type_name("FLAVOR")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"sys", "krb5", "krb5i", "krb5p", "default"}));
   command->add_option("--owner", o->owner, "The user who owns the bucket")->type_name("USER");
   command->add_flag("--read-only,!--read-write", o->read_only, "Whether all changes are refused, through every door");
 }

@@ -1,3 +1,4 @@
+#include <charconv>
 #include <memory>
 
 #include "appliance/cli/session.h"
@@ -11,7 +12,10 @@ struct Options {
   std::string secret_key;
   std::optional<std::uint32_t> uid;
   std::optional<std::uint32_t> gid;
-  std::vector<std::uint32_t> groups;
+  std::vector<std::string> groups;
+  bool no_groups = false;
+  std::optional<std::string> principal;
+  std::optional<std::string> sid;
   bool key = false;
 };
 
@@ -24,10 +28,35 @@ void fill_key(const Options& options, Json& body) {
   if (!options.secret_key.empty()) body["secret_key"] = options.secret_key;
 }
 
-void fill_ids(const Options& options, Json& body) {
+// A number, or the name of a group, of which the daemon is asked once.
+Result<std::uint32_t> group_number(AdminClient& client, const std::string& text, Json& known) {
+  std::uint32_t gid = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, gid);
+  if (error == std::errc{} && end == last) return gid;
+  if (known.is_null()) {
+    STOA_TRY(reply, client.get("/v1/groups"));
+    known = reply["groups"];
+  }
+  for (const Json& group : known) {
+    if (group["name"] == text) return group["gid"].get<std::uint32_t>();
+  }
+  return fail(Errc::kNotFound,
+              "there is no group named '" + text + "'; give a number, or make it with stoa group create");
+}
+
+Status fill_identity(const Options& options, AdminClient& client, Json& body) {
   if (options.uid) body["uid"] = *options.uid;
   if (options.gid) body["gid"] = *options.gid;
-  if (!options.groups.empty()) body["groups"] = options.groups;
+  if (options.principal) body["principal"] = *options.principal;
+  if (options.sid) body["sid"] = *options.sid;
+  if (options.no_groups || !options.groups.empty()) body["groups"] = Json::array();
+  Json known;
+  for (const std::string& text : options.groups) {
+    STOA_TRY(gid, group_number(client, text, known));
+    body["groups"].push_back(gid);
+  }
+  return {};
 }
 
 std::string group_text(const Json& user) {
@@ -43,22 +72,24 @@ void print_key(const Json& key) {
 }
 
 void print_user(const Json& user) {
-  std::printf("name    %s\nuid     %u\ngid     %u\ngroups  %s\n", user["name"].get<std::string>().c_str(),
-              user["uid"].get<std::uint32_t>(), user["gid"].get<std::uint32_t>(), group_text(user).c_str());
+  std::printf("name       %s\nuid        %u\ngid        %u\ngroups     %s\nprincipal  %s\nsid        %s\n",
+              user["name"].get<std::string>().c_str(), user["uid"].get<std::uint32_t>(),
+              user["gid"].get<std::uint32_t>(), group_text(user).c_str(), user["principal"].get<std::string>().c_str(),
+              user["sid"].get<std::string>().c_str());
   for (const Json& key : user["keys"]) {
-    std::printf("key     %s%s\n", key["access_key"].get<std::string>().c_str(),
+    std::printf("key        %s%s\n", key["access_key"].get<std::string>().c_str(),
                 key["enabled"].get<bool>() ? "" : " (disabled)");
   }
 }
 
 Outcome create(const Session& session, const Options& options) {
   Json body{{"name", options.name}};
-  fill_ids(options, body);
+  STOA_TRY(client, session.connect());
+  STOA_CHECK_OK(fill_identity(options, client, body));
   if (options.key || !options.access_key.empty() || !options.secret_key.empty()) {
     body["create_key"] = true;
     fill_key(options, body);
   }
-  STOA_TRY(client, session.connect());
   STOA_TRY(user, client.post("/v1/users", body));
   session.print(user, [&] {
     print_user(user);
@@ -71,11 +102,11 @@ Outcome list(const Session& session) {
   STOA_TRY(client, session.connect());
   STOA_TRY(reply, client.get("/v1/users"));
   session.print(reply, [&] {
-    Table table({"NAME", "UID", "GID", "GROUPS", "KEYS"});
+    Table table({"NAME", "UID", "GID", "GROUPS", "PRINCIPAL", "KEYS"});
     for (const Json& user : reply["users"]) {
       table.add({user["name"].get<std::string>(), std::to_string(user["uid"].get<std::uint32_t>()),
                  std::to_string(user["gid"].get<std::uint32_t>()), group_text(user),
-                 std::to_string(user["keys"].size())});
+                 user["principal"].get<std::string>(), std::to_string(user["keys"].size())});
     }
     table.print();
   });
@@ -91,9 +122,9 @@ Outcome show(const Session& session, const Options& options) {
 
 Outcome set(const Session& session, const Options& options) {
   Json body = Json::object();
-  fill_ids(options, body);
-  if (body.empty()) return fail(Errc::kInvalid, "nothing to change; see stoa user set --help");
   STOA_TRY(client, session.connect());
+  STOA_CHECK_OK(fill_identity(options, client, body));
+  if (body.empty()) return fail(Errc::kInvalid, "nothing to change; see stoa user set --help");
   STOA_TRY(user, client.patch(user_path(options), body));
   session.print(user, [&] { print_user(user); });
   return kDone;
@@ -149,12 +180,24 @@ Outcome key_enable(const Session& session, const Options& options, bool enabled)
   return kDone;
 }
 
-void add_id_options(CLI::App* command, const std::shared_ptr<Options>& o) {
+void add_identity_options(CLI::App* command, const std::shared_ptr<Options>& o) {
   command->add_option("--uid", o->uid, "The user's number (default for a new user: the first free one from 1000)")
       ->type_name("UID");
   command->add_option("--gid", o->gid, "The number of the user's group (default for a new user: the uid)")
       ->type_name("GID");
-  command->add_option("--group", o->groups, "A further group; may be repeated")->type_name("GID")->delimiter(',');
+  command
+      ->add_option("--group", o->groups, "A further group, by number or name; may be repeated; for NFS also beyond 16")
+      ->type_name("GROUP")
+      ->delimiter(',');
+  command->add_flag("--no-groups", o->no_groups, "No further groups")->excludes("--group");
+  command
+      ->add_option("--principal", o->principal,
+                   "The user's Kerberos principal (default: its name in the realm of the server); \"\" for the default")
+      ->type_name("NAME@REALM");
+  command
+      ->add_option("--sid", o->sid,
+                   "The user's SID, instead of an automatic one in the volume's domain; \"\" for the default")
+      ->type_name("SID");
 }
 
 void add_key_options(CLI::App* command, const std::shared_ptr<Options>& o) {
@@ -202,13 +245,13 @@ void add_key_commands(CLI::App* group, Session& session, const std::shared_ptr<O
 }  // namespace
 
 void add_user_commands(CLI::App& app, Session& session) {
-  CLI::App* group = app.add_subcommand("user", "Users, their ids and their S3 keys");
+  CLI::App* group = app.add_subcommand("user", "Users, their identities and their S3 keys");
   group->require_subcommand(1);
   const auto o = std::make_shared<Options>();
 
   CLI::App* command = group->add_subcommand("create", "Make a user");
   command->add_option("name", o->name, "The user's name")->required();
-  add_id_options(command, o);
+  add_identity_options(command, o);
   command->add_flag("--key", o->key, "Make a key pair for S3 as well, and print it");
   add_key_options(command, o);
   command->callback([&session, o] { session.command = [&session, o] { return create(session, *o); }; });
@@ -220,9 +263,9 @@ void add_user_commands(CLI::App& app, Session& session) {
   command->add_option("name", o->name, "The user's name")->required();
   command->callback([&session, o] { session.command = [&session, o] { return show(session, *o); }; });
 
-  command = group->add_subcommand("set", "Change a user's ids");
+  command = group->add_subcommand("set", "Change a user's identities and groups");
   command->add_option("name", o->name, "The user's name")->required();
-  add_id_options(command, o);
+  add_identity_options(command, o);
   command->callback([&session, o] { session.command = [&session, o] { return set(session, *o); }; });
 
   command = group->add_subcommand("remove", "Remove a user; files keep their uid");

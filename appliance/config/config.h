@@ -36,6 +36,8 @@ struct Config {
     bool portmapper = false;
     std::uint64_t workers = 0;
     std::uint64_t connections_max = 1024;
+    std::string keytab;
+    std::string id_domain;
   } nfs;
 
   struct S3 {

@@ -53,6 +53,12 @@ Status mode_text(const std::string& text) {
               "'" + text + "' is not a file mode; write three or four octal digits in quotes, such as \"0660\"");
 }
 
+Status domain_or_empty(const std::string& text) {
+  const auto legal = [](char c) { return c > ' ' && c != '@' && c != 0x7f; };
+  if (std::ranges::all_of(text, legal)) return {};
+  return fail(Errc::kInvalid, "'" + text + "' is not a domain such as example.org");
+}
+
 template <class Member>
 ConfigKey text(std::string_view section, std::string_view name, Member member, Check check, std::string_view help,
                bool reloadable = false) {
@@ -164,12 +170,14 @@ std::vector<ConfigKey> make_keys() {
              "Sizes and times of writes that asked for no durability reach the disk within this many milliseconds."),
       number("volume", "scrub_bytes_per_second", KeyForm::kBytes, STOA_MEMBER(volume.scrub_bytes_per_second),
              {0, 4095 * kMiB}, "How fast stored checksums are verified in the background. 0: not at all."),
-      number("volume", "lease_recall_ms", KeyForm::kNumber, STOA_MEMBER(volume.lease_recall_ms), {100, 3'600'000},
-             "How long a client may keep a caching lease (an NFSv4 delegation) that somebody else's request needs back, "
-             "in milliseconds; then it is revoked."),
-      number("volume", "grace_ms", KeyForm::kNumber, STOA_MEMBER(volume.grace_ms), {0, 3'600'000},
-             "How long a start waits for clients that had files open or locked, in milliseconds. Nobody waits longer than "
-             "for the last of them, nor at all when there were none."),
+      number(
+          "volume", "lease_recall_ms", KeyForm::kNumber, STOA_MEMBER(volume.lease_recall_ms), {100, 3'600'000},
+          "How long a client may keep a caching lease (an NFSv4 delegation) that somebody else's request needs back, "
+          "in milliseconds; then it is revoked."),
+      number(
+          "volume", "grace_ms", KeyForm::kNumber, STOA_MEMBER(volume.grace_ms), {0, 3'600'000},
+          "How long a start waits for clients that had files open or locked, in milliseconds. Nobody waits longer than "
+          "for the last of them, nor at all when there were none."),
 
       flag("nfs", "enabled", STOA_MEMBER(nfs.enabled), "Whether the NFS door opens at all."),
       text("nfs", "listen", STOA_MEMBER(nfs.listen), endpoint_text,
@@ -177,12 +185,21 @@ std::vector<ConfigKey> make_keys() {
       number("nfs", "mount_port", KeyForm::kNumber, STOA_MEMBER(nfs.mount_port), {0, 65535},
              "A second TCP port for clients that expect MOUNT on one of its own. 0: the port of NFS serves both."),
       flag("nfs", "portmapper", STOA_MEMBER(nfs.portmapper),
-           "Whether to register with the portmapper (rpcbind) of this machine. Without it clients mount with "
-           "`port=` and `mountport=`."),
+           "Whether to register with the portmapper (rpcbind) of this machine; locks of NFSv3 need it. NLM and NSM are then "
+           "answered over UDP, too, at the port of NFS. Without it clients mount with `port=`, `mountport=` and `nolock`."),
       number("nfs", "workers", KeyForm::kNumber, STOA_MEMBER(nfs.workers), {0, 1024},
              "Threads that serve NFS. 0: chosen by the number of processors."),
       number("nfs", "connections_max", KeyForm::kNumber, STOA_MEMBER(nfs.connections_max), {1, 1'000'000},
              "Connections at one time; more are closed at once."),
+
+      text("nfs", "keytab", STOA_MEMBER(nfs.keytab), absolute_or_empty,
+           "A file with the Kerberos keys of nfs/HOST@REALM, readable by stoad; clients may then mount with "
+           "`sec=krb5`, `krb5i` or "
+           "`krb5p`. Empty: no Kerberos."),
+      text("nfs", "id_domain", STOA_MEMBER(nfs.id_domain), domain_or_empty,
+           "The domain of owners and groups in NFSv4, user@domain; the clients' idmapd.conf must name the same. Empty: "
+           "what "
+           "follows the first dot of this machine's name, else localdomain."),
 
       flag("s3", "enabled", STOA_MEMBER(s3.enabled), "Whether the S3 door opens at all."),
       text("s3", "listen", STOA_MEMBER(s3.listen), endpoint_text, "Address and TCP port of S3. Port 0: any free one."),

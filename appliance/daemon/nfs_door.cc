@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include "appliance/config/endpoint.h"
 #include "appliance/daemon/door.h"
 #include "base/log.h"
@@ -8,6 +10,14 @@ namespace {
 
 // Long enough for a large write to a slow disk; clients send again what got no reply.
 constexpr std::chrono::seconds kPatience{10};
+
+std::string domain_of_machine() {
+  char name[256] = {};
+  if (gethostname(name, sizeof name - 1) != 0) return "localdomain";
+  const std::string_view host = name;
+  const std::size_t dot = host.find('.');
+  return dot == host.npos || dot + 1 == host.size() ? "localdomain" : std::string(host.substr(dot + 1));
+}
 
 class NfsDoor final : public Door {
  public:
@@ -36,10 +46,13 @@ Result<std::unique_ptr<Door>> open_nfs_door(const Config& config, core::Volume& 
   options.workers = static_cast<std::uint32_t>(config.nfs.workers);
   options.limits.connections_max = static_cast<std::uint32_t>(config.nfs.connections_max);
   options.register_ports = config.nfs.portmapper;
+  options.keytab = config.nfs.keytab;
+  options.id_domain = config.nfs.id_domain.empty() ? domain_of_machine() : config.nfs.id_domain;
   auto server = nfs::NfsServer::start(options, volume.ns(), volume.state(), volume.registry(), volume.handles(), metrics);
   if (!server) {
     return fail(server.error().code, "the NFS door cannot open at " + config.nfs.listen + ": " +
-                                         describe(server.error()) + "; choose another with nfs.listen (--nfs-listen)");
+                                         describe(server.error()) +
+                                         "; see nfs.listen (--nfs-listen) and nfs.keytab (--nfs-keytab)");
   }
   return std::unique_ptr<Door>(std::make_unique<NfsDoor>(*std::move(server), endpoint.host));
 }

@@ -54,9 +54,18 @@ def judge(suite, results):
     for peer, loads in targets.get("other_peers", {}).items():
         for load, least in loads.items():
             rate(load, peer, least)
+    for load, own in targets.get("own_rate_ratio_min", {}).items():
+        if load not in results or own["of"] not in results:
+            continue
+        got = spread(ratios(results[load].get("stoa", []), results[own["of"]].get("stoa", []), "rate"))
+        add(f"{load}: rate against Stoa's own {own['of']}", load, "rate", "stoa", f">= {own['min']}", got,
+            got["median"] >= own["min"] if got else None)
     if "cpu_ratio_max" in targets:
-        most, metric = targets["cpu_ratio_max"], targets["cpu_ratio_metric"]
+        metric = targets["cpu_ratio_metric"]
         for load in results:
+            if not results[load].get(targets["peer"]):
+                continue
+            most = targets.get("cpu_ratio_max_of", {}).get(load, targets["cpu_ratio_max"])
             got = spread(ratios(results[load].get("stoa", []), results[load].get(targets["peer"], []), metric))
             add(f"{load}: server CPU per operation against {targets['peer']}", load, metric, targets["peer"], f"<= {most}", got,
                 got["median"] <= most if got else None)

@@ -12,6 +12,7 @@ class Load:
     per: str = "op"  # what one unit of the rate is
     scale: float = 1.0
     rounds_max: int = 1000  # long loads need not run in every round
+    generator: str | None = None  # the program of bench/load that knows it, if it is not SUITE_load
 
 
 def _sized(connections, inflight, *more):
@@ -43,6 +44,21 @@ NFS = [
          ["--bytes", 32 * MIB, "--seconds", "0.3"]),
     Load("rand-write-sync", "rand-write-sync", "WRITE 4 KiB FILE_SYNC at random, 1 GiB", _sized(2, 16, "--bytes", GIB, "--seconds", 4),
          ["--bytes", 32 * MIB, "--seconds", "0.3"]),
+]
+
+
+def _v41(load, what, *more, short=("--seconds", "0.3")):
+    return Load("v41-" + load, load, what, _sized(2, 16, *more), ["--files", "200", *short], generator="nfs41_load")
+
+
+# One client with one session of 32 slots over two connections.
+NFS += [
+    _v41("getattr", "SEQUENCE + PUTFH + GETATTR, 10 000 files", "--seconds", 4),
+    _v41("create-write", "OPEN (create) + WRITE 4 KiB + COMMIT + CLOSE, a COMPOUND each", "--seconds", 4, short=("--count", "300")),
+    _v41("open-read-close", "OPEN + READ 4 KiB + CLOSE among 10 000 files, no delegations", "--seconds", 4),
+    _v41("lock", "LOCK + LOCKU on an open file, 32 owners, each with its file", "--seconds", 4),
+    _v41("deleg-open", "open + read + close of 4 KiB files, each 8 times in a row, as far as the delegation lets without a call", "--seconds", 4),
+    _v41("recall", "a read delegation is granted, recalled for another client's OPEN, returned", "--count", 10_000, short=("--count", "150")),
 ]
 
 

@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from harness import isolate, loads, nfs_servers, report, rest, runner, s3_servers
+from harness import generator, isolate, loads, nfs_servers, report, rest, runner, s3_servers
 from harness.stoa_server import Stoa
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -76,19 +76,16 @@ def chosen_servers(options, work):
 def compare(options, work):
     suite_loads = chosen_loads(options)
     servers = chosen_servers(options, work)
-    name = "s3_load" if options.suite == "s3" else "nfs_load"
-    generator = os.path.join(options.build, "bench", "load", name)
-    if not os.access(generator, os.X_OK):
-        sys.exit(f"bench/compare: {generator} is not built (ninja -C {options.build} {name})")
+    for name in {generator.name_of(options.suite, load) for load in suite_loads}:
+        generator.path(options.build, name)  # missing is said before anything starts
     try:
         running, absent = runner.start_all(servers)
         if options.suite == "rest":
-            return rest.compare(options, running, absent, generator, ROOT)
+            return rest.compare(options, running, absent, generator.path(options.build, "nfs_load"), ROOT)
         if options.suite == "s3":
-            runner.make_buckets(running, generator)
+            runner.make_buckets(running, generator.path(options.build, "s3_load"))
         began = datetime.datetime.now(datetime.timezone.utc)
-        results = runner.run_rounds(options.suite, running, suite_loads, options.rounds, options.short, generator,
-                                    lambda server: getattr(server, options.suite + "_arguments")())
+        results = runner.run_rounds(options.suite, running, suite_loads, options.rounds, options.short, options.build)
     finally:
         for server in servers:
             server.stop()

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from harness import process
+from harness import generator, process
 
 
 def say(text):
@@ -25,19 +25,19 @@ def start_all(servers):
     return running, absent
 
 
-def make_buckets(servers, generator):
+def make_buckets(servers, program):
     for server in servers:
         if server.name == "radosgw":
-            subprocess.run([generator, *server.s3_arguments(), "--load", "create-bucket"], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run([program, *server.s3_arguments(), "--load", "create-bucket"], check=True, stdout=subprocess.DEVNULL)
 
 
-def run_once(generator, server_arguments, load, pids, tag, short, seconds_limit=900):
-    """One run of the load generator; its JSON, or {"failed": why}."""
+def run_once(program, load, pids, tag, short, seconds_limit=900):
+    """One run of a load by generator.command(); its JSON, or {"failed": why}."""
     arguments = {}
     order = load.arguments + (load.short if short else [])
     for flag, value in zip(order[::2], order[1::2]):
         arguments[flag] = str(value)
-    command = [generator, *server_arguments, "--load", load.load, "--tag", tag, "--pid", ",".join(map(str, pids))]
+    command = [*program, "--load", load.load, "--tag", tag, "--pid", ",".join(map(str, pids))]
     for flag, value in arguments.items():
         command += [flag, value]
     os.sync()  # what an earlier run left dirty must not be written at this one's cost
@@ -58,7 +58,7 @@ def run_once(generator, server_arguments, load, pids, tag, short, seconds_limit=
     return result
 
 
-def run_rounds(suite, servers, loads, rounds, short, generator, arguments_of):
+def run_rounds(suite, servers, loads, rounds, short, build):
     """results[load][server] = list of one JSON a round."""
     results = {load.name: {server.name: [] for server in servers} for load in loads}
     for number in range(rounds):
@@ -69,7 +69,8 @@ def run_rounds(suite, servers, loads, rounds, short, generator, arguments_of):
             for server in servers if number % 2 == 0 else servers[::-1]:
                 if load.load in getattr(server, "lacks", ()):
                     continue
-                result = run_once(generator, arguments_of(server), load, server.pids(), f"{load.name}-{number}", short)
+                program = generator.command(build, suite, load, server)
+                result = run_once(program, load, server.pids(), f"{load.name}-{number}", short)
                 results[load.name][server.name].append(result)
                 if "failed" in result:
                     say(f"[{suite} {number + 1}/{rounds}] {load.name:16} {server.name:10} FAILED: {result['failed']}")

@@ -46,6 +46,9 @@ class Stoa:
         return ["--host", self.facts["STOA_NFS_HOST"], "--port", self.facts["STOA_NFS_PORT"],
                 "--mount-port", self.facts["STOA_MOUNT_PORT"], "--export", self.facts["STOA_EXPORT"]]
 
+    def nfs41_arguments(self):
+        return ["--host", self.facts["STOA_NFS_HOST"], "--port", self.facts["STOA_NFS_PORT"], "--export", self.facts["STOA_EXPORT"]]
+
     def s3_arguments(self):
         return ["--url", self.facts["STOA_S3_URL"], "--access-key", self.facts["STOA_S3_ACCESS_KEY"],
                 "--secret-key", self.facts["STOA_S3_SECRET_KEY"]]

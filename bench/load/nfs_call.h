@@ -1,10 +1,9 @@
 // Glue between libnfs's C callbacks and the phases.
 #pragma once
 
-
-#include <cstdint>
 #include <string>
 
+#include "bench/load/file_choice.h"
 #include "bench/load/libnfs_raw.h"
 #include "bench/load/nfs_session.h"
 
@@ -32,14 +31,6 @@ void nfs_callback(rpc_context* rpc, int status, void* data, void* private_data) 
 
 inline void queued(Slot& slot, int rc) {
   if (rc != 0) slot.session->failed(slot, "libnfs could not queue the call");
-}
-
-// SplitMix64: the same seed gives the same choices on every server.
-inline std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15U;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-  return x ^ (x >> 31);
 }
 
 }  // namespace stoa::bench

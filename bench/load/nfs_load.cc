@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <map>
 
+#include "bench/load/die.h"
 #include "bench/load/nfs_call.h"
 #include "bench/load/nfs_phases.h"
 
@@ -31,11 +32,6 @@ struct Options {
   std::uint64_t seed = 1;
   std::vector<int> server_pids;
 };
-
-[[noreturn]] void die(const std::string& why) {
-  std::fprintf(stderr, "nfs_load: %s\n", why.c_str());
-  std::exit(2);
-}
 
 class LoadRun {
  public:

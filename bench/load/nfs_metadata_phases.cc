@@ -4,13 +4,7 @@
 namespace stoa::bench {
 namespace {
 
-void set_name(Slot& slot, std::uint64_t index) {
-  // "f" and eight digits; by hand, as snprintf would cost more than libnfs's encoder.
-  char* at = slot.name;
-  *at++ = 'f';
-  for (std::uint64_t unit = 10'000'000; unit > 0; unit /= 10) *at++ = static_cast<char>('0' + index / unit % 10);
-  *at = '\0';
-}
+void set_name(Slot& slot, std::uint64_t index) { *write_file_name(slot.name, index) = '\0'; }
 
 class DirectoryPhase : public Phase {
  public:

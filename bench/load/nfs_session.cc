@@ -5,21 +5,14 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include <cstdio>
-#include <cstdlib>
-
 #include "bench/load/batched_socket.h"
+#include "bench/load/die.h"
 #include "bench/load/libnfs_raw.h"
 
 namespace stoa::bench {
 namespace {
 
 constexpr int kPatienceMs = 60'000;  // a server that answers nothing for so long is taken for dead
-
-[[noreturn]] void die(const std::string& why) {
-  std::fprintf(stderr, "nfs_load: %s\n", why.c_str());
-  std::exit(2);
-}
 
 void keep(Handle& handle, unsigned size, const char* bytes) {
   if (size > sizeof(handle.bytes)) die("the server gave a file handle above 64 bytes");

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <map>
 
+#include "bench/load/die.h"
+#include "bench/load/file_choice.h"
 #include "bench/load/s3_session.h"
 
 namespace stoa::bench {
@@ -31,18 +33,6 @@ struct Options {
   std::uint64_t seed = 1;
   std::vector<int> server_pids;
 };
-
-[[noreturn]] void die(const std::string& why) {
-  std::fprintf(stderr, "s3_load: %s\n", why.c_str());
-  std::exit(2);
-}
-
-std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15U;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-  return x ^ (x >> 31);
-}
 
 std::string key_name(std::uint64_t index) {
   char text[32];

@@ -136,8 +136,25 @@ class CreateBench : public benchmark::Fixture {
   static inline std::vector<FileId> dirs;
 };
 
+// The same where every new file inherits entries.
+class InheritBench : public CreateBench {
+ public:
+  void SetUp(const benchmark::State& state) override {
+    CreateBench::SetUp(state);
+    if (state.thread_index() != 0) return;
+    Acl acl;
+    for (std::uint32_t uid = 1; uid <= 4; ++uid)
+      acl.entries.push_back({.flags = kAceFileInherit, .rights = kRightReadData, .who = AclWho::user(uid)});
+    const SetAttributes set{.acl = std::make_shared<const Acl>(acl)};
+    for (const FileId dir : dirs) {
+      if (!fixture->ns().setattr({}, {.id = dir, .set = set})) std::abort();
+    }
+  }
+};
+
 BENCHMARK_DEFINE_F(CreateBench, DurableInOneDirectory)(benchmark::State& state) { run(state, true, false); }
 BENCHMARK_DEFINE_F(CreateBench, DurableInManyDirectories)(benchmark::State& state) { run(state, false, false); }
+BENCHMARK_DEFINE_F(InheritBench, DurableInManyDirectories)(benchmark::State& state) { run(state, false, false); }
 BENCHMARK_DEFINE_F(CreateBench, CreateAndUnlink)(benchmark::State& state) { run(state, true, true); }
 
 void engines(benchmark::internal::Benchmark* bench) {
@@ -157,6 +174,7 @@ BENCHMARK(BM_ReaddirPlusPage)->Apply(engines);
 BENCHMARK(BM_ListKeysPage)->Apply(engines);
 BENCHMARK_REGISTER_F(CreateBench, DurableInOneDirectory)->Apply(threads);
 BENCHMARK_REGISTER_F(CreateBench, DurableInManyDirectories)->Apply(threads);
+BENCHMARK_REGISTER_F(InheritBench, DurableInManyDirectories)->Apply(threads);
 BENCHMARK_REGISTER_F(CreateBench, CreateAndUnlink)->Apply(threads);
 
 }  // namespace

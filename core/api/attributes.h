@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/clock.h"
+#include "core/api/acl.h"
 #include "core/api/ids.h"
 
 namespace stoa::core {
@@ -59,14 +60,19 @@ struct SetTime {
 // What to change; absent members stay as they are.
 struct SetAttributes {
   std::optional<std::uint32_t> mode;
+  std::uint32_t mode_mask = 07777;     // the bits of `mode` that are set; the others stay, a new object has none of them
+  std::optional<std::uint32_t> umask;  // of a new object: taken off `mode`, unless it inherits an ACL (RFC 8275)
   std::optional<std::uint32_t> uid;
   std::optional<std::uint32_t> gid;
   std::optional<std::uint64_t> size;
   std::optional<SetTime> atime;
   std::optional<SetTime> mtime;
+  // The whole ACL, after the mode, which follows it. Its chmod policy does not count: the next member is for that.
+  AclRef acl;
+  std::optional<ChmodPolicy> chmod_policy;  // directories only: kNotDirectory
 };
 
-// Rights asked of access(), in the sense of RFC 1813 3.3.4.
+// Rights asked of access(), in the sense of RFC 1813 3.3.4 and RFC 8276 8.5.
 enum AccessBits : std::uint32_t {
   kAccessRead = 0x01,
   kAccessLookup = 0x02,
@@ -74,6 +80,9 @@ enum AccessBits : std::uint32_t {
   kAccessExtend = 0x08,
   kAccessDelete = 0x10,
   kAccessExecute = 0x20,
+  kAccessReadXattrs = 0x40,
+  kAccessWriteXattrs = 0x80,
+  kAccessListXattrs = 0x100,
 };
 
 }  // namespace stoa::core

@@ -25,6 +25,10 @@ enum class ExportId : std::uint32_t {};
 // A client as its door knows it, in the table of opens, locks and leases (state.h). 0: one that holds no state.
 enum class HolderId : std::uint64_t {};
 inline constexpr HolderId kNoHolder{0};
+// What it holds, in the same table. 0: none.
+enum class OpenId : std::uint64_t {};
+enum class LeaseId : std::uint64_t {};
+inline constexpr OpenId kNoOpen{0};
 
 // The content of a file as of one moment: changes with every change of bytes or size, whichever door makes it.
 struct ObjectVersion {

@@ -21,6 +21,7 @@ class Namespace {
 
   virtual Result<LookupReply> lookup(const OpContext&, const LookupRequest&) = 0;
   virtual Result<GetattrReply> getattr(const OpContext&, const GetattrRequest&) = 0;
+  virtual Result<GetAclReply> get_acl(const OpContext&, const GetAclRequest&) = 0;
   virtual Result<SetattrReply> setattr(const OpContext&, const SetattrRequest&) = 0;
   virtual Result<AccessReply> access(const OpContext&, const AccessRequest&) = 0;
   virtual Result<ReadlinkReply> readlink(const OpContext&, const ReadlinkRequest&) = 0;

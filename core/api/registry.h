@@ -1,4 +1,4 @@
-// Exports and users: who may see what through which door. Records are persistent, in the volume.
+// Exports, users and groups: who may see what through which door. Records are persistent, in the volume.
 #pragma once
 
 #include <array>
@@ -39,6 +39,15 @@ struct ClientRule {
   bool operator==(const ClientRule&) const = default;
 };
 
+// How an NFS client shows who calls (RFC 2623 2.1, RFC 7530 3.2.1). Persistent: never renumber.
+enum class SecurityFlavor : std::uint8_t {
+  kSys = 1,    // AUTH_SYS: as the client says
+  kKrb5 = 2,   // Kerberos, calls authenticated
+  kKrb5i = 3,  // and their content protected against change
+  kKrb5p = 4,  // and encrypted
+};
+inline constexpr std::size_t kSecurityFlavors = 4;
+
 // A directory published through chosen doors. `name` is the NFS export path "/name" and the S3 bucket.
 struct Export {
   ExportId id{};
@@ -51,6 +60,8 @@ struct Export {
   // The first match counts; clients that match none are refused. Empty: no NFS client may come, and every S3 client, which
   // shows with each request who it is.
   std::vector<ClientRule> clients{};
+  // What NFS clients may use, the best first. Empty: all that the server has.
+  std::vector<SecurityFlavor> security{};
   std::string owner{};                // user name: the bucket's owner
   Timestamp created{};
 
@@ -63,14 +74,24 @@ struct S3Key {
   bool enabled = true;
 };
 
+// Who somebody is, in the words of every door.
 struct User {
   std::string name;
   std::uint32_t uid = 65534;
   std::uint32_t gid = 65534;
-  std::vector<std::uint32_t> groups{};
+  std::vector<std::uint32_t> groups{};  // beside gid; any number up to 1024, whatever a protocol can carry
   std::vector<S3Key> keys{};
+  std::string principal{};  // of Kerberos: "ann@EXAMPLE.ORG"; unique; empty: `name` in the realm of the server
+  std::string sid{};        // "S-1-5-21-..."; unique; empty: RegistrySnapshot::sid_of() tells the automatic one
 
   Credentials credentials() const { return {.uid = uid, .gid = gid, .groups = groups}; }
+};
+
+// A group that has a name. Numbers without a record are groups, too.
+struct Group {
+  std::string name;
+  std::uint32_t gid = 65534;  // unique
+  std::string sid{};          // as User::sid
 };
 
 // An immutable picture of the registry; doors take one for each request, without a lock.
@@ -85,6 +106,18 @@ class RegistrySnapshot {
   // The user of an enabled key, and the key.
   virtual std::pair<const User*, const S3Key*> find_key(std::string_view access_key) const = 0;
   virtual const std::vector<User>& users() const = 0;  // by name
+  virtual const User* find_user_by_principal(std::string_view principal) const = 0;  // of those that have one on record
+  virtual const User* find_user_by_sid(std::string_view sid) const = 0;
+  virtual const Group* find_group(std::string_view name) const = 0;
+  virtual const Group* find_group_by_gid(std::uint32_t gid) const = 0;
+  virtual const Group* find_group_by_sid(std::string_view sid) const = 0;
+  virtual const std::vector<Group>& groups() const = 0;  // by name
+  // The SID on record, else the automatic one: in the volume's own domain, S-1-5-21-x-y-z, which is made once and at
+  // random, 1000 + 2 * uid for a user and 1001 + 2 * gid for a group. Ids from 2147483148 on, for which this has no
+  // room, are S-1-22-1-uid and S-1-22-2-gid. Users that share a uid share the automatic SID, and the first by name is
+  // found by it.
+  virtual std::string sid_of(const User& user) const = 0;
+  virtual std::string sid_of(const Group& group) const = 0;
 };
 
 class Registry {
@@ -102,6 +135,8 @@ class Registry {
   virtual Status add_user(const User& user) = 0;
   virtual Status change_user(const User& user) = 0;                 // by name
   virtual Status remove_user(std::string_view name) = 0;
+  virtual Status add_group(const Group& group) = 0;
+  virtual Status remove_group(std::string_view name) = 0;  // users and files keep its number
 };
 
 // Fresh random keys of the usual shape.

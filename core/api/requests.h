@@ -24,7 +24,12 @@ struct LookupReply { Attributes attr; Attributes parent; };
 struct GetattrRequest { FileId id; };
 struct GetattrReply { Attributes attr; };
 
-// Size changes need write access, times need ownership or (server time) write access, mode and owner need ownership.
+// The ACL as it decides, never null: made from the mode where none is stored. kAccess without READ_ACL, which the owner has.
+struct GetAclRequest { FileId id; };
+struct GetAclReply { AclRef acl; bool stored; Attributes attr; };
+
+// Size changes need write access, times need ownership or (server time) write access, mode, ACL and owner need ownership, or
+// the right of an ACL. An ACL: kInvalid when it is malformed, or has inheritance flags on what is no directory; kTooLarge.
 struct SetattrRequest {
   FileId id;
   SetAttributes set;

@@ -24,11 +24,9 @@
 
 namespace stoa::core {
 
-// A client as its door knows it (an NFSv4 client, an NLM host, an SMB session): what holds state, and loses all of it at
-// once. Conflicts are between holders; one holder's own opens conflict with each other only by share-deny, its own leases
-// with nothing. HolderId itself is in ids.h, because OpContext carries it.
-enum class OpenId : std::uint64_t {};
-enum class LeaseId : std::uint64_t {};
+// A client as its door knows it (an NFSv4 client, an NLM host, an SMB session): what holds state, and loses all of it
+// at once. Conflicts are between holders; one holder's own opens conflict with each other only by share-deny, its own
+// leases with nothing. HolderId itself is in ids.h, because OpContext carries it.
 
 enum ShareBits : std::uint32_t { kShareNone = 0, kShareRead = 1, kShareWrite = 2, kShareBoth = 3 };
 
@@ -58,10 +56,19 @@ struct HeldLock {
   bool exclusive = false;
   bool operator==(const HeldLock&) const = default;
 };
+struct LockRequest {
+  FileId file = kNoFile;
+  LockOwner owner;
+  LockRange range;
+  bool exclusive = false;
+  bool operator==(const LockRequest&) const = default;
+};
 
 enum class LeaseKind : std::uint8_t {
-  kRead,   // nobody else writes or changes attributes while it is held: contents and attributes may be cached
-  kWrite,  // nobody else opens: writes may be cached as well
+  kRead,    // nobody else writes or changes attributes while it is held: contents and attributes may be cached
+  kWrite,   // nobody else opens: writes may be cached as well
+  kHandle,  // the file may be kept open for a user who has closed it: recalled before its name goes (renamed, removed,
+            // replaced), and before somebody else is refused for a share reservation of this holder
 };
 
 class StateTable {
@@ -70,10 +77,14 @@ class StateTable {
 
   // --- holders
   // Leases of this holder are recalled by calling `recall` (from any thread; must not block, may be called again).
-  // A recall may come before grant_lease has returned. kNoHolder: there are too many (65536).
-  virtual HolderId add_holder(Door door, std::function<void(LeaseId, FileId)> recall) = 0;
-  // Ends all opens, locks and leases of the holder. After it returns, `recall` is not called any more; so it
-  // waits for one that runs, and must not be called within one nor with a lock held that `recall` takes. close()s them.
+  // A recall may come before grant_lease has returned. `granted` is called, likewise, when a request that waited in
+  // lock_or_wait has got its lock; also before that has returned. kNoHolder: there are too many (65536).
+  // `peer`: who stands behind it as the door sees it (an address). What one holder may have, and what all holders of one peer
+  // may have together, is less than what there is: nobody takes it all. Empty: a peer of its own.
+  virtual HolderId add_holder(Door door, std::function<void(LeaseId, FileId)> recall, std::string_view peer = {},
+                              std::function<void(const LockRequest&)> granted = nullptr) = 0;
+  // Ends all opens, locks, waits and leases of the holder. After it returns, it is not called any more; so it waits for
+  // a call that runs, and must not be called within one nor with a lock held that one takes. close()s its opens.
   virtual void remove_holder(HolderId holder) = 0;
   // Whether it holds anything (a client that holds nothing may be forgotten at once).
   virtual bool holds_state(HolderId holder) const = 0;
@@ -99,14 +110,39 @@ class StateTable {
   virtual void unlock_all(FileId file, const LockOwner& owner) = 0;
   virtual bool has_locks(FileId file, const LockOwner& owner) const = 0;
 
-  // --- leases. Empty: not now (conflicting opens, locks or leases of others, one that the holder has already, content that is
-  // just being read or written, one was recalled a short while ago, too many). Granted: whatever the file is like from now
-  // on stays so until the recall; what was read before may be old. May read the store.
+  // --- mandatory byte-range locks (MS-FSA 2.1.4.10). They belong to an open and end with it; they are neither merged
+  // nor split, and may be of no bytes. Content is not read or written through another open, or none, against them
+  // (OpContext::open): kLocked. lock() and they conflict, too. Empty: granted. Else a lock in the way; an exclusive one
+  // is kept out by the open's own ones as well. kInvalid: no such open, a range beyond 2^64-1. kBusy, kRecallPending:
+  // as lock().
+  virtual Result<std::optional<HeldLock>> lock_mandatory(OpenId open, LockRange range, bool exclusive) = 0;
+  // One lock of exactly this range. kNotFound: the open has none.
+  virtual Status unlock_mandatory(OpenId open, LockRange range) = 0;
+
+  // --- waiting for a byte-range lock. Those who wait are served in the order in which they came: who comes later does
+  // not pass, if his range would keep an earlier one waiting. lock() passes them all, it takes what is free. True:
+  // granted, as by lock(). False: it waits, until it is granted (the holder is told), cancelled, or its holder removed;
+  // leases in the way are recalled. Who waits already keeps his place, and is looked at anew. kDeadlock: it would wait
+  // for somebody who waits, over any number of others and files, for this owner; it does not wait then. kBusy: too many
+  // locks, or too many wait (1024 of a holder, 1024 for a file, 16384 in all). Others as lock().
+  virtual Result<bool> lock_or_wait(const LockRequest& wanted) = 0;
+  // Whether it waited; else it was granted, or is not known.
+  virtual bool cancel_wait(const LockRequest& wanted) = 0;
+  // Leases that lapse, and limits that are no longer reached, tell nobody: a door whose clients wait calls this from
+  // time to time.
+  virtual void retry_waits() = 0;
+
+  // --- leases, of files and directories (a change of entries is a change of the directory). A holder may have a handle
+  // lease beside a read or write lease. Empty: not now (conflicting opens, locks or leases of others, one that the
+  // holder has already, content that is just being read or written, one was recalled a short while ago, too many).
+  // Granted: whatever the file is like from now on stays so until the recall; what was read before may be old. May read
+  // the store.
   virtual std::optional<LeaseId> grant_lease(FileId file, HolderId holder, LeaseKind kind) = 0;
   virtual void return_lease(LeaseId lease) = 0;
   // True when the holder did not answer a recall in time: the lease is gone, the holder must be told. Until it is returned
   // or the holder removed.
   virtual bool lease_revoked(LeaseId lease) const = 0;
+  // The read or write lease.
   virtual std::optional<LeaseKind> lease_of(FileId file, HolderId holder) const = 0;
   // A reader's access of doors without opens, and GETATTR of others: recalls write leases. kRecallPending; else nothing.
   virtual Status before_read(const OpContext& ctx, FileId file) = 0;
@@ -115,6 +151,7 @@ class StateTable {
   // Durable when it returns: after a restart this client may reclaim, and is waited for. kInvalid: empty or longer than 1040
   // bytes; kBusy: too many clients (65536).
   virtual Status remember_client(Door door, std::string_view name) = 0;
+  // Takes back one remember_client(): an incarnation that ends does not take the record of the next one away.
   virtual Status forget_client(Door door, std::string_view name) = 0;
   // While true, only reclaims may open and lock: it ends when all remembered clients have said that they are done, or
   // after the grace time; at once when there are none. Clients that did not come in time are forgotten before it ends, by
@@ -123,6 +160,10 @@ class StateTable {
   // Whether the client held state before the restart and grace is not over.
   virtual bool may_reclaim(Door door, std::string_view name) = 0;
   virtual void reclaim_done(Door door, std::string_view name) = 0;
+  // Who held state when the volume was opened and may yet reclaim, by door; empty when grace is over.
+  virtual std::vector<std::string> clients_to_reclaim(Door door) = 0;
+  // How many times the volume was opened, this time included. Durable.
+  virtual std::uint32_t start_number() const = 0;
 };
 
 }  // namespace stoa::core

@@ -30,18 +30,18 @@ Result<CopyRangeReply> copy_bytes(Tree& tree, const OpContext& ctx, const CopyRa
   return reply;
 }
 
-Status require_both(const OpContext& ctx, const Node& from, const Node& to) {
+Status require_both(const OpContext& ctx, const CopyRangeRequest& req, const Node& from, const Node& to) {
   STOA_CHECK_OK(require_regular(from));
   STOA_CHECK_OK(require_regular(to));
-  STOA_CHECK_OK(require_io(ctx, from.record, kMayRead));
-  return require_io(ctx, to.record, kMayWrite);
+  STOA_CHECK_OK(require_read(ctx, from.record));
+  return require_write(ctx, to.record, req.to_offset);
 }
 
 // Both files' gates are held exclusively and both are flushed. Extents of the source become extents of the target.
 Result<CopyRangeReply> share_locked(Tree& tree, const OpContext& ctx, const CopyRangeRequest& req, std::uint64_t length,
                                     const NodeRef& from, const NodeRef& to, CommitTicket& ticket) {
   const NodeLocks locks({from, to});
-  STOA_CHECK_OK(require_both(ctx, *from, *to));
+  STOA_CHECK_OK(require_both(ctx, req, *from, *to));
   if (req.from_offset > from->record.size || length > from->record.size - req.from_offset) return fail(Errc::kInvalid);
   MetaTxn txn(tree, ctx);
   const bool same = from == to;
@@ -70,6 +70,7 @@ Result<CopyRangeReply> share_locked(Tree& tree, const OpContext& ctx, const Copy
   target.allocated = estimate_allocated(target.layout, target.size);
   advance_version(target, txn.now());
   target.touch_content(txn.now());
+  target.mode = mode_after_write(ctx, target.mode);
   CopyRangeReply reply{length, target.attributes()};
   if (!same) txn.put_inode(from, std::move(source), Seen::kNo);
   txn.put_inode(to, std::move(target));
@@ -85,6 +86,8 @@ Result<CopyRangeReply> share(Tree& tree, const OpContext& ctx, const CopyRangeRe
   std::unique_lock first(from->id <= to->id ? from->data_gate : to->data_gate);
   std::unique_lock<RwLock> second;
   if (from != to) second = std::unique_lock(from->id <= to->id ? to->data_gate : from->data_gate);
+  STOA_CHECK_OK(tree.state.before_io(ctx, from->id, req.from_offset, length, false));
+  STOA_CHECK_OK(tree.state.before_io(ctx, to->id, req.to_offset, length, true));
   // The target's checksums and inline content give way; the source keeps what it has.
   STOA_CHECK_OK(prepare_locked(tree, ctx, to, req.to_offset, 0));
   for (const NodeRef& node : {from, to}) STOA_CHECK_OK(flush_file(tree, ctx, node));

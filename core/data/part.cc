@@ -13,7 +13,7 @@ Result<std::uint64_t> part_length(const OpContext& ctx, const Node& node, const 
   STOA_CHECK_OK(require_live(node));
   const Inode& file = node.record;
   if (file.type != FileType::kRegular) return fail(Errc::kWrongType);
-  if (stays) STOA_CHECK_OK(require_io(ctx, file, kMayRead));
+  if (stays) STOA_CHECK_OK(require_read(ctx, file));
   if (wanted.data_version.value_or(file.data_version) != file.data_version) return fail(Errc::kStale, "a part changed");
   if (wanted.offset > file.size) return fail(Errc::kInvalid, "behind the end of a part");
   const std::uint64_t rest = file.size - wanted.offset;
@@ -24,6 +24,7 @@ Result<std::uint64_t> part_length(const OpContext& ctx, const Node& node, const 
 Result<Part> picture(Tree& tree, const OpContext& ctx, const Node& node, const ConcatenatePart& wanted, bool stays) {
   STOA_TRY(length, part_length(ctx, node, wanted, stays));
   STOA_CHECK_OK(tree.state.before_look(ctx, node.id));
+  STOA_CHECK_OK(tree.state.before_io(ctx, node.id, wanted.offset, length, false));
   const Inode& file = node.record;
   Part part{.data_version = file.data_version, .length = length};
   if (file.has(kContentInline)) {

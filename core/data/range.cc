@@ -13,23 +13,24 @@
 namespace stoa::core {
 namespace {
 
-Status require_writable_file(const OpContext& ctx, const Node& node) {
+Status require_writable_file(const OpContext& ctx, const Node& node, std::uint64_t offset) {
   STOA_CHECK_OK(require_regular(node));
-  return require_io(ctx, node.record, kMayWrite);
+  return require_write(ctx, node.record, offset);
 }
 
 // One transaction on a file that nobody else is in. `stage(txn, next)` fills in the record; times and version are set here.
 template <class Stage>
-Result<RangeReply> change_range(Tree& tree, const OpContext& ctx, const NodeRef& node, Stage stage) {
+Result<RangeReply> change_range(Tree& tree, const OpContext& ctx, const NodeRef& node, const RangeRequest& req, Stage stage) {
   return run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<RangeReply> {
     const NodeLocks locks({node});
-    STOA_CHECK_OK(require_writable_file(ctx, *node));
+    STOA_CHECK_OK(require_writable_file(ctx, *node, req.offset));
     MetaTxn txn(tree, ctx);
     Inode next = node->record;
     RangeReply reply{next.before(), {}};
     STOA_CHECK_OK(stage(txn, next));
     advance_version(next, txn.now());
     next.touch_content(txn.now());
+    next.mode = mode_after_write(ctx, next.mode);
     reply.attr = next.attributes();
     txn.put_inode(node, std::move(next));
     txn.note({.kind = ChangeKind::kContent, .id = node->id});
@@ -39,10 +40,10 @@ Result<RangeReply> change_range(Tree& tree, const OpContext& ctx, const NodeRef&
   });
 }
 
-Status check_file(const OpContext& ctx, const NodeRef& node) {
+Status check_file(const OpContext& ctx, const NodeRef& node, std::uint64_t offset) {
   if (ctx.read_only) return fail(Errc::kReadOnly);
   const std::shared_lock lock(node->lock);
-  return require_writable_file(ctx, *node);
+  return require_writable_file(ctx, *node, offset);
 }
 
 }  // namespace
@@ -51,8 +52,9 @@ Result<RangeReply> allocate(Tree& tree, const OpContext& ctx, const RangeRequest
   if (req.length > kFileBytesMax || req.offset > kFileBytesMax - req.length) return fail(Errc::kFileTooBig);
   if (req.length == 0) return fail(Errc::kInvalid);
   STOA_TRY(node, tree.nodes.get(req.id));
-  STOA_CHECK_OK(check_file(ctx, node));
+  STOA_CHECK_OK(check_file(ctx, node, req.offset));
   const std::lock_guard gate(node->data_gate);
+  STOA_CHECK_OK(tree.state.before_io(ctx, req.id, req.offset, req.length, true));
   STOA_CHECK_OK(tree.state.before_mutate(ctx, std::span(&req.id, 1)));
   STOA_CHECK_OK(prepare_locked(tree, ctx, node, req.offset, req.length));
   STOA_CHECK_OK(flush_file(tree, ctx, node));
@@ -87,7 +89,7 @@ Result<RangeReply> allocate(Tree& tree, const OpContext& ctx, const RangeRequest
   std::vector<BlobId> blobs;
   for (const Extent& extent : added.extents) blobs.push_back(extent.blob);
   if (done) done = tree.blobs.sync(blobs);
-  auto reply = !done ? Result<RangeReply>(fail(done.error())) : change_range(tree, ctx, node, [&](MetaTxn& txn, Inode& next) -> Status {
+  auto reply = !done ? Result<RangeReply>(fail(done.error())) : change_range(tree, ctx, node, req, [&](MetaTxn& txn, Inode& next) -> Status {
     const std::uint64_t end = req.offset + req.length;
     if (end > next.size) {
       STOA_CHECK_OK(txn.reserve(node->account, {.bytes = static_cast<std::int64_t>(end - next.size)}));
@@ -110,8 +112,9 @@ Result<RangeReply> allocate(Tree& tree, const OpContext& ctx, const RangeRequest
 Result<RangeReply> punch(Tree& tree, const OpContext& ctx, const RangeRequest& req) {
   if (req.offset > kFileBytesMax || req.length > kFileBytesMax - req.offset) return fail(Errc::kFileTooBig);
   STOA_TRY(node, tree.nodes.get(req.id));
-  STOA_CHECK_OK(check_file(ctx, node));
+  STOA_CHECK_OK(check_file(ctx, node, req.offset));
   const std::lock_guard gate(node->data_gate);
+  STOA_CHECK_OK(tree.state.before_io(ctx, req.id, req.offset, req.length, true));
   STOA_CHECK_OK(tree.state.before_mutate(ctx, std::span(&req.id, 1)));
   STOA_CHECK_OK(flush_file(tree, ctx, node));
   std::uint64_t end = 0;
@@ -134,7 +137,7 @@ Result<RangeReply> punch(Tree& tree, const OpContext& ctx, const RangeRequest& r
   std::vector<BlobId> blobs;
   for (const Piece& piece : zeroed) blobs.push_back(piece.blob);
   STOA_CHECK_OK(tree.blobs.sync(blobs));
-  return change_range(tree, ctx, node, [&](MetaTxn& txn, Inode& next) -> Status {
+  return change_range(tree, ctx, node, req, [&](MetaTxn& txn, Inode& next) -> Status {
     if (req.offset >= end) return {};
     if (next.has(kContentInline)) {
       STOA_TRY(bytes, load_inline(tree, next.id));
@@ -167,7 +170,7 @@ Result<SeekReply> seek(Tree& tree, const OpContext& ctx, const SeekRequest& req)
   {
     const std::shared_lock lock(node->lock);
     STOA_CHECK_OK(require_regular(*node));
-    STOA_CHECK_OK(require_io(ctx, node->record, kMayRead));
+    STOA_CHECK_OK(require_read(ctx, node->record));
     STOA_CHECK_OK(tree.state.before_look(ctx, req.id));
     size = node->record.size;
     if (req.offset >= size) return fail(Errc::kNoMoreData);

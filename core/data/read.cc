@@ -24,7 +24,7 @@ struct Picture {
 
 Result<Picture> picture(Tree& tree, const OpContext& ctx, const Node& node, std::uint64_t offset, std::uint64_t wanted) {
   STOA_CHECK_OK(require_regular(node));
-  STOA_CHECK_OK(require_io(ctx, node.record, kMayRead));
+  STOA_CHECK_OK(require_read(ctx, node.record));
   STOA_CHECK_OK(tree.state.before_look(ctx, node.id));
   Picture p;
   p.attr = node.record.attributes();
@@ -36,6 +36,7 @@ Result<Picture> picture(Tree& tree, const OpContext& ctx, const Node& node, std:
   p.length = std::min(wanted, size - offset);
   p.end_of_file = offset + p.length == size;
   if (p.length == 0) return p;
+  STOA_CHECK_OK(tree.state.before_io(ctx, node.id, offset, p.length, false));
   if (reads_inline(node)) {
     p.is_inline = true;
     STOA_TRY(bytes, load_inline(tree, node.id));

@@ -12,17 +12,7 @@
 namespace stoa::core {
 namespace {
 
-constexpr std::uint32_t kSetUid = 04000;
-constexpr std::uint32_t kSetGid = 02000;
-constexpr std::uint32_t kGroupExecute = 010;
 constexpr int kPrepareAttemptsMax = 100;
-
-// A write takes away the right to run as somebody else (POSIX.1-2017 write).
-void drop_set_id(const OpContext& ctx, Inode& inode) {
-  if (ctx.cred.is_superuser()) return;
-  inode.mode &= ~kSetUid;
-  if ((inode.mode & kGroupExecute) != 0) inode.mode &= ~kSetGid;
-}
 
 // One write to blobs. Many run at once in one file: the node's lock is held only to begin and to publish.
 class BlobWrite {
@@ -146,7 +136,7 @@ class BlobWrite {
     const Timestamp now = wall_now();
     advance_version(node_->record, now);
     node_->record.touch_content(now);
-    drop_set_id(ctx_, node_->record);
+    node_->record.mode = mode_after_write(ctx_, node_->record.mode);
     flush_now_ = queue_for_flush(tree_, node_);
     if (!done) return fail(done.error());
     reply.attr = node_->record.attributes();
@@ -192,7 +182,7 @@ Result<WriteReply> write_inline(Tree& tree, const OpContext& ctx, const NodeRef&
   next.size = std::max(next.size, end);
   advance_version(next, txn.now());
   next.touch_content(txn.now());
-  drop_set_id(ctx, next);
+  next.mode = mode_after_write(ctx, next.mode);
   reply.attr = next.attributes();
   txn.put_inode(node, std::move(next));
   txn.note({.kind = ChangeKind::kContent, .id = node->id});
@@ -219,10 +209,11 @@ Attempt attempt_write(Tree& tree, const OpContext& ctx, const NodeRef& node, con
     const NodeLocks locks({node});
     const auto begin = [&]() -> Result<WriteReply> {
       STOA_CHECK_OK(require_regular(*node));
-      STOA_CHECK_OK(require_io(ctx, node->record, kMayWrite));
+      STOA_CHECK_OK(require_write(ctx, node->record, req.offset));
       WriteReply reply{length, node->record.before(), node->record.attributes()};
       if (length == 0) return reply;
       // Until the data gate is released no lease is granted (FileWatch::settled), so this covers the bytes as well.
+      STOA_CHECK_OK(tree.state.before_io(ctx, req.id, req.offset, length, true));
       STOA_CHECK_OK(tree.state.before_mutate(ctx, std::span(&req.id, 1)));
       const std::uint64_t size = std::max(node->record.size, req.offset + length);
       const bool small = size <= tree.options.inline_bytes_max && !has_blobs(*node);

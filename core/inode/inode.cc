@@ -2,8 +2,8 @@
 
 namespace stoa::core {
 namespace {
-constexpr std::uint8_t kVersion = 1;
-constexpr std::uint8_t kOldestReader = 1;
+constexpr std::uint8_t kVersion = 2;
+constexpr std::uint8_t kVersionWithoutAcl = 1;
 constexpr std::uint64_t kSectorBytes = 512;
 }  // namespace
 
@@ -48,7 +48,9 @@ std::string Inode::encode() const {
   out.put(atime.ns).put(mtime.ns).put(ctime.ns).put(btime.ns).put_varint(change).put_varint(data_version);
   out.put(create_verifier).put(home).put_varint(next_cookie).put_varint(entries);
   layout.encode(out);
-  return seal(kVersion, kOldestReader, out.bytes());
+  // Who does not know of ACLs must not decide by the mode.
+  const std::uint8_t version = has(kHasAcl) ? kVersion : kVersionWithoutAcl;
+  return seal(version, version, out.bytes());
 }
 
 Result<Inode> Inode::decode(FileId id, std::string_view value) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 #include "core/api/attributes.h"
@@ -16,6 +17,7 @@ enum InodeFlags : std::uint8_t {
   kImpliedByKey = 2,   // a directory that exists only because keys below it do; goes with the last of them
   kChecksummed = 8,     // its blobs may have checksums, which must go before they are written in place
   kHasXattrs = 4,      // family xattr has records of this file
+  kHasAcl = 16,        // family xattr has its ACL (core/access/acl_record.h)
 };
 
 struct Inode {
@@ -41,9 +43,16 @@ struct Inode {
   std::uint64_t next_cookie = 3;  // 1 and 2 are "." and ".."
   std::uint64_t entries = 0;
   Layout layout;
+  // A record of its own in the store, here whenever the inode is that of a node: a permission check reads nothing. Null: the
+  // mode decides. Changed by set_acl() only.
+  AclRef acl;
 
   bool is_directory() const { return type == FileType::kDirectory; }
   bool has(InodeFlags flag) const { return (flags & flag) != 0; }
+  void set_acl(AclRef to) {
+    acl = std::move(to);
+    flags = static_cast<std::uint8_t>(acl != nullptr ? flags | kHasAcl : flags & ~kHasAcl);
+  }
 
   Attributes attributes() const;
   BeforeAttributes before() const { return {size, mtime, ctime, change}; }

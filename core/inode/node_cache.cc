@@ -1,5 +1,6 @@
 #include "core/inode/node_cache.h"
 
+#include "core/access/acl_record.h"
 #include "core/kv/keys.h"
 
 namespace stoa::core {
@@ -9,6 +10,38 @@ Result<Inode> load_inode(KvStore& kv, FileId id) {
   STOA_TRY(found, kv.get(Family::kInode, keys::id_key(id), &value));
   if (!found) return fail(Errc::kStale);
   return Inode::decode(id, value);
+}
+
+namespace {
+std::size_t memory_of(const Acl& acl) {
+  std::size_t bytes = sizeof acl + acl.entries.capacity() * sizeof(AclEntry);
+  for (const AclEntry& entry : acl.entries) bytes += entry.who.text.capacity();
+  return bytes;
+}
+}  // namespace
+
+AclRef NodeCache::counted(AclRef acl) {
+  if (acl == nullptr) return nullptr;
+  const Acl* const plain = acl.get();
+  const std::size_t bytes = memory_of(*plain);
+  acl_bytes_->fetch_add(bytes, std::memory_order_relaxed);
+  return AclRef(plain, [kept = std::move(acl), bytes, total = acl_bytes_](const Acl*) { total->fetch_sub(bytes); });
+}
+
+void NodeCache::trim() {
+  for (Shard& shard : shards_) {
+    if (acl_bytes() <= kAclBytesMax) return;
+    const std::lock_guard lock(shard.mutex);
+    evict_some(shard);
+  }
+}
+
+Result<AclRef> NodeCache::load_acl(FileId id) {
+  std::string value;
+  STOA_TRY(found, kv_.get(Family::kXattr, keys::id_name(id, keys::kAclXattr), &value));
+  if (!found) return fail(Errc::kCorrupt, "an ACL is missing");
+  STOA_TRY(acl, decode_acl(value));
+  return counted(std::make_shared<const Acl>(std::move(acl)));
 }
 
 Result<AccountRef> NodeCache::account_of(FileId dir) {
@@ -21,6 +54,10 @@ Result<Node::State> NodeCache::load(Node& node) {
   STOA_TRY(found, kv_.get(Family::kInode, keys::id_key(node.id), &value));
   if (found) {
     STOA_TRY(inode, Inode::decode(node.id, value));
+    if (inode.has(kHasAcl)) {
+      STOA_TRY(acl, load_acl(node.id));
+      inode.acl = std::move(acl);
+    }
     if (!inode.is_directory()) {
       if (inode.home != kNoFile) {  // else it has no name any more, and is charged nowhere
         STOA_TRY(account, account_of(inode.home));
@@ -132,21 +169,26 @@ void NodeCache::erase(FileId id) {
 void NodeCache::evict_some(Shard& shard) {
   // CLOCK: a used node gets a second chance. The bound on steps keeps one insertion cheap when all are in use.
   constexpr int kStepsMax = 32;
-  for (int step = 0; step < kStepsMax && (shard.nodes.size() > shard_max_ || shard.ring.size() > 2 * shard_max_); ++step) {
+  const auto too_full = [&] {
+    return shard.nodes.size() > shard_max_ || shard.ring.size() > 2 * shard_max_ || acl_bytes() > kAclBytesMax;
+  };
+  for (int step = 0; step < kStepsMax && too_full(); ++step) {
     if (shard.ring.empty()) return;
     if (shard.hand >= shard.ring.size()) shard.hand = 0;
     const auto it = shard.nodes.find(shard.ring[shard.hand]);
     bool drop = it == shard.nodes.end();
-    if (!drop && shard.nodes.size() > shard_max_) {
+    const bool over = shard.nodes.size() > shard_max_, acls_over = acl_bytes() > kAclBytesMax;
+    if (!drop && (over || acls_over)) {
       Node& node = *it->second;
       // use_count 1: only the map holds it, and nobody can get it from the map without this shard's mutex.
       // Its lock is free then, too; taking it orders this thread behind the last user of the record.
       const Node::State state = node.state.load(std::memory_order_acquire);
       const bool loaded = state == Node::State::kReady || state == Node::State::kEnded;
       if (it->second.use_count() == 1 && loaded && node.lock.try_lock()) {
+        const bool of_use = over || node.record.acl != nullptr;
         const bool clean = !node.dirty && is_zero(node.pending);
         node.lock.unlock();
-        drop = clean && !node.referenced.exchange(false, std::memory_order_relaxed);
+        drop = of_use && clean && !node.referenced.exchange(false, std::memory_order_relaxed);
         // An account that somebody charges must stay the only one of its directory.
         if (drop && node.record.is_directory() && node.account.use_count() > 1) drop = false;
         if (drop) shard.nodes.erase(it);

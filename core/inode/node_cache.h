@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <atomic>
+#include <memory>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
@@ -15,6 +17,8 @@ namespace stoa::core {
 class NodeCache {
  public:
   NodeCache(KvStore& kv, std::uint64_t nodes_max) : kv_(kv), shard_max_(nodes_max / kShards + 1) {}
+  // Of the ACLs of all nodes together; beyond, those that nobody uses leave the cache before others do.
+  static constexpr std::size_t kAclBytesMax = 64u << 20;
 
   // The node of an existing file, loaded when needed (with the accounts of its directory chain). kStale: no such file.
   Result<NodeRef> get(FileId id);
@@ -27,7 +31,12 @@ class NodeCache {
   // A directory is gone, but its account is in use: get() answers kStale, files that are charged to it find the account.
   void end(const NodeRef& node) { node->state.store(Node::State::kEnded, std::memory_order_release); }
 
+  // An ACL for the record of a node: counted while anybody has it. Then trim(), with no lock of the cache held.
+  AclRef counted(AclRef acl);
+  void trim();
+
   std::size_t size() const;
+  std::size_t acl_bytes() const { return acl_bytes_->load(std::memory_order_relaxed); }
 
  private:
   static constexpr std::size_t kShards = 64;
@@ -41,14 +50,17 @@ class NodeCache {
   void evict_some(Shard& shard);
   Result<NodeRef> find(FileId id);  // also what has ended
   Result<AccountRef> account_of(FileId dir);
+  Result<AclRef> load_acl(FileId id);
   Result<Node::State> load(Node& node);  // what it has become; kStale: no such file
 
   KvStore& kv_;
   const std::size_t shard_max_;
+  // Shared with the ACLs themselves, which others may hold for longer than the cache lives.
+  const std::shared_ptr<std::atomic<std::size_t>> acl_bytes_ = std::make_shared<std::atomic<std::size_t>>(0);
   std::array<Shard, kShards> shards_;
 };
 
-// Reads one record from the store. kStale: no such file.
+// Reads one record from the store, without the ACL. kStale: no such file.
 Result<Inode> load_inode(KvStore& kv, FileId id);
 
 }  // namespace stoa::core

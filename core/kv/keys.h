@@ -5,7 +5,8 @@
 //   entry    parent, name[/]            -> EntryRecord (core/inode/entry.h); a directory's name carries a trailing '/'
 //   cookie   parent, cookie             -> CookieRecord
 //   link     id, parent, name[/]        -> nothing
-//   xattr    id, name                   -> value; names of doors begin with a letter, the core's own with kPrivateXattr
+//   xattr    id, name                   -> value; names of doors begin with a letter, the core's own (object meta, the ACL)
+//                                          with kPrivateXattr
 //   usage    directory id               -> UsageRecord (core/usage/usage_record.h)
 //   blob     blob id                    -> BlobRecord (core/data/blob_record.h)
 //   checksum blob id, first block       -> crc32c of blocks
@@ -79,6 +80,7 @@ inline std::string behind_prefix(std::string prefix) {
 
 inline constexpr char kPrivateXattr = '\x01';
 inline constexpr std::string_view kMetaXattr = "\x01meta";      // ObjectMeta
+inline constexpr std::string_view kAclXattr = "\x01" "acl";     // core/access/acl_record.h
 
 inline constexpr std::string_view kOrphanPrefix = "orphan";
 inline std::string orphan_key(FileId id) {
@@ -86,6 +88,7 @@ inline std::string orphan_key(FileId id) {
   append_be64(key, static_cast<std::uint64_t>(id));
   return key;
 }
+inline constexpr std::string_view kStarts = "starts";  // how many times the volume was opened
 inline constexpr std::string_view kClientPrefix = "client";
 inline std::string client_key(Door door, std::string_view name) {
   std::string key(kClientPrefix);
@@ -99,5 +102,6 @@ inline constexpr std::string_view kIdConfig = "next_id";      // FileIds below i
 inline constexpr std::string_view kQuotaPrefix = "quota/";  // and a directory id: has limits
 inline constexpr std::string_view kExportPrefix = "export/";
 inline constexpr std::string_view kUserPrefix = "user/";
+inline constexpr std::string_view kGroupPrefix = "group/";
 
 }  // namespace stoa::core::keys

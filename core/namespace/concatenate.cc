@@ -32,10 +32,14 @@ Status stage_consume(Tree& tree, MetaTxn& txn, const NodeRef& dir, const NodeRef
     if (part != versions.end() && part->second != node->record.data_version) return fail(Errc::kStale, "a part changed");
     joined += part != versions.end() ? 1 : 0;
     // It would live on, and write to bytes that are now another file's.
-    if (tree.state.keeps(node->id)) return fail(Errc::kBusy, "a part is open");
+    if (tree.state.is_open(node->id)) return fail(Errc::kBusy, "a part is open");
     const std::string_view raw = keys::after_id(it->key());
     STOA_CHECK_OK(txn.remove_entry(dir, emptied, raw, entry));
-    STOA_CHECK_OK(drop_link(tree, txn, node, dir->id, raw));
+    if (node->record.links > 1) {
+      STOA_CHECK_OK(drop_link(tree, txn, node, dir->id, raw));
+    } else {
+      STOA_CHECK_OK(drop_file(tree, txn, node));
+    }
   }
   STOA_CHECK_OK(it->status());
 

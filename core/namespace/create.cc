@@ -5,7 +5,7 @@
 namespace stoa::core {
 namespace {
 
-// Without attributes (exclusive create) only the owner gets in until it sets them.
+// Without attributes (exclusive create) only the owner gets in until it sets them (RFC 8881 6.4.3).
 constexpr std::uint32_t kExclusiveMode = 0600;
 constexpr std::uint32_t kDefaultMode = 0644;
 
@@ -18,7 +18,7 @@ Result<Made> create_locked(Tree& tree, const OpContext& ctx, const CreateRequest
                            CommitTicket& ticket) {
   NodeLocks locks({dir});
   STOA_CHECK_OK(require_directory(*dir));
-  STOA_CHECK_OK(require(ctx, dir->record, kMayExecute));
+  STOA_CHECK_OK(require(ctx, dir->record, kRightSearch));
   STOA_TRY(entry, find_posix(tree, *dir, req.name));
   if (entry.record.exists()) {
     if (req.mode == CreateMode::kGuarded) return fail(Errc::kExists);
@@ -37,14 +37,15 @@ Result<Made> create_locked(Tree& tree, const OpContext& ctx, const CreateRequest
     return Made{{false, node->record.attributes(), before, parent},
                 req.mode == CreateMode::kUnchecked && req.set.size.has_value()};
   }
-  STOA_CHECK_OK(require(ctx, dir->record, kMayWrite));
+  STOA_CHECK_OK(require_add(ctx, dir->record, false));
   if (req.set.size && *req.set.size > kFileBytesMax) return fail(Errc::kFileTooBig);
 
   MetaTxn txn(tree, ctx);
   const bool exclusive = req.mode == CreateMode::kExclusive;
   STOA_TRY(inode, make_inode(tree, ctx, txn, dir->record,
                              {.type = FileType::kRegular, .set = req.set,
-                              .default_mode = exclusive ? kExclusiveMode : kDefaultMode}));
+                              .default_mode = exclusive ? kExclusiveMode : kDefaultMode,
+                              .inherits_acl = !exclusive || req.set.mode.has_value()}));
   inode.size = req.set.size.value_or(0);
   if (exclusive) inode.create_verifier = req.verifier;
   Inode dir_next = dir->record;

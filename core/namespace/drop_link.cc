@@ -31,17 +31,19 @@ Result<FileId> other_home(Tree& tree, FileId id, FileId dir, std::string_view ra
 
 }  // namespace
 
+Status drop_file(Tree& tree, MetaTxn& txn, const NodeRef& node) {
+  txn.release(node->account, usage_of(node->record));
+  STOA_CHECK_OK(drop_content(tree, txn, node));
+  return txn.delete_inode(node);
+}
+
 Status drop_link(Tree& tree, MetaTxn& txn, const NodeRef& node, FileId dir, std::string_view raw) {
   const Inode& record = node->record;
-  if (record.links <= 1 && tree.state.keeps(node->id)) {
+  if (record.links <= 1 && record.type == FileType::kRegular && tree.state.keeps(node->id)) {
     stage_orphan(txn, node);
     return {};
   }
-  if (record.links <= 1) {
-    txn.release(node->account, usage_of(record));
-    STOA_CHECK_OK(drop_content(tree, txn, node));
-    return txn.delete_inode(node);
-  }
+  if (record.links <= 1) return drop_file(tree, txn, node);
   Inode next = record;
   --next.links;
   next.touch(txn.now());

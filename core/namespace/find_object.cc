@@ -14,7 +14,7 @@ Result<FoundObject> find_object(Tree& tree, const OpContext& ctx, FileId root, c
       // Removed between the walk and here: the walk will say so.
       if (dir->deleted) continue;
       STOA_CHECK_OK(require_directory(*dir));
-      STOA_CHECK_OK(require(ctx, dir->record, kMayExecute));
+      STOA_CHECK_OK(require(ctx, dir->record, kRightSearch));
       STOA_TRY(entry, find_form(tree, *dir, parts.last, false));
       found.entry = entry;
     }

@@ -10,7 +10,7 @@ namespace {
 Result<EntryRecord> find_directory(Tree& tree, const OpContext& ctx, const NodeRef& dir, std::string_view raw) {
   const std::shared_lock lock(dir->lock);
   STOA_CHECK_OK(require_directory(*dir));
-  STOA_CHECK_OK(require(ctx, dir->record, kMayExecute));
+  STOA_CHECK_OK(require(ctx, dir->record, kRightSearch));
   return find_form(tree, *dir, raw, true);
 }
 
@@ -25,7 +25,7 @@ Result<FileId> make_one(Tree& tree, const OpContext& ctx, const NodeRef& dir, st
     STOA_CHECK_OK(require_directory(*dir));
     STOA_TRY(present, find_form(tree, *dir, raw, true));
     if (present.exists()) return present.id;
-    STOA_CHECK_OK(require(ctx, dir->record, kMayWrite | kMayExecute));
+    STOA_CHECK_OK(require(ctx, dir->record, kRightAddSubdirectory | kRightSearch));
     MetaTxn txn(tree, ctx);
     STOA_TRY(inode, make_inode(tree, ctx, txn, dir->record, {.type = FileType::kDirectory, .default_mode = 0755}));
     inode.flags |= kImpliedByKey;

@@ -24,8 +24,7 @@ Result<bool> KeyWalker::may_list(FileId dir) {
   if (!node) return fail(node.error());
   const std::shared_lock lock((*node)->lock);
   if ((*node)->deleted) return false;
-  constexpr std::uint32_t kList = kMayRead | kMayExecute;
-  return (permissions(ctx_.cred, (*node)->record) & kList) == kList;
+  return require(ctx_, (*node)->record, kRightListDirectory | kRightSearch).has_value();
 }
 
 Status KeyWalker::seek(std::string_view key) {

@@ -12,10 +12,10 @@ Result<CreateReply> link_locked(Tree& tree, const OpContext& ctx, const LinkRequ
   if (node->record.is_directory()) return fail(Errc::kIsDirectory);
   if (node->record.links == 0) return fail(Errc::kNotFound);  // an orphan never gets a name again, as in Linux
   STOA_CHECK_OK(require_directory(*dir));
-  STOA_CHECK_OK(require(ctx, dir->record, kMayExecute));
+  STOA_CHECK_OK(require(ctx, dir->record, kRightSearch));
   STOA_TRY(entry, find_posix(tree, *dir, req.name));
   if (entry.record.exists()) return fail(Errc::kExists);
-  STOA_CHECK_OK(require(ctx, dir->record, kMayWrite));
+  STOA_CHECK_OK(require_add(ctx, dir->record, false));
   if (node->record.links >= kLinksMax) return fail(Errc::kTooManyLinks);
 
   MetaTxn txn(tree, ctx);

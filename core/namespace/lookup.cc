@@ -10,7 +10,7 @@ Result<LookupReply> lookup(Tree& tree, const OpContext& ctx, const LookupRequest
   {
     const std::shared_lock lock(parent->lock);
     STOA_CHECK_OK(require_directory(*parent));
-    STOA_CHECK_OK(require(ctx, parent->record, kMayExecute));
+    STOA_CHECK_OK(require(ctx, parent->record, kRightSearch));
     parent_attr = parent->record.attributes();
     if (req.name == "." || (req.name == ".." && (req.parent == req.root || req.parent == kRootId))) {
       return LookupReply{parent_attr, parent_attr};
@@ -24,6 +24,7 @@ Result<LookupReply> lookup(Tree& tree, const OpContext& ctx, const LookupRequest
     }
   }
   // Without the parent's lock: nodes are locked in order of id only. The file may go meanwhile; then the name did, too.
+  STOA_CHECK_OK(tree.state.before_look(ctx, found));
   auto child = tree.nodes.get(found);
   if (!child) return fail(child.error().code == Errc::kStale ? Errc::kNotFound : child.error().code);
   const std::shared_lock lock((*child)->lock);

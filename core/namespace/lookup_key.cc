@@ -12,7 +12,7 @@ Result<LookupKeyReply> lookup_key(Tree& tree, const OpContext& ctx, const Lookup
   const std::shared_lock lock(found.node->lock);
   const Inode& record = found.node->record;
   if (found.node->deleted || record.type != FileType::kRegular) return fail(Errc::kNotFound);
-  STOA_CHECK_OK(require_io(ctx, record, kMayRead));
+  STOA_CHECK_OK(require_read(ctx, record));
   STOA_CHECK_OK(tree.state.before_look(ctx, record.id));
   // Under the lock, so that attributes and meta are of one moment.
   STOA_TRY(meta, load_meta(tree, record));
@@ -25,7 +25,7 @@ Status set_meta(Tree& tree, const OpContext& ctx, const SetMetaRequest& req) {
   const auto done = run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<bool> {
     const NodeLocks locks({node});
     STOA_CHECK_OK(require_live(*node));
-    STOA_CHECK_OK(require_io(ctx, node->record, kMayWrite));
+    STOA_CHECK_OK(require_write(ctx, node->record, 0));
     if (req.described != ObjectVersion{node->id, node->record.data_version}) return fail(Errc::kStale);
     MetaTxn txn(tree, ctx);
     Inode next = node->record;

@@ -11,10 +11,10 @@ Result<CreateReply> make_locked(Tree& tree, const OpContext& ctx, std::string_vi
                                 std::string_view target, const NodeRef& dir, CommitTicket& ticket) {
   const NodeLocks locks({dir});
   STOA_CHECK_OK(require_directory(*dir));
-  STOA_CHECK_OK(require(ctx, dir->record, kMayExecute));
+  STOA_CHECK_OK(require(ctx, dir->record, kRightSearch));
   STOA_TRY(entry, find_posix(tree, *dir, name));
   if (entry.record.exists()) return fail(Errc::kExists);
-  STOA_CHECK_OK(require(ctx, dir->record, kMayWrite));
+  STOA_CHECK_OK(require_add(ctx, dir->record, wanted.type == FileType::kDirectory));
 
   MetaTxn txn(tree, ctx);
   STOA_TRY(inode, make_inode(tree, ctx, txn, dir->record, wanted));

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "core/access/acl_record.h"
 #include "core/data/data_state.h"
 #include "core/kv/keys.h"
 
@@ -12,13 +13,26 @@ MetaTxn::~MetaTxn() {
   for (const Charge& charge : reserved_) tree_.ledger.give_back(charge.account, charge.delta);
 }
 
+void MetaTxn::put_acl(Inode& next) {
+  const std::string key = keys::id_name(next.id, keys::kAclXattr);
+  if (next.acl == nullptr) {
+    batch_.remove(Family::kXattr, key);
+    return;
+  }
+  batch_.put(Family::kXattr, key, encode_acl(*next.acl));
+  next.acl = tree_.nodes.counted(std::move(next.acl));
+  has_acls_ = true;
+}
+
 void MetaTxn::put_inode(const NodeRef& node, Inode next, Seen seen) {
+  if (next.acl != node->record.acl) put_acl(next);
   batch_.put(Family::kInode, keys::id_key(node->id), next.encode());
   if (!is_zero(node->pending)) commit_pending(node->account, node->pending);
   publications_.push_back({node, std::move(next), false, seen});
 }
 
 NodeRef MetaTxn::new_inode(Inode record, AccountRef account) {
+  if (record.acl != nullptr) put_acl(record);
   batch_.put(Family::kInode, keys::id_key(record.id), record.encode());
   auto node = std::make_shared<Node>(record.id);
   node->record = std::move(record);
@@ -36,6 +50,7 @@ Status MetaTxn::delete_inode(const NodeRef& node, Seen seen) {
     for (; it->valid(); it->next()) batch_.remove(Family::kXattr, it->key());
     STOA_CHECK_OK(it->status());
   }
+  if (node->record.has(kHasAcl)) batch_.remove(Family::kXattr, keys::id_name(node->id, keys::kAclXattr));
   if (!is_zero(node->pending)) commit_pending(node->account, node->pending);
   publications_.push_back({node, {}, true, seen});
   return {};
@@ -78,6 +93,7 @@ Status MetaTxn::insert_entry(const NodeRef& dir, Inode& dir_next, std::string_vi
 
 Status MetaTxn::remove_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, const EntryRecord& record) {
   const bool directory = record.type == FileType::kDirectory;
+  renamed_.push_back(record.id);
   set_entry(dir->id, raw, directory, EntryRecord{});
   batch_.remove(Family::kCookie, keys::cookie_key(dir->id, record.cookie));
   batch_.remove(Family::kLink, keys::link_key(record.id, dir->id, keys::stored_name(raw, directory)));
@@ -151,7 +167,8 @@ Status MetaTxn::break_leases() {
     if (const Status some = tree_.state.before_mutate(ctx_, files); !some) may = some;
     count = 0;
   }
-  STOA_CHECK_OK(tree_.state.before_mutate(ctx_, std::span(files).first(count)));
+  if (const Status some = tree_.state.before_mutate(ctx_, std::span(files).first(count)); !some) may = some;
+  if (const Status names = tree_.state.before_name_goes(ctx_, renamed_); !names) may = names;
   return may;
 }
 
@@ -200,6 +217,7 @@ Result<CommitTicket> MetaTxn::commit() {
   }
   for (auto& [node, account] : accounts_) node->account = std::move(account);
   for (const EntryChange& change : entry_changes_) tree_.entries.set(change.key, change.record);
+  if (has_acls_) tree_.nodes.trim();
   return ticket;
 }
 

@@ -24,7 +24,7 @@ class MetaTxn {
   Timestamp now() const { return now_; }
 
   // Nodes given to these are locked exclusively by the caller until after commit().
-  // The new record of a node, in the store and, after commit, in memory. Lazy changes of the node go along.
+  // The new record of a node and its ACL, in the store and, after commit, in memory. Lazy changes of the node go along.
   void put_inode(const NodeRef& node, Inode next, Seen seen = Seen::kYes);
   // A new file: its node comes into being with the commit. Returns it, so that later steps can name it.
   NodeRef new_inode(Inode record, AccountRef account);
@@ -73,6 +73,7 @@ class MetaTxn {
     EntryRecord record;
   };
   Status break_leases();
+  void put_acl(Inode& next);
   void set_entry(FileId dir, std::string_view raw, bool directory, const EntryRecord& record);
 
   Tree& tree_;
@@ -85,9 +86,11 @@ class MetaTxn {
   std::vector<std::string> journal_;
   std::vector<Publication> publications_;
   std::vector<EntryChange> entry_changes_;
+  std::vector<FileId> renamed_;  // lost a name
   std::vector<NodeRef> created_;
   std::vector<NodeRef> forgotten_;
   std::vector<std::pair<NodeRef, AccountRef>> accounts_;
+  bool has_acls_ = false;  // new ones, which take memory
   bool committed_ = false;
 };
 

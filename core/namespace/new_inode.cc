@@ -1,14 +1,73 @@
 #include "core/namespace/new_inode.h"
 
+#include "core/access/acl.h"
+
 namespace stoa::core {
 namespace {
 constexpr std::uint32_t kSetGid = 02000;
 constexpr std::uint32_t kGroupExecute = 010;
 constexpr std::uint32_t kModeBits = 07777;
+constexpr std::uint32_t kPermissionBits = 0777;
 
 Timestamp chosen(const std::optional<SetTime>& wanted, Timestamp now) {
   return wanted && !wanted->server_time ? wanted->time : now;
 }
+
+std::uint32_t wanted_mode(const NewInode& wanted) {
+  const SetAttributes& set = wanted.set;
+  return (set.mode ? *set.mode & set.mode_mask : wanted.default_mode) & kModeBits;
+}
+
+void set_acl(Inode& inode, Acl acl) {
+  inode.mode = (inode.mode & ~kPermissionBits) | mode_of(acl);
+  if (!is_trivial(acl, inode.is_directory())) inode.set_acl(std::make_shared<const Acl>(std::move(acl)));
+}
+
+// Entries of the directory's ACL, and the mode of the request applied to them.
+Status inherit(Inode& inode, const Acl& from, const NewInode& wanted) {
+  const bool directory = inode.is_directory();
+  const SetAttributes& set = wanted.set;
+  Acl acl = inherited(from, directory);
+  const std::uint32_t mode = wanted_mode(wanted);
+  const std::uint32_t masked = mode & ~set.umask.value_or(0);
+  if (acl.entries.empty()) {
+    inode.mode = masked;
+    if (acl.chmod == ChmodPolicy::kKeep) return {};
+    acl = acl_of_mode(masked, directory);
+    acl.chmod = from.chmod;
+    set_acl(inode, std::move(acl));
+    return {};
+  }
+  std::uint32_t bits = masked & kPermissionBits;
+  if (!set.mode) {
+    bits = mode_with_inherited(acl, kPermissionBits, bits);
+  } else if (set.umask) {
+    bits = mode_with_inherited(acl, mode, bits);  // what is inherited overrides the umask
+  }
+  if (bits != mode_of(acl)) acl = with_mode(acl, bits, directory, false);
+  if (!check_acl(acl, directory)) return fail(Errc::kNoSpace, "the ACL has no room for the mode");
+  // Without a mode in the request there are no bits beside the permissions, either.
+  inode.mode = mode & ~kPermissionBits;
+  set_acl(inode, std::move(acl));
+  return {};
+}
+
+Status set_permissions(Inode& inode, const Inode& parent, const NewInode& wanted) {
+  const SetAttributes& set = wanted.set;
+  const bool directory = inode.is_directory();
+  inode.mode = wanted_mode(wanted) & ~set.umask.value_or(0);
+  if (inode.type == FileType::kSymlink) return set.acl == nullptr ? Status{} : fail(Errc::kWrongType);
+  if (set.acl != nullptr) {
+    Acl acl = *set.acl;
+    acl.chmod = directory && parent.acl != nullptr ? parent.acl->chmod : ChmodPolicy::kKeep;
+    STOA_CHECK_OK(check_acl(acl, directory));
+    set_acl(inode, std::move(acl));
+    return {};
+  }
+  if (parent.acl == nullptr || !wanted.inherits_acl) return {};
+  return inherit(inode, *parent.acl, wanted);
+}
+
 }  // namespace
 
 Result<Inode> make_inode(Tree& tree, const OpContext& ctx, const MetaTxn& txn, const Inode& parent,
@@ -25,7 +84,7 @@ Result<Inode> make_inode(Tree& tree, const OpContext& ctx, const MetaTxn& txn, c
   inode.id = id;
   inode.generation = static_cast<std::uint32_t>(static_cast<std::uint64_t>(txn.now().ns) >> 10);
   inode.type = wanted.type;
-  inode.mode = set.mode.value_or(wanted.default_mode) & kModeBits;
+  STOA_CHECK_OK(set_permissions(inode, parent, wanted));
   inode.links = wanted.type == FileType::kDirectory ? 2 : 1;
   inode.uid = set.uid.value_or(cred.uid);
   inode.gid = set.gid.value_or(inherit_group ? parent.gid : cred.gid);

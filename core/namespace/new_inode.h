@@ -1,4 +1,4 @@
-// What a new file is like: owner, group, mode and times from the caller, the request and the directory.
+// What a new file is like: owner, group, mode, ACL and times from the caller, the request and the directory.
 #pragma once
 
 #include "core/namespace/meta_txn.h"
@@ -10,9 +10,11 @@ struct NewInode {
   SetAttributes set{};
   std::uint32_t default_mode = 0644;
   DeviceNumber device{};
+  bool inherits_acl = true;
 };
 
-// kNotOwner: an owner or group that the caller may not give away (as chown would refuse).
+// kNotOwner: an owner or group that the caller may not give away (as chown would refuse). kInvalid, kTooLarge: the ACL. Mode and
+// ACL: RFC 8881 6.4.3, RFC 8275.
 Result<Inode> make_inode(Tree& tree, const OpContext& ctx, const MetaTxn& txn, const Inode& parent, const NewInode& wanted);
 
 // Adds a new file under a name in `dir` (locked): charge, inode, entry, directory record, journal. `dir_next` starts as

@@ -8,6 +8,7 @@ namespace stoa::core {
 
 Result<LookupReply> lookup(Tree&, const OpContext&, const LookupRequest&);
 Result<GetattrReply> getattr(Tree&, const OpContext&, const GetattrRequest&);
+Result<GetAclReply> get_acl(Tree&, const OpContext&, const GetAclRequest&);
 Result<SetattrReply> setattr(Tree&, const OpContext&, const SetattrRequest&);
 Result<AccessReply> access(Tree&, const OpContext&, const AccessRequest&);
 Result<ReadlinkReply> readlink(Tree&, const OpContext&, const ReadlinkRequest&);

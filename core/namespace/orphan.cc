@@ -74,6 +74,8 @@ Status delete_orphan(Tree& tree, FileId file) {
 
 Status sweep_orphans(Tree& tree) {
   if (tree.orphans_swept.load(std::memory_order_relaxed) || tree.state.in_grace()) return {};
+  // Whoever took a last name while grace was not over has committed what he made of it.
+  { const std::lock_guard barrier(tree.tree_lock); }
   const std::string prefix(keys::kOrphanPrefix);
   const auto it = tree.kv.scan(Family::kState, prefix, keys::behind_prefix(prefix));
   for (; it->valid(); it->next()) STOA_CHECK_OK(delete_orphan(tree, keys::id_of(it->key().substr(prefix.size()))));

@@ -1,5 +1,5 @@
 // Files without a name: the last one went while the file was open, so it lives on, under its id alone, until the last
-// close. Its record has no links and no home, it is charged nowhere, and family state lists it ("orphan" + id), so that a
+// close. In grace any file may have been open before the restart, so all that lose their last name then live until its end. Its record has no links and no home, it is charged nowhere, and family state lists it ("orphan" + id), so that a
 // crash neither loses it early nor leaks it.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace stoa::core {
 // Stages that the file loses its last name and stays. The node is locked, and LeaseGate::keeps() said so.
 void stage_orphan(MetaTxn& txn, const NodeRef& node);
 
-// Deletes it if it has no name and nobody has it open; else nothing. Applied, not durable: after a crash the next start
+// Deletes it if it has no name, nobody has it open and nobody may reclaim it; else nothing. Applied, not durable: after a crash the next start
 // does it again.
 Status delete_orphan(Tree& tree, FileId file);
 

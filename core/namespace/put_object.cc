@@ -11,9 +11,9 @@ namespace {
 
 Status stage_new(Tree& tree, const OpContext& ctx, MetaTxn& txn, const PutObject& put, const StagedContent& content,
                  const NodeRef& dir, Inode& dir_next, std::string_view raw, PutKeyReply& reply) {
-  STOA_CHECK_OK(require(ctx, dir->record, kMayWrite));
+  STOA_CHECK_OK(require_add(ctx, dir->record, false));
   STOA_TRY(inode, make_inode(tree, ctx, txn, dir->record,
-                             {.type = FileType::kRegular, .set = {.mode = put.mode}}));
+                             {.type = FileType::kRegular, .default_mode = put.mode}));
   STOA_CHECK_OK(take_content(tree, txn, inode.id, inode, content));
   if (put.mtime) inode.mtime = *put.mtime;
   if (!put.meta.empty()) stage_meta(txn, inode, put.meta);
@@ -25,7 +25,8 @@ Status stage_new(Tree& tree, const OpContext& ctx, MetaTxn& txn, const PutObject
 // The file keeps its id, names and permissions: a handle that another door holds sees the new content.
 Status stage_swap(Tree& tree, const OpContext& ctx, MetaTxn& txn, const PutObject& put, const StagedContent& content,
                   const NodeRef& node, PutKeyReply& reply) {
-  STOA_CHECK_OK(require_io(ctx, node->record, kMayWrite));
+  STOA_CHECK_OK(require_write(ctx, node->record, 0));
+  STOA_CHECK_OK(tree.state.before_io(ctx, node->id, 0, kFileBytesMax, true));
   const auto delta = static_cast<std::int64_t>(content.size) - static_cast<std::int64_t>(node->record.size);
   if (delta > 0) {
     STOA_CHECK_OK(txn.reserve(node->account, {.bytes = delta}));
@@ -36,6 +37,7 @@ Status stage_swap(Tree& tree, const OpContext& ctx, MetaTxn& txn, const PutObjec
   Inode next = node->record;
   STOA_CHECK_OK(take_content(tree, txn, node->id, next, content));
   next.touch_content(txn.now());
+  next.mode = mode_after_write(ctx, next.mode);
   if (put.mtime) next.mtime = *put.mtime;
   if (put.meta.empty()) {
     stage_no_meta(txn, next.id);
@@ -61,8 +63,7 @@ Result<PutKeyReply> put_locked(Tree& tree, const OpContext& ctx, const PutObject
     Inode dir_next = found.dir->record;
     if (found.node != nullptr) {
       // A symlink or device of that name is no object: it makes room, as a rename over it would.
-      STOA_CHECK_OK(require(ctx, found.dir->record, kMayWrite));
-      STOA_CHECK_OK(require_sticky(ctx, found.dir->record, found.node->record));
+      STOA_CHECK_OK(require_remove(ctx, found.dir->record, found.node->record));
       STOA_CHECK_OK(txn.remove_entry(found.dir, dir_next, raw, found.entry));
       STOA_CHECK_OK(drop_link(tree, txn, found.node, found.dir->id, raw));
     }

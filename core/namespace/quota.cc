@@ -16,7 +16,7 @@ Result<UsageReply> usage(Tree& tree, const OpContext& ctx, const UsageRequest& r
   STOA_TRY(node, tree.nodes.get(req.dir));
   const std::shared_lock lock(node->lock);
   STOA_CHECK_OK(require_directory(*node));
-  STOA_CHECK_OK(require(ctx, node->record, kMayRead));
+  STOA_CHECK_OK(require(ctx, node->record, kRightListDirectory));
   const UsageRecord record = tree.ledger.read(node->account);
   return UsageReply{record.usage, record.limits, node->record.attributes()};
 }

@@ -37,7 +37,7 @@ Result<ReaddirReply> readdir(Tree& tree, const OpContext& ctx, const ReaddirRequ
   {
     const std::shared_lock lock(node->lock);
     STOA_CHECK_OK(require_directory(*node));
-    STOA_CHECK_OK(require(ctx, node->record, kMayRead));
+    STOA_CHECK_OK(require(ctx, node->record, kRightListDirectory));
     if (req.cookie >= node->record.next_cookie) return fail(Errc::kBadCookie);
     reply.dir = node->record.attributes();
     parent = req.dir == req.root || node->record.home == kNoFile ? req.dir : node->record.home;
@@ -63,6 +63,8 @@ Result<ReaddirReply> readdir(Tree& tree, const OpContext& ctx, const ReaddirRequ
       reply.entries.back().attr = attr;
     }
   }
+  // Whoever shows sizes and times looks at each file: those that somebody writes to without telling are asked for together.
+  Status may;
   // The walk sees the directory as of one moment, without its lock: a listing must not stop those who create.
   const std::string lower = keys::cookie_key(req.dir, std::max(req.cookie, kDotDotCookie) + 1);
   const auto it = tree.kv.scan(Family::kCookie, lower, keys::behind_prefix(keys::id_key(req.dir)));
@@ -72,14 +74,19 @@ Result<ReaddirReply> readdir(Tree& tree, const OpContext& ctx, const ReaddirRequ
     if (hidden) continue;
     DirectoryEntry shown{entry.id, entry.type, keys::read_be64(keys::after_id(it->key())),
                          posix_name_of(entry.name, (entry.flags & kShadowed) != 0), {}};
-    if (!room(shown.name.size())) return reply;
+    if (!room(shown.name.size())) {
+      STOA_CHECK_OK(may);
+      return reply;
+    }
     if (req.want_attributes) {
+      if (const Status one = tree.state.before_look(ctx, entry.id); !one) may = one;
       STOA_TRY(attr, attributes_of(tree, entry.id));
       shown.attr = attr;
     }
     add(std::move(shown));
   }
   STOA_CHECK_OK(it->status());
+  STOA_CHECK_OK(may);
   reply.end = true;
   return reply;
 }

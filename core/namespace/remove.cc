@@ -17,7 +17,7 @@ Result<RemoveReply> with_victim(Tree& tree, const OpContext& ctx, const RemoveRe
     {
       const std::shared_lock lock(dir->lock);
       STOA_CHECK_OK(require_directory(*dir));
-      STOA_CHECK_OK(require(ctx, dir->record, kMayExecute));
+      STOA_CHECK_OK(require(ctx, dir->record, kRightSearch));
       STOA_TRY(entry, find_posix(tree, *dir, req.name));
       if (!entry.record.exists()) return fail(Errc::kNotFound);
       victim_id = entry.record.id;
@@ -49,8 +49,7 @@ Result<RemoveReply> unlink(Tree& tree, const OpContext& ctx, const RemoveRequest
                      [&](const NodeRef& dir, const NodeRef& victim, const FoundEntry& entry,
                          CommitTicket& ticket) -> Result<RemoveReply> {
     if (entry.directory()) return fail(Errc::kIsDirectory);
-    STOA_CHECK_OK(require(ctx, dir->record, kMayWrite));
-    STOA_CHECK_OK(require_sticky(ctx, dir->record, victim->record));
+    STOA_CHECK_OK(require_remove(ctx, dir->record, victim->record));
     MetaTxn txn(tree, ctx);
     Inode dir_next = dir->record;
     RemoveReply reply{victim->id, dir->record.before(), {}};
@@ -70,8 +69,7 @@ Result<RemoveReply> rmdir(Tree& tree, const OpContext& ctx, const RemoveRequest&
                      [&](const NodeRef& dir, const NodeRef& victim, const FoundEntry& entry,
                          CommitTicket& ticket) -> Result<RemoveReply> {
     if (!entry.directory()) return fail(Errc::kNotDirectory);
-    STOA_CHECK_OK(require(ctx, dir->record, kMayWrite));
-    STOA_CHECK_OK(require_sticky(ctx, dir->record, victim->record));
+    STOA_CHECK_OK(require_remove(ctx, dir->record, victim->record));
     MetaTxn txn(tree, ctx);
     Inode dir_next = dir->record;
     RemoveReply reply{victim->id, dir->record.before(), {}};

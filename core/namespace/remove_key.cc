@@ -28,8 +28,7 @@ Result<RemoveKeyReply> remove_key(Tree& tree, const OpContext& ctx, const Remove
       }
       if (found->node->record.type != FileType::kRegular) return RemoveKeyReply{false};  // no object
       STOA_CHECK_OK(check_expectation(req.expect, &found->node->record));
-      STOA_CHECK_OK(require(ctx, found->dir->record, kMayWrite));
-      STOA_CHECK_OK(require_sticky(ctx, found->dir->record, found->node->record));
+      STOA_CHECK_OK(require_remove(ctx, found->dir->record, found->node->record));
       MetaTxn txn(tree, ctx);
       Inode dir_next = found->dir->record;
       STOA_CHECK_OK(txn.remove_entry(found->dir, dir_next, parts.last, entry));

@@ -21,7 +21,7 @@ Result<Parties> look(Tree& tree, const OpContext& ctx, const RenameRequest& req)
   {
     const std::shared_lock lock(from_dir->lock);
     STOA_CHECK_OK(require_directory(*from_dir));
-    STOA_CHECK_OK(require(ctx, from_dir->record, kMayExecute));
+    STOA_CHECK_OK(require(ctx, from_dir->record, kRightSearch));
     STOA_TRY(entry, find_posix(tree, *from_dir, req.from_name));
     if (!entry.record.exists()) return fail(Errc::kNotFound);
     p.from = entry;
@@ -29,7 +29,7 @@ Result<Parties> look(Tree& tree, const OpContext& ctx, const RenameRequest& req)
   {
     const std::shared_lock lock(to_dir->lock);
     STOA_CHECK_OK(require_directory(*to_dir));
-    STOA_CHECK_OK(require(ctx, to_dir->record, kMayExecute));
+    STOA_CHECK_OK(require(ctx, to_dir->record, kRightSearch));
     STOA_TRY(entry, find_posix(tree, *to_dir, req.to_name));
     p.to = entry;
   }
@@ -55,14 +55,13 @@ Result<bool> is_below(Tree& tree, FileId dir, FileId ancestor) {
 
 Status check_rules(const OpContext& ctx, const RenameRequest& req, const Parties& p) {
   const Inode& moved = p.moved->record;
-  STOA_CHECK_OK(require(ctx, p.from_dir->record, kMayWrite));
-  STOA_CHECK_OK(require(ctx, p.to_dir->record, kMayWrite));
-  STOA_CHECK_OK(require_sticky(ctx, p.from_dir->record, moved));
+  STOA_CHECK_OK(require_remove(ctx, p.from_dir->record, moved));
+  STOA_CHECK_OK(require_add(ctx, p.to_dir->record, moved.is_directory()));
   // The ".." of a directory that changes parents is rewritten.
-  if (moved.is_directory() && p.from_dir != p.to_dir) STOA_CHECK_OK(require(ctx, moved, kMayWrite));
+  if (moved.is_directory() && p.from_dir != p.to_dir) STOA_CHECK_OK(require(ctx, moved, kRightWriteData));
   if (p.replaced == nullptr) return {};
   if (req.no_replace) return fail(Errc::kExists);
-  STOA_CHECK_OK(require_sticky(ctx, p.to_dir->record, p.replaced->record));
+  STOA_CHECK_OK(require_remove(ctx, p.to_dir->record, p.replaced->record));
   if (moved.is_directory() && !p.replaced->record.is_directory()) return fail(Errc::kNotDirectory);
   if (!moved.is_directory() && p.replaced->record.is_directory()) return fail(Errc::kIsDirectory);
   return {};

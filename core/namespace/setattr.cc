@@ -1,4 +1,5 @@
 #include "core/access/access.h"
+#include "core/access/acl.h"
 #include "core/data/truncate.h"
 #include "core/namespace/meta_txn.h"
 #include "core/namespace/operations.h"
@@ -6,44 +7,76 @@
 namespace stoa::core {
 namespace {
 
-constexpr std::uint32_t kSetUid = 04000;
 constexpr std::uint32_t kSetGid = 02000;
-constexpr std::uint32_t kGroupExecute = 010;
+constexpr std::uint32_t kSetId = 06000;
+constexpr std::uint32_t kPermissionBits = 0777;
 constexpr std::uint32_t kModeBits = 07777;
 
-// chown and writes take away the right to run as somebody else (POSIX chown, write).
-std::uint32_t without_set_id(std::uint32_t mode) {
-  mode &= ~kSetUid;
-  if ((mode & kGroupExecute) != 0) mode &= ~kSetGid;
-  return mode;
-}
-
 Status check_permissions(const OpContext& ctx, const Inode& inode, const SetAttributes& set) {
-  if (set.mode) STOA_CHECK_OK(require_owner(ctx, inode));
-  if (set.uid || set.gid) {
-    STOA_CHECK_OK(require_owner(ctx, inode));
-    if (!ctx.cred.is_superuser()) {
-      if (set.uid && *set.uid != inode.uid) return fail(Errc::kNotOwner);
-      if (set.gid && *set.gid != inode.gid && !ctx.cred.in_group(*set.gid)) return fail(Errc::kNotOwner);
-    }
-  }
+  if (set.mode || set.acl != nullptr || set.chmod_policy) STOA_CHECK_OK(require_owner(ctx, inode, kRightWriteAcl));
+  if (set.uid || set.gid) STOA_CHECK_OK(require_chown(ctx, inode, set.uid, set.gid));
   if (set.size) {
     if (inode.is_directory()) return fail(Errc::kIsDirectory);
     if (inode.type != FileType::kRegular) return fail(Errc::kInvalid);
     if (*set.size > kFileBytesMax) return fail(Errc::kFileTooBig);
-    STOA_CHECK_OK(require_io(ctx, inode, kMayWrite));
+    STOA_CHECK_OK(require_write(ctx, inode, *set.size));
   }
   for (const auto& time : {set.atime, set.mtime}) {
     if (!time) continue;
-    const Status owner = require_owner(ctx, inode);
+    const Status owner = require_owner(ctx, inode, kRightWriteAttributes);
     if (owner) continue;
     if (!time->server_time) return owner;
-    STOA_CHECK_OK(require(ctx, inode, kMayWrite));
+    STOA_CHECK_OK(require(ctx, inode, kRightWriteData));
   }
+  if (set.chmod_policy && !inode.is_directory()) return fail(Errc::kNotDirectory);
+  if (set.acl != nullptr && inode.type == FileType::kSymlink) return fail(Errc::kWrongType);
   return {};
 }
 
-void apply(const OpContext& ctx, Inode& next, const SetAttributes& set, Timestamp now) {
+// What is no more than a mode is kept as a mode.
+void store_acl(Inode& next, Acl acl) {
+  const bool plain = is_trivial(acl, next.is_directory());
+  next.set_acl(plain ? nullptr : std::make_shared<const Acl>(std::move(acl)));
+}
+
+Status apply_chmod(Inode& next, std::uint32_t mode, ChmodPolicy policy) {
+  const bool directory = next.is_directory();
+  switch (policy) {
+    case ChmodPolicy::kRefuse: return fail(Errc::kNotOwner, "the directory refuses chmod of what has an ACL");
+    case ChmodPolicy::kReplace: {
+      Acl acl = acl_of_mode(mode, directory);
+      acl.chmod = next.acl->chmod;
+      store_acl(next, std::move(acl));
+      return {};
+    }
+    case ChmodPolicy::kKeep:
+    case ChmodPolicy::kMask: break;
+  }
+  Acl acl = with_mode(*next.acl, mode, directory, policy == ChmodPolicy::kMask);
+  if (!check_acl(acl, directory)) return fail(Errc::kNoSpace, "the ACL has no room for the mode");
+  store_acl(next, std::move(acl));
+  return {};
+}
+
+// Mode, then ACL (RFC 8881 6.4.1.3); each makes the other follow.
+Status apply_permissions(Inode& next, const SetAttributes& set, ChmodPolicy policy) {
+  const bool directory = next.is_directory();
+  if (set.mode && (set.mode_mask & kPermissionBits) != 0 && next.acl != nullptr && set.acl == nullptr) {
+    STOA_CHECK_OK(apply_chmod(next, next.mode & kPermissionBits, policy));
+  }
+  if (set.acl == nullptr && !set.chmod_policy) return {};
+  Acl acl = set.acl != nullptr    ? *set.acl
+            : next.acl != nullptr ? *next.acl
+                                  : acl_of_mode(next.mode, directory);
+  acl.chmod = set.chmod_policy.value_or(next.acl != nullptr ? next.acl->chmod : ChmodPolicy::kKeep);
+  STOA_CHECK_OK(check_acl(acl, directory));
+  next.mode = (next.mode & ~kPermissionBits) | mode_of(acl);
+  store_acl(next, std::move(acl));
+  return {};
+}
+
+Status apply(const OpContext& ctx, Inode& next, const SetAttributes& set, ChmodPolicy policy, Timestamp now) {
+  const std::uint32_t old_owner = next.uid, old_mode = next.mode;
   const bool regular = next.type == FileType::kRegular;
   if (set.uid || set.gid) {
     next.uid = set.uid.value_or(next.uid);
@@ -51,19 +84,43 @@ void apply(const OpContext& ctx, Inode& next, const SetAttributes& set, Timestam
     if (!next.is_directory() && !set.mode) next.mode = without_set_id(next.mode);
   }
   if (set.mode) {
-    next.mode = *set.mode & kModeBits;
+    next.mode = ((next.mode & ~set.mode_mask) | (*set.mode & set.mode_mask)) & kModeBits;
     if ((set.uid || set.gid) && !next.is_directory()) next.mode = without_set_id(next.mode);
     if (regular && !ctx.cred.is_superuser() && !ctx.cred.in_group(next.gid)) next.mode &= ~kSetGid;
+    // An ACL lets others change the mode, but not make a program that runs as the owner.
+    if (!ctx.cred.is_superuser() && ctx.cred.uid != old_owner) next.mode &= ~kSetId | old_mode;
   }
-  if (set.size && !ctx.cred.is_superuser() && !set.mode) next.mode = without_set_id(next.mode);
+  if (set.size && !set.mode) next.mode = mode_after_write(ctx, next.mode);
+  STOA_CHECK_OK(apply_permissions(next, set, policy));
   next.touch(now);
   if (set.size) next.mtime = next.ctime;
   if (set.atime) next.atime = set.atime->server_time ? now : set.atime->time;
   if (set.mtime) next.mtime = set.mtime->server_time ? next.ctime : set.mtime->time;
+  return {};
 }
 
-Result<SetattrReply> setattr_locked(Tree& tree, const OpContext& ctx, const SetattrRequest& req, const NodeRef& node,
-                                    CommitTicket& ticket) {
+// A directory's own, or that of the directory where a file has its first name. Asked for before the file is locked: nodes are
+// locked in order of id only.
+Result<ChmodPolicy> policy_for(Tree& tree, const NodeRef& node) {
+  FileId home = kNoFile;
+  {
+    const std::shared_lock lock(node->lock);
+    const Inode& record = node->record;
+    if (record.acl == nullptr) return ChmodPolicy::kKeep;
+    if (record.is_directory()) return record.acl->chmod;
+    home = record.home;
+  }
+  if (home == kNoFile) return ChmodPolicy::kKeep;
+  const auto dir = tree.nodes.get(home);
+  if (!dir && dir.error().code == Errc::kStale) return ChmodPolicy::kKeep;  // gone, and the file is still charged there
+  if (!dir) return fail(dir.error());
+  const std::shared_lock lock((*dir)->lock);
+  const AclRef& acl = (*dir)->record.acl;
+  return acl != nullptr ? acl->chmod : ChmodPolicy::kKeep;
+}
+
+Result<SetattrReply> setattr_locked(Tree& tree, const OpContext& ctx, const SetattrRequest& req, ChmodPolicy policy,
+                                    const NodeRef& node, CommitTicket& ticket) {
   const NodeLocks locks({node});
   STOA_CHECK_OK(require_live(*node));
   STOA_CHECK_OK(check_permissions(ctx, node->record, req.set));
@@ -71,8 +128,13 @@ Result<SetattrReply> setattr_locked(Tree& tree, const OpContext& ctx, const Seta
   MetaTxn txn(tree, ctx);
   SetattrReply reply{node->record.before(), {}};
   Inode next = node->record;
+  if (req.set.size) {
+    // Bytes that go, or become zeros.
+    const auto [low, high] = std::minmax(*req.set.size, next.size);
+    STOA_CHECK_OK(tree.state.before_io(ctx, req.id, low, high - low, true));
+  }
   if (req.set.size) STOA_CHECK_OK(stage_truncate(tree, txn, node, next, *req.set.size));
-  apply(ctx, next, req.set, txn.now());
+  STOA_CHECK_OK(apply(ctx, next, req.set, policy, txn.now()));
   reply.attr = next.attributes();
   txn.put_inode(node, std::move(next));
   txn.note({.kind = req.set.size ? ChangeKind::kContent : ChangeKind::kAttributes, .id = req.id});
@@ -85,7 +147,12 @@ Result<SetattrReply> setattr_locked(Tree& tree, const OpContext& ctx, const Seta
 
 Result<SetattrReply> setattr(Tree& tree, const OpContext& ctx, const SetattrRequest& req) {
   STOA_TRY(node, tree.nodes.get(req.id));
-  const auto body = [&](CommitTicket& ticket) { return setattr_locked(tree, ctx, req, node, ticket); };
+  ChmodPolicy policy = ChmodPolicy::kKeep;
+  if (req.set.mode) {
+    STOA_TRY(wanted, policy_for(tree, node));
+    policy = wanted;
+  }
+  const auto body = [&](CommitTicket& ticket) { return setattr_locked(tree, ctx, req, policy, node, ticket); };
   if (!req.set.size) return run_mutation(tree, ctx, body);
   const std::lock_guard gate(node->data_gate);
   STOA_TRY(trimmed, prepare_truncate(tree, ctx, node, *req.set.size));

@@ -20,7 +20,7 @@ Result<NodeRef> readable(Tree& tree, const OpContext& ctx, FileId id) {
   STOA_TRY(node, tree.nodes.get(id));
   const std::shared_lock lock(node->lock);
   STOA_CHECK_OK(require_live(*node));
-  STOA_CHECK_OK(require(ctx, node->record, kMayRead));
+  STOA_CHECK_OK(require(ctx, node->record, kRightReadXattrs));
   return node;
 }
 
@@ -32,7 +32,7 @@ Result<XattrChangeReply> change(Tree& tree, const OpContext& ctx, FileId id, std
   return run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<XattrChangeReply> {
     const NodeLocks locks({node});
     STOA_CHECK_OK(require_live(*node));
-    STOA_CHECK_OK(require(ctx, node->record, kMayWrite));
+    STOA_CHECK_OK(require(ctx, node->record, kRightWriteXattrs));
     const std::string key = keys::id_name(id, name);
     std::string present;
     STOA_TRY(exists, tree.kv.get(Family::kXattr, key, &present));

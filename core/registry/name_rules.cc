@@ -4,6 +4,8 @@
 #include <set>
 #include <string>
 
+#include "core/registry/sid.h"
+
 namespace stoa::core {
 namespace {
 
@@ -40,6 +42,28 @@ Status check_posix_export_name(std::string_view name) {
     const auto u = static_cast<unsigned char>(c);
     if (c == '/' || u < 0x20 || u == 0x7f)
       return refuse("export name", name, "must not hold '/' or control characters");
+  }
+  return {};
+}
+
+Status check_account_name(std::string_view what, std::string_view name) {
+  const auto legal = [](char c) {
+    return is_lower(c) || is_upper(c) || is_digit(c) || c == '_' || c == '-' || c == '.' || c == '@' || c == '$';
+  };
+  if (name.empty() || name.size() > kUserNameBytesMax) return refuse(what, name, "must have 1 to 64 characters");
+  if (!std::ranges::all_of(name, legal) || name.front() == '-' || name.front() == '.') {
+    return refuse(what, name, "may hold letters, digits and _-.@$, and must not begin with '-' or '.'");
+  }
+  return {};
+}
+
+Status check_principal(const User& user) {
+  const std::string& text = user.principal;
+  const std::size_t at = text.rfind('@');
+  const auto printable = [](char c) { return c > ' ' && c != 0x7f; };
+  if (text.size() > kPrincipalBytesMax || at == 0 || at == text.npos || at + 1 == text.size() ||
+      !std::ranges::all_of(text, printable)) {
+    return refuse("user", user.name, "a principal is written as name@REALM");
   }
   return {};
 }
@@ -87,19 +111,16 @@ Status check_export(const Export& wanted) {
   }
   if (wanted.root == kNoFile) return refuse("export", wanted.name, "has no directory");
   if (wanted.clients.size() > kClientRulesMax) return refuse("export", wanted.name, "has more than 256 client rules");
+  if (std::set<SecurityFlavor>(wanted.security.begin(), wanted.security.end()).size() != wanted.security.size()) {
+    return refuse("export", wanted.name, "names a security flavor twice");
+  }
   return {};
 }
 
 Status check_user(const User& user) {
-  const auto legal = [](char c) {
-    return is_lower(c) || is_upper(c) || is_digit(c) || c == '_' || c == '-' || c == '.' || c == '@' || c == '$';
-  };
-  if (user.name.empty() || user.name.size() > kUserNameBytesMax) {
-    return refuse("user name", user.name, "must have 1 to 64 characters");
-  }
-  if (!std::ranges::all_of(user.name, legal) || user.name.front() == '-' || user.name.front() == '.') {
-    return refuse("user name", user.name, "may hold letters, digits and _-.@$, and must not begin with '-' or '.'");
-  }
+  STOA_CHECK_OK(check_account_name("user name", user.name));
+  if (!user.principal.empty()) STOA_CHECK_OK(check_principal(user));
+  if (!user.sid.empty()) STOA_CHECK_OK(check_sid(user.sid));
   if (user.groups.size() > kGroupsPerUserMax) return refuse("user", user.name, "has more than 1024 groups");
   if (user.keys.size() > kKeysPerUserMax) return refuse("user", user.name, "has more than 16 keys");
   std::set<std::string_view> seen;
@@ -107,6 +128,12 @@ Status check_user(const User& user) {
     STOA_CHECK_OK(check_key(user, key));
     if (!seen.insert(key.access_key).second) return refuse("user", user.name, "has the same access key twice");
   }
+  return {};
+}
+
+Status check_group(const Group& group) {
+  STOA_CHECK_OK(check_account_name("group name", group.name));
+  if (!group.sid.empty()) STOA_CHECK_OK(check_sid(group.sid));
   return {};
 }
 

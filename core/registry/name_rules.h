@@ -11,7 +11,9 @@ namespace stoa::core {
 
 inline constexpr std::size_t kExportsMax = 10'000;
 inline constexpr std::size_t kUsersMax = 100'000;
-inline constexpr std::size_t kUserNameBytesMax = 64;
+inline constexpr std::size_t kGroupsMax = 100'000;
+inline constexpr std::size_t kUserNameBytesMax = 64;  // and of groups
+inline constexpr std::size_t kPrincipalBytesMax = 256;
 inline constexpr std::size_t kKeysPerUserMax = 16;
 inline constexpr std::size_t kGroupsPerUserMax = 1024;
 inline constexpr std::size_t kClientRulesMax = 256;
@@ -20,5 +22,6 @@ inline constexpr std::size_t kClientRulesMax = 256;
 Status check_bucket_name(std::string_view name);
 Status check_export(const Export& wanted);
 Status check_user(const User& user);
+Status check_group(const Group& group);
 
 }  // namespace stoa::core

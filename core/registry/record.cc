@@ -8,15 +8,18 @@
 namespace stoa::core {
 namespace {
 
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kVersion = 2;  // of exports and users; the others still have their first
+constexpr std::uint8_t kFirstVersion = 1;
 constexpr std::uint8_t kOldestReader = 1;
+// A version that does not know of security flavors would let in whom they keep out.
+constexpr std::uint8_t kSecurityReader = 2;
 
 // Persistent: never renumber.
 enum ExportFlags : std::uint8_t { kFlagNfs = 1, kFlagS3 = 2, kFlagReadOnly = 4 };
 
-Result<std::string_view> open_body(std::string_view value, std::string_view what) {
+Result<Opened> open_body(std::string_view value, std::string_view what) {
   const Opened opened = unseal(value, kVersion);
-  if (opened.version != 0) return opened.body;
+  if (opened.version != 0) return opened;
   const bool newer = value.size() >= 2 && static_cast<std::uint8_t>(value[1]) > kVersion;
   return fail(newer ? Errc::kNotSupported : Errc::kCorrupt,
               std::string(what) + (newer ? " record was written by a newer version of Stoa" : " record is damaged"));
@@ -34,6 +37,10 @@ std::string user_key(std::string_view name) {
   return std::string(keys::kUserPrefix).append(name);
 }
 
+std::string group_key(std::string_view name) {
+  return std::string(keys::kGroupPrefix).append(name);
+}
+
 std::string encode_export(const Export& record) {
   Encoder out;
   const std::uint8_t flags = static_cast<std::uint8_t>((record.nfs ? kFlagNfs : 0) | (record.s3 ? kFlagS3 : 0) |
@@ -45,12 +52,14 @@ std::string encode_export(const Export& record) {
     out.put(rule.network.prefix_bits).put(static_cast<std::uint8_t>(rule.read_only)).put(rule.squash);
     out.put(rule.anonymous_uid).put(rule.anonymous_gid);
   }
-  return seal(kVersion, kOldestReader, out.bytes());
+  out.put_varint(record.security.size());
+  for (const SecurityFlavor flavor : record.security) out.put(flavor);
+  return seal(kVersion, record.security.empty() ? kOldestReader : kSecurityReader, out.bytes());
 }
 
 Result<Export> decode_export(std::string_view value) {
-  STOA_TRY(body, open_body(value, "export"));
-  Decoder in(body);
+  STOA_TRY(opened, open_body(value, "export"));
+  Decoder in(opened.body);
   Export record;
   record.id = in.get<ExportId>();
   record.name = in.get_string();
@@ -75,6 +84,12 @@ Result<Export> decode_export(std::string_view value) {
       return fail(Errc::kCorrupt, "export record is damaged");
     record.clients.push_back(rule);
   }
+  const std::uint64_t flavors = opened.version >= 2 ? in.get_varint() : 0;
+  for (std::uint64_t i = 0; i < flavors && in.ok(); ++i) {
+    record.security.push_back(in.get<SecurityFlavor>());
+    if (record.security.back() < SecurityFlavor::kSys || record.security.back() > SecurityFlavor::kKrb5p)
+      return fail(Errc::kCorrupt, "export record is damaged");
+  }
   if (!in.ok()) return fail(Errc::kCorrupt, "export record is damaged");
   return record;
 }
@@ -87,12 +102,13 @@ std::string encode_user(const User& record) {
   for (const S3Key& key : record.keys) {
     out.put_string(key.access_key).put_string(key.secret_key).put(static_cast<std::uint8_t>(key.enabled));
   }
+  out.put_string(record.principal).put_string(record.sid);
   return seal(kVersion, kOldestReader, out.bytes());
 }
 
 Result<User> decode_user(std::string_view value) {
-  STOA_TRY(body, open_body(value, "user"));
-  Decoder in(body);
+  STOA_TRY(opened, open_body(value, "user"));
+  Decoder in(opened.body);
   User record;
   record.name = in.get_string();
   record.uid = in.get<std::uint32_t>();
@@ -107,19 +123,55 @@ Result<User> decode_user(std::string_view value) {
     key.enabled = in.get<std::uint8_t>() != 0;
     record.keys.push_back(std::move(key));
   }
+  if (opened.version >= 2) {
+    record.principal = in.get_string();
+    record.sid = in.get_string();
+  }
   if (!in.ok()) return fail(Errc::kCorrupt, "user record is damaged");
+  return record;
+}
+
+std::string encode_group(const Group& record) {
+  Encoder out;
+  out.put_string(record.name).put(record.gid).put_string(record.sid);
+  return seal(kFirstVersion, kOldestReader, out.bytes());
+}
+
+Result<Group> decode_group(std::string_view value) {
+  STOA_TRY(opened, open_body(value, "group"));
+  Decoder in(opened.body);
+  Group record;
+  record.name = in.get_string();
+  record.gid = in.get<std::uint32_t>();
+  record.sid = in.get_string();
+  if (!in.ok()) return fail(Errc::kCorrupt, "group record is damaged");
   return record;
 }
 
 std::string encode_next_export(std::uint32_t id) {
   Encoder out;
   out.put(id);
-  return seal(kVersion, kOldestReader, out.bytes());
+  return seal(kFirstVersion, kOldestReader, out.bytes());
+}
+
+std::string encode_sid_domain(const SidDomain& domain) {
+  Encoder out;
+  for (const std::uint32_t part : domain) out.put(part);
+  return seal(kFirstVersion, kOldestReader, out.bytes());
+}
+
+Result<SidDomain> decode_sid_domain(std::string_view value) {
+  STOA_TRY(opened, open_body(value, "SID domain"));
+  Decoder in(opened.body);
+  SidDomain domain{};
+  for (std::uint32_t& part : domain) part = in.get<std::uint32_t>();
+  if (!in.ok()) return fail(Errc::kCorrupt, "SID domain record is damaged");
+  return domain;
 }
 
 Result<std::uint32_t> decode_next_export(std::string_view value) {
-  STOA_TRY(body, open_body(value, "export counter"));
-  Decoder in(body);
+  STOA_TRY(opened, open_body(value, "export counter"));
+  Decoder in(opened.body);
   const auto id = in.get<std::uint32_t>();
   if (!in.ok()) return fail(Errc::kCorrupt, "export counter record is damaged");
   return id;

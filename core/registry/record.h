@@ -1,4 +1,4 @@
-// How exports and users are stored in the family config. Golden bytes: tests/core/registry/record_test.cc.
+// How exports, users and groups are stored in the family config. Golden bytes: tests/core/registry/record_test.cc.
 #pragma once
 
 #include <string>
@@ -6,20 +6,27 @@
 
 #include "base/error.h"
 #include "core/api/registry.h"
+#include "core/registry/sid.h"
 
 namespace stoa::core {
 
 std::string export_key(ExportId id);          // "export/0000002a"
 std::string user_key(std::string_view name);  // "user/NAME"
+std::string group_key(std::string_view name);  // "group/NAME"
 inline constexpr std::string_view kNextExportKey = "registry/next_export";
+inline constexpr std::string_view kSidDomainKey = "registry/sid_domain";
 
 std::string encode_export(const Export& record);
 std::string encode_user(const User& record);
+std::string encode_group(const Group& record);
 std::string encode_next_export(std::uint32_t id);
+std::string encode_sid_domain(const SidDomain& domain);
 
 // kCorrupt: damaged. kNotSupported: written by a newer version that this one cannot read.
 Result<Export> decode_export(std::string_view value);
 Result<User> decode_user(std::string_view value);
+Result<Group> decode_group(std::string_view value);
 Result<std::uint32_t> decode_next_export(std::string_view value);
+Result<SidDomain> decode_sid_domain(std::string_view value);
 
 }  // namespace stoa::core

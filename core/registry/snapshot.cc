@@ -13,16 +13,23 @@ const Record* find_by_name(const std::vector<Record>& records, std::string_view 
 
 }  // namespace
 
-RegistryPicture::RegistryPicture(std::vector<Export> exports, std::vector<User> users)
-    : exports_(std::move(exports)), users_(std::move(users)) {
-  std::ranges::sort(exports_, {}, &Export::name);
-  std::ranges::sort(users_, {}, &User::name);
-  for (const Export& record : exports_) exports_by_id_.emplace(static_cast<std::uint32_t>(record.id), &record);
-  for (const User& user : users_) {
+RegistryPicture::RegistryPicture(RegistryRecords records, const SidDomain& domain)
+    : records_(std::move(records)), domain_(domain) {
+  std::ranges::sort(records_.exports, {}, &Export::name);
+  std::ranges::sort(records_.users, {}, &User::name);
+  std::ranges::sort(records_.groups, {}, &Group::name);
+  for (const Export& record : records_.exports) exports_by_id_.emplace(static_cast<std::uint32_t>(record.id), &record);
+  for (const User& user : records_.users) {
     users_by_uid_.emplace(user.uid, &user);  // The first by name speaks for a uid that several users share.
     for (const S3Key& key : user.keys) {
       if (key.enabled) enabled_keys_.emplace(key.access_key, std::pair{&user, &key});
     }
+    if (!user.principal.empty()) users_by_principal_.emplace(user.principal, &user);
+    users_by_sid_.emplace(sid_of(user), &user);
+  }
+  for (const Group& group : records_.groups) {
+    groups_by_gid_.emplace(group.gid, &group);
+    groups_by_sid_.emplace(sid_of(group), &group);
   }
 }
 
@@ -32,15 +39,47 @@ const Export* RegistryPicture::find_export(ExportId id) const {
 }
 
 const Export* RegistryPicture::find_export(std::string_view name) const {
-  return find_by_name(exports_, name);
+  return find_by_name(records_.exports, name);
 }
 const User* RegistryPicture::find_user(std::string_view name) const {
-  return find_by_name(users_, name);
+  return find_by_name(records_.users, name);
 }
 
 const User* RegistryPicture::find_user_by_uid(std::uint32_t uid) const {
   const auto it = users_by_uid_.find(uid);
   return it == users_by_uid_.end() ? nullptr : it->second;
+}
+
+const User* RegistryPicture::find_user_by_principal(std::string_view principal) const {
+  const auto it = users_by_principal_.find(principal);
+  return it == users_by_principal_.end() ? nullptr : it->second;
+}
+
+const User* RegistryPicture::find_user_by_sid(std::string_view sid) const {
+  const auto it = users_by_sid_.find(sid);
+  return it == users_by_sid_.end() ? nullptr : it->second;
+}
+
+const Group* RegistryPicture::find_group(std::string_view name) const {
+  return find_by_name(records_.groups, name);
+}
+
+const Group* RegistryPicture::find_group_by_gid(std::uint32_t gid) const {
+  const auto it = groups_by_gid_.find(gid);
+  return it == groups_by_gid_.end() ? nullptr : it->second;
+}
+
+const Group* RegistryPicture::find_group_by_sid(std::string_view sid) const {
+  const auto it = groups_by_sid_.find(sid);
+  return it == groups_by_sid_.end() ? nullptr : it->second;
+}
+
+std::string RegistryPicture::sid_of(const User& user) const {
+  return user.sid.empty() ? automatic_user_sid(domain_, user.uid) : user.sid;
+}
+
+std::string RegistryPicture::sid_of(const Group& group) const {
+  return group.sid.empty() ? automatic_group_sid(domain_, group.gid) : group.sid;
 }
 
 std::pair<const User*, const S3Key*> RegistryPicture::find_key(std::string_view access_key) const {

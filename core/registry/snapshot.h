@@ -2,37 +2,66 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "core/api/registry.h"
+#include "core/registry/sid.h"
 
 namespace stoa::core {
+
+// What the registry holds.
+struct RegistryRecords {
+  std::vector<Export> exports;
+  std::vector<User> users;
+  std::vector<Group> groups;
+};
 
 // Immutable after construction, so any number of threads may use it.
 class RegistryPicture final : public RegistrySnapshot {
  public:
-  RegistryPicture(std::vector<Export> exports, std::vector<User> users);
+  RegistryPicture(RegistryRecords records, const SidDomain& domain);
   RegistryPicture(const RegistryPicture&) = delete;
   RegistryPicture& operator=(const RegistryPicture&) = delete;
 
   const Export* find_export(ExportId id) const override;
   const Export* find_export(std::string_view name) const override;
-  const std::vector<Export>& exports() const override { return exports_; }
+  const std::vector<Export>& exports() const override { return records_.exports; }
   const User* find_user(std::string_view name) const override;
   const User* find_user_by_uid(std::uint32_t uid) const override;
   std::pair<const User*, const S3Key*> find_key(std::string_view access_key) const override;
-  const std::vector<User>& users() const override { return users_; }
+  const std::vector<User>& users() const override { return records_.users; }
+  const User* find_user_by_principal(std::string_view principal) const override;
+  const User* find_user_by_sid(std::string_view sid) const override;
+  const Group* find_group(std::string_view name) const override;
+  const Group* find_group_by_gid(std::uint32_t gid) const override;
+  const Group* find_group_by_sid(std::string_view sid) const override;
+  const std::vector<Group>& groups() const override { return records_.groups; }
+  std::string sid_of(const User& user) const override;
+  std::string sid_of(const Group& group) const override;
+  const RegistryRecords& records() const { return records_; }
 
  private:
-  std::vector<Export> exports_;  // by name
-  std::vector<User> users_;      // by name
-  // Views and pointers into the vectors above, which never change.
+  struct TextHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+  };
+  template <class Record>
+  using BySid = std::unordered_map<std::string, const Record*, TextHash, std::equal_to<>>;
+
+  RegistryRecords records_;  // each list by name
+  const SidDomain domain_;
+  // Views and pointers into the lists above, which never change.
   std::unordered_map<std::uint32_t, const Export*> exports_by_id_;
   std::unordered_map<std::uint32_t, const User*> users_by_uid_;
   std::unordered_map<std::string_view, std::pair<const User*, const S3Key*>> enabled_keys_;
+  std::unordered_map<std::string_view, const User*> users_by_principal_;
+  std::unordered_map<std::uint32_t, const Group*> groups_by_gid_;
+  BySid<User> users_by_sid_;
+  BySid<Group> groups_by_sid_;
 };
 
 }  // namespace stoa::core

@@ -41,6 +41,28 @@ Status check_keys_are_free(const RegistryPicture& picture, const User& user) {
   return {};
 }
 
+// A name of Kerberos and a SID tell one user or group. Users that share a uid share its automatic SID.
+Status check_identity_is_free(const RegistryPicture& picture, const User& user) {
+  const User* same_principal = user.principal.empty() ? nullptr : picture.find_user_by_principal(user.principal);
+  if (same_principal != nullptr && same_principal->name != user.name) return taken("principal", user.principal);
+  const std::string sid = picture.sid_of(user);
+  const User* same = picture.find_user_by_sid(sid);
+  const bool shared = same != nullptr && same->sid.empty() && user.sid.empty();
+  if ((same != nullptr && same->name != user.name && !shared) || picture.find_group_by_sid(sid) != nullptr) {
+    return taken("SID", sid);
+  }
+  return {};
+}
+
+Status check_identity_is_free(const RegistryPicture& picture, const Group& group) {
+  if (const Group* same = picture.find_group_by_gid(group.gid); same != nullptr) {
+    return fail(Errc::kExists, "group '" + same->name + "' has the number " + std::to_string(group.gid) + " already");
+  }
+  const std::string sid = picture.sid_of(group);
+  if (picture.find_user_by_sid(sid) != nullptr || picture.find_group_by_sid(sid) != nullptr) return taken("SID", sid);
+  return {};
+}
+
 Status check_owner(const RegistryPicture& picture, const Export& record) {
   if (record.owner.empty() || picture.find_user(record.owner) != nullptr) return {};
   return fail(Errc::kInvalid, "export '" + record.name + "': its owner '" + record.owner + "' is not a user");
@@ -49,10 +71,10 @@ Status check_owner(const RegistryPicture& picture, const Export& record) {
 }  // namespace
 
 Result<std::unique_ptr<StoredRegistry>> StoredRegistry::load(KvStore& kv, RegistryCommit commit) {
-  std::vector<Export> exports;
-  std::vector<User> users;
-  STOA_CHECK_OK(load_all(kv, keys::kExportPrefix, decode_export, exports));
-  STOA_CHECK_OK(load_all(kv, keys::kUserPrefix, decode_user, users));
+  RegistryRecords records;
+  STOA_CHECK_OK(load_all(kv, keys::kExportPrefix, decode_export, records.exports));
+  STOA_CHECK_OK(load_all(kv, keys::kUserPrefix, decode_user, records.users));
+  STOA_CHECK_OK(load_all(kv, keys::kGroupPrefix, decode_group, records.groups));
   std::uint32_t next_export = 1;
   std::string value;
   STOA_TRY(found, kv.get(Family::kConfig, kNextExportKey, &value));
@@ -60,18 +82,29 @@ Result<std::unique_ptr<StoredRegistry>> StoredRegistry::load(KvStore& kv, Regist
     STOA_TRY(stored, decode_next_export(value));
     next_export = stored;
   }
+  SidDomain domain{};
+  STOA_TRY(has_domain, kv.get(Family::kConfig, kSidDomainKey, &value));
+  if (has_domain) {
+    STOA_TRY(stored, decode_sid_domain(value));
+    domain = stored;
+  } else {
+    domain = make_sid_domain();
+    WriteBatch batch;
+    batch.put(Family::kConfig, kSidDomainKey, encode_sid_domain(domain));
+    STOA_CHECK_OK(commit(batch));
+  }
   return std::unique_ptr<StoredRegistry>(
-      new StoredRegistry(std::move(commit), std::move(exports), std::move(users), next_export));
+      new StoredRegistry(std::move(commit), std::move(records), domain, next_export));
 }
 
-StoredRegistry::StoredRegistry(RegistryCommit commit, std::vector<Export> exports, std::vector<User> users,
+StoredRegistry::StoredRegistry(RegistryCommit commit, RegistryRecords records, const SidDomain& domain,
                                std::uint32_t next_export)
-    : commit_(std::move(commit)), next_export_(next_export) {
-  publish(std::move(exports), std::move(users));
+    : commit_(std::move(commit)), domain_(domain), next_export_(next_export) {
+  publish(std::move(records));
 }
 
-void StoredRegistry::publish(std::vector<Export> exports, std::vector<User> users) {
-  picture_ = std::make_shared<const RegistryPicture>(std::move(exports), std::move(users));
+void StoredRegistry::publish(RegistryRecords records) {
+  picture_ = std::make_shared<const RegistryPicture>(std::move(records), domain_);
   for (Cell& cell : cells_) {
     // The holder gives each cell a reference count of its own; see Cell.
     const auto holder = std::make_shared<const std::shared_ptr<const RegistryPicture>>(picture_);
@@ -104,9 +137,9 @@ Result<Export> StoredRegistry::add_export(const Export& wanted) {
   STOA_CHECK_OK(commit_(batch));
   ++next_export_;
 
-  std::vector<Export> exports = now().exports();
-  exports.push_back(record);
-  publish(std::move(exports), now().users());
+  RegistryRecords records = now().records();
+  records.exports.push_back(record);
+  publish(std::move(records));
   return record;
 }
 
@@ -127,9 +160,9 @@ Status StoredRegistry::change_export(const Export& changed) {
   batch.put(Family::kConfig, export_key(record.id), encode_export(record));
   STOA_CHECK_OK(commit_(batch));
 
-  std::vector<Export> exports = now().exports();
-  *std::ranges::find(exports, record.id, &Export::id) = std::move(record);
-  publish(std::move(exports), now().users());
+  RegistryRecords records = now().records();
+  *std::ranges::find(records.exports, record.id, &Export::id) = std::move(record);
+  publish(std::move(records));
   return {};
 }
 
@@ -142,9 +175,9 @@ Status StoredRegistry::remove_export(std::string_view name) {
   batch.remove(Family::kConfig, export_key(id));
   STOA_CHECK_OK(commit_(batch));
 
-  std::vector<Export> exports = now().exports();
-  std::erase_if(exports, [id](const Export& e) { return e.id == id; });
-  publish(std::move(exports), now().users());
+  RegistryRecords records = now().records();
+  std::erase_if(records.exports, [id](const Export& e) { return e.id == id; });
+  publish(std::move(records));
   return {};
 }
 
@@ -153,6 +186,7 @@ Status StoredRegistry::add_user(const User& user) {
   const std::lock_guard lock(change_mutex_);
   if (now().find_user(user.name) != nullptr) return taken("user", user.name);
   STOA_CHECK_OK(check_keys_are_free(now(), user));
+  STOA_CHECK_OK(check_identity_is_free(now(), user));
   if (now().users().size() >= kUsersMax)
     return fail(Errc::kInvalid, "there are 100000 users already, the most there can be");
 
@@ -160,9 +194,9 @@ Status StoredRegistry::add_user(const User& user) {
   batch.put(Family::kConfig, user_key(user.name), encode_user(user));
   STOA_CHECK_OK(commit_(batch));
 
-  std::vector<User> users = now().users();
-  users.push_back(user);
-  publish(now().exports(), std::move(users));
+  RegistryRecords records = now().records();
+  records.users.push_back(user);
+  publish(std::move(records));
   return {};
 }
 
@@ -171,14 +205,15 @@ Status StoredRegistry::change_user(const User& user) {
   const std::lock_guard lock(change_mutex_);
   if (now().find_user(user.name) == nullptr) return no_such("user", user.name);
   STOA_CHECK_OK(check_keys_are_free(now(), user));
+  STOA_CHECK_OK(check_identity_is_free(now(), user));
 
   WriteBatch batch;
   batch.put(Family::kConfig, user_key(user.name), encode_user(user));
   STOA_CHECK_OK(commit_(batch));
 
-  std::vector<User> users = now().users();
-  *std::ranges::find(users, user.name, &User::name) = user;
-  publish(now().exports(), std::move(users));
+  RegistryRecords records = now().records();
+  *std::ranges::find(records.users, user.name, &User::name) = user;
+  publish(std::move(records));
   return {};
 }
 
@@ -195,9 +230,40 @@ Status StoredRegistry::remove_user(std::string_view name) {
   batch.remove(Family::kConfig, user_key(name));
   STOA_CHECK_OK(commit_(batch));
 
-  std::vector<User> users = now().users();
-  std::erase_if(users, [name](const User& u) { return u.name == name; });
-  publish(now().exports(), std::move(users));
+  RegistryRecords records = now().records();
+  std::erase_if(records.users, [name](const User& u) { return u.name == name; });
+  publish(std::move(records));
+  return {};
+}
+
+Status StoredRegistry::add_group(const Group& group) {
+  STOA_CHECK_OK(check_group(group));
+  const std::lock_guard lock(change_mutex_);
+  if (now().find_group(group.name) != nullptr) return taken("group", group.name);
+  STOA_CHECK_OK(check_identity_is_free(now(), group));
+  if (now().groups().size() >= kGroupsMax)
+    return fail(Errc::kInvalid, "there are 100000 groups already, the most there can be");
+
+  WriteBatch batch;
+  batch.put(Family::kConfig, group_key(group.name), encode_group(group));
+  STOA_CHECK_OK(commit_(batch));
+
+  RegistryRecords records = now().records();
+  records.groups.push_back(group);
+  publish(std::move(records));
+  return {};
+}
+
+Status StoredRegistry::remove_group(std::string_view name) {
+  const std::lock_guard lock(change_mutex_);
+  if (now().find_group(name) == nullptr) return no_such("group", name);
+  WriteBatch batch;
+  batch.remove(Family::kConfig, group_key(name));
+  STOA_CHECK_OK(commit_(batch));
+
+  RegistryRecords records = now().records();
+  std::erase_if(records.groups, [name](const Group& g) { return g.name == name; });
+  publish(std::move(records));
   return {};
 }
 

@@ -31,6 +31,8 @@ class StoredRegistry final : public Registry {
   Status add_user(const User& user) override;
   Status change_user(const User& user) override;
   Status remove_user(std::string_view name) override;
+  Status add_group(const Group& group) override;
+  Status remove_group(std::string_view name) override;
 
  private:
   // Threads read different cells, each with a pointer and a reference count of its own, so that requests on different
@@ -41,12 +43,12 @@ class StoredRegistry final : public Registry {
     std::shared_ptr<const RegistrySnapshot> picture;
   };
 
-  StoredRegistry(RegistryCommit commit, std::vector<Export> exports, std::vector<User> users,
-                 std::uint32_t next_export);
-  void publish(std::vector<Export> exports, std::vector<User> users);
+  StoredRegistry(RegistryCommit commit, RegistryRecords records, const SidDomain& domain, std::uint32_t next_export);
+  void publish(RegistryRecords records);
   const RegistryPicture& now() const { return *picture_; }
 
   RegistryCommit commit_;
+  const SidDomain domain_;
   std::mutex
       change_mutex_;  // one change at a time, over its commit: the next must see its outcome; guards the two below
   std::shared_ptr<const RegistryPicture> picture_;

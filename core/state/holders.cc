@@ -8,7 +8,7 @@ Holders::~Holders() {
   for (const auto& chunk : chunks_) delete chunk.load();
 }
 
-HolderId Holders::add(Recall recall) {
+HolderId Holders::add(Recall recall, std::string_view peer, Granted granted) {
   const std::lock_guard lock(mutex_);
   std::size_t at = 0;
   if (!free_.empty()) {
@@ -26,8 +26,17 @@ HolderId Holders::add(Recall recall) {
   {
     const std::lock_guard calling(mine.calling);
     mine.recall = std::move(recall);
+    mine.granted = std::move(granted);
   }
   mine.held.store(0);
+  mine.own.opens = mine.own.locks = mine.own.leases = 0;
+  const auto known = peers_.find(peer);
+  if (known != peers_.end()) {
+    mine.peer = known->second;
+  } else {
+    mine.peer = std::make_shared<Peer>(std::string(peer));
+    if (!peer.empty()) peers_.emplace(mine.peer->name, mine.peer);
+  }
   mine.id.store(static_cast<std::uint64_t>(id), std::memory_order_release);
   return id;
 }
@@ -43,12 +52,17 @@ bool Holders::retire(HolderId holder) {
 }
 
 void Holders::remove(HolderId holder) {
-  Recall gone;
+  Recall recall;
+  Granted granted;
   {
     const std::lock_guard calling(slot(holder).calling);
-    gone = std::exchange(slot(holder).recall, nullptr);
+    recall = std::exchange(slot(holder).recall, nullptr);
+    granted = std::exchange(slot(holder).granted, nullptr);
   }
   const std::lock_guard lock(mutex_);
+  const std::shared_ptr<Peer> peer = std::exchange(slot(holder).peer, nullptr);
+  constexpr long kOursAndTheTable = 2;
+  if (peer.use_count() == kOursAndTheTable) peers_.erase(peer->name);
   free_.push_back(static_cast<std::uint64_t>(holder) % kHoldersMax);
 }
 
@@ -59,6 +73,14 @@ void Holders::recall(HolderId holder, LeaseId lease, FileId file) {
   Slot& mine = slot(holder);
   const std::lock_guard calling(mine.calling);
   if (alive(holder) && mine.recall) mine.recall(lease, file);
+}
+
+void Holders::tell_granted(const LockRequest& lock) {
+  const HolderId holder = lock.owner.holder;
+  if (!alive(holder)) return;
+  Slot& mine = slot(holder);
+  const std::lock_guard calling(mine.calling);
+  if (alive(holder) && mine.granted) mine.granted(lock);
 }
 
 std::size_t Holders::size() const {

@@ -1,11 +1,15 @@
-// Who holds state: whether a holder still exists, how much it holds, and how it is told to return a lease.
+// Who holds state: whether a holder still exists, how much it holds, and how it is told to return a lease, and that it
+// has got a lock that it waited for.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/api/state.h"
@@ -15,6 +19,7 @@ namespace stoa::core {
 class Holders {
  public:
   using Recall = std::function<void(LeaseId, FileId)>;
+  using Granted = std::function<void(const LockRequest&)>;
   static constexpr std::size_t kHoldersMax = 65536;
 
   Holders() = default;
@@ -22,25 +27,42 @@ class Holders {
   Holders(const Holders&) = delete;
   Holders& operator=(const Holders&) = delete;
 
-  HolderId add(Recall recall);  // kNoHolder: too many
+  // Of one holder, or of all holders of one peer.
+  struct Tally {
+    std::atomic<std::int64_t> opens{0}, locks{0}, leases{0};
+  };
+
+  // Those of one `peer` share a tally; empty: it is alone. kNoHolder: too many.
+  HolderId add(Recall recall, std::string_view peer, Granted granted);
   bool alive(HolderId holder) const;
   // From now on it is not alive; what it holds is to be taken away before remove(). False: it was not.
   bool retire(HolderId holder);
-  // Waits for a recall that runs.
+  // Waits for a call that runs.
   void remove(HolderId holder);
 
   void count(HolderId holder, std::int64_t delta) { slot(holder).held.fetch_add(delta, std::memory_order_relaxed); }
   std::int64_t held(HolderId holder) const;
+  // From add() to remove().
+  Tally& own(HolderId holder) const { return slot(holder).own; }
+  Tally& of_peer(HolderId holder) const { return slot(holder).peer->tally; }
   // With no lock held.
   void recall(HolderId holder, LeaseId lease, FileId file);
+  void tell_granted(const LockRequest& lock);
   std::size_t size() const;
 
  private:
+  struct Peer {
+    const std::string name;
+    Tally tally{};
+  };
   struct Slot {
     std::atomic<std::uint64_t> id{0};  // of the holder that lives here
     std::atomic<std::int64_t> held{0};
-    std::mutex calling;  // guards recall, also while it runs
+    Tally own;
+    std::shared_ptr<Peer> peer;
+    std::mutex calling;  // guards what follows, also while it runs
     Recall recall;
+    Granted granted;
   };
   static constexpr std::size_t kSlotsAtOnce = 256;
   static constexpr unsigned kSlotBits = 16;  // of a HolderId; above them it counts who had the slot before
@@ -59,6 +81,7 @@ class Holders {
   mutable std::mutex mutex_;  // guards what follows, and the making of chunks
   std::vector<std::size_t> free_;
   std::size_t used_ = 0;  // slots ever given out
+  std::map<std::string, std::shared_ptr<Peer>, std::less<>> peers_;  // but those without a name
   std::uint64_t generation_ = 0;
 };
 

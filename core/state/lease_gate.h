@@ -25,32 +25,44 @@ class LeaseGate {
   // changed, the door parks the request and tries again.
   Status before_mutate(const OpContext& ctx, std::span<const FileId> files) {
     if (leases_.load(std::memory_order_relaxed) == 0) return {};
-    return break_leases(ctx, files, true);
+    return break_leases(ctx, files, Access::kChange);
+  }
+  // The files lose a name, or get another instead.
+  Status before_name_goes(const OpContext& ctx, std::span<const FileId> files) {
+    if (handle_leases_.load(std::memory_order_relaxed) == 0) return {};
+    return break_leases(ctx, files, Access::kTakeName);
   }
   // The same for who is about to look at content, size or times; needs no lock.
   Status before_look(const OpContext& ctx, FileId file) {
     if (write_leases_.load(std::memory_order_relaxed) == 0) return {};
-    return break_leases(ctx, std::span(&file, 1), false);
+    return break_leases(ctx, std::span(&file, 1), Access::kLook);
   }
-  // With the node locked: whether the file must live on without its last name, because it is open.
-  bool keeps(FileId file) {
-    if (opens_.load(std::memory_order_relaxed) == 0) return false;
-    return keep_nameless(file);
+  // With the data gate or the node locked, before bytes are read or written. kLocked: a mandatory lock of another open.
+  Status before_io(const OpContext& ctx, FileId file, std::uint64_t offset, std::uint64_t length, bool write) {
+    if (mandatory_locks_.load(std::memory_order_relaxed) == 0 || length == 0) return {};
+    return check_mandatory(ctx, file, offset, length, write);
   }
+  // With the node locked: whether the file must live on without its last name, because it is open, or because it may have
+  // been before a restart and grace is not over.
+  virtual bool keeps(FileId file) = 0;
+  // With the node locked.
+  virtual bool is_open(FileId file) const = 0;
   void send_recalls() {
     if (recalls_due_.load(std::memory_order_acquire)) call_holders();
   }
 
  protected:
-  virtual Status break_leases(const OpContext& ctx, std::span<const FileId> files, bool change) = 0;
-  virtual bool keep_nameless(FileId file) = 0;
+  enum class Access : std::uint8_t { kLook, kChange, kTakeName };
+  virtual Status break_leases(const OpContext& ctx, std::span<const FileId> files, Access access) = 0;
+  virtual Status check_mandatory(const OpContext& ctx, FileId file, std::uint64_t offset, std::uint64_t length, bool write) = 0;
   virtual void call_holders() = 0;
 
   // Every operation reads these; they share no cache line with what each open and lock writes.
-  alignas(64) std::atomic<std::int64_t> leases_{0};  // of both kinds, with those that were revoked and not returned
+  alignas(64) std::atomic<std::int64_t> leases_{0};  // of all kinds, with those that were revoked and not returned
   std::atomic<std::int64_t> write_leases_{0};
+  std::atomic<std::int64_t> handle_leases_{0};
+  std::atomic<std::int64_t> mandatory_locks_{0};
   std::atomic<bool> recalls_due_{false};
-  alignas(64) std::atomic<std::int64_t> opens_{0};
 };
 
 }  // namespace stoa::core

@@ -9,8 +9,10 @@ const Lease* Leases::find(LeaseId id) const {
   return at == leases_.end() ? nullptr : &*at;
 }
 
-const Lease* Leases::of(HolderId holder) const {
-  const auto at = std::ranges::find(leases_, holder, &Lease::holder);
+const Lease* Leases::of(HolderId holder, bool handle) const {
+  const auto at = std::ranges::find_if(leases_, [&](const Lease& lease) {
+    return lease.holder == holder && (lease.kind == LeaseKind::kHandle) == handle;
+  });
   return at == leases_.end() ? nullptr : &*at;
 }
 

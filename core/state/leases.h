@@ -32,7 +32,8 @@ class Leases {
   void add(const Lease& lease) { leases_.push_back(lease); }
   const Lease* find(LeaseId id) const;
   Lease* find(LeaseId id) { return const_cast<Lease*>(std::as_const(*this).find(id)); }
-  const Lease* of(HolderId holder) const;
+  // The holder's handle lease, or its other one.
+  const Lease* of(HolderId holder, bool handle) const;
   // Taken out; nothing when it is not there.
   std::optional<Lease> remove(LeaseId id);
   template <class Visit>

@@ -7,13 +7,11 @@ constexpr std::uint64_t kEnd = ~std::uint64_t{0};
 
 using Held = LockRanges::Change::Held;
 
-bool overlap(const ByteSpan& a, const ByteSpan& b) { return a.first <= b.last && b.first <= a.last; }
+}  // namespace
 
 LockRange range_of(const ByteSpan& span) {
   return {span.first, span.last == kEnd ? LockRange::kToEnd : span.last - span.first + 1};
 }
-
-}  // namespace
 
 Result<ByteSpan> span_of(const LockRange& range) {
   if (range.length == 0) return fail(Errc::kInvalid, "a lock of no bytes");
@@ -41,18 +39,32 @@ std::optional<HeldLock> LockRanges::in_the_way(const LockOwner& owner, const Byt
   const Held* first = nullptr;
   for (const Owner& o : owners_) {
     if (o.owner == owner) continue;
-    auto at = std::ranges::lower_bound(o.locks, span.first, {}, [](const Held& held) { return held.span.last; });
-    for (; at != o.locks.end() && overlap(at->span, span); ++at) {
-      if ((facet_of_lock(at->exclusive) & bad) == 0) continue;
-      if (first == nullptr || at->span.first < first->span.first) {
-        first = &*at;
-        whose = &o;
-      }
-      break;
+    const Held* const held = first_in_the_way(o, span, bad);
+    if (held != nullptr && (first == nullptr || held->span.first < first->span.first)) {
+      first = held;
+      whose = &o;
     }
   }
   if (first == nullptr) return std::nullopt;
   return HeldLock{whose->owner, range_of(first->span), first->exclusive};
+}
+
+const Held* LockRanges::first_in_the_way(const Owner& other, const ByteSpan& span, Facets bad) {
+  auto at = std::ranges::lower_bound(other.locks, span.first, {}, [](const Held& held) { return held.span.last; });
+  for (; at != other.locks.end() && overlap(at->span, span); ++at) {
+    if ((facet_of_lock(at->exclusive) & bad) != 0) return &*at;
+  }
+  return nullptr;
+}
+
+std::vector<LockOwner> LockRanges::owners_in_the_way(const LockOwner& owner, const ByteSpan& span,
+                                                     bool exclusive) const {
+  std::vector<LockOwner> found;
+  for (const Owner& o : owners_) {
+    if (o.owner != owner && first_in_the_way(o, span, against(facet_of_lock(exclusive))) != nullptr)
+      found.push_back(o.owner);
+  }
+  return found;
 }
 
 LockRanges::Change LockRanges::plan(const LockOwner& owner, const ByteSpan& span, std::optional<bool> exclusive) const {

@@ -17,8 +17,12 @@ struct ByteSpan {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
 };
+inline bool overlap(const ByteSpan& a, const ByteSpan& b) {
+  return a.first <= b.last && b.first <= a.last;
+}
 // kInvalid: length 0, or beyond 2^64-1.
 Result<ByteSpan> span_of(const LockRange& range);
+LockRange range_of(const ByteSpan& span);
 
 class LockRanges {
  public:
@@ -29,6 +33,9 @@ class LockRanges {
 
   // The lock with the lowest offset that keeps `owner` from having this one.
   std::optional<HeldLock> in_the_way(const LockOwner& owner, const ByteSpan& span, bool exclusive) const;
+
+  // Whose locks do.
+  std::vector<LockOwner> owners_in_the_way(const LockOwner& owner, const ByteSpan& span, bool exclusive) const;
 
   // A change of one owner's locks, made in two steps, so that a limit can refuse it in between: what locks the owner's old
   // ones at [begin, end) become. `exclusive` empty: an unlock.
@@ -55,6 +62,8 @@ class LockRanges {
     LockOwner owner;
     std::vector<Change::Held> locks;  // by offset; they do not overlap
   };
+  // The first lock of `other` that stands in the way of somebody else; null: none.
+  static const Change::Held* first_in_the_way(const Owner& other, const ByteSpan& span, Facets against);
   std::vector<Owner>::const_iterator find(const LockOwner& owner) const {
     return std::ranges::find(owners_, owner, &Owner::owner);
   }

@@ -18,16 +18,33 @@ Status check_name(std::string_view name) {
 
 Status Reclaim::load() {
   const std::lock_guard lock(mutex_);
+  STOA_CHECK_OK(count_start());
   const std::string prefix(keys::kClientPrefix);
   const auto it = kv_.scan(Family::kState, prefix, keys::behind_prefix(prefix));
   for (; it->valid(); it->next()) {
-    clients_[std::string(it->key())] = {.stored = true, .before = true, .waited_for = true};
+    clients_[std::string(it->key())] = {.before = true, .waited_for = true};
   }
   STOA_CHECK_OK(it->status());
   waited_for_ = clients_.size();
   grace_end_ = now_() + grace_;
   grace_over_.store(waited_for_ == 0);
   return {};
+}
+
+Status Reclaim::count_start() {
+  std::string value;
+  STOA_TRY(known, kv_.get(Family::kState, keys::kStarts, &value));
+  if (known) {
+    Decoder in(unseal(value, kVersion).body);
+    starts_ = in.get<std::uint32_t>();
+    if (!in.ok()) return fail(Errc::kCorrupt, "the count of starts");
+  }
+  Encoder body;
+  body.put(++starts_);
+  WriteBatch batch;
+  batch.put(Family::kState, keys::kStarts, seal(kVersion, kVersion, body.bytes()));
+  STOA_TRY(ticket, committer_.commit({.batch = std::move(batch)}));
+  return committer_.wait_durable(ticket);
 }
 
 Status Reclaim::remember(Door door, std::string_view name) {
@@ -44,7 +61,8 @@ Status Reclaim::remember(Door door, std::string_view name) {
     STOA_TRY(committed, committer_.commit({.batch = std::move(batch)}));
     ticket = committed;
     Client& client = clients_[std::move(key)];
-    client.stored = client.here = true;
+    client.here = true;
+    ++client.remembered;
   }
   return committer_.wait_durable(ticket);
 }
@@ -54,7 +72,7 @@ Status Reclaim::forget(Door door, std::string_view name) {
   {
     const std::lock_guard lock(mutex_);
     const auto known = clients_.find(keys::client_key(door, name));
-    if (known == clients_.end()) return {};
+    if (known == clients_.end() || (known->second.remembered > 0 && --known->second.remembered > 0)) return {};
     WriteBatch batch;
     batch.remove(Family::kState, known->first);
     STOA_TRY(committed, committer_.commit({.batch = std::move(batch)}));
@@ -123,6 +141,17 @@ void Reclaim::done(Door door, std::string_view name) {
   if (known == clients_.end()) return;
   known->second.here = true;
   no_longer_waited_for(known->second);
+}
+
+std::vector<std::string> Reclaim::names_before(Door door) {
+  std::vector<std::string> names;
+  if (!in_grace()) return names;
+  const std::string prefix = keys::client_key(door, {});
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, client] : clients_) {
+    if (client.before && key.starts_with(prefix)) names.push_back(key.substr(prefix.size()));
+  }
+  return names;
 }
 
 std::size_t Reclaim::size() const {

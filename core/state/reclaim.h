@@ -1,5 +1,5 @@
 // Which clients may take their state back after a restart, and how long everybody else waits for them. Durable: family
-// state, "client", the door's number, the client's name.
+// state, "client", the door's number, the client's name. Beside them, how many times the volume was opened.
 //
 // A client that did not come back in time must not come back after the next restart: others have had what was its own
 // meanwhile. So its record goes, durably, before grace ends.
@@ -10,6 +10,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "core/commit/committer.h"
 #include "core/state/leases.h"
@@ -24,25 +25,30 @@ class Reclaim {
   Reclaim(KvStore& kv, Committer& committer, StateClock::duration grace, std::function<StateClock::time_point()> now)
       : kv_(kv), committer_(committer), grace_(grace), now_(std::move(now)) {}
 
-  // Reads who held state; grace begins when anybody did.
+  // Reads who held state, and counts this start; grace begins when anybody did.
   Status load();
 
   // The contracts of StateTable.
   Status remember(Door door, std::string_view name);
   Status forget(Door door, std::string_view name);
   bool in_grace();
+  // Whether in_grace() has been false, once and for ever; blocks for nothing.
+  bool grace_is_over() const { return grace_over_.load(std::memory_order_acquire); }
   bool may_reclaim(Door door, std::string_view name);
   void done(Door door, std::string_view name);
+  std::vector<std::string> names_before(Door door);
+  std::uint32_t start_number() const { return starts_; }
   std::size_t size() const;
 
  private:
   struct Client {
-    bool stored = false;   // has a record
+    std::uint32_t remembered = 0;  // times in this run, less the times it was forgotten
     bool before = false;   // had one when the server started
     bool waited_for = false;
     bool here = false;     // was heard of in this run
   };
   // With mutex_ held.
+  Status count_start();
   void no_longer_waited_for(Client& client);
   Result<CommitTicket> end_grace();
 
@@ -51,6 +57,7 @@ class Reclaim {
   const StateClock::duration grace_;
   const std::function<StateClock::time_point()> now_;
   std::atomic<bool> grace_over_{true};
+  std::uint32_t starts_ = 0;  // written by load() alone
 
   mutable std::mutex mutex_;  // guards what follows, and the order of records in the commit queue
   StateClock::time_point grace_end_{};

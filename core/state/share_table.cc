@@ -32,6 +32,11 @@ void ShareTable::remove(HolderId holder, Facets open) {
   if (at->counts.opens == 0) holders_.erase(at);
 }
 
+Facets ShareTable::facets_of(HolderId holder) const {
+  const auto at = std::ranges::lower_bound(holders_, holder, {}, &Entry::holder);
+  return at == holders_.end() || at->holder != holder ? 0 : at->counts.facets();
+}
+
 Facets ShareTable::facets_of_others(HolderId holder) const {
   Counts others = all_;
   const auto at = std::ranges::lower_bound(holders_, holder, {}, &Entry::holder);

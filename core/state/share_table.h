@@ -14,6 +14,7 @@ class ShareTable {
   bool empty() const { return all_.opens == 0; }
   // What all opens have, of everybody; and of everybody but `holder`.
   Facets facets() const { return all_.facets(); }
+  Facets facets_of(HolderId holder) const;
   Facets facets_of_others(HolderId holder) const;
 
  private:

@@ -2,7 +2,8 @@
 // core/api/state.h, and of the gate that every change passes. Its parts are in the files beside this one.
 //
 // Sharded by file, and ids carry their shard: whatever an operation needs is under one mutex, held for a few hundred
-// nanoseconds. Lock order: a shard, then recalls, holders or the count of ended leases. FileWatch and the holders are called with none of them held.
+// nanoseconds. Who waits for locks is under one mutex of its own. Lock order: the waits, a shard, then recalls, holders
+// or the count of ended leases. FileWatch and the holders are called with none of them held.
 #pragma once
 
 #include <condition_variable>
@@ -14,16 +15,23 @@
 #include "core/state/holders.h"
 #include "core/state/lease_gate.h"
 #include "core/state/leases.h"
-#include "core/state/lock_ranges.h"
+#include "core/state/lock_waits.h"
+#include "core/state/mandatory_ranges.h"
 #include "core/state/reclaim.h"
 #include "core/state/share_table.h"
 
 namespace stoa::core {
 
+struct StateLimits {
+  std::int64_t opens, locks, leases;
+};
+
 struct StateOptions {
   std::int64_t opens_max = 1'000'000;
   std::int64_t locks_max = 1'000'000;
   std::int64_t leases_max = 250'000;
+  StateLimits of_peer{.opens = 250'000, .locks = 250'000, .leases = 60'000};
+  StateLimits of_holder{.opens = 100'000, .locks = 100'000, .leases = 50'000};
   StateClock::duration lease_recall_timeout = std::chrono::seconds(90);
   StateClock::duration grace = std::chrono::seconds(90);
   std::function<StateClock::time_point()> now = StateClock::now;
@@ -43,7 +51,8 @@ class VolumeState final : public StateTable, public LeaseGate {
   // At start: who may reclaim.
   Status load() { return reclaim_.load(); }
 
-  HolderId add_holder(Door door, std::function<void(LeaseId, FileId)> recall) override;
+  HolderId add_holder(Door door, std::function<void(LeaseId, FileId)> recall, std::string_view peer = {},
+                      std::function<void(const LockRequest&)> granted = nullptr) override;
   void remove_holder(HolderId holder) override;
   bool holds_state(HolderId holder) const override { return holders_.held(holder) != 0; }
 
@@ -58,6 +67,13 @@ class VolumeState final : public StateTable, public LeaseGate {
   void unlock_all(FileId file, const LockOwner& owner) override;
   bool has_locks(FileId file, const LockOwner& owner) const override;
 
+  Result<std::optional<HeldLock>> lock_mandatory(OpenId open, LockRange range, bool exclusive) override;
+  Status unlock_mandatory(OpenId open, LockRange range) override;
+
+  Result<bool> lock_or_wait(const LockRequest& wanted) override;
+  bool cancel_wait(const LockRequest& wanted) override;
+  void retry_waits() override;
+
   std::optional<LeaseId> grant_lease(FileId file, HolderId holder, LeaseKind kind) override;
   void return_lease(LeaseId lease) override;
   bool lease_revoked(LeaseId lease) const override;
@@ -69,19 +85,28 @@ class VolumeState final : public StateTable, public LeaseGate {
   bool in_grace() override { return reclaim_.in_grace(); }
   bool may_reclaim(Door door, std::string_view name) override { return reclaim_.may_reclaim(door, name); }
   void reclaim_done(Door door, std::string_view name) override { reclaim_.done(door, name); }
+  std::vector<std::string> clients_to_reclaim(Door door) override { return reclaim_.names_before(door); }
+  std::uint32_t start_number() const override { return reclaim_.start_number(); }
+
+  bool keeps(FileId file) override;
+  bool is_open(FileId file) const override;
 
  protected:
-  Status break_leases(const OpContext& ctx, std::span<const FileId> files, bool change) override;
-  bool keep_nameless(FileId file) override;
+  Status break_leases(const OpContext& ctx, std::span<const FileId> files, Access access) override;
+  Status check_mandatory(const OpContext& ctx, FileId file, std::uint64_t offset, std::uint64_t length, bool write) override;
   void call_holders() override;
 
  private:
   struct FileState {
     ShareTable shares;
     LockRanges locks;
+    MandatoryRanges mandatory;
     Leases leases;
-    bool nameless = false;  // its last close must be told
-    bool empty() const { return shares.empty() && locks.empty() && leases.empty(); }
+    bool nameless = false;    // its last close must be told
+    bool waited_for = false;  // somebody waits for a lock: whoever gives one or a lease back serves them
+    bool empty() const {
+      return shares.empty() && locks.empty() && leases.empty() && !waited_for;
+    }  // mandatory locks have opens
   };
   struct Open {
     FileId file;
@@ -130,25 +155,46 @@ class VolumeState final : public StateTable, public LeaseGate {
   static Pause& pause_of(Shard& shard, FileId file) { return shard.pauses[mixed(file) >> 32 & (kPauses - 1)]; }
 
   // All of these with the shard's mutex held.
-  // Whether a lease of somebody other than `holder` stands against `asked`; it is then to be recalled.
+  // Whether there are leases for which `wanted` is true and which have not lapsed; they are then to be recalled.
+  template <class Wanted>
+  bool recall_leases(Shard& shard, FileId id, FileState& file, Wanted wanted);
+  // Those of somebody other than `holder` that stand against `asked`.
   bool lease_in_the_way(Shard& shard, FileId id, FileState& file, HolderId holder, Facets asked);
   Status may_open(Shard& shard, FileId id, FileState& file, HolderId holder, Facets asked, Facets others);
   bool end_open(Shard& shard, OpenId open);  // whether the file's last close must be told
   void end_lease(Shard& shard, LeaseId lease);
+  void end_mandatory(HolderId holder, std::size_t count);
   void end_locks(Shard& shard, FileId id, FileState& file, HolderId holder, std::size_t count);
   void forget_if_empty(Shard& shard, FileId id);
   void forget_if_empty(Shard& shard, HolderId holder);
   Result<std::optional<HeldLock>> lock_in_the_way(Shard& shard, FileId id, FileState& file, const LockOwner& owner,
                                                   const ByteSpan& span, bool exclusive);
-  // Takes `more` of what `limit` bounds. kBusy: there is none left.
-  static Status take(std::atomic<std::int64_t>& held, std::int64_t limit, std::int64_t more);
+  // Nothing: granted.
+  Result<std::optional<HeldLock>> take_lock(Shard& shard, FileId id, FileState& file, const LockOwner& owner, const ByteSpan& span,
+                                            bool exclusive);
+  // Counts `more` of them, of the holder, of its peer and of all. kBusy: there is none left; nothing was counted.
+  Status take_opens(HolderId holder, std::int64_t more);
+  Status take_locks(HolderId holder, std::int64_t more);
+  Status take_leases(HolderId holder, std::int64_t more);
+
+  // With waits_mutex_ held, and no shard's. Gives out what has become free, and adds it to `granted`.
+  void serve_waits(FileId id, std::vector<LockRequest>& granted);
+  // With no lock held: the same, and tells the holders.
+  void serve_waits(FileId id);
+  // A request that was granted by the way waits no more.
+  void end_wait(const LockRequest& wanted);
+  void tell(const std::vector<LockRequest>& granted);
 
   const StateOptions options_;
   FileWatch& files_;
   Reclaim reclaim_;
   Holders holders_;
   std::array<Shard, kShards> shards_;
+  alignas(64) std::atomic<std::int64_t> opens_{0};
   std::atomic<std::int64_t> locks_{0};
+
+  mutable std::mutex waits_mutex_;  // guards waits_, and all `waited_for` together with the shard's mutex
+  LockWaits waits_;
 
   std::mutex recalls_mutex_;  // guards due_
   std::vector<DueRecall> due_;

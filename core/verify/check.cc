@@ -4,6 +4,8 @@
 #include <set>
 #include <unordered_map>
 
+#include "core/access/acl.h"
+#include "core/access/acl_record.h"
 #include "core/data/blob_record.h"
 #include "core/data/content.h"
 #include "core/data/data_state.h"
@@ -99,6 +101,7 @@ class Checker {
       }
       if (options_.read_data && inode->has(kChecksummed)) STOA_CHECK_OK(check_data(id));
       if (inode->has(kContentInline)) STOA_CHECK_OK(check_inline(id));
+      if (inode->has(kHasAcl)) STOA_CHECK_OK(check_stored_acl(*inode));
       return {};
     });
   }
@@ -108,6 +111,19 @@ class Checker {
     if (bytes) return {};
     if (bytes.error().code != Errc::kCorrupt) return fail(bytes.error());
     problem(number(id) + ": inline content is missing or damaged");
+    return {};
+  }
+
+  Status check_stored_acl(const Inode& inode) {
+    with_acl_.insert(inode.id);
+    std::string value;
+    STOA_TRY(found, kv_.get(Family::kXattr, keys::id_name(inode.id, keys::kAclXattr), &value));
+    const auto acl = found ? decode_acl(value) : fail(Errc::kCorrupt);
+    if (!acl || !check_acl(*acl, inode.is_directory())) {
+      problem(number(inode.id) + ": the ACL is missing or damaged");
+    } else if ((inode.mode & 0777) != mode_of(*acl)) {
+      problem(number(inode.id) + ": the mode is not that of the ACL");
+    }
     return {};
   }
 
@@ -368,6 +384,8 @@ class Checker {
         problem(std::string(what) + " of " + number(id) + ", which does not exist");
       } else if (family == Family::kInline && !file->second.is_inline) {
         problem(std::string(what) + " of " + number(id) + ", which does not use it");
+      } else if (family == Family::kXattr && keys::after_id(key) == keys::kAclXattr && !with_acl_.contains(id)) {
+        problem("an ACL of " + number(id) + ", which does not use it");
       }
       return {};
     });
@@ -382,6 +400,7 @@ class Checker {
   std::map<FileId, File> files_;
   std::unordered_map<FileId, FileId> ended_;  // to the parent that they had
   std::set<FileId> nameless_;
+  std::set<FileId> with_acl_;
   std::unordered_map<BlobId, std::int64_t> expected_references_;
   std::uint64_t entries_ = 0;
 };

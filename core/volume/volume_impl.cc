@@ -29,6 +29,7 @@ class NamespaceImpl final : public Namespace {
   }
   STOA_FORWARD(LookupReply, lookup, LookupRequest)
   STOA_FORWARD(GetattrReply, getattr, GetattrRequest)
+  STOA_FORWARD(GetAclReply, get_acl, GetAclRequest)
   STOA_FORWARD(SetattrReply, setattr, SetattrRequest)
   STOA_FORWARD(AccessReply, access, AccessRequest)
   STOA_FORWARD(ReadlinkReply, readlink, ReadlinkRequest)
@@ -134,6 +135,8 @@ class VolumeImpl final : public Volume {
     registry_ = std::move(registry);
     tree_.metrics.gauge_callback("stoa_cached_inodes", "Inodes in memory", {},
                                  [this] { return static_cast<double>(tree_.nodes.size()); });
+    tree_.metrics.gauge_callback("stoa_cached_acl_bytes", "Memory of the ACLs of inodes in memory", {},
+                                 [this] { return static_cast<double>(tree_.nodes.acl_bytes()); });
     if (tree_.options.background) background_.emplace(tree_);
     return {};
   }

@@ -11,6 +11,8 @@ unsigned http_status(Errc code) {
     case Errc::kExists:
     case Errc::kNotEmpty:
     case Errc::kShareConflict:
+    case Errc::kLocked:
+    case Errc::kDeadlock:
       return 409;
     case Errc::kNotDirectory:
     case Errc::kIsDirectory:

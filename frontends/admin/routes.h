@@ -36,10 +36,17 @@ JsonResult add_key(Service&, const Request&);
 JsonResult change_key(Service&, const Request&);
 JsonResult remove_key(Service&, const Request&);
 
+JsonResult list_groups(Service&, const Request&);
+JsonResult create_group(Service&, const Request&);
+JsonResult remove_group(Service&, const Request&);
+
 JsonResult list_quotas(Service&, const Request&);
 JsonResult get_quota(Service&, const Request&);
 JsonResult set_quota(Service&, const Request&);
 JsonResult remove_quota(Service&, const Request&);
+
+JsonResult get_acl(Service&, const Request&);
+JsonResult set_acl(Service&, const Request&);
 
 JsonResult list_directory(Service&, const Request&);
 JsonResult get_stat(Service&, const Request&);

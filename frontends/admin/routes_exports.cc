@@ -36,6 +36,14 @@ Result<core::ClientRule> read_client(JsonBody body) {
   return rule;
 }
 
+Result<core::SecurityFlavor> read_flavor(const std::string& name) {
+  for (std::size_t i = 1; i <= core::kSecurityFlavors; ++i) {
+    const auto flavor = static_cast<core::SecurityFlavor>(i);
+    if (to_string(flavor) == name) return flavor;
+  }
+  return fail(Errc::kInvalid, "there is no security flavor '" + name + "'; there are sys, krb5, krb5i and krb5p");
+}
+
 // What creation and change have in common. Absent members leave `record` as it is.
 Status read_rules(JsonBody& body, core::Export& record) {
   if (const auto doors = body.texts("doors")) {
@@ -48,6 +56,13 @@ Status read_rules(JsonBody& body, core::Export& record) {
   }
   record.read_only = body.flag("read_only").value_or(record.read_only);
   record.owner = body.text("owner").value_or(record.owner);
+  if (const auto flavors = body.texts("security")) {
+    record.security.clear();
+    for (const std::string& name : *flavors) {
+      STOA_TRY(flavor, read_flavor(name));
+      record.security.push_back(flavor);
+    }
+  }
   if (auto clients = body.objects("clients")) {
     record.clients.clear();
     for (JsonBody& client : *clients) {

@@ -25,6 +25,12 @@ Result<std::uint32_t> free_uid(const core::RegistrySnapshot& picture) {
   return fail(Errc::kInvalid, "no uid from 1000 to 59999 is free; give one with 'uid'");
 }
 
+// As it is after a change, under edit_mutex.
+Json view_now(Service& service, const std::string& name) {
+  const auto picture = service.volume.registry().snapshot();
+  return view(*picture->find_user(name), *picture);
+}
+
 // Given keys, or fresh ones; half a pair is refused.
 Result<core::S3Key> read_key(JsonBody& body) {
   const auto access = body.text("access_key");
@@ -51,7 +57,7 @@ std::unexpected<Error> no_key(const Request& request) {
 JsonResult list_users(Service& service, const Request&) {
   const auto picture = service.volume.registry().snapshot();
   Json list = Json::array();
-  for (const core::User& user : picture->users()) list.push_back(view(user));
+  for (const core::User& user : picture->users()) list.push_back(view(user, *picture));
   return Json{{"users", std::move(list)}};
 }
 
@@ -63,6 +69,8 @@ JsonResult create_user(Service& service, const Request& request) {
   const auto uid = body.id("uid");
   const auto gid = body.id("gid");
   user.groups = body.ids("groups").value_or(user.groups);
+  user.principal = body.text("principal").value_or(user.principal);
+  user.sid = body.text("sid").value_or(user.sid);
   const bool with_key = body.flag("create_key").value_or(false);
   core::S3Key key;
   if (with_key) {
@@ -82,14 +90,14 @@ JsonResult create_user(Service& service, const Request& request) {
   }
   user.gid = gid.value_or(user.uid);
   STOA_CHECK_OK(service.volume.registry().add_user(user));
-  Json json = view(user);
+  Json json = view_now(service, user.name);
   if (with_key) json["key"] = view(key);
   return json;
 }
 
 JsonResult get_user(Service& service, const Request& request) {
   STOA_TRY(user, find(service, request.arguments[0]));
-  return view(user);
+  return view(user, *service.volume.registry().snapshot());
 }
 
 JsonResult change_user(Service& service, const Request& request) {
@@ -99,9 +107,11 @@ JsonResult change_user(Service& service, const Request& request) {
   user.uid = body.id("uid").value_or(user.uid);
   user.gid = body.id("gid").value_or(user.gid);
   user.groups = body.ids("groups").value_or(user.groups);
+  user.principal = body.text("principal").value_or(user.principal);
+  user.sid = body.text("sid").value_or(user.sid);
   STOA_CHECK_OK(body.finish());
   STOA_CHECK_OK(service.volume.registry().change_user(user));
-  return view(user);
+  return view_now(service, user.name);
 }
 
 JsonResult remove_user(Service& service, const Request& request) {

@@ -3,30 +3,10 @@
 #include <cstdio>
 #include <ctime>
 
+#include "base/utf8.h"
+
 namespace stoa::admin {
 namespace {
-
-// RFC 3629: no overlong forms, no surrogates, nothing beyond U+10FFFF.
-bool is_utf8(std::string_view s) {
-  for (std::size_t i = 0; i < s.size();) {
-    const auto lead = static_cast<unsigned char>(s[i]);
-    const std::size_t more = lead < 0x80                   ? 0
-                             : lead >= 0xc2 && lead < 0xe0 ? 1
-                             : (lead & 0xf0) == 0xe0       ? 2
-                             : lead >= 0xf0 && lead < 0xf5 ? 3
-                                                           : 4;
-    if (more == 4 || i + more >= s.size()) return false;
-    for (std::size_t k = 1; k <= more; ++k) {
-      const auto c = static_cast<unsigned char>(s[i + k]);
-      if ((c & 0xc0) != 0x80) return false;
-      if (k > 1) continue;
-      if ((lead == 0xe0 && c < 0xa0) || (lead == 0xed && c > 0x9f)) return false;
-      if ((lead == 0xf0 && c < 0x90) || (lead == 0xf4 && c > 0x8f)) return false;
-    }
-    i += more + 1;
-  }
-  return true;
-}
 
 std::string base64(std::string_view bytes) {
   constexpr char kAlphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -59,6 +39,20 @@ std::string_view to_string(core::FileType type) {
       return "fifo";
   }
   return "unknown";
+}
+
+std::string_view to_string(core::SecurityFlavor flavor) {
+  switch (flavor) {
+    case core::SecurityFlavor::kSys:
+      return "sys";
+    case core::SecurityFlavor::kKrb5:
+      return "krb5";
+    case core::SecurityFlavor::kKrb5i:
+      return "krb5i";
+    case core::SecurityFlavor::kKrb5p:
+      return "krb5p";
+  }
+  return "";
 }
 
 std::string_view to_string(core::Squash squash) {
@@ -131,11 +125,14 @@ Json view(const core::Export& record) {
   if (record.s3) doors.push_back("s3");
   Json clients = Json::array();
   for (const core::ClientRule& rule : record.clients) clients.push_back(view(rule));
+  Json security = Json::array();
+  for (const core::SecurityFlavor flavor : record.security) security.push_back(to_string(flavor));
   Json json{{"id", static_cast<std::uint32_t>(record.id)},
             {"directory_id", std::to_string(static_cast<std::uint64_t>(record.root))},
             {"doors", std::move(doors)},
             {"read_only", record.read_only},
             {"clients", std::move(clients)},
+            {"security", std::move(security)},
             {"owner", record.owner},
             {"created", time_text(record.created)}};
   put_bytes(json, "name", record.name);
@@ -143,11 +140,20 @@ Json view(const core::Export& record) {
   return json;
 }
 
-Json view(const core::User& user) {
+Json view(const core::User& user, const core::RegistrySnapshot& registry) {
   Json keys = Json::array();
   for (const core::S3Key& key : user.keys) keys.push_back({{"access_key", key.access_key}, {"enabled", key.enabled}});
-  return {
-      {"name", user.name}, {"uid", user.uid}, {"gid", user.gid}, {"groups", user.groups}, {"keys", std::move(keys)}};
+  return {{"name", user.name},
+          {"uid", user.uid},
+          {"gid", user.gid},
+          {"groups", user.groups},
+          {"principal", user.principal},
+          {"sid", registry.sid_of(user)},
+          {"keys", std::move(keys)}};
+}
+
+Json view(const core::Group& group, const core::RegistrySnapshot& registry) {
+  return {{"name", group.name}, {"gid", group.gid}, {"sid", registry.sid_of(group)}};
 }
 
 Json view(const core::S3Key& key) {

@@ -15,6 +15,7 @@ using Json = nlohmann::json;
 
 std::string_view to_string(core::FileType type);
 std::string_view to_string(core::Squash squash);
+std::string_view to_string(core::SecurityFlavor flavor);
 
 // RFC 3339 in UTC with nanoseconds, as far as there are any.
 std::string time_text(Timestamp time);
@@ -25,7 +26,8 @@ void put_bytes(Json& object, std::string_view member, std::string_view bytes);
 Json view(const core::Attributes& attr);
 Json view(const core::Export& record);
 Json view(const core::ClientRule& rule);
-Json view(const core::User& user);  // without secrets
+Json view(const core::User& user, const core::RegistrySnapshot& registry);  // without secrets
+Json view(const core::Group& group, const core::RegistrySnapshot& registry);
 Json view(const core::S3Key& key);  // with the secret
 Json view(const core::Usage& usage);
 Json view(const core::QuotaLimits& limits);

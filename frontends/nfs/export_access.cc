@@ -8,19 +8,7 @@ constexpr std::chrono::seconds kCallTime{50};
 
 }  // namespace
 
-void squash(const core::ClientRule& rule, const rpc::Credential& claimed, core::Credentials& out) {
-  out.groups.clear();
-  if (!claimed.sys || rule.squash == core::Squash::kAll) {
-    out.uid = rule.anonymous_uid;
-    out.gid = rule.anonymous_gid;
-    return;
-  }
-  const bool squash_root = rule.squash == core::Squash::kRoot;
-  const auto group = [&](std::uint32_t gid) { return squash_root && gid == 0 ? rule.anonymous_gid : gid; };
-  out.uid = squash_root && claimed.uid == 0 ? rule.anonymous_uid : claimed.uid;
-  out.gid = group(claimed.gid);
-  for (std::uint32_t i = 0; i < claimed.group_count; ++i) out.groups.push_back(group(claimed.groups[i]));
-}
+const IdentityRules ExportAccess::kNoKerberos{};
 
 Status ExportAccess::enter(const rpc::Call& call, core::ExportId id) {
   const core::Export* found = snapshot_->find_export(id);
@@ -34,7 +22,15 @@ Status ExportAccess::enter(const rpc::Call& call, const core::Export& found) {
   export_ = &found;
   context_.request_id = call.request_id;
   context_.door = core::Door::kNfs;
-  squash(*rule, call.header.credential, context_.cred);
+  const rpc::Credential& credential = call.header.credential;
+  flavor_allowed_ = is_allowed(flavors_of(found, rules_), credential);
+  const core::User* user = nullptr;
+  if (credential.sys) {
+    user = snapshot_->find_user_by_uid(credential.uid);
+  } else if (!credential.principal.empty()) {
+    user = user_of_principal(*snapshot_, rules_, credential.principal);
+  }
+  squash(*rule, credential, user, context_.cred);
   if (context_.client != call.peer.text) context_.client = call.peer.text;
   context_.read_only = found.read_only || rule->read_only;
   context_.deadline = call.now + kCallTime;

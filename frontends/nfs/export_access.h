@@ -6,6 +6,7 @@
 #include "core/api/context.h"
 #include "core/api/file_handle.h"
 #include "core/api/registry.h"
+#include "frontends/nfs/identity.h"
 #include "frontends/nfs/rpc/program.h"
 
 namespace stoa::nfs {
@@ -13,10 +14,13 @@ namespace stoa::nfs {
 // Of one worker thread: the context that its calls reuse, and the picture of the registry of the present batch.
 class ExportAccess final : public rpc::WorkerScope {
  public:
-  explicit ExportAccess(const core::Registry& registry) : registry_(registry) {}
+  // `rules` must outlive it.
+  explicit ExportAccess(const core::Registry& registry, const IdentityRules& rules = kNoKerberos)
+      : registry_(registry), rules_(rules) {}
 
   void refresh() override { snapshot_ = registry_.snapshot(); }
   const core::RegistrySnapshot& snapshot() const { return *snapshot_; }
+  const IdentityRules& rules() const { return rules_; }
 
   // Makes the context of a call that comes in through this export: credentials squashed, read-only where the export or
   // the client's rule say so. kStale: no such export (any more), or it is not published over NFS; kAccess: no rule for
@@ -24,18 +28,23 @@ class ExportAccess final : public rpc::WorkerScope {
   Status enter(const rpc::Call& call, core::ExportId id);
   Status enter(const rpc::Call& call, const core::Export& found);
 
+  // Whether the export that was entered last takes calls that show who they are as this one did. The door has its own
+  // words for a call that does not, and lets some pass.
+  bool flavor_allowed() const { return flavor_allowed_; }
+
   core::OpContext& context() { return context_; }
   // Of the last enter() that succeeded; until the next refresh().
   const core::Export& entered() const { return *export_; }
 
  private:
+  static const IdentityRules kNoKerberos;
+
   const core::Registry& registry_;
+  const IdentityRules& rules_;
   std::shared_ptr<const core::RegistrySnapshot> snapshot_;
   core::OpContext context_;
   const core::Export* export_ = nullptr;
+  bool flavor_allowed_ = true;
 };
-
-// Applies a client rule to what the client claims to be.
-void squash(const core::ClientRule& rule, const rpc::Credential& claimed, core::Credentials& out);
 
 }  // namespace stoa::nfs

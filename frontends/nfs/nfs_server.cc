@@ -4,7 +4,12 @@
 
 #include "base/log.h"
 #include "frontends/nfs/export_access.h"
+#include "frontends/nfs/kerberos/keytab_mechanism.h"
 #include "frontends/nfs/mount/program.h"
+#include "frontends/nfs/nlm/program.h"
+#include "frontends/nfs/nsm/program.h"
+#include "frontends/nfs/nsm/restart_notice.h"
+#include "frontends/nfs/rpc/datagram_server.h"
 #include "frontends/nfs/rpc/portmapper.h"
 #include "frontends/nfs/v3/program.h"
 #include "frontends/nfs/v4/program.h"
@@ -14,13 +19,30 @@ namespace stoa::nfs {
 struct NfsServer::Parts {
   Parts(core::Namespace& ns, core::StateTable& state, const core::HandleCodec& handles, MetricRegistry& metrics,
         const NfsServerOptions& options)
-      : nfs3(ns, handles), nfs4(ns, state, handles, metrics, options.lease_clock), mount3(ns, handles) {}
+      : caller(options.client_portmapper_port),
+        nfs3(ns, handles),
+        nfs4(ns, state, handles, metrics, options.lease_clock),
+        mount3(ns, handles),
+        nlm4(
+            ns, state, handles, caller, [this](core::FileId file) { return nfs4.end_expired(file); }, metrics),
+        nsm1(nsm::state_of_start(state.start_number()),
+             [this](const rpc::Peer& peer, std::string_view name, std::uint32_t monitor_state) {
+               nlm4.hosts().restarted(peer.address, name, monitor_state);
+             }) {}
+  ~Parts() { caller.stop(); }
 
+  IdentityRules identity;
+  std::unique_ptr<KeytabMechanism> kerberos;
+  rpc::RemoteCaller caller;
   nfs3::Nfs3Program nfs3;
   nfs4::Nfs4Program nfs4;
   mount3::MountProgram mount3;
+  nlm::NlmProgram nlm4;
+  nsm::NsmProgram nsm1;
+  std::unique_ptr<nsm::RestartNotice> restart_notice;
   std::uint16_t portmapper_port = 0;
   std::vector<rpc::PortMapping> registered;
+  std::unique_ptr<rpc::DatagramServer> datagrams;
   std::unique_ptr<rpc::Server> server;  // last: it goes first
 };
 
@@ -29,30 +51,54 @@ Result<std::unique_ptr<NfsServer>> NfsServer::start(const NfsServerOptions& opti
                                                     const core::HandleCodec& handles,
                                                     MetricRegistry& metrics) {
   auto parts = std::make_unique<Parts>(ns, state, handles, metrics, options);
+  parts->identity.id_domain = options.id_domain;
+  if (!options.keytab.empty()) {
+    STOA_TRY(kerberos, KeytabMechanism::open(options.keytab));
+    parts->kerberos = std::move(kerberos);
+    parts->identity.kerberos = true;
+    parts->identity.realm = parts->kerberos->realm();
+  }
   rpc::ServerOptions wanted{.listen = {{options.address, options.port}},
                             .workers = options.workers,
                             .limits = options.limits,
                             .duplicates = options.duplicates};
   if (options.mount_port) wanted.listen.push_back({options.address, *options.mount_port});
   rpc::Service service{
-      .programs = {&parts->nfs3, &parts->nfs4, &parts->mount3},
-      .make_scope = [&registry] { return std::make_unique<ExportAccess>(registry); },
+      .programs = {&parts->nfs3, &parts->nfs4, &parts->mount3, &parts->nlm4, &parts->nsm1},
+      .make_scope = [&registry, &rules = parts->identity] { return std::make_unique<ExportAccess>(registry, rules); },
       .settle = [&ns](const core::Unsettled& unsettled) { return ns.settle({}, unsettled); },
       .payload_offset = nfs3::write_payload_offset,
+      .gss = parts->kerberos.get(),
   };
   STOA_TRY(server, rpc::Server::start(wanted, std::move(service), metrics));
   parts->server = std::move(server);
   std::unique_ptr<NfsServer> nfs(new NfsServer(std::move(parts)));
+  Parts& made = *nfs->parts_;
   if (options.register_ports) {
-    nfs->parts_->portmapper_port = options.portmapper_port;
+    STOA_TRY(datagrams, rpc::DatagramServer::start({options.address, options.port == 0 ? options.port : nfs->port()},
+                                                   {.programs = {&made.nlm4, &made.nsm1},
+                                                    .make_scope = [&registry, &rules = made.identity] { return std::make_unique<ExportAccess>(registry, rules); }},
+                                                   metrics));
+    made.datagrams = std::move(datagrams);
+    made.portmapper_port = options.portmapper_port;
+    const std::uint16_t udp_port = made.datagrams->port();
     for (const rpc::PortMapping& mapping :
          {rpc::PortMapping{nfs3::kNfsProgram, nfs3::kNfsVersion, nfs->port()},
           rpc::PortMapping{nfs4::kNfsProgram, nfs4::kNfsVersion, nfs->port()},
-          rpc::PortMapping{mount3::kMountProgram, mount3::kMountVersion, nfs->mount_port()}}) {
+          rpc::PortMapping{mount3::kMountProgram, mount3::kMountVersion, nfs->mount_port()},
+          rpc::PortMapping{nlm::kNlmProgram, nlm::kNlmVersion, nfs->port()},
+          rpc::PortMapping{nlm::kNlmProgram, nlm::kNlmVersion, udp_port, true},
+          rpc::PortMapping{nsm::kNsmProgram, nsm::kNsmVersion, nfs->port()},
+          rpc::PortMapping{nsm::kNsmProgram, nsm::kNsmVersion, udp_port, true}}) {
       STOA_CHECK_OK(rpc::register_port(mapping, options.portmapper_port));
-      nfs->parts_->registered.push_back(mapping);
+      made.registered.push_back(mapping);
     }
   }
+  // Once clients can find us: what they are told makes them ask for their locks.
+  std::vector<nlm::Address> clients;
+  for (const nlm::Hosts::Known& client : made.nlm4.hosts().to_notify()) clients.push_back(client.address);
+  made.restart_notice =
+      std::make_unique<nsm::RestartNotice>(std::move(clients), nsm::state_of_start(state.start_number()), made.caller);
   log_info("nfs", "serving NFS versions 3 and 4",
            {{"address", options.address}, {"port", nfs->port()}, {"mount_port", nfs->mount_port()}});
   return nfs;
@@ -81,6 +127,9 @@ void NfsServer::stop() {
     }
   }
   parts_->registered.clear();
+  parts_->caller.stop();
+  parts_->restart_notice.reset();
+  parts_->datagrams.reset();
   parts_->server->stop();
 }
 

@@ -1,5 +1,7 @@
-// The NFS door: NFS versions 3 and 4 (4.0, 4.1 and 4.2), and MOUNT version 3, over TCP, on the core's API. All programs are answered on
-// both ports.
+// The NFS door: NFS versions 3 and 4 (4.0, 4.1 and 4.2), MOUNT version 3, and for the locks of version 3 NLM version 4
+// and NSM version 1, over TCP, on the core's API. All programs are answered on both ports. Clients find NLM and NSM by
+// the portmapper alone: when ports are registered, these two are answered over UDP, too, on the port of the same
+// number.
 #pragma once
 
 #include <chrono>
@@ -26,15 +28,18 @@ struct NfsServerOptions {
   std::uint32_t workers = 0;                // threads; 0: chosen by the machine
   rpc::ServerLimits limits{};
   rpc::DuplicateCacheOptions duplicates{};
+  std::string keytab{};                   // keys of nfs/HOST for Kerberos; empty: none, and only AUTH_SYS is taken
+  std::string id_domain = "localdomain";  // of user@domain in NFS version 4
   bool register_ports = false;  // tell the portmapper at 127.0.0.1:portmapper_port
   std::uint16_t portmapper_port = 111;
+  std::uint16_t client_portmapper_port = 111;  // of clients, for calls to their lock managers and status monitors
   std::function<std::chrono::steady_clock::time_point()> lease_clock{};  // for tests of NFSv4 leases
 };
 
 class NfsServer {
  public:
-  // Listens and serves from now on; everything passed must outlive the server. Errors: kInvalid (an address), kIo (a
-  // port is taken, no portmapper answers), kExists (the portmapper knows another NFS server).
+  // Listens and serves from now on; everything passed must outlive the server. Errors: kInvalid (an address, the
+  // keytab), kIo (a port is taken, no portmapper answers), kExists (the portmapper knows another NFS server).
   static Result<std::unique_ptr<NfsServer>> start(const NfsServerOptions& options, core::Namespace& ns,
                                                   core::StateTable& state, core::Registry& registry,
                                                   const core::HandleCodec& handles,

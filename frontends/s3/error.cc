@@ -147,6 +147,8 @@ Code to_code(Errc code, Missing missing) {
     case Errc::kTooLarge: return Code::kMetadataTooLarge;
     case Errc::kGuardMismatch:
     case Errc::kShareConflict:
+    case Errc::kLocked:
+    case Errc::kDeadlock:
     case Errc::kExists: return Code::kOperationAborted;
     case Errc::kPreconditionFailed: return Code::kPreconditionFailed;
     case Errc::kNotSupported: return Code::kNotImplemented;

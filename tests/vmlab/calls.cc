@@ -1,6 +1,7 @@
 // What no shell command does, on the mounts of a guest: vm_calls CASE FILE [THE-SAME-FILE-ON-ANOTHER-MOUNT]
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -69,6 +70,38 @@ bool locks(const char* path, const char* other) {
   return true;
 }
 
+// Who waits on one mount is given what another mount unlocks; a ring of two that wait is refused.
+bool waits(const char* path, const char* other) {
+  const File mine(path), theirs(other);
+  EXPECT(mine >= 0 && theirs >= 0);
+  EXPECT(lock(mine, F_SETLK, F_WRLCK, 0, 10) == 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const File again(other);
+    const bool got = lock(again, F_SETLKW, F_WRLCK, 5, 10) == 0 && lock(again, F_SETLK, F_UNLCK, 0, 0) == 0;
+    _exit(got ? 0 : 1);
+  }
+  EXPECT(child > 0);
+  sleep(2);  // so that it waits; when it does not yet, it has less to show
+  EXPECT(lock(mine, F_SETLK, F_UNLCK, 0, 0) == 0);
+  int status = 0;
+  EXPECT(waitpid(child, &status, 0) == child && status == 0);
+  // One that is interrupted has nothing.
+  EXPECT(lock(mine, F_SETLK, F_WRLCK, 0, 10) == 0);
+  const pid_t impatient = fork();
+  if (impatient == 0) {
+    const File again(other);
+    alarm(2);
+    lock(again, F_SETLKW, F_WRLCK, 0, 10);
+    _exit(0);
+  }
+  EXPECT(impatient > 0);
+  EXPECT(waitpid(impatient, &status, 0) == impatient && WIFSIGNALED(status));
+  EXPECT(lock(mine, F_SETLK, F_UNLCK, 0, 0) == 0);
+  EXPECT(lock(mine, F_SETLKW, F_WRLCK, 0, 0) == 0);
+  return true;
+}
+
 bool xattrs(const char* path, const char*) {
   const File file(path);
   char value[64];
@@ -125,6 +158,49 @@ bool mapped(const char* path, const char* other) {
   return munmap(bytes, 100'000) == 0;
 }
 
+// Longer than what the server copies while a request waits: in one piece only when it goes on behind the answer.
+bool copied(const char* path, const char* other) {
+  constexpr off_t kBytes = 24 << 20;
+  constexpr off_t kMarks[] = {0, (16 << 20) - 3, kBytes - 6};
+  const std::string to = std::string(path) + ".copy";
+  {
+    const File from(path), into(to.c_str());
+    EXPECT(ftruncate(from, kBytes) == 0);
+    for (const off_t mark : kMarks) EXPECT(pwrite(from, "marked", 6, mark) == 6);
+    EXPECT(fsync(from) == 0);
+    EXPECT(copy_file_range(from, nullptr, into, nullptr, kBytes, 0) == kBytes);
+  }
+  const File seen((std::string(other) + ".copy").c_str(), O_RDONLY);
+  EXPECT(lseek(seen, 0, SEEK_END) == kBytes);
+  char bytes[6];
+  for (const off_t mark : kMarks) EXPECT(pread(seen, bytes, 6, mark) == 6 && std::memcmp(bytes, "marked", 6) == 0);
+  return true;
+}
+
+// Holds bytes 10 to 19 from before `until`.held is there to when `until` is.
+bool hold(const char* path, const char* until) {
+  const File file(path);
+  EXPECT(lock(file, F_SETLK, F_WRLCK, 10, 10) == 0);
+  EXPECT(File((std::string(until) + ".held").c_str()) >= 0);
+  while (access(until, F_OK) != 0) usleep(100'000);
+  struct flock found {};
+  EXPECT(lock(file, F_GETLK, F_WRLCK, 0, 0, &found) == 0);
+  return found.l_type == F_UNLCK;
+}
+
+// What another machine holds (see `hold`) is refused here, and nothing else.
+bool refused(const char* path, const char*) {
+  const File file(path);
+  EXPECT(fails_with(EAGAIN, lock(file, F_SETLK, F_WRLCK, 15, 1)));
+  EXPECT(fails_with(EAGAIN, lock(file, F_SETLK, F_RDLCK, 0, 0)));
+  struct flock found {};
+  EXPECT(lock(file, F_GETLK, F_WRLCK, 0, 0, &found) == 0);
+  EXPECT(found.l_type == F_WRLCK && found.l_start == 10 && found.l_len == 10);
+  EXPECT(lock(file, F_SETLK, F_WRLCK, 20, 100) == 0);
+  EXPECT(lock(file, F_SETLK, F_RDLCK, 0, 10) == 0);
+  return true;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -132,7 +208,8 @@ int main(int argc, char** argv) {
   const struct {
     std::string_view name;
     bool (*run)(const char*, const char*);
-  } cases[] = {{"locks", locks}, {"xattrs", xattrs}, {"holes", holes}, {"mapped", mapped}};
+  } cases[] = {{"locks", locks},   {"waits", waits},   {"xattrs", xattrs}, {"holes", holes},
+               {"mapped", mapped}, {"copied", copied}, {"hold", hold},     {"refused", refused}};
   for (const auto& one : cases) {
     if (one.name == wanted) return one.run(argv[2], argc > 3 ? argv[3] : argv[2]) ? 0 : 1;
   }

@@ -17,6 +17,9 @@ class EmptyNamespace final : public core::Namespace {
   Result<core::GetattrReply> getattr(const core::OpContext&, const core::GetattrRequest&) override {
     return core::GetattrReply{file()};
   }
+  Result<core::GetAclReply> get_acl(const core::OpContext&, const core::GetAclRequest&) override {
+    return core::GetAclReply{std::make_shared<const core::Acl>(), false, file()};
+  }
   Result<core::SetattrReply> setattr(const core::OpContext&, const core::SetattrRequest&) override {
     return core::SetattrReply{{}, file()};
   }
@@ -145,6 +148,8 @@ class OneExport final : public core::Registry, public core::RegistrySnapshot {
   Status add_user(const core::User&) override { return fail(Errc::kNotSupported); }
   Status change_user(const core::User&) override { return fail(Errc::kNotSupported); }
   Status remove_user(std::string_view) override { return fail(Errc::kNotSupported); }
+  Status add_group(const core::Group&) override { return fail(Errc::kNotSupported); }
+  Status remove_group(std::string_view) override { return fail(Errc::kNotSupported); }
 
   const core::Export* find_export(core::ExportId id) const override {
     return id == core::ExportId{1} ? &exports_.front() : nullptr;
@@ -157,10 +162,19 @@ class OneExport final : public core::Registry, public core::RegistrySnapshot {
   const core::User* find_user_by_uid(std::uint32_t) const override { return nullptr; }
   std::pair<const core::User*, const core::S3Key*> find_key(std::string_view) const override { return {}; }
   const std::vector<core::User>& users() const override { return users_; }
+  const core::User* find_user_by_principal(std::string_view) const override { return nullptr; }
+  const core::User* find_user_by_sid(std::string_view) const override { return nullptr; }
+  const core::Group* find_group(std::string_view) const override { return nullptr; }
+  const core::Group* find_group_by_gid(std::uint32_t) const override { return nullptr; }
+  const core::Group* find_group_by_sid(std::string_view) const override { return nullptr; }
+  const std::vector<core::Group>& groups() const override { return groups_; }
+  std::string sid_of(const core::User&) const override { return {}; }
+  std::string sid_of(const core::Group&) const override { return {}; }
 
  private:
   std::vector<core::Export> exports_;
   std::vector<core::User> users_;
+  std::vector<core::Group> groups_;
 };
 
 }  // namespace stoa::test

@@ -1,5 +1,6 @@
 #include "frontends/nfs/mount/program.h"
 
+#include <algorithm>
 #include <array>
 
 namespace stoa::mount3 {
@@ -120,9 +121,12 @@ rpc::Outcome MountProgram::mnt(const rpc::Call& call, rpc::XdrWriter& out) {
   auto& access = static_cast<nfs::ExportAccess&>(call.scope);
   out.u32(static_cast<std::uint32_t>(MountStatus::kOk));
   out.opaque(handles_.encode({dir->id, dir->generation, access.entered().id}));
-  out.u32(2);
-  out.u32(static_cast<std::uint32_t>(rpc::AuthFlavor::kSys));
-  out.u32(static_cast<std::uint32_t>(rpc::AuthFlavor::kNone));
+  // RFC 2623 2.3.1, 2.7: by these the client goes on; how it asked just now does not matter.
+  const auto flavors = nfs::flavors_of(access.entered(), access.rules());
+  const bool none = std::ranges::find(flavors, core::SecurityFlavor::kSys) != flavors.end();
+  out.u32(static_cast<std::uint32_t>(flavors.size() + (none ? 1 : 0)));
+  for (const core::SecurityFlavor flavor : flavors) out.u32(nfs::pseudo_flavor(flavor));
+  if (none) out.u32(static_cast<std::uint32_t>(rpc::AuthFlavor::kNone));
   mounts_.add({call.peer.text, std::string(path)});
   return {};
 }

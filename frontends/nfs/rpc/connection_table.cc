@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "base/log.h"
+#include "frontends/nfs/rpc/peer.h"
 #include "frontends/nfs/rpc/server_state.h"
 
 namespace stoa::rpc {
@@ -18,30 +19,6 @@ namespace {
 // Room for a few of the largest replies, so that one leaves in one go instead of by turns with the reader (a third more
 // sequential read). A bound, not memory: the kernel takes what is queued.
 constexpr int kSendBufferBytes = 4 << 20;
-
-}  // namespace
-namespace {
-
-Peer peer_of(const sockaddr_storage& from) {
-  Peer peer;
-  char text[INET6_ADDRSTRLEN] = "";
-  if (from.ss_family == AF_INET) {
-    const auto& v4 = reinterpret_cast<const sockaddr_in&>(from);
-    peer.address[10] = peer.address[11] = 0xff;
-    std::memcpy(peer.address.data() + 12, &v4.sin_addr, 4);
-  } else if (from.ss_family == AF_INET6) {
-    std::memcpy(peer.address.data(), &reinterpret_cast<const sockaddr_in6&>(from).sin6_addr, 16);
-  }
-  in6_addr v6{};
-  std::memcpy(&v6, peer.address.data(), 16);
-  if (IN6_IS_ADDR_V4MAPPED(&v6)) {
-    inet_ntop(AF_INET, peer.address.data() + 12, text, sizeof text);
-  } else {
-    inet_ntop(AF_INET6, &v6, text, sizeof text);
-  }
-  peer.text = text;
-  return peer;
-}
 
 }  // namespace
 
@@ -129,12 +106,17 @@ void ServerState::admit(int fd) {
   {
     const std::lock_guard lock(slot.mutex);
     key = ++slot.generation << kIndexBits | index;
-    slot.connection = std::make_shared<Connection>(
+    auto made = std::make_unique<Connection>(
         fd, epoll, key, std::move(peer), std::move(budget), pool,
         ReceiverLimits{options.limits.record_bytes_max, options.limits.record_fragments_max}, service.payload_offset,
         Connection::Limits{options.limits.output_per_connection_max, options.limits.output_max,
                            options.limits.in_flight_per_connection_max},
         output_bytes);
+    alive_.fetch_add(1);
+    slot.connection = std::shared_ptr<Connection>(made.release(), [this](Connection* connection) {
+      delete connection;
+      alive_.fetch_sub(1);
+    });
     slot.connection->last_input_ns.store(std::chrono::steady_clock::now().time_since_epoch().count());
   }
   metrics.accepted.add();
@@ -172,6 +154,12 @@ void ServerState::close_all() {
     }
     if (connection) close(*connection);
   }
+  {
+    const std::lock_guard lock(waiting_mutex_);
+    waiting_.clear();
+  }
+  // Threads of programs may be calling a client back: for a moment, because that never blocks.
+  while (alive_.load() != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 void ServerState::close_if_finished(Connection& connection) {

@@ -8,6 +8,7 @@ constexpr std::uint32_t kDenied = 1;
 constexpr std::uint32_t kRpcMismatch = 0;
 constexpr std::uint32_t kAuthError = 1;
 constexpr std::size_t kFixedBytes = 24;  // xid to procedure
+constexpr std::uint32_t kGssVersion = 1;
 
 AuthStatus decode_auth_sys(std::span<const std::byte> body, Credential& credential) {
   XdrReader in(body);
@@ -24,10 +25,46 @@ AuthStatus decode_auth_sys(std::span<const std::byte> body, Credential& credenti
   return AuthStatus::kOk;
 }
 
-AuthStatus decode_auth(XdrReader& in, Credential& credential) {
+// RFC 2203 5.3.1. The sequence number and the service of the two that make a context mean nothing (5.2.2).
+AuthStatus decode_auth_gss(std::span<const std::byte> body, CallHeader& call) {
+  XdrReader in(body);
+  const std::uint32_t version = in.u32();
+  const std::uint32_t procedure = in.u32();
+  GssCredential gss{.sequence = in.u32()};
+  const std::uint32_t service = in.u32();
+  gss.handle = in.opaque(kAuthBytesMax);
+  if (!in.ok() || in.left() != 0 || version != kGssVersion) return AuthStatus::kBadCredential;
+  if (procedure > static_cast<std::uint32_t>(GssProcedure::kDestroy)) return AuthStatus::kBadCredential;
+  gss.procedure = static_cast<GssProcedure>(procedure);
+  const bool makes_context = gss.procedure == GssProcedure::kInit || gss.procedure == GssProcedure::kContinueInit;
+  if (!makes_context) {
+    if (service < static_cast<std::uint32_t>(GssService::kNone) ||
+        service > static_cast<std::uint32_t>(GssService::kPrivacy)) {
+      return AuthStatus::kBadCredential;
+    }
+    gss.service = static_cast<GssService>(service);
+  }
+  // Whatever is about contexts rides on NULL (5.2.2, 5.4).
+  if (gss.procedure != GssProcedure::kData && call.procedure != 0) return AuthStatus::kBadCredential;
+  call.gss = gss;
+  return AuthStatus::kOk;
+}
+
+AuthStatus check_gss_verifier(const CallHeader& call, std::uint32_t flavor, std::span<const std::byte> verifier) {
+  const bool makes_context =
+      call.gss->procedure == GssProcedure::kInit || call.gss->procedure == GssProcedure::kContinueInit;
+  if (makes_context) {
+    const bool none = flavor == static_cast<std::uint32_t>(AuthFlavor::kNone) && verifier.empty();
+    return none ? AuthStatus::kOk : AuthStatus::kBadVerifier;
+  }
+  return flavor == static_cast<std::uint32_t>(AuthFlavor::kGss) ? AuthStatus::kOk : AuthStatus::kGssCredentialProblem;
+}
+
+AuthStatus decode_auth(std::span<const std::byte> record, XdrReader& in, CallHeader& call) {
   const std::uint32_t flavor = in.u32();
   const auto body = in.opaque(kAuthBytesMax);
   if (!in.ok()) return AuthStatus::kBadCredential;
+  call.to_verify = record.first(record.size() - in.left());
   const std::uint32_t verifier_flavor = in.u32();
   const auto verifier = in.opaque(kAuthBytesMax);
   if (!in.ok()) return AuthStatus::kBadVerifier;
@@ -37,11 +74,15 @@ AuthStatus decode_auth(XdrReader& in, Credential& credential) {
       if (!body.empty()) return AuthStatus::kBadCredential;
       break;
     case AuthFlavor::kSys:
-      if (const AuthStatus status = decode_auth_sys(body, credential); status != AuthStatus::kOk) return status;
+      if (const AuthStatus status = decode_auth_sys(body, call.credential); status != AuthStatus::kOk) return status;
       break;
     case AuthFlavor::kShort:
       // We never give out short-hand credentials, so the client must go back to the full one.
       return AuthStatus::kRejectedCredential;
+    case AuthFlavor::kGss:
+      if (const AuthStatus status = decode_auth_gss(body, call); status != AuthStatus::kOk) return status;
+      call.verifier = verifier;
+      return check_gss_verifier(call, verifier_flavor, verifier);
     default:
       return AuthStatus::kBadCredential;
   }
@@ -63,7 +104,7 @@ bool decode_call(std::span<const std::byte> record, CallHeader& call) {
   call.program = in.u32();
   call.version = in.u32();
   call.procedure = in.u32();
-  call.auth = decode_auth(in, call.credential);
+  call.auth = decode_auth(record, in, call);
   call.arguments = in.rest();
   return true;
 }

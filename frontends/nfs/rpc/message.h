@@ -1,9 +1,11 @@
-// RPC call and reply headers (RFC 5531 section 9), with the two kinds of credentials that we take.
+// RPC call and reply headers (RFC 5531 section 9), with the kinds of credentials that we take: AUTH_NONE, AUTH_SYS and
+// RPCSEC_GSS (RFC 2203), whose credential is decoded here and believed by gss_server.h.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "frontends/nfs/rpc/xdr.h"
@@ -17,7 +19,7 @@ inline constexpr std::size_t kAuthBytesMax = 400;         // RFC 5531 8.2: opaqu
 inline constexpr std::size_t kAuthSysGroupsMax = 16;      // RFC 5531 appendix A
 inline constexpr std::size_t kMachineNameBytesMax = 255;  // RFC 5531 appendix A
 
-enum class AuthFlavor : std::uint32_t { kNone = 0, kSys = 1, kShort = 2 };
+enum class AuthFlavor : std::uint32_t { kNone = 0, kSys = 1, kShort = 2, kGss = 6 };
 
 enum class AcceptStatus : std::uint32_t {
   kSuccess = 0,
@@ -35,9 +37,24 @@ enum class AuthStatus : std::uint32_t {
   kBadVerifier = 3,
   kRejectedVerifier = 4,
   kTooWeak = 5,
+  kGssCredentialProblem = 13,  // RFC 2203 4
+  kGssContextProblem = 14,
 };
 
-// AUTH_SYS, or AUTH_NONE with `sys` false. As the client claims it: squashing is the program's.
+// RFC 2203 5: rpc_gss_proc_t, rpc_gss_service_t
+enum class GssProcedure : std::uint32_t { kData = 0, kInit = 1, kContinueInit = 2, kDestroy = 3 };
+enum class GssService : std::uint32_t { kNone = 1, kIntegrity = 2, kPrivacy = 3 };
+
+// rpc_gss_cred_vers_1_t
+struct GssCredential {
+  GssProcedure procedure = GssProcedure::kData;
+  std::uint32_t sequence = 0;
+  GssService service = GssService::kNone;
+  std::span<const std::byte> handle{};  // borrows the call
+};
+
+// AUTH_SYS with `sys`, as the client claims it; a Kerberos principal, proven; or AUTH_NONE. Who that is here, and
+// squashing, is the program's.
 struct Credential {
   bool sys = false;
   std::uint32_t uid = 0;
@@ -45,6 +62,8 @@ struct Credential {
   std::uint32_t group_count = 0;
   std::array<std::uint32_t, kAuthSysGroupsMax> groups{};
   std::string_view machine{};  // borrows the call
+  std::string_view principal{};  // "ann@EXAMPLE.ORG"; empty: not by RPCSEC_GSS. Valid as long as the call
+  GssService service = GssService::kNone;
 };
 
 struct CallHeader {
@@ -55,7 +74,11 @@ struct CallHeader {
   std::uint32_t procedure = 0;
   AuthStatus auth = AuthStatus::kOk;  // anything else: the call is to be denied with it
   Credential credential{};
-  std::span<const std::byte> arguments{};  // what follows the verifier
+  std::span<const std::byte>
+      arguments{};  // what follows the verifier; of RPCSEC_GSS, once believed, without its wrapping
+  std::optional<GssCredential> gss{};
+  std::span<const std::byte> to_verify{};  // of RPCSEC_GSS: from the xid to the end of the credential
+  std::span<const std::byte> verifier{};   // likewise: the checksum of that
 };
 
 // False: so damaged that no reply can be addressed (shorter than the fixed part, or not a call): the connection is of

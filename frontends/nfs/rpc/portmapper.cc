@@ -56,7 +56,8 @@ Result<bool> call(std::uint32_t procedure, const PortMapping& mapping, std::uint
   for (const std::uint32_t word :
        {std::uint32_t{0}, xid, kCall, kRpcVersion, kPortmapProgram, kPortmapVersion, procedure, 0u, 0u, 0u,
         0u,  // AUTH_NONE twice
-        mapping.program, mapping.version, std::uint32_t{IPPROTO_TCP}, std::uint32_t{mapping.port}}) {
+        mapping.program, mapping.version, std::uint32_t{mapping.udp ? IPPROTO_UDP : IPPROTO_TCP},
+        std::uint32_t{mapping.port}}) {
     out.u32(word);
   }
   out.patch_u32(0, kLastFragment | static_cast<std::uint32_t>(buffer.size() - 4));

@@ -10,7 +10,8 @@ namespace stoa::rpc {
 struct PortMapping {
   std::uint32_t program = 0;
   std::uint32_t version = 0;
-  std::uint16_t port = 0;  // TCP
+  std::uint16_t port = 0;
+  bool udp = false;
 };
 
 // Both block for at most a few seconds. kIo: no portmapper answers at 127.0.0.1:`portmapper_port`; kExists: it refuses,

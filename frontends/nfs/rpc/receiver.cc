@@ -118,7 +118,7 @@ Receiver::Parsed Receiver::parse(std::span<const std::byte> bytes, std::vector<R
 
     const auto body = bytes.subspan(kMarkBytes);
     if (body.size() >= length) {
-      records.push_back(Record{body.first(length), {}, {}});
+      records.push_back(Record{.bytes = body.first(length)});
       bytes = body.subspan(length);
       expect_large_ = length >= kLargeRecord;
       continue;

@@ -11,11 +11,14 @@
 
 namespace stoa::rpc {
 
+struct GssCall;
+
 // One call as it came, without marks. The bytes lie in `memory`, in `assembled`, or in the buffer given to receive().
 struct Record {
   std::span<const std::byte> bytes{};
   RecordMemory memory{};
   std::vector<std::byte> assembled{};
+  std::shared_ptr<GssCall> gss{};  // not null: RPCSEC_GSS, and believed
   bool borrowed() const { return !memory && assembled.empty(); }
   // Makes it independent of the receive buffer, so that another thread may have it.
   void own() {

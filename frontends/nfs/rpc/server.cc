@@ -75,6 +75,7 @@ ServerState::ServerState(const ServerOptions& wanted, Service carried, MetricReg
       wake_fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE)),
       tasks(wake_fd, options.workers - kReservedWorkers),
       slots_(std::min(options.limits.connections_max, 1u << kIndexBits)) {
+  if (service.gss != nullptr) gss.emplace(*service.gss, options.gss, registry);
   for (std::size_t i = slots_.size(); i > 0; --i) free_slots_.push_back(static_cast<std::uint32_t>(i - 1));
 }
 

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/metrics.h"
 #include "frontends/nfs/rpc/duplicate_cache.h"
+#include "frontends/nfs/rpc/gss_contexts.h"
 #include "frontends/nfs/rpc/program.h"
 #include "frontends/nfs/rpc/receiver.h"
 
@@ -48,6 +49,7 @@ struct ServerOptions {
   std::uint32_t workers = 0;  // 0: enough to keep many syncs in flight
   ServerLimits limits{};
   DuplicateCacheOptions duplicates{};
+  GssLimits gss{};
 };
 
 // What the server carries.
@@ -56,6 +58,7 @@ struct Service {
   std::function<std::unique_ptr<WorkerScope>()> make_scope;
   std::function<Status(const core::Unsettled&)> settle;  // core::Namespace::settle()
   PayloadOffset payload_offset = nullptr;
+  GssMechanism* gss = nullptr;  // null: calls with RPCSEC_GSS are denied. Must outlive the server
 };
 
 struct ServerState;

@@ -7,11 +7,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "frontends/nfs/rpc/connection.h"
+#include "frontends/nfs/rpc/gss_server.h"
 #include "frontends/nfs/rpc/record_pool.h"
 #include "frontends/nfs/rpc/server.h"
 #include "frontends/nfs/rpc/server_metrics.h"
@@ -36,6 +38,7 @@ struct ServerState {
   void accept_from(std::size_t listener);
   // Takes the connection out of the table; the socket closes when the last worker lets go of it. Idempotent.
   void close(Connection& connection);
+  // With no worker running. When it returns, there are no connections any more.
   void close_all();
   // Closes a connection whose peer has finished, once all is answered.
   void close_if_finished(Connection& connection);
@@ -55,6 +58,7 @@ struct ServerState {
   ServerMetrics metrics;
   RecordPool pool;
   DuplicateCache duplicates;
+  std::optional<GssServer> gss;
   const int epoll;
   const int wake_fd;
   TaskQueue tasks;
@@ -82,6 +86,7 @@ struct ServerState {
   std::shared_ptr<AddressBudget> budget_of(const std::array<std::uint8_t, 16>& address);
 
   std::vector<Slot> slots_;
+  std::atomic<std::uint32_t> alive_{0};  // connections that somebody holds
   std::mutex table_mutex_;  // guards the two below
   std::vector<std::uint32_t> free_slots_;
   std::map<std::array<std::uint8_t, 16>, std::weak_ptr<AddressBudget>> budgets_;

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 
@@ -223,20 +224,23 @@ bool Worker::decode_batch(Connection& connection) {
   for (Record& record : records_) {
     if (connection.take_reply(record.bytes)) continue;
     Item item{};
-    const std::size_t before = ready_.size();
-    if (classify(record, item, ready_)) {
-      items_.push_back(item);
-    } else if (ready_.size() == before) {
-      return false;
+    switch (classify(record, item, ready_)) {
+      case Classified::kRun:
+        items_.push_back(item);
+        break;
+      case Classified::kAnswered:
+      case Classified::kDropped:
+        break;
+      case Classified::kBroken:
+        return false;
     }
   }
   return true;
 }
 
-// True: `item` is a call to run. False: it is not, and its answer was appended to `out`, if it deserves any.
-bool Worker::classify(Record& record, Item& item, ReplyBuffer& out) {
+Worker::Classified Worker::classify(Record& record, Item& item, ReplyBuffer& out) {
   CallHeader& header = item.header;
-  if (!decode_call(record.bytes, header)) return false;
+  if (!decode_call(record.bytes, header)) return Classified::kBroken;
   item.record = &record;
 
   const auto answer = [&](auto encode) {
@@ -246,14 +250,29 @@ bool Worker::classify(Record& record, Item& item, ReplyBuffer& out) {
     writer.u32(0);
     encode(writer);
     finish_frame(out, begin);
-    return false;
+    seal(item, out, begin);
+    return Classified::kAnswered;
   };
   if (header.rpc_version != kRpcVersion) {
     return answer([&](XdrWriter& w) { encode_rpc_mismatch(w, header.xid); });
   }
+  if (header.auth == AuthStatus::kOk && header.gss && !state_.gss) header.auth = AuthStatus::kBadCredential;
+  // A call that another worker hands over was judged by that one.
+  if (header.auth == AuthStatus::kOk && header.gss && !item.makes_context() && record.gss == nullptr) {
+    switch (state_.gss->judge(header, now_, record.gss)) {
+      case GssServer::Verdict::kBelieved:
+      case GssServer::Verdict::kDenied:
+        break;
+      case GssServer::Verdict::kGarbage:
+        return answer([&](XdrWriter& w) { encode_accepted(w, header.xid, AcceptStatus::kGarbageArguments); });
+      case GssServer::Verdict::kDrop:
+        return Classified::kDropped;
+    }
+  }
   if (header.auth != AuthStatus::kOk) {
     return answer([&](XdrWriter& w) { encode_auth_error(w, header.xid, header.auth); });
   }
+  if (record.gss != nullptr) GssServer::show(*record.gss, header);
   const std::vector<Program*>& programs = state_.service.programs;
   // A program may be there in several versions, each with an entry of its own.
   std::uint32_t low = ~std::uint32_t{0}, high = 0;
@@ -281,9 +300,34 @@ bool Worker::classify(Record& record, Item& item, ReplyBuffer& out) {
   }
   item.program = &program;
   item.metrics = state_.metrics.of(index, header.procedure);
-  item.weight = program.weigh(header);
-  item.idempotent = program.idempotent(header);
-  return true;
+  if (item.makes_context() || item.ends_context()) {
+    // To make a context takes long, and workers are kept free from what takes long.
+    item.weight = item.makes_context() ? Weight::kHeavy : Weight::kMemory;
+    item.idempotent = true;
+  } else {
+    item.weight = program.weigh(header);
+    item.idempotent = program.idempotent(header);
+  }
+  return Classified::kRun;
+}
+
+bool Worker::seal(const Item& item, ReplyBuffer& out, std::size_t begin, std::size_t more) {
+  return item.record->gss == nullptr || state_.gss->seal(*item.record->gss, out, begin, more);
+}
+
+CallKey Worker::key_of(const Connection& connection, const Item& item) const {
+  const CallHeader& header = item.header;
+  CallKey key{connection.peer().address, header.xid, header.program, header.procedure, 0, 0};
+  if (item.record->gss == nullptr) {
+    key.size = static_cast<std::uint32_t>(item.record->bytes.size());
+    key.checksum = crc32c(item.record->bytes);
+  } else {
+    // Sent again, it has another sequence number and other wrapping (RFC 2203 5.3.3.1).
+    const std::string_view who = header.credential.principal;
+    key.size = static_cast<std::uint32_t>(header.arguments.size());
+    key.checksum = crc32c(header.arguments) ^ crc32c(std::as_bytes(std::span(who.data(), who.size())));
+  }
+  return key;
 }
 
 void Worker::choose_elsewhere(Connection& connection) {
@@ -301,9 +345,21 @@ Outcome Worker::append_reply(Connection& connection, const Item& item, ReplyBuff
   const std::size_t begin = out.size();
   XdrWriter writer(out);
   writer.u32(0);  // the record mark, filled in below
-  encode_accepted(writer, item.header.xid, AcceptStatus::kSuccess);
   Reply plain{XdrWriter(out)};
   Reply& used = reply != nullptr ? *reply : plain;
+  if (item.makes_context()) {
+    state_.gss->establish(item.header, connection.peer().address, now_, writer);
+    finish_frame(out, begin);
+    item.metrics->requests.add();
+    return {};
+  }
+  encode_accepted(writer, item.header.xid, AcceptStatus::kSuccess);
+  if (item.ends_context()) {
+    state_.gss->destroy(*item.record->gss);
+    finish_frame(out, begin);
+    item.metrics->requests.add();
+    return {};
+  }
   const Call call{item.header, connection.peer(), *scope_, ++next_request_id_, now_, unsettled, &connection};
   const Outcome outcome = item.program->run(call, used);
   if (outcome.accept != AcceptStatus::kSuccess) {
@@ -336,15 +392,11 @@ void Worker::run_in_place(Connection& c, std::size_t index) {
 
   DuplicateCache::Begin known{DuplicateCache::Verdict::kUncached};
   if (!item.idempotent) {
-    const CallKey key{c.peer().address,
-                      item.header.xid,
-                      item.header.program,
-                      item.header.procedure,
-                      static_cast<std::uint32_t>(item.record->bytes.size()),
-                      crc32c(item.record->bytes)};
-    known = state_.duplicates.begin(key, now_, [&](std::span<const std::byte> reply) {
+    const std::size_t replay_at = ready_.size();
+    known = state_.duplicates.begin(key_of(c, item), now_, [&](std::span<const std::byte> reply) {
       std::memcpy(ready_.extend(reply.size()), reply.data(), reply.size());
     });
+    if (known.verdict == DuplicateCache::Verdict::kReplay) seal(item, ready_, replay_at);
     if (known.verdict == DuplicateCache::Verdict::kReplay || known.verdict == DuplicateCache::Verdict::kInProgress)
       return;
   }
@@ -359,6 +411,7 @@ void Worker::run_in_place(Connection& c, std::size_t index) {
                         outcome.failed || outcome.accept != AcceptStatus::kSuccess, unsettled_.ticket, first_file,
                         unsettled_.files.size()});
   } else {
+    seal(item, ready_, begin);
     item.metrics->seconds.observe_ns(static_cast<std::uint64_t>(took.count()));
   }
 }
@@ -375,26 +428,33 @@ bool Worker::is_settled(const Deferred& deferred) {
 void Worker::settle_deferred() {
   const bool durable = unsettled_.empty() || state_.service.settle(unsettled_).has_value();
   now_ = Clock::now();
+  // What may leave differs from what was written when something is not durable, or is to be wrapped.
+  const bool rewrite = !durable || std::ranges::any_of(waiting_, [&](const Deferred& d) {
+    return items_[d.item].record->gss != nullptr;
+  });
   ReplyBuffer honest;
   for (Deferred& d : waiting_) {
     const Item& item = items_[d.item];
     const std::span<const std::byte> reply = deferred_.bytes().subspan(d.begin, d.end - d.begin);
     item.metrics->seconds.observe_ns(static_cast<std::uint64_t>((now_ - d.since).count()));
+    const std::size_t honest_at = honest.size();
     if (durable || d.failed || is_settled(d)) {
       if (d.remembered) state_.duplicates.finish(d.duplicate, reply, now_);
-      if (!durable) std::memcpy(honest.extend(reply.size()), reply.data(), reply.size());
+      if (!rewrite) continue;
+      std::memcpy(honest.extend(reply.size()), reply.data(), reply.size());
+      seal(item, honest, honest_at);
       continue;
     }
     if (d.remembered) state_.duplicates.forget(d.duplicate);
     item.metrics->errors.add();
-    const std::size_t begin = honest.size();
     XdrWriter writer(honest);
     writer.u32(0);
     encode_accepted(writer, item.header.xid, AcceptStatus::kSuccess);
     item.program->encode_not_durable(item.header, writer);
-    finish_frame(honest, begin);
+    finish_frame(honest, honest_at);
+    seal(item, honest, honest_at);
   }
-  if (!durable) deferred_ = std::move(honest);
+  if (rewrite) deferred_ = std::move(honest);
 }
 
 void Worker::send_ready(Connection& c) {
@@ -429,7 +489,7 @@ void Worker::run_task(Task& task) {
     Item item{};
     scope_->refresh();
     ReplyBuffer nothing;
-    if (classify(task.record, item, nothing)) run_alone(c, item);
+    if (classify(task.record, item, nothing) == Classified::kRun) run_alone(c, item);
   }
   c.in_flight.fetch_sub(1);
   state_.in_flight.fetch_sub(1);
@@ -439,8 +499,14 @@ void Worker::run_task(Task& task) {
 void Worker::run_alone(Connection& c, const Item& item) {
   ready_.clear(kKeepReplies);
   const Clock::time_point began = now_;
-  Reply reply{.out = XdrWriter(ready_), .takes_slices = true};
+  // What is wrapped must be at hand.
+  const bool wrapped = item.record->gss != nullptr && item.record->gss->service != GssService::kNone;
+  Reply reply{.out = XdrWriter(ready_), .takes_slices = !wrapped};
   append_reply(c, item, ready_, nullptr, &reply);
+  if (!seal(item, ready_, 0, padded(reply.slice_bytes))) {
+    ready_.clear(kKeepReplies);
+    return;
+  }
   now_ = Clock::now();
   item.metrics->seconds.observe_ns(static_cast<std::uint64_t>((now_ - began).count()));
   const bool sent = reply.slice_bytes == 0 ? c.send(ready_.bytes())

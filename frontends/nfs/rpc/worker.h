@@ -27,6 +27,9 @@ class Worker {
     Weight weight;
     bool idempotent;
     bool elsewhere = false;  // is, or will be, run by another worker
+    // What RPCSEC_GSS asks of the server itself: no program is run.
+    bool makes_context() const { return GssServer::makes_context(header); }
+    bool ends_context() const { return header.gss && header.gss->procedure == GssProcedure::kDestroy; }
   };
   // A reply in deferred_ that may leave only when its change is durable.
   struct Deferred {
@@ -56,7 +59,16 @@ class Worker {
   void run_alone(Connection& connection, const Item& item);
   void hand_over(const std::shared_ptr<Connection>& connection, Record record);
   void pump(const std::shared_ptr<Connection>& connection);
-  bool classify(Record& record, Item& item, ReplyBuffer& out);
+  enum class Classified : std::uint8_t {
+    kRun,       // `item` is a call to run
+    kAnswered,  // it is none, and its answer was appended
+    kDropped,   // it deserves no answer
+    kBroken,    // the peer does not speak RPC
+  };
+  Classified classify(Record& record, Item& item, ReplyBuffer& out);
+  // Gives the reply in `out` from `begin` on the verifier and wrapping that its call asks for.
+  bool seal(const Item& item, ReplyBuffer& out, std::size_t begin, std::size_t more = 0);
+  CallKey key_of(const Connection& connection, const Item& item) const;
   // Appends one framed reply. Returns the outcome.
   Outcome append_reply(Connection& connection, const Item& item, ReplyBuffer& out, core::Unsettled* unsettled,
                        Reply* slices);

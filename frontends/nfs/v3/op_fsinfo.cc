@@ -9,7 +9,7 @@ rpc::Outcome op_fsinfo(Operation& op) {
   constexpr std::uint32_t kListPreferred = 64u << 10;
   const auto handle = op.read_handle();
   if (!op.in.ok()) return garbage();
-  const auto id = op.resolve(handle);
+  const auto id = op.resolve(handle, true);
   if (!id) return op.failed_with_attributes(id.error());
 
   const auto reply = op.ns.getattr(op.ctx, {.id = *id});

@@ -6,7 +6,7 @@ namespace stoa::nfs3 {
 rpc::Outcome op_getattr(Operation& op) {
   const auto handle = op.read_handle();
   if (!op.in.ok()) return garbage();
-  const auto id = op.resolve(handle);
+  const auto id = op.resolve(handle, true);
   if (!id) return op.failed(id.error());
 
   const auto reply = op.ns.getattr(op.ctx, {.id = *id});

@@ -61,7 +61,8 @@ rpc::Outcome op_read(Operation& op) {
   const auto id = op.resolve(handle);
   if (!id) return op.failed_with_attributes(id.error());
 
-  return count > kCopiedReadBytesMax ? read_sliced(op, *id, offset, count) : read_copied(op, *id, offset, count);
+  const bool sliced = op.reply.takes_slices && count > kCopiedReadBytesMax;
+  return sliced ? read_sliced(op, *id, offset, count) : read_copied(op, *id, offset, count);
 }
 
 }  // namespace stoa::nfs3

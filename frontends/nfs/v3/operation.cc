@@ -2,9 +2,10 @@
 
 namespace stoa::nfs3 {
 
-Result<core::FileId> Operation::resolve(std::span<const std::byte> handle) {
+Result<core::FileId> Operation::resolve(std::span<const std::byte> handle, bool at_mount) {
   STOA_TRY(ref, env.handles.decode(handle));
   STOA_CHECK_OK(access.enter(call_, ref.scope));
+  if (!access.flavor_allowed() && !(at_mount && ref.id == access.entered().root)) return fail(Errc::kAccess);
   return ref.id;
 }
 

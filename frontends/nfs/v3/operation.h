@@ -55,8 +55,9 @@ class Operation {
   std::string_view read_name() { return in.string(~std::size_t{0} >> 1); }
 
   // The file, under the rules of the export through which the handle was given out: sets `ctx`. kBadHandle, kStale,
-  // kAccess.
-  Result<core::FileId> resolve(std::span<const std::byte> handle);
+  // kAccess. `at_mount`: what clients ask of the export's root before they use the security flavour that it wants
+  // (RFC 2623 2.3.2).
+  Result<core::FileId> resolve(std::span<const std::byte> handle, bool at_mount = false);
   // A second handle of the same call (RENAME, LINK): kCrossDevice when it belongs to another export.
   Result<core::FileId> resolve_beside(std::span<const std::byte> handle);
 

@@ -51,11 +51,13 @@ NfsStatus to_nfs_status(Errc code) {
     case Errc::kPreconditionFailed:
     case Errc::kNoAttribute:
     case Errc::kNoMoreData:
+    case Errc::kDeadlock:
       return NfsStatus::kServerFault;
     case Errc::kTooLarge:
       return NfsStatus::kInval;
     // The client waits and asks again (RFC 1813 2.6, NFS3ERR_JUKEBOX).
     case Errc::kRecallPending:
+    case Errc::kLocked:
     case Errc::kBusy:
     case Errc::kTimeout:
     case Errc::kShutdown:

@@ -1,19 +1,21 @@
 #include "frontends/nfs/v4/attributes.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
+#include "frontends/nfs/v4/acl_values.h"
 #include "frontends/nfs/v4/pseudo_root.h"
 
 namespace stoa::nfs4 {
 namespace {
 
 constexpr std::uint32_t kModeBits = 07777;
+constexpr std::uint32_t kPermissionBits = 0777;
 constexpr std::uint32_t kNanosecondsMax = 1'000'000'000;
 
-constexpr Bitmap kSettable{Attr::kSize,          Attr::kMode,          Attr::kOwner,         Attr::kOwnerGroup,
-                           Attr::kTimeAccessSet, Attr::kTimeModifySet, Attr::kModeSetMasked, Attr::kModeUmask};
+constexpr Bitmap kAcls{Attr::kAcl, Attr::kDacl};
+constexpr Bitmap kSettable = kAcls | Bitmap{Attr::kSize, Attr::kMode, Attr::kOwner, Attr::kOwnerGroup, Attr::kTimeAccessSet,
+                                            Attr::kTimeModifySet, Attr::kModeSetMasked, Attr::kModeUmask};
 constexpr Bitmap kOfFileSystem{Attr::kFilesAvail,     Attr::kFilesFree, Attr::kFilesTotal, Attr::kQuotaAvailHard,
                                Attr::kQuotaAvailSoft, Attr::kQuotaUsed, Attr::kSpaceAvail, Attr::kSpaceFree,
                                Attr::kSpaceTotal};
@@ -21,7 +23,7 @@ constexpr Bitmap kOfFileSystem{Attr::kFilesAvail,     Attr::kFilesFree, Attr::kF
 constexpr Bitmap kSupported40{
     Attr::kSupportedAttrs, Attr::kType,           Attr::kFhExpireType,    Attr::kChange,          Attr::kSize,
     Attr::kLinkSupport,    Attr::kSymlinkSupport, Attr::kNamedAttr,       Attr::kFsid,            Attr::kUniqueHandles,
-    Attr::kLeaseTime,      Attr::kRdattrError,    Attr::kAclSupport,      Attr::kCanSetTime,      Attr::kCaseInsensitive,
+    Attr::kLeaseTime,      Attr::kRdattrError,    Attr::kAcl,             Attr::kAclSupport,      Attr::kCanSetTime,      Attr::kCaseInsensitive,
     Attr::kCasePreserving, Attr::kChownRestricted, Attr::kFilehandle,     Attr::kFileId,          Attr::kFilesAvail,
     Attr::kFilesFree,      Attr::kFilesTotal,     Attr::kHomogeneous,     Attr::kMaxFileSize,     Attr::kMaxLink,
     Attr::kMaxName,        Attr::kMaxRead,        Attr::kMaxWrite,        Attr::kMode,            Attr::kNoTrunc,
@@ -30,7 +32,7 @@ constexpr Bitmap kSupported40{
     Attr::kSpaceUsed,      Attr::kTimeAccess,     Attr::kTimeAccessSet,   Attr::kTimeCreate,      Attr::kTimeDelta,
     Attr::kTimeMetadata,   Attr::kTimeModify,     Attr::kTimeModifySet,   Attr::kMountedOnFileId};
 constexpr Bitmap kSupported41 =
-    kSupported40 | Bitmap{Attr::kModeSetMasked, Attr::kSuppattrExclcreat, Attr::kFsCharsetCap};
+    kSupported40 | Bitmap{Attr::kDacl, Attr::kModeSetMasked, Attr::kSuppattrExclcreat, Attr::kFsCharsetCap};
 constexpr Bitmap kSupported42 =
     kSupported41 | Bitmap{Attr::kCloneBlksize, Attr::kChangeAttrType, Attr::kModeUmask, Attr::kXattrSupport};
 constexpr std::array<Bitmap, 3> kSupported{kSupported40, kSupported41, kSupported42};
@@ -61,14 +63,38 @@ void put_time(rpc::XdrWriter& out, Timestamp time) {
   out.u32(time.nanoseconds());
 }
 
-// RFC 8881 5.9: a number without leading zeros stands for itself.
-void put_id(rpc::XdrWriter& out, std::uint32_t id) {
-  char text[10];
-  const auto end = std::to_chars(std::begin(text), std::end(text), id).ptr;
-  out.string({text, static_cast<std::size_t>(end - text)});
+// What has to be asked for beside the attributes of the core.
+struct Asked {
+  core::StatfsReply fs{};
+  core::AclRef acl{};
+};
+
+core::AclRef acl_of_pseudo_root() {
+  constexpr std::uint32_t kRights = core::kRightListDirectory | core::kRightSearch | core::kRightReadAttributes |
+                                    core::kRightReadAcl | core::kRightSynchronize;
+  return std::make_shared<const core::Acl>(core::Acl{.entries = {{.rights = kRights, .who = core::AclWho::everyone()}}});
 }
 
-void put_attribute(Compound& c, Attr attribute, const Subject& subject, const core::StatfsReply& fs) {
+Nfs4Status ask(Compound& c, const Bitmap& shown, const Subject& subject, Asked& asked) {
+  const bool in_export = subject.ref.scope != core::ExportId{};
+  if (shown.meets(kOfFileSystem) && in_export) {
+    const auto reply = c.ns.statfs(c.ctx, {.id = subject.attr.id});
+    if (!reply) return to_nfs4_status(reply.error().code);
+    asked.fs = *reply;
+  }
+  if (!shown.meets(kAcls)) return Nfs4Status::kOk;
+  if (!in_export) {
+    asked.acl = acl_of_pseudo_root();
+    return Nfs4Status::kOk;
+  }
+  auto reply = c.ns.get_acl(c.ctx, {.id = subject.attr.id});
+  if (!reply) return to_nfs4_status(reply.error().code);
+  asked.acl = std::move(reply->acl);
+  return Nfs4Status::kOk;
+}
+
+void put_attribute(Compound& c, Attr attribute, const Subject& subject, const Asked& asked) {
+  const core::StatfsReply& fs = asked.fs;
   const core::Attributes& attr = subject.attr;
   rpc::XdrWriter& out = c.out;
   switch (attribute) {
@@ -86,7 +112,8 @@ void put_attribute(Compound& c, Attr attribute, const Subject& subject, const co
     case Attr::kUniqueHandles: return out.boolean(true);
     case Attr::kLeaseTime: return out.u32(kLeaseSeconds);
     case Attr::kRdattrError: return out.u32(static_cast<std::uint32_t>(Nfs4Status::kOk));
-    case Attr::kAclSupport: return out.u32(0);
+    case Attr::kAcl: return put_acl(out, AclForm::kAcl, *asked.acl, id_names(c));
+    case Attr::kAclSupport: return out.u32(3);  // ACL4_SUPPORT_ALLOW_ACL, ACL4_SUPPORT_DENY_ACL
     case Attr::kCanSetTime: return out.boolean(true);
     case Attr::kCaseInsensitive: return out.boolean(false);
     case Attr::kCasePreserving: return out.boolean(true);
@@ -105,8 +132,10 @@ void put_attribute(Compound& c, Attr attribute, const Subject& subject, const co
     case Attr::kMode: return out.u32(attr.mode & kModeBits);
     case Attr::kNoTrunc: return out.boolean(true);
     case Attr::kNumLinks: return out.u32(attr.links);
-    case Attr::kOwner: return put_id(out, attr.uid);
-    case Attr::kOwnerGroup: return put_id(out, attr.gid);
+    case Attr::kOwner:
+      return out.string(user_to_text(id_names(c), attr.uid));
+    case Attr::kOwnerGroup:
+      return out.string(group_to_text(id_names(c), attr.gid));
     // The tightest quota above limits what statfs tells.
     case Attr::kQuotaAvailHard:
     case Attr::kQuotaAvailSoft: return out.u64(fs.bytes_available);
@@ -130,6 +159,7 @@ void put_attribute(Compound& c, Attr attribute, const Subject& subject, const co
     case Attr::kChangeAttrType:
       // NFS4_CHANGE_TYPE_IS_MONOTONIC_INCR; that of the pseudo root is a checksum: NFS4_CHANGE_TYPE_IS_UNDEFINED.
       return out.u32(subject.ref.scope == core::ExportId{} ? 4 : 0);
+    case Attr::kDacl: return put_acl(out, AclForm::kDacl, *asked.acl, id_names(c));
     case Attr::kXattrSupport: return out.boolean(subject.ref.scope != core::ExportId{});
     case Attr::kTimeAccessSet:
     case Attr::kTimeModifySet:
@@ -149,6 +179,7 @@ std::size_t attribute_bytes_min(Attr attribute) {
     case Attr::kTimeModify: return 12;
     case Attr::kSupportedAttrs:
     case Attr::kSuppattrExclcreat:
+    case Attr::kDacl:
     case Attr::kRawDev:
     case Attr::kChange:
     case Attr::kSize:
@@ -167,20 +198,10 @@ std::optional<Timestamp> read_time(rpc::XdrReader& in) {
   return Timestamp::from(seconds, nanoseconds);
 }
 
-// A number without leading zeros, as put_id() writes it.
-std::optional<std::uint32_t> parse_id(std::string_view text) {
-  std::uint32_t id = 0;
-  if (text.empty() || (text.size() > 1 && text.front() == '0')) return std::nullopt;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return id;
-}
-
 // Reads the values of one attrlist4.
 class ValueReader {
  public:
-  ValueReader(rpc::XdrReader in, SetPurpose purpose, const core::RegistrySnapshot& registry, DecodedAttributes& to)
-      : in_(in), purpose_(purpose), registry_(registry), to_(to) {}
+  ValueReader(rpc::XdrReader in, const IdNames& names, DecodedAttributes& to) : in_(in), names_(names), to_(to) {}
 
   void read(Attr attribute) {
     switch (attribute) {
@@ -190,13 +211,15 @@ class ValueReader {
         return;
       case Attr::kMode: return set_mode(in_.u32());
       case Attr::kOwner:
-        to_.set.uid = read_owner();
+        to_.set.uid = user_from_text(names_, in_.string(kIdNameBytesMax));
+        if (!to_.set.uid) refuse(Nfs4Status::kBadOwner);
         return;
       case Attr::kOwnerGroup:
-        // Users have names here, groups have numbers.
-        to_.set.gid = parse_id(in_.string(kOwnerBytesMax));
+        to_.set.gid = group_from_text(names_, in_.string(kIdNameBytesMax));
         if (!to_.set.gid) refuse(Nfs4Status::kBadOwner);
         return;
+      case Attr::kAcl: return set_acl(AclForm::kAcl);
+      case Attr::kDacl: return set_acl(AclForm::kDacl);
       case Attr::kTimeAccessSet:
         to_.set.atime = read_set_time();
         return;
@@ -207,16 +230,13 @@ class ValueReader {
         const std::uint32_t value = in_.u32();
         const std::uint32_t mask = in_.u32();
         if (((value | mask) & ~kModeBits) != 0) refuse(Nfs4Status::kInval);
-        if (purpose_ == SetPurpose::kSetattr) {
-          to_.masked_mode = {value, mask};
-        } else {
-          set_mode(value & mask & kModeBits);
-        }
+        to_.set.mode = value & kModeBits;
+        to_.set.mode_mask = mask & kModeBits;
         return;
       }
       case Attr::kModeUmask: {
-        const std::uint32_t mode = in_.u32();
-        set_mode(mode & ~(in_.u32() & kModeBits));
+        set_mode(in_.u32());
+        to_.set.umask = in_.u32() & kPermissionBits;
         return;
       }
       default: in_.reject();  // not in kSettable
@@ -225,25 +245,20 @@ class ValueReader {
   bool complete() const { return in_.ok() && in_.left() == 0; }
 
  private:
-  static constexpr std::size_t kOwnerBytesMax = 1024;
   enum : std::uint32_t { kServerTime = 0, kClientTime = 1 };
 
   void refuse(Nfs4Status why) {
     if (to_.status == Nfs4Status::kOk) to_.status = why;
   }
+  void set_acl(AclForm form) {
+    DecodedAcl decoded = read_acl(in_, form, names_);
+    if (decoded.status != Nfs4Status::kOk) return refuse(decoded.status);
+    to_.set.acl = std::make_shared<const core::Acl>(std::move(decoded.acl));
+  }
   // RFC 8881 6.2.4: no other bits.
   void set_mode(std::uint32_t mode) {
     if ((mode & ~kModeBits) != 0) refuse(Nfs4Status::kInval);
     to_.set.mode = mode & kModeBits;
-  }
-  std::optional<std::uint32_t> read_owner() {
-    const std::string_view text = in_.string(kOwnerBytesMax);
-    if (const auto id = parse_id(text)) return id;
-    const auto at = text.find('@');
-    const core::User* user = at == text.npos ? nullptr : registry_.find_user(text.substr(0, at));
-    if (user != nullptr) return user->uid;
-    refuse(Nfs4Status::kBadOwner);
-    return std::nullopt;
   }
   std::optional<core::SetTime> read_set_time() {
     switch (in_.u32()) {
@@ -258,8 +273,7 @@ class ValueReader {
   }
 
   rpc::XdrReader in_;
-  const SetPurpose purpose_;
-  const core::RegistrySnapshot& registry_;
+  const IdNames& names_;
   DecodedAttributes& to_;
 };
 
@@ -269,6 +283,7 @@ Nfs4Status check_settable(const Bitmap& given, std::uint32_t minor, SetPurpose p
   // Each says what the whole mode is to be (RFC 8881 6.2.5, RFC 8275 4.2).
   const int modes = given.has(Attr::kMode) + given.has(Attr::kModeSetMasked) + given.has(Attr::kModeUmask);
   if (modes > 1) return Nfs4Status::kInval;
+  if (given.has(Attr::kAcl) && given.has(Attr::kDacl)) return Nfs4Status::kInval;
   if (given.has(Attr::kModeUmask) && purpose != SetPurpose::kCreate) return Nfs4Status::kInval;
   return Nfs4Status::kOk;
 }
@@ -320,16 +335,12 @@ Subject subject_in_export(const Compound& c, const core::Attributes& attr) {
 
 Nfs4Status encode_attributes(Compound& c, const Bitmap& wanted, const Subject& subject) {
   const Bitmap shown = (wanted & supported_attributes(c.minor)) - kWriteOnly;
-  core::StatfsReply fs{};
-  if (shown.meets(kOfFileSystem) && subject.ref.scope != core::ExportId{}) {
-    const auto reply = c.ns.statfs(c.ctx, {.id = subject.attr.id});
-    if (!reply) return to_nfs4_status(reply.error().code);
-    fs = *reply;
-  }
+  Asked asked;
+  if (const Nfs4Status status = ask(c, shown, subject, asked); status != Nfs4Status::kOk) return status;
   shown.encode(c.out);
   const std::size_t length_at = c.out.size();
   c.out.u32(0);
-  shown.for_each([&](Attr attribute) { put_attribute(c, attribute, subject, fs); });
+  shown.for_each([&](Attr attribute) { put_attribute(c, attribute, subject, asked); });
   c.out.patch_u32(length_at, static_cast<std::uint32_t>(c.out.size() - length_at - 4));
   return Nfs4Status::kOk;
 }
@@ -345,8 +356,7 @@ std::size_t attribute_value_bytes_min(const Bitmap& shown) {
   return bytes;
 }
 
-DecodedAttributes decode_attributes(rpc::XdrReader& in, std::uint32_t minor, SetPurpose purpose,
-                                    const core::RegistrySnapshot& registry) {
+DecodedAttributes decode_attributes(rpc::XdrReader& in, std::uint32_t minor, SetPurpose purpose, const IdNames& names) {
   DecodedAttributes decoded;
   const Bitmap given = Bitmap::decode(in);
   const auto values = in.opaque(~std::uint32_t{0});
@@ -354,7 +364,7 @@ DecodedAttributes decode_attributes(rpc::XdrReader& in, std::uint32_t minor, Set
   decoded.status = check_settable(given, minor, purpose);
   if (decoded.status != Nfs4Status::kOk) return decoded;
   decoded.given = given;
-  ValueReader reader(rpc::XdrReader(values), purpose, registry, decoded);
+  ValueReader reader(rpc::XdrReader(values), names, decoded);
   given.for_each([&](Attr attribute) { reader.read(attribute); });
   if (!reader.complete()) in.reject();
   return decoded;

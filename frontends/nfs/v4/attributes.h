@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "core/api/attributes.h"
-#include "core/api/registry.h"
 #include "frontends/nfs/v4/compound.h"
+#include "frontends/nfs/v4/id_names.h"
 
 namespace stoa::nfs4 {
 
@@ -28,6 +28,7 @@ enum class Attr : std::uint32_t {
   kUniqueHandles = 9,
   kLeaseTime = 10,
   kRdattrError = 11,
+  kAcl = 12,
   kAclSupport = 13,
   kCanSetTime = 15,
   kCaseInsensitive = 16,
@@ -65,6 +66,7 @@ enum class Attr : std::uint32_t {
   kTimeModify = 53,
   kTimeModifySet = 54,
   kMountedOnFileId = 55,
+  kDacl = 58,
   kModeSetMasked = 74,
   kSuppattrExclcreat = 75,
   kFsCharsetCap = 76,
@@ -151,7 +153,7 @@ struct Subject {
 // Of the export that was entered last.
 Subject subject_in_export(const Compound& c, const core::Attributes& attr);
 
-// fattr4 with what is supported of `wanted`. An error (of statfs) leaves `c.out` as it was.
+// fattr4 with what is supported of `wanted`. An error (of statfs, or kAccess for an ACL) leaves `c.out` as it was.
 Nfs4Status encode_attributes(Compound& c, const Bitmap& wanted, const Subject& subject);
 // The least that encode_attributes() writes, and the least that the values among it take.
 std::size_t encoded_bytes_min(const Bitmap& wanted, std::uint32_t minor);
@@ -162,18 +164,11 @@ std::size_t attribute_value_bytes_min(const Bitmap& shown);
 enum class SetPurpose : std::uint8_t { kSetattr, kCreate };
 
 struct DecodedAttributes {
-  // What is wrong with well-formed attributes: kAttrNotSupp, kInval, kBadOwner, kFBig. Damaged ones make the reader fail.
+  // What is wrong with well-formed attributes: kAttrNotSupp, kInval, kBadOwner, kFBig, kNoSpc. Damaged ones make the reader fail.
   Nfs4Status status = Nfs4Status::kOk;
   core::SetAttributes set{};
-  // mode_set_masked of SETATTR: these bits of the mode, and no others. (A new object has no other bits: it goes to set.mode.)
-  struct MaskedMode {
-    std::uint32_t value = 0;
-    std::uint32_t mask = 0;
-  };
-  std::optional<MaskedMode> masked_mode{};
   Bitmap given{};  // for attrsset of the reply
 };
-DecodedAttributes decode_attributes(rpc::XdrReader& in, std::uint32_t minor, SetPurpose purpose,
-                                    const core::RegistrySnapshot& registry);
+DecodedAttributes decode_attributes(rpc::XdrReader& in, std::uint32_t minor, SetPurpose purpose, const IdNames& names);
 
 }  // namespace stoa::nfs4

@@ -7,9 +7,9 @@ namespace {
 
 constexpr std::uint32_t kCallbackVersion = 1;
 constexpr std::uint32_t kCbCompound = 1;
-constexpr std::uint32_t kCbRecall = 4, kCbSequence = 11;
+constexpr std::uint32_t kCbSequence = 11;
 constexpr std::size_t kConnectionsMax = 16;
-constexpr std::size_t kQueueMax = 4096;
+constexpr std::size_t kWaitingMax = 4096;
 constexpr int kAttemptsMax = 3;  // at once; what the client does not take is offered again from time to time
 
 }  // namespace
@@ -53,6 +53,12 @@ CallbackSecurity read_callback_security(rpc::XdrReader& in) {
   return security;
 }
 
+void SessionBackChannel::set_form(std::uint32_t minor, std::uint32_t slots) {
+  const std::lock_guard lock(mutex_);
+  minor_ = minor;
+  slots_in_use_ = std::clamp(slots, 1u, kSlotsMax);
+}
+
 void SessionBackChannel::set_security(CallbackSecurity security) {
   const std::lock_guard lock(mutex_);
   security_ = std::move(security);
@@ -67,7 +73,7 @@ void SessionBackChannel::bind(std::weak_ptr<rpc::BackChannel> connection) {
   if (connections_.size() >= kConnectionsMax) connections_.erase(connections_.begin());
   connections_.push_back(std::move(connection));
   ++binds_;
-  send_next(lock);
+  send_all(lock);
 }
 
 bool SessionBackChannel::up() {
@@ -78,42 +84,58 @@ bool SessionBackChannel::up() {
   });
 }
 
-void SessionBackChannel::recall(const Stateid& stateid, const core::HandleBytes& handle) {
+void SessionBackChannel::call(Callback callback) {
   std::unique_lock lock(mutex_);
-  const bool known = std::ranges::any_of(queue_, [&](const Recall& queued) { return queued.stateid.other == stateid.other; });
-  if (!known && queue_.size() < kQueueMax) queue_.push_back({stateid, handle});
-  send_next(lock);
+  const auto same = [&](const Callback& other) {
+    return other.operation == callback.operation && other.about.other == callback.about.other;
+  };
+  const bool known = std::ranges::any_of(waiting_, same) ||
+                     std::ranges::any_of(slots_, [&](const Slot& slot) { return slot.callback && same(*slot.callback); });
+  if (known) return;
+  if (waiting_.size() < kWaitingMax) {
+    waiting_.push_back(std::move(callback));
+    return send_all(lock);
+  }
+  lock.unlock();
+  if (callback.done) callback.done(false);
 }
 
-void SessionBackChannel::send_next(std::unique_lock<std::mutex>& lock) {
-  if (busy_ || queue_.empty()) return;
-  busy_ = true;
-  const std::vector<std::byte> record = encode(queue_.front());
-  std::uint64_t seen = 0;
-  do {
-    seen = binds_;
-    const auto connections = connections_;
-    lock.unlock();
-    bool sent = false;
-    for (auto it = connections.rbegin(); it != connections.rend() && !sent; ++it) {
-      const auto connection = it->lock();
-      if (connection == nullptr) continue;
-      sent = connection->call_back(record, [weak = weak_from_this()](std::span<const std::byte> reply) {
-        if (const auto self = weak.lock()) self->take_reply(reply);
-      });
+void SessionBackChannel::send_all(std::unique_lock<std::mutex>& lock) {
+  for (std::size_t number = 0; number < slots_in_use_; ++number) {
+    Slot& slot = slots_[number];
+    if (!slot.callback && !waiting_.empty()) {
+      slot.callback = std::move(waiting_.front());
+      waiting_.pop_front();
     }
-    lock.lock();
-    if (sent) return;
-    // One that was bound meanwhile found us busy and left the sending to us.
-  } while (binds_ != seen);
-  busy_ = false;  // it waits for a connection to be bound
+    if (!slot.callback || slot.sent) continue;
+    slot.sent = true;
+    const std::vector<std::byte> record = encode(number);
+    bool sent = false;
+    std::uint64_t seen = 0;
+    do {
+      seen = binds_;
+      const auto connections = connections_;
+      lock.unlock();
+      for (auto it = connections.rbegin(); it != connections.rend() && !sent; ++it) {
+        const auto connection = it->lock();
+        if (connection == nullptr) continue;
+        sent = connection->call_back(record, [weak = weak_from_this(), number](std::span<const std::byte> reply) {
+          if (const auto self = weak.lock()) self->take_reply(number, reply);
+        });
+      }
+      lock.lock();
+      // One that was bound meanwhile found the slot in our hands and left the sending to us.
+    } while (!sent && binds_ != seen);
+    if (!sent) slot.sent = false;  // it waits for a connection to be bound
+  }
 }
 
-void SessionBackChannel::take_reply(std::span<const std::byte> reply) {
+void SessionBackChannel::take_reply(std::size_t number, std::span<const std::byte> reply) {
   std::unique_lock lock(mutex_);
-  busy_ = false;
-  if (queue_.empty()) return;
-  if (reply.empty()) return send_next(lock);  // the connection is gone: over another, under the same sequence number
+  Slot& slot = slots_[number];
+  slot.sent = false;
+  if (!slot.callback) return;
+  if (reply.empty()) return send_all(lock);  // the connection is gone: over another, under the same sequence number
   rpc::XdrReader in(reply);
   in.u32();                                   // xid
   in.u32();                                   // REPLY
@@ -128,18 +150,24 @@ void SessionBackChannel::take_reply(std::span<const std::byte> reply) {
   const bool answered = understood && in.u32() == kCbSequence;
   const auto sequence_status = static_cast<Nfs4Status>(in.u32());
   // A client that took a call, but whose answer was lost with the connection, refuses it when it comes again (2.10.6.1.3).
-  const bool taken = answered && in.ok() &&
-                     (sequence_status == Nfs4Status::kOk || sequence_status == Nfs4Status::kRetryUncachedRep ||
-                      sequence_status == Nfs4Status::kSeqFalseRetry);
-  if (taken) ++sequence_;
-  Recall& first = queue_.front();
-  const bool again = taken && status != Nfs4Status::kOk && ++first.attempts < kAttemptsMax;
-  if (again && queue_.size() > 1) std::rotate(queue_.begin(), queue_.begin() + 1, queue_.end());
-  if (!again) queue_.pop_front();
-  send_next(lock);
+  const bool arrived = answered && in.ok() &&
+                       (sequence_status == Nfs4Status::kOk || sequence_status == Nfs4Status::kRetryUncachedRep ||
+                        sequence_status == Nfs4Status::kSeqFalseRetry);
+  if (arrived) ++slot.sequence;
+  Callback callback = std::move(*slot.callback);
+  slot.callback.reset();
+  const bool taken = arrived && status == Nfs4Status::kOk;
+  if (arrived && !taken && ++callback.attempts < kAttemptsMax) {
+    waiting_.push_back(std::move(callback));
+    return send_all(lock);
+  }
+  send_all(lock);
+  lock.unlock();
+  if (callback.done) callback.done(taken);
 }
 
-std::vector<std::byte> SessionBackChannel::encode(const Recall& recall) const {
+std::vector<std::byte> SessionBackChannel::encode(std::size_t number) const {
+  const Slot& slot = slots_[number];
   rpc::ReplyBuffer buffer;
   rpc::XdrWriter out(buffer);
   out.u32(0);  // the connection sets the xid
@@ -153,22 +181,31 @@ std::vector<std::byte> SessionBackChannel::encode(const Recall& recall) const {
   out.u32(0);
 
   out.u32(0);  // tag
-  out.u32(1);  // minorversion
+  out.u32(minor_);
   out.u32(0);  // callback_ident: of minor version 0
   out.u32(2);
   out.u32(kCbSequence);
   out.fixed(session_);
-  out.u32(sequence_);
-  out.u32(0);          // slot
-  out.u32(0);          // highest slot
-  out.boolean(false);  // not to be cached
-  out.u32(0);          // no referring calls
-  out.u32(kCbRecall);
-  write_stateid(out, recall.stateid);
-  out.boolean(false);  // not for truncation
-  out.opaque(recall.handle);
+  out.u32(slot.sequence);
+  out.u32(static_cast<std::uint32_t>(number));
+  out.u32(slots_in_use_ - 1);  // highest slot
+  out.boolean(false);          // not to be cached
+  out.u32(0);                  // no referring calls
+  out.u32(slot.callback->operation);
+  out.fixed(slot.callback->arguments);
   const auto bytes = buffer.bytes();
   return {bytes.begin(), bytes.end()};
+}
+
+Callback recall_of(const Stateid& stateid, const core::HandleBytes& handle) {
+  constexpr std::uint32_t kCbRecall = 4;
+  rpc::ReplyBuffer buffer;
+  rpc::XdrWriter out(buffer);
+  write_stateid(out, stateid);
+  out.boolean(false);  // not for truncation
+  out.opaque(handle);
+  const auto bytes = buffer.bytes();
+  return {.operation = kCbRecall, .about = stateid, .arguments = {bytes.begin(), bytes.end()}};
 }
 
 }  // namespace stoa::nfs4

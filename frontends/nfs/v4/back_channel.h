@@ -1,14 +1,16 @@
-// The back channel of a session (RFC 8881 2.10.3.1, 20): one callback at a time, on slot 0, over any connection that is bound.
+// The back channel of a session (RFC 8881 2.10.3.1, 20): callbacks over any connection that is bound, one for each slot. A
+// client that does not answer one keeps its slot busy; the others go on.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
-#include "core/api/file_handle.h"
 #include "frontends/nfs/rpc/program.h"
-#include "frontends/nfs/v4/compound.h"
+#include "frontends/nfs/v4/callback_channel.h"
 
 namespace stoa::nfs4 {
 
@@ -21,35 +23,40 @@ struct CallbackSecurity {
 // callback_sec_parms4<>, behind the program's number: the first that is of use is taken.
 CallbackSecurity read_callback_security(rpc::XdrReader& in);
 
-class SessionBackChannel : public std::enable_shared_from_this<SessionBackChannel> {
+class SessionBackChannel final : public CallbackChannel, public std::enable_shared_from_this<SessionBackChannel> {
  public:
+  static constexpr std::uint32_t kSlotsMax = 8;
+
   explicit SessionBackChannel(const std::array<std::byte, 16>& session) : session_(session) {}
 
+  // Before the first bind(). `minor`: of the COMPOUND that made the session: clients know no callbacks of another (RFC 7862 9,
+  // RFC 8178 8.1). `slots`: that it offers.
+  void set_form(std::uint32_t minor, std::uint32_t slots);
   void set_security(CallbackSecurity security);
   void bind(std::weak_ptr<rpc::BackChannel> connection);
-  // Whether there is a connection to call over.
-  bool up();
-  // Queues CB_RECALL. Does not block. What cannot be delivered is dropped: the table revokes in time.
-  void recall(const Stateid& stateid, const core::HandleBytes& handle);
+
+  bool up() override;
+  void call(Callback callback) override;
 
  private:
-  struct Recall {
-    Stateid stateid;
-    core::HandleBytes handle;
-    int attempts = 0;
+  struct Slot {
+    std::uint32_t sequence = 1;
+    std::optional<Callback> callback{};  // under way, or waits for a connection
+    bool sent = false;                   // or just being sent by somebody
   };
-  void send_next(std::unique_lock<std::mutex>& lock);
-  void take_reply(std::span<const std::byte> reply);
-  std::vector<std::byte> encode(const Recall& recall) const;
+  void send_all(std::unique_lock<std::mutex>& lock);
+  void take_reply(std::size_t slot, std::span<const std::byte> reply);
+  std::vector<std::byte> encode(std::size_t slot) const;
 
   const std::array<std::byte, 16> session_;
   std::mutex mutex_;  // guards what follows; never held while a connection is called
+  std::uint32_t minor_ = 1;
+  std::uint32_t slots_in_use_ = 1;
   CallbackSecurity security_;
   std::vector<std::weak_ptr<rpc::BackChannel>> connections_;
   std::uint64_t binds_ = 0;  // how often one was bound
-  std::uint32_t sequence_ = 1;
-  bool busy_ = false;
-  std::deque<Recall> queue_;  // the first is under way while busy_
+  std::array<Slot, kSlotsMax> slots_;
+  std::deque<Callback> waiting_;
 };
 
 }  // namespace stoa::nfs4

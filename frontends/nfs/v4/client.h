@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "core/api/state.h"
+#include "frontends/nfs/v4/back_channel.h"
+#include "frontends/nfs/v4/callback_client.h"
 #include "frontends/nfs/v4/compound.h"
 #include "frontends/nfs/v4/recalls.h"
 #include "frontends/nfs/v4/state_owner.h"
@@ -23,15 +25,36 @@ namespace stoa::nfs4 {
 
 using SessionId = std::array<std::byte, 16>;
 
-// Who made a client record, as far as AUTH_SYS and AUTH_NONE tell (RFC 8881 2.4.3 compares principals).
+// Who made a client record (RFC 8881 2.4.3 compares principals): by Kerberos, by AUTH_SYS, or nobody by AUTH_NONE.
 struct Principal {
   bool sys = false;
   std::uint32_t uid = 0;
+  std::string name{};  // of Kerberos
   bool operator==(const Principal&) const = default;
-  static Principal of(const rpc::Credential& credential) { return {credential.sys, credential.sys ? credential.uid : 0}; }
+  static Principal of(const rpc::Credential& credential) {
+    return {credential.sys, credential.sys ? credential.uid : 0, std::string(credential.principal)};
+  }
+};
+
+// Where a client was made from, as far as limits go: an IPv4 address, or the /64 of an IPv6 address, which is one host's.
+using PeerKey = std::array<std::uint8_t, 16>;
+PeerKey peer_key(const rpc::Peer& peer);
+
+struct Client;
+
+// What the clients of one peer have together.
+struct PeerShare {
+  std::atomic<std::int64_t> states{0};
+  // Guarded by the client table's lock.
+  std::unordered_map<std::uint64_t, std::shared_ptr<Client>> clients;  // by id
+  std::uint32_t sessions = 0;
+  std::uint32_t slots = 0;
 };
 
 // --- state ---------------------------------------------------------------------------------------------------------------
+
+// In stateids; those of copies (offloads.h) are from here on, so that nothing is taken for the other.
+inline constexpr std::uint32_t kCopySerials = 0x8000'0000;
 
 enum class StateKind : std::uint8_t { kOpen, kLock, kDelegation };
 
@@ -77,8 +100,6 @@ struct Slot {
   core::Unsettled unsettled;      // what must be durable before the reply may leave again
 };
 
-struct Client;
-
 struct Session {
   Session(const SessionId& session_id, std::shared_ptr<Client> owner, const ChannelAttributes& fore_channel)
       : id(session_id),
@@ -96,22 +117,23 @@ struct Session {
 
 // --- clients -------------------------------------------------------------------------------------------------------------
 
-// Where a client of minor version 0 wants to be called (cb_client4, callback_ident). Kept, and not called yet.
-struct Callback {
-  std::uint32_t program = 0;
-  std::string network;
-  std::string address;
-  std::uint32_t ident = 0;
-};
-
 struct Client {
-  Client(std::uint64_t client_id, bool sessions, std::string client_name, std::uint64_t client_verifier, const Principal& maker)
-      : id(client_id), has_sessions(sessions), name(std::move(client_name)), verifier(client_verifier), principal(maker) {}
+  Client(std::uint64_t client_id, bool sessions, std::string client_name, std::uint64_t client_verifier, const Principal& maker,
+         const PeerKey& from, std::shared_ptr<PeerShare> peers_share)
+      : id(client_id),
+        has_sessions(sessions),
+        name(std::move(client_name)),
+        verifier(client_verifier),
+        principal(maker),
+        peer(from),
+        share(std::move(peers_share)) {}
   const std::uint64_t id;
   const bool has_sessions;  // made by EXCHANGE_ID; else by SETCLIENTID
   const std::string name;   // its co_ownerid or nfs_client_id4.id, and which of the two: also across restarts
   const std::uint64_t verifier;
   const Principal principal;
+  const PeerKey peer;
+  const std::shared_ptr<PeerShare> share;
 
   // Guarded by the client table's lock.
   bool confirmed = false;
@@ -119,10 +141,11 @@ struct Client {
   std::vector<std::byte> session_reply;      // of the last CREATE_SESSION, for its retry; empty: none
   std::vector<std::shared_ptr<Session>> sessions;
   std::uint64_t confirm_verifier = 0;        // minor version 0: setclientid_confirm
-  Callback callback;
+  CallbackAddress callback;
+  std::shared_ptr<CallbackClient> callback_client;  // null: the address is not one that this client may be called at
   struct Update {                            // SETCLIENTID of the confirmed client, to be confirmed
     std::uint64_t confirm_verifier = 0;
-    Callback callback;
+    CallbackAddress callback;
   };
   std::optional<Update> update;
 

@@ -1,5 +1,6 @@
 #include "frontends/nfs/v4/client_table.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/log.h"
@@ -13,6 +14,14 @@ constexpr std::chrono::seconds kReaperPeriod{15};
 
 }  // namespace
 
+PeerKey peer_key(const rpc::Peer& peer) {
+  PeerKey key = peer.address;
+  const bool is_v4 = std::ranges::all_of(std::span(key).first(10), [](std::uint8_t byte) { return byte == 0; }) &&
+                     key[10] == 0xff && key[11] == 0xff;
+  if (!is_v4) std::ranges::fill(std::span(key).last(8), 0);
+  return key;
+}
+
 std::size_t ClientTable::SessionHash::operator()(const SessionId& id) const {
   std::uint64_t low = 0, high = 0;
   std::memcpy(&low, id.data(), sizeof low);
@@ -22,7 +31,10 @@ std::size_t ClientTable::SessionHash::operator()(const SessionId& id) const {
 
 ClientTable::ClientTable(core::StateTable& state, std::uint32_t boot, MetricRegistry& metrics,
                          std::function<Clock::time_point()> clock)
-    : state_(state), boot_(boot), clock_(std::move(clock)) {
+    : state_(state),
+      boot_(boot),
+      clock_(std::move(clock)),
+      refused_(metrics.counter("stoa_nfs4_refused_for_room_total", "NFSv4 clients and sessions refused because there were too many")) {
   metrics.gauge_callback("stoa_nfs4_clients", "NFSv4 clients", {}, [this] {
     const std::shared_lock lock(lock_);
     return static_cast<double>(clients_.size());
@@ -40,7 +52,10 @@ ClientTable::~ClientTable() {
   // Clients come back and reclaim at the next start: nothing of theirs is closed, which would delete files that live only
   // because they are open. Clients and sessions only let go of each other.
   const std::lock_guard lock(lock_);
-  for (const auto& [id, client] : clients_) client->sessions.clear();
+  for (const auto& [id, client] : clients_) {
+    client->sessions.clear();
+    client->share->clients.clear();
+  }
 }
 
 std::chrono::nanoseconds ClientTable::idle(const Client& client) const {
@@ -83,15 +98,11 @@ ClientTable::Exchanged ClientTable::exchange(const Exchange& wanted) {
     if (const auto pending = unconfirmed_.find(name); pending != unconfirmed_.end()) {
       remove_locked(ClientRef(pending->second), ended);
     }
-    if (!has_room_locked(ended)) {
+    if (!has_room_locked(wanted.peer, ended)) {
       result.status = Nfs4Status::kDelay;
     } else {
-      const std::uint64_t id = std::uint64_t{boot_} << 32 | next_client_++;
-      auto client = std::make_shared<Client>(id, true, name, wanted.verifier, wanted.principal);
-      renew(*client);
-      clients_.emplace(id, client);
-      unconfirmed_.emplace(name, client);
-      result = {.client = id, .sequence = client->next_session_sequence};
+      const ClientRef client = add_locked(true, name, wanted.verifier, wanted.principal, wanted.peer);
+      result = {.client = client->id, .sequence = client->next_session_sequence};
     }
   }
   end(ended);
@@ -99,7 +110,7 @@ ClientTable::Exchanged ClientTable::exchange(const Exchange& wanted) {
 }
 
 ClientTable::NewSession ClientTable::create_session(std::uint64_t id, std::uint32_t sequence, const Principal& principal,
-                                                    const ChannelAttributes& fore, const EncodeSession& encode) {
+                                                    ChannelAttributes fore, const EncodeSession& encode) {
   std::vector<ClientRef> ended;
   NewSession result;
   {
@@ -119,9 +130,17 @@ ClientTable::NewSession ClientTable::create_session(std::uint64_t id, std::uint3
       }
       confirm_locked(client);
     }
-    if (client->sessions.size() >= kSessionsPerClientMax || sessions_.size() >= kSessionsMax) {
-      result.status = Nfs4Status::kDelay;
+    PeerShare& share = *client->share;
+    const auto full = [&] { return share.sessions >= kSessionsPerPeerMax || share.slots >= kSlotsPerPeerMax; };
+    while (full() && forget_one_locked(share, client.get(), ended)) {
+    }
+    if (client->sessions.size() >= kSessionsPerClientMax || sessions_.size() >= kSessionsMax || full()) {
+      refused_.add();
+      result.status = Nfs4Status::kNoSpc;
     } else {
+      fore.requests = std::min(fore.requests, kSlotsPerPeerMax - share.slots);
+      ++share.sessions;
+      share.slots += fore.requests;
       SessionId session_id{};
       const std::uint64_t serial = next_session_++;
       std::memcpy(session_id.data(), &id, sizeof id);
@@ -129,10 +148,10 @@ ClientTable::NewSession ClientTable::create_session(std::uint64_t id, std::uint3
       const auto session = std::make_shared<Session>(session_id, client, fore);
       sessions_.emplace(session_id, session);
       client->sessions.push_back(session);
-      client->recalls.add_channel(session->back);
       renew(*client);
       ++client->next_session_sequence;
       client->session_reply = encode(*session);
+      client->recalls.add_channel(session->back);
       result.reply = client->session_reply;
     }
   }
@@ -145,7 +164,7 @@ void ClientTable::confirm_locked(const ClientRef& client) {
   client->confirmed = true;
   client->holder = state_.add_holder(core::Door::kNfs, [weak = std::weak_ptr(client)](core::LeaseId, core::FileId file) {
     if (const auto holder = weak.lock()) holder->recalls.recall(file);
-  });
+  }, std::string_view(reinterpret_cast<const char*>(client->peer.data()), client->peer.size()));
   confirmed_.emplace(client->name, client);
 }
 
@@ -161,6 +180,8 @@ Nfs4Status ClientTable::destroy_session(const SessionId& id) {
   if (found == sessions_.end()) return Nfs4Status::kBadSession;
   found->second->client->recalls.remove_channel(found->second->back);
   std::erase(found->second->client->sessions, found->second);
+  --found->second->client->share->sessions;
+  found->second->client->share->slots -= found->second->fore.requests;
   sessions_.erase(found);
   return Nfs4Status::kOk;
 }
@@ -183,15 +204,58 @@ Nfs4Status ClientTable::destroy_client(std::uint64_t id) {
   return Nfs4Status::kOk;
 }
 
-bool ClientTable::has_room_locked(std::vector<ClientRef>& ended) {
+bool ClientTable::has_room_locked(const PeerKey& peer, std::vector<ClientRef>& ended) {
+  const auto share = peers_.find(peer);
+  bool room = share == peers_.end() || share->second->clients.size() < kClientsPerPeerMax ||
+              forget_one_locked(*share->second, nullptr, ended);
   // Names that nobody has confirmed yet must not keep others out.
   if (clients_.size() >= kClientsMax && !unconfirmed_.empty()) remove_locked(ClientRef(unconfirmed_.begin()->second), ended);
-  return clients_.size() < kClientsMax;
+  room = room && clients_.size() < kClientsMax;
+  if (!room) refused_.add();
+  return room;
+}
+
+bool ClientTable::forget_one_locked(PeerShare& share, const Client* keep, std::vector<ClientRef>& ended) {
+  ClientRef longest;
+  const auto rank = [](const Client& client) { return std::pair(client.confirmed, client.renewed_ns.load()); };
+  for (const auto& [id, client] : share.clients) {
+    if (client.get() == keep || (longest != nullptr && rank(*client) >= rank(*longest))) continue;
+    const std::lock_guard lock(client->mutex);
+    if (client->states.empty()) longest = client;
+  }
+  if (longest == nullptr) return false;
+  {
+    // An OPEN that is under way either comes before this, or finds its client gone.
+    const std::lock_guard lock(longest->mutex);
+    if (!longest->states.empty()) return false;
+    longest->gone = true;
+  }
+  remove_locked(longest, ended);
+  return true;
+}
+
+ClientTable::ClientRef ClientTable::add_locked(bool sessions, const std::string& name, std::uint64_t verifier,
+                                               const Principal& principal, const PeerKey& peer) {
+  auto& share = peers_[peer];
+  if (share == nullptr) share = std::make_shared<PeerShare>();
+  const std::uint64_t id = std::uint64_t{boot_} << 32 | next_client_++;
+  auto client = std::make_shared<Client>(id, sessions, name, verifier, principal, peer, share);
+  renew(*client);
+  clients_.emplace(id, client);
+  unconfirmed_.emplace(name, client);
+  share->clients.emplace(id, client);
+  return client;
 }
 
 void ClientTable::remove_locked(const ClientRef& client, std::vector<ClientRef>& ended) {
-  for (const auto& session : client->sessions) sessions_.erase(session->id);
+  for (const auto& session : client->sessions) {
+    sessions_.erase(session->id);
+    --client->share->sessions;
+    client->share->slots -= session->fore.requests;
+  }
   client->sessions.clear();
+  client->share->clients.erase(client->id);
+  if (client->share->clients.empty()) peers_.erase(client->peer);
   const auto erase_owner = [&](auto& owners) {
     if (const auto it = owners.find(client->name); it != owners.end() && it->second == client) owners.erase(it);
   };
@@ -206,6 +270,7 @@ void ClientTable::end(const std::vector<ClientRef>& ended) {
     {
       const std::lock_guard lock(client->mutex);
       client->gone = true;
+      client->share->states.fetch_sub(static_cast<std::int64_t>(client->states.size()));
       client->states.clear();
       client->opens.clear();
       client->locks.clear();

@@ -17,7 +17,10 @@ inline constexpr std::uint32_t kSlotsMax = 64;             // of a session
 inline constexpr std::uint32_t kSessionsPerClientMax = 16;
 inline constexpr std::size_t kSessionsMax = 4096;  // of all clients: bounds what their replay caches take
 inline constexpr std::uint32_t kClientsMax = 10'000;
-inline constexpr std::uint32_t kStatesPerClientMax = 1'000'000;
+// Of the clients from one address together, so that nobody uses up what there is. Opens, locks and delegations: the core's.
+inline constexpr std::uint32_t kClientsPerPeerMax = 1'000;
+inline constexpr std::uint32_t kSessionsPerPeerMax = 1'024;
+inline constexpr std::uint32_t kSlotsPerPeerMax = 16'384;
 
 class ClientTable {
  public:
@@ -34,6 +37,7 @@ class ClientTable {
     std::uint64_t verifier = 0;
     bool update = false;
     Principal principal;
+    PeerKey peer{};
   };
   struct Exchanged {
     Nfs4Status status = Nfs4Status::kOk;
@@ -43,30 +47,34 @@ class ClientTable {
   };
   Exchanged exchange(const Exchange& wanted);
 
-  // --- CREATE_SESSION (18.36.4). `encode` writes the reply of a new session; a retry gets the same again.
+  // --- CREATE_SESSION (18.36.4). `encode` writes the reply of a new session; a retry gets the same again. A session may get
+  // fewer slots than `fore` asks for. kNoSpc: there are too many sessions.
   struct NewSession {
     Nfs4Status status = Nfs4Status::kOk;
     std::vector<std::byte> reply;
   };
   using EncodeSession = std::function<std::vector<std::byte>(const Session&)>;
   NewSession create_session(std::uint64_t client, std::uint32_t sequence, const Principal& principal,
-                            const ChannelAttributes& fore, const EncodeSession& encode);
+                            ChannelAttributes fore, const EncodeSession& encode);
 
   // --- minor version 0, client_table_minor_0.cc: SETCLIENTID (RFC 7530 16.33.5), SETCLIENTID_CONFIRM (16.34.5)
   struct SetClient {
     std::string_view id;
     std::uint64_t verifier = 0;
     Principal principal;
-    Callback callback;
+    PeerKey peer{};
+    CallbackAddress callback;
   };
   struct ClientSet {
     Nfs4Status status = Nfs4Status::kOk;
     std::uint64_t client = 0;
     std::uint64_t confirm_verifier = 0;
-    Callback in_use{};  // kClidInUse: by whom
+    CallbackAddress in_use{};  // kClidInUse: by whom
   };
   ClientSet set_client(const SetClient& wanted);
-  Nfs4Status confirm_client(std::uint64_t client, std::uint64_t confirm_verifier, const Principal& principal);
+  // `peer`: only there the client is called back.
+  Nfs4Status confirm_client(std::uint64_t client, std::uint64_t confirm_verifier, const Principal& principal,
+                            const rpc::Peer& peer);
   struct FoundClient {
     std::shared_ptr<Client> client;
     bool ended = false;  // there was one
@@ -98,8 +106,13 @@ class ClientTable {
   struct SessionHash {
     std::size_t operator()(const SessionId& id) const;
   };
-  // Room for one more client, for which an unconfirmed one may have to go.
-  bool has_room_locked(std::vector<ClientRef>& ended);
+  // Room for one more client of this peer, for which another may have to go.
+  bool has_room_locked(const PeerKey& peer, std::vector<ClientRef>& ended);
+  // Of this peer's clients that hold no state, the one that was heard of longest ago goes; who is not confirmed before all
+  // others. False: there is none but `keep`.
+  bool forget_one_locked(PeerShare& share, const Client* keep, std::vector<ClientRef>& ended);
+  ClientRef add_locked(bool sessions, const std::string& name, std::uint64_t verifier, const Principal& principal,
+                       const PeerKey& peer);
   // Takes a client out of the tables; what is to be ended with no lock held goes to `ended`.
   void remove_locked(const ClientRef& client, std::vector<ClientRef>& ended);
   void end(const std::vector<ClientRef>& ended);
@@ -110,8 +123,11 @@ class ClientTable {
   // Whether somebody else may not have its name: it speaks yet, and holds something.
   bool in_use(const Client& client) const;
   void confirm_locked(const ClientRef& client);
+  // Minor version 0: from now on the client is called at client.callback. Looks whether it can be.
+  void set_callback_locked(const ClientRef& client, const rpc::Peer& peer);
   void expire_idle(std::stop_token stop);
 
+  rpc::Dialer dialer_;
   core::StateTable& state_;
   const std::uint32_t boot_;
   const std::function<Clock::time_point()> clock_;
@@ -123,6 +139,8 @@ class ClientTable {
   std::map<std::string, ClientRef, std::less<>> confirmed_;    // by name
   std::map<std::string, ClientRef, std::less<>> unconfirmed_;  // by name
   std::unordered_map<SessionId, std::shared_ptr<Session>, SessionHash> sessions_;
+  std::map<PeerKey, std::shared_ptr<PeerShare>> peers_;  // that have clients
+  Counter& refused_;
 
   std::mutex reaper_mutex_;
   std::condition_variable_any reaper_wake_;

@@ -26,25 +26,22 @@ ClientTable::ClientSet ClientTable::set_client(const SetClient& wanted) {
       // The same incarnation has another callback, or lost our answer.
       known->update = Client::Update{confirm_verifier, wanted.callback};
       result = {.client = known->id, .confirm_verifier = confirm_verifier};
-    } else if (!has_room_locked(ended)) {
+    } else if (!has_room_locked(wanted.peer, ended)) {
       result.status = Nfs4Status::kResource;
     } else {
       // A new one, or a new incarnation: the old one stays until this one is confirmed.
-      const std::uint64_t id = std::uint64_t{boot_} << 32 | next_client_++;
-      const auto client = std::make_shared<Client>(id, false, name, wanted.verifier, wanted.principal);
+      const ClientRef client = add_locked(false, name, wanted.verifier, wanted.principal, wanted.peer);
       client->confirm_verifier = confirm_verifier;
       client->callback = wanted.callback;
-      renew(*client);
-      clients_.emplace(id, client);
-      unconfirmed_.emplace(name, client);
-      result = {.client = id, .confirm_verifier = confirm_verifier};
+      result = {.client = client->id, .confirm_verifier = confirm_verifier};
     }
   }
   end(ended);
   return result;
 }
 
-Nfs4Status ClientTable::confirm_client(std::uint64_t id, std::uint64_t confirm_verifier, const Principal& principal) {
+Nfs4Status ClientTable::confirm_client(std::uint64_t id, std::uint64_t confirm_verifier, const Principal& principal,
+                                       const rpc::Peer& peer) {
   std::vector<ClientRef> ended;
   {
     const std::lock_guard lock(lock_);
@@ -57,6 +54,7 @@ Nfs4Status ClientTable::confirm_client(std::uint64_t id, std::uint64_t confirm_v
         client->callback = std::move(client->update->callback);
         client->confirm_verifier = confirm_verifier;
         client->update.reset();
+        set_callback_locked(client, peer);
       } else if (client->confirm_verifier != confirm_verifier) {
         return Nfs4Status::kStaleClientId;
       }
@@ -68,11 +66,26 @@ Nfs4Status ClientTable::confirm_client(std::uint64_t id, std::uint64_t confirm_v
         remove_locked(ClientRef(old->second), ended);
       }
       confirm_locked(client);
+      set_callback_locked(client, peer);
     }
     renew(*client);
   }
   end(ended);
   return Nfs4Status::kOk;
+}
+
+void ClientTable::set_callback_locked(const ClientRef& client, const rpc::Peer& peer) {
+  if (client->callback_client != nullptr) client->recalls.remove_channel(client->callback_client);
+  client->callback_client = nullptr;
+  const auto port = callback_port(client->callback, peer.address);
+  if (!port) return;
+  client->callback_client = std::make_shared<CallbackClient>(dialer_.line(peer.address, *port), client->callback.program,
+                                                             client->callback.ident);
+  client->recalls.add_channel(client->callback_client);
+  // What was recalled over the old path and not taken goes over this one.
+  client->callback_client->probe([weak = std::weak_ptr(client)] {
+    if (const auto called = weak.lock()) called->recalls.try_again();
+  });
 }
 
 ClientTable::FoundClient ClientTable::find_client(std::uint64_t id) const {

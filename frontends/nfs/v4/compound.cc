@@ -4,6 +4,34 @@
 
 namespace stoa::nfs4 {
 
+bool takes_wrong_security(std::uint32_t operation) {
+  enum : std::uint32_t {
+    kLookup = 15,
+    kLookupp = 16,
+    kOpen = 18,
+    kPutfh = 22,
+    kPutpubfh = 23,
+    kPutrootfh = 24,
+    kRestorefh = 31,
+    kSecinfo = 33,
+    kSecinfoNoName = 52,
+  };
+  switch (operation) {
+    case kLookup:
+    case kLookupp:
+    case kOpen:
+    case kPutfh:
+    case kPutpubfh:
+    case kPutrootfh:
+    case kRestorefh:
+    case kSecinfo:
+    case kSecinfoNoName:
+      return true;
+    default:
+      return false;
+  }
+}
+
 Stateid read_stateid(rpc::XdrReader& in) {
   Stateid stateid{.seqid = in.u32()};
   const auto other = in.fixed(stateid.other.size());
@@ -22,6 +50,11 @@ Nfs4Status Compound::set_current(const Handle& handle) {
       return to_nfs4_status(entered.error().code);
     }
     ctx.holder = holder;
+    wrong_security = !access.flavor_allowed();
+    rpc::XdrReader next = in;
+    if (wrong_security && !last && !takes_wrong_security(next.u32())) return Nfs4Status::kWrongSec;
+  } else {
+    wrong_security = false;
   }
   current = handle;
   has_current_stateid = false;
@@ -44,6 +77,7 @@ bool Compound::promise(const core::Unsettled& unsettled) {
 Compound::File Compound::file(Nfs4Status pseudo_root) {
   if (!current) return {Nfs4Status::kNoFileHandle, core::kNoFile};
   if (current->pseudo_root()) return {pseudo_root, core::kNoFile};
+  if (wrong_security) return {Nfs4Status::kWrongSec, core::kNoFile};
   return {Nfs4Status::kOk, current->ref.id};
 }
 

@@ -45,6 +45,7 @@ struct Handle {
   bool pseudo_root() const { return ref.scope == core::ExportId{}; }
 };
 
+class Offloads;     // copies that go on in the background
 class ClientTable;  // clients, sessions, owners and stateids of this door
 class OperationMetrics;
 class OwnerTurn;
@@ -58,6 +59,7 @@ struct Environment {
   const core::HandleCodec& handles;
   ClientTable& clients;
   std::uint64_t write_verifier;
+  Offloads* offloads = nullptr;         // null: every copy is done when it is answered
   OperationMetrics* metrics = nullptr;  // null: nobody counts
 };
 
@@ -102,7 +104,11 @@ class Compound {
   std::optional<Handle> current, saved;
   Stateid current_stateid{}, saved_stateid{};
   bool has_current_stateid = false, has_saved_stateid = false;
-  // Makes `handle` current, under the rules of its export: sets `ctx`. kBadHandle, kStale, kAccess.
+  // The current filehandle lies in an export that does not take calls with this security flavour:
+  // takes_wrong_security() is what may be done with it, and file() says NFS4ERR_WRONGSEC.
+  bool wrong_security = false;
+  // Makes `handle` current, under the rules of its export: sets `ctx`. kBadHandle, kStale, kAccess, kWrongSec. The last
+  // waits for an operation that says it itself or tells what is right, if one comes next (RFC 8881 2.6.3.1.1).
   Nfs4Status set_current(const Handle& handle);
   // Another file of the export of the current filehandle. As with set_current, the current stateid is forgotten.
   void set_current_file(const core::Attributes& attr);
@@ -129,6 +135,10 @@ class Compound {
     out.u64(after.change);
   }
 };
+
+// Operations that put another filehandle in place, look up a name and say NFS4ERR_WRONGSEC themselves, or tell what
+// would be right (RFC 8881 2.6.3.1.1).
+bool takes_wrong_security(std::uint32_t operation);
 
 // What is wrong with a name (RFC 8881 14.5 and the operations): empty is kInval, longer than 255 bytes kNameTooLong, "." and
 // ".." kBadName, '/' and NUL kBadChar.

@@ -74,6 +74,8 @@ rpc::Outcome run_compound(const Environment& environment, const rpc::Call& call,
       status = c.in.ok() ? Nfs4Status::kOpIllegal : Nfs4Status::kBadXdr;
     } else {
       status = check_place(*entry, c.minor, done, count, c.session != nullptr);
+      if (status == Nfs4Status::kOk && c.wrong_security && !takes_wrong_security(number))
+        status = Nfs4Status::kWrongSec;
       if (status == Nfs4Status::kOk && entry->place == Place::kFirst) {
         status = sequence.begin();
         if (sequence.replayed()) return {};

@@ -54,7 +54,11 @@ rpc::Weight weigh_compound(const rpc::CallHeader& header) {
       case 38: in.fixed(16 + 8); return in.u32() == 0 ? Weight::kData : Weight::kSync;                    // WRITE
       case 5: return Weight::kSync;                                 // COMMIT
       case 26: case 27: case 68: case 69: case 60: return Weight::kData;  // READDIR, READLINK, READ_PLUS, SEEK, COPY
-      case 4: case 12: case 13: case 14: case 21: case 30: case 45: case 55: return Weight::kMemory;  // CLOSE, LOCK, RENEW, ...
+      case 18:                                                      // OPEN: makes the file, or not
+        in.fixed(4 + 4 + 4 + 8);
+        in.opaque(~std::uint32_t{0});
+        return in.u32() == 0 ? Weight::kMemory : Weight::kChange;
+      case 4: case 8: case 12: case 13: case 14: case 21: case 30: case 45: case 55: return Weight::kMemory;  // CLOSE, LOCK, RENEW, ...
       default: return Weight::kChange;
     }
     if (!in.ok()) break;

@@ -1,7 +1,9 @@
-// RFC 7862 15.2. Copies are done when the reply leaves, a bounded piece at a time: a client asks again for what is left.
+// RFC 7862 15.2. Long copies go on in the background where the client lets them. Others are done when the reply leaves, a bounded
+// piece at a time: the client asks again for what is left.
 #include <algorithm>
 
 #include "frontends/nfs/v4/object_type.h"
+#include "frontends/nfs/v4/offloads.h"
 #include "frontends/nfs/v4/operations.h"
 #include "frontends/nfs/v4/stable_how.h"
 
@@ -13,6 +15,7 @@ constexpr std::uint64_t kCopyBytesMax = 16u << 20;  // in one call
 struct Arguments {
   Stateid from_stateid, to_stateid;
   std::uint64_t from_offset = 0, to_offset = 0, count = 0;
+  bool synchronous = true;
   bool from_other_server = false;
 };
 
@@ -37,7 +40,7 @@ Arguments read_arguments(rpc::XdrReader& in) {
   a.to_offset = in.u64();
   a.count = in.u64();
   in.boolean();  // consecutive: it always is
-  in.boolean();  // synchronous: it always is
+  a.synchronous = in.boolean();
   const std::uint32_t locations = in.u32();
   for (std::uint32_t i = 0; i < locations && in.ok(); ++i) skip_location(in);
   a.from_other_server = locations > 0;
@@ -54,6 +57,35 @@ Nfs4Status check_ranges(Compound& c, const Arguments& a, core::FileId from, core
   if (a.to_offset > core::kFileBytesMax - length) return Nfs4Status::kFBig;
   const bool overlap = a.from_offset < a.to_offset + length && a.to_offset < a.from_offset + length;
   return from == to && overlap ? Nfs4Status::kInval : Nfs4Status::kOk;
+}
+
+Nfs4Status copy_now(Compound& c, const core::CopyRangeRequest& request, std::uint64_t& copied) {
+  c.ctx.durability = core::Durability::kApplied;
+  const auto reply = c.ns.copy_range(c.ctx, request);
+  if (reply) {
+    copied = reply->length;
+    return Nfs4Status::kOk;
+  }
+  const Nfs4Status status = data_status(c, request.to, reply.error().code);
+  return status == Nfs4Status::kInval ? data_status(c, request.from, reply.error().code) : status;
+}
+
+std::optional<Stateid> copy_later(Compound& c, const core::CopyRangeRequest& request) {
+  if (c.env.offloads == nullptr || c.client == nullptr) return std::nullopt;
+  core::OpContext ctx = c.ctx;
+  ctx.durability = core::Durability::kApplied;
+  ctx.unsettled = nullptr;
+  return c.env.offloads->start(c.client, {.ctx = std::move(ctx), .request = request, .to = c.env.handles.encode(c.current->ref)});
+}
+
+void write_response(Compound& c, const std::optional<Stateid>& later, std::uint64_t bytes) {
+  c.out.u32(later ? 1 : 0);
+  if (later) write_stateid(c.out, *later);
+  c.out.u64(bytes);
+  c.out.u32(static_cast<std::uint32_t>(StableHow::kUnstable));
+  c.out.u64(c.env.write_verifier);
+  c.out.boolean(true);  // consecutive
+  c.out.boolean(!later);
 }
 
 }  // namespace
@@ -77,23 +109,22 @@ Nfs4Status op_copy(Compound& c) {
     const Nfs4Status type = data_status(c, from.id, Errc::kInvalid);
     return type == Nfs4Status::kInval ? ranges : type;
   }
-  c.ctx.durability = core::Durability::kApplied;
-  const auto reply = c.ns.copy_range(c.ctx, {.from = from.id,
-                                             .from_offset = a.from_offset,
-                                             .to = to.id,
-                                             .to_offset = a.to_offset,
-                                             .length = std::min(length, kCopyBytesMax)});
-  if (!reply) {
-    const Nfs4Status status = data_status(c, to.id, reply.error().code);
-    return status == Nfs4Status::kInval ? data_status(c, from.id, reply.error().code) : status;
+  core::CopyRangeRequest request{
+      .from = from.id, .from_offset = a.from_offset, .to = to.id, .to_offset = a.to_offset, .length = length};
+  std::uint64_t copied = 0;
+  if (!a.synchronous && length > kCopyBytesMax) {
+    // What is to be refused is refused now: the first byte tells.
+    request.length = 1;
+    if (const Nfs4Status status = copy_now(c, request, copied); status != Nfs4Status::kOk) return status;
+    request.length = length;
+    if (const auto stateid = copy_later(c, request)) {
+      write_response(c, stateid, 0);
+      return Nfs4Status::kOk;
+    }
   }
-
-  c.out.u32(0);  // no callback: it is done
-  c.out.u64(reply->length);
-  c.out.u32(static_cast<std::uint32_t>(StableHow::kUnstable));
-  c.out.u64(c.env.write_verifier);
-  c.out.boolean(true);  // consecutive
-  c.out.boolean(true);  // synchronous
+  request.length = std::min(length, kCopyBytesMax);
+  if (const Nfs4Status status = copy_now(c, request, copied); status != Nfs4Status::kOk) return status;
+  write_response(c, std::nullopt, copied);
   return Nfs4Status::kOk;
 }
 

@@ -27,7 +27,7 @@ Wanted read_arguments(Compound& c) {
     default: break;
   }
   wanted.name = c.read_name();
-  wanted.attributes = decode_attributes(c.in, c.minor, SetPurpose::kCreate, c.access.snapshot());
+  wanted.attributes = decode_attributes(c.in, c.minor, SetPurpose::kCreate, id_names(c));
   return wanted;
 }
 

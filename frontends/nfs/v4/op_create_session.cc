@@ -60,6 +60,7 @@ Nfs4Status op_create_session(Compound& c) {
 
   const bool back_channel = (flags & kConnBackChan) != 0 && c.call.back != nullptr;
   const auto encode = [&](const Session& session) {
+    session.back->set_form(c.minor, back.requests);
     session.back->set_security(security);
     if (back_channel) session.back->bind(c.call.back->keep());
     rpc::ReplyBuffer buffer;

@@ -62,12 +62,13 @@ Nfs4Status op_exchange_id(Compound& c) {
   }
   if (!in.ok()) return Nfs4Status::kBadXdr;
   if ((flags & ~kFlagsOfClients) != 0) return Nfs4Status::kInval;
-  // Both need a caller that proves who it is (RPCSEC_GSS).
+  // Offered is SP4_NONE.
   if (protection == kSp4MachCred) return Nfs4Status::kInval;
   if (protection == kSp4Ssv) return Nfs4Status::kEncrAlgUnsupp;
 
   wanted.update = (flags & kUpdateConfirmed) != 0;
   wanted.principal = Principal::of(c.call.header.credential);
+  wanted.peer = peer_key(c.call.peer);
   const ClientTable::Exchanged result = c.env.clients.exchange(wanted);
   if (result.status != Nfs4Status::kOk) return result.status;
 

@@ -57,7 +57,7 @@ Compound::File lockable_file(Compound& c) {
   }
 }
 
-Nfs4Status check_grace(Compound& c, bool reclaim) {
+Nfs4Status check_lock_grace(Compound& c, bool reclaim) {
   Client& client = *c.client;
   if (reclaim) {
     const bool may = !client.reclaim_complete && c.env.state.may_reclaim(core::Door::kNfs, client.name);
@@ -91,7 +91,7 @@ Nfs4Status op_lock(Compound& c) {
   const auto file = lockable_file(c);
   if (file.status != Nfs4Status::kOk) return file.status;
   if (!is_range(range.offset, range.length)) return Nfs4Status::kInval;
-  if (const auto status = check_grace(c, reclaim); status != Nfs4Status::kOk) return status;
+  if (const auto status = check_lock_grace(c, reclaim); status != Nfs4Status::kOk) return status;
   if (const auto status = resolve_current(c, stateid); status != Nfs4Status::kOk) return status;
 
   Client& client = *c.client;
@@ -115,7 +115,7 @@ Nfs4Status op_lock(Compound& c) {
     if (open->file.id != file.id || !is_confirmed(*open)) return Nfs4Status::kBadStateId;
     const bool exclusive = is_exclusive(type);
     if ((open->access & (exclusive ? core::kShareWrite : core::kShareRead)) == 0) return Nfs4Status::kOpenMode;
-    if (locks == nullptr && client.states.size() >= kStatesPerClientMax) return Nfs4Status::kResource;
+    if (locks == nullptr && !has_room_for_state(client)) return no_room_for_state(c);
     const auto held = c.env.state.lock(file.id, {c.holder, name_in_table(client.id, owner)}, range, exclusive);
     if (!held) return to_nfs4_status(held.error().code);
     if (held->has_value()) {
@@ -148,7 +148,7 @@ Nfs4Status op_lockt(Compound& c) {
   const auto file = lockable_file(c);
   if (file.status != Nfs4Status::kOk) return file.status;
   if (!is_range(range.offset, range.length)) return Nfs4Status::kInval;
-  if (const auto status = check_grace(c, false); status != Nfs4Status::kOk) return status;
+  if (const auto status = check_lock_grace(c, false); status != Nfs4Status::kOk) return status;
   const core::LockOwner asker{c.holder, name_in_table(c.client->id, owner)};
   for (bool again = false;; again = true) {
     const auto held = c.env.state.test_lock(file.id, asker, range, is_exclusive(type));

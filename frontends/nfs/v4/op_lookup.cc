@@ -13,9 +13,12 @@ Nfs4Status op_lookup(Compound& c) {
 
   if (c.current->pseudo_root()) {
     const ExportRoot root = find_in_pseudo_root(c, name);
-    if (root.status == Nfs4Status::kOk) c.set_current_file(root.attr);
-    return root.status;
+    if (root.status != Nfs4Status::kOk) return root.status;
+    if (!c.access.flavor_allowed()) return Nfs4Status::kWrongSec;
+    c.set_current_file(root.attr);
+    return Nfs4Status::kOk;
   }
+  if (c.wrong_security) return Nfs4Status::kWrongSec;
   const core::FileId dir = c.current->ref.id;
   const auto reply = c.ns.lookup(c.ctx, {.parent = dir, .name = name, .root = c.access.entered().root});
   if (!reply) return directory_status(c, dir, reply.error().code);

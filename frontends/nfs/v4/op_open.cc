@@ -1,7 +1,8 @@
 // RFC 8881 18.16
-#include "base/log.h"
 #include "frontends/nfs/v4/attributes.h"
 #include "frontends/nfs/v4/client_table.h"
+#include "frontends/nfs/v4/delegations.h"
+#include "frontends/nfs/v4/grace.h"
 #include "frontends/nfs/v4/operations_state.h"
 #include "frontends/nfs/v4/owner_turn.h"
 #include "frontends/nfs/v4/stateids.h"
@@ -22,10 +23,6 @@ enum class Claim : std::uint32_t {
   kDelegPrevFh = 6,
 };
 enum : std::uint32_t { kResultConfirm = 0x2, kResultLockTypePosix = 0x4, kResultPreserveUnlinked = 0x8 };
-enum : std::uint32_t { kDelegationNone = 0, kDelegationRead = 1, kDelegationWrite = 2, kDelegationNoneExt = 3 };
-enum : std::uint32_t { kWantMask = 0xff00, kWantWrite = 0x200, kWantAny = 0x300, kWantNone = 0x400, kWantCancel = 0x500 };
-enum : std::uint32_t { kWhyNotWanted = 0, kWhyResource = 2, kWhyCancelled = 7 };
-enum : std::uint32_t { kLimitSize = 1 };
 
 struct Arguments {
   std::uint32_t seqid = 0;
@@ -38,6 +35,7 @@ struct Arguments {
   std::uint64_t verifier = 0;
   Claim claim = Claim::kNull;
   Stateid delegation{};
+  std::uint32_t held_delegation = kDelegationNone;  // to be had back
   std::string_view name;
 };
 
@@ -59,7 +57,7 @@ Nfs4Status read_arguments(Compound& c, Arguments& arguments) {
     arguments.how = static_cast<How>(how);
     if (arguments.how == How::kExclusive || arguments.how == How::kExclusive41) arguments.verifier = in.u64();
     if (arguments.how != How::kExclusive) {
-      arguments.attributes = decode_attributes(in, c.minor, SetPurpose::kCreate, c.access.snapshot());
+      arguments.attributes = decode_attributes(in, c.minor, SetPurpose::kCreate, id_names(c));
     }
   }
   const std::uint32_t claim = in.u32();
@@ -68,7 +66,10 @@ Nfs4Status read_arguments(Compound& c, Arguments& arguments) {
   switch (arguments.claim) {
     case Claim::kNull:
     case Claim::kDelegatePrev: arguments.name = c.read_name(); break;
-    case Claim::kPrevious: in.u32(); break;  // the delegation that was held; there are none to be had back
+    case Claim::kPrevious:
+      arguments.held_delegation = in.u32();
+      if (arguments.held_delegation > kDelegationWrite) in.reject();
+      break;
     case Claim::kDelegateCur:
       arguments.delegation = read_stateid(in);
       arguments.name = c.read_name();
@@ -139,28 +140,15 @@ Nfs4Status check_type(const core::Attributes& attr) {
 Nfs4Status check_access(Compound& c, const core::Attributes& attr, std::uint32_t access) {
   if ((access & core::kShareWrite) != 0 && c.ctx.read_only) return Nfs4Status::kRoFs;
   const auto reply =
-      c.ns.access(c.ctx, {.id = attr.id, .wanted = core::kAccessRead | core::kAccessExecute | core::kAccessModify});
+      c.ns.access(c.ctx, {.id = attr.id,
+                          .wanted = core::kAccessRead | core::kAccessExecute | core::kAccessModify | core::kAccessExtend});
   if (!reply) return to_nfs4_status(reply.error().code);
   // Whoever may execute a file must be able to read it through this protocol.
   const bool may_read = (reply->granted & (core::kAccessRead | core::kAccessExecute)) != 0;
-  const bool may_write = (reply->granted & core::kAccessModify) != 0;
+  // Who may only append may write, too: WRITE looks at where.
+  const bool may_write = (reply->granted & (core::kAccessModify | core::kAccessExtend)) != 0;
   const bool granted = ((access & core::kShareRead) == 0 || may_read) && ((access & core::kShareWrite) == 0 || may_write);
   return granted ? Nfs4Status::kOk : Nfs4Status::kAccess;
-}
-
-// What may come in grace, and what may not (8.4.2, 18.51.3).
-Nfs4Status check_grace(Compound& c, Claim claim) {
-  Client& client = *c.client;
-  if (claim == Claim::kPrevious) {
-    if (client.reclaim_complete || !c.env.state.in_grace()) return Nfs4Status::kNoGrace;
-    return c.env.state.may_reclaim(core::Door::kNfs, client.name) ? Nfs4Status::kOk : Nfs4Status::kReclaimBad;
-  }
-  if (c.env.state.in_grace()) return Nfs4Status::kGrace;
-  if (client.reclaim_complete) return Nfs4Status::kOk;
-  if (c.minor != 0) return Nfs4Status::kGrace;
-  // Minor version 0 has no RECLAIM_COMPLETE: who begins something new has done with reclaiming.
-  if (!client.reclaim_complete.exchange(true)) c.env.state.reclaim_done(core::Door::kNfs, client.name);
-  return Nfs4Status::kOk;
 }
 
 // The open in the table of all doors, and its stateid. An owner has one open of a file: a second OPEN adds to it (9.9).
@@ -168,55 +156,74 @@ struct Taken {
   Stateid stateid;
   bool fresh = false;  // not added to an open that was there
 };
-Nfs4Status take_open(Compound& c, const Arguments& arguments, const core::FileRef& file, Taken& taken) {
+
+Nfs4Status add_to_open(Compound& c, const Arguments& arguments, StateRecord& open, Taken& taken) {
+  const std::uint32_t access = open.access | arguments.access, deny = open.deny | arguments.deny;
+  if (access != open.access || deny != open.deny) {
+    const Status changed = c.env.state.change_open(open.open, access, deny);
+    if (!changed) return to_nfs4_status(changed.error().code);
+  }
+  open.access = access;
+  open.deny = deny;
+  open.combinations |= 1u << (arguments.access * 4 + arguments.deny);
+  if (++open.seqid == 0) open.seqid = 1;
+  taken = {stateid_of(*c.client, open), false};
+  return Nfs4Status::kOk;
+}
+
+constexpr core::OpenId kNotOpened{};
+
+// What the client's state says. Nothing: the file is to be opened in the table first. `opened`: it was; taken out when it is kept.
+std::optional<Nfs4Status> keep_open(Compound& c, const Arguments& arguments, const core::FileRef& file,
+                                    core::OpenId& opened, Taken& taken) {
   Client& client = *c.client;
+  for (;;) {
+    if (const auto status = be_remembered(c); status != Nfs4Status::kOk) return status;
+    const std::lock_guard lock(client.mutex);
+    if (client.gone) return c.minor == 0 ? Nfs4Status::kExpired : Nfs4Status::kBadSession;
+    if (!client.remembered.load(std::memory_order_acquire)) continue;
+    const auto known = client.opens.find({std::string(arguments.owner), file.id});
+    if (known != client.opens.end()) return add_to_open(c, arguments, *known->second, taken);
+    if (!has_room_for_state(client)) return no_room_for_state(c);
+    if (opened == kNotOpened) return std::nullopt;
+    const StateRef open = add_state(client, StateKind::kOpen, file, std::string(arguments.owner), owner_in_turn(c));
+    open->open = std::exchange(opened, kNotOpened);
+    open->access = arguments.access;
+    open->deny = arguments.deny;
+    open->combinations = 1u << (arguments.access * 4 + arguments.deny);
+    taken = {stateid_of(client, *open), true};
+    return Nfs4Status::kOk;
+  }
+}
+
+bool has_open(Client& client, std::string_view owner, core::FileId file) {
+  const std::lock_guard lock(client.mutex);
+  return client.opens.contains({std::string(owner), file});
+}
+
+Nfs4Status take_open(Compound& c, const Arguments& arguments, const core::FileRef& file, Taken& taken) {
   core::StateTable& table = c.env.state;
-  const std::uint32_t combination = 1u << (arguments.access * 4 + arguments.deny);
+  core::OpenId opened = kNotOpened;
+  Nfs4Status status{};
   for (bool again = false;;) {
-    if (const Status done = c.env.clients.remember(client); !done) {
-      log_error("nfs4", "a client could not be recorded for reclaim", {{"error", describe(done.error())}});
-      return to_nfs4_status(done.error().code);
-    }
-    Errc refused{};
-    {
-      const std::lock_guard lock(client.mutex);
-      if (client.gone) return c.minor == 0 ? Nfs4Status::kExpired : Nfs4Status::kBadSession;
-      if (!client.remembered.load(std::memory_order_acquire)) continue;
-      const auto known = client.opens.find({std::string(arguments.owner), file.id});
-      if (known != client.opens.end()) {
-        StateRecord& open = *known->second;
-        const std::uint32_t access = open.access | arguments.access, deny = open.deny | arguments.deny;
-        const Status changed = access == open.access && deny == open.deny ? Status{} : table.change_open(open.open, access, deny);
-        if (changed) {
-          open.access = access;
-          open.deny = deny;
-          open.combinations |= combination;
-          if (++open.seqid == 0) open.seqid = 1;
-          taken = {stateid_of(client, open), false};
-          return Nfs4Status::kOk;
-        }
-        refused = changed.error().code;
-      } else {
-        if (client.states.size() >= kStatesPerClientMax) return Nfs4Status::kResource;
-        const auto opened = table.open({file.id, c.holder, arguments.access, arguments.deny});
-        if (opened) {
-          const StateRef open = add_state(client, StateKind::kOpen, file, std::string(arguments.owner), owner_in_turn(c));
-          open->open = *opened;
-          open->access = arguments.access;
-          open->deny = arguments.deny;
-          open->combinations = combination;
-          taken = {stateid_of(client, *open), true};
-          return Nfs4Status::kOk;
-        }
-        refused = opened.error().code;
+    if (const auto kept = keep_open(c, arguments, file, opened, taken)) {
+      status = *kept;
+    } else {
+      // The store may be read: without the client's mutex.
+      const auto fresh = table.open({file.id, c.holder, arguments.access, arguments.deny});
+      if (fresh) {
+        opened = *fresh;
+        continue;
       }
+      status = to_nfs4_status(fresh.error().code);
+      // Another OPEN of the owner was quicker: this one adds to it.
+      if (status == Nfs4Status::kShareDenied && has_open(*c.client, arguments.owner, file.id)) continue;
     }
-    if (again || refused != Errc::kShareConflict || !c.env.clients.end_expired(file.id)) {
-      return refused == Errc::kShareConflict && arguments.claim == Claim::kPrevious ? Nfs4Status::kReclaimConflict
-                                                                                   : to_nfs4_status(refused);
-    }
+    if (again || status != Nfs4Status::kShareDenied || !c.env.clients.end_expired(file.id)) break;
     again = true;
   }
+  if (opened != kNotOpened) table.close(opened);
+  return status == Nfs4Status::kShareDenied && arguments.claim == Claim::kPrevious ? Nfs4Status::kReclaimConflict : status;
 }
 
 // The OPEN failed after all: its client never hears of the open.
@@ -236,63 +243,18 @@ void undo_open(Compound& c, const Taken& taken) {
 
 // A delegation where it is of use and can be recalled (10.4): for reading to whoever opens for reading, for writing to those
 // who ask for it, because it makes every other door wait for this client.
-StateRef take_delegation(Compound& c, const Arguments& arguments, const core::FileRef& file) {
+Delegated take_delegation(Compound& c, const Arguments& arguments, const core::FileRef& file) {
+  // What was held before the restart is had back also while the client cannot be called (10.2.1).
+  if (arguments.claim == Claim::kPrevious) return grant_delegation(c, file, arguments.held_delegation, Reclaimed::kYes);
   const std::uint32_t wanted = arguments.wants & kWantMask;
-  if (wanted == kWantNone || wanted == kWantCancel || arguments.claim == Claim::kPrevious) return nullptr;
+  if (wanted == kWantNone) return {.why = NoDelegation::kNotWanted};
+  if (wanted == kWantCancel) return {.why = NoDelegation::kCancelled};
   const bool writes = (arguments.access & core::kShareWrite) != 0;
-  const bool wants_write = wanted == kWantWrite || wanted == kWantAny;
-  if (writes && !wants_write) return nullptr;
-  Client& client = *c.client;
-  if (!client.recalls.channel_up()) return nullptr;
-  const std::lock_guard lock(client.mutex);
-  if (client.gone || client.delegations.contains(static_cast<std::uint64_t>(file.id))) return nullptr;
-  if (client.states.size() >= kStatesPerClientMax) return nullptr;
-  const core::LeaseKind kind = writes ? core::LeaseKind::kWrite : core::LeaseKind::kRead;
-  const auto lease = c.env.state.grant_lease(file.id, c.holder, kind);
-  if (!lease) {
-    client.recalls.returned(file.id);
-    return nullptr;
-  }
-  const StateRef delegation = add_state(client, StateKind::kDelegation, file, {}, nullptr);
-  delegation->lease = *lease;
-  delegation->lease_kind = kind;
-  client.recalls.granted(file.id, stateid_of(client, *delegation), c.env.handles.encode(file));
-  return delegation;
-}
-
-// nfsace4 that lets nobody in without asking: the server decides on ACCESS and OPEN (10.4.3 leaves it to us).
-void encode_no_permissions(rpc::XdrWriter& out) {
-  out.u32(0);  // ALLOW
-  out.u32(0);
-  out.u32(0);
-  out.u32(0);  // who
-}
-
-void encode_delegation(Compound& c, const Arguments& arguments, const StateRef& delegation) {
-  if (delegation != nullptr) {
-    const bool writes = delegation->lease_kind == core::LeaseKind::kWrite;
-    c.out.u32(writes ? kDelegationWrite : kDelegationRead);
-    write_stateid(c.out, stateid_of(*c.client, *delegation));
-    c.out.boolean(false);  // not recalled at once
-    if (writes) {
-      c.out.u32(kLimitSize);
-      c.out.u64(0);  // what is cached is written before CLOSE, so that quota and space are known
-    }
-    return encode_no_permissions(c.out);
-  }
-  switch (arguments.wants & kWantMask) {
-    case 0: return c.out.u32(kDelegationNone);
-    case kWantNone:
-      c.out.u32(kDelegationNoneExt);
-      return c.out.u32(kWhyNotWanted);
-    case kWantCancel:
-      c.out.u32(kDelegationNoneExt);
-      return c.out.u32(kWhyCancelled);
-    default:
-      c.out.u32(kDelegationNoneExt);
-      c.out.u32(kWhyResource);
-      return c.out.boolean(false);
-  }
+  if (writes && wanted != kWantWrite && wanted != kWantAny) return {.why = NoDelegation::kResource};
+  // RFC 7530 9.1.11: not with an open that may turn out to be an old one.
+  const OwnerRef owner = owner_in_turn(c);
+  if (owner != nullptr && !owner->confirmed) return {.why = NoDelegation::kResource};
+  return grant_delegation(c, file, writes ? kDelegationWrite : kDelegationRead, Reclaimed::kNo);
 }
 
 // CLAIM_DELEGATE_CUR, CLAIM_DELEG_CUR_FH: opens that the client has made by itself under its delegation (10.4.1).
@@ -341,7 +303,7 @@ Nfs4Status op_open(Compound& c) {
   if (arguments.how == How::kExclusive41 && arguments.attributes.given.exceeds(exclusive_create_attributes(c.minor))) {
     return Nfs4Status::kInval;
   }
-  if (const auto status = check_grace(c, arguments.claim); status != Nfs4Status::kOk) return status;
+  if (const auto status = check_grace(c, arguments.claim == Claim::kPrevious); status != Nfs4Status::kOk) return status;
 
   Target target;
   Nfs4Status status = Nfs4Status::kOk;
@@ -376,7 +338,7 @@ Nfs4Status op_open(Compound& c) {
     target.attr = cut->attr;
     target.set.add(Attr::kSize);
   }
-  const StateRef delegation = take_delegation(c, arguments, file);
+  const Delegated delegated = take_delegation(c, arguments, file);
   c.set_current_file(target.attr);
   c.set_current_stateid(taken.stateid);
 
@@ -388,7 +350,8 @@ Nfs4Status op_open(Compound& c) {
   }
   c.out.u32(result_flags(c, arguments.claim));
   target.set.encode(c.out);
-  encode_delegation(c, arguments, delegation);
+  // Who says nothing of what he wants is told no reasons.
+  encode_delegation(c, delegated, (arguments.wants & kWantMask) != 0);
   return Nfs4Status::kOk;
 }
 

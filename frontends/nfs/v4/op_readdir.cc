@@ -1,5 +1,6 @@
 // RFC 8881 18.23
 #include <algorithm>
+#include <utility>
 
 #include "frontends/nfs/v4/attributes.h"
 #include "frontends/nfs/v4/operations.h"
@@ -46,6 +47,8 @@ class Listing {
     // dircount counts cookies and names; it is a hint, and does not keep the first entry out (18.23.3).
     names_ += c_.out.size() - before;
     status_ = encode_attributes(c_, request_.wanted, subject);
+    // An ACL that the caller may not read (18.23.3).
+    if (status_ == Nfs4Status::kAccess && request_.wanted.has(Attr::kRdattrError)) encode_error();
     if (status_ != Nfs4Status::kOk) return Added::kFailed;
     const bool long_enough = count_ > 0 && request_.names_max != 0 && names_ > request_.names_max;
     if (c_.out.size() - begin_ + kTailBytes > request_.bytes_max || long_enough) {
@@ -67,6 +70,12 @@ class Listing {
   }
 
  private:
+  void encode_error() {
+    Bitmap{Attr::kRdattrError}.encode(c_.out);
+    c_.out.u32(4);
+    c_.out.u32(static_cast<std::uint32_t>(std::exchange(status_, Nfs4Status::kOk)));
+  }
+
   Compound& c_;
   const Request& request_;
   const std::size_t begin_;

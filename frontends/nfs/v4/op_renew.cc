@@ -1,4 +1,4 @@
-// RFC 7530 16.30. Without delegations there is no callback path that could be down.
+// RFC 7530 16.30: the lease is renewed in any case, and the client is told when it could not be asked for its delegations.
 #include "frontends/nfs/v4/caller.h"
 #include "frontends/nfs/v4/operations_state.h"
 
@@ -7,7 +7,9 @@ namespace stoa::nfs4 {
 Nfs4Status op_renew(Compound& c) {
   const std::uint64_t client = c.in.u64();
   if (!c.in.ok()) return Nfs4Status::kBadXdr;
-  return identify(c, client);
+  if (const auto status = identify(c, client); status != Nfs4Status::kOk) return status;
+  const bool unreachable = c.client->delegation_count.load() > 0 && c.client->recalls.all_lost();
+  return unreachable ? Nfs4Status::kCbPathDown : Nfs4Status::kOk;
 }
 
 }  // namespace stoa::nfs4

@@ -19,7 +19,7 @@ Nfs4Status op_secinfo(Compound& c) {
         c.ctx, {.parent = c.current->ref.id, .name = name, .root = c.access.entered().root});
     if (!reply) return to_nfs4_status(reply.error().code);
   }
-  answer_security(c);
+  answer_security(c, nfs::flavors_of(c.access.entered(), c.access.rules()));
   return Nfs4Status::kOk;
 }
 

@@ -10,13 +10,16 @@ Nfs4Status op_secinfo_no_name(Compound& c) {
   if (!c.in.ok() || style > kParent) return Nfs4Status::kBadXdr;
   if (!c.current) return Nfs4Status::kNoFileHandle;
 
+  bool pseudo_root = c.current->pseudo_root();
   if (style == kParent) {
     if (c.current->pseudo_root()) return Nfs4Status::kNoEnt;
     const auto reply = c.ns.lookup(
         c.ctx, {.parent = c.current->ref.id, .name = "..", .root = c.access.entered().root});
     if (!reply) return to_nfs4_status(reply.error().code);
+    pseudo_root = c.current->ref.id == c.access.entered().root;
   }
-  answer_security(c);
+  const nfs::IdentityRules& rules = c.access.rules();
+  answer_security(c, pseudo_root ? nfs::all_flavors(rules) : nfs::flavors_of(c.access.entered(), rules));
   return Nfs4Status::kOk;
 }
 

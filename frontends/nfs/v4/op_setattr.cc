@@ -6,19 +6,6 @@
 namespace stoa::nfs4 {
 namespace {
 
-// mode_set_masked keeps the bits of a mode that must not change between our look and our change.
-Result<core::SetattrReply> set_masked_mode(Compound& c, core::SetattrRequest request,
-                                           const DecodedAttributes::MaskedMode& masked) {
-  for (;;) {
-    STOA_TRY(now, c.ns.getattr(c.ctx, {.id = request.id}));
-    request.set.mode = (now.attr.mode & ~masked.mask) | (masked.value & masked.mask);
-    request.guard_ctime = now.attr.ctime;
-    auto reply = c.ns.setattr(c.ctx, request);
-    if (reply || reply.error().code != Errc::kGuardMismatch) return reply;
-    if (c.ctx.expired()) return fail(Errc::kTimeout);
-  }
-}
-
 Nfs4Status set_attributes(Compound& c, const Stateid& stateid, const DecodedAttributes& wanted) {
   const auto file = c.file();
   if (file.status != Nfs4Status::kOk) return file.status;
@@ -32,9 +19,7 @@ Nfs4Status set_attributes(Compound& c, const Stateid& stateid, const DecodedAttr
     return now ? Nfs4Status::kOk : to_nfs4_status(now.error().code);
   }
 
-  const core::SetattrRequest request{.id = file.id, .set = wanted.set};
-  const auto reply =
-      wanted.masked_mode ? set_masked_mode(c, request, *wanted.masked_mode) : c.ns.setattr(c.ctx, request);
+  const auto reply = c.ns.setattr(c.ctx, {.id = file.id, .set = wanted.set});
   if (reply) return Nfs4Status::kOk;
   const Errc code = reply.error().code;
   // The list of errors has no ISDIR since 4.1.
@@ -47,7 +32,7 @@ Nfs4Status set_attributes(Compound& c, const Stateid& stateid, const DecodedAttr
 Nfs4Status op_setattr(Compound& c) {
   c.error_body = true;  // attrsset
   const Stateid stateid = read_stateid(c.in);
-  const DecodedAttributes wanted = decode_attributes(c.in, c.minor, SetPurpose::kSetattr, c.access.snapshot());
+  const DecodedAttributes wanted = decode_attributes(c.in, c.minor, SetPurpose::kSetattr, id_names(c));
   const Nfs4Status status = c.in.ok() ? set_attributes(c, stateid, wanted) : Nfs4Status::kBadXdr;
   // All or nothing was set.
   const Bitmap set = status == Nfs4Status::kOk ? wanted.given : Bitmap{};

@@ -19,6 +19,7 @@ Nfs4Status op_setclientid(Compound& c) {
   wanted.callback.ident = in.u32();
   if (!in.ok()) return Nfs4Status::kBadXdr;
   wanted.principal = Principal::of(c.call.header.credential);
+  wanted.peer = peer_key(c.call.peer);
 
   const ClientTable::ClientSet result = c.env.clients.set_client(wanted);
   if (result.status == Nfs4Status::kClidInUse) {
@@ -36,7 +37,7 @@ Nfs4Status op_setclientid_confirm(Compound& c) {
   const std::uint64_t client = c.in.u64();
   const std::uint64_t confirm_verifier = c.in.u64();
   if (!c.in.ok()) return Nfs4Status::kBadXdr;
-  return c.env.clients.confirm_client(client, confirm_verifier, Principal::of(c.call.header.credential));
+  return c.env.clients.confirm_client(client, confirm_verifier, Principal::of(c.call.header.credential), c.call.peer);
 }
 
 }  // namespace stoa::nfs4

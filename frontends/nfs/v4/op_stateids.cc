@@ -57,10 +57,12 @@ Nfs4Status op_delegreturn(Compound& c) {
   const FoundState found = find_state(client, stateid);
   if (found.status != Nfs4Status::kOk) return found.status;
   if (found.state->kind != StateKind::kDelegation || found.state->file.id != file.id) return Nfs4Status::kBadStateId;
-  if (c.env.state.lease_revoked(found.state->lease)) return Nfs4Status::kDelegRevoked;
+  const bool revoked = c.env.state.lease_revoked(found.state->lease);
+  // In minor version 0 nothing else frees one that was revoked.
+  if (revoked && c.minor != 0) return Nfs4Status::kDelegRevoked;
   c.env.state.return_lease(found.state->lease);
   forget_state(client, found.state);
-  return Nfs4Status::kOk;
+  return revoked ? Nfs4Status::kDelegRevoked : Nfs4Status::kOk;
 }
 
 }  // namespace stoa::nfs4

@@ -67,7 +67,7 @@ constexpr std::array kOperations{
     OperationEntry{53, "sequence", 1, 2, op_sequence_place, Place::kFirst},
     OperationEntry{54, "set_ssv", 1, 2, nullptr},
     OperationEntry{55, "test_stateid", 1, 2, op_test_stateid},
-    OperationEntry{56, "want_delegation", 1, 2, nullptr},
+    OperationEntry{56, "want_delegation", 1, 2, op_want_delegation},
     OperationEntry{57, "destroy_clientid", 1, 2, op_destroy_clientid, Place::kAlone},
     OperationEntry{58, "reclaim_complete", 1, 2, op_reclaim_complete},
     OperationEntry{59, "allocate", 2, 2, op_allocate},

@@ -33,5 +33,6 @@ Nfs4Status op_lock(Compound& c);
 Nfs4Status op_lockt(Compound& c);
 Nfs4Status op_locku(Compound& c);
 Nfs4Status op_delegreturn(Compound& c);
+Nfs4Status op_want_delegation(Compound& c);
 
 }  // namespace stoa::nfs4

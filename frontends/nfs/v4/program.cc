@@ -15,7 +15,8 @@ Nfs4Program::Nfs4Program(core::Namespace& ns, core::StateTable& state, const cor
                          MetricRegistry& metrics, std::function<ClientTable::Clock::time_point()> clock)
     : clients_(state, static_cast<std::uint32_t>(ns.boot_verifier()), metrics, std::move(clock)),
       metrics_(metrics),
-      environment_{ns, state, handles, clients_, ns.boot_verifier(), &metrics_} {}
+      offloads_(ns, ns.boot_verifier(), metrics),
+      environment_{ns, state, handles, clients_, ns.boot_verifier(), &offloads_, &metrics_} {}
 
 std::span<const rpc::Procedure> Nfs4Program::procedures() const { return kProcedures; }
 

@@ -4,6 +4,7 @@
 #include "frontends/nfs/rpc/program.h"
 #include "frontends/nfs/v4/client_table.h"
 #include "frontends/nfs/v4/compound.h"
+#include "frontends/nfs/v4/offloads.h"
 #include "frontends/nfs/v4/operation_metrics.h"
 
 namespace stoa::nfs4 {
@@ -28,9 +29,13 @@ class Nfs4Program final : public rpc::Program {
   rpc::Outcome run(const rpc::Call& call, rpc::Reply& reply) override;
   void encode_not_durable(const rpc::CallHeader& header, rpc::XdrWriter& out) override;
 
+  // For other programs that meet state of this file: as ClientTable.
+  bool end_expired(core::FileId file) { return clients_.end_expired(file); }
+
  private:
   ClientTable clients_;
   OperationMetrics metrics_;
+  Offloads offloads_;
   const Environment environment_;
 };
 

@@ -9,18 +9,18 @@ std::uint64_t key_of(core::FileId file) { return static_cast<std::uint64_t>(file
 
 }  // namespace
 
-void Recalls::add_channel(std::shared_ptr<SessionBackChannel> channel) {
+void Recalls::add_channel(std::shared_ptr<CallbackChannel> channel) {
   const std::lock_guard lock(mutex_);
   channels_.push_back(std::move(channel));
 }
 
-void Recalls::remove_channel(const std::shared_ptr<SessionBackChannel>& channel) {
+void Recalls::remove_channel(const std::shared_ptr<CallbackChannel>& channel) {
   const std::lock_guard lock(mutex_);
   std::erase(channels_, channel);
 }
 
 bool Recalls::channel_up() {
-  std::vector<std::shared_ptr<SessionBackChannel>> channels;
+  std::vector<std::shared_ptr<CallbackChannel>> channels;
   {
     const std::lock_guard lock(mutex_);
     channels = channels_;
@@ -28,12 +28,30 @@ bool Recalls::channel_up() {
   return std::ranges::any_of(channels, [](const auto& channel) { return channel->up(); });
 }
 
-void Recalls::send(const Given& given, const std::vector<std::shared_ptr<SessionBackChannel>>& channels) {
-  // The newest session that can be reached, else the newest: the client may bind a connection yet.
-  for (auto it = channels.rbegin(); it != channels.rend(); ++it) {
-    if ((*it)->up()) return (*it)->recall(given.stateid, given.handle);
+bool Recalls::all_lost() {
+  Channels channels;
+  {
+    const std::lock_guard lock(mutex_);
+    channels = channels_;
   }
-  if (!channels.empty()) channels.back()->recall(given.stateid, given.handle);
+  return std::ranges::all_of(channels, [](const auto& channel) { return channel->lost(); });
+}
+
+bool Recalls::send(Callback callback, const Channels& channels) {
+  if (channels.empty()) return false;
+  // The newest session that can be reached, else the newest: the client may bind a connection yet.
+  const auto up = std::find_if(channels.rbegin(), channels.rend(), [](const auto& channel) { return channel->up(); });
+  (up != channels.rend() ? *up : channels.back())->call(std::move(callback));
+  return true;
+}
+
+bool Recalls::call(Callback callback) {
+  Channels channels;
+  {
+    const std::lock_guard lock(mutex_);
+    channels = channels_;
+  }
+  return send(std::move(callback), channels);
 }
 
 void Recalls::granted(core::FileId file, const Stateid& stateid, const core::HandleBytes& handle) {
@@ -46,7 +64,7 @@ void Recalls::granted(core::FileId file, const Stateid& stateid, const core::Han
   const Given copy = given;
   const auto channels = channels_;
   lock.unlock();
-  send(copy, channels);
+  send(recall_of(copy.stateid, copy.handle), channels);
 }
 
 void Recalls::returned(core::FileId file) {
@@ -70,7 +88,7 @@ void Recalls::recall(core::FileId file) {
   const Given copy = found->second;
   const auto channels = channels_;
   lock.unlock();
-  send(copy, channels);
+  send(recall_of(copy.stateid, copy.handle), channels);
 }
 
 void Recalls::try_again() {
@@ -82,7 +100,7 @@ void Recalls::try_again() {
   }
   const auto channels = channels_;
   lock.unlock();
-  for (const Given& given : again) send(given, channels);
+  for (const Given& given : again) send(recall_of(given.stateid, given.handle), channels);
 }
 
 bool Recalls::outstanding() {

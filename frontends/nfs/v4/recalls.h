@@ -8,16 +8,20 @@
 #include <unordered_set>
 #include <vector>
 
-#include "frontends/nfs/v4/back_channel.h"
+#include "frontends/nfs/v4/callback_channel.h"
 
 namespace stoa::nfs4 {
 
 class Recalls {
  public:
-  void add_channel(std::shared_ptr<SessionBackChannel> channel);
-  void remove_channel(const std::shared_ptr<SessionBackChannel>& channel);
+  void add_channel(std::shared_ptr<CallbackChannel> channel);
+  void remove_channel(const std::shared_ptr<CallbackChannel>& channel);
   // Whether the client can be called: without, it gets no delegations.
   bool channel_up();
+  bool all_lost();  // no channel is left that may work
+  // Something else that the client is to be told: over the newest channel that is up, else over the newest. False: there is
+  // none at all.
+  bool call(Callback callback);
 
   // A delegation was given out. The table may have recalled it before this is called: then it is recalled now.
   void granted(core::FileId file, const Stateid& stateid, const core::HandleBytes& handle);
@@ -35,12 +39,13 @@ class Recalls {
     core::HandleBytes handle;
     bool recalled = false;
   };
-  void send(const Given& given, const std::vector<std::shared_ptr<SessionBackChannel>>& channels);
+  using Channels = std::vector<std::shared_ptr<CallbackChannel>>;
+  static bool send(Callback callback, const Channels& channels);
 
   std::mutex mutex_;  // guards what follows; never held while a channel is called
   std::unordered_map<std::uint64_t, Given> given_;
   std::unordered_set<std::uint64_t> early_;  // recalled before granted() was called
-  std::vector<std::shared_ptr<SessionBackChannel>> channels_;
+  Channels channels_;
   std::size_t recalled_ = 0;
 };
 

@@ -57,16 +57,26 @@ Nfs4Status resolve_current(const Compound& c, Stateid& stateid) {
   return Nfs4Status::kOk;
 }
 
+bool has_room_for_state(const Client& client) {
+  return client.states.size() < kStatesPerClientMax && client.share->states.load() < kStatesPerPeerMax;
+}
+
+Nfs4Status no_room_for_state(const Compound& c) { return c.minor == 0 ? Nfs4Status::kResource : Nfs4Status::kDelay; }
+
 StateRef add_state(Client& client, StateKind kind, const core::FileRef& file, std::string owner, OwnerRef sequenced_by) {
-  while (client.next_serial == 0 || client.states.contains(client.next_serial)) ++client.next_serial;
+  while (client.next_serial == 0 || client.states.contains(client.next_serial)) {
+    client.next_serial = (client.next_serial + 1) % kCopySerials;
+  }
   auto state = std::make_shared<StateRecord>();
   state->kind = kind;
-  state->serial = client.next_serial++;
+  state->serial = client.next_serial;
+  client.next_serial = (client.next_serial + 1) % kCopySerials;
   state->file = file;
   state->owner = std::move(owner);
   if (sequenced_by != nullptr) client.owners.use(sequenced_by);
   state->sequenced_by = std::move(sequenced_by);
   client.states.emplace(state->serial, state);
+  client.share->states.fetch_add(1, std::memory_order_relaxed);
   const std::pair key(state->owner, file.id);
   if (kind == StateKind::kOpen) client.opens[key] = state;
   if (kind == StateKind::kLock) client.locks[key] = state;
@@ -78,7 +88,7 @@ StateRef add_state(Client& client, StateKind kind, const core::FileRef& file, st
 }
 
 void forget_state(Client& client, const StateRef& state) {
-  client.states.erase(state->serial);
+  if (client.states.erase(state->serial) != 0) client.share->states.fetch_sub(1, std::memory_order_relaxed);
   if (state->sequenced_by != nullptr) client.owners.release(state->sequenced_by);
   const std::pair key(state->owner, state->file.id);
   if (state->kind == StateKind::kOpen) client.opens.erase(key);

@@ -28,6 +28,8 @@ Nfs4Status to_nfs4_status(Errc code) {
     case Errc::kTooLarge: return Nfs4Status::kXattr2Big;
     case Errc::kNoMoreData: return Nfs4Status::kNxIo;
     case Errc::kShareConflict: return Nfs4Status::kShareDenied;
+    case Errc::kLocked: return Nfs4Status::kLocked;
+    case Errc::kDeadlock: return Nfs4Status::kDeadlock;
     // No call of this protocol asks for what these refuse; they would be a mistake of ours.
     case Errc::kGuardMismatch:
     case Errc::kPreconditionFailed: return Nfs4Status::kServerFault;

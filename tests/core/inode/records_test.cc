@@ -109,10 +109,20 @@ TEST(RecordsTest, EveryTruncationIsDamage) {
 }
 
 TEST(RecordsTest, ALaterVersionThatOlderReadersMayReadIsRead) {
-  // Version 2 appends a field and says that readers of version 1 may skip it.
+  // Version 3 appends a field and says that readers of version 1 may skip it.
   std::string body = sample().encode().substr(6) + "new field";
-  EXPECT_TRUE(Inode::decode(FileId{17}, seal(2, 1, body)));
-  EXPECT_FALSE(Inode::decode(FileId{17}, seal(2, 2, body)));
+  EXPECT_TRUE(Inode::decode(FileId{17}, seal(3, 1, body)));
+  EXPECT_FALSE(Inode::decode(FileId{17}, seal(3, 3, body)));
+}
+
+TEST(RecordsTest, WithAnAclOlderReadersKeepOut) {
+  Inode inode = sample();
+  inode.set_acl(std::make_shared<const Acl>());
+  const std::string bytes = inode.encode();
+  EXPECT_EQ(bytes.substr(0, 2), "\x02\x02");
+  EXPECT_TRUE(Inode::decode(FileId{17}, bytes)->has(kHasAcl));
+  inode.set_acl(nullptr);
+  EXPECT_EQ(hex(inode.encode()), kInodeV1);
 }
 
 TEST(RecordsTest, TimesNeverStandStillOrGoBack) {

@@ -61,14 +61,79 @@ constexpr std::string_view kUserV1 =
     "0c534543524554534543524554"
     "00";
 
-TEST(RecordTest, ExportHasTheBytesOfVersion1) {
-  EXPECT_EQ(hex(encode_export(sample_export())), kExportV1);
+// What version 2 has behind the bytes of version 1: the security flavours of an export, principal and SID of a user.
+constexpr std::string_view kExportV2Head = "020243000000";  // version 1 must not read what keeps somebody out
+constexpr std::string_view kExportV2Tail = "020401";
+constexpr std::string_view kUserV2Head = "02013e000000";
+constexpr std::string_view kUserV2Tail =
+    "05616e6e4052"
+    "0c532d312d352d32312d312d32";
+
+Export secured_export() {
+  Export record = sample_export();
+  record.security = {SecurityFlavor::kKrb5p, SecurityFlavor::kSys};
+  return record;
+}
+
+User known_user() {
+  User user = sample_user();
+  user.principal = "ann@R";
+  user.sid = "S-1-5-21-1-2";
+  return user;
+}
+
+std::string body_of(std::string_view golden) {
+  return std::string(golden.substr(12));
+}
+
+std::string bytes(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); i += 2)
+    out += static_cast<char>(std::stoi(std::string(text.substr(i, 2)), nullptr, 16));
+  return out;
+}
+
+TEST(RecordTest, RecordsOfVersion1AreRead) {
+  const auto entry = decode_export(bytes(kExportV1));
+  ASSERT_TRUE(entry);
+  EXPECT_EQ(entry->owner, "ann");
+  EXPECT_EQ(entry->clients, sample_export().clients);
+  EXPECT_TRUE(entry->security.empty());
+  const auto user = decode_user(bytes(kUserV1));
+  ASSERT_TRUE(user);
+  EXPECT_EQ(user->groups, sample_user().groups);
+  EXPECT_TRUE(user->principal.empty());
+  EXPECT_TRUE(user->sid.empty());
+}
+
+TEST(RecordTest, ExportHasTheBytesOfVersion2) {
+  EXPECT_EQ(hex(encode_export(secured_export())),
+            std::string(kExportV2Head) + body_of(kExportV1) + std::string(kExportV2Tail));
+  EXPECT_EQ(hex(encode_export(sample_export())), "020141000000" + body_of(kExportV1) + "00");
   EXPECT_EQ(export_key(ExportId{42}), "export/0000002a");
 }
 
-TEST(RecordTest, UserHasTheBytesOfVersion1) {
-  EXPECT_EQ(hex(encode_user(sample_user())), kUserV1);
+TEST(RecordTest, UserHasTheBytesOfVersion2) {
+  EXPECT_EQ(hex(encode_user(known_user())), std::string(kUserV2Head) + body_of(kUserV1) + std::string(kUserV2Tail));
   EXPECT_EQ(user_key("ann"), "user/ann");
+}
+
+TEST(RecordTest, GroupHasTheBytesOfVersion1) {
+  const Group group{.name = "staff", .gid = 50, .sid = "S-1-5-21-1-2"};
+  EXPECT_EQ(hex(encode_group(group)),
+            "01011700000005737461666632000000"
+            "0c532d312d352d32312d312d32");
+  EXPECT_EQ(group_key("staff"), "group/staff");
+  const auto after = decode_group(encode_group(group));
+  ASSERT_TRUE(after);
+  EXPECT_EQ(after->name, "staff");
+  EXPECT_EQ(after->gid, 50u);
+  EXPECT_EQ(after->sid, "S-1-5-21-1-2");
+}
+
+TEST(RecordTest, SidDomainHasTheBytesOfVersion1) {
+  EXPECT_EQ(hex(encode_sid_domain({1, 2, 3})), "01010c000000010000000200000003000000");
+  EXPECT_EQ(*decode_sid_domain(encode_sid_domain({1, 2, 3})), (SidDomain{1, 2, 3}));
 }
 
 TEST(RecordTest, NextExportHasTheBytesOfVersion1) {
@@ -76,7 +141,7 @@ TEST(RecordTest, NextExportHasTheBytesOfVersion1) {
 }
 
 TEST(RecordTest, ExportSurvivesARoundTrip) {
-  const Export before = sample_export();
+  const Export before = secured_export();
   const auto after = decode_export(encode_export(before));
   ASSERT_TRUE(after);
   EXPECT_EQ(after->id, before.id);
@@ -89,10 +154,11 @@ TEST(RecordTest, ExportSurvivesARoundTrip) {
   EXPECT_EQ(after->owner, before.owner);
   EXPECT_EQ(after->created, before.created);
   EXPECT_EQ(after->clients, before.clients);
+  EXPECT_EQ(after->security, before.security);
 }
 
 TEST(RecordTest, UserSurvivesARoundTrip) {
-  const auto after = decode_user(encode_user(sample_user()));
+  const auto after = decode_user(encode_user(known_user()));
   ASSERT_TRUE(after);
   EXPECT_EQ(after->name, "ann");
   EXPECT_EQ(after->uid, 1000u);
@@ -101,6 +167,8 @@ TEST(RecordTest, UserSurvivesARoundTrip) {
   ASSERT_EQ(after->keys.size(), 1u);
   EXPECT_EQ(after->keys[0].secret_key, "SECRETSECRET");
   EXPECT_FALSE(after->keys[0].enabled);
+  EXPECT_EQ(after->principal, "ann@R");
+  EXPECT_EQ(after->sid, "S-1-5-21-1-2");
 }
 
 // The record cut to `size` bytes under an envelope that says so: what a broken writer would leave.
@@ -112,8 +180,8 @@ std::string cut_and_resealed(std::string whole, std::size_t size) {
 }
 
 TEST(RecordTest, EveryTruncationIsCorruptAndNotACrash) {
-  const std::string record = encode_export(sample_export());
-  const std::string user = encode_user(sample_user());
+  const std::string record = encode_export(secured_export());
+  const std::string user = encode_user(known_user());
   for (std::size_t size = 0; size < record.size(); ++size) {
     EXPECT_EQ(decode_export(record.substr(0, size)).error().code, Errc::kCorrupt);
     if (size >= 6) {
@@ -131,10 +199,10 @@ TEST(RecordTest, EveryTruncationIsCorruptAndNotACrash) {
 TEST(RecordTest, AnExtensionByALaterVersionIsReadAndItsDemandForANewerReaderIsHonoured) {
   std::string later = encode_user(sample_user());
   later += "more";
-  later[0] = 2;
+  later[0] = 3;
   later[2] = static_cast<char>(later[2] + 4);
   EXPECT_TRUE(decode_user(later));
-  later[1] = 2;
+  later[1] = 3;
   EXPECT_EQ(decode_user(later).error().code, Errc::kNotSupported);
 }
 

@@ -184,6 +184,94 @@ TEST_F(StoredRegistryTest, AnOwnerMustExistAndStaysAsLongAsItOwns) {
   EXPECT_EQ(registry_->remove_export("team").error().code, Errc::kNotFound);
 }
 
+TEST_F(StoredRegistryTest, AUserIsFoundByEachOfItsIdentitiesAlsoAfterAReload) {
+  ASSERT_TRUE(registry_->add_user(
+      {.name = "ann", .uid = 1000, .principal = "ann.smith@EXAMPLE.ORG", .sid = "S-1-5-21-1-2-3-500"}));
+  ASSERT_TRUE(registry_->add_user({.name = "bob", .uid = 1001}));
+  ASSERT_TRUE(registry_->add_group({.name = "staff", .gid = 50}));
+  std::string bobs, staffs;
+  for (int pass = 0; pass < 2; ++pass) {
+    const auto picture = registry_->snapshot();
+    const User* ann = picture->find_user("ann");
+    ASSERT_NE(ann, nullptr);
+    EXPECT_EQ(picture->find_user_by_uid(1000), ann);
+    EXPECT_EQ(picture->find_user_by_principal("ann.smith@EXAMPLE.ORG"), ann);
+    EXPECT_EQ(picture->find_user_by_principal("bob@EXAMPLE.ORG"), nullptr);
+    EXPECT_EQ(picture->find_user_by_principal(""), nullptr);
+    EXPECT_EQ(picture->find_user_by_sid("S-1-5-21-1-2-3-500"), ann);
+    const User* bob = picture->find_user("bob");
+    const Group* staff = picture->find_group("staff");
+    ASSERT_NE(staff, nullptr);
+    EXPECT_EQ(picture->find_group_by_gid(50), staff);
+    EXPECT_EQ(picture->find_group_by_gid(51), nullptr);
+    EXPECT_EQ(picture->groups().size(), 1u);
+    // The automatic ones: one domain for all, made once.
+    if (pass == 0) {
+      bobs = picture->sid_of(*bob);
+      staffs = picture->sid_of(*staff);
+    }
+    EXPECT_TRUE(bobs.starts_with("S-1-5-21-") && bobs.ends_with("-3002")) << bobs;
+    EXPECT_EQ(bobs.substr(0, bobs.rfind('-')) + "-1101", staffs);
+    EXPECT_EQ(picture->sid_of(*bob), bobs);
+    EXPECT_EQ(picture->sid_of(*staff), staffs);
+    EXPECT_EQ(picture->find_user_by_sid(bobs), bob);
+    EXPECT_EQ(picture->find_group_by_sid(staffs), staff);
+    EXPECT_EQ(picture->find_user_by_sid(staffs), nullptr);
+    open();
+  }
+  ASSERT_TRUE(registry_->remove_group("staff"));
+  EXPECT_EQ(registry_->remove_group("staff").error().code, Errc::kNotFound);
+  open();
+  EXPECT_EQ(registry_->snapshot()->find_group_by_gid(50), nullptr);
+}
+
+TEST_F(StoredRegistryTest, NoTwoRecordsAreTheSameIdentity) {
+  ASSERT_TRUE(registry_->add_user({.name = "ann", .uid = 1000, .principal = "ann@R", .sid = "S-1-5-21-1-2-3-500"}));
+  EXPECT_EQ(registry_->add_user({.name = "bob", .uid = 1001, .principal = "ann@R"}).error().code, Errc::kExists);
+  EXPECT_EQ(registry_->add_user({.name = "bob", .uid = 1001, .sid = "S-1-5-21-1-2-3-500"}).error().code, Errc::kExists);
+  EXPECT_EQ(registry_->add_group({.name = "staff", .gid = 50, .sid = "S-1-5-21-1-2-3-500"}).error().code,
+            Errc::kExists);
+  ASSERT_TRUE(registry_->add_group({.name = "staff", .gid = 50}));
+  EXPECT_EQ(registry_->add_group({.name = "staff", .gid = 51}).error().code, Errc::kExists);
+  EXPECT_EQ(registry_->add_group({.name = "crew", .gid = 50}).error().code, Errc::kExists);
+  const auto picture = registry_->snapshot();
+  const std::string staff = picture->sid_of(*picture->find_group("staff"));
+  EXPECT_EQ(registry_->add_user({.name = "bob", .uid = 1001, .sid = staff}).error().code, Errc::kExists);
+  // The automatic SID follows from the uid, so users that share one share the other.
+  ASSERT_TRUE(registry_->add_user({.name = "carl", .uid = 7}));
+  ASSERT_TRUE(registry_->add_user({.name = "dora", .uid = 7}));
+  const auto later = registry_->snapshot();
+  EXPECT_EQ(later->sid_of(*later->find_user("carl")), later->sid_of(*later->find_user("dora")));
+  EXPECT_EQ(later->find_user_by_sid(later->sid_of(*later->find_user("dora")))->name, "carl");
+  // A change may keep what is its own.
+  EXPECT_TRUE(registry_->change_user({.name = "ann", .uid = 1000, .principal = "ann@R", .sid = "S-1-5-21-1-2-3-500"}));
+  EXPECT_EQ(registry_->change_user({.name = "carl", .uid = 7, .principal = "ann@R"}).error().code, Errc::kExists);
+}
+
+TEST_F(StoredRegistryTest, IdentitiesThatAreNoneAreRefused) {
+  for (const char* principal : {"ann", "@R", "ann@", "a nn@R", "ann@R\n"}) {
+    EXPECT_EQ(registry_->add_user({.name = "ann", .principal = principal}).error().code, Errc::kInvalid) << principal;
+  }
+  for (const char* sid :
+       {"S-1", "S-1-5", "S-2-5-21", "s-1-5-21", "S-1-5-", "S-1-5-021", "S-1-5-4294967296", "S-1-281474976710656-1",
+        "S-1-5-1-2-3-4-5-6-7-8-9-10-11-12-13-14-15-16", "S-1-5-21 ", "S-1-5--1"}) {
+    EXPECT_EQ(registry_->add_user({.name = "ann", .sid = sid}).error().code, Errc::kInvalid) << sid;
+    EXPECT_EQ(registry_->add_group({.name = "staff", .gid = 1, .sid = sid}).error().code, Errc::kInvalid) << sid;
+  }
+  EXPECT_TRUE(registry_->add_user({.name = "ann", .sid = "S-1-5-1-2-3-4-5-6-7-8-9-10-11-12-13-14-15"}));
+  EXPECT_EQ(registry_->add_group({.name = "no blanks", .gid = 1}).error().code, Errc::kInvalid);
+}
+
+TEST_F(StoredRegistryTest, IdsThatTheDomainHasNoRoomForHaveSidsOfUnix) {
+  ASSERT_TRUE(registry_->add_user({.name = "last", .uid = 2147483147}));
+  ASSERT_TRUE(registry_->add_user({.name = "beyond", .uid = 2147483148}));
+  ASSERT_TRUE(registry_->add_group({.name = "beyond", .gid = 4294967295}));
+  const auto picture = registry_->snapshot();
+  EXPECT_TRUE(picture->sid_of(*picture->find_user("last")).ends_with("-4294967294"));
+  EXPECT_EQ(picture->sid_of(*picture->find_user("beyond")), "S-1-22-1-2147483148");
+  EXPECT_EQ(picture->sid_of(*picture->find_group("beyond")), "S-1-22-2-4294967295");
+}
+
 TEST_F(StoredRegistryTest, ADamagedRecordIsNamedAndNotSkipped) {
   WriteBatch batch;
   batch.put(Family::kConfig, "user/ann", "\x01\x01 garbage");

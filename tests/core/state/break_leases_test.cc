@@ -67,6 +67,7 @@ std::vector<Operation> operations() {
       {"write in place", {kFile}, true, write_at(5)},
       {"write beyond the end", {kFile}, true, write_at(1u << 20)},
       {"setattr mode", {kFile}, true, set({.mode = 0600})},
+      {"setattr ACL", {kFile}, true, set({.acl = std::make_shared<const Acl>()})},
       {"setattr times", {kFile}, true, set({.mtime = SetTime{.server_time = true}})},
       {"setattr size", {kFile}, true, set({.size = 7})},
       {"allocate", {kFile}, true, [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.allocate(ctx, {s.file, 0, 50'000})); }},
@@ -206,6 +207,87 @@ TYPED_TEST(BreakLeasesTest, EveryOperationRecallsWhatIsInItsWayAndChangesNothing
         }
         this->state().remove_holder(holder.holder);
       }
+    }
+  }
+  this->expect_consistent();
+}
+
+TYPED_TEST(BreakLeasesTest, WhateverTakesANameRecallsHandleLeasesAndNothingElseDoes) {
+  using enum Touches;
+  const std::map<std::string, std::vector<Touches>> takes{{"unlink", {kFile}},
+                                                          {"rmdir", {kSub}},
+                                                          {"rename", {kFile}},
+                                                          {"rename over it", {kFile, kOther}},
+                                                          {"rename to another directory", {kFile}},
+                                                          {"rename of a directory", {kSub}},
+                                                          {"remove_key", {kFile}},
+                                                          {"remove_tree", {kSub}}};
+  for (const Operation& operation : operations()) {
+    for (const Touches what : {kFile, kOther, kDir, kSub, kElsewhere}) {
+      SCOPED_TRACE(operation.name + ", handle lease on " + std::to_string(static_cast<int>(what)));
+      const auto found = takes.find(operation.name);
+      const bool expected = found != takes.end() && std::ranges::find(found->second, what) != found->second.end();
+      const Scene s = this->scene();
+      std::size_t recalled = 0;
+      OpContext holder;
+      holder.holder = this->state().add_holder(Door::kSmb, [&](LeaseId, FileId) { ++recalled; });
+      const auto lease = this->state().grant_lease(this->of(s, what), holder.holder, LeaseKind::kHandle);
+      ASSERT_TRUE(lease);
+      const std::string before = this->picture(s, holder);
+      const Status first = operation.run(this->ns(), this->root_, s);
+      EXPECT_EQ(recalled, expected ? 1u : 0u);
+      if (expected) {
+        ASSERT_FALSE(first);
+        EXPECT_EQ(first.error().code, Errc::kRecallPending);
+        EXPECT_EQ(this->picture(s, holder), before);
+        this->state().return_lease(*lease);
+        EXPECT_TRUE(operation.run(this->ns(), this->root_, s));
+      } else {
+        EXPECT_TRUE(first) << describe(first.error());
+      }
+      this->state().remove_holder(holder.holder);
+    }
+  }
+  this->expect_consistent();
+}
+
+TYPED_TEST(BreakLeasesTest, MandatoryLocksKeepWhoeverReadsOrWritesContentOut) {
+  const std::set<std::string> reads{"read", "read_slices", "copy_range out of it", "copy_range out of it, shared",
+                                    "concatenate from it"};
+  const std::set<std::string> writes{"write in place",
+                                     "write beyond the end",
+                                     "setattr size",
+                                     "allocate",
+                                     "punch",
+                                     "copy_range into it",
+                                     "copy_range into it, shared",
+                                     "create that truncates",
+                                     "open that overwrites",
+                                     "put_key",
+                                     "concatenate into it"};
+  for (const Operation& operation : operations()) {
+    for (const bool exclusive : {false, true}) {
+      SCOPED_TRACE(operation.name + (exclusive ? ", exclusive lock" : ", shared lock"));
+      const Scene s = this->scene();
+      OpContext holder;
+      holder.holder = this->state().add_holder(Door::kSmb, nullptr);
+      const auto open = this->state().open({s.file, holder.holder, kShareBoth, kShareNone});
+      ASSERT_TRUE(open);
+      holder.open = *open;
+      const auto locked = this->state().lock_mandatory(*open, {}, exclusive);
+      ASSERT_TRUE(locked && !*locked);
+      const std::string before = this->picture(s, holder);
+      const Status first = operation.run(this->ns(), this->root_, s);
+      if (writes.contains(operation.name) || (exclusive && reads.contains(operation.name))) {
+        ASSERT_FALSE(first);
+        EXPECT_EQ(first.error().code, Errc::kLocked);
+        EXPECT_EQ(this->picture(s, holder), before);
+        EXPECT_TRUE(this->state().unlock_mandatory(*open, {}));
+        EXPECT_TRUE(operation.run(this->ns(), this->root_, s));
+      } else {
+        EXPECT_TRUE(first) << describe(first.error());
+      }
+      this->state().remove_holder(holder.holder);
     }
   }
   this->expect_consistent();

@@ -10,31 +10,37 @@ namespace {
 
 // Rows: asked for. Columns: held by somebody else. x: conflict.
 constexpr std::array<std::string_view, kFacets> kExpected = {
-    //                  openR openW denyR denyW lockS lockX leaseR leaseW
-    /* kOpenReads     */ "..x....x",
-    /* kOpenWrites    */ "...x..xx",
-    /* kOpenDeniesRead*/ "x.....xx",
-    /* kOpenDeniesWri */ ".x.....x",
-    /* kLockShared    */ ".....x.x",
-    /* kLockExclusive */ "....xxxx",
-    /* kLeaseRead     */ ".xx..x.x",
-    /* kLeaseWrite    */ "xxxxxxxx",
-    /* kLooks         */ ".......x",
-    /* kChanges       */ "......xx",
+    //                  openR openW denyR denyW lockS lockX leaseR leaseW leaseH forbidsW forbidsR
+    /* kOpenReads     */ "..x....x...",
+    /* kOpenWrites    */ "...x..xx...",
+    /* kOpenDeniesRead*/ "x.....xx...",
+    /* kOpenDeniesWri */ ".x.....x...",
+    /* kLockShared    */ ".....x.x...",
+    /* kLockExclusive */ "....xxxx...",
+    /* kLeaseRead     */ ".xx..x.x...",
+    /* kLeaseWrite    */ "xxxxxxxx...",
+    /* kLeaseHandle   */ "...........",
+    /* kForbidsWriting*/ "...........",
+    /* kForbidsReading*/ "...........",
+    /* kLooks         */ ".......x...",
+    /* kChanges       */ "......xx...",
+    /* kTakesName     */ "........x..",
+    /* kReadsRange    */ "..........x",
+    /* kWritesRange   */ ".........x.",
 };
 
 TEST(Conflicts, AreAsWrittenDown) {
   for (std::size_t asked = 0; asked < kFacets; ++asked) {
     for (std::size_t held = 0; held < kFacets; ++held) {
-      const bool expected = held < 8 && kExpected[asked][held] == 'x';
+      const bool expected = held < kHeldFacets && kExpected[asked][held] == 'x';
       EXPECT_EQ((against(Facets{1} << asked) >> held & 1) != 0, expected) << asked << " against " << held;
     }
   }
 }
 
 TEST(Conflicts, AreTheSameWhoeverComesFirst) {
-  for (std::size_t a = 0; a < 8; ++a) {
-    for (std::size_t b = 0; b < 8; ++b) EXPECT_EQ(kExpected[a][b], kExpected[b][a]) << a << " and " << b;
+  for (std::size_t a = 0; a < kHeldFacets; ++a) {
+    for (std::size_t b = 0; b < kHeldFacets; ++b) EXPECT_EQ(kExpected[a][b], kExpected[b][a]) << a << " and " << b;
   }
 }
 
@@ -68,20 +74,44 @@ class ConflictPairs : public TableTest {
         return !locked ? code(locked) : *locked ? Errc::kBusy : Errc{};
       }});
     }
-    for (const LeaseKind kind : {LeaseKind::kRead, LeaseKind::kWrite}) {
-      all.push_back({kind == LeaseKind::kRead ? "read lease" : "write lease", facet_of_lease(kind), [=, this](const Client& who) {
-        return table().grant_lease(kFile, who.id, kind) ? Errc{} : Errc::kBusy;
-      }});
+    for (const bool exclusive : {false, true}) {
+      all.push_back({exclusive ? "exclusive mandatory lock" : "shared mandatory lock",
+                     facets_of_open(kShareRead, kShareNone) | facets_of_mandatory_lock(exclusive),
+                     [=, this](const Client& who) {
+                       const auto opened = open(who, kShareRead);
+                       if (!opened) return code(opened);
+                       const auto locked = table().lock_mandatory(*opened, {0, 10}, exclusive);
+                       return !locked ? code(locked) : *locked ? Errc::kBusy : Errc{};
+                     }});
+    }
+    for (const auto& [kind, name] : {std::pair{LeaseKind::kRead, "read lease"},
+                                     {LeaseKind::kWrite, "write lease"},
+                                     {LeaseKind::kHandle, "handle lease"}}) {
+      all.push_back({name, facet_of_lease(kind), [=, this, kind = kind](const Client& who) {
+                       return table().grant_lease(kFile, who.id, kind) ? Errc{} : Errc::kBusy;
+                     }});
     }
     return all;
   }
   std::vector<Thing> accesses() {
     return {{"look", kLooks, [this](const Client& who) { return code(table().before_look(who.ctx(), kFile)); }},
-            {"change", kChanges, [this](const Client& who) {
+            {"change", kChanges,
+             [this](const Client& who) {
                const FileId files[] = {kFile};
                return code(table().before_mutate(who.ctx(), files));
-             }}};
+             }},
+            {"take a name", kTakesName,
+             [this](const Client& who) {
+               const FileId files[] = {kFile};
+               return code(table().before_name_goes(who.ctx(), files));
+             }},
+            {"read", kReadsRange,
+             [this](const Client& who) { return code(table().before_io(who.ctx(), kFile, 9, 1, false)); }},
+            {"write", kWritesRange,
+             [this](const Client& who) { return code(table().before_io(who.ctx(), kFile, 9, 1, true)); }}};
   }
+  static constexpr Facets kLeases = kDataLeaseFacets | kLeaseHandle;
+  static constexpr Facets kIo = kReadsRange | kWritesRange;
 };
 
 TEST_F(ConflictPairs, OfTwoHolders) {
@@ -96,10 +126,15 @@ TEST_F(ConflictPairs, OfTwoHolders) {
       const Facets conflict = against(asked.facets) & held.facets;
       Errc expected{};
       if (conflict != 0) {
-        const bool lease_asked = (asked.facets & kLeaseFacets) != 0;
-        if (lease_asked || (conflict & kLockFacets) != 0) expected = Errc::kBusy;
+        if ((asked.facets & kIo) != 0)
+          expected = Errc::kLocked;
+        else if ((asked.facets & kLeases) != 0)
+          expected = Errc::kBusy;
+        else if ((conflict & kLeases) != 0)
+          expected = Errc::kRecallPending;
         else if ((conflict & kOpenFacets) != 0) expected = Errc::kShareConflict;
-        else expected = Errc::kRecallPending;
+        else
+          expected = Errc::kBusy;
       }
       EXPECT_EQ(asked.get(second), expected) << held.name << ", then " << asked.name;
       table().send_recalls();
@@ -109,7 +144,7 @@ TEST_F(ConflictPairs, OfTwoHolders) {
   }
 }
 
-TEST_F(ConflictPairs, OfOneHolderAreShareDenyAlone) {
+TEST_F(ConflictPairs, OfOneHolder) {
   for (const Thing& held : things()) {
     auto asked_for = things();
     for (Thing& access : accesses()) asked_for.push_back(access);
@@ -118,9 +153,18 @@ TEST_F(ConflictPairs, OfOneHolderAreShareDenyAlone) {
       const Client only = client();
       ASSERT_EQ(held.get(only), Errc{}) << held.name;
       Errc expected{};
+      // Share-deny, whose own opens it may be.
       if ((against(asked.facets & kOpenFacets) & held.facets & kOpenFacets) != 0) expected = Errc::kShareConflict;
-      // One lease for a holder and file.
-      if ((asked.facets & kLeaseFacets) != 0 && (held.facets & kLeaseFacets) != 0) expected = Errc::kBusy;
+      // One lease of a sort for a holder and file.
+      else if ((asked.facets & kDataLeaseFacets) != 0 && (held.facets & kDataLeaseFacets) != 0)
+        expected = Errc::kBusy;
+      else if ((asked.facets & held.facets & kLeaseHandle) != 0)
+        expected = Errc::kBusy;
+      // Mandatory locks belong to an open, and this is another one, or none.
+      else if (((held.facets | asked.facets) & kForbidsWriting) != 0) {
+        if ((asked.facets & kIo) != 0 && (against(asked.facets) & held.facets) != 0) expected = Errc::kLocked;
+        if ((against(asked.facets & kLockFacets) & held.facets & kLockFacets) != 0) expected = Errc::kBusy;
+      }
       EXPECT_EQ(asked.get(only), expected) << held.name << ", then " << asked.name;
       EXPECT_TRUE(only.recalled->empty());
     }

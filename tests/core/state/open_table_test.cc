@@ -82,6 +82,44 @@ TEST_F(OpenTableTest, StopsAtTheLimit) {
   EXPECT_NE(metrics_.render().find("stoa_opens 2"), std::string::npos);
 }
 
+TEST_F(OpenTableTest, OneHolderAndOnePeerHaveLessThanAll) {
+  options_.of_holder = {.opens = 2, .locks = 2, .leases = 2};
+  options_.of_peer = {.opens = 3, .locks = 3, .leases = 3};
+  const Client a = client("near"), b = client("near"), far = client("far"), alone = client();
+  std::uint64_t next = 1000;
+  const auto fresh = [&] { return FileId{next++}; };
+  const auto opens = [&](const Client& who) { return code(open(who, kShareRead, kShareNone, fresh())); };
+  const auto locks = [&](const Client& who) { return code(table().lock(fresh(), {who.id, "o"}, {0, 1}, true)); };
+  const auto leases = [&](const Client& who) {
+    return table().grant_lease(fresh(), who.id, LeaseKind::kRead) ? Errc{} : Errc::kBusy;
+  };
+  const auto check = [&](const std::function<Errc(const Client&)>& take) {
+    EXPECT_EQ(take(a), Errc{});
+    EXPECT_EQ(take(a), Errc{});
+    EXPECT_EQ(take(a), Errc::kBusy);  // its own
+    EXPECT_EQ(take(b), Errc{});
+    EXPECT_EQ(take(b), Errc::kBusy);  // of both
+    for (const Client& other : {far, alone}) {
+      EXPECT_EQ(take(other), Errc{});
+      EXPECT_EQ(take(other), Errc{});
+      EXPECT_EQ(take(other), Errc::kBusy);
+    }
+  };
+  check(opens);
+  check(locks);
+  check(leases);
+  // What was refused has not been counted, and what goes is given back.
+  table().remove_holder(a.id);
+  EXPECT_EQ(opens(b), Errc{});
+  EXPECT_EQ(locks(b), Errc{});
+  EXPECT_EQ(leases(b), Errc{});
+  const Client c = client("near");
+  for (const auto& take : std::initializer_list<std::function<Errc(const Client&)>>{opens, locks, leases}) {
+    EXPECT_EQ(take(c), Errc{});
+    EXPECT_EQ(take(c), Errc::kBusy);
+  }
+}
+
 TEST_F(OpenTableTest, AFileWithoutANameIsToldOfItsLastClose) {
   const Client a = client();
   EXPECT_FALSE(table().keeps(kFile));

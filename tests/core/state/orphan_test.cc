@@ -132,6 +132,46 @@ TYPED_TEST(OrphanTest, GoesWithItsHolder) {
   this->expect_consistent();
 }
 
+TYPED_TEST(OrphanTest, WhoMayReclaimFindsWhatOthersRemovedOrClosedInGrace) {
+  const FileId removed = this->file("removed", kBig), nameless = this->file("nameless", kBig);
+  ASSERT_TRUE(this->open(nameless, this->holder()));
+  ASSERT_TRUE(this->ns().unlink(this->root_, {kRootId, "nameless"}));
+  ASSERT_TRUE(this->state().remember_client(Door::kNfs, "late"));
+  ASSERT_TRUE(this->ns().symlink(this->root_, {.parent = kRootId, .name = "link", .target = "x"}));
+  this->reopen();
+  ASSERT_TRUE(this->state().in_grace());
+  ASSERT_TRUE(this->ns().unlink(this->root_, {kRootId, "removed"}));
+  ASSERT_TRUE(this->ns().unlink(this->root_, {kRootId, "link"}));
+  const auto early = this->open(nameless, this->holder());
+  ASSERT_TRUE(early);
+  this->state().close(*early);
+  EXPECT_EQ(this->blobs(), 2u);
+  EXPECT_EQ(this->usage(kRootId), (Usage{}));
+
+  const auto opened = this->open(removed, this->holder());
+  ASSERT_TRUE(opened);
+  ASSERT_TRUE(this->open(nameless, this->holder()));
+  this->state().reclaim_done(Door::kNfs, "late");
+  ASSERT_FALSE(this->state().in_grace());
+  EXPECT_EQ(this->blobs(), 2u);
+  this->state().close(*opened);
+  EXPECT_TRUE(this->gone(removed));
+  EXPECT_EQ(this->blobs(), 1u);
+  this->expect_consistent();
+}
+
+TYPED_TEST(OrphanTest, WhatWasRemovedInGraceGoesWhenNobodyReclaimsIt) {
+  const FileId file = this->file("f", kBig);
+  ASSERT_TRUE(this->state().remember_client(Door::kNfs, "late"));
+  this->reopen();
+  ASSERT_TRUE(this->ns().unlink(this->root_, {kRootId, "f"}));
+  EXPECT_FALSE(this->gone(file));
+  this->state().reclaim_done(Door::kNfs, "late");
+  EXPECT_EQ(this->blobs(), 0u);
+  EXPECT_TRUE(this->gone(file));
+  this->expect_consistent();
+}
+
 TYPED_TEST(OrphanTest, OfBeforeTheStartGoesAtOnceWhenNobodyCanReclaimIt) {
   const FileId file = this->file("f", kBig);
   ASSERT_TRUE(this->open(file, this->holder()));

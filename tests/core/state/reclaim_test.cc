@@ -62,6 +62,18 @@ TYPED_TEST(ReclaimTest, WhoMissesGraceCannotComeBackAfterTheNextRestart) {
   EXPECT_FALSE(this->state().may_reclaim(Door::kNfs, "late"));
 }
 
+TYPED_TEST(ReclaimTest, AnIncarnationThatEndsDoesNotForgetTheNextOne) {
+  ASSERT_TRUE(this->state().remember_client(Door::kNfs, "a"));
+  ASSERT_TRUE(this->state().remember_client(Door::kNfs, "a"));
+  ASSERT_TRUE(this->state().forget_client(Door::kNfs, "a"));
+  this->reopen();
+  EXPECT_TRUE(this->state().may_reclaim(Door::kNfs, "a"));
+  ASSERT_TRUE(this->state().remember_client(Door::kNfs, "a"));
+  ASSERT_TRUE(this->state().forget_client(Door::kNfs, "a"));
+  this->reopen();
+  EXPECT_FALSE(this->state().in_grace());
+}
+
 TYPED_TEST(ReclaimTest, NamesHaveALimit) {
   EXPECT_EQ(this->state().remember_client(Door::kNfs, "").error().code, Errc::kInvalid);
   EXPECT_EQ(this->state().remember_client(Door::kNfs, std::string(1041, 'n')).error().code, Errc::kInvalid);

@@ -46,9 +46,10 @@ class TableTest : public ::testing::Test {
       return ctx;
     }
   };
-  Client client() {
+  Client client(std::string_view peer = {}) {
     Client made{{}, std::make_shared<std::vector<Recalled>>()};
-    made.id = table().add_holder(Door::kNfs, [list = made.recalled](LeaseId l, FileId f) { list->push_back({l, f}); });
+    made.id = table().add_holder(
+        Door::kNfs, [list = made.recalled](LeaseId l, FileId f) { list->push_back({l, f}); }, peer, nullptr);
     return made;
   }
   VolumeState& table() {

@@ -52,6 +52,32 @@ TEST_F(AdminTest, StatTellsAttributesAndTheTargetOfALink) {
   EXPECT_EQ(get("/v1/stat").status, 400u);
 }
 
+TEST_F(AdminTest, AnAclIsShownAndSetAsText) {
+  const core::FileId dir = make_directory("dir");
+  make_file(dir, "a", 1);
+  ASSERT_TRUE(volume_->registry().add_user({.name = "ann", .uid = 1815, .gid = 1815}));
+  const Answer before = get("/v1/acl?path=/dir/a");
+  ASSERT_EQ(before.status, 200u) << before.text;
+  EXPECT_EQ(before.json["stored"], false);
+  const Answer set = call_json(Method::kPut, "/v1/acl?path=/dir/a", {{"acl", "A::ann:rw\nD::S-1-5-7:r\n"}});
+  ASSERT_EQ(set.status, 200u) << set.text;
+  EXPECT_EQ(set.json["acl"], "A::1815:rw\nD::S-1-5-7:r\n");
+  EXPECT_EQ(set.json["stored"], true);
+  EXPECT_EQ(set.json["mode"], "0000");
+  EXPECT_EQ(call_json(Method::kPut, "/v1/acl?path=/dir", {{"chmod", "replace"}}).json["chmod"], "replace");
+  const auto refused = [&](const std::string& path, const Json& body) {
+    const Answer answer = call_json(Method::kPut, "/v1/acl?path=" + path, body);
+    EXPECT_EQ(answer.status, 400u) << answer.text;
+    return answer.message();
+  };
+  EXPECT_EQ(refused("/dir/a", Json::object()), "give 'acl', 'chmod' or both");
+  EXPECT_THAT(refused("/dir/a", {{"acl", "\nA::bob:r"}}), testing::HasSubstr("line 2: 'bob'"));
+  EXPECT_THAT(refused("/dir/a", {{"chmod", "sometimes"}}), testing::HasSubstr("chmod"));
+  EXPECT_EQ(call_json(Method::kPut, "/v1/acl?path=/dir/a", {{"chmod", "keep"}}).code(), "not_directory");
+  EXPECT_THAT(refused("/dir/a", {{"acl", "A:f:1:r"}}), testing::HasSubstr("only directories"));
+  EXPECT_EQ(get("/v1/acl?path=/none").status, 404u);
+}
+
 TEST_F(AdminTest, UsageIsThatOfTheTreeAndOfEachChild) {
   const core::FileId dir = make_directory("dir");
   make_file(dir, "a", 100);

@@ -134,6 +134,33 @@ TEST_F(AttributesTest, AccessGrantsWhatTheModeGrants) {
   EXPECT_EQ(granted(other) & 0x2d, 0x00u);
 }
 
+TEST_F(AttributesTest, AnAclDecidesHereToo) {
+  const Handle file = nfs->create(root, "f", {.mode = 0666});
+  ASSERT_EQ(nfs->write(file, 0, "hello"), NfsStatus::kOk);
+  const core::FileId id{nfs->attributes(file).fileid};
+  const auto set = [&](std::vector<core::AclEntry> entries) {
+    ASSERT_TRUE(volume->ns().setattr({}, {.id = id, .set = {.acl = std::make_shared<const core::Acl>(core::Acl{std::move(entries)})}}));
+  };
+  NfsCaller ann(port, 1000, 1000), bob(port, 1001, 1001);
+  const auto granted = [&](NfsCaller& caller) {
+    NfsResult result = caller.call(kAccess, Xdr().opaque(file).u32(0x3f));
+    read_post_op(result.in);
+    return result.in.u32();
+  };
+  set({{.deny = true, .rights = core::kRightWriteData, .who = core::AclWho::user(1000)},
+       {.rights = core::kRightReadData | core::kRightWriteData | core::kRightAppendData, .who = core::AclWho::everyone()}});
+  EXPECT_EQ(nfs->attributes(file).mode, 0666u);
+  EXPECT_EQ(granted(ann), 0x09u);
+  EXPECT_EQ(granted(bob), 0x0du);
+  EXPECT_EQ(ann.write(file, 0, "x"), NfsStatus::kAccess);
+  EXPECT_EQ(ann.write(file, 5, "x"), NfsStatus::kOk);
+  EXPECT_EQ(bob.write(file, 0, "x"), NfsStatus::kOk);
+  set({{.rights = core::kRightWriteAcl, .who = core::AclWho::user(1001)}});
+  EXPECT_EQ(ann.setattr(file, {.mode = 0600}).status, NfsStatus::kPerm);
+  EXPECT_EQ(bob.setattr(file, {.mode = 0604}).status, NfsStatus::kOk);
+  EXPECT_EQ(nfs->attributes(file).mode, 0604u);
+}
+
 TEST_F(AttributesTest, FileSystemFactsAreTrue) {
   NfsResult info = nfs->call(kFsinfo, Xdr().opaque(root));
   ASSERT_TRUE(info.ok());

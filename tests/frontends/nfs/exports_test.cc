@@ -57,6 +57,37 @@ TEST_F(ExportsTest, MountFailsInTheRightWords) {
   EXPECT_EQ(nfs.mount_call(1, Xdr().string("/" + std::string(1024, 'a'))).reply.accept_status, 4u);
 }
 
+TEST_F(ExportsTest, AUserOnRecordHasTheGroupsOfItsRecordAndNotThoseOfTheWire) {
+  publish("test", {rule("*", core::Squash::kRoot)});
+  start_door();
+  core::User ann{.name = "ann", .uid = 1001, .gid = 1001};
+  for (std::uint32_t gid = 5000; gid < 5040; ++gid) ann.groups.push_back(gid);  // many more than AUTH_SYS carries
+  ann.groups.push_back(0);
+  ASSERT_TRUE(volume->registry().add_user(ann));
+  const core::FileId root = volume->registry().snapshot()->find_export("test")->root;
+  const auto directory = [&](const std::string& name, std::uint32_t gid) {
+    ASSERT_TRUE(volume->ns().mkdir({}, {.parent = root, .name = name, .set = {.mode = 0070, .uid = 0, .gid = gid}}));
+  };
+  directory("last", 5039);
+  directory("own", 1001);
+  directory("claimed", 6000);
+  directory("wire", 6001);
+  directory("root", 0);
+  const auto can_search = [&](NfsCaller& caller, const std::string& name) {
+    const Handle dir = *caller.lookup(*caller.mount("/test"), name);
+    return caller.status_of(kLookup, dir, "nothing") == NfsStatus::kNoEnt;
+  };
+  NfsCaller ann_nfs(port, 1001, 6000, {6001});
+  EXPECT_TRUE(can_search(ann_nfs, "last"));
+  EXPECT_TRUE(can_search(ann_nfs, "own")) << "also when the caller has chosen another group for new files";
+  EXPECT_TRUE(can_search(ann_nfs, "claimed")) << "which stays";
+  EXPECT_FALSE(can_search(ann_nfs, "wire"));
+  EXPECT_FALSE(can_search(ann_nfs, "root")) << "group 0 is squashed like root";
+  NfsCaller unknown(port, 1002, 6000, {6001});
+  EXPECT_TRUE(can_search(unknown, "wire")) << "who has no record keeps what it says";
+  EXPECT_FALSE(can_search(unknown, "last"));
+}
+
 TEST_F(ExportsTest, OtherVersionsOfMountAreAMismatch) {
   publish("test", {anyone()});
   start_door();

@@ -18,7 +18,7 @@ TEST(NfsStatus, EveryErrorOfTheCoreHasAWordOfTheProtocol) {
 }
 
 TEST(NfsStatus, OnlyWhatNoCallAsksForIsAServerFault) {
-  const std::set<Errc> faults{Errc::kPreconditionFailed, Errc::kNoAttribute, Errc::kNoMoreData};
+  const std::set<Errc> faults{Errc::kPreconditionFailed, Errc::kNoAttribute, Errc::kNoMoreData, Errc::kDeadlock};
   for (std::uint16_t code = kErrcFirst; code <= kErrcLast; ++code) {
     const auto errc = static_cast<Errc>(code);
     EXPECT_EQ(to_nfs_status(errc) == NfsStatus::kServerFault, faults.contains(errc)) << to_string(errc);

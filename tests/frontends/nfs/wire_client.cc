@@ -55,13 +55,17 @@ Bytes encode(const CallSpec& spec, std::span<const std::byte> arguments) {
   return call.bytes();
 }
 
-WireClient::WireClient(std::uint16_t port) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+WireClient::WireClient(std::uint16_t port, std::uint8_t host) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   sockaddr_in to{};
   to.sin_family = AF_INET;
   to.sin_port = htons(port);
   to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   const int on = 1;
   setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  sockaddr_in from{};
+  from.sin_family = AF_INET;
+  from.sin_addr.s_addr = htonl((INADDR_LOOPBACK & ~0xffu) | host);
+  if (host != 1) bind(fd_, reinterpret_cast<const sockaddr*>(&from), sizeof from);
   if (connect(fd_, reinterpret_cast<sockaddr*>(&to), sizeof to) != 0) {
     close(fd_);
     fd_ = -1;
@@ -135,8 +139,9 @@ std::optional<WireReply> WireClient::parse(std::span<const std::byte> record) {
   if (in.u32() != 1) return std::nullopt;
   reply.reply_status = in.u32();
   if (reply.reply_status == 0) {
-    in.u32();
-    in.opaque(400);
+    reply.verifier_flavor = in.u32();
+    const auto verifier = in.opaque(400);
+    reply.verifier.assign(verifier.begin(), verifier.end());
     reply.accept_status = in.u32();
     if (reply.accept_status == 2) {
       reply.low = in.u32();

@@ -52,12 +52,15 @@ struct WireReply {
   std::uint32_t reject_status = 0;  // when denied: 0 RPC_MISMATCH, 1 AUTH_ERROR
   std::uint32_t auth_status = 0;    // AUTH_ERROR
   std::uint32_t low = 0, high = 0;  // mismatches
+  std::uint32_t verifier_flavor = 0;  // when accepted
+  Bytes verifier{};
   Bytes results{};
 };
 
 class WireClient {
  public:
-  explicit WireClient(std::uint16_t port);
+  // From 127.0.0.`host`: another client than the others, as far as addresses go.
+  explicit WireClient(std::uint16_t port, std::uint8_t host = 1);
   ~WireClient();
   WireClient(const WireClient&) = delete;
 

@@ -7,7 +7,10 @@ namespace stoa::test {
 
 class FakeStateTable final : public core::StateTable {
  public:
-  core::HolderId add_holder(core::Door, std::function<void(core::LeaseId, core::FileId)>) override { return {}; }
+  core::HolderId add_holder(core::Door, std::function<void(core::LeaseId, core::FileId)>, std::string_view,
+                            std::function<void(const core::LockRequest&)>) override {
+    return {};
+  }
   void remove_holder(core::HolderId) override {}
   bool holds_state(core::HolderId) const override { return false; }
   Result<core::OpenId> open(const core::OpenSpec&) override { return fail(Errc::kNotSupported); }
@@ -23,6 +26,13 @@ class FakeStateTable final : public core::StateTable {
   Status unlock(core::FileId, const core::LockOwner&, core::LockRange) override { return fail(Errc::kNotSupported); }
   void unlock_all(core::FileId, const core::LockOwner&) override {}
   bool has_locks(core::FileId, const core::LockOwner&) const override { return false; }
+  Result<std::optional<core::HeldLock>> lock_mandatory(core::OpenId, core::LockRange, bool) override {
+    return fail(Errc::kNotSupported);
+  }
+  Status unlock_mandatory(core::OpenId, core::LockRange) override { return fail(Errc::kNotSupported); }
+  Result<bool> lock_or_wait(const core::LockRequest&) override { return fail(Errc::kNotSupported); }
+  bool cancel_wait(const core::LockRequest&) override { return false; }
+  void retry_waits() override {}
   std::optional<core::LeaseId> grant_lease(core::FileId, core::HolderId, core::LeaseKind) override { return {}; }
   void return_lease(core::LeaseId) override {}
   bool lease_revoked(core::LeaseId) const override { return false; }
@@ -33,6 +43,8 @@ class FakeStateTable final : public core::StateTable {
   bool in_grace() override { return false; }
   bool may_reclaim(core::Door, std::string_view) override { return false; }
   void reclaim_done(core::Door, std::string_view) override {}
+  std::vector<std::string> clients_to_reclaim(core::Door) override { return {}; }
+  std::uint32_t start_number() const override { return 1; }
 };
 
 }  // namespace stoa::test

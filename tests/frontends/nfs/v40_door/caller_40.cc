@@ -67,7 +67,7 @@ Ops Caller40::open_ops(const Bytes& dir, std::string_view name, std::uint32_t se
   Ops ops;
   ops.putfh(dir).op(18).u32(seqid).u32(how.access).u32(how.deny).u64(client).string(how.owner);
   if (how.reclaim) {
-    ops.u32(0).u32(1).u32(0);  // no creation, CLAIM_PREVIOUS, no delegation
+    ops.u32(0).u32(1).u32(how.held);  // no creation, CLAIM_PREVIOUS
   } else {
     ops.u32(how.create ? 1 : 0);
     if (how.create) ops.u32(how.guarded ? 1 : 0).u32(0).u32(0);  // no attributes
@@ -86,7 +86,7 @@ Caller40::Open Caller40::read_open(CompoundResult& result) {
   result.in.fixed(20);  // change_info4
   open.flags = result.in.u32();
   for (std::uint32_t words = result.in.u32(); words > 0; --words) result.in.u32();
-  EXPECT_EQ(result.in.u32(), 0u);  // no delegation
+  open.delegation = read_delegation(result.in);
   result.next(10);
   const auto handle = result.in.opaque(128);
   open.handle = {handle.begin(), handle.end()};

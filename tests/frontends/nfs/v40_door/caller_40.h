@@ -13,7 +13,8 @@ class Caller40 {
   CompoundResult send(const Ops& ops);
   CompoundResult send_again(const Ops& ops);
 
-  CompoundResult set_client(std::string_view address = "127.0.0.1.4.1");
+  CompoundResult set_client(std::string_view address);
+  CompoundResult set_client() { return set_client(callback_address); }
   struct Set {
     Nfs4Status status{};
     std::uint64_t client = 0;
@@ -34,6 +35,7 @@ class Caller40 {
     bool guarded = false;
     std::string_view owner = "owner";
     bool reclaim = false;  // CLAIM_PREVIOUS of the file itself
+    std::uint32_t held = 0;  // by it: the delegation that was held
   };
   Ops open_ops(const Bytes& dir, std::string_view name, std::uint32_t seqid, const How& how) const;
   struct Open {
@@ -41,6 +43,7 @@ class Caller40 {
     WireStateid stateid;
     std::uint32_t flags = 0;
     Bytes handle;
+    WireDelegation delegation{};
     bool must_confirm() const { return (flags & 2) != 0; }
   };
   static Open read_open(CompoundResult& result);
@@ -67,6 +70,7 @@ class Caller40 {
   Nfs4Status release(std::string_view lock_owner) { return send(Ops().op(39).u64(client).string(lock_owner)).status; }
   Nfs4Status write(const Bytes& handle, const WireStateid& stateid, std::string_view text);
 
+  std::string callback_address = "127.0.0.1.4.1";
   WireClient wire;
   std::uint64_t client = 0;
 

@@ -19,8 +19,9 @@ WireStateid read_wire_stateid(rpc::XdrReader& in) {
   return stateid;
 }
 
-CompoundCaller::CompoundCaller(std::uint16_t port, std::string owner, std::uint64_t verifier, std::uint32_t uid)
-    : wire_(std::make_unique<WireClient>(port)), owner_(std::move(owner)), verifier_(verifier), uid_(uid), xid_(g_xid.fetch_add(0x10000)) {}
+CompoundCaller::CompoundCaller(std::uint16_t port, std::string owner, std::uint64_t verifier, std::uint32_t uid,
+                               std::uint8_t host)
+    : wire_(std::make_unique<WireClient>(port, host)), owner_(std::move(owner)), verifier_(verifier), uid_(uid), xid_(g_xid.fetch_add(0x10000)) {}
 
 CompoundResult CompoundCaller::send(const Ops& ops, std::uint32_t minor) {
   Xdr arguments;
@@ -53,10 +54,10 @@ CompoundResult CompoundCaller::create_session(std::uint64_t id, std::uint32_t nu
   Ops ops;
   ops.op(43).u64(id).u32(number).u32(back_channel ? 2 : 0);
   for (int channel = 0; channel < 2; ++channel) {
-    ops.u32(0).u32(request_bytes).u32(1 << 20).u32(4096).u32(16).u32(8).u32(0);
+    ops.u32(0).u32(request_bytes).u32(1 << 20).u32(4096).u32(16).u32(slots).u32(0);
   }
   ops.u32(0x40000000).u32(1).u32(0);
-  return send(ops);
+  return send(ops, minor_version);
 }
 
 void CompoundCaller::connect(bool reclaim_complete) {
@@ -94,21 +95,32 @@ Nfs4Status CompoundCaller::bind_connection(std::uint32_t direction) {
   return send(Ops().op(41).fixed(session).u32(direction).u32(0)).status;
 }
 
+bool CompoundCaller::wait_for_callback() {
+  const auto record = wire_->receive_record();
+  if (record) answer_callback(*record);
+  if (!record) ADD_FAILURE() << "the connection was closed before a callback came";
+  return record.has_value();
+}
+
 WireRecall CompoundCaller::take_recall() {
   while (recalls_.empty()) {
-    const auto record = wire_->receive_record();
-    if (!record) {
-      ADD_FAILURE() << "the connection was closed before a recall came";
-      return {};
-    }
-    answer_callback(*record);
+    if (!wait_for_callback()) return {};
   }
   WireRecall first = std::move(recalls_.front());
   recalls_.pop_front();
   return first;
 }
 
-// CB_COMPOUND of CB_SEQUENCE and CB_RECALL (RFC 8881 20.9, 20.2): all that this server sends.
+WireOffload CompoundCaller::take_offload() {
+  while (offloads_.empty()) {
+    if (!wait_for_callback()) return {};
+  }
+  WireOffload first = std::move(offloads_.front());
+  offloads_.pop_front();
+  return first;
+}
+
+// CB_COMPOUND of CB_SEQUENCE and CB_RECALL or CB_OFFLOAD (RFC 8881 20.9, 20.2, RFC 7862 16.1): all that this server sends.
 void CompoundCaller::answer_callback(std::span<const std::byte> record) {
   rpc::CallHeader header;
   ASSERT_TRUE(rpc::decode_call(record, header));
@@ -117,23 +129,39 @@ void CompoundCaller::answer_callback(std::span<const std::byte> record) {
   ASSERT_EQ(header.procedure, 1u);
   rpc::XdrReader in(header.arguments);
   in.opaque(1024);
-  ASSERT_EQ(in.u32(), 1u);  // minor version
+  ASSERT_EQ(in.u32(), minor_version);
   in.u32();
   ASSERT_EQ(in.u32(), 2u);
   ASSERT_EQ(in.u32(), 11u);
   const Bytes id = copy(in.fixed(16));
   ASSERT_EQ(id, session);
   const std::uint32_t number = in.u32();
-  in.u32();  // slot
+  const std::uint32_t slot = in.u32();
+  ASSERT_LT(slot, slots);
+  callbacks_seen_.resize(slots);
   in.u32();
   in.u32();
   ASSERT_EQ(in.u32(), 0u);  // referring calls
-  ASSERT_EQ(in.u32(), 4u);
-  WireRecall recall{.program = header.program, .stateid = read_wire_stateid(in)};
-  in.u32();
-  recall.handle = copy(in.opaque(128));
+  const std::uint32_t operation = in.u32();
+  ASSERT_TRUE(operation == 4 || operation == 15);
+  WireRecall recall{.program = header.program};
+  WireOffload offload;
+  if (operation == 4) {
+    recall.stateid = read_wire_stateid(in);
+    in.u32();
+    recall.handle = copy(in.opaque(128));
+  } else {
+    offload.handle = copy(in.opaque(128));
+    offload.stateid = read_wire_stateid(in);
+    offload.status = static_cast<Nfs4Status>(in.u32());
+    if (offload.status == Nfs4Status::kOk) {
+      ASSERT_EQ(in.u32(), 0u);  // callback ids
+    }
+    offload.bytes = in.u64();
+    if (offload.status == Nfs4Status::kOk) in.fixed(4 + 8);
+  }
   ASSERT_TRUE(in.ok() && in.left() == 0);
-  if (number == callbacks_seen_) {
+  if (number == callbacks_seen_[slot]) {
     const auto uncached = static_cast<std::uint32_t>(Nfs4Status::kRetryUncachedRep);
     Xdr reply;
     reply.u32(header.xid).u32(rpc::kReply).u32(0).u32(0).u32(0).u32(0);
@@ -141,11 +169,12 @@ void CompoundCaller::answer_callback(std::span<const std::byte> record) {
     ASSERT_TRUE(wire_->send_record(reply));
     return;
   }
-  ASSERT_EQ(number, callbacks_seen_ + 1);
-  callbacks_seen_ = number;
+  ASSERT_EQ(number, callbacks_seen_[slot] + 1);
+  callbacks_seen_[slot] = number;
 
   const bool delay = callbacks == Callbacks::kDelayOnce;
-  if (!delay) recalls_.push_back(std::move(recall));
+  if (!delay && operation == 4) recalls_.push_back(std::move(recall));
+  if (!delay && operation == 15) offloads_.push_back(std::move(offload));
   if (callbacks == Callbacks::kIgnore) return;
   if (delay) callbacks = Callbacks::kTake;
 
@@ -153,8 +182,8 @@ void CompoundCaller::answer_callback(std::span<const std::byte> record) {
   Xdr reply;
   reply.u32(header.xid).u32(rpc::kReply).u32(0).u32(0).u32(0).u32(0);
   reply.u32(status).string("").u32(2);
-  reply.u32(11).u32(0).raw(id).u32(number).u32(0).u32(0).u32(0);
-  reply.u32(4).u32(status);
+  reply.u32(11).u32(0).raw(id).u32(number).u32(slot).u32(slots - 1).u32(slots - 1);
+  reply.u32(operation).u32(status);
   ASSERT_TRUE(wire_->send_record(reply));
 }
 

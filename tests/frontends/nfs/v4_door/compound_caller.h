@@ -57,6 +57,7 @@ struct CompoundResult {
     count = in.u32();
   }
   CompoundResult(const CompoundResult&) = delete;
+  CompoundResult(CompoundResult&&) = default;  // the bytes that `in` reads stay where they are
   bool ok() const { return good && status == Nfs4Status::kOk; }
   // Steps into the next result; its body follows in `in`.
   Nfs4Status next(std::uint32_t number) {
@@ -90,10 +91,19 @@ struct WireRecall {
   Bytes handle{};
 };
 
+// A CB_OFFLOAD as the client got it.
+struct WireOffload {
+  Bytes handle{};
+  WireStateid stateid{};
+  Nfs4Status status{};
+  std::uint64_t bytes = 0;
+};
+
 // `back_channel`: the session gets one over its own connection. Callbacks are answered while a reply is waited for.
 class CompoundCaller {
  public:
-  CompoundCaller(std::uint16_t port, std::string owner, std::uint64_t verifier = 1, std::uint32_t uid = 0);
+  CompoundCaller(std::uint16_t port, std::string owner, std::uint64_t verifier = 1, std::uint32_t uid = 0,
+                 std::uint8_t host = 1);
 
   CompoundResult send(const Ops& ops, std::uint32_t minor = 1);
   // Behind a SEQUENCE on slot 0, with the next sequence number.
@@ -110,12 +120,15 @@ class CompoundCaller {
   enum class Callbacks { kTake, kDelayOnce, kIgnore };  // NFS4_OK; NFS4ERR_DELAY, then NFS4_OK; no answer
   Callbacks callbacks = Callbacks::kTake;
   bool back_channel = false;
+  std::uint32_t slots = 8;  // that are asked for
+  std::uint32_t minor_version = 1;  // of the session
   // Over a new connection from now on; gives the old one, still open.
   std::unique_ptr<WireClient> reconnect(std::uint16_t port);
   Nfs4Status bind_connection(std::uint32_t direction = 3);
   // The oldest recall that was not taken yet; waits for one.
   WireRecall take_recall();
   bool recalled() const { return !recalls_.empty(); }
+  WireOffload take_offload();
 
   Bytes handle_of(std::initializer_list<std::string_view> path);  // from the root
   struct Open {
@@ -151,10 +164,12 @@ class CompoundCaller {
   Open parse_open(CompoundResult& result);
   std::optional<WireReply> receive();
   void answer_callback(std::span<const std::byte> record);
+  bool wait_for_callback();
 
   std::unique_ptr<WireClient> wire_;
   std::deque<WireRecall> recalls_;
-  std::uint32_t callbacks_seen_ = 0;  // sequence number of the last
+  std::deque<WireOffload> offloads_;
+  std::vector<std::uint32_t> callbacks_seen_;  // by slot: sequence number of the last
   std::string owner_;
   std::uint64_t verifier_;
   std::uint32_t uid_;

@@ -175,11 +175,39 @@ TEST_F(DelegationTest, ReadersRecallADelegationForWriting) {
   expect_recall3(delegated("v3 getattr", kBoth | kWantWrite), [&] { return nfs->getattr(look_handle).status; });
 }
 
+// What shows size and times of a file looks at it (10.4.3), whatever else it does.
+TEST_F(DelegationTest, LookUpsAndListingsRecallADelegationForWriting) {
+  const auto handle = [&](std::string_view name) { make(name); return *nfs->lookup(root_v3, name); };
+  const auto access_handle = handle("access");
+  const auto write = [&](std::string_view name) { return delegated(name, kBoth | kWantWrite); };
+  expect_recall3(write("v3 look-up"), [&] { return nfs->named(kLookup, root_v3, "v3 look-up").status; });
+  expect_recall3(write("access"), [&] { return nfs->call(kAccess, Xdr().opaque(access_handle).u32(1)).status; });
+  expect_recall3(write("readdirplus"), [&] { return nfs->readdirplus(root_v3, 0, 0, 4096, 65536).status; });
+  EXPECT_EQ(nfs->readdir(root_v3, 0, 0, 4096).status, NfsStatus::kOk);
+  const auto list = [&](std::uint32_t attribute) {
+    return by_b(Ops().putfh(root).op(26).u64(0).u64(0).u32(4096).u32(65536).u32(1).u32(attribute));
+  };
+  const auto listed = write("readdir");
+  EXPECT_EQ(list(1u << 20), Nfs4Status::kOk);  // fileid alone
+  EXPECT_FALSE(a->recalled());
+  expect_recall4(listed, [&] { return list(1u << 4); });
+  expect_recall4(write("look-up"), [&] { return by_b(Ops().putfh(root).lookup("look-up")); });
+  // Two are asked for at once.
+  const auto one = write("one"), two = write("two");
+  EXPECT_EQ(list(1u << 4), Nfs4Status::kDelay);
+  a->take_recall();
+  a->take_recall();
+  EXPECT_EQ(a->return_delegation(one.handle, one.delegation.stateid), Nfs4Status::kOk);
+  EXPECT_EQ(a->return_delegation(two.handle, two.delegation.stateid), Nfs4Status::kOk);
+  EXPECT_EQ(list(1u << 4), Nfs4Status::kOk);
+}
+
 TEST_F(DelegationTest, WhatItsHolderDoesRecallsNothing) {
   const auto open = delegated("f", kBoth | kWantWrite);
   EXPECT_EQ(a->write(open.handle, open.delegation.stateid, "mine"), Nfs4Status::kOk);
   EXPECT_EQ(a->read(open.handle, open.stateid), "mineent");
   EXPECT_EQ(a->open(root, "f", kRead, 0, false, "another").status, Nfs4Status::kOk);
+  EXPECT_TRUE(a->call(Ops().putfh(root).op(26).u64(0).u64(0).u32(4096).u32(65536).u32(1).u32(16)).ok());
   EXPECT_TRUE(a->call(Ops().putfh(open.handle).op(34).stateid(kAnonymous).u32(2).u32(0).u32(2).u32(4).u32(0600)).ok());
   EXPECT_FALSE(a->recalled());
 }
@@ -200,6 +228,63 @@ TEST_F(DelegationTest, OpensMadeUnderADelegationAreToldWhenItIsRecalled) {
   const auto other = b->open(root, "f", kBoth, 0, false);
   ASSERT_EQ(other.status, Nfs4Status::kOk);
   EXPECT_EQ(b->lock(other.handle, other.stateid, "l", 0, 1).status, Nfs4Status::kDenied);
+}
+
+TEST_F(DelegationTest, OneIsGivenOnItsOwnToWhoWantsIt) {
+  constexpr std::uint32_t kClaimFh = 4;
+  const auto want = [](CompoundCaller& who, const Bytes& handle, std::uint32_t wanted) {
+    auto result = who.call(Ops().putfh(handle).op(56).u32(wanted).u32(kClaimFh));
+    std::pair answer{result.status, WireDelegation{}};
+    if (!result.ok()) return answer;
+    result.skip_sequence();
+    result.next(22);
+    result.next(56);
+    answer.second = read_delegation(result.in);
+    return answer;
+  };
+  const Bytes f = make("f"), g = make("g");
+  const auto [status, read] = want(*a, f, 0x100);
+  ASSERT_EQ(status, Nfs4Status::kOk);
+  ASSERT_EQ(read.type, kDelegationRead);
+  EXPECT_EQ(a->read(f, read.stateid), "content");
+  const auto upgrade = want(*a, f, kWantWrite).second;
+  EXPECT_EQ(upgrade.type, kDelegationNoneExt);
+  EXPECT_EQ(upgrade.why, 5u);  // WND4_NOT_SUPP_UPGRADE
+  const auto [status_of_g, write] = want(*a, g, kWantWrite);
+  ASSERT_EQ(write.type, kDelegationWrite);
+  EXPECT_EQ(want(*a, g, 0x300).second.why, 6u);  // WND4_NOT_SUPP_DOWNGRADE
+  EXPECT_EQ(by_b(Ops().putfh(root).op(28).string("g")), Nfs4Status::kDelay);
+  EXPECT_EQ(a->take_recall().stateid.other, write.stateid.other);
+  EXPECT_EQ(a->return_delegation(g, write.stateid), Nfs4Status::kOk);
+  EXPECT_EQ(want(*a, g, kWantWrite).second.why, 1u);  // WND4_CONTENTION: just recalled
+  EXPECT_EQ(want(*b, f, 0x100).second.why, 2u);       // WND4_RESOURCE: cannot be called
+  EXPECT_EQ(want(*a, f, 0x500).second.why, 7u);       // WND4_CANCELLED: nobody waits
+  EXPECT_EQ(want(*a, root, 0x100).first, Nfs4Status::kIsDir);
+  EXPECT_EQ(want(*a, f, 0).first, Nfs4Status::kInval);
+  EXPECT_EQ(want(*a, f, kWantNone).first, Nfs4Status::kInval);
+  EXPECT_EQ(want(*a, f, 0x100 | 3).first, Nfs4Status::kInval);
+  EXPECT_EQ(a->call(Ops().putfh(f).op(56).u32(0x100).u32(1).u32(1)).status, Nfs4Status::kNoGrace);
+  EXPECT_EQ(a->call(Ops().putfh(f).op(56).u32(0x100).u32(6)).status, Nfs4Status::kNotSupp);
+  EXPECT_EQ(a->call(Ops().putfh(f).op(56).u32(0x100).u32(0)).status, Nfs4Status::kBadXdr);
+  EXPECT_EQ(a->call(Ops().op(56).u32(0x100).u32(4)).status, Nfs4Status::kNoFileHandle);
+  CompoundCaller other(port, "other", 1, 1000);
+  other.back_channel = true;
+  other.connect();
+  ASSERT_TRUE(b->call(Ops().putfh(f).op(34).stateid(kAnonymous).u32(2).u32(0).u32(2).u32(4).u32(0600)).status == Nfs4Status::kDelay);
+  EXPECT_EQ(a->return_delegation(f, read.stateid), Nfs4Status::kOk);
+  ASSERT_TRUE(b->call(Ops().putfh(f).op(34).stateid(kAnonymous).u32(2).u32(0).u32(2).u32(4).u32(0600)).ok());
+  EXPECT_EQ(want(other, f, 0x100).first, Nfs4Status::kAccess);
+}
+
+TEST_F(DelegationTest, OneThatIsNotAnsweredHoldsUpNoOther) {
+  const auto first = delegated("f", kRead), second = delegated("g", kRead);
+  a->callbacks = CompoundCaller::Callbacks::kIgnore;
+  EXPECT_EQ(by_b(Ops().putfh(root).op(28).string("f")), Nfs4Status::kDelay);
+  EXPECT_EQ(a->take_recall().stateid.other, first.delegation.stateid.other);
+  EXPECT_EQ(by_b(Ops().putfh(root).op(28).string("g")), Nfs4Status::kDelay);
+  EXPECT_EQ(a->take_recall().stateid.other, second.delegation.stateid.other);
+  EXPECT_EQ(a->return_delegation(second.handle, second.delegation.stateid), Nfs4Status::kOk);
+  EXPECT_EQ(by_b(Ops().putfh(root).op(28).string("g")), Nfs4Status::kOk);
 }
 
 TEST_F(DelegationTest, ARecallThatTheClientCannotTakeNowIsOfferedAgain) {
@@ -246,6 +331,13 @@ TEST_F(DelegationTest, AClientIsToldThatItCannotBeCalled) {
   ASSERT_EQ(a->bind_connection(), Nfs4Status::kOk);
   EXPECT_EQ(a->status_flags(), 0u);
   EXPECT_EQ(a->return_delegation(open.handle, open.delegation.stateid), Nfs4Status::kOk);
+}
+
+// A client of 4.2 refuses callbacks of 4.1.
+TEST_F(DelegationTest, CallbacksAreOfTheMinorVersionOfTheirSession) {
+  a->minor_version = 2;
+  a->connect(false);
+  expect_recall4(delegated("f", kRead), [&] { return b->open(root, "f", kWrite, 0, false).status; });
 }
 
 TEST_F(DelegationTest, BackchannelCtlChangesHowTheClientIsCalled) {

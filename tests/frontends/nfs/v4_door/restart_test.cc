@@ -79,6 +79,43 @@ TEST_F(RestartTest, OpensAndLocksAreReclaimedBeforeAnybodyElseGetsThem) {
   EXPECT_EQ(a->open(root, "f", kBoth).status, Nfs4Status::kOk);
 }
 
+TEST_F(RestartTest, DelegationsAreHadBack) {
+  constexpr std::uint32_t kWantWrite = 0x200, kTypeRead = 1, kTypeWrite = 2;
+  CompoundCaller d(port, "d");
+  d.back_channel = true;
+  d.connect();
+  for (const std::string_view name : {"r", "w", "lost"}) {
+    const auto made = a->open(root, name, kBoth);
+    ASSERT_EQ(a->close(made.handle, made.stateid), Nfs4Status::kOk);
+  }
+  const auto reader = d.open(root, "r", kRead, 0, false), writer = d.open(root, "w", kBoth | kWantWrite, 0, false, "o2");
+  const auto lost = d.open(root, "lost", kRead, 0, false, "o3");
+  ASSERT_EQ(reader.delegation.type, kTypeRead);
+  ASSERT_EQ(writer.delegation.type, kTypeWrite);
+  restart_all();
+  d.reconnect(port);
+  come_back(d);
+  const auto r = d.open_claim(reader.handle, Ops().u32(1).u32(kTypeRead), kRead);
+  const auto w = d.open_claim(writer.handle, Ops().u32(1).u32(kTypeWrite), kBoth, "o2");
+  EXPECT_EQ(r.delegation.type, kTypeRead);
+  EXPECT_EQ(w.delegation.type, kTypeWrite);
+  EXPECT_EQ(d.open_claim(lost.handle, Ops().u32(1).u32(0), kRead, "o3").delegation.type, 0u);
+  EXPECT_EQ(d.open_claim(lost.handle, Ops().u32(1).u32(3), kRead, "o3").status, Nfs4Status::kBadXdr);
+  // One without an open (18.49).
+  auto wanted = d.call(Ops().putfh(lost.handle).op(56).u32(0).u32(1).u32(kTypeRead));
+  ASSERT_TRUE(wanted.ok());
+  ASSERT_EQ(reclaim_complete(d), Nfs4Status::kOk);
+  come_back(*c);
+  ASSERT_EQ(reclaim_complete(*c), Nfs4Status::kOk);
+  for (CompoundCaller* client : {a.get(), b.get()}) {
+    come_back(*client);
+    ASSERT_EQ(reclaim_complete(*client), Nfs4Status::kOk);
+  }
+  EXPECT_EQ(d.write(w.handle, w.delegation.stateid, "mine"), Nfs4Status::kOk);
+  EXPECT_EQ(c->call(Ops().putfh(root).op(28).string("r")).status, Nfs4Status::kDelay);
+  EXPECT_EQ(d.take_recall().stateid.other, r.delegation.stateid.other);
+}
+
 TEST_F(RestartTest, StateidsOfTheEarlierRunAreNotTakenForOthers) {
   const auto file = a->open(root, "f", kBoth);
   restart_all();
@@ -97,6 +134,19 @@ TEST_F(RestartTest, WithoutStateThereIsNoGrace) {
   restart_all();
   come_back(*c);
   EXPECT_EQ(c->open_claim(file.handle, claim_previous(), kBoth).status, Nfs4Status::kNoGrace);
+  ASSERT_EQ(reclaim_complete(*c), Nfs4Status::kOk);
+  EXPECT_EQ(c->open(root, "f", kBoth).status, Nfs4Status::kOk);
+}
+
+TEST_F(RestartTest, AClientThatCameBackForNothingAndLeftIsNotWaitedForAgain) {
+  ASSERT_EQ(a->open(root, "f", kBoth).status, Nfs4Status::kOk);
+  restart_all();
+  come_back(*a);
+  ASSERT_EQ(reclaim_complete(*a), Nfs4Status::kOk);
+  ASSERT_TRUE(a->call(Ops().op(44).fixed(a->session)).ok());
+  ASSERT_TRUE(a->send(Ops().op(57).u64(a->client)).ok());
+  restart_all();
+  come_back(*c);
   ASSERT_EQ(reclaim_complete(*c), Nfs4Status::kOk);
   EXPECT_EQ(c->open(root, "f", kBoth).status, Nfs4Status::kOk);
 }
@@ -128,6 +178,47 @@ TEST_F(RestartTest, AnOpenFileWithoutANameGoesWhenNobodyReclaimsIt) {
   EXPECT_EQ(a->call(Ops().putfh(file.handle).op(9).u32(1).u32(2)).status, Nfs4Status::kStale);
 }
 
+// The server cannot know which files were open before it came back, until all have said so.
+TEST_F(RestartTest, WhatOthersRemoveOrCloseInGraceIsThereForWhoHadItOpen) {
+  const auto removed = a->open(root, "removed", kBoth), replaced = a->open(root, "replaced", kBoth);
+  const auto nameless = a->open(root, "nameless", kBoth), shared = b->open(root, "nameless", kBoth);
+  for (const auto* file : {&removed, &replaced, &nameless}) {
+    ASSERT_EQ(a->write(file->handle, file->stateid, "kept"), Nfs4Status::kOk);
+  }
+  const auto made = c->open(root, "new", kBoth);
+  ASSERT_EQ(c->close(made.handle, made.stateid), Nfs4Status::kOk);
+  ASSERT_TRUE(c->call(Ops().putfh(root).op(28).string("nameless")).ok());
+  restart_all();
+  NfsCaller v3(port);
+  const auto root_v3 = v3.mount("/test");
+  ASSERT_TRUE(root_v3);
+  EXPECT_EQ(v3.named(kRemove, *root_v3, "removed").status, NfsStatus::kOk);
+  come_back(*c);
+  EXPECT_TRUE(c->call(Ops().putfh(root).op(32).op(29).string("new").string("replaced")).ok());
+  // b comes first, and is done with the file before a has said that it has it open, too.
+  come_back(*b);
+  const auto early = b->open_claim(shared.handle, claim_previous(), kBoth);
+  ASSERT_EQ(early.status, Nfs4Status::kOk);
+  ASSERT_EQ(b->close(early.handle, early.stateid), Nfs4Status::kOk);
+  ASSERT_EQ(reclaim_complete(*b), Nfs4Status::kOk);
+  ASSERT_TRUE(volume->run_gc());
+
+  come_back(*a);
+  std::vector<CompoundCaller::Open> again;
+  for (const auto* file : {&removed, &replaced, &nameless}) {
+    again.push_back(a->open_claim(file->handle, claim_previous(), kBoth));
+    ASSERT_EQ(again.back().status, Nfs4Status::kOk);
+  }
+  ASSERT_EQ(reclaim_complete(*a), Nfs4Status::kOk);
+  ASSERT_EQ(reclaim_complete(*c), Nfs4Status::kOk);
+  ASSERT_TRUE(volume->run_gc());
+  for (const auto& file : again) {
+    EXPECT_EQ(a->read(file.handle, file.stateid), "kept");
+    EXPECT_EQ(a->close(file.handle, file.stateid), Nfs4Status::kOk);
+    EXPECT_EQ(a->call(Ops().putfh(file.handle).op(9).u32(1).u32(2)).status, Nfs4Status::kStale);
+  }
+}
+
 // Grace is over as soon as it began.
 class ShortGraceTest : public RestartTest {
  protected:
@@ -154,7 +245,7 @@ TEST_F(ShortGraceTest, WhoComesTooLateHasLostItsStateForGood) {
 
 class LeaseTest : public DoorTest {
  protected:
-  LeaseTest() {
+  LeaseTest() : DoorTest(Store::kDisk) {
     options.lease_clock = [this] { return std::chrono::steady_clock::time_point(std::chrono::seconds(seconds.load())); };
     publish("test", {anyone()});
     start_door();
@@ -179,7 +270,57 @@ TEST_F(LeaseTest, AnExpiredClientLosesWhatAnotherWants) {
   EXPECT_EQ(b->lock(other.handle, other.stateid, "l", 0, 10).status, Nfs4Status::kDenied);
   seconds += 1;
   EXPECT_EQ(b->lock(other.handle, other.stateid, "l", 0, 10).status, Nfs4Status::kOk);
+
+  // It learns of that as it would of a restart, and finds no grace.
   EXPECT_EQ(a->call(Ops().putrootfh()).status, Nfs4Status::kBadSession);
+  EXPECT_EQ(a->bind_connection(), Nfs4Status::kBadSession);
+  EXPECT_EQ(a->create_session(a->client, 2).status, Nfs4Status::kStaleClientId);
+  const std::uint64_t before = a->client;
+  a->connect(false);
+  EXPECT_NE(a->client, before);
+  EXPECT_EQ(a->open_claim(file.handle, claim_previous(), kBoth).status, Nfs4Status::kNoGrace);
+  ASSERT_TRUE(a->call(Ops().op(58).u32(0)).ok());
+  EXPECT_EQ(a->write(file.handle, file.stateid, "old stateid"), Nfs4Status::kBadStateId);
+  const auto again = a->open(root, "f", kBoth);
+  ASSERT_EQ(again.status, Nfs4Status::kOk);
+  EXPECT_EQ(a->lock(again.handle, again.stateid, "l", 0, 10).status, Nfs4Status::kDenied);
+}
+
+// RFC 8881 8.4.3, the first edge condition: what it lost is not to be had back after a restart of the server either.
+TEST_F(LeaseTest, WhatAnExpiredClientLostIsNotReclaimedAfterARestart) {
+  const auto file = a->open(root, "f", kBoth);
+  ASSERT_EQ(a->lock(file.handle, file.stateid, "l", 0, 10).status, Nfs4Status::kOk);
+  seconds += 91;
+  const auto other = b->open(root, "f", kBoth);
+  ASSERT_EQ(b->lock(other.handle, other.stateid, "l", 0, 10).status, Nfs4Status::kOk);
+  restart();
+  a->reconnect(port);
+  a->connect(false);
+  EXPECT_EQ(a->open_claim(file.handle, claim_previous(), kBoth).status, Nfs4Status::kReclaimBad);
+  b->reconnect(port);
+  b->connect(false);
+  const auto again = b->open_claim(other.handle, claim_previous(), kBoth);
+  ASSERT_EQ(again.status, Nfs4Status::kOk);
+  EXPECT_EQ(b->lock(again.handle, again.stateid, "l", 0, 10, true, true).status, Nfs4Status::kOk);
+}
+
+// The same client, when nobody wanted anything of it: the restart changes nothing.
+TEST_F(LeaseTest, WhatAnExpiredClientKeptIsReclaimedAfterARestart) {
+  const auto file = a->open(root, "f", kBoth, kWrite);
+  seconds += 3600;
+  restart();
+  a->reconnect(port);
+  a->connect(false);
+  EXPECT_EQ(a->open_claim(file.handle, claim_previous(), kBoth).status, Nfs4Status::kOk);
+}
+
+TEST_F(LeaseTest, FilesWithoutANameGoWithTheClientThatExpired) {
+  const auto held = a->open(root, "wanted", kBoth, kBoth), nameless = a->open(root, "nameless", kBoth);
+  ASSERT_TRUE(b->call(Ops().putfh(root).op(28).string("nameless")).ok());
+  seconds += 91;
+  EXPECT_TRUE(b->call(Ops().putfh(nameless.handle).op(9).u32(1).u32(2)).ok());
+  EXPECT_EQ(b->open(root, "wanted", kRead, 0, false).status, Nfs4Status::kOk);
+  EXPECT_EQ(b->call(Ops().putfh(nameless.handle).op(9).u32(1).u32(2)).status, Nfs4Status::kStale);
 }
 
 TEST_F(LeaseTest, AnExpiredClientKeepsWhatNobodyWants) {

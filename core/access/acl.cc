@@ -1,0 +1,244 @@
+#include "core/access/acl.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/access/acl_record.h"
+#include "core/api/acl_text.h"
+
+namespace stoa::core {
+namespace {
+
+using Kind = AclWho::Kind;
+
+// From the owner's three bits to everybody's.
+constexpr std::array<Kind, 3> kClasses{Kind::kOwner, Kind::kGroup, Kind::kEveryone};
+constexpr std::uint32_t kRead = 4, kWrite = 2, kExecute = 1;
+// What POSIX gives to everybody, and to the owner.
+constexpr std::uint32_t kOfEverybody = kRightReadAttributes | kRightReadAcl | kRightSynchronize;
+constexpr std::uint32_t kOfOwner = kOfEverybody | kRightWriteAttributes | kRightWriteAcl;
+
+bool effective(const AclEntry& entry) { return (entry.flags & kAceInheritOnly) == 0; }
+bool inheritable(const AclEntry& entry) { return (entry.flags & (kAceFileInherit | kAceDirectoryInherit)) != 0; }
+std::uint32_t bits_of(std::uint32_t mode, std::size_t of_class) { return mode >> (6 - 3 * of_class) & 7; }
+
+// First come, first served, among the entries that `speaks(who)`.
+template <class Speaks>
+AclVerdict evaluate_for(const Acl& acl, Speaks speaks) {
+  AclVerdict verdict;
+  for (const AclEntry& entry : acl.entries) {
+    if (!effective(entry) || !speaks(entry.who)) continue;
+    const std::uint32_t open = entry.rights & ~(verdict.allowed | verdict.denied);
+    (entry.deny ? verdict.denied : verdict.allowed) |= open;
+  }
+  return verdict;
+}
+
+std::uint32_t allowed_to_class(const Acl& acl, Kind of_class) {
+  return evaluate_for(acl, [&](const AclWho& who) { return who.kind == of_class || who.kind == Kind::kEveryone; }).allowed;
+}
+
+bool speaks_of_class(const Acl& acl, Kind of_class) {
+  return std::ranges::any_of(acl.entries, [&](const AclEntry& entry) {
+    return effective(entry) && (entry.who.kind == of_class || entry.who.kind == Kind::kEveryone);
+  });
+}
+
+void add(std::vector<AclEntry>& entries, bool deny, Kind who, std::uint32_t rights) {
+  if (rights != 0) entries.push_back({.deny = deny, .rights = rights, .who = {.kind = who}});
+}
+
+// The entries without `rights` for the file itself; what is inherited from them stays as it was.
+template <class Which>
+std::vector<AclEntry> without(const std::vector<AclEntry>& entries, Which which) {
+  std::vector<AclEntry> rest;
+  rest.reserve(entries.size());
+  for (const AclEntry& entry : entries) {
+    const std::uint32_t taken = effective(entry) ? which(entry) & entry.rights : 0;
+    if (taken == 0) {
+      rest.push_back(entry);
+      continue;
+    }
+    if (inheritable(entry)) {
+      rest.push_back(entry);
+      rest.back().flags |= kAceInheritOnly;
+    }
+    if (taken == entry.rights) continue;
+    rest.push_back(entry);
+    rest.back().rights &= ~taken;
+    rest.back().flags &= kAceInherited;
+  }
+  return rest;
+}
+
+// Whether each class has just what its three bits stand for, and not half of it.
+bool says_mode(const Acl& acl, std::uint32_t mode, bool directory) {
+  for (std::size_t i = 0; i < kClasses.size(); ++i) {
+    const std::uint32_t has = allowed_to_class(acl, kClasses[i]) & rights_of_bits(7, directory);
+    if (has != rights_of_bits(bits_of(mode, i), directory)) return false;
+  }
+  return true;
+}
+
+// Takes out of `entries` what a class is allowed beside the mode bits, where no denial would come too late for it.
+std::uint32_t take_allowed(std::vector<AclEntry>& entries, Kind of_class) {
+  std::uint32_t denied = 0;
+  for (const AclEntry& entry : entries) {
+    if (entry.deny && effective(entry)) denied |= entry.rights;
+  }
+  std::uint32_t taken = 0;
+  std::erase_if(entries, [&](const AclEntry& entry) {
+    const bool movable = entry.who.kind == of_class && !entry.deny && effective(entry) && !inheritable(entry) &&
+                         (entry.rights & denied) == 0;
+    if (movable) taken |= entry.rights;
+    return movable;
+  });
+  return taken;
+}
+
+}  // namespace
+
+AclVerdict evaluate(const Acl& acl, const Credentials& cred, std::uint32_t uid, std::uint32_t gid) {
+  const bool is_owner = cred.uid == uid;
+  const bool in_group = cred.in_group(gid);
+  return evaluate_for(acl, [&](const AclWho& who) {
+    switch (who.kind) {
+      case Kind::kOwner: return is_owner;
+      case Kind::kGroup: return in_group;
+      case Kind::kEveryone: return true;
+      case Kind::kUid: return who.id == cred.uid;
+      case Kind::kGid: return cred.in_group(who.id);
+      case Kind::kUserText:
+      case Kind::kGroupText: return false;
+    }
+    return false;
+  });
+}
+
+Status check_acl(const Acl& acl, bool directory) {
+  if (acl.entries.size() > kAclEntriesMax) return fail(Errc::kTooLarge, "too many entries");
+  if ((acl.flags & ~kAclFlagsKnown) != 0) return fail(Errc::kInvalid, "an unknown flag of the ACL");
+  for (const AclEntry& entry : acl.entries) {
+    if ((entry.rights & ~kAllRights) != 0) return fail(Errc::kInvalid, "an unknown right");
+    if ((entry.flags & ~kAceFlagsKnown) != 0) return fail(Errc::kInvalid, "an unknown flag of an entry");
+    if (!directory && (entry.flags & kAceInheritance) != 0) return fail(Errc::kInvalid, "only directories are inherited from");
+    if (entry.who.has_text() && !may_be_identity(entry.who.text)) return fail(Errc::kInvalid, "no identity");
+  }
+  if (encode_acl(acl).size() > kAclBytesMax) return fail(Errc::kTooLarge, "the ACL is too large");
+  return {};
+}
+
+std::uint32_t rights_of_bits(std::uint32_t bits, bool directory) {
+  std::uint32_t rights = 0;
+  if ((bits & kRead) != 0) rights |= kRightReadData | kRightReadXattrs;
+  if ((bits & kWrite) != 0) rights |= kRightWriteData | kRightAppendData | kRightWriteXattrs;
+  if ((bits & kWrite) != 0 && directory) rights |= kRightDeleteChild;
+  if ((bits & kExecute) != 0) rights |= kRightExecute;
+  return rights;
+}
+
+std::uint32_t mode_of(const Acl& acl) {
+  std::uint32_t mode = 0;
+  for (const Kind of_class : kClasses) {
+    const std::uint32_t allowed = allowed_to_class(acl, of_class);
+    constexpr std::uint32_t kWriting = kRightWriteData | kRightAppendData;
+    mode = mode << 3 | ((allowed & kRightReadData) != 0 ? kRead : 0) | ((allowed & kWriting) == kWriting ? kWrite : 0) |
+           ((allowed & kRightExecute) != 0 ? kExecute : 0);
+  }
+  return mode;
+}
+
+Acl acl_of_mode(std::uint32_t mode, bool directory) {
+  const std::uint32_t owner = bits_of(mode, 0), group = bits_of(mode, 1), other = bits_of(mode, 2);
+  const auto rights = [&](std::uint32_t bits) { return rights_of_bits(bits, directory); };
+  Acl acl;
+  // A class that has less than those behind it is denied the rest.
+  add(acl.entries, true, Kind::kOwner, rights((group | other) & ~owner));
+  add(acl.entries, false, Kind::kOwner, rights(owner) | kOfOwner);
+  add(acl.entries, true, Kind::kGroup, rights(other & ~group));
+  add(acl.entries, false, Kind::kGroup, rights(group) | kOfEverybody);
+  add(acl.entries, false, Kind::kEveryone, rights(other) | kOfEverybody);
+  return acl;
+}
+
+bool is_trivial(const Acl& acl, bool directory) {
+  if ((acl.flags & ~kAclDefaulted) != 0 || acl.chmod != ChmodPolicy::kKeep) return false;
+  for (const AclEntry& entry : acl.entries) {
+    if (!entry.who.is_class() || entry.flags != 0) return false;
+  }
+  const Acl plain = acl_of_mode(mode_of(acl), directory);
+  // All that a caller can be.
+  for (const bool is_owner : {false, true}) {
+    for (const bool in_group : {false, true}) {
+      const auto speaks = [&](const AclWho& who) {
+        return who.kind == Kind::kEveryone || (who.kind == Kind::kOwner && is_owner) || (who.kind == Kind::kGroup && in_group);
+      };
+      if (evaluate_for(acl, speaks).allowed != evaluate_for(plain, speaks).allowed) return false;
+    }
+  }
+  return true;
+}
+
+Acl with_mode(const Acl& acl, std::uint32_t mode, bool directory, bool mask) {
+  Acl changed = acl;
+  // Set by hand: no client shall carry a change from above over it.
+  if ((acl.flags & kAclAutoInherit) != 0) changed.flags |= kAclProtected;
+  if (mask) {
+    const std::uint32_t beyond_group = rights_of_bits(~bits_of(mode, 1), directory);
+    changed.entries = without(changed.entries, [&](const AclEntry& entry) {
+      return entry.who.is_class() || entry.deny ? 0 : beyond_group;
+    });
+  }
+  if (says_mode(changed, mode, directory)) return changed;
+
+  const std::uint32_t of_mode = rights_of_bits(7, directory);
+  std::vector<AclEntry> rest =
+      without(changed.entries, [&](const AclEntry& entry) { return entry.who.is_class() ? of_mode : 0; });
+  const std::uint32_t owner = bits_of(mode, 0), group = bits_of(mode, 1), other = bits_of(mode, 2);
+  const auto rights = [&](std::uint32_t bits) { return rights_of_bits(bits, directory); };
+  std::array<std::uint32_t, 3> more{};
+  for (std::size_t i = 0; i < kClasses.size(); ++i) more[i] = take_allowed(rest, kClasses[i]);
+  changed.entries.clear();
+  // The owner first: no entry for a user or a group takes from it, or gives to it, what the mode does not.
+  add(changed.entries, true, Kind::kOwner, of_mode & ~rights(owner));
+  add(changed.entries, false, Kind::kOwner, rights(owner) | more[0]);
+  std::ranges::move(rest, std::back_inserter(changed.entries));
+  add(changed.entries, true, Kind::kGroup, rights(other & ~group));
+  add(changed.entries, false, Kind::kGroup, rights(group) | more[1]);
+  add(changed.entries, false, Kind::kEveryone, rights(other) | more[2]);
+  return changed;
+}
+
+Acl inherited(const Acl& parent, bool directory) {
+  Acl acl;
+  for (const AclEntry& entry : parent.entries) {
+    const bool by_file = (entry.flags & kAceFileInherit) != 0, by_directory = (entry.flags & kAceDirectoryInherit) != 0;
+    const bool once = (entry.flags & kAceNoPropagate) != 0;
+    if (directory ? !by_directory && (!by_file || once) : !by_file) continue;
+    AclEntry next = entry;
+    if (!directory || once) {
+      next.flags = 0;
+    } else if (by_directory) {
+      next.flags &= static_cast<std::uint8_t>(~kAceInheritOnly);
+    } else {
+      next.flags |= kAceInheritOnly;  // meant for files only
+    }
+    next.flags |= kAceInherited;
+    acl.entries.push_back(std::move(next));
+  }
+  acl.flags = parent.flags & kAclAutoInherit;
+  if (directory) acl.chmod = parent.chmod;
+  return acl;
+}
+
+std::uint32_t mode_with_inherited(const Acl& acl, std::uint32_t most, std::uint32_t otherwise) {
+  const std::uint32_t of_acl = mode_of(acl);
+  std::uint32_t mode = 0;
+  for (std::size_t i = 0; i < kClasses.size(); ++i) {
+    const bool spoken = speaks_of_class(acl, kClasses[i]);
+    mode = mode << 3 | (spoken ? bits_of(of_acl & most, i) : bits_of(otherwise, i));
+  }
+  return mode;
+}
+
+}  // namespace stoa::core

@@ -1,0 +1,67 @@
+// Who waits for byte-range locks, and for whom: the queue of each file, and the search for circles among owners.
+//
+// An owner that waits is kept by every other owner that holds a lock in its way, and by those that wait before it in
+// the queue of the file for something that conflicts (the order of arrival). A circle of holders alone is a deadlock. A
+// circle over the order of arrival is none: somebody in it is let pass.
+#pragma once
+
+#include <list>
+#include <unordered_map>
+
+#include "core/state/lock_ranges.h"
+
+namespace stoa::core {
+
+struct LockWait {
+  LockRequest wanted;
+  ByteSpan span;
+  bool passes = false;  // does not keep to the order of arrival
+};
+
+// Not thread-safe.
+class LockWaits {
+ public:
+  static constexpr std::size_t kPerHolder = 1024;
+  static constexpr std::size_t kPerFile = 1024;  // the order of arrival is compared pair by pair
+  static constexpr std::size_t kAll = 16384;
+  using Queue = std::list<LockWait>;  // in order of arrival
+
+  std::size_t size() const { return size_; }
+  Queue* of(FileId file);
+  LockWait* find(const LockRequest& wanted);
+  LockWait* add(const LockRequest& wanted, const ByteSpan& span);  // null: too many
+  Queue::iterator remove(Queue& queue, Queue::iterator wait);      // the next one; an empty queue stays until drop()
+  bool remove(const LockRequest& wanted);
+  std::vector<FileId> remove(HolderId holder);  // for which files it waited
+  void drop(FileId file);                       // its queue, if that is empty
+  std::vector<FileId> files() const;
+
+  // Whether one that waits before it is to be served first.
+  static bool must_wait_its_turn(const Queue& queue, const LockWait& wait);
+
+  // The owners that hold locks in the way of a wait, as of now.
+  using Holding = std::function<std::vector<LockOwner>(const LockWait&)>;
+  // Whether `wait` waits for its own owner, by locks that are held alone.
+  bool is_deadlock(LockWait& wait, const Holding& holding);
+  // Lets somebody pass who is part of a circle over the order of arrival. Null: there is no such circle.
+  LockWait* let_one_pass(LockWait& wait, const Holding& holding);
+
+ private:
+  struct OwnerHash {
+    std::size_t operator()(const LockOwner& owner) const;
+  };
+  struct Step {  // of a search: who was come to, and over what
+    LockWait* wait;
+    std::size_t from;  // the step before
+    bool by_order;     // it came before that one in the queue; else it holds
+  };
+  // Steps from `wait` back to its owner, the last one first; empty: there is no way.
+  std::vector<Step> circle(LockWait& wait, const Holding& holding, bool with_order);
+
+  std::unordered_map<FileId, Queue> queues_;
+  std::unordered_map<LockOwner, std::vector<LockWait*>, OwnerHash> by_owner_;
+  std::unordered_map<HolderId, std::size_t> by_holder_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace stoa::core

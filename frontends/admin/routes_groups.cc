@@ -1,0 +1,57 @@
+#include <algorithm>
+
+#include "frontends/admin/json_body.h"
+#include "frontends/admin/routes.h"
+#include "frontends/admin/views.h"
+
+namespace stoa::admin {
+namespace {
+
+constexpr std::uint32_t kFirstOrdinaryGid = 1000;
+
+// A number that no group has, and no user as its own.
+Result<std::uint32_t> free_gid(const core::RegistrySnapshot& picture) {
+  for (std::uint32_t gid = kFirstOrdinaryGid; gid < 60'000; ++gid) {
+    if (picture.find_group_by_gid(gid) == nullptr &&
+        std::ranges::find(picture.users(), gid, &core::User::gid) == picture.users().end())
+      return gid;
+  }
+  return fail(Errc::kInvalid, "no gid from 1000 to 59999 is free; give one with 'gid'");
+}
+
+}  // namespace
+
+JsonResult list_groups(Service& service, const Request&) {
+  const auto picture = service.volume.registry().snapshot();
+  Json list = Json::array();
+  for (const core::Group& group : picture->groups()) list.push_back(view(group, *picture));
+  return Json{{"groups", std::move(list)}};
+}
+
+JsonResult create_group(Service& service, const Request& request) {
+  STOA_TRY(body, JsonBody::parse(request.body));
+  core::Group group;
+  group.name = body.text("name").value_or("");
+  if (group.name.empty()) body.refuse("name", "is missing");
+  const auto gid = body.id("gid");
+  group.sid = body.text("sid").value_or("");
+  STOA_CHECK_OK(body.finish());
+
+  const std::lock_guard lock(service.edit_mutex);
+  if (gid) {
+    group.gid = *gid;
+  } else {
+    STOA_TRY(fresh, free_gid(*service.volume.registry().snapshot()));
+    group.gid = fresh;
+  }
+  STOA_CHECK_OK(service.volume.registry().add_group(group));
+  return view(group, *service.volume.registry().snapshot());
+}
+
+JsonResult remove_group(Service& service, const Request& request) {
+  const std::lock_guard lock(service.edit_mutex);
+  STOA_CHECK_OK(service.volume.registry().remove_group(request.arguments[0]));
+  return Json();
+}
+
+}  // namespace stoa::admin

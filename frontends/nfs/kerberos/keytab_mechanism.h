@@ -1,0 +1,31 @@
+// Kerberos version 5 (RFC 4121) with the keys of a keytab, by the GSSAPI library of MIT.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/error.h"
+#include "frontends/nfs/rpc/gss_mechanism.h"
+
+namespace stoa::nfs {
+
+class KeytabMechanism final : public rpc::GssMechanism {
+ public:
+  // Reads the keytab: kInvalid when it cannot be read or holds no key. Keys that are added later are found, too.
+  // Clients may ask for any principal that has a key there; nfs/HOST@REALM is what they ask for.
+  static Result<std::unique_ptr<KeytabMechanism>> open(const std::string& keytab);
+  ~KeytabMechanism() override;
+
+  // The default realm of this machine's krb5.conf, else that of the first key.
+  const std::string& realm() const { return realm_; }
+  Step accept(std::unique_ptr<rpc::GssContext>& context, std::span<const std::byte> token) override;
+
+ private:
+  struct Acceptor;
+  KeytabMechanism(std::unique_ptr<Acceptor> acceptor, std::string realm);
+
+  const std::unique_ptr<Acceptor> acceptor_;
+  const std::string realm_;
+};
+
+}  // namespace stoa::nfs

@@ -1,0 +1,74 @@
+// NLM version 4 as an RPC program: byte-range locks and share reservations of NFSv3 clients, in the table of all doors.
+#pragma once
+
+#include <condition_variable>
+
+#include "base/metrics.h"
+#include "core/api/file_handle.h"
+#include "core/api/namespace.h"
+#include "frontends/nfs/export_access.h"
+#include "frontends/nfs/nlm/hosts.h"
+#include "frontends/nfs/nlm/messages.h"
+#include "frontends/nfs/nlm/waiting_locks.h"
+#include "frontends/nfs/rpc/program.h"
+
+namespace stoa::nlm {
+
+class NlmProgram final : public rpc::Program {
+ public:
+  // Ends the clients of other versions whose time has run out and who have state of this file: true when there were
+  // any.
+  using EndExpired = std::function<bool(core::FileId)>;
+  // Needs calls whose scope is an nfs::ExportAccess. `caller` must have been stopped before this goes.
+  NlmProgram(core::Namespace& ns, core::StateTable& state, const core::HandleCodec& handles, rpc::RemoteCaller& caller,
+             EndExpired end_expired, MetricRegistry& metrics);
+
+  Hosts& hosts() { return hosts_; }
+
+  std::uint32_t number() const override { return kNlmProgram; }
+  std::string_view name() const override { return "nlm4"; }
+  std::uint32_t version_low() const override { return kNlmVersion; }
+  std::uint32_t version_high() const override { return kNlmVersion; }
+  std::span<const rpc::Procedure> procedures() const override;
+  rpc::Weight weigh(const rpc::CallHeader& header) const override;
+  rpc::Outcome run(const rpc::Call& call, rpc::Reply& reply) override;
+  void encode_not_durable(const rpc::CallHeader& header, rpc::XdrWriter& out) override;
+
+ private:
+  // The procedures, as far as they are the same with and without a reply of their own: arguments in, results out.
+  bool test(const rpc::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out);
+  bool lock(const rpc::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out, bool monitored);
+  bool cancel(const rpc::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out);
+  bool unlock(const rpc::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out);
+  bool granted(rpc::XdrReader& in, rpc::XdrWriter& out);
+  bool share(const rpc::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out, bool wanted);
+  bool run(std::uint32_t procedure, const rpc::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out);
+
+  NlmStatus test(const rpc::Call& call, const Request& asked, std::optional<core::HeldLock>& held);
+  NlmStatus lock(const rpc::Call& call, const Request& asked, bool monitored);
+  NlmStatus share(const rpc::Call& call, const ShareRequest& asked);
+  NlmStatus unshare(const rpc::Call& call, const ShareRequest& asked);
+
+  // The file, under the rules of the export that the handle names, which is to be locked so.
+  Result<core::FileId> lockable(const rpc::Call& call, Netobj handle, std::uint32_t access, bool reclaim);
+  // kGranted: may be asked for now.
+  NlmStatus check_grace(const rpc::Call& call, std::string_view caller_name, bool reclaim);
+  // The host, remembered when it is monitored.
+  Result<HostRef> enrol(const rpc::Call& call, std::string_view caller_name, std::uint32_t monitor_state,
+                        bool monitored);
+  void keep(const std::stop_token& stop);
+
+  core::Namespace& ns_;
+  core::StateTable& state_;
+  const core::HandleCodec& handles_;
+  rpc::RemoteCaller& caller_;
+  const EndExpired end_expired_;
+  WaitingLocks waiting_;
+  Hosts hosts_;
+
+  std::mutex keeper_mutex_;
+  std::condition_variable_any keeper_wake_;
+  std::jthread keeper_;  // last: it goes first
+};
+
+}  // namespace stoa::nlm

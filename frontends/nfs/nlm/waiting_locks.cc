@@ -1,0 +1,166 @@
+#include "frontends/nfs/nlm/waiting_locks.h"
+
+#include "base/log.h"
+
+namespace stoa::nlm {
+namespace {
+
+constexpr std::uint32_t kGranted = 5;
+constexpr std::chrono::seconds kPauseMax{30};
+
+bool overlap(const core::LockRange& a, const core::LockRange& b) {
+  const auto last = [](const core::LockRange& r) {
+    return r.length == core::LockRange::kToEnd ? ~std::uint64_t{0} : r.offset + (r.length - 1);
+  };
+  return a.offset <= last(b) && b.offset <= last(a);
+}
+
+}  // namespace
+
+WaitingLocks::WaitingLocks(core::StateTable& state, rpc::RemoteCaller& caller, MetricRegistry& metrics)
+    : state_(state),
+      caller_(caller),
+      calls_(metrics.counter("stoa_nfs_lock_grants_sent_total", "GRANTED calls to clients that waited for a lock")),
+      given_back_(metrics.counter("stoa_nfs_lock_grants_refused_total",
+                                  "Granted locks that the waiting client did not want, or not answer for")),
+      // A late answer to a call of an earlier run must not be taken for one of ours.
+      next_cookie_(std::uint64_t{state.start_number()} << 32 | 1) {}
+
+WaitingLocks::Key WaitingLocks::key_of(const core::LockRequest& lock) {
+  return {lock.owner.holder, lock.file, lock.owner.name, lock.range.offset, lock.range.length, lock.exclusive};
+}
+
+std::map<WaitingLocks::Key, WaitingLocks::Waiting>::iterator WaitingLocks::erase(std::map<Key, Waiting>::iterator at) {
+  by_cookie_.erase(at->second.cookie);
+  return waiting_.erase(at);
+}
+
+NlmStatus WaitingLocks::ask(const HostRef& host, const core::LockRequest& wanted, const LockArguments& lock) {
+  const Key key = key_of(wanted);
+  {
+    // Before the table is asked: it may call granted() at once.
+    const std::lock_guard guard(mutex_);
+    if (!waiting_.contains(key)) {
+      if (waiting_.size() >= kLocksMax) return NlmStatus::kDeniedNoLocks;
+      const std::uint64_t cookie = next_cookie_++;
+      waiting_.emplace(key, Waiting{host, wanted, cookie, granted_arguments(cookie, wanted.exclusive, lock)});
+      by_cookie_.emplace(cookie, key);
+    }
+  }
+  const auto asked = state_.lock_or_wait(wanted);
+  const bool waits = asked && !*asked;
+  bool cancelled = false;
+  {
+    const std::lock_guard guard(mutex_);
+    const auto at = waiting_.find(key);
+    cancelled = at == waiting_.end();
+    if (!waits && !cancelled) erase(at);
+  }
+  if (waits && !cancelled) return NlmStatus::kBlocked;
+  if (waits) {
+    if (!state_.cancel_wait(wanted)) give_back(wanted);
+    return NlmStatus::kDenied;
+  }
+  if (asked) return NlmStatus::kGranted;
+  return asked.error().code == Errc::kDeadlock ? NlmStatus::kDeadlock : NlmStatus::kDeniedNoLocks;
+}
+
+void WaitingLocks::settle(const core::LockRequest& known) {
+  const std::lock_guard guard(mutex_);
+  if (waiting_.empty()) return;
+  const Key first{known.owner.holder, known.file, known.owner.name, 0, 0, false};
+  for (auto at = waiting_.lower_bound(first); at != waiting_.end();) {
+    const core::LockRequest& wanted = at->second.wanted;
+    if (wanted.owner != known.owner || wanted.file != known.file) break;
+    at = at->second.granted && overlap(wanted.range, known.range) ? erase(at) : std::next(at);
+  }
+}
+
+bool WaitingLocks::cancel(const core::LockRequest& wanted) {
+  {
+    const std::lock_guard guard(mutex_);
+    const auto at = waiting_.find(key_of(wanted));
+    if (at == waiting_.end()) return false;
+    erase(at);
+  }
+  if (!state_.cancel_wait(wanted)) give_back(wanted);
+  return true;
+}
+
+void WaitingLocks::drop(const HostRef& host) {
+  const std::lock_guard guard(mutex_);
+  for (auto at = waiting_.lower_bound(Key{host->holder, {}, {}, 0, 0, false});
+       at != waiting_.end() && at->first.holder == host->holder;) {
+    at = erase(at);
+  }
+}
+
+void WaitingLocks::granted(const core::LockRequest& lock) {
+  const std::lock_guard guard(mutex_);
+  const auto at = waiting_.find(key_of(lock));
+  if (at == waiting_.end()) return;  // whoever took it away gives the lock back
+  at->second.granted = true;
+  at->second.since = Clock::now();
+  call(at->second, at->second.since);
+}
+
+void WaitingLocks::call(Waiting& waiting, Clock::time_point now) {
+  waiting.due = now + waiting.pause;
+  waiting.pause = std::min(waiting.pause * 2, kPauseMax);
+  calls_.add();
+  (void)caller_.call(
+      {waiting.host->address, kNlmProgram, kNlmVersion, kGranted, waiting.call},
+      [this, address = waiting.host->address, cookie = waiting.cookie](Result<std::span<const std::byte>> reply) {
+        if (!reply) return;  // it is called again when due
+        rpc::XdrReader in(*reply);
+        const Answer answer = read_answer(in);
+        if (in.ok()) answered(address, cookie, answer.status);
+      });
+}
+
+void WaitingLocks::answered(const Address& from, std::uint64_t cookie, NlmStatus status) {
+  core::LockRequest refused;
+  {
+    const std::lock_guard guard(mutex_);
+    const auto found = by_cookie_.find(cookie);
+    if (found == by_cookie_.end() || status == NlmStatus::kDeniedGracePeriod) return;
+    const auto at = waiting_.find(found->second);
+    if (!at->second.granted || at->second.host->address != from) return;
+    refused = at->second.wanted;
+    erase(at);
+  }
+  if (status != NlmStatus::kGranted) give_back(refused);
+}
+
+void WaitingLocks::give_back(const core::LockRequest& lock) {
+  given_back_.add();
+  // Too many locks, and this would split one: it stays until the client unlocks or goes.
+  if (const Status unlocked = state_.unlock(lock.file, lock.owner, lock.range); !unlocked) {
+    log_warning("nlm", "a lock that nobody wants stays", {{"error", describe(unlocked.error())}});
+  }
+}
+
+void WaitingLocks::call_due(Clock::time_point now) {
+  std::vector<core::LockRequest> nobodys;
+  {
+    const std::lock_guard guard(mutex_);
+    for (auto at = waiting_.begin(); at != waiting_.end();) {
+      Waiting& waiting = at->second;
+      if (waiting.granted && now - waiting.since >= kPatience) {
+        nobodys.push_back(waiting.wanted);
+        at = erase(at);
+        continue;
+      }
+      if (waiting.granted && now >= waiting.due) call(waiting, now);
+      ++at;
+    }
+  }
+  for (const core::LockRequest& lock : nobodys) give_back(lock);
+}
+
+bool WaitingLocks::any() const {
+  const std::lock_guard guard(mutex_);
+  return !waiting_.empty();
+}
+
+}  // namespace stoa::nlm

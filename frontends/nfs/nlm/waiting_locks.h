@@ -1,0 +1,81 @@
+// Locks that clients wait for: from BLOCKED to the GRANTED call that the client has understood. Thread-safe.
+//
+// The table gives a lock out before the client knows. It is the client's for good when it answers GRANTED, or asks for
+// it again; it is given back when it says that it does not want it any more, or says nothing for kPatience.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <mutex>
+
+#include "base/metrics.h"
+#include "frontends/nfs/nlm/hosts.h"
+#include "frontends/nfs/nlm/messages.h"
+#include "frontends/nfs/rpc/remote_caller.h"
+
+namespace stoa::nlm {
+
+inline constexpr std::uint32_t kNlmProgram = 100021;
+inline constexpr std::uint32_t kNlmVersion = 4;
+
+class WaitingLocks {
+ public:
+  static constexpr std::chrono::seconds kPatience{120};
+  static constexpr std::size_t kLocksMax = 16384;
+
+  WaitingLocks(core::StateTable& state, rpc::RemoteCaller& caller, MetricRegistry& metrics);
+
+  // Asks for a lock that may wait. `lock`: as the client said it, for the GRANTED call.
+  NlmStatus ask(const HostRef& host, const core::LockRequest& wanted, const LockArguments& lock);
+  // The client knows what it has: it got the lock by another way, or gives one back that overlaps.
+  void settle(const core::LockRequest& known);
+  // Whether it waited, or had it and did not know; it has it no more.
+  bool cancel(const core::LockRequest& wanted);
+  void drop(const HostRef& host);  // with its holder gone
+
+  void granted(const core::LockRequest& lock);  // by the table
+  // The client's answer: of the GRANTED call, or in a GRANTED_RES with the cookie of ours.
+  void answered(const Address& from, std::uint64_t cookie, NlmStatus status);
+
+  // Calls again who did not answer, gives back what nobody took.
+  void call_due(Clock::time_point now);
+  bool any() const;
+
+ private:
+  struct Key {
+    core::HolderId holder;
+    core::FileId file;
+    std::string owner;
+    std::uint64_t offset, length;
+    bool exclusive;
+    auto operator<=>(const Key&) const = default;
+  };
+  struct Waiting {
+    HostRef host;
+    core::LockRequest wanted;
+    std::uint64_t cookie;
+    std::vector<std::byte> call;  // GRANTED's arguments
+    bool granted = false;
+    // From here on when it is granted:
+    Clock::time_point since{};
+    Clock::time_point due{};
+    std::chrono::seconds pause{1};
+  };
+  static Key key_of(const core::LockRequest& lock);
+  // With mutex_ held.
+  void call(Waiting& waiting, Clock::time_point now);
+  std::map<Key, Waiting>::iterator erase(std::map<Key, Waiting>::iterator at);
+  void give_back(const core::LockRequest& lock);
+
+  core::StateTable& state_;
+  rpc::RemoteCaller& caller_;
+  Counter& calls_;
+  Counter& given_back_;
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::map<Key, Waiting> waiting_;
+  std::map<std::uint64_t, Key> by_cookie_;
+  std::uint64_t next_cookie_;
+};
+
+}  // namespace stoa::nlm

@@ -1,0 +1,48 @@
+// What RPCSEC_GSS asks of a security mechanism (RFC 2743). Kerberos is one (frontends/nfs/kerberos); tests have their
+// own.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "frontends/nfs/rpc/reply_buffer.h"
+
+namespace stoa::rpc {
+
+// The server's side of one security context. One thread at a time.
+class GssContext {
+ public:
+  virtual ~GssContext() = default;
+  // GSS_VerifyMIC, GSS_GetMIC, GSS_Unwrap, GSS_Wrap with confidentiality. False: the message is not what the other side
+  // sent, or the context is no good any more; nothing was appended.
+  virtual bool verify_mic(std::span<const std::byte> message, std::span<const std::byte> mic) = 0;
+  virtual bool append_mic(std::span<const std::byte> message, ReplyBuffer& out) = 0;
+  virtual bool unwrap(std::span<const std::byte> token, std::vector<std::byte>& message) = 0;
+  virtual bool append_wrapped(std::span<const std::byte> message, ReplyBuffer& out) = 0;
+};
+
+// Thread-safe.
+class GssMechanism {
+ public:
+  static constexpr std::uint32_t kComplete = 0;        // GSS_S_COMPLETE
+  static constexpr std::uint32_t kContinueNeeded = 1;  // GSS_S_CONTINUE_NEEDED
+  struct Step {
+    std::uint32_t major = kComplete;
+    std::uint32_t minor = 0;
+    std::vector<std::byte> token{};  // for the client, also with some errors
+    // With kComplete:
+    std::string principal{};  // who the client is; never empty
+    std::chrono::seconds lifetime{0};
+  };
+  virtual ~GssMechanism() = default;
+  // GSS_Accept_sec_context. `context` is null for the first token, and is set unless the step failed. May take some
+  // milliseconds, and reads files.
+  virtual Step accept(std::unique_ptr<GssContext>& context, std::span<const std::byte> token) = 0;
+};
+
+}  // namespace stoa::rpc

@@ -1,0 +1,38 @@
+// A way to call a client: over the connections of a session (back_channel.h), or to the address that a client of minor
+// version 0 has given (callback_client.h).
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "core/api/file_handle.h"
+#include "frontends/nfs/v4/compound.h"
+
+namespace stoa::nfs4 {
+
+// One operation of a CB_COMPOUND.
+struct Callback {
+  std::uint32_t operation = 0;
+  Stateid about;  // a channel does not take a second one of the same kind for it while the first waits
+  std::vector<std::byte> arguments;  // behind the operation's number
+  // Called once, by any thread, with no lock of the channel held: whether the client has taken it. May be null.
+  std::function<void(bool taken)> done = nullptr;
+  int attempts = 0;
+};
+
+// CB_RECALL (RFC 8881 20.2, RFC 7530 16.2) that is not for truncation.
+Callback recall_of(const Stateid& stateid, const core::HandleBytes& handle);
+
+// Thread-safe; nothing here blocks.
+class CallbackChannel {
+ public:
+  virtual ~CallbackChannel() = default;
+  // Whether the client can be reached, as far as is known.
+  virtual bool up() = 0;
+  // Whether it is known that it cannot: an attempt failed, or there is no connection.
+  virtual bool lost() { return !up(); }
+  // Sends it now or when the client can be reached; what the client does not take is dropped after a few attempts.
+  virtual void call(Callback callback) = 0;
+};
+
+}  // namespace stoa::nfs4

@@ -1,0 +1,41 @@
+// Delegations as OPEN and WANT_DELEGATION give them out (RFC 8881 10.4, 18.16, 18.49; RFC 7530 10.4).
+#pragma once
+
+#include "frontends/nfs/v4/client.h"
+
+namespace stoa::nfs4 {
+
+// open_delegation_type4
+enum : std::uint32_t { kDelegationNone = 0, kDelegationRead = 1, kDelegationWrite = 2, kDelegationNoneExt = 3 };
+// The wish in share_access and wda_want
+enum : std::uint32_t {
+  kWantMask = 0xff00,
+  kWantRead = 0x100,
+  kWantWrite = 0x200,
+  kWantAny = 0x300,
+  kWantNone = 0x400,
+  kWantCancel = 0x500
+};
+// why_no_delegation4
+enum class NoDelegation : std::uint32_t {
+  kNotWanted = 0,
+  kContention = 1,
+  kResource = 2,
+  kNotSuppUpgrade = 5,
+  kNotSuppDowngrade = 6,
+  kCancelled = 7,
+};
+
+struct Delegated {
+  StateRef delegation = nullptr;
+  bool recalled = false;  // it is to be given back at once
+  NoDelegation why = NoDelegation::kResource;
+};
+
+// `reclaimed`: it was held before a restart, and is given also while the client cannot be called.
+enum class Reclaimed : bool { kNo, kYes };
+Delegated grant_delegation(Compound& c, const core::FileRef& file, std::uint32_t type, Reclaimed reclaimed);
+// open_delegation4. `explain`: where there is none, say why; not in minor version 0.
+void encode_delegation(Compound& c, const Delegated& delegated, bool explain);
+
+}  // namespace stoa::nfs4

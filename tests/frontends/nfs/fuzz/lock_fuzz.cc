@@ -1,0 +1,112 @@
+// NLM and NSM calls of two machines on a small volume that is made anew for every input. The input is a list of
+// records: a word (lowest byte: the procedure, of NSM from 24 on; the byte above: which machine), its length, its
+// bytes.
+#include <array>
+#include <cstring>
+#include <optional>
+
+#include "backends/blob/memory/memory_blobs.h"
+#include "backends/kv/memory/memory_kv.h"
+#include "base/assert.h"
+#include "core/volume/volume.h"
+#include "frontends/nfs/export_access.h"
+#include "frontends/nfs/nlm/program.h"
+#include "frontends/nfs/nsm/program.h"
+
+namespace {
+
+using namespace stoa;
+
+class World {
+ public:
+  World() {
+    STOA_ASSERT(core::Volume::format(kv_, "fuzz"));
+    auto opened = core::Volume::open(kv_, blobs_, metrics_, {.background = false});
+    STOA_ASSERT(opened);
+    volume_ = std::move(*opened);
+    core::Namespace& ns = volume_->ns();
+    const auto root = ns.mkdir({}, {core::kRootId, "e", {.mode = 0777}});
+    STOA_ASSERT(root);
+    STOA_ASSERT(volume_->registry().add_export(
+        {.name = "e", .root = root->attr.id, .path = "/e", .nfs = true, .clients = {core::ClientRule{}}}));
+    const auto file = ns.create({}, {.parent = root->attr.id, .name = "f", .set = {.mode = 0666}});
+    const auto other = ns.create({}, {.parent = root->attr.id, .name = "g", .set = {.mode = 0600}});
+    STOA_ASSERT(file && other);
+    access_.emplace(volume_->registry());
+    access_->refresh();
+    const core::ExportId scope = access_->snapshot().find_export("e")->id;
+    std::size_t next = 0;
+    for (const core::Attributes& attr : {root->attr, file->attr, other->attr}) {
+      handles_[next++] = volume_->handles().encode({attr.id, attr.generation, scope});
+    }
+    nlm_.emplace(
+        ns, volume_->state(), volume_->handles(), caller_, [](core::FileId) { return false; }, metrics_);
+    nsm_.emplace(1, [this](const rpc::Peer& peer, std::string_view name, std::uint32_t state) {
+      nlm_->hosts().restarted(peer.address, name, state);
+    });
+  }
+  ~World() { caller_.stop(); }
+
+  void take(std::uint32_t control, std::span<const std::byte> bytes) {
+    std::vector<std::byte> record(bytes.begin(), bytes.end());
+    put_real_handles(record);
+    const std::uint32_t number = (control & 0xff) % 31;
+    rpc::Program& program = number < 24 ? static_cast<rpc::Program&>(*nlm_) : *nsm_;
+    rpc::CallHeader header{
+        .program = program.number(), .version = program.version_low(), .procedure = number < 24 ? number : number - 24};
+    if (program.procedures()[header.procedure].name.empty()) return;
+    header.credential = {.sys = true, .uid = control >> 16 & 0xff};
+    header.arguments = record;
+    core::Unsettled unsettled;
+    // An IPv6 address: calls to it are refused by themselves.
+    rpc::Peer peer{.text = "fuzz"};
+    peer.address[0] = 0xfd;
+    peer.address[15] = static_cast<std::uint8_t>(control >> 8 & 1);
+    access_->refresh();
+    const rpc::Call call{header, peer, *access_, 1, std::chrono::steady_clock::now(), &unsettled};
+    rpc::ReplyBuffer buffer;
+    rpc::Reply reply{rpc::XdrWriter(buffer)};
+    program.weigh(header);
+    const rpc::Outcome outcome = program.run(call, reply);
+    STOA_ASSERT(volume_->ns().settle({}, unsettled));
+    STOA_ASSERT(buffer.size() % 4 == 0);
+    if (outcome.accept != rpc::AcceptStatus::kSuccess)
+      STOA_ASSERT(outcome.accept == rpc::AcceptStatus::kGarbageArguments);
+  }
+
+ private:
+  // The fuzzer cannot guess a keyed checksum, so where 36 bytes of a handle may stand, one of ours is put.
+  void put_real_handles(std::vector<std::byte>& record) const {
+    constexpr unsigned char kAsk[] = {0, 0, 0, core::kHandleBytes};
+    for (std::size_t i = 0; i + 4 + core::kHandleBytes <= record.size(); i += 4) {
+      if (std::memcmp(record.data() + i, kAsk, 4) != 0) continue;
+      const auto& handle = handles_[std::to_integer<std::size_t>(record[i + 4]) % handles_.size()];
+      std::memcpy(record.data() + i + 4, handle.data(), handle.size());
+      i += handle.size();
+    }
+  }
+
+  MetricRegistry metrics_;
+  kv::MemoryKv kv_;
+  blob::MemoryBlobs blobs_;
+  std::unique_ptr<core::Volume> volume_;
+  std::optional<nfs::ExportAccess> access_;
+  std::array<core::HandleBytes, 3> handles_{};
+  rpc::RemoteCaller caller_;
+  std::optional<nlm::NlmProgram> nlm_;
+  std::optional<nsm::NsmProgram> nsm_;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+  World world;
+  rpc::XdrReader in(std::as_bytes(std::span(data, size)));
+  while (in.left() > 0) {
+    const std::uint32_t control = in.u32();
+    const std::uint32_t length = in.u32();
+    world.take(control, in.left() < length ? in.rest() : in.fixed(length));
+    if (!in.ok()) break;
+  }
+  return 0;
+}
