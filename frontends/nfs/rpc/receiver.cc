@@ -2,6 +2,7 @@
 
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -156,11 +157,11 @@ bool Receiver::assemble(std::span<const std::byte> bytes) {
   if (!assembly_large_.memory) {
     assembly_large_.memory = pool_.take(limits_.record_bytes_max, budget_);
     if (!assembly_large_.memory) return false;
-    std::memcpy(assembly_large_.memory.data(), assembly_.data(), assembly_.size());
+    std::ranges::copy(assembly_, assembly_large_.memory.data());
     assembly_large_.filled = assembly_.size();
     assembly_.clear();
   }
-  std::memcpy(assembly_large_.memory.data() + assembly_large_.filled, bytes.data(), bytes.size());
+  std::ranges::copy(bytes, assembly_large_.memory.data() + assembly_large_.filled);
   assembly_large_.filled += bytes.size();
   return true;
 }
