@@ -19,9 +19,9 @@ namespace stoa::nfs {
 struct NfsServer::Parts {
   Parts(core::Namespace& ns, core::StateTable& state, const core::HandleCodec& handles, MetricRegistry& metrics,
         const NfsServerOptions& options)
-      : caller(options.client_portmapper_port),
+      : caller(dialer, options.client_portmapper_port),
         nfs3(ns, handles),
-        nfs4(ns, state, handles, metrics, options.lease_clock),
+        nfs4(ns, state, handles, dialer, metrics, options.lease_clock),
         mount3(ns, handles),
         nlm4(
             ns, state, handles, caller, [this](core::FileId file) { return nfs4.end_expired(file); }, metrics),
@@ -29,10 +29,11 @@ struct NfsServer::Parts {
              [this](const rpc::Peer& peer, std::string_view name, std::uint32_t monitor_state) {
                nlm4.hosts().restarted(peer.address, name, monitor_state);
              }) {}
-  ~Parts() { caller.stop(); }
+  ~Parts() { dialer.stop(); }
 
   IdentityRules identity;
   std::unique_ptr<KeytabMechanism> kerberos;
+  rpc::Dialer dialer;
   rpc::RemoteCaller caller;
   nfs3::Nfs3Program nfs3;
   nfs4::Nfs4Program nfs4;
@@ -127,7 +128,7 @@ void NfsServer::stop() {
     }
   }
   parts_->registered.clear();
-  parts_->caller.stop();
+  parts_->dialer.stop();
   parts_->restart_notice.reset();
   parts_->datagrams.reset();
   parts_->server->stop();

@@ -190,6 +190,10 @@ Result<core::FileId> NlmProgram::lockable(const rpc::Call& call, Netobj handle, 
   constexpr std::uint32_t kContent = core::kAccessRead | core::kAccessModify | core::kAccessExtend;
   STOA_TRY(reply, ns_.access(ctx, {.id = ref.id, .wanted = kContent}));
   if (reply.attr.type != core::FileType::kRegular) return fail(Errc::kWrongType);
+  // Lock managers come with AUTH_SYS whatever the mount has. Where that is not believed, the user that they name is
+  // nobody to ask rights of; who had its machine lock the file has shown them when it opened it. A lock is advice to
+  // others who lock, and gives nobody anything of the content.
+  if (!access.flavor_allowed()) return ref.id;
   // Whoever has the file open may lock it, and how it was opened, and when, we do not know: so any access to the
   // content will do, and the owner needs none (as for reading and writing).
   if (reply.granted == 0 && ctx.cred.uid != reply.attr.uid && !reclaim) return fail(Errc::kAccess);
@@ -348,6 +352,8 @@ NlmStatus NlmProgram::share(const rpc::Call& call, const ShareRequest& asked) {
   const bool writes = (asked.access & core::kShareWrite) != 0;
   const auto file = lockable(call, asked.handle, writes ? core::kAccessModify : core::kAccessRead, asked.reclaim);
   if (!file) return to_nlm_status(file.error().code);
+  // Unlike a lock it keeps others from opening the file: that takes a proof of who it is for.
+  if (!static_cast<nfs::ExportAccess&>(call.scope).flavor_allowed()) return to_nlm_status(Errc::kAccess);
   if (const NlmStatus now = check_grace(call, asked.caller_name, asked.reclaim); now != NlmStatus::kGranted) return now;
   const auto host = enrol(call, asked.caller_name, 0, true);
   if (!host) return to_nlm_status(host.error().code);

@@ -49,7 +49,8 @@ class NlmProgram final : public rpc::Program {
   NlmStatus share(const rpc::Call& call, const ShareRequest& asked);
   NlmStatus unshare(const rpc::Call& call, const ShareRequest& asked);
 
-  // The file, under the rules of the export that the handle names, which is to be locked so.
+  // The file, under the rules of the export that the handle names, which is to be locked so. Also for callers who do not
+  // show who they are as the export wants it (ExportAccess::flavor_allowed()): their claims then count for nothing.
   Result<core::FileId> lockable(const rpc::Call& call, Netobj handle, std::uint32_t access, bool reclaim);
   // kGranted: may be asked for now.
   NlmStatus check_grace(const rpc::Call& call, std::string_view caller_name, bool reclaim);

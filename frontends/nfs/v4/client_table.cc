@@ -29,9 +29,10 @@ std::size_t ClientTable::SessionHash::operator()(const SessionId& id) const {
   return low * 0x9E3779B97F4A7C15ULL ^ high;
 }
 
-ClientTable::ClientTable(core::StateTable& state, std::uint32_t boot, MetricRegistry& metrics,
+ClientTable::ClientTable(core::StateTable& state, rpc::Dialer& dialer, std::uint32_t boot, MetricRegistry& metrics,
                          std::function<Clock::time_point()> clock)
     : state_(state),
+      dialer_(dialer),
       boot_(boot),
       clock_(std::move(clock)),
       refused_(metrics.counter("stoa_nfs4_refused_for_room_total", "NFSv4 clients and sessions refused because there were too many")) {
@@ -325,6 +326,7 @@ void ClientTable::expire_idle(std::stop_token stop) {
       for (const ClientRef& client : candidates) remove_locked(client, ended);
     }
     end(ended);
+    state_.retry_waits();
     for (const ClientRef& client : present) {
       client->recalls.try_again();
       forget_if_idle(*client);

@@ -25,9 +25,9 @@ inline constexpr std::uint32_t kSlotsPerPeerMax = 16'384;
 class ClientTable {
  public:
   using Clock = std::chrono::steady_clock;
-  // `boot` differs from start to start: what was given out before is known as stale by it. `clock` runs the leases; null:
-  // the steady clock.
-  ClientTable(core::StateTable& state, std::uint32_t boot, MetricRegistry& metrics,
+  // `boot` differs from start to start: what was given out before is known as stale by it. Clients of minor version 0
+  // are called over `dialer`. `clock` runs the leases; null: the steady clock.
+  ClientTable(core::StateTable& state, rpc::Dialer& dialer, std::uint32_t boot, MetricRegistry& metrics,
               std::function<Clock::time_point()> clock = nullptr);
   ~ClientTable();
 
@@ -127,8 +127,8 @@ class ClientTable {
   void set_callback_locked(const ClientRef& client, const rpc::Peer& peer);
   void expire_idle(std::stop_token stop);
 
-  rpc::Dialer dialer_;
   core::StateTable& state_;
+  rpc::Dialer& dialer_;
   const std::uint32_t boot_;
   const std::function<Clock::time_point()> clock_;
   mutable RwLock lock_;  // guards everything below

@@ -16,7 +16,8 @@ inline constexpr std::uint32_t kMinorMax = 2;
 class Nfs4Program final : public rpc::Program {
  public:
   // Needs calls whose scope is an nfs::ExportAccess.
-  Nfs4Program(core::Namespace& ns, core::StateTable& state, const core::HandleCodec& handles, MetricRegistry& metrics,
+  Nfs4Program(core::Namespace& ns, core::StateTable& state, const core::HandleCodec& handles, rpc::Dialer& dialer,
+              MetricRegistry& metrics,
               std::function<ClientTable::Clock::time_point()> clock = nullptr);
 
   std::uint32_t number() const override { return kNfsProgram; }

@@ -147,6 +147,35 @@ TEST_F(NlmTest, WhoMayNotSeeTheContentMayNotLock) {
   EXPECT_EQ(other.lock(file, {5, 1, false}), NlmStatus::kGranted);
 }
 
+// Their lock managers come with AUTH_SYS all the same.
+TEST_F(NlmTest, FilesOfMountsWithKerberosAreLockedByClaimsThatGiveNothingElse) {
+  ASSERT_TRUE(nfs->setattr(file, {.mode = 0600, .uid = 500, .gid = 500}).ok());
+  core::Export entry = *volume->registry().snapshot()->find_export("test");
+  entry.security = {core::SecurityFlavor::kKrb5p, core::SecurityFlavor::kKrb5};
+  ASSERT_TRUE(volume->registry().change_export(entry));
+  EXPECT_EQ(nfs->status_of(kLookup, root, "f"), NfsStatus::kAccess);
+  LockCaller other(port, "beta", 501);  // whom the mode would not let in: its number says nothing here
+  EXPECT_EQ(other.lock(file, {0, 10}), NlmStatus::kGranted);
+  EXPECT_EQ(a->lock(file, {9, 1}), NlmStatus::kDenied);
+  EXPECT_EQ(a->test(file, {9, 1}), NlmStatus::kDenied);
+  EXPECT_EQ(a->lock(file, {9, 1}, true), NlmStatus::kBlocked);
+  EXPECT_EQ(other.unlock(file, {0, 10}), NlmStatus::kGranted);
+  EXPECT_EQ(granted(machine.take()), (WireLock{9, 1}));
+  // What would keep others from the content wants to be believed.
+  EXPECT_EQ(a->share(file, 1, 0), NlmStatus::kFailed);
+  EXPECT_EQ(a->share(file, 1, 1), NlmStatus::kFailed);
+  EXPECT_EQ(nfs->getattr(file).status, NfsStatus::kAccess);
+  // The other rules of the export hold.
+  EXPECT_EQ(a->lock(root, {0, 1}), NlmStatus::kFailed);
+  entry.read_only = true;
+  ASSERT_TRUE(volume->registry().change_export(entry));
+  EXPECT_EQ(a->lock(file, {20, 1}), NlmStatus::kReadOnly);
+  EXPECT_EQ(a->lock(file, {20, 1, false}), NlmStatus::kGranted);
+  entry.clients = {};
+  ASSERT_TRUE(volume->registry().change_export(entry));
+  EXPECT_EQ(a->lock(file, {30, 1, false}), NlmStatus::kFailed);
+}
+
 TEST_F(NlmTest, GarbageIsToldAndChangesNothing) {
   const Xdr good = a->arguments(kNlmLock, file, {0, 1});
   for (std::size_t size = 0; size < good.bytes().size(); size += 4) {
@@ -401,6 +430,24 @@ TEST_F(NlmTest, LocksOfVersion4AndTheseConflict) {
   EXPECT_EQ(a->share(file, 1, 1), NlmStatus::kDenied);  // it is open for reading
 }
 
+TEST_F(NlmTest, ThereIsOneOrderWithThoseOfVersion4WhoAskAgainAndAgain) {
+  CompoundCaller v4(port, "v4");
+  v4.back_channel = true;
+  v4.connect();
+  const auto open = v4.open(v4.handle_of({"test"}), "f", 3);
+  EXPECT_EQ(b->lock(file, {0, 10}), NlmStatus::kGranted);
+  const auto ask = [&] { return v4.lock(open.handle, open.stateid, "l", 0, 10, true, false, true); };
+  EXPECT_EQ(ask().status, Nfs4Status::kDenied);
+  EXPECT_EQ(a->lock(file, {0, 10}, true), NlmStatus::kBlocked);
+  EXPECT_EQ(b->unlock(file, {0, 10}), NlmStatus::kGranted);
+  EXPECT_EQ(v4.take_lock_notice().owner, "l");
+  auto locks = ask();
+  ASSERT_EQ(locks.status, Nfs4Status::kOk);
+  EXPECT_FALSE(machine.called());
+  EXPECT_EQ(v4.unlock(open.handle, locks.stateid, 0, 10), Nfs4Status::kOk);
+  EXPECT_EQ(granted(machine.take()), (WireLock{0, 10}));
+}
+
 TEST_F(NlmTest, DelegationsAreRecalled) {
   CompoundCaller v4(port, "v4");
   v4.back_channel = true;
@@ -413,6 +460,67 @@ TEST_F(NlmTest, DelegationsAreRecalled) {
   EXPECT_EQ(a->lock(file, {0, 1}, true), NlmStatus::kBlocked);
   EXPECT_EQ(v4.return_delegation(open.handle, open.delegation.stateid), Nfs4Status::kOk);
   EXPECT_EQ(granted(machine.take()), (WireLock{0, 1}));
+}
+
+// --- IPv6
+
+class NlmIpv6Test : public DoorTest {
+ protected:
+  explicit NlmIpv6Test(Store store = Store::kMemory) : DoorTest(store) {
+    publish("test", {anyone()});
+    options.address = "::";
+    options.client_portmapper_port = machine.port();
+    begin();
+    const Handle root = nfs->mount("/test").value_or(Handle{});
+    file = nfs->create(root, "f");
+  }
+  void begin() {
+    start_door();
+    nfs = std::make_unique<NfsCaller>(port);
+    a = std::make_unique<LockCaller>(port, "alpha", 0, WireClient::kIpv6);
+    b = std::make_unique<LockCaller>(port, "beta");
+  }
+  ClientMachine machine{"::1"};
+  std::unique_ptr<NfsCaller> nfs;
+  std::unique_ptr<LockCaller> a, b;
+  Handle file;
+};
+
+TEST_F(NlmIpv6Test, WhoWaitsIsCalledThere) {
+  for (const bool tcp : {true, false}) {
+    machine.tcp = tcp;
+    EXPECT_EQ(b->lock(file, {0, 10}), NlmStatus::kGranted);
+    EXPECT_EQ(a->lock(file, {0, 10}, true), NlmStatus::kBlocked);
+    EXPECT_EQ(b->unlock(file, {0, 10}), NlmStatus::kGranted);
+    const CallIn call = machine.take();
+    EXPECT_EQ(call.procedure, kNlmGranted);
+    EXPECT_EQ(call.tcp, tcp);
+    EXPECT_EQ(b->lock(file, {0, 10}), NlmStatus::kDenied);
+    EXPECT_EQ(a->unlock(file, {0, 10}), NlmStatus::kGranted);
+  }
+}
+
+class NlmIpv6RestartTest : public NlmIpv6Test {
+ protected:
+  NlmIpv6RestartTest() : NlmIpv6Test(Store::kDisk) {}
+};
+
+TEST_F(NlmIpv6RestartTest, ClientsAreToldOfARestartThere) {
+  EXPECT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
+  a.reset();
+  b.reset();
+  nfs.reset();
+  restart();
+  std::multiset<bool> by_address;
+  for (int i = 0; i < 2; ++i) {
+    const CallIn told = machine.take();
+    EXPECT_EQ(told.program, 100'024u);
+    rpc::XdrReader in(told.arguments);
+    by_address.insert(in.string(1024) == "::1");
+  }
+  EXPECT_EQ(by_address, (std::multiset<bool>{false, true}));
+  LockCaller again(port, "alpha", 0, WireClient::kIpv6);
+  EXPECT_EQ(again.lock(file, {0, 10}, false, true), NlmStatus::kGranted);
 }
 
 // --- restarts of the server
