@@ -134,11 +134,12 @@ class StateTable {
   virtual Result<bool> lock_or_wait(const LockRequest& wanted) = 0;
   // The same for who asks again and again instead (NFSv4; RFC 8881 9.6): as lock(), but in turn with all who wait, so
   // that what somebody who came earlier waits for keeps him out like a lock. Who is refused, or has to come again for a
-  // lease (kRecallPending), keeps his place for kTurnAskedFor from when he asked last. When his turn has come, `turn` is
-  // called once, as those of the holder are (null: nobody is), and he has kTurnCalled to ask. He may have given up, so
-  // he counts in no deadlock. When too many wait, he is treated as by lock().
-  static constexpr std::chrono::seconds kTurnAskedFor{45};  // clients ask every 30 s at least
-  static constexpr std::chrono::seconds kTurnCalled{10};
+  // lease (kRecallPending), has a place from then on. With a `turn`, which is called once when his turn has come, as
+  // those of the holder are: for kTurnAskedFor from when he asked last, and kTurnCalled from the call. Without: for
+  // three times as long as he was away the last time, between the two. He may have given up, so he counts in no
+  // deadlock. When too many wait, he is treated as by lock().
+  static constexpr std::chrono::seconds kTurnAskedFor{45};  // clients ask every 30 s at least, the first time after 1 s
+  static constexpr std::chrono::seconds kTurnCalled{3};
   virtual Result<std::optional<HeldLock>> lock_in_turn(const LockRequest& wanted, std::function<void()> turn) = 0;
   // Whether it waited; else it was granted, or is not known.
   virtual bool cancel_wait(const LockRequest& wanted) = 0;

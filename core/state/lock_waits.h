@@ -2,8 +2,8 @@
 //
 // An owner that waits is kept by every other owner that holds a lock in its way, and by those that wait before it in
 // the queue of the file for something that conflicts (the order of arrival). A circle of holders alone is a deadlock. A
-// circle over the order of arrival is none: somebody in it is let pass. Who only asks again and again may have given up,
-// so he is in no deadlock, and keeps his place for a while only.
+// circle over the order of arrival is none: somebody in it is let pass. Who only asks again and again may have given
+// up, so he is in no deadlock, and keeps his place for a while only.
 #pragma once
 
 #include <list>
@@ -20,7 +20,8 @@ struct LockWait {
   bool passes = false;  // does not keep to the order of arrival
   // Of who asks again and again: he is not granted anything meanwhile, but called when his turn has come.
   struct Asking {
-    StateClock::time_point until;
+    StateClock::time_point last;           // when he asked
+    StateClock::time_point until;          // how long he has his place
     std::function<void()> turn = nullptr;  // once
   };
   std::optional<Asking> asking = std::nullopt;

@@ -574,12 +574,20 @@ Result<std::optional<HeldLock>> VolumeState::lock_in_turn(const LockRequest& wan
     LockWait* wait = waits_.find(wanted);
     if (wait == nullptr) wait = add_wait(wanted, span);
     if (wait == nullptr) {
-      const std::lock_guard shard_lock(shard.mutex);
-      auto result = take_lock(shard, wanted.file, shard.files[wanted.file], wanted.owner, span, wanted.exclusive);
-      forget_if_empty(shard, wanted.file);
+      auto result = [&] {
+        const std::lock_guard shard_lock(shard.mutex);
+        auto taken = take_lock(shard, wanted.file, shard.files[wanted.file], wanted.owner, span, wanted.exclusive);
+        forget_if_empty(shard, wanted.file);
+        return taken;
+      }();
+      if (result && !*result) serve_waits(wanted.file, news);
       return result;
     }
-    wait->asking = {.until = options_.now() + kTurnAskedFor};  // nobody has to call who is here
+    const auto now = options_.now();
+    const StateClock::duration away = wait->asking ? now - wait->asking->last : StateClock::duration{};
+    const StateClock::duration place =
+        turn ? kTurnAskedFor : std::clamp<StateClock::duration>(3 * away, kTurnCalled, kTurnAskedFor);
+    wait->asking = {.last = now, .until = now + place};  // nobody has to call who is here
     serve_waits(wanted.file, news);
     while (const LockWait* const passing = waits_.let_one_pass(*wait, holding)) {
       const FileId file = passing->wanted.file;

@@ -78,7 +78,8 @@ Result<core::LockRange> range_of(const LockArguments& lock) {
 }  // namespace
 
 NlmProgram::NlmProgram(core::Namespace& ns, core::StateTable& state, const core::HandleCodec& handles,
-                       rpc::RemoteCaller& caller, EndExpired end_expired, MetricRegistry& metrics)
+                       rpc::RemoteCaller& caller, EndExpired end_expired, MetricRegistry& metrics,
+                       std::function<Clock::time_point()> clock)
     : ns_(ns),
       state_(state),
       handles_(handles),
@@ -87,7 +88,7 @@ NlmProgram::NlmProgram(core::Namespace& ns, core::StateTable& state, const core:
       waiting_(state, caller, metrics),
       hosts_(
           state, [this](const core::LockRequest& lock) { waiting_.granted(lock); },
-          [this](const HostRef& host) { waiting_.drop(host); }),
+          [this](const HostRef& host) { waiting_.drop(host); }, std::move(clock)),
       keeper_([this](const std::stop_token& stop) { keep(stop); }) {
   metrics.gauge_callback("stoa_nfs_lock_hosts", "NFSv3 clients that the lock manager knows", {},
                          [this] { return static_cast<double>(hosts_.size()); });
@@ -96,10 +97,14 @@ NlmProgram::NlmProgram(core::Namespace& ns, core::StateTable& state, const core:
 void NlmProgram::keep(const std::stop_token& stop) {
   std::unique_lock sleep(keeper_mutex_);
   while (!keeper_wake_.wait_for(sleep, stop, kKeeperPeriod, [&] { return stop.stop_requested(); })) {
-    const auto now = Clock::now();
-    waiting_.call_due(now);
+    waiting_.call_due(Clock::now());
     if (waiting_.any()) state_.retry_waits();
-    hosts_.forget_idle(now);
+    for (const HostRef& host : hosts_.look_after()) {
+      (void)caller_.call({host->address, kNlmProgram, kNlmVersion, kNull, {}},
+                         [this, host](const Result<std::span<const std::byte>>& answer) {
+                           if (answer) hosts_.heard_of(*host);
+                         });
+    }
   }
 }
 
@@ -208,9 +213,8 @@ NlmStatus NlmProgram::check_grace(const rpc::Call& call, std::string_view caller
 
 Result<HostRef> NlmProgram::enrol(const rpc::Call& call, std::string_view caller_name, std::uint32_t monitor_state,
                                   bool monitored) {
-  const HostRef host = hosts_.get(call.peer.address, caller_name);
+  const HostRef host = hosts_.get(call.peer.address, caller_name, monitor_state);
   if (host == nullptr) return fail(Errc::kBusy, "too many clients of the lock manager");
-  if (monitor_state != 0) host->monitor_state = monitor_state;
   if (monitored) STOA_CHECK_OK(hosts_.remember(host));
   return host;
 }

@@ -182,7 +182,9 @@ class Dialer::Line final : public BackChannel, public std::enable_shared_from_th
   Clock::time_point last_use_{};
 };
 
-Dialer::Dialer() : wake_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) { STOA_ASSERT(wake_fd_ >= 0); }
+Dialer::Dialer() : wake_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  STOA_ASSERT(wake_fd_ >= 0);
+}
 
 Dialer::~Dialer() {
   stop();

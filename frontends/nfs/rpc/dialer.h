@@ -22,9 +22,9 @@ class Dialer {
   static constexpr std::size_t kOpenLinesPerHostMax = 16;  // an IPv4 address, or the /64 of an IPv6 address
   static constexpr std::size_t kCallsPerLineMax = 64;
   static constexpr std::size_t kReplyBytesMax = 16u << 10;
-  static constexpr std::chrono::seconds kPatience{10};            // from call_back() to the reply
-  static constexpr std::chrono::seconds kIdle{60};                // then a connection is closed; the next call makes another
-  static constexpr std::chrono::milliseconds kFirstResend{700};   // of a datagram; doubled each time
+  static constexpr std::chrono::seconds kPatience{10};  // from call_back() to the reply
+  static constexpr std::chrono::seconds kIdle{60};      // then a connection is closed; the next call makes another
+  static constexpr std::chrono::milliseconds kFirstResend{700};  // of a datagram; doubled each time
 
   Dialer();
   ~Dialer();  // stop()

@@ -13,7 +13,9 @@ constexpr std::array<std::uint8_t, 12> kMapped{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xf
 
 }  // namespace
 
-bool is_ipv4(const std::array<std::uint8_t, 16>& address) { return std::ranges::equal(kMapped, std::span(address).first<12>()); }
+bool is_ipv4(const std::array<std::uint8_t, 16>& address) {
+  return std::ranges::equal(kMapped, std::span(address).first<12>());
+}
 
 std::string address_text(const std::array<std::uint8_t, 16>& address) {
   char text[INET6_ADDRSTRLEN] = "";

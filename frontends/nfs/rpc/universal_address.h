@@ -1,4 +1,5 @@
-// Universal addresses over IP (RFC 5665 5.2.3.3, 5.2.3.4): a host and a port as text, "192.0.2.1.8.1", "2001:db8::1.8.1".
+// Universal addresses over IP (RFC 5665 5.2.3.3, 5.2.3.4): a host and a port as text, "192.0.2.1.8.1",
+// "2001:db8::1.8.1".
 #pragma once
 
 #include <array>

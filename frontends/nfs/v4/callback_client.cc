@@ -39,15 +39,15 @@ bool CallbackClient::lost() {
 }
 
 void CallbackClient::probe(std::function<void()> on_up) {
-  const bool sent = line_->call_back(
-      rpc::call_record(program_, kCallbackVersion, kCbNull, rpc::AuthFlavor::kNone),
-      [weak = weak_from_this(), on_up = std::move(on_up)](std::span<const std::byte> reply) {
-        const auto self = weak.lock();
-        if (self == nullptr) return;
-        const bool answered = rpc::results_of(reply).has_value();
-        self->set(answered ? State::kUp : State::kDown);
-        if (answered) on_up();
-      });
+  const bool sent =
+      line_->call_back(rpc::call_record(program_, kCallbackVersion, kCbNull, rpc::AuthFlavor::kNone),
+                       [weak = weak_from_this(), on_up = std::move(on_up)](std::span<const std::byte> reply) {
+                         const auto self = weak.lock();
+                         if (self == nullptr) return;
+                         const bool answered = rpc::results_of(reply).has_value();
+                         self->set(answered ? State::kUp : State::kDown);
+                         if (answered) on_up();
+                       });
   if (!sent) set(State::kDown);
 }
 
@@ -69,11 +69,11 @@ void CallbackClient::call(Callback callback) {
   out.u32(callback.operation);
   out.fixed(callback.arguments);
   // Clients refuse AUTH_NONE for anything but CB_NULL.
-  const bool sent = line_->call_back(
-      rpc::call_record(program_, kCallbackVersion, kCbCompound, rpc::AuthFlavor::kSys, buffer.bytes()),
-      [weak = weak_from_this(), callback](std::span<const std::byte> reply) {
-        if (const auto self = weak.lock()) self->take_reply(callback, reply);
-      });
+  const bool sent =
+      line_->call_back(rpc::call_record(program_, kCallbackVersion, kCbCompound, rpc::AuthFlavor::kSys, buffer.bytes()),
+                       [weak = weak_from_this(), callback](std::span<const std::byte> reply) {
+                         if (const auto self = weak.lock()) self->take_reply(callback, reply);
+                       });
   if (!sent) take_reply(std::move(callback), {});
 }
 

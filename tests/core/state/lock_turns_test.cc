@@ -18,8 +18,7 @@ class LockTurnsTest : public TableTest {
     made.id = table().add_holder(Door::kNfs, nullptr, {}, [n = made.granted](const LockRequest&) { ++*n; });
     return made;
   }
-  static LockRequest request(const Asker& who, LockRange range = {0, 10}, bool exclusive = true,
-                             FileId file = kFile) {
+  static LockRequest request(const Asker& who, LockRange range = {0, 10}, bool exclusive = true, FileId file = kFile) {
     return {file, {who.id, "o"}, range, exclusive};
   }
   // "granted", whose lock or turn is in the way, or the error. Without `callable`: nobody is told.
@@ -124,16 +123,32 @@ TEST_F(LockTurnsTest, ATurnThatNobodyTakesPasses) {
 }
 
 TEST_F(LockTurnsTest, WhoCannotBeCalledHasUntilHeWouldHaveAskedAgain) {
+  using std::chrono::seconds;
   const Asker a = asker(), b = asker(), c = asker();
+  const auto ask_uncalled = [&](const Asker& who) { return ask(who, {0, 10}, true, false); };
   EXPECT_EQ(ask(a), "granted");
-  EXPECT_EQ(ask(b, {0, 10}, true, false), by(a));
-  EXPECT_EQ(ask(c, {0, 10}, true, false), by(a));
+  EXPECT_EQ(ask_uncalled(b), by(a));
+  // He comes after 1, 2, 4 ... seconds, as clients do, and keeps his place.
+  for (int away = 1; away < 32; away *= 2) {
+    now_ += seconds(away);
+    table().retry_waits();
+    EXPECT_EQ(waits(), "1");
+    EXPECT_EQ(ask_uncalled(b), by(a));
+  }
   release(a);
-  now_ += StateTable::kTurnAskedFor - std::chrono::seconds(1);
-  EXPECT_EQ(ask(c, {0, 10}, true, false), by(b));
-  now_ += std::chrono::seconds(1);
-  EXPECT_EQ(ask(c, {0, 10}, true, false), "granted");
-  EXPECT_EQ(*b.called + *c.called, 0);
+  now_ += StateTable::kTurnAskedFor - seconds(1);
+  EXPECT_EQ(ask_uncalled(c), by(b));
+  now_ += seconds(1);
+  EXPECT_EQ(ask_uncalled(c), "granted");
+  // The first time nobody knows when he will come.
+  EXPECT_EQ(ask_uncalled(a), by(c));
+  EXPECT_EQ(ask_uncalled(b), by(c));
+  release(c);
+  now_ += StateTable::kTurnCalled - seconds(1);
+  EXPECT_EQ(ask_uncalled(b), by(a));
+  now_ += seconds(1);
+  EXPECT_EQ(ask_uncalled(b), "granted");
+  EXPECT_EQ(*a.called + *b.called + *c.called, 0);
 }
 
 TEST_F(LockTurnsTest, WhoAsksNoMoreIsForgotten) {
@@ -203,8 +218,8 @@ TEST_F(LockTurnsTest, NobodyIsInADeadlockOverWhoMayHaveGivenUp) {
 TEST_F(LockTurnsTest, ACircleOverTheOrderOfArrivalLetsSomebodyPass) {
   const Asker a = asker(), b = asker();
   EXPECT_EQ(take(a, {0, 1}, false), "granted");
-  EXPECT_EQ(ask(b, {0, 10}), by(a));            // a is in its way
-  EXPECT_EQ(ask(a, {5, 1}), "granted");         // and would wait for its turn behind it
+  EXPECT_EQ(ask(b, {0, 10}), by(a));     // a is in its way
+  EXPECT_EQ(ask(a, {5, 1}), "granted");  // and would wait for its turn behind it
   EXPECT_FALSE(*table().lock_or_wait(request(b, {0, 10})));
   release(a, {0, 10});
   EXPECT_EQ(*b.granted, 1);

@@ -55,7 +55,8 @@ Bytes encode(const CallSpec& spec, std::span<const std::byte> arguments) {
   return call.bytes();
 }
 
-WireClient::WireClient(std::uint16_t port, std::uint8_t host) : fd_(socket(host == kIpv6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+WireClient::WireClient(std::uint16_t port, std::uint8_t host)
+    : fd_(socket(host == kIpv6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   sockaddr_in to{};
   to.sin_family = AF_INET;
   to.sin_port = htons(port);

@@ -1,5 +1,5 @@
-// The machine of an NFSv3 client, as the server calls it: a portmapper (rpcbind), a lock manager and a status monitor on
-// one port, over TCP and UDP.
+// The machine of an NFSv3 client, as the server calls it: a portmapper (rpcbind), a lock manager and a status monitor
+// on one port, over TCP and UDP.
 #pragma once
 
 #include <condition_variable>
@@ -32,8 +32,8 @@ class ClientMachine {
   bool called() const;
 
   std::atomic<nlm::NlmStatus> answer{nlm::NlmStatus::kGranted};  // to GRANTED
-  std::atomic<bool> tcp{true}, udp{true};  // whether the portmapper knows of services there
-  std::atomic<int> mute{0};                // so many NLM and NSM calls are refused yet
+  std::atomic<bool> tcp{true}, udp{true};                        // whether the portmapper knows of services there
+  std::atomic<int> mute{0};                                      // so many NLM and NSM calls are refused yet
 
  private:
   class Service;

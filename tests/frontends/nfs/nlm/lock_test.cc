@@ -1,4 +1,5 @@
 // NLM version 4, call by call: XNFS chapter 14, and what other versions and doors see of it.
+#include <algorithm>
 #include <set>
 
 #include "tests/frontends/nfs/door_fixture.h"
@@ -228,7 +229,7 @@ TEST_F(NlmTest, WhoWaitsIsNotPassedByOthersThatWait) {
 }
 
 TEST_F(NlmTest, WhoIsNotReachedIsCalledAgain) {
-  machine.mute = 1;
+  machine.mute = 2;  // over TCP and UDP
   EXPECT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
   EXPECT_EQ(b->lock(file, {0, 10}, true), NlmStatus::kBlocked);
   EXPECT_EQ(a->unlock(file, {0, 10}), NlmStatus::kGranted);
@@ -462,6 +463,94 @@ TEST_F(NlmTest, DelegationsAreRecalled) {
   EXPECT_EQ(granted(machine.take()), (WireLock{0, 1}));
 }
 
+// --- clients that are gone
+
+TEST_F(NlmTest, AClientThatComesWithAnotherStateHasStartedAnewWithoutAWord) {
+  a->state = 5;
+  EXPECT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
+  EXPECT_EQ(b->lock(file, {0, 10}, true), NlmStatus::kBlocked);
+  LockCaller again(port, "alpha");
+  EXPECT_EQ(again.lock(file, {20, 1}), NlmStatus::kGranted);  // says nothing of its state
+  EXPECT_FALSE(machine.called());
+  again.state = 7;
+  EXPECT_EQ(again.lock(file, {30, 1}), NlmStatus::kGranted);
+  EXPECT_EQ(granted(machine.take()), (WireLock{0, 10}));
+  EXPECT_EQ(b->lock(file, {20, 1}), NlmStatus::kGranted);
+  EXPECT_EQ(b->lock(file, {30, 1}), NlmStatus::kDenied);
+  EXPECT_TRUE(a->notify("alpha", 7));  // no news
+  EXPECT_EQ(b->lock(file, {30, 1}), NlmStatus::kDenied);
+}
+
+TEST_F(NlmTest, AdministratorsSeeAndEvictClients) {
+  EXPECT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
+  EXPECT_EQ(a->lock(file, {20, 10}), NlmStatus::kGranted);
+  EXPECT_EQ(a->share(file, 1, 0), NlmStatus::kGranted);
+  EXPECT_EQ(b->lock(file, {0, 10}, true), NlmStatus::kBlocked);
+  const auto clients = server->clients();
+  const auto alpha = std::ranges::find(clients, "alpha", &nfs::ClientStatus::name);
+  ASSERT_NE(alpha, clients.end());
+  EXPECT_EQ(alpha->protocol, "nlm");
+  EXPECT_EQ(alpha->address, "127.0.0.1");
+  EXPECT_EQ(alpha->held.locks, 2);
+  EXPECT_EQ(alpha->held.opens, 1);
+  EXPECT_EQ(alpha->held.leases, 0);
+  EXPECT_EQ(clients.size(), 2u);
+  EXPECT_TRUE(server->evict(alpha->id));
+  EXPECT_EQ(granted(machine.take()), (WireLock{0, 10}));
+  EXPECT_EQ(server->evict(alpha->id).error().code, Errc::kNotFound);
+  EXPECT_EQ(server->clients().size(), 1u);
+  EXPECT_EQ(b->lock(file, {20, 10}), NlmStatus::kGranted);
+  // It may come again, as if it had started anew.
+  EXPECT_EQ(a->lock(file, {20, 10}), NlmStatus::kDenied);
+  EXPECT_EQ(a->lock(file, {50, 10}), NlmStatus::kGranted);
+}
+
+class NlmClockTest : public NlmTest {
+ protected:
+  NlmClockTest() {
+    a.reset();
+    b.reset();
+    nfs.reset();
+    options.lease_clock = [this] {
+      return std::chrono::steady_clock::time_point(std::chrono::minutes(minutes.load()));
+    };
+    server.reset();
+    begin();
+  }
+  ~NlmClockTest() override { server.reset(); }
+  std::chrono::seconds silence_of(std::string_view name) {
+    const auto clients = server->clients();
+    const auto found = std::ranges::find(clients, name, &nfs::ClientStatus::name);
+    return found == clients.end() ? std::chrono::seconds(-1) : found->silent;
+  }
+  std::atomic<std::int64_t> minutes{100'000};
+};
+
+TEST_F(NlmClockTest, WhoIsSilentIsCalledAndKeepsWhatItHasWhileItAnswers) {
+  EXPECT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
+  for (int day = 0; day < 2; ++day) {
+    minutes += 25 * 60;
+    const CallIn call = machine.take();
+    EXPECT_EQ(call.program, 100'021u);
+    EXPECT_EQ(call.procedure, 0u);
+    until([&] { return silence_of("alpha").count() == 0; });
+  }
+  EXPECT_EQ(b->lock(file, {0, 10}), NlmStatus::kDenied);
+}
+
+TEST_F(NlmClockTest, WhoGivesNoSignForADayLosesItsLocks) {
+  machine.tcp = machine.udp = false;
+  EXPECT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
+  minutes += 24 * 60 - 1;
+  EXPECT_EQ(b->lock(file, {0, 10}), NlmStatus::kDenied);
+  EXPECT_EQ(silence_of("alpha"), std::chrono::minutes(24 * 60 - 1));
+  until([&] {
+    minutes += 1;
+    return b->lock(file, {0, 10}) == NlmStatus::kGranted;
+  });
+  EXPECT_EQ(silence_of("alpha").count(), -1);
+}
+
 // --- IPv6
 
 class NlmIpv6Test : public DoorTest {
@@ -579,6 +668,14 @@ TEST_F(NlmRestartTest, WhoGaveAllBackIsNotWaitedFor) {
   EXPECT_FALSE(machine.called());
 }
 
+TEST_F(NlmRestartTest, WhoWasEvictedIsNotWaitedFor) {
+  EXPECT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
+  ASSERT_TRUE(server->evict(server->clients().front().id));
+  restart_all();
+  EXPECT_EQ(a->lock(file, {0, 10}, false, true), NlmStatus::kDenied);
+  EXPECT_EQ(b->lock(file, {0, 10}), NlmStatus::kGranted);
+}
+
 TEST_F(NlmRestartTest, AClientThatHasStartedAnewTooIsNotWaitedFor) {
   EXPECT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
   restart_all();
@@ -589,7 +686,7 @@ TEST_F(NlmRestartTest, AClientThatHasStartedAnewTooIsNotWaitedFor) {
 
 TEST_F(NlmRestartTest, ClientsThatAreNotReachedAreToldAgain) {
   EXPECT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
-  machine.mute = 2;
+  machine.mute = 4;
   restart_all();
   EXPECT_EQ(machine.take().procedure, 6u);
   EXPECT_EQ(machine.take().procedure, 6u);

@@ -34,9 +34,7 @@ class LockTurns : public DoorTest {
     if (got.status == Nfs4Status::kOk) who.locks = got.stateid;
     return got.status;
   }
-  static void unlock(Member& who) {
-    EXPECT_EQ(who.caller->unlock(who.open.handle, who.locks, 0, 10), Nfs4Status::kOk);
-  }
+  static void unlock(Member& who) { EXPECT_EQ(who.caller->unlock(who.open.handle, who.locks, 0, 10), Nfs4Status::kOk); }
   static void expect_called(Member& who) {
     const WireLockNotice notice = who.caller->take_lock_notice();
     EXPECT_EQ(notice.handle, who.open.handle);
