@@ -157,6 +157,7 @@ void build_app(CLI::App& app, Session& session) {
   add_export_commands(app, session);
   add_user_commands(app, session);
   add_group_commands(app, session);
+  add_client_commands(app, session);
   add_quota_commands(app, session);
   add_acl_commands(app, session);
   add_tree_commands(app, session);

@@ -48,6 +48,7 @@ void add_volume_commands(CLI::App& app, Session& session);
 void add_export_commands(CLI::App& app, Session& session);
 void add_user_commands(CLI::App& app, Session& session);
 void add_group_commands(CLI::App& app, Session& session);
+void add_client_commands(CLI::App& app, Session& session);
 void add_quota_commands(CLI::App& app, Session& session);
 void add_acl_commands(CLI::App& app, Session& session);
 void add_tree_commands(CLI::App& app, Session& session);

@@ -3,9 +3,11 @@
 #include <unistd.h>
 #include <csignal>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <iterator>
 
 #include "appliance/config/endpoint.h"
 #include "appliance/daemon/process_metrics.h"
@@ -105,6 +107,20 @@ Status Daemon::open_doors() {
     }
   }
   service_->doors = [statuses] { return statuses; };
+  service_->clients = [this] {
+    std::vector<admin::ClientStatus> all;
+    const std::lock_guard lock(doors_mutex_);
+    for (const auto& door : doors_) std::ranges::move(door->clients(), std::back_inserter(all));
+    return all;
+  };
+  service_->evict_client = [this](std::uint64_t id) -> Status {
+    const std::lock_guard lock(doors_mutex_);
+    for (const auto& door : doors_) {
+      const Status evicted = door->evict_client(id);
+      if (evicted || evicted.error().code != Errc::kNotFound) return evicted;
+    }
+    return fail(Errc::kNotFound);
+  };
 
   admin::ServerOptions options;
   if (!config_.admin.listen.empty()) {
@@ -148,7 +164,7 @@ Status Daemon::run(const std::function<void()>& ready) {
       break;
     }
   }
-  doors_.clear();
+  close_doors();
   const Status flushed = volume_->flush();
   if (!flushed) log_error("stoad", "the last flush failed", {{"error", describe(flushed.error())}});
   return flushed;
@@ -157,10 +173,20 @@ Status Daemon::run(const std::function<void()>& ready) {
 Daemon::~Daemon() {
   admin_.reset();
   check_.reset();
-  doors_.clear();
+  close_doors();
   volume_.reset();
   remove_run_record(folder_);
   log_info("stoad", "stopped");
+}
+
+// What the admin interface asks meanwhile finds none.
+void Daemon::close_doors() {
+  std::vector<std::unique_ptr<Door>> closing;
+  {
+    const std::lock_guard lock(doors_mutex_);
+    closing.swap(doors_);
+  }
+  closing.clear();
 }
 
 bool Daemon::healthy() {

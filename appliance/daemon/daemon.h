@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,7 @@ class Daemon {
   Status open_doors();
   void reload();
   bool healthy();
+  void close_doors();
 
   ConfigSource source_;
   Config config_;
@@ -47,6 +49,7 @@ class Daemon {
   std::unique_ptr<core::Volume> volume_;
   std::unique_ptr<admin::CheckJob> check_;
   std::unique_ptr<admin::Service> service_;
+  std::mutex doors_mutex_;  // guards doors_, which the admin interface asks, too
   std::vector<std::unique_ptr<Door>> doors_;
   std::unique_ptr<admin::AdminServer> admin_;
 };

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/metrics.h"
 #include "core/volume/volume.h"
+#include "frontends/admin/service.h"
 
 namespace stoa::appliance {
 
@@ -20,6 +21,9 @@ class Door {
   virtual std::string address() const = 0;  // "127.0.0.1:2049", "http://127.0.0.1:9000"
   // Of NFS: where MOUNT is served.
   virtual std::string mount_address() const { return {}; }
+  // Of doors that keep state for clients; as admin::Service has it.
+  virtual std::vector<admin::ClientStatus> clients() const { return {}; }
+  virtual Status evict_client(std::uint64_t) { return fail(Errc::kNotFound); }
   // Takes over what may change while it is open (certificates). The old stays on error.
   virtual Status reload(const Config&) { return {}; }
 };

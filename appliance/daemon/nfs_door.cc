@@ -32,6 +32,23 @@ class NfsDoor final : public Door {
   std::string address() const override { return Endpoint{host_, server_->port()}.to_text(); }
   std::string mount_address() const override { return Endpoint{host_, server_->mount_port()}.to_text(); }
 
+  std::vector<admin::ClientStatus> clients() const override {
+    std::vector<admin::ClientStatus> all;
+    for (nfs::ClientStatus& client : server_->clients()) {
+      all.push_back({.id = static_cast<std::uint64_t>(client.id),
+                     .door = name(),
+                     .protocol = std::string(client.protocol),
+                     .address = std::move(client.address),
+                     .name = std::move(client.name),
+                     .opens = client.held.opens,
+                     .locks = client.held.locks,
+                     .leases = client.held.leases,
+                     .silent_seconds = client.silent.count()});
+    }
+    return all;
+  }
+  Status evict_client(std::uint64_t id) override { return server_->evict(core::HolderId{id}); }
+
  private:
   std::unique_ptr<nfs::NfsServer> server_;
   std::string host_;

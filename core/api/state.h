@@ -64,6 +64,11 @@ struct LockRequest {
   bool operator==(const LockRequest&) const = default;
 };
 
+// How much a holder has.
+struct HeldCounts {
+  std::int64_t opens = 0, locks = 0, leases = 0;
+};
+
 enum class LeaseKind : std::uint8_t {
   kRead,    // nobody else writes or changes attributes while it is held: contents and attributes may be cached
   kWrite,   // nobody else opens: writes may be cached as well
@@ -88,6 +93,7 @@ class StateTable {
   virtual void remove_holder(HolderId holder) = 0;
   // Whether it holds anything (a client that holds nothing may be forgotten at once).
   virtual bool holds_state(HolderId holder) const = 0;
+  virtual HeldCounts held_by(HolderId holder) const = 0;
 
   // --- opens. A file that is open keeps its content when its last name goes, until its last close, also across a restart.
   // kShareConflict: another open denies the access, or has an access that is to be denied. kRecallPending: a lease must
@@ -126,10 +132,19 @@ class StateTable {
   // for somebody who waits, over any number of others and files, for this owner; it does not wait then. kBusy: too many
   // locks, or too many wait (1024 of a holder, 1024 for a file, 16384 in all). Others as lock().
   virtual Result<bool> lock_or_wait(const LockRequest& wanted) = 0;
+  // The same for who asks again and again instead (NFSv4; RFC 8881 9.6): as lock(), but in turn with all who wait, so
+  // that what somebody who came earlier waits for keeps him out like a lock. Who is refused, or has to come again for a
+  // lease (kRecallPending), has a place from then on. With a `turn`, which is called once when his turn has come, as
+  // those of the holder are: for kTurnAskedFor from when he asked last, and kTurnCalled from the call. Without: for
+  // three times as long as he was away the last time, between the two. He may have given up, so he counts in no
+  // deadlock. When too many wait, he is treated as by lock().
+  static constexpr std::chrono::seconds kTurnAskedFor{45};  // clients ask every 30 s at least, the first time after 1 s
+  static constexpr std::chrono::seconds kTurnCalled{3};
+  virtual Result<std::optional<HeldLock>> lock_in_turn(const LockRequest& wanted, std::function<void()> turn) = 0;
   // Whether it waited; else it was granted, or is not known.
   virtual bool cancel_wait(const LockRequest& wanted) = 0;
-  // Leases that lapse, and limits that are no longer reached, tell nobody: a door whose clients wait calls this from
-  // time to time.
+  // Leases that lapse, limits that are no longer reached and turns that nobody takes tell nobody: a door whose clients
+  // wait calls this from time to time.
   virtual void retry_waits() = 0;
 
   // --- leases, of files and directories (a change of entries is a change of the directory). A holder may have a handle

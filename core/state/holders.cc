@@ -83,6 +83,12 @@ void Holders::tell_granted(const LockRequest& lock) {
   if (alive(holder) && mine.granted) mine.granted(lock);
 }
 
+void Holders::call(HolderId holder, const std::function<void()>& what) {
+  if (!alive(holder)) return;
+  const std::lock_guard calling(slot(holder).calling);
+  if (alive(holder)) what();
+}
+
 std::size_t Holders::size() const {
   const std::lock_guard lock(mutex_);
   return used_ - free_.size();

@@ -48,6 +48,7 @@ class Holders {
   // With no lock held.
   void recall(HolderId holder, LeaseId lease, FileId file);
   void tell_granted(const LockRequest& lock);
+  void call(HolderId holder, const std::function<void()>& what);
   std::size_t size() const;
 
  private:

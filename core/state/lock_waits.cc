@@ -35,7 +35,7 @@ LockWait* LockWaits::add(const LockRequest& wanted, const ByteSpan& span) {
       (queue != queues_.end() && queue->second.size() >= kPerFile)) {
     return nullptr;
   }
-  LockWait& wait = queues_[wanted.file].emplace_back(LockWait{wanted, span});
+  LockWait& wait = queues_[wanted.file].emplace_back(LockWait{.wanted = wanted, .span = span});
   by_owner_[wanted.owner].push_back(&wait);
   ++by_holder_[wanted.owner.holder];
   ++size_;
@@ -86,13 +86,13 @@ std::vector<FileId> LockWaits::files() const {
   return found;
 }
 
-bool LockWaits::must_wait_its_turn(const Queue& queue, const LockWait& wait) {
-  if (wait.passes) return false;
+const LockWait* LockWaits::whose_turn_before(const Queue& queue, const LockWait& wait) {
+  if (wait.passes) return nullptr;
   for (const LockWait& earlier : queue) {
-    if (&earlier == &wait) return false;
-    if (conflict(earlier, wait)) return true;
+    if (&earlier == &wait) return nullptr;
+    if (conflict(earlier, wait)) return &earlier;
   }
-  return false;
+  return nullptr;
 }
 
 std::vector<LockWaits::Step> LockWaits::circle(LockWait& wait, const Holding& holding, bool with_order) {
@@ -112,6 +112,7 @@ std::vector<LockWaits::Step> LockWaits::circle(LockWait& wait, const Holding& ho
       const auto waits = by_owner_.find(owner);
       if (waits == by_owner_.end()) continue;
       for (LockWait* const next : waits->second) {
+        if (next->asking && !with_order) continue;
         if (seen.insert(next).second) steps.push_back({next, at, false});
       }
     }

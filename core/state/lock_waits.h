@@ -2,12 +2,14 @@
 //
 // An owner that waits is kept by every other owner that holds a lock in its way, and by those that wait before it in
 // the queue of the file for something that conflicts (the order of arrival). A circle of holders alone is a deadlock. A
-// circle over the order of arrival is none: somebody in it is let pass.
+// circle over the order of arrival is none: somebody in it is let pass. Who only asks again and again may have given
+// up, so he is in no deadlock, and keeps his place for a while only.
 #pragma once
 
 #include <list>
 #include <unordered_map>
 
+#include "core/state/leases.h"
 #include "core/state/lock_ranges.h"
 
 namespace stoa::core {
@@ -16,6 +18,13 @@ struct LockWait {
   LockRequest wanted;
   ByteSpan span;
   bool passes = false;  // does not keep to the order of arrival
+  // Of who asks again and again: he is not granted anything meanwhile, but called when his turn has come.
+  struct Asking {
+    StateClock::time_point last;           // when he asked
+    StateClock::time_point until;          // how long he has his place
+    std::function<void()> turn = nullptr;  // once
+  };
+  std::optional<Asking> asking = std::nullopt;
 };
 
 // Not thread-safe.
@@ -36,12 +45,12 @@ class LockWaits {
   void drop(FileId file);                       // its queue, if that is empty
   std::vector<FileId> files() const;
 
-  // Whether one that waits before it is to be served first.
-  static bool must_wait_its_turn(const Queue& queue, const LockWait& wait);
+  // Who waits before it and is to be served first. Null: it is its turn.
+  static const LockWait* whose_turn_before(const Queue& queue, const LockWait& wait);
 
   // The owners that hold locks in the way of a wait, as of now.
   using Holding = std::function<std::vector<LockOwner>(const LockWait&)>;
-  // Whether `wait` waits for its own owner, by locks that are held alone.
+  // Whether `wait` waits for its own owner, by locks that are held alone and over nobody who may have given up.
   bool is_deadlock(LockWait& wait, const Holding& holding);
   // Lets somebody pass who is part of a circle over the order of arrival. Null: there is no such circle.
   LockWait* let_one_pass(LockWait& wait, const Holding& holding);

@@ -55,6 +55,7 @@ class VolumeState final : public StateTable, public LeaseGate {
                       std::function<void(const LockRequest&)> granted = nullptr) override;
   void remove_holder(HolderId holder) override;
   bool holds_state(HolderId holder) const override { return holders_.held(holder) != 0; }
+  HeldCounts held_by(HolderId holder) const override;
 
   Result<OpenId> open(const OpenSpec& spec) override;
   Status change_open(OpenId open, std::uint32_t access, std::uint32_t deny) override;
@@ -71,6 +72,7 @@ class VolumeState final : public StateTable, public LeaseGate {
   Status unlock_mandatory(OpenId open, LockRange range) override;
 
   Result<bool> lock_or_wait(const LockRequest& wanted) override;
+  Result<std::optional<HeldLock>> lock_in_turn(const LockRequest& wanted, std::function<void()> turn) override;
   bool cancel_wait(const LockRequest& wanted) override;
   void retry_waits() override;
 
@@ -177,13 +179,22 @@ class VolumeState final : public StateTable, public LeaseGate {
   Status take_locks(HolderId holder, std::int64_t more);
   Status take_leases(HolderId holder, std::int64_t more);
 
-  // With waits_mutex_ held, and no shard's. Gives out what has become free, and adds it to `granted`.
-  void serve_waits(FileId id, std::vector<LockRequest>& granted);
+  // What holders are to be told of, once no lock is held.
+  struct News {
+    std::vector<LockRequest> granted;
+    std::vector<std::pair<HolderId, std::function<void()>>> turns;
+  };
+  // With waits_mutex_ held, and no shard's.
+  LockWait* add_wait(const LockRequest& wanted, const ByteSpan& span);  // null: there are too many
+  std::vector<LockOwner> owners_in_the_way(const LockWait& wait) const;
+  // Gives out what has become free, and forgets who has given up.
+  void serve_waits(FileId id, News& news);
+  Result<std::optional<HeldLock>> take_in_turn(LockWait& wait);
   // With no lock held: the same, and tells the holders.
   void serve_waits(FileId id);
   // A request that was granted by the way waits no more.
   void end_wait(const LockRequest& wanted);
-  void tell(const std::vector<LockRequest>& granted);
+  void tell(const News& news);
 
   const StateOptions options_;
   FileWatch& files_;

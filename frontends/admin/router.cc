@@ -39,6 +39,8 @@ constexpr Route kRoutes[] = {
     {kGet, "/v1/groups", "list_groups", Access::kToken, 200, list_groups},
     {kPost, "/v1/groups", "create_group", Access::kToken, 201, create_group},
     {kDelete, "/v1/groups/{name}", "remove_group", Access::kToken, 204, remove_group},
+    {kGet, "/v1/clients", "list_clients", Access::kToken, 200, list_clients},
+    {kDelete, "/v1/clients/{id}", "evict_client", Access::kToken, 204, evict_client},
     {kGet, "/v1/quotas", "list_quotas", Access::kToken, 200, list_quotas},
     {kGet, "/v1/quota", "get_quota", Access::kToken, 200, get_quota},
     {kPut, "/v1/quota", "set_quota", Access::kToken, 200, set_quota},

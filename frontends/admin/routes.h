@@ -40,6 +40,9 @@ JsonResult list_groups(Service&, const Request&);
 JsonResult create_group(Service&, const Request&);
 JsonResult remove_group(Service&, const Request&);
 
+JsonResult list_clients(Service&, const Request&);
+JsonResult evict_client(Service&, const Request&);
+
 JsonResult list_quotas(Service&, const Request&);
 JsonResult get_quota(Service&, const Request&);
 JsonResult set_quota(Service&, const Request&);

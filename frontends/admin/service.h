@@ -20,6 +20,17 @@ struct DoorStatus {
   std::string address;  // "127.0.0.1:2049", "http://…"
 };
 
+// A client that a door keeps opens, locks and caching leases for.
+struct ClientStatus {
+  std::uint64_t id = 0;  // as long as it is known, and never another's
+  std::string door;      // "nfs"
+  std::string protocol;  // "nlm", "nfs4.0", "nfs4.1"
+  std::string address;
+  std::string name;  // its own, any bytes
+  std::int64_t opens = 0, locks = 0, leases = 0;
+  std::int64_t silent_seconds = 0;  // since it was heard of
+};
+
 struct Service {
   core::Volume& volume;
   MetricRegistry& metrics;
@@ -31,6 +42,9 @@ struct Service {
   Timestamp started;
   std::function<std::vector<DoorStatus>()> doors;
   std::function<std::vector<core::BlobStore::DirectoryHealth>()> data_directories;
+  std::function<std::vector<ClientStatus>()> clients{};
+  // Takes away what a client has, for good. kNotFound: no such client; errors of the store.
+  std::function<Status(std::uint64_t id)> evict_client{};
   // Changes of records are read, changed and written back; one at a time, or one would undo another.
   std::mutex edit_mutex{};
 };

@@ -1,5 +1,7 @@
 #include "frontends/nfs/nfs_server.h"
 
+#include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "base/log.h"
@@ -10,29 +12,42 @@
 #include "frontends/nfs/nsm/program.h"
 #include "frontends/nfs/nsm/restart_notice.h"
 #include "frontends/nfs/rpc/datagram_server.h"
+#include "frontends/nfs/rpc/peer.h"
 #include "frontends/nfs/rpc/portmapper.h"
+#include "frontends/nfs/rpc/universal_address.h"
 #include "frontends/nfs/v3/program.h"
 #include "frontends/nfs/v4/program.h"
 
 namespace stoa::nfs {
+namespace {
+
+// Where the server listens, if that is IPv6; "::" takes IPv4 as well.
+std::optional<rpc::UniversalAddress> ipv6_address(const std::string& listen) {
+  const auto address = rpc::parse_universal_address(listen + ".0.0", true);
+  return address && !rpc::is_ipv4(address->host) ? address : std::nullopt;
+}
+
+}  // namespace
 
 struct NfsServer::Parts {
   Parts(core::Namespace& ns, core::StateTable& state, const core::HandleCodec& handles, MetricRegistry& metrics,
         const NfsServerOptions& options)
-      : caller(options.client_portmapper_port),
+      : caller(dialer, options.client_portmapper_port),
         nfs3(ns, handles),
-        nfs4(ns, state, handles, metrics, options.lease_clock),
+        nfs4(ns, state, handles, dialer, metrics, options.lease_clock),
         mount3(ns, handles),
         nlm4(
-            ns, state, handles, caller, [this](core::FileId file) { return nfs4.end_expired(file); }, metrics),
+            ns, state, handles, caller, [this](core::FileId file) { return nfs4.end_expired(file); }, metrics,
+            options.lease_clock),
         nsm1(nsm::state_of_start(state.start_number()),
              [this](const rpc::Peer& peer, std::string_view name, std::uint32_t monitor_state) {
                nlm4.hosts().restarted(peer.address, name, monitor_state);
              }) {}
-  ~Parts() { caller.stop(); }
+  ~Parts() { dialer.stop(); }
 
   IdentityRules identity;
   std::unique_ptr<KeytabMechanism> kerberos;
+  rpc::Dialer dialer;
   rpc::RemoteCaller caller;
   nfs3::Nfs3Program nfs3;
   nfs4::Nfs4Program nfs4;
@@ -82,7 +97,8 @@ Result<std::unique_ptr<NfsServer>> NfsServer::start(const NfsServerOptions& opti
     made.datagrams = std::move(datagrams);
     made.portmapper_port = options.portmapper_port;
     const std::uint16_t udp_port = made.datagrams->port();
-    for (const rpc::PortMapping& mapping :
+    const std::optional<rpc::UniversalAddress> ipv6 = ipv6_address(options.address);
+    for (rpc::PortMapping mapping :
          {rpc::PortMapping{nfs3::kNfsProgram, nfs3::kNfsVersion, nfs->port()},
           rpc::PortMapping{nfs4::kNfsProgram, nfs4::kNfsVersion, nfs->port()},
           rpc::PortMapping{mount3::kMountProgram, mount3::kMountVersion, nfs->mount_port()},
@@ -90,8 +106,16 @@ Result<std::unique_ptr<NfsServer>> NfsServer::start(const NfsServerOptions& opti
           rpc::PortMapping{nlm::kNlmProgram, nlm::kNlmVersion, udp_port, true},
           rpc::PortMapping{nsm::kNsmProgram, nsm::kNsmVersion, nfs->port()},
           rpc::PortMapping{nsm::kNsmProgram, nsm::kNsmVersion, udp_port, true}}) {
-      STOA_CHECK_OK(rpc::register_port(mapping, options.portmapper_port));
-      made.registered.push_back(mapping);
+      const auto tell = [&]() -> Status {
+        STOA_CHECK_OK(rpc::register_port(mapping, options.portmapper_port));
+        made.registered.push_back(mapping);
+        return {};
+      };
+      const bool both = ipv6 && ipv6->host == std::array<std::uint8_t, 16>{};
+      if (!ipv6 || both) STOA_CHECK_OK(tell());
+      if (!ipv6) continue;
+      mapping.ipv6 = to_text(rpc::UniversalAddress{ipv6->host, mapping.port});
+      STOA_CHECK_OK(tell());
     }
   }
   // Once clients can find us: what they are told makes them ask for their locks.
@@ -116,6 +140,18 @@ std::uint16_t NfsServer::mount_port() const {
   return parts_->server->ports().back();
 }
 
+std::vector<ClientStatus> NfsServer::clients() const {
+  std::vector<ClientStatus> all = parts_->nlm4.hosts().list();
+  std::ranges::move(parts_->nfs4.clients().list(), std::back_inserter(all));
+  return all;
+}
+
+Status NfsServer::evict(core::HolderId client) {
+  const Status host = parts_->nlm4.hosts().evict(client);
+  if (host || host.error().code != Errc::kNotFound) return host;
+  return parts_->nfs4.clients().evict(client);
+}
+
 bool NfsServer::drain(std::chrono::milliseconds patience) {
   return parts_->server->drain(patience);
 }
@@ -127,7 +163,7 @@ void NfsServer::stop() {
     }
   }
   parts_->registered.clear();
-  parts_->caller.stop();
+  parts_->dialer.stop();
   parts_->restart_notice.reset();
   parts_->datagrams.reset();
   parts_->server->stop();

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "base/metrics.h"
@@ -17,6 +18,7 @@
 #include "core/api/namespace.h"
 #include "core/api/registry.h"
 #include "core/api/state.h"
+#include "frontends/nfs/client_status.h"
 #include "frontends/nfs/rpc/server.h"
 
 namespace stoa::nfs {
@@ -33,7 +35,7 @@ struct NfsServerOptions {
   bool register_ports = false;  // tell the portmapper at 127.0.0.1:portmapper_port
   std::uint16_t portmapper_port = 111;
   std::uint16_t client_portmapper_port = 111;  // of clients, for calls to their lock managers and status monitors
-  std::function<std::chrono::steady_clock::time_point()> lease_clock{};  // for tests of NFSv4 leases
+  std::function<std::chrono::steady_clock::time_point()> lease_clock{};  // for tests of leases
 };
 
 class NfsServer {
@@ -49,6 +51,13 @@ class NfsServer {
 
   std::uint16_t port() const;
   std::uint16_t mount_port() const;  // port() unless there is a second one
+
+  // The clients of all versions that have, or may have, opens, locks or delegations.
+  std::vector<ClientStatus> clients() const;
+  // Takes all that a client has away from it, for good: also after a restart it may not reclaim it. The client itself
+  // may go on; one of NFSv4 is told. Blocks for a durable write. kNotFound: no such client (any more); errors of the
+  // store: the client may reclaim after a restart.
+  Status evict(core::HolderId client);
 
   // Takes no new calls, finishes those that run and sends their replies. False: some were left when time was up.
   bool drain(std::chrono::milliseconds patience);

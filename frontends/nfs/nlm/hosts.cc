@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "frontends/nfs/rpc/peer.h"
 
 namespace stoa::nlm {
 namespace {
@@ -17,8 +18,8 @@ bool same_machine(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-Hosts::Hosts(core::StateTable& state, Granted granted, Ended ended)
-    : state_(state), granted_(std::move(granted)), ended_(std::move(ended)) {}
+Hosts::Hosts(core::StateTable& state, Granted granted, Ended ended, std::function<Clock::time_point()> now)
+    : state_(state), granted_(std::move(granted)), ended_(std::move(ended)), now_(std::move(now)) {}
 
 Hosts::~Hosts() {
   for (const auto& [key, host] : hosts_) state_.remove_holder(host->holder);
@@ -33,7 +34,9 @@ std::string Hosts::record_name(const Address& address, std::string_view name) {
 HostRef Hosts::find(const Address& address, std::string_view name) {
   const std::lock_guard lock(mutex_);
   const auto found = hosts_.find({address, std::string(name)});
-  return found == hosts_.end() ? nullptr : found->second;
+  if (found == hosts_.end()) return nullptr;
+  heard_of(*found->second);
+  return found->second;
 }
 
 HostRef Hosts::find(core::HolderId holder) {
@@ -42,25 +45,53 @@ HostRef Hosts::find(core::HolderId holder) {
   return found == by_holder_.end() ? nullptr : found->second;
 }
 
-HostRef Hosts::get(const Address& address, std::string_view name) {
-  const std::lock_guard lock(mutex_);
-  Key key{address, std::string(name)};
-  const auto found = hosts_.find(key);
-  if (found != hosts_.end()) {
-    found->second->used = Clock::now().time_since_epoch().count();
-    return found->second;
+HostRef Hosts::take_out_locked(std::map<Key, HostRef>::iterator at) {
+  HostRef host = at->second;
+  by_holder_.erase(host->holder);
+  hosts_.erase(at);
+  return host;
+}
+
+HostRef Hosts::get(const Address& address, std::string_view name, std::uint32_t monitor_state) {
+  HostRef before, host;
+  {
+    const std::lock_guard lock(mutex_);
+    Key key{address, std::string(name)};
+    const auto found = hosts_.find(key);
+    if (found != hosts_.end()) {
+      HostRef known = found->second;
+      heard_of(*known);
+      const std::uint32_t state = known->monitor_state;
+      if (state == 0 || monitor_state == 0 || state == monitor_state) {
+        if (monitor_state != 0) known->monitor_state = monitor_state;
+        return known;
+      }
+      before = take_out_locked(found);
+    }
+    const auto first = hosts_.lower_bound({address, {}});
+    std::size_t same = 0;
+    for (auto at = first; at != hosts_.end() && at->first.first == address; ++at) ++same;
+    if (hosts_.size() < kHostsMax && same < kPerAddress) {
+      host = std::make_shared<Host>(address, key.second);
+      host->monitor_state = monitor_state;
+      host->holder = state_.add_holder(
+          core::Door::kNfs, nullptr,
+          std::string_view(reinterpret_cast<const char*>(address.data()), address.size()), granted_);
+    }
+    if (host != nullptr && host->holder != core::kNoHolder) {
+      if (before != nullptr) host->remembered = before->remembered.load();  // the record is now this one's
+      heard_of(*host);
+      by_holder_.emplace(host->holder, host);
+      hosts_.emplace(std::move(key), host);
+    } else {
+      host = nullptr;
+    }
   }
-  const auto first = hosts_.lower_bound({address, {}});
-  std::size_t same = 0;
-  for (auto at = first; at != hosts_.end() && at->first.first == address; ++at) ++same;
-  if (hosts_.size() >= kHostsMax || same >= kPerAddress) return nullptr;
-  const auto host = std::make_shared<Host>(address, key.second);
-  host->holder = state_.add_holder(
-      core::Door::kNfs, nullptr, std::string_view(reinterpret_cast<const char*>(address.data()), address.size()), granted_);
-  if (host->holder == core::kNoHolder) return nullptr;
-  host->used = Clock::now().time_since_epoch().count();
-  hosts_.emplace(std::move(key), host);
-  by_holder_.emplace(host->holder, host);
+  if (before != nullptr) {
+    log_info("nlm", "a client has started anew without a word; its locks are free", {{"client", before->name}});
+    end(before);
+    if (host == nullptr) forget_record_or_log(address, before->name);
+  }
   return host;
 }
 
@@ -76,12 +107,16 @@ Status Hosts::remember(const HostRef& host) {
   return {};
 }
 
-void Hosts::forget_record(const Address& address, const std::string& name) {
+Status Hosts::forget_record(const Address& address, const std::string& name) {
   const std::lock_guard lock(records_mutex_);
   // One of the same name may have come meanwhile, and counts on being remembered.
   const HostRef present = find(address, name);
-  if (present != nullptr && present->remembered) return;
-  if (const Status gone = state_.forget_client(core::Door::kNfs, record_name(address, name)); !gone) {
+  if (present != nullptr && present->remembered) return {};
+  return state_.forget_client(core::Door::kNfs, record_name(address, name));
+}
+
+void Hosts::forget_record_or_log(const Address& address, const std::string& name) {
+  if (const Status gone = forget_record(address, name); !gone) {
     log_warning("nlm", "a client that is gone will be waited for after the next start",
                 {{"error", describe(gone.error())}});
   }
@@ -97,17 +132,13 @@ void Hosts::free(const Address& address, std::string_view name, std::uint32_t mo
   {
     const std::lock_guard lock(mutex_);
     const auto found = hosts_.find({address, std::string(name)});
-    if (found != hosts_.end()) {
-      gone = found->second;
-      by_holder_.erase(gone->holder);
-      hosts_.erase(found);
-    }
+    if (found != hosts_.end()) gone = take_out_locked(found);
   }
   if (gone != nullptr) end(gone);
-  forget_record(address, std::string(name));
+  forget_record_or_log(address, std::string(name));
   if (gone == nullptr || monitor_state == 0) return;
   // The same news comes more than once, and must not end what the client gets in between.
-  if (const HostRef anew = get(address, name)) anew->monitor_state = monitor_state;
+  (void)get(address, name, monitor_state);
 }
 
 void Hosts::restarted(const Address& address, std::string_view name, std::uint32_t monitor_state) {
@@ -147,27 +178,68 @@ std::vector<Hosts::Known> Hosts::to_notify() {
   return all;
 }
 
-void Hosts::forget_idle(Clock::time_point now) {
-  std::vector<HostRef> idle;
+std::vector<HostRef> Hosts::look_after() {
+  std::vector<HostRef> idle, dead, to_call;
   {
     const std::lock_guard lock(mutex_);
+    const auto present = now();
+    const auto since = [&](Clock::rep time) { return present - Clock::time_point(Clock::duration(time)); };
     for (auto at = hosts_.begin(); at != hosts_.end();) {
-      const HostRef& host = at->second;
-      const Clock::time_point used{Clock::duration(host->used.load())};
-      // Two: those of the tables. Whoever else uses it found it here, so nobody new can.
-      if (host.use_count() > 2 || now - used < kIdle || state_.holds_state(host->holder)) {
-        ++at;
+      const auto here = at++;
+      Host& host = *here->second;
+      const auto silent = since(host.heard);
+      if (state_.holds_state(host.holder)) {
+        // Not for a pause of ours: it has left a call unanswered, too.
+        if (silent >= kDead && host.called > host.heard && since(host.called) >= kAnswerTime) {
+          dead.push_back(take_out_locked(here));
+        } else if (silent >= kCallEvery && since(host.called) >= kCallEvery) {
+          host.called = present.time_since_epoch().count();
+          to_call.push_back(here->second);
+        }
         continue;
       }
-      idle.push_back(host);
-      by_holder_.erase(host->holder);
-      at = hosts_.erase(at);
+      // Two: those of the tables. Whoever else uses it found it here, so nobody new can.
+      if (here->second.use_count() == 2 && silent >= kIdle) idle.push_back(take_out_locked(here));
     }
+  }
+  for (const HostRef& host : dead) {
+    log_warning("nlm", "there was no sign of a client for a day; its locks are free", {{"client", host->name}});
+    end(host);
+    forget_record_or_log(host->address, host->name);
   }
   for (const HostRef& host : idle) {
     end(host);
-    if (host->remembered) forget_record(host->address, host->name);
+    if (host->remembered) forget_record_or_log(host->address, host->name);
   }
+  return to_call;
+}
+
+std::vector<nfs::ClientStatus> Hosts::list() const {
+  std::vector<nfs::ClientStatus> all;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, host] : hosts_) {
+    const auto silent = now() - Clock::time_point(Clock::duration(host->heard));
+    all.push_back({.id = host->holder,
+                   .protocol = "nlm",
+                   .address = rpc::address_text(host->address),
+                   .name = host->name,
+                   .held = state_.held_by(host->holder),
+                   .silent = std::chrono::floor<std::chrono::seconds>(silent)});
+  }
+  return all;
+}
+
+Status Hosts::evict(core::HolderId holder) {
+  HostRef gone;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = by_holder_.find(holder);
+    if (known == by_holder_.end()) return fail(Errc::kNotFound, "no such client");
+    gone = take_out_locked(hosts_.find({known->second->address, known->second->name}));
+  }
+  log_info("nlm", "an administrator has freed the locks of a client", {{"client", gone->name}});
+  end(gone);
+  return forget_record(gone->address, gone->name);
 }
 
 std::size_t Hosts::size() const {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/api/state.h"
+#include "frontends/nfs/client_status.h"
 #include "frontends/nfs/rpc/program.h"
 
 namespace stoa::nlm {
@@ -20,14 +21,15 @@ using Clock = std::chrono::steady_clock;
 using Address = std::array<std::uint8_t, 16>;  // as rpc::Peer::address
 
 struct Host {
-  Host(const Address& at, std::string called) : address(at), name(std::move(called)) {}
+  Host(const Address& at, std::string own_name) : address(at), name(std::move(own_name)) {}
 
   const Address address;
   const std::string name;
   core::HolderId holder = core::kNoHolder;
   std::atomic<std::uint32_t> monitor_state{0};  // of its status monitor; 0: not told
   std::atomic<bool> remembered{false};          // waited for after a restart
-  std::atomic<Clock::rep> used{0};              // when it last asked
+  std::atomic<Clock::rep> heard{0};             // when it last asked or answered
+  std::atomic<Clock::rep> called{0};            // when it was last called to see whether it lives
 
   // SHARE: an open for each file and owner.
   std::mutex mutex;  // guards shares
@@ -40,18 +42,25 @@ class Hosts {
   static constexpr std::size_t kHostsMax = 10'000;
   static constexpr std::size_t kPerAddress = 256;  // many may share the address of a gateway
   static constexpr std::size_t kSharesPerHost = 10'000;
+  // Who holds something and is not heard of is called so often, and has died when there was no sign of it for so long:
+  // as long as expired clients of NFSv4 keep what nobody wants.
+  static constexpr std::chrono::hours kCallEvery{1};
+  static constexpr std::chrono::hours kDead{24};
+  static constexpr std::chrono::minutes kAnswerTime{1};  // longer than any call takes
 
   using Granted = std::function<void(const core::LockRequest&)>;
   using Ended = std::function<void(const HostRef&)>;
   // `granted`: of a lock that a host waited for (core::StateTable::add_holder). `ended`: a host has lost all that it
-  // had.
-  Hosts(core::StateTable& state, Granted granted, Ended ended);
+  // had. `now`: null: the steady clock.
+  Hosts(core::StateTable& state, Granted granted, Ended ended, std::function<Clock::time_point()> now = nullptr);
   ~Hosts();
   Hosts(const Hosts&) = delete;
 
   HostRef find(const Address& address, std::string_view name);
   HostRef find(core::HolderId holder);
-  HostRef get(const Address& address, std::string_view name);  // null: there are too many
+  // Null: there are too many. `monitor_state`: as it says itself, 0: it does not say. Another one than before: it has
+  // started anew without a word, and what it had ends.
+  HostRef get(const Address& address, std::string_view name, std::uint32_t monitor_state);
 
   // After a restart, while others wait: whether this client may take back what it had.
   bool may_reclaim(const Address& address, std::string_view name);
@@ -70,19 +79,30 @@ class Hosts {
   };
   std::vector<Known> to_notify();
 
-  // Forgets who holds nothing and has not asked for a while.
-  void forget_idle(Clock::time_point now);
+  // From time to time: forgets who holds nothing and has not been heard of for a while, ends who has died. Who is to be
+  // called now; heard_of() when it answers.
+  std::vector<HostRef> look_after();
+  void heard_of(Host& host) const { host.heard = now().time_since_epoch().count(); }
   std::size_t size() const;
+
+  // For administrators: who is there; and ends one, as if it had started anew. kNotFound: no such host; errors of the
+  // store: it will be waited for after a restart.
+  std::vector<nfs::ClientStatus> list() const;
+  Status evict(core::HolderId holder);
 
  private:
   using Key = std::pair<Address, std::string>;
   static std::string record_name(const Address& address, std::string_view name);
+  Clock::time_point now() const { return now_ ? now_() : Clock::now(); }
+  HostRef take_out_locked(std::map<Key, HostRef>::iterator at);
   void end(const HostRef& host);
-  void forget_record(const Address& address, const std::string& name);
+  Status forget_record(const Address& address, const std::string& name);
+  void forget_record_or_log(const Address& address, const std::string& name);
 
   core::StateTable& state_;
   const Granted granted_;
   const Ended ended_;
+  const std::function<Clock::time_point()> now_;
 
   mutable std::mutex mutex_;  // guards hosts_ and by_holder_
   std::map<Key, HostRef> hosts_;

@@ -78,7 +78,8 @@ Result<core::LockRange> range_of(const LockArguments& lock) {
 }  // namespace
 
 NlmProgram::NlmProgram(core::Namespace& ns, core::StateTable& state, const core::HandleCodec& handles,
-                       rpc::RemoteCaller& caller, EndExpired end_expired, MetricRegistry& metrics)
+                       rpc::RemoteCaller& caller, EndExpired end_expired, MetricRegistry& metrics,
+                       std::function<Clock::time_point()> clock)
     : ns_(ns),
       state_(state),
       handles_(handles),
@@ -87,7 +88,7 @@ NlmProgram::NlmProgram(core::Namespace& ns, core::StateTable& state, const core:
       waiting_(state, caller, metrics),
       hosts_(
           state, [this](const core::LockRequest& lock) { waiting_.granted(lock); },
-          [this](const HostRef& host) { waiting_.drop(host); }),
+          [this](const HostRef& host) { waiting_.drop(host); }, std::move(clock)),
       keeper_([this](const std::stop_token& stop) { keep(stop); }) {
   metrics.gauge_callback("stoa_nfs_lock_hosts", "NFSv3 clients that the lock manager knows", {},
                          [this] { return static_cast<double>(hosts_.size()); });
@@ -96,10 +97,14 @@ NlmProgram::NlmProgram(core::Namespace& ns, core::StateTable& state, const core:
 void NlmProgram::keep(const std::stop_token& stop) {
   std::unique_lock sleep(keeper_mutex_);
   while (!keeper_wake_.wait_for(sleep, stop, kKeeperPeriod, [&] { return stop.stop_requested(); })) {
-    const auto now = Clock::now();
-    waiting_.call_due(now);
+    waiting_.call_due(Clock::now());
     if (waiting_.any()) state_.retry_waits();
-    hosts_.forget_idle(now);
+    for (const HostRef& host : hosts_.look_after()) {
+      (void)caller_.call({host->address, kNlmProgram, kNlmVersion, kNull, {}},
+                         [this, host](const Result<std::span<const std::byte>>& answer) {
+                           if (answer) hosts_.heard_of(*host);
+                         });
+    }
   }
 }
 
@@ -190,6 +195,10 @@ Result<core::FileId> NlmProgram::lockable(const rpc::Call& call, Netobj handle, 
   constexpr std::uint32_t kContent = core::kAccessRead | core::kAccessModify | core::kAccessExtend;
   STOA_TRY(reply, ns_.access(ctx, {.id = ref.id, .wanted = kContent}));
   if (reply.attr.type != core::FileType::kRegular) return fail(Errc::kWrongType);
+  // Lock managers come with AUTH_SYS whatever the mount has. Where that is not believed, the user that they name is
+  // nobody to ask rights of; who had its machine lock the file has shown them when it opened it. A lock is advice to
+  // others who lock, and gives nobody anything of the content.
+  if (!access.flavor_allowed()) return ref.id;
   // Whoever has the file open may lock it, and how it was opened, and when, we do not know: so any access to the
   // content will do, and the owner needs none (as for reading and writing).
   if (reply.granted == 0 && ctx.cred.uid != reply.attr.uid && !reclaim) return fail(Errc::kAccess);
@@ -204,9 +213,8 @@ NlmStatus NlmProgram::check_grace(const rpc::Call& call, std::string_view caller
 
 Result<HostRef> NlmProgram::enrol(const rpc::Call& call, std::string_view caller_name, std::uint32_t monitor_state,
                                   bool monitored) {
-  const HostRef host = hosts_.get(call.peer.address, caller_name);
+  const HostRef host = hosts_.get(call.peer.address, caller_name, monitor_state);
   if (host == nullptr) return fail(Errc::kBusy, "too many clients of the lock manager");
-  if (monitor_state != 0) host->monitor_state = monitor_state;
   if (monitored) STOA_CHECK_OK(hosts_.remember(host));
   return host;
 }
@@ -348,6 +356,8 @@ NlmStatus NlmProgram::share(const rpc::Call& call, const ShareRequest& asked) {
   const bool writes = (asked.access & core::kShareWrite) != 0;
   const auto file = lockable(call, asked.handle, writes ? core::kAccessModify : core::kAccessRead, asked.reclaim);
   if (!file) return to_nlm_status(file.error().code);
+  // Unlike a lock it keeps others from opening the file: that takes a proof of who it is for.
+  if (!static_cast<nfs::ExportAccess&>(call.scope).flavor_allowed()) return to_nlm_status(Errc::kAccess);
   if (const NlmStatus now = check_grace(call, asked.caller_name, asked.reclaim); now != NlmStatus::kGranted) return now;
   const auto host = enrol(call, asked.caller_name, 0, true);
   if (!host) return to_nlm_status(host.error().code);

@@ -19,9 +19,10 @@ class NlmProgram final : public rpc::Program {
   // Ends the clients of other versions whose time has run out and who have state of this file: true when there were
   // any.
   using EndExpired = std::function<bool(core::FileId)>;
-  // Needs calls whose scope is an nfs::ExportAccess. `caller` must have been stopped before this goes.
+  // Needs calls whose scope is an nfs::ExportAccess. The dialer of `caller` must have been stopped before this goes.
+  // `clock`: when clients are heard of; null: the steady clock.
   NlmProgram(core::Namespace& ns, core::StateTable& state, const core::HandleCodec& handles, rpc::RemoteCaller& caller,
-             EndExpired end_expired, MetricRegistry& metrics);
+             EndExpired end_expired, MetricRegistry& metrics, std::function<Clock::time_point()> clock = nullptr);
 
   Hosts& hosts() { return hosts_; }
 
@@ -49,7 +50,8 @@ class NlmProgram final : public rpc::Program {
   NlmStatus share(const rpc::Call& call, const ShareRequest& asked);
   NlmStatus unshare(const rpc::Call& call, const ShareRequest& asked);
 
-  // The file, under the rules of the export that the handle names, which is to be locked so.
+  // The file, under the rules of the export that the handle names, which is to be locked so. Also for callers who do
+  // not show who they are as the export wants it (ExportAccess::flavor_allowed()): their claims then count for nothing.
   Result<core::FileId> lockable(const rpc::Call& call, Netobj handle, std::uint32_t access, bool reclaim);
   // kGranted: may be asked for now.
   NlmStatus check_grace(const rpc::Call& call, std::string_view caller_name, bool reclaim);

@@ -18,7 +18,8 @@ class RestartNotice {
   static constexpr std::chrono::minutes kTime{15};
   using Address = std::array<std::uint8_t, 16>;  // as rpc::Peer::address
 
-  // `state`: of this machine, as of now. `caller` must have been stopped before this goes.
+  // `state`: of this machine, as of now. The dialer of `caller` must have been stopped
+  // before this goes.
   RestartNotice(std::vector<Address> clients, std::uint32_t state, rpc::RemoteCaller& caller);
 
  private:

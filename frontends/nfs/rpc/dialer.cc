@@ -10,17 +10,19 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <map>
 #include <utility>
 
+#include "base/assert.h"
 #include "frontends/nfs/rpc/message.h"
+#include "frontends/nfs/rpc/peer.h"
 #include "frontends/nfs/rpc/xdr.h"
 
 namespace stoa::rpc {
 namespace {
 
 constexpr std::uint32_t kLastFragment = 0x8000'0000;
+constexpr std::chrono::milliseconds kLookAfterTimes{1000};
 using Clock = std::chrono::steady_clock;
 
 }  // namespace
@@ -28,39 +30,30 @@ using Clock = std::chrono::steady_clock;
 // All of it is guarded by the dialer's mutex.
 class Dialer::Line final : public BackChannel, public std::enable_shared_from_this<Line> {
  public:
-  Line(Dialer& dialer, const std::array<std::uint8_t, 16>& address, std::uint16_t port) : dialer_(dialer) {
-    constexpr std::array<std::uint8_t, 12> kMapped{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-    host_ = address;
-    if (std::equal(kMapped.begin(), kMapped.end(), address.begin())) {
-      sockaddr_in to{};
-      to.sin_family = AF_INET;
-      to.sin_port = htons(port);
-      std::memcpy(&to.sin_addr, address.data() + kMapped.size(), sizeof to.sin_addr);
-      std::memcpy(&to_, &to, to_bytes_ = sizeof to);
-    } else {
-      sockaddr_in6 to{};
-      to.sin6_family = AF_INET6;
-      to.sin6_port = htons(port);
-      std::memcpy(&to.sin6_addr, address.data(), sizeof to.sin6_addr);
-      std::memcpy(&to_, &to, to_bytes_ = sizeof to);
-      std::fill(host_.begin() + 8, host_.end(), std::uint8_t{0});
-    }
+  Line(Dialer& dialer, const std::array<std::uint8_t, 16>& address, std::uint16_t port, Transport transport)
+      : dialer_(dialer), host_(address), to_(socket_address(address, port)), udp_(transport == Transport::kUdp) {
+    if (!is_ipv4(address)) std::fill(host_.begin() + 8, host_.end(), std::uint8_t{0});
   }
-  const std::array<std::uint8_t, 16>& host() const { return host_; }
-
   ~Line() override { hang_up(); }
+  const std::array<std::uint8_t, 16>& host() const { return host_; }
 
   bool call_back(std::vector<std::byte> record, OnReply on_reply) override {
     const std::lock_guard lock(dialer_.mutex_);
     if (waiting_.size() >= kCallsPerLineMax || !dialer_.take_on(shared_from_this())) return false;
     const std::uint32_t xid = next_xid_++;
     store_be32(record.data(), xid);
-    std::byte mark[4];
-    store_be32(mark, kLastFragment | static_cast<std::uint32_t>(record.size()));
-    out_.insert(out_.end(), mark, mark + sizeof mark);
-    out_.insert(out_.end(), record.begin(), record.end());
     last_use_ = Clock::now();
-    waiting_.emplace(xid, Waiting{std::move(on_reply), last_use_ + kPatience});
+    Waiting waiting{.on_reply = std::move(on_reply), .until = last_use_ + kPatience};
+    if (udp_) {
+      waiting.datagram = std::move(record);
+      waiting.send_at = last_use_;
+    } else {
+      std::byte mark[4];
+      store_be32(mark, kLastFragment | static_cast<std::uint32_t>(record.size()));
+      out_.insert(out_.end(), mark, mark + sizeof mark);
+      out_.insert(out_.end(), record.begin(), record.end());
+    }
+    waiting_.emplace(xid, std::move(waiting));
     dialer_.wake();
     return true;
   }
@@ -68,26 +61,21 @@ class Dialer::Line final : public BackChannel, public std::enable_shared_from_th
   std::weak_ptr<BackChannel> keep() override { return weak_from_this(); }
 
   // --- what the dialer's thread asks
-  // Connects when it is not, and gives what to wait for. False: it is of no more use now.
-  bool prepare(pollfd& wanted) {
-    if (fd_ < 0) {
-      if (waiting_.empty()) return false;
-      fd_ = socket(to_.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-      const int on = 1;
-      setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-      const int made = fd_ < 0 ? -1 : connect(fd_, reinterpret_cast<const sockaddr*>(&to_), to_bytes_);
-      if (fd_ < 0 || (made != 0 && errno != EINPROGRESS)) return false;
-    }
-    const auto now = Clock::now();
-    if (waiting_.empty() && now - last_use_ >= kIdle) return false;
-    for (const auto& [xid, waiting] : waiting_) {
-      if (waiting.until <= now) return false;
+  // A call's end: its reply, or nothing.
+  using Reply = std::pair<OnReply, std::vector<std::byte>>;
+  // Connects when it is not, and gives what to wait for, and until when at most. False: it is of no more use now.
+  bool prepare(pollfd& wanted, Clock::time_point now, Clock::time_point& until, std::vector<Reply>& replies) {
+    // The dialer is one that keeps it.
+    if (waiting_.empty() && (fd_ < 0 || now - last_use_ >= kIdle || weak_from_this().use_count() == 1)) return false;
+    if (fd_ < 0 && !connect()) return false;
+    if (udp_ ? !send_due(now, until, replies)
+             : std::ranges::any_of(waiting_, [&](const auto& call) { return call.second.until <= now; })) {
+      return false;
     }
     wanted = {.fd = fd_, .events = static_cast<short>(POLLIN | (sent_ < out_.size() ? POLLOUT : 0)), .revents = 0};
     return true;
   }
   // Replies that have come go to `replies`. False: the connection is broken.
-  using Reply = std::pair<OnReply, std::vector<std::byte>>;
   bool move(short events, std::vector<Reply>& replies) {
     if ((events & POLLOUT) != 0 && sent_ < out_.size()) {
       const ssize_t n = send(fd_, out_.data() + sent_, out_.size() - sent_, MSG_NOSIGNAL);
@@ -99,29 +87,72 @@ class Dialer::Line final : public BackChannel, public std::enable_shared_from_th
       }
     }
     if ((events & (POLLIN | POLLHUP | POLLERR)) == 0) return true;
-    std::byte buffer[4096];
+    std::byte buffer[kReplyBytesMax];
     const ssize_t n = recv(fd_, buffer, sizeof buffer, 0);
-    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) return false;
-    if (n > 0) in_.insert(in_.end(), buffer, buffer + n);
-    return take_records(replies);
+    if (n < 0) return errno == EAGAIN || errno == EINTR;
+    const auto got = static_cast<std::size_t>(n);
+    if (udp_) {
+      take_record(std::span(buffer).first(got), replies);
+      return true;
+    }
+    in_.insert(in_.end(), buffer, buffer + got);
+    return got != 0 && take_records(replies);
   }
-  void drop(std::vector<Reply>& replies) {
+  // All calls end: into `ended`, for whoever tells of it.
+  void drop(std::vector<Reply>& ended) {
     hang_up();
     for (auto& [xid, waiting] : std::exchange(waiting_, {}))
-      replies.emplace_back(std::move(waiting.on_reply), std::vector<std::byte>{});
+      ended.emplace_back(std::move(waiting.on_reply), std::vector<std::byte>{});
   }
 
  private:
   struct Waiting {
     OnReply on_reply;
     Clock::time_point until;
+    // Over UDP:
+    std::vector<std::byte> datagram{};
+    Clock::time_point send_at{};
+    std::chrono::milliseconds pause = kFirstResend;
   };
+  bool connect() {
+    fd_ = socket(to_.storage.ss_family, (udp_ ? SOCK_DGRAM : SOCK_STREAM) | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd_ < 0) return false;
+    const int on = 1;
+    if (!udp_) setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    return ::connect(fd_, to_.get(), to_.bytes) == 0 || errno == EINPROGRESS;
+  }
   void hang_up() {
     if (fd_ >= 0) ::close(fd_);
     fd_ = -1;
     out_.clear();
     in_.clear();
     sent_ = 0;
+  }
+  bool send_due(Clock::time_point now, Clock::time_point& until, std::vector<Reply>& replies) {
+    for (auto at = waiting_.begin(); at != waiting_.end();) {
+      Waiting& call = at->second;
+      if (call.until <= now) {
+        replies.emplace_back(std::move(call.on_reply), std::vector<std::byte>{});
+        at = waiting_.erase(at);
+        continue;
+      }
+      if (call.send_at <= now) {
+        const ssize_t n = send(fd_, call.datagram.data(), call.datagram.size(), MSG_NOSIGNAL);
+        if (n < 0 && errno != EAGAIN && errno != EINTR) return false;
+        call.send_at = now + call.pause;
+        call.pause *= 2;
+      }
+      until = std::min({until, call.send_at, call.until});
+      ++at;
+    }
+    return true;
+  }
+  void take_record(std::span<const std::byte> record, std::vector<Reply>& replies) {
+    if (record.size() < 8 || load_be32(record.data() + 4) != kReply) return;
+    const auto found = waiting_.find(load_be32(record.data()));
+    if (found == waiting_.end()) return;
+    replies.emplace_back(std::move(found->second.on_reply), std::vector<std::byte>(record.begin(), record.end()));
+    waiting_.erase(found);
   }
   // Replies are short: one that comes in fragments, or is long, is not from a client that was called.
   bool take_records(std::vector<Reply>& replies) {
@@ -131,12 +162,8 @@ class Dialer::Line final : public BackChannel, public std::enable_shared_from_th
       const std::size_t length = mark & ~kLastFragment;
       if ((mark & kLastFragment) == 0 || length < 8 || length > kReplyBytesMax) return false;
       if (in_.size() - at - 4 < length) break;
-      const std::byte* const record = in_.data() + at + 4;
+      take_record(std::span(in_).subspan(at + 4, length), replies);
       at += 4 + length;
-      const auto found = waiting_.find(load_be32(record));
-      if (found == waiting_.end() || load_be32(record + 4) != kReply) continue;
-      replies.emplace_back(std::move(found->second.on_reply), std::vector<std::byte>(record, record + length));
-      waiting_.erase(found);
     }
     in_.erase(in_.begin(), in_.begin() + static_cast<std::ptrdiff_t>(at));
     return true;
@@ -144,31 +171,46 @@ class Dialer::Line final : public BackChannel, public std::enable_shared_from_th
 
   Dialer& dialer_;
   std::array<std::uint8_t, 16> host_;
-  sockaddr_storage to_{};
-  socklen_t to_bytes_ = 0;
+  const SocketAddress to_;
+  const bool udp_;
   int fd_ = -1;
-  std::vector<std::byte> out_, in_;
-  std::size_t sent_ = 0;  // of out_
-  std::uint32_t next_xid_ = 1;
+  std::vector<std::byte> out_, in_;  // over TCP
+  std::size_t sent_ = 0;             // of out_
+  // Not what an earlier line to the same port began with: the other end may remember its calls.
+  std::uint32_t next_xid_ = static_cast<std::uint32_t>(Clock::now().time_since_epoch().count());
   std::map<std::uint32_t, Waiting> waiting_;  // by xid
   Clock::time_point last_use_{};
 };
 
-Dialer::Dialer() : wake_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+Dialer::Dialer() : wake_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  STOA_ASSERT(wake_fd_ >= 0);
+}
 
 Dialer::~Dialer() {
-  thread_.request_stop();
-  wake();
-  if (thread_.joinable()) thread_.join();
-  open_.clear();
+  stop();
   close(wake_fd_);
 }
 
-std::shared_ptr<BackChannel> Dialer::line(const std::array<std::uint8_t, 16>& address, std::uint16_t port) {
-  return std::make_shared<Line>(*this, address, port);
+void Dialer::stop() {
+  std::vector<Line::Reply> dropped;  // goes when the lock is gone: it may own other lines
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+  }
+  thread_.request_stop();
+  wake();
+  if (thread_.joinable()) thread_.join();
+  const std::lock_guard lock(mutex_);
+  for (const LineRef& line : std::exchange(open_, {})) line->drop(dropped);
+}
+
+std::shared_ptr<BackChannel> Dialer::line(const std::array<std::uint8_t, 16>& address, std::uint16_t port,
+                                          Transport transport) {
+  return std::make_shared<Line>(*this, address, port, transport);
 }
 
 bool Dialer::take_on(const LineRef& line) {
+  if (stopped_) return false;
   if (std::ranges::find(open_, line) != open_.end()) return true;
   const auto same_host =
       std::ranges::count_if(open_, [&](const LineRef& other) { return other->host() == line->host(); });
@@ -185,28 +227,29 @@ void Dialer::wake() {
 
 void Dialer::run(const std::stop_token& stop) {
   pthread_setname_np(pthread_self(), "nfs-dialer");
-  constexpr int kLookAfterTimes = 1000;  // ms
   std::vector<pollfd> polled;
   std::vector<LineRef> lines;
   std::vector<Line::Reply> replies;
   while (!stop.stop_requested()) {
     polled.assign(1, {.fd = wake_fd_, .events = POLLIN, .revents = 0});
-    lines.clear();
+    const auto now = Clock::now();
+    auto until = now + kLookAfterTimes;
     {
       const std::lock_guard lock(mutex_);
       std::erase_if(open_, [&](const LineRef& line) {
         pollfd wanted{};
-        if (!line->prepare(wanted)) {
+        if (!line->prepare(wanted, now, until, replies)) {
           line->drop(replies);
           return true;
         }
         polled.push_back(wanted);
-        lines.push_back(line);
         return false;
       });
+      lines = open_;
     }
     if (replies.empty()) {
-      poll(polled.data(), polled.size(), lines.empty() ? -1 : kLookAfterTimes);
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - now).count();
+      poll(polled.data(), polled.size(), lines.empty() ? -1 : static_cast<int>(left));
       std::uint64_t count = 0;
       [[maybe_unused]] const ssize_t n = read(wake_fd_, &count, sizeof count);
       const std::lock_guard lock(mutex_);
@@ -218,6 +261,55 @@ void Dialer::run(const std::stop_token& stop) {
     }
     lines.clear();
     for (auto& [on_reply, record] : std::exchange(replies, {})) on_reply(record);
+  }
+}
+
+std::vector<std::byte> call_record(std::uint32_t program, std::uint32_t version, std::uint32_t procedure,
+                                   AuthFlavor flavor, std::span<const std::byte> arguments) {
+  ReplyBuffer buffer;
+  XdrWriter out(buffer);
+  for (const std::uint32_t word :
+       {0u, kCall, kRpcVersion, program, version, procedure, static_cast<std::uint32_t>(flavor)}) {
+    out.u32(word);  // the line sets the xid
+  }
+  if (flavor == AuthFlavor::kSys) {
+    constexpr std::string_view kMachine = "stoa";
+    out.u32(4 + 4 + kMachine.size() + 4 + 4 + 4);
+    out.u32(0);  // stamp
+    out.string(kMachine);
+    out.u32(0);  // uid, gid, no groups
+    out.u32(0);
+    out.u32(0);
+  } else {
+    out.u32(0);
+  }
+  out.u32(0);  // verifier: AUTH_NONE
+  out.u32(0);
+  const auto header = buffer.bytes();
+  std::vector<std::byte> record(header.begin(), header.end());
+  record.insert(record.end(), arguments.begin(), arguments.end());
+  return record;
+}
+
+Result<std::span<const std::byte>> results_of(std::span<const std::byte> reply) {
+  if (reply.empty()) return fail(Errc::kTimeout, "no answer");
+  XdrReader in(reply);
+  in.u32();  // xid
+  const std::uint32_t type = in.u32();
+  const std::uint32_t denied = in.u32();
+  in.u32();  // the verifier
+  in.opaque(kAuthBytesMax);
+  const auto accept = static_cast<AcceptStatus>(in.u32());
+  if (!in.ok() || type != kReply || denied != 0) return fail(Errc::kIo, "the call was refused");
+  switch (accept) {
+    case AcceptStatus::kSuccess:
+      return in.rest();
+    case AcceptStatus::kProgramUnavailable:
+    case AcceptStatus::kProgramMismatch:
+    case AcceptStatus::kProcedureUnavailable:
+      return fail(Errc::kNotSupported, "no such program, version or procedure");
+    default:
+      return fail(Errc::kIo, "the call failed");
   }
 }
 

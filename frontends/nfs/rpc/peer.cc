@@ -3,29 +3,58 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace stoa::rpc {
+namespace {
+
+constexpr std::array<std::uint8_t, 12> kMapped{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+
+}  // namespace
+
+bool is_ipv4(const std::array<std::uint8_t, 16>& address) {
+  return std::ranges::equal(kMapped, std::span(address).first<12>());
+}
+
+std::string address_text(const std::array<std::uint8_t, 16>& address) {
+  char text[INET6_ADDRSTRLEN] = "";
+  if (is_ipv4(address)) {
+    inet_ntop(AF_INET, address.data() + kMapped.size(), text, sizeof text);
+  } else {
+    inet_ntop(AF_INET6, address.data(), text, sizeof text);
+  }
+  return text;
+}
 
 Peer peer_of(const sockaddr_storage& from) {
   Peer peer;
-  char text[INET6_ADDRSTRLEN] = "";
   if (from.ss_family == AF_INET) {
-    const auto& v4 = reinterpret_cast<const sockaddr_in&>(from);
-    peer.address[10] = peer.address[11] = 0xff;
-    std::memcpy(peer.address.data() + 12, &v4.sin_addr, 4);
+    std::ranges::copy(kMapped, peer.address.begin());
+    std::memcpy(peer.address.data() + kMapped.size(), &reinterpret_cast<const sockaddr_in&>(from).sin_addr, 4);
   } else if (from.ss_family == AF_INET6) {
     std::memcpy(peer.address.data(), &reinterpret_cast<const sockaddr_in6&>(from).sin6_addr, 16);
   }
-  in6_addr v6{};
-  std::memcpy(&v6, peer.address.data(), 16);
-  if (IN6_IS_ADDR_V4MAPPED(&v6)) {
-    inet_ntop(AF_INET, peer.address.data() + 12, text, sizeof text);
-  } else {
-    inet_ntop(AF_INET6, &v6, text, sizeof text);
-  }
-  peer.text = text;
+  peer.text = address_text(peer.address);
   return peer;
+}
+
+SocketAddress socket_address(const std::array<std::uint8_t, 16>& address, std::uint16_t port) {
+  SocketAddress made;
+  if (is_ipv4(address)) {
+    auto& to = reinterpret_cast<sockaddr_in&>(made.storage);
+    to.sin_family = AF_INET;
+    to.sin_port = htons(port);
+    std::memcpy(&to.sin_addr, address.data() + kMapped.size(), sizeof to.sin_addr);
+    made.bytes = sizeof to;
+  } else {
+    auto& to = reinterpret_cast<sockaddr_in6&>(made.storage);
+    to.sin6_family = AF_INET6;
+    to.sin6_port = htons(port);
+    std::memcpy(&to.sin6_addr, address.data(), sizeof to.sin6_addr);
+    made.bytes = sizeof to;
+  }
+  return made;
 }
 
 }  // namespace stoa::rpc

@@ -1,4 +1,4 @@
-// Who is at the other end of a socket.
+// Who is at the other end of a socket, and how to get there.
 #pragma once
 
 #include <sys/socket.h>
@@ -8,5 +8,15 @@
 namespace stoa::rpc {
 
 Peer peer_of(const sockaddr_storage& from);
+
+// Of addresses as Peer::address.
+bool is_ipv4(const std::array<std::uint8_t, 16>& address);
+std::string address_text(const std::array<std::uint8_t, 16>& address);
+struct SocketAddress {
+  sockaddr_storage storage{};
+  socklen_t bytes = 0;
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
+};
+SocketAddress socket_address(const std::array<std::uint8_t, 16>& address, std::uint16_t port);
 
 }  // namespace stoa::rpc

@@ -17,7 +17,8 @@ namespace stoa::rpc {
 namespace {
 
 constexpr std::uint32_t kPortmapProgram = 100000;
-constexpr std::uint32_t kPortmapVersion = 2;
+// Version 2 knows IPv4 alone; SET and UNSET have the same numbers in both (RFC 1833 2.1, 3.1).
+constexpr std::uint32_t kPortmapVersion = 2, kRpcbindVersion = 3;
 constexpr std::uint32_t kSet = 1;
 constexpr std::uint32_t kUnset = 2;
 constexpr std::uint32_t kLastFragment = 0x8000'0000;
@@ -53,12 +54,20 @@ Result<bool> call(std::uint32_t procedure, const PortMapping& mapping, std::uint
   ReplyBuffer buffer;
   XdrWriter out(buffer);
   const auto xid = static_cast<std::uint32_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+  const bool ipv4 = mapping.ipv6.empty();
   for (const std::uint32_t word :
-       {std::uint32_t{0}, xid, kCall, kRpcVersion, kPortmapProgram, kPortmapVersion, procedure, 0u, 0u, 0u,
-        0u,  // AUTH_NONE twice
-        mapping.program, mapping.version, std::uint32_t{mapping.udp ? IPPROTO_UDP : IPPROTO_TCP},
-        std::uint32_t{mapping.port}}) {
+       {std::uint32_t{0}, xid, kCall, kRpcVersion, kPortmapProgram, ipv4 ? kPortmapVersion : kRpcbindVersion, procedure,
+        0u, 0u, 0u, 0u,  // AUTH_NONE twice
+        mapping.program, mapping.version}) {
     out.u32(word);
+  }
+  if (ipv4) {
+    out.u32(mapping.udp ? IPPROTO_UDP : IPPROTO_TCP);
+    out.u32(mapping.port);
+  } else {
+    out.string(mapping.udp ? "udp6" : "tcp6");
+    out.string(mapping.ipv6);
+    out.string("stoa");  // the owner, as far as the portmapper believes it
   }
   out.patch_u32(0, kLastFragment | static_cast<std::uint32_t>(buffer.size() - 4));
   if (send(socket.fd(), buffer.data(), buffer.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(buffer.size())) {

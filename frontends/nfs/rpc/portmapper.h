@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "base/error.h"
 
@@ -12,6 +13,9 @@ struct PortMapping {
   std::uint32_t version = 0;
   std::uint16_t port = 0;
   bool udp = false;
+  // Over IPv6: the universal address where it is served (universal_address.h), which names the port, too; `port` counts
+  // for nothing then. Empty: over IPv4.
+  std::string ipv6{};
 };
 
 // Both block for at most a few seconds. kIo: no portmapper answers at 127.0.0.1:`portmapper_port`; kExists: it refuses,

@@ -1,23 +1,12 @@
 // Calls services on other machines that their portmapper knows (RFC 1833): the lock managers and status monitors of
-// clients.
-//
-// A call goes over TCP and, when that fails at any point, over UDP, each time from asking for the port on. One thread
-// does all of them; a machine that does not answer delays nobody else.
+// clients. Over lines of the dialer: a call goes over TCP and, when that fails at any point, over UDP, each time from
+// asking for the port on.
 #pragma once
 
-#include <chrono>
-#include <cstdint>
-#include <functional>
-#include <list>
-#include <memory>
-#include <mutex>
-#include <span>
+#include <map>
 #include <string>
-#include <thread>
-#include <vector>
 
-#include "base/error.h"
-#include "frontends/nfs/rpc/program.h"
+#include "frontends/nfs/rpc/dialer.h"
 
 namespace stoa::rpc {
 
@@ -31,35 +20,40 @@ struct RemoteCall {
 
 class RemoteCaller {
  public:
-  // The results (XDR), valid during the call. kIo, kTimeout: no answer; kNotFound: no such service; kNotSupported: the
-  // address is not IPv4, or the service has no such program, version or procedure.
+  // The results (XDR), valid during the call. kTimeout: no answer; kNotFound: no such service; kNotSupported: it has no
+  // such program, version or procedure; kIo: refused; kBusy: too much is under way.
   using OnDone = std::function<void(Result<std::span<const std::byte>>)>;
   static constexpr std::size_t kCallsMax = 256;
   static constexpr std::size_t kArgumentBytesMax = 8192;
 
-  explicit RemoteCaller(std::uint16_t portmapper_port = 111);
-  ~RemoteCaller();
-  // Calls under way are dropped: their `on_done` is not called, nor is that of any later one. Idempotent.
-  void stop();
+  // `dialer` must have been stopped before this goes.
+  explicit RemoteCaller(Dialer& dialer, std::uint16_t portmapper_port = 111)
+      : dialer_(dialer), portmapper_port_(portmapper_port) {}
   RemoteCaller(const RemoteCaller&) = delete;
 
-  // Does not block; `on_done` is called once, by the thread of this, with no lock held, and must not block. False: too
-  // many calls are under way; `on_done` is not called.
+  // Does not block; `on_done` is called once, by the dialer's thread, with no lock held, and must not block; never when
+  // the dialer has been stopped. False: too much is under way; `on_done` is not called.
   bool call(RemoteCall call, OnDone on_done);
 
  private:
   struct Exchange;
-  void run(const std::stop_token& stop);
+  using ExchangeRef = std::shared_ptr<Exchange>;
+  std::shared_ptr<BackChannel> line(const Exchange& exchange, std::uint16_t port);
+  bool look_up(const ExchangeRef& exchange);
+  void go_on(const ExchangeRef& exchange, std::span<const std::byte> named);
+  void try_otherwise(const ExchangeRef& exchange, const Error& error);
+  void end(Exchange& exchange, const Result<std::span<const std::byte>>& results);
 
+  Dialer& dialer_;
   const std::uint16_t portmapper_port_;
-  int wake_ = -1;     // an eventfd
-  std::mutex mutex_;  // guards what follows
-  std::list<std::unique_ptr<Exchange>> fresh_;
-  std::size_t calls_ = 0;  // under way, `fresh_` included
-  std::jthread thread_;    // last: it goes first
+  std::mutex mutex_;       // guards what follows
+  std::size_t calls_ = 0;  // under way
+  // Calls of one service share a line while there are any.
+  using LineName = std::tuple<std::array<std::uint8_t, 16>, std::uint16_t, Transport>;
+  std::map<LineName, std::weak_ptr<BackChannel>> lines_;
 };
 
-// The address of this machine that packets to another one come from. kIo, kNotSupported.
+// The address of this machine that packets to another one come from. kIo.
 Result<std::string> local_address_towards(const std::array<std::uint8_t, 16>& address);
 
 }  // namespace stoa::rpc

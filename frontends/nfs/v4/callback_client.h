@@ -43,7 +43,6 @@ class CallbackClient final : public CallbackChannel, public std::enable_shared_f
   enum class State { kUnknown, kUp, kDown };
   void set(State state);
   void take_reply(Callback callback, std::span<const std::byte> reply);
-  std::vector<std::byte> header(std::uint32_t procedure) const;
 
   const std::shared_ptr<rpc::BackChannel> line_;
   const std::uint32_t program_;

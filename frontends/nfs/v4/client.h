@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "core/api/state.h"
@@ -119,13 +120,14 @@ struct Session {
 
 struct Client {
   Client(std::uint64_t client_id, bool sessions, std::string client_name, std::uint64_t client_verifier, const Principal& maker,
-         const PeerKey& from, std::shared_ptr<PeerShare> peers_share)
+         const PeerKey& from, std::string_view from_address, std::shared_ptr<PeerShare> peers_share)
       : id(client_id),
         has_sessions(sessions),
         name(std::move(client_name)),
         verifier(client_verifier),
         principal(maker),
         peer(from),
+        address(from_address),
         share(std::move(peers_share)) {}
   const std::uint64_t id;
   const bool has_sessions;  // made by EXCHANGE_ID; else by SETCLIENTID
@@ -133,6 +135,7 @@ struct Client {
   const std::uint64_t verifier;
   const Principal principal;
   const PeerKey peer;
+  const std::string address;  // for people
   const std::shared_ptr<PeerShare> share;
 
   // Guarded by the client table's lock.
@@ -157,6 +160,7 @@ struct Client {
 
   Recalls recalls;
   std::atomic<std::uint32_t> delegation_count{0};
+  std::atomic<bool> has_revoked{false};  // whether `revoked` has any
 
   // Guards everything below. Never held while the core may block.
   std::mutex mutex;
@@ -167,6 +171,9 @@ struct Client {
   std::map<std::pair<std::string, core::FileId>, StateRef> locks;  // by lock owner
   std::unordered_map<std::uint64_t, StateRef> delegations;         // by file id
   OwnerTable owners;                                               // minor version 0
+  // By serial: what an administrator has taken away, until the client has said that it knows (FREE_STATEID). Minor
+  // version 0 has no way to say so.
+  std::unordered_set<std::uint32_t> revoked;
 };
 
 }  // namespace stoa::nfs4

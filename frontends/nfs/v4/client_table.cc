@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/log.h"
+#include "frontends/nfs/v4/stateids.h"
 
 namespace stoa::nfs4 {
 namespace {
@@ -11,6 +12,8 @@ namespace {
 constexpr std::chrono::seconds kLease{kLeaseSeconds};
 constexpr std::chrono::hours kCourtesy{24};      // how long an expired client may keep what nobody wants
 constexpr std::chrono::seconds kReaperPeriod{15};
+constexpr std::chrono::seconds kTurnPeriod{1};  // others wait for a lock that a turn keeps free
+constexpr std::size_t kNamePrefixBytes = 5;  // "v4.0 ", "v4.1 ": the two have names of their own
 
 }  // namespace
 
@@ -29,9 +32,10 @@ std::size_t ClientTable::SessionHash::operator()(const SessionId& id) const {
   return low * 0x9E3779B97F4A7C15ULL ^ high;
 }
 
-ClientTable::ClientTable(core::StateTable& state, std::uint32_t boot, MetricRegistry& metrics,
+ClientTable::ClientTable(core::StateTable& state, rpc::Dialer& dialer, std::uint32_t boot, MetricRegistry& metrics,
                          std::function<Clock::time_point()> clock)
     : state_(state),
+      dialer_(dialer),
       boot_(boot),
       clock_(std::move(clock)),
       refused_(metrics.counter("stoa_nfs4_refused_for_room_total", "NFSv4 clients and sessions refused because there were too many")) {
@@ -101,7 +105,7 @@ ClientTable::Exchanged ClientTable::exchange(const Exchange& wanted) {
     if (!has_room_locked(wanted.peer, ended)) {
       result.status = Nfs4Status::kDelay;
     } else {
-      const ClientRef client = add_locked(true, name, wanted.verifier, wanted.principal, wanted.peer);
+      const ClientRef client = add_locked(true, name, wanted.verifier, wanted.principal, wanted.peer, wanted.address);
       result = {.client = client->id, .sequence = client->next_session_sequence};
     }
   }
@@ -235,11 +239,12 @@ bool ClientTable::forget_one_locked(PeerShare& share, const Client* keep, std::v
 }
 
 ClientTable::ClientRef ClientTable::add_locked(bool sessions, const std::string& name, std::uint64_t verifier,
-                                               const Principal& principal, const PeerKey& peer) {
+                                               const Principal& principal, const PeerKey& peer,
+                                               std::string_view address) {
   auto& share = peers_[peer];
   if (share == nullptr) share = std::make_shared<PeerShare>();
   const std::uint64_t id = std::uint64_t{boot_} << 32 | next_client_++;
-  auto client = std::make_shared<Client>(id, sessions, name, verifier, principal, peer, share);
+  auto client = std::make_shared<Client>(id, sessions, name, verifier, principal, peer, address, share);
   renew(*client);
   clients_.emplace(id, client);
   unconfirmed_.emplace(name, client);
@@ -311,7 +316,11 @@ bool ClientTable::end_expired(core::FileId file) {
 
 void ClientTable::expire_idle(std::stop_token stop) {
   std::unique_lock sleep(reaper_mutex_);
-  while (!reaper_wake_.wait_for(sleep, stop, kReaperPeriod, [&] { return stop.stop_requested(); })) {
+  auto reaped = Clock::now();
+  while (!reaper_wake_.wait_for(sleep, stop, kTurnPeriod, [&] { return stop.stop_requested(); })) {
+    state_.retry_waits();
+    if (Clock::now() - reaped < kReaperPeriod) continue;
+    reaped = Clock::now();
     std::vector<ClientRef> ended, present;
     {
       const std::lock_guard lock(lock_);
@@ -327,7 +336,10 @@ void ClientTable::expire_idle(std::stop_token stop) {
     end(ended);
     for (const ClientRef& client : present) {
       client->recalls.try_again();
-      forget_if_idle(*client);
+      if (const Status forgotten = forget_if_idle(*client); !forgotten) {
+        log_warning("nfs4", "an idle client will be waited for after the next start",
+                    {{"error", describe(forgotten.error())}});
+      }
     }
   }
 }
@@ -343,17 +355,66 @@ Status ClientTable::remember(Client& client) {
   return {};
 }
 
-void ClientTable::forget_if_idle(Client& client) {
+Status ClientTable::forget_if_idle(Client& client) {
   const std::lock_guard lock(client.record_mutex);
   {
     // Whoever adds state looks at `remembered` under the same mutex, and has itself remembered again.
     const std::lock_guard state_lock(client.mutex);
-    if (!client.remembered.load() || !client.states.empty() || client.gone) return;
+    if (!client.remembered.load() || !client.states.empty() || client.gone) return {};
     client.remembered.store(false, std::memory_order_release);
   }
-  if (const Status forgotten = state_.forget_client(core::Door::kNfs, client.name); !forgotten) {
-    log_warning("nfs4", "an idle client will be waited for after the next start", {{"error", describe(forgotten.error())}});
+  return state_.forget_client(core::Door::kNfs, client.name);
+}
+
+// --- for administrators ----------------------------------------------------------------------------------------------------
+
+std::vector<nfs::ClientStatus> ClientTable::list() const {
+  std::vector<nfs::ClientStatus> all;
+  const std::shared_lock lock(lock_);
+  for (const auto& [name, client] : confirmed_) {
+    all.push_back({.id = client->holder,
+                   .protocol = client->has_sessions ? "nfs4.1" : "nfs4.0",
+                   .address = client->address,
+                   .name = name.substr(kNamePrefixBytes),
+                   .held = state_.held_by(client->holder),
+                   .silent = std::chrono::floor<std::chrono::seconds>(idle(*client))});
   }
+  return all;
+}
+
+Status ClientTable::evict(core::HolderId holder) {
+  ClientRef client;
+  {
+    const std::shared_lock lock(lock_);
+    const auto found = std::ranges::find_if(confirmed_, [&](const auto& one) { return one.second->holder == holder; });
+    if (found == confirmed_.end()) return fail(Errc::kNotFound, "no such client");
+    client = found->second;
+  }
+  std::vector<core::OpenId> closed;
+  std::size_t count = 0;
+  {
+    const std::lock_guard lock(client->mutex);
+    count = client->states.size();
+    if (client->revoked.size() + count > kStatesPerClientMax) client->revoked.clear();
+    while (!client->states.empty()) {
+      const StateRef state = client->states.begin()->second;
+      client->revoked.insert(state->serial);
+      if (state->kind == StateKind::kLock) {
+        // With the client's mutex held: the same owner may come for the same locks again.
+        release_locks(state_, *client, state);
+        continue;
+      }
+      if (state->kind == StateKind::kOpen) closed.push_back(state->open);
+      if (state->kind == StateKind::kDelegation) state_.return_lease(state->lease);
+      forget_state(*client, state);
+    }
+    client->owners.clear();  // they begin anew, with any number
+    client->has_revoked.store(!client->revoked.empty());
+  }
+  for (const core::OpenId open : closed) state_.close(open);
+  log_info("nfs4", "an administrator has taken the state of a client away",
+           {{"client", client->address}, {"states", count}});
+  return forget_if_idle(*client);
 }
 
 }  // namespace stoa::nfs4

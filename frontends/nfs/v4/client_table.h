@@ -9,6 +9,7 @@
 
 #include "base/metrics.h"
 #include "base/rw_lock.h"
+#include "frontends/nfs/client_status.h"
 #include "frontends/nfs/v4/client.h"
 
 namespace stoa::nfs4 {
@@ -25,9 +26,9 @@ inline constexpr std::uint32_t kSlotsPerPeerMax = 16'384;
 class ClientTable {
  public:
   using Clock = std::chrono::steady_clock;
-  // `boot` differs from start to start: what was given out before is known as stale by it. `clock` runs the leases; null:
-  // the steady clock.
-  ClientTable(core::StateTable& state, std::uint32_t boot, MetricRegistry& metrics,
+  // `boot` differs from start to start: what was given out before is known as stale by it. Clients of minor version 0
+  // are called over `dialer`. `clock` runs the leases; null: the steady clock.
+  ClientTable(core::StateTable& state, rpc::Dialer& dialer, std::uint32_t boot, MetricRegistry& metrics,
               std::function<Clock::time_point()> clock = nullptr);
   ~ClientTable();
 
@@ -38,6 +39,7 @@ class ClientTable {
     bool update = false;
     Principal principal;
     PeerKey peer{};
+    std::string_view address{};  // for people
   };
   struct Exchanged {
     Nfs4Status status = Nfs4Status::kOk;
@@ -63,6 +65,7 @@ class ClientTable {
     std::uint64_t verifier = 0;
     Principal principal;
     PeerKey peer{};
+    std::string_view address{};  // for people
     CallbackAddress callback;
   };
   struct ClientSet {
@@ -98,6 +101,14 @@ class ClientTable {
   // with client.mutex held, because clients that hold nothing are forgotten from time to time.
   Status remember(Client& client);
 
+  // --- for administrators
+  std::vector<nfs::ClientStatus> list() const;  // who is confirmed
+  // Takes all opens, locks and delegations of a client away. It stays, and is told when it comes with one of them: by
+  // NFS4ERR_ADMIN_REVOKED (RFC 8881 15.1.5.1, RFC 7530 13.1.5.1) and SEQ4_STATUS_ADMIN_STATE_REVOKED. What it had is not
+  // to be reclaimed after a restart: blocks until that is durable. kNotFound: no such client; errors of the store, the
+  // state is gone nevertheless.
+  Status evict(core::HolderId holder);
+
   std::uint32_t boot() const { return boot_; }
   core::StateTable& state() { return state_; }
 
@@ -112,14 +123,14 @@ class ClientTable {
   // others. False: there is none but `keep`.
   bool forget_one_locked(PeerShare& share, const Client* keep, std::vector<ClientRef>& ended);
   ClientRef add_locked(bool sessions, const std::string& name, std::uint64_t verifier, const Principal& principal,
-                       const PeerKey& peer);
+                       const PeerKey& peer, std::string_view address);
   // Takes a client out of the tables; what is to be ended with no lock held goes to `ended`.
   void remove_locked(const ClientRef& client, std::vector<ClientRef>& ended);
   void end(const std::vector<ClientRef>& ended);
   void renew(Client& client) const { renew(client, Clock::now()); }
   std::chrono::nanoseconds idle(const Client& client) const;
   bool expired(const Client& client) const;
-  void forget_if_idle(Client& client);
+  Status forget_if_idle(Client& client);
   // Whether somebody else may not have its name: it speaks yet, and holds something.
   bool in_use(const Client& client) const;
   void confirm_locked(const ClientRef& client);
@@ -127,8 +138,8 @@ class ClientTable {
   void set_callback_locked(const ClientRef& client, const rpc::Peer& peer);
   void expire_idle(std::stop_token stop);
 
-  rpc::Dialer dialer_;
   core::StateTable& state_;
+  rpc::Dialer& dialer_;
   const std::uint32_t boot_;
   const std::function<Clock::time_point()> clock_;
   mutable RwLock lock_;  // guards everything below

@@ -30,7 +30,7 @@ ClientTable::ClientSet ClientTable::set_client(const SetClient& wanted) {
       result.status = Nfs4Status::kResource;
     } else {
       // A new one, or a new incarnation: the old one stays until this one is confirmed.
-      const ClientRef client = add_locked(false, name, wanted.verifier, wanted.principal, wanted.peer);
+      const ClientRef client = add_locked(false, name, wanted.verifier, wanted.principal, wanted.peer, wanted.address);
       client->confirm_verifier = confirm_verifier;
       client->callback = wanted.callback;
       result = {.client = client->id, .confirm_verifier = confirm_verifier};

@@ -69,6 +69,7 @@ Nfs4Status op_exchange_id(Compound& c) {
   wanted.update = (flags & kUpdateConfirmed) != 0;
   wanted.principal = Principal::of(c.call.header.credential);
   wanted.peer = peer_key(c.call.peer);
+  wanted.address = c.call.peer.text;
   const ClientTable::Exchanged result = c.env.clients.exchange(wanted);
   if (result.status != Nfs4Status::kOk) return result.status;
 

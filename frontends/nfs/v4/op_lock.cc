@@ -1,4 +1,5 @@
-// LOCK (RFC 8881 18.10), LOCKT (18.11), LOCKU (18.12)
+// LOCK (RFC 8881 18.10), LOCKT (18.11), LOCKU (18.12), and the CB_NOTIFY_LOCK (20.11) of who was refused
+#include "base/crc32c.h"
 #include "frontends/nfs/v4/caller.h"
 #include "frontends/nfs/v4/client_table.h"
 #include "frontends/nfs/v4/operations_state.h"
@@ -11,6 +12,8 @@ namespace {
 enum : std::uint32_t { kReadLock = 1, kWriteLock = 2, kReadLockWait = 3, kWriteLockWait = 4 };
 
 bool is_lock_type(std::uint32_t type) { return type >= kReadLock && type <= kWriteLockWait; }
+// It will be asked for until it is granted (9.6).
+bool is_blocking(std::uint32_t type) { return type == kReadLockWait || type == kWriteLockWait; }
 bool is_exclusive(std::uint32_t type) { return type == kWriteLock || type == kWriteLockWait; }
 
 // nfs_lock_length4: all ones reach to the end whatever the size; otherwise the last byte must be below 2^64-1 (18.10.3).
@@ -66,6 +69,28 @@ Nfs4Status check_lock_grace(Compound& c, bool reclaim) {
   return c.env.state.in_grace() ? Nfs4Status::kGrace : Nfs4Status::kOk;
 }
 
+// What calls the client when it is its turn. Null: it cannot be called, and polls.
+std::function<void()> call_in_turn(const Compound& c, std::string_view owner) {
+  constexpr std::uint32_t kCbNotifyLock = 13;
+  if (c.minor == 0 || !c.client->recalls.channel_up()) return nullptr;
+  rpc::ReplyBuffer buffer;
+  rpc::XdrWriter out(buffer);
+  out.opaque(c.env.handles.encode(c.current->ref));
+  out.u64(c.client->id);
+  out.string(owner);
+  const auto bytes = buffer.bytes();
+  Callback callback{.operation = kCbNotifyLock, .arguments = {bytes.begin(), bytes.end()}};
+  // Not a stateid, a new lock-owner has none: what tells it apart from the client's other calls.
+  const auto file = static_cast<std::uint64_t>(c.current->ref.id);
+  std::byte* const about = callback.about.other.data();
+  rpc::store_be32(about, static_cast<std::uint32_t>(file >> 32));
+  rpc::store_be32(about + 4, static_cast<std::uint32_t>(file));
+  rpc::store_be32(about + 8, crc32c(std::as_bytes(std::span(owner))));
+  return [weak = std::weak_ptr(c.client), callback = std::move(callback)] {
+    if (const auto client = weak.lock()) client->recalls.call(callback);
+  };
+}
+
 }  // namespace
 
 Nfs4Status op_lock(Compound& c) {
@@ -116,7 +141,9 @@ Nfs4Status op_lock(Compound& c) {
     const bool exclusive = is_exclusive(type);
     if ((open->access & (exclusive ? core::kShareWrite : core::kShareRead)) == 0) return Nfs4Status::kOpenMode;
     if (locks == nullptr && !has_room_for_state(client)) return no_room_for_state(c);
-    const auto held = c.env.state.lock(file.id, {c.holder, name_in_table(client.id, owner)}, range, exclusive);
+    const core::LockRequest wanted{file.id, {c.holder, name_in_table(client.id, owner)}, range, exclusive};
+    const auto held = is_blocking(type) ? c.env.state.lock_in_turn(wanted, call_in_turn(c, owner))
+                                        : c.env.state.lock(wanted.file, wanted.owner, range, exclusive);
     if (!held) return to_nfs4_status(held.error().code);
     if (held->has_value()) {
       lock.unlock();

@@ -22,7 +22,12 @@ enum class Claim : std::uint32_t {
   kDelegCurFh = 5,
   kDelegPrevFh = 6,
 };
-enum : std::uint32_t { kResultConfirm = 0x2, kResultLockTypePosix = 0x4, kResultPreserveUnlinked = 0x8 };
+enum : std::uint32_t {
+  kResultConfirm = 0x2,
+  kResultLockTypePosix = 0x4,
+  kResultPreserveUnlinked = 0x8,
+  kResultMayNotifyLock = 0x20
+};
 
 struct Arguments {
   std::uint32_t seqid = 0;
@@ -272,7 +277,10 @@ Nfs4Status check_delegation(Compound& c, const Arguments& arguments, core::FileI
 }
 
 std::uint32_t result_flags(Compound& c, Claim claim) {
-  if (c.minor != 0) return kResultLockTypePosix | kResultPreserveUnlinked;
+  if (c.minor != 0) {
+    const std::uint32_t notified = c.client->recalls.channel_up() ? kResultMayNotifyLock : 0u;
+    return kResultLockTypePosix | kResultPreserveUnlinked | notified;
+  }
   const OwnerRef owner = owner_in_turn(c);
   const std::lock_guard lock(c.client->mutex);
   // RFC 7530 9.1.11: a reclaim needs no confirmation.

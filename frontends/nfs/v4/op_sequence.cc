@@ -9,12 +9,18 @@
 namespace stoa::nfs4 {
 namespace {
 
-enum : std::uint32_t { kCbPathDown = 0x1, kRecallableStateRevoked = 0x40, kCbPathDownSession = 0x200 };
+enum : std::uint32_t {
+  kCbPathDown = 0x1,
+  kAdminStateRevoked = 0x20,
+  kRecallableStateRevoked = 0x40,
+  kCbPathDownSession = 0x200
+};
 
 // sr_status_flags: what the client should look after.
 std::uint32_t status_flags(Client& client, const core::StateTable& table) {
-  if (client.delegation_count.load(std::memory_order_relaxed) == 0) return 0;
-  std::uint32_t flags = client.recalls.channel_up() ? 0 : kCbPathDown | kCbPathDownSession;
+  std::uint32_t flags = client.has_revoked.load(std::memory_order_relaxed) ? std::uint32_t{kAdminStateRevoked} : 0u;
+  if (client.delegation_count.load(std::memory_order_relaxed) == 0) return flags;
+  if (!client.recalls.channel_up()) flags |= kCbPathDown | kCbPathDownSession;
   if (!client.recalls.outstanding()) return flags;
   const std::lock_guard lock(client.mutex);
   const bool revoked = std::ranges::any_of(

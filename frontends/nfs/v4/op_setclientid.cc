@@ -20,6 +20,7 @@ Nfs4Status op_setclientid(Compound& c) {
   if (!in.ok()) return Nfs4Status::kBadXdr;
   wanted.principal = Principal::of(c.call.header.credential);
   wanted.peer = peer_key(c.call.peer);
+  wanted.address = c.call.peer.text;
 
   const ClientTable::ClientSet result = c.env.clients.set_client(wanted);
   if (result.status == Nfs4Status::kClidInUse) {

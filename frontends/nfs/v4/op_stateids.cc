@@ -29,6 +29,7 @@ Nfs4Status op_free_stateid(Compound& c) {
   if (const auto status = resolve_current(c, stateid); status != Nfs4Status::kOk) return status;
   Client& client = *c.client;
   const std::lock_guard lock(client.mutex);
+  if (forget_revoked(client, stateid)) return Nfs4Status::kOk;
   const FoundState found = find_state(client, stateid);
   if (found.status != Nfs4Status::kOk) return found.status;
   switch (found.state->kind) {

@@ -123,7 +123,7 @@ Answer take_turn(Compound& c, const Stateid& stateid, std::uint32_t seqid) {
   {
     const std::lock_guard lock(c.client->mutex);
     owner = owner_of(*c.client, stateid);
-    if (owner == nullptr) return Nfs4Status::kBadStateId;
+    if (owner == nullptr) return is_revoked(*c.client, stateid) ? Nfs4Status::kAdminRevoked : Nfs4Status::kBadStateId;
     c.client->owners.use(owner);
   }
   auto turn = begin_turn(c, owner, seqid);

@@ -12,8 +12,9 @@ constexpr std::array<rpc::Procedure, 2> kProcedures{{{"null"}, {"compound"}}};
 }  // namespace
 
 Nfs4Program::Nfs4Program(core::Namespace& ns, core::StateTable& state, const core::HandleCodec& handles,
-                         MetricRegistry& metrics, std::function<ClientTable::Clock::time_point()> clock)
-    : clients_(state, static_cast<std::uint32_t>(ns.boot_verifier()), metrics, std::move(clock)),
+                         rpc::Dialer& dialer, MetricRegistry& metrics,
+                         std::function<ClientTable::Clock::time_point()> clock)
+    : clients_(state, dialer, static_cast<std::uint32_t>(ns.boot_verifier()), metrics, std::move(clock)),
       metrics_(metrics),
       offloads_(ns, ns.boot_verifier(), metrics),
       environment_{ns, state, handles, clients_, ns.boot_verifier(), &offloads_, &metrics_} {}

@@ -16,8 +16,8 @@ inline constexpr std::uint32_t kMinorMax = 2;
 class Nfs4Program final : public rpc::Program {
  public:
   // Needs calls whose scope is an nfs::ExportAccess.
-  Nfs4Program(core::Namespace& ns, core::StateTable& state, const core::HandleCodec& handles, MetricRegistry& metrics,
-              std::function<ClientTable::Clock::time_point()> clock = nullptr);
+  Nfs4Program(core::Namespace& ns, core::StateTable& state, const core::HandleCodec& handles, rpc::Dialer& dialer,
+              MetricRegistry& metrics, std::function<ClientTable::Clock::time_point()> clock = nullptr);
 
   std::uint32_t number() const override { return kNfsProgram; }
   std::string_view name() const override { return "nfs4"; }
@@ -31,6 +31,8 @@ class Nfs4Program final : public rpc::Program {
 
   // For other programs that meet state of this file: as ClientTable.
   bool end_expired(core::FileId file) { return clients_.end_expired(file); }
+  // For administrators.
+  ClientTable& clients() { return clients_; }
 
  private:
   ClientTable clients_;

@@ -36,7 +36,9 @@ OwnerRef owner_of(const Client& client, const Stateid& stateid) {
 FoundState find_state(const Client& client, const Stateid& stateid) {
   if (client_of(stateid) != client.id) return {Nfs4Status::kBadStateId, nullptr};
   const auto found = client.states.find(serial_of(stateid));
-  if (found == client.states.end()) return {Nfs4Status::kBadStateId, nullptr};
+  if (found == client.states.end()) {
+    return {is_revoked(client, stateid) ? Nfs4Status::kAdminRevoked : Nfs4Status::kBadStateId, nullptr};
+  }
   // 8.2.2: with sessions, zero means the newest; the counter wraps around, past zero.
   const bool newest = client.has_sessions && stateid.seqid == 0;
   const std::uint32_t ahead = found->second->seqid - stateid.seqid;
@@ -44,6 +46,17 @@ FoundState find_state(const Client& client, const Stateid& stateid) {
     return {ahead < 1u << 31 ? Nfs4Status::kOldStateId : Nfs4Status::kBadStateId, nullptr};
   }
   return {Nfs4Status::kOk, found->second};
+}
+
+bool is_revoked(const Client& client, const Stateid& stateid) {
+  return client_of(stateid) == client.id && client.revoked.contains(serial_of(stateid));
+}
+
+bool forget_revoked(Client& client, const Stateid& stateid) {
+  if (!is_revoked(client, stateid)) return false;
+  client.revoked.erase(serial_of(stateid));
+  client.has_revoked.store(!client.revoked.empty());
+  return true;
 }
 
 bool is_special(const Stateid& stateid) { return all(stateid, 0) || all(stateid, 0xff); }
@@ -64,7 +77,8 @@ bool has_room_for_state(const Client& client) {
 Nfs4Status no_room_for_state(const Compound& c) { return c.minor == 0 ? Nfs4Status::kResource : Nfs4Status::kDelay; }
 
 StateRef add_state(Client& client, StateKind kind, const core::FileRef& file, std::string owner, OwnerRef sequenced_by) {
-  while (client.next_serial == 0 || client.states.contains(client.next_serial)) {
+  while (client.next_serial == 0 || client.states.contains(client.next_serial) ||
+         client.revoked.contains(client.next_serial)) {
     client.next_serial = (client.next_serial + 1) % kCopySerials;
   }
   auto state = std::make_shared<StateRecord>();

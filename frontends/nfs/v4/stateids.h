@@ -10,12 +10,15 @@ namespace stoa::nfs4 {
 // The bytes that a client gets: boot, client and serial, so that a stateid of an earlier run is known as such.
 Stateid stateid_of(const Client& client, const StateRecord& state);
 
-// The state behind a stateid of the compound's client (client->mutex held): kBadStateId, kOldStateId.
+// The state behind a stateid of the compound's client (client->mutex held): kBadStateId, kOldStateId, kAdminRevoked.
 struct FoundState {
   Nfs4Status status = Nfs4Status::kOk;
   StateRef state;
 };
 FoundState find_state(const Client& client, const Stateid& stateid);
+// Whether an administrator has taken it away; and the client's word that it knows.
+bool is_revoked(const Client& client, const Stateid& stateid);
+bool forget_revoked(Client& client, const Stateid& stateid);
 
 // Stands for the current stateid (16.2.3.1.2) where the client sent the special one that means it. kBadStateId: there is none.
 Nfs4Status resolve_current(const Compound& c, Stateid& stateid);

@@ -17,7 +17,13 @@ AdminTest::AdminTest() {
                              .engine = "memory",
                              .started = wall_now(),
                              .doors = [] { return std::vector<DoorStatus>{{"nfs", true, "127.0.0.1:1"}}; },
-                             .data_directories = [this] { return blobs_.health(); }});
+                             .data_directories = [this] { return blobs_.health(); },
+                             .clients = [this] { return clients_; },
+                             .evict_client = [this](std::uint64_t id) -> Status {
+                               if (evict_fails_) return fail(Errc::kIo, "the disk is gone");
+                               if (std::erase_if(clients_, [&](const auto& one) { return one.id == id; }) != 0) return {};
+                               return fail(Errc::kNotFound);
+                             }});
 }
 
 Answer AdminTest::send(Request request) {

@@ -10,13 +10,13 @@
 namespace stoa::rpc {
 namespace {
 
-// A portmapper of our own, on our own server: program 100000 version 2.
+// A portmapper of our own, on our own server: program 100000 versions 2 and 3.
 class FakePortmapper final : public Program {
  public:
   std::uint32_t number() const override { return 100'000; }
   std::string_view name() const override { return "portmap"; }
   std::uint32_t version_low() const override { return 2; }
-  std::uint32_t version_high() const override { return 2; }
+  std::uint32_t version_high() const override { return 3; }
   std::span<const Procedure> procedures() const override {
     static constexpr std::array<Procedure, 3> kList{{{"null"}, {"set"}, {"unset"}}};
     return kList;
@@ -26,6 +26,15 @@ class FakePortmapper final : public Program {
     XdrReader in(call.header.arguments);
     const std::uint32_t program = in.u32();
     const std::uint32_t version = in.u32();
+    if (call.header.version == 3) {
+      const std::string network(in.string(16)), address(in.string(64));
+      in.string(64);
+      if (!in.ok()) return {.accept = AcceptStatus::kGarbageArguments};
+      const bool done = call.header.procedure == 1 ? addresses.emplace(program, std::pair(network, address)).second
+                                                   : addresses.erase(program) > 0;
+      reply.out.boolean(done);
+      return {};
+    }
     const std::uint32_t protocol = in.u32();
     const std::uint32_t port = in.u32();
     if (!in.ok() || protocol != 6) return {.accept = AcceptStatus::kGarbageArguments};
@@ -37,6 +46,7 @@ class FakePortmapper final : public Program {
   void encode_not_durable(const CallHeader&, XdrWriter&) override {}
 
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> ports;
+  std::map<std::uint32_t, std::pair<std::string, std::string>> addresses;  // network, universal address
 };
 
 class NoScope final : public WorkerScope {
@@ -61,6 +71,13 @@ TEST(Portmapper, IsToldAndUntold) {
   EXPECT_TRUE(unregister_port(mapping, at));
   EXPECT_TRUE(fake.ports.empty());
   EXPECT_EQ(unregister_port(mapping, at).error().code, Errc::kNotFound);
+
+  const PortMapping ipv6{.program = 100'021, .version = 4, .udp = true, .ipv6 = "::.8.1"};
+  EXPECT_TRUE(register_port(ipv6, at));
+  EXPECT_EQ(fake.addresses[100'021], (std::pair<std::string, std::string>("udp6", "::.8.1")));
+  EXPECT_EQ(register_port(ipv6, at).error().code, Errc::kExists);
+  EXPECT_TRUE(unregister_port(ipv6, at));
+  EXPECT_TRUE(fake.addresses.empty());
 }
 
 TEST(Portmapper, ThatIsNotThereIsAnError) {

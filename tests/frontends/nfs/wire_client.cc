@@ -55,18 +55,25 @@ Bytes encode(const CallSpec& spec, std::span<const std::byte> arguments) {
   return call.bytes();
 }
 
-WireClient::WireClient(std::uint16_t port, std::uint8_t host) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+WireClient::WireClient(std::uint16_t port, std::uint8_t host)
+    : fd_(socket(host == kIpv6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   sockaddr_in to{};
   to.sin_family = AF_INET;
   to.sin_port = htons(port);
   to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  sockaddr_in6 to6{};
+  to6.sin6_family = AF_INET6;
+  to6.sin6_port = htons(port);
+  to6.sin6_addr = in6addr_loopback;
   const int on = 1;
   setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   sockaddr_in from{};
   from.sin_family = AF_INET;
   from.sin_addr.s_addr = htonl((INADDR_LOOPBACK & ~0xffu) | host);
-  if (host != 1) bind(fd_, reinterpret_cast<const sockaddr*>(&from), sizeof from);
-  if (connect(fd_, reinterpret_cast<sockaddr*>(&to), sizeof to) != 0) {
+  if (host != 1 && host != kIpv6) bind(fd_, reinterpret_cast<const sockaddr*>(&from), sizeof from);
+  const bool connected = host == kIpv6 ? connect(fd_, reinterpret_cast<sockaddr*>(&to6), sizeof to6) == 0
+                                       : connect(fd_, reinterpret_cast<sockaddr*>(&to), sizeof to) == 0;
+  if (!connected) {
     close(fd_);
     fd_ = -1;
   }

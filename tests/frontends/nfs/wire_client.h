@@ -59,7 +59,8 @@ struct WireReply {
 
 class WireClient {
  public:
-  // From 127.0.0.`host`: another client than the others, as far as addresses go.
+  static constexpr std::uint8_t kIpv6 = 0;
+  // From 127.0.0.`host`: another client than the others, as far as addresses go; kIpv6: from ::1.
   explicit WireClient(std::uint16_t port, std::uint8_t host = 1);
   ~WireClient();
   WireClient(const WireClient&) = delete;

@@ -28,17 +28,19 @@ struct World {
     STOA_ASSERT(opened.has_value());
     volume = *std::move(opened);
     check = std::make_unique<admin::CheckJob>(*volume);
-    service.reset(
-        new admin::Service{.volume = *volume,
-                           .metrics = metrics,
-                           .check = *check,
-                           .version = "0",
-                           .token = "t",
-                           .data_folder = "/",
-                           .engine = "memory",
-                           .started = {},
-                           .doors = [] { return std::vector<admin::DoorStatus>{}; },
-                           .data_directories = [] { return std::vector<core::BlobStore::DirectoryHealth>{}; }});
+    service.reset(new admin::Service{
+        .volume = *volume,
+        .metrics = metrics,
+        .check = *check,
+        .version = "0",
+        .token = "t",
+        .data_folder = "/",
+        .engine = "memory",
+        .started = {},
+        .doors = [] { return std::vector<admin::DoorStatus>{}; },
+        .data_directories = [] { return std::vector<core::BlobStore::DirectoryHealth>{}; },
+        .clients = [] { return std::vector<admin::ClientStatus>{{.id = 7, .name = "\xff"}}; },
+        .evict_client = [](std::uint64_t id) { return id == 7 ? Status{} : fail(Errc::kNotFound); }});
   }
 };
 

@@ -77,7 +77,7 @@ class World {
     for (const core::Attributes& attr : {root->attr, file->attr, directory->attr, link->attr}) {
       handles_[next++] = volume_->handles().encode({attr.id, attr.generation, scope});
     }
-    clients_.emplace(volume_->state(), 1, metrics_);
+    clients_.emplace(volume_->state(), dialer_, 1, metrics_);
     environment_.reset(new nfs4::Environment{ns, volume_->state(), volume_->handles(), *clients_, 1});
     for (Client& client : callers_) begin(client);
   }
@@ -233,6 +233,7 @@ class World {
   std::optional<nfs::ExportAccess> access_;
   std::array<core::HandleBytes, 5> handles_{};
   std::shared_ptr<CallbackQueue> callbacks_ = std::make_shared<CallbackQueue>();
+  rpc::Dialer dialer_;
   std::optional<nfs4::ClientTable> clients_;
   std::unique_ptr<nfs4::Environment> environment_;
   std::array<Client, 2> callers_{Client{'a'}, Client{'b'}};

@@ -45,7 +45,7 @@ class World {
       nlm_->hosts().restarted(peer.address, name, state);
     });
   }
-  ~World() { caller_.stop(); }
+  ~World() { dialer_.stop(); }
 
   void take(std::uint32_t control, std::span<const std::byte> bytes) {
     std::vector<std::byte> record(bytes.begin(), bytes.end());
@@ -58,9 +58,10 @@ class World {
     header.credential = {.sys = true, .uid = control >> 16 & 0xff};
     header.arguments = record;
     core::Unsettled unsettled;
-    // An IPv6 address: calls to it are refused by themselves.
+    // An address of no link in particular: nobody can be called there.
     rpc::Peer peer{.text = "fuzz"};
-    peer.address[0] = 0xfd;
+    peer.address[0] = 0xfe;
+    peer.address[1] = 0x80;
     peer.address[15] = static_cast<std::uint8_t>(control >> 8 & 1);
     access_->refresh();
     const rpc::Call call{header, peer, *access_, 1, std::chrono::steady_clock::now(), &unsettled};
@@ -92,7 +93,8 @@ class World {
   std::unique_ptr<core::Volume> volume_;
   std::optional<nfs::ExportAccess> access_;
   std::array<core::HandleBytes, 3> handles_{};
-  rpc::RemoteCaller caller_;
+  rpc::Dialer dialer_;
+  rpc::RemoteCaller caller_{dialer_};
   std::optional<nlm::NlmProgram> nlm_;
   std::optional<nsm::NsmProgram> nsm_;
 };

@@ -4,13 +4,19 @@
 
 namespace stoa::test {
 
+namespace {
+
+constexpr std::uint32_t kPortmap = 100'000;
+
+}  // namespace
+
 class ClientMachine::Service final : public rpc::Program {
  public:
   Service(ClientMachine& machine, std::uint32_t program, std::uint32_t version)
       : machine_(machine), program_(program), version_(version), list_(24, rpc::Procedure{"any"}) {}
   std::uint32_t number() const override { return program_; }
   std::string_view name() const override { return "client"; }
-  std::uint32_t version_low() const override { return version_; }
+  std::uint32_t version_low() const override { return program_ == kPortmap ? 2 : version_; }
   std::uint32_t version_high() const override { return version_; }
   std::span<const rpc::Procedure> procedures() const override { return list_; }
   rpc::Weight weigh(const rpc::CallHeader&) const override { return rpc::Weight::kMemory; }
@@ -18,10 +24,16 @@ class ClientMachine::Service final : public rpc::Program {
   rpc::Outcome run(const rpc::Call& call, rpc::Reply& reply) override {
     const auto arguments = call.header.arguments;
     rpc::XdrReader in(arguments);
-    if (program_ == 100'000) {
+    if (program_ == kPortmap) {
       in.u64();
-      const bool tcp = in.u32() == 6;
-      reply.out.u32(tcp && machine_.tcp ? machine_.port() : 0);
+      if (call.header.version == 2) {
+        reply.out.u32(knows(in.u32() == 6) ? machine_.port() : 0);
+        return {};
+      }
+      const auto network = in.string(16);
+      const std::string port = std::to_string(machine_.port() >> 8) + "." + std::to_string(machine_.port() & 0xff);
+      // Some portmappers name the address that they listen at; it is not to be believed.
+      reply.out.string(knows(network == "tcp6") ? "2001:db8::1." + port : "");
       return {};
     }
     if (machine_.mute.fetch_sub(1) > 0) return {.accept = rpc::AcceptStatus::kSystemError};
@@ -30,12 +42,15 @@ class ClientMachine::Service final : public rpc::Program {
       nlm::write_answer(reply.out, nlm::read_test(in).cookie, machine_.answer);
     }
     const std::lock_guard lock(machine_.mutex_);
-    machine_.calls_.push_back({program_, call.header.procedure, {arguments.begin(), arguments.end()}});
+    machine_.calls_.push_back(
+        {program_, call.header.procedure, call.back != nullptr, {arguments.begin(), arguments.end()}});
     machine_.came_.notify_one();
     return {};
   }
 
  private:
+  bool knows(bool tcp) const { return tcp ? machine_.tcp : machine_.udp; }
+
   ClientMachine& machine_;
   const std::uint32_t program_, version_;
   const std::vector<rpc::Procedure> list_;
@@ -50,17 +65,22 @@ class NoScope final : public rpc::WorkerScope {
 
 }  // namespace
 
-ClientMachine::ClientMachine() {
+ClientMachine::ClientMachine(const std::string& address) {
   rpc::Service service{.programs = {},
                        .make_scope = [] { return std::make_unique<NoScope>(); },
                        .settle = [](const core::Unsettled&) { return Status{}; }};
-  for (const auto& [program, version] : {std::pair{100'000u, 2u}, {100'021u, 4u}, {100'024u, 1u}}) {
+  for (const auto& [program, version] : {std::pair{kPortmap, 3u}, {100'021u, 4u}, {100'024u, 1u}}) {
     services_.push_back(std::make_unique<Service>(*this, program, version));
     service.programs.push_back(services_.back().get());
   }
-  auto started = rpc::Server::start({}, std::move(service), metrics_);
-  EXPECT_TRUE(started);
-  server_ = std::move(*started);
+  // Both on one port, which somebody else may have over UDP.
+  while (datagrams_ == nullptr) {
+    auto started = rpc::Server::start({.listen = {{address, 0}}}, service, metrics_);
+    EXPECT_TRUE(started);
+    server_ = std::move(*started);
+    auto beside = rpc::DatagramServer::start({address, port()}, service, metrics_);
+    if (beside) datagrams_ = std::move(*beside);
+  }
 }
 
 ClientMachine::~ClientMachine() = default;

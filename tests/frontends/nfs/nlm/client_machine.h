@@ -1,5 +1,5 @@
-// The machine of an NFSv3 client, as the server calls it: a portmapper, a lock manager and a status monitor on one
-// port.
+// The machine of an NFSv3 client, as the server calls it: a portmapper (rpcbind), a lock manager and a status monitor
+// on one port, over TCP and UDP.
 #pragma once
 
 #include <condition_variable>
@@ -8,6 +8,7 @@
 
 #include "base/metrics.h"
 #include "frontends/nfs/nlm/messages.h"
+#include "frontends/nfs/rpc/datagram_server.h"
 #include "frontends/nfs/rpc/server.h"
 #include "tests/frontends/nfs/wire_client.h"
 
@@ -16,12 +17,13 @@ namespace stoa::test {
 // A call that came from the server.
 struct CallIn {
   std::uint32_t program = 0, procedure = 0;
+  bool tcp = false;
   Bytes arguments;
 };
 
 class ClientMachine {
  public:
-  ClientMachine();
+  explicit ClientMachine(const std::string& address = "127.0.0.1");
   ~ClientMachine();
 
   std::uint16_t port() const { return server_->ports().front(); }
@@ -30,7 +32,7 @@ class ClientMachine {
   bool called() const;
 
   std::atomic<nlm::NlmStatus> answer{nlm::NlmStatus::kGranted};  // to GRANTED
-  std::atomic<bool> tcp{true};                                   // else the portmapper knows of no service on TCP
+  std::atomic<bool> tcp{true}, udp{true};                        // whether the portmapper knows of services there
   std::atomic<int> mute{0};                                      // so many NLM and NSM calls are refused yet
 
  private:
@@ -41,6 +43,7 @@ class ClientMachine {
   MetricRegistry metrics_;
   std::vector<std::unique_ptr<Service>> services_;
   std::unique_ptr<rpc::Server> server_;
+  std::unique_ptr<rpc::DatagramServer> datagrams_;
 };
 
 }  // namespace stoa::test

@@ -14,8 +14,8 @@ Bytes owner_of(const LockCaller& caller, std::uint32_t svid) {
 
 }  // namespace
 
-LockCaller::LockCaller(std::uint16_t port, std::string caller_name, std::uint32_t u)
-    : wire(port), name(std::move(caller_name)), uid(u), xid(g_xid.fetch_add(0x10000)) {}
+LockCaller::LockCaller(std::uint16_t port, std::string caller_name, std::uint32_t u, std::uint8_t host)
+    : wire(port, host), name(std::move(caller_name)), uid(u), xid(g_xid.fetch_add(0x10000)) {}
 
 CallSpec LockCaller::spec(std::uint32_t procedure, std::uint32_t program, std::uint32_t version) {
   return {.xid = ++xid,

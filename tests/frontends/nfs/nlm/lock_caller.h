@@ -49,7 +49,7 @@ enum NlmProcedure : std::uint32_t {
 
 class LockCaller {
  public:
-  LockCaller(std::uint16_t port, std::string name, std::uint32_t uid = 0);
+  LockCaller(std::uint16_t port, std::string name, std::uint32_t uid = 0, std::uint8_t host = 1);  // as WireClient
 
   CallSpec spec(std::uint32_t procedure, std::uint32_t program = 100'021, std::uint32_t version = 4);
   Xdr arguments(std::uint32_t procedure, const Bytes& handle, const WireLock& lock, bool block = false,

@@ -1,4 +1,5 @@
 // NLM version 4, call by call: XNFS chapter 14, and what other versions and doors see of it.
+#include <algorithm>
 #include <set>
 
 #include "tests/frontends/nfs/door_fixture.h"
@@ -147,6 +148,35 @@ TEST_F(NlmTest, WhoMayNotSeeTheContentMayNotLock) {
   EXPECT_EQ(other.lock(file, {5, 1, false}), NlmStatus::kGranted);
 }
 
+// Their lock managers come with AUTH_SYS all the same.
+TEST_F(NlmTest, FilesOfMountsWithKerberosAreLockedByClaimsThatGiveNothingElse) {
+  ASSERT_TRUE(nfs->setattr(file, {.mode = 0600, .uid = 500, .gid = 500}).ok());
+  core::Export entry = *volume->registry().snapshot()->find_export("test");
+  entry.security = {core::SecurityFlavor::kKrb5p, core::SecurityFlavor::kKrb5};
+  ASSERT_TRUE(volume->registry().change_export(entry));
+  EXPECT_EQ(nfs->status_of(kLookup, root, "f"), NfsStatus::kAccess);
+  LockCaller other(port, "beta", 501);  // whom the mode would not let in: its number says nothing here
+  EXPECT_EQ(other.lock(file, {0, 10}), NlmStatus::kGranted);
+  EXPECT_EQ(a->lock(file, {9, 1}), NlmStatus::kDenied);
+  EXPECT_EQ(a->test(file, {9, 1}), NlmStatus::kDenied);
+  EXPECT_EQ(a->lock(file, {9, 1}, true), NlmStatus::kBlocked);
+  EXPECT_EQ(other.unlock(file, {0, 10}), NlmStatus::kGranted);
+  EXPECT_EQ(granted(machine.take()), (WireLock{9, 1}));
+  // What would keep others from the content wants to be believed.
+  EXPECT_EQ(a->share(file, 1, 0), NlmStatus::kFailed);
+  EXPECT_EQ(a->share(file, 1, 1), NlmStatus::kFailed);
+  EXPECT_EQ(nfs->getattr(file).status, NfsStatus::kAccess);
+  // The other rules of the export hold.
+  EXPECT_EQ(a->lock(root, {0, 1}), NlmStatus::kFailed);
+  entry.read_only = true;
+  ASSERT_TRUE(volume->registry().change_export(entry));
+  EXPECT_EQ(a->lock(file, {20, 1}), NlmStatus::kReadOnly);
+  EXPECT_EQ(a->lock(file, {20, 1, false}), NlmStatus::kGranted);
+  entry.clients = {};
+  ASSERT_TRUE(volume->registry().change_export(entry));
+  EXPECT_EQ(a->lock(file, {30, 1, false}), NlmStatus::kFailed);
+}
+
 TEST_F(NlmTest, GarbageIsToldAndChangesNothing) {
   const Xdr good = a->arguments(kNlmLock, file, {0, 1});
   for (std::size_t size = 0; size < good.bytes().size(); size += 4) {
@@ -199,7 +229,7 @@ TEST_F(NlmTest, WhoWaitsIsNotPassedByOthersThatWait) {
 }
 
 TEST_F(NlmTest, WhoIsNotReachedIsCalledAgain) {
-  machine.mute = 1;
+  machine.mute = 2;  // over TCP and UDP
   EXPECT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
   EXPECT_EQ(b->lock(file, {0, 10}, true), NlmStatus::kBlocked);
   EXPECT_EQ(a->unlock(file, {0, 10}), NlmStatus::kGranted);
@@ -401,6 +431,24 @@ TEST_F(NlmTest, LocksOfVersion4AndTheseConflict) {
   EXPECT_EQ(a->share(file, 1, 1), NlmStatus::kDenied);  // it is open for reading
 }
 
+TEST_F(NlmTest, ThereIsOneOrderWithThoseOfVersion4WhoAskAgainAndAgain) {
+  CompoundCaller v4(port, "v4");
+  v4.back_channel = true;
+  v4.connect();
+  const auto open = v4.open(v4.handle_of({"test"}), "f", 3);
+  EXPECT_EQ(b->lock(file, {0, 10}), NlmStatus::kGranted);
+  const auto ask = [&] { return v4.lock(open.handle, open.stateid, "l", 0, 10, true, false, true); };
+  EXPECT_EQ(ask().status, Nfs4Status::kDenied);
+  EXPECT_EQ(a->lock(file, {0, 10}, true), NlmStatus::kBlocked);
+  EXPECT_EQ(b->unlock(file, {0, 10}), NlmStatus::kGranted);
+  EXPECT_EQ(v4.take_lock_notice().owner, "l");
+  auto locks = ask();
+  ASSERT_EQ(locks.status, Nfs4Status::kOk);
+  EXPECT_FALSE(machine.called());
+  EXPECT_EQ(v4.unlock(open.handle, locks.stateid, 0, 10), Nfs4Status::kOk);
+  EXPECT_EQ(granted(machine.take()), (WireLock{0, 10}));
+}
+
 TEST_F(NlmTest, DelegationsAreRecalled) {
   CompoundCaller v4(port, "v4");
   v4.back_channel = true;
@@ -413,6 +461,155 @@ TEST_F(NlmTest, DelegationsAreRecalled) {
   EXPECT_EQ(a->lock(file, {0, 1}, true), NlmStatus::kBlocked);
   EXPECT_EQ(v4.return_delegation(open.handle, open.delegation.stateid), Nfs4Status::kOk);
   EXPECT_EQ(granted(machine.take()), (WireLock{0, 1}));
+}
+
+// --- clients that are gone
+
+TEST_F(NlmTest, AClientThatComesWithAnotherStateHasStartedAnewWithoutAWord) {
+  a->state = 5;
+  EXPECT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
+  EXPECT_EQ(b->lock(file, {0, 10}, true), NlmStatus::kBlocked);
+  LockCaller again(port, "alpha");
+  EXPECT_EQ(again.lock(file, {20, 1}), NlmStatus::kGranted);  // says nothing of its state
+  EXPECT_FALSE(machine.called());
+  again.state = 7;
+  EXPECT_EQ(again.lock(file, {30, 1}), NlmStatus::kGranted);
+  EXPECT_EQ(granted(machine.take()), (WireLock{0, 10}));
+  EXPECT_EQ(b->lock(file, {20, 1}), NlmStatus::kGranted);
+  EXPECT_EQ(b->lock(file, {30, 1}), NlmStatus::kDenied);
+  EXPECT_TRUE(a->notify("alpha", 7));  // no news
+  EXPECT_EQ(b->lock(file, {30, 1}), NlmStatus::kDenied);
+}
+
+TEST_F(NlmTest, AdministratorsSeeAndEvictClients) {
+  EXPECT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
+  EXPECT_EQ(a->lock(file, {20, 10}), NlmStatus::kGranted);
+  EXPECT_EQ(a->share(file, 1, 0), NlmStatus::kGranted);
+  EXPECT_EQ(b->lock(file, {0, 10}, true), NlmStatus::kBlocked);
+  const auto clients = server->clients();
+  const auto alpha = std::ranges::find(clients, "alpha", &nfs::ClientStatus::name);
+  ASSERT_NE(alpha, clients.end());
+  EXPECT_EQ(alpha->protocol, "nlm");
+  EXPECT_EQ(alpha->address, "127.0.0.1");
+  EXPECT_EQ(alpha->held.locks, 2);
+  EXPECT_EQ(alpha->held.opens, 1);
+  EXPECT_EQ(alpha->held.leases, 0);
+  EXPECT_EQ(clients.size(), 2u);
+  EXPECT_TRUE(server->evict(alpha->id));
+  EXPECT_EQ(granted(machine.take()), (WireLock{0, 10}));
+  EXPECT_EQ(server->evict(alpha->id).error().code, Errc::kNotFound);
+  EXPECT_EQ(server->clients().size(), 1u);
+  EXPECT_EQ(b->lock(file, {20, 10}), NlmStatus::kGranted);
+  // It may come again, as if it had started anew.
+  EXPECT_EQ(a->lock(file, {20, 10}), NlmStatus::kDenied);
+  EXPECT_EQ(a->lock(file, {50, 10}), NlmStatus::kGranted);
+}
+
+class NlmClockTest : public NlmTest {
+ protected:
+  NlmClockTest() {
+    a.reset();
+    b.reset();
+    nfs.reset();
+    options.lease_clock = [this] {
+      return std::chrono::steady_clock::time_point(std::chrono::minutes(minutes.load()));
+    };
+    server.reset();
+    begin();
+  }
+  ~NlmClockTest() override { server.reset(); }
+  std::chrono::seconds silence_of(std::string_view name) {
+    const auto clients = server->clients();
+    const auto found = std::ranges::find(clients, name, &nfs::ClientStatus::name);
+    return found == clients.end() ? std::chrono::seconds(-1) : found->silent;
+  }
+  std::atomic<std::int64_t> minutes{100'000};
+};
+
+TEST_F(NlmClockTest, WhoIsSilentIsCalledAndKeepsWhatItHasWhileItAnswers) {
+  EXPECT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
+  for (int day = 0; day < 2; ++day) {
+    minutes += 25 * 60;
+    const CallIn call = machine.take();
+    EXPECT_EQ(call.program, 100'021u);
+    EXPECT_EQ(call.procedure, 0u);
+    until([&] { return silence_of("alpha").count() == 0; });
+  }
+  EXPECT_EQ(b->lock(file, {0, 10}), NlmStatus::kDenied);
+}
+
+TEST_F(NlmClockTest, WhoGivesNoSignForADayLosesItsLocks) {
+  machine.tcp = machine.udp = false;
+  EXPECT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
+  minutes += 24 * 60 - 1;
+  EXPECT_EQ(b->lock(file, {0, 10}), NlmStatus::kDenied);
+  EXPECT_EQ(silence_of("alpha"), std::chrono::minutes(24 * 60 - 1));
+  until([&] {
+    minutes += 1;
+    return b->lock(file, {0, 10}) == NlmStatus::kGranted;
+  });
+  EXPECT_EQ(silence_of("alpha").count(), -1);
+}
+
+// --- IPv6
+
+class NlmIpv6Test : public DoorTest {
+ protected:
+  explicit NlmIpv6Test(Store store = Store::kMemory) : DoorTest(store) {
+    publish("test", {anyone()});
+    options.address = "::";
+    options.client_portmapper_port = machine.port();
+    begin();
+    const Handle root = nfs->mount("/test").value_or(Handle{});
+    file = nfs->create(root, "f");
+  }
+  void begin() {
+    start_door();
+    nfs = std::make_unique<NfsCaller>(port);
+    a = std::make_unique<LockCaller>(port, "alpha", 0, WireClient::kIpv6);
+    b = std::make_unique<LockCaller>(port, "beta");
+  }
+  ClientMachine machine{"::1"};
+  std::unique_ptr<NfsCaller> nfs;
+  std::unique_ptr<LockCaller> a, b;
+  Handle file;
+};
+
+TEST_F(NlmIpv6Test, WhoWaitsIsCalledThere) {
+  for (const bool tcp : {true, false}) {
+    machine.tcp = tcp;
+    EXPECT_EQ(b->lock(file, {0, 10}), NlmStatus::kGranted);
+    EXPECT_EQ(a->lock(file, {0, 10}, true), NlmStatus::kBlocked);
+    EXPECT_EQ(b->unlock(file, {0, 10}), NlmStatus::kGranted);
+    const CallIn call = machine.take();
+    EXPECT_EQ(call.procedure, kNlmGranted);
+    EXPECT_EQ(call.tcp, tcp);
+    EXPECT_EQ(b->lock(file, {0, 10}), NlmStatus::kDenied);
+    EXPECT_EQ(a->unlock(file, {0, 10}), NlmStatus::kGranted);
+  }
+}
+
+class NlmIpv6RestartTest : public NlmIpv6Test {
+ protected:
+  NlmIpv6RestartTest() : NlmIpv6Test(Store::kDisk) {}
+};
+
+TEST_F(NlmIpv6RestartTest, ClientsAreToldOfARestartThere) {
+  EXPECT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
+  a.reset();
+  b.reset();
+  nfs.reset();
+  restart();
+  std::multiset<bool> by_address;
+  for (int i = 0; i < 2; ++i) {
+    const CallIn told = machine.take();
+    EXPECT_EQ(told.program, 100'024u);
+    rpc::XdrReader in(told.arguments);
+    by_address.insert(in.string(1024) == "::1");
+  }
+  EXPECT_EQ(by_address, (std::multiset<bool>{false, true}));
+  LockCaller again(port, "alpha", 0, WireClient::kIpv6);
+  EXPECT_EQ(again.lock(file, {0, 10}, false, true), NlmStatus::kGranted);
 }
 
 // --- restarts of the server
@@ -471,6 +668,14 @@ TEST_F(NlmRestartTest, WhoGaveAllBackIsNotWaitedFor) {
   EXPECT_FALSE(machine.called());
 }
 
+TEST_F(NlmRestartTest, WhoWasEvictedIsNotWaitedFor) {
+  EXPECT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
+  ASSERT_TRUE(server->evict(server->clients().front().id));
+  restart_all();
+  EXPECT_EQ(a->lock(file, {0, 10}, false, true), NlmStatus::kDenied);
+  EXPECT_EQ(b->lock(file, {0, 10}), NlmStatus::kGranted);
+}
+
 TEST_F(NlmRestartTest, AClientThatHasStartedAnewTooIsNotWaitedFor) {
   EXPECT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
   restart_all();
@@ -481,7 +686,7 @@ TEST_F(NlmRestartTest, AClientThatHasStartedAnewTooIsNotWaitedFor) {
 
 TEST_F(NlmRestartTest, ClientsThatAreNotReachedAreToldAgain) {
   EXPECT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
-  machine.mute = 2;
+  machine.mute = 4;
   restart_all();
   EXPECT_EQ(machine.take().procedure, 6u);
   EXPECT_EQ(machine.take().procedure, 6u);

@@ -13,6 +13,7 @@ class FakeStateTable final : public core::StateTable {
   }
   void remove_holder(core::HolderId) override {}
   bool holds_state(core::HolderId) const override { return false; }
+  core::HeldCounts held_by(core::HolderId) const override { return {}; }
   Result<core::OpenId> open(const core::OpenSpec&) override { return fail(Errc::kNotSupported); }
   Status change_open(core::OpenId, std::uint32_t, std::uint32_t) override { return fail(Errc::kNotSupported); }
   void close(core::OpenId) override {}
@@ -31,6 +32,9 @@ class FakeStateTable final : public core::StateTable {
   }
   Status unlock_mandatory(core::OpenId, core::LockRange) override { return fail(Errc::kNotSupported); }
   Result<bool> lock_or_wait(const core::LockRequest&) override { return fail(Errc::kNotSupported); }
+  Result<std::optional<core::HeldLock>> lock_in_turn(const core::LockRequest&, std::function<void()>) override {
+    return fail(Errc::kNotSupported);
+  }
   bool cancel_wait(const core::LockRequest&) override { return false; }
   void retry_waits() override {}
   std::optional<core::LeaseId> grant_lease(core::FileId, core::HolderId, core::LeaseKind) override { return {}; }

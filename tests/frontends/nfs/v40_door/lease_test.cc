@@ -1,4 +1,6 @@
 // Leases of clients of NFSv4.0: RFC 7530 9.5, 9.6.3, 16.30.
+#include <algorithm>
+
 #include "tests/frontends/nfs/door_fixture.h"
 #include "tests/frontends/nfs/v40_door/caller_40.h"
 
@@ -79,6 +81,30 @@ TEST_F(Lease40Test, WhateverTheClientAsksForRenewsItsLease) {
   EXPECT_TRUE(still_held());
   seconds += 31;
   EXPECT_FALSE(still_held());
+}
+
+// RFC 7530 13.1.5.1.
+TEST_F(Lease40Test, WhatAnAdministratorTookAwayIsToldAndTheClientGoesOn) {
+  const auto file = a->open_confirmed(root, "f", 1);
+  const auto locks = a->lock_new(file.handle, file.stateid, 3, "l", 1, 0, 10);
+  ASSERT_EQ(locks.status, Nfs4Status::kOk);
+  const auto clients = server->clients();
+  const auto mine = std::ranges::find(clients, "a", &nfs::ClientStatus::name);
+  ASSERT_NE(mine, clients.end());
+  EXPECT_EQ(mine->protocol, "nfs4.0");
+  EXPECT_EQ(mine->held.locks, 1);
+  ASSERT_TRUE(server->evict(mine->id));
+  EXPECT_EQ(a->renew(a->client), Nfs4Status::kOk);
+  EXPECT_EQ(a->write(file.handle, file.stateid, "x"), Nfs4Status::kAdminRevoked);
+  EXPECT_EQ(a->unlock(file.handle, locks.stateid, 2, 0, 10).status, Nfs4Status::kAdminRevoked);
+  EXPECT_EQ(a->close(file.handle, file.stateid, 4).status, Nfs4Status::kAdminRevoked);
+  const auto theirs = b->open(root, "f", 3);
+  EXPECT_EQ(b->lock(theirs.handle, theirs.stateid, "l", 0, 5).status, Nfs4Status::kOk);
+  // Its owners begin anew, with any number.
+  const auto again = a->open_confirmed(root, "f", 77);
+  ASSERT_EQ(again.status, Nfs4Status::kOk);
+  EXPECT_EQ(a->lock_new(again.handle, again.stateid, 79, "l", 5, 0, 10).status, Nfs4Status::kDenied);
+  EXPECT_EQ(a->lock_new(again.handle, again.stateid, 80, "l", 6, 5, 5).status, Nfs4Status::kOk);
 }
 
 TEST_F(Lease40Test, WhatAnExpiredClientLostIsNotReclaimedAfterARestart) {

@@ -64,6 +64,24 @@ TEST_F(Lock40Test, ARefusedLockCountsAndIsReplayedWithItsBody) {
   EXPECT_EQ(a->lock_new(file.handle, file.stateid, 4, "l", 2, 0, 5).status, Nfs4Status::kOk);
 }
 
+// 9.4: who asks for a lock that blocks again and again has its turn.
+TEST_F(Lock40Test, WhoAsksForABlockingLockKeepsItsTurn) {
+  const auto theirs = b->open_confirmed(root, "f", 1);
+  const auto locks = b->lock_new(theirs.handle, theirs.stateid, 3, "holder", 1, 0, 10);
+  ASSERT_EQ(locks.status, Nfs4Status::kOk);
+  const auto ask = [&](Caller40& who, const Caller40::Open& open, std::uint32_t open_seqid, std::string_view owner,
+                       std::uint32_t seqid, std::uint32_t type) {
+    Ops lock;
+    lock.putfh(open.handle).op(12).u32(type).u32(0).u64(0).u64(10).u32(1).u32(open_seqid).stateid(open.stateid);
+    return who.send(lock.u32(seqid).u64(who.client).string(owner)).status;
+  };
+  constexpr std::uint32_t kWriteWait = 4, kReadWait = 3;
+  EXPECT_EQ(ask(*a, file, 3, "first", 1, kWriteWait), Nfs4Status::kDenied);
+  EXPECT_EQ(b->unlock(theirs.handle, locks.stateid, 2, 0, 10).status, Nfs4Status::kOk);
+  EXPECT_EQ(ask(*b, theirs, 4, "again", 1, kReadWait), Nfs4Status::kDenied);
+  EXPECT_EQ(ask(*a, file, 4, "first", 2, kWriteWait), Nfs4Status::kOk);
+}
+
 TEST_F(Lock40Test, ALockOwnerCountsOverAllItsFiles) {
   const auto other = a->open(root, "g", 3);
   ASSERT_EQ(a->lock_new(file.handle, file.stateid, 4, "l", 1, 0, 10).status, Nfs4Status::kOk);

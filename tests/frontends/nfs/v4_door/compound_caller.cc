@@ -120,7 +120,17 @@ WireOffload CompoundCaller::take_offload() {
   return first;
 }
 
-// CB_COMPOUND of CB_SEQUENCE and CB_RECALL or CB_OFFLOAD (RFC 8881 20.9, 20.2, RFC 7862 16.1): all that this server sends.
+WireLockNotice CompoundCaller::take_lock_notice() {
+  while (lock_notices_.empty()) {
+    if (!wait_for_callback()) return {};
+  }
+  WireLockNotice first = std::move(lock_notices_.front());
+  lock_notices_.pop_front();
+  return first;
+}
+
+// CB_COMPOUND of CB_SEQUENCE and CB_RECALL, CB_NOTIFY_LOCK or CB_OFFLOAD (RFC 8881 20.9, 20.2, 20.11, RFC 7862 16.1): all
+// that this server sends.
 void CompoundCaller::answer_callback(std::span<const std::byte> record) {
   rpc::CallHeader header;
   ASSERT_TRUE(rpc::decode_call(record, header));
@@ -143,13 +153,18 @@ void CompoundCaller::answer_callback(std::span<const std::byte> record) {
   in.u32();
   ASSERT_EQ(in.u32(), 0u);  // referring calls
   const std::uint32_t operation = in.u32();
-  ASSERT_TRUE(operation == 4 || operation == 15);
+  ASSERT_TRUE(operation == 4 || operation == 13 || operation == 15);
   WireRecall recall{.program = header.program};
+  WireLockNotice lock_notice;
   WireOffload offload;
   if (operation == 4) {
     recall.stateid = read_wire_stateid(in);
     in.u32();
     recall.handle = copy(in.opaque(128));
+  } else if (operation == 13) {
+    lock_notice.handle = copy(in.opaque(128));
+    lock_notice.client = in.u64();
+    lock_notice.owner = in.string(1024);
   } else {
     offload.handle = copy(in.opaque(128));
     offload.stateid = read_wire_stateid(in);
@@ -174,6 +189,7 @@ void CompoundCaller::answer_callback(std::span<const std::byte> record) {
 
   const bool delay = callbacks == Callbacks::kDelayOnce;
   if (!delay && operation == 4) recalls_.push_back(std::move(recall));
+  if (!delay && operation == 13) lock_notices_.push_back(std::move(lock_notice));
   if (!delay && operation == 15) offloads_.push_back(std::move(offload));
   if (callbacks == Callbacks::kIgnore) return;
   if (delay) callbacks = Callbacks::kTake;
@@ -227,11 +243,12 @@ CompoundCaller::Open CompoundCaller::parse_open(CompoundResult& result) {
   result.next(18);
   open.stateid = read_wire_stateid(result.in);
   result.in.fixed(20);  // change_info4
-  result.in.u32();      // rflags
+  const std::uint32_t flags = result.in.u32();
   for (std::uint32_t words = result.in.u32(); words > 0; --words) result.in.u32();
   open.delegation = read_delegation(result.in);
   result.next(10);
   open.handle = copy(result.in.opaque(128));
+  open.flags = flags;
   return open;
 }
 
@@ -259,8 +276,9 @@ Nfs4Status CompoundCaller::close(const Bytes& handle, const WireStateid& stateid
 }
 
 CompoundCaller::Lock CompoundCaller::lock(const Bytes& handle, const WireStateid& open, std::string_view lock_owner,
-                                          std::uint64_t offset, std::uint64_t length, bool exclusive, bool reclaim) {
-  auto result = call(Ops().putfh(handle).op(12).u32(exclusive ? 2 : 1).u32(reclaim ? 1 : 0).u64(offset).u64(length).u32(1).u32(0)
+                                          std::uint64_t offset, std::uint64_t length, bool exclusive, bool reclaim,
+                                          bool waits) {
+  auto result = call(Ops().putfh(handle).op(12).u32((exclusive ? 2 : 1) + (waits ? 2 : 0)).u32(reclaim ? 1 : 0).u64(offset).u64(length).u32(1).u32(0)
                          .stateid(open).u32(0).u64(client).string(lock_owner));
   Lock lock{.status = result.status, .stateid = {}};
   if (!result.ok()) return lock;

@@ -99,6 +99,13 @@ struct WireOffload {
   std::uint64_t bytes = 0;
 };
 
+// A CB_NOTIFY_LOCK as the client got it.
+struct WireLockNotice {
+  Bytes handle{};
+  std::uint64_t client = 0;
+  std::string owner{};
+};
+
 // `back_channel`: the session gets one over its own connection. Callbacks are answered while a reply is waited for.
 class CompoundCaller {
  public:
@@ -129,12 +136,15 @@ class CompoundCaller {
   WireRecall take_recall();
   bool recalled() const { return !recalls_.empty(); }
   WireOffload take_offload();
+  WireLockNotice take_lock_notice();
+  bool lock_noticed() const { return !lock_notices_.empty(); }
 
   Bytes handle_of(std::initializer_list<std::string_view> path);  // from the root
   struct Open {
     Nfs4Status status{};
     WireStateid stateid;
     Bytes handle;
+    std::uint32_t flags = 0;
     WireDelegation delegation{};
   };
   // UNCHECKED create in `dir`, or of an existing file without `create`.
@@ -148,8 +158,9 @@ class CompoundCaller {
     Nfs4Status status{};
     WireStateid stateid;
   };
+  // `waits`: READW_LT, WRITEW_LT.
   Lock lock(const Bytes& handle, const WireStateid& open, std::string_view lock_owner, std::uint64_t offset,
-            std::uint64_t length, bool exclusive = true, bool reclaim = false);
+            std::uint64_t length, bool exclusive = true, bool reclaim = false, bool waits = false);
   Lock lock_again(const Bytes& handle, const WireStateid& locks, std::uint64_t offset, std::uint64_t length,
                   bool exclusive = true);
   Nfs4Status unlock(const Bytes& handle, WireStateid& locks, std::uint64_t offset, std::uint64_t length);
@@ -169,6 +180,7 @@ class CompoundCaller {
   std::unique_ptr<WireClient> wire_;
   std::deque<WireRecall> recalls_;
   std::deque<WireOffload> offloads_;
+  std::deque<WireLockNotice> lock_notices_;
   std::vector<std::uint32_t> callbacks_seen_;  // by slot: sequence number of the last
   std::string owner_;
   std::uint64_t verifier_;
