@@ -18,6 +18,7 @@
 #include "core/api/registry.h"
 #include "core/api/state.h"
 #include "frontends/nfs/rpc/server.h"
+#include "frontends/nfs/v4/stateid_limits.h"
 
 namespace stoa::nfs {
 
@@ -34,6 +35,7 @@ struct NfsServerOptions {
   std::uint16_t portmapper_port = 111;
   std::uint16_t client_portmapper_port = 111;  // of clients, for calls to their lock managers and status monitors
   std::function<std::chrono::steady_clock::time_point()> lease_clock{};  // for tests of NFSv4 leases
+  nfs4::StateidLimits stateids{};
 };
 
 class NfsServer {

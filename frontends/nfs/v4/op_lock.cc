@@ -115,7 +115,7 @@ Nfs4Status op_lock(Compound& c) {
     if (open->file.id != file.id || !is_confirmed(*open)) return Nfs4Status::kBadStateId;
     const bool exclusive = is_exclusive(type);
     if ((open->access & (exclusive ? core::kShareWrite : core::kShareRead)) == 0) return Nfs4Status::kOpenMode;
-    if (locks == nullptr && !has_room_for_state(client)) return no_room_for_state(c);
+    if (locks == nullptr && !has_room_for_state(c)) return no_room_for_state(c);
     const auto held = c.env.state.lock(file.id, {c.holder, name_in_table(client.id, owner)}, range, exclusive);
     if (!held) return to_nfs4_status(held.error().code);
     if (held->has_value()) {

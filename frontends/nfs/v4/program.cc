@@ -12,11 +12,11 @@ constexpr std::array<rpc::Procedure, 2> kProcedures{{{"null"}, {"compound"}}};
 }  // namespace
 
 Nfs4Program::Nfs4Program(core::Namespace& ns, core::StateTable& state, const core::HandleCodec& handles,
-                         MetricRegistry& metrics, std::function<ClientTable::Clock::time_point()> clock)
+                         MetricRegistry& metrics, std::function<ClientTable::Clock::time_point()> clock, const StateidLimits& stateids)
     : clients_(state, static_cast<std::uint32_t>(ns.boot_verifier()), metrics, std::move(clock)),
       metrics_(metrics),
       offloads_(ns, ns.boot_verifier(), metrics),
-      environment_{ns, state, handles, clients_, ns.boot_verifier(), &offloads_, &metrics_} {}
+      environment_{ns, state, handles, clients_, ns.boot_verifier(), &offloads_, &metrics_, stateids} {}
 
 std::span<const rpc::Procedure> Nfs4Program::procedures() const { return kProcedures; }
 
