@@ -63,6 +63,7 @@ struct Environment {
   Offloads* offloads = nullptr;         // null: every copy is done when it is answered
   OperationMetrics* metrics = nullptr;  // null: nobody counts
   StateidLimits stateids{};
+  std::uint64_t copy_bytes_max = 16u << 20;  // of one COPY before it is answered
 };
 
 class Compound {
