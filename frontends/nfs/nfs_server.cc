@@ -34,7 +34,7 @@ struct NfsServer::Parts {
         const NfsServerOptions& options)
       : caller(dialer, options.client_portmapper_port),
         nfs3(ns, handles),
-        nfs4(ns, state, handles, dialer, metrics, options.lease_clock),
+        nfs4(ns, state, handles, dialer, metrics, options.lease_clock, options.stateids),
         mount3(ns, handles),
         nlm4(
             ns, state, handles, caller, [this](core::FileId file) { return nfs4.end_expired(file); }, metrics,

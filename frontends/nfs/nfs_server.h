@@ -20,6 +20,7 @@
 #include "core/api/state.h"
 #include "frontends/nfs/client_status.h"
 #include "frontends/nfs/rpc/server.h"
+#include "frontends/nfs/v4/stateid_limits.h"
 
 namespace stoa::nfs {
 
@@ -36,6 +37,7 @@ struct NfsServerOptions {
   std::uint16_t portmapper_port = 111;
   std::uint16_t client_portmapper_port = 111;  // of clients, for calls to their lock managers and status monitors
   std::function<std::chrono::steady_clock::time_point()> lease_clock{};  // for tests of leases
+  nfs4::StateidLimits stateids{};
 };
 
 class NfsServer {

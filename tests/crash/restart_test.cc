@@ -33,14 +33,17 @@ std::uint64_t json_number(const std::string& json, const std::string& name) {
 class RestartTest : public testing::Test {
  protected:
   void SetUp() override {
-    std::string pattern = (fs::current_path() / "restart.XXXXXX").string();
+    std::string pattern = (fs::temp_directory_path() / "stoa-restart.XXXXXX").string();
     folder_ = ::mkdtemp(pattern.data());
     std::printf("STOA_RESTART_SEED=%llu\n", static_cast<unsigned long long>(seed_));
   }
   void TearDown() override {
     server_.reset();
-    if (!HasFailure()) fs::remove_all(folder_);
-    if (HasFailure()) std::printf("the data is kept in %s\n", folder_.c_str());
+    if (HasFailure() && std::getenv("STOA_RESTART_KEEP") != nullptr) {
+      std::printf("the data is kept in %s\n", folder_.c_str());
+    } else {
+      fs::remove_all(folder_);
+    }
   }
 
   void start(std::uint64_t grace_ms) {

@@ -18,6 +18,7 @@
 #include "core/api/state.h"
 #include "frontends/nfs/export_access.h"
 #include "frontends/nfs/rpc/program.h"
+#include "frontends/nfs/v4/stateid_limits.h"
 #include "frontends/nfs/v4/status.h"
 
 namespace stoa::nfs4 {
@@ -61,6 +62,8 @@ struct Environment {
   std::uint64_t write_verifier;
   Offloads* offloads = nullptr;         // null: every copy is done when it is answered
   OperationMetrics* metrics = nullptr;  // null: nobody counts
+  StateidLimits stateids{};
+  std::uint64_t copy_bytes_max = 16u << 20;  // of one COPY before it is answered
 };
 
 class Compound {

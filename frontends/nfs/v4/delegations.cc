@@ -24,7 +24,7 @@ Delegated grant_delegation(Compound& c, const core::FileRef& file, std::uint32_t
   if (reclaimed == Reclaimed::kNo && !client.recalls.channel_up()) return {};
   const core::LeaseKind kind = type == kDelegationWrite ? core::LeaseKind::kWrite : core::LeaseKind::kRead;
   const std::lock_guard lock(client.mutex);
-  if (client.gone || !client.remembered || !has_room_for_state(client)) return {};
+  if (client.gone || !client.remembered || !has_room_for_state(c)) return {};
   if (const auto held = client.delegations.find(static_cast<std::uint64_t>(file.id));
       held != client.delegations.end()) {
     if (held->second->lease_kind == kind) return {};

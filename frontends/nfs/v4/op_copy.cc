@@ -10,8 +10,6 @@
 namespace stoa::nfs4 {
 namespace {
 
-constexpr std::uint64_t kCopyBytesMax = 16u << 20;  // in one call
-
 struct Arguments {
   Stateid from_stateid, to_stateid;
   std::uint64_t from_offset = 0, to_offset = 0, count = 0;
@@ -112,7 +110,7 @@ Nfs4Status op_copy(Compound& c) {
   core::CopyRangeRequest request{
       .from = from.id, .from_offset = a.from_offset, .to = to.id, .to_offset = a.to_offset, .length = length};
   std::uint64_t copied = 0;
-  if (!a.synchronous && length > kCopyBytesMax) {
+  if (!a.synchronous && length > c.env.copy_bytes_max) {
     // What is to be refused is refused now: the first byte tells.
     request.length = 1;
     if (const Nfs4Status status = copy_now(c, request, copied); status != Nfs4Status::kOk) return status;
@@ -122,7 +120,7 @@ Nfs4Status op_copy(Compound& c) {
       return Nfs4Status::kOk;
     }
   }
-  request.length = std::min(length, kCopyBytesMax);
+  request.length = std::min(length, c.env.copy_bytes_max);
   if (const Nfs4Status status = copy_now(c, request, copied); status != Nfs4Status::kOk) return status;
   write_response(c, std::nullopt, copied);
   return Nfs4Status::kOk;

@@ -140,7 +140,7 @@ Nfs4Status op_lock(Compound& c) {
     if (open->file.id != file.id || !is_confirmed(*open)) return Nfs4Status::kBadStateId;
     const bool exclusive = is_exclusive(type);
     if ((open->access & (exclusive ? core::kShareWrite : core::kShareRead)) == 0) return Nfs4Status::kOpenMode;
-    if (locks == nullptr && !has_room_for_state(client)) return no_room_for_state(c);
+    if (locks == nullptr && !has_room_for_state(c)) return no_room_for_state(c);
     const core::LockRequest wanted{file.id, {c.holder, name_in_table(client.id, owner)}, range, exclusive};
     const auto held = is_blocking(type) ? c.env.state.lock_in_turn(wanted, call_in_turn(c, owner))
                                         : c.env.state.lock(wanted.file, wanted.owner, range, exclusive);

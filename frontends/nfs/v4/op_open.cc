@@ -189,7 +189,7 @@ std::optional<Nfs4Status> keep_open(Compound& c, const Arguments& arguments, con
     if (!client.remembered.load(std::memory_order_acquire)) continue;
     const auto known = client.opens.find({std::string(arguments.owner), file.id});
     if (known != client.opens.end()) return add_to_open(c, arguments, *known->second, taken);
-    if (!has_room_for_state(client)) return no_room_for_state(c);
+    if (!has_room_for_state(c)) return no_room_for_state(c);
     if (opened == kNotOpened) return std::nullopt;
     const StateRef open = add_state(client, StateKind::kOpen, file, std::string(arguments.owner), owner_in_turn(c));
     open->open = std::exchange(opened, kNotOpened);

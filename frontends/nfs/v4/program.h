@@ -17,7 +17,8 @@ class Nfs4Program final : public rpc::Program {
  public:
   // Needs calls whose scope is an nfs::ExportAccess.
   Nfs4Program(core::Namespace& ns, core::StateTable& state, const core::HandleCodec& handles, rpc::Dialer& dialer,
-              MetricRegistry& metrics, std::function<ClientTable::Clock::time_point()> clock = nullptr);
+              MetricRegistry& metrics, std::function<ClientTable::Clock::time_point()> clock = nullptr,
+              const StateidLimits& stateids = {});
 
   std::uint32_t number() const override { return kNfsProgram; }
   std::string_view name() const override { return "nfs4"; }

@@ -70,8 +70,9 @@ Nfs4Status resolve_current(const Compound& c, Stateid& stateid) {
   return Nfs4Status::kOk;
 }
 
-bool has_room_for_state(const Client& client) {
-  return client.states.size() < kStatesPerClientMax && client.share->states.load() < kStatesPerPeerMax;
+bool has_room_for_state(const Compound& c) {
+  const StateidLimits& limits = c.env.stateids;
+  return c.client->states.size() < limits.of_client && c.client->share->states.load() < limits.of_peer;
 }
 
 Nfs4Status no_room_for_state(const Compound& c) { return c.minor == 0 ? Nfs4Status::kResource : Nfs4Status::kDelay; }

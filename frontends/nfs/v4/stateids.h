@@ -35,11 +35,9 @@ bool is_anonymous(const Stateid& stateid);  // all zeros
 bool is_bypass(const Stateid& stateid);     // all ones
 
 // --- changes of a client's state; client.mutex held
-// Whether the client, and all clients of its peer together, may have one more. What to say when not: kResource is of minor
-// version 0 alone.
-inline constexpr std::size_t kStatesPerClientMax = 200'000;
-inline constexpr std::int64_t kStatesPerPeerMax = 500'000;
-bool has_room_for_state(const Client& client);
+// Whether the compound's client, and all clients of its peer together, may have one more. What to say when not: kResource is of
+// minor version 0 alone.
+bool has_room_for_state(const Compound& c);
 Nfs4Status no_room_for_state(const Compound& c);
 // `sequenced_by`: in minor version 0 the owner whose numbers count.
 StateRef add_state(Client& client, StateKind kind, const core::FileRef& file, std::string owner, OwnerRef sequenced_by);

@@ -1,19 +1,16 @@
-// COMPOUNDs of two clients with a session each, on a small volume that is made anew for every input, so that an input always
-// does the same. The input is a list of records: a word that says what it is (its lowest byte) and how many operations it
-// has (the byte above), its length, its bytes.
+// COMPOUNDs of two clients with a session each, on a small tree that is made anew for every input, so that an input always
+// does the same, but for how far copies in the background have come. The input is a list of records: a word that says what
+// it is (its lowest byte) and how many operations it has (the byte above), its length, its bytes.
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <deque>
-#include <optional>
+#include <mutex>
 
-#include "backends/blob/memory/memory_blobs.h"
-#include "backends/kv/memory/memory_kv.h"
 #include "base/assert.h"
-#include "core/volume/volume.h"
-#include "frontends/nfs/export_access.h"
 #include "frontends/nfs/v4/operation_table.h"
 #include "frontends/nfs/v4/program.h"
+#include "tests/frontends/nfs/fuzz/kept_volume.h"
 
 namespace {
 
@@ -34,51 +31,41 @@ class CallbackQueue final : public rpc::BackChannel, public std::enable_shared_f
  public:
   bool call_back(std::vector<std::byte> record, OnReply on_reply) override {
     STOA_ASSERT(record.size() % 4 == 0);
+    const std::lock_guard lock(mutex_);
     waiting_.push_back(std::move(on_reply));
     return true;
   }
   bool connected() const override { return true; }
   std::weak_ptr<BackChannel> keep() override { return weak_from_this(); }
   void answer(std::span<const std::byte> reply) {
-    if (waiting_.empty()) return;
-    const OnReply on_reply = std::move(waiting_.front());
-    waiting_.pop_front();
+    OnReply on_reply;
+    {
+      const std::lock_guard lock(mutex_);
+      if (waiting_.empty()) return;
+      on_reply = std::move(waiting_.front());
+      waiting_.pop_front();
+    }
     on_reply(reply);
   }
 
  private:
+  std::mutex mutex_;  // copies in the background call back, too
   std::deque<OnReply> waiting_;
 };
 
 class World {
  public:
   World() {
-    STOA_ASSERT(core::Volume::format(kv_, "fuzz"));
-    auto opened = core::Volume::open(kv_, blobs_, metrics_, {.background = false});
-    STOA_ASSERT(opened);
-    volume_ = std::move(*opened);
-    core::Namespace& ns = volume_->ns();
-    const auto root = ns.mkdir({}, {core::kRootId, "e", {.mode = 0777}});
-    STOA_ASSERT(root);
-    STOA_ASSERT(volume_->registry().add_export(
-        {.name = "e", .root = root->attr.id, .path = "/e", .nfs = true, .clients = {core::ClientRule{}}}));
-    const auto file = ns.create({}, {.parent = root->attr.id, .name = "f", .set = {.mode = 0666}});
-    const auto directory = ns.mkdir({}, {root->attr.id, "d", {.mode = 0777}});
-    const auto link = ns.symlink({}, {.parent = root->attr.id, .name = "l", .target = "f"});
+    core::Namespace& ns = kept_.ns();
+    const auto file = ns.create({}, {.parent = kept_.root(), .name = "f", .set = {.mode = 0666}});
+    const auto directory = ns.mkdir({}, {kept_.root(), "d", {.mode = 0777}});
+    const auto link = ns.symlink({}, {.parent = kept_.root(), .name = "l", .target = "f"});
     STOA_ASSERT(file && directory && link);
     const std::array<std::byte, 5000> content{};
     const std::span<const std::byte> pieces[] = {content};
     STOA_ASSERT(ns.write({}, {file->attr.id, 0, pieces}));
-    access_.emplace(volume_->registry());
-    access_->refresh();
-    const core::ExportId scope = access_->snapshot().find_export("e")->id;
-    handles_[0] = volume_->handles().encode({});
-    std::size_t next = 1;
-    for (const core::Attributes& attr : {root->attr, file->attr, directory->attr, link->attr}) {
-      handles_[next++] = volume_->handles().encode({attr.id, attr.generation, scope});
-    }
-    clients_.emplace(volume_->state(), dialer_, 1, metrics_);
-    environment_.reset(new nfs4::Environment{ns, volume_->state(), volume_->handles(), *clients_, 1});
+    handles_ = {kept_.volume().handles().encode({}), kept_.root_handle(), kept_.handle_of(file->attr),
+                kept_.handle_of(directory->attr), kept_.handle_of(link->attr)};
     for (Client& client : callers_) begin(client);
   }
 
@@ -177,18 +164,18 @@ class World {
   }
 
   void run(std::span<const std::byte> arguments) {
-    access_->refresh();
+    kept_.access().refresh();
     rpc::CallHeader header{.program = nfs4::kNfsProgram, .version = nfs4::kNfsVersion, .procedure = 1};
     header.credential = {.sys = true};
     header.arguments = arguments;
     core::Unsettled unsettled;
     const rpc::Peer peer{.text = "fuzz"};
-    const rpc::Call call{header, peer, *access_, 1, std::chrono::steady_clock::now(), &unsettled, callbacks_.get()};
+    const rpc::Call call{header, peer, kept_.access(), 1, std::chrono::steady_clock::now(), &unsettled, callbacks_.get()};
     reply_.clear(1 << 20);
     rpc::Reply reply{rpc::XdrWriter(reply_)};
     nfs4::weigh_compound(header);
-    const rpc::Outcome outcome = nfs4::run_compound(*environment_, call, reply);
-    STOA_ASSERT(volume_->ns().settle({}, unsettled));
+    const rpc::Outcome outcome = nfs4::run_compound(environment_, call, reply);
+    STOA_ASSERT(kept_.ns().settle({}, unsettled));
     check(arguments, outcome, reply);
   }
 
@@ -226,16 +213,19 @@ class World {
     STOA_ASSERT(in.ok() && first == (done == 1 ? status : Nfs4Status::kOk));
   }
 
-  MetricRegistry metrics_;
-  kv::MemoryKv kv_;
-  blob::MemoryBlobs blobs_;
-  std::unique_ptr<core::Volume> volume_;
-  std::optional<nfs::ExportAccess> access_;
+  test::KeptVolume& kept_ = test::KeptVolume::next();
   std::array<core::HandleBytes, 5> handles_{};
   std::shared_ptr<CallbackQueue> callbacks_ = std::make_shared<CallbackQueue>();
   rpc::Dialer dialer_;
-  std::optional<nfs4::ClientTable> clients_;
-  std::unique_ptr<nfs4::Environment> environment_;
+  nfs4::ClientTable clients_{kept_.volume().state(), dialer_, 1, kept_.metrics()};
+  nfs4::Offloads offloads_{kept_.ns(), 1, kept_.metrics()};
+  const nfs4::Environment environment_{.ns = kept_.ns(),
+                                       .state = kept_.volume().state(),
+                                       .handles = kept_.volume().handles(),
+                                       .clients = clients_,
+                                       .write_verifier = 1,
+                                       .offloads = &offloads_,
+                                       .copy_bytes_max = 16u << 10};
   std::array<Client, 2> callers_{Client{'a'}, Client{'b'}};
   rpc::ReplyBuffer reply_;
 };

@@ -1,17 +1,14 @@
-// NLM and NSM calls of two machines on a small volume that is made anew for every input. The input is a list of
+// NLM and NSM calls of two machines on a small tree that is made anew for every input. The input is a list of
 // records: a word (lowest byte: the procedure, of NSM from 24 on; the byte above: which machine), its length, its
 // bytes.
 #include <array>
 #include <cstring>
 #include <optional>
 
-#include "backends/blob/memory/memory_blobs.h"
-#include "backends/kv/memory/memory_kv.h"
 #include "base/assert.h"
-#include "core/volume/volume.h"
-#include "frontends/nfs/export_access.h"
 #include "frontends/nfs/nlm/program.h"
 #include "frontends/nfs/nsm/program.h"
+#include "tests/frontends/nfs/fuzz/kept_volume.h"
 
 namespace {
 
@@ -20,27 +17,13 @@ using namespace stoa;
 class World {
  public:
   World() {
-    STOA_ASSERT(core::Volume::format(kv_, "fuzz"));
-    auto opened = core::Volume::open(kv_, blobs_, metrics_, {.background = false});
-    STOA_ASSERT(opened);
-    volume_ = std::move(*opened);
-    core::Namespace& ns = volume_->ns();
-    const auto root = ns.mkdir({}, {core::kRootId, "e", {.mode = 0777}});
-    STOA_ASSERT(root);
-    STOA_ASSERT(volume_->registry().add_export(
-        {.name = "e", .root = root->attr.id, .path = "/e", .nfs = true, .clients = {core::ClientRule{}}}));
-    const auto file = ns.create({}, {.parent = root->attr.id, .name = "f", .set = {.mode = 0666}});
-    const auto other = ns.create({}, {.parent = root->attr.id, .name = "g", .set = {.mode = 0600}});
+    core::Namespace& ns = kept_.ns();
+    const auto file = ns.create({}, {.parent = kept_.root(), .name = "f", .set = {.mode = 0666}});
+    const auto other = ns.create({}, {.parent = kept_.root(), .name = "g", .set = {.mode = 0600}});
     STOA_ASSERT(file && other);
-    access_.emplace(volume_->registry());
-    access_->refresh();
-    const core::ExportId scope = access_->snapshot().find_export("e")->id;
-    std::size_t next = 0;
-    for (const core::Attributes& attr : {root->attr, file->attr, other->attr}) {
-      handles_[next++] = volume_->handles().encode({attr.id, attr.generation, scope});
-    }
+    handles_ = {kept_.root_handle(), kept_.handle_of(file->attr), kept_.handle_of(other->attr)};
     nlm_.emplace(
-        ns, volume_->state(), volume_->handles(), caller_, [](core::FileId) { return false; }, metrics_);
+        ns, kept_.volume().state(), kept_.volume().handles(), caller_, [](core::FileId) { return false; }, kept_.metrics());
     nsm_.emplace(1, [this](const rpc::Peer& peer, std::string_view name, std::uint32_t state) {
       nlm_->hosts().restarted(peer.address, name, state);
     });
@@ -63,13 +46,13 @@ class World {
     peer.address[0] = 0xfe;
     peer.address[1] = 0x80;
     peer.address[15] = static_cast<std::uint8_t>(control >> 8 & 1);
-    access_->refresh();
-    const rpc::Call call{header, peer, *access_, 1, std::chrono::steady_clock::now(), &unsettled};
+    kept_.access().refresh();
+    const rpc::Call call{header, peer, kept_.access(), 1, std::chrono::steady_clock::now(), &unsettled};
     rpc::ReplyBuffer buffer;
     rpc::Reply reply{rpc::XdrWriter(buffer)};
     program.weigh(header);
     const rpc::Outcome outcome = program.run(call, reply);
-    STOA_ASSERT(volume_->ns().settle({}, unsettled));
+    STOA_ASSERT(kept_.ns().settle({}, unsettled));
     STOA_ASSERT(buffer.size() % 4 == 0);
     if (outcome.accept != rpc::AcceptStatus::kSuccess)
       STOA_ASSERT(outcome.accept == rpc::AcceptStatus::kGarbageArguments);
@@ -87,11 +70,7 @@ class World {
     }
   }
 
-  MetricRegistry metrics_;
-  kv::MemoryKv kv_;
-  blob::MemoryBlobs blobs_;
-  std::unique_ptr<core::Volume> volume_;
-  std::optional<nfs::ExportAccess> access_;
+  test::KeptVolume& kept_ = test::KeptVolume::next();
   std::array<core::HandleBytes, 3> handles_{};
   rpc::Dialer dialer_;
   rpc::RemoteCaller caller_{dialer_};

@@ -1,0 +1,96 @@
+// How many stateids one client and one address may have: RFC 8881 15.1.1.3 (NFS4ERR_DELAY). Others are not hurt, and what is given
+// back makes room.
+#include "tests/frontends/nfs/door_fixture.h"
+#include "tests/frontends/nfs/v4_door/compound_caller.h"
+
+namespace stoa::test {
+namespace {
+
+constexpr std::uint32_t kRead = 1, kBoth = 3, kWantNone = 0x400;
+constexpr std::uint32_t kDelegationNone = 0, kDelegationRead = 1;
+
+class StateidLimitsTest : public DoorTest {
+ protected:
+  StateidLimitsTest() {
+    options.stateids = {.of_client = 3, .of_peer = 5};
+    publish("test", {anyone()});
+    start_door();
+    a = std::make_unique<CompoundCaller>(port, "a");
+    a->back_channel = true;
+    a->connect();
+    b = std::make_unique<CompoundCaller>(port, "b");
+    b->connect();
+    far = std::make_unique<CompoundCaller>(port, "far", 1, 0, 2);
+    far->connect();
+    root = a->handle_of({"test"});
+  }
+  CompoundCaller::Open open(CompoundCaller& who, std::string_view name, std::uint32_t access = kBoth) {
+    return who.open(root, name, access | kWantNone);
+  }
+  void close(CompoundCaller& who, const CompoundCaller::Open& file) {
+    EXPECT_EQ(who.close(file.handle, file.stateid), Nfs4Status::kOk);
+  }
+  std::unique_ptr<CompoundCaller> a, b, far;
+  Bytes root;
+};
+
+TEST_F(StateidLimitsTest, OneClientIsRefusedMoreAndKeepsWhatItHas) {
+  const auto f = open(*a, "f"), g = open(*a, "g");
+  ASSERT_EQ(g.status, Nfs4Status::kOk);
+  auto locks = a->lock(f.handle, f.stateid, "l", 0, 10);
+  ASSERT_EQ(locks.status, Nfs4Status::kOk);
+  EXPECT_EQ(open(*a, "h").status, Nfs4Status::kDelay);
+  EXPECT_EQ(a->lock(f.handle, f.stateid, "another", 20, 10).status, Nfs4Status::kDelay);
+
+  // What is there may grow, and be used.
+  EXPECT_EQ(open(*a, "f").status, Nfs4Status::kOk);
+  locks = a->lock_again(f.handle, locks.stateid, 30, 10);
+  EXPECT_EQ(locks.status, Nfs4Status::kOk);
+  EXPECT_EQ(a->write(g.handle, g.stateid, "x"), Nfs4Status::kOk);
+  // The lock that was refused is nobody's; the other client of this address has room of its own.
+  const auto theirs = open(*b, "f");
+  ASSERT_EQ(theirs.status, Nfs4Status::kOk);
+  EXPECT_EQ(b->lock(theirs.handle, theirs.stateid, "b", 20, 10).status, Nfs4Status::kOk);
+
+  EXPECT_EQ(a->unlock(f.handle, locks.stateid, 0, ~std::uint64_t{0}), Nfs4Status::kOk);
+  EXPECT_EQ(a->call(Ops().op(45).stateid(locks.stateid)).status, Nfs4Status::kOk);  // FREE_STATEID
+  EXPECT_EQ(open(*a, "h").status, Nfs4Status::kOk);
+  EXPECT_EQ(open(*a, "i").status, Nfs4Status::kDelay);
+}
+
+TEST_F(StateidLimitsTest, OneAddressIsRefusedMoreAndOthersGetIn) {
+  const auto f = open(*a, "f");
+  for (const char* name : {"g", "h"}) EXPECT_EQ(open(*a, name).status, Nfs4Status::kOk);
+  for (const char* name : {"i", "j"}) EXPECT_EQ(open(*b, name).status, Nfs4Status::kOk);
+  EXPECT_EQ(open(*b, "k").status, Nfs4Status::kDelay);
+  CompoundCaller more(port, "more");
+  more.connect();
+  EXPECT_EQ(open(more, "k").status, Nfs4Status::kDelay);
+  for (const char* name : {"f", "g", "k"}) EXPECT_EQ(open(*far, name).status, Nfs4Status::kOk);
+  EXPECT_EQ(open(*far, "h").status, Nfs4Status::kDelay);  // its own limit
+
+  close(*a, f);
+  const auto k = open(more, "k");
+  EXPECT_EQ(k.status, Nfs4Status::kOk);
+  EXPECT_EQ(open(*b, "k").status, Nfs4Status::kDelay);
+  // A client that has started anew has given back everything.
+  CompoundCaller again(port, "b", 2);
+  again.connect();
+  for (const char* name : {"i", "j"}) EXPECT_EQ(open(again, name).status, Nfs4Status::kOk);
+  EXPECT_EQ(open(again, "k").status, Nfs4Status::kDelay);
+}
+
+TEST_F(StateidLimitsTest, WhereThereIsNoRoomThereIsNoDelegation) {
+  const auto f = open(*a, "f", kRead), g = open(*a, "g"), h = open(*a, "h");
+  ASSERT_EQ(h.status, Nfs4Status::kOk);
+  EXPECT_EQ(a->open(root, "f", kRead, 0, false).delegation.type, kDelegationNone);
+  close(*a, h);
+  const auto delegated = a->open(root, "f", kRead, 0, false);
+  EXPECT_EQ(delegated.delegation.type, kDelegationRead);
+  EXPECT_EQ(open(*a, "h").status, Nfs4Status::kDelay);
+  EXPECT_EQ(a->return_delegation(f.handle, delegated.delegation.stateid), Nfs4Status::kOk);
+  EXPECT_EQ(open(*a, "h").status, Nfs4Status::kOk);
+}
+
+}  // namespace
+}  // namespace stoa::test
