@@ -43,17 +43,27 @@ struct AccessReply { std::uint32_t granted; Attributes attr; };
 struct ReadlinkRequest { FileId id; };
 struct ReadlinkReply { std::string target; Attributes attr; };
 
+// What the limits of a directory are for.
+enum class QuotaOf : std::uint8_t {
+  kDirectory,  // all that is below it
+  kChildren,   // each directory that is made in it, or moved into it without limits of its own: they become its own limits
+  kUser,       // what a user owns below it
+  kGroup,      // what belongs to a group below it
+};
 // The quota that leaves the least room where it is asked for, of bytes or of files and directories.
 struct TightestQuota {
   std::optional<std::uint64_t> hard{}, soft{};  // both absent: no quota
-  std::uint64_t used = 0;
+  std::uint64_t used = 0;       // of that quota; without any, of the directory
   std::uint64_t room = 0;       // until growth is refused; 0 when the time of grace is over
   std::uint64_t soft_room = 0;  // until a soft limit is passed anywhere; `room` where there is none
   Timestamp grace_ends{};       // 0: no soft limit is passed
   bool limited() const { return hard || soft; }
 };
-// Seen from this file: the tightest quota limits the numbers, those of the asking user and group included.
-struct StatfsRequest { FileId id; };
+// Seen from this file: the tightest quota limits the numbers, those of the asking user and group included, or of `owner`.
+struct StatfsRequest {
+  FileId id;
+  std::optional<std::pair<QuotaOf, std::uint32_t>> owner{};  // kUser or kGroup
+};
 struct StatfsReply {
   std::uint64_t bytes_total, bytes_free, bytes_available;
   std::uint64_t files_total, files_free, files_available;
@@ -278,13 +288,6 @@ struct SoftExcess {
   bool operator==(const SoftExcess&) const = default;
 };
 
-// What the limits of a directory are for.
-enum class QuotaOf : std::uint8_t {
-  kDirectory,  // all that is below it
-  kChildren,   // each directory that is made in it, or moved into it without limits of its own: they become its own limits
-  kUser,       // what a user owns below it
-  kGroup,      // what belongs to a group below it
-};
 struct UsageRequest {
   FileId dir;
   QuotaOf of = QuotaOf::kDirectory;  // kUser, kGroup: kNotSupported when the directory does not count owners

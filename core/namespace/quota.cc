@@ -171,7 +171,12 @@ Result<StatfsReply> statfs(Tree& tree, const OpContext& ctx, const StatfsRequest
   reply.bytes_free = reply.bytes_available = space.free;
   reply.files_total = kFilesMax;
   reply.files_free = reply.files_available = kFilesMax;
-  const Ledger::Tightest tightest = tree.ledger.tightest(account, ctx.cred.uid, ctx.cred.gid);
+  std::optional<std::uint32_t> uid = ctx.cred.uid, gid = ctx.cred.gid;
+  if (req.owner) {
+    uid = req.owner->first == QuotaOf::kUser ? std::optional(req.owner->second) : std::nullopt;
+    gid = req.owner->first == QuotaOf::kGroup ? std::optional(req.owner->second) : std::nullopt;
+  }
+  const Ledger::Tightest tightest = tree.ledger.tightest(account, uid, gid);
   const TightestQuota& bytes = reply.bytes_quota = tightest.bytes;
   const TightestQuota& files = reply.files_quota = tightest.files;
   if (bytes.hard) reply.bytes_total = std::min(reply.bytes_total, *bytes.hard);

@@ -285,6 +285,10 @@ Ledger::Tightest Ledger::tightest(const AccountRef& account, std::optional<std::
   const std::lock_guard lock(mutex_);
   Tightest result;
   const Timestamp now = clock_();
+  if (account != nullptr) {
+    result.bytes.used = bytes_of(account->reserved.total.used);
+    result.files.used = files_of(account->reserved.total.used);
+  }
   const auto look_at = [&](const Balance& balance) {
     const QuotaLimits& limits = balance.limits;
     const auto ends = [&](const Timestamp& since) { return is_over(since) ? grace_end(since, limits) : Timestamp{}; };
