@@ -1,5 +1,6 @@
 #include <charconv>
 #include <memory>
+#include <optional>
 
 #include "appliance/cli/session.h"
 #include "appliance/config/byte_size.h"
@@ -9,34 +10,88 @@ namespace {
 
 struct Options {
   std::string path;
-  std::string bytes;
-  std::string files;
+  std::string bytes, files, soft_bytes, soft_files, grace;
+  std::string user, group;
+  bool children = false;
+  bool off = false;
 };
 
-std::string of_limit(std::int64_t used, const Json& limit, bool bytes) {
+std::string of_limit(std::int64_t used, const Json& limit, const Json& soft, const Json& since, bool bytes) {
   const auto show = [bytes](std::uint64_t n) { return bytes ? appliance::round_bytes(n) : std::to_string(n); };
   std::string text = show(static_cast<std::uint64_t>(used));
-  if (limit.is_null()) return text + " of any";
-  const auto most = limit.get<std::uint64_t>();
-  text += " of " + show(most);
-  if (most > 0)
-    text += " (" +
-            std::to_string(static_cast<std::uint64_t>(static_cast<double>(used) * 100 / static_cast<double>(most))) +
-            " %)";
+  if (limit.is_null()) {
+    text += " of any";
+  } else {
+    const auto most = limit.get<std::uint64_t>();
+    text += " of " + show(most);
+    if (most > 0) {
+      const double percent = static_cast<double>(used) * 100 / static_cast<double>(most);
+      text += " (" + std::to_string(static_cast<std::uint64_t>(percent)) + " %)";
+    }
+  }
+  if (!soft.is_null()) text += ", soft " + show(soft.get<std::uint64_t>());
+  if (since.is_string()) text += ", over it since " + since.get<std::string>();
   return text;
 }
 
-std::vector<std::string> quota_row(const Json& quota) {
+std::vector<std::string> quota_row(const Json& quota, std::string who) {
   const Json& usage = quota["usage"];
+  const Json& limits = quota["limits"];
+  const Json& since = quota["over_soft_since"];
   const std::int64_t objects = usage["files"].get<std::int64_t>() + usage["directories"].get<std::int64_t>();
-  return {of_limit(usage["bytes"].get<std::int64_t>(), quota["limits"]["bytes"], true),
-          of_limit(objects, quota["limits"]["files"], false), printable(bytes_of(quota, "path"))};
+  return {of_limit(usage["bytes"].get<std::int64_t>(), limits["bytes"], limits["soft_bytes"], since["bytes"], true),
+          of_limit(objects, limits["files"], limits["soft_files"], since["files"], false), std::move(who)};
+}
+
+std::string limits_text(const Json& limits) {
+  std::string text;
+  const auto add = [&](const char* what, const Json& limit, bool bytes) {
+    if (limit.is_null()) return;
+    const auto number = limit.get<std::uint64_t>();
+    text += (text.empty() ? "" : ", ") + std::string(what) + " " +
+            (bytes ? appliance::round_bytes(number) : std::to_string(number));
+  };
+  add("bytes", limits["bytes"], true);
+  add("files", limits["files"], false);
+  add("soft bytes", limits["soft_bytes"], true);
+  add("soft files", limits["soft_files"], false);
+  return text;
+}
+
+std::string owner_name(const Json& quota) {
+  const bool user = quota.contains("uid");
+  const Json& name = quota[user ? "user" : "group"];
+  const std::string number = std::to_string(quota[user ? "uid" : "gid"].get<std::uint32_t>());
+  return (user ? "user " : "group ") + (name.is_string() ? name.get<std::string>() : number);
 }
 
 void print_quotas(const std::vector<Json>& quotas) {
   Table table({"BYTES", "FILES AND DIRECTORIES", "PATH"});
-  for (const Json& quota : quotas) table.add(quota_row(quota));
+  for (const Json& quota : quotas) table.add(quota_row(quota, printable(bytes_of(quota, "path"))));
   table.print();
+}
+
+void print_one(const Json& quota) {
+  const bool owner = quota.contains("uid") || quota.contains("gid");
+  if (owner) {
+    Table table({"BYTES", "FILES AND DIRECTORIES", "OWNER"});
+    table.add(quota_row(quota, owner_name(quota)));
+    table.print();
+    return;
+  }
+  print_quotas({quota});
+  if (!quota["children"].is_null())
+    std::printf("New directories in it get: %s.\n", limits_text(quota["children"]).c_str());
+  if (quota["counts_owners"].get<bool>())
+    std::printf("Users and groups are counted; see them with `stoa quota owners`.\n");
+  std::string counted, not_counted;
+  for (const auto& [what, counts] : quota["counted"].items()) {
+    std::string words = what;
+    for (char& c : words) c = c == '_' ? ' ' : c;
+    std::string& list = counts.get<bool>() ? counted : not_counted;
+    list += (list.empty() ? "" : ", ") + words;
+  }
+  std::printf("Counted: %s. Not counted: %s.\n", counted.c_str(), not_counted.c_str());
 }
 
 // "10GiB" or "none".
@@ -53,50 +108,99 @@ Result<Json> parse_limit(const std::string& text, bool bytes) {
   return Json(number);
 }
 
+// "7d", "12h", "30m" or "45s".
+Result<Json> parse_grace(const std::string& text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  const std::uint64_t seconds = unit == "d" ? 86'400 : unit == "h" ? 3600 : unit == "m" ? 60 : unit == "s" ? 1 : 0;
+  constexpr std::uint64_t kMost = 0xffffffff;
+  if (error != std::errc{} || seconds == 0 || number > kMost / seconds)
+    return fail(Errc::kInvalid, "'" + text + "' is no time of grace, such as 7d, 12h or 30m");
+  return Json(number * seconds);
+}
+
+Query query_of(const Options& options) {
+  Query query{{"path", options.path}};
+  if (!options.user.empty()) query["user"] = options.user;
+  if (!options.group.empty()) query["group"] = options.group;
+  if (options.children) query["children"] = "true";
+  return query;
+}
+
 Outcome set(const Session& session, const Options& options) {
-  if (options.bytes.empty() && options.files.empty()) return fail(Errc::kInvalid, "give --bytes, --files or both");
+  const std::array<std::tuple<const char*, const std::string*, bool>, 4> limits{
+      {{"bytes", &options.bytes, true},
+       {"files", &options.files, false},
+       {"soft_bytes", &options.soft_bytes, true},
+       {"soft_files", &options.soft_files, false}}};
+  if (std::ranges::all_of(limits, [](const auto& limit) { return std::get<1>(limit)->empty(); }) && options.grace.empty())
+    return fail(Errc::kInvalid, "give --bytes, --files, --soft-bytes, --soft-files or --grace");
   STOA_TRY(client, session.connect());
-  const Query query{{"path", options.path}};
   // What is not mentioned stays as it is.
-  STOA_TRY(before, client.get("/v1/quota", query));
-  Json body = before["limits"];
-  if (!options.bytes.empty()) {
-    STOA_TRY(limit, parse_limit(options.bytes, true));
-    body["bytes"] = limit;
+  STOA_TRY(before, client.get("/v1/quota", query_of(options)));
+  Json body = options.children ? before["children"] : before["limits"];
+  if (body.is_null()) body = Json::object();
+  for (const auto& [name, text, bytes] : limits) {
+    if (text->empty()) continue;
+    STOA_TRY(limit, parse_limit(*text, bytes));
+    body[name] = limit;
   }
-  if (!options.files.empty()) {
-    STOA_TRY(limit, parse_limit(options.files, false));
-    body["files"] = limit;
+  if (!options.grace.empty()) {
+    STOA_TRY(grace, parse_grace(options.grace));
+    body["grace_seconds"] = grace;
   }
-  STOA_TRY(quota, client.put("/v1/quota", query, body));
-  session.print(quota, [&] { print_quotas({quota}); });
+  STOA_TRY(quota, client.put("/v1/quota", query_of(options), body));
+  session.print(quota, [&] { print_one(quota); });
   return kDone;
 }
 
 Outcome get(const Session& session, const Options& options) {
   STOA_TRY(client, session.connect());
-  STOA_TRY(quota, client.get("/v1/quota", {{"path", options.path}}));
-  session.print(quota, [&] { print_quotas({quota}); });
+  STOA_TRY(quota, client.get("/v1/quota", query_of(options)));
+  session.print(quota, [&] { print_one(quota); });
   return kDone;
+}
+
+// All pages of a list.
+Result<std::vector<Json>> all_of(AdminClient& client, const std::string& path, Query query, const char* member) {
+  std::vector<Json> all;
+  for (;;) {
+    STOA_TRY(page, client.get(path, query));
+    for (const Json& item : page[member]) all.push_back(item);
+    if (!page["truncated"].get<bool>() || !page.contains("next_after")) return all;
+    query["after"] = page["next_after"].get<std::string>();
+  }
 }
 
 Outcome list(const Session& session) {
   STOA_TRY(client, session.connect());
-  std::vector<Json> quotas;
-  Query query;
-  for (;;) {
-    STOA_TRY(page, client.get("/v1/quotas", query));
-    for (const Json& quota : page["quotas"]) quotas.push_back(quota);
-    if (!page["truncated"].get<bool>() || !page.contains("next_after")) break;
-    query["after"] = page["next_after"].get<std::string>();
-  }
+  STOA_TRY(quotas, all_of(client, "/v1/quotas", {}, "quotas"));
   session.print(Json{{"quotas", quotas}}, [&] { print_quotas(quotas); });
+  return kDone;
+}
+
+Outcome owners(const Session& session, const Options& options) {
+  STOA_TRY(client, session.connect());
+  STOA_TRY(found, all_of(client, "/v1/quota/owners", {{"path", options.path}}, "owners"));
+  session.print(Json{{"owners", found}}, [&] {
+    Table table({"BYTES", "FILES AND DIRECTORIES", "OWNER"});
+    for (const Json& quota : found) table.add(quota_row(quota, owner_name(quota)));
+    table.print();
+  });
+  return kDone;
+}
+
+Outcome count_owners(const Session& session, const Options& options) {
+  STOA_TRY(client, session.connect());
+  STOA_TRY(quota, client.put("/v1/quota/owners", {{"path", options.path}}, Json{{"counted", !options.off}}));
+  session.print(quota, [&] { print_one(quota); });
   return kDone;
 }
 
 Outcome remove(const Session& session, const Options& options) {
   STOA_TRY(client, session.connect());
-  STOA_TRY(reply, client.remove("/v1/quota", {{"path", options.path}}));
+  STOA_TRY(reply, client.remove("/v1/quota", query_of(options)));
   static_cast<void>(reply);
   session.print(Json{{"removed", options.path}},
                 [&] { std::printf("The quota of %s is removed.\n", printable(options.path).c_str()); });
@@ -106,28 +210,53 @@ Outcome remove(const Session& session, const Options& options) {
 }  // namespace
 
 void add_quota_commands(CLI::App& app, Session& session) {
-  CLI::App* group = app.add_subcommand("quota", "Hard limits on directories");
+  CLI::App* group = app.add_subcommand("quota", "Limits on directories, and on users and groups in them");
   group->require_subcommand(1);
   const auto o = std::make_shared<Options>();
   const auto path = [&](CLI::App* command) {
     command->add_option("path", o->path, "The directory, from the root of the volume")->required();
   };
+  const auto whose = [&](CLI::App* command) {
+    CLI::Option* const user = command->add_option("--user", o->user, "Of what this user owns below it")->type_name("NAME|UID");
+    CLI::Option* const of_group =
+        command->add_option("--group", o->group, "Of what belongs to this group below it")->type_name("NAME|GID");
+    CLI::Option* const children =
+        command->add_flag("--children", o->children, "Of each directory that is made in it from now on");
+    user->excludes(of_group)->excludes(children);
+    of_group->excludes(children);
+  };
 
   CLI::App* command = group->add_subcommand("set", "Limit all that is below a directory");
   path(command);
+  whose(command);
   command->add_option("--bytes", o->bytes, "Bytes of content, such as 10GiB; none: no limit")->type_name("SIZE");
   command->add_option("--files", o->files, "Files and directories together; none: no limit")->type_name("NUMBER");
+  command->add_option("--soft-bytes", o->soft_bytes, "May be passed for the time of grace; none: no limit")->type_name("SIZE");
+  command->add_option("--soft-files", o->soft_files, "May be passed for the time of grace; none: no limit")->type_name("NUMBER");
+  command->add_option("--grace", o->grace, "How long soft limits may be passed, such as 7d (the default), 12h or 30m")
+      ->type_name("TIME");
   command->callback([&session, o] { session.command = [&session, o] { return set(session, *o); }; });
 
-  command = group->add_subcommand("get", "Show limits and usage of a directory");
+  command = group->add_subcommand("get", "Show limits and usage, and what is counted");
   path(command);
+  whose(command);
   command->callback([&session, o] { session.command = [&session, o] { return get(session, *o); }; });
 
   command = group->add_subcommand("list", "List all directories with a quota");
   command->callback([&session] { session.command = [&session] { return list(session); }; });
 
-  command = group->add_subcommand("remove", "Take the limits of a directory away");
+  command = group->add_subcommand("owners", "List usage and limits of users and groups in a directory that counts them");
   path(command);
+  command->callback([&session, o] { session.command = [&session, o] { return owners(session, *o); }; });
+
+  command = group->add_subcommand("count-owners", "Count usage by user and group in an empty directory");
+  path(command);
+  command->add_flag("--off", o->off, "Count no more; limits of users and groups go, too");
+  command->callback([&session, o] { session.command = [&session, o] { return count_owners(session, *o); }; });
+
+  command = group->add_subcommand("remove", "Take limits away");
+  path(command);
+  whose(command);
   command->callback([&session, o] { session.command = [&session, o] { return remove(session, *o); }; });
 }
 

@@ -67,6 +67,8 @@ class Namespace {
 
   virtual Result<UsageReply> usage(const OpContext&, const UsageRequest&) = 0;
   virtual Status set_quota(const OpContext&, const SetQuotaRequest&) = 0;
+  virtual Status count_owners(const OpContext&, const CountOwnersRequest&) = 0;
+  virtual Result<ListOwnerQuotasReply> list_owner_quotas(const OpContext&, const ListOwnerQuotasRequest&) = 0;
   virtual Result<ListQuotasReply> list_quotas(const OpContext&, const ListQuotasRequest&) = 0;
   virtual Result<ResolvePathReply> resolve_path(const OpContext&, const ResolvePathRequest&) = 0;
   virtual Result<PathOfReply> path_of(const OpContext&, const PathOfRequest&) = 0;

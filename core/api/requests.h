@@ -43,11 +43,32 @@ struct AccessReply { std::uint32_t granted; Attributes attr; };
 struct ReadlinkRequest { FileId id; };
 struct ReadlinkReply { std::string target; Attributes attr; };
 
-struct StatfsRequest { FileId id; };  // seen from this directory: its tightest quota limits the numbers
+// What the limits of a directory are for.
+enum class QuotaOf : std::uint8_t {
+  kDirectory,  // all that is below it
+  kChildren,   // each directory that is made in it, or moved into it without limits of its own: they become its own limits
+  kUser,       // what a user owns below it
+  kGroup,      // what belongs to a group below it
+};
+// The quota that leaves the least room where it is asked for, of bytes or of files and directories.
+struct TightestQuota {
+  std::optional<std::uint64_t> hard{}, soft{};  // both absent: no quota
+  std::uint64_t used = 0;       // of that quota; without any, of the directory
+  std::uint64_t room = 0;       // until growth is refused; 0 when the time of grace is over
+  std::uint64_t soft_room = 0;  // until a soft limit is passed anywhere; `room` where there is none
+  Timestamp grace_ends{};       // 0: no soft limit is passed
+  bool limited() const { return hard || soft; }
+};
+// Seen from this file: the tightest quota limits the numbers, those of the asking user and group included, or of `owner`.
+struct StatfsRequest {
+  FileId id;
+  std::optional<std::pair<QuotaOf, std::uint32_t>> owner{};  // kUser or kGroup
+};
 struct StatfsReply {
   std::uint64_t bytes_total, bytes_free, bytes_available;
   std::uint64_t files_total, files_free, files_available;
   Attributes attr;
+  TightestQuota bytes_quota{}, files_quota{};
 };
 
 // --- making names ------------------------------------------------------------------------------------------------------
@@ -250,17 +271,72 @@ struct Usage {
   std::int64_t directories = 0;  // below, not itself
   bool operator==(const Usage&) const = default;
 };
+inline constexpr std::uint32_t kQuotaGraceDefault = 7 * 24 * 3600;
 struct QuotaLimits {
-  std::optional<std::uint64_t> bytes{};
-  std::optional<std::uint64_t> files{};  // files and directories together
+  std::optional<std::uint64_t> bytes{};       // hard: growth beyond it is refused
+  std::optional<std::uint64_t> files{};       // hard; files and directories together
+  std::optional<std::uint64_t> soft_bytes{};  // may be passed for the time of grace; from then on growth is refused as at a
+  std::optional<std::uint64_t> soft_files{};  // hard limit, until usage is down to the soft limit again
+  std::uint32_t grace_s = kQuotaGraceDefault;
+
+  bool any() const { return bytes || files || soft_bytes || soft_files; }
   bool operator==(const QuotaLimits&) const = default;
 };
-struct UsageRequest { FileId dir; };
-struct UsageReply { Usage usage; QuotaLimits limits; Attributes attr; };
-struct SetQuotaRequest { FileId dir; QuotaLimits limits; };  // both absent: removed. Superuser only. O(1).
-struct QuotaRecord { FileId dir; std::string path; QuotaLimits limits; Usage usage; };
+// Since when usage is above a soft limit; 0: it is not.
+struct SoftExcess {
+  Timestamp bytes{}, files{};
+  bool operator==(const SoftExcess&) const = default;
+};
+
+struct UsageRequest {
+  FileId dir;
+  QuotaOf of = QuotaOf::kDirectory;  // kUser, kGroup: kNotSupported when the directory does not count owners
+  std::uint32_t id = 0;              // uid or gid
+};
+struct UsageReply {
+  Usage usage;
+  QuotaLimits limits;
+  Attributes attr;
+  SoftExcess since{};
+  QuotaLimits child_limits{};
+  bool counts_owners = false;
+};
+// No limits: removed. Superuser only. O(1) on a tree of any size. kInvalid: a soft limit above the hard one. kUser, kGroup:
+// kNotSupported when the directory does not count owners.
+struct SetQuotaRequest {
+  FileId dir;
+  QuotaLimits limits;
+  QuotaOf of = QuotaOf::kDirectory;
+  std::uint32_t id = 0;
+};
+// Usage by user and by group is counted below the directory from now on (or no more: limits of users and groups go, too).
+// Superuser only. kNotEmpty: something is charged to the directory already; counting begins in an empty one.
+struct CountOwnersRequest { FileId dir; bool on; };
+struct QuotaRecord {
+  FileId dir;
+  std::string path;
+  QuotaLimits limits;
+  Usage usage;
+  SoftExcess since{};
+  QuotaLimits child_limits{};
+  bool counts_owners = false;
+};
 struct ListQuotasRequest { FileId after = kNoFile; std::uint32_t limit = 1000; };
 struct ListQuotasReply { std::vector<QuotaRecord> quotas; bool truncated; };
+// The users and groups that own something below a directory or have limits there: users first, by uid.
+struct OwnerQuota {
+  QuotaOf of;
+  std::uint32_t id;
+  QuotaLimits limits;
+  Usage usage;
+  SoftExcess since;
+};
+struct ListOwnerQuotasRequest {
+  FileId dir;
+  std::optional<std::pair<QuotaOf, std::uint32_t>> after{};
+  std::uint32_t limit = 1000;
+};
+struct ListOwnerQuotasReply { std::vector<OwnerQuota> owners; bool truncated; };
 
 // --- paths, for administrators -------------------------------------------------------------------------------------------
 

@@ -1,5 +1,6 @@
 #include "core/commit/committer.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "base/assert.h"
@@ -81,29 +82,13 @@ Status Committer::write_group() {
   batches_.clear();
   extra_.clear();
   touched_.clear();
+  touched_owners_.clear();
   for (const CommitUnit& unit : group_) {
-    for (const Charge& charge : unit.charges) {
-      if (charge.limits) charge.account->committed_limits = *charge.limits;
-      if (charge.ends) charge.account->ended = true;
-      for (Account* account = charge.account.get(); account != nullptr; account = account->parent.get()) {
-        account->committed = account->committed + charge.delta;
-        if (account->touched_in != group_number_) {
-          account->touched_in = group_number_;
-          touched_.push_back(account);
-        }
-      }
-    }
+    for (const Charge& charge : unit.charges) apply(charge);
+    for (const AccountChange& change : unit.account_changes) apply(change);
     for (const std::string& record : unit.journal) extra_.put(Family::kJournal, keys::be64(next_journal_++), record);
   }
-  for (const Account* account : touched_) {
-    const std::string key = keys::id_key(account->dir);
-    if (account->ended && is_zero(account->committed)) {
-      extra_.remove(Family::kUsage, key);
-      continue;
-    }
-    const FileId heir = account->ended && account->parent != nullptr ? account->parent->dir : kNoFile;
-    extra_.put(Family::kUsage, key, UsageRecord{account->committed, account->committed_limits, heir}.encode());
-  }
+  put_usage();
   STOA_CHECK_OK(count_references());
   if (group_.size() > 1) drop_superseded();
   if (!extra_.empty()) batches_.push_back(&extra_);
@@ -114,6 +99,76 @@ Status Committer::write_group() {
   units_.add(group_.size());
   if (batches_.empty()) return {};
   return kv_.apply(batches_);
+}
+
+void Committer::touch(Account* account) {
+  if (account->touched_in == group_number_) return;
+  account->touched_in = group_number_;
+  touched_.push_back(account);
+}
+
+void Committer::apply(const Charge& charge) {
+  for (Account* account = charge.payer.account.get(); account != nullptr; account = account->parent.get()) {
+    (void)account->committed.total.add(charge.delta, wall_now);
+    touch(account);
+    if (account->committed.owners == nullptr) continue;
+    for (const OwnerKey& owner : {charge.payer.owner.user(), charge.payer.owner.group()}) {
+      (void)(*account->committed.owners)[owner].add(charge.delta, wall_now);
+      touched_owners_.push_back({account, owner});
+    }
+  }
+}
+
+void Committer::apply(const AccountChange& change) {
+  Account* const account = change.account.get();
+  Books& books = account->committed;
+  touch(account);
+  if (change.ends) account->ended = true;
+  if (change.limits) (void)books.total.limit(*change.limits, wall_now);
+  if (change.child_limits) books.set_for_children(*change.child_limits);
+  if (change.owner_limits && books.owners != nullptr) {
+    const auto& [owner, limits] = *change.owner_limits;
+    (void)(*books.owners)[owner].limit(limits, wall_now);
+    touched_owners_.push_back({account, owner});
+  }
+  if (change.counts_owners) {
+    if (books.owners != nullptr) {
+      for (const auto& [owner, balance] : *books.owners) touched_owners_.push_back({account, owner});
+    }
+    books.owners = *change.counts_owners ? std::make_unique<OwnerBalances>() : nullptr;
+  }
+}
+
+void Committer::put_usage() {
+  for (const Account* account : touched_) {
+    const std::string key = keys::id_key(account->dir);
+    const Books& books = account->committed;
+    if (account->ended && is_zero(books.total.used)) {
+      extra_.remove(Family::kUsage, key);
+      continue;
+    }
+    const FileId heir = account->ended && account->parent != nullptr ? account->parent->dir : kNoFile;
+    extra_.put(Family::kUsage, key,
+               UsageRecord{books.total.used, books.total.limits, heir, books.total.since, books.for_children(),
+                           books.owners != nullptr}
+                   .encode());
+  }
+  std::ranges::sort(touched_owners_);
+  touched_owners_.erase(std::ranges::unique(touched_owners_).begin(), touched_owners_.end());
+  for (const auto& [account, owner] : touched_owners_) {
+    const std::string key = keys::owner_key(account->dir, owner.of, owner.id);
+    OwnerBalances* const owners = account->committed.owners.get();
+    const auto it = owners != nullptr ? owners->find(owner) : OwnerBalances::iterator{};
+    if (owners == nullptr || it == owners->end()) {
+      extra_.remove(Family::kUsage, key);
+    } else if (is_zero(it->second.used) && !it->second.limits.any()) {
+      owners->erase(it);
+      extra_.remove(Family::kUsage, key);
+    } else {
+      extra_.put(Family::kUsage, key,
+                 UsageRecord{.usage = it->second.used, .limits = it->second.limits, .since = it->second.since}.encode());
+    }
+  }
 }
 
 // Many creates in one directory each bring its whole new record: only the last of a group is worth writing.

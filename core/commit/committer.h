@@ -32,6 +32,7 @@ struct BlobReference {
 struct CommitUnit {
   WriteBatch batch{};
   std::vector<Charge> charges{};
+  std::vector<AccountChange> account_changes{};
   std::vector<BlobReference> references{};
   std::vector<std::string> journal{};  // encoded records; the committer numbers them
 };
@@ -75,6 +76,10 @@ class Committer {
   void sync_all(std::unique_lock<std::mutex>& lock);
   void poison(std::unique_lock<std::mutex>& lock, const Error& error);
   Status write_group();
+  void touch(Account* account);
+  void apply(const Charge& charge);
+  void apply(const AccountChange& change);
+  void put_usage();
   void drop_superseded();
   Status count_references();
 
@@ -111,6 +116,7 @@ class Committer {
   std::vector<const WriteBatch*> batches_;
   WriteBatch extra_;
   std::vector<Account*> touched_;
+  std::vector<std::pair<Account*, OwnerKey>> touched_owners_;  // may name one twice
   std::unordered_map<BlobId, std::int64_t> references_;
   std::uint64_t group_number_ = 0;
   std::uint64_t next_journal_;

@@ -54,7 +54,7 @@ Result<CopyRangeReply> share_locked(Tree& tree, const OpContext& ctx, const Copy
   if (same) target.layout = source.layout;
   const std::uint64_t end = req.to_offset + length;
   if (end > target.size) {
-    STOA_CHECK_OK(txn.reserve(to->account, {.bytes = static_cast<std::int64_t>(end - target.size)}));
+    STOA_CHECK_OK(txn.reserve(to->payer(), {.bytes = static_cast<std::int64_t>(end - target.size)}));
     target.size = end;
   }
   stage_changes(txn, target.layout.cut(req.to_offset, length).changes);

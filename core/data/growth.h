@@ -6,6 +6,9 @@
 
 namespace stoa::core {
 
+// What is reserved for a file beyond its size. It follows the file to whoever pays for it (MetaTxn::move_charge).
+Usage promised(const Node& node);
+
 // Both want the tree lock (shared) and the node's lock (exclusive), and a Writing in the node.
 // kQuota: the file may not grow so far.
 Status begin_growth(Tree& tree, Node& node, std::uint64_t end);

@@ -92,7 +92,7 @@ Result<RangeReply> allocate(Tree& tree, const OpContext& ctx, const RangeRequest
   auto reply = !done ? Result<RangeReply>(fail(done.error())) : change_range(tree, ctx, node, req, [&](MetaTxn& txn, Inode& next) -> Status {
     const std::uint64_t end = req.offset + req.length;
     if (end > next.size) {
-      STOA_CHECK_OK(txn.reserve(node->account, {.bytes = static_cast<std::int64_t>(end - next.size)}));
+      STOA_CHECK_OK(txn.reserve(node->payer(), {.bytes = static_cast<std::int64_t>(end - next.size)}));
       next.size = end;
     }
     if (next.layout.extents.size() + added.extents.size() > kExtentsMax) return fail(Errc::kNoSpace);

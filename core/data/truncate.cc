@@ -33,9 +33,9 @@ Result<std::vector<Piece>> prepare_truncate(Tree& tree, const OpContext& ctx, co
 Status stage_truncate(Tree& tree, MetaTxn& txn, const NodeRef& node, Inode& next, std::uint64_t size) {
   const auto delta = static_cast<std::int64_t>(size) - static_cast<std::int64_t>(next.size);
   if (delta > 0) {
-    STOA_CHECK_OK(txn.reserve(node->account, {.bytes = delta}));
+    STOA_CHECK_OK(txn.reserve(node->payer(), {.bytes = delta}));
   } else if (delta < 0) {
-    txn.release(node->account, {.bytes = -delta});
+    txn.release(node->payer(), {.bytes = -delta});
   }
   if (next.has(kContentInline)) {
     STOA_TRY(bytes, load_inline(tree, next.id));

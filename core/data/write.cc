@@ -164,7 +164,7 @@ Result<WriteReply> write_inline(Tree& tree, const OpContext& ctx, const NodeRef&
   MetaTxn txn(tree, ctx);
   Inode next = node->record;
   if (end > next.size) {
-    STOA_CHECK_OK(txn.reserve(node->account, {.bytes = static_cast<std::int64_t>(end - next.size)}));
+    STOA_CHECK_OK(txn.reserve(node->payer(), {.bytes = static_cast<std::int64_t>(end - next.size)}));
   }
   std::string bytes;
   if (next.has(kContentInline)) {

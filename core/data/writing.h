@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "core/data/layout.h"
-#include "core/usage/ledger.h"
 
 namespace stoa::core {
 
@@ -24,12 +23,11 @@ struct Writing {
   std::vector<Unsynced> unsynced;
   std::uint64_t writes = 0;
 
-  // Writes beyond the end that are under way: bytes up to `promised_end` are reserved in `account`.
+  // Writes beyond the end that are under way: bytes up to `promised_end` are reserved for the file.
   std::uint32_t growing = 0;
   // All writes to blobs that are under way, these among them: each relies on finding this object again when it is done.
   std::uint32_t under_way = 0;
   std::uint64_t promised_end = 0;
-  AccountRef account;
 
   bool idle() const { return fresh.empty() && !replaces_inline && unsynced.empty() && under_way == 0; }
 };

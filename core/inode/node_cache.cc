@@ -49,6 +49,20 @@ Result<AccountRef> NodeCache::account_of(FileId dir) {
   return node->account;
 }
 
+Status NodeCache::load_owners(Account& account) {
+  const std::string prefix = keys::id_key(account.dir);
+  const auto it = kv_.scan(Family::kUsage, prefix, keys::behind_prefix(prefix));
+  for (; it->valid(); it->next()) {
+    const auto owner = keys::owner_of(it->key());
+    if (!owner) continue;
+    STOA_TRY(record, UsageRecord::decode(it->value()));
+    for (Books* books : {&account.reserved, &account.committed}) {
+      (*books->owners)[{owner->of, owner->id}] = {record.usage, record.limits, record.since};
+    }
+  }
+  return it->status();
+}
+
 Result<Node::State> NodeCache::load(Node& node) {
   std::string value;
   STOA_TRY(found, kv_.get(Family::kInode, keys::id_key(node.id), &value));
@@ -77,8 +91,12 @@ Result<Node::State> NodeCache::load(Node& node) {
   if (!found && usage.heir == kNoFile) return fail(Errc::kStale);
   auto account = std::make_shared<Account>();
   account->dir = node.id;
-  account->reserved = account->committed = usage.usage;
-  account->limits = account->committed_limits = usage.limits;
+  for (Books* books : {&account->reserved, &account->committed}) {
+    books->total = {usage.usage, usage.limits, usage.since};
+    books->set_for_children(usage.child_limits);
+    if (usage.counts_owners) books->owners = std::make_unique<OwnerBalances>();
+  }
+  if (usage.counts_owners) STOA_CHECK_OK(load_owners(*account));
   account->ended = !found;
   const FileId parent = found ? node.record.home : usage.heir;
   if (parent != kNoFile) {

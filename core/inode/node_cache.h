@@ -50,6 +50,7 @@ class NodeCache {
   void evict_some(Shard& shard);
   Result<NodeRef> find(FileId id);  // also what has ended
   Result<AccountRef> account_of(FileId dir);
+  Status load_owners(Account& account);
   Result<AclRef> load_acl(FileId id);
   Result<Node::State> load(Node& node);  // what it has become; kStale: no such file
 

@@ -8,6 +8,7 @@
 //   xattr    id, name                   -> value; names of doors begin with a letter, the core's own (object meta, the ACL)
 //                                          with kPrivateXattr
 //   usage    directory id               -> UsageRecord (core/usage/usage_record.h)
+//            directory id, kind u8, id u32 -> UsageRecord of a user (2) or group (3) in a directory that counts owners
 //   blob     blob id                    -> BlobRecord (core/data/blob_record.h)
 //   checksum blob id, first block       -> crc32c of blocks
 //   state    "open", id                 -> nothing: the file is being written in place (core/data/open_files.h)
@@ -19,11 +20,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "core/api/context.h"
 #include "core/api/ids.h"
+#include "core/api/requests.h"
 
 namespace stoa::core::keys {
 
@@ -71,6 +74,24 @@ inline std::string link_key(FileId id, FileId parent, std::string_view stored) {
   return out;
 }
 
+inline std::string owner_key(FileId dir, QuotaOf of, std::uint32_t id) {
+  std::string key = id_key(dir);
+  key += static_cast<char>(of);
+  for (int shift = 24; shift >= 0; shift -= 8) key += static_cast<char>(id >> shift);
+  return key;
+}
+struct OwnerOfKey {
+  QuotaOf of;
+  std::uint32_t id;
+};
+// Of a key of family usage; absent: the directory's own.
+inline std::optional<OwnerOfKey> owner_of(std::string_view key) {
+  if (key.size() != 13) return std::nullopt;
+  std::uint32_t id = 0;
+  for (std::size_t i = 9; i < 13; ++i) id = id << 8 | static_cast<unsigned char>(key[i]);
+  return OwnerOfKey{static_cast<QuotaOf>(key[8]), id};
+}
+
 // The first key behind all that begin with `prefix`; empty when there is none.
 inline std::string behind_prefix(std::string prefix) {
   while (!prefix.empty() && static_cast<unsigned char>(prefix.back()) == 0xff) prefix.pop_back();
@@ -99,7 +120,8 @@ inline std::string client_key(Door door, std::string_view name) {
 
 inline constexpr std::string_view kVolumeConfig = "volume";
 inline constexpr std::string_view kIdConfig = "next_id";      // FileIds below it may have been given out
-inline constexpr std::string_view kQuotaPrefix = "quota/";  // and a directory id: has limits
+inline constexpr std::string_view kQuotaPrefix = "quota/";  // and a directory id: has limits, or counts owners
+inline std::string quota_key(FileId dir) { return std::string(kQuotaPrefix) + id_key(dir); }
 inline constexpr std::string_view kExportPrefix = "export/";
 inline constexpr std::string_view kUserPrefix = "user/";
 inline constexpr std::string_view kGroupPrefix = "group/";

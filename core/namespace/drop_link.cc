@@ -32,7 +32,7 @@ Result<FileId> other_home(Tree& tree, FileId id, FileId dir, std::string_view ra
 }  // namespace
 
 Status drop_file(Tree& tree, MetaTxn& txn, const NodeRef& node) {
-  txn.release(node->account, usage_of(node->record));
+  txn.release(node->payer(), usage_of(node->record));
   STOA_CHECK_OK(drop_content(tree, txn, node));
   return txn.delete_inode(node);
 }
@@ -52,7 +52,7 @@ Status drop_link(Tree& tree, MetaTxn& txn, const NodeRef& node, FileId dir, std:
     STOA_TRY(home, other_home(tree, node->id, dir, raw));
     if (home != dir) {
       STOA_TRY(home_node, tree.nodes.get(home));
-      const Status moved = txn.move_charge(node->account, home_node->account, usage_of(record));
+      const Status moved = txn.move_charge(node, {home_node->account, node->payer().owner}, usage_of(record));
       if (moved) {
         next.home = home;
         account = home_node->account;

@@ -55,7 +55,7 @@ Status remove_implied(Tree& tree, const OpContext& ctx, const NodeRef& parent, s
     MetaTxn txn(tree, ctx);
     Inode parent_next = parent->record;
     STOA_CHECK_OK(txn.remove_entry(parent, parent_next, raw, again));
-    STOA_CHECK_OK(stage_remove_directory(tree, txn, parent, victim));
+    STOA_CHECK_OK(stage_remove_directory(tree, txn, victim));
     txn.put_inode(parent, std::move(parent_next));
     txn.note({.kind = ChangeKind::kRemove, .id = victim->id, .parent = parent->id, .name = raw});
     STOA_CHECK_OK(txn.commit());

@@ -4,13 +4,14 @@
 
 #include "core/access/acl_record.h"
 #include "core/data/data_state.h"
+#include "core/data/growth.h"
 #include "core/kv/keys.h"
 
 namespace stoa::core {
 
 MetaTxn::~MetaTxn() {
   if (committed_) return;
-  for (const Charge& charge : reserved_) tree_.ledger.give_back(charge.account, charge.delta);
+  tree_.ledger.drop(posted_);
 }
 
 void MetaTxn::put_acl(Inode& next) {
@@ -27,7 +28,7 @@ void MetaTxn::put_acl(Inode& next) {
 void MetaTxn::put_inode(const NodeRef& node, Inode next, Seen seen) {
   if (next.acl != node->record.acl) put_acl(next);
   batch_.put(Family::kInode, keys::id_key(node->id), next.encode());
-  if (!is_zero(node->pending)) commit_pending(node->account, node->pending);
+  if (!is_zero(node->pending)) commit_pending(node->payer(), node->pending);
   publications_.push_back({node, std::move(next), false, seen});
 }
 
@@ -44,14 +45,19 @@ NodeRef MetaTxn::new_inode(Inode record, AccountRef account) {
 Status MetaTxn::delete_inode(const NodeRef& node, Seen seen) {
   const std::string key = keys::id_key(node->id);
   batch_.remove(Family::kInode, key);
-  if (node->record.is_directory()) charges_.push_back({.account = node->account, .limits = QuotaLimits{}, .ends = true});
+  if (node->record.is_directory()) {
+    const UsageRecord known = tree_.ledger.read(node->account);
+    if (has_quota(known)) batch_.remove(Family::kConfig, keys::quota_key(node->id));
+    account_changes_.push_back({.account = node->account, .limits = QuotaLimits{}, .child_limits = QuotaLimits{},
+                                .counts_owners = false, .ends = true});
+  }
   if (node->record.has(kHasXattrs)) {
     const auto it = tree_.kv.scan(Family::kXattr, key, keys::behind_prefix(key));
     for (; it->valid(); it->next()) batch_.remove(Family::kXattr, it->key());
     STOA_CHECK_OK(it->status());
   }
   if (node->record.has(kHasAcl)) batch_.remove(Family::kXattr, keys::id_name(node->id, keys::kAclXattr));
-  if (!is_zero(node->pending)) commit_pending(node->account, node->pending);
+  if (!is_zero(node->pending)) commit_pending(node->payer(), node->pending);
   publications_.push_back({node, {}, true, seen});
   return {};
 }
@@ -112,46 +118,96 @@ Status MetaTxn::remove_entry(const NodeRef& dir, Inode& dir_next, std::string_vi
   return {};
 }
 
-Status MetaTxn::reserve(const AccountRef& account, const Usage& delta) {
-  STOA_CHECK_OK(tree_.ledger.reserve(account, delta));
-  reserved_.push_back({account, delta});
-  charges_.push_back({account, delta});
+Status MetaTxn::reserve(const Payer& payer, const Usage& delta) {
+  STOA_CHECK_OK(tree_.ledger.hold(posted_, {{payer, delta}}));
+  charges_.push_back({payer, delta});
   return {};
 }
 
-void MetaTxn::release(const AccountRef& account, const Usage& delta) {
-  tree_.ledger.give_back(account, delta);
-  reserved_.push_back({account, -delta});
-  charges_.push_back({account, -delta});
+void MetaTxn::release(const Payer& payer, const Usage& delta) {
+  // What only shrinks is never refused.
+  (void)tree_.ledger.hold(posted_, {{payer, -delta}});
+  charges_.push_back({payer, -delta});
 }
 
-Status MetaTxn::move_charge(const AccountRef& from, const AccountRef& to, const Usage& delta) {
-  if (from == to) return {};
-  STOA_CHECK_OK(tree_.ledger.move(from, to, delta));
-  reserved_.push_back({from, -delta});
-  reserved_.push_back({to, delta});
-  charges_.push_back({from, -delta});
-  charges_.push_back({to, delta});
+Status MetaTxn::move_charge(const NodeRef& node, const Payer& to, const Usage& usage) {
+  const Payer from = node->payer();
+  if (from.account == to.account && from.owner == to.owner) return {};
+  return move(from, to, usage, promised(*node));
+}
+
+Status MetaTxn::move_owner(const NodeRef& dir, const Owner& to) {
+  const Payer from = dir->payer_of_directory();
+  return move(from, {from.account, to}, {.directories = 1}, {});
+}
+
+Status MetaTxn::move(const Payer& from, const Payer& to, const Usage& usage, const Usage& uncommitted) {
+  const Usage reserved = usage + uncommitted;
+  STOA_CHECK_OK(tree_.ledger.hold(posted_, {{from, -reserved}, {to, reserved}}));
+  charges_.push_back({from, -usage});
+  charges_.push_back({to, usage});
   return {};
 }
 
-Status MetaTxn::move_directory(const AccountRef& self, const AccountRef& from, const AccountRef& to) {
+void MetaTxn::end_charge(const NodeRef& node, const Usage& usage) {
+  (void)tree_.ledger.hold(posted_, {{node->payer(), -(usage + promised(*node))}});
+  charges_.push_back({node->payer(), -usage});
+}
+
+Status MetaTxn::move_directory(const NodeRef& dir, const AccountRef& to) {
   // The committed side is complete only when nothing is queued; the exclusive tree lock keeps it so.
   STOA_CHECK_OK(tree_.committer.wait_applied());
   constexpr Usage kItself{.directories = 1};
-  const Usage reserved = tree_.ledger.read(self).usage + kItself;
-  STOA_CHECK_OK(tree_.ledger.move(from, to, reserved));
-  reserved_.push_back({from, -reserved});
-  reserved_.push_back({to, reserved});
+  const Payer from = dir->payer_of_directory();
+  const Payer onto{to, from.owner};
+  const Usage below = tree_.ledger.read(dir->account).usage;
+  if (!is_zero(below) && tree_.ledger.owners_counted_between(from.account, to)) return fail(Errc::kCrossDevice);
+  const Usage reserved = below + kItself;
+  STOA_CHECK_OK(tree_.ledger.hold(posted_, {{from, -reserved}, {onto, reserved}}));
   // What lazy writes below have reserved but not committed yet follows with their own commits, up the new chain.
-  const Usage committed = self->committed + kItself;
+  const Usage committed = dir->account->committed.total.used + kItself;
   charges_.push_back({from, -committed});
-  charges_.push_back({to, committed});
+  charges_.push_back({onto, committed});
   return {};
 }
 
-void MetaTxn::set_limits(const AccountRef& account, const QuotaLimits& limits) {
-  charges_.push_back({.account = account, .limits = limits});
+Status MetaTxn::give_child_limits(const AccountRef& child, const AccountRef& parent) {
+  const QuotaLimits limits = tree_.ledger.read(parent).child_limits;
+  if (!limits.any()) return {};
+  const UsageRecord known = tree_.ledger.read(child);
+  if (known.limits.any()) return {};
+  const bool beyond = (limits.bytes && bytes_of(known.usage) > *limits.bytes) ||
+                      (limits.files && files_of(known.usage) > *limits.files);
+  if (beyond) return fail(Errc::kQuota);
+  change_account({.account = child, .limits = limits});
+  return {};
+}
+
+void MetaTxn::change_account(AccountChange change) {
+  UsageRecord next = tree_.ledger.read(change.account);
+  next.limits = change.limits.value_or(next.limits);
+  next.child_limits = change.child_limits.value_or(next.child_limits);
+  next.counts_owners = change.counts_owners.value_or(next.counts_owners);
+  const std::string index = keys::quota_key(change.account->dir);
+  if (has_quota(next)) {
+    batch_.put(Family::kConfig, index, {});
+  } else {
+    batch_.remove(Family::kConfig, index);
+  }
+  account_changes_.push_back(std::move(change));
+}
+
+void MetaTxn::publish(const AccountChange& change) {
+  if (change.ends) {
+    tree_.ledger.end(change.account);
+    return;
+  }
+  if (change.counts_owners) tree_.ledger.count_owners(change.account, *change.counts_owners);
+  if (change.limits) tree_.ledger.set_limits(change.account, *change.limits);
+  if (change.child_limits) tree_.ledger.set_child_limits(change.account, *change.child_limits);
+  if (change.owner_limits) {
+    tree_.ledger.set_limits(change.account, change.owner_limits->first, change.owner_limits->second);
+  }
 }
 
 Status MetaTxn::break_leases() {
@@ -177,9 +233,12 @@ Result<CommitTicket> MetaTxn::commit() {
   // The references are a copy: what they mean for the data path follows below.
   STOA_TRY(ticket, tree_.committer.commit({.batch = std::move(batch_),
                                                  .charges = std::move(charges_),
+                                                 .account_changes = account_changes_,
                                                  .references = references_,
                                                  .journal = std::move(journal_)}));
   committed_ = true;
+  tree_.ledger.keep(posted_);
+  for (const AccountChange& change : account_changes_) publish(change);
   for (const BlobReference& reference : references_) {
     if (reference.delta > 0) {
       tree_.data->untrack(reference.blob);
@@ -205,7 +264,6 @@ Result<CommitTicket> MetaTxn::commit() {
     p.node->ticket = ticket;
     if (p.remove) {
       p.node->deleted = true;
-      if (p.node->record.is_directory()) tree_.ledger.set_limits(p.node->account, {});
       if (p.node->record.is_directory() && !is_zero(tree_.ledger.read(p.node->account).usage)) {
         tree_.nodes.end(p.node);
       } else {

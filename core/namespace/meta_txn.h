@@ -39,15 +39,27 @@ class MetaTxn {
                       std::uint64_t cookie = 0);
   Status remove_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, const EntryRecord& record);
 
-  // Usage. reserve: kQuota leaves no trace. release never fails.
-  Status reserve(const AccountRef& account, const Usage& delta);
-  Status move_charge(const AccountRef& from, const AccountRef& to, const Usage& delta);
-  // A directory and all below it changes parents; needs the exclusive tree lock. `self`: its account.
-  Status move_directory(const AccountRef& self, const AccountRef& from, const AccountRef& to);
-  void release(const AccountRef& account, const Usage& delta);
-  void set_limits(const AccountRef& account, const QuotaLimits& limits);
+  // Usage. kQuota leaves no trace. release never fails; what it frees makes room for this transaction at once, for others
+  // with the commit.
+  Status reserve(const Payer& payer, const Usage& delta);
+  void release(const Payer& payer, const Usage& delta);
+  // The charge of a locked file, and what is promised to writes to it that are under way, goes to another payer; `usage`: of
+  // its new record. The caller makes that payer the file's own with the same commit.
+  Status move_charge(const NodeRef& node, const Payer& to, const Usage& usage);
+  // The charge of a directory itself goes to its new owner.
+  Status move_owner(const NodeRef& dir, const Owner& to);
+  // The same, to nobody (core/namespace/orphan.h).
+  void end_charge(const NodeRef& node, const Usage& usage);
+  // A directory and all below it changes parents; needs the exclusive tree lock. kCrossDevice: what is below it belongs to
+  // users and groups that are counted on the one side only, and it is not known how much to whom.
+  Status move_directory(const NodeRef& dir, const AccountRef& to);
+  // A directory that comes to be in another one, or moves there without limits of its own, gets those that the other one
+  // has for its children. kQuota: it is beyond them already.
+  Status give_child_limits(const AccountRef& child, const AccountRef& parent);
+  // New limits of a directory: stored with the commit, and true from then on for the locked directory.
+  void change_account(AccountChange change);
   // Charges that were reserved before and become part of this commit.
-  void commit_pending(const AccountRef& account, const Usage& delta) { charges_.push_back({account, delta}); }
+  void commit_pending(const Payer& payer, const Usage& delta) { charges_.push_back({payer, delta}); }
 
   // The file that this transaction writes begins (+1) or ends (-1) to use a blob.
   void reference(BlobId blob, std::int32_t delta) { references_.push_back({blob, delta}); }
@@ -73,7 +85,9 @@ class MetaTxn {
     EntryRecord record;
   };
   Status break_leases();
+  Status move(const Payer& from, const Payer& to, const Usage& usage, const Usage& uncommitted);
   void put_acl(Inode& next);
+  void publish(const AccountChange& change);
   void set_entry(FileId dir, std::string_view raw, bool directory, const EntryRecord& record);
 
   Tree& tree_;
@@ -82,7 +96,8 @@ class MetaTxn {
   WriteBatch batch_;
   std::vector<Charge> charges_;
   std::vector<BlobReference> references_;
-  std::vector<Charge> reserved_;  // to give back when the transaction is dropped
+  std::vector<AccountChange> account_changes_;
+  Postings posted_;
   std::vector<std::string> journal_;
   std::vector<Publication> publications_;
   std::vector<EntryChange> entry_changes_;

@@ -39,7 +39,11 @@ Status set_meta(Tree&, const OpContext&, const SetMetaRequest&);
 Result<ListKeysReply> list_keys(Tree&, const OpContext&, const ListKeysRequest&);
 
 Result<UsageReply> usage(Tree&, const OpContext&, const UsageRequest&);
+// Tells the log of soft limits that were passed or are kept again since the last call.
+Status report_soft_limits(Tree&);
 Status set_quota(Tree&, const OpContext&, const SetQuotaRequest&);
+Status count_owners(Tree&, const OpContext&, const CountOwnersRequest&);
+Result<ListOwnerQuotasReply> list_owner_quotas(Tree&, const OpContext&, const ListOwnerQuotasRequest&);
 Result<ListQuotasReply> list_quotas(Tree&, const OpContext&, const ListQuotasRequest&);
 Result<ResolvePathReply> resolve_path(Tree&, const OpContext&, const ResolvePathRequest&);
 Result<PathOfReply> path_of(Tree&, const OpContext&, const PathOfRequest&);

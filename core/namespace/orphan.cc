@@ -47,7 +47,7 @@ void stage_orphan(MetaTxn& txn, const NodeRef& node) {
   next.links = 0;
   next.home = kNoFile;
   next.touch(txn.now());
-  txn.release(node->account, usage_of(node->record));
+  txn.end_charge(node, usage_of(node->record));
   txn.batch().put(Family::kState, keys::orphan_key(node->id), {});
   txn.put_inode(node, std::move(next));
   txn.set_account(node, nullptr);

@@ -29,9 +29,9 @@ Status stage_swap(Tree& tree, const OpContext& ctx, MetaTxn& txn, const PutObjec
   STOA_CHECK_OK(tree.state.before_io(ctx, node->id, 0, kFileBytesMax, true));
   const auto delta = static_cast<std::int64_t>(content.size) - static_cast<std::int64_t>(node->record.size);
   if (delta > 0) {
-    STOA_CHECK_OK(txn.reserve(node->account, {.bytes = delta}));
+    STOA_CHECK_OK(txn.reserve(node->payer(), {.bytes = delta}));
   } else if (delta < 0) {
-    txn.release(node->account, {.bytes = -delta});
+    txn.release(node->payer(), {.bytes = -delta});
   }
   STOA_CHECK_OK(drop_content(tree, txn, node));
   Inode next = node->record;

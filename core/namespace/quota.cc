@@ -1,4 +1,5 @@
 // usage, set_quota, list_quotas, statfs.
+#include "base/log.h"
 #include "core/access/access.h"
 #include "core/kv/keys.h"
 #include "core/namespace/meta_txn.h"
@@ -9,6 +10,26 @@ namespace {
 
 constexpr std::uint64_t kFilesMax = std::uint64_t{1} << 48;  // serials of one shard
 constexpr std::uint32_t kListMax = 1000;
+constexpr std::string_view kNotCounted = "usage by user and group is not counted in this directory";
+
+bool is_owner(QuotaOf of) { return of == QuotaOf::kUser || of == QuotaOf::kGroup; }
+
+Status check_limits(const QuotaLimits& limits) {
+  if ((limits.bytes && limits.soft_bytes > limits.bytes) || (limits.files && limits.soft_files > limits.files)) {
+    return fail(Errc::kInvalid, "a soft limit above the hard one would never be passed");
+  }
+  return {};
+}
+
+std::string soft_text(const std::optional<std::uint64_t>& limit) { return limit ? std::to_string(*limit) : "none"; }
+
+// The node is locked.
+Result<CommitTicket> commit_change(Tree& tree, const OpContext& ctx, const Node& node, AccountChange change) {
+  MetaTxn txn(tree, ctx);
+  txn.change_account(std::move(change));
+  txn.note({.kind = ChangeKind::kQuota, .id = node.id});
+  return txn.commit();
+}
 
 }  // namespace
 
@@ -17,31 +38,97 @@ Result<UsageReply> usage(Tree& tree, const OpContext& ctx, const UsageRequest& r
   const std::shared_lock lock(node->lock);
   STOA_CHECK_OK(require_directory(*node));
   STOA_CHECK_OK(require(ctx, node->record, kRightListDirectory));
+  if (is_owner(req.of)) {
+    const auto balance = tree.ledger.read(node->account, OwnerKey{req.of, req.id});
+    if (!balance) return fail(Errc::kNotSupported, std::string(kNotCounted));
+    return UsageReply{balance->used, balance->limits, node->record.attributes(), balance->since};
+  }
   const UsageRecord record = tree.ledger.read(node->account);
-  return UsageReply{record.usage, record.limits, node->record.attributes()};
+  return UsageReply{record.usage,        record.limits,       node->record.attributes(), record.since,
+                    record.child_limits, record.counts_owners};
 }
 
 Status set_quota(Tree& tree, const OpContext& ctx, const SetQuotaRequest& req) {
   if (!ctx.cred.is_superuser()) return fail(Errc::kNotOwner);
+  STOA_CHECK_OK(check_limits(req.limits));
   STOA_TRY(node, tree.nodes.get(req.dir));
   const auto done = run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<bool> {
     const NodeLocks locks({node});
     STOA_CHECK_OK(require_directory(*node));
-    MetaTxn txn(tree, ctx);
-    const std::string index = std::string(keys::kQuotaPrefix) + keys::id_key(req.dir);
-    if (req.limits == QuotaLimits{}) {
-      txn.batch().remove(Family::kConfig, index);
-    } else {
-      txn.batch().put(Family::kConfig, index, {});
+    AccountChange change{.account = node->account};
+    switch (req.of) {
+      case QuotaOf::kDirectory: change.limits = req.limits; break;
+      case QuotaOf::kChildren: change.child_limits = req.limits; break;
+      case QuotaOf::kUser:
+      case QuotaOf::kGroup:
+        if (!tree.ledger.read(node->account).counts_owners) return fail(Errc::kNotSupported, std::string(kNotCounted));
+        change.owner_limits = {OwnerKey{req.of, req.id}, req.limits};
+        break;
     }
-    txn.set_limits(node->account, req.limits);
-    txn.note({.kind = ChangeKind::kQuota, .id = req.dir});
-    STOA_TRY(committed, txn.commit());
-    tree.ledger.set_limits(node->account, req.limits);
+    STOA_TRY(committed, commit_change(tree, ctx, *node, std::move(change)));
     ticket = committed;
     return true;
   });
   if (!done) return fail(done.error());
+  return {};
+}
+
+Status count_owners(Tree& tree, const OpContext& ctx, const CountOwnersRequest& req) {
+  if (!ctx.cred.is_superuser()) return fail(Errc::kNotOwner);
+  if (ctx.read_only) return fail(Errc::kReadOnly);
+  STOA_TRY(node, tree.nodes.get(req.dir));
+  CommitTicket ticket{};
+  {
+    // Alone: no charge may be on its way that counts on the one side of the ledger, and on the other does not.
+    const std::lock_guard tree_lock(tree.tree_lock);
+    const NodeLocks locks({node});
+    STOA_CHECK_OK(require_directory(*node));
+    const UsageRecord known = tree.ledger.read(node->account);
+    if (known.counts_owners == req.on) return {};
+    if (req.on && !is_zero(known.usage)) {
+      return fail(Errc::kNotEmpty, "usage by user and group is counted from the first file on: begin with an empty directory");
+    }
+    STOA_TRY(committed, commit_change(tree, ctx, *node, {.account = node->account, .counts_owners = req.on}));
+    ticket = committed;
+  }
+  return settle(tree, ctx, ticket);
+}
+
+Result<ListOwnerQuotasReply> list_owner_quotas(Tree& tree, const OpContext& ctx, const ListOwnerQuotasRequest& req) {
+  if (!ctx.cred.is_superuser()) return fail(Errc::kNotOwner);
+  STOA_TRY(node, tree.nodes.get(req.dir));
+  const std::shared_lock lock(node->lock);
+  STOA_CHECK_OK(require_directory(*node));
+  if (!tree.ledger.read(node->account).counts_owners) return fail(Errc::kNotSupported, std::string(kNotCounted));
+  const std::size_t most = std::min(req.limit, kListMax);
+  std::optional<OwnerKey> after;
+  if (req.after) after = OwnerKey{req.after->first, req.after->second};
+  auto found = tree.ledger.owners(node->account, after, most + 1);
+  ListOwnerQuotasReply reply{{}, found.size() > most};
+  if (reply.truncated) found.pop_back();
+  for (const auto& [owner, balance] : found) {
+    reply.owners.push_back({owner.of, owner.id, balance.limits, balance.used, balance.since});
+  }
+  return reply;
+}
+
+Status report_soft_limits(Tree& tree) {
+  const OpContext ctx;
+  for (const SoftNotice& notice : tree.ledger.take_notices()) {
+    const auto path = path_of(tree, ctx, {.id = notice.dir});
+    const std::string of = notice.of == QuotaOf::kUser    ? "user " + std::to_string(notice.id)
+                           : notice.of == QuotaOf::kGroup ? "group " + std::to_string(notice.id)
+                                                          : "directory";
+    const bool passed = notice.since != SoftExcess{};
+    log_warning("quota", passed ? "a soft limit is passed" : "the soft limits are kept again",
+                {{"path", path ? path->path : "(removed)"},
+                 {"of", of},
+                 {"bytes", bytes_of(notice.used)},
+                 {"files", files_of(notice.used)},
+                 {"soft_bytes", soft_text(notice.limits.soft_bytes)},
+                 {"soft_files", soft_text(notice.limits.soft_files)},
+                 {"grace_seconds", std::uint64_t{notice.limits.grace_s}}});
+  }
   return {};
 }
 
@@ -62,13 +149,14 @@ Result<ListQuotasReply> list_quotas(Tree& tree, const OpContext& ctx, const List
     const UsageRecord record = tree.ledger.read((*node)->account);
     const auto path = path_of(tree, ctx, {.id = dir});
     if (!path) continue;
-    reply.quotas.push_back({dir, path->path, record.limits, record.usage});
+    reply.quotas.push_back({dir, path->path, record.limits, record.usage, record.since, record.child_limits,
+                            record.counts_owners});
   }
   STOA_CHECK_OK(it->status());
   return reply;
 }
 
-Result<StatfsReply> statfs(Tree& tree, const OpContext&, const StatfsRequest& req) {
+Result<StatfsReply> statfs(Tree& tree, const OpContext& ctx, const StatfsRequest& req) {
   STOA_TRY(node, tree.nodes.get(req.id));
   const BlobStore::Space space = tree.blobs.space();
   StatfsReply reply{};
@@ -83,17 +171,18 @@ Result<StatfsReply> statfs(Tree& tree, const OpContext&, const StatfsRequest& re
   reply.bytes_free = reply.bytes_available = space.free;
   reply.files_total = kFilesMax;
   reply.files_free = reply.files_available = kFilesMax;
-  const QuotaLimits limits = tree.ledger.tightest(account);
-  const QuotaLimits room = tree.ledger.room(account);
-  if (limits.bytes) {
-    reply.bytes_total = std::min(reply.bytes_total, *limits.bytes);
-    reply.bytes_free = std::min(reply.bytes_free, *room.bytes);
-    reply.bytes_available = reply.bytes_free;
+  std::optional<std::uint32_t> uid = ctx.cred.uid, gid = ctx.cred.gid;
+  if (req.owner) {
+    uid = req.owner->first == QuotaOf::kUser ? std::optional(req.owner->second) : std::nullopt;
+    gid = req.owner->first == QuotaOf::kGroup ? std::optional(req.owner->second) : std::nullopt;
   }
-  if (limits.files) {
-    reply.files_total = *limits.files;
-    reply.files_free = reply.files_available = *room.files;
-  }
+  const Ledger::Tightest tightest = tree.ledger.tightest(account, uid, gid);
+  const TightestQuota& bytes = reply.bytes_quota = tightest.bytes;
+  const TightestQuota& files = reply.files_quota = tightest.files;
+  if (bytes.hard) reply.bytes_total = std::min(reply.bytes_total, *bytes.hard);
+  if (bytes.limited()) reply.bytes_free = reply.bytes_available = std::min(reply.bytes_free, bytes.room);
+  if (files.hard) reply.files_total = *files.hard;
+  if (files.limited()) reply.files_free = reply.files_available = std::min(reply.files_free, files.room);
   return reply;
 }
 

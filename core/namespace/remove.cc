@@ -74,7 +74,7 @@ Result<RemoveReply> rmdir(Tree& tree, const OpContext& ctx, const RemoveRequest&
     Inode dir_next = dir->record;
     RemoveReply reply{victim->id, dir->record.before(), {}};
     STOA_CHECK_OK(txn.remove_entry(dir, dir_next, entry.raw, entry.record));
-    STOA_CHECK_OK(stage_remove_directory(tree, txn, dir, victim));
+    STOA_CHECK_OK(stage_remove_directory(tree, txn, victim));
     reply.parent = dir_next.attributes();
     txn.put_inode(dir, std::move(dir_next));
     txn.note({.kind = ChangeKind::kRemove, .id = victim->id, .parent = dir->id, .name = entry.raw});

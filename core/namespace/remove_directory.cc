@@ -5,7 +5,7 @@
 
 namespace stoa::core {
 
-Status stage_remove_directory(Tree& tree, MetaTxn& txn, const NodeRef& parent, const NodeRef& victim) {
+Status stage_remove_directory(Tree& tree, MetaTxn& txn, const NodeRef& victim) {
   if (victim->record.entries > 1) return fail(Errc::kNotEmpty);
   if (victim->record.entries == 1) {
     STOA_TRY(marker, find_form(tree, *victim, "", false));
@@ -21,7 +21,7 @@ Status stage_remove_directory(Tree& tree, MetaTxn& txn, const NodeRef& parent, c
     STOA_CHECK_OK(drop_link(tree, txn, node, victim->id, ""));
   }
   STOA_CHECK_OK(txn.delete_inode(victim));
-  txn.release(parent->account, {.directories = 1});
+  txn.release(victim->payer_of_directory(), {.directories = 1});
   return {};
 }
 

@@ -71,11 +71,12 @@ Status stage_usage(MetaTxn& txn, const Parties& p, Inode& next) {
   if (p.from_dir == p.to_dir) return {};
   if (next.is_directory()) {
     next.home = p.to_dir->id;
-    return txn.move_directory(p.moved->account, p.from_dir->account, p.to_dir->account);
+    STOA_CHECK_OK(txn.move_directory(p.moved, p.to_dir->account));
+    return txn.give_child_limits(p.moved->account, p.to_dir->account);
   }
   // Only the link that carries the file's usage takes it along.
   if (next.home != p.from_dir->id) return {};
-  STOA_CHECK_OK(txn.move_charge(p.from_dir->account, p.to_dir->account, usage_of(next)));
+  STOA_CHECK_OK(txn.move_charge(p.moved, {p.to_dir->account, p.moved->payer().owner}, usage_of(next)));
   next.home = p.to_dir->id;
   return {};
 }
@@ -96,7 +97,7 @@ Result<RenameReply> rename_locked(Tree& tree, const OpContext& ctx, const Rename
   if (p.replaced != nullptr) {
     STOA_CHECK_OK(txn.remove_entry(p.to_dir, to_next, p.to.raw, p.to.record));
     if (p.replaced->record.is_directory()) {
-      STOA_CHECK_OK(stage_remove_directory(tree, txn, p.to_dir, p.replaced));
+      STOA_CHECK_OK(stage_remove_directory(tree, txn, p.replaced));
     } else {
       STOA_CHECK_OK(drop_link(tree, txn, p.replaced, p.to_dir->id, p.to.raw));
     }

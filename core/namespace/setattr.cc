@@ -1,6 +1,7 @@
 #include "core/access/access.h"
 #include "core/access/acl.h"
 #include "core/data/truncate.h"
+#include "core/namespace/drop_link.h"
 #include "core/namespace/meta_txn.h"
 #include "core/namespace/operations.h"
 
@@ -119,6 +120,14 @@ Result<ChmodPolicy> policy_for(Tree& tree, const NodeRef& node) {
   return acl != nullptr ? acl->chmod : ChmodPolicy::kKeep;
 }
 
+// Users and groups have limits, too: a new owner pays, if he may.
+Status stage_owner(MetaTxn& txn, const NodeRef& node, const Inode& next) {
+  const Owner owner{next.uid, next.gid};
+  if (owner == node->payer().owner || next.links == 0) return {};
+  if (!next.is_directory()) return txn.move_charge(node, {node->account, owner}, usage_of(next));
+  return txn.move_owner(node, owner);
+}
+
 Result<SetattrReply> setattr_locked(Tree& tree, const OpContext& ctx, const SetattrRequest& req, ChmodPolicy policy,
                                     const NodeRef& node, CommitTicket& ticket) {
   const NodeLocks locks({node});
@@ -135,6 +144,7 @@ Result<SetattrReply> setattr_locked(Tree& tree, const OpContext& ctx, const Seta
   }
   if (req.set.size) STOA_CHECK_OK(stage_truncate(tree, txn, node, next, *req.set.size));
   STOA_CHECK_OK(apply(ctx, next, req.set, policy, txn.now()));
+  STOA_CHECK_OK(stage_owner(txn, node, next));
   reply.attr = next.attributes();
   txn.put_inode(node, std::move(next));
   txn.note({.kind = req.set.size ? ChangeKind::kContent : ChangeKind::kAttributes, .id = req.id});

@@ -1,25 +1,10 @@
 #include "core/usage/ledger.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace stoa::core {
 namespace {
-
-bool over(const Account& account, const Usage& delta) {
-  const Usage after = account.reserved + delta;
-  // Only growth is refused, each dimension by itself: deleting and shrinking must work above a limit, too.
-  if (delta.bytes > 0 && account.limits.bytes && after.bytes > 0 &&
-      static_cast<std::uint64_t>(after.bytes) > *account.limits.bytes) {
-    return true;
-  }
-  const std::int64_t names = after.files + after.directories;
-  return delta.files + delta.directories > 0 && account.limits.files && names > 0 &&
-         static_cast<std::uint64_t>(names) > *account.limits.files;
-}
-
-void add(Account* account, const Account* stop, const Usage& delta) {
-  for (; account != stop; account = account->parent.get()) account->reserved = account->reserved + delta;
-}
 
 // The nearest account that is on both chains; null when they meet nowhere.
 const Account* meeting_point(const Account* a, const Account* b) {
@@ -31,36 +16,231 @@ const Account* meeting_point(const Account* a, const Account* b) {
   return nullptr;
 }
 
+// What postings add up to for one balance of one account.
+struct Net {
+  Account* account;
+  std::optional<OwnerKey> owner;  // absent: the total
+  Usage before, after;            // without and with what is posted now
+};
+
+class Nets {
+ public:
+  void add(const Posting& posting, bool posted_before) {
+    for (Account* a = posting.payer.account.get(); a != nullptr; a = a->parent.get()) {
+      add_one(a, std::nullopt, posting.delta, posted_before);
+      if (a->reserved.owners == nullptr) continue;
+      add_one(a, posting.payer.owner.user(), posting.delta, posted_before);
+      add_one(a, posting.payer.owner.group(), posting.delta, posted_before);
+    }
+  }
+  const std::vector<Net>& all() const { return nets_; }
+
+ private:
+  void add_one(Account* account, const std::optional<OwnerKey>& owner, const Usage& delta, bool posted_before) {
+    auto net = std::ranges::find_if(nets_, [&](const Net& n) { return n.account == account && n.owner == owner; });
+    if (net == nets_.end()) net = nets_.insert(nets_.end(), {account, owner, {}, {}});
+    net->after = net->after + delta;
+    if (posted_before) net->before = net->before + delta;
+  }
+  std::vector<Net> nets_;
+};
+
+// What an operation holds of a balance that it changes by `net`: the larger of what is true with it and without it.
+Usage held(const Usage& net) {
+  return {std::max<std::int64_t>(net.bytes, 0), std::max<std::int64_t>(net.files, 0),
+          std::max<std::int64_t>(net.directories, 0)};
+}
+
+bool shrinks(const Usage& delta) { return delta.bytes <= 0 && delta.files <= 0 && delta.directories <= 0; }
+bool grows(const Usage& delta) { return delta.bytes >= 0 && delta.files >= 0 && delta.directories >= 0; }
+
+// One dimension of Tightest, as far as it was looked at.
+void tighten(TightestQuota& have, const std::optional<std::uint64_t>& hard, const std::optional<std::uint64_t>& soft,
+             std::uint64_t used, Timestamp grace_ends, Timestamp now) {
+  if (!hard && !soft) return;
+  constexpr std::uint64_t kAny = ~std::uint64_t{0};
+  const bool first = !have.limited();
+  const auto left = [used](std::uint64_t limit) { return limit > used ? limit - used : 0; };
+  const std::uint64_t room = is_over(grace_ends) && now >= grace_ends ? 0 : hard ? left(*hard) : kAny;
+  if (first || room < have.room) {
+    have.room = room;
+    have.used = used;
+  }
+  if (hard) have.hard = have.hard ? std::min(*have.hard, *hard) : *hard;
+  if (soft) have.soft = have.soft ? std::min(*have.soft, *soft) : *soft;
+  const std::uint64_t soft_room = std::min(room, soft ? left(*soft) : kAny);
+  have.soft_room = first ? soft_room : std::min(have.soft_room, soft_room);
+  if (is_over(grace_ends) && (!is_over(have.grace_ends) || grace_ends < have.grace_ends)) have.grace_ends = grace_ends;
+}
+
 }  // namespace
 
-Status Ledger::reserve(const AccountRef& account, const Usage& delta) {
-  const std::lock_guard lock(mutex_);
-  for (const Account* a = account.get(); a != nullptr; a = a->parent.get()) {
-    if (over(*a, delta)) return fail(Errc::kQuota);
+Ledger::Ledger(MetricRegistry& metrics, Clock clock)
+    : refused_(metrics.counter("stoa_quota_refusals_total", "Changes that a quota refused")),
+      soft_passed_(metrics.counter("stoa_quota_soft_limits_passed_total", "How often a soft limit was passed")),
+      clock_(clock) {}
+
+void Ledger::notice(const Account& account, QuotaOf of, std::uint32_t id, const Balance& balance) {
+  if (balance.since != SoftExcess{}) soft_passed_.add();
+  if (notices_.size() < kNoticesMax) {
+    notices_.push_back({account.dir, of, id, balance.used, balance.limits, balance.since});
   }
-  add(account.get(), nullptr, delta);
+}
+
+void Ledger::add_one(const Account& account, QuotaOf of, std::uint32_t id, Balance& balance, const Usage& delta) {
+  if (balance.add(delta, clock_)) notice(account, of, id, balance);
+}
+
+void Ledger::add_owner(Account& account, const OwnerKey& owner, const Usage& delta) {
+  const auto it = account.reserved.owners->try_emplace(owner).first;
+  add_one(account, owner.of, owner.id, it->second, delta);
+  if (is_zero(it->second.used) && !it->second.limits.any()) account.reserved.owners->erase(it);
+}
+
+void Ledger::add(const Payer& payer, const Usage& delta) {
+  for (Account* a = payer.account.get(); a != nullptr; a = a->parent.get()) {
+    add_one(*a, QuotaOf::kDirectory, 0, a->reserved.total, delta);
+    if (a->reserved.owners == nullptr) continue;
+    add_owner(*a, payer.owner.user(), delta);
+    add_owner(*a, payer.owner.group(), delta);
+  }
+}
+
+bool Ledger::refuses(const Payer& payer, const Usage& delta) const {
+  for (const Account* a = payer.account.get(); a != nullptr; a = a->parent.get()) {
+    if (a->reserved.total.refuses(delta, clock_)) return true;
+    if (a->reserved.owners == nullptr) continue;
+    for (const OwnerKey& owner : {payer.owner.user(), payer.owner.group()}) {
+      const auto it = a->reserved.owners->find(owner);
+      if (it != a->reserved.owners->end() && it->second.refuses(delta, clock_)) return true;
+    }
+  }
+  return false;
+}
+
+Status Ledger::reserve(const Payer& payer, const Usage& delta) {
+  const std::lock_guard lock(mutex_);
+  if (refuses(payer, delta)) {
+    refused_.add();
+    return fail(Errc::kQuota);
+  }
+  add(payer, delta);
   return {};
 }
 
-Status Ledger::move(const AccountRef& from, const AccountRef& to, const Usage& delta) {
+void Ledger::give_back(const Payer& payer, const Usage& delta) {
   const std::lock_guard lock(mutex_);
-  const Account* const shared = meeting_point(from.get(), to.get());
-  for (const Account* a = to.get(); a != shared; a = a->parent.get()) {
-    if (over(*a, delta)) return fail(Errc::kQuota);
+  add(payer, -delta);
+}
+
+Status Ledger::hold(Postings& posted, std::initializer_list<Posting> more) {
+  const auto all = [&](bool (*test)(const Usage&)) {
+    return std::ranges::all_of(posted, test, &Posting::delta) && std::ranges::all_of(more, test, &Posting::delta);
+  };
+  // Most operations only grow, or only shrink.
+  if (all(shrinks)) {
+    posted.insert(posted.end(), more);
+    return {};
   }
-  add(from.get(), shared, -delta);
-  add(to.get(), shared, delta);
+  if (more.size() == 1 && all(grows)) {
+    STOA_CHECK_OK(reserve(more.begin()->payer, more.begin()->delta));
+    posted.insert(posted.end(), more);
+    return {};
+  }
+  const std::lock_guard lock(mutex_);
+  Nets nets;
+  for (const Posting& posting : posted) nets.add(posting, true);
+  for (const Posting& posting : more) nets.add(posting, false);
+  for (const Net& net : nets.all()) {
+    const Usage growth = held(net.after) + -held(net.before);
+    const Balance* balance = &net.account->reserved.total;
+    if (net.owner) {
+      const auto it = net.account->reserved.owners->find(*net.owner);
+      if (it == net.account->reserved.owners->end()) continue;
+      balance = &it->second;
+    }
+    if (balance->refuses(growth, clock_)) {
+      refused_.add();
+      return fail(Errc::kQuota);
+    }
+  }
+  for (const Net& net : nets.all()) {
+    const Usage growth = held(net.after) + -held(net.before);
+    if (is_zero(growth)) continue;
+    if (net.owner) {
+      add_owner(*net.account, *net.owner, growth);
+    } else {
+      add_one(*net.account, QuotaOf::kDirectory, 0, net.account->reserved.total, growth);
+    }
+  }
+  posted.insert(posted.end(), more);
   return {};
 }
 
-void Ledger::give_back(const AccountRef& account, const Usage& delta) {
+void Ledger::keep(const Postings& posted) {
+  if (std::ranges::all_of(posted, grows, &Posting::delta)) return;
   const std::lock_guard lock(mutex_);
-  add(account.get(), nullptr, -delta);
+  if (std::ranges::all_of(posted, shrinks, &Posting::delta)) {
+    for (const Posting& posting : posted) add(posting.payer, posting.delta);
+    return;
+  }
+  Nets nets;
+  for (const Posting& posting : posted) nets.add(posting, true);
+  for (const Net& net : nets.all()) {
+    const Usage rest = net.after + -held(net.after);
+    if (is_zero(rest)) continue;
+    if (net.owner) {
+      add_owner(*net.account, *net.owner, rest);
+    } else {
+      add_one(*net.account, QuotaOf::kDirectory, 0, net.account->reserved.total, rest);
+    }
+  }
+}
+
+void Ledger::drop(const Postings& posted) {
+  if (std::ranges::all_of(posted, shrinks, &Posting::delta)) return;
+  const std::lock_guard lock(mutex_);
+  Nets nets;
+  for (const Posting& posting : posted) nets.add(posting, true);
+  for (const Net& net : nets.all()) {
+    const Usage taken = held(net.after);
+    if (is_zero(taken)) continue;
+    if (net.owner) {
+      add_owner(*net.account, *net.owner, -taken);
+    } else {
+      add_one(*net.account, QuotaOf::kDirectory, 0, net.account->reserved.total, -taken);
+    }
+  }
 }
 
 UsageRecord Ledger::read(const AccountRef& account) const {
   const std::lock_guard lock(mutex_);
-  return {account->reserved, account->limits};
+  const Books& books = account->reserved;
+  return {.usage = books.total.used,
+          .limits = books.total.limits,
+          .since = books.total.since,
+          .child_limits = books.for_children(),
+          .counts_owners = books.owners != nullptr};
+}
+
+std::optional<Balance> Ledger::read(const AccountRef& account, const OwnerKey& owner) const {
+  const std::lock_guard lock(mutex_);
+  if (account->reserved.owners == nullptr) return std::nullopt;
+  const auto it = account->reserved.owners->find(owner);
+  return it != account->reserved.owners->end() ? it->second : Balance{};
+}
+
+std::vector<std::pair<OwnerKey, Balance>> Ledger::owners(const AccountRef& account,
+                                                         const std::optional<OwnerKey>& after,
+                                                         std::size_t limit) const {
+  std::vector<std::pair<OwnerKey, Balance>> found;
+  const std::lock_guard lock(mutex_);
+  const OwnerBalances* const all = account->reserved.owners.get();
+  if (all == nullptr) return found;
+  for (auto it = after ? all->upper_bound(*after) : all->begin(); it != all->end() && found.size() < limit; ++it) {
+    found.push_back(*it);
+  }
+  return found;
 }
 
 void Ledger::set_parent(const AccountRef& account, const AccountRef& parent) {
@@ -70,32 +250,78 @@ void Ledger::set_parent(const AccountRef& account, const AccountRef& parent) {
 
 void Ledger::set_limits(const AccountRef& account, const QuotaLimits& limits) {
   const std::lock_guard lock(mutex_);
-  account->limits = limits;
+  Balance& total = account->reserved.total;
+  if (total.limit(limits, clock_)) notice(*account, QuotaOf::kDirectory, 0, total);
 }
 
-QuotaLimits Ledger::room(const AccountRef& account) const {
+void Ledger::set_child_limits(const AccountRef& account, const QuotaLimits& limits) {
   const std::lock_guard lock(mutex_);
-  QuotaLimits room;
-  const auto tighten = [](std::optional<std::uint64_t>& have, std::uint64_t limit, std::int64_t used) {
-    const std::uint64_t u = used > 0 ? static_cast<std::uint64_t>(used) : 0;
-    const std::uint64_t left = limit > u ? limit - u : 0;
-    have = have ? std::min(*have, left) : left;
+  account->reserved.set_for_children(limits);
+}
+
+void Ledger::set_limits(const AccountRef& account, const OwnerKey& owner, const QuotaLimits& limits) {
+  const std::lock_guard lock(mutex_);
+  OwnerBalances* const owners = account->reserved.owners.get();
+  if (owners == nullptr) return;
+  const auto it = owners->try_emplace(owner).first;
+  if (it->second.limit(limits, clock_)) notice(*account, owner.of, owner.id, it->second);
+  if (is_zero(it->second.used) && !limits.any()) owners->erase(it);
+}
+
+void Ledger::count_owners(const AccountRef& account, bool on) {
+  const std::lock_guard lock(mutex_);
+  account->reserved.owners = on ? std::make_unique<OwnerBalances>() : nullptr;
+}
+
+void Ledger::end(const AccountRef& account) {
+  const std::lock_guard lock(mutex_);
+  (void)account->reserved.total.limit({}, clock_);
+  account->reserved.owners.reset();
+  account->reserved.child_limits.reset();
+}
+
+Ledger::Tightest Ledger::tightest(const AccountRef& account, std::optional<std::uint32_t> uid,
+                                  std::optional<std::uint32_t> gid) const {
+  const std::lock_guard lock(mutex_);
+  Tightest result;
+  const Timestamp now = clock_();
+  if (account != nullptr) {
+    result.bytes.used = bytes_of(account->reserved.total.used);
+    result.files.used = files_of(account->reserved.total.used);
+  }
+  const auto look_at = [&](const Balance& balance) {
+    const QuotaLimits& limits = balance.limits;
+    const auto ends = [&](const Timestamp& since) { return is_over(since) ? grace_end(since, limits) : Timestamp{}; };
+    tighten(result.bytes, limits.bytes, limits.soft_bytes, bytes_of(balance.used), ends(balance.since.bytes), now);
+    tighten(result.files, limits.files, limits.soft_files, files_of(balance.used), ends(balance.since.files), now);
   };
   for (const Account* a = account.get(); a != nullptr; a = a->parent.get()) {
-    if (a->limits.bytes) tighten(room.bytes, *a->limits.bytes, a->reserved.bytes);
-    if (a->limits.files) tighten(room.files, *a->limits.files, a->reserved.files + a->reserved.directories);
+    look_at(a->reserved.total);
+    if (a->reserved.owners == nullptr) continue;
+    const auto look_at_owner = [&](const OwnerKey& owner) {
+      const auto it = a->reserved.owners->find(owner);
+      if (it != a->reserved.owners->end()) look_at(it->second);
+    };
+    if (uid) look_at_owner({QuotaOf::kUser, *uid});
+    if (gid) look_at_owner({QuotaOf::kGroup, *gid});
   }
-  return room;
+  return result;
 }
 
-QuotaLimits Ledger::tightest(const AccountRef& account) const {
+bool Ledger::owners_counted_between(const AccountRef& from, const AccountRef& to) const {
   const std::lock_guard lock(mutex_);
-  QuotaLimits limits;
-  for (const Account* a = account.get(); a != nullptr; a = a->parent.get()) {
-    if (a->limits.bytes) limits.bytes = limits.bytes ? std::min(*limits.bytes, *a->limits.bytes) : *a->limits.bytes;
-    if (a->limits.files) limits.files = limits.files ? std::min(*limits.files, *a->limits.files) : *a->limits.files;
+  const Account* const shared = meeting_point(from.get(), to.get());
+  for (const AccountRef& end : {from, to}) {
+    for (const Account* a = end.get(); a != shared; a = a->parent.get()) {
+      if (a->reserved.owners != nullptr) return true;
+    }
   }
-  return limits;
+  return false;
+}
+
+std::vector<SoftNotice> Ledger::take_notices() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(notices_, {});
 }
 
 }  // namespace stoa::core

@@ -1,9 +1,11 @@
-// Exact recursive usage with hard limits. Each directory has an account; an operation charges the accounts of its whole
-// ancestor chain before it writes anything, and a limit anywhere on the chain refuses it and leaves no trace.
+// Exact recursive usage and its limits. Each directory has an account; an operation charges the accounts of its whole
+// ancestor chain before it writes anything, and a limit anywhere on the chain refuses it and leaves no trace. A directory may
+// also keep a balance for each user and group that owns something below it: then every charge counts there, too.
 //
 // An account has two sides. `reserved` is what is true now for everybody who asks and for the limits. `committed` follows
 // the order of commits: the committer alone moves it, and writes it with the very batches that it describes, so that the
-// stored usage is exact after any crash.
+// stored usage is exact after any crash. The clocks of soft limits follow each side's own usage: the one that survives a
+// restart starts with the commit.
 //
 // An account outlives its directory while files are charged to it: a file with names in several directories is charged to
 // one of them, and stays so when it loses that name and no other of its directories has room (core/namespace/drop_link.h).
@@ -12,53 +14,125 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
-#include "core/usage/usage_record.h"
+#include "base/metrics.h"
+#include "core/usage/balance.h"
 
 namespace stoa::core {
 
 struct Account {
   FileId dir = kNoFile;
   std::shared_ptr<Account> parent;  // changed only under the exclusive tree lock and the ledger's mutex
-  Usage reserved;                   // guarded by the ledger's mutex
-  QuotaLimits limits;               // guarded by the ledger's mutex
-  Usage committed;                  // the committer's alone
-  QuotaLimits committed_limits;     // the committer's alone
+  Books reserved;                   // guarded by the ledger's mutex
+  Books committed;                  // the committer's alone
   bool ended = false;               // the committer's: the directory is gone, and files are still charged here
   std::uint64_t touched_in = 0;     // the committer's: the group that touched it last
 };
 using AccountRef = std::shared_ptr<Account>;
 
-class Ledger {
- public:
-  // Adds `delta` to the chain from `account` up. Growth beyond a limit: kQuota, and nothing was added. Shrinking always
-  // succeeds, also above a limit that was lowered.
-  Status reserve(const AccountRef& account, const Usage& delta);
-  // Moves a charge: releases it from one chain and reserves it on another. Directories on both chains see no change.
-  Status move(const AccountRef& from, const AccountRef& to, const Usage& delta);
-  // Takes back what reserve() or move() added, without looking at limits.
-  void give_back(const AccountRef& account, const Usage& delta);
-
-  UsageRecord read(const AccountRef& account) const;
-  void set_parent(const AccountRef& account, const AccountRef& parent);
-  void set_limits(const AccountRef& account, const QuotaLimits& limits);
-  // What the tightest limit on the chain leaves; absent members: no limit.
-  QuotaLimits room(const AccountRef& account) const;
-  // The tightest limits on the chain, as totals for statfs.
-  QuotaLimits tightest(const AccountRef& account) const;
-
- private:
-  mutable std::mutex mutex_;
+// Who pays for a file: the account of its directory and all above, and in those that count owners, its owner's balance.
+struct Payer {
+  AccountRef account;
+  Owner owner;
 };
 
-// A change that becomes part of a commit: usage of the account and all above it, new limits of the account alone, or the
-// end of its directory.
+// Part of what an operation changes: growth, or with a negative delta, what it will release.
+struct Posting {
+  Payer payer;
+  Usage delta;
+};
+using Postings = std::vector<Posting>;
+
+// A soft limit was passed, or is kept again (`since` tells which).
+struct SoftNotice {
+  FileId dir;
+  QuotaOf of;
+  std::uint32_t id;
+  Usage used;
+  QuotaLimits limits;
+  SoftExcess since;
+};
+
+class Ledger {
+ public:
+  // Notices that nobody has taken are kept up to this many; later ones are only counted.
+  static constexpr std::size_t kNoticesMax = 1000;
+
+  explicit Ledger(MetricRegistry& metrics, Clock clock = wall_now);
+
+  // Adds `delta` to the chain of the payer. Growth beyond a limit: kQuota, and nothing was added. Shrinking always
+  // succeeds, also above a limit that was lowered.
+  Status reserve(const Payer& payer, const Usage& delta);
+  // Takes back what reserve() added, without looking at limits.
+  void give_back(const Payer& payer, const Usage& delta);
+
+  // The same for an operation that may yet be dropped: adds `more` to what it has posted, as one step. Only what all of it
+  // together adds to a balance counts, so what it releases makes room for what it brings, but for nobody else before
+  // keep(). Nobody else can thus fill room that drop() must take back. kQuota: `posted` is as before.
+  Status hold(Postings& posted, std::initializer_list<Posting> more);
+  void keep(const Postings& posted);  // it is committed
+  void drop(const Postings& posted);  // it has not happened
+
+  // What is known of a directory (usage, limits, limits of new children, whether owners are counted).
+  UsageRecord read(const AccountRef& account) const;
+  // Of one owner; absent: the directory does not count owners.
+  std::optional<Balance> read(const AccountRef& account, const OwnerKey& owner) const;
+  // At most `limit` of them, behind `after`, in order.
+  std::vector<std::pair<OwnerKey, Balance>> owners(const AccountRef& account, const std::optional<OwnerKey>& after,
+                                                   std::size_t limit) const;
+
+  void set_parent(const AccountRef& account, const AccountRef& parent);
+  void set_limits(const AccountRef& account, const QuotaLimits& limits);
+  void set_child_limits(const AccountRef& account, const QuotaLimits& limits);
+  // Nothing when the directory does not count owners.
+  void set_limits(const AccountRef& account, const OwnerKey& owner, const QuotaLimits& limits);
+  // Counting begins with an empty directory, under the exclusive tree lock: nothing that is below it later was there before.
+  void count_owners(const AccountRef& account, bool on);
+  // The directory is gone: it has no limits any more.
+  void end(const AccountRef& account);
+
+  // The quota of the chain that leaves the least room, of bytes and of files and directories. An absent owner's balances
+  // do not count.
+  struct Tightest {
+    TightestQuota bytes, files;
+  };
+  Tightest tightest(const AccountRef& account, std::optional<std::uint32_t> uid = {},
+                    std::optional<std::uint32_t> gid = {}) const;
+  // Whether owners are counted by an account from `from` up to, and without, the nearest one that is also above `to`; or
+  // the other way round.
+  bool owners_counted_between(const AccountRef& from, const AccountRef& to) const;
+
+  std::vector<SoftNotice> take_notices();
+
+ private:
+  void add(const Payer& payer, const Usage& delta);
+  void add_one(const Account& account, QuotaOf of, std::uint32_t id, Balance& balance, const Usage& delta);
+  void add_owner(Account& account, const OwnerKey& owner, const Usage& delta);
+  bool refuses(const Payer& payer, const Usage& delta) const;
+  void notice(const Account& account, QuotaOf of, std::uint32_t id, const Balance& balance);
+
+  Counter& refused_;
+  Counter& soft_passed_;
+  const Clock clock_;
+  mutable std::mutex mutex_;
+  std::vector<SoftNotice> notices_;
+};
+
+// A change that becomes part of a commit.
 struct Charge {
+  Payer payer;
+  Usage delta;
+};
+// A change of what an account is, made after the charges of the same commit.
+struct AccountChange {
   AccountRef account;
-  Usage delta{};
   std::optional<QuotaLimits> limits{};
-  bool ends = false;
+  std::optional<QuotaLimits> child_limits{};
+  std::optional<std::pair<OwnerKey, QuotaLimits>> owner_limits{};
+  std::optional<bool> counts_owners{};
+  bool ends = false;  // its directory does
 };
 
 }  // namespace stoa::core

@@ -1,14 +1,53 @@
 #include "core/usage/usage_record.h"
 
+#include <array>
+
 #include "core/kv/codec.h"
 
 namespace stoa::core {
 namespace {
-constexpr std::uint8_t kVersion = 2;  // 2: heir
+
+// Each record is written as the oldest version that can say it, so that what has no use for the newer ones stays readable
+// by older readers. 2: heir. 3: soft limits, limits of new children, owners.
 constexpr std::uint8_t kFirstVersion = 1;
+constexpr std::uint8_t kWithHeir = 2;
+constexpr std::uint8_t kVersion = 3;
+
 constexpr std::uint8_t kHasBytes = 1;
 constexpr std::uint8_t kHasFiles = 2;
 constexpr std::uint8_t kHasHeir = 4;
+
+// The second set of flags, of version 3.
+constexpr std::uint8_t kHasSoft = 1;
+constexpr std::uint8_t kHasSince = 2;
+constexpr std::uint8_t kHasChildLimits = 4;
+constexpr std::uint8_t kCountsOwners = 8;
+
+constexpr std::uint8_t kHasSoftBytes = 4;  // in the flags of put_limits(), beside kHasBytes and kHasFiles
+constexpr std::uint8_t kHasSoftFiles = 8;
+
+void put_limits(Encoder& out, const QuotaLimits& limits, bool hard) {
+  const std::array<const std::optional<std::uint64_t>*, 4> members{&limits.bytes, &limits.files, &limits.soft_bytes,
+                                                                   &limits.soft_files};
+  std::uint8_t which = 0;
+  for (std::size_t i = hard ? 0 : 2; i < members.size(); ++i) {
+    if (*members[i]) which |= static_cast<std::uint8_t>(1u << i);
+  }
+  out.put(which).put(limits.grace_s);
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if ((which >> i & 1) != 0) out.put(**members[i]);
+  }
+}
+
+void get_limits(Decoder& in, QuotaLimits& limits) {
+  const auto which = in.get<std::uint8_t>();
+  limits.grace_s = in.get<std::uint32_t>();
+  if ((which & kHasBytes) != 0) limits.bytes = in.get<std::uint64_t>();
+  if ((which & kHasFiles) != 0) limits.files = in.get<std::uint64_t>();
+  if ((which & kHasSoftBytes) != 0) limits.soft_bytes = in.get<std::uint64_t>();
+  if ((which & kHasSoftFiles) != 0) limits.soft_files = in.get<std::uint64_t>();
+}
+
 }  // namespace
 
 std::string UsageRecord::encode() const {
@@ -18,13 +57,25 @@ std::string UsageRecord::encode() const {
                                     (heir != kNoFile ? kHasHeir : 0)));
   if (limits.bytes) out.put(*limits.bytes);
   if (limits.files) out.put(*limits.files);
-  if (heir == kNoFile) return seal(kFirstVersion, kFirstVersion, out.bytes());
-  out.put(heir);
+  if (heir != kNoFile) out.put(heir);
+  const bool soft = limits.soft_bytes || limits.soft_files;
+  const auto more = static_cast<std::uint8_t>((soft ? kHasSoft : 0) | (since != SoftExcess{} ? kHasSince : 0) |
+                                              (child_limits.any() ? kHasChildLimits : 0) |
+                                              (counts_owners ? kCountsOwners : 0));
+  if (more == 0) {
+    const std::uint8_t version = heir == kNoFile ? kFirstVersion : kWithHeir;
+    return seal(version, version, out.bytes());
+  }
+  out.put(more);
+  if ((more & kHasSoft) != 0) put_limits(out, limits, false);
+  if ((more & kHasSince) != 0) out.put(since.bytes.ns).put(since.files.ns);
+  if ((more & kHasChildLimits) != 0) put_limits(out, child_limits, true);
   return seal(kVersion, kVersion, out.bytes());
 }
 
 Result<UsageRecord> UsageRecord::decode(std::string_view value) {
-  Decoder in(unseal(value, kVersion).body);
+  const Opened opened = unseal(value, kVersion);
+  Decoder in(opened.body);
   UsageRecord record;
   record.usage.bytes = in.get<std::int64_t>();
   record.usage.files = in.get<std::int64_t>();
@@ -33,6 +84,16 @@ Result<UsageRecord> UsageRecord::decode(std::string_view value) {
   if ((which & kHasBytes) != 0) record.limits.bytes = in.get<std::uint64_t>();
   if ((which & kHasFiles) != 0) record.limits.files = in.get<std::uint64_t>();
   if ((which & kHasHeir) != 0) record.heir = in.get<FileId>();
+  if (opened.version >= kVersion) {
+    const auto more = in.get<std::uint8_t>();
+    if ((more & kHasSoft) != 0) get_limits(in, record.limits);
+    if ((more & kHasSince) != 0) {
+      record.since.bytes.ns = in.get<std::int64_t>();
+      record.since.files.ns = in.get<std::int64_t>();
+    }
+    if ((more & kHasChildLimits) != 0) get_limits(in, record.child_limits);
+    record.counts_owners = (more & kCountsOwners) != 0;
+  }
   if (!in.ok()) return fail(Errc::kCorrupt, "usage record");
   return record;
 }

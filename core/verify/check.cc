@@ -43,6 +43,7 @@ class Checker {
     std::uint32_t links = 0;       // as recorded
     std::uint64_t entries = 0;     // as recorded
     std::uint64_t size = 0;
+    Owner owner;
     std::uint32_t names = 0;       // as found
     std::uint64_t children = 0;    // as found
     std::uint32_t directories = 0; // subdirectories, as found
@@ -87,7 +88,7 @@ class Checker {
       ++(inode->is_directory() ? report_.directories : report_.files);
       if (inode->type == FileType::kRegular) report_.bytes += inode->size;
       files_[id] = {.type = inode->type, .home = inode->home, .links = inode->links, .entries = inode->entries,
-                    .size = inode->size, .is_inline = inode->has(kContentInline)};
+                    .size = inode->size, .owner = {inode->uid, inode->gid}, .is_inline = inode->has(kContentInline)};
       std::uint64_t end = 0;
       for (const Extent& extent : inode->layout.extents) {
         ++expected_references_[extent.blob];
@@ -215,6 +216,7 @@ class Checker {
     return each(Family::kUsage, [&](std::string_view key, std::string_view value) -> Status {
       const auto record = UsageRecord::decode(value);
       if (record && record->heir != kNoFile) ended_[keys::id_of(key)] = record->heir;
+      if (record && record->counts_owners) by_owner_[keys::id_of(key)];
       return {};
     });
   }
@@ -270,6 +272,11 @@ class Checker {
           break;
         }
         counted[at] = counted[at] + delta;
+        if (const auto owners = by_owner_.find(at); owners != by_owner_.end()) {
+          for (const OwnerKey& owner : {file.owner.user(), file.owner.group()}) {
+            owners->second[owner] = owners->second[owner] + delta;
+          }
+        }
         const auto dir = files_.find(at);
         const auto ended = ended_.find(at);
         at = dir != files_.end() ? dir->second.home : ended != ended_.end() ? ended->second : kNoFile;
@@ -280,6 +287,10 @@ class Checker {
       const auto record = UsageRecord::decode(value);
       if (!record) {
         problem("usage of " + number(id) + ": the record is damaged");
+        return {};
+      }
+      if (const auto owner = keys::owner_of(key)) {
+        compare_owner(id, {owner->of, owner->id}, record->usage);
         return {};
       }
       if (!has_account(id)) problem("usage of " + number(id) + ": the directory does not exist");
@@ -297,7 +308,26 @@ class Checker {
     for (const auto& [id, usage] : counted) {
       if (!is_zero(usage)) problem("usage of " + number(id) + ": not recorded, counted " + text(usage));
     }
+    for (const auto& [dir, owners] : by_owner_) {
+      for (const auto& [owner, usage] : owners) {
+        if (!is_zero(usage)) problem(usage_of_owner(dir, owner) + ": not recorded, counted " + text(usage));
+      }
+    }
     return {};
+  }
+  void compare_owner(FileId dir, const OwnerKey& owner, const Usage& have) {
+    const auto owners = by_owner_.find(dir);
+    if (owners == by_owner_.end()) {
+      problem(usage_of_owner(dir, owner) + ": the directory does not count owners");
+      return;
+    }
+    const Usage found = owners->second[owner];
+    owners->second.erase(owner);
+    if (have != found) problem(usage_of_owner(dir, owner) + ": recorded " + text(have) + ", counted " + text(found));
+  }
+  static std::string usage_of_owner(FileId dir, const OwnerKey& owner) {
+    return "usage of " + std::string(owner.of == QuotaOf::kUser ? "user " : "group ") + std::to_string(owner.id) +
+           " in " + number(dir);
   }
   static std::string text(const Usage& u) {
     return std::to_string(u.bytes) + " bytes, " + std::to_string(u.files) + " files, " + std::to_string(u.directories) +
@@ -399,6 +429,7 @@ class Checker {
   CheckReport report_;
   std::map<FileId, File> files_;
   std::unordered_map<FileId, FileId> ended_;  // to the parent that they had
+  std::map<FileId, std::map<OwnerKey, Usage>> by_owner_;  // of directories that count owners: as found
   std::set<FileId> nameless_;
   std::set<FileId> with_acl_;
   std::unordered_map<BlobId, std::int64_t> expected_references_;

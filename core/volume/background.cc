@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "core/data/gc.h"
+#include "core/namespace/operations.h"
 #include "core/namespace/orphan.h"
 
 namespace stoa::core {
@@ -22,7 +23,7 @@ void Background::flush_and_free() {
   const auto period = std::chrono::milliseconds(std::max<std::uint32_t>(tree_.options.lazy_attributes_ms / 2, 100));
   while (!wake_.wait_for(lock, period, [this] { return stop_; })) {
     lock.unlock();
-    for (const auto work : {flush_lazy, sweep_orphans, collect_garbage}) {
+    for (const auto work : {flush_lazy, sweep_orphans, collect_garbage, report_soft_limits}) {
       if (const Status done = work(tree_); !done) {
         log_error("background", "a round of background work failed", {{"error", describe(done.error())}});
       }

@@ -64,6 +64,7 @@ class NamespaceImpl final : public Namespace {
   STOA_FORWARD(ListKeysReply, list_keys, ListKeysRequest)
   STOA_FORWARD(UsageReply, usage, UsageRequest)
   STOA_FORWARD(ListQuotasReply, list_quotas, ListQuotasRequest)
+  STOA_FORWARD(ListOwnerQuotasReply, list_owner_quotas, ListOwnerQuotasRequest)
   STOA_FORWARD(ResolvePathReply, resolve_path, ResolvePathRequest)
   STOA_FORWARD(PathOfReply, path_of, PathOfRequest)
 #undef STOA_FORWARD
@@ -79,6 +80,9 @@ class NamespaceImpl final : public Namespace {
   }
   Status set_quota(const OpContext& ctx, const SetQuotaRequest& req) override {
     return core::set_quota(tree_, ctx, req);
+  }
+  Status count_owners(const OpContext& ctx, const CountOwnersRequest& req) override {
+    return core::count_owners(tree_, ctx, req);
   }
   Status settle(const OpContext& ctx, const Unsettled& unsettled) override {
     STOA_TRY(flushed, flush_files(tree_, ctx, unsettled.files));

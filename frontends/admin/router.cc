@@ -45,6 +45,8 @@ constexpr Route kRoutes[] = {
     {kGet, "/v1/quota", "get_quota", Access::kToken, 200, get_quota},
     {kPut, "/v1/quota", "set_quota", Access::kToken, 200, set_quota},
     {kDelete, "/v1/quota", "remove_quota", Access::kToken, 204, remove_quota},
+    {kGet, "/v1/quota/owners", "list_owner_quotas", Access::kToken, 200, list_owner_quotas},
+    {kPut, "/v1/quota/owners", "count_owners", Access::kToken, 200, count_owners},
     {kGet, "/v1/acl", "get_acl", Access::kToken, 200, get_acl},
     {kPut, "/v1/acl", "set_acl", Access::kToken, 200, set_acl},
     {kGet, "/v1/directory", "list_directory", Access::kToken, 200, list_directory},

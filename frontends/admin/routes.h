@@ -47,6 +47,8 @@ JsonResult list_quotas(Service&, const Request&);
 JsonResult get_quota(Service&, const Request&);
 JsonResult set_quota(Service&, const Request&);
 JsonResult remove_quota(Service&, const Request&);
+JsonResult list_owner_quotas(Service&, const Request&);
+JsonResult count_owners(Service&, const Request&);
 
 JsonResult get_acl(Service&, const Request&);
 JsonResult set_acl(Service&, const Request&);

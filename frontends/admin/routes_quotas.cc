@@ -1,3 +1,4 @@
+#include <charconv>
 #include <limits>
 
 #include "frontends/admin/json_body.h"
@@ -10,6 +11,14 @@ namespace {
 
 constexpr std::uint32_t kPageMax = 1000;
 
+// What the query asks about: all below a directory, its new children, or a user or group in it.
+struct Subject {
+  core::FileId dir = core::kNoFile;
+  core::QuotaOf of = core::QuotaOf::kDirectory;
+  std::uint32_t id = 0;
+  bool is_owner() const { return of == core::QuotaOf::kUser || of == core::QuotaOf::kGroup; }
+};
+
 Result<core::FileId> directory_of(Service& service, const Request& request) {
   STOA_TRY(attr, query_path(service, request));
   if (attr.type != core::FileType::kDirectory)
@@ -18,11 +27,81 @@ Result<core::FileId> directory_of(Service& service, const Request& request) {
   return attr.id;
 }
 
-Result<Json> quota_view(Service& service, const Request& request, core::FileId dir) {
-  STOA_TRY(reply, service.volume.ns().usage(request.context(), {.dir = dir}));
-  Json json{{"limits", view(reply.limits)}, {"usage", view(reply.usage)}};
+std::optional<std::uint32_t> number_of(const std::string& text) {
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return number;
+}
+
+Result<Subject> subject_of(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {"path", "user", "group", "children"}));
+  STOA_TRY(children, query_flag(request, "children"));
+  const auto user = request.query.find("user");
+  const auto group = request.query.find("group");
+  const bool has_user = user != request.query.end(), has_group = group != request.query.end();
+  if (int{children} + int{has_user} + int{has_group} > 1)
+    return fail(Errc::kInvalid, "give one of 'user', 'group' and 'children'");
+  Subject subject;
+  const auto picture = service.volume.registry().snapshot();
+  if (children) subject.of = core::QuotaOf::kChildren;
+  if (has_user) {
+    subject.of = core::QuotaOf::kUser;
+    const core::User* const known = picture->find_user(user->second);
+    const auto uid = known != nullptr ? std::optional(known->uid) : number_of(user->second);
+    if (!uid) return fail(Errc::kNotFound, "there is no user named '" + user->second + "'");
+    subject.id = *uid;
+  }
+  if (has_group) {
+    subject.of = core::QuotaOf::kGroup;
+    const core::Group* const known = picture->find_group(group->second);
+    const auto gid = known != nullptr ? std::optional(known->gid) : number_of(group->second);
+    if (!gid) return fail(Errc::kNotFound, "there is no group named '" + group->second + "'");
+    subject.id = *gid;
+  }
+  STOA_TRY(dir, directory_of(service, request));
+  subject.dir = dir;
+  return subject;
+}
+
+void put_owner(Json& json, core::QuotaOf of, std::uint32_t id, const core::RegistrySnapshot& picture) {
+  if (of == core::QuotaOf::kUser) {
+    const core::User* const user = picture.find_user_by_uid(id);
+    json["uid"] = id;
+    json["user"] = user != nullptr ? Json(user->name) : Json();
+  } else {
+    const core::Group* const group = picture.find_group_by_gid(id);
+    json["gid"] = id;
+    json["group"] = group != nullptr ? Json(group->name) : Json();
+  }
+}
+
+void put_directory(Json& json, const core::QuotaLimits& child_limits, bool counts_owners) {
+  json["children"] = child_limits.any() ? view(child_limits) : Json();
+  json["counts_owners"] = counts_owners;
+}
+
+Result<Json> quota_view(Service& service, const Request& request, const Subject& subject) {
+  const bool owner = subject.is_owner();
+  STOA_TRY(reply, service.volume.ns().usage(
+                      request.context(), {.dir = subject.dir,
+                                          .of = owner ? subject.of : core::QuotaOf::kDirectory,
+                                          .id = subject.id}));
+  Json json{{"limits", view(reply.limits)}, {"usage", view(reply.usage)}, {"over_soft_since", view(reply.since)}};
   put_bytes(json, "path", path_of_query(request));
+  if (owner) {
+    put_owner(json, subject.of, subject.id, *service.volume.registry().snapshot());
+    return json;
+  }
+  put_directory(json, reply.child_limits, reply.counts_owners);
+  // The rule is the same for every quota: what has a name below the directory counts.
+  json["counted"] = {{"live", true}, {"open_but_deleted", false}, {"multipart_uploads", false}};
   return json;
+}
+
+std::optional<std::uint64_t> limit_of(JsonBody& body, std::string_view name) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+  return body.is_null(name) ? std::nullopt : body.number(name, kMost);
 }
 
 }  // namespace
@@ -37,8 +116,10 @@ JsonResult list_quotas(Service& service, const Request& request) {
   for (const core::QuotaRecord& record : reply.quotas) {
     Json json{{"directory_id", std::to_string(static_cast<std::uint64_t>(record.dir))},
               {"limits", view(record.limits)},
-              {"usage", view(record.usage)}};
+              {"usage", view(record.usage)},
+              {"over_soft_since", view(record.since)}};
     put_bytes(json, "path", record.path);
+    put_directory(json, record.child_limits, record.counts_owners);
     list.push_back(std::move(json));
   }
   Json json{{"quotas", std::move(list)}, {"truncated", reply.truncated}};
@@ -48,34 +129,80 @@ JsonResult list_quotas(Service& service, const Request& request) {
 }
 
 JsonResult get_quota(Service& service, const Request& request) {
-  STOA_CHECK_OK(allow_query(request, {"path"}));
-  STOA_TRY(dir, directory_of(service, request));
-  return quota_view(service, request, dir);
+  STOA_TRY(subject, subject_of(service, request));
+  return quota_view(service, request, subject);
 }
 
 JsonResult set_quota(Service& service, const Request& request) {
-  STOA_CHECK_OK(allow_query(request, {"path"}));
   STOA_TRY(body, JsonBody::parse(request.body));
-  core::QuotaLimits limits;
-  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
-  if (!body.is_null("bytes")) limits.bytes = body.number("bytes", kMost);
-  if (!body.is_null("files")) limits.files = body.number("files", kMost);
+  core::QuotaLimits limits{.bytes = limit_of(body, "bytes"),
+                           .files = limit_of(body, "files"),
+                           .soft_bytes = limit_of(body, "soft_bytes"),
+                           .soft_files = limit_of(body, "soft_files")};
+  limits.grace_s = static_cast<std::uint32_t>(
+      body.number("grace_seconds", std::numeric_limits<std::uint32_t>::max()).value_or(limits.grace_s));
   STOA_CHECK_OK(body.finish());
-  if (!limits.bytes && !limits.files)
-    return fail(Errc::kInvalid, "give 'bytes', 'files' or both; to take a quota away use DELETE (stoa quota remove)");
-  STOA_TRY(dir, directory_of(service, request));
-  STOA_CHECK_OK(service.volume.ns().set_quota(request.context(), {.dir = dir, .limits = limits}));
-  return quota_view(service, request, dir);
+  if (!limits.any()) {
+    return fail(Errc::kInvalid,
+                "give 'bytes', 'files', 'soft_bytes' or 'soft_files'; to take a quota away use DELETE (stoa quota remove)");
+  }
+  STOA_TRY(subject, subject_of(service, request));
+  STOA_CHECK_OK(service.volume.ns().set_quota(
+      request.context(), {.dir = subject.dir, .limits = limits, .of = subject.of, .id = subject.id}));
+  return quota_view(service, request, subject);
 }
 
 JsonResult remove_quota(Service& service, const Request& request) {
-  STOA_CHECK_OK(allow_query(request, {"path"}));
-  STOA_TRY(dir, directory_of(service, request));
-  STOA_TRY(reply, service.volume.ns().usage(request.context(), {.dir = dir}));
-  if (reply.limits == core::QuotaLimits{})
-    return fail(Errc::kNotFound, "'" + path_of_query(request) + "' has no quota");
-  STOA_CHECK_OK(service.volume.ns().set_quota(request.context(), {.dir = dir, .limits = {}}));
+  STOA_TRY(subject, subject_of(service, request));
+  STOA_TRY(reply, service.volume.ns().usage(
+                      request.context(), {.dir = subject.dir,
+                                          .of = subject.is_owner() ? subject.of : core::QuotaOf::kDirectory,
+                                          .id = subject.id}));
+  const bool any = subject.of == core::QuotaOf::kChildren ? reply.child_limits.any() : reply.limits.any();
+  if (!any) return fail(Errc::kNotFound, "'" + path_of_query(request) + "' has no such quota");
+  STOA_CHECK_OK(service.volume.ns().set_quota(
+      request.context(), {.dir = subject.dir, .limits = {}, .of = subject.of, .id = subject.id}));
   return Json();
+}
+
+JsonResult list_owner_quotas(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {"path", "after", "limit"}));
+  STOA_TRY(limit, query_number(request, "limit", kPageMax, kPageMax));
+  core::ListOwnerQuotasRequest wanted{.limit = static_cast<std::uint32_t>(limit)};
+  if (const auto after = request.query.find("after"); after != request.query.end()) {
+    const bool user = after->second.starts_with("user:"), group = after->second.starts_with("group:");
+    const auto id = user || group ? number_of(after->second.substr(after->second.find(':') + 1)) : std::nullopt;
+    if (!id) return fail(Errc::kInvalid, "'after' is what 'next_after' of the page before was");
+    wanted.after = {user ? core::QuotaOf::kUser : core::QuotaOf::kGroup, *id};
+  }
+  STOA_TRY(dir, directory_of(service, request));
+  wanted.dir = dir;
+  STOA_TRY(reply, service.volume.ns().list_owner_quotas(request.context(), wanted));
+  const auto picture = service.volume.registry().snapshot();
+  Json list = Json::array();
+  for (const core::OwnerQuota& owner : reply.owners) {
+    Json json{{"limits", view(owner.limits)}, {"usage", view(owner.usage)}, {"over_soft_since", view(owner.since)}};
+    put_owner(json, owner.of, owner.id, *picture);
+    list.push_back(std::move(json));
+  }
+  Json json{{"owners", std::move(list)}, {"truncated", reply.truncated}};
+  if (reply.truncated && !reply.owners.empty()) {
+    const core::OwnerQuota& last = reply.owners.back();
+    json["next_after"] = (last.of == core::QuotaOf::kUser ? "user:" : "group:") + std::to_string(last.id);
+  }
+  put_bytes(json, "path", path_of_query(request));
+  return json;
+}
+
+JsonResult count_owners(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {"path"}));
+  STOA_TRY(body, JsonBody::parse(request.body));
+  const auto on = body.flag("counted");
+  if (!on) body.refuse("counted", "is missing");
+  STOA_CHECK_OK(body.finish());
+  STOA_TRY(dir, directory_of(service, request));
+  STOA_CHECK_OK(service.volume.ns().count_owners(request.context(), {.dir = dir, .on = *on}));
+  return quota_view(service, request, {.dir = dir});
 }
 
 }  // namespace stoa::admin

@@ -165,8 +165,17 @@ Json view(const core::Usage& usage) {
 }
 
 Json view(const core::QuotaLimits& limits) {
-  return {{"bytes", limits.bytes ? Json(*limits.bytes) : Json()},
-          {"files", limits.files ? Json(*limits.files) : Json()}};
+  const auto limit = [](const std::optional<std::uint64_t>& value) { return value ? Json(*value) : Json(); };
+  return {{"bytes", limit(limits.bytes)},
+          {"files", limit(limits.files)},
+          {"soft_bytes", limit(limits.soft_bytes)},
+          {"soft_files", limit(limits.soft_files)},
+          {"grace_seconds", limits.grace_s}};
+}
+
+Json view(const core::SoftExcess& since) {
+  const auto time = [](Timestamp at) { return at.ns != 0 ? Json(time_text(at)) : Json(); };
+  return {{"bytes", time(since.bytes)}, {"files", time(since.files)}};
 }
 
 Json view(const core::CheckReport& report) {

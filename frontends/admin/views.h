@@ -31,6 +31,7 @@ Json view(const core::Group& group, const core::RegistrySnapshot& registry);
 Json view(const core::S3Key& key);  // with the secret
 Json view(const core::Usage& usage);
 Json view(const core::QuotaLimits& limits);
+Json view(const core::SoftExcess& since);
 Json view(const core::CheckReport& report);
 
 }  // namespace stoa::admin

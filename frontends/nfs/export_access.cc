@@ -6,6 +6,14 @@ namespace {
 // Longer than any sync; shorter than the patience of clients (60 s and more).
 constexpr std::chrono::seconds kCallTime{50};
 
+// The next component of `path`, which is cut from it; empty at the end.
+std::string_view next_component(std::string_view& path) {
+  while (path.starts_with('/')) path.remove_prefix(1);
+  const std::string_view component = path.substr(0, path.find('/'));
+  path.remove_prefix(component.size());
+  return component;
+}
+
 }  // namespace
 
 const IdentityRules ExportAccess::kNoKerberos{};
@@ -38,6 +46,28 @@ Status ExportAccess::enter(const rpc::Call& call, const core::Export& found) {
   context_.unsettled = call.unsettled;
   context_.holder = core::kNoHolder;
   return {};
+}
+
+Result<core::Attributes> find_directory(const rpc::Call& call, core::Namespace& ns, std::string_view path) {
+  auto& access = static_cast<ExportAccess&>(call.scope);
+  if (!path.starts_with('/')) return fail(Errc::kNotFound);
+  const std::string_view name = next_component(path);
+  const core::Export* found = access.snapshot().find_export(name);
+  if (found == nullptr || !found->nfs) return fail(Errc::kNotFound);
+  STOA_CHECK_OK(access.enter(call, *found));
+
+  // As everywhere, the path is walked for the server's account: who may mount is the rule's affair, who may read what
+  // is decided by every later call.
+  core::OpContext ctx = access.context();
+  ctx.cred = core::Credentials::superuser();
+  STOA_TRY(root, ns.getattr(ctx, {.id = found->root}));
+  core::Attributes attr = root.attr;
+  for (std::string_view component = next_component(path); !component.empty(); component = next_component(path)) {
+    STOA_TRY(reply, ns.lookup(ctx, {.parent = attr.id, .name = component, .root = found->root}));
+    attr = reply.attr;
+  }
+  if (attr.type != core::FileType::kDirectory) return fail(Errc::kNotDirectory);
+  return attr;
 }
 
 }  // namespace stoa::nfs

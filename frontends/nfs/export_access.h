@@ -5,6 +5,7 @@
 
 #include "core/api/context.h"
 #include "core/api/file_handle.h"
+#include "core/api/namespace.h"
 #include "core/api/registry.h"
 #include "frontends/nfs/identity.h"
 #include "frontends/nfs/rpc/program.h"
@@ -46,5 +47,10 @@ class ExportAccess final : public rpc::WorkerScope {
   const core::Export* export_ = nullptr;
   bool flavor_allowed_ = true;
 };
+
+// The directory at "/export/sub/dir", entered as this call may. Walked for the server's own account: who may name it is the
+// rule's affair, who may read what is decided by every later call. The call's scope is an ExportAccess. kNotFound, kAccess,
+// kNotDirectory, ...
+Result<core::Attributes> find_directory(const rpc::Call& call, core::Namespace& ns, std::string_view path);
 
 }  // namespace stoa::nfs

@@ -15,6 +15,7 @@
 #include "frontends/nfs/rpc/peer.h"
 #include "frontends/nfs/rpc/portmapper.h"
 #include "frontends/nfs/rpc/universal_address.h"
+#include "frontends/nfs/rquota/program.h"
 #include "frontends/nfs/v3/program.h"
 #include "frontends/nfs/v4/program.h"
 
@@ -39,6 +40,7 @@ struct NfsServer::Parts {
         nlm4(
             ns, state, handles, caller, [this](core::FileId file) { return nfs4.end_expired(file); }, metrics,
             options.lease_clock),
+        rquota2(ns),
         nsm1(nsm::state_of_start(state.start_number()),
              [this](const rpc::Peer& peer, std::string_view name, std::uint32_t monitor_state) {
                nlm4.hosts().restarted(peer.address, name, monitor_state);
@@ -53,6 +55,7 @@ struct NfsServer::Parts {
   nfs4::Nfs4Program nfs4;
   mount3::MountProgram mount3;
   nlm::NlmProgram nlm4;
+  rquota::RquotaProgram rquota2;
   nsm::NsmProgram nsm1;
   std::unique_ptr<nsm::RestartNotice> restart_notice;
   std::uint16_t portmapper_port = 0;
@@ -79,7 +82,7 @@ Result<std::unique_ptr<NfsServer>> NfsServer::start(const NfsServerOptions& opti
                             .duplicates = options.duplicates};
   if (options.mount_port) wanted.listen.push_back({options.address, *options.mount_port});
   rpc::Service service{
-      .programs = {&parts->nfs3, &parts->nfs4, &parts->mount3, &parts->nlm4, &parts->nsm1},
+      .programs = {&parts->nfs3, &parts->nfs4, &parts->mount3, &parts->nlm4, &parts->nsm1, &parts->rquota2},
       .make_scope = [&registry, &rules = parts->identity] { return std::make_unique<ExportAccess>(registry, rules); },
       .settle = [&ns](const core::Unsettled& unsettled) { return ns.settle({}, unsettled); },
       .payload_offset = nfs3::write_payload_offset,
@@ -91,7 +94,7 @@ Result<std::unique_ptr<NfsServer>> NfsServer::start(const NfsServerOptions& opti
   Parts& made = *nfs->parts_;
   if (options.register_ports) {
     STOA_TRY(datagrams, rpc::DatagramServer::start({options.address, options.port == 0 ? options.port : nfs->port()},
-                                                   {.programs = {&made.nlm4, &made.nsm1},
+                                                   {.programs = {&made.nlm4, &made.nsm1, &made.rquota2},
                                                     .make_scope = [&registry, &rules = made.identity] { return std::make_unique<ExportAccess>(registry, rules); }},
                                                    metrics));
     made.datagrams = std::move(datagrams);
@@ -105,7 +108,11 @@ Result<std::unique_ptr<NfsServer>> NfsServer::start(const NfsServerOptions& opti
           rpc::PortMapping{nlm::kNlmProgram, nlm::kNlmVersion, nfs->port()},
           rpc::PortMapping{nlm::kNlmProgram, nlm::kNlmVersion, udp_port, true},
           rpc::PortMapping{nsm::kNsmProgram, nsm::kNsmVersion, nfs->port()},
-          rpc::PortMapping{nsm::kNsmProgram, nsm::kNsmVersion, udp_port, true}}) {
+          rpc::PortMapping{nsm::kNsmProgram, nsm::kNsmVersion, udp_port, true},
+          rpc::PortMapping{rquota::kRquotaProgram, rquota::kFirstVersion, nfs->port()},
+          rpc::PortMapping{rquota::kRquotaProgram, rquota::kFirstVersion, udp_port, true},
+          rpc::PortMapping{rquota::kRquotaProgram, rquota::kVersion, nfs->port()},
+          rpc::PortMapping{rquota::kRquotaProgram, rquota::kVersion, udp_port, true}}) {
       const auto tell = [&]() -> Status {
         STOA_CHECK_OK(rpc::register_port(mapping, options.portmapper_port));
         made.registered.push_back(mapping);

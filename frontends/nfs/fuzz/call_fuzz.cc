@@ -1,4 +1,4 @@
-// RPC headers, credentials and the arguments of all procedures of both programs, on a namespace where nothing exists:
+// RPC headers, credentials and the arguments of all procedures of NFSv3, MOUNT and RQUOTA, on a namespace where nothing exists:
 // every decoder runs, every handle that the fuzzer finds is real, and each reply must be well formed.
 #include <cstring>
 
@@ -6,6 +6,7 @@
 #include "frontends/nfs/export_access.h"
 #include "frontends/nfs/fuzz/empty_namespace.h"
 #include "frontends/nfs/mount/program.h"
+#include "frontends/nfs/rquota/program.h"
 #include "frontends/nfs/v3/program.h"
 
 namespace {
@@ -18,6 +19,7 @@ struct World {
   core::HandleCodec handles{1, {7, 7}};
   nfs3::Nfs3Program nfs3{ns, handles};
   mount3::MountProgram mount3{ns, handles};
+  rquota::RquotaProgram rquota{ns};
   nfs::ExportAccess scope{registry};
 };
 
@@ -44,7 +46,9 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   rpc::CallHeader header;
   if (!rpc::decode_call(record, header) || header.auth != rpc::AuthStatus::kOk) return 0;
   const bool mount = header.program == world.mount3.number();
-  rpc::Program& program = mount ? static_cast<rpc::Program&>(world.mount3) : world.nfs3;
+  rpc::Program& program = mount                                     ? static_cast<rpc::Program&>(world.mount3)
+                          : header.program == world.rquota.number() ? static_cast<rpc::Program&>(world.rquota)
+                                                                    : world.nfs3;
   header.procedure %= program.procedures().size();
 
   world.scope.refresh();

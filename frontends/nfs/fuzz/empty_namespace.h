@@ -114,6 +114,13 @@ class EmptyNamespace final : public core::Namespace {
     return fail(Errc::kNotSupported);
   }
   Status set_quota(const core::OpContext&, const core::SetQuotaRequest&) override { return fail(Errc::kNotSupported); }
+  Status count_owners(const core::OpContext&, const core::CountOwnersRequest&) override {
+    return fail(Errc::kNotSupported);
+  }
+  Result<core::ListOwnerQuotasReply> list_owner_quotas(const core::OpContext&,
+                                                       const core::ListOwnerQuotasRequest&) override {
+    return fail(Errc::kNotSupported);
+  }
   Result<core::ListQuotasReply> list_quotas(const core::OpContext&, const core::ListQuotasRequest&) override {
     return fail(Errc::kNotSupported);
   }

@@ -48,14 +48,6 @@ MountStatus to_mount_status(Errc code) {
   }
 }
 
-// The next component of `path`, which is cut from it; empty at the end.
-std::string_view next_component(std::string_view& path) {
-  while (path.starts_with('/')) path.remove_prefix(1);
-  const std::string_view component = path.substr(0, path.find('/'));
-  path.remove_prefix(component.size());
-  return component;
-}
-
 rpc::Outcome garbage() {
   return {.accept = rpc::AcceptStatus::kGarbageArguments};
 }
@@ -87,33 +79,11 @@ void MountProgram::encode_not_durable(const rpc::CallHeader&, rpc::XdrWriter& ou
   out.u32(static_cast<std::uint32_t>(MountStatus::kIo));
 }
 
-Result<core::Attributes> MountProgram::find(const rpc::Call& call, std::string_view path) {
-  auto& access = static_cast<nfs::ExportAccess&>(call.scope);
-  if (!path.starts_with('/')) return fail(Errc::kNotFound);
-  const std::string_view name = next_component(path);
-  const core::Export* found = access.snapshot().find_export(name);
-  if (found == nullptr || !found->nfs) return fail(Errc::kNotFound);
-  STOA_CHECK_OK(access.enter(call, *found));
-
-  // As everywhere, the path is walked for the server's account: who may mount is the rule's affair, who may read what
-  // is decided by every later call.
-  core::OpContext ctx = access.context();
-  ctx.cred = core::Credentials::superuser();
-  STOA_TRY(root, ns_.getattr(ctx, {.id = found->root}));
-  core::Attributes attr = root.attr;
-  for (std::string_view component = next_component(path); !component.empty(); component = next_component(path)) {
-    STOA_TRY(reply, ns_.lookup(ctx, {.parent = attr.id, .name = component, .root = found->root}));
-    attr = reply.attr;
-  }
-  if (attr.type != core::FileType::kDirectory) return fail(Errc::kNotDirectory);
-  return attr;
-}
-
 rpc::Outcome MountProgram::mnt(const rpc::Call& call, rpc::XdrWriter& out) {
   rpc::XdrReader in(call.header.arguments);
   const auto path = in.string(kPathBytesMax);
   if (!in.ok()) return garbage();
-  const auto dir = find(call, path);
+  const auto dir = nfs::find_directory(call, ns_, path);
   if (!dir) {
     out.u32(static_cast<std::uint32_t>(to_mount_status(dir.error().code)));
     return {.failed = true};

@@ -35,8 +35,6 @@ class MountProgram final : public rpc::Program {
   rpc::Outcome umnt(const rpc::Call& call);
   rpc::Outcome umntall(const rpc::Call& call);
   rpc::Outcome list_exports(const rpc::Call& call, rpc::XdrWriter& out);
-  // The directory at "/export/sub/dir" and its attributes. kNotFound, kAccess, kNotDirectory, ...
-  Result<core::Attributes> find(const rpc::Call& call, std::string_view path);
 
   core::Namespace& ns_;
   const core::HandleCodec& handles_;

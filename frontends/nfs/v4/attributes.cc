@@ -136,10 +136,14 @@ void put_attribute(Compound& c, Attr attribute, const Subject& subject, const As
       return out.string(user_to_text(id_names(c), attr.uid));
     case Attr::kOwnerGroup:
       return out.string(group_to_text(id_names(c), attr.gid));
-    // The tightest quota above limits what statfs tells.
-    case Attr::kQuotaAvailHard:
-    case Attr::kQuotaAvailSoft: return out.u64(fs.bytes_available);
-    case Attr::kQuotaUsed: return out.u64(fs.bytes_total - std::min(fs.bytes_total, fs.bytes_free));
+    // Of the tightest quota that the caller meets; without one, of the space that there is (RFC 8881 5.8.2.28 to 30).
+    case Attr::kQuotaAvailHard: return out.u64(fs.bytes_available);
+    case Attr::kQuotaAvailSoft:
+      return out.u64(fs.bytes_quota.limited() ? std::min(fs.bytes_available, fs.bytes_quota.soft_room)
+                                              : fs.bytes_available);
+    case Attr::kQuotaUsed:
+      return out.u64(fs.bytes_quota.limited() ? fs.bytes_quota.used
+                                              : fs.bytes_total - std::min(fs.bytes_total, fs.bytes_free));
     case Attr::kRawDev:
       out.u32(attr.device.major);
       return out.u32(attr.device.minor);

@@ -57,6 +57,9 @@ constexpr std::string_view kInodeV1 =
 constexpr std::string_view kEntryV1 = "01010c00000011000000000000000201f403";
 constexpr std::string_view kCookieV1 = "01010f00000011000000000000000300046e616d65";
 constexpr std::string_view kUsageV1 = "010129000000050000000000000002000000000000000100000000000000030a000000000000001400000000000000";
+constexpr std::string_view kUsageV3 =
+    "030354000000050000000000000002000000000000000100000000000000010a000000000000000f043c0000000800000000000000070000000000000000"
+    "000000000000000a803a090009000000000000000300000000000000";
 constexpr std::string_view kUsageV2 = "020221000000050000000000000002000000000000000100000000000000041000000000000000";
 constexpr std::string_view kBlobV1 = "010102000000ac02";
 constexpr std::string_view kVolumeV1 = "0101220000004d000000000000000176050000000000000001000000000000000200000000000000";
@@ -94,6 +97,23 @@ TEST(RecordsTest, UsageBlobAndVolumeKeepTheirBytes) {
   const UsageRecord ended{{5, 2, 1}, {}, FileId{16}};
   EXPECT_EQ(hex(ended.encode()), kUsageV2);
   EXPECT_EQ(UsageRecord::decode(bytes(kUsageV2))->heir, FileId{16});
+  // 03: soft limits, limits of new children, owners.
+  const UsageRecord soft{.usage = {5, 2, 1},
+                         .limits = {.bytes = 10, .soft_bytes = 8, .grace_s = 60},
+                         .since = {.bytes = {7}, .files = {}},
+                         .child_limits = {.files = 9, .soft_files = 3},
+                         .counts_owners = true};
+  EXPECT_EQ(hex(soft.encode()), kUsageV3);
+  const auto third = UsageRecord::decode(bytes(kUsageV3));
+  ASSERT_TRUE(third);
+  EXPECT_EQ(third->usage, soft.usage);
+  EXPECT_EQ(third->limits, soft.limits);
+  EXPECT_EQ(third->since, soft.since);
+  EXPECT_EQ(third->child_limits, soft.child_limits);
+  EXPECT_TRUE(third->counts_owners);
+  for (std::size_t size = 0; size < soft.encode().size(); ++size) {
+    EXPECT_FALSE(UsageRecord::decode(std::string_view(soft.encode()).substr(0, size))) << size;
+  }
   EXPECT_EQ(hex(BlobRecord{300}.encode()), kBlobV1);
   EXPECT_EQ(BlobRecord::decode(bytes(kBlobV1))->references, 300);
   const VolumeRecord volume{{77, "v", {5}}, {1, 2}};

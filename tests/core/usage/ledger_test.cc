@@ -7,66 +7,83 @@
 namespace stoa::core {
 namespace {
 
-AccountRef child(const AccountRef& parent) {
-  auto account = std::make_shared<Account>();
-  account->parent = parent;
-  return account;
-}
+std::atomic<std::int64_t> seconds_now{1};
+Timestamp test_clock() { return Timestamp::from(seconds_now, 0); }
 
-TEST(LedgerTest, ALimitAnywhereOnTheChainRefusesAndLeavesNoTrace) {
-  Ledger ledger;
+class LedgerTest : public ::testing::Test {
+ protected:
+  LedgerTest() { seconds_now = 1; }
+  static AccountRef child(const AccountRef& parent) {
+    auto account = std::make_shared<Account>();
+    account->parent = parent;
+    return account;
+  }
+  static Payer payer(const AccountRef& account, Owner owner = {}) { return {account, owner}; }
+  Status move(const AccountRef& from, const AccountRef& to, const Usage& delta, Owner owner = {}) {
+    Postings posted;
+    STOA_CHECK_OK(ledger.hold(posted, {{payer(from, owner), -delta}, {payer(to, owner), delta}}));
+    ledger.keep(posted);
+    return {};
+  }
+  std::int64_t bytes(const AccountRef& account) { return ledger.read(account).usage.bytes; }
+  std::int64_t bytes(const AccountRef& account, OwnerKey owner) { return ledger.read(account, owner)->used.bytes; }
+
+  MetricRegistry metrics;
+  Ledger ledger{metrics, test_clock};
+};
+
+TEST_F(LedgerTest, ALimitAnywhereOnTheChainRefusesAndLeavesNoTrace) {
   const AccountRef root = child(nullptr);
   const AccountRef mid = child(root);
   const AccountRef leaf = child(mid);
   ledger.set_limits(mid, {.bytes = 100});
-  EXPECT_TRUE(ledger.reserve(leaf, {.bytes = 100}));
-  EXPECT_EQ(ledger.reserve(leaf, {.bytes = 1}).error().code, Errc::kQuota);
-  EXPECT_EQ(ledger.read(leaf).usage.bytes, 100);
-  EXPECT_EQ(ledger.read(root).usage.bytes, 100);
+  EXPECT_TRUE(ledger.reserve(payer(leaf), {.bytes = 100}));
+  EXPECT_EQ(ledger.reserve(payer(leaf), {.bytes = 1}).error().code, Errc::kQuota);
+  EXPECT_EQ(bytes(leaf), 100);
+  EXPECT_EQ(bytes(root), 100);
 }
 
-TEST(LedgerTest, ShrinkingWorksAboveALoweredLimit) {
-  Ledger ledger;
+TEST_F(LedgerTest, ShrinkingWorksAboveALoweredLimit) {
   const AccountRef dir = child(nullptr);
-  ASSERT_TRUE(ledger.reserve(dir, {.bytes = 100, .files = 5}));
+  ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 100, .files = 5}));
   ledger.set_limits(dir, {.bytes = 10, .files = 1});
-  EXPECT_TRUE(ledger.reserve(dir, {.bytes = -50}));
-  EXPECT_EQ(ledger.reserve(dir, {.files = 1}).error().code, Errc::kQuota);
-  EXPECT_TRUE(ledger.reserve(dir, {.files = -1}));
+  EXPECT_TRUE(ledger.reserve(payer(dir), {.bytes = -50}));
+  EXPECT_EQ(ledger.reserve(payer(dir), {.files = 1}).error().code, Errc::kQuota);
+  EXPECT_TRUE(ledger.reserve(payer(dir), {.files = -1}));
 }
 
-TEST(LedgerTest, MovingWithinOneQuotaIsNotRefusedByIt) {
-  Ledger ledger;
+TEST_F(LedgerTest, MovingWithinOneQuotaIsNotRefusedByIt) {
   const AccountRef team = child(nullptr);
   const AccountRef a = child(team);
   const AccountRef b = child(team);
-  ASSERT_TRUE(ledger.reserve(a, {.bytes = 100}));
+  ASSERT_TRUE(ledger.reserve(payer(a), {.bytes = 100}));
   ledger.set_limits(team, {.bytes = 100});
-  EXPECT_TRUE(ledger.move(a, b, {.bytes = 100}));
-  EXPECT_EQ(ledger.read(a).usage.bytes, 0);
-  EXPECT_EQ(ledger.read(b).usage.bytes, 100);
-  EXPECT_EQ(ledger.read(team).usage.bytes, 100);
+  EXPECT_TRUE(move(a, b, {.bytes = 100}));
+  EXPECT_EQ(bytes(a), 0);
+  EXPECT_EQ(bytes(b), 100);
+  EXPECT_EQ(bytes(team), 100);
   ledger.set_limits(a, {.bytes = 99});
-  EXPECT_EQ(ledger.move(b, a, {.bytes = 100}).error().code, Errc::kQuota);
-  EXPECT_EQ(ledger.read(b).usage.bytes, 100);
+  EXPECT_EQ(move(b, a, {.bytes = 100}).error().code, Errc::kQuota);
+  EXPECT_EQ(bytes(b), 100);
 }
 
-TEST(LedgerTest, RoomIsThatOfTheTightestLimit) {
-  Ledger ledger;
+TEST_F(LedgerTest, RoomIsThatOfTheTightestLimit) {
   const AccountRef root = child(nullptr);
   const AccountRef dir = child(root);
-  EXPECT_FALSE(ledger.room(dir).bytes);
+  EXPECT_FALSE(ledger.tightest(dir).bytes.limited());
   ledger.set_limits(root, {.bytes = 1000, .files = 3});
   ledger.set_limits(dir, {.bytes = 400});
-  ASSERT_TRUE(ledger.reserve(dir, {.bytes = 100, .files = 1}));
-  ASSERT_TRUE(ledger.reserve(root, {.bytes = 700, .directories = 1}));
-  EXPECT_EQ(ledger.room(dir).bytes, 200u);
-  EXPECT_EQ(ledger.room(dir).files, 1u);
-  EXPECT_EQ(ledger.tightest(dir).bytes, 400u);
+  ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 100, .files = 1}));
+  ASSERT_TRUE(ledger.reserve(payer(root), {.bytes = 700, .directories = 1}));
+  const Ledger::Tightest tightest = ledger.tightest(dir);
+  EXPECT_EQ(tightest.bytes.room, 200u);
+  EXPECT_EQ(tightest.bytes.used, 800u);
+  EXPECT_EQ(tightest.bytes.hard, 400u);
+  EXPECT_EQ(tightest.files.room, 1u);
+  EXPECT_EQ(tightest.files.used, 2u);
 }
 
-TEST(LedgerTest, ConcurrentWritersNeverExceedTheLimitByAByte) {
-  Ledger ledger;
+TEST_F(LedgerTest, ConcurrentWritersNeverExceedTheLimitByAByte) {
   const AccountRef team = child(nullptr);
   ledger.set_limits(team, {.bytes = 10'000});
   std::atomic<std::int64_t> granted{0};
@@ -74,16 +91,274 @@ TEST(LedgerTest, ConcurrentWritersNeverExceedTheLimitByAByte) {
   for (int t = 0; t < 8; ++t) {
     threads.emplace_back([&, dir = child(team), t] {
       for (int i = 0; i < 1000; ++i) {
-        const std::int64_t bytes = 1 + (i + t) % 7;
-        if (ledger.reserve(dir, {.bytes = bytes})) granted += bytes;
-        EXPECT_LE(ledger.read(team).usage.bytes, 10'000);
+        const std::int64_t wanted = 1 + (i + t) % 7;
+        if (ledger.reserve(payer(dir), {.bytes = wanted})) granted += wanted;
+        EXPECT_LE(bytes(team), 10'000);
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(ledger.read(team).usage.bytes, granted);
-  EXPECT_EQ(ledger.reserve(team, {.bytes = 10'001 - granted}).error().code, Errc::kQuota);
-  EXPECT_TRUE(ledger.reserve(team, {.bytes = 10'000 - granted}));
+  EXPECT_EQ(bytes(team), granted);
+  EXPECT_EQ(ledger.reserve(payer(team), {.bytes = 10'001 - granted}).error().code, Errc::kQuota);
+  EXPECT_TRUE(ledger.reserve(payer(team), {.bytes = 10'000 - granted}));
+}
+
+// --- operations that release and bring
+
+TEST_F(LedgerTest, WhatAnOperationReleasesIsForNobodyElseUntilItIsKept) {
+  const AccountRef dir = child(nullptr);
+  ledger.set_limits(dir, {.bytes = 100});
+  ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 100}));
+  Postings replace;
+  ASSERT_TRUE(ledger.hold(replace, {{payer(dir), {.bytes = -60}}}));
+  EXPECT_EQ(ledger.reserve(payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
+  // Its own growth finds the room.
+  ASSERT_TRUE(ledger.hold(replace, {{payer(dir), {.bytes = 50}}}));
+  EXPECT_EQ(ledger.hold(replace, {{payer(dir), {.bytes = 11}}}).error().code, Errc::kQuota);
+  EXPECT_EQ(bytes(dir), 100);
+  EXPECT_EQ(ledger.reserve(payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
+  ledger.keep(replace);
+  EXPECT_EQ(bytes(dir), 90);
+  EXPECT_TRUE(ledger.reserve(payer(dir), {.bytes = 10}));
+}
+
+TEST_F(LedgerTest, ADroppedOperationLeavesNoTrace) {
+  const AccountRef root = child(nullptr);
+  const AccountRef from = child(root);
+  const AccountRef to = child(root);
+  ASSERT_TRUE(ledger.reserve(payer(from), {.bytes = 70, .files = 1}));
+  ASSERT_TRUE(ledger.reserve(payer(to), {.bytes = 30, .files = 1}));
+  ledger.set_limits(from, {.bytes = 70});
+  Postings rename;  // over a file of 30 bytes
+  ASSERT_TRUE(ledger.hold(rename, {{payer(to), {.bytes = -30, .files = -1}}}));
+  ASSERT_TRUE(ledger.hold(rename, {{payer(from), {.bytes = -70, .files = -1}}, {payer(to), {.bytes = 70, .files = 1}}}));
+  EXPECT_EQ(bytes(to), 70);
+  EXPECT_EQ(bytes(from), 70);
+  EXPECT_EQ(bytes(root), 100);
+  EXPECT_EQ(ledger.reserve(payer(from), {.bytes = 1}).error().code, Errc::kQuota);
+  Postings again = rename;
+  ledger.drop(rename);
+  EXPECT_EQ(bytes(to), 30);
+  EXPECT_EQ(bytes(from), 70);
+  EXPECT_EQ(bytes(root), 100);
+  rename.clear();
+  for (const Posting& posting : again) ASSERT_TRUE(ledger.hold(rename, {posting}));
+  ledger.keep(rename);
+  EXPECT_EQ(bytes(to), 70);
+  EXPECT_EQ(bytes(from), 0);
+  EXPECT_EQ(bytes(root), 70);
+  EXPECT_EQ(ledger.read(root).usage.files, 1);
+}
+
+TEST_F(LedgerTest, WhatShrinksInAllIsNotRefusedAboveALoweredLimit) {
+  const AccountRef dir = child(nullptr);
+  ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 100}));
+  ledger.set_limits(dir, {.bytes = 50});
+  Postings replace;
+  ASSERT_TRUE(ledger.hold(replace, {{payer(dir), {.bytes = -30}}}));
+  EXPECT_TRUE(ledger.hold(replace, {{payer(dir), {.bytes = 30}}}));
+  EXPECT_EQ(ledger.hold(replace, {{payer(dir), {.bytes = 1}}}).error().code, Errc::kQuota);
+}
+
+TEST_F(LedgerTest, DroppedOperationsOfManyThreadsNeverLetALimitBePassed) {
+  const AccountRef team = child(nullptr);
+  const AccountRef a = child(team);
+  const AccountRef b = child(team);
+  ledger.set_limits(team, {.bytes = 1000});
+  ledger.set_limits(a, {.bytes = 600});
+  ASSERT_TRUE(ledger.reserve(payer(a), {.bytes = 600}));
+  ASSERT_TRUE(ledger.reserve(payer(b), {.bytes = 400}));
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 2000; ++i) {
+        Postings posted;
+        const std::int64_t size = 1 + (i + t) % 50;
+        if (t % 2 == 0) {
+          if (ledger.hold(posted, {{payer(a), {.bytes = -size}}})) (void)ledger.hold(posted, {{payer(b), {.bytes = size}}});
+          i % 3 == 0 && posted.size() == 2 ? ledger.keep(posted) : ledger.drop(posted);
+          if (i % 3 == 0 && posted.size() == 2) {
+            Postings back;
+            while (!ledger.hold(back, {{payer(b), {.bytes = -size}}, {payer(a), {.bytes = size}}})) back.clear();
+            ledger.keep(back);
+          }
+        } else if (ledger.hold(posted, {{payer(a), {.bytes = size}}})) {
+          ledger.drop(posted);
+        }
+        EXPECT_LE(bytes(team), 1000);
+        EXPECT_LE(bytes(a), 600);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(bytes(team), 1000);
+  EXPECT_EQ(bytes(a), 600);
+  EXPECT_EQ(bytes(b), 400);
+}
+
+// --- soft limits
+
+TEST_F(LedgerTest, AboveASoftLimitGrowthIsRefusedWhenGraceIsOver) {
+  const AccountRef dir = child(nullptr);
+  ledger.set_limits(dir, {.bytes = 200, .soft_bytes = 100, .grace_s = 10});
+  ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 100}));
+  EXPECT_EQ(ledger.read(dir).since, SoftExcess{});
+  ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 1}));
+  EXPECT_EQ(ledger.read(dir).since.bytes, test_clock());
+  EXPECT_EQ(ledger.tightest(dir).bytes.room, 99u);
+  EXPECT_EQ(ledger.tightest(dir).bytes.soft_room, 0u);
+  EXPECT_EQ(ledger.tightest(dir).bytes.grace_ends, Timestamp::from(11, 0));
+  seconds_now = 10;
+  EXPECT_TRUE(ledger.reserve(payer(dir), {.bytes = 1, .files = 1}));
+  seconds_now = 11;
+  EXPECT_EQ(ledger.reserve(payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
+  EXPECT_EQ(ledger.tightest(dir).bytes.room, 0u);
+  // Files have a limit of their own, and shrinking works.
+  EXPECT_TRUE(ledger.reserve(payer(dir), {.files = 1}));
+  EXPECT_TRUE(ledger.reserve(payer(dir), {.bytes = -1}));
+  EXPECT_EQ(ledger.reserve(payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
+  EXPECT_TRUE(ledger.reserve(payer(dir), {.bytes = -1}));
+  EXPECT_EQ(ledger.read(dir).since, SoftExcess{});
+  EXPECT_TRUE(ledger.reserve(payer(dir), {.bytes = 50}));
+}
+
+TEST_F(LedgerTest, SoftLimitsOfFilesCountDirectoriesToo) {
+  const AccountRef dir = child(nullptr);
+  ledger.set_limits(dir, {.soft_files = 2, .grace_s = 0});
+  ASSERT_TRUE(ledger.reserve(payer(dir), {.files = 1}));
+  ASSERT_TRUE(ledger.reserve(payer(dir), {.directories = 1}));
+  ASSERT_TRUE(ledger.reserve(payer(dir), {.files = 1}));
+  EXPECT_EQ(ledger.reserve(payer(dir), {.directories = 1}).error().code, Errc::kQuota);
+  EXPECT_TRUE(ledger.reserve(payer(dir), {.bytes = 1000}));
+}
+
+TEST_F(LedgerTest, NewLimitsKeepAClockThatRunsAndStopOneThatNeedNot) {
+  const AccountRef dir = child(nullptr);
+  ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 50}));
+  ledger.set_limits(dir, {.soft_bytes = 10});
+  seconds_now = 5;
+  ledger.set_limits(dir, {.soft_bytes = 20});
+  EXPECT_EQ(ledger.read(dir).since.bytes, Timestamp::from(1, 0));
+  ledger.set_limits(dir, {.soft_bytes = 50});
+  EXPECT_EQ(ledger.read(dir).since, SoftExcess{});
+  ledger.set_limits(dir, {.soft_bytes = 49});
+  EXPECT_EQ(ledger.read(dir).since.bytes, Timestamp::from(5, 0));
+  ledger.set_limits(dir, {});
+  EXPECT_EQ(ledger.read(dir).since, SoftExcess{});
+}
+
+TEST_F(LedgerTest, ADroppedOperationNeitherStopsNorStartsAClock) {
+  const AccountRef dir = child(nullptr);
+  ledger.set_limits(dir, {.soft_bytes = 100});
+  ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 101}));
+  seconds_now = 5;
+  Postings removal;
+  ASSERT_TRUE(ledger.hold(removal, {{payer(dir), {.bytes = -50}}}));
+  ledger.drop(removal);
+  EXPECT_EQ(ledger.read(dir).since.bytes, Timestamp::from(1, 0));
+}
+
+TEST_F(LedgerTest, PassingASoftLimitIsNoticedOnceEachWay) {
+  const AccountRef dir = child(nullptr);
+  dir->dir = FileId{77};
+  ledger.set_limits(dir, {.soft_bytes = 100});
+  ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 101}));
+  ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 101}));
+  ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = -150}));
+  const std::vector<SoftNotice> notices = ledger.take_notices();
+  ASSERT_EQ(notices.size(), 2u);
+  EXPECT_EQ(notices[0].dir, FileId{77});
+  EXPECT_EQ(notices[0].used.bytes, 101);
+  EXPECT_NE(notices[0].since.bytes, Timestamp{});
+  EXPECT_EQ(notices[1].since, SoftExcess{});
+  EXPECT_TRUE(ledger.take_notices().empty());
+  EXPECT_NE(metrics.render().find("stoa_quota_soft_limits_passed_total 1\n"), std::string::npos);
+}
+
+TEST_F(LedgerTest, NoticesThatNobodyTakesAreBounded) {
+  const AccountRef dir = child(nullptr);
+  ledger.set_limits(dir, {.soft_bytes = 0});
+  for (std::size_t i = 0; i < Ledger::kNoticesMax; ++i) {
+    ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 1}));
+    ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = -1}));
+  }
+  EXPECT_EQ(ledger.take_notices().size(), Ledger::kNoticesMax);
+}
+
+// --- users and groups
+
+constexpr OwnerKey kAnn{QuotaOf::kUser, 1};
+constexpr OwnerKey kBob{QuotaOf::kUser, 2};
+constexpr OwnerKey kStaff{QuotaOf::kGroup, 50};
+
+TEST_F(LedgerTest, OwnersAreCountedWhereTheyAreToBe) {
+  const AccountRef root = child(nullptr);
+  const AccountRef homes = child(root);
+  const AccountRef deep = child(homes);
+  ledger.count_owners(homes, true);
+  ASSERT_TRUE(ledger.reserve(payer(deep, {1, 50}), {.bytes = 10, .files = 1}));
+  ASSERT_TRUE(ledger.reserve(payer(homes, {2, 50}), {.bytes = 5, .files = 1}));
+  EXPECT_EQ(bytes(homes, kAnn), 10);
+  EXPECT_EQ(bytes(homes, kBob), 5);
+  EXPECT_EQ(bytes(homes, kStaff), 15);
+  EXPECT_FALSE(ledger.read(root, kAnn));
+  const auto owners = ledger.owners(homes, {}, 10);
+  ASSERT_EQ(owners.size(), 3u);
+  EXPECT_EQ(owners[0].first, kAnn);
+  EXPECT_EQ(owners[2].first, kStaff);
+  EXPECT_EQ(ledger.owners(homes, kBob, 10).size(), 1u);
+  ledger.give_back(payer(homes, {2, 50}), {.bytes = 5, .files = 1});
+  EXPECT_EQ(ledger.owners(homes, {}, 10).size(), 2u);
+}
+
+TEST_F(LedgerTest, AUserAndAGroupAreLimited) {
+  const AccountRef homes = child(nullptr);
+  ledger.count_owners(homes, true);
+  ledger.set_limits(homes, kAnn, {.bytes = 10});
+  ledger.set_limits(homes, kStaff, {.bytes = 12});
+  EXPECT_TRUE(ledger.reserve(payer(homes, {1, 50}), {.bytes = 10}));
+  EXPECT_EQ(ledger.reserve(payer(homes, {1, 50}), {.bytes = 1}).error().code, Errc::kQuota);
+  EXPECT_EQ(ledger.reserve(payer(homes, {1, 60}), {.bytes = 1}).error().code, Errc::kQuota);
+  EXPECT_TRUE(ledger.reserve(payer(homes, {2, 50}), {.bytes = 2}));
+  EXPECT_EQ(ledger.reserve(payer(homes, {2, 50}), {.bytes = 1}).error().code, Errc::kQuota);
+  EXPECT_TRUE(ledger.reserve(payer(homes, {2, 60}), {.bytes = 1}));
+  EXPECT_EQ(bytes(homes), 13);
+  EXPECT_EQ(ledger.tightest(homes, 1, 60).bytes.room, 0u);
+  EXPECT_EQ(ledger.tightest(homes, 1, 60).bytes.hard, 10u);
+  EXPECT_FALSE(ledger.tightest(homes, 2, 60).bytes.limited());
+}
+
+TEST_F(LedgerTest, AnotherOwnerPaysIfHeMay) {
+  const AccountRef homes = child(nullptr);
+  ledger.count_owners(homes, true);
+  ledger.set_limits(homes, kBob, {.bytes = 9});
+  ASSERT_TRUE(ledger.reserve(payer(homes, {1, 50}), {.bytes = 10, .files = 1}));
+  const auto give = [&](std::int64_t size) -> Status {
+    Postings posted;
+    STOA_CHECK_OK(ledger.hold(posted, {{payer(homes, {1, 50}), {.bytes = -size}}, {payer(homes, {2, 50}), {.bytes = size}}}));
+    ledger.keep(posted);
+    return {};
+  };
+  EXPECT_EQ(give(10).error().code, Errc::kQuota);
+  EXPECT_EQ(bytes(homes, kAnn), 10);
+  EXPECT_TRUE(give(9));
+  EXPECT_EQ(bytes(homes, kAnn), 1);
+  EXPECT_EQ(bytes(homes, kBob), 9);
+  EXPECT_EQ(bytes(homes, kStaff), 10);
+  EXPECT_EQ(bytes(homes), 10);
+}
+
+TEST_F(LedgerTest, WhereOwnersAreCountedBetweenTwoDirectoriesIsKnown) {
+  const AccountRef root = child(nullptr);
+  const AccountRef homes = child(root);
+  const AccountRef ann = child(homes);
+  const AccountRef bob = child(homes);
+  const AccountRef scratch = child(root);
+  ledger.count_owners(homes, true);
+  EXPECT_FALSE(ledger.owners_counted_between(ann, bob));
+  EXPECT_FALSE(ledger.owners_counted_between(root, scratch));
+  EXPECT_TRUE(ledger.owners_counted_between(ann, scratch));
+  EXPECT_TRUE(ledger.owners_counted_between(scratch, homes));
 }
 
 }  // namespace

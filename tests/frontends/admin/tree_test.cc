@@ -97,7 +97,12 @@ TEST_F(AdminTest, QuotasAreSetListedEnforcedAndRemoved) {
   EXPECT_EQ(get("/v1/quota?path=/dir").json["limits"]["bytes"], Json());
   const Answer set = call(Method::kPut, "/v1/quota?path=/dir", R"({"bytes": 1000, "files": null})");
   ASSERT_EQ(set.status, 200u) << set.text;
-  EXPECT_EQ(set.json["limits"], Json({{"bytes", 1000}, {"files", nullptr}}));
+  EXPECT_EQ(set.json["limits"], Json({{"bytes", 1000},
+                                      {"files", nullptr},
+                                      {"soft_bytes", nullptr},
+                                      {"soft_files", nullptr},
+                                      {"grace_seconds", 604800}}));
+  EXPECT_EQ(set.json["counted"], Json({{"live", true}, {"open_but_deleted", false}, {"multipart_uploads", false}}));
   const Answer list = get("/v1/quotas");
   ASSERT_EQ(list.json["quotas"].size(), 1u);
   EXPECT_EQ(list.json["quotas"][0]["path"], "/dir");
@@ -113,6 +118,55 @@ TEST_F(AdminTest, QuotasAreSetListedEnforcedAndRemoved) {
   EXPECT_EQ(call(Method::kDelete, "/v1/quota?path=/dir").status, 204u);
   EXPECT_EQ(call(Method::kDelete, "/v1/quota?path=/dir").status, 404u);
   EXPECT_TRUE(get("/v1/quotas").json["quotas"].empty());
+}
+
+TEST_F(AdminTest, SoftLimitsAndThoseOfChildrenAreSetAndShown) {
+  const core::FileId dir = make_directory("dir");
+  const Answer set = call(Method::kPut, "/v1/quota?path=/dir", R"({"soft_bytes": 10, "files": 5, "grace_seconds": 60})");
+  ASSERT_EQ(set.status, 200u) << set.text;
+  EXPECT_EQ(set.json["limits"]["soft_bytes"], 10);
+  EXPECT_EQ(set.json["limits"]["grace_seconds"], 60);
+  EXPECT_EQ(set.json["over_soft_since"], Json({{"bytes", nullptr}, {"files", nullptr}}));
+  EXPECT_EQ(set.json["children"], Json());
+  EXPECT_EQ(call(Method::kPut, "/v1/quota?path=/dir", R"({"bytes": 9, "soft_bytes": 10})").status, 400u);
+  EXPECT_EQ(call(Method::kPut, "/v1/quota?path=/dir", R"({"grace_seconds": 60})").status, 400u);
+  EXPECT_EQ(call(Method::kDelete, "/v1/quota?path=/dir&children=true").status, 404u);
+  const Answer children = call(Method::kPut, "/v1/quota?path=/dir&children=true", R"({"bytes": 7})");
+  EXPECT_EQ(children.json["children"]["bytes"], 7);
+  EXPECT_EQ(children.json["limits"]["bytes"], Json());
+  ASSERT_TRUE(volume_->ns().mkdir({}, {.parent = dir, .name = "child"}));
+  EXPECT_EQ(get("/v1/quota?path=/dir/child").json["limits"]["bytes"], 7);
+  EXPECT_EQ(get("/v1/quotas").json["quotas"].size(), 2u);
+  EXPECT_EQ(call(Method::kDelete, "/v1/quota?path=/dir&children=true").status, 204u);
+  EXPECT_EQ(get("/v1/quota?path=/dir").json["children"], Json());
+  EXPECT_EQ(get("/v1/quota?path=/dir").json["limits"]["files"], 5);
+  EXPECT_EQ(call(Method::kPut, "/v1/quota?path=/dir&children=true&user=1", R"({"bytes": 7})").status, 400u);
+}
+
+TEST_F(AdminTest, UsersAndGroupsOfADirectoryAreCountedAndLimited) {
+  const core::FileId dir = make_directory("dir");
+  EXPECT_EQ(call(Method::kPut, "/v1/quota?path=/dir&user=1234", R"({"bytes": 7})").code(), "not_supported");
+  ASSERT_EQ(call(Method::kPut, "/v1/quota/owners?path=/dir", R"({"counted": true})").status, 200u);
+  EXPECT_EQ(get("/v1/quota?path=/dir").json["counts_owners"], true);
+  EXPECT_EQ(call(Method::kPut, "/v1/quota?path=/dir&user=nobody-here", R"({"bytes": 7})").status, 404u);
+  const Answer set = call(Method::kPut, "/v1/quota?path=/dir&user=1234", R"({"bytes": 7})");
+  ASSERT_EQ(set.status, 200u) << set.text;
+  EXPECT_EQ(set.json["uid"], 1234);
+  EXPECT_EQ(set.json["user"], Json());
+  EXPECT_EQ(set.json["limits"]["bytes"], 7);
+  ASSERT_TRUE(volume_->ns().create({}, {.parent = dir, .name = "a", .set = {.uid = 1234, .gid = 77}}));
+  EXPECT_EQ(get("/v1/quota?path=/dir&group=77").json["usage"]["files"], 1);
+  const Answer list = get("/v1/quota/owners?path=/dir&limit=1");
+  ASSERT_EQ(list.json["owners"].size(), 1u) << list.text;
+  EXPECT_EQ(list.json["owners"][0]["uid"], 1234);
+  const std::string next = list.json["next_after"].get<std::string>();
+  EXPECT_EQ(get("/v1/quota/owners?path=/dir&after=" + next).json["owners"][0]["gid"], 77);
+  EXPECT_EQ(get("/v1/quota/owners?path=/dir&after=bogus").status, 400u);
+  EXPECT_EQ(call(Method::kDelete, "/v1/quota?path=/dir&user=1234").status, 204u);
+  EXPECT_EQ(call(Method::kDelete, "/v1/quota?path=/dir&user=1234").status, 404u);
+  ASSERT_TRUE(volume_->ns().mkdir({}, {.parent = make_directory("full"), .name = "x"}));
+  EXPECT_EQ(call(Method::kPut, "/v1/quota/owners?path=/full", R"({"counted": true})").code(), "not_empty");
+  EXPECT_EQ(call(Method::kPut, "/v1/quota/owners?path=/full", R"({})").status, 400u);
 }
 
 }  // namespace

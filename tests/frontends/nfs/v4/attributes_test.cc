@@ -228,5 +228,26 @@ TEST_F(Nfs4Attributes, AccessKnowsXattrsOnlyIn42) {
   EXPECT_EQ(run(nfs4::op_access, Xdr().u32(0x40)), Nfs4Status::kInval);
 }
 
+TEST_F(Nfs4Attributes, QuotaAndSpaceAreThoseOfTheTightestLimit) {
+  const auto expect = [&](std::uint64_t hard, std::uint64_t soft, std::uint64_t used) {
+    at_file();
+    EXPECT_EQ(number(Attr::kQuotaAvailHard), hard);
+    EXPECT_EQ(number(Attr::kQuotaAvailSoft), soft);
+    EXPECT_EQ(number(Attr::kQuotaUsed), used);
+    EXPECT_EQ(number(Attr::kSpaceAvail), hard);
+  };
+  at_file();
+  const std::uint64_t all = number(Attr::kSpaceAvail);
+  EXPECT_EQ(number(Attr::kQuotaAvailHard), all);
+  EXPECT_EQ(number(Attr::kQuotaAvailSoft), all);
+  ASSERT_TRUE(volume->ns().set_quota({}, {root, {.bytes = 100, .soft_bytes = 60}}));
+  expect(95, 55, 5);
+  EXPECT_EQ(number(Attr::kSpaceTotal), 100u);
+  ASSERT_TRUE(volume->ns().set_quota({}, {root, {.bytes = 100, .soft_bytes = 4, .grace_s = 3600}}));
+  expect(95, 0, 5);
+  ASSERT_TRUE(volume->ns().set_quota({}, {root, {.bytes = 100, .soft_bytes = 4, .grace_s = 0}}));
+  expect(0, 0, 5);
+}
+
 }  // namespace
 }  // namespace stoa::test

@@ -1,0 +1,53 @@
+#include "core/usage/balance.h"
+
+namespace stoa::core {
+namespace {
+
+std::uint64_t positive(std::int64_t n) { return n > 0 ? static_cast<std::uint64_t>(n) : 0; }
+
+// The clock starts when the limit is passed and ends when it is kept again.
+bool follow_one(std::optional<std::uint64_t> soft, std::uint64_t used, Timestamp& since, Clock clock) {
+  const bool over = soft && used > *soft;
+  if (over == is_over(since)) return false;
+  since = over ? clock() : Timestamp{};
+  return true;
+}
+
+}  // namespace
+
+std::uint64_t bytes_of(const Usage& usage) { return positive(usage.bytes); }
+std::uint64_t files_of(const Usage& usage) { return positive(usage.files + usage.directories); }
+bool is_over(const Timestamp& since) { return since.ns != 0; }
+Timestamp grace_end(const Timestamp& since, const QuotaLimits& limits) {
+  return {since.ns + std::int64_t{limits.grace_s} * 1'000'000'000};
+}
+
+bool Balance::refuses(const Usage& delta, Clock clock) const {
+  const Usage after = used + delta;
+  const auto refuses_one = [&](bool grows, const std::optional<std::uint64_t>& hard, std::uint64_t wanted,
+                               const Timestamp& over_since) {
+    if (!grows) return false;
+    if (hard && wanted > *hard) return true;
+    return is_over(over_since) && clock() >= grace_end(over_since, limits);
+  };
+  return refuses_one(delta.bytes > 0, limits.bytes, bytes_of(after), since.bytes) ||
+         refuses_one(delta.files + delta.directories > 0, limits.files, files_of(after), since.files);
+}
+
+bool Balance::add(const Usage& delta, Clock clock) {
+  used = used + delta;
+  return follow(clock);
+}
+
+bool Balance::limit(const QuotaLimits& to, Clock clock) {
+  limits = to;
+  return follow(clock);
+}
+
+bool Balance::follow(Clock clock) {
+  const bool bytes = follow_one(limits.soft_bytes, bytes_of(used), since.bytes, clock);
+  const bool files = follow_one(limits.soft_files, files_of(used), since.files, clock);
+  return bytes || files;
+}
+
+}  // namespace stoa::core
