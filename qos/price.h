@@ -33,6 +33,10 @@ struct Price {
     amount[resource] += n;
     return *this;
   }
+  Price& operator+=(const Price& other) {
+    for (std::size_t i = 0; i < kResources; ++i) amount[i] += other.amount[i];
+    return *this;
+  }
   bool free() const { return *this == Price{}; }
   // Writing comes before reading, and both before metadata.
   Kind kind() const {

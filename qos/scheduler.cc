@@ -155,6 +155,17 @@ void Scheduler::cancel(const void* owner) {
   deliver(lock);
 }
 
+void Scheduler::refuse(const void* owner) {
+  std::unique_lock lock(mutex_);
+  for (auto it = by_owner_.lower_bound({owner, nullptr}); it != by_owner_.end() && it->first == owner;
+       it = by_owner_.lower_bound({owner, nullptr})) {
+    finish(*it->second, false);
+  }
+  if (resumed_.empty()) return;
+  serve_locked(clock_());
+  deliver(lock);
+}
+
 void Scheduler::change(std::span<const std::pair<Flow*, Limits>> changes) {
   std::unique_lock lock(mutex_);
   const std::int64_t now = clock_();

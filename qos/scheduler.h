@@ -60,6 +60,8 @@ class Scheduler {
   Verdict park(std::span<Flow* const> path, const Price& price, Wait wait);
   // Forgets what waits for this owner (its connection is gone). A resume() that another thread has begun may still run.
   void cancel(const void* owner);
+  // Answers false to what waits for this owner (it is stopping).
+  void refuse(const void* owner);
   // Returns when no resume() runs that was begun before.
   void settle();
 

@@ -142,7 +142,7 @@ TEST_F(Qos, WhatIsLargerThanTheBurstPaysByDebtAndNeverStarves) {
   run({&huge, &small}, 400 * kSecond);
   const double bytes = static_cast<double>(huge.granted.size()) * 20e6 + static_cast<double>(small.granted.size()) * 10e3;
   EXPECT_GE(huge.granted.size(), 5u);
-  EXPECT_GE(small.granted.size(), 4 * (huge.granted.size() - 1));
+  EXPECT_GE(small.granted.size(), 3 * huge.granted.size());
   EXPECT_LE(bytes, 1.05 * 400e6 + 20e6);
   EXPECT_GE(bytes, 0.95 * 400e6);
 }
@@ -381,6 +381,20 @@ TEST_F(Qos, WhatIsCancelledLeavesItsPlaceToOthersAndPaysNothing) {
   scheduler.serve();
   EXPECT_EQ(resumed, 1);
   EXPECT_EQ(slow->use().admitted[Resource::kWriteBytes], 1010u);
+}
+
+TEST_F(Qos, WhatIsRefusedForItsOwnerIsToldAndPaysNothing) {
+  const auto slow = flow(ceiling(Resource::kWriteBytes, 1000));
+  Flow* const path[] = {slow.get()};
+  ASSERT_TRUE(scheduler.admit(path, Price::write(1000)));
+  int owner = 0, refused = 0;
+  const Wait wait{.deadline = kFar, .grant_at_deadline = true, .owner = &owner, .resume = [&](bool yes) { refused += yes ? 0 : 1; }};
+  ASSERT_EQ(scheduler.park(path, Price::write(1), wait), Verdict::kParked);
+  scheduler.refuse(&owner);
+  scheduler.refuse(&owner);
+  EXPECT_EQ(refused, 1);
+  EXPECT_EQ(scheduler.parked(), 0u);
+  EXPECT_EQ(slow->use().admitted[Resource::kWriteBytes], 1000u);
 }
 
 TEST_F(Qos, ARequestThatIsRefusedByOneFlowPaysNone) {
