@@ -45,6 +45,11 @@ JsonResult get_quota(Service&, const Request&);
 JsonResult set_quota(Service&, const Request&);
 JsonResult remove_quota(Service&, const Request&);
 
+JsonResult list_flows(Service&, const Request&);
+JsonResult get_flow(Service&, const Request&);
+JsonResult set_flow(Service&, const Request&);
+JsonResult remove_flow(Service&, const Request&);
+
 JsonResult get_acl(Service&, const Request&);
 JsonResult set_acl(Service&, const Request&);
 
