@@ -22,6 +22,8 @@ constexpr std::array<Resource, 5> kResources{{{"read_bytes", "read", true},
                                               {"write_ops", "write-iops", false},
                                               {"metadata_ops", "metadata", false}}};
 
+constexpr std::uint64_t kBurstMsMax = 3'600'000;
+
 struct Options {
   std::string target;
   std::array<std::string, kResources.size()> ceilings{};
@@ -52,18 +54,12 @@ Result<Json> parse_rate(std::string_view text, bool bytes) {
 
 // "2s", "250ms"
 Result<Json> parse_burst(std::string_view text) {
-  std::uint64_t unit = 0;
-  std::string_view digits = text;
-  if (text.ends_with("ms")) {
-    unit = 1;
-    digits.remove_suffix(2);
-  } else if (text.ends_with("s")) {
-    unit = 1000;
-    digits.remove_suffix(1);
-  }
-  STOA_TRY(number, parse_number(unit == 0 ? "" : digits, "a time such as 2s or 250ms: '" + std::string(text) + "'"));
-  if (number > 3'600'000) return fail(Errc::kInvalid, "a burst is from 10ms to 3600s");
-  return Json(number * unit);
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const std::string_view unit = text.substr(digits);
+  const auto number = parse_number(text.substr(0, digits), "");
+  if (!number || (unit != "s" && unit != "ms") || *number > kBurstMsMax)
+    return fail(Errc::kInvalid, "'" + std::string(text) + "' is not a time such as 2s or 250ms");
+  return Json(unit == "s" ? *number * 1000 : *number);
 }
 
 std::string rate_text(double rate, bool bytes) {
@@ -71,11 +67,25 @@ std::string rate_text(double rate, bool bytes) {
   return std::to_string(static_cast<std::uint64_t>(rate + 0.5)) + "/s";
 }
 
+// In the unit in which it was probably said: "100MB/s", "64KiB/s".
+std::string exact_rate(std::uint64_t rate, bool bytes) {
+  if (!bytes) return std::to_string(rate) + "/s";
+  std::string decimal;
+  std::uint64_t rest = rate;
+  for (const char* unit : {"", "KB", "MB", "GB", "TB"}) {
+    decimal = std::to_string(rest) + unit;
+    if (rest % 1000 != 0) break;
+    rest /= 1000;
+  }
+  const std::string binary = appliance::exact_bytes(rate);
+  return (decimal.size() < binary.size() ? decimal : binary) + "/s";
+}
+
 std::string limit_text(const Json& limits, const std::string& member, bool bytes) {
   const Json& ceiling = limits[member];
   const Json& guarantee = limits["guarantee_" + member];
-  std::string text = ceiling.is_null() ? "-" : rate_text(ceiling.get<double>(), bytes);
-  if (!guarantee.is_null()) text += " (at least " + rate_text(guarantee.get<double>(), bytes) + ")";
+  std::string text = ceiling.is_null() ? "-" : exact_rate(ceiling.get<std::uint64_t>(), bytes);
+  if (!guarantee.is_null()) text += " (at least " + exact_rate(guarantee.get<std::uint64_t>(), bytes) + ")";
   return text;
 }
 

@@ -50,6 +50,8 @@ JsonResult get_flow(Service&, const Request&);
 JsonResult set_flow(Service&, const Request&);
 JsonResult remove_flow(Service&, const Request&);
 
+JsonResult explain(Service&, const Request&);
+
 JsonResult get_acl(Service&, const Request&);
 JsonResult set_acl(Service&, const Request&);
 
