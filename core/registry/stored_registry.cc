@@ -114,7 +114,8 @@ std::shared_ptr<const FlowTable> StoredRegistry::apply(const std::vector<FlowRul
   for (const FlowRule& rule : rules) {
     const auto known = before.find(rule.target);
     const auto& flow = flows[rule.target] = known != before.end() ? known->second : std::make_shared<qos::Flow>();
-    changes.emplace_back(flow.get(), rule.limits);
+    if (known == before.end() || *std::ranges::lower_bound(now().flow_rules(), rule.target, {}, &FlowRule::target) != rule)
+      changes.emplace_back(flow.get(), rule.limits);
   }
   for (const auto& [target, flow] : before) {
     if (!flows.contains(target)) changes.emplace_back(flow.get(), qos::Limits{});

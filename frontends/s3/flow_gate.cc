@@ -30,7 +30,7 @@ void close_gates(Services& services) {
 void FlowGate::enter(const Call& call) {
   const core::FlowTable* table = call.registry->flows();
   if (services_.options.scheduler == nullptr || table == nullptr) return;
-  std::vector<core::FileId> directories;
+  std::vector<core::FileId> directories{core::kRootId};
   if (table->has_directories() && call.bucket != nullptr) {
     // A directory that is gone is the operation's to tell.
     auto above = call.ns().ancestors(call.ctx, {.id = call.root(), .key = call.route.key});

@@ -30,7 +30,7 @@ TEST(QosThreads, EveryRequestIsGrantedOrRefusedOnceAndPaysWhatItCost) {
     scheduler.change({&change, 1});
   }
 
-  std::atomic<std::uint64_t> granted{0}, refused{0}, cancelled{0}, outstanding{0};
+  std::atomic<std::uint64_t> granted{0}, refused{0}, outstanding{0};
   {
     std::vector<std::jthread> threads;
     for (int i = 0; i < kThreads; ++i) {
