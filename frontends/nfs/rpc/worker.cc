@@ -28,8 +28,9 @@ constexpr std::uint32_t kStrike = 8;
 // worker, which looks for the next call itself for a while. To be woken would cost each call some 35 us more.
 constexpr std::uint32_t kLoneCalls = 16;
 constexpr std::chrono::microseconds kLookout{100};
-// So long a call waits for its flows. Clients send again, or give up, after 60 s.
-constexpr std::chrono::nanoseconds kParkedMax = std::chrono::seconds(40);
+// So long a call waits for its flows. Clients send again, or give up, after 60 s; and when all slots of a session wait, its lease,
+// which they renew after 60 s of 90, is not renewed meanwhile.
+constexpr std::chrono::nanoseconds kParkedMax = std::chrono::seconds(20);
 
 std::atomic<std::uint64_t> g_worker_number{0};
 

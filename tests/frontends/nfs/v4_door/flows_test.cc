@@ -96,6 +96,30 @@ TEST_F(FlowsTest, WhatAClientHasParkedGoesWithItsConnection) {
   wait_until_parked(0);
 }
 
+TEST_F(FlowsTest, ClientsThatComeAndGoLeaveNothingWaiting) {
+  core::FlowRule rule = limit(core::FlowTarget::directory(core::kRootId), qos::Resource::kMetadataOps);
+  rule.limits.ceiling[qos::Resource::kMetadataOps] = 2000;
+  set(rule);
+  std::vector<std::jthread> clients;
+  for (int client = 0; client < 6; ++client) {
+    clients.emplace_back([&, client] {
+      for (int round = 0; round < 20; ++round) {
+        NfsCaller caller(port, 1001, 1001);
+        for (int i = 0; i < 5; ++i) send(caller, kGetattr, Xdr().opaque(root));
+        // Every other one is gone before its replies come.
+        for (int i = 0; (client + round) % 2 == 0 && i < 5; ++i) EXPECT_TRUE(NfsResult(caller.wire.receive()).ok());
+      }
+    });
+  }
+  for (std::uint64_t rate = 1000; rate < 1030; ++rate) {
+    rule.limits.ceiling[qos::Resource::kMetadataOps] = rate;
+    set(rule);
+  }
+  clients.clear();
+  ASSERT_TRUE(volume->registry().remove_flow(rule.target));
+  wait_until_parked(0);
+}
+
 TEST_F(FlowsTest, TheServerStopsWhileCallsWait) {
   const Handle file = ann->create(root, "ann", {.mode = 0666});
   set(limit(core::FlowTarget::user(1001), qos::Resource::kWriteBytes));
