@@ -11,13 +11,14 @@ FORBIDDEN_NAMES = re.compile(r"(^|[_/])(utils?|helpers?|common|misc)[._/]")
 MACHINE_PATHS = re.compile(r"(?<![\w/.])/(work|root)/\w")
 UNFINISHED = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|X" + r"XX)\b")
 
-# Who may include whom: appliance -> frontends -> core <- backends, all on base. Tests and benchmarks see everything.
+# Who may include whom: appliance -> frontends -> core <- backends, core -> qos, all on base. Tests and benchmarks see everything.
 # The admin door is the administrator's own: it sees the volume, too.
 ALLOWED = {
     "base": {"base"},
-    "core": {"base", "core"},
+    "qos": {"base", "qos"},
+    "core": {"base", "qos", "core"},
     "backends": {"base", "core", "backends"},
-    "frontends": {"base", "core", "frontends"},
+    "frontends": {"base", "qos", "core", "frontends"},
     "appliance": {"base", "core", "backends", "frontends", "appliance"},
 }
 DOOR_CORE = ("core/api/",)

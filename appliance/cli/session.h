@@ -50,6 +50,8 @@ void add_user_commands(CLI::App& app, Session& session);
 void add_group_commands(CLI::App& app, Session& session);
 void add_client_commands(CLI::App& app, Session& session);
 void add_quota_commands(CLI::App& app, Session& session);
+void add_qos_commands(CLI::App& app, Session& session);
+void add_explain_command(CLI::App& app, Session& session);
 void add_acl_commands(CLI::App& app, Session& session);
 void add_tree_commands(CLI::App& app, Session& session);
 void add_status_commands(CLI::App& app, Session& session);

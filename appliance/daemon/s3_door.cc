@@ -25,6 +25,7 @@ class S3Door final : public Door {
   ~S3Door() override { close(std::move(server_)); }
 
   Status open(core::Volume& volume, MetricRegistry& metrics) {
+    options_.scheduler = &volume.scheduler();
     STOA_TRY(server, s3::Server::start(volume.ns(), volume.registry(), metrics, options_));
     server_ = std::move(server);
     return {};

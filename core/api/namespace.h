@@ -72,6 +72,7 @@ class Namespace {
   virtual Result<ListQuotasReply> list_quotas(const OpContext&, const ListQuotasRequest&) = 0;
   virtual Result<ResolvePathReply> resolve_path(const OpContext&, const ResolvePathRequest&) = 0;
   virtual Result<PathOfReply> path_of(const OpContext&, const PathOfRequest&) = 0;
+  virtual Result<AncestorsReply> ancestors(const OpContext&, const AncestorsRequest&) = 0;  // asks for no permission
 
   // Blocks until all that it names is durable: the content is synced file by file side by side, the metadata once for
   // all. Files that are gone by now need nothing. kIo, kNoSpace: something is not, and none of it may be acknowledged;

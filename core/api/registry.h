@@ -1,4 +1,4 @@
-// Exports, users and groups: who may see what through which door. Records are persistent, in the volume.
+// Exports, users and groups: who may see what through which door; flows: how much. Records are persistent, in the volume.
 #pragma once
 
 #include <array>
@@ -12,21 +12,12 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "core/api/context.h"
+#include "core/api/flow_rules.h"
+#include "core/api/flow_table.h"
 #include "core/api/ids.h"
+#include "core/api/network.h"
 
 namespace stoa::core {
-
-// An IPv4 or IPv6 network; IPv4 is kept as ::ffff:a.b.c.d.
-struct Network {
-  std::array<std::uint8_t, 16> address{};
-  std::uint8_t prefix_bits = 0;  // of 128
-
-  // "10.0.0.0/8", "::1", "fe80::/10", "*". kInvalid with the reason in detail.
-  static Result<Network> parse(std::string_view text);
-  std::string to_text() const;
-  bool contains(const std::array<std::uint8_t, 16>& address) const;
-  bool operator==(const Network&) const = default;
-};
 
 enum class Squash : std::uint8_t { kNone, kRoot, kAll };
 
@@ -112,6 +103,9 @@ class RegistrySnapshot {
   virtual const Group* find_group_by_gid(std::uint32_t gid) const = 0;
   virtual const Group* find_group_by_sid(std::string_view sid) const = 0;
   virtual const std::vector<Group>& groups() const = 0;  // by name
+  virtual const std::vector<FlowRule>& flow_rules() const = 0;  // by target
+  // What requests pay; null: there are no flows.
+  virtual const FlowTable* flows() const = 0;
   // The SID on record, else the automatic one: in the volume's own domain, S-1-5-21-x-y-z, which is made once and at
   // random, 1000 + 2 * uid for a user and 1001 + 2 * gid for a group. Ids from 2147483148 on, for which this has no
   // room, are S-1-22-1-uid and S-1-22-2-gid. Users that share a uid share the automatic SID, and the first by name is
@@ -131,12 +125,14 @@ class Registry {
   // sentence for people in detail), kIo.
   virtual Result<Export> add_export(const Export& wanted) = 0;      // gives it an id and a time
   virtual Status change_export(const Export& changed) = 0;          // by id; the root stays
-  virtual Status remove_export(std::string_view name) = 0;          // the directory stays
+  virtual Status remove_export(std::string_view name) = 0;          // the directory stays; its flow goes
   virtual Status add_user(const User& user) = 0;
   virtual Status change_user(const User& user) = 0;                 // by name
   virtual Status remove_user(std::string_view name) = 0;
   virtual Status add_group(const Group& group) = 0;
   virtual Status remove_group(std::string_view name) = 0;  // users and files keep its number
+  virtual Status set_flow(const FlowRule& rule) = 0;            // made or changed; holds for the next request, and for those that wait
+  virtual Status remove_flow(const FlowTarget& target) = 0;
 };
 
 // Fresh random keys of the usual shape.

@@ -346,4 +346,9 @@ struct ResolvePathReply { Attributes attr; };
 struct PathOfRequest { FileId id; };  // by its first link
 struct PathOfReply { std::string path; };
 
+// The directories above a file, and itself if it is one, from the root down: those whose usage it counts in. With a key,
+// of the place below the directory `id` that it names, as far as there are directories. Empty: it counts nowhere.
+struct AncestorsRequest { FileId id; std::string_view key{}; };
+struct AncestorsReply { std::vector<FileId> directories; };
+
 }  // namespace stoa::core

@@ -16,7 +16,7 @@
 //            "client", door u8, name    -> sealed, empty: a client that may reclaim its state (core/state/reclaim.h)
 //   journal  sequence                   -> change; the engine drops the oldest beyond its cap
 //   gc       blob id                    -> nothing: the blob is to be released
-//   config   text                       -> volume, exports, users
+//   config   text                       -> volume, exports, users, groups, flows
 #pragma once
 
 #include <cstdint>
@@ -125,5 +125,6 @@ inline std::string quota_key(FileId dir) { return std::string(kQuotaPrefix) + id
 inline constexpr std::string_view kExportPrefix = "export/";
 inline constexpr std::string_view kUserPrefix = "user/";
 inline constexpr std::string_view kGroupPrefix = "group/";
+inline constexpr std::string_view kFlowPrefix = "flow/";
 
 }  // namespace stoa::core::keys

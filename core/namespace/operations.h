@@ -47,5 +47,6 @@ Result<ListOwnerQuotasReply> list_owner_quotas(Tree&, const OpContext&, const Li
 Result<ListQuotasReply> list_quotas(Tree&, const OpContext&, const ListQuotasRequest&);
 Result<ResolvePathReply> resolve_path(Tree&, const OpContext&, const ResolvePathRequest&);
 Result<PathOfReply> path_of(Tree&, const OpContext&, const PathOfRequest&);
+Result<AncestorsReply> ancestors(Tree&, const OpContext&, const AncestorsRequest&);
 
 }  // namespace stoa::core

@@ -131,6 +131,26 @@ Status check_user(const User& user) {
   return {};
 }
 
+Status check_flow(const FlowRule& rule) {
+  const FlowTarget& target = rule.target;
+  const bool about_nothing = target.kind < FlowKind::kDoor || target.kind > FlowKind::kUser || target.network.prefix_bits > 128 ||
+                             (target.kind == FlowKind::kDoor && target.id > static_cast<std::uint64_t>(Door::kNative)) ||
+                             (target.kind == FlowKind::kClients ? target.id != 0 : target.network != Network{});
+  if (about_nothing) return fail(Errc::kInvalid, "a flow is about a directory, user, group, client network, door or export");
+  const auto wrong = [](const std::optional<std::uint64_t>& rate) { return rate && (*rate == 0 || *rate > kFlowRateMax); };
+  if (std::ranges::any_of(rule.limits.ceiling, wrong) || std::ranges::any_of(rule.limits.guarantee, wrong)) {
+    return fail(Errc::kInvalid, "ceilings and guarantees are from 1 to 2^50 a second");
+  }
+  for (std::size_t i = 0; i < qos::kResources; ++i) {
+    const auto& most = rule.limits.ceiling[i];
+    const auto& least = rule.limits.guarantee[i];
+    if (most && least && *least > *most) return fail(Errc::kInvalid, "a guarantee must not be more than the ceiling of the same flow");
+  }
+  if (rule.limits.burst < qos::kBurstMin || rule.limits.burst > kFlowBurstMax) return fail(Errc::kInvalid, "a burst is from 10 ms to 1 h");
+  if (rule.limits.weight == 0 || rule.limits.weight > kFlowWeightMax) return fail(Errc::kInvalid, "a weight is from 1 to 10000");
+  return {};
+}
+
 Status check_group(const Group& group) {
   STOA_CHECK_OK(check_account_name("group name", group.name));
   if (!group.sid.empty()) STOA_CHECK_OK(check_sid(group.sid));

@@ -1,7 +1,9 @@
 // What may stand in a record of the registry. Each check answers kInvalid with a sentence for people.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 #include "base/error.h"
@@ -12,6 +14,10 @@ namespace stoa::core {
 inline constexpr std::size_t kExportsMax = 10'000;
 inline constexpr std::size_t kUsersMax = 100'000;
 inline constexpr std::size_t kGroupsMax = 100'000;
+inline constexpr std::size_t kFlowsMax = 100'000;
+inline constexpr std::uint64_t kFlowRateMax = std::uint64_t{1} << 50;  // of anything a second
+inline constexpr std::chrono::hours kFlowBurstMax{1};
+inline constexpr std::uint32_t kFlowWeightMax = 10'000;
 inline constexpr std::size_t kUserNameBytesMax = 64;  // and of groups
 inline constexpr std::size_t kPrincipalBytesMax = 256;
 inline constexpr std::size_t kKeysPerUserMax = 16;
@@ -23,5 +29,6 @@ Status check_bucket_name(std::string_view name);
 Status check_export(const Export& wanted);
 Status check_user(const User& user);
 Status check_group(const Group& group);
+Status check_flow(const FlowRule& rule);
 
 }  // namespace stoa::core

@@ -4,6 +4,7 @@
 
 #include "core/kv/codec.h"
 #include "core/kv/keys.h"
+#include "core/registry/name_rules.h"
 
 namespace stoa::core {
 namespace {
@@ -39,6 +40,23 @@ std::string user_key(std::string_view name) {
 
 std::string group_key(std::string_view name) {
   return std::string(keys::kGroupPrefix).append(name);
+}
+
+std::string flow_key(const FlowTarget& target) {
+  char text[40];
+  int used = std::snprintf(text, sizeof text, "%u/", static_cast<unsigned>(target.kind));
+  std::string key(keys::kFlowPrefix);
+  key.append(text, static_cast<std::size_t>(used));
+  if (target.kind != FlowKind::kClients) {
+    used = std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(target.id));
+    return key.append(text, static_cast<std::size_t>(used));
+  }
+  for (const std::uint8_t byte : target.network.address) {
+    used = std::snprintf(text, sizeof text, "%02x", byte);
+    key.append(text, static_cast<std::size_t>(used));
+  }
+  used = std::snprintf(text, sizeof text, "/%02x", target.network.prefix_bits);
+  return key.append(text, static_cast<std::size_t>(used));
 }
 
 std::string encode_export(const Export& record) {
@@ -146,6 +164,37 @@ Result<Group> decode_group(std::string_view value) {
   record.sid = in.get_string();
   if (!in.ok()) return fail(Errc::kCorrupt, "group record is damaged");
   return record;
+}
+
+// Amounts: 0 is none.
+std::string encode_flow(const FlowRule& rule) {
+  Encoder out;
+  out.put(rule.target.kind).put(rule.target.id);
+  for (const std::uint8_t byte : rule.target.network.address) out.put(byte);
+  out.put(rule.target.network.prefix_bits);
+  for (const auto& amount : rule.limits.ceiling) out.put_varint(amount.value_or(0));
+  for (const auto& amount : rule.limits.guarantee) out.put_varint(amount.value_or(0));
+  out.put_varint(static_cast<std::uint64_t>(rule.limits.burst.count())).put_varint(rule.limits.weight);
+  return seal(kFirstVersion, kOldestReader, out.bytes());
+}
+
+Result<FlowRule> decode_flow(std::string_view value) {
+  STOA_TRY(opened, open_body(value, "flow"));
+  Decoder in(opened.body);
+  FlowRule rule;
+  rule.target.kind = in.get<FlowKind>();
+  rule.target.id = in.get<std::uint64_t>();
+  for (std::uint8_t& byte : rule.target.network.address) byte = in.get<std::uint8_t>();
+  rule.target.network.prefix_bits = in.get<std::uint8_t>();
+  for (auto* amounts : {&rule.limits.ceiling, &rule.limits.guarantee}) {
+    for (auto& amount : *amounts) {
+      if (const std::uint64_t stored = in.get_varint(); stored != 0) amount = stored;
+    }
+  }
+  rule.limits.burst = std::chrono::milliseconds(in.get_varint());
+  rule.limits.weight = static_cast<std::uint32_t>(in.get_varint());
+  if (!in.ok() || !check_flow(rule)) return fail(Errc::kCorrupt, "flow record is damaged");
+  return rule;
 }
 
 std::string encode_next_export(std::uint32_t id) {

@@ -13,11 +13,12 @@ const Record* find_by_name(const std::vector<Record>& records, std::string_view 
 
 }  // namespace
 
-RegistryPicture::RegistryPicture(RegistryRecords records, const SidDomain& domain)
-    : records_(std::move(records)), domain_(domain) {
+RegistryPicture::RegistryPicture(RegistryRecords records, const SidDomain& domain, std::shared_ptr<const FlowTable> flows)
+    : records_(std::move(records)), domain_(domain), flows_(std::move(flows)) {
   std::ranges::sort(records_.exports, {}, &Export::name);
   std::ranges::sort(records_.users, {}, &User::name);
   std::ranges::sort(records_.groups, {}, &Group::name);
+  std::ranges::sort(records_.flows, {}, &FlowRule::target);
   for (const Export& record : records_.exports) exports_by_id_.emplace(static_cast<std::uint32_t>(record.id), &record);
   for (const User& user : records_.users) {
     users_by_uid_.emplace(user.uid, &user);  // The first by name speaks for a uid that several users share.

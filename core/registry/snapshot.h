@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -18,12 +19,13 @@ struct RegistryRecords {
   std::vector<Export> exports;
   std::vector<User> users;
   std::vector<Group> groups;
+  std::vector<FlowRule> flows;
 };
 
 // Immutable after construction, so any number of threads may use it.
 class RegistryPicture final : public RegistrySnapshot {
  public:
-  RegistryPicture(RegistryRecords records, const SidDomain& domain);
+  RegistryPicture(RegistryRecords records, const SidDomain& domain, std::shared_ptr<const FlowTable> flows);
   RegistryPicture(const RegistryPicture&) = delete;
   RegistryPicture& operator=(const RegistryPicture&) = delete;
 
@@ -40,6 +42,9 @@ class RegistryPicture final : public RegistrySnapshot {
   const Group* find_group_by_gid(std::uint32_t gid) const override;
   const Group* find_group_by_sid(std::string_view sid) const override;
   const std::vector<Group>& groups() const override { return records_.groups; }
+  const std::vector<FlowRule>& flow_rules() const override { return records_.flows; }
+  const FlowTable* flows() const override { return flows_.get(); }
+  const std::shared_ptr<const FlowTable>& flow_table() const { return flows_; }
   std::string sid_of(const User& user) const override;
   std::string sid_of(const Group& group) const override;
   const RegistryRecords& records() const { return records_; }
@@ -54,6 +59,7 @@ class RegistryPicture final : public RegistrySnapshot {
 
   RegistryRecords records_;  // each list by name
   const SidDomain domain_;
+  const std::shared_ptr<const FlowTable> flows_;  // null: there are none
   // Views and pointers into the lists above, which never change.
   std::unordered_map<std::uint32_t, const Export*> exports_by_id_;
   std::unordered_map<std::uint32_t, const User*> users_by_uid_;

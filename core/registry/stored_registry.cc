@@ -70,11 +70,13 @@ Status check_owner(const RegistryPicture& picture, const Export& record) {
 
 }  // namespace
 
-Result<std::unique_ptr<StoredRegistry>> StoredRegistry::load(KvStore& kv, RegistryCommit commit) {
+Result<std::unique_ptr<StoredRegistry>> StoredRegistry::load(KvStore& kv, RegistryCommit commit,
+                                                             qos::Scheduler& scheduler) {
   RegistryRecords records;
   STOA_CHECK_OK(load_all(kv, keys::kExportPrefix, decode_export, records.exports));
   STOA_CHECK_OK(load_all(kv, keys::kUserPrefix, decode_user, records.users));
   STOA_CHECK_OK(load_all(kv, keys::kGroupPrefix, decode_group, records.groups));
+  STOA_CHECK_OK(load_all(kv, keys::kFlowPrefix, decode_flow, records.flows));
   std::uint32_t next_export = 1;
   std::string value;
   STOA_TRY(found, kv.get(Family::kConfig, kNextExportKey, &value));
@@ -94,17 +96,38 @@ Result<std::unique_ptr<StoredRegistry>> StoredRegistry::load(KvStore& kv, Regist
     STOA_CHECK_OK(commit(batch));
   }
   return std::unique_ptr<StoredRegistry>(
-      new StoredRegistry(std::move(commit), std::move(records), domain, next_export));
+      new StoredRegistry(std::move(commit), scheduler, std::move(records), domain, next_export));
 }
 
-StoredRegistry::StoredRegistry(RegistryCommit commit, RegistryRecords records, const SidDomain& domain,
-                               std::uint32_t next_export)
-    : commit_(std::move(commit)), domain_(domain), next_export_(next_export) {
+StoredRegistry::StoredRegistry(RegistryCommit commit, qos::Scheduler& scheduler, RegistryRecords records,
+                               const SidDomain& domain, std::uint32_t next_export)
+    : commit_(std::move(commit)), scheduler_(scheduler), domain_(domain), next_export_(next_export) {
   publish(std::move(records));
 }
 
+std::shared_ptr<const FlowTable> StoredRegistry::apply(const std::vector<FlowRule>& rules) {
+  if (picture_ != nullptr && now().flow_rules() == rules) return now().flow_table();
+  static const FlowTable::Flows kNone;
+  const FlowTable::Flows& before = picture_ != nullptr && now().flows() != nullptr ? now().flows()->flows() : kNone;
+  FlowTable::Flows flows;
+  std::vector<std::pair<qos::Flow*, qos::Limits>> changes;
+  for (const FlowRule& rule : rules) {
+    const auto known = before.find(rule.target);
+    const auto& flow = flows[rule.target] = known != before.end() ? known->second : std::make_shared<qos::Flow>();
+    if (known == before.end() || *std::ranges::lower_bound(now().flow_rules(), rule.target, {}, &FlowRule::target) != rule)
+      changes.emplace_back(flow.get(), rule.limits);
+  }
+  for (const auto& [target, flow] : before) {
+    if (!flows.contains(target)) changes.emplace_back(flow.get(), qos::Limits{});
+  }
+  scheduler_.change(changes);
+  return flows.empty() ? nullptr : std::make_shared<const FlowTable>(std::move(flows));
+}
+
 void StoredRegistry::publish(RegistryRecords records) {
-  picture_ = std::make_shared<const RegistryPicture>(std::move(records), domain_);
+  std::ranges::sort(records.flows, {}, &FlowRule::target);
+  auto flows = apply(records.flows);
+  picture_ = std::make_shared<const RegistryPicture>(std::move(records), domain_, std::move(flows));
   for (Cell& cell : cells_) {
     // The holder gives each cell a reference count of its own; see Cell.
     const auto holder = std::make_shared<const std::shared_ptr<const RegistryPicture>>(picture_);
@@ -173,10 +196,12 @@ Status StoredRegistry::remove_export(std::string_view name) {
   const ExportId id = old->id;
   WriteBatch batch;
   batch.remove(Family::kConfig, export_key(id));
+  batch.remove(Family::kConfig, flow_key(FlowTarget::of_export(id)));
   STOA_CHECK_OK(commit_(batch));
 
   RegistryRecords records = now().records();
   std::erase_if(records.exports, [id](const Export& e) { return e.id == id; });
+  std::erase_if(records.flows, [id](const FlowRule& rule) { return rule.target == FlowTarget::of_export(id); });
   publish(std::move(records));
   return {};
 }
@@ -250,6 +275,39 @@ Status StoredRegistry::add_group(const Group& group) {
 
   RegistryRecords records = now().records();
   records.groups.push_back(group);
+  publish(std::move(records));
+  return {};
+}
+
+Status StoredRegistry::set_flow(const FlowRule& rule) {
+  STOA_CHECK_OK(check_flow(rule));
+  const std::lock_guard lock(change_mutex_);
+  RegistryRecords records = now().records();
+  const auto known = std::ranges::find(records.flows, rule.target, &FlowRule::target);
+  if (known == records.flows.end() && records.flows.size() >= kFlowsMax)
+    return fail(Errc::kInvalid, "there are 100000 flows already, the most there can be");
+  WriteBatch batch;
+  batch.put(Family::kConfig, flow_key(rule.target), encode_flow(rule));
+  STOA_CHECK_OK(commit_(batch));
+  if (known == records.flows.end()) {
+    records.flows.push_back(rule);
+  } else {
+    *known = rule;
+  }
+  publish(std::move(records));
+  return {};
+}
+
+Status StoredRegistry::remove_flow(const FlowTarget& target) {
+  const std::lock_guard lock(change_mutex_);
+  if (std::ranges::find(now().flow_rules(), target, &FlowRule::target) == now().flow_rules().end())
+    return fail(Errc::kNotFound, "there are no limits on that");
+  WriteBatch batch;
+  batch.remove(Family::kConfig, flow_key(target));
+  STOA_CHECK_OK(commit_(batch));
+
+  RegistryRecords records = now().records();
+  std::erase_if(records.flows, [&target](const FlowRule& rule) { return rule.target == target; });
   publish(std::move(records));
   return {};
 }

@@ -11,17 +11,19 @@
 #include "core/api/registry.h"
 #include "core/kv/kv_store.h"
 #include "core/registry/snapshot.h"
+#include "qos/scheduler.h"
 
 namespace stoa::core {
 
 // Writes one batch and returns when it is durable. Called by one thread at a time.
 using RegistryCommit = std::function<Status(const WriteBatch&)>;
 
-// Thread-safe. Owned by the volume; `kv` and what `commit` uses must outlive it.
+// Thread-safe. Owned by the volume; `kv`, `scheduler` and what `commit` uses must outlive it. The flows of all snapshots
+// are those of `scheduler`.
 class StoredRegistry final : public Registry {
  public:
   // kCorrupt, kNotSupported: a record cannot be read; the detail names it.
-  static Result<std::unique_ptr<StoredRegistry>> load(KvStore& kv, RegistryCommit commit);
+  static Result<std::unique_ptr<StoredRegistry>> load(KvStore& kv, RegistryCommit commit, qos::Scheduler& scheduler);
 
   std::shared_ptr<const RegistrySnapshot> snapshot() const override;
 
@@ -33,6 +35,8 @@ class StoredRegistry final : public Registry {
   Status remove_user(std::string_view name) override;
   Status add_group(const Group& group) override;
   Status remove_group(std::string_view name) override;
+  Status set_flow(const FlowRule& rule) override;
+  Status remove_flow(const FlowTarget& target) override;
 
  private:
   // Threads read different cells, each with a pointer and a reference count of its own, so that requests on different
@@ -43,11 +47,15 @@ class StoredRegistry final : public Registry {
     std::shared_ptr<const RegistrySnapshot> picture;
   };
 
-  StoredRegistry(RegistryCommit commit, RegistryRecords records, const SidDomain& domain, std::uint32_t next_export);
+  StoredRegistry(RegistryCommit commit, qos::Scheduler& scheduler, RegistryRecords records, const SidDomain& domain,
+                 std::uint32_t next_export);
   void publish(RegistryRecords records);
+  // The table for these rules: flows that stay keep what they have, and their limits change at once.
+  std::shared_ptr<const FlowTable> apply(const std::vector<FlowRule>& rules);
   const RegistryPicture& now() const { return *picture_; }
 
   RegistryCommit commit_;
+  qos::Scheduler& scheduler_;
   const SidDomain domain_;
   std::mutex
       change_mutex_;  // one change at a time, over its commit: the next must see its outcome; guards the two below

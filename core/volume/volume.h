@@ -14,6 +14,7 @@
 #include "core/api/state.h"
 #include "core/data/blob_store.h"
 #include "core/kv/kv_store.h"
+#include "qos/scheduler.h"
 
 namespace stoa::core {
 
@@ -60,6 +61,7 @@ class Volume {
   virtual Namespace& ns() = 0;
   virtual Registry& registry() = 0;
   virtual StateTable& state() = 0;  // opens, byte-range locks and caching leases of all doors
+  virtual qos::Scheduler& scheduler() = 0;  // of the flows in the registry's snapshots
   virtual const HandleCodec& handles() const = 0;
   virtual VolumeInfo info() const = 0;
 

@@ -67,6 +67,7 @@ class NamespaceImpl final : public Namespace {
   STOA_FORWARD(ListOwnerQuotasReply, list_owner_quotas, ListOwnerQuotasRequest)
   STOA_FORWARD(ResolvePathReply, resolve_path, ResolvePathRequest)
   STOA_FORWARD(PathOfReply, path_of, PathOfRequest)
+  STOA_FORWARD(AncestorsReply, ancestors, AncestorsRequest)
 #undef STOA_FORWARD
   Status upload_write(const OpContext& ctx, const UploadWriteRequest& req) override {
     return core::upload_write(tree_, ctx, req);
@@ -135,12 +136,14 @@ class VolumeImpl final : public Volume {
     STOA_CHECK_OK(tree_.state.load());
     STOA_CHECK_OK(sweep_orphans(tree_));
     STOA_TRY(registry, StoredRegistry::load(
-                           tree_.kv, [this](const WriteBatch& batch) { return tree_.committer.write_durably(batch); }));
+                           tree_.kv, [this](const WriteBatch& batch) { return tree_.committer.write_durably(batch); }, scheduler_));
     registry_ = std::move(registry);
     tree_.metrics.gauge_callback("stoa_cached_inodes", "Inodes in memory", {},
                                  [this] { return static_cast<double>(tree_.nodes.size()); });
     tree_.metrics.gauge_callback("stoa_cached_acl_bytes", "Memory of the ACLs of inodes in memory", {},
                                  [this] { return static_cast<double>(tree_.nodes.acl_bytes()); });
+    tree_.metrics.gauge_callback("stoa_qos_parked_requests", "Requests that wait for a QoS ceiling", {},
+                                 [this] { return static_cast<double>(scheduler_.parked()); });
     if (tree_.options.background) background_.emplace(tree_);
     return {};
   }
@@ -154,6 +157,7 @@ class VolumeImpl final : public Volume {
   Namespace& ns() override { return ns_; }
   Registry& registry() override { return *registry_; }
   StateTable& state() override { return tree_.state; }
+  qos::Scheduler& scheduler() override { return scheduler_; }
   const HandleCodec& handles() const override { return handles_; }
   VolumeInfo info() const override { return record_.info; }
   Status flush() override {
@@ -176,6 +180,8 @@ class VolumeImpl final : public Volume {
   mutable Tree tree_;  // looking for the path of a damaged file fills its caches
   NamespaceImpl ns_;
   const HandleCodec handles_;
+  qos::Scheduler scheduler_;
+  std::jthread admission_{[this](const std::stop_token& stop) { scheduler_.keep_serving(stop); }};
   std::unique_ptr<Registry> registry_;
   std::optional<Background> background_;
 };

@@ -50,6 +50,13 @@ JsonResult remove_quota(Service&, const Request&);
 JsonResult list_owner_quotas(Service&, const Request&);
 JsonResult count_owners(Service&, const Request&);
 
+JsonResult list_flows(Service&, const Request&);
+JsonResult get_flow(Service&, const Request&);
+JsonResult set_flow(Service&, const Request&);
+JsonResult remove_flow(Service&, const Request&);
+
+JsonResult explain(Service&, const Request&);
+
 JsonResult get_acl(Service&, const Request&);
 JsonResult set_acl(Service&, const Request&);
 

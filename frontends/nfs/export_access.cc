@@ -70,4 +70,15 @@ Result<core::Attributes> find_directory(const rpc::Call& call, core::Namespace& 
   return attr;
 }
 
+void ExportAccess::find_flows(const rpc::Call& call, const core::FileRef& ref, core::Namespace& ns, std::vector<qos::Flow*>& path) {
+  const core::FlowTable* table = snapshot_->flows();
+  if (table == nullptr || !enter(call, ref.scope)) return;
+  std::vector<core::FileId> directories;
+  if (table->has_directories()) {
+    if (auto above = ns.ancestors(context_, {.id = ref.id})) directories = std::move(above->directories);
+  }
+  table->find_path({.door = core::Door::kNfs, .through = ref.scope, .address = call.peer.address, .cred = &context_.cred},
+                   directories, path);
+}
+
 }  // namespace stoa::nfs

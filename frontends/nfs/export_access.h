@@ -20,6 +20,7 @@ class ExportAccess final : public rpc::WorkerScope {
       : registry_(registry), rules_(rules) {}
 
   void refresh() override { snapshot_ = registry_.snapshot(); }
+  bool governs() const override { return snapshot_->flows() != nullptr; }
   const core::RegistrySnapshot& snapshot() const { return *snapshot_; }
   const IdentityRules& rules() const { return rules_; }
 
@@ -28,6 +29,9 @@ class ExportAccess final : public rpc::WorkerScope {
   // this client.
   Status enter(const rpc::Call& call, core::ExportId id);
   Status enter(const rpc::Call& call, const core::Export& found);
+
+  // The flows that a call pays that comes in through the export of this handle; none when it may not come in.
+  void find_flows(const rpc::Call& call, const core::FileRef& ref, core::Namespace& ns, std::vector<qos::Flow*>& path);
 
   // Whether the export that was entered last takes calls that show who they are as this one did. The door has its own
   // words for a call that does not, and lets some pass.

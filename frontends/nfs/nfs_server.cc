@@ -86,6 +86,7 @@ Result<std::unique_ptr<NfsServer>> NfsServer::start(const NfsServerOptions& opti
       .make_scope = [&registry, &rules = parts->identity] { return std::make_unique<ExportAccess>(registry, rules); },
       .settle = [&ns](const core::Unsettled& unsettled) { return ns.settle({}, unsettled); },
       .payload_offset = nfs3::write_payload_offset,
+      .scheduler = options.scheduler,
       .gss = parts->kerberos.get(),
   };
   STOA_TRY(server, rpc::Server::start(wanted, std::move(service), metrics));

@@ -4,6 +4,10 @@
 #include <cstdint>
 #include <string>
 
+namespace stoa::qos {
+class Scheduler;
+}
+
 namespace stoa::s3 {
 
 struct Limits {
@@ -35,6 +39,7 @@ struct ServerOptions {
   std::string tls_key_file{};
   std::uint32_t inline_bytes_max = 16384;  // objects up to this size go to the core in one piece
   Limits limits{};
+  qos::Scheduler* scheduler = nullptr;  // of the registry's flows; null: nobody is held back. Must outlive the server
 };
 
 }  // namespace stoa::s3

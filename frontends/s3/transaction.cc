@@ -36,6 +36,16 @@ bool needs_length(Operation operation) {
          operation == Operation::kDeleteObjects || operation == Operation::kCompleteMultipartUpload;
 }
 
+// The bytes of objects are paid as they come and go.
+qos::Price price_of(Operation operation) {
+  switch (operation) {
+    case Operation::kGetObject: return qos::Price{}.add(qos::Resource::kReadOps, 1);
+    case Operation::kPutObject:
+    case Operation::kUploadPart: return qos::Price{}.add(qos::Resource::kWriteOps, 1);
+    default: return qos::Price::metadata();
+  }
+}
+
 // Only what changes something is written down on each success; refusals of any kind at debug level.
 void log_failure(const Failure& failure, const Request& request, Operation operation) {
   const CodeInfo& what = info(failure.code);
@@ -82,8 +92,13 @@ Response error_response(const Failure& failure, const Request& request, std::str
   return response;
 }
 
-Transaction::Transaction(Services& services, std::unique_ptr<Request> request, bool target_ok, std::string_view host_id)
-    : services_(services), request_(std::move(request)), target_ok_(target_ok), host_id_(host_id) {}
+Transaction::Transaction(Services& services, std::unique_ptr<Request> request, bool target_ok, std::string_view host_id,
+                         Connection* connection)
+    : services_(services),
+      request_(std::move(request)),
+      target_ok_(target_ok),
+      host_id_(host_id),
+      gate_(std::make_shared<FlowGate>(services, connection)) {}
 
 Transaction::~Transaction() = default;
 
@@ -104,6 +119,8 @@ Outcome<void> Transaction::try_begin() {
   STOA_CHECK_OK(authenticate());
   if (!route) return std::unexpected<Failure>(std::move(route.error()));
   if (needs_bucket(route_.operation)) STOA_CHECK_OK(find_bucket());
+  gate_->enter(*call_);
+  STOA_CHECK_OK(gate_->begin(price_of(route_.operation)));
   return prepare_body();
 }
 
@@ -208,6 +225,13 @@ Outcome<void> Transaction::prepare_body() {
 
 void Transaction::feed(std::span<const std::byte> raw) {
   if (failure_ || !reader_) return;
+  if (streaming_ && gate_->governed()) {
+    if (Outcome<void> paid = gate_->go_on(qos::Price{}.add(qos::Resource::kWriteBytes, raw.size())); !paid) {
+      failure_ = std::move(paid.error());
+      streaming_.reset();
+      return;
+    }
+  }
   Outcome<void> fed = reader_->feed(raw);
   if (fed) return;
   failure_ = std::move(fed.error());

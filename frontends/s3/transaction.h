@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "frontends/s3/flow_gate.h"
 #include "frontends/s3/op/call.h"
 
 namespace stoa::s3 {
@@ -16,8 +17,10 @@ Response error_response(const Failure& failure, const Request& request, std::str
 
 class Transaction {
  public:
-  // `target_ok`: the request's target could be parsed. The request must not move afterwards.
-  Transaction(Services& services, std::unique_ptr<Request> request, bool target_ok, std::string_view host_id);
+  // `target_ok`: the request's target could be parsed. The request must not move afterwards. `connection`: the one that it
+  // came by, whose deadlines wait while the request does; may be null.
+  Transaction(Services& services, std::unique_ptr<Request> request, bool target_ok, std::string_view host_id,
+              Connection* connection = nullptr);
   ~Transaction();
 
   // Everything that the headers decide. False: refused; finish() says why, and a body need not be read.
@@ -32,6 +35,7 @@ class Transaction {
   const Request& request() const { return *request_; }
   Operation operation() const { return route_.operation; }
   bool refused() const { return failure_.has_value(); }
+  const std::shared_ptr<FlowGate>& gate() const { return gate_; }
   // For reading a long object while it is sent.
   const core::OpContext& context() const { return call_ ? call_->ctx : anonymous_; }
 
@@ -52,6 +56,7 @@ class Transaction {
   core::OpContext anonymous_{};
   Route route_{};
   std::optional<Call> call_;
+  std::shared_ptr<FlowGate> gate_;  // also of the response that is being sent
   std::string payload_hash_;
   ChunkSigning signing_{};
   std::unique_ptr<StreamingOperation> streaming_;

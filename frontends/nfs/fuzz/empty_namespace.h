@@ -127,6 +127,9 @@ class EmptyNamespace final : public core::Namespace {
   Result<core::ResolvePathReply> resolve_path(const core::OpContext&, const core::ResolvePathRequest&) override {
     return fail(Errc::kNotSupported);
   }
+  Result<core::AncestorsReply> ancestors(const core::OpContext&, const core::AncestorsRequest&) override {
+    return core::AncestorsReply{};
+  }
   Result<core::PathOfReply> path_of(const core::OpContext&, const core::PathOfRequest&) override {
     return fail(Errc::kNotSupported);
   }
@@ -157,6 +160,8 @@ class OneExport final : public core::Registry, public core::RegistrySnapshot {
   Status remove_user(std::string_view) override { return fail(Errc::kNotSupported); }
   Status add_group(const core::Group&) override { return fail(Errc::kNotSupported); }
   Status remove_group(std::string_view) override { return fail(Errc::kNotSupported); }
+  Status set_flow(const core::FlowRule&) override { return fail(Errc::kNotSupported); }
+  Status remove_flow(const core::FlowTarget&) override { return fail(Errc::kNotSupported); }
 
   const core::Export* find_export(core::ExportId id) const override {
     return id == core::ExportId{1} ? &exports_.front() : nullptr;
@@ -175,6 +180,8 @@ class OneExport final : public core::Registry, public core::RegistrySnapshot {
   const core::Group* find_group_by_gid(std::uint32_t) const override { return nullptr; }
   const core::Group* find_group_by_sid(std::string_view) const override { return nullptr; }
   const std::vector<core::Group>& groups() const override { return groups_; }
+  const std::vector<core::FlowRule>& flow_rules() const override { return flows_; }
+  const core::FlowTable* flows() const override { return nullptr; }
   std::string sid_of(const core::User&) const override { return {}; }
   std::string sid_of(const core::Group&) const override { return {}; }
 
@@ -182,6 +189,7 @@ class OneExport final : public core::Registry, public core::RegistrySnapshot {
   std::vector<core::Export> exports_;
   std::vector<core::User> users_;
   std::vector<core::Group> groups_;
+  std::vector<core::FlowRule> flows_;
 };
 
 }  // namespace stoa::test

@@ -130,6 +130,7 @@ void ServerState::admit(int fd) {
 void ServerState::close(Connection& connection) {
   if (connection.closed.exchange(true)) return;
   connection.drop_callbacks();
+  if (service.scheduler != nullptr) service.scheduler->cancel(&connection);
   epoll_ctl(epoll, EPOLL_CTL_DEL, connection.fd(), nullptr);
   shutdown(connection.fd(), SHUT_RDWR);
   connection.budget().connections.fetch_sub(1);
@@ -158,6 +159,9 @@ void ServerState::close_all() {
     const std::lock_guard lock(waiting_mutex_);
     waiting_.clear();
   }
+  // A call that was just granted may still become a task.
+  if (service.scheduler != nullptr) service.scheduler->settle();
+  tasks.clear();
   // Threads of programs may be calling a client back: for a moment, because that never blocks.
   while (alive_.load() != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }

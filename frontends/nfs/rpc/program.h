@@ -15,6 +15,7 @@
 #include "core/api/io.h"
 #include "frontends/nfs/rpc/message.h"
 #include "frontends/nfs/rpc/xdr.h"
+#include "qos/flow.h"
 
 namespace stoa::rpc {
 
@@ -45,6 +46,8 @@ class WorkerScope {
   virtual ~WorkerScope() = default;
   // Called before the calls of one receive are run.
   virtual void refresh() = 0;
+  // Whether any call may have something to pay (Program::charge).
+  virtual bool governs() const { return false; }
 };
 
 // The way back to the client over the connection that its call came by: NFSv4 calls clients (RFC 8881 2.10.3.1).
@@ -71,6 +74,12 @@ struct Call {
   // Not null: the call need not be durable on return, if it leaves here what to wait for (core::OpContext::unsettled).
   core::Unsettled* unsettled;
   BackChannel* back = nullptr;
+};
+
+// What a call pays before it is run. The flows are valid until the scope's next refresh.
+struct Charge {
+  std::vector<qos::Flow*> path{};  // empty: nothing
+  qos::Price price{};
 };
 
 struct Reply {
@@ -100,7 +109,11 @@ class Program {
   // Whether running the call twice does what running it once does. If not, its reply is kept in the duplicate request cache;
   // such a call must not weigh kData, kSync or kHeavy.
   virtual bool idempotent(const CallHeader& header) const { return procedures()[header.procedure].idempotent; }
+  // Fills an empty `charge`. What cannot be told (a handle that is none) is free: run() will say what is wrong with it.
+  virtual void charge(const Call&, Charge&) {}
   virtual Outcome run(const Call& call, Reply& reply) = 0;
+  // Results that say "not now, ask again later". Only of calls that charge() has put a price on.
+  virtual void encode_busy(const CallHeader&, XdrWriter&) {}
   // Results that say that the change is not known to be durable (the store failed while we waited for it).
   virtual void encode_not_durable(const CallHeader& header, XdrWriter& out) = 0;
 };

@@ -19,6 +19,9 @@ struct Record {
   RecordMemory memory{};
   std::vector<std::byte> assembled{};
   std::shared_ptr<GssCall> gss{};  // not null: RPCSEC_GSS, and believed
+  // What became of a call that waited for its flows.
+  enum class Admission : std::uint8_t { kNotParked, kGranted, kRefused };
+  Admission admission = Admission::kNotParked;
   bool borrowed() const { return !memory && assembled.empty(); }
   // Makes it independent of the receive buffer, so that another thread may have it.
   void own() {

@@ -178,7 +178,6 @@ void Server::stop() {
   [[maybe_unused]] const ssize_t n = write(s.wake_fd, &all, sizeof all);
   for (std::thread& thread : s.threads) thread.join();
   s.threads.clear();
-  s.tasks.clear();
   s.close_all();
 }
 

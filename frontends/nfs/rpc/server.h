@@ -19,6 +19,7 @@
 #include "frontends/nfs/rpc/gss_contexts.h"
 #include "frontends/nfs/rpc/program.h"
 #include "frontends/nfs/rpc/receiver.h"
+#include "qos/scheduler.h"
 
 namespace stoa::rpc {
 
@@ -58,6 +59,7 @@ struct Service {
   std::function<std::unique_ptr<WorkerScope>()> make_scope;
   std::function<Status(const core::Unsettled&)> settle;  // core::Namespace::settle()
   PayloadOffset payload_offset = nullptr;
+  qos::Scheduler* scheduler = nullptr;  // where calls pay; null: nobody is held back. Must outlive the server
   GssMechanism* gss = nullptr;  // null: calls with RPCSEC_GSS are denied. Must outlive the server
 };
 

@@ -26,6 +26,7 @@ ServerMetrics::ServerMetrics(MetricRegistry& r, const std::vector<Program*>& pro
       record_memory_waits(
           r.counter("stoa_nfs_record_memory_waits_total", "Times a connection waited for memory for a large record")),
       handed_over(r.counter("stoa_nfs_calls_handed_over_total", "Calls handed to another worker")),
+      parked(r.counter("stoa_nfs_calls_parked_total", "Calls that waited for a QoS ceiling")),
       connections(r.gauge("stoa_nfs_connections", "Open connections")),
       in_flight(r.gauge("stoa_nfs_in_flight", "Calls handed to workers and not yet answered")),
       output_bytes(r.gauge("stoa_nfs_output_bytes", "Bytes of replies not yet taken by clients")),

@@ -38,6 +38,7 @@ struct ServerMetrics {
   Counter& held_back;
   Counter& record_memory_waits;
   Counter& handed_over;
+  Counter& parked;
   Gauge& connections;
   Gauge& in_flight;
   Gauge& output_bytes;

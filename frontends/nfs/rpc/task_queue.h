@@ -13,7 +13,7 @@ namespace stoa::rpc {
 
 struct Task {
   std::shared_ptr<Connection> connection;
-  bool receive = false;  // take up the receive side again (it waited for memory); else run `record`
+  bool receive = false;  // take up the receive side again (it waited for memory); else run `record`, also one that waited for its flows
   Record record{};
 };
 

@@ -28,6 +28,9 @@ constexpr std::uint32_t kStrike = 8;
 // worker, which looks for the next call itself for a while. To be woken would cost each call some 35 us more.
 constexpr std::uint32_t kLoneCalls = 16;
 constexpr std::chrono::microseconds kLookout{100};
+// So long a call waits for its flows. Clients send again, or give up, after 60 s; and when all slots of a session wait, its lease,
+// which they renew after 60 s of 90, is not renewed meanwhile.
+constexpr std::chrono::nanoseconds kParkedMax = std::chrono::seconds(20);
 
 std::atomic<std::uint64_t> g_worker_number{0};
 
@@ -219,15 +222,67 @@ bool Worker::run_batch(const std::shared_ptr<Connection>& connection, bool holds
   return holds;
 }
 
+qos::Verdict Worker::admit(Connection& connection, const Item& item) {
+  using qos::Verdict;
+  charge_.path.clear();
+  charge_.price = {};
+  item.program->charge({item.header, connection.peer(), *scope_, 0, now_, nullptr}, charge_);
+  if (charge_.path.empty() || charge_.price.free()) return Verdict::kGranted;
+  qos::Scheduler& scheduler = *state_.service.scheduler;
+  if (scheduler.admit(charge_.path, charge_.price)) return Verdict::kGranted;
+
+  // It counts among the calls in flight of its connection, which bounds what one client parks, and not among those of all.
+  connection.in_flight.fetch_add(1);
+  item.record->own();
+  const auto task = std::make_shared<Task>(Task{connection.shared_from_this(), false, std::move(*item.record)});
+  const Verdict verdict = scheduler.park(charge_.path, charge_.price,
+                                         {.deadline = qos::steady_ns() + kParkedMax.count(),
+                                          .grant_at_deadline = false,
+                                          .owner = &connection,
+                                          .resume = [&state = state_, task](bool granted) {
+                                            task->record.admission = granted ? Record::Admission::kGranted : Record::Admission::kRefused;
+                                            state.in_flight.fetch_add(1);
+                                            state.tasks.push(std::move(*task));
+                                          }});
+  if (verdict == Verdict::kParked) {
+    state_.metrics.parked.add();
+    // Closed meanwhile: whoever closed it may have come too early to find the call.
+    if (connection.closed.load()) scheduler.cancel(&connection);
+    return verdict;
+  }
+  connection.in_flight.fetch_sub(1);
+  *item.record = std::move(task->record);
+  return verdict;
+}
+
+void Worker::append_busy(const Item& item) {
+  const std::size_t begin = ready_.size();
+  XdrWriter writer(ready_);
+  writer.u32(0);
+  encode_accepted(writer, item.header.xid, AcceptStatus::kSuccess);
+  item.program->encode_busy(item.header, writer);
+  finish_frame(ready_, begin);
+  seal(item, ready_, begin);
+  item.metrics->requests.add();
+  item.metrics->errors.add();
+}
+
 bool Worker::decode_batch(Connection& connection) {
   items_.clear();
+  const bool governed = state_.service.scheduler != nullptr && scope_->governs();
   for (Record& record : records_) {
     if (connection.take_reply(record.bytes)) continue;
     Item item{};
     switch (classify(record, item, ready_)) {
-      case Classified::kRun:
-        items_.push_back(item);
+      case Classified::kRun: {
+        const Record::Admission asked = std::exchange(record.admission, Record::Admission::kNotParked);
+        qos::Verdict verdict = asked == Record::Admission::kRefused ? qos::Verdict::kBusy : qos::Verdict::kGranted;
+        const bool asks = governed && asked == Record::Admission::kNotParked && !item.makes_context() && !item.ends_context();
+        if (asks) verdict = admit(connection, item);
+        if (verdict == qos::Verdict::kGranted) items_.push_back(item);
+        if (verdict == qos::Verdict::kBusy) append_busy(item);
         break;
+      }
       case Classified::kAnswered:
       case Classified::kDropped:
         break;
@@ -485,7 +540,13 @@ void Worker::run_task(Task& task) {
     if (!c.closed.load()) handle_input(task.connection);
     return;
   }
-  if (!c.closed.load(std::memory_order_relaxed)) {
+  if (task.record.admission != Record::Admission::kNotParked) {
+    // Any kind of call waits for its flows: it goes on as if it had just come.
+    records_.clear();
+    records_.push_back(std::move(task.record));
+    if (!c.closed.load(std::memory_order_relaxed)) run_batch(task.connection, false, false);
+    records_.clear();
+  } else if (!c.closed.load(std::memory_order_relaxed)) {
     Item item{};
     scope_->refresh();
     ReplyBuffer nothing;

@@ -48,6 +48,10 @@ class Worker {
   // Runs all records_; `holds`: we hold the receive side and may release it early. Returns whether we still hold it.
   bool run_batch(const std::shared_ptr<Connection>& connection, bool holds, bool may_release);
   bool look_out_for(Connection& connection);
+  // Whether a call may run now. If not, it was parked, and its record is gone.
+  qos::Verdict admit(Connection& connection, const Item& item);
+  // Appends the reply that tells the client to ask again later.
+  void append_busy(const Item& item);
   // Fills items_; replies to what is no call of ours. False: the peer does not speak RPC.
   bool decode_batch(Connection& connection);
   void choose_elsewhere(Connection& connection);
@@ -79,6 +83,7 @@ class Worker {
   std::unique_ptr<std::byte[]> scratch_;
   std::vector<Record> records_;
   std::vector<Item> items_;
+  Charge charge_;
   ReplyBuffer ready_;     // replies that may leave now
   ReplyBuffer deferred_;  // replies that wait for the sync
   std::vector<Deferred> waiting_;

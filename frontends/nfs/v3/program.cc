@@ -1,5 +1,6 @@
 #include "frontends/nfs/v3/program.h"
 
+#include <algorithm>
 #include <array>
 
 namespace stoa::nfs3 {
@@ -63,6 +64,11 @@ Weight weigh_write(const rpc::CallHeader& header) {
   return in.u32() == 0 ? Weight::kData : Weight::kSync;
 }
 
+void encode_failure(const rpc::CallHeader& header, NfsStatus status, rpc::XdrWriter& out) {
+  out.u32(static_cast<std::uint32_t>(status));
+  for (int i = 0; i < kTable[header.procedure].absent_words; ++i) out.boolean(false);
+}
+
 }  // namespace
 
 std::span<const rpc::Procedure> Nfs3Program::procedures() const {
@@ -80,9 +86,33 @@ rpc::Outcome Nfs3Program::run(const rpc::Call& call, rpc::Reply& reply) {
   return kTable[call.header.procedure].run(op);
 }
 
+void Nfs3Program::charge(const rpc::Call& call, rpc::Charge& charge) {
+  if (call.header.procedure == kNullProcedure) return;
+  // All others begin with the handle of the file, or of the directory with the name.
+  rpc::XdrReader in(call.header.arguments);
+  const auto ref = environment_.handles.decode(in.opaque(kHandleBytesMax));
+  if (!ref) return;
+  static_cast<nfs::ExportAccess&>(call.scope).find_flows(call, *ref, environment_.ns, charge.path);
+  if (charge.path.empty()) return;
+  if (call.header.procedure == kReadProcedure) {
+    in.u64();  // offset
+    charge.price = qos::Price::read(std::min(in.u32(), kIoBytesMax));
+  } else if (call.header.procedure == kWriteProcedure) {
+    in.u64();  // offset
+    in.u32();  // count
+    in.u32();  // stable
+    charge.price = qos::Price::write(std::min<std::size_t>(in.u32(), in.left()));
+  } else {
+    charge.price = qos::Price::metadata();
+  }
+}
+
+void Nfs3Program::encode_busy(const rpc::CallHeader& header, rpc::XdrWriter& out) {
+  encode_failure(header, NfsStatus::kJukebox, out);
+}
+
 void Nfs3Program::encode_not_durable(const rpc::CallHeader& header, rpc::XdrWriter& out) {
-  out.u32(static_cast<std::uint32_t>(NfsStatus::kIo));
-  for (int i = 0; i < kTable[header.procedure].absent_words; ++i) out.boolean(false);
+  encode_failure(header, NfsStatus::kIo, out);
 }
 
 std::size_t write_payload_offset(std::span<const std::byte> prefix) {

@@ -10,6 +10,7 @@ namespace stoa::nfs3 {
 
 inline constexpr std::uint32_t kNfsProgram = 100003;
 inline constexpr std::uint32_t kNfsVersion = 3;
+inline constexpr std::uint32_t kNullProcedure = 0;
 inline constexpr std::uint32_t kReadProcedure = 6;
 inline constexpr std::uint32_t kWriteProcedure = 7;
 inline constexpr std::uint32_t kCommitProcedure = 21;
@@ -26,7 +27,9 @@ class Nfs3Program final : public rpc::Program {
   std::uint32_t version_high() const override { return kNfsVersion; }
   std::span<const rpc::Procedure> procedures() const override;
   rpc::Weight weigh(const rpc::CallHeader& header) const override;
+  void charge(const rpc::Call& call, rpc::Charge& charge) override;
   rpc::Outcome run(const rpc::Call& call, rpc::Reply& reply) override;
+  void encode_busy(const rpc::CallHeader& header, rpc::XdrWriter& out) override;
   void encode_not_durable(const rpc::CallHeader& header, rpc::XdrWriter& out) override;
 
  private:

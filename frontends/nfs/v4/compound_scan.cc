@@ -1,5 +1,7 @@
-// What a COMPOUND is, before it is run: whether it may be run twice, and what it will cost. Both step over the arguments of the
+// What a COMPOUND is, before it is run: whether it may be run twice, what it will cost, and what it pays. All step over the arguments of the
 // operations that they know, and take the careful answer at the first other one.
+#include <algorithm>
+
 #include "frontends/nfs/v4/program.h"
 
 namespace stoa::nfs4 {
@@ -64,6 +66,55 @@ rpc::Weight weigh_compound(const rpc::CallHeader& header) {
     if (!in.ok()) break;
   }
   return Weight::kMemory;
+}
+
+CompoundPrice price_compound(const rpc::CallHeader& header) {
+  CompoundPrice compound;
+  rpc::XdrReader in(header.arguments);
+  in.opaque(kTagBytesMax);
+  const std::uint32_t minor = in.u32();
+  const std::uint32_t count = in.u32();
+  if (minor > kMinorMax) return compound;
+  bool looks = false;        // at names or attributes, or changes them
+  bool gives_back = false;   // what others may be waiting for: never held up for its metadata
+  bool known = true;
+  for (std::uint32_t i = 0; i < count && known && in.ok(); ++i) {
+    switch (in.u32()) {
+      case 3: in.u32(); looks = true; break;                        // ACCESS
+      case 4: in.fixed(4 + 16); gives_back = true; break;           // CLOSE
+      case 5: in.fixed(8 + 4); looks = true; break;                 // COMMIT
+      case 8: in.fixed(16); gives_back = true; break;               // DELEGRETURN
+      case 9:                                                       // GETATTR
+        for (std::uint32_t n = in.u32(); n > 0 && in.ok(); --n) in.u32();
+        looks = true;
+        break;
+      case 10: case 23: case 24: case 31: case 32: break;           // GETFH, PUTPUBFH, PUTROOTFH, RESTOREFH, SAVEFH
+      case 14: in.fixed(4 + 4 + 16 + 8 + 8); gives_back = true; break;  // LOCKU
+      case 15: in.opaque(~std::uint32_t{0}); looks = true; break;   // LOOKUP
+      case 16: case 27: looks = true; break;                        // LOOKUPP, READLINK
+      case 22: {                                                    // PUTFH
+        const auto handle = in.opaque(kHandleBytesMax);
+        if (compound.handle.empty()) compound.handle = handle;
+        break;
+      }
+      case 25: case 68:                                             // READ, READ_PLUS
+        in.fixed(16 + 8);
+        compound.price += qos::Price::read(std::min(in.u32(), kIoBytesMax));
+        break;
+      case 30: in.u64(); break;                                     // RENEW
+      case 38:                                                      // WRITE
+        in.fixed(16 + 8 + 4);
+        compound.price += qos::Price::write(in.opaque(~std::uint32_t{0}).size());
+        break;
+      case 53: in.fixed(16 + 16); break;                            // SEQUENCE
+      default:
+        looks = true;
+        known = false;
+        break;
+    }
+  }
+  if (compound.price.free() && looks && !gives_back) compound.price = qos::Price::metadata();
+  return compound;
 }
 
 }  // namespace stoa::nfs4

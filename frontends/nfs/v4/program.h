@@ -27,7 +27,9 @@ class Nfs4Program final : public rpc::Program {
   std::span<const rpc::Procedure> procedures() const override;
   rpc::Weight weigh(const rpc::CallHeader& header) const override;
   bool idempotent(const rpc::CallHeader& header) const override;
+  void charge(const rpc::Call& call, rpc::Charge& charge) override;
   rpc::Outcome run(const rpc::Call& call, rpc::Reply& reply) override;
+  void encode_busy(const rpc::CallHeader& header, rpc::XdrWriter& out) override;
   void encode_not_durable(const rpc::CallHeader& header, rpc::XdrWriter& out) override;
 
   // For other programs that meet state of this file: as ClientTable.
@@ -46,6 +48,12 @@ class Nfs4Program final : public rpc::Program {
 rpc::Outcome run_compound(const Environment& environment, const rpc::Call& call, rpc::Reply& reply);
 // What it will cost, as far as a look at its first operations tells.
 rpc::Weight weigh_compound(const rpc::CallHeader& header);
+// What it pays, and the handle that tells for which file: the first that is given.
+struct CompoundPrice {
+  std::span<const std::byte> handle{};
+  qos::Price price{};
+};
+CompoundPrice price_compound(const rpc::CallHeader& header);
 // False for what must not be run twice and has no session that sees to it.
 bool is_idempotent_compound(const rpc::CallHeader& header);
 

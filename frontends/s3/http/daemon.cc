@@ -72,6 +72,7 @@ class Daemon final : public Server {
   ~Daemon() override {
     if (daemon_ != nullptr) {
       stop_listening();
+      close_gates(services_);
       MHD_stop_daemon(daemon_);
     }
     if (listener_.fd >= 0) ::close(listener_.fd);
@@ -288,7 +289,7 @@ MHD_Result Daemon::start_exchange(MHD_Connection* connection, const char* method
     request->target.path = exchange.raw_target;
   }
   const Request& sent = *request;
-  exchange.transaction.emplace(services_, std::move(request), target_ok, host_id_);
+  exchange.transaction.emplace(services_, std::move(request), target_ok, host_id_, known);
   exchange.counted = true;
   const bool full = requests_.fetch_add(1) >= options_.limits.requests_max;
   metrics_.in_flight().add(1);
@@ -383,7 +384,9 @@ MHD_Response* Daemon::make_body(Exchange& exchange, Response& response) {
     memory = memory && slice.fd < 0;
   }
   const std::vector<core::DataSlice>& slices = content.slices;
-  if (covered == content.length && slices.size() == 1) {
+  // What flows hold back is read piece by piece, as it is admitted.
+  const bool governed = exchange.transaction->gate()->governed();
+  if (!governed && covered == content.length && slices.size() == 1) {
     const core::DataSlice& slice = slices.front();
     if (memory) {
       exchange.keep.push_back(slice.keep);
@@ -397,7 +400,7 @@ MHD_Response* Daemon::make_body(Exchange& exchange, Response& response) {
     exchange.keep.push_back(slice.keep);
     return MHD_create_response_from_fd_at_offset64(slice.length, fd, slice.file_offset);
   }
-  if (covered == content.length && memory) {
+  if (!governed && covered == content.length && memory) {
     std::vector<MHD_IoVec> vector;
     for (const core::DataSlice& slice : slices) {
       vector.push_back({slice.bytes.data(), slice.length});
@@ -408,7 +411,8 @@ MHD_Response* Daemon::make_body(Exchange& exchange, Response& response) {
   const std::uint64_t length = content.length;
   return MHD_create_response_from_callback(
       length, kSendBlockBytes, &read_content,
-      new ContentReader(services_.ns, exchange.transaction->context(), std::move(content)), &free_reader);
+      new ContentReader(services_.ns, exchange.transaction->context(), std::move(content), exchange.transaction->gate()),
+      &free_reader);
 }
 
 MHD_Result Daemon::respond(MHD_Connection* connection, Exchange& exchange, Response response) {

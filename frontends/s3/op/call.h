@@ -26,6 +26,7 @@ struct Services {
   SigningKeys signing_keys{};
   StagingBuffers buffers{};
   std::atomic<std::uint32_t> uploads{0};  // in flight: see Limits::uploads_max
+  std::atomic<bool> stopping{false};      // nobody may wait any more
 };
 
 struct Call {

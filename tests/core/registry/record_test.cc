@@ -136,6 +136,29 @@ TEST(RecordTest, SidDomainHasTheBytesOfVersion1) {
   EXPECT_EQ(*decode_sid_domain(encode_sid_domain({1, 2, 3})), (SidDomain{1, 2, 3}));
 }
 
+TEST(RecordTest, FlowHasTheBytesOfVersion1) {
+  FlowRule rule{.target = FlowTarget::clients(*Network::parse("10.0.0.0/8"))};
+  rule.limits.ceiling[qos::Resource::kReadBytes] = 300;
+  rule.limits.guarantee[qos::Resource::kMetadataOps] = 7;
+  rule.limits.burst = std::chrono::milliseconds(100);
+  rule.limits.weight = 200;
+  EXPECT_EQ(hex(encode_flow(rule)),
+            "010128000000"
+            "03"
+            "0000000000000000"
+            "00000000000000000000ffff0a000000"
+            "68"
+            "ac0200000000"
+            "0000000007"
+            "64"
+            "c801");
+  EXPECT_EQ(*decode_flow(encode_flow(rule)), rule);
+  EXPECT_EQ(flow_key(rule.target), "flow/3/00000000000000000000ffff0a000000/68");
+  EXPECT_EQ(flow_key(FlowTarget::directory(FileId{17})), "flow/4/0000000000000011");
+  rule.limits.weight = 0;
+  EXPECT_EQ(decode_flow(encode_flow(rule)).error().code, Errc::kCorrupt);
+}
+
 TEST(RecordTest, NextExportHasTheBytesOfVersion1) {
   EXPECT_EQ(hex(encode_next_export(7)), "01010400000007000000");
 }

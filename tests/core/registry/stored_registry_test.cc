@@ -19,7 +19,7 @@ class StoredRegistryTest : public testing::Test {
       if (disk_is_broken_) return fail(Errc::kIo, "disk");
       const WriteBatch* one = &batch;
       return kv_.apply({&one, 1});
-    });
+    }, scheduler_);
     ASSERT_TRUE(loaded) << describe(loaded.error());
     registry_ = *std::move(loaded);
   }
@@ -33,6 +33,7 @@ class StoredRegistryTest : public testing::Test {
   }
 
   kv::MemoryKv kv_;
+  qos::Scheduler scheduler_;
   bool disk_is_broken_ = false;
   std::unique_ptr<StoredRegistry> registry_;
 };
@@ -272,12 +273,107 @@ TEST_F(StoredRegistryTest, IdsThatTheDomainHasNoRoomForHaveSidsOfUnix) {
   EXPECT_EQ(picture->sid_of(*picture->find_group("beyond")), "S-1-22-2-4294967295");
 }
 
+FlowRule metadata_limit(const FlowTarget& target, std::uint64_t rate) {
+  FlowRule rule{.target = target};
+  rule.limits.ceiling[qos::Resource::kMetadataOps] = rate;
+  return rule;
+}
+
+TEST_F(StoredRegistryTest, FlowsAreFoundAlsoAfterAReloadAndKeepTheirStateWhenTheyChange) {
+  EXPECT_EQ(registry_->snapshot()->flows(), nullptr);
+  const FlowTarget target = FlowTarget::user(1000);
+  ASSERT_TRUE(registry_->set_flow(metadata_limit(target, 10)));
+  const auto first = registry_->snapshot();
+  ASSERT_NE(first->flows(), nullptr);
+  qos::Flow* const flow = first->flows()->flows().at(target).get();
+  ASSERT_TRUE(scheduler_.admit({&flow, 1}, qos::Price::metadata()));
+  ASSERT_TRUE(registry_->set_flow(metadata_limit(target, 20)));
+  ASSERT_TRUE(registry_->set_flow(metadata_limit(FlowTarget::directory(kRootId), 5)));
+  EXPECT_EQ(registry_->snapshot()->flows()->flows().at(target).get(), flow);
+  EXPECT_EQ(flow->use().admitted[qos::Resource::kMetadataOps], 1u);
+  ASSERT_TRUE(registry_->add_user({.name = "ann"}));
+  EXPECT_EQ(registry_->snapshot()->flows()->flows().at(target).get(), flow);
+  for (int pass = 0; pass < 2; ++pass) {
+    const auto picture = registry_->snapshot();
+    ASSERT_EQ(picture->flow_rules().size(), 2u);
+    EXPECT_EQ(picture->flow_rules()[0], metadata_limit(FlowTarget::directory(kRootId), 5));
+    EXPECT_EQ(picture->flow_rules()[1], metadata_limit(target, 20));
+    open();
+  }
+  ASSERT_TRUE(registry_->remove_flow(target));
+  ASSERT_TRUE(registry_->remove_flow(FlowTarget::directory(kRootId)));
+  EXPECT_EQ(registry_->remove_flow(target).error().code, Errc::kNotFound);
+  EXPECT_EQ(registry_->snapshot()->flows(), nullptr);
+}
+
+TEST_F(StoredRegistryTest, ARequestPaysTheFlowsThatAreAboutItFromTheGeneralToTheParticular) {
+  const auto team = registry_->add_export(wanted("team"));
+  ASSERT_TRUE(team);
+  const FlowTarget order[] = {FlowTarget::directory(kRootId),         FlowTarget::door(Door::kNfs),
+                              FlowTarget::of_export(team->id),        FlowTarget::clients(*Network::parse("10.0.0.0/8")),
+                              FlowTarget::clients(*Network::parse("10.1.0.0/16")), FlowTarget::directory(FileId{17}),
+                              FlowTarget::directory(FileId{20}),      FlowTarget::group(4),
+                              FlowTarget::group(100),                 FlowTarget::user(1000)};
+  for (const FlowTarget& target : order) ASSERT_TRUE(registry_->set_flow(metadata_limit(target, 10)));
+  ASSERT_TRUE(registry_->set_flow(metadata_limit(FlowTarget::user(1), 10)));
+  ASSERT_TRUE(registry_->set_flow(metadata_limit(FlowTarget::door(Door::kS3), 10)));
+  ASSERT_TRUE(registry_->set_flow(metadata_limit(FlowTarget::clients(*Network::parse("10.2.0.0/16")), 10)));
+  const auto picture = registry_->snapshot();
+  const FlowTable& table = *picture->flows();
+  EXPECT_TRUE(table.has_directories());
+  const Credentials cred{.uid = 1000, .gid = 100, .groups = {5, 4, 100, 4}};
+  FlowCaller caller{.door = Door::kNfs, .through = team->id, .address = Network::parse("10.1.2.3")->address, .cred = &cred};
+  const FileId above[] = {kRootId, FileId{17}, FileId{19}, FileId{20}};
+  std::vector<qos::Flow*> path;
+  table.find_path(caller, above, path);
+  std::vector<qos::Flow*> expected;
+  for (const FlowTarget& target : order) expected.push_back(table.flows().at(target).get());
+  EXPECT_EQ(path, expected);
+
+  const Credentials nobody{};
+  caller = {.door = Door::kSmb, .through = ExportId{77}, .address = Network::parse("::1")->address, .cred = &nobody};
+  table.find_path(caller, {}, path);
+  EXPECT_TRUE(path.empty());
+
+  ASSERT_TRUE(registry_->remove_export("team"));
+  EXPECT_FALSE(registry_->snapshot()->flows()->flows().contains(FlowTarget::of_export(team->id)));
+}
+
+TEST_F(StoredRegistryTest, FlowsWithLimitsThatMeanNothingAreRefused) {
+  const FlowTarget user = FlowTarget::user(1);
+  const auto refused_flow = [&](const FlowRule& rule) {
+    const Status set = registry_->set_flow(rule);
+    return !set && set.error().code == Errc::kInvalid && !set.error().detail.empty();
+  };
+  EXPECT_TRUE(refused_flow(metadata_limit(user, 0)));
+  EXPECT_TRUE(refused_flow(metadata_limit(user, kFlowRateMax + 1)));
+  FlowRule rule = metadata_limit(user, 10);
+  rule.limits.guarantee[qos::Resource::kMetadataOps] = 11;
+  EXPECT_TRUE(refused_flow(rule));
+  rule = metadata_limit(user, 10);
+  rule.limits.weight = 0;
+  EXPECT_TRUE(refused_flow(rule));
+  rule.limits.weight = kFlowWeightMax + 1;
+  EXPECT_TRUE(refused_flow(rule));
+  rule = metadata_limit(user, 10);
+  rule.limits.burst = std::chrono::milliseconds(9);
+  EXPECT_TRUE(refused_flow(rule));
+  rule.limits.burst = kFlowBurstMax + std::chrono::milliseconds(1);
+  EXPECT_TRUE(refused_flow(rule));
+  EXPECT_TRUE(refused_flow(metadata_limit(FlowTarget::door(Door{99}), 1)));
+  EXPECT_TRUE(refused_flow(metadata_limit({FlowKind{0}}, 1)));
+  EXPECT_EQ(registry_->snapshot()->flows(), nullptr);
+  disk_is_broken_ = true;
+  EXPECT_FALSE(registry_->set_flow(metadata_limit(user, 10)));
+  EXPECT_EQ(registry_->snapshot()->flows(), nullptr);
+}
+
 TEST_F(StoredRegistryTest, ADamagedRecordIsNamedAndNotSkipped) {
   WriteBatch batch;
   batch.put(Family::kConfig, "user/ann", "\x01\x01 garbage");
   const WriteBatch* one = &batch;
   ASSERT_TRUE(kv_.apply({&one, 1}));
-  const auto loaded = StoredRegistry::load(kv_, [](const WriteBatch&) -> Status { return {}; });
+  const auto loaded = StoredRegistry::load(kv_, [](const WriteBatch&) -> Status { return {}; }, scheduler_);
   ASSERT_FALSE(loaded);
   EXPECT_EQ(loaded.error().code, Errc::kCorrupt);
   EXPECT_NE(loaded.error().detail.find("user/ann"), std::string::npos);

@@ -1,0 +1,86 @@
+#include <memory>
+
+#include "appliance/cli/session.h"
+#include "appliance/config/byte_size.h"
+
+namespace stoa::cli {
+namespace {
+
+struct Options {
+  std::string path;
+  std::string user;
+};
+
+std::string joined(const Json& words) {
+  std::string text;
+  for (const Json& word : words) text.append(text.empty() ? "" : ", ").append(word.get<std::string>());
+  return text.empty() ? "nothing" : text;
+}
+
+void print_access(const Json& access) {
+  const std::string user = access["user"].get<std::string>();
+  if (!access["stopped_at"].is_null()) {
+    std::printf("access    %s does not get there: may not search %s\n", user.c_str(), printable(bytes_of(access, "stopped_at")).c_str());
+  }
+  std::printf("access    %s may %s here; denied: %s\n", user.c_str(), joined(access["granted"]).c_str(), joined(access["denied"]).c_str());
+}
+
+void print_quota(const Json& quota) {
+  const Json& usage = quota["usage"];
+  std::string text = printable(bytes_of(quota, "path")) + ":";
+  if (!quota["limits"]["bytes"].is_null()) {
+    text += " " + appliance::round_bytes(usage["bytes"].get<std::uint64_t>()) + " of " +
+            appliance::round_bytes(quota["limits"]["bytes"].get<std::uint64_t>());
+  }
+  if (!quota["limits"]["files"].is_null()) {
+    text += " " + std::to_string(usage["files"].get<std::int64_t>() + usage["directories"].get<std::int64_t>()) + " of " +
+            std::to_string(quota["limits"]["files"].get<std::uint64_t>()) + " files and directories";
+  }
+  std::printf("quota     %s%s\n", text.c_str(), quota["full"].get<bool>() ? "  FULL" : "");
+}
+
+void print_flow(const Json& flow) {
+  std::string limits;
+  for (const auto& [name, value] : flow["limits"].items()) {
+    if (!value.is_null() && name != "burst_ms" && name != "weight") limits += " " + name + " " + std::to_string(value.get<std::uint64_t>()) + "/s";
+  }
+  const auto waiting = flow["use"]["waiting"].get<std::uint64_t>();
+  std::printf("limit     %s:%s%s\n", printable(bytes_of(flow, "target")).c_str(), limits.empty() ? " none, only a weight" : limits.c_str(),
+              waiting == 0 ? "" : ("  MAKES " + std::to_string(waiting) + " WAIT").c_str());
+}
+
+void print_explanation(const Json& reply) {
+  const Json& attr = reply["attributes"];
+  std::printf("object    %s %s, mode %s, uid %u, gid %u\n", attr["type"].get<std::string>().c_str(), printable(bytes_of(reply, "path")).c_str(),
+              attr["mode"].get<std::string>().c_str(), attr["uid"].get<unsigned>(), attr["gid"].get<unsigned>());
+  if (reply.contains("access")) print_access(reply["access"]);
+  if (reply["exports"].empty()) std::printf("export    none: no client sees this\n");
+  for (const Json& record : reply["exports"]) {
+    std::printf("export    %s through %s%s\n", printable(bytes_of(record, "name")).c_str(), joined(record["doors"]).c_str(),
+                record["read_only"].get<bool>() ? ", READ-ONLY" : "");
+  }
+  for (const Json& quota : reply["quotas"]) print_quota(quota);
+  for (const Json& flow : reply["flows"]) print_flow(flow);
+  std::printf("space     %s free in the volume\n", appliance::round_bytes(reply["bytes_free"].get<std::uint64_t>()).c_str());
+}
+
+Outcome explain(const Session& session, const Options& options) {
+  STOA_TRY(client, session.connect());
+  Query query{{"path", options.path}};
+  if (!options.user.empty()) query["user"] = options.user;
+  STOA_TRY(reply, client.get("/v1/explain", query));
+  session.print(reply, [&] { print_explanation(reply); });
+  return kDone;
+}
+
+}  // namespace
+
+void add_explain_command(CLI::App& app, Session& session) {
+  const auto o = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("explain", "Tell what limits a file or directory: exports, quotas, QoS, permissions");
+  command->add_option("path", o->path, "The file or directory, from the root of the volume")->required();
+  command->add_option("--user", o->user, "What this user may do here")->type_name("NAME");
+  command->callback([&session, o] { session.command = [&session, o] { return explain(session, *o); }; });
+}
+
+}  // namespace stoa::cli

@@ -1,0 +1,270 @@
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "appliance/cli/session.h"
+#include "appliance/config/byte_size.h"
+
+namespace stoa::cli {
+namespace {
+
+// A resource: its member in the admin interface, its option, and whether it counts bytes.
+struct Resource {
+  const char* member;
+  const char* option;
+  bool bytes;
+};
+constexpr std::array<Resource, 5> kResources{{{"read_bytes", "read", true},
+                                              {"write_bytes", "write", true},
+                                              {"read_ops", "read-iops", false},
+                                              {"write_ops", "write-iops", false},
+                                              {"metadata_ops", "metadata", false}}};
+
+constexpr std::uint64_t kBurstMsMax = 3'600'000;
+
+struct Options {
+  std::string target;
+  std::array<std::string, kResources.size()> ceilings{};
+  std::array<std::string, kResources.size()> guarantees{};
+  std::string burst;
+  std::string weight;
+  std::uint32_t seconds = 1;
+};
+
+Result<std::uint64_t> parse_number(std::string_view text, std::string_view what) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc{} && end == text.data() + text.size()) return number;
+  return fail(Errc::kInvalid, "'" + std::string(text) + "' is not " + std::string(what));
+}
+
+// "100MB/s", "500", "500/s" or "none".
+Result<Json> parse_rate(std::string_view text, bool bytes) {
+  if (text == "none") return Json();
+  if (text.ends_with("/s")) text.remove_suffix(2);
+  if (bytes) {
+    STOA_TRY(size, appliance::parse_bytes(text));
+    return Json(size);
+  }
+  STOA_TRY(number, parse_number(text, "a number of operations a second, such as 500"));
+  return Json(number);
+}
+
+// "2s", "250ms"
+Result<Json> parse_burst(std::string_view text) {
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const std::string_view unit = text.substr(digits);
+  const auto number = parse_number(text.substr(0, digits), "");
+  if (!number || (unit != "s" && unit != "ms") || *number > kBurstMsMax)
+    return fail(Errc::kInvalid, "'" + std::string(text) + "' is not a time such as 2s or 250ms");
+  return Json(unit == "s" ? *number * 1000 : *number);
+}
+
+std::string rate_text(double rate, bool bytes) {
+  if (bytes) return appliance::round_bytes(static_cast<std::uint64_t>(rate)) + "/s";
+  return std::to_string(static_cast<std::uint64_t>(rate + 0.5)) + "/s";
+}
+
+// In the unit in which it was probably said: "100MB/s", "64KiB/s".
+std::string exact_rate(std::uint64_t rate, bool bytes) {
+  if (!bytes) return std::to_string(rate) + "/s";
+  std::string decimal;
+  std::uint64_t rest = rate;
+  for (const char* unit : {"", "KB", "MB", "GB", "TB"}) {
+    decimal = std::to_string(rest) + unit;
+    if (rest % 1000 != 0) break;
+    rest /= 1000;
+  }
+  const std::string binary = appliance::exact_bytes(rate);
+  return (decimal.size() < binary.size() ? decimal : binary) + "/s";
+}
+
+std::string limit_text(const Json& limits, const std::string& member, bool bytes) {
+  const Json& ceiling = limits[member];
+  const Json& guarantee = limits["guarantee_" + member];
+  std::string text = ceiling.is_null() ? "-" : exact_rate(ceiling.get<std::uint64_t>(), bytes);
+  if (!guarantee.is_null()) text += " (at least " + exact_rate(guarantee.get<std::uint64_t>(), bytes) + ")";
+  return text;
+}
+
+void print_flows(const std::vector<Json>& flows) {
+  Table table({"READ", "WRITE", "READ OPS", "WRITE OPS", "METADATA OPS", "BURST", "WEIGHT", "TARGET"});
+  for (const Json& flow : flows) {
+    const Json& limits = flow["limits"];
+    std::vector<std::string> row;
+    for (const Resource& resource : kResources) row.push_back(limit_text(limits, resource.member, resource.bytes));
+    row.push_back(std::to_string(limits["burst_ms"].get<std::uint64_t>()) + " ms");
+    row.push_back(std::to_string(limits["weight"].get<std::uint64_t>()));
+    row.push_back(printable(bytes_of(flow, "target")));
+    table.add(std::move(row));
+  }
+  table.print();
+}
+
+Outcome set(const Session& session, const Options& options) {
+  Json changes = Json::object();
+  for (std::size_t i = 0; i < kResources.size(); ++i) {
+    const Resource& resource = kResources[i];
+    if (!options.ceilings[i].empty()) {
+      STOA_TRY(rate, parse_rate(options.ceilings[i], resource.bytes));
+      changes[resource.member] = rate;
+    }
+    if (!options.guarantees[i].empty()) {
+      STOA_TRY(rate, parse_rate(options.guarantees[i], resource.bytes));
+      changes[std::string("guarantee_") + resource.member] = rate;
+    }
+  }
+  if (!options.burst.empty()) {
+    STOA_TRY(burst, parse_burst(options.burst));
+    changes["burst_ms"] = burst;
+  }
+  if (!options.weight.empty()) {
+    STOA_TRY(weight, parse_number(options.weight, "a weight from 1 to 10000"));
+    changes["weight"] = weight;
+  }
+  if (changes.empty()) return fail(Errc::kInvalid, "say what to set: a ceiling such as --read 100MB/s, a guarantee, --burst or --weight");
+  STOA_TRY(client, session.connect());
+  const Query query{{"target", options.target}};
+  // What is not mentioned stays as it is.
+  Json body = Json::object();
+  auto before = client.get("/v1/flow", query);
+  if (before) {
+    body = (*before)["limits"];
+  } else if (before.error().code != Errc::kNotFound) {
+    return fail(std::move(before).error());
+  }
+  body.update(changes);
+  STOA_TRY(flow, client.put("/v1/flow", query, body));
+  session.print(flow, [&] { print_flows({flow}); });
+  return kDone;
+}
+
+Outcome get(const Session& session, const Options& options) {
+  STOA_TRY(client, session.connect());
+  STOA_TRY(flow, client.get("/v1/flow", {{"target", options.target}}));
+  session.print(flow, [&] { print_flows({flow}); });
+  return kDone;
+}
+
+Outcome list(const Session& session) {
+  STOA_TRY(client, session.connect());
+  STOA_TRY(page, client.get("/v1/flows"));
+  session.print(page, [&] { print_flows(page["flows"].get<std::vector<Json>>()); });
+  return kDone;
+}
+
+Outcome remove(const Session& session, const Options& options) {
+  STOA_TRY(client, session.connect());
+  STOA_TRY(reply, client.remove("/v1/flow", {{"target", options.target}}));
+  static_cast<void>(reply);
+  session.print(Json{{"removed", options.target}},
+                [&] { std::printf("The limits of %s are removed.\n", printable(options.target).c_str()); });
+  return kDone;
+}
+
+// The flow of that target in an earlier look; null: it was not there.
+const Json* find_flow(const Json& page, const std::string& target) {
+  for (const Json& flow : page["flows"]) {
+    if (bytes_of(flow, "target") == target) return &flow;
+  }
+  return nullptr;
+}
+
+Outcome top(const Session& session, const Options& options) {
+  STOA_TRY(client, session.connect());
+  STOA_TRY(before, client.get("/v1/flows"));
+  std::this_thread::sleep_for(std::chrono::seconds(options.seconds));
+  STOA_TRY(now, client.get("/v1/flows"));
+  const double seconds = static_cast<double>(now["time_ns"].get<std::int64_t>() - before["time_ns"].get<std::int64_t>()) / 1e9;
+  struct Row {
+    double waiting, bytes, operations;
+    Json rates;
+    std::string target;
+  };
+  std::vector<Row> rows;
+  for (const Json& flow : now["flows"]) {
+    Row row{.waiting = flow["use"]["waiting"].get<double>(), .rates = Json::object(), .target = bytes_of(flow, "target")};
+    const Json* const then = find_flow(before, row.target);
+    const auto rate = [&](const char* member) {
+      const auto count = flow["use"][member].get<std::uint64_t>();
+      const std::uint64_t earlier = then != nullptr ? (*then)["use"][member].get<std::uint64_t>() : 0;
+      // A flow that was removed and made again begins anew.
+      return static_cast<double>(count >= earlier ? count - earlier : count) / seconds;
+    };
+    for (const Resource& resource : kResources) {
+      row.rates[resource.member] = rate(resource.member);
+      (resource.bytes ? row.bytes : row.operations) += row.rates[resource.member].get<double>();
+    }
+    row.rates["parked"] = rate("parked");
+    rows.push_back(std::move(row));
+  }
+  std::ranges::stable_sort(rows, [](const Row& a, const Row& b) {
+    return std::tie(a.bytes, a.operations, a.waiting) > std::tie(b.bytes, b.operations, b.waiting);
+  });
+  Json all = Json::array();
+  for (const Row& row : rows) all.push_back({{"target", printable(row.target)}, {"waiting", row.waiting}, {"per_second", row.rates}});
+  session.print(Json{{"seconds", seconds}, {"flows", all}}, [&] {
+    Table table({"READ", "WRITE", "READ OPS", "WRITE OPS", "METADATA OPS", "PARKED", "WAITING", "TARGET"});
+    for (const Row& row : rows) {
+      std::vector<std::string> cells;
+      for (const Resource& resource : kResources) cells.push_back(rate_text(row.rates[resource.member].get<double>(), resource.bytes));
+      cells.push_back(rate_text(row.rates["parked"].get<double>(), false));
+      cells.push_back(std::to_string(static_cast<std::uint64_t>(row.waiting)));
+      cells.push_back(printable(row.target));
+      table.add(std::move(cells));
+    }
+    table.print();
+  });
+  return kDone;
+}
+
+}  // namespace
+
+void add_qos_commands(CLI::App& app, Session& session) {
+  CLI::App* group = app.add_subcommand("qos", "Ceilings, guarantees and shares of throughput");
+  group->require_subcommand(1);
+  const auto o = std::make_shared<Options>();
+  const auto target = [&](CLI::App* command) {
+    command
+        ->add_option("target", o->target,
+                     "/a/directory, user:NAME, group:NAME, client:NETWORK, door:nfs, door:s3 or export:NAME")
+        ->required();
+  };
+
+  CLI::App* command = group->add_subcommand("set", "Limit a directory, user, group, network, door or export; what is not named stays");
+  target(command);
+  static constexpr std::array<const char*, kResources.size()> kWhat{"Bytes read a second, such as 100MB/s", "Bytes written a second",
+                                                                    "Read operations a second", "Write operations a second",
+                                                                    "Operations on names and attributes a second"};
+  for (std::size_t i = 0; i < kResources.size(); ++i) {
+    command->add_option("--" + std::string(kResources[i].option), o->ceilings[i], std::string(kWhat[i]) + "; none: no ceiling")->type_name("RATE");
+  }
+  for (std::size_t i = 0; i < kResources.size(); ++i) {
+    command
+        ->add_option("--guarantee-" + std::string(kResources[i].option), o->guarantees[i],
+                     "At least so much of the ceilings above it; none: no guarantee")
+        ->type_name("RATE");
+  }
+  command->add_option("--burst", o->burst, "How much of a ceiling may be used at once after rest, as a time: 2s, 250ms (default 100ms)")->type_name("TIME");
+  command->add_option("--weight", o->weight, "Share among those that wait below the same ceiling, 1 to 10000 (default 100)")->type_name("NUMBER");
+  command->callback([&session, o] { session.command = [&session, o] { return set(session, *o); }; });
+
+  command = group->add_subcommand("get", "Show the limits of one of them");
+  target(command);
+  command->callback([&session, o] { session.command = [&session, o] { return get(session, *o); }; });
+
+  command = group->add_subcommand("list", "List all limits");
+  command->callback([&session] { session.command = [&session] { return list(session); }; });
+
+  command = group->add_subcommand("remove", "Take the limits away");
+  target(command);
+  command->callback([&session, o] { session.command = [&session, o] { return remove(session, *o); }; });
+
+  command = group->add_subcommand("top", "Show what goes through everything that has limits, the most first");
+  command->add_option("--seconds", o->seconds, "How long to look")->check(CLI::Range(1, 3600))->default_val(1);
+  command->callback([&session, o] { session.command = [&session, o] { return top(session, *o); }; });
+}
+
+}  // namespace stoa::cli

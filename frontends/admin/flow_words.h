@@ -1,0 +1,24 @@
+// Flows in the words of the admin interface.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "frontends/admin/request.h"
+#include "frontends/admin/service.h"
+#include "frontends/admin/views.h"
+#include "qos/price.h"
+
+namespace stoa::admin {
+
+// By qos::Resource.
+inline constexpr std::array<std::string_view, qos::kResources> kResourceNames{"read_bytes", "write_bytes", "read_ops", "write_ops", "metadata_ops"};
+
+// The parameter `target`: "/path", "directory:ID" (of one that is gone), "user:NAME", "group:NAME", "client:NETWORK", "door:NAME",
+// "export:NAME". kInvalid, kNotFound, kNotDirectory, with a sentence.
+Result<core::FlowTarget> query_target(Service& service, const Request& request);
+
+// Target, limits, and what went through. `rule` is one of this snapshot.
+Json flow_view(Service& service, const Request& request, const core::RegistrySnapshot& registry, const core::FlowRule& rule);
+
+}  // namespace stoa::admin

@@ -1,0 +1,70 @@
+// A flow: somebody or something whose use of the volume is limited, shared out and counted.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "qos/bucket.h"
+#include "qos/price.h"
+
+namespace stoa::qos {
+
+class Scheduler;
+
+// What went through a flow since it was made.
+struct FlowUse {
+  ByResource<std::uint64_t> admitted{};
+  std::uint64_t parked = 0;   // requests that had to wait
+  std::uint64_t refused = 0;  // requests that were answered busy
+  std::uint32_t waiting = 0;  // requests that wait now
+};
+
+// Made by and for one scheduler, which alone changes its limits. Shared: requests that wait hold on to it.
+class Flow : public std::enable_shared_from_this<Flow> {
+ public:
+  Flow() = default;
+  Flow(const Flow&) = delete;
+
+  // Thread-safe, does not block.
+  FlowUse use() const;
+
+ private:
+  friend class Scheduler;
+  using Flag = std::atomic<bool>;
+
+  // --- any thread
+  bool contended(Kind kind) const { return contended_[static_cast<std::size_t>(kind)].load(std::memory_order_relaxed); }
+  void set_contended(Kind kind, bool yes) { contended_[static_cast<std::size_t>(kind)].store(yes, std::memory_order_relaxed); }
+  // Pays all ceilings, or none and says why not: the time of the next attempt.
+  bool take(const Price& price, std::int64_t now, std::int64_t* next);
+  void pay(const Price& price, std::int64_t now);
+  void give_back(const Price& price);
+  void count(const Price& price);
+  // When requests of that kind may be admitted next.
+  std::int64_t ready_at(Kind kind) const;
+  // How long `price` keeps this flow's ceilings busy; 0: it has none for it.
+  std::int64_t cost(const Price& price) const;
+
+  ByResource<Bucket> ceiling_{};
+  std::atomic<std::int64_t> burst_{0};
+  // Requests of that kind wait because of this flow: others must not overtake them.
+  std::array<Flag, kKinds> contended_{};
+  ByResource<std::atomic<std::uint64_t>> admitted_{};
+  std::atomic<std::uint64_t> parked_{0};
+  std::atomic<std::uint64_t> refused_{0};
+  std::atomic<std::uint32_t> waiting_{0};  // changed under the scheduler's lock
+
+  // --- under the scheduler's lock
+  void set(const Limits& limits, std::int64_t now);
+  bool guaranteed(Kind kind) const;
+  // Since when it has had less than its guarantee: not after now, when it should be served first.
+  std::int64_t guarantee_due(Kind kind) const;
+  // `first`: it was served because of its guarantee, else because it was its turn anyway.
+  void use_guarantee(const Price& price, std::int64_t now, bool first);
+
+  Limits limits_{};
+  ByResource<std::int64_t> guarantee_until_{};
+};
+
+}  // namespace stoa::qos

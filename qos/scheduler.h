@@ -1,0 +1,125 @@
+// Admission of requests to flows: at once, or parked and granted in fair order.
+#pragma once
+
+#include <array>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <span>
+#include <stop_token>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "qos/flow.h"
+#include "qos/price.h"
+
+namespace stoa::qos {
+
+struct SchedulerLimits {
+  std::size_t parked_max = 16384;          // in all
+  std::size_t parked_per_flow_max = 4096;  // below each flow
+};
+
+// Nanoseconds that only grow.
+using Clock = std::function<std::int64_t()>;
+std::int64_t steady_ns();
+
+enum class Verdict : std::uint8_t {
+  kGranted,
+  kParked,
+  kBusy,  // the queue is full
+};
+
+// How a request waits.
+struct Wait {
+  std::int64_t deadline;       // of the scheduler's clock
+  bool grant_at_deadline;      // else it is refused then
+  const void* owner;           // for cancel(); may be null
+  // Called once, with no lock held, by whichever thread finds it due: must be quick and must not call the scheduler.
+  // Not called when park() did not answer kParked, nor after cancel().
+  std::function<void(bool granted)> resume;
+};
+
+// Thread-safe. Paths name flows of this scheduler from the general to the particular, none of them twice; a request whose
+// path is empty needs no admission.
+class Scheduler {
+ public:
+  explicit Scheduler(const SchedulerLimits& limits = {}, Clock clock = steady_ns);
+  ~Scheduler();
+  Scheduler(const Scheduler&) = delete;
+
+  // Pays and answers true when no flow on the path stands in the way; else nothing is paid. Takes no lock.
+  bool admit(std::span<Flow* const> path, const Price& price);
+  // For what admit() refused: waits its turn. The flows are kept alive as long.
+  Verdict park(std::span<Flow* const> path, const Price& price, Wait wait);
+  // Forgets what waits for this owner (its connection is gone). A resume() that another thread has begun may still run.
+  void cancel(const void* owner);
+  // Answers false to what waits for this owner (it is stopping).
+  void refuse(const void* owner);
+  // Returns when no resume() runs that was begun before.
+  void settle();
+
+  // Holds for the very next request, and for those that wait. A flow that has no settings any more is given empty limits.
+  void change(std::span<const std::pair<Flow*, Limits>> changes);
+
+  // Grants and refuses what is due. Returns when to ask again; kNever: nothing waits.
+  static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+  std::int64_t serve();
+  // The life of the thread that does so in time; with the steady clock only.
+  void keep_serving(const std::stop_token& stop);
+
+  std::size_t parked() const;
+
+ private:
+  struct Branch;
+  struct Parked;
+  using Resumed = std::vector<std::pair<std::function<void(bool)>, bool>>;
+  using Turn = std::tuple<double, std::uint64_t, Branch*>;
+  using Sleeper = std::tuple<std::int64_t, std::uint64_t, Branch*>;
+
+  static constexpr std::int64_t kServed = Bucket::kAtOnce;
+  static constexpr std::int64_t kAwake = Bucket::kAtOnce;
+
+  // All of these under mutex_.
+  Branch& lane_for(std::span<Flow* const> path, Kind kind);
+  void rouse(Branch& lane, Kind kind);
+  void watch_guarantee(Branch& branch, Kind kind, std::int64_t due);
+  void forget_guarantee(Branch& branch, Kind kind);
+  void serve_locked(std::int64_t now);
+  void expire(std::int64_t now);
+  bool serve_guaranteed(Kind kind, std::int64_t now);
+  std::int64_t serve_branch(Branch& branch, Kind kind, std::int64_t now, const Branch* first);
+  std::int64_t serve_lane(Branch& lane, Kind kind, std::int64_t now, const Branch* first);
+  void note_served(Branch& lane, const Price& price, std::int64_t now, const Branch* first);
+  void finish(Parked& parked, bool granted);
+  void take_out(Parked& parked);
+  void deliver(std::unique_lock<std::mutex>& lock);
+
+  const SchedulerLimits limits_;
+  const Clock clock_;
+
+  mutable std::mutex mutex_;  // guards everything below
+  std::condition_variable_any wake_;
+  std::condition_variable settled_;
+  std::array<std::unique_ptr<Branch>, kKinds> roots_;
+  std::array<std::set<Sleeper>, kKinds> guaranteed_;  // branches that wait and have a guarantee, by when it is due
+  std::list<Parked> parked_;
+  std::set<std::pair<std::int64_t, Parked*>> by_deadline_;
+  std::set<std::pair<const void*, Parked*>> by_owner_;
+  std::uint64_t next_serial_ = 0;
+  std::int64_t next_wake_ = kNever;
+  std::int64_t asleep_until_ = kAwake;  // of the serving thread
+  Parked* newcomer_ = nullptr;          // is in park() just now, and learns its fate there
+  bool newcomer_granted_ = false;
+  Resumed resumed_;  // to be called when the lock is gone
+  std::uint64_t deliveries_begun_ = 0;
+  std::set<std::uint64_t> delivering_;
+};
+
+}  // namespace stoa::qos

@@ -1,0 +1,43 @@
+// Which directories a file counts in: what flows and usage go by.
+#include "tests/core/volume_fixture.h"
+
+namespace stoa::core::test {
+namespace {
+
+template <class Engine>
+class AncestorsTest : public VolumeTest<Engine> {
+ protected:
+  std::vector<FileId> above(FileId id, std::string_view key = {}) {
+    const auto reply = this->ns().ancestors({}, {.id = id, .key = key});
+    EXPECT_TRUE(reply) << describe(reply.error());
+    return reply ? reply->directories : std::vector<FileId>{};
+  }
+};
+TYPED_TEST_SUITE(AncestorsTest, Engines);
+
+TYPED_TEST(AncestorsTest, OfAFileADirectoryAndAKey) {
+  using Ids = std::vector<FileId>;
+  const FileId a = *this->mkdir(kRootId, "a");
+  const FileId b = *this->mkdir(a, "b");
+  const FileId file = *this->create(b, "f");
+  for (int pass = 0; pass < 2; ++pass) {
+    EXPECT_EQ(this->above(kRootId), Ids({kRootId}));
+    EXPECT_EQ(this->above(b), Ids({kRootId, a, b}));
+    EXPECT_EQ(this->above(file), Ids({kRootId, a, b}));
+    EXPECT_EQ(this->above(a, "b/f"), Ids({kRootId, a, b}));
+    EXPECT_EQ(this->above(a, "b/"), Ids({kRootId, a, b}));
+    EXPECT_EQ(this->above(a, "b"), Ids({kRootId, a})) << "an object, not the directory";
+    EXPECT_EQ(this->above(a, "b/none/at/all"), Ids({kRootId, a, b}));
+    EXPECT_EQ(this->above(a, "b/f/x"), Ids({kRootId, a, b})) << "f is no directory";
+    this->reopen();
+  }
+  const FileId c = *this->mkdir(kRootId, "c");
+  ASSERT_TRUE(this->ns().rename({}, {.from_parent = a, .from_name = "b", .to_parent = c, .to_name = "b"}));
+  EXPECT_EQ(this->above(file), Ids({kRootId, c, b}));
+  ASSERT_TRUE(this->ns().unlink({}, {.parent = b, .name = "f"}));
+  EXPECT_EQ(this->ns().ancestors({}, {.id = file}).error().code, Errc::kStale);
+  EXPECT_EQ(this->ns().ancestors({}, {.id = a, .key = std::string(5000, 'k')}).error().code, Errc::kNameTooLong);
+}
+
+}  // namespace
+}  // namespace stoa::core::test

@@ -1,0 +1,67 @@
+#include "tests/frontends/admin/admin_fixture.h"
+
+namespace stoa::admin {
+namespace {
+
+TEST_F(AdminTest, FlowsAreSetListedAndRemovedByTheirWords) {
+  const core::FileId dir = make_directory("dir");
+  ASSERT_TRUE(volume_->registry().add_user({.name = "ann", .uid = 1000, .gid = 1000}));
+  ASSERT_TRUE(volume_->registry().add_group({.name = "staff", .gid = 50}));
+  ASSERT_TRUE(volume_->registry().add_export({.name = "team", .root = dir, .path = "/dir", .nfs = true}));
+  EXPECT_TRUE(get("/v1/flows").json["flows"].empty());
+  for (const std::string target : {"/", "/dir", "user:ann", "user:7", "group:staff", "group:8", "client:10.0.0.0/8", "door:nfs", "door:s3", "export:team"}) {
+    SCOPED_TRACE(target);
+    EXPECT_EQ(get("/v1/flow?target=" + target).status, 404u);
+    const Answer set = call(Method::kPut, "/v1/flow?target=" + target, R"({"read_bytes": 1000, "guarantee_read_bytes": 10, "weight": 7})");
+    ASSERT_EQ(set.status, 200u) << set.text;
+    EXPECT_EQ(set.json["target"], target);
+    EXPECT_EQ(set.json["limits"]["read_bytes"], 1000);
+    EXPECT_EQ(set.json["limits"]["write_bytes"], Json());
+    EXPECT_EQ(set.json["limits"]["guarantee_read_bytes"], 10);
+    EXPECT_EQ(set.json["limits"]["burst_ms"], 100);
+    EXPECT_EQ(set.json["limits"]["weight"], 7);
+    EXPECT_EQ(set.json["use"]["read_bytes"], 0);
+    EXPECT_EQ(get("/v1/flow?target=" + target).json, set.json);
+  }
+  EXPECT_EQ(get("/v1/flows").json["flows"].size(), 10u);
+  // What is not named is not limited.
+  EXPECT_EQ(call(Method::kPut, "/v1/flow?target=/dir", R"({"metadata_ops": 5, "read_bytes": null})").json["limits"]["read_bytes"], Json());
+  EXPECT_EQ(call(Method::kDelete, "/v1/flow?target=user:ann").status, 204u);
+  EXPECT_EQ(call(Method::kDelete, "/v1/flow?target=user:ann").status, 404u);
+}
+
+TEST_F(AdminTest, FlowsOfWhatIsNotThereAreRefused) {
+  make_file(make_directory("dir"), "a", 1);
+  const auto refused = [&](const std::string& target, const std::string& body = R"({"read_bytes": 1})") {
+    return call(Method::kPut, "/v1/flow?target=" + target, body).status;
+  };
+  EXPECT_EQ(call(Method::kPut, "/v1/flow", "{}").status, 400u);
+  EXPECT_EQ(refused("/none"), 404u);
+  EXPECT_EQ(call(Method::kPut, "/v1/flow?target=/dir/a", "{}").code(), "not_directory");
+  EXPECT_EQ(refused("user:ann"), 404u);
+  EXPECT_EQ(refused("group:staff"), 404u);
+  EXPECT_EQ(refused("export:team"), 404u);
+  EXPECT_EQ(refused("door:smb"), 404u);
+  EXPECT_EQ(refused("client:10.0.0.1/8"), 400u);
+  EXPECT_EQ(refused("directory:x"), 400u);
+  EXPECT_EQ(refused("ann"), 400u);
+  EXPECT_EQ(refused("/dir", R"({"read_bytes": 0})"), 400u);
+  EXPECT_EQ(refused("/dir", R"({"read_bytes": -1})"), 400u);
+  EXPECT_EQ(refused("/dir", R"({"read_byte": 1})"), 400u);
+  EXPECT_EQ(refused("/dir", R"({"weight": 0})"), 400u);
+  EXPECT_EQ(refused("/dir", R"({"burst_ms": 1})"), 400u);
+  EXPECT_EQ(refused("/dir", R"({"read_bytes": 5, "guarantee_read_bytes": 6})"), 400u);
+  EXPECT_TRUE(get("/v1/flows").json["flows"].empty());
+}
+
+TEST_F(AdminTest, TheFlowOfADirectoryThatIsGoneIsStillListedAndCanBeRemoved) {
+  make_directory("dir");
+  ASSERT_EQ(call(Method::kPut, "/v1/flow?target=/dir", R"({"read_bytes": 1})").status, 200u);
+  ASSERT_TRUE(volume_->ns().rmdir({}, {.parent = core::kRootId, .name = "dir"}));
+  const std::string target = get("/v1/flows").json["flows"][0]["target"];
+  EXPECT_TRUE(target.starts_with("directory:"));
+  EXPECT_EQ(call(Method::kDelete, "/v1/flow?target=" + target).status, 204u);
+}
+
+}  // namespace
+}  // namespace stoa::admin

@@ -1,0 +1,111 @@
+// Requests that wait for their flows. A ceiling of a byte a second makes the second one wait for ever, so nothing here
+// depends on time.
+#include <future>
+#include <thread>
+
+#include "tests/frontends/s3/door_fixture.h"
+
+namespace stoa::s3::test {
+namespace {
+
+const std::string kMuch(100'000, 'x');
+
+class FlowsTest : public MemoryDoorTest {
+ protected:
+  void SetUp() override {
+    options_.scheduler = &volume_->scheduler();
+    MemoryDoorTest::SetUp();
+  }
+  void limit(const core::FlowTarget& target, qos::Resource resource, std::uint64_t rate = 1) {
+    core::FlowRule rule{.target = target};
+    rule.limits.ceiling[resource] = rate;
+    rule.limits.burst = qos::kBurstMin;
+    ASSERT_TRUE(volume_->registry().set_flow(rule));
+  }
+  qos::FlowUse use(const core::FlowTarget& target) {
+    return volume_->registry().snapshot()->flows()->flows().at(target)->use();
+  }
+  void wait_until_parked(std::size_t count) {
+    while (volume_->scheduler().parked() != count) std::this_thread::yield();
+  }
+  const core::FlowTarget ann_ = core::FlowTarget::user(1000);
+};
+
+TEST_F(FlowsTest, AnUploadThatIsOverWaitsWhileOthersGoOn) {
+  limit(ann_, qos::Resource::kWriteBytes);
+  auto put = std::async(std::launch::async, [&] { return client_->put("k", kMuch); });
+  wait_until_parked(1);  // its first piece made the debt
+  S3Client other({.url = server_->url(), .access_key = kAccess, .secret_key = kSecret, .bucket = "bucket"});
+  EXPECT_EQ(other.list().reply.status, 200);
+  ASSERT_TRUE(volume_->registry().remove_flow(ann_));
+  EXPECT_TRUE(put.get().ok());
+  EXPECT_EQ(other.get("k").body, kMuch);
+}
+
+TEST_F(FlowsTest, ADownloadWaitsPieceByPiece) {
+  const std::string large(1'000'000, 'y');
+  ASSERT_TRUE(client_->put("k", large).ok());
+  limit(ann_, qos::Resource::kReadBytes);
+  auto get = std::async(std::launch::async, [&] { return client_->get("k"); });
+  wait_until_parked(1);
+  EXPECT_LT(use(ann_).admitted[qos::Resource::kReadBytes], large.size());
+  ASSERT_TRUE(volume_->registry().remove_flow(ann_));
+  EXPECT_EQ(get.get().body, large);
+}
+
+TEST_F(FlowsTest, AServerThatStopsLetsNobodyWait) {
+  limit(ann_, qos::Resource::kWriteBytes);
+  auto put = std::async(std::launch::async, [&] { return client_->put("k", kMuch); });
+  wait_until_parked(1);
+  EXPECT_FALSE(server_->drain(std::chrono::milliseconds(1)));
+  server_.reset();
+  EXPECT_FALSE(put.get().ok());
+  EXPECT_EQ(volume_->scheduler().parked(), 0u);
+  EXPECT_FALSE(ns().lookup_key({}, {root_, "k"}));
+}
+
+TEST_F(FlowsTest, WithAFullQueueTheAnswerIsSlowDown) {
+  qos::Scheduler full({.parked_max = 0});
+  server_.reset();
+  options_.scheduler = &full;
+  start();
+  limit(ann_, qos::Resource::kMetadataOps);
+  EXPECT_EQ(client_->head("k").status, 404) << "the first one goes into debt";
+  const clients::S3Reply busy = client_->list().reply;
+  EXPECT_EQ(busy.status, 503);
+  EXPECT_EQ(busy.element("Code"), "SlowDown");
+  ASSERT_TRUE(volume_->registry().remove_flow(ann_));
+  EXPECT_EQ(client_->list().reply.status, 200);
+  limit(ann_, qos::Resource::kWriteBytes);
+  EXPECT_EQ(client_->put("k", kMuch).status, 503);
+  ASSERT_TRUE(volume_->registry().remove_flow(ann_));
+  EXPECT_EQ(client_->head("k").status, 404) << "nothing of it is there";
+  client_.reset();
+  server_.reset();  // before its scheduler
+}
+
+TEST_F(FlowsTest, EveryFlowOnThePathOfARequestIsPaid) {
+  ASSERT_TRUE(client_->put("dir/below/k", "0123456789").ok());
+  const FileId dir = ns().lookup({}, {.parent = root_, .name = "dir"})->attr.id;
+  const core::FlowTarget about[] = {core::FlowTarget::directory(core::kRootId), core::FlowTarget::directory(dir),
+                                    core::FlowTarget::door(core::Door::kS3), ann_, core::FlowTarget::group(1000),
+                                    core::FlowTarget::clients(*core::Network::parse("127.0.0.1"))};
+  for (const auto& target : about) ASSERT_TRUE(volume_->registry().set_flow({.target = target}));
+  EXPECT_EQ(client_->get("dir/below/k").body, "0123456789");
+  EXPECT_TRUE(client_->put("dir/new/k", "01234").ok()) << "of a directory that is not there yet";
+  EXPECT_EQ(client_->head("dir/below/k").status, 200);
+  for (const auto& target : about) {
+    const qos::FlowUse used = use(target);
+    EXPECT_EQ(used.admitted[qos::Resource::kReadBytes], 10u);
+    EXPECT_EQ(used.admitted[qos::Resource::kReadOps], 1u);
+    EXPECT_EQ(used.admitted[qos::Resource::kWriteBytes], 5u);
+    EXPECT_EQ(used.admitted[qos::Resource::kWriteOps], 1u);
+    EXPECT_EQ(used.admitted[qos::Resource::kMetadataOps], 1u);
+  }
+  EXPECT_TRUE(client_->put("beside", "012").ok());
+  EXPECT_EQ(use(ann_).admitted[qos::Resource::kWriteBytes], 8u);
+  EXPECT_EQ(use(core::FlowTarget::directory(dir)).admitted[qos::Resource::kWriteBytes], 5u);
+}
+
+}  // namespace
+}  // namespace stoa::s3::test
