@@ -130,7 +130,11 @@ void Worker::handle_input(const std::shared_ptr<Connection>& connection) {
       holds = run_batch(connection, true, may_release);
       records_.clear();
     }
-    if (outcome == Outcome::kClosed) return state_.close_if_finished(c);
+    if (outcome == Outcome::kClosed) {
+      // The peer has most likely gone: nothing waits for it any more, and one that still listens is told to ask again.
+      if (state_.service.scheduler != nullptr) state_.service.scheduler->refuse(&c);
+      return state_.close_if_finished(c);
+    }
     if (c.closed.load(std::memory_order_relaxed) || !holds) return;
     if (outcome == Outcome::kNoMemory) return state_.wait_for_memory(connection);
     // After a batch, a busy client has often sent more already: looking costs less than a turn through epoll.
