@@ -61,9 +61,11 @@ HostRef Hosts::get(const Address& address, std::string_view name, std::uint32_t 
     if (found != hosts_.end()) {
       HostRef known = found->second;
       heard_of(*known);
+      // They grow. One that is less is of another machine, of the same name behind the same gateway.
       const std::uint32_t state = known->monitor_state;
-      if (state == 0 || monitor_state == 0 || state == monitor_state) {
-        if (monitor_state != 0) known->monitor_state = monitor_state;
+      const bool newer = static_cast<std::int32_t>(monitor_state - state) > 0;
+      if (state == 0 || monitor_state == 0 || !newer) {
+        if (state == 0) known->monitor_state = monitor_state;
         return known;
       }
       before = take_out_locked(found);

@@ -465,7 +465,7 @@ TEST_F(NlmTest, DelegationsAreRecalled) {
 
 // --- clients that are gone
 
-TEST_F(NlmTest, AClientThatComesWithAnotherStateHasStartedAnewWithoutAWord) {
+TEST_F(NlmTest, AClientThatComesWithANewerStateHasStartedAnewWithoutAWord) {
   a->state = 5;
   EXPECT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
   EXPECT_EQ(b->lock(file, {0, 10}, true), NlmStatus::kBlocked);
@@ -477,7 +477,8 @@ TEST_F(NlmTest, AClientThatComesWithAnotherStateHasStartedAnewWithoutAWord) {
   EXPECT_EQ(granted(machine.take()), (WireLock{0, 10}));
   EXPECT_EQ(b->lock(file, {20, 1}), NlmStatus::kGranted);
   EXPECT_EQ(b->lock(file, {30, 1}), NlmStatus::kDenied);
-  EXPECT_TRUE(a->notify("alpha", 7));  // no news
+  EXPECT_EQ(a->lock(file, {40, 1}), NlmStatus::kGranted);  // an older one tells nothing
+  EXPECT_TRUE(a->notify("alpha", 7));                      // no news
   EXPECT_EQ(b->lock(file, {30, 1}), NlmStatus::kDenied);
 }
 
