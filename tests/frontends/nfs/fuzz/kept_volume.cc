@@ -10,7 +10,9 @@ namespace stoa::test {
 namespace {
 
 constexpr std::uint32_t kInputsMax = 500;
-constexpr std::uint64_t kBytesMax = 64u << 20;  // of content that earlier inputs left
+// What earlier inputs left.
+constexpr std::size_t kBlobsMax = 1000;
+constexpr std::uint64_t kBytesMax = 64u << 20;
 
 }  // namespace
 
@@ -35,9 +37,10 @@ KeptVolume::KeptVolume() {
 bool KeptVolume::worn_out() {
   std::vector<core::BlobId> blobs;
   blobs_.for_each([&](core::BlobId blob) { blobs.push_back(blob); });
+  if (inputs_ >= kInputsMax || blobs.size() > kBlobsMax) return true;
   std::uint64_t bytes = 0;
   for (const core::BlobId blob : blobs) bytes += *blobs_.allocated(blob, blobs_.capacity(blob));
-  return inputs_ >= kInputsMax || bytes > kBytesMax;
+  return bytes > kBytesMax;
 }
 
 void KeptVolume::make_export() {
