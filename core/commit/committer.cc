@@ -9,6 +9,9 @@
 #include "core/kv/keys.h"
 
 namespace stoa::core {
+namespace {
+bool is_growth(const Usage& delta) { return delta.bytes > 0 || delta.files > 0 || delta.directories > 0; }
+}  // namespace
 
 Committer::Committer(KvStore& kv, MetricRegistry& metrics, std::uint64_t next_journal)
     : kv_(kv),
@@ -84,7 +87,12 @@ Status Committer::write_group() {
   touched_.clear();
   touched_owners_.clear();
   for (const CommitUnit& unit : group_) {
-    for (const Charge& charge : unit.charges) apply(charge);
+    // Growth first: what an operation moves or replaces must not look as if a soft limit had been kept meanwhile.
+    for (const bool growth : {true, false}) {
+      for (const Charge& charge : unit.charges) {
+        if (is_growth(charge.delta) == growth) apply(charge);
+      }
+    }
     for (const AccountChange& change : unit.account_changes) apply(change);
     for (const std::string& record : unit.journal) extra_.put(Family::kJournal, keys::be64(next_journal_++), record);
   }

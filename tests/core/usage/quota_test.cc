@@ -84,6 +84,24 @@ TYPED_TEST(QuotaTest, ASoftLimitAndItsClockSurviveARestart) {
   EXPECT_EQ(this->write(file, 0, this->text(21)).error().code, Errc::kQuota);
 }
 
+TYPED_TEST(QuotaTest, WhatMovesWithinOrIsReplacedDoesNotStopTheStoredClock) {
+  const FileId dir = this->mkdir(kRootId, "d").value();
+  const FileId a = this->mkdir(dir, "a").value(), b = this->mkdir(dir, "b").value();
+  ASSERT_TRUE(this->limit(dir, {.soft_bytes = 10}));
+  ASSERT_TRUE(this->put(dir, "a/f", this->text(20)));
+  this->reopen();
+  const Timestamp since = this->known(dir).since.bytes;
+  ASSERT_NE(since, Timestamp{});
+  ASSERT_TRUE(this->rename(a, "f", b, "f"));
+  ASSERT_TRUE(this->put(dir, "b/f", this->text(30)));
+  ASSERT_TRUE(this->put(dir, "a/g", this->text(15)));
+  ASSERT_TRUE(this->rename(a, "g", b, "f"));
+  ASSERT_TRUE(this->rename(dir, "b", a, "b"));
+  EXPECT_EQ(this->known(dir).since.bytes, since);
+  this->reopen();
+  EXPECT_EQ(this->known(dir).since.bytes, since);
+}
+
 TYPED_TEST(QuotaTest, ASoftLimitAboveTheHardOneIsRefused) {
   const FileId dir = this->mkdir(kRootId, "d").value();
   EXPECT_EQ(this->limit(dir, {.bytes = 100, .soft_bytes = 101}).error().code, Errc::kInvalid);

@@ -1,0 +1,89 @@
+// What quotas cost: the same volume of 100 000 directories in /tenants, of which none, 100 or all have limits of their own, and
+// once all of them below one that counts owners. On the memory engine and without syncs, so that nothing else is in the picture.
+#include <benchmark/benchmark.h>
+
+#include <map>
+
+#include "bench/micro/core_fixture.h"
+
+namespace stoa::core {
+namespace {
+
+constexpr std::uint64_t kDirectories = 100'000;
+
+struct Tenants {
+  explicit Tenants(std::uint64_t quotas, bool owners) : fixture(Engine::kMemory) {
+    ctx.durability = Durability::kApplied;
+    const FileId tenants = fixture.mkdir("tenants");
+    if (owners) check(fixture.ns().count_owners({}, {tenants, true}).has_value());
+    directories.reserve(kDirectories);
+    for (std::uint64_t i = 0; i < kDirectories; ++i) {
+      const auto made = fixture.ns().mkdir(ctx, {.parent = tenants, .name = numbered(i)});
+      check(made.has_value());
+      directories.push_back(made->attr.id);
+    }
+    // Spread over all, so that the benchmarks meet them in proportion.
+    for (std::uint64_t i = 0; i < quotas; ++i) set(directories[i * (kDirectories / quotas)]);
+  }
+  void set(FileId dir) {
+    check(fixture.ns().set_quota(ctx, {dir, {.bytes = 1u << 30, .files = 1000, .soft_bytes = 1u << 29}}).has_value());
+  }
+  FileId next() { return directories[(at = (at + 7919) % kDirectories)]; }
+  static void check(bool good) {
+    if (!good) std::abort();
+  }
+
+  CoreFixture fixture;
+  OpContext ctx;
+  std::vector<FileId> directories;
+  std::uint64_t at = 0;
+};
+
+// One volume for each number of quotas.
+Tenants& tenants(const benchmark::State& state) {
+  static std::map<std::pair<std::int64_t, std::int64_t>, std::unique_ptr<Tenants>> all;
+  auto& one = all[{state.range(0), state.range(1)}];
+  if (!one) one = std::make_unique<Tenants>(static_cast<std::uint64_t>(state.range(0)), state.range(1) != 0);
+  return *one;
+}
+
+void BM_CreateAndUnlink(benchmark::State& state) {
+  Tenants& t = tenants(state);
+  for (auto _ : state) {
+    const FileId dir = t.next();
+    Tenants::check(t.fixture.ns().create(t.ctx, {.parent = dir, .name = "f"}).has_value());
+    Tenants::check(t.fixture.ns().unlink(t.ctx, {dir, "f"}).has_value());
+  }
+}
+
+void BM_GrowAndTruncate(benchmark::State& state) {
+  Tenants& t = tenants(state);
+  const FileId file = t.fixture.ns().create(t.ctx, {.parent = t.directories[0], .name = "grown"})->attr.id;
+  const std::array<std::byte, 100> bytes{};
+  const std::span<const std::byte> pieces[] = {bytes};
+  for (auto _ : state) {
+    Tenants::check(t.fixture.ns().write(t.ctx, {file, 0, pieces}).has_value());
+    Tenants::check(t.fixture.ns().setattr(t.ctx, {.id = file, .set = {.size = 0}}).has_value());
+  }
+}
+
+void BM_Usage(benchmark::State& state) {
+  Tenants& t = tenants(state);
+  for (auto _ : state) benchmark::DoNotOptimize(t.fixture.ns().usage(t.ctx, {t.next()}));
+}
+
+void BM_SetQuota(benchmark::State& state) {
+  Tenants& t = tenants(state);
+  for (auto _ : state) t.set(t.directories[0]);
+}
+
+void quotas(benchmark::internal::Benchmark* bench) {
+  bench->ArgNames({"quotas", "owners"})->Args({0, 0})->Args({100, 0})->Args({kDirectories, 0})->Args({kDirectories, 1});
+}
+BENCHMARK(BM_CreateAndUnlink)->Apply(quotas);
+BENCHMARK(BM_GrowAndTruncate)->Apply(quotas);
+BENCHMARK(BM_Usage)->Apply(quotas);
+BENCHMARK(BM_SetQuota)->Apply(quotas);
+
+}  // namespace
+}  // namespace stoa::core
