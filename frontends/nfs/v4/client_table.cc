@@ -9,6 +9,8 @@
 namespace stoa::nfs4 {
 namespace {
 
+// Stateids of a client that are told apart from those that never were, after their state was taken away.
+constexpr std::size_t kRevokedMax = 200'000;
 constexpr std::chrono::seconds kLease{kLeaseSeconds};
 constexpr std::chrono::hours kCourtesy{24};      // how long an expired client may keep what nobody wants
 constexpr std::chrono::seconds kReaperPeriod{15};
@@ -395,7 +397,7 @@ Status ClientTable::evict(core::HolderId holder) {
   {
     const std::lock_guard lock(client->mutex);
     count = client->states.size();
-    if (client->revoked.size() + count > kStatesPerClientMax) client->revoked.clear();
+    if (client->revoked.size() + count > kRevokedMax) client->revoked.clear();
     while (!client->states.empty()) {
       const StateRef state = client->states.begin()->second;
       client->revoked.insert(state->serial);
