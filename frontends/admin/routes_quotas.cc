@@ -159,7 +159,7 @@ JsonResult remove_quota(Service& service, const Request& request) {
                                           .of = subject.is_owner() ? subject.of : core::QuotaOf::kDirectory,
                                           .id = subject.id}));
   const bool any = subject.of == core::QuotaOf::kChildren ? reply.child_limits.any() : reply.limits.any();
-  if (!any) return fail(Errc::kNotFound, "'" + path_of_query(request) + "' has no such quota");
+  if (!any) return fail(Errc::kNotFound, "'" + path_of_query(request) + "' has no quota of that kind");
   STOA_CHECK_OK(service.volume.ns().set_quota(
       request.context(), {.dir = subject.dir, .limits = {}, .of = subject.of, .id = subject.id}));
   return Json();

@@ -192,10 +192,10 @@ TEST_F(QuotaDoorsTest, FilesAreNeverOneTooManyAndAllAreUsed) {
 
 TEST_F(QuotaDoorsTest, ASoftLimitWhoseGraceIsOverIsToldByEveryDoor) {
   std::string output;
-  ASSERT_EQ(stoa({"quota", "set", "/test/" + folder_, "--soft-bytes", "1000", "--grace", "1s"}, &output), 0) << output;
+  ASSERT_EQ(stoa({"quota", "set", "/test/" + folder_, "--soft-bytes", "500000", "--grace", "1s"}, &output), 0) << output;
   const Write v3 = over_nfs3(0, true), v4 = over_nfs4(1, true), s3 = over_s3(2);
-  ASSERT_TRUE(v3(1001)) << "while grace lasts";
-  // Grace ends by the server's clock, in a second.
+  ASSERT_TRUE(v3(500'001)) << "while grace lasts";
+  // Grace ends by the server's clock, in a second: sooner than so many bytes come one by one.
   while (s3(1)) {
   }
   EXPECT_FALSE(v3(1));
