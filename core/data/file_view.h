@@ -14,8 +14,10 @@ Status require_regular(const Node& node);
 inline bool reads_inline(const Node& node) {
   return node.record.has(kContentInline) && (node.writing == nullptr || !node.writing->replaces_inline);
 }
+// Whether its content is in blobs, or is about to be: a write that is under way may not have them yet.
 inline bool has_blobs(const Node& node) {
-  return !node.record.layout.empty() || (node.writing != nullptr && !node.writing->fresh.empty());
+  return !node.record.layout.empty() ||
+         (node.writing != nullptr && (!node.writing->fresh.empty() || node.writing->under_way > 0));
 }
 std::vector<Piece> map_file(const Node& node, std::uint64_t offset, std::uint64_t length);
 // The ends of the extents around a hole: nothing is between `floor` and `ceiling`.

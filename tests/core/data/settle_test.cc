@@ -1,4 +1,6 @@
 // Changes whose durability a door asked to defer (OpContext::unsettled).
+#include <thread>
+
 #include "tests/core/data/data_fixture.h"
 #include "tests/core/data/watched_blobs.h"
 
@@ -82,6 +84,25 @@ TEST_F(SettleTest, WhatPromisesNothingLeavesNothingToSettle) {
   const std::span<const std::byte> pieces[] = {std::as_bytes(std::span(bytes))};
   ASSERT_TRUE(ns().write(lazy, {id, 0, pieces}));
   EXPECT_TRUE(unsettled_.empty());
+}
+
+// The large write has begun and has no blob yet: the file is still empty, but the small one must not make it inline.
+TEST_F(SettleTest, ASmallWriteBesideTheFirstLargeOneGoesToBlobsToo) {
+  const FileId id = create("f");
+  bool written = false;
+  watched().before_reserve = [&] {
+    std::thread([&] { written = write(id, 0, text(100, 1)).has_value(); }).join();
+  };
+  ASSERT_TRUE(write(id, 50'000, text(50'000, 2)));
+  ASSERT_TRUE(written);
+  const auto expect_all = [&] {
+    EXPECT_EQ(read(id, 0, 100), text(100, 1));
+    EXPECT_EQ(read(id, 50'000, 50'000), text(50'000, 2));
+  };
+  expect_all();
+  reopen();
+  expect_all();
+  expect_no_garbage();
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ class WatchedBlobs final : public BlobStore {
  public:
   explicit WatchedBlobs(std::unique_ptr<BlobStore> store) : store_(std::move(store)) {}
 
+  std::function<void()> before_reserve;  // called once, before the next reserve()
   // Each is called once, with the blob: before the next read, after the next release.
   std::function<void(BlobId)> before_read;
   std::function<void(BlobId)> after_release;
@@ -24,6 +25,7 @@ class WatchedBlobs final : public BlobStore {
   Status adopt(BlobId blob) override { return store_->adopt(blob); }
   Status finish_adoption() override { return store_->finish_adoption(); }
   Result<BlobId> reserve(std::uint64_t bytes) override {
+    if (const auto act = std::exchange(before_reserve, nullptr)) act();
     STOA_TRY(blob, store_->reserve(bytes));
     last_reserved = blob;
     return blob;
