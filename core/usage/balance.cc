@@ -22,16 +22,20 @@ Timestamp grace_end(const Timestamp& since, const QuotaLimits& limits) {
   return {since.ns + std::int64_t{limits.grace_s} * 1'000'000'000};
 }
 
-bool Balance::refuses(const Usage& delta, Clock clock) const {
-  const Usage after = used + delta;
-  const auto refuses_one = [&](bool grows, const std::optional<std::uint64_t>& hard, std::uint64_t wanted,
-                               const Timestamp& over_since) {
+Status Balance::admit(const Usage& delta, Clock clock) const {
+  const std::optional<Usage> after = sum(used, delta);
+  if (!after) return fail(Errc::kNoSpace);
+  const auto refuses = [&](bool grows, const std::optional<std::uint64_t>& hard, std::uint64_t wanted,
+                           const Timestamp& over_since) {
     if (!grows) return false;
     if (hard && wanted > *hard) return true;
     return is_over(over_since) && clock() >= grace_end(over_since, limits);
   };
-  return refuses_one(delta.bytes > 0, limits.bytes, bytes_of(after), since.bytes) ||
-         refuses_one(delta.files + delta.directories > 0, limits.files, files_of(after), since.files);
+  if (refuses(delta.bytes > 0, limits.bytes, bytes_of(*after), since.bytes) ||
+      refuses(delta.files + delta.directories > 0, limits.files, files_of(*after), since.files)) {
+    return fail(Errc::kQuota);
+  }
+  return {};
 }
 
 bool Balance::add(const Usage& delta, Clock clock) {

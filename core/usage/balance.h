@@ -16,9 +16,10 @@ struct Balance {
   QuotaLimits limits;
   SoftExcess since;
 
-  // Whether growth by `delta` passes a hard limit, or comes when the grace of a soft one is over. Only growth is refused,
-  // each dimension by itself: deleting and shrinking work above a limit, too.
-  bool refuses(const Usage& delta, Clock clock) const;
+  // Whether there is room to grow by `delta`. kQuota: it passes a hard limit, or comes when the grace of a soft one is over;
+  // kNoSpace: it passes what can be counted (sizes of sparse files are what their owners say). Only growth is refused, each
+  // dimension by itself: deleting and shrinking work above a limit, too.
+  Status admit(const Usage& delta, Clock clock) const;
   // Both return whether a soft limit was passed, or is kept again.
   bool add(const Usage& delta, Clock clock);
   bool limit(const QuotaLimits& to, Clock clock);

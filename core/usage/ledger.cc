@@ -25,22 +25,32 @@ struct Net {
 
 class Nets {
  public:
-  void add(const Posting& posting, bool posted_before) {
+  Nets() = default;
+  // Of what was found to be countable before.
+  explicit Nets(const Postings& posted) {
+    for (const Posting& posting : posted) static_cast<void>(add(posting, true));
+  }
+  // kNoSpace: more bytes than can be counted.
+  Status add(const Posting& posting, bool posted_before) {
     for (Account* a = posting.payer.account.get(); a != nullptr; a = a->parent.get()) {
-      add_one(a, std::nullopt, posting.delta, posted_before);
+      STOA_CHECK_OK(add_one(a, std::nullopt, posting.delta, posted_before));
       if (a->reserved.owners == nullptr) continue;
-      add_one(a, posting.payer.owner.user(), posting.delta, posted_before);
-      add_one(a, posting.payer.owner.group(), posting.delta, posted_before);
+      STOA_CHECK_OK(add_one(a, posting.payer.owner.user(), posting.delta, posted_before));
+      STOA_CHECK_OK(add_one(a, posting.payer.owner.group(), posting.delta, posted_before));
     }
+    return {};
   }
   const std::vector<Net>& all() const { return nets_; }
 
  private:
-  void add_one(Account* account, const std::optional<OwnerKey>& owner, const Usage& delta, bool posted_before) {
+  Status add_one(Account* account, const std::optional<OwnerKey>& owner, const Usage& delta, bool posted_before) {
     auto net = std::ranges::find_if(nets_, [&](const Net& n) { return n.account == account && n.owner == owner; });
     if (net == nets_.end()) net = nets_.insert(nets_.end(), {account, owner, {}, {}});
-    net->after = net->after + delta;
-    if (posted_before) net->before = net->before + delta;
+    const std::optional<Usage> after = sum(net->after, delta);
+    if (!after) return fail(Errc::kNoSpace);
+    net->after = *after;
+    if (posted_before) net->before = *after;
+    return {};
   }
   std::vector<Net> nets_;
 };
@@ -106,24 +116,26 @@ void Ledger::add(const Payer& payer, const Usage& delta) {
   }
 }
 
-bool Ledger::refuses(const Payer& payer, const Usage& delta) const {
+Status Ledger::admit(const Payer& payer, const Usage& delta) const {
   for (const Account* a = payer.account.get(); a != nullptr; a = a->parent.get()) {
-    if (a->reserved.total.refuses(delta, clock_)) return true;
+    STOA_CHECK_OK(a->reserved.total.admit(delta, clock_));
     if (a->reserved.owners == nullptr) continue;
     for (const OwnerKey& owner : {payer.owner.user(), payer.owner.group()}) {
       const auto it = a->reserved.owners->find(owner);
-      if (it != a->reserved.owners->end() && it->second.refuses(delta, clock_)) return true;
+      if (it != a->reserved.owners->end()) STOA_CHECK_OK(it->second.admit(delta, clock_));
     }
   }
-  return false;
+  return {};
+}
+
+Status Ledger::refused(const Status& why) {
+  if (why.error().code == Errc::kQuota) refused_.add();
+  return why;
 }
 
 Status Ledger::reserve(const Payer& payer, const Usage& delta) {
   const std::lock_guard lock(mutex_);
-  if (refuses(payer, delta)) {
-    refused_.add();
-    return fail(Errc::kQuota);
-  }
+  if (const Status room = admit(payer, delta); !room) return refused(room);
   add(payer, delta);
   return {};
 }
@@ -148,9 +160,8 @@ Status Ledger::hold(Postings& posted, std::initializer_list<Posting> more) {
     return {};
   }
   const std::lock_guard lock(mutex_);
-  Nets nets;
-  for (const Posting& posting : posted) nets.add(posting, true);
-  for (const Posting& posting : more) nets.add(posting, false);
+  Nets nets(posted);
+  for (const Posting& posting : more) STOA_CHECK_OK(nets.add(posting, false));
   for (const Net& net : nets.all()) {
     const Usage growth = held(net.after) + -held(net.before);
     const Balance* balance = &net.account->reserved.total;
@@ -159,10 +170,7 @@ Status Ledger::hold(Postings& posted, std::initializer_list<Posting> more) {
       if (it == net.account->reserved.owners->end()) continue;
       balance = &it->second;
     }
-    if (balance->refuses(growth, clock_)) {
-      refused_.add();
-      return fail(Errc::kQuota);
-    }
+    if (const Status room = balance->admit(growth, clock_); !room) return refused(room);
   }
   for (const Net& net : nets.all()) {
     const Usage growth = held(net.after) + -held(net.before);
@@ -184,8 +192,7 @@ void Ledger::keep(const Postings& posted) {
     for (const Posting& posting : posted) add(posting.payer, posting.delta);
     return;
   }
-  Nets nets;
-  for (const Posting& posting : posted) nets.add(posting, true);
+  const Nets nets(posted);
   for (const Net& net : nets.all()) {
     const Usage rest = net.after + -held(net.after);
     if (is_zero(rest)) continue;
@@ -200,8 +207,7 @@ void Ledger::keep(const Postings& posted) {
 void Ledger::drop(const Postings& posted) {
   if (std::ranges::all_of(posted, shrinks, &Posting::delta)) return;
   const std::lock_guard lock(mutex_);
-  Nets nets;
-  for (const Posting& posting : posted) nets.add(posting, true);
+  const Nets nets(posted);
   for (const Net& net : nets.all()) {
     const Usage taken = held(net.after);
     if (is_zero(taken)) continue;

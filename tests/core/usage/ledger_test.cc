@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <thread>
 
 #include "core/usage/ledger.h"
@@ -41,6 +42,25 @@ TEST_F(LedgerTest, ALimitAnywhereOnTheChainRefusesAndLeavesNoTrace) {
   EXPECT_EQ(ledger.reserve(payer(leaf), {.bytes = 1}).error().code, Errc::kQuota);
   EXPECT_EQ(bytes(leaf), 100);
   EXPECT_EQ(bytes(root), 100);
+}
+
+TEST_F(LedgerTest, MoreThanCanBeCountedIsRefusedAndLeavesNoTrace) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  const AccountRef root = child(nullptr);
+  const AccountRef one = child(root);
+  const AccountRef other = child(root);
+  EXPECT_TRUE(ledger.reserve(payer(one), {.bytes = kMost - 1}));
+  EXPECT_EQ(ledger.reserve(payer(other), {.bytes = 2}).error().code, Errc::kNoSpace);
+  Postings posted{{payer(one), {.bytes = -1}}};
+  EXPECT_EQ(ledger.hold(posted, {{payer(other), {.bytes = kMost}}, {payer(other), {.bytes = kMost}}}).error().code,
+            Errc::kNoSpace);
+  EXPECT_EQ(ledger.hold(posted, {{payer(other), {.bytes = 3}}}).error().code, Errc::kNoSpace);
+  EXPECT_EQ(posted.size(), 1U);
+  EXPECT_TRUE(move(one, other, {.bytes = kMost - 1}));
+  EXPECT_EQ(bytes(root), kMost - 1);
+  EXPECT_EQ(bytes(other), kMost - 1);
+  EXPECT_TRUE(ledger.reserve(payer(one), {.bytes = 1}));
+  EXPECT_EQ(bytes(root), kMost);
 }
 
 TEST_F(LedgerTest, ShrinkingWorksAboveALoweredLimit) {
