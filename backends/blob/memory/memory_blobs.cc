@@ -100,7 +100,12 @@ Status MemoryBlobs::allocate(BlobId blob, std::uint64_t offset, std::uint64_t le
 Result<std::uint64_t> MemoryBlobs::seek(BlobId blob, std::uint64_t offset, std::uint64_t end, bool data) {
   const std::lock_guard lock(mutex_);
   const Blob& b = blobs_.at(blob);
-  while (offset < end && b.pages.contains(offset / kPageBytes) != data) offset = (offset / kPageBytes + 1) * kPageBytes;
+  // Both walk over pages that exist: a hole may have any number of those that do not.
+  auto it = b.pages.lower_bound(offset / kPageBytes);
+  if (data) return it == b.pages.end() ? end : std::clamp(it->first * kPageBytes, std::min(offset, end), end);
+  for (; offset < end && it != b.pages.end() && it->first == offset / kPageBytes; ++it) {
+    offset = (it->first + 1) * kPageBytes;
+  }
   return std::min(offset, end);
 }
 
