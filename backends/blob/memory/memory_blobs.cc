@@ -1,5 +1,8 @@
 #include "backends/blob/memory/memory_blobs.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "base/assert.h"
 
 namespace stoa::blob {
