@@ -157,11 +157,14 @@ class VolumeState final : public StateTable, public LeaseGate {
   static Pause& pause_of(Shard& shard, FileId file) { return shard.pauses[mixed(file) >> 32 & (kPauses - 1)]; }
 
   // All of these with the shard's mutex held.
-  // Whether there are leases for which `wanted` is true and which have not lapsed; they are then to be recalled.
+  // Whether there are leases for which `wanted` is true and which have not lapsed; they are then to be recalled. Of
+  // state_leases.cc alone.
   template <class Wanted>
   bool recall_leases(Shard& shard, FileId id, FileState& file, Wanted wanted);
   // Those of somebody other than `holder` that stand against `asked`.
   bool lease_in_the_way(Shard& shard, FileId id, FileState& file, HolderId holder, Facets asked);
+  // Handle leases of those whose opens stand against `asked`.
+  bool handle_lease_in_the_way(Shard& shard, FileId id, FileState& file, HolderId holder, Facets asked);
   Status may_open(Shard& shard, FileId id, FileState& file, HolderId holder, Facets asked, Facets others);
   bool end_open(Shard& shard, OpenId open);  // whether the file's last close must be told
   void end_lease(Shard& shard, LeaseId lease);

@@ -1,0 +1,214 @@
+// Waiting for the byte-range locks of the table.
+#include "core/state/state_table.h"
+
+namespace stoa::core {
+
+LockWait* VolumeState::add_wait(const LockRequest& wanted, const ByteSpan& span) {
+  LockWait* const wait = waits_.add(wanted, span);
+  if (wait == nullptr) return nullptr;
+  Shard& shard = shard_of(wanted.file);
+  const std::lock_guard lock(shard.mutex);
+  shard.files[wanted.file].waited_for = true;
+  holders_.count(wanted.owner.holder, 1);
+  return wait;
+}
+
+std::vector<LockOwner> VolumeState::owners_in_the_way(const LockWait& wait) const {
+  const Shard& shard = shard_of(wait.wanted.file);
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.files.find(wait.wanted.file);
+  if (found == shard.files.end()) return {};
+  return found->second.locks.owners_in_the_way(wait.wanted.owner, wait.span, wait.wanted.exclusive);
+}
+
+Result<bool> VolumeState::lock_or_wait(const LockRequest& wanted) {
+  STOA_TRY(span, span_of(wanted.range));
+  const LockWaits::Holding holding = [this](const LockWait& wait) { return owners_in_the_way(wait); };
+  News news;
+  const auto answer = [&]() -> Result<bool> {
+    const std::lock_guard lock(waits_mutex_);
+    // Its holder is retired before its waits are removed, which this lock is needed for: none is added behind that.
+    if (!holders_.alive(wanted.owner.holder)) return fail(Errc::kInvalid, "no such holder");
+    LockWait* wait = waits_.find(wanted);
+    if (wait == nullptr) wait = add_wait(wanted, span);
+    if (wait == nullptr) return fail(Errc::kBusy, "too many wait for locks");
+    wait->asking.reset();
+    serve_waits(wanted.file, news);
+    if (std::erase(news.granted, wanted) != 0) return true;
+    if (waits_.is_deadlock(*wait, holding)) {
+      holders_.count(wanted.owner.holder, -1);
+      waits_.remove(wanted);
+      serve_waits(wanted.file, news);
+      return fail(Errc::kDeadlock);
+    }
+    // Who passes may be this very request.
+    while (const LockWait* const passing = waits_.let_one_pass(*wait, holding)) {
+      const FileId file = passing->wanted.file;
+      serve_waits(file, news);
+      if (std::erase(news.granted, wanted) != 0) return true;
+    }
+    return false;
+  }();
+  send_recalls();
+  tell(news);
+  return answer;
+}
+
+Result<std::optional<HeldLock>> VolumeState::take_in_turn(LockWait& wait) {
+  const LockRequest& wanted = wait.wanted;
+  Shard& shard = shard_of(wanted.file);
+  const std::lock_guard lock(shard.mutex);
+  FileState& file = shard.files[wanted.file];
+  const LockWait* const before = LockWaits::whose_turn_before(*waits_.of(wanted.file), wait);
+  if (before == nullptr) return take_lock(shard, wanted.file, file, wanted.owner, wait.span, wanted.exclusive);
+  STOA_TRY(held, lock_in_the_way(shard, wanted.file, file, wanted.owner, wait.span, wanted.exclusive));
+  if (held) return held;
+  return HeldLock{before->wanted.owner, before->wanted.range, before->wanted.exclusive};
+}
+
+Result<std::optional<HeldLock>> VolumeState::lock_in_turn(const LockRequest& wanted, std::function<void()> turn) {
+  STOA_TRY(span, span_of(wanted.range));
+  Shard& shard = shard_of(wanted.file);
+  bool in_turn = true;  // whether somebody waits, or has to from now on
+  auto answer = [&]() -> Result<std::optional<HeldLock>> {
+    const std::lock_guard lock(shard.mutex);
+    if (!holders_.alive(wanted.owner.holder)) return fail(Errc::kInvalid, "no such holder");
+    FileState& file = shard.files[wanted.file];
+    if (file.waited_for) return std::nullopt;
+    auto result = take_lock(shard, wanted.file, file, wanted.owner, span, wanted.exclusive);
+    in_turn = result ? result->has_value() : result.error().code == Errc::kRecallPending;
+    forget_if_empty(shard, wanted.file);
+    return result;
+  }();
+  if (!in_turn || (!answer && answer.error().code != Errc::kRecallPending)) {
+    send_recalls();
+    return answer;
+  }
+  const LockWaits::Holding holding = [this](const LockWait& wait) { return owners_in_the_way(wait); };
+  News news;
+  answer = [&]() -> Result<std::optional<HeldLock>> {
+    const std::lock_guard lock(waits_mutex_);
+    if (!holders_.alive(wanted.owner.holder)) return fail(Errc::kInvalid, "no such holder");
+    LockWait* wait = waits_.find(wanted);
+    if (wait == nullptr) wait = add_wait(wanted, span);
+    if (wait == nullptr) {
+      auto result = [&] {
+        const std::lock_guard shard_lock(shard.mutex);
+        auto taken = take_lock(shard, wanted.file, shard.files[wanted.file], wanted.owner, span, wanted.exclusive);
+        forget_if_empty(shard, wanted.file);
+        return taken;
+      }();
+      if (result && !*result) serve_waits(wanted.file, news);
+      return result;
+    }
+    const auto now = options_.now();
+    const StateClock::duration away = wait->asking ? now - wait->asking->last : StateClock::duration{};
+    const StateClock::duration place =
+        turn ? kTurnAskedFor : std::clamp<StateClock::duration>(3 * away, kTurnCalled, kTurnAskedFor);
+    wait->asking = {.last = now, .until = now + place};  // nobody has to call who is here
+    serve_waits(wanted.file, news);
+    while (const LockWait* const passing = waits_.let_one_pass(*wait, holding)) {
+      const FileId file = passing->wanted.file;
+      serve_waits(file, news);
+    }
+    auto result = take_in_turn(*wait);
+    if (result ? result->has_value() : result.error().code == Errc::kRecallPending) {
+      wait->asking->turn = std::move(turn);
+      return result;
+    }
+    holders_.count(wanted.owner.holder, -1);
+    waits_.remove(wanted);
+    serve_waits(wanted.file, news);  // a downgrade gives something back, and others may have stood behind it
+    return result;
+  }();
+  send_recalls();
+  tell(news);
+  return answer;
+}
+
+void VolumeState::serve_waits(FileId id, News& news) {
+  LockWaits::Queue* const queue = waits_.of(id);
+  if (queue == nullptr) return;
+  const auto now = options_.now();
+  Shard& shard = shard_of(id);
+  const std::lock_guard lock(shard.mutex);
+  FileState& file = shard.files[id];
+  // A lock that is granted may downgrade another one of its owner, which frees the way for an earlier wait.
+  for (bool more = true; more;) {
+    more = false;
+    for (auto wait = queue->begin(); wait != queue->end();) {
+      const LockRequest& wanted = wait->wanted;
+      if (wait->asking && now >= wait->asking->until) {
+        holders_.count(wanted.owner.holder, -1);
+        wait = waits_.remove(*queue, wait);
+        continue;
+      }
+      // What a lock keeps waiting need not have leases recalled yet.
+      const bool kept = file.locks.in_the_way(wanted.owner, wait->span, wanted.exclusive).has_value() ||
+                        file.mandatory.in_the_way(kNoOpen, wanted.range, wanted.exclusive) != nullptr ||
+                        LockWaits::whose_turn_before(*queue, *wait) != nullptr;
+      if (wait->asking) {
+        if (!kept && wait->asking->turn) {
+          wait->asking->until = std::min(wait->asking->until, now + kTurnCalled);
+          news.turns.emplace_back(wanted.owner.holder, std::exchange(wait->asking->turn, nullptr));
+        }
+        ++wait;
+        continue;
+      }
+      if (kept || !take_lock(shard, id, file, wanted.owner, wait->span, wanted.exclusive)) {
+        ++wait;
+        continue;
+      }
+      news.granted.push_back(wanted);
+      holders_.count(wanted.owner.holder, -1);
+      wait = waits_.remove(*queue, wait);
+      more = true;
+    }
+  }
+  if (queue->empty()) {
+    waits_.drop(id);
+    file.waited_for = false;
+    forget_if_empty(shard, id);
+  }
+}
+
+void VolumeState::serve_waits(FileId id) {
+  News news;
+  {
+    const std::lock_guard lock(waits_mutex_);
+    serve_waits(id, news);
+  }
+  send_recalls();
+  tell(news);
+}
+
+void VolumeState::tell(const News& news) {
+  for (const LockRequest& lock : news.granted) holders_.tell_granted(lock);
+  for (const auto& [holder, turn] : news.turns) holders_.call(holder, turn);
+}
+
+void VolumeState::end_wait(const LockRequest& wanted) {
+  const std::lock_guard lock(waits_mutex_);
+  if (waits_.remove(wanted)) holders_.count(wanted.owner.holder, -1);
+}
+
+bool VolumeState::cancel_wait(const LockRequest& wanted) {
+  {
+    const std::lock_guard lock(waits_mutex_);
+    if (!waits_.remove(wanted)) return false;
+    holders_.count(wanted.owner.holder, -1);
+  }
+  serve_waits(wanted.file);  // others kept behind it
+  return true;
+}
+
+void VolumeState::retry_waits() {
+  std::vector<FileId> files;
+  {
+    const std::lock_guard lock(waits_mutex_);
+    files = waits_.files();
+  }
+  for (const FileId file : files) serve_waits(file);
+}
+
+}  // namespace stoa::core

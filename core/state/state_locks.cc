@@ -1,0 +1,179 @@
+// The byte-range locks of the table, POSIX and mandatory ones; who waits for them is in state_lock_waits.cc.
+#include "core/state/state_table.h"
+
+namespace stoa::core {
+
+Result<std::optional<HeldLock>> VolumeState::lock_in_the_way(Shard& shard, FileId id, FileState& file,
+                                                             const LockOwner& owner, const ByteSpan& span,
+                                                             bool exclusive) {
+  // A holder of a lease may have locks that only it knows of: it tells of them before it returns the lease.
+  if (lease_in_the_way(shard, id, file, owner.holder, facet_of_lock(exclusive))) return fail(Errc::kRecallPending);
+  if (auto other = file.locks.in_the_way(owner, span, exclusive)) return other;
+  const LockRange range = range_of(span);
+  if (const MandatoryLock* const other = file.mandatory.in_the_way(kNoOpen, range, exclusive)) {
+    return HeldLock{{other->holder, {}}, other->range, other->exclusive};
+  }
+  return std::nullopt;
+}
+
+Result<std::optional<HeldLock>> VolumeState::take_lock(Shard& shard, FileId id, FileState& file, const LockOwner& owner,
+                                                       const ByteSpan& span, bool exclusive) {
+  STOA_TRY(other, lock_in_the_way(shard, id, file, owner, span, exclusive));
+  if (other) return other;
+  const LockRanges::Change change = file.locks.plan(owner, span, exclusive);
+  STOA_CHECK_OK(take_locks(owner.holder, change.growth()));
+  file.locks.apply(owner, change);
+  if (shard.holdings[owner.holder].locked.insert(id).second) holders_.count(owner.holder, 1);
+  return std::nullopt;
+}
+
+Result<std::optional<HeldLock>> VolumeState::lock(FileId id, const LockOwner& owner, LockRange range, bool exclusive) {
+  STOA_TRY(span, span_of(range));
+  Shard& shard = shard_of(id);
+  bool waited_for = false;
+  auto locked = [&]() -> Result<std::optional<HeldLock>> {
+    const std::lock_guard lock(shard.mutex);
+    if (!holders_.alive(owner.holder)) return fail(Errc::kInvalid, "no such holder");
+    FileState& file = shard.files[id];
+    auto result = take_lock(shard, id, file, owner, span, exclusive);
+    waited_for = file.waited_for;
+    forget_if_empty(shard, id);
+    return result;
+  }();
+  send_recalls();
+  if (waited_for && locked && !*locked) {
+    end_wait({id, owner, range, exclusive});
+    serve_waits(id);  // a downgrade gives something back
+  }
+  return locked;
+}
+
+Result<std::optional<HeldLock>> VolumeState::test_lock(FileId id, const LockOwner& owner, LockRange range,
+                                                       bool exclusive) {
+  STOA_TRY(span, span_of(range));
+  Shard& shard = shard_of(id);
+  auto tested = [&]() -> Result<std::optional<HeldLock>> {
+    const std::lock_guard lock(shard.mutex);
+    const auto found = shard.files.find(id);
+    if (found == shard.files.end()) return std::nullopt;
+    auto result = lock_in_the_way(shard, id, found->second, owner, span, exclusive);
+    forget_if_empty(shard, id);
+    return result;
+  }();
+  send_recalls();
+  return tested;
+}
+
+void VolumeState::end_locks(Shard& shard, FileId id, FileState& file, HolderId holder, std::size_t count) {
+  if (count > 0) (void)take_locks(holder, -static_cast<std::int64_t>(count));
+  const auto found = shard.holdings.find(holder);
+  if (!file.locks.holds(holder) && found != shard.holdings.end() && found->second.locked.erase(id) != 0) {
+    holders_.count(holder, -1);
+  }
+  forget_if_empty(shard, holder);
+  forget_if_empty(shard, id);
+}
+
+Status VolumeState::unlock(FileId id, const LockOwner& owner, LockRange range) {
+  STOA_TRY(span, span_of(range));
+  Shard& shard = shard_of(id);
+  {
+    const std::lock_guard lock(shard.mutex);
+    const auto found = shard.files.find(id);
+    if (found == shard.files.end()) return {};
+    FileState& file = found->second;
+    if (!holders_.alive(owner.holder)) return {};
+    const LockRanges::Change change = file.locks.plan(owner, span, std::nullopt);
+    STOA_CHECK_OK(take_locks(owner.holder, change.growth()));
+    file.locks.apply(owner, change);
+    const bool waited_for = file.waited_for;
+    end_locks(shard, id, file, owner.holder, 0);
+    if (!waited_for) return {};
+  }
+  serve_waits(id);
+  return {};
+}
+
+void VolumeState::unlock_all(FileId id, const LockOwner& owner) {
+  Shard& shard = shard_of(id);
+  {
+    const std::lock_guard lock(shard.mutex);
+    const auto found = shard.files.find(id);
+    if (found == shard.files.end()) return;
+    const bool waited_for = found->second.waited_for;
+    end_locks(shard, id, found->second, owner.holder, found->second.locks.remove(owner));
+    if (!waited_for) return;
+  }
+  serve_waits(id);
+}
+
+bool VolumeState::has_locks(FileId id, const LockOwner& owner) const {
+  const Shard& shard = shard_of(id);
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.files.find(id);
+  return found != shard.files.end() && found->second.locks.holds(owner);
+}
+
+// --- mandatory ones
+
+Result<std::optional<HeldLock>> VolumeState::lock_mandatory(OpenId open, LockRange range, bool exclusive) {
+  STOA_CHECK_OK(check_mandatory_range(range));
+  Shard& shard = shard_of(open);
+  auto locked = [&]() -> Result<std::optional<HeldLock>> {
+    const std::lock_guard lock(shard.mutex);
+    const auto found = shard.opens.find(open);
+    if (found == shard.opens.end()) return fail(Errc::kInvalid, "no such open");
+    const auto [id, holder, facets] = found->second;
+    FileState& file = shard.files.at(id);
+    if (lease_in_the_way(shard, id, file, holder, facet_of_lock(exclusive))) return fail(Errc::kRecallPending);
+    if (const MandatoryLock* const other = file.mandatory.in_the_way(open, range, exclusive)) {
+      return HeldLock{{other->holder, {}}, other->range, other->exclusive};
+    }
+    if (range.length != 0) {
+      STOA_TRY(span, span_of(range));
+      if (auto other = file.locks.in_the_way({holder, {}}, span, exclusive)) return other;
+    }
+    STOA_CHECK_OK(take_locks(holder, 1));
+    file.mandatory.add({open, holder, range, exclusive});
+    mandatory_locks_.fetch_add(1);
+    return std::nullopt;
+  }();
+  send_recalls();
+  return locked;
+}
+
+Status VolumeState::unlock_mandatory(OpenId open, LockRange range) {
+  Shard& shard = shard_of(open);
+  FileId id = kNoFile;
+  {
+    const std::lock_guard lock(shard.mutex);
+    const auto found = shard.opens.find(open);
+    if (found == shard.opens.end()) return fail(Errc::kInvalid, "no such open");
+    FileState& file = shard.files.at(found->second.file);
+    if (!file.mandatory.remove(open, range)) return fail(Errc::kNotFound, "no lock of this range");
+    end_mandatory(found->second.holder, 1);
+    if (!file.waited_for) return {};
+    id = found->second.file;
+  }
+  serve_waits(id);
+  return {};
+}
+
+void VolumeState::end_mandatory(HolderId holder, std::size_t count) {
+  (void)take_locks(holder, -static_cast<std::int64_t>(count));
+  mandatory_locks_.fetch_sub(static_cast<std::int64_t>(count));
+}
+
+Status VolumeState::check_mandatory(const OpContext& ctx, FileId id, std::uint64_t offset, std::uint64_t length,
+                                    bool write) {
+  const Shard& shard = shard_of(id);
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.files.find(id);
+  if (found == shard.files.end()) return {};
+  if (found->second.mandatory.in_the_way_of_io(ctx.open, {offset, length}, write ? kWritesRange : kReadsRange) ==
+      nullptr)
+    return {};
+  return fail(Errc::kLocked);
+}
+
+}  // namespace stoa::core

@@ -1,0 +1,138 @@
+// The opens of the table: share reservations, and files that live on because they are open.
+#include "core/state/state_table.h"
+
+namespace stoa::core {
+
+namespace {
+
+bool valid(std::uint32_t access, std::uint32_t deny) {
+  return access != kShareNone && access <= kShareBoth && deny <= kShareBoth;
+}
+
+}  // namespace
+
+Status VolumeState::may_open(Shard& shard, FileId id, FileState& file, HolderId holder, Facets asked, Facets others) {
+  if ((others & against(asked)) != 0) {
+    // It may be open for nobody any more.
+    const bool pending = handle_lease_in_the_way(shard, id, file, holder, asked);
+    return fail(pending ? Errc::kRecallPending : Errc::kShareConflict);
+  }
+  if (lease_in_the_way(shard, id, file, holder, asked)) return fail(Errc::kRecallPending);
+  return {};
+}
+
+Result<OpenId> VolumeState::open(const OpenSpec& spec) {
+  if (!valid(spec.access, spec.deny)) return fail(Errc::kInvalid, "access or deny of an open");
+  const Facets facets = facets_of_open(spec.access, spec.deny);
+  Shard& shard = shard_of(spec.file);
+  auto opened = [&]() -> Result<OpenId> {
+    const std::lock_guard lock(shard.mutex);
+    if (!holders_.alive(spec.holder)) return fail(Errc::kInvalid, "no such holder");
+    STOA_CHECK_OK(take_opens(spec.holder, 1));
+    FileState& file = shard.files[spec.file];
+    if (const Status may = may_open(shard, spec.file, file, spec.holder, facets, file.shares.facets()); !may) {
+      (void)take_opens(spec.holder, -1);
+      forget_if_empty(shard, spec.file);
+      return fail(may.error());
+    }
+    const OpenId id{new_id(shard)};
+    file.shares.add(spec.holder, facets);
+    shard.opens.emplace(id, Open{spec.file, spec.holder, facets});
+    shard.holdings[spec.holder].opens.insert(id);
+    holders_.count(spec.holder, 1);
+    return id;
+  }();
+  send_recalls();
+  if (!opened) return opened;
+  // The open is registered before the look at the file. An unlink asks keeps() with the file locked: when it asked before
+  // we registered, the look comes after its commit and finds the file gone; when it asked later, it has kept the file.
+  const auto nameless = files_.nameless(spec.file);
+  if (!nameless) {
+    close(*opened);
+    return fail(nameless.error());
+  }
+  if (*nameless) {
+    // Kept by an earlier open, perhaps one of before a restart: the last of all closes deletes it.
+    const std::lock_guard lock(shard.mutex);
+    const auto it = shard.files.find(spec.file);
+    if (it != shard.files.end()) it->second.nameless = true;
+  }
+  return opened;
+}
+
+Status VolumeState::change_open(OpenId open, std::uint32_t access, std::uint32_t deny) {
+  if (!valid(access, deny)) return fail(Errc::kInvalid, "access or deny of an open");
+  const Facets facets = facets_of_open(access, deny);
+  Shard& shard = shard_of(open);
+  const auto changed = [&]() -> Status {
+    const std::lock_guard lock(shard.mutex);
+    const auto found = shard.opens.find(open);
+    if (found == shard.opens.end()) return fail(Errc::kInvalid, "no such open");
+    Open& mine = found->second;
+    FileState& file = shard.files.at(mine.file);
+    file.shares.remove(mine.holder, mine.facets);
+    const Status may = may_open(shard, mine.file, file, mine.holder, facets, file.shares.facets());
+    if (may) mine.facets = facets;
+    file.shares.add(mine.holder, mine.facets);
+    return may;
+  }();
+  send_recalls();
+  return changed;
+}
+
+bool VolumeState::end_open(Shard& shard, OpenId open) {
+  const auto found = shard.opens.find(open);
+  if (found == shard.opens.end()) return false;
+  const Open gone = found->second;
+  shard.opens.erase(found);
+  shard.holdings[gone.holder].opens.erase(open);
+  forget_if_empty(shard, gone.holder);
+  holders_.count(gone.holder, -1);
+  (void)take_opens(gone.holder, -1);
+  FileState& file = shard.files.at(gone.file);
+  end_mandatory(gone.holder, file.mandatory.remove(open));
+  file.shares.remove(gone.holder, gone.facets);
+  const bool last = file.shares.empty() && std::exchange(file.nameless, false);
+  forget_if_empty(shard, gone.file);
+  return last;
+}
+
+void VolumeState::close(OpenId open) {
+  Shard& shard = shard_of(open);
+  FileId mine = kNoFile;
+  bool last = false;
+  bool waited_for = false;
+  {
+    const std::lock_guard lock(shard.mutex);
+    const auto found = shard.opens.find(open);
+    if (found == shard.opens.end()) return;
+    mine = found->second.file;
+    const FileState& file = shard.files.at(mine);
+    waited_for = file.waited_for && !file.mandatory.empty();
+    last = end_open(shard, open);
+  }
+  if (waited_for) serve_waits(mine);
+  if (last) files_.last_closed(mine);
+}
+
+bool VolumeState::keeps(FileId id) {
+  // Whoever had it open before the restart may come yet; what nobody reclaims is deleted when grace is over.
+  const bool reclaimable = !reclaim_.grace_is_over();
+  if (opens_.load(std::memory_order_relaxed) == 0) return reclaimable;
+  Shard& shard = shard_of(id);
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.files.find(id);
+  if (found == shard.files.end() || found->second.shares.empty()) return reclaimable;
+  found->second.nameless = true;
+  return true;
+}
+
+bool VolumeState::is_open(FileId id) const {
+  if (opens_.load(std::memory_order_relaxed) == 0) return false;
+  const Shard& shard = shard_of(id);
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.files.find(id);
+  return found != shard.files.end() && !found->second.shares.empty();
+}
+
+}  // namespace stoa::core
