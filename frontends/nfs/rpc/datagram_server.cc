@@ -1,7 +1,5 @@
 #include "frontends/nfs/rpc/datagram_server.h"
 
-#include <netdb.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -17,35 +15,15 @@ namespace stoa::rpc {
 
 Result<std::unique_ptr<DatagramServer>> DatagramServer::start(const Endpoint& endpoint, Service service,
                                                               MetricRegistry& metrics) {
-  addrinfo hints{};
-  hints.ai_family = AF_UNSPEC;
-  hints.ai_socktype = SOCK_DGRAM;
-  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE;
-  addrinfo* found = nullptr;
-  const std::string port = std::to_string(endpoint.port);
-  const int failed =
-      getaddrinfo(endpoint.address.empty() ? "::" : endpoint.address.c_str(), port.c_str(), &hints, &found);
-  if (failed != 0) return fail(Errc::kInvalid, "listen address \"" + endpoint.address + "\": " + gai_strerror(failed));
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, &freeaddrinfo);
-
-  const std::string where = endpoint.address + " UDP port " + port;
-  const int fd = socket(found->ai_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (fd < 0) return fail_errno(errno, "socket for " + where);
-  const int off = 0;
-  if (found->ai_family == AF_INET6) setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-  sockaddr_storage bound{};
-  socklen_t size = sizeof bound;
+  STOA_TRY(bound, bind_udp(endpoint));
   const int wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-  if (wake < 0 || bind(fd, found->ai_addr, found->ai_addrlen) != 0 ||
-      getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &size) != 0) {
+  if (wake < 0) {
     const int error = errno;
-    close(fd);
-    if (wake >= 0) close(wake);
-    return fail_errno(error, where);
+    close(bound.fd);
+    return fail_errno(error, "eventfd");
   }
-  const std::uint16_t bound_port = bound.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(bound).sin6_port
-                                                               : reinterpret_cast<const sockaddr_in&>(bound).sin_port;
-  return std::unique_ptr<DatagramServer>(new DatagramServer(fd, wake, ntohs(bound_port), std::move(service), metrics));
+  return std::unique_ptr<DatagramServer>(
+      new DatagramServer(bound.fd, wake, bound.port, std::move(service), metrics));
 }
 
 DatagramServer::DatagramServer(int fd, int wake, std::uint16_t port, Service service, MetricRegistry& metrics)

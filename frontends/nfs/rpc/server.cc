@@ -1,7 +1,5 @@
 #include "frontends/nfs/rpc/server.h"
 
-#include <netdb.h>
-#include <netinet/in.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -29,38 +27,6 @@ ServerOptions with_defaults(ServerOptions options) {
   }
   options.workers = std::max(options.workers, kWorkersMin);
   return options;
-}
-
-Result<Listener> open_listener(const Endpoint& endpoint) {
-  addrinfo hints{};
-  hints.ai_family = AF_UNSPEC;
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE;
-  addrinfo* found = nullptr;
-  const std::string port = std::to_string(endpoint.port);
-  const int failed =
-      getaddrinfo(endpoint.address.empty() ? "::" : endpoint.address.c_str(), port.c_str(), &hints, &found);
-  if (failed != 0) return fail(Errc::kInvalid, "listen address \"" + endpoint.address + "\": " + gai_strerror(failed));
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, &freeaddrinfo);
-
-  const std::string where = endpoint.address + " port " + port;
-  const int fd = socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (fd < 0) return fail_errno(errno, "socket for " + where);
-  const int on = 1;
-  const int off = 0;
-  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  if (found->ai_family == AF_INET6) setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-  if (bind(fd, found->ai_addr, found->ai_addrlen) != 0 || ::listen(fd, SOMAXCONN) != 0) {
-    const int error = errno;
-    ::close(fd);
-    return fail_errno(error, "listen on " + where);
-  }
-  sockaddr_storage bound{};
-  socklen_t length = sizeof bound;
-  getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &length);
-  const in_port_t bound_port = bound.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(bound).sin6_port
-                                                           : reinterpret_cast<sockaddr_in&>(bound).sin_port;
-  return Listener{fd, ntohs(bound_port)};
 }
 
 }  // namespace
@@ -93,7 +59,7 @@ Status ServerState::listen() {
   wake.data.u64 = kWakeKey;
   if (epoll_ctl(epoll, EPOLL_CTL_ADD, wake_fd, &wake) != 0) return fail_errno(errno, "epoll of the wake-up descriptor");
   for (const Endpoint& endpoint : options.listen) {
-    STOA_TRY(listener, open_listener(endpoint));
+    STOA_TRY(listener, listen_tcp(endpoint));
     listeners.push_back(listener);
     epoll_event event{};
     event.events = EPOLLIN | EPOLLONESHOT;

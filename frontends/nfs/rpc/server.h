@@ -17,16 +17,12 @@
 #include "base/metrics.h"
 #include "frontends/nfs/rpc/duplicate_cache.h"
 #include "frontends/nfs/rpc/gss_contexts.h"
+#include "frontends/nfs/rpc/listener.h"
 #include "frontends/nfs/rpc/program.h"
 #include "frontends/nfs/rpc/receiver.h"
 #include "qos/scheduler.h"
 
 namespace stoa::rpc {
-
-struct Endpoint {
-  std::string address = "127.0.0.1";  // numeric; "::" takes IPv4 as well
-  std::uint16_t port = 0;             // 0: any free one
-};
 
 // Reaching any of these hurts the connection or the address that reached it, nobody else; each has a metric.
 struct ServerLimits {

@@ -21,11 +21,6 @@
 
 namespace stoa::rpc {
 
-struct Listener {
-  int fd = -1;
-  std::uint16_t port = 0;
-};
-
 struct ServerState {
   ServerState(const ServerOptions& options, Service service, MetricRegistry& registry);
   ~ServerState();
