@@ -46,6 +46,18 @@ Status check_file(const OpContext& ctx, const NodeRef& node, std::uint64_t offse
   return require_writable_file(ctx, *node, offset);
 }
 
+// What is refused anyway takes no space on the disks meanwhile. Whether there is room is decided with the change itself.
+Status may_allocate(Tree& tree, const NodeRef& node, const RangeRequest& req) {
+  if (req.length > tree.blobs.space().total) return fail(Errc::kNoSpace);
+  const std::shared_lock lock(node->lock);
+  const std::uint64_t end = req.offset + req.length;
+  if (end <= node->record.size) return {};
+  const Usage growth{.bytes = static_cast<std::int64_t>(end - node->record.size)};
+  STOA_CHECK_OK(tree.ledger.reserve(node->payer(), growth));
+  tree.ledger.give_back(node->payer(), growth);
+  return {};
+}
+
 }  // namespace
 
 Result<RangeReply> allocate(Tree& tree, const OpContext& ctx, const RangeRequest& req) {
@@ -58,6 +70,7 @@ Result<RangeReply> allocate(Tree& tree, const OpContext& ctx, const RangeRequest
   STOA_CHECK_OK(tree.state.before_mutate(ctx, std::span(&req.id, 1)));
   STOA_CHECK_OK(prepare_locked(tree, ctx, node, req.offset, req.length));
   STOA_CHECK_OK(flush_file(tree, ctx, node));
+  STOA_CHECK_OK(may_allocate(tree, node, req));
   // Space first, in blobs of its own where there are none, then the record that names them.
   Layout added;
   std::vector<Piece> pieces;

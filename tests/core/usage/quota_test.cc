@@ -57,6 +57,31 @@ class QuotaTest : public VolumeTest<Engine> {
 };
 TYPED_TEST_SUITE(QuotaTest, Engines);
 
+// --- room that is taken ahead
+
+TYPED_TEST(QuotaTest, AllocatingBeyondALimitOrTheDisksTakesNoSpace) {
+  const FileId dir = this->mkdir(kRootId, "d").value();
+  ASSERT_TRUE(this->limit(dir, {.bytes = 64 << 20}));
+  const FileId file = this->create(dir, "f").value();
+  std::size_t blobs = 0;
+  const auto count = [&] {
+    blobs = 0;
+    this->blobs_.for_each([&](BlobId) { ++blobs; });
+    return blobs;
+  };
+  const std::size_t before = count();
+  const auto allocate = [&](std::uint64_t offset, std::uint64_t length) {
+    return this->ns().allocate(this->root_, {file, offset, length});
+  };
+  EXPECT_EQ(allocate(0, (64 << 20) + 1).error().code, Errc::kQuota);
+  EXPECT_EQ(allocate(64 << 20, 1).error().code, Errc::kQuota);
+  EXPECT_EQ(allocate(0, kFileBytesMax).error().code, Errc::kNoSpace);
+  EXPECT_EQ(count(), before);
+  EXPECT_EQ(this->known(dir).usage.bytes, 0);
+  EXPECT_TRUE(allocate(0, 64 << 20));
+  EXPECT_EQ(this->known(dir).usage.bytes, 64 << 20);
+}
+
 // --- soft limits
 
 TYPED_TEST(QuotaTest, ASoftLimitAndItsClockSurviveARestart) {
