@@ -68,7 +68,7 @@ void stage_sums(WriteBatch& batch, const BlobSums& sums) {
   }
 }
 
-Status stage_no_sums(KvStore& kv, WriteBatch& batch, BlobId blob) {
+Status stage_no_sums(KvReader& kv, WriteBatch& batch, BlobId blob) {
   const std::string lower = keys::be64(static_cast<std::uint64_t>(blob));
   const auto it = kv.scan(Family::kChecksum, lower, keys::behind_prefix(lower));
   for (; it->valid(); it->next()) batch.remove(Family::kChecksum, it->key());

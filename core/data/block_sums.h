@@ -48,7 +48,7 @@ std::string sum_row_key(BlobId blob, std::uint64_t row);
 
 void stage_sums(WriteBatch& batch, const BlobSums& sums);
 // Removes every row of the blob.
-Status stage_no_sums(KvStore& kv, WriteBatch& batch, BlobId blob);
+Status stage_no_sums(KvReader& kv, WriteBatch& batch, BlobId blob);
 Result<std::optional<SumRow>> load_sum_row(KvStore& kv, BlobId blob, std::uint64_t row);
 
 }  // namespace stoa::core

@@ -72,6 +72,7 @@ Status drop_content(Tree& tree, MetaTxn& txn, const NodeRef& node) {
   if (inode.type == FileType::kRegular && !inode.layout.empty()) {
     STOA_TRY(open, tree.kv.get(Family::kState, key, &present));
     if (open) txn.batch().remove(Family::kState, key);
+    node->marked_open = false;  // the next write in place marks it again, also when this does not happen
   }
   return {};
 }

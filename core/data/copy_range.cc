@@ -80,7 +80,8 @@ Result<CopyRangeReply> share_locked(Tree& tree, const OpContext& ctx, const Copy
   return reply;
 }
 
-Result<CopyRangeReply> share(Tree& tree, const OpContext& ctx, const CopyRangeRequest& req, std::uint64_t length,
+// Nothing: what is to be shared is inline, and has to be copied.
+Result<std::optional<CopyRangeReply>> share(Tree& tree, const OpContext& ctx, const CopyRangeRequest& req, std::uint64_t length,
                              const NodeRef& from, const NodeRef& to) {
   // In the order of ids, as node locks are.
   std::unique_lock first(from->id <= to->id ? from->data_gate : to->data_gate);
@@ -91,9 +92,15 @@ Result<CopyRangeReply> share(Tree& tree, const OpContext& ctx, const CopyRangeRe
   // The target's checksums and inline content give way; the source keeps what it has.
   STOA_CHECK_OK(prepare_locked(tree, ctx, to, req.to_offset, 0));
   for (const NodeRef& node : {from, to}) STOA_CHECK_OK(flush_file(tree, ctx, node));
-  return run_mutation(tree, ctx, [&](CommitTicket& ticket) {
-    return share_locked(tree, ctx, req, length, from, to, ticket);
-  });
+  {
+    // The content may have been replaced before the gates were closed.
+    const std::shared_lock lock(from->lock);
+    if (reads_inline(*from)) return std::nullopt;
+  }
+  STOA_TRY(shared, run_mutation(tree, ctx, [&](CommitTicket& ticket) {
+             return share_locked(tree, ctx, req, length, from, to, ticket);
+           }));
+  return shared;
 }
 
 }  // namespace
@@ -123,8 +130,11 @@ Result<CopyRangeReply> copy_range(Tree& tree, const OpContext& ctx, const CopyRa
   if (from == to && req.from_offset < req.to_offset + length && req.to_offset < req.from_offset + length) {
     return fail(Errc::kInvalid, "overlapping ranges");
   }
-  if (length == 0 || is_inline || !req.share) return copy_bytes(tree, ctx, req, length);
-  return share(tree, ctx, req, length, from, to);
+  if (length > 0 && !is_inline && req.share) {
+    STOA_TRY(shared, share(tree, ctx, req, length, from, to));
+    if (shared) return *shared;
+  }
+  return copy_bytes(tree, ctx, req, length);
 }
 
 }  // namespace stoa::core

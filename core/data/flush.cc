@@ -86,7 +86,10 @@ Result<CommitTicket> commit_plan(Tree& tree, const OpContext& ctx, const NodeRef
     txn.reference(extent.blob, +1);
     taken.push_back(extent);
   }
-  const bool drop_inline = plan.replaces_inline && writing != nullptr && writing->replaces_inline;
+  // What was inline lies at the beginning of the file. Were it not that extent that is committed, the file may have got
+  // other inline content since, for which another one waits.
+  const bool drop_inline =
+      plan.replaces_inline && std::ranges::any_of(taken, [](const Extent& extent) { return extent.file_offset == 0; });
   if (drop_inline) {
     stage_no_inline(txn, next.id);
     next.flags &= static_cast<std::uint8_t>(~kContentInline);
@@ -171,14 +174,25 @@ Result<CommitTicket> flush_files(Tree& tree, const OpContext& ctx, std::span<con
   return newest;
 }
 
-bool queue_for_flush(Tree& tree, const NodeRef& node) {
-  node->dirty = true;
-  if (node->queued_for_flush) return false;
+namespace {
+
+// With the node locked. Whether there was room.
+bool queue_below(Tree& tree, const NodeRef& node, std::size_t most) {
+  if (node->queued_for_flush) return true;
   const std::lock_guard lock(tree.data->lazy_mutex);
-  if (tree.data->lazy.size() >= kLazyFilesMax) return true;
+  if (tree.data->lazy.size() >= most) return false;
   node->queued_for_flush = true;
   tree.data->lazy.push_back(node);
-  return false;
+  return true;
+}
+// What came from the queue goes back to it, full or not: else nobody would know of it any more.
+void queue_again(Tree& tree, const NodeRef& node) { (void)queue_below(tree, node, SIZE_MAX); }
+
+}  // namespace
+
+bool queue_for_flush(Tree& tree, const NodeRef& node) {
+  node->dirty = true;
+  return !queue_below(tree, node, kLazyFilesMax);
 }
 
 Status flush_lazy(Tree& tree) {
@@ -212,12 +226,12 @@ Status flush_lazy(Tree& tree) {
       const auto flushed = flush_file(tree, ctx, node);
       if (flushed) {
         const std::lock_guard lock(node->lock);
-        if (!node->deleted && node->dirty) queue_for_flush(tree, node);
+        if (!node->deleted && node->dirty) queue_again(tree, node);
         continue;
       }
       result = fail(flushed.error());
       const std::lock_guard lock(node->lock);
-      if (!node->deleted) queue_for_flush(tree, node);  // what is not committed stays known, and is tried again
+      if (!node->deleted) queue_again(tree, node);  // what is not committed stays known, and is tried again
     }
   }
   return result;

@@ -60,20 +60,32 @@ Status collect_garbage(Tree& tree) {
   const auto applied = tree.committer.applied();  // after the walk began: covers all that it sees
   bool durable = false;
   while (it->valid()) {
-    WriteBatch done;
-    std::vector<BlobId> blobs;
-    for (; it->valid() && blobs.size() < kReleasedAtOnce; it->next()) {
+    std::vector<BlobId> unused;
+    for (; it->valid() && unused.size() < kReleasedAtOnce; it->next()) {
       const BlobId blob{keys::read_be64(it->key())};
       if (tree.data->pins->pinned(blob)) {
         tree.data->garbage.store(true, std::memory_order_release);
         continue;
       }
-      STOA_CHECK_OK(stage_no_sums(tree.kv, done, blob));
-      done.remove(Family::kGc, it->key());
+      unused.push_back(blob);
+    }
+    if (unused.empty()) break;
+    // The walk shows the past. A copy may have taken the content up since: it had the blob pinned until its commit was
+    // queued, so what was not pinned just now and was taken up has no record in a picture made now.
+    const auto now = tree.kv.snapshot();
+    WriteBatch done;
+    std::vector<BlobId> blobs;
+    for (const BlobId blob : unused) {
+      const std::string key = keys::be64(static_cast<std::uint64_t>(blob));
+      std::string value;
+      STOA_TRY(still, now->get(Family::kGc, key, &value));
+      if (!still) continue;
+      STOA_CHECK_OK(stage_no_sums(*now, done, blob));
+      done.remove(Family::kGc, key);
       blobs.push_back(blob);
       tree.data->track(blob);  // for the verifier: nothing names it until it is released
     }
-    if (blobs.empty()) break;
+    if (blobs.empty()) continue;
     // The removal of the name must be safe before the content goes.
     if (!durable) STOA_CHECK_OK(tree.committer.wait_durable(applied));
     durable = true;

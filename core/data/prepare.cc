@@ -52,8 +52,8 @@ Status move_inline_to_blob(Tree& tree, const NodeRef& node) {
   Writing& writing = *node->writing;
   writing.fresh.insert({0, std::max<std::uint64_t>(std::bit_ceil(bytes.size()), kFirstSegmentBytes), blob, 0});
   writing.replaces_inline = true;
-  writing.unsynced.push_back({blob, ++writing.writes});
-  queue_for_flush(tree, node);
+  writing.unsynced.push_back({blob, ++node->writes});
+  (void)queue_for_flush(tree, node);  // the write that this is done for flushes it when the queue is full
   return {};
 }
 
@@ -85,17 +85,19 @@ Status copy_bytes(Tree& tree, const Piece& from, BlobId to) {
 // Gives the file a blob of its own for a shared piece, whole blocks of copies around it.
 Status unshare(Tree& tree, const OpContext& ctx, const NodeRef& node, const Piece& piece) {
   Piece whole;
+  BlobPins::Hold hold;
   {
     const std::shared_lock lock(node->lock);
+    STOA_CHECK_OK(require_regular(*node));
     for (const Extent& extent : node->record.layout.extents) {
       if (piece.file_offset < extent.file_offset || piece.file_offset >= extent.end()) continue;
       const std::uint64_t from = std::max(extent.file_offset, piece.file_offset / kCopyBytes * kCopyBytes);
       const std::uint64_t to = std::min(extent.end(), (piece.end() + kCopyBytes - 1) / kCopyBytes * kCopyBytes);
       whole = {from, to - from, extent.blob, extent.blob_offset + from - extent.file_offset};
     }
+    if (whole.hole()) return {};
+    hold = BlobPins::hold(tree.data->pins, std::span(&whole, 1));
   }
-  if (whole.hole()) return {};
-  const BlobPins::Hold hold = BlobPins::hold(tree.data->pins, std::span(&whole, 1));
   STOA_TRY(blob, reserve_blob(tree, whole.length));
   Status done = copy_bytes(tree, whole, blob);
   if (done) {
@@ -128,11 +130,14 @@ std::uint64_t room_behind(Tree& tree, const Node& node, std::uint64_t offset) {
 Status lengthen_last(Tree& tree, const OpContext& ctx, const NodeRef& node, std::uint64_t offset) {
   Extent last;
   std::uint64_t room = 0;
+  BlobPins::Hold hold;
   {
     const std::shared_lock lock(node->lock);
+    STOA_CHECK_OK(require_regular(*node));
     room = room_behind(tree, *node, offset);
     if (room == 0) return {};
     last = node->record.layout.extents.back();
+    hold = BlobPins::hold(tree.data->pins, std::span(&last.blob, 1));
   }
   // What the blob holds there is from before the cut.
   STOA_CHECK_OK(tree.blobs.punch(last.blob, last.blob_offset + last.length, room));

@@ -4,6 +4,7 @@
 #include "core/data/file_io.h"
 #include "core/data/file_view.h"
 #include "core/data/flush.h"
+#include "core/data/open_files.h"
 #include "core/data/placement.h"
 #include "core/data/prepare.h"
 #include "core/data/truncate.h"
@@ -49,13 +50,11 @@ Status check_file(const OpContext& ctx, const NodeRef& node, std::uint64_t offse
 // What is refused anyway takes no space on the disks meanwhile. Whether there is room is decided with the change itself.
 Status may_allocate(Tree& tree, const NodeRef& node, const RangeRequest& req) {
   if (req.length > tree.blobs.space().total) return fail(Errc::kNoSpace);
+  const std::shared_lock tree_lock(tree.tree_lock);
   const std::shared_lock lock(node->lock);
   const std::uint64_t end = req.offset + req.length;
   if (end <= node->record.size) return {};
-  const Usage growth{.bytes = static_cast<std::int64_t>(end - node->record.size)};
-  STOA_CHECK_OK(tree.ledger.reserve(node->payer(), growth));
-  tree.ledger.give_back(node->payer(), growth);
-  return {};
+  return tree.ledger.check(node->payer(), {.bytes = static_cast<std::int64_t>(end - node->record.size)});
 }
 
 }  // namespace
@@ -74,9 +73,12 @@ Result<RangeReply> allocate(Tree& tree, const OpContext& ctx, const RangeRequest
   // Space first, in blobs of its own where there are none, then the record that names them.
   Layout added;
   std::vector<Piece> pieces;
+  BlobPins::Hold hold;
   {
     const std::shared_lock lock(node->lock);
+    STOA_CHECK_OK(require_regular(*node));
     pieces = map_file(*node, req.offset, req.length);
+    hold = BlobPins::hold(tree.data->pins, pieces);
   }
   Status done;
   const auto allocate_piece = [&](const Piece& piece) -> Status {
@@ -113,6 +115,8 @@ Result<RangeReply> allocate(Tree& tree, const OpContext& ctx, const RangeRequest
       next.layout.insert(extent);
       txn.reference(extent.blob, +1);
     }
+    // What lies behind the end in them is not summed, and may be written before the next flush.
+    if (!added.extents.empty()) txn.batch().put(Family::kState, open_file_key(next.id), {});
     next.allocated = std::max(next.allocated, estimate_allocated(next.layout, next.size));
     return {};
   });
@@ -138,13 +142,22 @@ Result<RangeReply> punch(Tree& tree, const OpContext& ctx, const RangeRequest& r
     is_inline = node->record.has(kContentInline);
   }
   std::vector<Piece> zeroed;
+  BlobPins::Hold hold;
   if (!is_inline && req.offset < end) {
     // Sums of bytes that become zeros go first.
     STOA_CHECK_OK(prepare_locked(tree, ctx, node, req.offset, 0));
     const std::shared_lock lock(node->lock);
-    for (const Piece& piece : node->record.layout.map(req.offset, end - req.offset)) {
+    STOA_CHECK_OK(require_regular(*node));
+    const auto pieces = node->record.layout.map(req.offset, end - req.offset);
+    // A hole in the middle of shared bytes makes two extents of one.
+    const bool splits = pieces.size() == 1 && pieces.front().shared;
+    if (splits && node->record.layout.extents.size() >= kExtentsMax) {
+      return fail(Errc::kNoSpace, "the file would be in too many pieces");
+    }
+    for (const Piece& piece : pieces) {
       if (!piece.hole() && !piece.shared) zeroed.push_back(piece);
     }
+    hold = BlobPins::hold(tree.data->pins, zeroed);
   }
   for (const Piece& piece : zeroed) STOA_CHECK_OK(tree.blobs.punch(piece.blob, piece.blob_offset, piece.length));
   std::vector<BlobId> blobs;

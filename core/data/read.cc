@@ -101,9 +101,12 @@ Result<ReadSlicesReply> read_slices(Tree& tree, const OpContext& ctx, const Read
   return with_picture(tree, ctx, req.id, req.offset, req.length, [&](Picture& p) -> Result<ReadSlicesReply> {
     ReadSlicesReply reply{{}, p.length, p.end_of_file, p.attr};
     if (p.is_inline) {
-      auto bytes = std::make_shared<std::string>(inline_part(p, req.offset));
-      bytes->resize(p.length);
-      reply.slices.push_back({.bytes = std::as_bytes(std::span(*bytes)), .length = p.length, .keep = bytes});
+      // The file may have been made longer by any number of zeros: no more than anybody wants to send at once.
+      reply.length = std::min<std::uint64_t>(p.length, kIoBytesMax);
+      reply.end_of_file = reply.end_of_file && reply.length == p.length;
+      auto bytes = std::make_shared<std::string>(inline_part(p, req.offset).substr(0, reply.length));
+      bytes->resize(reply.length);
+      reply.slices.push_back({.bytes = std::as_bytes(std::span(*bytes)), .length = reply.length, .keep = bytes});
       return reply;
     }
     const auto hold = std::make_shared<BlobPins::Hold>(std::move(p.hold));

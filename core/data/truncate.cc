@@ -16,17 +16,19 @@ void stage_changes(MetaTxn& txn, std::span<const Layout::Change> changes) {
   }
 }
 
-Result<std::vector<Piece>> prepare_truncate(Tree& tree, const OpContext& ctx, const NodeRef& node, std::uint64_t size) {
+Result<Trimmed> prepare_truncate(Tree& tree, const OpContext& ctx, const NodeRef& node, std::uint64_t size) {
   STOA_CHECK_OK(flush_file(tree, ctx, node));
-  std::vector<Piece> trimmed;
+  Trimmed trimmed;
   const std::shared_lock lock(node->lock);
+  STOA_CHECK_OK(require_live(*node));
   for (const Extent& extent : node->record.layout.extents) {
     if (extent.shared || extent.file_offset >= size || extent.end() <= size) continue;
     const std::uint64_t kept = size - extent.file_offset;
     if (std::min(extent.end(), node->record.size) >= size + kPunchedAtOnceMin) {
-      trimmed.push_back({size, extent.length - kept, extent.blob, extent.blob_offset + kept});
+      trimmed.pieces.push_back({size, extent.length - kept, extent.blob, extent.blob_offset + kept});
     }
   }
+  trimmed.hold = BlobPins::hold(tree.data->pins, trimmed.pieces);
   return trimmed;
 }
 
@@ -63,15 +65,15 @@ Status stage_truncate(Tree& tree, MetaTxn& txn, const NodeRef& node, Inode& next
   return {};
 }
 
-void finish_truncate(Tree& tree, const NodeRef& node, std::span<const Piece> trimmed) {
-  if (trimmed.empty()) return;
+void finish_truncate(Tree& tree, const NodeRef& node, const Trimmed& trimmed) {
+  if (trimmed.pieces.empty()) return;
   CommitTicket ticket{};
   {
     const std::shared_lock lock(node->lock);
     ticket = node->ticket;
   }
   if (!tree.committer.wait_durable(ticket)) return;
-  for (const Piece& piece : trimmed) {
+  for (const Piece& piece : trimmed.pieces) {
     tree.data->verified.forget(piece.blob, (piece.blob_offset + piece.length) / kSumRowBytes % kVerifiedRowsMax + 1);
     if (const Status done = tree.blobs.punch(piece.blob, piece.blob_offset, piece.length); !done) {
       log_warning("data", "space of a file that was cut could not be given back", {{"error", describe(done.error())}});

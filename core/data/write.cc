@@ -72,6 +72,7 @@ class BlobWrite {
       if (rooms.empty()) return {};
       for (const Room& room : rooms) STOA_CHECK_OK(add_room(room));
       const std::lock_guard lock(node_->lock);
+      if (node_->deleted) return fail(Errc::kStale);  // its blobs may be another file's by now
       map();
     }
   }
@@ -123,14 +124,14 @@ class BlobWrite {
     if (growing_) end_growth(tree_, *node_, end_, good);
     if (node_->deleted) return fail(Errc::kStale);
     // Also after a failure: some of the bytes may have changed.
-    ++writing.writes;
+    ++node_->writes;
     for (const Piece& piece : pieces_) {
       if (piece.hole()) continue;
       const auto known = std::ranges::find(writing.unsynced, piece.blob, &Writing::Unsynced::blob);
       if (known != writing.unsynced.end()) {
-        known->write = writing.writes;
+        known->write = node_->writes;
       } else {
-        writing.unsynced.push_back({piece.blob, writing.writes});
+        writing.unsynced.push_back({piece.blob, node_->writes});
       }
     }
     const Timestamp now = wall_now();
@@ -241,10 +242,12 @@ Attempt attempt_write(Tree& tree, const OpContext& ctx, const NodeRef& node, con
 void zero_behind_end(Tree& tree, const NodeRef& node, std::uint64_t end) {
   const std::lock_guard gate(node->data_gate);
   std::vector<Piece> pieces;
+  BlobPins::Hold hold;
   {
     const std::shared_lock lock(node->lock);
     if (node->deleted || end <= node->record.size) return;
     pieces = map_file(*node, node->record.size, end - node->record.size);
+    hold = BlobPins::hold(tree.data->pins, pieces);
   }
   for (const Piece& piece : pieces) {
     // If this fails, too, the disk is sick, and the next start zeros the tail (open_files.h).

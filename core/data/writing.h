@@ -15,13 +15,12 @@ struct Writing {
   // The fresh extents also hold what is inline in the committed record, which goes with their commit.
   bool replaces_inline = false;
 
-  // Blobs written since their last sync on behalf of this file, and the number of the last such write.
+  // Blobs written since their last sync on behalf of this file, and the number of the last such write (Node::writes).
   struct Unsynced {
     BlobId blob;
     std::uint64_t write;
   };
   std::vector<Unsynced> unsynced;
-  std::uint64_t writes = 0;
 
   // Writes beyond the end that are under way: bytes up to `promised_end` are reserved for the file.
   std::uint32_t growing = 0;

@@ -32,6 +32,9 @@ struct Node {
   bool queued_for_flush = false;
   // In-place writes that are not wholly committed; null when there are none. Such a node is dirty.
   std::unique_ptr<Writing> writing;
+  // Writes to blobs so far. Never starts again while anybody has the node: a flush that was overtaken must not take later
+  // writes for those that it synced.
+  std::uint64_t writes = 0;
   bool marked_open = false;  // the store knows that the file is being written (core/data/open_files.h)
   CommitTicket ticket{};     // of the last commit of this record; 0: not known
 

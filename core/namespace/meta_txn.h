@@ -69,6 +69,9 @@ class MetaTxn {
 
   void note(const JournalNote& note) { journal_.push_back(encode_note(note, ctx_, now_)); }
 
+  // A node that is locked for the transaction alone stays so until it ends.
+  void keep_locked(std::unique_lock<RwLock> lock) { locks_.push_back(std::move(lock)); }
+
   // Applies everything and publishes it to the caches. The nodes are still locked on return. kRecallPending: somebody else
   // has a lease on one of the files; nothing was changed.
   Result<CommitTicket> commit();
@@ -105,6 +108,7 @@ class MetaTxn {
   std::vector<NodeRef> created_;
   std::vector<NodeRef> forgotten_;
   std::vector<std::pair<NodeRef, AccountRef>> accounts_;
+  std::vector<std::unique_lock<RwLock>> locks_;  // of nodes among the publications
   bool has_acls_ = false;  // new ones, which take memory
   bool committed_ = false;
 };

@@ -13,12 +13,13 @@ Status stage_remove_directory(Tree& tree, MetaTxn& txn, const NodeRef& victim) {
     // Nobody can lock the marker without coming through its directory, which is locked; its id is higher only by chance,
     // so it is not waited for.
     STOA_TRY(node, tree.nodes.get(marker.id));
-    const std::unique_lock lock(node->lock, std::try_to_lock);
+    std::unique_lock lock(node->lock, std::try_to_lock);
     if (!lock.owns_lock()) return fail(Errc::kNotEmpty);
     if (node->record.size != 0 || node->record.links > 1) return fail(Errc::kNotEmpty);
     Inode gone = victim->record;
     STOA_CHECK_OK(txn.remove_entry(victim, gone, "", marker));
     STOA_CHECK_OK(drop_link(tree, txn, node, victim->id, ""));
+    txn.keep_locked(std::move(lock));
   }
   STOA_CHECK_OK(txn.delete_inode(victim));
   txn.release(victim->payer_of_directory(), {.directories = 1});

@@ -140,6 +140,11 @@ Status Ledger::reserve(const Payer& payer, const Usage& delta) {
   return {};
 }
 
+Status Ledger::check(const Payer& payer, const Usage& delta) const {
+  const std::lock_guard lock(mutex_);
+  return admit(payer, delta);
+}
+
 void Ledger::give_back(const Payer& payer, const Usage& delta) {
   const std::lock_guard lock(mutex_);
   add(payer, -delta);

@@ -65,6 +65,8 @@ class Ledger {
   // Adds `delta` to the chain of the payer. Growth beyond a limit: kQuota, beyond what can be counted:
   // kNoSpace; nothing was added. Shrinking always succeeds, also above a limit that was lowered.
   Status reserve(const Payer& payer, const Usage& delta);
+  // Whether reserve() would have said yes: changes nothing.
+  Status check(const Payer& payer, const Usage& delta) const;
   // Takes back what reserve() added, without looking at limits.
   void give_back(const Payer& payer, const Usage& delta);
 

@@ -24,6 +24,21 @@ TYPED_TEST(ContentTest, SmallFilesUseNoBlob) {
   EXPECT_TRUE(this->read(id) == text(16384) + "x");
 }
 
+TYPED_TEST(ContentTest, ASmallFileThatWasMadeLongIsReadInPieces) {
+  const FileId id = this->create("f");
+  ASSERT_TRUE(this->write(id, 0, "begin"));
+  constexpr std::uint64_t kLong = std::uint64_t{1} << 40;
+  ASSERT_TRUE(this->truncate(id, kLong));
+  const auto got = this->ns().read_slices(this->lazy_, {id, 0, kLong});
+  ASSERT_TRUE(got);
+  EXPECT_GT(got->length, 0u);
+  EXPECT_LE(got->length, kIoBytesMax);
+  EXPECT_FALSE(got->end_of_file);
+  EXPECT_TRUE(this->read_by_slices(id, 0, 100) == "begin" + std::string(95, '\0'));
+  EXPECT_TRUE(this->read_by_slices(id, 3, 100) == "in" + std::string(98, '\0'));
+  EXPECT_TRUE(this->read_by_slices(id, kLong - 7, 100) == std::string(7, '\0'));
+}
+
 TYPED_TEST(ContentTest, SequentialGrowthKeepsFewExtents) {
   const FileId id = this->create("f");
   for (unsigned i = 0; i < 20; ++i) ASSERT_TRUE(this->write(id, i * kM, text(kM, i)));

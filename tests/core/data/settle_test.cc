@@ -1,6 +1,8 @@
 // Changes whose durability a door asked to defer (OpContext::unsettled).
 #include <thread>
 
+#include "core/data/open_files.h"
+#include "core/kv/keys.h"
 #include "tests/core/data/data_fixture.h"
 #include "tests/core/data/watched_blobs.h"
 
@@ -102,6 +104,101 @@ TEST_F(SettleTest, ASmallWriteBesideTheFirstLargeOneGoesToBlobsToo) {
   expect_all();
   reopen();
   expect_all();
+  expect_no_garbage();
+}
+
+// A COMMIT was on its way while another one took over its work and the file was written again: what was written last must
+// not pass for synced.
+TEST_F(SettleTest, ACommitThatWasOvertakenDoesNotVouchForLaterWrites) {
+  const FileId id = create("f");
+  ASSERT_TRUE(write(id, 0, text(kBig, 1)));
+  watched().after_sync = [&] {
+    ASSERT_TRUE(ns().commit(durable_, {.id = id}));
+    ASSERT_TRUE(write(id, 0, text(kBig, 2)));
+  };
+  ASSERT_TRUE(ns().commit(durable_, {.id = id}));
+  watched().syncs.clear();
+  ASSERT_TRUE(ns().commit(durable_, {.id = id}));
+  ASSERT_FALSE(watched().syncs.empty());
+  EXPECT_FALSE(watched().syncs[0].empty());
+  EXPECT_EQ(read(id), text(kBig, 2));
+}
+
+// The same, and meanwhile the whole content was replaced by a small one, which a large write then moves to a blob: that is not
+// committed yet, so the small content must stay where a start after a crash finds it.
+TEST_F(SettleTest, ACommitThatWasOvertakenLeavesNewInlineContent) {
+  const FileId id = create("f");
+  ASSERT_TRUE(write(id, 0, text(100, 1), true));
+  ASSERT_TRUE(write(id, 50'000, text(50'000, 2)));
+  std::string value;
+  const std::string key = keys::id_key(id);
+  watched().after_sync = [&] {
+    ASSERT_TRUE(put("f", text(200, 3)));
+    ASSERT_TRUE(kv_.get(Family::kInline, key, &value).value());
+    ASSERT_TRUE(write(id, 50'000, text(50'000, 4)));
+  };
+  ASSERT_TRUE(ns().commit(durable_, {.id = id}));
+  EXPECT_TRUE(kv_.get(Family::kInline, key, &value).value());
+  ASSERT_TRUE(ns().commit(durable_, {.id = id}));
+  EXPECT_FALSE(kv_.get(Family::kInline, key, &value).value());
+  reopen();
+  EXPECT_EQ(read(id, 0, 200), text(200, 3));
+  EXPECT_EQ(read(id, 50'000), text(50'000, 4));
+  expect_no_garbage();
+}
+
+// The file goes while its bytes are being zeroed: its place serves nobody else before that is over.
+TEST_F(SettleTest, APlaceThatIsPunchedIsNotFreed) {
+  const auto go_while_punched = [&](const char* name, auto act) {
+    const FileId id = create(name);
+    ASSERT_TRUE(write(id, 0, text(4 << 20), true));
+    bool freed = false;
+    bool asked = false;
+    watched().before_punch = [&](BlobId punched) {
+      asked = true;
+      watched().after_release = [&](BlobId blob) { freed = freed || blob == punched; };
+      EXPECT_TRUE(ns().unlink(durable_, {kRootId, name}));
+      EXPECT_TRUE(volume_->run_gc());
+      watched().after_release = nullptr;
+    };
+    act(id);
+    EXPECT_TRUE(asked) << name;
+    EXPECT_FALSE(freed) << name;
+  };
+  go_while_punched("punched", [&](FileId id) { (void)ns().punch(durable_, {id, 0, 10'000}); });
+  go_while_punched("cut", [&](FileId id) { (void)truncate(id, 2'500'000); });
+  go_while_punched("lengthened", [&](FileId id) {
+    ASSERT_TRUE(truncate(id, 3'999'000));  // so little is not punched at once
+    (void)write(id, 3'999'500, "x");
+  });
+  expect_no_garbage();
+}
+
+TEST_F(SettleTest, AFileThatIsWrittenIsKnownToTheNextStart) {
+  const auto marked = [&](FileId id) {
+    std::string value;
+    return kv_.get(Family::kState, open_file_key(id), &value).value();
+  };
+  const FileId allocated = create("allocated");
+  ASSERT_TRUE(ns().allocate(durable_, {allocated, 0, 100'000}));
+  EXPECT_TRUE(marked(allocated));
+
+  // Replacing the content takes the mark away; what is written in place then brings it back.
+  const FileId replaced = create("replaced");
+  ASSERT_TRUE(write(replaced, 0, text(kBig), true));
+  EXPECT_TRUE(marked(replaced));
+  ASSERT_TRUE(put("replaced", "small"));
+  EXPECT_FALSE(marked(replaced));
+  ASSERT_TRUE(write(replaced, kBig, text(kBig), true));
+  EXPECT_TRUE(marked(replaced));
+
+  // A mark of a file that had no content any more when it went is swept.
+  const FileId gone = create("gone");
+  ASSERT_TRUE(write(gone, 0, text(kBig), true));
+  ASSERT_TRUE(truncate(gone, 0));
+  ASSERT_TRUE(ns().unlink(durable_, {kRootId, "gone"}));
+  ASSERT_TRUE(volume_->run_scrub());
+  EXPECT_FALSE(marked(gone));
   expect_no_garbage();
 }
 

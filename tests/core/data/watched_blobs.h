@@ -15,8 +15,10 @@ class WatchedBlobs final : public BlobStore {
   explicit WatchedBlobs(std::unique_ptr<BlobStore> store) : store_(std::move(store)) {}
 
   std::function<void()> before_reserve;  // called once, before the next reserve()
-  // Each is called once, with the blob: before the next read, after the next release.
+  std::function<void()> after_sync;  // called once, when the next sync() is done and before it returns
+  // Each is called once, with the blob: before the next read or punch, after the next release.
   std::function<void(BlobId)> before_read;
+  std::function<void(BlobId)> before_punch;
   std::function<void(BlobId)> after_release;
   BlobId last_reserved = kNoBlob;
   std::vector<std::vector<BlobId>> syncs;  // what each call of sync() was asked for
@@ -42,9 +44,12 @@ class WatchedBlobs final : public BlobStore {
   Status sync(std::span<const BlobId> blobs) override {
     syncs.emplace_back(blobs.begin(), blobs.end());
     if (std::ranges::find(blobs, unsyncable) != blobs.end()) return fail(Errc::kIo, "sync fails as told");
-    return store_->sync(blobs);
+    const Status synced = store_->sync(blobs);
+    if (const auto act = std::exchange(after_sync, nullptr)) act();
+    return synced;
   }
   Status punch(BlobId blob, std::uint64_t offset, std::uint64_t length) override {
+    if (const auto act = std::exchange(before_punch, nullptr)) act(blob);
     return store_->punch(blob, offset, length);
   }
   Status allocate(BlobId blob, std::uint64_t offset, std::uint64_t length) override {
