@@ -1,0 +1,275 @@
+// Every rule through every door: door A sets up, door B acts, door C sees. One server; each test has a folder of its own, and
+// the verifier counts again at the end.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cross/doors/door.h"
+
+namespace stoa::cross {
+namespace {
+
+using clients::ServerProcess;
+
+constexpr std::uint32_t kNobodySpecial = 1001;
+constexpr DoorKind kDoors[] = {DoorKind::kNfs3, DoorKind::kNfs4, DoorKind::kS3};
+
+using Three = std::tuple<DoorKind, DoorKind, DoorKind>;
+
+class RulesTest : public ::testing::TestWithParam<Three> {
+ protected:
+  static void SetUpTestSuite() {
+    std::string why;
+    server_ = ServerProcess::start({STOA_SERVE}, &why);
+    ASSERT_NE(server_, nullptr) << why;
+    for (const DoorKind kind : kDoors) {
+      superuser_[static_cast<std::size_t>(kind)] = open_door(kind, *server_, 0);
+      nobody_special_[static_cast<std::size_t>(kind)] = open_door(kind, *server_, kNobodySpecial);
+    }
+  }
+  static void TearDownTestSuite() {
+    for (auto& door : superuser_) door.reset();
+    for (auto& door : nobody_special_) door.reset();
+    if (server_ != nullptr) {
+      std::string output;
+      EXPECT_EQ(stoa({"check"}, &output), 0) << output;
+    }
+    server_.reset();
+  }
+
+  void SetUp() override {
+    ASSERT_NE(server_, nullptr);
+    std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::ranges::replace(name, '/', '.');
+    folder_ = name;
+    ASSERT_EQ(as_root(DoorKind::kNfs3).make_directory(folder_), Outcome::kOk);
+  }
+
+  static DoorKind kind_a() { return std::get<0>(GetParam()); }
+  static DoorKind kind_b() { return std::get<1>(GetParam()); }
+  static DoorKind kind_c() { return std::get<2>(GetParam()); }
+  static Door& as_root(DoorKind kind) { return *superuser_[static_cast<std::size_t>(kind)]; }
+  static Door& as_nobody_special(DoorKind kind) { return *nobody_special_[static_cast<std::size_t>(kind)]; }
+  static Door& a() { return as_root(kind_a()); }
+  static Door& b() { return as_root(kind_b()); }
+  static Door& c() { return as_root(kind_c()); }
+
+  std::string in(const std::string& name) const { return folder_ + "/" + name; }
+  using Names = std::vector<std::string>;
+  Names seen(const std::string& below = {}) { return c().list(below.empty() ? folder_ : in(below)); }
+  void sees(const std::string& name, std::string_view bytes) {
+    const Content content = c().get(in(name));
+    EXPECT_EQ(content.outcome, Outcome::kOk);
+    EXPECT_EQ(content.bytes.size(), bytes.size());
+    EXPECT_TRUE(content.bytes == bytes) << "other bytes in " << name;
+    EXPECT_EQ(c().size(in(name)), bytes.size());
+  }
+  void misses(const std::string& name) {
+    EXPECT_EQ(c().get(in(name)).outcome, Outcome::kMissing);
+    EXPECT_EQ(c().size(in(name)), std::nullopt);
+  }
+
+  static int stoa(std::vector<std::string> arguments, std::string* output) {
+    arguments.insert(arguments.begin(), {STOA_CLI, "--json", "--data", server_->value("STOA_DATA")});
+    return clients::run_command(arguments, output);
+  }
+  nlohmann::json stoa(const std::vector<std::string>& arguments) {
+    std::string output;
+    EXPECT_EQ(stoa(arguments, &output), 0) << output;
+    return nlohmann::json::parse(output, nullptr, false);
+  }
+  std::string path() const { return "/test/" + folder_; }
+  void limit(const char* what, std::uint64_t most) { stoa({"quota", "set", path(), what, std::to_string(most)}); }
+  nlohmann::json used() { return stoa({"quota", "get", path()})["usage"]; }
+
+  static inline std::unique_ptr<ServerProcess> server_;
+  static inline std::array<std::unique_ptr<Door>, std::size(kDoors)> superuser_, nobody_special_;
+  std::string folder_;
+};
+
+std::string name_of_three(const ::testing::TestParamInfo<Three>& info) {
+  const auto [a, b, c] = info.param;
+  std::string name;
+  for (const DoorKind kind : {a, b, c}) name += name_of(kind);
+  return name;
+}
+INSTANTIATE_TEST_SUITE_P(Doors, RulesTest,
+                         ::testing::Combine(::testing::ValuesIn(kDoors), ::testing::ValuesIn(kDoors), ::testing::ValuesIn(kDoors)),
+                         name_of_three);
+
+// --- one truth
+
+TEST_P(RulesTest, TheLastContentIsTheContent) {
+  ASSERT_EQ(a().put(in("f"), "first"), Outcome::kOk);
+  sees("f", "first");
+  for (const std::size_t size : {0U, 7U, 16'385U, 1'500'000U}) {
+    const std::string bytes(size, static_cast<char>('a' + size % 26));
+    ASSERT_EQ(b().put(in("f"), bytes), Outcome::kOk);
+    sees("f", bytes);
+  }
+  ASSERT_EQ(a().put(in("f"), "last"), Outcome::kOk);
+  sees("f", "last");
+  EXPECT_EQ(seen(), Names{"f"});
+}
+
+TEST_P(RulesTest, WhatIsRemovedIsGone) {
+  ASSERT_EQ(a().put(in("f"), "here"), Outcome::kOk);
+  ASSERT_EQ(a().put(in("g"), "there"), Outcome::kOk);
+  ASSERT_EQ(b().remove(in("f")), Outcome::kOk);
+  misses("f");
+  EXPECT_EQ(seen(), Names{"g"});
+  ASSERT_EQ(a().put(in("f"), "again"), Outcome::kOk);
+  sees("f", "again");
+  EXPECT_EQ(seen(), (Names{"f", "g"}));
+}
+
+TEST_P(RulesTest, ARenamedFileHasItsNewNameOnly) {
+  if (!has_directories(kind_b())) return;
+  ASSERT_EQ(a().put(in("from"), "moved"), Outcome::kOk);
+  ASSERT_EQ(b().rename(in("from"), in("to")), Outcome::kOk);
+  misses("from");
+  sees("to", "moved");
+  ASSERT_EQ(a().put(in("other"), "replaced"), Outcome::kOk);
+  ASSERT_EQ(b().rename(in("to"), in("other")), Outcome::kOk);
+  sees("other", "moved");
+  EXPECT_EQ(seen(), Names{"other"});
+}
+
+TEST_P(RulesTest, DirectoriesAreTheSameEverywhere) {
+  ASSERT_EQ(a().put(in("d/e/f"), "deep") == Outcome::kOk, !has_directories(kind_a()));
+  if (has_directories(kind_a())) {
+    ASSERT_EQ(a().make_directory(in("d")), Outcome::kOk);
+    ASSERT_EQ(a().make_directory(in("d/e")), Outcome::kOk);
+    ASSERT_EQ(a().put(in("d/e/f"), "deep"), Outcome::kOk);
+  }
+  ASSERT_EQ(b().put(in("d/e/g"), "beside"), Outcome::kOk);
+  sees("d/e/f", "deep");
+  sees("d/e/g", "beside");
+  EXPECT_EQ(seen("d"), Names{"e"});
+  EXPECT_EQ(seen("d/e"), (Names{"f", "g"}));
+  if (!has_directories(kind_b())) return;
+  EXPECT_EQ(b().remove_directory(in("d/e")), Outcome::kNotEmpty);
+  ASSERT_EQ(b().rename(in("d"), in("renamed")), Outcome::kOk);
+  sees("renamed/e/f", "deep");
+  misses("d/e/f");
+  EXPECT_EQ(seen(), Names{"renamed"});
+}
+
+TEST_P(RulesTest, WritesInPlaceAreSeen) {
+  if (!has_directories(kind_b())) return;
+  const std::string old(100'000, 'o');
+  ASSERT_EQ(a().put(in("f"), old), Outcome::kOk);
+  ASSERT_EQ(b().write(in("f"), 50'000, "in the middle"), Outcome::kOk);
+  std::string want = old;
+  want.replace(50'000, 13, "in the middle");
+  sees("f", want);
+  ASSERT_EQ(b().write(in("f"), 100'010, "behind a hole"), Outcome::kOk);
+  want += std::string(10, '\0') + "behind a hole";
+  sees("f", want);
+  ASSERT_EQ(b().truncate(in("f"), 50'005), Outcome::kOk);
+  want.resize(50'005);
+  sees("f", want);
+  ASSERT_EQ(b().truncate(in("f"), 70'000), Outcome::kOk);
+  want.resize(70'000);
+  sees("f", want);
+}
+
+// --- permissions
+
+TEST_P(RulesTest, PermissionsBindAtEveryDoor) {
+  ASSERT_EQ(a().put(in("secret"), "mine"), Outcome::kOk);
+  Door& keeper = has_directories(kind_a()) ? a() : as_root(DoorKind::kNfs3);
+  ASSERT_EQ(keeper.set_mode(in("secret"), 0600), Outcome::kOk);
+  Door& other = as_nobody_special(kind_b());
+  EXPECT_EQ(other.get(in("secret")).outcome, Outcome::kDenied);
+  EXPECT_EQ(other.put(in("secret"), "theirs"), Outcome::kDenied);
+  EXPECT_EQ(other.put(in("new"), "theirs"), Outcome::kDenied);  // the folder is 0755
+  EXPECT_EQ(other.remove(in("secret")), Outcome::kDenied);
+  if (has_directories(kind_b())) {
+    EXPECT_EQ(other.rename(in("secret"), in("public")), Outcome::kDenied);
+    EXPECT_EQ(other.truncate(in("secret"), 0), Outcome::kDenied);
+    EXPECT_EQ(other.set_mode(in("secret"), 0666), Outcome::kDenied);
+    EXPECT_EQ(other.make_directory(in("d")), Outcome::kDenied);
+  }
+  sees("secret", "mine");
+  EXPECT_EQ(seen(), Names{"secret"});
+  ASSERT_EQ(keeper.set_mode(in("secret"), 0644), Outcome::kOk);
+  EXPECT_EQ(other.get(in("secret")).bytes, "mine");
+  EXPECT_EQ(as_nobody_special(kind_c()).get(in("secret")).bytes, "mine");
+  EXPECT_EQ(other.put(in("secret"), "theirs"), Outcome::kDenied);
+}
+
+TEST_P(RulesTest, AnAclBindsAtEveryDoor) {
+  ASSERT_EQ(a().put(in("f"), "mine"), Outcome::kOk);
+  // Read, by the mode, for all; by the list for all but one. And that one may write.
+  const std::filesystem::path list = std::filesystem::temp_directory_path() / (server_->value("STOA_PID") + ".acl");
+  std::ofstream(list) << "A::1001:wa\nD::1001:r\nA::OWNER@:rwatTnNcCoy\nA:g:GROUP@:rtncy\nA::EVERYONE@:rtncy\n";
+  stoa({"acl", "set", path() + "/f", list.string()});
+  std::filesystem::remove(list);
+  Door& other = as_nobody_special(kind_b());
+  EXPECT_EQ(other.get(in("f")).outcome, Outcome::kDenied);
+  EXPECT_EQ(as_nobody_special(kind_c()).get(in("f")).outcome, Outcome::kDenied);
+  sees("f", "mine");
+}
+
+// --- quotas
+
+TEST_P(RulesTest, AQuotaOfBytesIsExact) {
+  limit("--bytes", 1000);
+  ASSERT_EQ(a().put(in("first"), std::string(600, 'a')), Outcome::kOk);
+  EXPECT_EQ(b().put(in("second"), std::string(401, 'b')), Outcome::kNoRoom);
+  EXPECT_EQ(used()["bytes"], 600);
+  ASSERT_EQ(b().put(in("second"), std::string(400, 'b')), Outcome::kOk);
+  sees("first", std::string(600, 'a'));
+  sees("second", std::string(400, 'b'));
+  EXPECT_EQ(b().put(in("third"), "x"), Outcome::kNoRoom);
+  if (has_directories(kind_b())) {
+    EXPECT_EQ(b().write(in("first"), 600, "x"), Outcome::kNoRoom);
+    EXPECT_EQ(b().truncate(in("second"), 401), Outcome::kNoRoom);
+  }
+  if (has_directories(kind_c())) {
+    EXPECT_EQ(c().room(folder_), 0U);
+  }
+  EXPECT_EQ(used()["bytes"], 1000);
+  // What one door frees, another one has at once.
+  ASSERT_EQ(c().remove(in("first")), Outcome::kOk);
+  if (has_directories(kind_c())) {
+    EXPECT_EQ(c().room(folder_), 600U);
+  }
+  ASSERT_EQ(b().put(in("third"), std::string(600, 'c')), Outcome::kOk);
+  EXPECT_EQ(a().put(in("fourth"), "x"), Outcome::kNoRoom);
+  EXPECT_EQ(used()["bytes"], 1000);
+}
+
+TEST_P(RulesTest, AQuotaOfFilesIsExact) {
+  limit("--files", 2);
+  ASSERT_EQ(a().put(in("first"), "1"), Outcome::kOk);
+  ASSERT_EQ(b().put(in("second"), "2"), Outcome::kOk);
+  EXPECT_EQ(b().put(in("third"), "3"), Outcome::kNoRoom);
+  if (has_directories(kind_b())) {
+    EXPECT_EQ(b().make_directory(in("d")), Outcome::kNoRoom);
+  }
+  EXPECT_EQ(seen(), (Names{"first", "second"}));
+  ASSERT_EQ(c().remove(in("first")), Outcome::kOk);
+  ASSERT_EQ(b().put(in("third"), "3"), Outcome::kOk);
+  EXPECT_EQ(a().put(in("fourth"), "4"), Outcome::kNoRoom);
+  EXPECT_EQ(seen(), (Names{"second", "third"}));
+}
+
+TEST_P(RulesTest, ReplacingNeedsRoomForTheDifferenceOnly) {
+  limit("--bytes", 1000);
+  ASSERT_EQ(a().put(in("f"), std::string(1000, 'a')), Outcome::kOk);
+  ASSERT_EQ(b().put(in("f"), std::string(1000, 'b')), Outcome::kOk);
+  sees("f", std::string(1000, 'b'));
+  EXPECT_EQ(b().put(in("f"), std::string(1001, 'c')), Outcome::kNoRoom);
+  // S3 replaces the whole or nothing.
+  if (!has_directories(kind_b())) sees("f", std::string(1000, 'b'));
+  EXPECT_LE(used()["bytes"], 1000);
+}
+
+}  // namespace
+}  // namespace stoa::cross
