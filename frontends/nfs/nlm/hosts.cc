@@ -45,6 +45,12 @@ HostRef Hosts::find(core::HolderId holder) {
   return found == by_holder_.end() ? nullptr : found->second;
 }
 
+bool Hosts::any_at(const Address& address) const {
+  const std::lock_guard lock(mutex_);
+  const auto first = hosts_.lower_bound({address, {}});
+  return first != hosts_.end() && first->first.first == address;
+}
+
 HostRef Hosts::take_out_locked(std::map<Key, HostRef>::iterator at) {
   HostRef host = at->second;
   by_holder_.erase(host->holder);

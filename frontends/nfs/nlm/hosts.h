@@ -58,6 +58,7 @@ class Hosts {
 
   HostRef find(const Address& address, std::string_view name);
   HostRef find(core::HolderId holder);
+  bool any_at(const Address& address) const;
   // Null: there are too many. `monitor_state`: as it says itself, 0: it does not say. A newer one than before: it has
   // started anew without a word, and what it had ends.
   HostRef get(const Address& address, std::string_view name, std::uint32_t monitor_state);

@@ -143,11 +143,37 @@ rpc::Outcome NlmProgram::run(const rpc::Call& call, rpc::Reply& reply) {
   rpc::ReplyBuffer buffer;
   rpc::XdrWriter out(buffer);
   if (!run(procedure - kMsgToCall, call, in, out)) return kGarbage;
+  if (!deserves_answer(call)) return {};
   const auto results = buffer.bytes();
-  (void)caller_.call(
-      {call.peer.address, kNlmProgram, kNlmVersion, procedure + kMsgToRes, {results.begin(), results.end()}},
-      [](const auto&) {});  // lost, as any message may be: the client asks again
+  (void)caller_.call({.address = call.peer.address,
+                      .program = kNlmProgram,
+                      .version = kNlmVersion,
+                      .procedure = procedure + kMsgToRes,
+                      .arguments = {results.begin(), results.end()},
+                      .answer = true},
+                     [](const auto&) {});  // lost, as any message may be: the client asks again
   return {};
+}
+
+bool NlmProgram::deserves_answer(const rpc::Call& message) {
+  if (hosts_.any_at(message.peer.address)) return true;
+  rpc::XdrReader in(message.header.arguments);
+  Request asked;
+  switch (message.header.procedure) {
+    case kLockMsg:
+      asked = read_lock(in);
+      break;
+    case kCancelMsg:
+      asked = read_cancel(in);
+      break;
+    case kUnlockMsg:
+      asked = read_unlock(in);
+      break;
+    default:
+      asked = read_test(in);
+  }
+  const auto file = handles_.decode(asked.lock.handle);
+  return file && static_cast<nfs::ExportAccess&>(message.scope).enter(message, file->scope);
 }
 
 bool NlmProgram::run(std::uint32_t procedure, const rpc::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out) {

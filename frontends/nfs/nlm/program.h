@@ -45,6 +45,10 @@ class NlmProgram final : public rpc::Program {
   bool share(const rpc::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out, bool wanted);
   bool run(std::uint32_t procedure, const rpc::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out);
 
+  // An answer to a message is a call, which anybody can have made to any address by a forged datagram: it goes only to
+  // hosts that we know, and where a rule of the export of its handle lets in.
+  bool deserves_answer(const rpc::Call& message);
+
   NlmStatus test(const rpc::Call& call, const Request& asked, std::optional<core::HeldLock>& held);
   NlmStatus lock(const rpc::Call& call, const Request& asked, bool monitored);
   NlmStatus share(const rpc::Call& call, const ShareRequest& asked);

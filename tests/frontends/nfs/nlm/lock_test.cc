@@ -336,6 +336,23 @@ TEST_F(NlmTest, MessagesAreAnsweredByMessages) {
   EXPECT_EQ(a->wire.call(a->spec(kNlmLockMsg), Xdr().u32(9))->accept_status, 4u);
 }
 
+TEST_F(NlmTest, WhoNoExportLetsInIsNotAnswered) {
+  Handle altered = file;
+  altered.back() ^= std::byte{1};
+  for (const std::uint32_t procedure : {kNlmTest, kNlmLock, kNlmCancel, kNlmUnlock}) {
+    EXPECT_TRUE(a->tell(procedure + 5, a->arguments(procedure, altered, {0, 1})));
+  }
+  EXPECT_TRUE(a->tell(kNlmGrantedMsg, a->arguments(kNlmTest, altered, {0, 1})));
+  // Calls to one machine go over one line, in order: nothing came before this one.
+  EXPECT_TRUE(a->tell(kNlmUnlockMsg, a->arguments(kNlmUnlock, file, {0, 1})));
+  EXPECT_EQ(machine.take().procedure, kNlmUnlockRes);
+  EXPECT_FALSE(machine.called());
+  // A host that is known is told even of a handle that is none.
+  EXPECT_EQ(a->lock(file, {0, 1}), NlmStatus::kGranted);
+  EXPECT_TRUE(a->tell(kNlmTestMsg, a->arguments(kNlmTest, altered, {0, 1})));
+  EXPECT_EQ(machine.take().procedure, kNlmTestRes);
+}
+
 // --- share reservations
 
 TEST_F(NlmTest, SharesDenyOthers) {
