@@ -1,6 +1,7 @@
 #include "frontends/nfs/nlm/waiting_locks.h"
 
 #include "base/log.h"
+#include "frontends/nfs/nlm/status.h"
 
 namespace stoa::nlm {
 namespace {
@@ -32,21 +33,28 @@ WaitingLocks::Key WaitingLocks::key_of(const core::LockRequest& lock) {
 
 std::map<WaitingLocks::Key, WaitingLocks::Waiting>::iterator WaitingLocks::erase(std::map<Key, Waiting>::iterator at) {
   by_cookie_.erase(at->second.cookie);
+  const auto mine = by_address_.find(at->second.host->address);
+  if (--mine->second == 0) by_address_.erase(mine);
   return waiting_.erase(at);
 }
 
 NlmStatus WaitingLocks::ask(const HostRef& host, const core::LockRequest& wanted, const LockArguments& lock) {
   const Key key = key_of(wanted);
+  bool place = true;
   {
     // Before the table is asked: it may call granted() at once.
     const std::lock_guard guard(mutex_);
     if (!waiting_.contains(key)) {
-      if (waiting_.size() >= kLocksMax) return NlmStatus::kDeniedNoLocks;
-      const std::uint64_t cookie = next_cookie_++;
-      waiting_.emplace(key, Waiting{host, wanted, cookie, granted_arguments(cookie, wanted.exclusive, lock)});
-      by_cookie_.emplace(cookie, key);
+      place = has_place(host->address);
+      if (place) {
+        const std::uint64_t cookie = next_cookie_++;
+        waiting_.emplace(key, Waiting{host, wanted, cookie, granted_arguments(cookie, wanted.exclusive, lock)});
+        by_cookie_.emplace(cookie, key);
+        ++by_address_[host->address];
+      }
     }
   }
+  if (!place) return take(wanted);
   const auto asked = state_.lock_or_wait(wanted);
   const bool waits = asked && !*asked;
   bool cancelled = false;
@@ -62,7 +70,19 @@ NlmStatus WaitingLocks::ask(const HostRef& host, const core::LockRequest& wanted
     return NlmStatus::kDenied;
   }
   if (asked) return NlmStatus::kGranted;
-  return asked.error().code == Errc::kDeadlock ? NlmStatus::kDeadlock : NlmStatus::kDeniedNoLocks;
+  return asked.error().code == Errc::kBusy ? NlmStatus::kDeniedGracePeriod : to_nlm_status(asked.error().code);
+}
+
+bool WaitingLocks::has_place(const Address& address) const {
+  if (waiting_.size() >= kLocksMax) return false;
+  const auto mine = by_address_.find(address);
+  return mine == by_address_.end() || mine->second < kPerAddress;
+}
+
+NlmStatus WaitingLocks::take(const core::LockRequest& wanted) {
+  const auto held = state_.lock(wanted.file, wanted.owner, wanted.range, wanted.exclusive);
+  if (!held) return to_nlm_status(held.error().code);
+  return held->has_value() ? NlmStatus::kDeniedGracePeriod : NlmStatus::kGranted;
 }
 
 void WaitingLocks::settle(const core::LockRequest& known) {

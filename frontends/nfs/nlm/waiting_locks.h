@@ -22,10 +22,12 @@ class WaitingLocks {
  public:
   static constexpr std::chrono::seconds kPatience{120};
   static constexpr std::size_t kLocksMax = 16384;
+  static constexpr std::size_t kPerAddress = 4096;
 
   WaitingLocks(core::StateTable& state, rpc::RemoteCaller& caller, MetricRegistry& metrics);
 
-  // Asks for a lock that may wait. `lock`: as the client said it, for the GRANTED call.
+  // Asks for a lock that may wait. `lock`: as the client said it, for the GRANTED call. With no place to wait in, the
+  // client is told to ask again.
   NlmStatus ask(const HostRef& host, const core::LockRequest& wanted, const LockArguments& lock);
   // The client knows what it has: it got the lock by another way, or gives one back that overlaps.
   void settle(const core::LockRequest& known);
@@ -62,7 +64,10 @@ class WaitingLocks {
     std::chrono::seconds pause{1};
   };
   static Key key_of(const core::LockRequest& lock);
+  // For whom there is no place.
+  NlmStatus take(const core::LockRequest& wanted);
   // With mutex_ held.
+  bool has_place(const Address& address) const;
   void call(Waiting& waiting, Clock::time_point now);
   std::map<Key, Waiting>::iterator erase(std::map<Key, Waiting>::iterator at);
   void give_back(const core::LockRequest& lock);
@@ -75,6 +80,7 @@ class WaitingLocks {
   mutable std::mutex mutex_;  // guards what follows
   std::map<Key, Waiting> waiting_;
   std::map<std::uint64_t, Key> by_cookie_;
+  std::map<Address, std::size_t> by_address_;
   std::uint64_t next_cookie_;
 };
 
