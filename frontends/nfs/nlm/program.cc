@@ -310,12 +310,9 @@ NlmStatus NlmProgram::lock(const rpc::Call& call, const Request& asked, bool mon
     return waiting_.ask(*host, wanted, asked.lock);
   }
   for (bool again = false;; again = true) {
-    const auto held = state_.lock(wanted.file, wanted.owner, wanted.range, wanted.exclusive);
+    const auto held = waiting_.lock(wanted);
     if (!held) return to_nlm_status(held.error().code);
-    if (!held->has_value()) {
-      waiting_.settle(wanted);
-      return NlmStatus::kGranted;
-    }
+    if (!held->has_value()) return NlmStatus::kGranted;
     if (again || !end_expired_(wanted.file)) return NlmStatus::kDenied;
   }
 }
@@ -350,8 +347,7 @@ bool NlmProgram::unlock(const rpc::Call& call, rpc::XdrReader& in, rpc::XdrWrite
     status = to_nlm_status(!file ? file.error().code : range.error().code);
   } else if (host != nullptr) {
     const core::LockOwner owner{host->holder, owner_name(asked.lock.svid, asked.lock.owner)};
-    waiting_.settle({file->id, owner, *range});
-    if (const Status unlocked = state_.unlock(file->id, owner, *range); !unlocked)
+    if (const Status unlocked = waiting_.unlock({file->id, owner, *range}); !unlocked)
       status = to_nlm_status(unlocked.error().code);
   }
   write_answer(out, asked.cookie, status);

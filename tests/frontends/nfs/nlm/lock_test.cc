@@ -264,6 +264,20 @@ TEST_F(NlmTest, WhoAsksAgainHasItWhateverTheCallCameTo) {
   EXPECT_EQ(a->test(file, {0, 10}), NlmStatus::kDenied);
 }
 
+TEST_F(NlmTest, ARefusalTakesNothingFromWhoAsksAgainMeanwhile) {
+  machine.answer = NlmStatus::kDenied;
+  for (int round = 0; round < 50; ++round) {
+    ASSERT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
+    ASSERT_EQ(b->lock(file, {0, 10}, true), NlmStatus::kBlocked);
+    ASSERT_EQ(a->unlock(file, {0, 10}), NlmStatus::kGranted);
+    if (round % 2 == 0) machine.take();
+    ASSERT_EQ(b->lock(file, {0, 10}, round % 4 < 2), NlmStatus::kGranted);
+    if (round % 2 != 0) machine.take();
+    ASSERT_EQ(a->test(file, {0, 10}), NlmStatus::kDenied);
+    ASSERT_EQ(b->unlock(file, {0, 10}), NlmStatus::kGranted);
+  }
+}
+
 TEST_F(NlmTest, TheAnswerMayComeAsAMessage) {
   machine.answer = NlmStatus::kDeniedGracePeriod;
   EXPECT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
