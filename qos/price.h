@@ -37,6 +37,17 @@ struct Price {
     for (std::size_t i = 0; i < kResources; ++i) amount[i] += other.amount[i];
     return *this;
   }
+  bool covers(const Price& other) const {
+    for (std::size_t i = 0; i < kResources; ++i) {
+      if (amount[i] < other.amount[i]) return false;
+    }
+    return true;
+  }
+  // What it covers.
+  Price& operator-=(const Price& other) {
+    for (std::size_t i = 0; i < kResources; ++i) amount[i] -= other.amount[i];
+    return *this;
+  }
   bool free() const { return *this == Price{}; }
   // Writing comes before reading, and both before metadata.
   Kind kind() const {

@@ -419,7 +419,8 @@ Outcome Worker::append_reply(Connection& connection, const Item& item, ReplyBuff
     item.metrics->requests.add();
     return {};
   }
-  const Call call{item.header, connection.peer(), *scope_, ++next_request_id_, now_, unsettled, &connection};
+  const Call call{item.header, connection.peer(), *scope_, ++next_request_id_, now_, unsettled, &connection,
+                  state_.service.scheduler};
   const Outcome outcome = item.program->run(call, used);
   if (outcome.accept != AcceptStatus::kSuccess) {
     out.truncate(begin + 4);

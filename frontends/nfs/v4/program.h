@@ -48,7 +48,8 @@ class Nfs4Program final : public rpc::Program {
 rpc::Outcome run_compound(const Environment& environment, const rpc::Call& call, rpc::Reply& reply);
 // What it will cost, as far as a look at its first operations tells.
 rpc::Weight weigh_compound(const rpc::CallHeader& header);
-// What it pays, and the handle that tells for which file: the first that is given.
+// What it pays, and the handle that tells for which file: the first that is given. I/O of other files, and what comes behind
+// operations that are not looked through, is not in it and pays when it is run (io_price.h).
 struct CompoundPrice {
   std::span<const std::byte> handle{};
   qos::Price price{};
