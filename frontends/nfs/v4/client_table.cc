@@ -35,11 +35,12 @@ std::size_t ClientTable::SessionHash::operator()(const SessionId& id) const {
 }
 
 ClientTable::ClientTable(core::StateTable& state, rpc::Dialer& dialer, std::uint32_t boot, MetricRegistry& metrics,
-                         std::function<Clock::time_point()> clock)
+                         std::function<Clock::time_point()> clock, LostAll lost_all)
     : state_(state),
       dialer_(dialer),
       boot_(boot),
       clock_(std::move(clock)),
+      lost_all_(std::move(lost_all)),
       refused_(metrics.counter("stoa_nfs4_refused_for_room_total", "NFSv4 clients and sessions refused because there were too many")) {
   metrics.gauge_callback("stoa_nfs4_clients", "NFSv4 clients", {}, [this] {
     const std::shared_lock lock(lock_);
@@ -284,6 +285,7 @@ void ClientTable::end(const std::vector<ClientRef>& ended) {
       client->delegations.clear();
       client->owners.clear();
     }
+    if (lost_all_) lost_all_(*client);
     if (client->holder != core::kNoHolder) state_.remove_holder(client->holder);
     if (!client->remembered.load()) continue;
     if (const Status forgotten = state_.forget_client(core::Door::kNfs, client->name); !forgotten) {
@@ -413,6 +415,7 @@ Status ClientTable::evict(core::HolderId holder) {
     client->owners.clear();  // they begin anew, with any number
     client->has_revoked.store(!client->revoked.empty());
   }
+  if (lost_all_) lost_all_(*client);
   for (const core::OpenId open : closed) state_.close(open);
   log_info("nfs4", "an administrator has taken the state of a client away",
            {{"client", client->address}, {"states", count}});

@@ -27,9 +27,11 @@ class ClientTable {
  public:
   using Clock = std::chrono::steady_clock;
   // `boot` differs from start to start: what was given out before is known as stale by it. Clients of minor version 0
-  // are called over `dialer`. `clock` runs the leases; null: the steady clock.
+  // are called over `dialer`. `clock` runs the leases; null: the steady clock. `lost_all` hears, with no lock held, of a
+  // client that has ended or was evicted; may be null.
+  using LostAll = std::function<void(const Client&)>;
   ClientTable(core::StateTable& state, rpc::Dialer& dialer, std::uint32_t boot, MetricRegistry& metrics,
-              std::function<Clock::time_point()> clock = nullptr);
+              std::function<Clock::time_point()> clock = nullptr, LostAll lost_all = nullptr);
   ~ClientTable();
 
   // --- EXCHANGE_ID (RFC 8881 18.35.4)
@@ -142,6 +144,7 @@ class ClientTable {
   rpc::Dialer& dialer_;
   const std::uint32_t boot_;
   const std::function<Clock::time_point()> clock_;
+  const LostAll lost_all_;
   mutable RwLock lock_;  // guards everything below
   std::uint32_t next_client_ = 1;
   std::uint64_t next_session_ = 1;

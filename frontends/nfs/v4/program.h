@@ -38,9 +38,9 @@ class Nfs4Program final : public rpc::Program {
   ClientTable& clients() { return clients_; }
 
  private:
+  Offloads offloads_;  // before whoever tells it of clients
   ClientTable clients_;
   OperationMetrics metrics_;
-  Offloads offloads_;
   const Environment environment_;
 };
 
