@@ -708,6 +708,24 @@ TEST_F(NlmRestartTest, WhoWasEvictedIsNotWaitedFor) {
   EXPECT_EQ(b->lock(file, {0, 10}), NlmStatus::kGranted);
 }
 
+TEST_F(NlmRestartTest, WhoStartedAnewWithoutAWordIsWaitedForOnce) {
+  a->state = 5;
+  EXPECT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
+  a->state = 7;
+  EXPECT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
+  EXPECT_TRUE(a->free_all());
+  restart_all();
+  EXPECT_EQ(b->lock(file, {0, 1}), NlmStatus::kGranted);
+  EXPECT_EQ(b->lock(file, {0, 1}), NlmStatus::kGranted);
+  b->state = 5;
+  EXPECT_EQ(b->lock(file, {0, 1}), NlmStatus::kGranted);
+  b->state = 7;
+  EXPECT_EQ(b->lock(file, {0, 1}), NlmStatus::kGranted);
+  restart_all();
+  EXPECT_EQ(a->lock(file, {0, 1}), NlmStatus::kDeniedGracePeriod);
+  EXPECT_EQ(b->lock(file, {0, 1}, false, true), NlmStatus::kGranted);
+}
+
 TEST_F(NlmRestartTest, AClientThatHasStartedAnewTooIsNotWaitedFor) {
   EXPECT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
   restart_all();
