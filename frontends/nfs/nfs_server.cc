@@ -38,8 +38,10 @@ struct NfsServer::Parts {
         nfs4(ns, state, handles, dialer, metrics, options.lease_clock, options.stateids),
         mount3(ns, handles),
         nlm4(
-            ns, state, handles, caller, [this](core::FileId file) { return nfs4.end_expired(file); }, metrics,
-            options.lease_clock),
+            ns, state, handles, caller,
+            {.of_file = [this](core::FileId file) { return nfs4.clients().end_expired(file); },
+             .with_lock = [this](core::HolderId holder) { return nfs4.clients().end_expired(holder); }},
+            metrics, options.lease_clock),
         rquota2(ns),
         nsm1(nsm::state_of_start(state.start_number()),
              [this](const rpc::Peer& peer, std::string_view name, std::uint32_t monitor_state) {

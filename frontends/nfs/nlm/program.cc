@@ -273,11 +273,11 @@ NlmStatus NlmProgram::test(const rpc::Call& call, const Request& asked, std::opt
   const HostRef host = hosts_.find(call.peer.address, asked.lock.caller_name);
   const core::LockOwner owner{host == nullptr ? core::kNoHolder : host->holder,
                               owner_name(asked.lock.svid, asked.lock.owner)};
-  for (bool again = false;; again = true) {
+  for (;;) {
     const auto tested = state_.test_lock(*file, owner, *range, asked.exclusive);
     if (!tested) return to_nlm_status(tested.error().code);
     if (!tested->has_value()) return NlmStatus::kGranted;
-    if (!again && end_expired_(*file)) continue;
+    if (end_expired_.with_lock((*tested)->owner.holder)) continue;
     held = *tested;
     return NlmStatus::kDenied;
   }
@@ -305,15 +305,17 @@ NlmStatus NlmProgram::lock(const rpc::Call& call, const Request& asked, bool mon
   const core::LockRequest wanted{
       *file, {(*host)->holder, owner_name(asked.lock.svid, asked.lock.owner)}, *range, asked.exclusive};
   if (asked.block) {
-    const auto held = state_.test_lock(wanted.file, wanted.owner, wanted.range, wanted.exclusive);
-    if (held && held->has_value()) end_expired_(wanted.file);
+    for (;;) {
+      const auto held = state_.test_lock(wanted.file, wanted.owner, wanted.range, wanted.exclusive);
+      if (!held || !held->has_value() || !end_expired_.with_lock((*held)->owner.holder)) break;
+    }
     return waiting_.ask(*host, wanted, asked.lock);
   }
-  for (bool again = false;; again = true) {
+  for (;;) {
     const auto held = waiting_.lock(wanted);
     if (!held) return to_nlm_status(held.error().code);
     if (!held->has_value()) return NlmStatus::kGranted;
-    if (again || !end_expired_(wanted.file)) return NlmStatus::kDenied;
+    if (!end_expired_.with_lock((*held)->owner.holder)) return NlmStatus::kDenied;
   }
 }
 
@@ -404,7 +406,7 @@ NlmStatus NlmProgram::share(const rpc::Call& call, const ShareRequest& asked) {
         refused = opened.error().code;
       }
     }
-    if (again || refused != Errc::kShareConflict || !end_expired_(*file)) return to_nlm_status(refused);
+    if (again || refused != Errc::kShareConflict || !end_expired_.of_file(*file)) return to_nlm_status(refused);
   }
 }
 

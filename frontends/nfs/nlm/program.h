@@ -16,9 +16,11 @@ namespace stoa::nlm {
 
 class NlmProgram final : public rpc::Program {
  public:
-  // Ends the clients of other versions whose time has run out and who have state of this file: true when there were
-  // any.
-  using EndExpired = std::function<bool(core::FileId)>;
+  // Ends clients of other versions whose time has run out: true when there were any.
+  struct EndExpired {
+    std::function<bool(core::FileId)> of_file;    // that have state of it
+    std::function<bool(core::HolderId)> with_lock;  // this one
+  };
   // Needs calls whose scope is an nfs::ExportAccess. The dialer of `caller` must have been stopped before this goes.
   // `clock`: when clients are heard of; null: the steady clock.
   NlmProgram(core::Namespace& ns, core::StateTable& state, const core::HandleCodec& handles, rpc::RemoteCaller& caller,

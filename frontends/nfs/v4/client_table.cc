@@ -173,6 +173,7 @@ void ClientTable::confirm_locked(const ClientRef& client) {
     if (const auto holder = weak.lock()) holder->recalls.recall(file);
   }, std::string_view(reinterpret_cast<const char*>(client->peer.data()), client->peer.size()));
   confirmed_.emplace(client->name, client);
+  if (client->holder != core::kNoHolder) by_holder_.emplace(client->holder, client);
 }
 
 std::shared_ptr<Session> ClientTable::find_session(const SessionId& id) const {
@@ -269,6 +270,7 @@ void ClientTable::remove_locked(const ClientRef& client, std::vector<ClientRef>&
   };
   erase_owner(confirmed_);
   erase_owner(unconfirmed_);
+  by_holder_.erase(client->holder);
   clients_.erase(client->id);
   ended.push_back(client);
 }
@@ -298,20 +300,36 @@ void ClientTable::end(const std::vector<ClientRef>& ended) {
 // --- leases of clients -----------------------------------------------------------------------------------------------------
 
 bool ClientTable::end_expired(core::FileId file) {
+  std::vector<ClientRef> candidates;
+  {
+    const std::shared_lock lock(lock_);
+    for (const auto& [id, client] : clients_) {
+      if (!client->confirmed || !expired(*client)) continue;
+      const std::lock_guard state_lock(client->mutex);
+      const bool has = std::ranges::any_of(client->states, [&](const auto& one) { return one.second->file.id == file; });
+      if (has) candidates.push_back(client);
+    }
+  }
+  return end_if_expired(candidates);
+}
+
+bool ClientTable::end_expired(core::HolderId holder) {
+  std::vector<ClientRef> candidates;
+  {
+    const std::shared_lock lock(lock_);
+    const auto known = by_holder_.find(holder);
+    if (known != by_holder_.end() && expired(*known->second)) candidates.push_back(known->second);
+  }
+  return end_if_expired(candidates);
+}
+
+bool ClientTable::end_if_expired(const std::vector<ClientRef>& candidates) {
+  if (candidates.empty()) return false;
   std::vector<ClientRef> ended;
   {
     const std::lock_guard lock(lock_);
-    std::vector<ClientRef> candidates;
-    for (const auto& [id, client] : clients_) {
-      if (client->confirmed && expired(*client)) candidates.push_back(client);
-    }
     for (const ClientRef& client : candidates) {
-      bool wanted = false;
-      {
-        const std::lock_guard state_lock(client->mutex);
-        for (const auto& [serial, state] : client->states) wanted |= state->file.id == file;
-      }
-      if (wanted) remove_locked(client, ended);
+      if (clients_.contains(client->id) && expired(*client)) remove_locked(client, ended);
     }
   }
   end(ended);

@@ -95,9 +95,10 @@ class ClientTable {
   void renew(Client& client, Clock::time_point now) const {
     client.renewed_ns.store((clock_ ? clock_() : now).time_since_epoch().count(), std::memory_order_relaxed);
   }
-  // Ends clients whose lease has run out and who hold state of this file: true when there were any. Until somebody wants
-  // what they hold, expired clients keep it (courtesy).
+  // Until somebody wants what they hold, expired clients keep it (courtesy). Ends those whose lease has run out and who hold
+  // state of this file; or the client that has a lock in the way, if its lease has run out. True when there were any.
   bool end_expired(core::FileId file);
+  bool end_expired(core::HolderId holder);
 
   // Durable: the next start waits for this client. Before its first state; whoever adds state looks at client.remembered
   // with client.mutex held, because clients that hold nothing are forgotten from time to time.
@@ -132,6 +133,7 @@ class ClientTable {
   void renew(Client& client) const { renew(client, Clock::now()); }
   std::chrono::nanoseconds idle(const Client& client) const;
   bool expired(const Client& client) const;
+  bool end_if_expired(const std::vector<ClientRef>& candidates);
   Status forget_if_idle(Client& client);
   // Whether somebody else may not have its name: it speaks yet, and holds something.
   bool in_use(const Client& client) const;
@@ -152,6 +154,7 @@ class ClientTable {
   std::uint64_t next_confirm_verifier_ = 1;
   std::map<std::string, ClientRef, std::less<>> confirmed_;    // by name
   std::map<std::string, ClientRef, std::less<>> unconfirmed_;  // by name
+  std::unordered_map<core::HolderId, ClientRef> by_holder_;    // that are confirmed
   std::unordered_map<SessionId, std::shared_ptr<Session>, SessionHash> sessions_;
   std::map<PeerKey, std::shared_ptr<PeerShare>> peers_;  // that have clients
   Counter& refused_;

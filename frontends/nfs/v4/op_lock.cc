@@ -120,7 +120,7 @@ Nfs4Status op_lock(Compound& c) {
   if (const auto status = resolve_current(c, stateid); status != Nfs4Status::kOk) return status;
 
   Client& client = *c.client;
-  for (bool again = false;; again = true) {
+  for (;;) {
     std::unique_lock lock(client.mutex);
     const FoundState found = find_state(client, stateid);
     if (found.status != Nfs4Status::kOk) return found.status;
@@ -147,7 +147,7 @@ Nfs4Status op_lock(Compound& c) {
     if (!held) return to_nfs4_status(held.error().code);
     if (held->has_value()) {
       lock.unlock();
-      if (!again && c.env.clients.end_expired(file.id)) continue;
+      if (c.env.clients.end_expired((*held)->owner.holder)) continue;
       return denied(c, **held);
     }
     if (locks == nullptr) {
@@ -177,11 +177,11 @@ Nfs4Status op_lockt(Compound& c) {
   if (!is_range(range.offset, range.length)) return Nfs4Status::kInval;
   if (const auto status = check_lock_grace(c, false); status != Nfs4Status::kOk) return status;
   const core::LockOwner asker{c.holder, name_in_table(c.client->id, owner)};
-  for (bool again = false;; again = true) {
+  for (;;) {
     const auto held = c.env.state.test_lock(file.id, asker, range, is_exclusive(type));
     if (!held) return to_nfs4_status(held.error().code);
     if (!held->has_value()) return Nfs4Status::kOk;
-    if (again || !c.env.clients.end_expired(file.id)) return denied(c, **held);
+    if (!c.env.clients.end_expired((*held)->owner.holder)) return denied(c, **held);
   }
 }
 

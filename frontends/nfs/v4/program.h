@@ -32,9 +32,7 @@ class Nfs4Program final : public rpc::Program {
   void encode_busy(const rpc::CallHeader& header, rpc::XdrWriter& out) override;
   void encode_not_durable(const rpc::CallHeader& header, rpc::XdrWriter& out) override;
 
-  // For other programs that meet state of this file: as ClientTable.
-  bool end_expired(core::FileId file) { return clients_.end_expired(file); }
-  // For administrators.
+  // For administrators, and for other programs that meet state of our clients.
   ClientTable& clients() { return clients_; }
 
  private:
