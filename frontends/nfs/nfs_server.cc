@@ -47,7 +47,10 @@ struct NfsServer::Parts {
              [this](const rpc::Peer& peer, std::string_view name, std::uint32_t monitor_state) {
                nlm4.hosts().restarted(peer.address, name, monitor_state);
              }) {}
-  ~Parts() { dialer.stop(); }
+  ~Parts() {
+    nlm4.know_connections(nullptr);
+    dialer.stop();
+  }
 
   IdentityRules identity;
   std::unique_ptr<KeytabMechanism> kerberos;
@@ -93,6 +96,7 @@ Result<std::unique_ptr<NfsServer>> NfsServer::start(const NfsServerOptions& opti
   };
   STOA_TRY(server, rpc::Server::start(wanted, std::move(service), metrics));
   parts->server = std::move(server);
+  parts->nlm4.know_connections([&connected = *parts->server](const nlm::Address& address) { return connected.connected(address); });
   std::unique_ptr<NfsServer> nfs(new NfsServer(std::move(parts)));
   Parts& made = *nfs->parts_;
   if (options.register_ports) {

@@ -207,7 +207,6 @@ std::vector<HostRef> Hosts::look_after() {
         if (silent >= kDead && host.called > host.heard && since(host.called) >= kAnswerTime) {
           dead.push_back(take_out_locked(here));
         } else if (silent >= kCallEvery && since(host.called) >= kCallEvery) {
-          host.called = present.time_since_epoch().count();
           to_call.push_back(here->second);
         }
         continue;

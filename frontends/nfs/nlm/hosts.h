@@ -85,9 +85,10 @@ class Hosts {
   std::vector<Known> to_notify();
 
   // From time to time: forgets who holds nothing and has not been heard of for a while, ends who has died. Who is to be
-  // called now; heard_of() when it answers.
+  // called now: called_now() when it is, which tells when it was before; heard_of() when it answers.
   std::vector<HostRef> look_after();
   void heard_of(Host& host) const { host.heard = now().time_since_epoch().count(); }
+  Clock::rep called_now(Host& host) const { return host.called.exchange(now().time_since_epoch().count()); }
   std::size_t size() const;
 
   // For administrators: who is there; and ends one, as if it had started anew. kNotFound: no such host; errors of the

@@ -99,13 +99,23 @@ void NlmProgram::keep(const std::stop_token& stop) {
   while (!keeper_wake_.wait_for(sleep, stop, kKeeperPeriod, [&] { return stop.stop_requested(); })) {
     waiting_.call_due(Clock::now());
     if (waiting_.any()) state_.retry_waits();
-    for (const HostRef& host : hosts_.look_after()) {
-      (void)caller_.call({host->address, kNlmProgram, kNlmVersion, kNull, {}},
-                         [this, host](const Result<std::span<const std::byte>>& answer) {
-                           if (answer) hosts_.heard_of(*host);
-                         });
-    }
+    for (const HostRef& host : hosts_.look_after()) look_for(host);
   }
+}
+
+void NlmProgram::look_for(const HostRef& host) {
+  if (connected_ && connected_(host->address)) return hosts_.heard_of(*host);
+  const auto before = hosts_.called_now(*host);
+  const bool sent = caller_.call({.address = host->address, .program = kNlmProgram, .version = kNlmVersion, .procedure = kNull},
+                                 [this, host](const Result<std::span<const std::byte>>& answer) {
+                                   if (answer) hosts_.heard_of(*host);
+                                 });
+  if (!sent) host->called = before;  // it had no chance to answer
+}
+
+void NlmProgram::know_connections(std::function<bool(const Address&)> connected) {
+  const std::lock_guard lock(keeper_mutex_);
+  connected_ = std::move(connected);
 }
 
 std::span<const rpc::Procedure> NlmProgram::procedures() const {

@@ -27,6 +27,8 @@ class NlmProgram final : public rpc::Program {
              EndExpired end_expired, MetricRegistry& metrics, std::function<Clock::time_point()> clock = nullptr);
 
   Hosts& hosts() { return hosts_; }
+  // Who has a connection lives, and need not be called; null: nobody knows. When it returns, the one before is not used.
+  void know_connections(std::function<bool(const Address&)> connected);
 
   std::uint32_t number() const override { return kNlmProgram; }
   std::string_view name() const override { return "nlm4"; }
@@ -65,6 +67,8 @@ class NlmProgram final : public rpc::Program {
   Result<HostRef> enrol(const rpc::Call& call, std::string_view caller_name, std::uint32_t monitor_state,
                         bool monitored);
   void keep(const std::stop_token& stop);
+  // Looks for a sign of life. By the keeper.
+  void look_for(const HostRef& host);
 
   core::Namespace& ns_;
   core::StateTable& state_;
@@ -74,7 +78,8 @@ class NlmProgram final : public rpc::Program {
   WaitingLocks waiting_;
   Hosts hosts_;
 
-  std::mutex keeper_mutex_;
+  std::mutex keeper_mutex_;  // guards connected_; held while the keeper works
+  std::function<bool(const Address&)> connected_;
   std::condition_variable_any keeper_wake_;
   std::jthread keeper_;  // last: it goes first
 };

@@ -550,6 +550,14 @@ class NlmClockTest : public NlmTest {
     begin();
   }
   ~NlmClockTest() override { server.reset(); }
+  // No connection is left from where the locks are; somebody looks on from elsewhere.
+  void leave() {
+    b = std::make_unique<LockCaller>(port, "beta", 0, 2);
+    EXPECT_TRUE(b->tell(0, Xdr()));
+    a.reset();
+    nfs.reset();
+    until([&] { return metric("stoa_nfs_connections") == 1; });
+  }
   std::chrono::seconds silence_of(std::string_view name) {
     const auto clients = server->clients();
     const auto found = std::ranges::find(clients, name, &nfs::ClientStatus::name);
@@ -560,6 +568,7 @@ class NlmClockTest : public NlmTest {
 
 TEST_F(NlmClockTest, WhoIsSilentIsCalledAndKeepsWhatItHasWhileItAnswers) {
   EXPECT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
+  leave();
   for (int day = 0; day < 2; ++day) {
     minutes += 25 * 60;
     const CallIn call = machine.take();
@@ -570,9 +579,21 @@ TEST_F(NlmClockTest, WhoIsSilentIsCalledAndKeepsWhatItHasWhileItAnswers) {
   EXPECT_EQ(b->lock(file, {0, 10}), NlmStatus::kDenied);
 }
 
+TEST_F(NlmClockTest, AnOpenConnectionIsASignOfLife) {
+  machine.tcp = machine.udp = false;
+  EXPECT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
+  a.reset();  // the mount stays
+  b = std::make_unique<LockCaller>(port, "beta", 0, 2);
+  minutes += 25 * 60;
+  until([&] { return silence_of("alpha").count() == 0; });
+  EXPECT_EQ(b->lock(file, {0, 10}), NlmStatus::kDenied);
+  EXPECT_FALSE(machine.called());
+}
+
 TEST_F(NlmClockTest, WhoGivesNoSignForADayLosesItsLocks) {
   machine.tcp = machine.udp = false;
   EXPECT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
+  leave();
   minutes += 24 * 60 - 1;
   EXPECT_EQ(b->lock(file, {0, 10}), NlmStatus::kDenied);
   EXPECT_EQ(silence_of("alpha"), std::chrono::minutes(24 * 60 - 1));
