@@ -58,9 +58,14 @@ void Worker::run() {
     Task task;
     if (state_.tasks.pop(task)) {
       state_.busy.fetch_add(1);
+      const bool makes_context = task.makes_context();
       run_task(task);
       task = {};
-      state_.tasks.done();
+      if (makes_context) {
+        state_.tasks.context_done();
+      } else {
+        state_.tasks.done();
+      }
       state_.busy.fetch_sub(1);
       continue;
     }
@@ -192,12 +197,13 @@ bool Worker::run_batch(const std::shared_ptr<Connection>& connection, bool holds
   for (const Item& item : items_)
     changes |= !item.elsewhere && (item.weight == Weight::kChange || item.weight == Weight::kSync);
   if (!changes && !c.backlog_high() && !c.has_parked()) {
-    for (const Item& item : items_) alone = item.elsewhere ? &item : alone;
+    for (const Item& item : items_) alone = item.elsewhere && !item.makes_context() ? &item : alone;
     if (alone != nullptr && !state_.tasks.claim()) alone = nullptr;
   }
   for (const Item& item : items_) {
     if (!item.elsewhere || &item == alone) continue;
     item.record->own();
+    item.record->makes_context = item.makes_context();
     hand_over(connection, std::move(*item.record));
   }
   for (std::size_t i = 0; i < items_.size(); ++i) {
