@@ -4,6 +4,9 @@
 // whole S3 keys below a root directory. How keys that are no plain paths look to POSIX doors: core/namespace/posix_name.h.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -266,13 +269,19 @@ struct ListKeysReply {
 // --- usage and quota -----------------------------------------------------------------------------------------------------
 
 struct Usage {
-  std::int64_t bytes = 0;        // content bytes of files below (a file with many links counts once, at its first name)
+  ByteCount bytes = 0;           // content bytes of files below (a file with many links counts once, at its first name)
+// The sizes of sparse files are what their owners say, up to 2^63-1 each: their sum needs more than 64 bits.
+__extension__ using ByteCount = __int128;
   std::int64_t files = 0;        // files of all types but directories
   std::int64_t directories = 0;  // below, not itself
   bool operator==(const Usage&) const = default;
 };
 inline constexpr std::uint32_t kQuotaGraceDefault = 7 * 24 * 3600;
 struct QuotaLimits {
+// Where 64 bits have to say it: at most 2^64-1.
+inline std::uint64_t bytes_of(const Usage& usage) {
+  return static_cast<std::uint64_t>(std::clamp<ByteCount>(usage.bytes, 0, std::numeric_limits<std::uint64_t>::max()));
+}
   std::optional<std::uint64_t> bytes{};       // hard: growth beyond it is refused
   std::optional<std::uint64_t> files{};       // hard; files and directories together
   std::optional<std::uint64_t> soft_bytes{};  // may be passed for the time of grace; from then on growth is refused as at a

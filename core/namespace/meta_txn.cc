@@ -176,7 +176,7 @@ Status MetaTxn::give_child_limits(const AccountRef& child, const AccountRef& par
   if (!limits.any()) return {};
   const UsageRecord known = tree_.ledger.read(child);
   if (known.limits.any()) return {};
-  const bool beyond = (limits.bytes && bytes_of(known.usage) > *limits.bytes) ||
+  const bool beyond = (limits.bytes && known.usage.bytes > *limits.bytes) ||
                       (limits.files && files_of(known.usage) > *limits.files);
   if (beyond) return fail(Errc::kQuota);
   change_account({.account = child, .limits = limits});

@@ -1,5 +1,6 @@
 #include "core/verify/check.h"
 
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -329,8 +330,14 @@ class Checker {
     return "usage of " + std::string(owner.of == QuotaOf::kUser ? "user " : "group ") + std::to_string(owner.id) +
            " in " + number(dir);
   }
+  static std::string text(ByteCount n) {
+    std::string digits;
+    const bool negative = n < 0;
+    for (; n != 0 || digits.empty(); n /= 10) digits.insert(0, 1, static_cast<char>('0' + std::abs(static_cast<int>(n % 10))));
+    return negative ? "-" + digits : digits;
+  }
   static std::string text(const Usage& u) {
-    return std::to_string(u.bytes) + " bytes, " + std::to_string(u.files) + " files, " + std::to_string(u.directories) +
+    return text(u.bytes) + " bytes, " + std::to_string(u.files) + " files, " + std::to_string(u.directories) +
            " directories";
   }
 

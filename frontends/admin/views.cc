@@ -161,7 +161,7 @@ Json view(const core::S3Key& key) {
 }
 
 Json view(const core::Usage& usage) {
-  return {{"bytes", usage.bytes}, {"files", usage.files}, {"directories", usage.directories}};
+  return {{"bytes", core::bytes_of(usage)}, {"files", usage.files}, {"directories", usage.directories}};
 }
 
 Json view(const core::QuotaLimits& limits) {

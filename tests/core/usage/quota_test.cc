@@ -82,6 +82,30 @@ TYPED_TEST(QuotaTest, AllocatingBeyondALimitOrTheDisksTakesNoSpace) {
   EXPECT_EQ(this->known(dir).usage.bytes, 64 << 20);
 }
 
+// --- sizes of sparse files
+
+TYPED_TEST(QuotaTest, NobodyUsesUpWhatCanBeCounted) {
+  const FileId dir = this->counted("d");
+  std::vector<FileId> sparse;
+  ByteCount sum = 0;
+  for (int i = 0; i < 6; ++i) {
+    sparse.push_back(this->create_as(dir, "sparse" + std::to_string(i), kAnn).value());
+    const std::uint64_t size = kFileBytesMax - static_cast<std::uint64_t>(i);
+    ASSERT_TRUE(this->truncate(sparse.back(), size));
+    sum += size;
+  }
+  EXPECT_TRUE(this->known(kRootId).usage.bytes == sum);
+  EXPECT_EQ(bytes_of(this->of_user(dir, kAnn)), std::numeric_limits<std::uint64_t>::max());
+  const FileId other = this->create(kRootId, "other").value();
+  EXPECT_TRUE(this->truncate(other, 1));
+  EXPECT_TRUE(this->chown(sparse[0], kBob));
+  EXPECT_TRUE(this->rename(dir, "sparse1", dir, "sparse2"));
+  EXPECT_TRUE(this->known(dir).usage.bytes == sum - (kFileBytesMax - 2));
+  this->reopen();
+  EXPECT_TRUE(this->known(dir).usage.bytes == sum - (kFileBytesMax - 2));
+  EXPECT_EQ(this->of_user(dir, kBob).bytes, kFileBytesMax);
+}
+
 // --- soft limits
 
 TYPED_TEST(QuotaTest, ASoftLimitAndItsClockSurviveARestart) {
