@@ -33,6 +33,8 @@ struct GetAclReply { AclRef acl; bool stored; Attributes attr; };
 
 // Size changes need write access, times need ownership or (server time) write access, mode, ACL and owner need ownership, or
 // the right of an ACL. An ACL: kInvalid when it is malformed, or has inheritance flags on what is no directory; kTooLarge.
+// Whatever is set, nothing too: a directory that was made for an S3 key stays from then on when the last key below it goes. So
+// it does when it gets a quota or an extended attribute.
 struct SetattrRequest {
   FileId id;
   SetAttributes set;
@@ -268,20 +270,20 @@ struct ListKeysReply {
 
 // --- usage and quota -----------------------------------------------------------------------------------------------------
 
-struct Usage {
-  ByteCount bytes = 0;           // content bytes of files below (a file with many links counts once, at its first name)
 // The sizes of sparse files are what their owners say, up to 2^63-1 each: their sum needs more than 64 bits.
 __extension__ using ByteCount = __int128;
+struct Usage {
+  ByteCount bytes = 0;           // content bytes of files below (a file with many links counts once, at its first name)
   std::int64_t files = 0;        // files of all types but directories
   std::int64_t directories = 0;  // below, not itself
   bool operator==(const Usage&) const = default;
 };
-inline constexpr std::uint32_t kQuotaGraceDefault = 7 * 24 * 3600;
-struct QuotaLimits {
 // Where 64 bits have to say it: at most 2^64-1.
 inline std::uint64_t bytes_of(const Usage& usage) {
   return static_cast<std::uint64_t>(std::clamp<ByteCount>(usage.bytes, 0, std::numeric_limits<std::uint64_t>::max()));
 }
+inline constexpr std::uint32_t kQuotaGraceDefault = 7 * 24 * 3600;
+struct QuotaLimits {
   std::optional<std::uint64_t> bytes{};       // hard: growth beyond it is refused
   std::optional<std::uint64_t> files{};       // hard; files and directories together
   std::optional<std::uint64_t> soft_bytes{};  // may be passed for the time of grace; from then on growth is refused as at a

@@ -24,10 +24,15 @@ Status check_limits(const QuotaLimits& limits) {
 std::string soft_text(const std::optional<std::uint64_t>& limit) { return limit ? std::to_string(*limit) : "none"; }
 
 // The node is locked.
-Result<CommitTicket> commit_change(Tree& tree, const OpContext& ctx, const Node& node, AccountChange change) {
+Result<CommitTicket> commit_change(Tree& tree, const OpContext& ctx, const NodeRef& node, AccountChange change) {
   MetaTxn txn(tree, ctx);
   txn.change_account(std::move(change));
-  txn.note({.kind = ChangeKind::kQuota, .id = node.id});
+  if (node->record.has(kImpliedByKey)) {
+    Inode next = node->record;
+    next.keep();
+    txn.put_inode(node, std::move(next), Seen::kNo);
+  }
+  txn.note({.kind = ChangeKind::kQuota, .id = node->id});
   return txn.commit();
 }
 
@@ -65,7 +70,7 @@ Status set_quota(Tree& tree, const OpContext& ctx, const SetQuotaRequest& req) {
         change.owner_limits = {OwnerKey{req.of, req.id}, req.limits};
         break;
     }
-    STOA_TRY(committed, commit_change(tree, ctx, *node, std::move(change)));
+    STOA_TRY(committed, commit_change(tree, ctx, node, std::move(change)));
     ticket = committed;
     return true;
   });
@@ -88,7 +93,7 @@ Status count_owners(Tree& tree, const OpContext& ctx, const CountOwnersRequest& 
     if (req.on && !is_zero(known.usage)) {
       return fail(Errc::kNotEmpty, "usage by user and group is counted from the first file on: begin with an empty directory");
     }
-    STOA_TRY(committed, commit_change(tree, ctx, *node, {.account = node->account, .counts_owners = req.on}));
+    STOA_TRY(committed, commit_change(tree, ctx, node, {.account = node->account, .counts_owners = req.on}));
     ticket = committed;
   }
   return settle(tree, ctx, ticket);

@@ -146,6 +146,7 @@ Result<SetattrReply> setattr_locked(Tree& tree, const OpContext& ctx, const Seta
   STOA_CHECK_OK(apply(ctx, next, req.set, policy, txn.now()));
   STOA_CHECK_OK(stage_owner(txn, node, next));
   reply.attr = next.attributes();
+  next.keep();
   txn.put_inode(node, std::move(next));
   txn.note({.kind = req.set.size ? ChangeKind::kContent : ChangeKind::kAttributes, .id = req.id});
   STOA_TRY(committed, txn.commit());

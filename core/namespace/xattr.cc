@@ -54,6 +54,7 @@ Result<XattrChangeReply> change(Tree& tree, const OpContext& ctx, FileId id, std
     } else {
       txn.batch().remove(Family::kXattr, key);
     }
+    next.keep();
     next.touch(txn.now());
     reply.attr = next.attributes();
     txn.put_inode(node, std::move(next));

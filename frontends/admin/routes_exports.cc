@@ -185,6 +185,7 @@ JsonResult create_export(Service& service, const Request& request) {
   wanted.path = path;
   STOA_TRY(root, find_or_make(service.volume.ns(), request.context(), wanted.path, directory));
   wanted.root = root;
+  STOA_CHECK_OK(service.volume.ns().setattr(request.context(), {.id = root}));  // it must not go with the S3 keys below it
   STOA_TRY(added, service.volume.registry().add_export(wanted));
   return view(added);
 }

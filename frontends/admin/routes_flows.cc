@@ -52,6 +52,10 @@ JsonResult set_flow(Service& service, const Request& request) {
   STOA_CHECK_OK(body.finish());
   STOA_TRY(target, query_target(service, request));
   rule.target = target;
+  if (target.kind == core::FlowKind::kDirectory) {
+    // It must not go with the S3 keys below it.
+    STOA_CHECK_OK(service.volume.ns().setattr(request.context(), {.id = core::FileId{target.id}}));
+  }
   STOA_CHECK_OK(service.volume.registry().set_flow(rule));
   return flow_view(service, request, target);
 }
