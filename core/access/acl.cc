@@ -13,6 +13,8 @@ using Kind = AclWho::Kind;
 
 // From the owner's three bits to everybody's.
 constexpr std::array<Kind, 3> kClasses{Kind::kOwner, Kind::kGroup, Kind::kEveryone};
+// What the mode shows of the rights of a class.
+constexpr std::uint32_t kSeenInMode = kRightReadData | kRightWriteData | kRightAppendData | kRightExecute;
 constexpr std::uint32_t kRead = 4, kWrite = 2, kExecute = 1;
 // What POSIX gives to everybody, and to the owner.
 constexpr std::uint32_t kOfEverybody = kRightReadAttributes | kRightReadAcl | kRightSynchronize;
@@ -38,9 +40,10 @@ std::uint32_t allowed_to_class(const Acl& acl, Kind of_class) {
   return evaluate_for(acl, [&](const AclWho& who) { return who.kind == of_class || who.kind == Kind::kEveryone; }).allowed;
 }
 
+// Of its mode bits, that is.
 bool speaks_of_class(const Acl& acl, Kind of_class) {
   return std::ranges::any_of(acl.entries, [&](const AclEntry& entry) {
-    return effective(entry) && (entry.who.kind == of_class || entry.who.kind == Kind::kEveryone);
+    return effective(entry) && (entry.rights & kSeenInMode) != 0 && (entry.who.kind == of_class || entry.who.kind == Kind::kEveryone);
   });
 }
 
