@@ -74,6 +74,16 @@ std::vector<AclEntry> without(const std::vector<AclEntry>& entries, Which which)
   return rest;
 }
 
+// Takes from users and groups what an entry for everybody denies them first: of that entry chmod leaves nothing, and it must
+// not give to those that the mode does not speak of.
+std::vector<AclEntry> without_denied(const std::vector<AclEntry>& entries, std::uint32_t of_mode) {
+  std::uint32_t allowed = 0, denied = 0;  // to everybody
+  return without(entries, [&](const AclEntry& entry) -> std::uint32_t {
+    if (entry.who.kind == Kind::kEveryone) (entry.deny ? denied : allowed) |= entry.rights & ~(allowed | denied);
+    return entry.who.is_class() || entry.deny ? 0 : denied & of_mode;
+  });
+}
+
 // Whether each class has just what its three bits stand for, and not half of it.
 bool says_mode(const Acl& acl, std::uint32_t mode, bool directory) {
   for (std::size_t i = 0; i < kClasses.size(); ++i) {
@@ -196,7 +206,7 @@ Acl with_mode(const Acl& acl, std::uint32_t mode, bool directory, bool mask) {
 
   const std::uint32_t of_mode = rights_of_bits(7, directory);
   std::vector<AclEntry> rest =
-      without(changed.entries, [&](const AclEntry& entry) { return entry.who.is_class() ? of_mode : 0; });
+      without(without_denied(changed.entries, of_mode), [&](const AclEntry& entry) { return entry.who.is_class() ? of_mode : 0; });
   const std::uint32_t owner = bits_of(mode, 0), group = bits_of(mode, 1), other = bits_of(mode, 2);
   const auto rights = [&](std::uint32_t bits) { return rights_of_bits(bits, directory); };
   std::array<std::uint32_t, 3> more{};
