@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 #include <thread>
+#include <unordered_map>
 
 #include "appliance/cli/session.h"
 #include "appliance/config/byte_size.h"
@@ -164,14 +165,6 @@ Outcome remove(const Session& session, const Options& options) {
   return kDone;
 }
 
-// The flow of that target in an earlier look; null: it was not there.
-const Json* find_flow(const Json& page, const std::string& target) {
-  for (const Json& flow : page["flows"]) {
-    if (bytes_of(flow, "target") == target) return &flow;
-  }
-  return nullptr;
-}
-
 Outcome top(const Session& session, const Options& options) {
   STOA_TRY(client, session.connect());
   STOA_TRY(before, client.get("/v1/flows"));
@@ -183,13 +176,15 @@ Outcome top(const Session& session, const Options& options) {
     Json rates;
     std::string target;
   };
+  std::unordered_map<std::string, const Json*> earlier_flows;  // by target
+  for (const Json& flow : before["flows"]) earlier_flows.emplace(bytes_of(flow, "target"), &flow);
   std::vector<Row> rows;
   for (const Json& flow : now["flows"]) {
     Row row{.waiting = flow["use"]["waiting"].get<double>(), .rates = Json::object(), .target = bytes_of(flow, "target")};
-    const Json* const then = find_flow(before, row.target);
+    const auto then = earlier_flows.find(row.target);
     const auto rate = [&](const char* member) {
       const auto count = flow["use"][member].get<std::uint64_t>();
-      const std::uint64_t earlier = then != nullptr ? (*then)["use"][member].get<std::uint64_t>() : 0;
+      const std::uint64_t earlier = then != earlier_flows.end() ? (*then->second)["use"][member].get<std::uint64_t>() : 0;
       // A flow that was removed and made again begins anew.
       return static_cast<double>(count >= earlier ? count - earlier : count) / seconds;
     };
