@@ -1,5 +1,7 @@
 #include "core/state/lock_waits.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <unordered_set>
 
 namespace stoa::core {
@@ -96,6 +98,10 @@ const LockWait* LockWaits::whose_turn_before(const Queue& queue, const LockWait&
 }
 
 std::vector<LockWaits::Step> LockWaits::circle(LockWait& wait, const Holding& holding, bool with_order) {
+  // The order of arrival leads to those before it in the queue alone. To lead on, or back, takes somebody who waits and has a
+  // lock of this file, and mostly there is none.
+  const LockWait any{.wanted = {.file = wait.wanted.file, .owner = {kNoHolder, {}}, .range = {}, .exclusive = true}, .span = {0, UINT64_MAX}};
+  if (std::ranges::none_of(holding(any), [this](const LockOwner& owner) { return by_owner_.contains(owner); })) return {};
   std::vector<Step> steps{{&wait, 0, false}};
   std::unordered_set<const LockWait*> seen{&wait};
   std::unordered_set<LockOwner, OwnerHash> seen_owners;
