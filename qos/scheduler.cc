@@ -216,7 +216,8 @@ void Scheduler::rouse(Branch& lane, Kind kind) {
   for (Branch* b = &lane; b->parent != nullptr; b = b->parent) {
     if (b->state == Branch::State::kIdle) b->start = std::max(b->start, b->parent->now);
     b->get_ready();
-    if (b->flow != nullptr && !b->watched && b->flow->guaranteed(kind)) watch_guarantee(*b, kind, b->flow->guarantee_due(kind));
+    // Renewed, where it waits for the turn of somebody below who is slower than who came now.
+    if (b->flow != nullptr && b->flow->guaranteed(kind)) watch_guarantee(*b, kind, b->flow->guarantee_due(kind));
   }
 }
 

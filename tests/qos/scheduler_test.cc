@@ -233,6 +233,23 @@ TEST_F(Qos, AGuaranteeDeepInTheTreeHoldsAgainstAllThatSharesTheCeilingAbove) {
   EXPECT_GE(granted_between(a, began + kSecond, began + 11 * kSecond), 3800);
 }
 
+TEST_F(Qos, AGuaranteeDoesNotSleepWithTheSlowestBelowIt) {
+  const auto top = flow(ceiling(Resource::kMetadataOps, 100));
+  const auto team = flow(guarantee(Resource::kMetadataOps, 50, 1));
+  const auto slow = flow(ceiling(Resource::kMetadataOps, 1));
+  const auto quick = flow({});
+  const auto noisy = flow(weight(100'000));
+  const std::int64_t began = now;
+  // The first makes a debt of minutes, and the next one waits.
+  Load s{.path = {top.get(), team.get(), slow.get()}, .price = Price{}.add(Resource::kMetadataOps, 200), .depth = 1};
+  Load b{.path = {top.get(), noisy.get()}, .price = Price::metadata(), .depth = 64};
+  Load before{.path = {top.get(), team.get(), quick.get()}, .price = Price::metadata(), .depth = 8, .end = now + 5 * kSecond};
+  Load after{.path = before.path, .price = Price::metadata(), .depth = 8, .start = now + 10 * kSecond};
+  run({&s, &b, &before, &after}, 20 * kSecond);
+  EXPECT_EQ(s.granted.size(), 1u);
+  EXPECT_GE(granted_between(after, began + 10 * kSecond, began + 12 * kSecond), 90);
+}
+
 TEST_F(Qos, NestedCeilingsAllHold) {
   const auto top = flow(ceiling(Resource::kMetadataOps, 1000));
   const auto small = flow(ceiling(Resource::kMetadataOps, 100));
