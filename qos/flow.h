@@ -65,6 +65,7 @@ class Flow : public std::enable_shared_from_this<Flow> {
 
   Limits limits_{};
   ByResource<std::int64_t> guarantee_until_{};
+  std::uint32_t waiting_itself_ = 0;  // requests that wait now and whose path ends here
 };
 
 }  // namespace stoa::qos

@@ -106,12 +106,17 @@ bool Scheduler::admit(std::span<Flow* const> path, const Price& price) {
 
 // --- parking -----------------------------------------------------------------------------------------------------------
 
+bool Scheduler::has_room(std::span<Flow* const> path) const {
+  auto room = static_cast<std::int64_t>(limits_.parked_max - parked_.size());
+  for (const Flow* flow : path) {
+    room = std::min(room, static_cast<std::int64_t>(limits_.parked_per_flow_max)) - flow->waiting_.load(std::memory_order_relaxed);
+  }
+  return room > path.back()->waiting_itself_;
+}
+
 Verdict Scheduler::park(std::span<Flow* const> path, const Price& price, Wait wait) {
   std::unique_lock lock(mutex_);
-  const bool full = parked_.size() >= limits_.parked_max || std::ranges::any_of(path, [this](const Flow* flow) {
-                      return flow->waiting_.load(std::memory_order_relaxed) >= limits_.parked_per_flow_max;
-                    });
-  if (full) {
+  if (!has_room(path)) {
     for (Flow* flow : path) flow->refused_.fetch_add(1, std::memory_order_relaxed);
     return Verdict::kBusy;
   }
@@ -121,6 +126,7 @@ Verdict Scheduler::park(std::span<Flow* const> path, const Price& price, Wait wa
     parked.path.push_back(flow->shared_from_this());
     flow->waiting_.fetch_add(1, std::memory_order_relaxed);
   }
+  ++path.back()->waiting_itself_;
   parked.price = price;
   parked.wait = std::move(wait);
   parked.lane = &lane_for(path, price.kind());
@@ -372,6 +378,7 @@ void Scheduler::take_out(Parked& parked) {
   by_deadline_.erase({parked.wait.deadline, &parked});
   if (parked.wait.owner != nullptr) by_owner_.erase({parked.wait.owner, &parked});
   for (const auto& flow : parked.path) flow->waiting_.fetch_sub(1, std::memory_order_relaxed);
+  --parked.path.back()->waiting_itself_;
   parked.lane->queue.erase(parked.place);
   Branch* quiet = nullptr;
   for (Branch* b = parked.lane; b != nullptr; b = b->parent) {

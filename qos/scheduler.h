@@ -22,6 +22,8 @@
 namespace stoa::qos {
 
 struct SchedulerLimits {
+// Whoever waits in the same place, in all or below one flow, takes no more of it than he leaves free: so many can wait side by
+// side, and nobody keeps others out, however long he waits.
   std::size_t parked_max = 16384;          // in all
   std::size_t parked_per_flow_max = 4096;  // below each flow
 };
@@ -89,6 +91,7 @@ class Scheduler {
   // All of these under mutex_.
   Branch& lane_for(std::span<Flow* const> path, Kind kind);
   void rouse(Branch& lane, Kind kind);
+  bool has_room(std::span<Flow* const> path) const;
   void watch_guarantee(Branch& branch, Kind kind, std::int64_t due);
   void forget_guarantee(Branch& branch, Kind kind);
   void serve_locked(std::int64_t now);

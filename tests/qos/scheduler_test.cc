@@ -333,7 +333,7 @@ TEST_F(Qos, ChangesApplyAtOnce) {
 }
 
 TEST_F(Qos, QueuesAreBoundedInAllAndForEachFlow) {
-  Scheduler small({.parked_max = 6, .parked_per_flow_max = 4}, [this] { return now; });
+  Scheduler small({.parked_max = 24, .parked_per_flow_max = 12}, [this] { return now; });
   const auto a = std::make_shared<Flow>(), b = std::make_shared<Flow>();
   const std::pair<Flow*, Limits> changes[] = {{a.get(), ceiling(Resource::kMetadataOps, 1)}, {b.get(), ceiling(Resource::kMetadataOps, 1)}};
   small.change(changes);
@@ -346,13 +346,38 @@ TEST_F(Qos, QueuesAreBoundedInAllAndForEachFlow) {
     }
     return parked;
   };
-  EXPECT_EQ(fill(a.get()), 4);
-  EXPECT_EQ(fill(b.get()), 2);
-  EXPECT_GT(a->use().refused, 0u);
+  EXPECT_EQ(fill(a.get()), 6) << "half of what the flow has, and half is left";
+  EXPECT_EQ(fill(b.get()), 6);
+  EXPECT_EQ(fill(b.get()), 0);
+  EXPECT_EQ(a->use().refused, 14u);
   small.cancel(a.get());
-  EXPECT_EQ(fill(b.get()), 2);
+  EXPECT_EQ(fill(b.get()), 0);
+  EXPECT_EQ(fill(a.get()), 6);
+  small.cancel(a.get());
   small.cancel(b.get());
   EXPECT_EQ(small.parked(), 0u);
+}
+
+TEST_F(Qos, WhoeverFillsTheQueueLeavesRoomForOthersBelowTheSameCeiling) {
+  Scheduler small({.parked_max = 64, .parked_per_flow_max = 32}, [this] { return now; });
+  const auto top = std::make_shared<Flow>(), team = std::make_shared<Flow>();
+  const auto hog = std::make_shared<Flow>(), other = std::make_shared<Flow>(), mate = std::make_shared<Flow>();
+  const std::pair<Flow*, Limits> change{top.get(), ceiling(Resource::kMetadataOps, 1)};
+  small.change({&change, 1});
+  Flow* const any[] = {top.get()};
+  while (small.admit(any, Price::metadata())) {
+  }
+  const auto fill = [&](const Path& path, const Price& price = Price::metadata()) {
+    int parked = 0;
+    for (int i = 0; i < 100; ++i) {
+      if (small.park(path, price, {.deadline = kFar, .owner = nullptr, .resume = [](bool) { ADD_FAILURE(); }}) == Verdict::kParked) ++parked;
+    }
+    return parked;
+  };
+  EXPECT_GE(fill({top.get(), team.get(), hog.get()}), 6);
+  EXPECT_GE(fill({top.get(), team.get(), mate.get()}), 3) << "of the same team";
+  EXPECT_GE(fill({top.get()}), 3) << "governed by nothing else";
+  EXPECT_GE(fill({top.get(), other.get()}), 2);
 }
 
 TEST_F(Qos, AtItsDeadlineARequestIsGrantedOrRefusedAsItAsked) {
