@@ -268,16 +268,16 @@ void Scheduler::serve_locked(std::int64_t now) {
 void Scheduler::expire(std::int64_t now) {
   while (!by_deadline_.empty() && by_deadline_.begin()->first <= now) {
     Parked& parked = *by_deadline_.begin()->second;
-    const bool granted = parked.wait.grant_at_deadline;
+    const std::optional<Price> price = parked.wait.at_deadline;
     for (const auto& flow : parked.path) {
-      if (granted) {
-        flow->pay(parked.price, now);
-        flow->count(parked.price);
+      if (price) {
+        flow->pay_late(*price, now);
+        flow->count(*price);
       } else {
         flow->refused_.fetch_add(1, std::memory_order_relaxed);
       }
     }
-    finish(parked, granted);
+    finish(parked, price.has_value());
   }
 }
 

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <span>
 #include <stop_token>
@@ -21,9 +22,9 @@
 
 namespace stoa::qos {
 
-struct SchedulerLimits {
 // Whoever waits in the same place, in all or below one flow, takes no more of it than he leaves free: so many can wait side by
 // side, and nobody keeps others out, however long he waits.
+struct SchedulerLimits {
   std::size_t parked_max = 16384;          // in all
   std::size_t parked_per_flow_max = 4096;  // below each flow
 };
@@ -41,7 +42,8 @@ enum class Verdict : std::uint8_t {
 // How a request waits.
 struct Wait {
   std::int64_t deadline;       // of the scheduler's clock
-  bool grant_at_deadline;      // else it is refused then
+  // What it pays when it is granted at the deadline, whether the flows have it or not; absent: it is refused then.
+  std::optional<Price> at_deadline{};
   const void* owner;           // for cancel(); may be null
   // Called once, with no lock held, by whichever thread finds it due: must be quick and must not call the scheduler.
   // Not called when park() did not answer kParked, nor after cancel().
@@ -89,9 +91,9 @@ class Scheduler {
   static constexpr std::int64_t kAwake = Bucket::kAtOnce;
 
   // All of these under mutex_.
+  bool has_room(std::span<Flow* const> path) const;
   Branch& lane_for(std::span<Flow* const> path, Kind kind);
   void rouse(Branch& lane, Kind kind);
-  bool has_room(std::span<Flow* const> path) const;
   void watch_guarantee(Branch& branch, Kind kind, std::int64_t due);
   void forget_guarantee(Branch& branch, Kind kind);
   void serve_locked(std::int64_t now);

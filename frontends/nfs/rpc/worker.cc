@@ -241,7 +241,6 @@ qos::Verdict Worker::admit(Connection& connection, const Item& item) {
   const auto task = std::make_shared<Task>(Task{connection.shared_from_this(), false, std::move(*item.record)});
   const Verdict verdict = scheduler.park(charge_.path, charge_.price,
                                          {.deadline = qos::steady_ns() + kParkedMax.count(),
-                                          .grant_at_deadline = false,
                                           .owner = &connection,
                                           .resume = [&state = state_, task](bool granted) {
                                             task->record.admission = granted ? Record::Admission::kGranted : Record::Admission::kRefused;
