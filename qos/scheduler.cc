@@ -12,6 +12,10 @@ constexpr std::chrono::milliseconds kNap{1};
 // Children of a branch that nobody waits for are kept as long as they are few: they remember who had his turn.
 constexpr std::size_t kIdleChildren = 16;
 
+void count(Counter* counter) {
+  if (counter != nullptr) counter->add();
+}
+
 double plain_cost(const Price& price) {
   const auto at = [&price](Resource resource) { return static_cast<double>(price.amount[resource]); };
   return at(Resource::kReadBytes) + at(Resource::kWriteBytes) +
@@ -82,7 +86,8 @@ struct Scheduler::Branch {
   }
 };
 
-Scheduler::Scheduler(const SchedulerLimits& limits, Clock clock) : limits_(limits), clock_(std::move(clock)) {
+Scheduler::Scheduler(const SchedulerLimits& limits, Clock clock, const SchedulerCounters& counters)
+    : limits_(limits), clock_(std::move(clock)), counters_(counters) {
   for (auto& root : roots_) root = std::make_unique<Branch>();
 }
 Scheduler::~Scheduler() = default;
@@ -113,6 +118,7 @@ Verdict Scheduler::park(std::span<Flow* const> path, const Price& price, Wait wa
                     });
   if (full) {
     for (Flow* flow : path) flow->refused_.fetch_add(1, std::memory_order_relaxed);
+    count(counters_.busy);
     return Verdict::kBusy;
   }
   Parked& parked = parked_.emplace_back();
@@ -137,6 +143,7 @@ Verdict Scheduler::park(std::span<Flow* const> path, const Price& price, Wait wa
     newcomer_ = nullptr;
     verdict = Verdict::kParked;
     for (Flow* flow : path) flow->parked_.fetch_add(1, std::memory_order_relaxed);
+    count(counters_.parked);
   }
   deliver(lock);
   return verdict;
@@ -262,6 +269,7 @@ void Scheduler::expire(std::int64_t now) {
   while (!by_deadline_.empty() && by_deadline_.begin()->first <= now) {
     Parked& parked = *by_deadline_.begin()->second;
     const bool granted = parked.wait.grant_at_deadline;
+    if (!granted) count(counters_.busy);
     for (const auto& flow : parked.path) {
       if (granted) {
         flow->pay(parked.price, now);

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/metrics.h"
 #include "qos/flow.h"
 #include "qos/price.h"
 
@@ -24,6 +25,12 @@ namespace stoa::qos {
 struct SchedulerLimits {
   std::size_t parked_max = 16384;          // in all
   std::size_t parked_per_flow_max = 4096;  // below each flow
+};
+
+// For whoever watches; each may be absent.
+struct SchedulerCounters {
+  Counter* parked = nullptr;  // requests that had to wait
+  Counter* busy = nullptr;    // requests that were answered busy, or whose time was over
 };
 
 // Nanoseconds that only grow.
@@ -50,7 +57,7 @@ struct Wait {
 // path is empty needs no admission.
 class Scheduler {
  public:
-  explicit Scheduler(const SchedulerLimits& limits = {}, Clock clock = steady_ns);
+  explicit Scheduler(const SchedulerLimits& limits = {}, Clock clock = steady_ns, const SchedulerCounters& counters = {});
   ~Scheduler();
   Scheduler(const Scheduler&) = delete;
 
@@ -103,6 +110,7 @@ class Scheduler {
 
   const SchedulerLimits limits_;
   const Clock clock_;
+  const SchedulerCounters counters_;
 
   mutable std::mutex mutex_;  // guards everything below
   std::condition_variable_any wake_;

@@ -31,6 +31,10 @@ std::string join(const std::vector<std::string>& names) {
   return text;
 }
 
+Gauge& door_gauge(MetricRegistry& metrics, const std::string& door) {
+  return metrics.gauge("stoa_door_open", "1 while the door serves.", {{"door", door}});
+}
+
 sigset_t awaited_signals() {
   sigset_t set;
   sigemptyset(&set);
@@ -92,6 +96,7 @@ Status Daemon::open_doors() {
     STOA_TRY(door, opener(config_, *volume_, metrics_));
     statuses.back().open = true;
     statuses.back().address = door->address();
+    door_gauge(metrics_, name).set(1);
     log_info("stoad", "door is open", {{"door", name}, {"address", door->address()}});
     doors_.push_back(std::move(door));
     return {};
@@ -186,7 +191,10 @@ void Daemon::close_doors() {
     const std::lock_guard lock(doors_mutex_);
     closing.swap(doors_);
   }
-  closing.clear();
+  for (auto& door : closing) {
+    door_gauge(metrics_, door->name()).set(0);
+    door.reset();
+  }
 }
 
 bool Daemon::healthy() {

@@ -1,6 +1,7 @@
 #include "core/commit/committer.h"
 
 #include <algorithm>
+#include <chrono>
 #include <unordered_set>
 
 #include "base/assert.h"
@@ -18,6 +19,7 @@ Committer::Committer(KvStore& kv, MetricRegistry& metrics, std::uint64_t next_jo
       groups_(metrics.counter("stoa_commit_groups_total", "WAL writes of the committer")),
       units_(metrics.counter("stoa_commit_transactions_total", "Transactions that the committer wrote")),
       syncs_(metrics.counter("stoa_commit_syncs_total", "WAL syncs")),
+      sync_seconds_(metrics.histogram("stoa_commit_sync_seconds", "Time of a WAL sync, which durable changes wait for")),
       key_slots_(std::make_unique<std::array<std::atomic<std::uint32_t>, kKeySlots>>()),
       queued_keys_(*key_slots_),
       next_journal_(next_journal) {}
@@ -276,7 +278,9 @@ void Committer::sync_all(std::unique_lock<std::mutex>& lock) {
   }
   if (!failed_) {
     lock.unlock();
+    const auto begin = std::chrono::steady_clock::now();
     const Status synced = kv_.sync();
+    sync_seconds_.observe_ns(static_cast<std::uint64_t>(std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count()));
     syncs_.add();
     lock.lock();
     // After a failed sync the kernel may have dropped the dirty pages: trying again would lie.

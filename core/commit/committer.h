@@ -87,6 +87,7 @@ class Committer {
   Counter& groups_;
   Counter& units_;
   Counter& syncs_;
+  Histogram& sync_seconds_;
 
   // How many queued changes have a key of this hash. Raised before the locks of the operation are released, lowered when
   // the store has them.

@@ -18,15 +18,19 @@ Background::~Background() {
   reader_.join();
 }
 
+void Background::report(const Status& done, std::string_view message) {
+  if (done) return;
+  failures_.add();
+  log_error("background", message, {{"error", describe(done.error())}});
+}
+
 void Background::flush_and_free() {
   std::unique_lock lock(mutex_);
   const auto period = std::chrono::milliseconds(std::max<std::uint32_t>(tree_.options.lazy_attributes_ms / 2, 100));
   while (!wake_.wait_for(lock, period, [this] { return stop_; })) {
     lock.unlock();
     for (const auto work : {flush_lazy, sweep_orphans, collect_garbage, report_soft_limits}) {
-      if (const Status done = work(tree_); !done) {
-        log_error("background", "a round of background work failed", {{"error", describe(done.error())}});
-      }
+      report(work(tree_), "a round of background work failed");
     }
     lock.lock();
   }
@@ -46,7 +50,7 @@ void Background::read_at_leisure() {
       done = scrub_all(tree_, stop);
       scrub_due = std::chrono::steady_clock::now() + kScrubPeriod;
     }
-    if (!done) log_error("background", "a round of scrubbing failed", {{"error", describe(done.error())}});
+    report(done, "a round of scrubbing failed");
     lock.lock();
   }
 }

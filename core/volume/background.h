@@ -14,14 +14,20 @@ namespace stoa::core {
 class Background {
  public:
   explicit Background(Tree& tree)
-      : tree_(tree), flusher_([this] { flush_and_free(); }), reader_([this] { read_at_leisure(); }) {}
+      : tree_(tree),
+        failures_(tree.metrics.counter("stoa_background_failures_total", "Rounds of background work that failed")),
+        flusher_([this] { flush_and_free(); }),
+        reader_([this] { read_at_leisure(); }) {}
   ~Background();
 
  private:
   void flush_and_free();
   void read_at_leisure();
 
+  void report(const Status& done, std::string_view message);
+
   Tree& tree_;
+  Counter& failures_;
   std::mutex mutex_;  // guards stop_
   std::condition_variable wake_;
   bool stop_ = false;

@@ -180,7 +180,11 @@ class VolumeImpl final : public Volume {
   mutable Tree tree_;  // looking for the path of a damaged file fills its caches
   NamespaceImpl ns_;
   const HandleCodec handles_;
-  qos::Scheduler scheduler_;
+  qos::Scheduler scheduler_{
+      {},
+      qos::steady_ns,
+      {.parked = &tree_.metrics.counter("stoa_qos_parked_total", "Requests that waited for a QoS ceiling"),
+       .busy = &tree_.metrics.counter("stoa_qos_busy_total", "Requests that were answered busy because too many waited, or for too long")}};
   std::jthread admission_{[this](const std::stop_token& stop) { scheduler_.keep_serving(stop); }};
   std::unique_ptr<Registry> registry_;
   std::optional<Background> background_;
