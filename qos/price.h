@@ -47,6 +47,7 @@ struct Price {
 };
 
 inline constexpr std::uint32_t kWeightDefault = 100;
+inline constexpr std::uint32_t kWeightLowest = 1;
 inline constexpr std::chrono::milliseconds kBurstDefault{100};
 // Less than what a timer thread may come late would cost throughput.
 inline constexpr std::chrono::milliseconds kBurstMin{10};

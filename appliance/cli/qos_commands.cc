@@ -229,11 +229,11 @@ void add_qos_commands(CLI::App& app, Session& session) {
   const auto target = [&](CLI::App* command) {
     command
         ->add_option("target", o->target,
-                     "/a/directory, user:NAME, group:NAME, client:NETWORK, door:nfs, door:s3 or export:NAME")
+                     "/a/directory, user:NAME, group:NAME, client:NETWORK, door:nfs, door:s3, export:NAME or background")
         ->required();
   };
 
-  CLI::App* command = group->add_subcommand("set", "Limit a directory, user, group, network, door or export; what is not named stays");
+  CLI::App* command = group->add_subcommand("set", "Limit a directory, user, group, network, door, export or background work; what is not named stays");
   target(command);
   static constexpr std::array<const char*, kResources.size()> kWhat{"Bytes read a second, such as 100MB/s", "Bytes written a second",
                                                                     "Read operations a second", "Write operations a second",
@@ -248,7 +248,7 @@ void add_qos_commands(CLI::App& app, Session& session) {
         ->type_name("RATE");
   }
   command->add_option("--burst", o->burst, "How much of a ceiling may be used at once after rest, as a time: 2s, 250ms (default 100ms)")->type_name("TIME");
-  command->add_option("--weight", o->weight, "Share among those that wait below the same ceiling, 1 to 10000 (default 100)")->type_name("NUMBER");
+  command->add_option("--weight", o->weight, "Share among those that wait below the same ceiling, 1 to 10000 (default 100; background 1)")->type_name("NUMBER");
   command->callback([&session, o] { session.command = [&session, o] { return set(session, *o); }; });
 
   command = group->add_subcommand("get", "Show the limits of one of them");
@@ -262,7 +262,7 @@ void add_qos_commands(CLI::App& app, Session& session) {
   target(command);
   command->callback([&session, o] { session.command = [&session, o] { return remove(session, *o); }; });
 
-  command = group->add_subcommand("top", "Show what goes through everything that has limits, the most first");
+  command = group->add_subcommand("top", "Show what goes through background work and everything that has limits, the most first");
   command->add_option("--seconds", o->seconds, "How long to look")->check(CLI::Range(1, 3600))->default_val(1);
   command->callback([&session, o] { session.command = [&session, o] { return top(session, *o); }; });
 }

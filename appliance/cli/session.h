@@ -52,6 +52,7 @@ void add_client_commands(CLI::App& app, Session& session);
 void add_quota_commands(CLI::App& app, Session& session);
 void add_qos_commands(CLI::App& app, Session& session);
 void add_explain_command(CLI::App& app, Session& session);
+void add_events_command(CLI::App& app, Session& session);
 void add_acl_commands(CLI::App& app, Session& session);
 void add_tree_commands(CLI::App& app, Session& session);
 void add_status_commands(CLI::App& app, Session& session);

@@ -106,6 +106,8 @@ class RegistrySnapshot {
   virtual const std::vector<FlowRule>& flow_rules() const = 0;  // by target
   // What requests pay; null: there are no flows.
   virtual const FlowTable* flows() const = 0;
+  // What went through the flow of one of the rules, or of background work.
+  virtual qos::FlowUse flow_use(const FlowTarget& target) const = 0;
   // The SID on record, else the automatic one: in the volume's own domain, S-1-5-21-x-y-z, which is made once and at
   // random, 1000 + 2 * uid for a user and 1001 + 2 * gid for a group. Ids from 2147483148 on, for which this has no
   // room, are S-1-22-1-uid and S-1-22-2-gid. Users that share a uid share the automatic SID, and the first by name is

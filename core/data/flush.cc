@@ -181,7 +181,7 @@ bool queue_for_flush(Tree& tree, const NodeRef& node) {
   return false;
 }
 
-Status flush_lazy(Tree& tree) {
+Status flush_lazy(Tree& tree, qos::Pace* pace) {
   std::vector<NodeRef> files;
   {
     const std::lock_guard lock(tree.data->lazy_mutex);
@@ -190,6 +190,8 @@ Status flush_lazy(Tree& tree) {
   // One file after the other costs a sync each: gather the blobs of many and sync them side by side. Flushing each file
   // then finds its blobs clean.
   constexpr std::size_t kTogether = 256;
+  // With more, pauses would take longer than what is written may wait, and writers would soon have to flush for themselves.
+  constexpr std::size_t kUnhurried = 4096;
   const OpContext ctx;
   Status result;
   for (std::size_t at = 0; at < files.size(); at += kTogether) {
@@ -218,6 +220,13 @@ Status flush_lazy(Tree& tree) {
       result = fail(flushed.error());
       const std::lock_guard lock(node->lock);
       if (!node->deleted) queue_for_flush(tree, node);  // what is not committed stays known, and is tried again
+    }
+    if (pace == nullptr) continue;
+    const qos::Price price = qos::Price{}.add(qos::Resource::kMetadataOps, some.size());
+    if (files.size() <= kUnhurried) {
+      pace->spent(price);
+    } else {
+      pace->spent_in_haste(price);
     }
   }
   return result;

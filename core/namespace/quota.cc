@@ -23,6 +23,18 @@ Status check_limits(const QuotaLimits& limits) {
 
 std::string soft_text(const std::optional<std::uint64_t>& limit) { return limit ? std::to_string(*limit) : "none"; }
 
+// "the directory is above a soft limit: 120 bytes (soft limit 100), 3 files; what would grow is refused in 604800 s"
+std::string soft_sentence(const SoftNotice& notice, const std::string& of) {
+  const auto amount = [](std::uint64_t used, const char* unit, const std::optional<std::uint64_t>& soft) {
+    return std::to_string(used) + unit + (soft ? " (soft limit " + std::to_string(*soft) + ")" : "");
+  };
+  const std::string usage = amount(bytes_of(notice.used), " bytes", notice.limits.soft_bytes) + ", " +
+                            amount(files_of(notice.used), " files", notice.limits.soft_files);
+  const std::string who = of == "directory" ? "the directory" : of;
+  if (notice.since == SoftExcess{}) return who + " is within its soft limits again: " + usage;
+  return who + " is above a soft limit: " + usage + "; growth is refused when " + std::to_string(notice.limits.grace_s) + " s of grace are over";
+}
+
 // The node is locked.
 Result<CommitTicket> commit_change(Tree& tree, const OpContext& ctx, const Node& node, AccountChange change) {
   MetaTxn txn(tree, ctx);
@@ -114,8 +126,9 @@ Result<ListOwnerQuotasReply> list_owner_quotas(Tree& tree, const OpContext& ctx,
 
 Status report_soft_limits(Tree& tree) {
   const OpContext ctx;
+  Status journaled;
   for (const SoftNotice& notice : tree.ledger.take_notices()) {
-    const auto path = path_of(tree, ctx, {.id = notice.dir});
+    auto path = path_of(tree, ctx, {.id = notice.dir});
     const std::string of = notice.of == QuotaOf::kUser    ? "user " + std::to_string(notice.id)
                            : notice.of == QuotaOf::kGroup ? "group " + std::to_string(notice.id)
                                                           : "directory";
@@ -128,8 +141,13 @@ Status report_soft_limits(Tree& tree) {
                  {"soft_bytes", soft_text(notice.limits.soft_bytes)},
                  {"soft_files", soft_text(notice.limits.soft_files)},
                  {"grace_seconds", std::uint64_t{notice.limits.grace_s}}});
+    tree.events.add(passed ? Severity::kWarning : Severity::kInfo, passed ? "soft_limit_passed" : "soft_limit_kept",
+                    path ? std::move(path->path) : std::string(), soft_sentence(notice, of));
+    MetaTxn txn(tree, ctx);
+    txn.note({.kind = ChangeKind::kQuota, .id = notice.dir});
+    if (const auto ticket = txn.commit(); !ticket && journaled) journaled = fail(ticket.error());
   }
-  return {};
+  return journaled;
 }
 
 Result<ListQuotasReply> list_quotas(Tree& tree, const OpContext& ctx, const ListQuotasRequest& req) {

@@ -11,6 +11,7 @@
 #include "base/metrics.h"
 #include "base/rw_lock.h"
 #include "core/api/context.h"
+#include "core/api/event_log.h"
 #include "core/commit/committer.h"
 #include "core/commit/settled_store.h"
 #include "core/data/blob_store.h"
@@ -33,6 +34,7 @@ struct Tree {
   BlobStore& blobs;
   MetricRegistry& metrics;
   const VolumeOptions options;
+  EventLog events;
   Ledger ledger;
   Committer committer;
   SettledStore kv;  // for reading; written by the committer alone

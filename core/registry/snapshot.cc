@@ -13,8 +13,9 @@ const Record* find_by_name(const std::vector<Record>& records, std::string_view 
 
 }  // namespace
 
-RegistryPicture::RegistryPicture(RegistryRecords records, const SidDomain& domain, std::shared_ptr<const FlowTable> flows)
-    : records_(std::move(records)), domain_(domain), flows_(std::move(flows)) {
+RegistryPicture::RegistryPicture(RegistryRecords records, const SidDomain& domain, std::shared_ptr<const FlowTable> flows,
+                                 std::shared_ptr<const qos::Flow> background)
+    : records_(std::move(records)), domain_(domain), flows_(std::move(flows)), background_(std::move(background)) {
   std::ranges::sort(records_.exports, {}, &Export::name);
   std::ranges::sort(records_.users, {}, &User::name);
   std::ranges::sort(records_.groups, {}, &Group::name);
@@ -32,6 +33,10 @@ RegistryPicture::RegistryPicture(RegistryRecords records, const SidDomain& domai
     groups_by_gid_.emplace(group.gid, &group);
     groups_by_sid_.emplace(sid_of(group), &group);
   }
+}
+
+qos::FlowUse RegistryPicture::flow_use(const FlowTarget& target) const {
+  return target.kind == FlowKind::kBackground ? background_->use() : flows_->flows().at(target)->use();
 }
 
 const Export* RegistryPicture::find_export(ExportId id) const {

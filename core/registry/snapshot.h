@@ -25,7 +25,8 @@ struct RegistryRecords {
 // Immutable after construction, so any number of threads may use it.
 class RegistryPicture final : public RegistrySnapshot {
  public:
-  RegistryPicture(RegistryRecords records, const SidDomain& domain, std::shared_ptr<const FlowTable> flows);
+  RegistryPicture(RegistryRecords records, const SidDomain& domain, std::shared_ptr<const FlowTable> flows,
+                  std::shared_ptr<const qos::Flow> background);
   RegistryPicture(const RegistryPicture&) = delete;
   RegistryPicture& operator=(const RegistryPicture&) = delete;
 
@@ -44,6 +45,7 @@ class RegistryPicture final : public RegistrySnapshot {
   const std::vector<Group>& groups() const override { return records_.groups; }
   const std::vector<FlowRule>& flow_rules() const override { return records_.flows; }
   const FlowTable* flows() const override { return flows_.get(); }
+  qos::FlowUse flow_use(const FlowTarget& target) const override;
   const std::shared_ptr<const FlowTable>& flow_table() const { return flows_; }
   std::string sid_of(const User& user) const override;
   std::string sid_of(const Group& group) const override;
@@ -60,6 +62,7 @@ class RegistryPicture final : public RegistrySnapshot {
   RegistryRecords records_;  // each list by name
   const SidDomain domain_;
   const std::shared_ptr<const FlowTable> flows_;  // null: there are none
+  const std::shared_ptr<const qos::Flow> background_;
   // Views and pointers into the lists above, which never change.
   std::unordered_map<std::uint32_t, const Export*> exports_by_id_;
   std::unordered_map<std::uint32_t, const User*> users_by_uid_;

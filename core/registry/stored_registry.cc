@@ -68,6 +68,11 @@ Status check_owner(const RegistryPicture& picture, const Export& record) {
   return fail(Errc::kInvalid, "export '" + record.name + "': its owner '" + record.owner + "' is not a user");
 }
 
+// `rules` by target, of which it is the last.
+FlowRule background_rule(const std::vector<FlowRule>& rules) {
+  return !rules.empty() && rules.back().target == FlowTarget::background() ? rules.back() : background_default();
+}
+
 }  // namespace
 
 Result<std::unique_ptr<StoredRegistry>> StoredRegistry::load(KvStore& kv, RegistryCommit commit,
@@ -110,8 +115,9 @@ std::shared_ptr<const FlowTable> StoredRegistry::apply(const std::vector<FlowRul
   static const FlowTable::Flows kNone;
   const FlowTable::Flows& before = picture_ != nullptr && now().flows() != nullptr ? now().flows()->flows() : kNone;
   FlowTable::Flows flows;
-  std::vector<std::pair<qos::Flow*, qos::Limits>> changes;
+  std::vector<std::pair<qos::Flow*, qos::Limits>> changes{{background_.get(), background_rule(rules).limits}};
   for (const FlowRule& rule : rules) {
+    if (rule.target.kind == FlowKind::kBackground) continue;  // no request pays it
     const auto known = before.find(rule.target);
     const auto& flow = flows[rule.target] = known != before.end() ? known->second : std::make_shared<qos::Flow>();
     if (known == before.end() || *std::ranges::lower_bound(now().flow_rules(), rule.target, {}, &FlowRule::target) != rule)
@@ -127,7 +133,7 @@ std::shared_ptr<const FlowTable> StoredRegistry::apply(const std::vector<FlowRul
 void StoredRegistry::publish(RegistryRecords records) {
   std::ranges::sort(records.flows, {}, &FlowRule::target);
   auto flows = apply(records.flows);
-  picture_ = std::make_shared<const RegistryPicture>(std::move(records), domain_, std::move(flows));
+  picture_ = std::make_shared<const RegistryPicture>(std::move(records), domain_, std::move(flows), background_);
   for (Cell& cell : cells_) {
     // The holder gives each cell a reference count of its own; see Cell.
     const auto holder = std::make_shared<const std::shared_ptr<const RegistryPicture>>(picture_);
@@ -141,6 +147,16 @@ std::shared_ptr<const RegistrySnapshot> StoredRegistry::snapshot() const {
   const Cell& cell = cells_[metric_cell()];
   const std::lock_guard lock(cell.mutex);
   return cell.picture;
+}
+
+qos::Pace::Terms StoredRegistry::background_terms() const {
+  const auto registry = snapshot();
+  qos::Pace::Terms terms{.weight = background_rule(registry->flow_rules()).limits.weight};
+  if (const FlowTable* table = registry->flows(); table != nullptr) {
+    if (const auto root = table->flows().find(FlowTarget::directory(kRootId)); root != table->flows().end()) terms.path.push_back(root->second);
+  }
+  terms.path.push_back(background_);
+  return terms;
 }
 
 Result<Export> StoredRegistry::add_export(const Export& wanted) {

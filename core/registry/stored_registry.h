@@ -11,6 +11,7 @@
 #include "core/api/registry.h"
 #include "core/kv/kv_store.h"
 #include "core/registry/snapshot.h"
+#include "qos/pace.h"
 #include "qos/scheduler.h"
 
 namespace stoa::core {
@@ -38,6 +39,9 @@ class StoredRegistry final : public Registry {
   Status set_flow(const FlowRule& rule) override;
   Status remove_flow(const FlowTarget& target) override;
 
+  // What background work pays just now: the root directory's flow, if there is one, and its own.
+  qos::Pace::Terms background_terms() const;
+
  private:
   // Threads read different cells, each with a pointer and a reference count of its own, so that requests on different
   // processors never meet on one cache line. The lock is held for one copy of a pointer, by readers of one cell and by
@@ -56,6 +60,7 @@ class StoredRegistry final : public Registry {
 
   RegistryCommit commit_;
   qos::Scheduler& scheduler_;
+  const std::shared_ptr<qos::Flow> background_ = std::make_shared<qos::Flow>();
   const SidDomain domain_;
   std::mutex
       change_mutex_;  // one change at a time, over its commit: the next must see its outcome; guards the two below

@@ -12,7 +12,8 @@ Background::~Background() {
     const std::lock_guard lock(mutex_);
     stop_ = true;
   }
-  stopping_.store(true, std::memory_order_relaxed);
+  flush_pace_.stop();
+  read_pace_.stop();
   wake_.notify_all();
   flusher_.join();
   reader_.join();
@@ -29,9 +30,13 @@ void Background::flush_and_free() {
   const auto period = std::chrono::milliseconds(std::max<std::uint32_t>(tree_.options.lazy_attributes_ms / 2, 100));
   while (!wake_.wait_for(lock, period, [this] { return stop_; })) {
     lock.unlock();
-    for (const auto work : {flush_lazy, sweep_orphans, collect_garbage, report_soft_limits}) {
-      report(work(tree_), "a round of background work failed");
-    }
+    constexpr const char* kFailed = "a round of background work failed";
+    report(flush_lazy(tree_, &flush_pace_), kFailed);
+    report(sweep_orphans(tree_), kFailed);
+    report(collect_garbage(tree_, &flush_pace_), kFailed);
+    report(report_soft_limits(tree_), kFailed);
+    tell_damage(tree_);
+    space_.look(tree_.blobs.space());
     lock.lock();
   }
 }
@@ -40,14 +45,13 @@ void Background::read_at_leisure() {
   if (tree_.options.scrub_bytes_per_second == 0) return;
   constexpr auto kSealPeriod = std::chrono::seconds(15);
   constexpr auto kScrubPeriod = std::chrono::hours(24);
-  const std::function<bool()> stop = [this] { return stopping_.load(std::memory_order_relaxed); };
   auto scrub_due = std::chrono::steady_clock::now() + kScrubPeriod;
   std::unique_lock lock(mutex_);
   while (!wake_.wait_for(lock, kSealPeriod, [this] { return stop_; })) {
     lock.unlock();
-    Status done = seal_quiet_files(tree_, stop);
+    Status done = seal_quiet_files(tree_, kQuietNs, &read_pace_);
     if (done && std::chrono::steady_clock::now() >= scrub_due) {
-      done = scrub_all(tree_, stop);
+      done = scrub_all(tree_, &read_pace_);
       scrub_due = std::chrono::steady_clock::now() + kScrubPeriod;
     }
     report(done, "a round of scrubbing failed");

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/metrics.h"
+#include "core/api/event_log.h"
 #include "core/api/file_handle.h"
 #include "core/api/namespace.h"
 #include "core/api/registry.h"
@@ -63,6 +64,7 @@ class Volume {
   virtual StateTable& state() = 0;  // opens, byte-range locks and caching leases of all doors
   virtual qos::Scheduler& scheduler() = 0;  // of the flows in the registry's snapshots
   virtual const HandleCodec& handles() const = 0;
+  virtual EventLog& events() = 0;  // what an administrator should know of
   virtual VolumeInfo info() const = 0;
 
   // Makes all that was applied durable, lazy attributes included.
@@ -72,7 +74,7 @@ class Volume {
   virtual Result<CheckReport> check(const CheckOptions& options) = 0;
 
   // One round of background work now, for tests and for `background = false`.
-  virtual Status run_gc() = 0;     // frees everything in the gc queue that nobody uses, and what nobody reclaimed
+  virtual Status run_gc() = 0;     // frees everything in the gc queue that nobody uses, and what nobody reclaimed; tells events
   virtual Status run_scrub() = 0;  // verifies every recorded checksum once
 
   // Files whose content was found damaged, as sentences with path and range; bounded.

@@ -21,7 +21,12 @@ namespace {
 class NamespaceImpl final : public Namespace {
  public:
   NamespaceImpl(Tree& tree, std::uint64_t volume_id, std::uint64_t boot)
-      : tree_(tree), volume_id_(volume_id), boot_(boot) {}
+      : tree_(tree),
+        volume_id_(volume_id),
+        boot_(boot),
+        requests_(tree.metrics.counter("stoa_operations_total", "Operations of all doors")) {}
+
+  std::uint64_t requests() const { return requests_.value(); }
 
 #define STOA_FORWARD(reply, name, request) \
   Result<reply> name(const OpContext& ctx, const request& req) override { \
@@ -70,6 +75,7 @@ class NamespaceImpl final : public Namespace {
   STOA_FORWARD(AncestorsReply, ancestors, AncestorsRequest)
 #undef STOA_FORWARD
   Status upload_write(const OpContext& ctx, const UploadWriteRequest& req) override {
+    requests_.add();
     return core::upload_write(tree_, ctx, req);
   }
   void upload_discard(UploadId upload) override { core::upload_discard(tree_, upload); }
@@ -97,6 +103,7 @@ class NamespaceImpl final : public Namespace {
   // answered kRecallPending has changed nothing, so it is simply done again.
   template <class Operation>
   auto answered(const OpContext& ctx, Operation operation) -> decltype(operation()) {
+    requests_.add();
     std::chrono::steady_clock::time_point until{};
     for (;;) {
       const std::uint64_t ended = tree_.state.leases_ended();
@@ -114,6 +121,7 @@ class NamespaceImpl final : public Namespace {
   Tree& tree_;
   const std::uint64_t volume_id_;
   const std::uint64_t boot_;
+  Counter& requests_;
 };
 
 std::uint64_t random64() {
@@ -144,7 +152,11 @@ class VolumeImpl final : public Volume {
                                  [this] { return static_cast<double>(tree_.nodes.acl_bytes()); });
     tree_.metrics.gauge_callback("stoa_qos_parked_requests", "Requests that wait for a QoS ceiling", {},
                                  [this] { return static_cast<double>(scheduler_.parked()); });
-    if (tree_.options.background) background_.emplace(tree_);
+    if (tree_.options.background) {
+      const qos::Pace::Surroundings pace{.terms = [this] { return registry_->background_terms(); },
+                                         .requests = [this] { return ns_.requests(); }};
+      background_.emplace(tree_, scheduler_, pace);
+    }
     return {};
   }
   ~VolumeImpl() override {
@@ -159,6 +171,7 @@ class VolumeImpl final : public Volume {
   StateTable& state() override { return tree_.state; }
   qos::Scheduler& scheduler() override { return scheduler_; }
   const HandleCodec& handles() const override { return handles_; }
+  EventLog& events() override { return tree_.events; }
   VolumeInfo info() const override { return record_.info; }
   Status flush() override {
     STOA_CHECK_OK(flush_lazy(tree_));
@@ -167,11 +180,13 @@ class VolumeImpl final : public Volume {
   Result<CheckReport> check(const CheckOptions& options) override { return check_volume(tree_, options); }
   Status run_gc() override {
     STOA_CHECK_OK(sweep_orphans(tree_));
-    return collect_garbage(tree_);
+    STOA_CHECK_OK(collect_garbage(tree_));
+    tell_damage(tree_);
+    return report_soft_limits(tree_);
   }
   Status run_scrub() override {
-    STOA_CHECK_OK(seal_quiet_files(tree_, 0, {}));
-    return scrub_all(tree_, {});
+    STOA_CHECK_OK(seal_quiet_files(tree_, 0));
+    return scrub_all(tree_);
   }
   std::vector<std::string> damage() const override { return damage_found(tree_); }
 
@@ -186,7 +201,7 @@ class VolumeImpl final : public Volume {
       {.parked = &tree_.metrics.counter("stoa_qos_parked_total", "Requests that waited for a QoS ceiling"),
        .busy = &tree_.metrics.counter("stoa_qos_busy_total", "Requests that were answered busy because too many waited, or for too long")}};
   std::jthread admission_{[this](const std::stop_token& stop) { scheduler_.keep_serving(stop); }};
-  std::unique_ptr<Registry> registry_;
+  std::unique_ptr<StoredRegistry> registry_;
   std::optional<Background> background_;
 };
 

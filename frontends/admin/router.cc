@@ -52,6 +52,7 @@ constexpr Route kRoutes[] = {
     {kPut, "/v1/flow", "set_flow", Access::kToken, 200, set_flow},
     {kDelete, "/v1/flow", "remove_flow", Access::kToken, 204, remove_flow},
     {kGet, "/v1/explain", "explain", Access::kToken, 200, explain},
+    {kGet, "/v1/events", "list_events", Access::kToken, 200, list_events},
     {kGet, "/v1/acl", "get_acl", Access::kToken, 200, get_acl},
     {kPut, "/v1/acl", "set_acl", Access::kToken, 200, set_acl},
     {kGet, "/v1/directory", "list_directory", Access::kToken, 200, list_directory},

@@ -57,6 +57,8 @@ JsonResult remove_flow(Service&, const Request&);
 
 JsonResult explain(Service&, const Request&);
 
+JsonResult list_events(Service&, const Request&);
+
 JsonResult get_acl(Service&, const Request&);
 JsonResult set_acl(Service&, const Request&);
 

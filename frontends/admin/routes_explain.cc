@@ -85,6 +85,7 @@ bool concerns(const core::FlowTarget& target, const core::User* user, const std:
     case core::FlowKind::kGroup: return user != nullptr && user->credentials().in_group(static_cast<std::uint32_t>(target.id));
     case core::FlowKind::kDoor:
     case core::FlowKind::kClients: return true;
+    case core::FlowKind::kBackground: return false;
   }
   return false;
 }

@@ -182,6 +182,7 @@ class OneExport final : public core::Registry, public core::RegistrySnapshot {
   const std::vector<core::Group>& groups() const override { return groups_; }
   const std::vector<core::FlowRule>& flow_rules() const override { return flows_; }
   const core::FlowTable* flows() const override { return nullptr; }
+  qos::FlowUse flow_use(const core::FlowTarget&) const override { return {}; }
   std::string sid_of(const core::User&) const override { return {}; }
   std::string sid_of(const core::Group&) const override { return {}; }
 

@@ -306,6 +306,32 @@ TEST_F(StoredRegistryTest, FlowsAreFoundAlsoAfterAReloadAndKeepTheirStateWhenThe
   EXPECT_EQ(registry_->snapshot()->flows(), nullptr);
 }
 
+TEST_F(StoredRegistryTest, BackgroundWorkPaysItsOwnFlowAndTheRootsAlsoAfterAReload) {
+  ASSERT_EQ(registry_->background_terms().path.size(), 1u);
+  EXPECT_EQ(registry_->background_terms().weight, qos::kWeightLowest);
+  const auto flow = registry_->background_terms().path[0];
+  FlowRule rule = metadata_limit(FlowTarget::background(), 7);
+  rule.limits.weight = 30;
+  ASSERT_TRUE(registry_->set_flow(rule));
+  EXPECT_EQ(registry_->background_terms().path[0], flow);
+  ASSERT_TRUE(registry_->set_flow(metadata_limit(FlowTarget::directory(kRootId), 5)));
+  ASSERT_TRUE(registry_->set_flow(metadata_limit(FlowTarget::user(1), 5)));
+  EXPECT_FALSE(registry_->snapshot()->flows()->flows().contains(FlowTarget::background()));
+  open();
+  const auto terms = registry_->background_terms();
+  EXPECT_EQ(terms.weight, 30u);
+  ASSERT_EQ(terms.path.size(), 2u);
+  EXPECT_EQ(terms.path[0], registry_->snapshot()->flows()->flows().at(FlowTarget::directory(kRootId)));
+  std::vector<qos::Flow*> path{terms.path[0].get(), terms.path[1].get()};
+  ASSERT_TRUE(scheduler_.admit(path, qos::Price{}.add(qos::Resource::kMetadataOps, 100)));
+  EXPECT_FALSE(scheduler_.admit(std::span(path).subspan(1), qos::Price::metadata()));  // its ceiling holds
+  EXPECT_EQ(registry_->snapshot()->flow_use(FlowTarget::background()).admitted[qos::Resource::kMetadataOps], 100u);
+  ASSERT_TRUE(registry_->remove_flow(FlowTarget::background()));
+  EXPECT_EQ(registry_->background_terms().weight, qos::kWeightLowest);
+  EXPECT_TRUE(scheduler_.admit(std::span(path).subspan(1), qos::Price::metadata()));
+  EXPECT_FALSE(registry_->set_flow(metadata_limit({FlowKind::kBackground, 1}, 5)));
+}
+
 TEST_F(StoredRegistryTest, ARequestPaysTheFlowsThatAreAboutItFromTheGeneralToTheParticular) {
   const auto team = registry_->add_export(wanted("team"));
   ASSERT_TRUE(team);

@@ -1,6 +1,7 @@
 // Limits of directories, users and groups on a whole volume. After each test the verifier counts again.
 #include <thread>
 
+#include "core/journal/note.h"
 #include "tests/core/volume_fixture.h"
 
 namespace stoa::core::test {
@@ -82,6 +83,35 @@ TYPED_TEST(QuotaTest, ASoftLimitAndItsClockSurviveARestart) {
   EXPECT_EQ(this->known(dir).since, SoftExcess{});
   EXPECT_TRUE(this->write(file, 0, this->text(20)));
   EXPECT_EQ(this->write(file, 0, this->text(21)).error().code, Errc::kQuota);
+}
+
+TYPED_TEST(QuotaTest, WhenASoftLimitIsPassedOrKeptAgainTheJournalSaysSo) {
+  const auto changes = [&] {
+    std::size_t found = 0;
+    const auto it = this->kv_->scan(Family::kJournal, {}, {});
+    for (; it->valid(); it->next()) {
+      const auto record = JournalRecord::decode(it->value());
+      EXPECT_TRUE(record);
+      if (record && record->kind == ChangeKind::kQuota) ++found;
+    }
+    return found;
+  };
+  const FileId dir = *this->mkdir(kRootId, "d");
+  ASSERT_TRUE(this->ns().set_quota(this->root_, {.dir = dir, .limits = {.soft_files = 1}}));
+  const std::size_t before = changes();
+  for (const char* name : {"a", "b"}) ASSERT_TRUE(this->create(dir, name));
+  ASSERT_TRUE(this->volume_->run_gc());
+  ASSERT_TRUE(this->volume_->flush());
+  EXPECT_EQ(changes(), before + 1);
+  ASSERT_TRUE(this->ns().unlink(this->root_, {.parent = dir, .name = "a"}));
+  ASSERT_TRUE(this->volume_->run_gc());
+  ASSERT_TRUE(this->volume_->flush());
+  EXPECT_EQ(changes(), before + 2);
+  const auto events = this->volume_->events().after(0);
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0].what, "soft_limit_passed");
+  EXPECT_EQ(events[1].what, "soft_limit_kept");
+  EXPECT_EQ(events[1].path, "/d");
 }
 
 TYPED_TEST(QuotaTest, WhatMovesWithinOrIsReplacedDoesNotStopTheStoredClock) {
