@@ -1,4 +1,5 @@
-// Exports, users and groups: who may see what through which door; flows: how much. Records are persistent, in the volume.
+// Exports, users and groups: who may see what through which door; flows: how much; recycle policies: what deletions keep.
+// Records are persistent, in the volume.
 #pragma once
 
 #include <array>
@@ -16,6 +17,7 @@
 #include "core/api/flow_table.h"
 #include "core/api/ids.h"
 #include "core/api/network.h"
+#include "core/api/recycle.h"
 
 namespace stoa::core {
 
@@ -106,6 +108,8 @@ class RegistrySnapshot {
   virtual const std::vector<FlowRule>& flow_rules() const = 0;  // by target
   // What requests pay; null: there are no flows.
   virtual const FlowTable* flows() const = 0;
+  // What deletions keep; null: there is no policy, and nothing is kept.
+  virtual const RecycleTable* recycle() const = 0;
   // The SID on record, else the automatic one: in the volume's own domain, S-1-5-21-x-y-z, which is made once and at
   // random, 1000 + 2 * uid for a user and 1001 + 2 * gid for a group. Ids from 2147483148 on, for which this has no
   // room, are S-1-22-1-uid and S-1-22-2-gid. Users that share a uid share the automatic SID, and the first by name is
@@ -133,6 +137,9 @@ class Registry {
   virtual Status remove_group(std::string_view name) = 0;  // users and files keep its number
   virtual Status set_flow(const FlowRule& rule) = 0;            // made or changed; holds for the next request, and for those that wait
   virtual Status remove_flow(const FlowTarget& target) = 0;
+  // The policy of a directory, made or changed in O(1): holds for the next deletion. What is in bins stays, and ages on.
+  virtual Status set_recycle(const RecyclePolicy& policy) = 0;
+  virtual Status remove_recycle(FileId dir) = 0;
 };
 
 // Fresh random keys of the usual shape.

@@ -38,7 +38,7 @@ struct SetattrRequest {
 struct SetattrReply { BeforeAttributes before; Attributes attr; };
 
 struct AccessRequest { FileId id; std::uint32_t wanted; };  // AccessBits
-struct AccessReply { std::uint32_t granted; Attributes attr; };
+struct AccessReply { std::uint32_t granted; Attributes attr; bool read_only = false; };  // in a recycle bin nobody changes anything
 
 struct ReadlinkRequest { FileId id; };
 struct ReadlinkReply { std::string target; Attributes attr; };

@@ -8,6 +8,7 @@
 #include "core/data/placement.h"
 #include "core/data/prepare.h"
 #include "core/namespace/meta_txn.h"
+#include "core/recycle/bin.h"
 
 namespace stoa::core {
 namespace {
@@ -210,6 +211,7 @@ Attempt attempt_write(Tree& tree, const OpContext& ctx, const NodeRef& node, con
     const auto begin = [&]() -> Result<WriteReply> {
       STOA_CHECK_OK(require_regular(*node));
       STOA_CHECK_OK(require_write(ctx, node->record, req.offset));
+      STOA_CHECK_OK(require_content_outside_bin(tree, ctx, *node));
       WriteReply reply{length, node->record.before(), node->record.attributes()};
       if (length == 0) return reply;
       // Until the data gate is released no lease is granted (FileWatch::settled), so this covers the bytes as well.

@@ -18,6 +18,9 @@ enum InodeFlags : std::uint8_t {
   kChecksummed = 8,     // its blobs may have checksums, which must go before they are written in place
   kHasXattrs = 4,      // family xattr has records of this file
   kHasAcl = 16,        // family xattr has its ACL (core/access/acl_record.h)
+  kHasBin = 32,        // a directory with a recycle bin: family trash says which (core/recycle/bin.h)
+  kIsBin = 64,         // a recycle bin: it has no name; `home` is the directory that has it
+  kUncounted = 128,   // a bin that is charged to the volume only
 };
 
 struct Inode {

@@ -12,6 +12,7 @@ namespace stoa::core {
 
 enum class ChangeKind : std::uint8_t {
   kCreate = 1, kRemove = 2, kRename = 3, kLink = 4, kAttributes = 5, kContent = 6, kXattr = 7, kQuota = 8,
+  kRestore = 9,  // out of the recycle bin; parent and name: where to
 };
 
 struct JournalNote {

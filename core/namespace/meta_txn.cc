@@ -154,18 +154,17 @@ void MetaTxn::end_charge(const NodeRef& node, const Usage& usage) {
   charges_.push_back({node->payer(), -usage});
 }
 
-Status MetaTxn::move_directory(const NodeRef& dir, const AccountRef& to) {
+Status MetaTxn::move_directory(const NodeRef& dir, const AccountRef& to, const Usage& itself) {
   // The committed side is complete only when nothing is queued; the exclusive tree lock keeps it so.
   STOA_CHECK_OK(tree_.committer.wait_applied());
-  constexpr Usage kItself{.directories = 1};
   const Payer from = dir->payer_of_directory();
   const Payer onto{to, from.owner};
   const Usage below = tree_.ledger.read(dir->account).usage;
   if (!is_zero(below) && tree_.ledger.owners_counted_between(from.account, to)) return fail(Errc::kCrossDevice);
-  const Usage reserved = below + kItself;
+  const Usage reserved = below + itself;
   STOA_CHECK_OK(tree_.ledger.hold(posted_, {{from, -reserved}, {onto, reserved}}));
   // What lazy writes below have reserved but not committed yet follows with their own commits, up the new chain.
-  const Usage committed = dir->account->committed.total.used + kItself;
+  const Usage committed = dir->account->committed.total.used + itself;
   charges_.push_back({from, -committed});
   charges_.push_back({onto, committed});
   return {};

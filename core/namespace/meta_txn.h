@@ -51,8 +51,9 @@ class MetaTxn {
   // The same, to nobody (core/namespace/orphan.h).
   void end_charge(const NodeRef& node, const Usage& usage);
   // A directory and all below it changes parents; needs the exclusive tree lock. kCrossDevice: what is below it belongs to
-  // users and groups that are counted on the one side only, and it is not known how much to whom.
-  Status move_directory(const NodeRef& dir, const AccountRef& to);
+  // users and groups that are counted on the one side only, and it is not known how much to whom. `itself`: what the
+  // directory counts for (a recycle bin: nothing).
+  Status move_directory(const NodeRef& dir, const AccountRef& to, const Usage& itself = {.directories = 1});
   // A directory that comes to be in another one, or moves there without limits of its own, gets those that the other one
   // has for its children. kQuota: it is beyond them already.
   Status give_child_limits(const AccountRef& child, const AccountRef& parent);

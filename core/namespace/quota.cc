@@ -4,6 +4,7 @@
 #include "core/kv/keys.h"
 #include "core/namespace/meta_txn.h"
 #include "core/namespace/operations.h"
+#include "core/recycle/bin.h"
 
 namespace stoa::core {
 namespace {
@@ -55,6 +56,7 @@ Status set_quota(Tree& tree, const OpContext& ctx, const SetQuotaRequest& req) {
   const auto done = run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<bool> {
     const NodeLocks locks({node});
     STOA_CHECK_OK(require_directory(*node));
+    STOA_CHECK_OK(require_outside_bin(tree, *node));
     AccountChange change{.account = node->account};
     switch (req.of) {
       case QuotaOf::kDirectory: change.limits = req.limits; break;
@@ -83,6 +85,7 @@ Status count_owners(Tree& tree, const OpContext& ctx, const CountOwnersRequest& 
     const std::lock_guard tree_lock(tree.tree_lock);
     const NodeLocks locks({node});
     STOA_CHECK_OK(require_directory(*node));
+    STOA_CHECK_OK(require_outside_bin(tree, *node));
     const UsageRecord known = tree.ledger.read(node->account);
     if (known.counts_owners == req.on) return {};
     if (req.on && !is_zero(known.usage)) {

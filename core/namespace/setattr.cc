@@ -4,6 +4,7 @@
 #include "core/namespace/drop_link.h"
 #include "core/namespace/meta_txn.h"
 #include "core/namespace/operations.h"
+#include "core/recycle/bin.h"
 
 namespace stoa::core {
 namespace {
@@ -133,6 +134,7 @@ Result<SetattrReply> setattr_locked(Tree& tree, const OpContext& ctx, const Seta
   const NodeLocks locks({node});
   STOA_CHECK_OK(require_live(*node));
   STOA_CHECK_OK(check_permissions(ctx, node->record, req.set));
+  STOA_CHECK_OK(req.set.size ? require_content_outside_bin(tree, ctx, *node) : require_outside_bin(tree, *node));
   if (req.guard_ctime && *req.guard_ctime != node->record.ctime) return fail(Errc::kGuardMismatch);
   MetaTxn txn(tree, ctx);
   SetattrReply reply{node->record.before(), {}};

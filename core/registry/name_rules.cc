@@ -157,4 +157,12 @@ Status check_group(const Group& group) {
   return {};
 }
 
+Status check_recycle(const RecyclePolicy& policy) {
+  if (policy.dir == kNoFile) return fail(Errc::kInvalid, "a recycle policy is that of a directory");
+  if (policy.days > kRecycleDaysMax) return fail(Errc::kInvalid, "a recycle bin keeps at most 36500 days");
+  if (policy.restore != RestoreRight::kOwner && policy.restore != RestoreRight::kAdmin)
+    return fail(Errc::kInvalid, "who may restore is the owner or an administrator");
+  return {};
+}
+
 }  // namespace stoa::core

@@ -59,6 +59,12 @@ std::string flow_key(const FlowTarget& target) {
   return key.append(text, static_cast<std::size_t>(used));
 }
 
+std::string recycle_key(FileId dir) {
+  char text[20];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(dir));
+  return std::string(keys::kRecyclePrefix) + text;
+}
+
 std::string encode_export(const Export& record) {
   Encoder out;
   const std::uint8_t flags = static_cast<std::uint8_t>((record.nfs ? kFlagNfs : 0) | (record.s3 ? kFlagS3 : 0) |
@@ -195,6 +201,30 @@ Result<FlowRule> decode_flow(std::string_view value) {
   rule.limits.weight = static_cast<std::uint32_t>(in.get_varint());
   if (!in.ok() || !check_flow(rule)) return fail(Errc::kCorrupt, "flow record is damaged");
   return rule;
+}
+
+std::string encode_recycle(const RecyclePolicy& policy) {
+  Encoder out;
+  out.put(policy.dir).put(static_cast<std::uint8_t>(policy.enabled)).put(policy.days);
+  out.put(static_cast<std::uint8_t>(policy.bytes_max.has_value())).put_varint(policy.bytes_max.value_or(0));
+  out.put(policy.restore).put(static_cast<std::uint8_t>(policy.counted));
+  return seal(kFirstVersion, kOldestReader, out.bytes());
+}
+
+Result<RecyclePolicy> decode_recycle(std::string_view value) {
+  STOA_TRY(opened, open_body(value, "recycle policy"));
+  Decoder in(opened.body);
+  RecyclePolicy policy;
+  policy.dir = in.get<FileId>();
+  policy.enabled = in.get<std::uint8_t>() != 0;
+  policy.days = in.get<std::uint32_t>();
+  const bool limited = in.get<std::uint8_t>() != 0;
+  const std::uint64_t bytes_max = in.get_varint();
+  if (limited) policy.bytes_max = bytes_max;
+  policy.restore = in.get<RestoreRight>();
+  policy.counted = in.get<std::uint8_t>() != 0;
+  if (!in.ok() || !check_recycle(policy)) return fail(Errc::kCorrupt, "recycle policy record is damaged");
+  return policy;
 }
 
 std::string encode_next_export(std::uint32_t id) {

@@ -19,6 +19,11 @@ RegistryPicture::RegistryPicture(RegistryRecords records, const SidDomain& domai
   std::ranges::sort(records_.users, {}, &User::name);
   std::ranges::sort(records_.groups, {}, &Group::name);
   std::ranges::sort(records_.flows, {}, &FlowRule::target);
+  if (!records_.recycle.empty()) {
+    std::vector<FileId> roots;
+    for (const Export& record : records_.exports) roots.push_back(record.root);
+    recycle_.emplace(records_.recycle, std::move(roots));
+  }
   for (const Export& record : records_.exports) exports_by_id_.emplace(static_cast<std::uint32_t>(record.id), &record);
   for (const User& user : records_.users) {
     users_by_uid_.emplace(user.uid, &user);  // The first by name speaks for a uid that several users share.

@@ -77,6 +77,7 @@ Result<std::unique_ptr<StoredRegistry>> StoredRegistry::load(KvStore& kv, Regist
   STOA_CHECK_OK(load_all(kv, keys::kUserPrefix, decode_user, records.users));
   STOA_CHECK_OK(load_all(kv, keys::kGroupPrefix, decode_group, records.groups));
   STOA_CHECK_OK(load_all(kv, keys::kFlowPrefix, decode_flow, records.flows));
+  STOA_CHECK_OK(load_all(kv, keys::kRecyclePrefix, decode_recycle, records.recycle));
   std::uint32_t next_export = 1;
   std::string value;
   STOA_TRY(found, kv.get(Family::kConfig, kNextExportKey, &value));
@@ -308,6 +309,39 @@ Status StoredRegistry::remove_flow(const FlowTarget& target) {
 
   RegistryRecords records = now().records();
   std::erase_if(records.flows, [&target](const FlowRule& rule) { return rule.target == target; });
+  publish(std::move(records));
+  return {};
+}
+
+Status StoredRegistry::set_recycle(const RecyclePolicy& policy) {
+  STOA_CHECK_OK(check_recycle(policy));
+  const std::lock_guard lock(change_mutex_);
+  RegistryRecords records = now().records();
+  const auto known = std::ranges::find(records.recycle, policy.dir, &RecyclePolicy::dir);
+  if (known == records.recycle.end() && records.recycle.size() >= kRecyclePoliciesMax)
+    return fail(Errc::kInvalid, "there are 100000 recycle policies already, the most there can be");
+  WriteBatch batch;
+  batch.put(Family::kConfig, recycle_key(policy.dir), encode_recycle(policy));
+  STOA_CHECK_OK(commit_(batch));
+  if (known == records.recycle.end()) {
+    records.recycle.push_back(policy);
+  } else {
+    *known = policy;
+  }
+  publish(std::move(records));
+  return {};
+}
+
+Status StoredRegistry::remove_recycle(FileId dir) {
+  const std::lock_guard lock(change_mutex_);
+  if (now().recycle() == nullptr || now().recycle()->find(dir) == nullptr)
+    return fail(Errc::kNotFound, "the directory has no recycle policy of its own");
+  WriteBatch batch;
+  batch.remove(Family::kConfig, recycle_key(dir));
+  STOA_CHECK_OK(commit_(batch));
+
+  RegistryRecords records = now().records();
+  std::erase_if(records.recycle, [dir](const RecyclePolicy& policy) { return policy.dir == dir; });
   publish(std::move(records));
   return {};
 }

@@ -37,6 +37,8 @@ class StoredRegistry final : public Registry {
   Status remove_group(std::string_view name) override;
   Status set_flow(const FlowRule& rule) override;
   Status remove_flow(const FlowTarget& target) override;
+  Status set_recycle(const RecyclePolicy& policy) override;
+  Status remove_recycle(FileId dir) override;
 
  private:
   // Threads read different cells, each with a pointer and a reference count of its own, so that requests on different

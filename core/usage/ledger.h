@@ -27,6 +27,7 @@ struct Account {
   std::shared_ptr<Account> parent;  // changed only under the exclusive tree lock and the ledger's mutex
   Books reserved;                   // guarded by the ledger's mutex
   Books committed;                  // the committer's alone
+  bool bin = false;                 // for life: of a recycle bin (core/recycle/bin.h)
   bool ended = false;               // the committer's: the directory is gone, and files are still charged here
   std::uint64_t touched_in = 0;     // the committer's: the group that touched it last
 };

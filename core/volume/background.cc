@@ -4,6 +4,7 @@
 #include "core/data/gc.h"
 #include "core/namespace/operations.h"
 #include "core/namespace/orphan.h"
+#include "core/recycle/purge.h"
 
 namespace stoa::core {
 
@@ -23,7 +24,8 @@ void Background::flush_and_free() {
   const auto period = std::chrono::milliseconds(std::max<std::uint32_t>(tree_.options.lazy_attributes_ms / 2, 100));
   while (!wake_.wait_for(lock, period, [this] { return stop_; })) {
     lock.unlock();
-    for (const auto work : {flush_lazy, sweep_orphans, collect_garbage, report_soft_limits}) {
+    const auto purge = [](Tree& tree) { return age_bins(tree, wall_now()); };
+    for (Status (*work)(Tree&) : {flush_lazy, sweep_orphans, +purge, collect_garbage, report_soft_limits}) {
       if (const Status done = work(tree_); !done) {
         log_error("background", "a round of background work failed", {{"error", describe(done.error())}});
       }

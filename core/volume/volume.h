@@ -73,6 +73,7 @@ class Volume {
 
   // One round of background work now, for tests and for `background = false`.
   virtual Status run_gc() = 0;     // frees everything in the gc queue that nobody uses, and what nobody reclaimed
+  virtual Status run_purge(Timestamp now) = 0;  // one step of what leaves the recycle bins by age and size
   virtual Status run_scrub() = 0;  // verifies every recorded checksum once
 
   // Files whose content was found damaged, as sentences with path and range; bounded.

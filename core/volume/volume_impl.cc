@@ -9,6 +9,10 @@
 #include "core/kv/keys.h"
 #include "core/namespace/operations.h"
 #include "core/namespace/orphan.h"
+#include "core/recycle/bin.h"
+#include "core/recycle/list.h"
+#include "core/recycle/purge.h"
+#include "core/recycle/restore.h"
 #include "core/registry/stored_registry.h"
 #include "core/verify/check.h"
 #include "core/volume/background.h"
@@ -68,6 +72,10 @@ class NamespaceImpl final : public Namespace {
   STOA_FORWARD(ResolvePathReply, resolve_path, ResolvePathRequest)
   STOA_FORWARD(PathOfReply, path_of, PathOfRequest)
   STOA_FORWARD(AncestorsReply, ancestors, AncestorsRequest)
+  STOA_FORWARD(ListRecycledReply, list_recycled, ListRecycledRequest)
+  STOA_FORWARD(RestoreReply, restore, RestoreRequest)
+  STOA_FORWARD(PurgeReply, purge, PurgeRequest)
+  STOA_FORWARD(RecycleStatusReply, recycle_status, RecycleStatusRequest)
 #undef STOA_FORWARD
   Status upload_write(const OpContext& ctx, const UploadWriteRequest& req) override {
     return core::upload_write(tree_, ctx, req);
@@ -138,6 +146,9 @@ class VolumeImpl final : public Volume {
     STOA_TRY(registry, StoredRegistry::load(
                            tree_.kv, [this](const WriteBatch& batch) { return tree_.committer.write_durably(batch); }, scheduler_));
     registry_ = std::move(registry);
+    STOA_TRY(bins, has_bins(tree_));
+    tree_.recycle.any = bins;
+    tree_.recycle.registry = registry_.get();
     tree_.metrics.gauge_callback("stoa_cached_inodes", "Inodes in memory", {},
                                  [this] { return static_cast<double>(tree_.nodes.size()); });
     tree_.metrics.gauge_callback("stoa_cached_acl_bytes", "Memory of the ACLs of inodes in memory", {},
@@ -169,6 +180,7 @@ class VolumeImpl final : public Volume {
     STOA_CHECK_OK(sweep_orphans(tree_));
     return collect_garbage(tree_);
   }
+  Status run_purge(Timestamp now) override { return age_bins(tree_, now); }
   Status run_scrub() override {
     STOA_CHECK_OK(seal_quiet_files(tree_, 0, {}));
     return scrub_all(tree_, {});

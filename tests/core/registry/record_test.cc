@@ -136,6 +136,24 @@ TEST(RecordTest, SidDomainHasTheBytesOfVersion1) {
   EXPECT_EQ(*decode_sid_domain(encode_sid_domain({1, 2, 3})), (SidDomain{1, 2, 3}));
 }
 
+TEST(RecordTest, RecyclePolicyHasTheBytesOfVersion1) {
+  RecyclePolicy policy{.dir = FileId{17}, .bytes_max = 300};
+  EXPECT_EQ(hex(encode_recycle(policy)),
+            "010112000000"
+            "1100000000000000"
+            "01"
+            "0e000000"
+            "01ac02"
+            "01"
+            "01");
+  EXPECT_EQ(*decode_recycle(encode_recycle(policy)), policy);
+  EXPECT_EQ(recycle_key(policy.dir), "recycle/0000000000000011");
+  policy = {.dir = FileId{17}, .enabled = false, .days = 0, .restore = RestoreRight::kAdmin, .counted = false};
+  EXPECT_EQ(*decode_recycle(encode_recycle(policy)), policy);
+  policy.days = 36'501;
+  EXPECT_EQ(decode_recycle(encode_recycle(policy)).error().code, Errc::kCorrupt);
+}
+
 TEST(RecordTest, FlowHasTheBytesOfVersion1) {
   FlowRule rule{.target = FlowTarget::clients(*Network::parse("10.0.0.0/8"))};
   rule.limits.ceiling[qos::Resource::kReadBytes] = 300;

@@ -306,6 +306,33 @@ TEST_F(StoredRegistryTest, FlowsAreFoundAlsoAfterAReloadAndKeepTheirStateWhenThe
   EXPECT_EQ(registry_->snapshot()->flows(), nullptr);
 }
 
+TEST_F(StoredRegistryTest, RecyclePoliciesAreKeptAndWithoutAnyThereIsNoTable) {
+  EXPECT_EQ(registry_->snapshot()->recycle(), nullptr);
+  ASSERT_TRUE(registry_->add_export(wanted("team")));
+  ASSERT_TRUE(registry_->set_recycle({.dir = FileId{20}, .days = 3}));
+  ASSERT_TRUE(registry_->set_recycle({.dir = FileId{20}, .days = 4}));
+  EXPECT_EQ(registry_->set_recycle({}).error().code, Errc::kInvalid);
+  EXPECT_EQ(registry_->set_recycle({.dir = FileId{21}, .days = 40'000}).error().code, Errc::kInvalid);
+  for (int pass = 0; pass < 2; ++pass) {
+    const auto picture = registry_->snapshot();
+    ASSERT_NE(picture->recycle(), nullptr);
+    ASSERT_NE(picture->recycle()->find(FileId{20}), nullptr);
+    EXPECT_EQ(picture->recycle()->find(FileId{20})->days, 4u);
+    EXPECT_EQ(picture->recycle()->find(FileId{17}), nullptr);
+    EXPECT_TRUE(picture->recycle()->has_own_bin(FileId{17}));  // the root of the export
+    EXPECT_TRUE(picture->recycle()->has_own_bin(FileId{20}));
+    EXPECT_FALSE(picture->recycle()->has_own_bin(FileId{18}));
+    open();
+  }
+  disk_is_broken_ = true;
+  EXPECT_EQ(registry_->remove_recycle(FileId{20}).error().code, Errc::kIo);
+  EXPECT_NE(registry_->snapshot()->recycle(), nullptr);
+  disk_is_broken_ = false;
+  ASSERT_TRUE(registry_->remove_recycle(FileId{20}));
+  EXPECT_EQ(registry_->remove_recycle(FileId{20}).error().code, Errc::kNotFound);
+  EXPECT_EQ(registry_->snapshot()->recycle(), nullptr);
+}
+
 TEST_F(StoredRegistryTest, ARequestPaysTheFlowsThatAreAboutItFromTheGeneralToTheParticular) {
   const auto team = registry_->add_export(wanted("team"));
   ASSERT_TRUE(team);
