@@ -133,6 +133,18 @@ class EmptyNamespace final : public core::Namespace {
   Result<core::PathOfReply> path_of(const core::OpContext&, const core::PathOfRequest&) override {
     return fail(Errc::kNotSupported);
   }
+  Result<core::ListRecycledReply> list_recycled(const core::OpContext&, const core::ListRecycledRequest&) override {
+    return fail(Errc::kNotSupported);
+  }
+  Result<core::RestoreReply> restore(const core::OpContext&, const core::RestoreRequest&) override {
+    return fail(Errc::kNotSupported);
+  }
+  Result<core::PurgeReply> purge(const core::OpContext&, const core::PurgeRequest&) override {
+    return fail(Errc::kNotSupported);
+  }
+  Result<core::RecycleStatusReply> recycle_status(const core::OpContext&, const core::RecycleStatusRequest&) override {
+    return fail(Errc::kNotSupported);
+  }
   Status settle(const core::OpContext&, const core::Unsettled&) override { return {}; }
   std::uint64_t boot_verifier() const override { return 1; }
   std::uint64_t volume_id() const override { return 1; }
@@ -162,6 +174,8 @@ class OneExport final : public core::Registry, public core::RegistrySnapshot {
   Status remove_group(std::string_view) override { return fail(Errc::kNotSupported); }
   Status set_flow(const core::FlowRule&) override { return fail(Errc::kNotSupported); }
   Status remove_flow(const core::FlowTarget&) override { return fail(Errc::kNotSupported); }
+  Status set_recycle(const core::RecyclePolicy&) override { return fail(Errc::kNotSupported); }
+  Status remove_recycle(core::FileId) override { return fail(Errc::kNotSupported); }
 
   const core::Export* find_export(core::ExportId id) const override {
     return id == core::ExportId{1} ? &exports_.front() : nullptr;
@@ -182,6 +196,7 @@ class OneExport final : public core::Registry, public core::RegistrySnapshot {
   const std::vector<core::Group>& groups() const override { return groups_; }
   const std::vector<core::FlowRule>& flow_rules() const override { return flows_; }
   const core::FlowTable* flows() const override { return nullptr; }
+  const core::RecycleTable* recycle() const override { return nullptr; }
   std::string sid_of(const core::User&) const override { return {}; }
   std::string sid_of(const core::Group&) const override { return {}; }
 
