@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::uint32_t kBinMode = 0755;
 constexpr std::uint32_t kShelfMode = 0700;
+constexpr int kLooksMax = 1000;  // at a bin that comes and goes meanwhile
 
 // Bins and shelves are the core's own: they come durably with the first delete that needs them.
 OpContext own_context() {
@@ -233,7 +234,7 @@ Result<Shelf> prepare_shelf(Tree& tree, const OpContext& ctx, const NodeRef& dir
   }();
   if (kept.policy == nullptr || !kept.policy->enabled) return Shelf{};
   const std::string name = std::to_string(ctx.cred.uid);
-  for (;;) {
+  for (int look = 0; look < kLooksMax; ++look) {
     if (ctx.expired()) return fail(Errc::kTimeout);
     STOA_TRY(bin, bin_of(tree, kept.anchor));
     if (bin == kNoFile) {
@@ -262,6 +263,7 @@ Result<Shelf> prepare_shelf(Tree& tree, const OpContext& ctx, const NodeRef& dir
     STOA_CHECK_OK(node);
     return Shelf{kept.anchor, bin, std::move(*node)};
   }
+  return fail(Errc::kCorrupt, "the recycle bin is damaged");
 }
 
 bool still_kept(Tree& tree, const Shelf& shelf, const Node& dir) {

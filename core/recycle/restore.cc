@@ -11,6 +11,7 @@ namespace stoa::core {
 namespace {
 
 constexpr int kDirectoriesMax = 100;  // that lie in a bin themselves, and are restored with what was in them
+constexpr int kLooksMax = 1000;       // at an item that others take out meanwhile
 
 Status may_restore(Tree& tree, const OpContext& ctx, FileId bin, const ItemRecord& item, const NodeRef& node) {
   if (ctx.cred.is_superuser()) return {};
@@ -169,7 +170,7 @@ Result<std::optional<RestoreReply>> restore_in_place(Tree& tree, const OpContext
 }
 
 Result<RestoreReply> restore_item(Tree& tree, const OpContext& ctx, const RestoreRequest& req, int directories_left) {
-  for (;;) {
+  for (int look = 0; look < kLooksMax; ++look) {
     if (ctx.expired()) return fail(Errc::kTimeout);
     STOA_TRY(item, read_item(tree, req.item));
     const auto node = tree.nodes.get(item.id);
@@ -185,6 +186,7 @@ Result<RestoreReply> restore_item(Tree& tree, const OpContext& ctx, const Restor
     STOA_CHECK_OK(reply);
     if (*reply) return **reply;
   }
+  return fail(Errc::kCorrupt, "an item of the recycle bin is damaged");
 }
 
 }  // namespace

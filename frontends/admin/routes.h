@@ -55,6 +55,13 @@ JsonResult get_flow(Service&, const Request&);
 JsonResult set_flow(Service&, const Request&);
 JsonResult remove_flow(Service&, const Request&);
 
+JsonResult list_recycled(Service&, const Request&);
+JsonResult restore_recycled(Service&, const Request&);
+JsonResult purge_recycled(Service&, const Request&);
+JsonResult get_recycle_policy(Service&, const Request&);
+JsonResult set_recycle_policy(Service&, const Request&);
+JsonResult remove_recycle_policy(Service&, const Request&);
+
 JsonResult explain(Service&, const Request&);
 
 JsonResult get_acl(Service&, const Request&);

@@ -148,6 +148,7 @@ Nfs4Status check_access(Compound& c, const core::Attributes& attr, std::uint32_t
       c.ns.access(c.ctx, {.id = attr.id,
                           .wanted = core::kAccessRead | core::kAccessExecute | core::kAccessModify | core::kAccessExtend});
   if (!reply) return to_nfs4_status(reply.error().code);
+  if ((access & core::kShareWrite) != 0 && reply->read_only) return Nfs4Status::kRoFs;
   // Whoever may execute a file must be able to read it through this protocol.
   const bool may_read = (reply->granted & (core::kAccessRead | core::kAccessExecute)) != 0;
   // Who may only append may write, too: WRITE looks at where.
