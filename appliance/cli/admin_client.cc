@@ -74,6 +74,16 @@ Result<Json> AdminClient::call(const char* method, const std::string& path, cons
   curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");  // A proxy of the environment is never meant for this machine.
   curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L);
   if (!address_.socket.empty()) curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, address_.socket.c_str());
+  curl_easy_setopt(curl, CURLOPT_SSLVERSION, long{CURL_SSLVERSION_TLSv1_2});
+  if (!address_.ca.empty()) curl_easy_setopt(curl, CURLOPT_CAINFO, address_.ca.c_str());
+  if (!address_.pin.empty()) {
+    curl_easy_setopt(curl, CURLOPT_PINNEDPUBLICKEY, address_.pin.c_str());
+    // The key says who it is; a certificate for another name, or of an authority nobody knows, is as good.
+    if (address_.ca.empty()) {
+      curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L);
+      curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
+    }
+  }
   if (body != nullptr) {
     sent = body->dump(-1, ' ', false, Json::error_handler_t::replace);
     headers.add("Content-Type: application/json");
@@ -83,9 +93,15 @@ Result<Json> AdminClient::call(const char* method, const std::string& path, cons
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.list);
   const CURLcode code = curl_easy_perform(curl);
   if (code != CURLE_OK) {
+    const std::string reason = problem[0] != 0 ? problem : curl_easy_strerror(code);
+    if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE)
+      return fail(Errc::kAccess, "the certificate of " + address_.url + " is not trusted (" + reason +
+                                     "); name its authority with --ca, or its key with --pin");
+    if (code == CURLE_SSL_PINNEDPUBKEYNOTMATCH)
+      return fail(Errc::kAccess, address_.url + " shows another key than " + address_.pin + "; it is not the server that was meant, or has a new key");
     const std::string where = address_.socket.empty() ? address_.url : address_.socket;
     return fail(Errc::kShutdown,
-                "stoad cannot be reached at " + where + ": " + (problem[0] != 0 ? problem : curl_easy_strerror(code)));
+                "stoad cannot be reached at " + where + ": " + reason);
   }
   long status = 0;
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
@@ -97,7 +113,7 @@ Result<Json> AdminClient::call(const char* method, const std::string& path, cons
   const Json error = json.is_object() && json.contains("error") ? json["error"] : Json::object();
   const std::string message = error.value("message", "HTTP status " + std::to_string(status));
   if (status == 401)
-    return fail(Errc::kAccess, "stoad refused the admin token; is it the token of another data folder?");
+    return fail(Errc::kAccess, "stoad refused the token: " + message + "; is it that of another data folder?");
   return fail(parse_errc(error.value("code", "io")), message);
 }
 

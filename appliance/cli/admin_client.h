@@ -19,6 +19,8 @@ struct AdminAddress {
   std::string url;     // "http://127.0.0.1:9090"
   std::string socket;  // used instead of the url's host when set
   std::string token;
+  std::string ca;   // a PEM file with the authorities to trust, instead of the system's
+  std::string pin;  // "sha256//BASE64": trust the server that has this key, whatever it calls itself; see curl(1), --pinnedpubkey
 };
 
 // Not thread-safe.

@@ -55,6 +55,8 @@ struct Config {
     std::string listen = "127.0.0.1:9090";
     std::string socket;
     std::string socket_mode = "0660";
+    std::string tls_certificate;
+    std::string tls_key;
   } admin;
 };
 

@@ -218,8 +218,11 @@ std::vector<ConfigKey> make_keys() {
              "Connections at one time; more are closed at once."),
 
       text("admin", "listen", STOA_MEMBER(admin.listen), endpoint_or_empty,
-           "Address and TCP port of the admin interface and of /metrics. Empty: no TCP port, the Unix socket only. It "
-           "speaks plain HTTP: keep it on a loopback address."),
+           "Address and TCP port of the admin interface, of the console and of /metrics. Empty: no TCP port, the Unix socket only. Other "
+           "addresses than those of the loopback need tls_certificate and tls_key, because tokens must not go over a network in plain."),
+      text("admin", "tls_certificate", STOA_MEMBER(admin.tls_certificate), absolute_or_empty,
+           "A PEM file with the certificate chain; the TCP port then speaks HTTPS. Needs tls_key. The files are read again on reload."),
+      text("admin", "tls_key", STOA_MEMBER(admin.tls_key), absolute_or_empty, "A PEM file with the private key."),
       text("admin", "socket", STOA_MEMBER(admin.socket), absolute_or_empty,
            "A Unix socket of the admin interface. Empty: none."),
       text("admin", "socket_mode", STOA_MEMBER(admin.socket_mode), mode_text, "The file mode of that socket."),

@@ -127,16 +127,21 @@ Status Daemon::open_doors() {
     STOA_TRY(endpoint, parse_endpoint(config_.admin.listen));
     options.host = endpoint.host;
     options.port = endpoint.port;
-    if (!endpoint.is_loopback())
-      log_warning("stoad", "the admin interface is open to the network without encryption",
-                  {{"address", config_.admin.listen}});
+    options.tls_certificate_file = config_.admin.tls_certificate;
+    options.tls_key_file = config_.admin.tls_key;
   }
   options.socket_path = config_.admin.socket;
   const std::string& mode = config_.admin.socket_mode;
   std::from_chars(mode.data(), mode.data() + mode.size(), options.socket_mode, 8);
   STOA_TRY(server, admin::AdminServer::start(*service_, options));
   admin_ = std::move(server);
-  if (!options.host.empty()) record.admin_url = "http://" + Endpoint{options.host, admin_->port()}.to_text();
+  if (!options.host.empty()) {
+    // How this machine reaches it.
+    const std::string host = options.host == "0.0.0.0" ? "127.0.0.1" : options.host == "::" ? "::1" : options.host;
+    record.admin_pin = admin_->pin();
+    record.admin_url = (record.admin_pin.empty() ? "http://" : "https://") + Endpoint{host, admin_->port()}.to_text();
+    if (!record.admin_pin.empty()) log_info("stoad", "the admin interface speaks TLS", {{"address", config_.admin.listen}, {"pin", record.admin_pin}});
+  }
   record.admin_socket = options.socket_path;
   return write_run_record(folder_, record);
 }
@@ -195,6 +200,15 @@ bool Daemon::healthy() {
   return root.has_value();
 }
 
+Status Daemon::renew_admin() {
+  const std::string before = admin_->pin();
+  STOA_CHECK_OK(admin_->renew());
+  if (admin_->pin() == before) return {};
+  STOA_TRY(record, read_run_record(folder_));
+  record.admin_pin = admin_->pin();
+  return write_run_record(folder_, record);
+}
+
 void Daemon::reload() {
   notifier_.reloading();
   const auto fresh = source_.load();
@@ -213,6 +227,8 @@ void Daemon::reload() {
     if (!reloaded)
       log_error("stoad", "the door keeps what it had", {{"door", door->name()}, {"error", describe(reloaded.error())}});
   }
+  const Status renewed = renew_admin();
+  if (!renewed) log_error("stoad", "the admin interface keeps what it had", {{"error", describe(renewed.error())}});
   const auto ignored = changed_keys(config_, *fresh, /*reloadable=*/false);
   if (!ignored.empty()) log_warning("stoad", "changed keys wait for a restart", {{"keys", join(ignored)}});
   config_.log = fresh->log;

@@ -36,6 +36,7 @@ class Daemon {
   Status open();
   Status open_doors();
   void reload();
+  Status renew_admin();
   bool healthy();
   void close_doors();
 

@@ -1,4 +1,5 @@
-// Exports, users and groups: who may see what through which door; flows: how much. Records are persistent, in the volume.
+// Exports, users and groups: who may see what through which door; flows: how much; tokens: who may govern. Records are persistent, in the
+// volume.
 #pragma once
 
 #include <array>
@@ -16,6 +17,7 @@
 #include "core/api/flow_table.h"
 #include "core/api/ids.h"
 #include "core/api/network.h"
+#include "core/api/token.h"
 
 namespace stoa::core {
 
@@ -104,6 +106,8 @@ class RegistrySnapshot {
   virtual const Group* find_group_by_sid(std::string_view sid) const = 0;
   virtual const std::vector<Group>& groups() const = 0;  // by name
   virtual const std::vector<FlowRule>& flow_rules() const = 0;  // by target
+  virtual const Token* find_token(const TokenHash& hash) const = 0;  // expired ones, too
+  virtual const std::vector<Token>& tokens() const = 0;              // by name
   // What requests pay; null: there are no flows.
   virtual const FlowTable* flows() const = 0;
   // The SID on record, else the automatic one: in the volume's own domain, S-1-5-21-x-y-z, which is made once and at
@@ -133,6 +137,14 @@ class Registry {
   virtual Status remove_group(std::string_view name) = 0;  // users and files keep its number
   virtual Status set_flow(const FlowRule& rule) = 0;            // made or changed; holds for the next request, and for those that wait
   virtual Status remove_flow(const FlowTarget& target) = 0;
+  virtual Status add_token(const Token& token) = 0;
+  virtual Status remove_token(std::string_view name) = 0;  // holds for the next request
+
+  // Remembers that the token was used, and stores it at most once a minute, so that it blocks seldom. Nobody waits for an error:
+  // it is logged.
+  virtual void note_use(const Token& token, Timestamp now) = 0;
+  // {}: never. After a crash up to a minute old.
+  virtual Timestamp last_use(const Token& token) const = 0;
 };
 
 // Fresh random keys of the usual shape.

@@ -151,6 +151,16 @@ Status check_flow(const FlowRule& rule) {
   return {};
 }
 
+Status check_token(const Token& token) {
+  STOA_CHECK_OK(check_account_name("token name", token.name));
+  if (token.name == kBuiltInToken) return refuse("token name", token.name, "is that of the data folder's own token");
+  if (token.role < Role::kOwner || token.role > Role::kAdmin) return refuse("token", token.name, "has no role");
+  if ((token.role == Role::kOwner) != (token.directory != kNoFile))
+    return refuse("token", token.name, "an owner has a directory, and nobody else has one");
+  if (token.expires != Timestamp{} && token.expires <= token.created) return refuse("token", token.name, "would have expired already");
+  return {};
+}
+
 Status check_group(const Group& group) {
   STOA_CHECK_OK(check_account_name("group name", group.name));
   if (!group.sid.empty()) STOA_CHECK_OK(check_sid(group.sid));

@@ -42,6 +42,14 @@ std::string group_key(std::string_view name) {
   return std::string(keys::kGroupPrefix).append(name);
 }
 
+std::string token_key(std::string_view name) {
+  return std::string(keys::kTokenPrefix).append(name);
+}
+
+std::string token_use_key(std::string_view name) {
+  return std::string(keys::kTokenUsePrefix).append(name);
+}
+
 std::string flow_key(const FlowTarget& target) {
   char text[40];
   int used = std::snprintf(text, sizeof text, "%u/", static_cast<unsigned>(target.kind));
@@ -195,6 +203,42 @@ Result<FlowRule> decode_flow(std::string_view value) {
   rule.limits.weight = static_cast<std::uint32_t>(in.get_varint());
   if (!in.ok() || !check_flow(rule)) return fail(Errc::kCorrupt, "flow record is damaged");
   return rule;
+}
+
+std::string encode_token(const Token& token) {
+  Encoder out;
+  out.put_string(token.name).put(token.role).put(token.directory);
+  for (const std::uint8_t byte : token.hash) out.put(byte);
+  out.put(token.created.ns).put(token.expires.ns);
+  return seal(kFirstVersion, kOldestReader, out.bytes());
+}
+
+Result<Token> decode_token(std::string_view value) {
+  STOA_TRY(opened, open_body(value, "token"));
+  Decoder in(opened.body);
+  Token token;
+  token.name = in.get_string();
+  token.role = in.get<Role>();
+  token.directory = in.get<FileId>();
+  for (std::uint8_t& byte : token.hash) byte = in.get<std::uint8_t>();
+  token.created.ns = in.get<std::int64_t>();
+  token.expires.ns = in.get<std::int64_t>();
+  if (!in.ok() || !check_token(token)) return fail(Errc::kCorrupt, "token record is damaged");
+  return token;
+}
+
+std::string encode_token_use(Timestamp last) {
+  Encoder out;
+  out.put(last.ns);
+  return seal(kFirstVersion, kOldestReader, out.bytes());
+}
+
+Result<Timestamp> decode_token_use(std::string_view value) {
+  STOA_TRY(opened, open_body(value, "token use"));
+  Decoder in(opened.body);
+  const Timestamp last{in.get<std::int64_t>()};
+  if (!in.ok()) return fail(Errc::kCorrupt, "token use record is damaged");
+  return last;
 }
 
 std::string encode_next_export(std::uint32_t id) {

@@ -19,6 +19,7 @@ RegistryPicture::RegistryPicture(RegistryRecords records, const SidDomain& domai
   std::ranges::sort(records_.users, {}, &User::name);
   std::ranges::sort(records_.groups, {}, &Group::name);
   std::ranges::sort(records_.flows, {}, &FlowRule::target);
+  std::ranges::sort(records_.tokens, {}, &Token::name);
   for (const Export& record : records_.exports) exports_by_id_.emplace(static_cast<std::uint32_t>(record.id), &record);
   for (const User& user : records_.users) {
     users_by_uid_.emplace(user.uid, &user);  // The first by name speaks for a uid that several users share.
@@ -32,6 +33,7 @@ RegistryPicture::RegistryPicture(RegistryRecords records, const SidDomain& domai
     groups_by_gid_.emplace(group.gid, &group);
     groups_by_sid_.emplace(sid_of(group), &group);
   }
+  for (const Token& token : records_.tokens) tokens_by_hash_.emplace(token.hash, &token);
 }
 
 const Export* RegistryPicture::find_export(ExportId id) const {
@@ -73,6 +75,16 @@ const Group* RegistryPicture::find_group_by_gid(std::uint32_t gid) const {
 const Group* RegistryPicture::find_group_by_sid(std::string_view sid) const {
   const auto it = groups_by_sid_.find(sid);
   return it == groups_by_sid_.end() ? nullptr : it->second;
+}
+
+// The time that this takes tells of hashes, from which no secret can be found.
+const Token* RegistryPicture::find_token(const TokenHash& hash) const {
+  const auto it = tokens_by_hash_.find(hash);
+  return it == tokens_by_hash_.end() ? nullptr : it->second;
+}
+
+const Token* RegistryPicture::find_token(std::string_view name) const {
+  return find_by_name(records_.tokens, name);
 }
 
 std::string RegistryPicture::sid_of(const User& user) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -20,6 +21,7 @@ struct RegistryRecords {
   std::vector<User> users;
   std::vector<Group> groups;
   std::vector<FlowRule> flows;
+  std::vector<Token> tokens;
 };
 
 // Immutable after construction, so any number of threads may use it.
@@ -43,6 +45,9 @@ class RegistryPicture final : public RegistrySnapshot {
   const Group* find_group_by_sid(std::string_view sid) const override;
   const std::vector<Group>& groups() const override { return records_.groups; }
   const std::vector<FlowRule>& flow_rules() const override { return records_.flows; }
+  const Token* find_token(const TokenHash& hash) const override;
+  const Token* find_token(std::string_view name) const;
+  const std::vector<Token>& tokens() const override { return records_.tokens; }
   const FlowTable* flows() const override { return flows_.get(); }
   const std::shared_ptr<const FlowTable>& flow_table() const { return flows_; }
   std::string sid_of(const User& user) const override;
@@ -66,6 +71,7 @@ class RegistryPicture final : public RegistrySnapshot {
   std::unordered_map<std::string_view, std::pair<const User*, const S3Key*>> enabled_keys_;
   std::unordered_map<std::string_view, const User*> users_by_principal_;
   std::unordered_map<std::uint32_t, const Group*> groups_by_gid_;
+  std::map<TokenHash, const Token*> tokens_by_hash_;
   BySid<User> users_by_sid_;
   BySid<Group> groups_by_sid_;
 };

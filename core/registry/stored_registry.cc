@@ -1,7 +1,9 @@
 #include "core/registry/stored_registry.h"
 
 #include <algorithm>
+#include <chrono>
 
+#include "base/log.h"
 #include "core/kv/keys.h"
 #include "core/registry/name_rules.h"
 #include "core/registry/record.h"
@@ -20,6 +22,8 @@ Status load_all(KvStore& kv, std::string_view prefix, Result<Record> (*decode)(s
   }
   return it->status();
 }
+
+constexpr std::int64_t kUseStoredEvery_ns = std::chrono::nanoseconds(std::chrono::minutes(1)).count();
 
 std::unexpected<Error> no_such(std::string_view what, std::string_view name) {
   return fail(Errc::kNotFound, "there is no " + std::string(what) + " named '" + std::string(name) + "'");
@@ -77,6 +81,7 @@ Result<std::unique_ptr<StoredRegistry>> StoredRegistry::load(KvStore& kv, Regist
   STOA_CHECK_OK(load_all(kv, keys::kUserPrefix, decode_user, records.users));
   STOA_CHECK_OK(load_all(kv, keys::kGroupPrefix, decode_group, records.groups));
   STOA_CHECK_OK(load_all(kv, keys::kFlowPrefix, decode_flow, records.flows));
+  STOA_CHECK_OK(load_all(kv, keys::kTokenPrefix, decode_token, records.tokens));
   std::uint32_t next_export = 1;
   std::string value;
   STOA_TRY(found, kv.get(Family::kConfig, kNextExportKey, &value));
@@ -95,8 +100,9 @@ Result<std::unique_ptr<StoredRegistry>> StoredRegistry::load(KvStore& kv, Regist
     batch.put(Family::kConfig, kSidDomainKey, encode_sid_domain(domain));
     STOA_CHECK_OK(commit(batch));
   }
-  return std::unique_ptr<StoredRegistry>(
-      new StoredRegistry(std::move(commit), scheduler, std::move(records), domain, next_export));
+  std::unique_ptr<StoredRegistry> registry(new StoredRegistry(std::move(commit), scheduler, std::move(records), domain, next_export));
+  STOA_CHECK_OK(registry->load_uses(kv));
+  return registry;
 }
 
 StoredRegistry::StoredRegistry(RegistryCommit commit, qos::Scheduler& scheduler, RegistryRecords records,
@@ -310,6 +316,77 @@ Status StoredRegistry::remove_flow(const FlowTarget& target) {
   std::erase_if(records.flows, [&target](const FlowRule& rule) { return rule.target == target; });
   publish(std::move(records));
   return {};
+}
+
+Status StoredRegistry::add_token(const Token& token) {
+  STOA_CHECK_OK(check_token(token));
+  const std::lock_guard lock(change_mutex_);
+  if (now().find_token(token.name) != nullptr) return taken("token", token.name);
+  if (now().find_token(token.hash) != nullptr) return fail(Errc::kExists, "another token has the same secret");
+  if (now().tokens().size() >= kTokensMax) return fail(Errc::kInvalid, "there are 1000 tokens already, the most there can be");
+
+  WriteBatch batch;
+  batch.put(Family::kConfig, token_key(token.name), encode_token(token));
+  STOA_CHECK_OK(commit_(batch));
+
+  RegistryRecords records = now().records();
+  records.tokens.push_back(token);
+  publish(std::move(records));
+  return {};
+}
+
+Status StoredRegistry::remove_token(std::string_view name) {
+  const std::lock_guard lock(change_mutex_);
+  if (now().find_token(name) == nullptr) return no_such("token", name);
+  WriteBatch batch;
+  batch.remove(Family::kConfig, token_key(name));
+  batch.remove(Family::kConfig, token_use_key(name));
+  STOA_CHECK_OK(commit_(batch));
+
+  RegistryRecords records = now().records();
+  std::erase_if(records.tokens, [name](const Token& t) { return t.name == name; });
+  publish(std::move(records));
+  const std::lock_guard uses(uses_mutex_);
+  if (const auto it = uses_.find(name); it != uses_.end()) uses_.erase(it);
+  return {};
+}
+
+Status StoredRegistry::load_uses(KvStore& kv) {
+  for (const Token& token : now().tokens()) {
+    std::string value;
+    STOA_TRY(found, kv.get(Family::kConfig, token_use_key(token.name), &value));
+    if (!found) continue;
+    STOA_TRY(last, decode_token_use(value));
+    uses_.emplace(token.name, TokenUse{last, last});
+  }
+  return {};
+}
+
+void StoredRegistry::note_use(const Token& token, Timestamp used) {
+  {
+    const std::lock_guard uses(uses_mutex_);
+    TokenUse& use = uses_[token.name];
+    use.last = used;
+    if (used.ns - use.stored.ns < kUseStoredEvery_ns) return;
+    use.stored = used;
+  }
+  const std::lock_guard lock(change_mutex_);
+  const Token* known = now().find_token(token.name);
+  if (known == nullptr || known->hash != token.hash) {  // removed since: its use must not come back
+    const std::lock_guard uses(uses_mutex_);
+    uses_.erase(token.name);
+    return;
+  }
+  WriteBatch batch;
+  batch.put(Family::kConfig, token_use_key(token.name), encode_token_use(used));
+  if (const Status stored = commit_(batch); !stored)
+    log_warning("registry", "the last use of a token is not stored", {{"token", token.name}, {"error", describe(stored.error())}});
+}
+
+Timestamp StoredRegistry::last_use(const Token& token) const {
+  const std::lock_guard uses(uses_mutex_);
+  const auto it = uses_.find(token.name);
+  return it == uses_.end() ? Timestamp{} : it->second.last;
 }
 
 Status StoredRegistry::remove_group(std::string_view name) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -37,6 +38,10 @@ class StoredRegistry final : public Registry {
   Status remove_group(std::string_view name) override;
   Status set_flow(const FlowRule& rule) override;
   Status remove_flow(const FlowTarget& target) override;
+  Status add_token(const Token& token) override;
+  Status remove_token(std::string_view name) override;
+  void note_use(const Token& token, Timestamp now) override;
+  Timestamp last_use(const Token& token) const override;
 
  private:
   // Threads read different cells, each with a pointer and a reference count of its own, so that requests on different
@@ -47,8 +52,15 @@ class StoredRegistry final : public Registry {
     std::shared_ptr<const RegistrySnapshot> picture;
   };
 
+  // When a token was last used, and what of that is stored.
+  struct TokenUse {
+    Timestamp last;
+    Timestamp stored;
+  };
+
   StoredRegistry(RegistryCommit commit, qos::Scheduler& scheduler, RegistryRecords records, const SidDomain& domain,
                  std::uint32_t next_export);
+  Status load_uses(KvStore& kv);
   void publish(RegistryRecords records);
   // The table for these rules: flows that stay keep what they have, and their limits change at once.
   std::shared_ptr<const FlowTable> apply(const std::vector<FlowRule>& rules);
@@ -62,6 +74,8 @@ class StoredRegistry final : public Registry {
   std::shared_ptr<const RegistryPicture> picture_;
   std::uint32_t next_export_ = 1;
   std::array<Cell, kMetricCells> cells_;
+  mutable std::mutex uses_mutex_;  // guards the next one; held for one look
+  std::map<std::string, TokenUse, std::less<>> uses_;  // by the name of the token
 };
 
 }  // namespace stoa::core

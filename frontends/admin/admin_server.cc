@@ -1,6 +1,7 @@
 #include "frontends/admin/admin_server.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <microhttpd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -9,9 +10,12 @@
 
 #include <atomic>
 #include <cerrno>
+#include <condition_variable>
 #include <cstring>
+#include <mutex>
 
 #include "base/log.h"
+#include "frontends/admin/certificate.h"
 #include "frontends/admin/router.h"
 
 namespace stoa::admin {
@@ -27,10 +31,18 @@ struct SocketCloser {
   int release() { return std::exchange(fd, -1); }
 };
 
-struct DaemonStopper {
-  void operator()(MHD_Daemon* daemon) const { MHD_stop_daemon(daemon); }
+constexpr std::chrono::seconds kPatience{10};
+// Versions before TLS 1.2 are deprecated (RFC 8996).
+constexpr const char* kTlsPriorities = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
+
+// What browsers hold pages to that come from here: nothing from elsewhere, in nobody's frame, nothing guessed. There is no CORS, so pages from
+// elsewhere read nothing.
+constexpr std::pair<const char*, const char*> kSecurityHeaders[] = {
+    {"Content-Security-Policy", "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"},
+    {"X-Frame-Options", "DENY"},
+    {"X-Content-Type-Options", "nosniff"},
+    {"Referrer-Policy", "no-referrer"},
 };
-using Daemon = std::unique_ptr<MHD_Daemon, DaemonStopper>;
 
 // One request while it arrives.
 struct Arrival {
@@ -74,8 +86,10 @@ MHD_Result send(MHD_Connection* connection, const Reply& reply, std::uint64_t id
   if (!reply.content_type.empty())
     MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, reply.content_type.c_str());
   if (!reply.allow.empty()) MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, reply.allow.c_str());
+  if (!reply.retry_after.empty()) MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, reply.retry_after.c_str());
   if (reply.status == 401) MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
   MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+  for (const auto& [name, value] : kSecurityHeaders) MHD_add_response_header(response, name, value);
   MHD_add_response_header(response, "X-Request-Id", std::to_string(id).c_str());
   const MHD_Result queued = MHD_queue_response(connection, reply.status, response);
   MHD_destroy_response(response);
@@ -84,28 +98,72 @@ MHD_Result send(MHD_Connection* connection, const Reply& reply, std::uint64_t id
 
 class Server final : public AdminServer {
  public:
-  explicit Server(Service& service) : service_(service) {}
+  Server(Service& service, const ServerOptions& options) : service_(service), options_(options) {}
   ~Server() override {
     tcp_.reset();
     unix_.reset();
     if (!socket_path_.empty()) unlink(socket_path_.c_str());
   }
 
-  Status open(const ServerOptions& options) {
+  Status open() {
+    const ServerOptions& options = options_;
     if (!options.host.empty()) {
       STOA_TRY(fd, listen_tcp(options));
-      STOA_CHECK_OK(serve(fd, options, tcp_));
+      tcp_listener_.fd = fd;
+      if (!options.tls_certificate_file.empty()) {
+        STOA_TRY(certificate, read_certificate(options.tls_certificate_file, options.tls_key_file));
+        certificate_ = std::move(certificate);
+      }
+      STOA_CHECK_OK(serve_tcp(certificate_));
     }
     if (!options.socket_path.empty()) {
       STOA_TRY(fd, listen_unix(options));
       socket_path_ = options.socket_path;
-      STOA_CHECK_OK(serve(fd, options, unix_));
+      STOA_TRY(serving, serve(fd, {}));
+      unix_ = std::move(serving);
     }
     return {};
   }
   std::uint16_t port() const override { return port_; }
+  std::string pin() const override { return certificate_.pin; }
+
+  Status renew() override {
+    if (certificate_.pin.empty()) return {};
+    STOA_TRY(fresh, read_certificate(options_.tls_certificate_file, options_.tls_key_file));
+    if (fresh.chain == certificate_.chain && fresh.key == certificate_.key) return {};
+    STOA_CHECK_OK(serve_tcp(fresh));
+    certificate_ = std::move(fresh);
+    log_info("admin", "serving with the renewed certificate", {{"pin", certificate_.pin}});
+    return {};
+  }
 
  private:
+  // One port or socket while it is served.
+  struct Serving {
+    explicit Serving(Server& owner) : server(owner) {}
+    ~Serving() {
+      if (daemon != nullptr) MHD_stop_daemon(daemon);
+    }
+    // Takes no more connections, and waits for what it has.
+    void drain() {
+      const int listener = MHD_quiesce_daemon(daemon);
+      if (listener >= 0) close(listener);
+      std::unique_lock lock(mutex);
+      if (!idle.wait_for(lock, kPatience, [this] { return requests.load() == 0; })) log_warning("admin", "requests were cut off");
+    }
+    void end_request() {
+      if (requests.fetch_sub(1) != 1) return;
+      const std::lock_guard lock(mutex);
+      idle.notify_all();
+    }
+
+    Server& server;
+    MHD_Daemon* daemon = nullptr;
+    std::atomic<int> requests{0};
+    std::mutex mutex;  // for the wait only
+    std::condition_variable idle;
+  };
+
   Result<int> listen_tcp(const ServerOptions& options) {
     const bool v6 = options.host.find(':') != std::string::npos;
     sockaddr_storage storage{};
@@ -163,25 +221,51 @@ class Server final : public AdminServer {
     return socket.release();
   }
 
-  Status serve(int fd, const ServerOptions& options, Daemon& daemon) {
-    daemon.reset(MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD, 0, nullptr, nullptr, &Server::on_request, this,
-                                  MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE, options.threads,
-                                  MHD_OPTION_CONNECTION_LIMIT, options.connections_max, MHD_OPTION_CONNECTION_TIMEOUT,
-                                  options.idle_seconds, MHD_OPTION_UNESCAPE_CALLBACK, &keep_escapes, nullptr,
-                                  MHD_OPTION_NOTIFY_COMPLETED, &Server::on_completed, nullptr, MHD_OPTION_END));
-    if (daemon) return {};
+  // A listener of the library's own: it closes what it is given, and the port must stay open when a certificate is renewed.
+  Status serve_tcp(const Certificate& certificate) {
+    const int fd = fcntl(tcp_listener_.fd, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0) return fail_errno(errno, "admin listener");
+    STOA_TRY(serving, serve(fd, certificate));
+    tcp_.swap(serving);
+    if (serving != nullptr) serving->drain();
+    return {};
+  }
+
+  Result<std::unique_ptr<Serving>> serve(int fd, const Certificate& certificate) {
+    auto serving = std::make_unique<Serving>(*this);
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC;
+    std::vector<MHD_OptionItem> items;
+    if (!certificate.chain.empty()) {
+      flags |= MHD_USE_TLS;
+      // The library copies all three.
+      items.push_back({MHD_OPTION_HTTPS_MEM_CERT, 0, const_cast<char*>(certificate.chain.c_str())});
+      items.push_back({MHD_OPTION_HTTPS_MEM_KEY, 0, const_cast<char*>(certificate.key.c_str())});
+      items.push_back({MHD_OPTION_HTTPS_PRIORITIES, 0, const_cast<char*>(kTlsPriorities)});
+    }
+    items.push_back({MHD_OPTION_END, 0, nullptr});
+    serving->daemon = MHD_start_daemon(
+        flags, 0, nullptr, nullptr, &Server::on_request, serving.get(), MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE, options_.threads,
+        MHD_OPTION_CONNECTION_LIMIT, options_.connections_max, MHD_OPTION_CONNECTION_TIMEOUT, options_.idle_seconds, MHD_OPTION_UNESCAPE_CALLBACK,
+        &keep_escapes, nullptr, MHD_OPTION_NOTIFY_COMPLETED, &Server::on_completed, serving.get(), MHD_OPTION_ARRAY, items.data(), MHD_OPTION_END);
+    if (serving->daemon != nullptr) return serving;
     close(fd);
-    return fail(Errc::kIo, "the admin interface did not start");
+    if (certificate.chain.empty()) return fail(Errc::kIo, "the admin interface did not start");
+    return fail(Errc::kInvalid, "the admin interface did not start with the certificate of " + options_.tls_certificate_file + " and the key of " +
+                                    options_.tls_key_file + "; both must be PEM and belong together");
   }
 
-  static MHD_Result on_request(void* self, MHD_Connection* connection, const char* url, const char* method, const char*,
-                               const char* upload, std::size_t* upload_size, void** state) {
-    return static_cast<Server*>(self)->advance(connection, url, method, upload, upload_size, state);
+  static MHD_Result on_request(void* serving, MHD_Connection* connection, const char* url, const char* method, const char*, const char* upload,
+                               std::size_t* upload_size, void** state) {
+    auto& one = *static_cast<Serving*>(serving);
+    if (*state == nullptr) one.requests.fetch_add(1);
+    return one.server.advance(connection, url, method, upload, upload_size, state);
   }
 
-  static void on_completed(void*, MHD_Connection*, void** state, MHD_RequestTerminationCode) {
+  static void on_completed(void* serving, MHD_Connection*, void** state, MHD_RequestTerminationCode) {
+    if (*state == nullptr) return;
     delete static_cast<Arrival*>(*state);
     *state = nullptr;
+    static_cast<Serving*>(serving)->end_request();
   }
 
   // Called by MHD with the headers, with each piece of the body, and once more at the end.
@@ -226,15 +310,18 @@ class Server final : public AdminServer {
   std::atomic<std::uint64_t> next_id_{1};
   std::uint16_t port_ = 0;
   std::string socket_path_;
-  Daemon tcp_;
-  Daemon unix_;
+  const ServerOptions options_;
+  SocketCloser tcp_listener_;
+  Certificate certificate_;
+  std::unique_ptr<Serving> tcp_;
+  std::unique_ptr<Serving> unix_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<AdminServer>> AdminServer::start(Service& service, const ServerOptions& options) {
-  auto server = std::make_unique<Server>(service);
-  STOA_CHECK_OK(server->open(options));
+  auto server = std::make_unique<Server>(service, options);
+  STOA_CHECK_OK(server->open());
   return std::unique_ptr<AdminServer>(std::move(server));
 }
 

@@ -8,7 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
+#include "core/api/attributes.h"
 #include "core/api/context.h"
+#include "frontends/admin/access.h"
 
 namespace stoa::admin {
 
@@ -28,6 +31,10 @@ struct Request {
 
   // Filled by the router: the decoded parts of the path that stand for {…} in the route.
   std::vector<std::string> arguments{};
+  // Who asks; nobody on routes that want no token and got none.
+  std::optional<Caller> caller{};
+  // What was found at the path that an owner's right to ask was decided by.
+  std::optional<Result<core::Attributes>> place{};
 
   core::OpContext context() const {
     return {.request_id = id, .door = core::Door::kAdmin, .cred = core::Credentials::superuser(), .client = client};
@@ -38,7 +45,9 @@ struct Reply {
   unsigned status = 200;
   std::string content_type = "application/json";
   std::string body{};
-  std::string allow{};  // the header Allow, with status 405
+  std::string allow{};        // the header Allow, with status 405
+  std::string retry_after{};  // the header Retry-After, in seconds, with status 429
+  std::string error{};        // the code in an error, for the audit
 };
 
 }  // namespace stoa::admin

@@ -57,6 +57,11 @@ JsonResult remove_flow(Service&, const Request&);
 
 JsonResult explain(Service&, const Request&);
 
+JsonResult get_session(Service&, const Request&);
+JsonResult list_tokens(Service&, const Request&);
+JsonResult add_token(Service&, const Request&);
+JsonResult remove_token(Service&, const Request&);
+
 JsonResult get_acl(Service&, const Request&);
 JsonResult set_acl(Service&, const Request&);
 

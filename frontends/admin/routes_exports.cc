@@ -144,7 +144,8 @@ Result<std::string> clean_path(const std::string& path) {
 
 }  // namespace
 
-JsonResult list_exports(Service& service, const Request&) {
+JsonResult list_exports(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {}));
   const auto picture = service.volume.registry().snapshot();
   Json list = Json::array();
   for (const core::Export& record : picture->exports()) list.push_back(view(record));
@@ -152,6 +153,7 @@ JsonResult list_exports(Service& service, const Request&) {
 }
 
 JsonResult create_export(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {}));
   STOA_TRY(body, JsonBody::parse(request.body));
   core::Export wanted;
   wanted.name = body.text("name").value_or("");
@@ -190,6 +192,7 @@ JsonResult create_export(Service& service, const Request& request) {
 }
 
 JsonResult get_export(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {}));
   const auto picture = service.volume.registry().snapshot();
   const core::Export* record = picture->find_export(request.arguments[0]);
   if (record == nullptr) return no_export(request.arguments[0]);
@@ -197,6 +200,7 @@ JsonResult get_export(Service& service, const Request& request) {
 }
 
 JsonResult change_export(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {}));
   STOA_TRY(body, JsonBody::parse(request.body));
   const std::lock_guard lock(service.edit_mutex);
   const auto picture = service.volume.registry().snapshot();
@@ -212,6 +216,7 @@ JsonResult change_export(Service& service, const Request& request) {
 }
 
 JsonResult remove_export(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {}));
   const std::lock_guard lock(service.edit_mutex);
   STOA_CHECK_OK(service.volume.registry().remove_export(request.arguments[0]));
   return Json();

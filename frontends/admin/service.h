@@ -10,7 +10,9 @@
 #include "base/metrics.h"
 #include "core/data/blob_store.h"
 #include "core/volume/volume.h"
+#include "frontends/admin/admin_action.h"
 #include "frontends/admin/check_job.h"
+#include "frontends/admin/throttle.h"
 
 namespace stoa::admin {
 
@@ -45,6 +47,9 @@ struct Service {
   std::function<std::vector<ClientStatus>()> clients{};
   // Takes away what a client has, for good. kNotFound: no such client; errors of the store.
   std::function<Status(std::uint64_t id)> evict_client{};
+  // Told of each action when it is over, by the thread that served it; must be thread-safe, and should not block.
+  std::function<void(const AdminAction&)> record_action{};
+  Throttle throttle{};
   // Changes of records are read, changed and written back; one at a time, or one would undo another.
   std::mutex edit_mutex{};
 };

@@ -162,6 +162,10 @@ class OneExport final : public core::Registry, public core::RegistrySnapshot {
   Status remove_group(std::string_view) override { return fail(Errc::kNotSupported); }
   Status set_flow(const core::FlowRule&) override { return fail(Errc::kNotSupported); }
   Status remove_flow(const core::FlowTarget&) override { return fail(Errc::kNotSupported); }
+  Status add_token(const core::Token&) override { return fail(Errc::kNotSupported); }
+  Status remove_token(std::string_view) override { return fail(Errc::kNotSupported); }
+  void note_use(const core::Token&, Timestamp) override {}
+  Timestamp last_use(const core::Token&) const override { return {}; }
 
   const core::Export* find_export(core::ExportId id) const override {
     return id == core::ExportId{1} ? &exports_.front() : nullptr;
@@ -181,6 +185,8 @@ class OneExport final : public core::Registry, public core::RegistrySnapshot {
   const core::Group* find_group_by_sid(std::string_view) const override { return nullptr; }
   const std::vector<core::Group>& groups() const override { return groups_; }
   const std::vector<core::FlowRule>& flow_rules() const override { return flows_; }
+  const core::Token* find_token(const core::TokenHash&) const override { return nullptr; }
+  const std::vector<core::Token>& tokens() const override { return tokens_; }
   const core::FlowTable* flows() const override { return nullptr; }
   std::string sid_of(const core::User&) const override { return {}; }
   std::string sid_of(const core::Group&) const override { return {}; }
@@ -190,6 +196,7 @@ class OneExport final : public core::Registry, public core::RegistrySnapshot {
   std::vector<core::User> users_;
   std::vector<core::Group> groups_;
   std::vector<core::FlowRule> flows_;
+  std::vector<core::Token> tokens_;
 };
 
 }  // namespace stoa::test

@@ -52,6 +52,107 @@ TEST_F(StoredRegistryTest, AddedExportIsFoundByNameAndIdAlsoAfterAReload) {
   }
 }
 
+Token token_named(std::string name, std::uint8_t secret) {
+  Token token{.name = std::move(name), .role = Role::kAuditor, .created = {1}};
+  token.hash.fill(secret);
+  return token;
+}
+
+TEST_F(StoredRegistryTest, ATokenIsFoundByItsHashAlsoAfterAReloadAndGoneWhenRemoved) {
+  const Token ann = token_named("ann", 1);
+  ASSERT_TRUE(registry_->add_token(ann));
+  ASSERT_TRUE(registry_->add_token(token_named("bob", 2)));
+  for (int pass = 0; pass < 2; ++pass) {
+    const auto picture = registry_->snapshot();
+    ASSERT_EQ(picture->tokens().size(), 2u);
+    ASSERT_NE(picture->find_token(ann.hash), nullptr);
+    EXPECT_EQ(picture->find_token(ann.hash)->name, "ann");
+    EXPECT_EQ(picture->find_token(token_named("x", 3).hash), nullptr);
+    open();
+  }
+  ASSERT_TRUE(registry_->remove_token("ann"));
+  EXPECT_EQ(registry_->snapshot()->find_token(ann.hash), nullptr);
+  EXPECT_EQ(registry_->remove_token("ann").error().code, Errc::kNotFound);
+  open();
+  EXPECT_EQ(registry_->snapshot()->find_token(ann.hash), nullptr);
+}
+
+TEST_F(StoredRegistryTest, BadTokensAreRefusedAndLeaveNoTrace) {
+  const auto refused = [&](Token token) {
+    const Status added = registry_->add_token(token);
+    EXPECT_FALSE(added);
+    return added ? Errc::kIo : added.error().code;
+  };
+  ASSERT_TRUE(registry_->add_token(token_named("ann", 1)));
+  EXPECT_EQ(refused(token_named("ann", 2)), Errc::kExists);
+  EXPECT_EQ(refused(token_named("eve", 1)), Errc::kExists);
+  EXPECT_EQ(refused(token_named("", 2)), Errc::kInvalid);
+  EXPECT_EQ(refused(token_named("a/b", 2)), Errc::kInvalid);
+  EXPECT_EQ(refused(token_named(std::string(kBuiltInToken), 2)), Errc::kInvalid);
+  Token token = token_named("bob", 2);
+  token.directory = FileId{17};
+  EXPECT_EQ(refused(token), Errc::kInvalid);
+  token = token_named("bob", 2);
+  token.role = Role::kOwner;
+  EXPECT_EQ(refused(token), Errc::kInvalid);
+  token = token_named("bob", 2);
+  token.expires = {1};
+  EXPECT_EQ(refused(token), Errc::kInvalid);
+  disk_is_broken_ = true;
+  EXPECT_EQ(refused(token_named("bob", 2)), Errc::kIo);
+  EXPECT_EQ(registry_->remove_token("ann").error().code, Errc::kIo);
+  disk_is_broken_ = false;
+  EXPECT_EQ(registry_->snapshot()->tokens().size(), 1u);
+}
+
+TEST_F(StoredRegistryTest, TheLastUseOfATokenIsStoredAtMostOnceAMinute) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  constexpr std::int64_t kStart = 1'000'000 * kSecond;
+  const Token ann = token_named("ann", 1);
+  ASSERT_TRUE(registry_->add_token(ann));
+  EXPECT_EQ(registry_->last_use(ann), Timestamp{});
+  registry_->note_use(ann, {kStart});
+  registry_->note_use(ann, {kStart + 59 * kSecond});
+  EXPECT_EQ(registry_->last_use(ann).ns, kStart + 59 * kSecond);
+  open();
+  EXPECT_EQ(registry_->last_use(ann).ns, kStart);
+  registry_->note_use(ann, {kStart + 60 * kSecond});
+  open();
+  EXPECT_EQ(registry_->last_use(ann).ns, kStart + 60 * kSecond);
+  disk_is_broken_ = true;  // nobody is refused for it
+  registry_->note_use(ann, {kStart + 200 * kSecond});
+  EXPECT_EQ(registry_->last_use(ann).ns, kStart + 200 * kSecond);
+  disk_is_broken_ = false;
+  // A request that was under way when the token went leaves nothing behind.
+  ASSERT_TRUE(registry_->remove_token("ann"));
+  registry_->note_use(ann, {kStart + 300 * kSecond});
+  ASSERT_TRUE(registry_->add_token(ann));
+  EXPECT_EQ(registry_->last_use(ann), Timestamp{});
+  open();
+  EXPECT_EQ(registry_->last_use(ann), Timestamp{});
+}
+
+TEST_F(StoredRegistryTest, TokensAreUsedWhileOthersComeAndGo) {
+  const Token ann = token_named("ann", 1);
+  ASSERT_TRUE(registry_->add_token(ann));
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 200; ++i) {
+        const auto picture = registry_->snapshot();
+        EXPECT_NE(picture->find_token(ann.hash), nullptr);
+        registry_->note_use(ann, {(i * 3 + t) * std::int64_t{61'000'000'000}});
+        (void)registry_->last_use(ann);
+      }
+    });
+  }
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_TRUE(registry_->add_token(token_named("bob", 2)));
+    EXPECT_TRUE(registry_->remove_token("bob"));
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
 TEST_F(StoredRegistryTest, IdsOfRemovedExportsAreNeverGivenOutAgain) {
   const auto first = registry_->add_export(wanted("one"));
   ASSERT_TRUE(registry_->remove_export("one"));

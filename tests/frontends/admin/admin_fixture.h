@@ -30,7 +30,7 @@ struct Answer {
 
 class AdminTest : public testing::Test {
  protected:
-  AdminTest();
+  explicit AdminTest(const ThrottleLimits& limits = {});
 
   // With the right token, from this machine. `target` may hold a query.
   Answer call(Method method, const std::string& target, const std::string& body = {});
@@ -38,6 +38,8 @@ class AdminTest : public testing::Test {
     return call(method, target, body.dump());
   }
   Answer get(const std::string& target) { return call(Method::kGet, target); }
+  // With another secret than the admin's.
+  Answer call_as(const std::string& secret, Method method, const std::string& target, const std::string& body = {});
   Answer send(Request request);
 
   core::FileId make_directory(const std::string& name);

@@ -11,6 +11,7 @@ TEST_F(AdminTest, WithoutTheTokenNothingButHealthIsAnswered) {
     for (const std::string header :
          {"", "Bearer", "Bearer ", "Bearer wrong", "Bearer secretx", "Basic secret", "secret"}) {
       Request request{.method = route.method, .path = std::string(route.pattern), .authorization = header};
+      request.client = "unix";  // where wrong tokens are not held up
       const Answer answer = send(request);
       if (route.access == Access::kOpen) {
         EXPECT_EQ(answer.status, 200u);
