@@ -1,4 +1,5 @@
 #include "frontends/admin/authentication.h"
+#include "frontends/admin/time_text.h"
 #include "tests/frontends/admin/admin_fixture.h"
 
 namespace stoa::admin {
