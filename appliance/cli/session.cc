@@ -160,6 +160,8 @@ void build_app(CLI::App& app, Session& session) {
   add_client_commands(app, session);
   add_quota_commands(app, session);
   add_qos_commands(app, session);
+  add_audit_commands(app, session);
+  add_watch_command(app, session);
   add_explain_command(app, session);
   add_acl_commands(app, session);
   add_tree_commands(app, session);

@@ -51,6 +51,8 @@ void add_group_commands(CLI::App& app, Session& session);
 void add_client_commands(CLI::App& app, Session& session);
 void add_quota_commands(CLI::App& app, Session& session);
 void add_qos_commands(CLI::App& app, Session& session);
+void add_audit_commands(CLI::App& app, Session& session);
+void add_watch_command(CLI::App& app, Session& session);
 void add_explain_command(CLI::App& app, Session& session);
 void add_acl_commands(CLI::App& app, Session& session);
 void add_tree_commands(CLI::App& app, Session& session);

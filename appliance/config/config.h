@@ -56,6 +56,12 @@ struct Config {
     std::string socket;
     std::string socket_mode = "0660";
   } admin;
+
+  struct Audit {
+    std::uint64_t keep_days = 90;
+    std::uint64_t bytes_max = 10ull << 30;
+    std::string syslog;
+  } audit;
 };
 
 }  // namespace stoa::appliance

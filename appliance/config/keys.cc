@@ -59,6 +59,12 @@ Status domain_or_empty(const std::string& text) {
   return fail(Errc::kInvalid, "'" + text + "' is not a domain such as example.org");
 }
 
+Status syslog_text(const std::string& text) {
+  if (text.empty() || text == "local") return {};
+  STOA_CHECK_OK(parse_endpoint(text));
+  return {};
+}
+
 template <class Member>
 ConfigKey text(std::string_view section, std::string_view name, Member member, Check check, std::string_view help,
                bool reloadable = false) {
@@ -223,6 +229,13 @@ std::vector<ConfigKey> make_keys() {
       text("admin", "socket", STOA_MEMBER(admin.socket), absolute_or_empty,
            "A Unix socket of the admin interface. Empty: none."),
       text("admin", "socket_mode", STOA_MEMBER(admin.socket_mode), mode_text, "The file mode of that socket."),
+
+      number("audit", "keep_days", KeyForm::kNumber, STOA_MEMBER(audit.keep_days), {1, 36'500}, "Days of the audit log that are kept."),
+      number("audit", "bytes_max", KeyForm::kBytes, STOA_MEMBER(audit.bytes_max), {kMiB, 1024 * kTiB},
+            "The oldest days of the audit log go when all together are larger than this."),
+      text("audit", "syslog", STOA_MEMBER(audit.syslog), syslog_text,
+           "Where lines of the audit log are sent, too: `local` (/dev/log), or an address and UDP port such as 192.0.2.7:514. "
+           "Empty: nowhere. Lines that syslog does not take are dropped and counted; the log itself has them all."),
   };
 }
 #undef STOA_MEMBER
@@ -289,6 +302,7 @@ std::string_view section_help(std::string_view section) {
   if (section == "nfs") return "The NFS door.";
   if (section == "s3") return "The S3 door.";
   if (section == "admin") return "The interface that the command stoa talks to.";
+  if (section == "audit") return "The log of who did what (stoa audit).";
   return {};
 }
 

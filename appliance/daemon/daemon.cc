@@ -69,6 +69,13 @@ Status Daemon::open() {
   volume_ = *std::move(volume);
   register_store_metrics(metrics_, *stores_.kv, *stores_.blobs);
 
+  STOA_TRY(audit, AuditWriter::open({.folder = folder_.audit(),
+                                     .keep_days = config_.audit.keep_days,
+                                     .bytes_max = config_.audit.bytes_max,
+                                     .syslog = config_.audit.syslog},
+                                    *volume_, metrics_));
+  audit_ = std::move(audit);
+  watch_ = std::make_unique<admin::WatchHub>(*volume_);
   check_ = std::make_unique<admin::CheckJob>(*volume_);
   service_.reset(new admin::Service{.volume = *volume_,
                                     .metrics = metrics_,
@@ -79,7 +86,9 @@ Status Daemon::open() {
                                     .engine = config_.engine,
                                     .started = wall_now(),
                                     .doors = {},
-                                    .data_directories = [this] { return stores_.blobs->health(); }});
+                                    .data_directories = [this] { return stores_.blobs->health(); },
+                                    .audit = audit_.get(),
+                                    .watch = watch_.get()});
   return open_doors();
 }
 
@@ -174,6 +183,8 @@ Daemon::~Daemon() {
   admin_.reset();
   check_.reset();
   close_doors();
+  watch_.reset();
+  audit_.reset();
   volume_.reset();
   remove_run_record(folder_);
   log_info("stoad", "stopped");

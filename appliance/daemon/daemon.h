@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "appliance/audit/audit_writer.h"
 #include "appliance/daemon/config_source.h"
 #include "appliance/daemon/door.h"
 #include "appliance/daemon/notifier.h"
@@ -47,6 +48,8 @@ class Daemon {
   MetricRegistry metrics_;
   Stores stores_;
   std::unique_ptr<core::Volume> volume_;
+  std::unique_ptr<AuditWriter> audit_;
+  std::unique_ptr<admin::WatchHub> watch_;
   std::unique_ptr<admin::CheckJob> check_;
   std::unique_ptr<admin::Service> service_;
   std::mutex doors_mutex_;  // guards doors_, which the admin interface asks, too

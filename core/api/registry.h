@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "core/api/audit_policy.h"
 #include "core/api/context.h"
 #include "core/api/flow_rules.h"
 #include "core/api/flow_table.h"
@@ -106,6 +107,8 @@ class RegistrySnapshot {
   virtual const std::vector<FlowRule>& flow_rules() const = 0;  // by target
   // What requests pay; null: there are no flows.
   virtual const FlowTable* flows() const = 0;
+  // Which directories say what audit records; null: none does.
+  virtual const AuditTable* audit() const = 0;
   // The SID on record, else the automatic one: in the volume's own domain, S-1-5-21-x-y-z, which is made once and at
   // random, 1000 + 2 * uid for a user and 1001 + 2 * gid for a group. Ids from 2147483148 on, for which this has no
   // room, are S-1-22-1-uid and S-1-22-2-gid. Users that share a uid share the automatic SID, and the first by name is
@@ -133,6 +136,11 @@ class Registry {
   virtual Status remove_group(std::string_view name) = 0;  // users and files keep its number
   virtual Status set_flow(const FlowRule& rule) = 0;            // made or changed; holds for the next request, and for those that wait
   virtual Status remove_flow(const FlowTarget& target) = 0;
+  // By directory; made or changed. Nobody asks whether the directory is there.
+  virtual Status set_audit_policy(const AuditPolicy& policy) = 0;
+  virtual Status remove_audit_policy(FileId directory) = 0;
+  // Whether there is any policy of audit. One look at memory that hardly ever changes.
+  virtual bool audited() const = 0;
 };
 
 // Fresh random keys of the usual shape.

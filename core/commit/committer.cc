@@ -20,7 +20,9 @@ Committer::Committer(KvStore& kv, MetricRegistry& metrics, std::uint64_t next_jo
       syncs_(metrics.counter("stoa_commit_syncs_total", "WAL syncs")),
       key_slots_(std::make_unique<std::array<std::atomic<std::uint32_t>, kKeySlots>>()),
       queued_keys_(*key_slots_),
-      next_journal_(next_journal) {}
+      written_journal_(next_journal - 1),
+      next_journal_(next_journal),
+      tail_(next_journal - 1) {}
 
 void Committer::count_keys(const WriteBatch& batch, int delta) {
   for (const WriteBatch::Op& op : batch.ops()) {
@@ -66,6 +68,8 @@ void Committer::write_queued(std::unique_lock<std::mutex>& lock) {
   lock.lock();
   if (written) {
     applied_.store(newest, std::memory_order_release);
+    written_journal_ = next_journal_ - 1;
+    tail_.set_written(written_journal_);
   } else {
     // What the group held is lost, and with it the right to acknowledge anything that came after.
     poison(lock, written.error());
@@ -275,13 +279,17 @@ void Committer::sync_all(std::unique_lock<std::mutex>& lock) {
     }
   }
   if (!failed_) {
+    const std::uint64_t journal = written_journal_;
     lock.unlock();
     const Status synced = kv_.sync();
     syncs_.add();
     lock.lock();
     // After a failed sync the kernel may have dropped the dirty pages: trying again would lie.
     if (!synced) poison(lock, synced.error());
-    if (synced && !failed_) durable_.store(sync_target_, std::memory_order_release);
+    if (synced && !failed_) {
+      tail_.set_durable(journal);
+      durable_.store(sync_target_, std::memory_order_release);
+    }
   }
   syncing_ = false;
   synced_[turn_].notify_all();

@@ -97,7 +97,17 @@ Result<CommitTicket> commit_plan(Tree& tree, const OpContext& ctx, const NodeRef
   }
   if (!node->marked_open && !next.layout.empty()) txn.batch().put(Family::kState, open_file_key(next.id), {});
   const bool has_extents = !next.layout.empty();
-  txn.note({.kind = ChangeKind::kContent, .id = next.id});
+  OpContext writer;
+  if (writing != nullptr && writing->writes > 0) {
+    writer.cred.uid = writing->writer_uid;
+    writer.door = writing->writer_door;
+    writer.client = writing->writer_client;
+  } else {
+    writer.cred.uid = ctx.cred.uid;
+    writer.door = ctx.door;
+    writer.client = ctx.client;
+  }
+  txn.note({.kind = ChangeKind::kContent, .id = next.id, .type = FileType::kRegular}, writer);
   txn.put_inode(node, std::move(next), Seen::kNo);
   STOA_TRY(ticket, txn.commit());
   if (has_extents) node->marked_open = true;

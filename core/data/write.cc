@@ -124,6 +124,9 @@ class BlobWrite {
     if (node_->deleted) return fail(Errc::kStale);
     // Also after a failure: some of the bytes may have changed.
     ++writing.writes;
+    writing.writer_uid = ctx_.cred.uid;
+    writing.writer_door = ctx_.door;
+    if (writing.writer_client != ctx_.client) writing.writer_client = ctx_.client;
     for (const Piece& piece : pieces_) {
       if (piece.hole()) continue;
       const auto known = std::ranges::find(writing.unsynced, piece.blob, &Writing::Unsynced::blob);

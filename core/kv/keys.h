@@ -16,7 +16,7 @@
 //            "client", door u8, name    -> sealed, empty: a client that may reclaim its state (core/state/reclaim.h)
 //   journal  sequence                   -> change; the engine drops the oldest beyond its cap
 //   gc       blob id                    -> nothing: the blob is to be released
-//   config   text                       -> volume, exports, users, groups, flows
+//   config   text                       -> volume, exports, users, groups, flows, policies of audit
 #pragma once
 
 #include <cstdint>
@@ -126,5 +126,6 @@ inline constexpr std::string_view kExportPrefix = "export/";
 inline constexpr std::string_view kUserPrefix = "user/";
 inline constexpr std::string_view kGroupPrefix = "group/";
 inline constexpr std::string_view kFlowPrefix = "flow/";
+inline constexpr std::string_view kAuditPrefix = "audit/";  // and a directory id: what audit records below it
 
 }  // namespace stoa::core::keys

@@ -1,5 +1,6 @@
 #include "core/namespace/meta_txn.h"
 
+#include <algorithm>
 #include <array>
 
 #include "core/access/acl_record.h"
@@ -76,6 +77,7 @@ void MetaTxn::set_entry(FileId dir, std::string_view raw, bool directory, const 
 Status MetaTxn::insert_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, FileId id, FileType type,
                              std::uint64_t cookie) {
   const bool directory = type == FileType::kDirectory;
+  named_.push_back({id, type});
   EntryRecord record{.id = id, .type = type, .flags = 0, .cookie = cookie != 0 ? cookie : dir_next.next_cookie++};
   // The other form of the name: whichever is the file has to step aside for POSIX doors.
   STOA_TRY(other, find_form(tree_, *dir, raw, !directory));
@@ -100,6 +102,7 @@ Status MetaTxn::insert_entry(const NodeRef& dir, Inode& dir_next, std::string_vi
 Status MetaTxn::remove_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, const EntryRecord& record) {
   const bool directory = record.type == FileType::kDirectory;
   renamed_.push_back(record.id);
+  named_.push_back({record.id, record.type});
   set_entry(dir->id, raw, directory, EntryRecord{});
   batch_.remove(Family::kCookie, keys::cookie_key(dir->id, record.cookie));
   batch_.remove(Family::kLink, keys::link_key(record.id, dir->id, keys::stored_name(raw, directory)));
@@ -228,6 +231,18 @@ Status MetaTxn::break_leases() {
   return may;
 }
 
+std::vector<std::string> MetaTxn::journal() const {
+  std::vector<std::string> records;
+  records.reserve(notes_.size());
+  for (const auto& [note, by] : notes_) {
+    const auto named = note.parent == kNoFile ? named_.end() : std::ranges::find(named_, note.id, &std::pair<FileId, FileType>::first);
+    JournalNote whole = note;
+    if (named != named_.end()) whole.type = named->second;
+    records.push_back(encode_note(whole, *by, now_));
+  }
+  return records;
+}
+
 Result<CommitTicket> MetaTxn::commit() {
   STOA_CHECK_OK(break_leases());
   // The references are a copy: what they mean for the data path follows below.
@@ -235,7 +250,7 @@ Result<CommitTicket> MetaTxn::commit() {
                                                  .charges = std::move(charges_),
                                                  .account_changes = account_changes_,
                                                  .references = references_,
-                                                 .journal = std::move(journal_)}));
+                                                 .journal = journal()}));
   committed_ = true;
   tree_.ledger.keep(posted_);
   for (const AccountChange& change : account_changes_) publish(change);

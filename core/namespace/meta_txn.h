@@ -67,7 +67,9 @@ class MetaTxn {
   // With the commit, what was written to the locked file and is not committed becomes garbage.
   void forget_writing(const NodeRef& node) { forgotten_.push_back(node); }
 
-  void note(const JournalNote& note) { journal_.push_back(encode_note(note, ctx_, now_)); }
+  // `by`: who did it, where that is not the caller (a flush of what others wrote); must live until the commit returns.
+  void note(const JournalNote& note) { this->note(note, ctx_); }
+  void note(const JournalNote& note, const OpContext& by) { notes_.push_back({note, &by}); }
 
   // Applies everything and publishes it to the caches. The nodes are still locked on return. kRecallPending: somebody else
   // has a lease on one of the files; nothing was changed.
@@ -85,6 +87,7 @@ class MetaTxn {
     EntryRecord record;
   };
   Status break_leases();
+  std::vector<std::string> journal() const;
   Status move(const Payer& from, const Payer& to, const Usage& usage, const Usage& uncommitted);
   void put_acl(Inode& next);
   void publish(const AccountChange& change);
@@ -98,10 +101,11 @@ class MetaTxn {
   std::vector<BlobReference> references_;
   std::vector<AccountChange> account_changes_;
   Postings posted_;
-  std::vector<std::string> journal_;
+  std::vector<std::pair<JournalNote, const OpContext*>> notes_;
   std::vector<Publication> publications_;
   std::vector<EntryChange> entry_changes_;
   std::vector<FileId> renamed_;  // lost a name
+  std::vector<std::pair<FileId, FileType>> named_;  // got or lost a name
   std::vector<NodeRef> created_;
   std::vector<NodeRef> forgotten_;
   std::vector<std::pair<NodeRef, AccountRef>> accounts_;

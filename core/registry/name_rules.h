@@ -15,6 +15,7 @@ inline constexpr std::size_t kExportsMax = 10'000;
 inline constexpr std::size_t kUsersMax = 100'000;
 inline constexpr std::size_t kGroupsMax = 100'000;
 inline constexpr std::size_t kFlowsMax = 100'000;
+inline constexpr std::size_t kAuditPoliciesMax = 10'000;
 inline constexpr std::uint64_t kFlowRateMax = std::uint64_t{1} << 50;  // of anything a second
 inline constexpr std::chrono::hours kFlowBurstMax{1};
 inline constexpr std::uint32_t kFlowWeightMax = 10'000;

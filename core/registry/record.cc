@@ -197,6 +197,25 @@ Result<FlowRule> decode_flow(std::string_view value) {
   return rule;
 }
 
+std::string audit_key(FileId directory) { return std::string(keys::kAuditPrefix) + keys::id_key(directory); }
+
+std::string encode_audit(const AuditPolicy& policy) {
+  Encoder out;
+  out.put(policy.directory).put(policy.classes);
+  return seal(kFirstVersion, kOldestReader, out.bytes());
+}
+
+Result<AuditPolicy> decode_audit(std::string_view value) {
+  STOA_TRY(opened, open_body(value, "audit policy"));
+  Decoder in(opened.body);
+  AuditPolicy policy;
+  policy.directory = in.get<FileId>();
+  policy.classes = in.get<AuditClasses>();
+  if (!in.ok() || policy.directory == kNoFile || (policy.classes & ~kAllAuditClasses) != 0)
+    return fail(Errc::kCorrupt, "audit policy record is damaged");
+  return policy;
+}
+
 std::string encode_next_export(std::uint32_t id) {
   Encoder out;
   out.put(id);

@@ -14,6 +14,7 @@ std::string export_key(ExportId id);          // "export/0000002a"
 std::string user_key(std::string_view name);  // "user/NAME"
 std::string group_key(std::string_view name);  // "group/NAME"
 std::string flow_key(const FlowTarget& target);  // "flow/4/0000000000000011", "flow/3/" and address and prefix length in hex
+std::string audit_key(FileId directory);         // "audit/" and the id, eight bytes
 inline constexpr std::string_view kNextExportKey = "registry/next_export";
 inline constexpr std::string_view kSidDomainKey = "registry/sid_domain";
 
@@ -21,6 +22,7 @@ std::string encode_export(const Export& record);
 std::string encode_user(const User& record);
 std::string encode_group(const Group& record);
 std::string encode_flow(const FlowRule& rule);
+std::string encode_audit(const AuditPolicy& policy);
 std::string encode_next_export(std::uint32_t id);
 std::string encode_sid_domain(const SidDomain& domain);
 
@@ -29,6 +31,7 @@ Result<Export> decode_export(std::string_view value);
 Result<User> decode_user(std::string_view value);
 Result<Group> decode_group(std::string_view value);
 Result<FlowRule> decode_flow(std::string_view value);
+Result<AuditPolicy> decode_audit(std::string_view value);
 Result<std::uint32_t> decode_next_export(std::string_view value);
 Result<SidDomain> decode_sid_domain(std::string_view value);
 

@@ -14,7 +14,8 @@ const Record* find_by_name(const std::vector<Record>& records, std::string_view 
 }  // namespace
 
 RegistryPicture::RegistryPicture(RegistryRecords records, const SidDomain& domain, std::shared_ptr<const FlowTable> flows)
-    : records_(std::move(records)), domain_(domain), flows_(std::move(flows)) {
+    : records_(std::move(records)), domain_(domain), flows_(std::move(flows)),
+      audit_(records_.audit.empty() ? nullptr : std::make_unique<const AuditTable>(records_.audit)) {
   std::ranges::sort(records_.exports, {}, &Export::name);
   std::ranges::sort(records_.users, {}, &User::name);
   std::ranges::sort(records_.groups, {}, &Group::name);

@@ -20,6 +20,7 @@ struct RegistryRecords {
   std::vector<User> users;
   std::vector<Group> groups;
   std::vector<FlowRule> flows;
+  std::vector<AuditPolicy> audit;
 };
 
 // Immutable after construction, so any number of threads may use it.
@@ -44,6 +45,7 @@ class RegistryPicture final : public RegistrySnapshot {
   const std::vector<Group>& groups() const override { return records_.groups; }
   const std::vector<FlowRule>& flow_rules() const override { return records_.flows; }
   const FlowTable* flows() const override { return flows_.get(); }
+  const AuditTable* audit() const override { return audit_.get(); }
   const std::shared_ptr<const FlowTable>& flow_table() const { return flows_; }
   std::string sid_of(const User& user) const override;
   std::string sid_of(const Group& group) const override;
@@ -60,6 +62,7 @@ class RegistryPicture final : public RegistrySnapshot {
   RegistryRecords records_;  // each list by name
   const SidDomain domain_;
   const std::shared_ptr<const FlowTable> flows_;  // null: there are none
+  const std::unique_ptr<const AuditTable> audit_;  // null: there are no policies
   // Views and pointers into the lists above, which never change.
   std::unordered_map<std::uint32_t, const Export*> exports_by_id_;
   std::unordered_map<std::uint32_t, const User*> users_by_uid_;

@@ -77,6 +77,7 @@ Result<std::unique_ptr<StoredRegistry>> StoredRegistry::load(KvStore& kv, Regist
   STOA_CHECK_OK(load_all(kv, keys::kUserPrefix, decode_user, records.users));
   STOA_CHECK_OK(load_all(kv, keys::kGroupPrefix, decode_group, records.groups));
   STOA_CHECK_OK(load_all(kv, keys::kFlowPrefix, decode_flow, records.flows));
+  STOA_CHECK_OK(load_all(kv, keys::kAuditPrefix, decode_audit, records.audit));
   std::uint32_t next_export = 1;
   std::string value;
   STOA_TRY(found, kv.get(Family::kConfig, kNextExportKey, &value));
@@ -135,6 +136,8 @@ void StoredRegistry::publish(RegistryRecords records) {
     const std::lock_guard lock(cell.mutex);
     cell.picture.swap(picture);
   }
+  // Last: who sees it finds the table.
+  audited_.store(now().audit() != nullptr, std::memory_order_release);
 }
 
 std::shared_ptr<const RegistrySnapshot> StoredRegistry::snapshot() const {
@@ -308,6 +311,36 @@ Status StoredRegistry::remove_flow(const FlowTarget& target) {
 
   RegistryRecords records = now().records();
   std::erase_if(records.flows, [&target](const FlowRule& rule) { return rule.target == target; });
+  publish(std::move(records));
+  return {};
+}
+
+Status StoredRegistry::set_audit_policy(const AuditPolicy& policy) {
+  const std::lock_guard lock(change_mutex_);
+  RegistryRecords records = now().records();
+  const auto known = std::ranges::find(records.audit, policy.directory, &AuditPolicy::directory);
+  if (known == records.audit.end() && records.audit.size() >= kAuditPoliciesMax)
+    return fail(Errc::kInvalid, "there are 10000 policies of audit already, the most there can be");
+  WriteBatch batch;
+  batch.put(Family::kConfig, audit_key(policy.directory), encode_audit(policy));
+  STOA_CHECK_OK(commit_(batch));
+  if (known == records.audit.end()) {
+    records.audit.push_back(policy);
+  } else {
+    *known = policy;
+  }
+  publish(std::move(records));
+  return {};
+}
+
+Status StoredRegistry::remove_audit_policy(FileId directory) {
+  const std::lock_guard lock(change_mutex_);
+  RegistryRecords records = now().records();
+  if (std::erase_if(records.audit, [directory](const AuditPolicy& policy) { return policy.directory == directory; }) == 0)
+    return fail(Errc::kNotFound, "the directory has no policy of audit of its own");
+  WriteBatch batch;
+  batch.remove(Family::kConfig, audit_key(directory));
+  STOA_CHECK_OK(commit_(batch));
   publish(std::move(records));
   return {};
 }

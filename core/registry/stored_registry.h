@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -37,6 +38,9 @@ class StoredRegistry final : public Registry {
   Status remove_group(std::string_view name) override;
   Status set_flow(const FlowRule& rule) override;
   Status remove_flow(const FlowTarget& target) override;
+  Status set_audit_policy(const AuditPolicy& policy) override;
+  Status remove_audit_policy(FileId directory) override;
+  bool audited() const override { return audited_.load(std::memory_order_acquire); }
 
  private:
   // Threads read different cells, each with a pointer and a reference count of its own, so that requests on different
@@ -62,6 +66,7 @@ class StoredRegistry final : public Registry {
   std::shared_ptr<const RegistryPicture> picture_;
   std::uint32_t next_export_ = 1;
   std::array<Cell, kMetricCells> cells_;
+  std::atomic<bool> audited_{false};
 };
 
 }  // namespace stoa::core

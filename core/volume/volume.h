@@ -1,9 +1,11 @@
 // A volume: one namespace tree on a key-value store and a blob store. Puts the parts of the core together.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/error.h"
@@ -17,6 +19,8 @@
 #include "qos/scheduler.h"
 
 namespace stoa::core {
+
+class Journal;
 
 struct VolumeOptions {
   std::uint32_t inline_bytes_max = 16384;       // files up to this size live in the metadata
@@ -62,8 +66,12 @@ class Volume {
   virtual Registry& registry() = 0;
   virtual StateTable& state() = 0;  // opens, byte-range locks and caching leases of all doors
   virtual qos::Scheduler& scheduler() = 0;  // of the flows in the registry's snapshots
+  virtual Journal& journal() = 0;  // what changed, in order (core/journal/journal.h)
   virtual const HandleCodec& handles() const = 0;
   virtual VolumeInfo info() const = 0;
+  // Puts into the journal how many denials were left out of it for being too many (core/audit/denial_limit.h). For the one who
+  // writes the audit log: the time to call again; absent: when the journal has called.
+  virtual std::optional<std::chrono::steady_clock::time_point> report_omitted_denials() = 0;
 
   // Makes all that was applied durable, lazy attributes included.
   virtual Status flush() = 0;

@@ -1,11 +1,13 @@
 #include <random>
 
 #include "base/log.h"
+#include "core/audit/audited_namespace.h"
 #include "core/data/file_io.h"
 #include "core/data/flush.h"
 #include "core/data/gc.h"
 #include "core/data/open_files.h"
 #include "core/data/upload.h"
+#include "core/journal/journal.h"
 #include "core/kv/keys.h"
 #include "core/namespace/operations.h"
 #include "core/namespace/orphan.h"
@@ -127,6 +129,7 @@ class VolumeImpl final : public Volume {
              std::uint64_t next_journal, FileId next_id)
       : record_(std::move(record)),
         tree_(kv, blobs, metrics, options, next_journal, next_id),
+        journal_(kv, tree_.committer),
         ns_(tree_, record_.info.id, random64()),
         handles_(record_.info.id, record_.handle_key) {}
 
@@ -138,6 +141,7 @@ class VolumeImpl final : public Volume {
     STOA_TRY(registry, StoredRegistry::load(
                            tree_.kv, [this](const WriteBatch& batch) { return tree_.committer.write_durably(batch); }, scheduler_));
     registry_ = std::move(registry);
+    audited_.emplace(ns_, *registry_, journal_);
     tree_.metrics.gauge_callback("stoa_cached_inodes", "Inodes in memory", {},
                                  [this] { return static_cast<double>(tree_.nodes.size()); });
     tree_.metrics.gauge_callback("stoa_cached_acl_bytes", "Memory of the ACLs of inodes in memory", {},
@@ -154,12 +158,14 @@ class VolumeImpl final : public Volume {
     }
   }
 
-  Namespace& ns() override { return ns_; }
+  Namespace& ns() override { return *audited_; }
   Registry& registry() override { return *registry_; }
   StateTable& state() override { return tree_.state; }
   qos::Scheduler& scheduler() override { return scheduler_; }
+  Journal& journal() override { return journal_; }
   const HandleCodec& handles() const override { return handles_; }
   VolumeInfo info() const override { return record_.info; }
+  std::optional<std::chrono::steady_clock::time_point> report_omitted_denials() override { return audited_->report_omitted(); }
   Status flush() override {
     STOA_CHECK_OK(flush_lazy(tree_));
     return tree_.committer.wait_durable(tree_.committer.applied());
@@ -178,11 +184,13 @@ class VolumeImpl final : public Volume {
  private:
   const VolumeRecord record_;
   mutable Tree tree_;  // looking for the path of a damaged file fills its caches
+  Journal journal_;
   NamespaceImpl ns_;
   const HandleCodec handles_;
   qos::Scheduler scheduler_;
   std::jthread admission_{[this](const std::stop_token& stop) { scheduler_.keep_serving(stop); }};
   std::unique_ptr<Registry> registry_;
+  std::optional<AuditedNamespace> audited_;
   std::optional<Background> background_;
 };
 

@@ -67,9 +67,44 @@ void describe_client(MHD_Connection* connection, Request& request) {
       request.client.starts_with("127.") || request.client == "::1" || request.client.starts_with("::ffff:127.");
 }
 
+// What MHD asks for the bytes of a reply without an end. While there are none the connection is suspended and costs no thread.
+struct Streaming {
+  MHD_Connection* connection;
+  std::shared_ptr<EventStream> stream;
+};
+
+ssize_t take_events(void* target, std::uint64_t, char* into, std::size_t most) {
+  const auto* streaming = static_cast<Streaming*>(target);
+  std::size_t taken = 0;
+  MHD_Connection* const connection = streaming->connection;
+  switch (streaming->stream->take(
+      into, most, taken, [connection] { MHD_suspend_connection(connection); },
+      [connection] { MHD_resume_connection(connection); })) {
+    case EventStream::Take::kSome: return static_cast<ssize_t>(taken);
+    case EventStream::Take::kNone: return 0;
+    case EventStream::Take::kEnd: break;
+  }
+  return MHD_CONTENT_READER_END_OF_STREAM;
+}
+
+void end_events(void* target) {
+  const std::unique_ptr<Streaming> streaming(static_cast<Streaming*>(target));
+  streaming->stream->close();
+}
+
+MHD_Response* make_response(MHD_Connection* connection, const Reply& reply) {
+  constexpr std::size_t kPiece = 16384;
+  if (reply.stream) {
+    auto streaming = std::make_unique<Streaming>(connection, reply.stream);
+    MHD_Response* response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, kPiece, &take_events, streaming.get(), &end_events);
+    if (response != nullptr) streaming.release();
+    return response;
+  }
+  return MHD_create_response_from_buffer(reply.body.size(), const_cast<char*>(reply.body.data()), MHD_RESPMEM_MUST_COPY);
+}
+
 MHD_Result send(MHD_Connection* connection, const Reply& reply, std::uint64_t id) {
-  MHD_Response* response =
-      MHD_create_response_from_buffer(reply.body.size(), const_cast<char*>(reply.body.data()), MHD_RESPMEM_MUST_COPY);
+  MHD_Response* response = make_response(connection, reply);
   if (response == nullptr) return MHD_NO;
   if (!reply.content_type.empty())
     MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, reply.content_type.c_str());
@@ -86,6 +121,8 @@ class Server final : public AdminServer {
  public:
   explicit Server(Service& service) : service_(service) {}
   ~Server() override {
+    // Wakes the connections that wait for events: MHD does not stop while one is suspended.
+    if (service_.watch != nullptr) service_.watch->stop();
     tcp_.reset();
     unix_.reset();
     if (!socket_path_.empty()) unlink(socket_path_.c_str());
@@ -164,7 +201,7 @@ class Server final : public AdminServer {
   }
 
   Status serve(int fd, const ServerOptions& options, Daemon& daemon) {
-    daemon.reset(MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD, 0, nullptr, nullptr, &Server::on_request, this,
+    daemon.reset(MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, nullptr, nullptr, &Server::on_request, this,
                                   MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE, options.threads,
                                   MHD_OPTION_CONNECTION_LIMIT, options.connections_max, MHD_OPTION_CONNECTION_TIMEOUT,
                                   options.idle_seconds, MHD_OPTION_UNESCAPE_CALLBACK, &keep_escapes, nullptr,

@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/api/context.h"
+#include "frontends/admin/event_stream.h"
 
 namespace stoa::admin {
 
@@ -39,6 +41,7 @@ struct Reply {
   std::string content_type = "application/json";
   std::string body{};
   std::string allow{};  // the header Allow, with status 405
+  std::shared_ptr<EventStream> stream{};  // instead of a body
 };
 
 }  // namespace stoa::admin

@@ -57,6 +57,13 @@ constexpr Route kRoutes[] = {
     {kGet, "/v1/directory", "list_directory", Access::kToken, 200, list_directory},
     {kGet, "/v1/stat", "get_stat", Access::kToken, 200, get_stat},
     {kGet, "/v1/usage", "get_usage", Access::kToken, 200, get_usage},
+    {kGet, "/v1/audit", "query_audit", Access::kToken, 200, query_audit},
+    {kGet, "/v1/audit/policy", "get_audit_policy", Access::kToken, 200, get_audit_policy},
+    {kPut, "/v1/audit/policy", "set_audit_policy", Access::kToken, 200, set_audit_policy},
+    {kDelete, "/v1/audit/policy", "remove_audit_policy", Access::kToken, 204, remove_audit_policy},
+    {kGet, "/v1/audit/report", "get_audit_report", Access::kToken, 200, get_audit_report},
+    {kPost, "/v1/audit/verify", "verify_audit", Access::kToken, 200, verify_audit},
+    {kGet, "/v1/watch", "watch", Access::kToken, 200, nullptr, get_watch},
 };
 
 std::vector<std::string_view> split(std::string_view path) {
@@ -179,6 +186,7 @@ Reply dispatch(Service& service, Request request) {
                   request.id);
     account(service, route.name, reply.status, begin);
     if (route.method != kGet) {
+      note_change(service, request, reply.status);
       log_info("admin", "request",
                {{"request_id", request.id},
                 {"route", route.name},

@@ -64,4 +64,16 @@ JsonResult list_directory(Service&, const Request&);
 JsonResult get_stat(Service&, const Request&);
 JsonResult get_usage(Service&, const Request&);
 
+Reply get_watch(Service&, const Request&);
+
+JsonResult query_audit(Service&, const Request&);
+JsonResult get_audit_policy(Service&, const Request&);
+JsonResult set_audit_policy(Service&, const Request&);
+JsonResult remove_audit_policy(Service&, const Request&);
+JsonResult get_audit_report(Service&, const Request&);
+JsonResult verify_audit(Service&, const Request&);
+
+// For audit: a request that would change something, and how it ended. Not durable, never fails.
+void note_change(Service&, const Request&, unsigned status);
+
 }  // namespace stoa::admin

@@ -8,9 +8,11 @@
 
 #include "base/clock.h"
 #include "base/metrics.h"
+#include "core/api/audit_log.h"
 #include "core/data/blob_store.h"
 #include "core/volume/volume.h"
 #include "frontends/admin/check_job.h"
+#include "frontends/admin/watch_hub.h"
 
 namespace stoa::admin {
 
@@ -45,6 +47,8 @@ struct Service {
   std::function<std::vector<ClientStatus>()> clients{};
   // Takes away what a client has, for good. kNotFound: no such client; errors of the store.
   std::function<Status(std::uint64_t id)> evict_client{};
+  core::AuditLog* audit = nullptr;  // null: there is none
+  WatchHub* watch = nullptr;  // stopped by the server before it ends; null: nothing can be watched
   // Changes of records are read, changed and written back; one at a time, or one would undo another.
   std::mutex edit_mutex{};
 };

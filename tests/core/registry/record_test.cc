@@ -136,6 +136,17 @@ TEST(RecordTest, SidDomainHasTheBytesOfVersion1) {
   EXPECT_EQ(*decode_sid_domain(encode_sid_domain({1, 2, 3})), (SidDomain{1, 2, 3}));
 }
 
+TEST(RecordTest, AuditPolicyHasTheBytesOfVersion1) {
+  const AuditPolicy policy{FileId{17}, 5};
+  const std::string stored = encode_audit(policy);
+  EXPECT_EQ(hex(stored), "01010a00000011000000000000000500");
+  EXPECT_EQ(*decode_audit(stored), policy);
+  for (std::size_t size = 0; size < stored.size(); ++size) EXPECT_FALSE(decode_audit(stored.substr(0, size))) << size;
+  EXPECT_EQ(decode_audit(encode_audit({FileId{17}, 256})).error().code, Errc::kCorrupt) << "a class that is not there yet";
+  EXPECT_EQ(decode_audit(encode_audit({kNoFile, 1})).error().code, Errc::kCorrupt);
+  EXPECT_EQ(hex(audit_key(FileId{17})), "61756469742f0000000000000011");
+}
+
 TEST(RecordTest, FlowHasTheBytesOfVersion1) {
   FlowRule rule{.target = FlowTarget::clients(*Network::parse("10.0.0.0/8"))};
   rule.limits.ceiling[qos::Resource::kReadBytes] = 300;

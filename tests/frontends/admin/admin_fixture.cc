@@ -8,6 +8,7 @@ AdminTest::AdminTest() {
   EXPECT_TRUE(volume) << describe(volume.error());
   volume_ = *std::move(volume);
   check_ = std::make_unique<CheckJob>(*volume_);
+  watch_ = std::make_unique<WatchHub>(*volume_);
   service_.reset(new Service{.volume = *volume_,
                              .metrics = metrics_,
                              .check = *check_,
@@ -23,7 +24,8 @@ AdminTest::AdminTest() {
                                if (evict_fails_) return fail(Errc::kIo, "the disk is gone");
                                if (std::erase_if(clients_, [&](const auto& one) { return one.id == id; }) != 0) return {};
                                return fail(Errc::kNotFound);
-                             }});
+                             },
+                             .watch = watch_.get()});
 }
 
 Answer AdminTest::send(Request request) {

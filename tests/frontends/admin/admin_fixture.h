@@ -48,6 +48,7 @@ class AdminTest : public testing::Test {
   MetricRegistry metrics_;
   std::unique_ptr<core::Volume> volume_;
   std::unique_ptr<CheckJob> check_;
+  std::unique_ptr<WatchHub> watch_;
   std::vector<ClientStatus> clients_;
   bool evict_fails_ = false;
   std::unique_ptr<Service> service_;
