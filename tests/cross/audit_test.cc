@@ -1,6 +1,9 @@
 // Audit through NFSv3, NFSv4.1 and S3: each class with the right user, path, door, client and result; and a watcher that sees
 // what all of them do.
 #include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
 
 #include <nlohmann/json.hpp>
 
@@ -171,6 +174,44 @@ TEST_F(AuditDoorsTest, AdministratorsToo) {
   EXPECT_EQ(records.back()["request"], "PUT /v1/quota?path=" + path());
   EXPECT_EQ(records.back()["door"], "admin");
   EXPECT_EQ(records.back()["path"], path());
+}
+
+TEST(AuditCrashTest, AfterAKillNothingIsTwiceOrMissing) {
+  std::string pattern = (std::filesystem::temp_directory_path() / "stoa-audit-XXXXXX").string();
+  const std::string data = mkdtemp(pattern.data());
+  std::string output;
+  const auto stoa = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {STOA_CLI, "--json", "--data", data});
+    output.clear();
+    return run_command(arguments, &output);
+  };
+  std::vector<std::string> wanted;
+  for (int life = 0; life < 3; ++life) {
+    std::string why;
+    const auto server = ServerProcess::start({STOA_SERVE, "--data", data}, &why);
+    ASSERT_NE(server, nullptr) << why;
+    if (life == 0) {
+      ASSERT_EQ(stoa({"audit", "policy", "set", "/test", "write"}), 0) << output;
+    }
+    const auto client = NfsClient::connect(server->nfs(), 0, &why);
+    ASSERT_NE(client, nullptr) << why;
+    for (int i = 0; i < 300; ++i) {
+      const std::string name = std::to_string(life) + "." + std::to_string(i);
+      ASSERT_TRUE(client->create(client->root(), name).ok());
+      wanted.push_back("/test/" + name);
+    }
+    if (life < 2) {
+      server->kill_hard();
+      continue;
+    }
+    ASSERT_EQ(stoa({"audit", "query", "--operation", "create"}), 0) << output;
+    const Json reply = Json::parse(output);
+    std::vector<std::string> found;
+    for (const Json& record : reply["records"]) found.push_back(record["path"]);
+    EXPECT_EQ(found, wanted);
+    EXPECT_EQ(stoa({"audit", "verify"}), 0) << output;
+  }
+  std::filesystem::remove_all(data);
 }
 
 }  // namespace
