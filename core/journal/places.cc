@@ -90,8 +90,8 @@ void Places::apply(const JournalRecord& record) {
   if (!record.is_change()) return;
   const bool directory = record.type == FileType::kDirectory;
   switch (record.kind) {
-    case ChangeKind::kCreate:
-    case ChangeKind::kLink: places_.insert_or_assign(record.id, Place{record.parent, record.name}); break;
+    case ChangeKind::kCreate: places_.insert_or_assign(record.id, Place{record.parent, record.name}); break;
+    case ChangeKind::kLink: places_.try_emplace(record.id, Place{record.parent, record.name}); break;  // it keeps its first name
     case ChangeKind::kRename:
       places_.insert_or_assign(record.id, Place{record.to_parent, record.to_name});
       if (directory) directories_.clear();
