@@ -40,15 +40,16 @@ sigset_t awaited_signals() {
 
 }  // namespace
 
-Result<std::unique_ptr<Daemon>> Daemon::start(const ConfigSource& source, const Config& config,
-                                              const DataFolder& folder, FolderLock lock) {
-  std::unique_ptr<Daemon> daemon(new Daemon(source, config, folder, std::move(lock)));
+Result<std::unique_ptr<Daemon>> Daemon::start(const ConfigSource& source, const Config& config, const DataFolder& folder, FolderLock lock,
+                                              std::span<const admin::ConsoleFile> console) {
+  std::unique_ptr<Daemon> daemon(new Daemon(source, config, folder, std::move(lock), console));
   STOA_CHECK_OK(daemon->open());
   return daemon;
 }
 
-Daemon::Daemon(const ConfigSource& source, const Config& config, const DataFolder& folder, FolderLock lock)
-    : source_(source), config_(config), folder_(folder), lock_(std::move(lock)) {}
+Daemon::Daemon(const ConfigSource& source, const Config& config, const DataFolder& folder, FolderLock lock,
+               std::span<const admin::ConsoleFile> console)
+    : source_(source), config_(config), folder_(folder), lock_(std::move(lock)), console_(console) {}
 
 Status Daemon::open() {
   set_log_level(log_level(config_.log.level));
@@ -79,7 +80,8 @@ Status Daemon::open() {
                                     .engine = config_.engine,
                                     .started = wall_now(),
                                     .doors = {},
-                                    .data_directories = [this] { return stores_.blobs->health(); }});
+                                    .data_directories = [this] { return stores_.blobs->health(); },
+                                    .console = console_});
   return open_doors();
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,9 +23,9 @@ namespace stoa::appliance {
 // stores, the lock last.
 class Daemon {
  public:
-  // Everything is served when it returns. The errors are sentences for people.
-  static Result<std::unique_ptr<Daemon>> start(const ConfigSource& source, const Config& config,
-                                               const DataFolder& folder, FolderLock lock);
+  // Everything is served when it returns. The errors are sentences for people. `console` must outlive it.
+  static Result<std::unique_ptr<Daemon>> start(const ConfigSource& source, const Config& config, const DataFolder& folder, FolderLock lock,
+                                               std::span<const admin::ConsoleFile> console);
   ~Daemon();
 
   // Serves until SIGTERM or SIGINT; SIGHUP reloads. Those signals must be blocked in all threads. `ready` is called
@@ -32,7 +33,8 @@ class Daemon {
   Status run(const std::function<void()>& ready);
 
  private:
-  Daemon(const ConfigSource& source, const Config& config, const DataFolder& folder, FolderLock lock);
+  Daemon(const ConfigSource& source, const Config& config, const DataFolder& folder, FolderLock lock,
+         std::span<const admin::ConsoleFile> console);
   Status open();
   Status open_doors();
   void reload();
@@ -43,6 +45,7 @@ class Daemon {
   Config config_;
   DataFolder folder_;
   FolderLock lock_;
+  std::span<const admin::ConsoleFile> console_;
   Notifier notifier_;
   MetricRegistry metrics_;
   Stores stores_;

@@ -75,7 +75,8 @@ MHD_Result send(MHD_Connection* connection, const Reply& reply, std::uint64_t id
     MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, reply.content_type.c_str());
   if (!reply.allow.empty()) MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, reply.allow.c_str());
   if (reply.status == 401) MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
-  MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+  for (const auto& [name, value] : reply.headers) MHD_add_response_header(response, name.c_str(), value.c_str());
+  if (reply.headers.empty()) MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
   MHD_add_response_header(response, "X-Request-Id", std::to_string(id).c_str());
   const MHD_Result queued = MHD_queue_response(connection, reply.status, response);
   MHD_destroy_response(response);
@@ -190,7 +191,8 @@ class Server final : public AdminServer {
     auto* arrival = static_cast<Arrival*>(*state);
     if (arrival == nullptr) {
       auto fresh = std::make_unique<Arrival>();
-      const auto known = parse_method(method);
+      // MHD leaves the body away by itself (RFC 9110 9.3.2).
+      const auto known = parse_method(method == std::string_view(MHD_HTTP_METHOD_HEAD) ? MHD_HTTP_METHOD_GET : method);
       fresh->known_method = known.has_value();
       fresh->request.method = known.value_or(Method::kGet);
       fresh->request.path = url;
@@ -211,6 +213,9 @@ class Server final : public AdminServer {
       return send(connection, plain_error(501, "not_supported", "the method is not known"), id);
     if (const char* header = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION)) {
       request.authorization = header;
+    }
+    if (const char* header = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_IF_NONE_MATCH)) {
+      request.if_none_match = header;
     }
     MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, &collect_query, &request.query);
     describe_client(connection, request);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/api/context.h"
@@ -22,6 +23,7 @@ struct Request {
   std::map<std::string, std::string> query;  // decoded
   std::string body;
   std::string authorization;  // the header
+  std::string if_none_match;  // the header
   std::string client;         // address, or "unix"
   bool local = false;         // came over a loopback address or the Unix socket
   std::uint64_t id = 0;
@@ -39,6 +41,7 @@ struct Reply {
   std::string content_type = "application/json";
   std::string body{};
   std::string allow{};  // the header Allow, with status 405
+  std::vector<std::pair<std::string, std::string>> headers{};  // more; without them, "Cache-Control: no-store"
 };
 
 }  // namespace stoa::admin

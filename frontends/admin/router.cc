@@ -15,10 +15,13 @@ namespace {
 using enum Method;
 
 constexpr Route kRoutes[] = {
+    {kGet, "/", "get_console", Access::kOpen, 200, nullptr, get_console},
+    {kGet, "/assets/{file}", "get_console_asset", Access::kOpen, 200, nullptr, get_console},
     {kGet, "/healthz", "health", Access::kOpen, 200, nullptr, get_health},
     {kGet, "/metrics", "metrics", Access::kLocalOrToken, 200, nullptr, get_metrics},
     {kGet, "/v1/version", "get_version", Access::kToken, 200, get_version},
     {kGet, "/v1/status", "get_status", Access::kToken, 200, get_status},
+    {kGet, "/v1/activity", "get_activity", Access::kToken, 200, get_activity},
     {kGet, "/v1/volume", "get_volume", Access::kToken, 200, get_volume},
     {kGet, "/v1/check", "get_check", Access::kToken, 200, get_check},
     {kPost, "/v1/check", "start_check", Access::kToken, 202, start_check},

@@ -14,6 +14,8 @@ using JsonResult = Result<nlohmann::json>;
 Reply get_health(Service&, const Request&);
 Reply get_metrics(Service&, const Request&);
 
+JsonResult get_activity(Service&, const Request&);
+
 JsonResult get_version(Service&, const Request&);
 JsonResult get_status(Service&, const Request&);
 JsonResult get_volume(Service&, const Request&);

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "core/data/blob_store.h"
 #include "core/volume/volume.h"
 #include "frontends/admin/check_job.h"
+#include "frontends/admin/console_files.h"
 
 namespace stoa::admin {
 
@@ -45,6 +47,7 @@ struct Service {
   std::function<std::vector<ClientStatus>()> clients{};
   // Takes away what a client has, for good. kNotFound: no such client; errors of the store.
   std::function<Status(std::uint64_t id)> evict_client{};
+  std::span<const ConsoleFile> console{};  // lives as long as the program
   // Changes of records are read, changed and written back; one at a time, or one would undo another.
   std::mutex edit_mutex{};
 };
