@@ -17,7 +17,7 @@ export function openBrowser() {
 // A fresh tab with storage of its own. `complaints` gathers what the browser's console was told.
 export async function openTab(browser, server, { language = 'en-GB', theme = 'light', width = 1280, height = 800 } = {}) {
   const context = await browser.newContext({ locale: language, colorScheme: theme, viewport: { width, height }, reducedMotion: 'reduce', baseURL: server.url });
-  context.setDefaultTimeout(60_000);
+  context.setDefaultTimeout(15_000);
   const page = await context.newPage();
   const complaints = [];
   page.on('pageerror', (error) => complaints.push(String(error)));

@@ -64,7 +64,10 @@ function Shell() {
   const offered = (name: PageName) => !owner || ownerPages.includes(name);
   const page = offered(route.page) ? route.page : 'browse';
   const Shown = pages[page];
-  useEffect(() => window.scrollTo(0, 0), [page]);
+  // Not what it returns: newer browsers give a promise, which React would take for a function.
+  useEffect(() => {
+    window.scrollTo(0, 0);
+  }, [page]);
   return (
     <div className="shell">
       <a className="skip" href="#main" onClick={(event) => { event.preventDefault(); document.querySelector<HTMLElement>('main h1')?.focus(); }}>

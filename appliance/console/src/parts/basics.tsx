@@ -18,7 +18,9 @@ export function Page({ title, intro, actions, place, children }: PageProps) {
     document.title = `${title} – Stoa`;
   }, [title]);
   // A new page begins at its heading, for those who hear it as for those who use the keyboard.
-  useEffect(() => heading.current?.focus({ preventScroll: true }), [place]);
+  useEffect(() => {
+    heading.current?.focus({ preventScroll: true });
+  }, [place]);
   return (
     <>
       <header className="page-head">
