@@ -1,5 +1,6 @@
 #include "base/metrics.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 
@@ -112,6 +113,32 @@ void MetricRegistry::gauge_callback(std::string_view name, std::string_view help
                                     std::function<double()> read) {
   const std::lock_guard lock(mutex_);
   find_or_add(name, help, std::move(labels), Kind::kCallback).read = std::move(read);
+}
+
+std::uint64_t MetricRegistry::counter_sum(std::string_view name, const Labels& with) const {
+  const std::lock_guard lock(mutex_);
+  const auto family = families_.find(name);
+  if (family == families_.end() || family->second.kind != Kind::kCounter) return 0;
+  std::uint64_t sum = 0;
+  for (const Series& series : family->second.series) {
+    const auto carried = [&](const auto& label) { return std::ranges::find(series.labels, label) != series.labels.end(); };
+    if (std::ranges::all_of(with, carried)) sum += series.counter->value();
+  }
+  return sum;
+}
+
+Histogram::Snapshot MetricRegistry::histogram_sum(std::string_view name) const {
+  const std::lock_guard lock(mutex_);
+  Histogram::Snapshot sum;
+  const auto family = families_.find(name);
+  if (family == families_.end() || family->second.kind != Kind::kHistogram) return sum;
+  for (const Series& series : family->second.series) {
+    const Histogram::Snapshot one = series.histogram->snapshot();
+    for (std::size_t i = 0; i < Histogram::kBuckets; ++i) sum.counts[i] += one.counts[i];
+    sum.total += one.total;
+    sum.sum_ns += one.sum_ns;
+  }
+  return sum;
 }
 
 std::string MetricRegistry::render() const {

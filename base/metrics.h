@@ -76,6 +76,10 @@ class MetricRegistry {
 
   std::string render() const;
 
+  // Over all series of a family that carry each of the labels; zero when there is no such family.
+  std::uint64_t counter_sum(std::string_view name, const Labels& with = {}) const;
+  Histogram::Snapshot histogram_sum(std::string_view name) const;
+
  private:
   enum class Kind : std::uint8_t { kCounter, kGauge, kHistogram, kCallback };
   struct Series {

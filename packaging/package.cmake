@@ -9,6 +9,8 @@ install(FILES ${CMAKE_SOURCE_DIR}/packaging/stoad.toml DESTINATION /etc/stoa)
 install(FILES ${CMAKE_SOURCE_DIR}/packaging/copyright ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/CHANGELOG.md
               ${CMAKE_SOURCE_DIR}/appliance/stoad.example.toml ${CMAKE_SOURCE_DIR}/frontends/admin/openapi.yaml
         DESTINATION share/doc/stoa)
+install(FILES ${CMAKE_SOURCE_DIR}/appliance/monitoring/stoa.dashboard.json ${CMAKE_SOURCE_DIR}/appliance/monitoring/stoa.rules.yaml
+        DESTINATION share/stoa/monitoring)
 install(FILES ${manual}/stoa.bash DESTINATION share/bash-completion/completions RENAME stoa)
 install(FILES ${manual}/stoad.bash DESTINATION share/bash-completion/completions RENAME stoad)
 install(FILES ${manual}/_stoa ${manual}/_stoad DESTINATION share/zsh/vendor-completions)

@@ -32,9 +32,10 @@ class Bucket {
     } while (!paid_until_.compare_exchange_weak(until, std::max(until, now) + cost, std::memory_order_relaxed));
     return true;
   }
-  void pay(std::int64_t now, std::int64_t cost) {
+  // Pays without asking, up to `most`; what is paid further ahead already stays so.
+  void pay(std::int64_t now, std::int64_t cost, std::int64_t most) {
     std::int64_t until = paid_until_.load(std::memory_order_relaxed);
-    while (!paid_until_.compare_exchange_weak(until, std::max(until, now) + cost, std::memory_order_relaxed)) {
+    while (!paid_until_.compare_exchange_weak(until, std::max(until, std::min(std::max(until, now) + cost, most)), std::memory_order_relaxed)) {
     }
   }
   void give_back(std::int64_t cost) { paid_until_.fetch_sub(cost, std::memory_order_relaxed); }

@@ -8,6 +8,8 @@ namespace {
 
 // What a guarantee may catch up after its flow was served late.
 constexpr std::int64_t kCatchUp = 100'000'000;
+// What passes without waiting any longer makes no more debt than this.
+constexpr std::int64_t kLateDebtMax = 10'000'000'000;
 
 std::span<const Resource> resources_of(Kind kind) {
   static constexpr Resource kRead[] = {Resource::kReadBytes, Resource::kReadOps};
@@ -46,9 +48,9 @@ bool Flow::take(const Price& price, std::int64_t now, std::int64_t* next) {
   return true;
 }
 
-void Flow::pay(const Price& price, std::int64_t now) {
+void Flow::pay_late(const Price& price, std::int64_t now) {
   for (std::size_t i = 0; i < kResources; ++i) {
-    if (price.amount[i] != 0 && ceiling_[i].limited()) ceiling_[i].pay(now, ceiling_[i].cost(price.amount[i]));
+    if (price.amount[i] != 0 && ceiling_[i].limited()) ceiling_[i].pay(now, ceiling_[i].cost(price.amount[i]), now + kLateDebtMax);
   }
 }
 

@@ -28,6 +28,8 @@ class Flow : public std::enable_shared_from_this<Flow> {
 
   // Thread-safe, does not block.
   FlowUse use() const;
+  // How long `price` keeps its ceilings busy, in nanoseconds; 0: it has none for it. As use().
+  std::int64_t cost(const Price& price) const;
 
  private:
   friend class Scheduler;
@@ -38,14 +40,12 @@ class Flow : public std::enable_shared_from_this<Flow> {
   void set_contended(Kind kind, bool yes) { contended_[static_cast<std::size_t>(kind)].store(yes, std::memory_order_relaxed); }
   // Pays all ceilings, or none and says why not: the time of the next attempt.
   bool take(const Price& price, std::int64_t now, std::int64_t* next);
-  void pay(const Price& price, std::int64_t now);
+  // Pays what could not wait. Debts from that stay small, else those that come too late would keep others out for ever.
+  void pay_late(const Price& price, std::int64_t now);
   void give_back(const Price& price);
   void count(const Price& price);
   // When requests of that kind may be admitted next.
   std::int64_t ready_at(Kind kind) const;
-  // How long `price` keeps this flow's ceilings busy; 0: it has none for it.
-  std::int64_t cost(const Price& price) const;
-
   ByResource<Bucket> ceiling_{};
   std::atomic<std::int64_t> burst_{0};
   // Requests of that kind wait because of this flow: others must not overtake them.
@@ -65,6 +65,7 @@ class Flow : public std::enable_shared_from_this<Flow> {
 
   Limits limits_{};
   ByResource<std::int64_t> guarantee_until_{};
+  std::uint32_t waiting_itself_ = 0;  // requests that wait now and whose path ends here
 };
 
 }  // namespace stoa::qos

@@ -37,6 +37,17 @@ struct Price {
     for (std::size_t i = 0; i < kResources; ++i) amount[i] += other.amount[i];
     return *this;
   }
+  bool covers(const Price& other) const {
+    for (std::size_t i = 0; i < kResources; ++i) {
+      if (amount[i] < other.amount[i]) return false;
+    }
+    return true;
+  }
+  // What it covers.
+  Price& operator-=(const Price& other) {
+    for (std::size_t i = 0; i < kResources; ++i) amount[i] -= other.amount[i];
+    return *this;
+  }
   bool free() const { return *this == Price{}; }
   // Writing comes before reading, and both before metadata.
   Kind kind() const {
@@ -47,6 +58,7 @@ struct Price {
 };
 
 inline constexpr std::uint32_t kWeightDefault = 100;
+inline constexpr std::uint32_t kWeightLowest = 1;
 inline constexpr std::chrono::milliseconds kBurstDefault{100};
 // Less than what a timer thread may come late would cost throughput.
 inline constexpr std::chrono::milliseconds kBurstMin{10};

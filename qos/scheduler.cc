@@ -12,6 +12,10 @@ constexpr std::chrono::milliseconds kNap{1};
 // Children of a branch that nobody waits for are kept as long as they are few: they remember who had his turn.
 constexpr std::size_t kIdleChildren = 16;
 
+void count(Counter* counter) {
+  if (counter != nullptr) counter->add();
+}
+
 double plain_cost(const Price& price) {
   const auto at = [&price](Resource resource) { return static_cast<double>(price.amount[resource]); };
   return at(Resource::kReadBytes) + at(Resource::kWriteBytes) +
@@ -82,7 +86,8 @@ struct Scheduler::Branch {
   }
 };
 
-Scheduler::Scheduler(const SchedulerLimits& limits, Clock clock) : limits_(limits), clock_(std::move(clock)) {
+Scheduler::Scheduler(const SchedulerLimits& limits, Clock clock, const SchedulerCounters& counters)
+    : limits_(limits), clock_(std::move(clock)), counters_(counters) {
   for (auto& root : roots_) root = std::make_unique<Branch>();
 }
 Scheduler::~Scheduler() = default;
@@ -106,13 +111,19 @@ bool Scheduler::admit(std::span<Flow* const> path, const Price& price) {
 
 // --- parking -----------------------------------------------------------------------------------------------------------
 
+bool Scheduler::has_room(std::span<Flow* const> path) const {
+  auto room = static_cast<std::int64_t>(limits_.parked_max - parked_.size());
+  for (const Flow* flow : path) {
+    room = std::min(room, static_cast<std::int64_t>(limits_.parked_per_flow_max)) - flow->waiting_.load(std::memory_order_relaxed);
+  }
+  return room > path.back()->waiting_itself_;
+}
+
 Verdict Scheduler::park(std::span<Flow* const> path, const Price& price, Wait wait) {
   std::unique_lock lock(mutex_);
-  const bool full = parked_.size() >= limits_.parked_max || std::ranges::any_of(path, [this](const Flow* flow) {
-                      return flow->waiting_.load(std::memory_order_relaxed) >= limits_.parked_per_flow_max;
-                    });
-  if (full) {
+  if (!has_room(path)) {
     for (Flow* flow : path) flow->refused_.fetch_add(1, std::memory_order_relaxed);
+    count(counters_.busy);
     return Verdict::kBusy;
   }
   Parked& parked = parked_.emplace_back();
@@ -121,6 +132,7 @@ Verdict Scheduler::park(std::span<Flow* const> path, const Price& price, Wait wa
     parked.path.push_back(flow->shared_from_this());
     flow->waiting_.fetch_add(1, std::memory_order_relaxed);
   }
+  ++path.back()->waiting_itself_;
   parked.price = price;
   parked.wait = std::move(wait);
   parked.lane = &lane_for(path, price.kind());
@@ -137,6 +149,7 @@ Verdict Scheduler::park(std::span<Flow* const> path, const Price& price, Wait wa
     newcomer_ = nullptr;
     verdict = Verdict::kParked;
     for (Flow* flow : path) flow->parked_.fetch_add(1, std::memory_order_relaxed);
+    count(counters_.parked);
   }
   deliver(lock);
   return verdict;
@@ -216,7 +229,8 @@ void Scheduler::rouse(Branch& lane, Kind kind) {
   for (Branch* b = &lane; b->parent != nullptr; b = b->parent) {
     if (b->state == Branch::State::kIdle) b->start = std::max(b->start, b->parent->now);
     b->get_ready();
-    if (b->flow != nullptr && !b->watched && b->flow->guaranteed(kind)) watch_guarantee(*b, kind, b->flow->guarantee_due(kind));
+    // Renewed, where it waits for the turn of somebody below who is slower than who came now.
+    if (b->flow != nullptr && b->flow->guaranteed(kind)) watch_guarantee(*b, kind, b->flow->guarantee_due(kind));
   }
 }
 
@@ -261,16 +275,17 @@ void Scheduler::serve_locked(std::int64_t now) {
 void Scheduler::expire(std::int64_t now) {
   while (!by_deadline_.empty() && by_deadline_.begin()->first <= now) {
     Parked& parked = *by_deadline_.begin()->second;
-    const bool granted = parked.wait.grant_at_deadline;
+    const std::optional<Price> price = parked.wait.at_deadline;
+    if (!price) count(counters_.busy);
     for (const auto& flow : parked.path) {
-      if (granted) {
-        flow->pay(parked.price, now);
-        flow->count(parked.price);
+      if (price) {
+        flow->pay_late(*price, now);
+        flow->count(*price);
       } else {
         flow->refused_.fetch_add(1, std::memory_order_relaxed);
       }
     }
-    finish(parked, granted);
+    finish(parked, price.has_value());
   }
 }
 
@@ -371,6 +386,7 @@ void Scheduler::take_out(Parked& parked) {
   by_deadline_.erase({parked.wait.deadline, &parked});
   if (parked.wait.owner != nullptr) by_owner_.erase({parked.wait.owner, &parked});
   for (const auto& flow : parked.path) flow->waiting_.fetch_sub(1, std::memory_order_relaxed);
+  --parked.path.back()->waiting_itself_;
   parked.lane->queue.erase(parked.place);
   Branch* quiet = nullptr;
   for (Branch* b = parked.lane; b != nullptr; b = b->parent) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <span>
 #include <stop_token>
@@ -16,14 +17,23 @@
 #include <utility>
 #include <vector>
 
+#include "base/metrics.h"
 #include "qos/flow.h"
 #include "qos/price.h"
 
 namespace stoa::qos {
 
+// Whoever waits in the same place, in all or below one flow, takes no more of it than he leaves free: so many can wait side by
+// side, and nobody keeps others out, however long he waits.
 struct SchedulerLimits {
   std::size_t parked_max = 16384;          // in all
   std::size_t parked_per_flow_max = 4096;  // below each flow
+};
+
+// For whoever watches; each may be absent.
+struct SchedulerCounters {
+  Counter* parked = nullptr;  // requests that had to wait
+  Counter* busy = nullptr;    // requests that were answered busy, or whose time was over
 };
 
 // Nanoseconds that only grow.
@@ -39,7 +49,8 @@ enum class Verdict : std::uint8_t {
 // How a request waits.
 struct Wait {
   std::int64_t deadline;       // of the scheduler's clock
-  bool grant_at_deadline;      // else it is refused then
+  // What it pays when it is granted at the deadline, whether the flows have it or not; absent: it is refused then.
+  std::optional<Price> at_deadline{};
   const void* owner;           // for cancel(); may be null
   // Called once, with no lock held, by whichever thread finds it due: must be quick and must not call the scheduler.
   // Not called when park() did not answer kParked, nor after cancel().
@@ -50,7 +61,7 @@ struct Wait {
 // path is empty needs no admission.
 class Scheduler {
  public:
-  explicit Scheduler(const SchedulerLimits& limits = {}, Clock clock = steady_ns);
+  explicit Scheduler(const SchedulerLimits& limits = {}, Clock clock = steady_ns, const SchedulerCounters& counters = {});
   ~Scheduler();
   Scheduler(const Scheduler&) = delete;
 
@@ -87,6 +98,7 @@ class Scheduler {
   static constexpr std::int64_t kAwake = Bucket::kAtOnce;
 
   // All of these under mutex_.
+  bool has_room(std::span<Flow* const> path) const;
   Branch& lane_for(std::span<Flow* const> path, Kind kind);
   void rouse(Branch& lane, Kind kind);
   void watch_guarantee(Branch& branch, Kind kind, std::int64_t due);
@@ -103,6 +115,7 @@ class Scheduler {
 
   const SchedulerLimits limits_;
   const Clock clock_;
+  const SchedulerCounters counters_;
 
   mutable std::mutex mutex_;  // guards everything below
   std::condition_variable_any wake_;

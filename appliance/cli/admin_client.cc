@@ -5,9 +5,24 @@
 namespace stoa::cli {
 namespace {
 
+struct Incoming {
+  CURL* curl;
+  std::string answer{};                      // where nobody takes it, or it is an error
+  const AdminClient::Take* take = nullptr;
+  bool enough = false;  // `take` said so
+};
+
 std::size_t collect(char* data, std::size_t size, std::size_t count, void* target) {
-  static_cast<std::string*>(target)->append(data, size * count);
-  return size * count;
+  auto& incoming = *static_cast<Incoming*>(target);
+  const std::string_view part(data, size * count);
+  long status = 0;
+  if (incoming.take != nullptr) curl_easy_getinfo(incoming.curl, CURLINFO_RESPONSE_CODE, &status);
+  if (status == 200) {
+    incoming.enough = !(*incoming.take)(part);
+    return incoming.enough ? 0 : part.size();
+  }
+  incoming.answer.append(part);
+  return part.size();
 }
 
 Errc parse_errc(std::string_view word) {
@@ -51,7 +66,7 @@ std::string percent_encode(std::string_view text) {
   return out;
 }
 
-Result<Json> AdminClient::call(const char* method, const std::string& path, const Query& query, const Json* body) {
+Result<Json> AdminClient::call(const char* method, const std::string& path, const Query& query, const Json* body, const Take* take) {
   CURL* curl = handle_->curl;
   curl_easy_reset(curl);
   std::string url = (address_.url.empty() ? "http://localhost" : address_.url) + path;
@@ -59,7 +74,7 @@ Result<Json> AdminClient::call(const char* method, const std::string& path, cons
   for (const auto& [name, value] : query) {
     url.append(1, std::exchange(separator, '&')).append(name).append("=").append(percent_encode(value));
   }
-  std::string answer;
+  Incoming incoming{.curl = curl, .take = take};
   std::string sent;
   char problem[CURL_ERROR_SIZE] = {};
   Headers headers;
@@ -68,12 +83,27 @@ Result<Json> AdminClient::call(const char* method, const std::string& path, cons
   curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
   curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, problem);
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, &collect);
-  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &answer);
+  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &incoming);
   curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 10L);
-  curl_easy_setopt(curl, CURLOPT_TIMEOUT, 300L);
+  if (take == nullptr) {
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT, 300L);
+  } else {
+    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, 60L);
+  }
   curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");  // A proxy of the environment is never meant for this machine.
   curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L);
   if (!address_.socket.empty()) curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, address_.socket.c_str());
+  curl_easy_setopt(curl, CURLOPT_SSLVERSION, long{CURL_SSLVERSION_TLSv1_2});
+  if (!address_.ca.empty()) curl_easy_setopt(curl, CURLOPT_CAINFO, address_.ca.c_str());
+  if (!address_.pin.empty()) {
+    curl_easy_setopt(curl, CURLOPT_PINNEDPUBLICKEY, address_.pin.c_str());
+    // The key says who it is; a certificate for another name, or of an authority nobody knows, is as good.
+    if (address_.ca.empty()) {
+      curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L);
+      curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
+    }
+  }
   if (body != nullptr) {
     sent = body->dump(-1, ' ', false, Json::error_handler_t::replace);
     headers.add("Content-Type: application/json");
@@ -82,13 +112,21 @@ Result<Json> AdminClient::call(const char* method, const std::string& path, cons
   }
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.list);
   const CURLcode code = curl_easy_perform(curl);
+  if (incoming.enough) return Json();
   if (code != CURLE_OK) {
+    const std::string reason = problem[0] != 0 ? problem : curl_easy_strerror(code);
+    if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE)
+      return fail(Errc::kAccess, "the certificate of " + address_.url + " is not trusted (" + reason +
+                                     "); name its authority with --ca, or its key with --pin");
+    if (code == CURLE_SSL_PINNEDPUBKEYNOTMATCH)
+      return fail(Errc::kAccess, address_.url + " shows another key than " + address_.pin + "; it is not the server that was meant, or has a new key");
     const std::string where = address_.socket.empty() ? address_.url : address_.socket;
     return fail(Errc::kShutdown,
-                "stoad cannot be reached at " + where + ": " + (problem[0] != 0 ? problem : curl_easy_strerror(code)));
+                "stoad cannot be reached at " + where + ": " + reason);
   }
   long status = 0;
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+  const std::string& answer = incoming.answer;
   Json json = answer.empty() ? Json() : Json::parse(answer, nullptr, /*allow_exceptions=*/false);
   if (status < 400) {
     if (json.is_discarded()) return fail(Errc::kIo, "stoad answered with something that is not JSON");
@@ -97,7 +135,7 @@ Result<Json> AdminClient::call(const char* method, const std::string& path, cons
   const Json error = json.is_object() && json.contains("error") ? json["error"] : Json::object();
   const std::string message = error.value("message", "HTTP status " + std::to_string(status));
   if (status == 401)
-    return fail(Errc::kAccess, "stoad refused the admin token; is it the token of another data folder?");
+    return fail(Errc::kAccess, "stoad refused the token: " + message + "; is it that of another data folder?");
   return fail(parse_errc(error.value("code", "io")), message);
 }
 

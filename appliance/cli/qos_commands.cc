@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 #include <thread>
+#include <unordered_map>
 
 #include "appliance/cli/session.h"
 #include "appliance/config/byte_size.h"
@@ -164,14 +165,6 @@ Outcome remove(const Session& session, const Options& options) {
   return kDone;
 }
 
-// The flow of that target in an earlier look; null: it was not there.
-const Json* find_flow(const Json& page, const std::string& target) {
-  for (const Json& flow : page["flows"]) {
-    if (bytes_of(flow, "target") == target) return &flow;
-  }
-  return nullptr;
-}
-
 Outcome top(const Session& session, const Options& options) {
   STOA_TRY(client, session.connect());
   STOA_TRY(before, client.get("/v1/flows"));
@@ -183,13 +176,15 @@ Outcome top(const Session& session, const Options& options) {
     Json rates;
     std::string target;
   };
+  std::unordered_map<std::string, const Json*> earlier_flows;  // by target
+  for (const Json& flow : before["flows"]) earlier_flows.emplace(bytes_of(flow, "target"), &flow);
   std::vector<Row> rows;
   for (const Json& flow : now["flows"]) {
     Row row{.waiting = flow["use"]["waiting"].get<double>(), .rates = Json::object(), .target = bytes_of(flow, "target")};
-    const Json* const then = find_flow(before, row.target);
+    const auto then = earlier_flows.find(row.target);
     const auto rate = [&](const char* member) {
       const auto count = flow["use"][member].get<std::uint64_t>();
-      const std::uint64_t earlier = then != nullptr ? (*then)["use"][member].get<std::uint64_t>() : 0;
+      const std::uint64_t earlier = then != earlier_flows.end() ? (*then->second)["use"][member].get<std::uint64_t>() : 0;
       // A flow that was removed and made again begins anew.
       return static_cast<double>(count >= earlier ? count - earlier : count) / seconds;
     };
@@ -229,11 +224,11 @@ void add_qos_commands(CLI::App& app, Session& session) {
   const auto target = [&](CLI::App* command) {
     command
         ->add_option("target", o->target,
-                     "/a/directory, user:NAME, group:NAME, client:NETWORK, door:nfs, door:s3 or export:NAME")
+                     "/a/directory, user:NAME, group:NAME, client:NETWORK, door:nfs, door:s3, export:NAME or background")
         ->required();
   };
 
-  CLI::App* command = group->add_subcommand("set", "Limit a directory, user, group, network, door or export; what is not named stays");
+  CLI::App* command = group->add_subcommand("set", "Limit a directory, user, group, network, door, export or background work; what is not named stays");
   target(command);
   static constexpr std::array<const char*, kResources.size()> kWhat{"Bytes read a second, such as 100MB/s", "Bytes written a second",
                                                                     "Read operations a second", "Write operations a second",
@@ -248,7 +243,7 @@ void add_qos_commands(CLI::App& app, Session& session) {
         ->type_name("RATE");
   }
   command->add_option("--burst", o->burst, "How much of a ceiling may be used at once after rest, as a time: 2s, 250ms (default 100ms)")->type_name("TIME");
-  command->add_option("--weight", o->weight, "Share among those that wait below the same ceiling, 1 to 10000 (default 100)")->type_name("NUMBER");
+  command->add_option("--weight", o->weight, "Share among those that wait below the same ceiling, 1 to 10000 (default 100; background 1)")->type_name("NUMBER");
   command->callback([&session, o] { session.command = [&session, o] { return set(session, *o); }; });
 
   command = group->add_subcommand("get", "Show the limits of one of them");
@@ -262,7 +257,7 @@ void add_qos_commands(CLI::App& app, Session& session) {
   target(command);
   command->callback([&session, o] { session.command = [&session, o] { return remove(session, *o); }; });
 
-  command = group->add_subcommand("top", "Show what goes through everything that has limits, the most first");
+  command = group->add_subcommand("top", "Show what goes through background work and everything that has limits, the most first");
   command->add_option("--seconds", o->seconds, "How long to look")->check(CLI::Range(1, 3600))->default_val(1);
   command->callback([&session, o] { session.command = [&session, o] { return top(session, *o); }; });
 }

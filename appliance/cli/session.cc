@@ -58,7 +58,11 @@ Result<AdminClient> Session::connect() const {
   if (!token_file.empty()) {
     STOA_TRY(text, appliance::read_small_file(token_file));
     address.token = text.substr(0, text.find_last_not_of(" \n") + 1);
+  } else if (const char* environment = std::getenv("STOA_TOKEN"); environment != nullptr) {
+    address.token = environment;
   }
+  address.ca = ca;
+  address.pin = pin;
   if (server.empty()) {
     STOA_TRY(folder, data_folder());
     STOA_TRY(holder, appliance::lock_holder(folder));
@@ -70,8 +74,10 @@ Result<AdminClient> Session::connect() const {
     STOA_TRY(run, appliance::read_run_record(folder));
     address.url = run.admin_url;
     address.socket = run.admin_socket;
+    if (address.pin.empty() && address.ca.empty()) address.pin = run.admin_pin;
     if (!address.socket.empty() && access(address.socket.c_str(), W_OK) != 0 && !address.url.empty())
       address.socket.clear();
+    if (!address.socket.empty()) address.url.clear();  // which may speak TLS; the socket never does
     if (address.token.empty()) {
       STOA_TRY(token, appliance::load_token(folder));
       address.token = token;
@@ -151,16 +157,25 @@ void build_app(CLI::App& app, Session& session) {
   app.add_option("--server", session.server, "The admin interface to talk to, instead of that of the data folder")
       ->type_name("URL");
   app.add_option("--token-file", session.token_file,
-                 "The file with the admin token (default: admin.token in the data folder)")
+                 "The file with the token (default: $STOA_TOKEN, or admin.token in the data folder)")
       ->type_name("FILE");
+  app.add_option("--ca", session.ca, "A PEM file with the authorities that vouch for an https:// server (default: those of the system)")
+      ->type_name("FILE");
+  app.add_option("--pin", session.pin, "Trust the https:// server that has this public key, sha256//BASE64; its log tells it at each start")
+      ->type_name("KEY");
   add_volume_commands(app, session);
   add_export_commands(app, session);
   add_user_commands(app, session);
   add_group_commands(app, session);
   add_client_commands(app, session);
+  add_token_commands(app, session);
   add_quota_commands(app, session);
   add_qos_commands(app, session);
+  add_recycle_commands(app, session);
+  add_audit_commands(app, session);
+  add_watch_command(app, session);
   add_explain_command(app, session);
+  add_events_command(app, session);
   add_acl_commands(app, session);
   add_tree_commands(app, session);
   add_status_commands(app, session);

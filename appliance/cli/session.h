@@ -25,6 +25,8 @@ struct Session {
   std::string config;
   std::string server;
   std::string token_file;
+  std::string ca;
+  std::string pin;
 
   // Set while the command line is parsed; runs afterwards, so that a wrong line never does half of its work.
   std::function<Outcome()> command;
@@ -33,7 +35,7 @@ struct Session {
 
   // --data, else STOA_DATA, else `data` of --config or of /etc/stoa/stoad.toml, else the user's default folder.
   Result<appliance::DataFolder> data_folder() const;
-  // The running daemon. kShutdown, with the cure: none is running.
+  // The running daemon, with the token of --token-file, else of STOA_TOKEN, else of the data folder. kShutdown, with the cure: none is running.
   Result<AdminClient> connect() const;
 
   // Prints the JSON with --json, else what `people` prints.
@@ -49,9 +51,14 @@ void add_export_commands(CLI::App& app, Session& session);
 void add_user_commands(CLI::App& app, Session& session);
 void add_group_commands(CLI::App& app, Session& session);
 void add_client_commands(CLI::App& app, Session& session);
+void add_token_commands(CLI::App& app, Session& session);
 void add_quota_commands(CLI::App& app, Session& session);
 void add_qos_commands(CLI::App& app, Session& session);
+void add_recycle_commands(CLI::App& app, Session& session);
+void add_audit_commands(CLI::App& app, Session& session);
+void add_watch_command(CLI::App& app, Session& session);
 void add_explain_command(CLI::App& app, Session& session);
+void add_events_command(CLI::App& app, Session& session);
 void add_acl_commands(CLI::App& app, Session& session);
 void add_tree_commands(CLI::App& app, Session& session);
 void add_status_commands(CLI::App& app, Session& session);

@@ -7,6 +7,7 @@
 #include "appliance/cli/session.h"
 #include "appliance/config/byte_size.h"
 #include "appliance/data_folder/folder_lock.h"
+#include "appliance/data_folder/run_record.h"
 #include "appliance/manual/completion.h"
 #include "appliance/offline/offline.h"
 #include "appliance/version.h"
@@ -117,6 +118,21 @@ Outcome check(const Session& session, const CheckOptions& options) {
   return holder ? online_check(session, options, progress) : offline_check(session, options, progress);
 }
 
+// A browser does not find the token by itself; it is never printed, because terminals are remembered.
+Outcome console(const Session& session) {
+  STOA_TRY(client, session.connect());
+  STOA_TRY(version, client.get("/v1/version"));  // nobody is sent to a server that does not answer
+  STOA_TRY(folder, session.data_folder());
+  STOA_TRY(run, appliance::read_run_record(folder));
+  if (run.admin_url.empty())
+    return fail(Errc::kNotFound, "the admin interface listens on no TCP port, which a browser needs; see admin.listen");
+  const Json json{{"url", run.admin_url + "/"}, {"token_file", folder.token()}, {"stoad", version["version"]}};
+  session.print(json, [&] {
+    std::printf("%s/\nSign in with the token in %s, or with one that an administrator made.\n", run.admin_url.c_str(), folder.token().c_str());
+  });
+  return kDone;
+}
+
 Outcome version(const Session& session) {
   Json json{{"stoa", std::string(kVersionText)}};
   // Of interest, not of need: without a daemon the command still succeeds.
@@ -142,6 +158,9 @@ void add_status_commands(CLI::App& app, Session& session) {
   command->add_flag("--read-data", o->read_data, "Verify the checksum of all content, too");
   command->add_flag("--quiet", o->quiet, "Show no progress");
   command->callback([&session, o] { session.command = [&session, o] { return check(session, *o); }; });
+
+  command = app.add_subcommand("console", "Print the address of the web console");
+  command->callback([&session] { session.command = [&session] { return console(session); }; });
 
   command = app.add_subcommand("version", "Show versions");
   command->callback([&session] { session.command = [&session] { return version(session); }; });

@@ -55,7 +55,15 @@ struct Config {
     std::string listen = "127.0.0.1:9090";
     std::string socket;
     std::string socket_mode = "0660";
+    std::string tls_certificate;
+    std::string tls_key;
   } admin;
+
+  struct Audit {
+    std::uint64_t keep_days = 90;
+    std::uint64_t bytes_max = 10ull << 30;
+    std::string syslog;
+  } audit;
 };
 
 }  // namespace stoa::appliance

@@ -7,6 +7,7 @@
 #include <toml++/toml.h>
 
 #include "appliance/config/byte_size.h"
+#include "appliance/config/endpoint.h"
 #include "appliance/config/keys.h"
 
 namespace stoa::appliance {
@@ -143,6 +144,17 @@ Status check_config(const Config& config) {
   }
   if (config.admin.listen.empty() && config.admin.socket.empty()) {
     return fail(Errc::kInvalid, "admin.listen and admin.socket are both empty; nothing could control stoad: set one");
+  }
+  if (config.admin.tls_certificate.empty() != config.admin.tls_key.empty()) {
+    return fail(Errc::kInvalid, "admin.tls_certificate and admin.tls_key belong together; set both or neither");
+  }
+  if (!config.admin.listen.empty() && config.admin.tls_certificate.empty()) {
+    STOA_TRY(endpoint, parse_endpoint(config.admin.listen));
+    if (!endpoint.is_loopback()) {
+      return fail(Errc::kInvalid, "admin.listen = " + config.admin.listen +
+                                      " is open to the network, and tokens would go over it in plain; set admin.tls_certificate and admin.tls_key, or "
+                                      "listen on 127.0.0.1");
+    }
   }
   // A path longer than sun_path cannot be bound (unix(7)).
   if (config.admin.socket.size() > 107) return fail(Errc::kInvalid, "admin.socket: the path is longer than 107 bytes");

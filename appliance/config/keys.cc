@@ -59,6 +59,12 @@ Status domain_or_empty(const std::string& text) {
   return fail(Errc::kInvalid, "'" + text + "' is not a domain such as example.org");
 }
 
+Status syslog_text(const std::string& text) {
+  if (text.empty() || text == "local") return {};
+  STOA_CHECK_OK(parse_endpoint(text));
+  return {};
+}
+
 template <class Member>
 ConfigKey text(std::string_view section, std::string_view name, Member member, Check check, std::string_view help,
                bool reloadable = false) {
@@ -218,11 +224,21 @@ std::vector<ConfigKey> make_keys() {
              "Connections at one time; more are closed at once."),
 
       text("admin", "listen", STOA_MEMBER(admin.listen), endpoint_or_empty,
-           "Address and TCP port of the admin interface and of /metrics. Empty: no TCP port, the Unix socket only. It "
-           "speaks plain HTTP: keep it on a loopback address."),
+           "Address and TCP port of the admin interface, of the console and of /metrics. Empty: no TCP port, the Unix socket only. Other "
+           "addresses than those of the loopback need tls_certificate and tls_key, because tokens must not go over a network in plain."),
+      text("admin", "tls_certificate", STOA_MEMBER(admin.tls_certificate), absolute_or_empty,
+           "A PEM file with the certificate chain; the TCP port then speaks HTTPS. Needs tls_key. The files are read again on reload."),
+      text("admin", "tls_key", STOA_MEMBER(admin.tls_key), absolute_or_empty, "A PEM file with the private key."),
       text("admin", "socket", STOA_MEMBER(admin.socket), absolute_or_empty,
            "A Unix socket of the admin interface. Empty: none."),
       text("admin", "socket_mode", STOA_MEMBER(admin.socket_mode), mode_text, "The file mode of that socket."),
+
+      number("audit", "keep_days", KeyForm::kNumber, STOA_MEMBER(audit.keep_days), {1, 36'500}, "Days of the audit log that are kept."),
+      number("audit", "bytes_max", KeyForm::kBytes, STOA_MEMBER(audit.bytes_max), {kMiB, 1024 * kTiB},
+            "The oldest days of the audit log go when all together are larger than this."),
+      text("audit", "syslog", STOA_MEMBER(audit.syslog), syslog_text,
+           "Where lines of the audit log are sent, too: `local` (/dev/log), or an address and UDP port such as 192.0.2.7:514. "
+           "Empty: nowhere. Lines that syslog does not take are dropped and counted; the log itself has them all."),
   };
 }
 #undef STOA_MEMBER
@@ -289,6 +305,7 @@ std::string_view section_help(std::string_view section) {
   if (section == "nfs") return "The NFS door.";
   if (section == "s3") return "The S3 door.";
   if (section == "admin") return "The interface that the command stoa talks to.";
+  if (section == "audit") return "The log of who did what (stoa audit).";
   return {};
 }
 

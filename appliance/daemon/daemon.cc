@@ -31,6 +31,10 @@ std::string join(const std::vector<std::string>& names) {
   return text;
 }
 
+Gauge& door_gauge(MetricRegistry& metrics, const std::string& door) {
+  return metrics.gauge("stoa_door_open", "1 while the door serves.", {{"door", door}});
+}
+
 sigset_t awaited_signals() {
   sigset_t set;
   sigemptyset(&set);
@@ -40,15 +44,16 @@ sigset_t awaited_signals() {
 
 }  // namespace
 
-Result<std::unique_ptr<Daemon>> Daemon::start(const ConfigSource& source, const Config& config,
-                                              const DataFolder& folder, FolderLock lock) {
-  std::unique_ptr<Daemon> daemon(new Daemon(source, config, folder, std::move(lock)));
+Result<std::unique_ptr<Daemon>> Daemon::start(const ConfigSource& source, const Config& config, const DataFolder& folder, FolderLock lock,
+                                              std::span<const admin::ConsoleFile> console) {
+  std::unique_ptr<Daemon> daemon(new Daemon(source, config, folder, std::move(lock), console));
   STOA_CHECK_OK(daemon->open());
   return daemon;
 }
 
-Daemon::Daemon(const ConfigSource& source, const Config& config, const DataFolder& folder, FolderLock lock)
-    : source_(source), config_(config), folder_(folder), lock_(std::move(lock)) {}
+Daemon::Daemon(const ConfigSource& source, const Config& config, const DataFolder& folder, FolderLock lock,
+               std::span<const admin::ConsoleFile> console)
+    : source_(source), config_(config), folder_(folder), lock_(std::move(lock)), console_(console) {}
 
 Status Daemon::open() {
   set_log_level(log_level(config_.log.level));
@@ -69,6 +74,13 @@ Status Daemon::open() {
   volume_ = *std::move(volume);
   register_store_metrics(metrics_, *stores_.kv, *stores_.blobs);
 
+  STOA_TRY(audit, AuditWriter::open({.folder = folder_.audit(),
+                                     .keep_days = config_.audit.keep_days,
+                                     .bytes_max = config_.audit.bytes_max,
+                                     .syslog = config_.audit.syslog},
+                                    *volume_, metrics_));
+  audit_ = std::move(audit);
+  watch_ = std::make_unique<admin::WatchHub>(*volume_);
   check_ = std::make_unique<admin::CheckJob>(*volume_);
   service_.reset(new admin::Service{.volume = *volume_,
                                     .metrics = metrics_,
@@ -79,7 +91,13 @@ Status Daemon::open() {
                                     .engine = config_.engine,
                                     .started = wall_now(),
                                     .doors = {},
-                                    .data_directories = [this] { return stores_.blobs->health(); }});
+                                    .data_directories = [this] { return stores_.blobs->health(); },
+                                    .record_action = [this](const admin::Request& request, const admin::AdminAction& action) {
+                                      admin::note_action(*volume_, request, action);
+                                    },
+                                    .audit = audit_.get(),
+                                    .watch = watch_.get(),
+                                    .console = console_});
   return open_doors();
 }
 
@@ -92,6 +110,7 @@ Status Daemon::open_doors() {
     STOA_TRY(door, opener(config_, *volume_, metrics_));
     statuses.back().open = true;
     statuses.back().address = door->address();
+    door_gauge(metrics_, name).set(1);
     log_info("stoad", "door is open", {{"door", name}, {"address", door->address()}});
     doors_.push_back(std::move(door));
     return {};
@@ -127,16 +146,21 @@ Status Daemon::open_doors() {
     STOA_TRY(endpoint, parse_endpoint(config_.admin.listen));
     options.host = endpoint.host;
     options.port = endpoint.port;
-    if (!endpoint.is_loopback())
-      log_warning("stoad", "the admin interface is open to the network without encryption",
-                  {{"address", config_.admin.listen}});
+    options.tls_certificate_file = config_.admin.tls_certificate;
+    options.tls_key_file = config_.admin.tls_key;
   }
   options.socket_path = config_.admin.socket;
   const std::string& mode = config_.admin.socket_mode;
   std::from_chars(mode.data(), mode.data() + mode.size(), options.socket_mode, 8);
   STOA_TRY(server, admin::AdminServer::start(*service_, options));
   admin_ = std::move(server);
-  if (!options.host.empty()) record.admin_url = "http://" + Endpoint{options.host, admin_->port()}.to_text();
+  if (!options.host.empty()) {
+    // How this machine reaches it.
+    const std::string host = options.host == "0.0.0.0" ? "127.0.0.1" : options.host == "::" ? "::1" : options.host;
+    record.admin_pin = admin_->pin();
+    record.admin_url = (record.admin_pin.empty() ? "http://" : "https://") + Endpoint{host, admin_->port()}.to_text();
+    if (!record.admin_pin.empty()) log_info("stoad", "the admin interface speaks TLS", {{"address", config_.admin.listen}, {"pin", record.admin_pin}});
+  }
   record.admin_socket = options.socket_path;
   return write_run_record(folder_, record);
 }
@@ -174,6 +198,8 @@ Daemon::~Daemon() {
   admin_.reset();
   check_.reset();
   close_doors();
+  watch_.reset();
+  audit_.reset();
   volume_.reset();
   remove_run_record(folder_);
   log_info("stoad", "stopped");
@@ -186,13 +212,25 @@ void Daemon::close_doors() {
     const std::lock_guard lock(doors_mutex_);
     closing.swap(doors_);
   }
-  closing.clear();
+  for (auto& door : closing) {
+    door_gauge(metrics_, door->name()).set(0);
+    door.reset();
+  }
 }
 
 bool Daemon::healthy() {
   const auto root = volume_->ns().getattr(core::OpContext{}, {.id = core::kRootId});
   if (!root) log_error("stoad", "the volume does not answer", {{"error", describe(root.error())}});
   return root.has_value();
+}
+
+Status Daemon::renew_admin() {
+  const std::string before = admin_->pin();
+  STOA_CHECK_OK(admin_->renew());
+  if (admin_->pin() == before) return {};
+  STOA_TRY(record, read_run_record(folder_));
+  record.admin_pin = admin_->pin();
+  return write_run_record(folder_, record);
 }
 
 void Daemon::reload() {
@@ -213,6 +251,8 @@ void Daemon::reload() {
     if (!reloaded)
       log_error("stoad", "the door keeps what it had", {{"door", door->name()}, {"error", describe(reloaded.error())}});
   }
+  const Status renewed = renew_admin();
+  if (!renewed) log_error("stoad", "the admin interface keeps what it had", {{"error", describe(renewed.error())}});
   const auto ignored = changed_keys(config_, *fresh, /*reloadable=*/false);
   if (!ignored.empty()) log_warning("stoad", "changed keys wait for a restart", {{"keys", join(ignored)}});
   config_.log = fresh->log;

@@ -4,9 +4,11 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "appliance/audit/audit_writer.h"
 #include "appliance/daemon/config_source.h"
 #include "appliance/daemon/door.h"
 #include "appliance/daemon/notifier.h"
@@ -22,9 +24,9 @@ namespace stoa::appliance {
 // stores, the lock last.
 class Daemon {
  public:
-  // Everything is served when it returns. The errors are sentences for people.
-  static Result<std::unique_ptr<Daemon>> start(const ConfigSource& source, const Config& config,
-                                               const DataFolder& folder, FolderLock lock);
+  // Everything is served when it returns. The errors are sentences for people. `console` must outlive it.
+  static Result<std::unique_ptr<Daemon>> start(const ConfigSource& source, const Config& config, const DataFolder& folder, FolderLock lock,
+                                               std::span<const admin::ConsoleFile> console);
   ~Daemon();
 
   // Serves until SIGTERM or SIGINT; SIGHUP reloads. Those signals must be blocked in all threads. `ready` is called
@@ -32,10 +34,12 @@ class Daemon {
   Status run(const std::function<void()>& ready);
 
  private:
-  Daemon(const ConfigSource& source, const Config& config, const DataFolder& folder, FolderLock lock);
+  Daemon(const ConfigSource& source, const Config& config, const DataFolder& folder, FolderLock lock,
+         std::span<const admin::ConsoleFile> console);
   Status open();
   Status open_doors();
   void reload();
+  Status renew_admin();
   bool healthy();
   void close_doors();
 
@@ -43,10 +47,13 @@ class Daemon {
   Config config_;
   DataFolder folder_;
   FolderLock lock_;
+  std::span<const admin::ConsoleFile> console_;
   Notifier notifier_;
   MetricRegistry metrics_;
   Stores stores_;
   std::unique_ptr<core::Volume> volume_;
+  std::unique_ptr<AuditWriter> audit_;
+  std::unique_ptr<admin::WatchHub> watch_;
   std::unique_ptr<admin::CheckJob> check_;
   std::unique_ptr<admin::Service> service_;
   std::mutex doors_mutex_;  // guards doors_, which the admin interface asks, too

@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "appliance/config/config_file.h"
+#include "appliance/console/console.h"
 #include "appliance/daemon/command_line.h"
 #include "appliance/daemon/daemon.h"
 #include "appliance/version.h"
@@ -106,7 +107,7 @@ int serve(const StoadOptions& options, Config config) {
   }
   auto lock = FolderLock::take(*folder);
   if (!lock) return complain(lock.error(), kFailed);
-  auto daemon = Daemon::start(source, config, *folder, *std::move(lock));
+  auto daemon = Daemon::start(source, config, *folder, *std::move(lock), console_files());
   if (!daemon) {
     log_error("stoad", "did not start", {{"error", describe(daemon.error())}});
     return complain(daemon.error(), kFailed);

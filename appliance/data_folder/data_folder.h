@@ -16,6 +16,7 @@ struct DataFolder {
   std::string token() const { return path + "/admin.token"; }
   std::string lock() const { return path + "/stoad.lock"; }
   std::string run_record() const { return path + "/stoad.run"; }
+  std::string audit() const { return path + "/audit"; }
   std::string log() const { return path + "/stoad.log"; }
 };
 

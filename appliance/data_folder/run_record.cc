@@ -17,6 +17,7 @@ Status write_run_record(const DataFolder& folder, const RunRecord& record) {
   add("pid", std::to_string(record.pid));
   add("version", record.version);
   add("admin_url", record.admin_url);
+  add("admin_pin", record.admin_pin);
   add("admin_socket", record.admin_socket);
   add("nfs", record.nfs);
   add("mount", record.mount);
@@ -39,6 +40,7 @@ Result<RunRecord> read_run_record(const DataFolder& folder) {
   record.pid = static_cast<pid_t>(std::strtol(values["pid"].c_str(), nullptr, 10));
   record.version = values["version"];
   record.admin_url = values["admin_url"];
+  record.admin_pin = values["admin_pin"];
   record.admin_socket = values["admin_socket"];
   record.nfs = values["nfs"];
   record.mount = values["mount"];

@@ -19,7 +19,8 @@ const std::vector<ManSection> kStoaMore = {
      ".TP\n3\nNo stoad could be reached.\n.TP\n4\nWhat was named does not exist.\n.TP\n5\nWhat should be made exists "
      "already.\n"
      ".TP\n6\nThe admin token was refused, or a file may not be read.\n.TP\n7\ncheck: the volume has problems.\n"},
-    {"ENVIRONMENT", ".TP\nSTOA_DATA\nThe data folder, when neither \\-\\-data nor \\-\\-config is given.\n"},
+    {"ENVIRONMENT", ".TP\nSTOA_DATA\nThe data folder, when neither \\-\\-data nor \\-\\-config is given.\n"
+     ".TP\nSTOA_TOKEN\nThe token, when \\-\\-token\\-file is not given.\n"},
     {"FILES",
      ".TP\n/etc/stoa/stoad.toml\nThe configuration that names the data folder, when it "
      "exists.\n.TP\nDATA/admin.token\nThe token of the admin "

@@ -37,3 +37,39 @@ def ratios(suite, began, verdicts):
         out.append(f'<text x="{WIDTH - RIGHT + 8}" y="{y + 15}">{got["median"]:.2f}</text>')
     out.append("</svg>\n")
     return "\n".join(out)
+
+
+def neighbours(result, situations):
+    """The 99th percentile of a client, alone and beside a noisy one: a dot for each round, a bar at the median. Logarithmic."""
+    wide, high, top, bottom = 300, 320, 60, 40
+    values = [v for victim in result.values() for situation in situations for v in victim[situation]]
+    low, most = math.log(min(values) / 1.3), math.log(max(values) * 1.3)
+
+    def y(value):
+        return top + (most - math.log(value)) / (most - low) * (high - top - bottom)
+
+    width = 60 + wide * len(result)
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{high}" font-family="sans-serif" font-size="12">',
+           f'<rect width="{width}" height="{high}" fill="white"/>',
+           '<text x="12" y="22" font-size="15" font-weight="bold">99th percentile of an NFS client beside 16 S3 writers, us</text>']
+    for exponent in range(0, 7):
+        for factor in (1, 2, 5):
+            tick = factor * 10 ** exponent
+            if low < math.log(tick) < most:
+                out.append(f'<line x1="52" y1="{y(tick):.1f}" x2="{width - 8}" y2="{y(tick):.1f}" stroke="#ddd"/>')
+                out.append(f'<text x="48" y="{y(tick) + 4:.1f}" text-anchor="end" fill="#555">{tick}</text>')
+    for column, (name, victim) in enumerate(result.items()):
+        left = 60 + column * wide
+        out.append(f'<text x="{left + wide / 2}" y="44" text-anchor="middle">{escape(name)}</text>')
+        alone = sorted(victim[situations[0]])[len(victim[situations[0]]) // 2]
+        out.append(f'<line x1="{left}" y1="{y(1.5 * alone):.1f}" x2="{left + wide - 10}" y2="{y(1.5 * alone):.1f}" stroke="#c00" stroke-dasharray="4 3"/>')
+        for index, situation in enumerate(situations):
+            x = left + (index + 0.5) * (wide - 10) / len(situations)
+            rounds = victim[situation]
+            middle = y(sorted(rounds)[len(rounds) // 2])
+            out.append(f'<line x1="{x - 22:.1f}" y1="{middle:.1f}" x2="{x + 22:.1f}" y2="{middle:.1f}" stroke="#3a7d44" stroke-width="3"/>')
+            out += [f'<circle cx="{x:.1f}" cy="{y(v):.1f}" r="3" fill="#111" fill-opacity="0.6"/>' for v in rounds]
+            out.append(f'<text x="{x:.1f}" y="{high - 18}" text-anchor="middle">{escape(situation)}</text>')
+    out.append(f'<text x="{width - 8}" y="{high - 3}" text-anchor="end" fill="#c00">dashed: 1.5 times alone, at most wanted when held to a ceiling</text>')
+    out.append("</svg>\n")
+    return "\n".join(out)

@@ -61,7 +61,7 @@ void park_and_grant(benchmark::State& state) {
   std::size_t next = 0;
   const auto park = [&] {
     Flow* const path[] = {top.get(), users[next++ % users.size()].get()};
-    (void)timed.park(path, Price::metadata(), {.deadline = INT64_MAX, .grant_at_deadline = false, .owner = nullptr, .resume = [](bool) {}});
+    (void)timed.park(path, Price::metadata(), {.deadline = INT64_MAX, .owner = nullptr, .resume = [](bool) {}});
   };
   for (std::size_t i = 0; i < users.size() + 100; ++i) park();
   for (auto _ : state) {

@@ -22,11 +22,14 @@ struct Tenants {
       check(made.has_value());
       directories.push_back(made->attr.id);
     }
-    // Spread over all, so that the benchmarks meet them in proportion.
-    for (std::uint64_t i = 0; i < quotas; ++i) set(directories[i * (kDirectories / quotas)]);
+    // Every directory's limits are set, to none where it is to have none: what is compared then has the same history, and memory
+    // that is as scattered. Spread over all, so that the benchmarks meet them in proportion.
+    const std::uint64_t step = quotas != 0 ? kDirectories / quotas : kDirectories + 1;
+    for (std::uint64_t i = 0; i < kDirectories; ++i) set(directories[i], (i + 1) % step == 0);
   }
-  void set(FileId dir) {
-    check(fixture.ns().set_quota(ctx, {dir, {.bytes = 1u << 30, .files = 1000, .soft_bytes = 1u << 29}}).has_value());
+  void set(FileId dir, bool limited = true) {
+    const QuotaLimits limits{.bytes = 1u << 30, .files = 1000, .soft_bytes = 1u << 29};
+    check(fixture.ns().set_quota(ctx, {dir, limited ? limits : QuotaLimits{}}).has_value());
   }
   FileId next() { return directories[(at = (at + 7919) % kDirectories)]; }
   static void check(bool good) {

@@ -13,6 +13,8 @@ using Kind = AclWho::Kind;
 
 // From the owner's three bits to everybody's.
 constexpr std::array<Kind, 3> kClasses{Kind::kOwner, Kind::kGroup, Kind::kEveryone};
+// What the mode shows of the rights of a class.
+constexpr std::uint32_t kSeenInMode = kRightReadData | kRightWriteData | kRightAppendData | kRightExecute;
 constexpr std::uint32_t kRead = 4, kWrite = 2, kExecute = 1;
 // What POSIX gives to everybody, and to the owner.
 constexpr std::uint32_t kOfEverybody = kRightReadAttributes | kRightReadAcl | kRightSynchronize;
@@ -38,9 +40,10 @@ std::uint32_t allowed_to_class(const Acl& acl, Kind of_class) {
   return evaluate_for(acl, [&](const AclWho& who) { return who.kind == of_class || who.kind == Kind::kEveryone; }).allowed;
 }
 
+// Of its mode bits, that is.
 bool speaks_of_class(const Acl& acl, Kind of_class) {
   return std::ranges::any_of(acl.entries, [&](const AclEntry& entry) {
-    return effective(entry) && (entry.who.kind == of_class || entry.who.kind == Kind::kEveryone);
+    return effective(entry) && (entry.rights & kSeenInMode) != 0 && (entry.who.kind == of_class || entry.who.kind == Kind::kEveryone);
   });
 }
 
@@ -69,6 +72,16 @@ std::vector<AclEntry> without(const std::vector<AclEntry>& entries, Which which)
     rest.back().flags &= kAceInherited;
   }
   return rest;
+}
+
+// Takes from users and groups what an entry for everybody denies them first: of that entry chmod leaves nothing, and it must
+// not give to those that the mode does not speak of.
+std::vector<AclEntry> without_denied(const std::vector<AclEntry>& entries, std::uint32_t of_mode) {
+  std::uint32_t allowed = 0, denied = 0;  // to everybody
+  return without(entries, [&](const AclEntry& entry) -> std::uint32_t {
+    if (entry.who.kind == Kind::kEveryone) (entry.deny ? denied : allowed) |= entry.rights & ~(allowed | denied);
+    return entry.who.is_class() || entry.deny ? 0 : denied & of_mode;
+  });
 }
 
 // Whether each class has just what its three bits stand for, and not half of it.
@@ -193,7 +206,7 @@ Acl with_mode(const Acl& acl, std::uint32_t mode, bool directory, bool mask) {
 
   const std::uint32_t of_mode = rights_of_bits(7, directory);
   std::vector<AclEntry> rest =
-      without(changed.entries, [&](const AclEntry& entry) { return entry.who.is_class() ? of_mode : 0; });
+      without(without_denied(changed.entries, of_mode), [&](const AclEntry& entry) { return entry.who.is_class() ? of_mode : 0; });
   const std::uint32_t owner = bits_of(mode, 0), group = bits_of(mode, 1), other = bits_of(mode, 2);
   const auto rights = [&](std::uint32_t bits) { return rights_of_bits(bits, directory); };
   std::array<std::uint32_t, 3> more{};

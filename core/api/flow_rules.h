@@ -14,8 +14,8 @@
 namespace stoa::core {
 
 // What a flow is about. Persistent: never renumber. In the order of a request's path, the general before the particular;
-// the root directory comes before all.
-enum class FlowKind : std::uint8_t { kDoor = 1, kExport = 2, kClients = 3, kDirectory = 4, kGroup = 5, kUser = 6 };
+// the root directory comes before all. kBackground: no request, but the volume's own work.
+enum class FlowKind : std::uint8_t { kDoor = 1, kExport = 2, kClients = 3, kDirectory = 4, kGroup = 5, kUser = 6, kBackground = 7 };
 
 struct FlowTarget {
   FlowKind kind = FlowKind::kDirectory;
@@ -28,6 +28,7 @@ struct FlowTarget {
   static FlowTarget directory(FileId id) { return {FlowKind::kDirectory, static_cast<std::uint64_t>(id)}; }
   static FlowTarget group(std::uint32_t gid) { return {FlowKind::kGroup, gid}; }
   static FlowTarget user(std::uint32_t uid) { return {FlowKind::kUser, uid}; }
+  static FlowTarget background() { return {FlowKind::kBackground, 0}; }
   auto operator<=>(const FlowTarget&) const = default;
 };
 
@@ -36,5 +37,8 @@ struct FlowRule {
   qos::Limits limits{};
   bool operator==(const FlowRule&) const = default;
 };
+
+// What holds for background work while nobody has set anything.
+inline FlowRule background_default() { return {FlowTarget::background(), {.weight = qos::kWeightLowest}}; }
 
 }  // namespace stoa::core

@@ -24,6 +24,7 @@ FlowTable::FlowTable(Flows flows) : flows_(std::move(flows)) {
       case FlowKind::kDirectory: directories_.emplace(target.id, flow.get()); break;
       case FlowKind::kGroup: groups_.emplace(target.id, flow.get()); break;
       case FlowKind::kUser: users_.emplace(target.id, flow.get()); break;
+      case FlowKind::kBackground: break;
     }
   }
 }

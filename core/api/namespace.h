@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "core/api/context.h"
+#include "core/api/recycle.h"
 #include "core/api/requests.h"
 
 namespace stoa::core {
@@ -73,6 +74,12 @@ class Namespace {
   virtual Result<ResolvePathReply> resolve_path(const OpContext&, const ResolvePathRequest&) = 0;
   virtual Result<PathOfReply> path_of(const OpContext&, const PathOfRequest&) = 0;
   virtual Result<AncestorsReply> ancestors(const OpContext&, const AncestorsRequest&) = 0;  // asks for no permission
+
+  // The recycle bin (core/api/recycle.h).
+  virtual Result<ListRecycledReply> list_recycled(const OpContext&, const ListRecycledRequest&) = 0;
+  virtual Result<RestoreReply> restore(const OpContext&, const RestoreRequest&) = 0;
+  virtual Result<PurgeReply> purge(const OpContext&, const PurgeRequest&) = 0;
+  virtual Result<RecycleStatusReply> recycle_status(const OpContext&, const RecycleStatusRequest&) = 0;
 
   // Blocks until all that it names is durable: the content is synced file by file side by side, the metadata once for
   // all. Files that are gone by now need nothing. kIo, kNoSpace: something is not, and none of it may be acknowledged;

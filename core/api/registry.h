@@ -1,4 +1,5 @@
-// Exports, users and groups: who may see what through which door; flows: how much. Records are persistent, in the volume.
+// Exports, users and groups: who may see what through which door; flows: how much; recycle policies: what deletions keep; tokens: who
+// may govern. Records are persistent, in the volume.
 #pragma once
 
 #include <array>
@@ -11,11 +12,14 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "core/api/audit_policy.h"
 #include "core/api/context.h"
 #include "core/api/flow_rules.h"
 #include "core/api/flow_table.h"
 #include "core/api/ids.h"
 #include "core/api/network.h"
+#include "core/api/recycle.h"
+#include "core/api/token.h"
 
 namespace stoa::core {
 
@@ -104,8 +108,16 @@ class RegistrySnapshot {
   virtual const Group* find_group_by_sid(std::string_view sid) const = 0;
   virtual const std::vector<Group>& groups() const = 0;  // by name
   virtual const std::vector<FlowRule>& flow_rules() const = 0;  // by target
+  virtual const Token* find_token(const TokenHash& hash) const = 0;  // expired ones, too
+  virtual const std::vector<Token>& tokens() const = 0;              // by name
   // What requests pay; null: there are no flows.
   virtual const FlowTable* flows() const = 0;
+  // What went through the flow of one of the rules, or of background work.
+  virtual qos::FlowUse flow_use(const FlowTarget& target) const = 0;
+  // What deletions keep; null: there is no policy, and nothing is kept.
+  virtual const RecycleTable* recycle() const = 0;
+  // Which directories say what audit records; null: none does.
+  virtual const AuditTable* audit() const = 0;
   // The SID on record, else the automatic one: in the volume's own domain, S-1-5-21-x-y-z, which is made once and at
   // random, 1000 + 2 * uid for a user and 1001 + 2 * gid for a group. Ids from 2147483148 on, for which this has no
   // room, are S-1-22-1-uid and S-1-22-2-gid. Users that share a uid share the automatic SID, and the first by name is
@@ -133,6 +145,22 @@ class Registry {
   virtual Status remove_group(std::string_view name) = 0;  // users and files keep its number
   virtual Status set_flow(const FlowRule& rule) = 0;            // made or changed; holds for the next request, and for those that wait
   virtual Status remove_flow(const FlowTarget& target) = 0;
+  // The policy of a directory, made or changed in O(1): holds for the next deletion. What is in bins stays, and ages on.
+  virtual Status set_recycle(const RecyclePolicy& policy) = 0;
+  virtual Status remove_recycle(FileId dir) = 0;
+  virtual Status add_token(const Token& token) = 0;
+  virtual Status remove_token(std::string_view name) = 0;  // holds for the next request
+
+  // Remembers that the token was used, and stores it at most once a minute, so that it blocks seldom. Nobody waits for an error:
+  // it is logged.
+  virtual void note_use(const Token& token, Timestamp now) = 0;
+  // {}: never. After a crash up to a minute old.
+  virtual Timestamp last_use(const Token& token) const = 0;
+  // By directory; made or changed. Nobody asks whether the directory is there.
+  virtual Status set_audit_policy(const AuditPolicy& policy) = 0;
+  virtual Status remove_audit_policy(FileId directory) = 0;
+  // Whether there is any policy of audit. One look at memory that hardly ever changes.
+  virtual bool audited() const = 0;
 };
 
 // Fresh random keys of the usual shape.

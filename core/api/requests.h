@@ -4,6 +4,9 @@
 // whole S3 keys below a root directory. How keys that are no plain paths look to POSIX doors: core/namespace/posix_name.h.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -30,6 +33,8 @@ struct GetAclReply { AclRef acl; bool stored; Attributes attr; };
 
 // Size changes need write access, times need ownership or (server time) write access, mode, ACL and owner need ownership, or
 // the right of an ACL. An ACL: kInvalid when it is malformed, or has inheritance flags on what is no directory; kTooLarge.
+// Whatever is set, nothing too: a directory that was made for an S3 key stays from then on when the last key below it goes. So
+// it does when it gets a quota or an extended attribute.
 struct SetattrRequest {
   FileId id;
   SetAttributes set;
@@ -38,7 +43,7 @@ struct SetattrRequest {
 struct SetattrReply { BeforeAttributes before; Attributes attr; };
 
 struct AccessRequest { FileId id; std::uint32_t wanted; };  // AccessBits
-struct AccessReply { std::uint32_t granted; Attributes attr; };
+struct AccessReply { std::uint32_t granted; Attributes attr; bool read_only = false; };  // in a recycle bin nobody changes anything
 
 struct ReadlinkRequest { FileId id; };
 struct ReadlinkReply { std::string target; Attributes attr; };
@@ -265,12 +270,18 @@ struct ListKeysReply {
 
 // --- usage and quota -----------------------------------------------------------------------------------------------------
 
+// The sizes of sparse files are what their owners say, up to 2^63-1 each: their sum needs more than 64 bits.
+__extension__ using ByteCount = __int128;
 struct Usage {
-  std::int64_t bytes = 0;        // content bytes of files below (a file with many links counts once, at its first name)
+  ByteCount bytes = 0;           // content bytes of files below (a file with many links counts once, at its first name)
   std::int64_t files = 0;        // files of all types but directories
   std::int64_t directories = 0;  // below, not itself
   bool operator==(const Usage&) const = default;
 };
+// Where 64 bits have to say it: at most 2^64-1.
+inline std::uint64_t bytes_of(const Usage& usage) {
+  return static_cast<std::uint64_t>(std::clamp<ByteCount>(usage.bytes, 0, std::numeric_limits<std::uint64_t>::max()));
+}
 inline constexpr std::uint32_t kQuotaGraceDefault = 7 * 24 * 3600;
 struct QuotaLimits {
   std::optional<std::uint64_t> bytes{};       // hard: growth beyond it is refused

@@ -129,8 +129,8 @@ class StateTable {
   // not pass, if his range would keep an earlier one waiting. lock() passes them all, it takes what is free. True:
   // granted, as by lock(). False: it waits, until it is granted (the holder is told), cancelled, or its holder removed;
   // leases in the way are recalled. Who waits already keeps his place, and is looked at anew. kDeadlock: it would wait
-  // for somebody who waits, over any number of others and files, for this owner; it does not wait then. kBusy: too many
-  // locks, or too many wait (1024 of a holder, 1024 for a file, 16384 in all). Others as lock().
+  // for somebody who waits, over any number of others and files, for this owner; it does not wait then. kBusy: it is not
+  // free, and too many wait (1024 of a holder, 4096 of a peer, 1024 for a file, 16384 in all). Others as lock().
   virtual Result<bool> lock_or_wait(const LockRequest& wanted) = 0;
   // The same for who asks again and again instead (NFSv4; RFC 8881 9.6): as lock(), but in turn with all who wait, so
   // that what somebody who came earlier waits for keeps him out like a lock. Who is refused, or has to come again for a

@@ -1,6 +1,7 @@
 #include "core/commit/committer.h"
 
 #include <algorithm>
+#include <chrono>
 #include <unordered_set>
 
 #include "base/assert.h"
@@ -18,9 +19,12 @@ Committer::Committer(KvStore& kv, MetricRegistry& metrics, std::uint64_t next_jo
       groups_(metrics.counter("stoa_commit_groups_total", "WAL writes of the committer")),
       units_(metrics.counter("stoa_commit_transactions_total", "Transactions that the committer wrote")),
       syncs_(metrics.counter("stoa_commit_syncs_total", "WAL syncs")),
+      sync_seconds_(metrics.histogram("stoa_commit_sync_seconds", "Time of a WAL sync, which durable changes wait for")),
       key_slots_(std::make_unique<std::array<std::atomic<std::uint32_t>, kKeySlots>>()),
       queued_keys_(*key_slots_),
-      next_journal_(next_journal) {}
+      written_journal_(next_journal - 1),
+      next_journal_(next_journal),
+      tail_(next_journal - 1) {}
 
 void Committer::count_keys(const WriteBatch& batch, int delta) {
   for (const WriteBatch::Op& op : batch.ops()) {
@@ -66,6 +70,8 @@ void Committer::write_queued(std::unique_lock<std::mutex>& lock) {
   lock.lock();
   if (written) {
     applied_.store(newest, std::memory_order_release);
+    written_journal_ = next_journal_ - 1;
+    tail_.set_written(written_journal_);
   } else {
     // What the group held is lost, and with it the right to acknowledge anything that came after.
     poison(lock, written.error());
@@ -275,13 +281,19 @@ void Committer::sync_all(std::unique_lock<std::mutex>& lock) {
     }
   }
   if (!failed_) {
+    const std::uint64_t journal = written_journal_;
     lock.unlock();
+    const auto begin = std::chrono::steady_clock::now();
     const Status synced = kv_.sync();
+    sync_seconds_.observe_ns(static_cast<std::uint64_t>(std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count()));
     syncs_.add();
     lock.lock();
     // After a failed sync the kernel may have dropped the dirty pages: trying again would lie.
     if (!synced) poison(lock, synced.error());
-    if (synced && !failed_) durable_.store(sync_target_, std::memory_order_release);
+    if (synced && !failed_) {
+      tail_.set_durable(journal);
+      durable_.store(sync_target_, std::memory_order_release);
+    }
   }
   syncing_ = false;
   synced_[turn_].notify_all();

@@ -17,6 +17,7 @@
 #include "base/metrics.h"
 #include "core/api/ids.h"
 #include "core/data/blob_store.h"
+#include "core/journal/journal_tail.h"
 #include "core/kv/kv_store.h"
 #include "core/usage/ledger.h"
 
@@ -58,6 +59,9 @@ class Committer {
   // The store as a place for changes that are no operation of the namespace (registry): durable on return.
   Status write_durably(const WriteBatch& batch);
 
+  // How far the journal is.
+  JournalTail& journal_tail() { return tail_; }
+
   // False: the store has the newest value of this key. (True may be a false alarm.)
   bool is_queued(Family family, std::string_view key) const {
     return queued_keys_[slot_of(family, key)].load(std::memory_order_acquire) != 0;
@@ -87,6 +91,7 @@ class Committer {
   Counter& groups_;
   Counter& units_;
   Counter& syncs_;
+  Histogram& sync_seconds_;
 
   // How many queued changes have a key of this hash. Raised before the locks of the operation are released, lowered when
   // the store has them.
@@ -102,6 +107,7 @@ class Committer {
   std::vector<CommitUnit> queue_;
   std::size_t queued_bytes_ = 0;
   bool failed_ = false;
+  std::uint64_t written_journal_;  // the newest record in the store
   bool writing_ = false;
   std::condition_variable written_;  // writing_ turned false
   bool syncing_ = false;
@@ -120,6 +126,8 @@ class Committer {
   std::unordered_map<BlobId, std::int64_t> references_;
   std::uint64_t group_number_ = 0;
   std::uint64_t next_journal_;
+
+  JournalTail tail_;
 };
 
 }  // namespace stoa::core

@@ -8,6 +8,7 @@
 #include "core/data/truncate.h"
 #include "core/namespace/meta_txn.h"
 #include "core/namespace/operations.h"
+#include "core/recycle/bin.h"
 
 namespace stoa::core {
 namespace {
@@ -42,6 +43,7 @@ Result<CopyRangeReply> share_locked(Tree& tree, const OpContext& ctx, const Copy
                                     const NodeRef& from, const NodeRef& to, CommitTicket& ticket) {
   const NodeLocks locks({from, to});
   STOA_CHECK_OK(require_both(ctx, req, *from, *to));
+  STOA_CHECK_OK(require_content_outside_bin(tree, ctx, *to));
   if (req.from_offset > from->record.size || length > from->record.size - req.from_offset) return fail(Errc::kInvalid);
   MetaTxn txn(tree, ctx);
   const bool same = from == to;

@@ -1,6 +1,7 @@
 #include "core/data/data_state.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/data/upload.h"
 
@@ -58,6 +59,12 @@ bool DataState::add_damage(const Damage& damage) {
   if (std::ranges::find(damage_, damage) != damage_.end()) return false;
   if (damage_.size() < kDamageMax) damage_.push_back(damage);
   return true;
+}
+
+std::vector<DataState::Damage> DataState::take_new_damage() {
+  const std::lock_guard lock(damage_mutex_);
+  const auto first = damage_.begin() + static_cast<std::ptrdiff_t>(std::exchange(damage_told_, damage_.size()));
+  return {first, damage_.end()};
 }
 
 std::vector<DataState::Damage> DataState::damage() const {

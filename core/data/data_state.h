@@ -64,6 +64,8 @@ class DataState {
   // Found at any door or by the scrub. True when it was not known before.
   bool add_damage(const Damage& damage);
   std::vector<Damage> damage() const;
+  // What was found since the last call.
+  std::vector<Damage> take_new_damage();
 
   Counter& verified_bytes;
   Counter& damaged_blocks;
@@ -74,8 +76,9 @@ class DataState {
   mutable std::mutex blobs_mutex_;  // guards the two below
   std::unordered_map<BlobId, std::uint32_t> tracked_;
   std::vector<BlobId> abandoned_;
-  mutable std::mutex damage_mutex_;  // guards damage_
+  mutable std::mutex damage_mutex_;  // guards the two below
   std::vector<Damage> damage_;
+  std::size_t damage_told_ = 0;
 };
 
 }  // namespace stoa::core

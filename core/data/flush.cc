@@ -100,7 +100,17 @@ Result<CommitTicket> commit_plan(Tree& tree, const OpContext& ctx, const NodeRef
   }
   if (!node->marked_open && !next.layout.empty()) txn.batch().put(Family::kState, open_file_key(next.id), {});
   const bool has_extents = !next.layout.empty();
-  txn.note({.kind = ChangeKind::kContent, .id = next.id});
+  OpContext writer;
+  if (writing != nullptr && writing->writer_door != Door::kInternal) {
+    writer.cred.uid = writing->writer_uid;
+    writer.door = writing->writer_door;
+    writer.client = writing->writer_client;
+  } else {
+    writer.cred.uid = ctx.cred.uid;
+    writer.door = ctx.door;
+    writer.client = ctx.client;
+  }
+  txn.note({.kind = ChangeKind::kContent, .id = next.id, .type = FileType::kRegular}, writer);
   txn.put_inode(node, std::move(next), Seen::kNo);
   STOA_TRY(ticket, txn.commit());
   if (has_extents) node->marked_open = true;
@@ -195,7 +205,7 @@ bool queue_for_flush(Tree& tree, const NodeRef& node) {
   return !queue_below(tree, node, kLazyFilesMax);
 }
 
-Status flush_lazy(Tree& tree) {
+Status flush_lazy(Tree& tree, qos::Pace* pace) {
   std::vector<NodeRef> files;
   {
     const std::lock_guard lock(tree.data->lazy_mutex);
@@ -204,6 +214,8 @@ Status flush_lazy(Tree& tree) {
   // One file after the other costs a sync each: gather the blobs of many and sync them side by side. Flushing each file
   // then finds its blobs clean.
   constexpr std::size_t kTogether = 256;
+  // With more, pauses would take longer than what is written may wait, and writers would soon have to flush for themselves.
+  constexpr std::size_t kUnhurried = 4096;
   const OpContext ctx;
   Status result;
   for (std::size_t at = 0; at < files.size(); at += kTogether) {
@@ -232,6 +244,13 @@ Status flush_lazy(Tree& tree) {
       result = fail(flushed.error());
       const std::lock_guard lock(node->lock);
       if (!node->deleted) queue_again(tree, node);  // what is not committed stays known, and is tried again
+    }
+    if (pace == nullptr) continue;
+    const qos::Price price = qos::Price{}.add(qos::Resource::kMetadataOps, some.size());
+    if (files.size() <= kUnhurried) {
+      pace->spent(price);
+    } else {
+      pace->spent_in_haste(price);
     }
   }
   return result;

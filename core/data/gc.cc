@@ -51,7 +51,7 @@ Status adopt_blobs(Tree& tree) {
   return tree.blobs.finish_adoption();
 }
 
-Status collect_garbage(Tree& tree) {
+Status collect_garbage(Tree& tree, qos::Pace* pace) {
   release_abandoned(tree);
   if (!tree.data->garbage.exchange(false, std::memory_order_acq_rel)) return {};
   // The committer makes gc records when it writes what is queued; from then on a walk sees them.
@@ -98,6 +98,11 @@ Status collect_garbage(Tree& tree) {
       tree.data->verified.forget(blob, tree.blobs.capacity(blob) <= kSumRowBytes ? 1 : 0);
       release(tree, blob);
     }
+    if (pace == nullptr) continue;
+    pace->spent(qos::Price{}.add(qos::Resource::kMetadataOps, blobs.size()));
+    if (!pace->stopped()) continue;
+    tree.data->garbage.store(true, std::memory_order_release);
+    break;
   }
   return it->status();
 }

@@ -10,6 +10,7 @@
 #include "core/data/truncate.h"
 #include "core/namespace/meta_txn.h"
 #include "core/namespace/operations.h"
+#include "core/recycle/bin.h"
 
 namespace stoa::core {
 namespace {
@@ -25,6 +26,7 @@ Result<RangeReply> change_range(Tree& tree, const OpContext& ctx, const NodeRef&
   return run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<RangeReply> {
     const NodeLocks locks({node});
     STOA_CHECK_OK(require_writable_file(ctx, *node, req.offset));
+    STOA_CHECK_OK(require_content_outside_bin(tree, ctx, *node));
     MetaTxn txn(tree, ctx);
     Inode next = node->record;
     RangeReply reply{next.before(), {}};
@@ -41,10 +43,12 @@ Result<RangeReply> change_range(Tree& tree, const OpContext& ctx, const NodeRef&
   });
 }
 
-Status check_file(const OpContext& ctx, const NodeRef& node, std::uint64_t offset) {
+Status check_file(Tree& tree, const OpContext& ctx, const NodeRef& node, std::uint64_t offset) {
   if (ctx.read_only) return fail(Errc::kReadOnly);
+  const std::shared_lock chain(tree.tree_lock);
   const std::shared_lock lock(node->lock);
-  return require_writable_file(ctx, *node, offset);
+  STOA_CHECK_OK(require_writable_file(ctx, *node, offset));
+  return require_content_outside_bin(tree, ctx, *node);
 }
 
 // What is refused anyway takes no space on the disks meanwhile. Whether there is room is decided with the change itself.
@@ -63,7 +67,7 @@ Result<RangeReply> allocate(Tree& tree, const OpContext& ctx, const RangeRequest
   if (req.length > kFileBytesMax || req.offset > kFileBytesMax - req.length) return fail(Errc::kFileTooBig);
   if (req.length == 0) return fail(Errc::kInvalid);
   STOA_TRY(node, tree.nodes.get(req.id));
-  STOA_CHECK_OK(check_file(ctx, node, req.offset));
+  STOA_CHECK_OK(check_file(tree, ctx, node, req.offset));
   const std::lock_guard gate(node->data_gate);
   STOA_CHECK_OK(tree.state.before_io(ctx, req.id, req.offset, req.length, true));
   STOA_CHECK_OK(tree.state.before_mutate(ctx, std::span(&req.id, 1)));
@@ -129,7 +133,7 @@ Result<RangeReply> allocate(Tree& tree, const OpContext& ctx, const RangeRequest
 Result<RangeReply> punch(Tree& tree, const OpContext& ctx, const RangeRequest& req) {
   if (req.offset > kFileBytesMax || req.length > kFileBytesMax - req.offset) return fail(Errc::kFileTooBig);
   STOA_TRY(node, tree.nodes.get(req.id));
-  STOA_CHECK_OK(check_file(ctx, node, req.offset));
+  STOA_CHECK_OK(check_file(tree, ctx, node, req.offset));
   const std::lock_guard gate(node->data_gate);
   STOA_CHECK_OK(tree.state.before_io(ctx, req.id, req.offset, req.length, true));
   STOA_CHECK_OK(tree.state.before_mutate(ctx, std::span(&req.id, 1)));

@@ -1,5 +1,3 @@
-#include <thread>
-
 #include "base/log.h"
 #include "core/data/content.h"
 #include "core/data/data_state.h"
@@ -15,43 +13,42 @@ namespace stoa::core {
 namespace {
 
 constexpr std::uint64_t kReadBytes = 1u << 20;
-constexpr std::int64_t kQuietNs = 30'000'000'000;  // a file not written for so long is quiet
 constexpr std::size_t kSealedAtOnce = 64;          // files looked at in one round
 
-// Lets background reading go no faster than so many bytes a second, and stop at once when asked.
-class Pace {
+// Lets background reading go no faster than so many bytes a second, and gives way to requests.
+class Reading {
  public:
-  Pace(std::uint64_t bytes_per_second, const std::function<bool()>& stop) : rate_(bytes_per_second), stop_(stop) {}
-  bool stopped() const { return stop_ && stop_(); }
+  Reading(std::uint64_t bytes_per_second, qos::Pace* pace)
+      : rate_(static_cast<double>(bytes_per_second)), pace_(pace), begin_(pace != nullptr ? pace->now() : 0) {}
+  bool stopped() const { return pace_ != nullptr && pace_->stopped(); }
   void spent(std::uint64_t bytes) {
-    if (rate_ == 0) return;
-    total_ += bytes;
-    const auto due = begin_ + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                                  std::chrono::duration<double>(static_cast<double>(total_) / static_cast<double>(rate_)));
-    while (!stopped() && std::chrono::steady_clock::now() < due) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    if (pace_ == nullptr) return;
+    pace_->spent(qos::Price::read(bytes));
+    total_ += static_cast<double>(bytes);
+    if (rate_ > 0) pace_->rest_until(begin_ + static_cast<std::int64_t>(total_ / rate_ * 1e9));
   }
 
  private:
-  const std::uint64_t rate_;
-  const std::function<bool()>& stop_;
-  std::uint64_t total_ = 0;
-  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  const double rate_;
+  qos::Pace* const pace_;
+  const std::int64_t begin_;
+  double total_ = 0;
 };
 
-Result<BlobSums> sum_blob(Tree& tree, BlobId blob, std::uint64_t bytes, Pace& pace) {
+Result<BlobSums> sum_blob(Tree& tree, BlobId blob, std::uint64_t bytes, Reading& reading) {
   BlockSummer summer;
   std::vector<std::byte> buffer(std::min(bytes, kReadBytes));
-  for (std::uint64_t at = 0; at < bytes && !pace.stopped(); at += kReadBytes) {
+  for (std::uint64_t at = 0; at < bytes && !reading.stopped(); at += kReadBytes) {
     const auto part = std::span(buffer).first(std::min(kReadBytes, bytes - at));
     STOA_CHECK_OK(tree.blobs.read(blob, at, part));
     summer.add(part);
-    pace.spent(part.size());
+    reading.spent(part.size());
   }
   return summer.finish(blob);
 }
 
 // Records the checksums of a quiet file. Whatever is written meanwhile makes the work void, never wrong.
-Status seal_file(Tree& tree, FileId id, Pace& pace, Timestamp now, std::int64_t quiet_ns) {
+Status seal_file(Tree& tree, FileId id, Reading& reading, Timestamp now, std::int64_t quiet_ns) {
   const auto node = tree.nodes.get(id);
   if (!node && node.error().code == Errc::kStale) {
     // The file went when it had no content any more (drop_content looks for the mark only of files that have some).
@@ -82,8 +79,8 @@ Status seal_file(Tree& tree, FileId id, Pace& pace, Timestamp now, std::int64_t 
   }
   std::vector<BlobSums> all;
   for (const auto& [blob, bytes] : used) {
-    STOA_TRY(sums, sum_blob(tree, blob, bytes, pace));
-    if (pace.stopped()) return {};
+    STOA_TRY(sums, sum_blob(tree, blob, bytes, reading));
+    if (reading.stopped()) return {};
     all.push_back(std::move(sums));
   }
   // Writers hold the gate shared until their change of version is seen: with it held exclusively, none is under way.
@@ -107,11 +104,11 @@ Status seal_file(Tree& tree, FileId id, Pace& pace, Timestamp now, std::int64_t 
 
 }  // namespace
 
-Status seal_quiet_files(Tree& tree, std::int64_t quiet_ns, const std::function<bool()>& stop) {
-  Pace pace(tree.options.scrub_bytes_per_second, stop);
+Status seal_quiet_files(Tree& tree, std::int64_t quiet_ns, qos::Pace* pace) {
+  Reading reading(tree.options.scrub_bytes_per_second, pace);
   const std::string prefix(kOpenPrefix);
   std::string from = prefix;
-  for (bool more = true; more && !pace.stopped();) {
+  for (bool more = true; more && !reading.stopped();) {
     std::vector<FileId> files;
     {
       const auto it = tree.kv.scan(Family::kState, from, keys::behind_prefix(prefix));
@@ -123,8 +120,8 @@ Status seal_quiet_files(Tree& tree, std::int64_t quiet_ns, const std::function<b
       more = it->valid();
     }
     for (const FileId id : files) {
-      if (pace.stopped()) break;
-      if (const Status sealed = seal_file(tree, id, pace, wall_now(), quiet_ns); !sealed) {
+      if (reading.stopped()) break;
+      if (const Status sealed = seal_file(tree, id, reading, wall_now(), quiet_ns); !sealed) {
         log_warning("data", "checksums of a file could not be recorded",
                     {{"inode", static_cast<std::uint64_t>(id)}, {"error", describe(sealed.error())}});
       }
@@ -133,12 +130,10 @@ Status seal_quiet_files(Tree& tree, std::int64_t quiet_ns, const std::function<b
   return {};
 }
 
-Status seal_quiet_files(Tree& tree, const std::function<bool()>& stop) { return seal_quiet_files(tree, kQuietNs, stop); }
-
-Status scrub_all(Tree& tree, const std::function<bool()>& stop) {
-  Pace pace(stop ? tree.options.scrub_bytes_per_second : 0, stop);
+Status scrub_all(Tree& tree, qos::Pace* pace) {
+  Reading reading(tree.options.scrub_bytes_per_second, pace);
   const auto it = tree.kv.scan(Family::kInode, {}, {});
-  for (; it->valid() && !pace.stopped(); it->next()) {
+  for (; it->valid() && !reading.stopped(); it->next()) {
     const FileId id = keys::id_of(it->key());
     const auto seen = Inode::decode(id, it->value());
     if (!seen || seen->type != FileType::kRegular) continue;
@@ -147,8 +142,8 @@ Status scrub_all(Tree& tree, const std::function<bool()>& stop) {
     const auto node = tree.nodes.get(id);
     if (!node) continue;
     verify_file(tree, *node, [&](std::uint64_t bytes) {
-      pace.spent(bytes);
-      return !pace.stopped();
+      reading.spent(bytes);
+      return !reading.stopped();
     });
   }
   return it->status();
@@ -163,6 +158,18 @@ std::vector<std::string> damage_found(Tree& tree) {
                         std::to_string(damage.offset + damage.length) + " do not match their checksum");
   }
   return sentences;
+}
+
+
+void tell_damage(Tree& tree) {
+  std::map<FileId, std::uint64_t> bytes;
+  for (const DataState::Damage& damage : tree.data->take_new_damage()) bytes[damage.id] += damage.length;
+  for (const auto& [id, count] : bytes) {
+    auto path = path_of(tree, {}, {id});
+    tree.events.add(Severity::kCritical, "damage", path ? std::move(path->path) : std::string(),
+                    std::to_string(count) + " bytes of " + (path ? "a file" : "inode " + std::to_string(static_cast<std::uint64_t>(id))) +
+                        " do not match their checksum, or cannot be read");
+  }
 }
 
 }  // namespace stoa::core

@@ -74,7 +74,7 @@ bool verify_file(Tree& tree, const NodeRef& node, const std::function<bool(std::
   bool more = true;
   for (std::uint64_t at = 0; more; at += kSumRowBytes) {
     // As a reader: nothing of these pieces is rearranged, or freed and written by another file, under the comparison.
-    const std::shared_lock gate(node->data_gate);
+    std::shared_lock gate(node->data_gate);
     std::vector<Piece> pieces;
     std::uint64_t length = 0;
     BlobPins::Hold hold;
@@ -93,6 +93,7 @@ bool verify_file(Tree& tree, const NodeRef& node, const std::function<bool(std::
     sound = sound && good.has_value();
     std::uint64_t read = 0;
     for (const Piece& piece : pieces) read += piece.hole() ? 0 : piece.length;
+    gate.unlock();  // go_on() may take its time
     more = go_on(read);
   }
   return sound;

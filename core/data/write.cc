@@ -8,6 +8,7 @@
 #include "core/data/placement.h"
 #include "core/data/prepare.h"
 #include "core/namespace/meta_txn.h"
+#include "core/recycle/bin.h"
 
 namespace stoa::core {
 namespace {
@@ -125,6 +126,9 @@ class BlobWrite {
     if (node_->deleted) return fail(Errc::kStale);
     // Also after a failure: some of the bytes may have changed.
     ++node_->writes;
+    writing.writer_uid = ctx_.cred.uid;
+    writing.writer_door = ctx_.door;
+    if (writing.writer_client != ctx_.client) writing.writer_client = ctx_.client;
     for (const Piece& piece : pieces_) {
       if (piece.hole()) continue;
       const auto known = std::ranges::find(writing.unsynced, piece.blob, &Writing::Unsynced::blob);
@@ -211,6 +215,7 @@ Attempt attempt_write(Tree& tree, const OpContext& ctx, const NodeRef& node, con
     const auto begin = [&]() -> Result<WriteReply> {
       STOA_CHECK_OK(require_regular(*node));
       STOA_CHECK_OK(require_write(ctx, node->record, req.offset));
+      STOA_CHECK_OK(require_content_outside_bin(tree, ctx, *node));
       WriteReply reply{length, node->record.before(), node->record.attributes()};
       if (length == 0) return reply;
       // Until the data gate is released no lease is granted (FileWatch::settled), so this covers the bytes as well.

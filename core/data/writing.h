@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "core/api/context.h"
 #include "core/data/layout.h"
 
 namespace stoa::core {
@@ -27,6 +29,11 @@ struct Writing {
   // All writes to blobs that are under way, these among them: each relies on finding this object again when it is done.
   std::uint32_t under_way = 0;
   std::uint64_t promised_end = 0;
+
+  // Who wrote last, for the journal: a flush may be anybody's.
+  std::uint32_t writer_uid = 0;
+  Door writer_door = Door::kInternal;
+  std::string writer_client{};
 
   bool idle() const { return fresh.empty() && !replaces_inline && unsynced.empty() && under_way == 0; }
 };

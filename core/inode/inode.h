@@ -14,10 +14,13 @@ namespace stoa::core {
 
 enum InodeFlags : std::uint8_t {
   kContentInline = 1,  // the content (or symlink target) is in family inline
-  kImpliedByKey = 2,   // a directory that exists only because keys below it do; goes with the last of them
+  kImpliedByKey = 2,   // a directory that exists only because keys below it do; goes with the last of them, unless keep()
   kChecksummed = 8,     // its blobs may have checksums, which must go before they are written in place
   kHasXattrs = 4,      // family xattr has records of this file
   kHasAcl = 16,        // family xattr has its ACL (core/access/acl_record.h)
+  kHasBin = 32,        // a directory with a recycle bin: family trash says which (core/recycle/bin.h)
+  kIsBin = 64,         // a recycle bin: it has no name; `home` is the directory that has it
+  kUncounted = 128,   // a bin that is charged to the volume only
 };
 
 struct Inode {
@@ -56,6 +59,8 @@ struct Inode {
 
   Attributes attributes() const;
   BeforeAttributes before() const { return {size, mtime, ctime, change}; }
+  // Somebody wants the directory for itself: it stays when the keys below it are gone.
+  void keep() { flags &= static_cast<std::uint8_t>(~kImpliedByKey); }
   // Marks a change of the object now: ctime and the change counter, which never stand still or go back.
   void touch(Timestamp now);
   // A change of what a directory lists, or of a file's bytes: mtime as well.

@@ -98,7 +98,10 @@ Result<Node::State> NodeCache::load(Node& node) {
   }
   if (usage.counts_owners) STOA_CHECK_OK(load_owners(*account));
   account->ended = !found;
-  const FileId parent = found ? node.record.home : usage.heir;
+  account->bin = found && node.record.has(kIsBin);
+  const FileId parent = !found                           ? usage.heir
+                        : node.record.has(kUncounted) ? kRootId
+                                                         : node.record.home;
   if (parent != kNoFile) {
     STOA_TRY(above, account_of(parent));
     account->parent = std::move(above);

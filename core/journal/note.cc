@@ -1,26 +1,80 @@
 #include "core/journal/note.h"
 
+#include <limits>
+
 #include "core/kv/codec.h"
 
 namespace stoa::core {
 namespace {
-constexpr std::uint8_t kVersion = 1;
+
+// 2: type, result, count. A reader of the first version skips them.
+constexpr std::uint8_t kVersion = 2;
+constexpr std::uint8_t kOldestReader = 1;
+
+bool is_door(Door door) { return door <= Door::kNative; }
+
+Result<JournalRecord> damaged() { return fail(Errc::kCorrupt, "a journal record is damaged"); }
+
+}  // namespace
+
+std::string_view operation_word(ChangeKind kind, std::optional<FileType> type) {
+  const bool directory = type == FileType::kDirectory;
+  switch (kind) {
+    case ChangeKind::kCreate:
+      if (directory) return "mkdir";
+      if (type == FileType::kSymlink) return "symlink";
+      return !type || type == FileType::kRegular ? "create" : "mknod";
+    case ChangeKind::kRemove: return directory ? "rmdir" : "remove";
+    case ChangeKind::kRename: return "rename";
+    case ChangeKind::kLink: return "link";
+    case ChangeKind::kAttributes: return "attributes";
+    case ChangeKind::kContent: return "write";
+    case ChangeKind::kXattr: return "xattr";
+    case ChangeKind::kQuota: return "quota";
+    case ChangeKind::kRestore: return "restore";
+    case ChangeKind::kRead: return "read";
+    case ChangeKind::kList: return "list";
+    case ChangeKind::kLookup: return "lookup";
+    case ChangeKind::kAdmin: return "admin";
+    case ChangeKind::kOmitted: return "omitted";
+  }
+  return "";
+}
+
+std::string_view door_word(Door door) {
+  switch (door) {
+    case Door::kInternal: return "internal";
+    case Door::kAdmin: return "admin";
+    case Door::kNfs: return "nfs";
+    case Door::kSmb: return "smb";
+    case Door::kS3: return "s3";
+    case Door::kNative: return "native";
+  }
+  return "";
 }
 
 std::string encode_note(const JournalNote& note, const OpContext& ctx, Timestamp time) {
   Encoder out;
-  out.bytes().reserve(64 + note.name.size());
+  out.bytes().reserve(72 + note.name.size() + note.to_name.size() + ctx.client.size());
   out.put(note.kind).put(ctx.door).put_varint(ctx.cred.uid).put(time.ns).put(note.id).put(note.parent).put(note.to_parent);
   out.put_string(note.name).put_string(note.to_name).put_string(ctx.client);
-  return seal(kVersion, kVersion, out.bytes());
+  out.put(note.type.value_or(FileType{})).put_varint(static_cast<std::uint16_t>(note.result.value_or(Errc{}))).put_varint(note.count);
+  return seal(kVersion, kOldestReader, out.bytes());
 }
 
 Result<JournalRecord> JournalRecord::decode(std::string_view value) {
-  Decoder in(unseal(value, kVersion).body);
+  const Opened opened = unseal(value, kVersion);
+  if (opened.version == 0) {
+    const bool newer = value.size() >= 2 && static_cast<std::uint8_t>(value[1]) > kVersion;
+    if (newer) return fail(Errc::kNotSupported, "a journal record was written by a newer version of Stoa");
+    return damaged();
+  }
+  Decoder in(opened.body);
   JournalRecord record;
   record.kind = in.get<ChangeKind>();
   record.door = in.get<Door>();
-  record.uid = static_cast<std::uint32_t>(in.get_varint());
+  const std::uint64_t uid = in.get_varint();
+  record.uid = static_cast<std::uint32_t>(uid);
   record.time.ns = in.get<std::int64_t>();
   record.id = in.get<FileId>();
   record.parent = in.get<FileId>();
@@ -28,7 +82,19 @@ Result<JournalRecord> JournalRecord::decode(std::string_view value) {
   record.name = std::string(in.get_string());
   record.to_name = std::string(in.get_string());
   record.client = std::string(in.get_string());
-  if (!in.ok()) return fail(Errc::kCorrupt, "journal record");
+  if (opened.version >= 2) {
+    const auto type = in.get<FileType>();
+    if (type > FileType::kFifo) return damaged();
+    if (type != FileType{}) record.type = type;
+    const std::uint64_t result = in.get_varint();
+    if (result > kErrcLast) return damaged();
+    if (result != 0) record.result = static_cast<Errc>(result);
+    record.count = in.get_varint();
+  }
+  // Only a newer version may have more to say.
+  const bool whole = in.ok() && (opened.version > kVersion || in.rest().empty());
+  const bool known = record.kind >= ChangeKind::kCreate && record.kind <= kLastChangeKind && is_door(record.door);
+  if (!whole || !known || uid > std::numeric_limits<std::uint32_t>::max()) return damaged();
   return record;
 }
 

@@ -1,36 +1,63 @@
-// One change, as the journal keeps it (family journal). Readers (change notify, audit, replication) come with their issues.
+// One record of the journal (family journal): a change of the volume, or something that a door asked for and that audit wants
+// to know. Written by MetaTxn with the change itself, or by Journal::append() beside it.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "core/api/attributes.h"
 #include "core/api/context.h"
 
 namespace stoa::core {
 
+// Persistent: never renumber.
 enum class ChangeKind : std::uint8_t {
   kCreate = 1, kRemove = 2, kRename = 3, kLink = 4, kAttributes = 5, kContent = 6, kXattr = 7, kQuota = 8,
+  kRestore = 9,  // out of the recycle bin; parent and name: where to
+  // No changes of the volume: only audit reads these.
+  kRead = 10,     // content was read or opened for reading
+  kList = 11,     // a directory was listed
+  kLookup = 12,   // a name was asked for (only when it was denied)
+  kAdmin = 13,    // a request to the admin interface; `name` is its method and path, `id` the directory that it is about
+  kOmitted = 14,  // so many denials of this client are not in the journal (`count`)
 };
+inline constexpr ChangeKind kLastChangeKind = ChangeKind::kOmitted;
+
+// What happened, in a word: "create", "mkdir", "remove", "write", ... `type`: of the file, where it is known.
+std::string_view operation_word(ChangeKind kind, std::optional<FileType> type);
+std::string_view door_word(Door door);  // "nfs"
 
 struct JournalNote {
   ChangeKind kind;
   FileId id = kNoFile;
-  FileId parent = kNoFile;     // where the name is (rename: was)
-  std::string_view name{};     // must live until the commit returns
+  FileId parent = kNoFile;     // where the name is (rename: was); kNoFile: the change concerns the file, not a name
+  std::string_view name{};     // raw component, or extended attribute; must live until the commit returns
   FileId to_parent = kNoFile;  // rename only
   std::string_view to_name{};
+  std::optional<FileType> type{};  // MetaTxn fills it in where a name comes or goes
+  std::optional<Errc> result{};    // absent: it was done
+  std::uint64_t count = 0;
 };
 
 struct JournalRecord {
-  ChangeKind kind;
-  Door door;
-  std::uint32_t uid;
+  std::uint64_t sequence = 0;  // its key; 1 is the first ever, and none is left out
+  ChangeKind kind{};
+  Door door{};
+  std::uint32_t uid = 0;
   Timestamp time;
-  FileId id, parent, to_parent;
+  FileId id{}, parent{}, to_parent{};
   std::string name, to_name, client;
+  std::optional<FileType> type{};
+  std::optional<Errc> result{};
+  std::uint64_t count = 0;
 
+  bool is_change() const { return !result && kind <= ChangeKind::kRestore; }
+
+  // Strict: kCorrupt unless every byte has its meaning. kNotSupported: written by a newer version that says it cannot be read.
   static Result<JournalRecord> decode(std::string_view value);
 };
 std::string encode_note(const JournalNote& note, const OpContext& ctx, Timestamp time);

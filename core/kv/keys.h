@@ -16,7 +16,9 @@
 //            "client", door u8, name    -> sealed, empty: a client that may reclaim its state (core/state/reclaim.h)
 //   journal  sequence                   -> change; the engine drops the oldest beyond its cap
 //   gc       blob id                    -> nothing: the blob is to be released
-//   config   text                       -> volume, exports, users, groups, flows
+//   config   text                       -> volume, exports, users, groups, flows, recycle policies, tokens, policies of audit
+//   trash    "a", directory id          -> AnchorRecord: its bin (core/recycle/trash_record.h)
+//            "i", bin id, serial        -> ItemRecord: what was deleted; serials grow with time
 #pragma once
 
 #include <cstdint>
@@ -126,5 +128,15 @@ inline constexpr std::string_view kExportPrefix = "export/";
 inline constexpr std::string_view kUserPrefix = "user/";
 inline constexpr std::string_view kGroupPrefix = "group/";
 inline constexpr std::string_view kFlowPrefix = "flow/";
+inline constexpr std::string_view kRecyclePrefix = "recycle/";
+
+inline constexpr std::string_view kAnchorPrefix = "a";
+inline std::string anchor_key(FileId dir) { return std::string(kAnchorPrefix) + id_key(dir); }
+inline constexpr std::string_view kItemPrefix = "i";
+inline std::string items_of(FileId bin) { return std::string(kItemPrefix) + id_key(bin); }
+inline std::string item_key(FileId bin, std::uint64_t serial) { return items_of(bin) + be64(serial); }
+inline constexpr std::string_view kTokenPrefix = "token/";
+inline constexpr std::string_view kTokenUsePrefix = "token_use/";
+inline constexpr std::string_view kAuditPrefix = "audit/";  // and a directory id: what audit records below it
 
 }  // namespace stoa::core::keys

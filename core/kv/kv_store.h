@@ -15,9 +15,9 @@ namespace stoa::core {
 
 // Column families. Key layouts: core/kv/keys.h. Numbers are persistent in names only ("inode"), order is free.
 enum class Family : std::uint8_t {
-  kInode, kInline, kEntry, kCookie, kFold, kXattr, kLink, kUsage, kBlob, kChecksum, kState, kJournal, kGc, kConfig,
+  kInode, kInline, kEntry, kCookie, kFold, kXattr, kLink, kUsage, kBlob, kChecksum, kState, kJournal, kGc, kConfig, kTrash,
 };
-inline constexpr std::size_t kFamilies = 14;
+inline constexpr std::size_t kFamilies = 15;
 std::string_view to_string(Family family);
 
 // Changes that are applied together or not at all, in order.

@@ -1,6 +1,7 @@
 #include "core/access/access.h"
 #include "core/namespace/new_inode.h"
 #include "core/namespace/operations.h"
+#include "core/recycle/bin.h"
 
 namespace stoa::core {
 namespace {
@@ -37,7 +38,9 @@ Result<Made> create_locked(Tree& tree, const OpContext& ctx, const CreateRequest
     return Made{{false, node->record.attributes(), before, parent},
                 req.mode == CreateMode::kUnchecked && req.set.size.has_value()};
   }
+  if (names_bin(*dir, req.name)) return fail(Errc::kExists);
   STOA_CHECK_OK(require_add(ctx, dir->record, false));
+  STOA_CHECK_OK(require_outside_bin(tree, *dir));
   if (req.set.size && *req.set.size > kFileBytesMax) return fail(Errc::kFileTooBig);
 
   MetaTxn txn(tree, ctx);

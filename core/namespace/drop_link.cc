@@ -3,6 +3,7 @@
 #include "core/data/content.h"
 #include "core/kv/keys.h"
 #include "core/namespace/orphan.h"
+#include "core/recycle/bin.h"
 
 namespace stoa::core {
 
@@ -10,26 +11,24 @@ Usage usage_of(const Inode& inode) {
   return {.bytes = inode.type == FileType::kRegular ? static_cast<std::int64_t>(inode.size) : 0, .files = 1};
 }
 
-namespace {
-
-// The directory of another link of the file than (dir, raw); prefers one in `dir` itself, where no charge moves.
-Result<FileId> other_home(Tree& tree, FileId id, FileId dir, std::string_view raw) {
+Result<OtherHome> other_home(Tree& tree, FileId id, FileId dir, std::string_view raw) {
   const std::string lower = keys::id_key(id);
   const std::string gone = keys::link_key(id, dir, raw);
-  FileId other = kNoFile;
+  OtherHome other{nullptr, true};
   const auto it = tree.kv.scan(Family::kLink, lower, keys::behind_prefix(lower));
   for (; it->valid(); it->next()) {
     if (it->key() == gone) continue;
     const FileId parent = keys::id_of(keys::after_id(it->key()));
-    if (other == kNoFile || parent == dir) other = parent;
-    if (other == dir) break;
+    if (other.dir != nullptr && !other.in_bin && parent != dir) continue;
+    STOA_TRY(node, tree.nodes.get(parent));
+    const bool recycled = in_bin(tree, node->account);
+    if (other.dir == nullptr || !recycled) other = {node, recycled};
+    if (parent == dir && !recycled) break;
   }
   STOA_CHECK_OK(it->status());
-  if (other == kNoFile) return fail(Errc::kCorrupt, "a link is missing");
+  if (other.dir == nullptr) return fail(Errc::kCorrupt, "a link is missing");
   return other;
 }
-
-}  // namespace
 
 Status drop_file(Tree& tree, MetaTxn& txn, const NodeRef& node) {
   txn.release(node->payer(), usage_of(node->record));
@@ -50,12 +49,11 @@ Status drop_link(Tree& tree, MetaTxn& txn, const NodeRef& node, FileId dir, std:
   AccountRef account = node->account;
   if (record.home == dir) {
     STOA_TRY(home, other_home(tree, node->id, dir, raw));
-    if (home != dir) {
-      STOA_TRY(home_node, tree.nodes.get(home));
-      const Status moved = txn.move_charge(node, {home_node->account, node->payer().owner}, usage_of(record));
+    if (home.dir->id != dir) {
+      const Status moved = txn.move_charge(node, {home.dir->account, node->payer().owner}, usage_of(record));
       if (moved) {
-        next.home = home;
-        account = home_node->account;
+        next.home = home.dir->id;
+        account = home.dir->account;
       } else if (moved.error().code != Errc::kQuota) {
         return moved;
       }

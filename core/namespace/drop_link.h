@@ -16,6 +16,14 @@ Status drop_link(Tree& tree, MetaTxn& txn, const NodeRef& node, FileId dir, std:
 // Stages the end of a file that has one name, whoever may have it open. The entry is the caller's to remove.
 Status drop_file(Tree& tree, MetaTxn& txn, const NodeRef& node);
 
+// Which directory may carry the file when its link (dir, raw) goes: that of another link, best one in `dir` itself, where no charge
+// moves, and rather one outside of recycle bins. kCorrupt: there is none.
+struct OtherHome {
+  NodeRef dir;
+  bool in_bin;
+};
+Result<OtherHome> other_home(Tree& tree, FileId id, FileId dir, std::string_view raw);
+
 // What a file that is no directory counts for.
 Usage usage_of(const Inode& inode);
 

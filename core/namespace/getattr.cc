@@ -1,7 +1,12 @@
 #include "core/access/access.h"
 #include "core/namespace/operations.h"
+#include "core/recycle/bin.h"
 
 namespace stoa::core {
+namespace {
+// What is left of access to what is in a recycle bin.
+constexpr std::uint32_t kReading = kAccessRead | kAccessLookup | kAccessExecute | kAccessReadXattrs | kAccessListXattrs;
+}  // namespace
 
 Result<GetattrReply> getattr(Tree& tree, const OpContext& ctx, const GetattrRequest& req) {
   STOA_TRY(node, tree.nodes.get(req.id));
@@ -13,10 +18,12 @@ Result<GetattrReply> getattr(Tree& tree, const OpContext& ctx, const GetattrRequ
 
 Result<AccessReply> access(Tree& tree, const OpContext& ctx, const AccessRequest& req) {
   STOA_TRY(node, tree.nodes.get(req.id));
+  const bool recycled = is_recycled(tree, node);
   const std::shared_lock lock(node->lock);
   STOA_CHECK_OK(require_live(*node));
   STOA_CHECK_OK(tree.state.before_look(ctx, req.id));
-  return AccessReply{access_bits(ctx, node->record) & req.wanted, node->record.attributes()};
+  const std::uint32_t bits = access_bits(ctx, node->record) & (recycled ? kReading : ~0u);
+  return AccessReply{bits & req.wanted, node->record.attributes(), recycled};
 }
 
 }  // namespace stoa::core

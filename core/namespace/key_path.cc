@@ -3,6 +3,7 @@
 #include "core/access/access.h"
 #include "core/namespace/new_inode.h"
 #include "core/namespace/remove_directory.h"
+#include "core/recycle/bin.h"
 
 namespace stoa::core {
 namespace {
@@ -25,6 +26,8 @@ Result<FileId> make_one(Tree& tree, const OpContext& ctx, const NodeRef& dir, st
     STOA_CHECK_OK(require_directory(*dir));
     STOA_TRY(present, find_form(tree, *dir, raw, true));
     if (present.exists()) return present.id;
+    if (names_bin(*dir, raw)) return fail(Errc::kExists);
+    STOA_CHECK_OK(require_outside_bin(tree, *dir));
     STOA_CHECK_OK(require(ctx, dir->record, kRightAddSubdirectory | kRightSearch));
     MetaTxn txn(tree, ctx);
     STOA_TRY(inode, make_inode(tree, ctx, txn, dir->record, {.type = FileType::kDirectory, .default_mode = 0755}));
@@ -79,6 +82,12 @@ Result<KeyParts> split_key(std::string_view key) {
   }
   parts.last = key;
   return parts;
+}
+
+std::string KeyParts::below() const {
+  std::string path;
+  for (const std::string_view directory : directories) path.append(directory) += '/';
+  return path;
 }
 
 Result<NodeRef> walk_directories(Tree& tree, const OpContext& ctx, FileId root,

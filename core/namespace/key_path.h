@@ -1,6 +1,7 @@
 // From a key to the directory and component that it names: "a/b/c" below a root is component "c" of directory a/b.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,6 +12,8 @@ namespace stoa::core {
 struct KeyParts {
   std::vector<std::string_view> directories;
   std::string_view last;  // empty for keys that end in '/': the folder marker
+
+  std::string below() const;  // the directories, each with a '/' behind it
 };
 // kInvalid: empty key; kNameTooLong: over kKeyBytesMax.
 Result<KeyParts> split_key(std::string_view key);

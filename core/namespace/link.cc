@@ -1,6 +1,7 @@
 #include "core/access/access.h"
 #include "core/namespace/meta_txn.h"
 #include "core/namespace/operations.h"
+#include "core/recycle/bin.h"
 
 namespace stoa::core {
 namespace {
@@ -14,8 +15,9 @@ Result<CreateReply> link_locked(Tree& tree, const OpContext& ctx, const LinkRequ
   STOA_CHECK_OK(require_directory(*dir));
   STOA_CHECK_OK(require(ctx, dir->record, kRightSearch));
   STOA_TRY(entry, find_posix(tree, *dir, req.name));
-  if (entry.record.exists()) return fail(Errc::kExists);
+  if (entry.record.exists() || names_bin(*dir, req.name)) return fail(Errc::kExists);
   STOA_CHECK_OK(require_add(ctx, dir->record, false));
+  for (const NodeRef& party : {dir, node}) STOA_CHECK_OK(require_outside_bin(tree, *party));
   if (node->record.links >= kLinksMax) return fail(Errc::kTooManyLinks);
 
   MetaTxn txn(tree, ctx);

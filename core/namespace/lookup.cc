@@ -1,5 +1,6 @@
 #include "core/access/access.h"
 #include "core/namespace/operations.h"
+#include "core/recycle/bin.h"
 
 namespace stoa::core {
 
@@ -19,8 +20,12 @@ Result<LookupReply> lookup(Tree& tree, const OpContext& ctx, const LookupRequest
       found = parent->record.home;
     } else {
       STOA_TRY(entry, find_posix(tree, *parent, req.name));
-      if (!entry.record.exists()) return fail(Errc::kNotFound);
       found = entry.record.id;
+      if (!entry.record.exists() && names_bin(*parent, req.name)) {
+        STOA_TRY(bin, bin_of(tree, req.parent));
+        found = bin;
+      }
+      if (found == kNoFile) return fail(Errc::kNotFound);
     }
   }
   // Without the parent's lock: nodes are locked in order of id only. The file may go meanwhile; then the name did, too.

@@ -2,6 +2,7 @@
 #include "core/namespace/find_object.h"
 #include "core/namespace/object_meta.h"
 #include "core/namespace/operations.h"
+#include "core/recycle/bin.h"
 
 namespace stoa::core {
 
@@ -26,6 +27,7 @@ Status set_meta(Tree& tree, const OpContext& ctx, const SetMetaRequest& req) {
     const NodeLocks locks({node});
     STOA_CHECK_OK(require_live(*node));
     STOA_CHECK_OK(require_write(ctx, node->record, 0));
+    STOA_CHECK_OK(require_outside_bin(tree, *node));
     if (req.described != ObjectVersion{node->id, node->record.data_version}) return fail(Errc::kStale);
     MetaTxn txn(tree, ctx);
     Inode next = node->record;

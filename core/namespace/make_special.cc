@@ -3,6 +3,7 @@
 #include "core/data/content.h"
 #include "core/namespace/new_inode.h"
 #include "core/namespace/operations.h"
+#include "core/recycle/bin.h"
 
 namespace stoa::core {
 namespace {
@@ -13,8 +14,9 @@ Result<CreateReply> make_locked(Tree& tree, const OpContext& ctx, std::string_vi
   STOA_CHECK_OK(require_directory(*dir));
   STOA_CHECK_OK(require(ctx, dir->record, kRightSearch));
   STOA_TRY(entry, find_posix(tree, *dir, name));
-  if (entry.record.exists()) return fail(Errc::kExists);
+  if (entry.record.exists() || names_bin(*dir, name)) return fail(Errc::kExists);
   STOA_CHECK_OK(require_add(ctx, dir->record, wanted.type == FileType::kDirectory));
+  STOA_CHECK_OK(require_outside_bin(tree, *dir));
 
   MetaTxn txn(tree, ctx);
   STOA_TRY(inode, make_inode(tree, ctx, txn, dir->record, wanted));

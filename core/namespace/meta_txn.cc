@@ -1,5 +1,6 @@
 #include "core/namespace/meta_txn.h"
 
+#include <algorithm>
 #include <array>
 
 #include "core/access/acl_record.h"
@@ -76,6 +77,7 @@ void MetaTxn::set_entry(FileId dir, std::string_view raw, bool directory, const 
 Status MetaTxn::insert_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, FileId id, FileType type,
                              std::uint64_t cookie) {
   const bool directory = type == FileType::kDirectory;
+  named_.push_back({id, type});
   EntryRecord record{.id = id, .type = type, .flags = 0, .cookie = cookie != 0 ? cookie : dir_next.next_cookie++};
   // The other form of the name: whichever is the file has to step aside for POSIX doors.
   STOA_TRY(other, find_form(tree_, *dir, raw, !directory));
@@ -100,6 +102,7 @@ Status MetaTxn::insert_entry(const NodeRef& dir, Inode& dir_next, std::string_vi
 Status MetaTxn::remove_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, const EntryRecord& record) {
   const bool directory = record.type == FileType::kDirectory;
   renamed_.push_back(record.id);
+  named_.push_back({record.id, record.type});
   set_entry(dir->id, raw, directory, EntryRecord{});
   batch_.remove(Family::kCookie, keys::cookie_key(dir->id, record.cookie));
   batch_.remove(Family::kLink, keys::link_key(record.id, dir->id, keys::stored_name(raw, directory)));
@@ -154,18 +157,17 @@ void MetaTxn::end_charge(const NodeRef& node, const Usage& usage) {
   charges_.push_back({node->payer(), -usage});
 }
 
-Status MetaTxn::move_directory(const NodeRef& dir, const AccountRef& to) {
+Status MetaTxn::move_directory(const NodeRef& dir, const AccountRef& to, const Usage& itself) {
   // The committed side is complete only when nothing is queued; the exclusive tree lock keeps it so.
   STOA_CHECK_OK(tree_.committer.wait_applied());
-  constexpr Usage kItself{.directories = 1};
   const Payer from = dir->payer_of_directory();
   const Payer onto{to, from.owner};
   const Usage below = tree_.ledger.read(dir->account).usage;
   if (!is_zero(below) && tree_.ledger.owners_counted_between(from.account, to)) return fail(Errc::kCrossDevice);
-  const Usage reserved = below + kItself;
+  const Usage reserved = below + itself;
   STOA_CHECK_OK(tree_.ledger.hold(posted_, {{from, -reserved}, {onto, reserved}}));
   // What lazy writes below have reserved but not committed yet follows with their own commits, up the new chain.
-  const Usage committed = dir->account->committed.total.used + kItself;
+  const Usage committed = dir->account->committed.total.used + itself;
   charges_.push_back({from, -committed});
   charges_.push_back({onto, committed});
   return {};
@@ -176,7 +178,7 @@ Status MetaTxn::give_child_limits(const AccountRef& child, const AccountRef& par
   if (!limits.any()) return {};
   const UsageRecord known = tree_.ledger.read(child);
   if (known.limits.any()) return {};
-  const bool beyond = (limits.bytes && bytes_of(known.usage) > *limits.bytes) ||
+  const bool beyond = (limits.bytes && known.usage.bytes > *limits.bytes) ||
                       (limits.files && files_of(known.usage) > *limits.files);
   if (beyond) return fail(Errc::kQuota);
   change_account({.account = child, .limits = limits});
@@ -228,6 +230,18 @@ Status MetaTxn::break_leases() {
   return may;
 }
 
+std::vector<std::string> MetaTxn::journal() const {
+  std::vector<std::string> records;
+  records.reserve(notes_.size());
+  for (const auto& [note, by] : notes_) {
+    const auto named = note.parent == kNoFile ? named_.end() : std::ranges::find(named_, note.id, &std::pair<FileId, FileType>::first);
+    JournalNote whole = note;
+    if (named != named_.end()) whole.type = named->second;
+    records.push_back(encode_note(whole, *by, now_));
+  }
+  return records;
+}
+
 Result<CommitTicket> MetaTxn::commit() {
   STOA_CHECK_OK(break_leases());
   // The references are a copy: what they mean for the data path follows below.
@@ -235,7 +249,7 @@ Result<CommitTicket> MetaTxn::commit() {
                                                  .charges = std::move(charges_),
                                                  .account_changes = account_changes_,
                                                  .references = references_,
-                                                 .journal = std::move(journal_)}));
+                                                 .journal = journal()}));
   committed_ = true;
   tree_.ledger.keep(posted_);
   for (const AccountChange& change : account_changes_) publish(change);

@@ -51,8 +51,9 @@ class MetaTxn {
   // The same, to nobody (core/namespace/orphan.h).
   void end_charge(const NodeRef& node, const Usage& usage);
   // A directory and all below it changes parents; needs the exclusive tree lock. kCrossDevice: what is below it belongs to
-  // users and groups that are counted on the one side only, and it is not known how much to whom.
-  Status move_directory(const NodeRef& dir, const AccountRef& to);
+  // users and groups that are counted on the one side only, and it is not known how much to whom. `itself`: what the
+  // directory counts for (a recycle bin: nothing).
+  Status move_directory(const NodeRef& dir, const AccountRef& to, const Usage& itself = {.directories = 1});
   // A directory that comes to be in another one, or moves there without limits of its own, gets those that the other one
   // has for its children. kQuota: it is beyond them already.
   Status give_child_limits(const AccountRef& child, const AccountRef& parent);
@@ -67,7 +68,9 @@ class MetaTxn {
   // With the commit, what was written to the locked file and is not committed becomes garbage.
   void forget_writing(const NodeRef& node) { forgotten_.push_back(node); }
 
-  void note(const JournalNote& note) { journal_.push_back(encode_note(note, ctx_, now_)); }
+  // `by`: who did it, where that is not the caller (a flush of what others wrote); must live until the commit returns.
+  void note(const JournalNote& note) { this->note(note, ctx_); }
+  void note(const JournalNote& note, const OpContext& by) { notes_.push_back({note, &by}); }
 
   // A node that is locked for the transaction alone stays so until it ends.
   void keep_locked(std::unique_lock<RwLock> lock) { locks_.push_back(std::move(lock)); }
@@ -88,6 +91,7 @@ class MetaTxn {
     EntryRecord record;
   };
   Status break_leases();
+  std::vector<std::string> journal() const;
   Status move(const Payer& from, const Payer& to, const Usage& usage, const Usage& uncommitted);
   void put_acl(Inode& next);
   void publish(const AccountChange& change);
@@ -101,10 +105,11 @@ class MetaTxn {
   std::vector<BlobReference> references_;
   std::vector<AccountChange> account_changes_;
   Postings posted_;
-  std::vector<std::string> journal_;
+  std::vector<std::pair<JournalNote, const OpContext*>> notes_;
   std::vector<Publication> publications_;
   std::vector<EntryChange> entry_changes_;
   std::vector<FileId> renamed_;  // lost a name
+  std::vector<std::pair<FileId, FileType>> named_;  // got or lost a name
   std::vector<NodeRef> created_;
   std::vector<NodeRef> forgotten_;
   std::vector<std::pair<NodeRef, AccountRef>> accounts_;

@@ -23,8 +23,25 @@ void set_acl(Inode& inode, Acl acl) {
   if (!is_trivial(acl, inode.is_directory())) inode.set_acl(std::make_shared<const Acl>(std::move(acl)));
 }
 
-// Entries of the directory's ACL, and the mode of the request applied to them.
-Status inherit(Inode& inode, const Acl& from, const NewInode& wanted) {
+Status set_permissions(Inode& inode, const Inode& parent, const NewInode& wanted) {
+  const SetAttributes& set = wanted.set;
+  const bool directory = inode.is_directory();
+  inode.mode = wanted_mode(wanted) & ~set.umask.value_or(0);
+  if (inode.type == FileType::kSymlink) return set.acl == nullptr ? Status{} : fail(Errc::kWrongType);
+  if (set.acl != nullptr) {
+    Acl acl = *set.acl;
+    acl.chmod = directory && parent.acl != nullptr ? parent.acl->chmod : ChmodPolicy::kKeep;
+    STOA_CHECK_OK(check_acl(acl, directory));
+    set_acl(inode, std::move(acl));
+    return {};
+  }
+  if (parent.acl == nullptr || !wanted.inherits_acl) return {};
+  return inherit_acl(inode, *parent.acl, wanted);
+}
+
+}  // namespace
+
+Status inherit_acl(Inode& inode, const Acl& from, const NewInode& wanted) {
   const bool directory = inode.is_directory();
   const SetAttributes& set = wanted.set;
   Acl acl = inherited(from, directory);
@@ -51,24 +68,6 @@ Status inherit(Inode& inode, const Acl& from, const NewInode& wanted) {
   set_acl(inode, std::move(acl));
   return {};
 }
-
-Status set_permissions(Inode& inode, const Inode& parent, const NewInode& wanted) {
-  const SetAttributes& set = wanted.set;
-  const bool directory = inode.is_directory();
-  inode.mode = wanted_mode(wanted) & ~set.umask.value_or(0);
-  if (inode.type == FileType::kSymlink) return set.acl == nullptr ? Status{} : fail(Errc::kWrongType);
-  if (set.acl != nullptr) {
-    Acl acl = *set.acl;
-    acl.chmod = directory && parent.acl != nullptr ? parent.acl->chmod : ChmodPolicy::kKeep;
-    STOA_CHECK_OK(check_acl(acl, directory));
-    set_acl(inode, std::move(acl));
-    return {};
-  }
-  if (parent.acl == nullptr || !wanted.inherits_acl) return {};
-  return inherit(inode, *parent.acl, wanted);
-}
-
-}  // namespace
 
 Result<Inode> make_inode(Tree& tree, const OpContext& ctx, const MetaTxn& txn, const Inode& parent,
                          const NewInode& wanted) {

@@ -17,6 +17,9 @@ struct NewInode {
 // ACL: RFC 8881 6.4.3, RFC 8275.
 Result<Inode> make_inode(Tree& tree, const OpContext& ctx, const MetaTxn& txn, const Inode& parent, const NewInode& wanted);
 
+// Entries of the directory's ACL, and the mode of the request applied to them. kNoSpace: the ACL has no room for the mode.
+Status inherit_acl(Inode& inode, const Acl& from, const NewInode& wanted);
+
 // Adds a new file under a name in `dir` (locked): charge, inode, entry, directory record, journal. `dir_next` starts as
 // the directory's record and is staged by this call; the caller commits.
 Result<NodeRef> add_file(MetaTxn& txn, const NodeRef& dir, Inode& dir_next, std::string_view raw, Inode inode);

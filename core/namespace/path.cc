@@ -2,6 +2,7 @@
 #include "core/access/access.h"
 #include "core/kv/keys.h"
 #include "core/namespace/operations.h"
+#include "core/recycle/bin.h"
 
 namespace stoa::core {
 
@@ -33,7 +34,13 @@ Result<PathOfReply> path_of(Tree& tree, const OpContext&, const PathOfRequest& r
     const std::string lower = keys::id_key(id);
     const auto it = tree.kv.scan(Family::kLink, lower, keys::behind_prefix(lower));
     STOA_CHECK_OK(it->status());
-    if (!it->valid()) return fail(Errc::kStale);
+    if (!it->valid()) {
+      STOA_TRY(inode, load_inode(tree.kv, id));
+      if (!inode.has(kIsBin)) return fail(Errc::kStale);
+      path = "/" + std::string(kRecycleName) + path;
+      id = inode.home;
+      continue;
+    }
     const FileId parent = keys::id_of(keys::after_id(it->key()));
     std::string_view raw = keys::after_id(keys::after_id(it->key()));
     const bool directory = raw.ends_with('/');

@@ -1,10 +1,12 @@
 #include "core/namespace/put_object.h"
 
 #include "core/access/access.h"
+#include "core/data/flush.h"
 #include "core/namespace/drop_link.h"
 #include "core/namespace/find_object.h"
 #include "core/namespace/new_inode.h"
 #include "core/namespace/object_meta.h"
+#include "core/recycle/bin.h"
 
 namespace stoa::core {
 namespace {
@@ -24,8 +26,9 @@ Status stage_new(Tree& tree, const OpContext& ctx, MetaTxn& txn, const PutObject
 
 // The file keeps its id, names and permissions: a handle that another door holds sees the new content.
 Status stage_swap(Tree& tree, const OpContext& ctx, MetaTxn& txn, const PutObject& put, const StagedContent& content,
-                  const NodeRef& node, PutKeyReply& reply) {
+                  const NodeRef& node, const Shelf& shelf, const DeletedName& name, PutKeyReply& reply) {
   STOA_CHECK_OK(require_write(ctx, node->record, 0));
+  STOA_CHECK_OK(require_outside_bin(tree, *node));
   STOA_CHECK_OK(tree.state.before_io(ctx, node->id, 0, kFileBytesMax, true));
   const auto delta = static_cast<std::int64_t>(content.size) - static_cast<std::int64_t>(node->record.size);
   if (delta > 0) {
@@ -33,6 +36,7 @@ Status stage_swap(Tree& tree, const OpContext& ctx, MetaTxn& txn, const PutObjec
   } else if (delta < 0) {
     txn.release(node->payer(), {.bytes = -delta});
   }
+  if (shelf) STOA_CHECK_OK(shelve_content(tree, ctx, txn, shelf, node, name));
   STOA_CHECK_OK(drop_content(tree, txn, node));
   Inode next = node->record;
   STOA_CHECK_OK(take_content(tree, txn, node->id, next, content));
@@ -51,27 +55,42 @@ Status stage_swap(Tree& tree, const OpContext& ctx, MetaTxn& txn, const PutObjec
 }
 
 Result<PutKeyReply> put_locked(Tree& tree, const OpContext& ctx, const PutObject& put, const StagedContent& content,
-                               const FoundObject& found, std::string_view raw, CommitTicket& ticket) {
+                               const FoundObject& found, const Shelf& shelf, const DeletedName& name, CommitTicket& ticket) {
+  const std::string_view raw = name.raw;
+  STOA_CHECK_OK(require_outside_bin(tree, *found.dir));
   const bool regular = found.node != nullptr && found.node->record.type == FileType::kRegular;
   STOA_CHECK_OK(check_expectation(put.expect, regular ? &found.node->record : nullptr));
   MetaTxn txn(tree, ctx);
   PutKeyReply reply{{}, regular};
   if (put.stage_more) STOA_CHECK_OK(put.stage_more(txn));
   if (regular) {
-    STOA_CHECK_OK(stage_swap(tree, ctx, txn, put, content, found.node, reply));
+    STOA_CHECK_OK(stage_swap(tree, ctx, txn, put, content, found.node, shelf, name, reply));
   } else {
     Inode dir_next = found.dir->record;
     if (found.node != nullptr) {
       // A symlink or device of that name is no object: it makes room, as a rename over it would.
       STOA_CHECK_OK(require_remove(ctx, found.dir->record, found.node->record));
       STOA_CHECK_OK(txn.remove_entry(found.dir, dir_next, raw, found.entry));
-      STOA_CHECK_OK(drop_link(tree, txn, found.node, found.dir->id, raw));
+      if (shelf) {
+        STOA_CHECK_OK(shelve_link(tree, ctx, txn, shelf, found.node, name));
+      } else {
+        STOA_CHECK_OK(drop_link(tree, txn, found.node, found.dir->id, raw));
+      }
+    } else if (names_bin(*found.dir, raw)) {
+      return fail(Errc::kExists);
     }
     STOA_CHECK_OK(stage_new(tree, ctx, txn, put, content, found.dir, dir_next, raw, reply));
   }
   STOA_TRY(committed, txn.commit());
   ticket = committed;
   return reply;
+}
+
+// Whether the caller may replace what is there.
+Status may_replace(const OpContext& ctx, const FoundObject& found) {
+  const NodeLocks locks({found.dir, found.node});
+  const Inode& record = found.node->record;
+  return record.type == FileType::kRegular ? require_write(ctx, record, 0) : require_remove(ctx, found.dir->record, record);
 }
 
 }  // namespace
@@ -99,12 +118,18 @@ Result<PutKeyReply> put_object(Tree& tree, const OpContext& ctx, const PutObject
       if (!found && found.error().code == Errc::kNotFound) continue;
       if (!found) return fail(found.error());
 
+      Shelf shelf;
       std::unique_lock<RwLock> gate;
-      if (found->node != nullptr) gate = std::unique_lock(found->node->data_gate);
+      if (found->node != nullptr) {
+        STOA_TRY(prepared, prepare_shelf(tree, ctx, found->dir, [&] { return may_replace(ctx, *found); }));
+        shelf = std::move(prepared);
+        gate = std::unique_lock(found->node->data_gate);
+        if (shelf) STOA_CHECK_OK(flush_file(tree, ctx, found->node));  // what is kept is what was written
+      }
       bool changed = false;
       auto reply = run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<PutKeyReply> {
-        const NodeLocks locks({found->dir, found->node, put.also_locked[0], put.also_locked[1]});
-        if (found->dir->deleted) {
+        const NodeLocks locks({found->dir, found->node, shelf.node, put.also_locked[0], put.also_locked[1]});
+        if (found->dir->deleted || !still_kept(tree, shelf, *found->dir)) {
           changed = true;
           return PutKeyReply{};
         }
@@ -113,7 +138,8 @@ Result<PutKeyReply> put_object(Tree& tree, const OpContext& ctx, const PutObject
           changed = true;
           return PutKeyReply{};
         }
-        return put_locked(tree, ctx, put, content, *found, parts.last, ticket);
+        const DeletedName name{found->dir->id, parts.last, put.root, parts.below()};
+        return put_locked(tree, ctx, put, content, *found, shelf, name, ticket);
       });
       if (!reply || !changed) return reply;
     }

@@ -4,6 +4,7 @@
 #include "core/kv/keys.h"
 #include "core/namespace/meta_txn.h"
 #include "core/namespace/operations.h"
+#include "core/recycle/bin.h"
 
 namespace stoa::core {
 namespace {
@@ -23,11 +24,28 @@ Status check_limits(const QuotaLimits& limits) {
 
 std::string soft_text(const std::optional<std::uint64_t>& limit) { return limit ? std::to_string(*limit) : "none"; }
 
+// "the directory is above a soft limit: 120 bytes (soft limit 100), 3 files; what would grow is refused in 604800 s"
+std::string soft_sentence(const SoftNotice& notice, const std::string& of) {
+  const auto amount = [](std::uint64_t used, const char* unit, const std::optional<std::uint64_t>& soft) {
+    return std::to_string(used) + unit + (soft ? " (soft limit " + std::to_string(*soft) + ")" : "");
+  };
+  const std::string usage = amount(bytes_of(notice.used), " bytes", notice.limits.soft_bytes) + ", " +
+                            amount(files_of(notice.used), " files", notice.limits.soft_files);
+  const std::string who = of == "directory" ? "the directory" : of;
+  if (notice.since == SoftExcess{}) return who + " is within its soft limits again: " + usage;
+  return who + " is above a soft limit: " + usage + "; growth is refused when " + std::to_string(notice.limits.grace_s) + " s of grace are over";
+}
+
 // The node is locked.
-Result<CommitTicket> commit_change(Tree& tree, const OpContext& ctx, const Node& node, AccountChange change) {
+Result<CommitTicket> commit_change(Tree& tree, const OpContext& ctx, const NodeRef& node, AccountChange change) {
   MetaTxn txn(tree, ctx);
   txn.change_account(std::move(change));
-  txn.note({.kind = ChangeKind::kQuota, .id = node.id});
+  if (node->record.has(kImpliedByKey)) {
+    Inode next = node->record;
+    next.keep();
+    txn.put_inode(node, std::move(next), Seen::kNo);
+  }
+  txn.note({.kind = ChangeKind::kQuota, .id = node->id});
   return txn.commit();
 }
 
@@ -55,6 +73,7 @@ Status set_quota(Tree& tree, const OpContext& ctx, const SetQuotaRequest& req) {
   const auto done = run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<bool> {
     const NodeLocks locks({node});
     STOA_CHECK_OK(require_directory(*node));
+    STOA_CHECK_OK(require_outside_bin(tree, *node));
     AccountChange change{.account = node->account};
     switch (req.of) {
       case QuotaOf::kDirectory: change.limits = req.limits; break;
@@ -65,7 +84,7 @@ Status set_quota(Tree& tree, const OpContext& ctx, const SetQuotaRequest& req) {
         change.owner_limits = {OwnerKey{req.of, req.id}, req.limits};
         break;
     }
-    STOA_TRY(committed, commit_change(tree, ctx, *node, std::move(change)));
+    STOA_TRY(committed, commit_change(tree, ctx, node, std::move(change)));
     ticket = committed;
     return true;
   });
@@ -83,12 +102,13 @@ Status count_owners(Tree& tree, const OpContext& ctx, const CountOwnersRequest& 
     const std::lock_guard tree_lock(tree.tree_lock);
     const NodeLocks locks({node});
     STOA_CHECK_OK(require_directory(*node));
+    STOA_CHECK_OK(require_outside_bin(tree, *node));
     const UsageRecord known = tree.ledger.read(node->account);
     if (known.counts_owners == req.on) return {};
     if (req.on && !is_zero(known.usage)) {
       return fail(Errc::kNotEmpty, "usage by user and group is counted from the first file on: begin with an empty directory");
     }
-    STOA_TRY(committed, commit_change(tree, ctx, *node, {.account = node->account, .counts_owners = req.on}));
+    STOA_TRY(committed, commit_change(tree, ctx, node, {.account = node->account, .counts_owners = req.on}));
     ticket = committed;
   }
   return settle(tree, ctx, ticket);
@@ -114,8 +134,9 @@ Result<ListOwnerQuotasReply> list_owner_quotas(Tree& tree, const OpContext& ctx,
 
 Status report_soft_limits(Tree& tree) {
   const OpContext ctx;
+  Status journaled;
   for (const SoftNotice& notice : tree.ledger.take_notices()) {
-    const auto path = path_of(tree, ctx, {.id = notice.dir});
+    auto path = path_of(tree, ctx, {.id = notice.dir});
     const std::string of = notice.of == QuotaOf::kUser    ? "user " + std::to_string(notice.id)
                            : notice.of == QuotaOf::kGroup ? "group " + std::to_string(notice.id)
                                                           : "directory";
@@ -128,8 +149,13 @@ Status report_soft_limits(Tree& tree) {
                  {"soft_bytes", soft_text(notice.limits.soft_bytes)},
                  {"soft_files", soft_text(notice.limits.soft_files)},
                  {"grace_seconds", std::uint64_t{notice.limits.grace_s}}});
+    tree.events.add(passed ? Severity::kWarning : Severity::kInfo, passed ? "soft_limit_passed" : "soft_limit_kept",
+                    path ? std::move(path->path) : std::string(), soft_sentence(notice, of));
+    MetaTxn txn(tree, ctx);
+    txn.note({.kind = ChangeKind::kQuota, .id = notice.dir});
+    if (const auto ticket = txn.commit(); !ticket && journaled) journaled = fail(ticket.error());
   }
-  return {};
+  return journaled;
 }
 
 Result<ListQuotasReply> list_quotas(Tree& tree, const OpContext& ctx, const ListQuotasRequest& req) {

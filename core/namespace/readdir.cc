@@ -1,12 +1,14 @@
 #include "core/access/access.h"
 #include "core/kv/keys.h"
 #include "core/namespace/operations.h"
+#include "core/recycle/bin.h"
 
 namespace stoa::core {
 namespace {
 
 constexpr std::uint64_t kDotCookie = 1;
 constexpr std::uint64_t kDotDotCookie = 2;
+constexpr std::uint64_t kBinCookie = std::uint64_t{1} << 62;  // behind all others, and within 63 bits, for clients that count so
 
 // Attributes as the cache knows them, else from the store, without letting a long listing push everything else out.
 Result<std::optional<Attributes>> attributes_of(Tree& tree, FileId id) {
@@ -34,11 +36,16 @@ Result<ReaddirReply> readdir(Tree& tree, const OpContext& ctx, const ReaddirRequ
   STOA_TRY(node, tree.nodes.get(req.dir));
   ReaddirReply reply{{}, false, {}};
   FileId parent = kNoFile;
+  bool shows_bin = false;
   {
     const std::shared_lock lock(node->lock);
     STOA_CHECK_OK(require_directory(*node));
     STOA_CHECK_OK(require(ctx, node->record, kRightListDirectory));
-    if (req.cookie >= node->record.next_cookie) return fail(Errc::kBadCookie);
+    if (req.dir == req.root && node->record.has(kHasBin)) {
+      STOA_TRY(entry, find_posix(tree, *node, kRecycleName));
+      shows_bin = !entry.record.exists();
+    }
+    if (req.cookie >= node->record.next_cookie && req.cookie != kBinCookie) return fail(Errc::kBadCookie);
     reply.dir = node->record.attributes();
     parent = req.dir == req.root || node->record.home == kNoFile ? req.dir : node->record.home;
   }
@@ -87,6 +94,13 @@ Result<ReaddirReply> readdir(Tree& tree, const OpContext& ctx, const ReaddirRequ
   }
   STOA_CHECK_OK(it->status());
   STOA_CHECK_OK(may);
+  if (shows_bin && req.cookie < kBinCookie) {
+    STOA_TRY(bin, bin_of(tree, req.dir));
+    STOA_TRY(attr, attributes_of(tree, bin));
+    if (attr && !room(kRecycleName.size())) return reply;
+    if (attr) add({bin, FileType::kDirectory, kBinCookie, std::string(kRecycleName), {}});
+    if (attr && req.want_attributes) reply.entries.back().attr = attr;
+  }
   reply.end = true;
   return reply;
 }

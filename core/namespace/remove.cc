@@ -3,41 +3,65 @@
 #include "core/namespace/drop_link.h"
 #include "core/namespace/operations.h"
 #include "core/namespace/remove_directory.h"
+#include "core/recycle/bin.h"
+#include "core/recycle/purge.h"
 
 namespace stoa::core {
 namespace {
+
+// What is removed, and where it goes.
+struct Victim {
+  NodeRef dir, node;
+  FoundEntry entry;
+  Shelf shelf;
+};
+
+// A directory that goes to a shelf changes parents, and so does its account.
+bool moves_account(const Victim& victim) { return victim.shelf && victim.entry.directory(); }
+
+Status may_remove(const OpContext& ctx, const NodeRef& dir, const NodeRef& victim) {
+  const NodeLocks locks({dir, victim});
+  return require_remove(ctx, dir->record, victim->record);
+}
 
 // The victim is known only after a look at the directory, and must be locked together with it, in order of id: look
 // first, lock both, look again.
 template <class Body>
 Result<RemoveReply> with_victim(Tree& tree, const OpContext& ctx, const RemoveRequest& req, Body body) {
+  Victim victim;
   STOA_TRY(dir, tree.nodes.get(req.parent));
-  FileId victim_id = kNoFile;
+  victim.dir = dir;
   for (;;) {
     {
       const std::shared_lock lock(dir->lock);
       STOA_CHECK_OK(require_directory(*dir));
       STOA_CHECK_OK(require(ctx, dir->record, kRightSearch));
       STOA_TRY(entry, find_posix(tree, *dir, req.name));
-      if (!entry.record.exists()) return fail(Errc::kNotFound);
-      victim_id = entry.record.id;
+      if (!entry.record.exists()) return fail(names_bin(*dir, req.name) ? Errc::kReadOnly : Errc::kNotFound);
+      victim.entry = std::move(entry);
     }
-    auto victim = tree.nodes.get(victim_id);
-    if (!victim) {
-      if (victim.error().code == Errc::kStale) continue;  // removed meanwhile; the next look tells
-      return fail(victim.error());
+    auto node = tree.nodes.get(victim.entry.record.id);
+    if (!node) {
+      if (node.error().code == Errc::kStale) continue;  // removed meanwhile; the next look tells
+      return fail(node.error());
     }
+    victim.node = *node;
+    STOA_TRY(shelf, prepare_shelf(tree, ctx, dir, [&] { return may_remove(ctx, dir, victim.node); }));
+    victim.shelf = std::move(shelf);
+    if (!victim.shelf && victim.entry.directory()) STOA_CHECK_OK(discard_empty_bin(tree, victim.node));
     bool changed = false;
     auto reply = run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<RemoveReply> {
-      const NodeLocks locks({dir, *victim});
+      const NodeLocks locks({dir, victim.node, victim.shelf.node});
       STOA_CHECK_OK(require_directory(*dir));
       STOA_TRY(entry, find_posix(tree, *dir, req.name));
-      if (entry.record.id != victim_id) {
+      if (entry.record.id != victim.entry.record.id || !still_kept(tree, victim.shelf, *dir)) {
         changed = true;
         return RemoveReply{};
       }
-      return body(dir, *victim, entry, ticket);
-    });
+      victim.entry = std::move(entry);
+      STOA_CHECK_OK(require_outside_bin(tree, *dir));
+      return body(victim, ticket);
+    }, moves_account(victim));
     if (!reply || !changed) return reply;
   }
 }
@@ -45,19 +69,22 @@ Result<RemoveReply> with_victim(Tree& tree, const OpContext& ctx, const RemoveRe
 }  // namespace
 
 Result<RemoveReply> unlink(Tree& tree, const OpContext& ctx, const RemoveRequest& req) {
-  return with_victim(tree, ctx, req,
-                     [&](const NodeRef& dir, const NodeRef& victim, const FoundEntry& entry,
-                         CommitTicket& ticket) -> Result<RemoveReply> {
+  return with_victim(tree, ctx, req, [&](const Victim& victim, CommitTicket& ticket) -> Result<RemoveReply> {
+    const auto& [dir, node, entry, shelf] = victim;
     if (entry.directory()) return fail(Errc::kIsDirectory);
-    STOA_CHECK_OK(require_remove(ctx, dir->record, victim->record));
+    STOA_CHECK_OK(require_remove(ctx, dir->record, node->record));
     MetaTxn txn(tree, ctx);
     Inode dir_next = dir->record;
-    RemoveReply reply{victim->id, dir->record.before(), {}};
+    RemoveReply reply{node->id, dir->record.before(), {}};
     STOA_CHECK_OK(txn.remove_entry(dir, dir_next, entry.raw, entry.record));
-    STOA_CHECK_OK(drop_link(tree, txn, victim, dir->id, entry.raw));
+    if (shelf) {
+      STOA_CHECK_OK(shelve_link(tree, ctx, txn, shelf, node, {dir->id, entry.raw}));
+    } else {
+      STOA_CHECK_OK(drop_link(tree, txn, node, dir->id, entry.raw));
+    }
     reply.parent = dir_next.attributes();
     txn.put_inode(dir, std::move(dir_next));
-    txn.note({.kind = ChangeKind::kRemove, .id = victim->id, .parent = dir->id, .name = entry.raw});
+    txn.note({.kind = ChangeKind::kRemove, .id = node->id, .parent = dir->id, .name = entry.raw});
     STOA_TRY(committed, txn.commit());
     ticket = committed;
     return reply;
@@ -65,20 +92,20 @@ Result<RemoveReply> unlink(Tree& tree, const OpContext& ctx, const RemoveRequest
 }
 
 Result<RemoveReply> rmdir(Tree& tree, const OpContext& ctx, const RemoveRequest& req) {
-  return with_victim(tree, ctx, req,
-                     [&](const NodeRef& dir, const NodeRef& victim, const FoundEntry& entry,
-                         CommitTicket& ticket) -> Result<RemoveReply> {
+  return with_victim(tree, ctx, req, [&](const Victim& victim, CommitTicket& ticket) -> Result<RemoveReply> {
+    const auto& [dir, node, entry, shelf] = victim;
     if (!entry.directory()) return fail(Errc::kNotDirectory);
-    STOA_CHECK_OK(require_remove(ctx, dir->record, victim->record));
+    STOA_CHECK_OK(require_remove(ctx, dir->record, node->record));
     MetaTxn txn(tree, ctx);
     Inode dir_next = dir->record;
-    RemoveReply reply{victim->id, dir->record.before(), {}};
+    RemoveReply reply{node->id, dir->record.before(), {}};
     STOA_CHECK_OK(txn.remove_entry(dir, dir_next, entry.raw, entry.record));
-    STOA_CHECK_OK(stage_remove_directory(tree, txn, victim));
+    STOA_TRY(shelved, remove_or_shelve_directory(tree, ctx, txn, shelf, node, {dir->id, entry.raw}));
     reply.parent = dir_next.attributes();
     txn.put_inode(dir, std::move(dir_next));
-    txn.note({.kind = ChangeKind::kRemove, .id = victim->id, .parent = dir->id, .name = entry.raw});
+    txn.note({.kind = ChangeKind::kRemove, .id = node->id, .parent = dir->id, .name = entry.raw});
     STOA_TRY(committed, txn.commit());
+    if (shelved) tree.ledger.set_parent(node->account, shelf.node->account);
     ticket = committed;
     return reply;
   });

@@ -2,6 +2,9 @@
 #include "core/namespace/drop_link.h"
 #include "core/namespace/operations.h"
 #include "core/namespace/remove_directory.h"
+#include "core/recycle/bin.h"
+#include "core/recycle/purge.h"
+#include "core/recycle/restore.h"
 
 namespace stoa::core {
 namespace {
@@ -10,48 +13,8 @@ namespace {
 struct Parties {
   NodeRef from_dir, to_dir, moved, replaced;
   FoundEntry from, to;
+  Shelf shelf;  // for what is replaced
 };
-
-Result<Parties> look(Tree& tree, const OpContext& ctx, const RenameRequest& req) {
-  Parties p;
-  STOA_TRY(from_dir, tree.nodes.get(req.from_parent));
-  STOA_TRY(to_dir, tree.nodes.get(req.to_parent));
-  p.from_dir = from_dir;
-  p.to_dir = to_dir;
-  {
-    const std::shared_lock lock(from_dir->lock);
-    STOA_CHECK_OK(require_directory(*from_dir));
-    STOA_CHECK_OK(require(ctx, from_dir->record, kRightSearch));
-    STOA_TRY(entry, find_posix(tree, *from_dir, req.from_name));
-    if (!entry.record.exists()) return fail(Errc::kNotFound);
-    p.from = entry;
-  }
-  {
-    const std::shared_lock lock(to_dir->lock);
-    STOA_CHECK_OK(require_directory(*to_dir));
-    STOA_CHECK_OK(require(ctx, to_dir->record, kRightSearch));
-    STOA_TRY(entry, find_posix(tree, *to_dir, req.to_name));
-    p.to = entry;
-  }
-  STOA_TRY(moved, tree.nodes.get(p.from.record.id));
-  p.moved = moved;
-  if (p.to.record.exists()) {
-    STOA_TRY(replaced, tree.nodes.get(p.to.record.id));
-    p.replaced = replaced;
-  }
-  return p;
-}
-
-// True when `dir` is `ancestor` or below it. Needs the exclusive tree lock, so that no parent changes meanwhile.
-Result<bool> is_below(Tree& tree, FileId dir, FileId ancestor) {
-  while (dir != kNoFile) {
-    if (dir == ancestor) return true;
-    STOA_TRY(node, tree.nodes.get(dir));
-    const std::shared_lock lock(node->lock);
-    dir = node->record.home;
-  }
-  return false;
-}
 
 Status check_rules(const OpContext& ctx, const RenameRequest& req, const Parties& p) {
   const Inode& moved = p.moved->record;
@@ -65,6 +28,54 @@ Status check_rules(const OpContext& ctx, const RenameRequest& req, const Parties
   if (moved.is_directory() && !p.replaced->record.is_directory()) return fail(Errc::kNotDirectory);
   if (!moved.is_directory() && p.replaced->record.is_directory()) return fail(Errc::kIsDirectory);
   return {};
+}
+
+Result<Parties> look(Tree& tree, const OpContext& ctx, const RenameRequest& req) {
+  Parties p;
+  STOA_TRY(from_dir, tree.nodes.get(req.from_parent));
+  STOA_TRY(to_dir, tree.nodes.get(req.to_parent));
+  p.from_dir = from_dir;
+  p.to_dir = to_dir;
+  {
+    const std::shared_lock lock(from_dir->lock);
+    STOA_CHECK_OK(require_directory(*from_dir));
+    STOA_CHECK_OK(require(ctx, from_dir->record, kRightSearch));
+    STOA_TRY(entry, find_posix(tree, *from_dir, req.from_name));
+    if (!entry.record.exists()) return fail(names_bin(*from_dir, req.from_name) ? Errc::kReadOnly : Errc::kNotFound);
+    p.from = entry;
+  }
+  {
+    const std::shared_lock lock(to_dir->lock);
+    STOA_CHECK_OK(require_directory(*to_dir));
+    STOA_CHECK_OK(require(ctx, to_dir->record, kRightSearch));
+    STOA_TRY(entry, find_posix(tree, *to_dir, req.to_name));
+    if (!entry.record.exists() && names_bin(*to_dir, req.to_name)) return fail(Errc::kExists);
+    p.to = entry;
+  }
+  STOA_TRY(moved, tree.nodes.get(p.from.record.id));
+  p.moved = moved;
+  if (p.to.record.exists()) {
+    STOA_TRY(replaced, tree.nodes.get(p.to.record.id));
+    p.replaced = replaced;
+    STOA_TRY(shelf, prepare_shelf(tree, ctx, to_dir, [&] {
+      const NodeLocks locks({p.from_dir, p.to_dir, p.moved, p.replaced});
+      return check_rules(ctx, req, p);
+    }));
+    p.shelf = std::move(shelf);
+    if (!p.shelf && p.to.directory()) STOA_CHECK_OK(discard_empty_bin(tree, replaced));
+  }
+  return p;
+}
+
+// True when `dir` is `ancestor` or below it. Needs the exclusive tree lock, so that no parent changes meanwhile.
+Result<bool> is_below(Tree& tree, FileId dir, FileId ancestor) {
+  while (dir != kNoFile) {
+    if (dir == ancestor) return true;
+    STOA_TRY(node, tree.nodes.get(dir));
+    const std::shared_lock lock(node->lock);
+    dir = node->record.home;
+  }
+  return false;
 }
 
 Status stage_usage(MetaTxn& txn, const Parties& p, Inode& next) {
@@ -84,6 +95,7 @@ Status stage_usage(MetaTxn& txn, const Parties& p, Inode& next) {
 Result<RenameReply> rename_locked(Tree& tree, const OpContext& ctx, const RenameRequest& req, const Parties& p,
                                   CommitTicket& ticket) {
   STOA_CHECK_OK(check_rules(ctx, req, p));
+  for (const NodeRef& dir : {p.from_dir, p.to_dir}) STOA_CHECK_OK(require_outside_bin(tree, *dir));
   MetaTxn txn(tree, ctx);
   const bool same_dir = p.from_dir == p.to_dir;
   RenameReply reply{p.moved->id, p.from_dir->record.before(), {}, p.to_dir->record.before(), {}};
@@ -94,10 +106,15 @@ Result<RenameReply> rename_locked(Tree& tree, const OpContext& ctx, const Rename
   next.touch(txn.now());
 
   // The target goes first, so that its room is there for what comes.
+  bool shelved_directory = false;
   if (p.replaced != nullptr) {
     STOA_CHECK_OK(txn.remove_entry(p.to_dir, to_next, p.to.raw, p.to.record));
+    const DeletedName name{p.to_dir->id, p.to.raw};
     if (p.replaced->record.is_directory()) {
-      STOA_CHECK_OK(stage_remove_directory(tree, txn, p.replaced));
+      STOA_TRY(shelved, remove_or_shelve_directory(tree, ctx, txn, p.shelf, p.replaced, name));
+      shelved_directory = shelved;
+    } else if (p.shelf) {
+      STOA_CHECK_OK(shelve_link(tree, ctx, txn, p.shelf, p.replaced, name));
     } else {
       STOA_CHECK_OK(drop_link(tree, txn, p.replaced, p.to_dir->id, p.to.raw));
     }
@@ -119,6 +136,7 @@ Result<RenameReply> rename_locked(Tree& tree, const OpContext& ctx, const Rename
             .to_parent = p.to_dir->id, .to_name = p.to.raw});
   STOA_TRY(committed, txn.commit());
   if (directory_moved) tree.ledger.set_parent(old_account, p.to_dir->account);
+  if (shelved_directory) tree.ledger.set_parent(p.replaced->account, p.shelf.node->account);
   ticket = committed;
   return reply;
 }
@@ -136,15 +154,16 @@ Result<RenameReply> rename(Tree& tree, const OpContext& ctx, const RenameRequest
       return fail(looked.error());
     }
     Parties& p = *looked;
+    if (const FileId bin = bin_of_shelf(tree, *p.from_dir); bin != kNoFile) return restore_by_rename(tree, ctx, req, bin, p.from.raw);
     bool changed = false;
     CommitTicket ticket{};
     const auto attempt = [&]() -> Result<RenameReply> {
-      const NodeLocks locks({p.from_dir, p.to_dir, p.moved, p.replaced});
+      const NodeLocks locks({p.from_dir, p.to_dir, p.moved, p.replaced, p.shelf.node});
       STOA_CHECK_OK(require_directory(*p.from_dir));
       STOA_CHECK_OK(require_directory(*p.to_dir));
       STOA_TRY(from, find_posix(tree, *p.from_dir, req.from_name));
       STOA_TRY(to, find_posix(tree, *p.to_dir, req.to_name));
-      if (from.record != p.from.record || to.record != p.to.record) {
+      if (from.record != p.from.record || to.record != p.to.record || !still_kept(tree, p.shelf, *p.to_dir)) {
         changed = true;
         return RenameReply{};
       }
@@ -158,11 +177,13 @@ Result<RenameReply> rename(Tree& tree, const OpContext& ctx, const RenameRequest
       return rename_locked(tree, ctx, req, p, ticket);
     };
     auto reply = [&]() -> Result<RenameReply> {
-      if (!p.from.directory() || p.from_dir == p.to_dir) {
+      const bool moves = p.from.directory() && p.from_dir != p.to_dir;
+      if (!moves && !(p.shelf && p.to.directory())) {
         const std::shared_lock tree_lock(tree.tree_lock);
         return attempt();
       }
       const std::lock_guard tree_lock(tree.tree_lock);
+      if (!moves) return attempt();
       STOA_TRY(loop, is_below(tree, p.to_dir->id, p.moved->id));
       if (loop) return fail(Errc::kInvalid, "a directory cannot move below itself");
       return attempt();

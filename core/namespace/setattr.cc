@@ -3,7 +3,9 @@
 #include "core/data/truncate.h"
 #include "core/namespace/drop_link.h"
 #include "core/namespace/meta_txn.h"
+#include "core/namespace/new_inode.h"
 #include "core/namespace/operations.h"
+#include "core/recycle/bin.h"
 
 namespace stoa::core {
 namespace {
@@ -59,11 +61,19 @@ Status apply_chmod(Inode& next, std::uint32_t mode, ChmodPolicy policy) {
   return {};
 }
 
-// Mode, then ACL (RFC 8881 6.4.1.3); each makes the other follow.
-Status apply_permissions(Inode& next, const SetAttributes& set, ChmodPolicy policy) {
+// An exclusive create of NFSv3 and NFSv4.0 brings no attributes (RFC 1813 3.3.8): those of the new file are in the SETATTR that
+// is the next to come.
+bool awaits_mode(const Inode& inode) { return inode.create_verifier != 0 && inode.change == 1; }
+
+// Mode, then ACL (RFC 8881 6.4.1.3); each makes the other follow. `ruling`: see ruling_acl().
+Status apply_permissions(Inode& next, const SetAttributes& set, const AclRef& ruling, bool created) {
   const bool directory = next.is_directory();
-  if (set.mode && (set.mode_mask & kPermissionBits) != 0 && next.acl != nullptr && set.acl == nullptr) {
-    STOA_CHECK_OK(apply_chmod(next, next.mode & kPermissionBits, policy));
+  if (set.mode && (set.mode_mask & kPermissionBits) != 0 && set.acl == nullptr) {
+    if (next.acl != nullptr) {
+      STOA_CHECK_OK(apply_chmod(next, next.mode & kPermissionBits, ruling != nullptr ? ruling->chmod : ChmodPolicy::kKeep));
+    } else if (created && ruling != nullptr) {
+      STOA_CHECK_OK(inherit_acl(next, *ruling, {.set = {.mode = next.mode}}));
+    }
   }
   if (set.acl == nullptr && !set.chmod_policy) return {};
   Acl acl = set.acl != nullptr    ? *set.acl
@@ -76,7 +86,7 @@ Status apply_permissions(Inode& next, const SetAttributes& set, ChmodPolicy poli
   return {};
 }
 
-Status apply(const OpContext& ctx, Inode& next, const SetAttributes& set, ChmodPolicy policy, Timestamp now) {
+Status apply(const OpContext& ctx, Inode& next, const SetAttributes& set, const AclRef& ruling, bool created, Timestamp now) {
   const std::uint32_t old_owner = next.uid, old_mode = next.mode;
   const bool regular = next.type == FileType::kRegular;
   if (set.uid || set.gid) {
@@ -92,7 +102,7 @@ Status apply(const OpContext& ctx, Inode& next, const SetAttributes& set, ChmodP
     if (!ctx.cred.is_superuser() && ctx.cred.uid != old_owner) next.mode &= ~kSetId | old_mode;
   }
   if (set.size && !set.mode) next.mode = mode_after_write(ctx, next.mode);
-  STOA_CHECK_OK(apply_permissions(next, set, policy));
+  STOA_CHECK_OK(apply_permissions(next, set, ruling, created));
   next.touch(now);
   if (set.size) next.mtime = next.ctime;
   if (set.atime) next.atime = set.atime->server_time ? now : set.atime->time;
@@ -100,24 +110,24 @@ Status apply(const OpContext& ctx, Inode& next, const SetAttributes& set, ChmodP
   return {};
 }
 
-// A directory's own, or that of the directory where a file has its first name. Asked for before the file is locked: nodes are
-// locked in order of id only.
-Result<ChmodPolicy> policy_for(Tree& tree, const NodeRef& node) {
+// The ACL that says what chmod does, and what a new file inherits: a directory's own, or that of the directory where a file has
+// its first name. Null: there is none, or nothing for it to say. Asked for before the file is locked: nodes are locked in order
+// of id only.
+Result<AclRef> ruling_acl(Tree& tree, const NodeRef& node) {
   FileId home = kNoFile;
   {
     const std::shared_lock lock(node->lock);
     const Inode& record = node->record;
-    if (record.acl == nullptr) return ChmodPolicy::kKeep;
-    if (record.is_directory()) return record.acl->chmod;
+    if (record.acl == nullptr && !awaits_mode(record)) return AclRef();
+    if (record.is_directory()) return record.acl;
     home = record.home;
   }
-  if (home == kNoFile) return ChmodPolicy::kKeep;
+  if (home == kNoFile) return AclRef();
   const auto dir = tree.nodes.get(home);
-  if (!dir && dir.error().code == Errc::kStale) return ChmodPolicy::kKeep;  // gone, and the file is still charged there
+  if (!dir && dir.error().code == Errc::kStale) return AclRef();  // gone, and the file is still charged there
   if (!dir) return fail(dir.error());
   const std::shared_lock lock((*dir)->lock);
-  const AclRef& acl = (*dir)->record.acl;
-  return acl != nullptr ? acl->chmod : ChmodPolicy::kKeep;
+  return (*dir)->record.acl;
 }
 
 // Users and groups have limits, too: a new owner pays, if he may.
@@ -128,22 +138,24 @@ Status stage_owner(MetaTxn& txn, const NodeRef& node, const Inode& next) {
   return txn.move_owner(node, owner);
 }
 
-Result<SetattrReply> setattr_locked(Tree& tree, const OpContext& ctx, const SetattrRequest& req, ChmodPolicy policy,
+Result<SetattrReply> setattr_locked(Tree& tree, const OpContext& ctx, const SetattrRequest& req, const AclRef& ruling,
                                     const NodeRef& node, CommitTicket& ticket) {
   const NodeLocks locks({node});
   STOA_CHECK_OK(require_live(*node));
   STOA_CHECK_OK(check_permissions(ctx, node->record, req.set));
+  STOA_CHECK_OK(req.set.size ? require_content_outside_bin(tree, ctx, *node) : require_outside_bin(tree, *node));
   if (req.guard_ctime && *req.guard_ctime != node->record.ctime) return fail(Errc::kGuardMismatch);
   MetaTxn txn(tree, ctx);
   SetattrReply reply{node->record.before(), {}};
   Inode next = node->record;
+  next.keep();
   if (req.set.size) {
     // Bytes that go, or become zeros.
     const auto [low, high] = std::minmax(*req.set.size, next.size);
     STOA_CHECK_OK(tree.state.before_io(ctx, req.id, low, high - low, true));
   }
   if (req.set.size) STOA_CHECK_OK(stage_truncate(tree, txn, node, next, *req.set.size));
-  STOA_CHECK_OK(apply(ctx, next, req.set, policy, txn.now()));
+  STOA_CHECK_OK(apply(ctx, next, req.set, ruling, awaits_mode(node->record), txn.now()));
   STOA_CHECK_OK(stage_owner(txn, node, next));
   reply.attr = next.attributes();
   txn.put_inode(node, std::move(next));
@@ -157,12 +169,12 @@ Result<SetattrReply> setattr_locked(Tree& tree, const OpContext& ctx, const Seta
 
 Result<SetattrReply> setattr(Tree& tree, const OpContext& ctx, const SetattrRequest& req) {
   STOA_TRY(node, tree.nodes.get(req.id));
-  ChmodPolicy policy = ChmodPolicy::kKeep;
+  AclRef ruling;
   if (req.set.mode) {
-    STOA_TRY(wanted, policy_for(tree, node));
-    policy = wanted;
+    STOA_TRY(found, ruling_acl(tree, node));
+    ruling = std::move(found);
   }
-  const auto body = [&](CommitTicket& ticket) { return setattr_locked(tree, ctx, req, policy, node, ticket); };
+  const auto body = [&](CommitTicket& ticket) { return setattr_locked(tree, ctx, req, ruling, node, ticket); };
   if (!req.set.size) return run_mutation(tree, ctx, body);
   const std::lock_guard gate(node->data_gate);
   STOA_TRY(trimmed, prepare_truncate(tree, ctx, node, *req.set.size));

@@ -22,6 +22,7 @@ Tree::Tree(KvStore& kv_store, BlobStore& blob_store, MetricRegistry& registry, c
     : blobs(blob_store),
       metrics(registry),
       options(volume_options),
+      events(registry),
       ledger(registry),
       committer(kv_store, registry, next_journal),
       kv(kv_store, committer),

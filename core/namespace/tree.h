@@ -11,12 +11,14 @@
 #include "base/metrics.h"
 #include "base/rw_lock.h"
 #include "core/api/context.h"
+#include "core/api/event_log.h"
 #include "core/commit/committer.h"
 #include "core/commit/settled_store.h"
 #include "core/data/blob_store.h"
 #include "core/inode/node_cache.h"
 #include "core/namespace/entry_cache.h"
 #include "core/namespace/posix_name.h"
+#include "core/recycle/recycle_state.h"
 #include "core/state/state_table.h"
 #include "core/usage/ledger.h"
 #include "core/volume/volume.h"
@@ -33,6 +35,7 @@ struct Tree {
   BlobStore& blobs;
   MetricRegistry& metrics;
   const VolumeOptions options;
+  EventLog events;
   Ledger ledger;
   Committer committer;
   SettledStore kv;  // for reading; written by the committer alone
@@ -42,6 +45,7 @@ struct Tree {
   std::unique_ptr<DataState> data;
   const std::unique_ptr<FileWatch> watch;
   VolumeState state;
+  RecycleState recycle;
   std::atomic<bool> orphans_swept{false};  // those of before the start (core/namespace/orphan.h)
 
   // A FileId never used before. kIo: the store failed.
@@ -88,16 +92,22 @@ Status require_directory(const Node& node);
 // The promise of ctx.durability for a change that was committed as `ticket`: waits, or stores the ticket for the door.
 Status settle(Tree& tree, const OpContext& ctx, CommitTicket ticket);
 
-// Runs one mutation: `body(CommitTicket&) -> Result<Reply>` under the shared tree lock, and settles when every lock is gone
-// again. Leases are broken by its MetaTxn (core/state/lease_gate.h).
+// Runs one mutation: `body(CommitTicket&) -> Result<Reply>` under the tree lock, shared or (a directory changes parents)
+// alone, and settles when every lock is gone again. Leases are broken by its MetaTxn (core/state/lease_gate.h).
 template <class Body>
-auto run_mutation(Tree& tree, const OpContext& ctx, Body body)
+auto run_mutation(Tree& tree, const OpContext& ctx, Body body, bool alone = false)
     -> decltype(body(std::declval<CommitTicket&>())) {
   if (ctx.read_only) return fail(Errc::kReadOnly);
   if (ctx.expired()) return fail(Errc::kTimeout);
   CommitTicket ticket{};
   auto reply = [&] {
-    const std::shared_lock lock(tree.tree_lock);
+    std::shared_lock shared(tree.tree_lock, std::defer_lock);
+    std::unique_lock exclusive(tree.tree_lock, std::defer_lock);
+    if (alone) {
+      exclusive.lock();
+    } else {
+      shared.lock();
+    }
     return body(ticket);
   }();
   if (reply && static_cast<std::uint64_t>(ticket) != 0) STOA_CHECK_OK(settle(tree, ctx, ticket));

@@ -2,6 +2,7 @@
 #include "core/kv/keys.h"
 #include "core/namespace/meta_txn.h"
 #include "core/namespace/operations.h"
+#include "core/recycle/bin.h"
 
 namespace stoa::core {
 namespace {
@@ -33,6 +34,7 @@ Result<XattrChangeReply> change(Tree& tree, const OpContext& ctx, FileId id, std
     const NodeLocks locks({node});
     STOA_CHECK_OK(require_live(*node));
     STOA_CHECK_OK(require(ctx, node->record, kRightWriteXattrs));
+    STOA_CHECK_OK(require_outside_bin(tree, *node));
     const std::string key = keys::id_name(id, name);
     std::string present;
     STOA_TRY(exists, tree.kv.get(Family::kXattr, key, &present));
@@ -54,6 +56,7 @@ Result<XattrChangeReply> change(Tree& tree, const OpContext& ctx, FileId id, std
     } else {
       txn.batch().remove(Family::kXattr, key);
     }
+    next.keep();
     next.touch(txn.now());
     reply.attr = next.attributes();
     txn.put_inode(node, std::move(next));

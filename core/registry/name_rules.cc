@@ -133,10 +133,11 @@ Status check_user(const User& user) {
 
 Status check_flow(const FlowRule& rule) {
   const FlowTarget& target = rule.target;
-  const bool about_nothing = target.kind < FlowKind::kDoor || target.kind > FlowKind::kUser || target.network.prefix_bits > 128 ||
+  const bool about_nothing = target.kind < FlowKind::kDoor || target.kind > FlowKind::kBackground || target.network.prefix_bits > 128 ||
                              (target.kind == FlowKind::kDoor && target.id > static_cast<std::uint64_t>(Door::kNative)) ||
+                             (target.kind == FlowKind::kBackground && target.id != 0) ||
                              (target.kind == FlowKind::kClients ? target.id != 0 : target.network != Network{});
-  if (about_nothing) return fail(Errc::kInvalid, "a flow is about a directory, user, group, client network, door or export");
+  if (about_nothing) return fail(Errc::kInvalid, "a flow is about a directory, user, group, client network, door, export or background work");
   const auto wrong = [](const std::optional<std::uint64_t>& rate) { return rate && (*rate == 0 || *rate > kFlowRateMax); };
   if (std::ranges::any_of(rule.limits.ceiling, wrong) || std::ranges::any_of(rule.limits.guarantee, wrong)) {
     return fail(Errc::kInvalid, "ceilings and guarantees are from 1 to 2^50 a second");
@@ -151,9 +152,27 @@ Status check_flow(const FlowRule& rule) {
   return {};
 }
 
+Status check_token(const Token& token) {
+  STOA_CHECK_OK(check_account_name("token name", token.name));
+  if (token.name == kBuiltInToken) return refuse("token name", token.name, "is that of the data folder's own token");
+  if (token.role < Role::kOwner || token.role > Role::kAdmin) return refuse("token", token.name, "has no role");
+  if ((token.role == Role::kOwner) != (token.directory != kNoFile))
+    return refuse("token", token.name, "an owner has a directory, and nobody else has one");
+  if (token.expires != Timestamp{} && token.expires <= token.created) return refuse("token", token.name, "would have expired already");
+  return {};
+}
+
 Status check_group(const Group& group) {
   STOA_CHECK_OK(check_account_name("group name", group.name));
   if (!group.sid.empty()) STOA_CHECK_OK(check_sid(group.sid));
+  return {};
+}
+
+Status check_recycle(const RecyclePolicy& policy) {
+  if (policy.dir == kNoFile) return fail(Errc::kInvalid, "a recycle policy is that of a directory");
+  if (policy.days > kRecycleDaysMax) return fail(Errc::kInvalid, "a recycle bin keeps at most 36500 days");
+  if (policy.restore != RestoreRight::kOwner && policy.restore != RestoreRight::kAdmin)
+    return fail(Errc::kInvalid, "who may restore is the owner or an administrator");
   return {};
 }
 

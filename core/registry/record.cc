@@ -42,6 +42,14 @@ std::string group_key(std::string_view name) {
   return std::string(keys::kGroupPrefix).append(name);
 }
 
+std::string token_key(std::string_view name) {
+  return std::string(keys::kTokenPrefix).append(name);
+}
+
+std::string token_use_key(std::string_view name) {
+  return std::string(keys::kTokenUsePrefix).append(name);
+}
+
 std::string flow_key(const FlowTarget& target) {
   char text[40];
   int used = std::snprintf(text, sizeof text, "%u/", static_cast<unsigned>(target.kind));
@@ -57,6 +65,12 @@ std::string flow_key(const FlowTarget& target) {
   }
   used = std::snprintf(text, sizeof text, "/%02x", target.network.prefix_bits);
   return key.append(text, static_cast<std::size_t>(used));
+}
+
+std::string recycle_key(FileId dir) {
+  char text[20];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(dir));
+  return std::string(keys::kRecyclePrefix) + text;
 }
 
 std::string encode_export(const Export& record) {
@@ -195,6 +209,85 @@ Result<FlowRule> decode_flow(std::string_view value) {
   rule.limits.weight = static_cast<std::uint32_t>(in.get_varint());
   if (!in.ok() || !check_flow(rule)) return fail(Errc::kCorrupt, "flow record is damaged");
   return rule;
+}
+
+std::string encode_recycle(const RecyclePolicy& policy) {
+  Encoder out;
+  out.put(policy.dir).put(static_cast<std::uint8_t>(policy.enabled)).put(policy.days);
+  out.put(static_cast<std::uint8_t>(policy.bytes_max.has_value())).put_varint(policy.bytes_max.value_or(0));
+  out.put(policy.restore).put(static_cast<std::uint8_t>(policy.counted));
+  return seal(kFirstVersion, kOldestReader, out.bytes());
+}
+
+Result<RecyclePolicy> decode_recycle(std::string_view value) {
+  STOA_TRY(opened, open_body(value, "recycle policy"));
+  Decoder in(opened.body);
+  RecyclePolicy policy;
+  policy.dir = in.get<FileId>();
+  policy.enabled = in.get<std::uint8_t>() != 0;
+  policy.days = in.get<std::uint32_t>();
+  const bool limited = in.get<std::uint8_t>() != 0;
+  const std::uint64_t bytes_max = in.get_varint();
+  if (limited) policy.bytes_max = bytes_max;
+  policy.restore = in.get<RestoreRight>();
+  policy.counted = in.get<std::uint8_t>() != 0;
+  if (!in.ok() || !check_recycle(policy)) return fail(Errc::kCorrupt, "recycle policy record is damaged");
+  return policy;
+}
+
+std::string encode_token(const Token& token) {
+  Encoder out;
+  out.put_string(token.name).put(token.role).put(token.directory);
+  for (const std::uint8_t byte : token.hash) out.put(byte);
+  out.put(token.created.ns).put(token.expires.ns);
+  return seal(kFirstVersion, kOldestReader, out.bytes());
+}
+
+Result<Token> decode_token(std::string_view value) {
+  STOA_TRY(opened, open_body(value, "token"));
+  Decoder in(opened.body);
+  Token token;
+  token.name = in.get_string();
+  token.role = in.get<Role>();
+  token.directory = in.get<FileId>();
+  for (std::uint8_t& byte : token.hash) byte = in.get<std::uint8_t>();
+  token.created.ns = in.get<std::int64_t>();
+  token.expires.ns = in.get<std::int64_t>();
+  if (!in.ok() || !check_token(token)) return fail(Errc::kCorrupt, "token record is damaged");
+  return token;
+}
+
+std::string encode_token_use(Timestamp last) {
+  Encoder out;
+  out.put(last.ns);
+  return seal(kFirstVersion, kOldestReader, out.bytes());
+}
+
+Result<Timestamp> decode_token_use(std::string_view value) {
+  STOA_TRY(opened, open_body(value, "token use"));
+  Decoder in(opened.body);
+  const Timestamp last{in.get<std::int64_t>()};
+  if (!in.ok()) return fail(Errc::kCorrupt, "token use record is damaged");
+  return last;
+}
+
+std::string audit_key(FileId directory) { return std::string(keys::kAuditPrefix) + keys::id_key(directory); }
+
+std::string encode_audit(const AuditPolicy& policy) {
+  Encoder out;
+  out.put(policy.directory).put(policy.classes);
+  return seal(kFirstVersion, kOldestReader, out.bytes());
+}
+
+Result<AuditPolicy> decode_audit(std::string_view value) {
+  STOA_TRY(opened, open_body(value, "audit policy"));
+  Decoder in(opened.body);
+  AuditPolicy policy;
+  policy.directory = in.get<FileId>();
+  policy.classes = in.get<AuditClasses>();
+  if (!in.ok() || policy.directory == kNoFile || (policy.classes & ~kAllAuditClasses) != 0)
+    return fail(Errc::kCorrupt, "audit policy record is damaged");
+  return policy;
 }
 
 std::string encode_next_export(std::uint32_t id) {

@@ -13,12 +13,20 @@ const Record* find_by_name(const std::vector<Record>& records, std::string_view 
 
 }  // namespace
 
-RegistryPicture::RegistryPicture(RegistryRecords records, const SidDomain& domain, std::shared_ptr<const FlowTable> flows)
-    : records_(std::move(records)), domain_(domain), flows_(std::move(flows)) {
+RegistryPicture::RegistryPicture(RegistryRecords records, const SidDomain& domain, std::shared_ptr<const FlowTable> flows,
+                                 std::shared_ptr<const qos::Flow> background)
+    : records_(std::move(records)), domain_(domain), flows_(std::move(flows)), background_(std::move(background)),
+      audit_(records_.audit.empty() ? nullptr : std::make_unique<const AuditTable>(records_.audit)) {
   std::ranges::sort(records_.exports, {}, &Export::name);
   std::ranges::sort(records_.users, {}, &User::name);
   std::ranges::sort(records_.groups, {}, &Group::name);
   std::ranges::sort(records_.flows, {}, &FlowRule::target);
+  if (!records_.recycle.empty()) {
+    std::vector<FileId> roots;
+    for (const Export& record : records_.exports) roots.push_back(record.root);
+    recycle_.emplace(records_.recycle, std::move(roots));
+  }
+  std::ranges::sort(records_.tokens, {}, &Token::name);
   for (const Export& record : records_.exports) exports_by_id_.emplace(static_cast<std::uint32_t>(record.id), &record);
   for (const User& user : records_.users) {
     users_by_uid_.emplace(user.uid, &user);  // The first by name speaks for a uid that several users share.
@@ -32,6 +40,11 @@ RegistryPicture::RegistryPicture(RegistryRecords records, const SidDomain& domai
     groups_by_gid_.emplace(group.gid, &group);
     groups_by_sid_.emplace(sid_of(group), &group);
   }
+  for (const Token& token : records_.tokens) tokens_by_hash_.emplace(token.hash, &token);
+}
+
+qos::FlowUse RegistryPicture::flow_use(const FlowTarget& target) const {
+  return target.kind == FlowKind::kBackground ? background_->use() : flows_->flows().at(target)->use();
 }
 
 const Export* RegistryPicture::find_export(ExportId id) const {
@@ -73,6 +86,16 @@ const Group* RegistryPicture::find_group_by_gid(std::uint32_t gid) const {
 const Group* RegistryPicture::find_group_by_sid(std::string_view sid) const {
   const auto it = groups_by_sid_.find(sid);
   return it == groups_by_sid_.end() ? nullptr : it->second;
+}
+
+// The time that this takes tells of hashes, from which no secret can be found.
+const Token* RegistryPicture::find_token(const TokenHash& hash) const {
+  const auto it = tokens_by_hash_.find(hash);
+  return it == tokens_by_hash_.end() ? nullptr : it->second;
+}
+
+const Token* RegistryPicture::find_token(std::string_view name) const {
+  return find_by_name(records_.tokens, name);
 }
 
 std::string RegistryPicture::sid_of(const User& user) const {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -20,12 +22,16 @@ struct RegistryRecords {
   std::vector<User> users;
   std::vector<Group> groups;
   std::vector<FlowRule> flows;
+  std::vector<RecyclePolicy> recycle;
+  std::vector<Token> tokens;
+  std::vector<AuditPolicy> audit;
 };
 
 // Immutable after construction, so any number of threads may use it.
 class RegistryPicture final : public RegistrySnapshot {
  public:
-  RegistryPicture(RegistryRecords records, const SidDomain& domain, std::shared_ptr<const FlowTable> flows);
+  RegistryPicture(RegistryRecords records, const SidDomain& domain, std::shared_ptr<const FlowTable> flows,
+                  std::shared_ptr<const qos::Flow> background);
   RegistryPicture(const RegistryPicture&) = delete;
   RegistryPicture& operator=(const RegistryPicture&) = delete;
 
@@ -43,7 +49,13 @@ class RegistryPicture final : public RegistrySnapshot {
   const Group* find_group_by_sid(std::string_view sid) const override;
   const std::vector<Group>& groups() const override { return records_.groups; }
   const std::vector<FlowRule>& flow_rules() const override { return records_.flows; }
+  const Token* find_token(const TokenHash& hash) const override;
+  const Token* find_token(std::string_view name) const;
+  const std::vector<Token>& tokens() const override { return records_.tokens; }
   const FlowTable* flows() const override { return flows_.get(); }
+  qos::FlowUse flow_use(const FlowTarget& target) const override;
+  const RecycleTable* recycle() const override { return recycle_ ? &*recycle_ : nullptr; }
+  const AuditTable* audit() const override { return audit_.get(); }
   const std::shared_ptr<const FlowTable>& flow_table() const { return flows_; }
   std::string sid_of(const User& user) const override;
   std::string sid_of(const Group& group) const override;
@@ -60,12 +72,16 @@ class RegistryPicture final : public RegistrySnapshot {
   RegistryRecords records_;  // each list by name
   const SidDomain domain_;
   const std::shared_ptr<const FlowTable> flows_;  // null: there are none
+  const std::shared_ptr<const qos::Flow> background_;
+  std::optional<RecycleTable> recycle_;           // absent: there is no policy
+  const std::unique_ptr<const AuditTable> audit_;  // null: there are no policies
   // Views and pointers into the lists above, which never change.
   std::unordered_map<std::uint32_t, const Export*> exports_by_id_;
   std::unordered_map<std::uint32_t, const User*> users_by_uid_;
   std::unordered_map<std::string_view, std::pair<const User*, const S3Key*>> enabled_keys_;
   std::unordered_map<std::string_view, const User*> users_by_principal_;
   std::unordered_map<std::uint32_t, const Group*> groups_by_gid_;
+  std::map<TokenHash, const Token*> tokens_by_hash_;
   BySid<User> users_by_sid_;
   BySid<Group> groups_by_sid_;
 };

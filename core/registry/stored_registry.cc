@@ -1,7 +1,9 @@
 #include "core/registry/stored_registry.h"
 
 #include <algorithm>
+#include <chrono>
 
+#include "base/log.h"
 #include "core/kv/keys.h"
 #include "core/registry/name_rules.h"
 #include "core/registry/record.h"
@@ -20,6 +22,8 @@ Status load_all(KvStore& kv, std::string_view prefix, Result<Record> (*decode)(s
   }
   return it->status();
 }
+
+constexpr std::int64_t kUseStoredEvery_ns = std::chrono::nanoseconds(std::chrono::minutes(1)).count();
 
 std::unexpected<Error> no_such(std::string_view what, std::string_view name) {
   return fail(Errc::kNotFound, "there is no " + std::string(what) + " named '" + std::string(name) + "'");
@@ -68,6 +72,11 @@ Status check_owner(const RegistryPicture& picture, const Export& record) {
   return fail(Errc::kInvalid, "export '" + record.name + "': its owner '" + record.owner + "' is not a user");
 }
 
+// `rules` by target, of which it is the last.
+FlowRule background_rule(const std::vector<FlowRule>& rules) {
+  return !rules.empty() && rules.back().target == FlowTarget::background() ? rules.back() : background_default();
+}
+
 }  // namespace
 
 Result<std::unique_ptr<StoredRegistry>> StoredRegistry::load(KvStore& kv, RegistryCommit commit,
@@ -77,6 +86,9 @@ Result<std::unique_ptr<StoredRegistry>> StoredRegistry::load(KvStore& kv, Regist
   STOA_CHECK_OK(load_all(kv, keys::kUserPrefix, decode_user, records.users));
   STOA_CHECK_OK(load_all(kv, keys::kGroupPrefix, decode_group, records.groups));
   STOA_CHECK_OK(load_all(kv, keys::kFlowPrefix, decode_flow, records.flows));
+  STOA_CHECK_OK(load_all(kv, keys::kRecyclePrefix, decode_recycle, records.recycle));
+  STOA_CHECK_OK(load_all(kv, keys::kTokenPrefix, decode_token, records.tokens));
+  STOA_CHECK_OK(load_all(kv, keys::kAuditPrefix, decode_audit, records.audit));
   std::uint32_t next_export = 1;
   std::string value;
   STOA_TRY(found, kv.get(Family::kConfig, kNextExportKey, &value));
@@ -95,8 +107,9 @@ Result<std::unique_ptr<StoredRegistry>> StoredRegistry::load(KvStore& kv, Regist
     batch.put(Family::kConfig, kSidDomainKey, encode_sid_domain(domain));
     STOA_CHECK_OK(commit(batch));
   }
-  return std::unique_ptr<StoredRegistry>(
-      new StoredRegistry(std::move(commit), scheduler, std::move(records), domain, next_export));
+  std::unique_ptr<StoredRegistry> registry(new StoredRegistry(std::move(commit), scheduler, std::move(records), domain, next_export));
+  STOA_CHECK_OK(registry->load_uses(kv));
+  return registry;
 }
 
 StoredRegistry::StoredRegistry(RegistryCommit commit, qos::Scheduler& scheduler, RegistryRecords records,
@@ -110,8 +123,9 @@ std::shared_ptr<const FlowTable> StoredRegistry::apply(const std::vector<FlowRul
   static const FlowTable::Flows kNone;
   const FlowTable::Flows& before = picture_ != nullptr && now().flows() != nullptr ? now().flows()->flows() : kNone;
   FlowTable::Flows flows;
-  std::vector<std::pair<qos::Flow*, qos::Limits>> changes;
+  std::vector<std::pair<qos::Flow*, qos::Limits>> changes{{background_.get(), background_rule(rules).limits}};
   for (const FlowRule& rule : rules) {
+    if (rule.target.kind == FlowKind::kBackground) continue;  // no request pays it
     const auto known = before.find(rule.target);
     const auto& flow = flows[rule.target] = known != before.end() ? known->second : std::make_shared<qos::Flow>();
     if (known == before.end() || *std::ranges::lower_bound(now().flow_rules(), rule.target, {}, &FlowRule::target) != rule)
@@ -127,7 +141,7 @@ std::shared_ptr<const FlowTable> StoredRegistry::apply(const std::vector<FlowRul
 void StoredRegistry::publish(RegistryRecords records) {
   std::ranges::sort(records.flows, {}, &FlowRule::target);
   auto flows = apply(records.flows);
-  picture_ = std::make_shared<const RegistryPicture>(std::move(records), domain_, std::move(flows));
+  picture_ = std::make_shared<const RegistryPicture>(std::move(records), domain_, std::move(flows), background_);
   for (Cell& cell : cells_) {
     // The holder gives each cell a reference count of its own; see Cell.
     const auto holder = std::make_shared<const std::shared_ptr<const RegistryPicture>>(picture_);
@@ -135,12 +149,24 @@ void StoredRegistry::publish(RegistryRecords records) {
     const std::lock_guard lock(cell.mutex);
     cell.picture.swap(picture);
   }
+  // Last: who sees it finds the table.
+  audited_.store(now().audit() != nullptr, std::memory_order_release);
 }
 
 std::shared_ptr<const RegistrySnapshot> StoredRegistry::snapshot() const {
   const Cell& cell = cells_[metric_cell()];
   const std::lock_guard lock(cell.mutex);
   return cell.picture;
+}
+
+qos::Pace::Terms StoredRegistry::background_terms() const {
+  const auto registry = snapshot();
+  qos::Pace::Terms terms{.weight = background_rule(registry->flow_rules()).limits.weight};
+  if (const FlowTable* table = registry->flows(); table != nullptr) {
+    if (const auto root = table->flows().find(FlowTarget::directory(kRootId)); root != table->flows().end()) terms.path.push_back(root->second);
+  }
+  terms.path.push_back(background_);
+  return terms;
 }
 
 Result<Export> StoredRegistry::add_export(const Export& wanted) {
@@ -310,6 +336,140 @@ Status StoredRegistry::remove_flow(const FlowTarget& target) {
   std::erase_if(records.flows, [&target](const FlowRule& rule) { return rule.target == target; });
   publish(std::move(records));
   return {};
+}
+
+Status StoredRegistry::set_recycle(const RecyclePolicy& policy) {
+  STOA_CHECK_OK(check_recycle(policy));
+  const std::lock_guard lock(change_mutex_);
+  RegistryRecords records = now().records();
+  const auto known = std::ranges::find(records.recycle, policy.dir, &RecyclePolicy::dir);
+  if (known == records.recycle.end() && records.recycle.size() >= kRecyclePoliciesMax)
+    return fail(Errc::kInvalid, "there are 100000 recycle policies already, the most there can be");
+  WriteBatch batch;
+  batch.put(Family::kConfig, recycle_key(policy.dir), encode_recycle(policy));
+  STOA_CHECK_OK(commit_(batch));
+  if (known == records.recycle.end()) {
+    records.recycle.push_back(policy);
+  } else {
+    *known = policy;
+  }
+  publish(std::move(records));
+  return {};
+}
+
+Status StoredRegistry::remove_recycle(FileId dir) {
+  const std::lock_guard lock(change_mutex_);
+  if (now().recycle() == nullptr || now().recycle()->find(dir) == nullptr)
+    return fail(Errc::kNotFound, "the directory has no recycle policy of its own");
+  WriteBatch batch;
+  batch.remove(Family::kConfig, recycle_key(dir));
+  STOA_CHECK_OK(commit_(batch));
+
+  RegistryRecords records = now().records();
+  std::erase_if(records.recycle, [dir](const RecyclePolicy& policy) { return policy.dir == dir; });
+  publish(std::move(records));
+  return {};
+}
+
+Status StoredRegistry::set_audit_policy(const AuditPolicy& policy) {
+  const std::lock_guard lock(change_mutex_);
+  RegistryRecords records = now().records();
+  const auto known = std::ranges::find(records.audit, policy.directory, &AuditPolicy::directory);
+  if (known == records.audit.end() && records.audit.size() >= kAuditPoliciesMax)
+    return fail(Errc::kInvalid, "there are 10000 policies of audit already, the most there can be");
+  WriteBatch batch;
+  batch.put(Family::kConfig, audit_key(policy.directory), encode_audit(policy));
+  STOA_CHECK_OK(commit_(batch));
+  if (known == records.audit.end()) {
+    records.audit.push_back(policy);
+  } else {
+    *known = policy;
+  }
+  publish(std::move(records));
+  return {};
+}
+
+Status StoredRegistry::remove_audit_policy(FileId directory) {
+  const std::lock_guard lock(change_mutex_);
+  RegistryRecords records = now().records();
+  if (std::erase_if(records.audit, [directory](const AuditPolicy& policy) { return policy.directory == directory; }) == 0)
+    return fail(Errc::kNotFound, "the directory has no policy of audit of its own");
+  WriteBatch batch;
+  batch.remove(Family::kConfig, audit_key(directory));
+  STOA_CHECK_OK(commit_(batch));
+  publish(std::move(records));
+  return {};
+}
+
+Status StoredRegistry::add_token(const Token& token) {
+  STOA_CHECK_OK(check_token(token));
+  const std::lock_guard lock(change_mutex_);
+  if (now().find_token(token.name) != nullptr) return taken("token", token.name);
+  if (now().find_token(token.hash) != nullptr) return fail(Errc::kExists, "another token has the same secret");
+  if (now().tokens().size() >= kTokensMax) return fail(Errc::kInvalid, "there are 1000 tokens already, the most there can be");
+
+  WriteBatch batch;
+  batch.put(Family::kConfig, token_key(token.name), encode_token(token));
+  STOA_CHECK_OK(commit_(batch));
+
+  RegistryRecords records = now().records();
+  records.tokens.push_back(token);
+  publish(std::move(records));
+  return {};
+}
+
+Status StoredRegistry::remove_token(std::string_view name) {
+  const std::lock_guard lock(change_mutex_);
+  if (now().find_token(name) == nullptr) return no_such("token", name);
+  WriteBatch batch;
+  batch.remove(Family::kConfig, token_key(name));
+  batch.remove(Family::kConfig, token_use_key(name));
+  STOA_CHECK_OK(commit_(batch));
+
+  RegistryRecords records = now().records();
+  std::erase_if(records.tokens, [name](const Token& t) { return t.name == name; });
+  publish(std::move(records));
+  const std::lock_guard uses(uses_mutex_);
+  if (const auto it = uses_.find(name); it != uses_.end()) uses_.erase(it);
+  return {};
+}
+
+Status StoredRegistry::load_uses(KvStore& kv) {
+  for (const Token& token : now().tokens()) {
+    std::string value;
+    STOA_TRY(found, kv.get(Family::kConfig, token_use_key(token.name), &value));
+    if (!found) continue;
+    STOA_TRY(last, decode_token_use(value));
+    uses_.emplace(token.name, TokenUse{last, last});
+  }
+  return {};
+}
+
+void StoredRegistry::note_use(const Token& token, Timestamp used) {
+  {
+    const std::lock_guard uses(uses_mutex_);
+    TokenUse& use = uses_[token.name];
+    use.last = used;
+    if (used.ns - use.stored.ns < kUseStoredEvery_ns) return;
+    use.stored = used;
+  }
+  const std::lock_guard lock(change_mutex_);
+  const Token* known = now().find_token(token.name);
+  if (known == nullptr || known->hash != token.hash) {  // removed since: its use must not come back
+    const std::lock_guard uses(uses_mutex_);
+    uses_.erase(token.name);
+    return;
+  }
+  WriteBatch batch;
+  batch.put(Family::kConfig, token_use_key(token.name), encode_token_use(used));
+  if (const Status stored = commit_(batch); !stored)
+    log_warning("registry", "the last use of a token is not stored", {{"token", token.name}, {"error", describe(stored.error())}});
+}
+
+Timestamp StoredRegistry::last_use(const Token& token) const {
+  const std::lock_guard uses(uses_mutex_);
+  const auto it = uses_.find(token.name);
+  return it == uses_.end() ? Timestamp{} : it->second.last;
 }
 
 Status StoredRegistry::remove_group(std::string_view name) {

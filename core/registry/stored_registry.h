@@ -2,7 +2,9 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -11,6 +13,7 @@
 #include "core/api/registry.h"
 #include "core/kv/kv_store.h"
 #include "core/registry/snapshot.h"
+#include "qos/pace.h"
 #include "qos/scheduler.h"
 
 namespace stoa::core {
@@ -37,6 +40,18 @@ class StoredRegistry final : public Registry {
   Status remove_group(std::string_view name) override;
   Status set_flow(const FlowRule& rule) override;
   Status remove_flow(const FlowTarget& target) override;
+  Status set_recycle(const RecyclePolicy& policy) override;
+  Status remove_recycle(FileId dir) override;
+
+  // What background work pays just now: the root directory's flow, if there is one, and its own.
+  qos::Pace::Terms background_terms() const;
+  Status add_token(const Token& token) override;
+  Status remove_token(std::string_view name) override;
+  void note_use(const Token& token, Timestamp now) override;
+  Timestamp last_use(const Token& token) const override;
+  Status set_audit_policy(const AuditPolicy& policy) override;
+  Status remove_audit_policy(FileId directory) override;
+  bool audited() const override { return audited_.load(std::memory_order_acquire); }
 
  private:
   // Threads read different cells, each with a pointer and a reference count of its own, so that requests on different
@@ -47,8 +62,15 @@ class StoredRegistry final : public Registry {
     std::shared_ptr<const RegistrySnapshot> picture;
   };
 
+  // When a token was last used, and what of that is stored.
+  struct TokenUse {
+    Timestamp last;
+    Timestamp stored;
+  };
+
   StoredRegistry(RegistryCommit commit, qos::Scheduler& scheduler, RegistryRecords records, const SidDomain& domain,
                  std::uint32_t next_export);
+  Status load_uses(KvStore& kv);
   void publish(RegistryRecords records);
   // The table for these rules: flows that stay keep what they have, and their limits change at once.
   std::shared_ptr<const FlowTable> apply(const std::vector<FlowRule>& rules);
@@ -56,12 +78,16 @@ class StoredRegistry final : public Registry {
 
   RegistryCommit commit_;
   qos::Scheduler& scheduler_;
+  const std::shared_ptr<qos::Flow> background_ = std::make_shared<qos::Flow>();
   const SidDomain domain_;
   std::mutex
       change_mutex_;  // one change at a time, over its commit: the next must see its outcome; guards the two below
   std::shared_ptr<const RegistryPicture> picture_;
   std::uint32_t next_export_ = 1;
   std::array<Cell, kMetricCells> cells_;
+  mutable std::mutex uses_mutex_;  // guards the next one; held for one look
+  std::map<std::string, TokenUse, std::less<>> uses_;  // by the name of the token
+  std::atomic<bool> audited_{false};
 };
 
 }  // namespace stoa::core

@@ -1,5 +1,7 @@
 #include "core/state/lock_waits.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <unordered_set>
 
 namespace stoa::core {
@@ -28,16 +30,18 @@ LockWait* LockWaits::find(const LockRequest& wanted) {
   return found == waits->second.end() ? nullptr : *found;
 }
 
-LockWait* LockWaits::add(const LockRequest& wanted, const ByteSpan& span) {
+LockWait* LockWaits::add(const LockRequest& wanted, const ByteSpan& span, const void* peer) {
   const auto held = by_holder_.find(wanted.owner.holder);
+  const auto of_peer = by_peer_.find(peer);
   const auto queue = queues_.find(wanted.file);
   if (size_ >= kAll || (held != by_holder_.end() && held->second >= kPerHolder) ||
-      (queue != queues_.end() && queue->second.size() >= kPerFile)) {
+      (of_peer != by_peer_.end() && of_peer->second >= kPerPeer) || (queue != queues_.end() && queue->second.size() >= kPerFile)) {
     return nullptr;
   }
-  LockWait& wait = queues_[wanted.file].emplace_back(LockWait{.wanted = wanted, .span = span});
+  LockWait& wait = queues_[wanted.file].emplace_back(LockWait{.wanted = wanted, .span = span, .peer = peer});
   by_owner_[wanted.owner].push_back(&wait);
   ++by_holder_[wanted.owner.holder];
+  ++by_peer_[peer];
   ++size_;
   return &wait;
 }
@@ -49,6 +53,8 @@ LockWaits::Queue::iterator LockWaits::remove(Queue& queue, Queue::iterator wait)
   if (mine->second.empty()) by_owner_.erase(mine);
   const auto held = by_holder_.find(owner.holder);
   if (--held->second == 0) by_holder_.erase(held);
+  const auto of_peer = by_peer_.find(wait->peer);
+  if (--of_peer->second == 0) by_peer_.erase(of_peer);
   --size_;
   return queue.erase(wait);
 }
@@ -96,6 +102,10 @@ const LockWait* LockWaits::whose_turn_before(const Queue& queue, const LockWait&
 }
 
 std::vector<LockWaits::Step> LockWaits::circle(LockWait& wait, const Holding& holding, bool with_order) {
+  // The order of arrival leads to those before it in the queue alone. To lead on, or back, takes somebody who waits and has a
+  // lock of this file, and mostly there is none.
+  const LockWait any{.wanted = {.file = wait.wanted.file, .owner = {kNoHolder, {}}, .range = {}, .exclusive = true}, .span = {0, UINT64_MAX}};
+  if (std::ranges::none_of(holding(any), [this](const LockOwner& owner) { return by_owner_.contains(owner); })) return {};
   std::vector<Step> steps{{&wait, 0, false}};
   std::unordered_set<const LockWait*> seen{&wait};
   std::unordered_set<LockOwner, OwnerHash> seen_owners;

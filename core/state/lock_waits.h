@@ -17,7 +17,8 @@ namespace stoa::core {
 struct LockWait {
   LockRequest wanted;
   ByteSpan span;
-  bool passes = false;  // does not keep to the order of arrival
+  const void* peer = nullptr;  // of its holder, by identity
+  bool passes = false;         // does not keep to the order of arrival
   // Of who asks again and again: he is not granted anything meanwhile, but called when his turn has come.
   struct Asking {
     StateClock::time_point last;           // when he asked
@@ -31,6 +32,7 @@ struct LockWait {
 class LockWaits {
  public:
   static constexpr std::size_t kPerHolder = 1024;
+  static constexpr std::size_t kPerPeer = 4096;  // of its holders together
   static constexpr std::size_t kPerFile = 1024;  // the order of arrival is compared pair by pair
   static constexpr std::size_t kAll = 16384;
   using Queue = std::list<LockWait>;  // in order of arrival
@@ -38,7 +40,8 @@ class LockWaits {
   std::size_t size() const { return size_; }
   Queue* of(FileId file);
   LockWait* find(const LockRequest& wanted);
-  LockWait* add(const LockRequest& wanted, const ByteSpan& span);  // null: too many
+  // `peer`: whoever the holder counts for beside itself. Null: too many.
+  LockWait* add(const LockRequest& wanted, const ByteSpan& span, const void* peer);
   Queue::iterator remove(Queue& queue, Queue::iterator wait);      // the next one; an empty queue stays until drop()
   bool remove(const LockRequest& wanted);
   std::vector<FileId> remove(HolderId holder);  // for which files it waited
@@ -70,6 +73,7 @@ class LockWaits {
   std::unordered_map<FileId, Queue> queues_;
   std::unordered_map<LockOwner, std::vector<LockWait*>, OwnerHash> by_owner_;
   std::unordered_map<HolderId, std::size_t> by_holder_;
+  std::unordered_map<const void*, std::size_t> by_peer_;
   std::size_t size_ = 0;
 };
 

@@ -4,7 +4,7 @@
 namespace stoa::core {
 
 LockWait* VolumeState::add_wait(const LockRequest& wanted, const ByteSpan& span) {
-  LockWait* const wait = waits_.add(wanted, span);
+  LockWait* const wait = waits_.add(wanted, span, &holders_.of_peer(wanted.owner.holder));
   if (wait == nullptr) return nullptr;
   Shard& shard = shard_of(wanted.file);
   const std::lock_guard lock(shard.mutex);
@@ -21,8 +21,40 @@ std::vector<LockOwner> VolumeState::owners_in_the_way(const LockWait& wait) cons
   return found->second.locks.owners_in_the_way(wait.wanted.owner, wait.span, wait.wanted.exclusive);
 }
 
+bool VolumeState::kept_by_locks(const FileState& file, const LockRequest& wanted, const ByteSpan& span) {
+  return file.locks.in_the_way(wanted.owner, span, wanted.exclusive).has_value() ||
+         file.mandatory.in_the_way(kNoOpen, wanted.range, wanted.exclusive) != nullptr;
+}
+
+bool VolumeState::take_unwaited(const LockRequest& wanted, const ByteSpan& span) {
+  Shard& shard = shard_of(wanted.file);
+  const std::lock_guard lock(shard.mutex);
+  if (!holders_.alive(wanted.owner.holder)) return false;
+  FileState& file = shard.files[wanted.file];
+  bool taken = false;
+  if (!file.waited_for && !kept_by_locks(file, wanted, span)) {
+    const auto result = take_lock(shard, wanted.file, file, wanted.owner, span, wanted.exclusive);
+    taken = result && !*result;
+  }
+  forget_if_empty(shard, wanted.file);
+  return taken;
+}
+
+Result<std::optional<HeldLock>> VolumeState::take_without_place(const LockRequest& wanted, const ByteSpan& span, News& news) {
+  auto result = [&] {
+    Shard& shard = shard_of(wanted.file);
+    const std::lock_guard lock(shard.mutex);
+    auto taken = take_lock(shard, wanted.file, shard.files[wanted.file], wanted.owner, span, wanted.exclusive);
+    forget_if_empty(shard, wanted.file);
+    return taken;
+  }();
+  if (result && !*result) serve_waits(wanted.file, news);
+  return result;
+}
+
 Result<bool> VolumeState::lock_or_wait(const LockRequest& wanted) {
   STOA_TRY(span, span_of(wanted.range));
+  if (take_unwaited(wanted, span)) return true;
   const LockWaits::Holding holding = [this](const LockWait& wait) { return owners_in_the_way(wait); };
   News news;
   const auto answer = [&]() -> Result<bool> {
@@ -31,7 +63,11 @@ Result<bool> VolumeState::lock_or_wait(const LockRequest& wanted) {
     if (!holders_.alive(wanted.owner.holder)) return fail(Errc::kInvalid, "no such holder");
     LockWait* wait = waits_.find(wanted);
     if (wait == nullptr) wait = add_wait(wanted, span);
-    if (wait == nullptr) return fail(Errc::kBusy, "too many wait for locks");
+    if (wait == nullptr) {
+      const auto taken = take_without_place(wanted, span, news);
+      if (taken && !*taken) return true;
+      return fail(Errc::kBusy, "too many wait for locks");
+    }
     wait->asking.reset();
     serve_waits(wanted.file, news);
     if (std::erase(news.granted, wanted) != 0) return true;
@@ -91,16 +127,7 @@ Result<std::optional<HeldLock>> VolumeState::lock_in_turn(const LockRequest& wan
     if (!holders_.alive(wanted.owner.holder)) return fail(Errc::kInvalid, "no such holder");
     LockWait* wait = waits_.find(wanted);
     if (wait == nullptr) wait = add_wait(wanted, span);
-    if (wait == nullptr) {
-      auto result = [&] {
-        const std::lock_guard shard_lock(shard.mutex);
-        auto taken = take_lock(shard, wanted.file, shard.files[wanted.file], wanted.owner, span, wanted.exclusive);
-        forget_if_empty(shard, wanted.file);
-        return taken;
-      }();
-      if (result && !*result) serve_waits(wanted.file, news);
-      return result;
-    }
+    if (wait == nullptr) return take_without_place(wanted, span, news);
     const auto now = options_.now();
     const StateClock::duration away = wait->asking ? now - wait->asking->last : StateClock::duration{};
     const StateClock::duration place =
@@ -144,9 +171,8 @@ void VolumeState::serve_waits(FileId id, News& news) {
         continue;
       }
       // What a lock keeps waiting need not have leases recalled yet.
-      const bool kept = file.locks.in_the_way(wanted.owner, wait->span, wanted.exclusive).has_value() ||
-                        file.mandatory.in_the_way(kNoOpen, wanted.range, wanted.exclusive) != nullptr ||
-                        LockWaits::whose_turn_before(*queue, *wait) != nullptr;
+      const bool kept =
+          kept_by_locks(file, wanted, wait->span) || LockWaits::whose_turn_before(*queue, *wait) != nullptr;
       if (wait->asking) {
         if (!kept && wait->asking->turn) {
           wait->asking->until = std::min(wait->asking->until, now + kTurnCalled);

@@ -174,6 +174,7 @@ class VolumeState final : public StateTable, public LeaseGate {
   void forget_if_empty(Shard& shard, HolderId holder);
   Result<std::optional<HeldLock>> lock_in_the_way(Shard& shard, FileId id, FileState& file, const LockOwner& owner,
                                                   const ByteSpan& span, bool exclusive);
+  static bool kept_by_locks(const FileState& file, const LockRequest& wanted, const ByteSpan& span);
   // Nothing: granted.
   Result<std::optional<HeldLock>> take_lock(Shard& shard, FileId id, FileState& file, const LockOwner& owner, const ByteSpan& span,
                                             bool exclusive);
@@ -187,11 +188,15 @@ class VolumeState final : public StateTable, public LeaseGate {
     std::vector<LockRequest> granted;
     std::vector<std::pair<HolderId, std::function<void()>>> turns;
   };
+  // With no lock held: takes what is free, and what nobody waits for. False: it has to be asked for in turn.
+  bool take_unwaited(const LockRequest& wanted, const ByteSpan& span);
   // With waits_mutex_ held, and no shard's.
   LockWait* add_wait(const LockRequest& wanted, const ByteSpan& span);  // null: there are too many
   std::vector<LockOwner> owners_in_the_way(const LockWait& wait) const;
   // Gives out what has become free, and forgets who has given up.
   void serve_waits(FileId id, News& news);
+  // For whom there is no place: as lock(), past all who wait.
+  Result<std::optional<HeldLock>> take_without_place(const LockRequest& wanted, const ByteSpan& span, News& news);
   Result<std::optional<HeldLock>> take_in_turn(LockWait& wait);
   // With no lock held: the same, and tells the holders.
   void serve_waits(FileId id);

@@ -3,10 +3,8 @@
 namespace stoa::core {
 namespace {
 
-std::uint64_t positive(std::int64_t n) { return n > 0 ? static_cast<std::uint64_t>(n) : 0; }
-
 // The clock starts when the limit is passed and ends when it is kept again.
-bool follow_one(std::optional<std::uint64_t> soft, std::uint64_t used, Timestamp& since, Clock clock) {
+bool follow_one(std::optional<std::uint64_t> soft, ByteCount used, Timestamp& since, Clock clock) {
   const bool over = soft && used > *soft;
   if (over == is_over(since)) return false;
   since = over ? clock() : Timestamp{};
@@ -15,24 +13,24 @@ bool follow_one(std::optional<std::uint64_t> soft, std::uint64_t used, Timestamp
 
 }  // namespace
 
-std::uint64_t bytes_of(const Usage& usage) { return positive(usage.bytes); }
-std::uint64_t files_of(const Usage& usage) { return positive(usage.files + usage.directories); }
+std::uint64_t files_of(const Usage& usage) {
+  const std::int64_t both = usage.files + usage.directories;
+  return both > 0 ? static_cast<std::uint64_t>(both) : 0;
+}
 bool is_over(const Timestamp& since) { return since.ns != 0; }
 Timestamp grace_end(const Timestamp& since, const QuotaLimits& limits) {
   return {since.ns + std::int64_t{limits.grace_s} * 1'000'000'000};
 }
 
 Status Balance::admit(const Usage& delta, Clock clock) const {
-  const std::optional<Usage> after = sum(used, delta);
-  if (!after) return fail(Errc::kNoSpace);
-  const auto refuses = [&](bool grows, const std::optional<std::uint64_t>& hard, std::uint64_t wanted,
-                           const Timestamp& over_since) {
+  const Usage after = used + delta;
+  const auto refuses = [&](bool grows, const std::optional<std::uint64_t>& hard, ByteCount wanted, const Timestamp& over_since) {
     if (!grows) return false;
     if (hard && wanted > *hard) return true;
     return is_over(over_since) && clock() >= grace_end(over_since, limits);
   };
-  if (refuses(delta.bytes > 0, limits.bytes, bytes_of(*after), since.bytes) ||
-      refuses(delta.files + delta.directories > 0, limits.files, files_of(*after), since.files)) {
+  if (refuses(delta.bytes > 0, limits.bytes, after.bytes, since.bytes) ||
+      refuses(delta.files + delta.directories > 0, limits.files, files_of(after), since.files)) {
     return fail(Errc::kQuota);
   }
   return {};
@@ -49,7 +47,7 @@ bool Balance::limit(const QuotaLimits& to, Clock clock) {
 }
 
 bool Balance::follow(Clock clock) {
-  const bool bytes = follow_one(limits.soft_bytes, bytes_of(used), since.bytes, clock);
+  const bool bytes = follow_one(limits.soft_bytes, used.bytes, since.bytes, clock);
   const bool files = follow_one(limits.soft_files, files_of(used), since.files, clock);
   return bytes || files;
 }

@@ -16,9 +16,8 @@ struct Balance {
   QuotaLimits limits;
   SoftExcess since;
 
-  // Whether there is room to grow by `delta`. kQuota: it passes a hard limit, or comes when the grace of a soft one is over;
-  // kNoSpace: it passes what can be counted (sizes of sparse files are what their owners say). Only growth is refused, each
-  // dimension by itself: deleting and shrinking work above a limit, too.
+  // kQuota: growth by `delta` passes a hard limit, or comes when the grace of a soft one is over. Only growth is refused,
+  // each dimension by itself: deleting and shrinking work above a limit, too.
   Status admit(const Usage& delta, Clock clock) const;
   // Both return whether a soft limit was passed, or is kept again.
   bool add(const Usage& delta, Clock clock);
@@ -57,8 +56,7 @@ struct Books {
   }
 };
 
-// Of bytes, and of files and directories.
-std::uint64_t bytes_of(const Usage& usage);
+// Of files and directories.
 std::uint64_t files_of(const Usage& usage);
 bool is_over(const Timestamp& since);
 Timestamp grace_end(const Timestamp& since, const QuotaLimits& limits);

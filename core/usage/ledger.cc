@@ -25,39 +25,29 @@ struct Net {
 
 class Nets {
  public:
-  Nets() = default;
-  // Of what was found to be countable before.
-  explicit Nets(const Postings& posted) {
-    for (const Posting& posting : posted) static_cast<void>(add(posting, true));
-  }
-  // kNoSpace: more bytes than can be counted.
-  Status add(const Posting& posting, bool posted_before) {
+  void add(const Posting& posting, bool posted_before) {
     for (Account* a = posting.payer.account.get(); a != nullptr; a = a->parent.get()) {
-      STOA_CHECK_OK(add_one(a, std::nullopt, posting.delta, posted_before));
+      add_one(a, std::nullopt, posting.delta, posted_before);
       if (a->reserved.owners == nullptr) continue;
-      STOA_CHECK_OK(add_one(a, posting.payer.owner.user(), posting.delta, posted_before));
-      STOA_CHECK_OK(add_one(a, posting.payer.owner.group(), posting.delta, posted_before));
+      add_one(a, posting.payer.owner.user(), posting.delta, posted_before);
+      add_one(a, posting.payer.owner.group(), posting.delta, posted_before);
     }
-    return {};
   }
   const std::vector<Net>& all() const { return nets_; }
 
  private:
-  Status add_one(Account* account, const std::optional<OwnerKey>& owner, const Usage& delta, bool posted_before) {
+  void add_one(Account* account, const std::optional<OwnerKey>& owner, const Usage& delta, bool posted_before) {
     auto net = std::ranges::find_if(nets_, [&](const Net& n) { return n.account == account && n.owner == owner; });
     if (net == nets_.end()) net = nets_.insert(nets_.end(), {account, owner, {}, {}});
-    const std::optional<Usage> after = sum(net->after, delta);
-    if (!after) return fail(Errc::kNoSpace);
-    net->after = *after;
-    if (posted_before) net->before = *after;
-    return {};
+    net->after = net->after + delta;
+    if (posted_before) net->before = net->before + delta;
   }
   std::vector<Net> nets_;
 };
 
 // What an operation holds of a balance that it changes by `net`: the larger of what is true with it and without it.
 Usage held(const Usage& net) {
-  return {std::max<std::int64_t>(net.bytes, 0), std::max<std::int64_t>(net.files, 0),
+  return {std::max<ByteCount>(net.bytes, 0), std::max<std::int64_t>(net.files, 0),
           std::max<std::int64_t>(net.directories, 0)};
 }
 
@@ -128,14 +118,12 @@ Status Ledger::admit(const Payer& payer, const Usage& delta) const {
   return {};
 }
 
-Status Ledger::refused(const Status& why) {
-  if (why.error().code == Errc::kQuota) refused_.add();
-  return why;
-}
-
 Status Ledger::reserve(const Payer& payer, const Usage& delta) {
   const std::lock_guard lock(mutex_);
-  if (const Status room = admit(payer, delta); !room) return refused(room);
+  if (const Status room = admit(payer, delta); !room) {
+    refused_.add();
+    return room;
+  }
   add(payer, delta);
   return {};
 }
@@ -165,8 +153,9 @@ Status Ledger::hold(Postings& posted, std::initializer_list<Posting> more) {
     return {};
   }
   const std::lock_guard lock(mutex_);
-  Nets nets(posted);
-  for (const Posting& posting : more) STOA_CHECK_OK(nets.add(posting, false));
+  Nets nets;
+  for (const Posting& posting : posted) nets.add(posting, true);
+  for (const Posting& posting : more) nets.add(posting, false);
   for (const Net& net : nets.all()) {
     const Usage growth = held(net.after) + -held(net.before);
     const Balance* balance = &net.account->reserved.total;
@@ -175,7 +164,10 @@ Status Ledger::hold(Postings& posted, std::initializer_list<Posting> more) {
       if (it == net.account->reserved.owners->end()) continue;
       balance = &it->second;
     }
-    if (const Status room = balance->admit(growth, clock_); !room) return refused(room);
+    if (const Status room = balance->admit(growth, clock_); !room) {
+      refused_.add();
+      return room;
+    }
   }
   for (const Net& net : nets.all()) {
     const Usage growth = held(net.after) + -held(net.before);
@@ -197,7 +189,8 @@ void Ledger::keep(const Postings& posted) {
     for (const Posting& posting : posted) add(posting.payer, posting.delta);
     return;
   }
-  const Nets nets(posted);
+  Nets nets;
+  for (const Posting& posting : posted) nets.add(posting, true);
   for (const Net& net : nets.all()) {
     const Usage rest = net.after + -held(net.after);
     if (is_zero(rest)) continue;
@@ -212,7 +205,8 @@ void Ledger::keep(const Postings& posted) {
 void Ledger::drop(const Postings& posted) {
   if (std::ranges::all_of(posted, shrinks, &Posting::delta)) return;
   const std::lock_guard lock(mutex_);
-  const Nets nets(posted);
+  Nets nets;
+  for (const Posting& posting : posted) nets.add(posting, true);
   for (const Net& net : nets.all()) {
     const Usage taken = held(net.after);
     if (is_zero(taken)) continue;

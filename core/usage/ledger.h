@@ -27,6 +27,7 @@ struct Account {
   std::shared_ptr<Account> parent;  // changed only under the exclusive tree lock and the ledger's mutex
   Books reserved;                   // guarded by the ledger's mutex
   Books committed;                  // the committer's alone
+  bool bin = false;                 // for life: of a recycle bin (core/recycle/bin.h)
   bool ended = false;               // the committer's: the directory is gone, and files are still charged here
   std::uint64_t touched_in = 0;     // the committer's: the group that touched it last
 };
@@ -62,8 +63,8 @@ class Ledger {
 
   explicit Ledger(MetricRegistry& metrics, Clock clock = wall_now);
 
-  // Adds `delta` to the chain of the payer. Growth beyond a limit: kQuota, beyond what can be counted:
-  // kNoSpace; nothing was added. Shrinking always succeeds, also above a limit that was lowered.
+  // Adds `delta` to the chain of the payer. Growth beyond a limit: kQuota, and nothing was added. Shrinking always
+  // succeeds, also above a limit that was lowered.
   Status reserve(const Payer& payer, const Usage& delta);
   // Whether reserve() would have said yes: changes nothing.
   Status check(const Payer& payer, const Usage& delta) const;
@@ -72,7 +73,7 @@ class Ledger {
 
   // The same for an operation that may yet be dropped: adds `more` to what it has posted, as one step. Only what all of it
   // together adds to a balance counts, so what it releases makes room for what it brings, but for nobody else before
-  // keep(). Nobody else can thus fill room that drop() must take back. Errors: those of reserve(); `posted` is as before.
+  // keep(). Nobody else can thus fill room that drop() must take back. kQuota: `posted` is as before.
   Status hold(Postings& posted, std::initializer_list<Posting> more);
   void keep(const Postings& posted);  // it is committed
   void drop(const Postings& posted);  // it has not happened
@@ -113,7 +114,6 @@ class Ledger {
   void add_one(const Account& account, QuotaOf of, std::uint32_t id, Balance& balance, const Usage& delta);
   void add_owner(Account& account, const OwnerKey& owner, const Usage& delta);
   Status admit(const Payer& payer, const Usage& delta) const;
-  Status refused(const Status& why);
   void notice(const Account& account, QuotaOf of, std::uint32_t id, const Balance& balance);
 
   Counter& refused_;

@@ -8,20 +8,22 @@ namespace stoa::core {
 namespace {
 
 // Each record is written as the oldest version that can say it, so that what has no use for the newer ones stays readable
-// by older readers. 2: heir. 3: soft limits, limits of new children, owners.
+// by older readers. 2: heir. 3: soft limits, limits of new children, owners. 4: more bytes than 63 bits count.
 constexpr std::uint8_t kFirstVersion = 1;
 constexpr std::uint8_t kWithHeir = 2;
-constexpr std::uint8_t kVersion = 3;
+constexpr std::uint8_t kWithMore = 3;
+constexpr std::uint8_t kVersion = 4;
 
 constexpr std::uint8_t kHasBytes = 1;
 constexpr std::uint8_t kHasFiles = 2;
 constexpr std::uint8_t kHasHeir = 4;
 
-// The second set of flags, of version 3.
+// The second set of flags, from version 3 on.
 constexpr std::uint8_t kHasSoft = 1;
 constexpr std::uint8_t kHasSince = 2;
 constexpr std::uint8_t kHasChildLimits = 4;
 constexpr std::uint8_t kCountsOwners = 8;
+constexpr std::uint8_t kHasHighBytes = 16;  // of version 4
 
 constexpr std::uint8_t kHasSoftBytes = 4;  // in the flags of put_limits(), beside kHasBytes and kHasFiles
 constexpr std::uint8_t kHasSoftFiles = 8;
@@ -52,7 +54,9 @@ void get_limits(Decoder& in, QuotaLimits& limits) {
 
 std::string UsageRecord::encode() const {
   Encoder out;
-  out.put(usage.bytes).put(usage.files).put(usage.directories);
+  const auto low_bytes = static_cast<std::int64_t>(usage.bytes);
+  const bool high = usage.bytes != low_bytes;
+  out.put(low_bytes).put(usage.files).put(usage.directories);
   out.put(static_cast<std::uint8_t>((limits.bytes ? kHasBytes : 0) | (limits.files ? kHasFiles : 0) |
                                     (heir != kNoFile ? kHasHeir : 0)));
   if (limits.bytes) out.put(*limits.bytes);
@@ -61,7 +65,7 @@ std::string UsageRecord::encode() const {
   const bool soft = limits.soft_bytes || limits.soft_files;
   const auto more = static_cast<std::uint8_t>((soft ? kHasSoft : 0) | (since != SoftExcess{} ? kHasSince : 0) |
                                               (child_limits.any() ? kHasChildLimits : 0) |
-                                              (counts_owners ? kCountsOwners : 0));
+                                              (counts_owners ? kCountsOwners : 0) | (high ? kHasHighBytes : 0));
   if (more == 0) {
     const std::uint8_t version = heir == kNoFile ? kFirstVersion : kWithHeir;
     return seal(version, version, out.bytes());
@@ -70,7 +74,9 @@ std::string UsageRecord::encode() const {
   if ((more & kHasSoft) != 0) put_limits(out, limits, false);
   if ((more & kHasSince) != 0) out.put(since.bytes.ns).put(since.files.ns);
   if ((more & kHasChildLimits) != 0) put_limits(out, child_limits, true);
-  return seal(kVersion, kVersion, out.bytes());
+  if (high) out.put(static_cast<std::int64_t>(usage.bytes >> 64));
+  const std::uint8_t version = high ? kVersion : kWithMore;
+  return seal(version, version, out.bytes());
 }
 
 Result<UsageRecord> UsageRecord::decode(std::string_view value) {
@@ -84,7 +90,7 @@ Result<UsageRecord> UsageRecord::decode(std::string_view value) {
   if ((which & kHasBytes) != 0) record.limits.bytes = in.get<std::uint64_t>();
   if ((which & kHasFiles) != 0) record.limits.files = in.get<std::uint64_t>();
   if ((which & kHasHeir) != 0) record.heir = in.get<FileId>();
-  if (opened.version >= kVersion) {
+  if (opened.version >= kWithMore) {
     const auto more = in.get<std::uint8_t>();
     if ((more & kHasSoft) != 0) get_limits(in, record.limits);
     if ((more & kHasSince) != 0) {
@@ -93,6 +99,10 @@ Result<UsageRecord> UsageRecord::decode(std::string_view value) {
     }
     if ((more & kHasChildLimits) != 0) get_limits(in, record.child_limits);
     record.counts_owners = (more & kCountsOwners) != 0;
+    if ((more & kHasHighBytes) != 0) {
+      const auto low = static_cast<std::uint64_t>(record.usage.bytes);
+      record.usage.bytes = in.get<std::int64_t>() * (ByteCount{1} << 64) + low;
+    }
   }
   if (!in.ok()) return fail(Errc::kCorrupt, "usage record");
   return record;

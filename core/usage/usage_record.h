@@ -1,7 +1,6 @@
 // What a directory knows of all below it, or a user or group in it, with the limits: family usage.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,12 +11,6 @@ namespace stoa::core {
 
 inline Usage operator+(Usage a, const Usage& b) {
   return {a.bytes + b.bytes, a.files + b.files, a.directories + b.directories};
-}
-// Absent: more bytes than can be counted.
-inline std::optional<Usage> sum(const Usage& a, const Usage& b) {
-  Usage out{0, a.files + b.files, a.directories + b.directories};
-  if (__builtin_add_overflow(a.bytes, b.bytes, &out.bytes)) return std::nullopt;
-  return out;
 }
 inline Usage operator-(const Usage& a) { return {-a.bytes, -a.files, -a.directories}; }
 inline bool is_zero(const Usage& a) { return a == Usage{}; }

@@ -1,5 +1,6 @@
 #include "core/verify/check.h"
 
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -12,6 +13,7 @@
 #include "core/data/verify.h"
 #include "core/kv/keys.h"
 #include "core/namespace/drop_link.h"
+#include "core/recycle/trash_record.h"
 
 namespace stoa::core {
 namespace {
@@ -23,11 +25,13 @@ class Checker {
 
   Result<CheckReport> run() {
     STOA_CHECK_OK(read_nameless());
+    STOA_CHECK_OK(read_anchors());
     STOA_CHECK_OK(read_inodes());
     STOA_CHECK_OK(read_entries());
     STOA_CHECK_OK(read_cookies());
     STOA_CHECK_OK(read_links());
     STOA_CHECK_OK(read_ended_accounts());
+    STOA_CHECK_OK(read_items());
     compare_files();
     STOA_CHECK_OK(compare_usage());
     STOA_CHECK_OK(compare_blobs());
@@ -49,6 +53,8 @@ class Checker {
     std::uint32_t directories = 0; // subdirectories, as found
     bool is_inline = false;
     bool named_at_home = false;
+    std::uint8_t flags = 0;
+    bool has(InodeFlags flag) const { return (flags & flag) != 0; }
   };
 
   void problem(std::string sentence) {
@@ -76,6 +82,74 @@ class Checker {
     return it->status();
   }
 
+  // The recycle bins (core/recycle/bin.h) by the directories that have them.
+  Status read_anchors() {
+    const std::string prefix(keys::kAnchorPrefix);
+    const auto it = kv_.scan(Family::kTrash, prefix, keys::behind_prefix(prefix));
+    for (; it->valid(); it->next()) {
+      const FileId dir = keys::id_of(it->key().substr(prefix.size()));
+      const auto anchor = AnchorRecord::decode(it->value());
+      if (!anchor) {
+        problem(number(dir) + ": the record of its recycle bin is damaged");
+      } else {
+        anchors_[dir] = anchor->bin;
+      }
+    }
+    return it->status();
+  }
+  bool is_bin(FileId id) const {
+    const auto it = files_.find(id);
+    return it != files_.end() && it->second.has(kIsBin);
+  }
+
+  // Every item has its name in the bin, and every name in the bin is that of an item.
+  Status read_items() {
+    std::uint64_t items = 0;
+    const std::string prefix(keys::kItemPrefix);
+    const auto it = kv_.scan(Family::kTrash, prefix, keys::behind_prefix(prefix));
+    for (; it->valid(); it->next()) {
+      ++items;
+      const std::string_view key = it->key().substr(prefix.size());
+      const FileId bin = keys::id_of(key);
+      const std::string where = "item " + std::to_string(keys::read_be64(keys::after_id(key))) + " of bin " + number(bin);
+      const auto item = ItemRecord::decode(it->value());
+      if (!item) {
+        problem(where + ": the record is damaged");
+        continue;
+      }
+      std::string value;
+      STOA_TRY(has_shelf, kv_.get(Family::kEntry, keys::id_name(bin, std::to_string(item->uid) + "/"), &value));
+      const auto shelf = has_shelf ? EntryRecord::decode(value) : fail(Errc::kNotFound);
+      const std::string name = keys::stored_name(item->name, item->type == FileType::kDirectory);
+      STOA_TRY(named, !shelf ? Result<bool>(false) : kv_.get(Family::kEntry, keys::id_name(shelf->id, name), &value));
+      const auto entry = named ? EntryRecord::decode(value) : fail(Errc::kNotFound);
+      if (!is_bin(bin) || !entry || entry->id != item->id) problem(where + ": it is not in the bin");
+    }
+    STOA_CHECK_OK(it->status());
+    std::uint64_t names = 0;
+    for (const auto& [id, file] : files_) {
+      if (is_bin(file.home) && file.type == FileType::kDirectory) names += file.children;
+    }
+    if (names != items) problem("there are " + std::to_string(items) + " items for " + std::to_string(names) + " names in recycle bins");
+    return {};
+  }
+
+  void compare_bins() {
+    for (const auto& [dir, bin] : anchors_) {
+      const auto file = files_.find(dir);
+      if (file == files_.end() || !file->second.has(kHasBin)) problem(number(dir) + ": wrongly listed as having a recycle bin");
+      const auto found = files_.find(bin);
+      if (found == files_.end() || !found->second.has(kIsBin) || found->second.home != dir) {
+        problem(number(dir) + ": its recycle bin " + number(bin) + " does not exist, or is another one's");
+      }
+    }
+    for (const auto& [id, file] : files_) {
+      if (file.has(kHasBin) && !anchors_.contains(id)) problem(number(id) + ": its recycle bin is not recorded");
+      const auto anchor = anchors_.find(file.home);
+      if (file.has(kIsBin) && (anchor == anchors_.end() || anchor->second != id)) problem(number(id) + ": a recycle bin that nobody has");
+    }
+  }
+
   Status read_inodes() {
     return each(Family::kInode, [&](std::string_view key, std::string_view value) -> Status {
       const FileId id = keys::id_of(key);
@@ -88,7 +162,7 @@ class Checker {
       ++(inode->is_directory() ? report_.directories : report_.files);
       if (inode->type == FileType::kRegular) report_.bytes += inode->size;
       files_[id] = {.type = inode->type, .home = inode->home, .links = inode->links, .entries = inode->entries,
-                    .size = inode->size, .owner = {inode->uid, inode->gid}, .is_inline = inode->has(kContentInline)};
+                    .size = inode->size, .owner = {inode->uid, inode->gid}, .is_inline = inode->has(kContentInline), .flags = inode->flags};
       std::uint64_t end = 0;
       for (const Extent& extent : inode->layout.extents) {
         ++expected_references_[extent.blob];
@@ -226,6 +300,7 @@ class Checker {
   }
 
   void compare_files() {
+    compare_bins();
     for (const FileId id : nameless_) {
       const auto file = files_.find(id);
       if (file == files_.end()) {
@@ -237,10 +312,12 @@ class Checker {
     }
     for (const auto& [id, file] : files_) {
       if (nameless_.contains(id)) continue;
-      if (!is_root(id) && file.names == 0) problem(number(id) + ": has no name");
+      const bool nameless = is_root(id) || file.has(kIsBin);
+      if (!nameless && file.names == 0) problem(number(id) + ": has no name");
+      if (file.has(kIsBin) && file.names != 0) problem(number(id) + ": a recycle bin with a name");
       const bool directory = file.type == FileType::kDirectory;
       // A file may be charged where it lost its name; a directory is charged to its parent.
-      if (!is_root(id) && !file.named_at_home && (directory || !has_account(file.home))) {
+      if (!nameless && !file.named_at_home && (directory || !has_account(file.home))) {
         problem(number(id) + ": its usage is charged where it has no name");
       }
       const std::uint32_t links = directory ? 2 + file.directories : file.names;
@@ -254,11 +331,14 @@ class Checker {
     }
   }
 
+  bool is_shelf(const File& file) const { return file.type == FileType::kDirectory && is_bin(file.home); }
+  static FileId payer_above(const File& dir) { return dir.has(kUncounted) ? kRootId : dir.home; }
+
   Status compare_usage() {
     // Every file is charged to its home directory and all above it; children have no order, so climb from each.
     std::unordered_map<FileId, Usage> counted;
     for (const auto& [id, file] : files_) {
-      if (is_root(id)) continue;
+      if (is_root(id) || file.has(kIsBin) || is_shelf(file)) continue;  // bins and their shelves count as nothing
       Usage delta;
       if (file.type == FileType::kDirectory) {
         delta.directories = 1;
@@ -279,7 +359,7 @@ class Checker {
         }
         const auto dir = files_.find(at);
         const auto ended = ended_.find(at);
-        at = dir != files_.end() ? dir->second.home : ended != ended_.end() ? ended->second : kNoFile;
+        at = dir != files_.end() ? payer_above(dir->second) : ended != ended_.end() ? ended->second : kNoFile;
       }
     }
     STOA_CHECK_OK(each(Family::kUsage, [&](std::string_view key, std::string_view value) -> Status {
@@ -329,8 +409,14 @@ class Checker {
     return "usage of " + std::string(owner.of == QuotaOf::kUser ? "user " : "group ") + std::to_string(owner.id) +
            " in " + number(dir);
   }
+  static std::string text(ByteCount n) {
+    std::string digits;
+    const bool negative = n < 0;
+    for (; n != 0 || digits.empty(); n /= 10) digits.insert(0, 1, static_cast<char>('0' + std::abs(static_cast<int>(n % 10))));
+    return negative ? "-" + digits : digits;
+  }
   static std::string text(const Usage& u) {
-    return std::to_string(u.bytes) + " bytes, " + std::to_string(u.files) + " files, " + std::to_string(u.directories) +
+    return text(u.bytes) + " bytes, " + std::to_string(u.files) + " files, " + std::to_string(u.directories) +
            " directories";
   }
 
@@ -431,6 +517,7 @@ class Checker {
   std::unordered_map<FileId, FileId> ended_;  // to the parent that they had
   std::map<FileId, std::map<OwnerKey, Usage>> by_owner_;  // of directories that count owners: as found
   std::set<FileId> nameless_;
+  std::map<FileId, FileId> anchors_;
   std::set<FileId> with_acl_;
   std::unordered_map<BlobId, std::int64_t> expected_references_;
   std::uint64_t entries_ = 0;

@@ -4,6 +4,7 @@
 #include "core/data/gc.h"
 #include "core/namespace/operations.h"
 #include "core/namespace/orphan.h"
+#include "core/recycle/purge.h"
 
 namespace stoa::core {
 
@@ -12,10 +13,17 @@ Background::~Background() {
     const std::lock_guard lock(mutex_);
     stop_ = true;
   }
-  stopping_.store(true, std::memory_order_relaxed);
+  flush_pace_.stop();
+  read_pace_.stop();
   wake_.notify_all();
   flusher_.join();
   reader_.join();
+}
+
+void Background::report(const Status& done, std::string_view message) {
+  if (done) return;
+  failures_.add();
+  log_error("background", message, {{"error", describe(done.error())}});
 }
 
 void Background::flush_and_free() {
@@ -23,11 +31,14 @@ void Background::flush_and_free() {
   const auto period = std::chrono::milliseconds(std::max<std::uint32_t>(tree_.options.lazy_attributes_ms / 2, 100));
   while (!wake_.wait_for(lock, period, [this] { return stop_; })) {
     lock.unlock();
-    for (const auto work : {flush_lazy, sweep_orphans, collect_garbage, report_soft_limits}) {
-      if (const Status done = work(tree_); !done) {
-        log_error("background", "a round of background work failed", {{"error", describe(done.error())}});
-      }
-    }
+    constexpr const char* kFailed = "a round of background work failed";
+    report(flush_lazy(tree_, &flush_pace_), kFailed);
+    report(sweep_orphans(tree_), kFailed);
+    report(age_bins(tree_, wall_now(), &flush_pace_), kFailed);
+    report(collect_garbage(tree_, &flush_pace_), kFailed);
+    report(report_soft_limits(tree_), kFailed);
+    tell_damage(tree_);
+    space_.look(tree_.blobs.space());
     lock.lock();
   }
 }
@@ -36,17 +47,16 @@ void Background::read_at_leisure() {
   if (tree_.options.scrub_bytes_per_second == 0) return;
   constexpr auto kSealPeriod = std::chrono::seconds(15);
   constexpr auto kScrubPeriod = std::chrono::hours(24);
-  const std::function<bool()> stop = [this] { return stopping_.load(std::memory_order_relaxed); };
   auto scrub_due = std::chrono::steady_clock::now() + kScrubPeriod;
   std::unique_lock lock(mutex_);
   while (!wake_.wait_for(lock, kSealPeriod, [this] { return stop_; })) {
     lock.unlock();
-    Status done = seal_quiet_files(tree_, stop);
+    Status done = seal_quiet_files(tree_, kQuietNs, &read_pace_);
     if (done && std::chrono::steady_clock::now() >= scrub_due) {
-      done = scrub_all(tree_, stop);
+      done = scrub_all(tree_, &read_pace_);
       scrub_due = std::chrono::steady_clock::now() + kScrubPeriod;
     }
-    if (!done) log_error("background", "a round of scrubbing failed", {{"error", describe(done.error())}});
+    report(done, "a round of scrubbing failed");
     lock.lock();
   }
 }

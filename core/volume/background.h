@@ -1,31 +1,43 @@
-// The background work of a volume: one thread flushes lazy attributes and frees garbage, another records and verifies
-// checksums at the pace that the options allow.
+// The background work of a volume: one thread flushes lazy attributes, frees garbage and tells events, another records and verifies
+// checksums at the rate that the options allow. Both give way to requests (qos/pace.h).
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
 
 #include "core/namespace/tree.h"
+#include "core/volume/space_watch.h"
+#include "qos/pace.h"
 
 namespace stoa::core {
 
 class Background {
  public:
-  explicit Background(Tree& tree)
-      : tree_(tree), flusher_([this] { flush_and_free(); }), reader_([this] { read_at_leisure(); }) {}
+  // `scheduler` and all that the pace asks for must outlive it.
+  Background(Tree& tree, qos::Scheduler& scheduler, const qos::Pace::Surroundings& pace)
+      : tree_(tree),
+        flush_pace_(scheduler, pace),
+        read_pace_(scheduler, pace),
+        failures_(tree.metrics.counter("stoa_background_failures_total", "Rounds of background work that failed")),
+        flusher_([this] { flush_and_free(); }),
+        reader_([this] { read_at_leisure(); }) {}
   ~Background();
 
  private:
   void flush_and_free();
   void read_at_leisure();
 
+  void report(const Status& done, std::string_view message);
+
   Tree& tree_;
+  SpaceWatch space_{tree_.events};
+  qos::Pace flush_pace_;
+  qos::Pace read_pace_;
+  Counter& failures_;
   std::mutex mutex_;  // guards stop_
   std::condition_variable wake_;
   bool stop_ = false;
-  std::atomic<bool> stopping_{false};
   std::thread flusher_;
   std::thread reader_;
 };

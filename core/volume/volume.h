@@ -1,13 +1,16 @@
 // A volume: one namespace tree on a key-value store and a blob store. Puts the parts of the core together.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/error.h"
 #include "base/metrics.h"
+#include "core/api/event_log.h"
 #include "core/api/file_handle.h"
 #include "core/api/namespace.h"
 #include "core/api/registry.h"
@@ -17,6 +20,8 @@
 #include "qos/scheduler.h"
 
 namespace stoa::core {
+
+class Journal;
 
 struct VolumeOptions {
   std::uint32_t inline_bytes_max = 16384;       // files up to this size live in the metadata
@@ -62,8 +67,13 @@ class Volume {
   virtual Registry& registry() = 0;
   virtual StateTable& state() = 0;  // opens, byte-range locks and caching leases of all doors
   virtual qos::Scheduler& scheduler() = 0;  // of the flows in the registry's snapshots
+  virtual Journal& journal() = 0;  // what changed, in order (core/journal/journal.h)
   virtual const HandleCodec& handles() const = 0;
+  virtual EventLog& events() = 0;  // what an administrator should know of
   virtual VolumeInfo info() const = 0;
+  // Puts into the journal how many denials were left out of it for being too many (core/audit/denial_limit.h). For the one who
+  // writes the audit log: the time to call again; absent: when the journal has called.
+  virtual std::optional<std::chrono::steady_clock::time_point> report_omitted_denials() = 0;
 
   // Makes all that was applied durable, lazy attributes included.
   virtual Status flush() = 0;
@@ -72,7 +82,8 @@ class Volume {
   virtual Result<CheckReport> check(const CheckOptions& options) = 0;
 
   // One round of background work now, for tests and for `background = false`.
-  virtual Status run_gc() = 0;     // frees everything in the gc queue that nobody uses, and what nobody reclaimed
+  virtual Status run_gc() = 0;     // frees everything in the gc queue that nobody uses, and what nobody reclaimed; tells events
+  virtual Status run_purge(Timestamp now) = 0;  // one step of what leaves the recycle bins by age and size
   virtual Status run_scrub() = 0;  // verifies every recorded checksum once
 
   // Files whose content was found damaged, as sentences with path and range; bounded.

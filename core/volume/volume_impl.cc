@@ -1,14 +1,20 @@
 #include <random>
 
 #include "base/log.h"
+#include "core/audit/audited_namespace.h"
 #include "core/data/file_io.h"
 #include "core/data/flush.h"
 #include "core/data/gc.h"
 #include "core/data/open_files.h"
 #include "core/data/upload.h"
+#include "core/journal/journal.h"
 #include "core/kv/keys.h"
 #include "core/namespace/operations.h"
 #include "core/namespace/orphan.h"
+#include "core/recycle/bin.h"
+#include "core/recycle/list.h"
+#include "core/recycle/purge.h"
+#include "core/recycle/restore.h"
 #include "core/registry/stored_registry.h"
 #include "core/verify/check.h"
 #include "core/volume/background.h"
@@ -21,7 +27,12 @@ namespace {
 class NamespaceImpl final : public Namespace {
  public:
   NamespaceImpl(Tree& tree, std::uint64_t volume_id, std::uint64_t boot)
-      : tree_(tree), volume_id_(volume_id), boot_(boot) {}
+      : tree_(tree),
+        volume_id_(volume_id),
+        boot_(boot),
+        requests_(tree.metrics.counter("stoa_operations_total", "Operations of all doors")) {}
+
+  std::uint64_t requests() const { return requests_.value(); }
 
 #define STOA_FORWARD(reply, name, request) \
   Result<reply> name(const OpContext& ctx, const request& req) override { \
@@ -68,8 +79,13 @@ class NamespaceImpl final : public Namespace {
   STOA_FORWARD(ResolvePathReply, resolve_path, ResolvePathRequest)
   STOA_FORWARD(PathOfReply, path_of, PathOfRequest)
   STOA_FORWARD(AncestorsReply, ancestors, AncestorsRequest)
+  STOA_FORWARD(ListRecycledReply, list_recycled, ListRecycledRequest)
+  STOA_FORWARD(RestoreReply, restore, RestoreRequest)
+  STOA_FORWARD(PurgeReply, purge, PurgeRequest)
+  STOA_FORWARD(RecycleStatusReply, recycle_status, RecycleStatusRequest)
 #undef STOA_FORWARD
   Status upload_write(const OpContext& ctx, const UploadWriteRequest& req) override {
+    requests_.add();
     return core::upload_write(tree_, ctx, req);
   }
   void upload_discard(UploadId upload) override { core::upload_discard(tree_, upload); }
@@ -97,6 +113,7 @@ class NamespaceImpl final : public Namespace {
   // answered kRecallPending has changed nothing, so it is simply done again.
   template <class Operation>
   auto answered(const OpContext& ctx, Operation operation) -> decltype(operation()) {
+    requests_.add();
     std::chrono::steady_clock::time_point until{};
     for (;;) {
       const std::uint64_t ended = tree_.state.leases_ended();
@@ -114,6 +131,7 @@ class NamespaceImpl final : public Namespace {
   Tree& tree_;
   const std::uint64_t volume_id_;
   const std::uint64_t boot_;
+  Counter& requests_;
 };
 
 std::uint64_t random64() {
@@ -127,6 +145,7 @@ class VolumeImpl final : public Volume {
              std::uint64_t next_journal, FileId next_id)
       : record_(std::move(record)),
         tree_(kv, blobs, metrics, options, next_journal, next_id),
+        journal_(kv, tree_.committer),
         ns_(tree_, record_.info.id, random64()),
         handles_(record_.info.id, record_.handle_key) {}
 
@@ -138,13 +157,21 @@ class VolumeImpl final : public Volume {
     STOA_TRY(registry, StoredRegistry::load(
                            tree_.kv, [this](const WriteBatch& batch) { return tree_.committer.write_durably(batch); }, scheduler_));
     registry_ = std::move(registry);
+    STOA_TRY(bins, has_bins(tree_));
+    tree_.recycle.any = bins;
+    tree_.recycle.registry = registry_.get();
+    audited_.emplace(ns_, *registry_, journal_);
     tree_.metrics.gauge_callback("stoa_cached_inodes", "Inodes in memory", {},
                                  [this] { return static_cast<double>(tree_.nodes.size()); });
     tree_.metrics.gauge_callback("stoa_cached_acl_bytes", "Memory of the ACLs of inodes in memory", {},
                                  [this] { return static_cast<double>(tree_.nodes.acl_bytes()); });
     tree_.metrics.gauge_callback("stoa_qos_parked_requests", "Requests that wait for a QoS ceiling", {},
                                  [this] { return static_cast<double>(scheduler_.parked()); });
-    if (tree_.options.background) background_.emplace(tree_);
+    if (tree_.options.background) {
+      const qos::Pace::Surroundings pace{.terms = [this] { return registry_->background_terms(); },
+                                         .requests = [this] { return ns_.requests(); }};
+      background_.emplace(tree_, scheduler_, pace);
+    }
     return {};
   }
   ~VolumeImpl() override {
@@ -154,12 +181,15 @@ class VolumeImpl final : public Volume {
     }
   }
 
-  Namespace& ns() override { return ns_; }
+  Namespace& ns() override { return *audited_; }
   Registry& registry() override { return *registry_; }
   StateTable& state() override { return tree_.state; }
   qos::Scheduler& scheduler() override { return scheduler_; }
+  Journal& journal() override { return journal_; }
   const HandleCodec& handles() const override { return handles_; }
+  EventLog& events() override { return tree_.events; }
   VolumeInfo info() const override { return record_.info; }
+  std::optional<std::chrono::steady_clock::time_point> report_omitted_denials() override { return audited_->report_omitted(); }
   Status flush() override {
     STOA_CHECK_OK(flush_lazy(tree_));
     return tree_.committer.wait_durable(tree_.committer.applied());
@@ -167,22 +197,31 @@ class VolumeImpl final : public Volume {
   Result<CheckReport> check(const CheckOptions& options) override { return check_volume(tree_, options); }
   Status run_gc() override {
     STOA_CHECK_OK(sweep_orphans(tree_));
-    return collect_garbage(tree_);
+    STOA_CHECK_OK(collect_garbage(tree_));
+    tell_damage(tree_);
+    return report_soft_limits(tree_);
   }
+  Status run_purge(Timestamp now) override { return age_bins(tree_, now); }
   Status run_scrub() override {
-    STOA_CHECK_OK(seal_quiet_files(tree_, 0, {}));
-    return scrub_all(tree_, {});
+    STOA_CHECK_OK(seal_quiet_files(tree_, 0));
+    return scrub_all(tree_);
   }
   std::vector<std::string> damage() const override { return damage_found(tree_); }
 
  private:
   const VolumeRecord record_;
   mutable Tree tree_;  // looking for the path of a damaged file fills its caches
+  Journal journal_;
   NamespaceImpl ns_;
   const HandleCodec handles_;
-  qos::Scheduler scheduler_;
+  qos::Scheduler scheduler_{
+      {},
+      qos::steady_ns,
+      {.parked = &tree_.metrics.counter("stoa_qos_parked_total", "Requests that waited for a QoS ceiling"),
+       .busy = &tree_.metrics.counter("stoa_qos_busy_total", "Requests that were answered busy because too many waited, or for too long")}};
   std::jthread admission_{[this](const std::stop_token& stop) { scheduler_.keep_serving(stop); }};
-  std::unique_ptr<Registry> registry_;
+  std::unique_ptr<StoredRegistry> registry_;
+  std::optional<AuditedNamespace> audited_;
   std::optional<Background> background_;
 };
 

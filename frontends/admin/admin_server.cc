@@ -1,17 +1,22 @@
 #include "frontends/admin/admin_server.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <microhttpd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <condition_variable>
 #include <cstring>
+#include <mutex>
 
 #include "base/log.h"
+#include "frontends/admin/certificate.h"
 #include "frontends/admin/router.h"
 
 namespace stoa::admin {
@@ -27,10 +32,18 @@ struct SocketCloser {
   int release() { return std::exchange(fd, -1); }
 };
 
-struct DaemonStopper {
-  void operator()(MHD_Daemon* daemon) const { MHD_stop_daemon(daemon); }
+constexpr std::chrono::seconds kPatience{10};
+// Versions before TLS 1.2 are deprecated (RFC 8996).
+constexpr const char* kTlsPriorities = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
+
+// What browsers hold pages to that come from here: nothing from elsewhere, in nobody's frame, nothing guessed. There is no CORS, so pages from
+// elsewhere read nothing.
+constexpr std::pair<const char*, const char*> kSecurityHeaders[] = {
+    {"Content-Security-Policy", "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"},
+    {"X-Frame-Options", "DENY"},
+    {"X-Content-Type-Options", "nosniff"},
+    {"Referrer-Policy", "no-referrer"},
 };
-using Daemon = std::unique_ptr<MHD_Daemon, DaemonStopper>;
 
 // One request while it arrives.
 struct Arrival {
@@ -67,15 +80,56 @@ void describe_client(MHD_Connection* connection, Request& request) {
       request.client.starts_with("127.") || request.client == "::1" || request.client.starts_with("::ffff:127.");
 }
 
+// What MHD asks for the bytes of a reply without an end. While there are none the connection is suspended and costs no thread.
+struct Streaming {
+  MHD_Connection* connection;
+  std::shared_ptr<EventStream> stream;
+};
+
+ssize_t take_events(void* target, std::uint64_t, char* into, std::size_t most) {
+  const auto* streaming = static_cast<Streaming*>(target);
+  std::size_t taken = 0;
+  MHD_Connection* const connection = streaming->connection;
+  switch (streaming->stream->take(
+      into, most, taken, [connection] { MHD_suspend_connection(connection); },
+      [connection] { MHD_resume_connection(connection); })) {
+    case EventStream::Take::kSome: return static_cast<ssize_t>(taken);
+    case EventStream::Take::kNone: return 0;
+    case EventStream::Take::kEnd: break;
+  }
+  return MHD_CONTENT_READER_END_OF_STREAM;
+}
+
+void end_events(void* target) {
+  const std::unique_ptr<Streaming> streaming(static_cast<Streaming*>(target));
+  streaming->stream->close();
+}
+
+MHD_Response* make_response(MHD_Connection* connection, const Reply& reply) {
+  constexpr std::size_t kPiece = 16384;
+  if (reply.stream) {
+    auto streaming = std::make_unique<Streaming>(connection, reply.stream);
+    MHD_Response* response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, kPiece, &take_events, streaming.get(), &end_events);
+    if (response != nullptr) streaming.release();
+    return response;
+  }
+  return MHD_create_response_from_buffer(reply.body.size(), const_cast<char*>(reply.body.data()), MHD_RESPMEM_MUST_COPY);
+}
+
 MHD_Result send(MHD_Connection* connection, const Reply& reply, std::uint64_t id) {
-  MHD_Response* response =
-      MHD_create_response_from_buffer(reply.body.size(), const_cast<char*>(reply.body.data()), MHD_RESPMEM_MUST_COPY);
+  MHD_Response* response = make_response(connection, reply);
   if (response == nullptr) return MHD_NO;
   if (!reply.content_type.empty())
     MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, reply.content_type.c_str());
   if (!reply.allow.empty()) MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, reply.allow.c_str());
+  if (!reply.retry_after.empty()) MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, reply.retry_after.c_str());
   if (reply.status == 401) MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
-  MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+  for (const auto& [name, value] : kSecurityHeaders) {
+    if (std::ranges::find(reply.headers, name, &std::pair<std::string, std::string>::first) != reply.headers.end()) continue;
+    MHD_add_response_header(response, name, value);
+  }
+  for (const auto& [name, value] : reply.headers) MHD_add_response_header(response, name.c_str(), value.c_str());
+  if (reply.headers.empty()) MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
   MHD_add_response_header(response, "X-Request-Id", std::to_string(id).c_str());
   const MHD_Result queued = MHD_queue_response(connection, reply.status, response);
   MHD_destroy_response(response);
@@ -84,28 +138,74 @@ MHD_Result send(MHD_Connection* connection, const Reply& reply, std::uint64_t id
 
 class Server final : public AdminServer {
  public:
-  explicit Server(Service& service) : service_(service) {}
+  Server(Service& service, const ServerOptions& options) : service_(service), options_(options) {}
   ~Server() override {
+    // Wakes the connections that wait for events: MHD does not stop while one is suspended.
+    if (service_.watch != nullptr) service_.watch->stop();
     tcp_.reset();
     unix_.reset();
     if (!socket_path_.empty()) unlink(socket_path_.c_str());
   }
 
-  Status open(const ServerOptions& options) {
+  Status open() {
+    const ServerOptions& options = options_;
     if (!options.host.empty()) {
       STOA_TRY(fd, listen_tcp(options));
-      STOA_CHECK_OK(serve(fd, options, tcp_));
+      tcp_listener_.fd = fd;
+      if (!options.tls_certificate_file.empty()) {
+        STOA_TRY(certificate, read_certificate(options.tls_certificate_file, options.tls_key_file));
+        certificate_ = std::move(certificate);
+      }
+      STOA_CHECK_OK(serve_tcp(certificate_));
     }
     if (!options.socket_path.empty()) {
       STOA_TRY(fd, listen_unix(options));
       socket_path_ = options.socket_path;
-      STOA_CHECK_OK(serve(fd, options, unix_));
+      STOA_TRY(serving, serve(fd, {}));
+      unix_ = std::move(serving);
     }
     return {};
   }
   std::uint16_t port() const override { return port_; }
+  std::string pin() const override { return certificate_.pin; }
+
+  Status renew() override {
+    if (certificate_.pin.empty()) return {};
+    STOA_TRY(fresh, read_certificate(options_.tls_certificate_file, options_.tls_key_file));
+    if (fresh.chain == certificate_.chain && fresh.key == certificate_.key) return {};
+    STOA_CHECK_OK(serve_tcp(fresh));
+    certificate_ = std::move(fresh);
+    log_info("admin", "serving with the renewed certificate", {{"pin", certificate_.pin}});
+    return {};
+  }
 
  private:
+  // One port or socket while it is served.
+  struct Serving {
+    explicit Serving(Server& owner) : server(owner) {}
+    ~Serving() {
+      if (daemon != nullptr) MHD_stop_daemon(daemon);
+    }
+    // Takes no more connections, and waits for what it has.
+    void drain() {
+      const int listener = MHD_quiesce_daemon(daemon);
+      if (listener >= 0) close(listener);
+      std::unique_lock lock(mutex);
+      if (!idle.wait_for(lock, kPatience, [this] { return requests.load() == 0; })) log_warning("admin", "requests were cut off");
+    }
+    void end_request() {
+      if (requests.fetch_sub(1) != 1) return;
+      const std::lock_guard lock(mutex);
+      idle.notify_all();
+    }
+
+    Server& server;
+    MHD_Daemon* daemon = nullptr;
+    std::atomic<int> requests{0};
+    std::mutex mutex;  // for the wait only
+    std::condition_variable idle;
+  };
+
   Result<int> listen_tcp(const ServerOptions& options) {
     const bool v6 = options.host.find(':') != std::string::npos;
     sockaddr_storage storage{};
@@ -163,25 +263,51 @@ class Server final : public AdminServer {
     return socket.release();
   }
 
-  Status serve(int fd, const ServerOptions& options, Daemon& daemon) {
-    daemon.reset(MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD, 0, nullptr, nullptr, &Server::on_request, this,
-                                  MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE, options.threads,
-                                  MHD_OPTION_CONNECTION_LIMIT, options.connections_max, MHD_OPTION_CONNECTION_TIMEOUT,
-                                  options.idle_seconds, MHD_OPTION_UNESCAPE_CALLBACK, &keep_escapes, nullptr,
-                                  MHD_OPTION_NOTIFY_COMPLETED, &Server::on_completed, nullptr, MHD_OPTION_END));
-    if (daemon) return {};
+  // A listener of the library's own: it closes what it is given, and the port must stay open when a certificate is renewed.
+  Status serve_tcp(const Certificate& certificate) {
+    const int fd = fcntl(tcp_listener_.fd, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0) return fail_errno(errno, "admin listener");
+    STOA_TRY(serving, serve(fd, certificate));
+    tcp_.swap(serving);
+    if (serving != nullptr) serving->drain();
+    return {};
+  }
+
+  Result<std::unique_ptr<Serving>> serve(int fd, const Certificate& certificate) {
+    auto serving = std::make_unique<Serving>(*this);
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
+    std::vector<MHD_OptionItem> items;
+    if (!certificate.chain.empty()) {
+      flags |= MHD_USE_TLS;
+      // The library copies all three.
+      items.push_back({MHD_OPTION_HTTPS_MEM_CERT, 0, const_cast<char*>(certificate.chain.c_str())});
+      items.push_back({MHD_OPTION_HTTPS_MEM_KEY, 0, const_cast<char*>(certificate.key.c_str())});
+      items.push_back({MHD_OPTION_HTTPS_PRIORITIES, 0, const_cast<char*>(kTlsPriorities)});
+    }
+    items.push_back({MHD_OPTION_END, 0, nullptr});
+    serving->daemon = MHD_start_daemon(
+        flags, 0, nullptr, nullptr, &Server::on_request, serving.get(), MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE, options_.threads,
+        MHD_OPTION_CONNECTION_LIMIT, options_.connections_max, MHD_OPTION_CONNECTION_TIMEOUT, options_.idle_seconds, MHD_OPTION_UNESCAPE_CALLBACK,
+        &keep_escapes, nullptr, MHD_OPTION_NOTIFY_COMPLETED, &Server::on_completed, serving.get(), MHD_OPTION_ARRAY, items.data(), MHD_OPTION_END);
+    if (serving->daemon != nullptr) return serving;
     close(fd);
-    return fail(Errc::kIo, "the admin interface did not start");
+    if (certificate.chain.empty()) return fail(Errc::kIo, "the admin interface did not start");
+    return fail(Errc::kInvalid, "the admin interface did not start with the certificate of " + options_.tls_certificate_file + " and the key of " +
+                                    options_.tls_key_file + "; both must be PEM and belong together");
   }
 
-  static MHD_Result on_request(void* self, MHD_Connection* connection, const char* url, const char* method, const char*,
-                               const char* upload, std::size_t* upload_size, void** state) {
-    return static_cast<Server*>(self)->advance(connection, url, method, upload, upload_size, state);
+  static MHD_Result on_request(void* serving, MHD_Connection* connection, const char* url, const char* method, const char*, const char* upload,
+                               std::size_t* upload_size, void** state) {
+    auto& one = *static_cast<Serving*>(serving);
+    if (*state == nullptr) one.requests.fetch_add(1);
+    return one.server.advance(connection, url, method, upload, upload_size, state);
   }
 
-  static void on_completed(void*, MHD_Connection*, void** state, MHD_RequestTerminationCode) {
+  static void on_completed(void* serving, MHD_Connection*, void** state, MHD_RequestTerminationCode) {
+    if (*state == nullptr) return;
     delete static_cast<Arrival*>(*state);
     *state = nullptr;
+    static_cast<Serving*>(serving)->end_request();
   }
 
   // Called by MHD with the headers, with each piece of the body, and once more at the end.
@@ -190,7 +316,8 @@ class Server final : public AdminServer {
     auto* arrival = static_cast<Arrival*>(*state);
     if (arrival == nullptr) {
       auto fresh = std::make_unique<Arrival>();
-      const auto known = parse_method(method);
+      // MHD leaves the body away by itself (RFC 9110 9.3.2).
+      const auto known = parse_method(method == std::string_view(MHD_HTTP_METHOD_HEAD) ? MHD_HTTP_METHOD_GET : method);
       fresh->known_method = known.has_value();
       fresh->request.method = known.value_or(Method::kGet);
       fresh->request.path = url;
@@ -212,6 +339,9 @@ class Server final : public AdminServer {
     if (const char* header = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION)) {
       request.authorization = header;
     }
+    if (const char* header = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_IF_NONE_MATCH)) {
+      request.if_none_match = header;
+    }
     MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, &collect_query, &request.query);
     describe_client(connection, request);
     return send(connection, dispatch(service_, std::move(request)), id);
@@ -226,15 +356,18 @@ class Server final : public AdminServer {
   std::atomic<std::uint64_t> next_id_{1};
   std::uint16_t port_ = 0;
   std::string socket_path_;
-  Daemon tcp_;
-  Daemon unix_;
+  const ServerOptions options_;
+  SocketCloser tcp_listener_;
+  Certificate certificate_;
+  std::unique_ptr<Serving> tcp_;
+  std::unique_ptr<Serving> unix_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<AdminServer>> AdminServer::start(Service& service, const ServerOptions& options) {
-  auto server = std::make_unique<Server>(service);
-  STOA_CHECK_OK(server->open(options));
+  auto server = std::make_unique<Server>(service, options);
+  STOA_CHECK_OK(server->open());
   return std::unique_ptr<AdminServer>(std::move(server));
 }
 

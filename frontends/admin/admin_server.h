@@ -18,6 +18,9 @@ struct ServerOptions {
   unsigned threads = 2;
   unsigned connections_max = 64;
   unsigned idle_seconds = 30;
+  // PEM, with the chain; both or none. The TCP port then speaks TLS 1.2 and later; the Unix socket never does.
+  std::string tls_certificate_file{};
+  std::string tls_key_file{};
 };
 
 // Serves from start() until it is destroyed; the destructor waits for requests under way.
@@ -27,6 +30,11 @@ class AdminServer {
   static Result<std::unique_ptr<AdminServer>> start(Service& service, const ServerOptions& options);
   virtual ~AdminServer() = default;
   virtual std::uint16_t port() const = 0;  // 0 without a TCP port
+  virtual std::string pin() const = 0;     // of the key that the port shows, as Certificate has it; empty without TLS
+
+  // Shows the certificate that is in the files now, when it is another one: new connections meet it at once. Waits for requests under way for
+  // at most 10 s, then cuts them off. kInvalid, and it serves as before: a file cannot be used. Not thread-safe.
+  virtual Status renew() = 0;
 };
 
 }  // namespace stoa::admin

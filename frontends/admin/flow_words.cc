@@ -52,6 +52,7 @@ std::string target_text(Service& service, const Request& request, const core::Re
       const core::User* user = registry.find_user_by_uid(id);
       return "user:" + (user != nullptr ? user->name : std::to_string(id));
     }
+    case core::FlowKind::kBackground: return "background";
   }
   return {};
 }
@@ -79,6 +80,7 @@ Result<core::FlowTarget> query_target(Service& service, const Request& request) 
   if (it == request.query.end()) return fail(Errc::kInvalid, "the parameter 'target' is missing");
   const std::string& text = it->second;
   if (text.starts_with('/')) return directory_target(service, request, text);
+  if (text == "background") return core::FlowTarget::background();
   const std::size_t colon = std::min(text.find(':'), text.size());
   const std::string_view kind = std::string_view(text).substr(0, colon);
   const std::string_view name = std::string_view(text).substr(std::min(colon + 1, text.size()));
@@ -111,13 +113,13 @@ Result<core::FlowTarget> query_target(Service& service, const Request& request) 
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), id);
     if (error == std::errc{} && end == name.data() + name.size()) return core::FlowTarget::directory(core::FileId{id});
   }
-  return fail(Errc::kInvalid, "'" + text + "' is neither /a/directory nor user:NAME, group:NAME, client:NETWORK, door:NAME or export:NAME");
+  return fail(Errc::kInvalid, "'" + text + "' is neither /a/directory nor user:NAME, group:NAME, client:NETWORK, door:NAME, export:NAME or background");
 }
 
 Json flow_view(Service& service, const Request& request, const core::RegistrySnapshot& registry, const core::FlowRule& rule) {
   Json json{{"limits", limits_view(rule.limits)}};
   put_bytes(json, "target", target_text(service, request, registry, rule.target));
-  json["use"] = use_view(registry.flows()->flows().at(rule.target)->use());
+  json["use"] = use_view(registry.flow_use(rule.target));
   return json;
 }
 

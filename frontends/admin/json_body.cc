@@ -106,7 +106,9 @@ Status JsonBody::finish() const {
   if (!problem_.empty()) return fail(Errc::kInvalid, problem_);
   for (const auto& [name, value] : object_.items()) {
     if (std::ranges::find(asked_, name) == asked_.end()) {
-      return fail(Errc::kInvalid, "there is no member '" + where_ + name + "' in this request");
+      std::string known;
+      for (const std::string& one : asked_) known.append(known.empty() ? "; there are: " : ", ").append(where_ + one);
+      return fail(Errc::kInvalid, "there is no member '" + where_ + name + "' in this request" + known);
     }
   }
   return {};

@@ -7,8 +7,10 @@ namespace stoa::admin {
 
 Status allow_query(const Request& request, std::initializer_list<std::string_view> names) {
   for (const auto& [name, value] : request.query) {
-    if (std::ranges::find(names, name) == names.end())
-      return fail(Errc::kInvalid, "there is no parameter '" + name + "' here");
+    if (std::ranges::find(names, name) != names.end()) continue;
+    std::string known;
+    for (const std::string_view one : names) known.append(known.empty() ? "; there are: " : ", ").append(one);
+    return fail(Errc::kInvalid, "there is no parameter '" + name + "' here" + known);
   }
   return {};
 }
@@ -38,14 +40,20 @@ std::string path_of_query(const Request& request) {
   return it == request.query.end() ? "" : it->second;
 }
 
+namespace {
+Result<core::Attributes> resolve(Service& service, const Request& request, const std::string& path) {
+  STOA_TRY(found, service.volume.ns().resolve_path(request.context(), {.path = path}));
+  return found.attr;
+}
+}  // namespace
+
 Result<core::Attributes> query_path(Service& service, const Request& request) {
   const auto it = request.query.find("path");
   if (it == request.query.end()) return fail(Errc::kInvalid, "the parameter 'path' is missing");
-  auto resolved = service.volume.ns().resolve_path(request.context(), {.path = it->second});
+  auto resolved = request.place ? *request.place : resolve(service, request, it->second);
   if (!resolved && resolved.error().code == Errc::kNotFound)
     return fail(Errc::kNotFound, "there is no '" + it->second + "' in the volume");
-  if (!resolved) return fail(std::move(resolved).error());
-  return resolved->attr;
+  return resolved;
 }
 
 }  // namespace stoa::admin

@@ -3,12 +3,18 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "core/api/attributes.h"
 #include "core/api/context.h"
+#include "frontends/admin/access.h"
+#include "frontends/admin/event_stream.h"
 
 namespace stoa::admin {
 
@@ -22,12 +28,17 @@ struct Request {
   std::map<std::string, std::string> query;  // decoded
   std::string body;
   std::string authorization;  // the header
+  std::string if_none_match;  // the header
   std::string client;         // address, or "unix"
   bool local = false;         // came over a loopback address or the Unix socket
   std::uint64_t id = 0;
 
   // Filled by the router: the decoded parts of the path that stand for {…} in the route.
   std::vector<std::string> arguments{};
+  // Who asks; nobody on routes that want no token and got none.
+  std::optional<Caller> caller{};
+  // What was found at the path that an owner's right to ask was decided by.
+  std::optional<Result<core::Attributes>> place{};
 
   core::OpContext context() const {
     return {.request_id = id, .door = core::Door::kAdmin, .cred = core::Credentials::superuser(), .client = client};
@@ -38,7 +49,11 @@ struct Reply {
   unsigned status = 200;
   std::string content_type = "application/json";
   std::string body{};
-  std::string allow{};  // the header Allow, with status 405
+  std::string allow{};        // the header Allow, with status 405
+  std::string retry_after{};  // the header Retry-After, in seconds, with status 429
+  std::string error{};        // the code in an error, for the audit
+  std::shared_ptr<EventStream> stream{};  // instead of a body
+  std::vector<std::pair<std::string, std::string>> headers{};  // more; without them, "Cache-Control: no-store"
 };
 
 }  // namespace stoa::admin

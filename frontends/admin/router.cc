@@ -5,7 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/log.h"
+#include "frontends/admin/admin_action.h"
+#include "frontends/admin/authentication.h"
 #include "frontends/admin/http_status.h"
 #include "frontends/admin/routes.h"
 
@@ -15,48 +16,69 @@ namespace {
 using enum Method;
 
 constexpr Route kRoutes[] = {
+    {kGet, "/", "get_console", Access::kOpen, 200, nullptr, get_console},
+    {kGet, "/assets/{file}", "get_console_asset", Access::kOpen, 200, nullptr, get_console},
     {kGet, "/healthz", "health", Access::kOpen, 200, nullptr, get_health},
     {kGet, "/metrics", "metrics", Access::kLocalOrToken, 200, nullptr, get_metrics},
-    {kGet, "/v1/version", "get_version", Access::kToken, 200, get_version},
-    {kGet, "/v1/status", "get_status", Access::kToken, 200, get_status},
-    {kGet, "/v1/volume", "get_volume", Access::kToken, 200, get_volume},
-    {kGet, "/v1/check", "get_check", Access::kToken, 200, get_check},
-    {kPost, "/v1/check", "start_check", Access::kToken, 202, start_check},
-    {kGet, "/v1/exports", "list_exports", Access::kToken, 200, list_exports},
-    {kPost, "/v1/exports", "create_export", Access::kToken, 201, create_export},
-    {kGet, "/v1/exports/{name}", "get_export", Access::kToken, 200, get_export},
-    {kPatch, "/v1/exports/{name}", "change_export", Access::kToken, 200, change_export},
-    {kDelete, "/v1/exports/{name}", "remove_export", Access::kToken, 204, remove_export},
-    {kGet, "/v1/users", "list_users", Access::kToken, 200, list_users},
-    {kPost, "/v1/users", "create_user", Access::kToken, 201, create_user},
-    {kGet, "/v1/users/{name}", "get_user", Access::kToken, 200, get_user},
-    {kPatch, "/v1/users/{name}", "change_user", Access::kToken, 200, change_user},
-    {kDelete, "/v1/users/{name}", "remove_user", Access::kToken, 204, remove_user},
-    {kGet, "/v1/users/{name}/keys", "list_keys", Access::kToken, 200, list_keys},
-    {kPost, "/v1/users/{name}/keys", "add_key", Access::kToken, 201, add_key},
-    {kPatch, "/v1/users/{name}/keys/{access_key}", "change_key", Access::kToken, 200, change_key},
-    {kDelete, "/v1/users/{name}/keys/{access_key}", "remove_key", Access::kToken, 204, remove_key},
-    {kGet, "/v1/groups", "list_groups", Access::kToken, 200, list_groups},
-    {kPost, "/v1/groups", "create_group", Access::kToken, 201, create_group},
-    {kDelete, "/v1/groups/{name}", "remove_group", Access::kToken, 204, remove_group},
-    {kGet, "/v1/clients", "list_clients", Access::kToken, 200, list_clients},
-    {kDelete, "/v1/clients/{id}", "evict_client", Access::kToken, 204, evict_client},
-    {kGet, "/v1/quotas", "list_quotas", Access::kToken, 200, list_quotas},
-    {kGet, "/v1/quota", "get_quota", Access::kToken, 200, get_quota},
-    {kPut, "/v1/quota", "set_quota", Access::kToken, 200, set_quota},
-    {kDelete, "/v1/quota", "remove_quota", Access::kToken, 204, remove_quota},
-    {kGet, "/v1/quota/owners", "list_owner_quotas", Access::kToken, 200, list_owner_quotas},
-    {kPut, "/v1/quota/owners", "count_owners", Access::kToken, 200, count_owners},
-    {kGet, "/v1/flows", "list_flows", Access::kToken, 200, list_flows},
-    {kGet, "/v1/flow", "get_flow", Access::kToken, 200, get_flow},
-    {kPut, "/v1/flow", "set_flow", Access::kToken, 200, set_flow},
-    {kDelete, "/v1/flow", "remove_flow", Access::kToken, 204, remove_flow},
-    {kGet, "/v1/explain", "explain", Access::kToken, 200, explain},
-    {kGet, "/v1/acl", "get_acl", Access::kToken, 200, get_acl},
-    {kPut, "/v1/acl", "set_acl", Access::kToken, 200, set_acl},
-    {kGet, "/v1/directory", "list_directory", Access::kToken, 200, list_directory},
-    {kGet, "/v1/stat", "get_stat", Access::kToken, 200, get_stat},
-    {kGet, "/v1/usage", "get_usage", Access::kToken, 200, get_usage},
+    {kGet, "/v1/version", "get_version", Access::kAnyRole, 200, get_version},
+    {kGet, "/v1/status", "get_status", Access::kRead, 200, get_status},
+    {kGet, "/v1/activity", "get_activity", Access::kRead, 200, get_activity},
+    {kGet, "/v1/volume", "get_volume", Access::kRead, 200, get_volume},
+    {kGet, "/v1/check", "get_check", Access::kRead, 200, get_check},
+    {kPost, "/v1/check", "start_check", Access::kOperate, 202, start_check},
+    {kGet, "/v1/session", "get_session", Access::kAnyRole, 200, get_session},
+    {kGet, "/v1/tokens", "list_tokens", Access::kAdmin, 200, list_tokens},
+    {kPost, "/v1/tokens", "add_token", Access::kAdmin, 201, add_token},
+    {kDelete, "/v1/tokens/{name}", "remove_token", Access::kAdmin, 204, remove_token},
+    {kGet, "/v1/exports", "list_exports", Access::kRead, 200, list_exports},
+    {kPost, "/v1/exports", "create_export", Access::kOperate, 201, create_export},
+    {kGet, "/v1/exports/{name}", "get_export", Access::kRead, 200, get_export},
+    {kPatch, "/v1/exports/{name}", "change_export", Access::kOperate, 200, change_export},
+    {kDelete, "/v1/exports/{name}", "remove_export", Access::kOperate, 204, remove_export},
+    {kGet, "/v1/users", "list_users", Access::kRead, 200, list_users},
+    {kPost, "/v1/users", "create_user", Access::kAdmin, 201, create_user},
+    {kGet, "/v1/users/{name}", "get_user", Access::kRead, 200, get_user},
+    {kPatch, "/v1/users/{name}", "change_user", Access::kAdmin, 200, change_user},
+    {kDelete, "/v1/users/{name}", "remove_user", Access::kAdmin, 204, remove_user},
+    {kGet, "/v1/users/{name}/keys", "list_keys", Access::kAdmin, 200, list_keys},
+    {kPost, "/v1/users/{name}/keys", "add_key", Access::kAdmin, 201, add_key},
+    {kPatch, "/v1/users/{name}/keys/{access_key}", "change_key", Access::kAdmin, 200, change_key},
+    {kDelete, "/v1/users/{name}/keys/{access_key}", "remove_key", Access::kAdmin, 204, remove_key},
+    {kGet, "/v1/groups", "list_groups", Access::kRead, 200, list_groups},
+    {kPost, "/v1/groups", "create_group", Access::kAdmin, 201, create_group},
+    {kDelete, "/v1/groups/{name}", "remove_group", Access::kAdmin, 204, remove_group},
+    {kGet, "/v1/clients", "list_clients", Access::kRead, 200, list_clients},
+    {kDelete, "/v1/clients/{id}", "evict_client", Access::kOperate, 204, evict_client},
+    {kGet, "/v1/quotas", "list_quotas", Access::kRead, 200, list_quotas},
+    {kGet, "/v1/quota", "get_quota", Access::kOwnerPath, 200, get_quota},
+    {kPut, "/v1/quota", "set_quota", Access::kOwnerPath, 200, set_quota},
+    {kDelete, "/v1/quota", "remove_quota", Access::kOwnerPath, 204, remove_quota},
+    {kGet, "/v1/quota/owners", "list_owner_quotas", Access::kOwnerPath, 200, list_owner_quotas},
+    {kPut, "/v1/quota/owners", "count_owners", Access::kOwnerPath, 200, count_owners},
+    {kGet, "/v1/flows", "list_flows", Access::kRead, 200, list_flows},
+    {kGet, "/v1/flow", "get_flow", Access::kRead, 200, get_flow},
+    {kPut, "/v1/flow", "set_flow", Access::kOperate, 200, set_flow},
+    {kDelete, "/v1/flow", "remove_flow", Access::kOperate, 204, remove_flow},
+    {kGet, "/v1/recycle", "list_recycled", Access::kOwnerPath, 200, list_recycled},
+    {kPost, "/v1/recycle/restore", "restore_recycled", Access::kOperate, 200, restore_recycled},
+    {kPost, "/v1/recycle/purge", "purge_recycled", Access::kOwnerBody, 200, purge_recycled},
+    {kGet, "/v1/recycle/policy", "get_recycle_policy", Access::kOwnerPath, 200, get_recycle_policy},
+    {kPut, "/v1/recycle/policy", "set_recycle_policy", Access::kOwnerPath, 200, set_recycle_policy},
+    {kDelete, "/v1/recycle/policy", "remove_recycle_policy", Access::kOwnerPath, 204, remove_recycle_policy},
+    {kGet, "/v1/audit", "query_audit", Access::kRead, 200, query_audit},
+    {kGet, "/v1/audit/policy", "get_audit_policy", Access::kRead, 200, get_audit_policy},
+    {kPut, "/v1/audit/policy", "set_audit_policy", Access::kAdmin, 200, set_audit_policy},
+    {kDelete, "/v1/audit/policy", "remove_audit_policy", Access::kAdmin, 204, remove_audit_policy},
+    {kGet, "/v1/audit/report", "get_audit_report", Access::kRead, 200, get_audit_report},
+    {kPost, "/v1/audit/verify", "verify_audit", Access::kOperate, 200, verify_audit},
+    {kGet, "/v1/watch", "watch", Access::kRead, 200, nullptr, get_watch},
+    {kGet, "/v1/events", "list_events", Access::kRead, 200, list_events},
+    {kGet, "/v1/explain", "explain", Access::kRead, 200, explain},
+    {kGet, "/v1/acl", "get_acl", Access::kRead, 200, get_acl},
+    {kPut, "/v1/acl", "set_acl", Access::kAdmin, 200, set_acl},
+    {kGet, "/v1/directory", "list_directory", Access::kOwnerPath, 200, list_directory},
+    {kGet, "/v1/stat", "get_stat", Access::kOwnerPath, 200, get_stat},
+    {kGet, "/v1/usage", "get_usage", Access::kOwnerPath, 200, get_usage},
 };
 
 std::vector<std::string_view> split(std::string_view path) {
@@ -85,41 +107,67 @@ bool matches(std::string_view pattern, const std::vector<std::string_view>& part
   return true;
 }
 
-// Takes the same time wherever the two differ, so that a client cannot guess the token byte by byte.
-bool same_secret(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
-  unsigned difference = 0;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    difference |= static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i]);
-  return difference == 0;
-}
-
-bool authorised(const Service& service, const Route& route, const Request& request) {
-  if (route.access == Access::kOpen || (route.access == Access::kLocalOrToken && request.local)) return true;
-  constexpr std::string_view kScheme = "Bearer ";
-  const std::string_view header = request.authorization;
-  return header.starts_with(kScheme) && same_secret(header.substr(kScheme.size()), service.token);
-}
-
 Reply json_reply(unsigned status, const nlohmann::json& json) {
   constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
   return {.status = status, .body = json.dump(-1, ' ', false, kReplace) + "\n"};
 }
 
 Reply error_reply(unsigned status, std::string_view code, std::string_view message, std::uint64_t id) {
-  return json_reply(status, {{"error", {{"code", code}, {"message", message}, {"request_id", std::to_string(id)}}}});
+  Reply reply = json_reply(status, {{"error", {{"code", code}, {"message", message}, {"request_id", std::to_string(id)}}}});
+  reply.error = code;
+  return reply;
 }
 
-Reply run(Service& service, const Route& route, const Request& request) {
+Reply error_reply(const Error& error, std::uint64_t id) {
+  return error_reply(http_status(error.code), to_string(error.code), error.detail.empty() ? describe(error) : error.detail, id);
+}
+
+Reply handle(Service& service, const Route& route, const Request& request) {
   if (route.handle_raw != nullptr) return route.handle_raw(service, request);
   auto answer = route.handle(service, request);
-  if (!answer) {
-    const Error& error = answer.error();
-    return error_reply(http_status(error.code), to_string(error.code),
-                       error.detail.empty() ? describe(error) : error.detail, request.id);
-  }
+  if (!answer) return error_reply(answer.error(), request.id);
   if (route.success == 204) return {.status = 204, .content_type = ""};
   return json_reply(route.success, *answer);
+}
+
+Reply too_many(Service& service, const Request& request, Throttle::Wait wait, const char* why) {
+  service.metrics.counter("stoa_admin_throttled_total", "Admin requests refused for their number.", {{"why", why}}).add();
+  const std::string seconds = std::to_string(std::chrono::ceil<std::chrono::seconds>(wait).count());
+  Reply reply = error_reply(429, "too_many_requests", std::string("too many ") + why + "; ask again in " + seconds + " s", request.id);
+  reply.retry_after = seconds;
+  return reply;
+}
+
+// Requests from this machine are not counted: they are the administrator's own scripts.
+std::optional<Reply> refuse_too_many(Service& service, const Request& request, const std::string& who) {
+  if (request.local) return {};
+  const auto wait = service.throttle.admit(who, std::chrono::steady_clock::now());
+  return wait == Throttle::Wait::zero() ? std::nullopt : std::optional(too_many(service, request, wait, "requests"));
+}
+
+// A right token is never refused for wrong ones from the same address: whoever shares an address with others must not be locked out by them,
+// and 256 bits are not guessed.
+Reply refuse_token(Service& service, const Request& request, const Error& why) {
+  service.metrics.counter("stoa_admin_refused_tokens_total", "Admin requests without a token that is known and holds.").add();
+  if (request.client != "unix") {  // whoever may write to the socket could stop stoad as well
+    const auto wait = service.throttle.fail(address_key(request.client), std::chrono::steady_clock::now());
+    if (wait != Throttle::Wait::zero()) return too_many(service, request, wait, "wrong tokens");
+  }
+  return error_reply(401, "unauthorised", why.detail, request.id);
+}
+
+Reply serve(Service& service, const Route& route, Request& request) {
+  if (route.access == Access::kOpen || (route.access == Access::kLocalOrToken && request.local)) {
+    if (auto refused = refuse_too_many(service, request, address_key(request.client))) return *std::move(refused);
+    return handle(service, route, request);
+  }
+  auto caller = authenticate(service, request.authorization, wall_now());
+  if (!caller) return refuse_token(service, request, caller.error());
+  request.caller = *std::move(caller);
+  if (auto refused = refuse_too_many(service, request, "token:" + request.caller->name)) return *std::move(refused);
+  const Status permitted = permit(service, route.access, request);
+  if (!permitted) return error_reply(permitted.error(), request.id);
+  return handle(service, route, request);
 }
 
 void account(Service& service, std::string_view route, unsigned status, std::chrono::steady_clock::time_point begin) {
@@ -170,25 +218,13 @@ Reply dispatch(Service& service, Request request) {
       allowed.append(allowed.empty() ? "" : ", ").append(to_string(route.method));
       continue;
     }
-    Reply reply =
-        authorised(service, route, request)
-            ? run(service, route, request)
-            : error_reply(
-                  401, "unauthorised",
-                  "the request needs the header 'Authorization: Bearer TOKEN' with the token of the file admin.token",
-                  request.id);
+    Reply reply = serve(service, route, request);
     account(service, route.name, reply.status, begin);
-    if (route.method != kGet) {
-      log_info("admin", "request",
-               {{"request_id", request.id},
-                {"route", route.name},
-                {"path", request.path},
-                {"client", request.client},
-                {"status", reply.status}});
-    }
+    record(service, route, request, reply);
     return reply;
   }
   account(service, "none", 404, begin);
+  if (auto refused = refuse_too_many(service, request, address_key(request.client))) return *std::move(refused);
   if (allowed.empty()) return error_reply(404, "no_such_route", "there is nothing at " + request.path, request.id);
   Reply reply = error_reply(405, "method_not_allowed", "the method must be " + allowed, request.id);
   reply.allow = allowed;

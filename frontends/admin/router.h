@@ -8,16 +8,11 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "base/error.h"
+#include "frontends/admin/access.h"
 #include "frontends/admin/request.h"
 #include "frontends/admin/service.h"
 
 namespace stoa::admin {
-
-enum class Access : std::uint8_t {
-  kToken,         // the bearer token, always
-  kLocalOrToken,  // nothing from this machine, the token from elsewhere
-  kOpen,
-};
 
 struct Route {
   Method method;

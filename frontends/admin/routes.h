@@ -14,6 +14,8 @@ using JsonResult = Result<nlohmann::json>;
 Reply get_health(Service&, const Request&);
 Reply get_metrics(Service&, const Request&);
 
+JsonResult get_activity(Service&, const Request&);
+
 JsonResult get_version(Service&, const Request&);
 JsonResult get_status(Service&, const Request&);
 JsonResult get_volume(Service&, const Request&);
@@ -55,7 +57,20 @@ JsonResult get_flow(Service&, const Request&);
 JsonResult set_flow(Service&, const Request&);
 JsonResult remove_flow(Service&, const Request&);
 
+JsonResult list_recycled(Service&, const Request&);
+JsonResult restore_recycled(Service&, const Request&);
+JsonResult purge_recycled(Service&, const Request&);
+JsonResult get_recycle_policy(Service&, const Request&);
+JsonResult set_recycle_policy(Service&, const Request&);
+JsonResult remove_recycle_policy(Service&, const Request&);
+
 JsonResult explain(Service&, const Request&);
+
+JsonResult list_events(Service&, const Request&);
+JsonResult get_session(Service&, const Request&);
+JsonResult list_tokens(Service&, const Request&);
+JsonResult add_token(Service&, const Request&);
+JsonResult remove_token(Service&, const Request&);
 
 JsonResult get_acl(Service&, const Request&);
 JsonResult set_acl(Service&, const Request&);
@@ -63,5 +78,16 @@ JsonResult set_acl(Service&, const Request&);
 JsonResult list_directory(Service&, const Request&);
 JsonResult get_stat(Service&, const Request&);
 JsonResult get_usage(Service&, const Request&);
+
+Reply get_watch(Service&, const Request&);
+
+JsonResult query_audit(Service&, const Request&);
+JsonResult get_audit_policy(Service&, const Request&);
+JsonResult set_audit_policy(Service&, const Request&);
+JsonResult remove_audit_policy(Service&, const Request&);
+JsonResult get_audit_report(Service&, const Request&);
+JsonResult verify_audit(Service&, const Request&);
+
+// For audit: a request that would change something, and how it ended. Not durable, never fails.
 
 }  // namespace stoa::admin

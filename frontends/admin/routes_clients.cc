@@ -1,12 +1,14 @@
 #include <algorithm>
 #include <charconv>
 
+#include "frontends/admin/query.h"
 #include "frontends/admin/routes.h"
 #include "frontends/admin/views.h"
 
 namespace stoa::admin {
 
-JsonResult list_clients(Service& service, const Request&) {
+JsonResult list_clients(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {}));
   std::vector<ClientStatus> clients = service.clients();
   std::ranges::sort(clients, {}, &ClientStatus::id);
   Json list = Json::array();
@@ -22,6 +24,7 @@ JsonResult list_clients(Service& service, const Request&) {
 }
 
 JsonResult evict_client(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {}));
   const std::string& text = request.arguments[0];
   std::uint64_t id = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);

@@ -50,8 +50,8 @@ Json exports_view(const core::RegistrySnapshot& registry, const std::vector<core
 }
 
 // Whether nothing more is let in: at the hard limit, or too long above the soft one.
-bool is_full(std::int64_t used, const std::optional<std::uint64_t>& hard, Timestamp over_soft_since, std::uint32_t grace_s) {
-  if (hard && used >= static_cast<std::int64_t>(*hard)) return true;
+bool is_full(std::uint64_t used, const std::optional<std::uint64_t>& hard, Timestamp over_soft_since, std::uint32_t grace_s) {
+  if (hard && used >= *hard) return true;
   return over_soft_since != Timestamp{} && wall_now() >= Timestamp{over_soft_since.ns + grace_s * std::int64_t{1'000'000'000}};
 }
 
@@ -63,8 +63,9 @@ Result<Json> quotas_view(Service& service, const Request& request, const std::ve
     const core::QuotaLimits& limits = reply.limits;
     if (!limits.any()) continue;
     STOA_TRY(path, service.volume.ns().path_of(request.context(), {.id = dir}));
-    const bool full = is_full(reply.usage.bytes, limits.bytes, reply.since.bytes, limits.grace_s) ||
-                      is_full(reply.usage.files + reply.usage.directories, limits.files, reply.since.files, limits.grace_s);
+    const auto files = static_cast<std::uint64_t>(reply.usage.files + reply.usage.directories);
+    const bool full = is_full(core::bytes_of(reply.usage), limits.bytes, reply.since.bytes, limits.grace_s) ||
+                      is_full(files, limits.files, reply.since.files, limits.grace_s);
     Json json{{"limits", view(reply.limits)}, {"usage", view(reply.usage)}, {"full", full}};
     put_bytes(json, "path", path.path);
     list.push_back(std::move(json));
@@ -85,6 +86,7 @@ bool concerns(const core::FlowTarget& target, const core::User* user, const std:
     case core::FlowKind::kGroup: return user != nullptr && user->credentials().in_group(static_cast<std::uint32_t>(target.id));
     case core::FlowKind::kDoor:
     case core::FlowKind::kClients: return true;
+    case core::FlowKind::kBackground: return false;
   }
   return false;
 }

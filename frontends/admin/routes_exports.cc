@@ -144,7 +144,8 @@ Result<std::string> clean_path(const std::string& path) {
 
 }  // namespace
 
-JsonResult list_exports(Service& service, const Request&) {
+JsonResult list_exports(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {}));
   const auto picture = service.volume.registry().snapshot();
   Json list = Json::array();
   for (const core::Export& record : picture->exports()) list.push_back(view(record));
@@ -152,6 +153,7 @@ JsonResult list_exports(Service& service, const Request&) {
 }
 
 JsonResult create_export(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {}));
   STOA_TRY(body, JsonBody::parse(request.body));
   core::Export wanted;
   wanted.name = body.text("name").value_or("");
@@ -185,11 +187,13 @@ JsonResult create_export(Service& service, const Request& request) {
   wanted.path = path;
   STOA_TRY(root, find_or_make(service.volume.ns(), request.context(), wanted.path, directory));
   wanted.root = root;
+  STOA_CHECK_OK(service.volume.ns().setattr(request.context(), {.id = root}));  // it must not go with the S3 keys below it
   STOA_TRY(added, service.volume.registry().add_export(wanted));
   return view(added);
 }
 
 JsonResult get_export(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {}));
   const auto picture = service.volume.registry().snapshot();
   const core::Export* record = picture->find_export(request.arguments[0]);
   if (record == nullptr) return no_export(request.arguments[0]);
@@ -197,6 +201,7 @@ JsonResult get_export(Service& service, const Request& request) {
 }
 
 JsonResult change_export(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {}));
   STOA_TRY(body, JsonBody::parse(request.body));
   const std::lock_guard lock(service.edit_mutex);
   const auto picture = service.volume.registry().snapshot();
@@ -212,6 +217,7 @@ JsonResult change_export(Service& service, const Request& request) {
 }
 
 JsonResult remove_export(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {}));
   const std::lock_guard lock(service.edit_mutex);
   STOA_CHECK_OK(service.volume.registry().remove_export(request.arguments[0]));
   return Json();

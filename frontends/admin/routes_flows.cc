@@ -11,9 +11,16 @@
 namespace stoa::admin {
 namespace {
 
+// Those that are set, and always that of background work.
+std::vector<core::FlowRule> rules_of(const core::RegistrySnapshot& registry) {
+  std::vector<core::FlowRule> rules = registry.flow_rules();
+  if (rules.empty() || rules.back().target != core::FlowTarget::background()) rules.push_back(core::background_default());
+  return rules;
+}
+
 Result<Json> flow_view(Service& service, const Request& request, const core::FlowTarget& target) {
   const auto registry = service.volume.registry().snapshot();
-  for (const core::FlowRule& rule : registry->flow_rules()) {
+  for (const core::FlowRule& rule : rules_of(*registry)) {
     if (rule.target == target) return flow_view(service, request, *registry, rule);
   }
   return fail(Errc::kNotFound, "'" + request.query.at("target") + "' has no limits of its own");
@@ -25,7 +32,7 @@ JsonResult list_flows(Service& service, const Request& request) {
   STOA_CHECK_OK(allow_query(request, {}));
   const auto registry = service.volume.registry().snapshot();
   Json list = Json::array();
-  for (const core::FlowRule& rule : registry->flow_rules()) list.push_back(flow_view(service, request, *registry, rule));
+  for (const core::FlowRule& rule : rules_of(*registry)) list.push_back(flow_view(service, request, *registry, rule));
   // To make rates of what two looks show.
   return Json{{"flows", std::move(list)}, {"time_ns", qos::steady_ns()}};
 }
@@ -47,11 +54,16 @@ JsonResult set_flow(Service& service, const Request& request) {
     if (!body.is_null("guarantee_" + name)) rule.limits.guarantee[i] = body.number("guarantee_" + name, kMost);
   }
   if (const auto burst = body.number("burst_ms", std::numeric_limits<std::uint32_t>::max())) rule.limits.burst = std::chrono::milliseconds(*burst);
-  if (const auto weight = body.number("weight", std::numeric_limits<std::uint32_t>::max()))
-    rule.limits.weight = static_cast<std::uint32_t>(*weight);
+  const auto weighted = body.number("weight", std::numeric_limits<std::uint32_t>::max());
+  if (weighted) rule.limits.weight = static_cast<std::uint32_t>(*weighted);
   STOA_CHECK_OK(body.finish());
   STOA_TRY(target, query_target(service, request));
   rule.target = target;
+  if (target.kind == core::FlowKind::kDirectory) {
+    // It must not go with the S3 keys below it.
+    STOA_CHECK_OK(service.volume.ns().setattr(request.context(), {.id = core::FileId{target.id}}));
+  }
+  if (target == core::FlowTarget::background() && !weighted) rule.limits.weight = qos::kWeightLowest;
   STOA_CHECK_OK(service.volume.registry().set_flow(rule));
   return flow_view(service, request, target);
 }

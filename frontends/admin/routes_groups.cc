@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "frontends/admin/json_body.h"
+#include "frontends/admin/query.h"
 #include "frontends/admin/routes.h"
 #include "frontends/admin/views.h"
 
@@ -21,7 +22,8 @@ Result<std::uint32_t> free_gid(const core::RegistrySnapshot& picture) {
 
 }  // namespace
 
-JsonResult list_groups(Service& service, const Request&) {
+JsonResult list_groups(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {}));
   const auto picture = service.volume.registry().snapshot();
   Json list = Json::array();
   for (const core::Group& group : picture->groups()) list.push_back(view(group, *picture));
@@ -29,6 +31,7 @@ JsonResult list_groups(Service& service, const Request&) {
 }
 
 JsonResult create_group(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {}));
   STOA_TRY(body, JsonBody::parse(request.body));
   core::Group group;
   group.name = body.text("name").value_or("");
@@ -49,6 +52,7 @@ JsonResult create_group(Service& service, const Request& request) {
 }
 
 JsonResult remove_group(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {}));
   const std::lock_guard lock(service.edit_mutex);
   STOA_CHECK_OK(service.volume.registry().remove_group(request.arguments[0]));
   return Json();

@@ -64,6 +64,11 @@ Result<Subject> subject_of(Service& service, const Request& request) {
   return subject;
 }
 
+// The limits of a directory are set by those who own one above it.
+Status require_setter(Service& service, const Request& request, const Subject& subject) {
+  return subject.of == core::QuotaOf::kDirectory ? require_below(service, request, subject.dir) : Status{};
+}
+
 void put_owner(Json& json, core::QuotaOf of, std::uint32_t id, const core::RegistrySnapshot& picture) {
   if (of == core::QuotaOf::kUser) {
     const core::User* const user = picture.find_user_by_uid(id);
@@ -147,6 +152,7 @@ JsonResult set_quota(Service& service, const Request& request) {
                 "give 'bytes', 'files', 'soft_bytes' or 'soft_files'; to take a quota away use DELETE (stoa quota remove)");
   }
   STOA_TRY(subject, subject_of(service, request));
+  STOA_CHECK_OK(require_setter(service, request, subject));
   STOA_CHECK_OK(service.volume.ns().set_quota(
       request.context(), {.dir = subject.dir, .limits = limits, .of = subject.of, .id = subject.id}));
   return quota_view(service, request, subject);
@@ -154,6 +160,7 @@ JsonResult set_quota(Service& service, const Request& request) {
 
 JsonResult remove_quota(Service& service, const Request& request) {
   STOA_TRY(subject, subject_of(service, request));
+  STOA_CHECK_OK(require_setter(service, request, subject));
   STOA_TRY(reply, service.volume.ns().usage(
                       request.context(), {.dir = subject.dir,
                                           .of = subject.is_owner() ? subject.of : core::QuotaOf::kDirectory,

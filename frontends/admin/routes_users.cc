@@ -54,7 +54,8 @@ std::unexpected<Error> no_key(const Request& request) {
 
 }  // namespace
 
-JsonResult list_users(Service& service, const Request&) {
+JsonResult list_users(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {}));
   const auto picture = service.volume.registry().snapshot();
   Json list = Json::array();
   for (const core::User& user : picture->users()) list.push_back(view(user, *picture));
@@ -62,6 +63,7 @@ JsonResult list_users(Service& service, const Request&) {
 }
 
 JsonResult create_user(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {}));
   STOA_TRY(body, JsonBody::parse(request.body));
   core::User user;
   user.name = body.text("name").value_or("");
@@ -96,11 +98,13 @@ JsonResult create_user(Service& service, const Request& request) {
 }
 
 JsonResult get_user(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {}));
   STOA_TRY(user, find(service, request.arguments[0]));
   return view(user, *service.volume.registry().snapshot());
 }
 
 JsonResult change_user(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {}));
   STOA_TRY(body, JsonBody::parse(request.body));
   const std::lock_guard lock(service.edit_mutex);
   STOA_TRY(user, find(service, request.arguments[0]));
@@ -115,12 +119,14 @@ JsonResult change_user(Service& service, const Request& request) {
 }
 
 JsonResult remove_user(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {}));
   const std::lock_guard lock(service.edit_mutex);
   STOA_CHECK_OK(service.volume.registry().remove_user(request.arguments[0]));
   return Json();
 }
 
 JsonResult list_keys(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {}));
   STOA_TRY(user, find(service, request.arguments[0]));
   Json list = Json::array();
   for (const core::S3Key& key : user.keys) list.push_back(view(key));
@@ -128,6 +134,7 @@ JsonResult list_keys(Service& service, const Request& request) {
 }
 
 JsonResult add_key(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {}));
   STOA_TRY(body, JsonBody::parse(request.body));
   STOA_TRY(key, read_key(body));
   STOA_CHECK_OK(body.finish());
@@ -139,6 +146,7 @@ JsonResult add_key(Service& service, const Request& request) {
 }
 
 JsonResult change_key(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {}));
   STOA_TRY(body, JsonBody::parse(request.body));
   const auto enabled = body.flag("enabled");
   if (!enabled) body.refuse("enabled", "is missing");
@@ -153,6 +161,7 @@ JsonResult change_key(Service& service, const Request& request) {
 }
 
 JsonResult remove_key(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {}));
   const std::lock_guard lock(service.edit_mutex);
   STOA_TRY(user, find(service, request.arguments[0]));
   const auto key = find_key(user, request.arguments[1]);

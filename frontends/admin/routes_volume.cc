@@ -64,15 +64,18 @@ Reply get_metrics(Service& service, const Request&) {
   return {.status = 200, .content_type = "text/plain; version=0.0.4", .body = service.metrics.render()};
 }
 
-JsonResult get_version(Service& service, const Request&) {
+JsonResult get_version(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {}));
   return Json{{"version", service.version}};
 }
 
 JsonResult get_volume(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {}));
   return volume_view(service, request);
 }
 
 JsonResult get_status(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {}));
   STOA_TRY(volume, volume_view(service, request));
   Json doors = Json::array();
   for (const DoorStatus& door : service.doors()) {
@@ -102,11 +105,13 @@ JsonResult get_status(Service& service, const Request& request) {
               {"check", to_string(service.check.picture().state)}};
 }
 
-JsonResult get_check(Service& service, const Request&) {
+JsonResult get_check(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {}));
   return check_view(service.check.picture());
 }
 
 JsonResult start_check(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {}));
   STOA_TRY(body, JsonBody::parse(request.body));
   const bool read_data = body.flag("read_data").value_or(false);
   STOA_CHECK_OK(body.finish());

@@ -3,14 +3,20 @@
 
 #include <functional>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/metrics.h"
+#include "core/api/audit_log.h"
 #include "core/data/blob_store.h"
 #include "core/volume/volume.h"
+#include "frontends/admin/admin_action.h"
 #include "frontends/admin/check_job.h"
+#include "frontends/admin/throttle.h"
+#include "frontends/admin/watch_hub.h"
+#include "frontends/admin/console_files.h"
 
 namespace stoa::admin {
 
@@ -45,6 +51,12 @@ struct Service {
   std::function<std::vector<ClientStatus>()> clients{};
   // Takes away what a client has, for good. kNotFound: no such client; errors of the store.
   std::function<Status(std::uint64_t id)> evict_client{};
+  // Told of each action when it is over, by the thread that served it; must be thread-safe, and should not block.
+  std::function<void(const Request&, const AdminAction&)> record_action{};
+  Throttle throttle{};
+  core::AuditLog* audit = nullptr;  // null: there is none
+  WatchHub* watch = nullptr;  // stopped by the server before it ends; null: nothing can be watched
+  std::span<const ConsoleFile> console{};  // lives as long as the program
   // Changes of records are read, changed and written back; one at a time, or one would undo another.
   std::mutex edit_mutex{};
 };

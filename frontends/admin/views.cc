@@ -1,7 +1,6 @@
 #include "frontends/admin/views.h"
 
 #include <cstdio>
-#include <ctime>
 
 #include "base/utf8.h"
 
@@ -65,21 +64,6 @@ std::string_view to_string(core::Squash squash) {
       return "all";
   }
   return "unknown";
-}
-
-std::string time_text(Timestamp time) {
-  const std::time_t seconds = time.seconds();
-  std::tm utc{};
-  gmtime_r(&seconds, &utc);
-  char stamp[40];
-  std::strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", &utc);
-  std::string text = stamp;
-  if (time.nanoseconds() != 0) {
-    char fraction[16];
-    std::snprintf(fraction, sizeof fraction, ".%09u", time.nanoseconds());
-    text += fraction;
-  }
-  return text + "Z";
 }
 
 void put_bytes(Json& object, std::string_view member, std::string_view bytes) {
@@ -161,7 +145,7 @@ Json view(const core::S3Key& key) {
 }
 
 Json view(const core::Usage& usage) {
-  return {{"bytes", usage.bytes}, {"files", usage.files}, {"directories", usage.directories}};
+  return {{"bytes", core::bytes_of(usage)}, {"files", usage.files}, {"directories", usage.directories}};
 }
 
 Json view(const core::QuotaLimits& limits) {

@@ -8,6 +8,7 @@
 #include "core/api/registry.h"
 #include "core/api/requests.h"
 #include "core/volume/volume.h"
+#include "frontends/admin/time_text.h"
 
 namespace stoa::admin {
 
@@ -16,9 +17,6 @@ using Json = nlohmann::json;
 std::string_view to_string(core::FileType type);
 std::string_view to_string(core::Squash squash);
 std::string_view to_string(core::SecurityFlavor flavor);
-
-// RFC 3339 in UTC with nanoseconds, as far as there are any.
-std::string time_text(Timestamp time);
 
 // Names are bytes, JSON is Unicode: what is no UTF-8 appears with replacement characters, and whole as `NAME_base64`.
 void put_bytes(Json& object, std::string_view member, std::string_view bytes);

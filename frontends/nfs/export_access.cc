@@ -45,6 +45,7 @@ Status ExportAccess::enter(const rpc::Call& call, const core::Export& found) {
   context_.durability = core::Durability::kDurable;
   context_.unsettled = call.unsettled;
   context_.holder = core::kNoHolder;
+  context_.open = core::kNoOpen;  // the thread may have served a call before that came through one
   return {};
 }
 
@@ -71,13 +72,19 @@ Result<core::Attributes> find_directory(const rpc::Call& call, core::Namespace& 
 }
 
 void ExportAccess::find_flows(const rpc::Call& call, const core::FileRef& ref, core::Namespace& ns, std::vector<qos::Flow*>& path) {
+  if (snapshot_->flows() == nullptr || !enter(call, ref.scope)) return;
+  find_flows_here(call, ref.id, ns, path);
+}
+
+void ExportAccess::find_flows_here(const rpc::Call& call, core::FileId file, core::Namespace& ns,
+                                   std::vector<qos::Flow*>& path) const {
   const core::FlowTable* table = snapshot_->flows();
-  if (table == nullptr || !enter(call, ref.scope)) return;
+  if (table == nullptr) return;
   std::vector<core::FileId> directories;
   if (table->has_directories()) {
-    if (auto above = ns.ancestors(context_, {.id = ref.id})) directories = std::move(above->directories);
+    if (auto above = ns.ancestors(context_, {.id = file})) directories = std::move(above->directories);
   }
-  table->find_path({.door = core::Door::kNfs, .through = ref.scope, .address = call.peer.address, .cred = &context_.cred},
+  table->find_path({.door = core::Door::kNfs, .through = export_->id, .address = call.peer.address, .cred = &context_.cred},
                    directories, path);
 }
 

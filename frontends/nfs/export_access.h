@@ -33,6 +33,9 @@ class ExportAccess final : public rpc::WorkerScope {
   // The flows that a call pays that comes in through the export of this handle; none when it may not come in.
   void find_flows(const rpc::Call& call, const core::FileRef& ref, core::Namespace& ns, std::vector<qos::Flow*>& path);
 
+  // The same of a call that has come in, for a file of the export that was entered last.
+  void find_flows_here(const rpc::Call& call, core::FileId file, core::Namespace& ns, std::vector<qos::Flow*>& path) const;
+
   // Whether the export that was entered last takes calls that show who they are as this one did. The door has its own
   // words for a call that does not, and lets some pass.
   bool flavor_allowed() const { return flavor_allowed_; }

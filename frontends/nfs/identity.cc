@@ -42,7 +42,11 @@ std::span<const SecurityFlavor> all_flavors(const IdentityRules& rules) {
 }
 
 std::span<const SecurityFlavor> flavors_of(const core::Export& entry, const IdentityRules& rules) {
-  return entry.security.empty() ? all_flavors(rules) : entry.security;
+  if (entry.security.empty()) return all_flavors(rules);
+  if (rules.kerberos) return entry.security;
+  // AUTH_SYS is all that there is: that, or nothing.
+  const bool sys = std::ranges::find(entry.security, SecurityFlavor::kSys) != entry.security.end();
+  return all_flavors(rules).first(sys ? 1 : 0);
 }
 
 bool is_allowed(std::span<const SecurityFlavor> flavors, const rpc::Credential& credential) {

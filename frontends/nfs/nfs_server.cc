@@ -38,14 +38,19 @@ struct NfsServer::Parts {
         nfs4(ns, state, handles, dialer, metrics, options.lease_clock, options.stateids),
         mount3(ns, handles),
         nlm4(
-            ns, state, handles, caller, [this](core::FileId file) { return nfs4.end_expired(file); }, metrics,
-            options.lease_clock),
+            ns, state, handles, caller,
+            {.of_file = [this](core::FileId file) { return nfs4.clients().end_expired(file); },
+             .with_lock = [this](core::HolderId holder) { return nfs4.clients().end_expired(holder); }},
+            metrics, options.lease_clock),
         rquota2(ns),
         nsm1(nsm::state_of_start(state.start_number()),
              [this](const rpc::Peer& peer, std::string_view name, std::uint32_t monitor_state) {
                nlm4.hosts().restarted(peer.address, name, monitor_state);
              }) {}
-  ~Parts() { dialer.stop(); }
+  ~Parts() {
+    nlm4.know_connections(nullptr);
+    dialer.stop();
+  }
 
   IdentityRules identity;
   std::unique_ptr<KeytabMechanism> kerberos;
@@ -91,6 +96,7 @@ Result<std::unique_ptr<NfsServer>> NfsServer::start(const NfsServerOptions& opti
   };
   STOA_TRY(server, rpc::Server::start(wanted, std::move(service), metrics));
   parts->server = std::move(server);
+  parts->nlm4.know_connections([&connected = *parts->server](const nlm::Address& address) { return connected.connected(address); });
   std::unique_ptr<NfsServer> nfs(new NfsServer(std::move(parts)));
   Parts& made = *nfs->parts_;
   if (options.register_ports) {

@@ -1,5 +1,6 @@
 #include "frontends/s3/flow_gate.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
@@ -12,6 +13,11 @@ namespace {
 
 // Clients give up after 60 s without an answer, or without progress.
 constexpr std::chrono::nanoseconds kPatience = std::chrono::seconds(40);
+// What passes then.
+constexpr std::uint64_t kLittle = 1024;
+// A piece takes of a ceiling what it gives in so long: a hundred transfers have their turns within kPatience.
+constexpr std::chrono::nanoseconds kPieceTime = std::chrono::milliseconds(250);
+constexpr std::uint64_t kPieceMin = 4096;
 
 // What the thread that waits and the one that resumes it share.
 struct Turn {
@@ -20,6 +26,8 @@ struct Turn {
   std::optional<bool> granted;
 };
 
+qos::Price price_of(qos::Resource resource, std::uint64_t bytes) { return qos::Price{}.add(resource, bytes); }
+
 }  // namespace
 
 void close_gates(Services& services) {
@@ -27,49 +35,104 @@ void close_gates(Services& services) {
   if (services.options.scheduler != nullptr) services.options.scheduler->refuse(&services);
 }
 
-void FlowGate::enter(const Call& call) {
-  const core::FlowTable* table = call.registry->flows();
-  if (services_.options.scheduler == nullptr || table == nullptr) return;
-  std::vector<core::FileId> directories{core::kRootId};
-  if (table->has_directories() && call.bucket != nullptr) {
-    // A directory that is gone is the operation's to tell.
-    auto above = call.ns().ancestors(call.ctx, {.id = call.root(), .key = call.route.key});
-    if (above) directories = std::move(above->directories);
-  }
-  core::FlowCaller caller{.door = core::Door::kS3, .address = call.request.address, .cred = &call.ctx.cred};
-  if (call.bucket != nullptr) caller.through = call.bucket->id;
-  table->find_path(caller, directories, path_);
-  for (qos::Flow* flow : path_) flows_.push_back(flow->shared_from_this());
+FlowGate::~FlowGate() {
+  if (!slow_path_.empty()) services_.slow.remove(slow_path_, slow_kind_);
 }
 
-Outcome<void> FlowGate::begin(const qos::Price& price) { return wait(price, false); }
-Outcome<void> FlowGate::go_on(const qos::Price& price) { return wait(price, true); }
+void FlowGate::enter(const Call& call) {
+  if (services_.options.scheduler == nullptr) return;
+  registry_ = call.registry;
+  ctx_ = call.ctx;
+  caller_ = {.door = core::Door::kS3, .address = call.request.address, .cred = &ctx_.cred};
+  if (call.bucket != nullptr) {
+    caller_.through = call.bucket->id;
+    root_ = call.root();
+    key_ = call.route.key;
+  }
+  find_path();
+}
 
-Outcome<void> FlowGate::wait(const qos::Price& price, bool pass_at_last) {
+void FlowGate::find_path() {
+  path_.clear();
+  const core::FlowTable* const table = registry_->flows();
+  if (table == nullptr) return;
+  if (table->has_directories() && root_ != core::kNoFile && directories_.empty()) {
+    // A directory that is gone is the operation's to tell.
+    auto above = services_.ns.ancestors(ctx_, {.id = root_, .key = key_});
+    if (above) directories_ = std::move(above->directories);
+  }
+  static constexpr core::FileId kTop[] = {core::kRootId};
+  table->find_path(caller_, directories_.empty() ? std::span<const core::FileId>(kTop) : directories_, path_);
+}
+
+bool FlowGate::holds_back(qos::Resource resource) const {
+  return std::ranges::any_of(path_, [&](const qos::Flow* flow) { return flow->cost(price_of(resource, kPieceMin)) > 0; });
+}
+
+std::uint64_t FlowGate::piece_of(qos::Resource resource, std::uint64_t bytes) const {
+  std::int64_t longest = 0;
+  for (const qos::Flow* flow : path_) longest = std::max(longest, flow->cost(price_of(resource, bytes)));
+  if (longest <= kPieceTime.count()) return bytes;
+  const double share = static_cast<double>(kPieceTime.count()) / static_cast<double>(longest);
+  return std::min(bytes, std::max(kPieceMin, static_cast<std::uint64_t>(static_cast<double>(bytes) * share)));
+}
+
+Outcome<void> FlowGate::begin(const qos::Price& price) {
   if (path_.empty()) return {};
+  if (!services_.slow.has_room(path_, price.kind())) return refuse(Code::kSlowDown);
+  STOA_TRY(passed, wait(price, std::nullopt));
+  static_cast<void>(passed);
+  return {};
+}
+
+Outcome<std::uint64_t> FlowGate::go_on(qos::Resource resource, std::uint64_t bytes) {
+  if (registry_ == nullptr) return bytes;
+  if (auto now = services_.registry.snapshot(); now != registry_) {
+    registry_ = std::move(now);
+    find_path();
+  }
+  if (path_.empty()) return bytes;
+  const std::uint64_t piece = piece_of(resource, bytes);
+  const std::uint64_t little = std::min(piece, kLittle);
+  STOA_TRY(passed, wait(price_of(resource, piece), price_of(resource, little)));
+  return passed == Passed::kInTime ? piece : little;
+}
+
+void FlowGate::count_as_slow(qos::Kind kind) {
+  if (!slow_path_.empty()) return;
+  slow_path_ = path_;
+  slow_kind_ = kind;
+  for (qos::Flow* flow : slow_path_) slow_flows_.push_back(flow->shared_from_this());
+  services_.slow.add(slow_path_, slow_kind_);
+}
+
+Outcome<FlowGate::Passed> FlowGate::wait(const qos::Price& price, const std::optional<qos::Price>& late) {
   qos::Scheduler& scheduler = *services_.options.scheduler;
-  if (scheduler.admit(path_, price)) return {};
+  if (scheduler.admit(path_, price)) return Passed::kInTime;
+  count_as_slow(price.kind());
   const auto turn = std::make_shared<Turn>();
   const std::int64_t began = qos::steady_ns();
   const qos::Verdict verdict = scheduler.park(path_, price,
                                               {.deadline = began + kPatience.count(),
-                                               .grant_at_deadline = pass_at_last,
+                                               .at_deadline = late,
                                                .owner = &services_,
                                                .resume = [turn](bool granted) {
                                                  const std::lock_guard lock(turn->mutex);
                                                  turn->granted = granted;
                                                  turn->come.notify_one();
                                                }});
-  if (verdict == qos::Verdict::kGranted) return {};
+  if (verdict == qos::Verdict::kGranted) return Passed::kInTime;
   if (verdict == qos::Verdict::kBusy) return refuse(Code::kSlowDown);
   if (services_.stopping.load()) scheduler.refuse(&services_);
   // The client owes nothing meanwhile.
   const std::int64_t deadline = connection_ != nullptr ? connection_->deadline_ns.exchange(INT64_MAX) : INT64_MAX;
   std::unique_lock lock(turn->mutex);
   turn->come.wait(lock, [&] { return turn->granted.has_value(); });
-  if (deadline != INT64_MAX) connection_->deadline_ns.store(deadline + (qos::steady_ns() - began));
+  const std::int64_t waited = qos::steady_ns() - began;
+  if (deadline != INT64_MAX) connection_->deadline_ns.store(deadline + waited);
   if (!*turn->granted) return refuse(Code::kSlowDown);
-  return {};
+  // Who was just in time, and is told late, has paid more than passes now.
+  return waited < kPatience.count() ? Passed::kInTime : Passed::kLate;
 }
 
 }  // namespace stoa::s3

@@ -4,8 +4,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
+#include "core/api/context.h"
+#include "core/api/flow_table.h"
+#include "core/api/registry.h"
 #include "frontends/s3/error.h"
 #include "qos/scheduler.h"
 
@@ -18,29 +23,50 @@ struct Services;
 // Once, when the server stops: whoever waits is refused, and nobody waits any more.
 void close_gates(Services& services);
 
-// Of one request, used by its thread alone. The flows are those of the moment when the request began.
+// Of one request, used by its thread alone. The flows are those of now: what an administrator changes holds for the next piece.
 class FlowGate {
  public:
   // `connection` null: nobody watches over its deadlines.
   FlowGate(Services& services, Connection* connection) : services_(services), connection_(connection) {}
+  ~FlowGate();
+  FlowGate(const FlowGate&) = delete;
 
   // Finds the flows that the request pays; the call's user and bucket are known.
   void enter(const Call& call);
-  bool governed() const { return !path_.empty(); }
+  // Whether some flow has a ceiling for that.
+  bool holds_back(qos::Resource resource) const;
 
-  // Blocks until the price is paid. kSlowDown: the queue is full, nothing was free for kPatience, or the server stops.
+  // Blocks until the price is paid. kSlowDown: the queue is full, or there are too many that wait like this one, nothing was
+  // free for kPatience, or the server stops.
   Outcome<void> begin(const qos::Price& price);
-  // The same for the next bytes of a body that is under way, in either direction. When nothing was free for kPatience, they
-  // pass, and what comes later waits the longer for it: a client must not give the transfer up. kSlowDown: the queue is full, or the server stops.
-  Outcome<void> go_on(const qos::Price& price);
+  // The same for the next bytes of a body that is under way, in either direction: how many of them may pass (not none). Large
+  // pieces are cut, so that many get some of a low ceiling in turns; when nothing was free for kPatience, a little passes, as a
+  // client must not give the transfer up. kSlowDown: the queue is full, or the server stops.
+  Outcome<std::uint64_t> go_on(qos::Resource resource, std::uint64_t bytes);
 
  private:
-  Outcome<void> wait(const qos::Price& price, bool pass_at_last);
+  enum class Passed : std::uint8_t { kInTime, kLate };
+
+  void find_path();
+  std::uint64_t piece_of(qos::Resource resource, std::uint64_t bytes) const;
+  // `late`: what is paid when nothing was free for kPatience; absent: kSlowDown then.
+  Outcome<Passed> wait(const qos::Price& price, const std::optional<qos::Price>& late);
+  void count_as_slow(qos::Kind kind);
 
   Services& services_;
   Connection* connection_;
-  std::vector<std::shared_ptr<qos::Flow>> flows_;
-  std::vector<qos::Flow*> path_;
+  std::shared_ptr<const core::RegistrySnapshot> registry_;  // keeps the flows of path_; null: before enter()
+  core::OpContext ctx_{};
+  core::FlowCaller caller_{};
+  core::FileId root_ = core::kNoFile;  // of the bucket; kNoFile: there is none
+  std::string key_{};
+  std::vector<core::FileId> directories_{};
+  std::vector<qos::Flow*> path_{};
+
+  // Where this request counts among the slow ones.
+  std::vector<std::shared_ptr<qos::Flow>> slow_flows_{};
+  std::vector<qos::Flow*> slow_path_{};
+  qos::Kind slow_kind_{};
 };
 
 }  // namespace stoa::s3

@@ -15,6 +15,7 @@ struct Limits {
   std::uint32_t connections_per_address_max = 512;
   std::uint32_t requests_max = 768;        // in flight; more get SlowDown
   std::uint32_t uploads_max = 256;         // PutObject and UploadPart in flight; more get SlowDown
+  std::uint32_t slow_requests_max = 128;   // in flight that flows made wait, of each kind; how many whose: slow_requests.h
   std::uint32_t header_bytes_max = 49152;  // request line and headers together
   std::uint32_t header_timeout_s = 30;     // from the first byte of a request to the end of its headers
   std::uint32_t idle_timeout_s = 75;       // of a connection between requests, or without any progress

@@ -225,18 +225,20 @@ Outcome<void> Transaction::prepare_body() {
 
 void Transaction::feed(std::span<const std::byte> raw) {
   if (failure_ || !reader_) return;
-  if (streaming_ && gate_->governed()) {
-    if (Outcome<void> paid = gate_->go_on(qos::Price{}.add(qos::Resource::kWriteBytes, raw.size())); !paid) {
-      failure_ = std::move(paid.error());
-      streaming_.reset();
-      return;
-    }
-  }
-  Outcome<void> fed = reader_->feed(raw);
+  Outcome<void> fed = streaming_ ? feed_as_admitted(raw) : reader_->feed(raw);
   if (fed) return;
   failure_ = std::move(fed.error());
   if (failure_->code == Code::kEntityTooLarge && !streaming_) failure_->code = Code::kMaxMessageLengthExceeded;
   streaming_.reset();  // gives back what was staged while the rest of the body is thrown away
+}
+
+Outcome<void> Transaction::feed_as_admitted(std::span<const std::byte> raw) {
+  while (!raw.empty()) {
+    STOA_TRY(passing, gate_->go_on(qos::Resource::kWriteBytes, raw.size()));
+    STOA_CHECK_OK(reader_->feed(raw.first(passing)));
+    raw = raw.subspan(passing);
+  }
+  return {};
 }
 
 Outcome<Response> Transaction::try_finish() {

@@ -47,6 +47,7 @@ class Transaction {
   Outcome<void> take_promised_hash(std::optional<std::string_view> header);
   Outcome<void> find_bucket();
   Outcome<void> prepare_body();
+  Outcome<void> feed_as_admitted(std::span<const std::byte> raw);
   Outcome<Response> try_finish();
 
   Services& services_;

@@ -92,6 +92,22 @@ TEST(ConfigTest, KeysThatBelongTogetherAreCheckedTogether) {
   config.s3.tls_key = "/key.pem";
   EXPECT_THAT(check_config(config).error().detail, HasSubstr("belong together"));
   config = {};
+  config.admin.tls_certificate = "/chain.pem";
+  EXPECT_THAT(check_config(config).error().detail, HasSubstr("belong together"));
+  for (const char* open : {"0.0.0.0:9090", "192.0.2.1:9090", "[::]:9090", "[2001:db8::1]:0"}) {
+    config = {};
+    config.admin.listen = open;
+    EXPECT_THAT(check_config(config).error().detail, HasSubstr("set admin.tls_certificate and admin.tls_key"));
+    config.admin.tls_certificate = "/chain.pem";
+    config.admin.tls_key = "/key.pem";
+    EXPECT_TRUE(check_config(config));
+  }
+  for (const char* local : {"127.0.0.1:9090", "127.1.2.3:0", "[::1]:9090"}) {
+    config = {};
+    config.admin.listen = local;
+    EXPECT_TRUE(check_config(config));
+  }
+  config = {};
   config.admin.listen = "";
   EXPECT_THAT(check_config(config).error().detail, HasSubstr("set one"));
   config.admin.socket = "/" + std::string(200, 'x');

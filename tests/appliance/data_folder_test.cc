@@ -99,6 +99,7 @@ TEST_F(DataFolderTest, TheRunRecordSurvivesARoundTrip) {
   ASSERT_TRUE(write_run_record(folder_, {.pid = 7,
                                          .version = "1",
                                          .admin_url = "http://x",
+                                         .admin_pin = "sha256//a=",
                                          .admin_socket = "/s=1",
                                          .nfs = "a:1",
                                          .mount = "a:2",
@@ -107,6 +108,7 @@ TEST_F(DataFolderTest, TheRunRecordSurvivesARoundTrip) {
   const auto record = read_run_record(folder_);
   ASSERT_TRUE(record);
   EXPECT_EQ(record->pid, 7);
+  EXPECT_EQ(record->admin_pin, "sha256//a=");
   EXPECT_EQ(record->admin_socket, "/s=1");
   EXPECT_EQ(record->mount, "a:2");
   EXPECT_EQ(record->log_file, "");

@@ -5,7 +5,7 @@ build=$(cd "$1" && pwd)
 # shellcheck disable=SC2034 # for the scripts
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 export PATH=$build/bin:$PATH
-unset STOA_DATA XDG_DATA_HOME
+unset STOA_DATA STOA_TOKEN XDG_DATA_HOME
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/stoa-test.XXXXXX")
 export HOME=$scratch/home
 mkdir -p "$HOME"

@@ -271,5 +271,71 @@ TEST_P(RulesTest, ReplacingNeedsRoomForTheDifferenceOnly) {
   EXPECT_LE(used()["bytes"], 1000);
 }
 
+// --- the recycle bin
+
+TEST_P(RulesTest, WhatIsDeletedIsInTheBinAndComesBack) {
+  stoa({"recycle", "policy", path(), "--on"});
+  ASSERT_EQ(a().put(in("f"), "kept"), Outcome::kOk);
+  ASSERT_EQ(b().remove(in("f")), Outcome::kOk);
+  misses("f");
+  EXPECT_EQ(seen(), Names{});  // shown at the root of an export only
+  const nlohmann::json items = stoa({"recycle", "list", path()})["items"];
+  ASSERT_EQ(items.size(), 1U);
+  EXPECT_EQ(items[0]["path"], path() + "/f");
+  EXPECT_EQ(items[0]["bytes"], 4);
+  EXPECT_EQ(items[0]["door"], has_directories(kind_b()) ? "nfs" : "s3");
+  EXPECT_EQ(items[0]["deleted_by"]["uid"], 0);
+  if (has_directories(kind_c())) {
+    EXPECT_EQ(seen(".recycle"), Names{"0"});
+    const Names kept = seen(".recycle/0");
+    ASSERT_EQ(kept.size(), 1U);
+    const std::string item = ".recycle/0/" + kept[0];
+    EXPECT_EQ(kept[0].substr(0, 2), "f@");
+    sees(item, "kept");
+    EXPECT_EQ(c().write(in(item), 0, "k"), Outcome::kReadOnly);
+    EXPECT_EQ(c().remove(in(item)), Outcome::kReadOnly);
+    EXPECT_EQ(c().write(in(item), 0, "x"), Outcome::kReadOnly);
+    EXPECT_EQ(c().put(in(".recycle/0/new"), "x"), Outcome::kReadOnly);
+    EXPECT_EQ(as_nobody_special(kind_c()).get(in(item)).outcome, Outcome::kDenied);
+  }
+  ASSERT_EQ(a().put(in("f"), "new"), Outcome::kOk);
+  std::string output;
+  EXPECT_NE(stoa({"recycle", "restore", items[0]["id"]}, &output), 0) << "the name is taken";
+  stoa({"recycle", "restore", items[0]["id"], "--to", path() + "/back"});
+  sees("back", "kept");
+  sees("f", "new");
+  EXPECT_EQ(stoa({"recycle", "list", path()})["items"].size(), 0U);
+}
+
+TEST_P(RulesTest, WhatIsReplacedIsInTheBin) {
+  stoa({"recycle", "policy", path(), "--on"});
+  ASSERT_EQ(a().put(in("f"), "old"), Outcome::kOk);
+  if (has_directories(kind_b())) {
+    ASSERT_EQ(b().put(in("g"), "new"), Outcome::kOk);
+    ASSERT_EQ(b().rename(in("g"), in("f")), Outcome::kOk);
+  } else {
+    ASSERT_EQ(b().put(in("f"), "new"), Outcome::kOk);
+  }
+  sees("f", "new");
+  const nlohmann::json items = stoa({"recycle", "list", path()})["items"];
+  ASSERT_EQ(items.size(), 1U);
+  ASSERT_EQ(c().remove(in("f")), Outcome::kOk);
+  stoa({"recycle", "restore", items[0]["id"]});
+  sees("f", "old");
+}
+
+TEST_P(RulesTest, TheBinCountsUntilItIsPurged) {
+  stoa({"recycle", "policy", path(), "--on"});
+  limit("--bytes", 10);
+  ASSERT_EQ(a().put(in("f"), std::string(10, 'a')), Outcome::kOk);
+  ASSERT_EQ(b().remove(in("f")), Outcome::kOk);
+  EXPECT_EQ(used()["bytes"], 10);
+  EXPECT_EQ(c().put(in("g"), "x"), Outcome::kNoRoom);
+  stoa({"recycle", "purge", path(), "--all"});
+  EXPECT_EQ(used()["bytes"], 0);
+  ASSERT_EQ(c().put(in("g"), std::string(10, 'c')), Outcome::kOk);
+  EXPECT_EQ(used()["bytes"], 10);
+}
+
 }  // namespace
 }  // namespace stoa::cross

@@ -204,9 +204,9 @@ bool Driver::compare_usage(FileId id) {
   const auto reply = ns().usage(context(), {id});
   if (!reply) return differ("usage of " + text(id) + ": " + stoa::describe(reply.error()));
   if (reply->usage != right) {
-    return differ("usage of " + text(id) + " is " + std::to_string(reply->usage.bytes) + " bytes " +
+    return differ("usage of " + text(id) + " is " + std::to_string(bytes_of(reply->usage)) + " bytes " +
                   std::to_string(reply->usage.files) + " files " + std::to_string(reply->usage.directories) +
-                  " directories, right is " + std::to_string(right.bytes) + " " + std::to_string(right.files) + " " +
+                  " directories, right is " + std::to_string(bytes_of(right)) + " " + std::to_string(right.files) + " " +
                   std::to_string(right.directories));
   }
   return reply->limits == twin_.at(id).limits || differ("limits of " + text(id));

@@ -239,7 +239,10 @@ bool Driver::do_set_quota() {
     verdict.errors.push_back(Errc::kNotDirectory);
   }
   if (!same_outcome(verdict, ns().set_quota(ctx, request))) return false;
-  if (verdict.ok()) twin_.at(id).limits = request.limits;
+  if (verdict.ok()) {
+    twin_.at(id).limits = request.limits;
+    twin_.at(id).implied = false;
+  }
   return !verdict.ok() || (compare_usage(id) && verify(id, Touch::kMaybe));
 }
 

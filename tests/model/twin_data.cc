@@ -50,6 +50,7 @@ Verdict Twin::setattr(const core::SetattrRequest& request, const Credentials& cr
     if (!verdict.ok()) return verdict;
     verdict.touched[inode.id] = Touch::kAttributes;
     inode.verifier.reset();
+    inode.implied = false;  // somebody cares about it
     if (set.mode) inode.mode = *set.mode & 07777;
     if (set.uid) inode.uid = *set.uid;
     if (set.gid) inode.gid = *set.gid;
@@ -147,6 +148,7 @@ Verdict Twin::set_xattr(const core::SetXattrRequest& request) {
   if (request.mode == core::XattrMode::kReplace && !present) verdict.errors.push_back(Errc::kNoAttribute);
   if (!verdict.ok()) return verdict;
   inode.xattrs[std::string(request.name)] = request.value;
+  inode.implied = false;
   verdict.touched[request.id] = Touch::kAttributes;
   return verdict;
 }
@@ -155,6 +157,7 @@ Verdict Twin::remove_xattr(const core::RemoveXattrRequest& request) {
   if (!exists(request.id)) return {.errors = {Errc::kStale}};  // The driver adds what is wrong with the name.
   TwinInode& inode = at(request.id);
   if (inode.xattrs.erase(std::string(request.name)) == 0) return {.errors = {Errc::kNoAttribute, Errc::kInvalid}};
+  inode.implied = false;
   return {.touched = {{request.id, Touch::kAttributes}}};
 }
 

@@ -67,7 +67,7 @@ class Qos : public testing::Test {
     ++load.under_way;
     if (scheduler.admit(load.path, load.price)) return done(load);
     const Verdict verdict = scheduler.park(load.path, load.price,
-                                           {.deadline = kFar, .grant_at_deadline = false, .owner = &load, .resume = [this, &load](bool yes) {
+                                           {.deadline = kFar, .owner = &load, .resume = [this, &load](bool yes) {
                                               EXPECT_TRUE(yes);
                                               done(load);
                                             }});
@@ -233,6 +233,23 @@ TEST_F(Qos, AGuaranteeDeepInTheTreeHoldsAgainstAllThatSharesTheCeilingAbove) {
   EXPECT_GE(granted_between(a, began + kSecond, began + 11 * kSecond), 3800);
 }
 
+TEST_F(Qos, AGuaranteeDoesNotSleepWithTheSlowestBelowIt) {
+  const auto top = flow(ceiling(Resource::kMetadataOps, 100));
+  const auto team = flow(guarantee(Resource::kMetadataOps, 50, 1));
+  const auto slow = flow(ceiling(Resource::kMetadataOps, 1));
+  const auto quick = flow({});
+  const auto noisy = flow(weight(100'000));
+  const std::int64_t began = now;
+  // The first makes a debt of minutes, and the next one waits.
+  Load s{.path = {top.get(), team.get(), slow.get()}, .price = Price{}.add(Resource::kMetadataOps, 200), .depth = 1};
+  Load b{.path = {top.get(), noisy.get()}, .price = Price::metadata(), .depth = 64};
+  Load before{.path = {top.get(), team.get(), quick.get()}, .price = Price::metadata(), .depth = 8, .end = now + 5 * kSecond};
+  Load after{.path = before.path, .price = Price::metadata(), .depth = 8, .start = now + 10 * kSecond};
+  run({&s, &b, &before, &after}, 20 * kSecond);
+  EXPECT_EQ(s.granted.size(), 1u);
+  EXPECT_GE(granted_between(after, began + 10 * kSecond, began + 12 * kSecond), 90);
+}
+
 TEST_F(Qos, NestedCeilingsAllHold) {
   const auto top = flow(ceiling(Resource::kMetadataOps, 1000));
   const auto small = flow(ceiling(Resource::kMetadataOps, 100));
@@ -273,7 +290,7 @@ TEST_F(Qos, NobodyOvertakesWhatWaitsForTheSame) {
   }
   std::vector<int> order;
   for (int i = 0; i < 5; ++i) {
-    const Wait wait{.deadline = kFar, .grant_at_deadline = false, .owner = nullptr, .resume = [&order, i](bool) { order.push_back(i); }};
+    const Wait wait{.deadline = kFar, .owner = nullptr, .resume = [&order, i](bool) { order.push_back(i); }};
     ASSERT_EQ(scheduler.park(path, Price::metadata(), wait), Verdict::kParked);
   }
   now += 10 * kSecond;  // there is room, but the timer has not come yet
@@ -295,7 +312,7 @@ TEST_F(Qos, ChangesApplyAtOnce) {
   ASSERT_TRUE(scheduler.admit(path, Price::write(1'000'000)));  // a debt of a quarter of an hour
   int resumed = 0;
   const auto wait = [&] {
-    return Wait{.deadline = kFar, .grant_at_deadline = false, .owner = nullptr, .resume = [&](bool yes) { resumed += yes ? 1 : 0; }};
+    return Wait{.deadline = kFar, .owner = nullptr, .resume = [&](bool yes) { resumed += yes ? 1 : 0; }};
   };
   ASSERT_EQ(scheduler.park(path, Price::write(1000), wait()), Verdict::kParked);
   set(*top, ceiling(Resource::kWriteBytes, 1'000'000));  // the debt is a second now
@@ -316,7 +333,7 @@ TEST_F(Qos, ChangesApplyAtOnce) {
 }
 
 TEST_F(Qos, QueuesAreBoundedInAllAndForEachFlow) {
-  Scheduler small({.parked_max = 6, .parked_per_flow_max = 4}, [this] { return now; });
+  Scheduler small({.parked_max = 24, .parked_per_flow_max = 12}, [this] { return now; });
   const auto a = std::make_shared<Flow>(), b = std::make_shared<Flow>();
   const std::pair<Flow*, Limits> changes[] = {{a.get(), ceiling(Resource::kMetadataOps, 1)}, {b.get(), ceiling(Resource::kMetadataOps, 1)}};
   small.change(changes);
@@ -324,18 +341,43 @@ TEST_F(Qos, QueuesAreBoundedInAllAndForEachFlow) {
     Flow* const path[] = {flow};
     int parked = 0;
     for (int i = 0; i < 20; ++i) {
-      const Wait wait{.deadline = kFar, .grant_at_deadline = false, .owner = flow, .resume = [](bool) { ADD_FAILURE(); }};
+      const Wait wait{.deadline = kFar, .owner = flow, .resume = [](bool) { ADD_FAILURE(); }};
       if (small.park(path, Price::metadata(), wait) == Verdict::kParked) ++parked;
     }
     return parked;
   };
-  EXPECT_EQ(fill(a.get()), 4);
-  EXPECT_EQ(fill(b.get()), 2);
-  EXPECT_GT(a->use().refused, 0u);
+  EXPECT_EQ(fill(a.get()), 6) << "half of what the flow has, and half is left";
+  EXPECT_EQ(fill(b.get()), 6);
+  EXPECT_EQ(fill(b.get()), 0);
+  EXPECT_EQ(a->use().refused, 13u) << "the first one did not wait";
   small.cancel(a.get());
-  EXPECT_EQ(fill(b.get()), 2);
+  EXPECT_EQ(fill(b.get()), 0);
+  EXPECT_EQ(fill(a.get()), 6);
+  small.cancel(a.get());
   small.cancel(b.get());
   EXPECT_EQ(small.parked(), 0u);
+}
+
+TEST_F(Qos, WhoeverFillsTheQueueLeavesRoomForOthersBelowTheSameCeiling) {
+  Scheduler small({.parked_max = 64, .parked_per_flow_max = 32}, [this] { return now; });
+  const auto top = std::make_shared<Flow>(), team = std::make_shared<Flow>();
+  const auto hog = std::make_shared<Flow>(), other = std::make_shared<Flow>(), mate = std::make_shared<Flow>();
+  const std::pair<Flow*, Limits> change{top.get(), ceiling(Resource::kMetadataOps, 1)};
+  small.change({&change, 1});
+  Flow* const any[] = {top.get()};
+  while (small.admit(any, Price::metadata())) {
+  }
+  const auto fill = [&](const Path& path, const Price& price = Price::metadata()) {
+    int parked = 0;
+    for (int i = 0; i < 100; ++i) {
+      if (small.park(path, price, {.deadline = kFar, .owner = nullptr, .resume = [](bool) { ADD_FAILURE(); }}) == Verdict::kParked) ++parked;
+    }
+    return parked;
+  };
+  EXPECT_GE(fill({top.get(), team.get(), hog.get()}), 6);
+  EXPECT_GE(fill({top.get(), team.get(), mate.get()}), 3) << "of the same team";
+  EXPECT_GE(fill({top.get()}), 3) << "governed by nothing else";
+  EXPECT_GE(fill({top.get(), other.get()}), 2);
 }
 
 TEST_F(Qos, AtItsDeadlineARequestIsGrantedOrRefusedAsItAsked) {
@@ -345,7 +387,8 @@ TEST_F(Qos, AtItsDeadlineARequestIsGrantedOrRefusedAsItAsked) {
   }
   std::vector<bool> told;
   for (const bool grant : {true, false}) {
-    const Wait wait{.deadline = now + 100 * kMillisecond, .grant_at_deadline = grant, .owner = nullptr, .resume = [&](bool yes) { told.push_back(yes); }};
+    const std::optional<Price> price = grant ? std::optional(Price::metadata()) : std::nullopt;
+    const Wait wait{.deadline = now + 100 * kMillisecond, .at_deadline = price, .owner = nullptr, .resume = [&](bool yes) { told.push_back(yes); }};
     ASSERT_EQ(scheduler.park(path, Price::metadata(), wait), Verdict::kParked);
   }
   now += 99 * kMillisecond;
@@ -359,8 +402,28 @@ TEST_F(Qos, AtItsDeadlineARequestIsGrantedOrRefusedAsItAsked) {
   // What was granted early is a debt.
   now += 1700 * kMillisecond;
   EXPECT_FALSE(scheduler.admit(path, Price::metadata()));
-  const Wait late{.deadline = now - 1, .grant_at_deadline = false, .owner = nullptr, .resume = [](bool) { ADD_FAILURE(); }};
+  const Wait late{.deadline = now - 1, .owner = nullptr, .resume = [](bool) { ADD_FAILURE(); }};
   EXPECT_EQ(scheduler.park(path, Price::metadata(), late), Verdict::kBusy);
+}
+
+TEST_F(Qos, WhatPassesAtItsDeadlinePaysThatAndMakesNoDebtWithoutEnd) {
+  const auto slow = flow(ceiling(Resource::kReadBytes, 1000));
+  Flow* const path[] = {slow.get()};
+  ASSERT_TRUE(scheduler.admit(path, Price::read(1000)));
+  int passed = 0;
+  for (int i = 0; i < 100; ++i) {
+    const Wait wait{.deadline = now + 100 * kMillisecond, .at_deadline = Price::read(500), .owner = nullptr, .resume = [&](bool yes) {
+                      passed += yes ? 1 : 0;
+                    }};
+    ASSERT_EQ(scheduler.park(path, Price::read(1'000'000), wait), Verdict::kParked);
+  }
+  now += 100 * kMillisecond;
+  scheduler.serve();
+  EXPECT_EQ(passed, 100);
+  EXPECT_EQ(slow->use().admitted[Resource::kReadBytes], 1000u + 100 * 500u);
+  EXPECT_FALSE(scheduler.admit(path, Price::read(1)));
+  now += 10 * kSecond;
+  EXPECT_TRUE(scheduler.admit(path, Price::read(1)));
 }
 
 TEST_F(Qos, WhatIsCancelledLeavesItsPlaceToOthersAndPaysNothing) {
@@ -369,10 +432,10 @@ TEST_F(Qos, WhatIsCancelledLeavesItsPlaceToOthersAndPaysNothing) {
   ASSERT_TRUE(scheduler.admit(path, Price::write(1000)));
   int owner = 0, resumed = 0;
   for (int i = 0; i < 3; ++i) {
-    const Wait wait{.deadline = kFar, .grant_at_deadline = false, .owner = &owner, .resume = [](bool) { ADD_FAILURE(); }};
+    const Wait wait{.deadline = kFar, .owner = &owner, .resume = [](bool) { ADD_FAILURE(); }};
     ASSERT_EQ(scheduler.park(path, Price::write(100'000), wait), Verdict::kParked);
   }
-  const Wait wait{.deadline = kFar, .grant_at_deadline = false, .owner = nullptr, .resume = [&](bool yes) { resumed += yes ? 1 : 0; }};
+  const Wait wait{.deadline = kFar, .owner = nullptr, .resume = [&](bool yes) { resumed += yes ? 1 : 0; }};
   ASSERT_EQ(scheduler.park(path, Price::write(10), wait), Verdict::kParked);
   scheduler.cancel(&owner);
   scheduler.cancel(&owner);
@@ -388,7 +451,7 @@ TEST_F(Qos, WhatIsRefusedForItsOwnerIsToldAndPaysNothing) {
   Flow* const path[] = {slow.get()};
   ASSERT_TRUE(scheduler.admit(path, Price::write(1000)));
   int owner = 0, refused = 0;
-  const Wait wait{.deadline = kFar, .grant_at_deadline = true, .owner = &owner, .resume = [&](bool yes) { refused += yes ? 0 : 1; }};
+  const Wait wait{.deadline = kFar, .at_deadline = Price::write(1), .owner = &owner, .resume = [&](bool yes) { refused += yes ? 0 : 1; }};
   ASSERT_EQ(scheduler.park(path, Price::write(1), wait), Verdict::kParked);
   scheduler.refuse(&owner);
   scheduler.refuse(&owner);
@@ -419,7 +482,7 @@ TEST_F(Qos, FlowsThatComeAndGoLeaveNothingBehind) {
     last = visitor;
     Flow* const path[] = {top.get(), visitor.get()};
     for (int n = 0; n < 3; ++n) {
-      const Wait wait{.deadline = kFar, .grant_at_deadline = false, .owner = nullptr, .resume = [](bool) {}};
+      const Wait wait{.deadline = kFar, .owner = nullptr, .resume = [](bool) {}};
       ASSERT_NE(scheduler.park(path, Price::metadata(), wait), Verdict::kBusy);
     }
     now += kMillisecond * (i % 5);

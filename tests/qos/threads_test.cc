@@ -45,7 +45,7 @@ TEST(QosThreads, EveryRequestIsGrantedOrRefusedOnceAndPaysWhatItCost) {
           const bool late = n % 3 == 0;
           const auto verdict = scheduler.park(path, Price::metadata(),
                                               {.deadline = steady_ns() + (late ? 0 : 10'000'000'000),
-                                               .grant_at_deadline = n % 2 == 0,
+                                               .at_deadline = n % 2 == 0 ? std::optional(Price::metadata()) : std::nullopt,
                                                .owner = nullptr,
                                                .resume = [&](bool yes) {
                                                  (yes ? granted : refused).fetch_add(1);
@@ -86,7 +86,7 @@ TEST(QosThreads, TheServingThreadResumesWhatWaits) {
   Flow* const path[] = {flow.get()};
   std::latch done(4);
   for (int i = 0; i < 4; ++i) {
-    const Wait wait{.deadline = steady_ns() + 60'000'000'000, .grant_at_deadline = false, .owner = nullptr, .resume = [&](bool yes) {
+    const Wait wait{.deadline = steady_ns() + 60'000'000'000, .owner = nullptr, .resume = [&](bool yes) {
                       EXPECT_TRUE(yes);
                       done.count_down();
                     }};
@@ -110,7 +110,7 @@ TEST(QosThreads, AfterCancelAndSettleNobodyIsCalled) {
     const int owner = 0;
     for (int i = 0; i < 20; ++i) {
       (void)scheduler.park(path, Price::metadata(),
-                           {.deadline = steady_ns() + 60'000'000'000, .grant_at_deadline = false, .owner = &owner, .resume = [&](bool) {
+                           {.deadline = steady_ns() + 60'000'000'000, .owner = &owner, .resume = [&](bool) {
                               EXPECT_FALSE(gone.load());
                             }});
     }

@@ -133,6 +133,18 @@ class EmptyNamespace final : public core::Namespace {
   Result<core::PathOfReply> path_of(const core::OpContext&, const core::PathOfRequest&) override {
     return fail(Errc::kNotSupported);
   }
+  Result<core::ListRecycledReply> list_recycled(const core::OpContext&, const core::ListRecycledRequest&) override {
+    return fail(Errc::kNotSupported);
+  }
+  Result<core::RestoreReply> restore(const core::OpContext&, const core::RestoreRequest&) override {
+    return fail(Errc::kNotSupported);
+  }
+  Result<core::PurgeReply> purge(const core::OpContext&, const core::PurgeRequest&) override {
+    return fail(Errc::kNotSupported);
+  }
+  Result<core::RecycleStatusReply> recycle_status(const core::OpContext&, const core::RecycleStatusRequest&) override {
+    return fail(Errc::kNotSupported);
+  }
   Status settle(const core::OpContext&, const core::Unsettled&) override { return {}; }
   std::uint64_t boot_verifier() const override { return 1; }
   std::uint64_t volume_id() const override { return 1; }
@@ -162,6 +174,15 @@ class OneExport final : public core::Registry, public core::RegistrySnapshot {
   Status remove_group(std::string_view) override { return fail(Errc::kNotSupported); }
   Status set_flow(const core::FlowRule&) override { return fail(Errc::kNotSupported); }
   Status remove_flow(const core::FlowTarget&) override { return fail(Errc::kNotSupported); }
+  Status add_token(const core::Token&) override { return fail(Errc::kNotSupported); }
+  Status remove_token(std::string_view) override { return fail(Errc::kNotSupported); }
+  void note_use(const core::Token&, Timestamp) override {}
+  Timestamp last_use(const core::Token&) const override { return {}; }
+  Status set_recycle(const core::RecyclePolicy&) override { return fail(Errc::kNotSupported); }
+  Status remove_recycle(core::FileId) override { return fail(Errc::kNotSupported); }
+  Status set_audit_policy(const core::AuditPolicy&) override { return fail(Errc::kNotSupported); }
+  Status remove_audit_policy(core::FileId) override { return fail(Errc::kNotSupported); }
+  bool audited() const override { return false; }
 
   const core::Export* find_export(core::ExportId id) const override {
     return id == core::ExportId{1} ? &exports_.front() : nullptr;
@@ -181,7 +202,12 @@ class OneExport final : public core::Registry, public core::RegistrySnapshot {
   const core::Group* find_group_by_sid(std::string_view) const override { return nullptr; }
   const std::vector<core::Group>& groups() const override { return groups_; }
   const std::vector<core::FlowRule>& flow_rules() const override { return flows_; }
+  const core::Token* find_token(const core::TokenHash&) const override { return nullptr; }
+  const std::vector<core::Token>& tokens() const override { return tokens_; }
   const core::FlowTable* flows() const override { return nullptr; }
+  qos::FlowUse flow_use(const core::FlowTarget&) const override { return {}; }
+  const core::RecycleTable* recycle() const override { return nullptr; }
+  const core::AuditTable* audit() const override { return nullptr; }
   std::string sid_of(const core::User&) const override { return {}; }
   std::string sid_of(const core::Group&) const override { return {}; }
 
@@ -190,6 +216,7 @@ class OneExport final : public core::Registry, public core::RegistrySnapshot {
   std::vector<core::User> users_;
   std::vector<core::Group> groups_;
   std::vector<core::FlowRule> flows_;
+  std::vector<core::Token> tokens_;
 };
 
 }  // namespace stoa::test

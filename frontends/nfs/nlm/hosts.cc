@@ -45,6 +45,12 @@ HostRef Hosts::find(core::HolderId holder) {
   return found == by_holder_.end() ? nullptr : found->second;
 }
 
+bool Hosts::any_at(const Address& address) const {
+  const std::lock_guard lock(mutex_);
+  const auto first = hosts_.lower_bound({address, {}});
+  return first != hosts_.end() && first->first.first == address;
+}
+
 HostRef Hosts::take_out_locked(std::map<Key, HostRef>::iterator at) {
   HostRef host = at->second;
   by_holder_.erase(host->holder);
@@ -81,7 +87,6 @@ HostRef Hosts::get(const Address& address, std::string_view name, std::uint32_t 
           std::string_view(reinterpret_cast<const char*>(address.data()), address.size()), granted_);
     }
     if (host != nullptr && host->holder != core::kNoHolder) {
-      if (before != nullptr) host->remembered = before->remembered.load();  // the record is now this one's
       heard_of(*host);
       by_holder_.emplace(host->holder, host);
       hosts_.emplace(std::move(key), host);
@@ -92,7 +97,7 @@ HostRef Hosts::get(const Address& address, std::string_view name, std::uint32_t 
   if (before != nullptr) {
     log_info("nlm", "a client has started anew without a word; its locks are free", {{"client", before->name}});
     end(before);
-    if (host == nullptr) forget_record_or_log(address, before->name);
+    forget_record_or_log(address, before->name, before.get());
   }
   return host;
 }
@@ -103,24 +108,31 @@ bool Hosts::may_reclaim(const Address& address, std::string_view name) {
 
 Status Hosts::remember(const HostRef& host) {
   if (host->remembered.load(std::memory_order_acquire)) return {};
-  const std::lock_guard lock(records_mutex_);
-  STOA_CHECK_OK(state_.remember_client(core::Door::kNfs, record_name(host->address, host->name)));
+  const std::string record = record_name(host->address, host->name);
+  const std::lock_guard lock(record_mutex(record));
+  if (host->remembered.load()) return {};
+  if (host->gone) return fail(Errc::kInvalid, "the host was freed meanwhile");
+  STOA_CHECK_OK(state_.remember_client(core::Door::kNfs, record));
   host->remembered.store(true, std::memory_order_release);
   return {};
 }
 
-Status Hosts::forget_record(const Address& address, const std::string& name) {
-  const std::lock_guard lock(records_mutex_);
-  // One of the same name may have come meanwhile, and counts on being remembered.
+Status Hosts::forget_record(const Address& address, const std::string& name, Host* gone) {
+  const std::string record = record_name(address, name);
+  const std::lock_guard lock(record_mutex(record));
+  if (gone != nullptr) gone->gone = true;
+  // The table counts: who has come under the same name meanwhile keeps what it was remembered by.
+  if (gone != nullptr && gone->remembered) return state_.forget_client(core::Door::kNfs, record);
+  // What may be there is from before this start, or of who has come meanwhile.
   const HostRef present = find(address, name);
   if (present != nullptr && present->remembered) return {};
-  return state_.forget_client(core::Door::kNfs, record_name(address, name));
+  return state_.forget_client(core::Door::kNfs, record);
 }
 
-void Hosts::forget_record_or_log(const Address& address, const std::string& name) {
-  if (const Status gone = forget_record(address, name); !gone) {
+void Hosts::forget_record_or_log(const Address& address, const std::string& name, Host* gone) {
+  if (const Status forgotten = forget_record(address, name, gone); !forgotten) {
     log_warning("nlm", "a client that is gone will be waited for after the next start",
-                {{"error", describe(gone.error())}});
+                {{"error", describe(forgotten.error())}});
   }
 }
 
@@ -137,7 +149,7 @@ void Hosts::free(const Address& address, std::string_view name, std::uint32_t mo
     if (found != hosts_.end()) gone = take_out_locked(found);
   }
   if (gone != nullptr) end(gone);
-  forget_record_or_log(address, std::string(name));
+  forget_record_or_log(address, std::string(name), gone.get());
   if (gone == nullptr || monitor_state == 0) return;
   // The same news comes more than once, and must not end what the client gets in between.
   (void)get(address, name, monitor_state);
@@ -195,7 +207,6 @@ std::vector<HostRef> Hosts::look_after() {
         if (silent >= kDead && host.called > host.heard && since(host.called) >= kAnswerTime) {
           dead.push_back(take_out_locked(here));
         } else if (silent >= kCallEvery && since(host.called) >= kCallEvery) {
-          host.called = present.time_since_epoch().count();
           to_call.push_back(here->second);
         }
         continue;
@@ -207,11 +218,11 @@ std::vector<HostRef> Hosts::look_after() {
   for (const HostRef& host : dead) {
     log_warning("nlm", "there was no sign of a client for a day; its locks are free", {{"client", host->name}});
     end(host);
-    forget_record_or_log(host->address, host->name);
+    forget_record_or_log(host->address, host->name, host.get());
   }
   for (const HostRef& host : idle) {
     end(host);
-    if (host->remembered) forget_record_or_log(host->address, host->name);
+    if (host->remembered) forget_record_or_log(host->address, host->name, host.get());
   }
   return to_call;
 }
@@ -241,7 +252,7 @@ Status Hosts::evict(core::HolderId holder) {
   }
   log_info("nlm", "an administrator has freed the locks of a client", {{"client", gone->name}});
   end(gone);
-  return forget_record(gone->address, gone->name);
+  return forget_record(gone->address, gone->name, gone.get());
 }
 
 std::size_t Hosts::size() const {

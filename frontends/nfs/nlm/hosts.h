@@ -2,6 +2,7 @@
 // of opens and locks from its first lock on, and is forgotten when it holds nothing. Thread-safe.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -27,9 +28,11 @@ struct Host {
   const std::string name;
   core::HolderId holder = core::kNoHolder;
   std::atomic<std::uint32_t> monitor_state{0};  // of its status monitor; 0: not told
-  std::atomic<bool> remembered{false};          // waited for after a restart
+  std::atomic<bool> remembered{false};          // waited for after a restart; written with its record's mutex held
   std::atomic<Clock::rep> heard{0};             // when it last asked or answered
   std::atomic<Clock::rep> called{0};            // when it was last called to see whether it lives
+
+  bool gone = false;  // it is not to be remembered any more; guarded by its record's mutex
 
   // SHARE: an open for each file and owner.
   std::mutex mutex;  // guards shares
@@ -58,13 +61,15 @@ class Hosts {
 
   HostRef find(const Address& address, std::string_view name);
   HostRef find(core::HolderId holder);
+  bool any_at(const Address& address) const;
   // Null: there are too many. `monitor_state`: as it says itself, 0: it does not say. A newer one than before: it has
   // started anew without a word, and what it had ends.
   HostRef get(const Address& address, std::string_view name, std::uint32_t monitor_state);
 
   // After a restart, while others wait: whether this client may take back what it had.
   bool may_reclaim(const Address& address, std::string_view name);
-  // Durable: the next start waits for this host. Before its first lock. Errors as core::StateTable::remember_client.
+  // Durable: the next start waits for this host. Before its first lock. kInvalid: it was freed meanwhile; others as
+  // core::StateTable::remember_client.
   Status remember(const HostRef& host);
   // The host gives all back, or has started anew and knows of nothing: its locks, waits and shares end.
   // `monitor_state`: what its monitor says from now on; 0: not told.
@@ -80,9 +85,10 @@ class Hosts {
   std::vector<Known> to_notify();
 
   // From time to time: forgets who holds nothing and has not been heard of for a while, ends who has died. Who is to be
-  // called now; heard_of() when it answers.
+  // called now: called_now() when it is, which tells when it was before; heard_of() when it answers.
   std::vector<HostRef> look_after();
   void heard_of(Host& host) const { host.heard = now().time_since_epoch().count(); }
+  Clock::rep called_now(Host& host) const { return host.called.exchange(now().time_since_epoch().count()); }
   std::size_t size() const;
 
   // For administrators: who is there; and ends one, as if it had started anew. kNotFound: no such host; errors of the
@@ -96,8 +102,10 @@ class Hosts {
   Clock::time_point now() const { return now_ ? now_() : Clock::now(); }
   HostRef take_out_locked(std::map<Key, HostRef>::iterator at);
   void end(const HostRef& host);
-  Status forget_record(const Address& address, const std::string& name);
-  void forget_record_or_log(const Address& address, const std::string& name);
+  // Its last word is this. `gone`: the host, which is in no table any more; null: there was none in this run.
+  Status forget_record(const Address& address, const std::string& name, Host* gone);
+  void forget_record_or_log(const Address& address, const std::string& name, Host* gone);
+  std::mutex& record_mutex(const std::string& record) { return records_[std::hash<std::string>{}(record) % records_.size()]; }
 
   core::StateTable& state_;
   const Granted granted_;
@@ -107,7 +115,9 @@ class Hosts {
   mutable std::mutex mutex_;  // guards hosts_ and by_holder_
   std::map<Key, HostRef> hosts_;
   std::map<core::HolderId, HostRef> by_holder_;
-  std::mutex records_mutex_;  // held while a record is written or removed, so that the last word is right
+  // Held while a record is written or removed, so that the last word is right; by the record's name, so that after a
+  // restart hosts do not stand behind each other.
+  std::array<std::mutex, 256> records_;
 };
 
 }  // namespace stoa::nlm

@@ -99,13 +99,23 @@ void NlmProgram::keep(const std::stop_token& stop) {
   while (!keeper_wake_.wait_for(sleep, stop, kKeeperPeriod, [&] { return stop.stop_requested(); })) {
     waiting_.call_due(Clock::now());
     if (waiting_.any()) state_.retry_waits();
-    for (const HostRef& host : hosts_.look_after()) {
-      (void)caller_.call({host->address, kNlmProgram, kNlmVersion, kNull, {}},
-                         [this, host](const Result<std::span<const std::byte>>& answer) {
-                           if (answer) hosts_.heard_of(*host);
-                         });
-    }
+    for (const HostRef& host : hosts_.look_after()) look_for(host);
   }
+}
+
+void NlmProgram::look_for(const HostRef& host) {
+  if (connected_ && connected_(host->address)) return hosts_.heard_of(*host);
+  const auto before = hosts_.called_now(*host);
+  const bool sent = caller_.call({.address = host->address, .program = kNlmProgram, .version = kNlmVersion, .procedure = kNull},
+                                 [this, host](const Result<std::span<const std::byte>>& answer) {
+                                   if (answer) hosts_.heard_of(*host);
+                                 });
+  if (!sent) host->called = before;  // it had no chance to answer
+}
+
+void NlmProgram::know_connections(std::function<bool(const Address&)> connected) {
+  const std::lock_guard lock(keeper_mutex_);
+  connected_ = std::move(connected);
 }
 
 std::span<const rpc::Procedure> NlmProgram::procedures() const {
@@ -143,11 +153,37 @@ rpc::Outcome NlmProgram::run(const rpc::Call& call, rpc::Reply& reply) {
   rpc::ReplyBuffer buffer;
   rpc::XdrWriter out(buffer);
   if (!run(procedure - kMsgToCall, call, in, out)) return kGarbage;
+  if (!deserves_answer(call)) return {};
   const auto results = buffer.bytes();
-  (void)caller_.call(
-      {call.peer.address, kNlmProgram, kNlmVersion, procedure + kMsgToRes, {results.begin(), results.end()}},
-      [](const auto&) {});  // lost, as any message may be: the client asks again
+  (void)caller_.call({.address = call.peer.address,
+                      .program = kNlmProgram,
+                      .version = kNlmVersion,
+                      .procedure = procedure + kMsgToRes,
+                      .arguments = {results.begin(), results.end()},
+                      .answer = true},
+                     [](const auto&) {});  // lost, as any message may be: the client asks again
   return {};
+}
+
+bool NlmProgram::deserves_answer(const rpc::Call& message) {
+  if (hosts_.any_at(message.peer.address)) return true;
+  rpc::XdrReader in(message.header.arguments);
+  Request asked;
+  switch (message.header.procedure) {
+    case kLockMsg:
+      asked = read_lock(in);
+      break;
+    case kCancelMsg:
+      asked = read_cancel(in);
+      break;
+    case kUnlockMsg:
+      asked = read_unlock(in);
+      break;
+    default:
+      asked = read_test(in);
+  }
+  const auto file = handles_.decode(asked.lock.handle);
+  return file && static_cast<nfs::ExportAccess&>(message.scope).enter(message, file->scope);
 }
 
 bool NlmProgram::run(std::uint32_t procedure, const rpc::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out) {
@@ -247,11 +283,11 @@ NlmStatus NlmProgram::test(const rpc::Call& call, const Request& asked, std::opt
   const HostRef host = hosts_.find(call.peer.address, asked.lock.caller_name);
   const core::LockOwner owner{host == nullptr ? core::kNoHolder : host->holder,
                               owner_name(asked.lock.svid, asked.lock.owner)};
-  for (bool again = false;; again = true) {
+  for (;;) {
     const auto tested = state_.test_lock(*file, owner, *range, asked.exclusive);
     if (!tested) return to_nlm_status(tested.error().code);
     if (!tested->has_value()) return NlmStatus::kGranted;
-    if (!again && end_expired_(*file)) continue;
+    if (end_expired_.with_lock((*tested)->owner.holder)) continue;
     held = *tested;
     return NlmStatus::kDenied;
   }
@@ -279,18 +315,17 @@ NlmStatus NlmProgram::lock(const rpc::Call& call, const Request& asked, bool mon
   const core::LockRequest wanted{
       *file, {(*host)->holder, owner_name(asked.lock.svid, asked.lock.owner)}, *range, asked.exclusive};
   if (asked.block) {
-    const auto held = state_.test_lock(wanted.file, wanted.owner, wanted.range, wanted.exclusive);
-    if (held && held->has_value()) end_expired_(wanted.file);
+    for (;;) {
+      const auto held = state_.test_lock(wanted.file, wanted.owner, wanted.range, wanted.exclusive);
+      if (!held || !held->has_value() || !end_expired_.with_lock((*held)->owner.holder)) break;
+    }
     return waiting_.ask(*host, wanted, asked.lock);
   }
-  for (bool again = false;; again = true) {
-    const auto held = state_.lock(wanted.file, wanted.owner, wanted.range, wanted.exclusive);
+  for (;;) {
+    const auto held = waiting_.lock(wanted);
     if (!held) return to_nlm_status(held.error().code);
-    if (!held->has_value()) {
-      waiting_.settle(wanted);
-      return NlmStatus::kGranted;
-    }
-    if (again || !end_expired_(wanted.file)) return NlmStatus::kDenied;
+    if (!held->has_value()) return NlmStatus::kGranted;
+    if (!end_expired_.with_lock((*held)->owner.holder)) return NlmStatus::kDenied;
   }
 }
 
@@ -324,8 +359,7 @@ bool NlmProgram::unlock(const rpc::Call& call, rpc::XdrReader& in, rpc::XdrWrite
     status = to_nlm_status(!file ? file.error().code : range.error().code);
   } else if (host != nullptr) {
     const core::LockOwner owner{host->holder, owner_name(asked.lock.svid, asked.lock.owner)};
-    waiting_.settle({file->id, owner, *range});
-    if (const Status unlocked = state_.unlock(file->id, owner, *range); !unlocked)
+    if (const Status unlocked = waiting_.unlock({file->id, owner, *range}); !unlocked)
       status = to_nlm_status(unlocked.error().code);
   }
   write_answer(out, asked.cookie, status);
@@ -382,7 +416,7 @@ NlmStatus NlmProgram::share(const rpc::Call& call, const ShareRequest& asked) {
         refused = opened.error().code;
       }
     }
-    if (again || refused != Errc::kShareConflict || !end_expired_(*file)) return to_nlm_status(refused);
+    if (again || refused != Errc::kShareConflict || !end_expired_.of_file(*file)) return to_nlm_status(refused);
   }
 }
 

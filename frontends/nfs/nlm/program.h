@@ -16,15 +16,19 @@ namespace stoa::nlm {
 
 class NlmProgram final : public rpc::Program {
  public:
-  // Ends the clients of other versions whose time has run out and who have state of this file: true when there were
-  // any.
-  using EndExpired = std::function<bool(core::FileId)>;
+  // Ends clients of other versions whose time has run out: true when there were any.
+  struct EndExpired {
+    std::function<bool(core::FileId)> of_file;    // that have state of it
+    std::function<bool(core::HolderId)> with_lock;  // this one
+  };
   // Needs calls whose scope is an nfs::ExportAccess. The dialer of `caller` must have been stopped before this goes.
   // `clock`: when clients are heard of; null: the steady clock.
   NlmProgram(core::Namespace& ns, core::StateTable& state, const core::HandleCodec& handles, rpc::RemoteCaller& caller,
              EndExpired end_expired, MetricRegistry& metrics, std::function<Clock::time_point()> clock = nullptr);
 
   Hosts& hosts() { return hosts_; }
+  // Who has a connection lives, and need not be called; null: nobody knows. When it returns, the one before is not used.
+  void know_connections(std::function<bool(const Address&)> connected);
 
   std::uint32_t number() const override { return kNlmProgram; }
   std::string_view name() const override { return "nlm4"; }
@@ -45,6 +49,10 @@ class NlmProgram final : public rpc::Program {
   bool share(const rpc::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out, bool wanted);
   bool run(std::uint32_t procedure, const rpc::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out);
 
+  // An answer to a message is a call, which anybody can have made to any address by a forged datagram: it goes only to
+  // hosts that we know, and where a rule of the export of its handle lets in.
+  bool deserves_answer(const rpc::Call& message);
+
   NlmStatus test(const rpc::Call& call, const Request& asked, std::optional<core::HeldLock>& held);
   NlmStatus lock(const rpc::Call& call, const Request& asked, bool monitored);
   NlmStatus share(const rpc::Call& call, const ShareRequest& asked);
@@ -59,6 +67,8 @@ class NlmProgram final : public rpc::Program {
   Result<HostRef> enrol(const rpc::Call& call, std::string_view caller_name, std::uint32_t monitor_state,
                         bool monitored);
   void keep(const std::stop_token& stop);
+  // Looks for a sign of life. By the keeper.
+  void look_for(const HostRef& host);
 
   core::Namespace& ns_;
   core::StateTable& state_;
@@ -68,7 +78,8 @@ class NlmProgram final : public rpc::Program {
   WaitingLocks waiting_;
   Hosts hosts_;
 
-  std::mutex keeper_mutex_;
+  std::mutex keeper_mutex_;  // guards connected_; held while the keeper works
+  std::function<bool(const Address&)> connected_;
   std::condition_variable_any keeper_wake_;
   std::jthread keeper_;  // last: it goes first
 };

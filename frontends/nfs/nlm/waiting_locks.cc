@@ -1,6 +1,7 @@
 #include "frontends/nfs/nlm/waiting_locks.h"
 
 #include "base/log.h"
+#include "frontends/nfs/nlm/status.h"
 
 namespace stoa::nlm {
 namespace {
@@ -17,6 +18,27 @@ bool overlap(const core::LockRange& a, const core::LockRange& b) {
 
 }  // namespace
 
+class WaitingLocks::Turn {
+ public:
+  Turn(WaitingLocks& waiting, const core::LockRequest& lock)
+      : waiting_(waiting), who_(lock.owner.holder, lock.file, lock.owner.name) {
+    std::unique_lock guard(waiting_.mutex_);
+    waiting_.turn_ended_.wait(guard, [&] { return waiting_.turns_.insert(who_).second; });
+  }
+  ~Turn() {
+    {
+      const std::lock_guard guard(waiting_.mutex_);
+      waiting_.turns_.erase(who_);
+    }
+    waiting_.turn_ended_.notify_all();
+  }
+  Turn(const Turn&) = delete;
+
+ private:
+  WaitingLocks& waiting_;
+  const OwnerOfFile who_;
+};
+
 WaitingLocks::WaitingLocks(core::StateTable& state, rpc::RemoteCaller& caller, MetricRegistry& metrics)
     : state_(state),
       caller_(caller),
@@ -32,37 +54,70 @@ WaitingLocks::Key WaitingLocks::key_of(const core::LockRequest& lock) {
 
 std::map<WaitingLocks::Key, WaitingLocks::Waiting>::iterator WaitingLocks::erase(std::map<Key, Waiting>::iterator at) {
   by_cookie_.erase(at->second.cookie);
+  const auto mine = by_address_.find(at->second.host->address);
+  if (--mine->second == 0) by_address_.erase(mine);
   return waiting_.erase(at);
 }
 
 NlmStatus WaitingLocks::ask(const HostRef& host, const core::LockRequest& wanted, const LockArguments& lock) {
+  const Turn turn(*this, wanted);
   const Key key = key_of(wanted);
+  bool place = true;
   {
     // Before the table is asked: it may call granted() at once.
     const std::lock_guard guard(mutex_);
     if (!waiting_.contains(key)) {
-      if (waiting_.size() >= kLocksMax) return NlmStatus::kDeniedNoLocks;
-      const std::uint64_t cookie = next_cookie_++;
-      waiting_.emplace(key, Waiting{host, wanted, cookie, granted_arguments(cookie, wanted.exclusive, lock)});
-      by_cookie_.emplace(cookie, key);
+      place = has_place(host->address);
+      if (place) {
+        const std::uint64_t cookie = next_cookie_++;
+        waiting_.emplace(key, Waiting{host, wanted, cookie, granted_arguments(cookie, wanted.exclusive, lock)});
+        by_cookie_.emplace(cookie, key);
+        ++by_address_[host->address];
+      }
     }
   }
+  if (!place) return take(wanted);
   const auto asked = state_.lock_or_wait(wanted);
   const bool waits = asked && !*asked;
-  bool cancelled = false;
+  bool known = false;
   {
     const std::lock_guard guard(mutex_);
     const auto at = waiting_.find(key);
-    cancelled = at == waiting_.end();
-    if (!waits && !cancelled) erase(at);
+    known = at != waiting_.end();
+    if (known && !waits) erase(at);
   }
-  if (waits && !cancelled) return NlmStatus::kBlocked;
-  if (waits) {
-    if (!state_.cancel_wait(wanted)) give_back(wanted);
-    return NlmStatus::kDenied;
-  }
+  if (waits && known) return NlmStatus::kBlocked;
+  // It was granted meanwhile and the client has taken it; or it was dropped with its host, of which nothing is left.
+  if (waits) return state_.has_locks(wanted.file, wanted.owner) ? NlmStatus::kGranted : NlmStatus::kDenied;
   if (asked) return NlmStatus::kGranted;
-  return asked.error().code == Errc::kDeadlock ? NlmStatus::kDeadlock : NlmStatus::kDeniedNoLocks;
+  return asked.error().code == Errc::kBusy ? NlmStatus::kDeniedGracePeriod : to_nlm_status(asked.error().code);
+}
+
+bool WaitingLocks::has_place(const Address& address) const {
+  if (waiting_.size() >= kLocksMax) return false;
+  const auto mine = by_address_.find(address);
+  return mine == by_address_.end() || mine->second < kPerAddress;
+}
+
+NlmStatus WaitingLocks::take(const core::LockRequest& wanted) {
+  const auto held = state_.lock(wanted.file, wanted.owner, wanted.range, wanted.exclusive);
+  if (!held) return to_nlm_status(held.error().code);
+  if (held->has_value()) return NlmStatus::kDeniedGracePeriod;
+  settle(wanted);
+  return NlmStatus::kGranted;
+}
+
+Result<std::optional<core::HeldLock>> WaitingLocks::lock(const core::LockRequest& wanted) {
+  const Turn turn(*this, wanted);
+  auto held = state_.lock(wanted.file, wanted.owner, wanted.range, wanted.exclusive);
+  if (held && !held->has_value()) settle(wanted);
+  return held;
+}
+
+Status WaitingLocks::unlock(const core::LockRequest& known) {
+  const Turn turn(*this, known);
+  settle(known);
+  return state_.unlock(known.file, known.owner, known.range);
 }
 
 void WaitingLocks::settle(const core::LockRequest& known) {
@@ -77,6 +132,7 @@ void WaitingLocks::settle(const core::LockRequest& known) {
 }
 
 bool WaitingLocks::cancel(const core::LockRequest& wanted) {
+  const Turn turn(*this, wanted);
   {
     const std::lock_guard guard(mutex_);
     const auto at = waiting_.find(key_of(wanted));
@@ -126,10 +182,24 @@ void WaitingLocks::answered(const Address& from, std::uint64_t cookie, NlmStatus
     if (found == by_cookie_.end() || status == NlmStatus::kDeniedGracePeriod) return;
     const auto at = waiting_.find(found->second);
     if (!at->second.granted || at->second.host->address != from) return;
+    if (status == NlmStatus::kGranted) {
+      erase(at);
+      return;
+    }
     refused = at->second.wanted;
-    erase(at);
   }
-  if (status != NlmStatus::kGranted) give_back(refused);
+  refuse(cookie, refused);
+}
+
+void WaitingLocks::refuse(std::uint64_t cookie, const core::LockRequest& lock) {
+  const Turn turn(*this, lock);
+  {
+    const std::lock_guard guard(mutex_);
+    const auto found = by_cookie_.find(cookie);
+    if (found == by_cookie_.end()) return;
+    erase(waiting_.find(found->second));
+  }
+  give_back(lock);
 }
 
 void WaitingLocks::give_back(const core::LockRequest& lock) {
@@ -141,21 +211,19 @@ void WaitingLocks::give_back(const core::LockRequest& lock) {
 }
 
 void WaitingLocks::call_due(Clock::time_point now) {
-  std::vector<core::LockRequest> nobodys;
+  std::vector<std::pair<std::uint64_t, core::LockRequest>> nobodys;
   {
     const std::lock_guard guard(mutex_);
-    for (auto at = waiting_.begin(); at != waiting_.end();) {
-      Waiting& waiting = at->second;
-      if (waiting.granted && now - waiting.since >= kPatience) {
-        nobodys.push_back(waiting.wanted);
-        at = erase(at);
-        continue;
+    for (auto& [key, waiting] : waiting_) {
+      if (!waiting.granted) continue;
+      if (now - waiting.since >= kPatience) {
+        nobodys.emplace_back(waiting.cookie, waiting.wanted);
+      } else if (now >= waiting.due) {
+        call(waiting, now);
       }
-      if (waiting.granted && now >= waiting.due) call(waiting, now);
-      ++at;
     }
   }
-  for (const core::LockRequest& lock : nobodys) give_back(lock);
+  for (const auto& [cookie, lock] : nobodys) refuse(cookie, lock);
 }
 
 bool WaitingLocks::any() const {

@@ -5,8 +5,11 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <map>
 #include <mutex>
+#include <set>
+#include <tuple>
 
 #include "base/metrics.h"
 #include "frontends/nfs/nlm/hosts.h"
@@ -22,13 +25,16 @@ class WaitingLocks {
  public:
   static constexpr std::chrono::seconds kPatience{120};
   static constexpr std::size_t kLocksMax = 16384;
+  static constexpr std::size_t kPerAddress = 4096;
 
   WaitingLocks(core::StateTable& state, rpc::RemoteCaller& caller, MetricRegistry& metrics);
 
-  // Asks for a lock that may wait. `lock`: as the client said it, for the GRANTED call.
+  // Asks for a lock that may wait. `lock`: as the client said it, for the GRANTED call. With no place to wait in, the
+  // client is told to ask again.
   NlmStatus ask(const HostRef& host, const core::LockRequest& wanted, const LockArguments& lock);
-  // The client knows what it has: it got the lock by another way, or gives one back that overlaps.
-  void settle(const core::LockRequest& known);
+  // Asks for a lock that does not wait, and gives one back: as the table. The client knows then what it has.
+  Result<std::optional<core::HeldLock>> lock(const core::LockRequest& wanted);
+  Status unlock(const core::LockRequest& known);
   // Whether it waited, or had it and did not know; it has it no more.
   bool cancel(const core::LockRequest& wanted);
   void drop(const HostRef& host);  // with its holder gone
@@ -61,11 +67,23 @@ class WaitingLocks {
     Clock::time_point due{};
     std::chrono::seconds pause{1};
   };
+  // Calls of one owner for one file come one after the other: what he does not want any more must not take away what he
+  // is granted anew meanwhile. Held over calls of the table.
+  class Turn;
+  using OwnerOfFile = std::tuple<core::HolderId, core::FileId, std::string>;
+
   static Key key_of(const core::LockRequest& lock);
+  // With the owner's turn: for whom there is no place.
+  NlmStatus take(const core::LockRequest& wanted);
+  // The client knows what it has: it got the lock by another way, or gives one back that overlaps.
+  void settle(const core::LockRequest& known);
+  // Gives a granted lock back, unless its owner has asked for it meanwhile.
+  void refuse(std::uint64_t cookie, const core::LockRequest& lock);
   // With mutex_ held.
+  bool has_place(const Address& address) const;
   void call(Waiting& waiting, Clock::time_point now);
   std::map<Key, Waiting>::iterator erase(std::map<Key, Waiting>::iterator at);
-  void give_back(const core::LockRequest& lock);
+  void give_back(const core::LockRequest& lock);  // with the owner's turn
 
   core::StateTable& state_;
   rpc::RemoteCaller& caller_;
@@ -75,7 +93,10 @@ class WaitingLocks {
   mutable std::mutex mutex_;  // guards what follows
   std::map<Key, Waiting> waiting_;
   std::map<std::uint64_t, Key> by_cookie_;
+  std::map<Address, std::size_t> by_address_;
   std::uint64_t next_cookie_;
+  std::set<OwnerOfFile> turns_;
+  std::condition_variable turn_ended_;
 };
 
 }  // namespace stoa::nlm

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::chrono::seconds kPauseMax{30};
 constexpr std::chrono::milliseconds kTick{500};
+constexpr int kRefusedMax = 16;  // in one round: it may have been for their hosts alone
 
 std::string host_name() {
   std::array<char, 256> name{};
@@ -45,26 +46,44 @@ void RestartNotice::run(const std::stop_token& stop) {
       log_warning("nsm", "some clients could not be told that their locks have to be reclaimed", {{"notices", left}});
       return;
     }
-    for (std::size_t i = 0; i < notices_.size(); ++i) {
-      Notice& notice = notices_[i];
-      if (notice.told || now < notice.due) continue;
-      rpc::ReplyBuffer buffer;
-      rpc::XdrWriter out(buffer);
-      out.string(notice.from);
-      out.u32(state_);
-      const bool called = caller_.call(
-          {notice.to, kNsmProgram, kNsmVersion, kNotifyProcedure, {buffer.bytes().begin(), buffer.bytes().end()}},
-          [this, i](const Result<std::span<const std::byte>>& reply) {
-            if (!reply) return;
-            const std::lock_guard guard(mutex_);
-            notices_[i].told = true;
-          });
-      if (!called) break;  // too many at once
-      notice.due = now + notice.pause;
-      notice.pause = std::min(notice.pause * 2, kPauseMax);
-    }
+    call_due(now);
     if (wake_.wait_for(lock, stop, kTick, [&] { return stop.stop_requested(); })) return;
   }
+}
+
+void RestartNotice::call_due(Clock::time_point now) {
+  std::vector<Notice*> due;
+  for (Notice& notice : notices_) {
+    if (!notice.told && !notice.under_way && now >= notice.due) due.push_back(&notice);
+  }
+  std::ranges::sort(due, {}, &Notice::due);
+  int refused = 0;
+  for (Notice* const notice : due) {
+    if (call(*notice)) {
+      notice->under_way = true;
+    } else if (++refused == kRefusedMax) {
+      return;
+    }
+  }
+}
+
+bool RestartNotice::call(Notice& notice) {
+  rpc::ReplyBuffer buffer;
+  rpc::XdrWriter out(buffer);
+  out.string(notice.from);
+  out.u32(state_);
+  return caller_.call({.address = notice.to,
+                       .program = kNsmProgram,
+                       .version = kNsmVersion,
+                       .procedure = kNotifyProcedure,
+                       .arguments = {buffer.bytes().begin(), buffer.bytes().end()}},
+                      [this, &notice](const Result<std::span<const std::byte>>& reply) {
+                        const std::lock_guard guard(mutex_);
+                        notice.under_way = false;
+                        notice.told = reply.has_value();
+                        notice.due = Clock::now() + notice.pause;
+                        notice.pause = std::min(notice.pause * 2, kPauseMax);
+                      });
 }
 
 }  // namespace stoa::nsm

@@ -30,14 +30,18 @@ class RestartNotice {
     std::string from;
     Clock::time_point due{};
     std::chrono::seconds pause{1};
+    bool under_way = false;
     bool told = false;
   };
   void run(const std::stop_token& stop);
+  // Who waits longest comes first: what finds no place now has one before those that were called already.
+  void call_due(Clock::time_point now);
+  bool call(Notice& notice);  // false: too much is under way
 
   const std::uint32_t state_;
   rpc::RemoteCaller& caller_;
   std::mutex mutex_;  // guards notices_
-  std::vector<Notice> notices_;
+  std::vector<Notice> notices_;  // their places stay
   std::condition_variable_any wake_;
   std::jthread thread_;  // last: it goes first
 };

@@ -40,6 +40,13 @@ std::shared_ptr<AddressBudget> ServerState::budget_of(const std::array<std::uint
   return budget;
 }
 
+bool ServerState::connected(const std::array<std::uint8_t, 16>& address) {
+  const std::lock_guard lock(table_mutex_);
+  const auto known = budgets_.find(address);
+  const auto budget = known == budgets_.end() ? nullptr : known->second.lock();
+  return budget != nullptr && budget->connections.load() > 0;
+}
+
 void ServerState::accept_from(std::size_t index) {
   constexpr int kAcceptsMax = 64;  // then others get a turn
   bool paused = false;

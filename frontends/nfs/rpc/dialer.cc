@@ -31,9 +31,7 @@ using Clock = std::chrono::steady_clock;
 class Dialer::Line final : public BackChannel, public std::enable_shared_from_this<Line> {
  public:
   Line(Dialer& dialer, const std::array<std::uint8_t, 16>& address, std::uint16_t port, Transport transport)
-      : dialer_(dialer), host_(address), to_(socket_address(address, port)), udp_(transport == Transport::kUdp) {
-    if (!is_ipv4(address)) std::fill(host_.begin() + 8, host_.end(), std::uint8_t{0});
-  }
+      : dialer_(dialer), host_(host_of(address)), to_(socket_address(address, port)), udp_(transport == Transport::kUdp) {}
   ~Line() override { hang_up(); }
   const std::array<std::uint8_t, 16>& host() const { return host_; }
 

@@ -17,6 +17,12 @@ bool is_ipv4(const std::array<std::uint8_t, 16>& address) {
   return std::ranges::equal(kMapped, std::span(address).first<12>());
 }
 
+std::array<std::uint8_t, 16> host_of(const std::array<std::uint8_t, 16>& address) {
+  std::array<std::uint8_t, 16> host = address;
+  if (!is_ipv4(address)) std::ranges::fill(std::span(host).last(8), std::uint8_t{0});
+  return host;
+}
+
 std::string address_text(const std::array<std::uint8_t, 16>& address) {
   char text[INET6_ADDRSTRLEN] = "";
   if (is_ipv4(address)) {

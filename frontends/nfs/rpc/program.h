@@ -74,6 +74,7 @@ struct Call {
   // Not null: the call need not be durable on return, if it leaves here what to wait for (core::OpContext::unsettled).
   core::Unsettled* unsettled;
   BackChannel* back = nullptr;
+  qos::Scheduler* scheduler = nullptr;  // for what charge() could not foresee; null: nobody is held back
 };
 
 // What a call pays before it is run. The flows are valid until the scope's next refresh.

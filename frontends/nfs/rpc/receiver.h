@@ -19,6 +19,7 @@ struct Record {
   RecordMemory memory{};
   std::vector<std::byte> assembled{};
   std::shared_ptr<GssCall> gss{};  // not null: RPCSEC_GSS, and believed
+  bool makes_context = false;      // RPCSEC_GSS: known once it was looked at
   // What became of a call that waited for its flows.
   enum class Admission : std::uint8_t { kNotParked, kGranted, kRefused };
   Admission admission = Admission::kNotParked;

@@ -57,15 +57,30 @@ struct RemoteCaller::Exchange {
 
 bool RemoteCaller::call(RemoteCall call, OnDone on_done) {
   STOA_ASSERT(call.arguments.size() <= kArgumentBytesMax);
-  {
-    const std::lock_guard lock(mutex_);
-    if (calls_ >= kCallsMax) return false;
-    ++calls_;
-  }
-  if (look_up(std::make_shared<Exchange>(std::move(call), std::move(on_done)))) return true;
-  const std::lock_guard lock(mutex_);
-  --calls_;
+  if (!take_place(call)) return false;
+  const auto exchange = std::make_shared<Exchange>(std::move(call), std::move(on_done));
+  if (look_up(exchange)) return true;
+  free_place(exchange->call);
   return false;
+}
+
+bool RemoteCaller::take_place(const RemoteCall& call) {
+  const std::lock_guard lock(mutex_);
+  if (calls_ >= kCallsMax || (call.answer && answers_ >= kAnswersMax)) return false;
+  std::size_t& of_host = calls_by_host_[host_of(call.address)];
+  if (of_host >= kCallsPerHostMax) return false;
+  ++of_host;
+  ++calls_;
+  if (call.answer) ++answers_;
+  return true;
+}
+
+void RemoteCaller::free_place(const RemoteCall& call) {
+  const std::lock_guard lock(mutex_);
+  const auto of_host = calls_by_host_.find(host_of(call.address));
+  if (--of_host->second == 0) calls_by_host_.erase(of_host);
+  --calls_;
+  if (call.answer) --answers_;
 }
 
 std::shared_ptr<BackChannel> RemoteCaller::line(const Exchange& exchange, std::uint16_t port) {
@@ -112,10 +127,7 @@ void RemoteCaller::try_otherwise(const ExchangeRef& exchange, const Error& error
 }
 
 void RemoteCaller::end(Exchange& exchange, const Result<std::span<const std::byte>>& results) {
-  {
-    const std::lock_guard lock(mutex_);
-    --calls_;
-  }
+  free_place(exchange.call);
   exchange.on_done(results);
 }
 

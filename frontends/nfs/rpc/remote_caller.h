@@ -15,7 +15,8 @@ struct RemoteCall {
   std::uint32_t program = 0;
   std::uint32_t version = 0;
   std::uint32_t procedure = 0;
-  std::vector<std::byte> arguments;  // XDR
+  std::vector<std::byte> arguments{};  // XDR
+  bool answer = false;                 // to a message: whoever sends one makes us call
 };
 
 class RemoteCaller {
@@ -24,6 +25,9 @@ class RemoteCaller {
   // such program, version or procedure; kIo: refused; kBusy: too much is under way.
   using OnDone = std::function<void(Result<std::span<const std::byte>>)>;
   static constexpr std::size_t kCallsMax = 256;
+  // A call to who drops packets lasts as long as patience: nobody may take all places.
+  static constexpr std::size_t kCallsPerHostMax = 32;  // as rpc::host_of()
+  static constexpr std::size_t kAnswersMax = kCallsMax / 4;
   static constexpr std::size_t kArgumentBytesMax = 8192;
 
   // `dialer` must have been stopped before this goes.
@@ -32,7 +36,7 @@ class RemoteCaller {
   RemoteCaller(const RemoteCaller&) = delete;
 
   // Does not block; `on_done` is called once, by the dialer's thread, with no lock held, and must not block; never when
-  // the dialer has been stopped. False: too much is under way; `on_done` is not called.
+  // the dialer has been stopped. False: too much is under way, at all or for this host; `on_done` is not called.
   bool call(RemoteCall call, OnDone on_done);
 
  private:
@@ -43,11 +47,15 @@ class RemoteCaller {
   void go_on(const ExchangeRef& exchange, std::span<const std::byte> named);
   void try_otherwise(const ExchangeRef& exchange, const Error& error);
   void end(Exchange& exchange, const Result<std::span<const std::byte>>& results);
+  bool take_place(const RemoteCall& call);
+  void free_place(const RemoteCall& call);
 
   Dialer& dialer_;
   const std::uint16_t portmapper_port_;
-  std::mutex mutex_;       // guards what follows
-  std::size_t calls_ = 0;  // under way
+  std::mutex mutex_;  // guards what follows
+  // Under way: in all, answers among them, and by host.
+  std::size_t calls_ = 0, answers_ = 0;
+  std::map<std::array<std::uint8_t, 16>, std::size_t> calls_by_host_;
   // Calls of one service share a line while there are any.
   using LineName = std::tuple<std::array<std::uint8_t, 16>, std::uint16_t, Transport>;
   std::map<LineName, std::weak_ptr<BackChannel>> lines_;

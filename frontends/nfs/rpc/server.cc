@@ -121,6 +121,10 @@ std::vector<std::uint16_t> Server::ports() const {
   return ports;
 }
 
+bool Server::connected(const std::array<std::uint8_t, 16>& address) const {
+  return state_->connected(address);
+}
+
 bool Server::drain(std::chrono::milliseconds patience) {
   ServerState& s = *state_;
   s.draining.store(true);

@@ -70,6 +70,8 @@ class Server {
 
   // Bound ports, in the order of ServerOptions::listen.
   std::vector<std::uint16_t> ports() const;
+  // Whether somebody at this address has a connection open. Thread-safe.
+  bool connected(const std::array<std::uint8_t, 16>& address) const;
 
   // Accepts and reads nothing more, finishes what runs and sends its replies. False: some was left when time was up.
   bool drain(std::chrono::milliseconds patience);

@@ -33,6 +33,7 @@ struct ServerState {
   void accept_from(std::size_t listener);
   // Takes the connection out of the table; the socket closes when the last worker lets go of it. Idempotent.
   void close(Connection& connection);
+  bool connected(const std::array<std::uint8_t, 16>& address);
   // With no worker running. When it returns, there are no connections any more.
   void close_all();
   // Closes a connection whose peer has finished, once all is answered.

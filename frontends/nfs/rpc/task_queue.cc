@@ -7,13 +7,17 @@ namespace stoa::rpc {
 void TaskQueue::push(Task task) {
   {
     const std::lock_guard lock(mutex_);
-    tasks_.push_back(std::move(task));
+    (task.makes_context() ? contexts_ : tasks_).push_back(std::move(task));
+    // Sequentially consistent with begin_idle(): either we see the sleeper, or it sees the task.
+    count_locked();
   }
-  // Sequentially consistent with begin_idle(): either we see the sleeper, or it sees the task.
-  size_.fetch_add(1);
   if (idle_.load() == 0) return;  // A busy worker looks here before it sleeps.
   const std::uint64_t one = 1;
   [[maybe_unused]] const ssize_t n = write(wake_fd_, &one, sizeof one);
+}
+
+void TaskQueue::count_locked() {
+  size_.store(static_cast<std::uint32_t>(tasks_.size() + (contexts_.empty() || context_runs_ ? 0 : 1)));
 }
 
 bool TaskQueue::claim() {
@@ -26,10 +30,13 @@ bool TaskQueue::pop(Task& task) {
   if (size_.load(std::memory_order_relaxed) == 0 || !claim()) return false;
   {
     const std::lock_guard lock(mutex_);
-    if (!tasks_.empty()) {
-      task = std::move(tasks_.front());
-      tasks_.pop_front();
-      size_.fetch_sub(1);
+    const bool context = !contexts_.empty() && !context_runs_;
+    std::deque<Task>& from = context ? contexts_ : tasks_;
+    if (!from.empty()) {
+      task = std::move(from.front());
+      from.pop_front();
+      context_runs_ = context_runs_ || context;
+      count_locked();
       return true;
     }
   }
@@ -37,10 +44,20 @@ bool TaskQueue::pop(Task& task) {
   return false;
 }
 
+void TaskQueue::context_done() {
+  {
+    const std::lock_guard lock(mutex_);
+    context_runs_ = false;
+    count_locked();
+  }
+  done();
+}
+
 void TaskQueue::clear() {
   const std::lock_guard lock(mutex_);
   tasks_.clear();
-  size_.store(0);
+  contexts_.clear();
+  count_locked();
 }
 
 bool TaskQueue::begin_idle() {

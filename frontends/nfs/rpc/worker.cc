@@ -58,9 +58,14 @@ void Worker::run() {
     Task task;
     if (state_.tasks.pop(task)) {
       state_.busy.fetch_add(1);
+      const bool makes_context = task.makes_context();
       run_task(task);
       task = {};
-      state_.tasks.done();
+      if (makes_context) {
+        state_.tasks.context_done();
+      } else {
+        state_.tasks.done();
+      }
       state_.busy.fetch_sub(1);
       continue;
     }
@@ -192,12 +197,13 @@ bool Worker::run_batch(const std::shared_ptr<Connection>& connection, bool holds
   for (const Item& item : items_)
     changes |= !item.elsewhere && (item.weight == Weight::kChange || item.weight == Weight::kSync);
   if (!changes && !c.backlog_high() && !c.has_parked()) {
-    for (const Item& item : items_) alone = item.elsewhere ? &item : alone;
+    for (const Item& item : items_) alone = item.elsewhere && !item.makes_context() ? &item : alone;
     if (alone != nullptr && !state_.tasks.claim()) alone = nullptr;
   }
   for (const Item& item : items_) {
     if (!item.elsewhere || &item == alone) continue;
     item.record->own();
+    item.record->makes_context = item.makes_context();
     hand_over(connection, std::move(*item.record));
   }
   for (std::size_t i = 0; i < items_.size(); ++i) {
@@ -241,7 +247,6 @@ qos::Verdict Worker::admit(Connection& connection, const Item& item) {
   const auto task = std::make_shared<Task>(Task{connection.shared_from_this(), false, std::move(*item.record)});
   const Verdict verdict = scheduler.park(charge_.path, charge_.price,
                                          {.deadline = qos::steady_ns() + kParkedMax.count(),
-                                          .grant_at_deadline = false,
                                           .owner = &connection,
                                           .resume = [&state = state_, task](bool granted) {
                                             task->record.admission = granted ? Record::Admission::kGranted : Record::Admission::kRefused;
@@ -419,7 +424,8 @@ Outcome Worker::append_reply(Connection& connection, const Item& item, ReplyBuff
     item.metrics->requests.add();
     return {};
   }
-  const Call call{item.header, connection.peer(), *scope_, ++next_request_id_, now_, unsettled, &connection};
+  const Call call{item.header, connection.peer(), *scope_, ++next_request_id_, now_, unsettled, &connection,
+                  state_.service.scheduler};
   const Outcome outcome = item.program->run(call, used);
   if (outcome.accept != AcceptStatus::kSuccess) {
     out.truncate(begin + 4);

@@ -35,11 +35,12 @@ std::size_t ClientTable::SessionHash::operator()(const SessionId& id) const {
 }
 
 ClientTable::ClientTable(core::StateTable& state, rpc::Dialer& dialer, std::uint32_t boot, MetricRegistry& metrics,
-                         std::function<Clock::time_point()> clock)
+                         std::function<Clock::time_point()> clock, LostAll lost_all)
     : state_(state),
       dialer_(dialer),
       boot_(boot),
       clock_(std::move(clock)),
+      lost_all_(std::move(lost_all)),
       refused_(metrics.counter("stoa_nfs4_refused_for_room_total", "NFSv4 clients and sessions refused because there were too many")) {
   metrics.gauge_callback("stoa_nfs4_clients", "NFSv4 clients", {}, [this] {
     const std::shared_lock lock(lock_);
@@ -172,6 +173,7 @@ void ClientTable::confirm_locked(const ClientRef& client) {
     if (const auto holder = weak.lock()) holder->recalls.recall(file);
   }, std::string_view(reinterpret_cast<const char*>(client->peer.data()), client->peer.size()));
   confirmed_.emplace(client->name, client);
+  if (client->holder != core::kNoHolder) by_holder_.emplace(client->holder, client);
 }
 
 std::shared_ptr<Session> ClientTable::find_session(const SessionId& id) const {
@@ -268,6 +270,7 @@ void ClientTable::remove_locked(const ClientRef& client, std::vector<ClientRef>&
   };
   erase_owner(confirmed_);
   erase_owner(unconfirmed_);
+  by_holder_.erase(client->holder);
   clients_.erase(client->id);
   ended.push_back(client);
 }
@@ -284,6 +287,7 @@ void ClientTable::end(const std::vector<ClientRef>& ended) {
       client->delegations.clear();
       client->owners.clear();
     }
+    if (lost_all_) lost_all_(*client);
     if (client->holder != core::kNoHolder) state_.remove_holder(client->holder);
     if (!client->remembered.load()) continue;
     if (const Status forgotten = state_.forget_client(core::Door::kNfs, client->name); !forgotten) {
@@ -296,20 +300,36 @@ void ClientTable::end(const std::vector<ClientRef>& ended) {
 // --- leases of clients -----------------------------------------------------------------------------------------------------
 
 bool ClientTable::end_expired(core::FileId file) {
+  std::vector<ClientRef> candidates;
+  {
+    const std::shared_lock lock(lock_);
+    for (const auto& [id, client] : clients_) {
+      if (!client->confirmed || !expired(*client)) continue;
+      const std::lock_guard state_lock(client->mutex);
+      const bool has = std::ranges::any_of(client->states, [&](const auto& one) { return one.second->file.id == file; });
+      if (has) candidates.push_back(client);
+    }
+  }
+  return end_if_expired(candidates);
+}
+
+bool ClientTable::end_expired(core::HolderId holder) {
+  std::vector<ClientRef> candidates;
+  {
+    const std::shared_lock lock(lock_);
+    const auto known = by_holder_.find(holder);
+    if (known != by_holder_.end() && expired(*known->second)) candidates.push_back(known->second);
+  }
+  return end_if_expired(candidates);
+}
+
+bool ClientTable::end_if_expired(const std::vector<ClientRef>& candidates) {
+  if (candidates.empty()) return false;
   std::vector<ClientRef> ended;
   {
     const std::lock_guard lock(lock_);
-    std::vector<ClientRef> candidates;
-    for (const auto& [id, client] : clients_) {
-      if (client->confirmed && expired(*client)) candidates.push_back(client);
-    }
     for (const ClientRef& client : candidates) {
-      bool wanted = false;
-      {
-        const std::lock_guard state_lock(client->mutex);
-        for (const auto& [serial, state] : client->states) wanted |= state->file.id == file;
-      }
-      if (wanted) remove_locked(client, ended);
+      if (clients_.contains(client->id) && expired(*client)) remove_locked(client, ended);
     }
   }
   end(ended);
@@ -413,6 +433,7 @@ Status ClientTable::evict(core::HolderId holder) {
     client->owners.clear();  // they begin anew, with any number
     client->has_revoked.store(!client->revoked.empty());
   }
+  if (lost_all_) lost_all_(*client);
   for (const core::OpenId open : closed) state_.close(open);
   log_info("nfs4", "an administrator has taken the state of a client away",
            {{"client", client->address}, {"states", count}});

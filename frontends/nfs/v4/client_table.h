@@ -27,9 +27,11 @@ class ClientTable {
  public:
   using Clock = std::chrono::steady_clock;
   // `boot` differs from start to start: what was given out before is known as stale by it. Clients of minor version 0
-  // are called over `dialer`. `clock` runs the leases; null: the steady clock.
+  // are called over `dialer`. `clock` runs the leases; null: the steady clock. `lost_all` hears, with no lock held, of a
+  // client that has ended or was evicted; may be null.
+  using LostAll = std::function<void(const Client&)>;
   ClientTable(core::StateTable& state, rpc::Dialer& dialer, std::uint32_t boot, MetricRegistry& metrics,
-              std::function<Clock::time_point()> clock = nullptr);
+              std::function<Clock::time_point()> clock = nullptr, LostAll lost_all = nullptr);
   ~ClientTable();
 
   // --- EXCHANGE_ID (RFC 8881 18.35.4)
@@ -93,9 +95,10 @@ class ClientTable {
   void renew(Client& client, Clock::time_point now) const {
     client.renewed_ns.store((clock_ ? clock_() : now).time_since_epoch().count(), std::memory_order_relaxed);
   }
-  // Ends clients whose lease has run out and who hold state of this file: true when there were any. Until somebody wants
-  // what they hold, expired clients keep it (courtesy).
+  // Until somebody wants what they hold, expired clients keep it (courtesy). Ends those whose lease has run out and who hold
+  // state of this file; or the client that has a lock in the way, if its lease has run out. True when there were any.
   bool end_expired(core::FileId file);
+  bool end_expired(core::HolderId holder);
 
   // Durable: the next start waits for this client. Before its first state; whoever adds state looks at client.remembered
   // with client.mutex held, because clients that hold nothing are forgotten from time to time.
@@ -130,6 +133,7 @@ class ClientTable {
   void renew(Client& client) const { renew(client, Clock::now()); }
   std::chrono::nanoseconds idle(const Client& client) const;
   bool expired(const Client& client) const;
+  bool end_if_expired(const std::vector<ClientRef>& candidates);
   Status forget_if_idle(Client& client);
   // Whether somebody else may not have its name: it speaks yet, and holds something.
   bool in_use(const Client& client) const;
@@ -142,6 +146,7 @@ class ClientTable {
   rpc::Dialer& dialer_;
   const std::uint32_t boot_;
   const std::function<Clock::time_point()> clock_;
+  const LostAll lost_all_;
   mutable RwLock lock_;  // guards everything below
   std::uint32_t next_client_ = 1;
   std::uint64_t next_session_ = 1;
@@ -149,6 +154,7 @@ class ClientTable {
   std::uint64_t next_confirm_verifier_ = 1;
   std::map<std::string, ClientRef, std::less<>> confirmed_;    // by name
   std::map<std::string, ClientRef, std::less<>> unconfirmed_;  // by name
+  std::unordered_map<core::HolderId, ClientRef> by_holder_;    // that are confirmed
   std::unordered_map<SessionId, std::shared_ptr<Session>, SessionHash> sessions_;
   std::map<PeerKey, std::shared_ptr<PeerShare>> peers_;  // that have clients
   Counter& refused_;

@@ -103,6 +103,13 @@ class Compound {
   // The reply will promise that this is durable. False: it cannot.
   bool promise(const core::Unsettled& unsettled);
 
+  // --- what was paid before the call was run, and not used yet (io_price.h)
+  struct Prepaid {
+    core::FileRef file{};
+    qos::Price left{};
+  };
+  std::optional<Prepaid> prepaid;
+
   // --- filehandles
   std::optional<Handle> current, saved;
   Stateid current_stateid{}, saved_stateid{};

@@ -75,6 +75,7 @@ CompoundPrice price_compound(const rpc::CallHeader& header) {
   const std::uint32_t minor = in.u32();
   const std::uint32_t count = in.u32();
   if (minor > kMinorMax) return compound;
+  bool here = false;         // at the file of compound.handle: no other has come to its place
   bool looks = false;        // at names or attributes, or changes them
   bool gives_back = false;   // what others may be waiting for: never held up for its metadata
   bool known = true;
@@ -88,24 +89,31 @@ CompoundPrice price_compound(const rpc::CallHeader& header) {
         for (std::uint32_t n = in.u32(); n > 0 && in.ok(); --n) in.u32();
         looks = true;
         break;
-      case 10: case 23: case 24: case 31: case 32: break;           // GETFH, PUTPUBFH, PUTROOTFH, RESTOREFH, SAVEFH
+      case 10: case 32: break;                                      // GETFH, SAVEFH
       case 14: in.fixed(4 + 4 + 16 + 8 + 8); gives_back = true; break;  // LOCKU
-      case 15: in.opaque(~std::uint32_t{0}); looks = true; break;   // LOOKUP
-      case 16: case 27: looks = true; break;                        // LOOKUPP, READLINK
+      case 15: in.opaque(~std::uint32_t{0}); looks = true; here = false; break;  // LOOKUP
+      case 16: looks = true; here = false; break;                   // LOOKUPP
       case 22: {                                                    // PUTFH
         const auto handle = in.opaque(kHandleBytesMax);
         if (compound.handle.empty()) compound.handle = handle;
+        here = std::ranges::equal(handle, compound.handle);
         break;
       }
-      case 25: case 68:                                             // READ, READ_PLUS
+      case 23: case 24: case 31: here = false; break;               // PUTPUBFH, PUTROOTFH, RESTOREFH
+      case 25: case 68: {                                           // READ, READ_PLUS
         in.fixed(16 + 8);
-        compound.price += qos::Price::read(std::min(in.u32(), kIoBytesMax));
+        const std::uint32_t bytes = std::min(in.u32(), kIoBytesMax);
+        if (here) compound.price += qos::Price::read(bytes);
         break;
+      }
+      case 27: looks = true; break;                                 // READLINK
       case 30: in.u64(); break;                                     // RENEW
-      case 38:                                                      // WRITE
+      case 38: {                                                    // WRITE
         in.fixed(16 + 8 + 4);
-        compound.price += qos::Price::write(in.opaque(~std::uint32_t{0}).size());
+        const auto data = in.opaque(~std::uint32_t{0});
+        if (here) compound.price += qos::Price::write(data.size());
         break;
+      }
       case 53: in.fixed(16 + 16); break;                            // SEQUENCE
       default:
         looks = true;

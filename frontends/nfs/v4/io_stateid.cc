@@ -5,6 +5,7 @@ namespace stoa::nfs4 {
 
 Nfs4Status check_io_stateid(Compound& c, const Stateid& given, core::FileId file, bool write) {
   c.ctx.holder = c.holder;
+  c.ctx.open = core::kNoOpen;
   Stateid stateid = given;
   if (const Nfs4Status status = resolve_current(c, stateid); status != Nfs4Status::kOk) return status;
   if (is_anonymous(stateid) || is_bypass(stateid)) return Nfs4Status::kOk;
@@ -22,7 +23,9 @@ Nfs4Status check_io_stateid(Compound& c, const Stateid& given, core::FileId file
   const StateRecord& open = state.kind == StateKind::kLock ? *state.base : state;
   if (!is_confirmed(open)) return Nfs4Status::kBadStateId;
   // Who may write may read what is around it: clients read whole pages (9.1.2 leaves it to the server).
-  return write && (open.access & core::kShareWrite) == 0 ? Nfs4Status::kOpenMode : Nfs4Status::kOk;
+  if (write && (open.access & core::kShareWrite) == 0) return Nfs4Status::kOpenMode;
+  c.ctx.open = open.open;
+  return Nfs4Status::kOk;
 }
 
 }  // namespace stoa::nfs4

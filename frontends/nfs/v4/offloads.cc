@@ -87,6 +87,17 @@ bool Offloads::cancel(const Client& client, const Stateid& stateid) {
   return true;
 }
 
+void Offloads::end(const Client& client) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(ready_, [&](const JobRef& job) { return job->client.get() == &client; });
+  std::erase_if(jobs_, [&](const auto& entry) {
+    Job& job = *entry.second;
+    if (job.client.get() != &client) return false;
+    job.cancelled = true;
+    return true;
+  });
+}
+
 void Offloads::tell_again(std::unique_lock<std::mutex>& lock) {
   std::vector<JobRef> done;
   std::erase_if(jobs_, [](const auto& entry) { return entry.second->result && has_ended(*entry.second->client); });
@@ -102,10 +113,12 @@ void Offloads::work(const std::stop_token& stop) {
   pthread_setname_np(pthread_self(), "nfs-copy");
   std::unique_lock lock(mutex_);
   while (!stop.stop_requested()) {
-    if (!wake_.wait_for(lock, stop, kTellAgain, [&] { return !ready_.empty(); })) {
-      if (!stop.stop_requested()) tell_again(lock);
-      continue;
+    // However much there is to copy.
+    if (const auto now = std::chrono::steady_clock::now(); now >= tell_again_at_) {
+      tell_again_at_ = now + kTellAgain;
+      tell_again(lock);
     }
+    if (!wake_.wait_until(lock, stop, tell_again_at_, [&] { return !ready_.empty(); })) continue;
     const JobRef job = std::move(ready_.front());
     ready_.pop_front();
     if (has_ended(*job->client)) {

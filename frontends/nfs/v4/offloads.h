@@ -3,6 +3,7 @@
 // ends with its client.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <map>
@@ -43,6 +44,8 @@ class Offloads {
   std::optional<Progress> progress(const Client& client, const Stateid& stateid) const;
   // When it returns, nothing more is copied; waits for one piece. False: the client has no such copy.
   bool cancel(const Client& client, const Stateid& stateid);
+  // The client has lost all that it had: its copies are forgotten. One that runs ends with its piece, which is not waited for.
+  void end(const Client& client);
 
  private:
   struct Job {
@@ -61,7 +64,7 @@ class Offloads {
   void work(const std::stop_token& stop);
   void copy_piece(Job& job, std::uint64_t done, std::uint64_t& copied, std::optional<Nfs4Status>& result);
   void tell(const JobRef& job);
-  // Tells those again who have not taken the result, and forgets the copies of clients that have ended.
+  // Tells those again who have not taken the result, and forgets those of clients that have ended.
   void tell_again(std::unique_lock<std::mutex>& lock);
   JobRef find_locked(const Client& client, const Stateid& stateid) const;
 
@@ -71,6 +74,7 @@ class Offloads {
   std::uint32_t next_ = 0;
   std::map<Key, JobRef> jobs_;
   std::deque<JobRef> ready_;
+  std::chrono::steady_clock::time_point tell_again_at_{};
   std::condition_variable_any wake_, piece_done_;
   std::vector<std::jthread> threads_;  // from the first copy on
 };

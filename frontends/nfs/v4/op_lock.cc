@@ -69,25 +69,31 @@ Nfs4Status check_lock_grace(Compound& c, bool reclaim) {
   return c.env.state.in_grace() ? Nfs4Status::kGrace : Nfs4Status::kOk;
 }
 
-// What calls the client when it is its turn. Null: it cannot be called, and polls.
-std::function<void()> call_in_turn(const Compound& c, std::string_view owner) {
+Callback lock_notice(const Client& client, const core::HandleCodec& handles, const core::FileRef& file,
+                     std::string_view owner) {
   constexpr std::uint32_t kCbNotifyLock = 13;
-  if (c.minor == 0 || !c.client->recalls.channel_up()) return nullptr;
   rpc::ReplyBuffer buffer;
   rpc::XdrWriter out(buffer);
-  out.opaque(c.env.handles.encode(c.current->ref));
-  out.u64(c.client->id);
+  out.opaque(handles.encode(file));
+  out.u64(client.id);
   out.string(owner);
   const auto bytes = buffer.bytes();
   Callback callback{.operation = kCbNotifyLock, .arguments = {bytes.begin(), bytes.end()}};
   // Not a stateid, a new lock-owner has none: what tells it apart from the client's other calls.
-  const auto file = static_cast<std::uint64_t>(c.current->ref.id);
+  const auto id = static_cast<std::uint64_t>(file.id);
   std::byte* const about = callback.about.other.data();
-  rpc::store_be32(about, static_cast<std::uint32_t>(file >> 32));
-  rpc::store_be32(about + 4, static_cast<std::uint32_t>(file));
+  rpc::store_be32(about, static_cast<std::uint32_t>(id >> 32));
+  rpc::store_be32(about + 4, static_cast<std::uint32_t>(id));
   rpc::store_be32(about + 8, crc32c(std::as_bytes(std::span(owner))));
-  return [weak = std::weak_ptr(c.client), callback = std::move(callback)] {
-    if (const auto client = weak.lock()) client->recalls.call(callback);
+  return callback;
+}
+
+// What calls the client when it is its turn. Null: it cannot be called, and polls. Most locks are free, so the call is made
+// up only when it is needed.
+std::function<void()> call_in_turn(const Compound& c, std::string_view owner) {
+  if (c.minor == 0 || !c.client->recalls.channel_up()) return nullptr;
+  return [weak = std::weak_ptr(c.client), &handles = c.env.handles, file = c.current->ref, name = std::string(owner)] {
+    if (const auto client = weak.lock()) client->recalls.call(lock_notice(*client, handles, file, name));
   };
 }
 
@@ -120,7 +126,7 @@ Nfs4Status op_lock(Compound& c) {
   if (const auto status = resolve_current(c, stateid); status != Nfs4Status::kOk) return status;
 
   Client& client = *c.client;
-  for (bool again = false;; again = true) {
+  for (;;) {
     std::unique_lock lock(client.mutex);
     const FoundState found = find_state(client, stateid);
     if (found.status != Nfs4Status::kOk) return found.status;
@@ -147,7 +153,7 @@ Nfs4Status op_lock(Compound& c) {
     if (!held) return to_nfs4_status(held.error().code);
     if (held->has_value()) {
       lock.unlock();
-      if (!again && c.env.clients.end_expired(file.id)) continue;
+      if (c.env.clients.end_expired((*held)->owner.holder)) continue;
       return denied(c, **held);
     }
     if (locks == nullptr) {
@@ -177,11 +183,11 @@ Nfs4Status op_lockt(Compound& c) {
   if (!is_range(range.offset, range.length)) return Nfs4Status::kInval;
   if (const auto status = check_lock_grace(c, false); status != Nfs4Status::kOk) return status;
   const core::LockOwner asker{c.holder, name_in_table(c.client->id, owner)};
-  for (bool again = false;; again = true) {
+  for (;;) {
     const auto held = c.env.state.test_lock(file.id, asker, range, is_exclusive(type));
     if (!held) return to_nfs4_status(held.error().code);
     if (!held->has_value()) return Nfs4Status::kOk;
-    if (again || !c.env.clients.end_expired(file.id)) return denied(c, **held);
+    if (!c.env.clients.end_expired((*held)->owner.holder)) return denied(c, **held);
   }
 }
 

@@ -148,6 +148,7 @@ Nfs4Status check_access(Compound& c, const core::Attributes& attr, std::uint32_t
       c.ns.access(c.ctx, {.id = attr.id,
                           .wanted = core::kAccessRead | core::kAccessExecute | core::kAccessModify | core::kAccessExtend});
   if (!reply) return to_nfs4_status(reply.error().code);
+  if ((access & core::kShareWrite) != 0 && reply->read_only) return Nfs4Status::kRoFs;
   // Whoever may execute a file must be able to read it through this protocol.
   const bool may_read = (reply->granted & (core::kAccessRead | core::kAccessExecute)) != 0;
   // Who may only append may write, too: WRITE looks at where.
@@ -160,6 +161,9 @@ Nfs4Status check_access(Compound& c, const core::Attributes& attr, std::uint32_t
 struct Taken {
   Stateid stateid;
   bool fresh = false;  // not added to an open that was there
+  struct Before {      // of the open that it was added to
+    std::uint32_t seqid, access, deny, combinations;
+  } before{};
 };
 
 Nfs4Status add_to_open(Compound& c, const Arguments& arguments, StateRecord& open, Taken& taken) {
@@ -168,11 +172,12 @@ Nfs4Status add_to_open(Compound& c, const Arguments& arguments, StateRecord& ope
     const Status changed = c.env.state.change_open(open.open, access, deny);
     if (!changed) return to_nfs4_status(changed.error().code);
   }
+  const Taken::Before before{open.seqid, open.access, open.deny, open.combinations};
   open.access = access;
   open.deny = deny;
   open.combinations |= 1u << (arguments.access * 4 + arguments.deny);
   if (++open.seqid == 0) open.seqid = 1;
-  taken = {stateid_of(*c.client, open), false};
+  taken = {stateid_of(*c.client, open), false, before};
   return Nfs4Status::kOk;
 }
 
@@ -196,7 +201,7 @@ std::optional<Nfs4Status> keep_open(Compound& c, const Arguments& arguments, con
     open->access = arguments.access;
     open->deny = arguments.deny;
     open->combinations = 1u << (arguments.access * 4 + arguments.deny);
-    taken = {stateid_of(client, *open), true};
+    taken = {stateid_of(client, *open), true, {}};
     return Nfs4Status::kOk;
   }
 }
@@ -231,9 +236,9 @@ Nfs4Status take_open(Compound& c, const Arguments& arguments, const core::FileRe
   return status == Nfs4Status::kShareDenied && arguments.claim == Claim::kPrevious ? Nfs4Status::kReclaimConflict : status;
 }
 
-// The OPEN failed after all: its client never hears of the open.
+// The OPEN failed after all: its client never hears of the open, or of what was added to it. Not when another OPEN of the
+// same owner has come behind it and was answered.
 void undo_open(Compound& c, const Taken& taken) {
-  if (!taken.fresh) return;
   Client& client = *c.client;
   core::OpenId open{};
   {
@@ -241,6 +246,15 @@ void undo_open(Compound& c, const Taken& taken) {
     const FoundState found = find_state(client, taken.stateid);
     if (found.status != Nfs4Status::kOk) return;
     open = found.state->open;
+    if (!taken.fresh) {
+      StateRecord& state = *found.state;
+      if (!c.env.state.change_open(open, taken.before.access, taken.before.deny)) return;
+      state.seqid = taken.before.seqid;
+      state.access = taken.before.access;
+      state.deny = taken.before.deny;
+      state.combinations = taken.before.combinations;
+      return;
+    }
     forget_state(client, found.state);
   }
   c.env.state.close(open);

@@ -1,6 +1,7 @@
 // RFC 8881 18.22
 #include <algorithm>
 
+#include "frontends/nfs/v4/io_price.h"
 #include "frontends/nfs/v4/object_type.h"
 #include "frontends/nfs/v4/operations.h"
 
@@ -47,6 +48,7 @@ Nfs4Status op_read(Compound& c) {
   const auto file = c.file(Nfs4Status::kIsDir);
   if (file.status != Nfs4Status::kOk) return file.status;
   if (const Nfs4Status bad = check_io_stateid(c, stateid, file.id, false); bad != Nfs4Status::kOk) return bad;
+  if (const Nfs4Status later = pay_for_io(c, qos::Price::read(count)); later != Nfs4Status::kOk) return later;
 
   const bool sliced = c.last && c.reply.takes_slices && count > kCopiedReadBytesMax;
   return sliced ? read_sliced(c, file.id, offset, count) : read_copied(c, file.id, offset, count);

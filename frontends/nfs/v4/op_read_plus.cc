@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "frontends/nfs/v4/data_content.h"
+#include "frontends/nfs/v4/io_price.h"
 #include "frontends/nfs/v4/object_type.h"
 #include "frontends/nfs/v4/operations.h"
 
@@ -99,6 +100,7 @@ Nfs4Status op_read_plus(Compound& c) {
   const auto file = c.file(Nfs4Status::kIsDir);
   if (file.status != Nfs4Status::kOk) return file.status;
   if (const Nfs4Status bad = check_io_stateid(c, stateid, file.id, false); bad != Nfs4Status::kOk) return bad;
+  if (const Nfs4Status later = pay_for_io(c, qos::Price::read(count)); later != Nfs4Status::kOk) return later;
 
   // A read of nothing: whether the client may, and the size that all that follows is measured by.
   const auto now = c.ns.read(c.ctx, {.id = file.id, .offset = offset, .into = {}});

@@ -21,10 +21,14 @@ std::uint32_t status_flags(Client& client, const core::StateTable& table) {
   std::uint32_t flags = client.has_revoked.load(std::memory_order_relaxed) ? std::uint32_t{kAdminStateRevoked} : 0u;
   if (client.delegation_count.load(std::memory_order_relaxed) == 0) return flags;
   if (!client.recalls.channel_up()) flags |= kCbPathDown | kCbPathDownSession;
-  if (!client.recalls.outstanding()) return flags;
+  // Only what was recalled is revoked: there are few of these, and may be very many others.
+  const std::vector<core::FileId> recalled = client.recalls.recalled();
+  if (recalled.empty()) return flags;
   const std::lock_guard lock(client.mutex);
-  const bool revoked = std::ranges::any_of(
-      client.delegations, [&](const auto& delegation) { return table.lease_revoked(delegation.second->lease); });
+  const bool revoked = std::ranges::any_of(recalled, [&](core::FileId file) {
+    const auto found = client.delegations.find(static_cast<std::uint64_t>(file));
+    return found != client.delegations.end() && table.lease_revoked(found->second->lease);
+  });
   return revoked ? flags | kRecallableStateRevoked : flags;
 }
 

@@ -1,6 +1,7 @@
 // RFC 8881 18.32
 #include <algorithm>
 
+#include "frontends/nfs/v4/io_price.h"
 #include "frontends/nfs/v4/object_type.h"
 #include "frontends/nfs/v4/operations.h"
 #include "frontends/nfs/v4/stable_how.h"
@@ -17,6 +18,7 @@ Nfs4Status op_write(Compound& c) {
   if (file.status != Nfs4Status::kOk) return file.status;
   if (const Nfs4Status bad = check_io_stateid(c, stateid, file.id, true); bad != Nfs4Status::kOk) return bad;
   if (offset > core::kFileBytesMax || data.size() > core::kFileBytesMax - offset) return Nfs4Status::kFBig;
+  if (const Nfs4Status later = pay_for_io(c, qos::Price::write(data.size())); later != Nfs4Status::kOk) return later;
 
   const bool unstable = stable == static_cast<std::uint32_t>(StableHow::kUnstable);
   c.ctx.durability = unstable ? core::Durability::kApplied : core::Durability::kDurable;

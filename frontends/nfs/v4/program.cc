@@ -14,9 +14,10 @@ constexpr std::array<rpc::Procedure, 2> kProcedures{{{"null"}, {"compound"}}};
 Nfs4Program::Nfs4Program(core::Namespace& ns, core::StateTable& state, const core::HandleCodec& handles,
                          rpc::Dialer& dialer, MetricRegistry& metrics,
                          std::function<ClientTable::Clock::time_point()> clock, const StateidLimits& stateids)
-    : clients_(state, dialer, static_cast<std::uint32_t>(ns.boot_verifier()), metrics, std::move(clock)),
+    : offloads_(ns, ns.boot_verifier(), metrics),
+      clients_(state, dialer, static_cast<std::uint32_t>(ns.boot_verifier()), metrics, std::move(clock),
+               [this](const Client& client) { offloads_.end(client); }),
       metrics_(metrics),
-      offloads_(ns, ns.boot_verifier(), metrics),
       environment_{ns, state, handles, clients_, ns.boot_verifier(), &offloads_, &metrics_, stateids} {}
 
 std::span<const rpc::Procedure> Nfs4Program::procedures() const { return kProcedures; }

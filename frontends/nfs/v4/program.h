@@ -32,15 +32,13 @@ class Nfs4Program final : public rpc::Program {
   void encode_busy(const rpc::CallHeader& header, rpc::XdrWriter& out) override;
   void encode_not_durable(const rpc::CallHeader& header, rpc::XdrWriter& out) override;
 
-  // For other programs that meet state of this file: as ClientTable.
-  bool end_expired(core::FileId file) { return clients_.end_expired(file); }
-  // For administrators.
+  // For administrators, and for other programs that meet state of our clients.
   ClientTable& clients() { return clients_; }
 
  private:
+  Offloads offloads_;  // before whoever tells it of clients
   ClientTable clients_;
   OperationMetrics metrics_;
-  Offloads offloads_;
   const Environment environment_;
 };
 
@@ -48,7 +46,8 @@ class Nfs4Program final : public rpc::Program {
 rpc::Outcome run_compound(const Environment& environment, const rpc::Call& call, rpc::Reply& reply);
 // What it will cost, as far as a look at its first operations tells.
 rpc::Weight weigh_compound(const rpc::CallHeader& header);
-// What it pays, and the handle that tells for which file: the first that is given.
+// What it pays, and the handle that tells for which file: the first that is given. I/O of other files, and what comes behind
+// operations that are not looked through, is not in it and pays when it is run (io_price.h).
 struct CompoundPrice {
   std::span<const std::byte> handle{};
   qos::Price price{};

@@ -20,21 +20,13 @@ void Recalls::remove_channel(const std::shared_ptr<CallbackChannel>& channel) {
 }
 
 bool Recalls::channel_up() {
-  std::vector<std::shared_ptr<CallbackChannel>> channels;
-  {
-    const std::lock_guard lock(mutex_);
-    channels = channels_;
-  }
-  return std::ranges::any_of(channels, [](const auto& channel) { return channel->up(); });
+  const std::lock_guard lock(mutex_);
+  return std::ranges::any_of(channels_, [](const auto& channel) { return channel->up(); });
 }
 
 bool Recalls::all_lost() {
-  Channels channels;
-  {
-    const std::lock_guard lock(mutex_);
-    channels = channels_;
-  }
-  return std::ranges::all_of(channels, [](const auto& channel) { return channel->lost(); });
+  const std::lock_guard lock(mutex_);
+  return std::ranges::all_of(channels_, [](const auto& channel) { return channel->lost(); });
 }
 
 bool Recalls::send(Callback callback, const Channels& channels) {
@@ -56,24 +48,19 @@ bool Recalls::call(Callback callback) {
 
 void Recalls::granted(core::FileId file, const Stateid& stateid, const core::HandleBytes& handle) {
   std::unique_lock lock(mutex_);
-  Given& given = given_[key_of(file)];
-  given = {stateid, handle};
+  given_[key_of(file)] = {stateid, handle};
   if (early_.erase(key_of(file)) == 0) return;
-  given.recalled = true;
-  ++recalled_;
-  const Given copy = given;
+  recalled_.insert(key_of(file));
   const auto channels = channels_;
   lock.unlock();
-  send(recall_of(copy.stateid, copy.handle), channels);
+  send(recall_of(stateid, handle), channels);
 }
 
 void Recalls::returned(core::FileId file) {
   const std::lock_guard lock(mutex_);
   early_.erase(key_of(file));
-  const auto found = given_.find(key_of(file));
-  if (found == given_.end()) return;
-  if (found->second.recalled) --recalled_;
-  given_.erase(found);
+  recalled_.erase(key_of(file));
+  given_.erase(key_of(file));
 }
 
 void Recalls::recall(core::FileId file) {
@@ -83,8 +70,7 @@ void Recalls::recall(core::FileId file) {
     early_.insert(key_of(file));
     return;
   }
-  if (!found->second.recalled) ++recalled_;
-  found->second.recalled = true;
+  recalled_.insert(key_of(file));
   const Given copy = found->second;
   const auto channels = channels_;
   lock.unlock();
@@ -94,18 +80,19 @@ void Recalls::recall(core::FileId file) {
 void Recalls::try_again() {
   std::vector<Given> again;
   std::unique_lock lock(mutex_);
-  if (recalled_ == 0) return;
-  for (const auto& [file, given] : given_) {
-    if (given.recalled) again.push_back(given);
-  }
+  if (recalled_.empty()) return;
+  for (const std::uint64_t file : recalled_) again.push_back(given_.at(file));
   const auto channels = channels_;
   lock.unlock();
   for (const Given& given : again) send(recall_of(given.stateid, given.handle), channels);
 }
 
-bool Recalls::outstanding() {
+std::vector<core::FileId> Recalls::recalled() {
   const std::lock_guard lock(mutex_);
-  return recalled_ != 0;
+  std::vector<core::FileId> files;
+  files.reserve(recalled_.size());
+  for (const std::uint64_t file : recalled_) files.push_back(core::FileId{file});
+  return files;
 }
 
 }  // namespace stoa::nfs4

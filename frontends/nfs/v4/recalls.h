@@ -30,23 +30,22 @@ class Recalls {
   void recall(core::FileId file);
   // Offers again what the client did not take.
   void try_again();
-  // Whether some recall has no answer in form of a return.
-  bool outstanding();
+  // The files whose recall has no answer in form of a return.
+  std::vector<core::FileId> recalled();
 
  private:
   struct Given {
     Stateid stateid;
     core::HandleBytes handle;
-    bool recalled = false;
   };
   using Channels = std::vector<std::shared_ptr<CallbackChannel>>;
   static bool send(Callback callback, const Channels& channels);
 
-  std::mutex mutex_;  // guards what follows; never held while a channel is called
+  std::mutex mutex_;  // guards what follows; never held while a client is called
   std::unordered_map<std::uint64_t, Given> given_;
   std::unordered_set<std::uint64_t> early_;  // recalled before granted() was called
+  std::unordered_set<std::uint64_t> recalled_;  // of those given
   Channels channels_;
-  std::size_t recalled_ = 0;
 };
 
 }  // namespace stoa::nfs4

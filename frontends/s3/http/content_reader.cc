@@ -28,7 +28,9 @@ bool ContentReader::refill() {
 ssize_t ContentReader::read(std::uint64_t position, std::span<char> into) {
   if (position != sent_) return -1;
   const std::uint64_t next = std::min<std::uint64_t>(into.size(), range_.length - sent_);
-  if (gate_->governed() && !gate_->go_on(qos::Price{}.add(qos::Resource::kReadBytes, next))) return -1;
+  const auto passing = gate_->go_on(qos::Resource::kReadBytes, next);
+  if (!passing) return -1;
+  into = into.first(*passing);
   std::size_t filled = 0;
   while (filled < into.size() && sent_ < range_.length) {
     if (slice_ == range_.slices.size() && !refill()) return filled != 0 ? static_cast<ssize_t>(filled) : -1;

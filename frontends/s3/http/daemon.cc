@@ -384,9 +384,11 @@ MHD_Response* Daemon::make_body(Exchange& exchange, Response& response) {
     memory = memory && slice.fd < 0;
   }
   const std::vector<core::DataSlice>& slices = content.slices;
-  // What flows hold back is read piece by piece, as it is admitted.
-  const bool governed = exchange.transaction->gate()->governed();
-  if (!governed && covered == content.length && slices.size() == 1) {
+  // What flows hold back is read piece by piece, as it is admitted; else all of it counts at once.
+  FlowGate& gate = *exchange.transaction->gate();
+  const bool at_once = covered == content.length && (memory || slices.size() == 1) && !gate.holds_back(qos::Resource::kReadBytes);
+  if (at_once && !gate.go_on(qos::Resource::kReadBytes, content.length)) return nullptr;
+  if (at_once && slices.size() == 1) {
     const core::DataSlice& slice = slices.front();
     if (memory) {
       exchange.keep.push_back(slice.keep);
@@ -400,7 +402,7 @@ MHD_Response* Daemon::make_body(Exchange& exchange, Response& response) {
     exchange.keep.push_back(slice.keep);
     return MHD_create_response_from_fd_at_offset64(slice.length, fd, slice.file_offset);
   }
-  if (!governed && covered == content.length && memory) {
+  if (at_once) {
     std::vector<MHD_IoVec> vector;
     for (const core::DataSlice& slice : slices) {
       vector.push_back({slice.bytes.data(), slice.length});

@@ -15,6 +15,7 @@
 #include "frontends/s3/op/staging_buffers.h"
 #include "frontends/s3/operation.h"
 #include "frontends/s3/options.h"
+#include "frontends/s3/slow_requests.h"
 
 namespace stoa::s3 {
 
@@ -26,6 +27,7 @@ struct Services {
   SigningKeys signing_keys{};
   StagingBuffers buffers{};
   std::atomic<std::uint32_t> uploads{0};  // in flight: see Limits::uploads_max
+  SlowRequests slow{options.limits.slow_requests_max};
   std::atomic<bool> stopping{false};      // nobody may wait any more
 };
 

@@ -139,6 +139,19 @@ TEST(AclTest, ChmodOfWhatIsInheritedAutomaticallyProtectsIt) {
   EXPECT_EQ(with_mode(acl, 0600, false, false).flags, kAclAutoInherit | kAclProtected);
 }
 
+TEST(AclTest, ChmodDoesNotGiveUsersAndGroupsWhatEverybodyWasDenied) {
+  const Acl before = list({deny(AclWho::everyone(), kWrite), allow(AclWho::user(12), kRead | kWrite)});
+  for (const std::uint32_t mode : {0644u, 0664u}) {
+    const Acl after = with_mode(before, mode, false, false);
+    EXPECT_EQ(mode_of(after), mode);
+    EXPECT_EQ(allowed(after, kSomebody) & (kRead | kWrite), kRead);
+  }
+  EXPECT_EQ(allowed(with_mode(before, 0666, false, false), kSomebody) & kWrite, kWrite) << "the mode says so";
+  // Who was allowed first keeps it.
+  const Acl first = list({allow(AclWho::user(12), kWrite), deny(AclWho::everyone(), kWrite), allow(AclWho::group_of(5), kWrite)});
+  EXPECT_EQ(allowed(with_mode(first, 0600, false, false), kSomebody) & kWrite, kWrite);
+}
+
 AclWho random_who(std::mt19937& random) {
   switch (random() % 6) {
     case 0: return AclWho::owner();
@@ -167,6 +180,7 @@ TEST(AclTest, AnyChmodOfAnyAclGivesTheModeAndDoesNotGrow) {
     const std::size_t size = acl.entries.size();
     for (int again = 0; again < 4; ++again) {
       const std::uint32_t mode = random() % 01000;
+      const Acl before = acl;
       acl = with_mode(acl, mode, directory, mask);
       ASSERT_EQ(mode_of(acl), mode);
       ASSERT_TRUE(check_acl(acl, directory));
@@ -176,6 +190,10 @@ TEST(AclTest, AnyChmodOfAnyAclGivesTheModeAndDoesNotGrow) {
       // Who is named by nothing but the three classes gets what the mode says.
       const Credentials stranger{.uid = 99, .gid = 99};
       ASSERT_EQ(allowed(acl, stranger) & rights_of_bits(7, directory), rights_of_bits(mode, directory));
+      // And who is named gets nothing besides.
+      const Credentials named{.uid = kOwnerId + 1, .gid = 99};
+      const std::uint32_t may = allowed(before, named) | rights_of_bits(mode, directory);
+      ASSERT_EQ(allowed(acl, named) & rights_of_bits(7, directory) & ~may, 0u);
     }
   }
 }

@@ -347,6 +347,14 @@ TEST_F(ChecksumTest, QuietFileIsSealedAndItsDamageFoundByTheScrub) {
   damage(std::string_view(bytes).substr(2'000'000, 64));
   ASSERT_TRUE(volume_->run_scrub());
   EXPECT_EQ(volume_->damage().size(), 1u);
+  for (int round = 0; round < 2; ++round) {  // told once
+    ASSERT_TRUE(volume_->run_gc());
+    ASSERT_EQ(volume_->events().after(0).size(), 1u);
+    const Event event = volume_->events().after(0)[0];
+    EXPECT_EQ(event.what, "damage");
+    EXPECT_EQ(event.severity, Severity::kCritical);
+    EXPECT_EQ(event.path, "/f");
+  }
 }
 
 TEST_F(ChecksumTest, WritingInPlaceDropsChecksumsAndTheyComeBack) {

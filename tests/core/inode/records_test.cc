@@ -60,6 +60,7 @@ constexpr std::string_view kUsageV1 = "01012900000005000000000000000200000000000
 constexpr std::string_view kUsageV3 =
     "030354000000050000000000000002000000000000000100000000000000010a000000000000000f043c0000000800000000000000070000000000000000"
     "000000000000000a803a090009000000000000000300000000000000";
+constexpr std::string_view kUsageV4 = "04042200000005000000000000800200000000000000010000000000000000100100000000000000";
 constexpr std::string_view kUsageV2 = "020221000000050000000000000002000000000000000100000000000000041000000000000000";
 constexpr std::string_view kBlobV1 = "010102000000ac02";
 constexpr std::string_view kVolumeV1 = "0101220000004d000000000000000176050000000000000001000000000000000200000000000000";
@@ -111,8 +112,17 @@ TEST(RecordsTest, UsageBlobAndVolumeKeepTheirBytes) {
   EXPECT_EQ(third->since, soft.since);
   EXPECT_EQ(third->child_limits, soft.child_limits);
   EXPECT_TRUE(third->counts_owners);
-  for (std::size_t size = 0; size < soft.encode().size(); ++size) {
-    EXPECT_FALSE(UsageRecord::decode(std::string_view(soft.encode()).substr(0, size))) << size;
+  // 04: more bytes than 63 bits count.
+  const UsageRecord large{{3 * (ByteCount{1} << 63) + 5, 2, 1}};
+  EXPECT_EQ(hex(large.encode()), kUsageV4);
+  const auto fourth = UsageRecord::decode(bytes(kUsageV4));
+  ASSERT_TRUE(fourth);
+  EXPECT_EQ(fourth->usage, large.usage);
+  for (const UsageRecord& record : {soft, large}) {
+    const std::string whole = record.encode();
+    for (std::size_t size = 0; size < whole.size(); ++size) {
+      EXPECT_FALSE(UsageRecord::decode(std::string_view(whole).substr(0, size))) << size;
+    }
   }
   EXPECT_EQ(hex(BlobRecord{300}.encode()), kBlobV1);
   EXPECT_EQ(BlobRecord::decode(bytes(kBlobV1))->references, 300);

@@ -265,11 +265,40 @@ TYPED_TEST(AclVolumeTest, AnInheritedAclOverridesTheUmask) {
   EXPECT_EQ(this->mode(this->make("c", {.mode = 0666, .umask = 077})), 0444u);
 }
 
-TYPED_TEST(AclVolumeTest, AnExclusiveCreateWithoutAttributesInheritsNothing) {
-  ASSERT_TRUE(this->set_acl(this->dir_, {allow(AclWho::everyone(), kAll, kF)}));
-  const auto made = this->ns().create({}, {.parent = this->dir_, .name = "f", .mode = CreateMode::kExclusive, .verifier = 5});
-  EXPECT_FALSE(this->acl(made->attr.id).stored);
-  EXPECT_EQ(made->attr.mode, 0600u);
+TYPED_TEST(AclVolumeTest, WhatIsInheritedAndSaysNothingOfTheModeLeavesTheMode) {
+  ASSERT_TRUE(this->set_acl(this->dir_, {deny(AclWho::everyone(), kRightDelete | kRightDeleteChild, kF | kD)}));
+  EXPECT_EQ(this->mode(this->make("masked", {.mode = 0666, .umask = 022})), 0644u);
+  EXPECT_EQ(this->mode(this->make_dir("sub", {.mode = 0777, .umask = 022})), 0755u);
+  const auto object = this->put(this->dir_, "object", "text");
+  ASSERT_TRUE(object);
+  EXPECT_EQ(object->attr.mode, 0644u);
+  EXPECT_TRUE(this->acl(object->attr.id).stored);
+}
+
+TYPED_TEST(AclVolumeTest, AnExclusiveCreateInheritsWithTheSetattrThatSaysItsMode) {
+  ASSERT_TRUE(this->set_acl(this->dir_, {allow(AclWho::user(7), kRead | kWrite, kF | kD), allow(AclWho::everyone(), kAll)}));
+  const auto exclusive = [&](std::string_view name) {
+    const auto made = this->ns().create({}, {.parent = this->dir_, .name = name, .mode = CreateMode::kExclusive, .verifier = 5});
+    EXPECT_TRUE(made);
+    EXPECT_FALSE(this->acl(made->attr.id).stored);
+    EXPECT_EQ(made->attr.mode, 0600u);
+    return made->attr.id;
+  };
+  const FileId f = exclusive("f");
+  ASSERT_TRUE(this->set(f, {.mode = 0640}));
+  const FileId plain = this->make("plain", {.mode = 0640});
+  EXPECT_EQ(this->mode(f), 0640u);
+  EXPECT_EQ(this->acl(f).acl->entries, this->acl(plain).acl->entries);
+  EXPECT_EQ(this->writes(f, user(7)), Errc{});
+  // Only the first one is part of the create, and an ACL of its own is not mixed with it.
+  const FileId later = exclusive("later");
+  ASSERT_TRUE(this->set(later, {.atime = SetTime{.server_time = true}}));
+  ASSERT_TRUE(this->set(later, {.mode = 0640}));
+  EXPECT_FALSE(this->acl(later).stored);
+  const FileId own = exclusive("own");
+  ASSERT_TRUE(this->set(own, {.mode = 0640, .acl = list({allow(AclWho::user(8), kRead)})}));
+  EXPECT_EQ(this->acl(own).acl->entries, (std::vector{allow(AclWho::user(8), kRead)}));
+  this->expect_consistent();
 }
 
 // --- what the rights are for

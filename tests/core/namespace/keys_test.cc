@@ -143,6 +143,36 @@ TYPED_TEST(KeysTest, MetaTellsWhetherItStillDescribesTheContent) {
   EXPECT_FALSE(found->meta->current(found->attr));
 }
 
+TYPED_TEST(KeysTest, ADirectoryMadeForAKeyStaysWhenSomebodyWantedIt) {
+  const FileId b = *this->mkdir(kRootId, "bucket");
+  const std::vector<std::function<Status(FileId)>> wishes{
+      [&](FileId dir) { return this->ns().set_quota(this->root_, {dir, {.bytes = 1000}}); },
+      [&](FileId dir) -> Status {
+        STOA_CHECK_OK(this->ns().setattr(this->root_, {.id = dir, .set = {.mode = 0700}}));
+        return {};
+      },
+      [&](FileId dir) -> Status {
+        STOA_CHECK_OK(this->ns().setattr(this->root_, {.id = dir}));
+        return {};
+      },
+      [&](FileId dir) -> Status {
+        STOA_CHECK_OK(this->ns().set_xattr(this->root_, {dir, "user.a", "x"}));
+        return {};
+      }};
+  for (const auto& wish : wishes) {
+    ASSERT_TRUE(this->put(b, "kept/below/k", "x"));
+    const FileId kept = this->ns().lookup(this->root_, {b, "kept"})->attr.id;
+    ASSERT_TRUE(wish(kept));
+    ASSERT_TRUE(this->ns().remove_key(this->root_, {b, "kept/below/k"}));
+    const auto still = this->ns().lookup(this->root_, {b, "kept"});
+    ASSERT_TRUE(still);
+    EXPECT_EQ(still->attr.id, kept);
+    EXPECT_EQ(this->ns().lookup(this->root_, {kept, "below"}).error().code, Errc::kNotFound) << "nobody wanted that one";
+    ASSERT_TRUE(this->ns().rmdir(this->root_, {b, "kept"}));
+  }
+  this->expect_consistent();
+}
+
 TYPED_TEST(KeysTest, ConcatenateJoinsPartsAndConsumesTheUpload) {
   const FileId b = *this->mkdir(kRootId, "bucket");
   const FileId upload = *this->mkdir(kMultipartId, "u1");

@@ -136,6 +136,76 @@ TEST(RecordTest, SidDomainHasTheBytesOfVersion1) {
   EXPECT_EQ(*decode_sid_domain(encode_sid_domain({1, 2, 3})), (SidDomain{1, 2, 3}));
 }
 
+TEST(RecordTest, RecyclePolicyHasTheBytesOfVersion1) {
+  RecyclePolicy policy{.dir = FileId{17}, .bytes_max = 300};
+  EXPECT_EQ(hex(encode_recycle(policy)),
+            "010112000000"
+            "1100000000000000"
+            "01"
+            "0e000000"
+            "01ac02"
+            "01"
+            "01");
+  EXPECT_EQ(*decode_recycle(encode_recycle(policy)), policy);
+  EXPECT_EQ(recycle_key(policy.dir), "recycle/0000000000000011");
+  policy = {.dir = FileId{17}, .enabled = false, .days = 0, .restore = RestoreRight::kAdmin, .counted = false};
+  EXPECT_EQ(*decode_recycle(encode_recycle(policy)), policy);
+  policy.days = 36'501;
+  EXPECT_EQ(decode_recycle(encode_recycle(policy)).error().code, Errc::kCorrupt);
+}
+
+Token sample_token() {
+  Token token{.name = "ann", .role = Role::kOwner, .directory = FileId{0x11}, .created = {1}, .expires = {2}};
+  for (std::size_t i = 0; i < token.hash.size(); ++i) token.hash[i] = static_cast<std::uint8_t>(i);
+  return token;
+}
+
+TEST(RecordTest, TokensHaveTheBytesOfVersion1) {
+  const std::string bytes = encode_token(sample_token());
+  EXPECT_EQ(hex(bytes),
+            "01013d000000"
+            "03616e6e"
+            "01"
+            "1100000000000000"
+            "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
+            "0100000000000000"
+            "0200000000000000");
+  const auto read = decode_token(bytes);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->name, "ann");
+  EXPECT_EQ(read->role, Role::kOwner);
+  EXPECT_EQ(read->directory, FileId{0x11});
+  EXPECT_EQ(read->hash, sample_token().hash);
+  EXPECT_EQ(read->created.ns, 1);
+  EXPECT_EQ(read->expires.ns, 2);
+  EXPECT_EQ(hex(encode_token_use({7})), "0101080000000700000000000000");
+  EXPECT_EQ(decode_token_use(encode_token_use({7}))->ns, 7);
+  EXPECT_EQ(token_key("ann"), "token/ann");
+  EXPECT_EQ(token_use_key("ann"), "token_use/ann");
+}
+
+TEST(RecordTest, DamagedTokensAreCorrupt) {
+  const std::string bytes = encode_token(sample_token());
+  for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_EQ(decode_token(bytes.substr(0, size)).error().code, Errc::kCorrupt);
+  for (const std::uint8_t role : {0, 2, 5}) {  // no role; one that has no directory; one that does not exist
+    std::string wrong = bytes;
+    wrong[10] = static_cast<char>(role);
+    EXPECT_EQ(decode_token(wrong).error().code, Errc::kCorrupt);
+  }
+  EXPECT_EQ(decode_token_use("x").error().code, Errc::kCorrupt);
+}
+
+TEST(RecordTest, AuditPolicyHasTheBytesOfVersion1) {
+  const AuditPolicy policy{FileId{17}, 5};
+  const std::string stored = encode_audit(policy);
+  EXPECT_EQ(hex(stored), "01010a00000011000000000000000500");
+  EXPECT_EQ(*decode_audit(stored), policy);
+  for (std::size_t size = 0; size < stored.size(); ++size) EXPECT_FALSE(decode_audit(stored.substr(0, size))) << size;
+  EXPECT_EQ(decode_audit(encode_audit({FileId{17}, 256})).error().code, Errc::kCorrupt) << "a class that is not there yet";
+  EXPECT_EQ(decode_audit(encode_audit({kNoFile, 1})).error().code, Errc::kCorrupt);
+  EXPECT_EQ(hex(audit_key(FileId{17})), "61756469742f0000000000000011");
+}
+
 TEST(RecordTest, FlowHasTheBytesOfVersion1) {
   FlowRule rule{.target = FlowTarget::clients(*Network::parse("10.0.0.0/8"))};
   rule.limits.ceiling[qos::Resource::kReadBytes] = 300;

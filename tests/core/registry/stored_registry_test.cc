@@ -52,6 +52,107 @@ TEST_F(StoredRegistryTest, AddedExportIsFoundByNameAndIdAlsoAfterAReload) {
   }
 }
 
+Token token_named(std::string name, std::uint8_t secret) {
+  Token token{.name = std::move(name), .role = Role::kAuditor, .created = {1}};
+  token.hash.fill(secret);
+  return token;
+}
+
+TEST_F(StoredRegistryTest, ATokenIsFoundByItsHashAlsoAfterAReloadAndGoneWhenRemoved) {
+  const Token ann = token_named("ann", 1);
+  ASSERT_TRUE(registry_->add_token(ann));
+  ASSERT_TRUE(registry_->add_token(token_named("bob", 2)));
+  for (int pass = 0; pass < 2; ++pass) {
+    const auto picture = registry_->snapshot();
+    ASSERT_EQ(picture->tokens().size(), 2u);
+    ASSERT_NE(picture->find_token(ann.hash), nullptr);
+    EXPECT_EQ(picture->find_token(ann.hash)->name, "ann");
+    EXPECT_EQ(picture->find_token(token_named("x", 3).hash), nullptr);
+    open();
+  }
+  ASSERT_TRUE(registry_->remove_token("ann"));
+  EXPECT_EQ(registry_->snapshot()->find_token(ann.hash), nullptr);
+  EXPECT_EQ(registry_->remove_token("ann").error().code, Errc::kNotFound);
+  open();
+  EXPECT_EQ(registry_->snapshot()->find_token(ann.hash), nullptr);
+}
+
+TEST_F(StoredRegistryTest, BadTokensAreRefusedAndLeaveNoTrace) {
+  const auto refused = [&](Token token) {
+    const Status added = registry_->add_token(token);
+    EXPECT_FALSE(added);
+    return added ? Errc::kIo : added.error().code;
+  };
+  ASSERT_TRUE(registry_->add_token(token_named("ann", 1)));
+  EXPECT_EQ(refused(token_named("ann", 2)), Errc::kExists);
+  EXPECT_EQ(refused(token_named("eve", 1)), Errc::kExists);
+  EXPECT_EQ(refused(token_named("", 2)), Errc::kInvalid);
+  EXPECT_EQ(refused(token_named("a/b", 2)), Errc::kInvalid);
+  EXPECT_EQ(refused(token_named(std::string(kBuiltInToken), 2)), Errc::kInvalid);
+  Token token = token_named("bob", 2);
+  token.directory = FileId{17};
+  EXPECT_EQ(refused(token), Errc::kInvalid);
+  token = token_named("bob", 2);
+  token.role = Role::kOwner;
+  EXPECT_EQ(refused(token), Errc::kInvalid);
+  token = token_named("bob", 2);
+  token.expires = {1};
+  EXPECT_EQ(refused(token), Errc::kInvalid);
+  disk_is_broken_ = true;
+  EXPECT_EQ(refused(token_named("bob", 2)), Errc::kIo);
+  EXPECT_EQ(registry_->remove_token("ann").error().code, Errc::kIo);
+  disk_is_broken_ = false;
+  EXPECT_EQ(registry_->snapshot()->tokens().size(), 1u);
+}
+
+TEST_F(StoredRegistryTest, TheLastUseOfATokenIsStoredAtMostOnceAMinute) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  constexpr std::int64_t kStart = 1'000'000 * kSecond;
+  const Token ann = token_named("ann", 1);
+  ASSERT_TRUE(registry_->add_token(ann));
+  EXPECT_EQ(registry_->last_use(ann), Timestamp{});
+  registry_->note_use(ann, {kStart});
+  registry_->note_use(ann, {kStart + 59 * kSecond});
+  EXPECT_EQ(registry_->last_use(ann).ns, kStart + 59 * kSecond);
+  open();
+  EXPECT_EQ(registry_->last_use(ann).ns, kStart);
+  registry_->note_use(ann, {kStart + 60 * kSecond});
+  open();
+  EXPECT_EQ(registry_->last_use(ann).ns, kStart + 60 * kSecond);
+  disk_is_broken_ = true;  // nobody is refused for it
+  registry_->note_use(ann, {kStart + 200 * kSecond});
+  EXPECT_EQ(registry_->last_use(ann).ns, kStart + 200 * kSecond);
+  disk_is_broken_ = false;
+  // A request that was under way when the token went leaves nothing behind.
+  ASSERT_TRUE(registry_->remove_token("ann"));
+  registry_->note_use(ann, {kStart + 300 * kSecond});
+  ASSERT_TRUE(registry_->add_token(ann));
+  EXPECT_EQ(registry_->last_use(ann), Timestamp{});
+  open();
+  EXPECT_EQ(registry_->last_use(ann), Timestamp{});
+}
+
+TEST_F(StoredRegistryTest, TokensAreUsedWhileOthersComeAndGo) {
+  const Token ann = token_named("ann", 1);
+  ASSERT_TRUE(registry_->add_token(ann));
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 200; ++i) {
+        const auto picture = registry_->snapshot();
+        EXPECT_NE(picture->find_token(ann.hash), nullptr);
+        registry_->note_use(ann, {(i * 3 + t) * std::int64_t{61'000'000'000}});
+        (void)registry_->last_use(ann);
+      }
+    });
+  }
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_TRUE(registry_->add_token(token_named("bob", 2)));
+    EXPECT_TRUE(registry_->remove_token("bob"));
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
 TEST_F(StoredRegistryTest, IdsOfRemovedExportsAreNeverGivenOutAgain) {
   const auto first = registry_->add_export(wanted("one"));
   ASSERT_TRUE(registry_->remove_export("one"));
@@ -304,6 +405,59 @@ TEST_F(StoredRegistryTest, FlowsAreFoundAlsoAfterAReloadAndKeepTheirStateWhenThe
   ASSERT_TRUE(registry_->remove_flow(FlowTarget::directory(kRootId)));
   EXPECT_EQ(registry_->remove_flow(target).error().code, Errc::kNotFound);
   EXPECT_EQ(registry_->snapshot()->flows(), nullptr);
+}
+
+TEST_F(StoredRegistryTest, BackgroundWorkPaysItsOwnFlowAndTheRootsAlsoAfterAReload) {
+  ASSERT_EQ(registry_->background_terms().path.size(), 1u);
+  EXPECT_EQ(registry_->background_terms().weight, qos::kWeightLowest);
+  const auto flow = registry_->background_terms().path[0];
+  FlowRule rule = metadata_limit(FlowTarget::background(), 7);
+  rule.limits.weight = 30;
+  ASSERT_TRUE(registry_->set_flow(rule));
+  EXPECT_EQ(registry_->background_terms().path[0], flow);
+  ASSERT_TRUE(registry_->set_flow(metadata_limit(FlowTarget::directory(kRootId), 5)));
+  ASSERT_TRUE(registry_->set_flow(metadata_limit(FlowTarget::user(1), 5)));
+  EXPECT_FALSE(registry_->snapshot()->flows()->flows().contains(FlowTarget::background()));
+  open();
+  const auto terms = registry_->background_terms();
+  EXPECT_EQ(terms.weight, 30u);
+  ASSERT_EQ(terms.path.size(), 2u);
+  EXPECT_EQ(terms.path[0], registry_->snapshot()->flows()->flows().at(FlowTarget::directory(kRootId)));
+  std::vector<qos::Flow*> path{terms.path[0].get(), terms.path[1].get()};
+  ASSERT_TRUE(scheduler_.admit(path, qos::Price{}.add(qos::Resource::kMetadataOps, 100)));
+  EXPECT_FALSE(scheduler_.admit(std::span(path).subspan(1), qos::Price::metadata()));  // its ceiling holds
+  EXPECT_EQ(registry_->snapshot()->flow_use(FlowTarget::background()).admitted[qos::Resource::kMetadataOps], 100u);
+  ASSERT_TRUE(registry_->remove_flow(FlowTarget::background()));
+  EXPECT_EQ(registry_->background_terms().weight, qos::kWeightLowest);
+  EXPECT_TRUE(scheduler_.admit(std::span(path).subspan(1), qos::Price::metadata()));
+  EXPECT_FALSE(registry_->set_flow(metadata_limit({FlowKind::kBackground, 1}, 5)));
+}
+
+TEST_F(StoredRegistryTest, RecyclePoliciesAreKeptAndWithoutAnyThereIsNoTable) {
+  EXPECT_EQ(registry_->snapshot()->recycle(), nullptr);
+  ASSERT_TRUE(registry_->add_export(wanted("team")));
+  ASSERT_TRUE(registry_->set_recycle({.dir = FileId{20}, .days = 3}));
+  ASSERT_TRUE(registry_->set_recycle({.dir = FileId{20}, .days = 4}));
+  EXPECT_EQ(registry_->set_recycle({}).error().code, Errc::kInvalid);
+  EXPECT_EQ(registry_->set_recycle({.dir = FileId{21}, .days = 40'000}).error().code, Errc::kInvalid);
+  for (int pass = 0; pass < 2; ++pass) {
+    const auto picture = registry_->snapshot();
+    ASSERT_NE(picture->recycle(), nullptr);
+    ASSERT_NE(picture->recycle()->find(FileId{20}), nullptr);
+    EXPECT_EQ(picture->recycle()->find(FileId{20})->days, 4u);
+    EXPECT_EQ(picture->recycle()->find(FileId{17}), nullptr);
+    EXPECT_TRUE(picture->recycle()->has_own_bin(FileId{17}));  // the root of the export
+    EXPECT_TRUE(picture->recycle()->has_own_bin(FileId{20}));
+    EXPECT_FALSE(picture->recycle()->has_own_bin(FileId{18}));
+    open();
+  }
+  disk_is_broken_ = true;
+  EXPECT_EQ(registry_->remove_recycle(FileId{20}).error().code, Errc::kIo);
+  EXPECT_NE(registry_->snapshot()->recycle(), nullptr);
+  disk_is_broken_ = false;
+  ASSERT_TRUE(registry_->remove_recycle(FileId{20}));
+  EXPECT_EQ(registry_->remove_recycle(FileId{20}).error().code, Errc::kNotFound);
+  EXPECT_EQ(registry_->snapshot()->recycle(), nullptr);
 }
 
 TEST_F(StoredRegistryTest, ARequestPaysTheFlowsThatAreAboutItFromTheGeneralToTheParticular) {

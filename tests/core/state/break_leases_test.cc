@@ -170,7 +170,7 @@ class BreakLeasesTest : public VolumeTest<Engine> {
       text.append(content);
     }
     const Usage usage = this->usage(kRootId);
-    return text.append(std::to_string(usage.bytes)).append(" ").append(std::to_string(usage.files + usage.directories));
+    return text.append(std::to_string(core::bytes_of(usage))).append(" ").append(std::to_string(usage.files + usage.directories));
   }
 
   int scenes_ = 0;

@@ -14,9 +14,9 @@ class LockWaitsTest : public TableTest {
     HolderId id;
     std::shared_ptr<std::vector<LockRequest>> granted = std::make_shared<std::vector<LockRequest>>();
   };
-  Waiter waiter() {
+  Waiter waiter(std::string_view peer = {}) {
     Waiter made;
-    made.id = table().add_holder(Door::kNfs, nullptr, {}, [list = made.granted](const LockRequest& lock) { list->push_back(lock); });
+    made.id = table().add_holder(Door::kNfs, nullptr, peer, [list = made.granted](const LockRequest& lock) { list->push_back(lock); });
     return made;
   }
   static LockRequest request(const Waiter& who, LockRange range, bool exclusive = true, FileId file = kFile,
@@ -39,6 +39,21 @@ class LockWaitsTest : public TableTest {
     return text.substr(at, text.find('\n', at) - at);
   }
 };
+
+// A thousand that ask again and again for one file must not each look at all others.
+TEST_F(LockWaitsTest, WhereNobodyWhoHoldsWaitsNoCircleIsSearched) {
+  LockWaits waits;
+  LockWait* last = nullptr;
+  for (std::uint64_t i = 1; i <= 100; ++i) last = waits.add({kFile, {HolderId{i}, "o"}, {0, 10}, true}, {0, 9}, nullptr);
+  int looks = 0;
+  const LockWaits::Holding holding = [&](const LockWait&) {
+    ++looks;
+    return std::vector<LockOwner>{{HolderId{500}, "o"}};
+  };
+  EXPECT_FALSE(waits.is_deadlock(*last, holding));
+  EXPECT_EQ(waits.let_one_pass(*last, holding), nullptr);
+  EXPECT_EQ(looks, 2);
+}
 
 TEST_F(LockWaitsTest, WhatIsFreeIsGrantedAtOnce) {
   const Waiter a = waiter();
@@ -284,6 +299,36 @@ TEST_F(LockWaitsTest, AreBoundedForAHolderAndForAFile) {
   table().remove_holder(b.id);
   EXPECT_EQ(ask(request(c, {5000, 1})), "waits");
   EXPECT_EQ(gauge(), "26");
+}
+
+TEST_F(LockWaitsTest, AreBoundedForAPeer) {
+  constexpr std::uint64_t kHolders = LockWaits::kPerPeer / LockWaits::kPerHolder;
+  const Waiter a = waiter(), stranger = waiter("other");
+  std::vector<Waiter> many;
+  for (std::uint64_t holder = 0; holder < kHolders; ++holder) {
+    const FileId file{200 + holder};
+    hold(request(a, {0, LockRange::kToEnd}, true, file));
+    many.push_back(waiter("one"));
+    for (std::uint64_t i = 0; i < LockWaits::kPerHolder; ++i) ASSERT_EQ(ask(request(many.back(), {i, 1}, true, file)), "waits");
+  }
+  hold(request(a, {0, 10}));
+  const Waiter last = waiter("one");
+  EXPECT_EQ(ask(request(last, {0, 1})), "busy");
+  EXPECT_EQ(ask(request(stranger, {0, 1})), "waits");
+  table().remove_holder(many.front().id);
+  EXPECT_EQ(ask(request(last, {0, 1})), "waits");
+}
+
+TEST_F(LockWaitsTest, WhoHasNoPlaceGetsWhatIsFree) {
+  const Waiter a = waiter(), b = waiter(), c = waiter();
+  hold(request(a, {0, 5000}));
+  for (std::uint64_t i = 0; i < LockWaits::kPerFile; ++i) ASSERT_EQ(ask(request(b, {i, 1}, false)), "waits");
+  EXPECT_EQ(ask(request(c, {4999, 1})), "busy");
+  EXPECT_EQ(ask(request(c, {5000, 1})), "granted");
+  EXPECT_TRUE(table().has_locks(kFile, {c.id, "o"}));
+  // Who wants less than he has lets others in.
+  EXPECT_EQ(ask(request(a, {0, 1}, false)), "granted");
+  EXPECT_EQ(*b.granted, std::vector{request(b, {0, 1}, false)});
 }
 
 TEST_F(LockWaitsTest, AreTriedAgainWhenThereWereTooManyLocks) {

@@ -26,8 +26,8 @@ class LedgerTest : public ::testing::Test {
     ledger.keep(posted);
     return {};
   }
-  std::int64_t bytes(const AccountRef& account) { return ledger.read(account).usage.bytes; }
-  std::int64_t bytes(const AccountRef& account, OwnerKey owner) { return ledger.read(account, owner)->used.bytes; }
+  ByteCount bytes(const AccountRef& account) { return ledger.read(account).usage.bytes; }
+  ByteCount bytes(const AccountRef& account, OwnerKey owner) { return ledger.read(account, owner)->used.bytes; }
 
   MetricRegistry metrics;
   Ledger ledger{metrics, test_clock};
@@ -44,23 +44,24 @@ TEST_F(LedgerTest, ALimitAnywhereOnTheChainRefusesAndLeavesNoTrace) {
   EXPECT_EQ(bytes(root), 100);
 }
 
-TEST_F(LedgerTest, MoreThanCanBeCountedIsRefusedAndLeavesNoTrace) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+TEST_F(LedgerTest, SizesOfSparseFilesAddUpBeyond64Bits) {
+  constexpr ByteCount kLargest = std::numeric_limits<std::int64_t>::max();
   const AccountRef root = child(nullptr);
   const AccountRef one = child(root);
   const AccountRef other = child(root);
-  EXPECT_TRUE(ledger.reserve(payer(one), {.bytes = kMost - 1}));
-  EXPECT_EQ(ledger.reserve(payer(other), {.bytes = 2}).error().code, Errc::kNoSpace);
-  Postings posted{{payer(one), {.bytes = -1}}};
-  EXPECT_EQ(ledger.hold(posted, {{payer(other), {.bytes = kMost}}, {payer(other), {.bytes = kMost}}}).error().code,
-            Errc::kNoSpace);
-  EXPECT_EQ(ledger.hold(posted, {{payer(other), {.bytes = 3}}}).error().code, Errc::kNoSpace);
-  EXPECT_EQ(posted.size(), 1U);
-  EXPECT_TRUE(move(one, other, {.bytes = kMost - 1}));
-  EXPECT_EQ(bytes(root), kMost - 1);
-  EXPECT_EQ(bytes(other), kMost - 1);
-  EXPECT_TRUE(ledger.reserve(payer(one), {.bytes = 1}));
-  EXPECT_EQ(bytes(root), kMost);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(ledger.reserve(payer(one), {.bytes = kLargest}));
+  EXPECT_TRUE(ledger.reserve(payer(other), {.bytes = 1}));
+  EXPECT_TRUE(bytes(root) == 3 * kLargest + 1);
+  EXPECT_EQ(bytes_of(ledger.read(root).usage), std::numeric_limits<std::uint64_t>::max());
+  EXPECT_TRUE(move(one, other, {.bytes = 2 * kLargest}));
+  EXPECT_TRUE(bytes(root) == 3 * kLargest + 1);
+  EXPECT_TRUE(bytes(other) == 2 * kLargest + 1);
+  // Even the largest limit is one.
+  ledger.set_limits(one, {.bytes = std::numeric_limits<std::uint64_t>::max()});
+  EXPECT_TRUE(ledger.reserve(payer(one), {.bytes = kLargest + 1}));
+  EXPECT_EQ(ledger.reserve(payer(one), {.bytes = 1}).error().code, Errc::kQuota);
+  for (int i = 0; i < 2; ++i) ledger.give_back(payer(one), {.bytes = kLargest});
+  EXPECT_EQ(bytes(one), 1);
 }
 
 TEST_F(LedgerTest, ShrinkingWorksAboveALoweredLimit) {

@@ -1,6 +1,7 @@
 // Limits of directories, users and groups on a whole volume. After each test the verifier counts again.
 #include <thread>
 
+#include "core/journal/note.h"
 #include "tests/core/volume_fixture.h"
 
 namespace stoa::core::test {
@@ -82,6 +83,30 @@ TYPED_TEST(QuotaTest, AllocatingBeyondALimitOrTheDisksTakesNoSpace) {
   EXPECT_EQ(this->known(dir).usage.bytes, 64 << 20);
 }
 
+// --- sizes of sparse files
+
+TYPED_TEST(QuotaTest, NobodyUsesUpWhatCanBeCounted) {
+  const FileId dir = this->counted("d");
+  std::vector<FileId> sparse;
+  ByteCount sum = 0;
+  for (int i = 0; i < 6; ++i) {
+    sparse.push_back(this->create_as(dir, "sparse" + std::to_string(i), kAnn).value());
+    const std::uint64_t size = kFileBytesMax - static_cast<std::uint64_t>(i);
+    ASSERT_TRUE(this->truncate(sparse.back(), size));
+    sum += size;
+  }
+  EXPECT_TRUE(this->known(kRootId).usage.bytes == sum);
+  EXPECT_EQ(bytes_of(this->of_user(dir, kAnn)), std::numeric_limits<std::uint64_t>::max());
+  const FileId other = this->create(kRootId, "other").value();
+  EXPECT_TRUE(this->truncate(other, 1));
+  EXPECT_TRUE(this->chown(sparse[0], kBob));
+  EXPECT_TRUE(this->rename(dir, "sparse1", dir, "sparse2"));
+  EXPECT_TRUE(this->known(dir).usage.bytes == sum - (kFileBytesMax - 2));
+  this->reopen();
+  EXPECT_TRUE(this->known(dir).usage.bytes == sum - (kFileBytesMax - 2));
+  EXPECT_EQ(this->of_user(dir, kBob).bytes, kFileBytesMax);
+}
+
 // --- soft limits
 
 TYPED_TEST(QuotaTest, ASoftLimitAndItsClockSurviveARestart) {
@@ -107,6 +132,35 @@ TYPED_TEST(QuotaTest, ASoftLimitAndItsClockSurviveARestart) {
   EXPECT_EQ(this->known(dir).since, SoftExcess{});
   EXPECT_TRUE(this->write(file, 0, this->text(20)));
   EXPECT_EQ(this->write(file, 0, this->text(21)).error().code, Errc::kQuota);
+}
+
+TYPED_TEST(QuotaTest, WhenASoftLimitIsPassedOrKeptAgainTheJournalSaysSo) {
+  const auto changes = [&] {
+    std::size_t found = 0;
+    const auto it = this->kv_->scan(Family::kJournal, {}, {});
+    for (; it->valid(); it->next()) {
+      const auto record = JournalRecord::decode(it->value());
+      EXPECT_TRUE(record);
+      if (record && record->kind == ChangeKind::kQuota) ++found;
+    }
+    return found;
+  };
+  const FileId dir = *this->mkdir(kRootId, "d");
+  ASSERT_TRUE(this->ns().set_quota(this->root_, {.dir = dir, .limits = {.soft_files = 1}}));
+  const std::size_t before = changes();
+  for (const char* name : {"a", "b"}) ASSERT_TRUE(this->create(dir, name));
+  ASSERT_TRUE(this->volume_->run_gc());
+  ASSERT_TRUE(this->volume_->flush());
+  EXPECT_EQ(changes(), before + 1);
+  ASSERT_TRUE(this->ns().unlink(this->root_, {.parent = dir, .name = "a"}));
+  ASSERT_TRUE(this->volume_->run_gc());
+  ASSERT_TRUE(this->volume_->flush());
+  EXPECT_EQ(changes(), before + 2);
+  const auto events = this->volume_->events().after(0);
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0].what, "soft_limit_passed");
+  EXPECT_EQ(events[1].what, "soft_limit_kept");
+  EXPECT_EQ(events[1].path, "/d");
 }
 
 TYPED_TEST(QuotaTest, WhatMovesWithinOrIsReplacedDoesNotStopTheStoredClock) {

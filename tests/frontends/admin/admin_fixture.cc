@@ -2,12 +2,13 @@
 
 namespace stoa::admin {
 
-AdminTest::AdminTest() {
+AdminTest::AdminTest(const ThrottleLimits& limits) {
   EXPECT_TRUE(core::Volume::format(kv_, "test"));
   auto volume = core::Volume::open(kv_, blobs_, metrics_, {.background = false});
   EXPECT_TRUE(volume) << describe(volume.error());
   volume_ = *std::move(volume);
   check_ = std::make_unique<CheckJob>(*volume_);
+  watch_ = std::make_unique<WatchHub>(*volume_);
   service_.reset(new Service{.volume = *volume_,
                              .metrics = metrics_,
                              .check = *check_,
@@ -23,7 +24,12 @@ AdminTest::AdminTest() {
                                if (evict_fails_) return fail(Errc::kIo, "the disk is gone");
                                if (std::erase_if(clients_, [&](const auto& one) { return one.id == id; }) != 0) return {};
                                return fail(Errc::kNotFound);
-                             }});
+                             },
+                             .record_action = [this](const Request& request, const AdminAction& action) {
+                               note_action(*volume_, request, action);
+                             },
+                             .throttle = Throttle(limits),
+                             .watch = watch_.get()});
 }
 
 Answer AdminTest::send(Request request) {
@@ -32,8 +38,12 @@ Answer AdminTest::send(Request request) {
 }
 
 Answer AdminTest::call(Method method, const std::string& target, const std::string& body) {
+  return call_as("secret", method, target, body);
+}
+
+Answer AdminTest::call_as(const std::string& secret, Method method, const std::string& target, const std::string& body) {
   Request request{.method = method, .path = target.substr(0, target.find('?')), .body = body};
-  request.authorization = "Bearer secret";
+  request.authorization = "Bearer " + secret;
   request.local = true;
   request.client = "127.0.0.1";
   for (std::size_t at = target.find('?'); at != std::string::npos; at = target.find('&', at + 1)) {

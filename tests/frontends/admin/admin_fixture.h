@@ -30,7 +30,7 @@ struct Answer {
 
 class AdminTest : public testing::Test {
  protected:
-  AdminTest();
+  explicit AdminTest(const ThrottleLimits& limits = {});
 
   // With the right token, from this machine. `target` may hold a query.
   Answer call(Method method, const std::string& target, const std::string& body = {});
@@ -38,6 +38,8 @@ class AdminTest : public testing::Test {
     return call(method, target, body.dump());
   }
   Answer get(const std::string& target) { return call(Method::kGet, target); }
+  // With another secret than the admin's.
+  Answer call_as(const std::string& secret, Method method, const std::string& target, const std::string& body = {});
   Answer send(Request request);
 
   core::FileId make_directory(const std::string& name);
@@ -48,6 +50,7 @@ class AdminTest : public testing::Test {
   MetricRegistry metrics_;
   std::unique_ptr<core::Volume> volume_;
   std::unique_ptr<CheckJob> check_;
+  std::unique_ptr<WatchHub> watch_;
   std::vector<ClientStatus> clients_;
   bool evict_fails_ = false;
   std::unique_ptr<Service> service_;

@@ -8,7 +8,7 @@ TEST_F(AdminTest, FlowsAreSetListedAndRemovedByTheirWords) {
   ASSERT_TRUE(volume_->registry().add_user({.name = "ann", .uid = 1000, .gid = 1000}));
   ASSERT_TRUE(volume_->registry().add_group({.name = "staff", .gid = 50}));
   ASSERT_TRUE(volume_->registry().add_export({.name = "team", .root = dir, .path = "/dir", .nfs = true}));
-  EXPECT_TRUE(get("/v1/flows").json["flows"].empty());
+  EXPECT_EQ(get("/v1/flows").json["flows"].size(), 1u);  // background work
   for (const std::string target : {"/", "/dir", "user:ann", "user:7", "group:staff", "group:8", "client:10.0.0.0/8", "door:nfs", "door:s3", "export:team"}) {
     SCOPED_TRACE(target);
     EXPECT_EQ(get("/v1/flow?target=" + target).status, 404u);
@@ -23,7 +23,7 @@ TEST_F(AdminTest, FlowsAreSetListedAndRemovedByTheirWords) {
     EXPECT_EQ(set.json["use"]["read_bytes"], 0);
     EXPECT_EQ(get("/v1/flow?target=" + target).json, set.json);
   }
-  EXPECT_EQ(get("/v1/flows").json["flows"].size(), 10u);
+  EXPECT_EQ(get("/v1/flows").json["flows"].size(), 11u);
   // What is not named is not limited.
   EXPECT_EQ(call(Method::kPut, "/v1/flow?target=/dir", R"({"metadata_ops": 5, "read_bytes": null})").json["limits"]["read_bytes"], Json());
   EXPECT_EQ(call(Method::kDelete, "/v1/flow?target=user:ann").status, 204u);
@@ -51,7 +51,28 @@ TEST_F(AdminTest, FlowsOfWhatIsNotThereAreRefused) {
   EXPECT_EQ(refused("/dir", R"({"weight": 0})"), 400u);
   EXPECT_EQ(refused("/dir", R"({"burst_ms": 1})"), 400u);
   EXPECT_EQ(refused("/dir", R"({"read_bytes": 5, "guarantee_read_bytes": 6})"), 400u);
-  EXPECT_TRUE(get("/v1/flows").json["flows"].empty());
+  EXPECT_EQ(refused("background", R"({"weight": 0})"), 400u);
+  EXPECT_EQ(refused("background:x"), 400u);
+  EXPECT_EQ(get("/v1/flows").json["flows"].size(), 1u);
+}
+
+TEST_F(AdminTest, BackgroundWorkIsAFlowOfTheLowestWeight) {
+  const Answer before = get("/v1/flow?target=background");
+  ASSERT_EQ(before.status, 200u);
+  EXPECT_EQ(before.json["target"], "background");
+  EXPECT_EQ(before.json["limits"]["weight"], 1);
+  EXPECT_EQ(before.json["limits"]["read_bytes"], Json());
+  EXPECT_EQ(get("/v1/flows").json["flows"][0], before.json);
+  EXPECT_EQ(call(Method::kDelete, "/v1/flow?target=background").status, 404u);
+  // No request pays it, so none has to look for it.
+  const Answer set = call(Method::kPut, "/v1/flow?target=background", R"({"read_bytes": 1000})");
+  EXPECT_EQ(set.json["limits"]["weight"], 1);
+  EXPECT_EQ(set.json["limits"]["read_bytes"], 1000);
+  EXPECT_EQ(volume_->registry().snapshot()->flows(), nullptr);
+  EXPECT_EQ(call(Method::kPut, "/v1/flow?target=background", R"({"weight": 50})").json["limits"]["weight"], 50);
+  EXPECT_EQ(get("/v1/flows").json["flows"].size(), 1u);
+  EXPECT_EQ(call(Method::kDelete, "/v1/flow?target=background").status, 204u);
+  EXPECT_EQ(get("/v1/flow?target=background").json, before.json);
 }
 
 TEST_F(AdminTest, TheFlowOfADirectoryThatIsGoneIsStillListedAndCanBeRemoved) {

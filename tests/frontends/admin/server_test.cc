@@ -57,6 +57,23 @@ std::string http(const std::string& line, const std::string& headers = {}, const
   return text + "\r\n" + body;
 }
 
+TEST_F(AdminTest, ConsoleComesWithItsHeadersAndWithoutABodyForHead) {
+  static constexpr ConsoleFile kPage[] = {{.path = "/", .content_type = "text/html; charset=utf-8", .bytes = "<!doctype html>", .etag = "\"page\""}};
+  service_->console = kPage;
+  auto server = AdminServer::start(*service_, {.host = "127.0.0.1"});
+  ASSERT_TRUE(server) << describe(server.error());
+  const std::string page = over_tcp((*server)->port(), "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(page, StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(page, HasSubstr("Content-Security-Policy: default-src 'self'"));
+  EXPECT_THAT(page, HasSubstr("Cache-Control: no-cache\r\n"));
+  EXPECT_THAT(page, HasSubstr("\r\n\r\n<!doctype html>"));
+  const std::string head = over_tcp((*server)->port(), "HEAD / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(head, HasSubstr("Content-Length: 15\r\n"));
+  EXPECT_TRUE(head.ends_with("\r\n\r\n")) << head;
+  const std::string again = over_tcp((*server)->port(), "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nIf-None-Match: \"page\"\r\n\r\n");
+  EXPECT_THAT(again, StartsWith("HTTP/1.1 304"));
+}
+
 TEST_F(AdminTest, ServesOverTcpWithARequestId) {
   const auto server = AdminServer::start(*service_, {.host = "127.0.0.1"});
   ASSERT_TRUE(server) << describe(server.error());

@@ -64,6 +64,8 @@ TEST_F(AdminTest, AnAclIsShownAndSetAsText) {
   EXPECT_EQ(set.json["acl"], "A::1815:rw\nD::S-1-5-7:r\n");
   EXPECT_EQ(set.json["stored"], true);
   EXPECT_EQ(set.json["mode"], "0000");
+  ASSERT_TRUE(volume_->registry().add_group({.name = "staff", .gid = 515}));
+  EXPECT_EQ(call_json(Method::kPut, "/v1/acl?path=/dir/a", {{"acl", "A:g:staff:rx"}}).json["acl"], "A:g:515:rx\n");
   EXPECT_EQ(call_json(Method::kPut, "/v1/acl?path=/dir", {{"chmod", "replace"}}).json["chmod"], "replace");
   const auto refused = [&](const std::string& path, const Json& body) {
     const Answer answer = call_json(Method::kPut, "/v1/acl?path=" + path, body);

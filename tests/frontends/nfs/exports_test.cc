@@ -39,6 +39,30 @@ TEST_F(ExportsTest, MountGivesAHandleOfTheDirectory) {
   EXPECT_EQ(nfs.mount("/test/../../.."), root) << "never above the export";
 }
 
+TEST_F(ExportsTest, OnlyFlavorsThatTheServerHasAreTold) {
+  publish("mixed", {anyone()});
+  publish("secret", {anyone()});
+  const auto take = [&](std::string_view name, std::vector<core::SecurityFlavor> flavors) {
+    core::Export entry = *volume->registry().snapshot()->find_export(name);
+    entry.security = std::move(flavors);
+    ASSERT_TRUE(volume->registry().change_export(entry));
+  };
+  take("mixed", {core::SecurityFlavor::kKrb5p, core::SecurityFlavor::kSys});
+  take("secret", {core::SecurityFlavor::kKrb5p});
+  start_door();  // without a keytab
+  NfsCaller nfs(port);
+  const auto flavors = [&](const std::string& path) {
+    NfsResult result = nfs.mount_call(1, Xdr().string(path));
+    EXPECT_TRUE(result.ok());
+    result.in.opaque(64);
+    std::vector<std::uint32_t> list;
+    for (std::uint32_t left = result.in.u32(); left > 0 && result.in.ok(); --left) list.push_back(result.in.u32());
+    return list;
+  };
+  EXPECT_EQ(flavors("/mixed"), (std::vector<std::uint32_t>{1, 0}));
+  EXPECT_EQ(flavors("/secret"), std::vector<std::uint32_t>{});
+}
+
 TEST_F(ExportsTest, MountFailsInTheRightWords) {
   publish("test", {anyone()});
   publish("closed", {rule("10.99.0.0/16")});

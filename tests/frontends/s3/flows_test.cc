@@ -84,6 +84,47 @@ TEST_F(FlowsTest, WithAFullQueueTheAnswerIsSlowDown) {
   server_.reset();  // before its scheduler
 }
 
+TEST_F(FlowsTest, WhoIsSlowLeavesTheDoorOpenForOthers) {
+  ASSERT_TRUE(volume_->registry().add_user({.name = "bob", .uid = 0, .gid = 0, .keys = {{"BOBKEY", kSecret}}}));
+  server_.reset();
+  options_.limits.slow_requests_max = 4;
+  start();
+  limit(ann_, qos::Resource::kWriteBytes);
+  const auto put_as = [&](const std::string& user, const std::string& key) {
+    S3Client one({.url = server_->url(), .access_key = user, .secret_key = kSecret, .bucket = "bucket"});
+    return one.put(key, kMuch);
+  };
+  std::vector<std::future<clients::S3Reply>> slow;
+  for (int i = 0; i < 2; ++i) {
+    slow.push_back(std::async(std::launch::async, put_as, kAccess, "slow" + std::to_string(i)));
+    wait_until_parked(slow.size());
+  }
+  EXPECT_EQ(put_as(kAccess, "third").element("Code"), "SlowDown");
+  EXPECT_TRUE(put_as("BOBKEY", "other").ok());
+  EXPECT_EQ(client_->get("other").body, kMuch) << "reading has room of its own";
+  ASSERT_TRUE(volume_->registry().remove_flow(ann_));
+  for (auto& reply : slow) EXPECT_TRUE(reply.get().ok());
+  limit(ann_, qos::Resource::kWriteBytes);
+  auto again = std::async(std::launch::async, put_as, kAccess, "again");
+  wait_until_parked(1);
+  ASSERT_TRUE(volume_->registry().remove_flow(ann_));
+  EXPECT_TRUE(again.get().ok());
+}
+
+TEST_F(FlowsTest, ALimitThatComesLaterHoldsForAnUploadUnderWay) {
+  limit(ann_, qos::Resource::kWriteBytes);
+  auto put = std::async(std::launch::async, [&] { return client_->put("k", kMuch); });
+  wait_until_parked(1);
+  // The bucket gets the limit before the user loses his: what is let go meets the other one with its next pieces.
+  const auto bucket = core::FlowTarget::directory(root_);
+  limit(bucket, qos::Resource::kWriteBytes);
+  ASSERT_TRUE(volume_->registry().remove_flow(ann_));
+  wait_until_parked(1);
+  while (use(bucket).waiting != 1) std::this_thread::yield();
+  ASSERT_TRUE(volume_->registry().remove_flow(bucket));
+  EXPECT_TRUE(put.get().ok());
+}
+
 TEST_F(FlowsTest, EveryFlowOnThePathOfARequestIsPaid) {
   ASSERT_TRUE(client_->put("dir/below/k", "0123456789").ok());
   const FileId dir = ns().lookup({}, {.parent = root_, .name = "dir"})->attr.id;

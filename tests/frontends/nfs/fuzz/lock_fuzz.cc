@@ -23,7 +23,10 @@ class World {
     STOA_ASSERT(file && other);
     handles_ = {kept_.root_handle(), kept_.handle_of(file->attr), kept_.handle_of(other->attr)};
     nlm_.emplace(
-        ns, kept_.volume().state(), kept_.volume().handles(), caller_, [](core::FileId) { return false; }, kept_.metrics());
+        ns, kept_.volume().state(), kept_.volume().handles(), caller_,
+        nlm::NlmProgram::EndExpired{.of_file = [](core::FileId) { return false; },
+                                    .with_lock = [](core::HolderId) { return false; }},
+        kept_.metrics());
     nsm_.emplace(1, [this](const rpc::Peer& peer, std::string_view name, std::uint32_t state) {
       nlm_->hosts().restarted(peer.address, name, state);
     });

@@ -264,6 +264,20 @@ TEST_F(NlmTest, WhoAsksAgainHasItWhateverTheCallCameTo) {
   EXPECT_EQ(a->test(file, {0, 10}), NlmStatus::kDenied);
 }
 
+TEST_F(NlmTest, ARefusalTakesNothingFromWhoAsksAgainMeanwhile) {
+  machine.answer = NlmStatus::kDenied;
+  for (int round = 0; round < 50; ++round) {
+    ASSERT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
+    ASSERT_EQ(b->lock(file, {0, 10}, true), NlmStatus::kBlocked);
+    ASSERT_EQ(a->unlock(file, {0, 10}), NlmStatus::kGranted);
+    if (round % 2 == 0) machine.take();
+    ASSERT_EQ(b->lock(file, {0, 10}, round % 4 < 2), NlmStatus::kGranted);
+    if (round % 2 != 0) machine.take();
+    ASSERT_EQ(a->test(file, {0, 10}), NlmStatus::kDenied);
+    ASSERT_EQ(b->unlock(file, {0, 10}), NlmStatus::kGranted);
+  }
+}
+
 TEST_F(NlmTest, TheAnswerMayComeAsAMessage) {
   machine.answer = NlmStatus::kDeniedGracePeriod;
   EXPECT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
@@ -334,6 +348,23 @@ TEST_F(NlmTest, MessagesAreAnsweredByMessages) {
   EXPECT_EQ(a->call(kNlmGranted, a->arguments(kNlmTest, file, {0, 1})), NlmStatus::kDenied);
   for (std::uint32_t none = kNlmTestRes; none <= kNlmUnlockRes; ++none) EXPECT_TRUE(a->tell(none, Xdr()));
   EXPECT_EQ(a->wire.call(a->spec(kNlmLockMsg), Xdr().u32(9))->accept_status, 4u);
+}
+
+TEST_F(NlmTest, WhoNoExportLetsInIsNotAnswered) {
+  Handle altered = file;
+  altered.back() ^= std::byte{1};
+  for (const std::uint32_t procedure : {kNlmTest, kNlmLock, kNlmCancel, kNlmUnlock}) {
+    EXPECT_TRUE(a->tell(procedure + 5, a->arguments(procedure, altered, {0, 1})));
+  }
+  EXPECT_TRUE(a->tell(kNlmGrantedMsg, a->arguments(kNlmTest, altered, {0, 1})));
+  // Calls to one machine go over one line, in order: nothing came before this one.
+  EXPECT_TRUE(a->tell(kNlmUnlockMsg, a->arguments(kNlmUnlock, file, {0, 1})));
+  EXPECT_EQ(machine.take().procedure, kNlmUnlockRes);
+  EXPECT_FALSE(machine.called());
+  // A host that is known is told even of a handle that is none.
+  EXPECT_EQ(a->lock(file, {0, 1}), NlmStatus::kGranted);
+  EXPECT_TRUE(a->tell(kNlmTestMsg, a->arguments(kNlmTest, altered, {0, 1})));
+  EXPECT_EQ(machine.take().procedure, kNlmTestRes);
 }
 
 // --- share reservations
@@ -519,6 +550,14 @@ class NlmClockTest : public NlmTest {
     begin();
   }
   ~NlmClockTest() override { server.reset(); }
+  // No connection is left from where the locks are; somebody looks on from elsewhere.
+  void leave() {
+    b = std::make_unique<LockCaller>(port, "beta", 0, 2);
+    EXPECT_TRUE(b->tell(0, Xdr()));
+    a.reset();
+    nfs.reset();
+    until([&] { return metric("stoa_nfs_connections") == 1; });
+  }
   std::chrono::seconds silence_of(std::string_view name) {
     const auto clients = server->clients();
     const auto found = std::ranges::find(clients, name, &nfs::ClientStatus::name);
@@ -529,6 +568,7 @@ class NlmClockTest : public NlmTest {
 
 TEST_F(NlmClockTest, WhoIsSilentIsCalledAndKeepsWhatItHasWhileItAnswers) {
   EXPECT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
+  leave();
   for (int day = 0; day < 2; ++day) {
     minutes += 25 * 60;
     const CallIn call = machine.take();
@@ -539,9 +579,21 @@ TEST_F(NlmClockTest, WhoIsSilentIsCalledAndKeepsWhatItHasWhileItAnswers) {
   EXPECT_EQ(b->lock(file, {0, 10}), NlmStatus::kDenied);
 }
 
+TEST_F(NlmClockTest, AnOpenConnectionIsASignOfLife) {
+  machine.tcp = machine.udp = false;
+  EXPECT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
+  a.reset();  // the mount stays
+  b = std::make_unique<LockCaller>(port, "beta", 0, 2);
+  minutes += 25 * 60;
+  until([&] { return silence_of("alpha").count() == 0; });
+  EXPECT_EQ(b->lock(file, {0, 10}), NlmStatus::kDenied);
+  EXPECT_FALSE(machine.called());
+}
+
 TEST_F(NlmClockTest, WhoGivesNoSignForADayLosesItsLocks) {
   machine.tcp = machine.udp = false;
   EXPECT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
+  leave();
   minutes += 24 * 60 - 1;
   EXPECT_EQ(b->lock(file, {0, 10}), NlmStatus::kDenied);
   EXPECT_EQ(silence_of("alpha"), std::chrono::minutes(24 * 60 - 1));
@@ -675,6 +727,24 @@ TEST_F(NlmRestartTest, WhoWasEvictedIsNotWaitedFor) {
   restart_all();
   EXPECT_EQ(a->lock(file, {0, 10}, false, true), NlmStatus::kDenied);
   EXPECT_EQ(b->lock(file, {0, 10}), NlmStatus::kGranted);
+}
+
+TEST_F(NlmRestartTest, WhoStartedAnewWithoutAWordIsWaitedForOnce) {
+  a->state = 5;
+  EXPECT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
+  a->state = 7;
+  EXPECT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
+  EXPECT_TRUE(a->free_all());
+  restart_all();
+  EXPECT_EQ(b->lock(file, {0, 1}), NlmStatus::kGranted);
+  EXPECT_EQ(b->lock(file, {0, 1}), NlmStatus::kGranted);
+  b->state = 5;
+  EXPECT_EQ(b->lock(file, {0, 1}), NlmStatus::kGranted);
+  b->state = 7;
+  EXPECT_EQ(b->lock(file, {0, 1}), NlmStatus::kGranted);
+  restart_all();
+  EXPECT_EQ(a->lock(file, {0, 1}), NlmStatus::kDeniedGracePeriod);
+  EXPECT_EQ(b->lock(file, {0, 1}, false, true), NlmStatus::kGranted);
 }
 
 TEST_F(NlmRestartTest, AClientThatHasStartedAnewTooIsNotWaitedFor) {

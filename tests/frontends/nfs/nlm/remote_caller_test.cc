@@ -2,9 +2,11 @@
 #include "frontends/nfs/rpc/remote_caller.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <future>
 
+#include "frontends/nfs/rpc/listener.h"
 #include "frontends/nfs/rpc/universal_address.h"
 #include "tests/frontends/nfs/nlm/client_machine.h"
 
@@ -64,7 +66,7 @@ TEST_P(RemoteCallerTest, AServiceThatNobodyKnowsIsAnError) {
 }
 
 TEST_P(RemoteCallerTest, ManyAtOnceShareALine) {
-  std::vector<Ended> ended(rpc::Dialer::kCallsPerLineMax);
+  std::vector<Ended> ended(rpc::RemoteCaller::kCallsPerHostMax);
   for (Ended& one : ended) EXPECT_TRUE(start(one));
   for (Ended& one : ended) EXPECT_EQ(one.get_future().get(), Errc{});
 }
@@ -82,6 +84,44 @@ TEST(RemoteCaller, NobodyIsReachedAtAnAddressOfALink) {
     ended.set_value(results.error().code);
   }));
   EXPECT_EQ(ended.get_future().get(), Errc::kTimeout);
+  dialer.stop();
+}
+
+// Takes connections, and answers nothing.
+class MuteMachine {
+ public:
+  MuteMachine() {
+    const auto bound = rpc::listen_tcp({"0.0.0.0", 0});
+    EXPECT_TRUE(bound);
+    fd_ = bound->fd;
+    port = bound->port;
+  }
+  ~MuteMachine() { close(fd_); }
+  std::uint16_t port = 0;
+
+ private:
+  int fd_ = -1;
+};
+
+TEST(RemoteCaller, WhoDoesNotAnswerKeepsNoPlaceOfOthers) {
+  const MuteMachine machine;
+  rpc::Dialer dialer;
+  rpc::RemoteCaller caller(dialer, machine.port);
+  const auto call = [&](std::uint8_t host, bool answer) {
+    rpc::RemoteCall made{.address = kIpv4, .program = kStatusMonitor, .version = 1, .procedure = 6, .answer = answer};
+    made.address.back() = host;
+    return caller.call(std::move(made), [](const auto&) {});
+  };
+  for (std::size_t i = 0; i < rpc::RemoteCaller::kCallsPerHostMax; ++i) ASSERT_TRUE(call(1, i % 2 == 0));
+  EXPECT_FALSE(call(1, false));
+  std::size_t answers = rpc::RemoteCaller::kCallsPerHostMax / 2;
+  for (std::uint8_t host = 2; host < 6; ++host) {
+    for (std::size_t i = 0; i < rpc::RemoteCaller::kCallsPerHostMax && answers < rpc::RemoteCaller::kAnswersMax; ++i, ++answers) {
+      ASSERT_TRUE(call(host, true));
+    }
+  }
+  EXPECT_FALSE(call(9, true));
+  EXPECT_TRUE(call(9, false));
   dialer.stop();
 }
 

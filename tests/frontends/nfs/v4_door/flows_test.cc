@@ -146,6 +146,43 @@ TEST_F(FlowsTest, ACompoundWaitsAndGoesOnWhereItWas) {
   EXPECT_EQ(four.close(opened.handle, opened.stateid), Nfs4Status::kOk);
 }
 
+TEST_F(FlowsTest, IoThatCouldNotBeForeseenPaysWhenItComes) {
+  CompoundCaller four(port, "four", 1, 1001);
+  four.connect();
+  const Bytes dir = four.handle_of({"test"});
+  const auto opened = four.open(dir, "f", kBoth);
+  ASSERT_EQ(four.write(opened.handle, opened.stateid, kMuch), Nfs4Status::kOk);
+  const core::FlowTarget target = core::FlowTarget::door(core::Door::kNfs);
+  set({.target = target});
+  const Ops read = Ops().op(25).stateid({}).u64(0).u32(1000);
+  const Ops read_plus = Ops().op(68).stateid({}).u64(0).u32(1000);
+  const Ops write = Ops().op(38).stateid(opened.stateid).u64(0).u32(2).string(kMuch);
+  const Ops other_type = Ops().op(17).u32(1).u32(1u << 1).u32(4).u32(2);  // NVERIFY: it is no directory
+  const Ops foreseen = Ops().putfh(opened.handle).more(read);
+  const Ops hidden[] = {Ops().putrootfh().lookup("test").lookup("f").more(read),
+                        Ops().putfh(opened.handle).more(other_type).more(read),
+                        Ops().putfh(dir).putfh(opened.handle).more(read),
+                        Ops().putfh(dir).lookup("f").more(read_plus),
+                        Ops().putfh(opened.handle).op(32).putfh(dir).op(31).more(read)};
+  std::uint64_t bytes = 0;
+  const auto admitted = [&](qos::Resource resource) { return use(target).admitted[resource]; };
+  EXPECT_TRUE(four.call(foreseen).ok());
+  EXPECT_EQ(admitted(qos::Resource::kReadBytes), bytes += 1000);
+  for (const Ops& ops : hidden) {
+    EXPECT_TRUE(four.call(ops, 2).ok());
+    EXPECT_EQ(admitted(qos::Resource::kReadBytes), bytes += 1000);
+  }
+  EXPECT_TRUE(four.call(Ops().putfh(opened.handle).more(read).more(other_type).more(read)).ok());
+  EXPECT_EQ(admitted(qos::Resource::kReadBytes), bytes += 2000);
+  EXPECT_TRUE(four.call(Ops().putfh(opened.handle).more(other_type).more(write)).ok());
+  EXPECT_EQ(admitted(qos::Resource::kWriteBytes), kMuch.size());
+  // Over the limit it does not wait, and is not done either.
+  set(limit(target, qos::Resource::kReadBytes));
+  EXPECT_TRUE(four.call(foreseen).ok()) << "the first one goes into debt";
+  for (const Ops& ops : hidden) EXPECT_EQ(four.call(ops, 2).status, Nfs4Status::kDelay);
+  EXPECT_EQ(volume->scheduler().parked(), 0u);
+}
+
 TEST_F(FlowsTest, WithAFullQueueClientsAreToldToAskAgain) {
   qos::Scheduler full({.parked_max = 0});
   start_with(full);

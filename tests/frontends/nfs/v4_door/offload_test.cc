@@ -134,6 +134,25 @@ TEST_F(OffloadTest, WhatIsRefusedIsRefusedAtOnce) {
   EXPECT_EQ(copy(*a).status, Nfs4Status::kOpenMode);
 }
 
+TEST_F(OffloadTest, EvictionEndsCopies) {
+  a->callbacks = CompoundCaller::Callbacks::kIgnore;
+  const auto copied = copy(*a);
+  ASSERT_TRUE(copied.later);
+  EXPECT_EQ(metric("stoa_nfs4_offloaded_copies"), 1u);
+  ASSERT_TRUE(server->evict(server->clients().front().id));
+  EXPECT_EQ(metric("stoa_nfs4_offloaded_copies"), 0u);
+  EXPECT_EQ(progress(*a, *copied.later).status, Nfs4Status::kBadStateId);
+}
+
+TEST_F(OffloadTest, CopiesEndWithTheirClient) {
+  a->callbacks = CompoundCaller::Callbacks::kIgnore;
+  ASSERT_TRUE(copy(*a).later);
+  EXPECT_EQ(metric("stoa_nfs4_offloaded_copies"), 1u);
+  CompoundCaller again(port, "a", 2);  // has started anew
+  again.connect();
+  EXPECT_EQ(metric("stoa_nfs4_offloaded_copies"), 0u);
+}
+
 TEST_F(OffloadTest, ProgressUntilTheClientHasTakenTheEnd) {
   a->callbacks = CompoundCaller::Callbacks::kIgnore;
   const auto copied = copy(*a);

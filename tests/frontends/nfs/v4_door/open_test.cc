@@ -80,6 +80,35 @@ TEST_F(OpenTest, AnOwnersOpensAreOne) {
   EXPECT_EQ(downgrade(kBoth, 0), Nfs4Status::kInval);
 }
 
+TEST_F(OpenTest, AnOpenWhoseTruncationFailsAddsNothing) {
+  const auto first = a->open(root, "f", kRead);
+  ASSERT_EQ(first.status, Nfs4Status::kOk);
+  ASSERT_EQ(a->write(first.handle, a->open(root, "f", kWrite, 0, true, "writer").stateid, "content"), Nfs4Status::kOk);
+  // Another door locks the content against everybody.
+  const auto id = volume->handles().decode(first.handle)->id;
+  core::StateTable& table = volume->state();
+  const core::HolderId other = table.add_holder(core::Door::kSmb, nullptr);
+  const auto open = table.open({id, other, core::kShareBoth, core::kShareNone});
+  ASSERT_TRUE(open);
+  const auto locked = table.lock_mandatory(*open, {0, 7}, true);
+  ASSERT_TRUE(locked && !*locked);
+  // UNCHECKED4 with size 0, by the owner that has the file open for reading.
+  const auto truncate = [&] {
+    return a->call(Ops().putfh(root).op(18).u32(0).u32(kWrite).u32(kRead).u64(a->client).string("owner").u32(1).u32(0).u32(1)
+                       .u32(1u << 4).u32(8).u64(0).u32(0).string("f")).status;
+  };
+  EXPECT_EQ(truncate(), Nfs4Status::kShareDenied) << "the other one reads";
+  table.close(*open);
+  const auto writer = table.open({id, other, core::kShareWrite, core::kShareNone});
+  ASSERT_TRUE(writer);
+  const auto again = table.lock_mandatory(*writer, {0, 7}, true);
+  ASSERT_TRUE(again && !*again);
+  EXPECT_EQ(truncate(), Nfs4Status::kLocked);
+  EXPECT_EQ(a->write(first.handle, first.stateid, "x"), Nfs4Status::kOpenMode) << "the old stateid, and access as before";
+  EXPECT_EQ(b->open(root, "f", kRead, 0, false).status, Nfs4Status::kOk) << "nothing is denied";
+  table.remove_holder(other);
+}
+
 TEST_F(OpenTest, NamesThatCannotBeOpened) {
   ASSERT_TRUE(a->call(Ops().putfh(root).op(6).u32(2).string("dir").u32(0).u32(0)).ok());
   ASSERT_TRUE(a->call(Ops().putfh(root).op(6).u32(5).string("target").string("link").u32(0).u32(0)).ok());

@@ -323,6 +323,25 @@ TEST_F(LeaseTest, FilesWithoutANameGoWithTheClientThatExpired) {
   EXPECT_EQ(b->call(Ops().putfh(nameless.handle).op(9).u32(1).u32(2)).status, Nfs4Status::kStale);
 }
 
+TEST_F(LeaseTest, OnlyWhoIsInTheWayOfALockLosesWhatItHas) {
+  CompoundCaller c(port, "c"), d(port, "d");
+  c.connect();
+  d.connect();
+  const auto lock = [&](CompoundCaller& client, std::uint64_t offset, std::uint64_t length) {
+    const auto file = client.open(root, "f", kBoth);
+    return client.lock(file.handle, file.stateid, "l", offset, length).status;
+  };
+  ASSERT_EQ(lock(*a, 0, 10), Nfs4Status::kOk);
+  ASSERT_EQ(lock(*b, 10, 10), Nfs4Status::kOk);
+  ASSERT_EQ(lock(c, 30, 10), Nfs4Status::kOk);
+  seconds += 91;
+  EXPECT_EQ(lock(d, 5, 10), Nfs4Status::kOk) << "two were in the way";
+  EXPECT_EQ(c.status_flags(), 0u) << "comes back, and has its session";
+  EXPECT_EQ(lock(d, 30, 10), Nfs4Status::kDenied);
+  EXPECT_EQ(a->call(Ops().putrootfh()).status, Nfs4Status::kBadSession);
+  EXPECT_EQ(b->call(Ops().putrootfh()).status, Nfs4Status::kBadSession);
+}
+
 TEST_F(LeaseTest, AnExpiredClientKeepsWhatNobodyWants) {
   const auto file = a->open(root, "f", kBoth, kWrite);
   ASSERT_EQ(a->lock(file.handle, file.stateid, "l", 0, 10).status, Nfs4Status::kOk);

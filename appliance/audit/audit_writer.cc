@@ -1,0 +1,442 @@
+#include "appliance/audit/audit_writer.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+
+#include "appliance/data_folder/small_file.h"
+#include "base/log.h"
+
+namespace stoa::appliance {
+namespace {
+
+constexpr std::size_t kRecordsAtOnce = 8192;
+// What comes within this time is written with one write.
+constexpr std::chrono::milliseconds kGather{100};
+constexpr std::chrono::seconds kRetry{1};
+constexpr std::chrono::seconds kCatchUpMax{10};
+// So far the journal may run ahead of the last line before the log notes where it is.
+constexpr std::uint64_t kCheckpointRecords = 100'000;
+constexpr mode_t kFileMode = 0600;
+
+core::AuditClass class_of(core::ChangeKind kind) {
+  switch (kind) {
+    case core::ChangeKind::kRemove: return core::AuditClass::kDelete;
+    case core::ChangeKind::kRename: return core::AuditClass::kRename;
+    case core::ChangeKind::kAttributes:
+    case core::ChangeKind::kXattr:
+    case core::ChangeKind::kQuota: return core::AuditClass::kAttributes;
+    case core::ChangeKind::kAdmin: return core::AuditClass::kAdmin;
+    default: return core::AuditClass::kWrite;
+  }
+}
+
+// What was decided when it happened, and would not be in the journal otherwise.
+bool is_decided(const core::JournalRecord& record) {
+  return record.kind != core::ChangeKind::kAdmin && (record.result || record.kind > core::ChangeKind::kRestore);
+}
+
+Status write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = write(fd, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return fail_errno(errno, "the audit log");
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<AuditWriter>> AuditWriter::open(AuditOptions options, core::Volume& volume, MetricRegistry& metrics) {
+  std::unique_ptr<AuditWriter> writer(new AuditWriter(std::move(options), volume, metrics));
+  const AuditOptions& chosen = writer->options_;
+  if (!chosen.syslog.empty()) {
+    STOA_TRY(syslog, SyslogSender::open(chosen.syslog, metrics));
+    writer->syslog_ = std::move(syslog);
+  }
+  STOA_CHECK_OK(writer->recover());
+  writer->thread_ = std::jthread([raw = writer.get()](const std::stop_token& stop) { raw->run(stop); });
+  return writer;
+}
+
+AuditWriter::AuditWriter(AuditOptions options, core::Volume& volume, MetricRegistry& metrics)
+    : options_(std::move(options)),
+      folder_{options_.folder},
+      volume_(volume),
+      journal_(volume.journal()),
+      records_(metrics.counter("stoa_audit_records_total", "Records that were written to the audit log")),
+      lost_(metrics.counter("stoa_audit_lost_total", "Records that the journal had dropped before the audit log read them")),
+      places_(journal_) {}
+
+AuditWriter::~AuditWriter() {
+  if (thread_.joinable()) {
+    thread_.request_stop();
+    thread_.join();
+  }
+  close_day();
+}
+
+Status AuditWriter::recover() {
+  std::error_code error;
+  std::filesystem::create_directories(folder_.path, error);
+  if (error) return fail_errno(error.value(), "the folder of the audit log " + folder_.path);
+  std::filesystem::permissions(folder_.path, std::filesystem::perms::owner_all, error);
+  STOA_TRY(days, folder_.days());
+  STOA_TRY(newest, journal_.newest());
+  bool found = false;
+  for (auto day = days.rbegin(); day != days.rend() && !found; ++day) {
+    const std::string file = folder_.day_file(*day);
+    const auto torn = each_line(file, kWholeFile, [&](std::string_view line) {
+      if (const auto chain = chain_of(line)) {
+        hash_ = chain->hash;
+        told_ = number_of(line, "sequence").value_or(told_);
+        found = true;
+      }
+      return true;
+    });
+    if (!torn) return fail(torn.error());
+    if (day == days.rbegin()) {
+      day_ = *day;
+      if (*torn > 0) {
+        log_warning("audit", "the last line was torn by a crash and is written again", {{"file", file}, {"bytes", *torn}});
+        std::filesystem::resize_file(file, std::filesystem::file_size(file, error) - *torn, error);
+        if (error) return fail_errno(error.value(), file);
+      }
+    }
+  }
+  written_hash_ = hash_;
+  if (found) {
+    cursor_ = told_;
+  } else {
+    // Somebody took the log away, or there never was one: rather too much than too little.
+    STOA_TRY(oldest, journal_.oldest());
+    cursor_ = volume_.registry().audited() ? oldest - 1 : newest;
+  }
+  if (cursor_ > newest) {
+    log_error("audit", "the log is ahead of the journal; it goes on with what comes now", {{"log", cursor_}, {"journal", newest}});
+    cursor_ = told_ = newest;
+    add_own("begin");
+  }
+  return {};
+}
+
+void AuditWriter::run(const std::stop_token& stop) {
+  for (bool more = false;;) {
+    const std::uint64_t calls = journal_.calls();
+    const bool stopping = stop.stop_requested();
+    const auto due = volume_.report_omitted_denials();
+    const bool audited = volume_.registry().audited();
+    std::uint64_t after = core::Journal::kNothing;
+    auto until = due.value_or(core::Journal::kForever);
+    {
+      const std::lock_guard lock(mutex_);
+      more = false;
+      if (audited) {
+        auto advanced = advance();
+        if (!advanced) {
+          if (!failing_) log_error("audit", "the log cannot go on; it is tried again each second", {{"error", describe(advanced.error())}});
+          until = std::chrono::steady_clock::now() + kRetry;
+          if (stopping) break;
+        } else {
+          after = cursor_;
+          const Timestamp now = options_.now();
+          until = std::min(until, std::chrono::steady_clock::now() + std::chrono::nanoseconds(begin_of_next_day(now).ns - now.ns));
+          more = *advanced;
+        }
+        failing_ = !advanced;
+        // What failed is no reason to spin.
+        if (failing_) after = core::Journal::kNothing;
+      }
+      written_.notify_all();
+    }
+    if (more) continue;
+    if (stopping) break;
+    journal_.wait(after, calls, until, kGather, stop);
+  }
+  const std::lock_guard lock(mutex_);
+  if (volume_.registry().audited() && cursor_ > told_ && pending_.empty()) {
+    add_own("checkpoint");
+    if (const Status written = write_pending(); !written) log_error("audit", "the last line was not written", {{"error", describe(written.error())}});
+  }
+  stopped_ = true;
+  written_.notify_all();
+}
+
+Result<bool> AuditWriter::advance() {
+  STOA_CHECK_OK(write_pending());
+  STOA_TRY(page, journal_.read(cursor_, kRecordsAtOnce));
+  const auto registry = volume_.registry().snapshot();
+  const core::AuditTable* const table = registry->audit();
+  if (table == nullptr) return false;
+  if (page.lost > 0) add_lost(page.lost);
+  places_.look_ahead(page.records);
+  for (const core::JournalRecord& record : page.records) {
+    core::Whereabouts where, target;
+    STOA_TRY(wanted, is_wanted(*table, record, where, target));
+    cursor_ = record.sequence;
+    if (wanted) add_record(*registry, record, where, target);
+    places_.apply(record);
+  }
+  cursor_ = page.next;
+  const std::string today = day_of(options_.now());
+  if (!page.more && !day_.empty() && today > day_) begin_day(today);
+  if (cursor_ - told_ > kCheckpointRecords && !day_.empty()) add_own("checkpoint");
+  STOA_CHECK_OK(write_pending());
+  return page.more;
+}
+
+Result<bool> AuditWriter::is_wanted(const core::AuditTable& table, const core::JournalRecord& record, core::Whereabouts& where,
+                                    core::Whereabouts& target) {
+  const core::AuditClass as = class_of(record.kind);
+  const bool decided = is_decided(record);
+  if (!decided && !table.any(as)) return false;
+  if (record.kind == core::ChangeKind::kOmitted) return true;
+  STOA_TRY(at, places_.of(record));
+  where = at;
+  // Where nobody knows any more whose it was, it is recorded.
+  bool wanted = decided || !where.known || table.wants(where.directories, as);
+  if (record.kind == core::ChangeKind::kRename) {
+    STOA_TRY(to, places_.target_of(record));
+    target = to;
+    wanted = wanted || table.wants(target.directories, as);
+  }
+  return wanted;
+}
+
+void AuditWriter::add_record(const core::RegistrySnapshot& registry, const core::JournalRecord& record, const core::Whereabouts& where,
+                             const core::Whereabouts& target) {
+  begin_day(day_of(record.time));
+  const std::string time = iso_time(record.time);
+  LineWriter line;
+  line.number("sequence", static_cast<std::int64_t>(record.sequence)).text("time", time);
+  const bool omitted = record.kind == core::ChangeKind::kOmitted;
+  if (!omitted) {
+    const core::User* const user = registry.find_user_by_uid(record.uid);
+    line.json("user", "{\"uid\":" + std::to_string(record.uid) + ",\"name\":" + (user != nullptr ? json_text(user->name) : "null") + "}");
+  }
+  line.text("operation", core::operation_word(record.kind, record.type));
+  if (omitted) {
+    line.number("count", static_cast<std::int64_t>(record.count));
+  } else {
+    line.bytes("path", where.path);
+  }
+  if (record.kind == core::ChangeKind::kRename) line.bytes("to_path", target.path);
+  if (record.kind == core::ChangeKind::kAdmin) line.bytes("request", record.name);
+  if (record.kind == core::ChangeKind::kXattr && record.parent == core::kNoFile && !record.name.empty()) line.bytes("attribute", record.name);
+  line.text("door", core::door_word(record.door)).bytes("client", record.client);
+  line.text("result", omitted ? "denied" : record.result ? to_string(*record.result) : "ok");
+  told_ = record.sequence;
+  add_line(line);
+  records_.add();
+  if (syslog_) {
+    const std::string& text = pending_.back().text;
+    const std::size_t begin = text.rfind('\n', text.size() - 2) + 1;  // npos + 1: the first line
+    syslog_->offer(time, std::string_view(text).substr(begin, text.size() - begin - 1));
+  }
+}
+
+void AuditWriter::add_lost(std::uint64_t count) {
+  const Timestamp now = options_.now();
+  begin_day(day_of(now));
+  LineWriter line;
+  cursor_ += count;
+  line.number("sequence", static_cast<std::int64_t>(cursor_)).text("time", iso_time(now)).text("operation", "lost");
+  line.number("count", static_cast<std::int64_t>(count));
+  told_ = cursor_;
+  add_line(line);
+  lost_.add(count);
+  log_warning("audit", "the journal dropped records before the audit log had read them", {{"records", count}});
+}
+
+void AuditWriter::add_own(std::string_view operation) {
+  LineWriter line;
+  line.number("sequence", static_cast<std::int64_t>(cursor_)).text("time", iso_time(options_.now())).text("operation", operation);
+  if (const auto used = volume_.ns().usage({}, {.dir = core::kRootId})) {
+    line.json("usage", "{\"bytes\":" + std::to_string(core::bytes_of(used->usage)) + ",\"files\":" + std::to_string(used->usage.files) + "}");
+  }
+  told_ = cursor_;
+  add_line(line);
+}
+
+void AuditWriter::add_line(LineWriter& line) {
+  if (pending_.empty() || pending_.back().day != day_) pending_.push_back({day_, {}});
+  pending_.back().text += line.finish(hash_);
+}
+
+// Days never go back: a record of just before midnight may be in the file of the day that began.
+void AuditWriter::begin_day(const std::string& day) {
+  if (day <= day_) return;
+  // The cursor may be at a record that has no line yet: what is said here is behind the last line.
+  const std::uint64_t cursor = std::exchange(cursor_, told_);
+  const std::string before = day_;
+  if (!before.empty()) add_own("checkpoint");
+  day_ = day;
+  add_own(before.empty() ? "begin" : "day");
+  expire_days(before);
+  cursor_ = cursor;
+}
+
+void AuditWriter::expire_days(const std::string& before) {
+  const auto days = folder_.days();
+  if (!days) return;
+  const std::string oldest = day_of({options_.now().ns - static_cast<std::int64_t>(options_.keep_days) * 86'400'000'000'000});
+  std::uint64_t total = 0;
+  std::string newest_expired;
+  for (auto day = days->rbegin(); day != days->rend(); ++day) {
+    std::error_code error;
+    const std::uint64_t bytes = std::filesystem::file_size(folder_.day_file(*day), error);
+    total += error ? 0 : bytes;
+    if (*day >= before || (*day >= oldest && total <= options_.bytes_max)) continue;
+    if (newest_expired.empty()) newest_expired = *day;
+    expired_.push_back(*day);
+  }
+  if (newest_expired.empty()) return;
+  std::string hash;
+  const auto read = each_line(folder_.day_file(newest_expired), kWholeFile, [&](std::string_view line) {
+    if (const auto chain = chain_of(line)) hash = chain->hash;
+    return true;
+  });
+  if (!read) {
+    expired_.clear();
+    return;
+  }
+  LineWriter line;
+  line.number("sequence", static_cast<std::int64_t>(told_)).text("time", iso_time(options_.now())).text("operation", "expire");
+  line.text("day", newest_expired).text("expired_hash", hash);
+  add_line(line);
+}
+
+Status AuditWriter::write_pending() {
+  while (!pending_.empty()) {
+    const Pending& first = pending_.front();
+    STOA_CHECK_OK(open_day(first.day));
+    if (const Status written = write_all(fd_, first.text); !written) {
+      // Half a line must not stay in front of the next try.
+      if (ftruncate(fd_, static_cast<off_t>(bytes_)) != 0) log_error("audit", "a torn line stays in the log", {{"day", first.day}});
+      return fail(written.error());
+    }
+    bytes_ += first.text.size();
+    const std::string_view last = std::string_view(first.text).substr(0, first.text.size() - 1);
+    written_hash_ = chain_of(last.substr(last.rfind('\n') + 1))->hash;
+    pending_.erase(pending_.begin());
+  }
+  if (expired_.empty()) return {};
+  // The line that tells of their end first.
+  if (fdatasync(fd_) != 0) return fail_errno(errno, "the audit log");
+  for (const std::string& day : expired_) {
+    std::error_code error;
+    std::filesystem::remove(folder_.day_file(day), error);
+    std::filesystem::remove(folder_.summary_file(day), error);
+  }
+  expired_.clear();
+  return {};
+}
+
+Status AuditWriter::open_day(const std::string& day) {
+  if (day == open_day_) return {};
+  close_day();
+  const std::string file = folder_.day_file(day);
+  fd_ = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, kFileMode);
+  if (fd_ < 0) return fail_errno(errno, file);
+  struct stat info{};
+  if (fstat(fd_, &info) != 0) return fail_errno(errno, file);
+  bytes_ = static_cast<std::uint64_t>(info.st_size);
+  open_day_ = day;
+  if (const Status made = summarise_days(day); !made) {
+    log_error("audit", "the summary of a day was not written", {{"error", describe(made.error())}});
+  }
+  return {};
+}
+
+Status AuditWriter::summarise_days(const std::string& until) {
+  STOA_TRY(days, folder_.days());
+  for (const std::string& day : days) {
+    if (day >= until || std::filesystem::exists(folder_.summary_file(day))) continue;
+    STOA_TRY(summary, summarise(folder_, day));
+    STOA_CHECK_OK(write_small_file(folder_.summary_file(day), summary + "\n", kFileMode));
+  }
+  return {};
+}
+
+void AuditWriter::close_day() {
+  if (fd_ < 0) return;
+  if (fdatasync(fd_) != 0) log_error("audit", "the log of the day is not safe on its disk", {{"day", open_day_}});
+  close(fd_);
+  fd_ = -1;
+}
+
+Status AuditWriter::set_policy(const core::AuditPolicy& policy) {
+  return change_policy([&] { return volume_.registry().set_audit_policy(policy); });
+}
+
+Status AuditWriter::remove_policy(core::FileId directory) {
+  return change_policy([&] { return volume_.registry().remove_audit_policy(directory); });
+}
+
+Status AuditWriter::change_policy(const std::function<Status()>& change) {
+  const std::lock_guard lock(mutex_);
+  if (volume_.registry().audited()) {
+    // What happened until now is recorded by what held until now.
+    for (;;) {
+      STOA_TRY(more, advance());
+      if (!more) break;
+    }
+  } else {
+    STOA_TRY(newest, journal_.newest());
+    cursor_ = told_ = newest;
+    // The line comes first: after a crash the log begins there.
+    const std::string today = day_of(options_.now());
+    if (today > day_) {
+      begin_day(today);
+    } else {
+      add_own("begin");
+    }
+    STOA_CHECK_OK(write_pending());
+    if (fdatasync(fd_) != 0) return fail_errno(errno, "the audit log");
+  }
+  STOA_CHECK_OK(change());
+  journal_.call();
+  return {};
+}
+
+Status AuditWriter::catch_up() {
+  STOA_TRY(newest, journal_.newest());
+  journal_.call();
+  std::unique_lock lock(mutex_);
+  const auto there = [&] { return stopped_ || !volume_.registry().audited() || (cursor_ >= newest && pending_.empty()); };
+  if (!written_.wait_for(lock, kCatchUpMax, there)) return fail(Errc::kTimeout, "the audit log is behind the journal");
+  if (stopped_) return fail(Errc::kShutdown, "the server is stopping");
+  return {};
+}
+
+Result<core::AuditVerdict> AuditWriter::verify() {
+  KnownEnd end;
+  std::vector<std::string> days;
+  {
+    const std::lock_guard lock(mutex_);
+    STOA_TRY(present, folder_.days());
+    days = present;
+    end = {day_, 0, written_hash_};
+    if (!pending_.empty()) end.day = pending_.front().day;
+    std::error_code error;
+    end.bytes = open_day_ == end.day && fd_ >= 0 ? bytes_ : std::filesystem::file_size(folder_.day_file(end.day), error);
+    if (error) end.bytes = 0;
+  }
+  return verify_log(folder_, days, end);
+}
+
+Result<std::string> AuditWriter::report(const std::string& day) {
+  if (!is_day(day)) return fail(Errc::kInvalid, "'" + day + "' is not a day such as 2026-11-22");
+  auto kept = read_small_file(folder_.summary_file(day));
+  if (kept) return kept;
+  auto made = summarise(folder_, day);
+  if (!made && made.error().code == Errc::kNotFound) return fail(Errc::kNotFound, "there is no audit log of " + day);
+  return made;
+}
+
+}  // namespace stoa::appliance

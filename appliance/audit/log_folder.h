@@ -1,0 +1,43 @@
+// The files of the audit log: DAY.jsonl and DAY.summary.json in one folder.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "core/api/audit_log.h"
+
+namespace stoa::appliance {
+
+struct LogFolder {
+  std::string path;
+  std::string day_file(std::string_view day) const { return path + "/" + std::string(day) + ".jsonl"; }
+  std::string summary_file(std::string_view day) const { return path + "/" + std::string(day) + ".summary.json"; }
+
+  // The days that have a file, oldest first.
+  Result<std::vector<std::string>> days() const;
+};
+
+// Calls `line` for each complete line of the file, up to `bytes_max` bytes, until it returns false. Returns how many bytes there
+// are behind the last complete line (a torn one). kNotFound, kIo.
+Result<std::uint64_t> each_line(const std::string& file, std::uint64_t bytes_max, const std::function<bool(std::string_view)>& line);
+inline constexpr std::uint64_t kWholeFile = ~std::uint64_t{0};
+
+// Where the log ends, as far as somebody who was there knows.
+struct KnownEnd {
+  std::string day;
+  std::uint64_t bytes = 0;  // of that day's file
+  std::string hash;         // of the last line
+};
+// Follows the chain through the days, which are all of the folder.
+Result<core::AuditVerdict> verify_log(const LogFolder& folder, const std::vector<std::string>& days, const KnownEnd& end);
+
+Result<core::AuditLines> query_log(const LogFolder& folder, const core::AuditQuery& query);
+
+// The summary of a day as JSON.
+Result<std::string> summarise(const LogFolder& folder, const std::string& day);
+
+}  // namespace stoa::appliance

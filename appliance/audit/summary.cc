@@ -1,0 +1,101 @@
+#include <algorithm>
+#include <map>
+#include <ranges>
+
+#include "appliance/audit/audit_line.h"
+#include "appliance/audit/log_folder.h"
+
+namespace stoa::appliance {
+namespace {
+
+constexpr std::size_t kTop = 10;
+// Told apart in the lists of a day; what comes beyond is in the totals only.
+constexpr std::size_t kUsersMax = 100'000;
+
+// Counts by whom, where "whom" is the JSON of the user as the lines have it.
+class Ranking {
+ public:
+  void add(std::string_view user, std::uint64_t count) {
+    total_ += count;
+    const auto known = counts_.find(user);
+    if (known != counts_.end()) {
+      known->second += count;
+    } else if (counts_.size() < kUsersMax) {
+      counts_.emplace(user, count);
+    }
+  }
+  std::uint64_t total() const { return total_; }
+  std::string json() const {
+    std::vector<std::pair<std::uint64_t, std::string_view>> sorted;
+    for (const auto& [user, count] : counts_) sorted.emplace_back(count, user);
+    std::ranges::sort(sorted, [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+    std::string text = "[";
+    for (const auto& [count, user] : sorted | std::views::take(kTop)) {
+      text.append(text.size() > 1 ? "," : "").append("{\"user\":").append(user).append(",\"count\":").append(std::to_string(count)).append("}");
+    }
+    return text + "]";
+  }
+
+ private:
+  std::map<std::string, std::uint64_t, std::less<>> counts_;
+  std::uint64_t total_ = 0;
+};
+
+std::string_view user_of(std::string_view line) {
+  constexpr std::string_view kUser = "\"user\":";
+  const std::size_t at = line.find(kUser);
+  if (at == std::string_view::npos) return "null";
+  const std::string_view rest = line.substr(at + kUser.size());
+  return rest.substr(0, rest.find('}') + 1);
+}
+
+}  // namespace
+
+Result<std::string> summarise(const LogFolder& folder, const std::string& day) {
+  Ranking users, deletes, denials;
+  std::map<std::string, std::uint64_t, std::less<>> operations;
+  std::uint64_t lost = 0;
+  std::optional<std::pair<std::int64_t, std::int64_t>> begin, end;  // bytes and files of the volume
+  const auto read = each_line(folder.day_file(day), kWholeFile, [&](std::string_view line) {
+    const std::string_view operation = text_of(line, "operation").value_or("");
+    if (const auto bytes = number_of(line, "bytes")) {
+      end = {static_cast<std::int64_t>(*bytes), static_cast<std::int64_t>(number_of(line, "files").value_or(0))};
+      if (!begin) begin = end;
+    }
+    const auto result = text_of(line, "result");
+    if (operation == "lost") lost += number_of(line, "count").value_or(0);
+    if (!result) return true;  // bookkeeping
+    const std::uint64_t count = operation == "omitted" ? number_of(line, "count").value_or(0) : 1;
+    const std::string_view user = user_of(line);
+    if (*result != "ok") {
+      denials.add(user, count);
+      return true;
+    }
+    users.add(user, count);
+    const auto known = operations.find(operation);
+    if (known != operations.end()) {
+      ++known->second;
+    } else {
+      operations.emplace(operation, 1);
+    }
+    if (operation == "remove" || operation == "rmdir") deletes.add(user, 1);
+    return true;
+  });
+  if (!read) return fail(read.error());
+  std::string by_operation = "{";
+  for (const auto& [operation, count] : operations) {
+    by_operation.append(by_operation.size() > 1 ? "," : "").append(json_text(operation)).append(":").append(std::to_string(count));
+  }
+  std::string text = "{\"day\":" + json_text(day) + ",\"records\":" + std::to_string(users.total() + denials.total()) +
+                     ",\"operations\":" + by_operation + "},\"users\":" + users.json() + ",\"deletes\":{\"total\":" +
+                     std::to_string(deletes.total()) + ",\"users\":" + deletes.json() + "},\"denials\":{\"total\":" +
+                     std::to_string(denials.total()) + ",\"users\":" + denials.json() + "},\"lost\":" + std::to_string(lost) + ",\"growth\":";
+  if (begin) {
+    text += "{\"bytes\":" + std::to_string(end->first - begin->first) + ",\"files\":" + std::to_string(end->second - begin->second) + "}";
+  } else {
+    text += "null";
+  }
+  return text + "}";
+}
+
+}  // namespace stoa::appliance

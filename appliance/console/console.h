@@ -1,0 +1,13 @@
+// The web console as it was built into the program.
+#pragma once
+
+#include <span>
+
+#include "frontends/admin/console_files.h"
+
+namespace stoa::appliance {
+
+// Lives as long as the program. Without the console (STOA_CONSOLE=OFF): one page that says how to get it.
+std::span<const admin::ConsoleFile> console_files();
+
+}  // namespace stoa::appliance

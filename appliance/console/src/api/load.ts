@@ -1,0 +1,89 @@
+// What a page shows comes from here: loaded once, again on demand, and every few seconds while somebody looks.
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { ApiError } from './client.ts';
+import { useCall } from './session.tsx';
+
+export interface Loaded<T> {
+  data: T | undefined; // the last answer, also while a newer one is asked for
+  error: ApiError | undefined;
+  reload(): void;
+}
+
+// null as url: nothing is asked. `everyMs`: again that long after each answer, only while the page is visible.
+export function useLoad<T>(url: string | null, everyMs?: number): Loaded<T> {
+  const call = useCall();
+  const [answer, setAnswer] = useState<{ url: string | null; data?: T; error?: ApiError }>({ url: null });
+  const [round, setRound] = useState(0);
+
+  useEffect(() => {
+    if (url === null) return;
+    const abort = new AbortController();
+    let timer: number | undefined;
+    const again = () => {
+      if (everyMs !== undefined && !abort.signal.aborted) timer = window.setTimeout(ask, everyMs);
+    };
+    const ask = () => {
+      if (document.hidden) return; // `shown` goes on
+      call<T>('GET', url, undefined, abort.signal).then(
+        (data) => {
+          if (abort.signal.aborted) return;
+          setAnswer({ url, data });
+          again();
+        },
+        (error: unknown) => {
+          if (abort.signal.aborted || !(error instanceof ApiError)) return;
+          setAnswer((before) => (before.url === url && before.data !== undefined ? { url, data: before.data, error } : { url, error }));
+          if (!error.notOffered) again();
+        },
+      );
+    };
+    const shown = () => {
+      window.clearTimeout(timer);
+      ask();
+    };
+    if (everyMs !== undefined) document.addEventListener('visibilitychange', shown);
+    ask();
+    return () => {
+      abort.abort();
+      window.clearTimeout(timer);
+      document.removeEventListener('visibilitychange', shown);
+    };
+  }, [call, url, everyMs, round]);
+
+  const reload = useCallback(() => setRound((n) => n + 1), []);
+  const mine = answer.url === url;
+  return { data: mine ? answer.data : undefined, error: mine ? answer.error : undefined, reload };
+}
+
+export interface Action {
+  busy: boolean;
+  error: ApiError | undefined;
+  // True when it went well.
+  run(work: () => Promise<unknown>): Promise<boolean>;
+  clear(): void;
+}
+
+// Something that changes the server: one at a time, with the error it ended with.
+export function useAction(): Action {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<ApiError>();
+  const running = useRef(false);
+  const run = useCallback(async (work: () => Promise<unknown>) => {
+    if (running.current) return false;
+    running.current = true;
+    setBusy(true);
+    setError(undefined);
+    try {
+      await work();
+      return true;
+    } catch (problem) {
+      setError(problem instanceof ApiError ? problem : new ApiError(0, 'console', String(problem)));
+      return false;
+    } finally {
+      running.current = false;
+      setBusy(false);
+    }
+  }, []);
+  const clear = useCallback(() => setError(undefined), []);
+  return { busy, error, run, clear };
+}

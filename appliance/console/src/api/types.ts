@@ -1,0 +1,299 @@
+// The answers of the admin interface, as frontends/admin/openapi.yaml describes them.
+
+export interface Usage {
+  bytes: number;
+  files: number;
+  directories: number;
+}
+export interface Limits {
+  bytes: number | null;
+  files: number | null;
+  soft_bytes: number | null;
+  soft_files: number | null;
+  grace_seconds: number;
+}
+export interface Space {
+  total: number;
+  free: number;
+  available: number;
+}
+export interface Volume {
+  id: string;
+  name: string;
+  created: string;
+  usage: Usage;
+  space: Space;
+}
+export interface Door {
+  name: string;
+  open: boolean;
+  address: string;
+}
+export interface DataDirectory {
+  path: string;
+  ok: boolean;
+  problem: string;
+  total: number;
+  free: number;
+}
+export interface Status {
+  healthy: boolean;
+  version: string;
+  pid: number;
+  started: string;
+  data: string;
+  engine: string;
+  volume: Volume;
+  doors: Door[];
+  data_directories: DataDirectory[];
+  damage: string[];
+  check: string;
+}
+export interface DoorActivity {
+  name: string;
+  operations: number;
+  errors: number;
+  bytes_read: number;
+  bytes_written: number;
+  latency: { p50: number | null; p99: number | null; counts: number[] };
+}
+export interface Activity {
+  time: string;
+  time_ns: number;
+  capacity: { total: number; used: number; free: number };
+  doors: DoorActivity[];
+}
+export interface Session {
+  name: string;
+  role: string;
+  directory?: string | null;
+}
+
+export interface ClientRule {
+  network: string;
+  read_only: boolean;
+  squash: 'none' | 'root' | 'all';
+  anonymous_uid?: number;
+  anonymous_gid?: number;
+}
+export interface Export {
+  id: number;
+  name: string;
+  path: string;
+  path_base64?: string;
+  doors: string[];
+  read_only: boolean;
+  clients: ClientRule[];
+  security: string[];
+  owner: string;
+  created: string;
+}
+export interface KeyState {
+  access_key: string;
+  enabled: boolean;
+}
+export interface Key extends KeyState {
+  secret_key: string;
+}
+export interface User {
+  name: string;
+  uid: number;
+  gid: number;
+  groups: number[];
+  principal: string;
+  sid: string;
+  keys: KeyState[];
+}
+export interface Group {
+  name: string;
+  gid: number;
+  sid: string;
+}
+export interface Quota {
+  path: string;
+  path_base64?: string;
+  directory_id?: string;
+  uid?: number;
+  user?: string | null;
+  gid?: number;
+  group?: string | null;
+  limits: Limits;
+  usage: Usage;
+  over_soft_since: { bytes: string | null; files: string | null };
+  children?: Limits | null;
+  counts_owners?: boolean;
+}
+export interface QuotaList {
+  quotas: Quota[];
+  truncated: boolean;
+  next_after?: string;
+}
+export interface OwnerList {
+  owners: Quota[];
+  truncated: boolean;
+  next_after?: string;
+}
+
+export const resources = ['read_bytes', 'write_bytes', 'read_ops', 'write_ops', 'metadata_ops'] as const;
+export type Resource = (typeof resources)[number];
+export type FlowLimits = { [K in Resource | `guarantee_${Resource}`]: number | null } & { burst_ms: number; weight: number };
+export type FlowUse = { [K in Resource]: number } & { parked: number; refused: number; waiting: number };
+export interface Flow {
+  target: string;
+  limits: FlowLimits;
+  use: FlowUse;
+}
+export interface FlowList {
+  flows: Flow[];
+  time_ns: number;
+}
+export interface Client {
+  id: string;
+  door: string;
+  protocol: string;
+  address: string;
+  name: string;
+  opens: number;
+  locks: number;
+  leases: number;
+  silent_seconds: number;
+}
+
+export interface Entry {
+  name: string;
+  name_base64?: string;
+  id: string;
+  type: string;
+  mode?: string;
+  links?: number;
+  uid?: number;
+  gid?: number;
+  size?: number;
+  mtime?: string;
+}
+export interface Directory {
+  path: string;
+  entries: Entry[];
+  end: boolean;
+  next_cookie?: string;
+}
+export interface ChildUsage {
+  name: string;
+  name_base64?: string;
+  usage: Usage;
+  limits: Limits;
+}
+export interface UsageReply {
+  path: string;
+  usage: Usage;
+  limits: Limits;
+  children?: ChildUsage[];
+  end?: boolean;
+  next_cookie?: string;
+}
+export interface Explanation {
+  path: string;
+  access?: { user: string; uid: number; stopped_at: string | null; granted: string[]; denied: string[] };
+  exports: Export[];
+  quotas: (Quota & { full: boolean })[];
+  flows: Flow[];
+  bytes_free: number;
+}
+
+export interface Report {
+  ok: boolean;
+  inodes: number;
+  directories: number;
+  files: number;
+  blobs: number;
+  bytes: number;
+  problems: string[];
+  problem_count: number;
+}
+export interface Check {
+  state: 'idle' | 'running' | 'done' | 'failed';
+  read_data?: boolean;
+  started?: string;
+  finished?: string;
+  done?: number;
+  total?: number;
+  report?: Report;
+  error?: string;
+}
+
+export interface RecycleItem {
+  id: string;
+  path: string | null; // null: the directory that it was in is gone
+  name: string;
+  type: string;
+  bytes: number;
+  deleted_at: string;
+  deleted_by: { uid: number; user: string | null };
+  door: string;
+  client: string;
+}
+export interface RecycleList {
+  items: RecycleItem[];
+  next: string | null;
+}
+export interface RecyclePolicy {
+  path: string;
+  set_on: string | null;
+  enabled: boolean;
+  days: number;
+  bytes_max: number | null;
+  restore: 'owner' | 'admin';
+  counted: boolean;
+  own: boolean;
+  used: { bytes: number; items: number };
+}
+export interface AuditRecord {
+  sequence: number | string;
+  time: string;
+  user: { uid: number | null; name: string | null } | null;
+  operation: string;
+  path: string;
+  to_path?: string | null;
+  door: string;
+  client: string;
+  result: string;
+}
+export interface AuditList {
+  records: AuditRecord[];
+  next: string | number | null;
+}
+export const auditClasses = ['write', 'delete', 'rename', 'attributes', 'read', 'list', 'denied', 'admin'] as const;
+export type AuditClass = (typeof auditClasses)[number];
+export interface AuditPolicy {
+  path: string;
+  set_on: string | null;
+  classes: AuditClass[];
+}
+export interface Verification {
+  records: number;
+  days: number;
+  ok: boolean;
+  problem: string | null;
+}
+export interface StoaEvent {
+  sequence: number | string;
+  time: string;
+  severity: 'info' | 'warning' | 'critical';
+  what: string;
+  path: string | null;
+  message: string;
+}
+export interface EventList {
+  events: StoaEvent[];
+  next: string | number | null;
+}
+export const roles = ['admin', 'operator', 'auditor', 'owner'] as const;
+export type Role = (typeof roles)[number];
+export interface Token {
+  name: string;
+  role: Role;
+  directory?: string | null;
+  created: string;
+  expires?: string | null;
+  last_used?: string | null;
+}

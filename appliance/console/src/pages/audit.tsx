@@ -1,0 +1,223 @@
+import { useState } from 'react';
+import type { FormEvent } from 'react';
+import { useAction, useLoad } from '../api/load.ts';
+import { useCall } from '../api/session.tsx';
+import { withQuery } from '../api/client.ts';
+import { auditClasses } from '../api/types.ts';
+import type { AuditClass, AuditList, AuditPolicy, AuditRecord, Verification } from '../api/types.ts';
+import { count, time } from '../format.ts';
+import { Badge, Button, Check, Facts, FormDialog, Notice, Page, Panel, Problem, Table, TextField } from '../parts/basics.tsx';
+import { useWords } from '../words/words.tsx';
+
+interface Search {
+  path: string;
+  user: string;
+  operation: string;
+  door: string;
+  result: string;
+  from: string;
+  to: string;
+}
+const nothing: Search = { path: '', user: '', operation: '', door: '', result: '', from: '', to: '' };
+
+// The time of an input field is that of the browser; the server wants UTC.
+function utc(local: string): string {
+  const at = new Date(local);
+  return local === '' || Number.isNaN(at.getTime()) ? local : at.toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
+export function Audit() {
+  const { t, locale } = useWords();
+  const [typed, setTyped] = useState(nothing);
+  const [asked, setAsked] = useState(nothing);
+  const [after, setAfter] = useState<readonly string[]>([]);
+  const { data, error } = useLoad<AuditList>(withQuery('/v1/audit', { ...asked, from: utc(asked.from), to: utc(asked.to), limit: 100, after: after[after.length - 1] }));
+  const search = (event: FormEvent) => {
+    event.preventDefault();
+    setAfter([]);
+    setAsked({ ...typed });
+  };
+  const field = (key: keyof Search, label: string, type = 'text') => (
+    <TextField label={label} type={type} value={typed[key]} onValue={(value) => setTyped({ ...typed, [key]: value })} />
+  );
+  if (error?.notOffered) {
+    return (
+      <Page title={t.pages.audit} intro={t.audit.intro}>
+        <Problem error={error} />
+      </Page>
+    );
+  }
+  const next = data?.next ?? null;
+  return (
+    <Page title={t.pages.audit} intro={t.audit.intro}>
+      <Panel title={t.audit.search}>
+        <form onSubmit={search} className="search" role="search">
+          {field('path', t.common.path)}
+          {field('user', t.audit.user)}
+          {field('operation', t.audit.operation)}
+          {field('door', t.overview.door)}
+          {field('result', t.audit.result)}
+          {field('from', t.audit.from, 'datetime-local')}
+          {field('to', t.audit.to, 'datetime-local')}
+          <Button type="submit" kind="primary">
+            {t.audit.submit}
+          </Button>
+        </form>
+        <Problem error={error} />
+        {error === undefined && (
+          <Table<AuditRecord>
+            caption={t.audit.records}
+            rows={data?.records}
+            rowKey={(record) => String(record.sequence)}
+            empty={t.audit.none}
+            columns={[
+              { key: 'time', head: t.common.time, cell: (record) => time(record.time, locale) },
+              { key: 'user', head: t.audit.user, cell: (record) => record.user?.name ?? String(record.user?.uid ?? '–') },
+              { key: 'operation', head: t.audit.operation, cell: (record) => record.operation },
+              { key: 'path', head: t.common.path, cell: (record) => (record.to_path ? `${record.path} → ${record.to_path}` : record.path), names: true },
+              { key: 'door', head: t.overview.door, cell: (record) => record.door },
+              { key: 'client', head: t.pages.clients, cell: (record) => record.client },
+              { key: 'result', head: t.audit.result, cell: (record) => <Badge tone={record.result === 'ok' ? 'good' : 'warn'}>{record.result}</Badge> },
+            ]}
+          />
+        )}
+        <div className="pager">
+          {after.length > 0 && <Button onClick={() => setAfter(after.slice(0, -1))}>{t.common.back}</Button>}
+          {next !== null && <Button onClick={() => setAfter([...after, String(next)])}>{t.common.more}</Button>}
+        </div>
+      </Panel>
+      <DayReport />
+      <Policy />
+      <Verify />
+    </Page>
+  );
+}
+
+function DayReport() {
+  const { t } = useWords();
+  const [day, setDay] = useState(() => new Date().toISOString().slice(0, 10));
+  const { data, error } = useLoad<Record<string, unknown>>(/^\d{4}-\d\d-\d\d$/.test(day) ? withQuery('/v1/audit/report', { day }) : null);
+  return (
+    <Panel title={t.audit.report} actions={<TextField label={t.audit.day} type="date" value={day} onValue={setDay} />}>
+      <Problem error={error} />
+      {data !== undefined && <Value value={data} />}
+    </Panel>
+  );
+}
+
+// A summary as the server makes it: facts, lists of rows, numbers.
+function Value({ value }: { value: unknown }) {
+  const { t, locale } = useWords();
+  if (Array.isArray(value)) {
+    const rows = value.filter((row): row is Record<string, unknown> => typeof row === 'object' && row !== null);
+    if (rows.length !== value.length) return <>{value.map(String).join(', ')}</>;
+    const keys = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+    return (
+      <Table<Record<string, unknown>>
+        caption={t.audit.report}
+        rows={rows}
+        rowKey={(row) => JSON.stringify(row)}
+        empty="–"
+        columns={keys.map((key, i) => ({ key, head: key.replaceAll('_', ' '), names: i === 0, numeric: i > 0 && rows.every((row) => typeof row[key] === 'number'), cell: (row) => <Value value={row[key]} /> }))}
+      />
+    );
+  }
+  if (typeof value === 'object' && value !== null) return <Facts facts={Object.entries(value).map(([key, one]) => [key.replaceAll('_', ' '), <Value value={one} />] as const)} />;
+  if (typeof value === 'number') return <>{value.toLocaleString(locale)}</>;
+  return <>{value === null || value === undefined ? '–' : String(value)}</>;
+}
+
+function Policy() {
+  const { t } = useWords();
+  const call = useCall();
+  const [typed, setTyped] = useState('/');
+  const [path, setPath] = useState('/');
+  const { data, error, reload } = useLoad<AuditPolicy>(withQuery('/v1/audit/policy', { path }));
+  const [editing, setEditing] = useState<readonly AuditClass[]>();
+  const [removing, setRemoving] = useState(false);
+  return (
+    <Panel
+      title={t.audit.policy}
+      actions={
+        data !== undefined && (
+          <>
+            {data.set_on === path && <Button onClick={() => setRemoving(true)}>{t.recycle.inherit}</Button>}
+            <Button onClick={() => setEditing(data.classes)}>{t.common.change}</Button>
+          </>
+        )
+      }
+    >
+      <form
+        className="inline"
+        onSubmit={(event) => {
+          event.preventDefault();
+          setPath(typed.trim() || '/');
+        }}
+      >
+        <TextField label={t.exports.directory} value={typed} onValue={setTyped} />
+        <Button type="submit">{t.browse.go}</Button>
+      </form>
+      <Problem error={error} />
+      {data !== undefined && (
+        <Facts
+          facts={[
+            [t.recycle.setOn, data.set_on ?? t.recycle.nowhere],
+            [t.audit.classes, data.classes.map((one) => t.audit.classNames[one] ?? one).join(', ') || t.audit.noClasses],
+          ]}
+        />
+      )}
+      {editing !== undefined && (
+        <FormDialog
+          title={t.audit.policyOf(path)}
+          submit={t.common.save}
+          done={t.common.saved(path)}
+          work={() => call('PUT', withQuery('/v1/audit/policy', { path }), { classes: editing }).then(reload)}
+          onClose={() => setEditing(undefined)}
+        >
+          <fieldset>
+            <legend>{t.audit.classes}</legend>
+            {auditClasses.map((one) => (
+              <Check key={one} label={t.audit.classNames[one]} checked={editing.includes(one)} onValue={(on) => setEditing(on ? [...editing, one] : editing.filter((other) => other !== one))} />
+            ))}
+          </fieldset>
+        </FormDialog>
+      )}
+      {removing && (
+        <FormDialog
+          title={t.recycle.inherit}
+          submit={t.recycle.inherit}
+          done={t.common.saved(path)}
+          work={() => call('DELETE', withQuery('/v1/audit/policy', { path })).then(reload)}
+          onClose={() => setRemoving(false)}
+        >
+          <p>{t.recycle.inheritText(path)}</p>
+        </FormDialog>
+      )}
+    </Panel>
+  );
+}
+
+function Verify() {
+  const { t, locale } = useWords();
+  const call = useCall();
+  const action = useAction();
+  const [found, setFound] = useState<Verification>();
+  return (
+    <Panel
+      title={t.audit.verify}
+      actions={
+        <Button disabled={action.busy} onClick={() => void action.run(async () => setFound(await call<Verification>('POST', '/v1/audit/verify', {})))}>
+          {t.audit.verifyNow}
+        </Button>
+      }
+    >
+      <p className="muted">{t.audit.verifyText}</p>
+      <Problem error={action.error} />
+      {found !== undefined && (
+        <Notice tone={found.ok ? 'good' : 'bad'} alert>
+          {found.ok ? t.audit.verified(count(found.records, locale), count(found.days, locale)) : (found.problem ?? t.audit.broken)}
+        </Notice>
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,82 @@
+import { useState } from 'react';
+import { useLoad } from '../api/load.ts';
+import { useCall } from '../api/session.tsx';
+import type { Group } from '../api/types.ts';
+import { parseCount } from '../format.ts';
+import { Button, FormDialog, Page, Panel, Problem, Table, TextField } from '../parts/basics.tsx';
+import { useWords } from '../words/words.tsx';
+
+export function Groups() {
+  const { t } = useWords();
+  const call = useCall();
+  const { data, error, reload } = useLoad<{ groups: Group[] }>('/v1/groups');
+  const [making, setMaking] = useState(false);
+  const [leaving, setLeaving] = useState<Group>();
+  const [name, setName] = useState('');
+  const [gid, setGid] = useState('');
+  const begin = () => {
+    setName('');
+    setGid('');
+    setMaking(true);
+  };
+  return (
+    <Page
+      title={t.pages.groups}
+      intro={t.groups.intro}
+      actions={
+        <Button kind="primary" onClick={begin}>
+          {t.groups.create}
+        </Button>
+      }
+    >
+      <Problem error={error} />
+      <Panel title={t.groups.list}>
+        <Table<Group>
+          caption={t.groups.list}
+          rows={data?.groups}
+          error={error}
+          rowKey={(group) => group.name}
+          empty={t.groups.none}
+          columns={[
+            { key: 'name', head: t.common.name, cell: (group) => group.name, names: true },
+            { key: 'gid', head: 'gid', cell: (group) => group.gid, numeric: true },
+            { key: 'sid', head: 'SID', cell: (group) => <code>{group.sid}</code> },
+            {
+              key: 'do',
+              head: '',
+              cell: (group) => (
+                <Button kind="quiet" onClick={() => setLeaving(group)} aria-label={t.common.removeOne(group.name)}>
+                  {t.common.remove}
+                </Button>
+              ),
+            },
+          ]}
+        />
+      </Panel>
+      {making && (
+        <FormDialog
+          title={t.groups.create}
+          submit={t.common.create}
+          done={t.common.created(name)}
+          work={() => call('POST', '/v1/groups', { name, ...(gid === '' ? {} : { gid: parseCount(gid) ?? gid }) }).then(reload)}
+          onClose={() => setMaking(false)}
+        >
+          <TextField label={t.common.name} value={name} onValue={setName} required />
+          <TextField label="gid" hint={t.common.numberHint} value={gid} onValue={setGid} inputMode="numeric" />
+        </FormDialog>
+      )}
+      {leaving !== undefined && (
+        <FormDialog
+          title={t.common.removeOne(leaving.name)}
+          submit={t.common.remove}
+          danger
+          done={t.common.removed(leaving.name)}
+          work={() => call('DELETE', `/v1/groups/${encodeURIComponent(leaving.name)}`).finally(reload)}
+          onClose={() => setLeaving(undefined)}
+        >
+          <p>{t.groups.removeWarning}</p>
+        </FormDialog>
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,82 @@
+import { useLoad } from '../api/load.ts';
+import type { DataDirectory, Door, EventList, Status } from '../api/types.ts';
+import { bytes, percent, time } from '../format.ts';
+import { Badge, Facts, Meter, Notice, Page, Panel, Problem, Table } from '../parts/basics.tsx';
+import { EventTable } from '../parts/event_table.tsx';
+import { useWords } from '../words/words.tsx';
+
+export function Health() {
+  const { t, locale } = useWords();
+  const { data, error } = useLoad<Status>('/v1/status', 5000);
+  const events = useLoad<EventList>('/v1/events', 5000);
+  return (
+    <Page title={t.pages.health} intro={t.health.intro}>
+      <Problem error={error} />
+      {data !== undefined && (
+        <>
+          <Panel title={t.health.state}>
+            <Facts
+              facts={[
+                [t.health.state, <Badge tone={data.healthy ? 'good' : 'bad'}>{data.healthy ? t.health.healthy : t.health.damaged}</Badge>],
+                [t.health.version, data.version],
+                [t.health.started, time(data.started, locale)],
+                [t.health.process, String(data.pid)],
+                [t.health.dataFolder, data.data],
+                [t.health.engine, data.engine],
+                [t.health.volume, `${data.volume.name} (${data.volume.id})`],
+                [t.health.created, time(data.volume.created, locale)],
+              ]}
+            />
+          </Panel>
+          {data.damage.length > 0 && (
+            <Panel title={t.health.damage}>
+              {data.damage.map((sentence) => (
+                <Notice key={sentence} tone="bad">
+                  {sentence}
+                </Notice>
+              ))}
+            </Panel>
+          )}
+          <Panel title={t.health.doors}>
+            <Table<Door>
+              caption={t.health.doors}
+              rows={data.doors}
+              rowKey={(door) => door.name}
+              empty=""
+              columns={[
+                { key: 'name', head: t.overview.door, cell: (door) => door.name, names: true },
+                { key: 'open', head: t.health.state, cell: (door) => <Badge tone={door.open ? 'good' : 'plain'}>{door.open ? t.health.open : t.health.closed}</Badge> },
+                { key: 'address', head: t.overview.address, cell: (door) => door.address },
+              ]}
+            />
+          </Panel>
+          <Panel title={t.health.folders}>
+            <Table<DataDirectory>
+              caption={t.health.folders}
+              rows={data.data_directories}
+              rowKey={(folder) => folder.path}
+              empty=""
+              columns={[
+                { key: 'path', head: t.common.path, cell: (folder) => folder.path, names: true },
+                { key: 'state', head: t.health.state, cell: (folder) => <Badge tone={folder.ok ? 'good' : 'bad'}>{folder.ok ? t.health.works : folder.problem}</Badge> },
+                {
+                  key: 'space',
+                  head: t.overview.capacity,
+                  cell: (folder) => (
+                    <Meter
+                      part={folder.total - folder.free}
+                      whole={folder.total}
+                      label={t.overview.capacity}
+                      text={t.overview.capacityText(percent(folder.total - folder.free, folder.total, locale), bytes(folder.free, locale), bytes(folder.total, locale))}
+                    />
+                  ),
+                },
+              ]}
+            />
+          </Panel>
+        </>
+      )}
+      <Panel title={t.health.events}>{events.error === undefined ? <EventTable events={events.data?.events} /> : <Problem error={events.error} />}</Panel>
+    </Page>
+  );
+}

@@ -1,0 +1,186 @@
+import { useEffect, useRef, useState } from 'react';
+import { useLoad } from '../api/load.ts';
+import { useCall } from '../api/session.tsx';
+import { withQuery } from '../api/client.ts';
+import { resources } from '../api/types.ts';
+import type { Flow, FlowLimits, FlowList, Resource } from '../api/types.ts';
+import { bytesPerSecond, bytesText, count, parseBytes, parseCount, perSecond } from '../format.ts';
+import { Badge, Button, FormDialog, Meter, Page, Panel, Problem, SelectField, Table, TextField } from '../parts/basics.tsx';
+import { useWords } from '../words/words.tsx';
+
+// What went through each flow between the last two answers, each second.
+function useRates(list: FlowList | undefined): Map<string, Record<Resource, number>> {
+  const last = useRef<FlowList>();
+  const [rates, setRates] = useState(new Map<string, Record<Resource, number>>());
+  useEffect(() => {
+    if (list === undefined || list === last.current) return;
+    const before = last.current;
+    last.current = list;
+    const seconds = before === undefined ? 0 : (list.time_ns - before.time_ns) / 1e9;
+    if (before === undefined || !(seconds > 0.1)) return;
+    const found = new Map<string, Record<Resource, number>>();
+    for (const flow of list.flows) {
+      const earlier = before.flows.find((other) => other.target === flow.target);
+      if (earlier === undefined) continue;
+      const rate = (resource: Resource) => Math.max(0, flow.use[resource] - earlier.use[resource]) / seconds;
+      found.set(flow.target, {
+        read_bytes: rate('read_bytes'),
+        write_bytes: rate('write_bytes'),
+        read_ops: rate('read_ops'),
+        write_ops: rate('write_ops'),
+        metadata_ops: rate('metadata_ops'),
+      });
+    }
+    setRates(found);
+  }, [list]);
+  return rates;
+}
+
+const isBytes = (resource: Resource) => resource === 'read_bytes' || resource === 'write_bytes';
+
+export function Qos() {
+  const { t, locale } = useWords();
+  const call = useCall();
+  const { data, error, reload } = useLoad<FlowList>('/v1/flows', 2000);
+  const rates = useRates(data);
+  const [setting, setSetting] = useState<Flow | 'new'>();
+  const [leaving, setLeaving] = useState<Flow>();
+  const amount = (resource: Resource, value: number) => (isBytes(resource) ? bytesPerSecond(value, locale) : perSecond(value, locale));
+  const cell = (flow: Flow, resource: Resource) => {
+    const now = rates.get(flow.target)?.[resource];
+    const limit = flow.limits[resource];
+    const guarantee = flow.limits[`guarantee_${resource}`];
+    const text = now === undefined ? '–' : amount(resource, now);
+    return (
+      <>
+        {limit === null ? text : <Meter part={now ?? 0} whole={limit} label={t.qos.resources[resource]} text={t.quotas.of(text, amount(resource, limit))} />}
+        {guarantee !== null && <span className="muted"> {t.qos.atLeast(amount(resource, guarantee))}</span>}
+      </>
+    );
+  };
+  return (
+    <Page
+      title={t.pages.qos}
+      intro={t.qos.intro}
+      actions={
+        <Button kind="primary" onClick={() => setSetting('new')}>
+          {t.qos.set}
+        </Button>
+      }
+    >
+      <Problem error={error} />
+      <Panel title={t.qos.list}>
+        <Table<Flow>
+          caption={t.qos.list}
+          rows={data?.flows}
+          error={error}
+          rowKey={(flow) => flow.target}
+          empty={t.qos.none}
+          columns={[
+            { key: 'target', head: t.qos.target, cell: (flow) => flow.target, names: true },
+            ...resources.map((resource) => ({ key: resource, head: t.qos.resources[resource], cell: (flow: Flow) => cell(flow, resource) })),
+            {
+              key: 'waiting',
+              head: t.qos.waiting,
+              cell: (flow) => (
+                <>
+                  {flow.use.waiting > 0 ? <Badge tone="warn">{count(flow.use.waiting, locale)}</Badge> : '0'}{' '}
+                  <span className="muted">{t.qos.sofar(count(flow.use.parked, locale), count(flow.use.refused, locale))}</span>
+                </>
+              ),
+            },
+            { key: 'weight', head: t.qos.weight, cell: (flow) => count(flow.limits.weight, locale), numeric: true },
+            {
+              key: 'do',
+              head: '',
+              cell: (flow) => (
+                <div className="row-actions">
+                  <Button kind="quiet" onClick={() => setSetting(flow)} aria-label={t.common.changeOne(flow.target)}>
+                    {t.common.change}
+                  </Button>
+                  <Button kind="quiet" onClick={() => setLeaving(flow)} aria-label={t.common.removeOne(flow.target)}>
+                    {t.common.remove}
+                  </Button>
+                </div>
+              ),
+            },
+          ]}
+        />
+      </Panel>
+      {setting !== undefined && <FlowForm flow={setting === 'new' ? undefined : setting} onClose={() => setSetting(undefined)} onDone={reload} />}
+      {leaving !== undefined && (
+        <FormDialog
+          title={t.common.removeOne(leaving.target)}
+          submit={t.common.remove}
+          danger
+          done={t.common.removed(leaving.target)}
+          work={() => call('DELETE', withQuery('/v1/flow', { target: leaving.target })).finally(reload)}
+          onClose={() => setLeaving(undefined)}
+        >
+          <p>{t.qos.removeWarning}</p>
+        </FormDialog>
+      )}
+    </Page>
+  );
+}
+
+const kinds = ['directory', 'user', 'group', 'client', 'door', 'export'] as const;
+type Kind = (typeof kinds)[number];
+
+function FlowForm({ flow, onClose, onDone }: { flow: Flow | undefined; onClose(): void; onDone(): void }) {
+  const { t } = useWords();
+  const call = useCall();
+  const [kind, setKind] = useState<Kind>('directory');
+  const [name, setName] = useState('');
+  const first = (key: keyof FlowLimits, asBytes: boolean) => {
+    const value = flow?.limits[key] ?? null;
+    return value === null ? '' : asBytes ? bytesText(value) : String(value);
+  };
+  const [limits, setLimits] = useState(() =>
+    Object.fromEntries(resources.flatMap((resource) => [[resource, first(resource, isBytes(resource))], [`guarantee_${resource}`, first(`guarantee_${resource}`, isBytes(resource))]])),
+  );
+  const [burst, setBurst] = useState(flow === undefined ? '' : String(flow.limits.burst_ms));
+  const [weight, setWeight] = useState(flow === undefined ? '' : String(flow.limits.weight));
+  const target = flow?.target ?? (kind === 'directory' ? name : `${kind}:${name}`);
+  const value = (text: string, asBytes: boolean) => (text.trim() === '' ? null : ((asBytes ? parseBytes(text) : parseCount(text)) ?? text));
+  const work = async () => {
+    const body: Record<string, unknown> = {};
+    for (const resource of resources) {
+      for (const key of [resource, `guarantee_${resource}`]) body[key] = value(limits[key] ?? '', isBytes(resource));
+    }
+    if (burst.trim() !== '') body['burst_ms'] = parseCount(burst) ?? burst;
+    if (weight.trim() !== '') body['weight'] = parseCount(weight) ?? weight;
+    await call('PUT', withQuery('/v1/flow', { target }), body);
+    onDone();
+  };
+  const field = (key: string, label: string, asBytes: boolean) => (
+    <TextField key={key} label={label} value={limits[key] ?? ''} onValue={(text) => setLimits({ ...limits, [key]: text })} placeholder={asBytes ? '100MiB' : '500'} />
+  );
+  return (
+    <FormDialog title={flow === undefined ? t.qos.set : t.common.changeOne(flow.target)} submit={t.common.save} done={t.common.saved(target)} work={work} onClose={onClose} wide>
+      {flow === undefined && (
+        <div className="pair">
+          <SelectField label={t.common.kind} value={kind} onValue={(next) => setKind(next as Kind)} options={kinds.map((one) => [one, t.qos.kinds[one]] as const)} />
+          <TextField label={t.qos.kinds[kind]} hint={t.qos.nameHints[kind]} value={name} onValue={setName} required />
+        </div>
+      )}
+      <fieldset>
+        <legend>{t.qos.ceilings}</legend>
+        <p className="hint">{t.qos.ceilingsHint}</p>
+        <div className="pair">{resources.map((resource) => field(resource, t.qos.resources[resource], isBytes(resource)))}</div>
+      </fieldset>
+      <details>
+        <summary>{t.qos.more}</summary>
+        <fieldset>
+          <legend>{t.qos.guarantees}</legend>
+          <p className="hint">{t.qos.guaranteesHint}</p>
+          <div className="pair">{resources.map((resource) => field(`guarantee_${resource}`, t.qos.guaranteeOf(t.qos.resources[resource]), isBytes(resource)))}</div>
+        </fieldset>
+        <div className="pair">
+          <TextField label={t.qos.burst} value={burst} onValue={setBurst} inputMode="numeric" />
+          <TextField label={t.qos.weight} hint={t.qos.weightHint} value={weight} onValue={setWeight} inputMode="numeric" />
+        </div>
+      </details>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,50 @@
+// What an administrator should know of, as it happens: soft limits, damage, disks that fill up. In memory, the newest ones.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/metrics.h"
+
+namespace stoa::core {
+
+enum class Severity : std::uint8_t { kInfo, kWarning, kCritical };
+std::string_view to_string(Severity severity);  // "info", "warning", "critical"
+
+struct Event {
+  std::uint64_t sequence = 0;  // grows, also over restarts (as far as the clock does)
+  Timestamp time;
+  Severity severity = Severity::kInfo;
+  std::string what;  // the kind of event: "soft_limit_passed"
+  std::string path;  // raw bytes; empty: it is about no path
+  std::string message;
+};
+
+// Thread-safe; nothing blocks.
+class EventLog {
+ public:
+  static constexpr std::size_t kEventsMax = 1000;  // older ones are dropped
+
+  explicit EventLog(MetricRegistry& metrics);
+
+  void add(Severity severity, std::string what, std::string path, std::string message);
+  // Those with a greater sequence number, newest last.
+  std::vector<Event> after(std::uint64_t sequence) const;
+  // The number of the newest one that there ever was.
+  std::uint64_t newest() const;
+
+ private:
+  Counter& infos_;
+  Counter& warnings_;
+  Counter& criticals_;
+  mutable std::mutex mutex_;  // guards what follows
+  std::uint64_t newest_;
+  std::deque<Event> events_;
+};
+
+}  // namespace stoa::core

@@ -1,0 +1,49 @@
+#include "core/audit/denial_limit.h"
+
+#include <algorithm>
+
+namespace stoa::core {
+
+bool DenialLimit::admit(const std::string& client, Door door, Time now) {
+  const std::lock_guard lock(mutex_);
+  if (clients_.size() >= kClientsMax && !clients_.contains(client)) {
+    std::erase_if(clients_, [now](const auto& one) { return one.second.omitted == 0 && now - one.second.since >= kPeriod; });
+  }
+  const bool room = clients_.size() < kClientsMax || clients_.contains(client);
+  Client& known = clients_[room ? client : std::string(kOthers)];
+  known.door = door;
+  // What was left out keeps its second until it is reported.
+  if (now - known.since >= kPeriod && known.omitted == 0) known.since = now, known.admitted = 0;
+  if (known.admitted < kPerSecond) {
+    ++known.admitted;
+    return true;
+  }
+  ++known.omitted;
+  return false;
+}
+
+std::vector<DenialLimit::Omitted> DenialLimit::take(Time now) {
+  std::vector<Omitted> all;
+  const std::lock_guard lock(mutex_);
+  for (auto at = clients_.begin(); at != clients_.end();) {
+    const Client& client = at->second;
+    if (now - client.since < kPeriod) {
+      ++at;
+      continue;
+    }
+    if (client.omitted > 0) all.push_back({at->first, client.door, client.omitted});
+    at = clients_.erase(at);
+  }
+  return all;
+}
+
+std::optional<DenialLimit::Time> DenialLimit::due() {
+  std::optional<Time> first;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, client] : clients_) {
+    if (client.omitted > 0) first = std::min(first.value_or(Time::max()), client.since + kPeriod);
+  }
+  return first;
+}
+
+}  // namespace stoa::core

@@ -1,0 +1,51 @@
+// How many denials of one client reach the journal: who is refused again and again must not be able to fill it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/api/context.h"
+
+namespace stoa::core {
+
+// Thread-safe. Times are of the steady clock, given by the caller.
+class DenialLimit {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  static constexpr std::uint32_t kPerSecond = 20;      // of one client
+  static constexpr std::size_t kClientsMax = 1024;     // told apart; those beyond share one allowance
+  static constexpr std::string_view kOthers = "others";
+
+  // Whether this one may be recorded; else it is counted.
+  bool admit(const std::string& client, Door door, Time now);
+
+  struct Omitted {
+    std::string client;
+    Door door;
+    std::uint64_t count;
+  };
+  // What was left out in seconds that are over, and is not counted any more.
+  std::vector<Omitted> take(Time now);
+  // When take() will have something; absent: nothing is left out.
+  std::optional<Time> due();
+
+ private:
+  struct Client {
+    Time since;
+    std::uint32_t admitted = 0;
+    std::uint64_t omitted = 0;
+    Door door = Door::kInternal;
+  };
+  static constexpr std::chrono::seconds kPeriod{1};
+
+  std::mutex mutex_;  // guards the map
+  std::unordered_map<std::string, Client> clients_;
+};
+
+}  // namespace stoa::core

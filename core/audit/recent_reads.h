@@ -1,0 +1,45 @@
+// Which reads and listings were recorded within the last minute: one record says it for all of them.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <unordered_map>
+
+namespace stoa::core {
+
+// Thread-safe. What is remembered is bounded; when it is full, something may be recorded twice within the minute.
+class RecentReads {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  static constexpr std::chrono::seconds kPeriod{60};
+  static constexpr std::size_t kMost = 65536;
+
+  // Whether this is the first within the period. `key`: a hash of who reads what.
+  bool first(std::uint64_t key, Time now) {
+    Shard& shard = shards_[key % kShards];
+    const std::lock_guard lock(shard.mutex);
+    if (const auto known = shard.seen.find(key); known != shard.seen.end()) {
+      if (now - known->second < kPeriod) return false;
+      known->second = now;
+      return true;
+    }
+    if (shard.seen.size() >= kMost / kShards) {
+      std::erase_if(shard.seen, [now](const auto& one) { return now - one.second >= kPeriod; });
+      if (shard.seen.size() >= kMost / kShards) shard.seen.clear();
+    }
+    shard.seen.emplace(key, now);
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t kShards = 16;
+  struct alignas(64) Shard {
+    std::mutex mutex;  // guards the map
+    std::unordered_map<std::uint64_t, Time> seen;
+  };
+  std::array<Shard, kShards> shards_;
+};
+
+}  // namespace stoa::core

@@ -1,0 +1,79 @@
+#include "core/journal/journal.h"
+
+#include "base/log.h"
+#include "core/kv/keys.h"
+
+namespace stoa::core {
+
+Result<std::uint64_t> Journal::newest() {
+  STOA_CHECK_OK(committer_.wait_durable(committer_.applied()));
+  return committer_.journal_tail().durable();
+}
+
+Result<std::uint64_t> Journal::oldest() {
+  STOA_TRY(newest, this->newest());
+  const auto it = kv_.scan(Family::kJournal, keys::be64(0), {});
+  STOA_CHECK_OK(it->status());
+  return it->valid() ? keys::read_be64(it->key()) : newest + 1;
+}
+
+Result<Journal::Page> Journal::read(std::uint64_t after, std::size_t limit) {
+  STOA_TRY(newest, this->newest());
+  if (after > newest) return fail(Errc::kInvalid, "the journal has not come that far");
+  Page page{.next = after};
+  if (after == newest) return page;
+  const auto it = kv_.scan(Family::kJournal, keys::be64(after + 1), {});
+  for (; it->valid(); it->next()) {
+    const std::uint64_t sequence = keys::read_be64(it->key());
+    if (sequence > newest) break;
+    if (page.records.size() == limit) {
+      page.more = true;
+      break;
+    }
+    page.lost += sequence - page.next - 1;
+    page.next = sequence;
+    auto record = JournalRecord::decode(it->value());
+    if (!record && record.error().code == Errc::kCorrupt) {
+      // Nobody could ever read on behind it otherwise.
+      log_error("journal", "a record is damaged and skipped", {{"sequence", sequence}});
+      ++page.lost;
+      continue;
+    }
+    STOA_CHECK_OK(record);
+    record->sequence = sequence;
+    page.records.push_back(*std::move(record));
+  }
+  STOA_CHECK_OK(it->status());
+  if (page.next == after) {
+    page.lost = newest - after;
+    page.next = newest;
+  }
+  return page;
+}
+
+Status Journal::append(const JournalNote& note, const OpContext& ctx) {
+  STOA_CHECK_OK(committer_.commit({.journal = {encode_note(note, ctx, wall_now())}}));
+  // Nobody waits for this change, so nobody would write it.
+  call();
+  return {};
+}
+
+Result<std::optional<Place>> Journal::place_of(FileId id) {
+  const std::string lower = keys::id_key(id);
+  const auto it = kv_.scan(Family::kLink, lower, keys::behind_prefix(lower));
+  STOA_CHECK_OK(it->status());
+  if (!it->valid()) return std::nullopt;
+  const std::string_view place = keys::after_id(it->key());
+  std::string_view name = keys::after_id(place);
+  if (name.ends_with('/')) name.remove_suffix(1);
+  return Place{keys::id_of(place), std::string(name)};
+}
+
+void Journal::wait(std::uint64_t after, std::uint64_t calls, std::chrono::steady_clock::time_point until,
+                   std::chrono::milliseconds gather, const std::stop_token& stop) {
+  JournalTail& tail = committer_.journal_tail();
+  tail.wait(after, calls, until, stop);
+  if (!stop.stop_requested() && tail.written() > after) tail.gather(gather, stop);
+}
+
+}  // namespace stoa::core

@@ -1,0 +1,65 @@
+// The journal as its readers see it: what changed on the volume, in the order in which it was committed.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "core/commit/committer.h"
+#include "core/journal/note.h"
+#include "core/kv/kv_store.h"
+
+namespace stoa::core {
+
+// Where a name of a file is, by the store as it is now.
+struct Place {
+  FileId parent = kNoFile;
+  std::string name;  // raw component
+  bool operator==(const Place&) const = default;
+};
+
+// Thread-safe. Readers keep their own position: the sequence of the last record that they have dealt with.
+class Journal {
+ public:
+  Journal(KvStore& kv, Committer& committer) : kv_(kv), committer_(committer) {}
+
+  struct Page {
+    std::vector<JournalRecord> records;
+    std::uint64_t lost = 0;  // so many behind `after` were dropped for the cap before they were read
+    std::uint64_t next = 0;  // go on behind this one
+    bool more = false;       // there were more than `limit`
+  };
+  // The records behind `after`, `limit` at most. Only such as no crash takes back: what was committed before the call is
+  // made durable first, with one sync that all share. One that is damaged counts as lost. kInvalid: `after` is beyond the newest
+  // record; kNotSupported: written by a newer version; kIo.
+  Result<Page> read(std::uint64_t after, std::size_t limit);
+  // The newest record, made durable as by read(); 0: there is none.
+  Result<std::uint64_t> newest();
+  // The oldest record that is still there; newest + 1: none is.
+  Result<std::uint64_t> oldest();
+
+  // Adds what is no change of the volume. Does not wait for the disk; readers get it soon.
+  Status append(const JournalNote& note, const OpContext& ctx);
+
+  // Where the file is now. Absent: it is gone, or has no name. The roots have none either.
+  Result<std::optional<Place>> place_of(FileId id);
+
+  // Blocks until there is a record behind `after`, somebody has called since `calls`, the time, or the stop; then for the short
+  // time in which records gather that are worth reading together.
+  static constexpr auto kForever = std::chrono::steady_clock::time_point::max();
+  static constexpr std::uint64_t kNothing = ~std::uint64_t{0};  // as `after`: records do not wake
+  void wait(std::uint64_t after, std::uint64_t calls, std::chrono::steady_clock::time_point until,
+            std::chrono::milliseconds gather, const std::stop_token& stop);
+  std::uint64_t calls() const { return committer_.journal_tail().calls(); }
+  void call() { committer_.journal_tail().call(); }
+
+ private:
+  KvStore& kv_;  // as it is, not settled: what is durable is in it
+  Committer& committer_;
+};
+
+}  // namespace stoa::core

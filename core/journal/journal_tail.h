@@ -1,0 +1,72 @@
+// How far the journal has come, told by the committer to those who read it. Costs the writer two relaxed looks while nobody
+// waits.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <stop_token>
+
+namespace stoa::core {
+
+// Thread-safe.
+class JournalTail {
+ public:
+  explicit JournalTail(std::uint64_t newest) : written_(newest), durable_(newest) {}
+
+  // The newest record in the store; and the newest that no crash takes back.
+  std::uint64_t written() const { return written_.load(std::memory_order_acquire); }
+  std::uint64_t durable() const { return durable_.load(std::memory_order_acquire); }
+
+  void set_written(std::uint64_t newest) {
+    if (written_.exchange(newest, std::memory_order_seq_cst) != newest) notify();
+  }
+  void set_durable(std::uint64_t newest) { durable_.store(newest, std::memory_order_release); }
+
+  // A wake-up call for all who wait, and how many there have been. Taken before one looks for work, the number makes that
+  // no call is lost.
+  std::uint64_t calls() const { return calls_.load(std::memory_order_acquire); }
+  void call() {
+    calls_.fetch_add(1, std::memory_order_seq_cst);
+    notify();
+  }
+
+  // Blocks until there is a record behind `after`, a call after `calls`, the time, or the stop.
+  void wait(std::uint64_t after, std::uint64_t calls, std::chrono::steady_clock::time_point until, const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    waiting_.fetch_add(1, std::memory_order_seq_cst);
+    const auto arrived = [&] {
+      return written_.load(std::memory_order_seq_cst) > after || calls_.load(std::memory_order_seq_cst) != calls;
+    };
+    if (until == std::chrono::steady_clock::time_point::max()) {
+      moved_.wait(lock, stop, arrived);
+    } else {
+      moved_.wait_until(lock, stop, until, arrived);
+    }
+    waiting_.fetch_sub(1, std::memory_order_relaxed);
+  }
+  // Blocks for that time or until the stop: what comes at the same time is then read together.
+  void gather(std::chrono::milliseconds time, const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    gathered_.wait_for(lock, stop, time, [] { return false; });
+  }
+
+ private:
+  void notify() {
+    if (waiting_.load(std::memory_order_seq_cst) == 0) return;
+    const std::lock_guard lock(mutex_);
+    moved_.notify_all();
+  }
+
+  std::atomic<std::uint64_t> written_;
+  std::atomic<std::uint64_t> durable_;
+  std::atomic<std::uint64_t> calls_{0};
+  std::atomic<int> waiting_{0};
+  std::mutex mutex_;  // of the conditions; what they wait for is atomic
+  std::condition_variable_any moved_;
+  std::condition_variable_any gathered_;  // nobody notifies it
+};
+
+}  // namespace stoa::core

@@ -1,0 +1,98 @@
+// The bin of a directory, and what deletions do with it.
+//
+// A bin is a directory of its own without a name: family trash leads from the directory that has it (its anchor) to it. It
+// holds one directory, a shelf, for each user who deleted something, of that user and for nobody else; there each item has the
+// name that it had, '@' and its serial in hex. Bins and shelves themselves count as nothing, so that a delete never
+// fails for want of room; what is on the shelves counts where the bin is charged: in its anchor and above, or in the volume only.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "core/api/recycle.h"
+#include "core/namespace/meta_txn.h"
+#include "core/recycle/trash_record.h"
+
+namespace stoa::core {
+
+// Whether what is charged here is in a bin. Needs the tree lock, or the lock of the node whose account it is.
+bool in_bin(const Tree& tree, const AccountRef& account);
+// kReadOnly for what is in a bin, and for bins and shelves themselves. The node is locked, or the tree.
+Status require_outside_bin(const Tree& tree, const Node& node);
+// The same for the content of a file, which whoever opened it before it was deleted goes on writing (OpContext::open).
+Status require_content_outside_bin(const Tree& tree, const OpContext& ctx, const Node& node);
+// Whether the file is in a bin now. No lock is held.
+bool is_recycled(Tree& tree, const NodeRef& node);
+// The bin whose shelf the directory is; kNoFile: it is none. No lock is held.
+FileId bin_of_shelf(Tree& tree, const Node& dir);
+// Whether `name` is that of the bin in this locked directory, where no entry may be made of it.
+inline bool names_bin(const Node& dir, std::string_view name) { return name == kRecycleName && dir.record.has(kHasBin); }
+
+// The bin of a directory; kNoFile: it has none.
+Result<FileId> bin_of(Tree& tree, FileId dir);
+
+// All bins of directories at and below `dir`, with the directories that have them.
+struct Bin {
+  NodeRef anchor, node;
+};
+Result<std::vector<Bin>> bins_below(Tree& tree, FileId dir);
+
+// Whether the volume has any.
+Result<bool> has_bins(Tree& tree);
+
+// What the policies say of deletions in the directory of this account. Needs the tree lock.
+struct Kept {
+  const RecyclePolicy* policy = nullptr;  // null: nothing says anything
+  FileId anchor = kNoFile;                // the directory whose bin takes them, if the policy is on
+};
+Kept find_policy(const RecycleTable& table, const AccountRef& account);
+
+// Where what is about to be deleted goes.
+struct Shelf {
+  FileId anchor = kNoFile;
+  FileId bin = kNoFile;
+  NodeRef node;  // null: it is not kept
+  explicit operator bool() const { return node != nullptr; }
+};
+// The shelf of the caller for deletions in `dir`, made when there is none yet and `may` agrees: nobody makes one who may not
+// delete. No lock is held. Whoever then has locked the tree, `dir` and the shelf asks still_kept(); false: it is otherwise
+// now, and to be prepared again.
+Result<Shelf> prepare_shelf(Tree& tree, const OpContext& ctx, const NodeRef& dir, const std::function<Status()>& may);
+bool still_kept(Tree& tree, const Shelf& shelf, const Node& dir);
+
+// A name that is deleted. `base` and `below`: see ItemRecord.
+struct DeletedName {
+  FileId dir;
+  std::string_view raw;
+  FileId base = kNoFile;
+  std::string below{};
+};
+
+// Stages that the file, which is no directory, gets a name on the shelf for one that it loses, whose entry the caller
+// removes. All are locked. Its charge goes to the shelf unless it has another name outside of bins, which then carries it.
+Status shelve_link(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& shelf, const NodeRef& node, const DeletedName& name);
+
+// The same for an empty directory. The tree is locked exclusively, and after the commit the caller gives the directory's
+// account the shelf's for a parent. false: files that lost their names in it are charged to it still; it cannot move, and
+// nothing is staged. kNotEmpty as stage_remove_directory().
+Result<bool> shelve_directory(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& shelf, const NodeRef& victim,
+                              const DeletedName& name);
+
+// shelve_directory() if there is a shelf and it can, else stage_remove_directory() (core/namespace/remove_directory.h). True: it is
+// on the shelf.
+Result<bool> remove_or_shelve_directory(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& shelf, const NodeRef& victim,
+                                        const DeletedName& name);
+
+// shelve_link() for content that is about to be replaced: it becomes a file of its own on the shelf, with all that describes it.
+// The file is locked, nobody writes to it (its data gate is held exclusively, and it is flushed), and the caller gives it
+// other content and meta. kQuota: there is no room for both.
+Status shelve_content(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& shelf, const NodeRef& node, const DeletedName& name);
+
+// The item of this entry of a shelf. kNotFound: it is none.
+Result<std::pair<RecycleItemId, ItemRecord>> item_of(Tree& tree, FileId bin, std::string_view name);
+Result<ItemRecord> read_item(Tree& tree, const RecycleItemId& item);  // kNotFound
+// Where it lies. kStale: the bin is gone since, or the shelf.
+Result<NodeRef> shelf_of(Tree& tree, FileId bin, const ItemRecord& item);
+
+}  // namespace stoa::core

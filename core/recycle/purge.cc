@@ -1,0 +1,258 @@
+#include "core/recycle/purge.h"
+
+#include <set>
+
+#include "core/api/registry.h"
+#include "core/kv/keys.h"
+#include "core/namespace/drop_link.h"
+#include "core/namespace/remove_directory.h"
+#include "core/recycle/bin.h"
+
+namespace stoa::core {
+namespace {
+
+constexpr std::size_t kPurgedAtOnce = 4096;
+constexpr std::int64_t kDayNs = std::int64_t{24} * 3600 * 1'000'000'000;
+
+// Every removal is only applied: whoever asked for it waits for all of them together.
+OpContext applied_context(const OpContext& caller) {
+  OpContext ctx = caller;
+  ctx.durability = Durability::kApplied;
+  ctx.unsettled = nullptr;
+  return ctx;
+}
+
+std::uint64_t serial_of(std::string_view item_key) { return keys::read_be64(item_key.substr(item_key.size() - sizeof(std::uint64_t))); }
+
+Result<std::uint64_t> purge_bin(Tree& tree, const OpContext& ctx, FileId bin);
+
+// False: somebody else took it out.
+Result<bool> purge_item(Tree& tree, const OpContext& ctx, const RecycleItemId& id) {
+  const auto item = read_item(tree, id);
+  if (!item && item.error().code == Errc::kNotFound) return false;
+  STOA_CHECK_OK(item);
+  const auto shelf = shelf_of(tree, id.bin, *item);
+  const auto node = tree.nodes.get(item->id);
+  for (const auto* party : {&shelf, &node}) {
+    if (!*party && party->error().code == Errc::kStale) return false;
+    STOA_CHECK_OK(*party);
+  }
+  const bool directory = item->type == FileType::kDirectory;
+  if (directory) {
+    STOA_TRY(inner, bin_of(tree, item->id));
+    if (inner != kNoFile) STOA_CHECK_OK(purge_bin(tree, ctx, inner));
+    STOA_CHECK_OK(discard_empty_bin(tree, *node));
+  }
+  return run_mutation(tree, ctx, [&](CommitTicket&) -> Result<bool> {
+    const NodeLocks locks({*shelf, *node});
+    if ((*shelf)->deleted || (*node)->deleted) return false;
+    STOA_TRY(entry, find_form(tree, **shelf, item->name, directory));
+    if (entry.id != item->id) return false;
+    MetaTxn txn(tree, ctx);
+    Inode shelf_next = (*shelf)->record;
+    STOA_CHECK_OK(txn.remove_entry(*shelf, shelf_next, item->name, entry));
+    if (directory) {
+      STOA_CHECK_OK(stage_remove_directory(tree, txn, *node));
+    } else {
+      STOA_CHECK_OK(drop_link(tree, txn, *node, (*shelf)->id, item->name));
+    }
+    txn.put_inode(*shelf, std::move(shelf_next));
+    txn.batch().remove(Family::kTrash, keys::item_key(id.bin, id.serial));
+    txn.note({.kind = ChangeKind::kRemove, .id = item->id, .parent = (*shelf)->id, .name = item->name});
+    STOA_CHECK_OK(txn.commit());
+    return true;
+  });
+}
+
+// What a lease of somebody keeps stays for a later round.
+bool is_leased(const Result<bool>& purged) { return !purged && purged.error().code == Errc::kRecallPending; }
+
+Result<std::uint64_t> purge_bin(Tree& tree, const OpContext& ctx, FileId bin) {
+  std::uint64_t removed = 0;
+  const std::string prefix = keys::items_of(bin);
+  const auto it = tree.kv.scan(Family::kTrash, prefix, keys::behind_prefix(prefix));
+  for (; it->valid(); it->next()) {
+    STOA_TRY(purged, purge_item(tree, ctx, {bin, serial_of(it->key())}));
+    removed += purged ? 1 : 0;
+  }
+  STOA_CHECK_OK(it->status());
+  return removed;
+}
+
+// A directory of the bin, or the bin itself, that nothing is in and nothing is charged to.
+bool is_bare(Tree& tree, const Node& node) {
+  return !node.deleted && node.record.entries == 0 && is_zero(tree.ledger.read(node.account).usage);
+}
+
+Status discard_shelf(Tree& tree, const OpContext& ctx, const NodeRef& bin, std::string_view name, FileId id) {
+  const auto shelf = tree.nodes.get(id);
+  if (!shelf && shelf.error().code == Errc::kStale) return {};
+  STOA_CHECK_OK(shelf);
+  const auto done = run_mutation(tree, ctx, [&](CommitTicket&) -> Result<bool> {
+    const NodeLocks locks({bin, *shelf});
+    if (bin->deleted || !is_bare(tree, **shelf)) return false;
+    STOA_TRY(entry, find_form(tree, *bin, name, true));
+    if (entry.id != id) return false;
+    MetaTxn txn(tree, ctx);
+    Inode bin_next = bin->record;
+    STOA_CHECK_OK(txn.remove_entry(bin, bin_next, name, entry));
+    STOA_CHECK_OK(txn.delete_inode(*shelf));
+    txn.put_inode(bin, std::move(bin_next));
+    STOA_CHECK_OK(txn.commit());
+    return true;
+  });
+  if (!done) return fail(done.error());
+  return {};
+}
+
+// The bin becomes counted, or not counted, as its policy says; where its anchor has no room for it, later.
+Status recount(Tree& tree, const Bin& bin, bool counted) {
+  STOA_TRY(root, tree.nodes.get(kRootId));
+  const OpContext ctx = applied_context({});
+  const auto done = run_mutation(tree, ctx, [&](CommitTicket&) -> Result<bool> {
+    const NodeLocks locks({bin.anchor, bin.node});
+    if (bin.anchor->deleted || bin.node->deleted || bin.node->record.has(kUncounted) != counted) return false;
+    const AccountRef& to = counted ? bin.anchor->account : root->account;
+    MetaTxn txn(tree, ctx);
+    STOA_CHECK_OK(txn.move_directory(bin.node, to, {}));
+    Inode next = bin.node->record;
+    next.flags = static_cast<std::uint8_t>(counted ? next.flags & ~kUncounted : next.flags | kUncounted);
+    txn.put_inode(bin.node, std::move(next), Seen::kNo);
+    STOA_CHECK_OK(txn.commit());
+    tree.ledger.set_parent(bin.node->account, to);
+    return true;
+  }, true);
+  if (done || done.error().code == Errc::kQuota || done.error().code == Errc::kCrossDevice) return {};
+  return fail(done.error());
+}
+
+// `end`: items from this serial on may still be on their way into the store, in any order.
+Status age_bin(Tree& tree, const Bin& bin, const RecyclePolicy& policy, Timestamp now, std::uint64_t end, std::size_t& left) {
+  const OpContext ctx = applied_context({});
+  const FileId id = bin.node->id;
+  std::uint64_t from = 0;
+  {
+    const std::lock_guard lock(tree.recycle.mutex);
+    from = tree.recycle.purged_to[id] + 1;
+  }
+  bool all_gone = true;
+  const auto it = tree.kv.scan(Family::kTrash, keys::item_key(id, from), keys::item_key(id, end));
+  for (; it->valid() && left > 0; it->next()) {
+    STOA_TRY(item, ItemRecord::decode(it->value()));
+    const bool too_old = policy.days != 0 && (now.ns - item.time.ns) / kDayNs >= policy.days;
+    const bool too_much = policy.bytes_max && bytes_of(tree.ledger.read(bin.node->account).usage) > *policy.bytes_max;
+    if (!too_old && !too_much) {
+      if (item.time <= now) break;
+      all_gone = false;  // the clock was wrong once; that must not keep what came later for ever
+      continue;
+    }
+    --left;
+    const auto purged = purge_item(tree, ctx, {id, serial_of(it->key())});
+    if (!purged && !is_leased(purged)) return fail(purged.error());
+    all_gone = all_gone && purged;
+    if (!all_gone) continue;
+    const std::lock_guard lock(tree.recycle.mutex);
+    tree.recycle.purged_to[id] = serial_of(it->key());
+  }
+  return it->status();
+}
+
+}  // namespace
+
+Status discard_empty_bin(Tree& tree, const NodeRef& anchor) {
+  {
+    const std::shared_lock lock(anchor->lock);
+    if (!anchor->record.has(kHasBin)) return {};
+  }
+  const OpContext ctx = applied_context({});
+  STOA_TRY(id, bin_of(tree, anchor->id));
+  const auto bin = tree.nodes.get(id);
+  if (!bin && bin.error().code == Errc::kStale) return {};
+  STOA_CHECK_OK(bin);
+  const std::string prefix = keys::id_key(id);
+  const auto it = tree.kv.scan(Family::kEntry, prefix, keys::behind_prefix(prefix));
+  for (; it->valid(); it->next()) {
+    STOA_TRY(entry, EntryRecord::decode(it->value()));
+    std::string_view name = keys::after_id(it->key());
+    name.remove_suffix(1);
+    STOA_CHECK_OK(discard_shelf(tree, ctx, *bin, name, entry.id));
+  }
+  STOA_CHECK_OK(it->status());
+  const auto done = run_mutation(tree, ctx, [&](CommitTicket&) -> Result<bool> {
+    const NodeLocks locks({anchor, *bin});
+    if (anchor->deleted || !is_bare(tree, **bin)) return false;
+    MetaTxn txn(tree, ctx);
+    Inode next = anchor->record;
+    next.flags &= static_cast<std::uint8_t>(~kHasBin);
+    STOA_CHECK_OK(txn.delete_inode(*bin));
+    txn.put_inode(anchor, std::move(next), Seen::kNo);
+    txn.batch().remove(Family::kTrash, keys::anchor_key(anchor->id));
+    STOA_CHECK_OK(txn.commit());
+    const std::lock_guard lock(tree.recycle.mutex);
+    tree.recycle.purged_to.erase(id);
+    return true;
+  });
+  if (!done) return fail(done.error());
+  return {};
+}
+
+Status age_bins(Tree& tree, Timestamp now, qos::Pace* pace) {
+  if (!tree.recycle.any.load(std::memory_order_acquire)) return {};
+  STOA_TRY(bins, bins_below(tree, kRootId));
+  STOA_TRY(end, tree.next_id());
+  // Who has a smaller serial has committed when everybody was out of the tree once.
+  { const std::lock_guard barrier(tree.tree_lock); }
+  const auto snapshot = tree.recycle.registry->snapshot();
+  std::size_t left = kPurgedAtOnce;
+  for (const Bin& bin : bins) {
+    if (pace != nullptr && pace->stopped()) break;
+    const std::size_t before = left;
+    // What a policy left behind that is gone ages by the rules that it would have without one.
+    RecyclePolicy policy{.enabled = false};
+    bool counted = true;
+    {
+      const std::shared_lock chain(tree.tree_lock);
+      const std::shared_lock lock(bin.node->lock);
+      counted = !bin.node->record.has(kUncounted);
+      const Kept kept = snapshot->recycle() != nullptr ? find_policy(*snapshot->recycle(), bin.anchor->account) : Kept{};
+      if (kept.policy != nullptr) policy = *kept.policy;
+    }
+    if (policy.enabled && policy.counted != counted) STOA_CHECK_OK(recount(tree, bin, policy.counted));
+    STOA_CHECK_OK(age_bin(tree, bin, policy, now, static_cast<std::uint64_t>(end), left));
+    if (pace != nullptr && left < before) pace->spent(qos::Price{}.add(qos::Resource::kMetadataOps, before - left));
+    if (!policy.enabled && is_zero(tree.ledger.read(bin.node->account).usage)) STOA_CHECK_OK(discard_empty_bin(tree, bin.anchor));
+  }
+  return {};
+}
+
+Result<PurgeReply> purge(Tree& tree, const OpContext& ctx, const PurgeRequest& req) {
+  if (!ctx.cred.is_superuser()) return fail(Errc::kNotOwner);
+  if (ctx.read_only) return fail(Errc::kReadOnly);
+  STOA_TRY(bins, bins_below(tree, req.dir));
+  const OpContext applied = applied_context(ctx);
+  const Timestamp now = wall_now();
+  const std::set<RecycleItemId> wanted(req.items.begin(), req.items.end());
+  PurgeReply reply{0};
+  for (const Bin& bin : bins) {
+    const std::string prefix = keys::items_of(bin.node->id);
+    const auto it = tree.kv.scan(Family::kTrash, prefix, keys::behind_prefix(prefix));
+    for (; it->valid(); it->next()) {
+      if (ctx.expired()) return fail(Errc::kTimeout);
+      const RecycleItemId id{bin.node->id, serial_of(it->key())};
+      if (!wanted.empty() && !wanted.contains(id)) continue;
+      if (req.older_than_seconds) {
+        STOA_TRY(item, ItemRecord::decode(it->value()));
+        const std::int64_t age = (now.ns - item.time.ns) / 1'000'000'000;
+        if (age < 0 || static_cast<std::uint64_t>(age) < *req.older_than_seconds) continue;
+      }
+      const auto purged = purge_item(tree, applied, id);
+      if (!purged && !is_leased(purged)) return fail(purged.error());
+      reply.removed += purged && *purged ? 1 : 0;
+    }
+    STOA_CHECK_OK(it->status());
+  }
+  STOA_CHECK_OK(settle(tree, ctx, tree.committer.applied()));
+  return reply;
+}
+
+}  // namespace stoa::core

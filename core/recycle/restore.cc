@@ -1,0 +1,205 @@
+#include "core/recycle/restore.h"
+
+#include "core/access/access.h"
+#include "core/api/registry.h"
+#include "core/kv/keys.h"
+#include "core/namespace/drop_link.h"
+#include "core/namespace/key_path.h"
+#include "core/recycle/bin.h"
+
+namespace stoa::core {
+namespace {
+
+constexpr int kDirectoriesMax = 100;  // that lie in a bin themselves, and are restored with what was in them
+constexpr int kLooksMax = 1000;       // at an item that others take out meanwhile
+
+Status may_restore(Tree& tree, const OpContext& ctx, FileId bin, const ItemRecord& item, const NodeRef& node) {
+  if (ctx.cred.is_superuser()) return {};
+  STOA_TRY(bin_node, tree.nodes.get(bin));
+  STOA_TRY(anchor, tree.nodes.get([&] {
+    const std::shared_lock lock(bin_node->lock);
+    return bin_node->record.home;
+  }()));
+  const auto snapshot = tree.recycle.registry->snapshot();
+  RestoreRight right = RestoreRight::kOwner;
+  if (snapshot->recycle() != nullptr) {
+    const std::shared_lock chain(tree.tree_lock);
+    const Kept kept = find_policy(*snapshot->recycle(), anchor->account);
+    if (kept.policy != nullptr) right = kept.policy->restore;
+  }
+  const std::shared_lock lock(node->lock);
+  const bool owner = ctx.cred.uid == item.uid || ctx.cred.uid == node->record.uid;
+  if (right == RestoreRight::kOwner && owner) return {};
+  return fail(Errc::kNotOwner, right == RestoreRight::kAdmin ? "only an administrator may restore here"
+                                                             : "only who deleted or owns it may restore it");
+}
+
+class Restore {
+ public:
+  Restore(Tree& tree, const OpContext& ctx, const RestoreRequest& req, const ItemRecord& item)
+      : tree_(tree), ctx_(ctx), req_(req), item_(item) {}
+
+  // Into the directory, which exists. Absent: something moved meanwhile, to be looked at again.
+  Result<std::optional<RestoreReply>> into(const NodeRef& dir) {
+    STOA_TRY(shelf, shelf_of(tree_, req_.item.bin, item_));
+    STOA_TRY(node, tree_.nodes.get(item_.id));
+    const bool directory = item_.type == FileType::kDirectory;
+    return run_mutation(tree_, ctx_, [&](CommitTicket& ticket) -> Result<std::optional<RestoreReply>> {
+      const NodeLocks locks({dir, shelf, node});
+      if (shelf->deleted || node->deleted) return std::nullopt;
+      STOA_TRY(entry, find_form(tree_, *shelf, item_.name, directory));
+      if (entry.id != item_.id) return std::nullopt;
+      STOA_CHECK_OK(require_directory(*dir));
+      STOA_CHECK_OK(require(ctx_, dir->record, kRightSearch));
+      STOA_TRY(raw, free_name(*dir));
+      STOA_CHECK_OK(require_add(ctx_, dir->record, directory));
+      STOA_CHECK_OK(require_outside_bin(tree_, *dir));
+      return move(shelf, entry, dir, raw, node, ticket);
+    }, directory);
+  }
+
+ private:
+  // As which component it comes into the directory.
+  Result<std::string> free_name(const Node& dir) {
+    FoundEntry there;
+    if (!req_.to_name.empty()) {
+      STOA_TRY(found, find_posix(tree_, dir, req_.to_name));
+      there = std::move(found);
+    } else {
+      there.raw = item_.raw;
+      const bool directory = item_.type == FileType::kDirectory;
+      STOA_TRY(same, find_form(tree_, dir, item_.raw, directory));
+      there.record = same;
+      // Keys may have a file and a directory of one name; POSIX doors never make both.
+      if (!same.exists() && item_.door != Door::kS3) {
+        STOA_TRY(other, find_form(tree_, dir, item_.raw, !directory));
+        there.record = other;
+      }
+    }
+    if (there.record.exists() || names_bin(dir, posix_name_of(there.raw, false))) {
+      return fail(Errc::kExists, "the name is taken: restore it elsewhere, or under another name");
+    }
+    return there.raw;
+  }
+
+  Result<std::optional<RestoreReply>> move(const NodeRef& shelf, const EntryRecord& entry, const NodeRef& dir,
+                                           const std::string& raw, const NodeRef& node, CommitTicket& ticket) {
+    MetaTxn txn(tree_, ctx_);
+    RestoreReply reply{node->id, {node->id, shelf->record.before(), {}, dir->record.before(), {}}};
+    Inode shelf_next = shelf->record, dir_next = dir->record, next = node->record;
+    next.touch(txn.now());
+    AccountRef account = node->account;
+    if (next.is_directory()) {
+      STOA_CHECK_OK(txn.move_directory(node, dir->account));
+      STOA_CHECK_OK(txn.give_child_limits(node->account, dir->account));
+      next.home = dir->id;
+    } else if (in_bin(tree_, node->account)) {  // else another name carries it
+      STOA_CHECK_OK(txn.move_charge(node, {dir->account, node->payer().owner}, usage_of(next)));
+      next.home = dir->id;
+      account = dir->account;
+    }
+    STOA_CHECK_OK(txn.remove_entry(shelf, shelf_next, item_.name, entry));
+    STOA_CHECK_OK(txn.insert_entry(dir, dir_next, raw, node->id, next.type));
+    txn.batch().remove(Family::kTrash, keys::item_key(req_.item.bin, req_.item.serial));
+    txn.put_inode(node, std::move(next));
+    txn.set_account(node, account);
+    reply.moved.from = shelf_next.attributes();
+    reply.moved.to = dir_next.attributes();
+    txn.put_inode(shelf, std::move(shelf_next));
+    txn.put_inode(dir, std::move(dir_next));
+    txn.note({.kind = ChangeKind::kRestore, .id = node->id, .parent = dir->id, .name = raw});
+    STOA_TRY(committed, txn.commit());
+    if (node->record.is_directory()) tree_.ledger.set_parent(account, dir->account);
+    ticket = committed;
+    return reply;
+  }
+
+  Tree& tree_;
+  const OpContext& ctx_;
+  const RestoreRequest& req_;
+  const ItemRecord& item_;
+};
+
+Result<RestoreReply> restore_item(Tree& tree, const OpContext& ctx, const RestoreRequest& req, int directories_left);
+
+// The item that a directory in a bin is, or lies in.
+Result<RecycleItemId> item_of_directory(Tree& tree, FileId dir) {
+  const std::string lower = keys::id_key(dir);
+  const auto it = tree.kv.scan(Family::kLink, lower, keys::behind_prefix(lower));
+  STOA_CHECK_OK(it->status());
+  if (!it->valid()) return fail(Errc::kNotFound);
+  STOA_TRY(shelf, tree.nodes.get(keys::id_of(keys::after_id(it->key()))));
+  const FileId bin = bin_of_shelf(tree, *shelf);
+  if (bin == kNoFile) return fail(Errc::kNotFound);
+  std::string_view name = keys::after_id(keys::after_id(it->key()));
+  name.remove_suffix(1);
+  STOA_TRY(found, item_of(tree, bin, name));
+  return found.first;
+}
+
+std::vector<std::string_view> split(std::string_view below) {
+  std::vector<std::string_view> parts;
+  for (std::size_t slash; (slash = below.find('/')) != std::string_view::npos; below.remove_prefix(slash + 1)) {
+    parts.push_back(below.substr(0, slash));
+  }
+  return parts;
+}
+
+Result<std::optional<RestoreReply>> restore_in_place(Tree& tree, const OpContext& ctx, const ItemRecord& item, Restore& restore,
+                                                     int directories_left) {
+  const auto parent = tree.nodes.get(item.parent);
+  if (parent) {
+    if (!is_recycled(tree, *parent)) return restore.into(*parent);
+    const auto outer = item_of_directory(tree, item.parent);
+    if (!outer || directories_left == 0) {
+      return fail(Errc::kNotFound, "the directory where it was lies in a recycle bin itself: restore that first, or this elsewhere");
+    }
+    STOA_CHECK_OK(restore_item(tree, ctx, {.item = *outer}, directories_left - 1));
+    return restore.into(*parent);
+  }
+  if (parent.error().code != Errc::kStale) return fail(parent.error());
+  if (item.base == kNoFile || !tree.nodes.get(item.base)) {
+    return fail(Errc::kNotFound, "the directory where it was is gone: restore it elsewhere");
+  }
+  const auto parts = split(item.below);
+  std::size_t kept = parts.size();
+  const auto dir = make_directories(tree, ctx, item.base, parts, &kept);
+  auto done = dir ? restore.into(*dir) : Result<std::optional<RestoreReply>>(fail(dir.error()));
+  if (!done) prune_directories(tree, ctx, item.base, parts, kept);
+  return done;
+}
+
+Result<RestoreReply> restore_item(Tree& tree, const OpContext& ctx, const RestoreRequest& req, int directories_left) {
+  for (int look = 0; look < kLooksMax; ++look) {
+    if (ctx.expired()) return fail(Errc::kTimeout);
+    STOA_TRY(item, read_item(tree, req.item));
+    const auto node = tree.nodes.get(item.id);
+    if (!node && node.error().code == Errc::kStale) continue;  // purged; the next look at the record tells
+    STOA_CHECK_OK(node);
+    STOA_CHECK_OK(may_restore(tree, ctx, req.item.bin, item, *node));
+    Restore restore(tree, ctx, req, item);
+    const auto reply = [&]() -> Result<std::optional<RestoreReply>> {
+      if (req.to_parent == kNoFile) return restore_in_place(tree, ctx, item, restore, directories_left);
+      STOA_TRY(dir, tree.nodes.get(req.to_parent));
+      return restore.into(dir);
+    }();
+    STOA_CHECK_OK(reply);
+    if (*reply) return **reply;
+  }
+  return fail(Errc::kCorrupt, "an item of the recycle bin is damaged");
+}
+
+}  // namespace
+
+Result<RestoreReply> restore(Tree& tree, const OpContext& ctx, const RestoreRequest& req) {
+  if (ctx.read_only) return fail(Errc::kReadOnly);
+  return restore_item(tree, ctx, req, kDirectoriesMax);
+}
+
+Result<RenameReply> restore_by_rename(Tree& tree, const OpContext& ctx, const RenameRequest& req, FileId bin, std::string_view raw) {
+  STOA_TRY(item, item_of(tree, bin, raw));
+  STOA_TRY(reply, restore(tree, ctx, {.item = item.first, .to_parent = req.to_parent, .to_name = req.to_name}));
+  return reply.moved;
+}
+
+}  // namespace stoa::core

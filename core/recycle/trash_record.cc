@@ -1,0 +1,52 @@
+#include "core/recycle/trash_record.h"
+
+#include "core/kv/codec.h"
+
+namespace stoa::core {
+namespace {
+constexpr std::uint8_t kVersion = 1;
+}  // namespace
+
+std::string AnchorRecord::encode() const {
+  Encoder out;
+  out.put(bin);
+  return seal(kVersion, kVersion, out.bytes());
+}
+
+Result<AnchorRecord> AnchorRecord::decode(std::string_view value) {
+  const Opened opened = unseal(value, kVersion);
+  Decoder in(opened.body);
+  AnchorRecord record;
+  record.bin = in.get<FileId>();
+  if (opened.version == 0 || !in.ok()) return fail(Errc::kCorrupt, "record of a recycle bin");
+  return record;
+}
+
+std::string ItemRecord::encode() const {
+  Encoder out;
+  out.put(id).put(type).put_string(name).put(parent).put_string(raw).put(base).put_string(below);
+  out.put(uid).put(door).put_string(client).put(time.ns).put_varint(bytes);
+  return seal(kVersion, kVersion, out.bytes());
+}
+
+Result<ItemRecord> ItemRecord::decode(std::string_view value) {
+  const Opened opened = unseal(value, kVersion);
+  Decoder in(opened.body);
+  ItemRecord record;
+  record.id = in.get<FileId>();
+  record.type = in.get<FileType>();
+  record.name = in.get_string();
+  record.parent = in.get<FileId>();
+  record.raw = in.get_string();
+  record.base = in.get<FileId>();
+  record.below = in.get_string();
+  record.uid = in.get<std::uint32_t>();
+  record.door = in.get<Door>();
+  record.client = in.get_string();
+  record.time.ns = in.get<std::int64_t>();
+  record.bytes = in.get_varint();
+  if (opened.version == 0 || !in.ok()) return fail(Errc::kCorrupt, "record of something in a recycle bin");
+  return record;
+}
+
+}  // namespace stoa::core

@@ -1,0 +1,43 @@
+// The records of family trash. Keys: core/kv/keys.h. Golden bytes: tests/core/recycle/trash_record_test.cc.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "core/api/attributes.h"
+#include "core/api/context.h"
+
+namespace stoa::core {
+
+// Of a directory that has a bin.
+struct AnchorRecord {
+  FileId bin = kNoFile;
+
+  std::string encode() const;
+  static Result<AnchorRecord> decode(std::string_view value);  // kCorrupt: damaged, or of a newer version
+};
+
+// Of something that was deleted, and is kept in the directory of the bin that is named after `uid`.
+struct ItemRecord {
+  FileId id = kNoFile;
+  FileType type = FileType::kRegular;
+  std::string name;         // in the bin
+  FileId parent = kNoFile;  // where it was
+  std::string raw;          // what it was there, as keys know it
+  // An object whose last key goes takes the directories along that only keys implied: `below` names them, from `base` down,
+  // each with a '/' behind it. kNoFile: deleted by a name.
+  FileId base = kNoFile;
+  std::string below;
+  std::uint32_t uid = 0;  // who deleted it, how, from where, and when
+  Door door = Door::kInternal;
+  std::string client;
+  Timestamp time;
+  std::uint64_t bytes = 0;
+
+  std::string encode() const;
+  static Result<ItemRecord> decode(std::string_view value);  // kCorrupt: damaged, or of a newer version
+};
+
+}  // namespace stoa::core

@@ -1,0 +1,50 @@
+// Who asks, and what the route table may demand of them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "core/api/ids.h"
+#include "core/api/token.h"
+
+namespace stoa::admin {
+
+struct Request;
+struct Service;
+
+// Whose token a request brought.
+struct Caller {
+  std::string name;  // of the token
+  core::Role role = core::Role::kOwner;
+  core::FileId directory = core::kNoFile;  // of an owner
+};
+
+// What a route wants.
+enum class Access : std::uint8_t {
+  kOpen,          // nothing
+  kLocalOrToken,  // nothing from this machine, an auditor's token from elsewhere
+  kAnyRole,       // any token
+  kRead,          // an auditor's token, or more
+  kOperate,       // an operator's, or more
+  kAdmin,         // an admin's
+  // As kRead (GET) or kOperate (else); also an owner's, when what is named lies in the owner's directory: by …
+  kOwnerPath,     // the parameter `path`
+  kOwnerBody,     // the member `path` of the body
+  kOwnerHandler,  // the handler, which asks require_within() about each place before it tells or changes anything
+};
+
+std::string_view to_string(core::Role role);
+
+// Whether the caller may use a route with such an access. Fills request.place for kOwnerPath and kOwnerBody, so that the handler works on
+// the very object that was asked about, whatever is renamed meanwhile. kAccess, with a sentence that names role and need.
+Status permit(Service& service, Access access, Request& request);
+
+// kAccess: the caller is an owner, and the object does not lie in the owner's directory. Of a file with several links, the directory where it
+// counts decides.
+Status require_within(Service& service, const Request& request, core::FileId id);
+// The directory itself is not enough: what is set on it binds its owner.
+Status require_below(Service& service, const Request& request, core::FileId dir);
+
+}  // namespace stoa::admin

@@ -1,0 +1,19 @@
+// What the admin port shows of itself over TLS.
+#pragma once
+
+#include <string>
+
+#include "base/error.h"
+
+namespace stoa::admin {
+
+struct Certificate {
+  std::string chain;  // PEM
+  std::string key;    // PEM
+  std::string pin;    // "sha256//BASE64" of the public key, as curl(1) takes it with --pinnedpubkey
+};
+
+// kInvalid: a file cannot be read, or is no PEM; detail names it. That the two belong together shows when they are used.
+Result<Certificate> read_certificate(const std::string& chain_file, const std::string& key_file);
+
+}  // namespace stoa::admin

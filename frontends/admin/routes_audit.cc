@@ -1,0 +1,179 @@
+// Audit: what is recorded, and what was.
+#include <ctime>
+
+#include "frontends/admin/json_body.h"
+#include "frontends/admin/query.h"
+#include "frontends/admin/routes.h"
+#include "frontends/admin/views.h"
+
+namespace stoa::admin {
+namespace {
+
+constexpr std::uint64_t kLinesMax = 10'000;
+
+Result<core::AuditLog*> log_of(Service& service) {
+  if (service.audit == nullptr) return fail(Errc::kNotSupported, "there is no audit log here");
+  return service.audit;
+}
+
+// "2026-11-22T10:00:00Z" or "2026-11-22".
+Result<std::optional<Timestamp>> query_time(const Request& request, const std::string& name) {
+  const auto it = request.query.find(name);
+  if (it == request.query.end()) return std::optional<Timestamp>();
+  std::tm utc{};
+  const char* const text = it->second.c_str();
+  const char* end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  if (end == nullptr) {
+    utc = {};
+    end = strptime(text, "%Y-%m-%d", &utc);
+  }
+  if (end == nullptr || *end != 0) return fail(Errc::kInvalid, "'" + name + "' must be a time such as 2026-11-22T10:00:00Z, or a day");
+  return std::optional(Timestamp::from(timegm(&utc), 0));
+}
+
+std::optional<std::string> query_text(const Request& request, const char* name) {
+  const auto it = request.query.find(name);
+  return it == request.query.end() ? std::optional<std::string>() : it->second;
+}
+
+Json record_view(const std::string& line) {
+  Json json = Json::parse(line, nullptr, false);
+  if (json.is_discarded()) return Json{{"operation", "damaged"}};
+  json["sequence"] = std::to_string(json.value("sequence", std::uint64_t{0}));
+  json.erase("previous");
+  json.erase("hash");
+  return json;
+}
+
+Json class_names(core::AuditClasses classes) {
+  Json names = Json::array();
+  for (const auto& [one, name] : core::kAuditClassNames) {
+    if ((classes & core::bit(one)) != 0) names.push_back(name);
+  }
+  return names;
+}
+
+JsonResult policy_view(Service& service, const Request& request, core::FileId directory) {
+  Json json{{"set_on", nullptr}, {"classes", Json::array()}};
+  put_bytes(json, "path", path_of_query(request));
+  const auto registry = service.volume.registry().snapshot();
+  STOA_TRY(above, service.volume.ns().ancestors(request.context(), {.id = directory}));
+  const core::AuditPolicy* const policy = registry->audit() != nullptr ? registry->audit()->find(above.directories) : nullptr;
+  if (policy == nullptr) return json;
+  STOA_TRY(where, service.volume.ns().path_of(request.context(), {.id = policy->directory}));
+  put_bytes(json, "set_on", where.path);
+  json["classes"] = class_names(policy->classes);
+  return json;
+}
+
+Result<core::FileId> directory_of(Service& service, const Request& request) {
+  STOA_TRY(attr, query_path(service, request));
+  if (attr.type != core::FileType::kDirectory) return fail(Errc::kNotDirectory, "'" + path_of_query(request) + "' is not a directory");
+  return attr.id;
+}
+
+}  // namespace
+
+JsonResult query_audit(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {"path", "user", "operation", "door", "result", "from", "to", "limit", "after"}));
+  STOA_TRY(log, log_of(service));
+  core::AuditQuery query{.path = query_text(request, "path"),
+                         .user = query_text(request, "user"),
+                         .operation = query_text(request, "operation"),
+                         .door = query_text(request, "door"),
+                         .result = query_text(request, "result")};
+  STOA_TRY(from, query_time(request, "from"));
+  STOA_TRY(to, query_time(request, "to"));
+  STOA_TRY(limit, query_number(request, "limit", query.limit, kLinesMax));
+  STOA_TRY(after, query_number(request, "after", 0, std::numeric_limits<std::uint64_t>::max()));
+  if (limit == 0) return fail(Errc::kInvalid, "'limit' must be at least 1");
+  query.from = from;
+  query.to = to;
+  query.limit = static_cast<std::uint32_t>(limit);
+  query.after = after;
+  STOA_CHECK_OK(log->catch_up());
+  STOA_TRY(found, log->query(query));
+  Json records = Json::array();
+  for (const std::string& line : found.lines) records.push_back(record_view(line));
+  return Json{{"records", std::move(records)}, {"next", found.next ? Json(std::to_string(*found.next)) : Json()}};
+}
+
+JsonResult get_audit_policy(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {"path"}));
+  STOA_TRY(directory, directory_of(service, request));
+  return policy_view(service, request, directory);
+}
+
+JsonResult set_audit_policy(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {"path"}));
+  STOA_TRY(log, log_of(service));
+  STOA_TRY(body, JsonBody::parse(request.body));
+  const auto names = body.texts("classes");
+  core::AuditClasses classes = 0;
+  for (const std::string& name : names.value_or(std::vector<std::string>{})) {
+    const auto known = std::ranges::find(core::kAuditClassNames, name, [](const auto& one) { return one.second; });
+    if (known == core::kAuditClassNames.end()) {
+      body.refuse("classes", "may hold write, delete, rename, attributes, read, list, denied and admin, not '" + name + "'");
+      break;
+    }
+    classes = static_cast<core::AuditClasses>(classes | core::bit(known->first));
+  }
+  STOA_CHECK_OK(body.finish());
+  if (!names) return fail(Errc::kInvalid, "give 'classes', a list; empty: nothing is recorded below this directory");
+  STOA_TRY(directory, directory_of(service, request));
+  STOA_CHECK_OK(log->set_policy({directory, classes}));
+  return policy_view(service, request, directory);
+}
+
+JsonResult remove_audit_policy(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {"path"}));
+  STOA_TRY(log, log_of(service));
+  STOA_TRY(directory, directory_of(service, request));
+  const Status removed = log->remove_policy(directory);
+  if (!removed && removed.error().code == Errc::kNotFound)
+    return fail(Errc::kNotFound, "'" + path_of_query(request) + "' has no policy of audit of its own");
+  STOA_CHECK_OK(removed);
+  return Json();
+}
+
+JsonResult get_audit_report(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {"day"}));
+  STOA_TRY(log, log_of(service));
+  STOA_CHECK_OK(log->catch_up());
+  const auto day = request.query.find("day");
+  STOA_TRY(text, log->report(day != request.query.end() ? day->second : time_text(wall_now()).substr(0, 10)));
+  Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) return fail(Errc::kCorrupt, "the summary of that day is damaged");
+  return json;
+}
+
+JsonResult verify_audit(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {}));
+  STOA_TRY(log, log_of(service));
+  STOA_TRY(verdict, log->verify());
+  return Json{{"records", verdict.records},
+              {"days", verdict.days},
+              {"ok", verdict.problem.empty()},
+              {"problem", verdict.problem.empty() ? Json() : Json(verdict.problem)}};
+}
+
+void note_action(core::Volume& volume, const Request& request, const AdminAction& action) {
+  if (!volume.registry().audited()) return;
+  const auto registry = volume.registry().snapshot();
+  if (registry->audit() == nullptr || !registry->audit()->any(core::AuditClass::kAdmin)) return;
+  core::FileId directory = core::kRootId;
+  std::string what(to_string(request.method));
+  what.append(" ").append(request.path);
+  if (const std::string path = path_of_query(request); !path.empty()) {
+    what.append("?path=").append(path);
+    if (const auto found = volume.ns().resolve_path(request.context(), {.path = path})) directory = found->attr.id;
+  }
+  if (!action.token.empty()) what.append(" by token ").append(action.token);
+  const unsigned status = action.status;
+  core::JournalNote note{.kind = core::ChangeKind::kAdmin, .id = directory, .name = what};
+  if (status == 401 || status == 403) note.result = Errc::kAccess;
+  if (status >= 400 && !note.result) note.result = status == 404 ? Errc::kNotFound : status < 500 ? Errc::kInvalid : Errc::kIo;
+  (void)volume.journal().append(note, request.context());
+}
+
+}  // namespace stoa::admin

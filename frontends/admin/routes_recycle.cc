@@ -1,0 +1,198 @@
+// The recycle bins: what is in them, restore, purge, and the policies of directories.
+#include <charconv>
+#include <limits>
+
+#include "frontends/admin/json_body.h"
+#include "frontends/admin/query.h"
+#include "frontends/admin/routes.h"
+#include "frontends/admin/views.h"
+
+namespace stoa::admin {
+namespace {
+
+constexpr std::uint64_t kPageMax = 1000;
+constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+
+std::string_view to_string(core::Door door) {
+  switch (door) {
+    case core::Door::kInternal: return "internal";
+    case core::Door::kAdmin: return "admin";
+    case core::Door::kNfs: return "nfs";
+    case core::Door::kSmb: return "smb";
+    case core::Door::kS3: return "s3";
+    case core::Door::kNative: return "native";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(core::RestoreRight right) { return right == core::RestoreRight::kAdmin ? "admin" : "owner"; }
+
+Json view(const core::RecycledItem& item, const core::RegistrySnapshot& registry) {
+  const core::User* const user = registry.find_user_by_uid(item.uid);
+  Json json{{"id", to_string(item.item)},
+            {"type", admin::to_string(item.type)},
+            {"bytes", item.bytes},
+            {"deleted_at", time_text(item.deleted_at)},
+            {"deleted_by", {{"uid", item.uid}, {"user", user != nullptr ? Json(user->name) : Json()}}},
+            {"door", to_string(item.door)},
+            {"client", item.client}};
+  put_bytes(json, "name", item.name);
+  if (item.path.empty()) {
+    json["path"] = nullptr;
+  } else {
+    put_bytes(json, "path", item.path);
+  }
+  return json;
+}
+
+Result<core::FileId> directory_at(Service& service, const Request& request, const std::string& path) {
+  auto found = service.volume.ns().resolve_path(request.context(), {path});
+  if (!found) return fail(found.error().code, "'" + path + "': " + describe(found.error()));
+  if (found->attr.type != core::FileType::kDirectory) return fail(Errc::kNotDirectory, "'" + path + "' is not a directory");
+  return found->attr.id;
+}
+
+Result<core::FileId> directory_of_query(Service& service, const Request& request) {
+  STOA_TRY(attr, query_path(service, request));
+  if (attr.type != core::FileType::kDirectory)
+    return fail(Errc::kNotDirectory, "'" + path_of_query(request) + "' is not a directory");
+  return attr.id;
+}
+
+Json used_view(const core::Usage& used) {
+  return {{"bytes", core::bytes_of(used)}, {"items", used.files + used.directories}};
+}
+
+Result<Json> policy_view(Service& service, const Request& request, core::FileId dir) {
+  STOA_TRY(status, service.volume.ns().recycle_status(request.context(), {dir}));
+  Json json{{"own", status.policy && status.policy->dir == dir}, {"used", used_view(status.used)}};
+  put_bytes(json, "path", path_of_query(request));
+  // Without a policy these are the rules by which what is left in a bin ages.
+  const core::RecyclePolicy policy = status.policy.value_or(core::RecyclePolicy{.enabled = false});
+  json["set_on"] = nullptr;
+  if (status.policy) {
+    const auto path = service.volume.ns().path_of(request.context(), {policy.dir});
+    if (path) put_bytes(json, "set_on", path->path);
+  }
+  json["enabled"] = policy.enabled;
+  json["days"] = policy.days;
+  json["bytes_max"] = policy.bytes_max ? Json(*policy.bytes_max) : Json();
+  json["restore"] = to_string(policy.restore);
+  json["counted"] = policy.counted;
+  return json;
+}
+
+// "/a/b": to the directory "/a" as "b"; "/a" or "/a/" where there is such a directory: into it under its own name.
+struct Target {
+  core::FileId parent;
+  std::string name;
+};
+Result<Target> target_of(Service& service, const Request& request, const std::string& to) {
+  const auto there = service.volume.ns().resolve_path(request.context(), {to});
+  if (there && there->attr.type == core::FileType::kDirectory) return Target{there->attr.id, {}};
+  if (there) return fail(Errc::kExists, "'" + to + "' exists already");
+  if (there.error().code != Errc::kNotFound) return fail(there.error());
+  const std::size_t slash = to.rfind('/');
+  if (slash == std::string::npos || slash + 1 == to.size()) return fail(Errc::kNotFound, "'" + to + "' does not exist");
+  STOA_TRY(parent, directory_at(service, request, to.substr(0, slash)));
+  return Target{parent, to.substr(slash + 1)};
+}
+
+}  // namespace
+
+JsonResult list_recycled(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {"path", "after", "limit"}));
+  STOA_TRY(after, query_number(request, "after", 0, kMost));
+  STOA_TRY(limit, query_number(request, "limit", kPageMax, kPageMax));
+  if (limit == 0) return fail(Errc::kInvalid, "'limit' must be at least 1");
+  STOA_TRY(dir, directory_of_query(service, request));
+  STOA_TRY(reply, service.volume.ns().list_recycled(request.context(), {dir, after, static_cast<std::uint32_t>(limit)}));
+  const auto registry = service.volume.registry().snapshot();
+  Json items = Json::array();
+  for (const core::RecycledItem& item : reply.items) items.push_back(view(item, *registry));
+  Json next;
+  if (reply.truncated) next = std::to_string(reply.items.back().item.serial);
+  return Json{{"items", std::move(items)}, {"next", std::move(next)}};
+}
+
+JsonResult restore_recycled(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {}));
+  STOA_TRY(body, JsonBody::parse(request.body));
+  const auto id = body.text("id");
+  const auto to = body.text("to");
+  if (!id) body.refuse("id", "is missing");
+  STOA_CHECK_OK(body.finish());
+  STOA_TRY(item, core::parse_recycle_item(*id));
+  core::RestoreRequest restore{.item = item};
+  Target target{};
+  if (to) {
+    STOA_TRY(wanted, target_of(service, request, *to));
+    target = std::move(wanted);
+    restore.to_parent = target.parent;
+    restore.to_name = target.name;
+  }
+  STOA_TRY(done, service.volume.ns().restore(request.context(), restore));
+  STOA_TRY(path, service.volume.ns().path_of(request.context(), {done.id}));
+  Json json = Json::object();
+  put_bytes(json, "path", path.path);
+  return json;
+}
+
+JsonResult purge_recycled(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {}));
+  STOA_TRY(body, JsonBody::parse(request.body));
+  const auto path = body.text("path");
+  const auto ids = body.texts("ids");
+  const auto older = body.number("older_than_seconds", kMost);
+  if (!path) body.refuse("path", "is missing");
+  if (ids && ids->empty()) body.refuse("ids", "is empty");
+  STOA_CHECK_OK(body.finish());
+  core::PurgeRequest purge{.dir = core::kRootId, .older_than_seconds = older};
+  if (ids) {
+    for (const std::string& id : *ids) {
+      STOA_TRY(item, core::parse_recycle_item(id));
+      purge.items.push_back(item);
+    }
+  }
+  STOA_TRY(dir, directory_at(service, request, *path));
+  purge.dir = dir;
+  STOA_TRY(reply, service.volume.ns().purge(request.context(), purge));
+  return Json{{"removed", reply.removed}};
+}
+
+JsonResult get_recycle_policy(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {"path"}));
+  STOA_TRY(dir, directory_of_query(service, request));
+  return policy_view(service, request, dir);
+}
+
+JsonResult set_recycle_policy(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {"path"}));
+  STOA_TRY(body, JsonBody::parse(request.body));
+  core::RecyclePolicy policy;
+  if (const auto enabled = body.flag("enabled")) policy.enabled = *enabled;
+  if (const auto days = body.number("days", std::numeric_limits<std::uint32_t>::max())) policy.days = static_cast<std::uint32_t>(*days);
+  if (!body.is_null("bytes_max")) policy.bytes_max = body.number("bytes_max", kMost);
+  if (const auto restore = body.text("restore")) {
+    policy.restore = *restore == "admin" ? core::RestoreRight::kAdmin : core::RestoreRight::kOwner;
+    if (*restore != "admin" && *restore != "owner") body.refuse("restore", "must be 'owner' or 'admin'");
+  }
+  if (const auto counted = body.flag("counted")) policy.counted = *counted;
+  STOA_CHECK_OK(body.finish());
+  STOA_TRY(dir, directory_of_query(service, request));
+  policy.dir = dir;
+  STOA_CHECK_OK(service.volume.registry().set_recycle(policy));
+  return policy_view(service, request, dir);
+}
+
+JsonResult remove_recycle_policy(Service& service, const Request& request) {
+  STOA_CHECK_OK(allow_query(request, {"path"}));
+  STOA_TRY(dir, directory_of_query(service, request));
+  const Status removed = service.volume.registry().remove_recycle(dir);
+  if (!removed && removed.error().code == Errc::kNotFound)
+    return fail(Errc::kNotFound, "'" + path_of_query(request) + "' has no recycle policy of its own");
+  STOA_CHECK_OK(removed);
+  return Json();
+}
+
+}  // namespace stoa::admin

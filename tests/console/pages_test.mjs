@@ -1,0 +1,326 @@
+// The console in a real browser, against a real server: every page, the main tasks, the keyboard alone.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { assertAccessible, openBrowser, openTab, pageNames, settled, show, signIn, tabTo } from './browser.mjs';
+import { startServer } from './server.mjs';
+
+let server;
+let browser;
+before(async () => {
+  server = await startServer();
+  server.put('projects/2026/report.txt', 'a report');
+  server.put('projects/big.bin', 'x'.repeat(100_000));
+  server.put('a%20b/%C3%BC.txt', 'an odd name');
+  browser = await openBrowser();
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+// Runs `work` in a fresh tab; whatever the console of the browser complains about fails the test.
+function inTab(name, options, work) {
+  test(name, async () => {
+    const tab = await openTab(browser, server, options);
+    try {
+      await work(tab.page, tab);
+      assert.deepEqual(tab.complaints, []);
+    } finally {
+      await tab.context.close();
+    }
+  });
+}
+const dialog = (page) => page.locator('dialog[open]');
+const said = (page, text) => page.locator('.toast', { hasText: text }).waitFor();
+const rowOf = (page, name) => page.locator('main tbody tr', { has: page.getByRole('rowheader', { name, exact: true }) });
+
+test('the files are served without a token, and nothing else is', async () => {
+  const page = await fetch(`${server.url}/`);
+  assert.equal(page.status, 200);
+  assert.match(page.headers.get('content-security-policy'), /default-src 'self'/);
+  const html = await page.text();
+  assert.doesNotMatch(html, /https?:\/\//);
+  for (const [, name] of html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)) {
+    const asset = await fetch(server.url + name);
+    assert.equal(asset.status, 200, name);
+    assert.match(asset.headers.get('cache-control'), /immutable/);
+    assert.ok((await asset.text()).length > 100);
+  }
+  assert.equal((await fetch(`${server.url}/`, { headers: { 'If-None-Match': page.headers.get('etag') } })).status, 304);
+  assert.equal((await fetch(`${server.url}/assets/nothing.js`)).status, 404);
+  assert.equal((await fetch(`${server.url}/v1/activity`)).status, 401);
+});
+
+test('a wrong token is refused in the words of the server, and a good one is let in', async () => {
+  const { page, context } = await openTab(browser, server);
+  await page.goto('/');
+  await assertAccessible(page, 'sign in');
+  await page.getByLabel('Token').fill('nonsense');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('alert').filter({ hasText: 'Sign in again with a token that is valid.' }).waitFor();
+  await page.getByLabel('Token').fill(server.token);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  // A token that was taken away ends the session at the next request, and says why.
+  await page.evaluate(() => sessionStorage.setItem('stoa.token', 'stale'));
+  await page.reload();
+  await page.getByRole('alert').filter({ hasText: 'You were signed out.' }).waitFor();
+  assert.equal(await page.evaluate(() => sessionStorage.getItem('stoa.token')), null);
+  await context.close();
+});
+
+for (const [language, theme] of [['en-GB', 'light'], ['zh-CN', 'dark']]) {
+  inTab(`every page, ${language}, ${theme}: no complaint, accessible`, { language, theme }, async (page) => {
+    await server.call('PUT', '/v1/quota?path=/test', { bytes: 1_000_000, soft_bytes: 500_000 });
+    await server.call('PUT', '/v1/flow?target=/test', { read_bytes: 100_000_000, weight: 200 });
+    await signIn(page, server);
+    assert.equal(await page.evaluate(() => document.documentElement.lang), language);
+    assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), theme);
+    for (const name of pageNames) {
+      await show(page, name);
+      assert.ok((await page.locator('main h1').innerText()).length > 1, name);
+      await assertAccessible(page, `${name} ${language} ${theme}`);
+    }
+  });
+}
+
+inTab('language and colours can be switched, and stay', {}, async (page) => {
+  await signIn(page, server);
+  await page.getByLabel('Language').selectOption('zh');
+  await page.getByRole('heading', { name: '概览' }).waitFor();
+  await page.getByLabel('配色').selectOption('dark');
+  await page.reload();
+  await page.getByRole('heading', { name: '概览' }).waitFor();
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'dark');
+});
+
+inTab('the overview is live', {}, async (page) => {
+  await signIn(page, server);
+  const doors = page.getByRole('table', { name: 'Doors now' });
+  await doors.getByRole('rowheader', { name: 's3' }).waitFor();
+  const operations = () => page.evaluate(() => {
+    const row = [...document.querySelectorAll('main tbody tr')].find((one) => one.querySelector('th')?.textContent === 's3');
+    return Number.parseFloat(row?.cells[4]?.textContent ?? '0');
+  });
+  let stop = false;
+  const load = (async () => {
+    while (!stop) {
+      server.get('projects/big.bin');
+      await new Promise((next) => setImmediate(next));
+    }
+  })();
+  try {
+    await page.waitForFunction(() => [...document.querySelectorAll('main tbody tr')].some((row) => row.querySelector('th')?.textContent === 's3' && Number.parseFloat(row.cells[4].textContent) > 0));
+    assert.ok((await operations()) >= 0);
+  } finally {
+    stop = true;
+    await load;
+  }
+  assert.ok((await page.locator('.plot canvas').count()) === 3);
+});
+
+inTab('users, keys, groups', {}, async (page) => {
+  await signIn(page, server);
+  await show(page, 'users');
+  await page.getByRole('button', { name: 'Create a user' }).click();
+  await dialog(page).getByLabel('Name').fill('ann');
+  await dialog(page).getByRole('button', { name: 'Create', exact: true }).click();
+  const secret = dialog(page).locator('pre');
+  await secret.filter({ hasText: 'AWS_SECRET_ACCESS_KEY=' }).waitFor();
+  const { key } = { key: /AWS_ACCESS_KEY_ID=(\S+)/.exec(await secret.innerText())[1] };
+  await page.keyboard.press('Escape');
+  await rowOf(page, 'ann').getByRole('button', { name: 'S3 keys of ann' }).click();
+  await dialog(page).getByRole('rowheader', { name: key }).waitFor();
+  await dialog(page).getByRole('button', { name: `Disable: ${key}` }).click();
+  await dialog(page).getByText('disabled').waitFor();
+  assert.equal((await server.call('GET', '/v1/users/ann')).keys[0].enabled, false);
+  await dialog(page).getByRole('button', { name: 'Add a key pair' }).click();
+  await page.waitForFunction(() => document.querySelectorAll('dialog[open] tbody tr').length === 2);
+  await dialog(page).getByRole('button', { name: `Remove ${key}` }).click();
+  await dialog(page).getByRole('button', { name: 'Really remove' }).click();
+  await page.waitForFunction(() => document.querySelectorAll('dialog[open] tbody tr').length === 1);
+  await page.keyboard.press('Escape');
+
+  await show(page, 'groups');
+  await page.getByRole('button', { name: 'Create a group' }).click();
+  await dialog(page).getByLabel('Name').fill('staff');
+  await dialog(page).getByLabel('gid').fill('5000');
+  await dialog(page).getByRole('button', { name: 'Create', exact: true }).click();
+  await rowOf(page, 'staff').waitFor();
+  assert.equal((await server.call('GET', '/v1/groups')).groups[0].gid, 5000);
+  await page.getByRole('button', { name: 'Remove staff' }).click();
+  await dialog(page).getByRole('button', { name: 'Remove', exact: true }).click();
+  await page.getByText('No group has a name yet.').waitFor();
+});
+
+inTab('exports, refusals, and how to connect', {}, async (page, { complaints }) => {
+  await signIn(page, server);
+  await show(page, 'exports');
+  const create = async (name, clients) => {
+    await page.getByRole('button', { name: 'Create an export' }).click();
+    await dialog(page).getByLabel('Name').fill(name);
+    await dialog(page).getByLabel('Clients').fill(clients);
+    await dialog(page).getByRole('button', { name: 'Create', exact: true }).click();
+  };
+  await create('team', '10.0.0.0/8 rw\n10.9.0.0/16 ro squash=all');
+  await rowOf(page, 'team').waitFor();
+  const made = await server.call('GET', '/v1/exports/team');
+  assert.deepEqual(made.clients.map(({ network, read_only, squash }) => ({ network, read_only, squash })), [
+    { network: '10.0.0.0/8', read_only: false, squash: 'root' },
+    { network: '10.9.0.0/16', read_only: true, squash: 'all' },
+  ]);
+
+  // What the server refuses is said in its words, and what was typed stays.
+  await create('other', 'nowhere rw');
+  await dialog(page).getByRole('alert').filter({ hasText: 'nowhere' }).waitFor();
+  assert.equal(await dialog(page).getByLabel('Name').inputValue(), 'other');
+  await page.keyboard.press('Escape');
+  assert.equal(complaints.splice(0).filter((text) => !text.includes('400')).length, 0);
+
+  await page.getByRole('button', { name: 'Connect to team' }).click();
+  await dialog(page).locator('pre').filter({ hasText: `vers=4.2,port=${server.nfsPort} 127.0.0.1:/team` }).waitFor();
+  await assertAccessible(page, 'connect');
+  await dialog(page).getByRole('tab', { name: 'boto3' }).click();
+  await dialog(page).locator('pre').filter({ hasText: `endpoint_url="${server.s3Url}"` }).waitFor();
+  await page.keyboard.press('Escape');
+
+  await page.getByRole('button', { name: 'Change team' }).click();
+  await dialog(page).getByLabel('read only').check();
+  await assertAccessible(page, 'change an export');
+  await dialog(page).getByRole('button', { name: 'Save' }).click();
+  await said(page, 'team was saved.');
+  const changed = await server.call('GET', '/v1/exports/team');
+  assert.equal(changed.read_only, true);
+  assert.deepEqual(changed.clients, made.clients);
+  await page.getByRole('button', { name: 'Remove team' }).click();
+  await dialog(page).getByRole('button', { name: 'Remove', exact: true }).click();
+  await said(page, 'team was removed.');
+});
+
+inTab('quotas', {}, async (page, { complaints }) => {
+  await signIn(page, server);
+  await show(page, 'quotas');
+  await page.getByRole('button', { name: 'Set a quota' }).click();
+  await dialog(page).getByLabel('Directory', { exact: true }).fill('/test/projects');
+  await dialog(page).getByLabel('Bytes, never more than').fill('lots');
+  await dialog(page).getByRole('button', { name: 'Save' }).click();
+  await dialog(page).getByRole('alert').filter({ hasText: 'bytes' }).waitFor();
+  assert.equal(complaints.splice(0).filter((text) => !text.includes('400')).length, 0);
+  await dialog(page).getByLabel('Bytes, never more than').fill('1GiB');
+  await dialog(page).getByLabel('Files, never more than').fill('1000');
+  await dialog(page).getByRole('button', { name: 'Save' }).click();
+  await rowOf(page, '/test/projects').getByText('97.7 KiB of 1 GiB').waitFor();
+  const { limits } = await server.call('GET', '/v1/quota?path=/test/projects');
+  assert.equal(limits.bytes, 2 ** 30);
+  assert.equal(limits.files, 1000);
+  assert.equal(limits.grace_seconds, 7 * 86400);
+  await page.getByRole('button', { name: 'Remove /test/projects' }).click();
+  await dialog(page).getByRole('button', { name: 'Remove', exact: true }).click();
+  await said(page, '/test/projects was removed.');
+});
+
+inTab('limits of throughput', {}, async (page) => {
+  await signIn(page, server);
+  await show(page, 'qos');
+  await page.getByRole('button', { name: 'Set limits' }).click();
+  await dialog(page).getByLabel('Kind').selectOption('door');
+  await dialog(page).getByLabel('Door').fill('s3');
+  await dialog(page).getByLabel('Reading', { exact: true }).fill('100MiB');
+  await dialog(page).getByLabel('Metadata operations', { exact: true }).fill('5000');
+  await dialog(page).getByRole('button', { name: 'Save' }).click();
+  await rowOf(page, 'door:s3').getByText('of 100 MiB/s').waitFor();
+  const flow = await server.call('GET', '/v1/flow?target=door:s3');
+  assert.equal(flow.limits.read_bytes, 100 * 2 ** 20);
+  assert.equal(flow.limits.metadata_ops, 5000);
+  assert.equal(flow.limits.write_bytes, null);
+  await page.getByRole('button', { name: 'Remove door:s3' }).click();
+  await dialog(page).getByRole('button', { name: 'Remove', exact: true }).click();
+  await said(page, 'door:s3 was removed.');
+});
+
+inTab('browsing by tree map, table and path', {}, async (page) => {
+  await signIn(page, server);
+  await show(page, 'browse');
+  await page.locator('.tree-map a[aria-label^="test/"]').click();
+  await page.getByRole('heading', { name: 'What /test holds' }).waitFor();
+  await page.locator('main tbody').getByRole('link', { name: 'projects/' }).click();
+  await page.getByRole('heading', { name: 'What /test/projects holds' }).waitFor();
+  await rowOf(page, 'big.bin').getByText('97.7 KiB').waitFor();
+  await page.locator('.crumbs').getByRole('link', { name: 'test', exact: true }).click();
+  await page.locator('main tbody').getByRole('link', { name: 'a b/' }).click();
+  await rowOf(page, 'ü.txt').waitFor();
+  await page.getByLabel('Path').fill('/test/projects/2026');
+  await page.keyboard.press('Enter');
+  await rowOf(page, 'report.txt').waitFor();
+  await page.goBack();
+  await page.getByRole('heading', { name: 'What /test/a b holds' }).waitFor();
+});
+
+inTab('a check, from its start to its report', {}, async (page) => {
+  await signIn(page, server);
+  await show(page, 'jobs');
+  await page.getByRole('button', { name: 'Check content, too' }).click();
+  await page.getByText('No problem was found.').waitFor();
+  assert.equal((await server.call('GET', '/v1/check')).read_data, true);
+});
+
+inTab('with the keyboard alone', {}, async (page) => {
+  await page.goto('/');
+  await page.waitForFunction(() => document.activeElement?.tagName === 'INPUT');
+  await page.keyboard.type(server.token);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  // The heading of a new page has the focus; the navigation is before it.
+  await page.waitForFunction(() => document.activeElement?.tagName === 'H1');
+  await tabTo(page, page.locator('.skip'));
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => document.activeElement?.tagName === 'H1');
+
+  await tabTo(page, page.locator('nav.side a[href="#/exports"]'));
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Exports', level: 1 }).waitFor();
+  await settled(page);
+  const opener = page.getByRole('button', { name: 'Create an export' });
+  await tabTo(page, opener);
+  await page.keyboard.press('Enter');
+  await dialog(page).waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'INPUT');
+  await page.keyboard.type('keys');
+  await page.keyboard.press('Enter');
+  await rowOf(page, 'keys').waitFor();
+  await page.waitForFunction(() => document.activeElement?.textContent === 'Create an export');
+
+  await tabTo(page, page.getByRole('button', { name: 'Connect to keys' }));
+  await page.keyboard.press('Space');
+  await tabTo(page, dialog(page).getByRole('tab', { name: 'Linux, NFS 4.2' }));
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('End');
+  await dialog(page).getByRole('tab', { name: 'boto3', selected: true }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'Connect to keys');
+
+  await tabTo(page, page.getByRole('button', { name: 'Remove keys' }));
+  await page.keyboard.press('Enter');
+  await tabTo(page, dialog(page).getByRole('button', { name: 'Remove', exact: true }));
+  await page.keyboard.press('Enter');
+  await said(page, 'keys was removed.');
+
+  await tabTo(page, page.locator('nav.side a[href="#/browse"]'));
+  await page.keyboard.press('Enter');
+  await page.locator('.tree-map a').first().waitFor();
+  await tabTo(page, page.locator('.tree-map a').first());
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => window.location.hash.startsWith('#/browse/'));
+
+  await tabTo(page, page.getByRole('button', { name: 'Sign out' }));
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+});
+
+inTab('on a small screen nothing is cut off', { width: 400, height: 800 }, async (page) => {
+  await signIn(page, server);
+  for (const name of pageNames) {
+    await show(page, name);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), name);
+  }
+});

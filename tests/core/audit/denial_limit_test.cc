@@ -1,0 +1,43 @@
+#include "core/audit/denial_limit.h"
+
+#include <gtest/gtest.h>
+
+namespace stoa::core {
+namespace {
+
+using std::chrono::milliseconds;
+
+TEST(DenialLimitTest, EachClientHasItsShareOfASecond) {
+  DenialLimit limit;
+  DenialLimit::Time now{std::chrono::hours(1)};
+  for (std::uint32_t i = 0; i < DenialLimit::kPerSecond; ++i) EXPECT_TRUE(limit.admit("a", Door::kNfs, now));
+  EXPECT_FALSE(limit.due());
+  EXPECT_FALSE(limit.admit("a", Door::kNfs, now));
+  EXPECT_FALSE(limit.admit("a", Door::kNfs, now + milliseconds(900)));
+  EXPECT_TRUE(limit.admit("b", Door::kS3, now));
+  EXPECT_EQ(limit.due(), now + milliseconds(1000));
+  EXPECT_TRUE(limit.take(now + milliseconds(999)).empty());
+  EXPECT_FALSE(limit.admit("a", Door::kNfs, now + milliseconds(1500))) << "counted on until it is told";
+  const auto omitted = limit.take(now + milliseconds(1500));
+  ASSERT_EQ(omitted.size(), 1u);
+  EXPECT_EQ(omitted[0].client, "a");
+  EXPECT_EQ(omitted[0].door, Door::kNfs);
+  EXPECT_EQ(omitted[0].count, 3u);
+  EXPECT_FALSE(limit.due());
+  EXPECT_TRUE(limit.admit("a", Door::kNfs, now + milliseconds(1500)));
+}
+
+TEST(DenialLimitTest, ManyClientsTakeNoMoreMemory) {
+  DenialLimit limit;
+  const DenialLimit::Time now{std::chrono::hours(1)};
+  std::uint64_t admitted = 0;
+  constexpr std::uint64_t kClients = 5000;
+  for (std::uint64_t i = 0; i < kClients; ++i) admitted += limit.admit("client" + std::to_string(i), Door::kNfs, now) ? 1 : 0;
+  EXPECT_LE(admitted, DenialLimit::kClientsMax + DenialLimit::kPerSecond);
+  std::uint64_t omitted = 0;
+  for (const auto& one : limit.take(now + milliseconds(1000))) omitted += one.count;
+  EXPECT_EQ(admitted + omitted, kClients) << "and none is forgotten";
+}
+
+}  // namespace
+}  // namespace stoa::core

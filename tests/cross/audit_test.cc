@@ -1,0 +1,218 @@
+// Audit through NFSv3, NFSv4.1 and S3: each class with the right user, path, door, client and result; and a watcher that sees
+// what all of them do.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/clients/server_process.h"
+#include "tests/frontends/nfs/v4_door/compound_caller.h"
+
+namespace stoa::clients {
+namespace {
+
+using nfs4::Nfs4Status;
+using test::CompoundCaller;
+using test::Ops;
+using Json = nlohmann::json;
+
+constexpr std::uint32_t kAnn = 1234;
+constexpr std::uint32_t kBothWays = 3;
+
+class AuditDoorsTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    std::string why;
+    server_ = ServerProcess::start({STOA_SERVE}, &why);
+    ASSERT_NE(server_, nullptr) << why;
+    ASSERT_EQ(stoa({"user", "create", "ann", "--uid", std::to_string(kAnn)}), 0) << output_;
+  }
+  static void TearDownTestSuite() { server_.reset(); }
+
+  void SetUp() override {
+    ASSERT_NE(server_, nullptr);
+    root_ = connect(0);
+    ann_ = connect(kAnn);
+    folder_ = ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    const NfsReply made = root_->mkdir(root_->root(), folder_, 0777);
+    ASSERT_TRUE(made.ok()) << made.text();
+    dir_ = made.handle;
+  }
+  void TearDown() override {
+    EXPECT_EQ(stoa({"audit", "verify"}), 0) << output_;
+    EXPECT_EQ(stoa({"check"}), 0) << output_;
+  }
+
+  static std::unique_ptr<NfsClient> connect(std::uint32_t uid) {
+    std::string why;
+    auto client = NfsClient::connect(server_->nfs(), uid, &why);
+    EXPECT_NE(client, nullptr) << why;
+    return client;
+  }
+  static int stoa(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {STOA_CLI, "--json", "--data", server_->value("STOA_DATA")});
+    output_.clear();
+    return run_command(arguments, &output_);
+  }
+  void audit(const std::string& classes) { ASSERT_EQ(stoa({"audit", "policy", "set", path(), classes}), 0) << output_; }
+  std::string path() const { return "/test/" + folder_; }
+  // "USER OPERATION PATH [TO] RESULT" of each record below the folder, after a look at its door and client.
+  std::vector<std::string> recorded(const std::string& door, std::vector<std::string> filters = {}) {
+    filters.insert(filters.begin(), {"audit", "query", "--path", path(), "--door", door});
+    EXPECT_EQ(stoa(filters), 0) << output_;
+    std::vector<std::string> all;
+    const Json reply = Json::parse(output_);
+    for (const Json& record : reply["records"]) {
+      EXPECT_EQ(record["client"], "127.0.0.1");
+      const Json& user = record["user"];
+      std::string text = user["name"].is_string() ? user["name"].get<std::string>() : user["uid"].dump();
+      text += " " + record["operation"].get<std::string>() + " " + record["path"].get<std::string>().substr(path().size());
+      if (record.contains("to_path")) text += " " + record["to_path"].get<std::string>().substr(path().size());
+      all.push_back(text + " " + record["result"].get<std::string>());
+    }
+    return all;
+  }
+
+  static std::unique_ptr<ServerProcess> server_;
+  static std::string output_;
+  std::unique_ptr<NfsClient> root_, ann_;
+  std::string folder_;
+  NfsHandle dir_;
+};
+std::unique_ptr<ServerProcess> AuditDoorsTest::server_;
+std::string AuditDoorsTest::output_;
+
+using Lines = std::vector<std::string>;
+
+TEST_F(AuditDoorsTest, NfsVersion3) {
+  audit("all");
+  const NfsReply made = ann_->create(dir_, "f");
+  ASSERT_TRUE(made.ok()) << made.text();
+  ASSERT_TRUE(ann_->write(made.handle, 0, "hello", UNSTABLE).ok());
+  ASSERT_TRUE(ann_->commit(made.handle).ok());
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(ann_->read(made.handle, 0, 5).ok());
+  ASSERT_TRUE(ann_->mkdir(dir_, "d").ok());
+  ASSERT_TRUE(ann_->symlink(dir_, "s", "f").ok());
+  ASSERT_TRUE(ann_->link(made.handle, dir_, "l").ok());
+  ASSERT_TRUE(ann_->setattr(made.handle, {.mode = 0600}).ok());
+  ASSERT_TRUE(ann_->rename(dir_, "f", dir_, "g").ok());
+  ASSERT_TRUE(ann_->list(dir_).ok());
+  ASSERT_TRUE(ann_->remove(dir_, "g").ok());
+  ASSERT_TRUE(ann_->rmdir(dir_, "d").ok());
+  EXPECT_EQ(recorded("nfs"), (Lines{"ann create /f ok", "ann write /f ok", "ann read /f ok", "ann mkdir /d ok", "ann symlink /s ok",
+                                    "ann link /l ok", "ann attributes /f ok", "ann rename /f /g ok", "ann list  ok", "ann remove /g ok",
+                                    "ann rmdir /d ok"}));
+  EXPECT_EQ(recorded("nfs", {"--operation", "remove"}).size(), 1u);
+  EXPECT_EQ(recorded("nfs", {"--user", "ann"}).size(), 11u);
+  EXPECT_EQ(recorded("s3").size(), 0u);
+}
+
+TEST_F(AuditDoorsTest, NfsVersion3Denied) {
+  const NfsReply closed = root_->mkdir(dir_, "closed", 0700);
+  const NfsReply file = root_->create(dir_, "f");
+  ASSERT_TRUE(closed.ok() && file.ok());
+  audit("denied");
+  EXPECT_EQ(ann_->create(closed.handle, "x").status, NFS3ERR_ACCES);
+  EXPECT_EQ(ann_->lookup(closed.handle, "x").status, NFS3ERR_ACCES);
+  EXPECT_EQ(ann_->setattr(file.handle, {.mode = 0777}).status, NFS3ERR_PERM);
+  EXPECT_EQ(ann_->write(file.handle, 0, "x", FILE_SYNC).status, NFS3ERR_ACCES);
+  EXPECT_EQ(ann_->remove(closed.handle, "x").status, NFS3ERR_ACCES);
+  EXPECT_EQ(ann_->rename(dir_, "f", closed.handle, "f").status, NFS3ERR_ACCES);
+  ASSERT_EQ(stoa({"quota", "set", path(), "--files", "2"}), 0) << output_;
+  EXPECT_EQ(ann_->create(dir_, "over").status, NFS3ERR_DQUOT);
+  EXPECT_EQ(recorded("nfs"), (Lines{"ann create /closed/x access", "ann lookup /closed/x access", "ann attributes /f not_owner",
+                                    "ann write /f access", "ann remove /closed/x access", "ann rename /f /closed/f access",
+                                    "ann create /over quota"}));
+  EXPECT_EQ(recorded("nfs", {"--result", "quota"}).size(), 1u);
+}
+
+TEST_F(AuditDoorsTest, NfsVersion4) {
+  audit("all");
+  CompoundCaller client(static_cast<std::uint16_t>(server_->nfs().nfs_port), folder_, 1, kAnn);
+  client.connect();
+  const test::Bytes dir = client.handle_of({"test", folder_});
+  const auto open = client.open(dir, "f", kBothWays);
+  ASSERT_EQ(open.status, Nfs4Status::kOk);
+  ASSERT_EQ(client.write(open.handle, open.stateid, "hello"), Nfs4Status::kOk);
+  ASSERT_TRUE(client.read(open.handle, open.stateid));
+  ASSERT_EQ(client.close(open.handle, open.stateid), Nfs4Status::kOk);
+  constexpr std::uint32_t kRemove = 28;
+  ASSERT_TRUE(client.call(Ops().putfh(dir).op(kRemove).string("f")).ok());
+  EXPECT_EQ(recorded("nfs"), (Lines{"ann create /f ok", "ann write /f ok", "ann read /f ok", "ann remove /f ok"}));
+  ASSERT_TRUE(root_->setattr(dir_, {.mode = 0755}).ok());
+  EXPECT_EQ(client.open(dir, "g", kBothWays).status, Nfs4Status::kAccess);
+  EXPECT_EQ(recorded("nfs", {"--result", "denied"}), (Lines{"ann create /g access"}));
+}
+
+TEST_F(AuditDoorsTest, S3) {
+  audit("all");
+  S3Client s3(server_->s3());
+  const std::string key = folder_ + "/a/b";
+  ASSERT_TRUE(s3.put(key, "hello").ok());
+  ASSERT_TRUE(s3.get(key).ok());
+  ASSERT_TRUE(s3.get(key).ok());
+  ASSERT_TRUE(s3.put(key, "hello again").ok());
+  ASSERT_TRUE(s3.remove(key).ok());
+  const Lines all = recorded("s3");
+  // The directory that the key implies comes and goes with it.
+  std::string user = all.empty() ? "" : all[0].substr(0, all[0].find(' '));
+  EXPECT_EQ(all, (Lines{user + " mkdir /a ok", user + " create /a/b ok", user + " read /a/b ok", user + " write /a/b ok",
+                        user + " remove /a/b ok", user + " rmdir /a ok"}));
+  ASSERT_EQ(stoa({"quota", "set", path(), "--bytes", "10"}), 0) << output_;
+  EXPECT_EQ(s3.put(folder_ + "/large", std::string(100, 'x')).element("Code"), "QuotaExceeded");
+  EXPECT_EQ(recorded("s3", {"--result", "denied"}), (Lines{user + " write /large quota"}));
+}
+
+TEST_F(AuditDoorsTest, AdministratorsToo) {
+  audit("admin");
+  ASSERT_EQ(stoa({"quota", "set", path(), "--bytes", "10MB"}), 0) << output_;
+  ASSERT_EQ(stoa({"audit", "query", "--operation", "admin"}), 0) << output_;
+  const Json records = Json::parse(output_)["records"];
+  ASSERT_FALSE(records.empty());
+  EXPECT_EQ(records.back()["request"], "PUT /v1/quota?path=" + path() + " by token admin.token");
+  EXPECT_EQ(records.back()["door"], "admin");
+  EXPECT_EQ(records.back()["path"], path());
+}
+
+TEST(AuditCrashTest, AfterAKillNothingIsTwiceOrMissing) {
+  std::string pattern = (std::filesystem::temp_directory_path() / "stoa-audit-XXXXXX").string();
+  const std::string data = mkdtemp(pattern.data());
+  std::string output;
+  const auto stoa = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {STOA_CLI, "--json", "--data", data});
+    output.clear();
+    return run_command(arguments, &output);
+  };
+  std::vector<std::string> wanted;
+  for (int life = 0; life < 3; ++life) {
+    std::string why;
+    const auto server = ServerProcess::start({STOA_SERVE, "--data", data}, &why);
+    ASSERT_NE(server, nullptr) << why;
+    if (life == 0) {
+      ASSERT_EQ(stoa({"audit", "policy", "set", "/test", "write"}), 0) << output;
+    }
+    const auto client = NfsClient::connect(server->nfs(), 0, &why);
+    ASSERT_NE(client, nullptr) << why;
+    for (int i = 0; i < 300; ++i) {
+      const std::string name = std::to_string(life) + "." + std::to_string(i);
+      ASSERT_TRUE(client->create(client->root(), name).ok());
+      wanted.push_back("/test/" + name);
+    }
+    if (life < 2) {
+      server->kill_hard();
+      continue;
+    }
+    ASSERT_EQ(stoa({"audit", "query", "--operation", "create"}), 0) << output;
+    const Json reply = Json::parse(output);
+    std::vector<std::string> found;
+    for (const Json& record : reply["records"]) found.push_back(record["path"]);
+    EXPECT_EQ(found, wanted);
+    EXPECT_EQ(stoa({"audit", "verify"}), 0) << output;
+  }
+  std::filesystem::remove_all(data);
+}
+
+}  // namespace
+}  // namespace stoa::clients

@@ -1,0 +1,213 @@
+// Every route for every role, and what cannot fool the border of an owner's directory.
+#include <set>
+
+#include "frontends/admin/authentication.h"
+#include "tests/frontends/admin/admin_fixture.h"
+
+namespace stoa::admin {
+namespace {
+
+using core::Role;
+using testing::HasSubstr;
+
+constexpr Role kRoles[] = {Role::kOwner, Role::kAuditor, Role::kOperator, Role::kAdmin};
+
+class AccessTest : public AdminTest {
+ protected:
+  AccessTest() : AdminTest({.requests_burst = 1e6}) {
+    team_ = make_directory("team");
+    sub_ = directory_in(team_, "sub");
+    other_ = make_directory("other");
+    for (const Role role : kRoles) make_token(std::string(to_string(role)), role);
+  }
+
+  void make_token(const std::string& name, Role role) {
+    core::Token token{.name = name, .role = role, .directory = role == Role::kOwner ? team_ : core::kNoFile};
+    token.hash = hash_of("secret of " + name);
+    EXPECT_TRUE(volume_->registry().add_token(token));
+  }
+  core::FileId directory_in(core::FileId parent, const std::string& name) {
+    const auto made = volume_->ns().mkdir({}, {.parent = parent, .name = name});
+    EXPECT_TRUE(made);
+    return made->attr.id;
+  }
+
+  Answer ask(Role role, Method method, const std::string& target, const std::string& body = {}) {
+    return call_as("secret of " + std::string(to_string(role)), method, target, body);
+  }
+  unsigned status(Role role, Method method, const std::string& target, const std::string& body = {}) {
+    return ask(role, method, target, body).status;
+  }
+  unsigned owner(Method method, const std::string& target, const std::string& body = {}) { return status(Role::kOwner, method, target, body); }
+
+  core::FileId team_, sub_, other_;
+};
+
+// The first role that may use the route; for owners, at a place that is theirs.
+Role first_role(const Route& route) {
+  switch (route.access) {
+    case Access::kOpen:
+    case Access::kAnyRole:
+    case Access::kOwnerPath:
+    case Access::kOwnerBody:
+    case Access::kOwnerHandler: return Role::kOwner;
+    case Access::kLocalOrToken:
+    case Access::kRead: return Role::kAuditor;
+    case Access::kOperate: return Role::kOperator;
+    case Access::kAdmin: return Role::kAdmin;
+  }
+  return Role::kAdmin;
+}
+
+// The contract, by name, so that a slip in the table shows. What reads is an auditor's unless it is here.
+const std::set<std::string_view> kAdminOnly{"list_tokens", "add_token",  "remove_token", "create_user",  "change_user",  "remove_user", "list_keys",
+                                            "add_key",     "change_key", "remove_key",   "create_group", "remove_group", "set_acl",
+                                            "set_audit_policy", "remove_audit_policy"};
+const std::set<std::string_view> kForEveryone{"health", "get_console", "get_console_asset", "get_session", "get_version"};
+
+bool allowed(const Route& route, Role role) {
+  if (first_role(route) != Role::kOwner || kForEveryone.contains(route.name)) return role >= first_role(route);
+  // What an owner may do in the directory, an auditor may look at.
+  return role != Role::kAuditor || route.method == Method::kGet;
+}
+
+TEST_F(AccessTest, EveryRouteIsForTheRolesOfTheContract) {
+  for (const Route& route : routes()) {
+    const Role first = first_role(route);
+    if (kAdminOnly.contains(route.name)) {
+      EXPECT_EQ(first, Role::kAdmin) << route.name;
+    } else if (kForEveryone.contains(route.name)) {
+      EXPECT_EQ(first, Role::kOwner) << route.name;
+    } else if (first != Role::kOwner) {
+      EXPECT_EQ(first, route.method == Method::kGet ? Role::kAuditor : Role::kOperator) << route.name;
+    }
+  }
+}
+
+// With nothing in it a request may fail for many reasons, but for its role only where the table says so.
+TEST_F(AccessTest, EveryRouteRefusesEveryRoleBelowIts) {
+  for (const Route& route : routes()) {
+    for (const Role role : kRoles) {
+      // From elsewhere, where /metrics wants a token.
+      Request request{
+          .method = route.method, .path = std::string(route.pattern), .authorization = "Bearer secret of " + std::string(to_string(role))};
+      request.query["path"] = "/team/sub";
+      request.body = R"({"path": "/team/sub"})";
+      request.client = "192.0.2.1";
+      const Answer answer = send(request);
+      if (allowed(route, role)) {
+        EXPECT_NE(answer.status, 401u) << route.name << " " << to_string(role);
+        EXPECT_NE(answer.status, 403u) << route.name << " " << to_string(role) << answer.text;
+      } else {
+        EXPECT_EQ(answer.status, 403u) << route.name << " " << to_string(role) << answer.text;
+        EXPECT_EQ(answer.code(), "access");
+        EXPECT_THAT(answer.message(), HasSubstr("the role " + std::string(to_string(role))));
+      }
+    }
+  }
+}
+
+TEST_F(AccessTest, AnAuditorChangesNothingThatAnOwnerMay) {
+  EXPECT_EQ(status(Role::kAuditor, Method::kGet, "/v1/quota?path=/team"), 200u);
+  const Answer refused = ask(Role::kAuditor, Method::kPut, "/v1/quota?path=/team", R"({"bytes": 1})");
+  EXPECT_EQ(refused.status, 403u);
+  EXPECT_THAT(refused.message(), HasSubstr("needs the role operator or one above it, or owner of the directory"));
+  EXPECT_EQ(status(Role::kOperator, Method::kPut, "/v1/quota?path=/team", R"({"bytes": 1})"), 200u);
+}
+
+TEST_F(AccessTest, AnOwnerSeesAndLimitsWhatIsInTheDirectoryAndNothingElse) {
+  make_file(team_, "f", 10);
+  make_file(other_, "f", 10);
+  for (const char* route : {"/v1/stat", "/v1/usage", "/v1/directory", "/v1/quota"}) {
+    const std::string base = std::string(route) + "?path=";
+    EXPECT_EQ(owner(Method::kGet, base + "/team"), 200u) << route;
+    EXPECT_EQ(owner(Method::kGet, base + "/team/sub/"), 200u) << route;
+    for (const char* outside :
+         {"/", "", "/other", "/other/f", "/team/../other", "/team/sub/../../other", "/team/..", "/teamwork", "/nothing", "/other/nothing"})
+      EXPECT_EQ(owner(Method::kGet, base + outside), 403u) << route << outside;
+    EXPECT_EQ(owner(Method::kGet, route), 403u) << route;
+  }
+  EXPECT_EQ(owner(Method::kGet, "/v1/stat?path=/team/f"), 200u);
+  EXPECT_EQ(owner(Method::kGet, "/v1/stat?path=/other/../team/f"), 200u);
+  // That something is missing is told where it would have been the owner's.
+  EXPECT_EQ(owner(Method::kGet, "/v1/stat?path=/team/nothing"), 404u);
+  EXPECT_EQ(owner(Method::kGet, "/v1/stat?path=/team/nothing/../../other"), 404u);
+  EXPECT_EQ(owner(Method::kGet, "/v1/stat?path=/team/f/x"), 400u);
+
+  EXPECT_EQ(owner(Method::kPut, "/v1/quota?path=/team/sub", R"({"bytes": 5})"), 200u);
+  EXPECT_EQ(owner(Method::kPut, "/v1/quota?path=/team&children=true", R"({"bytes": 5})"), 200u);
+  EXPECT_EQ(owner(Method::kDelete, "/v1/quota?path=/team&children=true"), 204u);
+  EXPECT_EQ(owner(Method::kPut, "/v1/quota/owners?path=/team/sub", R"({"counted": true})"), 200u);
+  EXPECT_EQ(owner(Method::kPut, "/v1/quota?path=/team/sub&user=7", R"({"bytes": 5})"), 200u);
+  EXPECT_EQ(owner(Method::kDelete, "/v1/quota?path=/team/sub"), 204u);
+  EXPECT_EQ(owner(Method::kPut, "/v1/quota?path=/other", R"({"bytes": 5})"), 403u);
+  EXPECT_EQ(get("/v1/quota?path=/other").json["limits"]["bytes"], Json());
+}
+
+TEST_F(AccessTest, TheLimitsOfTheDirectoryItselfAreNotItsOwners) {
+  ASSERT_EQ(call(Method::kPut, "/v1/quota?path=/team", R"({"bytes": 100})").status, 200u);
+  const Answer raised = ask(Role::kOwner, Method::kPut, "/v1/quota?path=/team", R"({"bytes": 1000})");
+  EXPECT_EQ(raised.status, 403u);
+  EXPECT_THAT(raised.message(), HasSubstr("operator"));
+  EXPECT_EQ(owner(Method::kDelete, "/v1/quota?path=/team"), 403u);
+  EXPECT_EQ(owner(Method::kDelete, "/v1/quota?path=/team/sub/.."), 403u);
+  EXPECT_EQ(get("/v1/quota?path=/team").json["limits"]["bytes"], 100);
+}
+
+TEST_F(AccessTest, RenamesAndLinksDoNotMoveTheBorder) {
+  core::Namespace& ns = volume_->ns();
+  // The token stays with the directory, not with its name.
+  ASSERT_TRUE(ns.rename({}, {.from_parent = core::kRootId, .from_name = "team", .to_parent = other_, .to_name = "moved"}));
+  ASSERT_TRUE(ns.mkdir({}, {.parent = core::kRootId, .name = "team"}));
+  EXPECT_EQ(owner(Method::kGet, "/v1/stat?path=/team"), 403u);
+  EXPECT_EQ(owner(Method::kGet, "/v1/stat?path=/other/moved"), 200u);
+  EXPECT_EQ(ask(Role::kOwner, Method::kGet, "/v1/session").json["directory"], "/other/moved");
+  // What is moved out is out.
+  ASSERT_TRUE(ns.rename({}, {.from_parent = team_, .from_name = "sub", .to_parent = core::kRootId, .to_name = "sub"}));
+  EXPECT_EQ(owner(Method::kGet, "/v1/stat?path=/sub"), 403u);
+  // A symbolic link is itself, not what it names.
+  ASSERT_TRUE(ns.symlink({}, {.parent = team_, .name = "out", .target = "/sub"}));
+  EXPECT_EQ(owner(Method::kGet, "/v1/stat?path=/other/moved/out"), 200u);
+  EXPECT_EQ(owner(Method::kGet, "/v1/stat?path=/other/moved/out/"), 200u);
+  EXPECT_EQ(owner(Method::kGet, "/v1/directory?path=/other/moved/out"), 400u);
+  // A second name for a file that counts elsewhere gives no right to it.
+  make_file(other_, "f", 10);
+  const auto file = ns.lookup({}, {.parent = other_, .name = "f"});
+  ASSERT_TRUE(file);
+  ASSERT_TRUE(ns.link({}, {.id = file->attr.id, .parent = team_, .name = "linked"}));
+  EXPECT_EQ(owner(Method::kGet, "/v1/stat?path=/other/moved/linked"), 403u);
+  // When the directory is gone, nothing is left to own.
+  ASSERT_EQ(owner(Method::kGet, "/v1/session"), 200u);
+  ASSERT_TRUE(ns.unlink({}, {.parent = team_, .name = "out"}));
+  ASSERT_TRUE(ns.unlink({}, {.parent = team_, .name = "linked"}));
+  ASSERT_TRUE(ns.rmdir({}, {.parent = other_, .name = "moved"}));
+  EXPECT_EQ(ask(Role::kOwner, Method::kGet, "/v1/session").json["directory"], Json());
+  EXPECT_EQ(owner(Method::kGet, "/v1/stat?path=/other/moved"), 403u);
+  EXPECT_EQ(owner(Method::kGet, "/v1/stat?path=/"), 403u);
+}
+
+TEST_F(AccessTest, APlaceInTheBodyOrAskedForByTheHandlerIsHeldToTheSame) {
+  Request request{.method = Method::kPost, .body = R"({"path": "/team/sub"})"};
+  request.caller = Caller{.name = "o", .role = Role::kOwner, .directory = team_};
+  ASSERT_TRUE(permit(*service_, Access::kOwnerBody, request));
+  EXPECT_EQ((*request.place)->id, sub_);
+  for (const char* body : {R"({"path": "/other"})", R"({"path": 1})", R"({})", "", "x", R"({"path": "/team/../other"})"}) {
+    request.body = body;
+    EXPECT_EQ(permit(*service_, Access::kOwnerBody, request).error().code, Errc::kAccess) << body;
+  }
+  ASSERT_TRUE(permit(*service_, Access::kOwnerHandler, request));
+  EXPECT_TRUE(require_within(*service_, request, sub_));
+  EXPECT_TRUE(require_within(*service_, request, team_));
+  EXPECT_FALSE(require_within(*service_, request, other_));
+  EXPECT_FALSE(require_within(*service_, request, core::FileId{999}));
+  EXPECT_TRUE(require_below(*service_, request, sub_));
+  EXPECT_FALSE(require_below(*service_, request, team_));
+  request.caller->role = Role::kAuditor;
+  EXPECT_FALSE(permit(*service_, Access::kOwnerHandler, request));
+  request.caller->role = Role::kOperator;
+  EXPECT_TRUE(permit(*service_, Access::kOwnerHandler, request));
+  EXPECT_TRUE(require_below(*service_, request, other_));
+}
+
+}  // namespace
+}  // namespace stoa::admin

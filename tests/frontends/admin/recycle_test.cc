@@ -1,0 +1,89 @@
+#include "tests/frontends/admin/admin_fixture.h"
+
+namespace stoa::admin {
+namespace {
+
+class RecycleRoutesTest : public AdminTest {
+ protected:
+  void SetUp() override {
+    dir_ = make_directory("dir");
+    ASSERT_EQ(call(Method::kPut, "/v1/recycle/policy?path=/dir", "{}").status, 200u);
+  }
+  void remove(std::string_view name) { ASSERT_TRUE(volume_->ns().unlink({}, {.parent = dir_, .name = name})); }
+  core::FileId dir_{};
+};
+
+TEST_F(RecycleRoutesTest, APolicyIsSetInheritedAndRemoved) {
+  EXPECT_EQ(get("/v1/recycle/policy?path=/").json,
+            Json::parse(R"({"path":"/","set_on":null,"own":false,"enabled":false,"days":14,"bytes_max":null,"restore":"owner","counted":true,
+                            "used":{"bytes":0,"items":0}})"));
+  const Answer set = call(Method::kPut, "/v1/recycle/policy?path=/dir",
+                          R"({"enabled":true,"days":3,"bytes_max":1000,"restore":"admin","counted":false})");
+  ASSERT_EQ(set.status, 200u) << set.text;
+  EXPECT_EQ(set.json["own"], true);
+  EXPECT_EQ(set.json["bytes_max"], 1000);
+  ASSERT_TRUE(volume_->ns().mkdir({}, {.parent = dir_, .name = "sub"}));
+  const Json inherited = get("/v1/recycle/policy?path=/dir/sub").json;
+  EXPECT_EQ(inherited["own"], false);
+  EXPECT_EQ(inherited["set_on"], "/dir");
+  EXPECT_EQ(inherited["restore"], "admin");
+  EXPECT_EQ(inherited["counted"], false);
+  EXPECT_EQ(call(Method::kDelete, "/v1/recycle/policy?path=/dir/sub").status, 404u);
+  EXPECT_EQ(call(Method::kDelete, "/v1/recycle/policy?path=/dir").status, 204u);
+  EXPECT_EQ(get("/v1/recycle/policy?path=/dir/sub").json["set_on"], Json());
+}
+
+TEST_F(RecycleRoutesTest, WhatWasDeletedIsListedRestoredAndPurged) {
+  for (const char* name : {"a", "b", "c"}) {
+    make_file(dir_, name, 7);
+    remove(name);
+  }
+  const Answer page = get("/v1/recycle?path=/&limit=2");
+  ASSERT_EQ(page.status, 200u) << page.text;
+  ASSERT_EQ(page.json["items"].size(), 2u);
+  const Json& item = page.json["items"][0];
+  EXPECT_EQ(item["path"], "/dir/a");
+  EXPECT_EQ(item["name"], "a");
+  EXPECT_EQ(item["type"], "file");
+  EXPECT_EQ(item["bytes"], 7);
+  EXPECT_EQ(item["door"], "internal");
+  EXPECT_EQ(item["deleted_by"], (Json{{"uid", 0}, {"user", nullptr}}));
+  const Answer rest = get("/v1/recycle?path=/&after=" + page.json["next"].get<std::string>());
+  ASSERT_EQ(rest.json["items"].size(), 1u);
+  EXPECT_EQ(rest.json["next"], Json());
+  EXPECT_EQ(get("/v1/recycle/policy?path=/dir").json["used"], (Json{{"bytes", 21}, {"items", 3}}));
+
+  const Json id = item["id"];
+  EXPECT_EQ(call_json(Method::kPost, "/v1/recycle/restore", {{"id", id}}).json, (Json{{"path", "/dir/a"}}));
+  EXPECT_EQ(call_json(Method::kPost, "/v1/recycle/restore", {{"id", id}}).status, 404u);
+  const Json second = page.json["items"][1]["id"];
+  EXPECT_EQ(call_json(Method::kPost, "/v1/recycle/restore", {{"id", second}, {"to", "/dir/a"}}).status, 409u);
+  EXPECT_EQ(call_json(Method::kPost, "/v1/recycle/restore", {{"id", second}, {"to", "/none/x"}}).status, 404u);
+  EXPECT_EQ(call_json(Method::kPost, "/v1/recycle/restore", {{"id", second}, {"to", "/dir/new"}}).json["path"], "/dir/new");
+  remove("new");
+  EXPECT_EQ(call_json(Method::kPost, "/v1/recycle/purge", {{"path", "/dir"}, {"older_than_seconds", 1000}}).json["removed"], 0);
+  EXPECT_EQ(call_json(Method::kPost, "/v1/recycle/purge", {{"path", "/dir"}, {"ids", {rest.json["items"][0]["id"]}}}).json["removed"], 1);
+  EXPECT_EQ(call_json(Method::kPost, "/v1/recycle/purge", {{"path", "/"}}).json["removed"], 1);
+  EXPECT_TRUE(get("/v1/recycle?path=/").json["items"].empty());
+}
+
+TEST_F(RecycleRoutesTest, WhatMakesNoSenseIsRefused) {
+  make_file(dir_, "file", 1);
+  EXPECT_EQ(get("/v1/recycle").status, 400u);
+  EXPECT_EQ(get("/v1/recycle?path=/none").status, 404u);
+  EXPECT_EQ(get("/v1/recycle?path=/dir/file").code(), "not_directory");
+  EXPECT_EQ(get("/v1/recycle?path=/&limit=0").status, 400u);
+  EXPECT_EQ(get("/v1/recycle?path=/&before=1").status, 400u);
+  EXPECT_EQ(call(Method::kPost, "/v1/recycle/restore", "{}").status, 400u);
+  EXPECT_EQ(call(Method::kPost, "/v1/recycle/restore", R"({"id":"x"})").status, 400u);
+  EXPECT_EQ(call(Method::kPost, "/v1/recycle/restore", R"({"id":"1-2"})").status, 404u);
+  EXPECT_EQ(call(Method::kPost, "/v1/recycle/purge", "{}").status, 400u);
+  EXPECT_EQ(call(Method::kPost, "/v1/recycle/purge", R"({"path":"/","ids":[]})").status, 400u);
+  EXPECT_EQ(call(Method::kPut, "/v1/recycle/policy?path=/dir", R"({"restore":"all"})").status, 400u);
+  EXPECT_EQ(call(Method::kPut, "/v1/recycle/policy?path=/dir", R"({"days":40000})").status, 400u);
+  EXPECT_EQ(call(Method::kPut, "/v1/recycle/policy?path=/dir", R"({"on":true})").status, 400u);
+  EXPECT_EQ(call(Method::kPut, "/v1/recycle/policy?path=/dir/file", "{}").code(), "not_directory");
+}
+
+}  // namespace
+}  // namespace stoa::admin

@@ -1,0 +1,48 @@
+// What S3 clients delete and overwrite below a recycle policy; of the bin itself they see nothing.
+#include "tests/frontends/s3/door_fixture.h"
+
+namespace stoa::s3::test {
+namespace {
+
+template <class Engine>
+class RecycleS3Test : public DoorTest<Engine> {
+ protected:
+  void SetUp() override {
+    DoorTest<Engine>::SetUp();
+    ASSERT_TRUE(this->volume_->registry().set_recycle({.dir = this->root_}));
+  }
+  std::vector<core::RecycledItem> items() {
+    const auto reply = this->ns().list_recycled({}, {.dir = this->root_});
+    return reply ? reply->items : std::vector<core::RecycledItem>{};
+  }
+};
+TYPED_TEST_SUITE(RecycleS3Test, core::test::Engines);
+
+TYPED_TEST(RecycleS3Test, OverwrittenAndDeletedObjectsAreKept) {
+  ASSERT_TRUE(this->client_->put("a/k", "first").ok());
+  ASSERT_TRUE(this->client_->put("a/k", "second").ok());
+  ASSERT_TRUE(this->client_->request("DELETE", "a/k", {}, "").ok());
+  const auto items = this->items();
+  ASSERT_EQ(items.size(), 2u);
+  for (const core::RecycledItem& item : items) {
+    EXPECT_TRUE(item.path.ends_with("/a/k")) << item.path;
+    EXPECT_EQ(item.door, core::Door::kS3);
+    EXPECT_EQ(item.uid, 1000u);
+  }
+  EXPECT_EQ(this->read(items[0].id), "first");
+  EXPECT_EQ(this->read(items[1].id), "second");
+  EXPECT_EQ(this->client_->list().reply.body.find("<Key>"), std::string::npos);
+  EXPECT_EQ(this->client_->get(".recycle/1000/" + items[0].name).status, 404);
+  ASSERT_TRUE(this->ns().restore({}, {items[1].item}));
+  EXPECT_EQ(this->client_->get("a/k").body, "second");
+}
+
+TYPED_TEST(RecycleS3Test, DeleteObjectsKeepsThemAll) {
+  for (const char* key : {"x", "y"}) ASSERT_TRUE(this->client_->put(key, "text").ok());
+  ASSERT_TRUE(this->client_->remove_many({"x", "y"}).ok());
+  EXPECT_EQ(this->items().size(), 2u);
+  EXPECT_EQ(this->usage(this->root_), (core::Usage{8, 2, 0}));
+}
+
+}  // namespace
+}  // namespace stoa::s3::test

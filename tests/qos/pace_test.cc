@@ -1,0 +1,153 @@
+// Background work under a clock of its own: it gives way to requests, pays its flow, and never holds up a stop.
+#include "qos/pace.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace stoa::qos {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kMillisecond = 1'000'000;
+
+class PaceTest : public testing::Test {
+ protected:
+  PaceTest() { set({.weight = kWeightLowest}); }
+  void set(const Limits& limits) {
+    const std::pair<Flow*, Limits> change{flow_.get(), limits};
+    scheduler_.change({&change, 1});
+    weight_ = limits.weight;
+  }
+  // Time passes, in which the doors serve `busy_` requests a millisecond.
+  void pass(std::int64_t ns) {
+    now_ += ns;
+    if (busy_) requests_ += static_cast<std::uint64_t>(1 + ns / kMillisecond);
+    scheduler_.serve();
+  }
+  // How long it waits after a piece of work that took so long.
+  std::int64_t wait_after(std::int64_t took, const Price& price = Price::read(1 << 20)) {
+    pass(took);
+    const std::int64_t began = now_;
+    pace_.spent(price);
+    return now_ - began;
+  }
+
+  std::int64_t now_ = 5 * kSecond;
+  std::uint64_t requests_ = 0;
+  bool busy_ = false;
+  std::uint32_t weight_ = kWeightLowest;
+  int naps_until_quiet_ = -1;
+  Scheduler scheduler_{{}, [this] { return now_; }};
+  std::shared_ptr<Flow> flow_ = std::make_shared<Flow>();
+  Pace pace_{scheduler_,
+             {.terms = [this] { return Pace::Terms{{flow_}, weight_}; },
+              .requests = [this] { return requests_; },
+              .clock = [this] { return now_; },
+              .nap =
+                  [this](std::int64_t ns) {
+                    pass(ns);
+                    if (naps_until_quiet_ >= 0 && naps_until_quiet_-- == 0) busy_ = false;
+                  }}};
+};
+
+TEST_F(PaceTest, WithoutRequestsItRunsAtFullSpeedAndIsCounted) {
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(wait_after(5 * kMillisecond), 0);
+  EXPECT_EQ(flow_->use().admitted[Resource::kReadBytes], 1000ull << 20);
+  EXPECT_EQ(flow_->use().admitted[Resource::kReadOps], 1000u);
+}
+
+TEST_F(PaceTest, WhileTheDoorsAreBusyItGetsTheShareOfItsWeight) {
+  busy_ = true;
+  set({.weight = 10});  // against 100 of the requests
+  EXPECT_EQ(wait_after(5 * kMillisecond), 50 * kMillisecond);
+  set({.weight = 100});
+  EXPECT_EQ(wait_after(40 * kMillisecond), 40 * kMillisecond);
+  set({.weight = 10'000});
+  EXPECT_LT(wait_after(40 * kMillisecond), kMillisecond);
+}
+
+TEST_F(PaceTest, ItIsNeverStarved) {
+  busy_ = true;
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(wait_after(kSecond), Pace::kPauseMax);
+}
+
+TEST_F(PaceTest, APauseEndsWithTheRequests) {
+  busy_ = true;
+  naps_until_quiet_ = 2;
+  // Two lulls with requests, then one that shows that nobody asks any more.
+  EXPECT_EQ(wait_after(kSecond), 4 * Pace::kLull);
+  EXPECT_EQ(wait_after(kSecond), 0);
+}
+
+TEST_F(PaceTest, ACeilingHoldsForItAsForRequests) {
+  Limits limits{.weight = kWeightLowest};
+  limits.ceiling[Resource::kReadBytes] = 1 << 20;
+  set(limits);
+  const std::int64_t began = now_;
+  for (int i = 0; i < 20; ++i) wait_after(0);
+  EXPECT_GE(now_ - began, 18 * kSecond);
+  EXPECT_LE(now_ - began, 21 * kSecond);
+  EXPECT_EQ(flow_->use().refused, 0u);
+}
+
+TEST_F(PaceTest, AHopelessCeilingLetsAPieceThroughNowAndThen) {
+  Limits limits{.weight = kWeightLowest};
+  limits.ceiling[Resource::kReadBytes] = 1;
+  set(limits);
+  wait_after(0);  // goes into debt
+  for (int i = 0; i < 5; ++i) {
+    const std::int64_t waited = wait_after(0);
+    EXPECT_GE(waited, Pace::kPatience);
+    EXPECT_LE(waited, Pace::kPatience + Pace::kLull);
+  }
+}
+
+TEST_F(PaceTest, HasteWaitsForNothing) {
+  Limits limits{.weight = kWeightLowest};
+  limits.ceiling[Resource::kMetadataOps] = 1;
+  set(limits);
+  busy_ = true;
+  const std::int64_t began = now_;
+  for (int i = 0; i < 10; ++i) pace_.spent_in_haste(Price::metadata());
+  EXPECT_EQ(now_, began);
+  EXPECT_EQ(flow_->use().admitted[Resource::kMetadataOps], 10u);
+}
+
+TEST_F(PaceTest, WhenItIsStoppedNothingWaits) {
+  Limits limits{.weight = kWeightLowest};
+  limits.ceiling[Resource::kReadBytes] = 1;
+  set(limits);
+  wait_after(0);
+  busy_ = true;
+  pace_.stop();
+  EXPECT_TRUE(pace_.stopped());
+  EXPECT_EQ(wait_after(kSecond), 0);
+  const std::int64_t began = now_;
+  pace_.rest_until(now_ + 100 * kSecond);
+  EXPECT_EQ(now_, began);
+  EXPECT_EQ(scheduler_.parked(), 0u);
+}
+
+TEST_F(PaceTest, AStopEndsWhatWaits) {
+  Limits limits{.weight = kWeightLowest};
+  limits.ceiling[Resource::kReadBytes] = 1;
+  const auto flow = std::make_shared<Flow>();
+  Scheduler scheduler;
+  const std::pair<Flow*, Limits> change{flow.get(), limits};
+  scheduler.change({&change, 1});
+  std::atomic<std::uint64_t> requests{0};
+  Pace pace(scheduler, {.terms = [&] { return Pace::Terms{{flow}}; }, .requests = [&] { return requests.fetch_add(1); }});
+  pace.spent(Price::read(1 << 30));
+  std::thread worker([&] {
+    while (!pace.stopped()) pace.spent(Price::read(1 << 30));
+    pace.rest_until(pace.now() + 1000 * kSecond);
+  });
+  while (scheduler.parked() == 0) std::this_thread::yield();
+  pace.stop();
+  worker.join();
+  EXPECT_EQ(scheduler.parked(), 0u);
+}
+
+}  // namespace
+}  // namespace stoa::qos
