@@ -219,6 +219,28 @@ inTab('quotas', {}, async (page, { complaints }) => {
   await said(page, '/test/projects was removed.');
 });
 
+inTab('the recycle bin gives back what was replaced', {}, async (page, { complaints }) => {
+  await server.call('PUT', '/v1/recycle/policy?path=/test', {});
+  server.put('letters/report.txt', 'first');
+  server.put('letters/report.txt', 'second one');
+  await signIn(page, server);
+  await show(page, 'recycle');
+  await page.getByLabel('Directory', { exact: true }).fill('/test');
+  await page.getByRole('button', { name: 'Go', exact: true }).click();
+  await page.locator('main tbody tr', { hasText: '/test/letters/report.txt' }).waitFor();
+  await page.getByRole('button', { name: 'Restore report.txt' }).click();
+  await dialog(page).getByRole('button', { name: 'Restore', exact: true }).click();
+  await dialog(page).getByRole('alert').filter({ hasText: 'the name is taken' }).waitFor();
+  assert.equal(complaints.splice(0).filter((text) => !text.includes('409')).length, 0);
+  await dialog(page).getByLabel('To', { exact: true }).fill('/test/letters/old.txt');
+  await dialog(page).getByRole('button', { name: 'Restore', exact: true }).click();
+  await said(page, 'report.txt is back.');
+  await page.getByText('Nothing was deleted here.').waitFor();
+  assert.equal((await server.call('GET', '/v1/stat?path=/test/letters/old.txt')).size, 5);
+  assert.equal((await server.call('GET', '/v1/stat?path=/test/letters/report.txt')).size, 10);
+  await server.call('DELETE', '/v1/recycle/policy?path=/test');
+});
+
 inTab('limits of throughput', {}, async (page) => {
   await signIn(page, server);
   await show(page, 'qos');
