@@ -59,6 +59,13 @@ Result<core::FileId> directory_of_query(Service& service, const Request& request
   return attr.id;
 }
 
+// What is set on an owner's directory binds its owner; and nobody takes what is deleted out of the quota that he is held to.
+Status may_set_policy(Service& service, const Request& request, core::FileId dir, bool counted) {
+  STOA_CHECK_OK(require_below(service, request, dir));
+  if (counted || request.caller->role != core::Role::kOwner) return {};
+  return fail(Errc::kAccess, "a recycle bin that is not counted takes a token with the role operator or one above it");
+}
+
 Json used_view(const core::Usage& used) {
   return {{"bytes", core::bytes_of(used)}, {"items", used.files + used.directories}};
 }
@@ -180,6 +187,7 @@ JsonResult set_recycle_policy(Service& service, const Request& request) {
   if (const auto counted = body.flag("counted")) policy.counted = *counted;
   STOA_CHECK_OK(body.finish());
   STOA_TRY(dir, directory_of_query(service, request));
+  STOA_CHECK_OK(may_set_policy(service, request, dir, policy.counted));
   policy.dir = dir;
   STOA_CHECK_OK(service.volume.registry().set_recycle(policy));
   return policy_view(service, request, dir);
@@ -188,6 +196,7 @@ JsonResult set_recycle_policy(Service& service, const Request& request) {
 JsonResult remove_recycle_policy(Service& service, const Request& request) {
   STOA_CHECK_OK(allow_query(request, {"path"}));
   STOA_TRY(dir, directory_of_query(service, request));
+  STOA_CHECK_OK(may_set_policy(service, request, dir, true));
   const Status removed = service.volume.registry().remove_recycle(dir);
   if (!removed && removed.error().code == Errc::kNotFound)
     return fail(Errc::kNotFound, "'" + path_of_query(request) + "' has no recycle policy of its own");

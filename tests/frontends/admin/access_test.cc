@@ -115,6 +115,17 @@ TEST_F(AccessTest, AnAuditorChangesNothingThatAnOwnerMay) {
   EXPECT_EQ(status(Role::kOperator, Method::kPut, "/v1/quota?path=/team", R"({"bytes": 1})"), 200u);
 }
 
+TEST_F(AccessTest, AnOwnerSetsRecycleBinsBelowTheDirectoryAndCountedOnes) {
+  EXPECT_EQ(owner(Method::kGet, "/v1/recycle/policy?path=/team"), 200u);
+  EXPECT_EQ(owner(Method::kPut, "/v1/recycle/policy?path=/team/sub", R"({"days": 3})"), 200u);
+  EXPECT_EQ(owner(Method::kDelete, "/v1/recycle/policy?path=/team/sub"), 204u);
+  EXPECT_EQ(owner(Method::kPut, "/v1/recycle/policy?path=/team/sub", R"({"counted": false})"), 403u);
+  EXPECT_EQ(owner(Method::kPut, "/v1/recycle/policy?path=/team", R"({"days": 3})"), 403u);
+  EXPECT_EQ(owner(Method::kDelete, "/v1/recycle/policy?path=/team"), 403u);
+  EXPECT_EQ(owner(Method::kPut, "/v1/recycle/policy?path=/other", R"({"days": 3})"), 403u);
+  EXPECT_EQ(status(Role::kOperator, Method::kPut, "/v1/recycle/policy?path=/team", R"({"counted": false})"), 200u);
+}
+
 TEST_F(AccessTest, AnOwnerSeesAndLimitsWhatIsInTheDirectoryAndNothingElse) {
   make_file(team_, "f", 10);
   make_file(other_, "f", 10);
