@@ -190,6 +190,10 @@ class Server final : public AdminServer {
     void drain() {
       const int listener = MHD_quiesce_daemon(daemon);
       if (listener >= 0) close(listener);
+      // Streams of events have no end of their own, and MHD must not be stopped while a connection is suspended. Whoever
+      // watches comes again with the cursor that he has.
+      draining = true;
+      if (server.service_.watch != nullptr) server.service_.watch->end_all();
       std::unique_lock lock(mutex);
       if (!idle.wait_for(lock, kPatience, [this] { return requests.load() == 0; })) log_warning("admin", "requests were cut off");
     }
@@ -202,6 +206,7 @@ class Server final : public AdminServer {
     Server& server;
     MHD_Daemon* daemon = nullptr;
     std::atomic<int> requests{0};
+    std::atomic<bool> draining{false};
     std::mutex mutex;  // for the wait only
     std::condition_variable idle;
   };
@@ -300,7 +305,7 @@ class Server final : public AdminServer {
                                std::size_t* upload_size, void** state) {
     auto& one = *static_cast<Serving*>(serving);
     if (*state == nullptr) one.requests.fetch_add(1);
-    return one.server.advance(connection, url, method, upload, upload_size, state);
+    return one.server.advance(one, connection, url, method, upload, upload_size, state);
   }
 
   static void on_completed(void* serving, MHD_Connection*, void** state, MHD_RequestTerminationCode) {
@@ -311,7 +316,7 @@ class Server final : public AdminServer {
   }
 
   // Called by MHD with the headers, with each piece of the body, and once more at the end.
-  MHD_Result advance(MHD_Connection* connection, const char* url, const char* method, const char* upload,
+  MHD_Result advance(const Serving& serving, MHD_Connection* connection, const char* url, const char* method, const char* upload,
                      std::size_t* upload_size, void** state) {
     auto* arrival = static_cast<Arrival*>(*state);
     if (arrival == nullptr) {
@@ -344,7 +349,9 @@ class Server final : public AdminServer {
     }
     MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, &collect_query, &request.query);
     describe_client(connection, request);
-    return send(connection, dispatch(service_, std::move(request)), id);
+    const Reply reply = dispatch(service_, std::move(request));
+    if (reply.stream && serving.draining) reply.stream->end();
+    return send(connection, reply, id);
   }
 
   static Reply plain_error(unsigned status, const char* code, const char* message) {

@@ -54,6 +54,10 @@ void WatchHub::stop() {
   reader_.request_stop();
 }
 
+void WatchHub::end_all() {
+  for (const auto& watcher : present()) watcher->stream->end();
+}
+
 std::vector<std::shared_ptr<WatchHub::Watcher>> WatchHub::present() {
   const std::lock_guard lock(mutex_);
   std::erase_if(watchers_, [](const auto& watcher) { return watcher->stream->closed(); });

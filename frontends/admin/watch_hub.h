@@ -29,7 +29,9 @@ class WatchHub {
   // change, its sequence as id; "lost" with a count where the journal dropped some before they were read. A comment every
   // kHeartbeat, with the newest cursor. kBusy: kWatchersMax are there; kShutdown.
   Result<std::shared_ptr<EventStream>> watch(core::FileId directory, std::uint64_t cursor);
-  // Ends all streams; no more are begun.
+  // Ends all streams that there are.
+  void end_all();
+  // The same, and no more are begun.
   void stop();
 
  private:

@@ -1,5 +1,6 @@
 """The admin port over TLS: right, wrong, pinned and renewed certificates, by the command stoa and by Python's own TLS."""
 
+import http.client
 import os
 import shutil
 import signal
@@ -144,6 +145,26 @@ class AdminTlsTest(unittest.TestCase):
             shutil.move(copy, path)
         self.reload("serving with the renewed certificate")
         self.assertEqual((self.shown(), self.run_value("admin_pin")), (first, pin))
+        self.assertEqual(self.stoa("--data", self.data, "status")[0], 0)
+
+    def test_who_watches_while_the_certificate_is_renewed_is_told_to_come_again(self):
+        url = urllib.parse.urlsplit(self.run_value("admin_url"))
+        with open(os.path.join(self.data, "admin.token"), encoding="utf-8") as file:
+            token = file.read().strip()
+        context = ssl._create_unverified_context()
+        watching = http.client.HTTPSConnection(url.hostname, url.port, timeout=60, context=context)
+        watching.request("GET", "/v1/watch?path=/", headers={"Authorization": "Bearer " + token})
+        reply = watching.getresponse()
+        self.assertIn(b"id: ", reply.readline())
+        kept = [shutil.copy(path, path + ".watched") for path in (self.certificate, self.key)]
+        shutil.copy(self.stranger, self.certificate)
+        shutil.copy(self.stranger_key, self.key)
+        self.reload("serving with the renewed certificate")
+        self.assertIn(b"event: begin", reply.read())  # to its end
+        watching.close()
+        for path, copy in zip((self.certificate, self.key), kept):
+            shutil.move(copy, path)
+        self.reload("serving with the renewed certificate")
         self.assertEqual(self.stoa("--data", self.data, "status")[0], 0)
 
     def test_without_tls_a_network_is_refused_with_the_cure(self):
