@@ -71,12 +71,26 @@ void print_quotas(const std::vector<Json>& quotas) {
   table.print();
 }
 
+void print_counted(const Json& quota) {
+  std::string counted, not_counted;
+  for (const auto& [what, counts] : quota["counted"].items()) {
+    if (counts.is_null()) continue;
+    std::string words = what;
+    for (char& c : words) c = c == '_' ? ' ' : c;
+    std::string& list = counts.get<bool>() ? counted : not_counted;
+    list += (list.empty() ? "" : ", ") + words;
+  }
+  std::printf("Counted: %s. Not counted: %s.\n", counted.c_str(), not_counted.c_str());
+  if (quota["counted"]["recycled"].is_null()) std::printf("What is deleted in it is not kept.\n");
+}
+
 void print_one(const Json& quota) {
   const bool owner = quota.contains("uid") || quota.contains("gid");
   if (owner) {
     Table table({"BYTES", "FILES AND DIRECTORIES", "OWNER"});
     table.add(quota_row(quota, owner_name(quota)));
     table.print();
+    print_counted(quota);
     return;
   }
   print_quotas({quota});
@@ -84,14 +98,7 @@ void print_one(const Json& quota) {
     std::printf("New directories in it get: %s.\n", limits_text(quota["children"]).c_str());
   if (quota["counts_owners"].get<bool>())
     std::printf("Users and groups are counted; see them with `stoa quota owners`.\n");
-  std::string counted, not_counted;
-  for (const auto& [what, counts] : quota["counted"].items()) {
-    std::string words = what;
-    for (char& c : words) c = c == '_' ? ' ' : c;
-    std::string& list = counts.get<bool>() ? counted : not_counted;
-    list += (list.empty() ? "" : ", ") + words;
-  }
-  std::printf("Counted: %s. Not counted: %s.\n", counted.c_str(), not_counted.c_str());
+  print_counted(quota);
 }
 
 // "10GiB" or "none".

@@ -73,7 +73,7 @@ Result<Node::State> NodeCache::load(Node& node) {
       inode.acl = std::move(acl);
     }
     if (!inode.is_directory()) {
-      if (inode.home != kNoFile) {  // else it has no name any more, and is charged nowhere
+      if (inode.home != kNoFile) {
         STOA_TRY(account, account_of(inode.home));
         node.account = std::move(account);
       }

@@ -39,8 +39,7 @@ Status drop_file(Tree& tree, MetaTxn& txn, const NodeRef& node) {
 Status drop_link(Tree& tree, MetaTxn& txn, const NodeRef& node, FileId dir, std::string_view raw) {
   const Inode& record = node->record;
   if (record.links <= 1 && record.type == FileType::kRegular && tree.state.keeps(node->id)) {
-    stage_orphan(txn, node);
-    return {};
+    return stage_orphan(txn, node);
   }
   if (record.links <= 1) return drop_file(tree, txn, node);
   Inode next = record;

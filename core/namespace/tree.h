@@ -92,24 +92,29 @@ Status require_directory(const Node& node);
 // The promise of ctx.durability for a change that was committed as `ticket`: waits, or stores the ticket for the door.
 Status settle(Tree& tree, const OpContext& ctx, CommitTicket ticket);
 
-// Runs one mutation: `body(CommitTicket&) -> Result<Reply>` under the tree lock, shared or (a directory changes parents)
-// alone, and settles when every lock is gone again. Leases are broken by its MetaTxn (core/state/lease_gate.h).
+// One mutation: `body(CommitTicket&) -> Result<Reply>` under the tree lock, shared or (a directory changes parents) alone.
+// Leases are broken by its MetaTxn (core/state/lease_gate.h). The caller settles what it committed, if anything, with no lock held.
+template <class Body>
+auto apply_mutation(Tree& tree, const OpContext& ctx, CommitTicket& ticket, Body body, bool alone = false)
+    -> decltype(body(ticket)) {
+  if (ctx.read_only) return fail(Errc::kReadOnly);
+  if (ctx.expired()) return fail(Errc::kTimeout);
+  std::shared_lock shared(tree.tree_lock, std::defer_lock);
+  std::unique_lock exclusive(tree.tree_lock, std::defer_lock);
+  if (alone) {
+    exclusive.lock();
+  } else {
+    shared.lock();
+  }
+  return body(ticket);
+}
+
+// The same, and settles when every lock is gone again.
 template <class Body>
 auto run_mutation(Tree& tree, const OpContext& ctx, Body body, bool alone = false)
     -> decltype(body(std::declval<CommitTicket&>())) {
-  if (ctx.read_only) return fail(Errc::kReadOnly);
-  if (ctx.expired()) return fail(Errc::kTimeout);
   CommitTicket ticket{};
-  auto reply = [&] {
-    std::shared_lock shared(tree.tree_lock, std::defer_lock);
-    std::unique_lock exclusive(tree.tree_lock, std::defer_lock);
-    if (alone) {
-      exclusive.lock();
-    } else {
-      shared.lock();
-    }
-    return body(ticket);
-  }();
+  auto reply = apply_mutation(tree, ctx, ticket, std::move(body), alone);
   if (reply && static_cast<std::uint64_t>(ticket) != 0) STOA_CHECK_OK(settle(tree, ctx, ticket));
   return reply;
 }

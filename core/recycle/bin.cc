@@ -155,6 +155,14 @@ bool in_bin(const Tree& tree, const AccountRef& account) {
   return false;
 }
 
+AccountRef beyond_bins(const AccountRef& account) {
+  AccountRef beyond = account;
+  for (const Account* a = account.get(); a != nullptr; a = a->parent.get()) {
+    if (a->bin) beyond = a->parent;
+  }
+  return beyond;
+}
+
 bool is_recycled(Tree& tree, const NodeRef& node) {
   if (!tree.recycle.any.load(std::memory_order_acquire)) return false;
   const std::shared_lock chain(tree.tree_lock);

@@ -8,7 +8,8 @@
 // restart starts with the commit.
 //
 // An account outlives its directory while files are charged to it: a file with names in several directories is charged to
-// one of them, and stays so when it loses that name and no other of its directories has room (core/namespace/drop_link.h).
+// one of them, and stays so when it loses that name and no other of its directories has room (core/namespace/drop_link.h); so
+// does a file that is open and loses its last name (core/namespace/orphan.h).
 // Limits never see a byte that they did not agree to, and a removal never fails for want of room.
 #pragma once
 

@@ -74,7 +74,7 @@ class Checker {
     return it->status();
   }
 
-  // Files that live only because they are open (core/namespace/orphan.h): no name, no home, charged nowhere.
+  // Files that live only because they are open (core/namespace/orphan.h): no name, but a home that is charged.
   Status read_nameless() {
     const std::string prefix(keys::kOrphanPrefix);
     const auto it = kv_.scan(Family::kState, prefix, keys::behind_prefix(prefix));
@@ -305,9 +305,10 @@ class Checker {
       const auto file = files_.find(id);
       if (file == files_.end()) {
         problem(number(id) + ": listed as open without a name, and does not exist");
-      } else if (file->second.names != 0 || file->second.links != 0 || file->second.home != kNoFile ||
-                 file->second.type == FileType::kDirectory) {
+      } else if (file->second.names != 0 || file->second.links != 0 || file->second.type == FileType::kDirectory) {
         problem(number(id) + ": wrongly listed as open without a name");
+      } else if (file->second.home != kNoFile && !has_account(file->second.home)) {
+        problem(number(id) + ": has no name, and its usage is charged to a directory that does not exist");
       }
     }
     for (const auto& [id, file] : files_) {

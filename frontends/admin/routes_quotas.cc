@@ -86,6 +86,18 @@ void put_directory(Json& json, const core::QuotaLimits& child_limits, bool count
   json["counts_owners"] = counts_owners;
 }
 
+// The classes of what a directory holds, and whether they count in its quotas.
+Result<Json> counted_view(Service& service, const Request& request, core::FileId dir) {
+  STOA_TRY(kept, service.volume.ns().recycle_status(request.context(), {dir}));
+  const bool keeps = kept.policy && kept.policy->enabled;
+  // The bin of a directory above has taken what was deleted out of this one.
+  const bool stays = keeps && kept.policy->counted && kept.bin_of == dir;
+  return Json{{"live", true},
+              {"open_but_deleted", true},
+              {"recycled", keeps ? Json(stays) : Json()},
+              {"multipart_uploads", false}};
+}
+
 Result<Json> quota_view(Service& service, const Request& request, const Subject& subject) {
   const bool owner = subject.is_owner();
   STOA_TRY(reply, service.volume.ns().usage(
@@ -94,13 +106,13 @@ Result<Json> quota_view(Service& service, const Request& request, const Subject&
                                           .id = subject.id}));
   Json json{{"limits", view(reply.limits)}, {"usage", view(reply.usage)}, {"over_soft_since", view(reply.since)}};
   put_bytes(json, "path", path_of_query(request));
+  STOA_TRY(counted, counted_view(service, request, subject.dir));
+  json["counted"] = std::move(counted);
   if (owner) {
     put_owner(json, subject.of, subject.id, *service.volume.registry().snapshot());
     return json;
   }
   put_directory(json, reply.child_limits, reply.counts_owners);
-  // The rule is the same for every quota: what has a name below the directory counts.
-  json["counted"] = {{"live", true}, {"open_but_deleted", false}, {"multipart_uploads", false}};
   return json;
 }
 

@@ -54,6 +54,8 @@ class Driver {
   bool forgive_pruned_directories(FileId root);
   bool after_create(const Verdict& verdict, const Result<core::CreateReply>& reply, FileId parent);
 
+  bool close_held(FileId id);
+
   // Whole comparisons (compare.cc).
   bool compare_content(FileId id);
   bool compare_directory(FileId id);
@@ -86,6 +88,8 @@ class Driver {
   bool do_unlink();
   bool do_rmdir();
   bool do_rename();
+  bool do_hold();
+  bool do_close();
   bool do_lookup();
   bool do_readdir();
   bool do_access();
@@ -123,6 +127,7 @@ class Driver {
   std::map<FileId, core::ObjectVersion> described_;  // the version that the object meta of a file describes
   bool reopened_ = false;                            // comparing for the first time after the volume was opened again
   std::vector<FileId> gone_;
+  std::map<FileId, core::OpenId> held_;  // open, until closed or the volume is opened again
   std::set<FileId> ever_;  // every id that was given out: none may come again
   std::deque<std::string> tail_;
   std::optional<std::string> failure_;

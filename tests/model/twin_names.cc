@@ -109,11 +109,12 @@ void Twin::drop_link(FileId dir, const Stored& stored, Verdict& verdict) {
     return;
   }
   inode.links.erase({dir, stored});
-  if (inode.links.empty()) {
+  if (inode.links.empty() && !inode.open) {
     inodes.erase(id);
     return;
   }
   verdict.touched[id] = Touch::kAttributes;
+  if (inode.links.empty()) return;
   // The charge follows the file to the first name that is left, by directory id and name, if there is room.
   if (inode.home != dir) return;
   for (const auto& [parent, name] : inode.links) {
@@ -121,6 +122,11 @@ void Twin::drop_link(FileId dir, const Stored& stored, Verdict& verdict) {
   }
   const FileId other = inode.links.begin()->first;
   if (has_room_for_charge(inode, dir, other)) inode.home = other;
+}
+
+void Twin::close(FileId id) {
+  at(id).open = false;
+  if (at(id).nameless()) inodes.erase(id);
 }
 
 void Twin::adopt(FileId placeholder, FileId real) {
@@ -265,6 +271,7 @@ Verdict Twin::link(const core::LinkRequest& request, const Credentials& cred) {
   if (at(request.id).is_directory()) {
     verdict.errors.insert(verdict.errors.end(), {Errc::kIsDirectory, Errc::kAccess, Errc::kInvalid, Errc::kWrongType});
   }
+  if (at(request.id).nameless()) verdict.errors.push_back(Errc::kNotFound);
   if (!verdict.ok()) return verdict;
   insert(at(request.parent), stored, at(request.id));
   verdict.touched[request.parent] = Touch::kContent;

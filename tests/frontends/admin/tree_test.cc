@@ -104,7 +104,8 @@ TEST_F(AdminTest, QuotasAreSetListedEnforcedAndRemoved) {
                                       {"soft_bytes", nullptr},
                                       {"soft_files", nullptr},
                                       {"grace_seconds", 604800}}));
-  EXPECT_EQ(set.json["counted"], Json({{"live", true}, {"open_but_deleted", false}, {"multipart_uploads", false}}));
+  EXPECT_EQ(set.json["counted"],
+            Json({{"live", true}, {"open_but_deleted", true}, {"recycled", nullptr}, {"multipart_uploads", false}}));
   const Answer list = get("/v1/quotas");
   ASSERT_EQ(list.json["quotas"].size(), 1u);
   EXPECT_EQ(list.json["quotas"][0]["path"], "/dir");

@@ -122,6 +122,7 @@ export interface Quota {
   over_soft_since: { bytes: string | null; files: string | null };
   children?: Limits | null;
   counts_owners?: boolean;
+  counted?: { live: boolean; open_but_deleted: boolean; recycled: boolean | null; multipart_uploads: boolean };
 }
 export interface QuotaList {
   quotas: Quota[];
