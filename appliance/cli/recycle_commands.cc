@@ -153,7 +153,7 @@ void add_recycle_commands(CLI::App& app, Session& session) {
   group->require_subcommand(1);
   const auto o = std::make_shared<Options>();
 
-  CLI::App* command = group->add_subcommand("list", "List what the recycle bins at and below a directory hold");
+  CLI::App* command = group->add_subcommand("list", "List what was deleted below a directory and is kept");
   command->add_option("path", o->path, "The directory")->default_val("/");
   command->callback([&session, o] { session.command = [&session, o] { return list(session, *o); }; });
 
@@ -162,7 +162,7 @@ void add_recycle_commands(CLI::App& app, Session& session) {
   command->add_option("--to", o->to, "A directory, or a path that is free; default: where it was")->type_name("PATH");
   command->callback([&session, o] { session.command = [&session, o] { return restore(session, *o); }; });
 
-  command = group->add_subcommand("purge", "Remove for good what the recycle bins at and below a directory hold");
+  command = group->add_subcommand("purge", "Remove for good what was deleted below a directory and is kept");
   command->add_option("path", o->path, "The directory")->required();
   command->add_option("--item", o->items, "Only this one; may be given more than once")->type_name("ITEM");
   command->add_option("--older-than", o->older, "Only what was deleted at least so long ago: 14d, 12h")->type_name("TIME");

@@ -75,9 +75,17 @@ struct RecycledItem {
   Door door;
   std::string client;
 };
-// What the bins at and below a directory hold, in order of deletion. Everybody but the superuser sees what he deleted.
+// What was deleted below a directory, in order of deletion: all that the bins at and below it hold, and of the bins above it, which
+// may hold much else, what was in it. What was deleted in a directory that is gone for good is known to no directory above
+// it but those whose bin it lies in. Everybody but the superuser sees what he deleted.
+// Cost: what is told, and what is passed over: in bins above, all that was deleted elsewhere meanwhile, because bins are in order of
+// time. One call passes over a bounded number, so a page may be short or empty, and not the last.
 struct ListRecycledRequest { FileId dir; std::uint64_t after = 0; std::uint32_t limit = 1000; };  // after: a serial
-struct ListRecycledReply { std::vector<RecycledItem> items; bool truncated = false; };
+struct ListRecycledReply {
+  std::vector<RecycledItem> items;
+  bool truncated = false;
+  std::uint64_t next = 0;  // `after` of the next page, if it is truncated
+};
 
 // Takes it out of the bin: to where it was (the directory followed under its new name, and restored first when it is in a
 // bin itself), or to `to_parent` under `to_name` (empty: its old one). kNotOwner: the policy does not let the caller.
@@ -86,15 +94,25 @@ struct RestoreRequest {
   RecycleItemId item;
   FileId to_parent = kNoFile;
   std::string_view to_name{};
+  // Of whoever owns this directory, in whose name the superuser asks: kNotFound, also for what was not deleted below it; kAccess: it would
+  // not come back below it; kNotOwner: only administrators restore from that bin.
+  FileId owned = kNoFile;
 };
-struct RestoreReply { FileId id; RenameReply moved; };
+struct RestoreReply {
+  FileId id;
+  FileId parent;  // where it is now,
+  std::string name;  // and under which name
+  RenameReply moved;
+};
 
-// Purges what the bins at and below a directory hold: `items`, or all; of those, what was deleted at least so long ago.
-// Superuser only.
+// Purges what was deleted below a directory, as ListRecycledRequest tells it: `items`, or all; of those, what was deleted at
+// least so long ago. Superuser only. Cost: `items`, or all that the bins hold, also what is passed over.
 struct PurgeRequest {
   FileId dir;
   std::vector<RecycleItemId> items{};
   std::optional<std::uint64_t> older_than_seconds{};
+  // In the name of whoever owns the directory. kNotOwner, and nothing is purged: some of it is in a bin from which only administrators restore.
+  bool by_owner = false;
 };
 struct PurgeReply { std::uint64_t removed; };
 

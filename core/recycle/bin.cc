@@ -381,7 +381,7 @@ Result<std::pair<RecycleItemId, ItemRecord>> item_of(Tree& tree, FileId bin, std
 Result<ItemRecord> read_item(Tree& tree, const RecycleItemId& item) {
   std::string value;
   STOA_TRY(found, tree.kv.get(Family::kTrash, keys::item_key(item.bin, item.serial), &value));
-  if (!found) return fail(Errc::kNotFound, "there is no such item in a recycle bin");
+  if (!found) return fail(Errc::kNotFound, kNoSuchItem);
   return ItemRecord::decode(value);
 }
 

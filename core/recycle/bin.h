@@ -91,6 +91,7 @@ Result<bool> remove_or_shelve_directory(Tree& tree, const OpContext& ctx, MetaTx
 // other content and meta. kQuota: there is no room for both.
 Status shelve_content(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& shelf, const NodeRef& node, const DeletedName& name);
 
+inline constexpr const char* kNoSuchItem = "there is no such item in a recycle bin";
 // The item of this entry of a shelf. kNotFound: it is none.
 Result<std::pair<RecycleItemId, ItemRecord>> item_of(Tree& tree, FileId bin, std::string_view name);
 Result<ItemRecord> read_item(Tree& tree, const RecycleItemId& item);  // kNotFound
