@@ -46,6 +46,7 @@ class RecycleTable {
 
   // The directory's own; null: it inherits.
   const RecyclePolicy* find(FileId dir) const;
+  const std::unordered_map<FileId, RecyclePolicy>& policies() const { return policies_; }
   // Whether the directory has a bin of its own when something is kept: it has a policy, or is the root of an export.
   bool has_own_bin(FileId dir) const { return roots_.contains(dir) || find(dir) != nullptr; }
 
@@ -76,7 +77,12 @@ struct RecycledItem {
   std::string client;
 };
 // What the bins at and below a directory hold, in order of deletion. Everybody but the superuser sees what he deleted.
-struct ListRecycledRequest { FileId dir; std::uint64_t after = 0; std::uint32_t limit = 1000; };  // after: a serial
+struct ListRecycledRequest {
+  FileId dir;
+  std::uint64_t after = 0;  // a serial
+  std::uint32_t limit = 1000;
+  std::optional<RecycleItemId> item{};  // that one only, wherever its bin is
+};
 struct ListRecycledReply { std::vector<RecycledItem> items; bool truncated = false; };
 
 // Takes it out of the bin: to where it was (the directory followed under its new name, and restored first when it is in a

@@ -5,70 +5,59 @@
 
 #include "core/api/registry.h"
 #include "core/kv/keys.h"
+#include "core/namespace/operations.h"
 #include "core/namespace/posix_name.h"
 #include "core/recycle/bin.h"
+#include "core/recycle/origin.h"
 
 namespace stoa::core {
 namespace {
 
 constexpr std::uint32_t kListMax = 1000;
-constexpr int kDepthMax = 100'000;  // deeper than any real tree
-
-// The name of a directory, and what it is in.
-struct Place {
-  FileId parent;
-  std::string raw;
-};
-Result<Place> place_of(Tree& tree, FileId dir) {
-  const std::string lower = keys::id_key(dir);
-  const auto it = tree.kv.scan(Family::kLink, lower, keys::behind_prefix(lower));
-  STOA_CHECK_OK(it->status());
-  if (!it->valid()) return fail(Errc::kStale);
-  std::string_view raw = keys::after_id(keys::after_id(it->key()));
-  raw.remove_suffix(1);
-  return Place{keys::id_of(keys::after_id(it->key())), std::string(raw)};
-}
-
-std::string shown(std::string_view raw) { return "/" + posix_name_of(raw, false); }
 
 // Where it was, with directories that lie in a bin where they were; empty when one of them is gone.
-Result<std::string> original_path(Tree& tree, ItemRecord item) {
-  std::string path = shown(item.raw);
-  FileId at = item.parent;
-  for (int depth = 0; at != kRootId; ++depth) {
-    if (depth == kDepthMax) return fail(Errc::kCorrupt, "the directories form a circle");
-    const auto place = place_of(tree, at);
-    if (!place && place.error().code != Errc::kStale) return fail(place.error());
-    if (!place) {
-      if (at != item.parent || item.base == kNoFile || item.base == at) return std::string();
-      std::string below;
-      for (std::string_view rest = item.below; !rest.empty(); rest.remove_prefix(rest.find('/') + 1)) {
-        below += shown(rest.substr(0, rest.find('/')));
-      }
-      path = below + path;
-      at = item.base;
-      continue;
-    }
-    const auto parent = tree.nodes.get(place->parent);
-    if (!parent) return std::string();
-    at = place->parent;
-    const FileId bin = bin_of_shelf(tree, **parent);
-    if (bin == kNoFile) {
-      path = shown(place->raw) + path;
-      continue;
-    }
-    auto outer = item_of(tree, bin, place->raw);
-    if (!outer) return std::string();
-    item = std::move(outer->second);
-    path = shown(item.raw) + path;
-    at = item.parent;
+Result<std::string> original_path(Tree& tree, const ItemRecord& item) {
+  STOA_TRY(origin, origin_of(tree, item));
+  if (!origin) return std::string();
+  auto above = path_of(tree, {}, {origin->dir});
+  if (!above) return std::string();
+  std::string path = above->path == "/" ? std::string() : std::move(above->path);
+  for (std::string_view rest = origin->key;;) {
+    const std::size_t slash = rest.find('/');
+    path.append("/").append(posix_name_of(rest.substr(0, slash), false));
+    if (slash == std::string_view::npos) return path;
+    rest.remove_prefix(slash + 1);
   }
-  return path;
+}
+
+Result<RecycledItem> shown(Tree& tree, const RecycleItemId& id, const ItemRecord& item) {
+  STOA_TRY(path, original_path(tree, item));
+  return RecycledItem{.item = id,
+                      .id = item.id,
+                      .type = item.type,
+                      .path = std::move(path),
+                      .name = posix_name_of(item.raw, false),
+                      .bytes = item.bytes,
+                      .deleted_at = item.time,
+                      .uid = item.uid,
+                      .door = item.door,
+                      .client = item.client};
+}
+
+bool may_see(const OpContext& ctx, const ItemRecord& item) { return ctx.cred.is_superuser() || item.uid == ctx.cred.uid; }
+
+Result<ListRecycledReply> list_one(Tree& tree, const OpContext& ctx, const RecycleItemId& id) {
+  const auto item = read_item(tree, id);
+  if (!item && item.error().code != Errc::kNotFound) return fail(item.error());
+  if (!item || !may_see(ctx, *item)) return ListRecycledReply{};
+  STOA_TRY(one, shown(tree, id, *item));
+  return ListRecycledReply{.items = {std::move(one)}};
 }
 
 }  // namespace
 
 Result<ListRecycledReply> list_recycled(Tree& tree, const OpContext& ctx, const ListRecycledRequest& req) {
+  if (req.item) return list_one(tree, ctx, *req.item);
   STOA_TRY(bins, bins_below(tree, req.dir));
   const std::size_t most = std::clamp(req.limit, 1u, kListMax);
   // The oldest of each bin, and of those the oldest of all: serials grow over all bins.
@@ -80,7 +69,7 @@ Result<ListRecycledReply> list_recycled(Tree& tree, const OpContext& ctx, const 
       const std::uint64_t serial = keys::read_be64(it->key().substr(it->key().size() - sizeof(std::uint64_t)));
       if (oldest.size() > most && serial > oldest.rbegin()->first) break;
       STOA_TRY(item, ItemRecord::decode(it->value()));
-      if (!ctx.cred.is_superuser() && item.uid != ctx.cred.uid) continue;
+      if (!may_see(ctx, item)) continue;
       oldest.emplace(serial, std::pair{bin.node->id, std::move(item)});
       if (oldest.size() > most + 1) oldest.erase(std::prev(oldest.end()));
     }
@@ -93,17 +82,8 @@ Result<ListRecycledReply> list_recycled(Tree& tree, const OpContext& ctx, const 
       break;
     }
     const auto& [bin, item] = found;
-    STOA_TRY(path, original_path(tree, item));
-    reply.items.push_back({.item = {bin, serial},
-                           .id = item.id,
-                           .type = item.type,
-                           .path = std::move(path),
-                           .name = posix_name_of(item.raw, false),
-                           .bytes = item.bytes,
-                           .deleted_at = item.time,
-                           .uid = item.uid,
-                           .door = item.door,
-                           .client = item.client});
+    STOA_TRY(one, shown(tree, {bin, serial}, item));
+    reply.items.push_back(std::move(one));
   }
   return reply;
 }
