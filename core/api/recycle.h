@@ -46,6 +46,7 @@ class RecycleTable {
 
   // The directory's own; null: it inherits.
   const RecyclePolicy* find(FileId dir) const;
+  const std::unordered_map<FileId, RecyclePolicy>& policies() const { return policies_; }
   // Whether the directory has a bin of its own when something is kept: it has a policy, or is the root of an export.
   bool has_own_bin(FileId dir) const { return roots_.contains(dir) || find(dir) != nullptr; }
 
@@ -80,7 +81,12 @@ struct RecycledItem {
 // it but those whose bin it lies in. Everybody but the superuser sees what he deleted.
 // Cost: what is told, and what is passed over: in bins above, all that was deleted elsewhere meanwhile, because bins are in order of
 // time. One call passes over a bounded number, so a page may be short or empty, and not the last.
-struct ListRecycledRequest { FileId dir; std::uint64_t after = 0; std::uint32_t limit = 1000; };  // after: a serial
+struct ListRecycledRequest {
+  FileId dir;
+  std::uint64_t after = 0;  // a serial
+  std::uint32_t limit = 1000;
+  std::optional<RecycleItemId> item{};  // that one only, wherever its bin is
+};
 struct ListRecycledReply {
   std::vector<RecycledItem> items;
   bool truncated = false;

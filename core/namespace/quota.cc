@@ -24,7 +24,19 @@ Status check_limits(const QuotaLimits& limits) {
 
 std::string soft_text(const std::optional<std::uint64_t>& limit) { return limit ? std::to_string(*limit) : "none"; }
 
-// "the directory is above a soft limit: 120 bytes (soft limit 100), 3 files; what would grow is refused in 604800 s"
+// "7 days", "1 hour 30 minutes"
+std::string time_words(std::uint64_t seconds) {
+  constexpr std::pair<std::uint64_t, const char*> kUnits[] = {{86'400, " day"}, {3600, " hour"}, {60, " minute"}, {1, " second"}};
+  std::string text;
+  for (const auto& [unit, name] : kUnits) {
+    const std::uint64_t count = seconds / unit;
+    seconds %= unit;
+    if (count > 0) text.append(text.empty() ? "" : " ").append(std::to_string(count)).append(name).append(count > 1 ? "s" : "");
+  }
+  return text;
+}
+
+// "the directory is above a soft limit: 120 bytes (soft limit 100), 3 files; growth is refused when 7 days of grace are over"
 std::string soft_sentence(const SoftNotice& notice, const std::string& of) {
   const auto amount = [](std::uint64_t used, const char* unit, const std::optional<std::uint64_t>& soft) {
     return std::to_string(used) + unit + (soft ? " (soft limit " + std::to_string(*soft) + ")" : "");
@@ -33,7 +45,8 @@ std::string soft_sentence(const SoftNotice& notice, const std::string& of) {
                             amount(files_of(notice.used), " files", notice.limits.soft_files);
   const std::string who = of == "directory" ? "the directory" : of;
   if (notice.since == SoftExcess{}) return who + " is within its soft limits again: " + usage;
-  return who + " is above a soft limit: " + usage + "; growth is refused when " + std::to_string(notice.limits.grace_s) + " s of grace are over";
+  return who + " is above a soft limit: " + usage + "; growth is refused " +
+         (notice.limits.grace_s == 0 ? "at once" : "when " + time_words(notice.limits.grace_s) + " of grace are over");
 }
 
 // The node is locked.

@@ -2,31 +2,12 @@
 
 #include <algorithm>
 
-#include "core/kv/keys.h"
-#include "core/namespace/posix_name.h"
+#include "core/recycle/origin.h"
 
 namespace stoa::core {
 namespace {
 
-constexpr int kDepthMax = 100'000;  // deeper than any real tree
 constexpr std::size_t kRememberedMax = 10'000;
-
-// The name of a directory, and what it is in.
-struct Place {
-  FileId parent;
-  std::string raw;
-};
-Result<Place> place_of(Tree& tree, FileId dir) {
-  const std::string lower = keys::id_key(dir);
-  const auto it = tree.kv.scan(Family::kLink, lower, keys::behind_prefix(lower));
-  STOA_CHECK_OK(it->status());
-  if (!it->valid()) return fail(Errc::kStale);
-  std::string_view raw = keys::after_id(keys::after_id(it->key()));
-  raw.remove_suffix(1);
-  return Place{keys::id_of(keys::after_id(it->key())), std::string(raw)};
-}
-
-std::string shown(std::string_view raw) { return "/" + posix_name_of(raw, false); }
 
 Result<std::vector<Bin>> bins_above(Tree& tree, FileId dir) {
   STOA_TRY(node, tree.nodes.get(dir));
@@ -47,44 +28,6 @@ Result<std::vector<Bin>> bins_above(Tree& tree, FileId dir) {
 }
 
 }  // namespace
-
-Result<Origin> origin_of(Tree& tree, ItemRecord item) {
-  std::string path = shown(item.raw);
-  Origin origin;
-  FileId at = item.parent;
-  for (int depth = 0; at != kRootId; ++depth) {
-    if (depth == kDepthMax) return fail(Errc::kCorrupt, "the directories form a circle");
-    const auto place = place_of(tree, at);
-    if (!place && place.error().code != Errc::kStale) return fail(place.error());
-    if (!place) {
-      if (at != item.parent || item.base == kNoFile || item.base == at) return origin;
-      std::string below;
-      for (std::string_view rest = item.below; !rest.empty(); rest.remove_prefix(rest.find('/') + 1)) {
-        below += shown(rest.substr(0, rest.find('/')));
-      }
-      path = below + path;
-      at = item.base;
-      continue;
-    }
-    origin.directories.push_back(at);
-    const auto parent = tree.nodes.get(place->parent);
-    if (!parent) return origin;
-    at = place->parent;
-    const FileId bin = bin_of_shelf(tree, **parent);
-    if (bin == kNoFile) {
-      path = shown(place->raw) + path;
-      continue;
-    }
-    auto outer = item_of(tree, bin, place->raw);
-    if (!outer) return origin;
-    item = std::move(outer->second);
-    path = shown(item.raw) + path;
-    at = item.parent;
-  }
-  origin.directories.push_back(kRootId);
-  origin.path = std::move(path);
-  return origin;
-}
 
 Result<DeletedBelow> DeletedBelow::make(Tree& tree, FileId dir) {
   DeletedBelow made(tree, dir);

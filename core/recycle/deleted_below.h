@@ -11,13 +11,6 @@
 
 namespace stoa::core {
 
-// Where something was. Directories that lie in a bin themselves count where they were.
-struct Origin {
-  std::string path;                 // empty: one of the directories is gone
-  std::vector<FileId> directories;  // that it was in, from the nearest up, as far as they are there
-};
-Result<Origin> origin_of(Tree& tree, ItemRecord item);
-
 // All that the bins at and below the directory hold, and, of what lies in bins of directories above it, what was deleted
 // below it. Of what lost its directory for good nobody knows that. Not thread-safe. No lock is held.
 class DeletedBelow {

@@ -6,8 +6,10 @@
 
 #include "core/api/registry.h"
 #include "core/kv/keys.h"
+#include "core/namespace/operations.h"
 #include "core/namespace/posix_name.h"
 #include "core/recycle/deleted_below.h"
+#include "core/recycle/origin.h"
 
 namespace stoa::core {
 namespace {
@@ -17,9 +19,34 @@ constexpr std::uint32_t kListMax = 1000;
 constexpr int kPassedOverMax = 10'000;
 constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
 
+Result<RecycledItem> shown(Tree& tree, const RecycleItemId& id, const ItemRecord& item) {
+  STOA_TRY(origin, origin_of(tree, item));
+  return RecycledItem{.item = id,
+                      .id = item.id,
+                      .type = item.type,
+                      .path = std::move(origin.path),
+                      .name = posix_name_of(item.raw, false),
+                      .bytes = item.bytes,
+                      .deleted_at = item.time,
+                      .uid = item.uid,
+                      .door = item.door,
+                      .client = item.client};
+}
+
+bool may_see(const OpContext& ctx, const ItemRecord& item) { return ctx.cred.is_superuser() || item.uid == ctx.cred.uid; }
+
+Result<ListRecycledReply> list_one(Tree& tree, const OpContext& ctx, const RecycleItemId& id) {
+  const auto item = read_item(tree, id);
+  if (!item && item.error().code != Errc::kNotFound) return fail(item.error());
+  if (!item || !may_see(ctx, *item)) return ListRecycledReply{};
+  STOA_TRY(one, shown(tree, id, *item));
+  return ListRecycledReply{.items = {std::move(one)}};
+}
+
 }  // namespace
 
 Result<ListRecycledReply> list_recycled(Tree& tree, const OpContext& ctx, const ListRecycledRequest& req) {
+  if (req.item) return list_one(tree, ctx, *req.item);
   STOA_TRY(wanted, DeletedBelow::make(tree, req.dir));
   const std::size_t most = std::clamp(req.limit, 1u, kListMax);
   // The oldest of each bin, and of those the oldest of all: serials grow over all bins.
@@ -32,8 +59,7 @@ Result<ListRecycledReply> list_recycled(Tree& tree, const OpContext& ctx, const 
       const std::uint64_t serial = keys::read_be64(it->key().substr(it->key().size() - sizeof(std::uint64_t)));
       if (serial > seen_to || (oldest.size() > most && serial > oldest.rbegin()->first)) break;
       STOA_TRY(item, ItemRecord::decode(it->value()));
-      const bool visible = ctx.cred.is_superuser() || item.uid == ctx.cred.uid;
-      STOA_TRY(included, visible ? wanted.includes(id, item) : Result<bool>(false));
+      STOA_TRY(included, may_see(ctx, item) ? wanted.includes(id, item) : Result<bool>(false));
       if (!included) {
         if (++passed_over < kPassedOverMax) continue;
         seen_to = serial;
@@ -53,17 +79,8 @@ Result<ListRecycledReply> list_recycled(Tree& tree, const OpContext& ctx, const 
       break;
     }
     const auto& [bin, item] = found;
-    STOA_TRY(origin, origin_of(tree, item));
-    reply.items.push_back({.item = {bin, serial},
-                           .id = item.id,
-                           .type = item.type,
-                           .path = std::move(origin.path),
-                           .name = posix_name_of(item.raw, false),
-                           .bytes = item.bytes,
-                           .deleted_at = item.time,
-                           .uid = item.uid,
-                           .door = item.door,
-                           .client = item.client});
+    STOA_TRY(one, shown(tree, {bin, serial}, item));
+    reply.items.push_back(std::move(one));
   }
   reply.truncated = told_to != kLast;
   if (reply.truncated) reply.next = told_to;

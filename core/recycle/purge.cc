@@ -8,6 +8,7 @@
 #include "core/namespace/drop_link.h"
 #include "core/namespace/remove_directory.h"
 #include "core/recycle/deleted_below.h"
+#include "core/recycle/origin.h"
 #include "core/recycle/restore.h"
 
 namespace stoa::core {
@@ -39,6 +40,12 @@ Result<bool> purge_item(Tree& tree, const OpContext& ctx, const RecycleItemId& i
     if (!*party && party->error().code == Errc::kStale) return false;
     STOA_CHECK_OK(*party);
   }
+  // What is told of it is where it was; where nobody knows that any more, where it lay in the bin.
+  STOA_TRY(origin, origin_of(tree, *item));
+  if (origin.dir == kNoFile) {
+    origin.dir = (*shelf)->id;
+    origin.key = item->name;
+  }
   const bool directory = item->type == FileType::kDirectory;
   if (directory) {
     STOA_TRY(inner, bin_of(tree, item->id));
@@ -60,7 +67,7 @@ Result<bool> purge_item(Tree& tree, const OpContext& ctx, const RecycleItemId& i
     }
     txn.put_inode(*shelf, std::move(shelf_next));
     txn.batch().remove(Family::kTrash, keys::item_key(id.bin, id.serial));
-    txn.note({.kind = ChangeKind::kRemove, .id = item->id, .parent = (*shelf)->id, .name = item->name});
+    txn.note({.kind = ChangeKind::kPurge, .id = item->id, .parent = origin.dir, .name = origin.key});
     STOA_CHECK_OK(txn.commit());
     return true;
   });

@@ -22,6 +22,7 @@
 namespace stoa::core {
 
 class Journal;
+struct Transfer;
 
 struct VolumeOptions {
   std::uint32_t inline_bytes_max = 16384;       // files up to this size live in the metadata
@@ -74,6 +75,8 @@ class Volume {
   // Puts into the journal how many denials were left out of it for being too many (core/audit/denial_limit.h). For the one who
   // writes the audit log: the time to call again; absent: when the journal has called.
   virtual std::optional<std::chrono::steady_clock::time_point> report_omitted_denials() = 0;
+  // The bytes that users have read and written through all doors since the last call, as far as audit was on (core/audit/transfer_tally.h).
+  virtual std::vector<Transfer> take_transfers() = 0;
 
   // Makes all that was applied durable, lazy attributes included.
   virtual Status flush() = 0;

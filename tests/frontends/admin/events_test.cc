@@ -18,7 +18,7 @@ TEST_F(AdminTest, ASoftLimitThatIsPassedAndKeptAgainIsAnEvent) {
   EXPECT_EQ(event["severity"], "warning");
   EXPECT_EQ(event["path"], "/dir");
   EXPECT_EQ(event["message"],
-            "the directory is above a soft limit: 101 bytes (soft limit 100), 1 files; growth is refused when 604800 s of grace are over");
+            "the directory is above a soft limit: 101 bytes (soft limit 100), 1 files; growth is refused when 7 days of grace are over");
   EXPECT_TRUE(event["time"].is_string());
   EXPECT_EQ(event["sequence"], passed.json["next"]);
 
