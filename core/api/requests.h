@@ -103,6 +103,13 @@ struct OpenRequest {
 };
 using OpenReply = CreateReply;
 
+// Whether the caller may open what is there (NFSv4 OPEN). Reading is also for those who may only execute: the bytes must come to them
+// somehow; writing also for those who may only append: each write looks at where. kAccess, kReadOnly.
+struct MayOpenRequest {
+  FileId id;
+  bool read = false, write = false;
+};
+
 struct MkdirRequest { FileId parent; std::string_view name; SetAttributes set{}; };
 struct SymlinkRequest { FileId parent; std::string_view name; std::string_view target; SetAttributes set{}; };
 struct MknodRequest { FileId parent; std::string_view name; FileType type; DeviceNumber device{}; SetAttributes set{}; };

@@ -22,6 +22,7 @@ JournalNote note_of(const OpenRequest& r) {
   const bool writes = r.disposition != OpenDisposition::kOpen || (r.access & kAccessRead) == 0;
   return {.kind = writes ? kContent : kRead, .parent = r.parent, .name = r.name};
 }
+JournalNote note_of(const MayOpenRequest& r) { return {.kind = r.write ? kContent : kRead, .id = r.id}; }
 JournalNote note_of(const CreateRequest& r) { return {.kind = kCreate, .parent = r.parent, .name = r.name, .type = FileType::kRegular}; }
 JournalNote note_of(const MkdirRequest& r) { return {.kind = kCreate, .parent = r.parent, .name = r.name, .type = FileType::kDirectory}; }
 JournalNote note_of(const SymlinkRequest& r) { return {.kind = kCreate, .parent = r.parent, .name = r.name, .type = FileType::kSymlink}; }
@@ -83,6 +84,7 @@ class AuditedNamespaceImpl final : public AuditedNamespace {
   Result<ReadlinkReply> readlink(const OpContext& ctx, const ReadlinkRequest& req) override { return seen(&Namespace::readlink, ctx, req); }
   Result<StatfsReply> statfs(const OpContext& ctx, const StatfsRequest& req) override { return seen(&Namespace::statfs, ctx, req); }
   Result<OpenReply> open(const OpContext& ctx, const OpenRequest& req) override { return seen(&Namespace::open, ctx, req); }
+  Status may_open(const OpContext& ctx, const MayOpenRequest& req) override { return seen(&Namespace::may_open, ctx, req); }
   Result<CreateReply> create(const OpContext& ctx, const CreateRequest& req) override { return seen(&Namespace::create, ctx, req); }
   Result<CreateReply> mkdir(const OpContext& ctx, const MkdirRequest& req) override { return seen(&Namespace::mkdir, ctx, req); }
   Result<CreateReply> symlink(const OpContext& ctx, const SymlinkRequest& req) override { return seen(&Namespace::symlink, ctx, req); }

@@ -158,18 +158,9 @@ Nfs4Status check_type(const core::Attributes& attr) {
 }
 
 Nfs4Status check_access(Compound& c, const core::Attributes& attr, std::uint32_t access) {
-  if ((access & core::kShareWrite) != 0 && c.ctx.read_only) return Nfs4Status::kRoFs;
-  const auto reply =
-      c.ns.access(c.ctx, {.id = attr.id,
-                          .wanted = core::kAccessRead | core::kAccessExecute | core::kAccessModify | core::kAccessExtend});
-  if (!reply) return to_nfs4_status(reply.error().code);
-  if ((access & core::kShareWrite) != 0 && reply->read_only) return Nfs4Status::kRoFs;
-  // Whoever may execute a file must be able to read it through this protocol.
-  const bool may_read = (reply->granted & (core::kAccessRead | core::kAccessExecute)) != 0;
-  // Who may only append may write, too: WRITE looks at where.
-  const bool may_write = (reply->granted & (core::kAccessModify | core::kAccessExtend)) != 0;
-  const bool granted = ((access & core::kShareRead) == 0 || may_read) && ((access & core::kShareWrite) == 0 || may_write);
-  return granted ? Nfs4Status::kOk : Nfs4Status::kAccess;
+  const Status may = c.ns.may_open(
+      c.ctx, {.id = attr.id, .read = (access & core::kShareRead) != 0, .write = (access & core::kShareWrite) != 0});
+  return may ? Nfs4Status::kOk : to_nfs4_status(may.error().code);
 }
 
 // The open in the table of all doors, and its stateid. An owner has one open of a file: a second OPEN adds to it (9.9).
