@@ -6,8 +6,10 @@
 
 #include "core/api/registry.h"
 #include "core/kv/keys.h"
+#include "core/namespace/operations.h"
 #include "core/namespace/posix_name.h"
 #include "core/recycle/deleted_below.h"
+#include "core/recycle/origin.h"
 
 namespace stoa::core {
 namespace {
@@ -16,6 +18,37 @@ constexpr std::uint32_t kListMax = 1000;
 // Of one bin, in one call, that are not to be told.
 constexpr int kPassedOverMax = 10'000;
 constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
+
+// Where it was, with directories that lie in a bin where they were; empty when one of them is gone.
+Result<std::string> original_path(Tree& tree, const ItemRecord& item) {
+  STOA_TRY(origin, origin_of(tree, item));
+  if (!origin) return std::string();
+  auto above = path_of(tree, {}, {origin->dir});
+  if (!above) return std::string();
+  std::string path = above->path == "/" ? std::string() : std::move(above->path);
+  for (std::string_view rest = origin->key;;) {
+    const std::size_t slash = rest.find('/');
+    path.append("/").append(posix_name_of(rest.substr(0, slash), false));
+    if (slash == std::string_view::npos) return path;
+    rest.remove_prefix(slash + 1);
+  }
+}
+
+Result<RecycledItem> shown(Tree& tree, const RecycleItemId& id, const ItemRecord& item) {
+  STOA_TRY(path, original_path(tree, item));
+  return RecycledItem{.item = id,
+                      .id = item.id,
+                      .type = item.type,
+                      .path = std::move(path),
+                      .name = posix_name_of(item.raw, false),
+                      .bytes = item.bytes,
+                      .deleted_at = item.time,
+                      .uid = item.uid,
+                      .door = item.door,
+                      .client = item.client};
+}
+
+bool may_see(const OpContext& ctx, const ItemRecord& item) { return ctx.cred.is_superuser() || item.uid == ctx.cred.uid; }
 
 }  // namespace
 
@@ -32,8 +65,7 @@ Result<ListRecycledReply> list_recycled(Tree& tree, const OpContext& ctx, const 
       const std::uint64_t serial = keys::read_be64(it->key().substr(it->key().size() - sizeof(std::uint64_t)));
       if (serial > seen_to || (oldest.size() > most && serial > oldest.rbegin()->first)) break;
       STOA_TRY(item, ItemRecord::decode(it->value()));
-      const bool visible = ctx.cred.is_superuser() || item.uid == ctx.cred.uid;
-      STOA_TRY(included, visible ? wanted.includes(id, item) : Result<bool>(false));
+      STOA_TRY(included, may_see(ctx, item) ? wanted.includes(id, item) : Result<bool>(false));
       if (!included) {
         if (++passed_over < kPassedOverMax) continue;
         seen_to = serial;
@@ -53,17 +85,8 @@ Result<ListRecycledReply> list_recycled(Tree& tree, const OpContext& ctx, const 
       break;
     }
     const auto& [bin, item] = found;
-    STOA_TRY(origin, origin_of(tree, item));
-    reply.items.push_back({.item = {bin, serial},
-                           .id = item.id,
-                           .type = item.type,
-                           .path = std::move(origin.path),
-                           .name = posix_name_of(item.raw, false),
-                           .bytes = item.bytes,
-                           .deleted_at = item.time,
-                           .uid = item.uid,
-                           .door = item.door,
-                           .client = item.client});
+    STOA_TRY(one, shown(tree, {bin, serial}, item));
+    reply.items.push_back(std::move(one));
   }
   reply.truncated = told_to != kLast;
   if (reply.truncated) reply.next = told_to;
