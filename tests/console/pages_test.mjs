@@ -264,10 +264,10 @@ inTab('the audit is searched by user, path, operation and result', {}, async (pa
   await records.getByRole('rowheader', { name: '/test/books/two.txt' }).first().waitFor();
   assert.ok((await rows()).length >= 4);
   await search({ Path: '/test/books', User: 'ben' });
-  await page.waitForFunction(() => [...document.querySelectorAll('main tbody tr')].every((row) => row.cells[1].textContent === 'ben'));
+  await page.waitForFunction(() => [...document.querySelectorAll('[aria-label=Records] tbody tr')].every((row) => row.cells[1].textContent === 'ben'));
   assert.deepEqual(new Set((await rows()).map((row) => row[6])), new Set(['access']));
   await search({ Path: '/test/books', Operation: 'remove' });
-  await page.waitForFunction(() => document.querySelectorAll('main tbody tr').length === 1);
+  await page.waitForFunction(() => document.querySelectorAll('[aria-label=Records] tbody tr').length === 1);
   assert.deepEqual((await rows()).map((row) => [row[2], row[3], row[4], row[6]]), [['remove', '/test/books/one.txt', 's3', 'ok']]);
   await search({ Result: 'access' });
   await records.locator('tbody tr', { hasText: 'ben' }).first().waitFor();
