@@ -97,7 +97,7 @@ void print_policy(const Json& policy) {
   const auto days = policy["days"].get<std::uint64_t>();
   std::printf("  kept:     %s\n", days == 0 ? "however old" : (std::to_string(days) + " days").c_str());
   std::printf("  at most:  %s\n", policy["bytes_max"].is_null() ? "any size" : appliance::round_bytes(policy["bytes_max"].get<std::uint64_t>()).c_str());
-  std::printf("  restored: by %s\n", policy["restore"] == "admin" ? "administrators" : "who deleted or owns it");
+  std::printf("  restored: by %s\n", policy["restore"] == "admin" ? "administrators" : "who deleted or owns it, directory owners");
   std::printf("  counted:  %s\n", policy["counted"].get<bool>() ? "in quotas" : "in no quota below the volume's");
   std::printf("  holds:    %s in %llu items\n", appliance::round_bytes(used["bytes"].get<std::uint64_t>()).c_str(),
               static_cast<unsigned long long>(used["items"].get<std::uint64_t>()));
@@ -176,7 +176,7 @@ void add_recycle_commands(CLI::App& app, Session& session) {
   command->add_flag("--inherit", o->inherit, "Have no policy of its own");
   command->add_option("--days", o->days, "Then it is purged (default 14); 0: however old it is")->type_name("DAYS");
   command->add_option("--max", o->bytes_max, "Purge the oldest beyond this size, such as 100GiB; none: any size")->type_name("SIZE");
-  command->add_option("--restore", o->restore, "Who may restore: owner (who deleted or owns it) or admin")->check(CLI::IsMember({"owner", "admin"}));
+  command->add_option("--restore", o->restore, "Who may restore: owner (who deleted or owns it, and who owns a directory by a token) or admin")->check(CLI::IsMember({"owner", "admin"}));
   command->add_option("--counted", o->counted, "Whether it counts in quotas: yes or no")->check(CLI::IsMember({"yes", "no"}));
   command->callback([&session, o] { session.command = [&session, o] { return policy(session, *o); }; });
 }

@@ -24,7 +24,7 @@ inline constexpr std::string_view kRecycleName = ".recycle";
 
 // Who may take something out of a bin again, beside the superuser. Persistent: never renumber.
 enum class RestoreRight : std::uint8_t {
-  kOwner = 1,  // who deleted it, and who owns it
+  kOwner = 1,  // who deleted it, who owns it, and who owns a directory that it was in (RestoreRequest::owned)
   kAdmin = 2,  // nobody
 };
 

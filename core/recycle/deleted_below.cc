@@ -27,6 +27,20 @@ Result<std::vector<Bin>> bins_above(Tree& tree, FileId dir) {
   return bins;
 }
 
+Result<bool> was_below(Tree& tree, const ItemRecord& item, FileId dir) {
+  STOA_TRY(origin, origin_of(tree, item));
+  if (!origin) return false;
+  if (std::ranges::find(origin->directories, dir) != origin->directories.end()) return true;
+  const auto node = tree.nodes.get(origin->dir);
+  if (!node && node.error().code == Errc::kStale) return false;
+  STOA_CHECK_OK(node);
+  const std::shared_lock chain(tree.tree_lock);
+  for (const Account* a = (*node)->account.get(); a != nullptr; a = a->parent.get()) {
+    if (a->dir == dir) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Result<DeletedBelow> DeletedBelow::make(Tree& tree, FileId dir) {
@@ -41,10 +55,9 @@ Result<DeletedBelow> DeletedBelow::make(Tree& tree, FileId dir) {
 
 Result<bool> DeletedBelow::includes(FileId bin, const ItemRecord& item) {
   if (whole_.contains(bin)) return true;
-  const std::pair was_in{item.parent, item.base};
+  const std::tuple was_in{item.parent, item.base, item.below};
   if (const auto known = directories_.find(was_in); known != directories_.end()) return known->second;
-  STOA_TRY(origin, origin_of(tree_, item));
-  const bool below = std::ranges::find(origin.directories, dir_) != origin.directories.end();
+  STOA_TRY(below, was_below(tree_, item, dir_));
   if (directories_.size() == kRememberedMax) directories_.clear();
   directories_.emplace(was_in, below);
   return below;

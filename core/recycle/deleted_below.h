@@ -4,7 +4,8 @@
 #include <map>
 #include <set>
 #include <string>
-#include <utility>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "core/recycle/bin.h"
@@ -12,7 +13,7 @@
 namespace stoa::core {
 
 // All that the bins at and below the directory hold, and, of what lies in bins of directories above it, what was deleted
-// below it. Of what lost its directory for good nobody knows that. Not thread-safe. No lock is held.
+// below it. Of what is in no directory any more nobody knows that. Not thread-safe. No lock is held.
 class DeletedBelow {
  public:
   static Result<DeletedBelow> make(Tree& tree, FileId dir);
@@ -28,8 +29,9 @@ class DeletedBelow {
   Tree& tree_;
   FileId dir_;
   std::vector<Bin> bins_;
-  std::set<FileId> whole_;                              // bins at and below the directory
-  std::map<std::pair<FileId, FileId>, bool> directories_;  // by ItemRecord's parent and base: whether they are below
+  std::set<FileId> whole_;  // bins at and below the directory
+  // By ItemRecord's parent, base and below: whether they are below the directory.
+  std::map<std::tuple<FileId, FileId, std::string>, bool> directories_;
 };
 
 }  // namespace stoa::core

@@ -19,12 +19,27 @@ constexpr std::uint32_t kListMax = 1000;
 constexpr int kPassedOverMax = 10'000;
 constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
 
-Result<RecycledItem> shown(Tree& tree, const RecycleItemId& id, const ItemRecord& item) {
+// Where it was, with directories that lie in a bin where they were; empty when one of them is gone.
+Result<std::string> original_path(Tree& tree, const ItemRecord& item) {
   STOA_TRY(origin, origin_of(tree, item));
+  if (!origin) return std::string();
+  auto above = path_of(tree, {}, {origin->dir});
+  if (!above) return std::string();
+  std::string path = above->path == "/" ? std::string() : std::move(above->path);
+  for (std::string_view rest = origin->key;;) {
+    const std::size_t slash = rest.find('/');
+    path.append("/").append(posix_name_of(rest.substr(0, slash), false));
+    if (slash == std::string_view::npos) return path;
+    rest.remove_prefix(slash + 1);
+  }
+}
+
+Result<RecycledItem> shown(Tree& tree, const RecycleItemId& id, const ItemRecord& item) {
+  STOA_TRY(path, original_path(tree, item));
   return RecycledItem{.item = id,
                       .id = item.id,
                       .type = item.type,
-                      .path = std::move(origin.path),
+                      .path = std::move(path),
                       .name = posix_name_of(item.raw, false),
                       .bytes = item.bytes,
                       .deleted_at = item.time,

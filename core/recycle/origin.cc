@@ -1,7 +1,6 @@
 #include "core/recycle/origin.h"
 
 #include "core/kv/keys.h"
-#include "core/namespace/posix_name.h"
 #include "core/recycle/bin.h"
 
 namespace stoa::core {
@@ -24,53 +23,62 @@ Result<std::optional<Place>> place_of(Tree& tree, FileId dir) {
   return Place{keys::id_of(keys::after_id(it->key())), std::string(raw)};
 }
 
-std::string shown(std::string_view key) {
-  std::string path;
-  for (;;) {
-    const std::size_t slash = key.find('/');
-    path.append("/").append(posix_name_of(key.substr(0, slash), false));
-    if (slash == std::string_view::npos) return path;
-    key.remove_prefix(slash + 1);
-  }
-}
-
 }  // namespace
 
-Result<Origin> origin_of(Tree& tree, ItemRecord item) {
-  Origin origin;
-  FileId dir = item.parent, at = dir;
-  std::string key = item.raw, whole = key;  // from `dir`, and from `at`
-  for (int depth = 0; at != kRootId; ++depth) {
-    if (depth == kDepthMax) return fail(Errc::kCorrupt, "the directories form a circle");
-    STOA_TRY(place, place_of(tree, at));
-    if (!place) {
+Result<std::vector<NodeRef>> directories_of_key(Tree& tree, FileId base, std::string_view below) {
+  STOA_TRY(node, tree.nodes.get(base));
+  std::vector<NodeRef> present{node};
+  for (; !below.empty(); below.remove_prefix(below.find('/') + 1)) {
+    EntryRecord entry;
+    {
+      const std::shared_lock lock(node->lock);
+      if (!require_directory(*node)) break;
+      STOA_TRY(found, find_form(tree, *node, below.substr(0, below.find('/')), true));
+      entry = found;
+    }
+    if (!entry.exists()) break;
+    auto next = tree.nodes.get(entry.id);
+    if (!next) break;  // removed since
+    present.push_back(node = *std::move(next));
+  }
+  return present;
+}
+
+Result<std::optional<Origin>> origin_of(Tree& tree, ItemRecord item) {
+  Origin origin{item.parent, item.raw};
+  for (int depth = 0; depth < kDepthMax; ++depth) {
+    const auto dir = tree.nodes.get(origin.dir);
+    if (!dir && dir.error().code != Errc::kStale) return fail(dir.error());
+    if (!dir) {
       // Directories that only the key implied went with it.
-      if (at != item.parent || item.base == kNoFile || item.base == at) return origin;
-      at = dir = item.base;
-      key = whole = item.below + whole;
+      if (origin.dir != item.parent || item.base == kNoFile || item.base == origin.dir) return std::nullopt;
+      const auto present = directories_of_key(tree, item.base, item.below);
+      if (!present && present.error().code == Errc::kStale) return std::nullopt;
+      STOA_CHECK_OK(present);
+      for (std::size_t i = present->size(); --i > 0;) origin.directories.push_back((*present)[i]->id);
+      origin.dir = item.base;
+      origin.key = item.below + origin.key;
       continue;
     }
-    origin.directories.push_back(at);
-    at = place->parent;
-    const auto parent = tree.nodes.get(at);
-    if (!parent && parent.error().code != Errc::kStale) return fail(parent.error());
-    if (!parent) return origin;
-    const FileId bin = bin_of_shelf(tree, **parent);
+    if (!is_recycled(tree, *dir)) return origin;
+    origin.directories.push_back(origin.dir);
+    STOA_TRY(place, place_of(tree, origin.dir));
+    if (!place) return std::nullopt;
+    const auto above = tree.nodes.get(place->parent);
+    if (!above) return std::nullopt;
+    const FileId bin = bin_of_shelf(tree, **above);
     if (bin == kNoFile) {
-      whole = place->raw + "/" + whole;
+      origin.dir = place->parent;
+      origin.key = place->raw + "/" + origin.key;
       continue;
     }
     auto outer = item_of(tree, bin, place->raw);
-    if (!outer) return origin;
+    if (!outer) return std::nullopt;
     item = std::move(outer->second);
-    at = dir = item.parent;
-    key = whole = item.raw + "/" + whole;
+    origin.dir = item.parent;
+    origin.key = item.raw + "/" + origin.key;
   }
-  origin.directories.push_back(kRootId);
-  origin.path = shown(whole);
-  origin.dir = dir;
-  origin.key = std::move(key);
-  return origin;
+  return fail(Errc::kCorrupt, "the directories form a circle");
 }
 
 }  // namespace stoa::core

@@ -42,10 +42,7 @@ Result<bool> purge_item(Tree& tree, const OpContext& ctx, const RecycleItemId& i
   }
   // What is told of it is where it was; where nobody knows that any more, where it lay in the bin.
   STOA_TRY(origin, origin_of(tree, *item));
-  if (origin.dir == kNoFile) {
-    origin.dir = (*shelf)->id;
-    origin.key = item->name;
-  }
+  if (!origin) origin = Origin{(*shelf)->id, item->name};
   const bool directory = item->type == FileType::kDirectory;
   if (directory) {
     STOA_TRY(inner, bin_of(tree, item->id));
@@ -67,7 +64,7 @@ Result<bool> purge_item(Tree& tree, const OpContext& ctx, const RecycleItemId& i
     }
     txn.put_inode(*shelf, std::move(shelf_next));
     txn.batch().remove(Family::kTrash, keys::item_key(id.bin, id.serial));
-    txn.note({.kind = ChangeKind::kPurge, .id = item->id, .parent = origin.dir, .name = origin.key});
+    txn.note({.kind = ChangeKind::kPurge, .id = item->id, .parent = origin->dir, .name = origin->key});
     STOA_CHECK_OK(txn.commit());
     return true;
   });

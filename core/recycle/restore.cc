@@ -7,6 +7,7 @@
 #include "core/namespace/key_path.h"
 #include "core/namespace/posix_name.h"
 #include "core/recycle/deleted_below.h"
+#include "core/recycle/origin.h"
 
 namespace stoa::core {
 namespace {
@@ -168,11 +169,11 @@ Result<std::optional<RestoreReply>> restore_in_place(Tree& tree, const OpContext
     return restore.into(*parent);
   }
   if (parent.error().code != Errc::kStale) return fail(parent.error());
-  const auto base = item.base == kNoFile ? Result<NodeRef>(fail(Errc::kStale)) : tree.nodes.get(item.base);
-  if (!base) return fail(Errc::kNotFound, "the directory where it was is gone: restore it elsewhere");
+  const auto present = directories_of_key(tree, item.base, item.below);
+  if (!present) return fail(Errc::kNotFound, "the directory where it was is gone: restore it elsewhere");
   {
     const std::shared_lock chain(tree.tree_lock);
-    STOA_CHECK_OK(require_place(req, **base));
+    STOA_CHECK_OK(require_place(req, *present->back()));
   }
   const auto parts = split(item.below);
   std::size_t kept = parts.size();

@@ -85,6 +85,14 @@ TYPED_TEST(DeletedBelowTest, ObjectsGoByTheDirectoryThatStays) {
   EXPECT_EQ(this->refusal({.item = this->item("c"), .owned = this->other_}), Errc::kNotFound);
   ASSERT_TRUE(this->ns().restore({}, {.item = this->item("c"), .owned = this->mine_}));
   EXPECT_TRUE(this->ns().resolve_path({}, {"/team/mine/a/b/c"}));
+  // Keys are names: where another directory has the name, that is where it was.
+  ASSERT_TRUE(this->ns().remove_key({}, {this->team_, "mine/a/b/c"})->removed);
+  ASSERT_TRUE(this->ns().rename({}, {this->team_, "mine", this->team_, "renamed"}));
+  EXPECT_THAT(this->names_below(this->mine_), IsEmpty());
+  ASSERT_TRUE(this->ns().rename({}, {this->team_, "other", this->team_, "mine"}));
+  EXPECT_THAT(this->names_below(this->other_), ElementsAre("c"));
+  EXPECT_EQ(this->refusal({.item = this->item("c"), .owned = this->mine_}), Errc::kNotFound);
+  EXPECT_EQ(this->find(this->other_, "a").error().code, Errc::kNotFound);
   this->expect_consistent();
 }
 
@@ -104,7 +112,7 @@ TYPED_TEST(DeletedBelowTest, BinsAtAndAboveComeTogetherInOrder) {
     ASSERT_THAT(page->items, SizeIs(1));
     seen.push_back(page->items[0].name);
     more = page->truncated;
-    if (more) EXPECT_EQ(page->next, page->items[0].item.serial);
+    if (more) { EXPECT_EQ(page->next, page->items[0].item.serial); }
     after = page->next;
   }
   EXPECT_THAT(seen, ElementsAre("1", "2", "4"));
@@ -127,7 +135,7 @@ TYPED_TEST(DeletedBelowTest, AListThatPassesOverMuchGoesOnLater) {
     ASSERT_TRUE(page);
     for (const RecycledItem& item : page->items) seen.push_back(item.name);
     more = page->truncated;
-    if (more) ASSERT_GT(page->next, after);
+    if (more) { ASSERT_GT(page->next, after); }
     after = page->next;
   }
   EXPECT_EQ(pages, 2);

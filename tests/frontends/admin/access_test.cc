@@ -138,7 +138,8 @@ class OwnerRecycleTest : public AccessTest {
     EXPECT_TRUE(volume_->ns().unlink({}, {.parent = dir, .name = name}));
   }
   std::string id_of(std::string_view name) {
-    for (const Json& item : get("/v1/recycle?path=/").json["items"]) {
+    const Answer list = get("/v1/recycle?path=/");
+    for (const Json& item : list.json["items"]) {
       if (item["name"] == name) return item["id"];
     }
     return "none";
@@ -151,7 +152,8 @@ class OwnerRecycleTest : public AccessTest {
   Answer purge(const Json& body) { return ask(Role::kOwner, Method::kPost, "/v1/recycle/purge", body.dump()); }
   std::vector<std::string> kept() {
     std::vector<std::string> names;
-    for (const Json& item : get("/v1/recycle?path=/").json["items"]) names.push_back(item["name"]);
+    const Answer list = get("/v1/recycle?path=/");
+    for (const Json& item : list.json["items"]) names.push_back(item["name"]);
     return names;
   }
 };

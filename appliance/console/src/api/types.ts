@@ -199,6 +199,7 @@ export interface Explanation {
   quotas: (Quota & { full: boolean })[];
   flows: Flow[];
   bytes_free: number;
+  causes: { what: string; cure: string }[];
 }
 
 export interface Report {

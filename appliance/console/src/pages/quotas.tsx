@@ -5,6 +5,7 @@ import { withQuery } from '../api/client.ts';
 import type { Limits, OwnerList, Quota, QuotaList } from '../api/types.ts';
 import { bytes, bytesText, count, duration, parseBytes, parseCount, time } from '../format.ts';
 import { Badge, Button, FormDialog, Meter, Modal, Page, Panel, Problem, SelectField, Table, TextField } from '../parts/basics.tsx';
+import { Pager, RemoveDialog } from '../parts/records.tsx';
 import { ofText } from '../paths.ts';
 import { hrefOf } from '../route.ts';
 import { useWords } from '../words/words.tsx';
@@ -85,10 +86,7 @@ export function Quotas() {
             },
           ]}
         />
-        <div className="pager">
-          {after.length > 0 && <Button onClick={() => setAfter(after.slice(0, -1))}>{t.common.back}</Button>}
-          {data?.next_after !== undefined && <Button onClick={() => setAfter([...after, data.next_after ?? ''])}>{t.common.more}</Button>}
-        </div>
+        <Pager begins={after} next={data?.next_after} onTurn={setAfter} />
       </Panel>
       {setting !== undefined && <QuotaForm {...setting} onClose={() => setSetting(undefined)} onDone={reload} />}
       {owners !== undefined && (
@@ -123,16 +121,9 @@ export function Quotas() {
         </FormDialog>
       )}
       {leaving !== undefined && (
-        <FormDialog
-          title={t.common.removeOne(targetText(leaving))}
-          submit={t.common.remove}
-          danger
-          done={t.common.removed(targetText(leaving))}
-          work={() => call('DELETE', queryOf(leaving)).finally(reload)}
-          onClose={() => setLeaving(undefined)}
-        >
-          <p>{t.quotas.removeWarning}</p>
-        </FormDialog>
+        <RemoveDialog name={targetText(leaving)} url={queryOf(leaving)} reload={reload} onClose={() => setLeaving(undefined)}>
+          {t.quotas.removeWarning}
+        </RemoveDialog>
       )}
     </Page>
   );
