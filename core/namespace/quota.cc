@@ -36,7 +36,7 @@ std::string time_words(std::uint64_t seconds) {
   return text;
 }
 
-// "the directory is above a soft limit: 120 bytes (soft limit 100), 3 files; growth is refused when 7 days of grace are over"
+// "the directory is above a soft limit: 120 bytes (soft limit 100), 3 files; growth is refused after 7 days of grace"
 std::string soft_sentence(const SoftNotice& notice, const std::string& of) {
   const auto amount = [](std::uint64_t used, const char* unit, const std::optional<std::uint64_t>& soft) {
     return std::to_string(used) + unit + (soft ? " (soft limit " + std::to_string(*soft) + ")" : "");
@@ -46,7 +46,7 @@ std::string soft_sentence(const SoftNotice& notice, const std::string& of) {
   const std::string who = of == "directory" ? "the directory" : of;
   if (notice.since == SoftExcess{}) return who + " is within its soft limits again: " + usage;
   return who + " is above a soft limit: " + usage + "; growth is refused " +
-         (notice.limits.grace_s == 0 ? "at once" : "when " + time_words(notice.limits.grace_s) + " of grace are over");
+         (notice.limits.grace_s == 0 ? "at once" : "after " + time_words(notice.limits.grace_s) + " of grace");
 }
 
 // The node is locked.
