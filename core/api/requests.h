@@ -306,6 +306,11 @@ struct SoftExcess {
   bool operator==(const SoftExcess&) const = default;
 };
 
+// How many of the files and directories of the volume were looked at, to know what users and groups own in a directory.
+struct OwnerCountProgress {
+  std::uint64_t looked_at = 0, in_all = 0;
+};
+
 struct UsageRequest {
   FileId dir;
   QuotaOf of = QuotaOf::kDirectory;  // kUser, kGroup: kNotSupported when the directory does not count owners
@@ -318,6 +323,7 @@ struct UsageReply {
   SoftExcess since{};
   QuotaLimits child_limits{};
   bool counts_owners = false;
+  std::optional<OwnerCountProgress> counting{};  // owners are not wholly counted yet: see CountOwnersRequest
 };
 // No limits: removed. Superuser only. O(1) on a tree of any size. kInvalid: a soft limit above the hard one. kUser, kGroup:
 // kNotSupported when the directory does not count owners.
@@ -328,7 +334,10 @@ struct SetQuotaRequest {
   std::uint32_t id = 0;
 };
 // Usage by user and by group is counted below the directory from now on (or no more: limits of users and groups go, too).
-// Superuser only. kNotEmpty: something is charged to the directory already; counting begins in an empty one.
+// Superuser only. O(1) on a tree of any size: what is there already is counted in the background, one file of the volume after
+// the other, also over restarts, which begin anew. Until that is done, usage of users and groups is preliminary and their
+// limits, which may be set at once, refuse nothing; limits of directories bind as ever. Then an event "owners_counted" and a
+// change of kind kQuota tell it.
 struct CountOwnersRequest { FileId dir; bool on; };
 struct QuotaRecord {
   FileId dir;
@@ -338,6 +347,7 @@ struct QuotaRecord {
   SoftExcess since{};
   QuotaLimits child_limits{};
   bool counts_owners = false;
+  std::optional<OwnerCountProgress> counting{};
 };
 struct ListQuotasRequest { FileId after = kNoFile; std::uint32_t limit = 1000; };
 struct ListQuotasReply { std::vector<QuotaRecord> quotas; bool truncated; };
@@ -354,7 +364,11 @@ struct ListOwnerQuotasRequest {
   std::optional<std::pair<QuotaOf, std::uint32_t>> after{};
   std::uint32_t limit = 1000;
 };
-struct ListOwnerQuotasReply { std::vector<OwnerQuota> owners; bool truncated; };
+struct ListOwnerQuotasReply {
+  std::vector<OwnerQuota> owners;
+  bool truncated;
+  std::optional<OwnerCountProgress> counting{};
+};
 
 // --- paths, for administrators -------------------------------------------------------------------------------------------
 

@@ -42,9 +42,9 @@ struct Node {
   // exclusive tree lock (directories) or this node's lock (others).
   AccountRef account;
   // Who pays for the content of this file: also what is reserved and not yet committed.
-  Payer payer() const { return {account, {record.uid, record.gid}}; }
+  Payer payer() const { return {account, {record.uid, record.gid}, id}; }
   // Who pays for a directory itself. Needs the tree lock.
-  Payer payer_of_directory() const { return {account->parent, {record.uid, record.gid}}; }
+  Payer payer_of_directory() const { return {account->parent, {record.uid, record.gid}, id}; }
 
   // In-place I/O holds it shared; truncate, punch and replacing the content hold it exclusively. Taken before any other
   // lock of the core.

@@ -49,7 +49,7 @@ Status stage_orphan(MetaTxn& txn, const NodeRef& node) {
   next.touch(txn.now());
   // A bin shows what it keeps, and goes when that is nothing.
   AccountRef payer = beyond_bins(node->account);
-  STOA_CHECK_OK(txn.move_charge(node, {payer, node->payer().owner}, usage_of(node->record)));
+  STOA_CHECK_OK(txn.move_charge(node, {payer, node->payer().owner, node->id}, usage_of(node->record)));
   next.home = payer->dir;
   txn.batch().put(Family::kState, keys::orphan_key(node->id), {});
   txn.put_inode(node, std::move(next));

@@ -134,7 +134,7 @@ Result<AclRef> ruling_acl(Tree& tree, const NodeRef& node) {
 Status stage_owner(MetaTxn& txn, const NodeRef& node, const Inode& next) {
   const Owner owner{next.uid, next.gid};
   if (owner == node->payer().owner) return {};
-  if (!next.is_directory()) return txn.move_charge(node, {node->account, owner}, usage_of(next));
+  if (!next.is_directory()) return txn.move_charge(node, {node->account, owner, node->id}, usage_of(next));
   return txn.move_owner(node, owner);
 }
 

@@ -17,6 +17,7 @@
 #include "core/data/blob_store.h"
 #include "core/inode/node_cache.h"
 #include "core/namespace/entry_cache.h"
+#include "core/namespace/owner_count.h"
 #include "core/namespace/posix_name.h"
 #include "core/recycle/recycle_state.h"
 #include "core/state/state_table.h"
@@ -41,11 +42,12 @@ struct Tree {
   SettledStore kv;  // for reading; written by the committer alone
   NodeCache nodes;
   EntryCache entries;
-  RwLock tree_lock;  // shared: every change of names; exclusive: a directory moves to another parent
+  RwLock tree_lock;  // shared: every change of names and usage; exclusive: a directory moves to another parent
   std::unique_ptr<DataState> data;
   const std::unique_ptr<FileWatch> watch;
   VolumeState state;
   RecycleState recycle;
+  OwnerCount owner_count;
   std::atomic<bool> orphans_swept{false};  // those of before the start (core/namespace/orphan.h)
 
   // A FileId never used before. kIo: the store failed.

@@ -294,7 +294,7 @@ Status shelve_link(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& 
   AccountRef account = node->account;
   // It stays charged where it is as long as that is the directory of a live name; or when there is no room (drop_link.h).
   if (home.in_bin || next.home == name.dir) {
-    const Status moved = txn.move_charge(node, {home.dir->account, node->payer().owner}, usage_of(node->record));
+    const Status moved = txn.move_charge(node, {home.dir->account, node->payer().owner, node->id}, usage_of(node->record));
     if (moved) {
       next.home = home.dir->id;
       account = home.dir->account;
@@ -342,7 +342,7 @@ Status shelve_content(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shel
   old.links = 1;
   old.home = shelf.node->id;
   old.touch(txn.now());
-  const Payer payer{shelf.node->account, {old.uid, old.gid}};
+  const Payer payer{shelf.node->account, {old.uid, old.gid}, old.id};
   STOA_CHECK_OK(txn.reserve(payer, usage_of(old)));
   if (old.has(kContentInline)) {
     STOA_TRY(bytes, load_inline(tree, node->id));

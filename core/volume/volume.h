@@ -87,6 +87,8 @@ class Volume {
   // One round of background work now, for tests and for `background = false`.
   virtual Status run_gc() = 0;     // frees everything in the gc queue that nobody uses, and what nobody reclaimed; tells events
   virtual Status run_purge(Timestamp now) = 0;  // one step of what leaves the recycle bins by age and size
+  // Looks at so many more files to know what users and groups own (CountOwnersRequest). True: that is known everywhere.
+  virtual Result<bool> run_owner_count(std::size_t files_max) = 0;
   virtual Status run_scrub() = 0;  // verifies every recorded checksum once
 
   // Files whose content was found damaged, as sentences with path and range; bounded.

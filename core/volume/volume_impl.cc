@@ -207,6 +207,7 @@ class VolumeImpl final : public Volume {
     return report_soft_limits(tree_);
   }
   Status run_purge(Timestamp now) override { return age_bins(tree_, now); }
+  Result<bool> run_owner_count(std::size_t files_max) override { return count_more_owners(tree_, files_max); }
   Status run_scrub() override {
     STOA_CHECK_OK(seal_quiet_files(tree_, 0));
     return scrub_all(tree_);

@@ -81,6 +81,11 @@ void put_owner(Json& json, core::QuotaOf of, std::uint32_t id, const core::Regis
   }
 }
 
+// null: what is known of users and groups is exact.
+void put_counting(Json& json, const std::optional<core::OwnerCountProgress>& counting) {
+  json["counting"] = counting ? Json{{"looked_at", counting->looked_at}, {"in_all", counting->in_all}} : Json();
+}
+
 void put_directory(Json& json, const core::QuotaLimits& child_limits, bool counts_owners) {
   json["children"] = child_limits.any() ? view(child_limits) : Json();
   json["counts_owners"] = counts_owners;
@@ -108,6 +113,7 @@ Result<Json> quota_view(Service& service, const Request& request, const Subject&
   put_bytes(json, "path", path_of_query(request));
   STOA_TRY(counted, counted_view(service, request, subject.dir));
   json["counted"] = std::move(counted);
+  put_counting(json, reply.counting);
   if (owner) {
     put_owner(json, subject.of, subject.id, *service.volume.registry().snapshot());
     return json;
@@ -137,6 +143,7 @@ JsonResult list_quotas(Service& service, const Request& request) {
               {"over_soft_since", view(record.since)}};
     put_bytes(json, "path", record.path);
     put_directory(json, record.child_limits, record.counts_owners);
+    put_counting(json, record.counting);
     list.push_back(std::move(json));
   }
   Json json{{"quotas", std::move(list)}, {"truncated", reply.truncated}};
@@ -205,6 +212,7 @@ JsonResult list_owner_quotas(Service& service, const Request& request) {
     list.push_back(std::move(json));
   }
   Json json{{"owners", std::move(list)}, {"truncated", reply.truncated}};
+  put_counting(json, reply.counting);
   if (reply.truncated && !reply.owners.empty()) {
     const core::OwnerQuota& last = reply.owners.back();
     json["next_after"] = (last.of == core::QuotaOf::kUser ? "user:" : "group:") + std::to_string(last.id);

@@ -19,7 +19,7 @@ class LedgerTest : public ::testing::Test {
     account->parent = parent;
     return account;
   }
-  static Payer payer(const AccountRef& account, Owner owner = {}) { return {account, owner}; }
+  static Payer payer(const AccountRef& account, Owner owner = {}, FileId file = FileId{100}) { return {account, owner, file}; }
   Status move(const AccountRef& from, const AccountRef& to, const Usage& delta, Owner owner = {}) {
     Postings posted;
     STOA_CHECK_OK(ledger.hold(posted, {{payer(from, owner), -delta}, {payer(to, owner), delta}}));
@@ -316,7 +316,7 @@ TEST_F(LedgerTest, OwnersAreCountedWhereTheyAreToBe) {
   const AccountRef root = child(nullptr);
   const AccountRef homes = child(root);
   const AccountRef deep = child(homes);
-  ledger.count_owners(homes, true);
+  ledger.count_owners(homes, OwnersCounted::kYes);
   ASSERT_TRUE(ledger.reserve(payer(deep, {1, 50}), {.bytes = 10, .files = 1}));
   ASSERT_TRUE(ledger.reserve(payer(homes, {2, 50}), {.bytes = 5, .files = 1}));
   EXPECT_EQ(bytes(homes, kAnn), 10);
@@ -334,7 +334,7 @@ TEST_F(LedgerTest, OwnersAreCountedWhereTheyAreToBe) {
 
 TEST_F(LedgerTest, AUserAndAGroupAreLimited) {
   const AccountRef homes = child(nullptr);
-  ledger.count_owners(homes, true);
+  ledger.count_owners(homes, OwnersCounted::kYes);
   ledger.set_limits(homes, kAnn, {.bytes = 10});
   ledger.set_limits(homes, kStaff, {.bytes = 12});
   EXPECT_TRUE(ledger.reserve(payer(homes, {1, 50}), {.bytes = 10}));
@@ -351,7 +351,7 @@ TEST_F(LedgerTest, AUserAndAGroupAreLimited) {
 
 TEST_F(LedgerTest, AnotherOwnerPaysIfHeMay) {
   const AccountRef homes = child(nullptr);
-  ledger.count_owners(homes, true);
+  ledger.count_owners(homes, OwnersCounted::kYes);
   ledger.set_limits(homes, kBob, {.bytes = 9});
   ASSERT_TRUE(ledger.reserve(payer(homes, {1, 50}), {.bytes = 10, .files = 1}));
   const auto give = [&](std::int64_t size) -> Status {
@@ -375,7 +375,7 @@ TEST_F(LedgerTest, WhereOwnersAreCountedBetweenTwoDirectoriesIsKnown) {
   const AccountRef ann = child(homes);
   const AccountRef bob = child(homes);
   const AccountRef scratch = child(root);
-  ledger.count_owners(homes, true);
+  ledger.count_owners(homes, OwnersCounted::kYes);
   EXPECT_FALSE(ledger.owners_counted_between(ann, bob));
   EXPECT_FALSE(ledger.owners_counted_between(root, scratch));
   EXPECT_TRUE(ledger.owners_counted_between(ann, scratch));

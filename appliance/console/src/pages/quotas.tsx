@@ -76,6 +76,9 @@ export function Quotas() {
                       {t.quotas.owners}
                     </Button>
                   )}
+                  {quota.counting !== null && quota.counting !== undefined && (
+                    <Badge tone="warn">{t.quotas.beingCounted(count(quota.counting.looked_at, locale), count(quota.counting.in_all, locale))}</Badge>
+                  )}
                   {hasAny(quota.limits) && (
                     <Button kind="quiet" onClick={() => setLeaving({ path: quota.path, scope: 'directory', who: '' })} aria-label={t.common.removeOne(quota.path)}>
                       {t.common.remove}
@@ -231,7 +234,7 @@ function QuotaForm({ target, limits, fixed, onClose, onDone }: FormProps) {
 }
 
 function Owners({ path, onClose, onChange }: { path: string; onClose(): void; onChange(target: Target, limits: Limits): void }) {
-  const { t } = useWords();
+  const { t, locale } = useWords();
   const [after, setAfter] = useState<string>();
   const { data, error } = useLoad<OwnerList>(withQuery('/v1/quota/owners', { path, limit: 200, after }));
   const whoOf = (quota: Quota): Target =>
@@ -240,6 +243,9 @@ function Owners({ path, onClose, onChange }: { path: string; onClose(): void; on
     <Modal title={t.quotas.ownersOf(path)} onClose={onClose} wide>
       <div className="dialog-body">
         <Problem error={error} />
+        {data !== undefined && data.counting !== null && (
+          <p>{t.quotas.preliminary(count(data.counting.looked_at, locale), count(data.counting.in_all, locale))}</p>
+        )}
         <Table<Quota>
           caption={t.quotas.ownersOf(path)}
           rows={data?.owners}

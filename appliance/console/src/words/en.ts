@@ -247,10 +247,13 @@ export const en = {
     ownersOf: (path: string) => `Users and groups in ${path}`,
     noOwners: 'Nobody owns anything in it yet.',
     countOwners: 'Count users and groups',
-    countHint: 'To limit users and groups in a directory, it must count what they own. That begins and ends while the directory is empty.',
+    countHint: 'To limit users and groups in a directory, it must count what they own. What is there already is counted in the background; until that is done, limits of users and groups refuse nothing.',
     counting: 'Users and groups',
     countOn: 'are counted',
     countOff: 'are not counted',
+    beingCounted: (done: string, all: string) => `counted: ${done} of ${all}`,
+    preliminary: (done: string, all: string) =>
+      `Still being counted: ${done} of ${all} files and directories of the volume were looked at. Usage is preliminary, and limits of users and groups refuse nothing yet.`,
   },
   qos: {
     intro: 'Limits of throughput, and what goes through each of them now. What is over waits in fair order.',

@@ -249,10 +249,12 @@ export const zh: Words = {
     ownersOf: (path) => `${path} 中的用户和组`,
     noOwners: '其中还没有任何人的内容。',
     countOwners: '统计用户和组',
-    countHint: '要在目录中限制用户和组，必须先统计其占用。只能在目录为空时开始或停止。',
+    countHint: '要在目录中限制用户和组，必须先统计其占用。已有内容在后台统计；完成之前，用户和组的限制不会拒绝任何操作。',
     counting: '用户和组',
     countOn: '统计',
     countOff: '不统计',
+    beingCounted: (done, all) => `统计中：${done} / ${all}`,
+    preliminary: (done, all) => `仍在统计：已检查卷中 ${all} 个文件和目录中的 ${done} 个。占用为暂计值，用户和组的限制尚不拒绝任何操作。`,
   },
   qos: {
     intro: '吞吐量限制以及当前流量。超出部分按公平顺序等待。',
