@@ -63,6 +63,7 @@ class CrashTest {
     fs::create_directories(data_);
     for (int i = 0; i < 3; ++i) workers_.push_back(stoa::crash::make_nfs_worker(i, random_.next()));
     for (int i = 0; i < 2; ++i) workers_.push_back(stoa::crash::make_s3_worker(i, random_.next()));
+    for (int i = 0; i < 2; ++i) workers_.push_back(stoa::crash::make_bin_worker(i, random_.next()));
   }
 
   bool run() {
@@ -114,7 +115,7 @@ class CrashTest {
     std::string why;
     const auto server = ServerProcess::start(command, &why);
     if (server == nullptr) return failed(cycle, "no start: " + why);
-    const Doors doors{server->nfs(), server->s3()};
+    const Doors doors{server->nfs(), server->s3(), {options_.stoa, "--data", data_.string()}};
     if (!all_workers(cycle, [&](Worker& worker) { worker.verify(doors); })) return false;
     if (last) return true;
 

@@ -18,6 +18,7 @@ namespace stoa::crash {
 struct Doors {
   clients::NfsTarget nfs;
   clients::S3Target s3;
+  std::vector<std::string> cli{};  // the command line that speaks to the server
 };
 
 class Worker {
@@ -27,7 +28,7 @@ class Worker {
 
   // Connects to the server that was started anew, compares what is there with what was promised, through the door that
   // it wrote through and through the other. Problems go to `problems()`.
-  void verify(const Doors& doors);
+  virtual void verify(const Doors& doors);
   // Works until the connection breaks.
   void work(const Doors& doors);
 
@@ -48,6 +49,7 @@ class Worker {
   void begin(Change change) { doubt_ = std::move(change); }
   // It was acknowledged.
   void promised();
+  void kept_promise() { ++promises_; }  // of those who remember them in a way of their own
   // It was refused: nothing changed.
   void refused(const std::string& what, const std::string& why);
   std::string any_bytes();
@@ -68,5 +70,6 @@ class Worker {
 
 std::unique_ptr<Worker> make_nfs_worker(int number, std::uint64_t seed);
 std::unique_ptr<Worker> make_s3_worker(int number, std::uint64_t seed);
+std::unique_ptr<Worker> make_bin_worker(int number, std::uint64_t seed);  // even ones count what is kept, odd ones do not
 
 }  // namespace stoa::crash
