@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cross/doors/door.h"
+#include "tests/frontends/nfs/v4_door/compound_caller.h"
 
 namespace stoa::cross {
 namespace {
@@ -16,6 +17,7 @@ namespace {
 using clients::ServerProcess;
 
 constexpr std::uint32_t kNobodySpecial = 1001;
+constexpr std::uint32_t kShareBoth = 3;  // OPEN4_SHARE_ACCESS_BOTH
 constexpr DoorKind kDoors[] = {DoorKind::kNfs3, DoorKind::kNfs4, DoorKind::kS3};
 
 using Three = std::tuple<DoorKind, DoorKind, DoorKind>;
@@ -269,6 +271,25 @@ TEST_P(RulesTest, ReplacingNeedsRoomForTheDifferenceOnly) {
   // S3 replaces the whole or nothing.
   if (!has_directories(kind_b())) sees("f", std::string(1000, 'b'));
   EXPECT_LE(used()["bytes"], 1000);
+}
+
+TEST_P(RulesTest, WhatIsRemovedWhileOpenCountsUntilItsClose) {
+  limit("--bytes", 1000);
+  ASSERT_EQ(a().put(in("f"), std::string(600, 'a')), Outcome::kOk);
+  test::CompoundCaller holder(static_cast<std::uint16_t>(server_->nfs().nfs_port), "holder of " + folder_);
+  holder.connect();
+  const auto open = holder.open(holder.handle_of({"test", folder_}), "f", kShareBoth, 0, false);
+  ASSERT_EQ(open.status, nfs4::Nfs4Status::kOk);
+  ASSERT_EQ(b().remove(in("f")), Outcome::kOk);
+  misses("f");
+  EXPECT_EQ(used()["bytes"], 600);
+  EXPECT_EQ(c().put(in("g"), std::string(401, 'c')), Outcome::kNoRoom);
+  ASSERT_EQ(c().put(in("g"), std::string(400, 'c')), Outcome::kOk);
+  EXPECT_EQ(holder.write(open.handle, open.stateid, std::string(601, 'x')), nfs4::Nfs4Status::kDQuot);
+  EXPECT_EQ(used()["bytes"], 1000);
+  EXPECT_EQ(holder.close(open.handle, open.stateid), nfs4::Nfs4Status::kOk);
+  EXPECT_EQ(used()["bytes"], 400);
+  EXPECT_EQ(b().put(in("h"), std::string(600, 'b')), Outcome::kOk);
 }
 
 // --- the recycle bin
