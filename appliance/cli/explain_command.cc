@@ -29,7 +29,8 @@ void print_quota(const Json& quota) {
   const Json& usage = quota["usage"];
   std::string text = printable(bytes_of(quota, "path"));
   if (quota.contains("uid")) text += " for user " + printable(quota["user"].get<std::string>());
-  if (quota.contains("gid")) text += " for group " + (quota["group"].is_null() ? std::to_string(quota["gid"].get<unsigned>()) : printable(quota["group"].get<std::string>()));
+  if (quota.contains("gid"))
+    text += " for group " + (quota["group"].is_null() ? std::to_string(quota["gid"].get<unsigned>()) : printable(quota["group"].get<std::string>()));
   text += ":";
   if (!quota["limits"]["bytes"].is_null()) {
     text += " " + appliance::round_bytes(usage["bytes"].get<std::uint64_t>()) + " of " +
@@ -65,7 +66,8 @@ void print_explanation(const Json& reply) {
   for (const Json& flow : reply["flows"]) print_flow(flow);
   std::printf("space     %s free in the volume\n", appliance::round_bytes(reply["bytes_free"].get<std::uint64_t>()).c_str());
   for (const Json& cause : reply["causes"]) {
-    std::printf("\ncause     %s\ncure      %s\n", printable(cause["what"].get<std::string>()).c_str(), printable(cause["cure"].get<std::string>()).c_str());
+    std::printf("\ncause     %s\ncure      %s\n", printable(cause["what"].get<std::string>()).c_str(),
+                printable(cause["cure"].get<std::string>()).c_str());
   }
 }
 

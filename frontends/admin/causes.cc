@@ -29,7 +29,8 @@ std::string by_what(const core::GetAclReply& acl) {
 }
 
 std::string rights_cure(const core::User& user, const std::string& path, const core::GetAclReply& acl) {
-  const std::string groups = "; or put the user into a group that may: stoa user set " + word(user.name) + " --group GROUP, with all groups that it is to have";
+  const std::string groups =
+      "; or put the user into a group that may: stoa user set " + word(user.name) + " --group GROUP, with all groups that it is to have";
   if (acl.stored) return "see who may with stoa acl get " + word(path) + ", and change it with stoa acl set " + word(path) + " FILE" + groups;
   return "change its mode or owner (chmod, chown), or give it a list: stoa acl set " + word(path) + " FILE" + groups;
 }
@@ -114,14 +115,16 @@ void add_flow(Json& causes, const Json& flow) {
   const auto waiting = flow["use"]["waiting"].get<std::uint64_t>();
   if (waiting == 0) return;
   const auto target = flow["target"].get<std::string>();
-  add(causes, std::to_string(waiting) + (waiting == 1 ? " request waits" : " requests wait") + " now, because a ceiling of " + target + " or above it is reached",
+  add(causes,
+      std::to_string(waiting) + (waiting == 1 ? " request waits" : " requests wait") + " now, because a ceiling of " + target + " or above it is reached",
       "stoa qos top shows who uses how much; raise the ceiling: stoa qos set " + word(target) + " --RESOURCE MORE (stoa qos get " + word(target) +
           " shows which there are)");
 }
 
 void add_space(Json& causes, const core::StatfsReply& space) {
   if (space.bytes_free != 0) return;
-  add(causes, "the volume is full: there is no space on its disks", "remove something, purge recycle bins (stoa recycle purge / --all), or add space to the data directories");
+  add(causes, "the volume is full: there is no space on its disks",
+      "remove something, purge recycle bins (stoa recycle purge / --all), or add space to the data directories");
 }
 
 }  // namespace stoa::admin

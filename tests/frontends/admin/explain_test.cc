@@ -81,7 +81,8 @@ TEST_F(CausesTest, WhereNothingIsWrongNothingIsSaid) {
 
 TEST_F(CausesTest, AFullQuotaOfBytesOrFiles) {
   put("/v1/quota?path=/team", R"({"bytes": 100, "files": 1})");
-  EXPECT_THAT(causes(), ElementsAre(AllOf(HasSubstr("the quota of /team is used up: 100 of 100 bytes"), HasSubstr("| raise it: stoa quota set /team --bytes MORE")),
+  EXPECT_THAT(causes(), ElementsAre(AllOf(HasSubstr("the quota of /team is used up: 100 of 100 bytes"),
+                                          HasSubstr("| raise it: stoa quota set /team --bytes MORE")),
                                     AllOf(HasSubstr("1 of 1 files and directories"), HasSubstr("--files MORE"))));
   EXPECT_THAT(causes()[0], testing::Not(HasSubstr("recycle")));
   put("/v1/quota?path=/team", R"({"bytes": 100})");
@@ -93,7 +94,8 @@ TEST_F(CausesTest, AFullQuotaOfBytesOrFiles) {
 TEST_F(CausesTest, ASoftLimitThatIsPassedAndWhenItBites) {
   put("/v1/quota?path=/team", R"({"soft_bytes": 1000})");
   make_file(team_, "g", 1000);
-  EXPECT_THAT(causes(), ElementsAre(AllOf(HasSubstr("the quota of /team is above its soft limit since 2"), HasSubstr("1100 of 1000 bytes; what would grow is refused from 2"),
+  EXPECT_THAT(causes(), ElementsAre(AllOf(HasSubstr("the quota of /team is above its soft limit since 2"),
+                                          HasSubstr("1100 of 1000 bytes; what would grow is refused from 2"),
                                           HasSubstr("--soft-bytes MORE"), HasSubstr("stoa quota set /team --grace TIME"))));
   EXPECT_EQ(get("/v1/explain?path=/team").json["quotas"][0]["full"], false);
   put("/v1/quota?path=/team", R"({"soft_bytes": 1000, "grace_seconds": 0})");
@@ -113,7 +115,8 @@ TEST_F(CausesTest, TheQuotaOfAUserOrGroup) {
   ASSERT_TRUE(volume_->ns().create(ann, {.parent = scratch, .name = "f"}));
   EXPECT_THAT(causes("path=/scratch"), IsEmpty());
   EXPECT_THAT(causes("path=/scratch&user=ann"),
-              ElementsAre(AllOf(HasSubstr("the quota of /scratch (user ann) is used up"), HasSubstr("stoa quota set /scratch --user ann --files MORE")),
+              ElementsAre(AllOf(HasSubstr("the quota of /scratch (user ann) is used up"),
+                                HasSubstr("stoa quota set /scratch --user ann --files MORE")),
                           HasSubstr("stoa quota set /scratch --group 1000 --files MORE")));
   EXPECT_EQ(get("/v1/explain?path=/scratch&user=ann").json["quotas"].size(), 2u);
 }
@@ -137,8 +140,9 @@ TEST_F(CausesTest, WhatNobodyPublishes) {
 
 TEST_F(CausesTest, WhoMayNot) {
   ASSERT_TRUE(volume_->ns().setattr({}, {.id = team_, .set = {.mode = 0750}}));
-  EXPECT_THAT(causes("path=/team/f&user=ann"), testing::Contains(AllOf(HasSubstr("ann does not get here: /team may not be searched; its mode is 0750"),
-                                                                       HasSubstr("stoa acl set /team FILE"), HasSubstr("stoa user set ann --group GROUP"))));
+  EXPECT_THAT(causes("path=/team/f&user=ann"),
+              testing::Contains(AllOf(HasSubstr("ann does not get here: /team may not be searched; its mode is 0750"),
+                                      HasSubstr("stoa acl set /team FILE"), HasSubstr("stoa user set ann --group GROUP"))));
   EXPECT_THAT(causes("path=/team&user=ann"), ElementsAre(HasSubstr("ann may not list or search or change or remove here")));
   ASSERT_TRUE(volume_->ns().setattr({}, {.id = team_, .set = {.mode = 0755}}));
   EXPECT_THAT(causes("path=/team/f&user=ann"), ElementsAre(HasSubstr("ann may not write here")));
