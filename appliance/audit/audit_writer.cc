@@ -17,6 +17,7 @@ namespace stoa::appliance {
 namespace {
 
 constexpr std::size_t kRecordsAtOnce = 8192;
+constexpr std::size_t kWriteBytes = 256u << 10;
 // What comes within this time is written with one write.
 constexpr std::chrono::milliseconds kGather{100};
 constexpr std::chrono::seconds kRetry{1};
@@ -186,6 +187,8 @@ Result<bool> AuditWriter::advance() {
     cursor_ = record.sequence;
     if (wanted) add_record(*registry, record, where, target);
     places_.apply(record);
+    // What stays in the processor's cache costs less than fresh memory.
+    if (!pending_.empty() && pending_.back().text.size() >= kWriteBytes) STOA_CHECK_OK(write_pending());
   }
   cursor_ = page.next;
   const std::string today = day_of(options_.now());
