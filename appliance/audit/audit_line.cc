@@ -81,19 +81,19 @@ void append_user(std::string& out, std::uint32_t uid, const std::string* name) {
   out += '}';
 }
 
-// `value` in so many decimal digits.
-void append_digits(std::string& out, std::uint32_t value, std::size_t digits) {
-  out.append(digits, '0');
-  for (std::size_t at = out.size(); digits > 0; --digits, value /= 10) out[--at] = static_cast<char>('0' + value % 10);
+// `value` in so many decimal digits. Returns the place behind them.
+char* put_digits(char* at, std::uint32_t value, std::size_t digits) {
+  for (std::size_t i = digits; i > 0; --i, value /= 10) at[i - 1] = static_cast<char>('0' + value % 10);
+  return at + digits;
 }
 
-void append_day(std::string& out, std::chrono::sys_days day) {
+char* put_day(char* at, std::chrono::sys_days day) {
   const std::chrono::year_month_day date(day);
-  append_digits(out, static_cast<std::uint32_t>(static_cast<int>(date.year())), 4);
-  out += '-';
-  append_digits(out, static_cast<unsigned>(date.month()), 2);
-  out += '-';
-  append_digits(out, static_cast<unsigned>(date.day()), 2);
+  at = put_digits(at, static_cast<std::uint32_t>(static_cast<int>(date.year())), 4);
+  *at++ = '-';
+  at = put_digits(at, static_cast<unsigned>(date.month()), 2);
+  *at++ = '-';
+  return put_digits(at, static_cast<unsigned>(date.day()), 2);
 }
 
 // Its context lives as long as the thread: making one costs more than hashing a line.
@@ -247,26 +247,25 @@ std::optional<std::string_view> text_of(std::string_view line, std::string_view 
 std::string iso_time(Timestamp time) {
   const std::chrono::sys_seconds at{std::chrono::seconds(time.seconds())};
   const auto day = std::chrono::floor<std::chrono::days>(at);
-  const std::chrono::hh_mm_ss clock(at - day);
-  std::string text;
-  text.reserve(30);
-  append_day(text, day);
-  text += 'T';
-  append_digits(text, static_cast<std::uint32_t>(clock.hours().count()), 2);
-  text += ':';
-  append_digits(text, static_cast<std::uint32_t>(clock.minutes().count()), 2);
-  text += ':';
-  append_digits(text, static_cast<std::uint32_t>(clock.seconds().count()), 2);
-  text += '.';
-  append_digits(text, time.nanoseconds(), 9);
-  text += 'Z';
+  const auto second = static_cast<std::uint32_t>((at - day).count());
+  std::string text(kDayDigits + 20, '\0');
+  char* out = put_day(text.data(), day);
+  *out++ = 'T';
+  out = put_digits(out, second / 3600, 2);
+  *out++ = ':';
+  out = put_digits(out, second / 60 % 60, 2);
+  *out++ = ':';
+  out = put_digits(out, second % 60, 2);
+  *out++ = '.';
+  out = put_digits(out, time.nanoseconds(), 9);
+  *out = 'Z';
   return text;
 }
 
 std::string day_of(Timestamp time) {
   const std::chrono::sys_seconds at{std::chrono::seconds(time.seconds())};
-  std::string text;
-  append_day(text, std::chrono::floor<std::chrono::days>(at));
+  std::string text(kDayDigits, '\0');
+  put_day(text.data(), std::chrono::floor<std::chrono::days>(at));
   return text;
 }
 

@@ -57,6 +57,7 @@ std::optional<Chained> chain_of(std::string_view line);
 std::optional<std::uint64_t> number_of(std::string_view line, std::string_view name);
 std::optional<std::string_view> text_of(std::string_view line, std::string_view name);  // as it stands between the marks
 
+inline constexpr std::size_t kDayDigits = 10;
 std::string iso_time(Timestamp time);  // "2026-11-22T10:00:00.123456789Z"
 std::string day_of(Timestamp time);    // "2026-11-22"
 bool is_day(std::string_view text);

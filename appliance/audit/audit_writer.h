@@ -62,7 +62,7 @@ class AuditWriter final : public core::AuditLog {
   void add_own(std::string_view operation);  // bookkeeping, with the usage of the volume
   void add_transfers();  // what users have read and written since the last time
   std::string& text_of_day();  // what is pending for day_, where the next line goes
-  void begin_day(const std::string& day);
+  void begin_day(std::string_view day);
   void expire_days(const std::string& before);
   // The reports of the days before, where there are none yet; and what directories hold now, from which that of `until` is made.
   Status summarise_days(const std::string& until);

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMost = 100;  // in one report
 constexpr mode_t kFileMode = 0600;
 
-std::string file_of(const LogFolder& folder) { return folder.path + "/directories.jsonl"; }
+std::string file_of(const LogFolder& folder) { return folder.path + "/directories.lines"; }
 
 std::string members(const DirectoryUsage& one) {
   return "\"bytes\":" + std::to_string(one.bytes) + ",\"files\":" + std::to_string(one.files) + "," + one.path;

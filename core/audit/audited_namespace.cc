@@ -214,10 +214,10 @@ void AuditedNamespaceImpl::denied(const OpContext& ctx, const JournalNote& note,
   const auto registry = registry_.snapshot();
   const AuditTable* const table = registry->audit();
   if (table == nullptr || !table->any(AuditClass::kDenied) || !wanted(*table, ctx, note, AuditClass::kDenied)) return;
-  if (!denials_.admit(ctx.client, ctx.door, std::chrono::steady_clock::now())) {
-    journal_.call();  // who reads it asks for the number when the second is over
-    return;
-  }
+  const auto verdict = denials_.admit(ctx.client, ctx.door, std::chrono::steady_clock::now());
+  // Who reads the journal asks for the number when the second is over; a flood wakes him once.
+  if (verdict == DenialLimit::Verdict::kFirstCount) journal_.call();
+  if (verdict != DenialLimit::Verdict::kRecord) return;
   JournalNote record = note;
   record.result = why;
   // The request was answered with the denial already; a store that failed is everybody's trouble, and said elsewhere.

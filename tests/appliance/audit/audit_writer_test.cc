@@ -521,7 +521,7 @@ TEST_F(AuditWriterTest, ADamagedFileOfTheDaysBeginCostsTheGrowthOnly) {
   ASSERT_TRUE(create(kRootId, "f"));
   recorded();
   for (const char* text : {"", "nonsense\n", "{\"day\":\"2001-01-01\"}\n", "{\"day\":\"../..\"}\n{}\n"}) {
-    std::ofstream(folder_ + "/audit/directories.jsonl") << text;
+    std::ofstream(folder_ + "/audit/directories.lines") << text;
     const auto report = log_->report(day());
     ASSERT_TRUE(report) << describe(report.error());
     EXPECT_TRUE(Json::parse(*report)["directories"].is_null());
