@@ -74,6 +74,7 @@ class LoadRun {
     outcome_.note("entries", static_cast<double>(o_.files));
   }
   void remove();
+  void rmdir();
   void seq_write();
   void blocks(std::uint32_t bytes, bool random, bool write);
 
@@ -137,6 +138,16 @@ void LoadRun::remove() {
   timed(*remove_files(dir), count, 0);
 }
 
+void LoadRun::rmdir() {
+  const Handle dir = fresh_directory();
+  const std::uint64_t count = count_or(o_.files);
+  Outcome outcome;
+  session_.run(*make_directories(dir), kPrepareInflight, count, 0, outcome);
+  must_succeed(outcome, "directories to remove");
+  outcome_.plan(count);
+  timed(*remove_directories(dir), count, 0);
+}
+
 void LoadRun::seq_write() {
   const Handle dir = fresh_directory();
   Outcome outcome;
@@ -173,6 +184,7 @@ int LoadRun::run() {
       {"readdir", [](LoadRun& r) { r.list(false); }},
       {"readdirplus", [](LoadRun& r) { r.list(true); }},
       {"remove", [](LoadRun& r) { r.remove(); }},
+      {"rmdir", [](LoadRun& r) { r.rmdir(); }},
       {"seq-write", [](LoadRun& r) { r.seq_write(); }},
       {"seq-read", [](LoadRun& r) { r.blocks(kMiB, false, false); }},
       {"rand-read", [](LoadRun& r) { r.blocks(kSmall, true, false); }},

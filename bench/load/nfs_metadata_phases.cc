@@ -168,6 +168,38 @@ class RemoveFiles final : public DirectoryPhase {
   void removed(Slot& slot, REMOVE3res&) { slot.session->done(slot, 0); }
 };
 
+class MakeDirectories final : public DirectoryPhase {
+ public:
+  explicit MakeDirectories(const Handle& dir) : DirectoryPhase(dir) {}
+  void begin(Slot& slot) override {
+    set_name(slot, slot.index);
+    MKDIR3args args{};
+    args.where.dir = to_fh(dir_);
+    args.where.name = slot.name;
+    args.attributes.mode.set_it = 1;
+    args.attributes.mode.set_mode3_u.mode = 0755;
+    queued(slot, rpc_nfs3_mkdir_async(slot.rpc, nfs_callback<MakeDirectories, MKDIR3res, &MakeDirectories::made>, &args, &slot));
+  }
+
+ private:
+  void made(Slot& slot, MKDIR3res&) { slot.session->done(slot, 0); }
+};
+
+class RemoveDirectories final : public DirectoryPhase {
+ public:
+  explicit RemoveDirectories(const Handle& dir) : DirectoryPhase(dir) {}
+  void begin(Slot& slot) override {
+    set_name(slot, slot.index);
+    RMDIR3args args{};
+    args.object.dir = to_fh(dir_);
+    args.object.name = slot.name;
+    queued(slot, rpc_nfs3_rmdir_async(slot.rpc, nfs_callback<RemoveDirectories, RMDIR3res, &RemoveDirectories::removed>, &args, &slot));
+  }
+
+ private:
+  void removed(Slot& slot, RMDIR3res&) { slot.session->done(slot, 0); }
+};
+
 }  // namespace
 
 std::string file_name(std::uint64_t index) {
@@ -192,5 +224,7 @@ std::unique_ptr<Phase> read_small_files(const Handle& dir, std::uint64_t files, 
   return std::make_unique<LookupFiles>(dir, files, seed, LookupFiles::Then::kRead, bytes);
 }
 std::unique_ptr<Phase> remove_files(const Handle& dir) { return std::make_unique<RemoveFiles>(dir); }
+std::unique_ptr<Phase> make_directories(const Handle& dir) { return std::make_unique<MakeDirectories>(dir); }
+std::unique_ptr<Phase> remove_directories(const Handle& dir) { return std::make_unique<RemoveDirectories>(dir); }
 
 }  // namespace stoa::bench

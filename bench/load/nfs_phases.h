@@ -28,6 +28,9 @@ std::unique_ptr<Phase> lookup_files(const Handle& dir, std::uint64_t files, std:
 std::unique_ptr<Phase> stat_files(const Handle& dir, std::uint64_t files, std::uint64_t seed);
 std::unique_ptr<Phase> read_small_files(const Handle& dir, std::uint64_t files, std::uint32_t bytes, std::uint64_t seed);
 std::unique_ptr<Phase> remove_files(const Handle& dir);  // in order
+// The same with directories.
+std::unique_ptr<Phase> make_directories(const Handle& dir);
+std::unique_ptr<Phase> remove_directories(const Handle& dir);
 
 // One operation is one whole listing, which must show `entries` names beside "." and "..".
 std::unique_ptr<Phase> list_directory(const Handle& dir, bool plus, std::uint64_t entries);

@@ -48,7 +48,7 @@ Result<RemoveReply> with_victim(Tree& tree, const OpContext& ctx, const RemoveRe
     victim.node = *node;
     STOA_TRY(shelf, prepare_shelf(tree, ctx, dir, [&] { return may_remove(ctx, dir, victim.node); }));
     victim.shelf = std::move(shelf);
-    if (!victim.shelf && victim.entry.directory()) STOA_CHECK_OK(discard_empty_bin(tree, victim.node));
+    if (victim.entry.directory()) STOA_CHECK_OK(discard_empty_bin(tree, victim.node));
     bool changed = false;
     auto reply = run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<RemoveReply> {
       const NodeLocks locks({dir, victim.node, victim.shelf.node});

@@ -10,11 +10,12 @@ Status remove_tree(Tree& tree, const OpContext& ctx, const RemoveRequest& req) {
   applied.unsettled = nullptr;
   struct Level {
     FileId dir;
-    std::string name;  // POSIX name of `dir` in the level above
+    std::string name;      // POSIX name of `dir` in the level above
+    bool refused = false;  // to go, although nothing was seen in it
   };
   STOA_TRY(top, lookup(tree, ctx, {.parent = req.parent, .name = req.name}));
   if (top.attr.type != FileType::kDirectory) return fail(Errc::kNotDirectory);
-  std::vector<Level> levels{{top.attr.id, std::string(req.name)}};
+  std::vector<Level> levels{{top.attr.id, std::string(req.name), false}};
   while (!levels.empty()) {
     if (ctx.expired()) return fail(Errc::kTimeout);
     const Level level = levels.back();
@@ -22,7 +23,7 @@ Status remove_tree(Tree& tree, const OpContext& ctx, const RemoveRequest& req) {
     bool deeper = false;
     for (const DirectoryEntry& entry : listing.entries) {
       if (entry.type == FileType::kDirectory) {
-        levels.push_back({entry.id, entry.name});
+        levels.push_back({entry.id, entry.name, false});
         deeper = true;
         break;
       }
@@ -34,7 +35,9 @@ Status remove_tree(Tree& tree, const OpContext& ctx, const RemoveRequest& req) {
     const FileId parent = levels.empty() ? req.parent : levels.back().dir;
     const auto gone = rmdir(tree, levels.empty() ? ctx : applied, {parent, level.name});
     if (!gone && gone.error().code == Errc::kNotEmpty) {
-      levels.push_back(level);  // somebody made a name meanwhile
+      // Somebody made a name meanwhile; or something is in it that nobody sees: a recycle bin that is not empty.
+      if (level.refused && listing.entries.empty()) return fail(gone.error());
+      levels.push_back({level.dir, level.name, listing.entries.empty()});
       continue;
     }
     if (!gone && gone.error().code != Errc::kNotFound) return fail(gone.error());

@@ -62,7 +62,7 @@ Result<Parties> look(Tree& tree, const OpContext& ctx, const RenameRequest& req)
       return check_rules(ctx, req, p);
     }));
     p.shelf = std::move(shelf);
-    if (!p.shelf && p.to.directory()) STOA_CHECK_OK(discard_empty_bin(tree, replaced));
+    if (p.to.directory()) STOA_CHECK_OK(discard_empty_bin(tree, replaced));
   }
   return p;
 }

@@ -196,6 +196,10 @@ Result<FileId> bin_of(Tree& tree, FileId dir) {
 
 Result<std::vector<Bin>> bins_below(Tree& tree, FileId dir) {
   STOA_TRY(top, tree.nodes.get(dir));
+  {
+    const std::shared_lock lock(top->lock);
+    STOA_CHECK_OK(require_directory(*top));
+  }
   std::vector<Bin> bins;
   const std::string prefix(keys::kAnchorPrefix);
   const auto it = tree.kv.scan(Family::kTrash, prefix, keys::behind_prefix(prefix));

@@ -34,7 +34,7 @@ inline bool names_bin(const Node& dir, std::string_view name) { return name == k
 // The bin of a directory; kNoFile: it has none.
 Result<FileId> bin_of(Tree& tree, FileId dir);
 
-// All bins of directories at and below `dir`, with the directories that have them.
+// All bins of directories at and below `dir`, with the directories that have them. kStale, kNotDirectory.
 struct Bin {
   NodeRef anchor, node;
 };

@@ -265,6 +265,36 @@ TYPED_TEST(RecycleDeleteTest, ADirectoryThatAFileIsChargedToStillIsRemoved) {
   this->expect_consistent();
 }
 
+TYPED_TEST(RecycleDeleteTest, AnEmptyBinKeepsNoDirectoryThatCannotMove) {
+  const FileId a = *this->mkdir(this->team_, "a");
+  this->set_policy({.dir = a});
+  const FileId file = this->file_of(a, "f", "text");
+  ASSERT_TRUE(this->ns().unlink({}, {a, "f"}));
+  ASSERT_TRUE(this->restore("f"));
+  ASSERT_NE(this->bin(a), kNoFile);
+  ASSERT_TRUE(this->volume_->registry().remove_recycle(a));
+  const FileId full = *this->mkdir(kRootId, "full");
+  ASSERT_TRUE(this->ns().link({}, {file, full, "g"}));
+  ASSERT_TRUE(this->ns().set_quota({}, {full, {.bytes = 1}}));
+  ASSERT_TRUE(this->ns().unlink({}, {a, "f"}));
+  const auto removed = this->ns().rmdir({}, {this->team_, "a"});
+  EXPECT_TRUE(removed) << describe(removed.error());
+  this->expect_consistent();
+}
+
+TYPED_TEST(RecycleDeleteTest, ATreeWithABinThatNothingKeepsIsRefused) {
+  const FileId own = *this->mkdir(this->team_, "own");
+  this->set_policy({.dir = own});
+  this->file_of(own, "f", "text");
+  ASSERT_TRUE(this->ns().unlink({}, {own, "f"}));
+  ASSERT_TRUE(this->volume_->registry().remove_recycle(this->team_));
+  EXPECT_EQ(this->ns().remove_tree({}, {kRootId, "team"}).error().code, Errc::kNotEmpty);
+  ASSERT_TRUE(this->ns().purge({}, {.dir = own}));
+  ASSERT_TRUE(this->ns().remove_tree({}, {kRootId, "team"}));
+  EXPECT_EQ(this->usage(kRootId), Usage{});
+  this->expect_consistent();
+}
+
 TYPED_TEST(RecycleDeleteTest, ObjectsGoByTheirKeys) {
   ASSERT_TRUE(this->put(this->team_, "a/b/c", "object"));
   ASSERT_TRUE(this->ns().remove_key(this->as(0), {this->team_, "a/b/c"})->removed);

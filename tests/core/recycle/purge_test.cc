@@ -95,6 +95,15 @@ TYPED_TEST(PurgeTest, ByCall) {
   this->expect_consistent();
 }
 
+// A file is charged to its directory, whose bins are not meant.
+TYPED_TEST(PurgeTest, AFileHasNoBins) {
+  this->fill(1, "text");
+  const FileId file = this->file_of(this->team_, "beside", "text");
+  EXPECT_EQ(this->ns().purge({}, {.dir = file}).error().code, Errc::kNotDirectory);
+  EXPECT_EQ(this->ns().list_recycled({}, {.dir = file}).error().code, Errc::kNotDirectory);
+  EXPECT_THAT(this->items(), SizeIs(1));
+}
+
 TYPED_TEST(PurgeTest, WhatAPolicyLeftBehindAgesOnAndThenTheBinGoes) {
   this->fill(2, "text");
   this->set_policy({.dir = this->team_, .enabled = false, .days = 5});
