@@ -153,6 +153,11 @@ Status MetaTxn::move(const Payer& from, const Payer& to, const Usage& usage, con
   return {};
 }
 
+void MetaTxn::end_charge(const NodeRef& node, const Usage& usage) {
+  (void)tree_.ledger.hold(posted_, {{node->payer(), -(usage + promised(*node))}});
+  charges_.push_back({node->payer(), -usage});
+}
+
 Status MetaTxn::move_directory(const NodeRef& dir, const AccountRef& to, const Usage& itself) {
   // The committed side is complete only when nothing is queued; the exclusive tree lock keeps it so.
   STOA_CHECK_OK(tree_.committer.wait_applied());

@@ -70,9 +70,10 @@ Status delete_orphan(Tree& tree, FileId file) {
   // that the file is deleted.
   if (node->deleted || node->record.links != 0 || tree.state.keeps(file)) return {};
   MetaTxn txn(tree, ctx);
-  txn.release(node->payer(), usage_of(node->record));
   STOA_CHECK_OK(drop_content(tree, txn, node));
   STOA_CHECK_OK(txn.delete_inode(node, Seen::kNo));
+  txn.end_charge(node, usage_of(node->record));  // as drop_file() does
+  txn.set_account(node, nullptr);
   txn.batch().remove(Family::kState, keys::orphan_key(file));
   STOA_CHECK_OK(txn.commit());
   return {};
