@@ -76,6 +76,7 @@ struct RecycledItem {
   std::string client;
 };
 // What the bins at and below a directory hold, in order of deletion. Everybody but the superuser sees what he deleted.
+// kNotDirectory.
 struct ListRecycledRequest { FileId dir; std::uint64_t after = 0; std::uint32_t limit = 1000; };  // after: a serial
 struct ListRecycledReply { std::vector<RecycledItem> items; bool truncated = false; };
 
@@ -90,7 +91,7 @@ struct RestoreRequest {
 struct RestoreReply { FileId id; RenameReply moved; };
 
 // Purges what the bins at and below a directory hold: `items`, or all; of those, what was deleted at least so long ago.
-// Superuser only.
+// Superuser only. kNotDirectory.
 struct PurgeRequest {
   FileId dir;
   std::vector<RecycleItemId> items{};
