@@ -78,7 +78,7 @@ struct RecycledItem {
 };
 // What was deleted below a directory, in order of deletion: all that the bins at and below it hold, and of the bins above it, which
 // may hold much else, what was in it. What was deleted in a directory that is gone for good is known to no directory above
-// it but those whose bin it lies in. Everybody but the superuser sees what he deleted.
+// it but those whose bin it lies in. Everybody but the superuser sees what he deleted. kNotDirectory.
 // Cost: what is told, and what is passed over: in bins above, all that was deleted elsewhere meanwhile, because bins are in order of
 // time. One call passes over a bounded number, so a page may be short or empty, and not the last.
 struct ListRecycledRequest {
@@ -112,7 +112,7 @@ struct RestoreReply {
 };
 
 // Purges what was deleted below a directory, as ListRecycledRequest tells it: `items`, or all; of those, what was deleted at
-// least so long ago. Superuser only. Cost: `items`, or all that the bins hold, also what is passed over.
+// least so long ago. Superuser only. kNotDirectory. Cost: `items`, or all that the bins hold, also what is passed over.
 struct PurgeRequest {
   FileId dir;
   std::vector<RecycleItemId> items{};
