@@ -150,7 +150,7 @@ void AuditWriter::run(const std::stop_token& stop) {
           after = cursor_;
           const Timestamp now = options_.now();
           until = std::min(until, std::chrono::steady_clock::now() + std::chrono::nanoseconds(begin_of_next_day(now).ns - now.ns));
-          until = std::min(until, transfers_due_);
+          if (!day_.empty()) until = std::min(until, transfers_due_);  // else advance() puts nothing off
           more = *advanced;
         }
         failing_ = !advanced;
