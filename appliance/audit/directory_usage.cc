@@ -107,8 +107,9 @@ std::string growth_json(const std::vector<DirectoryUsage>& before, const std::ve
     const bool told = was != known.end();
     all.push_back({&one, told, told ? one.bytes - was->second->bytes : 0, told ? one.files - was->second->files : 0});
   }
-  std::ranges::stable_sort(all, std::ranges::greater(), [](const Grown& one) {
-    return std::tuple(one.told, std::llabs(one.bytes), std::llabs(one.files));
+  // Of equal ones the oldest directory first.
+  std::ranges::sort(all, std::ranges::greater(), [](const Grown& one) {
+    return std::tuple(one.told, std::llabs(one.bytes), std::llabs(one.files), ~static_cast<std::uint64_t>(one.now->id));
   });
   std::string text = "{\"total\":" + std::to_string(all.size()) + ",\"most\":[";
   const char* comma = "";
