@@ -136,8 +136,10 @@ bool Driver::do_rmdir() {
   if (!same_outcome(verdict, reply)) return false;
   if (!verdict.ok()) return verify_touched(verdict);
   if (reply->removed != verdict.subject) return differ("removed " + text(reply->removed));
-  gone_.push_back(verdict.subject);
-  directories_.erase(verdict.subject);
+  if (!twin_.exists(verdict.subject)) {
+    gone_.push_back(verdict.subject);
+    directories_.erase(verdict.subject);
+  }
   return verify_before(reply->parent_before, parent) && verify_reply(reply->parent, parent) &&
          verify_touched(verdict) && verify(verdict.subject, Touch::kNone);
 }
