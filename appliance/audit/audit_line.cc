@@ -2,9 +2,9 @@
 
 #include <openssl/evp.h>
 
+#include <algorithm>
 #include <charconv>
-#include <cstdio>
-#include <ctime>
+#include <chrono>
 #include <memory>
 
 #include "base/utf8.h"
@@ -32,9 +32,16 @@ std::size_t sequence_length(std::string_view rest) {
   return 0;
 }
 
+constexpr char kHexDigits[] = "0123456789abcdef";
+
+bool is_plain(char c) { return c >= 0x20 && c != 0x7f && c != '"' && c != '\\'; }
+
 void append_json_text(std::string& out, std::string_view value) {
-  constexpr char kHex[] = "0123456789abcdef";
   out += '"';
+  if (std::ranges::all_of(value, is_plain)) {
+    out.append(value).append("\"");
+    return;
+  }
   const bool clean = is_utf8(value);
   for (std::size_t i = 0; i < value.size(); ++i) {
     const char c = value[i];
@@ -43,7 +50,7 @@ void append_json_text(std::string& out, std::string_view value) {
       out += '\\';
       out += c;
     } else if (u < 0x20 || u == 0x7f) {
-      out.append("\\u00").append(1, kHex[u >> 4]).append(1, kHex[u & 15]);
+      out.append("\\u00").append(1, kHexDigits[u >> 4]).append(1, kHexDigits[u & 15]);
     } else if (u < 0x80 || clean) {
       out += c;
     } else if (const std::size_t length = sequence_length(value.substr(i)); length > 0) {
@@ -56,19 +63,55 @@ void append_json_text(std::string& out, std::string_view value) {
   out += '"';
 }
 
+void append_number(std::string& out, std::int64_t value) {
+  char text[20];
+  const auto [end, error] = std::to_chars(std::begin(text), std::end(text), value);
+  out.append(text, end);
+}
+
+void append_user(std::string& out, std::uint32_t uid, const std::string* name) {
+  out.append("{\"uid\":");
+  append_number(out, uid);
+  out.append(",\"name\":");
+  if (name != nullptr) {
+    append_json_text(out, *name);
+  } else {
+    out.append("null");
+  }
+  out += '}';
+}
+
+// `value` in so many decimal digits. Returns the place behind them.
+char* put_digits(char* at, std::uint32_t value, std::size_t digits) {
+  for (std::size_t i = digits; i > 0; --i, value /= 10) at[i - 1] = static_cast<char>('0' + value % 10);
+  return at + digits;
+}
+
+char* put_day(char* at, std::chrono::sys_days day) {
+  const std::chrono::year_month_day date(day);
+  at = put_digits(at, static_cast<std::uint32_t>(static_cast<int>(date.year())), 4);
+  *at++ = '-';
+  at = put_digits(at, static_cast<unsigned>(date.month()), 2);
+  *at++ = '-';
+  return put_digits(at, static_cast<unsigned>(date.day()), 2);
+}
+
+// Its context lives as long as the thread: making one costs more than hashing a line.
 class Sha256 {
  public:
   Sha256() { EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr); }
-  std::string of(std::string_view bytes) {
+  // In hex.
+  void of(std::string_view bytes, std::string& out) {
     unsigned char digest[EVP_MAX_MD_SIZE];
     unsigned size = 0;
     EVP_DigestInit_ex(context_.get(), nullptr, nullptr);
     EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size());
     EVP_DigestFinal_ex(context_.get(), digest, &size);
-    constexpr char kHex[] = "0123456789abcdef";
-    std::string text;
-    for (unsigned i = 0; i < size; ++i) text.append(1, kHex[digest[i] >> 4]).append(1, kHex[digest[i] & 15]);
-    return text;
+    out.resize(std::size_t{2} * size);
+    for (unsigned i = 0; i < size; ++i) {
+      out[2 * i] = kHexDigits[digest[i] >> 4];
+      out[2 * i + 1] = kHexDigits[digest[i] & 15];
+    }
   }
 
  private:
@@ -77,6 +120,11 @@ class Sha256 {
   };
   std::unique_ptr<EVP_MD_CTX, Free> context_{EVP_MD_CTX_new()};
 };
+
+void hash_to(std::string_view bytes, std::string& out) {
+  thread_local Sha256 hasher;
+  hasher.of(bytes, out);
+}
 
 bool is_hash(std::string_view text) {
   return text.size() == kHashDigits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
@@ -98,14 +146,26 @@ std::string json_text(std::string_view value) {
   return out;
 }
 
+std::string json_user(std::uint32_t uid, const std::string* name) {
+  std::string out;
+  append_user(out, uid, name);
+  return out;
+}
+
+std::string json_bytes(std::string_view name, std::string_view value) {
+  std::string text = "\"" + std::string(name) + "\":" + json_text(value);
+  if (!is_utf8(value)) text.append(",\"").append(name).append("_base64\":\"").append(base64(value)).append("\"");
+  return text;
+}
+
 void LineWriter::member(std::string_view name) {
-  if (text_.size() > 1) text_ += ',';
-  text_.append("\"").append(name).append("\":");
+  if (out_.size() > begin_ + 1) out_ += ',';
+  out_.append("\"").append(name).append("\":");
 }
 
 LineWriter& LineWriter::text(std::string_view name, std::string_view value) {
   member(name);
-  append_json_text(text_, value);
+  append_json_text(out_, value);
   return *this;
 }
 
@@ -117,26 +177,33 @@ LineWriter& LineWriter::bytes(std::string_view name, std::string_view value) {
 
 LineWriter& LineWriter::number(std::string_view name, std::int64_t value) {
   member(name);
-  text_.append(std::to_string(value));
+  append_number(out_, value);
   return *this;
 }
 
 LineWriter& LineWriter::json(std::string_view name, std::string_view value) {
   member(name);
-  text_.append(value);
+  out_.append(value);
   return *this;
 }
 
-std::string LineWriter::finish(std::string& previous) {
-  text_.append(kPrevious).append(previous).append("\"");
-  previous = sha256(text_);
-  text_.append(kHash).append(previous).append("\"}\n");
-  return std::move(text_);
+LineWriter& LineWriter::user(std::uint32_t uid, const std::string* name) {
+  member("user");
+  append_user(out_, uid, name);
+  return *this;
+}
+
+std::string_view LineWriter::finish(std::string& previous) {
+  out_.append(kPrevious).append(previous).append("\"");
+  hash_to(std::string_view(out_).substr(begin_), previous);
+  out_.append(kHash).append(previous).append("\"}\n");
+  return std::string_view(out_).substr(begin_, out_.size() - begin_ - 1);
 }
 
 std::string sha256(std::string_view bytes) {
-  thread_local Sha256 hasher;
-  return hasher.of(bytes);
+  std::string text;
+  hash_to(bytes, text);
+  return text;
 }
 
 std::optional<Chained> chain_of(std::string_view line) {
@@ -178,16 +245,29 @@ std::optional<std::string_view> text_of(std::string_view line, std::string_view 
 }
 
 std::string iso_time(Timestamp time) {
-  const std::time_t seconds = time.seconds();
-  std::tm utc{};
-  gmtime_r(&seconds, &utc);
-  char text[64];
-  const int used = std::snprintf(text, sizeof text, "%04d-%02d-%02dT%02d:%02d:%02d.%09uZ", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
-                                 utc.tm_hour, utc.tm_min, utc.tm_sec, time.nanoseconds());
-  return std::string(text, static_cast<std::size_t>(used));
+  const std::chrono::sys_seconds at{std::chrono::seconds(time.seconds())};
+  const auto day = std::chrono::floor<std::chrono::days>(at);
+  const auto second = static_cast<std::uint32_t>((at - day).count());
+  std::string text(kDayDigits + 20, '\0');
+  char* out = put_day(text.data(), day);
+  *out++ = 'T';
+  out = put_digits(out, second / 3600, 2);
+  *out++ = ':';
+  out = put_digits(out, second / 60 % 60, 2);
+  *out++ = ':';
+  out = put_digits(out, second % 60, 2);
+  *out++ = '.';
+  out = put_digits(out, time.nanoseconds(), 9);
+  *out = 'Z';
+  return text;
 }
 
-std::string day_of(Timestamp time) { return iso_time(time).substr(0, 10); }
+std::string day_of(Timestamp time) {
+  const std::chrono::sys_seconds at{std::chrono::seconds(time.seconds())};
+  std::string text(kDayDigits, '\0');
+  put_day(text.data(), std::chrono::floor<std::chrono::days>(at));
+  return text;
+}
 
 bool is_day(std::string_view text) {
   if (text.size() != 10) return false;

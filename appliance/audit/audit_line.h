@@ -18,20 +18,28 @@ inline constexpr std::string_view kNoHash = "00000000000000000000000000000000000
 // and whole as NAME_base64.
 class LineWriter {
  public:
-  LineWriter() { text_ = "{"; }
+  // Appends to `out`, which nobody else changes meanwhile: a line costs no memory of its own.
+  explicit LineWriter(std::string& out) : out_(out), begin_(out.size()) { out_ += '{'; }
   LineWriter& text(std::string_view name, std::string_view value);  // UTF-8
   LineWriter& bytes(std::string_view name, std::string_view value);
   LineWriter& number(std::string_view name, std::int64_t value);
   LineWriter& json(std::string_view name, std::string_view value);  // as it is
-  // The line with its end of line. `previous`: the hash of the line before; becomes this one's.
-  std::string finish(std::string& previous);
+  // null: nobody has the number.
+  LineWriter& user(std::uint32_t uid, const std::string* name);
+  // Ends the line. `previous`: the hash of the line before; becomes this one's. The line without its end of line, until `out`
+  // changes.
+  std::string_view finish(std::string& previous);
 
  private:
   void member(std::string_view name);
-  std::string text_;
+  std::string& out_;
+  const std::size_t begin_;
 };
 
 std::string json_text(std::string_view value);  // with quotation marks
+std::string json_user(std::uint32_t uid, const std::string* name);  // as LineWriter::user()
+// The member "NAME":"...", and NAME_base64 behind it where LineWriter::bytes() would write it.
+std::string json_bytes(std::string_view name, std::string_view value);
 
 // SHA-256 in lower-case hex.
 std::string sha256(std::string_view bytes);
@@ -49,6 +57,7 @@ std::optional<Chained> chain_of(std::string_view line);
 std::optional<std::uint64_t> number_of(std::string_view line, std::string_view name);
 std::optional<std::string_view> text_of(std::string_view line, std::string_view name);  // as it stands between the marks
 
+inline constexpr std::size_t kDayDigits = 10;
 std::string iso_time(Timestamp time);  // "2026-11-22T10:00:00.123456789Z"
 std::string day_of(Timestamp time);    // "2026-11-22"
 bool is_day(std::string_view text);

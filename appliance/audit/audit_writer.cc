@@ -8,24 +8,30 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "appliance/audit/directory_usage.h"
 #include "appliance/data_folder/small_file.h"
 #include "base/log.h"
+#include "core/audit/transfer_tally.h"
 
 namespace stoa::appliance {
 namespace {
 
 constexpr std::size_t kRecordsAtOnce = 8192;
+constexpr std::size_t kWriteBytes = 256u << 10;
 // What comes within this time is written with one write.
 constexpr std::chrono::milliseconds kGather{100};
 constexpr std::chrono::seconds kRetry{1};
 constexpr std::chrono::seconds kCatchUpMax{10};
 // So far the journal may run ahead of the last line before the log notes where it is.
 constexpr std::uint64_t kCheckpointRecords = 100'000;
+// A crash forgets what was read and written since the last line that told it.
+constexpr std::chrono::hours kTransfersEvery{1};
 constexpr mode_t kFileMode = 0600;
 
 core::AuditClass class_of(core::ChangeKind kind) {
   switch (kind) {
-    case core::ChangeKind::kRemove: return core::AuditClass::kDelete;
+    case core::ChangeKind::kRemove:
+    case core::ChangeKind::kPurge: return core::AuditClass::kDelete;
     case core::ChangeKind::kRename: return core::AuditClass::kRename;
     case core::ChangeKind::kAttributes:
     case core::ChangeKind::kXattr:
@@ -36,9 +42,7 @@ core::AuditClass class_of(core::ChangeKind kind) {
 }
 
 // What was decided when it happened, and would not be in the journal otherwise.
-bool is_decided(const core::JournalRecord& record) {
-  return record.kind != core::ChangeKind::kAdmin && (record.result || record.kind > core::ChangeKind::kRestore);
-}
+bool is_decided(const core::JournalRecord& record) { return record.kind != core::ChangeKind::kAdmin && !record.is_change(); }
 
 Status write_all(int fd, std::string_view text) {
   while (!text.empty()) {
@@ -146,6 +150,7 @@ void AuditWriter::run(const std::stop_token& stop) {
           after = cursor_;
           const Timestamp now = options_.now();
           until = std::min(until, std::chrono::steady_clock::now() + std::chrono::nanoseconds(begin_of_next_day(now).ns - now.ns));
+          until = std::min(until, transfers_due_);
           more = *advanced;
         }
         failing_ = !advanced;
@@ -159,8 +164,9 @@ void AuditWriter::run(const std::stop_token& stop) {
     journal_.wait(after, calls, until, kGather, stop);
   }
   const std::lock_guard lock(mutex_);
-  if (volume_.registry().audited() && cursor_ > told_ && pending_.empty()) {
-    add_own("checkpoint");
+  if (volume_.registry().audited() && !day_.empty() && pending_.empty()) {
+    add_transfers();
+    if (cursor_ > told_) add_own("checkpoint");
     if (const Status written = write_pending(); !written) log_error("audit", "the last line was not written", {{"error", describe(written.error())}});
   }
   stopped_ = true;
@@ -181,11 +187,17 @@ Result<bool> AuditWriter::advance() {
     cursor_ = record.sequence;
     if (wanted) add_record(*registry, record, where, target);
     places_.apply(record);
+    // What stays in the processor's cache costs less than fresh memory.
+    if (!pending_.empty() && pending_.back().text.size() >= kWriteBytes) STOA_CHECK_OK(write_pending());
   }
   cursor_ = page.next;
   const std::string today = day_of(options_.now());
   if (!page.more && !day_.empty() && today > day_) begin_day(today);
   if (cursor_ - told_ > kCheckpointRecords && !day_.empty()) add_own("checkpoint");
+  if (const auto steady = std::chrono::steady_clock::now(); !day_.empty() && steady >= transfers_due_) {
+    transfers_due_ = steady + kTransfersEvery;
+    add_transfers();
+  }
   STOA_CHECK_OK(write_pending());
   return page.more;
 }
@@ -197,12 +209,12 @@ Result<bool> AuditWriter::is_wanted(const core::AuditTable& table, const core::J
   if (!decided && !table.any(as)) return false;
   if (record.kind == core::ChangeKind::kOmitted) return true;
   STOA_TRY(at, places_.of(record));
-  where = at;
+  where = std::move(at);
   // Where nobody knows any more whose it was, it is recorded.
   bool wanted = decided || !where.known || table.wants(where.directories, as);
   if (record.kind == core::ChangeKind::kRename) {
     STOA_TRY(to, places_.target_of(record));
-    target = to;
+    target = std::move(to);
     wanted = wanted || table.wants(target.directories, as);
   }
   return wanted;
@@ -210,14 +222,16 @@ Result<bool> AuditWriter::is_wanted(const core::AuditTable& table, const core::J
 
 void AuditWriter::add_record(const core::RegistrySnapshot& registry, const core::JournalRecord& record, const core::Whereabouts& where,
                              const core::Whereabouts& target) {
-  begin_day(day_of(record.time));
   const std::string time = iso_time(record.time);
-  LineWriter line;
+  // The day is its beginning: nothing is computed twice.
+  begin_day(std::string_view(time).substr(0, kDayDigits));
+  LineWriter line(text_of_day());
   line.number("sequence", static_cast<std::int64_t>(record.sequence)).text("time", time);
   const bool omitted = record.kind == core::ChangeKind::kOmitted;
-  if (!omitted) {
+  const bool refused = record.kind == core::ChangeKind::kRefused;
+  if (!omitted && !refused) {
     const core::User* const user = registry.find_user_by_uid(record.uid);
-    line.json("user", "{\"uid\":" + std::to_string(record.uid) + ",\"name\":" + (user != nullptr ? json_text(user->name) : "null") + "}");
+    line.user(record.uid, user != nullptr ? &user->name : nullptr);
   }
   line.text("operation", core::operation_word(record.kind, record.type));
   if (omitted) {
@@ -226,55 +240,72 @@ void AuditWriter::add_record(const core::RegistrySnapshot& registry, const core:
     line.bytes("path", where.path);
   }
   if (record.kind == core::ChangeKind::kRename) line.bytes("to_path", target.path);
-  if (record.kind == core::ChangeKind::kAdmin) line.bytes("request", record.name);
+  if (record.kind == core::ChangeKind::kAdmin || refused) line.bytes("request", record.name);
+  if (refused && !record.to_name.empty()) line.bytes("claimed", record.to_name);
   if (record.kind == core::ChangeKind::kXattr && record.parent == core::kNoFile && !record.name.empty()) line.bytes("attribute", record.name);
   line.text("door", core::door_word(record.door)).bytes("client", record.client);
   line.text("result", omitted ? "denied" : record.result ? to_string(*record.result) : "ok");
   told_ = record.sequence;
-  add_line(line);
+  const std::string_view text = line.finish(hash_);
   records_.add();
-  if (syslog_) {
-    const std::string& text = pending_.back().text;
-    const std::size_t begin = text.rfind('\n', text.size() - 2) + 1;  // npos + 1: the first line
-    syslog_->offer(time, std::string_view(text).substr(begin, text.size() - begin - 1));
-  }
+  if (syslog_) syslog_->offer(time, text);
 }
 
 void AuditWriter::add_lost(std::uint64_t count) {
   const Timestamp now = options_.now();
   begin_day(day_of(now));
-  LineWriter line;
+  LineWriter line(text_of_day());
   cursor_ += count;
   line.number("sequence", static_cast<std::int64_t>(cursor_)).text("time", iso_time(now)).text("operation", "lost");
   line.number("count", static_cast<std::int64_t>(count));
   told_ = cursor_;
-  add_line(line);
+  line.finish(hash_);
   lost_.add(count);
   log_warning("audit", "the journal dropped records before the audit log had read them", {{"records", count}});
 }
 
 void AuditWriter::add_own(std::string_view operation) {
-  LineWriter line;
+  LineWriter line(text_of_day());
   line.number("sequence", static_cast<std::int64_t>(cursor_)).text("time", iso_time(options_.now())).text("operation", operation);
   if (const auto used = volume_.ns().usage({}, {.dir = core::kRootId})) {
     line.json("usage", "{\"bytes\":" + std::to_string(core::bytes_of(used->usage)) + ",\"files\":" + std::to_string(used->usage.files) + "}");
   }
   told_ = cursor_;
-  add_line(line);
+  line.finish(hash_);
 }
 
-void AuditWriter::add_line(LineWriter& line) {
+void AuditWriter::add_transfers() {
+  const std::vector<core::Transfer> all = volume_.take_transfers();
+  if (all.empty()) return;
+  const auto registry = volume_.registry().snapshot();
+  std::string users = "[";
+  for (const core::Transfer& one : all) {
+    const core::User* const user = registry->find_user_by_uid(one.uid);
+    users.append(users.size() > 1 ? "," : "").append("{\"user\":").append(json_user(one.uid, user != nullptr ? &user->name : nullptr));
+    users.append(",\"read\":").append(std::to_string(one.read)).append(",\"written\":").append(std::to_string(one.written)).append("}");
+  }
+  LineWriter line(text_of_day());
+  line.number("sequence", static_cast<std::int64_t>(cursor_)).text("time", iso_time(options_.now())).text("operation", "transferred");
+  line.json("users", users + "]");
+  told_ = cursor_;
+  line.finish(hash_);
+}
+
+std::string& AuditWriter::text_of_day() {
   if (pending_.empty() || pending_.back().day != day_) pending_.push_back({day_, {}});
-  pending_.back().text += line.finish(hash_);
+  return pending_.back().text;
 }
 
 // Days never go back: a record of just before midnight may be in the file of the day that began.
-void AuditWriter::begin_day(const std::string& day) {
+void AuditWriter::begin_day(std::string_view day) {
   if (day <= day_) return;
   // The cursor may be at a record that has no line yet: what is said here is behind the last line.
   const std::uint64_t cursor = std::exchange(cursor_, told_);
   const std::string before = day_;
-  if (!before.empty()) add_own("checkpoint");
+  if (!before.empty()) {
+    add_transfers();
+    add_own("checkpoint");
+  }
   day_ = day;
   add_own(before.empty() ? "begin" : "day");
   expire_days(before);
@@ -305,10 +336,9 @@ void AuditWriter::expire_days(const std::string& before) {
     expired_.clear();
     return;
   }
-  LineWriter line;
+  LineWriter line(text_of_day());
   line.number("sequence", static_cast<std::int64_t>(told_)).text("time", iso_time(options_.now())).text("operation", "expire");
-  line.text("day", newest_expired).text("expired_hash", hash);
-  add_line(line);
+  line.text("day", newest_expired).text("expired_hash", hash).finish(hash_);
 }
 
 Status AuditWriter::write_pending() {
@@ -354,13 +384,21 @@ Status AuditWriter::open_day(const std::string& day) {
 }
 
 Status AuditWriter::summarise_days(const std::string& until) {
+  STOA_TRY(begin, read_day_begin(folder_));
+  const bool begins = begin.day < until;
+  DayBegin next{.day = until};
+  if (begins) {
+    STOA_TRY(directories, directories_now(volume_, begin.directories));
+    next.directories = std::move(directories);
+  }
   STOA_TRY(days, folder_.days());
   for (const std::string& day : days) {
     if (day >= until || std::filesystem::exists(folder_.summary_file(day))) continue;
-    STOA_TRY(summary, summarise(folder_, day));
+    const std::string growth = begins && day == begin.day ? growth_json(begin.directories, next.directories) : "null";
+    STOA_TRY(summary, summarise(folder_, day, growth));
     STOA_CHECK_OK(write_small_file(folder_.summary_file(day), summary + "\n", kFileMode));
   }
-  return {};
+  return begins ? keep_day_begin(folder_, next) : Status();
 }
 
 void AuditWriter::close_day() {
@@ -434,7 +472,20 @@ Result<std::string> AuditWriter::report(const std::string& day) {
   if (!is_day(day)) return fail(Errc::kInvalid, "'" + day + "' is not a day such as 2026-11-22");
   auto kept = read_small_file(folder_.summary_file(day));
   if (kept) return kept;
-  auto made = summarise(folder_, day);
+  {
+    const std::lock_guard lock(mutex_);
+    if (day == day_ && volume_.registry().audited()) {
+      add_transfers();
+      STOA_CHECK_OK(write_pending());
+    }
+  }
+  std::string growth = "null";
+  STOA_TRY(begin, read_day_begin(folder_));
+  if (begin.day == day) {
+    STOA_TRY(directories, directories_now(volume_, begin.directories));
+    growth = growth_json(begin.directories, directories);
+  }
+  auto made = summarise(folder_, day, growth);
   if (!made && made.error().code == Errc::kNotFound) return fail(Errc::kNotFound, "there is no audit log of " + day);
   return made;
 }

@@ -60,9 +60,11 @@ class AuditWriter final : public core::AuditLog {
                   const core::Whereabouts& target);
   void add_lost(std::uint64_t count);
   void add_own(std::string_view operation);  // bookkeeping, with the usage of the volume
-  void add_line(LineWriter& line);
-  void begin_day(const std::string& day);
+  void add_transfers();  // what users have read and written since the last time
+  std::string& text_of_day();  // what is pending for day_, where the next line goes
+  void begin_day(std::string_view day);
   void expire_days(const std::string& before);
+  // The reports of the days before, where there are none yet; and what directories hold now, from which that of `until` is made.
   Status summarise_days(const std::string& until);
   Status open_day(const std::string& day);
   void close_day();
@@ -90,6 +92,7 @@ class AuditWriter final : public core::AuditLog {
   int fd_ = -1;
   std::uint64_t bytes_ = 0;               // good bytes of that file
   std::string written_hash_{kNoHash};     // of the last line that is written
+  std::chrono::steady_clock::time_point transfers_due_ = std::chrono::steady_clock::now();
   bool failing_ = false;
   bool stopped_ = false;
   std::condition_variable written_;  // something was, or the thread stops

@@ -37,7 +37,7 @@ Result<core::AuditVerdict> verify_log(const LogFolder& folder, const std::vector
 
 Result<core::AuditLines> query_log(const LogFolder& folder, const core::AuditQuery& query);
 
-// The summary of a day as JSON.
-Result<std::string> summarise(const LogFolder& folder, const std::string& day);
+// The summary of a day as JSON. `directories`: the member of that name (directory_usage.h), or null.
+Result<std::string> summarise(const LogFolder& folder, const std::string& day, std::string_view directories);
 
 }  // namespace stoa::appliance

@@ -10,7 +10,8 @@ constexpr std::int64_t kDayNs = 86'400'000'000'000;
 
 // What the log says of itself; shown to those who ask for it by name.
 bool is_bookkeeping(std::string_view operation) {
-  return operation == "begin" || operation == "day" || operation == "checkpoint" || operation == "expire";
+  return operation == "begin" || operation == "day" || operation == "checkpoint" || operation == "expire" ||
+         operation == "transferred";
 }
 
 // Lines and the query are escaped alike, so that they compare as they are.

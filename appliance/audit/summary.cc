@@ -16,6 +16,7 @@ constexpr std::size_t kUsersMax = 100'000;
 class Ranking {
  public:
   void add(std::string_view user, std::uint64_t count) {
+    if (count == 0) return;
     total_ += count;
     const auto known = counts_.find(user);
     if (known != counts_.end()) {
@@ -25,13 +26,14 @@ class Ranking {
     }
   }
   std::uint64_t total() const { return total_; }
-  std::string json() const {
+  // `amount`: what is counted.
+  std::string json(std::string_view amount = "count") const {
     std::vector<std::pair<std::uint64_t, std::string_view>> sorted;
     for (const auto& [user, count] : counts_) sorted.emplace_back(count, user);
     std::ranges::sort(sorted, [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
     std::string text = "[";
     for (const auto& [count, user] : sorted | std::views::take(kTop)) {
-      text.append(text.size() > 1 ? "," : "").append("{\"user\":").append(user).append(",\"count\":").append(std::to_string(count)).append("}");
+      text.append(text.size() > 1 ? "," : "").append("{\"user\":").append(user).append(",\"").append(amount).append("\":").append(std::to_string(count)).append("}");
     }
     return text + "]";
   }
@@ -49,10 +51,20 @@ std::string_view user_of(std::string_view line) {
   return rest.substr(0, rest.find('}') + 1);
 }
 
+// "users":[{"user":{..},"read":1,"written":2},..]
+void add_transfers(std::string_view line, Ranking& read, Ranking& written) {
+  constexpr std::string_view kOne = "{\"user\":";
+  for (std::size_t at = line.find(kOne); at != std::string_view::npos; at = line.find(kOne, at + 1)) {
+    const std::string_view one = line.substr(at);
+    read.add(user_of(one), number_of(one, "read").value_or(0));
+    written.add(user_of(one), number_of(one, "written").value_or(0));
+  }
+}
+
 }  // namespace
 
-Result<std::string> summarise(const LogFolder& folder, const std::string& day) {
-  Ranking users, deletes, denials;
+Result<std::string> summarise(const LogFolder& folder, const std::string& day, std::string_view directories) {
+  Ranking users, deletes, denials, bytes_read, bytes_written;
   std::map<std::string, std::uint64_t, std::less<>> operations;
   std::uint64_t lost = 0;
   std::optional<std::pair<std::int64_t, std::int64_t>> begin, end;  // bytes and files of the volume
@@ -63,6 +75,7 @@ Result<std::string> summarise(const LogFolder& folder, const std::string& day) {
       if (!begin) begin = end;
     }
     const auto result = text_of(line, "result");
+    if (operation == "transferred") add_transfers(line, bytes_read, bytes_written);
     if (operation == "lost") lost += number_of(line, "count").value_or(0);
     if (!result) return true;  // bookkeeping
     const std::uint64_t count = operation == "omitted" ? number_of(line, "count").value_or(0) : 1;
@@ -89,13 +102,15 @@ Result<std::string> summarise(const LogFolder& folder, const std::string& day) {
   std::string text = "{\"day\":" + json_text(day) + ",\"records\":" + std::to_string(users.total() + denials.total()) +
                      ",\"operations\":" + by_operation + "},\"users\":" + users.json() + ",\"deletes\":{\"total\":" +
                      std::to_string(deletes.total()) + ",\"users\":" + deletes.json() + "},\"denials\":{\"total\":" +
-                     std::to_string(denials.total()) + ",\"users\":" + denials.json() + "},\"lost\":" + std::to_string(lost) + ",\"growth\":";
+                     std::to_string(denials.total()) + ",\"users\":" + denials.json() + "},\"written\":{\"total\":" +
+                     std::to_string(bytes_written.total()) + ",\"users\":" + bytes_written.json("bytes") + "},\"read\":{\"total\":" +
+                     std::to_string(bytes_read.total()) + ",\"users\":" + bytes_read.json("bytes") + "},\"lost\":" + std::to_string(lost) + ",\"growth\":";
   if (begin) {
     text += "{\"bytes\":" + std::to_string(end->first - begin->first) + ",\"files\":" + std::to_string(end->second - begin->second) + "}";
   } else {
     text += "null";
   }
-  return text + "}";
+  return text.append(",\"directories\":").append(directories).append("}");
 }
 
 }  // namespace stoa::appliance

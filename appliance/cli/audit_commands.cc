@@ -23,6 +23,7 @@ std::string subject(const Json& record) {
   if (record.contains("to_path")) text += " -> " + printable(bytes_of(record, "to_path"));
   if (record.contains("attribute")) text += " (" + printable(bytes_of(record, "attribute")) + ")";
   if (record.contains("request")) text = printable(bytes_of(record, "request"));
+  if (record.contains("claimed")) text += " (claims to be " + printable(bytes_of(record, "claimed")) + ")";
   if (record.contains("count")) text += record["count"].dump() + " records";
   return text;
 }
@@ -60,10 +61,29 @@ Outcome query(const Session& session, const Options& options) {
   return kDone;
 }
 
-void print_counts(const char* title, const Json& counts) {
+void print_users(const char* title, const Json& users, const char* amount = "count") {
+  if (!users.is_array()) return;
   std::printf("%s\n", title);
-  for (const Json& one : counts) {
-    std::printf("  %10s  %s\n", one["count"].dump().c_str(), printable(user_text(one)).c_str());
+  for (const Json& one : users) {
+    std::printf("  %14s  %s\n", one[amount].dump().c_str(), printable(user_text(one)).c_str());
+  }
+}
+
+// What a report of an older version does not have is not printed.
+void print_bytes(const char* title, const Json& summary, const char* which) {
+  if (const auto found = summary.find(which); found != summary.end()) print_users(title, (*found)["users"], "bytes");
+}
+
+void print_directories(const Json& summary) {
+  const auto directories = summary.find("directories");
+  if (directories == summary.end() || !directories->is_object()) return;
+  std::printf("growth of directories, as bytes and files (of %s that have a quota or a policy, or are exported)\n",
+              (*directories)["total"].dump().c_str());
+  for (const Json& one : (*directories)["most"]) {
+    const Json& growth = one["growth"];
+    std::printf("  %14s  %10s  %s (now %s bytes, %s files)\n", growth.is_object() ? growth["bytes"].dump().c_str() : "-",
+                growth.is_object() ? growth["files"].dump().c_str() : "-", printable(bytes_of(one, "path")).c_str(),
+                one["bytes"].dump().c_str(), one["files"].dump().c_str());
   }
 }
 
@@ -74,13 +94,16 @@ Outcome report(const Session& session, const Options& options) {
   STOA_TRY(summary, client.get("/v1/audit/report", wanted));
   session.print(summary, [&] {
     std::printf("%s: %s records\n", summary.value("day", "").c_str(), summary["records"].dump().c_str());
-    for (const auto& [operation, count] : summary["operations"].items()) std::printf("  %10s  %s\n", count.dump().c_str(), operation.c_str());
-    print_counts("most operations", summary["users"]);
-    print_counts("most deletes", summary["deletes"]["users"]);
-    print_counts("most denials", summary["denials"]["users"]);
+    for (const auto& [operation, count] : summary["operations"].items()) std::printf("  %14s  %s\n", count.dump().c_str(), operation.c_str());
+    print_users("most operations", summary["users"]);
+    print_bytes("most bytes written", summary, "written");
+    print_bytes("most bytes read", summary, "read");
+    print_users("most deletes", summary["deletes"]["users"]);
+    print_users("most denials", summary["denials"]["users"]);
     if (summary["lost"] != 0) std::printf("lost %s records\n", summary["lost"].dump().c_str());
     if (const Json& growth = summary["growth"]; growth.is_object())
       std::printf("growth of the volume: %s bytes, %s files\n", growth["bytes"].dump().c_str(), growth["files"].dump().c_str());
+    print_directories(summary);
   });
   return kDone;
 }

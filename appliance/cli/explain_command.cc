@@ -27,7 +27,11 @@ void print_access(const Json& access) {
 
 void print_quota(const Json& quota) {
   const Json& usage = quota["usage"];
-  std::string text = printable(bytes_of(quota, "path")) + ":";
+  std::string text = printable(bytes_of(quota, "path"));
+  if (quota.contains("uid")) text += " for user " + printable(quota["user"].get<std::string>());
+  if (quota.contains("gid"))
+    text += " for group " + (quota["group"].is_null() ? std::to_string(quota["gid"].get<unsigned>()) : printable(quota["group"].get<std::string>()));
+  text += ":";
   if (!quota["limits"]["bytes"].is_null()) {
     text += " " + appliance::round_bytes(usage["bytes"].get<std::uint64_t>()) + " of " +
             appliance::round_bytes(quota["limits"]["bytes"].get<std::uint64_t>());
@@ -54,7 +58,6 @@ void print_explanation(const Json& reply) {
   std::printf("object    %s %s, mode %s, uid %u, gid %u\n", attr["type"].get<std::string>().c_str(), printable(bytes_of(reply, "path")).c_str(),
               attr["mode"].get<std::string>().c_str(), attr["uid"].get<unsigned>(), attr["gid"].get<unsigned>());
   if (reply.contains("access")) print_access(reply["access"]);
-  if (reply["exports"].empty()) std::printf("export    none: no client sees this\n");
   for (const Json& record : reply["exports"]) {
     std::printf("export    %s through %s%s\n", printable(bytes_of(record, "name")).c_str(), joined(record["doors"]).c_str(),
                 record["read_only"].get<bool>() ? ", READ-ONLY" : "");
@@ -62,6 +65,10 @@ void print_explanation(const Json& reply) {
   for (const Json& quota : reply["quotas"]) print_quota(quota);
   for (const Json& flow : reply["flows"]) print_flow(flow);
   std::printf("space     %s free in the volume\n", appliance::round_bytes(reply["bytes_free"].get<std::uint64_t>()).c_str());
+  for (const Json& cause : reply["causes"]) {
+    std::printf("\ncause     %s\ncure      %s\n", printable(cause["what"].get<std::string>()).c_str(),
+                printable(cause["cure"].get<std::string>()).c_str());
+  }
 }
 
 Outcome explain(const Session& session, const Options& options) {
@@ -77,7 +84,7 @@ Outcome explain(const Session& session, const Options& options) {
 
 void add_explain_command(CLI::App& app, Session& session) {
   const auto o = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("explain", "Tell what limits a file or directory: exports, quotas, QoS, permissions");
+  CLI::App* command = app.add_subcommand("explain", "Tell what limits a file or directory: permissions, exports, quotas, QoS; and what to do about it");
   command->add_option("path", o->path, "The file or directory, from the root of the volume")->required();
   command->add_option("--user", o->user, "What this user may do here")->type_name("NAME");
   command->callback([&session, o] { session.command = [&session, o] { return explain(session, *o); }; });

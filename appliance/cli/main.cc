@@ -1,9 +1,31 @@
 #include <cstdio>
+#include <string>
 
 #include "appliance/cli/session.h"
 #include "base/log.h"
 
 namespace {
+
+// Of a line that names no command where one must be, or one that does not exist; CLI11 says only that one is missing.
+std::string missing_command(const CLI::App& app) {
+  const CLI::App* group = &app;
+  std::string line = "stoa";
+  while (!group->get_subcommands().empty()) {
+    group = group->get_subcommands().front();
+    line += ' ' + group->get_name();
+  }
+  const auto commands = group->get_subcommands([](const CLI::App*) { return true; });
+  if (commands.empty()) return {};
+  std::string text = "stoa: ";
+  if (const auto rest = app.remaining(true); !rest.empty()) {
+    text += "there is no command '" + line + ' ' + rest.front() + "'";
+  } else {
+    text += "'" + line + "' needs a command";
+  }
+  text += "; there are:";
+  for (const CLI::App* command : commands) text += ' ' + command->get_name();
+  return text + "\nSee " + line + " --help\n";
+}
 
 int run(int argc, char** argv) {
   CLI::App app;
@@ -11,6 +33,11 @@ int run(int argc, char** argv) {
   stoa::cli::build_app(app, session);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::RequiredError& error) {
+    const std::string text = missing_command(app);
+    if (text.empty()) return app.exit(error), stoa::cli::kUsage;
+    std::fputs(text.c_str(), stderr);
+    return stoa::cli::kUsage;
   } catch (const CLI::ParseError& error) {
     const int code = app.exit(error);
     return code == 0 ? stoa::cli::kDone : stoa::cli::kUsage;

@@ -71,12 +71,35 @@ void print_quotas(const std::vector<Json>& quotas) {
   table.print();
 }
 
+void print_counted(const Json& quota) {
+  std::string counted, not_counted;
+  for (const auto& [what, counts] : quota["counted"].items()) {
+    if (counts.is_null()) continue;
+    std::string words = what;
+    for (char& c : words) c = c == '_' ? ' ' : c;
+    std::string& list = counts.get<bool>() ? counted : not_counted;
+    list += (list.empty() ? "" : ", ") + words;
+  }
+  std::printf("Counted: %s. Not counted: %s.\n", counted.c_str(), not_counted.c_str());
+  if (quota["counted"]["recycled"].is_null()) std::printf("What is deleted in it is not kept.\n");
+}
+
+void print_counting(const Json& counting) {
+  if (counting.is_null()) return;
+  std::printf("Users and groups are being counted: %llu of %llu files and directories of the volume looked at. Until that is done, "
+              "their usage is preliminary and their limits refuse nothing.\n",
+              static_cast<unsigned long long>(counting["looked_at"].get<std::uint64_t>()),
+              static_cast<unsigned long long>(counting["in_all"].get<std::uint64_t>()));
+}
+
 void print_one(const Json& quota) {
   const bool owner = quota.contains("uid") || quota.contains("gid");
   if (owner) {
     Table table({"BYTES", "FILES AND DIRECTORIES", "OWNER"});
     table.add(quota_row(quota, owner_name(quota)));
     table.print();
+    print_counted(quota);
+    print_counting(quota["counting"]);
     return;
   }
   print_quotas({quota});
@@ -84,14 +107,8 @@ void print_one(const Json& quota) {
     std::printf("New directories in it get: %s.\n", limits_text(quota["children"]).c_str());
   if (quota["counts_owners"].get<bool>())
     std::printf("Users and groups are counted; see them with `stoa quota owners`.\n");
-  std::string counted, not_counted;
-  for (const auto& [what, counts] : quota["counted"].items()) {
-    std::string words = what;
-    for (char& c : words) c = c == '_' ? ' ' : c;
-    std::string& list = counts.get<bool>() ? counted : not_counted;
-    list += (list.empty() ? "" : ", ") + words;
-  }
-  std::printf("Counted: %s. Not counted: %s.\n", counted.c_str(), not_counted.c_str());
+  print_counting(quota["counting"]);
+  print_counted(quota);
 }
 
 // "10GiB" or "none".
@@ -183,10 +200,12 @@ Outcome list(const Session& session) {
 Outcome owners(const Session& session, const Options& options) {
   STOA_TRY(client, session.connect());
   STOA_TRY(found, all_of(client, "/v1/quota/owners", {{"path", options.path}}, "owners"));
-  session.print(Json{{"owners", found}}, [&] {
+  STOA_TRY(directory, client.get("/v1/quota", {{"path", options.path}}));
+  session.print(Json{{"owners", found}, {"counting", directory["counting"]}}, [&] {
     Table table({"BYTES", "FILES AND DIRECTORIES", "OWNER"});
     for (const Json& quota : found) table.add(quota_row(quota, owner_name(quota)));
     table.print();
+    print_counting(directory["counting"]);
   });
   return kDone;
 }
@@ -249,7 +268,7 @@ void add_quota_commands(CLI::App& app, Session& session) {
   path(command);
   command->callback([&session, o] { session.command = [&session, o] { return owners(session, *o); }; });
 
-  command = group->add_subcommand("count-owners", "Count usage by user and group in an empty directory");
+  command = group->add_subcommand("count-owners", "Count usage by user and group in a directory");
   path(command);
   command->add_flag("--off", o->off, "Count no more; limits of users and groups go, too");
   command->callback([&session, o] { session.command = [&session, o] { return count_owners(session, *o); }; });

@@ -97,7 +97,7 @@ void print_policy(const Json& policy) {
   const auto days = policy["days"].get<std::uint64_t>();
   std::printf("  kept:     %s\n", days == 0 ? "however old" : (std::to_string(days) + " days").c_str());
   std::printf("  at most:  %s\n", policy["bytes_max"].is_null() ? "any size" : appliance::round_bytes(policy["bytes_max"].get<std::uint64_t>()).c_str());
-  std::printf("  restored: by %s\n", policy["restore"] == "admin" ? "administrators" : "who deleted or owns it");
+  std::printf("  restored: by %s\n", policy["restore"] == "admin" ? "administrators" : "who deleted or owns it, directory owners");
   std::printf("  counted:  %s\n", policy["counted"].get<bool>() ? "in quotas" : "in no quota below the volume's");
   std::printf("  holds:    %s in %llu items\n", appliance::round_bytes(used["bytes"].get<std::uint64_t>()).c_str(),
               static_cast<unsigned long long>(used["items"].get<std::uint64_t>()));
@@ -153,7 +153,7 @@ void add_recycle_commands(CLI::App& app, Session& session) {
   group->require_subcommand(1);
   const auto o = std::make_shared<Options>();
 
-  CLI::App* command = group->add_subcommand("list", "List what the recycle bins at and below a directory hold");
+  CLI::App* command = group->add_subcommand("list", "List what was deleted below a directory and is kept");
   command->add_option("path", o->path, "The directory")->default_val("/");
   command->callback([&session, o] { session.command = [&session, o] { return list(session, *o); }; });
 
@@ -162,7 +162,7 @@ void add_recycle_commands(CLI::App& app, Session& session) {
   command->add_option("--to", o->to, "A directory, or a path that is free; default: where it was")->type_name("PATH");
   command->callback([&session, o] { session.command = [&session, o] { return restore(session, *o); }; });
 
-  command = group->add_subcommand("purge", "Remove for good what the recycle bins at and below a directory hold");
+  command = group->add_subcommand("purge", "Remove for good what was deleted below a directory and is kept");
   command->add_option("path", o->path, "The directory")->required();
   command->add_option("--item", o->items, "Only this one; may be given more than once")->type_name("ITEM");
   command->add_option("--older-than", o->older, "Only what was deleted at least so long ago: 14d, 12h")->type_name("TIME");
@@ -176,7 +176,7 @@ void add_recycle_commands(CLI::App& app, Session& session) {
   command->add_flag("--inherit", o->inherit, "Have no policy of its own");
   command->add_option("--days", o->days, "Then it is purged (default 14); 0: however old it is")->type_name("DAYS");
   command->add_option("--max", o->bytes_max, "Purge the oldest beyond this size, such as 100GiB; none: any size")->type_name("SIZE");
-  command->add_option("--restore", o->restore, "Who may restore: owner (who deleted or owns it) or admin")->check(CLI::IsMember({"owner", "admin"}));
+  command->add_option("--restore", o->restore, "Who may restore: owner (who deleted or owns it, and who owns a directory by a token) or admin")->check(CLI::IsMember({"owner", "admin"}));
   command->add_option("--counted", o->counted, "Whether it counts in quotas: yes or no")->check(CLI::IsMember({"yes", "no"}));
   command->callback([&session, o] { session.command = [&session, o] { return policy(session, *o); }; });
 }

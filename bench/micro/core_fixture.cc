@@ -36,10 +36,7 @@ CoreFixture::CoreFixture(Engine engine) {
   if (engine == Engine::kMemory) {
     kv_ = std::make_unique<kv::MemoryKv>();
   } else {
-    static std::atomic<int> number{0};
-    const char* base = std::getenv("TMPDIR");
-    folder_ = std::string(base != nullptr ? base : "/var/tmp") + "/stoa-core-bench." + std::to_string(getpid()) + "." +
-              std::to_string(number++);
+    folder_ = scratch_folder("core");
     kv_ = must(kv::open_rocks({.path = folder_, .create = true}), "open");
   }
   must(Volume::format(*kv_, "bench"), "format");
@@ -51,6 +48,13 @@ CoreFixture::~CoreFixture() {
   kv_.reset();
   std::error_code error;
   if (!folder_.empty()) std::filesystem::remove_all(folder_, error);
+}
+
+std::string CoreFixture::scratch_folder(const std::string& what) {
+  static std::atomic<int> number{0};
+  const char* base = std::getenv("TMPDIR");
+  return std::string(base != nullptr ? base : "/var/tmp") + "/stoa-" + what + "-bench." + std::to_string(getpid()) + "." +
+         std::to_string(number++);
 }
 
 FileId CoreFixture::mkdir(const std::string& name) {

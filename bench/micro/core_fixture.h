@@ -44,6 +44,9 @@ class CoreFixture {
   explicit CoreFixture(Engine engine);
   ~CoreFixture();
   Namespace& ns() { return volume_->ns(); }
+  Volume& volume() { return *volume_; }
+  // A folder beside RocksDB's files that nobody else uses; the caller removes it.
+  static std::string scratch_folder(const std::string& what);
   FileId mkdir(const std::string& name);
   // Files f00000000.. of `bytes` inline bytes.
   FileId filled_directory(const std::string& name, std::uint64_t files);

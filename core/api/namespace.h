@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "core/api/context.h"
 #include "core/api/recycle.h"
+#include "core/api/refusal.h"
 #include "core/api/requests.h"
 
 namespace stoa::core {
@@ -29,6 +30,7 @@ class Namespace {
   virtual Result<StatfsReply> statfs(const OpContext&, const StatfsRequest&) = 0;
 
   virtual Result<OpenReply> open(const OpContext&, const OpenRequest&) = 0;
+  virtual Status may_open(const OpContext&, const MayOpenRequest&) = 0;
   virtual Result<CreateReply> create(const OpContext&, const CreateRequest&) = 0;
   virtual Result<CreateReply> mkdir(const OpContext&, const MkdirRequest&) = 0;
   virtual Result<CreateReply> symlink(const OpContext&, const SymlinkRequest&) = 0;
@@ -85,6 +87,10 @@ class Namespace {
   // all. Files that are gone by now need nothing. kIo, kNoSpace: something is not, and none of it may be acknowledged;
   // asked for a part of it, that part may succeed.
   virtual Status settle(const OpContext&, const Unsettled&) = 0;
+
+  // What the door refused by itself, for audit. The context says who asked as far as that is known, and from where. Cheap; waits for no
+  // disk.
+  virtual void refused(const OpContext&, const Refusal&) = 0;
 
   // The same for the life of one run of the server; another one after each start (RFC 1813 3.3.7, writeverf3).
   virtual std::uint64_t boot_verifier() const = 0;

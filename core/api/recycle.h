@@ -24,7 +24,7 @@ inline constexpr std::string_view kRecycleName = ".recycle";
 
 // Who may take something out of a bin again, beside the superuser. Persistent: never renumber.
 enum class RestoreRight : std::uint8_t {
-  kOwner = 1,  // who deleted it, and who owns it
+  kOwner = 1,  // who deleted it, who owns it, and who owns a directory that it was in (RestoreRequest::owned)
   kAdmin = 2,  // nobody
 };
 
@@ -46,6 +46,7 @@ class RecycleTable {
 
   // The directory's own; null: it inherits.
   const RecyclePolicy* find(FileId dir) const;
+  const std::unordered_map<FileId, RecyclePolicy>& policies() const { return policies_; }
   // Whether the directory has a bin of its own when something is kept: it has a policy, or is the root of an export.
   bool has_own_bin(FileId dir) const { return roots_.contains(dir) || find(dir) != nullptr; }
 
@@ -75,10 +76,22 @@ struct RecycledItem {
   Door door;
   std::string client;
 };
-// What the bins at and below a directory hold, in order of deletion. Everybody but the superuser sees what he deleted.
-// kNotDirectory.
-struct ListRecycledRequest { FileId dir; std::uint64_t after = 0; std::uint32_t limit = 1000; };  // after: a serial
-struct ListRecycledReply { std::vector<RecycledItem> items; bool truncated = false; };
+// What was deleted below a directory, in order of deletion: all that the bins at and below it hold, and of the bins above it, which
+// may hold much else, what was in it. What was deleted in a directory that is gone for good is known to no directory above
+// it but those whose bin it lies in. Everybody but the superuser sees what he deleted. kNotDirectory.
+// Cost: what is told, and what is passed over: in bins above, all that was deleted elsewhere meanwhile, because bins are in order of
+// time. One call passes over a bounded number, so a page may be short or empty, and not the last.
+struct ListRecycledRequest {
+  FileId dir;
+  std::uint64_t after = 0;  // a serial
+  std::uint32_t limit = 1000;
+  std::optional<RecycleItemId> item{};  // that one only, wherever its bin is
+};
+struct ListRecycledReply {
+  std::vector<RecycledItem> items;
+  bool truncated = false;
+  std::uint64_t next = 0;  // `after` of the next page, if it is truncated
+};
 
 // Takes it out of the bin: to where it was (the directory followed under its new name, and restored first when it is in a
 // bin itself), or to `to_parent` under `to_name` (empty: its old one). kNotOwner: the policy does not let the caller.
@@ -87,15 +100,25 @@ struct RestoreRequest {
   RecycleItemId item;
   FileId to_parent = kNoFile;
   std::string_view to_name{};
+  // Of whoever owns this directory, in whose name the superuser asks: kNotFound, also for what was not deleted below it; kAccess: it would
+  // not come back below it; kNotOwner: only administrators restore from that bin.
+  FileId owned = kNoFile;
 };
-struct RestoreReply { FileId id; RenameReply moved; };
+struct RestoreReply {
+  FileId id;
+  FileId parent;  // where it is now,
+  std::string name;  // and under which name
+  RenameReply moved;
+};
 
-// Purges what the bins at and below a directory hold: `items`, or all; of those, what was deleted at least so long ago.
-// Superuser only. kNotDirectory.
+// Purges what was deleted below a directory, as ListRecycledRequest tells it: `items`, or all; of those, what was deleted at
+// least so long ago. Superuser only. kNotDirectory. Cost: `items`, or all that the bins hold, also what is passed over.
 struct PurgeRequest {
   FileId dir;
   std::vector<RecycleItemId> items{};
   std::optional<std::uint64_t> older_than_seconds{};
+  // In the name of whoever owns the directory. kNotOwner, and nothing is purged: some of it is in a bin from which only administrators restore.
+  bool by_owner = false;
 };
 struct PurgeReply { std::uint64_t removed; };
 

@@ -103,6 +103,13 @@ struct OpenRequest {
 };
 using OpenReply = CreateReply;
 
+// Whether the caller may open what is there (NFSv4 OPEN). Reading is also for those who may only execute: the bytes must come to them
+// somehow; writing also for those who may only append: each write looks at where. kAccess, kReadOnly.
+struct MayOpenRequest {
+  FileId id;
+  bool read = false, write = false;
+};
+
 struct MkdirRequest { FileId parent; std::string_view name; SetAttributes set{}; };
 struct SymlinkRequest { FileId parent; std::string_view name; std::string_view target; SetAttributes set{}; };
 struct MknodRequest { FileId parent; std::string_view name; FileType type; DeviceNumber device{}; SetAttributes set{}; };
@@ -299,6 +306,11 @@ struct SoftExcess {
   bool operator==(const SoftExcess&) const = default;
 };
 
+// How many of the files and directories of the volume were looked at, to know what users and groups own in a directory.
+struct OwnerCountProgress {
+  std::uint64_t looked_at = 0, in_all = 0;
+};
+
 struct UsageRequest {
   FileId dir;
   QuotaOf of = QuotaOf::kDirectory;  // kUser, kGroup: kNotSupported when the directory does not count owners
@@ -311,6 +323,7 @@ struct UsageReply {
   SoftExcess since{};
   QuotaLimits child_limits{};
   bool counts_owners = false;
+  std::optional<OwnerCountProgress> counting{};  // owners are not wholly counted yet: see CountOwnersRequest
 };
 // No limits: removed. Superuser only. O(1) on a tree of any size. kInvalid: a soft limit above the hard one. kUser, kGroup:
 // kNotSupported when the directory does not count owners.
@@ -321,7 +334,10 @@ struct SetQuotaRequest {
   std::uint32_t id = 0;
 };
 // Usage by user and by group is counted below the directory from now on (or no more: limits of users and groups go, too).
-// Superuser only. kNotEmpty: something is charged to the directory already; counting begins in an empty one.
+// Superuser only. O(1) on a tree of any size: what is there already is counted in the background, one file of the volume after
+// the other, also over restarts, which begin anew. Until that is done, usage of users and groups is preliminary and their
+// limits, which may be set at once, refuse nothing; limits of directories bind as ever. Then an event "owners_counted" and a
+// change of kind kQuota tell it.
 struct CountOwnersRequest { FileId dir; bool on; };
 struct QuotaRecord {
   FileId dir;
@@ -331,6 +347,7 @@ struct QuotaRecord {
   SoftExcess since{};
   QuotaLimits child_limits{};
   bool counts_owners = false;
+  std::optional<OwnerCountProgress> counting{};
 };
 struct ListQuotasRequest { FileId after = kNoFile; std::uint32_t limit = 1000; };
 struct ListQuotasReply { std::vector<QuotaRecord> quotas; bool truncated; };
@@ -347,7 +364,11 @@ struct ListOwnerQuotasRequest {
   std::optional<std::pair<QuotaOf, std::uint32_t>> after{};
   std::uint32_t limit = 1000;
 };
-struct ListOwnerQuotasReply { std::vector<OwnerQuota> owners; bool truncated; };
+struct ListOwnerQuotasReply {
+  std::vector<OwnerQuota> owners;
+  bool truncated;
+  std::optional<OwnerCountProgress> counting{};
+};
 
 // --- paths, for administrators -------------------------------------------------------------------------------------------
 

@@ -95,7 +95,7 @@ class StateTable {
   virtual bool holds_state(HolderId holder) const = 0;
   virtual HeldCounts held_by(HolderId holder) const = 0;
 
-  // --- opens. A file that is open keeps its content when its last name goes, until its last close, also across a restart.
+  // --- opens. A file that is open keeps its content when its last name goes, and goes on counting, until its last close, also across a restart.
   // kShareConflict: another open denies the access, or has an access that is to be denied. kRecallPending: a lease must
   // go first (it is being recalled). kStale: no such file. kBusy: too many opens. May read the store.
   virtual Result<OpenId> open(const OpenSpec& spec) = 0;

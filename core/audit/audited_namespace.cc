@@ -1,6 +1,9 @@
 #include "core/audit/audited_namespace.h"
 
 #include <functional>
+#include <ranges>
+
+#include "core/audit/recent_reads.h"
 
 namespace stoa::core {
 namespace {
@@ -19,6 +22,7 @@ JournalNote note_of(const OpenRequest& r) {
   const bool writes = r.disposition != OpenDisposition::kOpen || (r.access & kAccessRead) == 0;
   return {.kind = writes ? kContent : kRead, .parent = r.parent, .name = r.name};
 }
+JournalNote note_of(const MayOpenRequest& r) { return {.kind = r.write ? kContent : kRead, .id = r.id}; }
 JournalNote note_of(const CreateRequest& r) { return {.kind = kCreate, .parent = r.parent, .name = r.name, .type = FileType::kRegular}; }
 JournalNote note_of(const MkdirRequest& r) { return {.kind = kCreate, .parent = r.parent, .name = r.name, .type = FileType::kDirectory}; }
 JournalNote note_of(const SymlinkRequest& r) { return {.kind = kCreate, .parent = r.parent, .name = r.name, .type = FileType::kSymlink}; }
@@ -47,6 +51,8 @@ JournalNote note_of(const RemoveKeyRequest& r) { return {.kind = kRemove, .paren
 JournalNote note_of(const SetMetaRequest& r) { return {.kind = kXattr, .id = r.id}; }
 JournalNote note_of(const ListKeysRequest& r) { return {.kind = kList, .id = r.root, .type = FileType::kDirectory}; }
 JournalNote note_of(const SetQuotaRequest& r) { return {.kind = kQuota, .id = r.dir}; }
+JournalNote note_of(const ListRecycledRequest& r) { return {.kind = kList, .id = r.dir, .type = FileType::kDirectory}; }
+JournalNote note_of(const RecycleStatusRequest& r) { return {.kind = kLookup, .id = r.dir}; }
 JournalNote note_of(const CountOwnersRequest& r) { return {.kind = kQuota, .id = r.dir}; }
 
 bool is_denial(Errc code) {
@@ -55,69 +61,144 @@ bool is_denial(Errc code) {
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) { return (hash ^ value) * 0x9E3779B97F4A7C15ULL; }
 
-}  // namespace
+// The bytes that an answered request moved.
+template <class Request, class Reply>
+Transfer moved(const Request&, const Reply& reply) {
+  if constexpr (std::is_same_v<Request, ReadRequest> || std::is_same_v<Request, ReadSlicesRequest>) return {.read = reply.length};
+  if constexpr (std::is_same_v<Request, WriteRequest>) return {.written = reply.length};
+  if constexpr (std::is_same_v<Request, CopyRangeRequest>) return {.read = reply.length, .written = reply.length};
+  if constexpr (std::is_same_v<Request, PutKeyRequest>) return {.written = reply.attr.size};
+  return {};
+}
 
-template <class Request, class Operation>
-auto AuditedNamespace::seen(const OpContext& ctx, const Request& req, Operation operation) -> decltype(operation()) {
-  auto reply = operation();
+class AuditedNamespaceImpl final : public AuditedNamespace {
+ public:
+  AuditedNamespaceImpl(Namespace& inner, const Registry& registry, Journal& journal)
+      : inner_(inner), registry_(registry), journal_(journal) {}
+
+  Result<LookupReply> lookup(const OpContext& ctx, const LookupRequest& req) override { return seen(&Namespace::lookup, ctx, req); }
+  Result<GetattrReply> getattr(const OpContext& ctx, const GetattrRequest& req) override { return seen(&Namespace::getattr, ctx, req); }
+  Result<GetAclReply> get_acl(const OpContext& ctx, const GetAclRequest& req) override { return seen(&Namespace::get_acl, ctx, req); }
+  Result<SetattrReply> setattr(const OpContext& ctx, const SetattrRequest& req) override { return seen(&Namespace::setattr, ctx, req); }
+  Result<AccessReply> access(const OpContext& ctx, const AccessRequest& req) override { return seen(&Namespace::access, ctx, req); }
+  Result<ReadlinkReply> readlink(const OpContext& ctx, const ReadlinkRequest& req) override { return seen(&Namespace::readlink, ctx, req); }
+  Result<StatfsReply> statfs(const OpContext& ctx, const StatfsRequest& req) override { return seen(&Namespace::statfs, ctx, req); }
+  Result<OpenReply> open(const OpContext& ctx, const OpenRequest& req) override { return seen(&Namespace::open, ctx, req); }
+  Status may_open(const OpContext& ctx, const MayOpenRequest& req) override { return seen(&Namespace::may_open, ctx, req); }
+  Result<CreateReply> create(const OpContext& ctx, const CreateRequest& req) override { return seen(&Namespace::create, ctx, req); }
+  Result<CreateReply> mkdir(const OpContext& ctx, const MkdirRequest& req) override { return seen(&Namespace::mkdir, ctx, req); }
+  Result<CreateReply> symlink(const OpContext& ctx, const SymlinkRequest& req) override { return seen(&Namespace::symlink, ctx, req); }
+  Result<CreateReply> mknod(const OpContext& ctx, const MknodRequest& req) override { return seen(&Namespace::mknod, ctx, req); }
+  Result<CreateReply> link(const OpContext& ctx, const LinkRequest& req) override { return seen(&Namespace::link, ctx, req); }
+  Result<RemoveReply> unlink(const OpContext& ctx, const RemoveRequest& req) override { return seen(&Namespace::unlink, ctx, req); }
+  Result<RemoveReply> rmdir(const OpContext& ctx, const RemoveRequest& req) override { return seen(&Namespace::rmdir, ctx, req); }
+  Result<RenameReply> rename(const OpContext& ctx, const RenameRequest& req) override { return seen(&Namespace::rename, ctx, req); }
+  Result<ReaddirReply> readdir(const OpContext& ctx, const ReaddirRequest& req) override { return seen(&Namespace::readdir, ctx, req); }
+  Result<ReadReply> read(const OpContext& ctx, const ReadRequest& req) override { return seen(&Namespace::read, ctx, req); }
+  Result<ReadSlicesReply> read_slices(const OpContext& ctx, const ReadSlicesRequest& req) override { return seen(&Namespace::read_slices, ctx, req); }
+  Result<WriteReply> write(const OpContext& ctx, const WriteRequest& req) override { return seen(&Namespace::write, ctx, req); }
+  Result<CommitReply> commit(const OpContext& ctx, const CommitRequest& req) override { return seen(&Namespace::commit, ctx, req); }
+  Result<RangeReply> allocate(const OpContext& ctx, const RangeRequest& req) override { return seen(&Namespace::allocate, ctx, req); }
+  Result<RangeReply> punch(const OpContext& ctx, const RangeRequest& req) override { return seen(&Namespace::punch, ctx, req); }
+  Result<SeekReply> seek(const OpContext& ctx, const SeekRequest& req) override { return seen(&Namespace::seek, ctx, req); }
+  Result<CopyRangeReply> copy_range(const OpContext& ctx, const CopyRangeRequest& req) override { return seen(&Namespace::copy_range, ctx, req); }
+  Result<GetXattrReply> get_xattr(const OpContext& ctx, const GetXattrRequest& req) override { return seen(&Namespace::get_xattr, ctx, req); }
+  Result<XattrChangeReply> set_xattr(const OpContext& ctx, const SetXattrRequest& req) override { return seen(&Namespace::set_xattr, ctx, req); }
+  Result<ListXattrsReply> list_xattrs(const OpContext& ctx, const ListXattrsRequest& req) override { return seen(&Namespace::list_xattrs, ctx, req); }
+  Result<XattrChangeReply> remove_xattr(const OpContext& ctx, const RemoveXattrRequest& req) override {
+    return seen(&Namespace::remove_xattr, ctx, req);
+  }
+  Result<LookupKeyReply> lookup_key(const OpContext& ctx, const LookupKeyRequest& req) override { return seen(&Namespace::lookup_key, ctx, req); }
+  Result<PutKeyReply> put_key(const OpContext& ctx, const PutKeyRequest& req) override { return seen(&Namespace::put_key, ctx, req); }
+  Result<PutKeyReply> concatenate(const OpContext& ctx, const ConcatenateRequest& req) override { return seen(&Namespace::concatenate, ctx, req); }
+  Result<RemoveKeyReply> remove_key(const OpContext& ctx, const RemoveKeyRequest& req) override { return seen(&Namespace::remove_key, ctx, req); }
+  Status set_meta(const OpContext& ctx, const SetMetaRequest& req) override { return seen(&Namespace::set_meta, ctx, req); }
+  Result<ListKeysReply> list_keys(const OpContext& ctx, const ListKeysRequest& req) override { return seen(&Namespace::list_keys, ctx, req); }
+  Status remove_tree(const OpContext& ctx, const RemoveRequest& req) override { return seen(&Namespace::remove_tree, ctx, req); }
+  Status set_quota(const OpContext& ctx, const SetQuotaRequest& req) override { return seen(&Namespace::set_quota, ctx, req); }
+  Status count_owners(const OpContext& ctx, const CountOwnersRequest& req) override { return seen(&Namespace::count_owners, ctx, req); }
+  Result<ListRecycledReply> list_recycled(const OpContext& ctx, const ListRecycledRequest& req) override {
+    return seen(&Namespace::list_recycled, ctx, req);
+  }
+  Result<RecycleStatusReply> recycle_status(const OpContext& ctx, const RecycleStatusRequest& req) override {
+    return seen(&Namespace::recycle_status, ctx, req);
+  }
+  Result<RestoreReply> restore(const OpContext& ctx, const RestoreRequest& req) override {
+    auto reply = inner_.restore(ctx, req);
+    if (!reply) denied_items(ctx, kRestore, kNoFile, std::span(&req.item, 1), reply.error().code);
+    return reply;
+  }
+  Result<PurgeReply> purge(const OpContext& ctx, const PurgeRequest& req) override {
+    auto reply = inner_.purge(ctx, req);
+    if (!reply) denied_items(ctx, kPurge, req.dir, req.items, reply.error().code);
+    return reply;
+  }
+  void refused(const OpContext& ctx, const Refusal& refusal) override;
+
+  // Nothing here is for audit.
+  Result<UploadId> upload_begin(const OpContext& ctx, const UploadBeginRequest& req) override { return inner_.upload_begin(ctx, req); }
+  Status upload_write(const OpContext& ctx, const UploadWriteRequest& req) override { return inner_.upload_write(ctx, req); }
+  void upload_discard(UploadId upload) override { inner_.upload_discard(upload); }
+  Result<UsageReply> usage(const OpContext& ctx, const UsageRequest& req) override { return inner_.usage(ctx, req); }
+  Result<ListOwnerQuotasReply> list_owner_quotas(const OpContext& ctx, const ListOwnerQuotasRequest& req) override {
+    return inner_.list_owner_quotas(ctx, req);
+  }
+  Result<ListQuotasReply> list_quotas(const OpContext& ctx, const ListQuotasRequest& req) override { return inner_.list_quotas(ctx, req); }
+  Result<ResolvePathReply> resolve_path(const OpContext& ctx, const ResolvePathRequest& req) override {
+    return inner_.resolve_path(ctx, req);
+  }
+  Result<PathOfReply> path_of(const OpContext& ctx, const PathOfRequest& req) override { return inner_.path_of(ctx, req); }
+  Result<AncestorsReply> ancestors(const OpContext& ctx, const AncestorsRequest& req) override { return inner_.ancestors(ctx, req); }
+  Status settle(const OpContext& ctx, const Unsettled& unsettled) override { return inner_.settle(ctx, unsettled); }
+  std::uint64_t boot_verifier() const override { return inner_.boot_verifier(); }
+  std::uint64_t volume_id() const override { return inner_.volume_id(); }
+
+  std::optional<DenialLimit::Time> report_omitted() override;
+  std::vector<Transfer> take_transfers() override { return transfers_.take(); }
+
+ private:
+  template <class Reply, class Request>
+  Reply seen(Reply (Namespace::*operation)(const OpContext&, const Request&), const OpContext& ctx, const Request& req);
+  void denied(const OpContext& ctx, const JournalNote& note, Errc why);
+  void denied_items(const OpContext& ctx, ChangeKind kind, FileId dir, std::span<const RecycleItemId> items, Errc why);
+  void observed(const OpContext& ctx, const JournalNote& note, AuditClass as);
+  bool wanted(const AuditTable& table, const OpContext& ctx, const JournalNote& note, AuditClass as);
+
+  Namespace& inner_;
+  const Registry& registry_;
+  Journal& journal_;
+  DenialLimit denials_;
+  RecentReads recent_;
+  TransferTally transfers_;
+};
+
+template <class Reply, class Request>
+Reply AuditedNamespaceImpl::seen(Reply (Namespace::*operation)(const OpContext&, const Request&), const OpContext& ctx,
+                                 const Request& req) {
+  Reply reply = (inner_.*operation)(ctx, req);
   if (!registry_.audited()) [[likely]] return reply;
   if (!reply) {
     if (is_denial(reply.error().code)) denied(ctx, note_of(req), reply.error().code);
-  } else if constexpr (std::is_same_v<Request, ReadRequest> || std::is_same_v<Request, ReadSlicesRequest>) {
+    return reply;
+  }
+  if constexpr (std::is_same_v<Request, ReadRequest> || std::is_same_v<Request, ReadSlicesRequest>) {
     observed(ctx, note_of(req), AuditClass::kRead);
   } else if constexpr (std::is_same_v<Request, OpenRequest>) {
     if (!reply->created && (req.access & kAccessRead) != 0) observed(ctx, {.kind = kRead, .id = reply->attr.id}, AuditClass::kRead);
   } else if constexpr (std::is_same_v<Request, ReaddirRequest> || std::is_same_v<Request, ListKeysRequest>) {
     observed(ctx, note_of(req), AuditClass::kList);
   }
+  if constexpr (!std::is_same_v<Reply, Status>) {
+    Transfer transfer = moved(req, *reply);
+    if (transfer != Transfer{} && ctx.door != Door::kInternal) {
+      transfer.uid = ctx.cred.uid;
+      transfers_.add(transfer);
+    }
+  }
   return reply;
 }
 
-#define STOA_AUDITED(reply, name, request) \
-  reply AuditedNamespace::name(const OpContext& ctx, const request& req) { \
-    return seen(ctx, req, [&] { return inner_.name(ctx, req); }); \
-  }
-STOA_AUDITED(Result<LookupReply>, lookup, LookupRequest)
-STOA_AUDITED(Result<GetattrReply>, getattr, GetattrRequest)
-STOA_AUDITED(Result<GetAclReply>, get_acl, GetAclRequest)
-STOA_AUDITED(Result<SetattrReply>, setattr, SetattrRequest)
-STOA_AUDITED(Result<AccessReply>, access, AccessRequest)
-STOA_AUDITED(Result<ReadlinkReply>, readlink, ReadlinkRequest)
-STOA_AUDITED(Result<StatfsReply>, statfs, StatfsRequest)
-STOA_AUDITED(Result<OpenReply>, open, OpenRequest)
-STOA_AUDITED(Result<CreateReply>, create, CreateRequest)
-STOA_AUDITED(Result<CreateReply>, mkdir, MkdirRequest)
-STOA_AUDITED(Result<CreateReply>, symlink, SymlinkRequest)
-STOA_AUDITED(Result<CreateReply>, mknod, MknodRequest)
-STOA_AUDITED(Result<CreateReply>, link, LinkRequest)
-STOA_AUDITED(Result<RemoveReply>, unlink, RemoveRequest)
-STOA_AUDITED(Result<RemoveReply>, rmdir, RemoveRequest)
-STOA_AUDITED(Result<RenameReply>, rename, RenameRequest)
-STOA_AUDITED(Result<ReaddirReply>, readdir, ReaddirRequest)
-STOA_AUDITED(Result<ReadReply>, read, ReadRequest)
-STOA_AUDITED(Result<ReadSlicesReply>, read_slices, ReadSlicesRequest)
-STOA_AUDITED(Result<WriteReply>, write, WriteRequest)
-STOA_AUDITED(Result<CommitReply>, commit, CommitRequest)
-STOA_AUDITED(Result<RangeReply>, allocate, RangeRequest)
-STOA_AUDITED(Result<RangeReply>, punch, RangeRequest)
-STOA_AUDITED(Result<SeekReply>, seek, SeekRequest)
-STOA_AUDITED(Result<CopyRangeReply>, copy_range, CopyRangeRequest)
-STOA_AUDITED(Result<GetXattrReply>, get_xattr, GetXattrRequest)
-STOA_AUDITED(Result<XattrChangeReply>, set_xattr, SetXattrRequest)
-STOA_AUDITED(Result<ListXattrsReply>, list_xattrs, ListXattrsRequest)
-STOA_AUDITED(Result<XattrChangeReply>, remove_xattr, RemoveXattrRequest)
-STOA_AUDITED(Result<LookupKeyReply>, lookup_key, LookupKeyRequest)
-STOA_AUDITED(Result<PutKeyReply>, put_key, PutKeyRequest)
-STOA_AUDITED(Result<PutKeyReply>, concatenate, ConcatenateRequest)
-STOA_AUDITED(Result<RemoveKeyReply>, remove_key, RemoveKeyRequest)
-STOA_AUDITED(Status, set_meta, SetMetaRequest)
-STOA_AUDITED(Result<ListKeysReply>, list_keys, ListKeysRequest)
-STOA_AUDITED(Status, remove_tree, RemoveRequest)
-STOA_AUDITED(Status, set_quota, SetQuotaRequest)
-STOA_AUDITED(Status, count_owners, CountOwnersRequest)
-#undef STOA_AUDITED
-
-bool AuditedNamespace::wanted(const AuditTable& table, const OpContext& ctx, const JournalNote& note, AuditClass as) {
+bool AuditedNamespaceImpl::wanted(const AuditTable& table, const OpContext& ctx, const JournalNote& note, AuditClass as) {
   const auto at = [&](FileId id, std::string_view key) {
     const auto above = inner_.ancestors(ctx, {.id = id, .key = key});
     return above && table.wants(above->directories, as);
@@ -129,21 +210,43 @@ bool AuditedNamespace::wanted(const AuditTable& table, const OpContext& ctx, con
   return note.to_parent != kNoFile && at(note.to_parent, {});
 }
 
-void AuditedNamespace::denied(const OpContext& ctx, const JournalNote& note, Errc why) {
+void AuditedNamespaceImpl::denied(const OpContext& ctx, const JournalNote& note, Errc why) {
   const auto registry = registry_.snapshot();
   const AuditTable* const table = registry->audit();
   if (table == nullptr || !table->any(AuditClass::kDenied) || !wanted(*table, ctx, note, AuditClass::kDenied)) return;
-  if (!denials_.admit(ctx.client, ctx.door, std::chrono::steady_clock::now())) {
-    journal_.call();  // who reads it asks for the number when the second is over
-    return;
-  }
+  const auto verdict = denials_.admit(ctx.client, ctx.door, std::chrono::steady_clock::now());
+  // Who reads the journal asks for the number when the second is over; a flood wakes him once.
+  if (verdict == DenialLimit::Verdict::kFirstCount) journal_.call();
+  if (verdict != DenialLimit::Verdict::kRecord) return;
   JournalNote record = note;
   record.result = why;
   // The request was answered with the denial already; a store that failed is everybody's trouble, and said elsewhere.
   (void)journal_.append(record, ctx);
 }
 
-void AuditedNamespace::observed(const OpContext& ctx, const JournalNote& note, AuditClass as) {
+// With the path that each had; only as many as may be recorded at once.
+void AuditedNamespaceImpl::denied_items(const OpContext& ctx, ChangeKind kind, FileId dir, std::span<const RecycleItemId> items, Errc why) {
+  if (!registry_.audited() || !is_denial(why)) return;
+  if (items.empty()) return denied(ctx, {.kind = kind, .id = dir}, why);
+  for (const RecycleItemId& item : items | std::views::take(DenialLimit::kPerSecond)) {
+    const auto found = inner_.list_recycled({}, {.dir = kRootId, .item = item});
+    if (!found || found->items.empty()) continue;
+    const RecycledItem& what = found->items.front();
+    JournalNote note{.kind = kind, .id = what.id, .type = what.type};
+    if (!what.path.empty()) note.parent = kRootId, note.name = std::string_view(what.path).substr(1);
+    denied(ctx, note, why);
+  }
+}
+
+void AuditedNamespaceImpl::refused(const OpContext& ctx, const Refusal& refusal) {
+  if (!registry_.audited()) return;
+  constexpr std::size_t kBytesMax = 1024;  // a client must not fill the journal with what it claims
+  std::string what(refusal.request.substr(0, kBytesMax));
+  what.append(": ").append(refusal.reason);
+  denied(ctx, {.kind = kRefused, .id = refusal.directory, .name = what, .to_name = refusal.claimed.substr(0, kBytesMax)}, Errc::kAccess);
+}
+
+void AuditedNamespaceImpl::observed(const OpContext& ctx, const JournalNote& note, AuditClass as) {
   if (ctx.door == Door::kInternal) return;
   const auto registry = registry_.snapshot();
   const AuditTable* const table = registry->audit();
@@ -155,12 +258,18 @@ void AuditedNamespace::observed(const OpContext& ctx, const JournalNote& note, A
   if (wanted(*table, ctx, note, as)) (void)journal_.append(note, ctx);
 }
 
-std::optional<DenialLimit::Time> AuditedNamespace::report_omitted() {
+std::optional<DenialLimit::Time> AuditedNamespaceImpl::report_omitted() {
   for (const DenialLimit::Omitted& omitted : denials_.take(std::chrono::steady_clock::now())) {
     const OpContext ctx{.door = omitted.door, .client = omitted.client};
     (void)journal_.append({.kind = kOmitted, .id = kRootId, .count = omitted.count}, ctx);
   }
   return denials_.due();
+}
+
+}  // namespace
+
+std::unique_ptr<AuditedNamespace> audit(Namespace& inner, const Registry& registry, Journal& journal) {
+  return std::make_unique<AuditedNamespaceImpl>(inner, registry, journal);
 }
 
 }  // namespace stoa::core

@@ -4,7 +4,7 @@
 
 namespace stoa::core {
 
-bool DenialLimit::admit(const std::string& client, Door door, Time now) {
+DenialLimit::Verdict DenialLimit::admit(const std::string& client, Door door, Time now) {
   const std::lock_guard lock(mutex_);
   if (clients_.size() >= kClientsMax && !clients_.contains(client)) {
     std::erase_if(clients_, [now](const auto& one) { return one.second.omitted == 0 && now - one.second.since >= kPeriod; });
@@ -16,10 +16,9 @@ bool DenialLimit::admit(const std::string& client, Door door, Time now) {
   if (now - known.since >= kPeriod && known.omitted == 0) known.since = now, known.admitted = 0;
   if (known.admitted < kPerSecond) {
     ++known.admitted;
-    return true;
+    return Verdict::kRecord;
   }
-  ++known.omitted;
-  return false;
+  return ++known.omitted == 1 ? Verdict::kFirstCount : Verdict::kCount;
 }
 
 std::vector<DenialLimit::Omitted> DenialLimit::take(Time now) {

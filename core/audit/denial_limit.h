@@ -22,8 +22,12 @@ class DenialLimit {
   static constexpr std::size_t kClientsMax = 1024;     // told apart; those beyond share one allowance
   static constexpr std::string_view kOthers = "others";
 
-  // Whether this one may be recorded; else it is counted.
-  bool admit(const std::string& client, Door door, Time now);
+  enum class Verdict : std::uint8_t {
+    kRecord,      // it may be recorded
+    kCount,       // it was counted instead
+    kFirstCount,  // the same, as the first of this client since take(): whoever waits for due() is to be called
+  };
+  Verdict admit(const std::string& client, Door door, Time now);
 
   struct Omitted {
     std::string client;

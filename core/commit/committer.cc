@@ -100,6 +100,7 @@ Status Committer::write_group() {
       }
     }
     for (const AccountChange& change : unit.account_changes) apply(change);
+    if (unit.counted != nullptr) take_step(*unit.counted, &Account::committed);
     for (const std::string& record : unit.journal) extra_.put(Family::kJournal, keys::be64(next_journal_++), record);
   }
   put_usage();
@@ -125,10 +126,16 @@ void Committer::apply(const Charge& charge) {
   for (Account* account = charge.payer.account.get(); account != nullptr; account = account->parent.get()) {
     (void)account->committed.total.add(charge.delta, wall_now);
     touch(account);
-    if (account->committed.owners == nullptr) continue;
+    OwnerBooks* const owners = account->committed.owners.get();
+    if (owners == nullptr || !owners->counts(charge.payer.file)) continue;
     for (const OwnerKey& owner : {charge.payer.owner.user(), charge.payer.owner.group()}) {
-      (void)(*account->committed.owners)[owner].add(charge.delta, wall_now);
-      touched_owners_.push_back({account, owner});
+      Balance& balance = owners->balances[owner];
+      if (owners->exact()) {
+        (void)balance.add(charge.delta, wall_now);
+        touched_owners_.push_back({account, owner});
+      } else {
+        balance.used = balance.used + charge.delta;
+      }
     }
   }
 }
@@ -142,14 +149,19 @@ void Committer::apply(const AccountChange& change) {
   if (change.child_limits) books.set_for_children(*change.child_limits);
   if (change.owner_limits && books.owners != nullptr) {
     const auto& [owner, limits] = *change.owner_limits;
-    (void)(*books.owners)[owner].limit(limits, wall_now);
+    Balance& balance = books.owners->balances[owner];
+    if (books.owners->exact()) {
+      (void)balance.limit(limits, wall_now);
+    } else {
+      balance.limits = limits;
+    }
     touched_owners_.push_back({account, owner});
   }
-  if (change.counts_owners) {
+  if (change.owners) {
     if (books.owners != nullptr) {
-      for (const auto& [owner, balance] : *books.owners) touched_owners_.push_back({account, owner});
+      for (const auto& [owner, balance] : books.owners->balances) touched_owners_.push_back({account, owner});
     }
-    books.owners = *change.counts_owners ? std::make_unique<OwnerBalances>() : nullptr;
+    books.count_owners(*change.owners, wall_now);
   }
 }
 
@@ -163,24 +175,26 @@ void Committer::put_usage() {
     }
     const FileId heir = account->ended && account->parent != nullptr ? account->parent->dir : kNoFile;
     extra_.put(Family::kUsage, key,
-               UsageRecord{books.total.used, books.total.limits, heir, books.total.since, books.for_children(),
-                           books.owners != nullptr}
+               UsageRecord{books.total.used, books.total.limits, heir, books.total.since, books.for_children(), books.owners_counted()}
                    .encode());
   }
   std::ranges::sort(touched_owners_);
   touched_owners_.erase(std::ranges::unique(touched_owners_).begin(), touched_owners_.end());
   for (const auto& [account, owner] : touched_owners_) {
     const std::string key = keys::owner_key(account->dir, owner.of, owner.id);
-    OwnerBalances* const owners = account->committed.owners.get();
-    const auto it = owners != nullptr ? owners->find(owner) : OwnerBalances::iterator{};
-    if (owners == nullptr || it == owners->end()) {
+    OwnerBooks* const owners = account->committed.owners.get();
+    const auto it = owners != nullptr ? owners->balances.find(owner) : OwnerBalances::iterator{};
+    if (owners == nullptr || it == owners->balances.end()) {
       extra_.remove(Family::kUsage, key);
-    } else if (is_zero(it->second.used) && !it->second.limits.any()) {
-      owners->erase(it);
+      continue;
+    }
+    // What is half counted is not stored: a start counts anew.
+    const Balance known = owners->exact() ? it->second : Balance{.used = {}, .limits = it->second.limits, .since = {}};
+    if (is_zero(it->second.used) && !it->second.limits.any()) owners->balances.erase(it);
+    if (is_zero(known.used) && !known.limits.any()) {
       extra_.remove(Family::kUsage, key);
     } else {
-      extra_.put(Family::kUsage, key,
-                 UsageRecord{.usage = it->second.used, .limits = it->second.limits, .since = it->second.since}.encode());
+      extra_.put(Family::kUsage, key, UsageRecord{.usage = known.used, .limits = known.limits, .since = known.since}.encode());
     }
   }
 }

@@ -35,6 +35,7 @@ struct CommitUnit {
   std::vector<Charge> charges{};
   std::vector<AccountChange> account_changes{};
   std::vector<BlobReference> references{};
+  std::unique_ptr<CountStep> counted{};  // taken after all else of this unit
   std::vector<std::string> journal{};  // encoded records; the committer numbers them
 };
 

@@ -39,8 +39,8 @@ struct Inode {
   std::uint64_t change = 1;
   std::uint64_t data_version = 1;
   std::uint64_t create_verifier = 0;  // of an exclusive create; 0: none
-  // A directory's parent; for other types the directory whose usage chain carries this file (that of one of its links).
-  // kNoFile: the root, or a file without a name (core/namespace/orphan.h).
+  // A directory's parent; for other types the directory whose usage chain carries this file (that of one of its links, or where
+  // it lost one). kNoFile: the root, or a file that lost its name under a version that charged it nowhere then.
   FileId home = kNoFile;
   // Directories only.
   std::uint64_t next_cookie = 3;  // 1 and 2 are "." and ".."

@@ -38,13 +38,13 @@ struct Node {
   bool marked_open = false;  // the store knows that the file is being written (core/data/open_files.h)
   CommitTicket ticket{};     // of the last commit of this record; 0: not known
 
-  // The account of a directory; for other types that of the home directory, null without one. Set while loading; moved under the
+  // The account of a directory; for other types that of the home directory (null without one: inode.h). Set while loading; moved under the
   // exclusive tree lock (directories) or this node's lock (others).
   AccountRef account;
   // Who pays for the content of this file: also what is reserved and not yet committed.
-  Payer payer() const { return {account, {record.uid, record.gid}}; }
+  Payer payer() const { return {account, {record.uid, record.gid}, id}; }
   // Who pays for a directory itself. Needs the tree lock.
-  Payer payer_of_directory() const { return {account->parent, {record.uid, record.gid}}; }
+  Payer payer_of_directory() const { return {account->parent, {record.uid, record.gid}, id}; }
 
   // In-place I/O holds it shared; truncate, punch and replacing the content hold it exclusively. Taken before any other
   // lock of the core.

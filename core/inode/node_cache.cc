@@ -57,7 +57,7 @@ Status NodeCache::load_owners(Account& account) {
     if (!owner) continue;
     STOA_TRY(record, UsageRecord::decode(it->value()));
     for (Books* books : {&account.reserved, &account.committed}) {
-      (*books->owners)[{owner->of, owner->id}] = {record.usage, record.limits, record.since};
+      books->owners->balances[{owner->of, owner->id}] = {record.usage, record.limits, record.since};
     }
   }
   return it->status();
@@ -73,7 +73,7 @@ Result<Node::State> NodeCache::load(Node& node) {
       inode.acl = std::move(acl);
     }
     if (!inode.is_directory()) {
-      if (inode.home != kNoFile) {  // else it has no name any more, and is charged nowhere
+      if (inode.home != kNoFile) {
         STOA_TRY(account, account_of(inode.home));
         node.account = std::move(account);
       }
@@ -94,9 +94,9 @@ Result<Node::State> NodeCache::load(Node& node) {
   for (Books* books : {&account->reserved, &account->committed}) {
     books->total = {usage.usage, usage.limits, usage.since};
     books->set_for_children(usage.child_limits);
-    if (usage.counts_owners) books->owners = std::make_unique<OwnerBalances>();
+    books->count_owners(usage.owners, wall_now);
   }
-  if (usage.counts_owners) STOA_CHECK_OK(load_owners(*account));
+  if (usage.owners != OwnersCounted::kNo) STOA_CHECK_OK(load_owners(*account));
   account->ended = !found;
   account->bin = found && node.record.has(kIsBin);
   const FileId parent = !found                           ? usage.heir

@@ -22,6 +22,8 @@ class NodeCache {
 
   // The node of an existing file, loaded when needed (with the accounts of its directory chain). kStale: no such file.
   Result<NodeRef> get(FileId id);
+  // The account of a directory, also of one that is gone while files are charged to it. kStale: there is none.
+  Result<AccountRef> account_of(FileId dir);
   // The node if it is in memory and loaded; null otherwise. Never reads the store.
   NodeRef peek(FileId id);
   // Takes in the node of a file that was just created.
@@ -49,7 +51,6 @@ class NodeCache {
   Shard& shard_of(FileId id) { return shards_[(static_cast<std::uint64_t>(id) * 0x9E3779B97F4A7C15ULL) >> 58]; }
   void evict_some(Shard& shard);
   Result<NodeRef> find(FileId id);  // also what has ended
-  Result<AccountRef> account_of(FileId dir);
   Status load_owners(Account& account);
   Result<AclRef> load_acl(FileId id);
   Result<Node::State> load(Node& node);  // what it has become; kStale: no such file

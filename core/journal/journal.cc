@@ -1,6 +1,10 @@
 #include "core/journal/journal.h"
 
+#include <algorithm>
+
 #include "base/log.h"
+#include "core/api/recycle.h"
+#include "core/inode/node_cache.h"
 #include "core/kv/keys.h"
 
 namespace stoa::core {
@@ -22,6 +26,7 @@ Result<Journal::Page> Journal::read(std::uint64_t after, std::size_t limit) {
   if (after > newest) return fail(Errc::kInvalid, "the journal has not come that far");
   Page page{.next = after};
   if (after == newest) return page;
+  page.records.reserve(std::min<std::uint64_t>(limit, newest - after));
   const auto it = kv_.scan(Family::kJournal, keys::be64(after + 1), {});
   for (; it->valid(); it->next()) {
     const std::uint64_t sequence = keys::read_be64(it->key());
@@ -62,7 +67,12 @@ Result<std::optional<Place>> Journal::place_of(FileId id) {
   const std::string lower = keys::id_key(id);
   const auto it = kv_.scan(Family::kLink, lower, keys::behind_prefix(lower));
   STOA_CHECK_OK(it->status());
-  if (!it->valid()) return std::nullopt;
+  if (!it->valid()) {
+    const auto inode = load_inode(kv_, id);
+    if (inode && inode->has(kIsBin)) return Place{inode->home, std::string(kRecycleName)};
+    if (!inode && inode.error().code != Errc::kStale) return fail(inode.error());
+    return std::nullopt;
+  }
   const std::string_view place = keys::after_id(it->key());
   std::string_view name = keys::after_id(place);
   if (name.ends_with('/')) name.remove_suffix(1);

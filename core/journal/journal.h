@@ -45,7 +45,7 @@ class Journal {
   // Adds what is no change of the volume. Does not wait for the disk; readers get it soon.
   Status append(const JournalNote& note, const OpContext& ctx);
 
-  // Where the file is now. Absent: it is gone, or has no name. The roots have none either.
+  // Where the file is now; a recycle bin as its directory shows it. Absent: it is gone, or has no name. The roots have none either.
   Result<std::optional<Place>> place_of(FileId id);
 
   // Blocks until there is a record behind `after`, somebody has called since `calls`, the time, or the stop; then for the short

@@ -32,11 +32,13 @@ std::string_view operation_word(ChangeKind kind, std::optional<FileType> type) {
     case ChangeKind::kXattr: return "xattr";
     case ChangeKind::kQuota: return "quota";
     case ChangeKind::kRestore: return "restore";
+    case ChangeKind::kPurge: return "purge";
     case ChangeKind::kRead: return "read";
     case ChangeKind::kList: return "list";
     case ChangeKind::kLookup: return "lookup";
     case ChangeKind::kAdmin: return "admin";
     case ChangeKind::kOmitted: return "omitted";
+    case ChangeKind::kRefused: return "refused";
   }
   return "";
 }

@@ -18,14 +18,16 @@ namespace stoa::core {
 enum class ChangeKind : std::uint8_t {
   kCreate = 1, kRemove = 2, kRename = 3, kLink = 4, kAttributes = 5, kContent = 6, kXattr = 7, kQuota = 8,
   kRestore = 9,  // out of the recycle bin; parent and name: where to
+  kPurge = 15,   // out of the recycle bin for good; parent and name: where it was, with what was above it and is gone, too ("a/b")
   // No changes of the volume: only audit reads these.
   kRead = 10,     // content was read or opened for reading
   kList = 11,     // a directory was listed
   kLookup = 12,   // a name was asked for (only when it was denied)
   kAdmin = 13,    // a request to the admin interface; `name` is its method and path, `id` the directory that it is about
   kOmitted = 14,  // so many denials of this client are not in the journal (`count`)
+  kRefused = 16,  // by a door itself; `name` is what was asked for and why not, `to_name` who the caller said to be, `id` the directory
 };
-inline constexpr ChangeKind kLastChangeKind = ChangeKind::kOmitted;
+inline constexpr ChangeKind kLastChangeKind = ChangeKind::kRefused;
 
 // What happened, in a word: "create", "mkdir", "remove", "write", ... `type`: of the file, where it is known.
 std::string_view operation_word(ChangeKind kind, std::optional<FileType> type);
@@ -55,7 +57,7 @@ struct JournalRecord {
   std::optional<Errc> result{};
   std::uint64_t count = 0;
 
-  bool is_change() const { return !result && kind <= ChangeKind::kRestore; }
+  bool is_change() const { return !result && (kind <= ChangeKind::kRestore || kind == ChangeKind::kPurge); }
 
   // Strict: kCorrupt unless every byte has its meaning. kNotSupported: written by a newer version that says it cannot be read.
   static Result<JournalRecord> decode(std::string_view value);

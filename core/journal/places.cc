@@ -59,7 +59,12 @@ Result<std::shared_ptr<const Whereabouts>> Places::directory(FileId id) {
 
 Result<Whereabouts> Places::named(FileId parent, std::string_view name, FileId id) {
   STOA_TRY(above, directory(parent));
-  Whereabouts where = *above;
+  Whereabouts where;
+  where.path.reserve(above->path.size() + 1 + name.size());
+  where.path = above->path;
+  where.directories.reserve(above->directories.size() + 1);
+  where.directories = above->directories;
+  where.known = above->known;
   // A record of what was asked for may name a whole key.
   while (name.contains('/')) {
     where.path.append("/").append(posix_name_of(name.substr(0, name.find('/')), false));
@@ -72,7 +77,7 @@ Result<Whereabouts> Places::named(FileId parent, std::string_view name, FileId i
 
 Result<Whereabouts> Places::of(const JournalRecord& record) {
   if (record.parent != kNoFile) return named(record.parent, record.name, record.id);
-  if (is_root(record.id) || record.kind == ChangeKind::kAdmin) {
+  if (is_root(record.id) || record.kind == ChangeKind::kAdmin || record.kind == ChangeKind::kRefused) {
     STOA_TRY(above, directory(record.id));
     Whereabouts where = *above;
     if (where.path.empty()) where.path = "/";
@@ -102,7 +107,8 @@ void Places::apply(const JournalRecord& record) {
       if (directory) directories_.clear();
       break;
     case ChangeKind::kRestore:
-      // Comes from where nothing was known of it.
+    case ChangeKind::kPurge:
+      // What was known of it is not so any more.
       places_.erase(record.id);
       directories_.clear();
       break;

@@ -31,16 +31,18 @@ Result<OtherHome> other_home(Tree& tree, FileId id, FileId dir, std::string_view
 }
 
 Status drop_file(Tree& tree, MetaTxn& txn, const NodeRef& node) {
-  txn.release(node->payer(), usage_of(node->record));
   STOA_CHECK_OK(drop_content(tree, txn, node));
-  return txn.delete_inode(node);
+  STOA_CHECK_OK(txn.delete_inode(node));
+  // With what is promised to writes that are under way: nobody who counts files would find it any more.
+  txn.end_charge(node, usage_of(node->record));
+  txn.set_account(node, nullptr);
+  return {};
 }
 
 Status drop_link(Tree& tree, MetaTxn& txn, const NodeRef& node, FileId dir, std::string_view raw) {
   const Inode& record = node->record;
   if (record.links <= 1 && record.type == FileType::kRegular && tree.state.keeps(node->id)) {
-    stage_orphan(txn, node);
-    return {};
+    return stage_orphan(txn, node);
   }
   if (record.links <= 1) return drop_file(tree, txn, node);
   Inode next = record;
@@ -50,7 +52,7 @@ Status drop_link(Tree& tree, MetaTxn& txn, const NodeRef& node, FileId dir, std:
   if (record.home == dir) {
     STOA_TRY(home, other_home(tree, node->id, dir, raw));
     if (home.dir->id != dir) {
-      const Status moved = txn.move_charge(node, {home.dir->account, node->payer().owner}, usage_of(record));
+      const Status moved = txn.move_charge(node, {home.dir->account, node->payer().owner, node->id}, usage_of(record));
       if (moved) {
         next.home = home.dir->id;
         account = home.dir->account;

@@ -49,8 +49,9 @@ Status MetaTxn::delete_inode(const NodeRef& node, Seen seen) {
   if (node->record.is_directory()) {
     const UsageRecord known = tree_.ledger.read(node->account);
     if (has_quota(known)) batch_.remove(Family::kConfig, keys::quota_key(node->id));
+    if (known.owners == OwnersCounted::kBeingCounted) batch_.remove(Family::kConfig, keys::counting_key(node->id));
     account_changes_.push_back({.account = node->account, .limits = QuotaLimits{}, .child_limits = QuotaLimits{},
-                                .counts_owners = false, .ends = true});
+                                .owners = OwnersCounted::kNo, .ends = true});
   }
   if (node->record.has(kHasXattrs)) {
     const auto it = tree_.kv.scan(Family::kXattr, key, keys::behind_prefix(key));
@@ -141,7 +142,7 @@ Status MetaTxn::move_charge(const NodeRef& node, const Payer& to, const Usage& u
 
 Status MetaTxn::move_owner(const NodeRef& dir, const Owner& to) {
   const Payer from = dir->payer_of_directory();
-  return move(from, {from.account, to}, {.directories = 1}, {});
+  return move(from, {from.account, to, dir->id}, {.directories = 1}, {});
 }
 
 Status MetaTxn::move(const Payer& from, const Payer& to, const Usage& usage, const Usage& uncommitted) {
@@ -161,7 +162,7 @@ Status MetaTxn::move_directory(const NodeRef& dir, const AccountRef& to, const U
   // The committed side is complete only when nothing is queued; the exclusive tree lock keeps it so.
   STOA_CHECK_OK(tree_.committer.wait_applied());
   const Payer from = dir->payer_of_directory();
-  const Payer onto{to, from.owner};
+  const Payer onto{to, from.owner, dir->id};
   const Usage below = tree_.ledger.read(dir->account).usage;
   if (!is_zero(below) && tree_.ledger.owners_counted_between(from.account, to)) return fail(Errc::kCrossDevice);
   const Usage reserved = below + itself;
@@ -189,7 +190,13 @@ void MetaTxn::change_account(AccountChange change) {
   UsageRecord next = tree_.ledger.read(change.account);
   next.limits = change.limits.value_or(next.limits);
   next.child_limits = change.child_limits.value_or(next.child_limits);
-  next.counts_owners = change.counts_owners.value_or(next.counts_owners);
+  const bool was_counting = next.owners == OwnersCounted::kBeingCounted;
+  next.owners = change.owners.value_or(next.owners);
+  if (next.owners == OwnersCounted::kBeingCounted) {
+    batch_.put(Family::kConfig, keys::counting_key(change.account->dir), {});
+  } else if (was_counting) {
+    batch_.remove(Family::kConfig, keys::counting_key(change.account->dir));
+  }
   const std::string index = keys::quota_key(change.account->dir);
   if (has_quota(next)) {
     batch_.put(Family::kConfig, index, {});
@@ -204,7 +211,7 @@ void MetaTxn::publish(const AccountChange& change) {
     tree_.ledger.end(change.account);
     return;
   }
-  if (change.counts_owners) tree_.ledger.count_owners(change.account, *change.counts_owners);
+  if (change.owners) tree_.ledger.count_owners(change.account, *change.owners);
   if (change.limits) tree_.ledger.set_limits(change.account, *change.limits);
   if (change.child_limits) tree_.ledger.set_child_limits(change.account, *change.child_limits);
   if (change.owner_limits) {

@@ -28,7 +28,7 @@ class MetaTxn {
   void put_inode(const NodeRef& node, Inode next, Seen seen = Seen::kYes);
   // A new file: its node comes into being with the commit. Returns it, so that later steps can name it.
   NodeRef new_inode(Inode record, AccountRef account);
-  // Which account carries the file from this commit on; null: none (core/namespace/orphan.h).
+  // Which account carries the file from this commit on; null: none.
   void set_account(const NodeRef& node, AccountRef account) { accounts_.push_back({node, std::move(account)}); }
   // The file is gone: record, extended attributes, usage. Content is core/data/content.h's.
   Status delete_inode(const NodeRef& node, Seen seen = Seen::kYes);
@@ -46,10 +46,10 @@ class MetaTxn {
   // The charge of a locked file, and what is promised to writes to it that are under way, goes to another payer; `usage`: of
   // its new record. The caller makes that payer the file's own with the same commit.
   Status move_charge(const NodeRef& node, const Payer& to, const Usage& usage);
+  // The same, to nobody: the file is gone.
+  void end_charge(const NodeRef& node, const Usage& usage);
   // The charge of a directory itself goes to its new owner.
   Status move_owner(const NodeRef& dir, const Owner& to);
-  // The same, to nobody (core/namespace/orphan.h).
-  void end_charge(const NodeRef& node, const Usage& usage);
   // A directory and all below it changes parents; needs the exclusive tree lock. kCrossDevice: what is below it belongs to
   // users and groups that are counted on the one side only, and it is not known how much to whom. `itself`: what the
   // directory counts for (a recycle bin: nothing).

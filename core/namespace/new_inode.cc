@@ -111,7 +111,7 @@ Result<NodeRef> add_file(MetaTxn& txn, const NodeRef& dir, Inode& dir_next, std:
     delta.files = 1;
     if (inode.type == FileType::kRegular) delta.bytes = static_cast<std::int64_t>(inode.size);
   }
-  STOA_CHECK_OK(txn.reserve({dir->account, {inode.uid, inode.gid}}, delta));
+  STOA_CHECK_OK(txn.reserve({dir->account, {inode.uid, inode.gid}, inode.id}, delta));
   STOA_CHECK_OK(txn.insert_entry(dir, dir_next, raw, inode.id, inode.type));
   txn.put_inode(dir, dir_next);
   txn.note({.kind = ChangeKind::kCreate, .id = inode.id, .parent = dir->id, .name = raw});

@@ -35,4 +35,13 @@ Result<OpenReply> open(Tree& tree, const OpContext& ctx, const OpenRequest& req)
   return reply;
 }
 
+Status may_open(Tree& tree, const OpContext& ctx, const MayOpenRequest& req) {
+  if (req.write && ctx.read_only) return fail(Errc::kReadOnly);
+  STOA_TRY(reply, access(tree, ctx, {.id = req.id, .wanted = kAccessRead | kAccessExecute | kAccessModify | kAccessExtend}));
+  if (req.write && reply.read_only) return fail(Errc::kReadOnly);
+  const bool may_read = (reply.granted & (kAccessRead | kAccessExecute)) != 0;
+  const bool may_write = (reply.granted & (kAccessModify | kAccessExtend)) != 0;
+  return (req.read && !may_read) || (req.write && !may_write) ? fail(Errc::kAccess) : Status{};
+}
+
 }  // namespace stoa::core

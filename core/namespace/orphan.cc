@@ -4,6 +4,7 @@
 #include "core/data/content.h"
 #include "core/kv/keys.h"
 #include "core/namespace/drop_link.h"
+#include "core/recycle/bin.h"
 
 namespace stoa::core {
 namespace {
@@ -42,15 +43,19 @@ class TreeFiles final : public FileWatch {
 
 }  // namespace
 
-void stage_orphan(MetaTxn& txn, const NodeRef& node) {
+Status stage_orphan(MetaTxn& txn, const NodeRef& node) {
   Inode next = node->record;
   next.links = 0;
-  next.home = kNoFile;
   next.touch(txn.now());
-  txn.end_charge(node, usage_of(node->record));
+  // A bin shows what it keeps, and goes when that is nothing.
+  AccountRef payer = beyond_bins(node->account);
+  STOA_CHECK_OK(txn.move_charge(node, {payer, node->payer().owner, node->id}, usage_of(node->record)));
+  next.home = payer->dir;
   txn.batch().put(Family::kState, keys::orphan_key(node->id), {});
   txn.put_inode(node, std::move(next));
-  txn.set_account(node, nullptr);
+  // After put_inode, which commits lazily reserved bytes where they were reserved.
+  txn.set_account(node, std::move(payer));
+  return {};
 }
 
 Status delete_orphan(Tree& tree, FileId file) {
@@ -67,6 +72,8 @@ Status delete_orphan(Tree& tree, FileId file) {
   MetaTxn txn(tree, ctx);
   STOA_CHECK_OK(drop_content(tree, txn, node));
   STOA_CHECK_OK(txn.delete_inode(node, Seen::kNo));
+  txn.end_charge(node, usage_of(node->record));  // as drop_file() does
+  txn.set_account(node, nullptr);
   txn.batch().remove(Family::kState, keys::orphan_key(file));
   STOA_CHECK_OK(txn.commit());
   return {};

@@ -123,11 +123,14 @@ Result<PutKeyReply> put_object(Tree& tree, const OpContext& ctx, const PutObject
       if (found->node != nullptr) {
         STOA_TRY(prepared, prepare_shelf(tree, ctx, found->dir, [&] { return may_replace(ctx, *found); }));
         shelf = std::move(prepared);
+        // What is kept is what was written: most of it before everybody else is kept out of the file.
+        if (shelf) STOA_CHECK_OK(flush_file(tree, ctx, found->node));
         gate = std::unique_lock(found->node->data_gate);
-        if (shelf) STOA_CHECK_OK(flush_file(tree, ctx, found->node));  // what is kept is what was written
+        if (shelf) STOA_CHECK_OK(flush_file(tree, ctx, found->node));
       }
       bool changed = false;
-      auto reply = run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<PutKeyReply> {
+      CommitTicket committed{};
+      auto reply = apply_mutation(tree, ctx, committed, [&](CommitTicket& ticket) -> Result<PutKeyReply> {
         const NodeLocks locks({found->dir, found->node, shelf.node, put.also_locked[0], put.also_locked[1]});
         if (found->dir->deleted || !still_kept(tree, shelf, *found->dir)) {
           changed = true;
@@ -141,7 +144,11 @@ Result<PutKeyReply> put_object(Tree& tree, const OpContext& ctx, const PutObject
         const DeletedName name{found->dir->id, parts.last, put.root, parts.below()};
         return put_locked(tree, ctx, put, content, *found, shelf, name, ticket);
       });
-      if (!reply || !changed) return reply;
+      if (reply && changed) continue;
+      // Readers and writers of the file go on with the new content, and do not wait for the disk with this call.
+      if (gate.owns_lock()) gate.unlock();
+      if (reply) STOA_CHECK_OK(settle(tree, ctx, committed));
+      return reply;
     }
   };
   auto reply = attempt();

@@ -24,7 +24,19 @@ Status check_limits(const QuotaLimits& limits) {
 
 std::string soft_text(const std::optional<std::uint64_t>& limit) { return limit ? std::to_string(*limit) : "none"; }
 
-// "the directory is above a soft limit: 120 bytes (soft limit 100), 3 files; what would grow is refused in 604800 s"
+// "7 days", "1 hour 30 minutes"
+std::string time_words(std::uint64_t seconds) {
+  constexpr std::pair<std::uint64_t, const char*> kUnits[] = {{86'400, " day"}, {3600, " hour"}, {60, " minute"}, {1, " second"}};
+  std::string text;
+  for (const auto& [unit, name] : kUnits) {
+    const std::uint64_t count = seconds / unit;
+    seconds %= unit;
+    if (count > 0) text.append(text.empty() ? "" : " ").append(std::to_string(count)).append(name).append(count > 1 ? "s" : "");
+  }
+  return text;
+}
+
+// "the directory is above a soft limit: 120 bytes (soft limit 100), 3 files; growth is refused after 7 days of grace"
 std::string soft_sentence(const SoftNotice& notice, const std::string& of) {
   const auto amount = [](std::uint64_t used, const char* unit, const std::optional<std::uint64_t>& soft) {
     return std::to_string(used) + unit + (soft ? " (soft limit " + std::to_string(*soft) + ")" : "");
@@ -33,7 +45,8 @@ std::string soft_sentence(const SoftNotice& notice, const std::string& of) {
                             amount(files_of(notice.used), " files", notice.limits.soft_files);
   const std::string who = of == "directory" ? "the directory" : of;
   if (notice.since == SoftExcess{}) return who + " is within its soft limits again: " + usage;
-  return who + " is above a soft limit: " + usage + "; growth is refused when " + std::to_string(notice.limits.grace_s) + " s of grace are over";
+  return who + " is above a soft limit: " + usage + "; growth is refused " +
+         (notice.limits.grace_s == 0 ? "at once" : "after " + time_words(notice.limits.grace_s) + " of grace");
 }
 
 // The node is locked.
@@ -49,6 +62,19 @@ Result<CommitTicket> commit_change(Tree& tree, const OpContext& ctx, const NodeR
   return txn.commit();
 }
 
+// Absent: owners are wholly counted, or not at all.
+Result<std::optional<OwnerCountProgress>> progress_of(Tree& tree, const AccountRef& account) {
+  const auto looked_at = tree.ledger.looked_at(account);
+  if (!looked_at) return std::nullopt;
+  OwnerCountProgress progress;
+  for (const FileId root : {kRootId, kMultipartId}) {
+    STOA_TRY(top, tree.nodes.account_of(root));
+    progress.in_all += 1 + files_of(tree.ledger.read(top).usage);
+  }
+  progress.looked_at = std::min(*looked_at, progress.in_all);
+  return progress;
+}
+
 }  // namespace
 
 Result<UsageReply> usage(Tree& tree, const OpContext& ctx, const UsageRequest& req) {
@@ -56,14 +82,24 @@ Result<UsageReply> usage(Tree& tree, const OpContext& ctx, const UsageRequest& r
   const std::shared_lock lock(node->lock);
   STOA_CHECK_OK(require_directory(*node));
   STOA_CHECK_OK(require(ctx, node->record, kRightListDirectory));
+  STOA_TRY(counting, progress_of(tree, node->account));
   if (is_owner(req.of)) {
     const auto balance = tree.ledger.read(node->account, OwnerKey{req.of, req.id});
     if (!balance) return fail(Errc::kNotSupported, std::string(kNotCounted));
-    return UsageReply{balance->used, balance->limits, node->record.attributes(), balance->since};
+    return UsageReply{.usage = balance->used,
+                      .limits = balance->limits,
+                      .attr = node->record.attributes(),
+                      .since = balance->since,
+                      .counting = counting};
   }
   const UsageRecord record = tree.ledger.read(node->account);
-  return UsageReply{record.usage,        record.limits,       node->record.attributes(), record.since,
-                    record.child_limits, record.counts_owners};
+  return UsageReply{.usage = record.usage,
+                    .limits = record.limits,
+                    .attr = node->record.attributes(),
+                    .since = record.since,
+                    .child_limits = record.child_limits,
+                    .counts_owners = record.owners != OwnersCounted::kNo,
+                    .counting = counting};
 }
 
 Status set_quota(Tree& tree, const OpContext& ctx, const SetQuotaRequest& req) {
@@ -80,7 +116,7 @@ Status set_quota(Tree& tree, const OpContext& ctx, const SetQuotaRequest& req) {
       case QuotaOf::kChildren: change.child_limits = req.limits; break;
       case QuotaOf::kUser:
       case QuotaOf::kGroup:
-        if (!tree.ledger.read(node->account).counts_owners) return fail(Errc::kNotSupported, std::string(kNotCounted));
+        if (tree.ledger.read(node->account).owners == OwnersCounted::kNo) return fail(Errc::kNotSupported, std::string(kNotCounted));
         change.owner_limits = {OwnerKey{req.of, req.id}, req.limits};
         break;
     }
@@ -104,12 +140,13 @@ Status count_owners(Tree& tree, const OpContext& ctx, const CountOwnersRequest& 
     STOA_CHECK_OK(require_directory(*node));
     STOA_CHECK_OK(require_outside_bin(tree, *node));
     const UsageRecord known = tree.ledger.read(node->account);
-    if (known.counts_owners == req.on) return {};
-    if (req.on && !is_zero(known.usage)) {
-      return fail(Errc::kNotEmpty, "usage by user and group is counted from the first file on: begin with an empty directory");
-    }
-    STOA_TRY(committed, commit_change(tree, ctx, node, {.account = node->account, .counts_owners = req.on}));
+    if ((known.owners != OwnersCounted::kNo) == req.on) return {};
+    const OwnersCounted to = !req.on                ? OwnersCounted::kNo
+                             : is_zero(known.usage) ? OwnersCounted::kYes
+                                                    : OwnersCounted::kBeingCounted;
+    STOA_TRY(committed, commit_change(tree, ctx, node, {.account = node->account, .owners = to}));
     ticket = committed;
+    if (to == OwnersCounted::kBeingCounted) tree.owner_count.wanted.store(true, std::memory_order_release);
   }
   return settle(tree, ctx, ticket);
 }
@@ -119,12 +156,13 @@ Result<ListOwnerQuotasReply> list_owner_quotas(Tree& tree, const OpContext& ctx,
   STOA_TRY(node, tree.nodes.get(req.dir));
   const std::shared_lock lock(node->lock);
   STOA_CHECK_OK(require_directory(*node));
-  if (!tree.ledger.read(node->account).counts_owners) return fail(Errc::kNotSupported, std::string(kNotCounted));
+  if (tree.ledger.read(node->account).owners == OwnersCounted::kNo) return fail(Errc::kNotSupported, std::string(kNotCounted));
+  STOA_TRY(counting, progress_of(tree, node->account));
   const std::size_t most = std::min(req.limit, kListMax);
   std::optional<OwnerKey> after;
   if (req.after) after = OwnerKey{req.after->first, req.after->second};
   auto found = tree.ledger.owners(node->account, after, most + 1);
-  ListOwnerQuotasReply reply{{}, found.size() > most};
+  ListOwnerQuotasReply reply{{}, found.size() > most, counting};
   if (reply.truncated) found.pop_back();
   for (const auto& [owner, balance] : found) {
     reply.owners.push_back({owner.of, owner.id, balance.limits, balance.used, balance.since});
@@ -175,8 +213,9 @@ Result<ListQuotasReply> list_quotas(Tree& tree, const OpContext& ctx, const List
     const UsageRecord record = tree.ledger.read((*node)->account);
     const auto path = path_of(tree, ctx, {.id = dir});
     if (!path) continue;
+    STOA_TRY(counting, progress_of(tree, (*node)->account));
     reply.quotas.push_back({dir, path->path, record.limits, record.usage, record.since, record.child_limits,
-                            record.counts_owners});
+                            record.owners != OwnersCounted::kNo, counting});
   }
   STOA_CHECK_OK(it->status());
   return reply;

@@ -133,8 +133,8 @@ Result<AclRef> ruling_acl(Tree& tree, const NodeRef& node) {
 // Users and groups have limits, too: a new owner pays, if he may.
 Status stage_owner(MetaTxn& txn, const NodeRef& node, const Inode& next) {
   const Owner owner{next.uid, next.gid};
-  if (owner == node->payer().owner || next.links == 0) return {};
-  if (!next.is_directory()) return txn.move_charge(node, {node->account, owner}, usage_of(next));
+  if (owner == node->payer().owner) return {};
+  if (!next.is_directory()) return txn.move_charge(node, {node->account, owner, node->id}, usage_of(next));
   return txn.move_owner(node, owner);
 }
 

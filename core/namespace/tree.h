@@ -17,6 +17,7 @@
 #include "core/data/blob_store.h"
 #include "core/inode/node_cache.h"
 #include "core/namespace/entry_cache.h"
+#include "core/namespace/owner_count.h"
 #include "core/namespace/posix_name.h"
 #include "core/recycle/recycle_state.h"
 #include "core/state/state_table.h"
@@ -41,11 +42,12 @@ struct Tree {
   SettledStore kv;  // for reading; written by the committer alone
   NodeCache nodes;
   EntryCache entries;
-  RwLock tree_lock;  // shared: every change of names; exclusive: a directory moves to another parent
+  RwLock tree_lock;  // shared: every change of names and usage; exclusive: a directory moves to another parent
   std::unique_ptr<DataState> data;
   const std::unique_ptr<FileWatch> watch;
   VolumeState state;
   RecycleState recycle;
+  OwnerCount owner_count;
   std::atomic<bool> orphans_swept{false};  // those of before the start (core/namespace/orphan.h)
 
   // A FileId never used before. kIo: the store failed.
@@ -92,24 +94,29 @@ Status require_directory(const Node& node);
 // The promise of ctx.durability for a change that was committed as `ticket`: waits, or stores the ticket for the door.
 Status settle(Tree& tree, const OpContext& ctx, CommitTicket ticket);
 
-// Runs one mutation: `body(CommitTicket&) -> Result<Reply>` under the tree lock, shared or (a directory changes parents)
-// alone, and settles when every lock is gone again. Leases are broken by its MetaTxn (core/state/lease_gate.h).
+// One mutation: `body(CommitTicket&) -> Result<Reply>` under the tree lock, shared or (a directory changes parents) alone.
+// Leases are broken by its MetaTxn (core/state/lease_gate.h). The caller settles what it committed, if anything, with no lock held.
+template <class Body>
+auto apply_mutation(Tree& tree, const OpContext& ctx, CommitTicket& ticket, Body body, bool alone = false)
+    -> decltype(body(ticket)) {
+  if (ctx.read_only) return fail(Errc::kReadOnly);
+  if (ctx.expired()) return fail(Errc::kTimeout);
+  std::shared_lock shared(tree.tree_lock, std::defer_lock);
+  std::unique_lock exclusive(tree.tree_lock, std::defer_lock);
+  if (alone) {
+    exclusive.lock();
+  } else {
+    shared.lock();
+  }
+  return body(ticket);
+}
+
+// The same, and settles when every lock is gone again.
 template <class Body>
 auto run_mutation(Tree& tree, const OpContext& ctx, Body body, bool alone = false)
     -> decltype(body(std::declval<CommitTicket&>())) {
-  if (ctx.read_only) return fail(Errc::kReadOnly);
-  if (ctx.expired()) return fail(Errc::kTimeout);
   CommitTicket ticket{};
-  auto reply = [&] {
-    std::shared_lock shared(tree.tree_lock, std::defer_lock);
-    std::unique_lock exclusive(tree.tree_lock, std::defer_lock);
-    if (alone) {
-      exclusive.lock();
-    } else {
-      shared.lock();
-    }
-    return body(ticket);
-  }();
+  auto reply = apply_mutation(tree, ctx, ticket, std::move(body), alone);
   if (reply && static_cast<std::uint64_t>(ticket) != 0) STOA_CHECK_OK(settle(tree, ctx, ticket));
   return reply;
 }

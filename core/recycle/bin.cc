@@ -155,6 +155,14 @@ bool in_bin(const Tree& tree, const AccountRef& account) {
   return false;
 }
 
+AccountRef beyond_bins(const AccountRef& account) {
+  AccountRef beyond = account;
+  for (const Account* a = account.get(); a != nullptr; a = a->parent.get()) {
+    if (a->bin) beyond = a->parent;
+  }
+  return beyond;
+}
+
 bool is_recycled(Tree& tree, const NodeRef& node) {
   if (!tree.recycle.any.load(std::memory_order_acquire)) return false;
   const std::shared_lock chain(tree.tree_lock);
@@ -290,7 +298,7 @@ Status shelve_link(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& 
   AccountRef account = node->account;
   // It stays charged where it is as long as that is the directory of a live name; or when there is no room (drop_link.h).
   if (home.in_bin || next.home == name.dir) {
-    const Status moved = txn.move_charge(node, {home.dir->account, node->payer().owner}, usage_of(node->record));
+    const Status moved = txn.move_charge(node, {home.dir->account, node->payer().owner, node->id}, usage_of(node->record));
     if (moved) {
       next.home = home.dir->id;
       account = home.dir->account;
@@ -338,7 +346,7 @@ Status shelve_content(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shel
   old.links = 1;
   old.home = shelf.node->id;
   old.touch(txn.now());
-  const Payer payer{shelf.node->account, {old.uid, old.gid}};
+  const Payer payer{shelf.node->account, {old.uid, old.gid}, old.id};
   STOA_CHECK_OK(txn.reserve(payer, usage_of(old)));
   if (old.has(kContentInline)) {
     STOA_TRY(bytes, load_inline(tree, node->id));
@@ -377,7 +385,7 @@ Result<std::pair<RecycleItemId, ItemRecord>> item_of(Tree& tree, FileId bin, std
 Result<ItemRecord> read_item(Tree& tree, const RecycleItemId& item) {
   std::string value;
   STOA_TRY(found, tree.kv.get(Family::kTrash, keys::item_key(item.bin, item.serial), &value));
-  if (!found) return fail(Errc::kNotFound, "there is no such item in a recycle bin");
+  if (!found) return fail(Errc::kNotFound, kNoSuchItem);
   return ItemRecord::decode(value);
 }
 

@@ -18,6 +18,8 @@ namespace stoa::core {
 
 // Whether what is charged here is in a bin. Needs the tree lock, or the lock of the node whose account it is.
 bool in_bin(const Tree& tree, const AccountRef& account);
+// The nearest account at or above this one that is in no bin. Needs the tree lock.
+AccountRef beyond_bins(const AccountRef& account);
 // kReadOnly for what is in a bin, and for bins and shelves themselves. The node is locked, or the tree.
 Status require_outside_bin(const Tree& tree, const Node& node);
 // The same for the content of a file, which whoever opened it before it was deleted goes on writing (OpContext::open).
@@ -89,6 +91,7 @@ Result<bool> remove_or_shelve_directory(Tree& tree, const OpContext& ctx, MetaTx
 // other content and meta. kQuota: there is no room for both.
 Status shelve_content(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& shelf, const NodeRef& node, const DeletedName& name);
 
+inline constexpr const char* kNoSuchItem = "there is no such item in a recycle bin";
 // The item of this entry of a shelf. kNotFound: it is none.
 Result<std::pair<RecycleItemId, ItemRecord>> item_of(Tree& tree, FileId bin, std::string_view name);
 Result<ItemRecord> read_item(Tree& tree, const RecycleItemId& item);  // kNotFound

@@ -1,110 +1,104 @@
 #include "core/recycle/list.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "core/api/registry.h"
 #include "core/kv/keys.h"
+#include "core/namespace/operations.h"
 #include "core/namespace/posix_name.h"
-#include "core/recycle/bin.h"
+#include "core/recycle/deleted_below.h"
+#include "core/recycle/origin.h"
 
 namespace stoa::core {
 namespace {
 
 constexpr std::uint32_t kListMax = 1000;
-constexpr int kDepthMax = 100'000;  // deeper than any real tree
-
-// The name of a directory, and what it is in.
-struct Place {
-  FileId parent;
-  std::string raw;
-};
-Result<Place> place_of(Tree& tree, FileId dir) {
-  const std::string lower = keys::id_key(dir);
-  const auto it = tree.kv.scan(Family::kLink, lower, keys::behind_prefix(lower));
-  STOA_CHECK_OK(it->status());
-  if (!it->valid()) return fail(Errc::kStale);
-  std::string_view raw = keys::after_id(keys::after_id(it->key()));
-  raw.remove_suffix(1);
-  return Place{keys::id_of(keys::after_id(it->key())), std::string(raw)};
-}
-
-std::string shown(std::string_view raw) { return "/" + posix_name_of(raw, false); }
+// Of one bin, in one call, that are not to be told.
+constexpr int kPassedOverMax = 10'000;
+constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
 
 // Where it was, with directories that lie in a bin where they were; empty when one of them is gone.
-Result<std::string> original_path(Tree& tree, ItemRecord item) {
-  std::string path = shown(item.raw);
-  FileId at = item.parent;
-  for (int depth = 0; at != kRootId; ++depth) {
-    if (depth == kDepthMax) return fail(Errc::kCorrupt, "the directories form a circle");
-    const auto place = place_of(tree, at);
-    if (!place && place.error().code != Errc::kStale) return fail(place.error());
-    if (!place) {
-      if (at != item.parent || item.base == kNoFile || item.base == at) return std::string();
-      std::string below;
-      for (std::string_view rest = item.below; !rest.empty(); rest.remove_prefix(rest.find('/') + 1)) {
-        below += shown(rest.substr(0, rest.find('/')));
-      }
-      path = below + path;
-      at = item.base;
-      continue;
-    }
-    const auto parent = tree.nodes.get(place->parent);
-    if (!parent) return std::string();
-    at = place->parent;
-    const FileId bin = bin_of_shelf(tree, **parent);
-    if (bin == kNoFile) {
-      path = shown(place->raw) + path;
-      continue;
-    }
-    auto outer = item_of(tree, bin, place->raw);
-    if (!outer) return std::string();
-    item = std::move(outer->second);
-    path = shown(item.raw) + path;
-    at = item.parent;
+Result<std::string> original_path(Tree& tree, const ItemRecord& item) {
+  STOA_TRY(origin, origin_of(tree, item));
+  if (!origin) return std::string();
+  auto above = path_of(tree, {}, {origin->dir});
+  if (!above) return std::string();
+  std::string path = above->path == "/" ? std::string() : std::move(above->path);
+  for (std::string_view rest = origin->key;;) {
+    const std::size_t slash = rest.find('/');
+    path.append("/").append(posix_name_of(rest.substr(0, slash), false));
+    if (slash == std::string_view::npos) return path;
+    rest.remove_prefix(slash + 1);
   }
-  return path;
+}
+
+Result<RecycledItem> shown(Tree& tree, const RecycleItemId& id, const ItemRecord& item) {
+  STOA_TRY(path, original_path(tree, item));
+  return RecycledItem{.item = id,
+                      .id = item.id,
+                      .type = item.type,
+                      .path = std::move(path),
+                      .name = posix_name_of(item.raw, false),
+                      .bytes = item.bytes,
+                      .deleted_at = item.time,
+                      .uid = item.uid,
+                      .door = item.door,
+                      .client = item.client};
+}
+
+bool may_see(const OpContext& ctx, const ItemRecord& item) { return ctx.cred.is_superuser() || item.uid == ctx.cred.uid; }
+
+Result<ListRecycledReply> list_one(Tree& tree, const OpContext& ctx, const RecycleItemId& id) {
+  const auto item = read_item(tree, id);
+  if (!item && item.error().code != Errc::kNotFound) return fail(item.error());
+  if (!item || !may_see(ctx, *item)) return ListRecycledReply{};
+  STOA_TRY(one, shown(tree, id, *item));
+  return ListRecycledReply{.items = {std::move(one)}};
 }
 
 }  // namespace
 
 Result<ListRecycledReply> list_recycled(Tree& tree, const OpContext& ctx, const ListRecycledRequest& req) {
-  STOA_TRY(bins, bins_below(tree, req.dir));
+  if (req.item) return list_one(tree, ctx, *req.item);
+  STOA_TRY(wanted, DeletedBelow::make(tree, req.dir));
   const std::size_t most = std::clamp(req.limit, 1u, kListMax);
   // The oldest of each bin, and of those the oldest of all: serials grow over all bins.
   std::map<std::uint64_t, std::pair<FileId, ItemRecord>> oldest;
-  for (const Bin& bin : bins) {
-    const auto it = tree.kv.scan(Family::kTrash, keys::item_key(bin.node->id, req.after + 1),
-                                 keys::behind_prefix(keys::items_of(bin.node->id)));
-    for (; it->valid(); it->next()) {
+  std::uint64_t seen_to = kLast;  // up to here every bin was looked through
+  for (const Bin& bin : wanted.bins()) {
+    const FileId id = bin.node->id;
+    const auto it = tree.kv.scan(Family::kTrash, keys::item_key(id, req.after + 1), keys::behind_prefix(keys::items_of(id)));
+    for (int passed_over = 0; it->valid(); it->next()) {
       const std::uint64_t serial = keys::read_be64(it->key().substr(it->key().size() - sizeof(std::uint64_t)));
-      if (oldest.size() > most && serial > oldest.rbegin()->first) break;
+      if (serial > seen_to || (oldest.size() > most && serial > oldest.rbegin()->first)) break;
       STOA_TRY(item, ItemRecord::decode(it->value()));
-      if (!ctx.cred.is_superuser() && item.uid != ctx.cred.uid) continue;
-      oldest.emplace(serial, std::pair{bin.node->id, std::move(item)});
+      STOA_TRY(included, may_see(ctx, item) ? wanted.includes(id, item) : Result<bool>(false));
+      if (!included) {
+        if (++passed_over < kPassedOverMax) continue;
+        seen_to = serial;
+        break;
+      }
+      oldest.emplace(serial, std::pair{id, std::move(item)});
       if (oldest.size() > most + 1) oldest.erase(std::prev(oldest.end()));
     }
     STOA_CHECK_OK(it->status());
   }
   ListRecycledReply reply;
+  std::uint64_t told_to = seen_to;
   for (const auto& [serial, found] : oldest) {
+    if (serial > seen_to) break;
     if (reply.items.size() == most) {
-      reply.truncated = true;
+      told_to = reply.items.back().item.serial;
       break;
     }
     const auto& [bin, item] = found;
-    STOA_TRY(path, original_path(tree, item));
-    reply.items.push_back({.item = {bin, serial},
-                           .id = item.id,
-                           .type = item.type,
-                           .path = std::move(path),
-                           .name = posix_name_of(item.raw, false),
-                           .bytes = item.bytes,
-                           .deleted_at = item.time,
-                           .uid = item.uid,
-                           .door = item.door,
-                           .client = item.client});
+    STOA_TRY(one, shown(tree, {bin, serial}, item));
+    reply.items.push_back(std::move(one));
   }
+  reply.truncated = told_to != kLast;
+  if (reply.truncated) reply.next = told_to;
   return reply;
 }
 

@@ -1,12 +1,15 @@
 #include "core/recycle/purge.h"
 
+#include <functional>
 #include <set>
 
 #include "core/api/registry.h"
 #include "core/kv/keys.h"
 #include "core/namespace/drop_link.h"
 #include "core/namespace/remove_directory.h"
-#include "core/recycle/bin.h"
+#include "core/recycle/deleted_below.h"
+#include "core/recycle/origin.h"
+#include "core/recycle/restore.h"
 
 namespace stoa::core {
 namespace {
@@ -37,6 +40,9 @@ Result<bool> purge_item(Tree& tree, const OpContext& ctx, const RecycleItemId& i
     if (!*party && party->error().code == Errc::kStale) return false;
     STOA_CHECK_OK(*party);
   }
+  // What is told of it is where it was; where nobody knows that any more, where it lay in the bin.
+  STOA_TRY(origin, origin_of(tree, *item));
+  if (!origin) origin = Origin{(*shelf)->id, item->name};
   const bool directory = item->type == FileType::kDirectory;
   if (directory) {
     STOA_TRY(inner, bin_of(tree, item->id));
@@ -58,7 +64,7 @@ Result<bool> purge_item(Tree& tree, const OpContext& ctx, const RecycleItemId& i
     }
     txn.put_inode(*shelf, std::move(shelf_next));
     txn.batch().remove(Family::kTrash, keys::item_key(id.bin, id.serial));
-    txn.note({.kind = ChangeKind::kRemove, .id = item->id, .parent = (*shelf)->id, .name = item->name});
+    txn.note({.kind = ChangeKind::kPurge, .id = item->id, .parent = origin->dir, .name = origin->key});
     STOA_CHECK_OK(txn.commit());
     return true;
   });
@@ -157,6 +163,51 @@ Status age_bin(Tree& tree, const Bin& bin, const RecyclePolicy& policy, Timestam
   return it->status();
 }
 
+// What a request to purge names.
+class ItemsToPurge {
+ public:
+  ItemsToPurge(Tree& tree, const OpContext& ctx, const PurgeRequest& req, DeletedBelow& wanted)
+      : tree_(tree), ctx_(ctx), req_(req), wanted_(wanted), named_(req.items.begin(), req.items.end()) {}
+
+  // Of this bin, in order of deletion; `visit` may purge it.
+  Status each(FileId bin, const std::function<Status(const RecycleItemId&)>& visit) const {
+    if (!named_.empty()) {
+      for (auto it = named_.lower_bound({bin, 0}); it != named_.end() && it->bin == bin; ++it) {
+        const auto item = read_item(tree_, *it);
+        if (!item && item.error().code == Errc::kNotFound) continue;
+        STOA_CHECK_OK(item);
+        STOA_CHECK_OK(look_at(*it, *item, visit));
+      }
+      return {};
+    }
+    const std::string prefix = keys::items_of(bin);
+    const auto it = tree_.kv.scan(Family::kTrash, prefix, keys::behind_prefix(prefix));
+    for (; it->valid(); it->next()) {
+      STOA_TRY(item, ItemRecord::decode(it->value()));
+      STOA_CHECK_OK(look_at({bin, serial_of(it->key())}, item, visit));
+    }
+    return it->status();
+  }
+
+ private:
+  Status look_at(const RecycleItemId& id, const ItemRecord& item, const std::function<Status(const RecycleItemId&)>& visit) const {
+    if (ctx_.expired()) return fail(Errc::kTimeout);
+    if (req_.older_than_seconds) {
+      const std::int64_t age = (now_.ns - item.time.ns) / 1'000'000'000;
+      if (age < 0 || static_cast<std::uint64_t>(age) < *req_.older_than_seconds) return {};
+    }
+    STOA_TRY(included, wanted_.includes(id.bin, item));
+    return included ? visit(id) : Status{};
+  }
+
+  Tree& tree_;
+  const OpContext& ctx_;
+  const PurgeRequest& req_;
+  DeletedBelow& wanted_;
+  std::set<RecycleItemId> named_;
+  Timestamp now_ = wall_now();
+};
+
 }  // namespace
 
 Status discard_empty_bin(Tree& tree, const NodeRef& anchor) {
@@ -228,28 +279,29 @@ Status age_bins(Tree& tree, Timestamp now, qos::Pace* pace) {
 Result<PurgeReply> purge(Tree& tree, const OpContext& ctx, const PurgeRequest& req) {
   if (!ctx.cred.is_superuser()) return fail(Errc::kNotOwner);
   if (ctx.read_only) return fail(Errc::kReadOnly);
-  STOA_TRY(bins, bins_below(tree, req.dir));
+  STOA_TRY(wanted, DeletedBelow::make(tree, req.dir));
+  std::vector<FileId> open, closed;  // closed: to who asks
+  for (const Bin& bin : wanted.bins()) {
+    const auto right = req.by_owner ? restore_right(tree, bin.node->id) : RestoreRight::kOwner;
+    if (!right && right.error().code == Errc::kStale) continue;  // the bin went meanwhile
+    STOA_CHECK_OK(right);
+    (*right == RestoreRight::kAdmin ? closed : open).push_back(bin.node->id);
+  }
+  const ItemsToPurge items(tree, ctx, req, wanted);
+  for (const FileId bin : closed) {
+    STOA_CHECK_OK(items.each(bin, [](const RecycleItemId&) -> Status {
+      return fail(Errc::kNotOwner, "some of it is in a recycle bin from which only an administrator may restore or purge");
+    }));
+  }
   const OpContext applied = applied_context(ctx);
-  const Timestamp now = wall_now();
-  const std::set<RecycleItemId> wanted(req.items.begin(), req.items.end());
   PurgeReply reply{0};
-  for (const Bin& bin : bins) {
-    const std::string prefix = keys::items_of(bin.node->id);
-    const auto it = tree.kv.scan(Family::kTrash, prefix, keys::behind_prefix(prefix));
-    for (; it->valid(); it->next()) {
-      if (ctx.expired()) return fail(Errc::kTimeout);
-      const RecycleItemId id{bin.node->id, serial_of(it->key())};
-      if (!wanted.empty() && !wanted.contains(id)) continue;
-      if (req.older_than_seconds) {
-        STOA_TRY(item, ItemRecord::decode(it->value()));
-        const std::int64_t age = (now.ns - item.time.ns) / 1'000'000'000;
-        if (age < 0 || static_cast<std::uint64_t>(age) < *req.older_than_seconds) continue;
-      }
+  for (const FileId bin : open) {
+    STOA_CHECK_OK(items.each(bin, [&](const RecycleItemId& id) -> Status {
       const auto purged = purge_item(tree, applied, id);
       if (!purged && !is_leased(purged)) return fail(purged.error());
       reply.removed += purged && *purged ? 1 : 0;
-    }
-    STOA_CHECK_OK(it->status());
+      return {};
+    }));
   }
   STOA_CHECK_OK(settle(tree, ctx, tree.committer.applied()));
   return reply;

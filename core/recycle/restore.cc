@@ -5,7 +5,9 @@
 #include "core/kv/keys.h"
 #include "core/namespace/drop_link.h"
 #include "core/namespace/key_path.h"
-#include "core/recycle/bin.h"
+#include "core/namespace/posix_name.h"
+#include "core/recycle/deleted_below.h"
+#include "core/recycle/origin.h"
 
 namespace stoa::core {
 namespace {
@@ -13,25 +15,31 @@ namespace {
 constexpr int kDirectoriesMax = 100;  // that lie in a bin themselves, and are restored with what was in them
 constexpr int kLooksMax = 1000;       // at an item that others take out meanwhile
 
-Status may_restore(Tree& tree, const OpContext& ctx, FileId bin, const ItemRecord& item, const NodeRef& node) {
-  if (ctx.cred.is_superuser()) return {};
-  STOA_TRY(bin_node, tree.nodes.get(bin));
-  STOA_TRY(anchor, tree.nodes.get([&] {
-    const std::shared_lock lock(bin_node->lock);
-    return bin_node->record.home;
-  }()));
-  const auto snapshot = tree.recycle.registry->snapshot();
-  RestoreRight right = RestoreRight::kOwner;
-  if (snapshot->recycle() != nullptr) {
-    const std::shared_lock chain(tree.tree_lock);
-    const Kept kept = find_policy(*snapshot->recycle(), anchor->account);
-    if (kept.policy != nullptr) right = kept.policy->restore;
-  }
+constexpr const char* kAdminsOnly = "only an administrator may restore here";
+
+Status may_restore(Tree& tree, const OpContext& ctx, const RestoreRequest& req, const ItemRecord& item, const NodeRef& node) {
+  if (ctx.cred.is_superuser() && req.owned == kNoFile) return {};
+  STOA_TRY(right, restore_right(tree, req.item.bin));
+  if (right == RestoreRight::kAdmin) return fail(Errc::kNotOwner, kAdminsOnly);
+  if (req.owned != kNoFile) return {};
   const std::shared_lock lock(node->lock);
   const bool owner = ctx.cred.uid == item.uid || ctx.cred.uid == node->record.uid;
-  if (right == RestoreRight::kOwner && owner) return {};
-  return fail(Errc::kNotOwner, right == RestoreRight::kAdmin ? "only an administrator may restore here"
-                                                             : "only who deleted or owns it may restore it");
+  return owner ? Status{} : fail(Errc::kNotOwner, "only who deleted or owns it may restore it");
+}
+
+Result<bool> is_asked_for(Tree& tree, const RestoreRequest& req, const ItemRecord& item) {
+  if (req.owned == kNoFile) return true;
+  STOA_TRY(wanted, DeletedBelow::make(tree, req.owned));
+  return wanted.includes(req.item.bin, item);
+}
+
+// Needs the tree lock.
+Status require_place(const RestoreRequest& req, const Node& dir) {
+  if (req.owned == kNoFile) return {};
+  for (const Account* a = dir.account.get(); a != nullptr; a = a->parent.get()) {
+    if (a->dir == req.owned) return {};
+  }
+  return fail(Errc::kAccess, "the place is not below the directory that is owned: restore it to one that is");
 }
 
 class Restore {
@@ -49,6 +57,7 @@ class Restore {
       if (shelf->deleted || node->deleted) return std::nullopt;
       STOA_TRY(entry, find_form(tree_, *shelf, item_.name, directory));
       if (entry.id != item_.id) return std::nullopt;
+      STOA_CHECK_OK(require_place(req_, *dir));
       STOA_CHECK_OK(require_directory(*dir));
       STOA_CHECK_OK(require(ctx_, dir->record, kRightSearch));
       STOA_TRY(raw, free_name(*dir));
@@ -84,8 +93,10 @@ class Restore {
 
   Result<std::optional<RestoreReply>> move(const NodeRef& shelf, const EntryRecord& entry, const NodeRef& dir,
                                            const std::string& raw, const NodeRef& node, CommitTicket& ticket) {
+    STOA_TRY(same_directory, find_form(tree_, *dir, raw, true));
+    const bool shadowed = !node->record.is_directory() && same_directory.exists();
     MetaTxn txn(tree_, ctx_);
-    RestoreReply reply{node->id, {node->id, shelf->record.before(), {}, dir->record.before(), {}}};
+    RestoreReply reply{node->id, dir->id, posix_name_of(raw, shadowed), {node->id, shelf->record.before(), {}, dir->record.before(), {}}};
     Inode shelf_next = shelf->record, dir_next = dir->record, next = node->record;
     next.touch(txn.now());
     AccountRef account = node->account;
@@ -94,7 +105,7 @@ class Restore {
       STOA_CHECK_OK(txn.give_child_limits(node->account, dir->account));
       next.home = dir->id;
     } else if (in_bin(tree_, node->account)) {  // else another name carries it
-      STOA_CHECK_OK(txn.move_charge(node, {dir->account, node->payer().owner}, usage_of(next)));
+      STOA_CHECK_OK(txn.move_charge(node, {dir->account, node->payer().owner, node->id}, usage_of(next)));
       next.home = dir->id;
       account = dir->account;
     }
@@ -145,8 +156,8 @@ std::vector<std::string_view> split(std::string_view below) {
   return parts;
 }
 
-Result<std::optional<RestoreReply>> restore_in_place(Tree& tree, const OpContext& ctx, const ItemRecord& item, Restore& restore,
-                                                     int directories_left) {
+Result<std::optional<RestoreReply>> restore_in_place(Tree& tree, const OpContext& ctx, const RestoreRequest& req, const ItemRecord& item,
+                                                     Restore& restore, int directories_left) {
   const auto parent = tree.nodes.get(item.parent);
   if (parent) {
     if (!is_recycled(tree, *parent)) return restore.into(*parent);
@@ -154,12 +165,15 @@ Result<std::optional<RestoreReply>> restore_in_place(Tree& tree, const OpContext
     if (!outer || directories_left == 0) {
       return fail(Errc::kNotFound, "the directory where it was lies in a recycle bin itself: restore that first, or this elsewhere");
     }
-    STOA_CHECK_OK(restore_item(tree, ctx, {.item = *outer}, directories_left - 1));
+    STOA_CHECK_OK(restore_item(tree, ctx, {.item = *outer, .owned = req.owned}, directories_left - 1));
     return restore.into(*parent);
   }
   if (parent.error().code != Errc::kStale) return fail(parent.error());
-  if (item.base == kNoFile || !tree.nodes.get(item.base)) {
-    return fail(Errc::kNotFound, "the directory where it was is gone: restore it elsewhere");
+  const auto present = directories_of_key(tree, item.base, item.below);
+  if (!present) return fail(Errc::kNotFound, "the directory where it was is gone: restore it elsewhere");
+  {
+    const std::shared_lock chain(tree.tree_lock);
+    STOA_CHECK_OK(require_place(req, *present->back()));
   }
   const auto parts = split(item.below);
   std::size_t kept = parts.size();
@@ -173,13 +187,15 @@ Result<RestoreReply> restore_item(Tree& tree, const OpContext& ctx, const Restor
   for (int look = 0; look < kLooksMax; ++look) {
     if (ctx.expired()) return fail(Errc::kTimeout);
     STOA_TRY(item, read_item(tree, req.item));
+    STOA_TRY(asked_for, is_asked_for(tree, req, item));
+    if (!asked_for) return fail(Errc::kNotFound, kNoSuchItem);
     const auto node = tree.nodes.get(item.id);
     if (!node && node.error().code == Errc::kStale) continue;  // purged; the next look at the record tells
     STOA_CHECK_OK(node);
-    STOA_CHECK_OK(may_restore(tree, ctx, req.item.bin, item, *node));
+    STOA_CHECK_OK(may_restore(tree, ctx, req, item, *node));
     Restore restore(tree, ctx, req, item);
     const auto reply = [&]() -> Result<std::optional<RestoreReply>> {
-      if (req.to_parent == kNoFile) return restore_in_place(tree, ctx, item, restore, directories_left);
+      if (req.to_parent == kNoFile) return restore_in_place(tree, ctx, req, item, restore, directories_left);
       STOA_TRY(dir, tree.nodes.get(req.to_parent));
       return restore.into(dir);
     }();
@@ -190,6 +206,19 @@ Result<RestoreReply> restore_item(Tree& tree, const OpContext& ctx, const Restor
 }
 
 }  // namespace
+
+Result<RestoreRight> restore_right(Tree& tree, FileId bin) {
+  STOA_TRY(bin_node, tree.nodes.get(bin));
+  STOA_TRY(anchor, tree.nodes.get([&] {
+    const std::shared_lock lock(bin_node->lock);
+    return bin_node->record.home;
+  }()));
+  const auto snapshot = tree.recycle.registry->snapshot();
+  if (snapshot->recycle() == nullptr) return RestoreRight::kOwner;
+  const std::shared_lock chain(tree.tree_lock);
+  const Kept kept = find_policy(*snapshot->recycle(), anchor->account);
+  return kept.policy != nullptr ? kept.policy->restore : RestoreRight::kOwner;
+}
 
 Result<RestoreReply> restore(Tree& tree, const OpContext& ctx, const RestoreRequest& req) {
   if (ctx.read_only) return fail(Errc::kReadOnly);

@@ -46,6 +46,16 @@ bool Balance::limit(const QuotaLimits& to, Clock clock) {
   return follow(clock);
 }
 
+void Books::count_owners(OwnersCounted to, Clock clock) {
+  if (to == OwnersCounted::kYes && owners != nullptr) {
+    owners->counted.reset();
+    for (auto& [owner, balance] : owners->balances) (void)balance.limit(balance.limits, clock);
+    return;
+  }
+  owners = to == OwnersCounted::kNo ? nullptr : std::make_unique<OwnerBooks>();
+  if (to == OwnersCounted::kBeingCounted) owners->counted = std::make_shared<CountedFiles>();
+}
+
 bool Balance::follow(Clock clock) {
   const bool bytes = follow_one(limits.soft_bytes, used.bytes, since.bytes, clock);
   const bool files = follow_one(limits.soft_files, files_of(used), since.files, clock);

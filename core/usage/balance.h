@@ -35,6 +35,25 @@ struct OwnerKey {
 };
 using OwnerBalances = std::map<OwnerKey, Balance>;
 
+// How far the files of a volume are counted (core/namespace/owner_count.h): those that were there when that began in the order
+// of their ids, and those that came to be since.
+struct CountedFiles {
+  FileId below = kNoFile;                   // ids from here on are still to be counted,
+  FileId from{~std::uint64_t{0}};           // up to here
+  std::uint64_t looked_at = 0;
+  bool has(FileId file) const { return file < below || file >= from; }
+};
+
+// The users and groups that own something below a directory.
+struct OwnerBooks {
+  OwnerBalances balances{};
+  // Not null: the balances are of these files only. Every charge knows the file that it is for, and counts if it is one of them.
+  std::shared_ptr<const CountedFiles> counted{};
+
+  bool exact() const { return counted == nullptr; }
+  bool counts(FileId file) const { return exact() || counted->has(file); }
+};
+
 // Whose a file is.
 struct Owner {
   std::uint32_t uid = 0;
@@ -47,13 +66,19 @@ struct Owner {
 // All that a directory knows of what is below it.
 struct Books {
   Balance total;
-  std::unique_ptr<OwnerBalances> owners;      // null: owners are not counted
+  std::unique_ptr<OwnerBooks> owners;         // null: owners are not counted
   std::unique_ptr<QuotaLimits> child_limits;  // null: new directories get no limits
 
   QuotaLimits for_children() const { return child_limits != nullptr ? *child_limits : QuotaLimits{}; }
   void set_for_children(const QuotaLimits& limits) {
     child_limits = limits.any() ? std::make_unique<QuotaLimits>(limits) : nullptr;
   }
+  OwnersCounted owners_counted() const {
+    return owners == nullptr ? OwnersCounted::kNo : owners->exact() ? OwnersCounted::kYes : OwnersCounted::kBeingCounted;
+  }
+  // kBeingCounted: nothing is counted yet. kYes, of what was being counted: all is, and from now on limits bind and soft ones
+  // have clocks; else nothing is there to be counted.
+  void count_owners(OwnersCounted to, Clock clock);
 };
 
 // Of files and directories.

@@ -16,6 +16,11 @@ const Account* meeting_point(const Account* a, const Account* b) {
   return nullptr;
 }
 
+// Whether what the payer pays is also his owner's in this account.
+bool counts_owner(const Account& account, const Payer& payer) {
+  return account.reserved.owners != nullptr && account.reserved.owners->counts(payer.file);
+}
+
 // What postings add up to for one balance of one account.
 struct Net {
   Account* account;
@@ -23,12 +28,20 @@ struct Net {
   Usage before, after;            // without and with what is posted now
 };
 
+// The balance whose limits bind an owner; null: there is none, or owners are not wholly counted yet.
+const Balance* binding(const Account& account, const OwnerKey& owner) {
+  const OwnerBooks* const owners = account.reserved.owners.get();
+  if (owners == nullptr || !owners->exact()) return nullptr;
+  const auto it = owners->balances.find(owner);
+  return it != owners->balances.end() ? &it->second : nullptr;
+}
+
 class Nets {
  public:
   void add(const Posting& posting, bool posted_before) {
     for (Account* a = posting.payer.account.get(); a != nullptr; a = a->parent.get()) {
       add_one(a, std::nullopt, posting.delta, posted_before);
-      if (a->reserved.owners == nullptr) continue;
+      if (!counts_owner(*a, posting.payer)) continue;
       add_one(a, posting.payer.owner.user(), posting.delta, posted_before);
       add_one(a, posting.payer.owner.group(), posting.delta, posted_before);
     }
@@ -75,6 +88,24 @@ void tighten(TightestQuota& have, const std::optional<std::uint64_t>& hard, cons
 
 }  // namespace
 
+void take_step(const CountStep& step, Books Account::*side) {
+  for (const AccountRef& account : step.joining) {
+    OwnerBooks* const owners = ((*account).*side).owners.get();
+    if (owners != nullptr && !owners->exact()) owners->counted = step.files;
+  }
+  for (const auto& [payer, delta] : step.found) {
+    for (Account* a = payer.account.get(); a != nullptr; a = a->parent.get()) {
+      OwnerBooks* const owners = (a->*side).owners.get();
+      if (owners == nullptr || owners->counted != step.files) continue;
+      for (const OwnerKey& owner : {payer.owner.user(), payer.owner.group()}) {
+        Usage& used = owners->balances[owner].used;
+        used = used + delta;
+      }
+    }
+  }
+  *step.files = step.after;
+}
+
 Ledger::Ledger(MetricRegistry& metrics, Clock clock)
     : refused_(metrics.counter("stoa_quota_refusals_total", "Changes that a quota refused")),
       soft_passed_(metrics.counter("stoa_quota_soft_limits_passed_total", "How often a soft limit was passed")),
@@ -92,15 +123,20 @@ void Ledger::add_one(const Account& account, QuotaOf of, std::uint32_t id, Balan
 }
 
 void Ledger::add_owner(Account& account, const OwnerKey& owner, const Usage& delta) {
-  const auto it = account.reserved.owners->try_emplace(owner).first;
-  add_one(account, owner.of, owner.id, it->second, delta);
-  if (is_zero(it->second.used) && !it->second.limits.any()) account.reserved.owners->erase(it);
+  OwnerBooks& owners = *account.reserved.owners;
+  const auto it = owners.balances.try_emplace(owner).first;
+  if (owners.exact()) {
+    add_one(account, owner.of, owner.id, it->second, delta);
+  } else {
+    it->second.used = it->second.used + delta;
+  }
+  if (is_zero(it->second.used) && !it->second.limits.any()) owners.balances.erase(it);
 }
 
 void Ledger::add(const Payer& payer, const Usage& delta) {
   for (Account* a = payer.account.get(); a != nullptr; a = a->parent.get()) {
     add_one(*a, QuotaOf::kDirectory, 0, a->reserved.total, delta);
-    if (a->reserved.owners == nullptr) continue;
+    if (!counts_owner(*a, payer)) continue;
     add_owner(*a, payer.owner.user(), delta);
     add_owner(*a, payer.owner.group(), delta);
   }
@@ -109,10 +145,8 @@ void Ledger::add(const Payer& payer, const Usage& delta) {
 Status Ledger::admit(const Payer& payer, const Usage& delta) const {
   for (const Account* a = payer.account.get(); a != nullptr; a = a->parent.get()) {
     STOA_CHECK_OK(a->reserved.total.admit(delta, clock_));
-    if (a->reserved.owners == nullptr) continue;
     for (const OwnerKey& owner : {payer.owner.user(), payer.owner.group()}) {
-      const auto it = a->reserved.owners->find(owner);
-      if (it != a->reserved.owners->end()) STOA_CHECK_OK(it->second.admit(delta, clock_));
+      if (const Balance* const balance = binding(*a, owner)) STOA_CHECK_OK(balance->admit(delta, clock_));
     }
   }
   return {};
@@ -158,12 +192,8 @@ Status Ledger::hold(Postings& posted, std::initializer_list<Posting> more) {
   for (const Posting& posting : more) nets.add(posting, false);
   for (const Net& net : nets.all()) {
     const Usage growth = held(net.after) + -held(net.before);
-    const Balance* balance = &net.account->reserved.total;
-    if (net.owner) {
-      const auto it = net.account->reserved.owners->find(*net.owner);
-      if (it == net.account->reserved.owners->end()) continue;
-      balance = &it->second;
-    }
+    const Balance* const balance = net.owner ? binding(*net.account, *net.owner) : &net.account->reserved.total;
+    if (balance == nullptr) continue;
     if (const Status room = balance->admit(growth, clock_); !room) {
       refused_.add();
       return room;
@@ -225,14 +255,15 @@ UsageRecord Ledger::read(const AccountRef& account) const {
           .limits = books.total.limits,
           .since = books.total.since,
           .child_limits = books.for_children(),
-          .counts_owners = books.owners != nullptr};
+          .owners = books.owners_counted()};
 }
 
 std::optional<Balance> Ledger::read(const AccountRef& account, const OwnerKey& owner) const {
   const std::lock_guard lock(mutex_);
   if (account->reserved.owners == nullptr) return std::nullopt;
-  const auto it = account->reserved.owners->find(owner);
-  return it != account->reserved.owners->end() ? it->second : Balance{};
+  const OwnerBalances& all = account->reserved.owners->balances;
+  const auto it = all.find(owner);
+  return it != all.end() ? it->second : Balance{};
 }
 
 std::vector<std::pair<OwnerKey, Balance>> Ledger::owners(const AccountRef& account,
@@ -240,9 +271,9 @@ std::vector<std::pair<OwnerKey, Balance>> Ledger::owners(const AccountRef& accou
                                                          std::size_t limit) const {
   std::vector<std::pair<OwnerKey, Balance>> found;
   const std::lock_guard lock(mutex_);
-  const OwnerBalances* const all = account->reserved.owners.get();
-  if (all == nullptr) return found;
-  for (auto it = after ? all->upper_bound(*after) : all->begin(); it != all->end() && found.size() < limit; ++it) {
+  if (account->reserved.owners == nullptr) return found;
+  const OwnerBalances& all = account->reserved.owners->balances;
+  for (auto it = after ? all.upper_bound(*after) : all.begin(); it != all.end() && found.size() < limit; ++it) {
     found.push_back(*it);
   }
   return found;
@@ -266,16 +297,41 @@ void Ledger::set_child_limits(const AccountRef& account, const QuotaLimits& limi
 
 void Ledger::set_limits(const AccountRef& account, const OwnerKey& owner, const QuotaLimits& limits) {
   const std::lock_guard lock(mutex_);
-  OwnerBalances* const owners = account->reserved.owners.get();
+  OwnerBooks* const owners = account->reserved.owners.get();
   if (owners == nullptr) return;
-  const auto it = owners->try_emplace(owner).first;
-  if (it->second.limit(limits, clock_)) notice(*account, owner.of, owner.id, it->second);
-  if (is_zero(it->second.used) && !limits.any()) owners->erase(it);
+  const auto it = owners->balances.try_emplace(owner).first;
+  if (!owners->exact()) {
+    it->second.limits = limits;
+  } else if (it->second.limit(limits, clock_)) {
+    notice(*account, owner.of, owner.id, it->second);
+  }
+  if (is_zero(it->second.used) && !limits.any()) owners->balances.erase(it);
 }
 
-void Ledger::count_owners(const AccountRef& account, bool on) {
+void Ledger::count_owners(const AccountRef& account, OwnersCounted to) {
   const std::lock_guard lock(mutex_);
-  account->reserved.owners = on ? std::make_unique<OwnerBalances>() : nullptr;
+  account->reserved.count_owners(to, clock_);
+  if (to != OwnersCounted::kYes) return;
+  for (const auto& [owner, balance] : account->reserved.owners->balances) {
+    if (balance.since != SoftExcess{}) notice(*account, owner.of, owner.id, balance);
+  }
+}
+
+void Ledger::count(const CountStep& step) {
+  const std::lock_guard lock(mutex_);
+  take_step(step, &Account::reserved);
+}
+
+bool Ledger::counts_with(const AccountRef& account, const std::shared_ptr<CountedFiles>& files) const {
+  const std::lock_guard lock(mutex_);
+  return account->reserved.owners != nullptr && account->reserved.owners->counted == files;
+}
+
+std::optional<std::uint64_t> Ledger::looked_at(const AccountRef& account) const {
+  const std::lock_guard lock(mutex_);
+  const OwnerBooks* const owners = account->reserved.owners.get();
+  if (owners == nullptr || owners->exact()) return std::nullopt;
+  return owners->counted->looked_at;
 }
 
 void Ledger::end(const AccountRef& account) {
@@ -302,10 +358,8 @@ Ledger::Tightest Ledger::tightest(const AccountRef& account, std::optional<std::
   };
   for (const Account* a = account.get(); a != nullptr; a = a->parent.get()) {
     look_at(a->reserved.total);
-    if (a->reserved.owners == nullptr) continue;
     const auto look_at_owner = [&](const OwnerKey& owner) {
-      const auto it = a->reserved.owners->find(owner);
-      if (it != a->reserved.owners->end()) look_at(it->second);
+      if (const Balance* const balance = binding(*a, owner)) look_at(*balance);
     };
     if (uid) look_at_owner({QuotaOf::kUser, *uid});
     if (gid) look_at_owner({QuotaOf::kGroup, *gid});

@@ -1,6 +1,8 @@
 // Exact recursive usage and its limits. Each directory has an account; an operation charges the accounts of its whole
 // ancestor chain before it writes anything, and a limit anywhere on the chain refuses it and leaves no trace. A directory may
-// also keep a balance for each user and group that owns something below it: then every charge counts there, too.
+// also keep a balance for each user and group that owns something below it: then every charge counts there, too. Where that
+// begins with a full directory, the files that were there are counted one after the other (CountStep), and until that is
+// done, only charges of those that are counted count for owners, and their limits do not bind.
 //
 // An account has two sides. `reserved` is what is true now for everybody who asks and for the limits. `committed` follows
 // the order of commits: the committer alone moves it, and writes it with the very batches that it describes, so that the
@@ -8,7 +10,8 @@
 // restart starts with the commit.
 //
 // An account outlives its directory while files are charged to it: a file with names in several directories is charged to
-// one of them, and stays so when it loses that name and no other of its directories has room (core/namespace/drop_link.h).
+// one of them, and stays so when it loses that name and no other of its directories has room (core/namespace/drop_link.h); so
+// does a file that is open and loses its last name (core/namespace/orphan.h).
 // Limits never see a byte that they did not agree to, and a removal never fails for want of room.
 #pragma once
 
@@ -37,6 +40,7 @@ using AccountRef = std::shared_ptr<Account>;
 struct Payer {
   AccountRef account;
   Owner owner;
+  FileId file;  // no default: a charge that knew of none would be taken for that of a file that is counted
 };
 
 // Part of what an operation changes: growth, or with a negative delta, what it will release.
@@ -45,6 +49,22 @@ struct Posting {
   Usage delta;
 };
 using Postings = std::vector<Posting>;
+
+// A change that becomes part of a commit.
+struct Charge {
+  Payer payer;
+  Usage delta;
+};
+
+// One step of counting what users and groups own: more files are counted now, in the accounts that keep these `files`. Nothing is
+// charged or committed meanwhile, and both sides of the accounts take their own such step.
+struct CountStep {
+  std::shared_ptr<CountedFiles> files;
+  std::vector<AccountRef> joining{};  // accounts that are to be counted, and begin with the first file
+  std::vector<Charge> found{};        // the files that come to be counted, and what each counts for
+  CountedFiles after{};               // what `files` are then
+};
+void take_step(const CountStep& step, Books Account::*side);
 
 // A soft limit was passed, or is kept again (`since` tells which).
 struct SoftNotice {
@@ -80,7 +100,7 @@ class Ledger {
 
   // What is known of a directory (usage, limits, limits of new children, whether owners are counted).
   UsageRecord read(const AccountRef& account) const;
-  // Of one owner; absent: the directory does not count owners.
+  // Of one owner, as far as he is counted; absent: the directory does not count owners.
   std::optional<Balance> read(const AccountRef& account, const OwnerKey& owner) const;
   // At most `limit` of them, behind `after`, in order.
   std::vector<std::pair<OwnerKey, Balance>> owners(const AccountRef& account, const std::optional<OwnerKey>& after,
@@ -89,10 +109,15 @@ class Ledger {
   void set_parent(const AccountRef& account, const AccountRef& parent);
   void set_limits(const AccountRef& account, const QuotaLimits& limits);
   void set_child_limits(const AccountRef& account, const QuotaLimits& limits);
-  // Nothing when the directory does not count owners.
+  // Nothing when the directory does not count owners. While they are being counted, the limit binds nobody yet.
   void set_limits(const AccountRef& account, const OwnerKey& owner, const QuotaLimits& limits);
-  // Counting begins with an empty directory, under the exclusive tree lock: nothing that is below it later was there before.
-  void count_owners(const AccountRef& account, bool on);
+  // Under the exclusive tree lock, as no charge may be on its way that would count half. See Books::count_owners.
+  void count_owners(const AccountRef& account, OwnersCounted to);
+  void count(const CountStep& step);
+  // Whether the balances of its owners are those of `files` only, just now.
+  bool counts_with(const AccountRef& account, const std::shared_ptr<CountedFiles>& files) const;
+  // How many files of the volume were looked at for the owners of this directory; absent: they are not being counted.
+  std::optional<std::uint64_t> looked_at(const AccountRef& account) const;
   // The directory is gone: it has no limits any more.
   void end(const AccountRef& account);
 
@@ -123,18 +148,13 @@ class Ledger {
   std::vector<SoftNotice> notices_;
 };
 
-// A change that becomes part of a commit.
-struct Charge {
-  Payer payer;
-  Usage delta;
-};
 // A change of what an account is, made after the charges of the same commit.
 struct AccountChange {
   AccountRef account;
   std::optional<QuotaLimits> limits{};
   std::optional<QuotaLimits> child_limits{};
   std::optional<std::pair<OwnerKey, QuotaLimits>> owner_limits{};
-  std::optional<bool> counts_owners{};
+  std::optional<OwnersCounted> owners{};
   bool ends = false;  // its directory does
 };
 

@@ -8,11 +8,13 @@ namespace stoa::core {
 namespace {
 
 // Each record is written as the oldest version that can say it, so that what has no use for the newer ones stays readable
-// by older readers. 2: heir. 3: soft limits, limits of new children, owners. 4: more bytes than 63 bits count.
+// by older readers. 2: heir. 3: soft limits, limits of new children, owners. 4: more bytes than 63 bits count. 5: owners that
+// are not wholly counted yet.
 constexpr std::uint8_t kFirstVersion = 1;
 constexpr std::uint8_t kWithHeir = 2;
 constexpr std::uint8_t kWithMore = 3;
-constexpr std::uint8_t kVersion = 4;
+constexpr std::uint8_t kWithHighBytes = 4;
+constexpr std::uint8_t kVersion = 5;
 
 constexpr std::uint8_t kHasBytes = 1;
 constexpr std::uint8_t kHasFiles = 2;
@@ -23,7 +25,8 @@ constexpr std::uint8_t kHasSoft = 1;
 constexpr std::uint8_t kHasSince = 2;
 constexpr std::uint8_t kHasChildLimits = 4;
 constexpr std::uint8_t kCountsOwners = 8;
-constexpr std::uint8_t kHasHighBytes = 16;  // of version 4
+constexpr std::uint8_t kHasHighBytes = 16;      // of version 4
+constexpr std::uint8_t kOwnersBeingCounted = 32;  // beside kCountsOwners, of version 5
 
 constexpr std::uint8_t kHasSoftBytes = 4;  // in the flags of put_limits(), beside kHasBytes and kHasFiles
 constexpr std::uint8_t kHasSoftFiles = 8;
@@ -65,7 +68,8 @@ std::string UsageRecord::encode() const {
   const bool soft = limits.soft_bytes || limits.soft_files;
   const auto more = static_cast<std::uint8_t>((soft ? kHasSoft : 0) | (since != SoftExcess{} ? kHasSince : 0) |
                                               (child_limits.any() ? kHasChildLimits : 0) |
-                                              (counts_owners ? kCountsOwners : 0) | (high ? kHasHighBytes : 0));
+                                              (owners != OwnersCounted::kNo ? kCountsOwners : 0) | (high ? kHasHighBytes : 0) |
+                                              (owners == OwnersCounted::kBeingCounted ? kOwnersBeingCounted : 0));
   if (more == 0) {
     const std::uint8_t version = heir == kNoFile ? kFirstVersion : kWithHeir;
     return seal(version, version, out.bytes());
@@ -75,7 +79,7 @@ std::string UsageRecord::encode() const {
   if ((more & kHasSince) != 0) out.put(since.bytes.ns).put(since.files.ns);
   if ((more & kHasChildLimits) != 0) put_limits(out, child_limits, true);
   if (high) out.put(static_cast<std::int64_t>(usage.bytes >> 64));
-  const std::uint8_t version = high ? kVersion : kWithMore;
+  const std::uint8_t version = owners == OwnersCounted::kBeingCounted ? kVersion : high ? kWithHighBytes : kWithMore;
   return seal(version, version, out.bytes());
 }
 
@@ -98,7 +102,9 @@ Result<UsageRecord> UsageRecord::decode(std::string_view value) {
       record.since.files.ns = in.get<std::int64_t>();
     }
     if ((more & kHasChildLimits) != 0) get_limits(in, record.child_limits);
-    record.counts_owners = (more & kCountsOwners) != 0;
+    if ((more & kCountsOwners) != 0) {
+      record.owners = (more & kOwnersBeingCounted) != 0 ? OwnersCounted::kBeingCounted : OwnersCounted::kYes;
+    }
     if ((more & kHasHighBytes) != 0) {
       const auto low = static_cast<std::uint64_t>(record.usage.bytes);
       record.usage.bytes = in.get<std::int64_t>() * (ByteCount{1} << 64) + low;

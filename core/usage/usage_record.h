@@ -15,13 +15,20 @@ inline Usage operator+(Usage a, const Usage& b) {
 inline Usage operator-(const Usage& a) { return {-a.bytes, -a.files, -a.directories}; }
 inline bool is_zero(const Usage& a) { return a == Usage{}; }
 
+// Whether a directory knows what each user and group owns below it.
+enum class OwnersCounted : std::uint8_t {
+  kNo,
+  kBeingCounted,  // what was there when that was asked for is being looked at; nothing that is known so far is stored but limits
+  kYes,
+};
+
 struct UsageRecord {
   Usage usage;
   QuotaLimits limits;
   FileId heir = kNoFile;  // not kNoFile: the directory is gone, this was its parent, and `usage` is still charged
   SoftExcess since{};
   QuotaLimits child_limits{};
-  bool counts_owners = false;  // users and groups have records of their own, under the key of the directory
+  OwnersCounted owners = OwnersCounted::kNo;  // else users and groups have records of their own, under the key of the directory
 
   std::string encode() const;
   static Result<UsageRecord> decode(std::string_view value);
@@ -29,7 +36,7 @@ struct UsageRecord {
 
 // Whether an administrator has said anything about the directory.
 inline bool has_quota(const UsageRecord& record) {
-  return record.limits.any() || record.child_limits.any() || record.counts_owners;
+  return record.limits.any() || record.child_limits.any() || record.owners != OwnersCounted::kNo;
 }
 
 }  // namespace stoa::core

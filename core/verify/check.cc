@@ -31,6 +31,7 @@ class Checker {
     STOA_CHECK_OK(read_cookies());
     STOA_CHECK_OK(read_links());
     STOA_CHECK_OK(read_ended_accounts());
+    STOA_CHECK_OK(compare_counting());
     STOA_CHECK_OK(read_items());
     compare_files();
     STOA_CHECK_OK(compare_usage());
@@ -74,7 +75,7 @@ class Checker {
     return it->status();
   }
 
-  // Files that live only because they are open (core/namespace/orphan.h): no name, no home, charged nowhere.
+  // Files that live only because they are open (core/namespace/orphan.h): no name, but a home that is charged.
   Status read_nameless() {
     const std::string prefix(keys::kOrphanPrefix);
     const auto it = kv_.scan(Family::kState, prefix, keys::behind_prefix(prefix));
@@ -290,9 +291,26 @@ class Checker {
     return each(Family::kUsage, [&](std::string_view key, std::string_view value) -> Status {
       const auto record = UsageRecord::decode(value);
       if (record && record->heir != kNoFile) ended_[keys::id_of(key)] = record->heir;
-      if (record && record->counts_owners) by_owner_[keys::id_of(key)];
+      if (record && record->owners == OwnersCounted::kYes) by_owner_[keys::id_of(key)];
+      if (record && record->owners == OwnersCounted::kBeingCounted) being_counted_.insert(keys::id_of(key));
       return {};
     });
+  }
+
+  // Directories whose owners are being counted (core/namespace/owner_count.h) are listed, so that it goes on.
+  Status compare_counting() {
+    std::set<FileId> listed;
+    const std::string prefix(keys::kCountingPrefix);
+    const auto it = kv_.scan(Family::kConfig, prefix, keys::behind_prefix(prefix));
+    for (; it->valid(); it->next()) listed.insert(keys::id_of(it->key().substr(prefix.size())));
+    STOA_CHECK_OK(it->status());
+    for (const FileId dir : listed) {
+      if (!being_counted_.contains(dir)) problem(number(dir) + ": wrongly listed as counting users and groups");
+    }
+    for (const FileId dir : being_counted_) {
+      if (!listed.contains(dir)) problem(number(dir) + ": counts users and groups, and is not listed");
+    }
+    return {};
   }
   bool has_account(FileId dir) const {
     const auto it = files_.find(dir);
@@ -305,9 +323,10 @@ class Checker {
       const auto file = files_.find(id);
       if (file == files_.end()) {
         problem(number(id) + ": listed as open without a name, and does not exist");
-      } else if (file->second.names != 0 || file->second.links != 0 || file->second.home != kNoFile ||
-                 file->second.type == FileType::kDirectory) {
+      } else if (file->second.names != 0 || file->second.links != 0 || file->second.type == FileType::kDirectory) {
         problem(number(id) + ": wrongly listed as open without a name");
+      } else if (file->second.home != kNoFile && !has_account(file->second.home)) {
+        problem(number(id) + ": has no name, and its usage is charged to a directory that does not exist");
       }
     }
     for (const auto& [id, file] : files_) {
@@ -397,6 +416,10 @@ class Checker {
   }
   void compare_owner(FileId dir, const OwnerKey& owner, const Usage& have) {
     const auto owners = by_owner_.find(dir);
+    if (being_counted_.contains(dir)) {
+      if (!is_zero(have)) problem(usage_of_owner(dir, owner) + ": recorded before it is counted");
+      return;
+    }
     if (owners == by_owner_.end()) {
       problem(usage_of_owner(dir, owner) + ": the directory does not count owners");
       return;
@@ -516,6 +539,7 @@ class Checker {
   std::map<FileId, File> files_;
   std::unordered_map<FileId, FileId> ended_;  // to the parent that they had
   std::map<FileId, std::map<OwnerKey, Usage>> by_owner_;  // of directories that count owners: as found
+  std::set<FileId> being_counted_;  // directories that will count owners
   std::set<FileId> nameless_;
   std::map<FileId, FileId> anchors_;
   std::set<FileId> with_acl_;

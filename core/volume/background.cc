@@ -4,6 +4,7 @@
 #include "core/data/gc.h"
 #include "core/namespace/operations.h"
 #include "core/namespace/orphan.h"
+#include "core/namespace/owner_count.h"
 #include "core/recycle/purge.h"
 
 namespace stoa::core {
@@ -15,9 +16,11 @@ Background::~Background() {
   }
   flush_pace_.stop();
   read_pace_.stop();
+  count_pace_.stop();
   wake_.notify_all();
   flusher_.join();
   reader_.join();
+  counter_.join();
 }
 
 void Background::report(const Status& done, std::string_view message) {
@@ -57,6 +60,19 @@ void Background::read_at_leisure() {
       scrub_due = std::chrono::steady_clock::now() + kScrubPeriod;
     }
     report(done, "a round of scrubbing failed");
+    lock.lock();
+  }
+}
+
+void Background::count_when_asked() {
+  constexpr auto kPeriod = std::chrono::milliseconds(500), kAfterFailure = std::chrono::milliseconds(60'000);
+  auto period = kPeriod;
+  std::unique_lock lock(mutex_);
+  while (!wake_.wait_for(lock, period, [this] { return stop_; })) {
+    lock.unlock();
+    const Status done = count_all_owners(tree_, count_pace_);
+    report(done, "counting what users and groups own failed; it is tried again");
+    period = done ? kPeriod : kAfterFailure;
     lock.lock();
   }
 }

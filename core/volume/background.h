@@ -1,5 +1,6 @@
 // The background work of a volume: one thread flushes lazy attributes, frees garbage and tells events, another records and verifies
-// checksums at the rate that the options allow. Both give way to requests (qos/pace.h).
+// checksums at the rate that the options allow, a third counts what users and groups own where that is asked for. All give way to
+// requests (qos/pace.h).
 #pragma once
 
 #include <condition_variable>
@@ -19,14 +20,17 @@ class Background {
       : tree_(tree),
         flush_pace_(scheduler, pace),
         read_pace_(scheduler, pace),
+        count_pace_(scheduler, pace),
         failures_(tree.metrics.counter("stoa_background_failures_total", "Rounds of background work that failed")),
         flusher_([this] { flush_and_free(); }),
-        reader_([this] { read_at_leisure(); }) {}
+        reader_([this] { read_at_leisure(); }),
+        counter_([this] { count_when_asked(); }) {}
   ~Background();
 
  private:
   void flush_and_free();
   void read_at_leisure();
+  void count_when_asked();
 
   void report(const Status& done, std::string_view message);
 
@@ -34,12 +38,14 @@ class Background {
   SpaceWatch space_{tree_.events};
   qos::Pace flush_pace_;
   qos::Pace read_pace_;
+  qos::Pace count_pace_;
   Counter& failures_;
   std::mutex mutex_;  // guards stop_
   std::condition_variable wake_;
   bool stop_ = false;
   std::thread flusher_;
   std::thread reader_;
+  std::thread counter_;
 };
 
 }  // namespace stoa::core

@@ -22,6 +22,7 @@
 namespace stoa::core {
 
 class Journal;
+struct Transfer;
 
 struct VolumeOptions {
   std::uint32_t inline_bytes_max = 16384;       // files up to this size live in the metadata
@@ -74,6 +75,8 @@ class Volume {
   // Puts into the journal how many denials were left out of it for being too many (core/audit/denial_limit.h). For the one who
   // writes the audit log: the time to call again; absent: when the journal has called.
   virtual std::optional<std::chrono::steady_clock::time_point> report_omitted_denials() = 0;
+  // The bytes that users have read and written through all doors since the last call, as far as audit was on (core/audit/transfer_tally.h).
+  virtual std::vector<Transfer> take_transfers() = 0;
 
   // Makes all that was applied durable, lazy attributes included.
   virtual Status flush() = 0;
@@ -84,6 +87,8 @@ class Volume {
   // One round of background work now, for tests and for `background = false`.
   virtual Status run_gc() = 0;     // frees everything in the gc queue that nobody uses, and what nobody reclaimed; tells events
   virtual Status run_purge(Timestamp now) = 0;  // one step of what leaves the recycle bins by age and size
+  // Looks at so many more files to know what users and groups own (CountOwnersRequest). True: that is known everywhere.
+  virtual Result<bool> run_owner_count(std::size_t files_max) = 0;
   virtual Status run_scrub() = 0;  // verifies every recorded checksum once
 
   // Files whose content was found damaged, as sentences with path and range; bounded.

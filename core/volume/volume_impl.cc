@@ -89,6 +89,9 @@ class NamespaceImpl final : public Namespace {
     return core::upload_write(tree_, ctx, req);
   }
   void upload_discard(UploadId upload) override { core::upload_discard(tree_, upload); }
+  Status may_open(const OpContext& ctx, const MayOpenRequest& req) override {
+    return answered(ctx, [&] { return core::may_open(tree_, ctx, req); });
+  }
   Status set_meta(const OpContext& ctx, const SetMetaRequest& req) override {
     return answered(ctx, [&] { return core::set_meta(tree_, ctx, req); });
   }
@@ -101,6 +104,7 @@ class NamespaceImpl final : public Namespace {
   Status count_owners(const OpContext& ctx, const CountOwnersRequest& req) override {
     return core::count_owners(tree_, ctx, req);
   }
+  void refused(const OpContext&, const Refusal&) override { requests_.add(); }
   Status settle(const OpContext& ctx, const Unsettled& unsettled) override {
     STOA_TRY(flushed, flush_files(tree_, ctx, unsettled.files));
     return tree_.committer.wait_durable(std::max(flushed, unsettled.ticket));
@@ -160,7 +164,7 @@ class VolumeImpl final : public Volume {
     STOA_TRY(bins, has_bins(tree_));
     tree_.recycle.any = bins;
     tree_.recycle.registry = registry_.get();
-    audited_.emplace(ns_, *registry_, journal_);
+    audited_ = audit(ns_, *registry_, journal_);
     tree_.metrics.gauge_callback("stoa_cached_inodes", "Inodes in memory", {},
                                  [this] { return static_cast<double>(tree_.nodes.size()); });
     tree_.metrics.gauge_callback("stoa_cached_acl_bytes", "Memory of the ACLs of inodes in memory", {},
@@ -190,6 +194,7 @@ class VolumeImpl final : public Volume {
   EventLog& events() override { return tree_.events; }
   VolumeInfo info() const override { return record_.info; }
   std::optional<std::chrono::steady_clock::time_point> report_omitted_denials() override { return audited_->report_omitted(); }
+  std::vector<Transfer> take_transfers() override { return audited_->take_transfers(); }
   Status flush() override {
     STOA_CHECK_OK(flush_lazy(tree_));
     return tree_.committer.wait_durable(tree_.committer.applied());
@@ -202,6 +207,7 @@ class VolumeImpl final : public Volume {
     return report_soft_limits(tree_);
   }
   Status run_purge(Timestamp now) override { return age_bins(tree_, now); }
+  Result<bool> run_owner_count(std::size_t files_max) override { return count_more_owners(tree_, files_max); }
   Status run_scrub() override {
     STOA_CHECK_OK(seal_quiet_files(tree_, 0));
     return scrub_all(tree_);
@@ -221,7 +227,7 @@ class VolumeImpl final : public Volume {
        .busy = &tree_.metrics.counter("stoa_qos_busy_total", "Requests that were answered busy because too many waited, or for too long")}};
   std::jthread admission_{[this](const std::stop_token& stop) { scheduler_.keep_serving(stop); }};
   std::unique_ptr<StoredRegistry> registry_;
-  std::optional<AuditedNamespace> audited_;
+  std::unique_ptr<AuditedNamespace> audited_;
   std::optional<Background> background_;
 };
 

@@ -95,11 +95,17 @@ Status permit(Service& service, Access access, Request& request) {
   if (access == Access::kOwnerHandler) return {};
   const auto path = path_asked(access, request);
   if (!path) return elsewhere(caller);
-  Found found = walk(service, request, *path);
-  // That something does not exist, an owner learns only where the nearest directory that does is the owner's.
-  if (!lies_within(service, request, found.nearest)) return elsewhere(caller);
-  request.place.emplace(std::move(found.object));
+  auto found = find_for(service, request, *path);
+  if (!found && found.error().code == Errc::kAccess) return fail(std::move(found).error());
+  request.place.emplace(std::move(found));
   return {};
+}
+
+Result<core::Attributes> find_for(Service& service, const Request& request, std::string_view path) {
+  Found found = walk(service, request, path);
+  // That something does not exist, an owner learns only where the nearest directory that does is the owner's.
+  STOA_CHECK_OK(require_within(service, request, found.nearest));
+  return std::move(found.object);
 }
 
 Status require_within(Service& service, const Request& request, core::FileId id) {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "core/api/attributes.h"
 #include "core/api/ids.h"
 #include "core/api/token.h"
 
@@ -41,6 +42,9 @@ std::string_view to_string(core::Role role);
 // the very object that was asked about, whatever is renamed meanwhile. kAccess, with a sentence that names role and need.
 Status permit(Service& service, Access access, Request& request);
 
+// Namespace::resolve_path for the caller. kAccess: the caller is an owner, and the path does not end in the owner's directory; where nothing is,
+// the nearest directory on the way that is there decides.
+Result<core::Attributes> find_for(Service& service, const Request& request, std::string_view path);
 // kAccess: the caller is an owner, and the object does not lie in the owner's directory. Of a file with several links, the directory where it
 // counts decides.
 Status require_within(Service& service, const Request& request, core::FileId id);

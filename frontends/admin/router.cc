@@ -60,7 +60,7 @@ constexpr Route kRoutes[] = {
     {kPut, "/v1/flow", "set_flow", Access::kOperate, 200, set_flow},
     {kDelete, "/v1/flow", "remove_flow", Access::kOperate, 204, remove_flow},
     {kGet, "/v1/recycle", "list_recycled", Access::kOwnerPath, 200, list_recycled},
-    {kPost, "/v1/recycle/restore", "restore_recycled", Access::kOperate, 200, restore_recycled},
+    {kPost, "/v1/recycle/restore", "restore_recycled", Access::kOwnerHandler, 200, restore_recycled},
     {kPost, "/v1/recycle/purge", "purge_recycled", Access::kOwnerBody, 200, purge_recycled},
     {kGet, "/v1/recycle/policy", "get_recycle_policy", Access::kOwnerPath, 200, get_recycle_policy},
     {kPut, "/v1/recycle/policy", "set_recycle_policy", Access::kOwnerPath, 200, set_recycle_policy},

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <span>
 
+#include "frontends/admin/causes.h"
 #include "frontends/admin/flow_words.h"
 #include "frontends/admin/query.h"
 #include "frontends/admin/routes.h"
@@ -20,7 +21,7 @@ constexpr Right kDirectoryRights[] = {{"list", core::kAccessRead}, {"search", co
 
 // What the user may do with the object itself, and the directory above it that keeps the user from getting there.
 Result<Json> access_view(Service& service, const Request& request, const core::User& user, const core::Attributes& attr,
-                         const std::vector<core::FileId>& directories) {
+                         const std::vector<core::FileId>& directories, Json& causes) {
   core::Namespace& ns = service.volume.ns();
   core::OpContext as_user = request.context();
   as_user.cred = user.credentials();
@@ -31,47 +32,83 @@ Result<Json> access_view(Service& service, const Request& request, const core::U
     if (reply.granted != 0) continue;
     STOA_TRY(path, ns.path_of(request.context(), {.id = dir}));
     put_bytes(json, "stopped_at", path.path);
+    STOA_TRY(acl, ns.get_acl(request.context(), {.id = dir}));
+    add_no_way(causes, user, path.path, acl);
     break;
   }
   const std::span<const Right> rights = attr.type == core::FileType::kDirectory ? std::span<const Right>(kDirectoryRights) : kFileRights;
+  std::string denied;
   for (const Right& right : rights) {
     STOA_TRY(reply, ns.access(as_user, {.id = attr.id, .wanted = right.bits}));
     json[reply.granted == right.bits ? "granted" : "denied"].push_back(right.name);
+    // Few files are programs: that is no cause of anything. And what a recycle bin refuses, it refuses to everybody.
+    if (reply.granted == right.bits || right.bits == core::kAccessExecute || reply.read_only) continue;
+    denied.append(denied.empty() ? "" : " or ").append(right.name);
+  }
+  if (!denied.empty()) {
+    STOA_TRY(acl, ns.get_acl(request.context(), {.id = attr.id}));
+    add_denied(causes, user, denied, path_of_query(request), acl);
   }
   return json;
 }
 
-Json exports_view(const core::RegistrySnapshot& registry, const std::vector<core::FileId>& directories) {
+Json exports_view(const core::RegistrySnapshot& registry, const Request& request, const std::vector<core::FileId>& directories, Json& causes) {
   Json list = Json::array();
   for (const core::Export& record : registry.exports()) {
-    if (std::ranges::find(directories, record.root) != directories.end()) list.push_back(view(record));
+    if (std::ranges::find(directories, record.root) == directories.end()) continue;
+    list.push_back(view(record));
+    add_read_only(causes, record);
   }
+  if (list.empty()) add_no_export(causes, path_of_query(request));
   return list;
 }
 
-// Whether nothing more is let in: at the hard limit, or too long above the soft one.
-bool is_full(std::uint64_t used, const std::optional<std::uint64_t>& hard, Timestamp over_soft_since, std::uint32_t grace_s) {
-  if (hard && used >= *hard) return true;
-  return over_soft_since != Timestamp{} && wall_now() >= Timestamp{over_soft_since.ns + grace_s * std::int64_t{1'000'000'000}};
+// What the recycle bin of the directory adds to its usage.
+Result<core::Usage> kept_in_bin(Service& service, const Request& request, core::FileId dir) {
+  STOA_TRY(status, service.volume.ns().recycle_status(request.context(), {dir}));
+  const bool counts = status.bin_of == dir && (!status.policy || status.policy->counted);
+  return counts ? status.used : core::Usage{};
 }
 
-// Those above, the nearest last, with whether there is room for one byte and one file more.
-Result<Json> quotas_view(Service& service, const Request& request, const std::vector<core::FileId>& directories) {
-  Json list = Json::array();
-  for (const core::FileId dir : directories) {
-    STOA_TRY(reply, service.volume.ns().usage(request.context(), {.dir = dir}));
-    const core::QuotaLimits& limits = reply.limits;
-    if (!limits.any()) continue;
-    STOA_TRY(path, service.volume.ns().path_of(request.context(), {.id = dir}));
-    const auto files = static_cast<std::uint64_t>(reply.usage.files + reply.usage.directories);
-    const bool full = is_full(core::bytes_of(reply.usage), limits.bytes, reply.since.bytes, limits.grace_s) ||
-                      is_full(files, limits.files, reply.since.files, limits.grace_s);
-    Json json{{"limits", view(reply.limits)}, {"usage", view(reply.usage)}, {"full", full}};
+// Those above, the nearest last, with whether there is room for one byte and one file more; each with those of the user and the
+// user's group in the same directory behind it.
+class QuotasView {
+ public:
+  QuotasView(Service& service, const Request& request, Json& causes) : service_(service), request_(request), causes_(causes) {}
+
+  Status look_at(core::FileId dir, const core::User* user, const core::RegistrySnapshot& registry) {
+    STOA_TRY(own, service_.volume.ns().usage(request_.context(), {.dir = dir}));
+    STOA_CHECK_OK(add(dir, own, {}, Json::object()));
+    if (user == nullptr || !own.counts_owners) return {};
+    STOA_TRY(users, service_.volume.ns().usage(request_.context(), {.dir = dir, .of = core::QuotaOf::kUser, .id = user->uid}));
+    STOA_CHECK_OK(add(dir, users, " --user " + user->name, {{"uid", user->uid}, {"user", user->name}}));
+    STOA_TRY(groups, service_.volume.ns().usage(request_.context(), {.dir = dir, .of = core::QuotaOf::kGroup, .id = user->gid}));
+    const core::Group* const group = registry.find_group_by_gid(user->gid);
+    const std::string name = group != nullptr ? group->name : std::to_string(user->gid);
+    return add(dir, groups, " --group " + name, {{"gid", user->gid}, {"group", group != nullptr ? Json(group->name) : Json()}});
+  }
+  Json take() { return std::move(list_); }
+
+ private:
+  Status add(core::FileId dir, const core::UsageReply& reply, const std::string& owner, Json json) {
+    if (!reply.limits.any()) return {};
+    STOA_TRY(path, service_.volume.ns().path_of(request_.context(), {.id = dir}));
+    STOA_TRY(bin, kept_in_bin(service_, request_, dir));
+    add_quota(causes_, path.path, owner, reply, owner.empty() ? bin : core::Usage{});
+    json["limits"] = view(reply.limits);
+    json["usage"] = view(reply.usage);
+    json["over_soft_since"] = view(reply.since);
+    json["full"] = is_full(reply);
     put_bytes(json, "path", path.path);
-    list.push_back(std::move(json));
+    list_.push_back(std::move(json));
+    return {};
   }
-  return list;
-}
+
+  Service& service_;
+  const Request& request_;
+  Json& causes_;
+  Json list_ = Json::array();
+};
 
 // Whether requests for this place pay the flow: of the user that was named, or of anybody.
 bool concerns(const core::FlowTarget& target, const core::User* user, const std::vector<core::FileId>& directories,
@@ -103,19 +140,29 @@ JsonResult explain(Service& service, const Request& request) {
     if (user == nullptr) return fail(Errc::kNotFound, "there is no user named '" + it->second + "'");
   }
   STOA_TRY(above, service.volume.ns().ancestors(request.context(), {.id = attr.id}));
-  STOA_TRY(quotas, quotas_view(service, request, above.directories));
-  Json flows = Json::array();
-  for (const core::FlowRule& rule : registry->flow_rules()) {
-    if (concerns(rule.target, user, above.directories, *registry)) flows.push_back(flow_view(service, request, *registry, rule));
-  }
-  STOA_TRY(space, service.volume.ns().statfs(request.context(), {.id = core::kRootId}));
-  Json json{{"attributes", view(attr)}, {"exports", exports_view(*registry, above.directories)}, {"quotas", std::move(quotas)},
-            {"flows", std::move(flows)}, {"bytes_free", space.bytes_free}};
+  Json causes = Json::array();
+  Json json{{"attributes", view(attr)}};
   put_bytes(json, "path", path_of_query(request));
+  STOA_TRY(anybody, service.volume.ns().access(request.context(), {.id = attr.id, .wanted = core::kAccessModify}));
+  if (anybody.read_only) add_recycled(causes);
   if (user != nullptr) {
-    STOA_TRY(access, access_view(service, request, *user, attr, above.directories));
+    STOA_TRY(access, access_view(service, request, *user, attr, above.directories, causes));
     json["access"] = std::move(access);
   }
+  json["exports"] = exports_view(*registry, request, above.directories, causes);
+  QuotasView quotas(service, request, causes);
+  for (const core::FileId dir : above.directories) STOA_CHECK_OK(quotas.look_at(dir, user, *registry));
+  json["quotas"] = quotas.take();
+  Json& flows = json["flows"] = Json::array();
+  for (const core::FlowRule& rule : registry->flow_rules()) {
+    if (!concerns(rule.target, user, above.directories, *registry)) continue;
+    flows.push_back(flow_view(service, request, *registry, rule));
+    add_flow(causes, flows.back());
+  }
+  STOA_TRY(space, service.volume.ns().statfs(request.context(), {.id = core::kRootId}));
+  json["bytes_free"] = space.bytes_free;
+  add_space(causes, space);
+  json["causes"] = std::move(causes);
   return json;
 }
 

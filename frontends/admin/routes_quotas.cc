@@ -81,9 +81,26 @@ void put_owner(Json& json, core::QuotaOf of, std::uint32_t id, const core::Regis
   }
 }
 
+// null: what is known of users and groups is exact.
+void put_counting(Json& json, const std::optional<core::OwnerCountProgress>& counting) {
+  json["counting"] = counting ? Json{{"looked_at", counting->looked_at}, {"in_all", counting->in_all}} : Json();
+}
+
 void put_directory(Json& json, const core::QuotaLimits& child_limits, bool counts_owners) {
   json["children"] = child_limits.any() ? view(child_limits) : Json();
   json["counts_owners"] = counts_owners;
+}
+
+// The classes of what a directory holds, and whether they count in its quotas.
+Result<Json> counted_view(Service& service, const Request& request, core::FileId dir) {
+  STOA_TRY(kept, service.volume.ns().recycle_status(request.context(), {dir}));
+  const bool keeps = kept.policy && kept.policy->enabled;
+  // The bin of a directory above has taken what was deleted out of this one.
+  const bool stays = keeps && kept.policy->counted && kept.bin_of == dir;
+  return Json{{"live", true},
+              {"open_but_deleted", true},
+              {"recycled", keeps ? Json(stays) : Json()},
+              {"multipart_uploads", false}};
 }
 
 Result<Json> quota_view(Service& service, const Request& request, const Subject& subject) {
@@ -94,13 +111,14 @@ Result<Json> quota_view(Service& service, const Request& request, const Subject&
                                           .id = subject.id}));
   Json json{{"limits", view(reply.limits)}, {"usage", view(reply.usage)}, {"over_soft_since", view(reply.since)}};
   put_bytes(json, "path", path_of_query(request));
+  STOA_TRY(counted, counted_view(service, request, subject.dir));
+  json["counted"] = std::move(counted);
+  put_counting(json, reply.counting);
   if (owner) {
     put_owner(json, subject.of, subject.id, *service.volume.registry().snapshot());
     return json;
   }
   put_directory(json, reply.child_limits, reply.counts_owners);
-  // The rule is the same for every quota: what has a name below the directory counts.
-  json["counted"] = {{"live", true}, {"open_but_deleted", false}, {"multipart_uploads", false}};
   return json;
 }
 
@@ -125,6 +143,7 @@ JsonResult list_quotas(Service& service, const Request& request) {
               {"over_soft_since", view(record.since)}};
     put_bytes(json, "path", record.path);
     put_directory(json, record.child_limits, record.counts_owners);
+    put_counting(json, record.counting);
     list.push_back(std::move(json));
   }
   Json json{{"quotas", std::move(list)}, {"truncated", reply.truncated}};
@@ -193,6 +212,7 @@ JsonResult list_owner_quotas(Service& service, const Request& request) {
     list.push_back(std::move(json));
   }
   Json json{{"owners", std::move(list)}, {"truncated", reply.truncated}};
+  put_counting(json, reply.counting);
   if (reply.truncated && !reply.owners.empty()) {
     const core::OwnerQuota& last = reply.owners.back();
     json["next_after"] = (last.of == core::QuotaOf::kUser ? "user:" : "group:") + std::to_string(last.id);

@@ -27,6 +27,16 @@ std::string_view to_string(core::Door door) {
 
 std::string_view to_string(core::RestoreRight right) { return right == core::RestoreRight::kAdmin ? "admin" : "owner"; }
 
+// What was deleted in a directory that has left the owner's since lies in the owner's bin still; where that directory is now, is not told.
+Status hide_elsewhere(Service& service, const Request& request, std::vector<core::RecycledItem>& items) {
+  if (request.caller->role != core::Role::kOwner) return {};
+  STOA_TRY(own, service.volume.ns().path_of(request.context(), {request.caller->directory}));
+  for (core::RecycledItem& item : items) {
+    if (own.path != "/" && !item.path.starts_with(own.path + "/")) item.path.clear();
+  }
+  return {};
+}
+
 Json view(const core::RecycledItem& item, const core::RegistrySnapshot& registry) {
   const core::User* const user = registry.find_user_by_uid(item.uid);
   Json json{{"id", to_string(item.item)},
@@ -45,11 +55,10 @@ Json view(const core::RecycledItem& item, const core::RegistrySnapshot& registry
   return json;
 }
 
-Result<core::FileId> directory_at(Service& service, const Request& request, const std::string& path) {
-  auto found = service.volume.ns().resolve_path(request.context(), {path});
-  if (!found) return fail(found.error().code, "'" + path + "': " + describe(found.error()));
-  if (found->attr.type != core::FileType::kDirectory) return fail(Errc::kNotDirectory, "'" + path + "' is not a directory");
-  return found->attr.id;
+Result<core::FileId> directory_at(const std::string& path, const Result<core::Attributes>& found) {
+  if (!found) return fail(found.error().code, "'" + path + "': " + (found.error().detail.empty() ? describe(found.error()) : found.error().detail));
+  if (found->type != core::FileType::kDirectory) return fail(Errc::kNotDirectory, "'" + path + "' is not a directory");
+  return found->id;
 }
 
 Result<core::FileId> directory_of_query(Service& service, const Request& request) {
@@ -95,13 +104,14 @@ struct Target {
   std::string name;
 };
 Result<Target> target_of(Service& service, const Request& request, const std::string& to) {
-  const auto there = service.volume.ns().resolve_path(request.context(), {to});
-  if (there && there->attr.type == core::FileType::kDirectory) return Target{there->attr.id, {}};
+  const auto there = find_for(service, request, to);
+  if (there && there->type == core::FileType::kDirectory) return Target{there->id, {}};
   if (there) return fail(Errc::kExists, "'" + to + "' exists already");
   if (there.error().code != Errc::kNotFound) return fail(there.error());
   const std::size_t slash = to.rfind('/');
   if (slash == std::string::npos || slash + 1 == to.size()) return fail(Errc::kNotFound, "'" + to + "' does not exist");
-  STOA_TRY(parent, directory_at(service, request, to.substr(0, slash)));
+  const std::string above = to.substr(0, slash);
+  STOA_TRY(parent, directory_at(above, find_for(service, request, above)));
   return Target{parent, to.substr(slash + 1)};
 }
 
@@ -114,11 +124,12 @@ JsonResult list_recycled(Service& service, const Request& request) {
   if (limit == 0) return fail(Errc::kInvalid, "'limit' must be at least 1");
   STOA_TRY(dir, directory_of_query(service, request));
   STOA_TRY(reply, service.volume.ns().list_recycled(request.context(), {dir, after, static_cast<std::uint32_t>(limit)}));
+  STOA_CHECK_OK(hide_elsewhere(service, request, reply.items));
   const auto registry = service.volume.registry().snapshot();
   Json items = Json::array();
   for (const core::RecycledItem& item : reply.items) items.push_back(view(item, *registry));
   Json next;
-  if (reply.truncated) next = std::to_string(reply.items.back().item.serial);
+  if (reply.truncated) next = std::to_string(reply.next);
   return Json{{"items", std::move(items)}, {"next", std::move(next)}};
 }
 
@@ -131,6 +142,8 @@ JsonResult restore_recycled(Service& service, const Request& request) {
   STOA_CHECK_OK(body.finish());
   STOA_TRY(item, core::parse_recycle_item(*id));
   core::RestoreRequest restore{.item = item};
+  // The core holds owners to their directory: only it can look and move at once.
+  if (request.caller->role == core::Role::kOwner) restore.owned = request.caller->directory;
   Target target{};
   if (to) {
     STOA_TRY(wanted, target_of(service, request, *to));
@@ -139,9 +152,9 @@ JsonResult restore_recycled(Service& service, const Request& request) {
     restore.to_name = target.name;
   }
   STOA_TRY(done, service.volume.ns().restore(request.context(), restore));
-  STOA_TRY(path, service.volume.ns().path_of(request.context(), {done.id}));
+  STOA_TRY(directory, service.volume.ns().path_of(request.context(), {done.parent}));
   Json json = Json::object();
-  put_bytes(json, "path", path.path);
+  put_bytes(json, "path", (directory.path == "/" ? "" : directory.path) + "/" + done.name);
   return json;
 }
 
@@ -154,14 +167,14 @@ JsonResult purge_recycled(Service& service, const Request& request) {
   if (!path) body.refuse("path", "is missing");
   if (ids && ids->empty()) body.refuse("ids", "is empty");
   STOA_CHECK_OK(body.finish());
-  core::PurgeRequest purge{.dir = core::kRootId, .older_than_seconds = older};
+  core::PurgeRequest purge{.dir = core::kRootId, .older_than_seconds = older, .by_owner = request.caller->role == core::Role::kOwner};
   if (ids) {
     for (const std::string& id : *ids) {
       STOA_TRY(item, core::parse_recycle_item(id));
       purge.items.push_back(item);
     }
   }
-  STOA_TRY(dir, directory_at(service, request, *path));
+  STOA_TRY(dir, directory_at(*path, request.place ? *request.place : find_for(service, request, *path)));
   purge.dir = dir;
   STOA_TRY(reply, service.volume.ns().purge(request.context(), purge));
   return Json{{"removed", reply.removed}};

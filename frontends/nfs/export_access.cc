@@ -49,13 +49,34 @@ Status ExportAccess::enter(const rpc::Call& call, const core::Export& found) {
   return {};
 }
 
-Result<core::Attributes> find_directory(const rpc::Call& call, core::Namespace& ns, std::string_view path) {
+void ExportAccess::tell_refused(const rpc::Call& call, core::Namespace& ns, const core::Export& by, std::string_view request) const {
+  const rpc::Credential& credential = call.header.credential;
+  std::string claimed;
+  if (credential.sys) {
+    claimed = "uid " + std::to_string(credential.uid);
+    if (!credential.machine.empty()) claimed.append(" on ").append(credential.machine);
+  } else if (!credential.principal.empty()) {
+    claimed.append("principal ").append(credential.principal);
+  }
+  const bool address = by.rule_for(call.peer.address) == nullptr;
+  ns.refused({.request_id = call.request_id, .door = core::Door::kNfs, .client = call.peer.text},
+             {.request = request,
+              .reason = address ? "the export has no rule for this address" : "the export wants another security flavor",
+              .claimed = claimed,
+              .directory = by.root});
+}
+
+Result<core::Attributes> find_directory(const rpc::Call& call, core::Namespace& ns, std::string_view request, std::string_view path) {
   auto& access = static_cast<ExportAccess&>(call.scope);
   if (!path.starts_with('/')) return fail(Errc::kNotFound);
+  const std::string asked = std::string(request) + " " + std::string(path);
   const std::string_view name = next_component(path);
   const core::Export* found = access.snapshot().find_export(name);
   if (found == nullptr || !found->nfs) return fail(Errc::kNotFound);
-  STOA_CHECK_OK(access.enter(call, *found));
+  if (const Status entered = access.enter(call, *found); !entered) {
+    access.tell_refused(call, ns, *found, asked);
+    return fail(entered.error());
+  }
 
   // As everywhere, the path is walked for the server's account: who may mount is the rule's affair, who may read what
   // is decided by every later call.

@@ -40,6 +40,10 @@ class ExportAccess final : public rpc::WorkerScope {
   // words for a call that does not, and lets some pass.
   bool flavor_allowed() const { return flavor_allowed_; }
 
+  // Tells audit that the export does not take the call (core::Namespace::refused): for its address, or for how it shows who it is.
+  // `request`: what it wanted, as "MNT /projects".
+  void tell_refused(const rpc::Call& call, core::Namespace& ns, const core::Export& by, std::string_view request) const;
+
   core::OpContext& context() { return context_; }
   // Of the last enter() that succeeded; until the next refresh().
   const core::Export& entered() const { return *export_; }
@@ -56,8 +60,8 @@ class ExportAccess final : public rpc::WorkerScope {
 };
 
 // The directory at "/export/sub/dir", entered as this call may. Walked for the server's own account: who may name it is the
-// rule's affair, who may read what is decided by every later call. The call's scope is an ExportAccess. kNotFound, kAccess,
-// kNotDirectory, ...
-Result<core::Attributes> find_directory(const rpc::Call& call, core::Namespace& ns, std::string_view path);
+// rule's affair, who may read what is decided by every later call. The call's scope is an ExportAccess; `request` is its name, for
+// audit. kNotFound, kAccess, kNotDirectory, ...
+Result<core::Attributes> find_directory(const rpc::Call& call, core::Namespace& ns, std::string_view request, std::string_view path);
 
 }  // namespace stoa::nfs

@@ -128,6 +128,7 @@ Outcome<void> Transaction::authenticate() {
   const Request& request = *request_;
   STOA_TRY(claim, parse_authorization(request));
   if (!claim) return refuse(Code::kAccessDenied);
+  claimed_key_ = claim->scope.access_key;
   if (request.filled("x-amz-security-token") || request.target.has("X-Amz-Security-Token"))
     return refuse(Code::kInvalidToken);
   const auto [user, key] = call_->registry->find_key(claim->scope.access_key);
@@ -247,6 +248,16 @@ Outcome<Response> Transaction::try_finish() {
   return kHandlers[static_cast<std::size_t>(route_.operation)](*call_);
 }
 
+void Transaction::tell_refused() const {
+  const auto registry = services_.registry.snapshot();
+  const core::Export* const bucket = registry->find_export(route_.bucket);
+  services_.ns.refused({.request_id = request_->serial, .door = core::Door::kS3, .client = request_->client},
+                       {.request = request_->method + " " + request_->target.path,
+                        .reason = info(failure_->code).name,
+                        .claimed = claimed_key_.empty() ? std::string() : "access key " + claimed_key_,
+                        .directory = bucket != nullptr && bucket->s3 ? bucket->root : core::kRootId});
+}
+
 Response Transaction::finish() {
   if (!failure_) {
     Outcome<Response> done = try_finish();
@@ -254,6 +265,8 @@ Response Transaction::finish() {
     failure_ = std::move(done.error());
   }
   streaming_.reset();
+  // What the core denied it has told itself, and left a cause.
+  if (info(failure_->code).status == 403 && failure_->log.empty()) tell_refused();
   log_failure(*failure_, *request_, route_.operation);
   return error_response(*failure_, *request_, host_id_);
 }

@@ -49,6 +49,7 @@ class Transaction {
   Outcome<void> prepare_body();
   Outcome<void> feed_as_admitted(std::span<const std::byte> raw);
   Outcome<Response> try_finish();
+  void tell_refused() const;
 
   Services& services_;
   std::unique_ptr<Request> request_;
@@ -60,6 +61,7 @@ class Transaction {
   std::shared_ptr<FlowGate> gate_;  // also of the response that is being sent
   std::string payload_hash_;
   ChunkSigning signing_{};
+  std::string claimed_key_;  // the access key that the request says to be signed with
   std::unique_ptr<StreamingOperation> streaming_;
   std::unique_ptr<ByteSink> text_;
   std::optional<BodyReader> reader_;

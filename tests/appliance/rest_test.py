@@ -60,6 +60,7 @@ ELSEWHERE = ["watch", "get_console_asset"]
 # Another answer than that of the first call, which other members of the schema belong to.
 MORE = [
     ("get", "/v1/quota", {"path": "/counted", "user": "7"}),
+    ("get", "/v1/quota", {"path": "/", "user": "7"}),
     ("get", "/v1/explain", {"path": "/place", "user": "demo"}),
     ("get", "/v1/usage", {"path": "/", "children": "true"}),
     ("get", "/v1/directory", {"path": "/", "limit": "1"}),
@@ -207,6 +208,7 @@ class RestTest(unittest.TestCase):
 
     def test_other_answers_of_an_operation_are_described_too(self):
         self.server.ask("put", "/v1/quota/owners", {"path": "/counted"}, {"counted": True})
+        self.server.ask("put", "/v1/quota/owners", {"path": "/"}, {"counted": True})  # which is not empty
         self.server.ask("put", "/v1/quota", {"path": "/place"}, {"files": 1000})
         for method, path, query in MORE:
             with self.subTest(path=path, query=query):

@@ -29,9 +29,9 @@ export async function openTab(browser, server, { language = 'en-GB', theme = 'li
   return { context, page, complaints };
 }
 
-export async function signIn(page, server) {
+export async function signIn(page, server, token = server.token) {
   await page.goto('/');
-  await page.locator('input[type=password]').fill(server.token);
+  await page.locator('input[type=password]').fill(token);
   await page.keyboard.press('Enter');
   await page.locator('nav.side').waitFor();
 }

@@ -241,6 +241,193 @@ inTab('the recycle bin gives back what was replaced', {}, async (page, { complai
   await server.call('DELETE', '/v1/recycle/policy?path=/test');
 });
 
+inTab('the audit is searched by user, path, operation and result', {}, async (page) => {
+  const { key: ben } = await server.call('POST', '/v1/users', { name: 'ben', create_key: true });
+  await server.call('PUT', '/v1/audit/policy?path=/test', { classes: ['write', 'delete', 'denied'] });
+  server.put('books/one.txt', 'one');
+  server.put('books/two.txt', 'two');
+  assert.equal(server.s3('DELETE', 'books/one.txt'), 204);
+  assert.equal(server.s3('PUT', 'books/three.txt', { content: 'three', user: ben }), 403);
+  await signIn(page, server);
+  await show(page, 'audit');
+  const records = page.getByRole('table', { name: 'Records' });
+  const search = async (fields) => {
+    for (const label of ['Path', 'User', 'Operation', 'Result']) await page.getByRole('search').getByLabel(label, { exact: true }).fill(fields[label] ?? '');
+    const answered = page.waitForResponse((answer) => answer.url().includes('/v1/audit?'));
+    await page.getByRole('button', { name: 'Search', exact: true }).click();
+    await answered;
+    await settled(page);
+  };
+  const rows = async () => (await records.locator('tbody tr').allInnerTexts()).map((row) => row.split('\t').map((cell) => cell.trim()));
+
+  await search({ Path: '/test/books' });
+  await records.getByRole('rowheader', { name: '/test/books/two.txt' }).first().waitFor();
+  assert.ok((await rows()).length >= 4);
+  await search({ Path: '/test/books', User: 'ben' });
+  await page.waitForFunction(() => [...document.querySelectorAll('[aria-label=Records] tbody tr')].every((row) => row.cells[1].textContent === 'ben'));
+  assert.deepEqual(new Set((await rows()).map((row) => row[6])), new Set(['access']));
+  await search({ Path: '/test/books', Operation: 'remove' });
+  await page.waitForFunction(() => document.querySelectorAll('[aria-label=Records] tbody tr').length === 1);
+  assert.deepEqual((await rows()).map((row) => [row[2], row[3], row[4], row[6]]), [['remove', '/test/books/one.txt', 's3', 'ok']]);
+  await search({ Result: 'access' });
+  await records.locator('tbody tr', { hasText: 'ben' }).first().waitFor();
+  await search({ Path: '/test/nothing' });
+  await page.getByText('Nothing was recorded that matches.').waitFor();
+
+  // What is recorded where.
+  const policy = page.locator('section', { has: page.getByRole('heading', { name: 'What is recorded' }) });
+  await policy.getByLabel('Directory').fill('/test/books');
+  await policy.getByRole('button', { name: 'Go', exact: true }).click();
+  await policy.getByText('/test', { exact: true }).waitFor();
+  await policy.getByRole('button', { name: 'Change' }).click();
+  await dialog(page).getByLabel('deleting').uncheck();
+  await dialog(page).getByRole('button', { name: 'Save' }).click();
+  await said(page, '/test/books was saved.');
+  assert.deepEqual((await server.call('GET', '/v1/audit/policy?path=/test/books')).classes, ['write', 'denied']);
+  await policy.getByRole('button', { name: 'As the directory above' }).click();
+  await dialog(page).getByRole('button', { name: 'As the directory above' }).click();
+  await page.waitForFunction(() => document.querySelector('dialog[open]') === null);
+  assert.equal((await server.call('GET', '/v1/audit/policy?path=/test/books')).set_on, '/test');
+  await page.getByRole('button', { name: 'Verify', exact: true }).click();
+  await page.getByRole('alert').filter({ hasText: 'are whole' }).waitFor();
+  await server.call('DELETE', '/v1/audit/policy?path=/test');
+});
+
+// Makes a token in the browser, and gives back the secret that is shown once.
+async function makeToken(page, name, role, directory) {
+  await page.getByRole('button', { name: 'Create a token' }).click();
+  await dialog(page).getByLabel('Name').fill(name);
+  await dialog(page).getByLabel('Role').selectOption(role);
+  if (directory !== undefined) await dialog(page).getByLabel('Directory').fill(directory);
+  await dialog(page).getByRole('button', { name: 'Create', exact: true }).click();
+  const secret = await dialog(page).locator('pre').innerText();
+  await page.keyboard.press('Escape');
+  await rowOf(page, name).waitFor();
+  assert.ok(!(await page.content()).includes(secret));
+  return secret;
+}
+
+inTab('tokens: each role, its secret once, what it may, and its end', {}, async (page, { complaints }) => {
+  await signIn(page, server);
+  await show(page, 'tokens');
+  const secrets = {};
+  for (const role of ['admin', 'operator', 'auditor']) secrets[role] = await makeToken(page, `the ${role}`.replace(' ', '-'), role);
+  // An owner needs a directory that is there.
+  await page.getByRole('button', { name: 'Create a token' }).click();
+  await dialog(page).getByLabel('Name').fill('lost');
+  await dialog(page).getByLabel('Role').selectOption('owner');
+  await dialog(page).getByLabel('Directory').fill('/test/nowhere');
+  await dialog(page).getByRole('button', { name: 'Create', exact: true }).click();
+  await dialog(page).getByRole('alert').filter({ hasText: '/test/nowhere' }).waitFor();
+  await page.keyboard.press('Escape');
+  assert.equal(complaints.splice(0).filter((text) => !text.includes('404')).length, 0);
+  secrets.owner = await makeToken(page, 'the-owner', 'owner', '/test/projects');
+  await page.reload();
+  await rowOf(page, 'the-owner').getByText('/test/projects').waitFor();
+  for (const secret of Object.values(secrets)) assert.ok(!(await page.content()).includes(secret));
+
+  const as = async (role, work) => {
+    const tab = await openTab(browser, server);
+    try {
+      await signIn(tab.page, server, secrets[role]);
+      await tab.page.locator('header.top').getByText(`the-${role}`).waitFor();
+      await work(tab.page, tab.complaints);
+      assert.deepEqual(tab.complaints, [], role);
+    } finally {
+      await tab.context.close();
+    }
+  };
+  // The server says no, in its words, and what it wants instead.
+  const refused = async (tab, noise, need) => {
+    await dialog(tab).getByRole('alert').filter({ hasText: `this needs the role ${need}` }).waitFor();
+    await tab.keyboard.press('Escape');
+    assert.equal(noise.splice(0).filter((text) => !text.includes('403')).length, 0);
+  };
+  const createGroup = async (tab, name) => {
+    await show(tab, 'groups');
+    await tab.getByRole('button', { name: 'Create a group' }).click();
+    await dialog(tab).getByLabel('Name').fill(name);
+    await dialog(tab).getByRole('button', { name: 'Create', exact: true }).click();
+  };
+  const createExport = async (tab, name) => {
+    await show(tab, 'exports');
+    await tab.getByRole('button', { name: 'Create an export' }).click();
+    await dialog(tab).getByLabel('Name').fill(name);
+    await dialog(tab).getByRole('button', { name: 'Create', exact: true }).click();
+  };
+  await as('admin', async (tab) => {
+    await createGroup(tab, 'by-admin');
+    await rowOf(tab, 'by-admin').waitFor();
+  });
+  await as('operator', async (tab, noise) => {
+    await createExport(tab, 'by-operator');
+    await rowOf(tab, 'by-operator').waitFor();
+    await createGroup(tab, 'by-operator');
+    await refused(tab, noise, 'admin');
+  });
+  await as('auditor', async (tab, noise) => {
+    await createExport(tab, 'by-auditor');
+    await refused(tab, noise, 'operator');
+    await show(tab, 'audit');
+    await tab.getByRole('heading', { name: 'Search' }).waitFor();
+    // The token goes while it is in use: the next request ends the session, and says why.
+    await page.bringToFront();
+    await page.getByRole('button', { name: 'Remove the-auditor' }).click();
+    await dialog(page).getByRole('button', { name: 'Remove', exact: true }).click();
+    await said(page, 'the-auditor was removed.');
+    await tab.evaluate(() => { window.location.hash = '#/exports'; });
+    await tab.getByRole('alert').filter({ hasText: 'You were signed out.' }).waitFor();
+    assert.equal(await tab.evaluate(() => sessionStorage.getItem('stoa.token')), null);
+    assert.equal(noise.splice(0).filter((text) => !text.includes('401')).length, 0);
+  });
+  assert.deepEqual((await server.call('GET', '/v1/exports')).exports.map(({ name }) => name).filter((name) => name.startsWith('by-')), ['by-operator']);
+  assert.deepEqual((await server.call('GET', '/v1/groups')).groups.map(({ name }) => name).filter((name) => name.startsWith('by-')), ['by-admin']);
+  await server.call('DELETE', '/v1/exports/by-operator');
+  await server.call('DELETE', '/v1/groups/by-admin');
+  for (const role of ['admin', 'operator', 'owner']) await server.call('DELETE', `/v1/tokens/the-${role}`);
+});
+
+// The bin is of the export, which others use, too: its owner sees, restores and purges what is the directory's, and nothing else.
+inTab('who owns a directory gets back what was deleted in it', {}, async (page, { complaints }) => {
+  await server.call('PUT', '/v1/recycle/policy?path=/test', {});
+  for (const key of ['projects/plan.txt', 'projects/2026/old.txt', 'others.txt']) {
+    server.put(key, 'text');
+    assert.equal(server.s3('DELETE', key), 204);
+  }
+  const { token } = await server.call('POST', '/v1/tokens', { name: 'projects', role: 'owner', directory: '/test/projects' });
+  await signIn(page, server, token);
+  // Only what is about directories is offered, and that stays so when the page is loaded anew.
+  const offered = () => page.locator('nav.side li a').allInnerTexts();
+  await show(page, 'recycle');
+  assert.equal((await offered()).length, 3);
+  await page.reload();
+  await settled(page);
+  assert.equal((await offered()).length, 3);
+  assert.equal(await page.getByLabel('Directory', { exact: true }).inputValue(), '/test/projects');
+  await page.locator('main tbody tr', { hasText: '/test/projects/plan.txt' }).waitFor();
+  assert.equal(await page.locator('main tbody tr').count(), 2);
+  await assertAccessible(page, 'recycle bin of an owner');
+  await page.getByRole('button', { name: 'Restore plan.txt' }).click();
+  await dialog(page).getByLabel('To', { exact: true }).fill('/test/plan.txt');
+  await dialog(page).getByRole('button', { name: 'Restore', exact: true }).click();
+  await dialog(page).getByRole('alert').filter({ hasText: 'this is not in it' }).waitFor();
+  assert.equal(complaints.splice(0).filter((text) => !text.includes('403')).length, 0);
+  await dialog(page).getByLabel('To', { exact: true }).fill('');
+  await dialog(page).getByRole('button', { name: 'Restore', exact: true }).click();
+  await said(page, 'plan.txt is back.');
+  assert.equal((await server.call('GET', '/v1/stat?path=/test/projects/plan.txt')).size, 4);
+  await page.waitForFunction(() => document.querySelectorAll('main tbody tr').length === 1);
+  await page.getByRole('button', { name: 'Purge by age' }).click();
+  await dialog(page).getByRole('button', { name: 'Purge', exact: true }).click();
+  await page.getByText('Nothing was deleted here.').waitFor();
+  assert.deepEqual((await server.call('GET', '/v1/recycle?path=/test')).items.map(({ path }) => path), ['/test/others.txt']);
+  await show(page, 'browse');
+  await page.getByRole('heading', { name: 'What /test/projects holds' }).waitFor();
+  await server.call('DELETE', '/v1/tokens/projects');
+  await server.call('POST', '/v1/recycle/purge', { path: '/test' });
+  await server.call('DELETE', '/v1/recycle/policy?path=/test');
+});
+
 inTab('limits of throughput', {}, async (page) => {
   await signIn(page, server);
   await show(page, 'qos');

@@ -42,24 +42,24 @@ export async function startServer() {
       if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
       return text === '' ? null : JSON.parse(text);
     },
-    // As an S3 client, which signs what it sends.
-    put(key, content) {
+    // As an S3 client, which signs what it sends: the status of the answer. `user`: of whom the keys are.
+    s3(method, key, { content = '', user = { access_key: value.STOA_S3_ACCESS_KEY, secret_key: value.STOA_S3_SECRET_KEY } } = {}) {
       const hash = createHash('sha256').update(content).digest('hex');
-      const credentials = `user = "${value.STOA_S3_ACCESS_KEY}:${value.STOA_S3_SECRET_KEY}"\n`;
-      const config = `${credentials}url = "${server.s3Url}/test/${key}"\n`;
+      const config = `user = "${user.access_key}:${user.secret_key}"\nurl = "${server.s3Url}/test/${key}"\noutput = "/dev/null"\n`;
+      const body = content === '' ? [] : ['--data-binary', `@${fileOf(content)}`];
       const result = spawnSync(
         'curl',
-        ['-sS', '--fail', '--noproxy', '*', '--config', '-', '--aws-sigv4', 'aws:amz:us-east-1:s3', '-H', `x-amz-content-sha256: ${hash}`, '-X', 'PUT', '--data-binary', `@${fileOf(content)}`],
+        ['-sS', '--noproxy', '*', '--config', '-', '--aws-sigv4', 'aws:amz:us-east-1:s3', '-H', `x-amz-content-sha256: ${hash}`, '-X', method, '-w', '%{http_code}', ...body],
         { input: config, encoding: 'utf8' },
       );
-      if (result.status !== 0) throw new Error(`PUT ${key}: ${result.stderr}`);
+      if (result.status !== 0) throw new Error(`${method} ${key}: ${result.stderr}`);
+      return Number(result.stdout);
     },
-    get(key) {
-      const credentials = `user = "${value.STOA_S3_ACCESS_KEY}:${value.STOA_S3_SECRET_KEY}"\n`;
-      const config = `${credentials}url = "${server.s3Url}/test/${key}"\noutput = "/dev/null"\n`;
-      const empty = createHash('sha256').update('').digest('hex');
-      spawnSync('curl', ['-sS', '--noproxy', '*', '--config', '-', '--aws-sigv4', 'aws:amz:us-east-1:s3', '-H', `x-amz-content-sha256: ${empty}`], { input: config });
+    put(key, content) {
+      const status = server.s3('PUT', key, { content });
+      if (status !== 200) throw new Error(`PUT ${key}: ${status}`);
     },
+    get: (key) => server.s3('GET', key),
   };
   return server;
 }

@@ -608,15 +608,14 @@ void StateWorker::close_all() {
   drop_gone();
 }
 
+bool StateWorker::counts(const HeldFile& file) { return file.name.empty() ? file.open : file.name != Arena::kName; }
+
 std::uint64_t StateWorker::bytes() const {
   std::uint64_t sum = 0;
-  for (const HeldFile& file : files_) sum += file.name.empty() || file.name == Arena::kName ? 0 : file.now.size();
+  for (const HeldFile& file : files_) sum += counts(file) ? file.now.size() : 0;
   return sum;
 }
 
-std::uint64_t StateWorker::named() const {
-  return static_cast<std::uint64_t>(std::ranges::count_if(
-      files_, [](const HeldFile& file) { return !file.name.empty() && file.name != Arena::kName; }));
-}
+std::uint64_t StateWorker::counted() const { return static_cast<std::uint64_t>(std::ranges::count_if(files_, counts)); }
 
 }  // namespace stoa::crash

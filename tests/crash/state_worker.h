@@ -93,8 +93,9 @@ class StateWorker {
   const std::string& folder() const { return folder_; }
   const std::list<HeldFile>& files() const { return files_; }
   const Bytes& arena_handle() const { return arena_handle_; }
-  std::uint64_t bytes() const;  // of files with a name
-  std::uint64_t named() const;
+  // Of files with a name, and of those without one that are open.
+  std::uint64_t bytes() const;
+  std::uint64_t counted() const;
   std::uint64_t steps() const { return steps_; }
   std::uint64_t reclaimed() const { return reclaimed_; }
   const std::vector<Bytes>& gone() const { return gone_; }  // handles of files that must not be there any more
@@ -124,6 +125,7 @@ class StateWorker {
   void forget_state();
   void drop_gone();
   HeldFile* any(bool open);
+  static bool counts(const HeldFile& file);
 
   const int number_;
   const std::uint32_t minor_;

@@ -165,6 +165,64 @@ TEST_F(AuditDoorsTest, S3) {
   EXPECT_EQ(recorded("s3", {"--result", "denied"}), (Lines{user + " write /large quota"}));
 }
 
+// What the doors refuse before it is anybody's request.
+TEST_F(AuditDoorsTest, RefusalsOfTheDoors) {
+  audit("denied");
+  const std::string name = "audited-export";
+  ASSERT_EQ(stoa({"export", "create", name, "--path", path(), "--client", "127.0.0.1,rw,squash=none", "--owner", "root"}), 0) << output_;
+  NfsTarget target = server_->nfs();
+  target.export_path = "/" + name;
+  std::string why;
+  const auto mounted = NfsClient::connect(target, kAnn, &why);
+  ASSERT_NE(mounted, nullptr) << why;
+  CompoundCaller v4(static_cast<std::uint16_t>(target.nfs_port), folder_, 1, kAnn);
+  v4.connect();
+  const test::Bytes handle = v4.handle_of({name});
+  S3Target bucket = server_->s3();
+  bucket.bucket = name;
+  S3Client s3(bucket);
+  EXPECT_TRUE(s3.list().reply.ok());
+
+  ASSERT_EQ(stoa({"export", "set", name, "--client", "192.0.2.0/24"}), 0) << output_;
+  EXPECT_EQ(NfsClient::connect(target, kAnn, &why), nullptr);
+  EXPECT_EQ(mounted->getattr(mounted->root()).status, NFS3ERR_ACCES);
+  EXPECT_EQ(v4.call(Ops().putrootfh().lookup(name)).status, Nfs4Status::kAccess);
+  EXPECT_EQ(v4.call(Ops().putfh(handle).getfh()).status, Nfs4Status::kAccess);
+  EXPECT_EQ(s3.get("key").element("Code"), "AccessDenied");
+
+  // What shows who calls must be what the export wants.
+  ASSERT_EQ(stoa({"export", "set", name, "--client", "127.0.0.1,rw,squash=none", "--sec", "krb5p"}), 0) << output_;
+  EXPECT_EQ(v4.call(Ops().putrootfh().lookup(name).getfh()).status, Nfs4Status::kWrongSec);
+  EXPECT_EQ(mounted->list(mounted->root()).status, NFS3ERR_ACCES);
+
+  S3Target forged = bucket;
+  forged.secret_key += "x";
+  EXPECT_EQ(S3Client(forged).get("key").element("Code"), "SignatureDoesNotMatch");
+  forged.access_key = "NOBODY";
+  EXPECT_EQ(S3Client(forged).get("key").element("Code"), "InvalidAccessKeyId");
+
+  ASSERT_EQ(stoa({"audit", "query", "--operation", "refused"}), 0) << output_;
+  const Json reply = Json::parse(output_);
+  Lines all;
+  for (const Json& record : reply["records"]) {
+    EXPECT_EQ(record["client"], "127.0.0.1");
+    EXPECT_EQ(record["path"], path());
+    EXPECT_EQ(record["result"], "access");
+    EXPECT_FALSE(record.contains("user"));
+    const std::string claimed = record["claimed"];
+    all.push_back(record["door"].get<std::string>() + " " + claimed.substr(0, claimed.find(" on ")) + " " + record["request"].get<std::string>());
+  }
+  const std::string uid = "nfs uid " + std::to_string(kAnn) + " ";
+  const std::string no_rule = ": the export has no rule for this address";
+  const std::string wrong_flavor = ": the export wants another security flavor";
+  const std::string key = "s3 access key " + bucket.access_key + " GET /" + name + "/key: ";
+  EXPECT_EQ(all, (Lines{uid + "MNT /" + name + no_rule, uid + "nfs3 getattr" + no_rule, uid + "nfs4 lookup /" + name + no_rule,
+                        uid + "nfs4 putfh /" + name + no_rule, key + "AccessDenied", uid + "nfs4 lookup /" + name + wrong_flavor,
+                        uid + "nfs3 readdirplus" + wrong_flavor, key + "SignatureDoesNotMatch",
+                        "s3 access key NOBODY GET /" + name + "/key: InvalidAccessKeyId"}));
+  ASSERT_EQ(stoa({"export", "remove", name}), 0) << output_;
+}
+
 TEST_F(AuditDoorsTest, AdministratorsToo) {
   audit("admin");
   ASSERT_EQ(stoa({"quota", "set", path(), "--bytes", "10MB"}), 0) << output_;

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cross/doors/door.h"
+#include "tests/frontends/nfs/v4_door/compound_caller.h"
 
 namespace stoa::cross {
 namespace {
@@ -16,6 +17,7 @@ namespace {
 using clients::ServerProcess;
 
 constexpr std::uint32_t kNobodySpecial = 1001;
+constexpr std::uint32_t kShareBoth = 3;  // OPEN4_SHARE_ACCESS_BOTH
 constexpr DoorKind kDoors[] = {DoorKind::kNfs3, DoorKind::kNfs4, DoorKind::kS3};
 
 using Three = std::tuple<DoorKind, DoorKind, DoorKind>;
@@ -271,6 +273,25 @@ TEST_P(RulesTest, ReplacingNeedsRoomForTheDifferenceOnly) {
   EXPECT_LE(used()["bytes"], 1000);
 }
 
+TEST_P(RulesTest, WhatIsRemovedWhileOpenCountsUntilItsClose) {
+  limit("--bytes", 1000);
+  ASSERT_EQ(a().put(in("f"), std::string(600, 'a')), Outcome::kOk);
+  test::CompoundCaller holder(static_cast<std::uint16_t>(server_->nfs().nfs_port), "holder of " + folder_);
+  holder.connect();
+  const auto open = holder.open(holder.handle_of({"test", folder_}), "f", kShareBoth, 0, false);
+  ASSERT_EQ(open.status, nfs4::Nfs4Status::kOk);
+  ASSERT_EQ(b().remove(in("f")), Outcome::kOk);
+  misses("f");
+  EXPECT_EQ(used()["bytes"], 600);
+  EXPECT_EQ(c().put(in("g"), std::string(401, 'c')), Outcome::kNoRoom);
+  ASSERT_EQ(c().put(in("g"), std::string(400, 'c')), Outcome::kOk);
+  EXPECT_EQ(holder.write(open.handle, open.stateid, std::string(601, 'x')), nfs4::Nfs4Status::kDQuot);
+  EXPECT_EQ(used()["bytes"], 1000);
+  EXPECT_EQ(holder.close(open.handle, open.stateid), nfs4::Nfs4Status::kOk);
+  EXPECT_EQ(used()["bytes"], 400);
+  EXPECT_EQ(b().put(in("h"), std::string(600, 'b')), Outcome::kOk);
+}
+
 // --- the recycle bin
 
 TEST_P(RulesTest, WhatIsDeletedIsInTheBinAndComesBack) {
@@ -335,6 +356,80 @@ TEST_P(RulesTest, TheBinCountsUntilItIsPurged) {
   EXPECT_EQ(used()["bytes"], 0);
   ASSERT_EQ(c().put(in("g"), std::string(10, 'c')), Outcome::kOk);
   EXPECT_EQ(used()["bytes"], 10);
+}
+
+// --- owners, exports, flows, audit
+
+TEST_P(RulesTest, AUsersQuotaIsExact) {
+  ASSERT_EQ(as_root(DoorKind::kNfs3).set_mode(folder_, 0777), Outcome::kOk);
+  stoa({"quota", "count-owners", path()});
+  stoa({"quota", "set", path(), "--user", std::to_string(kNobodySpecial), "--bytes", "1000"});
+  Door& first = as_nobody_special(kind_a());
+  Door& second = as_nobody_special(kind_b());
+  ASSERT_EQ(first.put(in("first"), std::string(600, 'a')), Outcome::kOk);
+  EXPECT_EQ(second.put(in("second"), std::string(401, 'b')), Outcome::kNoRoom);
+  ASSERT_EQ(second.put(in("second"), std::string(400, 'b')), Outcome::kOk);
+  EXPECT_EQ(first.put(in("third"), "x"), Outcome::kNoRoom);
+  // Others have room.
+  ASSERT_EQ(c().put(in("roots"), std::string(2000, 'c')), Outcome::kOk);
+  ASSERT_EQ(c().remove(in("first")), Outcome::kOk);
+  ASSERT_EQ(second.put(in("third"), std::string(600, 'd')), Outcome::kOk);
+  sees("third", std::string(600, 'd'));
+  EXPECT_EQ(first.put(in("fourth"), "x"), Outcome::kNoRoom);
+}
+
+TEST_P(RulesTest, AReadOnlyExportIsReadOnly) {
+  ASSERT_EQ(a().put(in("f"), "as it was"), Outcome::kOk);
+  stoa({"export", "set", "test", "--read-only"});
+  const Outcome refused = has_directories(kind_b()) ? Outcome::kReadOnly : Outcome::kDenied;
+  EXPECT_EQ(b().put(in("new"), "x"), refused);
+  EXPECT_EQ(b().remove(in("f")), refused);
+  if (has_directories(kind_b())) {
+    EXPECT_EQ(b().write(in("f"), 0, "x"), refused);
+    EXPECT_EQ(b().truncate(in("f"), 0), refused);
+    EXPECT_EQ(b().rename(in("f"), in("g")), refused);
+    EXPECT_EQ(b().make_directory(in("d")), refused);
+    EXPECT_EQ(b().set_mode(in("f"), 0600), refused);
+  }
+  sees("f", "as it was");
+  EXPECT_EQ(seen(), Names{"f"});
+  stoa({"export", "set", "test", "--read-write"});
+  ASSERT_EQ(b().put(in("f"), "anew"), Outcome::kOk);
+  sees("f", "anew");
+}
+
+TEST_P(RulesTest, AFlowOfADirectoryCountsEveryDoor) {
+  stoa({"qos", "set", path(), "--write", "10GB/s", "--read", "10GB/s"});
+  const auto use = [&] { return stoa({"qos", "get", path()})["use"]; };
+  ASSERT_EQ(a().put(in("f"), std::string(50'000, 'a')), Outcome::kOk);
+  const std::uint64_t written = use()["write_bytes"];
+  EXPECT_GE(written, 50'000U);
+  ASSERT_EQ(b().put(in("g"), std::string(70'000, 'b')), Outcome::kOk);
+  EXPECT_GE(use()["write_bytes"].get<std::uint64_t>(), written + 70'000);
+  const std::uint64_t read = use()["read_bytes"];
+  sees("g", std::string(70'000, 'b'));
+  EXPECT_GE(use()["read_bytes"].get<std::uint64_t>(), read + 70'000);
+  stoa({"qos", "remove", path()});
+}
+
+TEST_P(RulesTest, WhatIsDoneAndRefusedIsAudited) {
+  stoa({"audit", "policy", "set", path(), "write,delete,denied"});
+  ASSERT_EQ(a().put(in("f"), "told"), Outcome::kOk);
+  EXPECT_EQ(as_nobody_special(kind_c()).put(in("f"), "x"), Outcome::kDenied);
+  ASSERT_EQ(b().remove(in("f")), Outcome::kOk);
+  const auto door_of = [](DoorKind kind) { return has_directories(kind) ? "nfs" : "s3"; };
+  const auto told = [&](const std::vector<std::string>& operations, const char* result, DoorKind door, std::uint32_t uid) {
+    const nlohmann::json records = stoa({"audit", "query", "--path", path() + "/f", "--door", door_of(door)})["records"];
+    return std::ranges::count_if(records, [&](const nlohmann::json& record) {
+      return std::ranges::find(operations, record["operation"].get<std::string>()) != operations.end() && record["result"] == result &&
+             record["path"] == path() + "/f" && record["user"]["uid"] == uid && record["client"] == "127.0.0.1";
+    });
+  };
+  EXPECT_EQ(told({"create"}, "ok", kind_a(), 0), 1);
+  EXPECT_EQ(told({"remove"}, "ok", kind_b(), 0), 1);
+  // S3 replaces, NFSv3 creates unchecked what is there already, NFSv4 opens for writing.
+  EXPECT_GE(told({"write", "create", "open", "attributes"}, "access", kind_c(), kNobodySpecial), 1);
+  stoa({"audit", "policy", "remove", path()});
 }
 
 }  // namespace

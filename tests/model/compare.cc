@@ -284,6 +284,11 @@ bool Driver::compare_all() {
   if (!whole()) return false;
   describe("-- reopen");
   engine_.close();
+  // Nobody may reclaim what he had open.
+  for (const auto& [id, open] : std::exchange(held_, {})) {
+    twin_.close(id);
+    if (!twin_.exists(id)) gone_.push_back(id);
+  }
   if (auto opened = engine_.open(volume_options()); !opened) return differ("reopen: " + stoa::describe(opened.error()));
   reopened_ = true;
   const bool same = whole();

@@ -292,6 +292,112 @@ TEST_P(Concurrent, AQuotaIsFilledToTheByteAndNoFurther) {
   expect_sound();
 }
 
+// Users and groups come to be counted, and counted no more, in directories within each other, by a walk of a few files at a time,
+// while files are written, cut, moved, linked, given away and removed there, and directories move as a whole.
+TEST_P(Concurrent, OwnersAreCountedExactlyWhileEverythingChanges) {
+  const FileId outer = make_directory(core::kRootId, "outer"), inner = make_directory(outer, "inner");
+  const FileId outside = make_directory(core::kRootId, "outside");
+  const FileId shared[] = {outer, inner, make_directory(inner, "deep"), outside};
+  const FileId counted[] = {outer, inner, shared[2]};
+  ASSERT_TRUE(engine_->volume().registry().set_recycle({.dir = inner, .days = 0}));  // nothing goes from it by itself
+  std::atomic<bool> stop = false;
+  std::thread counter([&] {
+    Random random(seed_ ^ 0xc0);
+    while (!stop) {
+      if (random.percent(4)) {
+        const auto asked = ns().count_owners({}, {random.pick(counted), random.percent(70)});
+        allow(Result<bool>(asked ? Result<bool>(true) : fail(asked.error())), "count_owners");
+      }
+      const auto done = engine_->volume().run_owner_count(1 + random.below(40));
+      if (!done) ADD_FAILURE() << stoa::describe(done.error());
+      if (random.percent(2)) {
+        const auto purged = ns().purge({}, {.dir = inner});
+        if (!purged) ADD_FAILURE() << stoa::describe(purged.error());
+      }
+      std::this_thread::yield();
+    }
+  });
+  in_threads(5, [&](int, Random random) {
+    core::StateTable& state = engine_->volume().state();
+    const core::HolderId me = state.add_holder(core::Door::kNfs, [](core::LeaseId, FileId) {});
+    std::vector<core::OpenId> opens;
+    for (std::uint64_t i = 0; i < operations_; ++i) {
+      const core::OpContext ctx = context(random);
+      const FileId dir = random.pick(shared), other = random.pick(shared);
+      const std::string name = "n" + std::to_string(random.below(12)), target = "n" + std::to_string(random.below(12));
+      const auto found = ns().lookup(ctx, {dir, name});
+      const core::SetAttributes owner{.uid = 1000 + static_cast<std::uint32_t>(random.below(3)),
+                                      .gid = 500 + static_cast<std::uint32_t>(random.below(2))};
+      switch (random.below(14)) {
+        case 0:
+        case 1: allow(ns().create(ctx, {.parent = dir, .name = name, .set = owner}), "create"); break;
+        case 2: allow(ns().mkdir(ctx, {.parent = dir, .name = name, .set = owner}), "mkdir"); break;
+        case 3: (void)ns().unlink(ctx, {dir, name}); break;
+        case 4: (void)ns().rmdir(ctx, {dir, name}); break;
+        case 5:
+        case 6: (void)ns().rename(ctx, {dir, name, other, target}); break;
+        case 7:
+          if (found) (void)ns().link(ctx, {found->attr.id, other, target});
+          break;
+        case 8:
+        case 9:
+        case 10:
+          if (found) {
+            const std::string data = random.bytes(random.percent(50) ? random.below(60'000) : random.below(3000));
+            const std::span<const std::byte> piece[] = {std::as_bytes(std::span(data))};
+            (void)ns().write(ctx, {found->attr.id, random.below(60'000), piece});
+          }
+          break;
+        case 11:
+          if (found) (void)ns().setattr(ctx, {.id = found->attr.id, .set = owner});
+          break;
+        case 12:
+          if (found) (void)ns().setattr(ctx, {.id = found->attr.id, .set = {.size = random.below(80'000)}});
+          if (random.percent(20) && found) {
+            if (const auto open = state.open({found->attr.id, me, core::kShareBoth, core::kShareNone})) opens.push_back(*open);
+          } else if (!opens.empty()) {
+            state.close(opens.back());
+            opens.pop_back();
+          }
+          break;
+        default: {
+          const std::string data = random.bytes(random.below(30'000));
+          (void)ns().put_key(ctx, {.root = dir, .key = name, .bytes = std::as_bytes(std::span(data))});
+        }
+      }
+    }
+    for (const core::OpenId open : opens) state.close(open);
+  });
+  stop = true;
+  counter.join();
+  for (const FileId dir : counted) ASSERT_TRUE(ns().count_owners({}, {dir, true}));
+  for (bool done = false; !done;) {
+    const auto more = engine_->volume().run_owner_count(1000);
+    ASSERT_TRUE(more) << stoa::describe(more.error());
+    done = *more;
+  }
+  // What everybody sees is what is stored, and that is what the verifier finds.
+  std::vector<std::vector<core::Usage>> seen;
+  for (int round = 0; round < 2; ++round) {
+    if (round == 1) expect_sound();
+    ASSERT_TRUE(engine_->volume().flush());
+    for (std::size_t i = 0; i < std::size(counted); ++i) {
+      const auto owners = ns().list_owner_quotas({}, {counted[i]});
+      ASSERT_TRUE(owners) << stoa::describe(owners.error());
+      EXPECT_FALSE(owners->counting);
+      std::vector<core::Usage> usage;
+      for (const core::OwnerQuota& owner : owners->owners) {
+        if (owner.usage != core::Usage{}) usage.push_back(owner.usage);
+      }
+      if (round == 0) {
+        seen.push_back(usage);
+      } else {
+        EXPECT_EQ(usage, seen[i]) << i;
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Engines, Concurrent,
                          ::testing::Values(MakeEngine(make_memory_engine), MakeEngine(make_rocksdb_engine)),
                          [](const auto& info) { return info.index == 0 ? "Memory" : "RocksDb"; });

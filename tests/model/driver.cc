@@ -72,6 +72,8 @@ INSTANTIATE(core::RestoreReply)
 INSTANTIATE(core::PurgeReply)
 INSTANTIATE(core::RecycleStatusReply)
 INSTANTIATE(core::ListRecycledReply)
+INSTANTIATE(core::OpenId)
+INSTANTIATE(core::PathOfReply)
 INSTANTIATE(void)
 
 core::OpContext Driver::context() {
@@ -263,6 +265,7 @@ bool Driver::step(std::uint64_t operation_seed) {
       {10, &Driver::do_create},     {4, &Driver::do_open},       {8, &Driver::do_mkdir},
       {3, &Driver::do_symlink},     {2, &Driver::do_mknod},      {5, &Driver::do_link},
       {8, &Driver::do_unlink},      {5, &Driver::do_rmdir},      {14, &Driver::do_rename},
+      {4, &Driver::do_hold},        {2, &Driver::do_close},
       {3, &Driver::do_lookup},      {6, &Driver::do_readdir},    {1, &Driver::do_access},
       {1, &Driver::do_readlink},    {6, &Driver::do_setattr},    {6, &Driver::do_truncate},
       {16, &Driver::do_write},      {6, &Driver::do_read},       {4, &Driver::do_punch},

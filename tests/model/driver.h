@@ -61,6 +61,8 @@ class Driver {
   bool verify_gone(const std::set<FileId>& before);  // what of these the twin has no more
   bool after_create(const Verdict& verdict, const Result<core::CreateReply>& reply, FileId parent);
 
+  bool close_held(FileId id);
+
   // Whole comparisons (compare.cc).
   bool compare_content(FileId id);
   bool compare_directory(FileId id);
@@ -94,6 +96,8 @@ class Driver {
   bool do_unlink();
   bool do_rmdir();
   bool do_rename();
+  bool do_hold();
+  bool do_close();
   bool do_lookup();
   bool do_readdir();
   bool do_access();
@@ -144,6 +148,7 @@ class Driver {
   std::uint64_t last_serial_ = 0;             // of what was deleted
   std::map<FileId, std::string> exports_;     // by root
   std::uint64_t exports_made_ = 0;
+  std::map<FileId, core::OpenId> held_;  // open, until closed or the volume is opened again
   std::set<FileId> ever_;  // every id that was given out: none may come again
   std::deque<std::string> tail_;
   std::optional<std::string> failure_;

@@ -166,6 +166,36 @@ bool Driver::do_rename() {
          compare_usage(from) && compare_usage(to);
 }
 
+bool Driver::do_hold() {
+  const FileId id = any_file();
+  if (held_.contains(id) || (twin_.exists(id) && twin_.at(id).type != FileType::kRegular)) return true;
+  describe("hold " + text(id) + " open");
+  auto& state = engine_.volume().state();
+  const auto opened = state.open({id, state.add_holder(core::Door::kNfs, [](core::LeaseId, FileId) {}), core::kShareBoth, core::kShareNone});
+  const Verdict verdict = twin_.exists(id) ? Verdict{} : Verdict{.errors = {Errc::kStale}};
+  if (!same_outcome(verdict, opened)) return false;
+  if (!opened) return true;
+  held_[id] = *opened;
+  twin_.at(id).open = true;
+  return verify(id, Touch::kNone);
+}
+
+bool Driver::close_held(FileId id) {
+  describe("close " + text(id));
+  engine_.volume().state().close(held_.extract(id).mapped());
+  const FileId home = twin_.at(id).home;
+  twin_.close(id);
+  if (!twin_.exists(id)) gone_.push_back(id);
+  return verify(id, Touch::kNone) && compare_usage(home);
+}
+
+bool Driver::do_close() {
+  if (held_.empty()) return true;
+  auto it = held_.begin();
+  std::advance(it, random_.below(held_.size()));
+  return close_held(it->first);
+}
+
 bool Driver::do_lookup() {
   const FileId parent = any_directory();
   const std::string name = random_.percent(10) ? "." : random_.percent(10) ? ".." : name_in(parent);

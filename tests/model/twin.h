@@ -54,8 +54,10 @@ struct TwinInode {
   // Others: every name, and the directory that the file is charged to.
   std::set<std::pair<FileId, Stored>> links;
   FileId home = core::kNoFile;
+  bool open = false;
 
   bool is_directory() const { return type == FileType::kDirectory; }
+  bool nameless() const { return !is_directory() && links.empty(); }
   std::uint64_t size() const { return type == FileType::kSymlink ? target.size() : content.size(); }
 };
 
@@ -140,6 +142,8 @@ class Twin {
   Verdict unlink(FileId parent, std::string_view name, const core::Credentials& cred);
   Verdict rmdir(FileId parent, std::string_view name, const core::Credentials& cred);
   Verdict rename(const core::RenameRequest& request, const core::Credentials& cred);
+  // The last close. A file without a name goes with it; until then it counts where it counted when it lost its name.
+  void close(FileId id);
 
   // --- content and attributes (twin_data.cc)
   Verdict setattr(const core::SetattrRequest& request, const core::Credentials& cred);
@@ -197,7 +201,7 @@ class Twin {
   friend struct TwinNames;
   void insert(TwinInode& dir, const Stored& stored, TwinInode& child);
   void erase(TwinInode& dir, const Stored& stored);
-  // Takes a file's name away; forgets the inode with its last name.
+  // Takes a file's name away; forgets the inode with its last name, unless it is open.
   void drop_link(FileId dir, const Stored& stored, Verdict& verdict);
   // The same where a policy may keep it. `origin`: base, below and by_key.
   void remove_name(FileId dir, const Stored& stored, Verdict& verdict, const TwinItem& origin = {});

@@ -110,12 +110,12 @@ void Twin::drop_link(FileId dir, const Stored& stored, Verdict& verdict) {
     return;
   }
   inode.links.erase({dir, stored});
-  if (inode.links.empty()) {
+  if (inode.links.empty() && !inode.open) {
     inodes.erase(id);
     return;
   }
   verdict.touched[id] = Touch::kAttributes;
-  leave_home(inode, dir);
+  if (!inode.links.empty()) leave_home(inode, dir);
 }
 
 // The charge of a file that lost a name in its home follows it to the first name that is left, by directory id and name, rather
@@ -130,6 +130,11 @@ void Twin::leave_home(TwinInode& inode, FileId dir) {
   }
   if (other == core::kNoFile) other = inode.links.begin()->first;
   if (has_room_for_charge(inode, dir, other)) inode.home = other;
+}
+
+void Twin::close(FileId id) {
+  at(id).open = false;
+  if (at(id).nameless()) inodes.erase(id);
 }
 
 void Twin::adopt(FileId placeholder, FileId real) {
@@ -276,6 +281,7 @@ Verdict Twin::link(const core::LinkRequest& request, const Credentials& cred) {
     verdict.errors.insert(verdict.errors.end(), {Errc::kIsDirectory, Errc::kAccess, Errc::kInvalid, Errc::kWrongType});
   }
   if (recycled(request.id)) verdict.errors.push_back(Errc::kReadOnly);
+  if (at(request.id).nameless()) verdict.errors.push_back(Errc::kNotFound);
   if (!verdict.ok()) return verdict;
   insert(at(request.parent), stored, at(request.id));
   verdict.touched[request.parent] = Touch::kContent;

@@ -51,7 +51,9 @@ const sections: readonly (readonly [keyof ReturnType<typeof useWords>['t']['sect
 const ownerPages: readonly PageName[] = ['browse', 'quotas', 'recycle'];
 
 export function App() {
-  const { current } = useSession();
+  const { t } = useWords();
+  const { current, asking } = useSession();
+  if (asking) return <p className="empty">{t.common.loading}</p>;
   return <SayProvider>{current === null ? <SignIn /> : <Shell />}</SayProvider>;
 }
 
@@ -108,8 +110,9 @@ function Shell() {
 function TopBar() {
   const { t } = useWords();
   const { current, signOut } = useSession();
-  const { data } = useLoad<Status>('/v1/status', 10_000);
   const who = current?.who;
+  // Who owns one directory is not told how the server is.
+  const { data } = useLoad<Status>(who?.role === 'owner' ? null : '/v1/status', 10_000);
   return (
     <header className="top">
       <p className="volume">

@@ -32,6 +32,7 @@ class EmptyNamespace final : public core::Namespace {
   Result<core::StatfsReply> statfs(const core::OpContext&, const core::StatfsRequest&) override {
     return core::StatfsReply{1, 1, 1, 1, 1, 1, file()};
   }
+  Status may_open(const core::OpContext&, const core::MayOpenRequest&) override { return {}; }
   Result<core::OpenReply> open(const core::OpContext&, const core::OpenRequest&) override { return made(); }
   Result<core::CreateReply> create(const core::OpContext&, const core::CreateRequest&) override { return made(); }
   Result<core::CreateReply> mkdir(const core::OpContext&, const core::MkdirRequest&) override { return made(); }
@@ -146,6 +147,7 @@ class EmptyNamespace final : public core::Namespace {
     return fail(Errc::kNotSupported);
   }
   Status settle(const core::OpContext&, const core::Unsettled&) override { return {}; }
+  void refused(const core::OpContext&, const core::Refusal&) override {}
   std::uint64_t boot_verifier() const override { return 1; }
   std::uint64_t volume_id() const override { return 1; }
 

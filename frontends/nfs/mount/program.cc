@@ -83,7 +83,7 @@ rpc::Outcome MountProgram::mnt(const rpc::Call& call, rpc::XdrWriter& out) {
   rpc::XdrReader in(call.header.arguments);
   const auto path = in.string(kPathBytesMax);
   if (!in.ok()) return garbage();
-  const auto dir = nfs::find_directory(call, ns_, path);
+  const auto dir = nfs::find_directory(call, ns_, "MNT", path);
   if (!dir) {
     out.u32(static_cast<std::uint32_t>(to_mount_status(dir.error().code)));
     return {.failed = true};

@@ -50,7 +50,7 @@ std::span<const rpc::Procedure> RquotaProgram::procedures() const {
 }
 
 Result<core::StatfsReply> RquotaProgram::look(const rpc::Call& call, const Asked& asked) {
-  STOA_TRY(dir, nfs::find_directory(call, ns_, asked.path));
+  STOA_TRY(dir, nfs::find_directory(call, ns_, "GETQUOTA", asked.path));
   auto& access = static_cast<nfs::ExportAccess&>(call.scope);
   if (!access.flavor_allowed()) return fail(Errc::kAccess);
   const core::Credentials& cred = access.context().cred;

@@ -4,9 +4,11 @@ namespace stoa::nfs3 {
 
 Result<core::FileId> Operation::resolve(std::span<const std::byte> handle, bool at_mount) {
   STOA_TRY(ref, env.handles.decode(handle));
-  STOA_CHECK_OK(access.enter(call_, ref.scope));
-  if (!access.flavor_allowed() && !(at_mount && ref.id == access.entered().root)) return fail(Errc::kAccess);
-  return ref.id;
+  const Status entered = access.enter(call_, ref.scope);
+  if (!entered && entered.error().code != Errc::kAccess) return fail(entered.error());
+  if (entered && (access.flavor_allowed() || (at_mount && ref.id == access.entered().root))) return ref.id;
+  access.tell_refused(call_, ns, *access.snapshot().find_export(ref.scope), "nfs3 " + std::string(procedure_));
+  return fail(Errc::kAccess);
 }
 
 Result<core::FileId> Operation::resolve_beside(std::span<const std::byte> handle) {

@@ -30,7 +30,7 @@ struct Environment {
 
 class Operation {
  public:
-  Operation(const Environment& environment, const rpc::Call& call, rpc::Reply& reply)
+  Operation(const Environment& environment, const rpc::Call& call, rpc::Reply& reply, std::string_view procedure)
       : env(environment),
         ns(environment.ns),
         access(static_cast<nfs::ExportAccess&>(call.scope)),
@@ -38,7 +38,8 @@ class Operation {
         in(call.header.arguments),
         out(reply.out),
         reply(reply),
-        call_(call) {}
+        call_(call),
+        procedure_(procedure) {}
 
   const Environment& env;
   core::Namespace& ns;
@@ -92,6 +93,7 @@ class Operation {
 
  private:
   const rpc::Call& call_;
+  const std::string_view procedure_;  // its name
 };
 
 inline rpc::Outcome garbage() {

@@ -82,8 +82,9 @@ rpc::Weight Nfs3Program::weigh(const rpc::CallHeader& header) const {
 }
 
 rpc::Outcome Nfs3Program::run(const rpc::Call& call, rpc::Reply& reply) {
-  Operation op(environment_, call, reply);
-  return kTable[call.header.procedure].run(op);
+  const Entry& entry = kTable[call.header.procedure];
+  Operation op(environment_, call, reply, entry.procedure.name);
+  return entry.run(op);
 }
 
 void Nfs3Program::charge(const rpc::Call& call, rpc::Charge& charge) {

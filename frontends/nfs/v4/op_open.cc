@@ -106,7 +106,22 @@ Nfs4Status find_by_name(Compound& c, core::FileId directory, std::string_view na
   return Nfs4Status::kOk;
 }
 
+// Whether one more open of the client could be kept.
+Nfs4Status check_room(Compound& c) {
+  if (const auto status = be_remembered(c); status != Nfs4Status::kOk) return status;
+  const std::lock_guard lock(c.client->mutex);
+  if (c.client->gone) return c.minor == 0 ? Nfs4Status::kExpired : Nfs4Status::kBadSession;
+  return has_room_for_state(c) ? Nfs4Status::kOk : no_room_for_state(c);
+}
+
 Nfs4Status create(Compound& c, core::FileId directory, const Arguments& arguments, Target& target) {
+  // An OPEN that is refused for want of room leaves no file behind: this one adds to an open that is there, or nothing.
+  if (const auto refused = check_room(c); refused != Nfs4Status::kOk) {
+    if (arguments.how != How::kUnchecked) return refused;
+    const Nfs4Status found = find_by_name(c, directory, arguments.name, target);
+    target.truncate = arguments.attributes.set.size == std::uint64_t{0};
+    return found == Nfs4Status::kNoEnt ? refused : found;
+  }
   const bool exclusive = arguments.how == How::kExclusive || arguments.how == How::kExclusive41;
   core::CreateRequest request{.parent = directory,
                               .name = arguments.name,
@@ -143,18 +158,9 @@ Nfs4Status check_type(const core::Attributes& attr) {
 }
 
 Nfs4Status check_access(Compound& c, const core::Attributes& attr, std::uint32_t access) {
-  if ((access & core::kShareWrite) != 0 && c.ctx.read_only) return Nfs4Status::kRoFs;
-  const auto reply =
-      c.ns.access(c.ctx, {.id = attr.id,
-                          .wanted = core::kAccessRead | core::kAccessExecute | core::kAccessModify | core::kAccessExtend});
-  if (!reply) return to_nfs4_status(reply.error().code);
-  if ((access & core::kShareWrite) != 0 && reply->read_only) return Nfs4Status::kRoFs;
-  // Whoever may execute a file must be able to read it through this protocol.
-  const bool may_read = (reply->granted & (core::kAccessRead | core::kAccessExecute)) != 0;
-  // Who may only append may write, too: WRITE looks at where.
-  const bool may_write = (reply->granted & (core::kAccessModify | core::kAccessExtend)) != 0;
-  const bool granted = ((access & core::kShareRead) == 0 || may_read) && ((access & core::kShareWrite) == 0 || may_write);
-  return granted ? Nfs4Status::kOk : Nfs4Status::kAccess;
+  const Status may = c.ns.may_open(
+      c.ctx, {.id = attr.id, .read = (access & core::kShareRead) != 0, .write = (access & core::kShareWrite) != 0});
+  return may ? Nfs4Status::kOk : to_nfs4_status(may.error().code);
 }
 
 // The open in the table of all doors, and its stateid. An owner has one open of a file: a second OPEN adds to it (9.9).
@@ -184,7 +190,8 @@ Nfs4Status add_to_open(Compound& c, const Arguments& arguments, StateRecord& ope
 constexpr core::OpenId kNotOpened{};
 
 // What the client's state says. Nothing: the file is to be opened in the table first. `opened`: it was; taken out when it is kept.
-std::optional<Nfs4Status> keep_open(Compound& c, const Arguments& arguments, const core::FileRef& file,
+// `created`: there was room when the file was made, and others that came at the same time do not take it away.
+std::optional<Nfs4Status> keep_open(Compound& c, const Arguments& arguments, const core::FileRef& file, bool created,
                                     core::OpenId& opened, Taken& taken) {
   Client& client = *c.client;
   for (;;) {
@@ -194,7 +201,7 @@ std::optional<Nfs4Status> keep_open(Compound& c, const Arguments& arguments, con
     if (!client.remembered.load(std::memory_order_acquire)) continue;
     const auto known = client.opens.find({std::string(arguments.owner), file.id});
     if (known != client.opens.end()) return add_to_open(c, arguments, *known->second, taken);
-    if (!has_room_for_state(c)) return no_room_for_state(c);
+    if (!created && !has_room_for_state(c)) return no_room_for_state(c);
     if (opened == kNotOpened) return std::nullopt;
     const StateRef open = add_state(client, StateKind::kOpen, file, std::string(arguments.owner), owner_in_turn(c));
     open->open = std::exchange(opened, kNotOpened);
@@ -211,12 +218,12 @@ bool has_open(Client& client, std::string_view owner, core::FileId file) {
   return client.opens.contains({std::string(owner), file});
 }
 
-Nfs4Status take_open(Compound& c, const Arguments& arguments, const core::FileRef& file, Taken& taken) {
+Nfs4Status take_open(Compound& c, const Arguments& arguments, const core::FileRef& file, bool created, Taken& taken) {
   core::StateTable& table = c.env.state;
   core::OpenId opened = kNotOpened;
   Nfs4Status status{};
   for (bool again = false;;) {
-    if (const auto kept = keep_open(c, arguments, file, opened, taken)) {
+    if (const auto kept = keep_open(c, arguments, file, created, opened, taken)) {
       status = *kept;
     } else {
       // The store may be read: without the client's mutex.
@@ -350,7 +357,7 @@ Nfs4Status op_open(Compound& c) {
     if (status = check_delegation(c, arguments, file.id); status != Nfs4Status::kOk) return status;
   }
   Taken taken;
-  if (status = take_open(c, arguments, file, taken); status != Nfs4Status::kOk) return status;
+  if (status = take_open(c, arguments, file, target.created, taken); status != Nfs4Status::kOk) return status;
   if (target.truncate) {
     const auto cut = c.ns.setattr(c.ctx, {.id = file.id, .set = {.size = 0}});
     if (!cut) {

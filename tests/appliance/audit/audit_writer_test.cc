@@ -7,11 +7,13 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 
 #include <nlohmann/json.hpp>
 
+#include "core/audit/denial_limit.h"
 #include "core/kv/keys.h"
 #include "tests/core/volume_fixture.h"
 
@@ -405,6 +407,137 @@ TEST_F(AuditWriterTest, DenialsReadsAndListingsAreRecorded) {
                                       "attributes /a/f not_owner", "mkdir /a/d read_only", "create /a/over quota"));
   EXPECT_EQ(recorded({.result = "denied"}).size(), 5u);
   EXPECT_EQ(recorded({.user = "1001"}).size(), 2u);
+}
+
+TEST_F(AuditWriterTest, PurgesAndDenialsOfTheRecycleBinNameWhatTheThingWas) {
+  const FileId a = *mkdir(kRootId, "a");
+  const FileId b = *mkdir(a, "b");
+  ASSERT_TRUE(create(a, "f"));
+  ASSERT_TRUE(create(b, "deep"));
+  ASSERT_TRUE(volume_->registry().set_recycle({.dir = a}));
+  ASSERT_TRUE(ns().unlink({}, {.parent = a, .name = "f"}));
+  ASSERT_TRUE(ns().unlink({}, {.parent = b, .name = "deep"}));
+  ASSERT_TRUE(ns().rmdir({}, {.parent = a, .name = "b"}));
+  audit(a, core::kAllAuditClasses);
+  const core::OpContext ann{.door = core::Door::kAdmin, .cred = {.uid = 1000, .gid = 100}, .client = "10.0.0.7"};
+  const auto items = ns().list_recycled({}, {.dir = kRootId})->items;
+  ASSERT_EQ(items.size(), 3u);
+  EXPECT_EQ(ns().restore(ann, {.item = items[1].item}).error().code, Errc::kNotOwner);
+  EXPECT_EQ(ns().purge(ann, {.dir = a, .items = {items[0].item, items[2].item}}).error().code, Errc::kNotOwner);
+  EXPECT_EQ(ns().purge(ann, {.dir = a}).error().code, Errc::kNotOwner);
+  EXPECT_EQ(ns().restore({}, {.item = {core::FileId{77}, 77}}).error().code, Errc::kNotFound) << "is no denial";
+  EXPECT_THAT(recorded(), ElementsAre("restore /a/b/deep not_owner", "purge /a/f not_owner", "purge /a/b not_owner", "purge /a not_owner"));
+  // A directory that lies in the bin is followed to where it was.
+  ASSERT_TRUE(ns().purge({}, {.dir = a, .items = {items[1].item, items[0].item}}));
+  ASSERT_TRUE(ns().purge({}, {.dir = a}));
+  EXPECT_THAT(recorded({.operation = "purge", .result = "ok"}), testing::UnorderedElementsAre("purge /a/f", "purge /a/b/deep", "purge /a/b"));
+  EXPECT_EQ(recorded({.path = "/a/b/deep"}).size(), 2u);
+  EXPECT_EQ(problem(), "");
+}
+
+TEST_F(AuditWriterTest, WhatADoorRefusesByItselfIsRecorded) {
+  const FileId a = *mkdir(kRootId, "a");
+  const core::OpContext stranger{.door = core::Door::kS3, .client = "10.0.0.9"};
+  const core::Refusal wrong{.request = "GET /a/key", .reason = "SignatureDoesNotMatch", .claimed = "access key X\n", .directory = a};
+  ns().refused(stranger, wrong);
+  audit(a, core::bit(core::AuditClass::kDenied));
+  ns().refused(stranger, wrong);
+  ns().refused(stranger, {.request = "GET /none", .reason = "InvalidAccessKeyId"});  // of the root, which has no policy
+  ns().refused(stranger, {.request = std::string(100'000, 'x'), .reason = "AccessDenied", .claimed = std::string(100'000, 'y'), .directory = a});
+  EXPECT_THAT(recorded(), ElementsAre("refused /a access", "refused /a access"));
+  const auto found = log_->query({.result = "denied"});
+  const Json json = Json::parse(found->lines.at(0));
+  EXPECT_EQ(json["request"], "GET /a/key: SignatureDoesNotMatch");
+  EXPECT_EQ(json["claimed"], "access key X\n");
+  EXPECT_EQ(json["client"], "10.0.0.9");
+  EXPECT_EQ(json["door"], "s3");
+  EXPECT_FALSE(json.contains("user")) << "nobody has shown who he is";
+  EXPECT_LT(found->lines.at(1).size(), 4096u);
+  for (int i = 0; i < 100; ++i) ns().refused(stranger, wrong);
+  EXPECT_LE(recorded({.operation = "refused"}).size(), 2 * core::DenialLimit::kPerSecond + 2) << "a scanner cannot flood the log";
+}
+
+TEST_F(AuditWriterTest, TheReportTellsBytesOfUsersAndGrowthOfDirectories) {
+  ASSERT_TRUE(volume_->registry().add_user({.name = "ann", .uid = 1000, .gid = 100}));
+  const FileId a = *mkdir(kRootId, "a");
+  const FileId b = *mkdir(kRootId, "b");
+  const FileId c = *mkdir(kRootId, "c");
+  const FileId plain = *mkdir(kRootId, "plain");
+  for (const FileId dir : {a, b}) ASSERT_TRUE(ns().set_quota({}, {.dir = dir, .limits = {.files = 100}}));
+  ASSERT_TRUE(volume_->registry().set_recycle({.dir = c}));
+  const FileId before = *create(a, "before");
+  ASSERT_TRUE(write(before, 0, "12345678"));
+  audit(a, kChanges);
+  const core::OpContext ann{.door = core::Door::kNfs, .cred = {.uid = 1000, .gid = 100}, .client = "10.0.0.7"};
+  const auto file = ns().create(ann, {.parent = a, .name = "f", .set = {.mode = 0600}});
+  ASSERT_TRUE(file);
+  const std::span<const std::byte> pieces[] = {std::as_bytes(std::span("0123456789", 10))};
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(ns().write(ann, {file->attr.id, 0, pieces}));
+  std::byte into[4];
+  ASSERT_TRUE(ns().read(ann, {file->attr.id, 0, into}));
+  ASSERT_TRUE(ns().put_key({.door = core::Door::kS3}, {.root = b, .key = "key", .bytes = pieces[0]}));
+  ASSERT_TRUE(create(plain, "unseen"));
+  ASSERT_TRUE(ns().unlink({}, {.parent = a, .name = "before"}));
+
+  const auto check = [&](const std::string& of) {
+    const auto report = log_->report(of);
+    ASSERT_TRUE(report) << describe(report.error());
+    const Json json = Json::parse(*report);
+    EXPECT_EQ(json["written"]["total"], 40);
+    EXPECT_EQ(json["written"]["users"][0], (Json{{"user", {{"uid", 1000}, {"name", "ann"}}}, {"bytes", 30}}));
+    EXPECT_EQ(json["written"]["users"][1], (Json{{"user", {{"uid", 0}, {"name", nullptr}}}, {"bytes", 10}}));
+    EXPECT_EQ(json["read"]["total"], 4);
+    EXPECT_EQ(json["read"]["users"].size(), 1u);
+    const Json& directories = json["directories"];
+    EXPECT_EQ(directories["total"], 3);
+    EXPECT_EQ(directories["most"][0], (Json{{"path", "/b"}, {"bytes", 10}, {"files", 1}, {"growth", {{"bytes", 10}, {"files", 1}}}}));
+    EXPECT_EQ(directories["most"][1], (Json{{"path", "/a"}, {"bytes", 10}, {"files", 1}, {"growth", {{"bytes", 2}, {"files", 0}}}}));
+    EXPECT_EQ(directories["most"][2]["growth"], (Json{{"bytes", 0}, {"files", 0}}));
+  };
+  recorded();
+  const std::string first = day();
+  check(first);
+  restart();
+  check(first);  // neither bytes nor what was when the day began are forgotten
+  next_day();
+  check(first);
+
+  // What is gone has shrunk; what was not looked after when the day began has no growth.
+  ASSERT_TRUE(ns().unlink({}, {.parent = b, .name = "key"}));
+  ASSERT_TRUE(ns().rmdir({}, {.parent = kRootId, .name = "b"}));
+  ASSERT_TRUE(ns().set_quota({}, {.dir = plain, .limits = {.files = 100}}));
+  const auto report = log_->report(day());
+  ASSERT_TRUE(report) << describe(report.error());
+  const Json json = Json::parse(*report);
+  EXPECT_EQ(json["written"]["total"], 0);
+  EXPECT_EQ(json["directories"]["total"], 5) << "the root has a policy by now";
+  EXPECT_EQ(json["directories"]["most"][0], (Json{{"path", "/b"}, {"bytes", 0}, {"files", 0}, {"growth", {{"bytes", -10}, {"files", -1}}}}));
+  EXPECT_EQ(json["directories"]["most"][4], (Json{{"path", "/plain"}, {"bytes", 0}, {"files", 1}, {"growth", nullptr}}));
+  EXPECT_EQ(problem(), "");
+}
+
+TEST_F(AuditWriterTest, ADamagedFileOfTheDaysBeginCostsTheGrowthOnly) {
+  audit(kRootId, kChanges);
+  ASSERT_TRUE(create(kRootId, "f"));
+  recorded();
+  for (const char* text : {"", "nonsense\n", "{\"day\":\"2001-01-01\"}\n", "{\"day\":\"../..\"}\n{}\n"}) {
+    std::ofstream(folder_ + "/audit/directories.lines") << text;
+    const auto report = log_->report(day());
+    ASSERT_TRUE(report) << describe(report.error());
+    EXPECT_TRUE(Json::parse(*report)["directories"].is_null());
+  }
+}
+
+TEST_F(AuditWriterTest, TimesAreThoseOfTheCalendar) {
+  for (const std::int64_t seconds : {0ll, 951'782'399ll, 951'782'400ll, 1'709'164'800ll, 4'102'444'799ll}) {
+    const std::time_t time = seconds;
+    std::tm utc{};
+    gmtime_r(&time, &utc);
+    char text[32];
+    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
+    EXPECT_EQ(iso_time(Timestamp::from(seconds, 7)), std::string(text) + ".000000007Z");
+    EXPECT_EQ(day_of(Timestamp::from(seconds, 7)), std::string(text, 10));
+  }
 }
 
 TEST_F(AuditWriterTest, AFloodOfDenialsIsCounted) {

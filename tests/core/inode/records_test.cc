@@ -61,6 +61,7 @@ constexpr std::string_view kUsageV3 =
     "030354000000050000000000000002000000000000000100000000000000010a000000000000000f043c0000000800000000000000070000000000000000"
     "000000000000000a803a090009000000000000000300000000000000";
 constexpr std::string_view kUsageV4 = "04042200000005000000000000800200000000000000010000000000000000100100000000000000";
+constexpr std::string_view kUsageV5 = "05051a0000000500000000000000020000000000000001000000000000000028";
 constexpr std::string_view kUsageV2 = "020221000000050000000000000002000000000000000100000000000000041000000000000000";
 constexpr std::string_view kBlobV1 = "010102000000ac02";
 constexpr std::string_view kVolumeV1 = "0101220000004d000000000000000176050000000000000001000000000000000200000000000000";
@@ -103,7 +104,7 @@ TEST(RecordsTest, UsageBlobAndVolumeKeepTheirBytes) {
                          .limits = {.bytes = 10, .soft_bytes = 8, .grace_s = 60},
                          .since = {.bytes = {7}, .files = {}},
                          .child_limits = {.files = 9, .soft_files = 3},
-                         .counts_owners = true};
+                         .owners = OwnersCounted::kYes};
   EXPECT_EQ(hex(soft.encode()), kUsageV3);
   const auto third = UsageRecord::decode(bytes(kUsageV3));
   ASSERT_TRUE(third);
@@ -111,14 +112,18 @@ TEST(RecordsTest, UsageBlobAndVolumeKeepTheirBytes) {
   EXPECT_EQ(third->limits, soft.limits);
   EXPECT_EQ(third->since, soft.since);
   EXPECT_EQ(third->child_limits, soft.child_limits);
-  EXPECT_TRUE(third->counts_owners);
+  EXPECT_EQ(third->owners, OwnersCounted::kYes);
   // 04: more bytes than 63 bits count.
   const UsageRecord large{{3 * (ByteCount{1} << 63) + 5, 2, 1}};
   EXPECT_EQ(hex(large.encode()), kUsageV4);
   const auto fourth = UsageRecord::decode(bytes(kUsageV4));
   ASSERT_TRUE(fourth);
   EXPECT_EQ(fourth->usage, large.usage);
-  for (const UsageRecord& record : {soft, large}) {
+  // 05: owners that are not wholly counted yet. Who does not know of that must not take them for counted.
+  const UsageRecord counting{.usage = {5, 2, 1}, .owners = OwnersCounted::kBeingCounted};
+  EXPECT_EQ(hex(counting.encode()), kUsageV5);
+  EXPECT_EQ(UsageRecord::decode(bytes(kUsageV5))->owners, OwnersCounted::kBeingCounted);
+  for (const UsageRecord& record : {soft, large, counting}) {
     const std::string whole = record.encode();
     for (std::size_t size = 0; size < whole.size(); ++size) {
       EXPECT_FALSE(UsageRecord::decode(std::string_view(whole).substr(0, size))) << size;

@@ -19,7 +19,7 @@ class LedgerTest : public ::testing::Test {
     account->parent = parent;
     return account;
   }
-  static Payer payer(const AccountRef& account, Owner owner = {}) { return {account, owner}; }
+  static Payer payer(const AccountRef& account, Owner owner = {}, FileId file = FileId{100}) { return {account, owner, file}; }
   Status move(const AccountRef& from, const AccountRef& to, const Usage& delta, Owner owner = {}) {
     Postings posted;
     STOA_CHECK_OK(ledger.hold(posted, {{payer(from, owner), -delta}, {payer(to, owner), delta}}));
@@ -316,7 +316,7 @@ TEST_F(LedgerTest, OwnersAreCountedWhereTheyAreToBe) {
   const AccountRef root = child(nullptr);
   const AccountRef homes = child(root);
   const AccountRef deep = child(homes);
-  ledger.count_owners(homes, true);
+  ledger.count_owners(homes, OwnersCounted::kYes);
   ASSERT_TRUE(ledger.reserve(payer(deep, {1, 50}), {.bytes = 10, .files = 1}));
   ASSERT_TRUE(ledger.reserve(payer(homes, {2, 50}), {.bytes = 5, .files = 1}));
   EXPECT_EQ(bytes(homes, kAnn), 10);
@@ -334,7 +334,7 @@ TEST_F(LedgerTest, OwnersAreCountedWhereTheyAreToBe) {
 
 TEST_F(LedgerTest, AUserAndAGroupAreLimited) {
   const AccountRef homes = child(nullptr);
-  ledger.count_owners(homes, true);
+  ledger.count_owners(homes, OwnersCounted::kYes);
   ledger.set_limits(homes, kAnn, {.bytes = 10});
   ledger.set_limits(homes, kStaff, {.bytes = 12});
   EXPECT_TRUE(ledger.reserve(payer(homes, {1, 50}), {.bytes = 10}));
@@ -351,7 +351,7 @@ TEST_F(LedgerTest, AUserAndAGroupAreLimited) {
 
 TEST_F(LedgerTest, AnotherOwnerPaysIfHeMay) {
   const AccountRef homes = child(nullptr);
-  ledger.count_owners(homes, true);
+  ledger.count_owners(homes, OwnersCounted::kYes);
   ledger.set_limits(homes, kBob, {.bytes = 9});
   ASSERT_TRUE(ledger.reserve(payer(homes, {1, 50}), {.bytes = 10, .files = 1}));
   const auto give = [&](std::int64_t size) -> Status {
@@ -369,13 +369,53 @@ TEST_F(LedgerTest, AnotherOwnerPaysIfHeMay) {
   EXPECT_EQ(bytes(homes), 10);
 }
 
+TEST_F(LedgerTest, WhileOwnersAreCountedAChargeIsTheirsIfItsFileIsCounted) {
+  const AccountRef root = child(nullptr);
+  const AccountRef homes = child(root);
+  const AccountRef waits = child(homes);
+  const Owner ann{1, 50};
+  ledger.count_owners(homes, OwnersCounted::kBeingCounted);
+  ledger.count_owners(waits, OwnersCounted::kBeingCounted);
+  ledger.set_limits(homes, kAnn, {.bytes = 12});
+  ASSERT_TRUE(ledger.reserve(payer(waits, ann, FileId{5}), {.bytes = 10, .files = 1}));
+  EXPECT_EQ(bytes(homes, kAnn), 0);
+  const auto files = std::make_shared<CountedFiles>();
+  EXPECT_FALSE(ledger.counts_with(homes, files));
+  ledger.count({.files = files, .joining = {homes}, .after = {.below = FileId{0}, .from = FileId{100}}});
+  EXPECT_TRUE(ledger.counts_with(homes, files));
+  ASSERT_TRUE(ledger.reserve(payer(waits, ann, FileId{5}), {.bytes = 1}));  // is not counted yet,
+  EXPECT_EQ(bytes(homes, kAnn), 0);
+  ASSERT_TRUE(ledger.reserve(payer(waits, ann, FileId{100}), {.bytes = 7, .files = 1}));  // and a new one is
+  EXPECT_EQ(bytes(homes, kAnn), 7);
+  ledger.count({.files = files,
+                .found = {{payer(waits, ann, FileId{5}), {.bytes = 11, .files = 1}}, {payer(root, ann, FileId{6}), {.files = 1}}},
+                .after = {.below = FileId{7}, .from = FileId{100}, .looked_at = 2}});
+  EXPECT_EQ(bytes(homes, kAnn), 18);
+  EXPECT_EQ(ledger.looked_at(homes), 2u);
+  EXPECT_EQ(ledger.looked_at(waits), 0u);
+  EXPECT_EQ(bytes(waits, kAnn), 0);
+  ledger.give_back(payer(waits, ann, FileId{5}), {.bytes = 1});
+  EXPECT_EQ(bytes(homes, kAnn), 17);
+  // What is dropped leaves no trace; limits are not looked at before all are counted.
+  Postings posted;
+  ASSERT_TRUE(ledger.hold(posted, {{payer(homes, ann, FileId{5}), {.bytes = 100}}, {payer(homes, ann, FileId{8}), {.bytes = -1}}}));
+  EXPECT_EQ(bytes(homes, kAnn), 117);
+  ledger.drop(posted);
+  EXPECT_EQ(bytes(homes, kAnn), 17);
+  EXPECT_FALSE(ledger.tightest(homes, 1, 50).bytes.limited());
+  ledger.count_owners(homes, OwnersCounted::kYes);
+  EXPECT_FALSE(ledger.looked_at(homes));
+  EXPECT_EQ(ledger.reserve(payer(homes, ann, FileId{8}), {.bytes = 1}).error().code, Errc::kQuota);
+  EXPECT_EQ(bytes(homes, kAnn), 17);
+}
+
 TEST_F(LedgerTest, WhereOwnersAreCountedBetweenTwoDirectoriesIsKnown) {
   const AccountRef root = child(nullptr);
   const AccountRef homes = child(root);
   const AccountRef ann = child(homes);
   const AccountRef bob = child(homes);
   const AccountRef scratch = child(root);
-  ledger.count_owners(homes, true);
+  ledger.count_owners(homes, OwnersCounted::kYes);
   EXPECT_FALSE(ledger.owners_counted_between(ann, bob));
   EXPECT_FALSE(ledger.owners_counted_between(root, scratch));
   EXPECT_TRUE(ledger.owners_counted_between(ann, scratch));

@@ -2,60 +2,11 @@
 #include <thread>
 
 #include "core/journal/note.h"
-#include "tests/core/volume_fixture.h"
+#include "tests/core/usage/quota_fixture.h"
 
 namespace stoa::core::test {
 namespace {
 
-constexpr std::uint32_t kAnn = 1001, kBob = 1002, kStaff = 500;
-
-template <class Engine>
-class QuotaTest : public VolumeTest<Engine> {
- protected:
-  ~QuotaTest() override {
-    EXPECT_TRUE(this->volume_->flush());
-    this->expect_consistent();
-  }
-  FileId counted(std::string_view name) {
-    const FileId dir = this->mkdir(kRootId, name).value();
-    EXPECT_TRUE(this->ns().count_owners(this->root_, {dir, true}));
-    return dir;
-  }
-  Status limit(FileId dir, QuotaLimits limits, QuotaOf of = QuotaOf::kDirectory, std::uint32_t id = 0) {
-    return this->ns().set_quota(this->root_, {dir, limits, of, id});
-  }
-  Result<FileId> create_as(FileId dir, std::string_view name, std::uint32_t uid, std::uint32_t gid = kStaff) {
-    STOA_TRY(made, this->ns().create(this->root_, {.parent = dir, .name = name, .mode = CreateMode::kGuarded,
-                                                   .set = {.uid = uid, .gid = gid}}));
-    return made.attr.id;
-  }
-  Status chown(FileId id, std::uint32_t uid, std::uint32_t gid = kStaff) {
-    STOA_CHECK_OK(this->ns().setattr(this->root_, {.id = id, .set = {.uid = uid, .gid = gid}}));
-    return {};
-  }
-  Status truncate(FileId id, std::uint64_t size) {
-    STOA_CHECK_OK(this->ns().setattr(this->root_, {.id = id, .set = {.size = size}}));
-    return {};
-  }
-  Status rename(FileId from, std::string_view name, FileId to, std::string_view to_name) {
-    STOA_CHECK_OK(this->ns().rename(this->root_, {.from_parent = from, .from_name = name, .to_parent = to, .to_name = to_name}));
-    return {};
-  }
-  Status unlink(FileId dir, std::string_view name) {
-    STOA_CHECK_OK(this->ns().unlink(this->root_, {dir, name}));
-    return {};
-  }
-  Usage of_user(FileId dir, std::uint32_t uid) {
-    const auto reply = this->ns().usage(this->root_, {dir, QuotaOf::kUser, uid});
-    return reply ? reply->usage : Usage{-1, -1, -1};
-  }
-  Usage of_group(FileId dir, std::uint32_t gid) {
-    const auto reply = this->ns().usage(this->root_, {dir, QuotaOf::kGroup, gid});
-    return reply ? reply->usage : Usage{-1, -1, -1};
-  }
-  UsageReply known(FileId dir) { return this->ns().usage(this->root_, {dir}).value(); }
-  static std::string text(std::size_t size) { return std::string(size, 'x'); }
-};
 TYPED_TEST_SUITE(QuotaTest, Engines);
 
 // --- room that is taken ahead
@@ -326,16 +277,14 @@ TYPED_TEST(QuotaTest, StatfsIsThatOfTheCaller) {
   EXPECT_FALSE(this->ns().statfs(ctx, {dir})->bytes_quota.limited());
 }
 
-TYPED_TEST(QuotaTest, CountingBeginsInAnEmptyDirectory) {
+TYPED_TEST(QuotaTest, OwnersAreCountedWhereThatIsAskedFor) {
   const FileId dir = this->mkdir(kRootId, "d").value();
-  const FileId file = this->create_as(dir, "f", kAnn).value();
-  EXPECT_EQ(this->ns().count_owners(this->root_, {dir, true}).error().code, Errc::kNotEmpty);
   EXPECT_EQ(this->limit(dir, {.bytes = 1}, QuotaOf::kUser, kAnn).error().code, Errc::kNotSupported);
   EXPECT_EQ(this->ns().usage(this->root_, {dir, QuotaOf::kUser, kAnn}).error().code, Errc::kNotSupported);
   EXPECT_EQ(this->ns().list_owner_quotas(this->root_, {dir}).error().code, Errc::kNotSupported);
-  ASSERT_TRUE(this->unlink(dir, "f"));
   ASSERT_TRUE(this->ns().count_owners(this->root_, {dir, true}));
   ASSERT_TRUE(this->ns().count_owners(this->root_, {dir, true}));  // as it is
+  EXPECT_FALSE(this->known(dir).counting);                         // nothing was there
   ASSERT_TRUE(this->create_as(dir, "f", kAnn));
   ASSERT_TRUE(this->limit(dir, {.files = 1}, QuotaOf::kUser, kAnn));
   EXPECT_EQ(this->create_as(dir, "g", kAnn).error().code, Errc::kQuota);
@@ -346,7 +295,6 @@ TYPED_TEST(QuotaTest, CountingBeginsInAnEmptyDirectory) {
   OpContext ann;
   ann.cred = {.uid = kAnn, .gid = kStaff};
   EXPECT_EQ(this->ns().count_owners(ann, {dir, true}).error().code, Errc::kNotOwner);
-  static_cast<void>(file);
 }
 
 TYPED_TEST(QuotaTest, FilesTakeTheirOwnersChargeAcross) {

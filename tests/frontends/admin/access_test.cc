@@ -126,6 +126,112 @@ TEST_F(AccessTest, AnOwnerSetsRecycleBinsBelowTheDirectoryAndCountedOnes) {
   EXPECT_EQ(status(Role::kOperator, Method::kPut, "/v1/recycle/policy?path=/team", R"({"counted": false})"), 200u);
 }
 
+// A bin of the root, which operators rule: in it lies what the owner deleted, and what others did.
+class OwnerRecycleTest : public AccessTest {
+ protected:
+  OwnerRecycleTest() {
+    EXPECT_EQ(status(Role::kAdmin, Method::kPut, "/v1/recycle/policy?path=/", "{}"), 200u);
+    for (const auto& [dir, name] : {std::pair{team_, "mine"}, {sub_, "deep"}, {other_, "theirs"}, {core::kRootId, "top"}}) deleted(dir, name);
+  }
+  void deleted(core::FileId dir, std::string_view name) {
+    make_file(dir, name, 7);
+    EXPECT_TRUE(volume_->ns().unlink({}, {.parent = dir, .name = name}));
+  }
+  std::string id_of(std::string_view name) {
+    const Answer list = get("/v1/recycle?path=/");
+    for (const Json& item : list.json["items"]) {
+      if (item["name"] == name) return item["id"];
+    }
+    return "none";
+  }
+  Answer restore(std::string_view name, const Json& to = {}) {
+    Json body{{"id", id_of(name)}};
+    if (!to.is_null()) body["to"] = to;
+    return ask(Role::kOwner, Method::kPost, "/v1/recycle/restore", body.dump());
+  }
+  Answer purge(const Json& body) { return ask(Role::kOwner, Method::kPost, "/v1/recycle/purge", body.dump()); }
+  std::vector<std::string> kept() {
+    std::vector<std::string> names;
+    const Answer list = get("/v1/recycle?path=/");
+    for (const Json& item : list.json["items"]) names.push_back(item["name"]);
+    return names;
+  }
+};
+
+TEST_F(OwnerRecycleTest, AnOwnerSeesWhatWasDeletedBelowTheDirectory) {
+  const Answer list = ask(Role::kOwner, Method::kGet, "/v1/recycle?path=/team");
+  ASSERT_EQ(list.status, 200u) << list.text;
+  ASSERT_EQ(list.json["items"].size(), 2u);
+  EXPECT_EQ(list.json["items"][0]["path"], "/team/mine");
+  EXPECT_EQ(list.json["items"][1]["path"], "/team/sub/deep");
+  for (const char* outside : {"/", "/other", "/team/..", "/team/sub/../../other", "/nothing"})
+    EXPECT_EQ(owner(Method::kGet, std::string("/v1/recycle?path=") + outside), 403u) << outside;
+}
+
+TEST_F(OwnerRecycleTest, AnOwnerRestoresItInPlaceAndElsewhereBelow) {
+  EXPECT_EQ(restore("deep").json, (Json{{"path", "/team/sub/deep"}}));
+  EXPECT_EQ(restore("mine", "/other/../team/sub/renamed").json, (Json{{"path", "/team/sub/renamed"}}));
+  EXPECT_THAT(kept(), testing::ElementsAre("theirs", "top"));
+}
+
+TEST_F(OwnerRecycleTest, AnOwnerRestoresNothingToPlacesOutside) {
+  make_file(other_, "secret", 1);
+  for (const char* outside : {"/", "", "/other", "/other/new", "/other/secret", "/new", "/team/..", "/team/../new", "/team/sub/../../other/new",
+                              "/nothing/new", "/team/../nothing/new", "/teamwork"}) {
+    const Answer refused = restore("mine", outside);
+    EXPECT_EQ(refused.status, 403u) << outside << refused.text;
+    // Whether something is there, is not told.
+    EXPECT_THAT(refused.message(), HasSubstr("the role owner")) << outside;
+  }
+  EXPECT_EQ(restore("mine", "/team/nothing/new").status, 404u);
+  EXPECT_EQ(restore("mine", "/team/nothing/../../other/new").status, 404u);
+  make_file(team_, "taken", 1);
+  EXPECT_EQ(restore("mine", "/team/taken").status, 409u);
+  EXPECT_EQ(restore("mine", "/team/taken/..").status, 400u);
+  EXPECT_THAT(kept(), testing::Contains("mine"));
+}
+
+TEST_F(OwnerRecycleTest, AnOwnerNeitherRestoresNorPurgesWhatWasDeletedElsewhere) {
+  for (const char* name : {"theirs", "top"}) {
+    const Answer refused = restore(name);
+    EXPECT_EQ(refused.status, 404u) << refused.text;
+    // As for what is in no bin at all.
+    EXPECT_EQ(refused.message(), ask(Role::kOwner, Method::kPost, "/v1/recycle/restore", R"({"id": "1-2"})").message());
+    EXPECT_EQ(restore(name, "/team/sub/x").status, 404u);
+    EXPECT_EQ(purge({{"path", "/team"}, {"ids", {id_of(name)}}}).json["removed"], 0);
+  }
+  for (const char* outside : {"/", "/other", "/team/..", "/team/sub/../../other"}) EXPECT_EQ(purge({{"path", outside}}).status, 403u) << outside;
+  EXPECT_EQ(kept().size(), 4u);
+  EXPECT_EQ(purge({{"path", "/team/sub"}, {"ids", {id_of("mine"), id_of("deep")}}}).json["removed"], 1);
+  EXPECT_EQ(purge({{"path", "/team"}}).json["removed"], 1);
+  EXPECT_THAT(kept(), testing::ElementsAre("theirs", "top"));
+}
+
+TEST_F(OwnerRecycleTest, WhereOnlyAdministratorsRestoreAnOwnerDoesNot) {
+  ASSERT_EQ(status(Role::kOperator, Method::kPut, "/v1/recycle/policy?path=/", R"({"restore": "admin"})"), 200u);
+  const Answer refused = restore("mine");
+  EXPECT_EQ(refused.status, 403u);
+  EXPECT_THAT(refused.message(), HasSubstr("administrator"));
+  EXPECT_EQ(purge({{"path", "/team"}}).status, 403u);
+  EXPECT_EQ(kept().size(), 4u);
+  EXPECT_EQ(ask(Role::kOperator, Method::kPost, "/v1/recycle/restore", Json{{"id", id_of("mine")}}.dump()).json["path"], "/team/mine");
+}
+
+TEST_F(OwnerRecycleTest, WhatLeftTheDirectoryIsNotShownThereNorBroughtBackThere) {
+  ASSERT_EQ(status(Role::kOperator, Method::kPut, "/v1/recycle/policy?path=/team", "{}"), 200u);
+  deleted(sub_, "left");
+  ASSERT_TRUE(volume_->ns().rename({}, {.from_parent = team_, .from_name = "sub", .to_parent = other_, .to_name = "secret project"}));
+  const Json items = ask(Role::kOwner, Method::kGet, "/v1/recycle?path=/team").json["items"];
+  ASSERT_EQ(items.size(), 2u);
+  EXPECT_EQ(items[1]["name"], "left");
+  EXPECT_EQ(items[1]["path"], Json());
+  EXPECT_EQ(get("/v1/recycle?path=/team").json["items"][1]["path"], "/other/secret project/left");
+  EXPECT_EQ(restore("left").status, 403u);
+  EXPECT_EQ(restore("left", "/team").json["path"], "/team/left");
+  // And what was deleted there under the bin of the root went with it.
+  EXPECT_EQ(restore("deep", "/team/x").status, 404u);
+}
+
 TEST_F(AccessTest, AnOwnerSeesAndLimitsWhatIsInTheDirectoryAndNothingElse) {
   make_file(team_, "f", 10);
   make_file(other_, "f", 10);

@@ -18,7 +18,7 @@ TEST_F(AdminTest, ASoftLimitThatIsPassedAndKeptAgainIsAnEvent) {
   EXPECT_EQ(event["severity"], "warning");
   EXPECT_EQ(event["path"], "/dir");
   EXPECT_EQ(event["message"],
-            "the directory is above a soft limit: 101 bytes (soft limit 100), 1 files; growth is refused when 604800 s of grace are over");
+            "the directory is above a soft limit: 101 bytes (soft limit 100), 1 files; growth is refused after 7 days of grace");
   EXPECT_TRUE(event["time"].is_string());
   EXPECT_EQ(event["sequence"], passed.json["next"]);
 
@@ -30,6 +30,24 @@ TEST_F(AdminTest, ASoftLimitThatIsPassedAndKeptAgainIsAnEvent) {
   EXPECT_EQ(kept.json["events"][0]["severity"], "info");
   EXPECT_EQ(get("/v1/events").json["events"].size(), 2u);
   EXPECT_TRUE(get("/v1/events?after=" + kept.json["next"].get<std::string>()).json["events"].empty());
+}
+
+TEST_F(AdminTest, GraceIsToldAsPeopleSayIt) {
+  const std::pair<std::uint32_t, const char*> graces[] = {{0, "at once"},
+                                                          {1, "after 1 second of grace"},
+                                                          {5400, "after 1 hour 30 minutes of grace"},
+                                                          {86'400, "after 1 day of grace"},
+                                                          {180'061, "after 2 days 2 hours 1 minute 1 second of grace"}};
+  int number = 0;
+  for (const auto& [seconds, words] : graces) {
+    const core::FileId dir = make_directory("dir" + std::to_string(number++));
+    ASSERT_TRUE(volume_->ns().set_quota({}, {.dir = dir, .limits = {.soft_bytes = 1, .grace_s = seconds}}));
+    make_file(dir, "a", 2);
+    ASSERT_TRUE(volume_->run_gc());
+    const Answer answer = get("/v1/events");
+    ASSERT_FALSE(answer.json["events"].empty());
+    EXPECT_THAT(answer.json["events"].back()["message"].get<std::string>(), testing::EndsWith("growth is refused " + std::string(words)));
+  }
 }
 
 TEST_F(AdminTest, EventsWithoutAPathSayNull) {

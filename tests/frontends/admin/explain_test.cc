@@ -46,5 +46,109 @@ TEST_F(AdminTest, WhatLimitsAPlaceIsExplained) {
   EXPECT_EQ(get("/v1/explain").status, 400u);
 }
 
+class CausesTest : public AdminTest {
+ protected:
+  void SetUp() override {
+    team_ = make_directory("team");
+    make_file(team_, "f", 100);
+    ASSERT_TRUE(volume_->registry().add_user({.name = "ann", .uid = 1000, .gid = 1000}));
+    ASSERT_TRUE(volume_->registry().add_export({.name = "team", .root = team_, .path = "/team", .nfs = true}));
+    ASSERT_TRUE(volume_->ns().setattr({}, {.id = team_, .set = {.mode = 0777}}));
+  }
+  // "what | cure" of each, in order.
+  std::vector<std::string> causes(const std::string& query = "path=/team") {
+    const Answer answer = get("/v1/explain?" + query);
+    EXPECT_EQ(answer.status, 200u) << answer.text;
+    std::vector<std::string> found;
+    for (const Json& cause : answer.json["causes"]) found.push_back(cause["what"].get<std::string>() + " | " + cause["cure"].get<std::string>());
+    return found;
+  }
+  void put(const std::string& target, const std::string& body) { ASSERT_EQ(call(Method::kPut, target, body).status, 200u); }
+
+  core::FileId team_{};
+};
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST_F(CausesTest, WhereNothingIsWrongNothingIsSaid) {
+  put("/v1/quota?path=/team", R"({"bytes": 1000, "soft_bytes": 500})");
+  put("/v1/flow?target=/team", R"({"read_bytes": 1000})");
+  EXPECT_THAT(causes(), IsEmpty());
+  EXPECT_THAT(causes("path=/team&user=ann"), IsEmpty());
+}
+
+TEST_F(CausesTest, AFullQuotaOfBytesOrFiles) {
+  put("/v1/quota?path=/team", R"({"bytes": 100, "files": 1})");
+  EXPECT_THAT(causes(), ElementsAre(AllOf(HasSubstr("the quota of /team is used up: 100 of 100 bytes"),
+                                          HasSubstr("| raise it: stoa quota set /team --bytes MORE")),
+                                    AllOf(HasSubstr("1 of 1 files and directories"), HasSubstr("--files MORE"))));
+  EXPECT_THAT(causes()[0], testing::Not(HasSubstr("recycle")));
+  put("/v1/quota?path=/team", R"({"bytes": 100})");
+  put("/v1/recycle/policy?path=/team", "{}");
+  ASSERT_TRUE(volume_->ns().unlink({}, {.parent = team_, .name = "f"}));
+  EXPECT_THAT(causes(), ElementsAre(HasSubstr("its recycle bin alone keeps 100 bytes: stoa recycle purge /team --all")));
+}
+
+TEST_F(CausesTest, ASoftLimitThatIsPassedAndWhenItBites) {
+  put("/v1/quota?path=/team", R"({"soft_bytes": 1000})");
+  make_file(team_, "g", 1000);
+  EXPECT_THAT(causes(), ElementsAre(AllOf(HasSubstr("the quota of /team is above its soft limit since 2"),
+                                          HasSubstr("1100 of 1000 bytes; what would grow is refused from 2"),
+                                          HasSubstr("--soft-bytes MORE"), HasSubstr("stoa quota set /team --grace TIME"))));
+  EXPECT_EQ(get("/v1/explain?path=/team").json["quotas"][0]["full"], false);
+  put("/v1/quota?path=/team", R"({"soft_bytes": 1000, "grace_seconds": 0})");
+  EXPECT_THAT(causes(), ElementsAre(HasSubstr("its time of grace ended at")));
+  EXPECT_EQ(get("/v1/explain?path=/team").json["quotas"][0]["full"], true);
+}
+
+TEST_F(CausesTest, TheQuotaOfAUserOrGroup) {
+  const core::FileId scratch = make_directory("scratch");
+  ASSERT_TRUE(volume_->registry().add_export({.name = "scratch", .root = scratch, .path = "/scratch", .nfs = true}));
+  ASSERT_TRUE(volume_->ns().setattr({}, {.id = scratch, .set = {.mode = 0777}}));
+  put("/v1/quota/owners?path=/scratch", R"({"counted": true})");
+  put("/v1/quota?path=/scratch&user=ann", R"({"files": 1})");
+  put("/v1/quota?path=/scratch&group=1000", R"({"files": 1})");
+  core::OpContext ann;
+  ann.cred = {.uid = 1000, .gid = 1000};
+  ASSERT_TRUE(volume_->ns().create(ann, {.parent = scratch, .name = "f"}));
+  EXPECT_THAT(causes("path=/scratch"), IsEmpty());
+  EXPECT_THAT(causes("path=/scratch&user=ann"),
+              ElementsAre(AllOf(HasSubstr("the quota of /scratch (user ann) is used up"),
+                                HasSubstr("stoa quota set /scratch --user ann --files MORE")),
+                          HasSubstr("stoa quota set /scratch --group 1000 --files MORE")));
+  EXPECT_EQ(get("/v1/explain?path=/scratch&user=ann").json["quotas"].size(), 2u);
+}
+
+TEST_F(CausesTest, WhatIsReadOnly) {
+  const auto change = [&](const char* body) { ASSERT_EQ(call(Method::kPatch, "/v1/exports/team", body).status, 200u); };
+  change(R"({"read_only": true, "clients": [{"network": "10.0.0.0/8"}]})");
+  EXPECT_THAT(causes(), ElementsAre(AllOf(HasSubstr("through the export team: it is read-only"), HasSubstr("stoa export set team --read-write"))));
+  change(R"({"read_only": false, "clients": [{"network": "10.1.0.0/16", "read_only": true}, {"network": "10.0.0.0/8"}]})");
+  EXPECT_THAT(causes(), ElementsAre(AllOf(HasSubstr("clients of 10.1.0.0/16 change nothing"), HasSubstr("stoa export set team --client"))));
+  change(R"({"clients": [{"network": "10.0.0.0/8"}]})");
+  put("/v1/recycle/policy?path=/team", "{}");
+  ASSERT_TRUE(volume_->ns().unlink({}, {.parent = team_, .name = "f"}));
+  EXPECT_THAT(causes("path=/team/.recycle/0"), ElementsAre(HasSubstr("in a recycle bin")));
+}
+
+TEST_F(CausesTest, WhatNobodyPublishes) {
+  make_directory("not so plain");
+  EXPECT_THAT(causes("path=/not so plain"), ElementsAre(HasSubstr("| stoa export create NAME --path '/not so plain'")));
+}
+
+TEST_F(CausesTest, WhoMayNot) {
+  ASSERT_TRUE(volume_->ns().setattr({}, {.id = team_, .set = {.mode = 0750}}));
+  EXPECT_THAT(causes("path=/team/f&user=ann"),
+              testing::Contains(AllOf(HasSubstr("ann does not get here: /team may not be searched; its mode is 0750"),
+                                      HasSubstr("stoa acl set /team FILE"), HasSubstr("stoa user set ann --group GROUP"))));
+  EXPECT_THAT(causes("path=/team&user=ann"), ElementsAre(HasSubstr("ann may not list or search or change or remove here")));
+  ASSERT_TRUE(volume_->ns().setattr({}, {.id = team_, .set = {.mode = 0755}}));
+  EXPECT_THAT(causes("path=/team/f&user=ann"), ElementsAre(HasSubstr("ann may not write here")));
+  put("/v1/acl?path=/team", R"({"acl": "D::1000:w\nA::EVERYONE@:rwax"})");
+  EXPECT_THAT(causes("path=/team&user=ann"), ElementsAre(AllOf(HasSubstr("its access control list says so"), HasSubstr("stoa acl get /team"))));
+}
+
 }  // namespace
 }  // namespace stoa::admin

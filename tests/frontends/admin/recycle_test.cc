@@ -33,6 +33,20 @@ TEST_F(RecycleRoutesTest, APolicyIsSetInheritedAndRemoved) {
   EXPECT_EQ(get("/v1/recycle/policy?path=/dir/sub").json["set_on"], Json());
 }
 
+TEST_F(RecycleRoutesTest, AQuotaSaysWhetherWhatIsKeptCounts) {
+  const auto recycled = [&](const char* path) { return get("/v1/quota?path=" + std::string(path)).json["counted"]["recycled"]; };
+  ASSERT_TRUE(volume_->ns().mkdir({}, {.parent = dir_, .name = "sub"}));
+  EXPECT_EQ(recycled("/"), Json());
+  EXPECT_EQ(recycled("/dir"), true);
+  EXPECT_EQ(recycled("/dir/sub"), false);  // it goes to the bin of /dir
+  ASSERT_EQ(call(Method::kPut, "/v1/recycle/policy?path=/dir/sub", "{}").status, 200u);
+  EXPECT_EQ(recycled("/dir/sub"), true);
+  ASSERT_EQ(call(Method::kPut, "/v1/recycle/policy?path=/dir", R"({"counted":false})").status, 200u);
+  EXPECT_EQ(recycled("/dir"), false);
+  ASSERT_EQ(call(Method::kPut, "/v1/recycle/policy?path=/dir", R"({"enabled":false})").status, 200u);
+  EXPECT_EQ(recycled("/dir"), Json());
+}
+
 TEST_F(RecycleRoutesTest, WhatWasDeletedIsListedRestoredAndPurged) {
   for (const char* name : {"a", "b", "c"}) {
     make_file(dir_, name, 7);

@@ -104,7 +104,8 @@ TEST_F(AdminTest, QuotasAreSetListedEnforcedAndRemoved) {
                                       {"soft_bytes", nullptr},
                                       {"soft_files", nullptr},
                                       {"grace_seconds", 604800}}));
-  EXPECT_EQ(set.json["counted"], Json({{"live", true}, {"open_but_deleted", false}, {"multipart_uploads", false}}));
+  EXPECT_EQ(set.json["counted"],
+            Json({{"live", true}, {"open_but_deleted", true}, {"recycled", nullptr}, {"multipart_uploads", false}}));
   const Answer list = get("/v1/quotas");
   ASSERT_EQ(list.json["quotas"].size(), 1u);
   EXPECT_EQ(list.json["quotas"][0]["path"], "/dir");
@@ -166,9 +167,26 @@ TEST_F(AdminTest, UsersAndGroupsOfADirectoryAreCountedAndLimited) {
   EXPECT_EQ(get("/v1/quota/owners?path=/dir&after=bogus").status, 400u);
   EXPECT_EQ(call(Method::kDelete, "/v1/quota?path=/dir&user=1234").status, 204u);
   EXPECT_EQ(call(Method::kDelete, "/v1/quota?path=/dir&user=1234").status, 404u);
-  ASSERT_TRUE(volume_->ns().mkdir({}, {.parent = make_directory("full"), .name = "x"}));
-  EXPECT_EQ(call(Method::kPut, "/v1/quota/owners?path=/full", R"({"counted": true})").code(), "not_empty");
-  EXPECT_EQ(call(Method::kPut, "/v1/quota/owners?path=/full", R"({})").status, 400u);
+  EXPECT_EQ(get("/v1/quota?path=/dir").json["counting"], Json());
+  EXPECT_EQ(call(Method::kPut, "/v1/quota/owners?path=/dir", R"({})").status, 400u);
+}
+
+TEST_F(AdminTest, UsersOfAFullDirectoryAreCountedBehindTheAnswer) {
+  ASSERT_TRUE(volume_->ns().create({}, {.parent = make_directory("full"), .name = "x", .set = {.uid = 1234, .gid = 77}}));
+  const Answer begun = call(Method::kPut, "/v1/quota/owners?path=/full", R"({"counted": true})");
+  ASSERT_EQ(begun.status, 200u) << begun.text;
+  EXPECT_EQ(begun.json["counts_owners"], true);
+  EXPECT_EQ(begun.json["counting"]["looked_at"], 0);
+  EXPECT_GT(begun.json["counting"]["in_all"], 2);
+  EXPECT_TRUE(get("/v1/quotas").json["quotas"][0]["counting"].is_object());
+  EXPECT_TRUE(get("/v1/quota/owners?path=/full").json["counting"].is_object());
+  EXPECT_EQ(call(Method::kPut, "/v1/quota?path=/full&user=1234", R"({"files": 1})").status, 200u);
+  EXPECT_TRUE(get("/v1/quota?path=/full&user=1234").json["counting"].is_object());
+  while (!volume_->run_owner_count(1000).value()) continue;
+  for (const char* path : {"/v1/quota?path=/full", "/v1/quota?path=/full&user=1234", "/v1/quota/owners?path=/full"}) {
+    EXPECT_EQ(get(path).json["counting"], Json()) << path;
+  }
+  EXPECT_EQ(get("/v1/quota?path=/full&user=1234").json["usage"]["files"], 1);
 }
 
 }  // namespace

@@ -159,6 +159,17 @@ TEST_F(WatchTest, TellsChangesAtAndBelowTheDirectory) {
   EXPECT_EQ(watching->change(), "attributes /a");
 }
 
+TEST_F(WatchTest, APurgeTellsWhereTheThingWas) {
+  const core::FileId a = make_directory("a");
+  core::Namespace& ns = volume_->ns();
+  file(directory(a, "b"), "f");
+  ASSERT_TRUE(volume_->registry().set_recycle({.dir = a}));
+  ASSERT_TRUE(ns.unlink({}, {.parent = ns.lookup({}, {.parent = a, .name = "b"})->attr.id, .name = "f"}));
+  const auto watching = watch("/a");
+  ASSERT_TRUE(ns.purge({}, {.dir = a}));
+  EXPECT_EQ(watching->change(), "purge /a/b/f");
+}
+
 TEST_F(WatchTest, GoesOnBehindACursor) {
   const core::FileId a = make_directory("a");
   auto watching = watch("/a");

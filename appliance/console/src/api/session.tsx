@@ -1,5 +1,5 @@
 // Who is signed in, for as long as the browser tab lives.
-import { createContext, useCallback, useContext, useMemo, useState } from 'react';
+import { createContext, useCallback, useContext, useEffect, useMemo, useState } from 'react';
 import type { ReactNode } from 'react';
 import { ApiError, makeCall } from './client.ts';
 import type { Call } from './client.ts';
@@ -13,6 +13,7 @@ interface SignedIn {
 }
 interface SessionState {
   current: SignedIn | null;
+  asking: boolean; // there is a token from before the page was loaded anew, and whose it is will be known soon
   refused: string | null; // why the last token is no longer taken
   signIn(token: string): Promise<void>;
   signOut(): void;
@@ -22,13 +23,13 @@ const Context = createContext<SessionState | null>(null);
 
 export function SessionProvider({ children }: { children: ReactNode }) {
   const [token, setToken] = useState(() => sessionStorage.getItem(kTokenName));
-  const [who, setWho] = useState<Session | null>(null);
+  const [who, setWho] = useState<Session | null>(); // undefined: not asked yet
   const [refused, setRefused] = useState<string | null>(null);
 
   const leave = useCallback((why: string | null) => {
     sessionStorage.removeItem(kTokenName);
     setToken(null);
-    setWho(null);
+    setWho(undefined);
     setRefused(why);
   }, []);
 
@@ -41,9 +42,20 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     setToken(text);
   }, []);
 
+  useEffect(() => {
+    if (token === null || who !== undefined) return;
+    let over = false;
+    askWho(makeCall(token, leave)).then(
+      (found) => { if (!over) setWho(found); },
+      () => { if (!over) setWho(null); }, // the pages say what is wrong
+    );
+    return () => { over = true; };
+  }, [token, who, leave]);
+
   const state = useMemo<SessionState>(() => {
     const signOut = () => leave(null);
-    return { current: token === null ? null : { call: makeCall(token, leave), who }, refused, signIn, signOut };
+    const current = token === null || who === undefined ? null : { call: makeCall(token, leave), who };
+    return { current, asking: token !== null && who === undefined, refused, signIn, signOut };
   }, [token, who, refused, signIn, leave]);
   return <Context.Provider value={state}>{children}</Context.Provider>;
 }

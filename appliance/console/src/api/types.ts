@@ -109,6 +109,11 @@ export interface Group {
   gid: number;
   sid: string;
 }
+// Files and directories of the volume.
+export interface OwnerCountProgress {
+  looked_at: number;
+  in_all: number;
+}
 export interface Quota {
   path: string;
   path_base64?: string;
@@ -122,6 +127,8 @@ export interface Quota {
   over_soft_since: { bytes: string | null; files: string | null };
   children?: Limits | null;
   counts_owners?: boolean;
+  counted?: { live: boolean; open_but_deleted: boolean; recycled: boolean | null; multipart_uploads: boolean };
+  counting?: OwnerCountProgress | null;
 }
 export interface QuotaList {
   quotas: Quota[];
@@ -130,6 +137,7 @@ export interface QuotaList {
 }
 export interface OwnerList {
   owners: Quota[];
+  counting: OwnerCountProgress | null;
   truncated: boolean;
   next_after?: string;
 }
@@ -198,6 +206,7 @@ export interface Explanation {
   quotas: (Quota & { full: boolean })[];
   flows: Flow[];
   bytes_free: number;
+  causes: { what: string; cure: string }[];
 }
 
 export interface Report {

@@ -7,6 +7,7 @@ import { auditClasses } from '../api/types.ts';
 import type { AuditClass, AuditList, AuditPolicy, AuditRecord, Verification } from '../api/types.ts';
 import { count, time } from '../format.ts';
 import { Badge, Button, Check, Facts, FormDialog, Notice, Page, Panel, Problem, Table, TextField } from '../parts/basics.tsx';
+import { InheritDialog, Pager, PlaceForm } from '../parts/records.tsx';
 import { useWords } from '../words/words.tsx';
 
 interface Search {
@@ -47,7 +48,6 @@ export function Audit() {
       </Page>
     );
   }
-  const next = data?.next ?? null;
   return (
     <Page title={t.pages.audit} intro={t.audit.intro}>
       <Panel title={t.audit.search}>
@@ -81,10 +81,7 @@ export function Audit() {
             ]}
           />
         )}
-        <div className="pager">
-          {after.length > 0 && <Button onClick={() => setAfter(after.slice(0, -1))}>{t.common.back}</Button>}
-          {next !== null && <Button onClick={() => setAfter([...after, String(next)])}>{t.common.more}</Button>}
-        </div>
+        <Pager begins={after} next={data?.next} onTurn={setAfter} />
       </Panel>
       <DayReport />
       <Policy />
@@ -130,7 +127,6 @@ function Value({ value }: { value: unknown }) {
 function Policy() {
   const { t } = useWords();
   const call = useCall();
-  const [typed, setTyped] = useState('/');
   const [path, setPath] = useState('/');
   const { data, error, reload } = useLoad<AuditPolicy>(withQuery('/v1/audit/policy', { path }));
   const [editing, setEditing] = useState<readonly AuditClass[]>();
@@ -147,16 +143,7 @@ function Policy() {
         )
       }
     >
-      <form
-        className="inline"
-        onSubmit={(event) => {
-          event.preventDefault();
-          setPath(typed.trim() || '/');
-        }}
-      >
-        <TextField label={t.exports.directory} value={typed} onValue={setTyped} />
-        <Button type="submit">{t.browse.go}</Button>
-      </form>
+      <PlaceForm path={path} onPath={setPath} />
       <Problem error={error} />
       {data !== undefined && (
         <Facts
@@ -182,17 +169,7 @@ function Policy() {
           </fieldset>
         </FormDialog>
       )}
-      {removing && (
-        <FormDialog
-          title={t.recycle.inherit}
-          submit={t.recycle.inherit}
-          done={t.common.saved(path)}
-          work={() => call('DELETE', withQuery('/v1/audit/policy', { path })).then(reload)}
-          onClose={() => setRemoving(false)}
-        >
-          <p>{t.recycle.inheritText(path)}</p>
-        </FormDialog>
-      )}
+      {removing && <InheritDialog path={path} url={withQuery('/v1/audit/policy', { path })} reload={reload} onClose={() => setRemoving(false)} />}
     </Panel>
   );
 }

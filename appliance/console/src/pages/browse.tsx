@@ -4,7 +4,8 @@ import { useLoad } from '../api/load.ts';
 import { useSession } from '../api/session.tsx';
 import type { ChildUsage, Directory, Entry, Explanation, Flow, Quota, Status, UsageReply, User } from '../api/types.ts';
 import { bytes, count, percent, time } from '../format.ts';
-import { Badge, Button, Facts, Meter, Page, Panel, Problem, SelectField, Table, TextField } from '../parts/basics.tsx';
+import { Badge, Button, Facts, Meter, Notice, Page, Panel, Problem, SelectField, Table, TextField } from '../parts/basics.tsx';
+import { Pager } from '../parts/records.tsx';
 import { TreeMap } from '../parts/tree_map.tsx';
 import type { Area } from '../parts/tree_map.tsx';
 import { child, ofText, parent, root, steps, text } from '../paths.ts';
@@ -48,7 +49,8 @@ export function Browse() {
         </form>
       </nav>
       <Content key={path} path={path} />
-      <Explain key={`explain ${path}`} path={path} />
+      {/* It tells of users and of what is above the directory, which is not for those who own only this one. */}
+      {current?.who?.role !== 'owner' && <Explain key={`explain ${path}`} path={path} />}
     </Page>
   );
 }
@@ -156,12 +158,7 @@ function Content({ path }: { path: Path }) {
             { key: 'mtime', head: t.browse.changed, cell: (row) => time(row.mtime, locale) },
           ]}
         />
-        <div className="pager">
-          {cookies.length > 0 && <Button onClick={() => setCookies(cookies.slice(0, -1))}>{t.common.back}</Button>}
-          {entries.data?.end === false && entries.data.next_cookie !== undefined && (
-            <Button onClick={() => setCookies([...cookies, entries.data?.next_cookie ?? ''])}>{t.common.more}</Button>
-          )}
-        </div>
+        <Pager begins={cookies} next={entries.data?.end === false ? entries.data.next_cookie : undefined} onTurn={setCookies} />
       </Panel>
     </>
   );
@@ -181,6 +178,11 @@ function Explain({ path }: { path: Path }) {
       actions={<SelectField label={t.browse.forUser} value={user} onValue={setUser} options={[['', t.browse.nobody], ...(users.data?.users ?? []).map((one) => [one.name, one.name] as const)]} />}
     >
       <Problem error={error} />
+      {data?.causes.map(({ what, cure }) => (
+        <Notice key={what} tone="warn">
+          <strong className="said">{what}</strong> <span>{t.browse.cure(cure)}</span>
+        </Notice>
+      ))}
       {data !== undefined && (
         <Facts
           facts={[
@@ -205,11 +207,15 @@ function Explain({ path }: { path: Path }) {
 
 function QuotaLines({ quotas }: { quotas: readonly (Quota & { full: boolean })[] }) {
   const { t, locale } = useWords();
+  const whose = ({ path, uid, user, gid, group }: Quota) => {
+    if (uid !== undefined) return t.quotas.target.user(path, user ?? String(uid));
+    return gid === undefined ? path : t.quotas.target.group(path, group ?? String(gid));
+  };
   return (
     <ul className="plain">
       {quotas.map((quota) => (
-        <li key={quota.path}>
-          {quota.path}: {t.quotas.of(bytes(quota.usage.bytes, locale), quota.limits.bytes === null ? '∞' : bytes(quota.limits.bytes, locale))} {quota.full && <Badge tone="bad">{t.browse.full}</Badge>}
+        <li key={whose(quota)}>
+          {whose(quota)}: {t.quotas.of(bytes(quota.usage.bytes, locale), quota.limits.bytes === null ? '∞' : bytes(quota.limits.bytes, locale))} {quota.full && <Badge tone="bad">{t.browse.full}</Badge>}
         </li>
       ))}
     </ul>

@@ -2,21 +2,23 @@ import { useState } from 'react';
 import { useLoad } from '../api/load.ts';
 import { useCall } from '../api/session.tsx';
 import type { ClientRule, Export, Status, User } from '../api/types.ts';
-import { Badge, Button, Check, Code, Field, FormDialog, Modal, Notice, Page, Panel, Problem, SelectField, Table, Tabs, TextField } from '../parts/basics.tsx';
+import { Badge, Button, Check, Code, Field, Modal, Notice, Problem, SelectField, Tabs, TextField } from '../parts/basics.tsx';
+import { ChangeButton, ListPage, RecordDialog, RemoveButton, RemoveDialog, RowButton } from '../parts/records.tsx';
 import { recipes } from '../mount.ts';
 import { ofText } from '../paths.ts';
 import { hrefOf } from '../route.ts';
 import { useWords } from '../words/words.tsx';
 
+const urlOf = (record: Export) => `/v1/exports/${encodeURIComponent(record.name)}`;
+
 export function Exports() {
   const { t } = useWords();
-  const call = useCall();
   const { data, error, reload } = useLoad<{ exports: Export[] }>('/v1/exports');
   const [editing, setEditing] = useState<Export | 'new'>();
   const [leaving, setLeaving] = useState<Export>();
   const [connecting, setConnecting] = useState<Export>();
   return (
-    <Page
+    <ListPage<Export>
       title={t.pages.exports}
       intro={t.exports.intro}
       actions={
@@ -24,58 +26,42 @@ export function Exports() {
           {t.exports.create}
         </Button>
       }
+      list={t.exports.list}
+      rows={data?.exports}
+      error={error}
+      rowKey={(record) => String(record.id)}
+      empty={t.exports.none}
+      columns={[
+        { key: 'name', head: t.common.name, cell: (record) => record.name, names: true },
+        { key: 'path', head: t.common.path, cell: (record) => <a href={hrefOf('browse', ofText(record.path))}>{record.path}</a> },
+        { key: 'doors', head: t.exports.doors, cell: (record) => record.doors.map((door) => <Badge key={door}>{door}</Badge>) },
+        { key: 'access', head: t.exports.access, cell: (record) => (record.read_only ? t.exports.readOnly : t.exports.readWrite) },
+        { key: 'clients', head: t.exports.clients, cell: (record) => record.clients.map(ruleText).join(', ') || t.exports.anyClient },
+        { key: 'security', head: t.exports.security, cell: (record) => record.security.join(', ') || t.exports.allSecurity },
+        { key: 'owner', head: t.exports.owner, cell: (record) => record.owner || '–' },
+        {
+          key: 'do',
+          head: '',
+          cell: (record) => (
+            <div className="row-actions">
+              <RowButton says={t.exports.connectTo(record.name)} onClick={() => setConnecting(record)}>
+                {t.exports.connect}
+              </RowButton>
+              <ChangeButton name={record.name} onClick={() => setEditing(record)} />
+              <RemoveButton name={record.name} onClick={() => setLeaving(record)} />
+            </div>
+          ),
+        },
+      ]}
     >
-      <Problem error={error} />
-      <Panel title={t.exports.list}>
-        <Table<Export>
-          caption={t.exports.list}
-          rows={data?.exports}
-          error={error}
-          rowKey={(record) => String(record.id)}
-          empty={t.exports.none}
-          columns={[
-            { key: 'name', head: t.common.name, cell: (record) => record.name, names: true },
-            { key: 'path', head: t.common.path, cell: (record) => <a href={hrefOf('browse', ofText(record.path))}>{record.path}</a> },
-            { key: 'doors', head: t.exports.doors, cell: (record) => record.doors.map((door) => <Badge key={door}>{door}</Badge>) },
-            { key: 'access', head: t.exports.access, cell: (record) => (record.read_only ? t.exports.readOnly : t.exports.readWrite) },
-            { key: 'clients', head: t.exports.clients, cell: (record) => record.clients.map(ruleText).join(', ') || t.exports.anyClient },
-            { key: 'security', head: t.exports.security, cell: (record) => record.security.join(', ') || t.exports.allSecurity },
-            { key: 'owner', head: t.exports.owner, cell: (record) => record.owner || '–' },
-            {
-              key: 'do',
-              head: '',
-              cell: (record) => (
-                <div className="row-actions">
-                  <Button kind="quiet" onClick={() => setConnecting(record)} aria-label={t.exports.connectTo(record.name)}>
-                    {t.exports.connect}
-                  </Button>
-                  <Button kind="quiet" onClick={() => setEditing(record)} aria-label={t.common.changeOne(record.name)}>
-                    {t.common.change}
-                  </Button>
-                  <Button kind="quiet" onClick={() => setLeaving(record)} aria-label={t.common.removeOne(record.name)}>
-                    {t.common.remove}
-                  </Button>
-                </div>
-              ),
-            },
-          ]}
-        />
-      </Panel>
       {editing !== undefined && <ExportForm record={editing === 'new' ? undefined : editing} onClose={() => setEditing(undefined)} onDone={reload} />}
       {connecting !== undefined && <Connect record={connecting} onClose={() => setConnecting(undefined)} />}
       {leaving !== undefined && (
-        <FormDialog
-          title={t.common.removeOne(leaving.name)}
-          submit={t.common.remove}
-          danger
-          done={t.common.removed(leaving.name)}
-          work={() => call('DELETE', `/v1/exports/${encodeURIComponent(leaving.name)}`).finally(reload)}
-          onClose={() => setLeaving(undefined)}
-        >
-          <p>{t.exports.removeWarning}</p>
-        </FormDialog>
+        <RemoveDialog name={leaving.name} url={urlOf(leaving)} reload={reload} onClose={() => setLeaving(undefined)}>
+          {t.exports.removeWarning}
+        </RemoveDialog>
       )}
-    </Page>
+    </ListPage>
   );
 }
 
@@ -125,19 +111,13 @@ function ExportForm({ record, onClose, onDone }: { record: Export | undefined; o
       const ids = make && user !== undefined ? { uid: user.uid, gid: user.gid } : {};
       await call('POST', '/v1/exports', { name, ...(path === '' ? {} : { path }), create_directory: make, ...ids, ...shared });
     } else {
-      await call('PATCH', `/v1/exports/${encodeURIComponent(record.name)}`, { ...shared, ...(name === record.name ? {} : { name }) });
+      await call('PATCH', urlOf(record), { ...shared, ...(name === record.name ? {} : { name }) });
     }
     onDone();
   };
   const owners = [['', t.exports.noOwner] as const, ...(users.data?.users ?? []).map((user) => [user.name, user.name] as const)];
   return (
-    <FormDialog
-      title={record === undefined ? t.exports.create : t.common.changeOne(record.name)}
-      submit={record === undefined ? t.common.create : t.common.save}
-      done={record === undefined ? t.common.created(name) : t.common.saved(name)}
-      work={work}
-      onClose={onClose}
-    >
+    <RecordDialog create={t.exports.create} name={record?.name} typed={name} work={work} onClose={onClose}>
       <TextField label={t.common.name} hint={t.exports.nameHint} value={name} onValue={setName} required />
       {record === undefined && (
         <>
@@ -167,7 +147,7 @@ function ExportForm({ record, onClose, onDone }: { record: Export | undefined; o
           />
         ))}
       </fieldset>
-    </FormDialog>
+    </RecordDialog>
   );
 }
 

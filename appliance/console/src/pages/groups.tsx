@@ -3,7 +3,8 @@ import { useLoad } from '../api/load.ts';
 import { useCall } from '../api/session.tsx';
 import type { Group } from '../api/types.ts';
 import { parseCount } from '../format.ts';
-import { Button, FormDialog, Page, Panel, Problem, Table, TextField } from '../parts/basics.tsx';
+import { Button, TextField } from '../parts/basics.tsx';
+import { ListPage, RecordDialog, RemoveButton, RemoveDialog } from '../parts/records.tsx';
 import { useWords } from '../words/words.tsx';
 
 export function Groups() {
@@ -20,7 +21,7 @@ export function Groups() {
     setMaking(true);
   };
   return (
-    <Page
+    <ListPage<Group>
       title={t.pages.groups}
       intro={t.groups.intro}
       actions={
@@ -28,55 +29,35 @@ export function Groups() {
           {t.groups.create}
         </Button>
       }
+      list={t.groups.list}
+      rows={data?.groups}
+      error={error}
+      rowKey={(group) => group.name}
+      empty={t.groups.none}
+      columns={[
+        { key: 'name', head: t.common.name, cell: (group) => group.name, names: true },
+        { key: 'gid', head: 'gid', cell: (group) => group.gid, numeric: true },
+        { key: 'sid', head: 'SID', cell: (group) => <code>{group.sid}</code> },
+        { key: 'do', head: '', cell: (group) => <RemoveButton name={group.name} onClick={() => setLeaving(group)} /> },
+      ]}
     >
-      <Problem error={error} />
-      <Panel title={t.groups.list}>
-        <Table<Group>
-          caption={t.groups.list}
-          rows={data?.groups}
-          error={error}
-          rowKey={(group) => group.name}
-          empty={t.groups.none}
-          columns={[
-            { key: 'name', head: t.common.name, cell: (group) => group.name, names: true },
-            { key: 'gid', head: 'gid', cell: (group) => group.gid, numeric: true },
-            { key: 'sid', head: 'SID', cell: (group) => <code>{group.sid}</code> },
-            {
-              key: 'do',
-              head: '',
-              cell: (group) => (
-                <Button kind="quiet" onClick={() => setLeaving(group)} aria-label={t.common.removeOne(group.name)}>
-                  {t.common.remove}
-                </Button>
-              ),
-            },
-          ]}
-        />
-      </Panel>
       {making && (
-        <FormDialog
-          title={t.groups.create}
-          submit={t.common.create}
-          done={t.common.created(name)}
+        <RecordDialog
+          create={t.groups.create}
+          name={undefined}
+          typed={name}
           work={() => call('POST', '/v1/groups', { name, ...(gid === '' ? {} : { gid: parseCount(gid) ?? gid }) }).then(reload)}
           onClose={() => setMaking(false)}
         >
           <TextField label={t.common.name} value={name} onValue={setName} required />
           <TextField label="gid" hint={t.common.numberHint} value={gid} onValue={setGid} inputMode="numeric" />
-        </FormDialog>
+        </RecordDialog>
       )}
       {leaving !== undefined && (
-        <FormDialog
-          title={t.common.removeOne(leaving.name)}
-          submit={t.common.remove}
-          danger
-          done={t.common.removed(leaving.name)}
-          work={() => call('DELETE', `/v1/groups/${encodeURIComponent(leaving.name)}`).finally(reload)}
-          onClose={() => setLeaving(undefined)}
-        >
-          <p>{t.groups.removeWarning}</p>
-        </FormDialog>
+        <RemoveDialog name={leaving.name} url={`/v1/groups/${encodeURIComponent(leaving.name)}`} reload={reload} onClose={() => setLeaving(undefined)}>
+          {t.groups.removeWarning}
+        </RemoveDialog>
       )}
-    </Page>
+    </ListPage>
   );
 }

@@ -5,7 +5,8 @@ import { withQuery } from '../api/client.ts';
 import { resources } from '../api/types.ts';
 import type { Flow, FlowLimits, FlowList, Resource } from '../api/types.ts';
 import { bytesPerSecond, bytesText, count, parseBytes, parseCount, perSecond } from '../format.ts';
-import { Badge, Button, FormDialog, Meter, Page, Panel, Problem, SelectField, Table, TextField } from '../parts/basics.tsx';
+import { Badge, Button, FormDialog, Meter, SelectField, TextField } from '../parts/basics.tsx';
+import { ChangeButton, ListPage, RemoveButton, RemoveDialog } from '../parts/records.tsx';
 import { useWords } from '../words/words.tsx';
 
 // What went through each flow between the last two answers, each second.
@@ -40,7 +41,6 @@ const isBytes = (resource: Resource) => resource === 'read_bytes' || resource ==
 
 export function Qos() {
   const { t, locale } = useWords();
-  const call = useCall();
   const { data, error, reload } = useLoad<FlowList>('/v1/flows', 2000);
   const rates = useRates(data);
   const [setting, setSetting] = useState<Flow | 'new'>();
@@ -59,7 +59,7 @@ export function Qos() {
     );
   };
   return (
-    <Page
+    <ListPage<Flow>
       title={t.pages.qos}
       intro={t.qos.intro}
       actions={
@@ -67,60 +67,44 @@ export function Qos() {
           {t.qos.set}
         </Button>
       }
+      list={t.qos.list}
+      rows={data?.flows}
+      error={error}
+      rowKey={(flow) => flow.target}
+      empty={t.qos.none}
+      columns={[
+        { key: 'target', head: t.qos.target, cell: (flow) => flow.target, names: true },
+        ...resources.map((resource) => ({ key: resource, head: t.qos.resources[resource], cell: (flow: Flow) => cell(flow, resource) })),
+        {
+          key: 'waiting',
+          head: t.qos.waiting,
+          cell: (flow) => (
+            <>
+              {flow.use.waiting > 0 ? <Badge tone="warn">{count(flow.use.waiting, locale)}</Badge> : '0'}{' '}
+              <span className="muted">{t.qos.sofar(count(flow.use.parked, locale), count(flow.use.refused, locale))}</span>
+            </>
+          ),
+        },
+        { key: 'weight', head: t.qos.weight, cell: (flow) => count(flow.limits.weight, locale), numeric: true },
+        {
+          key: 'do',
+          head: '',
+          cell: (flow) => (
+            <div className="row-actions">
+              <ChangeButton name={flow.target} onClick={() => setSetting(flow)} />
+              <RemoveButton name={flow.target} onClick={() => setLeaving(flow)} />
+            </div>
+          ),
+        },
+      ]}
     >
-      <Problem error={error} />
-      <Panel title={t.qos.list}>
-        <Table<Flow>
-          caption={t.qos.list}
-          rows={data?.flows}
-          error={error}
-          rowKey={(flow) => flow.target}
-          empty={t.qos.none}
-          columns={[
-            { key: 'target', head: t.qos.target, cell: (flow) => flow.target, names: true },
-            ...resources.map((resource) => ({ key: resource, head: t.qos.resources[resource], cell: (flow: Flow) => cell(flow, resource) })),
-            {
-              key: 'waiting',
-              head: t.qos.waiting,
-              cell: (flow) => (
-                <>
-                  {flow.use.waiting > 0 ? <Badge tone="warn">{count(flow.use.waiting, locale)}</Badge> : '0'}{' '}
-                  <span className="muted">{t.qos.sofar(count(flow.use.parked, locale), count(flow.use.refused, locale))}</span>
-                </>
-              ),
-            },
-            { key: 'weight', head: t.qos.weight, cell: (flow) => count(flow.limits.weight, locale), numeric: true },
-            {
-              key: 'do',
-              head: '',
-              cell: (flow) => (
-                <div className="row-actions">
-                  <Button kind="quiet" onClick={() => setSetting(flow)} aria-label={t.common.changeOne(flow.target)}>
-                    {t.common.change}
-                  </Button>
-                  <Button kind="quiet" onClick={() => setLeaving(flow)} aria-label={t.common.removeOne(flow.target)}>
-                    {t.common.remove}
-                  </Button>
-                </div>
-              ),
-            },
-          ]}
-        />
-      </Panel>
       {setting !== undefined && <FlowForm flow={setting === 'new' ? undefined : setting} onClose={() => setSetting(undefined)} onDone={reload} />}
       {leaving !== undefined && (
-        <FormDialog
-          title={t.common.removeOne(leaving.target)}
-          submit={t.common.remove}
-          danger
-          done={t.common.removed(leaving.target)}
-          work={() => call('DELETE', withQuery('/v1/flow', { target: leaving.target })).finally(reload)}
-          onClose={() => setLeaving(undefined)}
-        >
-          <p>{t.qos.removeWarning}</p>
-        </FormDialog>
+        <RemoveDialog name={leaving.target} url={withQuery('/v1/flow', { target: leaving.target })} reload={reload} onClose={() => setLeaving(undefined)}>
+          {t.qos.removeWarning}
+        </RemoveDialog>
       )}
-    </Page>
+    </ListPage>
   );
 }
 

@@ -5,6 +5,7 @@ import { withQuery } from '../api/client.ts';
 import type { Limits, OwnerList, Quota, QuotaList } from '../api/types.ts';
 import { bytes, bytesText, count, duration, parseBytes, parseCount, time } from '../format.ts';
 import { Badge, Button, FormDialog, Meter, Modal, Page, Panel, Problem, SelectField, Table, TextField } from '../parts/basics.tsx';
+import { Pager, RemoveDialog } from '../parts/records.tsx';
 import { ofText } from '../paths.ts';
 import { hrefOf } from '../route.ts';
 import { useWords } from '../words/words.tsx';
@@ -75,6 +76,9 @@ export function Quotas() {
                       {t.quotas.owners}
                     </Button>
                   )}
+                  {quota.counting !== null && quota.counting !== undefined && (
+                    <Badge tone="warn">{t.quotas.beingCounted(count(quota.counting.looked_at, locale), count(quota.counting.in_all, locale))}</Badge>
+                  )}
                   {hasAny(quota.limits) && (
                     <Button kind="quiet" onClick={() => setLeaving({ path: quota.path, scope: 'directory', who: '' })} aria-label={t.common.removeOne(quota.path)}>
                       {t.common.remove}
@@ -85,10 +89,7 @@ export function Quotas() {
             },
           ]}
         />
-        <div className="pager">
-          {after.length > 0 && <Button onClick={() => setAfter(after.slice(0, -1))}>{t.common.back}</Button>}
-          {data?.next_after !== undefined && <Button onClick={() => setAfter([...after, data.next_after ?? ''])}>{t.common.more}</Button>}
-        </div>
+        <Pager begins={after} next={data?.next_after} onTurn={setAfter} />
       </Panel>
       {setting !== undefined && <QuotaForm {...setting} onClose={() => setSetting(undefined)} onDone={reload} />}
       {owners !== undefined && (
@@ -123,16 +124,9 @@ export function Quotas() {
         </FormDialog>
       )}
       {leaving !== undefined && (
-        <FormDialog
-          title={t.common.removeOne(targetText(leaving))}
-          submit={t.common.remove}
-          danger
-          done={t.common.removed(targetText(leaving))}
-          work={() => call('DELETE', queryOf(leaving)).finally(reload)}
-          onClose={() => setLeaving(undefined)}
-        >
-          <p>{t.quotas.removeWarning}</p>
-        </FormDialog>
+        <RemoveDialog name={targetText(leaving)} url={queryOf(leaving)} reload={reload} onClose={() => setLeaving(undefined)}>
+          {t.quotas.removeWarning}
+        </RemoveDialog>
       )}
     </Page>
   );
@@ -240,7 +234,7 @@ function QuotaForm({ target, limits, fixed, onClose, onDone }: FormProps) {
 }
 
 function Owners({ path, onClose, onChange }: { path: string; onClose(): void; onChange(target: Target, limits: Limits): void }) {
-  const { t } = useWords();
+  const { t, locale } = useWords();
   const [after, setAfter] = useState<string>();
   const { data, error } = useLoad<OwnerList>(withQuery('/v1/quota/owners', { path, limit: 200, after }));
   const whoOf = (quota: Quota): Target =>
@@ -249,6 +243,9 @@ function Owners({ path, onClose, onChange }: { path: string; onClose(): void; on
     <Modal title={t.quotas.ownersOf(path)} onClose={onClose} wide>
       <div className="dialog-body">
         <Problem error={error} />
+        {data !== undefined && data.counting !== null && (
+          <p>{t.quotas.preliminary(count(data.counting.looked_at, locale), count(data.counting.in_all, locale))}</p>
+        )}
         <Table<Quota>
           caption={t.quotas.ownersOf(path)}
           rows={data?.owners}

@@ -1,18 +1,18 @@
 import { useState } from 'react';
-import type { FormEvent } from 'react';
 import { useLoad } from '../api/load.ts';
-import { useCall } from '../api/session.tsx';
+import { useCall, useSession } from '../api/session.tsx';
 import { withQuery } from '../api/client.ts';
 import type { RecycleItem, RecycleList, RecyclePolicy } from '../api/types.ts';
 import { bytes, bytesText, count, parseBytes, parseCount, time } from '../format.ts';
 import { Button, Check, Facts, FormDialog, Page, Panel, Problem, SelectField, Table, TextField } from '../parts/basics.tsx';
+import { InheritDialog, Pager, PlaceForm, RowButton } from '../parts/records.tsx';
 import { useWords } from '../words/words.tsx';
 
 export function Recycle() {
   const { t, locale } = useWords();
   const call = useCall();
-  const [typed, setTyped] = useState('/');
-  const [path, setPath] = useState('/');
+  const { current } = useSession();
+  const [path, setPath] = useState(current?.who?.directory ?? '/');
   const [after, setAfter] = useState<readonly string[]>([]);
   const list = useLoad<RecycleList>(withQuery('/v1/recycle', { path, limit: 100, after: after[after.length - 1] }));
   const policy = useLoad<RecyclePolicy>(withQuery('/v1/recycle/policy', { path }));
@@ -26,11 +26,10 @@ export function Recycle() {
     list.reload();
     policy.reload();
   };
-  const go = (event: FormEvent) => {
-    event.preventDefault();
+  const go = (to: string) => {
     setAfter([]);
     setChosen(new Set());
-    setPath(typed.trim() || '/');
+    setPath(to);
   };
   const toggle = (id: string, on: boolean) => {
     const next = new Set(chosen);
@@ -57,10 +56,7 @@ export function Recycle() {
   }
   return (
     <Page title={t.pages.recycle} intro={t.recycle.intro}>
-      <form onSubmit={go} className="inline">
-        <TextField label={t.exports.directory} value={typed} onValue={setTyped} />
-        <Button type="submit">{t.browse.go}</Button>
-      </form>
+      <PlaceForm path={path} onPath={go} />
       <Panel
         title={t.recycle.policy}
         actions={
@@ -118,18 +114,15 @@ export function Recycle() {
                 key: 'do',
                 head: '',
                 cell: (item) => (
-                  <Button kind="quiet" onClick={() => setRestoring({ item, to: '' })} aria-label={t.recycle.restoreOne(item.name)}>
+                  <RowButton says={t.recycle.restoreOne(item.name)} onClick={() => setRestoring({ item, to: '' })}>
                     {t.recycle.restore}
-                  </Button>
+                  </RowButton>
                 ),
               },
             ]}
           />
         )}
-        <div className="pager">
-          {after.length > 0 && <Button onClick={() => setAfter(after.slice(0, -1))}>{t.common.back}</Button>}
-          {typeof list.data?.next === 'string' && <Button onClick={() => setAfter([...after, list.data?.next ?? ''])}>{t.common.more}</Button>}
-        </div>
+        <Pager begins={after} next={list.data?.next} onTurn={setAfter} />
       </Panel>
       {restoring !== undefined && (
         <FormDialog
@@ -150,17 +143,7 @@ export function Recycle() {
         </FormDialog>
       )}
       {editing && policy.data !== undefined && <PolicyForm path={path} policy={policy.data} onClose={() => setEditing(false)} onDone={reload} />}
-      {inheriting && (
-        <FormDialog
-          title={t.recycle.inherit}
-          submit={t.recycle.inherit}
-          done={t.common.saved(path)}
-          work={() => call('DELETE', withQuery('/v1/recycle/policy', { path })).then(reload)}
-          onClose={() => setInheriting(false)}
-        >
-          <p>{t.recycle.inheritText(path)}</p>
-        </FormDialog>
-      )}
+      {inheriting && <InheritDialog path={path} url={withQuery('/v1/recycle/policy', { path })} reload={reload} onClose={() => setInheriting(false)} />}
     </Page>
   );
 }

@@ -4,12 +4,12 @@ import { useCall } from '../api/session.tsx';
 import { roles } from '../api/types.ts';
 import type { Role, Token } from '../api/types.ts';
 import { time } from '../format.ts';
-import { Badge, Button, Code, FormDialog, Modal, Notice, Page, Panel, Problem, SelectField, Table, TextField } from '../parts/basics.tsx';
+import { Badge, Button, Code, Modal, Notice, Page, Panel, Problem, SelectField, Table, TextField } from '../parts/basics.tsx';
+import { RecordDialog, RemoveButton, RemoveDialog } from '../parts/records.tsx';
 import { useWords } from '../words/words.tsx';
 
 export function Tokens() {
   const { t, locale } = useWords();
-  const call = useCall();
   const { data, error, reload } = useLoad<{ tokens: Token[] }>('/v1/tokens');
   const [making, setMaking] = useState(false);
   const [fresh, setFresh] = useState<{ name: string; token: string }>();
@@ -44,11 +44,7 @@ export function Tokens() {
               {
                 key: 'do',
                 head: '',
-                cell: (token) => (
-                  <Button kind="quiet" onClick={() => setLeaving(token)} aria-label={t.common.removeOne(token.name)}>
-                    {t.common.remove}
-                  </Button>
-                ),
+                cell: (token) => <RemoveButton name={token.name} onClick={() => setLeaving(token)} />,
               },
             ]}
           />
@@ -72,16 +68,9 @@ export function Tokens() {
         </Modal>
       )}
       {leaving !== undefined && (
-        <FormDialog
-          title={t.common.removeOne(leaving.name)}
-          submit={t.common.remove}
-          danger
-          done={t.common.removed(leaving.name)}
-          work={() => call('DELETE', `/v1/tokens/${encodeURIComponent(leaving.name)}`).finally(reload)}
-          onClose={() => setLeaving(undefined)}
-        >
-          <p>{t.tokens.removeWarning}</p>
-        </FormDialog>
+        <RemoveDialog name={leaving.name} url={`/v1/tokens/${encodeURIComponent(leaving.name)}`} reload={reload} onClose={() => setLeaving(undefined)}>
+          {t.tokens.removeWarning}
+        </RemoveDialog>
       )}
     </Page>
   );
@@ -104,11 +93,11 @@ function TokenForm({ onClose, onDone }: { onClose(): void; onDone(name: string, 
     onDone(name, made.token);
   };
   return (
-    <FormDialog title={t.tokens.create} submit={t.common.create} done={t.common.created(name)} work={work} onClose={onClose}>
+    <RecordDialog create={t.tokens.create} name={undefined} typed={name} work={work} onClose={onClose}>
       <TextField label={t.common.name} value={name} onValue={setName} required />
       <SelectField label={t.tokens.role} hint={t.tokens.roleHints[role]} value={role} onValue={(value) => setRole(value as Role)} options={roles.map((one) => [one, t.tokens.roles[one]] as const)} />
       {role === 'owner' && <TextField label={t.exports.directory} value={directory} onValue={setDirectory} required placeholder="/team" />}
       <TextField label={t.tokens.expires} hint={t.tokens.expiresHint} type="date" value={expires} onValue={setExpires} />
-    </FormDialog>
+    </RecordDialog>
   );
 }

@@ -3,14 +3,14 @@ import { useAction, useLoad } from '../api/load.ts';
 import { useCall } from '../api/session.tsx';
 import type { Group, Key, User } from '../api/types.ts';
 import { parseCount } from '../format.ts';
-import { Badge, Button, Check, Code, FormDialog, Modal, Notice, Page, Panel, Problem, Table, TextField, useSay } from '../parts/basics.tsx';
+import { Badge, Button, Check, Code, Modal, Notice, Problem, Table, TextField, useSay } from '../parts/basics.tsx';
+import { ChangeButton, ListPage, RecordDialog, RemoveButton, RemoveDialog, RowButton } from '../parts/records.tsx';
 import { useWords } from '../words/words.tsx';
 
 const urlOf = (user: User) => `/v1/users/${encodeURIComponent(user.name)}`;
 
 export function Users() {
   const { t } = useWords();
-  const call = useCall();
   const { data, error, reload } = useLoad<{ users: User[] }>('/v1/users');
   const groups = useLoad<{ groups: Group[] }>('/v1/groups');
   const [editing, setEditing] = useState<User | 'new'>();
@@ -19,7 +19,7 @@ export function Users() {
   const [fresh, setFresh] = useState<{ name: string; key: Key }>();
   const groupName = (gid: number) => groups.data?.groups.find((group) => group.gid === gid)?.name ?? String(gid);
   return (
-    <Page
+    <ListPage<User>
       title={t.pages.users}
       intro={t.users.intro}
       actions={
@@ -27,42 +27,33 @@ export function Users() {
           {t.users.create}
         </Button>
       }
+      list={t.users.list}
+      rows={data?.users}
+      error={error}
+      rowKey={(user) => user.name}
+      empty={t.users.none}
+      columns={[
+        { key: 'name', head: t.common.name, cell: (user) => user.name, names: true },
+        { key: 'uid', head: 'uid', cell: (user) => user.uid, numeric: true },
+        { key: 'gid', head: t.users.group, cell: (user) => groupName(user.gid) },
+        { key: 'groups', head: t.users.groups, cell: (user) => user.groups.map(groupName).join(', ') || '–' },
+        { key: 'principal', head: t.users.principal, cell: (user) => user.principal || '–' },
+        { key: 'keys', head: t.users.keys, cell: (user) => `${user.keys.filter((key) => key.enabled).length} / ${user.keys.length}`, numeric: true },
+        {
+          key: 'do',
+          head: '',
+          cell: (user) => (
+            <div className="row-actions">
+              <RowButton says={t.users.keysOf(user.name)} onClick={() => setKeysOf(user)}>
+                {t.users.keys}
+              </RowButton>
+              <ChangeButton name={user.name} onClick={() => setEditing(user)} />
+              <RemoveButton name={user.name} onClick={() => setLeaving(user)} />
+            </div>
+          ),
+        },
+      ]}
     >
-      <Problem error={error} />
-      <Panel title={t.users.list}>
-        <Table<User>
-          caption={t.users.list}
-          rows={data?.users}
-          error={error}
-          rowKey={(user) => user.name}
-          empty={t.users.none}
-          columns={[
-            { key: 'name', head: t.common.name, cell: (user) => user.name, names: true },
-            { key: 'uid', head: 'uid', cell: (user) => user.uid, numeric: true },
-            { key: 'gid', head: t.users.group, cell: (user) => groupName(user.gid) },
-            { key: 'groups', head: t.users.groups, cell: (user) => user.groups.map(groupName).join(', ') || '–' },
-            { key: 'principal', head: t.users.principal, cell: (user) => user.principal || '–' },
-            { key: 'keys', head: t.users.keys, cell: (user) => `${user.keys.filter((key) => key.enabled).length} / ${user.keys.length}`, numeric: true },
-            {
-              key: 'do',
-              head: '',
-              cell: (user) => (
-                <div className="row-actions">
-                  <Button kind="quiet" onClick={() => setKeysOf(user)} aria-label={t.users.keysOf(user.name)}>
-                    {t.users.keys}
-                  </Button>
-                  <Button kind="quiet" onClick={() => setEditing(user)} aria-label={t.common.changeOne(user.name)}>
-                    {t.common.change}
-                  </Button>
-                  <Button kind="quiet" onClick={() => setLeaving(user)} aria-label={t.common.removeOne(user.name)}>
-                    {t.common.remove}
-                  </Button>
-                </div>
-              ),
-            },
-          ]}
-        />
-      </Panel>
       {editing !== undefined && (
         <UserForm
           user={editing === 'new' ? undefined : editing}
@@ -83,18 +74,11 @@ export function Users() {
       )}
       {keysOf !== undefined && <Keys user={keysOf} onClose={() => setKeysOf(undefined)} onChange={reload} />}
       {leaving !== undefined && (
-        <FormDialog
-          title={t.common.removeOne(leaving.name)}
-          submit={t.common.remove}
-          danger
-          done={t.common.removed(leaving.name)}
-          work={() => call('DELETE', urlOf(leaving)).finally(reload)}
-          onClose={() => setLeaving(undefined)}
-        >
-          <p>{t.users.removeWarning}</p>
-        </FormDialog>
+        <RemoveDialog name={leaving.name} url={urlOf(leaving)} reload={reload} onClose={() => setLeaving(undefined)}>
+          {t.users.removeWarning}
+        </RemoveDialog>
       )}
-    </Page>
+    </ListPage>
   );
 }
 
@@ -120,20 +104,14 @@ function UserForm({ user, onClose, onDone }: { user: User | undefined; onClose()
     }
   };
   return (
-    <FormDialog
-      title={user === undefined ? t.users.create : t.common.changeOne(user.name)}
-      submit={user === undefined ? t.common.create : t.common.save}
-      done={user === undefined ? t.common.created(name) : t.common.saved(name)}
-      work={work}
-      onClose={onClose}
-    >
+    <RecordDialog create={t.users.create} name={user?.name} typed={name} work={work} onClose={onClose}>
       {user === undefined && <TextField label={t.common.name} value={name} onValue={setName} required />}
       <TextField label="uid" hint={t.common.numberHint} value={uid} onValue={setUid} inputMode="numeric" />
       <TextField label="gid" hint={t.users.gidHint} value={gid} onValue={setGid} inputMode="numeric" />
       <TextField label={t.users.groups} hint={t.users.groupsHint} value={groups} onValue={setGroups} />
       <TextField label={t.users.principal} hint={t.users.principalHint} value={principal} onValue={setPrincipal} />
       {user === undefined && <Check label={t.users.withKey} checked={withKey} onValue={setWithKey} />}
-    </FormDialog>
+    </RecordDialog>
   );
 }
 
@@ -187,9 +165,7 @@ function Keys({ user, onClose, onChange }: { user: User; onClose(): void; onChan
                       {t.users.reallyRemove}
                     </Button>
                   ) : (
-                    <Button kind="quiet" onClick={() => setAsked(key.access_key)} aria-label={t.common.removeOne(key.access_key)}>
-                      {t.common.remove}
-                    </Button>
+                    <RemoveButton name={key.access_key} onClick={() => setAsked(key.access_key)} />
                   )}
                 </div>
               ),

@@ -36,6 +36,40 @@ TEST_F(OpenTest, WhatIsWrittenIsReadByOthers) {
   EXPECT_EQ(a->write(file.handle, file.stateid, "no"), Nfs4Status::kBadStateId);
 }
 
+TEST_F(OpenTest, WhatAQuotaRefusesToCreateIsNotThere) {
+  const auto dir = volume->ns().lookup({}, {.parent = core::kRootId, .name = "test", .root = core::kRootId});
+  ASSERT_TRUE(dir);
+  constexpr std::uint32_t kSizeBit = 1u << 4;
+  const auto create = [&](std::uint32_t how, std::uint64_t size) {
+    return a->call(Ops().putfh(root).op(18).u32(0).u32(kBoth).u32(0).u64(a->client).string("owner").u32(1).u32(how)
+                       .u32(1).u32(kSizeBit).u32(8).u64(size).u32(0).string("f")).status;
+  };
+  for (const core::QuotaLimits& limits : {core::QuotaLimits{.bytes = 100}, core::QuotaLimits{.files = 0}}) {
+    ASSERT_TRUE(volume->ns().set_quota({}, {dir->attr.id, limits}));
+    for (const std::uint32_t how : {0u, 1u}) {
+      EXPECT_EQ(create(how, 101), Nfs4Status::kDQuot);
+      EXPECT_EQ(a->call(Ops().putfh(root).lookup("f")).status, Nfs4Status::kNoEnt);
+    }
+  }
+  ASSERT_TRUE(volume->ns().set_quota({}, {dir->attr.id, {.bytes = 100}}));
+  EXPECT_EQ(create(1, 100), Nfs4Status::kOk);
+}
+
+// It is as large as it was, and all of it counts, until the client closes it.
+TEST_F(OpenTest, WhatIsRemovedWhileOpenKeepsAFullQuotaFull) {
+  const auto dir = volume->ns().lookup({}, {.parent = core::kRootId, .name = "test", .root = core::kRootId});
+  ASSERT_TRUE(dir);
+  ASSERT_TRUE(volume->ns().set_quota({}, {dir->attr.id, {.bytes = 100}}));
+  const auto file = a->open(root, "f", kBoth);
+  ASSERT_EQ(a->write(file.handle, file.stateid, std::string(100, 'x')), Nfs4Status::kOk);
+  ASSERT_TRUE(b->call(Ops().putfh(root).op(28).string("f")).ok());
+  EXPECT_EQ(a->write(file.handle, file.stateid, std::string(101, 'x')), Nfs4Status::kDQuot);
+  const auto other = b->open(root, "g", kBoth);
+  EXPECT_EQ(b->write(other.handle, other.stateid, "x"), Nfs4Status::kDQuot);
+  EXPECT_EQ(a->close(file.handle, file.stateid), Nfs4Status::kOk);
+  EXPECT_EQ(b->write(other.handle, other.stateid, std::string(100, 'x')), Nfs4Status::kOk);
+}
+
 TEST_F(OpenTest, NothingIsOpenedBeforeReclaimComplete) {
   CompoundCaller c(port, "c");
   c.connect(false);

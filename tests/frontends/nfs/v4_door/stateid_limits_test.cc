@@ -80,6 +80,30 @@ TEST_F(StateidLimitsTest, OneAddressIsRefusedMoreAndOthersGetIn) {
   EXPECT_EQ(open(again, "k").status, Nfs4Status::kDelay);
 }
 
+// Else a client that asks again with GUARDED4 would be told that somebody else has made it.
+TEST_F(StateidLimitsTest, AnOpenThatIsRefusedLeavesNoFile) {
+  for (const char* name : {"f", "g", "h"}) ASSERT_EQ(open(*a, name).status, Nfs4Status::kOk);
+  ASSERT_EQ(open(*far, "theirs").status, Nfs4Status::kOk);
+  const auto create = [&](std::string_view name, const Ops& how) {
+    return a->call(Ops().putfh(root).op(18).u32(0).u32(kBoth | kWantNone).u32(0).u64(a->client).string("owner").u32(1).more(how)
+                       .u32(0).string(name)).status;
+  };
+  const std::pair<const char*, Ops> hows[] = {{"unchecked", Ops().u32(0).u32(0).u32(0)},
+                                              {"guarded", Ops().u32(1).u32(0).u32(0)},
+                                              {"exclusive", Ops().u32(2).u64(7)},
+                                              {"exclusive 4.1", Ops().u32(3).u64(7).u32(0).u32(0)}};
+  for (const auto& [name, how] : hows) {
+    EXPECT_EQ(create(name, how), Nfs4Status::kDelay) << name;
+    EXPECT_EQ(b->call(Ops().putfh(root).lookup(name)).status, Nfs4Status::kNoEnt) << name;
+  }
+  // What is there is opened where that takes no room, and refused where it does, with nothing changed.
+  const auto f = open(*a, "f");
+  ASSERT_EQ(f.status, Nfs4Status::kOk);
+  EXPECT_EQ(open(*a, "theirs").status, Nfs4Status::kDelay);
+  close(*a, f);
+  EXPECT_EQ(create("guarded", Ops().u32(1).u32(0).u32(0)), Nfs4Status::kOk);
+}
+
 TEST_F(StateidLimitsTest, WhereThereIsNoRoomThereIsNoDelegation) {
   const auto f = open(*a, "f", kRead), g = open(*a, "g"), h = open(*a, "h");
   ASSERT_EQ(h.status, Nfs4Status::kOk);

@@ -1,10 +1,14 @@
-// What quotas cost: the same volume of 100 000 directories in /tenants, of which none, 100 or all have limits of their own, and
-// once all of them below one that counts owners. On the memory engine and without syncs, so that nothing else is in the picture.
+// What quotas and flows cost: the same volume of 100 000 directories in /tenants, of which none, 100 or all have limits of their
+// own, and once all of them below one that counts owners. On the memory engine and without syncs, so that nothing else is in
+// the picture.
 #include <benchmark/benchmark.h>
 
 #include <map>
+#include <optional>
 
 #include "bench/micro/core_fixture.h"
+#include "core/api/flow_table.h"
+#include "qos/scheduler.h"
 
 namespace stoa::core {
 namespace {
@@ -80,10 +84,56 @@ void BM_SetQuota(benchmark::State& state) {
   for (auto _ : state) t.set(t.directories[0]);
 }
 
+// What a door does before each operation, with so many of the directories being flows with limits that leave room.
+class Gate {
+ public:
+  explicit Gate(Tenants& tenants, std::uint64_t flows) : tenants_(tenants) {
+    if (flows == 0) return;
+    qos::Limits limits;
+    for (auto& ceiling : limits.ceiling) ceiling = std::uint64_t{1} << 50;
+    limits.burst = std::chrono::hours(1);
+    FlowTable::Flows made;
+    const std::uint64_t step = kDirectories / flows;
+    for (std::uint64_t i = step - 1; i < kDirectories; i += step) {
+      const auto& flow = made[FlowTarget::directory(tenants.directories[i])] = std::make_shared<qos::Flow>();
+      const std::pair<qos::Flow*, qos::Limits> change{flow.get(), limits};
+      scheduler_.change({&change, 1});
+    }
+    table_.emplace(std::move(made));
+  }
+  void admit(FileId dir) {
+    if (!table_) return;
+    const auto above = tenants_.fixture.ns().ancestors(tenants_.ctx, {.id = dir});
+    Tenants::check(above.has_value());
+    path_.clear();
+    table_->find_path({.door = Door::kNfs, .cred = &tenants_.ctx.cred}, above->directories, path_);
+    Tenants::check(path_.empty() || scheduler_.admit(path_, qos::Price::metadata()));
+  }
+
+ private:
+  Tenants& tenants_;
+  qos::Scheduler scheduler_;
+  std::optional<FlowTable> table_;
+  std::vector<qos::Flow*> path_;
+};
+
+void BM_CreateAndUnlinkInFlows(benchmark::State& state) {
+  static Tenants t(0, false);
+  Gate gate(t, static_cast<std::uint64_t>(state.range(0)));
+  for (auto _ : state) {
+    const FileId dir = t.next();
+    gate.admit(dir);
+    Tenants::check(t.fixture.ns().create(t.ctx, {.parent = dir, .name = "f"}).has_value());
+    gate.admit(dir);
+    Tenants::check(t.fixture.ns().unlink(t.ctx, {dir, "f"}).has_value());
+  }
+}
+
 void quotas(benchmark::internal::Benchmark* bench) {
   bench->ArgNames({"quotas", "owners"})->Args({0, 0})->Args({100, 0})->Args({kDirectories, 0})->Args({kDirectories, 1});
 }
 BENCHMARK(BM_CreateAndUnlink)->Apply(quotas);
+BENCHMARK(BM_CreateAndUnlinkInFlows)->ArgName("flows")->Arg(0)->Arg(100)->Arg(kDirectories);
 BENCHMARK(BM_GrowAndTruncate)->Apply(quotas);
 BENCHMARK(BM_Usage)->Apply(quotas);
 BENCHMARK(BM_SetQuota)->Apply(quotas);

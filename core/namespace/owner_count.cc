@@ -1,0 +1,172 @@
+#include "core/namespace/owner_count.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "core/data/growth.h"
+#include "core/kv/keys.h"
+#include "core/namespace/drop_link.h"
+#include "core/namespace/meta_txn.h"
+#include "core/namespace/operations.h"
+#include "qos/pace.h"
+
+namespace stoa::core {
+namespace {
+
+constexpr std::size_t kPieceFiles = 4096;     // then requests get their share of the time
+constexpr std::size_t kStepFiles = 256;       // counted while everybody waits: a fraction of a millisecond
+constexpr std::uint64_t kStepIds = 4096;      // the same for ids whose files are gone
+constexpr std::size_t kStepsMax = 64;         // of one piece
+constexpr std::size_t kDirectoriesMax = 1000; // that one walk is for
+constexpr std::size_t kHomesMax = 10'000;
+
+Result<AccountRef> account_of_home(Tree& tree, OwnerWalk& walk, FileId home) {
+  if (const auto known = walk.homes.find(home); known != walk.homes.end()) return known->second;
+  STOA_TRY(account, tree.nodes.account_of(home));
+  if (walk.homes.size() >= kHomesMax) walk.homes.clear();
+  walk.homes[home] = account;
+  return account;
+}
+
+// What a file counts for, and for whom; `promised` and `pending`: see growth.h and Node.
+Status note_file(Tree& tree, OwnerWalk& walk, const Inode& record, const Usage& promised, const Usage& pending, CountStep& reserved,
+                 CountStep& committed) {
+  if (record.home == kNoFile || record.has(kIsBin)) return {};
+  STOA_TRY(account, account_of_home(tree, walk, record.home));
+  const bool shelf = record.is_directory() && account->bin;
+  if (shelf) return {};  // counts as nothing, as bins do
+  const Usage usage = record.is_directory() ? Usage{.directories = 1} : usage_of(record);
+  const Payer payer{std::move(account), {record.uid, record.gid}, record.id};
+  reserved.found.push_back({payer, usage + promised});
+  committed.found.push_back({payer, usage + -pending});
+  return {};
+}
+
+// How far the next step goes. What it will ask for is read from the disks here, where nobody waits for it.
+Result<FileId> look_ahead(Tree& tree, OwnerWalk& walk, std::size_t files_max) {
+  const auto below = static_cast<std::uint64_t>(walk.at.below), from = static_cast<std::uint64_t>(walk.at.from);
+  const FileId to{std::min(below + kStepIds, from)};
+  std::size_t files = 0;
+  const auto it = tree.kv.scan(Family::kInode, keys::id_key(walk.at.below), keys::id_key(to));
+  for (; it->valid(); it->next()) {
+    const FileId id = keys::id_of(it->key());
+    if (files++ == files_max) return id;
+    STOA_TRY(record, Inode::decode(id, it->value()));
+    if (record.home == kNoFile) continue;
+    const auto account = account_of_home(tree, walk, record.home);
+    // It may have moved since, and that directory be gone.
+    if (!account && account.error().code != Errc::kStale) return fail(account.error());
+  }
+  STOA_CHECK_OK(it->status());
+  return to;
+}
+
+Status count_step(Tree& tree, OwnerWalk& walk, std::size_t files_max) {
+  STOA_TRY(to, look_ahead(tree, walk, files_max));
+  const std::lock_guard alone(tree.tree_lock);
+  CountStep reserved{.files = walk.reserved}, committed{.files = walk.committed};
+  CountedFiles after = walk.at;
+  after.below = to;
+  const auto it = tree.kv.scan(Family::kInode, keys::id_key(walk.at.below), keys::id_key(to));
+  for (; it->valid(); it->next()) {
+    const FileId id = keys::id_of(it->key());
+    ++after.looked_at;
+    if (const NodeRef node = tree.nodes.peek(id)) {
+      const std::shared_lock lock(node->lock);
+      STOA_CHECK_OK(note_file(tree, walk, node->record, promised(*node), node->pending, reserved, committed));
+    } else {
+      STOA_TRY(record, Inode::decode(id, it->value()));
+      STOA_CHECK_OK(note_file(tree, walk, record, {}, {}, reserved, committed));
+    }
+  }
+  STOA_CHECK_OK(it->status());
+  reserved.after = committed.after = after;
+  STOA_CHECK_OK(tree.committer.commit({.counted = std::make_unique<CountStep>(std::move(committed))}));
+  tree.ledger.count(reserved);
+  walk.at = after;
+  return {};
+}
+
+// Null: no directory waits.
+Result<std::unique_ptr<OwnerWalk>> begin_walk(Tree& tree) {
+  auto walk = std::make_unique<OwnerWalk>();
+  const std::string prefix(keys::kCountingPrefix);
+  const auto it = tree.kv.scan(Family::kConfig, prefix, keys::behind_prefix(prefix));
+  for (; it->valid() && walk->accounts.size() < kDirectoriesMax; it->next()) {
+    auto account = tree.nodes.account_of(keys::id_of(it->key().substr(prefix.size())));
+    if (!account && account.error().code == Errc::kStale) continue;  // removed meanwhile
+    STOA_CHECK_OK(account);
+    walk->accounts.push_back(std::move(*account));
+  }
+  STOA_CHECK_OK(it->status());
+  if (walk->accounts.empty()) return nullptr;
+  const std::lock_guard alone(tree.tree_lock);
+  STOA_TRY(from, tree.next_id());
+  walk->at.from = from;
+  const auto step = [&](const std::shared_ptr<CountedFiles>& files) {
+    return CountStep{.files = files, .joining = walk->accounts, .found = {}, .after = walk->at};
+  };
+  STOA_CHECK_OK(tree.committer.commit({.counted = std::make_unique<CountStep>(step(walk->committed))}));
+  tree.ledger.count(step(walk->reserved));
+  return walk;
+}
+
+Status end_walk(Tree& tree, const OwnerWalk& walk) {
+  const OpContext ctx;
+  std::vector<FileId> counted;
+  {
+    const std::lock_guard alone(tree.tree_lock);
+    MetaTxn txn(tree, ctx);
+    for (const AccountRef& account : walk.accounts) {
+      // Else it is gone, or its owners are not to be counted any more, or were to be again, later than this walk began.
+      if (!tree.ledger.counts_with(account, walk.reserved)) continue;
+      txn.change_account({.account = account, .owners = OwnersCounted::kYes});
+      txn.note({.kind = ChangeKind::kQuota, .id = account->dir});
+      counted.push_back(account->dir);
+    }
+    if (!counted.empty()) STOA_CHECK_OK(txn.commit());
+  }
+  for (const FileId dir : counted) {
+    auto path = path_of(tree, ctx, {.id = dir});
+    if (!path) continue;  // removed meanwhile
+    log_info("quota", "users and groups are counted", {{"path", path->path}});
+    tree.events.add(Severity::kInfo, "owners_counted", std::move(path->path),
+                    "usage by user and group is counted; limits of users and groups bind from now on");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<bool> count_more_owners(Tree& tree, std::size_t files_max) {
+  OwnerCount& count = tree.owner_count;
+  const std::lock_guard lock(count.mutex);
+  if (count.walk == nullptr) {
+    if (!count.wanted.exchange(false, std::memory_order_acq_rel)) return true;
+    auto begun = begin_walk(tree);
+    if (begun && *begun == nullptr) return true;
+    count.wanted.store(true, std::memory_order_release);  // others may wait for the end of this one
+    if (!begun) return fail(begun.error());
+    count.walk = std::move(*begun);
+  }
+  OwnerWalk& walk = *count.walk;
+  const std::uint64_t end = walk.at.looked_at + files_max;
+  for (std::size_t step = 0; walk.at.below < walk.at.from; ++step) {
+    if (walk.at.looked_at >= end || step == kStepsMax) return false;
+    STOA_CHECK_OK(count_step(tree, walk, std::min<std::uint64_t>(kStepFiles, end - walk.at.looked_at)));
+  }
+  STOA_CHECK_OK(end_walk(tree, walk));
+  count.walk.reset();
+  return false;
+}
+
+Status count_all_owners(Tree& tree, qos::Pace& pace) {
+  while (!pace.stopped()) {
+    STOA_TRY(done, count_more_owners(tree, kPieceFiles));
+    if (done) break;
+    pace.spent(qos::Price{}.add(qos::Resource::kMetadataOps, kPieceFiles));
+  }
+  return {};
+}
+
+}  // namespace stoa::core

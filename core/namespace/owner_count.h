@@ -1,0 +1,45 @@
+// How usage by user and group comes to be known in directories that had content when that was asked for (CountOwnersRequest).
+//
+// All files of the volume are looked at once, in the order of their ids, for all directories that wait for it together; more
+// that come meanwhile wait for the next time. Each file is counted, on both sides of the ledger, while nothing changes: a few
+// hundred under the exclusive tree lock, which all charges are made under. From then on its charges count for its owner, and those of
+// files that came to be meanwhile always do, so that the end is not a moving one. Nothing half-counted is stored: the record
+// of a directory says that it is being counted, and a start begins anew.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "core/usage/ledger.h"
+
+namespace stoa::qos {
+class Pace;
+}
+
+namespace stoa::core {
+
+struct Tree;
+
+struct OwnerWalk {
+  std::vector<AccountRef> accounts;  // of the directories that it is for
+  CountedFiles at;
+  std::shared_ptr<CountedFiles> reserved = std::make_shared<CountedFiles>();   // guarded as the sides of an account are
+  std::shared_ptr<CountedFiles> committed = std::make_shared<CountedFiles>();
+  std::unordered_map<FileId, AccountRef> homes;  // met lately
+};
+
+struct OwnerCount {
+  std::atomic<bool> wanted{true};  // directories may wait: since they said so, or from before the start
+  std::mutex mutex;                // guards the walk; comes before the tree lock
+  std::unique_ptr<OwnerWalk> walk;
+};
+
+// Looks at up to `files_max` more files. True: no directory waits any more.
+Result<bool> count_more_owners(Tree& tree, std::size_t files_max);
+// Until no directory waits any more, or `pace` is stopped.
+Status count_all_owners(Tree& tree, qos::Pace& pace);
+
+}  // namespace stoa::core

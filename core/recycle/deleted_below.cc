@@ -1,0 +1,66 @@
+#include "core/recycle/deleted_below.h"
+
+#include <algorithm>
+
+#include "core/recycle/origin.h"
+
+namespace stoa::core {
+namespace {
+
+constexpr std::size_t kRememberedMax = 10'000;
+
+Result<std::vector<Bin>> bins_above(Tree& tree, FileId dir) {
+  STOA_TRY(node, tree.nodes.get(dir));
+  std::vector<FileId> above;
+  {
+    const std::shared_lock chain(tree.tree_lock);
+    for (const Account* a = node->account->parent.get(); a != nullptr; a = a->parent.get()) above.push_back(a->dir);
+  }
+  std::vector<Bin> bins;
+  for (const FileId id : above) {
+    STOA_TRY(bin, bin_of(tree, id));
+    if (bin == kNoFile) continue;
+    const auto anchor = tree.nodes.get(id);
+    const auto bin_node = tree.nodes.get(bin);
+    if (anchor && bin_node) bins.push_back({*anchor, *bin_node});  // else it went meanwhile
+  }
+  return bins;
+}
+
+Result<bool> was_below(Tree& tree, const ItemRecord& item, FileId dir) {
+  STOA_TRY(origin, origin_of(tree, item));
+  if (!origin) return false;
+  if (std::ranges::find(origin->directories, dir) != origin->directories.end()) return true;
+  const auto node = tree.nodes.get(origin->dir);
+  if (!node && node.error().code == Errc::kStale) return false;
+  STOA_CHECK_OK(node);
+  const std::shared_lock chain(tree.tree_lock);
+  for (const Account* a = (*node)->account.get(); a != nullptr; a = a->parent.get()) {
+    if (a->dir == dir) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<DeletedBelow> DeletedBelow::make(Tree& tree, FileId dir) {
+  DeletedBelow made(tree, dir);
+  STOA_TRY(below, bins_below(tree, dir));
+  STOA_TRY(above, bins_above(tree, dir));
+  for (const Bin& bin : below) made.whole_.insert(bin.node->id);
+  made.bins_ = std::move(below);
+  made.bins_.insert(made.bins_.end(), above.begin(), above.end());
+  return made;
+}
+
+Result<bool> DeletedBelow::includes(FileId bin, const ItemRecord& item) {
+  if (whole_.contains(bin)) return true;
+  const std::tuple was_in{item.parent, item.base, item.below};
+  if (const auto known = directories_.find(was_in); known != directories_.end()) return known->second;
+  STOA_TRY(below, was_below(tree_, item, dir_));
+  if (directories_.size() == kRememberedMax) directories_.clear();
+  directories_.emplace(was_in, below);
+  return below;
+}
+
+}  // namespace stoa::core

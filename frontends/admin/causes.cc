@@ -1,0 +1,130 @@
+#include "frontends/admin/causes.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+
+namespace stoa::admin {
+namespace {
+
+constexpr std::int64_t kSecondNs = 1'000'000'000;
+
+void add(Json& causes, std::string what, std::string cure) { causes.push_back({{"what", std::move(what)}, {"cure", std::move(cure)}}); }
+
+// As one word of a shell.
+std::string word(const std::string& text) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-:@%+=,";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
+  return out + "'";
+}
+
+// Where the rights come from.
+std::string by_what(const core::GetAclReply& acl) {
+  if (acl.stored) return "its access control list says so";
+  return "its mode is " + view(acl.attr)["mode"].get<std::string>() + ", its owner uid " + std::to_string(acl.attr.uid) + ", its group gid " +
+         std::to_string(acl.attr.gid);
+}
+
+std::string rights_cure(const core::User& user, const std::string& path, const core::GetAclReply& acl) {
+  const std::string groups =
+      "; or put the user into a group that may: stoa user set " + word(user.name) + " --group GROUP, with all groups that it is to have";
+  if (acl.stored) return "see who may with stoa acl get " + word(path) + ", and change it with stoa acl set " + word(path) + " FILE" + groups;
+  return "change its mode or owner (chmod, chown), or give it a list: stoa acl set " + word(path) + " FILE" + groups;
+}
+
+struct Part {
+  std::uint64_t used;
+  const std::optional<std::uint64_t>& hard;
+  const std::optional<std::uint64_t>& soft;
+  Timestamp since;
+  const char* unit;
+  const char* option;
+};
+std::array<Part, 2> parts_of(const core::UsageReply& reply) {
+  const core::QuotaLimits& limits = reply.limits;
+  const auto files = static_cast<std::uint64_t>(reply.usage.files + reply.usage.directories);
+  return {Part{core::bytes_of(reply.usage), limits.bytes, limits.soft_bytes, reply.since.bytes, "bytes", "bytes"},
+          Part{files, limits.files, limits.soft_files, reply.since.files, "files and directories", "files"}};
+}
+
+bool at_hard(const Part& part) { return part.hard && part.used >= *part.hard; }
+Timestamp end_of_grace(const Part& part, std::uint32_t grace_s) { return {part.since.ns + grace_s * kSecondNs}; }
+bool grace_is_over(const Part& part, std::uint32_t grace_s) { return part.since != Timestamp{} && wall_now() >= end_of_grace(part, grace_s); }
+
+}  // namespace
+
+void add_no_way(Json& causes, const core::User& user, const std::string& path, const core::GetAclReply& acl) {
+  add(causes, user.name + " does not get here: " + path + " may not be searched; " + by_what(acl), rights_cure(user, path, acl));
+}
+
+void add_denied(Json& causes, const core::User& user, const std::string& denied, const std::string& path, const core::GetAclReply& acl) {
+  add(causes, user.name + " may not " + denied + " here: " + by_what(acl), rights_cure(user, path, acl));
+}
+
+void add_recycled(Json& causes) {
+  add(causes, "this is in a recycle bin, where nothing is changed", "take it out: stoa recycle list shows its ITEM, then stoa recycle restore ITEM");
+}
+
+void add_no_export(Json& causes, const std::string& path) {
+  add(causes, "no export publishes this: no client sees it", "stoa export create NAME --path " + word(path));
+}
+
+void add_read_only(Json& causes, const core::Export& record) {
+  const std::string set = "stoa export set " + word(record.name);
+  if (record.read_only) add(causes, "nobody changes anything through the export " + record.name + ": it is read-only", set + " --read-write");
+  std::string networks;
+  for (const core::ClientRule& rule : record.clients) {
+    if (rule.read_only) networks.append(networks.empty() ? "" : ", ").append(rule.network.to_text());
+  }
+  if (networks.empty() || record.read_only) return;
+  add(causes, "clients of " + networks + " change nothing through the export " + record.name + ": its rule for them is read-only",
+      "give all its rules anew, with rw for these: " + set + " --client NETWORK,rw");
+}
+
+bool is_full(const core::UsageReply& reply) {
+  return std::ranges::any_of(parts_of(reply), [&](const Part& part) { return at_hard(part) || grace_is_over(part, reply.limits.grace_s); });
+}
+
+void add_quota(Json& causes, const std::string& path, const std::string& owner, const core::UsageReply& reply, const core::Usage& bin) {
+  const std::string set = "stoa quota set " + word(path) + owner;
+  const std::string whose = owner.empty() ? "" : " (" + owner.substr(owner.find_first_not_of(" -")) + ")";
+  std::string room = "; or remove something below it";
+  const std::uint64_t kept = core::bytes_of(bin);
+  if (kept != 0) room += "; its recycle bin alone keeps " + std::to_string(kept) + " bytes: stoa recycle purge " + word(path) + " --all";
+  for (const Part& part : parts_of(reply)) {
+    const std::string used = std::to_string(part.used) + " of ";
+    const std::string quota = "the quota of " + path + whose;
+    if (at_hard(part)) {
+      add(causes, quota + " is used up: " + used + std::to_string(*part.hard) + " " + part.unit + "; what would grow is refused",
+          "raise it: " + set + " --" + part.option + " MORE" + room);
+    } else if (part.since != Timestamp{} && part.soft) {
+      const std::string end = time_text(end_of_grace(part, reply.limits.grace_s));
+      const bool over = grace_is_over(part, reply.limits.grace_s);
+      add(causes,
+          quota + " is above its soft limit since " + time_text(part.since) + ": " + used + std::to_string(*part.soft) + " " + part.unit + "; " +
+              (over ? "its time of grace ended at " + end + ", and what would grow is refused" : "what would grow is refused from " + end + " on"),
+          "raise it: " + set + " --soft-" + part.option + " MORE, or give more time: " + set + " --grace TIME" + room);
+    }
+  }
+}
+
+void add_flow(Json& causes, const Json& flow) {
+  const auto waiting = flow["use"]["waiting"].get<std::uint64_t>();
+  if (waiting == 0) return;
+  const auto target = flow["target"].get<std::string>();
+  add(causes,
+      std::to_string(waiting) + (waiting == 1 ? " request waits" : " requests wait") + " now, because a ceiling of " + target + " or above it is reached",
+      "stoa qos top shows who uses how much; raise the ceiling: stoa qos set " + word(target) + " --RESOURCE MORE (stoa qos get " + word(target) +
+          " shows which there are)");
+}
+
+void add_space(Json& causes, const core::StatfsReply& space) {
+  if (space.bytes_free != 0) return;
+  add(causes, "the volume is full: there is no space on its disks",
+      "remove something, purge recycle bins (stoa recycle purge / --all), or add space to the data directories");
+}
+
+}  // namespace stoa::admin

@@ -1,0 +1,117 @@
+// An object is replaced while the disk takes its time: whoever else uses the file does not wait for it.
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "backends/blob/memory/memory_blobs.h"
+#include "backends/kv/memory/memory_kv.h"
+#include "core/volume/volume.h"
+#include "tests/core/data/data_fixture.h"
+
+namespace stoa::core::test {
+namespace {
+
+// The memory engine, whose sync waits for the test.
+class StallingKv final : public KvStore {
+ public:
+  Result<bool> get(Family family, std::string_view key, std::string* value) override { return kv_.get(family, key, value); }
+  Status multi_get(Family family, std::span<const std::string_view> keys,
+                   std::span<std::optional<std::string>> values) override {
+    return kv_.multi_get(family, keys, values);
+  }
+  std::unique_ptr<KvIterator> scan(Family family, std::string_view lower, std::string_view upper) override {
+    return kv_.scan(family, lower, upper);
+  }
+  std::unique_ptr<KvReader> snapshot() override { return kv_.snapshot(); }
+  Status apply(std::span<const WriteBatch* const> batches) override { return kv_.apply(batches); }
+  Status sync() override {
+    std::unique_lock lock(mutex_);
+    stalled_ = true;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return !stalls_; });
+    stalled_ = false;
+    return {};
+  }
+
+  void stall() {
+    const std::lock_guard lock(mutex_);
+    stalls_ = true;
+  }
+  void wait_until_stalled() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return stalled_; });
+  }
+  void go_on() {
+    const std::lock_guard lock(mutex_);
+    stalls_ = false;
+    changed_.notify_all();
+  }
+
+ private:
+  kv::MemoryKv kv_;
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_;
+  bool stalls_ = false;   // a sync that begins now
+  bool stalled_ = false;  // one does
+};
+
+class ReplaceTest : public ::testing::Test {
+ protected:
+  ReplaceTest() {
+    options_.background = false;
+    EXPECT_TRUE(Volume::format(kv_, "test"));
+    auto volume = Volume::open(kv_, blobs_, metrics_, options_);
+    EXPECT_TRUE(volume) << describe(volume.error());
+    volume_ = std::move(*volume);
+  }
+  Namespace& ns() { return volume_->ns(); }
+  Result<PutKeyReply> put(std::string_view text) {
+    return ns().put_key({}, {.root = kRootId, .key = "o", .bytes = std::as_bytes(std::span(text))});
+  }
+  std::string read(FileId id, std::size_t length) {
+    std::string text(length, '?');
+    const auto got = ns().read({}, {id, 0, std::as_writable_bytes(std::span(text))});
+    return got ? text.substr(0, got->length) : "error: " + describe(got.error());
+  }
+
+  StallingKv kv_;
+  blob::MemoryBlobs blobs_;
+  MetricRegistry metrics_;
+  VolumeOptions options_;
+  std::unique_ptr<Volume> volume_;
+};
+
+TEST_F(ReplaceTest, ReadersAndWritersOfTheFileDoNotWaitForItsSync) {
+  OpContext lazy;
+  lazy.durability = Durability::kApplied;
+  for (const std::size_t bytes : {std::size_t{100}, std::size_t{100'000}}) {
+    const auto old = put(std::string(bytes, 'o'));
+    ASSERT_TRUE(old);
+    const FileId id = old->attr.id;
+    kv_.stall();
+    Result<PutKeyReply> replaced = fail(Errc::kIo);
+    std::thread replacing([&] { replaced = put(std::string(bytes, 'n')); });
+    kv_.wait_until_stalled();
+    // Each of these would wait for ever, if the file were held until the sync is done.
+    EXPECT_EQ(read(id, bytes), std::string(bytes, 'n'));
+    const auto slices = ns().read_slices({}, {.id = id, .offset = 0, .length = bytes});
+    EXPECT_TRUE(slices && slices->length == bytes);
+    EXPECT_TRUE(ns().setattr(lazy, {.id = id, .set = {.mode = 0600}}));
+    if (bytes == 100) {
+      const std::string_view text = "w";
+      const std::span<const std::byte> pieces[] = {std::as_bytes(std::span(text))};
+      EXPECT_TRUE(ns().write(lazy, {id, 0, pieces}));
+      EXPECT_EQ(read(id, 2), "wn");
+    }
+    kv_.go_on();
+    replacing.join();
+    ASSERT_TRUE(replaced) << describe(replaced.error());
+    EXPECT_EQ(replaced->attr.id, id);
+  }
+  const auto report = volume_->check({.read_data = true});
+  ASSERT_TRUE(report);
+  for (const std::string& problem : report->problems) ADD_FAILURE() << problem;
+}
+
+}  // namespace
+}  // namespace stoa::core::test
