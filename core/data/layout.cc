@@ -22,6 +22,7 @@ Piece part_of(const Extent& extent, std::uint64_t from, std::uint64_t to) {
 }
 
 void append_pieces(const Layout& layout, std::uint64_t offset, std::uint64_t end, std::vector<Piece>& out) {
+  if (offset == end) return;  // of an extent around it, too, there is no piece
   for (auto it = first_behind(layout.extents, offset); it != layout.extents.end() && it->file_offset < end; ++it) {
     out.push_back(part_of(*it, std::max(offset, it->file_offset), std::min(end, it->end())));
   }

@@ -41,7 +41,7 @@ struct Layout {
   bool operator==(const Layout&) const = default;
   bool empty() const { return extents.empty(); }
 
-  // The range [offset, offset + length) as pieces in order, holes included.
+  // The range [offset, offset + length) as pieces in order, holes included; none of them is empty.
   std::vector<Piece> map(std::uint64_t offset, std::uint64_t length) const;
 
   // Adds an extent where there is none.

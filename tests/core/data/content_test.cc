@@ -209,7 +209,7 @@ TYPED_TEST(ContentTest, ConcatenationTakesRangesOfFilesThatStay) {
 
   // Of one file: aligned, odd and empty ranges, in any order, also twice. No blob is new.
   const auto joined = this->ns().concatenate(
-      this->durable_, {.root = kRootId, .key = "a", .parts = {{large, {}, 12'345, 1u << 20}, {large, {}, 0, 65'536},
+      this->durable_, {.root = kRootId, .key = "a", .parts = {{large, {}, 12'345, 1u << 20}, {large, {}, 0, 65'536}, {large, {}, 777, 0},
                                                               {large, {}, 9u << 20}, {large, {}, 12'345, 3}}});
   ASSERT_TRUE(joined) << describe(joined.error());
   EXPECT_TRUE(this->read(joined->attr.id, 0, 4u << 20) ==

@@ -56,6 +56,7 @@ TEST(Layout, MapFillsHoles) {
   EXPECT_EQ(layout.map(110, 10), (std::vector<Piece>{{110, 10, BlobId{1}, 17}}));
   EXPECT_EQ(layout.map(40, 10), (std::vector<Piece>{{40, 10}}));
   EXPECT_EQ(Layout{}.map(5, 1), (std::vector<Piece>{{5, 1}}));
+  for (const std::uint64_t nothing_at : {0, 10, 15, 30, 120, 150}) EXPECT_TRUE(layout.map(nothing_at, 0).empty()) << nothing_at;
 }
 
 TEST(Layout, CutInTheMiddleMakesTwoOfOne) {
