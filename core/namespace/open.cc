@@ -25,6 +25,7 @@ Result<OpenReply> open(Tree& tree, const OpContext& ctx, const OpenRequest& req)
   if (reply.created) return reply;  // whoever makes a file may use it, whatever mode it gives (POSIX open)
 
   STOA_TRY(granted, access(tree, ctx, {.id = reply.attr.id, .wanted = req.access}));
+  if (granted.read_only && (req.access & (kAccessModify | kAccessExtend)) != 0) return fail(Errc::kReadOnly);
   if (granted.granted != req.access) return fail(Errc::kAccess);
   const bool overwrite = req.disposition == OpenDisposition::kOverwrite ||
                          req.disposition == OpenDisposition::kOverwriteOrCreate;

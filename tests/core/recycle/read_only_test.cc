@@ -52,6 +52,9 @@ TYPED_TEST(RecycleReadOnlyTest, NothingInABinChanges) {
   EXPECT_TRUE(refused(ns.rename({}, {this->team_, "other", shelf, "other"})));
   EXPECT_TRUE(refused(ns.copy_range({}, {other, 0, this->file_, 0, 5, true})));
   EXPECT_EQ(ns.access({}, {this->file_, kAccessRead | kAccessModify | kAccessExtend})->granted, kAccessRead);
+  EXPECT_TRUE(refused(ns.open({}, {.parent = shelf, .name = this->file_name_, .access = kAccessRead | kAccessModify})));
+  EXPECT_TRUE(refused(ns.open({}, {.parent = shelf, .name = this->file_name_, .disposition = OpenDisposition::kOverwrite})));
+  EXPECT_TRUE(ns.open({}, {.parent = shelf, .name = this->file_name_}));
   EXPECT_EQ(this->read(this->file_), "text");
   this->expect_consistent();
 }
