@@ -222,7 +222,8 @@ bool Driver::do_access() {
   const bool read = (reply->granted & core::kAccessRead) != 0;
   const bool modify = (reply->granted & core::kAccessModify) != 0;
   if (read == denied(ctx.cred, twin_.at(id), 4)) return differ("access: read");
-  if (modify == denied(ctx.cred, twin_.at(id), 2)) return differ("access: modify");
+  if (reply->read_only != twin_.recycled(id)) return differ("access: read_only");
+  if (modify == (reply->read_only || denied(ctx.cred, twin_.at(id), 2))) return differ("access: modify");
   return true;
 }
 

@@ -136,9 +136,8 @@ bool Driver::settle_bins() {
 
 bool Driver::compare_items(FileId dir) {
   std::map<std::uint64_t, TwinItem> right;
-  const auto anchors = twin_.anchors_below(dir);
   for (const auto& [serial, item] : twin_.items) {
-    if (std::ranges::find(anchors, item.anchor) != anchors.end()) right.emplace(serial, item);
+    if (twin_.deleted_below(item, dir)) right.emplace(serial, item);
   }
   std::uint64_t after = 0;
   for (;;) {
@@ -146,11 +145,12 @@ bool Driver::compare_items(FileId dir) {
     const auto reply = ns().list_recycled(context(), {.dir = dir, .after = after, .limit = limit});
     if (!reply) return differ("list_recycled: " + stoa::describe(reply.error()));
     if (reply->items.size() > limit) return differ("list_recycled: more than the limit");
+    std::uint64_t last = after;
     for (const core::RecycledItem& item : reply->items) {
       const std::string who = "list_recycled: " + quoted(item.path) + " ";
-      if (item.item.serial <= after) return differ(who + "is not in order");
-      after = item.item.serial;
-      const auto it = right.find(after);
+      if (item.item.serial <= last) return differ(who + "is not in order");
+      last = item.item.serial;
+      const auto it = right.find(last);
       if (it == right.end()) return differ(who + "should not be there");
       const TwinItem& known = it->second;
       if (item.item.bin != known.bin || item.id != known.id || item.type != twin_.at(known.id).type) return differ(who + "is another file");
@@ -161,7 +161,8 @@ bool Driver::compare_items(FileId dir) {
       right.erase(it);
     }
     if (!reply->truncated) break;
-    if (reply->items.empty()) return differ("list_recycled: truncated, and nothing in it");
+    if (reply->next < last || reply->next <= after) return differ("list_recycled: the next page is one before");
+    after = reply->next;
   }
   return right.empty() || differ("list_recycled: " + quoted(right.begin()->second.raw) + " is missing");
 }

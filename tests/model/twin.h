@@ -177,12 +177,19 @@ class Twin {
   void add_shelf(FileId bin, FileId id);
   void drop_bin(FileId anchor);
   void settle_item(const TwinItem& pending, std::uint64_t serial, const std::string& name);
+  // Where an item was: with directories that lie in a bin themselves, where those were. nullopt: one of them is gone.
+  struct Origin {
+    std::string path;
+    std::set<FileId> directories;
+  };
+  std::optional<Origin> origin(const TwinItem& item) const;
   std::string original_path(const TwinItem& item) const;  // empty: the directory is gone
+  bool deleted_below(const TwinItem& item, FileId dir) const;
   Verdict restore(std::uint64_t serial, FileId to_parent, std::string_view to_name, const core::Credentials& cred);
-  // The items that go, in order; how many were asked for by name, the rest went with their directories.
+  // How many went; those that went with their directories do not count.
   std::uint64_t purge(FileId dir, const std::set<std::uint64_t>& wanted);
   void age(std::uint32_t days);
-  std::vector<FileId> anchors_below(FileId dir) const;  // of bins
+  std::vector<FileId> anchors_below(FileId dir) const;  // of bins, by names: also of those that are not counted below it
   Verdict remove_tree(FileId parent, std::string_view name, const core::Credentials& cred);
 
   std::map<FileId, core::RecyclePolicy> policies;
@@ -211,6 +218,7 @@ class Twin {
   FileId shelf_for(FileId dir);
   Stored shelve(FileId dir, const Stored& stored, TwinItem item);
   void leave_home(TwinInode& inode, FileId dir);
+  FileId beyond_bins(FileId dir) const;
   FileId make_implied(FileId root, const std::vector<std::string>& directories, Verdict& verdict);
   Verdict restore_into(std::uint64_t serial, FileId dir, std::string_view name, const core::Credentials& cred);
   Verdict restore_in_place(std::uint64_t serial, const core::Credentials& cred);

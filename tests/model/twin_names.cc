@@ -115,7 +115,20 @@ void Twin::drop_link(FileId dir, const Stored& stored, Verdict& verdict) {
     return;
   }
   verdict.touched[id] = Touch::kAttributes;
-  if (!inode.links.empty()) leave_home(inode, dir);
+  if (inode.links.empty()) {
+    inode.home = beyond_bins(inode.home);
+  } else {
+    leave_home(inode, dir);
+  }
+}
+
+// Where a file counts that lost its last name: no bin keeps it.
+FileId Twin::beyond_bins(FileId dir) const {
+  FileId beyond = dir;
+  for (FileId up = dir; up != core::kNoFile; up = above(up)) {
+    if (exists(up) && at(up).is_bin) beyond = above(up);
+  }
+  return beyond;
 }
 
 // The charge of a file that lost a name in its home follows it to the first name that is left, by directory id and name, rather
@@ -262,7 +275,7 @@ Verdict Twin::open(const core::OpenRequest& request, const Credentials& cred) {
   std::uint32_t wanted = (request.access & core::kAccessRead) != 0 ? 4 : 0;
   if ((request.access & core::kAccessModify) != 0 || overwrite) wanted |= 2;
   if (denied(cred, inode, wanted)) verdict.errors.push_back(Errc::kAccess);
-  if (overwrite && recycled(found)) verdict.errors.push_back(Errc::kReadOnly);
+  if ((wanted & 2) != 0 && recycled(found)) verdict.errors.push_back(Errc::kReadOnly);
   if (!verdict.ok() || !overwrite) return verdict;
   verdict.touched[found] = inode.size() == 0 ? Touch::kMaybe : Touch::kContent;
   if (inode.meta && inode.size() != 0) inode.meta->current = false;
@@ -382,6 +395,10 @@ Verdict Twin::rename(const core::RenameRequest& request, const Credentials& cred
       }
       if (!directory && target.is_directory()) {
         verdict.errors.insert(verdict.errors.end(), {Errc::kIsDirectory, Errc::kExists});
+      }
+      // It may be the directory whose empty bin this is renamed out of, which goes first.
+      if (target.bin != core::kNoFile && (request.from_parent == target.bin || twin.at(request.from_parent).parent == target.bin)) {
+        verdict.errors.push_back(Errc::kStale);
       }
       if (directory && target.is_directory() && !(twin.empty_for_posix(target) && twin.can_go(request.to_parent, target))) {
         verdict.errors.insert(verdict.errors.end(), {Errc::kNotEmpty, Errc::kExists});

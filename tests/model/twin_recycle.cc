@@ -151,6 +151,7 @@ void Twin::keep_content(FileId dir, const Stored& stored, const TwinItem& origin
   TwinItem item = origin;
   item.copy_of = copy.id;
   item.id = copy.id = fresh_id();
+  copy.open = false;
   inodes[copy.id] = copy;
   const Stored there = shelve(dir, stored, item);
   at(copy.id).links = {{shelf, there}};
@@ -171,43 +172,60 @@ void Twin::settle_item(const TwinItem& waiting, std::uint64_t serial, const std:
   items[serial] = item;
 }
 
-std::string Twin::original_path(const TwinItem& start) const {
+std::optional<Twin::Origin> Twin::origin(const TwinItem& start) const {
   TwinItem item = start;
-  std::string path = shown_raw(item.raw);
+  Origin origin{.path = shown_raw(item.raw), .directories = {core::kRootId}};
   FileId at_dir = item.parent;
   while (at_dir != core::kRootId) {
     if (!exists(at_dir)) {
-      if (at_dir != item.parent || item.base == core::kNoFile || item.base == at_dir) return {};
-      std::string below, part;
-      for (const char c : item.below) {
-        if (c != '/') {
-          part += c;
+      // Directories that only the key implied went with it.
+      if (at_dir != item.parent || item.base == core::kNoFile || item.base == at_dir) return std::nullopt;
+      std::string below;
+      FileId present = item.base;
+      for (std::string_view rest = item.below; !rest.empty(); rest.remove_prefix(rest.find('/') + 1)) {
+        const std::string part(rest.substr(0, rest.find('/')));
+        below += shown_raw(part);
+        if (!exists(present) || !at(present).names.contains(part + "/")) {
+          present = core::kNoFile;
           continue;
         }
-        below += shown_raw(part);
-        part.clear();
+        present = at(present).names.at(part + "/");
+        origin.directories.insert(present);
       }
-      path = below + path;
+      origin.path = below + origin.path;
       at_dir = item.base;
       continue;
     }
+    origin.directories.insert(at_dir);
     const FileId parent = at(at_dir).parent;
-    if (!exists(parent)) return {};
+    if (!exists(parent) || parent == at_dir) return std::nullopt;
     if (at(parent).is_bin) {
       const auto outer = std::ranges::find_if(items, [&](const auto& one) { return one.second.id == at_dir; });
       const auto waiting = std::ranges::find(pending, at_dir, &TwinItem::id);
-      if (outer == items.end() && waiting == pending.end()) return {};
+      if (outer == items.end() && waiting == pending.end()) return std::nullopt;
       item = outer != items.end() ? outer->second : *waiting;
-      path = shown_raw(item.raw) + path;
+      origin.path = shown_raw(item.raw) + origin.path;
       at_dir = item.parent;
       continue;
     }
     for (const auto& [stored, id] : at(parent).names) {
-      if (id == at_dir) path = shown_raw(raw_of(stored)) + path;
+      if (id == at_dir) origin.path = shown_raw(raw_of(stored)) + origin.path;
     }
     at_dir = parent;
   }
-  return path;
+  return origin;
+}
+
+std::string Twin::original_path(const TwinItem& item) const {
+  const auto known = origin(item);
+  return known ? known->path : std::string();
+}
+
+bool Twin::deleted_below(const TwinItem& item, FileId dir) const {
+  if (is_below(item.anchor, dir)) return true;
+  if (!is_below(dir, item.anchor)) return false;
+  const auto known = origin(item);
+  return known && known->directories.contains(dir);
 }
 
 Verdict Twin::restore_into(std::uint64_t serial, FileId dir, std::string_view name, const core::Credentials& cred) {
@@ -304,20 +322,27 @@ void Twin::purge_item(std::uint64_t serial) {
 std::vector<FileId> Twin::anchors_below(FileId dir) const {
   std::vector<FileId> anchors;
   for (const auto& [id, inode] : inodes) {
-    FileId up = inode.bin == core::kNoFile ? core::kNoFile : id;
-    while (up != core::kNoFile && up != dir) up = above(up);
-    if (up == dir) anchors.push_back(id);
+    if (inode.bin != core::kNoFile && is_below(id, dir)) anchors.push_back(id);
   }
   return anchors;
 }
 
 std::uint64_t Twin::purge(FileId dir, const std::set<std::uint64_t>& wanted) {
+  std::set<std::uint64_t> going;
+  for (const auto& [serial, item] : items) {
+    if ((wanted.empty() || wanted.contains(serial)) && deleted_below(item, dir)) going.insert(serial);
+  }
+  std::vector<FileId> bins;
+  for (const FileId anchor : anchors_below(dir)) bins.push_back(at(anchor).bin);
+  while (dir != at(dir).parent) {
+    dir = at(dir).parent;
+    if (at(dir).bin != core::kNoFile) bins.push_back(at(dir).bin);
+  }
   std::uint64_t removed = 0;
-  for (const FileId anchor : anchors_below(dir)) {
-    if (!exists(anchor)) continue;  // it went with one before
-    const FileId bin = at(anchor).bin;
-    for (const auto& [serial, item] : std::map(items)) {
-      if (item.bin != bin || !items.contains(serial) || (!wanted.empty() && !wanted.contains(serial))) continue;
+  for (const FileId bin : bins) {
+    for (const std::uint64_t serial : going) {
+      const auto item = items.find(serial);
+      if (item == items.end() || item->second.bin != bin) continue;  // it went with one before
       purge_item(serial);
       ++removed;
     }
