@@ -194,6 +194,22 @@ Result<FileId> bin_of(Tree& tree, FileId dir) {
   return anchor.bin;
 }
 
+Result<AccountRef> account_above(Tree& tree, const AccountRef& account) {
+  if (!account->bin) return account->parent;
+  const auto bin = tree.nodes.get(account->dir);
+  if (!bin && bin.error().code == Errc::kStale) return nullptr;
+  STOA_CHECK_OK(bin);
+  FileId anchor = kNoFile;
+  {
+    const std::shared_lock lock((*bin)->lock);
+    anchor = (*bin)->record.home;
+  }
+  const auto dir = tree.nodes.get(anchor);
+  if (!dir && dir.error().code == Errc::kStale) return nullptr;
+  STOA_CHECK_OK(dir);
+  return (*dir)->account;
+}
+
 Result<std::vector<Bin>> bins_below(Tree& tree, FileId dir) {
   STOA_TRY(top, tree.nodes.get(dir));
   {
@@ -209,11 +225,12 @@ Result<std::vector<Bin>> bins_below(Tree& tree, FileId dir) {
     const auto node = tree.nodes.get(record.bin);
     if (!anchor || !node) continue;  // gone since the walk began
     const std::shared_lock chain(tree.tree_lock);
-    for (const Account* a = (*anchor)->account.get(); a != nullptr; a = a->parent.get()) {
-      if (a != top->account.get()) continue;
-      bins.push_back({*anchor, *node});
-      break;
+    AccountRef at = (*anchor)->account;
+    while (at != nullptr && at != top->account) {
+      STOA_TRY(above, account_above(tree, at));
+      at = std::move(above);
     }
+    if (at != nullptr) bins.push_back({*anchor, *node});
   }
   STOA_CHECK_OK(it->status());
   return bins;

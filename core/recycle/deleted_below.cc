@@ -14,7 +14,12 @@ Result<std::vector<Bin>> bins_above(Tree& tree, FileId dir) {
   std::vector<FileId> above;
   {
     const std::shared_lock chain(tree.tree_lock);
-    for (const Account* a = node->account->parent.get(); a != nullptr; a = a->parent.get()) above.push_back(a->dir);
+    for (AccountRef at = node->account;;) {
+      STOA_TRY(next, account_above(tree, at));
+      if (next == nullptr) break;
+      above.push_back(next->dir);
+      at = std::move(next);
+    }
   }
   std::vector<Bin> bins;
   for (const FileId id : above) {

@@ -68,6 +68,21 @@ TYPED_TEST(DeletedBelowTest, DirectoriesThatWereDeletedTooCountWhereTheyWere) {
   EXPECT_THAT(this->names_below(this->team_), ElementsAre("f", "a"));
 }
 
+TYPED_TEST(DeletedBelowTest, ABinThatIsNotCountedIsWhereItIsAllTheSame) {
+  this->set_policy({.dir = this->team_, .counted = false});
+  this->deleted(this->mine_, "early");
+  this->set_policy({.dir = this->mine_});
+  this->deleted(this->mine_, "late");
+  ASSERT_TRUE(this->ns().rmdir({}, {this->team_, "mine"}));  // its bin goes with it
+  EXPECT_THAT(this->names_below(this->team_), ElementsAre("early", "late", "mine"));
+  EXPECT_THAT(this->names_below(this->mine_), ElementsAre("early", "late"));
+  EXPECT_THAT(this->names_below(this->other_), IsEmpty());
+  EXPECT_EQ(this->ns().purge({}, {.dir = this->team_, .items = {this->item("late")}})->removed, 1u);
+  EXPECT_EQ(this->ns().purge({}, {.dir = this->mine_})->removed, 1u);
+  EXPECT_THAT(this->names_below(this->team_), ElementsAre("mine"));
+  this->expect_consistent();
+}
+
 TYPED_TEST(DeletedBelowTest, ADirectoryIsFollowed) {
   const FileId a = *this->mkdir(this->mine_, "a");
   this->deleted(a, "f");
