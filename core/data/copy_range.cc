@@ -4,6 +4,7 @@
 #include "core/data/file_io.h"
 #include "core/data/file_view.h"
 #include "core/data/flush.h"
+#include "core/data/part.h"
 #include "core/data/prepare.h"
 #include "core/data/truncate.h"
 #include "core/namespace/meta_txn.h"
@@ -50,9 +51,7 @@ Result<CopyRangeReply> share_locked(Tree& tree, const OpContext& ctx, const Copy
   Inode source = from->record;
   Inode target = to->record;
   const auto pieces = source.layout.map(req.from_offset, length);
-  for (Extent& extent : source.layout.extents) {
-    extent.shared |= extent.file_offset < req.from_offset + length && extent.end() > req.from_offset;
-  }
+  share_range(source.layout, req.from_offset, length);
   if (same) target.layout = source.layout;
   const std::uint64_t end = req.to_offset + length;
   if (end > target.size) {

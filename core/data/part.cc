@@ -1,5 +1,7 @@
 #include "core/data/part.h"
 
+#include <set>
+
 #include "core/access/access.h"
 #include "core/data/data_state.h"
 #include "core/data/flush.h"
@@ -46,9 +48,7 @@ Status mark_shared(Tree& tree, const OpContext& ctx, const NodeRef& node, const 
   const NodeLocks locks({node});
   STOA_TRY(length, part_length(ctx, *node, wanted, true));
   Inode next = node->record;
-  for (Extent& extent : next.layout.extents) {
-    extent.shared |= extent.file_offset < wanted.offset + length && extent.end() > wanted.offset;
-  }
+  share_range(next.layout, wanted.offset, length);
   if (next.layout == node->record.layout) return {};
   MetaTxn txn(tree, ctx);
   txn.put_inode(node, std::move(next), Seen::kNo);
@@ -91,6 +91,14 @@ Status append_part(Tree& tree, StagedContent& joined, const Part& part) {
 }
 
 }  // namespace
+
+void share_range(Layout& layout, std::uint64_t offset, std::uint64_t length) {
+  std::set<BlobId> blobs;
+  for (const Extent& extent : layout.extents) {
+    if (extent.file_offset < offset + length && extent.end() > offset) blobs.insert(extent.blob);
+  }
+  for (Extent& extent : layout.extents) extent.shared |= blobs.contains(extent.blob);
+}
 
 Result<Part> take_part(Tree& tree, const OpContext& ctx, const NodeRef& node, const ConcatenatePart& wanted, bool stays) {
   // Nobody is in the file while it is flushed, marked and looked at.

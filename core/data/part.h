@@ -26,4 +26,8 @@ Result<Part> take_part(Tree& tree, const OpContext& ctx, const NodeRef& node, co
 // to blobs. kNoSpace, kTooLarge: too many extents, kFileTooBig.
 Result<StagedContent> content_of_parts(Tree& tree, std::span<const Part> parts);
 
+// Another file is about to have this range, too: nobody writes in place from now on to any blob of it, also where it is elsewhere in
+// this file, because whoever lengthens the last extent takes what its blob holds behind it for his own.
+void share_range(Layout& layout, std::uint64_t offset, std::uint64_t length);
+
 }  // namespace stoa::core

@@ -6,7 +6,7 @@ namespace stoa::model {
 std::vector<FileId> Driver::all(bool directories, bool files) const {
   std::vector<FileId> out;
   for (const auto& [id, inode] : twin_.inodes) {
-    if (inode.is_directory() ? directories && id != core::kMultipartId : files && inode.type == FileType::kRegular) {
+    if (inode.is_directory() ? directories && twin_.is_below(id, core::kRootId) : files && inode.type == FileType::kRegular) {
       out.push_back(id);
     }
   }
@@ -29,7 +29,9 @@ FileId Driver::any_inode() {
   if (!gone_.empty() && random_.percent(3)) return random_.pick(gone_);
   auto it = twin_.inodes.begin();
   std::advance(it, random_.below(twin_.inodes.size()));
-  return it->first == core::kMultipartId ? core::kRootId : it->first;
+  // No door leads to the directories of uploads.
+  const bool outside = it->second.is_directory() && !twin_.is_below(it->first, core::kRootId);
+  return outside ? core::kRootId : it->first;
 }
 
 std::string Driver::new_name() {

@@ -95,6 +95,12 @@ bool Driver::compare_directory(FileId id) {
     return differ("readdir of " + text(id) + ": '.' and '..'");
   }
   entries.erase(entries.begin(), entries.begin() + 2);
+  // The top of what is seen shows its bin, behind all else.
+  const bool shows_bin = id == core::kRootId && dir.bin != core::kNoFile;
+  if (shows_bin) {
+    if (entries.empty() || entries.back().name != core::kRecycleName || entries.back().id != dir.bin) return differ("readdir does not show the bin");
+    entries.pop_back();
+  }
   for (const core::DirectoryEntry& entry : entries) {
     const auto stored = twin_.find(dir, entry.name);
     if (!stored || twin_.hidden(dir, *stored)) {
@@ -136,7 +142,9 @@ bool Driver::compare_directory(FileId id) {
     for (const core::DirectoryEntry& entry : entries) {
       if (entry.cookie > held->second.second) right.push_back(entry.cookie);
     }
-    for (const core::DirectoryEntry& entry : reply->entries) got.push_back(entry.cookie);
+    for (const core::DirectoryEntry& entry : reply->entries) {
+      if (!shows_bin || entry.name != core::kRecycleName) got.push_back(entry.cookie);
+    }
     if (got != right) return differ("readdir from a held cookie gives other entries");
   }
   seen.cookies = found;
@@ -255,6 +263,7 @@ bool Driver::compare_all() {
     for (const std::string_view delimiter : {"", "/", "a"}) {
       if (!compare_listing(core::kRootId, "", delimiter, "", 1000)) return false;
     }
+    if (!compare_items(core::kRootId)) return false;
     std::map<FileId, core::QuotaLimits> right, got;
     for (const auto& [id, inode] : twin_.inodes) {
       if (inode.limits.bytes || inode.limits.files) right[id] = inode.limits;

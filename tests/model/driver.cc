@@ -7,6 +7,7 @@ namespace {
 
 constexpr std::size_t kTail = 60;
 constexpr std::size_t kInodesWanted = 220;
+constexpr std::size_t kItemsWanted = 60;
 
 }  // namespace
 
@@ -44,7 +45,7 @@ bool Driver::same_outcome(const Verdict& verdict, const Result<Reply>& reply) {
   if (!verdict.ok() && !verdict.allows(reply.error().code)) {
     return differ("fails with " + stoa::describe(reply.error()) + ", right is " + text(verdict));
   }
-  return true;
+  return settle_bins();
 }
 
 #define INSTANTIATE(Reply) template bool Driver::same_outcome(const Verdict&, const Result<Reply>&);
@@ -67,6 +68,10 @@ INSTANTIATE(core::RemoveKeyReply)
 INSTANTIATE(core::LookupKeyReply)
 INSTANTIATE(core::UsageReply)
 INSTANTIATE(core::AccessReply)
+INSTANTIATE(core::RestoreReply)
+INSTANTIATE(core::PurgeReply)
+INSTANTIATE(core::RecycleStatusReply)
+INSTANTIATE(core::ListRecycledReply)
 INSTANTIATE(core::OpenId)
 INSTANTIATE(core::PathOfReply)
 INSTANTIATE(void)
@@ -140,6 +145,7 @@ bool Driver::verify(FileId id, Touch touch) {
   if (!reply) return differ("getattr of " + text(id) + ": " + stoa::describe(reply.error()));
   const core::Attributes& now = reply->attr;
   const TwinInode& inode = twin_.at(id);
+  if (inode.is_bin) touch = Touch::kMaybe;
   const std::string who = "attributes of " + text(id) + ": ";
   if (now.id != id || now.type != inode.type) return differ(who + "id or type");
   if (now.mode != inode.mode) {
@@ -269,9 +275,13 @@ bool Driver::step(std::uint64_t operation_seed) {
       {4, &Driver::do_list_keys},   {3, &Driver::do_lookup_key}, {1, &Driver::do_set_meta},
       {3, &Driver::do_concatenate}, {2, &Driver::do_set_quota},  {2, &Driver::do_usage},
       {1, &Driver::do_path},        {1, &Driver::do_statfs},     {1, &Driver::do_background},
+      {2, &Driver::do_set_policy},  {1, &Driver::do_export},     {1, &Driver::do_remove_tree},
+      {5, &Driver::do_restore},     {1, &Driver::do_purge},      {1, &Driver::do_age},
+      {1, &Driver::do_recycle_status}, {1, &Driver::do_list_recycled},
   };
   unsigned total = 0;
   for (const Choice& choice : kChoices) total += choice.weight;
+  if (twin_.items.size() > kItemsWanted && random_.percent(10)) return do_purge();
   if (twin_.inodes.size() > kInodesWanted && random_.percent(60)) {
     return random_.percent(60) ? do_unlink() : random_.percent(50) ? do_rmdir() : do_remove_key();
   }

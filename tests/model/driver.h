@@ -51,7 +51,14 @@ class Driver {
   bool verify_reply(const core::Attributes& attr, FileId id);
   bool learn(FileId placeholder, FileId real);
   bool learn_new_directories();
+  // Learns which bins there are, and the serials of what the last operation put there.
+  bool settle_bins();
+  bool settle_bin(FileId anchor);
+  bool settle_item(TwinItem& waiting, const std::vector<core::RecycledItem>& listed);
   bool forgive_pruned_directories(FileId root);
+  bool forgive_all();  // after what touched more than the twin says
+  std::set<FileId> present() const;
+  bool verify_gone(const std::set<FileId>& before);  // what of these the twin has no more
   bool after_create(const Verdict& verdict, const Result<core::CreateReply>& reply, FileId parent);
 
   bool close_held(FileId id);
@@ -63,6 +70,7 @@ class Driver {
                        std::uint32_t limit);
   bool compare_usage(FileId id);
   bool compare_xattrs(FileId id);
+  bool compare_items(FileId dir);
   bool compare_meta(FileId root, const std::string& key);
   bool compare_range(FileId id, std::uint64_t offset, std::uint64_t length, bool slices);
 
@@ -118,6 +126,16 @@ class Driver {
   bool do_statfs();
   bool do_background();
 
+  // Recycle bins (operations_recycle.cc).
+  bool do_set_policy();
+  bool do_export();
+  bool do_remove_tree();
+  bool do_restore();
+  bool do_purge();
+  bool do_age();
+  bool do_recycle_status();
+  bool do_list_recycled();
+
   Engine& engine_;
   ModelOptions options_;
   Twin twin_;
@@ -127,6 +145,9 @@ class Driver {
   std::map<FileId, core::ObjectVersion> described_;  // the version that the object meta of a file describes
   bool reopened_ = false;                            // comparing for the first time after the volume was opened again
   std::vector<FileId> gone_;
+  std::uint64_t last_serial_ = 0;             // of what was deleted
+  std::map<FileId, std::string> exports_;     // by root
+  std::uint64_t exports_made_ = 0;
   std::map<FileId, core::OpenId> held_;  // open, until closed or the volume is opened again
   std::set<FileId> ever_;  // every id that was given out: none may come again
   std::deque<std::string> tail_;

@@ -7,7 +7,8 @@ bool Driver::do_put_key() {
   const std::string key = key_in(root);
   const std::string data = random_.percent(5) ? std::string() : random_.bytes(any_length());
   const std::string meta = random_.percent(60) ? random_.bytes(random_.below(60)) : std::string();
-  const core::OpContext ctx = context();
+  core::OpContext ctx = context();
+  ctx.door = core::Door::kS3;
   core::PutKeyRequest request{.root = root, .key = key, .meta = meta};
   const bool valid_root = twin_.exists(root) && twin_.at(root).is_directory();
   const FileId old = valid_root ? twin_.find_key(root, key) : core::kNoFile;
@@ -75,25 +76,16 @@ bool Driver::do_remove_key() {
   const FileId root = random_.percent(80) ? core::kRootId : any_directory();
   const std::string key = key_in(root);
   describe("remove_key " + quoted(key) + " below " + text(root));
-  const core::OpContext ctx = context();
+  core::OpContext ctx = context();
+  ctx.door = core::Door::kS3;
   bool removed = false;
-  const std::set<FileId> before = [&] {
-    std::set<FileId> ids;
-    for (const auto& [id, inode] : twin_.inodes) ids.insert(id);
-    return ids;
-  }();
+  const std::set<FileId> before = present();
   const Verdict verdict = twin_.remove_key(root, key, &removed);
   const auto reply = ns().remove_key(ctx, {.root = root, .key = key});
   if (reply && reply->removed != removed)
     return differ(reply->removed ? "removed what is no key" : "did not remove the key");
   if (!same_outcome(verdict, reply)) return false;
-  for (const FileId id : before) {
-    if (twin_.exists(id)) continue;
-    gone_.push_back(id);
-    directories_.erase(id);
-    if (!verify(id, Touch::kNone)) return false;
-  }
-  return verify_touched(verdict);
+  return verify_gone(before) && verify_touched(verdict);
 }
 
 bool Driver::do_lookup_key() {
@@ -115,6 +107,7 @@ bool Driver::do_set_meta() {
   describe("set_meta of " + text(id) + (stale ? " for an old version" : ""));
   Verdict verdict;
   if (stale) verdict.errors.push_back(Errc::kStale);
+  if (twin_.recycled(id)) verdict.errors.push_back(Errc::kReadOnly);
   const auto reply = ns().set_meta(context(), {id, meta, version});
   if (!same_outcome(verdict, reply)) return false;
   if (reply) {
@@ -150,7 +143,8 @@ bool Driver::do_concatenate() {
   core::ConcatenateRequest request{.root = core::kRootId, .key = {}, .parts = {}};
   const std::string key = key_in(core::kRootId);
   request.key = key;
-  const core::OpContext ctx = context();
+  core::OpContext ctx = context();
+  ctx.door = core::Door::kS3;
   const std::uint64_t count = 1 + random_.below(4);
   const bool upload = !options_.shared_extents || random_.percent(60);
   std::string parts;
@@ -237,6 +231,8 @@ bool Driver::do_set_quota() {
     verdict.errors.push_back(Errc::kStale);
   } else if (!twin_.at(id).is_directory()) {
     verdict.errors.push_back(Errc::kNotDirectory);
+  } else if (twin_.recycled(id)) {
+    verdict.errors.push_back(Errc::kReadOnly);
   }
   if (!same_outcome(verdict, ns().set_quota(ctx, request))) return false;
   if (verdict.ok()) {

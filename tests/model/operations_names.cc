@@ -136,8 +136,10 @@ bool Driver::do_rmdir() {
   if (!same_outcome(verdict, reply)) return false;
   if (!verdict.ok()) return verify_touched(verdict);
   if (reply->removed != verdict.subject) return differ("removed " + text(reply->removed));
-  gone_.push_back(verdict.subject);
-  directories_.erase(verdict.subject);
+  if (!twin_.exists(verdict.subject)) {
+    gone_.push_back(verdict.subject);
+    directories_.erase(verdict.subject);
+  }
   return verify_before(reply->parent_before, parent) && verify_reply(reply->parent, parent) &&
          verify_touched(verdict) && verify(verdict.subject, Touch::kNone);
 }
@@ -220,7 +222,8 @@ bool Driver::do_access() {
   const bool read = (reply->granted & core::kAccessRead) != 0;
   const bool modify = (reply->granted & core::kAccessModify) != 0;
   if (read == denied(ctx.cred, twin_.at(id), 4)) return differ("access: read");
-  if (modify == denied(ctx.cred, twin_.at(id), 2)) return differ("access: modify");
+  if (reply->read_only != twin_.recycled(id)) return differ("access: read_only");
+  if (modify == (reply->read_only || denied(ctx.cred, twin_.at(id), 2))) return differ("access: modify");
   return true;
 }
 

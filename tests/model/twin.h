@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "core/api/attributes.h"
 #include "core/api/context.h"
+#include "core/api/recycle.h"
 #include "core/api/requests.h"
 #include "tests/model/twin_content.h"
 
@@ -47,6 +48,9 @@ struct TwinInode {
   FileId parent = core::kNoFile;
   bool implied = false;
   core::QuotaLimits limits;
+  FileId bin = core::kNoFile;  // its own
+  bool is_bin = false;         // or a shelf: no directory of the tree, and counts as nothing
+  bool counted = true;         // of a bin
   // Others: every name, and the directory that the file is charged to.
   std::set<std::pair<FileId, Stored>> links;
   FileId home = core::kNoFile;
@@ -55,6 +59,21 @@ struct TwinInode {
   bool is_directory() const { return type == FileType::kDirectory; }
   bool nameless() const { return !is_directory() && links.empty(); }
   std::uint64_t size() const { return type == FileType::kSymlink ? target.size() : content.size(); }
+};
+
+// What a delete kept.
+struct TwinItem {
+  FileId id = core::kNoFile;
+  FileId anchor = core::kNoFile;  // the directory whose bin took it
+  FileId bin = core::kNoFile;
+  Stored stored;                  // on the shelf
+  FileId parent = core::kNoFile;  // where it was, and as what
+  std::string raw;
+  FileId base = core::kNoFile;    // of a key: how the directories that only keys implied are found again
+  std::string below;
+  bool by_key = false;
+  FileId copy_of = core::kNoFile;  // replaced content: the file that lives on
+  std::uint64_t bytes = 0;
 };
 
 // How an operation may show in the time stamps of an inode.
@@ -149,6 +168,35 @@ class Twin {
   };
   std::vector<KeyOrPrefix> list(FileId root, std::string_view prefix, std::string_view delimiter) const;
 
+  // --- recycle bins (twin_recycle.cc). What is deleted gets the serial that the volume gave it only after success: until then
+  // it waits in `pending`, on its shelf under a name of its own; bins and shelves that it needed have placeholder ids.
+  const core::RecyclePolicy* find_policy(FileId dir, FileId* anchor) const;
+  bool recycled(FileId id) const;     // in a bin: it can be read, restored and purged
+  bool bin_is_empty(FileId anchor) const;
+  void add_bin(FileId anchor, FileId id, bool counted);
+  void add_shelf(FileId bin, FileId id);
+  void drop_bin(FileId anchor);
+  void settle_item(const TwinItem& pending, std::uint64_t serial, const std::string& name);
+  // Where an item was: with directories that lie in a bin themselves, where those were. nullopt: one of them is gone.
+  struct Origin {
+    std::string path;
+    std::set<FileId> directories;
+  };
+  std::optional<Origin> origin(const TwinItem& item) const;
+  std::string original_path(const TwinItem& item) const;  // empty: the directory is gone
+  bool deleted_below(const TwinItem& item, FileId dir) const;
+  Verdict restore(std::uint64_t serial, FileId to_parent, std::string_view to_name, const core::Credentials& cred);
+  // How many went; those that went with their directories do not count.
+  std::uint64_t purge(FileId dir, const std::set<std::uint64_t>& wanted);
+  void age(std::uint32_t days);
+  std::vector<FileId> anchors_below(FileId dir) const;  // of bins, by names: also of those that are not counted below it
+  Verdict remove_tree(FileId parent, std::string_view name, const core::Credentials& cred);
+
+  std::map<FileId, core::RecyclePolicy> policies;
+  std::set<FileId> export_roots;
+  std::map<std::uint64_t, TwinItem> items;  // by serial
+  std::vector<TwinItem> pending;
+
   // --- usage (twin_usage.cc)
   core::Usage usage(FileId dir) const { return usages()[dir]; }
   bool is_below(FileId id, FileId ancestor) const;
@@ -162,12 +210,34 @@ class Twin {
   void erase(TwinInode& dir, const Stored& stored);
   // Takes a file's name away; forgets the inode with its last name, unless it is open.
   void drop_link(FileId dir, const Stored& stored, Verdict& verdict);
+  // The same where a policy may keep it. `origin`: base, below and by_key.
+  void remove_name(FileId dir, const Stored& stored, Verdict& verdict, const TwinItem& origin = {});
+  bool can_go(FileId parent, const TwinInode& dir) const;  // an empty directory, as far as bins are concerned
+  bool can_move(const TwinInode& dir) const;               // nothing is charged to it that has no name in it
+  void keep_content(FileId dir, const Stored& stored, const TwinItem& origin);
+  FileId shelf_for(FileId dir);
+  Stored shelve(FileId dir, const Stored& stored, TwinItem item);
+  void leave_home(TwinInode& inode, FileId dir);
+  FileId beyond_bins(FileId dir) const;
+  FileId make_implied(FileId root, const std::vector<std::string>& directories, Verdict& verdict);
+  Verdict restore_into(std::uint64_t serial, FileId dir, std::string_view name, const core::Credentials& cred);
+  Verdict restore_in_place(std::uint64_t serial, const core::Credentials& cred);
+  void purge_item(std::uint64_t serial);
+
+  FileId fresh_id() { return FileId{~0ull - 100'000 - fresh_++}; }
+  std::uint64_t fresh_ = 0;
   std::map<FileId, core::Usage> usages() const;  // of every directory, counted
   FileId above(FileId dir) const;
   bool has_room_for_charge(const TwinInode& inode, FileId from, FileId to) const;
   std::map<FileId, core::Usage> limited_usage() const;
   bool exceeds(const std::map<FileId, core::Usage>& before) const;
   void collect(FileId dir, const std::string& path, bool directories, std::map<std::string, FileId>& keys) const;
+};
+
+// The raw component for a new name, or what is wrong with making it.
+struct TwinNames {
+  static Verdict new_name(const Twin& twin, FileId parent, std::string_view name, const core::Credentials& cred, bool directory,
+                          Stored* stored);
 };
 
 // Permission bits of `wanted` (1 execute, 2 write, 4 read) that are missing: true.

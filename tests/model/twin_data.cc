@@ -47,6 +47,7 @@ Verdict Twin::setattr(const core::SetattrRequest& request, const Credentials& cr
       if (denied(cred, inode, 2)) verdict.errors.push_back(Errc::kAccess);
       if (*set.size > core::kFileBytesMax) verdict.errors.push_back(Errc::kFileTooBig);
     }
+    if (twin.recycled(request.id)) verdict.errors.push_back(Errc::kReadOnly);
     if (!verdict.ok()) return verdict;
     verdict.touched[inode.id] = Touch::kAttributes;
     inode.verifier.reset();
@@ -71,6 +72,7 @@ Verdict Twin::write(FileId id, std::uint64_t offset, std::string_view data, cons
     if (offset > core::kFileBytesMax || data.size() > core::kFileBytesMax - offset) {
       verdict.errors.push_back(Errc::kFileTooBig);
     }
+    if (twin.recycled(id)) verdict.errors.push_back(Errc::kReadOnly);
     if (!verdict.ok()) return verdict;
     TwinInode& inode = twin.at(id);
     content_changed(verdict, inode, data.empty() ? Touch::kMaybe : Touch::kContent);
@@ -82,6 +84,7 @@ Verdict Twin::write(FileId id, std::uint64_t offset, std::string_view data, cons
 Verdict Twin::allocate(const core::RangeRequest& request) {
   return within_quota([&](Twin& twin) -> Verdict {
     Verdict verdict = need_file(twin, request.id);
+    if (twin.exists(request.id) && twin.recycled(request.id)) verdict.errors.push_back(Errc::kReadOnly);
     if (!verdict.ok()) return verdict;
     TwinInode& inode = twin.at(request.id);
     const bool grows = request.offset + request.length > inode.size();
@@ -93,6 +96,7 @@ Verdict Twin::allocate(const core::RangeRequest& request) {
 
 Verdict Twin::punch(const core::RangeRequest& request) {
   Verdict verdict = need_file(*this, request.id);
+  if (exists(request.id) && recycled(request.id)) verdict.errors.push_back(Errc::kReadOnly);
   if (!verdict.ok()) return verdict;
   TwinInode& inode = at(request.id);
   const bool inside = request.offset < inode.size() && request.length > 0;
@@ -117,6 +121,7 @@ Verdict Twin::copy_range(const core::CopyRangeRequest& request) {
     if (request.to_offset > core::kFileBytesMax || length > core::kFileBytesMax - request.to_offset) {
       return {.errors = {Errc::kFileTooBig}};
     }
+    if (length > 0 && twin.recycled(request.to)) return {.errors = {Errc::kReadOnly}};
     TwinInode& inode = twin.at(request.to);
     content_changed(verdict, inode, length == 0 ? Touch::kMaybe : Touch::kContent);
     if (length > 0) {
@@ -142,6 +147,7 @@ Verdict Twin::set_xattr(const core::SetXattrRequest& request) {
   if (request.name.empty()) verdict.errors.push_back(Errc::kInvalid);
   if (request.value.size() > core::kXattrValueBytesMax) verdict.errors.push_back(Errc::kTooLarge);
   if (!exists(request.id)) return verdict;
+  if (recycled(request.id)) verdict.errors.push_back(Errc::kReadOnly);
   TwinInode& inode = at(request.id);
   const bool present = inode.xattrs.contains(std::string(request.name));
   if (request.mode == core::XattrMode::kCreate && present) verdict.errors.push_back(Errc::kExists);
@@ -156,6 +162,7 @@ Verdict Twin::set_xattr(const core::SetXattrRequest& request) {
 Verdict Twin::remove_xattr(const core::RemoveXattrRequest& request) {
   if (!exists(request.id)) return {.errors = {Errc::kStale}};  // The driver adds what is wrong with the name.
   TwinInode& inode = at(request.id);
+  if (recycled(request.id)) return {.errors = {Errc::kReadOnly, Errc::kInvalid}};
   if (inode.xattrs.erase(std::string(request.name)) == 0) return {.errors = {Errc::kNoAttribute, Errc::kInvalid}};
   inode.implied = false;
   return {.touched = {{request.id, Touch::kAttributes}}};

@@ -1,3 +1,5 @@
+#include <span>
+
 #include "tests/model/twin.h"
 
 namespace stoa::model {
@@ -14,7 +16,35 @@ std::vector<std::string> components(std::string_view key) {
   }
 }
 
+TwinItem key_origin(FileId root, std::span<const std::string> directories) {
+  TwinItem origin{.base = root, .by_key = true};
+  for (const std::string& directory : directories) origin.below += directory + "/";
+  return origin;
+}
+
 }  // namespace
+
+// New directories are numbered down from the placeholder of the file; the driver learns them.
+FileId Twin::make_implied(FileId root, const std::vector<std::string>& directories, Verdict& verdict) {
+  FileId dir = root;
+  std::uint64_t placeholder = static_cast<std::uint64_t>(kPlaceholder);
+  for (const std::string& name : directories) {
+    TwinInode& parent = at(dir);
+    const auto it = parent.names.find(name + "/");
+    if (it != parent.names.end()) {
+      dir = it->second;
+      continue;
+    }
+    TwinInode fresh;
+    fresh.id = FileId{--placeholder};
+    fresh.type = FileType::kDirectory;
+    fresh.implied = true;
+    verdict.touched[dir] = Touch::kContent;
+    dir = fresh.id;
+    insert(parent, name + "/", inodes[fresh.id] = fresh);
+  }
+  return dir;
+}
 
 FileId Twin::find_key(FileId root, std::string_view key) const {
   const auto parts = components(key);
@@ -44,33 +74,21 @@ Verdict Twin::put_key(FileId root, std::string_view key, const TwinContent& cont
       // The directories of the key are made first, and may be refused first.
       verdict.errors.insert(verdict.errors.end(), {Errc::kPreconditionFailed, Errc::kNotFound, Errc::kQuota});
     }
+    if (twin.recycled(root)) verdict.errors.push_back(Errc::kReadOnly);
     if (!verdict.ok()) return verdict;
-    const auto parts = components(key);
-    FileId dir = root;
-    // New directories are numbered down from the placeholder of the file; adopt_path() learns them.
-    std::uint64_t placeholder = static_cast<std::uint64_t>(kPlaceholder);
-    for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
-      TwinInode& parent = twin.at(dir);
-      const auto it = parent.names.find(parts[i] + "/");
-      if (it != parent.names.end()) {
-        dir = it->second;
-        continue;
-      }
-      TwinInode fresh;
-      fresh.id = FileId{--placeholder};
-      fresh.type = FileType::kDirectory;
-      fresh.implied = true;
-      verdict.touched[dir] = Touch::kContent;
-      dir = fresh.id;
-      twin.insert(parent, parts[i] + "/", twin.inodes[fresh.id] = fresh);
-    }
+    auto parts = components(key);
+    const Stored last = parts.back();
+    parts.pop_back();
+    const FileId dir = twin.make_implied(root, parts, verdict);
+    const TwinItem origin = key_origin(root, parts);
+    if (is_file) twin.keep_content(dir, last, origin);
     if (!is_file) {
       // A symlink or device of that name makes room, as it would for a rename.
-      if (old != core::kNoFile) twin.drop_link(dir, parts.back(), verdict);
+      if (old != core::kNoFile) twin.remove_name(dir, last, verdict, origin);
       TwinInode fresh;
       fresh.id = kPlaceholder;
       fresh.mode = mode;
-      twin.insert(twin.at(dir), parts.back(), twin.inodes[kPlaceholder] = fresh);
+      twin.insert(twin.at(dir), last, twin.inodes[kPlaceholder] = fresh);
       verdict.touched[dir] = Touch::kContent;
       verdict.created = true;
       verdict.subject = kPlaceholder;
@@ -96,9 +114,10 @@ Verdict Twin::remove_key(FileId root, std::string_view key, bool* removed) {
   const auto parts = components(key);
   std::vector<FileId> path{root};
   for (std::size_t i = 0; i + 1 < parts.size(); ++i) path.push_back(at(path.back()).names.at(parts[i] + "/"));
-  drop_link(path.back(), parts.back(), verdict);
-  // Directories that only keys implied go with the last key below them.
-  while (path.size() > 1 && at(path.back()).implied && at(path.back()).names.empty()) {
+  if (recycled(path.back())) return {.errors = {Errc::kReadOnly}};
+  remove_name(path.back(), parts.back(), verdict, key_origin(root, std::span(parts).first(parts.size() - 1)));
+  // Directories that only keys implied go with the last key below them, but for those that have a recycle bin.
+  while (path.size() > 1 && at(path.back()).implied && at(path.back()).names.empty() && at(path.back()).bin == core::kNoFile) {
     const FileId gone = path.back();
     path.pop_back();
     drop_link(path.back(), parts[path.size() - 1] + "/", verdict);

@@ -104,6 +104,7 @@ void Twin::drop_link(FileId dir, const Stored& stored, Verdict& verdict) {
   verdict.touched[dir] = Touch::kContent;
   TwinInode& inode = at(id);
   if (inode.is_directory()) {
+    if (inode.bin != core::kNoFile) drop_bin(id);
     ended[id] = dir;
     inodes.erase(id);
     return;
@@ -114,13 +115,33 @@ void Twin::drop_link(FileId dir, const Stored& stored, Verdict& verdict) {
     return;
   }
   verdict.touched[id] = Touch::kAttributes;
-  if (inode.links.empty()) return;
-  // The charge follows the file to the first name that is left, by directory id and name, if there is room.
-  if (inode.home != dir) return;
-  for (const auto& [parent, name] : inode.links) {
-    if (parent == dir) return;
+  if (inode.links.empty()) {
+    inode.home = beyond_bins(inode.home);
+  } else {
+    leave_home(inode, dir);
   }
-  const FileId other = inode.links.begin()->first;
+}
+
+// Where a file counts that lost its last name: no bin keeps it.
+FileId Twin::beyond_bins(FileId dir) const {
+  FileId beyond = dir;
+  for (FileId up = dir; up != core::kNoFile; up = above(up)) {
+    if (exists(up) && at(up).is_bin) beyond = above(up);
+  }
+  return beyond;
+}
+
+// The charge of a file that lost a name in its home follows it to the first name that is left, by directory id and name, rather
+// to one outside of recycle bins, if there is room.
+void Twin::leave_home(TwinInode& inode, FileId dir) {
+  if (inode.home != dir) return;
+  FileId other = core::kNoFile;
+  for (const auto& [parent, name] : inode.links) {
+    if (recycled(parent)) continue;
+    if (parent == dir) return;
+    if (other == core::kNoFile) other = parent;
+  }
+  if (other == core::kNoFile) other = inode.links.begin()->first;
   if (has_room_for_charge(inode, dir, other)) inode.home = other;
 }
 
@@ -139,6 +160,7 @@ void Twin::adopt(FileId placeholder, FileId real) {
     for (auto& [stored, id] : at(inode.parent).names) {
       if (id == placeholder) id = real;
     }
+    if (at(inode.parent).bin == placeholder) at(inode.parent).bin = real;
     for (const auto& [stored, id] : inode.names) {
       TwinInode& child = at(id);
       if (child.is_directory()) {
@@ -155,33 +177,31 @@ void Twin::adopt(FileId placeholder, FileId real) {
   inodes.insert(std::move(node));
 }
 
-// The raw component for a new name, or what is wrong with making it.
-struct TwinNames {
-  static Verdict new_name(const Twin& twin, FileId parent, std::string_view name, const Credentials& cred,
-                          bool directory, Stored* stored) {
-    if (!twin.exists(parent)) return {.errors = {Errc::kStale}};
-    const TwinInode& dir = twin.at(parent);
-    if (!dir.is_directory()) return {.errors = {Errc::kNotDirectory}};
-    Verdict verdict;
-    if (denied(cred, dir, 3)) verdict.errors.push_back(Errc::kAccess);
-    for (const Errc error : name_errors(name)) verdict.errors.push_back(error);
-    if (!verdict.errors.empty() && name.size() > core::kNameBytesMax) return verdict;
-    const auto parsed = core::parse_posix_name(name);
-    if (!parsed) return verdict;
-    if (auto present = twin.find(dir, name)) {
-      if (is_directory_form(*present)) present->pop_back();
-      *stored = directory ? directory_form(*present) : *present;
-      return verdict;
-    }
-    // These aliases name only what is there already; no POSIX door can make what they stand for.
-    if (parsed->long_prefix || parsed->file_beside_directory) {
-      verdict.errors.insert(verdict.errors.end(), {Errc::kInvalid, Errc::kNotFound});
-      return verdict;
-    }
-    *stored = directory ? directory_form(parsed->raw) : parsed->raw;
+Verdict TwinNames::new_name(const Twin& twin, FileId parent, std::string_view name, const Credentials& cred, bool directory,
+                            Stored* stored) {
+  if (!twin.exists(parent)) return {.errors = {Errc::kStale}};
+  const TwinInode& dir = twin.at(parent);
+  if (!dir.is_directory()) return {.errors = {Errc::kNotDirectory}};
+  Verdict verdict;
+  if (denied(cred, dir, 3)) verdict.errors.push_back(Errc::kAccess);
+  if (twin.recycled(parent)) verdict.errors.push_back(Errc::kReadOnly);
+  for (const Errc error : name_errors(name)) verdict.errors.push_back(error);
+  if (!verdict.errors.empty() && name.size() > core::kNameBytesMax) return verdict;
+  const auto parsed = core::parse_posix_name(name);
+  if (!parsed) return verdict;
+  if (auto present = twin.find(dir, name)) {
+    if (is_directory_form(*present)) present->pop_back();
+    *stored = directory ? directory_form(*present) : *present;
     return verdict;
   }
-};
+  // These aliases name only what is there already; no POSIX door can make what they stand for.
+  if (parsed->long_prefix || parsed->file_beside_directory) {
+    verdict.errors.insert(verdict.errors.end(), {Errc::kInvalid, Errc::kNotFound});
+    return verdict;
+  }
+  *stored = directory ? directory_form(parsed->raw) : parsed->raw;
+  return verdict;
+}
 
 Verdict Twin::make(FileId parent, std::string_view name, TwinInode fresh, const Credentials& cred) {
   return within_quota([&](Twin& twin) {
@@ -212,6 +232,7 @@ Verdict Twin::create(const core::CreateRequest& request, const Credentials& cred
     }
     if (inode.type != FileType::kRegular) return {.errors = {Errc::kExists, Errc::kIsDirectory, Errc::kWrongType}};
     if (request.set.size && denied(cred, inode, 2)) return {.errors = {Errc::kAccess}};
+    if (request.set.size && recycled(found)) return {.errors = {Errc::kReadOnly}};
     Verdict verdict{.subject = found};
     if (request.set.size == 0) {
       verdict.touched[found] = inode.size() == 0 ? Touch::kMaybe : Touch::kContent;
@@ -254,6 +275,7 @@ Verdict Twin::open(const core::OpenRequest& request, const Credentials& cred) {
   std::uint32_t wanted = (request.access & core::kAccessRead) != 0 ? 4 : 0;
   if ((request.access & core::kAccessModify) != 0 || overwrite) wanted |= 2;
   if (denied(cred, inode, wanted)) verdict.errors.push_back(Errc::kAccess);
+  if ((wanted & 2) != 0 && recycled(found)) verdict.errors.push_back(Errc::kReadOnly);
   if (!verdict.ok() || !overwrite) return verdict;
   verdict.touched[found] = inode.size() == 0 ? Touch::kMaybe : Touch::kContent;
   if (inode.meta && inode.size() != 0) inode.meta->current = false;
@@ -271,6 +293,7 @@ Verdict Twin::link(const core::LinkRequest& request, const Credentials& cred) {
   if (at(request.id).is_directory()) {
     verdict.errors.insert(verdict.errors.end(), {Errc::kIsDirectory, Errc::kAccess, Errc::kInvalid, Errc::kWrongType});
   }
+  if (recycled(request.id)) verdict.errors.push_back(Errc::kReadOnly);
   if (at(request.id).nameless()) verdict.errors.push_back(Errc::kNotFound);
   if (!verdict.ok()) return verdict;
   insert(at(request.parent), stored, at(request.id));
@@ -297,8 +320,9 @@ Verdict Twin::unlink(FileId parent, std::string_view name, const Credentials& cr
   if (found == core::kNoFile) return verdict;
   if (at(found).is_directory()) verdict.errors.push_back(Errc::kIsDirectory);
   if (sticky_denies(cred, at(parent), at(found))) verdict.errors.push_back(Errc::kAccess);
+  if (recycled(parent)) verdict.errors.push_back(Errc::kReadOnly);
   if (!verdict.ok()) return verdict;
-  drop_link(parent, *find(at(parent), name), verdict);
+  remove_name(parent, *find(at(parent), name), verdict);
   verdict.subject = found;
   return verdict;
 }
@@ -311,12 +335,12 @@ Verdict Twin::rmdir(FileId parent, std::string_view name, const Credentials& cre
   if (found == core::kNoFile) return verdict;
   if (!at(found).is_directory()) verdict.errors.push_back(Errc::kNotDirectory);
   if (sticky_denies(cred, at(parent), at(found))) verdict.errors.push_back(Errc::kAccess);
-  if (at(found).is_directory() && !empty_for_posix(at(found))) verdict.errors.push_back(Errc::kNotEmpty);
+  if (at(found).is_directory() && !(empty_for_posix(at(found)) && can_go(parent, at(found)))) {
+    verdict.errors.push_back(Errc::kNotEmpty);
+  }
+  if (recycled(parent)) verdict.errors.push_back(Errc::kReadOnly);
   if (!verdict.ok()) return verdict;
-  // What is left in a directory that looks empty is its folder marker, which goes with it.
-  while (!at(found).names.empty()) drop_link(found, at(found).names.begin()->first, verdict);
-  drop_link(parent, *find(at(parent), name), verdict);
-  verdict.touched.erase(found);
+  remove_name(parent, *find(at(parent), name), verdict);
   verdict.subject = found;
   return verdict;
 }
@@ -338,6 +362,18 @@ Verdict Twin::rename(const core::RenameRequest& request, const Credentials& cred
       for (const Errc error : name_errors(request.to_name)) verdict.errors.push_back(error);
       return verdict;
     }
+    if (twin.exists(request.from_parent) && twin.recycled(request.from_parent)) {
+      // A move out of a shelf restores.
+      for (const auto& [serial, item] : twin.items) {
+        const TwinInode& bin = twin.at(item.bin);
+        if (!verdict.ok() || bin.names.empty() || bin.names.begin()->second != request.from_parent) continue;
+        const TwinInode& shelf = twin.at(request.from_parent);
+        if (shelf.names.at(item.stored) != moved || twin.shown(shelf, item.stored) != request.from_name) continue;
+        if (request.to_name.empty()) return Verdict{.errors = {Errc::kInvalid, Errc::kReadOnly}};
+        return twin.restore(serial, request.to_parent, request.to_name, cred);
+      }
+      verdict.errors.push_back(Errc::kReadOnly);
+    }
     if (sticky_denies(cred, twin.at(request.from_parent), twin.at(moved))) verdict.errors.push_back(Errc::kAccess);
     Stored stored;
     const bool directory = twin.at(moved).is_directory();
@@ -352,6 +388,7 @@ Verdict Twin::rename(const core::RenameRequest& request, const Credentials& cred
       const TwinInode& target = twin.at(twin.at(request.to_parent).names.at(*present));
       if (request.no_replace) verdict.errors.push_back(Errc::kExists);
       if (sticky_denies(cred, twin.at(request.to_parent), target)) verdict.errors.push_back(Errc::kAccess);
+      if (target.id == moved) std::erase(verdict.errors, Errc::kReadOnly);  // nothing is done
       if (target.id == moved && verdict.ok()) return Verdict{.touched = {}, .subject = moved};
       if (directory && !target.is_directory()) {
         verdict.errors.insert(verdict.errors.end(), {Errc::kNotDirectory, Errc::kExists});
@@ -359,19 +396,15 @@ Verdict Twin::rename(const core::RenameRequest& request, const Credentials& cred
       if (!directory && target.is_directory()) {
         verdict.errors.insert(verdict.errors.end(), {Errc::kIsDirectory, Errc::kExists});
       }
-      if (directory && target.is_directory() && !twin.empty_for_posix(target)) {
+      // It may be the directory whose empty bin this is renamed out of, which goes first.
+      if (target.bin != core::kNoFile && (request.from_parent == target.bin || twin.at(request.from_parent).parent == target.bin)) {
+        verdict.errors.push_back(Errc::kStale);
+      }
+      if (directory && target.is_directory() && !(twin.empty_for_posix(target) && twin.can_go(request.to_parent, target))) {
         verdict.errors.insert(verdict.errors.end(), {Errc::kNotEmpty, Errc::kExists});
       }
       if (verdict.ok()) {
-        const FileId victim = target.id;
-        if (directory) {
-          while (!twin.at(victim).names.empty()) {
-            twin.drop_link(victim, twin.at(victim).names.begin()->first, verdict);
-          }
-        }
-        const Stored victim_name = *present;
-        twin.drop_link(request.to_parent, victim_name, verdict);
-        if (directory) verdict.touched.erase(victim);
+        twin.remove_name(request.to_parent, *present, verdict);
       }
     }
     if (!verdict.ok()) return verdict;

@@ -6,6 +6,7 @@
 namespace stoa::model {
 
 FileId Twin::above(FileId dir) const {
+  if (exists(dir) && !at(dir).counted) return core::kRootId;
   const auto gone = ended.find(dir);
   if (gone != ended.end()) return gone->second;
   const FileId parent = at(dir).parent;
@@ -16,7 +17,9 @@ std::map<FileId, core::Usage> Twin::usages() const {
   std::map<FileId, core::Usage> total;
   for (const auto& [id, inode] : inodes) {
     core::Usage own;
-    if (inode.is_directory()) {
+    if (inode.is_bin) {
+      continue;
+    } else if (inode.is_directory()) {
       own.directories = 1;
     } else {
       own.files = 1;

@@ -253,6 +253,20 @@ TYPED_TEST(ContentTest, ConcatenationTakesRangesOfFilesThatStay) {
   EXPECT_EQ(this->usage(), Usage{});
 }
 
+TYPED_TEST(ContentTest, WhatGrowsAgainLeavesAloneWhatAnotherFileHasOfItsBlob) {
+  const std::string bytes = text(300'000), other = text(100'000, 7);
+  const FileId source = this->create("source"), middle = this->create("middle"), target = this->create("target");
+  ASSERT_TRUE(this->write(source, 0, bytes));
+  ASSERT_TRUE(this->write(middle, 0, other));
+  ASSERT_TRUE(this->write(target, 0, text(200'000, 9)));
+  // The source's blob is on both sides of what comes into its middle; the target gets of the right one.
+  ASSERT_TRUE(this->ns().copy_range(this->durable_, {middle, 0, source, 65'536, 65'536, true}));
+  ASSERT_TRUE(this->ns().copy_range(this->durable_, {source, 196'608, target, 0, 65'536, true}));
+  ASSERT_TRUE(this->truncate(source, 4096));
+  ASSERT_TRUE(this->write(source, 4096, "more"));
+  EXPECT_TRUE(this->read(target, 0, 65'536) == bytes.substr(196'608, 65'536));
+}
+
 TYPED_TEST(ContentTest, ConcatenationWantsPermissionForFilesThatStay) {
   const auto secret = this->put("secret", text(100'000));
   ASSERT_TRUE(secret);
