@@ -174,8 +174,8 @@ TYPED_TEST(OwnerCountTest, AStartBeginsAnewAndKeepsLimits) {
 }
 
 // Only of what is in the store: as if the power had gone, with all that was not yet synced applied.
-TYPED_TEST(OwnerCountTest, NothingHalfCountedSurvivesADeath) {
-  if (!TypeParam::kDurable) GTEST_SKIP() << "nothing survives";
+using OwnerCountOnDiskTest = OwnerCountTest<RocksEngine>;
+TEST_F(OwnerCountOnDiskTest, NothingHalfCountedSurvivesADeath) {
   const FileId dir = this->full("d");
   this->volume_.reset();
   this->kv_.reset();
