@@ -22,6 +22,7 @@ Result<std::uint64_t> Journal::oldest() {
 }
 
 Result<Journal::Page> Journal::read(std::uint64_t after, std::size_t limit) {
+  committer_.journal_tail().take_announced();
   STOA_TRY(newest, this->newest());
   if (after > newest) return fail(Errc::kInvalid, "the journal has not come that far");
   Page page{.next = after};
@@ -58,8 +59,7 @@ Result<Journal::Page> Journal::read(std::uint64_t after, std::size_t limit) {
 
 Status Journal::append(const JournalNote& note, const OpContext& ctx) {
   STOA_CHECK_OK(committer_.commit({.journal = {encode_note(note, ctx, wall_now())}}));
-  // Nobody waits for this change, so nobody would write it.
-  call();
+  committer_.journal_tail().announce();
   return {};
 }
 
@@ -83,7 +83,8 @@ void Journal::wait(std::uint64_t after, std::uint64_t calls, std::chrono::steady
                    std::chrono::milliseconds gather, const std::stop_token& stop) {
   JournalTail& tail = committer_.journal_tail();
   tail.wait(after, calls, until, stop);
-  if (!stop.stop_requested() && tail.written() > after) tail.gather(gather, stop);
+  if (stop.stop_requested() || after == kNothing) return;
+  if (tail.written() > after || tail.announced()) tail.gather(gather, stop);
 }
 
 }  // namespace stoa::core

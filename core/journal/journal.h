@@ -51,7 +51,7 @@ class Journal {
   // Blocks until there is a record behind `after`, somebody has called since `calls`, the time, or the stop; then for the short
   // time in which records gather that are worth reading together.
   static constexpr auto kForever = std::chrono::steady_clock::time_point::max();
-  static constexpr std::uint64_t kNothing = ~std::uint64_t{0};  // as `after`: records do not wake
+  static constexpr std::uint64_t kNothing = JournalTail::kNothing;  // as `after`: records do not wake
   void wait(std::uint64_t after, std::uint64_t calls, std::chrono::steady_clock::time_point until,
             std::chrono::milliseconds gather, const std::stop_token& stop);
   std::uint64_t calls() const { return committer_.journal_tail().calls(); }

@@ -25,6 +25,14 @@ class JournalTail {
   }
   void set_durable(std::uint64_t newest) { durable_.store(newest, std::memory_order_release); }
 
+  // A record is queued that nobody waits for, so nobody would write it: a reader does. Only the first since one took it wakes them.
+  void announce() {
+    if (!announced_.exchange(true, std::memory_order_seq_cst)) notify();
+  }
+  // What was queued before is written by who takes this and then makes durable what is queued.
+  void take_announced() { announced_.exchange(false, std::memory_order_seq_cst); }
+  bool announced() const { return announced_.load(std::memory_order_seq_cst); }
+
   // A wake-up call for all who wait, and how many there have been. Taken before one looks for work, the number makes that
   // no call is lost.
   std::uint64_t calls() const { return calls_.load(std::memory_order_acquire); }
@@ -33,12 +41,15 @@ class JournalTail {
     notify();
   }
 
-  // Blocks until there is a record behind `after`, a call after `calls`, the time, or the stop.
+  // Blocks until there is a record behind `after` (kNothing: records do not wake), in the store or announced; a call after `calls`;
+  // the time; or the stop.
+  static constexpr std::uint64_t kNothing = ~std::uint64_t{0};
   void wait(std::uint64_t after, std::uint64_t calls, std::chrono::steady_clock::time_point until, const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     waiting_.fetch_add(1, std::memory_order_seq_cst);
     const auto arrived = [&] {
-      return written_.load(std::memory_order_seq_cst) > after || calls_.load(std::memory_order_seq_cst) != calls;
+      return written_.load(std::memory_order_seq_cst) > after || (after != kNothing && announced()) ||
+             calls_.load(std::memory_order_seq_cst) != calls;
     };
     if (until == std::chrono::steady_clock::time_point::max()) {
       moved_.wait(lock, stop, arrived);
@@ -62,6 +73,7 @@ class JournalTail {
 
   std::atomic<std::uint64_t> written_;
   std::atomic<std::uint64_t> durable_;
+  std::atomic<bool> announced_{false};
   std::atomic<std::uint64_t> calls_{0};
   std::atomic<int> waiting_{0};
   std::mutex mutex_;  // of the conditions; what they wait for is atomic

@@ -154,9 +154,29 @@ TYPED_TEST(JournalTest, AWaitingReaderWakesForARecordACallAndTheStop) {
   std::jthread stopped([&](const std::stop_token& stop) { wait(Journal::kNothing, stop); });
   stopped.request_stop();
   stopped.join();
-  // What nobody waits for is written when a reader asks.
+}
+
+TYPED_TEST(JournalTest, AnAppendedRecordIsWrittenByTheReaderThatItWakes) {
+  Journal& journal = this->journal();
+  const std::uint64_t begin = this->newest();
+  const std::uint64_t calls = journal.calls();
+  std::jthread reader([&](const std::stop_token& stop) {
+    journal.wait(begin, calls, Journal::kForever, std::chrono::milliseconds(0), stop);
+  });
   ASSERT_TRUE(journal.append({.kind = ChangeKind::kRead, .id = kRootId}, this->root_));
-  EXPECT_EQ(this->read(begin).records.back().kind, ChangeKind::kRead);
+  reader.join();
+  // Who does not wait for records is not called: that cost a wake-up for each file that was read.
+  EXPECT_EQ(journal.calls(), calls);
+  const auto page = this->read(begin);
+  ASSERT_EQ(page.records.size(), 1u);
+  EXPECT_EQ(page.records.back().kind, ChangeKind::kRead);
+  // The next one wakes again.
+  std::jthread again([&](const std::stop_token& stop) {
+    journal.wait(page.next, calls, Journal::kForever, std::chrono::milliseconds(0), stop);
+  });
+  ASSERT_TRUE(journal.append({.kind = ChangeKind::kList, .id = kRootId}, this->root_));
+  again.join();
+  EXPECT_EQ(this->read(page.next).records.size(), 1u);
 }
 
 TYPED_TEST(JournalTest, ManyWritersOneOrder) {
