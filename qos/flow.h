@@ -1,7 +1,9 @@
 // A flow: somebody or something whose use of the volume is limited, shared out and counted.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -33,11 +35,23 @@ class Flow : public std::enable_shared_from_this<Flow> {
 
  private:
   friend class Scheduler;
-  using Flag = std::atomic<bool>;
+
+  // What a request looks at and changes: one cache line for each kind, as with many flows hardly one is in the cache.
+  struct alignas(64) Meter {
+    struct Part {
+      Bucket ceiling;
+      std::atomic<std::uint64_t> admitted{0};
+    };
+    std::atomic<std::int64_t> burst{0};
+    // Requests of that kind wait because of this flow: others must not overtake them.
+    std::atomic<bool> contended{false};
+    std::array<Part, 2> parts{};  // the kind's resources
+  };
+  static_assert(sizeof(Meter) == 64);
 
   // --- any thread
-  bool contended(Kind kind) const { return contended_[static_cast<std::size_t>(kind)].load(std::memory_order_relaxed); }
-  void set_contended(Kind kind, bool yes) { contended_[static_cast<std::size_t>(kind)].store(yes, std::memory_order_relaxed); }
+  bool contended(Kind kind) const { return meter(kind).contended.load(std::memory_order_relaxed); }
+  void set_contended(Kind kind, bool yes) { meter(kind).contended.store(yes, std::memory_order_relaxed); }
   // Pays all ceilings, or none and says why not: the time of the next attempt.
   bool take(const Price& price, std::int64_t now, std::int64_t* next);
   // Pays what could not wait. Debts from that stay small, else those that come too late would keep others out for ever.
@@ -46,14 +60,11 @@ class Flow : public std::enable_shared_from_this<Flow> {
   void count(const Price& price);
   // When requests of that kind may be admitted next.
   std::int64_t ready_at(Kind kind) const;
-  ByResource<Bucket> ceiling_{};
-  std::atomic<std::int64_t> burst_{0};
-  // Requests of that kind wait because of this flow: others must not overtake them.
-  std::array<Flag, kKinds> contended_{};
-  ByResource<std::atomic<std::uint64_t>> admitted_{};
-  std::atomic<std::uint64_t> parked_{0};
-  std::atomic<std::uint64_t> refused_{0};
-  std::atomic<std::uint32_t> waiting_{0};  // changed under the scheduler's lock
+
+  Meter& meter(Kind kind) { return meters_[static_cast<std::size_t>(kind)]; }
+  const Meter& meter(Kind kind) const { return meters_[static_cast<std::size_t>(kind)]; }
+  Meter::Part& part(std::size_t resource);
+  const Meter::Part& part(std::size_t resource) const;
 
   // --- under the scheduler's lock
   void set(const Limits& limits, std::int64_t now);
@@ -63,9 +74,17 @@ class Flow : public std::enable_shared_from_this<Flow> {
   // `first`: it was served because of its guarantee, else because it was its turn anyway.
   void use_guarantee(const Price& price, std::int64_t now, bool first);
 
-  Limits limits_{};
-  ByResource<std::int64_t> guarantee_until_{};
+  std::uint32_t weight_ = kWeightDefault;
   std::uint32_t waiting_itself_ = 0;  // requests that wait now and whose path ends here
+  ByResource<std::uint64_t> guarantee_{};  // 0: none
+  ByResource<std::int64_t> guarantee_until_{};
+
+  // --- counted by any thread; `waiting_` under the scheduler's lock
+  std::atomic<std::uint32_t> waiting_{0};
+  std::atomic<std::uint64_t> parked_{0};
+  std::atomic<std::uint64_t> refused_{0};
+
+  std::array<Meter, kKinds> meters_{};
 };
 
 }  // namespace stoa::qos

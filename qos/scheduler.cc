@@ -58,7 +58,7 @@ struct Scheduler::Branch {
   std::set<Sleeper> asleep{};
 
   bool is_lane() const { return flow == nullptr && parent != nullptr; }
-  double weight() const { return flow != nullptr ? flow->limits_.weight : kWeightDefault; }
+  double weight() const { return flow != nullptr ? flow->weight_ : kWeightDefault; }
   // How long `price` occupies what the children of this branch share.
   double cost(const Price& price) const {
     for (const Branch* b = this; b != nullptr; b = b->parent) {

@@ -10,8 +10,10 @@ class Stoa:
     name = "stoa"
     durability = "every reply that the protocol calls stable is durable before it leaves, CREATE and REMOVE included"
 
-    def __init__(self, work, root, build):
+    def __init__(self, work, root, build, data=None):
+        """With `data`, a folder, the server's data is kept there and found again by the next that is given it."""
         self.work = work
+        self.data = data
         self.serve = os.environ.get("STOA_SERVE", os.path.join(root, "tests", "serve"))
         self.build = build
         self.log = os.path.join(work, "stoa.log")
@@ -23,7 +25,7 @@ class Stoa:
             raise ServerFailed(f"{self.serve} is missing")
         environment = dict(os.environ, TMPDIR=self.work, STOA_BUILD=self.build)  # its data must lie on the same disk as the peers'
         with open(self.log, "ab") as log:
-            self.server = subprocess.Popen([self.serve], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
+            self.server = subprocess.Popen([self.serve, *(["--data", self.data] if self.data else [])], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
                                            env=environment, start_new_session=True)
         guard = threading.Timer(60, self.server.kill)
         guard.start()

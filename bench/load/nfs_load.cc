@@ -27,6 +27,7 @@ struct Options {
   unsigned inflight = 16;
   std::uint64_t count = 0;
   std::uint64_t files = 10'000;
+  std::uint64_t directories = 0;
   std::uint64_t bytes = std::uint64_t{256} << 20;
   double seconds = 5;
   std::uint64_t seed = 1;
@@ -52,6 +53,8 @@ class LoadRun {
   }
   Handle prepared_files(std::uint64_t files, std::uint32_t bytes);
   Handle prepared_data(std::uint64_t bytes);
+  // Handles of --directories directories, f00000000 and so on.
+  std::vector<Handle> prepared_directories();
   void timed(Phase& phase, std::uint64_t count, double seconds) {
     outcome_.begin();
     session_.run(phase, o_.inflight, count, seconds, outcome_);
@@ -66,7 +69,15 @@ class LoadRun {
     timed(*read_small_files(prepared_files(o_.files, kSmall), o_.files, kSmall, o_.seed), count_or(kUnlimited), o_.seconds);
   }
   void create(std::uint32_t bytes) {
-    timed(*create_files({.dir = fresh_directory(), .bytes = bytes, .commit = bytes > 0}), count_or(kUnlimited), o_.seconds);
+    CreateWork work{.dirs = {}, .bytes = bytes, .commit = bytes > 0};
+    if (o_.directories > 0) {
+      work.dirs = prepared_directories();
+      work.prefix = "run-" + o_.tag + "-";
+      work.seed = o_.seed;
+    } else {
+      work.dirs = {fresh_directory()};
+    }
+    timed(*create_files(work), count_or(kUnlimited), o_.seconds);
   }
   void list(bool plus) {
     const Handle dir = prepared_files(o_.files, 0);
@@ -92,10 +103,25 @@ Handle LoadRun::prepared_files(std::uint64_t files, std::uint32_t bytes) {
   }
   if (session_.lookup(session_.root(), name, &dir) != NFS3_OK && session_.mkdir(session_.root(), name, &dir) != NFS3_OK) die("MKDIR " + name);
   Outcome outcome;
-  session_.run(*create_files({.dir = dir, .bytes = bytes}), kPrepareInflight, files, 0, outcome);
+  session_.run(*create_files({.dirs = {dir}, .bytes = bytes}), kPrepareInflight, files, 0, outcome);
   must_succeed(outcome, "files");
   if (session_.mkdir(session_.root(), name + "-done", nullptr) != NFS3_OK) die("MKDIR " + name + "-done");
   return dir;
+}
+
+std::vector<Handle> LoadRun::prepared_directories() {
+  const std::string name = "prep-dirs-" + std::to_string(o_.directories);
+  Handle above;
+  Outcome outcome;
+  if (session_.lookup(session_.root(), name, &above) != NFS3_OK) {
+    if (session_.mkdir(session_.root(), name, &above) != NFS3_OK) die("MKDIR " + name);
+    session_.run(*make_directories(above), kPrepareInflight, o_.directories, 0, outcome);
+    must_succeed(outcome, "directories");
+  }
+  std::vector<Handle> handles;
+  session_.run(*collect_handles(above, &handles), kPrepareInflight, o_.directories, 0, outcome);
+  must_succeed(outcome, "handles of directories");
+  return handles;
 }
 
 Handle LoadRun::prepared_data(std::uint64_t bytes) {
@@ -109,7 +135,7 @@ Handle LoadRun::prepared_data(std::uint64_t bytes) {
   }
   if (session_.lookup(session_.root(), name, &dir) != NFS3_OK && session_.mkdir(session_.root(), name, &dir) != NFS3_OK) die("MKDIR " + name);
   Outcome outcome;
-  session_.run(*create_files({.dir = dir}), 1, 1, 0, outcome);
+  session_.run(*create_files({.dirs = {dir}}), 1, 1, 0, outcome);
   must_succeed(outcome, "data file");
   if (session_.lookup(dir, file_name(0), &file) != NFS3_OK) die("LOOKUP of the data file");
   session_.run(*write_blocks({.file = file, .bytes = kMiB, .blocks = bytes / kMiB}), 4, bytes / kMiB, 0, outcome);
@@ -120,6 +146,7 @@ Handle LoadRun::prepared_data(std::uint64_t bytes) {
 }
 
 void LoadRun::getattr() {
+  if (o_.directories > 0) return timed(*getattr_directories(prepared_directories(), o_.seed), count_or(kUnlimited), o_.seconds);
   const Handle dir = prepared_files(o_.files, 0);
   std::vector<Handle> handles;
   Outcome outcome;
@@ -132,7 +159,7 @@ void LoadRun::remove() {
   const Handle dir = fresh_directory();
   const std::uint64_t count = count_or(o_.files);
   Outcome outcome;
-  session_.run(*create_files({.dir = dir}), kPrepareInflight, count, 0, outcome);
+  session_.run(*create_files({.dirs = {dir}}), kPrepareInflight, count, 0, outcome);
   must_succeed(outcome, "files to remove");
   outcome_.plan(count);
   timed(*remove_files(dir), count, 0);
@@ -151,7 +178,7 @@ void LoadRun::rmdir() {
 void LoadRun::seq_write() {
   const Handle dir = fresh_directory();
   Outcome outcome;
-  session_.run(*create_files({.dir = dir}), 1, 1, 0, outcome);
+  session_.run(*create_files({.dirs = {dir}}), 1, 1, 0, outcome);
   must_succeed(outcome, "file");
   Handle file;
   if (session_.lookup(dir, file_name(0), &file) != NFS3_OK) die("LOOKUP of the file");
@@ -191,6 +218,7 @@ int LoadRun::run() {
       {"rand-write-sync", [](LoadRun& r) { r.blocks(kSmall, true, true); }},
       // Only makes what other loads need.
       {"prepare-files", [](LoadRun& r) { r.prepared_files(r.o_.files, 0); }},
+      {"prepare-directories", [](LoadRun& r) { r.prepared_directories(); }},
       {"prepare-small", [](LoadRun& r) { r.prepared_files(r.o_.files, kSmall); }},
       {"prepare-data", [](LoadRun& r) { r.prepared_data(r.o_.bytes); }},
   };
@@ -222,9 +250,11 @@ int main(int argc, char** argv) {
   app.add_option("--count", o.count, "Operations at most (0: as many as --seconds allows)");
   app.add_option("--seconds", o.seconds, "Time limit of loads that have one");
   app.add_option("--files", o.files, "Files that are prepared, or entries of the listed directory");
+  app.add_option("--directories", o.directories, "getattr, create-empty, create-write: spread over so many prepared directories (0: one)");
   app.add_option("--bytes", o.bytes, "Size of the file of data loads");
   app.add_option("--seed", o.seed, "Seed of the random choices");
   app.add_option("--pid", o.server_pids, "Processes of the server, whose CPU is reported")->delimiter(',');
   CLI11_PARSE(app, argc, argv);
+  if (o.tag.size() > 32) stoa::bench::die("the tag is longer than 32 bytes");
   return stoa::bench::LoadRun(o).run();
 }

@@ -6,6 +6,13 @@ namespace {
 
 void set_name(Slot& slot, std::uint64_t index) { *write_file_name(slot.name, index) = '\0'; }
 
+bool take_handle(Slot& slot, const nfs_fh3& fh) {
+  if (fh.data.data_len > sizeof(slot.handle.bytes)) return false;
+  slot.handle.size = fh.data.data_len;
+  std::memcpy(slot.handle.bytes, fh.data.data_val, fh.data.data_len);
+  return true;
+}
+
 class DirectoryPhase : public Phase {
  public:
   explicit DirectoryPhase(const Handle& dir) : dir_(dir) {}
@@ -17,23 +24,19 @@ class DirectoryPhase : public Phase {
     args.what.name = slot.name;
     return args;
   }
-  static bool take_handle(Slot& slot, const nfs_fh3& fh) {
-    if (fh.data.data_len > sizeof(slot.handle.bytes)) return false;
-    slot.handle.size = fh.data.data_len;
-    std::memcpy(slot.handle.bytes, fh.data.data_val, fh.data.data_len);
-    return true;
-  }
   Handle dir_;
 };
 
-class CreateFiles final : public DirectoryPhase {
+class CreateFiles final : public Phase {
  public:
-  explicit CreateFiles(const CreateWork& work) : DirectoryPhase(work.dir), work_(work), data_(work.bytes, 'x') {}
+  explicit CreateFiles(const CreateWork& work) : work_(work), data_(work.bytes, 'x') {}
 
   void begin(Slot& slot) override {
-    set_name(slot, work_.first_index + slot.index);
+    // An index belongs to one directory, so no name comes twice.
+    std::memcpy(slot.name, work_.prefix.data(), work_.prefix.size());
+    *write_file_name(slot.name + work_.prefix.size(), slot.index) = '\0';
     CREATE3args args{};
-    args.where.dir = to_fh(dir_);
+    args.where.dir = to_fh(work_.dirs[work_.dirs.size() == 1 ? 0 : mix(work_.seed + slot.index) % work_.dirs.size()]);
     args.where.name = slot.name;
     args.how.mode = UNCHECKED;
     args.how.createhow3_u.obj_attributes.mode.set_it = 1;
@@ -95,21 +98,22 @@ class CollectHandles final : public DirectoryPhase {
   std::vector<Handle>* handles_;
 };
 
-class GetattrFiles final : public Phase {
+class Getattrs final : public Phase {
  public:
-  GetattrFiles(const std::vector<Handle>& handles, std::uint64_t seed) : handles_(handles), seed_(seed) {}
+  Getattrs(const std::vector<Handle>& handles, ftype3 type, std::uint64_t seed) : handles_(handles), type_(type), seed_(seed) {}
   void begin(Slot& slot) override {
     GETATTR3args args{};
     args.object = to_fh(handles_[mix(seed_ + slot.index) % handles_.size()]);
-    queued(slot, rpc_nfs3_getattr_async(slot.rpc, nfs_callback<GetattrFiles, GETATTR3res, &GetattrFiles::got>, &args, &slot));
+    queued(slot, rpc_nfs3_getattr_async(slot.rpc, nfs_callback<Getattrs, GETATTR3res, &Getattrs::got>, &args, &slot));
   }
 
  private:
   void got(Slot& slot, GETATTR3res& res) {
-    if (res.GETATTR3res_u.resok.obj_attributes.type != NF3REG) return slot.session->failed(slot, "wrong type");
+    if (res.GETATTR3res_u.resok.obj_attributes.type != type_) return slot.session->failed(slot, "wrong type");
     slot.session->done(slot, 0);
   }
   std::vector<Handle> handles_;
+  ftype3 type_;
   std::uint64_t seed_;
 };
 
@@ -212,7 +216,10 @@ std::unique_ptr<Phase> collect_handles(const Handle& dir, std::vector<Handle>* h
   return std::make_unique<CollectHandles>(dir, handles);
 }
 std::unique_ptr<Phase> getattr_files(const std::vector<Handle>& handles, std::uint64_t seed) {
-  return std::make_unique<GetattrFiles>(handles, seed);
+  return std::make_unique<Getattrs>(handles, NF3REG, seed);
+}
+std::unique_ptr<Phase> getattr_directories(const std::vector<Handle>& handles, std::uint64_t seed) {
+  return std::make_unique<Getattrs>(handles, NF3DIR, seed);
 }
 std::unique_ptr<Phase> lookup_files(const Handle& dir, std::uint64_t files, std::uint64_t seed) {
   return std::make_unique<LookupFiles>(dir, files, seed, LookupFiles::Then::kNothing);

@@ -11,19 +11,21 @@ namespace stoa::bench {
 
 std::string file_name(std::uint64_t index);  // "f0000042"
 
-// CREATE (UNCHECKED) of file_name(index) in dir; bytes > 0: one UNSTABLE WRITE too; commit: and a COMMIT.
+// CREATE (UNCHECKED) of file_name(index), with `prefix` before it, in one of the directories, chosen by a hash of seed and index; bytes > 0: one UNSTABLE WRITE too; commit: and a COMMIT.
 struct CreateWork {
-  Handle dir;
+  std::vector<Handle> dirs;
   std::uint32_t bytes = 0;
   bool commit = false;
-  std::uint64_t first_index = 0;
+  std::string prefix{};
+  std::uint64_t seed = 0;
 };
 std::unique_ptr<Phase> create_files(const CreateWork& work);
 
 // LOOKUP of file 0..n-1 in order, keeping the handles.
 std::unique_ptr<Phase> collect_handles(const Handle& dir, std::vector<Handle>* handles);
-// The next five choose a file by a hash of seed and index.
+// The next six choose by a hash of seed and index.
 std::unique_ptr<Phase> getattr_files(const std::vector<Handle>& handles, std::uint64_t seed);
+std::unique_ptr<Phase> getattr_directories(const std::vector<Handle>& handles, std::uint64_t seed);
 std::unique_ptr<Phase> lookup_files(const Handle& dir, std::uint64_t files, std::uint64_t seed);
 std::unique_ptr<Phase> stat_files(const Handle& dir, std::uint64_t files, std::uint64_t seed);
 std::unique_ptr<Phase> read_small_files(const Handle& dir, std::uint64_t files, std::uint32_t bytes, std::uint64_t seed);

@@ -3,6 +3,7 @@
 // the picture.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -92,11 +93,11 @@ class Gate {
     qos::Limits limits;
     for (auto& ceiling : limits.ceiling) ceiling = std::uint64_t{1} << 50;
     limits.burst = std::chrono::hours(1);
-    FlowTable::Flows made;
+    std::vector<FlowEntry> made;
     const std::uint64_t step = kDirectories / flows;
     for (std::uint64_t i = step - 1; i < kDirectories; i += step) {
-      const auto& flow = made[FlowTarget::directory(tenants.directories[i])] = std::make_shared<qos::Flow>();
-      const std::pair<qos::Flow*, qos::Limits> change{flow.get(), limits};
+      const FlowEntry& entry = made.emplace_back(FlowRule{FlowTarget::directory(tenants.directories[i]), limits}, std::make_shared<qos::Flow>());
+      const std::pair<qos::Flow*, qos::Limits> change{entry.flow.get(), limits};
       scheduler_.change({&change, 1});
     }
     table_.emplace(std::move(made));
@@ -129,11 +130,50 @@ void BM_CreateAndUnlinkInFlows(benchmark::State& state) {
   }
 }
 
+// Through the registry, store and all; and a change of something else beside so many.
+void with_flows(Registry& registry, std::uint64_t flows) {
+  for (std::uint64_t i = 0; i < flows; ++i) {
+    FlowRule rule{.target = FlowTarget::directory(FileId{1000 + i})};
+    rule.limits.ceiling[qos::Resource::kMetadataOps] = 1'000'000;
+    Tenants::check(registry.set_flow(rule).has_value());
+  }
+}
+
+void BM_SetFlow(benchmark::State& state) {
+  CoreFixture fixture(Engine::kMemory);
+  const auto flows = static_cast<std::uint64_t>(state.range(0));
+  with_flows(fixture.volume().registry(), flows);
+  FlowRule rule{};
+  std::uint64_t turn = 0;
+  for (auto _ : state) {
+    rule.target = FlowTarget::directory(FileId{1000 + ++turn * 7919 % std::max<std::uint64_t>(flows, 1)});
+    rule.limits.ceiling[qos::Resource::kMetadataOps] = 1'000'000 + turn;
+    Tenants::check(fixture.volume().registry().set_flow(rule).has_value());
+  }
+}
+
+void BM_SetUserBesideFlows(benchmark::State& state) {
+  CoreFixture fixture(Engine::kMemory);
+  with_flows(fixture.volume().registry(), static_cast<std::uint64_t>(state.range(0)));
+  Tenants::check(fixture.volume().registry().add_user({.name = "ann"}).has_value());
+  for (auto _ : state) Tenants::check(fixture.volume().registry().change_user({.name = "ann"}).has_value());
+}
+
+void BM_SetAllFlows(benchmark::State& state) {
+  for (auto _ : state) {
+    CoreFixture fixture(Engine::kMemory);
+    with_flows(fixture.volume().registry(), static_cast<std::uint64_t>(state.range(0)));
+  }
+}
+
 void quotas(benchmark::internal::Benchmark* bench) {
   bench->ArgNames({"quotas", "owners"})->Args({0, 0})->Args({100, 0})->Args({kDirectories, 0})->Args({kDirectories, 1});
 }
 BENCHMARK(BM_CreateAndUnlink)->Apply(quotas);
 BENCHMARK(BM_CreateAndUnlinkInFlows)->ArgName("flows")->Arg(0)->Arg(100)->Arg(kDirectories);
+BENCHMARK(BM_SetFlow)->ArgName("flows")->Arg(1)->Arg(1000)->Arg(kDirectories)->UseRealTime();
+BENCHMARK(BM_SetUserBesideFlows)->ArgName("flows")->Arg(0)->Arg(1000)->Arg(kDirectories)->UseRealTime();
+BENCHMARK(BM_SetAllFlows)->ArgName("flows")->Arg(1000)->Arg(kDirectories)->UseRealTime()->Iterations(1)->Unit(benchmark::kMillisecond);
 BENCHMARK(BM_GrowAndTruncate)->Apply(quotas);
 BENCHMARK(BM_Usage)->Apply(quotas);
 BENCHMARK(BM_SetQuota)->Apply(quotas);

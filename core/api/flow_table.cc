@@ -1,6 +1,7 @@
 #include "core/api/flow_table.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace stoa::core {
 namespace {
@@ -15,50 +16,79 @@ std::array<std::uint8_t, 16> masked(std::array<std::uint8_t, 16> address, unsign
 
 }  // namespace
 
-FlowTable::FlowTable(Flows flows) : flows_(std::move(flows)) {
-  for (const auto& [target, flow] : flows_) {
-    switch (target.kind) {
-      case FlowKind::kDoor: doors_.emplace(target.id, flow.get()); break;
-      case FlowKind::kExport: exports_.emplace(target.id, flow.get()); break;
-      case FlowKind::kClients: networks_[target.network.prefix_bits].emplace(target.network.address, flow.get()); break;
-      case FlowKind::kDirectory: directories_.emplace(target.id, flow.get()); break;
-      case FlowKind::kGroup: groups_.emplace(target.id, flow.get()); break;
-      case FlowKind::kUser: users_.emplace(target.id, flow.get()); break;
-      case FlowKind::kBackground: break;
-    }
+FlowTable::FlowTable(std::vector<FlowEntry> entries) {
+  std::array<std::vector<FlowEntry>, kKinds> sorted;
+  for (FlowEntry& entry : entries) {
+    count_prefix(entry.rule.target, 1);
+    sorted[static_cast<std::size_t>(entry.rule.target.kind)].push_back(std::move(entry));
   }
+  for (std::size_t i = 0; i < kKinds; ++i) kinds_[i] = FlowIndex(std::move(sorted[i]));
 }
 
-void FlowTable::add(const ByNumber& known, std::uint64_t id, std::vector<qos::Flow*>& path) {
-  if (known.empty()) return;
-  if (const auto it = known.find(id); it != known.end()) path.push_back(it->second);
+void FlowTable::count_prefix(const FlowTarget& target, int by) {
+  if (target.kind != FlowKind::kClients) return;
+  const std::uint8_t bits = target.network.prefix_bits;
+  auto at = std::ranges::lower_bound(prefixes_, bits, {}, [](const auto& known) { return known.first; });
+  if (at == prefixes_.end() || at->first != bits) at = prefixes_.insert(at, {bits, 0});
+  at->second += static_cast<std::size_t>(by);
+  if (at->second == 0) prefixes_.erase(at);
+}
+
+FlowTable FlowTable::with(FlowEntry entry) const {
+  FlowTable changed(*this);
+  const FlowTarget target = entry.rule.target;
+  FlowIndex& index = changed.kinds_[static_cast<std::size_t>(target.kind)];
+  index = index.with(std::move(entry));
+  if (index.size() > of(target.kind).size()) changed.count_prefix(target, 1);
+  return changed;
+}
+
+FlowTable FlowTable::without(const FlowTarget& target) const {
+  FlowTable changed(*this);
+  FlowIndex& index = changed.kinds_[static_cast<std::size_t>(target.kind)];
+  index = index.without(target);
+  if (index.size() < of(target.kind).size()) changed.count_prefix(target, -1);
+  return changed;
+}
+
+std::size_t FlowTable::size() const {
+  std::size_t size = 0;
+  for (const FlowIndex& index : kinds_) size += index.size();
+  return size;
+}
+
+std::vector<const FlowEntry*> FlowTable::entries() const {
+  std::vector<const FlowEntry*> all;
+  for (const FlowIndex& index : kinds_) index.append_to(all);
+  return all;
 }
 
 // Of every group that the caller is in: in one order for all callers, and once each.
 void FlowTable::add_groups(const Credentials& cred, std::vector<qos::Flow*>& path) const {
-  if (groups_.empty()) return;
+  if (of(FlowKind::kGroup).size() == 0) return;
   std::vector<std::uint32_t> gids(cred.groups);
   gids.push_back(cred.gid);
   std::ranges::sort(gids);
   const auto twice = std::ranges::unique(gids);
   gids.erase(twice.begin(), twice.end());
-  for (const std::uint32_t gid : gids) add(groups_, gid, path);
+  for (const std::uint32_t gid : gids) add(FlowKind::kGroup, gid, path);
 }
 
 void FlowTable::find_path(const FlowCaller& caller, std::span<const FileId> directories, std::vector<qos::Flow*>& path) const {
   path.clear();
-  const auto in = [&](FileId dir) { add(directories_, static_cast<std::uint64_t>(dir), path); };
+  const auto in = [&](FileId dir) { add(FlowKind::kDirectory, static_cast<std::uint64_t>(dir), path); };
   const bool rooted = !directories.empty() && directories.front() == kRootId;
   if (rooted) in(kRootId);
-  add(doors_, static_cast<std::uint64_t>(caller.door), path);
-  add(exports_, static_cast<std::uint64_t>(caller.through), path);
-  for (const auto& [prefix, networks] : networks_) {
-    if (const auto it = networks.find(masked(caller.address, prefix)); it != networks.end()) path.push_back(it->second);
+  add(FlowKind::kDoor, static_cast<std::uint64_t>(caller.door), path);
+  add(FlowKind::kExport, static_cast<std::uint64_t>(caller.through), path);
+  for (const auto& [prefix, count] : prefixes_) {
+    const FlowEntry* entry = find(FlowTarget::clients({masked(caller.address, prefix), prefix}));
+    if (entry != nullptr) path.push_back(entry->flow.get());
   }
   for (const FileId dir : directories.subspan(rooted ? 1 : 0)) in(dir);
   if (caller.cred == nullptr) return;
   add_groups(*caller.cred, path);
-  add(users_, caller.cred->uid, path);
+  add(FlowKind::kUser, caller.cred->uid, path);
 }
 
 }  // namespace stoa::core

@@ -107,7 +107,8 @@ class RegistrySnapshot {
   virtual const Group* find_group_by_gid(std::uint32_t gid) const = 0;
   virtual const Group* find_group_by_sid(std::string_view sid) const = 0;
   virtual const std::vector<Group>& groups() const = 0;  // by name
-  virtual const std::vector<FlowRule>& flow_rules() const = 0;  // by target
+  virtual std::vector<const FlowRule*> flow_rules() const = 0;  // by target; in O(n log n)
+  virtual const FlowRule* find_flow_rule(const FlowTarget& target) const = 0;  // null: it has no limits of its own
   virtual const Token* find_token(const TokenHash& hash) const = 0;  // expired ones, too
   virtual const std::vector<Token>& tokens() const = 0;              // by name
   // What requests pay; null: there are no flows.

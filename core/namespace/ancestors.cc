@@ -4,6 +4,12 @@
 #include "core/namespace/operations.h"
 
 namespace stoa::core {
+namespace {
+
+// On the path of every request where there are flows of directories: so deep a file costs one allocation.
+constexpr std::size_t kUsualDepth = 16;
+
+}  // namespace
 
 Result<AncestorsReply> ancestors(Tree& tree, const OpContext&, const AncestorsRequest& req) {
   STOA_TRY(node, tree.nodes.get(req.id));
@@ -24,6 +30,7 @@ Result<AncestorsReply> ancestors(Tree& tree, const OpContext&, const AncestorsRe
     }
   }
   AncestorsReply reply;
+  reply.directories.reserve(kUsualDepth);
   // Directories move under the exclusive lock only, so the chain stands still.
   const std::shared_lock chain(tree.tree_lock);
   const std::shared_lock lock(node->lock);

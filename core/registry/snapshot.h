@@ -16,12 +16,11 @@
 
 namespace stoa::core {
 
-// What the registry holds.
+// What the registry holds beside flows, which may be so many that a change of anything else must not copy them.
 struct RegistryRecords {
   std::vector<Export> exports;
   std::vector<User> users;
   std::vector<Group> groups;
-  std::vector<FlowRule> flows;
   std::vector<RecyclePolicy> recycle;
   std::vector<Token> tokens;
   std::vector<AuditPolicy> audit;
@@ -30,36 +29,38 @@ struct RegistryRecords {
 // Immutable after construction, so any number of threads may use it.
 class RegistryPicture final : public RegistrySnapshot {
  public:
-  RegistryPicture(RegistryRecords records, const SidDomain& domain, std::shared_ptr<const FlowTable> flows,
-                  std::shared_ptr<const qos::Flow> background);
+  RegistryPicture(RegistryRecords records, const SidDomain& domain, FlowTable flows, std::shared_ptr<const qos::Flow> background);
+  // The same with other flows; all else is shared.
+  RegistryPicture(const RegistryPicture& other, FlowTable flows);
   RegistryPicture(const RegistryPicture&) = delete;
   RegistryPicture& operator=(const RegistryPicture&) = delete;
 
   const Export* find_export(ExportId id) const override;
   const Export* find_export(std::string_view name) const override;
-  const std::vector<Export>& exports() const override { return records_.exports; }
+  const std::vector<Export>& exports() const override { return held_->records.exports; }
   const User* find_user(std::string_view name) const override;
   const User* find_user_by_uid(std::uint32_t uid) const override;
   std::pair<const User*, const S3Key*> find_key(std::string_view access_key) const override;
-  const std::vector<User>& users() const override { return records_.users; }
+  const std::vector<User>& users() const override { return held_->records.users; }
   const User* find_user_by_principal(std::string_view principal) const override;
   const User* find_user_by_sid(std::string_view sid) const override;
   const Group* find_group(std::string_view name) const override;
   const Group* find_group_by_gid(std::uint32_t gid) const override;
   const Group* find_group_by_sid(std::string_view sid) const override;
-  const std::vector<Group>& groups() const override { return records_.groups; }
-  const std::vector<FlowRule>& flow_rules() const override { return records_.flows; }
+  const std::vector<Group>& groups() const override { return held_->records.groups; }
+  std::vector<const FlowRule*> flow_rules() const override;
+  const FlowRule* find_flow_rule(const FlowTarget& target) const override;
   const Token* find_token(const TokenHash& hash) const override;
   const Token* find_token(std::string_view name) const;
-  const std::vector<Token>& tokens() const override { return records_.tokens; }
-  const FlowTable* flows() const override { return flows_.get(); }
+  const std::vector<Token>& tokens() const override { return held_->records.tokens; }
+  const FlowTable* flows() const override { return flows_.governs_requests() ? &flows_ : nullptr; }
   qos::FlowUse flow_use(const FlowTarget& target) const override;
-  const RecycleTable* recycle() const override { return recycle_ ? &*recycle_ : nullptr; }
-  const AuditTable* audit() const override { return audit_.get(); }
-  const std::shared_ptr<const FlowTable>& flow_table() const { return flows_; }
+  const RecycleTable* recycle() const override { return held_->recycle ? &*held_->recycle : nullptr; }
+  const AuditTable* audit() const override { return held_->audit.get(); }
+  const FlowTable& flow_table() const { return flows_; }  // with that of background work, where it is set
   std::string sid_of(const User& user) const override;
   std::string sid_of(const Group& group) const override;
-  const RegistryRecords& records() const { return records_; }
+  const RegistryRecords& records() const { return held_->records; }
 
  private:
   struct TextHash {
@@ -69,21 +70,30 @@ class RegistryPicture final : public RegistrySnapshot {
   template <class Record>
   using BySid = std::unordered_map<std::string, const Record*, TextHash, std::equal_to<>>;
 
-  RegistryRecords records_;  // each list by name
-  const SidDomain domain_;
-  const std::shared_ptr<const FlowTable> flows_;  // null: there are none
+  struct Held {
+    Held(RegistryRecords held, const SidDomain& sids);
+    Held(const Held&) = delete;
+    std::string sid_of(const User& user) const;
+    std::string sid_of(const Group& group) const;
+
+    RegistryRecords records;  // each list by name
+    const SidDomain domain;
+    std::optional<RecycleTable> recycle;            // absent: there is no policy
+    const std::unique_ptr<const AuditTable> audit;  // null: there are no policies
+    // Views and pointers into the lists above, which never change.
+    std::unordered_map<std::uint32_t, const Export*> exports_by_id;
+    std::unordered_map<std::uint32_t, const User*> users_by_uid;
+    std::unordered_map<std::string_view, std::pair<const User*, const S3Key*>> enabled_keys;
+    std::unordered_map<std::string_view, const User*> users_by_principal;
+    std::unordered_map<std::uint32_t, const Group*> groups_by_gid;
+    std::map<TokenHash, const Token*> tokens_by_hash;
+    BySid<User> users_by_sid;
+    BySid<Group> groups_by_sid;
+  };
+
+  const std::shared_ptr<const Held> held_;
+  const FlowTable flows_;
   const std::shared_ptr<const qos::Flow> background_;
-  std::optional<RecycleTable> recycle_;           // absent: there is no policy
-  const std::unique_ptr<const AuditTable> audit_;  // null: there are no policies
-  // Views and pointers into the lists above, which never change.
-  std::unordered_map<std::uint32_t, const Export*> exports_by_id_;
-  std::unordered_map<std::uint32_t, const User*> users_by_uid_;
-  std::unordered_map<std::string_view, std::pair<const User*, const S3Key*>> enabled_keys_;
-  std::unordered_map<std::string_view, const User*> users_by_principal_;
-  std::unordered_map<std::uint32_t, const Group*> groups_by_gid_;
-  std::map<TokenHash, const Token*> tokens_by_hash_;
-  BySid<User> users_by_sid_;
-  BySid<Group> groups_by_sid_;
 };
 
 }  // namespace stoa::core

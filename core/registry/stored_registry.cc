@@ -72,11 +72,6 @@ Status check_owner(const RegistryPicture& picture, const Export& record) {
   return fail(Errc::kInvalid, "export '" + record.name + "': its owner '" + record.owner + "' is not a user");
 }
 
-// `rules` by target, of which it is the last.
-FlowRule background_rule(const std::vector<FlowRule>& rules) {
-  return !rules.empty() && rules.back().target == FlowTarget::background() ? rules.back() : background_default();
-}
-
 }  // namespace
 
 Result<std::unique_ptr<StoredRegistry>> StoredRegistry::load(KvStore& kv, RegistryCommit commit,
@@ -85,7 +80,8 @@ Result<std::unique_ptr<StoredRegistry>> StoredRegistry::load(KvStore& kv, Regist
   STOA_CHECK_OK(load_all(kv, keys::kExportPrefix, decode_export, records.exports));
   STOA_CHECK_OK(load_all(kv, keys::kUserPrefix, decode_user, records.users));
   STOA_CHECK_OK(load_all(kv, keys::kGroupPrefix, decode_group, records.groups));
-  STOA_CHECK_OK(load_all(kv, keys::kFlowPrefix, decode_flow, records.flows));
+  std::vector<FlowRule> rules;
+  STOA_CHECK_OK(load_all(kv, keys::kFlowPrefix, decode_flow, rules));
   STOA_CHECK_OK(load_all(kv, keys::kRecyclePrefix, decode_recycle, records.recycle));
   STOA_CHECK_OK(load_all(kv, keys::kTokenPrefix, decode_token, records.tokens));
   STOA_CHECK_OK(load_all(kv, keys::kAuditPrefix, decode_audit, records.audit));
@@ -107,41 +103,38 @@ Result<std::unique_ptr<StoredRegistry>> StoredRegistry::load(KvStore& kv, Regist
     batch.put(Family::kConfig, kSidDomainKey, encode_sid_domain(domain));
     STOA_CHECK_OK(commit(batch));
   }
-  std::unique_ptr<StoredRegistry> registry(new StoredRegistry(std::move(commit), scheduler, std::move(records), domain, next_export));
+  std::unique_ptr<StoredRegistry> registry(
+      new StoredRegistry(std::move(commit), scheduler, std::move(records), std::move(rules), domain, next_export));
   STOA_CHECK_OK(registry->load_uses(kv));
   return registry;
 }
 
-StoredRegistry::StoredRegistry(RegistryCommit commit, qos::Scheduler& scheduler, RegistryRecords records,
+StoredRegistry::StoredRegistry(RegistryCommit commit, qos::Scheduler& scheduler, RegistryRecords records, std::vector<FlowRule> rules,
                                const SidDomain& domain, std::uint32_t next_export)
     : commit_(std::move(commit)), scheduler_(scheduler), domain_(domain), next_export_(next_export) {
-  publish(std::move(records));
+  std::vector<FlowEntry> entries;
+  std::vector<std::pair<qos::Flow*, qos::Limits>> limits{{background_.get(), background_default().limits}};
+  for (FlowRule& rule : rules) {
+    const auto flow = flow_for(rule.target);
+    limits.emplace_back(flow.get(), rule.limits);
+    entries.push_back({std::move(rule), flow});
+  }
+  scheduler_.change(limits);
+  publish(std::move(records), FlowTable(std::move(entries)));
 }
 
-std::shared_ptr<const FlowTable> StoredRegistry::apply(const std::vector<FlowRule>& rules) {
-  if (picture_ != nullptr && now().flow_rules() == rules) return now().flow_table();
-  static const FlowTable::Flows kNone;
-  const FlowTable::Flows& before = picture_ != nullptr && now().flows() != nullptr ? now().flows()->flows() : kNone;
-  FlowTable::Flows flows;
-  std::vector<std::pair<qos::Flow*, qos::Limits>> changes{{background_.get(), background_rule(rules).limits}};
-  for (const FlowRule& rule : rules) {
-    if (rule.target.kind == FlowKind::kBackground) continue;  // no request pays it
-    const auto known = before.find(rule.target);
-    const auto& flow = flows[rule.target] = known != before.end() ? known->second : std::make_shared<qos::Flow>();
-    if (known == before.end() || *std::ranges::lower_bound(now().flow_rules(), rule.target, {}, &FlowRule::target) != rule)
-      changes.emplace_back(flow.get(), rule.limits);
-  }
-  for (const auto& [target, flow] : before) {
-    if (!flows.contains(target)) changes.emplace_back(flow.get(), qos::Limits{});
-  }
-  scheduler_.change(changes);
-  return flows.empty() ? nullptr : std::make_shared<const FlowTable>(std::move(flows));
+std::shared_ptr<qos::Flow> StoredRegistry::flow_for(const FlowTarget& target) const {
+  return target == FlowTarget::background() ? background_ : std::make_shared<qos::Flow>();
 }
 
-void StoredRegistry::publish(RegistryRecords records) {
-  std::ranges::sort(records.flows, {}, &FlowRule::target);
-  auto flows = apply(records.flows);
-  picture_ = std::make_shared<const RegistryPicture>(std::move(records), domain_, std::move(flows), background_);
+void StoredRegistry::publish(RegistryRecords records, FlowTable flows) {
+  publish(std::make_shared<const RegistryPicture>(std::move(records), domain_, std::move(flows), background_));
+}
+
+void StoredRegistry::publish(FlowTable flows) { publish(std::make_shared<const RegistryPicture>(now(), std::move(flows))); }
+
+void StoredRegistry::publish(std::shared_ptr<const RegistryPicture> now_on) {
+  picture_ = std::move(now_on);
   for (Cell& cell : cells_) {
     // The holder gives each cell a reference count of its own; see Cell.
     const auto holder = std::make_shared<const std::shared_ptr<const RegistryPicture>>(picture_);
@@ -161,9 +154,10 @@ std::shared_ptr<const RegistrySnapshot> StoredRegistry::snapshot() const {
 
 qos::Pace::Terms StoredRegistry::background_terms() const {
   const auto registry = snapshot();
-  qos::Pace::Terms terms{.weight = background_rule(registry->flow_rules()).limits.weight};
+  const FlowRule* own = registry->find_flow_rule(FlowTarget::background());
+  qos::Pace::Terms terms{.weight = own != nullptr ? own->limits.weight : background_default().limits.weight};
   if (const FlowTable* table = registry->flows(); table != nullptr) {
-    if (const auto root = table->flows().find(FlowTarget::directory(kRootId)); root != table->flows().end()) terms.path.push_back(root->second);
+    if (const FlowEntry* root = table->find(FlowTarget::directory(kRootId)); root != nullptr) terms.path.push_back(root->flow);
   }
   terms.path.push_back(background_);
   return terms;
@@ -227,8 +221,7 @@ Status StoredRegistry::remove_export(std::string_view name) {
 
   RegistryRecords records = now().records();
   std::erase_if(records.exports, [id](const Export& e) { return e.id == id; });
-  std::erase_if(records.flows, [id](const FlowRule& rule) { return rule.target == FlowTarget::of_export(id); });
-  publish(std::move(records));
+  publish(std::move(records), without_flow(FlowTarget::of_export(id)));
   return {};
 }
 
@@ -308,34 +301,42 @@ Status StoredRegistry::add_group(const Group& group) {
 Status StoredRegistry::set_flow(const FlowRule& rule) {
   STOA_CHECK_OK(check_flow(rule));
   const std::lock_guard lock(change_mutex_);
-  RegistryRecords records = now().records();
-  const auto known = std::ranges::find(records.flows, rule.target, &FlowRule::target);
-  if (known == records.flows.end() && records.flows.size() >= kFlowsMax)
+  const FlowTable& flows = now().flow_table();
+  const FlowEntry* known = flows.find(rule.target);
+  if (known == nullptr && flows.size() >= kFlowsMax)
     return fail(Errc::kInvalid, "there are 100000 flows already, the most there can be");
+  if (known != nullptr && known->rule == rule) return {};
   WriteBatch batch;
   batch.put(Family::kConfig, flow_key(rule.target), encode_flow(rule));
   STOA_CHECK_OK(commit_(batch));
-  if (known == records.flows.end()) {
-    records.flows.push_back(rule);
-  } else {
-    *known = rule;
-  }
-  publish(std::move(records));
+  // Known ones keep what they have: their use, their debts and those who wait.
+  const auto flow = known != nullptr ? known->flow : flow_for(rule.target);
+  set_limits(*flow, rule.limits);
+  publish(flows.with({rule, flow}));
   return {};
 }
 
 Status StoredRegistry::remove_flow(const FlowTarget& target) {
   const std::lock_guard lock(change_mutex_);
-  if (std::ranges::find(now().flow_rules(), target, &FlowRule::target) == now().flow_rules().end())
-    return fail(Errc::kNotFound, "there are no limits on that");
+  if (now().find_flow_rule(target) == nullptr) return fail(Errc::kNotFound, "there are no limits on that");
   WriteBatch batch;
   batch.remove(Family::kConfig, flow_key(target));
   STOA_CHECK_OK(commit_(batch));
-
-  RegistryRecords records = now().records();
-  std::erase_if(records.flows, [&target](const FlowRule& rule) { return rule.target == target; });
-  publish(std::move(records));
+  publish(without_flow(target));
   return {};
+}
+
+void StoredRegistry::set_limits(qos::Flow& flow, const qos::Limits& limits) {
+  const std::pair<qos::Flow*, qos::Limits> change{&flow, limits};
+  scheduler_.change({&change, 1});
+}
+
+FlowTable StoredRegistry::without_flow(const FlowTarget& target) {
+  const FlowTable& flows = now().flow_table();
+  const FlowEntry* known = flows.find(target);
+  if (known == nullptr) return flows;
+  set_limits(*known->flow, target == FlowTarget::background() ? background_default().limits : qos::Limits{});
+  return flows.without(target);
 }
 
 Status StoredRegistry::set_recycle(const RecyclePolicy& policy) {

@@ -68,12 +68,18 @@ class StoredRegistry final : public Registry {
     Timestamp stored;
   };
 
-  StoredRegistry(RegistryCommit commit, qos::Scheduler& scheduler, RegistryRecords records, const SidDomain& domain,
-                 std::uint32_t next_export);
+  StoredRegistry(RegistryCommit commit, qos::Scheduler& scheduler, RegistryRecords records, std::vector<FlowRule> rules,
+                 const SidDomain& domain, std::uint32_t next_export);
   Status load_uses(KvStore& kv);
-  void publish(RegistryRecords records);
-  // The table for these rules: flows that stay keep what they have, and their limits change at once.
-  std::shared_ptr<const FlowTable> apply(const std::vector<FlowRule>& rules);
+  void publish(RegistryRecords records) { publish(std::move(records), now().flow_table()); }
+  void publish(RegistryRecords records, FlowTable flows);
+  void publish(FlowTable flows);
+  void publish(std::shared_ptr<const RegistryPicture> now_on);
+  std::shared_ptr<qos::Flow> flow_for(const FlowTarget& target) const;  // a new one, but for background work
+  // Holds at once, so before the picture that shows it.
+  void set_limits(qos::Flow& flow, const qos::Limits& limits);
+  // The table without it, and nobody is held back by it any more.
+  FlowTable without_flow(const FlowTarget& target);
   const RegistryPicture& now() const { return *picture_; }
 
   RegistryCommit commit_;

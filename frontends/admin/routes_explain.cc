@@ -154,9 +154,9 @@ JsonResult explain(Service& service, const Request& request) {
   for (const core::FileId dir : above.directories) STOA_CHECK_OK(quotas.look_at(dir, user, *registry));
   json["quotas"] = quotas.take();
   Json& flows = json["flows"] = Json::array();
-  for (const core::FlowRule& rule : registry->flow_rules()) {
-    if (!concerns(rule.target, user, above.directories, *registry)) continue;
-    flows.push_back(flow_view(service, request, *registry, rule));
+  for (const core::FlowRule* rule : registry->flow_rules()) {
+    if (!concerns(rule->target, user, above.directories, *registry)) continue;
+    flows.push_back(flow_view(service, request, *registry, *rule));
     add_flow(causes, flows.back());
   }
   STOA_TRY(space, service.volume.ns().statfs(request.context(), {.id = core::kRootId}));

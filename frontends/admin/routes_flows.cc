@@ -11,18 +11,16 @@
 namespace stoa::admin {
 namespace {
 
-// Those that are set, and always that of background work.
-std::vector<core::FlowRule> rules_of(const core::RegistrySnapshot& registry) {
-  std::vector<core::FlowRule> rules = registry.flow_rules();
-  if (rules.empty() || rules.back().target != core::FlowTarget::background()) rules.push_back(core::background_default());
-  return rules;
+// What holds for it: what is set, or the default of background work.
+const core::FlowRule* rule_of(const core::RegistrySnapshot& registry, const core::FlowTarget& target) {
+  static const core::FlowRule kBackground = core::background_default();
+  if (const core::FlowRule* rule = registry.find_flow_rule(target); rule != nullptr) return rule;
+  return target == core::FlowTarget::background() ? &kBackground : nullptr;
 }
 
 Result<Json> flow_view(Service& service, const Request& request, const core::FlowTarget& target) {
   const auto registry = service.volume.registry().snapshot();
-  for (const core::FlowRule& rule : rules_of(*registry)) {
-    if (rule.target == target) return flow_view(service, request, *registry, rule);
-  }
+  if (const core::FlowRule* rule = rule_of(*registry, target); rule != nullptr) return flow_view(service, request, *registry, *rule);
   return fail(Errc::kNotFound, "'" + request.query.at("target") + "' has no limits of its own");
 }
 
@@ -32,7 +30,11 @@ JsonResult list_flows(Service& service, const Request& request) {
   STOA_CHECK_OK(allow_query(request, {}));
   const auto registry = service.volume.registry().snapshot();
   Json list = Json::array();
-  for (const core::FlowRule& rule : rules_of(*registry)) list.push_back(flow_view(service, request, *registry, rule));
+  const auto add = [&](const core::FlowRule& rule) { list.push_back(flow_view(service, request, *registry, rule)); };
+  for (const core::FlowRule* rule : registry->flow_rules()) {
+    if (rule->target != core::FlowTarget::background()) add(*rule);
+  }
+  add(*rule_of(*registry, core::FlowTarget::background()));  // always, and last
   // To make rates of what two looks show.
   return Json{{"flows", std::move(list)}, {"time_ns", qos::steady_ns()}};
 }

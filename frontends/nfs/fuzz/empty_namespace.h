@@ -203,7 +203,8 @@ class OneExport final : public core::Registry, public core::RegistrySnapshot {
   const core::Group* find_group_by_gid(std::uint32_t) const override { return nullptr; }
   const core::Group* find_group_by_sid(std::string_view) const override { return nullptr; }
   const std::vector<core::Group>& groups() const override { return groups_; }
-  const std::vector<core::FlowRule>& flow_rules() const override { return flows_; }
+  std::vector<const core::FlowRule*> flow_rules() const override { return {}; }
+  const core::FlowRule* find_flow_rule(const core::FlowTarget&) const override { return nullptr; }
   const core::Token* find_token(const core::TokenHash&) const override { return nullptr; }
   const std::vector<core::Token>& tokens() const override { return tokens_; }
   const core::FlowTable* flows() const override { return nullptr; }
@@ -217,7 +218,6 @@ class OneExport final : public core::Registry, public core::RegistrySnapshot {
   std::vector<core::Export> exports_;
   std::vector<core::User> users_;
   std::vector<core::Group> groups_;
-  std::vector<core::FlowRule> flows_;
   std::vector<core::Token> tokens_;
 };
 

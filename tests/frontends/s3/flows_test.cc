@@ -23,7 +23,7 @@ class FlowsTest : public MemoryDoorTest {
     ASSERT_TRUE(volume_->registry().set_flow(rule));
   }
   qos::FlowUse use(const core::FlowTarget& target) {
-    return volume_->registry().snapshot()->flows()->flows().at(target)->use();
+    return volume_->registry().snapshot()->flows()->find(target)->flow->use();
   }
   void wait_until_parked(std::size_t count) {
     while (volume_->scheduler().parked() != count) std::this_thread::yield();

@@ -34,7 +34,7 @@ class FlowsTest : public DoorTest {
   }
   void set(const core::FlowRule& rule) { ASSERT_TRUE(volume->registry().set_flow(rule)); }
   qos::FlowUse use(const core::FlowTarget& target) {
-    return volume->registry().snapshot()->flows()->flows().at(target)->use();
+    return volume->registry().snapshot()->flows()->find(target)->flow->use();
   }
   void wait_until_parked(std::size_t count) {
     while (volume->scheduler().parked() != count) std::this_thread::yield();

@@ -1,0 +1,194 @@
+#include "core/api/flow_table.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+
+namespace stoa::core {
+namespace {
+
+FlowEntry entry_of(const FlowTarget& target, std::uint32_t weight = 1) {
+  return {{.target = target, .limits = {.weight = weight}}, std::make_shared<qos::Flow>()};
+}
+
+Network network_of(std::string_view text) { return *Network::parse(text); }
+
+// What a table must hold, kept in the plainest way.
+using Twin = std::map<FlowTarget, std::pair<FlowRule, qos::Flow*>>;
+
+void expect_same(const FlowTable& table, const Twin& twin) {
+  ASSERT_EQ(table.size(), twin.size());
+  const std::vector<const FlowEntry*> entries = table.entries();
+  ASSERT_EQ(entries.size(), twin.size());
+  auto at = entries.begin();
+  for (const auto& [target, wanted] : twin) {
+    EXPECT_EQ((*at)->rule, wanted.first);
+    EXPECT_EQ((*at)->flow.get(), wanted.second);
+    EXPECT_EQ(table.find(target), *at++);
+  }
+  EXPECT_EQ(table.has_directories(), std::ranges::any_of(twin, [](const auto& one) { return one.first.kind == FlowKind::kDirectory; }));
+  EXPECT_EQ(table.governs_requests(), std::ranges::any_of(twin, [](const auto& one) { return one.first.kind != FlowKind::kBackground; }));
+}
+
+// What a request of this caller pays, after the rules and not after the indexes.
+std::vector<qos::Flow*> path_of(const Twin& twin, const FlowCaller& caller, std::span<const FileId> directories) {
+  std::vector<qos::Flow*> path;
+  const auto add = [&](const FlowTarget& target) {
+    if (const auto it = twin.find(target); it != twin.end()) path.push_back(it->second.second);
+  };
+  if (!directories.empty() && directories.front() == kRootId) add(FlowTarget::directory(kRootId));
+  add(FlowTarget::door(caller.door));
+  add(FlowTarget::of_export(caller.through));
+  std::map<unsigned, qos::Flow*> networks;  // by length: a client is in one of each at the most
+  for (auto it = twin.lower_bound({.kind = FlowKind::kClients}); it != twin.end() && it->first.kind == FlowKind::kClients; ++it) {
+    if (it->first.network.contains(caller.address)) networks.emplace(it->first.network.prefix_bits, it->second.second);
+  }
+  for (const auto& [bits, flow] : networks) path.push_back(flow);
+  for (const FileId dir : directories) {
+    if (dir != kRootId) add(FlowTarget::directory(dir));
+  }
+  std::vector<std::uint32_t> gids(caller.cred->groups);
+  gids.push_back(caller.cred->gid);
+  std::ranges::sort(gids);
+  gids.erase(std::ranges::unique(gids).begin(), gids.end());
+  for (const std::uint32_t gid : gids) add(FlowTarget::group(gid));
+  add(FlowTarget::user(caller.cred->uid));
+  return path;
+}
+
+TEST(FlowTableTest, AnEmptyTableGovernsNobody) {
+  const FlowTable table;
+  expect_same(table, {});
+  std::vector<qos::Flow*> path{nullptr};
+  const FileId above[] = {kRootId, FileId{5}};
+  const Credentials cred{};
+  table.find_path({.cred = &cred}, above, path);
+  EXPECT_TRUE(path.empty());
+  EXPECT_EQ(table.without(FlowTarget::user(1)).size(), 0u);
+}
+
+TEST(FlowTableTest, KindsWithTheSameNumberAreApart) {
+  const FlowTarget targets[] = {FlowTarget::door(Door{1}), FlowTarget::of_export(ExportId{1}), FlowTarget::directory(FileId{1}), FlowTarget::group(1),
+                                FlowTarget::user(1)};
+  FlowTable table;
+  Twin twin;
+  for (const FlowTarget& target : targets) {
+    EXPECT_EQ(table.find(target), nullptr);
+    const FlowEntry entry = entry_of(target);
+    table = table.with(entry);
+    twin[target] = {entry.rule, entry.flow.get()};
+    expect_same(table, twin);
+  }
+  for (const FlowTarget& target : targets) {
+    table = table.without(target);
+    twin.erase(target);
+    expect_same(table, twin);
+  }
+}
+
+TEST(FlowTableTest, BackgroundWorkAloneGovernsNoRequest) {
+  const FlowTable table = FlowTable().with(entry_of(FlowTarget::background()));
+  EXPECT_EQ(table.size(), 1u);
+  EXPECT_FALSE(table.governs_requests());
+  EXPECT_TRUE(table.with(entry_of(FlowTarget::user(1))).governs_requests());
+}
+
+TEST(FlowTableTest, NetworksOfOneAddressAreToldApartByTheirLengthAndPaidFromTheWideToTheNarrow) {
+  FlowTable table;
+  Twin twin;
+  for (const char* text : {"10.0.0.0/24", "10.0.0.0/8", "10.0.0.0/32", "*", "::/120", "11.0.0.0/8", "fe80::/10"}) {
+    const FlowEntry entry = entry_of(FlowTarget::clients(network_of(text)));
+    table = table.with(entry);
+    twin[entry.rule.target] = {entry.rule, entry.flow.get()};
+  }
+  const Credentials cred{};
+  const auto expect_path = [&](const char* from, std::size_t paid) {
+    const FlowCaller caller{.door = Door::kNfs, .address = network_of(from).address, .cred = &cred};
+    std::vector<qos::Flow*> path;
+    table.find_path(caller, {}, path);
+    EXPECT_EQ(path, path_of(twin, caller, {})) << from;
+    EXPECT_EQ(path.size(), paid) << from;
+  };
+  expect_path("10.0.0.0", 4);
+  expect_path("10.0.0.1", 3);
+  expect_path("10.0.1.1", 2);
+  expect_path("::1", 2);
+  expect_path("192.168.0.1", 1);
+  const FlowTarget widest = FlowTarget::clients(network_of("*"));
+  table = table.without(widest);
+  twin.erase(widest);
+  expect_path("10.0.0.0", 3);
+  expect_path("192.168.0.1", 0);
+}
+
+// Every kind, in few and in many shards' sizes, made at once and one by one, changed and removed; and pictures of before stay.
+TEST(FlowTableTest, ManyRandomChangesGiveWhatAMapGivesAndOldTablesStayAsTheyWere) {
+  std::mt19937_64 random(20261122);
+  const auto below = [&](std::uint64_t n) { return random() % n; };
+  const auto any_target = [&]() -> FlowTarget {
+    switch (below(8)) {
+      case 0: return FlowTarget::door(Door{static_cast<std::uint8_t>(below(5))});
+      case 1: return FlowTarget::of_export(ExportId{static_cast<std::uint32_t>(below(200))});
+      case 2: {
+        Network network{.prefix_bits = static_cast<std::uint8_t>(96 + 8 * below(5))};
+        network.address[10] = network.address[11] = 0xff;
+        for (unsigned byte = 12; byte < network.prefix_bits / 8u; ++byte) network.address[byte] = static_cast<std::uint8_t>(below(4));
+        return FlowTarget::clients(network);
+      }
+      case 3: return FlowTarget::group(static_cast<std::uint32_t>(below(500)));
+      case 4: return FlowTarget::user(static_cast<std::uint32_t>(below(500)));
+      case 5: return FlowTarget::background();
+      case 6: return FlowTarget::directory(FileId{below(20)});
+      default: return FlowTarget::directory(FileId{below(4000) << (below(2) * 40)});
+    }
+  };
+
+  Twin twin;
+  std::vector<FlowEntry> first;
+  std::vector<std::shared_ptr<qos::Flow>> alive;  // so that no address comes twice
+  for (int i = 0; i < 3000; ++i) {
+    FlowEntry entry = entry_of(any_target());
+    if (!twin.emplace(entry.rule.target, std::pair{entry.rule, entry.flow.get()}).second) continue;
+    alive.push_back(entry.flow);
+    first.push_back(std::move(entry));
+  }
+  FlowTable table(std::move(first));
+  std::vector<std::pair<FlowTable, Twin>> before;
+  for (int step = 0; step < 12'000; ++step) {
+    if (step % 1500 == 0) before.emplace_back(table, twin);
+    const FlowTarget target = any_target();
+    // At first it grows, at last it shrinks.
+    if (below(12'000) >= static_cast<std::uint64_t>(step)) {
+      const FlowEntry entry = entry_of(target, static_cast<std::uint32_t>(step + 1));
+      alive.push_back(entry.flow);
+      table = table.with(entry);
+      twin[target] = {entry.rule, entry.flow.get()};
+    } else {
+      table = table.without(target);
+      twin.erase(target);
+    }
+    EXPECT_EQ(table.find(target) != nullptr, twin.contains(target));
+    ASSERT_EQ(table.size(), twin.size());
+
+    std::vector<FileId> above{kRootId};
+    for (std::uint64_t i = below(4); i > 0; --i) above.push_back(FileId{2 + below(i % 2 == 0 ? 20 : 4000)});
+    const Credentials cred{.uid = static_cast<std::uint32_t>(below(500)), .gid = static_cast<std::uint32_t>(below(500)), .groups = {7, 3, 7}};
+    FlowCaller caller{.door = Door{static_cast<std::uint8_t>(below(5))}, .through = ExportId{static_cast<std::uint32_t>(below(200))}, .cred = &cred};
+    caller.address = any_target().network.address;
+    std::vector<qos::Flow*> path;
+    table.find_path(caller, above, path);
+    ASSERT_EQ(path, path_of(twin, caller, above)) << step;
+  }
+  before.emplace_back(table, twin);
+  for (const auto& [old, wanted] : before) expect_same(old, wanted);
+  for (const auto& [target, wanted] : Twin(twin)) {
+    table = table.without(target);
+    twin.erase(target);
+  }
+  expect_same(table, {});
+}
+
+}  // namespace
+}  // namespace stoa::core
