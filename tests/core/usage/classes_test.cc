@@ -1,4 +1,5 @@
 // Quotas that leave out what is recycled, or what is open and has no name.
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <thread>
@@ -359,6 +360,11 @@ TYPED_TEST(ClassesTest, AVolumeWithoutClassesGetsThemAtItsFirstStart) {
     EXPECT_NE(records(), right);
   };
   forget();
+  const auto report = this->volume_->check({});
+  ASSERT_TRUE(report);
+  for (const char* what : {", recycled: recorded 0 bytes", ", without a name: recorded 0 bytes"}) {
+    EXPECT_TRUE(std::ranges::any_of(report->problems, [&](const std::string& p) { return p.find(what) != std::string::npos; })) << what;
+  }
   WriteBatch batch;
   ASSERT_TRUE(count_classes(*this->kv_, batch));
   apply(batch);
