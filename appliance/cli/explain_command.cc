@@ -26,7 +26,7 @@ void print_access(const Json& access) {
 }
 
 void print_quota(const Json& quota) {
-  const Json& usage = quota["usage"];
+  const Json& usage = quota["usage_counted"];
   std::string text = printable(bytes_of(quota, "path"));
   if (quota.contains("uid")) text += " for user " + printable(quota["user"].get<std::string>());
   if (quota.contains("gid"))

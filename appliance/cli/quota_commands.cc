@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@ namespace {
 struct Options {
   std::string path;
   std::string bytes, files, soft_bytes, soft_files, grace;
+  std::string count;
   std::string user, group;
   bool children = false;
   bool off = false;
@@ -35,12 +37,24 @@ std::string of_limit(std::int64_t used, const Json& limit, const Json& soft, con
 }
 
 std::vector<std::string> quota_row(const Json& quota, std::string who) {
-  const Json& usage = quota["usage"];
+  const Json& usage = quota["usage_counted"];
   const Json& limits = quota["limits"];
   const Json& since = quota["over_soft_since"];
   const std::int64_t objects = usage["files"].get<std::int64_t>() + usage["directories"].get<std::int64_t>();
   return {of_limit(usage["bytes"].get<std::int64_t>(), limits["bytes"], limits["soft_bytes"], since["bytes"], true),
           of_limit(objects, limits["files"], limits["soft_files"], since["files"], false), std::move(who)};
+}
+
+std::string words_of(std::string name) {
+  std::ranges::replace(name, '_', ' ');
+  return name;
+}
+
+// "recycled, open but deleted", or "only live".
+std::string classes_text(const Json& limits) {
+  std::string text;
+  for (const Json& name : limits["count"]) text += (text.empty() ? "" : ", ") + words_of(name.get<std::string>());
+  return text.empty() ? "only live" : text;
 }
 
 std::string limits_text(const Json& limits) {
@@ -55,6 +69,7 @@ std::string limits_text(const Json& limits) {
   add("files", limits["files"], false);
   add("soft bytes", limits["soft_bytes"], true);
   add("soft files", limits["soft_files"], false);
+  if (limits["count"].size() < 2) text += (text.empty() ? "" : ", ") + ("counted: " + classes_text(limits));
   return text;
 }
 
@@ -66,19 +81,31 @@ std::string owner_name(const Json& quota) {
 }
 
 void print_quotas(const std::vector<Json>& quotas) {
-  Table table({"BYTES", "FILES AND DIRECTORIES", "PATH"});
-  for (const Json& quota : quotas) table.add(quota_row(quota, printable(bytes_of(quota, "path"))));
+  Table table({"BYTES", "FILES AND DIRECTORIES", "COUNTED", "PATH"});
+  for (const Json& quota : quotas) {
+    auto row = quota_row(quota, classes_text(quota["limits"]));
+    row.push_back(printable(bytes_of(quota, "path")));
+    table.add(std::move(row));
+  }
   table.print();
+}
+
+void print_by_class(const Json& quota) {
+  const auto text = [](const Json& usage) {
+    return appliance::round_bytes(usage["bytes"].get<std::uint64_t>()) + " in " +
+           std::to_string(usage["files"].get<std::int64_t>() + usage["directories"].get<std::int64_t>());
+  };
+  std::printf("All in it: %s", text(quota["usage"]).c_str());
+  for (const auto& [name, usage] : quota["usage_by_class"].items()) std::printf("; %s: %s", words_of(name).c_str(), text(usage).c_str());
+  std::printf(".\n");
 }
 
 void print_counted(const Json& quota) {
   std::string counted, not_counted;
   for (const auto& [what, counts] : quota["counted"].items()) {
     if (counts.is_null()) continue;
-    std::string words = what;
-    for (char& c : words) c = c == '_' ? ' ' : c;
     std::string& list = counts.get<bool>() ? counted : not_counted;
-    list += (list.empty() ? "" : ", ") + words;
+    list += (list.empty() ? "" : ", ") + words_of(what);
   }
   std::printf("Counted: %s. Not counted: %s.\n", counted.c_str(), not_counted.c_str());
   if (quota["counted"]["recycled"].is_null()) std::printf("What is deleted in it is not kept.\n");
@@ -98,11 +125,13 @@ void print_one(const Json& quota) {
     Table table({"BYTES", "FILES AND DIRECTORIES", "OWNER"});
     table.add(quota_row(quota, owner_name(quota)));
     table.print();
+    print_by_class(quota);
     print_counted(quota);
     print_counting(quota["counting"]);
     return;
   }
   print_quotas({quota});
+  print_by_class(quota);
   if (!quota["children"].is_null())
     std::printf("New directories in it get: %s.\n", limits_text(quota["children"]).c_str());
   if (quota["counts_owners"].get<bool>())
@@ -137,6 +166,21 @@ Result<Json> parse_grace(const std::string& text) {
   return Json(number * seconds);
 }
 
+// "recycled,open-but-deleted", or "none".
+Result<Json> parse_classes(const std::string& text) {
+  Json names = Json::array();
+  if (text == "none") return names;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string name = text.substr(begin, end - begin);
+    if (name != "recycled" && name != "open-but-deleted")
+      return fail(Errc::kInvalid, "'" + name + "' is not recycled or open-but-deleted; what is live always counts");
+    names.push_back(name == "recycled" ? "recycled" : "open_but_deleted");
+    begin = end + 1;
+  }
+  return names;
+}
+
 Query query_of(const Options& options) {
   Query query{{"path", options.path}};
   if (!options.user.empty()) query["user"] = options.user;
@@ -151,8 +195,9 @@ Outcome set(const Session& session, const Options& options) {
        {"files", &options.files, false},
        {"soft_bytes", &options.soft_bytes, true},
        {"soft_files", &options.soft_files, false}}};
-  if (std::ranges::all_of(limits, [](const auto& limit) { return std::get<1>(limit)->empty(); }) && options.grace.empty())
-    return fail(Errc::kInvalid, "give --bytes, --files, --soft-bytes, --soft-files or --grace");
+  if (std::ranges::all_of(limits, [](const auto& limit) { return std::get<1>(limit)->empty(); }) && options.grace.empty() &&
+      options.count.empty())
+    return fail(Errc::kInvalid, "give --bytes, --files, --soft-bytes, --soft-files, --grace or --count");
   STOA_TRY(client, session.connect());
   // What is not mentioned stays as it is.
   STOA_TRY(before, client.get("/v1/quota", query_of(options)));
@@ -166,6 +211,10 @@ Outcome set(const Session& session, const Options& options) {
   if (!options.grace.empty()) {
     STOA_TRY(grace, parse_grace(options.grace));
     body["grace_seconds"] = grace;
+  }
+  if (!options.count.empty()) {
+    STOA_TRY(classes, parse_classes(options.count));
+    body["count"] = classes;
   }
   STOA_TRY(quota, client.put("/v1/quota", query_of(options), body));
   session.print(quota, [&] { print_one(quota); });
@@ -248,6 +297,13 @@ void add_quota_commands(CLI::App& app, Session& session) {
   CLI::App* command = group->add_subcommand("set", "Limit all that is below a directory");
   path(command);
   whose(command);
+  command
+      ->add_option("--count", o->count,
+                   "What counts beside what is live: recycled,open-but-deleted (the default), one of them, or none; for the directory with all "
+                   "users and groups in it")
+      ->type_name("CLASSES")
+      ->excludes("--user")
+      ->excludes("--group");
   command->add_option("--bytes", o->bytes, "Bytes of content, such as 10GiB; none: no limit")->type_name("SIZE");
   command->add_option("--files", o->files, "Files and directories together; none: no limit")->type_name("NUMBER");
   command->add_option("--soft-bytes", o->soft_bytes, "May be passed for the time of grace; none: no limit")->type_name("SIZE");

@@ -58,7 +58,7 @@ enum class QuotaOf : std::uint8_t {
 // The quota that leaves the least room where it is asked for, of bytes or of files and directories.
 struct TightestQuota {
   std::optional<std::uint64_t> hard{}, soft{};  // both absent: no quota
-  std::uint64_t used = 0;       // of that quota; without any, of the directory
+  std::uint64_t used = 0;       // of that quota, as far as it counts there; without any, of the directory
   std::uint64_t room = 0;       // until growth is refused; 0 when the time of grace is over
   std::uint64_t soft_room = 0;  // until a soft limit is passed anywhere; `room` where there is none
   Timestamp grace_ends{};       // 0: no soft limit is passed
@@ -289,6 +289,27 @@ struct Usage {
 inline std::uint64_t bytes_of(const Usage& usage) {
   return static_cast<std::uint64_t>(std::clamp<ByteCount>(usage.bytes, 0, std::numeric_limits<std::uint64_t>::max()));
 }
+// Why something counts. What is nameless and recycled counts as recycled; a directory that lies in a bin itself does not take
+// what is in it for that.
+enum class UsageClass : std::uint8_t {
+  kLive,
+  kRecycled,  // it lies in a recycle bin, which is one of the directory itself or below it
+  kNameless,  // it has no name any more, and is open
+};
+// What of a usage is not live.
+struct UsageByClass {
+  Usage recycled{}, nameless{};
+  bool operator==(const UsageByClass&) const = default;
+};
+// Classes that limits do not see; what is live, they always see.
+struct UncountedClasses {
+  bool recycled = false;
+  bool nameless = false;
+
+  bool any() const { return recycled || nameless; }
+  bool has(UsageClass of) const { return (recycled && of == UsageClass::kRecycled) || (nameless && of == UsageClass::kNameless); }
+  bool operator==(const UncountedClasses&) const = default;
+};
 inline constexpr std::uint32_t kQuotaGraceDefault = 7 * 24 * 3600;
 struct QuotaLimits {
   std::optional<std::uint64_t> bytes{};       // hard: growth beyond it is refused
@@ -296,8 +317,10 @@ struct QuotaLimits {
   std::optional<std::uint64_t> soft_bytes{};  // may be passed for the time of grace; from then on growth is refused as at a
   std::optional<std::uint64_t> soft_files{};  // hard limit, until usage is down to the soft limit again
   std::uint32_t grace_s = kQuotaGraceDefault;
+  UncountedClasses uncounted{};  // of a directory, or its new children; users and groups in it are limited by the same
 
   bool any() const { return bytes || files || soft_bytes || soft_files; }
+  bool says_anything() const { return any() || uncounted.any(); }
   bool operator==(const QuotaLimits&) const = default;
 };
 // Since when usage is above a soft limit; 0: it is not.
@@ -324,9 +347,12 @@ struct UsageReply {
   QuotaLimits child_limits{};
   bool counts_owners = false;
   std::optional<OwnerCountProgress> counting{};  // owners are not wholly counted yet: see CountOwnersRequest
+  UsageByClass by_class{};
+  UncountedClasses uncounted{};  // of the directory, whoever is asked about
+  Usage counted{};               // what limits are compared with: usage without what is not counted
 };
-// No limits: removed. Superuser only. O(1) on a tree of any size. kInvalid: a soft limit above the hard one. kUser, kGroup:
-// kNotSupported when the directory does not count owners.
+// No limits: removed. Superuser only. O(1) on a tree of any size, and true at once. kInvalid: a soft limit above the hard one;
+// classes for a user or group. kUser, kGroup: kNotSupported when the directory does not count owners.
 struct SetQuotaRequest {
   FileId dir;
   QuotaLimits limits;
@@ -348,6 +374,8 @@ struct QuotaRecord {
   QuotaLimits child_limits{};
   bool counts_owners = false;
   std::optional<OwnerCountProgress> counting{};
+  UsageByClass by_class{};
+  Usage counted{};
 };
 struct ListQuotasRequest { FileId after = kNoFile; std::uint32_t limit = 1000; };
 struct ListQuotasReply { std::vector<QuotaRecord> quotas; bool truncated; };
@@ -358,6 +386,8 @@ struct OwnerQuota {
   QuotaLimits limits;
   Usage usage;
   SoftExcess since;
+  UsageByClass by_class{};
+  Usage counted{};
 };
 struct ListOwnerQuotasRequest {
   FileId dir;

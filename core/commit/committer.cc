@@ -123,18 +123,21 @@ void Committer::touch(Account* account) {
 }
 
 void Committer::apply(const Charge& charge) {
+  UsageClass of = charge.payer.of;
   for (Account* account = charge.payer.account.get(); account != nullptr; account = account->parent.get()) {
-    (void)account->committed.total.add(charge.delta, wall_now);
+    of = class_in(*account, of);
+    const BalanceChange change = change_of(charge.delta, of, account->committed.uncounted());
+    (void)account->committed.total.add(change, wall_now);
     touch(account);
     OwnerBooks* const owners = account->committed.owners.get();
     if (owners == nullptr || !owners->counts(charge.payer.file)) continue;
     for (const OwnerKey& owner : {charge.payer.owner.user(), charge.payer.owner.group()}) {
       Balance& balance = owners->balances[owner];
       if (owners->exact()) {
-        (void)balance.add(charge.delta, wall_now);
+        (void)balance.add(change, wall_now);
         touched_owners_.push_back({account, owner});
       } else {
-        balance.used = balance.used + charge.delta;
+        balance.add(change);
       }
     }
   }
@@ -145,7 +148,7 @@ void Committer::apply(const AccountChange& change) {
   Books& books = account->committed;
   touch(account);
   if (change.ends) account->ended = true;
-  if (change.limits) (void)books.total.limit(*change.limits, wall_now);
+  if (change.limits) set_limits(account, *change.limits);
   if (change.child_limits) books.set_for_children(*change.child_limits);
   if (change.owner_limits && books.owners != nullptr) {
     const auto& [owner, limits] = *change.owner_limits;
@@ -165,6 +168,17 @@ void Committer::apply(const AccountChange& change) {
   }
 }
 
+void Committer::set_limits(Account* account, const QuotaLimits& limits) {
+  Books& books = account->committed;
+  const bool others_left_out = limits.uncounted != books.uncounted();
+  if (others_left_out) books.leave_out(limits.uncounted);
+  (void)books.total.limit(limits, wall_now);
+  if (!others_left_out || books.owners_counted() != OwnersCounted::kYes) return;
+  for (auto& [owner, balance] : books.owners->balances) {
+    if (balance.follow(wall_now)) touched_owners_.push_back({account, owner});
+  }
+}
+
 void Committer::put_usage() {
   for (const Account* account : touched_) {
     const std::string key = keys::id_key(account->dir);
@@ -174,9 +188,11 @@ void Committer::put_usage() {
       continue;
     }
     const FileId heir = account->ended && account->parent != nullptr ? account->parent->dir : kNoFile;
-    extra_.put(Family::kUsage, key,
-               UsageRecord{books.total.used, books.total.limits, heir, books.total.since, books.for_children(), books.owners_counted()}
-                   .encode());
+    UsageRecord record = books.total.record();
+    record.heir = heir;
+    record.child_limits = books.for_children();
+    record.owners = books.owners_counted();
+    extra_.put(Family::kUsage, key, record.encode());
   }
   std::ranges::sort(touched_owners_);
   touched_owners_.erase(std::ranges::unique(touched_owners_).begin(), touched_owners_.end());
@@ -189,12 +205,12 @@ void Committer::put_usage() {
       continue;
     }
     // What is half counted is not stored: a start counts anew.
-    const Balance known = owners->exact() ? it->second : Balance{.used = {}, .limits = it->second.limits, .since = {}};
-    if (is_zero(it->second.used) && !it->second.limits.any()) owners->balances.erase(it);
-    if (is_zero(known.used) && !known.limits.any()) {
+    const UsageRecord known = owners->exact() ? it->second.record() : UsageRecord{.limits = it->second.limits};
+    if (it->second.is_nothing()) owners->balances.erase(it);
+    if (is_zero(known.usage) && !known.limits.any()) {
       extra_.remove(Family::kUsage, key);
     } else {
-      extra_.put(Family::kUsage, key, UsageRecord{.usage = known.used, .limits = known.limits, .since = known.since}.encode());
+      extra_.put(Family::kUsage, key, known.encode());
     }
   }
 }

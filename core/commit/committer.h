@@ -84,6 +84,7 @@ class Committer {
   void touch(Account* account);
   void apply(const Charge& charge);
   void apply(const AccountChange& change);
+  void set_limits(Account* account, const QuotaLimits& limits);
   void put_usage();
   void drop_superseded();
   Status count_references();

@@ -42,7 +42,10 @@ struct Node {
   // exclusive tree lock (directories) or this node's lock (others).
   AccountRef account;
   // Who pays for the content of this file: also what is reserved and not yet committed.
-  Payer payer() const { return {account, {record.uid, record.gid}, id}; }
+  Payer payer() const {
+    const bool nameless = record.links == 0;  // core/namespace/orphan.h
+    return {account, {record.uid, record.gid}, id, nameless ? UsageClass::kNameless : UsageClass::kLive};
+  }
   // Who pays for a directory itself. Needs the tree lock.
   Payer payer_of_directory() const { return {account->parent, {record.uid, record.gid}, id}; }
 

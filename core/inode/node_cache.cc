@@ -57,7 +57,7 @@ Status NodeCache::load_owners(Account& account) {
     if (!owner) continue;
     STOA_TRY(record, UsageRecord::decode(it->value()));
     for (Books* books : {&account.reserved, &account.committed}) {
-      books->owners->balances[{owner->of, owner->id}] = {record.usage, record.limits, record.since};
+      books->owners->balances[{owner->of, owner->id}] = Balance::of(record, books->uncounted());
     }
   }
   return it->status();
@@ -92,7 +92,7 @@ Result<Node::State> NodeCache::load(Node& node) {
   auto account = std::make_shared<Account>();
   account->dir = node.id;
   for (Books* books : {&account->reserved, &account->committed}) {
-    books->total = {usage.usage, usage.limits, usage.since};
+    books->total = Balance::of(usage, usage.limits.uncounted);
     books->set_for_children(usage.child_limits);
     books->count_owners(usage.owners, wall_now);
   }

@@ -7,6 +7,8 @@
 #include "core/data/data_state.h"
 #include "core/data/growth.h"
 #include "core/kv/keys.h"
+#include "core/namespace/drop_link.h"
+#include "core/recycle/bin.h"
 
 namespace stoa::core {
 
@@ -136,7 +138,7 @@ void MetaTxn::release(const Payer& payer, const Usage& delta) {
 
 Status MetaTxn::move_charge(const NodeRef& node, const Payer& to, const Usage& usage) {
   const Payer from = node->payer();
-  if (from.account == to.account && from.owner == to.owner) return {};
+  if (from.account == to.account && from.owner == to.owner && from.of == to.of) return {};
   return move(from, to, usage, promised(*node));
 }
 
@@ -161,14 +163,39 @@ void MetaTxn::end_charge(const NodeRef& node, const Usage& usage) {
 Status MetaTxn::move_directory(const NodeRef& dir, const AccountRef& to, const Usage& itself) {
   // The committed side is complete only when nothing is queued; the exclusive tree lock keeps it so.
   STOA_CHECK_OK(tree_.committer.wait_applied());
-  const Payer from = dir->payer_of_directory();
-  const Payer onto{to, from.owner, dir->id};
-  const Usage below = tree_.ledger.read(dir->account).usage;
-  if (!is_zero(below) && tree_.ledger.owners_counted_between(from.account, to)) return fail(Errc::kCrossDevice);
-  const Usage reserved = below + itself;
-  STOA_CHECK_OK(tree_.ledger.hold(posted_, {{from, -reserved}, {onto, reserved}}));
+  Payer from = dir->payer_of_directory();
+  const UsageRecord below = tree_.ledger.read(dir->account);
+  if (!is_zero(below.usage) && tree_.ledger.owners_counted_between(from.account, to)) return fail(Errc::kCrossDevice);
   // What lazy writes below have reserved but not committed yet follows with their own commits, up the new chain.
-  const Usage committed = dir->account->committed.total.used + itself;
+  const Balance& committed = dir->account->committed.total;
+  const UncountedClasses all_but_live{.recycled = true, .nameless = true};
+  Usage live = below.counted(all_but_live) + itself, live_committed = committed.used + -sum_of(committed.by_class(), all_but_live) + itself;
+  // Whoever owns what is below it counts the same before and after, but where it becomes recycled, or ceases to be that. A directory that
+  // goes into a bin, or comes out of it, has nothing that is live but its folder marker.
+  if (dir->record.entries != 0 && in_bin(tree_, from.account) != in_bin(tree_, to)) {
+    STOA_TRY(entry, find_form(tree_, *dir, "", false));
+    if (entry.exists()) {
+      STOA_TRY(marker, tree_.nodes.get(entry.id));
+      // Nobody changes a file while the tree is locked for this alone.
+      const Usage usage = usage_of(marker->record), uncommitted = promised(*marker);
+      const Payer owner{from.account, marker->payer().owner, marker->id};
+      STOA_CHECK_OK(move_below(owner, to, usage + uncommitted, usage + -marker->pending));
+      live = live + -(usage + uncommitted);
+      live_committed = live_committed + -(usage + -marker->pending);
+    }
+  }
+  STOA_CHECK_OK(move_below(from, to, live, live_committed));
+  from.of = UsageClass::kNameless;
+  STOA_CHECK_OK(move_below(from, to, below.by_class.nameless, committed.by_class().nameless));
+  from.of = UsageClass::kRecycled;
+  return move_below(from, to, below.by_class.recycled, committed.by_class().recycled);
+}
+
+Status MetaTxn::move_below(const Payer& from, const AccountRef& to, const Usage& reserved, const Usage& committed) {
+  Payer onto = from;
+  onto.account = to;
+  if (!is_zero(reserved)) STOA_CHECK_OK(tree_.ledger.hold(posted_, {{from, -reserved}, {onto, reserved}}));
+  if (is_zero(committed)) return {};
   charges_.push_back({from, -committed});
   charges_.push_back({onto, committed});
   return {};
@@ -176,11 +203,11 @@ Status MetaTxn::move_directory(const NodeRef& dir, const AccountRef& to, const U
 
 Status MetaTxn::give_child_limits(const AccountRef& child, const AccountRef& parent) {
   const QuotaLimits limits = tree_.ledger.read(parent).child_limits;
-  if (!limits.any()) return {};
+  if (!limits.says_anything()) return {};
   const UsageRecord known = tree_.ledger.read(child);
-  if (known.limits.any()) return {};
-  const bool beyond = (limits.bytes && known.usage.bytes > *limits.bytes) ||
-                      (limits.files && files_of(known.usage) > *limits.files);
+  if (known.limits.says_anything()) return {};
+  const Usage counted = known.counted(limits.uncounted);
+  const bool beyond = (limits.bytes && counted.bytes > *limits.bytes) || (limits.files && files_of(counted) > *limits.files);
   if (beyond) return fail(Errc::kQuota);
   change_account({.account = child, .limits = limits});
   return {};

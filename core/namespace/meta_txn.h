@@ -57,7 +57,8 @@ class MetaTxn {
   // A directory that comes to be in another one, or moves there without limits of its own, gets those that the other one
   // has for its children. kQuota: it is beyond them already.
   Status give_child_limits(const AccountRef& child, const AccountRef& parent);
-  // New limits of a directory: stored with the commit, and true from then on for the locked directory.
+  // New limits of a directory: stored with the commit, and true from then on for the locked directory. Where they leave out other classes,
+  // it needs the exclusive tree lock, or a directory that is new.
   void change_account(AccountChange change);
   // Charges that were reserved before and become part of this commit.
   void commit_pending(const Payer& payer, const Usage& delta) { charges_.push_back({payer, delta}); }
@@ -93,6 +94,7 @@ class MetaTxn {
   Status break_leases();
   std::vector<std::string> journal() const;
   Status move(const Payer& from, const Payer& to, const Usage& usage, const Usage& uncommitted);
+  Status move_below(const Payer& from, const AccountRef& to, const Usage& reserved, const Usage& committed);
   void put_acl(Inode& next);
   void publish(const AccountChange& change);
   void set_entry(FileId dir, std::string_view raw, bool directory, const EntryRecord& record);

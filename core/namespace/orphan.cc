@@ -47,14 +47,22 @@ Status stage_orphan(MetaTxn& txn, const NodeRef& node) {
   Inode next = node->record;
   next.links = 0;
   next.touch(txn.now());
-  // A bin shows what it keeps, and goes when that is nothing.
-  AccountRef payer = beyond_bins(node->account);
-  STOA_CHECK_OK(txn.move_charge(node, {payer, node->payer().owner, node->id}, usage_of(node->record)));
-  next.home = payer->dir;
+  Payer payer = node->payer();
+  payer.of = UsageClass::kNameless;
+  // A bin shows what it keeps, and goes when that is nothing. Where a quota counts what has no name, and not what is recycled, there
+  // may be no room for it outside: then it stays, as something recycled.
+  payer.account = beyond_bins(node->account);
+  Status moved = txn.move_charge(node, payer, usage_of(node->record));
+  if (!moved && moved.error().code == Errc::kQuota) {
+    payer.account = node->account;
+    moved = txn.move_charge(node, payer, usage_of(node->record));
+  }
+  STOA_CHECK_OK(moved);
+  next.home = payer.account->dir;
   txn.batch().put(Family::kState, keys::orphan_key(node->id), {});
   txn.put_inode(node, std::move(next));
   // After put_inode, which commits lazily reserved bytes where they were reserved.
-  txn.set_account(node, std::move(payer));
+  txn.set_account(node, std::move(payer.account));
   return {};
 }
 

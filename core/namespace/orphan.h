@@ -5,7 +5,8 @@
 // It can be written to, so it goes on counting as one file and its bytes, for its owner, too, where it counted when it lost
 // its name: no limit is passed through it, and the transaction that removes it makes the room. A rename of that directory takes
 // the charge along; when the directory goes, its account outlives it (core/usage/ledger.h), so that the directories above
-// go on counting it. What was purged from a recycle bin counts where the bin did.
+// go on counting it. What was purged from a recycle bin counts where the bin did. It is a class of its own, which a quota may
+// leave out (UsageClass::kNameless).
 #pragma once
 
 #include <memory>

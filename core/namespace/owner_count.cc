@@ -36,7 +36,8 @@ Status note_file(Tree& tree, OwnerWalk& walk, const Inode& record, const Usage& 
   const bool shelf = record.is_directory() && account->bin;
   if (shelf) return {};  // counts as nothing, as bins do
   const Usage usage = record.is_directory() ? Usage{.directories = 1} : usage_of(record);
-  const Payer payer{std::move(account), {record.uid, record.gid}, record.id};
+  const UsageClass of = record.links == 0 ? UsageClass::kNameless : UsageClass::kLive;
+  const Payer payer{std::move(account), {record.uid, record.gid}, record.id, of};
   reserved.found.push_back({payer, usage + promised});
   committed.found.push_back({payer, usage + -pending});
   return {};

@@ -22,6 +22,11 @@ Status check_limits(const QuotaLimits& limits) {
   return {};
 }
 
+// Whether a change of limits needs the tree for itself: no operation may hold room by what was counted before.
+bool leaves_out_others(const Tree& tree, const AccountRef& account, const SetQuotaRequest& req) {
+  return req.of == QuotaOf::kDirectory && tree.ledger.read(account).limits.uncounted != req.limits.uncounted;
+}
+
 std::string soft_text(const std::optional<std::uint64_t>& limit) { return limit ? std::to_string(*limit) : "none"; }
 
 // "7 days", "1 hour 30 minutes"
@@ -83,33 +88,45 @@ Result<UsageReply> usage(Tree& tree, const OpContext& ctx, const UsageRequest& r
   STOA_CHECK_OK(require_directory(*node));
   STOA_CHECK_OK(require(ctx, node->record, kRightListDirectory));
   STOA_TRY(counting, progress_of(tree, node->account));
-  if (is_owner(req.of)) {
-    const auto balance = tree.ledger.read(node->account, OwnerKey{req.of, req.id});
-    if (!balance) return fail(Errc::kNotSupported, std::string(kNotCounted));
-    return UsageReply{.usage = balance->used,
-                      .limits = balance->limits,
-                      .attr = node->record.attributes(),
-                      .since = balance->since,
-                      .counting = counting};
-  }
   const UsageRecord record = tree.ledger.read(node->account);
+  const UncountedClasses& uncounted = record.limits.uncounted;
+  if (is_owner(req.of)) {
+    const auto owner = tree.ledger.read(node->account, OwnerKey{req.of, req.id});
+    if (!owner) return fail(Errc::kNotSupported, std::string(kNotCounted));
+    return UsageReply{.usage = owner->usage,
+                      .limits = owner->limits,
+                      .attr = node->record.attributes(),
+                      .since = owner->since,
+                      .counting = counting,
+                      .by_class = owner->by_class,
+                      .uncounted = uncounted,
+                      .counted = owner->counted(uncounted)};
+  }
   return UsageReply{.usage = record.usage,
                     .limits = record.limits,
                     .attr = node->record.attributes(),
                     .since = record.since,
                     .child_limits = record.child_limits,
                     .counts_owners = record.owners != OwnersCounted::kNo,
-                    .counting = counting};
+                    .counting = counting,
+                    .by_class = record.by_class,
+                    .uncounted = uncounted,
+                    .counted = record.counted(uncounted)};
 }
 
 Status set_quota(Tree& tree, const OpContext& ctx, const SetQuotaRequest& req) {
   if (!ctx.cred.is_superuser()) return fail(Errc::kNotOwner);
   STOA_CHECK_OK(check_limits(req.limits));
+  if (is_owner(req.of) && req.limits.uncounted.any()) {
+    return fail(Errc::kInvalid, "what is counted is declared for the directory, with all users and groups in it");
+  }
   STOA_TRY(node, tree.nodes.get(req.dir));
-  const auto done = run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<bool> {
+  bool alone = false;
+  const auto set = [&](CommitTicket& ticket) -> Result<bool> {
     const NodeLocks locks({node});
     STOA_CHECK_OK(require_directory(*node));
     STOA_CHECK_OK(require_outside_bin(tree, *node));
+    if (!alone && leaves_out_others(tree, node->account, req)) return false;
     AccountChange change{.account = node->account};
     switch (req.of) {
       case QuotaOf::kDirectory: change.limits = req.limits; break;
@@ -123,8 +140,11 @@ Status set_quota(Tree& tree, const OpContext& ctx, const SetQuotaRequest& req) {
     STOA_TRY(committed, commit_change(tree, ctx, node, std::move(change)));
     ticket = committed;
     return true;
-  });
-  if (!done) return fail(done.error());
+  };
+  STOA_TRY(done, run_mutation(tree, ctx, set));
+  if (done) return {};
+  alone = true;
+  STOA_CHECK_OK(run_mutation(tree, ctx, set, alone));
   return {};
 }
 
@@ -164,8 +184,9 @@ Result<ListOwnerQuotasReply> list_owner_quotas(Tree& tree, const OpContext& ctx,
   auto found = tree.ledger.owners(node->account, after, most + 1);
   ListOwnerQuotasReply reply{{}, found.size() > most, counting};
   if (reply.truncated) found.pop_back();
-  for (const auto& [owner, balance] : found) {
-    reply.owners.push_back({owner.of, owner.id, balance.limits, balance.used, balance.since});
+  const UncountedClasses uncounted = tree.ledger.read(node->account).limits.uncounted;
+  for (const auto& [owner, known] : found) {
+    reply.owners.push_back({owner.of, owner.id, known.limits, known.usage, known.since, known.by_class, known.counted(uncounted)});
   }
   return reply;
 }
@@ -215,7 +236,8 @@ Result<ListQuotasReply> list_quotas(Tree& tree, const OpContext& ctx, const List
     if (!path) continue;
     STOA_TRY(counting, progress_of(tree, (*node)->account));
     reply.quotas.push_back({dir, path->path, record.limits, record.usage, record.since, record.child_limits,
-                            record.owners != OwnersCounted::kNo, counting});
+                            record.owners != OwnersCounted::kNo, counting, record.by_class,
+                            record.counted(record.limits.uncounted)});
   }
   STOA_CHECK_OK(it->status());
   return reply;

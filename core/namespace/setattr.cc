@@ -133,8 +133,10 @@ Result<AclRef> ruling_acl(Tree& tree, const NodeRef& node) {
 // Users and groups have limits, too: a new owner pays, if he may.
 Status stage_owner(MetaTxn& txn, const NodeRef& node, const Inode& next) {
   const Owner owner{next.uid, next.gid};
-  if (owner == node->payer().owner) return {};
-  if (!next.is_directory()) return txn.move_charge(node, {node->account, owner, node->id}, usage_of(next));
+  Payer to = node->payer();
+  if (owner == to.owner) return {};
+  to.owner = owner;
+  if (!next.is_directory()) return txn.move_charge(node, to, usage_of(next));
   return txn.move_owner(node, owner);
 }
 

@@ -23,7 +23,7 @@ Timestamp grace_end(const Timestamp& since, const QuotaLimits& limits) {
 }
 
 Status Balance::admit(const Usage& delta, Clock clock) const {
-  const Usage after = used + delta;
+  const Usage after = counted() + delta;
   const auto refuses = [&](bool grows, const std::optional<std::uint64_t>& hard, ByteCount wanted, const Timestamp& over_since) {
     if (!grows) return false;
     if (hard && wanted > *hard) return true;
@@ -36,20 +36,63 @@ Status Balance::admit(const Usage& delta, Clock clock) const {
   return {};
 }
 
-bool Balance::add(const Usage& delta, Clock clock) {
-  used = used + delta;
+BalanceChange change_of(const Usage& delta, UsageClass of, const UncountedClasses& uncounted) {
+  return {.all = delta,
+          .by_class = {.recycled = of == UsageClass::kRecycled ? delta : Usage{}, .nameless = of == UsageClass::kNameless ? delta : Usage{}},
+          .counted = uncounted.has(of) ? Usage{} : delta};
+}
+BalanceChange operator+(const BalanceChange& a, const BalanceChange& b) {
+  return {a.all + b.all, a.by_class + b.by_class, a.counted + b.counted};
+}
+BalanceChange operator-(const BalanceChange& a) { return {-a.all, -a.by_class, -a.counted}; }
+bool is_zero(const BalanceChange& a) { return is_zero(a.all) && a.by_class == UsageByClass{} && is_zero(a.counted); }
+
+Balance Balance::of(const UsageRecord& record, const UncountedClasses& uncounted) {
+  Balance balance{record.usage, record.limits, record.since};
+  balance.set_apart({record.by_class, sum_of(record.by_class, uncounted)});
+  return balance;
+}
+
+void Balance::set_apart(const Apart& to) {
+  if (to.by_class == UsageByClass{} && is_zero(to.uncounted)) {
+    apart.reset();
+  } else if (apart == nullptr) {
+    apart = std::make_unique<Apart>(to);
+  } else {
+    *apart = to;
+  }
+}
+
+void Balance::add(const BalanceChange& change) {
+  used = used + change.all;
+  const Usage uncounted = change.all + -change.counted;
+  if (change.by_class == UsageByClass{} && is_zero(uncounted)) return;
+  const Apart before = apart != nullptr ? *apart : Apart{};
+  set_apart({before.by_class + change.by_class, before.uncounted + uncounted});
+}
+
+bool Balance::add(const BalanceChange& change, Clock clock) {
+  add(change);
   return follow(clock);
 }
+
+void Balance::leave_out(const UncountedClasses& classes) { set_apart({by_class(), sum_of(by_class(), classes)}); }
 
 bool Balance::limit(const QuotaLimits& to, Clock clock) {
   limits = to;
   return follow(clock);
 }
 
+void Books::leave_out(const UncountedClasses& classes) {
+  total.leave_out(classes);
+  if (owners == nullptr) return;
+  for (auto& [owner, balance] : owners->balances) balance.leave_out(classes);
+}
+
 void Books::count_owners(OwnersCounted to, Clock clock) {
   if (to == OwnersCounted::kYes && owners != nullptr) {
     owners->counted.reset();
-    for (auto& [owner, balance] : owners->balances) (void)balance.limit(balance.limits, clock);
+    for (auto& [owner, balance] : owners->balances) (void)balance.follow(clock);
     return;
   }
   owners = to == OwnersCounted::kNo ? nullptr : std::make_unique<OwnerBooks>();
@@ -57,8 +100,9 @@ void Books::count_owners(OwnersCounted to, Clock clock) {
 }
 
 bool Balance::follow(Clock clock) {
-  const bool bytes = follow_one(limits.soft_bytes, used.bytes, since.bytes, clock);
-  const bool files = follow_one(limits.soft_files, files_of(used), since.files, clock);
+  const Usage seen = counted();
+  const bool bytes = follow_one(limits.soft_bytes, seen.bytes, since.bytes, clock);
+  const bool files = follow_one(limits.soft_files, files_of(seen), since.files, clock);
   return bytes || files;
 }
 

@@ -11,20 +11,48 @@ namespace stoa::core {
 
 using Clock = Timestamp (*)();
 
+// A change of a balance: of all that it counts, of the classes that are a part of that, and of what its limits see of it.
+struct BalanceChange {
+  Usage all;
+  UsageByClass by_class;
+  Usage counted;
+};
+BalanceChange change_of(const Usage& delta, UsageClass of, const UncountedClasses& uncounted);
+BalanceChange operator+(const BalanceChange& a, const BalanceChange& b);
+BalanceChange operator-(const BalanceChange& a);
+bool is_zero(const BalanceChange& a);
+
 struct Balance {
+  struct Apart {
+    UsageByClass by_class;
+    Usage uncounted;  // what limits do not see: the sum of those classes, and what operations that are under way hold of it
+  };
+
   Usage used;
   QuotaLimits limits;
   SoftExcess since;
+  std::unique_ptr<Apart> apart{};  // of `used`; null while all of it is zero: there are directories by the million
 
-  // kQuota: growth by `delta` passes a hard limit, or comes when the grace of a soft one is over. Only growth is refused,
-  // each dimension by itself: deleting and shrinking work above a limit, too.
+  static Balance of(const UsageRecord& record, const UncountedClasses& uncounted);
+  Usage counted() const { return apart != nullptr ? used + -apart->uncounted : used; }
+  UsageByClass by_class() const { return apart != nullptr ? apart->by_class : UsageByClass{}; }
+  UsageRecord record() const { return {.usage = used, .limits = limits, .since = since, .by_class = by_class()}; }
+  bool is_nothing() const { return is_zero(used) && apart == nullptr && !limits.any(); }
+
+  // kQuota: growth of what is counted by `delta` passes a hard limit, or comes when the grace of a soft one is over. Only growth
+  // is refused, each dimension by itself: deleting and shrinking work above a limit, too.
   Status admit(const Usage& delta, Clock clock) const;
-  // Both return whether a soft limit was passed, or is kept again.
-  bool add(const Usage& delta, Clock clock);
+  // All that have a clock return whether a soft limit was passed, or is kept again.
+  bool add(const BalanceChange& change, Clock clock);
   bool limit(const QuotaLimits& to, Clock clock);
+  // Without a look at limits.
+  void add(const BalanceChange& change);
+  // Other classes are not counted from now on. No operation may be under way that holds some of it.
+  void leave_out(const UncountedClasses& classes);
+  bool follow(Clock clock);
 
  private:
-  bool follow(Clock clock);
+  void set_apart(const Apart& to);
 };
 
 // A user or a group.
@@ -69,9 +97,13 @@ struct Books {
   std::unique_ptr<OwnerBooks> owners;         // null: owners are not counted
   std::unique_ptr<QuotaLimits> child_limits;  // null: new directories get no limits
 
+  // What limits do not see, also those of owners.
+  const UncountedClasses& uncounted() const { return total.limits.uncounted; }
+  // As leave_out(), for all balances. Clocks follow with limit() and follow().
+  void leave_out(const UncountedClasses& classes);
   QuotaLimits for_children() const { return child_limits != nullptr ? *child_limits : QuotaLimits{}; }
   void set_for_children(const QuotaLimits& limits) {
-    child_limits = limits.any() ? std::make_unique<QuotaLimits>(limits) : nullptr;
+    child_limits = limits.says_anything() ? std::make_unique<QuotaLimits>(limits) : nullptr;
   }
   OwnersCounted owners_counted() const {
     return owners == nullptr ? OwnersCounted::kNo : owners->exact() ? OwnersCounted::kYes : OwnersCounted::kBeingCounted;

@@ -25,7 +25,7 @@ bool counts_owner(const Account& account, const Payer& payer) {
 struct Net {
   Account* account;
   std::optional<OwnerKey> owner;  // absent: the total
-  Usage before, after;            // without and with what is posted now
+  BalanceChange before, after;    // without and with what is posted now
 };
 
 // The balance whose limits bind an owner; null: there is none, or owners are not wholly counted yet.
@@ -39,21 +39,24 @@ const Balance* binding(const Account& account, const OwnerKey& owner) {
 class Nets {
  public:
   void add(const Posting& posting, bool posted_before) {
+    UsageClass of = posting.payer.of;
     for (Account* a = posting.payer.account.get(); a != nullptr; a = a->parent.get()) {
-      add_one(a, std::nullopt, posting.delta, posted_before);
+      of = class_in(*a, of);
+      const BalanceChange change = change_of(posting.delta, of, a->reserved.uncounted());
+      add_one(a, std::nullopt, change, posted_before);
       if (!counts_owner(*a, posting.payer)) continue;
-      add_one(a, posting.payer.owner.user(), posting.delta, posted_before);
-      add_one(a, posting.payer.owner.group(), posting.delta, posted_before);
+      add_one(a, posting.payer.owner.user(), change, posted_before);
+      add_one(a, posting.payer.owner.group(), change, posted_before);
     }
   }
   const std::vector<Net>& all() const { return nets_; }
 
  private:
-  void add_one(Account* account, const std::optional<OwnerKey>& owner, const Usage& delta, bool posted_before) {
+  void add_one(Account* account, const std::optional<OwnerKey>& owner, const BalanceChange& change, bool posted_before) {
     auto net = std::ranges::find_if(nets_, [&](const Net& n) { return n.account == account && n.owner == owner; });
     if (net == nets_.end()) net = nets_.insert(nets_.end(), {account, owner, {}, {}});
-    net->after = net->after + delta;
-    if (posted_before) net->before = net->before + delta;
+    net->after = net->after + change;
+    if (posted_before) net->before = net->before + change;
   }
   std::vector<Net> nets_;
 };
@@ -62,6 +65,9 @@ class Nets {
 Usage held(const Usage& net) {
   return {std::max<ByteCount>(net.bytes, 0), std::max<std::int64_t>(net.files, 0),
           std::max<std::int64_t>(net.directories, 0)};
+}
+BalanceChange held(const BalanceChange& net) {
+  return {held(net.all), {held(net.by_class.recycled), held(net.by_class.nameless)}, held(net.counted)};
 }
 
 bool shrinks(const Usage& delta) { return delta.bytes <= 0 && delta.files <= 0 && delta.directories <= 0; }
@@ -94,13 +100,13 @@ void take_step(const CountStep& step, Books Account::*side) {
     if (owners != nullptr && !owners->exact()) owners->counted = step.files;
   }
   for (const auto& [payer, delta] : step.found) {
+    UsageClass of = payer.of;
     for (Account* a = payer.account.get(); a != nullptr; a = a->parent.get()) {
+      of = class_in(*a, of);
       OwnerBooks* const owners = (a->*side).owners.get();
       if (owners == nullptr || owners->counted != step.files) continue;
-      for (const OwnerKey& owner : {payer.owner.user(), payer.owner.group()}) {
-        Usage& used = owners->balances[owner].used;
-        used = used + delta;
-      }
+      const BalanceChange change = change_of(delta, of, (a->*side).uncounted());
+      for (const OwnerKey& owner : {payer.owner.user(), payer.owner.group()}) owners->balances[owner].add(change);
     }
   }
   *step.files = step.after;
@@ -114,36 +120,51 @@ Ledger::Ledger(MetricRegistry& metrics, Clock clock)
 void Ledger::notice(const Account& account, QuotaOf of, std::uint32_t id, const Balance& balance) {
   if (balance.since != SoftExcess{}) soft_passed_.add();
   if (notices_.size() < kNoticesMax) {
-    notices_.push_back({account.dir, of, id, balance.used, balance.limits, balance.since});
+    notices_.push_back({account.dir, of, id, balance.counted(), balance.limits, balance.since});
   }
 }
 
-void Ledger::add_one(const Account& account, QuotaOf of, std::uint32_t id, Balance& balance, const Usage& delta) {
-  if (balance.add(delta, clock_)) notice(account, of, id, balance);
+void Ledger::add_one(const Account& account, QuotaOf of, std::uint32_t id, Balance& balance, const BalanceChange& change) {
+  if (balance.add(change, clock_)) notice(account, of, id, balance);
 }
 
-void Ledger::add_owner(Account& account, const OwnerKey& owner, const Usage& delta) {
+void Ledger::add_owner(Account& account, const OwnerKey& owner, const BalanceChange& change) {
   OwnerBooks& owners = *account.reserved.owners;
   const auto it = owners.balances.try_emplace(owner).first;
   if (owners.exact()) {
-    add_one(account, owner.of, owner.id, it->second, delta);
+    add_one(account, owner.of, owner.id, it->second, change);
   } else {
-    it->second.used = it->second.used + delta;
+    it->second.add(change);
   }
-  if (is_zero(it->second.used) && !it->second.limits.any()) owners.balances.erase(it);
+  if (it->second.is_nothing()) owners.balances.erase(it);
+}
+
+void Ledger::add_net(Account& account, const std::optional<OwnerKey>& owner, const BalanceChange& change) {
+  if (is_zero(change)) return;
+  if (owner) {
+    add_owner(account, *owner, change);
+  } else {
+    add_one(account, QuotaOf::kDirectory, 0, account.reserved.total, change);
+  }
 }
 
 void Ledger::add(const Payer& payer, const Usage& delta) {
+  UsageClass of = payer.of;
   for (Account* a = payer.account.get(); a != nullptr; a = a->parent.get()) {
-    add_one(*a, QuotaOf::kDirectory, 0, a->reserved.total, delta);
+    of = class_in(*a, of);
+    const BalanceChange change = change_of(delta, of, a->reserved.uncounted());
+    add_one(*a, QuotaOf::kDirectory, 0, a->reserved.total, change);
     if (!counts_owner(*a, payer)) continue;
-    add_owner(*a, payer.owner.user(), delta);
-    add_owner(*a, payer.owner.group(), delta);
+    add_owner(*a, payer.owner.user(), change);
+    add_owner(*a, payer.owner.group(), change);
   }
 }
 
 Status Ledger::admit(const Payer& payer, const Usage& delta) const {
+  UsageClass of = payer.of;
   for (const Account* a = payer.account.get(); a != nullptr; a = a->parent.get()) {
+    of = class_in(*a, of);
+    if (a->reserved.uncounted().has(of)) continue;
     STOA_CHECK_OK(a->reserved.total.admit(delta, clock_));
     for (const OwnerKey& owner : {payer.owner.user(), payer.owner.group()}) {
       if (const Balance* const balance = binding(*a, owner)) STOA_CHECK_OK(balance->admit(delta, clock_));
@@ -191,23 +212,15 @@ Status Ledger::hold(Postings& posted, std::initializer_list<Posting> more) {
   for (const Posting& posting : posted) nets.add(posting, true);
   for (const Posting& posting : more) nets.add(posting, false);
   for (const Net& net : nets.all()) {
-    const Usage growth = held(net.after) + -held(net.before);
     const Balance* const balance = net.owner ? binding(*net.account, *net.owner) : &net.account->reserved.total;
     if (balance == nullptr) continue;
+    const Usage growth = held(net.after.counted) + -held(net.before.counted);
     if (const Status room = balance->admit(growth, clock_); !room) {
       refused_.add();
       return room;
     }
   }
-  for (const Net& net : nets.all()) {
-    const Usage growth = held(net.after) + -held(net.before);
-    if (is_zero(growth)) continue;
-    if (net.owner) {
-      add_owner(*net.account, *net.owner, growth);
-    } else {
-      add_one(*net.account, QuotaOf::kDirectory, 0, net.account->reserved.total, growth);
-    }
-  }
+  for (const Net& net : nets.all()) add_net(*net.account, net.owner, held(net.after) + -held(net.before));
   posted.insert(posted.end(), more);
   return {};
 }
@@ -221,15 +234,7 @@ void Ledger::keep(const Postings& posted) {
   }
   Nets nets;
   for (const Posting& posting : posted) nets.add(posting, true);
-  for (const Net& net : nets.all()) {
-    const Usage rest = net.after + -held(net.after);
-    if (is_zero(rest)) continue;
-    if (net.owner) {
-      add_owner(*net.account, *net.owner, rest);
-    } else {
-      add_one(*net.account, QuotaOf::kDirectory, 0, net.account->reserved.total, rest);
-    }
-  }
+  for (const Net& net : nets.all()) add_net(*net.account, net.owner, net.after + -held(net.after));
 }
 
 void Ledger::drop(const Postings& posted) {
@@ -237,15 +242,7 @@ void Ledger::drop(const Postings& posted) {
   const std::lock_guard lock(mutex_);
   Nets nets;
   for (const Posting& posting : posted) nets.add(posting, true);
-  for (const Net& net : nets.all()) {
-    const Usage taken = held(net.after);
-    if (is_zero(taken)) continue;
-    if (net.owner) {
-      add_owner(*net.account, *net.owner, -taken);
-    } else {
-      add_one(*net.account, QuotaOf::kDirectory, 0, net.account->reserved.total, -taken);
-    }
-  }
+  for (const Net& net : nets.all()) add_net(*net.account, net.owner, -held(net.after));
 }
 
 UsageRecord Ledger::read(const AccountRef& account) const {
@@ -255,26 +252,27 @@ UsageRecord Ledger::read(const AccountRef& account) const {
           .limits = books.total.limits,
           .since = books.total.since,
           .child_limits = books.for_children(),
-          .owners = books.owners_counted()};
+          .owners = books.owners_counted(),
+          .by_class = books.total.by_class()};
 }
 
-std::optional<Balance> Ledger::read(const AccountRef& account, const OwnerKey& owner) const {
+std::optional<UsageRecord> Ledger::read(const AccountRef& account, const OwnerKey& owner) const {
   const std::lock_guard lock(mutex_);
   if (account->reserved.owners == nullptr) return std::nullopt;
   const OwnerBalances& all = account->reserved.owners->balances;
   const auto it = all.find(owner);
-  return it != all.end() ? it->second : Balance{};
+  return it != all.end() ? it->second.record() : UsageRecord{};
 }
 
-std::vector<std::pair<OwnerKey, Balance>> Ledger::owners(const AccountRef& account,
-                                                         const std::optional<OwnerKey>& after,
-                                                         std::size_t limit) const {
-  std::vector<std::pair<OwnerKey, Balance>> found;
+std::vector<std::pair<OwnerKey, UsageRecord>> Ledger::owners(const AccountRef& account,
+                                                             const std::optional<OwnerKey>& after,
+                                                             std::size_t limit) const {
+  std::vector<std::pair<OwnerKey, UsageRecord>> found;
   const std::lock_guard lock(mutex_);
   if (account->reserved.owners == nullptr) return found;
   const OwnerBalances& all = account->reserved.owners->balances;
   for (auto it = after ? all.upper_bound(*after) : all.begin(); it != all.end() && found.size() < limit; ++it) {
-    found.push_back(*it);
+    found.emplace_back(it->first, it->second.record());
   }
   return found;
 }
@@ -286,8 +284,14 @@ void Ledger::set_parent(const AccountRef& account, const AccountRef& parent) {
 
 void Ledger::set_limits(const AccountRef& account, const QuotaLimits& limits) {
   const std::lock_guard lock(mutex_);
-  Balance& total = account->reserved.total;
-  if (total.limit(limits, clock_)) notice(*account, QuotaOf::kDirectory, 0, total);
+  Books& books = account->reserved;
+  const bool others_left_out = limits.uncounted != books.uncounted();
+  if (others_left_out) books.leave_out(limits.uncounted);
+  if (books.total.limit(limits, clock_)) notice(*account, QuotaOf::kDirectory, 0, books.total);
+  if (!others_left_out || books.owners_counted() != OwnersCounted::kYes) return;
+  for (auto& [owner, balance] : books.owners->balances) {
+    if (balance.follow(clock_)) notice(*account, owner.of, owner.id, balance);
+  }
 }
 
 void Ledger::set_child_limits(const AccountRef& account, const QuotaLimits& limits) {
@@ -305,7 +309,7 @@ void Ledger::set_limits(const AccountRef& account, const OwnerKey& owner, const 
   } else if (it->second.limit(limits, clock_)) {
     notice(*account, owner.of, owner.id, it->second);
   }
-  if (is_zero(it->second.used) && !limits.any()) owners->balances.erase(it);
+  if (it->second.is_nothing()) owners->balances.erase(it);
 }
 
 void Ledger::count_owners(const AccountRef& account, OwnersCounted to) {
@@ -336,7 +340,8 @@ std::optional<std::uint64_t> Ledger::looked_at(const AccountRef& account) const 
 
 void Ledger::end(const AccountRef& account) {
   const std::lock_guard lock(mutex_);
-  (void)account->reserved.total.limit({}, clock_);
+  // What is left out stays: files are charged here still, and somebody may hold room by it.
+  (void)account->reserved.total.limit({.uncounted = account->reserved.uncounted()}, clock_);
   account->reserved.owners.reset();
   account->reserved.child_limits.reset();
 }
@@ -353,8 +358,9 @@ Ledger::Tightest Ledger::tightest(const AccountRef& account, std::optional<std::
   const auto look_at = [&](const Balance& balance) {
     const QuotaLimits& limits = balance.limits;
     const auto ends = [&](const Timestamp& since) { return is_over(since) ? grace_end(since, limits) : Timestamp{}; };
-    tighten(result.bytes, limits.bytes, limits.soft_bytes, bytes_of(balance.used), ends(balance.since.bytes), now);
-    tighten(result.files, limits.files, limits.soft_files, files_of(balance.used), ends(balance.since.files), now);
+    const Usage counted = balance.counted();
+    tighten(result.bytes, limits.bytes, limits.soft_bytes, bytes_of(counted), ends(balance.since.bytes), now);
+    tighten(result.files, limits.files, limits.soft_files, files_of(counted), ends(balance.since.files), now);
   };
   for (const Account* a = account.get(); a != nullptr; a = a->parent.get()) {
     look_at(a->reserved.total);

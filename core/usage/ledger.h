@@ -13,6 +13,10 @@
 // one of them, and stays so when it loses that name and no other of its directories has room (core/namespace/drop_link.h); so
 // does a file that is open and loses its last name (core/namespace/orphan.h).
 // Limits never see a byte that they did not agree to, and a removal never fails for want of room.
+//
+// Every balance knows how much of it is recycled and how much has no name any more, and a directory may leave such classes out
+// of what its limits see (QuotaLimits::uncounted). Which class a charge is of, the payer says; above a recycle bin, all is
+// recycled. An operation holds of each of these sums by itself, so that all of them are exact when it is kept or dropped.
 #pragma once
 
 #include <memory>
@@ -41,7 +45,10 @@ struct Payer {
   AccountRef account;
   Owner owner;
   FileId file;  // no default: a charge that knew of none would be taken for that of a file that is counted
+  UsageClass of = UsageClass::kLive;
 };
+// Which class a charge is of in an account that it reaches as `below`.
+inline UsageClass class_in(const Account& account, UsageClass below) { return account.bin ? UsageClass::kRecycled : below; }
 
 // Part of what an operation changes: growth, or with a negative delta, what it will release.
 struct Posting {
@@ -101,12 +108,14 @@ class Ledger {
   // What is known of a directory (usage, limits, limits of new children, whether owners are counted).
   UsageRecord read(const AccountRef& account) const;
   // Of one owner, as far as he is counted; absent: the directory does not count owners.
-  std::optional<Balance> read(const AccountRef& account, const OwnerKey& owner) const;
+  std::optional<UsageRecord> read(const AccountRef& account, const OwnerKey& owner) const;
   // At most `limit` of them, behind `after`, in order.
-  std::vector<std::pair<OwnerKey, Balance>> owners(const AccountRef& account, const std::optional<OwnerKey>& after,
+  std::vector<std::pair<OwnerKey, UsageRecord>> owners(const AccountRef& account, const std::optional<OwnerKey>& after,
                                                    std::size_t limit) const;
 
   void set_parent(const AccountRef& account, const AccountRef& parent);
+  // Where other classes are left out than before: under the exclusive tree lock, as nobody may hold room by the old ones, or of an account
+  // that nobody else knows yet.
   void set_limits(const AccountRef& account, const QuotaLimits& limits);
   void set_child_limits(const AccountRef& account, const QuotaLimits& limits);
   // Nothing when the directory does not count owners. While they are being counted, the limit binds nobody yet.
@@ -136,8 +145,9 @@ class Ledger {
 
  private:
   void add(const Payer& payer, const Usage& delta);
-  void add_one(const Account& account, QuotaOf of, std::uint32_t id, Balance& balance, const Usage& delta);
-  void add_owner(Account& account, const OwnerKey& owner, const Usage& delta);
+  void add_one(const Account& account, QuotaOf of, std::uint32_t id, Balance& balance, const BalanceChange& change);
+  void add_owner(Account& account, const OwnerKey& owner, const BalanceChange& change);
+  void add_net(Account& account, const std::optional<OwnerKey>& owner, const BalanceChange& change);
   Status admit(const Payer& payer, const Usage& delta) const;
   void notice(const Account& account, QuotaOf of, std::uint32_t id, const Balance& balance);
 

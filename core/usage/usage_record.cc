@@ -9,12 +9,13 @@ namespace {
 
 // Each record is written as the oldest version that can say it, so that what has no use for the newer ones stays readable
 // by older readers. 2: heir. 3: soft limits, limits of new children, owners. 4: more bytes than 63 bits count. 5: owners that
-// are not wholly counted yet.
+// are not wholly counted yet. 6: classes.
 constexpr std::uint8_t kFirstVersion = 1;
 constexpr std::uint8_t kWithHeir = 2;
 constexpr std::uint8_t kWithMore = 3;
 constexpr std::uint8_t kWithHighBytes = 4;
-constexpr std::uint8_t kVersion = 5;
+constexpr std::uint8_t kWithCounting = 5;
+constexpr std::uint8_t kVersion = 6;
 
 constexpr std::uint8_t kHasBytes = 1;
 constexpr std::uint8_t kHasFiles = 2;
@@ -27,6 +28,15 @@ constexpr std::uint8_t kHasChildLimits = 4;
 constexpr std::uint8_t kCountsOwners = 8;
 constexpr std::uint8_t kHasHighBytes = 16;      // of version 4
 constexpr std::uint8_t kOwnersBeingCounted = 32;  // beside kCountsOwners, of version 5
+constexpr std::uint8_t kHasClasses = 64;          // of version 6
+
+// What there is of classes: an amount follows for the first two.
+constexpr std::uint8_t kHasRecycled = 1;
+constexpr std::uint8_t kHasNameless = 2;
+constexpr std::uint8_t kUncountedRecycled = 4;
+constexpr std::uint8_t kUncountedNameless = 8;
+constexpr std::uint8_t kChildrenUncountedRecycled = 16;
+constexpr std::uint8_t kChildrenUncountedNameless = 32;
 
 constexpr std::uint8_t kHasSoftBytes = 4;  // in the flags of put_limits(), beside kHasBytes and kHasFiles
 constexpr std::uint8_t kHasSoftFiles = 8;
@@ -53,6 +63,38 @@ void get_limits(Decoder& in, QuotaLimits& limits) {
   if ((which & kHasSoftFiles) != 0) limits.soft_files = in.get<std::uint64_t>();
 }
 
+void put_usage(Encoder& out, const Usage& usage) {
+  out.put(static_cast<std::uint64_t>(usage.bytes)).put(static_cast<std::int64_t>(usage.bytes >> 64));
+  out.put(usage.files).put(usage.directories);
+}
+
+Usage get_usage(Decoder& in) {
+  Usage usage;
+  const auto low = in.get<std::uint64_t>();
+  usage.bytes = in.get<std::int64_t>() * (ByteCount{1} << 64) + low;
+  usage.files = in.get<std::int64_t>();
+  usage.directories = in.get<std::int64_t>();
+  return usage;
+}
+
+std::uint8_t class_flags(const UsageRecord& record) {
+  return static_cast<std::uint8_t>((is_zero(record.by_class.recycled) ? 0 : kHasRecycled) |
+                                   (is_zero(record.by_class.nameless) ? 0 : kHasNameless) |
+                                   (record.limits.uncounted.recycled ? kUncountedRecycled : 0) |
+                                   (record.limits.uncounted.nameless ? kUncountedNameless : 0) |
+                                   (record.child_limits.uncounted.recycled ? kChildrenUncountedRecycled : 0) |
+                                   (record.child_limits.uncounted.nameless ? kChildrenUncountedNameless : 0));
+}
+
+void get_classes(Decoder& in, UsageRecord& record) {
+  const auto which = in.get<std::uint8_t>();
+  if ((which & kHasRecycled) != 0) record.by_class.recycled = get_usage(in);
+  if ((which & kHasNameless) != 0) record.by_class.nameless = get_usage(in);
+  record.limits.uncounted = {.recycled = (which & kUncountedRecycled) != 0, .nameless = (which & kUncountedNameless) != 0};
+  record.child_limits.uncounted = {.recycled = (which & kChildrenUncountedRecycled) != 0,
+                                   .nameless = (which & kChildrenUncountedNameless) != 0};
+}
+
 }  // namespace
 
 std::string UsageRecord::encode() const {
@@ -66,10 +108,12 @@ std::string UsageRecord::encode() const {
   if (limits.files) out.put(*limits.files);
   if (heir != kNoFile) out.put(heir);
   const bool soft = limits.soft_bytes || limits.soft_files;
+  const std::uint8_t classes = class_flags(*this);
   const auto more = static_cast<std::uint8_t>((soft ? kHasSoft : 0) | (since != SoftExcess{} ? kHasSince : 0) |
                                               (child_limits.any() ? kHasChildLimits : 0) |
                                               (owners != OwnersCounted::kNo ? kCountsOwners : 0) | (high ? kHasHighBytes : 0) |
-                                              (owners == OwnersCounted::kBeingCounted ? kOwnersBeingCounted : 0));
+                                              (owners == OwnersCounted::kBeingCounted ? kOwnersBeingCounted : 0) |
+                                              (classes != 0 ? kHasClasses : 0));
   if (more == 0) {
     const std::uint8_t version = heir == kNoFile ? kFirstVersion : kWithHeir;
     return seal(version, version, out.bytes());
@@ -79,7 +123,15 @@ std::string UsageRecord::encode() const {
   if ((more & kHasSince) != 0) out.put(since.bytes.ns).put(since.files.ns);
   if ((more & kHasChildLimits) != 0) put_limits(out, child_limits, true);
   if (high) out.put(static_cast<std::int64_t>(usage.bytes >> 64));
-  const std::uint8_t version = owners == OwnersCounted::kBeingCounted ? kVersion : high ? kWithHighBytes : kWithMore;
+  if (classes != 0) {
+    out.put(classes);
+    if ((classes & kHasRecycled) != 0) put_usage(out, by_class.recycled);
+    if ((classes & kHasNameless) != 0) put_usage(out, by_class.nameless);
+  }
+  const std::uint8_t version = classes != 0                              ? kVersion
+                               : owners == OwnersCounted::kBeingCounted ? kWithCounting
+                               : high                                    ? kWithHighBytes
+                                                                         : kWithMore;
   return seal(version, version, out.bytes());
 }
 
@@ -109,6 +161,7 @@ Result<UsageRecord> UsageRecord::decode(std::string_view value) {
       const auto low = static_cast<std::uint64_t>(record.usage.bytes);
       record.usage.bytes = in.get<std::int64_t>() * (ByteCount{1} << 64) + low;
     }
+    if ((more & kHasClasses) != 0) get_classes(in, record);
   }
   if (!in.ok()) return fail(Errc::kCorrupt, "usage record");
   return record;

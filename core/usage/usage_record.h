@@ -14,6 +14,15 @@ inline Usage operator+(Usage a, const Usage& b) {
 }
 inline Usage operator-(const Usage& a) { return {-a.bytes, -a.files, -a.directories}; }
 inline bool is_zero(const Usage& a) { return a == Usage{}; }
+inline UsageByClass operator+(const UsageByClass& a, const UsageByClass& b) {
+  return {a.recycled + b.recycled, a.nameless + b.nameless};
+}
+inline UsageByClass operator-(const UsageByClass& a) { return {-a.recycled, -a.nameless}; }
+
+// What of it is of these classes.
+inline Usage sum_of(const UsageByClass& by_class, const UncountedClasses& classes) {
+  return (classes.recycled ? by_class.recycled : Usage{}) + (classes.nameless ? by_class.nameless : Usage{});
+}
 
 // Whether a directory knows what each user and group owns below it.
 enum class OwnersCounted : std::uint8_t {
@@ -29,14 +38,17 @@ struct UsageRecord {
   SoftExcess since{};
   QuotaLimits child_limits{};
   OwnersCounted owners = OwnersCounted::kNo;  // else users and groups have records of their own, under the key of the directory
+  UsageByClass by_class{};
 
+  // What the limits of a directory that leaves these out are compared with.
+  Usage counted(const UncountedClasses& uncounted) const { return usage + -sum_of(by_class, uncounted); }
   std::string encode() const;
   static Result<UsageRecord> decode(std::string_view value);
 };
 
 // Whether an administrator has said anything about the directory.
 inline bool has_quota(const UsageRecord& record) {
-  return record.limits.any() || record.child_limits.any() || record.owners != OwnersCounted::kNo;
+  return record.limits.says_anything() || record.child_limits.says_anything() || record.owners != OwnersCounted::kNo;
 }
 
 }  // namespace stoa::core

@@ -355,7 +355,7 @@ class Checker {
 
   Status compare_usage() {
     // Every file is charged to its home directory and all above it; children have no order, so climb from each.
-    std::unordered_map<FileId, Usage> counted;
+    std::unordered_map<FileId, BalanceChange> counted;
     for (const auto& [id, file] : files_) {
       if (is_root(id) || file.has(kIsBin) || is_shelf(file)) continue;  // bins and their shelves count as nothing
       Usage delta;
@@ -365,15 +365,18 @@ class Checker {
         delta = {.bytes = file.type == FileType::kRegular ? static_cast<std::int64_t>(file.size) : 0, .files = 1};
       }
       FileId at = file.home;
+      UsageClass of = nameless_.contains(id) ? UsageClass::kNameless : UsageClass::kLive;
       for (int depth = 0; at != kNoFile; ++depth) {
         if (depth > 100'000) {
           problem(number(id) + ": the directories above form a circle");
           break;
         }
-        counted[at] = counted[at] + delta;
+        if (is_bin(at)) of = UsageClass::kRecycled;
+        const BalanceChange change = change_of(delta, of, {});
+        counted[at] = counted[at] + change;
         if (const auto owners = by_owner_.find(at); owners != by_owner_.end()) {
           for (const OwnerKey& owner : {file.owner.user(), file.owner.group()}) {
-            owners->second[owner] = owners->second[owner] + delta;
+            owners->second[owner] = owners->second[owner] + change;
           }
         }
         const auto dir = files_.find(at);
@@ -389,44 +392,47 @@ class Checker {
         return {};
       }
       if (const auto owner = keys::owner_of(key)) {
-        compare_owner(id, {owner->of, owner->id}, record->usage);
+        compare_owner(id, {owner->of, owner->id}, *record);
         return {};
       }
       if (!has_account(id)) problem("usage of " + number(id) + ": the directory does not exist");
       if (ended_.contains(id) && (files_.contains(id) || is_zero(record->usage))) {
         problem("usage of " + number(id) + ": wrongly marked as that of a directory that is gone");
       }
-      const Usage& have = record->usage;
-      const Usage found = counted[id];
+      compare_balance("usage of " + number(id), *record, counted[id]);
       counted.erase(id);
-      if (have != found) {
-        problem("usage of " + number(id) + ": recorded " + text(have) + ", counted " + text(found));
-      }
       return {};
     }));
-    for (const auto& [id, usage] : counted) {
-      if (!is_zero(usage)) problem("usage of " + number(id) + ": not recorded, counted " + text(usage));
+    for (const auto& [id, found] : counted) {
+      if (!is_zero(found)) problem("usage of " + number(id) + ": not recorded, counted " + text(found.all));
     }
     for (const auto& [dir, owners] : by_owner_) {
-      for (const auto& [owner, usage] : owners) {
-        if (!is_zero(usage)) problem(usage_of_owner(dir, owner) + ": not recorded, counted " + text(usage));
+      for (const auto& [owner, found] : owners) {
+        if (!is_zero(found)) problem(usage_of_owner(dir, owner) + ": not recorded, counted " + text(found.all));
       }
     }
     return {};
   }
-  void compare_owner(FileId dir, const OwnerKey& owner, const Usage& have) {
+  void compare_balance(const std::string& of, const UsageRecord& have, const BalanceChange& found) {
+    const auto compare = [&](const char* what, const Usage& recorded, const Usage& counted) {
+      if (recorded != counted) problem(of + what + ": recorded " + text(recorded) + ", counted " + text(counted));
+    };
+    compare("", have.usage, found.all);
+    compare(", recycled", have.by_class.recycled, found.by_class.recycled);
+    compare(", without a name", have.by_class.nameless, found.by_class.nameless);
+  }
+  void compare_owner(FileId dir, const OwnerKey& owner, const UsageRecord& have) {
     const auto owners = by_owner_.find(dir);
     if (being_counted_.contains(dir)) {
-      if (!is_zero(have)) problem(usage_of_owner(dir, owner) + ": recorded before it is counted");
+      if (!is_zero(have.usage) || have.by_class != UsageByClass{}) problem(usage_of_owner(dir, owner) + ": recorded before it is counted");
       return;
     }
     if (owners == by_owner_.end()) {
       problem(usage_of_owner(dir, owner) + ": the directory does not count owners");
       return;
     }
-    const Usage found = owners->second[owner];
+    compare_balance(usage_of_owner(dir, owner), have, owners->second[owner]);
     owners->second.erase(owner);
-    if (have != found) problem(usage_of_owner(dir, owner) + ": recorded " + text(have) + ", counted " + text(found));
   }
   static std::string usage_of_owner(FileId dir, const OwnerKey& owner) {
     return "usage of " + std::string(owner.of == QuotaOf::kUser ? "user " : "group ") + std::to_string(owner.id) +
@@ -538,7 +544,7 @@ class Checker {
   CheckReport report_;
   std::map<FileId, File> files_;
   std::unordered_map<FileId, FileId> ended_;  // to the parent that they had
-  std::map<FileId, std::map<OwnerKey, Usage>> by_owner_;  // of directories that count owners: as found
+  std::map<FileId, std::map<OwnerKey, BalanceChange>> by_owner_;  // of directories that count owners: as found
   std::set<FileId> being_counted_;  // directories that will count owners
   std::set<FileId> nameless_;
   std::map<FileId, FileId> anchors_;

@@ -18,6 +18,7 @@
 #include "core/registry/stored_registry.h"
 #include "core/verify/check.h"
 #include "core/volume/background.h"
+#include "core/volume/class_count.h"
 #include "core/volume/volume.h"
 #include "core/volume/volume_record.h"
 
@@ -275,6 +276,15 @@ Result<std::unique_ptr<Volume>> Volume::open(KvStore& kv, BlobStore& blobs, Metr
   STOA_TRY(exists, kv.get(Family::kConfig, keys::kVolumeConfig, &value));
   if (!exists) return fail(Errc::kNotFound, "there is no volume here; create one with `stoa volume create`");
   STOA_TRY(record, VolumeRecord::decode(value));
+  if (!record.by_class) {
+    record.by_class = true;
+    WriteBatch batch;
+    STOA_CHECK_OK(count_classes(kv, batch));
+    batch.put(Family::kConfig, keys::kVolumeConfig, record.encode());
+    const WriteBatch* const batches[] = {&batch};
+    STOA_CHECK_OK(kv.apply(batches));
+    STOA_CHECK_OK(kv.sync());
+  }
   STOA_TRY(has_ids, kv.get(Family::kConfig, keys::kIdConfig, &value));
   if (!has_ids || value.size() != 8) return fail(Errc::kCorrupt, "the id counter is missing");
   const FileId next_id{keys::read_be64(value)};

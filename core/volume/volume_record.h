@@ -10,17 +10,21 @@ namespace stoa::core {
 struct VolumeRecord {
   VolumeInfo info;
   SipKey handle_key{};  // secret: whoever knows it can forge file handles
+  // Usage is known by class. A version that did not know of classes would make that untrue: it refuses to open such a volume.
+  bool by_class = true;
 
   std::string encode() const {
     Encoder out;
     out.put(info.id).put_string(info.name).put(info.created.ns).put(handle_key[0]).put(handle_key[1]);
-    return seal(1, 1, out.bytes());
+    const std::uint8_t version = by_class ? kVersion : kWithoutClasses;
+    return seal(version, version, out.bytes());
   }
   static Result<VolumeRecord> decode(std::string_view value) {
-    const Opened opened = unseal(value, 1);
+    const Opened opened = unseal(value, kVersion);
     if (opened.version == 0) return fail(Errc::kNotSupported, "the volume was written by a newer version of Stoa");
     Decoder in(opened.body);
     VolumeRecord record;
+    record.by_class = opened.version > kWithoutClasses;
     record.info.id = in.get<std::uint64_t>();
     record.info.name = std::string(in.get_string());
     record.info.created.ns = in.get<std::int64_t>();
@@ -29,6 +33,10 @@ struct VolumeRecord {
     if (!in.ok()) return fail(Errc::kCorrupt, "volume record");
     return record;
   }
+
+ private:
+  static constexpr std::uint8_t kWithoutClasses = 1;
+  static constexpr std::uint8_t kVersion = 2;
 };
 
 }  // namespace stoa::core

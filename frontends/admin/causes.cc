@@ -45,8 +45,8 @@ struct Part {
 };
 std::array<Part, 2> parts_of(const core::UsageReply& reply) {
   const core::QuotaLimits& limits = reply.limits;
-  const auto files = static_cast<std::uint64_t>(reply.usage.files + reply.usage.directories);
-  return {Part{core::bytes_of(reply.usage), limits.bytes, limits.soft_bytes, reply.since.bytes, "bytes", "bytes"},
+  const auto files = static_cast<std::uint64_t>(reply.counted.files + reply.counted.directories);
+  return {Part{core::bytes_of(reply.counted), limits.bytes, limits.soft_bytes, reply.since.bytes, "bytes", "bytes"},
           Part{files, limits.files, limits.soft_files, reply.since.files, "files and directories", "files"}};
 }
 

@@ -94,9 +94,11 @@ class QuotasView {
     if (!reply.limits.any()) return {};
     STOA_TRY(path, service_.volume.ns().path_of(request_.context(), {.id = dir}));
     STOA_TRY(bin, kept_in_bin(service_, request_, dir));
-    add_quota(causes_, path.path, owner, reply, owner.empty() ? bin : core::Usage{});
+    const bool bin_counts = owner.empty() && !reply.uncounted.recycled;
+    add_quota(causes_, path.path, owner, reply, bin_counts ? bin : core::Usage{});
     json["limits"] = view(reply.limits);
     json["usage"] = view(reply.usage);
+    json["usage_counted"] = view(reply.counted);
     json["over_soft_since"] = view(reply.since);
     json["full"] = is_full(reply);
     put_bytes(json, "path", path.path);

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <charconv>
 #include <limits>
+#include <utility>
 
 #include "frontends/admin/json_body.h"
 #include "frontends/admin/query.h"
@@ -86,20 +88,57 @@ void put_counting(Json& json, const std::optional<core::OwnerCountProgress>& cou
   json["counting"] = counting ? Json{{"looked_at", counting->looked_at}, {"in_all", counting->in_all}} : Json();
 }
 
-void put_directory(Json& json, const core::QuotaLimits& child_limits, bool counts_owners) {
-  json["children"] = child_limits.any() ? view(child_limits) : Json();
+// The classes that a quota may count or not, as requests and replies name them.
+constexpr std::pair<const char*, bool core::UncountedClasses::*> kClasses[] = {{"recycled", &core::UncountedClasses::recycled},
+                                                                               {"open_but_deleted", &core::UncountedClasses::nameless}};
+
+Json view_with_classes(const core::QuotaLimits& limits) {
+  Json json = view(limits);
+  Json count = Json::array();
+  for (const auto& [name, uncounted] : kClasses) {
+    if (!(limits.uncounted.*uncounted)) count.push_back(name);
+  }
+  json["count"] = std::move(count);
+  return json;
+}
+
+// Absent: nothing is said of them. Those that the list does not name are not counted.
+std::optional<core::UncountedClasses> classes_of(JsonBody& body) {
+  const auto names = body.texts("count");
+  if (!names) return std::nullopt;
+  core::UncountedClasses uncounted{.recycled = true, .nameless = true};
+  for (const std::string& name : *names) {
+    const auto known = std::ranges::find(kClasses, name, [](const auto& one) { return std::string_view(one.first); });
+    if (known == std::end(kClasses)) {
+      body.refuse("count", "names '" + name + "', which is not 'recycled' or 'open_but_deleted'");
+    } else {
+      uncounted.*known->second = false;
+    }
+  }
+  return uncounted;
+}
+
+void put_usage(Json& json, const core::Usage& usage, const core::Usage& counted, const core::UsageByClass& by_class) {
+  json["usage"] = view(usage);
+  json["usage_counted"] = view(counted);
+  json["usage_by_class"] = view(by_class);
+}
+
+void put_directory(Json& json, const core::QuotaLimits& limits, const core::QuotaLimits& child_limits, bool counts_owners) {
+  json["limits"] = view_with_classes(limits);
+  json["children"] = child_limits.says_anything() ? view_with_classes(child_limits) : Json();
   json["counts_owners"] = counts_owners;
 }
 
 // The classes of what a directory holds, and whether they count in its quotas.
-Result<Json> counted_view(Service& service, const Request& request, core::FileId dir) {
+Result<Json> counted_view(Service& service, const Request& request, core::FileId dir, const core::UncountedClasses& uncounted) {
   STOA_TRY(kept, service.volume.ns().recycle_status(request.context(), {dir}));
   const bool keeps = kept.policy && kept.policy->enabled;
   // The bin of a directory above has taken what was deleted out of this one.
   const bool stays = keeps && kept.policy->counted && kept.bin_of == dir;
   return Json{{"live", true},
-              {"open_but_deleted", true},
-              {"recycled", keeps ? Json(stays) : Json()},
+              {"open_but_deleted", !uncounted.nameless},
+              {"recycled", uncounted.recycled ? Json(false) : keeps ? Json(stays) : Json()},
               {"multipart_uploads", false}};
 }
 
@@ -109,17 +148,26 @@ Result<Json> quota_view(Service& service, const Request& request, const Subject&
                       request.context(), {.dir = subject.dir,
                                           .of = owner ? subject.of : core::QuotaOf::kDirectory,
                                           .id = subject.id}));
-  Json json{{"limits", view(reply.limits)}, {"usage", view(reply.usage)}, {"over_soft_since", view(reply.since)}};
+  Json json{{"limits", view(reply.limits)}, {"over_soft_since", view(reply.since)}};
+  put_usage(json, reply.usage, reply.counted, reply.by_class);
   put_bytes(json, "path", path_of_query(request));
-  STOA_TRY(counted, counted_view(service, request, subject.dir));
+  STOA_TRY(counted, counted_view(service, request, subject.dir, reply.uncounted));
   json["counted"] = std::move(counted);
   put_counting(json, reply.counting);
   if (owner) {
     put_owner(json, subject.of, subject.id, *service.volume.registry().snapshot());
     return json;
   }
-  put_directory(json, reply.child_limits, reply.counts_owners);
+  put_directory(json, reply.limits, reply.child_limits, reply.counts_owners);
   return json;
+}
+
+Result<core::QuotaLimits> limits_of(Service& service, const Request& request, const Subject& subject) {
+  STOA_TRY(reply, service.volume.ns().usage(
+                      request.context(), {.dir = subject.dir,
+                                          .of = subject.is_owner() ? subject.of : core::QuotaOf::kDirectory,
+                                          .id = subject.id}));
+  return subject.of == core::QuotaOf::kChildren ? reply.child_limits : reply.limits;
 }
 
 std::optional<std::uint64_t> limit_of(JsonBody& body, std::string_view name) {
@@ -138,11 +186,10 @@ JsonResult list_quotas(Service& service, const Request& request) {
   Json list = Json::array();
   for (const core::QuotaRecord& record : reply.quotas) {
     Json json{{"directory_id", std::to_string(static_cast<std::uint64_t>(record.dir))},
-              {"limits", view(record.limits)},
-              {"usage", view(record.usage)},
               {"over_soft_since", view(record.since)}};
+    put_usage(json, record.usage, record.counted, record.by_class);
     put_bytes(json, "path", record.path);
-    put_directory(json, record.child_limits, record.counts_owners);
+    put_directory(json, record.limits, record.child_limits, record.counts_owners);
     put_counting(json, record.counting);
     list.push_back(std::move(json));
   }
@@ -165,13 +212,20 @@ JsonResult set_quota(Service& service, const Request& request) {
                            .soft_files = limit_of(body, "soft_files")};
   limits.grace_s = static_cast<std::uint32_t>(
       body.number("grace_seconds", std::numeric_limits<std::uint32_t>::max()).value_or(limits.grace_s));
+  const auto uncounted = classes_of(body);
   STOA_CHECK_OK(body.finish());
-  if (!limits.any()) {
-    return fail(Errc::kInvalid,
-                "give 'bytes', 'files', 'soft_bytes' or 'soft_files'; to take a quota away use DELETE (stoa quota remove)");
-  }
+  limits.uncounted = uncounted.value_or(core::UncountedClasses{});
   STOA_TRY(subject, subject_of(service, request));
   STOA_CHECK_OK(require_setter(service, request, subject));
+  if (uncounted && subject.is_owner())
+    return fail(Errc::kInvalid, "'count' is declared for the directory, with all users and groups in it");
+  if (!limits.any()) {
+    STOA_TRY(before, limits_of(service, request, subject));
+    // What is counted can be declared for users and groups alone.
+    if (!uncounted || before.any())
+      return fail(Errc::kInvalid,
+                  "give 'bytes', 'files', 'soft_bytes' or 'soft_files'; to take a quota away use DELETE (stoa quota remove)");
+  }
   STOA_CHECK_OK(service.volume.ns().set_quota(
       request.context(), {.dir = subject.dir, .limits = limits, .of = subject.of, .id = subject.id}));
   return quota_view(service, request, subject);
@@ -180,14 +234,15 @@ JsonResult set_quota(Service& service, const Request& request) {
 JsonResult remove_quota(Service& service, const Request& request) {
   STOA_TRY(subject, subject_of(service, request));
   STOA_CHECK_OK(require_setter(service, request, subject));
-  STOA_TRY(reply, service.volume.ns().usage(
-                      request.context(), {.dir = subject.dir,
-                                          .of = subject.is_owner() ? subject.of : core::QuotaOf::kDirectory,
-                                          .id = subject.id}));
-  const bool any = subject.of == core::QuotaOf::kChildren ? reply.child_limits.any() : reply.limits.any();
-  if (!any) return fail(Errc::kNotFound, "'" + path_of_query(request) + "' has no quota of that kind");
+  STOA_TRY(before, limits_of(service, request, subject));
+  STOA_TRY(dir, service.volume.ns().usage(request.context(), {.dir = subject.dir}));
+  // What limits do not see concerns users and groups, too, and stays for them.
+  core::QuotaLimits none;
+  if (subject.of == core::QuotaOf::kDirectory && dir.counts_owners) none.uncounted = before.uncounted;
+  if (!before.any() && before.uncounted == none.uncounted)
+    return fail(Errc::kNotFound, "'" + path_of_query(request) + "' has no quota of that kind");
   STOA_CHECK_OK(service.volume.ns().set_quota(
-      request.context(), {.dir = subject.dir, .limits = {}, .of = subject.of, .id = subject.id}));
+      request.context(), {.dir = subject.dir, .limits = none, .of = subject.of, .id = subject.id}));
   return Json();
 }
 
@@ -207,7 +262,8 @@ JsonResult list_owner_quotas(Service& service, const Request& request) {
   const auto picture = service.volume.registry().snapshot();
   Json list = Json::array();
   for (const core::OwnerQuota& owner : reply.owners) {
-    Json json{{"limits", view(owner.limits)}, {"usage", view(owner.usage)}, {"over_soft_since", view(owner.since)}};
+    Json json{{"limits", view(owner.limits)}, {"over_soft_since", view(owner.since)}};
+    put_usage(json, owner.usage, owner.counted, owner.by_class);
     put_owner(json, owner.of, owner.id, *picture);
     list.push_back(std::move(json));
   }

@@ -81,6 +81,8 @@ JsonResult get_usage(Service& service, const Request& request) {
   }
   STOA_TRY(total, service.volume.ns().usage(request.context(), {.dir = attr.id}));
   json["usage"] = view(total.usage);
+  json["usage_counted"] = view(total.counted);
+  json["usage_by_class"] = view(total.by_class);
   json["limits"] = view(total.limits);
   if (!children) return json;
 

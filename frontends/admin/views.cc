@@ -148,6 +148,10 @@ Json view(const core::Usage& usage) {
   return {{"bytes", core::bytes_of(usage)}, {"files", usage.files}, {"directories", usage.directories}};
 }
 
+Json view(const core::UsageByClass& by_class) {
+  return {{"recycled", view(by_class.recycled)}, {"open_but_deleted", view(by_class.nameless)}};
+}
+
 Json view(const core::QuotaLimits& limits) {
   const auto limit = [](const std::optional<std::uint64_t>& value) { return value ? Json(*value) : Json(); };
   return {{"bytes", limit(limits.bytes)},

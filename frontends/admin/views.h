@@ -28,7 +28,8 @@ Json view(const core::User& user, const core::RegistrySnapshot& registry);  // w
 Json view(const core::Group& group, const core::RegistrySnapshot& registry);
 Json view(const core::S3Key& key);  // with the secret
 Json view(const core::Usage& usage);
-Json view(const core::QuotaLimits& limits);
+Json view(const core::UsageByClass& by_class);
+Json view(const core::QuotaLimits& limits);  // without classes
 Json view(const core::SoftExcess& since);
 Json view(const core::CheckReport& report);
 

@@ -76,12 +76,23 @@ class BinWorker final : public Worker {
 
   bool set_policy() {
     std::string output;
-    has_policy_ = run({"recycle", "policy", "/test/" + name_, "--on", "--days", "0", "--counted", counted_ ? "yes" : "no"}, &output);
+    has_policy_ = run({"recycle", "policy", "/test/" + name_, "--on", "--days", "0", "--counted", counted_ ? "yes" : "no"}, &output) && declare();
     return has_policy_;
+  }
+
+  // What counts in the quota of the folder; its limit is never reached. `stoa check` counts again by class.
+  bool declare() {
+    std::string output;
+    const std::string classes = random_.pick(std::vector<std::string>{"none", "recycled", "open-but-deleted"});
+    if (run({"quota", "set", "/test/" + name_, "--bytes", "1TiB", "--count", classes}, &output)) return true;
+    if (client_->getattr(dir_).lost) return false;  // killed meanwhile
+    problem("quota set: " + output);
+    return true;
   }
 
   bool step() override {
     const std::uint64_t choice = random_.below(100);
+    if (random_.below(200) == 0) return declare();
     const auto live = count(kLive), kept = count(kBin);
     if (live < 3 || (choice < 30 && live < kLiveMax)) return put();
     if (kept > kKeptMax) return purge();

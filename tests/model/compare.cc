@@ -208,7 +208,8 @@ bool Driver::compare_listing(FileId root, std::string_view prefix, std::string_v
 
 bool Driver::compare_usage(FileId id) {
   if (!twin_.exists(id) || !twin_.at(id).is_directory()) return true;
-  const core::Usage right = twin_.usage(id);
+  const TwinUsage by_class = twin_.usage_by_class(id);
+  const core::Usage& right = by_class.all;
   const auto reply = ns().usage(context(), {id});
   if (!reply) return differ("usage of " + text(id) + ": " + stoa::describe(reply.error()));
   if (reply->usage != right) {
@@ -217,7 +218,10 @@ bool Driver::compare_usage(FileId id) {
                   " directories, right is " + std::to_string(bytes_of(right)) + " " + std::to_string(right.files) + " " +
                   std::to_string(right.directories));
   }
-  return reply->limits == twin_.at(id).limits || differ("limits of " + text(id));
+  const core::QuotaLimits& limits = twin_.at(id).limits;
+  if (reply->by_class != by_class.by_class) return differ("usage of " + text(id) + " by class");
+  if (reply->counted != by_class.counted(limits.uncounted)) return differ("what counts in the quota of " + text(id));
+  return reply->limits == limits || differ("limits of " + text(id));
 }
 
 bool Driver::compare_xattrs(FileId id) {
@@ -266,7 +270,7 @@ bool Driver::compare_all() {
     if (!compare_items(core::kRootId)) return false;
     std::map<FileId, core::QuotaLimits> right, got;
     for (const auto& [id, inode] : twin_.inodes) {
-      if (inode.limits.bytes || inode.limits.files) right[id] = inode.limits;
+      if (inode.limits.says_anything()) right[id] = inode.limits;
     }
     const auto quotas = ns().list_quotas(context(), {});
     if (!quotas) return differ("list_quotas: " + stoa::describe(quotas.error()));

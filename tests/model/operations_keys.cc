@@ -216,7 +216,8 @@ bool Driver::do_set_quota() {
   const core::OpContext ctx = context();
   core::SetQuotaRequest request{.dir = id, .limits = {}};
   if (twin_.exists(id) && twin_.at(id).is_directory() && random_.percent(40)) {
-    const core::Usage usage = twin_.usage(id);
+    if (random_.percent(40)) request.limits.uncounted = {.recycled = random_.percent(60), .nameless = random_.percent(60)};
+    const core::Usage usage = twin_.usage_by_class(id).counted(request.limits.uncounted);
     if (random_.percent(70)) request.limits.bytes = static_cast<std::uint64_t>(usage.bytes) + random_.below(60'000);
     if (random_.percent(50))
       request.limits.files = static_cast<std::uint64_t>(usage.files + usage.directories) + random_.below(8);
@@ -225,7 +226,9 @@ bool Driver::do_set_quota() {
   }
   describe("set_quota of " + text(id) + " bytes " +
            (request.limits.bytes ? std::to_string(*request.limits.bytes) : "-") + " files " +
-           (request.limits.files ? std::to_string(*request.limits.files) : "-"));
+           (request.limits.files ? std::to_string(*request.limits.files) : "-") +
+           (request.limits.uncounted.recycled ? " without what is recycled" : "") +
+           (request.limits.uncounted.nameless ? " without what has no name" : ""));
   Verdict verdict;
   if (!twin_.exists(id)) {
     verdict.errors.push_back(Errc::kStale);

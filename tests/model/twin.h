@@ -76,6 +76,14 @@ struct TwinItem {
   std::uint64_t bytes = 0;
 };
 
+// What a directory holds: all of it, and what of that is not live.
+struct TwinUsage {
+  core::Usage all;
+  core::UsageByClass by_class;
+  // What limits are compared with that leave these classes out.
+  core::Usage counted(const core::UncountedClasses& uncounted) const;
+};
+
 // How an operation may show in the time stamps of an inode.
 enum class Touch : std::uint8_t {
   kNone,
@@ -198,7 +206,8 @@ class Twin {
   std::vector<TwinItem> pending;
 
   // --- usage (twin_usage.cc)
-  core::Usage usage(FileId dir) const { return usages()[dir]; }
+  core::Usage usage(FileId dir) const { return usages()[dir].all; }
+  TwinUsage usage_by_class(FileId dir) const { return usages()[dir]; }
   bool is_below(FileId id, FileId ancestor) const;
 
   std::map<FileId, TwinInode> inodes;
@@ -226,9 +235,12 @@ class Twin {
 
   FileId fresh_id() { return FileId{~0ull - 100'000 - fresh_++}; }
   std::uint64_t fresh_ = 0;
-  std::map<FileId, core::Usage> usages() const;  // of every directory, counted
+  std::map<FileId, TwinUsage> usages() const;  // of every directory, counted
   FileId above(FileId dir) const;
-  bool has_room_for_charge(const TwinInode& inode, FileId from, FileId to) const;
+  // Which class it is of in a directory, when it is of `below` in those below that.
+  core::UsageClass class_in(FileId dir, core::UsageClass below) const;
+  // Of a charge that becomes one of a file that has a name, or none.
+  bool has_room_for_charge(const TwinInode& inode, FileId from, FileId to, core::UsageClass becomes = core::UsageClass::kLive) const;
   std::map<FileId, core::Usage> limited_usage() const;
   bool exceeds(const std::map<FileId, core::Usage>& before) const;
   void collect(FileId dir, const std::string& path, bool directories, std::map<std::string, FileId>& keys) const;

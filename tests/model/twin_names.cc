@@ -116,7 +116,9 @@ void Twin::drop_link(FileId dir, const Stored& stored, Verdict& verdict) {
   }
   verdict.touched[id] = Touch::kAttributes;
   if (inode.links.empty()) {
-    inode.home = beyond_bins(inode.home);
+    const FileId outside = beyond_bins(inode.home);
+    // It may count there for more than in the bin: then it stays, if there is no room.
+    if (has_room_for_charge(inode, inode.home, outside, core::UsageClass::kNameless)) inode.home = outside;
   } else {
     leave_home(inode, dir);
   }

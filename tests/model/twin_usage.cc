@@ -1,7 +1,6 @@
 #include "tests/model/twin.h"
 
 #include <algorithm>
-#include <set>
 
 namespace stoa::model {
 
@@ -13,8 +12,31 @@ FileId Twin::above(FileId dir) const {
   return parent == dir || (!exists(parent) && !ended.contains(parent)) ? core::kNoFile : parent;
 }
 
-std::map<FileId, core::Usage> Twin::usages() const {
-  std::map<FileId, core::Usage> total;
+namespace {
+
+core::Usage sum(const core::Usage& a, const core::Usage& b) {
+  return {a.bytes + b.bytes, a.files + b.files, a.directories + b.directories};
+}
+core::Usage less(const core::Usage& a, const core::Usage& b) {
+  return {a.bytes - b.bytes, a.files - b.files, a.directories - b.directories};
+}
+
+}  // namespace
+
+core::Usage TwinUsage::counted(const core::UncountedClasses& uncounted) const {
+  core::Usage rest = all;
+  if (uncounted.recycled) rest = less(rest, by_class.recycled);
+  if (uncounted.nameless) rest = less(rest, by_class.nameless);
+  return rest;
+}
+
+core::UsageClass Twin::class_in(FileId dir, core::UsageClass below) const {
+  const bool bin = exists(dir) && at(dir).is_bin && !(exists(at(dir).parent) && at(at(dir).parent).is_bin);  // else it is a shelf
+  return bin ? core::UsageClass::kRecycled : below;
+}
+
+std::map<FileId, TwinUsage> Twin::usages() const {
+  std::map<FileId, TwinUsage> total;
   for (const auto& [id, inode] : inodes) {
     core::Usage own;
     if (inode.is_bin) {
@@ -26,21 +48,31 @@ std::map<FileId, core::Usage> Twin::usages() const {
       if (inode.type == FileType::kRegular) own.bytes = static_cast<std::int64_t>(inode.size());
     }
     FileId dir = inode.is_directory() ? above(id) : inode.home;
+    core::UsageClass of = inode.nameless() ? core::UsageClass::kNameless : core::UsageClass::kLive;
     for (; dir != core::kNoFile; dir = above(dir)) {
-      core::Usage& sum = total[dir];
-      sum = {sum.bytes + own.bytes, sum.files + own.files, sum.directories + own.directories};
+      of = class_in(dir, of);
+      TwinUsage& known = total[dir];
+      known.all = sum(known.all, own);
+      if (of == core::UsageClass::kRecycled) known.by_class.recycled = sum(known.by_class.recycled, own);
+      if (of == core::UsageClass::kNameless) known.by_class.nameless = sum(known.by_class.nameless, own);
     }
   }
   return total;
 }
 
-bool Twin::has_room_for_charge(const TwinInode& inode, FileId from, FileId to) const {
-  std::set<FileId> shared;
-  for (FileId dir = from; dir != core::kNoFile; dir = above(dir)) shared.insert(dir);
+bool Twin::has_room_for_charge(const TwinInode& inode, FileId from, FileId to, core::UsageClass becomes) const {
+  std::map<FileId, core::UsageClass> before;
+  core::UsageClass of = core::UsageClass::kLive;
+  for (FileId dir = from; dir != core::kNoFile; dir = above(dir)) before[dir] = of = class_in(dir, of);
   auto now = usages();
-  for (FileId dir = to; dir != core::kNoFile && !shared.contains(dir); dir = above(dir)) {
+  of = becomes;
+  for (FileId dir = to; dir != core::kNoFile; dir = above(dir)) {
+    of = class_in(dir, of);
+    if (!exists(dir)) continue;  // it has no limits any more
     const core::QuotaLimits& limits = at(dir).limits;
-    const core::Usage& used = now[dir];
+    const auto was = before.find(dir);
+    if (limits.uncounted.has(of) || (was != before.end() && !limits.uncounted.has(was->second))) continue;  // counts no more than before
+    const core::Usage used = now[dir].counted(limits.uncounted);
     const std::uint64_t bytes = inode.type == FileType::kRegular ? inode.size() : 0;
     if (bytes > 0 && limits.bytes && static_cast<std::uint64_t>(used.bytes) + bytes > *limits.bytes) return false;
     if (limits.files && static_cast<std::uint64_t>(used.files + used.directories) + 1 > *limits.files) return false;
@@ -63,7 +95,7 @@ std::map<FileId, core::Usage> Twin::limited_usage() const {
   if (!any) return out;
   auto now = usages();
   for (const auto& [id, inode] : inodes) {
-    if (inode.limits.bytes || inode.limits.files) out[id] = now[id];
+    if (inode.limits.bytes || inode.limits.files) out[id] = now[id].counted(inode.limits.uncounted);
   }
   return out;
 }
@@ -72,8 +104,8 @@ bool Twin::exceeds(const std::map<FileId, core::Usage>& before) const {
   auto usage = usages();
   for (const auto& [id, old] : before) {
     if (!exists(id)) continue;
-    const core::Usage now = usage[id];
     const core::QuotaLimits& limits = at(id).limits;
+    const core::Usage now = usage[id].counted(limits.uncounted);
     if (limits.bytes && now.bytes > old.bytes && static_cast<std::uint64_t>(now.bytes) > *limits.bytes) return true;
     const std::int64_t count = now.files + now.directories;
     const std::int64_t count_before = old.files + old.directories;

@@ -62,6 +62,10 @@ constexpr std::string_view kUsageV3 =
     "000000000000000a803a090009000000000000000300000000000000";
 constexpr std::string_view kUsageV4 = "04042200000005000000000000800200000000000000010000000000000000100100000000000000";
 constexpr std::string_view kUsageV5 = "05051a0000000500000000000000020000000000000001000000000000000028";
+constexpr std::string_view kUsageV6 =
+    "060663000000050000000000000002000000000000000100000000000000010a00000000000000402705000000000000800100000000000000010000000000"
+    "000001000000000000000200000000000000000000000000000001000000000000000000000000000000";
+constexpr std::string_view kVolumeV2 = "0202220000004d000000000000000176050000000000000001000000000000000200000000000000";
 constexpr std::string_view kUsageV2 = "020221000000050000000000000002000000000000000100000000000000041000000000000000";
 constexpr std::string_view kBlobV1 = "010102000000ac02";
 constexpr std::string_view kVolumeV1 = "0101220000004d000000000000000176050000000000000001000000000000000200000000000000";
@@ -123,7 +127,20 @@ TEST(RecordsTest, UsageBlobAndVolumeKeepTheirBytes) {
   const UsageRecord counting{.usage = {5, 2, 1}, .owners = OwnersCounted::kBeingCounted};
   EXPECT_EQ(hex(counting.encode()), kUsageV5);
   EXPECT_EQ(UsageRecord::decode(bytes(kUsageV5))->owners, OwnersCounted::kBeingCounted);
-  for (const UsageRecord& record : {soft, large, counting}) {
+  // 06: classes. Readers that do not know of those would let a quota see what it is not to see.
+  const UsageRecord classes{.usage = {5, 2, 1},
+                            .limits = {.bytes = 10, .uncounted = {.recycled = true}},
+                            .child_limits = {.uncounted = {.nameless = true}},
+                            .by_class = {.recycled = {3 * (ByteCount{1} << 63) + 5, 1, 1}, .nameless = {2, 1, 0}}};
+  EXPECT_EQ(hex(classes.encode()), kUsageV6);
+  const auto sixth = UsageRecord::decode(bytes(kUsageV6));
+  ASSERT_TRUE(sixth);
+  EXPECT_EQ(sixth->usage, classes.usage);
+  EXPECT_EQ(sixth->by_class, classes.by_class);
+  EXPECT_EQ(sixth->limits, classes.limits);
+  EXPECT_EQ(sixth->child_limits, classes.child_limits);
+  EXPECT_EQ(sixth->counted(classes.limits.uncounted), (Usage{-3 * (ByteCount{1} << 63), 1, 0}));
+  for (const UsageRecord& record : {soft, large, counting, classes}) {
     const std::string whole = record.encode();
     for (std::size_t size = 0; size < whole.size(); ++size) {
       EXPECT_FALSE(UsageRecord::decode(std::string_view(whole).substr(0, size))) << size;
@@ -131,9 +148,14 @@ TEST(RecordsTest, UsageBlobAndVolumeKeepTheirBytes) {
   }
   EXPECT_EQ(hex(BlobRecord{300}.encode()), kBlobV1);
   EXPECT_EQ(BlobRecord::decode(bytes(kBlobV1))->references, 300);
-  const VolumeRecord volume{{77, "v", {5}}, {1, 2}};
+  VolumeRecord volume{{77, "v", {5}}, {1, 2}};
+  EXPECT_EQ(hex(volume.encode()), kVolumeV2);
+  EXPECT_EQ(VolumeRecord::decode(bytes(kVolumeV2))->info.name, "v");
+  EXPECT_TRUE(VolumeRecord::decode(bytes(kVolumeV2))->by_class);
+  volume.by_class = false;
   EXPECT_EQ(hex(volume.encode()), kVolumeV1);
   EXPECT_EQ(VolumeRecord::decode(bytes(kVolumeV1))->info.name, "v");
+  EXPECT_FALSE(VolumeRecord::decode(bytes(kVolumeV1))->by_class);
 }
 
 TEST(RecordsTest, EveryTruncationIsDamage) {

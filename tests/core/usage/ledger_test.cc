@@ -27,7 +27,7 @@ class LedgerTest : public ::testing::Test {
     return {};
   }
   ByteCount bytes(const AccountRef& account) { return ledger.read(account).usage.bytes; }
-  ByteCount bytes(const AccountRef& account, OwnerKey owner) { return ledger.read(account, owner)->used.bytes; }
+  ByteCount bytes(const AccountRef& account, OwnerKey owner) { return ledger.read(account, owner)->usage.bytes; }
 
   MetricRegistry metrics;
   Ledger ledger{metrics, test_clock};

@@ -47,6 +47,60 @@ TEST_F(RecycleRoutesTest, AQuotaSaysWhetherWhatIsKeptCounts) {
   EXPECT_EQ(recycled("/dir"), Json());
 }
 
+TEST_F(RecycleRoutesTest, AQuotaDeclaresWhatItCounts) {
+  const Json recycled_only = Json::array({"recycled"});
+  make_file(dir_, "a", 60);
+  make_file(dir_, "b", 40);
+  remove("b");
+  const Answer set = call(Method::kPut, "/v1/quota?path=/dir", R"({"bytes": 100, "count": ["open_but_deleted"]})");
+  ASSERT_EQ(set.status, 200u) << set.text;
+  EXPECT_EQ(set.json["limits"]["count"], Json::array({"open_but_deleted"}));
+  EXPECT_EQ(set.json["counted"]["recycled"], false);
+  EXPECT_EQ(set.json["counted"]["open_but_deleted"], true);
+  EXPECT_EQ(set.json["usage"]["bytes"], 100);
+  EXPECT_EQ(set.json["usage_counted"], (Json{{"bytes", 60}, {"files", 1}, {"directories", 0}}));
+  EXPECT_EQ(set.json["usage_by_class"]["recycled"], (Json{{"bytes", 40}, {"files", 1}, {"directories", 0}}));
+  EXPECT_EQ(set.json["usage_by_class"]["open_but_deleted"]["bytes"], 0);
+  EXPECT_EQ(get("/v1/quotas").json["quotas"][0]["usage_counted"]["bytes"], 60);
+  EXPECT_EQ(get("/v1/usage?path=/dir").json["usage_counted"]["bytes"], 60);
+  // Above, everything counts; there, too, it is known what.
+  EXPECT_EQ(get("/v1/quota?path=/").json["usage_by_class"]["recycled"]["bytes"], 40);
+  EXPECT_EQ(get("/v1/quota?path=/").json["limits"]["count"], Json::array({"recycled", "open_but_deleted"}));
+  EXPECT_EQ(get("/v1/explain?path=/dir").json["quotas"][0]["full"], false);
+  EXPECT_EQ(get("/v1/explain?path=/dir").json["quotas"][0]["usage_counted"]["bytes"], 60);
+
+  // Bad ones change nothing.
+  for (const char* body : {R"({"bytes": 1, "count": ["live"]})", R"({"bytes": 1, "count": ["recycled", "snapshots"]})",
+                           R"({"bytes": 1, "count": "recycled"})", R"({"bytes": 1, "count": [1]})", R"({"count": ["recycled"]})"}) {
+    const Answer refused = call(Method::kPut, "/v1/quota?path=/dir", body);
+    EXPECT_EQ(refused.status, 400u) << body << refused.text;
+  }
+  EXPECT_EQ(get("/v1/quota?path=/dir").json["limits"], set.json["limits"]);
+
+  // Users and groups are limited by the same, which is not theirs to declare.
+  ASSERT_EQ(call(Method::kPut, "/v1/quota/owners?path=/dir", R"({"counted": true})").status, 200u);
+  EXPECT_EQ(call(Method::kPut, "/v1/quota?path=/dir&user=7", R"({"bytes": 5, "count": ["recycled"]})").status, 400u);
+  const Answer user = call(Method::kPut, "/v1/quota?path=/dir&user=7", R"({"bytes": 5})");
+  EXPECT_FALSE(user.json["limits"].contains("count"));
+  EXPECT_EQ(user.json["counted"]["recycled"], false);
+  EXPECT_EQ(user.json["usage_counted"]["bytes"], 0);
+
+  // With its own limits gone, it goes on for them; without them, it goes, too.
+  ASSERT_EQ(call(Method::kDelete, "/v1/quota?path=/dir").status, 204u);
+  EXPECT_EQ(get("/v1/quota?path=/dir").json["counted"]["recycled"], false);
+  EXPECT_EQ(call(Method::kDelete, "/v1/quota?path=/dir").status, 404u);
+  ASSERT_EQ(call(Method::kPut, "/v1/quota?path=/dir", R"({"count": ["recycled"]})").status, 200u);
+  EXPECT_EQ(get("/v1/quota?path=/dir").json["limits"]["count"], recycled_only);
+  ASSERT_EQ(call(Method::kPut, "/v1/quota/owners?path=/dir", R"({"counted": false})").status, 200u);
+  EXPECT_EQ(get("/v1/quotas").json["quotas"].size(), 1u);
+  EXPECT_EQ(call(Method::kDelete, "/v1/quota?path=/dir").status, 204u);
+  EXPECT_TRUE(get("/v1/quotas").json["quotas"].empty());
+  const Answer children = call(Method::kPut, "/v1/quota?path=/dir&children=true", R"({"bytes": 5, "count": ["recycled"]})");
+  EXPECT_EQ(children.json["children"]["count"], recycled_only);
+  EXPECT_EQ(call(Method::kDelete, "/v1/quota?path=/dir&children=true").status, 204u);
+  EXPECT_EQ(get("/v1/quota?path=/dir").json["children"], Json());
+}
+
 TEST_F(RecycleRoutesTest, WhatWasDeletedIsListedRestoredAndPurged) {
   for (const char* name : {"a", "b", "c"}) {
     make_file(dir_, name, 7);

@@ -103,7 +103,8 @@ TEST_F(AdminTest, QuotasAreSetListedEnforcedAndRemoved) {
                                       {"files", nullptr},
                                       {"soft_bytes", nullptr},
                                       {"soft_files", nullptr},
-                                      {"grace_seconds", 604800}}));
+                                      {"grace_seconds", 604800},
+                                      {"count", {"recycled", "open_but_deleted"}}}));
   EXPECT_EQ(set.json["counted"],
             Json({{"live", true}, {"open_but_deleted", true}, {"recycled", nullptr}, {"multipart_uploads", false}}));
   const Answer list = get("/v1/quotas");

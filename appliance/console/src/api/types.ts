@@ -11,7 +11,11 @@ export interface Limits {
   soft_bytes: number | null;
   soft_files: number | null;
   grace_seconds: number;
+  count?: UsageClass[]; // of directories and their new children: what counts beside what is live
 }
+// What a quota may count or not.
+export const usageClasses = ['recycled', 'open_but_deleted'] as const;
+export type UsageClass = (typeof usageClasses)[number];
 export interface Space {
   total: number;
   free: number;
@@ -124,6 +128,8 @@ export interface Quota {
   group?: string | null;
   limits: Limits;
   usage: Usage;
+  usage_counted: Usage; // what limits are compared with
+  usage_by_class: Record<UsageClass, Usage>;
   over_soft_since: { bytes: string | null; files: string | null };
   children?: Limits | null;
   counts_owners?: boolean;
@@ -194,6 +200,7 @@ export interface ChildUsage {
 export interface UsageReply {
   path: string;
   usage: Usage;
+  usage_counted?: Usage; // of directories
   limits: Limits;
   children?: ChildUsage[];
   end?: boolean;

@@ -70,6 +70,7 @@ function Content({ path }: { path: Path }) {
   const error = entries.error ?? usage.error;
   if (error !== undefined) return <Problem error={error} />;
   const total = usage.data?.usage;
+  const seen = usage.data?.usage_counted ?? total; // by limits
   const limits = usage.data?.limits;
   const children = usage.data?.children ?? [];
   const rows: Row[] | undefined = entries.data?.entries.map((entry) => {
@@ -111,12 +112,12 @@ function Content({ path }: { path: Path }) {
           />
         }
       >
-        {total !== undefined && limits !== undefined && (
+        {total !== undefined && seen !== undefined && limits !== undefined && (
           <Facts
             facts={[
               [
                 t.quotas.bytes,
-                limits.bytes === null ? bytes(total.bytes, locale) : <Meter part={total.bytes} whole={limits.bytes} label={t.quotas.bytes} text={t.quotas.of(bytes(total.bytes, locale), bytes(limits.bytes, locale))} />,
+                limits.bytes === null ? bytes(total.bytes, locale) : <Meter part={seen.bytes} whole={limits.bytes} label={t.quotas.bytes} text={t.quotas.of(bytes(seen.bytes, locale), bytes(limits.bytes, locale))} />,
               ],
               [
                 t.quotas.files,
@@ -124,10 +125,10 @@ function Content({ path }: { path: Path }) {
                   t.overview.heldIn(count(total.files, locale), count(total.directories, locale))
                 ) : (
                   <Meter
-                    part={total.files + total.directories}
+                    part={seen.files + seen.directories}
                     whole={limits.files}
                     label={t.quotas.files}
-                    text={t.quotas.of(count(total.files + total.directories, locale), count(limits.files, locale))}
+                    text={t.quotas.of(count(seen.files + seen.directories, locale), count(limits.files, locale))}
                   />
                 ),
               ],
@@ -215,7 +216,7 @@ function QuotaLines({ quotas }: { quotas: readonly (Quota & { full: boolean })[]
     <ul className="plain">
       {quotas.map((quota) => (
         <li key={whose(quota)}>
-          {whose(quota)}: {t.quotas.of(bytes(quota.usage.bytes, locale), quota.limits.bytes === null ? '∞' : bytes(quota.limits.bytes, locale))} {quota.full && <Badge tone="bad">{t.browse.full}</Badge>}
+          {whose(quota)}: {t.quotas.of(bytes(quota.usage_counted.bytes, locale), quota.limits.bytes === null ? '∞' : bytes(quota.limits.bytes, locale))} {quota.full && <Badge tone="bad">{t.browse.full}</Badge>}
         </li>
       ))}
     </ul>

@@ -2,9 +2,10 @@ import { useState } from 'react';
 import { useLoad } from '../api/load.ts';
 import { useCall } from '../api/session.tsx';
 import { withQuery } from '../api/client.ts';
+import { usageClasses } from '../api/types.ts';
 import type { Limits, OwnerList, Quota, QuotaList } from '../api/types.ts';
 import { bytes, bytesText, count, duration, parseBytes, parseCount, time } from '../format.ts';
-import { Badge, Button, FormDialog, Meter, Modal, Page, Panel, Problem, SelectField, Table, TextField } from '../parts/basics.tsx';
+import { Badge, Button, Check, FormDialog, Meter, Modal, Page, Panel, Problem, SelectField, Table, TextField } from '../parts/basics.tsx';
 import { Pager, RemoveDialog } from '../parts/records.tsx';
 import { ofText } from '../paths.ts';
 import { hrefOf } from '../route.ts';
@@ -57,6 +58,7 @@ export function Quotas() {
             { key: 'bytes', head: t.quotas.bytes, cell: (quota) => <BytesUse quota={quota} /> },
             { key: 'files', head: t.quotas.files, cell: (quota) => <FilesUse quota={quota} /> },
             { key: 'soft', head: t.quotas.soft, cell: (quota) => <Soft quota={quota} /> },
+            { key: 'counted', head: t.quotas.counted, cell: (quota) => <Counted quota={quota} /> },
             { key: 'children', head: t.quotas.children, cell: (quota) => (quota.children === null || quota.children === undefined ? '–' : limitsText(quota.children, locale)) },
             {
               key: 'do',
@@ -79,7 +81,7 @@ export function Quotas() {
                   {quota.counting !== null && quota.counting !== undefined && (
                     <Badge tone="warn">{t.quotas.beingCounted(count(quota.counting.looked_at, locale), count(quota.counting.in_all, locale))}</Badge>
                   )}
-                  {hasAny(quota.limits) && (
+                  {(hasAny(quota.limits) || (leavesOut(quota.limits) && quota.counts_owners !== true)) && (
                     <Button kind="quiet" onClick={() => setLeaving({ path: quota.path, scope: 'directory', who: '' })} aria-label={t.common.removeOne(quota.path)}>
                       {t.common.remove}
                     </Button>
@@ -134,6 +136,8 @@ export function Quotas() {
 
 const hasAny = (limits: Limits) => [limits.bytes, limits.files, limits.soft_bytes, limits.soft_files].some((limit) => limit !== null);
 
+const leavesOut = (limits: Limits) => limits.count !== undefined && limits.count.length < usageClasses.length;
+
 function limitsText(limits: Limits, locale: string): string {
   const parts = [];
   if (limits.bytes !== null) parts.push(bytes(limits.bytes, locale));
@@ -143,9 +147,28 @@ function limitsText(limits: Limits, locale: string): string {
   return parts.join(', ') || '–';
 }
 
+// Which classes count, and how much there is of each.
+function Counted({ quota }: { quota: Quota }) {
+  const { t, locale } = useWords();
+  const count = quota.limits.count ?? usageClasses;
+  return (
+    <>
+      {count.length === 0 ? t.quotas.onlyLive : count.map((name) => t.quotas.classes[name]).join(', ')}
+      {usageClasses
+        .filter((name) => quota.usage_by_class[name].bytes > 0)
+        .map((name) => (
+          <span key={name} className="muted">
+            {' '}
+            {t.quotas.holds(t.quotas.classes[name], bytes(quota.usage_by_class[name].bytes, locale))}
+          </span>
+        ))}
+    </>
+  );
+}
+
 function BytesUse({ quota }: { quota: Quota }) {
   const { t, locale } = useWords();
-  const { limits, usage } = quota;
+  const { limits, usage_counted: usage } = quota;
   const used = bytes(usage.bytes, locale);
   if (limits.bytes === null) return <>{used}</>;
   return <Meter part={usage.bytes} whole={limits.bytes} label={t.quotas.bytes} text={t.quotas.of(used, bytes(limits.bytes, locale))} />;
@@ -153,7 +176,7 @@ function BytesUse({ quota }: { quota: Quota }) {
 
 function FilesUse({ quota }: { quota: Quota }) {
   const { t, locale } = useWords();
-  const { limits, usage } = quota;
+  const { limits, usage_counted: usage } = quota;
   const used = usage.files + usage.directories;
   if (limits.files === null) return <>{count(used, locale)}</>;
   return <Meter part={used} whole={limits.files} label={t.quotas.files} text={t.quotas.of(count(used, locale), count(limits.files, locale))} />;
@@ -193,6 +216,8 @@ function QuotaForm({ target, limits, fixed, onClose, onDone }: FormProps) {
   const [hardFiles, setHardFiles] = useState(number(limits?.files));
   const [softFiles, setSoftFiles] = useState(number(limits?.soft_files));
   const [days, setDays] = useState(limits === undefined ? '7' : String(limits.grace_seconds / 86400));
+  const [counted, setCounted] = useState<readonly string[]>(limits?.count ?? usageClasses);
+  const ofDirectory = scope === 'directory' || scope === 'children';
   const sizeOf = (text: string) => (text.trim() === '' ? null : (parseBytes(text) ?? text));
   const countOf = (text: string) => (text.trim() === '' ? null : (parseCount(text) ?? text));
   const work = async () => {
@@ -203,6 +228,7 @@ function QuotaForm({ target, limits, fixed, onClose, onDone }: FormProps) {
       soft_bytes: sizeOf(softBytes),
       soft_files: countOf(softFiles),
       grace_seconds: Number.isFinite(grace) ? Math.round(grace) : days,
+      ...(ofDirectory ? { count: counted } : {}),
     });
     onDone();
   };
@@ -229,6 +255,19 @@ function QuotaForm({ target, limits, fixed, onClose, onDone }: FormProps) {
         <TextField label={t.quotas.softFiles} value={softFiles} onValue={setSoftFiles} inputMode="numeric" />
       </div>
       <TextField label={t.quotas.grace} hint={t.quotas.graceHint} value={days} onValue={setDays} inputMode="decimal" />
+      {ofDirectory && (
+        <>
+          {usageClasses.map((name) => (
+            <Check
+              key={name}
+              label={t.quotas.countClass[name]}
+              checked={counted.includes(name)}
+              onValue={(on) => setCounted(usageClasses.filter((one) => (one === name ? on : counted.includes(one))))}
+            />
+          ))}
+          <p className="muted">{t.quotas.countClassHint}</p>
+        </>
+      )}
     </FormDialog>
   );
 }

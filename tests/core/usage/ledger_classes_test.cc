@@ -1,0 +1,336 @@
+// Usage by class, and limits that leave some of it out.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <thread>
+
+#include "core/usage/ledger.h"
+
+namespace stoa::core {
+namespace {
+
+std::atomic<std::int64_t> seconds_now{1};
+Timestamp test_clock() { return Timestamp::from(seconds_now, 0); }
+
+constexpr UncountedClasses kAllCounted{}, kNoRecycled{.recycled = true}, kNoNameless{.nameless = true},
+    kOnlyLive{.recycled = true, .nameless = true};
+
+// team has a directory and a recycle bin with a shelf.
+class LedgerClassesTest : public ::testing::Test {
+ protected:
+  LedgerClassesTest() { seconds_now = 1; }
+  static AccountRef child(const AccountRef& parent, bool bin = false) {
+    auto account = std::make_shared<Account>();
+    account->parent = parent;
+    account->bin = bin;
+    return account;
+  }
+  static Payer payer(const AccountRef& account, UsageClass of = UsageClass::kLive, Owner owner = {1, 50}) {
+    return {account, owner, FileId{100}, of};
+  }
+  Status move(const Payer& from, const Payer& to, const Usage& usage) {
+    Postings posted;
+    STOA_CHECK_OK(ledger.hold(posted, {{from, -usage}, {to, usage}}));
+    ledger.keep(posted);
+    return {};
+  }
+  void expect(const AccountRef& account, std::int64_t live, std::int64_t recycled, std::int64_t nameless) {
+    const UsageRecord known = ledger.read(account);
+    EXPECT_EQ(known.usage.bytes, live + recycled + nameless);
+    EXPECT_EQ(known.by_class.recycled.bytes, recycled);
+    EXPECT_EQ(known.by_class.nameless.bytes, nameless);
+  }
+  // What the limits see.
+  std::int64_t counted(const AccountRef& account) { return static_cast<std::int64_t>(ledger.tightest(account).bytes.used); }
+
+  MetricRegistry metrics;
+  Ledger ledger{metrics, test_clock};
+  const AccountRef root = child(nullptr), team = child(root), dir = child(team), bin = child(team, true), shelf = child(bin);
+};
+
+TEST_F(LedgerClassesTest, EveryWayOfAFileIsOfItsClass) {
+  for (const UncountedClasses& uncounted : {kAllCounted, kNoRecycled, kNoNameless, kOnlyLive}) {
+    ledger.set_limits(team, {.bytes = 100, .uncounted = uncounted});
+    const auto check = [&](std::int64_t live, std::int64_t recycled, std::int64_t nameless) {
+      expect(team, live, recycled, nameless);
+      expect(root, live, recycled, nameless);
+      EXPECT_EQ(counted(team), live + (uncounted.recycled ? 0 : recycled) + (uncounted.nameless ? 0 : nameless));
+    };
+    const Payer live = payer(dir), nameless = payer(dir, UsageClass::kNameless), recycled = payer(shelf);
+    ASSERT_TRUE(ledger.reserve(live, {.bytes = 100}));
+    check(100, 0, 0);
+    EXPECT_EQ(ledger.reserve(live, {.bytes = 1}).error().code, Errc::kQuota);
+    // No removal needs room.
+    ASSERT_TRUE(move(live, recycled, {.bytes = 60}));
+    check(40, 60, 0);
+    expect(bin, 0, 60, 0);
+    expect(shelf, 60, 0, 0);
+    ASSERT_TRUE(move(live, nameless, {.bytes = 30}));
+    check(10, 60, 30);
+    expect(dir, 10, 0, 30);
+    // Room is what is not counted any more.
+    const std::int64_t room = (uncounted.recycled ? 60 : 0) + (uncounted.nameless ? 30 : 0);
+    EXPECT_EQ(ledger.check(live, {.bytes = room + 1}).error().code, Errc::kQuota);
+    ASSERT_TRUE(ledger.reserve(live, {.bytes = room}));
+    check(10 + room, 60, 30);
+    // What nobody counts grows on; a restore needs room where the bin did not count.
+    EXPECT_EQ(ledger.check(nameless, {.bytes = 1}).has_value(), uncounted.nameless);
+    EXPECT_EQ(ledger.check(recycled, {.bytes = 1}).has_value(), uncounted.recycled);
+    EXPECT_EQ(move(recycled, live, {.bytes = 60}).has_value(), !uncounted.recycled);
+    if (uncounted.recycled) {
+      check(10 + room, 60, 30);
+      ledger.give_back(live, {.bytes = 60});
+      ASSERT_TRUE(move(recycled, live, {.bytes = 60}));
+      check(10 + room, 0, 30);
+    } else {
+      check(70 + room, 0, 30);
+    }
+    ledger.give_back(nameless, {.bytes = 30});
+    ledger.give_back(live, ledger.read(dir).usage);
+    check(0, 0, 0);
+    for (const AccountRef& account : {root, team, dir, bin, shelf}) EXPECT_EQ(account->reserved.total.apart, nullptr);
+  }
+}
+
+TEST_F(LedgerClassesTest, WhatADeleteFreesIsForNobodyBeforeItIsKept) {
+  ledger.set_limits(team, {.bytes = 100, .uncounted = kNoRecycled});
+  ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 100}));
+  for (const bool kept : {false, true}) {
+    Postings posted;
+    ASSERT_TRUE(ledger.hold(posted, {{payer(dir), {.bytes = -40}}, {payer(shelf), {.bytes = 40}}}));
+    EXPECT_EQ(counted(team), 100);
+    EXPECT_EQ(ledger.reserve(payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
+    // Its own growth finds the room: a rename over a file that goes to the bin.
+    ASSERT_TRUE(ledger.hold(posted, {{payer(dir), {.bytes = 25}}}));
+    EXPECT_EQ(ledger.hold(posted, {{payer(dir), {.bytes = 16}}}).error().code, Errc::kQuota);
+    EXPECT_EQ(counted(team), 100);
+    kept ? ledger.keep(posted) : ledger.drop(posted);
+    kept ? expect(team, 85, 40, 0) : expect(team, 100, 0, 0);
+    EXPECT_EQ(counted(team), kept ? 85 : 100);
+  }
+  // A restore holds what it needs from its beginning.
+  Postings restore;
+  EXPECT_EQ(ledger.hold(restore, {{payer(shelf), {.bytes = -16}}, {payer(dir), {.bytes = 16}}}).error().code, Errc::kQuota);
+  ASSERT_TRUE(ledger.hold(restore, {{payer(shelf), {.bytes = -15}}, {payer(dir), {.bytes = 15}}}));
+  EXPECT_EQ(counted(team), 100);
+  EXPECT_EQ(ledger.reserve(payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
+  ledger.drop(restore);
+  EXPECT_EQ(counted(team), 85);
+  expect(team, 85, 40, 0);
+}
+
+TEST_F(LedgerClassesTest, EachQuotaOfAChainCountsWhatItDeclares) {
+  ledger.set_limits(root, {.bytes = 100});
+  ledger.set_limits(team, {.bytes = 50, .uncounted = kNoRecycled});
+  ledger.set_limits(dir, {.bytes = 40, .uncounted = kNoNameless});
+  ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 40}));
+  ASSERT_TRUE(move(payer(dir), payer(shelf), {.bytes = 40}));
+  ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 40}));
+  ASSERT_TRUE(move(payer(dir), payer(dir, UsageClass::kNameless), {.bytes = 30}));
+  // dir: 10 of 40; team: 40 of 50; root: 80 of 100.
+  EXPECT_EQ(ledger.tightest(dir).bytes.room, 10u);
+  EXPECT_EQ(ledger.check(payer(dir), {.bytes = 11}).error().code, Errc::kQuota);
+  EXPECT_EQ(ledger.check(payer(dir, UsageClass::kNameless), {.bytes = 11}).error().code, Errc::kQuota);
+  ASSERT_TRUE(ledger.reserve(payer(shelf), {.bytes = 20}));
+  EXPECT_EQ(ledger.check(payer(shelf), {.bytes = 1}).error().code, Errc::kQuota);  // root counts everything
+  ASSERT_TRUE(ledger.check(payer(dir), {.bytes = 0}));
+}
+
+TEST_F(LedgerClassesTest, UsersAndGroupsAreLimitedByWhatTheDirectoryDeclares) {
+  const OwnerKey ann{QuotaOf::kUser, 1}, staff{QuotaOf::kGroup, 50};
+  ledger.count_owners(team, OwnersCounted::kYes);
+  ledger.set_limits(team, {.uncounted = kNoRecycled});
+  ledger.set_limits(team, ann, {.bytes = 100, .soft_bytes = 80});
+  ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 100}));
+  EXPECT_NE(ledger.read(team, ann)->since.bytes, Timestamp{});
+  ASSERT_TRUE(move(payer(dir), payer(shelf), {.bytes = 60}));
+  EXPECT_EQ(ledger.read(team, ann)->since.bytes, Timestamp{});
+  EXPECT_EQ(ledger.read(team, ann)->usage.bytes, 100);
+  EXPECT_EQ(ledger.read(team, staff)->by_class.recycled.bytes, 60);
+  ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 60}));
+  EXPECT_EQ(ledger.reserve(payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
+  EXPECT_EQ(move(payer(shelf), payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
+  ledger.give_back(payer(dir), {.bytes = 60});
+  // All of it counts again: at once, with clocks and notices.
+  (void)ledger.take_notices();
+  seconds_now = 5;
+  ledger.set_limits(team, {});
+  EXPECT_EQ(ledger.read(team, ann)->since.bytes, Timestamp::from(5, 0));
+  ASSERT_EQ(ledger.take_notices().size(), 1u);
+  EXPECT_EQ(ledger.reserve(payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
+  ledger.set_limits(team, {.uncounted = kOnlyLive});
+  EXPECT_EQ(ledger.read(team, ann)->since.bytes, Timestamp{});
+  const auto notices = ledger.take_notices();
+  ASSERT_EQ(notices.size(), 1u);
+  EXPECT_EQ(notices[0].used.bytes, 40);
+  // A change of the class that nobody counts makes no owner of nothing.
+  ledger.give_back(payer(shelf), {.bytes = 60});
+  ledger.give_back(payer(dir), {.bytes = 40});
+  EXPECT_EQ(ledger.owners(team, {}, 10).size(), 1u);  // ann has limits
+}
+
+TEST_F(LedgerClassesTest, SoftLimitsSeeWhatIsCounted) {
+  ledger.set_limits(team, {.soft_bytes = 50, .grace_s = 10, .uncounted = kNoNameless});
+  ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 60}));
+  EXPECT_EQ(ledger.read(team).since.bytes, test_clock());
+  ASSERT_TRUE(move(payer(dir), payer(dir, UsageClass::kNameless), {.bytes = 20}));
+  EXPECT_EQ(ledger.read(team).since, SoftExcess{});
+  seconds_now = 3;
+  ledger.set_limits(team, {.soft_bytes = 50, .grace_s = 10});
+  EXPECT_EQ(ledger.read(team).since.bytes, test_clock());
+  seconds_now = 13;
+  EXPECT_EQ(ledger.reserve(payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
+  ledger.set_limits(team, {.soft_bytes = 50, .grace_s = 10, .uncounted = kNoNameless});
+  EXPECT_TRUE(ledger.reserve(payer(dir), {.bytes = 1}));
+  const auto notices = ledger.take_notices();
+  ASSERT_EQ(notices.size(), 4u);
+  EXPECT_EQ(notices[3].used.bytes, 40);
+}
+
+// Operations of all kinds at once, kept and dropped in any order; what is true in the end is counted again from those that were kept.
+TEST_F(LedgerClassesTest, AllSumsAreExactWhateverIsKeptAndDropped) {
+  const AccountRef deep = child(dir), inner_bin = child(dir, true), inner_shelf = child(inner_bin);
+  const std::vector<AccountRef> accounts{root, team, dir, bin, shelf, deep, inner_bin, inner_shelf};
+  const std::vector<AccountRef> payers{dir, shelf, deep, inner_shelf};
+  ledger.count_owners(team, OwnersCounted::kYes);
+  ledger.set_limits(team, {.bytes = 2000, .files = 60, .uncounted = kNoRecycled});
+  ledger.set_limits(dir, {.bytes = 1500, .uncounted = kNoNameless});
+  ledger.set_limits(deep, {.bytes = 900, .uncounted = kOnlyLive});
+  ledger.set_limits(team, {QuotaOf::kUser, 1}, {.bytes = 1200});
+  std::mt19937 random(7);
+  const auto below = [&](std::size_t end) { return static_cast<std::size_t>(random() % end); };
+  struct File {
+    Payer payer;
+    Usage usage;
+    bool busy = false;
+  };
+  struct Operation {
+    std::size_t file;
+    Postings posted;
+    Payer to;
+    Usage usage;
+  };
+  std::vector<File> files;
+  std::vector<Operation> under_way;
+  const auto end_one = [&] {
+    const std::size_t at = below(under_way.size());
+    Operation& operation = under_way[at];
+    File& file = files[operation.file];
+    if (random() % 3 != 0) {
+      ledger.keep(operation.posted);
+      file.payer = operation.to;
+      file.usage = operation.usage;
+    } else {
+      ledger.drop(operation.posted);
+    }
+    file.busy = false;
+    under_way.erase(under_way.begin() + static_cast<std::ptrdiff_t>(at));
+  };
+  const auto any_payer = [&] {
+    const auto of = random() % 3 == 0 ? UsageClass::kNameless : UsageClass::kLive;
+    const std::uint32_t uid = 1 + static_cast<std::uint32_t>(random() % 2);
+    return payer(payers[below(payers.size())], of, {uid, 50});
+  };
+  for (int i = 0; i < 20'000; ++i) {
+    for (const auto& [account, limit] : {std::pair{team, 2000}, {dir, 1500}, {deep, 900}}) {
+      const Balance& total = account->reserved.total;
+      ASSERT_LE(total.counted().bytes, limit);
+    }
+    ASSERT_LE(files_of(team->reserved.total.counted()), 60u);
+    if (under_way.size() > 6 || (!under_way.empty() && random() % 2 == 0)) {
+      end_one();
+      continue;
+    }
+    if (files.size() < 100) files.push_back({any_payer(), {}});
+    const std::size_t at = below(files.size());
+    File& file = files[at];
+    if (file.busy) continue;
+    Operation operation{at, {}, any_payer(), {}};
+    if (random() % 4 != 0) operation.usage = {.bytes = static_cast<std::int64_t>(random() % 150), .files = 1};
+    const bool whole = random() % 2 == 0;
+    const bool granted =
+        whole ? ledger.hold(operation.posted, {{file.payer, -file.usage}, {operation.to, operation.usage}}).has_value()
+              : ledger.hold(operation.posted, {{file.payer, -file.usage}}).has_value() &&
+                    ledger.hold(operation.posted, {{operation.to, operation.usage}}).has_value();
+    if (!granted) {
+      ledger.drop(operation.posted);
+      continue;
+    }
+    file.busy = true;
+    under_way.push_back(std::move(operation));
+  }
+  while (!under_way.empty()) end_one();
+
+  std::map<Account*, BalanceChange> all;
+  std::map<OwnerKey, BalanceChange> owners;
+  for (const File& file : files) {
+    UsageClass of = file.payer.of;
+    for (Account* a = file.payer.account.get(); a != nullptr; a = a->parent.get()) {
+      of = class_in(*a, of);
+      const BalanceChange change = change_of(file.usage, of, a->reserved.uncounted());
+      all[a] = all[a] + change;
+      if (a != team.get()) continue;
+      for (const OwnerKey& owner : {file.payer.owner.user(), file.payer.owner.group()}) owners[owner] = owners[owner] + change;
+    }
+  }
+  for (const AccountRef& account : accounts) {
+    const BalanceChange right = all[account.get()];
+    EXPECT_EQ(ledger.read(account).usage, right.all);
+    EXPECT_EQ(ledger.read(account).by_class, right.by_class);
+    EXPECT_EQ(account->reserved.total.counted(), right.counted);
+  }
+  for (const auto& [owner, right] : owners) {
+    EXPECT_EQ(ledger.read(team, owner)->usage, right.all);
+    EXPECT_EQ(ledger.read(team, owner)->by_class, right.by_class);
+    const auto& balances = team->reserved.owners->balances;
+    if (const auto it = balances.find(owner); it != balances.end()) {
+      EXPECT_EQ(it->second.counted(), right.counted);
+    }
+  }
+  for (const auto& [account, usage] : all) EXPECT_FALSE(is_zero(usage.all));
+}
+
+TEST_F(LedgerClassesTest, ConcurrentWritersAndDeletersNeverExceedWhatIsCountedByAByte) {
+  constexpr std::int64_t kLimit = 10'000;
+  ledger.set_limits(team, {.bytes = kLimit, .uncounted = kNoRecycled});
+  std::vector<std::thread> threads;
+  std::atomic<std::int64_t> live{0}, recycled{0};
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&, own = child(team), t] {
+      std::int64_t mine = 0, deleted = 0;
+      for (int i = 0; i < 3000; ++i) {
+        const std::int64_t wanted = 1 + (i + t) % 37;
+        switch ((i * 7 + t) % 4) {
+          case 0:
+          case 1:
+            if (ledger.reserve(payer(own), {.bytes = wanted})) mine += wanted;
+            break;
+          case 2:
+            if (mine >= wanted) {
+              EXPECT_TRUE(move(payer(own), payer(shelf), {.bytes = wanted}));
+              mine -= wanted;
+              deleted += wanted;
+            }
+            break;
+          default:
+            if (deleted >= wanted && move(payer(shelf), payer(own), {.bytes = wanted})) {
+              mine += wanted;
+              deleted -= wanted;
+            }
+        }
+        EXPECT_LE(counted(team), kLimit);
+      }
+      live += mine;
+      recycled += deleted;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  expect(team, live, recycled, 0);
+  EXPECT_EQ(counted(team), live);
+  EXPECT_EQ(ledger.check(payer(team), {.bytes = kLimit - live + 1}).error().code, Errc::kQuota);
+  EXPECT_TRUE(ledger.check(payer(team), {.bytes = kLimit - live}));
+}
+
+}  // namespace
+}  // namespace stoa::core
