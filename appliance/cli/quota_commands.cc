@@ -199,8 +199,9 @@ Outcome list(const Session& session) {
 
 Outcome owners(const Session& session, const Options& options) {
   STOA_TRY(client, session.connect());
-  STOA_TRY(found, all_of(client, "/v1/quota/owners", {{"path", options.path}}, "owners"));
+  // In this order: when this says that they are counted, what comes is exact.
   STOA_TRY(directory, client.get("/v1/quota", {{"path", options.path}}));
+  STOA_TRY(found, all_of(client, "/v1/quota/owners", {{"path", options.path}}, "owners"));
   session.print(Json{{"owners", found}, {"counting", directory["counting"]}}, [&] {
     Table table({"BYTES", "FILES AND DIRECTORIES", "OWNER"});
     for (const Json& quota : found) table.add(quota_row(quota, owner_name(quota)));
