@@ -12,6 +12,7 @@ struct Options {
   std::string path;
   std::string bytes, files, soft_bytes, soft_files, grace;
   std::string user, group;
+  std::string filled;
   bool children = false;
   bool off = false;
 };
@@ -190,9 +191,9 @@ Result<std::vector<Json>> all_of(AdminClient& client, const std::string& path, Q
   }
 }
 
-Outcome list(const Session& session) {
+Outcome list(const Session& session, const Options& options) {
   STOA_TRY(client, session.connect());
-  STOA_TRY(quotas, all_of(client, "/v1/quotas", {}, "quotas"));
+  STOA_TRY(quotas, all_of(client, "/v1/quotas", options.filled.empty() ? Query{} : Query{{"filled", options.filled}}, "quotas"));
   session.print(Json{{"quotas", quotas}}, [&] { print_quotas(quotas); });
   return kDone;
 }
@@ -263,7 +264,8 @@ void add_quota_commands(CLI::App& app, Session& session) {
   command->callback([&session, o] { session.command = [&session, o] { return get(session, *o); }; });
 
   command = group->add_subcommand("list", "List all directories with a quota");
-  command->callback([&session] { session.command = [&session] { return list(session); }; });
+  command->add_option("--filled", o->filled, "Only those of which so many percent of a hard limit are used, or whose soft limit is passed")->type_name("PERCENT");
+  command->callback([&session, o] { session.command = [&session, o] { return list(session, *o); }; });
 
   command = group->add_subcommand("owners", "List usage and limits of users and groups in a directory that counts them");
   path(command);

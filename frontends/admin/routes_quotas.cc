@@ -10,6 +10,7 @@ namespace stoa::admin {
 namespace {
 
 constexpr std::uint32_t kPageMax = 1000;
+constexpr std::size_t kPagesMax = 20;  // looked through for one answer
 
 // What the query asks about: all below a directory, its new children, or a user or group in it.
 struct Subject {
@@ -127,28 +128,47 @@ std::optional<std::uint64_t> limit_of(JsonBody& body, std::string_view name) {
   return body.is_null(name) ? std::nullopt : body.number(name, kMost);
 }
 
+// Whether so many percent of a hard limit are used, or a soft one is passed.
+bool is_filled(const core::QuotaRecord& record, std::uint64_t percent) {
+  const auto filled = [&](std::uint64_t used, const std::optional<std::uint64_t>& limit) {
+    return limit && static_cast<double>(used) * 100 >= static_cast<double>(*limit) * static_cast<double>(percent);
+  };
+  const auto files = static_cast<std::uint64_t>(record.usage.files + record.usage.directories);
+  return record.since != core::SoftExcess{} || filled(core::bytes_of(record.usage), record.limits.bytes) || filled(files, record.limits.files);
+}
+
 }  // namespace
 
 JsonResult list_quotas(Service& service, const Request& request) {
-  STOA_CHECK_OK(allow_query(request, {"after", "limit"}));
+  STOA_CHECK_OK(allow_query(request, {"after", "limit", "filled"}));
   STOA_TRY(after, query_number(request, "after", 0, std::numeric_limits<std::uint64_t>::max()));
   STOA_TRY(limit, query_number(request, "limit", kPageMax, kPageMax));
-  STOA_TRY(reply, service.volume.ns().list_quotas(
-                      request.context(), {.after = core::FileId{after}, .limit = static_cast<std::uint32_t>(limit)}));
+  STOA_TRY(filled, query_number(request, "filled", 0, 100));
   Json list = Json::array();
-  for (const core::QuotaRecord& record : reply.quotas) {
-    Json json{{"directory_id", std::to_string(static_cast<std::uint64_t>(record.dir))},
-              {"limits", view(record.limits)},
-              {"usage", view(record.usage)},
-              {"over_soft_since", view(record.since)}};
-    put_bytes(json, "path", record.path);
-    put_directory(json, record.child_limits, record.counts_owners);
-    put_counting(json, record.counting);
-    list.push_back(std::move(json));
+  bool more = true;
+  for (std::size_t page = 0; more && page < kPagesMax && list.size() < limit; ++page) {
+    const auto wanted = static_cast<std::uint32_t>(filled == 0 ? limit : kPageMax);
+    STOA_TRY(reply, service.volume.ns().list_quotas(request.context(), {.after = core::FileId{after}, .limit = wanted}));
+    more = reply.truncated && !reply.quotas.empty();
+    for (const core::QuotaRecord& record : reply.quotas) {
+      if (list.size() == limit) {
+        more = true;
+        break;
+      }
+      after = static_cast<std::uint64_t>(record.dir);
+      if (filled != 0 && !is_filled(record, filled)) continue;
+      Json json{{"directory_id", std::to_string(after)},
+                {"limits", view(record.limits)},
+                {"usage", view(record.usage)},
+                {"over_soft_since", view(record.since)}};
+      put_bytes(json, "path", record.path);
+      put_directory(json, record.child_limits, record.counts_owners);
+      put_counting(json, record.counting);
+      list.push_back(std::move(json));
+    }
   }
-  Json json{{"quotas", std::move(list)}, {"truncated", reply.truncated}};
-  if (reply.truncated && !reply.quotas.empty())
-    json["next_after"] = std::to_string(static_cast<std::uint64_t>(reply.quotas.back().dir));
+  Json json{{"quotas", std::move(list)}, {"truncated", more}};
+  if (more && after != 0) json["next_after"] = std::to_string(after);
   return json;
 }
 
