@@ -9,6 +9,7 @@ namespace {
 struct Options {
   std::string path;
   std::string user;
+  std::string client;
 };
 
 std::string joined(const Json& words) {
@@ -75,6 +76,7 @@ Outcome explain(const Session& session, const Options& options) {
   STOA_TRY(client, session.connect());
   Query query{{"path", options.path}};
   if (!options.user.empty()) query["user"] = options.user;
+  if (!options.client.empty()) query["client"] = options.client;
   STOA_TRY(reply, client.get("/v1/explain", query));
   session.print(reply, [&] { print_explanation(reply); });
   return kDone;
@@ -87,6 +89,7 @@ void add_explain_command(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("explain", "Tell what limits a file or directory: permissions, exports, quotas, QoS; and what to do about it");
   command->add_option("path", o->path, "The file or directory, from the root of the volume")->required();
   command->add_option("--user", o->user, "What this user may do here")->type_name("NAME");
+  command->add_option("--client", o->client, "Whether the exports let in the client with this address")->type_name("ADDRESS");
   command->callback([&session, o] { session.command = [&session, o] { return explain(session, *o); }; });
 }
 

@@ -14,6 +14,7 @@ struct Options {
   std::string bytes, files, soft_bytes, soft_files, grace;
   std::string count;
   std::string user, group;
+  std::string filled;
   bool children = false;
   bool off = false;
 };
@@ -239,17 +240,18 @@ Result<std::vector<Json>> all_of(AdminClient& client, const std::string& path, Q
   }
 }
 
-Outcome list(const Session& session) {
+Outcome list(const Session& session, const Options& options) {
   STOA_TRY(client, session.connect());
-  STOA_TRY(quotas, all_of(client, "/v1/quotas", {}, "quotas"));
+  STOA_TRY(quotas, all_of(client, "/v1/quotas", options.filled.empty() ? Query{} : Query{{"filled", options.filled}}, "quotas"));
   session.print(Json{{"quotas", quotas}}, [&] { print_quotas(quotas); });
   return kDone;
 }
 
 Outcome owners(const Session& session, const Options& options) {
   STOA_TRY(client, session.connect());
-  STOA_TRY(found, all_of(client, "/v1/quota/owners", {{"path", options.path}}, "owners"));
+  // In this order: when this says that they are counted, what comes is exact.
   STOA_TRY(directory, client.get("/v1/quota", {{"path", options.path}}));
+  STOA_TRY(found, all_of(client, "/v1/quota/owners", {{"path", options.path}}, "owners"));
   session.print(Json{{"owners", found}, {"counting", directory["counting"]}}, [&] {
     Table table({"BYTES", "FILES AND DIRECTORIES", "OWNER"});
     for (const Json& quota : found) table.add(quota_row(quota, owner_name(quota)));
@@ -318,7 +320,8 @@ void add_quota_commands(CLI::App& app, Session& session) {
   command->callback([&session, o] { session.command = [&session, o] { return get(session, *o); }; });
 
   command = group->add_subcommand("list", "List all directories with a quota");
-  command->callback([&session] { session.command = [&session] { return list(session); }; });
+  command->add_option("--filled", o->filled, "Only those of which so many percent of a hard limit are used, or whose soft limit is passed")->type_name("PERCENT");
+  command->callback([&session, o] { session.command = [&session, o] { return list(session, *o); }; });
 
   command = group->add_subcommand("owners", "List usage and limits of users and groups in a directory that counts them");
   path(command);

@@ -1,6 +1,7 @@
 #include "core/namespace/owner_count.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/log.h"
 #include "core/data/growth.h"
@@ -139,14 +140,30 @@ Status end_walk(Tree& tree, const OwnerWalk& walk) {
 
 }  // namespace
 
+void OwnerCountWish::make() {
+  const std::lock_guard lock(mutex_);
+  wanted_ = true;
+  made_.notify_all();
+}
+
+bool OwnerCountWish::take() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(wanted_, false);
+}
+
+bool OwnerCountWish::wait(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  return made_.wait(lock, stop, [this] { return wanted_; }) && !stop.stop_requested();
+}
+
 Result<bool> count_more_owners(Tree& tree, std::size_t files_max) {
   OwnerCount& count = tree.owner_count;
   const std::lock_guard lock(count.mutex);
   if (count.walk == nullptr) {
-    if (!count.wanted.exchange(false, std::memory_order_acq_rel)) return true;
+    if (!count.wish.take()) return true;
     auto begun = begin_walk(tree);
     if (begun && *begun == nullptr) return true;
-    count.wanted.store(true, std::memory_order_release);  // others may wait for the end of this one
+    count.wish.make();  // others may wait for the end of this one
     if (!begun) return fail(begun.error());
     count.walk = std::move(*begun);
   }

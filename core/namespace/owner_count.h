@@ -7,9 +7,10 @@
 // of a directory says that it is being counted, and a start begins anew.
 #pragma once
 
-#include <atomic>
+#include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <unordered_map>
 #include <vector>
 
@@ -31,9 +32,23 @@ struct OwnerWalk {
   std::unordered_map<FileId, AccountRef> homes;  // met lately
 };
 
+// Whether directories may wait to be counted: since they said so, or from before the start. Thread-safe.
+class OwnerCountWish {
+ public:
+  void make();
+  bool take();  // whether there was one
+  // Until there is one. False: stopped.
+  bool wait(const std::stop_token& stop);
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any made_;
+  bool wanted_ = true;
+};
+
 struct OwnerCount {
-  std::atomic<bool> wanted{true};  // directories may wait: since they said so, or from before the start
-  std::mutex mutex;                // guards the walk; comes before the tree lock
+  OwnerCountWish wish;
+  std::mutex mutex;  // guards the walk; comes before the tree lock
   std::unique_ptr<OwnerWalk> walk;
 };
 

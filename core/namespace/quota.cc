@@ -166,7 +166,7 @@ Status count_owners(Tree& tree, const OpContext& ctx, const CountOwnersRequest& 
                                                     : OwnersCounted::kBeingCounted;
     STOA_TRY(committed, commit_change(tree, ctx, node, {.account = node->account, .owners = to}));
     ticket = committed;
-    if (to == OwnersCounted::kBeingCounted) tree.owner_count.wanted.store(true, std::memory_order_release);
+    if (to == OwnersCounted::kBeingCounted) tree.owner_count.wish.make();
   }
   return settle(tree, ctx, ticket);
 }

@@ -18,6 +18,7 @@ Background::~Background() {
   read_pace_.stop();
   count_pace_.stop();
   wake_.notify_all();
+  counter_.request_stop();
   flusher_.join();
   reader_.join();
   counter_.join();
@@ -64,16 +65,14 @@ void Background::read_at_leisure() {
   }
 }
 
-void Background::count_when_asked() {
-  constexpr auto kPeriod = std::chrono::milliseconds(500), kAfterFailure = std::chrono::milliseconds(60'000);
-  auto period = kPeriod;
-  std::unique_lock lock(mutex_);
-  while (!wake_.wait_for(lock, period, [this] { return stop_; })) {
-    lock.unlock();
+void Background::count_when_asked(const std::stop_token& stop) {
+  constexpr auto kAfterFailure = std::chrono::minutes(1);
+  while (tree_.owner_count.wish.wait(stop)) {
     const Status done = count_all_owners(tree_, count_pace_);
     report(done, "counting what users and groups own failed; it is tried again");
-    period = done ? kPeriod : kAfterFailure;
-    lock.lock();
+    if (done) continue;
+    std::unique_lock lock(mutex_);
+    wake_.wait_for(lock, kAfterFailure, [this] { return stop_; });
   }
 }
 

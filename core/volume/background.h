@@ -24,13 +24,13 @@ class Background {
         failures_(tree.metrics.counter("stoa_background_failures_total", "Rounds of background work that failed")),
         flusher_([this] { flush_and_free(); }),
         reader_([this] { read_at_leisure(); }),
-        counter_([this] { count_when_asked(); }) {}
+        counter_([this](const std::stop_token& stop) { count_when_asked(stop); }) {}
   ~Background();
 
  private:
   void flush_and_free();
   void read_at_leisure();
-  void count_when_asked();
+  void count_when_asked(const std::stop_token& stop);
 
   void report(const Status& done, std::string_view message);
 
@@ -45,7 +45,7 @@ class Background {
   bool stop_ = false;
   std::thread flusher_;
   std::thread reader_;
-  std::thread counter_;
+  std::jthread counter_;
 };
 
 }  // namespace stoa::core

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include "core/api/acl_text.h"
+
 namespace stoa::admin {
 namespace {
 
@@ -21,11 +23,18 @@ std::string word(const std::string& text) {
   return out + "'";
 }
 
-// Where the rights come from.
-std::string by_what(const core::GetAclReply& acl) {
-  if (acl.stored) return "its access control list says so";
-  return "its mode is " + view(acl.attr)["mode"].get<std::string>() + ", its owner uid " + std::to_string(acl.attr.uid) + ", its group gid " +
-         std::to_string(acl.attr.gid);
+bool is_for(const core::AclWho& who, const core::User& user, const core::Attributes& attr) {
+  using enum core::AclWho::Kind;
+  switch (who.kind) {
+    case kOwner: return user.uid == attr.uid;
+    case kGroup: return user.credentials().in_group(attr.gid);
+    case kEveryone: return true;
+    case kUid: return user.uid == who.id;
+    case kGid: return user.credentials().in_group(who.id);
+    case kUserText:
+    case kGroupText: break;
+  }
+  return false;
 }
 
 std::string rights_cure(const core::User& user, const std::string& path, const core::GetAclReply& acl) {
@@ -56,12 +65,33 @@ bool grace_is_over(const Part& part, std::uint32_t grace_s) { return part.since 
 
 }  // namespace
 
-void add_no_way(Json& causes, const core::User& user, const std::string& path, const core::GetAclReply& acl) {
-  add(causes, user.name + " does not get here: " + path + " may not be searched; " + by_what(acl), rights_cure(user, path, acl));
+std::string why_denied(const core::User& user, const core::GetAclReply& acl, std::uint32_t rights) {
+  if (!acl.stored) {
+    return "its mode is " + view(acl.attr)["mode"].get<std::string>() + ", its owner uid " + std::to_string(acl.attr.uid) + ", its group gid " +
+           std::to_string(acl.attr.gid);
+  }
+  // The first entry that speaks of a right decides it (RFC 8881 6.2.1).
+  std::size_t number = 0;
+  for (const core::AclEntry& entry : acl.acl->entries) {
+    ++number;
+    if ((entry.flags & core::kAceInheritOnly) != 0 || (entry.rights & rights) == 0 || !is_for(entry.who, user, acl.attr)) continue;
+    if (entry.deny) {
+      const std::string text = core::print_acl({.entries = {entry}});
+      return "entry " + std::to_string(number) + " of its access control list denies it: " + text.substr(0, text.find('\n'));
+    }
+    rights &= ~entry.rights;
+  }
+  return "no entry of its access control list allows it";
 }
 
-void add_denied(Json& causes, const core::User& user, const std::string& denied, const std::string& path, const core::GetAclReply& acl) {
-  add(causes, user.name + " may not " + denied + " here: " + by_what(acl), rights_cure(user, path, acl));
+void add_no_way(Json& causes, const core::User& user, const std::string& path, const core::GetAclReply& acl) {
+  add(causes, user.name + " does not get here: " + path + " may not be searched; " + why_denied(user, acl, core::kRightSearch),
+      rights_cure(user, path, acl));
+}
+
+void add_denied(Json& causes, const core::User& user, const std::string& denied, const std::string& why, const std::string& path,
+                const core::GetAclReply& acl) {
+  add(causes, user.name + " may not " + denied + " here: " + why, rights_cure(user, path, acl));
 }
 
 void add_recycled(Json& causes) {
@@ -82,6 +112,23 @@ void add_read_only(Json& causes, const core::Export& record) {
   if (networks.empty() || record.read_only) return;
   add(causes, "clients of " + networks + " change nothing through the export " + record.name + ": its rule for them is read-only",
       "give all its rules anew, with rw for these: " + set + " --client NETWORK,rw");
+}
+
+void add_client(Json& causes, const core::Export& record, const core::Network& client) {
+  const core::ClientRule* const rule = record.rule_for(client.address);
+  const std::string text = client.to_text(), who = text.substr(0, text.rfind('/'));
+  const std::string anew = "give all its rules anew, with one for it: stoa export set " + word(record.name) + " --client " + who + ",rw";
+  if (rule == nullptr) {
+    const bool others_come = record.s3 && record.clients.empty();  // see core::Export
+    if (others_come && !record.nfs) return;
+    add(causes, "the client " + who + " is refused by the export " + record.name + (others_come ? " through NFS" : "") + ": it has no rule for it",
+        anew);
+  } else if (rule->read_only && !record.read_only) {
+    add(causes,
+        "the client " + who + " changes nothing through the export " + record.name + ": the first rule that fits it, " + rule->network.to_text() +
+            ", is read-only",
+        anew + " before that one");
+  }
 }
 
 bool is_full(const core::UsageReply& reply) {
@@ -125,6 +172,27 @@ void add_space(Json& causes, const core::StatfsReply& space) {
   if (space.bytes_free != 0) return;
   add(causes, "the volume is full: there is no space on its disks",
       "remove something, purge recycle bins (stoa recycle purge / --all), or add space to the data directories");
+}
+
+void add_disk(Json& causes, const core::BlobStore::DirectoryHealth& disk) {
+  if (disk.ok) return;
+  add(causes, "the data directory " + disk.path + " does not work (" + disk.problem + "): what lies on it cannot be read, and nothing new is put there",
+      "see that its disk is there, mounted and writable, then start stoad again; stoa check tells what is missing");
+}
+
+void add_damage(Json& causes, const std::string& path, const std::vector<std::string>& found) {
+  const std::string below = path == "/" ? path : path + "/";
+  std::size_t ranges = 0;
+  for (const std::string& sentence : found) {
+    if (sentence.starts_with(path + ": ")) {
+      add(causes, "its content is damaged: " + sentence.substr(path.size() + 2) + "; reading them fails",
+          "put the file back from a copy; stoa check --read-data looks for more");
+    }
+    if (sentence.starts_with(below)) ++ranges;
+  }
+  if (ranges == 0) return;
+  add(causes, "content of files below it is damaged, in " + std::to_string(ranges) + (ranges == 1 ? " range of bytes" : " ranges of bytes") + "; reading them fails",
+      "stoa status names the files; put them back from a copy");
 }
 
 }  // namespace stoa::admin

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/api/acl.h"
 #include "core/api/registry.h"
 #include "core/api/requests.h"
+#include "core/data/blob_store.h"
 #include "frontends/admin/views.h"
 
 namespace stoa::admin {
@@ -14,11 +16,16 @@ namespace stoa::admin {
 
 // The user may not search this directory, which is on the way.
 void add_no_way(Json& causes, const core::User& user, const std::string& path, const core::GetAclReply& acl);
-// `denied`: what the user may not do here, in words.
-void add_denied(Json& causes, const core::User& user, const std::string& denied, const std::string& path, const core::GetAclReply& acl);
+// What keeps the user from these AccessRights: the mode, the first entry of the list that denies one, or that none allows them.
+std::string why_denied(const core::User& user, const core::GetAclReply& acl, std::uint32_t rights);
+// `denied`: what the user may not do here, in words; `why`: why_denied().
+void add_denied(Json& causes, const core::User& user, const std::string& denied, const std::string& why, const std::string& path,
+                const core::GetAclReply& acl);
 void add_recycled(Json& causes);
 void add_no_export(Json& causes, const std::string& path);
 void add_read_only(Json& causes, const core::Export& record);
+// What the rules of the export say to one client.
+void add_client(Json& causes, const core::Export& record, const core::Network& client);
 
 // Whether nothing more is let in: at a hard limit, or too long above a soft one.
 bool is_full(const core::UsageReply& reply);
@@ -28,5 +35,8 @@ void add_quota(Json& causes, const std::string& path, const std::string& owner, 
 // `flow`: flow_view().
 void add_flow(Json& causes, const Json& flow);
 void add_space(Json& causes, const core::StatfsReply& space);
+void add_disk(Json& causes, const core::BlobStore::DirectoryHealth& disk);
+// `found`: Volume::damage(). Of the file, or of all below the directory.
+void add_damage(Json& causes, const std::string& path, const std::vector<std::string>& found);
 
 }  // namespace stoa::admin

@@ -1,5 +1,6 @@
 // Why something is refused, which limits apply, and what is full or makes wait.
 #include <algorithm>
+#include <optional>
 #include <span>
 
 #include "frontends/admin/causes.h"
@@ -13,11 +14,16 @@ namespace {
 
 struct Right {
   std::string_view name;
-  std::uint32_t bits;
+  std::uint32_t bits;    // AccessBits
+  std::uint32_t rights;  // AccessRights
 };
-constexpr Right kFileRights[] = {{"read", core::kAccessRead}, {"write", core::kAccessModify | core::kAccessExtend}, {"execute", core::kAccessExecute}};
-constexpr Right kDirectoryRights[] = {{"list", core::kAccessRead}, {"search", core::kAccessLookup}, {"change", core::kAccessModify | core::kAccessExtend},
-                                      {"remove", core::kAccessDelete}};
+constexpr Right kFileRights[] = {{"read", core::kAccessRead, core::kRightReadData},
+                                 {"write", core::kAccessModify | core::kAccessExtend, core::kRightWriteData | core::kRightAppendData},
+                                 {"execute", core::kAccessExecute, core::kRightExecute}};
+constexpr Right kDirectoryRights[] = {{"list", core::kAccessRead, core::kRightListDirectory},
+                                      {"search", core::kAccessLookup, core::kRightSearch},
+                                      {"change", core::kAccessModify | core::kAccessExtend, core::kRightAddFile | core::kRightAddSubdirectory},
+                                      {"remove", core::kAccessDelete, core::kRightDeleteChild}};
 
 // What the user may do with the object itself, and the directory above it that keeps the user from getting there.
 Result<Json> access_view(Service& service, const Request& request, const core::User& user, const core::Attributes& attr,
@@ -37,30 +43,44 @@ Result<Json> access_view(Service& service, const Request& request, const core::U
     break;
   }
   const std::span<const Right> rights = attr.type == core::FileType::kDirectory ? std::span<const Right>(kDirectoryRights) : kFileRights;
-  std::string denied;
+  std::vector<std::pair<std::string, std::string>> denials;  // what denies, and what it does
+  STOA_TRY(acl, ns.get_acl(request.context(), {.id = attr.id}));
   for (const Right& right : rights) {
     STOA_TRY(reply, ns.access(as_user, {.id = attr.id, .wanted = right.bits}));
     json[reply.granted == right.bits ? "granted" : "denied"].push_back(right.name);
     // Few files are programs: that is no cause of anything. And what a recycle bin refuses, it refuses to everybody.
     if (reply.granted == right.bits || right.bits == core::kAccessExecute || reply.read_only) continue;
-    denied.append(denied.empty() ? "" : " or ").append(right.name);
+    const std::string why = why_denied(user, acl, right.rights);
+    const auto same = std::ranges::find(denials, why, &std::pair<std::string, std::string>::first);
+    if (same == denials.end()) {
+      denials.emplace_back(why, right.name);
+    } else {
+      same->second.append(" or ").append(right.name);
+    }
   }
-  if (!denied.empty()) {
-    STOA_TRY(acl, ns.get_acl(request.context(), {.id = attr.id}));
-    add_denied(causes, user, denied, path_of_query(request), acl);
-  }
+  for (const auto& [why, denied] : denials) add_denied(causes, user, denied, why, path_of_query(request), acl);
   return json;
 }
 
-Json exports_view(const core::RegistrySnapshot& registry, const Request& request, const std::vector<core::FileId>& directories, Json& causes) {
+Json exports_view(const core::RegistrySnapshot& registry, const Request& request, const std::vector<core::FileId>& directories,
+                  const std::optional<core::Network>& client, Json& causes) {
   Json list = Json::array();
   for (const core::Export& record : registry.exports()) {
     if (std::ranges::find(directories, record.root) == directories.end()) continue;
     list.push_back(view(record));
-    add_read_only(causes, record);
+    if (client) add_client(causes, record, *client);
+    if (!client || record.read_only) add_read_only(causes, record);
   }
   if (list.empty()) add_no_export(causes, path_of_query(request));
   return list;
+}
+
+Result<std::optional<core::Network>> client_of(const Request& request) {
+  const auto given = request.query.find("client");
+  if (given == request.query.end()) return std::nullopt;
+  const auto client = core::Network::parse(given->second);
+  if (!client || client->prefix_bits != 128) return fail(Errc::kInvalid, "'client' is the address of one client, such as 192.0.2.7");
+  return *client;
 }
 
 // What the recycle bin of the directory adds to its usage.
@@ -133,7 +153,8 @@ bool concerns(const core::FlowTarget& target, const core::User* user, const std:
 }  // namespace
 
 JsonResult explain(Service& service, const Request& request) {
-  STOA_CHECK_OK(allow_query(request, {"path", "user"}));
+  STOA_CHECK_OK(allow_query(request, {"path", "user", "client"}));
+  STOA_TRY(client, client_of(request));
   STOA_TRY(attr, query_path(service, request));
   const auto registry = service.volume.registry().snapshot();
   const core::User* user = nullptr;
@@ -151,7 +172,7 @@ JsonResult explain(Service& service, const Request& request) {
     STOA_TRY(access, access_view(service, request, *user, attr, above.directories, causes));
     json["access"] = std::move(access);
   }
-  json["exports"] = exports_view(*registry, request, above.directories, causes);
+  json["exports"] = exports_view(*registry, request, above.directories, client, causes);
   QuotasView quotas(service, request, causes);
   for (const core::FileId dir : above.directories) STOA_CHECK_OK(quotas.look_at(dir, user, *registry));
   json["quotas"] = quotas.take();
@@ -164,6 +185,8 @@ JsonResult explain(Service& service, const Request& request) {
   STOA_TRY(space, service.volume.ns().statfs(request.context(), {.id = core::kRootId}));
   json["bytes_free"] = space.bytes_free;
   add_space(causes, space);
+  for (const auto& disk : service.data_directories()) add_disk(causes, disk);
+  add_damage(causes, path_of_query(request), service.volume.damage());
   json["causes"] = std::move(causes);
   return json;
 }

@@ -12,6 +12,7 @@ namespace stoa::admin {
 namespace {
 
 constexpr std::uint32_t kPageMax = 1000;
+constexpr std::size_t kPagesMax = 20;  // looked through for one answer
 
 // What the query asks about: all below a directory, its new children, or a user or group in it.
 struct Subject {
@@ -89,8 +90,8 @@ void put_counting(Json& json, const std::optional<core::OwnerCountProgress>& cou
 }
 
 // The classes that a quota may count or not, as requests and replies name them.
-constexpr std::pair<const char*, bool core::UncountedClasses::*> kClasses[] = {{"recycled", &core::UncountedClasses::recycled},
-                                                                               {"open_but_deleted", &core::UncountedClasses::nameless}};
+constexpr std::pair<const char*, bool core::UncountedClasses::*> kClasses[] = {
+    {"recycled", &core::UncountedClasses::recycled}, {"open_but_deleted", &core::UncountedClasses::nameless}};
 
 Json view_with_classes(const core::QuotaLimits& limits) {
   Json json = view(limits);
@@ -124,30 +125,33 @@ void put_usage(Json& json, const core::Usage& usage, const core::Usage& counted,
   json["usage_by_class"] = view(by_class);
 }
 
-void put_directory(Json& json, const core::QuotaLimits& limits, const core::QuotaLimits& child_limits, bool counts_owners) {
+void put_directory(Json& json, const core::QuotaLimits& limits, const core::QuotaLimits& child_limits,
+                   bool counts_owners) {
   json["limits"] = view_with_classes(limits);
   json["children"] = child_limits.says_anything() ? view_with_classes(child_limits) : Json();
   json["counts_owners"] = counts_owners;
 }
 
 // The classes of what a directory holds, and whether they count in its quotas.
-Result<Json> counted_view(Service& service, const Request& request, core::FileId dir, const core::UncountedClasses& uncounted) {
+Result<Json> counted_view(Service& service, const Request& request, core::FileId dir,
+                          const core::UncountedClasses& uncounted) {
   STOA_TRY(kept, service.volume.ns().recycle_status(request.context(), {dir}));
   const bool keeps = kept.policy && kept.policy->enabled;
   // The bin of a directory above has taken what was deleted out of this one.
   const bool stays = keeps && kept.policy->counted && kept.bin_of == dir;
   return Json{{"live", true},
               {"open_but_deleted", !uncounted.nameless},
-              {"recycled", uncounted.recycled ? Json(false) : keeps ? Json(stays) : Json()},
+              {"recycled", uncounted.recycled ? Json(false)
+                           : keeps            ? Json(stays)
+                                              : Json()},
               {"multipart_uploads", false}};
 }
 
 Result<Json> quota_view(Service& service, const Request& request, const Subject& subject) {
   const bool owner = subject.is_owner();
   STOA_TRY(reply, service.volume.ns().usage(
-                      request.context(), {.dir = subject.dir,
-                                          .of = owner ? subject.of : core::QuotaOf::kDirectory,
-                                          .id = subject.id}));
+                      request.context(),
+                      {.dir = subject.dir, .of = owner ? subject.of : core::QuotaOf::kDirectory, .id = subject.id}));
   Json json{{"limits", view(reply.limits)}, {"over_soft_since", view(reply.since)}};
   put_usage(json, reply.usage, reply.counted, reply.by_class);
   put_bytes(json, "path", path_of_query(request));
@@ -163,10 +167,10 @@ Result<Json> quota_view(Service& service, const Request& request, const Subject&
 }
 
 Result<core::QuotaLimits> limits_of(Service& service, const Request& request, const Subject& subject) {
-  STOA_TRY(reply, service.volume.ns().usage(
-                      request.context(), {.dir = subject.dir,
-                                          .of = subject.is_owner() ? subject.of : core::QuotaOf::kDirectory,
-                                          .id = subject.id}));
+  STOA_TRY(reply, service.volume.ns().usage(request.context(),
+                                            {.dir = subject.dir,
+                                             .of = subject.is_owner() ? subject.of : core::QuotaOf::kDirectory,
+                                             .id = subject.id}));
   return subject.of == core::QuotaOf::kChildren ? reply.child_limits : reply.limits;
 }
 
@@ -175,27 +179,48 @@ std::optional<std::uint64_t> limit_of(JsonBody& body, std::string_view name) {
   return body.is_null(name) ? std::nullopt : body.number(name, kMost);
 }
 
+// Whether so many percent of a hard limit are used, or a soft one is passed.
+bool is_filled(const core::QuotaRecord& record, std::uint64_t percent) {
+  const auto filled = [&](std::uint64_t used, const std::optional<std::uint64_t>& limit) {
+    return limit && static_cast<double>(used) * 100 >= static_cast<double>(*limit) * static_cast<double>(percent);
+  };
+  const core::Usage& used = record.counted;
+  const auto files = static_cast<std::uint64_t>(used.files + used.directories);
+  return record.since != core::SoftExcess{} || filled(core::bytes_of(used), record.limits.bytes) ||
+         filled(files, record.limits.files);
+}
+
 }  // namespace
 
 JsonResult list_quotas(Service& service, const Request& request) {
-  STOA_CHECK_OK(allow_query(request, {"after", "limit"}));
+  STOA_CHECK_OK(allow_query(request, {"after", "limit", "filled"}));
   STOA_TRY(after, query_number(request, "after", 0, std::numeric_limits<std::uint64_t>::max()));
   STOA_TRY(limit, query_number(request, "limit", kPageMax, kPageMax));
-  STOA_TRY(reply, service.volume.ns().list_quotas(
-                      request.context(), {.after = core::FileId{after}, .limit = static_cast<std::uint32_t>(limit)}));
+  STOA_TRY(filled, query_number(request, "filled", 0, 100));
   Json list = Json::array();
-  for (const core::QuotaRecord& record : reply.quotas) {
-    Json json{{"directory_id", std::to_string(static_cast<std::uint64_t>(record.dir))},
-              {"over_soft_since", view(record.since)}};
-    put_usage(json, record.usage, record.counted, record.by_class);
-    put_bytes(json, "path", record.path);
-    put_directory(json, record.limits, record.child_limits, record.counts_owners);
-    put_counting(json, record.counting);
-    list.push_back(std::move(json));
+  bool more = true;
+  for (std::size_t page = 0; more && page < kPagesMax && list.size() < limit; ++page) {
+    const auto wanted = static_cast<std::uint32_t>(filled == 0 ? limit : kPageMax);
+    STOA_TRY(reply,
+             service.volume.ns().list_quotas(request.context(), {.after = core::FileId{after}, .limit = wanted}));
+    more = reply.truncated && !reply.quotas.empty();
+    for (const core::QuotaRecord& record : reply.quotas) {
+      if (list.size() == limit) {
+        more = true;
+        break;
+      }
+      after = static_cast<std::uint64_t>(record.dir);
+      if (filled != 0 && !is_filled(record, filled)) continue;
+      Json json{{"directory_id", std::to_string(after)}, {"over_soft_since", view(record.since)}};
+      put_usage(json, record.usage, record.counted, record.by_class);
+      put_bytes(json, "path", record.path);
+      put_directory(json, record.limits, record.child_limits, record.counts_owners);
+      put_counting(json, record.counting);
+      list.push_back(std::move(json));
+    }
   }
-  Json json{{"quotas", std::move(list)}, {"truncated", reply.truncated}};
-  if (reply.truncated && !reply.quotas.empty())
-    json["next_after"] = std::to_string(static_cast<std::uint64_t>(reply.quotas.back().dir));
+  Json json{{"quotas", std::move(list)}, {"truncated", more}};
+  if (more && after != 0) json["next_after"] = std::to_string(after);
   return json;
 }
 
@@ -223,8 +248,9 @@ JsonResult set_quota(Service& service, const Request& request) {
     STOA_TRY(before, limits_of(service, request, subject));
     // What is counted can be declared for users and groups alone.
     if (!uncounted || before.any())
-      return fail(Errc::kInvalid,
-                  "give 'bytes', 'files', 'soft_bytes' or 'soft_files'; to take a quota away use DELETE (stoa quota remove)");
+      return fail(
+          Errc::kInvalid,
+          "give 'bytes', 'files', 'soft_bytes' or 'soft_files'; to take a quota away use DELETE (stoa quota remove)");
   }
   STOA_CHECK_OK(service.volume.ns().set_quota(
       request.context(), {.dir = subject.dir, .limits = limits, .of = subject.of, .id = subject.id}));

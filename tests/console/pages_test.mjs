@@ -219,6 +219,60 @@ inTab('quotas', {}, async (page, { complaints }) => {
   await said(page, '/test/projects was removed.');
 });
 
+inTab('health names quotas that are full, nearly so, or above a soft limit', {}, async (page) => {
+  const limits = { full: { bytes: 100, files: 1000 }, nearly: { bytes: 105 }, soft: { bytes: 10_000, soft_bytes: 10, grace_seconds: 86400 }, late: { soft_bytes: 10, grace_seconds: 0 }, roomy: { bytes: 1000 } };
+  for (const [name, limit] of Object.entries(limits)) {
+    server.put(`filled/${name}/f`, 'x'.repeat(100));
+    await server.call('PUT', `/v1/quota?path=/test/filled/${name}`, limit);
+  }
+  await signIn(page, server);
+  await show(page, 'health');
+  const table = page.getByRole('table', { name: 'Quotas that fill up' });
+  const row = (name) => table.getByRole('row').filter({ hasText: `/test/filled/${name}` });
+  await row('full').getByText('full', { exact: true }).waitFor();
+  await row('full').getByRole('meter', { name: 'Bytes' }).waitFor();
+  assert.equal(await row('full').getByRole('meter', { name: 'Bytes' }).getAttribute('aria-valuenow'), '100');
+  await row('nearly').getByText('nearly full', { exact: true }).waitFor();
+  await row('soft').getByText('growth is refused from').waitFor();
+  await row('late').getByText('growth is refused since').waitFor();
+  assert.equal(await row('roomy').count(), 0);
+  await assertAccessible(page, 'health with filled quotas');
+  await row('full').getByRole('link', { name: '/test/filled/full: to the quotas' }).click();
+  await page.getByRole('heading', { name: 'Quotas', level: 1 }).waitFor();
+  await page.getByLabel('Language').selectOption('zh');
+  await show(page, 'health');
+  await page.getByRole('table', { name: '即将用满的配额' }).getByText('已满', { exact: true }).waitFor();
+  for (const name of Object.keys(limits)) await server.call('DELETE', `/v1/quota?path=/test/filled/${name}`);
+  await page.reload();
+  await page.getByText('没有目录配额用到 90% 以上').or(page.getByRole('table', { name: '即将用满的配额' })).waitFor();
+  assert.equal(await page.getByText('/test/filled/').count(), 0);
+});
+
+inTab('the report of a day tells bytes by user and growth by directory', {}, async (page) => {
+  await server.call('PUT', '/v1/audit/policy?path=/test', { classes: ['write', 'delete', 'read'] });
+  server.put('reported/f', 'x'.repeat(5000));
+  await signIn(page, server);
+  await show(page, 'audit');
+  const bytesBy = page.getByRole('table', { name: 'Most bytes written' });
+  // The log is written in the background: what was just done comes with the next look.
+  const day = page.getByLabel('Day (UTC)');
+  const today = await day.inputValue();
+  for (let looks = 0; (await bytesBy.count()) === 0 && looks < 100; looks += 1) {
+    const answered = page.waitForResponse((answer) => answer.url().includes('/v1/audit/report'));
+    await day.fill('');
+    await day.fill(today);
+    await answered;
+    await settled(page);
+  }
+  await bytesBy.getByRole('rowheader', { name: 'root', exact: true }).waitFor();
+  await page.getByRole('table', { name: 'Operations', exact: true }).getByRole('rowheader', { name: 'write', exact: true }).or(page.getByRole('table', { name: 'Operations', exact: true }).getByRole('rowheader', { name: 'create', exact: true })).first().waitFor();
+  await page.getByRole('heading', { name: /^Growth of directories/ }).or(page.getByText('not known')).first().waitFor();
+  await assertAccessible(page, 'the report of a day');
+  await page.getByLabel('Language').selectOption('zh');
+  await page.getByRole('table', { name: '写入最多的用户' }).waitFor();
+  await server.call('DELETE', '/v1/audit/policy?path=/test');
+});
+
 inTab('the recycle bin gives back what was replaced', {}, async (page, { complaints }) => {
   await server.call('PUT', '/v1/recycle/policy?path=/test', {});
   server.put('letters/report.txt', 'first');

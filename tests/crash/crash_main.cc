@@ -64,6 +64,7 @@ class CrashTest {
     for (int i = 0; i < 3; ++i) workers_.push_back(stoa::crash::make_nfs_worker(i, random_.next()));
     for (int i = 0; i < 2; ++i) workers_.push_back(stoa::crash::make_s3_worker(i, random_.next()));
     for (int i = 0; i < 2; ++i) workers_.push_back(stoa::crash::make_bin_worker(i, random_.next()));
+    for (int i = 0; i < 2; ++i) workers_.push_back(stoa::crash::make_owner_worker(i, random_.next()));
   }
 
   bool run() {
@@ -75,6 +76,9 @@ class CrashTest {
     std::printf("crash_test: %llu cycles, %llu power cuts, %llu promises, all kept\n",
                 static_cast<unsigned long long>(options_.cycles), static_cast<unsigned long long>(cuts_),
                 static_cast<unsigned long long>(promises));
+    for (const auto& worker : workers_) {
+      if (const std::string met = worker->summary(); !met.empty()) std::printf("%s\n", met.c_str());
+    }
     return promises > 0;
   }
 

@@ -34,6 +34,7 @@ class Worker {
 
   const std::vector<std::string>& problems() const { return problems_; }
   std::uint64_t promises() const { return promises_; }
+  virtual std::string summary() const { return {}; }  // of what else it met, to be read by people
 
  protected:
   // Names below the worker's folder. nullopt in a change: the name is gone.
@@ -71,5 +72,6 @@ class Worker {
 std::unique_ptr<Worker> make_nfs_worker(int number, std::uint64_t seed);
 std::unique_ptr<Worker> make_s3_worker(int number, std::uint64_t seed);
 std::unique_ptr<Worker> make_bin_worker(int number, std::uint64_t seed);  // even ones count what is kept, odd ones do not
+std::unique_ptr<Worker> make_owner_worker(int number, std::uint64_t seed);
 
 }  // namespace stoa::crash

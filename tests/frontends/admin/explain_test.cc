@@ -1,3 +1,4 @@
+#include "frontends/admin/causes.h"
 #include "tests/frontends/admin/admin_fixture.h"
 
 namespace stoa::admin {
@@ -147,7 +148,47 @@ TEST_F(CausesTest, WhoMayNot) {
   ASSERT_TRUE(volume_->ns().setattr({}, {.id = team_, .set = {.mode = 0755}}));
   EXPECT_THAT(causes("path=/team/f&user=ann"), ElementsAre(HasSubstr("ann may not write here")));
   put("/v1/acl?path=/team", R"({"acl": "D::1000:w\nA::EVERYONE@:rwax"})");
-  EXPECT_THAT(causes("path=/team&user=ann"), ElementsAre(AllOf(HasSubstr("its access control list says so"), HasSubstr("stoa acl get /team"))));
+  EXPECT_THAT(causes("path=/team&user=ann"), ElementsAre(AllOf(HasSubstr("ann may not change here: entry 1 of its access control list denies it: D::1000:w"), HasSubstr("stoa acl get /team")),
+                          HasSubstr("ann may not remove here: no entry of its access control list allows it")));
+}
+
+TEST_F(CausesTest, AClientThatNoExportLetsInOrOnlyToRead) {
+  const char* const rules = R"({"clients": [{"network": "10.0.0.0/24", "read_only": true}, {"network": "10.0.0.0/16"}]})";
+  ASSERT_EQ(call(Method::kPatch, "/v1/exports/team", rules).status, 200u);
+  EXPECT_THAT(causes("path=/team&client=10.0.1.1"), IsEmpty());
+  EXPECT_THAT(causes("path=/team&client=10.0.0.7"),
+              ElementsAre(AllOf(HasSubstr("the client 10.0.0.7 changes nothing through the export team: the first rule that fits it, 10.0.0.0/24, is read-only"),
+                                HasSubstr("| give all its rules anew"))));
+  EXPECT_THAT(causes("path=/team&client=192.0.2.1"),
+              ElementsAre(AllOf(HasSubstr("the client 192.0.2.1 is refused by the export team: it has no rule for it"),
+                                HasSubstr("stoa export set team --client 192.0.2.1,rw"))));
+  EXPECT_EQ(get("/v1/explain?path=/team&client=10.0.0.0/8").status, 400u);
+  EXPECT_EQ(get("/v1/explain?path=/team&client=here").status, 400u);
+}
+
+TEST(Causes, DamageOfAFileAndBelowADirectory) {
+  const std::vector<std::string> found{"/a/f: bytes 0 to 4096 do not match their checksum", "/a/g: bytes 1 to 2 do not match their checksum",
+                                       "/ab: bytes 5 to 6 do not match their checksum"};
+  const auto causes = [&](const std::string& path) {
+    Json list = Json::array();
+    add_damage(list, path, found);
+    std::vector<std::string> sentences;
+    for (const Json& cause : list) sentences.push_back(cause["what"]);
+    return sentences;
+  };
+  EXPECT_THAT(causes("/a/f"), ElementsAre("its content is damaged: bytes 0 to 4096 do not match their checksum; reading them fails"));
+  EXPECT_THAT(causes("/a"), ElementsAre(HasSubstr("in 2 ranges of bytes")));
+  EXPECT_THAT(causes("/"), ElementsAre(HasSubstr("in 3 ranges of bytes")));
+  EXPECT_THAT(causes("/b"), IsEmpty());
+}
+
+TEST(Causes, ADataDirectoryThatDoesNotWork) {
+  Json list = Json::array();
+  add_disk(list, {.path = "/disks/1", .ok = true, .problem = {}, .space = {}});
+  EXPECT_TRUE(list.empty());
+  add_disk(list, {.path = "/disks/2", .ok = false, .problem = "Input/output error", .space = {}});
+  ASSERT_EQ(list.size(), 1u);
+  EXPECT_THAT(list[0]["what"].get<std::string>(), HasSubstr("the data directory /disks/2 does not work (Input/output error)"));
 }
 
 }  // namespace

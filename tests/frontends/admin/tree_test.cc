@@ -124,6 +124,44 @@ TEST_F(AdminTest, QuotasAreSetListedEnforcedAndRemoved) {
   EXPECT_TRUE(get("/v1/quotas").json["quotas"].empty());
 }
 
+TEST_F(AdminTest, QuotasThatAreFullOrNearlySoAreListed) {
+  // Used: 0, 10 and so on to 100 of 100 bytes.
+  for (int i = 0; i <= 10; ++i) {
+    const std::string name = "dir" + std::to_string(i);
+    make_file(make_directory(name), "f", static_cast<std::size_t>(i) * 10);
+    ASSERT_EQ(call(Method::kPut, "/v1/quota?path=/" + name, R"({"bytes": 100, "files": 100})").status, 200u);
+  }
+  make_file(make_directory("soft"), "f", 11);
+  make_directory("nothing");
+  ASSERT_EQ(call(Method::kPut, "/v1/quota?path=/soft", R"({"bytes": 100, "soft_bytes": 10})").status, 200u);
+  ASSERT_EQ(call(Method::kPut, "/v1/quota?path=/nothing", R"({"files": 0})").status, 200u);
+  const auto paths = [](const Json& reply) {
+    std::vector<std::string> found;
+    for (const Json& quota : reply["quotas"]) found.push_back(quota["path"]);
+    return found;
+  };
+  using testing::ElementsAre;
+  EXPECT_EQ(get("/v1/quotas").json["quotas"].size(), 13u);
+  const Answer nearly = get("/v1/quotas?filled=90");
+  ASSERT_EQ(nearly.status, 200u) << nearly.text;
+  EXPECT_THAT(paths(nearly.json), ElementsAre("/dir9", "/dir10", "/soft", "/nothing"));
+  EXPECT_EQ(nearly.json["truncated"], false);
+  EXPECT_THAT(paths(get("/v1/quotas?filled=100").json), ElementsAre("/dir10", "/soft", "/nothing"));
+  // Page by page: none twice, none left out.
+  std::vector<std::string> all;
+  std::string after = "0";
+  for (bool more = true; more;) {
+    const Json page = get("/v1/quotas?filled=50&limit=2&after=" + after).json;
+    ASSERT_LE(page["quotas"].size(), 2u);
+    for (const std::string& path : paths(page)) all.push_back(path);
+    more = page["truncated"];
+    if (more) after = page["next_after"];
+  }
+  EXPECT_THAT(all, ElementsAre("/dir5", "/dir6", "/dir7", "/dir8", "/dir9", "/dir10", "/soft", "/nothing"));
+  EXPECT_EQ(get("/v1/quotas?filled=101").status, 400u);
+  EXPECT_EQ(get("/v1/quotas?filled=most").status, 400u);
+}
+
 TEST_F(AdminTest, SoftLimitsAndThoseOfChildrenAreSetAndShown) {
   const core::FileId dir = make_directory("dir");
   const Answer set = call(Method::kPut, "/v1/quota?path=/dir", R"({"soft_bytes": 10, "files": 5, "grace_seconds": 60})");

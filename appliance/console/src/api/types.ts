@@ -291,6 +291,35 @@ export interface Verification {
   ok: boolean;
   problem: string | null;
 }
+export interface Actor {
+  uid: number | null;
+  name: string | null;
+}
+export interface UserCount {
+  user: Actor;
+  count: number;
+}
+export interface UserBytes {
+  user: Actor;
+  bytes: number;
+}
+export interface Growth {
+  bytes: number;
+  files: number;
+}
+export interface DayReport {
+  day: string;
+  records: number;
+  operations: Record<string, number>;
+  users: UserCount[];
+  deletes: { total: number; users: UserCount[] };
+  denials: { total: number; users: UserCount[] };
+  written?: { total: number; users: UserBytes[] };
+  read?: { total: number; users: UserBytes[] };
+  lost: number;
+  growth: Growth | null;
+  directories?: { total: number; most: { path: string; path_base64?: string; bytes: number; files: number; growth: Growth | null }[] } | null;
+}
 export interface StoaEvent {
   sequence: number | string;
   time: string;

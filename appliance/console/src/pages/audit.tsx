@@ -4,9 +4,10 @@ import { useAction, useLoad } from '../api/load.ts';
 import { useCall } from '../api/session.tsx';
 import { withQuery } from '../api/client.ts';
 import { auditClasses } from '../api/types.ts';
-import type { AuditClass, AuditList, AuditPolicy, AuditRecord, Verification } from '../api/types.ts';
+import type { AuditClass, AuditList, AuditPolicy, AuditRecord, DayReport, Verification } from '../api/types.ts';
 import { count, time } from '../format.ts';
 import { Badge, Button, Check, Facts, FormDialog, Notice, Page, Panel, Problem, Table, TextField } from '../parts/basics.tsx';
+import { DayReportView } from '../parts/day_report.tsx';
 import { InheritDialog, Pager, PlaceForm } from '../parts/records.tsx';
 import { useWords } from '../words/words.tsx';
 
@@ -83,45 +84,23 @@ export function Audit() {
         )}
         <Pager begins={after} next={data?.next} onTurn={setAfter} />
       </Panel>
-      <DayReport />
+      <ReportOfDay />
       <Policy />
       <Verify />
     </Page>
   );
 }
 
-function DayReport() {
+function ReportOfDay() {
   const { t } = useWords();
   const [day, setDay] = useState(() => new Date().toISOString().slice(0, 10));
-  const { data, error } = useLoad<Record<string, unknown>>(/^\d{4}-\d\d-\d\d$/.test(day) ? withQuery('/v1/audit/report', { day }) : null);
+  const { data, error } = useLoad<DayReport>(/^\d{4}-\d\d-\d\d$/.test(day) ? withQuery('/v1/audit/report', { day }) : null);
   return (
     <Panel title={t.audit.report} actions={<TextField label={t.audit.day} type="date" value={day} onValue={setDay} />}>
       <Problem error={error} />
-      {data !== undefined && <Value value={data} />}
+      {data !== undefined && <DayReportView report={data} />}
     </Panel>
   );
-}
-
-// A summary as the server makes it: facts, lists of rows, numbers.
-function Value({ value }: { value: unknown }) {
-  const { t, locale } = useWords();
-  if (Array.isArray(value)) {
-    const rows = value.filter((row): row is Record<string, unknown> => typeof row === 'object' && row !== null);
-    if (rows.length !== value.length) return <>{value.map(String).join(', ')}</>;
-    const keys = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-    return (
-      <Table<Record<string, unknown>>
-        caption={t.audit.report}
-        rows={rows}
-        rowKey={(row) => JSON.stringify(row)}
-        empty="–"
-        columns={keys.map((key, i) => ({ key, head: key.replaceAll('_', ' '), names: i === 0, numeric: i > 0 && rows.every((row) => typeof row[key] === 'number'), cell: (row) => <Value value={row[key]} /> }))}
-      />
-    );
-  }
-  if (typeof value === 'object' && value !== null) return <Facts facts={Object.entries(value).map(([key, one]) => [key.replaceAll('_', ' '), <Value value={one} />] as const)} />;
-  if (typeof value === 'number') return <>{value.toLocaleString(locale)}</>;
-  return <>{value === null || value === undefined ? '–' : String(value)}</>;
 }
 
 function Policy() {

@@ -3,6 +3,7 @@ import type { DataDirectory, Door, EventList, Status } from '../api/types.ts';
 import { bytes, percent, time } from '../format.ts';
 import { Badge, Facts, Meter, Notice, Page, Panel, Problem, Table } from '../parts/basics.tsx';
 import { EventTable } from '../parts/event_table.tsx';
+import { FilledQuotas } from '../parts/filled_quotas.tsx';
 import { useWords } from '../words/words.tsx';
 
 export function Health() {
@@ -37,6 +38,7 @@ export function Health() {
               ))}
             </Panel>
           )}
+          <FilledQuotas />
           <Panel title={t.health.doors}>
             <Table<Door>
               caption={t.health.doors}
