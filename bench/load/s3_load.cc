@@ -164,6 +164,35 @@ class List final : public S3Phase {
   Histogram last_pages_;
 };
 
+// DeleteObjects of `page` keys at once.
+class DeleteObjects final : public S3Phase {
+ public:
+  DeleteObjects(std::string bucket, std::string prefix, unsigned page, bool sign)
+      : bucket_(std::move(bucket)), prefix_(std::move(prefix)), page_(page), sign_(sign) {}
+  void begin(S3Slot& slot) override {
+    slot.text = "<Delete><Quiet>true</Quiet>";
+    for (std::uint64_t i = 0; i < page_; ++i) slot.text += "<Object><Key>" + prefix_ + key_name(slot.index * page_ + i) + "</Key></Object>";
+    slot.text += "</Delete>";
+    if (sign_) hash_ = sha256_hex(slot.text);  // used as soon as this returns
+    slot.request.method = "POST";
+    slot.request.path = "/" + bucket_;
+    slot.request.query = "delete=";
+    slot.request.body = slot.text;
+    slot.request.body_hash = hash_;
+    slot.request.content_md5 = md5_base64(slot.text);
+    slot.request.keep_answer = true;
+  }
+  std::string answered(S3Slot& slot) override { return slot.answer.find("<Error>") == std::string::npos ? "" : "a key was not removed"; }
+  std::uint64_t bytes(const S3Slot&) const override { return 0; }
+
+ private:
+  std::string bucket_;
+  std::string prefix_;
+  unsigned page_;
+  bool sign_;
+  std::string hash_;
+};
+
 class LoadRun {
  public:
   explicit LoadRun(const Options& options)
@@ -213,6 +242,17 @@ class LoadRun {
     timed(phase);
     phase.note_in(outcome_);
   }
+  void delete_objects() {
+    const std::string folder = "run-" + o_.load + "-" + o_.tag;
+    Put put(path_of(folder), "x", sign_payload());
+    Outcome outcome;
+    session_.run(put, kPrepareInflight, o_.count * o_.page, 0, outcome);
+    if (outcome.errors() > 0) die("preparing failed: " + outcome.first_error());
+    DeleteObjects phase(o_.bucket, folder + "/", o_.page, sign_payload());
+    o_.seconds = 0;
+    timed(phase);
+    outcome_.note("entries", o_.page);
+  }
 
   Options o_;
   S3Session session_;
@@ -229,6 +269,7 @@ int LoadRun::run() {
       {"get-8m", [](LoadRun& r) { r.get({.files = 16, .bytes = kLarge}, 4); }},
       {"range-8m", [](LoadRun& r) { r.get({.files = 2, .bytes = kLarge, .object = 8 * kLarge}, 2); }},
       {"list", [](LoadRun& r) { r.list(); }},
+      {"delete-objects", [](LoadRun& r) { r.delete_objects(); }},
       {"create-bucket", [](LoadRun& r) {
          std::string why;
          if (r.session_.call({.method = "PUT", .path = "/" + r.o_.bucket}, &why) / 100 != 2) r.outcome_.failed(why);
@@ -262,7 +303,7 @@ int main(int argc, char** argv) {
   app.add_option("--count", o.count, "Operations at most (0: as many as --seconds allows)");
   app.add_option("--seconds", o.seconds, "Time limit");
   app.add_option("--files", o.files, "Objects that are prepared, or keys that are listed");
-  app.add_option("--page", o.page, "Keys a page")->check(CLI::Range(1, 1000));
+  app.add_option("--page", o.page, "Keys that are listed, or deleted, at once")->check(CLI::Range(1, 1000));
   app.add_option("--seed", o.seed, "Seed of the random choices");
   app.add_option("--pid", o.server_pids, "Processes of the server, whose CPU is reported")->delimiter(',');
   CLI11_PARSE(app, argc, argv);

@@ -83,14 +83,15 @@ void S3Session::send(S3Slot& slot) {
     slot.headers = curl_slist_append(slot.headers, headers.payload.c_str());
     slot.headers = curl_slist_append(slot.headers, headers.authorization.c_str());
   }
-  if (request.method == "PUT") {
+  if (!request.content_md5.empty()) slot.headers = curl_slist_append(slot.headers, ("Content-MD5: " + request.content_md5).c_str());
+  if (request.method == "PUT" || request.method == "POST") {
     slot.headers = curl_slist_append(slot.headers, "Content-Type: application/octet-stream");
     slot.headers = curl_slist_append(slot.headers, "Expect:");
     // As POST with another word: libcurl then sends a small body in one packet with the headers.
     curl_easy_setopt(slot.easy, CURLOPT_POST, 1L);
     curl_easy_setopt(slot.easy, CURLOPT_POSTFIELDS, request.body.data());
     curl_easy_setopt(slot.easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
-    curl_easy_setopt(slot.easy, CURLOPT_CUSTOMREQUEST, "PUT");
+    curl_easy_setopt(slot.easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
   } else if (request.method == "HEAD") {
     curl_easy_setopt(slot.easy, CURLOPT_CUSTOMREQUEST, nullptr);
     curl_easy_setopt(slot.easy, CURLOPT_NOBODY, 1L);

@@ -18,12 +18,13 @@
 namespace stoa::bench {
 
 struct S3Request {
-  std::string method;          // GET, HEAD, PUT
+  std::string method;          // GET, HEAD, PUT, POST
   std::string path;            // "/bucket/key", percent-encoded
   std::string query;           // canonical
   std::string range;           // "0-8388607"
-  std::string_view body;       // of a PUT; lives until the answer is there
+  std::string_view body;       // of a PUT or POST; lives until the answer is there
   std::string_view body_hash;  // its SHA-256 in hex; empty: UNSIGNED-PAYLOAD
+  std::string content_md5{};   // in base64; empty: not told
   bool keep_answer = false;    // else it is only counted
 };
 
@@ -39,6 +40,7 @@ struct S3Slot {
   long status = 0;
   std::string token;         // of the listing
   std::uint64_t counted = 0; // keys listed
+  std::string text;          // for a body that the load makes
 };
 
 // What a load does: fills slot.request for operation slot.index; then looks at the answer. The verdict of answered():

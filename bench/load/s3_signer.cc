@@ -1,5 +1,6 @@
 #include "bench/load/s3_signer.h"
 
+#include <openssl/evp.h>
 #include <openssl/sha.h>
 #include <time.h>
 
@@ -48,6 +49,14 @@ Digest hmac(std::string_view key, std::string_view message) {
 }  // namespace
 
 std::string sha256_hex(std::string_view data) { return hex(sha256(data)); }
+
+std::string md5_base64(std::string_view data) {
+  std::array<unsigned char, 16> digest;
+  EVP_Digest(data.data(), data.size(), digest.data(), nullptr, EVP_md5(), nullptr);
+  std::array<unsigned char, 25> text;  // with a zero behind
+  EVP_EncodeBlock(text.data(), digest.data(), digest.size());
+  return {reinterpret_cast<const char*>(text.data()), text.size() - 1};
+}
 
 std::int64_t wall_clock_seconds() {
   timespec now{};

@@ -16,6 +16,7 @@ struct S3Keys {
 };
 
 std::string sha256_hex(std::string_view data);
+std::string md5_base64(std::string_view data);  // of the header Content-MD5
 
 std::int64_t wall_clock_seconds();
 

@@ -152,6 +152,44 @@ class InheritBench : public CreateBench {
   }
 };
 
+// Files that go, with a recycle bin that keeps them and without one.
+class RemoveBench : public benchmark::Fixture {
+ public:
+  static constexpr std::int64_t kEach = 100'000;  // by all threads together
+  void SetUp(const benchmark::State& state) override {
+    if (state.thread_index() != 0) return;
+    fixture = std::make_unique<CoreFixture>(static_cast<Engine>(state.range(0)));
+    dir = fixture->filled_directory("many", kEach);
+    next = 0;
+    if (state.range(1) != 0 && !fixture->volume().registry().set_recycle({.dir = kRootId})) std::abort();
+  }
+  void TearDown(const benchmark::State& state) override {
+    if (state.thread_index() == 0) fixture.reset();
+  }
+
+ protected:
+  void run(benchmark::State& state, Durability durability) {
+    const double before = state.thread_index() == 0 ? cpu_seconds() : 0;
+    OpContext ctx;
+    ctx.durability = durability;
+    for (auto _ : state) {
+      const std::string name = numbered(next++);
+      if (!fixture->ns().unlink(ctx, {.parent = dir, .name = name})) state.SkipWithError("unlink failed");
+    }
+    state.SetItemsProcessed(state.iterations());
+    if (state.thread_index() == 0) {
+      state.counters["cpu_us_each"] =
+          (cpu_seconds() - before) * 1e6 / static_cast<double>(state.iterations()) / static_cast<double>(state.threads());
+    }
+  }
+  static inline std::unique_ptr<CoreFixture> fixture;
+  static inline FileId dir{};
+  static inline std::atomic<std::uint64_t> next{0};
+};
+
+BENCHMARK_DEFINE_F(RemoveBench, Applied)(benchmark::State& state) { run(state, Durability::kApplied); }
+BENCHMARK_DEFINE_F(RemoveBench, Durable)(benchmark::State& state) { run(state, Durability::kDurable); }
+
 BENCHMARK_DEFINE_F(CreateBench, DurableInOneDirectory)(benchmark::State& state) { run(state, true, false); }
 BENCHMARK_DEFINE_F(CreateBench, DurableInManyDirectories)(benchmark::State& state) { run(state, false, false); }
 BENCHMARK_DEFINE_F(InheritBench, DurableInManyDirectories)(benchmark::State& state) { run(state, false, false); }
@@ -176,6 +214,9 @@ BENCHMARK_REGISTER_F(CreateBench, DurableInOneDirectory)->Apply(threads);
 BENCHMARK_REGISTER_F(CreateBench, DurableInManyDirectories)->Apply(threads);
 BENCHMARK_REGISTER_F(InheritBench, DurableInManyDirectories)->Apply(threads);
 BENCHMARK_REGISTER_F(CreateBench, CreateAndUnlink)->Apply(threads);
+BENCHMARK_REGISTER_F(RemoveBench, Applied)->ArgNames({"rocks", "bin"})->ArgsProduct({{0, 1}, {0, 1}})->Iterations(RemoveBench::kEach);
+BENCHMARK_REGISTER_F(RemoveBench, Durable)->ArgNames({"rocks", "bin"})->ArgsProduct({{0, 1}, {0, 1}})->Iterations(RemoveBench::kEach / 32)
+    ->Threads(32)->UseRealTime();
 
 }  // namespace
 }  // namespace stoa::core

@@ -80,7 +80,6 @@ void MetaTxn::set_entry(FileId dir, std::string_view raw, bool directory, const 
 Status MetaTxn::insert_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, FileId id, FileType type,
                              std::uint64_t cookie) {
   const bool directory = type == FileType::kDirectory;
-  named_.push_back({id, type});
   EntryRecord record{.id = id, .type = type, .flags = 0, .cookie = cookie != 0 ? cookie : dir_next.next_cookie++};
   // The other form of the name: whichever is the file has to step aside for POSIX doors.
   STOA_TRY(other, find_form(tree_, *dir, raw, !directory));
@@ -92,14 +91,24 @@ Status MetaTxn::insert_entry(const NodeRef& dir, Inode& dir_next, std::string_vi
   } else if (other.exists()) {
     record.flags |= kShadowed;
   }
-  set_entry(dir->id, raw, directory, record);
-  batch_.put(Family::kCookie, keys::cookie_key(dir->id, record.cookie),
-             CookieRecord{id, type, record.flags, std::string(raw)}.encode());
-  batch_.put(Family::kLink, keys::link_key(id, dir->id, keys::stored_name(raw, directory)), {});
+  put_entry(dir->id, dir_next, raw, record);
+  return {};
+}
+
+void MetaTxn::insert_unique_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, FileId id, FileType type) {
+  put_entry(dir->id, dir_next, raw, {.id = id, .type = type, .flags = 0, .cookie = dir_next.next_cookie++});
+}
+
+void MetaTxn::put_entry(FileId dir, Inode& dir_next, std::string_view raw, const EntryRecord& record) {
+  const bool directory = record.type == FileType::kDirectory;
+  named_.push_back({record.id, record.type});
+  set_entry(dir, raw, directory, record);
+  batch_.put(Family::kCookie, keys::cookie_key(dir, record.cookie),
+             CookieRecord{record.id, record.type, record.flags, std::string(raw)}.encode());
+  batch_.put(Family::kLink, keys::link_key(record.id, dir, keys::stored_name(raw, directory)), {});
   ++dir_next.entries;
   if (directory) ++dir_next.links;
   dir_next.touch_content(now_);
-  return {};
 }
 
 Status MetaTxn::remove_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, const EntryRecord& record) {

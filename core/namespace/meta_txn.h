@@ -37,6 +37,8 @@ class MetaTxn {
   // entry that this one replaces, so that a listing that is under way meets the name once; 0: a new one.
   Status insert_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, FileId id, FileType type,
                       std::uint64_t cookie = 0);
+  // The same for a name that nobody else can have thought of: the directory has it in neither form, which is not looked up.
+  void insert_unique_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, FileId id, FileType type);
   Status remove_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, const EntryRecord& record);
 
   // Usage. kQuota leaves no trace. release never fails; what it frees makes room for this transaction at once, for others
@@ -97,6 +99,7 @@ class MetaTxn {
   Status move_below(const Payer& from, const AccountRef& to, const Usage& reserved, const Usage& committed);
   void put_acl(Inode& next);
   void publish(const AccountChange& change);
+  void put_entry(FileId dir, Inode& dir_next, std::string_view raw, const EntryRecord& record);
   void set_entry(FileId dir, std::string_view raw, bool directory, const EntryRecord& record);
 
   Tree& tree_;

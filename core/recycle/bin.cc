@@ -129,7 +129,8 @@ Status stage_item(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& s
                         .time = txn.now(),
                         .bytes = inode.type == FileType::kRegular ? inode.size : 0};
   Inode shelf_next = shelf.node->record;
-  STOA_CHECK_OK(txn.insert_entry(shelf.node, shelf_next, item.name, inode.id, inode.type));
+  // Its serial is in the name, and nobody else puts anything on a shelf.
+  txn.insert_unique_entry(shelf.node, shelf_next, item.name, inode.id, inode.type);
   txn.put_inode(shelf.node, std::move(shelf_next));
   txn.batch().put(Family::kTrash, keys::item_key(shelf.bin, serial), item.encode());
   return {};

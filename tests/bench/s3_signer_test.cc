@@ -26,5 +26,10 @@ TEST(S3SignerTest, HashesTheEmptyStringAsTheStandardSays) {
   EXPECT_EQ(sha256_hex(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 }
 
+TEST(S3SignerTest, Md5IsThatOfContentMd5) {
+  EXPECT_EQ(md5_base64(""), "1B2M2Y8AsgTpgAmY7PhCfg==");
+  EXPECT_EQ(md5_base64("abc"), "kAFQmDzST7DWlj99KOF/cg==");
+}
+
 }  // namespace
 }  // namespace stoa::bench
