@@ -7,6 +7,7 @@
 
 #include "backends/kv/memory/memory_kv.h"
 #include "core/registry/name_rules.h"
+#include "core/registry/record.h"
 
 namespace stoa::core {
 namespace {
@@ -520,6 +521,46 @@ TEST_F(StoredRegistryTest, FlowsWithLimitsThatMeanNothingAreRefused) {
   disk_is_broken_ = true;
   EXPECT_FALSE(registry_->set_flow(metadata_limit(user, 10)));
   EXPECT_EQ(registry_->snapshot()->flows(), nullptr);
+}
+
+TEST_F(StoredRegistryTest, ThereMayBeAHundredThousandFlowsAndEachCanBeChanged) {
+  WriteBatch batch;
+  for (std::uint64_t i = 0; i < kFlowsMax; ++i) {
+    const FlowRule rule = metadata_limit(FlowTarget::directory(FileId{1000 + i}), 10 + i);
+    batch.put(Family::kConfig, flow_key(rule.target), encode_flow(rule));
+  }
+  const WriteBatch* one = &batch;
+  ASSERT_TRUE(kv_.apply({&one, 1}));
+  open();
+  const auto before = registry_->snapshot();
+  ASSERT_EQ(before->flow_rules().size(), kFlowsMax);
+  EXPECT_EQ(*before->flow_rules()[77], metadata_limit(FlowTarget::directory(FileId{1077}), 87));
+  EXPECT_EQ(registry_->set_flow(metadata_limit(FlowTarget::user(1), 1)).error().code, Errc::kInvalid);
+  EXPECT_EQ(registry_->snapshot(), before);
+  const FlowTarget target = FlowTarget::directory(FileId{1077});
+  ASSERT_TRUE(registry_->set_flow(metadata_limit(target, 5)));
+  EXPECT_EQ(*registry_->snapshot()->find_flow_rule(target), metadata_limit(target, 5));
+  EXPECT_EQ(*before->find_flow_rule(target), metadata_limit(target, 87));
+  ASSERT_TRUE(registry_->remove_flow(target));
+  ASSERT_TRUE(registry_->set_flow(metadata_limit(FlowTarget::user(1), 1)));
+  EXPECT_EQ(registry_->snapshot()->find_flow_rule(target), nullptr);
+  EXPECT_EQ(registry_->snapshot()->flow_rules().size(), kFlowsMax);
+}
+
+TEST_F(StoredRegistryTest, AChangeOfFlowsLeavesAllElseWhereItIs) {
+  ASSERT_TRUE(registry_->add_user({.name = "ann", .uid = 7}));
+  ASSERT_TRUE(registry_->set_flow(metadata_limit(FlowTarget::user(7), 10)));
+  const auto before = registry_->snapshot();
+  ASSERT_TRUE(registry_->set_flow(metadata_limit(FlowTarget::user(8), 10)));
+  EXPECT_EQ(registry_->snapshot()->find_user("ann"), before->find_user("ann"));
+  const FlowRule* rule = registry_->snapshot()->find_flow_rule(FlowTarget::user(7));
+  ASSERT_TRUE(registry_->add_user({.name = "bob"}));
+  EXPECT_EQ(registry_->snapshot()->find_flow_rule(FlowTarget::user(7)), rule);
+  // What is set already is not set again.
+  const auto now = registry_->snapshot();
+  ASSERT_TRUE(registry_->set_flow(*rule));
+  EXPECT_EQ(registry_->snapshot()->find_flow_rule(FlowTarget::user(7)), rule);
+  EXPECT_EQ(registry_->snapshot()->flows(), now->flows());
 }
 
 TEST_F(StoredRegistryTest, ADamagedRecordIsNamedAndNotSkipped) {
