@@ -167,8 +167,9 @@ Result<Json> parse_grace(const std::string& text) {
   return Json(number * seconds);
 }
 
-// "recycled,open-but-deleted", or "none".
+// "recycled,open-but-deleted", or "none". Null: nothing is said.
 Result<Json> parse_classes(const std::string& text) {
+  if (text.empty()) return Json();
   Json names = Json::array();
   if (text == "none") return names;
   for (std::size_t begin = 0; begin <= text.size();) {
@@ -199,6 +200,7 @@ Outcome set(const Session& session, const Options& options) {
   if (std::ranges::all_of(limits, [](const auto& limit) { return std::get<1>(limit)->empty(); }) && options.grace.empty() &&
       options.count.empty())
     return fail(Errc::kInvalid, "give --bytes, --files, --soft-bytes, --soft-files, --grace or --count");
+  STOA_TRY(classes, parse_classes(options.count));
   STOA_TRY(client, session.connect());
   // What is not mentioned stays as it is.
   STOA_TRY(before, client.get("/v1/quota", query_of(options)));
@@ -213,10 +215,7 @@ Outcome set(const Session& session, const Options& options) {
     STOA_TRY(grace, parse_grace(options.grace));
     body["grace_seconds"] = grace;
   }
-  if (!options.count.empty()) {
-    STOA_TRY(classes, parse_classes(options.count));
-    body["count"] = classes;
-  }
+  if (!classes.is_null()) body["count"] = classes;
   STOA_TRY(quota, client.put("/v1/quota", query_of(options), body));
   session.print(quota, [&] { print_one(quota); });
   return kDone;

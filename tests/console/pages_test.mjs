@@ -208,12 +208,15 @@ inTab('quotas', {}, async (page, { complaints }) => {
   assert.equal(complaints.splice(0).filter((text) => !text.includes('400')).length, 0);
   await dialog(page).getByLabel('Bytes, never more than').fill('1GiB');
   await dialog(page).getByLabel('Files, never more than').fill('1000');
+  await dialog(page).getByLabel('Count what is in recycle bins').uncheck();
   await dialog(page).getByRole('button', { name: 'Save' }).click();
   await rowOf(page, '/test/projects').getByText('97.7 KiB of 1 GiB').waitFor();
+  await rowOf(page, '/test/projects').getByText('open but deleted').waitFor();
   const { limits } = await server.call('GET', '/v1/quota?path=/test/projects');
   assert.equal(limits.bytes, 2 ** 30);
   assert.equal(limits.files, 1000);
   assert.equal(limits.grace_seconds, 7 * 86400);
+  assert.deepEqual(limits.count, ['open_but_deleted']);
   await page.getByRole('button', { name: 'Remove /test/projects' }).click();
   await dialog(page).getByRole('button', { name: 'Remove', exact: true }).click();
   await said(page, '/test/projects was removed.');
