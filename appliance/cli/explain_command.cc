@@ -28,18 +28,20 @@ void print_access(const Json& access) {
 
 void print_quota(const Json& quota) {
   const Json& usage = quota["usage_counted"];
+  const auto files = [&] { return std::to_string(usage["files"].get<std::int64_t>() + usage["directories"].get<std::int64_t>()); };
+  const auto limit = [&](const char* name) { return quota["limits"][name].get<std::uint64_t>(); };
   std::string text = printable(bytes_of(quota, "path"));
   if (quota.contains("uid")) text += " for user " + printable(quota["user"].get<std::string>());
   if (quota.contains("gid"))
     text += " for group " + (quota["group"].is_null() ? std::to_string(quota["gid"].get<unsigned>()) : printable(quota["group"].get<std::string>()));
   text += ":";
-  if (!quota["limits"]["bytes"].is_null()) {
-    text += " " + appliance::round_bytes(usage["bytes"].get<std::uint64_t>()) + " of " +
-            appliance::round_bytes(quota["limits"]["bytes"].get<std::uint64_t>());
+  for (const char* const name : {"bytes", "soft_bytes"}) {
+    if (quota["limits"][name].is_null()) continue;
+    text += " " + appliance::round_bytes(usage["bytes"].get<std::uint64_t>()) + " of " + (*name == 's' ? "soft " : "") + appliance::round_bytes(limit(name));
   }
-  if (!quota["limits"]["files"].is_null()) {
-    text += " " + std::to_string(usage["files"].get<std::int64_t>() + usage["directories"].get<std::int64_t>()) + " of " +
-            std::to_string(quota["limits"]["files"].get<std::uint64_t>()) + " files and directories";
+  for (const char* const name : {"files", "soft_files"}) {
+    if (quota["limits"][name].is_null()) continue;
+    text += " " + files() + " of " + (*name == 's' ? "soft " : "") + std::to_string(limit(name)) + " files and directories";
   }
   std::printf("quota     %s%s\n", text.c_str(), quota["full"].get<bool>() ? "  FULL" : "");
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "core/api/acl_text.h"
 
@@ -162,10 +163,18 @@ void add_flow(Json& causes, const Json& flow) {
   const auto waiting = flow["use"]["waiting"].get<std::uint64_t>();
   if (waiting == 0) return;
   const auto target = flow["target"].get<std::string>();
+  constexpr std::pair<const char*, const char*> kOptions[] = {
+      {"read_bytes", "--read"}, {"write_bytes", "--write"}, {"read_ops", "--read-iops"}, {"write_ops", "--write-iops"}, {"metadata_ops", "--metadata"}};
+  std::string ceilings;
+  for (const auto& [name, option] : kOptions) {
+    if (flow["limits"][name].is_null()) continue;
+    ceilings.append(ceilings.empty() ? "" : " or ").append(option).append(" MORE");
+  }
+  const std::string raise = ceilings.empty() ? "; the ceiling is of a flow above this one: stoa qos list"
+                                             : "; raise the ceiling: stoa qos set " + word(target) + " " + ceilings + ", or that of a flow above it";
   add(causes,
       std::to_string(waiting) + (waiting == 1 ? " request waits" : " requests wait") + " now, because a ceiling of " + target + " or above it is reached",
-      "stoa qos top shows who uses how much; raise the ceiling: stoa qos set " + word(target) + " --RESOURCE MORE (stoa qos get " + word(target) +
-          " shows which there are)");
+      "stoa qos top shows who uses how much" + raise);
 }
 
 void add_space(Json& causes, const core::StatfsReply& space) {

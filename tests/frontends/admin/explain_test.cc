@@ -182,6 +182,23 @@ TEST(Causes, DamageOfAFileAndBelowADirectory) {
   EXPECT_THAT(causes("/b"), IsEmpty());
 }
 
+TEST(Causes, RequestsThatWaitAndTheCeilingToRaise) {
+  Json flow{{"target", "/team"}, {"use", {{"waiting", 0}}}, {"limits", Json::object()}};
+  for (const char* const name : {"read_bytes", "write_bytes", "read_ops", "write_ops", "metadata_ops"}) flow["limits"][name] = nullptr;
+  const auto cause = [&] {
+    Json list = Json::array();
+    add_flow(list, flow);
+    return list.empty() ? std::string() : list[0]["what"].get<std::string>() + " | " + list[0]["cure"].get<std::string>();
+  };
+  EXPECT_EQ(cause(), "");
+  flow["use"]["waiting"] = 1;
+  EXPECT_THAT(cause(), AllOf(HasSubstr("1 request waits now, because a ceiling of /team or above it is reached"), HasSubstr("of a flow above this one: stoa qos list")));
+  flow["use"]["waiting"] = 2;
+  flow["limits"]["read_bytes"] = 1000;
+  flow["limits"]["metadata_ops"] = 10;
+  EXPECT_THAT(cause(), AllOf(HasSubstr("2 requests wait now"), HasSubstr("raise the ceiling: stoa qos set /team --read MORE or --metadata MORE, or that of")));
+}
+
 TEST(Causes, ADataDirectoryThatDoesNotWork) {
   Json list = Json::array();
   add_disk(list, {.path = "/disks/1", .ok = true, .problem = {}, .space = {}});
