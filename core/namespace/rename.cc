@@ -13,7 +13,8 @@ namespace {
 struct Parties {
   NodeRef from_dir, to_dir, moved, replaced;
   FoundEntry from, to;
-  Shelf shelf;  // for what is replaced
+  Shelf shelf;          // for what is replaced
+  FileId bin = kNoFile;  // from_dir is a shelf of it: what moves is restored, and replaces nothing
 };
 
 Status check_rules(const OpContext& ctx, const RenameRequest& req, const Parties& p) {
@@ -54,7 +55,8 @@ Result<Parties> look(Tree& tree, const OpContext& ctx, const RenameRequest& req)
   }
   STOA_TRY(moved, tree.nodes.get(p.from.record.id));
   p.moved = moved;
-  if (p.to.record.exists()) {
+  p.bin = bin_of_shelf(tree, *from_dir);
+  if (p.bin == kNoFile && p.to.record.exists()) {
     STOA_TRY(replaced, tree.nodes.get(p.to.record.id));
     p.replaced = replaced;
     STOA_TRY(shelf, prepare_shelf(tree, ctx, to_dir, [&] {
@@ -154,7 +156,7 @@ Result<RenameReply> rename(Tree& tree, const OpContext& ctx, const RenameRequest
       return fail(looked.error());
     }
     Parties& p = *looked;
-    if (const FileId bin = bin_of_shelf(tree, *p.from_dir); bin != kNoFile) return restore_by_rename(tree, ctx, req, bin, p.from.raw);
+    if (p.bin != kNoFile) return restore_by_rename(tree, ctx, req, p.bin, p.from.raw);
     bool changed = false;
     CommitTicket ticket{};
     const auto attempt = [&]() -> Result<RenameReply> {

@@ -143,5 +143,20 @@ TYPED_TEST(RestoreTest, ByMovingItOutOfTheBin) {
   this->expect_consistent();
 }
 
+// Nothing is replaced, so nothing is made ready for keeping it: what has the name is not looked at, and no bin comes to be.
+TYPED_TEST(RestoreTest, ByMovingItOutOfTheBinOntoADirectoryOfAnother) {
+  this->file_of(this->team_, "f", "text");
+  ASSERT_TRUE(this->ns().unlink({}, {this->team_, "f"}));
+  const FileId other = *this->mkdir(kRootId, "other");
+  this->set_policy({.dir = other});
+  ASSERT_TRUE(this->mkdir(other, "taken"));
+  const FileId shelf = this->shelf(this->team_);
+  const std::string name = this->names(shelf).at(0);
+  EXPECT_EQ(this->ns().rename({}, {shelf, name, other, "taken"}).error().code, Errc::kExists);
+  EXPECT_EQ(this->bin(other), kNoFile);
+  EXPECT_EQ(this->items().size(), 1u);
+  this->expect_consistent();
+}
+
 }  // namespace
 }  // namespace stoa::core::test
