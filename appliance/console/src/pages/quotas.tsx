@@ -55,10 +55,18 @@ export function Quotas() {
           empty={t.quotas.none}
           columns={[
             { key: 'path', head: t.common.path, cell: (quota) => <a href={hrefOf('browse', ofText(quota.path))}>{quota.path}</a>, names: true },
-            { key: 'bytes', head: t.quotas.bytes, cell: (quota) => <BytesUse quota={quota} /> },
+            {
+              key: 'bytes',
+              head: t.quotas.bytes,
+              cell: (quota) => (
+                <>
+                  <BytesUse quota={quota} />
+                  <Counted quota={quota} />
+                </>
+              ),
+            },
             { key: 'files', head: t.quotas.files, cell: (quota) => <FilesUse quota={quota} /> },
             { key: 'soft', head: t.quotas.soft, cell: (quota) => <Soft quota={quota} /> },
-            { key: 'counted', head: t.quotas.counted, cell: (quota) => <Counted quota={quota} /> },
             { key: 'children', head: t.quotas.children, cell: (quota) => (quota.children === null || quota.children === undefined ? '–' : limitsText(quota.children, locale)) },
             {
               key: 'do',
@@ -147,21 +155,23 @@ function limitsText(limits: Limits, locale: string): string {
   return parts.join(', ') || '–';
 }
 
-// Which classes count, and how much there is of each.
+// Which classes count, where not all do, and how much there is of each.
 function Counted({ quota }: { quota: Quota }) {
   const { t, locale } = useWords();
-  const count = quota.limits.count ?? usageClasses;
+  const classes = quota.limits.count ?? usageClasses;
+  const held = usageClasses.filter((name) => quota.usage_by_class[name].bytes > 0);
   return (
     <>
-      {count.length === 0 ? t.quotas.onlyLive : count.map((name) => t.quotas.classes[name]).join(', ')}
-      {usageClasses
-        .filter((name) => quota.usage_by_class[name].bytes > 0)
-        .map((name) => (
-          <span key={name} className="muted">
-            {' '}
-            {t.quotas.holds(t.quotas.classes[name], bytes(quota.usage_by_class[name].bytes, locale))}
-          </span>
-        ))}
+      {classes.length < usageClasses.length && (
+        <div className="muted">
+          {t.quotas.counted}: {classes.length === 0 ? t.quotas.onlyLive : classes.map((name) => t.quotas.classes[name]).join(', ')}
+        </div>
+      )}
+      {held.map((name) => (
+        <div key={name} className="muted">
+          {t.quotas.holds(t.quotas.classes[name], bytes(quota.usage_by_class[name].bytes, locale))}
+        </div>
+      ))}
     </>
   );
 }
