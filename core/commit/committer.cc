@@ -33,6 +33,12 @@ void Committer::count_keys(const WriteBatch& batch, int delta) {
   }
 }
 
+bool Committer::is_range_queued(Family family, std::string_view lower, std::string_view upper) const {
+  const std::string_view id = lower.substr(0, sizeof(FileId));
+  const bool of_one = kept_by_id(family) && id.size() == sizeof(FileId) && !upper.empty() && upper <= keys::behind_prefix(std::string(id));
+  return of_one ? is_queued(family, id) : anything_queued();
+}
+
 Result<CommitTicket> Committer::commit(CommitUnit unit) {
   const std::size_t bytes = unit.batch.bytes() + sizeof unit;
   count_keys(unit.batch, 1);

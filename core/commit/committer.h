@@ -67,13 +67,19 @@ class Committer {
   bool is_queued(Family family, std::string_view key) const {
     return queued_keys_[slot_of(family, key)].load(std::memory_order_acquire) != 0;
   }
+  // The same of all keys from `lower` up to `upper`. Exact knowledge is there only of what is kept for one file or directory, under its
+  // id, in the families that are walked so; for anything else, true when anything is queued.
+  bool is_range_queued(Family family, std::string_view lower, std::string_view upper) const;
   bool anything_queued() const {
     return applied_.load(std::memory_order_acquire) != submitted_.load(std::memory_order_acquire);
   }
 
  private:
   static constexpr std::size_t kKeySlots = 1u << 16;
+  // Families whose keys begin with an id, and of which all keys of one id share a slot: they are walked more often than asked for a key.
+  static bool kept_by_id(Family family) { return family == Family::kXattr || family == Family::kLink || family == Family::kCookie; }
   static std::size_t slot_of(Family family, std::string_view key) {
+    if (kept_by_id(family)) key = key.substr(0, sizeof(FileId));
     return (std::hash<std::string_view>{}(key) + static_cast<std::size_t>(family) * 0x9E3779B97F4A7C15ULL) % kKeySlots;
   }
   void count_keys(const WriteBatch& batch, int delta);
@@ -95,7 +101,7 @@ class Committer {
   Counter& syncs_;
   Histogram& sync_seconds_;
 
-  // How many queued changes have a key of this hash. Raised before the locks of the operation are released, lowered when
+  // How many queued changes have a key of this hash (kept_by_id(): of this hash of its id). Raised before the locks of the operation are released, lowered when
   // the store has them.
   std::unique_ptr<std::array<std::atomic<std::uint32_t>, kKeySlots>> key_slots_;
   std::array<std::atomic<std::uint32_t>, kKeySlots>& queued_keys_;

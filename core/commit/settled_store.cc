@@ -55,8 +55,8 @@ Status SettledStore::multi_get(Family family, std::span<const std::string_view> 
 }
 
 std::unique_ptr<KvIterator> SettledStore::scan(Family family, std::string_view lower, std::string_view upper) {
-  if (const Status applied = committer_.wait_applied(); !applied) {
-    return std::make_unique<FailedIterator>(applied.error());
+  if (committer_.is_range_queued(family, lower, upper)) {
+    if (const Status applied = committer_.wait_applied(); !applied) return std::make_unique<FailedIterator>(applied.error());
   }
   return kv_.scan(family, lower, upper);
 }

@@ -110,6 +110,38 @@ TEST_F(CommitterTest, AReadOfAnotherKeyDoesNotWait) {
   EXPECT_EQ(kv_.applies, 0);
 }
 
+// A removal walks what is kept for the file, and a listing the directory: neither has others' changes written for it.
+TEST_F(CommitterTest, AWalkOfWhatIsKeptForOneFileWaitsForItsOwnOnly) {
+  const auto walk = [&](Family family, const std::string& lower, const std::string& upper) {
+    int seen = 0;
+    const auto it = settled_.scan(family, lower, upper);
+    for (; it->valid(); it->next()) ++seen;
+    EXPECT_TRUE(it->status());
+    return seen;
+  };
+  for (const Family family : {Family::kXattr, Family::kLink, Family::kCookie}) {
+    const int before = kv_.applies;
+    const std::string one = keys::id_key(FileId{1000}), other = keys::id_key(FileId{1001});
+    ASSERT_FALSE(committer_.is_queued(family, other));
+    ASSERT_TRUE(committer_.commit(put(family, one + "a", "1")));
+    ASSERT_TRUE(committer_.commit(put(family, one + "b", "2")));
+    EXPECT_EQ(walk(family, other, keys::behind_prefix(other)), 0);
+    EXPECT_EQ(walk(family, other + "from here", keys::behind_prefix(other)), 0);
+    EXPECT_EQ(kv_.applies, before);
+    EXPECT_EQ(walk(family, one + "b", keys::behind_prefix(one)), 1);
+    EXPECT_EQ(kv_.applies, before + 1);
+    // What goes beyond one file, or is not kept by id, knows no better than that something is queued.
+    ASSERT_TRUE(committer_.commit(put(family, one + "c", "3")));
+    EXPECT_EQ(walk(family, keys::id_key(FileId{999}), keys::behind_prefix(one)), 3);
+    ASSERT_TRUE(committer_.commit(put(family, one + "d", "4")));
+    EXPECT_EQ(walk(family, other, {}), 0);
+    EXPECT_EQ(kv_.applies, before + 3);
+    ASSERT_TRUE(committer_.commit(put(family, one + "e", "5")));
+    EXPECT_EQ(walk(Family::kEntry, other, keys::behind_prefix(other)), 0);
+    EXPECT_EQ(kv_.applies, before + 4);
+  }
+}
+
 TEST_F(CommitterTest, ManyCommitsAreOneWriteAndOneSync) {
   CommitTicket last{};
   for (int i = 0; i < 10; ++i) {
