@@ -2,7 +2,10 @@
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <cstdlib>
 #include <map>
 
 #include "bench/micro/core_fixture.h"
@@ -25,9 +28,12 @@ struct Shared {
   CoreFixture fixture;
   FileId dir;
 };
-Shared& shared(Engine engine) {
+std::map<Engine, std::unique_ptr<Shared>>& all_shared() {
   static std::map<Engine, std::unique_ptr<Shared>> all;
-  auto& one = all[engine];
+  return all;
+}
+Shared& shared(Engine engine) {
+  auto& one = all_shared()[engine];
   if (!one) one = std::make_unique<Shared>(engine);
   return *one;
 }
@@ -195,6 +201,30 @@ BENCHMARK_DEFINE_F(CreateBench, DurableInManyDirectories)(benchmark::State& stat
 BENCHMARK_DEFINE_F(InheritBench, DurableInManyDirectories)(benchmark::State& state) { run(state, false, false); }
 BENCHMARK_DEFINE_F(CreateBench, CreateAndUnlink)(benchmark::State& state) { run(state, true, true); }
 
+// One step of counting what users and groups own: less than this is how long changes of names wait for it.
+void BM_CountOwnersOf256Files(benchmark::State& state) {
+  CoreFixture fixture(engine_of(state), Background::kOff);
+  const FileId dir = fixture.filled_directory("many", kFiles);
+  const auto begin = [&] {
+    for (const bool counted : {false, true}) {
+      if (!fixture.ns().count_owners({}, {dir, counted})) std::abort();
+    }
+  };
+  begin();
+  std::chrono::nanoseconds longest{};
+  for (auto _ : state) {
+    const auto began = std::chrono::steady_clock::now();
+    const auto done = fixture.volume().run_owner_count(256);
+    longest = std::max<std::chrono::nanoseconds>(longest, std::chrono::steady_clock::now() - began);
+    if (!done) std::abort();
+    if (!*done) continue;
+    state.PauseTiming();
+    begin();
+    state.ResumeTiming();
+  }
+  state.counters["longest_us"] = static_cast<double>(longest.count()) / 1e3;
+}
+
 void engines(benchmark::internal::Benchmark* bench) {
   bench->ArgName("rocks")->Arg(static_cast<int>(Engine::kMemory))->Arg(static_cast<int>(Engine::kRocks));
 }
@@ -210,6 +240,7 @@ BENCHMARK(BM_LookupAbsent)->Apply(engines);
 BENCHMARK(BM_ReaddirPage)->Apply(engines);
 BENCHMARK(BM_ReaddirPlusPage)->Apply(engines);
 BENCHMARK(BM_ListKeysPage)->Apply(engines);
+BENCHMARK(BM_CountOwnersOf256Files)->Apply(engines)->Iterations(2000);
 BENCHMARK_REGISTER_F(CreateBench, DurableInOneDirectory)->Apply(threads);
 BENCHMARK_REGISTER_F(CreateBench, DurableInManyDirectories)->Apply(threads);
 BENCHMARK_REGISTER_F(InheritBench, DurableInManyDirectories)->Apply(threads);
@@ -219,4 +250,16 @@ BENCHMARK_REGISTER_F(RemoveBench, Durable)->ArgNames({"rocks", "bin"})->ArgsProd
     ->Threads(32)->UseRealTime();
 
 }  // namespace
+
+// Volumes are closed while what RocksDB keeps for the whole process is still there.
+void close_volumes() { all_shared().clear(); }
+
 }  // namespace stoa::core
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+  stoa::core::close_volumes();
+  return 0;
+}

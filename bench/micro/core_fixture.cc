@@ -32,7 +32,7 @@ std::string numbered(std::uint64_t index) {
   return text;
 }
 
-CoreFixture::CoreFixture(Engine engine) {
+CoreFixture::CoreFixture(Engine engine, Background background) {
   if (engine == Engine::kMemory) {
     kv_ = std::make_unique<kv::MemoryKv>();
   } else {
@@ -40,7 +40,7 @@ CoreFixture::CoreFixture(Engine engine) {
     kv_ = must(kv::open_rocks({.path = folder_, .create = true}), "open");
   }
   must(Volume::format(*kv_, "bench"), "format");
-  volume_ = must(Volume::open(*kv_, blobs_, metrics_), "volume");
+  volume_ = must(Volume::open(*kv_, blobs_, metrics_, {.background = background == Background::kOn}), "volume");
 }
 
 CoreFixture::~CoreFixture() {

@@ -12,6 +12,7 @@
 namespace stoa::core {
 
 enum class Engine : int { kMemory, kRocks };
+enum class Background : bool { kOff, kOn };
 
 // These benchmarks make no blob; whoever asks for one has left the metadata path.
 class NoBlobs final : public BlobStore {
@@ -41,7 +42,7 @@ class NoBlobs final : public BlobStore {
 // RocksDB's files lie below $TMPDIR (else /var/tmp), so that syncs cost what the disk asks.
 class CoreFixture {
  public:
-  explicit CoreFixture(Engine engine);
+  explicit CoreFixture(Engine engine, Background background = Background::kOn);
   ~CoreFixture();
   Namespace& ns() { return volume_->ns(); }
   Volume& volume() { return *volume_; }
