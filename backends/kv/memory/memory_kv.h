@@ -1,4 +1,5 @@
-// The memory twin of the RocksDB engine, for tests: the same contract (core/kv/kv_store.h), nothing durable.
+// The memory twin of the RocksDB engine, for tests: the same contract (core/kv/kv_store.h), nothing durable. What
+// fails or stalls on demand is made from it.
 #pragma once
 
 #include <array>
@@ -11,7 +12,7 @@
 
 namespace stoa::kv {
 
-class MemoryKv final : public core::KvStore {
+class MemoryKv : public core::KvStore {
  public:
   MemoryKv();
   Result<bool> get(core::Family family, std::string_view key, std::string* value) override;

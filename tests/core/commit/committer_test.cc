@@ -13,17 +13,8 @@ namespace stoa::core {
 namespace {
 
 // The memory engine, which counts and fails on demand.
-class WatchedKv final : public KvStore {
+class WatchedKv final : public kv::MemoryKv {
  public:
-  Result<bool> get(Family family, std::string_view key, std::string* value) override { return kv_.get(family, key, value); }
-  Status multi_get(Family family, std::span<const std::string_view> keys,
-                   std::span<std::optional<std::string>> values) override {
-    return kv_.multi_get(family, keys, values);
-  }
-  std::unique_ptr<KvIterator> scan(Family family, std::string_view lower, std::string_view upper) override {
-    return kv_.scan(family, lower, upper);
-  }
-  std::unique_ptr<KvReader> snapshot() override { return kv_.snapshot(); }
   Status apply(std::span<const WriteBatch* const> batches) override {
     if (fail_apply) return fail(Errc::kIo, "apply fails as told");
     ++applies;
@@ -34,7 +25,7 @@ class WatchedKv final : public KvStore {
       changed_.wait(lock, [this] { return !held_; });
     }
     for (const WriteBatch* batch : batches) puts += batch->ops().size();
-    return kv_.apply(batches);
+    return MemoryKv::apply(batches);
   }
   Status sync() override {
     if (fail_sync) return fail(Errc::kIo, "sync fails as told");
@@ -60,7 +51,6 @@ class WatchedKv final : public KvStore {
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   bool held_ = false, waits_ = false;
-  kv::MemoryKv kv_;
 };
 
 class CommitterTest : public ::testing::Test {

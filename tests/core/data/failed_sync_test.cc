@@ -8,26 +8,14 @@ namespace stoa::core::test {
 namespace {
 
 // The memory engine, whose sync fails on demand although what was applied is there.
-class UnsyncableKv final : public KvStore {
+class UnsyncableKv final : public kv::MemoryKv {
  public:
-  Result<bool> get(Family family, std::string_view key, std::string* value) override { return kv_.get(family, key, value); }
-  Status multi_get(Family family, std::span<const std::string_view> keys,
-                   std::span<std::optional<std::string>> values) override {
-    return kv_.multi_get(family, keys, values);
-  }
-  std::unique_ptr<KvIterator> scan(Family family, std::string_view lower, std::string_view upper) override {
-    return kv_.scan(family, lower, upper);
-  }
-  std::unique_ptr<KvReader> snapshot() override { return kv_.snapshot(); }
-  Status apply(std::span<const WriteBatch* const> batches) override { return kv_.apply(batches); }
   Status sync() override {
     if (sick) return fail(Errc::kIo, "sync fails as told");
     return {};
   }
   std::atomic<bool> sick{false};
 
- private:
-  kv::MemoryKv kv_;
 };
 
 class FailedSyncTest : public ::testing::Test {

@@ -12,18 +12,8 @@ namespace stoa::core::test {
 namespace {
 
 // The memory engine, whose sync waits for the test.
-class StallingKv final : public KvStore {
+class StallingKv final : public kv::MemoryKv {
  public:
-  Result<bool> get(Family family, std::string_view key, std::string* value) override { return kv_.get(family, key, value); }
-  Status multi_get(Family family, std::span<const std::string_view> keys,
-                   std::span<std::optional<std::string>> values) override {
-    return kv_.multi_get(family, keys, values);
-  }
-  std::unique_ptr<KvIterator> scan(Family family, std::string_view lower, std::string_view upper) override {
-    return kv_.scan(family, lower, upper);
-  }
-  std::unique_ptr<KvReader> snapshot() override { return kv_.snapshot(); }
-  Status apply(std::span<const WriteBatch* const> batches) override { return kv_.apply(batches); }
   Status sync() override {
     std::unique_lock lock(mutex_);
     stalled_ = true;
@@ -48,7 +38,6 @@ class StallingKv final : public KvStore {
   }
 
  private:
-  kv::MemoryKv kv_;
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   bool stalls_ = false;   // a sync that begins now

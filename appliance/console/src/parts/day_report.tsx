@@ -80,38 +80,31 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
-function Counts({ title, rows }: { title: string; rows: readonly UserCount[] }) {
-  const { t, locale } = useWords();
+// One number for each user.
+function ByUser<Row extends { user: Actor }>({ title, head, rows, value }: { title: string; head: string; rows: readonly Row[]; value: (row: Row) => string }) {
+  const { t } = useWords();
   return (
     <Part title={title}>
-      <Table<UserCount>
+      <Table<Row>
         caption={title}
         rows={rows}
         rowKey={(row) => nameOf(row.user)}
         empty={t.report.nothing}
         columns={[
           { key: 'user', head: t.audit.user, cell: (row) => nameOf(row.user), names: true },
-          { key: 'count', head: t.report.count, cell: (row) => count(row.count, locale), numeric: true },
+          { key: 'value', head, cell: value, numeric: true },
         ]}
       />
     </Part>
   );
 }
 
+function Counts({ title, rows }: { title: string; rows: readonly UserCount[] }) {
+  const { t, locale } = useWords();
+  return <ByUser title={title} head={t.report.count} rows={rows} value={(row) => count(row.count, locale)} />;
+}
+
 function Bytes({ title, rows }: { title: string; rows: readonly UserBytes[] }) {
   const { t, locale } = useWords();
-  return (
-    <Part title={title}>
-      <Table<UserBytes>
-        caption={title}
-        rows={rows}
-        rowKey={(row) => nameOf(row.user)}
-        empty={t.report.nothing}
-        columns={[
-          { key: 'user', head: t.audit.user, cell: (row) => nameOf(row.user), names: true },
-          { key: 'bytes', head: t.quotas.bytes, cell: (row) => bytes(row.bytes, locale), numeric: true },
-        ]}
-      />
-    </Part>
-  );
+  return <ByUser title={title} head={t.quotas.bytes} rows={rows} value={(row) => bytes(row.bytes, locale)} />;
 }
