@@ -2,6 +2,7 @@
 #include <charconv>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "appliance/cli/session.h"
 #include "appliance/config/byte_size.h"
@@ -46,12 +47,15 @@ std::vector<std::string> quota_row(const Json& quota, std::string who) {
           of_limit(objects, limits["files"], limits["soft_files"], since["files"], false), std::move(who)};
 }
 
+// What a quota may count beside what is live.
+constexpr std::string_view kClasses[] = {"recycled", "open-but-deleted", "multipart"};
+
 std::string words_of(std::string name) {
   std::ranges::replace(name, '_', ' ');
   return name;
 }
 
-// "recycled, open but deleted", or "only live".
+// "recycled, open but deleted, multipart", or "only live".
 std::string classes_text(const Json& limits) {
   std::string text;
   for (const Json& name : limits["count"]) text += (text.empty() ? "" : ", ") + words_of(name.get<std::string>());
@@ -70,7 +74,7 @@ std::string limits_text(const Json& limits) {
   add("files", limits["files"], false);
   add("soft bytes", limits["soft_bytes"], true);
   add("soft files", limits["soft_files"], false);
-  if (limits["count"].size() < 2) text += (text.empty() ? "" : ", ") + ("counted: " + classes_text(limits));
+  if (limits["count"].size() < std::size(kClasses)) text += (text.empty() ? "" : ", ") + ("counted: " + classes_text(limits));
   return text;
 }
 
@@ -167,7 +171,7 @@ Result<Json> parse_grace(const std::string& text) {
   return Json(number * seconds);
 }
 
-// "recycled,open-but-deleted", or "none". Null: nothing is said.
+// "recycled,open-but-deleted,multipart", or "none". Null: nothing is said.
 Result<Json> parse_classes(const std::string& text) {
   if (text.empty()) return Json();
   Json names = Json::array();
@@ -175,9 +179,11 @@ Result<Json> parse_classes(const std::string& text) {
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const std::string name = text.substr(begin, end - begin);
-    if (name != "recycled" && name != "open-but-deleted")
-      return fail(Errc::kInvalid, "'" + name + "' is not recycled or open-but-deleted; what is live always counts");
-    names.push_back(name == "recycled" ? "recycled" : "open_but_deleted");
+    if (std::ranges::find(kClasses, name) == std::end(kClasses))
+      return fail(Errc::kInvalid, "'" + name + "' is not recycled, open-but-deleted or multipart; what is live always counts");
+    std::string in_json = name;
+    std::ranges::replace(in_json, '-', '_');
+    names.push_back(std::move(in_json));
     begin = end + 1;
   }
   return names;
@@ -300,7 +306,7 @@ void add_quota_commands(CLI::App& app, Session& session) {
   whose(command);
   command
       ->add_option("--count", o->count,
-                   "What counts beside what is live: recycled,open-but-deleted (the default), one of them, or none; for the directory with all "
+                   "What counts beside what is live: recycled,open-but-deleted,multipart (the default), some of them, or none; for the directory with all "
                    "users and groups in it")
       ->type_name("CLASSES")
       ->excludes("--user")

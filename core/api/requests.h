@@ -218,6 +218,12 @@ struct ObjectExpectation {
 // Puts a whole object at `key`: swaps the content of an existing file's name or makes a new one, and the directories
 // that the key names (marked as implied by keys; removed again when the last key below them goes by remove_key).
 // Readers see the old or the new content, whole. The upload is consumed on success only.
+//
+// `multipart`, with the root kMultipartId only (else kInvalid): the directory that the key names is that of a multipart upload. If it is
+// made, it belongs to this user and group, as all files do that come to be in it, whoever acts; and it counts with them in `dir`, where
+// the upload's object is to be, as UsageClass::kMultipart until it is gone, also when `dir` moves or goes. No directory is renamed into it or out of it (kInvalid).
+// kStale: `dir` is gone.
+struct MultipartOf { FileId dir; std::uint32_t uid; std::uint32_t gid; };
 struct PutKeyRequest {
   FileId root;
   std::string_view key;
@@ -227,6 +233,7 @@ struct PutKeyRequest {
   std::uint32_t mode = 0644;
   std::optional<ObjectExpectation> expect{};  // kPreconditionFailed
   std::optional<Timestamp> mtime{};           // default: now
+  std::optional<MultipartOf> multipart{};
 };
 struct PutKeyReply { Attributes attr; bool replaced; };
 
@@ -240,7 +247,8 @@ struct ConcatenatePart {
 
 // Joins `parts` into the object at `key` by reference to the same extents, without copying, and removes `consume_dir` with
 // all that is in it (the multipart upload's directory; kNoFile: nothing), in one transaction. Parts in `consume_dir` must
-// be whole; other files stay, and the caller must be allowed to read them. The object is charged its full size.
+// be whole; other files stay, and the caller must be allowed to read them. The object is charged its full size: where what is consumed counts
+// in the same quota, only the difference needs room. kQuota: nothing has changed.
 struct ConcatenateRequest {
   FileId root;
   std::string_view key;
@@ -289,27 +297,33 @@ struct Usage {
 inline std::uint64_t bytes_of(const Usage& usage) {
   return static_cast<std::uint64_t>(std::clamp<ByteCount>(usage.bytes, 0, std::numeric_limits<std::uint64_t>::max()));
 }
-// Why something counts. What is nameless and recycled counts as recycled; a directory that lies in a bin itself does not take
-// what is in it for that.
+// Why something counts. What is nameless and recycled counts as recycled, what is nameless and of an upload as that; a directory
+// that lies in a bin itself does not take what is in it for that.
 enum class UsageClass : std::uint8_t {
   kLive,
   kRecycled,  // it lies in a recycle bin, which is one of the directory itself or below it
   kNameless,  // it has no name any more, and is open
+  kMultipart,  // it is of a multipart upload that has not ended: parts and record, one file each, and a directory for them
 };
 // What of a usage is not live.
 struct UsageByClass {
-  Usage recycled{}, nameless{};
+  Usage recycled{}, nameless{}, multipart{};
   bool operator==(const UsageByClass&) const = default;
 };
 // Classes that limits do not see; what is live, they always see.
 struct UncountedClasses {
   bool recycled = false;
   bool nameless = false;
+  bool multipart = false;
 
-  bool any() const { return recycled || nameless; }
-  bool has(UsageClass of) const { return (recycled && of == UsageClass::kRecycled) || (nameless && of == UsageClass::kNameless); }
+  bool any() const { return recycled || nameless || multipart; }
+  bool has(UsageClass of) const {
+    return (recycled && of == UsageClass::kRecycled) || (nameless && of == UsageClass::kNameless) ||
+           (multipart && of == UsageClass::kMultipart);
+  }
   bool operator==(const UncountedClasses&) const = default;
 };
+inline constexpr UncountedClasses kAllButLive{.recycled = true, .nameless = true, .multipart = true};
 inline constexpr std::uint32_t kQuotaGraceDefault = 7 * 24 * 3600;
 struct QuotaLimits {
   std::optional<std::uint64_t> bytes{};       // hard: growth beyond it is refused
@@ -409,7 +423,8 @@ struct PathOfRequest { FileId id; };  // by its first link
 struct PathOfReply { std::string path; };
 
 // The directories above a file, and itself if it is one, from the root down: those whose usage it counts in. With a key,
-// of the place below the directory `id` that it names, as far as there are directories. Empty: it counts nowhere.
+// of the place below the directory `id` that it names, as far as there are directories. Empty: it counts nowhere. Of what is in a
+// multipart upload, those in which that lies: kMultipartId and its own.
 struct AncestorsRequest { FileId id; std::string_view key{}; };
 struct AncestorsReply { std::vector<FileId> directories; };
 

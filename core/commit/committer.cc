@@ -196,6 +196,7 @@ void Committer::put_usage() {
     const FileId heir = account->ended && account->parent != nullptr ? account->parent->dir : kNoFile;
     UsageRecord record = books.total.record();
     record.heir = heir;
+    record.upload = account->ended && account->upload();
     record.child_limits = books.for_children();
     record.owners = books.owners_counted();
     extra_.put(Family::kUsage, key, record.encode());

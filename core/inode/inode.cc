@@ -2,8 +2,10 @@
 
 namespace stoa::core {
 namespace {
-constexpr std::uint8_t kVersion = 2;
-constexpr std::uint8_t kVersionWithoutAcl = 1;
+// Each record is written as the oldest version that can say it.
+constexpr std::uint8_t kPlain = 1;
+constexpr std::uint8_t kWithAcl = 2;     // who does not know of ACLs must not decide by the mode
+constexpr std::uint8_t kVersion = 3;     // charged_to
 constexpr std::uint64_t kSectorBytes = 512;
 }  // namespace
 
@@ -48,8 +50,8 @@ std::string Inode::encode() const {
   out.put(atime.ns).put(mtime.ns).put(ctime.ns).put(btime.ns).put_varint(change).put_varint(data_version);
   out.put(create_verifier).put(home).put_varint(next_cookie).put_varint(entries);
   layout.encode(out);
-  // Who does not know of ACLs must not decide by the mode.
-  const std::uint8_t version = has(kHasAcl) ? kVersion : kVersionWithoutAcl;
+  if (charged_to != kNoFile) out.put(charged_to);
+  const std::uint8_t version = charged_to != kNoFile ? kVersion : has(kHasAcl) ? kWithAcl : kPlain;
   return seal(version, version, out.bytes());
 }
 
@@ -81,6 +83,8 @@ Result<Inode> Inode::decode(FileId id, std::string_view value) {
   inode.next_cookie = in.get_varint();
   inode.entries = in.get_varint();
   if (!in.ok() || !inode.layout.decode(in)) return fail(Errc::kCorrupt, "inode record");
+  if (opened.version >= kVersion) inode.charged_to = in.get<FileId>();
+  if (!in.ok()) return fail(Errc::kCorrupt, "inode record");
   return inode;
 }
 

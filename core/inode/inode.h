@@ -43,6 +43,7 @@ struct Inode {
   // it lost one). kNoFile: the root, or a file that lost its name under a version that charged it nowhere then.
   FileId home = kNoFile;
   // Directories only.
+  FileId charged_to = kNoFile;  // the directory of a multipart upload: where it counts, instead of in its parent; that may be gone
   std::uint64_t next_cookie = 3;  // 1 and 2 are "." and ".."
   std::uint64_t entries = 0;
   Layout layout;

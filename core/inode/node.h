@@ -47,7 +47,7 @@ struct Node {
     return {account, {record.uid, record.gid}, id, nameless ? UsageClass::kNameless : UsageClass::kLive};
   }
   // Who pays for a directory itself. Needs the tree lock.
-  Payer payer_of_directory() const { return {account->parent, {record.uid, record.gid}, id}; }
+  Payer payer_of_directory() const { return {account->parent, {record.uid, record.gid}, id, account->makes}; }
 
   // In-place I/O holds it shared; truncate, punch and replacing the content hold it exclusively. Taken before any other
   // lock of the core.

@@ -98,10 +98,14 @@ Result<Node::State> NodeCache::load(Node& node) {
   }
   if (usage.owners != OwnersCounted::kNo) STOA_CHECK_OK(load_owners(*account));
   account->ended = !found;
-  account->bin = found && node.record.has(kIsBin);
-  const FileId parent = !found                           ? usage.heir
+  const bool upload = found ? node.record.charged_to != kNoFile : usage.upload;
+  account->makes = upload                                 ? UsageClass::kMultipart
+                   : found && node.record.has(kIsBin) ? UsageClass::kRecycled
+                                                          : UsageClass::kLive;
+  const FileId parent = !found                        ? usage.heir
+                        : upload                      ? node.record.charged_to
                         : node.record.has(kUncounted) ? kRootId
-                                                         : node.record.home;
+                                                      : node.record.home;
   if (parent != kNoFile) {
     STOA_TRY(above, account_of(parent));
     account->parent = std::move(above);

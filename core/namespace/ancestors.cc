@@ -36,6 +36,9 @@ Result<AncestorsReply> ancestors(Tree& tree, const OpContext&, const AncestorsRe
   const std::shared_lock lock(node->lock);
   for (const Account* account = node->account.get(); account != nullptr; account = account->parent.get()) {
     reply.directories.push_back(account->dir);
+    if (!account->upload()) continue;
+    reply.directories.push_back(kMultipartId);  // where it lies, wherever it counts
+    break;
   }
   std::ranges::reverse(reply.directories);
   return reply;

@@ -16,13 +16,19 @@ Result<EntryRecord> find_directory(Tree& tree, const OpContext& ctx, const NodeR
 }
 
 // One implied directory; an existing one is as good. The result is its id.
-Result<FileId> make_one(Tree& tree, const OpContext& ctx, const NodeRef& dir, std::string_view raw, bool* made) {
+Result<FileId> make_one(Tree& tree, const OpContext& ctx, const NodeRef& dir, std::string_view raw, const std::optional<MultipartOf>& multipart,
+                        bool* made) {
+  NodeRef counts_in;
+  if (multipart) {
+    STOA_TRY(node, tree.nodes.get(multipart->dir));
+    counts_in = std::move(node);
+  }
   // The object that needs the directory is synced later than it, so the directory needs no sync of its own.
   OpContext applied = ctx;
   applied.durability = Durability::kApplied;
   applied.unsettled = nullptr;
   return run_mutation(tree, applied, [&](CommitTicket&) -> Result<FileId> {
-    const NodeLocks locks({dir});
+    const NodeLocks locks({dir, counts_in});
     STOA_CHECK_OK(require_directory(*dir));
     STOA_TRY(present, find_form(tree, *dir, raw, true));
     if (present.exists()) return present.id;
@@ -30,11 +36,19 @@ Result<FileId> make_one(Tree& tree, const OpContext& ctx, const NodeRef& dir, st
     STOA_CHECK_OK(require_outside_bin(tree, *dir));
     STOA_CHECK_OK(require(ctx, dir->record, kRightAddSubdirectory | kRightSearch));
     MetaTxn txn(tree, ctx);
-    STOA_TRY(inode, make_inode(tree, ctx, txn, dir->record, {.type = FileType::kDirectory, .default_mode = 0755}));
+    NewInode wanted{.type = FileType::kDirectory, .default_mode = 0755};
+    if (multipart) {
+      STOA_CHECK_OK(require_directory(*counts_in));
+      STOA_CHECK_OK(require_outside_bin(tree, *counts_in));
+      wanted.set.uid = multipart->uid;
+      wanted.set.gid = multipart->gid;
+    }
+    STOA_TRY(inode, make_inode(tree, ctx, txn, dir->record, wanted));
     inode.flags |= kImpliedByKey;
+    if (multipart) inode.charged_to = multipart->dir;
     const FileId id = inode.id;
     Inode dir_next = dir->record;
-    STOA_CHECK_OK(add_file(txn, dir, dir_next, raw, std::move(inode)));
+    STOA_CHECK_OK(add_file(txn, dir, dir_next, raw, std::move(inode), multipart ? counts_in->account : nullptr));
     STOA_CHECK_OK(txn.commit());
     *made = true;
     return id;
@@ -104,14 +118,14 @@ Result<NodeRef> walk_directories(Tree& tree, const OpContext& ctx, FileId root,
 }
 
 Result<NodeRef> make_directories(Tree& tree, const OpContext& ctx, FileId root,
-                                 std::span<const std::string_view> parts, std::size_t* kept) {
+                                 std::span<const std::string_view> parts, std::size_t* kept, const std::optional<MultipartOf>& multipart) {
   STOA_TRY(dir, tree.nodes.get(root));
   for (std::size_t depth = 0; depth < parts.size(); ++depth) {
     STOA_TRY(entry, find_directory(tree, ctx, dir, parts[depth]));
     FileId id = entry.id;
     if (!entry.exists()) {
       bool new_one = false;
-      STOA_TRY(made, make_one(tree, ctx, dir, parts[depth], &new_one));
+      STOA_TRY(made, make_one(tree, ctx, dir, parts[depth], multipart, &new_one));
       if (new_one) *kept = std::min(*kept, depth);
       id = made;
     }

@@ -1,10 +1,12 @@
 // From a key to the directory and component that it names: "a/b/c" below a root is component "c" of directory a/b.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/api/requests.h"
 #include "core/namespace/tree.h"
 
 namespace stoa::core {
@@ -22,8 +24,9 @@ Result<KeyParts> split_key(std::string_view key);
 Result<NodeRef> walk_directories(Tree& tree, const OpContext& ctx, FileId root, std::span<const std::string_view> parts);
 
 // Makes the missing directories, marked as implied by keys. `kept` is lowered to how many of the parts were there before.
+// `multipart`: what is made is the directory of that upload (PutKeyRequest).
 Result<NodeRef> make_directories(Tree& tree, const OpContext& ctx, FileId root, std::span<const std::string_view> parts,
-                                 std::size_t* kept);
+                                 std::size_t* kept, const std::optional<MultipartOf>& multipart = {});
 
 // Removes, bottom-up, the directories of the path behind the first `kept` parts that exist only because of keys and are
 // empty now. Stops silently at the first that stays.

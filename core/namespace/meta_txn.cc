@@ -12,6 +12,18 @@
 
 namespace stoa::core {
 
+namespace {
+
+// Who owns what below a directory that changes its class with it, only a look at all of it would tell: so none does.
+bool is_of_upload(const Account& account) {
+  for (const Account* a = &account; a != nullptr; a = a->parent.get()) {
+    if (a->upload()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 MetaTxn::~MetaTxn() {
   if (committed_) return;
   tree_.ledger.drop(posted_);
@@ -153,7 +165,7 @@ Status MetaTxn::move_charge(const NodeRef& node, const Payer& to, const Usage& u
 
 Status MetaTxn::move_owner(const NodeRef& dir, const Owner& to) {
   const Payer from = dir->payer_of_directory();
-  return move(from, {from.account, to, dir->id}, {.directories = 1}, {});
+  return move(from, {from.account, to, dir->id, from.of}, {.directories = 1}, {});
 }
 
 Status MetaTxn::move(const Payer& from, const Payer& to, const Usage& usage, const Usage& uncommitted) {
@@ -170,6 +182,7 @@ void MetaTxn::end_charge(const NodeRef& node, const Usage& usage) {
 }
 
 Status MetaTxn::move_directory(const NodeRef& dir, const AccountRef& to, const Usage& itself) {
+  if (is_of_upload(*dir->account) || is_of_upload(*to)) return fail(Errc::kInvalid, "directories of a multipart upload stay where they are");
   // The committed side is complete only when nothing is queued; the exclusive tree lock keeps it so.
   STOA_CHECK_OK(tree_.committer.wait_applied());
   Payer from = dir->payer_of_directory();
@@ -177,8 +190,7 @@ Status MetaTxn::move_directory(const NodeRef& dir, const AccountRef& to, const U
   if (!is_zero(below.usage) && tree_.ledger.owners_counted_between(from.account, to)) return fail(Errc::kCrossDevice);
   // What lazy writes below have reserved but not committed yet follows with their own commits, up the new chain.
   const Balance& committed = dir->account->committed.total;
-  const UncountedClasses all_but_live{.recycled = true, .nameless = true};
-  Usage live = below.counted(all_but_live) + itself, live_committed = committed.used + -sum_of(committed.by_class(), all_but_live) + itself;
+  Usage live = below.counted(kAllButLive) + itself, live_committed = committed.used + -sum_of(committed.by_class(), kAllButLive) + itself;
   // Whoever owns what is below it counts the same before and after, but where it becomes recycled, or ceases to be that. A directory that
   // goes into a bin, or comes out of it, has nothing that is live but its folder marker.
   if (dir->record.entries != 0 && in_bin(tree_, from.account) != in_bin(tree_, to)) {
@@ -196,6 +208,8 @@ Status MetaTxn::move_directory(const NodeRef& dir, const AccountRef& to, const U
   STOA_CHECK_OK(move_below(from, to, live, live_committed));
   from.of = UsageClass::kNameless;
   STOA_CHECK_OK(move_below(from, to, below.by_class.nameless, committed.by_class().nameless));
+  from.of = UsageClass::kMultipart;
+  STOA_CHECK_OK(move_below(from, to, below.by_class.multipart, committed.by_class().multipart));
   from.of = UsageClass::kRecycled;
   return move_below(from, to, below.by_class.recycled, committed.by_class().recycled);
 }

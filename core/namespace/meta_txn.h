@@ -54,7 +54,7 @@ class MetaTxn {
   Status move_owner(const NodeRef& dir, const Owner& to);
   // A directory and all below it changes parents; needs the exclusive tree lock. kCrossDevice: what is below it belongs to
   // users and groups that are counted on the one side only, and it is not known how much to whom. `itself`: what the
-  // directory counts for (a recycle bin: nothing).
+  // directory counts for (a recycle bin: nothing). kInvalid: the directory of a multipart upload, or into or out of one.
   Status move_directory(const NodeRef& dir, const AccountRef& to, const Usage& itself = {.directories = 1});
   // A directory that comes to be in another one, or moves there without limits of its own, gets those that the other one
   // has for its children. kQuota: it is beyond them already.

@@ -102,7 +102,9 @@ Result<Inode> make_inode(Tree& tree, const OpContext& ctx, const MetaTxn& txn, c
   return inode;
 }
 
-Result<NodeRef> add_file(MetaTxn& txn, const NodeRef& dir, Inode& dir_next, std::string_view raw, Inode inode) {
+Result<NodeRef> add_file(MetaTxn& txn, const NodeRef& dir, Inode& dir_next, std::string_view raw, Inode inode, const AccountRef& charged) {
+  const AccountRef& above = charged != nullptr ? charged : dir->account;
+  const UsageClass of = charged != nullptr ? UsageClass::kMultipart : UsageClass::kLive;
   const bool directory = inode.is_directory();
   Usage delta;
   if (directory) {
@@ -111,16 +113,17 @@ Result<NodeRef> add_file(MetaTxn& txn, const NodeRef& dir, Inode& dir_next, std:
     delta.files = 1;
     if (inode.type == FileType::kRegular) delta.bytes = static_cast<std::int64_t>(inode.size);
   }
-  STOA_CHECK_OK(txn.reserve({dir->account, {inode.uid, inode.gid}, inode.id}, delta));
+  STOA_CHECK_OK(txn.reserve({above, {inode.uid, inode.gid}, inode.id, of}, delta));
   STOA_CHECK_OK(txn.insert_entry(dir, dir_next, raw, inode.id, inode.type));
   txn.put_inode(dir, dir_next);
   txn.note({.kind = ChangeKind::kCreate, .id = inode.id, .parent = dir->id, .name = raw});
-  AccountRef account = dir->account;
+  AccountRef account = above;
   if (directory) {
     account = std::make_shared<Account>();
     account->dir = inode.id;
-    account->parent = dir->account;
-    STOA_CHECK_OK(txn.give_child_limits(account, dir->account));
+    account->parent = above;
+    account->makes = of;
+    if (charged == nullptr) STOA_CHECK_OK(txn.give_child_limits(account, above));
   }
   return txn.new_inode(std::move(inode), std::move(account));
 }

@@ -21,7 +21,8 @@ Result<Inode> make_inode(Tree& tree, const OpContext& ctx, const MetaTxn& txn, c
 Status inherit_acl(Inode& inode, const Acl& from, const NewInode& wanted);
 
 // Adds a new file under a name in `dir` (locked): charge, inode, entry, directory record, journal. `dir_next` starts as
-// the directory's record and is staged by this call; the caller commits.
-Result<NodeRef> add_file(MetaTxn& txn, const NodeRef& dir, Inode& dir_next, std::string_view raw, Inode inode);
+// the directory's record and is staged by this call; the caller commits. `charged`: of the directory of a multipart upload, the account of
+// `inode.charged_to`, which the caller has locked.
+Result<NodeRef> add_file(MetaTxn& txn, const NodeRef& dir, Inode& dir_next, std::string_view raw, Inode inode, const AccountRef& charged = {});
 
 }  // namespace stoa::core

@@ -21,6 +21,8 @@ constexpr std::size_t kStepsMax = 64;         // of one piece
 constexpr std::size_t kDirectoriesMax = 1000; // that one walk is for
 constexpr std::size_t kHomesMax = 10'000;
 
+FileId charged_in(const Inode& record) { return record.charged_to != kNoFile ? record.charged_to : record.home; }
+
 Result<AccountRef> account_of_home(Tree& tree, OwnerWalk& walk, FileId home) {
   if (const auto known = walk.homes.find(home); known != walk.homes.end()) return known->second;
   STOA_TRY(account, tree.nodes.account_of(home));
@@ -33,11 +35,13 @@ Result<AccountRef> account_of_home(Tree& tree, OwnerWalk& walk, FileId home) {
 Status note_file(Tree& tree, OwnerWalk& walk, const Inode& record, const Usage& promised, const Usage& pending, CountStep& reserved,
                  CountStep& committed) {
   if (record.home == kNoFile || record.has(kIsBin)) return {};
-  STOA_TRY(account, account_of_home(tree, walk, record.home));
-  const bool shelf = record.is_directory() && account->bin;
+  STOA_TRY(account, account_of_home(tree, walk, charged_in(record)));
+  const bool shelf = record.is_directory() && account->bin();
   if (shelf) return {};  // counts as nothing, as bins do
   const Usage usage = record.is_directory() ? Usage{.directories = 1} : usage_of(record);
-  const UsageClass of = record.links == 0 ? UsageClass::kNameless : UsageClass::kLive;
+  const UsageClass of = record.charged_to != kNoFile ? UsageClass::kMultipart
+                        : record.links == 0          ? UsageClass::kNameless
+                                                     : UsageClass::kLive;
   const Payer payer{std::move(account), {record.uid, record.gid}, record.id, of};
   reserved.found.push_back({payer, usage + promised});
   committed.found.push_back({payer, usage + -pending});
@@ -55,7 +59,7 @@ Result<FileId> look_ahead(Tree& tree, OwnerWalk& walk, std::size_t files_max) {
     if (files++ == files_max) return id;
     STOA_TRY(record, Inode::decode(id, it->value()));
     if (record.home == kNoFile) continue;
-    const auto account = account_of_home(tree, walk, record.home);
+    const auto account = account_of_home(tree, walk, charged_in(record));
     // It may have moved since, and that directory be gone.
     if (!account && account.error().code != Errc::kStale) return fail(account.error());
   }

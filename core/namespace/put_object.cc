@@ -14,8 +14,13 @@ namespace {
 Status stage_new(Tree& tree, const OpContext& ctx, MetaTxn& txn, const PutObject& put, const StagedContent& content,
                  const NodeRef& dir, Inode& dir_next, std::string_view raw, PutKeyReply& reply) {
   STOA_CHECK_OK(require_add(ctx, dir->record, false));
-  STOA_TRY(inode, make_inode(tree, ctx, txn, dir->record,
-                             {.type = FileType::kRegular, .default_mode = put.mode}));
+  NewInode wanted{.type = FileType::kRegular, .default_mode = put.mode};
+  if (dir->record.charged_to != kNoFile) {
+    // What an upload takes is of who began it, whoever acts for him.
+    wanted.set.uid = dir->record.uid;
+    wanted.set.gid = dir->record.gid;
+  }
+  STOA_TRY(inode, make_inode(tree, ctx, txn, dir->record, wanted));
   STOA_CHECK_OK(take_content(tree, txn, inode.id, inode, content));
   if (put.mtime) inode.mtime = *put.mtime;
   if (!put.meta.empty()) stage_meta(txn, inode, put.meta);
@@ -99,6 +104,7 @@ Result<PutKeyReply> put_object(Tree& tree, const OpContext& ctx, const PutObject
   if (ctx.read_only) return fail(Errc::kReadOnly);
   if (put.meta.size() > kXattrValueBytesMax) return fail(Errc::kTooLarge);
   STOA_TRY(parts, split_key(put.key));
+  if (put.multipart && (put.root != kMultipartId || parts.directories.size() != 1)) return fail(Errc::kInvalid, "no key of a multipart upload");
   std::size_t kept = parts.directories.size();
   const auto attempt = [&]() -> Result<PutKeyReply> {
     for (;;) {
@@ -111,8 +117,9 @@ Result<PutKeyReply> put_object(Tree& tree, const OpContext& ctx, const PutObject
         }
       }
       // Whatever vanishes between a look and the locks (another key's removal pruned the directory) is looked for again.
-      const auto dir = make_directories(tree, ctx, put.root, parts.directories, &kept);
-      if (!dir && dir.error().code == Errc::kStale && tree.nodes.get(put.root)) continue;
+      const auto dir = make_directories(tree, ctx, put.root, parts.directories, &kept, put.multipart);
+      const bool counts = !put.multipart || tree.nodes.get(put.multipart->dir);
+      if (!dir && dir.error().code == Errc::kStale && counts && tree.nodes.get(put.root)) continue;
       if (!dir) return fail(dir.error());
       auto found = find_object(tree, ctx, put.root, parts);
       if (!found && found.error().code == Errc::kNotFound) continue;

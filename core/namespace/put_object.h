@@ -15,6 +15,7 @@ struct PutObject {
   std::uint32_t mode = 0644;
   std::optional<ObjectExpectation> expect{};
   std::optional<Timestamp> mtime{};
+  std::optional<MultipartOf> multipart{};
   std::array<NodeRef, 2> also_locked{};  // locked together with the directory and the old object
   // More for the same transaction; runs with every lock held, before the object itself is staged.
   std::function<Status(MetaTxn&)> stage_more{};

@@ -59,7 +59,7 @@ Status make_bin(Tree& tree, FileId anchor, bool counted) {
     next.flags |= kHasBin;
     txn.batch().put(Family::kTrash, keys::anchor_key(anchor), AnchorRecord{bin.id}.encode());
     auto account = make_account(bin.id, counted ? dir->account : root->account);
-    account->bin = true;
+    account->makes = UsageClass::kRecycled;
     txn.new_inode(std::move(bin), std::move(account));
     txn.put_inode(dir, std::move(next), Seen::kNo);
     STOA_CHECK_OK(txn.commit());
@@ -151,7 +151,8 @@ Result<Usage> usage_within(Tree& tree, const Node& victim) {
 bool in_bin(const Tree& tree, const AccountRef& account) {
   if (!tree.recycle.any.load(std::memory_order_acquire)) return false;
   for (const Account* a = account.get(); a != nullptr; a = a->parent.get()) {
-    if (a->bin) return true;
+    if (a->upload()) return false;  // it lies elsewhere, wherever it counts
+    if (a->bin()) return true;
   }
   return false;
 }
@@ -159,7 +160,7 @@ bool in_bin(const Tree& tree, const AccountRef& account) {
 AccountRef beyond_bins(const AccountRef& account) {
   AccountRef beyond = account;
   for (const Account* a = account.get(); a != nullptr; a = a->parent.get()) {
-    if (a->bin) beyond = a->parent;
+    if (a->bin()) beyond = a->parent;
   }
   return beyond;
 }
@@ -175,7 +176,7 @@ FileId bin_of_shelf(Tree& tree, const Node& dir) {
   if (!tree.recycle.any.load(std::memory_order_acquire)) return kNoFile;
   const std::shared_lock chain(tree.tree_lock);
   const Account* const above = dir.account->parent.get();
-  return above != nullptr && above->bin ? above->dir : kNoFile;
+  return above != nullptr && above->bin() ? above->dir : kNoFile;
 }
 
 Status require_outside_bin(const Tree& tree, const Node& node) {
@@ -196,7 +197,7 @@ Result<FileId> bin_of(Tree& tree, FileId dir) {
 }
 
 Result<AccountRef> account_above(Tree& tree, const AccountRef& account) {
-  if (!account->bin) return account->parent;
+  if (!account->bin()) return account->parent;
   const auto bin = tree.nodes.get(account->dir);
   if (!bin && bin.error().code == Errc::kStale) return nullptr;
   STOA_CHECK_OK(bin);
@@ -246,7 +247,7 @@ Result<bool> has_bins(Tree& tree) {
 Kept find_policy(const RecycleTable& table, const AccountRef& account) {
   Kept kept;
   for (const Account* a = account.get(); a != nullptr; a = a->parent.get()) {
-    if (a->bin) return {};
+    if (a->makes != UsageClass::kLive) return {};
     if (kept.anchor == kNoFile && table.has_own_bin(a->dir)) kept.anchor = a->dir;
     kept.policy = table.find(a->dir);
     if (kept.policy != nullptr) return kept;

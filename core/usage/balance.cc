@@ -38,7 +38,9 @@ Status Balance::admit(const Usage& delta, Clock clock) const {
 
 BalanceChange change_of(const Usage& delta, UsageClass of, const UncountedClasses& uncounted) {
   return {.all = delta,
-          .by_class = {.recycled = of == UsageClass::kRecycled ? delta : Usage{}, .nameless = of == UsageClass::kNameless ? delta : Usage{}},
+          .by_class = {.recycled = of == UsageClass::kRecycled ? delta : Usage{},
+                       .nameless = of == UsageClass::kNameless ? delta : Usage{},
+                       .multipart = of == UsageClass::kMultipart ? delta : Usage{}},
           .counted = uncounted.has(of) ? Usage{} : delta};
 }
 BalanceChange operator+(const BalanceChange& a, const BalanceChange& b) {

@@ -67,7 +67,7 @@ Usage held(const Usage& net) {
           std::max<std::int64_t>(net.directories, 0)};
 }
 BalanceChange held(const BalanceChange& net) {
-  return {held(net.all), {held(net.by_class.recycled), held(net.by_class.nameless)}, held(net.counted)};
+  return {held(net.all), {held(net.by_class.recycled), held(net.by_class.nameless), held(net.by_class.multipart)}, held(net.counted)};
 }
 
 bool shrinks(const Usage& delta) { return delta.bytes <= 0 && delta.files <= 0 && delta.directories <= 0; }

@@ -14,9 +14,9 @@
 // does a file that is open and loses its last name (core/namespace/orphan.h).
 // Limits never see a byte that they did not agree to, and a removal never fails for want of room.
 //
-// Every balance knows how much of it is recycled and how much has no name any more, and a directory may leave such classes out
-// of what its limits see (QuotaLimits::uncounted). Which class a charge is of, the payer says; above a recycle bin, all is
-// recycled. An operation holds of each of these sums by itself, so that all of them are exact when it is kept or dropped.
+// Every balance knows how much of it is recycled, how much has no name any more, and how much is of multipart uploads, and a directory
+// may leave such classes out of what its limits see (QuotaLimits::uncounted). Which class a charge is of, the payer says; above a
+// recycle bin all is recycled, and above the directory of an upload all is the upload's. An operation holds of each of these sums by itself, so that all of them are exact when it is kept or dropped.
 #pragma once
 
 #include <memory>
@@ -34,7 +34,11 @@ struct Account {
   std::shared_ptr<Account> parent;  // changed only under the exclusive tree lock and the ledger's mutex
   Books reserved;                   // guarded by the ledger's mutex
   Books committed;                  // the committer's alone
-  bool bin = false;                 // for life: of a recycle bin (core/recycle/bin.h)
+  // For life: which class all is of that comes from here. kLive: the one that it has. kRecycled: a recycle bin (core/recycle/bin.h).
+  // kMultipart: the directory of an upload, charged where its object is to be (Inode::charged_to).
+  UsageClass makes = UsageClass::kLive;
+  bool bin() const { return makes == UsageClass::kRecycled; }
+  bool upload() const { return makes == UsageClass::kMultipart; }
   bool ended = false;               // the committer's: the directory is gone, and files are still charged here
   std::uint64_t touched_in = 0;     // the committer's: the group that touched it last
 };
@@ -48,7 +52,7 @@ struct Payer {
   UsageClass of = UsageClass::kLive;
 };
 // Which class a charge is of in an account that it reaches as `below`.
-inline UsageClass class_in(const Account& account, UsageClass below) { return account.bin ? UsageClass::kRecycled : below; }
+inline UsageClass class_in(const Account& account, UsageClass below) { return account.makes != UsageClass::kLive ? account.makes : below; }
 
 // Part of what an operation changes: growth, or with a negative delta, what it will release.
 struct Posting {

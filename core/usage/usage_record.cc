@@ -9,13 +9,14 @@ namespace {
 
 // Each record is written as the oldest version that can say it, so that what has no use for the newer ones stays readable
 // by older readers. 2: heir. 3: soft limits, limits of new children, owners. 4: more bytes than 63 bits count. 5: owners that
-// are not wholly counted yet. 6: classes.
+// are not wholly counted yet. 6: classes. 7: the class of multipart uploads.
 constexpr std::uint8_t kFirstVersion = 1;
 constexpr std::uint8_t kWithHeir = 2;
 constexpr std::uint8_t kWithMore = 3;
 constexpr std::uint8_t kWithHighBytes = 4;
 constexpr std::uint8_t kWithCounting = 5;
-constexpr std::uint8_t kVersion = 6;
+constexpr std::uint8_t kWithClasses = 6;
+constexpr std::uint8_t kVersion = 7;
 
 constexpr std::uint8_t kHasBytes = 1;
 constexpr std::uint8_t kHasFiles = 2;
@@ -29,6 +30,7 @@ constexpr std::uint8_t kCountsOwners = 8;
 constexpr std::uint8_t kHasHighBytes = 16;      // of version 4
 constexpr std::uint8_t kOwnersBeingCounted = 32;  // beside kCountsOwners, of version 5
 constexpr std::uint8_t kHasClasses = 64;          // of version 6
+constexpr std::uint8_t kHasMultipart = 128;       // of version 7
 
 // What there is of classes: an amount follows for the first two.
 constexpr std::uint8_t kHasRecycled = 1;
@@ -37,6 +39,12 @@ constexpr std::uint8_t kUncountedRecycled = 4;
 constexpr std::uint8_t kUncountedNameless = 8;
 constexpr std::uint8_t kChildrenUncountedRecycled = 16;
 constexpr std::uint8_t kChildrenUncountedNameless = 32;
+
+// What there is of multipart uploads: an amount follows for the first.
+constexpr std::uint8_t kHasParts = 1;
+constexpr std::uint8_t kUncountedParts = 2;
+constexpr std::uint8_t kChildrenUncountedParts = 4;
+constexpr std::uint8_t kWasUpload = 8;
 
 constexpr std::uint8_t kHasSoftBytes = 4;  // in the flags of put_limits(), beside kHasBytes and kHasFiles
 constexpr std::uint8_t kHasSoftFiles = 8;
@@ -86,6 +94,21 @@ std::uint8_t class_flags(const UsageRecord& record) {
                                    (record.child_limits.uncounted.nameless ? kChildrenUncountedNameless : 0));
 }
 
+std::uint8_t multipart_flags(const UsageRecord& record) {
+  return static_cast<std::uint8_t>((is_zero(record.by_class.multipart) ? 0 : kHasParts) |
+                                   (record.limits.uncounted.multipart ? kUncountedParts : 0) |
+                                   (record.child_limits.uncounted.multipart ? kChildrenUncountedParts : 0) |
+                                   (record.upload ? kWasUpload : 0));
+}
+
+void get_multipart(Decoder& in, UsageRecord& record) {
+  const auto which = in.get<std::uint8_t>();
+  if ((which & kHasParts) != 0) record.by_class.multipart = get_usage(in);
+  record.limits.uncounted.multipart = (which & kUncountedParts) != 0;
+  record.child_limits.uncounted.multipart = (which & kChildrenUncountedParts) != 0;
+  record.upload = (which & kWasUpload) != 0;
+}
+
 void get_classes(Decoder& in, UsageRecord& record) {
   const auto which = in.get<std::uint8_t>();
   if ((which & kHasRecycled) != 0) record.by_class.recycled = get_usage(in);
@@ -108,12 +131,12 @@ std::string UsageRecord::encode() const {
   if (limits.files) out.put(*limits.files);
   if (heir != kNoFile) out.put(heir);
   const bool soft = limits.soft_bytes || limits.soft_files;
-  const std::uint8_t classes = class_flags(*this);
+  const std::uint8_t classes = class_flags(*this), multipart = multipart_flags(*this);
   const auto more = static_cast<std::uint8_t>((soft ? kHasSoft : 0) | (since != SoftExcess{} ? kHasSince : 0) |
                                               (child_limits.any() ? kHasChildLimits : 0) |
                                               (owners != OwnersCounted::kNo ? kCountsOwners : 0) | (high ? kHasHighBytes : 0) |
                                               (owners == OwnersCounted::kBeingCounted ? kOwnersBeingCounted : 0) |
-                                              (classes != 0 ? kHasClasses : 0));
+                                              (classes != 0 ? kHasClasses : 0) | (multipart != 0 ? kHasMultipart : 0));
   if (more == 0) {
     const std::uint8_t version = heir == kNoFile ? kFirstVersion : kWithHeir;
     return seal(version, version, out.bytes());
@@ -128,7 +151,12 @@ std::string UsageRecord::encode() const {
     if ((classes & kHasRecycled) != 0) put_usage(out, by_class.recycled);
     if ((classes & kHasNameless) != 0) put_usage(out, by_class.nameless);
   }
-  const std::uint8_t version = classes != 0                              ? kVersion
+  if (multipart != 0) {
+    out.put(multipart);
+    if ((multipart & kHasParts) != 0) put_usage(out, by_class.multipart);
+  }
+  const std::uint8_t version = multipart != 0                            ? kVersion
+                               : classes != 0                            ? kWithClasses
                                : owners == OwnersCounted::kBeingCounted ? kWithCounting
                                : high                                    ? kWithHighBytes
                                                                          : kWithMore;
@@ -162,6 +190,7 @@ Result<UsageRecord> UsageRecord::decode(std::string_view value) {
       record.usage.bytes = in.get<std::int64_t>() * (ByteCount{1} << 64) + low;
     }
     if ((more & kHasClasses) != 0) get_classes(in, record);
+    if ((more & kHasMultipart) != 0) get_multipart(in, record);
   }
   if (!in.ok()) return fail(Errc::kCorrupt, "usage record");
   return record;

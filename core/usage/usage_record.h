@@ -15,13 +15,14 @@ inline Usage operator+(Usage a, const Usage& b) {
 inline Usage operator-(const Usage& a) { return {-a.bytes, -a.files, -a.directories}; }
 inline bool is_zero(const Usage& a) { return a == Usage{}; }
 inline UsageByClass operator+(const UsageByClass& a, const UsageByClass& b) {
-  return {a.recycled + b.recycled, a.nameless + b.nameless};
+  return {a.recycled + b.recycled, a.nameless + b.nameless, a.multipart + b.multipart};
 }
-inline UsageByClass operator-(const UsageByClass& a) { return {-a.recycled, -a.nameless}; }
+inline UsageByClass operator-(const UsageByClass& a) { return {-a.recycled, -a.nameless, -a.multipart}; }
 
 // What of it is of these classes.
 inline Usage sum_of(const UsageByClass& by_class, const UncountedClasses& classes) {
-  return (classes.recycled ? by_class.recycled : Usage{}) + (classes.nameless ? by_class.nameless : Usage{});
+  return (classes.recycled ? by_class.recycled : Usage{}) + (classes.nameless ? by_class.nameless : Usage{}) +
+         (classes.multipart ? by_class.multipart : Usage{});
 }
 
 // Whether a directory knows what each user and group owns below it.
@@ -39,6 +40,7 @@ struct UsageRecord {
   QuotaLimits child_limits{};
   OwnersCounted owners = OwnersCounted::kNo;  // else users and groups have records of their own, under the key of the directory
   UsageByClass by_class{};
+  bool upload = false;  // with an heir: it was the directory of a multipart upload
 
   // What the limits of a directory that leaves these out are compared with.
   Usage counted(const UncountedClasses& uncounted) const { return usage + -sum_of(by_class, uncounted); }

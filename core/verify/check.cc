@@ -45,6 +45,7 @@ class Checker {
   struct File {
     FileType type{};
     FileId home = kNoFile;
+    FileId charged_to = kNoFile;
     std::uint32_t links = 0;       // as recorded
     std::uint64_t entries = 0;     // as recorded
     std::uint64_t size = 0;
@@ -162,7 +163,7 @@ class Checker {
       ++report_.inodes;
       ++(inode->is_directory() ? report_.directories : report_.files);
       if (inode->type == FileType::kRegular) report_.bytes += inode->size;
-      files_[id] = {.type = inode->type, .home = inode->home, .links = inode->links, .entries = inode->entries,
+      files_[id] = {.type = inode->type, .home = inode->home, .charged_to = inode->charged_to, .links = inode->links, .entries = inode->entries,
                     .size = inode->size, .owner = {inode->uid, inode->gid}, .is_inline = inode->has(kContentInline), .flags = inode->flags};
       std::uint64_t end = 0;
       for (const Extent& extent : inode->layout.extents) {
@@ -290,7 +291,7 @@ class Checker {
   Status read_ended_accounts() {
     return each(Family::kUsage, [&](std::string_view key, std::string_view value) -> Status {
       const auto record = UsageRecord::decode(value);
-      if (record && record->heir != kNoFile) ended_[keys::id_of(key)] = record->heir;
+      if (record && record->heir != kNoFile) ended_[keys::id_of(key)] = {record->heir, record->upload};
       if (record && record->owners == OwnersCounted::kYes) by_owner_[keys::id_of(key)];
       if (record && record->owners == OwnersCounted::kBeingCounted) being_counted_.insert(keys::id_of(key));
       return {};
@@ -339,6 +340,9 @@ class Checker {
       if (!nameless && !file.named_at_home && (directory || !has_account(file.home))) {
         problem(number(id) + ": its usage is charged where it has no name");
       }
+      if (file.charged_to != kNoFile && (!directory || !has_account(file.charged_to))) {
+        problem(number(id) + ": its usage is charged to a directory that does not exist");
+      }
       const std::uint32_t links = directory ? 2 + file.directories : file.names;
       if (file.links != links) {
         problem(number(id) + ": link count " + std::to_string(file.links) + ", found " + std::to_string(links));
@@ -351,7 +355,14 @@ class Checker {
   }
 
   bool is_shelf(const File& file) const { return file.type == FileType::kDirectory && is_bin(file.home); }
-  static FileId payer_above(const File& dir) { return dir.has(kUncounted) ? kRootId : dir.home; }
+  static FileId payer_above(const File& dir) {
+    return dir.charged_to != kNoFile ? dir.charged_to : dir.has(kUncounted) ? kRootId : dir.home;
+  }
+  bool is_upload(FileId dir) const {
+    const auto it = files_.find(dir);
+    const auto ended = ended_.find(dir);
+    return it != files_.end() ? it->second.charged_to != kNoFile : ended != ended_.end() && ended->second.upload;
+  }
 
   Status compare_usage() {
     // Every file is charged to its home directory and all above it; children have no order, so climb from each.
@@ -364,14 +375,16 @@ class Checker {
       } else {
         delta = {.bytes = file.type == FileType::kRegular ? static_cast<std::int64_t>(file.size) : 0, .files = 1};
       }
-      FileId at = file.home;
-      UsageClass of = nameless_.contains(id) ? UsageClass::kNameless : UsageClass::kLive;
+      FileId at = file.type == FileType::kDirectory ? payer_above(file) : file.home;
+      UsageClass of = file.charged_to != kNoFile ? UsageClass::kMultipart
+                      : nameless_.contains(id) ? UsageClass::kNameless : UsageClass::kLive;
       for (int depth = 0; at != kNoFile; ++depth) {
         if (depth > 100'000) {
           problem(number(id) + ": the directories above form a circle");
           break;
         }
         if (is_bin(at)) of = UsageClass::kRecycled;
+        if (is_upload(at)) of = UsageClass::kMultipart;
         const BalanceChange change = change_of(delta, of, {});
         counted[at] = counted[at] + change;
         if (const auto owners = by_owner_.find(at); owners != by_owner_.end()) {
@@ -381,7 +394,7 @@ class Checker {
         }
         const auto dir = files_.find(at);
         const auto ended = ended_.find(at);
-        at = dir != files_.end() ? payer_above(dir->second) : ended != ended_.end() ? ended->second : kNoFile;
+        at = dir != files_.end() ? payer_above(dir->second) : ended != ended_.end() ? ended->second.heir : kNoFile;
       }
     }
     STOA_CHECK_OK(each(Family::kUsage, [&](std::string_view key, std::string_view value) -> Status {
@@ -420,6 +433,7 @@ class Checker {
     compare("", have.usage, found.all);
     compare(", recycled", have.by_class.recycled, found.by_class.recycled);
     compare(", without a name", have.by_class.nameless, found.by_class.nameless);
+    compare(", of multipart uploads", have.by_class.multipart, found.by_class.multipart);
   }
   void compare_owner(FileId dir, const OwnerKey& owner, const UsageRecord& have) {
     const auto owners = by_owner_.find(dir);
@@ -543,7 +557,11 @@ class Checker {
   std::uint64_t records_ = 0;
   CheckReport report_;
   std::map<FileId, File> files_;
-  std::unordered_map<FileId, FileId> ended_;  // to the parent that they had
+  struct Ended {
+    FileId heir;  // the parent that it had
+    bool upload;
+  };
+  std::unordered_map<FileId, Ended> ended_;
   std::map<FileId, std::map<OwnerKey, BalanceChange>> by_owner_;  // of directories that count owners: as found
   std::set<FileId> being_counted_;  // directories that will count owners
   std::set<FileId> nameless_;

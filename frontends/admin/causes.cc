@@ -142,6 +142,8 @@ void add_quota(Json& causes, const std::string& path, const std::string& owner, 
   std::string room = "; or remove something below it";
   const std::uint64_t kept = core::bytes_of(bin);
   if (kept != 0) room += "; its recycle bin alone keeps " + std::to_string(kept) + " bytes: stoa recycle purge " + word(path) + " --all";
+  const std::uint64_t uploads = reply.uncounted.multipart ? 0 : core::bytes_of(reply.by_class.multipart);
+  if (uploads != 0) room += "; S3 multipart uploads that have not ended take " + std::to_string(uploads) + " bytes: complete or abort them";
   for (const Part& part : parts_of(reply)) {
     const std::string used = std::to_string(part.used) + " of ";
     const std::string quota = "the quota of " + path + whose;

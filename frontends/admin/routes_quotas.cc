@@ -91,7 +91,9 @@ void put_counting(Json& json, const std::optional<core::OwnerCountProgress>& cou
 
 // The classes that a quota may count or not, as requests and replies name them.
 constexpr std::pair<const char*, bool core::UncountedClasses::*> kClasses[] = {
-    {"recycled", &core::UncountedClasses::recycled}, {"open_but_deleted", &core::UncountedClasses::nameless}};
+    {"recycled", &core::UncountedClasses::recycled},
+    {"open_but_deleted", &core::UncountedClasses::nameless},
+    {"multipart", &core::UncountedClasses::multipart}};
 
 Json view_with_classes(const core::QuotaLimits& limits) {
   Json json = view(limits);
@@ -107,11 +109,11 @@ Json view_with_classes(const core::QuotaLimits& limits) {
 std::optional<core::UncountedClasses> classes_of(JsonBody& body) {
   const auto names = body.texts("count");
   if (!names) return std::nullopt;
-  core::UncountedClasses uncounted{.recycled = true, .nameless = true};
+  core::UncountedClasses uncounted = core::kAllButLive;
   for (const std::string& name : *names) {
     const auto known = std::ranges::find(kClasses, name, [](const auto& one) { return std::string_view(one.first); });
     if (known == std::end(kClasses)) {
-      body.refuse("count", "names '" + name + "', which is not 'recycled' or 'open_but_deleted'");
+      body.refuse("count", "names '" + name + "', which is not 'recycled', 'open_but_deleted' or 'multipart'");
     } else {
       uncounted.*known->second = false;
     }
@@ -144,7 +146,7 @@ Result<Json> counted_view(Service& service, const Request& request, core::FileId
               {"recycled", uncounted.recycled ? Json(false)
                            : keeps            ? Json(stays)
                                               : Json()},
-              {"multipart_uploads", false}};
+              {"multipart", !uncounted.multipart}};
 }
 
 Result<Json> quota_view(Service& service, const Request& request, const Subject& subject) {

@@ -216,7 +216,7 @@ inTab('quotas', {}, async (page, { complaints }) => {
   assert.equal(limits.bytes, 2 ** 30);
   assert.equal(limits.files, 1000);
   assert.equal(limits.grace_seconds, 7 * 86400);
-  assert.deepEqual(limits.count, ['open_but_deleted']);
+  assert.deepEqual(limits.count, ['open_but_deleted', 'multipart']);
   await page.getByRole('button', { name: 'Remove /test/projects' }).click();
   await dialog(page).getByRole('button', { name: 'Remove', exact: true }).click();
   await said(page, '/test/projects was removed.');

@@ -83,7 +83,7 @@ class BinWorker final : public Worker {
   // What counts in the quota of the folder; its limit is never reached. `stoa check` counts again by class.
   bool declare() {
     std::string output;
-    const std::string classes = random_.pick(std::vector<std::string>{"none", "recycled", "open-but-deleted"});
+    const std::string classes = random_.pick(std::vector<std::string>{"none", "recycled", "open-but-deleted", "multipart,recycled"});
     if (run({"quota", "set", "/test/" + name_, "--bytes", "1TiB", "--count", classes}, &output)) return true;
     if (client_->getattr(dir_).lost) return false;  // killed meanwhile
     problem("quota set: " + output);

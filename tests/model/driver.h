@@ -119,6 +119,7 @@ class Driver {
   bool do_list_keys();
   bool do_lookup_key();
   bool do_set_meta();
+  bool begin_upload(FileId* dir);
   bool do_concatenate();
   bool do_set_quota();
   bool do_usage();

@@ -139,6 +139,34 @@ bool Driver::do_list_keys() {
   return compare_listing(root, prefix, delimiter, start, limit);
 }
 
+// As a multipart upload does it: the parts are objects in a directory of their own, outside the tree, which counts in one of the tree,
+// or nowhere (those of earlier versions). kNoFile: there is no room.
+bool Driver::begin_upload(FileId* dir) {
+  const core::OpContext ctx = context();
+  const std::string name = "upload" + std::to_string(random_.next());
+  const FileId bucket = any_directory();
+  const bool fits = twin_.exists(bucket) && twin_.at(bucket).is_directory() && !twin_.recycled(bucket) && twin_.is_below(bucket, core::kRootId);
+  if (!fits || random_.percent(30)) {
+    const auto made = ns().mkdir(ctx, {.parent = core::kMultipartId, .name = name, .set = {.mode = 0700}});
+    if (!made) return differ("mkdir of an upload: " + stoa::describe(made.error()));
+    TwinInode fresh;
+    fresh.type = FileType::kDirectory;
+    fresh.mode = 0700;
+    (void)twin_.make(core::kMultipartId, name, fresh, ctx.cred);
+    *dir = made->attr.id;
+    return learn(Twin::kPlaceholder, made->attr.id);
+  }
+  const std::string key = name + "/upload";
+  describe("begin of " + name + ", which counts in " + text(bucket));
+  const Verdict verdict = twin_.put_key(core::kMultipartId, key, {}, "", 0600, {}, {}, bucket);
+  const auto reply = ns().put_key(ctx, {.root = core::kMultipartId, .key = key, .mode = 0600, .multipart = core::MultipartOf{bucket, 0, 0}});
+  if (!same_outcome(verdict, reply)) return false;
+  if (!reply) return forgive_pruned_directories(core::kMultipartId);
+  if (!learn_new_directories() || !learn(Twin::kPlaceholder, reply->attr.id)) return false;
+  *dir = twin_.at(core::kMultipartId).names.at(name + "/");
+  return compare_usage(bucket);
+}
+
 bool Driver::do_concatenate() {
   core::ConcatenateRequest request{.root = core::kRootId, .key = {}, .parts = {}};
   const std::string key = key_in(core::kRootId);
@@ -149,29 +177,27 @@ bool Driver::do_concatenate() {
   const bool upload = !options_.shared_extents || random_.percent(60);
   std::string parts;
   if (upload) {
-    // As a multipart upload does it: the parts are objects in a directory of their own, outside the tree.
-    const std::string name = "upload" + std::to_string(random_.next());
-    const auto made = ns().mkdir(ctx, {.parent = core::kMultipartId, .name = name, .set = {.mode = 0700}});
-    if (!made) return differ("mkdir of an upload: " + stoa::describe(made.error()));
-    TwinInode fresh;
-    fresh.type = FileType::kDirectory;
-    fresh.mode = 0700;
-    (void)twin_.make(core::kMultipartId, name, fresh, ctx.cred);
-    if (!learn(Twin::kPlaceholder, made->attr.id)) return false;
-    request.consume_dir = made->attr.id;
+    FileId dir = core::kNoFile;
+    if (!begin_upload(&dir)) return false;
+    if (auto reply = ns().getattr(ctx, {core::kMultipartId})) seen_[core::kMultipartId] = reply->attr;
+    if (dir == core::kNoFile) return true;  // there is no room
+    request.consume_dir = dir;
     for (std::uint64_t i = 0; i < count; ++i) {
       const std::string data = random_.bytes(any_length());
       const std::string part = std::to_string(i);
       TwinContent content;
       content.write(0, data);
-      const auto put = ns().put_key(ctx, {.root = made->attr.id, .key = part, .bytes = std::as_bytes(std::span(data))});
-      if (!put) return differ("put of a part: " + stoa::describe(put.error()));
-      (void)twin_.put_key(made->attr.id, part, content, "", 0644, {}, {});
+      describe("put of part " + part + " of " + text(dir) + ", " + std::to_string(data.size()) + " bytes");
+      const Verdict verdict = twin_.put_key(dir, part, content, "", 0644, {}, {});
+      const auto put = ns().put_key(ctx, {.root = dir, .key = part, .bytes = std::as_bytes(std::span(data))});
+      if (!same_outcome(verdict, put)) return false;
+      if (!put) continue;
       if (!learn(Twin::kPlaceholder, put->attr.id) || !verify(put->attr.id, Touch::kNone)) return false;
       request.parts.push_back({.id = put->attr.id, .data_version = put->attr.version().data_version});
       parts += " " + text(put->attr.id) + ":" + std::to_string(data.size());
     }
-    if (!verify(made->attr.id, Touch::kMaybe)) return false;
+    if (!verify(dir, Touch::kMaybe) || !compare_usage(dir)) return false;
+    if (request.parts.empty()) return true;
   } else {
     for (std::uint64_t i = 0; i < count; ++i) {
       core::ConcatenatePart part{.id = any_file()};
@@ -189,7 +215,6 @@ bool Driver::do_concatenate() {
     }
     if (request.parts.empty()) return true;
   }
-  if (auto reply = ns().getattr(ctx, {core::kMultipartId})) seen_[core::kMultipartId] = reply->attr;
   describe("concatenate" + parts + " as " + quoted(key) + (upload ? " consuming " + text(request.consume_dir) : ""));
   const FileId old = twin_.find_key(core::kRootId, key);
   std::optional<core::ObjectVersion> present;
@@ -216,7 +241,7 @@ bool Driver::do_set_quota() {
   const core::OpContext ctx = context();
   core::SetQuotaRequest request{.dir = id, .limits = {}};
   if (twin_.exists(id) && twin_.at(id).is_directory() && random_.percent(40)) {
-    if (random_.percent(40)) request.limits.uncounted = {.recycled = random_.percent(60), .nameless = random_.percent(60)};
+    if (random_.percent(40)) request.limits.uncounted = {.recycled = random_.percent(60), .nameless = random_.percent(60), .multipart = random_.percent(50)};
     const core::Usage usage = twin_.usage_by_class(id).counted(request.limits.uncounted);
     if (random_.percent(70)) request.limits.bytes = static_cast<std::uint64_t>(usage.bytes) + random_.below(60'000);
     if (random_.percent(50))
@@ -228,7 +253,8 @@ bool Driver::do_set_quota() {
            (request.limits.bytes ? std::to_string(*request.limits.bytes) : "-") + " files " +
            (request.limits.files ? std::to_string(*request.limits.files) : "-") +
            (request.limits.uncounted.recycled ? " without what is recycled" : "") +
-           (request.limits.uncounted.nameless ? " without what has no name" : ""));
+           (request.limits.uncounted.nameless ? " without what has no name" : "") +
+           (request.limits.uncounted.multipart ? " without what is of uploads" : ""));
   Verdict verdict;
   if (!twin_.exists(id)) {
     verdict.errors.push_back(Errc::kStale);

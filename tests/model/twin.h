@@ -51,6 +51,7 @@ struct TwinInode {
   FileId bin = core::kNoFile;  // its own
   bool is_bin = false;         // or a shelf: no directory of the tree, and counts as nothing
   bool counted = true;         // of a bin
+  FileId charged_to = core::kNoFile;  // of a multipart upload: where it counts
   // Others: every name, and the directory that the file is charged to.
   std::set<std::pair<FileId, Stored>> links;
   FileId home = core::kNoFile;
@@ -166,7 +167,7 @@ class Twin {
   FileId find_key(FileId root, std::string_view key) const;
   Verdict put_key(FileId root, std::string_view key, const TwinContent& content, std::string_view meta,
                   std::uint32_t mode, const std::optional<core::ObjectExpectation>& expect,
-                  const std::optional<core::ObjectVersion>& present);
+                  const std::optional<core::ObjectVersion>& present, FileId charged_to = core::kNoFile);
   Verdict remove_key(FileId root, std::string_view key, bool* removed);
   Verdict concatenate(const core::ConcatenateRequest& request, const std::optional<core::ObjectVersion>& present);
   // Every key below root, and with delimiter "/" every directory as a key that ends in "/": sorted.
@@ -212,6 +213,9 @@ class Twin {
 
   std::map<FileId, TwinInode> inodes;
   std::map<FileId, FileId> ended;  // directories that are gone, and their parents: files may still be charged to them
+  std::set<FileId> ended_uploads;  // of multipart uploads
+  bool is_upload(FileId dir) const { return exists(dir) ? at(dir).charged_to != core::kNoFile : ended_uploads.contains(dir); }
+  bool is_of_upload(FileId dir) const;  // itself or one above, by charges
 
  private:
   friend struct TwinNames;

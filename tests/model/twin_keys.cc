@@ -60,7 +60,7 @@ FileId Twin::find_key(FileId root, std::string_view key) const {
 
 Verdict Twin::put_key(FileId root, std::string_view key, const TwinContent& content, std::string_view meta,
                       std::uint32_t mode, const std::optional<core::ObjectExpectation>& expect,
-                      const std::optional<core::ObjectVersion>& present) {
+                      const std::optional<core::ObjectVersion>& present, FileId charged_to) {
   return within_quota([&](Twin& twin) -> Verdict {
     if (!twin.exists(root)) return {.errors = {Errc::kStale}};
     if (!twin.at(root).is_directory()) return {.errors = {Errc::kNotDirectory}};
@@ -80,6 +80,7 @@ Verdict Twin::put_key(FileId root, std::string_view key, const TwinContent& cont
     const Stored last = parts.back();
     parts.pop_back();
     const FileId dir = twin.make_implied(root, parts, verdict);
+    if (charged_to != core::kNoFile) twin.at(dir).charged_to = charged_to;
     const TwinItem origin = key_origin(root, parts);
     if (is_file) twin.keep_content(dir, last, origin);
     if (!is_file) {

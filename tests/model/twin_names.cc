@@ -105,7 +105,8 @@ void Twin::drop_link(FileId dir, const Stored& stored, Verdict& verdict) {
   TwinInode& inode = at(id);
   if (inode.is_directory()) {
     if (inode.bin != core::kNoFile) drop_bin(id);
-    ended[id] = dir;
+    ended[id] = inode.charged_to != core::kNoFile ? inode.charged_to : dir;
+    if (inode.charged_to != core::kNoFile) ended_uploads.insert(id);
     inodes.erase(id);
     return;
   }
@@ -384,6 +385,8 @@ Verdict Twin::rename(const core::RenameRequest& request, const Credentials& cred
     if (directory && twin.exists(request.to_parent) && twin.is_below(request.to_parent, moved)) {
       verdict.errors.push_back(Errc::kInvalid);
     }
+    const bool moves = directory && request.from_parent != request.to_parent;
+    if (moves && (twin.is_of_upload(moved) || twin.is_of_upload(request.to_parent))) verdict.errors.push_back(Errc::kInvalid);
     std::optional<Stored> present;
     if (twin.exists(request.to_parent)) present = twin.find(twin.at(request.to_parent), request.to_name);
     if (present) {

@@ -18,7 +18,7 @@ std::string shown_raw(const std::string& raw) { return "/" + core::posix_name_of
 const core::RecyclePolicy* Twin::find_policy(FileId dir, FileId* anchor) const {
   *anchor = core::kNoFile;
   for (; dir != core::kNoFile; dir = above(dir)) {
-    if (exists(dir) && at(dir).is_bin) break;
+    if ((exists(dir) && at(dir).is_bin) || is_upload(dir)) break;
     const auto policy = policies.find(dir);
     if (*anchor == core::kNoFile && (policy != policies.end() || export_roots.contains(dir))) *anchor = dir;
     if (policy != policies.end()) return &policy->second;
@@ -31,6 +31,7 @@ const core::RecyclePolicy* Twin::find_policy(FileId dir, FileId* anchor) const {
 bool Twin::recycled(FileId id) const {
   FileId dir = exists(id) && !at(id).is_directory() ? at(id).home : id;
   for (; dir != core::kNoFile; dir = above(dir)) {
+    if (is_upload(dir)) return false;
     if (exists(dir) && at(dir).is_bin) return true;
   }
   return false;
@@ -236,6 +237,7 @@ Verdict Twin::restore_into(std::uint64_t serial, FileId dir, std::string_view na
     if (!twin.at(dir).is_directory()) return {.errors = {Errc::kNotDirectory}};
     Verdict verdict;
     if (twin.recycled(dir)) verdict.errors.push_back(Errc::kReadOnly);
+    if (directory && twin.is_of_upload(dir)) verdict.errors.push_back(Errc::kInvalid);
     Stored stored = item.raw + (directory ? "/" : "");
     const auto& names = twin.at(dir).names;
     if (name.empty()) {

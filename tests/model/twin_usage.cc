@@ -6,10 +6,18 @@ namespace stoa::model {
 
 FileId Twin::above(FileId dir) const {
   if (exists(dir) && !at(dir).counted) return core::kRootId;
+  if (exists(dir) && at(dir).charged_to != core::kNoFile) return at(dir).charged_to;
   const auto gone = ended.find(dir);
   if (gone != ended.end()) return gone->second;
   const FileId parent = at(dir).parent;
   return parent == dir || (!exists(parent) && !ended.contains(parent)) ? core::kNoFile : parent;
+}
+
+bool Twin::is_of_upload(FileId dir) const {
+  for (; dir != core::kNoFile; dir = above(dir)) {
+    if (is_upload(dir)) return true;
+  }
+  return false;
 }
 
 namespace {
@@ -27,10 +35,12 @@ core::Usage TwinUsage::counted(const core::UncountedClasses& uncounted) const {
   core::Usage rest = all;
   if (uncounted.recycled) rest = less(rest, by_class.recycled);
   if (uncounted.nameless) rest = less(rest, by_class.nameless);
+  if (uncounted.multipart) rest = less(rest, by_class.multipart);
   return rest;
 }
 
 core::UsageClass Twin::class_in(FileId dir, core::UsageClass below) const {
+  if (is_upload(dir)) return core::UsageClass::kMultipart;
   const bool bin = exists(dir) && at(dir).is_bin && !(exists(at(dir).parent) && at(at(dir).parent).is_bin);  // else it is a shelf
   return bin ? core::UsageClass::kRecycled : below;
 }
@@ -48,13 +58,16 @@ std::map<FileId, TwinUsage> Twin::usages() const {
       if (inode.type == FileType::kRegular) own.bytes = static_cast<std::int64_t>(inode.size());
     }
     FileId dir = inode.is_directory() ? above(id) : inode.home;
-    core::UsageClass of = inode.nameless() ? core::UsageClass::kNameless : core::UsageClass::kLive;
+    core::UsageClass of = inode.nameless()     ? core::UsageClass::kNameless
+                          : is_upload(inode.id) ? core::UsageClass::kMultipart
+                                                : core::UsageClass::kLive;
     for (; dir != core::kNoFile; dir = above(dir)) {
       of = class_in(dir, of);
       TwinUsage& known = total[dir];
       known.all = sum(known.all, own);
       if (of == core::UsageClass::kRecycled) known.by_class.recycled = sum(known.by_class.recycled, own);
       if (of == core::UsageClass::kNameless) known.by_class.nameless = sum(known.by_class.nameless, own);
+      if (of == core::UsageClass::kMultipart) known.by_class.multipart = sum(known.by_class.multipart, own);
     }
   }
   return total;

@@ -54,6 +54,9 @@ Inode sample() {
 constexpr std::string_view kInodeV1 =
     "01015a000000040302010104a001000002e807640000c0843d80a03d010000000000000002000000000000000300000000000000fcffffffffffffff"
     "09ac02edfe000000000000100000000000000003000100c0843d22110000000000004000";
+constexpr std::string_view kInodeV3 =
+    "030354000000040302010204a001000002e807640000c0843d80a03d010000000000000002000000000000000300000000000000fcffffffffffffff09ac"
+    "02edfe00000000000010000000000000000300001200000000000000";
 constexpr std::string_view kEntryV1 = "01010c00000011000000000000000201f403";
 constexpr std::string_view kCookieV1 = "01010f00000011000000000000000300046e616d65";
 constexpr std::string_view kUsageV1 = "010129000000050000000000000002000000000000000100000000000000030a000000000000001400000000000000";
@@ -65,6 +68,10 @@ constexpr std::string_view kUsageV5 = "05051a00000005000000000000000200000000000
 constexpr std::string_view kUsageV6 =
     "060663000000050000000000000002000000000000000100000000000000010a00000000000000402705000000000000800100000000000000010000000000"
     "000001000000000000000200000000000000000000000000000001000000000000000000000000000000";
+constexpr std::string_view kUsageV7 =
+    "07078c000000050000000000000002000000000000000100000000000000050a000000000000001000000000000000c02705000000000000800100000000"
+    "0000000100000000000000010000000000000002000000000000000000000000000000010000000000000000000000000000000b04000000000000000000"
+    "00000000000003000000000000000200000000000000";
 constexpr std::string_view kVolumeV2 = "0202220000004d000000000000000176050000000000000001000000000000000200000000000000";
 constexpr std::string_view kUsageV2 = "020221000000050000000000000002000000000000000100000000000000041000000000000000";
 constexpr std::string_view kBlobV1 = "010102000000ac02";
@@ -77,6 +84,24 @@ TEST(RecordsTest, InodeKeepsItsBytes) {
   EXPECT_EQ(inode->encode(), sample().encode());
   EXPECT_EQ(inode->layout, sample().layout);
   EXPECT_EQ(inode->btime.ns, -4);
+}
+
+// The directory of a multipart upload: who does not know where it counts keeps out.
+TEST(RecordsTest, InodeOfAnUploadKeepsItsBytes) {
+  Inode upload = sample();
+  upload.type = FileType::kDirectory;
+  upload.layout = {};
+  upload.charged_to = FileId{18};
+  EXPECT_EQ(hex(upload.encode()), kInodeV3);
+  const auto read = Inode::decode(FileId{17}, bytes(kInodeV3));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->charged_to, FileId{18});
+  EXPECT_EQ(read->home, FileId{16});
+  EXPECT_EQ(Inode::decode(FileId{17}, bytes(kInodeV1))->charged_to, kNoFile);
+  const std::string whole = upload.encode();
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    EXPECT_FALSE(Inode::decode(FileId{17}, std::string_view(whole).substr(0, size))) << size;
+  }
 }
 
 TEST(RecordsTest, EntryAndCookieKeepTheirBytes) {
@@ -140,7 +165,24 @@ TEST(RecordsTest, UsageBlobAndVolumeKeepTheirBytes) {
   EXPECT_EQ(sixth->limits, classes.limits);
   EXPECT_EQ(sixth->child_limits, classes.child_limits);
   EXPECT_EQ(sixth->counted(classes.limits.uncounted), (Usage{-3 * (ByteCount{1} << 63), 1, 0}));
-  for (const UsageRecord& record : {soft, large, counting, classes}) {
+  // 07: multipart uploads.
+  UsageRecord uploads = classes;
+  uploads.limits.uncounted.multipart = true;
+  uploads.by_class.multipart = {4, 3, 2};
+  uploads.heir = FileId{16};
+  uploads.upload = true;
+  EXPECT_EQ(hex(uploads.encode()), kUsageV7);
+  const auto seventh = UsageRecord::decode(bytes(kUsageV7));
+  ASSERT_TRUE(seventh);
+  EXPECT_EQ(seventh->by_class, uploads.by_class);
+  EXPECT_EQ(seventh->limits, uploads.limits);
+  EXPECT_EQ(seventh->child_limits, uploads.child_limits);
+  EXPECT_EQ(seventh->heir, FileId{16});
+  EXPECT_TRUE(seventh->upload);
+  EXPECT_EQ(UsageRecord::decode(bytes(kUsageV6))->by_class.multipart, Usage{});
+  const UsageRecord of_children{.child_limits = {.uncounted = {.multipart = true}}};
+  EXPECT_EQ(UsageRecord::decode(of_children.encode())->child_limits, of_children.child_limits);
+  for (const UsageRecord& record : {soft, large, counting, classes, uploads, of_children}) {
     const std::string whole = record.encode();
     for (std::size_t size = 0; size < whole.size(); ++size) {
       EXPECT_FALSE(UsageRecord::decode(std::string_view(whole).substr(0, size))) << size;
@@ -166,10 +208,10 @@ TEST(RecordsTest, EveryTruncationIsDamage) {
 }
 
 TEST(RecordsTest, ALaterVersionThatOlderReadersMayReadIsRead) {
-  // Version 3 appends a field and says that readers of version 1 may skip it.
+  // Version 4 appends a field and says that readers of version 1 may skip it.
   std::string body = sample().encode().substr(6) + "new field";
-  EXPECT_TRUE(Inode::decode(FileId{17}, seal(3, 1, body)));
-  EXPECT_FALSE(Inode::decode(FileId{17}, seal(3, 3, body)));
+  EXPECT_TRUE(Inode::decode(FileId{17}, seal(4, 1, body)));
+  EXPECT_FALSE(Inode::decode(FileId{17}, seal(4, 4, body)));
 }
 
 TEST(RecordsTest, WithAnAclOlderReadersKeepOut) {

@@ -14,16 +14,16 @@ std::atomic<std::int64_t> seconds_now{1};
 Timestamp test_clock() { return Timestamp::from(seconds_now, 0); }
 
 constexpr UncountedClasses kAllCounted{}, kNoRecycled{.recycled = true}, kNoNameless{.nameless = true},
-    kOnlyLive{.recycled = true, .nameless = true};
+    kOnlyLive = kAllButLive, kNoMultipart{.multipart = true};
 
-// team has a directory and a recycle bin with a shelf.
+// team has a directory, a recycle bin with a shelf, and a multipart upload.
 class LedgerClassesTest : public ::testing::Test {
  protected:
   LedgerClassesTest() { seconds_now = 1; }
-  static AccountRef child(const AccountRef& parent, bool bin = false) {
+  static AccountRef child(const AccountRef& parent, UsageClass makes = UsageClass::kLive) {
     auto account = std::make_shared<Account>();
     account->parent = parent;
-    account->bin = bin;
+    account->makes = makes;
     return account;
   }
   static Payer payer(const AccountRef& account, UsageClass of = UsageClass::kLive, Owner owner = {1, 50}) {
@@ -46,7 +46,8 @@ class LedgerClassesTest : public ::testing::Test {
 
   MetricRegistry metrics;
   Ledger ledger{metrics, test_clock};
-  const AccountRef root = child(nullptr), team = child(root), dir = child(team), bin = child(team, true), shelf = child(bin);
+  const AccountRef root = child(nullptr), team = child(root), dir = child(team), bin = child(team, UsageClass::kRecycled),
+                   shelf = child(bin), upload = child(team, UsageClass::kMultipart);
 };
 
 TEST_F(LedgerClassesTest, EveryWayOfAFileIsOfItsClass) {
@@ -90,6 +91,34 @@ TEST_F(LedgerClassesTest, EveryWayOfAFileIsOfItsClass) {
     ledger.give_back(live, ledger.read(dir).usage);
     check(0, 0, 0);
     for (const AccountRef& account : {root, team, dir, bin, shelf}) EXPECT_EQ(account->reserved.total.apart, nullptr);
+  }
+}
+
+TEST_F(LedgerClassesTest, PartsThatCountAreJoinedWithoutMoreRoom) {
+  const Payer parts = payer(upload), directory = payer(team, UsageClass::kMultipart);
+  for (const UncountedClasses& uncounted : {kAllCounted, kNoMultipart, kNoRecycled, kOnlyLive}) {
+    ledger.set_limits(team, {.bytes = 100, .files = 3, .uncounted = uncounted});
+    ASSERT_TRUE(ledger.reserve(directory, {.directories = 1}));
+    ASSERT_TRUE(ledger.reserve(parts, {.bytes = 100, .files = 2}));
+    EXPECT_EQ(ledger.check(parts, {.bytes = 1}).has_value(), uncounted.multipart);
+    EXPECT_EQ(ledger.read(team).by_class, (UsageByClass{.multipart = {100, 2, 1}}));
+    EXPECT_EQ(ledger.read(upload).by_class, (UsageByClass{.multipart = {100, 2, 0}}));
+    EXPECT_EQ(counted(team), uncounted.multipart ? 0 : 100);
+    // What lives takes the room where they leave it.
+    const std::int64_t live = uncounted.multipart ? 40 : 0;
+    ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = live}));
+    Postings join;
+    ASSERT_TRUE(ledger.hold(join, {{parts, {.bytes = -100, .files = -2}}}));
+    ASSERT_TRUE(ledger.hold(join, {{directory, {.directories = -1}}}));
+    EXPECT_EQ(ledger.hold(join, {{payer(team), {.bytes = 100 - live + 1, .files = 1}}}).error().code, Errc::kQuota);
+    ASSERT_TRUE(ledger.hold(join, {{payer(team), {.bytes = 100 - live, .files = 1}}}));
+    EXPECT_EQ(counted(team), 100);
+    EXPECT_EQ(ledger.check(payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
+    ledger.keep(join);
+    expect(team, 100, 0, 0);
+    ledger.give_back(payer(team), {.bytes = 100 - live, .files = 1});
+    ledger.give_back(payer(dir), {.bytes = live});
+    for (const AccountRef& account : {root, team, upload}) EXPECT_EQ(account->reserved.total.apart, nullptr);
   }
 }
 
@@ -190,12 +219,12 @@ TEST_F(LedgerClassesTest, SoftLimitsSeeWhatIsCounted) {
 
 // Operations of all kinds at once, kept and dropped in any order; what is true in the end is counted again from those that were kept.
 TEST_F(LedgerClassesTest, AllSumsAreExactWhateverIsKeptAndDropped) {
-  const AccountRef deep = child(dir), inner_bin = child(dir, true), inner_shelf = child(inner_bin);
-  const std::vector<AccountRef> accounts{root, team, dir, bin, shelf, deep, inner_bin, inner_shelf};
-  const std::vector<AccountRef> payers{dir, shelf, deep, inner_shelf};
+  const AccountRef deep = child(dir), inner_bin = child(dir, UsageClass::kRecycled), inner_upload = child(deep, UsageClass::kMultipart), inner_shelf = child(inner_bin);
+  const std::vector<AccountRef> accounts{root, team, dir, bin, shelf, deep, inner_bin, inner_shelf, upload, inner_upload};
+  const std::vector<AccountRef> payers{dir, shelf, deep, inner_shelf, upload, inner_upload};
   ledger.count_owners(team, OwnersCounted::kYes);
   ledger.set_limits(team, {.bytes = 2000, .files = 60, .uncounted = kNoRecycled});
-  ledger.set_limits(dir, {.bytes = 1500, .uncounted = kNoNameless});
+  ledger.set_limits(dir, {.bytes = 1500, .uncounted = {.nameless = true, .multipart = true}});
   ledger.set_limits(deep, {.bytes = 900, .uncounted = kOnlyLive});
   ledger.set_limits(team, {QuotaOf::kUser, 1}, {.bytes = 1200});
   std::mt19937 random(7);

@@ -387,6 +387,14 @@ class OwnerCountChangeTest : public OwnerCountTest<Engine> {
            put(part, 0, 300'000);
            return this->ns().concatenate(lazy_, {.root = p.dir, .key = "joined", .parts = {{part}}, .consume_dir = parts}).has_value();
          }},
+        {"join parts that count", [this](const Place& p) {
+           const std::string upload = "c" + p.name, record = upload + "/upload";
+           if (!this->ns().put_key(lazy_, {.root = kMultipartId, .key = record, .multipart = MultipartOf{p.dir, kAnn, kStaff}})) return false;
+           const FileId parts = this->ns().lookup(lazy_, {kMultipartId, upload})->attr.id;
+           const FileId part = this->ns().create(lazy_, {.parent = parts, .name = "1"})->attr.id;
+           put(part, 0, 300'000);
+           return this->ns().concatenate(lazy_, {.root = p.dir, .key = "counted", .parts = {{part}}, .consume_dir = parts}).has_value();
+         }},
         {"remove all", [this](const Place& p) { return this->ns().remove_tree(lazy_, {p.dir, "sub"}).has_value(); }},
         {"an open file loses its name", [this](const Place& p) {
            StateTable& state = this->volume_->state();

@@ -61,11 +61,13 @@ TEST_F(RecycleRoutesTest, AQuotaDeclaresWhatItCounts) {
   EXPECT_EQ(set.json["usage_counted"], (Json{{"bytes", 60}, {"files", 1}, {"directories", 0}}));
   EXPECT_EQ(set.json["usage_by_class"]["recycled"], (Json{{"bytes", 40}, {"files", 1}, {"directories", 0}}));
   EXPECT_EQ(set.json["usage_by_class"]["open_but_deleted"]["bytes"], 0);
+  EXPECT_EQ(set.json["counted"]["multipart"], false);
+  EXPECT_EQ(set.json["usage_by_class"]["multipart"]["bytes"], 0);
   EXPECT_EQ(get("/v1/quotas").json["quotas"][0]["usage_counted"]["bytes"], 60);
   EXPECT_EQ(get("/v1/usage?path=/dir").json["usage_counted"]["bytes"], 60);
   // Above, everything counts; there, too, it is known what.
   EXPECT_EQ(get("/v1/quota?path=/").json["usage_by_class"]["recycled"]["bytes"], 40);
-  EXPECT_EQ(get("/v1/quota?path=/").json["limits"]["count"], Json::array({"recycled", "open_but_deleted"}));
+  EXPECT_EQ(get("/v1/quota?path=/").json["limits"]["count"], Json::array({"recycled", "open_but_deleted", "multipart"}));
   EXPECT_EQ(get("/v1/explain?path=/dir").json["quotas"][0]["full"], false);
   EXPECT_EQ(get("/v1/explain?path=/dir").json["quotas"][0]["usage_counted"]["bytes"], 60);
 

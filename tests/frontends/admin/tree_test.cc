@@ -104,9 +104,9 @@ TEST_F(AdminTest, QuotasAreSetListedEnforcedAndRemoved) {
                                       {"soft_bytes", nullptr},
                                       {"soft_files", nullptr},
                                       {"grace_seconds", 604800},
-                                      {"count", {"recycled", "open_but_deleted"}}}));
+                                      {"count", {"recycled", "open_but_deleted", "multipart"}}}));
   EXPECT_EQ(set.json["counted"],
-            Json({{"live", true}, {"open_but_deleted", true}, {"recycled", nullptr}, {"multipart_uploads", false}}));
+            Json({{"live", true}, {"open_but_deleted", true}, {"recycled", nullptr}, {"multipart", true}}));
   const Answer list = get("/v1/quotas");
   ASSERT_EQ(list.json["quotas"].size(), 1u);
   EXPECT_EQ(list.json["quotas"][0]["path"], "/dir");

@@ -1,4 +1,4 @@
-// Multipart uploads while others are at the same upload.
+// Multipart uploads while others are at the same upload, and in quotas.
 #include <thread>
 
 #include "tests/frontends/s3/door_fixture.h"
@@ -13,6 +13,15 @@ class MultipartTest : public DoorTest<Engine> {
     return std::make_unique<clients::S3Client>(clients::S3Target{
         .url = this->server_->url(), .access_key = kAccess, .secret_key = kSecret, .bucket = "bucket"});
   }
+  std::string begin(const std::string& key) { return this->client_->create_multipart(key).element("UploadId"); }
+  clients::S3Reply put_part(const std::string& key, const std::string& upload, int number, std::size_t bytes) {
+    return this->client_->put_part(key, upload, number, std::string(bytes, 'p'));
+  }
+  clients::S3Reply abort(const std::string& key, const std::string& upload) {
+    return this->client_->request("DELETE", key, {{"uploadId", upload}}, "");
+  }
+  void limit(const core::QuotaLimits& limits) { ASSERT_TRUE(this->ns().set_quota({}, {.dir = this->root_, .limits = limits})); }
+  core::UsageReply known(core::FileId dir) { return this->ns().usage({}, {dir}).value(); }
 };
 TYPED_TEST_SUITE(MultipartTest, core::test::Engines);
 
@@ -72,6 +81,73 @@ TYPED_TEST(MultipartTest, ManyCompletionsOfOneUploadAgree) {
     EXPECT_EQ(this->another()->complete(key, upload, {etag}).element("Code"), "NoSuchUpload");
   }
   EXPECT_TRUE(this->names(core::kMultipartId).empty());
+}
+
+TYPED_TEST(MultipartTest, PartsAreRefusedAtTheQuotaAndJoinedWhenItIsFull) {
+  constexpr std::size_t kPart = 60'000;
+  this->limit({.bytes = 2 * kPart});
+  const auto upload = this->begin("big");
+  const auto one = this->put_part("big", upload, 1, kPart);
+  ASSERT_TRUE(one.ok()) << one.text();
+  const auto over = this->put_part("big", upload, 2, kPart + 1);
+  EXPECT_EQ(over.status, 403);
+  EXPECT_EQ(over.element("Code"), "QuotaExceeded");
+  EXPECT_EQ(this->known(this->root_).by_class.multipart, (core::Usage{kPart, 2, 1}));
+  const auto copied = this->client_->request("PUT", "big", {{"partNumber", "2"}, {"uploadId", upload}}, "", {{"x-amz-copy-source", "/bucket/none"}});
+  EXPECT_EQ(copied.status, 404);
+  const auto two = this->put_part("big", upload, 2, kPart);
+  ASSERT_TRUE(two.ok()) << two.text();
+  EXPECT_EQ(this->client_->put("small", "x").element("Code"), "QuotaExceeded");
+  EXPECT_EQ(this->known(core::kRootId).by_class.multipart, (core::Usage{2 * kPart, 3, 1}));
+  this->restart();
+  const auto done = this->client_->complete("big", upload, {one.headers.at("etag"), two.headers.at("etag")});
+  ASSERT_TRUE(done.ok()) << done.text();
+  EXPECT_EQ(this->known(this->root_).usage, (core::Usage{2 * kPart, 1, 0}));
+  EXPECT_EQ(this->known(this->root_).by_class, core::UsageByClass{});
+  // A copy of a part counts in full, and aborting gives all back.
+  this->limit({.bytes = 5 * kPart});
+  const auto copy = this->begin("copy");
+  const auto copy_part = [&](const char* number) {
+    return this->client_->request("PUT", "copy", {{"partNumber", number}, {"uploadId", copy}}, "", {{"x-amz-copy-source", "/bucket/big"}});
+  };
+  ASSERT_TRUE(copy_part("1").ok());
+  EXPECT_EQ(copy_part("2").element("Code"), "QuotaExceeded");
+  EXPECT_EQ(this->known(this->root_).usage.bytes, static_cast<std::int64_t>(4 * kPart));
+  ASSERT_TRUE(this->abort("copy", copy).ok());
+  EXPECT_EQ(this->known(this->root_).usage, (core::Usage{2 * kPart, 1, 0}));
+  // Nor does an upload begin where there is no room for a file and a directory.
+  this->limit({.files = 2});
+  EXPECT_EQ(this->client_->create_multipart("more").element("Code"), "QuotaExceeded");
+  EXPECT_EQ(this->known(this->root_).usage, (core::Usage{2 * kPart, 1, 0}));
+}
+
+TYPED_TEST(MultipartTest, WhereTheyAreNotCountedTheCompletionNeedsRoom) {
+  this->limit({.bytes = 1000, .uncounted = {.multipart = true}});
+  const auto upload = this->begin("a/big");
+  const auto one = this->put_part("a/big", upload, 1, 1001);
+  ASSERT_TRUE(one.ok()) << one.text();
+  for (int round = 0; round < 2; ++round) {
+    const auto refused = this->client_->complete("a/big", upload, {one.headers.at("etag")});
+    EXPECT_EQ(refused.status, 403);
+    EXPECT_EQ(refused.element("Code"), "QuotaExceeded");
+    EXPECT_EQ(this->known(this->root_).usage, (core::Usage{1001, 2, 1}));
+    EXPECT_TRUE(this->names(this->root_).empty());
+  }
+  this->limit({.bytes = 1001, .uncounted = {.multipart = true}});
+  ASSERT_TRUE(this->client_->complete("a/big", upload, {one.headers.at("etag")}).ok());
+  EXPECT_EQ(this->known(this->root_).usage, (core::Usage{1001, 1, 1}));
+  EXPECT_EQ(this->client_->get("a/big").body.size(), 1001u);
+}
+
+TYPED_TEST(MultipartTest, TheBucketGoesWithItsUploads) {
+  const auto upload = this->begin("big");
+  ASSERT_TRUE(this->put_part("big", upload, 1, 60'000).ok());
+  ASSERT_EQ(this->client_->request("DELETE", "", {}, "").status, 204);
+  EXPECT_EQ(this->known(core::kRootId).usage.bytes, 0);
+  EXPECT_EQ(this->known(core::kRootId).by_class, core::UsageByClass{});
+  EXPECT_TRUE(this->names(core::kMultipartId).empty());
+  this->restart();
+  EXPECT_EQ(this->known(core::kRootId).by_class, core::UsageByClass{});
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ export interface Limits {
   count?: UsageClass[]; // of directories and their new children: what counts beside what is live
 }
 // What a quota may count or not.
-export const usageClasses = ['recycled', 'open_but_deleted'] as const;
+export const usageClasses = ['recycled', 'open_but_deleted', 'multipart'] as const;
 export type UsageClass = (typeof usageClasses)[number];
 export interface Space {
   total: number;
@@ -133,7 +133,7 @@ export interface Quota {
   over_soft_since: { bytes: string | null; files: string | null };
   children?: Limits | null;
   counts_owners?: boolean;
-  counted?: { live: boolean; open_but_deleted: boolean; recycled: boolean | null; multipart_uploads: boolean };
+  counted?: { live: boolean; open_but_deleted: boolean; recycled: boolean | null; multipart: boolean };
   counting?: OwnerCountProgress | null;
 }
 export interface QuotaList {
