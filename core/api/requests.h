@@ -16,7 +16,13 @@
 #include "core/api/ids.h"
 #include "core/api/io.h"
 
+namespace stoa::qos {
+class Flow;
+}
+
 namespace stoa::core {
+
+class FlowTable;
 
 // --- look-up and attributes ------------------------------------------------------------------------------------------
 
@@ -412,5 +418,7 @@ struct PathOfReply { std::string path; };
 // of the place below the directory `id` that it names, as far as there are directories. Empty: it counts nowhere.
 struct AncestorsRequest { FileId id; std::string_view key{}; };
 struct AncestorsReply { std::vector<FileId> directories; };
+// Appends to `found` what FlowTable::find_directories() finds in the table for the directories above a file, and itself if it is one.
+struct FindFlowsRequest { FileId id; const FlowTable& table; std::vector<qos::Flow*>& found; };
 
 }  // namespace stoa::core
