@@ -96,10 +96,10 @@ void FlowTable::find_directories(std::span<const FileId> directories, std::vecto
 void FlowTable::find_path(const FlowCaller& caller, std::span<const FileId> directories, std::vector<qos::Flow*>& path) const {
   std::vector<qos::Flow*> found;
   find_directories(directories, found);
-  find_path(caller, found, path);
+  compose_path(caller, found, path);
 }
 
-void FlowTable::find_path(const FlowCaller& caller, std::span<qos::Flow* const> directories, std::vector<qos::Flow*>& path) const {
+void FlowTable::compose_path(const FlowCaller& caller, std::span<qos::Flow* const> directories, std::vector<qos::Flow*>& path) const {
   path.clear();
   const std::size_t rooted = root_ != nullptr && !directories.empty() && directories.front() == root_ ? 1 : 0;
   if (rooted != 0) path.push_back(root_);

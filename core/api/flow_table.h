@@ -51,7 +51,7 @@ class FlowTable {
   // The same in two steps, as the first may be remembered (Namespace::find_flows): appends the flows of those directories, and makes of
   // them the path of a request.
   void find_directories(std::span<const FileId> directories, std::vector<qos::Flow*>& found) const;
-  void find_path(const FlowCaller& caller, std::span<qos::Flow* const> directories, std::vector<qos::Flow*>& path) const;
+  void compose_path(const FlowCaller& caller, std::span<qos::Flow* const> directories, std::vector<qos::Flow*>& path) const;
 
  private:
   static constexpr std::size_t kKinds = static_cast<std::size_t>(FlowKind::kBackground) + 1;

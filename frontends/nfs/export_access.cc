@@ -117,7 +117,7 @@ void ExportAccess::find_path(const core::FlowTable& table, const core::FlowCalle
   of_directories_.clear();
   // A file that is gone is the operation's to tell.
   if (table.has_directories()) (void)ns.find_flows(context_, {.id = file, .table = table, .found = of_directories_});
-  table.find_path(caller, of_directories_, path);
+  table.compose_path(caller, of_directories_, path);
 }
 
 }  // namespace stoa::nfs

@@ -107,7 +107,7 @@ TEST(FlowTableTest, NetworksOfOneAddressAreToldApartByTheirLengthAndPaidFromTheW
   const auto expect_path = [&](const char* from, std::size_t paid) {
     const FlowCaller caller{.door = Door::kNfs, .address = network_of(from).address, .cred = &cred};
     std::vector<qos::Flow*> path;
-    table.find_path(caller, std::span<const FileId>{}, path);
+    table.find_path(caller, {}, path);
     EXPECT_EQ(path, path_of(twin, caller, {})) << from;
     EXPECT_EQ(path.size(), paid) << from;
   };
@@ -214,7 +214,7 @@ TEST(FlowTableTest, ManyRandomChangesGiveWhatAMapGivesAndOldTablesStayAsTheyWere
     ASSERT_EQ(path, path_of(twin, caller, above)) << step;
     std::vector<qos::Flow*> found;
     table.find_directories(above, found);
-    table.find_path(caller, found, path);
+    table.compose_path(caller, found, path);
     ASSERT_EQ(path, path_of(twin, caller, above)) << step << ": in two steps";
   }
   before.emplace_back(table, twin);
