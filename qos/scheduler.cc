@@ -94,12 +94,11 @@ Scheduler::~Scheduler() = default;
 
 // --- at once -----------------------------------------------------------------------------------------------------------
 
-bool Scheduler::admit(std::span<Flow* const> path, const Price& price) {
+bool Scheduler::admit(std::span<Flow* const> path, const Price& price, std::int64_t now) {
   const Kind kind = price.kind();
   for (const Flow* flow : path) {
     if (flow->contended(kind)) return false;
   }
-  const std::int64_t now = clock_();
   for (std::size_t i = 0; i < path.size(); ++i) {
     if (path[i]->take(price, now, nullptr)) continue;
     while (i-- > 0) path[i]->give_back(price);

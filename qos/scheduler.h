@@ -66,7 +66,10 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
 
   // Pays and answers true when no flow on the path stands in the way; else nothing is paid. Takes no lock.
-  bool admit(std::span<Flow* const> path, const Price& price);
+  bool admit(std::span<Flow* const> path, const Price& price) { return admit(path, price, now()); }
+  // The same for whoever asks for many at once: `now` was so a moment ago.
+  bool admit(std::span<Flow* const> path, const Price& price, std::int64_t now);
+  std::int64_t now() const { return clock_(); }
   // For what admit() refused: waits its turn. The flows are kept alive as long.
   Verdict park(std::span<Flow* const> path, const Price& price, Wait wait);
   // Forgets what waits for this owner (its connection is gone). A resume() that another thread has begun may still run.

@@ -104,10 +104,9 @@ class Gate {
   }
   void admit(FileId dir) {
     if (!table_) return;
-    const auto above = tenants_.fixture.ns().ancestors(tenants_.ctx, {.id = dir});
-    Tenants::check(above.has_value());
-    path_.clear();
-    table_->find_path({.door = Door::kNfs, .cred = &tenants_.ctx.cred}, above->directories, path_);
+    found_.clear();
+    Tenants::check(tenants_.fixture.ns().find_flows(tenants_.ctx, {.id = dir, .table = *table_, .found = found_}).has_value());
+    table_->compose_path({.door = Door::kNfs, .cred = &tenants_.ctx.cred}, found_, path_);
     Tenants::check(path_.empty() || scheduler_.admit(path_, qos::Price::metadata()));
   }
 
@@ -115,7 +114,7 @@ class Gate {
   Tenants& tenants_;
   qos::Scheduler scheduler_;
   std::optional<FlowTable> table_;
-  std::vector<qos::Flow*> path_;
+  std::vector<qos::Flow*> found_, path_;
 };
 
 void BM_CreateAndUnlinkInFlows(benchmark::State& state) {

@@ -1,6 +1,7 @@
 #include "core/api/flow_table.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 namespace stoa::core {
@@ -14,6 +15,8 @@ std::array<std::uint8_t, 16> masked(std::array<std::uint8_t, 16> address, unsign
   return address;
 }
 
+std::atomic<std::uint64_t> g_directories_version{0};
+
 }  // namespace
 
 FlowTable::FlowTable(std::vector<FlowEntry> entries) {
@@ -23,6 +26,13 @@ FlowTable::FlowTable(std::vector<FlowEntry> entries) {
     sorted[static_cast<std::size_t>(entry.rule.target.kind)].push_back(std::move(entry));
   }
   for (std::size_t i = 0; i < kKinds; ++i) kinds_[i] = FlowIndex(std::move(sorted[i]));
+  if (has_directories()) note_changed(FlowTarget::directory(kRootId));
+}
+
+void FlowTable::note_changed(const FlowTarget& target) {
+  if (target.kind != FlowKind::kDirectory) return;
+  root_ = of(FlowKind::kDirectory).find(static_cast<std::uint64_t>(kRootId));
+  directories_version_ = g_directories_version.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
 void FlowTable::count_prefix(const FlowTarget& target, int by) {
@@ -37,9 +47,12 @@ void FlowTable::count_prefix(const FlowTarget& target, int by) {
 FlowTable FlowTable::with(FlowEntry entry) const {
   FlowTable changed(*this);
   const FlowTarget target = entry.rule.target;
+  const FlowEntry* const known = find(target);
+  const bool same_flow = known != nullptr && known->flow == entry.flow;  // with other limits
   FlowIndex& index = changed.kinds_[static_cast<std::size_t>(target.kind)];
   index = index.with(std::move(entry));
   if (index.size() > of(target.kind).size()) changed.count_prefix(target, 1);
+  if (!same_flow) changed.note_changed(target);
   return changed;
 }
 
@@ -47,7 +60,9 @@ FlowTable FlowTable::without(const FlowTarget& target) const {
   FlowTable changed(*this);
   FlowIndex& index = changed.kinds_[static_cast<std::size_t>(target.kind)];
   index = index.without(target);
-  if (index.size() < of(target.kind).size()) changed.count_prefix(target, -1);
+  if (index.size() == of(target.kind).size()) return changed;
+  changed.count_prefix(target, -1);
+  changed.note_changed(target);
   return changed;
 }
 
@@ -74,18 +89,27 @@ void FlowTable::add_groups(const Credentials& cred, std::vector<qos::Flow*>& pat
   for (const std::uint32_t gid : gids) add(FlowKind::kGroup, gid, path);
 }
 
+void FlowTable::find_directories(std::span<const FileId> directories, std::vector<qos::Flow*>& found) const {
+  for (const FileId dir : directories) add(FlowKind::kDirectory, static_cast<std::uint64_t>(dir), found);
+}
+
 void FlowTable::find_path(const FlowCaller& caller, std::span<const FileId> directories, std::vector<qos::Flow*>& path) const {
+  std::vector<qos::Flow*> found;
+  find_directories(directories, found);
+  compose_path(caller, found, path);
+}
+
+void FlowTable::compose_path(const FlowCaller& caller, std::span<qos::Flow* const> directories, std::vector<qos::Flow*>& path) const {
   path.clear();
-  const auto in = [&](FileId dir) { add(FlowKind::kDirectory, static_cast<std::uint64_t>(dir), path); };
-  const bool rooted = !directories.empty() && directories.front() == kRootId;
-  if (rooted) in(kRootId);
+  const std::size_t rooted = root_ != nullptr && !directories.empty() && directories.front() == root_ ? 1 : 0;
+  if (rooted != 0) path.push_back(root_);
   add(FlowKind::kDoor, static_cast<std::uint64_t>(caller.door), path);
   add(FlowKind::kExport, static_cast<std::uint64_t>(caller.through), path);
   for (const auto& [prefix, count] : prefixes_) {
     const FlowEntry* entry = find(FlowTarget::clients({masked(caller.address, prefix), prefix}));
     if (entry != nullptr) path.push_back(entry->flow.get());
   }
-  for (const FileId dir : directories.subspan(rooted ? 1 : 0)) in(dir);
+  path.insert(path.end(), directories.begin() + static_cast<std::ptrdiff_t>(rooted), directories.end());
   if (caller.cred == nullptr) return;
   add_groups(*caller.cred, path);
   add(FlowKind::kUser, caller.cred->uid, path);

@@ -96,6 +96,10 @@ class Namespace {
   virtual std::uint64_t boot_verifier() const = 0;
   // For ever the same for one volume: part of every handle, and the file system id of every door.
   virtual std::uint64_t volume_id() const = 0;
+
+  // Part of what a door does before a request. Asks for no permission. As ancestors() in the table, but next to free as long as neither the
+  // flows of the table's directories nor the directories above the file are others than at the last time. kStale: nothing was appended.
+  virtual Status find_flows(const OpContext&, const FindFlowsRequest&) = 0;
 };
 
 }  // namespace stoa::core

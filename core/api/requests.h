@@ -16,7 +16,13 @@
 #include "core/api/ids.h"
 #include "core/api/io.h"
 
+namespace stoa::qos {
+class Flow;
+}
+
 namespace stoa::core {
+
+class FlowTable;
 
 // --- look-up and attributes ------------------------------------------------------------------------------------------
 
@@ -427,5 +433,7 @@ struct PathOfReply { std::string path; };
 // multipart upload, those in which that lies: kMultipartId and its own.
 struct AncestorsRequest { FileId id; std::string_view key{}; };
 struct AncestorsReply { std::vector<FileId> directories; };
+// Appends to `found` what FlowTable::find_directories() finds in the table for the directories above a file, and itself if it is one.
+struct FindFlowsRequest { FileId id; const FlowTable& table; std::vector<qos::Flow*>& found; };
 
 }  // namespace stoa::core

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 
 #include "base/rw_lock.h"
 #include "core/api/ids.h"
 #include "core/data/writing.h"
+#include "core/inode/flow_memo.h"
 #include "core/inode/inode.h"
 #include "core/usage/ledger.h"
 
@@ -20,6 +22,20 @@ struct Node {
   explicit Node(FileId file) : id(file) {}
 
   const FileId id;
+
+  // Cache state (core/inode/node_cache.h). One thread loads, others wait on `loading`.
+  enum class State : std::uint8_t {
+    kLoading,
+    kReady,
+    kAbsent,  // the load failed; no longer in the cache
+    kEnded,   // a directory that is gone while files are charged to its account: only that lives
+  };
+  std::atomic<State> state{State::kLoading};
+  std::atomic<bool> referenced{true};
+
+  // Forgotten under the exclusive lock wherever `account` changes; remembered under the shared one at least, and the shared tree lock.
+  // Here in front, as is the state, beside what everybody touches who gets the node.
+  FlowMemo flows;
 
   // Guards everything down to the account pointer. Nodes are locked in ascending order of id.
   RwLock lock;
@@ -53,16 +69,13 @@ struct Node {
   // lock of the core.
   RwLock data_gate;
 
-  // Cache state (core/inode/node_cache.h). One thread loads, others wait on `loading`; it comes after every other lock.
-  std::mutex loading;
-  enum class State : std::uint8_t {
-    kLoading,
-    kReady,
-    kAbsent,  // the load failed; no longer in the cache
-    kEnded,   // a directory that is gone while files are charged to its account: only that lives
-  };
-  std::atomic<State> state{State::kLoading};
-  std::atomic<bool> referenced{true};
+  std::mutex loading;  // comes after every other lock
+
+  // Begins to fetch what most requests look at, if it is not in the processor's cache: for whoever has something else to do meanwhile.
+  void prefetch() const {
+    const auto* const end = reinterpret_cast<const std::byte*>(&dirty);
+    for (const auto* line = reinterpret_cast<const std::byte*>(this); line < end; line += 64) __builtin_prefetch(line);
+  }
 };
 
 }  // namespace stoa::core

@@ -344,7 +344,10 @@ Result<CommitTicket> MetaTxn::commit() {
       p.node->record = std::move(p.next);
     }
   }
-  for (auto& [node, account] : accounts_) node->account = std::move(account);
+  for (auto& [node, account] : accounts_) {
+    node->account = std::move(account);
+    node->flows.forget();
+  }
   for (const EntryChange& change : entry_changes_) tree_.entries.set(change.key, change.record);
   if (has_acls_) tree_.nodes.trim();
   return ticket;

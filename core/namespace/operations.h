@@ -49,5 +49,6 @@ Result<ListQuotasReply> list_quotas(Tree&, const OpContext&, const ListQuotasReq
 Result<ResolvePathReply> resolve_path(Tree&, const OpContext&, const ResolvePathRequest&);
 Result<PathOfReply> path_of(Tree&, const OpContext&, const PathOfRequest&);
 Result<AncestorsReply> ancestors(Tree&, const OpContext&, const AncestorsRequest&);
+Status find_flows(Tree&, const OpContext&, const FindFlowsRequest&);
 
 }  // namespace stoa::core

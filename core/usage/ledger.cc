@@ -280,6 +280,7 @@ std::vector<std::pair<OwnerKey, UsageRecord>> Ledger::owners(const AccountRef& a
 void Ledger::set_parent(const AccountRef& account, const AccountRef& parent) {
   const std::lock_guard lock(mutex_);
   account->parent = parent;
+  moves_.fetch_add(1, std::memory_order_release);
 }
 
 void Ledger::set_limits(const AccountRef& account, const QuotaLimits& limits) {

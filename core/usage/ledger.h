@@ -19,6 +19,7 @@
 // recycle bin all is recycled, and above the directory of an upload all is the upload's. An operation holds of each of these sums by itself, so that all of them are exact when it is kept or dropped.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -118,6 +119,9 @@ class Ledger {
                                                    std::size_t limit) const;
 
   void set_parent(const AccountRef& account, const AccountRef& parent);
+  // How often that was done, without the ledger's mutex: what was found above an account holds as long as this stays. Read before
+  // the tree lock is taken for looking.
+  std::uint64_t moves() const { return moves_.load(std::memory_order_acquire); }
   // Where other classes are left out than before: under the exclusive tree lock, as nobody may hold room by the old ones, or of an account
   // that nobody else knows yet.
   void set_limits(const AccountRef& account, const QuotaLimits& limits);
@@ -158,7 +162,8 @@ class Ledger {
   Counter& refused_;
   Counter& soft_passed_;
   const Clock clock_;
-  mutable std::mutex mutex_;
+  std::atomic<std::uint64_t> moves_{0};  // looked at by every request where there are flows: not beside what charges change
+  alignas(64) mutable std::mutex mutex_;
   std::vector<SoftNotice> notices_;
 };
 

@@ -85,6 +85,8 @@ class NamespaceImpl final : public Namespace {
   STOA_FORWARD(PurgeReply, purge, PurgeRequest)
   STOA_FORWARD(RecycleStatusReply, recycle_status, RecycleStatusRequest)
 #undef STOA_FORWARD
+  // Part of another request, so not one itself.
+  Status find_flows(const OpContext& ctx, const FindFlowsRequest& req) override { return core::find_flows(tree_, ctx, req); }
   Status upload_write(const OpContext& ctx, const UploadWriteRequest& req) override {
     requests_.add();
     return core::upload_write(tree_, ctx, req);

@@ -93,20 +93,31 @@ Result<core::Attributes> find_directory(const rpc::Call& call, core::Namespace& 
 }
 
 void ExportAccess::find_flows(const rpc::Call& call, const core::FileRef& ref, core::Namespace& ns, std::vector<qos::Flow*>& path) {
-  if (snapshot_->flows() == nullptr || !enter(call, ref.scope)) return;
-  find_flows_here(call, ref.id, ns, path);
-}
-
-void ExportAccess::find_flows_here(const rpc::Call& call, core::FileId file, core::Namespace& ns,
-                                   std::vector<qos::Flow*>& path) const {
   const core::FlowTable* table = snapshot_->flows();
   if (table == nullptr) return;
-  std::vector<core::FileId> directories;
-  if (table->has_directories()) {
-    if (auto above = ns.ancestors(context_, {.id = file})) directories = std::move(above->directories);
+  // Who asks need not be found out twice where it does not matter here.
+  const core::Export* found = snapshot_->find_export(ref.scope);
+  if (found == nullptr || !found->nfs || found->rule_for(call.peer.address) == nullptr) return;
+  core::FlowCaller caller{.door = core::Door::kNfs, .through = found->id, .address = call.peer.address};
+  if (table->has_owners()) {
+    if (!enter(call, *found)) return;
+    caller.cred = &context_.cred;
   }
-  table->find_path({.door = core::Door::kNfs, .through = export_->id, .address = call.peer.address, .cred = &context_.cred},
-                   directories, path);
+  find_path(*table, caller, ref.id, ns, path);
+}
+
+void ExportAccess::find_flows_here(const rpc::Call& call, core::FileId file, core::Namespace& ns, std::vector<qos::Flow*>& path) {
+  const core::FlowTable* table = snapshot_->flows();
+  if (table == nullptr) return;
+  find_path(*table, {.door = core::Door::kNfs, .through = export_->id, .address = call.peer.address, .cred = &context_.cred}, file, ns, path);
+}
+
+void ExportAccess::find_path(const core::FlowTable& table, const core::FlowCaller& caller, core::FileId file, core::Namespace& ns,
+                             std::vector<qos::Flow*>& path) {
+  of_directories_.clear();
+  // A file that is gone is the operation's to tell.
+  if (table.has_directories()) (void)ns.find_flows(context_, {.id = file, .table = table, .found = of_directories_});
+  table.compose_path(caller, of_directories_, path);
 }
 
 }  // namespace stoa::nfs

@@ -34,7 +34,7 @@ class ExportAccess final : public rpc::WorkerScope {
   void find_flows(const rpc::Call& call, const core::FileRef& ref, core::Namespace& ns, std::vector<qos::Flow*>& path);
 
   // The same of a call that has come in, for a file of the export that was entered last.
-  void find_flows_here(const rpc::Call& call, core::FileId file, core::Namespace& ns, std::vector<qos::Flow*>& path) const;
+  void find_flows_here(const rpc::Call& call, core::FileId file, core::Namespace& ns, std::vector<qos::Flow*>& path);
 
   // Whether the export that was entered last takes calls that show who they are as this one did. The door has its own
   // words for a call that does not, and lets some pass.
@@ -51,12 +51,16 @@ class ExportAccess final : public rpc::WorkerScope {
  private:
   static const IdentityRules kNoKerberos;
 
+  void find_path(const core::FlowTable& table, const core::FlowCaller& caller, core::FileId file, core::Namespace& ns,
+                 std::vector<qos::Flow*>& path);
+
   const core::Registry& registry_;
   const IdentityRules& rules_;
   std::shared_ptr<const core::RegistrySnapshot> snapshot_;
   core::OpContext context_;
   const core::Export* export_ = nullptr;
   bool flavor_allowed_ = true;
+  std::vector<qos::Flow*> of_directories_;  // find_path()'s
 };
 
 // The directory at "/export/sub/dir", entered as this call may. Walked for the server's own account: who may name it is the

@@ -131,6 +131,7 @@ class EmptyNamespace final : public core::Namespace {
   Result<core::AncestorsReply> ancestors(const core::OpContext&, const core::AncestorsRequest&) override {
     return core::AncestorsReply{};
   }
+  Status find_flows(const core::OpContext&, const core::FindFlowsRequest&) override { return {}; }
   Result<core::PathOfReply> path_of(const core::OpContext&, const core::PathOfRequest&) override {
     return fail(Errc::kNotSupported);
   }

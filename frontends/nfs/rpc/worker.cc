@@ -232,20 +232,35 @@ bool Worker::run_batch(const std::shared_ptr<Connection>& connection, bool holds
   return holds;
 }
 
-qos::Verdict Worker::admit(Connection& connection, const Item& item) {
+void Worker::charge(Connection& connection, const Item& item, Charge& charge) {
+  item.program->charge({item.header, connection.peer(), *scope_, 0, now_, nullptr}, charge);
+  for (const qos::Flow* flow : charge.path) flow->prefetch(charge.price.kind());
+}
+
+void Worker::admit_batch(Connection& connection) {
+  const std::int64_t now = state_.service.scheduler->now();
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    const qos::Verdict verdict = admit(connection, items_[i], charges_[i], now);
+    if (verdict == qos::Verdict::kBusy) append_busy(items_[i]);
+    if (verdict != qos::Verdict::kGranted) continue;
+    if (kept != i) items_[kept] = items_[i];
+    ++kept;
+  }
+  items_.erase(items_.begin() + static_cast<std::ptrdiff_t>(kept), items_.end());
+}
+
+qos::Verdict Worker::admit(Connection& connection, const Item& item, const Charge& charge, std::int64_t now) {
   using qos::Verdict;
-  charge_.path.clear();
-  charge_.price = {};
-  item.program->charge({item.header, connection.peer(), *scope_, 0, now_, nullptr}, charge_);
-  if (charge_.path.empty() || charge_.price.free()) return Verdict::kGranted;
+  if (charge.path.empty() || charge.price.free()) return Verdict::kGranted;
   qos::Scheduler& scheduler = *state_.service.scheduler;
-  if (scheduler.admit(charge_.path, charge_.price)) return Verdict::kGranted;
+  if (scheduler.admit(charge.path, charge.price, now)) return Verdict::kGranted;
 
   // It counts among the calls in flight of its connection, which bounds what one client parks, and not among those of all.
   connection.in_flight.fetch_add(1);
   item.record->own();
   const auto task = std::make_shared<Task>(Task{connection.shared_from_this(), false, std::move(*item.record)});
-  const Verdict verdict = scheduler.park(charge_.path, charge_.price,
+  const Verdict verdict = scheduler.park(charge.path, charge.price,
                                          {.deadline = qos::steady_ns() + kParkedMax.count(),
                                           .owner = &connection,
                                           .resume = [&state = state_, task](bool granted) {
@@ -285,11 +300,18 @@ bool Worker::decode_batch(Connection& connection) {
     switch (classify(record, item, ready_)) {
       case Classified::kRun: {
         const Record::Admission asked = std::exchange(record.admission, Record::Admission::kNotParked);
-        qos::Verdict verdict = asked == Record::Admission::kRefused ? qos::Verdict::kBusy : qos::Verdict::kGranted;
-        const bool asks = governed && asked == Record::Admission::kNotParked && !item.makes_context() && !item.ends_context();
-        if (asks) verdict = admit(connection, item);
-        if (verdict == qos::Verdict::kGranted) items_.push_back(item);
-        if (verdict == qos::Verdict::kBusy) append_busy(item);
+        if (asked == Record::Admission::kRefused) {
+          append_busy(item);
+          break;
+        }
+        if (governed) {
+          if (charges_.size() == items_.size()) charges_.emplace_back();
+          Charge& due = charges_[items_.size()];
+          due.path.clear();
+          due.price = {};
+          if (asked == Record::Admission::kNotParked && !item.makes_context() && !item.ends_context()) charge(connection, item, due);
+        }
+        items_.push_back(item);
         break;
       }
       case Classified::kAnswered:
@@ -299,6 +321,7 @@ bool Worker::decode_batch(Connection& connection) {
         return false;
     }
   }
+  if (governed) admit_batch(connection);
   return true;
 }
 

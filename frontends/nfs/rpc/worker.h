@@ -48,8 +48,13 @@ class Worker {
   // Runs all records_; `holds`: we hold the receive side and may release it early. Returns whether we still hold it.
   bool run_batch(const std::shared_ptr<Connection>& connection, bool holds, bool may_release);
   bool look_out_for(Connection& connection);
+  // What a call pays is found for a whole batch before the first of it is admitted, as the processor fetches meanwhile what admission
+  // looks at.
+  void charge(Connection& connection, const Item& item, Charge& charge);
+  // Keeps those of items_ that may run now; charges_ are theirs.
+  void admit_batch(Connection& connection);
   // Whether a call may run now. If not, it was parked, and its record is gone.
-  qos::Verdict admit(Connection& connection, const Item& item);
+  qos::Verdict admit(Connection& connection, const Item& item, const Charge& charge, std::int64_t now);
   // Appends the reply that tells the client to ask again later.
   void append_busy(const Item& item);
   // Fills items_; replies to what is no call of ours. False: the peer does not speak RPC.
@@ -83,7 +88,7 @@ class Worker {
   std::unique_ptr<std::byte[]> scratch_;
   std::vector<Record> records_;
   std::vector<Item> items_;
-  Charge charge_;
+  std::vector<Charge> charges_;  // of items_ while they are decoded; more of them are kept, with their memory
   ReplyBuffer ready_;     // replies that may leave now
   ReplyBuffer deferred_;  // replies that wait for the sync
   std::vector<Deferred> waiting_;

@@ -123,6 +123,38 @@ TEST(FlowTableTest, NetworksOfOneAddressAreToldApartByTheirLengthAndPaidFromTheW
   expect_path("192.168.0.1", 0);
 }
 
+TEST(FlowTableTest, TheVersionOfItsDirectoriesIsNewWhenOneOfThemHasAnotherFlow) {
+  FlowTable table;
+  EXPECT_EQ(table.directories_version(), 0u);
+  std::vector<std::uint64_t> seen{0};
+  const auto expect_new = [&](const FlowTable& next) {
+    EXPECT_FALSE(std::ranges::count(seen, next.directories_version()) != 0);
+    seen.push_back(next.directories_version());
+    table = next;
+  };
+  const FlowTarget target = FlowTarget::directory(FileId{7});
+  const FlowEntry entry = entry_of(target);
+  expect_new(table.with(entry));
+  expect_new(table.with(entry_of(FlowTarget::directory(kRootId))));
+  expect_new(table.without(target));
+  expect_new(table.with(entry));
+  expect_new(table.with(entry_of(target)));
+  expect_new(FlowTable({entry_of(target)}));
+  expect_new(table.without(target));
+  expect_new(table.with(entry));
+
+  FlowEntry other_limits = entry;
+  other_limits.rule.limits.weight = 9;
+  EXPECT_EQ(table.with(other_limits).directories_version(), seen.back()) << "the same flow";
+  EXPECT_EQ(table.with(other_limits).find(target)->rule.limits.weight, 9u);
+  EXPECT_EQ(table.without(FlowTarget::directory(FileId{8})).directories_version(), seen.back()) << "it had none";
+  EXPECT_EQ(table.with(entry_of(FlowTarget::user(7))).directories_version(), seen.back());
+  EXPECT_EQ(table.with(entry_of(FlowTarget::user(7))).without(FlowTarget::user(7)).directories_version(), seen.back());
+  EXPECT_FALSE(table.has_owners());
+  EXPECT_TRUE(table.with(entry_of(FlowTarget::user(7))).has_owners());
+  EXPECT_TRUE(table.with(entry_of(FlowTarget::group(7))).has_owners());
+}
+
 // Every kind, in few and in many shards' sizes, made at once and one by one, changed and removed; and pictures of before stay.
 TEST(FlowTableTest, ManyRandomChangesGiveWhatAMapGivesAndOldTablesStayAsTheyWere) {
   std::mt19937_64 random(20261122);
@@ -180,6 +212,10 @@ TEST(FlowTableTest, ManyRandomChangesGiveWhatAMapGivesAndOldTablesStayAsTheyWere
     std::vector<qos::Flow*> path;
     table.find_path(caller, above, path);
     ASSERT_EQ(path, path_of(twin, caller, above)) << step;
+    std::vector<qos::Flow*> found;
+    table.find_directories(above, found);
+    table.compose_path(caller, found, path);
+    ASSERT_EQ(path, path_of(twin, caller, above)) << step << ": in two steps";
   }
   before.emplace_back(table, twin);
   for (const auto& [old, wanted] : before) expect_same(old, wanted);

@@ -269,6 +269,44 @@ TEST_F(FlowsTest, EveryFlowOnThePathOfACallIsPaid) {
   ASSERT_EQ(ann->write(file, 0, "0123456789"), NfsStatus::kOk);
   EXPECT_EQ(use(below).admitted[qos::Resource::kWriteBytes], 20u);
   EXPECT_EQ(use(core::FlowTarget::directory(id_of(upper))).admitted[qos::Resource::kWriteBytes], 10u);
+  // A file that moves leaves both.
+  ASSERT_TRUE(ann->rename_call(dir, "f", root, "f").ok());
+  ASSERT_EQ(ann->write(file, 0, "0123456789"), NfsStatus::kOk);
+  EXPECT_EQ(use(below).admitted[qos::Resource::kWriteBytes], 20u);
+  EXPECT_EQ(use(core::FlowTarget::directory(id_of(upper))).admitted[qos::Resource::kWriteBytes], 10u);
+}
+
+TEST_F(FlowsTest, WithoutFlowsOfUsersAndGroupsOthersArePaidToo) {
+  const Handle dir = ann->mkdir(root, "dir", {.mode = 0777});
+  const core::FlowTarget of_dir = core::FlowTarget::directory(volume->handles().decode(dir)->id);
+  const core::FlowTarget of_export = core::FlowTarget::of_export(volume->registry().snapshot()->find_export("test")->id);
+  const core::FlowTarget networks[] = {core::FlowTarget::clients(*core::Network::parse("127.0.0.0/8")),
+                                       core::FlowTarget::clients(*core::Network::parse("10.0.0.0/8"))};
+  for (const auto& target : {of_dir, of_export, networks[0], networks[1]}) set({.target = target});
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(ann->getattr(dir).ok());
+  for (const auto& target : {of_dir, of_export, networks[0]}) EXPECT_EQ(use(target).admitted[qos::Resource::kMetadataOps], 3u);
+  EXPECT_EQ(use(networks[1]).admitted[qos::Resource::kMetadataOps], 0u);
+}
+
+TEST_F(FlowsTest, OfCallsThatCameTogetherOnlyThoseWaitThatAreOver) {
+  const Handle dir = ann->mkdir(root, "dir", {.mode = 0777});
+  const Handle limited = ann->create(dir, "f", {.mode = 0666}), free = ann->create(root, "f", {.mode = 0666});
+  const core::FlowTarget target = core::FlowTarget::directory(volume->handles().decode(dir)->id);
+  set(limit(target, qos::Resource::kWriteBytes));
+  ASSERT_EQ(ann->write(limited, 0, kMuch), NfsStatus::kOk) << "the first one goes into debt";
+  Xdr all;
+  constexpr std::size_t kMany = 4;
+  for (std::size_t i = 0; i < kMany; ++i) {
+    for (const Handle& file : {limited, free}) {
+      const Bytes record = encode(ann->spec(kWrite), write_arguments(file));
+      all.u32(0x8000'0000 | static_cast<std::uint32_t>(record.size())).raw(record);
+    }
+  }
+  ASSERT_TRUE(ann->wire.send_raw(all));
+  for (std::size_t i = 0; i < kMany; ++i) EXPECT_TRUE(NfsResult(ann->wire.receive()).ok());
+  wait_until_parked(kMany);
+  ASSERT_TRUE(volume->registry().remove_flow(target));
+  for (std::size_t i = 0; i < kMany; ++i) EXPECT_TRUE(NfsResult(ann->wire.receive()).ok());
 }
 
 }  // namespace
