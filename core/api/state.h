@@ -76,6 +76,33 @@ enum class LeaseKind : std::uint8_t {
             // replaced), and before somebody else is refused for a share reservation of this holder
 };
 
+// What is held of one file or directory, and who waits for a lock of it.
+struct FileHoldings {
+  template <class T>
+  struct List {
+    std::vector<T> first{};   // no more than were asked for
+    std::uint64_t total = 0;  // how many there are
+  };
+  struct Opens {  // all that one holder has, together
+    HolderId holder;
+    std::uint32_t count, access, deny;  // ShareBits
+  };
+  struct Lock {
+    HolderId holder;
+    LockRange range;
+    bool exclusive, mandatory;
+  };
+  struct Lease {
+    HolderId holder;
+    LeaseKind kind;
+    bool recalled;  // asked for, and not returned yet
+  };
+  List<Opens> opens{};
+  List<Lock> locks{};
+  List<Lease> leases{};  // but those that were not returned in time, which hinder nobody
+  List<Lock> waits{};    // in order of arrival
+};
+
 class StateTable {
  public:
   virtual ~StateTable() = default;
@@ -94,6 +121,8 @@ class StateTable {
   // Whether it holds anything (a client that holds nothing may be forgotten at once).
   virtual bool holds_state(HolderId holder) const = 0;
   virtual HeldCounts held_by(HolderId holder) const = 0;
+  // Of everybody, for administrators: up to `most` of each kind. Nothing of a file that is gone or unknown.
+  virtual FileHoldings held_of(FileId file, std::size_t most) const = 0;
 
   // --- opens. A file that is open keeps its content when its last name goes, and goes on counting, until its last close, also across a restart.
   // kShareConflict: another open denies the access, or has an access that is to be denied. kRecallPending: a lease must

@@ -57,6 +57,14 @@ class LockRanges {
   std::size_t remove(const LockOwner& owner);
   std::size_t remove(HolderId holder);
 
+  // By owner and offset: its holder, the span, whether it is exclusive.
+  template <class Visit>
+  void each(Visit visit) const {
+    for (const Owner& o : owners_) {
+      for (const Change::Held& held : o.locks) visit(o.owner.holder, held.span, held.exclusive);
+    }
+  }
+
  private:
   struct Owner {
     LockOwner owner;

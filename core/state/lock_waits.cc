@@ -18,7 +18,7 @@ std::size_t LockWaits::OwnerHash::operator()(const LockOwner& owner) const {
   return std::hash<std::string>{}(owner.name) ^ static_cast<std::uint64_t>(owner.holder) * 0x9E3779B97F4A7C15ULL;
 }
 
-LockWaits::Queue* LockWaits::of(FileId file) {
+const LockWaits::Queue* LockWaits::of(FileId file) const {
   const auto found = queues_.find(file);
   return found == queues_.end() ? nullptr : &found->second;
 }

@@ -8,6 +8,7 @@
 
 #include <list>
 #include <unordered_map>
+#include <utility>
 
 #include "core/state/leases.h"
 #include "core/state/lock_ranges.h"
@@ -38,7 +39,8 @@ class LockWaits {
   using Queue = std::list<LockWait>;  // in order of arrival
 
   std::size_t size() const { return size_; }
-  Queue* of(FileId file);
+  const Queue* of(FileId file) const;
+  Queue* of(FileId file) { return const_cast<Queue*>(std::as_const(*this).of(file)); }
   LockWait* find(const LockRequest& wanted);
   // `peer`: whoever the holder counts for beside itself. Null: too many.
   LockWait* add(const LockRequest& wanted, const ByteSpan& span, const void* peer);

@@ -31,6 +31,10 @@ class MandatoryRanges {
   void add(const MandatoryLock& lock) { locks_.push_back(lock); }
   bool remove(OpenId open, const LockRange& range);  // the oldest of this range
   std::size_t remove(OpenId open);                   // how many
+  template <class Visit>
+  void each(Visit visit) const {
+    for (const MandatoryLock& lock : locks_) visit(lock);
+  }
 
  private:
   std::vector<MandatoryLock> locks_;

@@ -16,6 +16,11 @@ class ShareTable {
   Facets facets() const { return all_.facets(); }
   Facets facets_of(HolderId holder) const;
   Facets facets_of_others(HolderId holder) const;
+  // Each holder, how many opens it has, and what they have together.
+  template <class Visit>
+  void each(Visit visit) const {
+    for (const Entry& entry : holders_) visit(entry.holder, entry.counts.opens, entry.counts.facets());
+  }
 
  private:
   struct Counts {

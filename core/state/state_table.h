@@ -56,6 +56,7 @@ class VolumeState final : public StateTable, public LeaseGate {
   void remove_holder(HolderId holder) override;
   bool holds_state(HolderId holder) const override { return holders_.held(holder) != 0; }
   HeldCounts held_by(HolderId holder) const override;
+  FileHoldings held_of(FileId file, std::size_t most) const override;
 
   Result<OpenId> open(const OpenSpec& spec) override;
   Status change_open(OpenId open, std::uint32_t access, std::uint32_t deny) override;

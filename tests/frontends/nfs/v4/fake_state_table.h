@@ -14,6 +14,7 @@ class FakeStateTable final : public core::StateTable {
   void remove_holder(core::HolderId) override {}
   bool holds_state(core::HolderId) const override { return false; }
   core::HeldCounts held_by(core::HolderId) const override { return {}; }
+  core::FileHoldings held_of(core::FileId, std::size_t) const override { return {}; }
   Result<core::OpenId> open(const core::OpenSpec&) override { return fail(Errc::kNotSupported); }
   Status change_open(core::OpenId, std::uint32_t, std::uint32_t) override { return fail(Errc::kNotSupported); }
   void close(core::OpenId) override {}

@@ -1,0 +1,55 @@
+// What is held of one file, for administrators.
+#include "core/state/state_table.h"
+
+namespace stoa::core {
+namespace {
+
+template <class T>
+void add(FileHoldings::List<T>& list, std::size_t most, const T& one) {
+  if (list.first.size() < most) list.first.push_back(one);
+  ++list.total;
+}
+
+std::uint32_t share_bits(Facets facets, Facets reads, Facets writes) {
+  return ((facets & reads) != 0 ? kShareRead : 0u) | ((facets & writes) != 0 ? kShareWrite : 0u);
+}
+
+}  // namespace
+
+FileHoldings VolumeState::held_of(FileId id, std::size_t most) const {
+  FileHoldings held;
+  const auto now = options_.now();
+  // Both at once: who gets what he waited for is seen in one place, and in one only.
+  const std::lock_guard waits_lock(waits_mutex_);
+  if (const LockWaits::Queue* const queue = waits_.of(id)) {
+    for (const LockWait& wait : *queue) {
+      if (wait.asking && now >= wait.asking->until) continue;  // has given up
+      add(held.waits, most, {.holder = wait.wanted.owner.holder, .range = wait.wanted.range, .exclusive = wait.wanted.exclusive, .mandatory = false});
+    }
+  }
+  const Shard& shard = shard_of(id);
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.files.find(id);
+  if (found == shard.files.end()) return held;
+  const FileState& file = found->second;
+  file.shares.each([&](HolderId holder, std::uint32_t count, Facets facets) {
+    add(held.opens, most,
+        {.holder = holder,
+         .count = count,
+         .access = share_bits(facets, kOpenReads, kOpenWrites),
+         .deny = share_bits(facets, kOpenDeniesRead, kOpenDeniesWrite)});
+  });
+  file.locks.each([&](HolderId holder, const ByteSpan& span, bool exclusive) {
+    add(held.locks, most, {.holder = holder, .range = range_of(span), .exclusive = exclusive, .mandatory = false});
+  });
+  file.mandatory.each([&](const MandatoryLock& one) {
+    add(held.locks, most, {.holder = one.holder, .range = one.range, .exclusive = one.exclusive, .mandatory = true});
+  });
+  file.leases.each([&](const Lease& lease) {
+    if (lease.tentative || lease.lapsed(now, options_.lease_recall_timeout)) return;
+    add(held.leases, most, {.holder = lease.holder, .kind = lease.kind, .recalled = lease.recalled.has_value()});
+  });
+  return held;
+}
+
+}  // namespace stoa::core
