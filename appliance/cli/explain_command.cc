@@ -12,9 +12,9 @@ struct Options {
   std::string client;
 };
 
-std::string joined(const Json& words) {
+std::string joined(const Json& words, const char* between = ", ") {
   std::string text;
-  for (const Json& word : words) text.append(text.empty() ? "" : ", ").append(word.get<std::string>());
+  for (const Json& word : words) text.append(text.empty() ? "" : between).append(word.get<std::string>());
   return text.empty() ? "nothing" : text;
 }
 
@@ -56,6 +56,43 @@ void print_flow(const Json& flow) {
               waiting == 0 ? "" : ("  MAKES " + std::to_string(waiting) + " WAIT").c_str());
 }
 
+std::string client_text(const Json& one) {
+  const Json& client = one["client"];
+  const std::string id = "client " + client["id"].get<std::string>();
+  if (!client.contains("name")) return id;
+  return printable(bytes_of(client, "name")) + " (" + client["protocol"].get<std::string>() + ", " + client["address"].get<std::string>() + ", " + id + ")";
+}
+
+std::string lock_text(const Json& lock) {
+  const auto offset = lock["offset"].get<std::uint64_t>();
+  std::string text = "bytes " + std::to_string(offset) + " to ";
+  text += lock["length"].is_null() ? "the end" : std::to_string(offset + lock["length"].get<std::uint64_t>() - 1);
+  if (lock["length"] == 0) text = "no bytes at " + std::to_string(offset);
+  return text + (lock["exclusive"].get<bool>() ? ", exclusive" : ", shared") + (lock["mandatory"].get<bool>() ? ", mandatory" : "");
+}
+
+template <class Text>
+void print_held(const char* title, const Json& held, Text text) {
+  for (const Json& one : held["list"]) std::printf("%-9s %s: %s\n", title, client_text(one).c_str(), text(one).c_str());
+  const auto more = held["total"].get<std::uint64_t>() - held["list"].size();
+  if (more != 0) std::printf("%-9s and %llu more\n", title, static_cast<unsigned long long>(more));
+}
+
+// Who has it open or locked.
+void print_held(const Json& held) {
+  print_held("open", held["opens"], [](const Json& one) {
+    const auto count = one["count"].get<std::uint64_t>();
+    return "to " + joined(one["access"], " and ") + (count == 1 ? "" : ", " + std::to_string(count) + " times") +
+           (one["deny"].empty() ? "" : ", DENIES others to " + joined(one["deny"], " and "));
+  });
+  print_held("lock", held["locks"], lock_text);
+  print_held("waits", held["waiting"], lock_text);
+  print_held("cached", held["leases"], [](const Json& one) {
+    const auto kind = one["kind"].get<std::string>();
+    return (kind == "handle" ? "keeps it open for later" : kind + " delegation") + (one["recalled"].get<bool>() ? ", ASKED BACK" : "");
+  });
+}
+
 void print_explanation(const Json& reply) {
   const Json& attr = reply["attributes"];
   std::printf("object    %s %s, mode %s, uid %u, gid %u\n", attr["type"].get<std::string>().c_str(), printable(bytes_of(reply, "path")).c_str(),
@@ -66,6 +103,7 @@ void print_explanation(const Json& reply) {
                 record["read_only"].get<bool>() ? ", READ-ONLY" : "");
   }
   for (const Json& quota : reply["quotas"]) print_quota(quota);
+  print_held(reply["held"]);
   for (const Json& flow : reply["flows"]) print_flow(flow);
   std::printf("space     %s free in the volume\n", appliance::round_bytes(reply["bytes_free"].get<std::uint64_t>()).c_str());
   for (const Json& cause : reply["causes"]) {
@@ -88,7 +126,7 @@ Outcome explain(const Session& session, const Options& options) {
 
 void add_explain_command(CLI::App& app, Session& session) {
   const auto o = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("explain", "Tell what limits a file or directory: permissions, exports, quotas, QoS; and what to do about it");
+  CLI::App* command = app.add_subcommand("explain", "Tell what limits a file or directory: permissions, exports, quotas, QoS, who has it open or locked; and what to do about it");
   command->add_option("path", o->path, "The file or directory, from the root of the volume")->required();
   command->add_option("--user", o->user, "What this user may do here")->type_name("NAME");
   command->add_option("--client", o->client, "Whether the exports let in the client with this address")->type_name("ADDRESS");

@@ -149,10 +149,28 @@ Outcome get(const Session& session, const Options& options) {
   return kDone;
 }
 
+struct Flow {
+  Json json;
+  std::int64_t time_ns;  // when it was looked at
+};
+
+// All pages of them.
+Result<std::vector<Flow>> all_flows(AdminClient& client) {
+  std::vector<Flow> all;
+  for (Query query;;) {
+    STOA_TRY(page, client.get("/v1/flows", query));
+    for (Json& flow : page["flows"]) all.push_back({std::move(flow), page["time_ns"].get<std::int64_t>()});
+    if (!page["truncated"].get<bool>()) return all;
+    query["after"] = page["next_after"].get<std::string>();
+  }
+}
+
 Outcome list(const Session& session) {
   STOA_TRY(client, session.connect());
-  STOA_TRY(page, client.get("/v1/flows"));
-  session.print(page, [&] { print_flows(page["flows"].get<std::vector<Json>>()); });
+  STOA_TRY(all, all_flows(client));
+  std::vector<Json> flows;
+  for (Flow& flow : all) flows.push_back(std::move(flow.json));
+  session.print(Json{{"flows", flows}}, [&] { print_flows(flows); });
   return kDone;
 }
 
@@ -167,24 +185,27 @@ Outcome remove(const Session& session, const Options& options) {
 
 Outcome top(const Session& session, const Options& options) {
   STOA_TRY(client, session.connect());
-  STOA_TRY(before, client.get("/v1/flows"));
+  STOA_TRY(before, all_flows(client));
   std::this_thread::sleep_for(std::chrono::seconds(options.seconds));
-  STOA_TRY(now, client.get("/v1/flows"));
-  const double seconds = static_cast<double>(now["time_ns"].get<std::int64_t>() - before["time_ns"].get<std::int64_t>()) / 1e9;
+  STOA_TRY(now, all_flows(client));
+  const auto between = [](const Flow& earlier, const Flow& later) { return static_cast<double>(later.time_ns - earlier.time_ns) / 1e9; };
+  const double elapsed = between(before.back(), now.back());  // there is always one, that of background work
   struct Row {
     double waiting, bytes, operations;
     Json rates;
     std::string target;
   };
-  std::unordered_map<std::string, const Json*> earlier_flows;  // by target
-  for (const Json& flow : before["flows"]) earlier_flows.emplace(bytes_of(flow, "target"), &flow);
+  std::unordered_map<std::string, const Flow*> earlier_flows;  // by target
+  for (const Flow& flow : before) earlier_flows.emplace(bytes_of(flow.json, "target"), &flow);
   std::vector<Row> rows;
-  for (const Json& flow : now["flows"]) {
+  for (const Flow& looked : now) {
+    const Json& flow = looked.json;
     Row row{.waiting = flow["use"]["waiting"].get<double>(), .rates = Json::object(), .target = bytes_of(flow, "target")};
     const auto then = earlier_flows.find(row.target);
+    const double seconds = then != earlier_flows.end() ? between(*then->second, looked) : elapsed;
     const auto rate = [&](const char* member) {
       const auto count = flow["use"][member].get<std::uint64_t>();
-      const std::uint64_t earlier = then != earlier_flows.end() ? (*then->second)["use"][member].get<std::uint64_t>() : 0;
+      const std::uint64_t earlier = then != earlier_flows.end() ? then->second->json["use"][member].get<std::uint64_t>() : 0;
       // A flow that was removed and made again begins anew.
       return static_cast<double>(count >= earlier ? count - earlier : count) / seconds;
     };
@@ -200,7 +221,7 @@ Outcome top(const Session& session, const Options& options) {
   });
   Json all = Json::array();
   for (const Row& row : rows) all.push_back({{"target", printable(row.target)}, {"waiting", row.waiting}, {"per_second", row.rates}});
-  session.print(Json{{"seconds", seconds}, {"flows", all}}, [&] {
+  session.print(Json{{"seconds", elapsed}, {"flows", all}}, [&] {
     Table table({"READ", "WRITE", "READ OPS", "WRITE OPS", "METADATA OPS", "PARKED", "WAITING", "TARGET"});
     for (const Row& row : rows) {
       std::vector<std::string> cells;

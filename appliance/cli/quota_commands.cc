@@ -88,8 +88,9 @@ std::string owner_name(const Json& quota) {
 void print_quotas(const std::vector<Json>& quotas) {
   Table table({"BYTES", "FILES AND DIRECTORIES", "COUNTED", "PATH"});
   for (const Json& quota : quotas) {
-    auto row = quota_row(quota, classes_text(quota["limits"]));
-    row.push_back(printable(bytes_of(quota, "path")));
+    const bool owner = quota.contains("uid") || quota.contains("gid");
+    auto row = quota_row(quota, owner ? "" : classes_text(quota["limits"]));
+    row.push_back(printable(bytes_of(quota, "path")) + (owner ? " for " + owner_name(quota) : ""));
     table.add(std::move(row));
   }
   table.print();

@@ -12,6 +12,8 @@ namespace stoa::admin {
 namespace {
 
 constexpr std::int64_t kSecondNs = 1'000'000'000;
+// The store takes space in pieces of up to this, and refuses when there is not that much beside its reserve.
+constexpr std::uint64_t kPieceBytes = 16u << 20;
 
 void add(Json& causes, std::string what, std::string cure) { causes.push_back({{"what", std::move(what)}, {"cure", std::move(cure)}}); }
 
@@ -43,6 +45,28 @@ std::string rights_cure(const core::User& user, const std::string& path, const c
       "; or put the user into a group that may: stoa user set " + word(user.name) + " --group GROUP, with all groups that it is to have";
   if (acl.stored) return "see who may with stoa acl get " + word(path) + ", and change it with stoa acl set " + word(path) + " FILE" + groups;
   return "change its mode or owner (chmod, chown), or give it a list: stoa acl set " + word(path) + " FILE" + groups;
+}
+
+std::string client_name(const Json& client) {
+  const std::string id = "client " + client["id"].get<std::string>();
+  if (!client.contains("name")) return id;
+  return client["name"].get<std::string>() + " (" + client["address"].get<std::string>() + ", " + id + ")";
+}
+
+// The different clients of those for which `counts` is true, the first ones by name; empty: there are none.
+template <class Counts>
+std::string clients_of(const Json& list, Counts counts) {
+  constexpr std::size_t kNamed = 3;
+  std::vector<std::string> names;
+  for (const Json& one : list) {
+    if (!counts(one)) continue;
+    const std::string name = client_name(one["client"]);
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kNamed); ++i) text.append(i == 0 ? "" : ", ").append(names[i]);
+  if (names.size() > kNamed) text += " and others";
+  return text;
 }
 
 struct Part {
@@ -151,13 +175,44 @@ void add_quota(Json& causes, const std::string& path, const std::string& owner, 
       add(causes, quota + " is used up: " + used + std::to_string(*part.hard) + " " + part.unit + "; what would grow is refused",
           "raise it: " + set + " --" + part.option + " MORE" + room);
     } else if (part.since != Timestamp{} && part.soft) {
-      const std::string end = time_text(end_of_grace(part, reply.limits.grace_s));
+      const std::string end = seconds_text(end_of_grace(part, reply.limits.grace_s));
       const bool over = grace_is_over(part, reply.limits.grace_s);
       add(causes,
-          quota + " is above its soft limit since " + time_text(part.since) + ": " + used + std::to_string(*part.soft) + " " + part.unit + "; " +
+          quota + " is above its soft limit since " + seconds_text(part.since) + ": " + used + std::to_string(*part.soft) + " " + part.unit + "; " +
               (over ? "its time of grace ended at " + end + ", and what would grow is refused" : "what would grow is refused from " + end + " on"),
           "raise it: " + set + " --soft-" + part.option + " MORE, or give more time: " + set + " --grace TIME" + room);
     }
+  }
+}
+
+void add_held(Json& causes, const Json& held) {
+  const std::string evict = "stoa client evict ID takes away all that a client has open and locked";
+  const Json& opens = held["opens"]["list"];
+  for (const char* const access : {"read", "write"}) {
+    const std::string who = clients_of(opens, [&](const Json& one) {
+      const auto denied = one["deny"].get<std::vector<std::string>>();
+      return std::ranges::find(denied, access) != denied.end();
+    });
+    if (who.empty()) continue;
+    add(causes, "others may not open it to " + std::string(access) + ": that is denied by who has it open, " + who, "close it there; " + evict);
+  }
+  const auto everybody = [](const Json&) { return true; };
+  if (const auto locks = held["locks"]["total"].get<std::uint64_t>(); locks != 0) {
+    add(causes,
+        std::to_string(locks) + (locks == 1 ? " range of its bytes is" : " ranges of its bytes are") + " locked by " +
+            clients_of(held["locks"]["list"], everybody) + ": who wants another lock there waits or is refused",
+        "end the program that holds it; " + evict);
+  }
+  if (const auto waiting = held["waiting"]["total"].get<std::uint64_t>(); waiting != 0) {
+    add(causes,
+        std::to_string(waiting) + (waiting == 1 ? " request waits" : " requests wait") + " for a lock of it, of " +
+            clients_of(held["waiting"]["list"], everybody),
+        "they get it when those before them give it back; " + evict);
+  }
+  const std::string slow = clients_of(held["leases"]["list"], [](const Json& one) { return one["recalled"].get<bool>(); });
+  if (!slow.empty()) {
+    add(causes, "it is cached by " + slow + ", and asked back from there: whoever else wants it waits",
+        "wait: what is not given back in time is taken away; from a dead client, stoa client evict ID takes it at once");
   }
 }
 
@@ -179,10 +234,23 @@ void add_flow(Json& causes, const Json& flow) {
       "stoa qos top shows who uses how much" + raise);
 }
 
-void add_space(Json& causes, const core::StatfsReply& space) {
-  if (space.bytes_free != 0) return;
-  add(causes, "the volume is full: there is no space on its disks",
-      "remove something, purge recycle bins (stoa recycle purge / --all), or add space to the data directories");
+void add_space(Json& causes, const core::StatfsReply& space, std::span<const core::BlobStore::DirectoryHealth> disks) {
+  const auto has_room = [](const core::BlobStore::DirectoryHealth& disk) { return disk.ok && disk.space.free >= kPieceBytes; };
+  // Without disks to ask, what is free may be what a quota leaves: of that, add_quota() tells.
+  const bool by_quota = space.bytes_quota.limited() && space.bytes_quota.room <= space.bytes_free;
+  const bool full = disks.empty() ? space.bytes_free < kPieceBytes && !by_quota : std::ranges::none_of(disks, has_room);
+  if (full) {
+    add(causes,
+        "the volume is full: its disks have less than the " + std::to_string(kPieceBytes >> 20) +
+            " MiB left that new files may take at once; what needs space is refused, whatever quotas leave",
+        "remove something, purge recycle bins (stoa recycle purge / --all), or give it another disk (blob_directories in stoad.toml, then start stoad again)");
+    return;
+  }
+  for (const core::BlobStore::DirectoryHealth& disk : disks) {
+    if (!disk.ok || has_room(disk)) continue;
+    add(causes, "the data directory " + disk.path + " is full: nothing new is put there, and large files that lie on it cannot grow",
+        "make room on its disk; files that are written anew go to the others");
+  }
 }
 
 void add_disk(Json& causes, const core::BlobStore::DirectoryHealth& disk) {

@@ -1,6 +1,7 @@
 // What keeps somebody from something, or makes him wait: a sentence for each cause, and what an administrator does about it.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,9 +33,12 @@ bool is_full(const core::UsageReply& reply);
 // `owner`: "", or " --user NAME", " --group NAME" as of stoa quota. `bin`: what the directory's recycle bin holds of what is counted.
 void add_quota(Json& causes, const std::string& path, const std::string& owner, const core::UsageReply& reply, const core::Usage& bin);
 
+// `held`: held_view().
+void add_held(Json& causes, const Json& held);
 // `flow`: flow_view().
 void add_flow(Json& causes, const Json& flow);
-void add_space(Json& causes, const core::StatfsReply& space);
+// `space`: of the root directory. The whole volume, or some of the disks that work.
+void add_space(Json& causes, const core::StatfsReply& space, std::span<const core::BlobStore::DirectoryHealth> disks);
 void add_disk(Json& causes, const core::BlobStore::DirectoryHealth& disk);
 // `found`: Volume::damage(). Of the file, or of all below the directory.
 void add_damage(Json& causes, const std::string& path, const std::vector<std::string>& found);

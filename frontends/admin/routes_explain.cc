@@ -5,6 +5,7 @@
 
 #include "frontends/admin/causes.h"
 #include "frontends/admin/flow_words.h"
+#include "frontends/admin/held_view.h"
 #include "frontends/admin/query.h"
 #include "frontends/admin/routes.h"
 #include "frontends/admin/views.h"
@@ -176,6 +177,8 @@ JsonResult explain(Service& service, const Request& request) {
   QuotasView quotas(service, request, causes);
   for (const core::FileId dir : above.directories) STOA_CHECK_OK(quotas.look_at(dir, user, *registry));
   json["quotas"] = quotas.take();
+  json["held"] = held_view(service, attr.id);
+  add_held(causes, json["held"]);
   Json& flows = json["flows"] = Json::array();
   for (const core::FlowRule* rule : registry->flow_rules()) {
     if (!concerns(rule->target, user, above.directories, *registry)) continue;
@@ -184,8 +187,9 @@ JsonResult explain(Service& service, const Request& request) {
   }
   STOA_TRY(space, service.volume.ns().statfs(request.context(), {.id = core::kRootId}));
   json["bytes_free"] = space.bytes_free;
-  add_space(causes, space);
-  for (const auto& disk : service.data_directories()) add_disk(causes, disk);
+  const auto disks = service.data_directories();
+  add_space(causes, space, disks);
+  for (const auto& disk : disks) add_disk(causes, disk);
   add_damage(causes, path_of_query(request), service.volume.damage());
   json["causes"] = std::move(causes);
   return json;

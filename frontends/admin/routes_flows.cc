@@ -1,5 +1,9 @@
 // Quality of service: limits of flows, and what goes through them.
+#include <algorithm>
+#include <charconv>
+#include <iterator>
 #include <limits>
+#include <optional>
 
 #include "frontends/admin/flow_words.h"
 #include "frontends/admin/json_body.h"
@@ -24,19 +28,56 @@ Result<Json> flow_view(Service& service, const Request& request, const core::Flo
   return fail(Errc::kNotFound, "'" + request.query.at("target") + "' has no limits of its own");
 }
 
+// A place in the list, whatever becomes of users and groups meanwhile: "KIND/ID", "KIND/NETWORK".
+std::string place_text(const core::FlowTarget& target) {
+  const bool network = target.kind == core::FlowKind::kClients;
+  return std::to_string(static_cast<unsigned>(target.kind)) + "/" + (network ? target.network.to_text() : std::to_string(target.id));
+}
+std::optional<core::FlowTarget> place_of(std::string_view text) {
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  const std::string_view rest = text.substr(std::min(slash + 1, text.size()));
+  const auto number = [](std::string_view digits, auto& into) {
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), into);
+    return error == std::errc{} && end == digits.data() + digits.size();
+  };
+  unsigned kind = 0;
+  if (!number(text.substr(0, slash), kind) || kind == 0 || kind > static_cast<unsigned>(core::FlowKind::kBackground)) return std::nullopt;
+  core::FlowTarget target{.kind = static_cast<core::FlowKind>(kind)};
+  if (target.kind == core::FlowKind::kClients) {
+    const auto network = core::Network::parse(rest);
+    if (!network) return std::nullopt;
+    target.network = *network;
+  } else if (!number(rest, target.id)) {
+    return std::nullopt;
+  }
+  return target;
+}
+
+constexpr std::uint64_t kPageMax = 1000;
+
 }  // namespace
 
 JsonResult list_flows(Service& service, const Request& request) {
-  STOA_CHECK_OK(allow_query(request, {}));
-  const auto registry = service.volume.registry().snapshot();
-  Json list = Json::array();
-  const auto add = [&](const core::FlowRule& rule) { list.push_back(flow_view(service, request, *registry, rule)); };
-  for (const core::FlowRule* rule : registry->flow_rules()) {
-    if (rule->target != core::FlowTarget::background()) add(*rule);
+  STOA_CHECK_OK(allow_query(request, {"after", "limit"}));
+  STOA_TRY(limit, query_number(request, "limit", kPageMax, kPageMax));
+  if (limit == 0) return fail(Errc::kInvalid, "'limit' must be at least 1");
+  std::optional<core::FlowTarget> after;
+  if (const auto given = request.query.find("after"); given != request.query.end()) {
+    after = place_of(given->second);
+    if (!after) return fail(Errc::kInvalid, "'after' is what 'next_after' of the page before was");
   }
-  add(*rule_of(*registry, core::FlowTarget::background()));  // always, and last
-  // To make rates of what two looks show.
-  return Json{{"flows", std::move(list)}, {"time_ns", qos::steady_ns()}};
+  const auto registry = service.volume.registry().snapshot();
+  std::vector<const core::FlowRule*> rules = registry->flow_rules();
+  std::erase_if(rules, [](const core::FlowRule* rule) { return rule->target == core::FlowTarget::background(); });
+  rules.push_back(rule_of(*registry, core::FlowTarget::background()));  // always, and last
+  auto at = after ? std::ranges::upper_bound(rules.begin(), rules.end() - 1, *after, {}, &core::FlowRule::target) : rules.begin();
+  if (after == core::FlowTarget::background()) at = rules.end();
+  Json list = Json::array();
+  for (; at != rules.end() && list.size() < limit; ++at) list.push_back(flow_view(service, request, *registry, **at));
+  // The time is there to make rates of what two looks show.
+  Json json{{"flows", std::move(list)}, {"time_ns", qos::steady_ns()}, {"truncated", at != rules.end()}};
+  if (at != rules.end()) json["next_after"] = place_text((*std::prev(at))->target);
+  return json;
 }
 
 JsonResult get_flow(Service& service, const Request& request) {

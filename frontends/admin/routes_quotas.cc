@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "frontends/admin/json_body.h"
@@ -182,7 +184,8 @@ std::optional<std::uint64_t> limit_of(JsonBody& body, std::string_view name) {
 }
 
 // Whether so many percent of a hard limit are used, or a soft one is passed.
-bool is_filled(const core::QuotaRecord& record, std::uint64_t percent) {
+template <class Record>
+bool is_filled(const Record& record, std::uint64_t percent) {
   const auto filled = [&](std::uint64_t used, const std::optional<std::uint64_t>& limit) {
     return limit && static_cast<double>(used) * 100 >= static_cast<double>(*limit) * static_cast<double>(percent);
   };
@@ -192,37 +195,149 @@ bool is_filled(const core::QuotaRecord& record, std::uint64_t percent) {
          filled(files, record.limits.files);
 }
 
+Json record_view(const core::QuotaRecord& record) {
+  Json json{{"directory_id", std::to_string(static_cast<std::uint64_t>(record.dir))}, {"over_soft_since", view(record.since)}};
+  put_usage(json, record.usage, record.counted, record.by_class);
+  put_bytes(json, "path", record.path);
+  put_directory(json, record.limits, record.child_limits, record.counts_owners);
+  put_counting(json, record.counting);
+  return json;
+}
+
+Json owner_view(const core::OwnerQuota& owner, const core::RegistrySnapshot& picture) {
+  Json json{{"limits", view(owner.limits)}, {"over_soft_since", view(owner.since)}};
+  put_usage(json, owner.usage, owner.counted, owner.by_class);
+  put_owner(json, owner.of, owner.id, picture);
+  return json;
+}
+
+using OwnerKey = std::pair<core::QuotaOf, std::uint32_t>;
+std::string text_of(const OwnerKey& owner) { return (owner.first == core::QuotaOf::kUser ? "user:" : "group:") + std::to_string(owner.second); }
+std::optional<OwnerKey> owner_of(const std::string& text) {
+  const bool user = text.starts_with("user:"), group = text.starts_with("group:");
+  const auto id = user || group ? number_of(text.substr(text.find(':') + 1)) : std::nullopt;
+  if (!id) return std::nullopt;
+  return OwnerKey{user ? core::QuotaOf::kUser : core::QuotaOf::kGroup, *id};
+}
+
+// Quotas that are full or nearly so, each directory before the users and groups in it. One answer looks at so many of them, with no lock
+// held between pages.
+class FilledQuotas {
+ public:
+  FilledQuotas(Service& service, const Request& request, std::uint64_t percent, std::size_t most)
+      : service_(service), request_(request), percent_(percent), most_(most), picture_(service.volume.registry().snapshot()) {}
+
+  // `after`: "DIRECTORY", "DIRECTORY/" before the first of its owners, "DIRECTORY/user:7".
+  Result<Json> list(const std::string& after) {
+    STOA_CHECK_OK(go_to(after));
+    bool more = true;
+    if (in_owners_) {
+      const auto path = service_.volume.ns().path_of(request_.context(), {.id = dir_});
+      STOA_TRY(done, path ? add_owners(path->path) : Result<bool>(true));  // it may be gone
+      if (!done) return answer(true);
+      in_owners_ = false;
+    }
+    while (more) {
+      STOA_TRY(page, service_.volume.ns().list_quotas(request_.context(), {.after = dir_, .limit = kPageMax}));
+      more = page.truncated && !page.quotas.empty();
+      for (const core::QuotaRecord& record : page.quotas) {
+        if (!may_look()) return answer(true);
+        dir_ = record.dir;
+        if (is_filled(record, percent_)) list_.push_back(record_view(record));
+        // While they are being counted, their limits refuse nothing.
+        if (!record.counts_owners || record.counting) continue;
+        STOA_TRY(done, add_owners(record.path));
+        if (!done) return answer(true);
+      }
+    }
+    return answer(false);
+  }
+
+ private:
+  static constexpr std::size_t kLooksMax = kPageMax * kPagesMax;
+
+  Status go_to(const std::string& after) {
+    const std::size_t slash = std::min(after.find('/'), after.size());
+    std::uint64_t dir = 0;
+    const auto [end, error] = std::from_chars(after.data(), after.data() + slash, dir);
+    const bool good = error == std::errc{} && end == after.data() + slash;
+    in_owners_ = slash != after.size();
+    if (in_owners_ && slash + 1 != after.size()) owner_ = owner_of(after.substr(slash + 1));
+    if (!good || (in_owners_ && slash + 1 != after.size() && !owner_))
+      return fail(Errc::kInvalid, "'after' is what 'next_after' of the page before was");
+    dir_ = core::FileId{dir};
+    return {};
+  }
+  bool may_look() {
+    if (list_.size() == most_ || looks_ == kLooksMax) return false;
+    ++looks_;
+    return true;
+  }
+  // From the place on. False: not all were looked at.
+  Result<bool> add_owners(const std::string& path) {
+    for (bool more = true; more;) {
+      const auto page = service_.volume.ns().list_owner_quotas(request_.context(), {.dir = dir_, .after = owner_, .limit = kPageMax});
+      if (!page) {
+        // It is gone, or they are not counted any more.
+        const Errc why = page.error().code;
+        if (why == Errc::kNotFound || why == Errc::kStale || why == Errc::kNotSupported || why == Errc::kNotDirectory) break;
+        return fail(page.error());
+      }
+      for (const core::OwnerQuota& owner : page->owners) {
+        if (!may_look()) {
+          in_owners_ = true;
+          return false;
+        }
+        owner_ = {owner.of, owner.id};
+        if (!is_filled(owner, percent_)) continue;
+        list_.push_back(owner_view(owner, *picture_));
+        list_.back()["directory_id"] = std::to_string(static_cast<std::uint64_t>(dir_));
+        put_bytes(list_.back(), "path", path);
+      }
+      more = page->truncated && !page->owners.empty();
+    }
+    owner_.reset();
+    return true;
+  }
+  Json answer(bool truncated) {
+    Json json{{"quotas", std::move(list_)}, {"truncated", truncated}};
+    if (!truncated) return json;
+    std::string after = std::to_string(static_cast<std::uint64_t>(dir_));
+    if (in_owners_) after += "/" + (owner_ ? text_of(*owner_) : std::string());
+    json["next_after"] = after;
+    return json;
+  }
+
+  Service& service_;
+  const Request& request_;
+  const std::uint64_t percent_;
+  const std::size_t most_;
+  const std::shared_ptr<const core::RegistrySnapshot> picture_;
+  Json list_ = Json::array();
+  std::size_t looks_ = 0;
+  core::FileId dir_ = core::kNoFile;  // behind this one,
+  bool in_owners_ = false;            // or in it: behind this owner
+  std::optional<OwnerKey> owner_;
+};
+
 }  // namespace
 
 JsonResult list_quotas(Service& service, const Request& request) {
   STOA_CHECK_OK(allow_query(request, {"after", "limit", "filled"}));
-  STOA_TRY(after, query_number(request, "after", 0, std::numeric_limits<std::uint64_t>::max()));
   STOA_TRY(limit, query_number(request, "limit", kPageMax, kPageMax));
+  if (limit == 0) return fail(Errc::kInvalid, "'limit' must be at least 1");
   STOA_TRY(filled, query_number(request, "filled", 0, 100));
-  Json list = Json::array();
-  bool more = true;
-  for (std::size_t page = 0; more && page < kPagesMax && list.size() < limit; ++page) {
-    const auto wanted = static_cast<std::uint32_t>(filled == 0 ? limit : kPageMax);
-    STOA_TRY(reply,
-             service.volume.ns().list_quotas(request.context(), {.after = core::FileId{after}, .limit = wanted}));
-    more = reply.truncated && !reply.quotas.empty();
-    for (const core::QuotaRecord& record : reply.quotas) {
-      if (list.size() == limit) {
-        more = true;
-        break;
-      }
-      after = static_cast<std::uint64_t>(record.dir);
-      if (filled != 0 && !is_filled(record, filled)) continue;
-      Json json{{"directory_id", std::to_string(after)}, {"over_soft_since", view(record.since)}};
-      put_usage(json, record.usage, record.counted, record.by_class);
-      put_bytes(json, "path", record.path);
-      put_directory(json, record.limits, record.child_limits, record.counts_owners);
-      put_counting(json, record.counting);
-      list.push_back(std::move(json));
-    }
+  if (filled != 0) {
+    const auto after = request.query.find("after");
+    return FilledQuotas(service, request, filled, limit).list(after == request.query.end() ? "0" : after->second);
   }
+  STOA_TRY(after, query_number(request, "after", 0, std::numeric_limits<std::uint64_t>::max()));
+  STOA_TRY(reply, service.volume.ns().list_quotas(request.context(), {.after = core::FileId{after}, .limit = static_cast<std::uint32_t>(limit)}));
+  Json list = Json::array();
+  for (const core::QuotaRecord& record : reply.quotas) list.push_back(record_view(record));
+  const bool more = reply.truncated && !reply.quotas.empty();
   Json json{{"quotas", std::move(list)}, {"truncated", more}};
-  if (more && after != 0) json["next_after"] = std::to_string(after);
+  if (more) json["next_after"] = std::to_string(static_cast<std::uint64_t>(reply.quotas.back().dir));
   return json;
 }
 
@@ -279,27 +394,19 @@ JsonResult list_owner_quotas(Service& service, const Request& request) {
   STOA_TRY(limit, query_number(request, "limit", kPageMax, kPageMax));
   core::ListOwnerQuotasRequest wanted{.limit = static_cast<std::uint32_t>(limit)};
   if (const auto after = request.query.find("after"); after != request.query.end()) {
-    const bool user = after->second.starts_with("user:"), group = after->second.starts_with("group:");
-    const auto id = user || group ? number_of(after->second.substr(after->second.find(':') + 1)) : std::nullopt;
-    if (!id) return fail(Errc::kInvalid, "'after' is what 'next_after' of the page before was");
-    wanted.after = {user ? core::QuotaOf::kUser : core::QuotaOf::kGroup, *id};
+    wanted.after = owner_of(after->second);
+    if (!wanted.after) return fail(Errc::kInvalid, "'after' is what 'next_after' of the page before was");
   }
   STOA_TRY(dir, directory_of(service, request));
   wanted.dir = dir;
   STOA_TRY(reply, service.volume.ns().list_owner_quotas(request.context(), wanted));
   const auto picture = service.volume.registry().snapshot();
   Json list = Json::array();
-  for (const core::OwnerQuota& owner : reply.owners) {
-    Json json{{"limits", view(owner.limits)}, {"over_soft_since", view(owner.since)}};
-    put_usage(json, owner.usage, owner.counted, owner.by_class);
-    put_owner(json, owner.of, owner.id, *picture);
-    list.push_back(std::move(json));
-  }
+  for (const core::OwnerQuota& owner : reply.owners) list.push_back(owner_view(owner, *picture));
   Json json{{"owners", std::move(list)}, {"truncated", reply.truncated}};
   put_counting(json, reply.counting);
   if (reply.truncated && !reply.owners.empty()) {
-    const core::OwnerQuota& last = reply.owners.back();
-    json["next_after"] = (last.of == core::QuotaOf::kUser ? "user:" : "group:") + std::to_string(last.id);
+    json["next_after"] = text_of({reply.owners.back().of, reply.owners.back().id});
   }
   put_bytes(json, "path", path_of_query(request));
   return json;

@@ -49,7 +49,8 @@ Status ExportAccess::enter(const rpc::Call& call, const core::Export& found) {
   return {};
 }
 
-void ExportAccess::tell_refused(const rpc::Call& call, core::Namespace& ns, const core::Export& by, std::string_view request) const {
+void ExportAccess::tell_refused(const rpc::Call& call, core::Namespace& ns, core::FileId directory, std::string_view request,
+                                std::string_view reason) const {
   const rpc::Credential& credential = call.header.credential;
   std::string claimed;
   if (credential.sys) {
@@ -58,12 +59,13 @@ void ExportAccess::tell_refused(const rpc::Call& call, core::Namespace& ns, cons
   } else if (!credential.principal.empty()) {
     claimed.append("principal ").append(credential.principal);
   }
-  const bool address = by.rule_for(call.peer.address) == nullptr;
   ns.refused({.request_id = call.request_id, .door = core::Door::kNfs, .client = call.peer.text},
-             {.request = request,
-              .reason = address ? "the export has no rule for this address" : "the export wants another security flavor",
-              .claimed = claimed,
-              .directory = by.root});
+             {.request = request, .reason = reason, .claimed = claimed, .directory = directory});
+}
+
+void ExportAccess::tell_refused(const rpc::Call& call, core::Namespace& ns, const core::Export& by, std::string_view request) const {
+  const bool address = by.rule_for(call.peer.address) == nullptr;
+  tell_refused(call, ns, by.root, request, address ? "the export has no rule for this address" : "the export wants another security flavor");
 }
 
 Result<core::Attributes> find_directory(const rpc::Call& call, core::Namespace& ns, std::string_view request, std::string_view path) {

@@ -43,6 +43,10 @@ class ExportAccess final : public rpc::WorkerScope {
   // Tells audit that the export does not take the call (core::Namespace::refused): for its address, or for how it shows who it is.
   // `request`: what it wanted, as "MNT /projects".
   void tell_refused(const rpc::Call& call, core::Namespace& ns, const core::Export& by, std::string_view request) const;
+  // Of a call that came in, and was refused by the door itself for `reason`.
+  void tell_refused(const rpc::Call& call, core::Namespace& ns, std::string_view request, std::string_view reason) const {
+    tell_refused(call, ns, entered().root, request, reason);
+  }
 
   core::OpContext& context() { return context_; }
   // Of the last enter() that succeeded; until the next refresh().
@@ -53,6 +57,7 @@ class ExportAccess final : public rpc::WorkerScope {
 
   void find_path(const core::FlowTable& table, const core::FlowCaller& caller, core::FileId file, core::Namespace& ns,
                  std::vector<qos::Flow*>& path);
+  void tell_refused(const rpc::Call& call, core::Namespace& ns, core::FileId directory, std::string_view request, std::string_view reason) const;
 
   const core::Registry& registry_;
   const IdentityRules& rules_;

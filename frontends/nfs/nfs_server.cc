@@ -93,6 +93,10 @@ Result<std::unique_ptr<NfsServer>> NfsServer::start(const NfsServerOptions& opti
       .payload_offset = nfs3::write_payload_offset,
       .scheduler = options.scheduler,
       .gss = parts->kerberos.get(),
+      .tell_refused =
+          [&ns](const rpc::Peer& peer, std::string_view request, std::string_view reason) {
+            ns.refused({.door = core::Door::kNfs, .client = peer.text}, {.request = request, .reason = reason, .claimed = {}});
+          },
   };
   STOA_TRY(server, rpc::Server::start(wanted, std::move(service), metrics));
   parts->server = std::move(server);

@@ -249,7 +249,7 @@ inTab('health names quotas that are full, nearly so, or above a soft limit', {},
   await page.reload();
   // The events below name them still.
   const left = page.getByRole('table', { name: '即将用满的配额' });
-  await page.getByText('没有目录配额用到 90% 以上').or(left).waitFor();
+  await page.getByText('没有配额用到 90% 以上').or(left).waitFor();
   assert.equal(await left.getByText('/test/filled/').count(), 0);
 });
 

@@ -10,7 +10,7 @@
 
 namespace stoa::blob {
 
-class MemoryBlobs final : public core::BlobStore {
+class MemoryBlobs : public core::BlobStore {
  public:
   Status adopt(core::BlobId blob) override;
   Status finish_adoption() override;

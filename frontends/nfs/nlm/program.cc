@@ -222,12 +222,26 @@ bool NlmProgram::run(std::uint32_t procedure, const rpc::Call& call, rpc::XdrRea
   }
 }
 
+std::string NlmProgram::request_of(const rpc::Call& call, const core::Export& of) {
+  return "nlm4 " + std::string(kProcedures[call.header.procedure].name) + " /" + of.name;
+}
+
 Result<core::FileId> NlmProgram::lockable(const rpc::Call& call, Netobj handle, std::uint32_t wanted, bool reclaim) {
   STOA_TRY(ref, handles_.decode(handle));
   auto& access = static_cast<nfs::ExportAccess&>(call.scope);
-  STOA_CHECK_OK(access.enter(call, ref.scope));
+  if (const Status entered = access.enter(call, ref.scope); !entered) {
+    if (entered.error().code == Errc::kAccess) {
+      const core::Export& by = *access.snapshot().find_export(ref.scope);
+      access.tell_refused(call, ns_, by, request_of(call, by));
+    }
+    return fail(entered.error());
+  }
+  const auto refuse = [&](Errc why, std::string_view reason) {
+    access.tell_refused(call, ns_, request_of(call, access.entered()), reason);
+    return fail(why);
+  };
   core::OpContext& ctx = access.context();
-  if (ctx.read_only && (wanted & ~core::kAccessRead) != 0) return fail(Errc::kReadOnly);
+  if (ctx.read_only && (wanted & ~core::kAccessRead) != 0) return refuse(Errc::kReadOnly, "the export is read-only for this client");
   constexpr std::uint32_t kContent = core::kAccessRead | core::kAccessModify | core::kAccessExtend;
   STOA_TRY(reply, ns_.access(ctx, {.id = ref.id, .wanted = kContent}));
   if (reply.attr.type != core::FileType::kRegular) return fail(Errc::kWrongType);
@@ -237,7 +251,8 @@ Result<core::FileId> NlmProgram::lockable(const rpc::Call& call, Netobj handle, 
   if (!access.flavor_allowed()) return ref.id;
   // Whoever has the file open may lock it, and how it was opened, and when, we do not know: so any access to the
   // content will do, and the owner needs none (as for reading and writing).
-  if (reply.granted == 0 && ctx.cred.uid != reply.attr.uid && !reclaim) return fail(Errc::kAccess);
+  if (reply.granted == 0 && ctx.cred.uid != reply.attr.uid && !reclaim)
+    return refuse(Errc::kAccess, "the user may neither read nor write the file");
   return ref.id;
 }
 
@@ -391,7 +406,11 @@ NlmStatus NlmProgram::share(const rpc::Call& call, const ShareRequest& asked) {
   const auto file = lockable(call, asked.handle, writes ? core::kAccessModify : core::kAccessRead, asked.reclaim);
   if (!file) return to_nlm_status(file.error().code);
   // Unlike a lock it keeps others from opening the file: that takes a proof of who it is for.
-  if (!static_cast<nfs::ExportAccess&>(call.scope).flavor_allowed()) return to_nlm_status(Errc::kAccess);
+  auto& access = static_cast<nfs::ExportAccess&>(call.scope);
+  if (!access.flavor_allowed()) {
+    access.tell_refused(call, ns_, access.entered(), request_of(call, access.entered()));
+    return to_nlm_status(Errc::kAccess);
+  }
   if (const NlmStatus now = check_grace(call, asked.caller_name, asked.reclaim); now != NlmStatus::kGranted) return now;
   const auto host = enrol(call, asked.caller_name, 0, true);
   if (!host) return to_nlm_status(host.error().code);

@@ -58,6 +58,8 @@ class NlmProgram final : public rpc::Program {
   NlmStatus share(const rpc::Call& call, const ShareRequest& asked);
   NlmStatus unshare(const rpc::Call& call, const ShareRequest& asked);
 
+  // In words, for audit.
+  static std::string request_of(const rpc::Call& call, const core::Export& of);
   // The file, under the rules of the export that the handle names, which is to be locked so. Also for callers who do
   // not show who they are as the export wants it (ExportAccess::flavor_allowed()): their claims then count for nothing.
   Result<core::FileId> lockable(const rpc::Call& call, Netobj handle, std::uint32_t access, bool reclaim);

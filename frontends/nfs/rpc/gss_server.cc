@@ -122,26 +122,33 @@ void GssServer::show(const GssCall& call, CallHeader& header) {
   }
 }
 
-void GssServer::establish(const CallHeader& header, const ClientAddress& address, Clock::time_point now,
-                          XdrWriter& out) {
+std::string GssServer::establish(const CallHeader& header, const ClientAddress& address, Clock::time_point now,
+                                 XdrWriter& out) {
   XdrReader in(header.arguments);
   const auto token = in.opaque(header.arguments.size());
-  if (!in.ok() || in.left() != 0) return encode_accepted(out, header.xid, AcceptStatus::kGarbageArguments);
+  if (!in.ok() || in.left() != 0) {
+    encode_accepted(out, header.xid, AcceptStatus::kGarbageArguments);
+    return {};
+  }
+  const auto deny = [&](AuthStatus why) {
+    encode_auth_error(out, header.xid, why);
+    return std::string();
+  };
 
   GssContexts::EntryRef entry;
   std::unique_ptr<GssContext> fresh;
   GssMechanism::Step step;
   if (header.gss->procedure == GssProcedure::kContinueInit) {
     entry = contexts_.find(header.gss->handle, now);
-    if (entry == nullptr) return encode_auth_error(out, header.xid, AuthStatus::kGssCredentialProblem);
+    if (entry == nullptr) return deny(AuthStatus::kGssCredentialProblem);
     const std::lock_guard lock(entry->mutex);
     // Asked under the mutex, so that one thread makes the last step.
-    if (entry->established.load()) return encode_auth_error(out, header.xid, AuthStatus::kGssCredentialProblem);
+    if (entry->established.load()) return deny(AuthStatus::kGssCredentialProblem);
     step = mechanism_.accept(entry->context, token);
     if (step.major == GssMechanism::kComplete)
       contexts_.establish(*entry, std::move(step.principal), now + step.lifetime);
   } else {
-    if (!header.gss->handle.empty()) return encode_auth_error(out, header.xid, AuthStatus::kBadCredential);
+    if (!header.gss->handle.empty()) return deny(AuthStatus::kBadCredential);
     step = mechanism_.accept(fresh, token);
     if (step.major == GssMechanism::kComplete || step.major == GssMechanism::kContinueNeeded) {
       entry = contexts_.add(address, std::move(fresh), now);
@@ -157,15 +164,21 @@ void GssServer::establish(const CallHeader& header, const ClientAddress& address
     if (put_head(*entry->context, header.xid, GssWindow::kSize, static_cast<std::uint32_t>(AcceptStatus::kSuccess),
                  head)) {
       out.fixed(head.bytes());
-      return put_init_result(out, entry->handle, step, GssWindow::kSize);
+      put_init_result(out, entry->handle, step, GssWindow::kSize);
+      return {};
     }
     out.truncate(begin);
     step = {.major = kFailure};
   }
   encode_accepted(out, header.xid, AcceptStatus::kSuccess);
-  if (step.major == GssMechanism::kContinueNeeded) return put_init_result(out, entry->handle, step, GssWindow::kSize);
+  if (step.major == GssMechanism::kContinueNeeded) {
+    put_init_result(out, entry->handle, step, GssWindow::kSize);
+    return {};
+  }
   if (entry != nullptr) contexts_.remove(*entry);
   put_init_result(out, {}, step, 0);
+  // As the programs of Kerberos print them: routine errors are in these bits (RFC 2744 3.9.1), and minor ones are signed.
+  return "GSS error " + std::to_string(step.major >> 16) + ", minor " + std::to_string(static_cast<std::int32_t>(step.minor));
 }
 
 bool GssServer::seal(const GssCall& call, ReplyBuffer& out, std::size_t begin, std::size_t more) const {

@@ -57,6 +57,9 @@ struct Service {
   PayloadOffset payload_offset = nullptr;
   qos::Scheduler* scheduler = nullptr;  // where calls pay; null: nobody is held back. Must outlive the server
   GssMechanism* gss = nullptr;  // null: calls with RPCSEC_GSS are denied. Must outlive the server
+  // Told, by the thread that serves it, of each client that does not show well who it is: what it came with, as "RPCSEC_GSS token", and
+  // what is wrong with that. Not of contexts that have come to their end, which clients make anew. Null: nobody is told.
+  std::function<void(const Peer& peer, std::string_view request, std::string_view reason)> tell_refused = nullptr;
 };
 
 struct ServerState;

@@ -297,7 +297,7 @@ bool Worker::decode_batch(Connection& connection) {
   for (Record& record : records_) {
     if (connection.take_reply(record.bytes)) continue;
     Item item{};
-    switch (classify(record, item, ready_)) {
+    switch (classify(connection, record, item, ready_)) {
       case Classified::kRun: {
         const Record::Admission asked = std::exchange(record.admission, Record::Admission::kNotParked);
         if (asked == Record::Admission::kRefused) {
@@ -325,7 +325,11 @@ bool Worker::decode_batch(Connection& connection) {
   return true;
 }
 
-Worker::Classified Worker::classify(Record& record, Item& item, ReplyBuffer& out) {
+void Worker::tell_refused(const Connection& connection, std::string_view request, std::string_view reason) const {
+  if (state_.service.tell_refused) state_.service.tell_refused(connection.peer(), request, reason);
+}
+
+Worker::Classified Worker::classify(const Connection& connection, Record& record, Item& item, ReplyBuffer& out) {
   CallHeader& header = item.header;
   if (!decode_call(record.bytes, header)) return Classified::kBroken;
   item.record = &record;
@@ -351,12 +355,19 @@ Worker::Classified Worker::classify(Record& record, Item& item, ReplyBuffer& out
       case GssServer::Verdict::kDenied:
         break;
       case GssServer::Verdict::kGarbage:
+        tell_refused(connection, "RPCSEC_GSS call", "its arguments are not what was signed");
         return answer([&](XdrWriter& w) { encode_accepted(w, header.xid, AcceptStatus::kGarbageArguments); });
       case GssServer::Verdict::kDrop:
         return Classified::kDropped;
     }
   }
   if (header.auth != AuthStatus::kOk) {
+    // A context that has come to its end is no denial.
+    if (header.auth != AuthStatus::kGssContextProblem) {
+      const bool gss = header.auth == AuthStatus::kGssCredentialProblem;
+      tell_refused(connection, gss ? "RPCSEC_GSS call" : "RPC call",
+                   gss ? "its context is not known, or its verifier is wrong" : "its credential or verifier is not one that this server takes");
+    }
     return answer([&](XdrWriter& w) { encode_auth_error(w, header.xid, header.auth); });
   }
   if (record.gss != nullptr) GssServer::show(*record.gss, header);
@@ -435,7 +446,8 @@ Outcome Worker::append_reply(Connection& connection, const Item& item, ReplyBuff
   Reply plain{XdrWriter(out)};
   Reply& used = reply != nullptr ? *reply : plain;
   if (item.makes_context()) {
-    state_.gss->establish(item.header, connection.peer().address, now_, writer);
+    const std::string refused = state_.gss->establish(item.header, connection.peer().address, now_, writer);
+    if (!refused.empty()) tell_refused(connection, "RPCSEC_GSS token", refused);
     finish_frame(out, begin);
     item.metrics->requests.add();
     return {};
@@ -583,7 +595,7 @@ void Worker::run_task(Task& task) {
     Item item{};
     scope_->refresh();
     ReplyBuffer nothing;
-    if (classify(task.record, item, nothing) == Classified::kRun) run_alone(c, item);
+    if (classify(c, task.record, item, nothing) == Classified::kRun) run_alone(c, item);
   }
   c.in_flight.fetch_sub(1);
   state_.in_flight.fetch_sub(1);

@@ -74,7 +74,8 @@ class Worker {
     kDropped,   // it deserves no answer
     kBroken,    // the peer does not speak RPC
   };
-  Classified classify(Record& record, Item& item, ReplyBuffer& out);
+  Classified classify(const Connection& connection, Record& record, Item& item, ReplyBuffer& out);
+  void tell_refused(const Connection& connection, std::string_view request, std::string_view reason) const;
   // Gives the reply in `out` from `begin` on the verifier and wrapping that its call asks for.
   bool seal(const Item& item, ReplyBuffer& out, std::size_t begin, std::size_t more = 0);
   CallKey key_of(const Connection& connection, const Item& item) const;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -17,6 +18,20 @@
 namespace stoa::admin {
 
 using Json = nlohmann::json;
+
+// The disks under a volume may be said to be full.
+class TightBlobs final : public blob::MemoryBlobs {
+ public:
+  Result<core::BlobId> reserve(std::uint64_t bytes) override {
+    if (full) return fail(Errc::kNoSpace, "no room");
+    return MemoryBlobs::reserve(bytes);
+  }
+  Space space() const override { return full ? Space{1 << 30, 1 << 20} : MemoryBlobs::space(); }
+  std::vector<DirectoryHealth> health() const override { return disks; }
+
+  std::atomic<bool> full{false};
+  std::vector<DirectoryHealth> disks{};
+};
 
 struct Answer {
   unsigned status = 0;
@@ -46,7 +61,7 @@ class AdminTest : public testing::Test {
   void make_file(core::FileId parent, std::string_view name, std::size_t bytes);
 
   kv::MemoryKv kv_;
-  blob::MemoryBlobs blobs_;
+  TightBlobs blobs_;
   MetricRegistry metrics_;
   std::unique_ptr<core::Volume> volume_;
   std::unique_ptr<CheckJob> check_;

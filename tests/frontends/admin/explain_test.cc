@@ -47,6 +47,70 @@ TEST_F(AdminTest, WhatLimitsAPlaceIsExplained) {
   EXPECT_EQ(get("/v1/explain").status, 400u);
 }
 
+TEST_F(AdminTest, WhoHasAFileOpenOrLockedIsExplained) {
+  make_file(core::kRootId, "f", 1);
+  const core::FileId file = volume_->ns().lookup({}, {.parent = core::kRootId, .name = "f"})->attr.id;
+  const Json nothing = get("/v1/explain?path=/f").json["held"];
+  for (const char* const kind : {"opens", "locks", "leases", "waiting"}) EXPECT_EQ(nothing[kind], (Json{{"total", 0}, {"list", Json::array()}}));
+
+  core::StateTable& state = volume_->state();
+  const core::HolderId known = state.add_holder(core::Door::kNfs, nullptr), unknown = state.add_holder(core::Door::kNfs, nullptr);
+  const auto id = std::to_string(static_cast<std::uint64_t>(known)), other = std::to_string(static_cast<std::uint64_t>(unknown));
+  clients_ = {{.id = static_cast<std::uint64_t>(known), .door = "nfs", .protocol = "nfs4.1", .address = "10.0.0.1", .name = "a\xff"}};
+  ASSERT_TRUE(state.open({file, known, core::kShareBoth, core::kShareWrite}));
+  ASSERT_TRUE(state.lock(file, {known, "x"}, {0, 10}, true));
+  ASSERT_TRUE(state.lock(file, {known, "x"}, {1ull << 63, core::LockRange::kToEnd}, false));
+  ASSERT_FALSE(*state.lock_or_wait({file, {unknown, "y"}, {5, 1}, false}));
+  const Answer answer = get("/v1/explain?path=/f");
+  const Json client{{"id", id}, {"door", "nfs"}, {"protocol", "nfs4.1"}, {"address", "10.0.0.1"}, {"name", "a\uFFFD"}, {"name_base64", "Yf8="}};
+  const Json stranger = Json::object({{"id", other}});
+  const auto list = [](int total, const Json& rows) { return Json{{"total", total}, {"list", rows}}; };
+  const auto lock = [](const Json& of, std::uint64_t offset, const Json& length, bool exclusive) {
+    return Json{{"client", of}, {"offset", offset}, {"length", length}, {"exclusive", exclusive}, {"mandatory", false}};
+  };
+  const Json opens{{"client", client}, {"count", 1}, {"access", Json::array({"read", "write"})}, {"deny", Json::array({"write"})}};
+  EXPECT_EQ(answer.json["held"]["opens"], list(1, Json::array({opens})));
+  EXPECT_EQ(answer.json["held"]["locks"], list(2, Json::array({lock(client, 0, 10, true), lock(client, 1ull << 63, Json(), false)})));
+  EXPECT_EQ(answer.json["held"]["waiting"], list(1, Json::array({lock(stranger, 5, 1, false)})));
+  std::vector<std::string> said;
+  for (const Json& cause : answer.json["causes"]) said.push_back(cause["what"].get<std::string>() + " | " + cause["cure"].get<std::string>());
+  const std::string name = "a\xEF\xBF\xBD (10.0.0.1, client " + id + ")";
+  EXPECT_THAT(said, testing::IsSupersetOf({"others may not open it to write: that is denied by who has it open, " + name +
+                                               " | close it there; stoa client evict ID takes away all that a client has open and locked",
+                                           "2 ranges of its bytes are locked by " + name +
+                                               ": who wants another lock there waits or is refused | end the program that holds it; stoa client "
+                                               "evict ID takes away all that a client has open and locked"}));
+  EXPECT_THAT(said, testing::Contains(testing::StartsWith("1 request waits for a lock of it, of client " + other)));
+
+  state.remove_holder(unknown);
+  state.remove_holder(known);
+  const core::HolderId reader = state.add_holder(core::Door::kNfs, nullptr);
+  for (const core::FileId one : {file, core::kRootId}) ASSERT_TRUE(state.grant_lease(one, reader, core::LeaseKind::kRead));
+  const Json lease{{"client", Json::object({{"id", std::to_string(static_cast<std::uint64_t>(reader))}})}, {"kind", "read"}, {"recalled", false}};
+  EXPECT_EQ(get("/v1/explain?path=/").json["held"]["leases"], list(1, Json::array({lease})));
+  EXPECT_EQ(volume_->ns().setattr({}, {.id = file, .set = {.mode = 0600}}).error().code, Errc::kRecallPending);
+  const Answer recalled = get("/v1/explain?path=/f");
+  EXPECT_EQ(recalled.json["held"]["leases"]["list"][0]["recalled"], true);
+  EXPECT_THAT(recalled.json["causes"].dump(), testing::HasSubstr("it is cached by client "));
+  state.remove_holder(reader);
+}
+
+TEST_F(AdminTest, OfManyWhoHaveAFileAHundredAreNamedInExplain) {
+  make_file(core::kRootId, "f", 1);
+  const core::FileId file = volume_->ns().lookup({}, {.parent = core::kRootId, .name = "f"})->attr.id;
+  core::StateTable& state = volume_->state();
+  std::vector<core::HolderId> holders;
+  for (int i = 0; i < 105; ++i) {
+    holders.push_back(state.add_holder(core::Door::kNfs, nullptr));
+    ASSERT_TRUE(state.lock(file, {holders.back(), "o"}, {0, 1}, false));
+  }
+  const Json reply = get("/v1/explain?path=/f").json;
+  EXPECT_EQ(reply["held"]["locks"]["total"], 105);
+  EXPECT_EQ(reply["held"]["locks"]["list"].size(), 100u);
+  EXPECT_THAT(reply["causes"].dump(), testing::HasSubstr(" and others: who wants another lock"));
+  for (const core::HolderId holder : holders) state.remove_holder(holder);
+}
+
 class CausesTest : public AdminTest {
  protected:
   void SetUp() override {
@@ -98,6 +162,7 @@ TEST_F(CausesTest, ASoftLimitThatIsPassedAndWhenItBites) {
   EXPECT_THAT(causes(), ElementsAre(AllOf(HasSubstr("the quota of /team is above its soft limit since 2"),
                                           HasSubstr("1100 of 1000 bytes; what would grow is refused from 2"),
                                           HasSubstr("--soft-bytes MORE"), HasSubstr("stoa quota set /team --grace TIME"))));
+  EXPECT_THAT(causes()[0], testing::Not(HasSubstr(".")));  // whole seconds; in the members there are all
   EXPECT_EQ(get("/v1/explain?path=/team").json["quotas"][0]["full"], false);
   put("/v1/quota?path=/team", R"({"soft_bytes": 1000, "grace_seconds": 0})");
   EXPECT_THAT(causes(), ElementsAre(HasSubstr("its time of grace ended at")));
@@ -137,6 +202,36 @@ TEST_F(CausesTest, WhatIsReadOnly) {
 TEST_F(CausesTest, WhatNobodyPublishes) {
   make_directory("not so plain");
   EXPECT_THAT(causes("path=/not so plain"), ElementsAre(HasSubstr("| stoa export create NAME --path '/not so plain'")));
+}
+
+TEST_F(CausesTest, AFullVolumeIsNoQuota) {
+  put("/v1/quota?path=/team", R"({"bytes": 100000000})");
+  blobs_.full = true;
+  const auto made = volume_->ns().create({}, {.parent = team_, .name = "g"});
+  ASSERT_TRUE(made);
+  const std::vector<std::byte> content(1 << 20, std::byte{7});
+  const std::span<const std::byte> one(content);
+  const auto write = [&] { return volume_->ns().write({}, {.id = made->attr.id, .offset = 0, .data = {&one, 1}}); };
+  EXPECT_EQ(write().error().code, Errc::kNoSpace);
+  const auto full = ElementsAre(AllOf(HasSubstr("the volume is full: its disks have less than the 16 MiB left"), HasSubstr("whatever quotas leave"),
+                                      HasSubstr("| remove something, purge recycle bins (stoa recycle purge / --all), or give it another disk")));
+  EXPECT_THAT(causes(), full);
+  EXPECT_THAT(causes("path=/team/g&user=ann"), testing::Contains(HasSubstr("the volume is full")));
+  EXPECT_EQ(get("/v1/explain?path=/team").json["bytes_free"], 1 << 20);
+  // The disks themselves know best.
+  blobs_.disks = {{.path = "/disks/1", .ok = true, .problem = {}, .space = {1 << 30, 0}}, {.path = "/disks/2", .ok = true, .problem = {}, .space = {1 << 30, 1 << 20}}};
+  EXPECT_THAT(causes(), full);
+  blobs_.disks[1].space.free = 1 << 29;
+  EXPECT_THAT(causes(), ElementsAre(HasSubstr("the data directory /disks/1 is full: nothing new is put there")));
+  blobs_.disks.clear();
+  blobs_.full = false;
+  EXPECT_TRUE(write());
+  EXPECT_THAT(causes(), IsEmpty());
+}
+
+TEST_F(CausesTest, AFullQuotaOfTheRootIsNoFullVolume) {
+  put("/v1/quota?path=/", R"({"bytes": 100})");
+  EXPECT_THAT(causes(), ElementsAre(HasSubstr("the quota of / is used up: 100 of 100 bytes")));
 }
 
 TEST_F(CausesTest, WhoMayNot) {

@@ -75,6 +75,42 @@ TEST_F(AdminTest, BackgroundWorkIsAFlowOfTheLowestWeight) {
   EXPECT_EQ(get("/v1/flow?target=background").json, before.json);
 }
 
+TEST_F(AdminTest, FlowsComeInPages) {
+  make_directory("dir");
+  ASSERT_TRUE(volume_->registry().add_user({.name = "ann", .uid = 1000, .gid = 1000}));
+  for (const std::string target : {"/", "/dir", "user:7", "user:ann", "group:8", "client:10.0.0.0/8", "client:10.1.0.0/16", "client:fd00::/8", "door:nfs", "door:s3"}) {
+    ASSERT_EQ(call(Method::kPut, "/v1/flow?target=" + target, R"({"read_bytes": 1000})").status, 200u);
+  }
+  const Json all = get("/v1/flows").json;
+  EXPECT_EQ(all["truncated"], false);
+  EXPECT_FALSE(all.contains("next_after"));
+  ASSERT_EQ(all["flows"].size(), 11u);
+  EXPECT_EQ(all["flows"].back()["target"], "background");
+  for (const int limit : {1, 2, 3, 10, 11, 12}) {
+    Json flows = Json::array();
+    std::string after;
+    for (;;) {
+      const Answer page = get("/v1/flows?limit=" + std::to_string(limit) + after);
+      ASSERT_EQ(page.status, 200u) << page.text;
+      EXPECT_LE(page.json["flows"].size(), static_cast<std::size_t>(limit));
+      EXPECT_FALSE(page.json["flows"].empty());
+      for (const Json& flow : page.json["flows"]) flows.push_back(flow);
+      EXPECT_EQ(page.json["truncated"], page.json.contains("next_after"));
+      if (!page.json["truncated"].get<bool>()) break;
+      after = "&after=" + page.json["next_after"].get<std::string>();
+    }
+    EXPECT_EQ(flows, all["flows"]) << limit;
+  }
+  // What a page ended with may be gone when the next one is asked for.
+  const std::string after = get("/v1/flows?limit=4").json["next_after"];
+  const Json rest = get("/v1/flows?after=" + after).json["flows"];
+  ASSERT_EQ(call(Method::kDelete, "/v1/flow?target=" + all["flows"][3]["target"].get<std::string>()).status, 204u);
+  EXPECT_EQ(get("/v1/flows?after=" + after).json["flows"], rest);
+  for (const char* const wrong : {"limit=0", "limit=1001", "limit=x", "after=", "after=x", "after=1", "after=1/", "after=0/1", "after=99/1", "after=-1/1", "after=1/x", "page=1"}) {
+    EXPECT_EQ(get(std::string("/v1/flows?") + wrong).status, 400u) << wrong;
+  }
+}
+
 TEST_F(AdminTest, TheFlowOfADirectoryThatIsGoneIsStillListedAndCanBeRemoved) {
   make_directory("dir");
   ASSERT_EQ(call(Method::kPut, "/v1/flow?target=/dir", R"({"read_bytes": 1})").status, 200u);

@@ -162,6 +162,68 @@ TEST_F(AdminTest, QuotasThatAreFullOrNearlySoAreListed) {
   EXPECT_EQ(get("/v1/quotas?filled=most").status, 400u);
 }
 
+TEST_F(AdminTest, FilledQuotasOfUsersAndGroupsAreListedBehindTheirDirectory) {
+  ASSERT_TRUE(volume_->registry().add_user({.name = "ann", .uid = 1000, .gid = 1000}));
+  const auto write_as = [&](core::FileId dir, std::uint32_t uid, std::string_view name) {
+    core::OpContext ctx;
+    ctx.cred = {.uid = uid, .gid = uid};
+    ASSERT_TRUE(volume_->ns().create(ctx, {.parent = dir, .name = name}));
+  };
+  for (const std::string name : {"a", "b", "c"}) {
+    const core::FileId dir = make_directory(name);
+    ASSERT_TRUE(volume_->ns().setattr({}, {.id = dir, .set = {.mode = 0777}}));
+    ASSERT_EQ(call(Method::kPut, "/v1/quota?path=/" + name, R"({"files": 6})").status, 200u);
+    if (name == "b") continue;
+    ASSERT_EQ(call(Method::kPut, "/v1/quota/owners?path=/" + name, R"({"counted": true})").status, 200u);
+    for (const std::uint32_t uid : {1000u, 1001u, 1002u}) write_as(dir, uid, "f" + std::to_string(uid));
+    ASSERT_EQ(call(Method::kPut, "/v1/quota?path=/" + name + "&user=ann", R"({"files": 1})").status, 200u);
+    ASSERT_EQ(call(Method::kPut, "/v1/quota?path=/" + name + "&user=1001", R"({"files": 9})").status, 200u);
+    ASSERT_EQ(call(Method::kPut, "/v1/quota?path=/" + name + "&user=1002", R"({"soft_files": 0})").status, 200u);
+    ASSERT_EQ(call(Method::kPut, "/v1/quota?path=/" + name + "&group=1002", R"({"files": 1})").status, 200u);
+  }
+  ASSERT_EQ(call(Method::kPut, "/v1/quota?path=/c", R"({"files": 3})").status, 200u);
+  const auto names = [](const Json& quotas) {
+    std::vector<std::string> found;
+    for (const Json& quota : quotas) {
+      const std::string who = quota.contains("uid") ? " u" + quota["uid"].dump() : quota.contains("gid") ? " g" + quota["gid"].dump() : "";
+      found.push_back(quota["path"].get<std::string>() + who);
+    }
+    return found;
+  };
+  const std::vector<std::string> expected{"/a u1000", "/a u1002", "/a g1002", "/c", "/c u1000", "/c u1002", "/c g1002"};
+  const Json all = get("/v1/quotas?filled=90").json;
+  EXPECT_EQ(names(all["quotas"]), expected);
+  EXPECT_EQ(all["truncated"], false);
+  EXPECT_EQ(all["quotas"][0]["user"], "ann");
+  EXPECT_EQ(all["quotas"][0]["limits"]["files"], 1);
+  EXPECT_EQ(all["quotas"][0]["usage_counted"]["files"], 1);
+  EXPECT_EQ(all["quotas"][0]["directory_id"], get("/v1/quotas").json["quotas"][0]["directory_id"]);
+  EXPECT_EQ(all["quotas"][2]["group"], Json());
+  for (const int limit : {1, 2, 3, 7}) {
+    Json found = Json::array();
+    std::string after = "0";
+    for (bool more = true; more;) {
+      const Answer page = get("/v1/quotas?filled=90&limit=" + std::to_string(limit) + "&after=" + after);
+      ASSERT_EQ(page.status, 200u) << page.text;
+      ASSERT_LE(page.json["quotas"].size(), static_cast<std::size_t>(limit));
+      for (const Json& quota : page.json["quotas"]) found.push_back(quota);
+      more = page.json["truncated"];
+      if (more) after = page.json["next_after"];
+    }
+    EXPECT_EQ(found, all["quotas"]) << limit;
+  }
+  // A place in a directory that is gone, or does not count any more.
+  const std::string after = get("/v1/quotas?filled=90&limit=1").json["next_after"];
+  EXPECT_THAT(after, testing::HasSubstr("/user:1000"));
+  ASSERT_EQ(call(Method::kPut, "/v1/quota/owners?path=/a", R"({"counted": false})").status, 200u);
+  EXPECT_EQ(names(get("/v1/quotas?filled=90&after=" + after).json["quotas"]), (std::vector<std::string>{"/c", "/c u1000", "/c u1002", "/c g1002"}));
+  EXPECT_EQ(names(get("/v1/quotas?filled=90&after=1000000/user:7").json["quotas"]), std::vector<std::string>{});
+  for (const char* const wrong : {"x", "1/x", "1/user:", "1/user:x", "", "-1", "1/user:7/"}) {
+    EXPECT_EQ(get(std::string("/v1/quotas?filled=90&after=") + wrong).status, 400u) << wrong;
+  }
+  EXPECT_EQ(get("/v1/quotas?limit=0").status, 400u);
+}
+
 TEST_F(AdminTest, SoftLimitsAndThoseOfChildrenAreSetAndShown) {
   const core::FileId dir = make_directory("dir");
   const Answer set = call(Method::kPut, "/v1/quota?path=/dir", R"({"soft_bytes": 10, "files": 5, "grace_seconds": 60})");

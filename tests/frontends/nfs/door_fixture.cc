@@ -8,6 +8,7 @@
 #include "backends/blob/memory/memory_blobs.h"
 #include "backends/kv/memory/memory_kv.h"
 #include "backends/kv/rocksdb/rocks_kv.h"
+#include "core/journal/journal.h"
 
 namespace stoa::test {
 
@@ -82,6 +83,24 @@ void DoorTest::publish(const std::string& name, std::vector<core::ClientRule> cl
   auto added = volume->registry().add_export(
       {.name = name, .root = dir->attr.id, .path = "/" + name, .nfs = true, .clients = std::move(clients)});
   ASSERT_TRUE(added) << describe(added.error());
+}
+
+void DoorTest::audit_denials() {
+  ASSERT_TRUE(volume->registry().set_audit_policy({core::kRootId, core::bit(core::AuditClass::kDenied)}));
+}
+
+std::vector<std::string> DoorTest::refusals() {
+  std::vector<std::string> found;
+  const auto page = volume->journal().read(0, 10'000);
+  EXPECT_TRUE(page);
+  for (const core::JournalRecord& record : page->records) {
+    if (record.kind != core::ChangeKind::kRefused) continue;
+    EXPECT_EQ(record.client, "127.0.0.1");
+    EXPECT_EQ(record.door, core::Door::kNfs);
+    EXPECT_EQ(record.result, Errc::kAccess);
+    found.push_back(record.to_name + ": " + record.name);
+  }
+  return found;
 }
 
 std::uint64_t DoorTest::metric(std::string_view line_start) const {

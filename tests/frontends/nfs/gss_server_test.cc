@@ -6,6 +6,8 @@
 #include <sys/socket.h>
 
 #include <atomic>
+#include <mutex>
+#include <utility>
 
 #include "frontends/nfs/rpc/server.h"
 #include "tests/frontends/nfs/gss_caller.h"
@@ -92,7 +94,12 @@ class GssServerTest : public testing::Test {
                       if (store_failed_) return fail(Errc::kIo, "the disk is gone");
                       return {};
                     },
-                    .gss = &mechanism_};
+                    .gss = &mechanism_,
+                    .tell_refused = [this](const Peer& peer, std::string_view request, std::string_view reason) {
+                      EXPECT_EQ(peer.text, "127.0.0.1");
+                      const std::lock_guard lock(told_mutex_);
+                      told_.push_back(std::string(request) + ": " + std::string(reason));
+                    }};
     auto server = Server::start({.gss = limits}, std::move(service), metrics_);
     ASSERT_TRUE(server) << describe(server.error());
     server_ = std::move(*server);
@@ -117,6 +124,13 @@ class GssServerTest : public testing::Test {
     EXPECT_EQ(next->xid, 4711u);
   }
 
+  std::vector<std::string> told() {
+    const std::lock_guard lock(told_mutex_);
+    return std::exchange(told_, {});
+  }
+
+  std::mutex told_mutex_;
+  std::vector<std::string> told_;
   MetricRegistry metrics_;
   ToyProgram toy_;
   test::ToyMechanism mechanism_;
@@ -209,6 +223,29 @@ TEST_F(GssServerTest, ErrorsOfTheRpcLayerHaveAVerifierToo) {
     ASSERT_TRUE(reply);
     EXPECT_EQ(reply->accept_status, 4u) << "GARBAGE_ARGS of the program";
   }
+}
+
+TEST_F(GssServerTest, WhoDoesNotShowWellWhoHeIsIsTold) {
+  start();
+  Ann ann(port_, GssService::kIntegrity);
+  EXPECT_TRUE(ann.caller.call(spec(kWho), Xdr().string("x")));
+  expect_dropped(ann.wire, ann.caller, ann.caller.encode_call(spec(kNull), {}, {.sequence = 1}));  // a replay
+  expect_denied(ann.caller.call(spec(kNull), {}, {.sequence = 0x8000'0001}), kContextProblem);     // an end like any other
+  EXPECT_TRUE(told().empty());
+  const std::string call = "RPCSEC_GSS call: its context is not known, or its verifier is wrong";
+  WireClient wire(port_);
+  GssCaller broken(wire, ann.context, GssService::kNone, {.program = kToy, .version = 1});
+  EXPECT_EQ(broken.init(token("bad"))->major, 9u << 16);
+  EXPECT_EQ(told(), std::vector<std::string>{"RPCSEC_GSS token: GSS error 9, minor 7"});
+  expect_denied(ann.caller.call(spec(kNull), {}, {.sequence = 50, .bad_mic = true}), kCredentialProblem);
+  EXPECT_EQ(told(), std::vector<std::string>{call});
+  EXPECT_EQ(ann.caller.call(spec(kWho), Xdr().string("x"), {.sequence = 51, .bad_body = true})->accept_status, 4u);
+  EXPECT_EQ(told(), std::vector<std::string>{"RPCSEC_GSS call: its arguments are not what was signed"});
+  expect_denied(ann.caller.call(spec(kNull), {}, {.version = 2, .sequence = 52}), kBadCredential);
+  EXPECT_EQ(told(), std::vector<std::string>{"RPC call: its credential or verifier is not one that this server takes"});
+  ann.caller.handle[0] ^= std::byte{1};
+  expect_denied(ann.caller.call(spec(kNull), {}, {.sequence = 53}), kCredentialProblem);
+  EXPECT_EQ(told(), std::vector<std::string>{call});
 }
 
 TEST_F(GssServerTest, AContextOfSeveralStepsIsGoodOnlyAfterTheLast) {

@@ -160,6 +160,8 @@ export interface Flow {
 export interface FlowList {
   flows: Flow[];
   time_ns: number;
+  truncated: boolean;
+  next_after?: string;
 }
 export interface Client {
   id: string;
@@ -206,11 +208,33 @@ export interface UsageReply {
   end?: boolean;
   next_cookie?: string;
 }
+export interface Holder {
+  id: string;
+  name?: string;
+  address?: string;
+}
+export interface HeldLock {
+  client: Holder;
+  offset: number;
+  length: number | null;
+  exclusive: boolean;
+}
+export interface HeldList<Row> {
+  total: number;
+  list: Row[];
+}
+export interface Held {
+  opens: HeldList<{ client: Holder; count: number; access: string[]; deny: string[] }>;
+  locks: HeldList<HeldLock>;
+  leases: HeldList<{ client: Holder; kind: 'read' | 'write' | 'handle'; recalled: boolean }>;
+  waiting: HeldList<HeldLock>;
+}
 export interface Explanation {
   path: string;
   access?: { user: string; uid: number; stopped_at: string | null; granted: string[]; denied: string[] };
   exports: Export[];
   quotas: (Quota & { full: boolean })[];
+  held: Held;
   flows: Flow[];
   bytes_free: number;
   causes: { what: string; cure: string }[];

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import type { FormEvent } from 'react';
 import { useLoad } from '../api/load.ts';
 import { useSession } from '../api/session.tsx';
-import type { ChildUsage, Directory, Entry, Explanation, Flow, Quota, Status, UsageReply, User } from '../api/types.ts';
+import type { ChildUsage, Directory, Entry, Explanation, Flow, Held, HeldList, HeldLock, Holder, Quota, Status, UsageReply, User } from '../api/types.ts';
 import { bytes, count, percent, time } from '../format.ts';
 import { Badge, Button, Facts, Meter, Notice, Page, Panel, Problem, SelectField, Table, TextField } from '../parts/basics.tsx';
 import { Pager } from '../parts/records.tsx';
@@ -197,12 +197,40 @@ function Explain({ path }: { path: Path }) {
             [t.pages.exports, data.exports.map((record) => `${record.name} (${record.doors.join(', ')})`).join('; ') || '–'],
             [t.pages.quotas, data.quotas.length === 0 ? '–' : <QuotaLines quotas={data.quotas} />],
             [t.pages.qos, data.flows.map((flow: Flow) => flow.target).join(', ') || '–'],
+            [t.browse.held.title, <HeldLines held={data.held} />],
             [t.browse.free, bytes(data.bytes_free, locale)],
             [t.health.volume, status.data?.volume.name ?? ''],
           ]}
         />
       )}
     </Panel>
+  );
+}
+
+// Who has it open, locked or cached.
+function HeldLines({ held }: { held: Held }) {
+  const { t } = useWords();
+  const words = t.browse.held;
+  const rights = (list: readonly string[]) => list.map((right) => t.browse.rights[right as keyof typeof t.browse.rights] ?? right).join(', ');
+  const lock = ({ offset, length, exclusive }: HeldLock) => words.range(offset, length === null ? null : offset + length - 1, exclusive);
+  const who = ({ id, name, address }: Holder) => (name === undefined ? id : `${name} (${address ?? id})`);
+  const lines = <Row extends { client: Holder }>(kind: string, { total, list }: HeldList<Row>, say: (row: Row) => string) => [
+    ...list.map((row) => `${kind} ${who(row.client)}: ${say(row)}`),
+    ...(total > list.length ? [`${kind} ${words.more(total - list.length)}`] : []),
+  ];
+  const all = [
+    ...lines(words.open, held.opens, ({ count, access, deny }) => `${rights(access)}${count > 1 ? ` × ${count}` : ''}${deny.length > 0 ? `; ${words.denies(rights(deny))}` : ''}`),
+    ...lines(words.locked, held.locks, lock),
+    ...lines(words.waits, held.waiting, lock),
+    ...lines(words.cached, held.leases, ({ kind, recalled }) => `${words.kinds[kind]}${recalled ? `, ${words.recalled}` : ''}`),
+  ];
+  if (all.length === 0) return '–';
+  return (
+    <ul className="plain">
+      {all.map((line, index) => (
+        <li key={index}>{line}</li>
+      ))}
+    </ul>
   );
 }
 

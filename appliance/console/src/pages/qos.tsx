@@ -6,7 +6,7 @@ import { resources } from '../api/types.ts';
 import type { Flow, FlowLimits, FlowList, Resource } from '../api/types.ts';
 import { bytesPerSecond, bytesText, count, parseBytes, parseCount, perSecond } from '../format.ts';
 import { Badge, Button, FormDialog, Meter, SelectField, TextField } from '../parts/basics.tsx';
-import { ChangeButton, ListPage, RemoveButton, RemoveDialog } from '../parts/records.tsx';
+import { ChangeButton, ListPage, Pager, RemoveButton, RemoveDialog } from '../parts/records.tsx';
 import { useWords } from '../words/words.tsx';
 
 // What went through each flow between the last two answers, each second.
@@ -41,7 +41,8 @@ const isBytes = (resource: Resource) => resource === 'read_bytes' || resource ==
 
 export function Qos() {
   const { t, locale } = useWords();
-  const { data, error, reload } = useLoad<FlowList>('/v1/flows', 2000);
+  const [after, setAfter] = useState<readonly string[]>([]);
+  const { data, error, reload } = useLoad<FlowList>(withQuery('/v1/flows', { limit: 200, after: after[after.length - 1] }), 2000);
   const rates = useRates(data);
   const [setting, setSetting] = useState<Flow | 'new'>();
   const [leaving, setLeaving] = useState<Flow>();
@@ -98,6 +99,7 @@ export function Qos() {
         },
       ]}
     >
+      <Pager begins={after} next={data?.next_after} onTurn={setAfter} />
       {setting !== undefined && <FlowForm flow={setting === 'new' ? undefined : setting} onClose={() => setSetting(undefined)} onDone={reload} />}
       {leaving !== undefined && (
         <RemoveDialog name={leaving.target} url={withQuery('/v1/flow', { target: leaving.target })} reload={reload} onClose={() => setLeaving(undefined)}>

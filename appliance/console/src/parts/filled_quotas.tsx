@@ -10,6 +10,7 @@ import { Badge, Meter, Panel, Problem, Table } from './basics.tsx';
 import { Pager } from './records.tsx';
 
 const nearlyPercent = 90;
+const keyOf = ({ directory_id, path, uid, gid }: Quota) => `${directory_id ?? path} ${uid ?? ''} ${gid ?? ''}`;
 const filesOf = ({ usage_counted: usage }: Quota) => usage.files + usage.directories;
 const isFull = (used: number, limit: number | null) => limit !== null && used >= limit;
 const isNearlyFull = (used: number, limit: number | null) => limit !== null && used * 100 >= limit * nearlyPercent;
@@ -24,6 +25,10 @@ function graceEnd(quota: Quota): Date | undefined {
 export function FilledQuotas() {
   const { t } = useWords();
   const [after, setAfter] = useState<readonly string[]>([]);
+  const whose = ({ path, uid, user, gid, group }: Quota) => {
+    if (uid !== undefined) return t.quotas.target.user(path, user ?? String(uid));
+    return gid === undefined ? path : t.quotas.target.group(path, group ?? String(gid));
+  };
   const { data, error } = useLoad<QuotaList>(withQuery('/v1/quotas', { filled: nearlyPercent, limit: 50, after: after[after.length - 1] }), 30_000);
   return (
     <Panel title={t.health.quotas}>
@@ -32,15 +37,15 @@ export function FilledQuotas() {
         caption={t.health.quotas}
         rows={data?.quotas}
         error={error}
-        rowKey={(quota) => quota.directory_id ?? quota.path}
+        rowKey={keyOf}
         empty={data?.truncated === true ? t.health.noQuotasHere : t.health.noQuotas(nearlyPercent)}
         columns={[
           {
             key: 'path',
             head: t.common.path,
             cell: (quota) => (
-              <a href={hrefOf('quotas')} aria-label={t.health.toQuotas(quota.path)}>
-                {quota.path}
+              <a href={hrefOf('quotas')} aria-label={t.health.toQuotas(whose(quota))}>
+                {whose(quota)}
               </a>
             ),
             names: true,

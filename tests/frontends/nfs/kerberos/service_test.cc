@@ -108,6 +108,32 @@ TEST_F(KerberosServiceTest, TokensForOthersAndNoTokensMakeNoContext) {
   EXPECT_EQ(metric("stoa_nfs_gss_contexts"), 1u);
 }
 
+TEST_F(KerberosServiceTest, WhatIsRefusedIsToldToAudit) {
+  audit_denials();
+  const Handle root = root_of("test");
+  const std::string cache = kdc()->login("ann");
+  Ticket ann(port, cache, GssService::kIntegrity);
+  ASSERT_TRUE(ann.nfs3(kGetattr, Xdr().opaque(root)).ok());
+  EXPECT_TRUE(refusals().empty());
+  // A ticket that is not good, a call that was changed on the way, one of a context that there is not.
+  Initiator again(cache, "nfs@localhost");
+  Bytes changed = *again.step();
+  changed[changed.size() - 20] ^= std::byte{1};
+  WireClient wire(port);
+  GssCaller forger(wire, ann.context, GssService::kNone, {.program = 100003, .version = 3});
+  ASSERT_NE(forger.init(changed)->major, 0u);
+  EXPECT_EQ(ann.nfs3(kGetattr, Xdr().opaque(root), {.bad_mic = true}).reply.auth_status, kCredentialProblem);
+  EXPECT_EQ(ann.nfs3(kGetattr, Xdr().opaque(root), {.bad_body = true}).reply.accept_status, 4u);
+  ASSERT_TRUE(ann.caller.destroy());
+  EXPECT_EQ(ann.nfs3(kGetattr, Xdr().opaque(root)).reply.auth_status, kCredentialProblem);
+  const std::vector<std::string> told = refusals();
+  ASSERT_EQ(told.size(), 4u);
+  EXPECT_TRUE(told[0].starts_with(": RPCSEC_GSS token: GSS error ")) << told[0];
+  EXPECT_EQ(told[1], ": RPCSEC_GSS call: its context is not known, or its verifier is wrong");
+  EXPECT_EQ(told[2], ": RPCSEC_GSS call: its arguments are not what was signed");
+  EXPECT_EQ(told[3], told[1]);
+}
+
 TEST_F(KerberosServiceTest, AContextEndsWithTheTicket) {
   const Handle root = root_of("test");
   const std::string cache = kdc()->login("shortly", "4s");

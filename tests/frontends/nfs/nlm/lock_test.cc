@@ -177,6 +177,49 @@ TEST_F(NlmTest, FilesOfMountsWithKerberosAreLockedByClaimsThatGiveNothingElse) {
   EXPECT_EQ(a->lock(file, {30, 1, false}), NlmStatus::kFailed);
 }
 
+TEST_F(NlmTest, WhatIsRefusedIsToldToAudit) {
+  audit_denials();
+  ASSERT_TRUE(nfs->setattr(file, {.mode = 0600, .uid = 500, .gid = 500}).ok());
+  LockCaller owner(port, "alpha", 500), other(port, "beta", 501);
+  EXPECT_EQ(owner.lock(file, {0, 10}), NlmStatus::kGranted);
+  EXPECT_EQ(other.lock(file, {20, 1}), NlmStatus::kFailed);
+  // What is somebody else's, or of no file, is no denial, as for all doors.
+  EXPECT_EQ(b->lock(file, {5, 1}), NlmStatus::kDenied);
+  EXPECT_EQ(b->lock(root, {0, 1}), NlmStatus::kFailed);
+  core::Export entry = *volume->registry().snapshot()->find_export("test");
+  const auto change = [&] { ASSERT_TRUE(volume->registry().change_export(entry)); };
+  entry.read_only = true;
+  change();
+  EXPECT_EQ(owner.lock(file, {30, 1}), NlmStatus::kReadOnly);
+  entry.security = {core::SecurityFlavor::kKrb5};
+  change();
+  EXPECT_EQ(owner.share(file, 1, 0), NlmStatus::kFailed);
+  entry.clients = {};
+  change();
+  EXPECT_EQ(owner.test(file, {0, 1}), NlmStatus::kFailed);
+  // A message is refused like a call, and once.
+  EXPECT_TRUE(owner.tell(kNlmLockMsg, owner.arguments(kNlmLock, file, {0, 1})));
+  EXPECT_EQ(owner.unlock(file, {0, 10}), NlmStatus::kGranted);  // asks for no permission
+  std::vector<std::string> told;
+  for (const std::string& refusal : refusals()) told.push_back(refusal.substr(0, 7) + refusal.substr(refusal.find(": ")));
+  EXPECT_EQ(told, (std::vector<std::string>{"uid 501: nlm4 lock /test: the user may neither read nor write the file",
+                                            "uid 500: nlm4 lock /test: the export is read-only for this client",
+                                            "uid 500: nlm4 share /test: the export wants another security flavor",
+                                            "uid 500: nlm4 test /test: the export has no rule for this address",
+                                            "uid 500: nlm4 lock_msg /test: the export has no rule for this address"}));
+}
+
+TEST_F(NlmTest, AFloodOfRefusedLocksDoesNotFillTheJournal) {
+  audit_denials();
+  ASSERT_TRUE(nfs->setattr(file, {.mode = 0600, .uid = 500, .gid = 500}).ok());
+  LockCaller other(port, "beta", 501);
+  constexpr int kCalls = 2000;
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < kCalls; ++i) ASSERT_EQ(other.lock(file, {0, 1}), NlmStatus::kFailed);
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begin).count() + 2;
+  EXPECT_LE(refusals().size(), static_cast<std::size_t>(20 * seconds));  // DenialLimit::kPerSecond
+}
+
 TEST_F(NlmTest, GarbageIsToldAndChangesNothing) {
   const Xdr good = a->arguments(kNlmLock, file, {0, 1});
   for (std::size_t size = 0; size < good.bytes().size(); size += 4) {
@@ -535,6 +578,31 @@ TEST_F(NlmTest, AdministratorsSeeAndEvictClients) {
   // It may come again, as if it had started anew.
   EXPECT_EQ(a->lock(file, {20, 10}), NlmStatus::kDenied);
   EXPECT_EQ(a->lock(file, {50, 10}), NlmStatus::kGranted);
+}
+
+TEST_F(NlmTest, AdministratorsSeeWhoHasAFile) {
+  EXPECT_EQ(a->lock(file, {20, 10}), NlmStatus::kGranted);
+  EXPECT_EQ(a->share(file, 1, 2), NlmStatus::kGranted);
+  EXPECT_EQ(b->lock(file, {0, 30}, true), NlmStatus::kBlocked);
+  const auto clients = server->clients();
+  const auto id_of = [&](std::string_view name) { return std::ranges::find(clients, name, &nfs::ClientStatus::name)->id; };
+  core::OpContext ctx;
+  const auto dir = volume->ns().lookup(ctx, {.parent = core::kRootId, .name = "test"});
+  ASSERT_TRUE(dir);
+  const auto found = volume->ns().lookup(ctx, {.parent = dir->attr.id, .name = "f"});
+  ASSERT_TRUE(found);
+  const core::FileHoldings held = volume->state().held_of(found->attr.id, 10);
+  ASSERT_EQ(held.opens.first.size(), 1u);
+  EXPECT_EQ(held.opens.first[0].holder, id_of("alpha"));
+  EXPECT_EQ(held.opens.first[0].access, 1u);
+  EXPECT_EQ(held.opens.first[0].deny, 2u);
+  ASSERT_EQ(held.locks.first.size(), 1u);
+  EXPECT_EQ(held.locks.first[0].holder, id_of("alpha"));
+  EXPECT_EQ(held.locks.first[0].range, (core::LockRange{20, 10}));
+  EXPECT_TRUE(held.locks.first[0].exclusive);
+  ASSERT_EQ(held.waits.first.size(), 1u);
+  EXPECT_EQ(held.waits.first[0].holder, id_of("beta"));
+  EXPECT_EQ(held.waits.first[0].range, (core::LockRange{0, 30}));
 }
 
 class NlmClockTest : public NlmTest {

@@ -55,6 +55,45 @@ TEST_F(EvictionTest, ClientsAreListedWithWhatTheyHave) {
   EXPECT_EQ(server->evict(core::kNoHolder).error().code, Errc::kNotFound);
 }
 
+TEST_F(EvictionTest, WhoHasAFileIsSeen) {
+  const auto file = a->open(root, "f", kBoth, 2);
+  ASSERT_EQ(a->lock(file.handle, file.stateid, "l", 0, 10).status, Nfs4Status::kOk);
+  const auto theirs = b->open(root, "f", kRead);
+  ASSERT_EQ(theirs.status, Nfs4Status::kOk);
+  ASSERT_EQ(b->lock(theirs.handle, theirs.stateid, "m", 5, 10, false, false, true).status, Nfs4Status::kDenied);
+  const auto id_of = [&](std::string_view path) {
+    const auto dir = volume->ns().lookup({}, {.parent = core::kRootId, .name = "test"});
+    return volume->ns().lookup({}, {.parent = dir->attr.id, .name = path})->attr.id;
+  };
+  core::FileHoldings held = volume->state().held_of(id_of("f"), 10);
+  ASSERT_EQ(held.opens.first.size(), 2u);
+  const auto of_a = std::ranges::find(held.opens.first, status_of("a").id, &core::FileHoldings::Opens::holder);
+  ASSERT_NE(of_a, held.opens.first.end());
+  EXPECT_EQ(of_a->access, 3u);
+  EXPECT_EQ(of_a->deny, 2u);
+  ASSERT_EQ(held.locks.first.size(), 1u);
+  EXPECT_EQ(held.locks.first[0].holder, status_of("a").id);
+  EXPECT_EQ(held.locks.first[0].range, (core::LockRange{0, 10}));
+  ASSERT_EQ(held.waits.first.size(), 1u);
+  EXPECT_EQ(held.waits.first[0].holder, status_of("b").id);
+  EXPECT_FALSE(held.waits.first[0].exclusive);
+
+  // A delegation, until somebody else wants the file.
+  const auto made = b->open(root, "g", kBoth);
+  ASSERT_EQ(b->close(made.handle, made.stateid), Nfs4Status::kOk);
+  ASSERT_EQ(a->open(root, "g", kRead, 0, false).delegation.type, 1u);
+  held = volume->state().held_of(id_of("g"), 10);
+  ASSERT_EQ(held.leases.first.size(), 1u);
+  EXPECT_EQ(held.leases.first[0].holder, status_of("a").id);
+  EXPECT_EQ(held.leases.first[0].kind, core::LeaseKind::kRead);
+  EXPECT_FALSE(held.leases.first[0].recalled);
+  EXPECT_EQ(b->open(root, "g", kBoth).status, Nfs4Status::kDelay);
+  EXPECT_TRUE(volume->state().held_of(id_of("g"), 10).leases.first[0].recalled);
+  evict_a();
+  EXPECT_EQ(volume->state().held_of(id_of("g"), 10).leases.total, 0u);
+  EXPECT_EQ(volume->state().held_of(id_of("f"), 10).locks.total, 0u);
+}
+
 TEST_F(EvictionTest, AllThatAClientHasIsFreeAndItIsToldSo) {
   const auto file = a->open(root, "f", kBoth, kBoth);
   const auto locks = a->lock(file.handle, file.stateid, "l", 0, 10);

@@ -1,0 +1,81 @@
+#include "frontends/admin/held_view.h"
+
+#include <unordered_map>
+
+namespace stoa::admin {
+namespace {
+
+constexpr std::size_t kMost = 100;
+
+class Clients {
+ public:
+  explicit Clients(const std::vector<ClientStatus>& all) {
+    for (const ClientStatus& client : all) by_id_.emplace(client.id, &client);
+  }
+  Json view(core::HolderId holder) const {
+    const auto id = static_cast<std::uint64_t>(holder);
+    Json json{{"id", std::to_string(id)}};
+    const auto found = by_id_.find(id);
+    if (found == by_id_.end()) return json;
+    const ClientStatus& client = *found->second;
+    json["door"] = client.door;
+    json["protocol"] = client.protocol;
+    json["address"] = client.address;
+    put_bytes(json, "name", client.name);
+    return json;
+  }
+
+ private:
+  std::unordered_map<std::uint64_t, const ClientStatus*> by_id_;
+};
+
+Json shares(std::uint32_t bits) {
+  Json list = Json::array();
+  if ((bits & core::kShareRead) != 0) list.push_back("read");
+  if ((bits & core::kShareWrite) != 0) list.push_back("write");
+  return list;
+}
+
+std::string_view to_string(core::LeaseKind kind) {
+  switch (kind) {
+    case core::LeaseKind::kRead: return "read";
+    case core::LeaseKind::kWrite: return "write";
+    case core::LeaseKind::kHandle: return "handle";
+  }
+  return "";
+}
+
+Json view(const core::FileHoldings::Opens& opens) { return {{"count", opens.count}, {"access", shares(opens.access)}, {"deny", shares(opens.deny)}}; }
+
+Json view(const core::FileHoldings::Lock& lock) {
+  Json json{{"offset", lock.range.offset}, {"length", lock.range.length}, {"exclusive", lock.exclusive}, {"mandatory", lock.mandatory}};
+  if (lock.range.length == core::LockRange::kToEnd) json["length"] = nullptr;
+  return json;
+}
+
+Json view(const core::FileHoldings::Lease& lease) { return {{"kind", to_string(lease.kind)}, {"recalled", lease.recalled}}; }
+
+template <class T>
+Json list_view(const core::FileHoldings::List<T>& list, const Clients& clients) {
+  Json rows = Json::array();
+  for (const T& one : list.first) {
+    rows.push_back(view(one));
+    rows.back()["client"] = clients.view(one.holder);
+  }
+  return {{"total", list.total}, {"list", std::move(rows)}};
+}
+
+}  // namespace
+
+Json held_view(Service& service, core::FileId file) {
+  const core::FileHoldings held = service.volume.state().held_of(file, kMost);
+  std::vector<ClientStatus> all;
+  if (held.opens.total + held.locks.total + held.leases.total + held.waits.total != 0) all = service.clients();
+  const Clients clients(all);
+  return {{"opens", list_view(held.opens, clients)},
+          {"locks", list_view(held.locks, clients)},
+          {"leases", list_view(held.leases, clients)},
+          {"waiting", list_view(held.waits, clients)}};
+}
+
+}  // namespace stoa::admin
