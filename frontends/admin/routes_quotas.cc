@@ -197,10 +197,11 @@ JsonResult list_quotas(Service& service, const Request& request) {
   STOA_TRY(after, query_number(request, "after", 0, std::numeric_limits<std::uint64_t>::max()));
   STOA_TRY(limit, query_number(request, "limit", kPageMax, kPageMax));
   STOA_TRY(filled, query_number(request, "filled", 0, 100));
+  const bool owner = request.caller->role == core::Role::kOwner;
   Json list = Json::array();
   bool more = true;
   for (std::size_t page = 0; more && page < kPagesMax && list.size() < limit; ++page) {
-    const auto wanted = static_cast<std::uint32_t>(filled == 0 ? limit : kPageMax);
+    const auto wanted = static_cast<std::uint32_t>(filled == 0 && !owner ? limit : kPageMax);
     STOA_TRY(reply,
              service.volume.ns().list_quotas(request.context(), {.after = core::FileId{after}, .limit = wanted}));
     more = reply.truncated && !reply.quotas.empty();
@@ -211,6 +212,7 @@ JsonResult list_quotas(Service& service, const Request& request) {
       }
       after = static_cast<std::uint64_t>(record.dir);
       if (filled != 0 && !is_filled(record, filled)) continue;
+      if (owner && !require_within(service, request, record.dir)) continue;
       Json json{{"directory_id", std::to_string(after)}, {"over_soft_since", view(record.since)}};
       put_usage(json, record.usage, record.counted, record.by_class);
       put_bytes(json, "path", record.path);
