@@ -485,7 +485,11 @@ Result<std::string> AuditWriter::report(const std::string& day) {
     STOA_TRY(directories, directories_now(volume_, begin.directories));
     growth = growth_json(begin.directories, directories);
   }
-  auto made = summarise(folder_, day, growth);
+  std::optional<VolumeUsage> now;
+  if (const auto used = volume_.ns().usage({}, {.dir = core::kRootId}); used && day == day_of(options_.now())) {
+    now = {static_cast<std::int64_t>(core::bytes_of(used->usage)), used->usage.files};
+  }
+  auto made = summarise(folder_, day, growth, now);
   if (!made && made.error().code == Errc::kNotFound) return fail(Errc::kNotFound, "there is no audit log of " + day);
   return made;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,7 +38,12 @@ Result<core::AuditVerdict> verify_log(const LogFolder& folder, const std::vector
 
 Result<core::AuditLines> query_log(const LogFolder& folder, const core::AuditQuery& query);
 
-// The summary of a day as JSON. `directories`: the member of that name (directory_usage.h), or null.
-Result<std::string> summarise(const LogFolder& folder, const std::string& day, std::string_view directories);
+// What the volume holds.
+struct VolumeUsage {
+  std::int64_t bytes = 0;
+  std::int64_t files = 0;
+};
+// The summary of a day as JSON. `directories`: the member of that name (directory_usage.h), or null. `now`: while the day goes on.
+Result<std::string> summarise(const LogFolder& folder, const std::string& day, std::string_view directories, std::optional<VolumeUsage> now = {});
 
 }  // namespace stoa::appliance

@@ -32,7 +32,7 @@ class Filter {
 
   bool matches(std::string_view line) const {
     const std::string_view operation = text_of(line, "operation").value_or("");
-    if (query_.operation ? operation != *query_.operation : is_bookkeeping(operation)) return false;
+    if (query_.operation ? !is_asked_for(operation) : is_bookkeeping(operation)) return false;
     if (query_.door && text_of(line, "door") != *query_.door) return false;
     if (query_.result && !has_result(text_of(line, "result").value_or(""))) return false;
     if (query_.user && text_of(line, "name") != user_ && std::to_string(number_of(line, "uid").value_or(~0ull)) != *query_.user) return false;
@@ -42,6 +42,10 @@ class Filter {
   }
 
  private:
+  bool is_asked_for(std::string_view operation) const {
+    if (*query_.operation != "delete") return operation == *query_.operation;
+    return operation == "remove" || operation == "rmdir" || operation == "purge";
+  }
   bool has_result(std::string_view result) const { return *query_.result == "denied" ? result != "ok" : result == *query_.result; }
   bool is_below(std::string_view path) const {
     return path.starts_with(path_) && (path.size() == path_.size() || path[path_.size()] == '/') && !path.empty();

@@ -63,11 +63,11 @@ void add_transfers(std::string_view line, Ranking& read, Ranking& written) {
 
 }  // namespace
 
-Result<std::string> summarise(const LogFolder& folder, const std::string& day, std::string_view directories) {
+Result<std::string> summarise(const LogFolder& folder, const std::string& day, std::string_view directories, std::optional<VolumeUsage> now) {
   Ranking users, deletes, denials, bytes_read, bytes_written;
   std::map<std::string, std::uint64_t, std::less<>> operations;
   std::uint64_t lost = 0;
-  std::optional<std::pair<std::int64_t, std::int64_t>> begin, end;  // bytes and files of the volume
+  std::optional<VolumeUsage> begin, end;
   const auto read = each_line(folder.day_file(day), kWholeFile, [&](std::string_view line) {
     const std::string_view operation = text_of(line, "operation").value_or("");
     if (const auto bytes = number_of(line, "bytes")) {
@@ -95,6 +95,7 @@ Result<std::string> summarise(const LogFolder& folder, const std::string& day, s
     return true;
   });
   if (!read) return fail(read.error());
+  if (now) end = now;
   std::string by_operation = "{";
   for (const auto& [operation, count] : operations) {
     by_operation.append(by_operation.size() > 1 ? "," : "").append(json_text(operation)).append(":").append(std::to_string(count));
@@ -106,7 +107,7 @@ Result<std::string> summarise(const LogFolder& folder, const std::string& day, s
                      std::to_string(bytes_written.total()) + ",\"users\":" + bytes_written.json("bytes") + "},\"read\":{\"total\":" +
                      std::to_string(bytes_read.total()) + ",\"users\":" + bytes_read.json("bytes") + "},\"lost\":" + std::to_string(lost) + ",\"growth\":";
   if (begin) {
-    text += "{\"bytes\":" + std::to_string(end->first - begin->first) + ",\"files\":" + std::to_string(end->second - begin->second) + "}";
+    text += "{\"bytes\":" + std::to_string(end->bytes - begin->bytes) + ",\"files\":" + std::to_string(end->files - begin->files) + "}";
   } else {
     text += "null";
   }

@@ -174,7 +174,7 @@ void add_audit_commands(CLI::App& app, Session& session) {
   CLI::App* command = group->add_subcommand("query", "Print records of the audit log, oldest first");
   command->add_option("--path", o->path, "Only of this path of the volume and what is below it");
   command->add_option("--user", o->user, "Only of this user, by name or number");
-  command->add_option("--operation", o->operation, "Only these: create, write, remove, rename, attributes, read, list, admin, ...");
+  command->add_option("--operation", o->operation, "Only these: create, write, delete (remove, rmdir, purge), rename, attributes, read, list, admin, ...");
   command->add_option("--door", o->door, "Only through this door: nfs, s3 or admin");
   command->add_option("--result", o->result, "Only with this result: ok, the word of an error, or denied for all errors");
   command->add_option("--from", o->from, "Only from this time on: 2026-11-22 or 2026-11-22T10:00:00Z")->type_name("TIME");

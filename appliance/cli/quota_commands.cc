@@ -208,21 +208,23 @@ Outcome set(const Session& session, const Options& options) {
       options.count.empty())
     return fail(Errc::kInvalid, "give --bytes, --files, --soft-bytes, --soft-files, --grace or --count");
   STOA_TRY(classes, parse_classes(options.count));
+  Json changes = Json::object();
+  for (const auto& [name, text, bytes] : limits) {
+    if (text->empty()) continue;
+    STOA_TRY(limit, parse_limit(*text, bytes));
+    changes[name] = limit;
+  }
+  if (!options.grace.empty()) {
+    STOA_TRY(grace, parse_grace(options.grace));
+    changes["grace_seconds"] = grace;
+  }
+  if (!classes.is_null()) changes["count"] = classes;
   STOA_TRY(client, session.connect());
   // What is not mentioned stays as it is.
   STOA_TRY(before, client.get("/v1/quota", query_of(options)));
   Json body = options.children ? before["children"] : before["limits"];
   if (body.is_null()) body = Json::object();
-  for (const auto& [name, text, bytes] : limits) {
-    if (text->empty()) continue;
-    STOA_TRY(limit, parse_limit(*text, bytes));
-    body[name] = limit;
-  }
-  if (!options.grace.empty()) {
-    STOA_TRY(grace, parse_grace(options.grace));
-    body["grace_seconds"] = grace;
-  }
-  if (!classes.is_null()) body["count"] = classes;
+  body.update(changes);
   STOA_TRY(quota, client.put("/v1/quota", query_of(options), body));
   session.print(quota, [&] { print_one(quota); });
   return kDone;

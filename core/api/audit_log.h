@@ -15,7 +15,7 @@ namespace stoa::core {
 struct AuditQuery {
   std::optional<std::string> path{};       // a path of the volume: it, and what is below it (bytes)
   std::optional<std::string> user{};       // name, or number
-  std::optional<std::string> operation{};  // "create", "remove", ...
+  std::optional<std::string> operation{};  // "create", "remove", ...; "delete": remove, rmdir and purge
   std::optional<std::string> door{};
   std::optional<std::string> result{};     // "ok", "access", ...; "denied": anything but ok
   std::optional<Timestamp> from{}, to{};   // [from, to)

@@ -32,7 +32,7 @@ Result<FileId> make_one(Tree& tree, const OpContext& ctx, const NodeRef& dir, st
     STOA_CHECK_OK(require_directory(*dir));
     STOA_TRY(present, find_form(tree, *dir, raw, true));
     if (present.exists()) return present.id;
-    if (names_bin(*dir, raw)) return fail(Errc::kExists);
+    if (names_bin(*dir, raw)) return fail(Errc::kReadOnly, "the name belongs to the recycle bin");
     STOA_CHECK_OK(require_outside_bin(tree, *dir));
     STOA_CHECK_OK(require(ctx, dir->record, kRightAddSubdirectory | kRightSearch));
     MetaTxn txn(tree, ctx);

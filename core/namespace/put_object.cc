@@ -82,7 +82,7 @@ Result<PutKeyReply> put_locked(Tree& tree, const OpContext& ctx, const PutObject
         STOA_CHECK_OK(drop_link(tree, txn, found.node, found.dir->id, raw));
       }
     } else if (names_bin(*found.dir, raw)) {
-      return fail(Errc::kExists);
+      return fail(Errc::kReadOnly, "the name belongs to the recycle bin");
     }
     STOA_CHECK_OK(stage_new(tree, ctx, txn, put, content, found.dir, dir_next, raw, reply));
   }

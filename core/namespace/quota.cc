@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kFilesMax = std::uint64_t{1} << 48;  // serials of one shard
 constexpr std::uint32_t kListMax = 1000;
-constexpr std::string_view kNotCounted = "usage by user and group is not counted in this directory";
+constexpr std::string_view kNotCounted = "usage by user and group is not counted in this directory; begin with: stoa quota count-owners DIRECTORY";
 
 bool is_owner(QuotaOf of) { return of == QuotaOf::kUser || of == QuotaOf::kGroup; }
 

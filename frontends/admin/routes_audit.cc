@@ -1,5 +1,7 @@
 // Audit: what is recorded, and what was.
+#include <algorithm>
 #include <ctime>
+#include <span>
 
 #include "frontends/admin/json_body.h"
 #include "frontends/admin/query.h"
@@ -29,6 +31,22 @@ Result<std::optional<Timestamp>> query_time(const Request& request, const std::s
   }
   if (end == nullptr || *end != 0) return fail(Errc::kInvalid, "'" + name + "' must be a time such as 2026-11-22T10:00:00Z, or a day");
   return std::optional(Timestamp::from(timegm(&utc), 0));
+}
+
+// What a typing error would find nothing by, and so let a search for wrongs come to nothing.
+Status known_words(const core::AuditQuery& query) {
+  constexpr std::string_view kOperations[] = {"create", "mkdir",  "symlink", "mknod",   "write",   "remove", "rmdir",      "delete", "rename",
+                                              "link",   "attributes", "xattr", "quota", "restore", "purge",  "read",       "list",   "lookup",
+                                              "admin",  "refused", "omitted", "lost",   "begin",   "day",    "checkpoint", "expire", "transferred"};
+  constexpr std::string_view kDoors[] = {"nfs", "s3", "admin", "internal"};
+  const auto check = [](const char* name, const std::optional<std::string>& word, std::span<const std::string_view> known) -> Status {
+    if (!word || std::ranges::find(known, *word) != known.end()) return {};
+    std::string words;
+    for (const std::string_view one : known) words.append(words.empty() ? "" : ", ").append(one);
+    return fail(Errc::kInvalid, "'" + std::string(name) + "' must be one of " + words + ", not '" + *word + "'");
+  };
+  STOA_CHECK_OK(check("operation", query.operation, kOperations));
+  return check("door", query.door, kDoors);
 }
 
 std::optional<std::string> query_text(const Request& request, const char* name) {
@@ -82,6 +100,7 @@ JsonResult query_audit(Service& service, const Request& request) {
                          .operation = query_text(request, "operation"),
                          .door = query_text(request, "door"),
                          .result = query_text(request, "result")};
+  STOA_CHECK_OK(known_words(query));
   STOA_TRY(from, query_time(request, "from"));
   STOA_TRY(to, query_time(request, "to"));
   STOA_TRY(limit, query_number(request, "limit", query.limit, kLinesMax));

@@ -220,32 +220,35 @@ std::optional<OwnerKey> owner_of(const std::string& text) {
   return OwnerKey{user ? core::QuotaOf::kUser : core::QuotaOf::kGroup, *id};
 }
 
-// Quotas that are full or nearly so, each directory before the users and groups in it. One answer looks at so many of them, with no lock
-// held between pages.
-class FilledQuotas {
+// Quotas of directories: all that the caller may see; or those that are filled to so many percent, each before those of the users and
+// groups in it that are. One answer looks at so many of them, with no lock held between pages.
+class QuotaList {
  public:
-  FilledQuotas(Service& service, const Request& request, std::uint64_t percent, std::size_t most)
+  QuotaList(Service& service, const Request& request, std::uint64_t percent, std::size_t most)
       : service_(service), request_(request), percent_(percent), most_(most), picture_(service.volume.registry().snapshot()) {}
 
-  // `after`: "DIRECTORY", "DIRECTORY/" before the first of its owners, "DIRECTORY/user:7".
-  Result<Json> list(const std::string& after) {
+  // `after`: "DIRECTORY"; of filled ones also "DIRECTORY/" before the first of its owners, and "DIRECTORY/user:7".
+  Result<Json> from(const std::string& after) {
     STOA_CHECK_OK(go_to(after));
     bool more = true;
     if (in_owners_) {
       const auto path = service_.volume.ns().path_of(request_.context(), {.id = dir_});
-      STOA_TRY(done, path ? add_owners(path->path) : Result<bool>(true));  // it may be gone
+      STOA_TRY(done, path && may_see(dir_) ? add_owners(path->path) : Result<bool>(true));  // it may be gone
       if (!done) return answer(true);
       in_owners_ = false;
     }
     while (more) {
-      STOA_TRY(page, service_.volume.ns().list_quotas(request_.context(), {.after = dir_, .limit = kPageMax}));
+      if (list_.size() == most_) return answer(true);
+      const std::size_t wanted = percent_ == 0 && !is_owner() ? most_ - list_.size() : kPageMax;
+      STOA_TRY(page, service_.volume.ns().list_quotas(request_.context(), {.after = dir_, .limit = static_cast<std::uint32_t>(wanted)}));
       more = page.truncated && !page.quotas.empty();
       for (const core::QuotaRecord& record : page.quotas) {
         if (!may_look()) return answer(true);
         dir_ = record.dir;
-        if (is_filled(record, percent_)) list_.push_back(record_view(record));
+        if (!may_see(dir_)) continue;
+        if (percent_ == 0 || is_filled(record, percent_)) list_.push_back(record_view(record));
         // While they are being counted, their limits refuse nothing.
-        if (!record.counts_owners || record.counting) continue;
+        if (percent_ == 0 || !record.counts_owners || record.counting) continue;
         STOA_TRY(done, add_owners(record.path));
         if (!done) return answer(true);
       }
@@ -256,6 +259,8 @@ class FilledQuotas {
  private:
   static constexpr std::size_t kLooksMax = kPageMax * kPagesMax;
 
+  bool is_owner() const { return request_.caller->role == core::Role::kOwner; }
+  bool may_see(core::FileId dir) const { return !is_owner() || require_within(service_, request_, dir); }
   Status go_to(const std::string& after) {
     const std::size_t slash = std::min(after.find('/'), after.size());
     std::uint64_t dir = 0;
@@ -263,7 +268,7 @@ class FilledQuotas {
     const bool good = error == std::errc{} && end == after.data() + slash;
     in_owners_ = slash != after.size();
     if (in_owners_ && slash + 1 != after.size()) owner_ = owner_of(after.substr(slash + 1));
-    if (!good || (in_owners_ && slash + 1 != after.size() && !owner_))
+    if (!good || (in_owners_ && percent_ == 0) || (in_owners_ && slash + 1 != after.size() && !owner_))
       return fail(Errc::kInvalid, "'after' is what 'next_after' of the page before was");
     dir_ = core::FileId{dir};
     return {};
@@ -327,18 +332,8 @@ JsonResult list_quotas(Service& service, const Request& request) {
   STOA_TRY(limit, query_number(request, "limit", kPageMax, kPageMax));
   if (limit == 0) return fail(Errc::kInvalid, "'limit' must be at least 1");
   STOA_TRY(filled, query_number(request, "filled", 0, 100));
-  if (filled != 0) {
-    const auto after = request.query.find("after");
-    return FilledQuotas(service, request, filled, limit).list(after == request.query.end() ? "0" : after->second);
-  }
-  STOA_TRY(after, query_number(request, "after", 0, std::numeric_limits<std::uint64_t>::max()));
-  STOA_TRY(reply, service.volume.ns().list_quotas(request.context(), {.after = core::FileId{after}, .limit = static_cast<std::uint32_t>(limit)}));
-  Json list = Json::array();
-  for (const core::QuotaRecord& record : reply.quotas) list.push_back(record_view(record));
-  const bool more = reply.truncated && !reply.quotas.empty();
-  Json json{{"quotas", std::move(list)}, {"truncated", more}};
-  if (more) json["next_after"] = std::to_string(static_cast<std::uint64_t>(reply.quotas.back().dir));
-  return json;
+  const auto after = request.query.find("after");
+  return QuotaList(service, request, filled, limit).from(after == request.query.end() ? "0" : after->second);
 }
 
 JsonResult get_quota(Service& service, const Request& request) {

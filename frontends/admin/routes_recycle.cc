@@ -56,6 +56,8 @@ Json view(const core::RecycledItem& item, const core::RegistrySnapshot& registry
 }
 
 Result<core::FileId> directory_at(const std::string& path, const Result<core::Attributes>& found) {
+  if (!found && found.error().code == Errc::kNotFound) return fail(Errc::kNotFound, "there is no '" + path + "' in the volume");
+  if (!found && found.error().code == Errc::kNotDirectory) return fail(Errc::kNotDirectory, "a part of '" + path + "' is no directory");
   if (!found) return fail(found.error().code, "'" + path + "': " + (found.error().detail.empty() ? describe(found.error()) : found.error().detail));
   if (found->type != core::FileType::kDirectory) return fail(Errc::kNotDirectory, "'" + path + "' is not a directory");
   return found->id;
@@ -107,6 +109,7 @@ Result<Target> target_of(Service& service, const Request& request, const std::st
   const auto there = find_for(service, request, to);
   if (there && there->type == core::FileType::kDirectory) return Target{there->id, {}};
   if (there) return fail(Errc::kExists, "'" + to + "' exists already");
+  if (there.error().code == Errc::kNotDirectory) return fail(Errc::kNotDirectory, "a part of '" + to + "' is no directory");
   if (there.error().code != Errc::kNotFound) return fail(there.error());
   const std::size_t slash = to.rfind('/');
   if (slash == std::string::npos || slash + 1 == to.size()) return fail(Errc::kNotFound, "'" + to + "' does not exist");

@@ -98,6 +98,11 @@ inTab('the overview is live', {}, async (page) => {
   await signIn(page, server);
   const doors = page.getByRole('table', { name: 'Doors now' });
   await doors.getByRole('rowheader', { name: 's3' }).waitFor();
+  // Who comes back finds the samples that were kept, before the server says which doors there are.
+  await page.getByRole('group', { name: 'Reading' }).getByText('/s').waitFor();
+  await show(page, 'jobs');
+  await show(page, 'overview');
+  await doors.getByRole('rowheader', { name: 's3' }).waitFor();
   const operations = () => page.evaluate(() => {
     const row = [...document.querySelectorAll('main tbody tr')].find((one) => one.querySelector('th')?.textContent === 's3');
     return Number.parseFloat(row?.cells[4]?.textContent ?? '0');
@@ -330,6 +335,10 @@ inTab('the audit is searched by user, path, operation and result', {}, async (pa
   assert.deepEqual((await rows()).map((row) => [row[2], row[3], row[4], row[6]]), [['remove', '/test/books/one.txt', 's3', 'ok']]);
   await search({ Result: 'access' });
   await records.locator('tbody tr', { hasText: 'ben' }).first().waitFor();
+  // What a door refuses by itself has no user; what was asked for, and who that claimed to be, is shown.
+  assert.equal(server.s3('PUT', 'books/four.txt', { content: 'four', user: { access_key: ben.access_key, secret_key: 'x'.repeat(40) } }), 403);
+  await search({ Operation: 'refused' });
+  await records.locator('tbody tr', { hasText: `access key ${ben.access_key}, not proven` }).filter({ hasText: 'four.txt' }).waitFor();
   await search({ Path: '/test/nothing' });
   await page.getByText('Nothing was recorded that matches.').waitFor();
 
@@ -419,6 +428,7 @@ inTab('tokens: each role, its secret once, what it may, and its end', {}, async 
     await rowOf(tab, 'by-admin').waitFor();
   });
   await as('operator', async (tab, noise) => {
+    assert.equal(await tab.locator('nav.side a[href="#/tokens"]').count(), 0, 'they are for administrators');
     await createExport(tab, 'by-operator');
     await rowOf(tab, 'by-operator').waitFor();
     await createGroup(tab, 'by-operator');
@@ -482,6 +492,16 @@ inTab('who owns a directory gets back what was deleted in it', {}, async (page, 
   assert.deepEqual((await server.call('GET', '/v1/recycle?path=/test')).items.map(({ path }) => path), ['/test/others.txt']);
   await show(page, 'browse');
   await page.getByRole('heading', { name: 'What /test/projects holds' }).waitFor();
+  // Quotas: those in the directory, with all that can be done to one.
+  for (const path of ['/test', '/test/projects/2026']) await server.call('PUT', `/v1/quota?path=${path}`, { files: 1000 });
+  await server.call('PUT', '/v1/quota?path=/test/projects/2026&children=true', { files: 100 });
+  await server.call('PUT', '/v1/quota/owners?path=/test/projects/2026', { counted: true });
+  await show(page, 'quotas');
+  await rowOf(page, '/test/projects/2026').getByRole('button', { name: 'Owners in /test/projects/2026' }).waitFor();
+  assert.ok((await page.locator('main tbody tr').allInnerTexts()).every((text) => text.includes('/test/projects')));
+  await assertAccessible(page, 'quotas of an owner');
+  await server.call('PUT', '/v1/quota/owners?path=/test/projects/2026', { counted: false });
+  for (const query of ['/test', '/test/projects/2026', '/test/projects/2026&children=true']) await server.call('DELETE', `/v1/quota?path=${query}`);
   await server.call('DELETE', '/v1/tokens/projects');
   await server.call('POST', '/v1/recycle/purge', { path: '/test' });
   await server.call('DELETE', '/v1/recycle/policy?path=/test');

@@ -61,9 +61,9 @@ function Shell() {
   const { t } = useWords();
   const { current } = useSession();
   const route = useRoute();
-  // Who owns a directory sees what is about directories; the rest would be refused.
-  const owner = current?.who?.role === 'owner';
-  const offered = (name: PageName) => !owner || ownerPages.includes(name);
+  // What would be refused is not offered: who owns a directory sees what is about directories, and tokens are for administrators.
+  const role = current?.who?.role;
+  const offered = (name: PageName) => (role === 'owner' ? ownerPages.includes(name) : name !== 'tokens' || role === undefined || role === 'admin');
   const page = offered(route.page) ? route.page : 'browse';
   const Shown = pages[page];
   // Not what it returns: newer browsers give a promise, which React would take for a function.

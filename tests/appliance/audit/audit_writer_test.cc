@@ -253,6 +253,20 @@ TEST_F(AuditWriterTest, EveryKindOfTamperingIsFound) {
   EXPECT_EQ(problem(), "");
 }
 
+TEST_F(AuditWriterTest, DeleteFindsAllThatRemoves) {
+  audit(kRootId, core::kAllAuditClasses);
+  ASSERT_TRUE(create(kRootId, "f"));
+  ASSERT_TRUE(mkdir(kRootId, "d"));
+  ASSERT_TRUE(ns().unlink({}, {.parent = kRootId, .name = "f"}));
+  ASSERT_TRUE(ns().rmdir({}, {kRootId, "d"}));
+  recorded();
+  const auto found = log_->query({.operation = "delete"});
+  ASSERT_TRUE(found) << describe(found.error());
+  ASSERT_EQ(found->lines.size(), 2u);
+  EXPECT_EQ(Json::parse(found->lines[0])["operation"], "remove");
+  EXPECT_EQ(Json::parse(found->lines[1])["operation"], "rmdir");
+}
+
 TEST_F(AuditWriterTest, DaysHaveFilesOfTheirOwnASummaryAndOneChain) {
   ASSERT_TRUE(volume_->registry().add_user({.name = "ann", .uid = 1000, .gid = 100}));
   audit(kRootId, core::kAllAuditClasses);
@@ -483,6 +497,7 @@ TEST_F(AuditWriterTest, TheReportTellsBytesOfUsersAndGrowthOfDirectories) {
     const auto report = log_->report(of);
     ASSERT_TRUE(report) << describe(report.error());
     const Json json = Json::parse(*report);
+    EXPECT_EQ(json["growth"], (Json{{"bytes", 12}, {"files", 2}})) << "also while the day goes on";
     EXPECT_EQ(json["written"]["total"], 40);
     EXPECT_EQ(json["written"]["users"][0], (Json{{"user", {{"uid", 1000}, {"name", "ann"}}}, {"bytes", 30}}));
     EXPECT_EQ(json["written"]["users"][1], (Json{{"user", {{"uid", 0}, {"name", nullptr}}}, {"bytes", 10}}));

@@ -74,8 +74,8 @@ TYPED_TEST(RecycleReadOnlyTest, TheNameOfTheBinIsTaken) {
   Namespace& ns = this->ns();
   EXPECT_EQ(ns.mkdir({}, {.parent = this->team_, .name = kRecycleName}).error().code, Errc::kExists);
   EXPECT_EQ(ns.create({}, {.parent = this->team_, .name = kRecycleName}).error().code, Errc::kExists);
-  EXPECT_EQ(this->put(this->team_, ".recycle", "x").error().code, Errc::kExists);
-  EXPECT_EQ(this->put(this->team_, ".recycle/x", "x").error().code, Errc::kExists);
+  EXPECT_EQ(this->put(this->team_, ".recycle", "x").error().code, Errc::kReadOnly);
+  EXPECT_EQ(this->put(this->team_, ".recycle/x", "x").error().code, Errc::kReadOnly);
   EXPECT_EQ(ns.rmdir({}, {this->team_, kRecycleName}).error().code, Errc::kReadOnly);
   EXPECT_EQ(ns.rename({}, {this->team_, kRecycleName, this->team_, "x"}).error().code, Errc::kReadOnly);
   const FileId sub = *this->mkdir(this->team_, "sub");

@@ -82,6 +82,12 @@ TEST_F(AuditRoutesTest, QueriesAreTyped) {
   EXPECT_EQ(get("/v1/audit?limit=0").status, 400u);
   EXPECT_EQ(get("/v1/audit?limit=10001").status, 400u);
   EXPECT_EQ(get("/v1/audit?who=ann").status, 400u);
+  for (const char* known : {"operation=delete", "operation=refused", "operation=checkpoint", "operation=mknod", "door=s3", "door=admin"}) {
+    EXPECT_EQ(get("/v1/audit?" + std::string(known)).status, 200u) << known;
+  }
+  for (const char* wrong : {"operation=deleted", "operation=", "door=ftp", "door=NFS"}) {
+    EXPECT_THAT(get("/v1/audit?" + std::string(wrong)).message(), HasSubstr("must be one of")) << wrong;
+  }
   log_.behind = true;
   EXPECT_EQ(get("/v1/audit").code(), "timeout");
 }

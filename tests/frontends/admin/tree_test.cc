@@ -49,6 +49,7 @@ TEST_F(AdminTest, StatTellsAttributesAndTheTargetOfALink) {
   EXPECT_EQ(answer.json["type"], "symlink");
   EXPECT_EQ(answer.json["target"], "some/where");
   EXPECT_EQ(get("/v1/stat?path=/none").status, 404u);
+  EXPECT_EQ(get("/v1/stat?path=/link/x").message(), "a part of '/link/x' is no directory");
   EXPECT_EQ(get("/v1/stat").status, 400u);
 }
 

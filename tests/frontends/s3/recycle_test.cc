@@ -37,6 +37,18 @@ TYPED_TEST(RecycleS3Test, OverwrittenAndDeletedObjectsAreKept) {
   EXPECT_EQ(this->client_->get("a/k").body, "second");
 }
 
+// "Try again", as for a conflict, would be tried for ever.
+TYPED_TEST(RecycleS3Test, TheNameOfTheBinIsDenied) {
+  ASSERT_TRUE(this->client_->put("k", "text").ok());
+  ASSERT_TRUE(this->client_->request("DELETE", "k", {}, "").ok());
+  for (const char* key : {".recycle", ".recycle/x", ".recycle/1000/x", ".recycle/"}) {
+    const auto reply = this->client_->put(key, "text");
+    EXPECT_EQ(reply.status, 403) << key;
+    EXPECT_NE(reply.body.find("<Code>AccessDenied</Code>"), std::string::npos) << key << ": " << reply.body;
+  }
+  EXPECT_EQ(this->items().size(), 1u);
+}
+
 TYPED_TEST(RecycleS3Test, DeleteObjectsKeepsThemAll) {
   for (const char* key : {"x", "y"}) ASSERT_TRUE(this->client_->put(key, "text").ok());
   ASSERT_TRUE(this->client_->remove_many({"x", "y"}).ok());

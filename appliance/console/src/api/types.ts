@@ -294,6 +294,8 @@ export interface AuditRecord {
   operation: string;
   path: string;
   to_path?: string | null;
+  request?: string; // of an administrator; or what a door refused, and why
+  claimed?: string; // who the caller of that said to be
   door: string;
   client: string;
   result: string;

@@ -73,9 +73,9 @@ export function Audit() {
             empty={t.audit.none}
             columns={[
               { key: 'time', head: t.common.time, cell: (record) => time(record.time, locale) },
-              { key: 'user', head: t.audit.user, cell: (record) => record.user?.name ?? String(record.user?.uid ?? '–') },
+              { key: 'user', head: t.audit.user, cell: (record) => record.user?.name ?? (record.claimed === undefined ? String(record.user?.uid ?? '–') : t.audit.claimed(record.claimed)) },
               { key: 'operation', head: t.audit.operation, cell: (record) => record.operation },
-              { key: 'path', head: t.common.path, cell: (record) => (record.to_path ? `${record.path} → ${record.to_path}` : record.path), names: true },
+              { key: 'path', head: t.common.path, cell: (record) => record.request ?? (record.to_path ? `${record.path} → ${record.to_path}` : record.path), names: true },
               { key: 'door', head: t.overview.door, cell: (record) => record.door },
               { key: 'client', head: t.pages.clients, cell: (record) => record.client },
               { key: 'result', head: t.audit.result, cell: (record) => <Badge tone={record.result === 'ok' ? 'good' : 'warn'}>{record.result}</Badge> },
