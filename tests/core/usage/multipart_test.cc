@@ -275,7 +275,7 @@ TYPED_TEST(MultipartUsageTest, TheBucketsRulesAreNotThose) {
   ASSERT_TRUE(this->begin("u"));
   ASSERT_TRUE(this->part("u", "1", 60));
   ASSERT_TRUE(this->part("u", "1", 50));
-  ASSERT_TRUE(this->complete("u", "o", {"1"}));
+  ASSERT_TRUE(this->complete("u", "o", {"1"}, 0));
   const auto items = this->ns().list_recycled({}, {.dir = kRootId});
   ASSERT_EQ(items->items.size(), 1u);
   EXPECT_EQ(items->items[0].bytes, 10u);
