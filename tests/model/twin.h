@@ -232,6 +232,10 @@ class Twin {
   Stored shelve(FileId dir, const Stored& stored, TwinItem item);
   void leave_home(TwinInode& inode, FileId dir);
   FileId beyond_bins(FileId dir) const;
+  void consume(FileId dir, Verdict& verdict);  // the parts of an upload, and itself
+  // put_key() without a look at quotas.
+  Verdict place_key(FileId root, std::string_view key, const TwinContent& content, std::string_view meta, std::uint32_t mode,
+                    const std::optional<core::ObjectExpectation>& expect, const std::optional<core::ObjectVersion>& present);
   FileId make_implied(FileId root, const std::vector<std::string>& directories, Verdict& verdict);
   Verdict restore_into(std::uint64_t serial, FileId dir, std::string_view name, const core::Credentials& cred);
   Verdict restore_in_place(std::uint64_t serial, const core::Credentials& cred);

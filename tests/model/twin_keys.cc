@@ -61,47 +61,54 @@ FileId Twin::find_key(FileId root, std::string_view key) const {
 Verdict Twin::put_key(FileId root, std::string_view key, const TwinContent& content, std::string_view meta,
                       std::uint32_t mode, const std::optional<core::ObjectExpectation>& expect,
                       const std::optional<core::ObjectVersion>& present, FileId charged_to) {
-  return within_quota([&](Twin& twin) -> Verdict {
-    if (!twin.exists(root)) return {.errors = {Errc::kStale}};
-    if (!twin.at(root).is_directory()) return {.errors = {Errc::kNotDirectory}};
-    if (key.empty() || key.size() > core::kKeyBytesMax)
-      return {.errors = {Errc::kInvalid, Errc::kNameTooLong, Errc::kTooLarge}};
-    Verdict verdict;
-    const FileId old = twin.find_key(root, key);
-    const bool is_file = old != core::kNoFile && twin.at(old).type == FileType::kRegular;
-    if (expect && expect->must_not_exist && is_file) verdict.errors.push_back(Errc::kPreconditionFailed);
-    if (expect && expect->version && (!is_file || expect->version != present)) {
-      // The directories of the key are made first, and may be refused first.
-      verdict.errors.insert(verdict.errors.end(), {Errc::kPreconditionFailed, Errc::kNotFound, Errc::kQuota});
-    }
-    if (twin.recycled(root)) verdict.errors.push_back(Errc::kReadOnly);
-    if (!verdict.ok()) return verdict;
-    auto parts = components(key);
-    const Stored last = parts.back();
-    parts.pop_back();
-    const FileId dir = twin.make_implied(root, parts, verdict);
-    if (charged_to != core::kNoFile) twin.at(dir).charged_to = charged_to;
-    const TwinItem origin = key_origin(root, parts);
-    if (is_file) twin.keep_content(dir, last, origin);
-    if (!is_file) {
-      // A symlink or device of that name makes room, as it would for a rename.
-      if (old != core::kNoFile) twin.remove_name(dir, last, verdict, origin);
-      TwinInode fresh;
-      fresh.id = kPlaceholder;
-      fresh.mode = mode;
-      twin.insert(twin.at(dir), last, twin.inodes[kPlaceholder] = fresh);
-      verdict.touched[dir] = Touch::kContent;
-      verdict.created = true;
-      verdict.subject = kPlaceholder;
-    } else {
-      verdict.touched[old] = Touch::kContent;
-      verdict.subject = old;
-    }
-    TwinInode& inode = twin.at(verdict.subject);
-    inode.content = content;
-    inode.meta = TwinMeta{.bytes = std::string(meta)};
+  return within_quota([&](Twin& twin) {
+    Verdict verdict = twin.place_key(root, key, content, meta, mode, expect, present);
+    if (verdict.ok() && charged_to != core::kNoFile) twin.at(twin.at(root).names.at(components(key).front() + "/")).charged_to = charged_to;
     return verdict;
   });
+}
+
+Verdict Twin::place_key(FileId root, std::string_view key, const TwinContent& content, std::string_view meta,
+                        std::uint32_t mode, const std::optional<core::ObjectExpectation>& expect,
+                        const std::optional<core::ObjectVersion>& present) {
+  if (!exists(root)) return {.errors = {Errc::kStale}};
+  if (!at(root).is_directory()) return {.errors = {Errc::kNotDirectory}};
+  if (key.empty() || key.size() > core::kKeyBytesMax)
+    return {.errors = {Errc::kInvalid, Errc::kNameTooLong, Errc::kTooLarge}};
+  Verdict verdict;
+  const FileId old = find_key(root, key);
+  const bool is_file = old != core::kNoFile && at(old).type == FileType::kRegular;
+  if (expect && expect->must_not_exist && is_file) verdict.errors.push_back(Errc::kPreconditionFailed);
+  if (expect && expect->version && (!is_file || expect->version != present)) {
+    // The directories of the key are made first, and may be refused first.
+    verdict.errors.insert(verdict.errors.end(), {Errc::kPreconditionFailed, Errc::kNotFound, Errc::kQuota});
+  }
+  if (recycled(root)) verdict.errors.push_back(Errc::kReadOnly);
+  if (!verdict.ok()) return verdict;
+  auto parts = components(key);
+  const Stored last = parts.back();
+  parts.pop_back();
+  const FileId dir = make_implied(root, parts, verdict);
+  const TwinItem origin = key_origin(root, parts);
+  if (is_file) keep_content(dir, last, origin);
+  if (!is_file) {
+    // A symlink or device of that name makes room, as it would for a rename.
+    if (old != core::kNoFile) remove_name(dir, last, verdict, origin);
+    TwinInode fresh;
+    fresh.id = kPlaceholder;
+    fresh.mode = mode;
+    insert(at(dir), last, inodes[kPlaceholder] = fresh);
+    verdict.touched[dir] = Touch::kContent;
+    verdict.created = true;
+    verdict.subject = kPlaceholder;
+  } else {
+    verdict.touched[old] = Touch::kContent;
+    verdict.subject = old;
+  }
+  TwinInode& inode = at(verdict.subject);
+  inode.content = content;
+  inode.meta = TwinMeta{.bytes = std::string(meta)};
+  return verdict;
 }
 
 Verdict Twin::remove_key(FileId root, std::string_view key, bool* removed) {
@@ -144,24 +151,40 @@ Verdict Twin::concatenate(const core::ConcatenateRequest& request, const std::op
     }
     joined.truncate(base + length);
   }
-  return within_quota([&](Twin& twin) {
-    Verdict verdict =
-        twin.put_key(request.root, request.key, joined, request.meta, request.mode, request.expect, present);
-    if (!verdict.ok() || request.consume_dir == core::kNoFile) return verdict;
-    const FileId dir = request.consume_dir;
-    while (!twin.at(dir).names.empty()) {
-      const Stored stored = twin.at(dir).names.begin()->first;
-      const FileId id = twin.at(dir).names.begin()->second;
-      twin.drop_link(dir, stored, verdict);
-      if (!twin.exists(id)) verdict.touched.erase(id);
-    }
-    const FileId parent = twin.at(dir).parent;
-    for (const auto& [stored, id] : std::map(twin.at(parent).names)) {
-      if (id == dir) twin.drop_link(parent, stored, verdict);
-    }
-    verdict.touched.erase(dir);
+  // The directories come first, each for itself; then, what the parts leave makes room for the object.
+  auto directories = components(request.key);
+  directories.pop_back();
+  Twin probe = *this;
+  const bool room = probe.within_quota([&](Twin& twin) {
+    Verdict made;
+    twin.make_implied(request.root, directories, made);
+    return made;
+  }).ok();
+  const Twin saved = *this;
+  Verdict verdict = within_quota([&](Twin& twin) {
+    Verdict consumed;
+    if (request.consume_dir != core::kNoFile) twin.consume(request.consume_dir, consumed);
+    Verdict verdict = twin.place_key(request.root, request.key, joined, request.meta, request.mode, request.expect, present);
+    verdict.touched.merge(consumed.touched);
     return verdict;
   });
+  if (!room) verdict.errors.push_back(Errc::kQuota);
+  if (!verdict.ok()) *this = saved;
+  return verdict;
+}
+
+void Twin::consume(FileId dir, Verdict& verdict) {
+  while (!at(dir).names.empty()) {
+    const Stored stored = at(dir).names.begin()->first;
+    const FileId id = at(dir).names.begin()->second;
+    drop_link(dir, stored, verdict);
+    if (!exists(id)) verdict.touched.erase(id);
+  }
+  const FileId parent = at(dir).parent;
+  for (const auto& [stored, id] : std::map(at(parent).names)) {
+    if (id == dir) drop_link(parent, stored, verdict);
+  }
+  verdict.touched.erase(dir);
 }
 
 void Twin::collect(FileId dir, const std::string& path, bool directories, std::map<std::string, FileId>& keys) const {

@@ -275,7 +275,7 @@ TYPED_TEST(MultipartUsageTest, TheBucketsRulesAreNotThose) {
   ASSERT_TRUE(this->begin("u"));
   ASSERT_TRUE(this->part("u", "1", 60));
   ASSERT_TRUE(this->part("u", "1", 50));
-  ASSERT_TRUE(this->complete("u", "o", {"1"}));
+  ASSERT_TRUE(this->complete("u", "o", {"1"}, 0));
   const auto items = this->ns().list_recycled({}, {.dir = kRootId});
   ASSERT_EQ(items->items.size(), 1u);
   EXPECT_EQ(items->items[0].bytes, 10u);
@@ -341,7 +341,7 @@ TYPED_TEST(MultipartUsageTest, ManyAtOnceNeverPassALimit) {
   constexpr std::int64_t kBytes = 20'000, kFiles = 100;
   ASSERT_TRUE(this->limit(this->tenant_, {.bytes = kBytes, .files = kFiles}));
   std::atomic<bool> stop{false};
-  std::atomic<int> joined{0}, refused{0};
+  std::atomic<int> refused{0};
   std::thread watch([&] {
     while (!stop) {
       const UsageReply seen = this->known(this->tenant_);
@@ -362,7 +362,6 @@ TYPED_TEST(MultipartUsageTest, ManyAtOnceNeverPassALimit) {
         if (both && round % 3 != 2) {
           const Status done = this->complete(id, key, {"1", "2"});
           EXPECT_TRUE(done) << describe(done.error());  // what counts already needs no room
-          ++joined;
           continue;
         }
         if (!both) ++refused;
@@ -373,8 +372,7 @@ TYPED_TEST(MultipartUsageTest, ManyAtOnceNeverPassALimit) {
   for (std::thread& thread : threads) thread.join();
   stop = true;
   watch.join();
-  EXPECT_GT(joined, 0);
-  EXPECT_GT(refused, 0);
+  EXPECT_GT(refused, 0);  // there is no room for all objects
   EXPECT_EQ(this->known(this->tenant_).by_class, UsageByClass{});
   this->expect_consistent();
   const Usage left = this->usage(this->tenant_);

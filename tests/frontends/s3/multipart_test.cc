@@ -84,7 +84,7 @@ TYPED_TEST(MultipartTest, ManyCompletionsOfOneUploadAgree) {
 }
 
 TYPED_TEST(MultipartTest, PartsAreRefusedAtTheQuotaAndJoinedWhenItIsFull) {
-  constexpr std::size_t kPart = 60'000;
+  constexpr std::size_t kPart = 5u << 20;  // the smallest that is not the last
   this->limit({.bytes = 2 * kPart});
   const auto upload = this->begin("big");
   const auto one = this->put_part("big", upload, 1, kPart);
