@@ -186,6 +186,8 @@ void Committer::set_limits(Account* account, const QuotaLimits& limits) {
 }
 
 void Committer::put_usage() {
+  // In the order in which they were touched first: a directory may have got a new account (MetaTxn::move_bare_directory), whose charges all
+  // come behind those of the old one, and so does what is written of it under the same key.
   for (const Account* account : touched_) {
     const std::string key = keys::id_key(account->dir);
     const Books& books = account->committed;

@@ -54,22 +54,28 @@ struct Node {
   bool marked_open = false;  // the store knows that the file is being written (core/data/open_files.h)
   CommitTicket ticket{};     // of the last commit of this record; 0: not known
 
-  // The account of a directory; for other types that of the home directory (null without one: inode.h). Set while loading; moved under the
-  // exclusive tree lock (directories) or this node's lock (others).
+  // The account of a directory; for other types that of the home directory (null without one: inode.h). Set while loading; later under this
+  // node's lock and `loading`, so that either is enough to read it.
   AccountRef account;
+  // For those who have not locked the node. A directory that has nothing below it may get another one at any time.
+  AccountRef account_now() {
+    const std::lock_guard lock(loading);
+    return account;
+  }
   // Who pays for the content of this file: also what is reserved and not yet committed.
   Payer payer() const {
     const bool nameless = record.links == 0;  // core/namespace/orphan.h
     return {account, {record.uid, record.gid}, id, nameless ? UsageClass::kNameless : UsageClass::kLive};
   }
-  // Who pays for a directory itself. Needs the tree lock.
+  // Who pays for a directory itself. Needs the tree lock and the node's.
   Payer payer_of_directory() const { return {account->parent, {record.uid, record.gid}, id, account->makes}; }
 
   // In-place I/O holds it shared; truncate, punch and replacing the content hold it exclusively. Taken before any other
   // lock of the core.
   RwLock data_gate;
 
-  std::mutex loading;  // comes after every other lock
+  // Comes after every other lock; those of directories after those of what is in them.
+  std::mutex loading;
 
   // Begins to fetch what most requests look at, if it is not in the processor's cache: for whoever has something else to do meanwhile.
   void prefetch() const {

@@ -46,7 +46,7 @@ Result<AclRef> NodeCache::load_acl(FileId id) {
 
 Result<AccountRef> NodeCache::account_of(FileId dir) {
   STOA_TRY(node, find(dir));
-  return node->account;
+  return node->account_now();
 }
 
 Status NodeCache::load_owners(Account& account) {

@@ -21,7 +21,7 @@ Result<OtherHome> other_home(Tree& tree, FileId id, FileId dir, std::string_view
     const FileId parent = keys::id_of(keys::after_id(it->key()));
     if (other.dir != nullptr && !other.in_bin && parent != dir) continue;
     STOA_TRY(node, tree.nodes.get(parent));
-    const bool recycled = in_bin(tree, node->account);
+    const bool recycled = in_bin(tree, node->account_now());
     if (other.dir == nullptr || !recycled) other = {node, recycled};
     if (parent == dir && !recycled) break;
   }

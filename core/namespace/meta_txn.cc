@@ -185,6 +185,7 @@ Status MetaTxn::move_directory(const NodeRef& dir, const AccountRef& to, const U
   if (is_of_upload(*dir->account) || is_of_upload(*to)) return fail(Errc::kInvalid, "directories of a multipart upload stay where they are");
   // The committed side is complete only when nothing is queued; the exclusive tree lock keeps it so.
   STOA_CHECK_OK(tree_.committer.wait_applied());
+  parents_.push_back({dir->account, to});
   Payer from = dir->payer_of_directory();
   const UsageRecord below = tree_.ledger.read(dir->account);
   if (!is_zero(below.usage) && tree_.ledger.owners_counted_between(from.account, to)) return fail(Errc::kCrossDevice);
@@ -212,6 +213,13 @@ Status MetaTxn::move_directory(const NodeRef& dir, const AccountRef& to, const U
   STOA_CHECK_OK(move_below(from, to, below.by_class.multipart, committed.by_class().multipart));
   from.of = UsageClass::kRecycled;
   return move_below(from, to, below.by_class.recycled, committed.by_class().recycled);
+}
+
+Status MetaTxn::move_bare_directory(const NodeRef& dir, AccountRef account) {
+  const Payer from = dir->payer_of_directory();
+  STOA_CHECK_OK(move(from, {account->parent, from.owner, dir->id}, {.directories = 1}, {}));
+  set_account(dir, std::move(account));
+  return {};
 }
 
 Status MetaTxn::move_below(const Payer& from, const AccountRef& to, const Usage& reserved, const Usage& committed) {
@@ -345,9 +353,11 @@ Result<CommitTicket> MetaTxn::commit() {
     }
   }
   for (auto& [node, account] : accounts_) {
-    node->account = std::move(account);
+    const std::lock_guard lock(node->loading);
+    node->account.swap(account);
     node->flows.forget();
   }
+  for (const auto& [account, parent] : parents_) tree_.ledger.set_parent(account, parent);
   for (const EntryChange& change : entry_changes_) tree_.entries.set(change.key, change.record);
   if (has_acls_) tree_.nodes.trim();
   return ticket;

@@ -52,10 +52,13 @@ class MetaTxn {
   void end_charge(const NodeRef& node, const Usage& usage);
   // The charge of a directory itself goes to its new owner.
   Status move_owner(const NodeRef& dir, const Owner& to);
-  // A directory and all below it changes parents; needs the exclusive tree lock. kCrossDevice: what is below it belongs to
-  // users and groups that are counted on the one side only, and it is not known how much to whom. `itself`: what the
+  // A directory and all below it changes parents, with the commit; needs the exclusive tree lock. kCrossDevice: what is below it
+  // belongs to users and groups that are counted on the one side only, and it is not known how much to whom. `itself`: what the
   // directory counts for (a recycle bin: nothing). kInvalid: the directory of a multipart upload, or into or out of one.
   Status move_directory(const NodeRef& dir, const AccountRef& to, const Usage& itself = {.directories = 1});
+  // The same with the tree lock shared, for a locked directory that has no entry and no bin, and whose account is zero and says nothing: it
+  // gets this new account, below another parent. What is queued of the old one goes up where it always was.
+  Status move_bare_directory(const NodeRef& dir, AccountRef account);
   // A directory that comes to be in another one, or moves there without limits of its own, gets those that the other one
   // has for its children. kQuota: it is beyond them already.
   Status give_child_limits(const AccountRef& child, const AccountRef& parent);
@@ -118,6 +121,7 @@ class MetaTxn {
   std::vector<NodeRef> created_;
   std::vector<NodeRef> forgotten_;
   std::vector<std::pair<NodeRef, AccountRef>> accounts_;
+  std::vector<std::pair<AccountRef, AccountRef>> parents_;  // of accounts that move
   std::vector<std::unique_lock<RwLock>> locks_;  // of nodes among the publications
   bool has_acls_ = false;  // new ones, which take memory
   bool committed_ = false;

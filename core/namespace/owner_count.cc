@@ -19,23 +19,13 @@ constexpr std::size_t kStepFiles = 256;       // counted while everybody waits: 
 constexpr std::uint64_t kStepIds = 4096;      // the same for ids whose files are gone
 constexpr std::size_t kStepsMax = 64;         // of one piece
 constexpr std::size_t kDirectoriesMax = 1000; // that one walk is for
-constexpr std::size_t kHomesMax = 10'000;
 
 FileId charged_in(const Inode& record) { return record.charged_to != kNoFile ? record.charged_to : record.home; }
 
-Result<AccountRef> account_of_home(Tree& tree, OwnerWalk& walk, FileId home) {
-  if (const auto known = walk.homes.find(home); known != walk.homes.end()) return known->second;
-  STOA_TRY(account, tree.nodes.account_of(home));
-  if (walk.homes.size() >= kHomesMax) walk.homes.clear();
-  walk.homes[home] = account;
-  return account;
-}
-
 // What a file counts for, and for whom; `promised` and `pending`: see growth.h and Node.
-Status note_file(Tree& tree, OwnerWalk& walk, const Inode& record, const Usage& promised, const Usage& pending, CountStep& reserved,
-                 CountStep& committed) {
+Status note_file(Tree& tree, const Inode& record, const Usage& promised, const Usage& pending, CountStep& reserved, CountStep& committed) {
   if (record.home == kNoFile || record.has(kIsBin)) return {};
-  STOA_TRY(account, account_of_home(tree, walk, charged_in(record)));
+  STOA_TRY(account, tree.nodes.account_of(charged_in(record)));
   const bool shelf = record.is_directory() && account->bin();
   if (shelf) return {};  // counts as nothing, as bins do
   const Usage usage = record.is_directory() ? Usage{.directories = 1} : usage_of(record);
@@ -59,7 +49,7 @@ Result<FileId> look_ahead(Tree& tree, OwnerWalk& walk, std::size_t files_max) {
     if (files++ == files_max) return id;
     STOA_TRY(record, Inode::decode(id, it->value()));
     if (record.home == kNoFile) continue;
-    const auto account = account_of_home(tree, walk, charged_in(record));
+    const auto account = tree.nodes.account_of(charged_in(record));
     // It may have moved since, and that directory be gone.
     if (!account && account.error().code != Errc::kStale) return fail(account.error());
   }
@@ -79,10 +69,10 @@ Status count_step(Tree& tree, OwnerWalk& walk, std::size_t files_max) {
     ++after.looked_at;
     if (const NodeRef node = tree.nodes.peek(id)) {
       const std::shared_lock lock(node->lock);
-      STOA_CHECK_OK(note_file(tree, walk, node->record, promised(*node), node->pending, reserved, committed));
+      STOA_CHECK_OK(note_file(tree, node->record, promised(*node), node->pending, reserved, committed));
     } else {
       STOA_TRY(record, Inode::decode(id, it->value()));
-      STOA_CHECK_OK(note_file(tree, walk, record, {}, {}, reserved, committed));
+      STOA_CHECK_OK(note_file(tree, record, {}, {}, reserved, committed));
     }
   }
   STOA_CHECK_OK(it->status());

@@ -11,7 +11,6 @@
 #include <memory>
 #include <mutex>
 #include <stop_token>
-#include <unordered_map>
 #include <vector>
 
 #include "core/usage/ledger.h"
@@ -29,7 +28,6 @@ struct OwnerWalk {
   CountedFiles at;
   std::shared_ptr<CountedFiles> reserved = std::make_shared<CountedFiles>();   // guarded as the sides of an account are
   std::shared_ptr<CountedFiles> committed = std::make_shared<CountedFiles>();
-  std::unordered_map<FileId, AccountRef> homes;  // met lately
 };
 
 // Whether directories may wait to be counted: since they said so, or from before the start. Thread-safe.

@@ -231,10 +231,11 @@ Result<ListQuotasReply> list_quotas(Tree& tree, const OpContext& ctx, const List
     const FileId dir = keys::id_of(it->key().substr(prefix.size()));
     const auto node = tree.nodes.get(dir);
     if (!node) continue;  // removed since the walk began
-    const UsageRecord record = tree.ledger.read((*node)->account);
+    const AccountRef account = (*node)->account_now();
+    const UsageRecord record = tree.ledger.read(account);
     const auto path = path_of(tree, ctx, {.id = dir});
     if (!path) continue;
-    STOA_TRY(counting, progress_of(tree, (*node)->account));
+    STOA_TRY(counting, progress_of(tree, account));
     reply.quotas.push_back({dir, path->path, record.limits, record.usage, record.since, record.child_limits,
                             record.owners != OwnersCounted::kNo, counting, record.by_class,
                             record.counted(record.limits.uncounted)});

@@ -14,10 +14,8 @@ struct Victim {
   NodeRef dir, node;
   FoundEntry entry;
   Shelf shelf;
+  bool alone = false;  // with the tree for itself
 };
-
-// A directory that goes to a shelf changes parents, and so does its account.
-bool moves_account(const Victim& victim) { return victim.shelf && victim.entry.directory(); }
 
 Status may_remove(const OpContext& ctx, const NodeRef& dir, const NodeRef& victim) {
   const NodeLocks locks({dir, victim});
@@ -25,7 +23,7 @@ Status may_remove(const OpContext& ctx, const NodeRef& dir, const NodeRef& victi
 }
 
 // The victim is known only after a look at the directory, and must be locked together with it, in order of id: look
-// first, lock both, look again.
+// first, lock both, look again. `body` replies nothing where it is to be looked at once more.
 template <class Body>
 Result<RemoveReply> with_victim(Tree& tree, const OpContext& ctx, const RemoveRequest& req, Body body) {
   Victim victim;
@@ -49,28 +47,25 @@ Result<RemoveReply> with_victim(Tree& tree, const OpContext& ctx, const RemoveRe
     STOA_TRY(shelf, prepare_shelf(tree, ctx, dir, [&] { return may_remove(ctx, dir, victim.node); }));
     victim.shelf = std::move(shelf);
     if (victim.entry.directory()) STOA_CHECK_OK(discard_empty_bin(tree, victim.node));
-    bool changed = false;
-    auto reply = run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<RemoveReply> {
+    auto reply = run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<std::optional<RemoveReply>> {
       const NodeLocks locks({dir, victim.node, victim.shelf.node});
       STOA_CHECK_OK(require_directory(*dir));
       STOA_TRY(entry, find_posix(tree, *dir, req.name));
-      if (entry.record.id != victim.entry.record.id || !still_kept(tree, victim.shelf, *dir)) {
-        changed = true;
-        return RemoveReply{};
-      }
+      if (entry.record.id != victim.entry.record.id || !still_kept(tree, victim.shelf, *dir)) return std::nullopt;
       victim.entry = std::move(entry);
       STOA_CHECK_OK(require_outside_bin(tree, *dir));
       return body(victim, ticket);
-    }, moves_account(victim));
-    if (!reply || !changed) return reply;
+    }, victim.alone);
+    if (!reply) return fail(reply.error());
+    if (*reply) return **std::move(reply);
   }
 }
 
 }  // namespace
 
 Result<RemoveReply> unlink(Tree& tree, const OpContext& ctx, const RemoveRequest& req) {
-  return with_victim(tree, ctx, req, [&](const Victim& victim, CommitTicket& ticket) -> Result<RemoveReply> {
-    const auto& [dir, node, entry, shelf] = victim;
+  return with_victim(tree, ctx, req, [&](const Victim& victim, CommitTicket& ticket) -> Result<std::optional<RemoveReply>> {
+    const auto& [dir, node, entry, shelf, alone] = victim;
     if (entry.directory()) return fail(Errc::kIsDirectory);
     STOA_CHECK_OK(require_remove(ctx, dir->record, node->record));
     MetaTxn txn(tree, ctx);
@@ -92,20 +87,23 @@ Result<RemoveReply> unlink(Tree& tree, const OpContext& ctx, const RemoveRequest
 }
 
 Result<RemoveReply> rmdir(Tree& tree, const OpContext& ctx, const RemoveRequest& req) {
-  return with_victim(tree, ctx, req, [&](const Victim& victim, CommitTicket& ticket) -> Result<RemoveReply> {
-    const auto& [dir, node, entry, shelf] = victim;
+  return with_victim(tree, ctx, req, [&](Victim& victim, CommitTicket& ticket) -> Result<std::optional<RemoveReply>> {
+    auto& [dir, node, entry, shelf, alone] = victim;
     if (!entry.directory()) return fail(Errc::kNotDirectory);
     STOA_CHECK_OK(require_remove(ctx, dir->record, node->record));
     MetaTxn txn(tree, ctx);
     Inode dir_next = dir->record;
     RemoveReply reply{node->id, dir->record.before(), {}};
     STOA_CHECK_OK(txn.remove_entry(dir, dir_next, entry.raw, entry.record));
-    STOA_TRY(shelved, remove_or_shelve_directory(tree, ctx, txn, shelf, node, {dir->id, entry.raw}));
+    STOA_TRY(gone, remove_or_shelve_directory(tree, ctx, txn, shelf, node, {dir->id, entry.raw}, alone));
+    if (!gone) {
+      alone = true;
+      return std::nullopt;
+    }
     reply.parent = dir_next.attributes();
     txn.put_inode(dir, std::move(dir_next));
     txn.note({.kind = ChangeKind::kRemove, .id = node->id, .parent = dir->id, .name = entry.raw});
     STOA_TRY(committed, txn.commit());
-    if (shelved) tree.ledger.set_parent(node->account, shelf.node->account);
     ticket = committed;
     return reply;
   });

@@ -94,8 +94,9 @@ Status stage_usage(MetaTxn& txn, const Parties& p, Inode& next) {
   return {};
 }
 
-Result<RenameReply> rename_locked(Tree& tree, const OpContext& ctx, const RenameRequest& req, const Parties& p,
-                                  CommitTicket& ticket) {
+// `alone`: the tree is locked for this alone. Absent: it is to be.
+Result<std::optional<RenameReply>> rename_locked(Tree& tree, const OpContext& ctx, const RenameRequest& req, const Parties& p, bool alone,
+                                                 CommitTicket& ticket) {
   STOA_CHECK_OK(check_rules(ctx, req, p));
   for (const NodeRef& dir : {p.from_dir, p.to_dir}) STOA_CHECK_OK(require_outside_bin(tree, *dir));
   MetaTxn txn(tree, ctx);
@@ -108,26 +109,23 @@ Result<RenameReply> rename_locked(Tree& tree, const OpContext& ctx, const Rename
   next.touch(txn.now());
 
   // The target goes first, so that its room is there for what comes.
-  bool shelved_directory = false;
   if (p.replaced != nullptr) {
     STOA_CHECK_OK(txn.remove_entry(p.to_dir, to_next, p.to.raw, p.to.record));
     const DeletedName name{p.to_dir->id, p.to.raw};
     if (p.replaced->record.is_directory()) {
-      STOA_TRY(shelved, remove_or_shelve_directory(tree, ctx, txn, p.shelf, p.replaced, name));
-      shelved_directory = shelved;
+      STOA_TRY(gone, remove_or_shelve_directory(tree, ctx, txn, p.shelf, p.replaced, name, alone));
+      if (!gone) return std::nullopt;
     } else if (p.shelf) {
       STOA_CHECK_OK(shelve_link(tree, ctx, txn, p.shelf, p.replaced, name));
     } else {
       STOA_CHECK_OK(drop_link(tree, txn, p.replaced, p.to_dir->id, p.to.raw));
     }
   }
-  const AccountRef old_account = p.moved->account;
   STOA_CHECK_OK(stage_usage(txn, p, next));
   STOA_CHECK_OK(txn.remove_entry(p.from_dir, from_next, p.from.raw, p.from.record));
   const std::uint64_t cookie = p.replaced != nullptr ? p.to.record.cookie : 0;
   STOA_CHECK_OK(txn.insert_entry(p.to_dir, to_next, p.to.raw, p.moved->id, next.type, cookie));
   const bool recharged = !next.is_directory() && next.home != p.moved->record.home;
-  const bool directory_moved = next.is_directory() && !same_dir;
   txn.put_inode(p.moved, std::move(next));
   if (recharged) txn.set_account(p.moved, p.to_dir->account);
   reply.from = from_next.attributes();
@@ -137,8 +135,6 @@ Result<RenameReply> rename_locked(Tree& tree, const OpContext& ctx, const Rename
   txn.note({.kind = ChangeKind::kRename, .id = p.moved->id, .parent = p.from_dir->id, .name = p.from.raw,
             .to_parent = p.to_dir->id, .to_name = p.to.raw});
   STOA_TRY(committed, txn.commit());
-  if (directory_moved) tree.ledger.set_parent(old_account, p.to_dir->account);
-  if (shelved_directory) tree.ledger.set_parent(p.replaced->account, p.shelf.node->account);
   ticket = committed;
   return reply;
 }
@@ -147,7 +143,7 @@ Result<RenameReply> rename_locked(Tree& tree, const OpContext& ctx, const Rename
 
 Result<RenameReply> rename(Tree& tree, const OpContext& ctx, const RenameRequest& req) {
   if (ctx.read_only) return fail(Errc::kReadOnly);
-  for (;;) {
+  for (bool alone = false;;) {
     if (ctx.expired()) return fail(Errc::kTimeout);
     auto looked = look(tree, ctx, req);
     if (!looked) {
@@ -157,6 +153,7 @@ Result<RenameReply> rename(Tree& tree, const OpContext& ctx, const RenameRequest
     }
     Parties& p = *looked;
     if (p.bin != kNoFile) return restore_by_rename(tree, ctx, req, p.bin, p.from.raw);
+    const bool moves = p.from.directory() && p.from_dir != p.to_dir;
     bool changed = false;
     CommitTicket ticket{};
     const auto attempt = [&]() -> Result<RenameReply> {
@@ -176,11 +173,13 @@ Result<RenameReply> rename(Tree& tree, const OpContext& ctx, const RenameRequest
         const Inode& t = p.to_dir->record;
         return RenameReply{p.moved->id, f.before(), f.attributes(), t.before(), t.attributes()};
       }
-      return rename_locked(tree, ctx, req, p, ticket);
+      STOA_TRY(done, rename_locked(tree, ctx, req, p, moves || alone, ticket));
+      if (done) return *std::move(done);
+      alone = changed = true;
+      return RenameReply{};
     };
     auto reply = [&]() -> Result<RenameReply> {
-      const bool moves = p.from.directory() && p.from_dir != p.to_dir;
-      if (!moves && !(p.shelf && p.to.directory())) {
+      if (!moves && !alone) {
         const std::shared_lock tree_lock(tree.tree_lock);
         return attempt();
       }

@@ -146,6 +146,56 @@ Result<Usage> usage_within(Tree& tree, const Node& victim) {
   return within;
 }
 
+// Whether nothing is below the locked directory, and nothing is said of it, that its account would have to take along.
+bool is_bare(const Tree& tree, const Node& dir) {
+  if (dir.record.entries != 0 || dir.record.has(kHasBin)) return false;
+  const UsageRecord known = tree.ledger.read(dir.account);
+  return is_zero(known.usage) && !has_quota(known);
+}
+
+enum class Shelved { kYes, kCannot, kNotAlone };
+
+Result<Shelved> shelve_directory(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& shelf, const NodeRef& victim,
+                                 const DeletedName& name, bool alone) {
+  STOA_CHECK_OK(require_empty(tree, victim));
+  if (is_bare(tree, *victim)) {
+    STOA_CHECK_OK(txn.move_bare_directory(victim, make_account(victim->id, shelf.node->account)));
+  } else if (!alone) {
+    return Shelved::kNotAlone;
+  } else {
+    STOA_TRY(within, usage_within(tree, *victim));
+    if (tree.ledger.read(victim->account).usage != within) return Shelved::kCannot;
+    const Status moved = txn.move_directory(victim, shelf.node->account);
+    if (!moved && moved.error().code == Errc::kCrossDevice) return fail(Errc::kNotEmpty, "its recycle bin is not empty");
+    STOA_CHECK_OK(moved);
+  }
+  Inode next = victim->record;
+  next.home = shelf.node->id;
+  next.touch(txn.now());
+  STOA_CHECK_OK(stage_item(tree, ctx, txn, shelf, next, name));
+  txn.put_inode(victim, std::move(next));
+  return Shelved::kYes;
+}
+
+Shelf known_shelf(Tree& tree, FileId anchor, std::uint32_t uid) {
+  RecycleState::KnownShelf known{};
+  {
+    const std::lock_guard lock(tree.recycle.mutex);
+    const auto it = tree.recycle.shelves.find({anchor, uid});
+    if (it == tree.recycle.shelves.end()) return {};
+    known = it->second;
+  }
+  auto node = tree.nodes.get(known.shelf);
+  if (!node) return {};
+  return {anchor, known.bin, std::move(*node)};
+}
+
+void remember_shelf(Tree& tree, const std::pair<FileId, std::uint32_t>& of, const RecycleState::KnownShelf& known) {
+  const std::lock_guard lock(tree.recycle.mutex);
+  if (tree.recycle.shelves.size() == RecycleState::kShelvesMax) tree.recycle.shelves.clear();
+  tree.recycle.shelves.insert_or_assign(of, known);
+}
+
 }  // namespace
 
 bool in_bin(const Tree& tree, const AccountRef& account) {
@@ -172,10 +222,11 @@ bool is_recycled(Tree& tree, const NodeRef& node) {
   return in_bin(tree, node->account);
 }
 
-FileId bin_of_shelf(Tree& tree, const Node& dir) {
+FileId bin_of_shelf(Tree& tree, Node& dir) {
   if (!tree.recycle.any.load(std::memory_order_acquire)) return kNoFile;
   const std::shared_lock chain(tree.tree_lock);
-  const Account* const above = dir.account->parent.get();
+  const AccountRef account = dir.account_now();
+  const Account* const above = account->parent.get();
   return above != nullptr && above->bin() ? above->dir : kNoFile;
 }
 
@@ -209,7 +260,7 @@ Result<AccountRef> account_above(Tree& tree, const AccountRef& account) {
   const auto dir = tree.nodes.get(anchor);
   if (!dir && dir.error().code == Errc::kStale) return nullptr;
   STOA_CHECK_OK(dir);
-  return (*dir)->account;
+  return (*dir)->account_now();
 }
 
 Result<std::vector<Bin>> bins_below(Tree& tree, FileId dir) {
@@ -227,8 +278,8 @@ Result<std::vector<Bin>> bins_below(Tree& tree, FileId dir) {
     const auto node = tree.nodes.get(record.bin);
     if (!anchor || !node) continue;  // gone since the walk began
     const std::shared_lock chain(tree.tree_lock);
-    AccountRef at = (*anchor)->account;
-    while (at != nullptr && at != top->account) {
+    AccountRef at = (*anchor)->account_now();
+    while (at != nullptr && at->dir != dir) {
       STOA_TRY(above, account_above(tree, at));
       at = std::move(above);
     }
@@ -261,9 +312,10 @@ Result<Shelf> prepare_shelf(Tree& tree, const OpContext& ctx, const NodeRef& dir
   if (snapshot->recycle() == nullptr) return Shelf{};
   const Kept kept = [&] {
     const std::shared_lock chain(tree.tree_lock);
-    return find_policy(*snapshot->recycle(), dir->account);
+    return find_policy(*snapshot->recycle(), dir->account_now());
   }();
   if (kept.policy == nullptr || !kept.policy->enabled) return Shelf{};
+  if (Shelf known = known_shelf(tree, kept.anchor, ctx.cred.uid)) return known;
   const std::string name = std::to_string(ctx.cred.uid);
   for (int look = 0; look < kLooksMax; ++look) {
     if (ctx.expired()) return fail(Errc::kTimeout);
@@ -292,6 +344,7 @@ Result<Shelf> prepare_shelf(Tree& tree, const OpContext& ctx, const NodeRef& dir
     auto node = tree.nodes.get(entry.id);
     if (!node && node.error().code == Errc::kStale) continue;
     STOA_CHECK_OK(node);
+    remember_shelf(tree, {kept.anchor, ctx.cred.uid}, {bin, entry.id});
     return Shelf{kept.anchor, bin, std::move(*node)};
   }
   return fail(Errc::kCorrupt, "the recycle bin is damaged");
@@ -332,30 +385,14 @@ Status shelve_link(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& 
   return {};
 }
 
-Result<bool> shelve_directory(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& shelf, const NodeRef& victim,
-                              const DeletedName& name) {
-  STOA_CHECK_OK(require_empty(tree, victim));
-  STOA_TRY(within, usage_within(tree, *victim));
-  if (tree.ledger.read(victim->account).usage != within) return false;
-  const Status moved = txn.move_directory(victim, shelf.node->account);
-  if (!moved && moved.error().code == Errc::kCrossDevice) return fail(Errc::kNotEmpty, "its recycle bin is not empty");
-  STOA_CHECK_OK(moved);
-  Inode next = victim->record;
-  next.home = shelf.node->id;
-  next.touch(txn.now());
-  STOA_CHECK_OK(stage_item(tree, ctx, txn, shelf, next, name));
-  txn.put_inode(victim, std::move(next));
-  return true;
-}
-
 Result<bool> remove_or_shelve_directory(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& shelf, const NodeRef& victim,
-                                        const DeletedName& name) {
+                                        const DeletedName& name, bool alone) {
   if (shelf) {
-    STOA_TRY(shelved, shelve_directory(tree, ctx, txn, shelf, victim, name));
-    if (shelved) return true;
+    STOA_TRY(shelved, shelve_directory(tree, ctx, txn, shelf, victim, name, alone));
+    if (shelved != Shelved::kCannot) return shelved == Shelved::kYes;
   }
   STOA_CHECK_OK(stage_remove_directory(tree, txn, victim));
-  return false;
+  return true;
 }
 
 Status shelve_content(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& shelf, const NodeRef& node, const DeletedName& name) {

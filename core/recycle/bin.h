@@ -20,14 +20,14 @@ namespace stoa::core {
 bool in_bin(const Tree& tree, const AccountRef& account);
 // The nearest account at or above this one that is in no bin. Needs the tree lock.
 AccountRef beyond_bins(const AccountRef& account);
-// kReadOnly for what is in a bin, and for bins and shelves themselves. The node is locked, or the tree.
+// kReadOnly for what is in a bin, and for bins and shelves themselves. The node is locked.
 Status require_outside_bin(const Tree& tree, const Node& node);
 // The same for the content of a file, which whoever opened it before it was deleted goes on writing (OpContext::open).
 Status require_content_outside_bin(const Tree& tree, const OpContext& ctx, const Node& node);
 // Whether the file is in a bin now. No lock is held.
 bool is_recycled(Tree& tree, const NodeRef& node);
 // The bin whose shelf the directory is; kNoFile: it is none. No lock is held.
-FileId bin_of_shelf(Tree& tree, const Node& dir);
+FileId bin_of_shelf(Tree& tree, Node& dir);
 // Whether `name` is that of the bin in this locked directory, where no entry may be made of it.
 inline bool names_bin(const Node& dir, std::string_view name) { return name == kRecycleName && dir.record.has(kHasBin); }
 
@@ -79,16 +79,11 @@ struct DeletedName {
 // removes. All are locked. Its charge goes to the shelf unless it has another name outside of bins, which then carries it.
 Status shelve_link(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& shelf, const NodeRef& node, const DeletedName& name);
 
-// The same for an empty directory. The tree is locked exclusively, and after the commit the caller gives the directory's
-// account the shelf's for a parent. false: files that lost their names in it are charged to it still; it cannot move, and
-// nothing is staged. kNotEmpty as stage_remove_directory().
-Result<bool> shelve_directory(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& shelf, const NodeRef& victim,
-                              const DeletedName& name);
-
-// shelve_directory() if there is a shelf and it can, else stage_remove_directory() (core/namespace/remove_directory.h). True: it is
-// on the shelf.
+// The same for an empty directory; without a shelf, or where files that lost their names in it are charged to it still, it is removed:
+// stage_remove_directory() (core/namespace/remove_directory.h). Unless `alone`, the tree lock is shared. False: it takes its
+// account along, which has limits, or something is charged to, and that needs the tree alone; nothing is staged. kNotEmpty.
 Result<bool> remove_or_shelve_directory(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& shelf, const NodeRef& victim,
-                                        const DeletedName& name);
+                                        const DeletedName& name, bool alone);
 
 // shelve_link() for content that is about to be replaced: it becomes a file of its own on the shelf, with all that describes it.
 // The file is locked, nobody writes to it (its data gate is held exclusively, and it is flushed), and the caller gives it

@@ -14,7 +14,7 @@ Result<std::vector<Bin>> bins_above(Tree& tree, FileId dir) {
   std::vector<FileId> above;
   {
     const std::shared_lock chain(tree.tree_lock);
-    for (AccountRef at = node->account;;) {
+    for (AccountRef at = node->account_now();;) {
       STOA_TRY(next, account_above(tree, at));
       if (next == nullptr) break;
       above.push_back(next->dir);
@@ -40,7 +40,8 @@ Result<bool> was_below(Tree& tree, const ItemRecord& item, FileId dir) {
   if (!node && node.error().code == Errc::kStale) return false;
   STOA_CHECK_OK(node);
   const std::shared_lock chain(tree.tree_lock);
-  for (const Account* a = (*node)->account.get(); a != nullptr; a = a->parent.get()) {
+  const AccountRef account = (*node)->account_now();
+  for (const Account* a = account.get(); a != nullptr; a = a->parent.get()) {
     if (a->dir == dir) return true;
   }
   return false;

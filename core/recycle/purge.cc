@@ -128,7 +128,6 @@ Status recount(Tree& tree, const Bin& bin, bool counted) {
     next.flags = static_cast<std::uint8_t>(counted ? next.flags & ~kUncounted : next.flags | kUncounted);
     txn.put_inode(bin.node, std::move(next), Seen::kNo);
     STOA_CHECK_OK(txn.commit());
-    tree.ledger.set_parent(bin.node->account, to);
     return true;
   }, true);
   if (done || done.error().code == Errc::kQuota || done.error().code == Errc::kCrossDevice) return {};
@@ -268,7 +267,7 @@ Status age_bins(Tree& tree, Timestamp now, qos::Pace* pace) {
       const std::shared_lock chain(tree.tree_lock);
       const std::shared_lock lock(bin.node->lock);
       counted = !bin.node->record.has(kUncounted);
-      const Kept kept = snapshot->recycle() != nullptr ? find_policy(*snapshot->recycle(), bin.anchor->account) : Kept{};
+      const Kept kept = snapshot->recycle() != nullptr ? find_policy(*snapshot->recycle(), bin.anchor->account_now()) : Kept{};
       if (kept.policy != nullptr) policy = *kept.policy;
     }
     if (policy.enabled && policy.counted != counted) STOA_CHECK_OK(recount(tree, bin, policy.counted));

@@ -3,8 +3,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
 #include "core/api/ids.h"
 
@@ -18,9 +20,15 @@ struct RecycleState {
   // Whether the volume has any bin. While it has none, nobody looks for one.
   std::atomic<bool> any{false};
 
+  std::mutex mutex;  // guards what follows
   // Of each bin, up to which serial all is purged: a walk from the beginning would cross what purging left in the store.
-  std::mutex mutex;
-  std::unordered_map<FileId, std::uint64_t> purged_to;  // guarded by mutex
+  std::unordered_map<FileId, std::uint64_t> purged_to;
+  // Of an anchor and a user, where his shelf was when it was looked for last. While it is there it is his, as it never moves.
+  struct KnownShelf {
+    FileId bin, shelf;
+  };
+  static constexpr std::size_t kShelvesMax = 1000;
+  std::map<std::pair<FileId, std::uint32_t>, KnownShelf> shelves;
 };
 
 }  // namespace stoa::core

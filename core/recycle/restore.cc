@@ -34,9 +34,10 @@ Result<bool> is_asked_for(Tree& tree, const RestoreRequest& req, const ItemRecor
 }
 
 // Needs the tree lock.
-Status require_place(const RestoreRequest& req, const Node& dir) {
+Status require_place(const RestoreRequest& req, Node& dir) {
   if (req.owned == kNoFile) return {};
-  for (const Account* a = dir.account.get(); a != nullptr; a = a->parent.get()) {
+  const AccountRef account = dir.account_now();
+  for (const Account* a = account.get(); a != nullptr; a = a->parent.get()) {
     if (a->dir == req.owned) return {};
   }
   return fail(Errc::kAccess, "the place is not below the directory that is owned: restore it to one that is");
@@ -98,8 +99,8 @@ class Restore {
     MetaTxn txn(tree_, ctx_);
     RestoreReply reply{node->id, dir->id, posix_name_of(raw, shadowed), {node->id, shelf->record.before(), {}, dir->record.before(), {}}};
     Inode shelf_next = shelf->record, dir_next = dir->record, next = node->record;
+    bool recharged = false;
     next.touch(txn.now());
-    AccountRef account = node->account;
     if (next.is_directory()) {
       STOA_CHECK_OK(txn.move_directory(node, dir->account));
       STOA_CHECK_OK(txn.give_child_limits(node->account, dir->account));
@@ -107,20 +108,19 @@ class Restore {
     } else if (in_bin(tree_, node->account)) {  // else another name carries it
       STOA_CHECK_OK(txn.move_charge(node, {dir->account, node->payer().owner, node->id}, usage_of(next)));
       next.home = dir->id;
-      account = dir->account;
+      recharged = true;
     }
     STOA_CHECK_OK(txn.remove_entry(shelf, shelf_next, item_.name, entry));
     STOA_CHECK_OK(txn.insert_entry(dir, dir_next, raw, node->id, next.type));
     txn.batch().remove(Family::kTrash, keys::item_key(req_.item.bin, req_.item.serial));
     txn.put_inode(node, std::move(next));
-    txn.set_account(node, account);
+    if (recharged) txn.set_account(node, dir->account);
     reply.moved.from = shelf_next.attributes();
     reply.moved.to = dir_next.attributes();
     txn.put_inode(shelf, std::move(shelf_next));
     txn.put_inode(dir, std::move(dir_next));
     txn.note({.kind = ChangeKind::kRestore, .id = node->id, .parent = dir->id, .name = raw});
     STOA_TRY(committed, txn.commit());
-    if (node->record.is_directory()) tree_.ledger.set_parent(account, dir->account);
     ticket = committed;
     return reply;
   }
@@ -216,7 +216,7 @@ Result<RestoreRight> restore_right(Tree& tree, FileId bin) {
   const auto snapshot = tree.recycle.registry->snapshot();
   if (snapshot->recycle() == nullptr) return RestoreRight::kOwner;
   const std::shared_lock chain(tree.tree_lock);
-  const Kept kept = find_policy(*snapshot->recycle(), anchor->account);
+  const Kept kept = find_policy(*snapshot->recycle(), anchor->account_now());
   return kept.policy != nullptr ? kept.policy->restore : RestoreRight::kOwner;
 }
 

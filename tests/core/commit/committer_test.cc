@@ -189,6 +189,33 @@ TEST_F(CommitterTest, ARemovedInodeStaysRemoved) {
   EXPECT_FALSE(read(kv_, Family::kInode, "i"));
 }
 
+// As of a directory that was emptied, went to a recycle bin, came back and was filled, all in one group.
+TEST_F(CommitterTest, ADirectoryWithANewAccountIsWrittenAsThatHasIt) {
+  const auto make_account = [](FileId dir, AccountRef parent) {
+    auto account = std::make_shared<Account>();
+    account->dir = dir;
+    account->parent = std::move(parent);
+    return account;
+  };
+  const AccountRef root = make_account(kRootId, nullptr), before = make_account(FileId{7}, root), after = make_account(FileId{7}, root);
+  const auto charge = [&](const AccountRef& account, std::int64_t files) {
+    CommitUnit unit;
+    unit.charges.push_back({{account, {}, FileId{8}}, {.files = files}});
+    ASSERT_TRUE(committer_.commit(std::move(unit)));
+  };
+  const auto stored = [&](FileId dir) { return UsageRecord::decode(*read(kv_, Family::kUsage, keys::id_key(dir)))->usage.files; };
+  charge(before, 1);
+  ASSERT_TRUE(committer_.wait_applied());
+  EXPECT_EQ(stored(FileId{7}), 1);
+  charge(before, 2);
+  charge(before, -3);
+  charge(after, 5);
+  charge(root, 1);
+  ASSERT_TRUE(committer_.wait_applied());
+  EXPECT_EQ(stored(FileId{7}), 5);
+  EXPECT_EQ(stored(kRootId), 6);
+}
+
 TEST_F(CommitterTest, AFullQueueIsWrittenByTheNextCommit) {
   const std::string large(Committer::kQueuedBytesMax + 1, 'x');
   ASSERT_TRUE(committer_.commit(put(Family::kInline, "large", large)));
