@@ -294,7 +294,7 @@ TEST_F(AccessTest, TheLimitsOfTheDirectoryItselfAreNotItsOwners) {
   // Nor does it leave out what counts.
   EXPECT_EQ(owner(Method::kPut, "/v1/quota?path=/team", R"({"bytes": 100, "count": []})"), 403u);
   EXPECT_EQ(owner(Method::kPut, "/v1/quota?path=/team", R"({"count": []})"), 403u);
-  EXPECT_EQ(get("/v1/quota?path=/team").json["limits"]["count"].size(), 2u);
+  EXPECT_EQ(get("/v1/quota?path=/team").json["limits"]["count"].size(), 3u);
   EXPECT_EQ(owner(Method::kPut, "/v1/quota?path=/team/sub", R"({"bytes": 5, "count": []})"), 200u);
   EXPECT_EQ(owner(Method::kDelete, "/v1/quota?path=/team/sub"), 204u);
   EXPECT_EQ(owner(Method::kDelete, "/v1/quota?path=/team"), 403u);
