@@ -216,7 +216,7 @@ Outcome top(const Session& session, const Options& options) {
     row.rates["parked"] = rate("parked");
     rows.push_back(std::move(row));
   }
-  std::ranges::stable_sort(rows, [](const Row& a, const Row& b) {
+  std::ranges::sort(rows, [](const Row& a, const Row& b) {
     return std::tie(a.bytes, a.operations, a.waiting) > std::tie(b.bytes, b.operations, b.waiting);
   });
   Json all = Json::array();

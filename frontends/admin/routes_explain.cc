@@ -133,9 +133,9 @@ class QuotasView {
   Json list_ = Json::array();
 };
 
-// Whether requests for this place pay the flow: of the user that was named, or of anybody.
-bool concerns(const core::FlowTarget& target, const core::User* user, const std::vector<core::FileId>& directories,
-              const core::RegistrySnapshot& registry) {
+// Whether requests for this place pay the flow: of the user and the client that were named, or of anybody.
+bool concerns(const core::FlowTarget& target, const core::User* user, const std::optional<core::Network>& client,
+              const std::vector<core::FileId>& directories, const core::RegistrySnapshot& registry) {
   switch (target.kind) {
     case core::FlowKind::kDirectory: return std::ranges::find(directories, core::FileId{target.id}) != directories.end();
     case core::FlowKind::kExport: {
@@ -144,8 +144,8 @@ bool concerns(const core::FlowTarget& target, const core::User* user, const std:
     }
     case core::FlowKind::kUser: return user != nullptr && user->uid == target.id;
     case core::FlowKind::kGroup: return user != nullptr && user->credentials().in_group(static_cast<std::uint32_t>(target.id));
-    case core::FlowKind::kDoor:
-    case core::FlowKind::kClients: return true;
+    case core::FlowKind::kClients: return !client || target.network.contains(client->address);
+    case core::FlowKind::kDoor: return true;
     case core::FlowKind::kBackground: return false;
   }
   return false;
@@ -181,7 +181,7 @@ JsonResult explain(Service& service, const Request& request) {
   add_held(causes, json["held"]);
   Json& flows = json["flows"] = Json::array();
   for (const core::FlowRule* rule : registry->flow_rules()) {
-    if (!concerns(rule->target, user, above.directories, *registry)) continue;
+    if (!concerns(rule->target, user, client, above.directories, *registry)) continue;
     flows.push_back(flow_view(service, request, *registry, *rule));
     add_flow(causes, flows.back());
   }

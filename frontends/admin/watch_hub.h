@@ -19,7 +19,7 @@ namespace stoa::admin {
 class WatchHub {
  public:
   static constexpr std::size_t kWatchersMax = 32;
-  static constexpr std::chrono::seconds kHeartbeat{15};
+  static constexpr std::chrono::seconds kHeartbeat{5};  // who has gone is noticed by it, and keeps a place so long
 
   // `volume` must outlive it.
   explicit WatchHub(core::Volume& volume);

@@ -339,6 +339,10 @@ inTab('the audit is searched by user, path, operation and result', {}, async (pa
   assert.equal(server.s3('PUT', 'books/four.txt', { content: 'four', user: { access_key: ben.access_key, secret_key: 'x'.repeat(40) } }), 403);
   await search({ Operation: 'refused' });
   await records.locator('tbody tr', { hasText: `access key ${ben.access_key}, not proven` }).filter({ hasText: 'four.txt' }).waitFor();
+  // The report of the day, too, says that nobody is known to have been denied it.
+  await show(page, 'jobs');
+  await show(page, 'audit');
+  await page.getByRole('table', { name: 'Most denials' }).getByRole('rowheader', { name: '–', exact: true }).waitFor();
   await search({ Path: '/test/nothing' });
   await page.getByText('Nothing was recorded that matches.').waitFor();
 

@@ -12,7 +12,7 @@ TEST_F(AdminTest, WhatLimitsAPlaceIsExplained) {
   ASSERT_TRUE(volume_->registry().add_export({.name = "team", .root = team, .path = "/team", .nfs = true}));
   ASSERT_EQ(call(Method::kPut, "/v1/quota?path=/team", R"({"bytes": 100})").status, 200u);
   ASSERT_EQ(call(Method::kPut, "/v1/quota?path=/", R"({"files": 1000})").status, 200u);
-  for (const char* target : {"/team", "/other", "user:ann", "user:7", "door:nfs", "export:team"}) {
+  for (const char* target : {"/team", "/other", "user:ann", "user:7", "client:10.9.0.0/16", "door:nfs", "export:team"}) {
     ASSERT_EQ(call(Method::kPut, std::string("/v1/flow?target=") + target, R"({"read_bytes": 1000})").status, 200u);
   }
   const Answer plain = get("/v1/explain?path=/team/f");
@@ -30,9 +30,11 @@ TEST_F(AdminTest, WhatLimitsAPlaceIsExplained) {
     for (const Json& flow : reply["flows"]) found.push_back(flow["target"]);
     return found;
   };
-  EXPECT_THAT(targets(plain.json), testing::UnorderedElementsAre("/team", "door:nfs", "export:team"));
-  const Answer ann = get("/v1/explain?path=/team/f&user=ann");
+  EXPECT_THAT(targets(plain.json), testing::UnorderedElementsAre("/team", "client:10.9.0.0/16", "door:nfs", "export:team"));
+  const Answer ann = get("/v1/explain?path=/team/f&user=ann&client=10.8.0.1");
   EXPECT_THAT(targets(ann.json), testing::UnorderedElementsAre("/team", "door:nfs", "export:team", "user:ann"));
+  const Answer client = get("/v1/explain?path=/team/f&client=10.9.0.1");
+  EXPECT_THAT(targets(client.json), testing::UnorderedElementsAre("/team", "client:10.9.0.0/16", "door:nfs", "export:team"));
   EXPECT_EQ(ann.json["access"]["stopped_at"], Json());
 
   ASSERT_TRUE(volume_->ns().setattr({}, {.id = team, .set = {.mode = 0700}}));

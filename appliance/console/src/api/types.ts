@@ -290,7 +290,7 @@ export interface RecyclePolicy {
 export interface AuditRecord {
   sequence: number | string;
   time: string;
-  user: { uid: number | null; name: string | null } | null;
+  user: Actor | null;
   operation: string;
   path: string;
   to_path?: string | null;
@@ -322,11 +322,11 @@ export interface Actor {
   name: string | null;
 }
 export interface UserCount {
-  user: Actor;
+  user: Actor | null;
   count: number;
 }
 export interface UserBytes {
-  user: Actor;
+  user: Actor | null;
   bytes: number;
 }
 export interface Growth {

@@ -5,7 +5,8 @@ import { bytes, count } from '../format.ts';
 import { useWords } from '../words/words.tsx';
 import { Facts, Table } from './basics.tsx';
 
-const nameOf = ({ name, uid }: Actor) => name ?? String(uid ?? '–');
+// What a door refused by itself is of nobody.
+const nameOf = (who: Actor | null) => who?.name ?? String(who?.uid ?? '–');
 
 // With its sign, so that growth is told from what is left.
 function signed(value: number, text: (value: number) => string): string {
@@ -81,7 +82,7 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
 }
 
 // One number for each user.
-function ByUser<Row extends { user: Actor }>({ title, head, rows, value }: { title: string; head: string; rows: readonly Row[]; value: (row: Row) => string }) {
+function ByUser<Row extends { user: Actor | null }>({ title, head, rows, value }: { title: string; head: string; rows: readonly Row[]; value: (row: Row) => string }) {
   const { t } = useWords();
   return (
     <Part title={title}>
