@@ -13,11 +13,10 @@ namespace {
 
 // Takes away every file of `dir` and `dir` itself, within one transaction. `dir` and its parent are locked; the files in
 // it are reached through it only (they belong to one multipart upload), so their locks can follow its own without a
-// deadlock. They go to `locked`, which must outlive the commit.
+// deadlock. They go to `locked`, which outlives the commit.
 // kStale: a part is not what it was when its content was joined.
 Status stage_consume(Tree& tree, MetaTxn& txn, const NodeRef& dir, const NodeRef& parent,
-                     const std::map<FileId, std::uint64_t>& versions,
-                     std::vector<std::pair<NodeRef, std::unique_lock<RwLock>>>& locked) {
+                     const std::map<FileId, std::uint64_t>& versions, HeldLocks& locked) {
   STOA_CHECK_OK(require_directory(*dir));
   const std::string lower = keys::id_key(dir->id);
   Inode emptied = dir->record;
@@ -81,7 +80,6 @@ Result<PutKeyReply> concatenate(Tree& tree, const OpContext& ctx, const Concaten
   PutObject put{.root = req.root, .key = req.key, .meta = req.meta, .mode = req.mode, .expect = req.expect};
   NodeRef consumed;
   NodeRef consumed_parent;
-  std::vector<std::pair<NodeRef, std::unique_lock<RwLock>>> part_locks;
   if (req.consume_dir != kNoFile) {
     STOA_TRY(node, tree.nodes.get(req.consume_dir));
     consumed = node;
@@ -93,7 +91,9 @@ Result<PutKeyReply> concatenate(Tree& tree, const OpContext& ctx, const Concaten
     }()));
     consumed_parent = parent;
     put.also_locked = {consumed, consumed_parent};
-    put.stage_more = [&](MetaTxn& txn) { return stage_consume(tree, txn, consumed, consumed_parent, versions, part_locks); };
+    put.stage_more = [&](MetaTxn& txn, HeldLocks& locked) {
+      return stage_consume(tree, txn, consumed, consumed_parent, versions, locked);
+    };
   }
   auto reply = put_object(tree, ctx, put, content);
   if (!reply) discard_content(tree, content);
