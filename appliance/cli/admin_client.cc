@@ -66,6 +66,16 @@ std::string percent_encode(std::string_view text) {
   return out;
 }
 
+Result<std::vector<Json>> AdminClient::get_all(const std::string& path, const std::string& member, Query query) {
+  std::vector<Json> all;
+  for (;;) {
+    STOA_TRY(page, get(path, query));
+    for (Json& item : page[member]) all.push_back(std::move(item));
+    if (!page["truncated"].get<bool>() || !page.contains("next_after")) return all;
+    query["after"] = page["next_after"].get<std::string>();
+  }
+}
+
 Result<Json> AdminClient::call(const char* method, const std::string& path, const Query& query, const Json* body, const Take* take) {
   CURL* curl = handle_->curl;
   curl_easy_reset(curl);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -35,6 +36,8 @@ class AdminClient {
   // A reply without a body is null. kShutdown: stoad cannot be reached. Else the error that stoad answered, in its
   // words.
   Result<Json> get(const std::string& path, const Query& query = {}) { return call("GET", path, query, nullptr); }
+  // The same for a list that comes in pages (`truncated`, `next_after`): what its member has on all of them.
+  Result<std::vector<Json>> get_all(const std::string& path, const std::string& member, Query query = {});
   Result<Json> post(const std::string& path, const Json& body) { return call("POST", path, {}, &body); }
   Result<Json> put(const std::string& path, const Query& query, const Json& body) {
     return call("PUT", path, query, &body);

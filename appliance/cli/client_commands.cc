@@ -11,10 +11,10 @@ std::string number(const Json& value) {
 
 Outcome list(const Session& session) {
   STOA_TRY(client, session.connect());
-  STOA_TRY(reply, client.get("/v1/clients"));
-  session.print(reply, [&] {
+  STOA_TRY(clients, client.get_all("/v1/clients", "clients"));
+  session.print(Json{{"clients", clients}}, [&] {
     Table table({"ID", "PROTOCOL", "ADDRESS", "OPENS", "LOCKS", "DELEGATIONS", "SILENT", "NAME"});
-    for (const Json& one : reply["clients"]) {
+    for (const Json& one : clients) {
       table.add({one["id"].get<std::string>(), one["protocol"].get<std::string>(), one["address"].get<std::string>(),
                  number(one["opens"]), number(one["locks"]), number(one["leases"]),
                  number(one["silent_seconds"]) + " s", printable(bytes_of(one, "name"))});

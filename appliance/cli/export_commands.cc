@@ -118,10 +118,10 @@ Outcome create(const Session& session, const Options& options) {
 
 Outcome list(const Session& session) {
   STOA_TRY(client, session.connect());
-  STOA_TRY(reply, client.get("/v1/exports"));
-  session.print(reply, [&] {
+  STOA_TRY(exports, client.get_all("/v1/exports", "exports"));
+  session.print(Json{{"exports", exports}}, [&] {
     Table table({"NAME", "PATH", "DOORS", "ACCESS", "OWNER", "CLIENTS"});
-    for (const Json& e : reply["exports"]) {
+    for (const Json& e : exports) {
       std::string clients;
       for (const Json& rule : e["clients"]) clients.append(clients.empty() ? "" : " ").append(client_text(rule));
       table.add({printable(bytes_of(e, "name")), printable(bytes_of(e, "path")), join(e["doors"], ","),

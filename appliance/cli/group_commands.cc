@@ -26,10 +26,10 @@ Outcome create(const Session& session, const Options& options) {
 
 Outcome list(const Session& session) {
   STOA_TRY(client, session.connect());
-  STOA_TRY(reply, client.get("/v1/groups"));
-  session.print(reply, [&] {
+  STOA_TRY(groups, client.get_all("/v1/groups", "groups"));
+  session.print(Json{{"groups", groups}}, [&] {
     Table table({"NAME", "GID", "SID"});
-    for (const Json& group : reply["groups"]) {
+    for (const Json& group : groups) {
       table.add({group["name"].get<std::string>(), std::to_string(group["gid"].get<std::uint32_t>()),
                  group["sid"].get<std::string>()});
     }

@@ -237,20 +237,9 @@ Outcome get(const Session& session, const Options& options) {
   return kDone;
 }
 
-// All pages of a list.
-Result<std::vector<Json>> all_of(AdminClient& client, const std::string& path, Query query, const char* member) {
-  std::vector<Json> all;
-  for (;;) {
-    STOA_TRY(page, client.get(path, query));
-    for (const Json& item : page[member]) all.push_back(item);
-    if (!page["truncated"].get<bool>() || !page.contains("next_after")) return all;
-    query["after"] = page["next_after"].get<std::string>();
-  }
-}
-
 Outcome list(const Session& session, const Options& options) {
   STOA_TRY(client, session.connect());
-  STOA_TRY(quotas, all_of(client, "/v1/quotas", options.filled.empty() ? Query{} : Query{{"filled", options.filled}}, "quotas"));
+  STOA_TRY(quotas, client.get_all("/v1/quotas", "quotas", options.filled.empty() ? Query{} : Query{{"filled", options.filled}}));
   session.print(Json{{"quotas", quotas}}, [&] { print_quotas(quotas); });
   return kDone;
 }
@@ -259,7 +248,7 @@ Outcome owners(const Session& session, const Options& options) {
   STOA_TRY(client, session.connect());
   // In this order: when this says that they are counted, what comes is exact.
   STOA_TRY(directory, client.get("/v1/quota", {{"path", options.path}}));
-  STOA_TRY(found, all_of(client, "/v1/quota/owners", {{"path", options.path}}, "owners"));
+  STOA_TRY(found, client.get_all("/v1/quota/owners", "owners", {{"path", options.path}}));
   session.print(Json{{"owners", found}, {"counting", directory["counting"]}}, [&] {
     Table table({"BYTES", "FILES AND DIRECTORIES", "OWNER"});
     for (const Json& quota : found) table.add(quota_row(quota, owner_name(quota)));

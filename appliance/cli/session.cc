@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "appliance/config/byte_size.h"
 #include "appliance/config/config_file.h"
 #include "appliance/data_folder/folder_lock.h"
 #include "appliance/data_folder/run_record.h"
@@ -108,6 +109,12 @@ std::string bytes_of(const Json& object, const std::string& member) {
     return base64_decoded(it->get<std::string>());
   }
   return object.value(member, "");
+}
+
+std::string space_text(const Json& space) {
+  const auto text = [&](const char* member) { return appliance::round_bytes(space[member].get<std::uint64_t>()); };
+  const std::string disks = text("free") + " free of " + text("total");
+  return space["available"] == space["free"] ? disks : disks + "; the quota of / leaves " + text("available");
 }
 
 std::string printable(std::string_view text) {

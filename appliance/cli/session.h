@@ -68,6 +68,9 @@ std::string bytes_of(const Json& object, const std::string& member);
 // For a terminal: control bytes as \xNN.
 std::string printable(std::string_view text);
 
+// The space of a volume, as the interface tells it: of the disks, and what a quota on / leaves if that is less.
+std::string space_text(const Json& space);
+
 // Rows under a header, columns aligned. Numbers are for the caller to format.
 class Table {
  public:

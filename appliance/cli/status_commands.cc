@@ -31,9 +31,7 @@ Outcome status(const Session& session) {
     std::printf("holds      %s in %lld files and %lld directories\n",
                 appliance::round_bytes(usage["bytes"].get<std::uint64_t>()).c_str(), usage["files"].get<long long>(),
                 usage["directories"].get<long long>());
-    std::printf("space      %s free of %s\n",
-                appliance::round_bytes(volume["space"]["free"].get<std::uint64_t>()).c_str(),
-                appliance::round_bytes(volume["space"]["total"].get<std::uint64_t>()).c_str());
+    std::printf("space      %s\n", space_text(volume["space"]).c_str());
     for (const Json& door : s["doors"]) {
       std::printf("door       %s: %s\n", door["name"].get<std::string>().c_str(),
                   door["open"].get<bool>() ? door["address"].get<std::string>().c_str() : "closed");

@@ -61,10 +61,10 @@ Outcome add(const Session& session, const Options& options) {
 
 Outcome list(const Session& session) {
   STOA_TRY(client, session.connect());
-  STOA_TRY(reply, client.get("/v1/tokens"));
-  session.print(reply, [&] {
+  STOA_TRY(tokens, client.get_all("/v1/tokens", "tokens"));
+  session.print(Json{{"tokens", tokens}}, [&] {
     Table table({"NAME", "ROLE", "DIRECTORY", "CREATED", "EXPIRES", "LAST USED"});
-    for (const Json& token : reply["tokens"]) {
+    for (const Json& token : tokens) {
       table.add({token["name"].get<std::string>(), token["role"].get<std::string>(), directory_of(token), time_or(token["created"], ""),
                  time_or(token["expires"], "never"), time_or(token["last_used"], "never")});
     }

@@ -35,8 +35,8 @@ Result<std::uint32_t> group_number(AdminClient& client, const std::string& text,
   const auto [end, error] = std::from_chars(text.data(), last, gid);
   if (error == std::errc{} && end == last) return gid;
   if (known.is_null()) {
-    STOA_TRY(reply, client.get("/v1/groups"));
-    known = reply["groups"];
+    STOA_TRY(groups, client.get_all("/v1/groups", "groups"));
+    known = std::move(groups);
   }
   for (const Json& group : known) {
     if (group["name"] == text) return group["gid"].get<std::uint32_t>();
@@ -100,10 +100,10 @@ Outcome create(const Session& session, const Options& options) {
 
 Outcome list(const Session& session) {
   STOA_TRY(client, session.connect());
-  STOA_TRY(reply, client.get("/v1/users"));
-  session.print(reply, [&] {
+  STOA_TRY(users, client.get_all("/v1/users", "users"));
+  session.print(Json{{"users", users}}, [&] {
     Table table({"NAME", "UID", "GID", "GROUPS", "PRINCIPAL", "KEYS"});
-    for (const Json& user : reply["users"]) {
+    for (const Json& user : users) {
       table.add({user["name"].get<std::string>(), std::to_string(user["uid"].get<std::uint32_t>()),
                  std::to_string(user["gid"].get<std::uint32_t>()), group_text(user),
                  user["principal"].get<std::string>(), std::to_string(user["keys"].size())});

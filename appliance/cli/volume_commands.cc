@@ -26,8 +26,7 @@ Outcome info(const Session& session) {
     std::printf("bytes        %s\n", appliance::round_bytes(volume["usage"]["bytes"].get<std::uint64_t>()).c_str());
     std::printf("files        %lld\ndirectories  %lld\n", volume["usage"]["files"].get<long long>(),
                 volume["usage"]["directories"].get<long long>());
-    std::printf("free space   %s of %s\n", appliance::round_bytes(volume["space"]["free"].get<std::uint64_t>()).c_str(),
-                appliance::round_bytes(volume["space"]["total"].get<std::uint64_t>()).c_str());
+    std::printf("space        %s\n", space_text(volume["space"]).c_str());
   });
   return kDone;
 }

@@ -92,6 +92,7 @@ Status Daemon::open() {
                                     .started = wall_now(),
                                     .doors = {},
                                     .data_directories = [this] { return stores_.blobs->health(); },
+                                    .space = [this] { return stores_.blobs->space(); },
                                     .record_action = [this](const admin::Request& request, const admin::AdminAction& action) {
                                       admin::note_action(*volume_, request, action);
                                     },

@@ -52,9 +52,15 @@ struct Arrival {
   bool known_method = true;
 };
 
+struct Query {
+  std::map<std::string, std::string> values;
+  bool repeated = false;  // a name came twice: which of the values is meant?
+};
+
 MHD_Result collect_query(void* target, MHD_ValueKind, const char* key, const char* value) {
-  auto& query = *static_cast<std::map<std::string, std::string>*>(target);
-  query[percent_decode(key)] = value == nullptr ? "" : percent_decode(value);
+  auto& query = *static_cast<Query*>(target);
+  const bool fresh = query.values.emplace(percent_decode(key), value == nullptr ? "" : percent_decode(value)).second;
+  query.repeated = query.repeated || !fresh;
   return MHD_YES;
 }
 
@@ -347,7 +353,10 @@ class Server final : public AdminServer {
     if (const char* header = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_IF_NONE_MATCH)) {
       request.if_none_match = header;
     }
-    MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, &collect_query, &request.query);
+    Query query;
+    MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, &collect_query, &query);
+    if (query.repeated) return send(connection, plain_error(400, "invalid", "a parameter is given twice"), id);
+    request.query = std::move(query.values);
     describe_client(connection, request);
     const Reply reply = dispatch(service_, std::move(request));
     if (reply.stream && serving.draining) reply.stream->end();

@@ -15,7 +15,9 @@ constexpr std::int64_t kSecondNs = 1'000'000'000;
 // The store takes space in pieces of up to this, and refuses when there is not that much beside its reserve.
 constexpr std::uint64_t kPieceBytes = 16u << 20;
 
-void add(Json& causes, std::string what, std::string cure) { causes.push_back({{"what", std::move(what)}, {"cure", std::move(cure)}}); }
+void add(Json& causes, const char* code, Json parameters, std::string what, std::string cure) {
+  causes.push_back({{"code", code}, {"parameters", std::move(parameters)}, {"what", std::move(what)}, {"cure", std::move(cure)}});
+}
 
 // As one word of a shell.
 std::string word(const std::string& text) {
@@ -110,32 +112,33 @@ std::string why_denied(const core::User& user, const core::GetAclReply& acl, std
 }
 
 void add_no_way(Json& causes, const core::User& user, const std::string& path, const core::GetAclReply& acl) {
-  add(causes, user.name + " does not get here: " + path + " may not be searched; " + why_denied(user, acl, core::kRightSearch),
+  const std::string why = why_denied(user, acl, core::kRightSearch);
+  add(causes, "no_way", {{"user", user.name}, {"path", path}, {"why", why}}, user.name + " does not get here: " + path + " may not be searched; " + why,
       rights_cure(user, path, acl));
 }
 
 void add_denied(Json& causes, const core::User& user, const std::string& denied, const std::string& why, const std::string& path,
                 const core::GetAclReply& acl) {
-  add(causes, user.name + " may not " + denied + " here: " + why, rights_cure(user, path, acl));
+  add(causes, "denied", {{"user", user.name}, {"denied", denied}, {"why", why}}, user.name + " may not " + denied + " here: " + why, rights_cure(user, path, acl));
 }
 
 void add_recycled(Json& causes) {
-  add(causes, "this is in a recycle bin, where nothing is changed", "take it out: stoa recycle list shows its ITEM, then stoa recycle restore ITEM");
+  add(causes, "recycled", Json::object(), "this is in a recycle bin, where nothing is changed", "take it out: stoa recycle list shows its ITEM, then stoa recycle restore ITEM");
 }
 
 void add_no_export(Json& causes, const std::string& path) {
-  add(causes, "no export publishes this: no client sees it", "stoa export create NAME --path " + word(path));
+  add(causes, "no_export", {{"path", path}}, "no export publishes this: no client sees it", "stoa export create NAME --path " + word(path));
 }
 
 void add_read_only(Json& causes, const core::Export& record) {
   const std::string set = "stoa export set " + word(record.name);
-  if (record.read_only) add(causes, "nobody changes anything through the export " + record.name + ": it is read-only", set + " --read-write");
+  if (record.read_only) add(causes, "export_read_only", {{"export", record.name}}, "nobody changes anything through the export " + record.name + ": it is read-only", set + " --read-write");
   std::string networks;
   for (const core::ClientRule& rule : record.clients) {
     if (rule.read_only) networks.append(networks.empty() ? "" : ", ").append(rule.network.to_text());
   }
   if (networks.empty() || record.read_only) return;
-  add(causes, "clients of " + networks + " change nothing through the export " + record.name + ": its rule for them is read-only",
+  add(causes, "networks_read_only", {{"export", record.name}, {"networks", networks}}, "clients of " + networks + " change nothing through the export " + record.name + ": its rule for them is read-only",
       "give all its rules anew, with rw for these: " + set + " --client NETWORK,rw");
 }
 
@@ -146,10 +149,10 @@ void add_client(Json& causes, const core::Export& record, const core::Network& c
   if (rule == nullptr) {
     const bool others_come = record.s3 && record.clients.empty();  // see core::Export
     if (others_come && !record.nfs) return;
-    add(causes, "the client " + who + " is refused by the export " + record.name + (others_come ? " through NFS" : "") + ": it has no rule for it",
+    add(causes, "client_refused", {{"export", record.name}, {"client", who}, {"door", others_come ? Json("nfs") : Json()}}, "the client " + who + " is refused by the export " + record.name + (others_come ? " through NFS" : "") + ": it has no rule for it",
         anew);
   } else if (rule->read_only && !record.read_only) {
-    add(causes,
+    add(causes, "client_read_only", {{"export", record.name}, {"client", who}, {"network", rule->network.to_text()}},
         "the client " + who + " changes nothing through the export " + record.name + ": the first rule that fits it, " + rule->network.to_text() +
             ", is read-only",
         anew + " before that one");
@@ -169,15 +172,18 @@ void add_quota(Json& causes, const std::string& path, const std::string& owner, 
   const std::uint64_t uploads = reply.uncounted.multipart ? 0 : core::bytes_of(reply.by_class.multipart);
   if (uploads != 0) room += "; S3 multipart uploads that have not ended take " + std::to_string(uploads) + " bytes: complete or abort them";
   for (const Part& part : parts_of(reply)) {
+    Json parameters{{"path", path}, {"of", owner.empty() ? "" : owner.substr(owner.find_first_not_of(" -"))}, {"resource", part.option}, {"used", part.used}};
     const std::string used = std::to_string(part.used) + " of ";
     const std::string quota = "the quota of " + path + whose;
     if (at_hard(part)) {
-      add(causes, quota + " is used up: " + used + std::to_string(*part.hard) + " " + part.unit + "; what would grow is refused",
+      parameters["limit"] = *part.hard;
+      add(causes, "quota_full", std::move(parameters), quota + " is used up: " + used + std::to_string(*part.hard) + " " + part.unit + "; what would grow is refused",
           "raise it: " + set + " --" + part.option + " MORE" + room);
     } else if (part.since != Timestamp{} && part.soft) {
       const std::string end = seconds_text(end_of_grace(part, reply.limits.grace_s));
       const bool over = grace_is_over(part, reply.limits.grace_s);
-      add(causes,
+      parameters.update({{"limit", *part.soft}, {"since", seconds_text(part.since)}, {"ends", end}, {"over", over}});
+      add(causes, "soft_limit", std::move(parameters),
           quota + " is above its soft limit since " + seconds_text(part.since) + ": " + used + std::to_string(*part.soft) + " " + part.unit + "; " +
               (over ? "its time of grace ended at " + end + ", and what would grow is refused" : "what would grow is refused from " + end + " on"),
           "raise it: " + set + " --soft-" + part.option + " MORE, or give more time: " + set + " --grace TIME" + room);
@@ -194,24 +200,25 @@ void add_held(Json& causes, const Json& held) {
       return std::ranges::find(denied, access) != denied.end();
     });
     if (who.empty()) continue;
-    add(causes, "others may not open it to " + std::string(access) + ": that is denied by who has it open, " + who, "close it there; " + evict);
+    add(causes, "open_denied", {{"access", access}, {"clients", who}}, "others may not open it to " + std::string(access) + ": that is denied by who has it open, " + who, "close it there; " + evict);
   }
   const auto everybody = [](const Json&) { return true; };
   if (const auto locks = held["locks"]["total"].get<std::uint64_t>(); locks != 0) {
-    add(causes,
+    const std::string who = clients_of(held["locks"]["list"], everybody);
+    add(causes, "locked", {{"ranges", locks}, {"clients", who}},
         std::to_string(locks) + (locks == 1 ? " range of its bytes is" : " ranges of its bytes are") + " locked by " +
-            clients_of(held["locks"]["list"], everybody) + ": who wants another lock there waits or is refused",
+            who + ": who wants another lock there waits or is refused",
         "end the program that holds it; " + evict);
   }
   if (const auto waiting = held["waiting"]["total"].get<std::uint64_t>(); waiting != 0) {
-    add(causes,
-        std::to_string(waiting) + (waiting == 1 ? " request waits" : " requests wait") + " for a lock of it, of " +
-            clients_of(held["waiting"]["list"], everybody),
+    const std::string who = clients_of(held["waiting"]["list"], everybody);
+    add(causes, "lock_wanted", {{"requests", waiting}, {"clients", who}},
+        std::to_string(waiting) + (waiting == 1 ? " request waits" : " requests wait") + " for a lock of it, of " + who,
         "they get it when those before them give it back; " + evict);
   }
   const std::string slow = clients_of(held["leases"]["list"], [](const Json& one) { return one["recalled"].get<bool>(); });
   if (!slow.empty()) {
-    add(causes, "it is cached by " + slow + ", and asked back from there: whoever else wants it waits",
+    add(causes, "lease_recalled", {{"clients", slow}}, "it is cached by " + slow + ", and asked back from there: whoever else wants it waits",
         "wait: what is not given back in time is taken away; from a dead client, stoa client evict ID takes it at once");
   }
 }
@@ -229,7 +236,7 @@ void add_flow(Json& causes, const Json& flow) {
   }
   const std::string raise = ceilings.empty() ? "; the ceiling is of a flow above this one: stoa qos list"
                                              : "; raise the ceiling: stoa qos set " + word(target) + " " + ceilings + ", or that of a flow above it";
-  add(causes,
+  add(causes, "ceiling", {{"target", target}, {"requests", waiting}},
       std::to_string(waiting) + (waiting == 1 ? " request waits" : " requests wait") + " now, because a ceiling of " + target + " or above it is reached",
       "stoa qos top shows who uses how much" + raise);
 }
@@ -240,7 +247,7 @@ void add_space(Json& causes, const core::StatfsReply& space, std::span<const cor
   const bool by_quota = space.bytes_quota.limited() && space.bytes_quota.room <= space.bytes_free;
   const bool full = disks.empty() ? space.bytes_free < kPieceBytes && !by_quota : std::ranges::none_of(disks, has_room);
   if (full) {
-    add(causes,
+    add(causes, "volume_full", {{"mib", kPieceBytes >> 20}},
         "the volume is full: its disks have less than the " + std::to_string(kPieceBytes >> 20) +
             " MiB left that new files may take at once; what needs space is refused, whatever quotas leave",
         "remove something, purge recycle bins (stoa recycle purge / --all), or give it another disk (blob_directories in stoad.toml, then start stoad again)");
@@ -248,14 +255,14 @@ void add_space(Json& causes, const core::StatfsReply& space, std::span<const cor
   }
   for (const core::BlobStore::DirectoryHealth& disk : disks) {
     if (!disk.ok || has_room(disk)) continue;
-    add(causes, "the data directory " + disk.path + " is full: nothing new is put there, and large files that lie on it cannot grow",
+    add(causes, "disk_full", {{"path", disk.path}}, "the data directory " + disk.path + " is full: nothing new is put there, and large files that lie on it cannot grow",
         "make room on its disk; files that are written anew go to the others");
   }
 }
 
 void add_disk(Json& causes, const core::BlobStore::DirectoryHealth& disk) {
   if (disk.ok) return;
-  add(causes, "the data directory " + disk.path + " does not work (" + disk.problem + "): what lies on it cannot be read, and nothing new is put there",
+  add(causes, "disk_failed", {{"path", disk.path}, {"problem", disk.problem}}, "the data directory " + disk.path + " does not work (" + disk.problem + "): what lies on it cannot be read, and nothing new is put there",
       "see that its disk is there, mounted and writable, then start stoad again; stoa check tells what is missing");
 }
 
@@ -264,13 +271,14 @@ void add_damage(Json& causes, const std::string& path, const std::vector<std::st
   std::size_t ranges = 0;
   for (const std::string& sentence : found) {
     if (sentence.starts_with(path + ": ")) {
-      add(causes, "its content is damaged: " + sentence.substr(path.size() + 2) + "; reading them fails",
+      const std::string detail = sentence.substr(path.size() + 2);
+      add(causes, "damaged", {{"detail", detail}}, "its content is damaged: " + detail + "; reading them fails",
           "put the file back from a copy; stoa check --read-data looks for more");
     }
     if (sentence.starts_with(below)) ++ranges;
   }
   if (ranges == 0) return;
-  add(causes, "content of files below it is damaged, in " + std::to_string(ranges) + (ranges == 1 ? " range of bytes" : " ranges of bytes") + "; reading them fails",
+  add(causes, "damaged_below", {{"ranges", ranges}}, "content of files below it is damaged, in " + std::to_string(ranges) + (ranges == 1 ? " range of bytes" : " ranges of bytes") + "; reading them fails",
       "stoa status names the files; put them back from a copy");
 }
 

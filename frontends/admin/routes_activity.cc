@@ -56,7 +56,8 @@ Json door_view(const MetricRegistry& metrics, const DoorMetrics& of) {
 
 JsonResult get_activity(Service& service, const Request& request) {
   STOA_CHECK_OK(allow_query(request, {}));
-  STOA_TRY(space, service.volume.ns().statfs(request.context(), {.id = core::kRootId}));
+  STOA_TRY(room, service.volume.ns().statfs(request.context(), {.id = core::kRootId}));
+  const core::BlobStore::Space disks = service.space();
   Json doors = Json::array();
   for (const DoorStatus& door : service.doors()) {
     const auto of = std::ranges::find(kDoorMetrics, door.name, &DoorMetrics::door);
@@ -64,7 +65,7 @@ JsonResult get_activity(Service& service, const Request& request) {
   }
   return Json{{"time", time_text(wall_now())},
               {"time_ns", qos::steady_ns()},
-              {"capacity", {{"total", space.bytes_total}, {"used", space.bytes_total - space.bytes_free}, {"free", space.bytes_free}}},
+              {"capacity", {{"total", disks.total}, {"used", disks.total - disks.free}, {"free", disks.free}, {"available", std::min(disks.free, room.bytes_available)}}},
               {"doors", std::move(doors)}};
 }
 

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
+#include "frontends/admin/page.h"
 #include "frontends/admin/query.h"
 #include "frontends/admin/routes.h"
 #include "frontends/admin/views.h"
@@ -8,19 +10,21 @@
 namespace stoa::admin {
 
 JsonResult list_clients(Service& service, const Request& request) {
-  STOA_CHECK_OK(allow_query(request, {}));
+  STOA_CHECK_OK(allow_query(request, {"after", "limit"}));
+  STOA_TRY(limit, page_limit(request));
+  STOA_TRY(after, query_number(request, "after", 0, std::numeric_limits<std::uint64_t>::max()));
   std::vector<ClientStatus> clients = service.clients();
   std::ranges::sort(clients, {}, &ClientStatus::id);
-  Json list = Json::array();
-  for (const ClientStatus& client : clients) {
+  const auto first = request.query.contains("after") ? std::ranges::upper_bound(clients, after, {}, &ClientStatus::id) : clients.begin();
+  const auto show = [](const ClientStatus& client) {
     Json json{{"id", std::to_string(client.id)}, {"door", client.door},
               {"protocol", client.protocol},     {"address", client.address},
               {"opens", client.opens},           {"locks", client.locks},
               {"leases", client.leases},         {"silent_seconds", client.silent_seconds}};
     put_bytes(json, "name", client.name);
-    list.push_back(std::move(json));
-  }
-  return Json{{"clients", std::move(list)}};
+    return json;
+  };
+  return page("clients", first, clients.end(), limit, show, [](const ClientStatus& client) { return std::to_string(client.id); });
 }
 
 JsonResult evict_client(Service& service, const Request& request) {

@@ -186,7 +186,7 @@ JsonResult explain(Service& service, const Request& request) {
     add_flow(causes, flows.back());
   }
   STOA_TRY(space, service.volume.ns().statfs(request.context(), {.id = core::kRootId}));
-  json["bytes_free"] = space.bytes_free;
+  json["bytes_free"] = service.space().free;
   const auto disks = service.data_directories();
   add_space(causes, space, disks);
   for (const auto& disk : disks) add_disk(causes, disk);

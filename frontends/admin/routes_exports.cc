@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "frontends/admin/json_body.h"
+#include "frontends/admin/page.h"
 #include "frontends/admin/query.h"
 #include "frontends/admin/routes.h"
 #include "frontends/admin/views.h"
@@ -145,11 +146,9 @@ Result<std::string> clean_path(const std::string& path) {
 }  // namespace
 
 JsonResult list_exports(Service& service, const Request& request) {
-  STOA_CHECK_OK(allow_query(request, {}));
   const auto picture = service.volume.registry().snapshot();
-  Json list = Json::array();
-  for (const core::Export& record : picture->exports()) list.push_back(view(record));
-  return Json{{"exports", std::move(list)}};
+  // Names of exports are UTF-8: they come as JSON, or are names of buckets.
+  return page_by_name(request, "exports", picture->exports(), [](const core::Export& record) { return view(record); });
 }
 
 JsonResult create_export(Service& service, const Request& request) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "frontends/admin/json_body.h"
+#include "frontends/admin/page.h"
 #include "frontends/admin/query.h"
 #include "frontends/admin/routes.h"
 #include "frontends/admin/views.h"
@@ -23,11 +24,8 @@ Result<std::uint32_t> free_gid(const core::RegistrySnapshot& picture) {
 }  // namespace
 
 JsonResult list_groups(Service& service, const Request& request) {
-  STOA_CHECK_OK(allow_query(request, {}));
   const auto picture = service.volume.registry().snapshot();
-  Json list = Json::array();
-  for (const core::Group& group : picture->groups()) list.push_back(view(group, *picture));
-  return Json{{"groups", std::move(list)}};
+  return page_by_name(request, "groups", picture->groups(), [&](const core::Group& group) { return view(group, *picture); });
 }
 
 JsonResult create_group(Service& service, const Request& request) {

@@ -1,6 +1,7 @@
 // Who may use the admin interface: sessions, and tokens with their roles.
 #include "frontends/admin/authentication.h"
 #include "frontends/admin/json_body.h"
+#include "frontends/admin/page.h"
 #include "frontends/admin/query.h"
 #include "frontends/admin/routes.h"
 #include "frontends/admin/views.h"
@@ -52,11 +53,8 @@ JsonResult get_session(Service& service, const Request& request) {
 }
 
 JsonResult list_tokens(Service& service, const Request& request) {
-  STOA_CHECK_OK(allow_query(request, {}));
   const auto registry = service.volume.registry().snapshot();
-  Json list = Json::array();
-  for (const core::Token& token : registry->tokens()) list.push_back(token_view(service, request, token));
-  return Json{{"tokens", std::move(list)}};
+  return page_by_name(request, "tokens", registry->tokens(), [&](const core::Token& token) { return token_view(service, request, token); });
 }
 
 JsonResult add_token(Service& service, const Request& request) {

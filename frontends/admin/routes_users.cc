@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "frontends/admin/json_body.h"
+#include "frontends/admin/page.h"
 #include "frontends/admin/query.h"
 #include "frontends/admin/routes.h"
 #include "frontends/admin/views.h"
@@ -55,11 +56,8 @@ std::unexpected<Error> no_key(const Request& request) {
 }  // namespace
 
 JsonResult list_users(Service& service, const Request& request) {
-  STOA_CHECK_OK(allow_query(request, {}));
   const auto picture = service.volume.registry().snapshot();
-  Json list = Json::array();
-  for (const core::User& user : picture->users()) list.push_back(view(user, *picture));
-  return Json{{"users", std::move(list)}};
+  return page_by_name(request, "users", picture->users(), [&](const core::User& user) { return view(user, *picture); });
 }
 
 JsonResult create_user(Service& service, const Request& request) {

@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "frontends/admin/json_body.h"
@@ -39,7 +40,8 @@ Json check_view(const CheckJob::Picture& picture) {
 
 Result<Json> volume_view(Service& service, const Request& request) {
   const core::VolumeInfo info = service.volume.info();
-  STOA_TRY(space, service.volume.ns().statfs(request.context(), {.id = core::kRootId}));
+  STOA_TRY(room, service.volume.ns().statfs(request.context(), {.id = core::kRootId}));
+  const core::BlobStore::Space disks = service.space();
   STOA_TRY(used, service.volume.ns().usage(request.context(), {.dir = core::kRootId}));
   char id[17];
   std::snprintf(id, sizeof id, "%016llx", static_cast<unsigned long long>(info.id));
@@ -48,7 +50,7 @@ Result<Json> volume_view(Service& service, const Request& request) {
       {"name", info.name},
       {"created", time_text(info.created)},
       {"usage", view(used.usage)},
-      {"space", {{"total", space.bytes_total}, {"free", space.bytes_free}, {"available", space.bytes_available}}}};
+      {"space", {{"total", disks.total}, {"free", disks.free}, {"available", std::min(disks.free, room.bytes_available)}}}};
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ struct Service {
   Timestamp started;
   std::function<std::vector<DoorStatus>()> doors;
   std::function<std::vector<core::BlobStore::DirectoryHealth>()> data_directories;
+  std::function<core::BlobStore::Space()> space;  // of the disks, whatever quotas leave of it
   std::function<std::vector<ClientStatus>()> clients{};
   // Takes away what a client has, for good. kNotFound: no such client; errors of the store.
   std::function<Status(std::uint64_t id)> evict_client{};

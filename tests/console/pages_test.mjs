@@ -511,6 +511,56 @@ inTab('who owns a directory gets back what was deleted in it', {}, async (page, 
   await server.call('DELETE', '/v1/recycle/policy?path=/test');
 });
 
+inTab('what keeps somebody from something, and what happened, is said in the language', { language: 'zh-CN' }, async (page) => {
+  server.put('tight/f', 'x'.repeat(100));
+  await server.call('PUT', '/v1/quota?path=/test/tight', { bytes: 100, soft_bytes: 10 });
+  await signIn(page, server);
+  await show(page, 'browse', '/test/tight');
+  await page.getByText('/test/tight 的配额已用完：100 B / 100 B；增长将被拒绝').waitFor();
+  await page.locator('.notice [lang=en]', { hasText: 'stoa quota set /test/tight --bytes MORE' }).waitFor();
+  await assertAccessible(page, 'causes in Chinese');
+  await show(page, 'health');
+  const event = page.getByRole('table', { name: '事件' }).getByRole('row').filter({ hasText: '/test/tight' }).first();
+  await event.getByText('超过软限额').waitFor();
+  // What has no words of the language is the server's, and said to be English.
+  await event.locator('[lang=en]', { hasText: 'the directory is above a soft limit' }).waitFor();
+  await page.getByLabel('语言').selectOption('en');
+  await show(page, 'browse', '/test/tight');
+  await page.getByText('the quota of /test/tight is used up: 100 of 100 bytes').waitFor();
+  await server.call('DELETE', '/v1/quota?path=/test/tight');
+});
+
+inTab('what the disks have free is not what a quota leaves', {}, async (page) => {
+  await signIn(page, server);
+  const tile = page.getByRole('group', { name: 'Capacity' });
+  await tile.getByText('free of').waitFor();
+  const free = await tile.locator('.meter-text').innerText();
+  await server.call('PUT', '/v1/quota?path=/', { bytes: 200 * 2 ** 20 });
+  await tile.getByText('The quota of / leaves').waitFor();
+  // The same disks as before, as far as others let them alone.
+  assert.equal((await tile.locator('.meter-text').innerText()).replace(/^.* of /, ''), free.replace(/^.* of /, ''));
+  await server.call('DELETE', '/v1/quota?path=/');
+  await tile.getByText('The quota of / leaves').waitFor({ state: 'detached' });
+});
+
+inTab('long lists come in pages, and what looks records up has all of them', {}, async (page) => {
+  const names = Array.from({ length: 205 }, (_, i) => `many${String(i).padStart(4, '0')}`);
+  for (const name of names) await server.call('POST', '/v1/groups', { name });
+  await server.call('POST', '/v1/users', { name: 'of-the-last', groups: [(await server.call('GET', '/v1/groups?after=many0203')).groups[0].gid] });
+  await signIn(page, server);
+  await show(page, 'users');
+  await rowOf(page, 'of-the-last').getByText('many0204').waitFor();
+  await show(page, 'groups');
+  assert.equal(await page.locator('main tbody tr').count(), 200);
+  await page.getByRole('button', { name: 'Next page' }).click();
+  await rowOf(page, 'many0204').waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Next page' }).count(), 0);
+  await page.getByRole('button', { name: 'Back' }).click();
+  await rowOf(page, 'many0000').waitFor();
+  await server.call('DELETE', '/v1/users/of-the-last');
+  for (const name of names) await server.call('DELETE', `/v1/groups/${name}`);
+});
+
 inTab('limits of throughput', {}, async (page) => {
   await signIn(page, server);
   await show(page, 'qos');

@@ -33,6 +33,8 @@ test('times and shares', () => {
   assert.equal(format.duration(0), '0s');
   assert.equal(format.duration(3661), '1h 1m');
   assert.equal(format.duration(86400 * 7), '7d');
+  assert.equal(format.duration(86400 * 3 + 3600 * 4, 'zh-CN'), '3天 4小时');
+  assert.equal(format.duration(0, 'zh-CN'), '0秒');
   assert.equal(format.microseconds(null), '–');
   assert.equal(format.microseconds(999), '999 µs');
   assert.equal(format.microseconds(1500), '1.5 ms');

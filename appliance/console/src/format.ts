@@ -42,21 +42,22 @@ export function percent(part: number, whole: number, locale = 'en'): string {
   return (part / whole).toLocaleString(locale, { style: 'percent', maximumFractionDigits: part / whole < 0.1 ? 1 : 0 });
 }
 
-// "3d 4h", "12m 5s": the two largest units.
-export function duration(seconds: number): string {
+// "3d 4h", "12m 5s", "3天 4小时": the two largest units.
+export function duration(seconds: number, locale = 'en'): string {
   const whole = Math.max(0, Math.round(seconds));
   const parts: [number, string][] = [
-    [Math.floor(whole / 86400), 'd'],
-    [Math.floor(whole / 3600) % 24, 'h'],
-    [Math.floor(whole / 60) % 60, 'm'],
-    [whole % 60, 's'],
+    [Math.floor(whole / 86400), 'day'],
+    [Math.floor(whole / 3600) % 24, 'hour'],
+    [Math.floor(whole / 60) % 60, 'minute'],
+    [whole % 60, 'second'],
   ];
+  const say = (n: number, unit: string) => n.toLocaleString(locale, { style: 'unit', unit, unitDisplay: 'narrow' });
   const first = parts.findIndex(([n]) => n > 0);
-  if (first < 0) return '0s';
+  if (first < 0) return say(0, 'second');
   return parts
     .slice(first, first + 2)
     .filter(([n]) => n > 0)
-    .map(([n, unit]) => `${n}${unit}`)
+    .map(([n, unit]) => say(n, unit))
     .join(' ');
 }
 

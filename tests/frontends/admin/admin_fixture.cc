@@ -19,6 +19,7 @@ AdminTest::AdminTest(const ThrottleLimits& limits) {
                              .started = wall_now(),
                              .doors = [] { return std::vector<DoorStatus>{{"nfs", true, "127.0.0.1:1"}}; },
                              .data_directories = [this] { return blobs_.health(); },
+                             .space = [this] { return blobs_.space(); },
                              .clients = [this] { return clients_; },
                              .evict_client = [this](std::uint64_t id) -> Status {
                                if (evict_fails_) return fail(Errc::kIo, "the disk is gone");

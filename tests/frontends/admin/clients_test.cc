@@ -4,7 +4,7 @@ namespace stoa::admin {
 namespace {
 
 TEST_F(AdminTest, ClientsAreListedById) {
-  EXPECT_EQ(get("/v1/clients").json, (Json{{"clients", Json::array()}}));
+  EXPECT_EQ(get("/v1/clients").json, (Json{{"clients", Json::array()}, {"truncated", false}}));
   clients_ = {{.id = 1ull << 60, .door = "nfs", .protocol = "nfs4.1", .address = "::1", .name = "a\xff", .opens = 1},
               {.id = 7,
                .door = "nfs",
@@ -27,6 +27,14 @@ TEST_F(AdminTest, ClientsAreListedById) {
                            {"silent_seconds", 4}}));
   EXPECT_EQ(list[1]["id"], "1152921504606846976");
   EXPECT_EQ(list[1]["name_base64"], "Yf8=");
+
+  EXPECT_EQ(get("/v1/clients?limit=1").json["next_after"], "7");
+  EXPECT_EQ(get("/v1/clients?after=7").json["clients"], Json::array({list[1]}));
+  EXPECT_EQ(get("/v1/clients?after=0").json["clients"].size(), 2u);
+  EXPECT_EQ(get("/v1/clients?after=18446744073709551615").json["clients"].size(), 0u);
+  for (const char* const wrong : {"?after=x", "?after=18446744073709551616", "?limit=0", "?all=true"}) {
+    EXPECT_EQ(get(std::string("/v1/clients") + wrong).status, 400u) << wrong;
+  }
 }
 
 TEST_F(AdminTest, AClientIsEvictedByItsId) {

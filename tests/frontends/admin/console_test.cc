@@ -111,6 +111,20 @@ TEST_F(ConsoleTest, ActivitySumsWhatTheDoorsCount) {
   EXPECT_EQ(capacity["used"].get<std::uint64_t>() + capacity["free"].get<std::uint64_t>(), capacity["total"].get<std::uint64_t>());
 }
 
+TEST_F(ConsoleTest, WhatIsFreeIsOfTheDisksAndWhatAQuotaLeavesIsSaidBesideIt) {
+  const core::BlobStore::Space disks = blobs_.space();
+  EXPECT_EQ(get("/v1/status").json["volume"]["space"], (Json{{"total", disks.total}, {"free", disks.free}, {"available", disks.free}}));
+  ASSERT_EQ(call(Method::kPut, "/v1/quota?path=/", R"({"bytes": 5000})").status, 200u);
+  for (const Json& space : {get("/v1/status").json["volume"]["space"], get("/v1/volume").json["space"], get("/v1/activity").json["capacity"]}) {
+    EXPECT_EQ(space["total"], disks.total);
+    EXPECT_EQ(space["free"], disks.free);
+    EXPECT_EQ(space["available"], 5000);
+  }
+  EXPECT_EQ(get("/v1/explain?path=/").json["bytes_free"], disks.free);
+  ASSERT_EQ(call(Method::kPut, "/v1/quota?path=/", R"({"bytes": 9007199254740993})").status, 200u);
+  EXPECT_EQ(get("/v1/activity").json["capacity"]["available"], disks.free);
+}
+
 TEST_F(ConsoleTest, BeforeTheFirstRequestThereIsNoLatency) {
   const Json latency = get("/v1/activity").json["doors"][0]["latency"];
   EXPECT_TRUE(latency["p50"].is_null());

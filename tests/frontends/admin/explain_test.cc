@@ -1,4 +1,9 @@
 #include "frontends/admin/causes.h"
+
+#include <fstream>
+#include <set>
+#include <sstream>
+
 #include "tests/frontends/admin/admin_fixture.h"
 
 namespace stoa::admin {
@@ -127,12 +132,42 @@ class CausesTest : public AdminTest {
     const Answer answer = get("/v1/explain?" + query);
     EXPECT_EQ(answer.status, 200u) << answer.text;
     std::vector<std::string> found;
-    for (const Json& cause : answer.json["causes"]) found.push_back(cause["what"].get<std::string>() + " | " + cause["cure"].get<std::string>());
+    for (const Json& cause : answer.json["causes"]) {
+      found.push_back(cause["what"].get<std::string>() + " | " + cause["cure"].get<std::string>());
+      EXPECT_TRUE(described_.contains(cause["code"].get<std::string>())) << cause;
+      // Every parameter is of what the sentence says.
+      for (const auto& [name, value] : cause["parameters"].items()) {
+        if (!value.is_string() && !value.is_number()) continue;
+        EXPECT_THAT(found.back(), testing::HasSubstr(value.is_string() ? value.get<std::string>() : value.dump())) << name;
+      }
+    }
     return found;
+  }
+  // The code and parameters of the first one.
+  Json first(const std::string& query = "path=/team") {
+    const Json cause = get("/v1/explain?" + query).json["causes"].at(0);
+    return {{"code", cause["code"]}, {"parameters", cause["parameters"]}};
   }
   void put(const std::string& target, const std::string& body) { ASSERT_EQ(call(Method::kPut, target, body).status, 200u); }
 
   core::FileId team_{};
+
+ private:
+  // The codes of openapi.yaml.
+  static std::set<std::string> read_codes() {
+    std::ifstream file(STOA_SOURCE_DIR "/frontends/admin/openapi.yaml");
+    const std::string mark = "enum: [no_way, ";
+    for (std::string line; std::getline(file, line);) {
+      const std::size_t at = line.find(mark);
+      if (at == std::string::npos) continue;
+      std::set<std::string> codes;
+      std::istringstream words(line.substr(at + 7, line.find(']') - at - 7));
+      for (std::string word; std::getline(words >> std::ws, word, ',');) codes.insert(word);
+      return codes;
+    }
+    return {};
+  }
+  const std::set<std::string> described_ = read_codes();
 };
 using testing::AllOf;
 using testing::ElementsAre;
@@ -169,6 +204,23 @@ TEST_F(CausesTest, ASoftLimitThatIsPassedAndWhenItBites) {
   put("/v1/quota?path=/team", R"({"soft_bytes": 1000, "grace_seconds": 0})");
   EXPECT_THAT(causes(), ElementsAre(HasSubstr("its time of grace ended at")));
   EXPECT_EQ(get("/v1/explain?path=/team").json["quotas"][0]["full"], true);
+}
+
+TEST_F(CausesTest, ProgramsAndOtherLanguagesGetACodeAndParameters) {
+  put("/v1/quota?path=/team", R"({"bytes": 100})");
+  EXPECT_EQ(first(), (Json{{"code", "quota_full"}, {"parameters", {{"path", "/team"}, {"of", ""}, {"resource", "bytes"}, {"used", 100}, {"limit", 100}}}}));
+  put("/v1/quota?path=/team", R"({"soft_bytes": 99, "grace_seconds": 0})");
+  Json soft = first();
+  EXPECT_TRUE(soft["parameters"].erase("since") == 1 && soft["parameters"].erase("ends") == 1);
+  EXPECT_EQ(soft, (Json{{"code", "soft_limit"}, {"parameters", {{"path", "/team"}, {"of", ""}, {"resource", "bytes"}, {"used", 100}, {"limit", 99}, {"over", true}}}}));
+  put("/v1/quota?path=/team", R"({"bytes": 1000})");
+  ASSERT_TRUE(volume_->ns().setattr({}, {.id = team_, .set = {.mode = 0755}}));
+  EXPECT_EQ(first("path=/team/f&user=ann")["code"], "denied");
+  EXPECT_EQ(first("path=/team/f&user=ann")["parameters"]["denied"], "write");
+  EXPECT_EQ(first("path=/")["code"], "no_export");
+  ASSERT_EQ(call(Method::kPatch, "/v1/exports/team", R"({"clients": [{"network": "10.0.0.0/8"}]})").status, 200u);
+  EXPECT_EQ(first("path=/team&client=192.0.2.1"),
+            (Json{{"code", "client_refused"}, {"parameters", {{"export", "team"}, {"client", "192.0.2.1"}, {"door", nullptr}}}}));
 }
 
 TEST_F(CausesTest, TheQuotaOfAUserOrGroup) {

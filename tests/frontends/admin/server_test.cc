@@ -95,6 +95,11 @@ TEST_F(AdminTest, BadHttpIsAnsweredAndNotFatal) {
   over_tcp(port, "\r\n\r\n\x01\x02 nonsense\r\n\r\n");
   EXPECT_THAT(over_tcp(port, "GET /v1/version HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"),
               StartsWith("HTTP/1.1 401"));
+  for (const char* const twice : {"GET /v1/stat?path=/&path=/a", "GET /v1/stat?path=/&p%61th=/a", "DELETE /v1/quota?path=/a&path=/b"}) {
+    const std::string answer = over_tcp(port, http(twice));
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 400")) << twice;
+    EXPECT_THAT(answer, HasSubstr("a parameter is given twice")) << twice;
+  }
   EXPECT_THAT(over_tcp(port, http("GET /healthz")), StartsWith("HTTP/1.1 200"));
 }
 

@@ -55,5 +55,54 @@ TEST_F(AdminTest, KeysAreAddedDisabledAndRemoved) {
   EXPECT_EQ(call(Method::kPost, "/v1/users/bob/keys", R"({})").status, 404u);
 }
 
+// Lists that grow come in pages; each name once, whatever is made or removed between two of them.
+TEST_F(AdminTest, UsersGroupsExportsAndTokensComeInPages) {
+  make_directory("team");
+  for (const char* const name : {"eve", "bob", "ann", "dan", "cat"}) {
+    const std::string quoted = std::string(R"({"name": ")") + name + '"';
+    ASSERT_EQ(call(Method::kPost, "/v1/users", quoted + "}").status, 201u);
+    ASSERT_EQ(call(Method::kPost, "/v1/groups", quoted + "}").status, 201u);
+    ASSERT_EQ(call(Method::kPost, "/v1/exports", quoted + R"(, "path": "/team", "doors": ["nfs"], "clients": [{"network": "10.0.0.0/8"}]})").status, 201u);
+    ASSERT_EQ(call(Method::kPost, "/v1/tokens", quoted + R"(, "role": "auditor"})").status, 201u);
+  }
+  for (const std::string member : {"users", "groups", "exports", "tokens"}) {
+    const std::string path = "/v1/" + member;
+    const Json first = get(path + "?limit=2").json;
+    ASSERT_EQ(first[member].size(), 2u) << member;
+    EXPECT_EQ(first[member][0]["name"], "ann");
+    EXPECT_EQ(first["truncated"], true);
+    EXPECT_EQ(first["next_after"], "bob");
+    ASSERT_EQ(call(Method::kDelete, path + "/bob").status, 204u);  // where the next page begins
+    const Json second = get(path + "?limit=3&after=bob").json;
+    ASSERT_EQ(second[member].size(), 3u);
+    EXPECT_EQ(second[member][0]["name"], "cat");
+    EXPECT_EQ(second["truncated"], false);
+    EXPECT_FALSE(second.contains("next_after"));
+    EXPECT_EQ(get(path + "?after=zoe").json[member].size(), 0u);
+    EXPECT_EQ(get(path).json[member].size(), 4u);
+    for (const char* const wrong : {"?limit=0", "?limit=1001", "?limit=x", "?limit=", "?limit=99999999999999999999", "?page=1"}) {
+      EXPECT_EQ(get(path + wrong).status, 400u) << path << wrong;
+    }
+  }
+}
+
+// What is answered is bounded without asking for it.
+TEST_F(AdminTest, TenThousandClientsComeInPagesOfAThousand) {
+  for (std::uint64_t id = 10'000; id > 0; --id) clients_.push_back({.id = id, .door = "nfs", .protocol = "nfs4.1", .address = "10.0.0.1", .name = "n"});
+  std::uint64_t seen = 0;
+  std::string after;
+  for (int pages = 1;; ++pages) {
+    const Json page = get("/v1/clients" + after).json;
+    ASSERT_LE(page["clients"].size(), 1000u);
+    for (const Json& client : page["clients"]) EXPECT_EQ(client["id"], std::to_string(++seen));
+    if (page["truncated"] == false) {
+      EXPECT_EQ(pages, 10);
+      break;
+    }
+    after = "?after=" + page["next_after"].get<std::string>();
+  }
+  EXPECT_EQ(seen, 10'000u);
+}
+
 }  // namespace
 }  // namespace stoa::admin

@@ -1,6 +1,6 @@
 // What a page shows comes from here: loaded once, again on demand, and every few seconds while somebody looks.
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { ApiError } from './client.ts';
+import { ApiError, withQuery } from './client.ts';
 import { useCall } from './session.tsx';
 
 export interface Loaded<T> {
@@ -53,6 +53,39 @@ export function useLoad<T>(url: string | null, everyMs?: number): Loaded<T> {
   const reload = useCallback(() => setRound((n) => n + 1), []);
   const mine = answer.url === url;
   return { data: mine ? answer.data : undefined, error: mine ? answer.error : undefined, reload };
+}
+
+// What a list that comes in pages answers.
+type Paged<Member extends string, Row> = { [K in Member]: Row[] } & { next_after?: string };
+
+// One page of a list, and what turns to others.
+export function usePages<Row, Member extends string>(url: string, member: Member, everyMs?: number) {
+  const [begins, setBegins] = useState<readonly string[]>([]);
+  const { data, error, reload } = useLoad<Paged<Member, Row>>(withQuery(url, { limit: 200, after: begins[begins.length - 1] }), everyMs);
+  const rows: readonly Row[] | undefined = data?.[member];
+  return { rows, error, reload, pager: { begins, next: data?.next_after, onTurn: setBegins } };
+}
+
+// All pages of a list, for what looks records up in it. undefined until the last one is there, and for good when one is refused.
+export function useAll<Row, Member extends string>(url: string, member: Member): readonly Row[] | undefined {
+  const call = useCall();
+  const [rows, setRows] = useState<readonly Row[]>();
+  useEffect(() => {
+    const abort = new AbortController();
+    const ask = async () => {
+      const all: Row[] = [];
+      for (let after: string | undefined; ; ) {
+        const page: Paged<Member, Row> = await call('GET', withQuery(url, { after }), undefined, abort.signal);
+        all.push(...page[member]);
+        after = page.next_after;
+        if (after === undefined) break;
+      }
+      if (!abort.signal.aborted) setRows(all);
+    };
+    ask().catch(() => undefined);
+    return () => abort.abort();
+  }, [call, url, member]);
+  return rows;
 }
 
 export interface Action {

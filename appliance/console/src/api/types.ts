@@ -64,7 +64,7 @@ export interface DoorActivity {
 export interface Activity {
   time: string;
   time_ns: number;
-  capacity: { total: number; used: number; free: number };
+  capacity: { total: number; used: number; free: number; available: number }; // of the disks, but for what a quota on / makes available
   doors: DoorActivity[];
 }
 export interface Session {
@@ -237,7 +237,14 @@ export interface Explanation {
   held: Held;
   flows: Flow[];
   bytes_free: number;
-  causes: { what: string; cure: string }[];
+  causes: Cause[];
+}
+
+export interface Cause {
+  code: string;
+  parameters: Record<string, string | number | boolean | null>;
+  what: string; // what code and parameters say, in English
+  cure: string;
 }
 
 export interface Report {

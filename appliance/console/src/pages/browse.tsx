@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'react';
 import type { FormEvent } from 'react';
-import { useLoad } from '../api/load.ts';
+import { useAll, useLoad } from '../api/load.ts';
 import { useSession } from '../api/session.tsx';
-import type { ChildUsage, Directory, Entry, Explanation, Flow, Held, HeldList, HeldLock, Holder, Quota, Status, UsageReply, User } from '../api/types.ts';
+import type { Cause, ChildUsage, Directory, Entry, Explanation, Flow, Held, HeldList, HeldLock, Holder, Quota, Status, UsageReply, User } from '../api/types.ts';
 import { bytes, count, percent, time } from '../format.ts';
 import { Badge, Button, Facts, Meter, Notice, Page, Panel, Problem, SelectField, Table, TextField } from '../parts/basics.tsx';
 import { Pager } from '../parts/records.tsx';
@@ -168,7 +168,7 @@ function Content({ path }: { path: Path }) {
 // Who may do what here, which limits apply, and what is full or makes wait.
 function Explain({ path }: { path: Path }) {
   const { t, locale } = useWords();
-  const users = useLoad<{ users: User[] }>('/v1/users');
+  const users = useAll<User, 'users'>('/v1/users', 'users');
   const status = useLoad<Status>('/v1/status');
   const [user, setUser] = useState('');
   const { data, error } = useLoad<Explanation>(`/v1/explain?path=${path}${user === '' ? '' : `&user=${encodeURIComponent(user)}`}`);
@@ -176,13 +176,11 @@ function Explain({ path }: { path: Path }) {
   return (
     <Panel
       title={t.browse.explain}
-      actions={<SelectField label={t.browse.forUser} value={user} onValue={setUser} options={[['', t.browse.nobody], ...(users.data?.users ?? []).map((one) => [one.name, one.name] as const)]} />}
+      actions={<SelectField label={t.browse.forUser} value={user} onValue={setUser} options={[['', t.browse.nobody], ...(users ?? []).map((one) => [one.name, one.name] as const)]} />}
     >
       <Problem error={error} />
-      {data?.causes.map(({ what, cure }) => (
-        <Notice key={what} tone="warn">
-          <strong className="said">{what}</strong> <span>{t.browse.cure(cure)}</span>
-        </Notice>
+      {data?.causes.map((cause) => (
+        <CauseNotice key={cause.what} cause={cause} />
       ))}
       {data !== undefined && (
         <Facts
@@ -204,6 +202,22 @@ function Explain({ path }: { path: Path }) {
         />
       )}
     </Panel>
+  );
+}
+
+// In the words of the language, if it has some for the code; else as the server says it. The cure is made of commands and stays as it is.
+function CauseNotice({ cause: { code, parameters, what, cure } }: { cause: Cause }) {
+  const { t } = useWords();
+  const said = t.causes[code]?.(parameters);
+  return (
+    <Notice tone="warn">
+      <strong className="said" lang={said === undefined ? 'en' : undefined}>
+        {said ?? what}
+      </strong>{' '}
+      <span>
+        {t.browse.cure} <span lang="en">{cure}</span>
+      </span>
+    </Notice>
   );
 }
 

@@ -1,20 +1,20 @@
 import { useState } from 'react';
-import { useLoad } from '../api/load.ts';
+import { usePages } from '../api/load.ts';
 import type { Client } from '../api/types.ts';
 import { count, duration } from '../format.ts';
-import { ListPage, RemoveDialog, RowButton } from '../parts/records.tsx';
+import { ListPage, Pager, RemoveDialog, RowButton } from '../parts/records.tsx';
 import { useWords } from '../words/words.tsx';
 
 export function Clients() {
   const { t, locale } = useWords();
-  const { data, error, reload } = useLoad<{ clients: Client[] }>('/v1/clients', 5000);
+  const { rows, error, reload, pager } = usePages<Client, 'clients'>('/v1/clients', 'clients', 5000);
   const [leaving, setLeaving] = useState<Client>();
   return (
     <ListPage<Client>
       title={t.pages.clients}
       intro={t.clients.intro}
       list={t.clients.list}
-      rows={data?.clients}
+      rows={rows}
       error={error}
       rowKey={(client) => client.id}
       empty={t.clients.none}
@@ -25,7 +25,7 @@ export function Clients() {
         { key: 'opens', head: t.clients.opens, cell: (client) => count(client.opens, locale), numeric: true },
         { key: 'locks', head: t.clients.locks, cell: (client) => count(client.locks, locale), numeric: true },
         { key: 'leases', head: t.clients.leases, cell: (client) => count(client.leases, locale), numeric: true },
-        { key: 'silent', head: t.clients.silent, cell: (client) => duration(client.silent_seconds), numeric: true },
+        { key: 'silent', head: t.clients.silent, cell: (client) => duration(client.silent_seconds, locale), numeric: true },
         {
           key: 'do',
           head: '',
@@ -37,6 +37,7 @@ export function Clients() {
         },
       ]}
     >
+      <Pager {...pager} />
       {leaving !== undefined && (
         <RemoveDialog
           name={leaving.address}

@@ -1,9 +1,9 @@
 import { useState } from 'react';
-import { useLoad } from '../api/load.ts';
+import { useAll, useLoad, usePages } from '../api/load.ts';
 import { useCall } from '../api/session.tsx';
 import type { ClientRule, Export, Status, User } from '../api/types.ts';
 import { Badge, Button, Check, Code, Field, Modal, Notice, Problem, SelectField, Tabs, TextField } from '../parts/basics.tsx';
-import { ChangeButton, ListPage, RecordDialog, RemoveButton, RemoveDialog, RowButton } from '../parts/records.tsx';
+import { ChangeButton, ListPage, Pager, RecordDialog, RemoveButton, RemoveDialog, RowButton } from '../parts/records.tsx';
 import { recipes } from '../mount.ts';
 import { ofText } from '../paths.ts';
 import { hrefOf } from '../route.ts';
@@ -13,7 +13,7 @@ const urlOf = (record: Export) => `/v1/exports/${encodeURIComponent(record.name)
 
 export function Exports() {
   const { t } = useWords();
-  const { data, error, reload } = useLoad<{ exports: Export[] }>('/v1/exports');
+  const { rows, error, reload, pager } = usePages<Export, 'exports'>('/v1/exports', 'exports');
   const [editing, setEditing] = useState<Export | 'new'>();
   const [leaving, setLeaving] = useState<Export>();
   const [connecting, setConnecting] = useState<Export>();
@@ -27,7 +27,7 @@ export function Exports() {
         </Button>
       }
       list={t.exports.list}
-      rows={data?.exports}
+      rows={rows}
       error={error}
       rowKey={(record) => String(record.id)}
       empty={t.exports.none}
@@ -54,6 +54,7 @@ export function Exports() {
         },
       ]}
     >
+      <Pager {...pager} />
       {editing !== undefined && <ExportForm record={editing === 'new' ? undefined : editing} onClose={() => setEditing(undefined)} onDone={reload} />}
       {connecting !== undefined && <Connect record={connecting} onClose={() => setConnecting(undefined)} />}
       {leaving !== undefined && (
@@ -91,7 +92,7 @@ const flavors = ['sys', 'krb5', 'krb5i', 'krb5p'] as const;
 function ExportForm({ record, onClose, onDone }: { record: Export | undefined; onClose(): void; onDone(): void }) {
   const { t } = useWords();
   const call = useCall();
-  const users = useLoad<{ users: User[] }>('/v1/users');
+  const users = useAll<User, 'users'>('/v1/users', 'users');
   const [name, setName] = useState(record?.name ?? '');
   const [path, setPath] = useState('');
   const [make, setMake] = useState(true);
@@ -107,7 +108,7 @@ function ExportForm({ record, onClose, onDone }: { record: Export | undefined; o
     const shared = { doors: [...(nfs ? ['nfs'] : []), ...(s3 ? ['s3'] : [])], read_only: readOnly, clients: rules, security, owner };
     if (record === undefined) {
       // The directory belongs to the owner, or nobody but root could write there.
-      const user = users.data?.users.find((one) => one.name === owner);
+      const user = users?.find((one) => one.name === owner);
       const ids = make && user !== undefined ? { uid: user.uid, gid: user.gid } : {};
       await call('POST', '/v1/exports', { name, ...(path === '' ? {} : { path }), create_directory: make, ...ids, ...shared });
     } else {
@@ -115,7 +116,7 @@ function ExportForm({ record, onClose, onDone }: { record: Export | undefined; o
     }
     onDone();
   };
-  const owners = [['', t.exports.noOwner] as const, ...(users.data?.users ?? []).map((user) => [user.name, user.name] as const)];
+  const owners = [['', t.exports.noOwner] as const, ...(users ?? []).map((user) => [user.name, user.name] as const)];
   return (
     <RecordDialog create={t.exports.create} name={record?.name} typed={name} work={work} onClose={onClose}>
       <TextField label={t.common.name} hint={t.exports.nameHint} value={name} onValue={setName} required />

@@ -1,16 +1,16 @@
 import { useState } from 'react';
-import { useLoad } from '../api/load.ts';
+import { usePages } from '../api/load.ts';
 import { useCall } from '../api/session.tsx';
 import type { Group } from '../api/types.ts';
 import { parseCount } from '../format.ts';
 import { Button, TextField } from '../parts/basics.tsx';
-import { ListPage, RecordDialog, RemoveButton, RemoveDialog } from '../parts/records.tsx';
+import { ListPage, Pager, RecordDialog, RemoveButton, RemoveDialog } from '../parts/records.tsx';
 import { useWords } from '../words/words.tsx';
 
 export function Groups() {
   const { t } = useWords();
   const call = useCall();
-  const { data, error, reload } = useLoad<{ groups: Group[] }>('/v1/groups');
+  const { rows, error, reload, pager } = usePages<Group, 'groups'>('/v1/groups', 'groups');
   const [making, setMaking] = useState(false);
   const [leaving, setLeaving] = useState<Group>();
   const [name, setName] = useState('');
@@ -30,7 +30,7 @@ export function Groups() {
         </Button>
       }
       list={t.groups.list}
-      rows={data?.groups}
+      rows={rows}
       error={error}
       rowKey={(group) => group.name}
       empty={t.groups.none}
@@ -41,6 +41,7 @@ export function Groups() {
         { key: 'do', head: '', cell: (group) => <RemoveButton name={group.name} onClick={() => setLeaving(group)} /> },
       ]}
     >
+      <Pager {...pager} />
       {making && (
         <RecordDialog
           create={t.groups.create}

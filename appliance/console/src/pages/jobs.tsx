@@ -51,7 +51,7 @@ export function Jobs() {
             facts={[
               [t.health.state, <Badge tone={tones[data.state]}>{t.jobs.states[data.state]}</Badge>],
               ...(data.started === undefined ? [] : ([[t.health.started, time(data.started, locale)]] as const)),
-              ...(took === undefined ? [] : ([[t.jobs.took, duration(took)]] as const)),
+              ...(took === undefined ? [] : ([[t.jobs.took, duration(took, locale)]] as const)),
               ...(data.read_data === undefined ? [] : ([[t.jobs.content, data.read_data ? t.common.yes : t.common.no]] as const)),
             ]}
           />

@@ -67,11 +67,12 @@ export function Overview() {
               text={t.overview.capacityText(percent(capacity.used, capacity.total, locale), bytes(capacity.free, locale), bytes(capacity.total, locale))}
             />
           )}
+          {capacity !== undefined && capacity.available < capacity.free && <p className="muted">{t.overview.quotaLeaves(bytes(capacity.available, locale))}</p>}
         </div>
         <Tile title={t.overview.held} value={usage === undefined ? '–' : bytes(usage.bytes, locale)} more={usage === undefined ? '' : t.overview.heldIn(count(usage.files, locale), count(usage.directories, locale))} />
         <Tile title={t.overview.reading} value={now === undefined ? '–' : bytesPerSecond(sum((door) => door.read), locale)} more={t.overview.allDoors} />
         <Tile title={t.overview.writing} value={now === undefined ? '–' : bytesPerSecond(sum((door) => door.written), locale)} more={t.overview.allDoors} />
-        <Tile title={t.overview.operations} value={now === undefined ? '–' : perSecond(sum((door) => door.operations), locale)} more={started > 0 ? t.overview.upFor(duration(started)) : ''} />
+        <Tile title={t.overview.operations} value={now === undefined ? '–' : perSecond(sum((door) => door.operations), locale)} more={started > 0 ? t.overview.upFor(duration(started, locale)) : ''} />
       </div>
       <div className="charts">
         <Panel title={t.overview.throughput}>

@@ -81,8 +81,8 @@ export function Qos() {
           head: t.qos.waiting,
           cell: (flow) => (
             <>
-              {flow.use.waiting > 0 ? <Badge tone="warn">{count(flow.use.waiting, locale)}</Badge> : '0'}{' '}
-              <span className="muted">{t.qos.sofar(count(flow.use.parked, locale), count(flow.use.refused, locale))}</span>
+              {flow.use.waiting > 0 ? <Badge tone="warn">{count(flow.use.waiting, locale)}</Badge> : '0'}
+              <span className="more">{t.qos.sofar(count(flow.use.parked, locale), count(flow.use.refused, locale))}</span>
             </>
           ),
         },

@@ -200,7 +200,7 @@ function Soft({ quota }: { quota: Quota }) {
   return (
     <>
       {[limits.soft_bytes === null ? '' : bytes(limits.soft_bytes, locale), limits.soft_files === null ? '' : `${count(limits.soft_files, locale)} #`].filter((text) => text !== '').join(', ')}{' '}
-      <span className="muted">{t.quotas.graceOf(duration(limits.grace_seconds))}</span>{' '}
+      <span className="muted">{t.quotas.graceOf(duration(limits.grace_seconds, locale))}</span>{' '}
       {since !== null && <Badge tone="warn">{t.quotas.passedSince(time(since, locale))}</Badge>}
     </>
   );

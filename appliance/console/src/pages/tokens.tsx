@@ -1,16 +1,16 @@
 import { useState } from 'react';
-import { useLoad } from '../api/load.ts';
+import { usePages } from '../api/load.ts';
 import { useCall } from '../api/session.tsx';
 import { roles } from '../api/types.ts';
 import type { Role, Token } from '../api/types.ts';
 import { time } from '../format.ts';
 import { Badge, Button, Code, Modal, Notice, Page, Panel, Problem, SelectField, Table, TextField } from '../parts/basics.tsx';
-import { RecordDialog, RemoveButton, RemoveDialog } from '../parts/records.tsx';
+import { Pager, RecordDialog, RemoveButton, RemoveDialog } from '../parts/records.tsx';
 import { useWords } from '../words/words.tsx';
 
 export function Tokens() {
   const { t, locale } = useWords();
-  const { data, error, reload } = useLoad<{ tokens: Token[] }>('/v1/tokens');
+  const { rows, error, reload, pager } = usePages<Token, 'tokens'>('/v1/tokens', 'tokens');
   const [making, setMaking] = useState(false);
   const [fresh, setFresh] = useState<{ name: string; token: string }>();
   const [leaving, setLeaving] = useState<Token>();
@@ -31,7 +31,7 @@ export function Tokens() {
         <Panel title={t.tokens.list}>
           <Table<Token>
             caption={t.tokens.list}
-            rows={data?.tokens}
+            rows={rows}
             rowKey={(token) => token.name}
             empty={t.tokens.none}
             columns={[
@@ -48,6 +48,7 @@ export function Tokens() {
               },
             ]}
           />
+          <Pager {...pager} />
         </Panel>
       )}
       {making && (

@@ -1,23 +1,23 @@
 import { useState } from 'react';
-import { useAction, useLoad } from '../api/load.ts';
+import { useAction, useAll, useLoad, usePages } from '../api/load.ts';
 import { useCall } from '../api/session.tsx';
 import type { Group, Key, User } from '../api/types.ts';
 import { parseCount } from '../format.ts';
 import { Badge, Button, Check, Code, Modal, Notice, Problem, Table, TextField, useSay } from '../parts/basics.tsx';
-import { ChangeButton, ListPage, RecordDialog, RemoveButton, RemoveDialog, RowButton } from '../parts/records.tsx';
+import { ChangeButton, ListPage, Pager, RecordDialog, RemoveButton, RemoveDialog, RowButton } from '../parts/records.tsx';
 import { useWords } from '../words/words.tsx';
 
 const urlOf = (user: User) => `/v1/users/${encodeURIComponent(user.name)}`;
 
 export function Users() {
   const { t } = useWords();
-  const { data, error, reload } = useLoad<{ users: User[] }>('/v1/users');
-  const groups = useLoad<{ groups: Group[] }>('/v1/groups');
+  const { rows, error, reload, pager } = usePages<User, 'users'>('/v1/users', 'users');
+  const groups = useAll<Group, 'groups'>('/v1/groups', 'groups');
   const [editing, setEditing] = useState<User | 'new'>();
   const [leaving, setLeaving] = useState<User>();
   const [keysOf, setKeysOf] = useState<User>();
   const [fresh, setFresh] = useState<{ name: string; key: Key }>();
-  const groupName = (gid: number) => groups.data?.groups.find((group) => group.gid === gid)?.name ?? String(gid);
+  const groupName = (gid: number) => groups?.find((group) => group.gid === gid)?.name ?? String(gid);
   return (
     <ListPage<User>
       title={t.pages.users}
@@ -28,7 +28,7 @@ export function Users() {
         </Button>
       }
       list={t.users.list}
-      rows={data?.users}
+      rows={rows}
       error={error}
       rowKey={(user) => user.name}
       empty={t.users.none}
@@ -54,6 +54,7 @@ export function Users() {
         },
       ]}
     >
+      <Pager {...pager} />
       {editing !== undefined && (
         <UserForm
           user={editing === 'new' ? undefined : editing}

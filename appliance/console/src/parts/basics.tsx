@@ -138,7 +138,7 @@ export function Problem({ error }: { error: ApiError | undefined }) {
   const cure = cures[error.status] ?? (error.status >= 500 ? t.errors.server : t.errors.input);
   return (
     <Notice tone="bad" alert>
-      {error.message !== '' && <strong className="said">{error.message}</strong>} <span>{cure}</span>
+      {error.message !== '' && <strong className="said" lang="en">{error.message}</strong>} <span>{cure}</span>
     </Notice>
   );
 }

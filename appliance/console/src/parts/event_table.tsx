@@ -17,8 +17,22 @@ export function EventTable({ events }: { events: readonly StoaEvent[] | undefine
         { key: 'time', head: t.common.time, cell: (event) => time(event.time, locale) },
         { key: 'severity', head: t.health.severity, cell: (event) => <Badge tone={tones[event.severity] ?? 'plain'}>{t.health.severities[event.severity] ?? event.severity}</Badge> },
         { key: 'path', head: t.common.path, cell: (event) => event.path },
-        { key: 'message', head: t.health.message, cell: (event) => event.message, names: true },
+        { key: 'message', head: t.health.message, cell: (event) => <EventText event={event} />, names: true },
       ]}
     />
+  );
+}
+
+// The kind of the event in the language's own words, if it has some, before what the server says.
+function EventText({ event }: { event: StoaEvent }) {
+  const { t } = useWords();
+  const name = t.health.eventNames[event.what];
+  return (
+    <span className="sentence">
+      {name}
+      <span className={name === undefined ? undefined : 'more'} lang="en">
+        {event.message}
+      </span>
+    </span>
   );
 }

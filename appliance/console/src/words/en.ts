@@ -65,6 +65,8 @@ export const en = {
     server: 'The server failed. Look at the page Health and into the log of stoad.',
     input: 'Correct what you entered and send it again.',
   },
+  // What `code` of a cause says with its parameters; the server says it in English.
+  causes: {} as Record<string, (of: Record<string, unknown>) => string>,
   signIn: {
     title: 'Sign in',
     intro: 'The console of this storage server.',
@@ -78,6 +80,7 @@ export const en = {
     damaged: 'The server found damage.',
     capacity: 'Capacity',
     capacityText: (share: string, free: string, total: string) => `${share} used; ${free} free of ${total}`,
+    quotaLeaves: (room: string) => `The quota of / leaves ${room}.`,
     held: 'Content',
     heldIn: (files: string, directories: string) => `${files} files, ${directories} directories`,
     reading: 'Reading',
@@ -100,7 +103,7 @@ export const en = {
     address: 'Address',
   },
   browse: {
-    cure: (cure: string) => `What helps: ${cure}.`,
+    cure: 'What helps:',
     intro: 'Every directory keeps its own sum, so sizes are there at once, however large the tree.',
     where: 'Where you are',
     root: 'Volume',
@@ -465,6 +468,7 @@ export const en = {
     refusedSince: (time: string) => `soft limit: growth is refused since ${time}`,
     refusedFrom: (time: string) => `soft limit: growth is refused from ${time} on`,
     events: 'Events',
+    eventNames: {} as Record<string, string>, // by `what`; the server says it in English
     noEvents: 'Nothing was noticed.',
     severity: 'Severity',
     severities: { info: 'note', warning: 'warning', critical: 'critical' },

@@ -1,5 +1,10 @@
 // 简体中文
+import { bytes, count, time } from '../format.ts';
 import type { Words } from './words.tsx';
+
+const whose = (of: unknown) => (of === '' ? '' : `（${String(of).replace(/^user /, '用户 ').replace(/^group /, '用户组 ')}）`);
+const amount = (resource: unknown, value: unknown) => (resource === 'bytes' ? bytes(Number(value), 'zh-CN') : `${count(Number(value), 'zh-CN')} 个`);
+const when = (at: unknown) => time(String(at), 'zh-CN');
 
 export const zh: Words = {
   sections: { watch: '监控', data: '数据', govern: '治理', people: '人员', work: '任务' },
@@ -67,6 +72,30 @@ export const zh: Words = {
     server: '服务器出错。请查看“健康状况”页面和 stoad 的日志。',
     input: '请更正输入后重新提交。',
   },
+  causes: {
+    no_way: ({ user, path, why }) => `${user} 无法到达此处：不能搜索 ${path}（${why}）`,
+    denied: ({ user, denied, why }) => `${user} 在此处不被允许 ${denied}（${why}）`,
+    recycled: () => '此对象在回收站中，不能修改',
+    no_export: () => '没有任何导出发布此处：客户端都看不到它',
+    export_read_only: ({ export: name }) => `导出 ${name} 是只读的：无法通过它修改任何内容`,
+    networks_read_only: ({ export: name, networks }) => `${networks} 的客户端不能通过导出 ${name} 修改内容：适用于它们的规则是只读`,
+    client_refused: ({ export: name, client, door }) => `客户端 ${client} 被导出 ${name} 拒绝${door === null ? '' : '（NFS）'}：没有适用于它的规则`,
+    client_read_only: ({ export: name, client, network }) => `客户端 ${client} 不能通过导出 ${name} 修改内容：最先匹配的规则 ${network} 是只读`,
+    quota_full: ({ path, of, resource, used, limit }) => `${path}${whose(of)} 的配额已用完：${amount(resource, used)} / ${amount(resource, limit)}；增长将被拒绝`,
+    soft_limit: ({ path, of, resource, used, limit, since, ends, over }) =>
+      `${path}${whose(of)} 自 ${when(since)} 起超过软限额：${amount(resource, used)} / ${amount(resource, limit)}；` +
+      (over === true ? `宽限期已于 ${when(ends)} 结束，增长将被拒绝` : `${when(ends)} 之后增长将被拒绝`),
+    open_denied: ({ access, clients }) => `其他人不能以${access === 'read' ? '读' : '写'}方式打开它：${clients} 已打开并禁止`,
+    locked: ({ ranges, clients }) => `有 ${ranges} 个字节范围被 ${clients} 锁定：其他人的锁请求须等待或被拒绝`,
+    lock_wanted: ({ requests, clients }) => `有 ${requests} 个请求在等待它的锁，来自 ${clients}`,
+    lease_recalled: ({ clients }) => `它被 ${clients} 缓存，正在收回：其他人须等待`,
+    ceiling: ({ target, requests }) => `有 ${requests} 个请求正在等待，因为 ${target} 或其上级达到上限`,
+    volume_full: ({ mib }) => `卷已满：磁盘剩余空间不足新文件一次可能占用的 ${mib} MiB；无论配额还剩多少，需要空间的操作都会被拒绝`,
+    disk_full: ({ path }) => `数据目录 ${path} 已满：不再放入新内容，其中的大文件无法增长`,
+    disk_failed: ({ path, problem }) => `数据目录 ${path} 不工作（${problem}）：其中的内容无法读取，也不再放入新内容`,
+    damaged: ({ detail }) => `内容已损坏（${detail}）；读取会失败`,
+    damaged_below: ({ ranges }) => `其下的文件内容已损坏，共 ${ranges} 个字节范围；读取会失败`,
+  },
   signIn: {
     title: '登录',
     intro: '此存储服务器的控制台。',
@@ -80,6 +109,7 @@ export const zh: Words = {
     damaged: '服务器发现了损坏。',
     capacity: '容量',
     capacityText: (share, free, total) => `已用 ${share}；剩余 ${free}，共 ${total}`,
+    quotaLeaves: (room) => `/ 的配额还剩 ${room}。`,
     held: '内容',
     heldIn: (files, directories) => `${files} 个文件，${directories} 个目录`,
     reading: '读取',
@@ -102,7 +132,7 @@ export const zh: Words = {
     address: '地址',
   },
   browse: {
-    cure: (cure: string) => `解决办法：${cure}`,
+    cure: '解决办法：',
     intro: '每个目录都维护自己的合计，因此无论目录树多大，大小都即时可见。',
     where: '当前位置',
     root: '卷',
@@ -466,6 +496,14 @@ export const zh: Words = {
     refusedSince: (time) => `软限制：自 ${time} 起拒绝增长`,
     refusedFrom: (time) => `软限制：从 ${time} 起将拒绝增长`,
     events: '事件',
+    eventNames: {
+      soft_limit_passed: '超过软限额',
+      soft_limit_kept: '已回到软限额以内',
+      owners_counted: '用户与用户组的用量已统计完毕，其限额开始生效',
+      damage: '发现内容损坏',
+      space_low: '磁盘空间不足',
+      space_regained: '磁盘空间已恢复',
+    },
     noEvents: '没有值得注意的事情。',
     severity: '级别',
     severities: { info: '提示', warning: '警告', critical: '严重' },

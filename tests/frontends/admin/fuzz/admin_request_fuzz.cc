@@ -41,6 +41,7 @@ struct World {
         .started = {},
         .doors = [] { return std::vector<admin::DoorStatus>{}; },
         .data_directories = [] { return std::vector<core::BlobStore::DirectoryHealth>{}; },
+        .space = [] { return core::BlobStore::Space{}; },
         .clients = [] { return std::vector<admin::ClientStatus>{{.id = 7, .name = "\xff"}}; },
         .evict_client = [](std::uint64_t id) { return id == 7 ? Status{} : fail(Errc::kNotFound); }});
     const auto home = volume->ns().mkdir({}, {.parent = core::kRootId, .name = "home"});

@@ -1,0 +1,47 @@
+// Lists that may be long are answered page by page.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "frontends/admin/query.h"
+#include "frontends/admin/views.h"
+
+namespace stoa::admin {
+
+constexpr std::size_t kPageMax = 1000;
+
+// The parameter `limit`: from 1 to kPageMax, which is what holds without it. kInvalid.
+inline Result<std::size_t> page_limit(const Request& request) {
+  STOA_TRY(limit, query_number(request, "limit", kPageMax, kPageMax));
+  if (limit == 0) return fail(Errc::kInvalid, "'limit' must be at least 1");
+  return limit;
+}
+
+// At most `limit` from `first` on, each as `show` has it. When there are more, `place` of the last one shown is what `after` is for the next page.
+template <class It, class Show, class Place>
+Json page(std::string member, It first, It last, std::size_t limit, Show show, Place place) {
+  Json list = Json::array();
+  It at = first;
+  for (; at != last && list.size() < limit; ++at) list.push_back(show(*at));
+  Json json{{std::move(member), std::move(list)}, {"truncated", at != last}};
+  if (at != last) json["next_after"] = place(*std::prev(at));
+  return json;
+}
+
+// A page of records that are in the order of their names and unique by them; parameters `after`, a name, and `limit`. kInvalid.
+template <class Records, class Show>
+Result<Json> page_by_name(const Request& request, std::string member, const Records& records, Show show) {
+  STOA_CHECK_OK(allow_query(request, {"after", "limit"}));
+  STOA_TRY(limit, page_limit(request));
+  const auto name = [](const auto& record) { return record.name; };
+  const auto after = request.query.find("after");
+  const auto first = after == request.query.end() ? records.begin() : std::ranges::upper_bound(records, after->second, {}, name);
+  return page(std::move(member), first, records.end(), limit, show, name);
+}
+
+}  // namespace stoa::admin
