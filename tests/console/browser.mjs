@@ -45,7 +45,8 @@ export async function show(page, name, path = '') {
 }
 
 export async function settled(page) {
-  await page.waitForFunction(() => !/Loading…|正在加载…/.test(document.querySelector('main')?.textContent ?? ''));
+  // Right after the page was loaded anew there is nothing yet.
+  await page.waitForFunction(() => document.querySelector('main h1') !== null && !/Loading…|正在加载…/.test(document.querySelector('main').textContent));
 }
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');

@@ -475,6 +475,7 @@ inTab('who owns a directory gets back what was deleted in it', {}, async (page, 
   assert.equal((await offered()).length, 3);
   await page.reload();
   await settled(page);
+  await page.locator('nav.side li a').first().waitFor();
   assert.equal((await offered()).length, 3);
   assert.equal(await page.getByLabel('Directory', { exact: true }).inputValue(), '/test/projects');
   await page.locator('main tbody tr', { hasText: '/test/projects/plan.txt' }).waitFor();
@@ -657,6 +658,22 @@ inTab('with the keyboard alone', {}, async (page) => {
   await tabTo(page, page.getByRole('button', { name: 'Sign out' }));
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+});
+
+inTab('on a wide screen every table shows all its columns', { width: 1440, height: 900 }, async (page) => {
+  const targets = ['/test', 'door:s3', 'client:10.9.0.0/16', 'user:root'];
+  const limits = { read_bytes: 2e9, write_bytes: 1e9, read_ops: 500_000, write_ops: 10_000, metadata_ops: 5000 };
+  for (const target of targets) await server.call('PUT', `/v1/flow?target=${target}`, limits);
+  server.put('projects/wide', 'x'.repeat(5000));
+  await server.call('PUT', '/v1/quota?path=/test/projects', { bytes: 1_000_000, files: 1000, soft_bytes: 10, soft_files: 1 });
+  await signIn(page, server);
+  for (const name of pageNames) {
+    await show(page, name);
+    const cut = await page.locator('.table-frame').evaluateAll((frames) => frames.filter((frame) => frame.scrollWidth > frame.clientWidth + 1).map((frame) => frame.textContent.slice(0, 80)));
+    assert.deepEqual(cut, [], name);
+  }
+  for (const target of targets) await server.call('DELETE', `/v1/flow?target=${target}`);
+  await server.call('DELETE', '/v1/quota?path=/test/projects');
 });
 
 inTab('on a small screen nothing is cut off', { width: 400, height: 800 }, async (page) => {

@@ -82,7 +82,7 @@ export function Qos() {
           cell: (flow) => (
             <>
               {flow.use.waiting > 0 ? <Badge tone="warn">{count(flow.use.waiting, locale)}</Badge> : '0'}
-              <span className="more">{t.qos.sofar(count(flow.use.parked, locale), count(flow.use.refused, locale))}</span>
+              {flow.use.parked + flow.use.refused > 0 && <span className="more">{t.qos.sofar(count(flow.use.parked, locale), count(flow.use.refused, locale))}</span>}
             </>
           ),
         },
