@@ -660,7 +660,7 @@ inTab('with the keyboard alone', {}, async (page) => {
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
 });
 
-inTab('on a wide screen every table shows all its columns', { width: 1440, height: 900 }, async (page) => {
+inTab('on a wide screen every table shows all its columns', { width: 1280, height: 800 }, async (page) => {
   const targets = ['/test', 'door:s3', 'client:10.9.0.0/16', 'user:root'];
   const limits = { read_bytes: 2e9, write_bytes: 1e9, read_ops: 500_000, write_ops: 10_000, metadata_ops: 5000 };
   for (const target of targets) await server.call('PUT', `/v1/flow?target=${target}`, limits);
