@@ -122,15 +122,19 @@ Outcome verify(const Session& session) {
   return ok ? kDone : kProblemsFound;
 }
 
+std::string class_text(const Json& policy) {
+  std::string classes;
+  for (const Json& one : policy["classes"]) classes.append(classes.empty() ? "" : ",").append(one.get<std::string>());
+  return classes.empty() ? "nothing" : classes;
+}
+
 void print_policy(const Session& session, const Json& policy) {
   session.print(policy, [&] {
     if (policy["set_on"].is_null()) {
       std::printf("Nothing is recorded: no directory at or above it has a policy.\n");
       return;
     }
-    std::string classes;
-    for (const Json& one : policy["classes"]) classes.append(classes.empty() ? "" : ",").append(one.get<std::string>());
-    std::printf("%s  (set on %s)\n", classes.empty() ? "nothing" : classes.c_str(), printable(bytes_of(policy, "set_on")).c_str());
+    std::printf("%s  (set on %s)\n", class_text(policy).c_str(), printable(bytes_of(policy, "set_on")).c_str());
   });
 }
 
@@ -138,6 +142,17 @@ Outcome get_policy(const Session& session, const Options& options) {
   STOA_TRY(client, session.connect());
   STOA_TRY(policy, client.get("/v1/audit/policy", {{"path", options.path}}));
   print_policy(session, policy);
+  return kDone;
+}
+
+Outcome list_policies(const Session& session) {
+  STOA_TRY(client, session.connect());
+  STOA_TRY(policies, client.get_all("/v1/audit/policies", "policies"));
+  session.print(Json{{"policies", policies}}, [&] {
+    Table table({"RECORDED", "DIRECTORY"});
+    for (const Json& policy : policies) table.add({class_text(policy), printable(bytes_of(policy, "path"))});
+    table.print();
+  });
   return kDone;
 }
 
@@ -194,6 +209,8 @@ void add_audit_commands(CLI::App& app, Session& session) {
   command = policy->add_subcommand("get", "Show what is recorded, and which directory says so");
   path(command);
   command->callback([&session, o] { session.command = [&session, o] { return get_policy(session, *o); }; });
+  command = policy->add_subcommand("list", "List the directories that have a policy of their own");
+  command->callback([&session] { session.command = [&session] { return list_policies(session); }; });
   command = policy->add_subcommand("set", "Say what is recorded below a directory from now on");
   path(command);
   command->add_option("classes", o->classes, "write, delete, rename, attributes, read, list, denied, admin; all; or none")->required()->delimiter(',');

@@ -146,6 +146,22 @@ Outcome policy(const Session& session, const Options& options) {
   return kDone;
 }
 
+Outcome policies(const Session& session) {
+  STOA_TRY(client, session.connect());
+  STOA_TRY(found, client.get_all("/v1/recycle/policies", "policies"));
+  session.print(Json{{"policies", found}}, [&] {
+    Table table({"BIN", "DAYS", "AT MOST", "RESTORED BY", "COUNTED", "DIRECTORY"});
+    for (const Json& policy : found) {
+      const auto days = policy["days"].get<std::uint64_t>();
+      table.add({policy["enabled"].get<bool>() ? "on" : "off", days == 0 ? "any age" : std::to_string(days),
+                 policy["bytes_max"].is_null() ? "any size" : appliance::round_bytes(policy["bytes_max"].get<std::uint64_t>()),
+                 policy["restore"].get<std::string>(), policy["counted"].get<bool>() ? "yes" : "no", printable(bytes_of(policy, "path"))});
+    }
+    table.print();
+  });
+  return kDone;
+}
+
 }  // namespace
 
 void add_recycle_commands(CLI::App& app, Session& session) {
@@ -179,6 +195,9 @@ void add_recycle_commands(CLI::App& app, Session& session) {
   command->add_option("--restore", o->restore, "Who may restore: owner (who deleted or owns it, and who owns a directory by a token) or admin")->check(CLI::IsMember({"owner", "admin"}));
   command->add_option("--counted", o->counted, "Whether it counts in quotas: yes or no")->check(CLI::IsMember({"yes", "no"}));
   command->callback([&session, o] { session.command = [&session, o] { return policy(session, *o); }; });
+
+  command = group->add_subcommand("policies", "List the directories that have a policy of their own");
+  command->callback([&session] { session.command = [&session] { return policies(session); }; });
 }
 
 }  // namespace stoa::cli

@@ -3,11 +3,15 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <iterator>
+#include <limits>
 #include <string>
 #include <utility>
 
 #include "base/error.h"
+#include "frontends/admin/access.h"
 #include "frontends/admin/query.h"
 #include "frontends/admin/views.h"
 
@@ -42,6 +46,30 @@ Result<Json> page_by_name(const Request& request, std::string member, const Reco
   const auto after = request.query.find("after");
   const auto first = after == request.query.end() ? records.begin() : std::ranges::upper_bound(records, after->second, {}, name);
   return page(std::move(member), first, records.end(), limit, show, name);
+}
+
+// A page of what is set on directories, `records` in the order of their numbers, which `directory` tells; parameters `after`, the number of the
+// last one that was looked at, and `limit`. What is gone, or not within an owner's directory, is left out, so a page may have fewer than `limit`.
+// `show` makes the JSON of a record; its path is added. kInvalid.
+template <class Records, class Directory, class Show>
+Result<Json> page_by_directory(Service& service, const Request& request, std::string member, const Records& records, Directory directory, Show show) {
+  STOA_CHECK_OK(allow_query(request, {"after", "limit"}));
+  STOA_TRY(limit, page_limit(request));
+  STOA_TRY(after, query_number(request, "after", 0, std::numeric_limits<std::uint64_t>::max()));
+  auto at = std::ranges::upper_bound(records, core::FileId{after}, {}, directory);
+  Json list = Json::array();
+  for (std::size_t looks = 0; at != records.end() && looks < limit; ++at, ++looks) {
+    const core::FileId dir = std::invoke(directory, *at);
+    if (request.caller->role == core::Role::kOwner && !require_within(service, request, dir)) continue;
+    const auto where = service.volume.ns().path_of(request.context(), {.id = dir});
+    if (!where) continue;
+    Json json = show(*at);
+    put_bytes(json, "path", where->path);
+    list.push_back(std::move(json));
+  }
+  Json json{{std::move(member), std::move(list)}, {"truncated", at != records.end()}};
+  if (at != records.end()) json["next_after"] = std::to_string(static_cast<std::uint64_t>(std::invoke(directory, *std::prev(at))));
+  return json;
 }
 
 }  // namespace stoa::admin

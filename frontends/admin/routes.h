@@ -61,6 +61,7 @@ JsonResult list_recycled(Service&, const Request&);
 JsonResult restore_recycled(Service&, const Request&);
 JsonResult purge_recycled(Service&, const Request&);
 JsonResult get_recycle_policy(Service&, const Request&);
+JsonResult list_recycle_policies(Service&, const Request&);
 JsonResult set_recycle_policy(Service&, const Request&);
 JsonResult remove_recycle_policy(Service&, const Request&);
 
@@ -83,6 +84,7 @@ Reply get_watch(Service&, const Request&);
 
 JsonResult query_audit(Service&, const Request&);
 JsonResult get_audit_policy(Service&, const Request&);
+JsonResult list_audit_policies(Service&, const Request&);
 JsonResult set_audit_policy(Service&, const Request&);
 JsonResult remove_audit_policy(Service&, const Request&);
 JsonResult get_audit_report(Service&, const Request&);

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "frontends/admin/json_body.h"
+#include "frontends/admin/page.h"
 #include "frontends/admin/query.h"
 #include "frontends/admin/routes.h"
 #include "frontends/admin/views.h"
@@ -121,6 +122,14 @@ JsonResult get_audit_policy(Service& service, const Request& request) {
   STOA_CHECK_OK(allow_query(request, {"path"}));
   STOA_TRY(directory, directory_of(service, request));
   return policy_view(service, request, directory);
+}
+
+JsonResult list_audit_policies(Service& service, const Request& request) {
+  const auto registry = service.volume.registry().snapshot();
+  const std::span<const core::AuditPolicy> policies =
+      registry->audit() != nullptr ? std::span(registry->audit()->policies()) : std::span<const core::AuditPolicy>();
+  return page_by_directory(service, request, "policies", policies, &core::AuditPolicy::directory,
+                           [](const core::AuditPolicy& policy) { return Json{{"classes", class_names(policy.classes)}}; });
 }
 
 JsonResult set_audit_policy(Service& service, const Request& request) {

@@ -7,6 +7,7 @@
 
 #include "frontends/admin/flow_words.h"
 #include "frontends/admin/json_body.h"
+#include "frontends/admin/page.h"
 #include "frontends/admin/query.h"
 #include "frontends/admin/routes.h"
 #include "frontends/admin/views.h"
@@ -53,14 +54,11 @@ std::optional<core::FlowTarget> place_of(std::string_view text) {
   return target;
 }
 
-constexpr std::uint64_t kPageMax = 1000;
-
 }  // namespace
 
 JsonResult list_flows(Service& service, const Request& request) {
   STOA_CHECK_OK(allow_query(request, {"after", "limit"}));
-  STOA_TRY(limit, query_number(request, "limit", kPageMax, kPageMax));
-  if (limit == 0) return fail(Errc::kInvalid, "'limit' must be at least 1");
+  STOA_TRY(limit, page_limit(request));
   std::optional<core::FlowTarget> after;
   if (const auto given = request.query.find("after"); given != request.query.end()) {
     after = place_of(given->second);

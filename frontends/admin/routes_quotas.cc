@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "frontends/admin/json_body.h"
+#include "frontends/admin/page.h"
 #include "frontends/admin/query.h"
 #include "frontends/admin/routes.h"
 #include "frontends/admin/views.h"
@@ -13,7 +14,6 @@
 namespace stoa::admin {
 namespace {
 
-constexpr std::uint32_t kPageMax = 1000;
 constexpr std::size_t kPagesMax = 20;  // looked through for one answer
 
 // What the query asks about: all below a directory, its new children, or a user or group in it.
@@ -329,8 +329,7 @@ class QuotaList {
 
 JsonResult list_quotas(Service& service, const Request& request) {
   STOA_CHECK_OK(allow_query(request, {"after", "limit", "filled"}));
-  STOA_TRY(limit, query_number(request, "limit", kPageMax, kPageMax));
-  if (limit == 0) return fail(Errc::kInvalid, "'limit' must be at least 1");
+  STOA_TRY(limit, page_limit(request));
   STOA_TRY(filled, query_number(request, "filled", 0, 100));
   const auto after = request.query.find("after");
   return QuotaList(service, request, filled, limit).from(after == request.query.end() ? "0" : after->second);
@@ -386,7 +385,7 @@ JsonResult remove_quota(Service& service, const Request& request) {
 
 JsonResult list_owner_quotas(Service& service, const Request& request) {
   STOA_CHECK_OK(allow_query(request, {"path", "after", "limit"}));
-  STOA_TRY(limit, query_number(request, "limit", kPageMax, kPageMax));
+  STOA_TRY(limit, page_limit(request));
   core::ListOwnerQuotasRequest wanted{.limit = static_cast<std::uint32_t>(limit)};
   if (const auto after = request.query.find("after"); after != request.query.end()) {
     wanted.after = owner_of(after->second);

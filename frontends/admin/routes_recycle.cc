@@ -1,8 +1,11 @@
 // The recycle bins: what is in them, restore, purge, and the policies of directories.
+#include <algorithm>
 #include <charconv>
 #include <limits>
+#include <vector>
 
 #include "frontends/admin/json_body.h"
+#include "frontends/admin/page.h"
 #include "frontends/admin/query.h"
 #include "frontends/admin/routes.h"
 #include "frontends/admin/views.h"
@@ -10,7 +13,6 @@
 namespace stoa::admin {
 namespace {
 
-constexpr std::uint64_t kPageMax = 1000;
 constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 std::string_view to_string(core::Door door) {
@@ -81,22 +83,26 @@ Json used_view(const core::Usage& used) {
   return {{"bytes", core::bytes_of(used)}, {"items", used.files + used.directories}};
 }
 
+Json rules_view(const core::RecyclePolicy& policy) {
+  return {{"enabled", policy.enabled},
+          {"days", policy.days},
+          {"bytes_max", policy.bytes_max ? Json(*policy.bytes_max) : Json()},
+          {"restore", to_string(policy.restore)},
+          {"counted", policy.counted}};
+}
+
 Result<Json> policy_view(Service& service, const Request& request, core::FileId dir) {
   STOA_TRY(status, service.volume.ns().recycle_status(request.context(), {dir}));
-  Json json{{"own", status.policy && status.policy->dir == dir}, {"used", used_view(status.used)}};
-  put_bytes(json, "path", path_of_query(request));
   // Without a policy these are the rules by which what is left in a bin ages.
-  const core::RecyclePolicy policy = status.policy.value_or(core::RecyclePolicy{.enabled = false});
+  Json json = rules_view(status.policy.value_or(core::RecyclePolicy{.enabled = false}));
+  json["own"] = status.policy && status.policy->dir == dir;
+  json["used"] = used_view(status.used);
+  put_bytes(json, "path", path_of_query(request));
   json["set_on"] = nullptr;
   if (status.policy) {
-    const auto path = service.volume.ns().path_of(request.context(), {policy.dir});
+    const auto path = service.volume.ns().path_of(request.context(), {status.policy->dir});
     if (path) put_bytes(json, "set_on", path->path);
   }
-  json["enabled"] = policy.enabled;
-  json["days"] = policy.days;
-  json["bytes_max"] = policy.bytes_max ? Json(*policy.bytes_max) : Json();
-  json["restore"] = to_string(policy.restore);
-  json["counted"] = policy.counted;
   return json;
 }
 
@@ -106,6 +112,7 @@ struct Target {
   std::string name;
 };
 Result<Target> target_of(Service& service, const Request& request, const std::string& to) {
+  if (!to.starts_with('/')) return fail(Errc::kInvalid, "'" + to + "' must be a path of the volume, from its root on: '/" + to + "'");
   const auto there = find_for(service, request, to);
   if (there && there->type == core::FileType::kDirectory) return Target{there->id, {}};
   if (there) return fail(Errc::kExists, "'" + to + "' exists already");
@@ -123,8 +130,7 @@ Result<Target> target_of(Service& service, const Request& request, const std::st
 JsonResult list_recycled(Service& service, const Request& request) {
   STOA_CHECK_OK(allow_query(request, {"path", "after", "limit"}));
   STOA_TRY(after, query_number(request, "after", 0, kMost));
-  STOA_TRY(limit, query_number(request, "limit", kPageMax, kPageMax));
-  if (limit == 0) return fail(Errc::kInvalid, "'limit' must be at least 1");
+  STOA_TRY(limit, page_limit(request));
   STOA_TRY(dir, directory_of_query(service, request));
   STOA_TRY(reply, service.volume.ns().list_recycled(request.context(), {dir, after, static_cast<std::uint32_t>(limit)}));
   STOA_CHECK_OK(hide_elsewhere(service, request, reply.items));
@@ -187,6 +193,16 @@ JsonResult get_recycle_policy(Service& service, const Request& request) {
   STOA_CHECK_OK(allow_query(request, {"path"}));
   STOA_TRY(dir, directory_of_query(service, request));
   return policy_view(service, request, dir);
+}
+
+JsonResult list_recycle_policies(Service& service, const Request& request) {
+  const auto registry = service.volume.registry().snapshot();
+  std::vector<core::RecyclePolicy> policies;
+  if (registry->recycle() != nullptr) {
+    for (const auto& [dir, policy] : registry->recycle()->policies()) policies.push_back(policy);
+  }
+  std::ranges::sort(policies, {}, &core::RecyclePolicy::dir);
+  return page_by_directory(service, request, "policies", policies, &core::RecyclePolicy::dir, rules_view);
 }
 
 JsonResult set_recycle_policy(Service& service, const Request& request) {

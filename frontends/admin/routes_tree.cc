@@ -1,13 +1,12 @@
 #include <limits>
 
+#include "frontends/admin/page.h"
 #include "frontends/admin/query.h"
 #include "frontends/admin/routes.h"
 #include "frontends/admin/views.h"
 
 namespace stoa::admin {
 namespace {
-
-constexpr std::uint64_t kPageMax = 1000;
 
 struct Page {
   std::uint64_t cookie;
@@ -16,8 +15,7 @@ struct Page {
 
 Result<Page> read_page(const Request& request) {
   STOA_TRY(cookie, query_number(request, "cookie", 0, std::numeric_limits<std::uint64_t>::max()));
-  STOA_TRY(limit, query_number(request, "limit", kPageMax, kPageMax));
-  if (limit == 0) return fail(Errc::kInvalid, "'limit' must be at least 1");
+  STOA_TRY(limit, page_limit(request));
   return Page{cookie, static_cast<std::uint32_t>(limit)};
 }
 

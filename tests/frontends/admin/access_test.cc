@@ -127,6 +127,23 @@ TEST_F(AccessTest, AnOwnerSetsRecycleBinsBelowTheDirectoryAndCountedOnes) {
   EXPECT_EQ(status(Role::kOperator, Method::kPut, "/v1/recycle/policy?path=/team", R"({"counted": false})"), 200u);
 }
 
+TEST_F(AccessTest, AnOwnerListsTheRecyclePoliciesInTheDirectory) {
+  for (const char* path : {"/", "/team", "/team/sub", "/other"}) {
+    ASSERT_EQ(status(Role::kOperator, Method::kPut, std::string("/v1/recycle/policy?path=") + path, R"({"days": 3, "bytes_max": 5000})"), 200u) << path;
+  }
+  const auto paths = [](const Answer& answer) {
+    std::set<std::string> all;
+    for (const Json& policy : answer.json["policies"]) all.insert(policy["path"].get<std::string>());
+    return all;
+  };
+  const Answer all = ask(Role::kAuditor, Method::kGet, "/v1/recycle/policies");
+  EXPECT_EQ(paths(all), (std::set<std::string>{"/", "/other", "/team", "/team/sub"}));
+  const Json rules = {{"enabled", true}, {"days", 3}, {"bytes_max", 5000}, {"restore", "owner"}, {"counted", true}, {"path", "/"}};
+  EXPECT_EQ(all.json["policies"][0], rules);
+  EXPECT_EQ(paths(ask(Role::kOwner, Method::kGet, "/v1/recycle/policies")), (std::set<std::string>{"/team", "/team/sub"}));
+  EXPECT_EQ(status(Role::kOwner, Method::kGet, "/v1/audit/policies"), 403u);
+}
+
 TEST_F(AccessTest, AnOwnerListsTheQuotasInTheDirectory) {
   for (const char* path : {"/", "/team", "/team/sub", "/other"}) {
     EXPECT_EQ(status(Role::kOperator, Method::kPut, std::string("/v1/quota?path=") + path, R"({"files": 50})"), 200u) << path;

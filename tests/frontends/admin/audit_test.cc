@@ -54,6 +54,38 @@ TEST_F(AuditRoutesTest, PoliciesAreOfTheNearestDirectory) {
   EXPECT_EQ(get("/v1/audit/policy?path=/a/b").json["set_on"], "/a");
 }
 
+TEST_F(AuditRoutesTest, AllPoliciesAreListedInPagesButThoseOfDirectoriesThatAreGone) {
+  EXPECT_EQ(get("/v1/audit/policies").json, (Json{{"policies", Json::array()}, {"truncated", false}}));
+  make_directory("a");
+  make_directory("gone");
+  make_directory("z");
+  for (const char* path : {"/z", "/gone", "/a"}) {
+    ASSERT_EQ(call_json(Method::kPut, std::string("/v1/audit/policy?path=") + path, {{"classes", {"write"}}}).status, 200u);
+  }
+  ASSERT_EQ(call_json(Method::kPut, "/v1/audit/policy?path=/a", {{"classes", Json::array()}}).status, 200u);
+  ASSERT_TRUE(volume_->ns().rmdir({}, {.parent = core::kRootId, .name = "gone"}));
+  EXPECT_EQ(get("/v1/audit/policies").json["policies"],
+            (Json{{{"path", "/a"}, {"classes", Json::array()}}, {{"path", "/z"}, {"classes", {"write"}}}}));
+
+  // Page by page: the one of the directory that is gone takes its place in a page.
+  std::vector<std::string> seen;
+  std::string after = "0";
+  for (int pages = 1;; ++pages) {
+    const Answer page = get("/v1/audit/policies?limit=1&after=" + after);
+    ASSERT_EQ(page.status, 200u) << page.text;
+    for (const Json& policy : page.json["policies"]) seen.push_back(policy["path"]);
+    if (page.json["truncated"] == false) {
+      EXPECT_EQ(pages, 3);
+      break;
+    }
+    after = page.json["next_after"];
+  }
+  EXPECT_EQ(seen, (std::vector<std::string>{"/a", "/z"}));
+  EXPECT_EQ(get("/v1/audit/policies?limit=0").status, 400u);
+  EXPECT_EQ(get("/v1/audit/policies?after=a").status, 400u);
+  EXPECT_EQ(get("/v1/audit/policies?path=/a").status, 400u);
+}
+
 TEST_F(AuditRoutesTest, WrongPoliciesAreRefused) {
   const core::FileId a = make_directory("a");
   make_file(a, "f", 3);

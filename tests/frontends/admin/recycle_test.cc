@@ -128,6 +128,8 @@ TEST_F(RecycleRoutesTest, WhatWasDeletedIsListedRestoredAndPurged) {
   EXPECT_EQ(call_json(Method::kPost, "/v1/recycle/restore", {{"id", id}}).status, 404u);
   const Json second = page.json["items"][1]["id"];
   EXPECT_EQ(call_json(Method::kPost, "/v1/recycle/restore", {{"id", second}, {"to", "/dir/a"}}).status, 409u);
+  EXPECT_EQ(call_json(Method::kPost, "/v1/recycle/restore", {{"id", second}, {"to", "x"}}).message(),
+            "'x' must be a path of the volume, from its root on: '/x'");
   EXPECT_EQ(call_json(Method::kPost, "/v1/recycle/restore", {{"id", second}, {"to", "/none/x"}}).message(), "there is no '/none' in the volume");
   EXPECT_EQ(call_json(Method::kPost, "/v1/recycle/restore", {{"id", second}, {"to", "/dir/a/x"}}).message(), "a part of '/dir/a/x' is no directory");
   EXPECT_EQ(call_json(Method::kPost, "/v1/recycle/restore", {{"id", second}, {"to", "/dir/new"}}).json["path"], "/dir/new");

@@ -283,14 +283,16 @@ export interface RecycleList {
   items: RecycleItem[];
   next: string | null;
 }
-export interface RecyclePolicy {
+export interface RecycleRules {
   path: string;
-  set_on: string | null;
   enabled: boolean;
   days: number;
   bytes_max: number | null;
   restore: 'owner' | 'admin';
   counted: boolean;
+}
+export interface RecyclePolicy extends RecycleRules {
+  set_on: string | null;
   own: boolean;
   used: { bytes: number; items: number };
 }

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { FormEvent } from 'react';
-import { useAction, useLoad } from '../api/load.ts';
+import { useAction, useLoad, usePages } from '../api/load.ts';
 import { useCall } from '../api/session.tsx';
 import { withQuery } from '../api/client.ts';
 import { auditClasses } from '../api/types.ts';
@@ -8,6 +8,7 @@ import type { AuditClass, AuditList, AuditPolicy, AuditRecord, DayReport, Verifi
 import { count, time } from '../format.ts';
 import { Badge, Button, Check, Facts, FormDialog, Notice, Page, Panel, Problem, Table, TextField } from '../parts/basics.tsx';
 import { DayReportView } from '../parts/day_report.tsx';
+import { PolicyList } from '../parts/policy_list.tsx';
 import { InheritDialog, Pager, PlaceForm } from '../parts/records.tsx';
 import { useWords } from '../words/words.tsx';
 
@@ -107,7 +108,13 @@ function Policy() {
   const { t } = useWords();
   const call = useCall();
   const [path, setPath] = useState('/');
-  const { data, error, reload } = useLoad<AuditPolicy>(withQuery('/v1/audit/policy', { path }));
+  const { data, error, reload: reloadOne } = useLoad<AuditPolicy>(withQuery('/v1/audit/policy', { path }));
+  const all = usePages<Pick<AuditPolicy, 'path' | 'classes'>, 'policies'>('/v1/audit/policies', 'policies');
+  const classText = (classes: readonly AuditClass[]) => classes.map((one) => t.audit.classNames[one] ?? one).join(', ') || t.audit.noClasses;
+  const reload = () => {
+    reloadOne();
+    all.reload();
+  };
   const [editing, setEditing] = useState<readonly AuditClass[]>();
   const [removing, setRemoving] = useState(false);
   return (
@@ -128,10 +135,11 @@ function Policy() {
         <Facts
           facts={[
             [t.recycle.setOn, data.set_on ?? t.recycle.nowhere],
-            [t.audit.classes, data.classes.map((one) => t.audit.classNames[one] ?? one).join(', ') || t.audit.noClasses],
+            [t.audit.classes, classText(data.classes)],
           ]}
         />
       )}
+      <PolicyList list={all} says={(policy) => classText(policy.classes)} onPath={setPath} />
       {editing !== undefined && (
         <FormDialog
           title={t.audit.policyOf(path)}

@@ -1,10 +1,11 @@
 import { useState } from 'react';
-import { useLoad } from '../api/load.ts';
+import { useLoad, usePages } from '../api/load.ts';
 import { useCall, useSession } from '../api/session.tsx';
 import { withQuery } from '../api/client.ts';
-import type { RecycleItem, RecycleList, RecyclePolicy } from '../api/types.ts';
+import type { RecycleItem, RecycleList, RecyclePolicy, RecycleRules } from '../api/types.ts';
 import { bytes, bytesText, count, parseBytes, parseCount, time } from '../format.ts';
 import { Button, Check, Facts, FormDialog, Page, Panel, Problem, SelectField, Table, TextField } from '../parts/basics.tsx';
+import { PolicyList } from '../parts/policy_list.tsx';
 import { InheritDialog, Pager, PlaceForm, RowButton } from '../parts/records.tsx';
 import { useWords } from '../words/words.tsx';
 
@@ -16,6 +17,7 @@ export function Recycle() {
   const [after, setAfter] = useState<readonly string[]>([]);
   const list = useLoad<RecycleList>(withQuery('/v1/recycle', { path, limit: 100, after: after[after.length - 1] }));
   const policy = useLoad<RecyclePolicy>(withQuery('/v1/recycle/policy', { path }));
+  const policies = usePages<RecycleRules, 'policies'>('/v1/recycle/policies', 'policies');
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [restoring, setRestoring] = useState<{ item: RecycleItem; to: string }>();
   const [purging, setPurging] = useState<{ ids: string[] | null; days: string }>();
@@ -25,6 +27,7 @@ export function Recycle() {
     setChosen(new Set());
     list.reload();
     policy.reload();
+    policies.reload();
   };
   const go = (to: string) => {
     setAfter([]);
@@ -82,6 +85,18 @@ export function Recycle() {
             ]}
           />
         )}
+        <PolicyList
+          list={policies}
+          says={(one) =>
+            one.enabled
+              ? t.recycle.keeps(
+                  one.days === 0 ? t.recycle.unlimited : t.recycle.forDays(count(one.days, locale)),
+                  one.bytes_max === null ? t.recycle.unlimited : bytes(one.bytes_max, locale),
+                )
+              : t.recycle.keepsNothing
+          }
+          onPath={go}
+        />
       </Panel>
       <Panel
         title={t.recycle.items}

@@ -324,6 +324,12 @@ export const en = {
     evicted: (name: string) => `${name} was evicted.`,
     evictWarning: 'All that the client has open or locked is taken away from it. Programs there may lose what they did not write yet. Do it for clients that are dead.',
   },
+  policies: {
+    list: 'Directories with a policy of their own',
+    none: 'No directory has one.',
+    says: 'What it says',
+    show: (path: string) => `Show the policy of ${path}`,
+  },
   recycle: {
     intro: 'What was deleted, through whichever door, and can be brought back.',
     items: 'Deleted',
@@ -356,6 +362,9 @@ export const en = {
     days: 'Days kept',
     bytesMax: 'At most',
     unlimited: 'no limit',
+    forDays: (days: string) => `${days} days`,
+    keeps: (age: string, size: string) => `keeps what is deleted; age: ${age}, size: ${size}`,
+    keepsNothing: 'off: what is deleted is gone',
     restorers: 'May restore',
     who: { owner: 'who deleted or owns it, directory owners, administrators', admin: 'administrators' },
     counted: 'Counts for quotas',

@@ -352,6 +352,12 @@ export const zh: Words = {
     evicted: (name) => `已驱逐 ${name}。`,
     evictWarning: '该客户端打开或锁定的全部内容将被收回，其程序可能丢失尚未写入的数据。仅对已失联的客户端执行。',
   },
+  policies: {
+    list: '设有自身策略的目录',
+    none: '没有这样的目录。',
+    says: '策略内容',
+    show: (path) => `显示 ${path} 的策略`,
+  },
   recycle: {
     intro: '从任何入口删除、且可以恢复的内容。',
     items: '已删除',
@@ -384,6 +390,9 @@ export const zh: Words = {
     days: '保留天数',
     bytesMax: '最多',
     unlimited: '无限制',
+    forDays: (days) => `${days} 天`,
+    keeps: (age, size) => `保留已删除内容；时间：${age}，大小：${size}`,
+    keepsNothing: '关闭：删除后立即消失',
     restorers: '可恢复者',
     who: { owner: '删除者或所有者、目录所有者、管理员', admin: '管理员' },
     counted: '计入配额',
