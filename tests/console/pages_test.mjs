@@ -522,7 +522,7 @@ inTab('what keeps somebody from something, and what happened, is said in the lan
   await assertAccessible(page, 'causes in Chinese');
   await show(page, 'health');
   const event = page.getByRole('table', { name: '事件' }).getByRole('row').filter({ hasText: '/test/tight' }).first();
-  await event.getByText('超过软限额').waitFor();
+  await event.getByText('超过软限制').waitFor();
   // What has no words of the language is the server's, and said to be English.
   await event.locator('[lang=en]', { hasText: 'the directory is above a soft limit' }).waitFor();
   await page.getByLabel('语言').selectOption('en');

@@ -83,7 +83,7 @@ export const zh: Words = {
     client_read_only: ({ export: name, client, network }) => `客户端 ${client} 不能通过导出 ${name} 修改内容：最先匹配的规则 ${network} 是只读`,
     quota_full: ({ path, of, resource, used, limit }) => `${path}${whose(of)} 的配额已用完：${amount(resource, used)} / ${amount(resource, limit)}；增长将被拒绝`,
     soft_limit: ({ path, of, resource, used, limit, since, ends, over }) =>
-      `${path}${whose(of)} 自 ${when(since)} 起超过软限额：${amount(resource, used)} / ${amount(resource, limit)}；` +
+      `${path}${whose(of)} 自 ${when(since)} 起超过软限制：${amount(resource, used)} / ${amount(resource, limit)}；` +
       (over === true ? `宽限期已于 ${when(ends)} 结束，增长将被拒绝` : `${when(ends)} 之后增长将被拒绝`),
     open_denied: ({ access, clients }) => `其他人不能以${access === 'read' ? '读' : '写'}方式打开它：${clients} 已打开并禁止`,
     locked: ({ ranges, clients }) => `有 ${ranges} 个字节范围被 ${clients} 锁定：其他人的锁请求须等待或被拒绝`,
@@ -506,8 +506,8 @@ export const zh: Words = {
     refusedFrom: (time) => `软限制：从 ${time} 起将拒绝增长`,
     events: '事件',
     eventNames: {
-      soft_limit_passed: '超过软限额',
-      soft_limit_kept: '已回到软限额以内',
+      soft_limit_passed: '超过软限制',
+      soft_limit_kept: '已回到软限制以内',
       owners_counted: '用户与用户组的用量已统计完毕，其限额开始生效',
       damage: '发现内容损坏',
       space_low: '磁盘空间不足',
