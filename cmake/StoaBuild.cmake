@@ -36,14 +36,25 @@ if(STOA_MOLD)
   endif()
 endif()
 
+# The target whose precompiled header those of a folder share: that of the whole tree, unless the folder sets another one.
+set(STOA_PRECOMPILED stoa_base)
+
+# stoa_precompile(NAME [MORE...]): NAME makes a precompiled header, of the standard library and MORE; heavy third-party headers stay in .cc files.
+function(stoa_precompile name)
+  target_precompile_headers(${name} PRIVATE
+    <algorithm> <array> <atomic> <bit> <chrono> <condition_variable> <cstdint> <cstring> <deque> <expected> <functional>
+    <map> <memory> <mutex> <optional> <shared_mutex> <span> <string> <string_view> <thread> <unordered_map> <utility>
+    <variant> <vector> ${ARGN})
+endfunction()
+
 # stoa_library(NAME SOURCES... [LINK PUBLIC|PRIVATE ...]): a static library whose includes start at the root.
 function(stoa_library name)
   cmake_parse_arguments(arg "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   add_library(${name} STATIC ${arg_SOURCES})
   target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})
   target_link_libraries(${name} PUBLIC ${arg_PUBLIC} PRIVATE ${arg_PRIVATE})
-  if(NOT name STREQUAL "stoa_base")
-    target_precompile_headers(${name} REUSE_FROM stoa_base)
+  if(NOT name STREQUAL STOA_PRECOMPILED)
+    target_precompile_headers(${name} REUSE_FROM ${STOA_PRECOMPILED})
   endif()
 endfunction()
 
@@ -56,7 +67,7 @@ function(stoa_executable name)
   if(NOT STOA_SANITIZE AND NOT STOA_FUZZ)
     target_link_libraries(${name} PRIVATE jemalloc)
   endif()
-  target_precompile_headers(${name} REUSE_FROM stoa_base)
+  target_precompile_headers(${name} REUSE_FROM ${STOA_PRECOMPILED})
 endfunction()
 
 # stoa_test(NAME SOURCES... [LINK ...] [LABELS ...]): a GoogleTest binary run by ctest as one test.

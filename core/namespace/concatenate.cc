@@ -13,10 +13,10 @@ namespace {
 
 // Takes away every file of `dir` and `dir` itself, within one transaction. `dir` and its parent are locked; the files in
 // it are reached through it only (they belong to one multipart upload), so their locks can follow its own without a
-// deadlock. They go to `locked`, which outlives the commit.
+// deadlock.
 // kStale: a part is not what it was when its content was joined.
 Status stage_consume(Tree& tree, MetaTxn& txn, const NodeRef& dir, const NodeRef& parent,
-                     const std::map<FileId, std::uint64_t>& versions, HeldLocks& locked) {
+                     const std::map<FileId, std::uint64_t>& versions) {
   STOA_CHECK_OK(require_directory(*dir));
   const std::string lower = keys::id_key(dir->id);
   Inode emptied = dir->record;
@@ -26,7 +26,7 @@ Status stage_consume(Tree& tree, MetaTxn& txn, const NodeRef& dir, const NodeRef
     STOA_TRY(entry, EntryRecord::decode(it->value()));
     if (entry.type == FileType::kDirectory) return fail(Errc::kInvalid, "a directory among the parts");
     STOA_TRY(node, tree.nodes.get(entry.id));
-    locked.emplace_back(node, std::unique_lock(node->lock));
+    txn.keep_locked(node, std::unique_lock(node->lock));
     const auto part = versions.find(node->id);
     if (part != versions.end() && part->second != node->record.data_version) return fail(Errc::kStale, "a part changed");
     joined += part != versions.end() ? 1 : 0;
@@ -91,9 +91,7 @@ Result<PutKeyReply> concatenate(Tree& tree, const OpContext& ctx, const Concaten
     }()));
     consumed_parent = parent;
     put.also_locked = {consumed, consumed_parent};
-    put.stage_more = [&](MetaTxn& txn, HeldLocks& locked) {
-      return stage_consume(tree, txn, consumed, consumed_parent, versions, locked);
-    };
+    put.stage_more = [&](MetaTxn& txn) { return stage_consume(tree, txn, consumed, consumed_parent, versions); };
   }
   auto reply = put_object(tree, ctx, put, content);
   if (!reply) discard_content(tree, content);

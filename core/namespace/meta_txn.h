@@ -78,8 +78,9 @@ class MetaTxn {
   void note(const JournalNote& note) { this->note(note, ctx_); }
   void note(const JournalNote& note, const OpContext& by) { notes_.push_back({note, &by}); }
 
-  // A node that is locked for the transaction alone stays so until it ends.
-  void keep_locked(std::unique_lock<RwLock> lock) { locks_.push_back(std::move(lock)); }
+  // A node that is locked for the transaction alone stays so until it ends, and no longer: who takes back what a refused one needed takes
+  // the tree lock, which comes before that of any node.
+  void keep_locked(NodeRef node, std::unique_lock<RwLock> lock) { locks_.emplace_back(std::move(node), std::move(lock)); }
 
   // Applies everything and publishes it to the caches. The nodes are still locked on return. kRecallPending: somebody else
   // has a lease on one of the files; nothing was changed.
@@ -122,7 +123,7 @@ class MetaTxn {
   std::vector<NodeRef> forgotten_;
   std::vector<std::pair<NodeRef, AccountRef>> accounts_;
   std::vector<std::pair<AccountRef, AccountRef>> parents_;  // of accounts that move
-  std::vector<std::unique_lock<RwLock>> locks_;  // of nodes among the publications
+  std::vector<std::pair<NodeRef, std::unique_lock<RwLock>>> locks_;
   bool has_acls_ = false;  // new ones, which take memory
   bool committed_ = false;
 };

@@ -65,10 +65,9 @@ Result<PutKeyReply> put_locked(Tree& tree, const OpContext& ctx, const PutObject
   STOA_CHECK_OK(require_outside_bin(tree, *found.dir));
   const bool regular = found.node != nullptr && found.node->record.type == FileType::kRegular;
   STOA_CHECK_OK(check_expectation(put.expect, regular ? &found.node->record : nullptr));
-  HeldLocks more;
   MetaTxn txn(tree, ctx);
   PutKeyReply reply{{}, regular};
-  if (put.stage_more) STOA_CHECK_OK(put.stage_more(txn, more));
+  if (put.stage_more) STOA_CHECK_OK(put.stage_more(txn));
   if (regular) {
     STOA_CHECK_OK(stage_swap(tree, ctx, txn, put, content, found.node, shelf, name, reply));
   } else {

@@ -2,17 +2,11 @@
 #pragma once
 
 #include <functional>
-#include <mutex>
-#include <utility>
-#include <vector>
 
 #include "core/data/content.h"
 #include "core/namespace/key_path.h"
 
 namespace stoa::core {
-
-// Files locked beside those of NodeLocks, for one transaction.
-using HeldLocks = std::vector<std::pair<NodeRef, std::unique_lock<RwLock>>>;
 
 struct PutObject {
   FileId root;
@@ -23,9 +17,8 @@ struct PutObject {
   std::optional<Timestamp> mtime{};
   std::optional<MultipartOf> multipart{};
   std::array<NodeRef, 2> also_locked{};  // locked together with the directory and the old object
-  // More for the same transaction; runs with every lock held, before the object itself is staged. What it locks goes to HeldLocks, and
-  // is let go with the others: whoever undoes a refused change takes the tree lock, which comes before that of any file.
-  std::function<Status(MetaTxn&, HeldLocks&)> stage_more{};
+  // More for the same transaction; runs with every lock held, before the object itself is staged.
+  std::function<Status(MetaTxn&)> stage_more{};
 };
 // What is replaced is charged no longer, also while somebody reads it to the end: nobody can write to it any more, and a directory
 // that has room for one content and the difference can have it replaced at any time.

@@ -45,7 +45,7 @@ Status stage_remove_directory(Tree& tree, MetaTxn& txn, const NodeRef& victim) {
     Inode gone = victim->record;
     STOA_CHECK_OK(txn.remove_entry(victim, gone, "", entry));
     STOA_CHECK_OK(drop_link(tree, txn, marker, victim->id, ""));
-    txn.keep_locked(std::move(lock));
+    txn.keep_locked(marker, std::move(lock));
   }
   STOA_CHECK_OK(txn.delete_inode(victim));
   txn.release(victim->payer_of_directory(), {.directories = 1});

@@ -104,32 +104,32 @@ bool Driver::compare_directory(FileId id) {
   for (const core::DirectoryEntry& entry : entries) {
     const auto stored = twin_.find(dir, entry.name);
     if (!stored || twin_.hidden(dir, *stored)) {
-      return differ("readdir of " + text(id) + ": " + quoted(entry.name) + " is not there");
+      return differ("readdir of " + text(id) + ": " + in_quotes(entry.name) + " is not there");
     }
     const FileId right = dir.names.at(*stored);
     if (entry.id != right || entry.type != twin_.at(right).type)
-      return differ("readdir: id or type of " + quoted(entry.name));
+      return differ("readdir: id or type of " + in_quotes(entry.name));
     if (!found.emplace(*stored, std::pair{entry.id, entry.cookie}).second)
-      return differ("readdir: " + quoted(entry.name) + " twice");
+      return differ("readdir: " + in_quotes(entry.name) + " twice");
     if (entry.attr && !verify_reply(*entry.attr, right)) return false;
     if (attributes && !entry.attr) return differ("readdir: no attributes");
   }
   for (const auto& [stored, child] : dir.names) {
     if (!twin_.hidden(dir, stored) && !found.contains(stored)) {
-      return differ("readdir of " + text(id) + ": " + quoted(stored) + " is missing");
+      return differ("readdir of " + text(id) + ": " + in_quotes(stored) + " is missing");
     }
   }
   for (const auto& [stored, now] : found) {
     const auto before = seen.cookies.find(stored);
     // The same file under the same name may have been taken away and put back; then the cookie only grows.
     if (before != seen.cookies.end() && before->second.first == now.first) {
-      if (now.second < before->second.second) return differ("readdir: the cookie of " + quoted(stored) + " went back");
+      if (now.second < before->second.second) return differ("readdir: the cookie of " + in_quotes(stored) + " went back");
       if (now.second != before->second.second && now.second <= seen.highest) {
-        return differ("readdir: the cookie of " + quoted(stored) + " was changed to an old one");
+        return differ("readdir: the cookie of " + in_quotes(stored) + " was changed to an old one");
       }
     } else if (before != seen.cookies.end() && now.second <= seen.highest && now.second != before->second.second) {
       // Another file under the name has its place, or a new one.
-      return differ("readdir: a new entry " + quoted(stored) + " got an old cookie");
+      return differ("readdir: a new entry " + in_quotes(stored) + " got an old cookie");
     }
   }
   // Then from a cookie that was given out some time ago, perhaps for an entry that is gone.
@@ -176,26 +176,26 @@ bool Driver::compare_listing(FileId root, std::string_view prefix, std::string_v
     for (std::size_t i = 0; i < count; ++i, ++at) {
       if (at >= right.size())
         return differ("list_keys: more than there is: " +
-                      quoted(key < reply->keys.size() ? reply->keys[key].key : reply->prefixes[rolled]));
+                      in_quotes(key < reply->keys.size() ? reply->keys[key].key : reply->prefixes[rolled]));
       if (right[at].id == core::kNoFile) {
         if (rolled >= reply->prefixes.size() || reply->prefixes[rolled] != right[at].text) {
-          return differ("list_keys: prefix " + quoted(right[at].text) + " is missing, got " +
-                        quoted(rolled < reply->prefixes.size() ? reply->prefixes[rolled] : "nothing"));
+          return differ("list_keys: prefix " + in_quotes(right[at].text) + " is missing, got " +
+                        in_quotes(rolled < reply->prefixes.size() ? reply->prefixes[rolled] : "nothing"));
         }
         ++rolled;
         continue;
       }
       if (key >= reply->keys.size() || reply->keys[key].key != right[at].text) {
-        return differ("list_keys: key " + quoted(right[at].text) + " is missing, got " +
-                      quoted(key < reply->keys.size() ? reply->keys[key].key : "nothing"));
+        return differ("list_keys: key " + in_quotes(right[at].text) + " is missing, got " +
+                      in_quotes(key < reply->keys.size() ? reply->keys[key].key : "nothing"));
       }
       const core::ListedKey& listed = reply->keys[key];
-      if (listed.attr.id != right[at].id) return differ("list_keys: id of " + quoted(listed.key));
+      if (listed.attr.id != right[at].id) return differ("list_keys: id of " + in_quotes(listed.key));
       if (!verify_reply(listed.attr, listed.attr.id)) return false;
       const auto& meta = twin_.at(right[at].id).meta;
       if (listed.meta && meta && listed.meta->bytes != meta->bytes)
-        return differ("list_keys: meta of " + quoted(listed.key));
-      if (meta && !meta->bytes.empty() && !listed.meta) return differ("list_keys: no meta of " + quoted(listed.key));
+        return differ("list_keys: meta of " + in_quotes(listed.key));
+      if (meta && !meta->bytes.empty() && !listed.meta) return differ("list_keys: no meta of " + in_quotes(listed.key));
       ++key;
     }
     if (!reply->truncated) break;
@@ -203,7 +203,7 @@ bool Driver::compare_listing(FileId root, std::string_view prefix, std::string_v
     start_after = reply->next_start_after;
     limit = static_cast<std::uint32_t>(1 + random_.below(20));
   }
-  return at == right.size() || differ("list_keys: " + quoted(right[at].text) + " and what follows is missing");
+  return at == right.size() || differ("list_keys: " + in_quotes(right[at].text) + " and what follows is missing");
 }
 
 bool Driver::compare_usage(FileId id) {
@@ -241,18 +241,18 @@ bool Driver::compare_meta(FileId root, const std::string& key) {
   const FileId right = twin_.find_key(root, key);
   const bool is_key = right != core::kNoFile && twin_.at(right).type == FileType::kRegular;
   const auto reply = ns().lookup_key(context(), {root, key});
-  if (!is_key) return !reply || differ("lookup_key finds " + quoted(key) + ", which is no key");
-  if (!reply) return differ("lookup_key of " + quoted(key) + ": " + stoa::describe(reply.error()));
-  if (reply->attr.id != right) return differ("lookup_key of " + quoted(key) + " finds " + text(reply->attr.id));
+  if (!is_key) return !reply || differ("lookup_key finds " + in_quotes(key) + ", which is no key");
+  if (!reply) return differ("lookup_key of " + in_quotes(key) + ": " + stoa::describe(reply.error()));
+  if (reply->attr.id != right) return differ("lookup_key of " + in_quotes(key) + " finds " + text(reply->attr.id));
   const auto& meta = twin_.at(right).meta;
   if (!verify_reply(reply->attr, right)) return false;
-  if (!reply->meta) return !meta || meta->bytes.empty() || differ("meta of " + quoted(key) + " is gone");
-  if (!meta) return differ("meta of " + quoted(key) + " out of nowhere");
-  if (reply->meta->bytes != meta->bytes) return differ("meta of " + quoted(key));
+  if (!reply->meta) return !meta || meta->bytes.empty() || differ("meta of " + in_quotes(key) + " is gone");
+  if (!meta) return differ("meta of " + in_quotes(key) + " out of nowhere");
+  if (reply->meta->bytes != meta->bytes) return differ("meta of " + in_quotes(key));
   // A file that another door has written since must never look like the object that the meta describes.
-  if (!meta->current && reply->meta->current(reply->attr)) return differ("meta of " + quoted(key) + " seems current");
+  if (!meta->current && reply->meta->current(reply->attr)) return differ("meta of " + in_quotes(key) + " seems current");
   if (meta->current && reply->meta->described != described_[right])
-    return differ("version described by the meta of " + quoted(key));
+    return differ("version described by the meta of " + in_quotes(key));
   return true;
 }
 

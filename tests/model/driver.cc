@@ -15,7 +15,7 @@ std::string text(FileId id) {
   return "#" + std::to_string(static_cast<std::uint64_t>(id));
 }
 
-std::string quoted(std::string_view bytes) {
+std::string in_quotes(std::string_view bytes) {
   std::string out = "'";
   for (const char c : bytes.substr(0, 80)) {
     if (c >= ' ' && c < 127) {
@@ -227,7 +227,7 @@ bool Driver::learn_new_directories() {
         if (child != id) continue;
         const auto reply = ns().lookup(context(), {inode.parent, twin_.shown(parent, stored)});
         if (!reply)
-          return differ("look-up of the implied directory " + quoted(stored) + ": " + stoa::describe(reply.error()));
+          return differ("look-up of the implied directory " + in_quotes(stored) + ": " + stoa::describe(reply.error()));
         twin_.at(id).mode = reply->attr.mode;
         twin_.at(id).uid = reply->attr.uid;
         twin_.at(id).gid = reply->attr.gid;

@@ -157,7 +157,7 @@ class Driver {
 
 // Short texts for messages.
 std::string text(FileId id);
-std::string quoted(std::string_view bytes);
+std::string in_quotes(std::string_view bytes);
 std::string text(const Verdict& verdict);
 
 }  // namespace stoa::model

@@ -211,7 +211,7 @@ bool Driver::do_set_xattr() {
   const std::string name = random_.pick(kXattrs);
   const std::string value = random_.bytes(random_.percent(3) ? 65536 + random_.below(2) : random_.below(300));
   const core::SetXattrRequest request{id, name, value, static_cast<core::XattrMode>(random_.below(3))};
-  describe("set_xattr " + quoted(name) + " of " + text(id));
+  describe("set_xattr " + in_quotes(name) + " of " + text(id));
   const core::OpContext ctx = context();
   const Verdict verdict = twin_.set_xattr(request);
   const auto reply = ns().set_xattr(ctx, request);
@@ -224,7 +224,7 @@ bool Driver::do_set_xattr() {
 bool Driver::do_remove_xattr() {
   const FileId id = any_inode();
   const std::string name = random_.pick(kXattrs);
-  describe("remove_xattr " + quoted(name) + " of " + text(id));
+  describe("remove_xattr " + in_quotes(name) + " of " + text(id));
   const core::OpContext ctx = context();
   Verdict verdict = twin_.remove_xattr({id, name});
   if (name.size() > core::kXattrNameBytesMax) {
@@ -238,7 +238,7 @@ bool Driver::do_remove_xattr() {
 bool Driver::do_get_xattr() {
   const FileId id = any_inode();
   const std::string name = kXattrs[random_.below(3)];
-  describe("get_xattr " + quoted(name) + " of " + text(id));
+  describe("get_xattr " + in_quotes(name) + " of " + text(id));
   const auto reply = ns().get_xattr(context(), {id, name});
   if (!twin_.exists(id)) return same_outcome(Verdict{.errors = {Errc::kStale}}, reply);
   const auto it = twin_.at(id).xattrs.find(name);

@@ -21,7 +21,7 @@ bool Driver::do_put_key() {
   }
   if (random_.percent(20)) request.mtime = Timestamp{static_cast<std::int64_t>(random_.below(1ull << 60))};
   const bool upload = random_.percent(50);
-  describe("put_key " + quoted(key) + " below " + text(root) + ", " + std::to_string(data.size()) + " bytes" +
+  describe("put_key " + in_quotes(key) + " below " + text(root) + ", " + std::to_string(data.size()) + " bytes" +
            (upload ? " by upload" : "") + (request.expect ? " with expectation" : ""));
   TwinContent content;
   content.write(0, data);
@@ -75,7 +75,7 @@ bool Driver::forgive_pruned_directories(FileId root) {
 bool Driver::do_remove_key() {
   const FileId root = random_.percent(80) ? core::kRootId : any_directory();
   const std::string key = key_in(root);
-  describe("remove_key " + quoted(key) + " below " + text(root));
+  describe("remove_key " + in_quotes(key) + " below " + text(root));
   core::OpContext ctx = context();
   ctx.door = core::Door::kS3;
   bool removed = false;
@@ -91,7 +91,7 @@ bool Driver::do_remove_key() {
 bool Driver::do_lookup_key() {
   const FileId root = random_.percent(80) ? core::kRootId : any_directory();
   const std::string key = key_in(root);
-  describe("lookup_key " + quoted(key) + " below " + text(root));
+  describe("lookup_key " + in_quotes(key) + " below " + text(root));
   if (!twin_.exists(root) || !twin_.at(root).is_directory())
     return !ns().lookup_key(context(), {root, key}) || differ("succeeds");
   return compare_meta(root, key);
@@ -134,8 +134,8 @@ bool Driver::do_list_keys() {
   std::string start = random_.percent(60) ? std::string() : key_in(root);
   if (random_.percent(30)) start = start.substr(0, random_.below(start.size() + 1));
   const auto limit = static_cast<std::uint32_t>(random_.percent(50) ? 1 + random_.below(5) : 1000);
-  describe("list_keys below " + text(root) + " prefix " + quoted(prefix) + " delimiter " + quoted(delimiter) +
-           " after " + quoted(start) + " limit " + std::to_string(limit));
+  describe("list_keys below " + text(root) + " prefix " + in_quotes(prefix) + " delimiter " + in_quotes(delimiter) +
+           " after " + in_quotes(start) + " limit " + std::to_string(limit));
   return compare_listing(root, prefix, delimiter, start, limit);
 }
 
@@ -215,7 +215,7 @@ bool Driver::do_concatenate() {
     }
     if (request.parts.empty()) return true;
   }
-  describe("concatenate" + parts + " as " + quoted(key) + (upload ? " consuming " + text(request.consume_dir) : ""));
+  describe("concatenate" + parts + " as " + in_quotes(key) + (upload ? " consuming " + text(request.consume_dir) : ""));
   const FileId old = twin_.find_key(core::kRootId, key);
   std::optional<core::ObjectVersion> present;
   if (old != core::kNoFile) present = seen_[old].version();
@@ -293,9 +293,9 @@ bool Driver::do_path() {
     // The folder marker has no POSIX name of its own.
     const TwinInode& inode = twin_.at(id);
     const bool marker = !inode.links.empty() && inode.links.begin()->second.empty() && inode.size() == 0;
-    return marker || differ("resolve_path of " + quoted(path->path) + ": " + stoa::describe(back.error()));
+    return marker || differ("resolve_path of " + in_quotes(path->path) + ": " + stoa::describe(back.error()));
   }
-  return back->attr.id == id || differ("path " + quoted(path->path) + " leads to " + text(back->attr.id));
+  return back->attr.id == id || differ("path " + in_quotes(path->path) + " leads to " + text(back->attr.id));
 }
 
 bool Driver::do_statfs() {

@@ -13,7 +13,7 @@ bool Driver::do_create() {
   } else if (random_.percent(30)) {
     request.set.size = 0;
   }
-  describe("create " + quoted(name) + " in " + text(parent) + " mode " +
+  describe("create " + in_quotes(name) + " in " + text(parent) + " mode " +
            std::to_string(static_cast<int>(request.mode)) + (request.set.size ? " size 0" : ""));
   const core::OpContext ctx = context();
   const Verdict verdict = twin_.create(request, ctx.cred);
@@ -33,7 +33,7 @@ bool Driver::do_open() {
   core::OpenRequest request{.parent = parent, .name = name, .set = any_attributes()};
   request.disposition = static_cast<core::OpenDisposition>(random_.below(5));
   request.access = random_.percent(50) ? core::kAccessRead : core::kAccessRead | core::kAccessModify;
-  describe("open " + quoted(name) + " in " + text(parent) + " disposition " +
+  describe("open " + in_quotes(name) + " in " + text(parent) + " disposition " +
            std::to_string(static_cast<int>(request.disposition)));
   const core::OpContext ctx = context();
   FileId found = core::kNoFile;
@@ -48,7 +48,7 @@ bool Driver::do_open() {
 bool Driver::do_mkdir() {
   const FileId parent = any_directory();
   const std::string name = new_name();
-  describe("mkdir " + quoted(name) + " in " + text(parent));
+  describe("mkdir " + in_quotes(name) + " in " + text(parent));
   const core::OpContext ctx = context();
   const core::MkdirRequest request{.parent = parent, .name = name, .set = any_attributes()};
   TwinInode fresh;
@@ -62,7 +62,7 @@ bool Driver::do_symlink() {
   const FileId parent = any_directory();
   const std::string name = new_name();
   const std::string target = random_.percent(5) ? random_.bytes(4090 + random_.below(10)) : "../" + new_name();
-  describe("symlink " + quoted(name) + " in " + text(parent) + " to " + quoted(target));
+  describe("symlink " + in_quotes(name) + " in " + text(parent) + " to " + in_quotes(target));
   const core::OpContext ctx = context();
   const core::SymlinkRequest request{.parent = parent, .name = name, .target = target};
   TwinInode fresh;
@@ -86,7 +86,7 @@ bool Driver::do_mknod() {
   const FileId parent = any_directory();
   const std::string name = new_name();
   const FileType type = random_.pick(kTypes);
-  describe("mknod " + quoted(name) + " in " + text(parent));
+  describe("mknod " + in_quotes(name) + " in " + text(parent));
   const core::OpContext ctx = context();
   core::MknodRequest request{.parent = parent, .name = name, .type = type, .set = any_attributes()};
   if (type == FileType::kCharDevice || type == FileType::kBlockDevice) {
@@ -104,7 +104,7 @@ bool Driver::do_link() {
   const FileId id = any_inode();
   const FileId parent = any_directory();
   const std::string name = new_name();
-  describe("link " + text(id) + " as " + quoted(name) + " in " + text(parent));
+  describe("link " + text(id) + " as " + in_quotes(name) + " in " + text(parent));
   const core::OpContext ctx = context();
   const core::LinkRequest request{.id = id, .parent = parent, .name = name};
   const Verdict verdict = twin_.link(request, ctx.cred);
@@ -114,7 +114,7 @@ bool Driver::do_link() {
 bool Driver::do_unlink() {
   const FileId parent = any_directory();
   const std::string name = name_in(parent);
-  describe("unlink " + quoted(name) + " in " + text(parent));
+  describe("unlink " + in_quotes(name) + " in " + text(parent));
   const core::OpContext ctx = context();
   const Verdict verdict = twin_.unlink(parent, name, ctx.cred);
   const auto reply = ns().unlink(ctx, {parent, name});
@@ -129,7 +129,7 @@ bool Driver::do_unlink() {
 bool Driver::do_rmdir() {
   const FileId parent = any_directory();
   const std::string name = name_in(parent);
-  describe("rmdir " + quoted(name) + " in " + text(parent));
+  describe("rmdir " + in_quotes(name) + " in " + text(parent));
   const core::OpContext ctx = context();
   const Verdict verdict = twin_.rmdir(parent, name, ctx.cred);
   const auto reply = ns().rmdir(ctx, {parent, name});
@@ -150,7 +150,7 @@ bool Driver::do_rename() {
   const std::string from_name = name_in(from);
   const std::string to_name = random_.percent(50) ? name_in(to) : new_name();
   const core::RenameRequest request{from, from_name, to, to_name, random_.percent(10)};
-  describe("rename " + quoted(from_name) + " in " + text(from) + " to " + quoted(to_name) + " in " + text(to) +
+  describe("rename " + in_quotes(from_name) + " in " + text(from) + " to " + in_quotes(to_name) + " in " + text(to) +
            (request.no_replace ? " no_replace" : ""));
   const core::OpContext ctx = context();
   FileId victim = core::kNoFile;
@@ -199,7 +199,7 @@ bool Driver::do_close() {
 bool Driver::do_lookup() {
   const FileId parent = any_directory();
   const std::string name = random_.percent(10) ? "." : random_.percent(10) ? ".." : name_in(parent);
-  describe("lookup " + quoted(name) + " in " + text(parent));
+  describe("lookup " + in_quotes(name) + " in " + text(parent));
   const core::OpContext ctx = context();
   FileId found = core::kNoFile;
   const Verdict verdict = twin_.lookup(parent, name, ctx.cred, &found);
@@ -236,7 +236,7 @@ bool Driver::do_readlink() {
     return same_outcome(Verdict{.errors = {Errc::kWrongType, Errc::kInvalid, Errc::kIsDirectory}}, reply);
   }
   if (!same_outcome(Verdict{}, reply)) return false;
-  return reply->target == twin_.at(id).target || differ("readlink: " + quoted(reply->target));
+  return reply->target == twin_.at(id).target || differ("readlink: " + in_quotes(reply->target));
 }
 
 bool Driver::do_readdir() {

@@ -108,9 +108,9 @@ bool Driver::settle_item(TwinItem& waiting, const std::vector<core::RecycledItem
       last_serial_ = std::max(last_serial_, item.item.serial);
       return !copied || verify(item.id, Touch::kNone);
     }
-    return differ("the shelf does not show " + quoted(waiting.raw));
+    return differ("the shelf does not show " + in_quotes(waiting.raw));
   }
-  return differ(quoted(twin_.original_path(waiting)) + " is not listed in a bin");
+  return differ(in_quotes(twin_.original_path(waiting)) + " is not listed in a bin");
 }
 
 bool Driver::settle_bins() {
@@ -147,15 +147,15 @@ bool Driver::compare_items(FileId dir) {
     if (reply->items.size() > limit) return differ("list_recycled: more than the limit");
     std::uint64_t last = after;
     for (const core::RecycledItem& item : reply->items) {
-      const std::string who = "list_recycled: " + quoted(item.path) + " ";
+      const std::string who = "list_recycled: " + in_quotes(item.path) + " ";
       if (item.item.serial <= last) return differ(who + "is not in order");
       last = item.item.serial;
       const auto it = right.find(last);
       if (it == right.end()) return differ(who + "should not be there");
       const TwinItem& known = it->second;
       if (item.item.bin != known.bin || item.id != known.id || item.type != twin_.at(known.id).type) return differ(who + "is another file");
-      if (const std::string path = twin_.original_path(known); item.path != path) return differ(who + "was at " + quoted(path));
-      if (item.name != core::posix_name_of(known.raw, false)) return differ(who + "has name " + quoted(item.name));
+      if (const std::string path = twin_.original_path(known); item.path != path) return differ(who + "was at " + in_quotes(path));
+      if (item.name != core::posix_name_of(known.raw, false)) return differ(who + "has name " + in_quotes(item.name));
       if (item.bytes != known.bytes || item.uid != 0) return differ(who + "has other bytes or another user");
       if (item.door != (known.by_key ? core::Door::kS3 : core::OpContext().door)) return differ(who + "has another door");
       right.erase(it);
@@ -164,7 +164,7 @@ bool Driver::compare_items(FileId dir) {
     if (reply->next < last || reply->next <= after) return differ("list_recycled: the next page is one before");
     after = reply->next;
   }
-  return right.empty() || differ("list_recycled: " + quoted(right.begin()->second.raw) + " is missing");
+  return right.empty() || differ("list_recycled: " + in_quotes(right.begin()->second.raw) + " is missing");
 }
 
 bool Driver::do_set_policy() {
@@ -225,7 +225,7 @@ bool Driver::do_remove_tree() {
     const auto in_tree = [&](const auto& link) { return twin_.is_below(link.first, top); };
     if (inode.links.size() > 1 && std::ranges::any_of(inode.links, in_tree)) return true;
   }
-  describe("remove_tree " + quoted(name) + " in " + text(parent));
+  describe("remove_tree " + in_quotes(name) + " in " + text(parent));
   const std::set<FileId> before = present();
   twin_ = std::move(after);
   const Status done = ns().remove_tree(ctx, {parent, name});
@@ -249,7 +249,7 @@ bool Driver::do_restore() {
     if (random_.percent(70)) name = random_.percent(30) ? name_in(request.to_parent) : new_name();
     request.to_name = name;
   }
-  const std::string to = request.to_parent == core::kNoFile ? "" : " to " + quoted(name) + " in " + text(request.to_parent);
+  const std::string to = request.to_parent == core::kNoFile ? "" : " to " + in_quotes(name) + " in " + text(request.to_parent);
   describe("restore " + core::to_string(request.item) + to);
   const core::OpContext ctx = context();
   Verdict verdict = twin_.restore(request.item.serial, request.to_parent, request.to_name, ctx.cred);
