@@ -26,6 +26,8 @@ constexpr std::chrono::seconds kCatchUpMax{10};
 constexpr std::uint64_t kCheckpointRecords = 100'000;
 // A crash forgets what was read and written since the last line that told it.
 constexpr std::chrono::hours kTransfersEvery{1};
+// Costs a sync of the log and of a small file.
+constexpr std::chrono::seconds kKeepEndEvery{10};
 constexpr mode_t kFileMode = 0600;
 
 core::AuditClass class_of(core::ChangeKind kind) {
@@ -43,6 +45,15 @@ core::AuditClass class_of(core::ChangeKind kind) {
 
 // What was decided when it happened, and would not be in the journal otherwise.
 bool is_decided(const core::JournalRecord& record) { return record.kind != core::ChangeKind::kAdmin && !record.is_change(); }
+
+// What keep_end() has written. Absent: nothing yet. One that is damaged is the end of no log.
+Result<std::optional<KnownEnd>> read_end(const LogFolder& folder) {
+  const auto text = read_small_file(folder.end_file());
+  if (!text && text.error().code == Errc::kNotFound) return std::optional<KnownEnd>();
+  if (!text) return fail(text.error());
+  if (text->size() != kDayDigits + 1 + kNoHash.size() + 1 || !is_day(text->substr(0, kDayDigits))) return std::optional(KnownEnd{});
+  return std::optional(KnownEnd{.day = text->substr(0, kDayDigits), .hash = text->substr(kDayDigits + 1, kNoHash.size())});
+}
 
 Status write_all(int fd, std::string_view text) {
   while (!text.empty()) {
@@ -75,6 +86,7 @@ AuditWriter::AuditWriter(AuditOptions options, core::Volume& volume, MetricRegis
       journal_(volume.journal()),
       records_(metrics.counter("stoa_audit_records_total", "Records that were written to the audit log")),
       lost_(metrics.counter("stoa_audit_lost_total", "Records that the journal had dropped before the audit log read them")),
+      cut_(metrics.counter("stoa_audit_cut_total", "Starts at which lines that had been in the audit log were no longer there")),
       places_(journal_) {}
 
 AuditWriter::~AuditWriter() {
@@ -92,12 +104,15 @@ Status AuditWriter::recover() {
   std::filesystem::permissions(folder_.path, std::filesystem::perms::owner_all, error);
   STOA_TRY(days, folder_.days());
   STOA_TRY(newest, journal_.newest());
+  STOA_TRY(kept, read_end(folder_));
   bool found = false;
+  bool holds_kept = !kept;
   for (auto day = days.rbegin(); day != days.rend() && !found; ++day) {
     const std::string file = folder_.day_file(*day);
     const auto torn = each_line(file, kWholeFile, [&](std::string_view line) {
       if (const auto chain = chain_of(line)) {
         hash_ = chain->hash;
+        holds_kept = holds_kept || hash_ == kept->hash;
         told_ = number_of(line, "sequence").value_or(told_);
         found = true;
       }
@@ -126,7 +141,32 @@ Status AuditWriter::recover() {
     cursor_ = told_ = newest;
     add_own("begin");
   }
+  if (!holds_kept && kept->day < day_) {
+    const auto read = each_line(folder_.day_file(kept->day), kWholeFile, [&](std::string_view line) {
+      const auto chain = chain_of(line);
+      holds_kept = chain && chain->hash == kept->hash;
+      return !holds_kept;
+    });
+    if (!read && read.error().code != Errc::kNotFound) return fail(read.error());
+  }
+  if (!holds_kept) add_cut(*kept);
   return {};
+}
+
+void AuditWriter::add_cut(const KnownEnd& kept) {
+  log_error("audit", "lines that were in the log are gone, or were changed; what the journal still has of them is written again",
+            {{"day", kept.day}, {"hash", kept.hash}});
+  cut_.add();
+  begin_day(day_of(options_.now()));
+  LineWriter line(text_of_day());
+  line.number("sequence", static_cast<std::int64_t>(told_)).text("time", iso_time(options_.now())).text("operation", "cut");
+  line.text("day", kept.day).text("cut_hash", kept.hash).finish(hash_);
+  // Also where nobody wants anything recorded any more. What the disk refuses is tried again with what comes next.
+  if (const Status written = write_pending(); !written) {
+    log_error("audit", "that lines are gone is not in the log yet", {{"error", describe(written.error())}});
+  } else if (const Status remembered = keep_end(); !remembered) {
+    log_error("audit", "the end of the log was not remembered", {{"error", describe(remembered.error())}});
+  }
 }
 
 void AuditWriter::run(const std::stop_token& stop) {
@@ -150,6 +190,7 @@ void AuditWriter::run(const std::stop_token& stop) {
           after = cursor_;
           const Timestamp now = options_.now();
           until = std::min(until, std::chrono::steady_clock::now() + std::chrono::nanoseconds(begin_of_next_day(now).ns - now.ns));
+          if (kept_hash_ != written_hash_ && fd_ >= 0) until = std::min(until, end_due_);
           if (!day_.empty()) until = std::min(until, transfers_due_);  // else advance() puts nothing off
           more = *advanced;
         }
@@ -169,6 +210,7 @@ void AuditWriter::run(const std::stop_token& stop) {
     if (cursor_ > told_) add_own("checkpoint");
     if (const Status written = write_pending(); !written) log_error("audit", "the last line was not written", {{"error", describe(written.error())}});
   }
+  if (const Status kept = keep_end(); !kept) log_error("audit", "the end of the log was not remembered", {{"error", describe(kept.error())}});
   stopped_ = true;
   written_.notify_all();
 }
@@ -199,6 +241,11 @@ Result<bool> AuditWriter::advance() {
     add_transfers();
   }
   STOA_CHECK_OK(write_pending());
+  if (const auto steady = std::chrono::steady_clock::now(); steady >= end_due_ && kept_hash_ != written_hash_) {
+    end_due_ = steady + kKeepEndEvery;
+    // The log itself goes on.
+    if (const Status kept = keep_end(); !kept) log_error("audit", "the end of the log was not remembered", {{"error", describe(kept.error())}});
+  }
   return page.more;
 }
 
@@ -357,13 +404,21 @@ Status AuditWriter::write_pending() {
   }
   if (expired_.empty()) return {};
   // The line that tells of their end first.
-  if (fdatasync(fd_) != 0) return fail_errno(errno, "the audit log");
+  STOA_CHECK_OK(keep_end());
   for (const std::string& day : expired_) {
     std::error_code error;
     std::filesystem::remove(folder_.day_file(day), error);
     std::filesystem::remove(folder_.summary_file(day), error);
   }
   expired_.clear();
+  return {};
+}
+
+Status AuditWriter::keep_end() {
+  if (fd_ < 0 || kept_hash_ == written_hash_) return {};
+  if (fdatasync(fd_) != 0) return fail_errno(errno, "the audit log");
+  STOA_CHECK_OK(write_small_file(folder_.end_file(), open_day_ + " " + written_hash_ + "\n", kFileMode));
+  kept_hash_ = written_hash_;
   return {};
 }
 
@@ -435,7 +490,7 @@ Status AuditWriter::change_policy(const std::function<Status()>& change) {
       add_own("begin");
     }
     STOA_CHECK_OK(write_pending());
-    if (fdatasync(fd_) != 0) return fail_errno(errno, "the audit log");
+    STOA_CHECK_OK(keep_end());
   }
   STOA_CHECK_OK(change());
   journal_.call();

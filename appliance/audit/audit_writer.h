@@ -48,6 +48,8 @@ class AuditWriter final : public core::AuditLog {
  private:
   AuditWriter(AuditOptions options, core::Volume& volume, MetricRegistry& metrics);
   Status recover();
+  // The log lacks what was known to be in it: says so in the log itself.
+  void add_cut(const KnownEnd& kept);
   void run(const std::stop_token& stop);
 
   // All of these want mutex_.
@@ -66,6 +68,8 @@ class AuditWriter final : public core::AuditLog {
   void expire_days(const std::string& before);
   // The reports of the days before, where there are none yet; and what directories hold now, from which that of `until` is made.
   Status summarise_days(const std::string& until);
+  // Remembers, outside of the folder, what is in the log for sure: a start finds out whether it still is.
+  Status keep_end();
   Status open_day(const std::string& day);
   void close_day();
 
@@ -75,6 +79,7 @@ class AuditWriter final : public core::AuditLog {
   core::Journal& journal_;
   Counter& records_;
   Counter& lost_;
+  Counter& cut_;
   std::unique_ptr<SyslogSender> syslog_;
 
   std::mutex mutex_;  // guards what follows
@@ -92,6 +97,8 @@ class AuditWriter final : public core::AuditLog {
   int fd_ = -1;
   std::uint64_t bytes_ = 0;               // good bytes of that file
   std::string written_hash_{kNoHash};     // of the last line that is written
+  std::string kept_hash_;                 // of the line that keep_end() has remembered
+  std::chrono::steady_clock::time_point end_due_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point transfers_due_ = std::chrono::steady_clock::now();
   bool failing_ = false;
   bool stopped_ = false;

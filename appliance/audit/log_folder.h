@@ -18,6 +18,9 @@ struct LogFolder {
   std::string day_file(std::string_view day) const { return path + "/" + std::string(day) + ".jsonl"; }
   std::string summary_file(std::string_view day) const { return path + "/" + std::string(day) + ".summary.json"; }
 
+  // Beside the folder: who takes that away or puts back an older one does not take this along.
+  std::string end_file() const { return path + ".end"; }
+
   // The days that have a file, oldest first.
   Result<std::vector<std::string>> days() const;
 };

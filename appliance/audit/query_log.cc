@@ -68,9 +68,10 @@ Result<core::AuditLines> query_log(const LogFolder& folder, const core::AuditQue
     if (query.to && day > day_of({query.to->ns + kDayNs})) break;
     const auto read = each_line(folder.day_file(day), kWholeFile, [&](std::string_view line) {
       const std::uint64_t sequence = number_of(line, "sequence").value_or(0);
-      if (sequence <= query.after || !filter.matches(line)) return true;
+      // What the log says before the first record of the journal has no sequence to go on behind: it is on the first page.
+      if ((query.after != 0 && sequence <= query.after) || !filter.matches(line)) return true;
       // Lines of one sequence stay together, or the rest of them would be skipped.
-      if (found.lines.size() >= query.limit && sequence != last) {
+      if (found.lines.size() >= query.limit && sequence != last && last != 0) {
         found.next = last;
         return false;
       }

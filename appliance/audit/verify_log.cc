@@ -8,6 +8,7 @@ Result<core::AuditVerdict> verify_log(const LogFolder& folder, const std::vector
   std::string previous;    // the hash of the line before; empty: the first line of all
   std::string first;       // what the first line of all says was before it
   std::string expired;     // the hash with which the last removed day ended, as the log itself says
+  std::string cut;         // the first line that says that the server missed some before it
   std::uint64_t sequence = 0;
   for (const std::string& day : days) {
     if (!end.day.empty() && day > end.day) {
@@ -34,6 +35,8 @@ Result<core::AuditVerdict> verify_log(const LogFolder& folder, const std::vector
       sequence = *own;
       previous = chain->hash;
       if (text_of(line, "operation") == "expire") expired = text_of(line, "expired_hash").value_or("");
+      if (cut.empty() && text_of(line, "operation") == "cut")
+        cut = day + ".jsonl line " + std::to_string(number) + ": when the server started, lines that had been before it were gone or changed";
       ++verdict.records;
       return true;
     });
@@ -51,6 +54,8 @@ Result<core::AuditVerdict> verify_log(const LogFolder& folder, const std::vector
     verdict.problem = days.front() + ".jsonl line 1: a file before it was removed";
   } else if (!end.day.empty() && previous != end.hash) {
     verdict.problem = end.day + ".jsonl: lines at the end were removed";
+  } else {
+    verdict.problem = cut;
   }
   return verdict;
 }

@@ -38,7 +38,7 @@ Result<std::optional<Timestamp>> query_time(const Request& request, const std::s
 Status known_words(const core::AuditQuery& query) {
   constexpr std::string_view kOperations[] = {"create", "mkdir",  "symlink", "mknod",   "write",   "remove", "rmdir",      "delete", "rename",
                                               "link",   "attributes", "xattr", "quota", "restore", "purge",  "read",       "list",   "lookup",
-                                              "admin",  "refused", "omitted", "lost",   "begin",   "day",    "checkpoint", "expire", "transferred"};
+                                              "admin",  "refused", "omitted", "lost",   "begin",   "day",    "checkpoint", "expire", "cut",     "transferred"};
   constexpr std::string_view kDoors[] = {"nfs", "s3", "admin", "internal"};
   const auto check = [](const char* name, const std::optional<std::string>& word, std::span<const std::string_view> known) -> Status {
     if (!word || std::ranges::find(known, *word) != known.end()) return {};

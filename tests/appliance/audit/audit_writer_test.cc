@@ -88,6 +88,12 @@ class AuditWriterTest : public core::test::VolumeTest<core::test::MemoryEngine> 
     std::ofstream out(file());
     for (const std::string& line : all) out << line << "\n";
   }
+  std::string end_of_log() {
+    std::ifstream in(folder_ + "/audit.end");
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  void set_end_of_log(const std::string& text) { std::ofstream(folder_ + "/audit.end") << text; }
+  std::size_t cuts() { return log_->query({.operation = "cut"})->lines.size(); }
 
   std::atomic<std::int64_t> now_ = wall_now().ns;
   std::uint64_t keep_days_ = 90;
@@ -188,6 +194,8 @@ TEST_F(AuditWriterTest, GoesOnAfterARestartWithNothingTwiceOrMissing) {
 
 TEST_F(AuditWriterTest, ALineThatACrashToreIsWrittenAgain) {
   audit(kRootId, kChanges);
+  // A crash leaves behind what was remembered some time before.
+  const std::string remembered = end_of_log();
   for (const char* name : {"a", "b", "c"}) ASSERT_TRUE(create(kRootId, name));
   EXPECT_EQ(recorded().size(), 3u);
   log_.reset();
@@ -197,6 +205,7 @@ TEST_F(AuditWriterTest, ALineThatACrashToreIsWrittenAgain) {
     SCOPED_TRACE(cut);
     write_lines(whole);
     std::filesystem::resize_file(file(), size - cut);
+    set_end_of_log(remembered);
     start();
     EXPECT_THAT(recorded(), ElementsAre("create /a", "create /b", "create /c"));
     EXPECT_EQ(problem(), "");
@@ -251,6 +260,73 @@ TEST_F(AuditWriterTest, EveryKindOfTamperingIsFound) {
   EXPECT_THAT(problem(), HasSubstr("line 1: a file before it was removed"));
   write_lines(whole);
   EXPECT_EQ(problem(), "");
+}
+
+TEST_F(AuditWriterTest, WhatWasCutOffWhileTheServerWasStoppedIsTold) {
+  audit(kRootId, kChanges);
+  for (const char* name : {"a", "b", "c"}) ASSERT_TRUE(create(kRootId, name));
+  EXPECT_EQ(recorded().size(), 3u);
+  restart();
+  EXPECT_EQ(cuts(), 0u);
+  EXPECT_EQ(problem(), "");
+  log_.reset();
+  auto all = lines();
+  all.resize(all.size() - 1);
+  write_lines(all);
+  start();
+  EXPECT_THAT(recorded({.operation = "create"}), ElementsAre("create /a", "create /b", "create /c")) << "the journal still has it";
+  EXPECT_EQ(cuts(), 1u);
+  EXPECT_THAT(problem(), HasSubstr("when the server started, lines that had been before it were gone or changed"));
+  restart();
+  EXPECT_EQ(cuts(), 1u) << "told once";
+  EXPECT_THAT(problem(), HasSubstr("were gone or changed"));
+}
+
+TEST_F(AuditWriterTest, ALogThatIsForgedWholeOrGoneIsTold) {
+  audit(kRootId, kChanges);
+  ASSERT_TRUE(create(kRootId, "a"));
+  ASSERT_TRUE(create(kRootId, "b"));
+  EXPECT_EQ(recorded().size(), 2u);
+  log_.reset();
+  // A line is changed, and all hashes are made right.
+  std::vector<std::string> forged;
+  std::string previous(kNoHash);
+  for (std::string line : lines()) {
+    if (const auto at = line.find("/a\""); at != std::string::npos) line.replace(at, 3, "/x\"");
+    line = line.substr(0, line.find(",\"previous\"")) + ",\"previous\":\"" + previous + "\"";
+    previous = sha256(line);
+    forged.push_back(line + ",\"hash\":\"" + previous + "\"}");
+    ASSERT_TRUE(check_line(forged.back())) << forged.back();
+  }
+  write_lines(forged);
+  start();
+  EXPECT_THAT(recorded({.operation = "create"}), ElementsAre("create /x", "create /b"));
+  EXPECT_EQ(cuts(), 1u);
+  EXPECT_THAT(problem(), HasSubstr("were gone or changed"));
+
+  // The last day is removed; and all days are.
+  next_day();
+  ASSERT_TRUE(create(kRootId, "c"));
+  EXPECT_EQ(recorded({.operation = "create"}).back(), "create /c");
+  restart();
+  EXPECT_EQ(cuts(), 1u);
+  log_.reset();
+  std::filesystem::remove(file());
+  start();
+  EXPECT_EQ(recorded({.operation = "create"}).back(), "create /c");
+  EXPECT_EQ(cuts(), 2u);
+  log_.reset();
+  std::filesystem::remove_all(folder_ + "/audit");
+  start();
+  ASSERT_TRUE(log_->catch_up());
+  EXPECT_EQ(cuts(), 1u);
+  EXPECT_THAT(problem(), HasSubstr("were gone or changed"));
+
+  // What was remembered is damaged.
+  log_.reset();
+  set_end_of_log("nonsense");
+  start();
+  EXPECT_EQ(cuts(), 2u);
 }
 
 TEST_F(AuditWriterTest, DeleteFindsAllThatRemoves) {
