@@ -55,6 +55,10 @@ Status write_small_file(const std::string& path, std::string_view text, unsigned
     if (fsync(file.get()) != 0) return fail_errno(errno, "sync " + fresh);
   }
   if (rename(fresh.c_str(), path.c_str()) != 0) return fail_errno(errno, "rename to " + path);
+  return sync_name(path);
+}
+
+Status sync_name(const std::string& path) {
   const Descriptor folder(open(path.substr(0, path.rfind('/') + 1).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder.get() < 0 || fsync(folder.get()) != 0) return fail_errno(errno, "sync the folder of " + path);
   return {};

@@ -73,7 +73,7 @@ class AuditTable {
   const std::vector<AuditPolicy>& policies() const { return policies_; }
 
  private:
-  const std::vector<AuditPolicy> policies_;  // by directory
+  const std::vector<AuditPolicy> policies_;
   std::unordered_map<FileId, const AuditPolicy*> by_directory_;
   AuditClasses any_ = 0;
 };

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <ctime>
 #include <span>
+#include <vector>
 
 #include "frontends/admin/json_body.h"
 #include "frontends/admin/page.h"
@@ -126,8 +127,9 @@ JsonResult get_audit_policy(Service& service, const Request& request) {
 
 JsonResult list_audit_policies(Service& service, const Request& request) {
   const auto registry = service.volume.registry().snapshot();
-  const std::span<const core::AuditPolicy> policies =
-      registry->audit() != nullptr ? std::span(registry->audit()->policies()) : std::span<const core::AuditPolicy>();
+  std::vector<core::AuditPolicy> policies;
+  if (registry->audit() != nullptr) policies = registry->audit()->policies();
+  std::ranges::sort(policies, {}, &core::AuditPolicy::directory);
   return page_by_directory(service, request, "policies", policies, &core::AuditPolicy::directory,
                            [](const core::AuditPolicy& policy) { return Json{{"classes", class_names(policy.classes)}}; });
 }

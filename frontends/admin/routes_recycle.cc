@@ -112,8 +112,9 @@ struct Target {
   std::string name;
 };
 Result<Target> target_of(Service& service, const Request& request, const std::string& to) {
-  if (!to.starts_with('/')) return fail(Errc::kInvalid, "'" + to + "' must be a path of the volume, from its root on: '/" + to + "'");
   const auto there = find_for(service, request, to);
+  if (!there && there.error().code == Errc::kAccess) return fail(there.error());
+  if (!to.starts_with('/')) return fail(Errc::kInvalid, "'" + to + "' must be a path of the volume, from its root on: '/" + to + "'");
   if (there && there->type == core::FileType::kDirectory) return Target{there->id, {}};
   if (there) return fail(Errc::kExists, "'" + to + "' exists already");
   if (there.error().code == Errc::kNotDirectory) return fail(Errc::kNotDirectory, "a part of '" + to + "' is no directory");

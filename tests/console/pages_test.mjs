@@ -291,6 +291,7 @@ inTab('the recycle bin gives back what was replaced', {}, async (page, { complai
   await show(page, 'recycle');
   await page.getByLabel('Directory', { exact: true }).fill('/test');
   await page.getByRole('button', { name: 'Go', exact: true }).click();
+  await page.getByRole('row', { name: '/test keeps what is deleted; age: 14 days, size: no limit' }).waitFor();
   await page.locator('main tbody tr', { hasText: '/test/letters/report.txt' }).waitFor();
   await page.getByRole('button', { name: 'Restore report.txt' }).click();
   await dialog(page).getByRole('button', { name: 'Restore', exact: true }).click();
@@ -350,16 +351,22 @@ inTab('the audit is searched by user, path, operation and result', {}, async (pa
   const policy = page.locator('section', { has: page.getByRole('heading', { name: 'What is recorded' }) });
   await policy.getByLabel('Directory').fill('/test/books');
   await policy.getByRole('button', { name: 'Go', exact: true }).click();
-  await policy.getByText('/test', { exact: true }).waitFor();
+  await policy.getByRole('definition').filter({ hasText: /^\/test$/ }).waitFor();
   await policy.getByRole('button', { name: 'Change' }).click();
   await dialog(page).getByLabel('deleting').uncheck();
   await dialog(page).getByRole('button', { name: 'Save' }).click();
   await said(page, '/test/books was saved.');
   assert.deepEqual((await server.call('GET', '/v1/audit/policy?path=/test/books')).classes, ['write', 'denied']);
+  // Where policies are is shown, and leads to each.
+  await policy.getByRole('row', { name: '/test/books writing, whatever is denied' }).waitFor();
+  await policy.getByRole('button', { name: 'Show the policy of /test', exact: true }).click();
+  await policy.getByRole('definition').filter({ hasText: 'writing, deleting, whatever is denied' }).waitFor();
+  await policy.getByRole('button', { name: 'Show the policy of /test/books' }).click();
   await policy.getByRole('button', { name: 'As the directory above' }).click();
   await dialog(page).getByRole('button', { name: 'As the directory above' }).click();
   await page.waitForFunction(() => document.querySelector('dialog[open]') === null);
   assert.equal((await server.call('GET', '/v1/audit/policy?path=/test/books')).set_on, '/test');
+  await policy.getByRole('button', { name: 'Show the policy of /test/books' }).waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Verify', exact: true }).click();
   await page.getByRole('alert').filter({ hasText: 'are whole' }).waitFor();
   await server.call('DELETE', '/v1/audit/policy?path=/test');
