@@ -258,7 +258,7 @@ inTab('health names quotas that are full, nearly so, or above a soft limit', {},
   assert.equal(await left.getByText('/test/filled/').count(), 0);
 });
 
-inTab('the report of a day tells bytes by user and growth by directory', {}, async (page) => {
+inTab('the report of a day tells bytes by user and growth by directory', {}, async (page, { complaints }) => {
   await server.call('PUT', '/v1/audit/policy?path=/test', { classes: ['write', 'delete', 'read'] });
   server.put('reported/f', 'x'.repeat(5000));
   await signIn(page, server);
@@ -278,6 +278,12 @@ inTab('the report of a day tells bytes by user and growth by directory', {}, asy
   await page.getByRole('table', { name: 'Operations', exact: true }).getByRole('rowheader', { name: 'write', exact: true }).or(page.getByRole('table', { name: 'Operations', exact: true }).getByRole('rowheader', { name: 'create', exact: true })).first().waitFor();
   await page.getByRole('heading', { name: /^Growth of directories/ }).or(page.getByText('not known')).first().waitFor();
   await assertAccessible(page, 'the report of a day');
+  // A day without a log is no error.
+  await day.fill('2001-01-01');
+  await page.getByText('There is no audit log of that day').waitFor();
+  assert.equal(complaints.splice(0).filter((text) => !text.includes('404')).length, 0);
+  await day.fill(today);
+  await bytesBy.waitFor();
   await page.getByLabel('Language').selectOption('zh');
   await page.getByRole('table', { name: '写入最多的用户' }).waitFor();
   await server.call('DELETE', '/v1/audit/policy?path=/test');

@@ -9,11 +9,15 @@ mkdirSync(folder, { recursive: true });
 const server = await startServer();
 
 async function fill() {
+  await server.call('PUT', '/v1/audit/policy?path=/test', { classes: ['write', 'delete', 'rename', 'denied'] });
   const sizes = { 'projects/apollo': 900_000, 'projects/gemini': 420_000, 'projects/mercury': 180_000, 'media/video': 1_600_000, 'media/photos': 700_000, 'home/ann': 240_000, 'home/bob': 130_000, archive: 520_000 };
   for (const [name, size] of Object.entries(sizes)) {
     for (let i = 1; i <= 3; i += 1) server.put(`${name}/part${i}.bin`, 'x'.repeat(size / i));
   }
   for (const [name, groups] of [['ann', [5000]], ['bob', [5000, 5001]], ['backup', []]]) await server.call('POST', '/v1/users', { name, groups, create_key: true });
+  await server.call('PUT', '/v1/recycle/policy?path=/test/archive', { days: 30, bytes_max: 2 ** 30 });
+  await server.call('PUT', '/v1/recycle/policy?path=/test/home', { days: 7 });
+  for (const name of ['archive/part2.bin', 'home/bob/part3.bin']) server.s3('DELETE', name);
   await server.call('POST', '/v1/groups', { name: 'staff', gid: 5000 });
   await server.call('POST', '/v1/groups', { name: 'video', gid: 5001 });
   await server.call('POST', '/v1/exports', { name: 'projects', path: '/test/projects', doors: ['nfs', 's3'], owner: 'ann', clients: [{ network: '10.0.0.0/8' }, { network: '10.9.0.0/16', read_only: true, squash: 'all' }] });

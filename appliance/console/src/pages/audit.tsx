@@ -98,7 +98,7 @@ function ReportOfDay() {
   const { data, error } = useLoad<DayReport>(/^\d{4}-\d\d-\d\d$/.test(day) ? withQuery('/v1/audit/report', { day }) : null);
   return (
     <Panel title={t.audit.report} actions={<TextField label={t.audit.day} type="date" value={day} onValue={setDay} />}>
-      <Problem error={error} />
+      {error?.code === 'not_found' ? <p className="empty">{t.audit.nothingThatDay}</p> : <Problem error={error} />}
       {data !== undefined && <DayReportView report={data} />}
     </Panel>
   );

@@ -42,7 +42,7 @@ export function LineChart({ title, summary, times, lines, text, height = 150 }: 
         cursor: { show: false },
         scales: { y: { range: (_, __, max) => [0, Math.max(max * 1.1, 1)] } },
         axes: [
-          { ...axis, values: '{HH}:{mm}:{ss}', space: 90 },
+          { ...axis, size: 30, values: '{HH}:{mm}:{ss}', space: 90 },
           { ...axis, size: 74, values: (_, values) => values.map((value) => textRef.current(value)) },
         ],
         series: [

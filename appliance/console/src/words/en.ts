@@ -326,7 +326,7 @@ export const en = {
   },
   policies: {
     list: 'Directories with a policy of their own',
-    none: 'No directory has one.',
+    none: 'No directory has a policy of its own.',
     says: 'What it says',
     show: (path: string) => `Show the policy of ${path}`,
   },
@@ -387,6 +387,7 @@ export const en = {
     from: 'From',
     to: 'Until',
     report: 'Report of a day',
+    nothingThatDay: 'There is no audit log of that day: nothing was recorded, or it was removed for its age.',
     day: 'Day (UTC)',
     policy: 'What is recorded',
     policyOf: (path: string) => `What is recorded below ${path}`,

@@ -354,7 +354,7 @@ export const zh: Words = {
   },
   policies: {
     list: '设有自身策略的目录',
-    none: '没有这样的目录。',
+    none: '没有目录设有自身的策略。',
     says: '策略内容',
     show: (path) => `显示 ${path} 的策略`,
   },
@@ -415,6 +415,7 @@ export const zh: Words = {
     from: '从',
     to: '至',
     report: '日报告',
+    nothingThatDay: '该日没有审计日志：没有任何记录，或日志因过期已被删除。',
     day: '日期（UTC）',
     policy: '记录内容',
     policyOf: (path) => `${path} 下的记录内容`,
