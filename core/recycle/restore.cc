@@ -179,7 +179,8 @@ Result<std::optional<RestoreReply>> restore_in_place(Tree& tree, const OpContext
   std::size_t kept = parts.size();
   const auto dir = make_directories(tree, ctx, item.base, parts, &kept);
   auto done = dir ? restore.into(*dir) : Result<std::optional<RestoreReply>>(fail(dir.error()));
-  if (!done) prune_directories(tree, ctx, item.base, parts, kept);
+  // Also where it is looked for again: the next look finds them there, and would leave them.
+  if (!done || !*done) prune_directories(tree, ctx, item.base, parts, kept);
   return done;
 }
 

@@ -6,6 +6,7 @@
 #include "core/namespace/orphan.h"
 #include "core/namespace/owner_count.h"
 #include "core/recycle/purge.h"
+#include "core/volume/gone_directories.h"
 
 namespace stoa::core {
 
@@ -33,6 +34,8 @@ void Background::report(const Status& done, std::string_view message) {
 void Background::flush_and_free() {
   std::unique_lock lock(mutex_);
   const auto period = std::chrono::milliseconds(std::max<std::uint32_t>(tree_.options.lazy_attributes_ms / 2, 100));
+  constexpr auto kForgetPeriod = std::chrono::hours(1);
+  auto forget_due = std::chrono::steady_clock::now();
   while (!wake_.wait_for(lock, period, [this] { return stop_; })) {
     lock.unlock();
     constexpr const char* kFailed = "a round of background work failed";
@@ -41,6 +44,10 @@ void Background::flush_and_free() {
     report(age_bins(tree_, wall_now(), &flush_pace_), kFailed);
     report(collect_garbage(tree_, &flush_pace_), kFailed);
     report(report_soft_limits(tree_), kFailed);
+    if (std::chrono::steady_clock::now() >= forget_due) {
+      report(forget_gone_directories(tree_, registry_), kFailed);
+      forget_due = std::chrono::steady_clock::now() + kForgetPeriod;
+    }
     tell_damage(tree_);
     space_.look(tree_.blobs.space());
     lock.lock();

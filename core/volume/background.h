@@ -1,4 +1,4 @@
-// The background work of a volume: one thread flushes lazy attributes, frees garbage and tells events, another records and verifies
+// The background work of a volume: one thread flushes lazy attributes, frees garbage, forgets what was set on directories that are gone, and tells events, another records and verifies
 // checksums at the rate that the options allow, a third counts what users and groups own where that is asked for. All give way to
 // requests (qos/pace.h).
 #pragma once
@@ -7,6 +7,7 @@
 #include <mutex>
 #include <thread>
 
+#include "core/api/registry.h"
 #include "core/namespace/tree.h"
 #include "core/volume/space_watch.h"
 #include "qos/pace.h"
@@ -15,9 +16,10 @@ namespace stoa::core {
 
 class Background {
  public:
-  // `scheduler` and all that the pace asks for must outlive it.
-  Background(Tree& tree, qos::Scheduler& scheduler, const qos::Pace::Surroundings& pace)
+  // `registry`, `scheduler` and all that the pace asks for must outlive it.
+  Background(Tree& tree, Registry& registry, qos::Scheduler& scheduler, const qos::Pace::Surroundings& pace)
       : tree_(tree),
+        registry_(registry),
         flush_pace_(scheduler, pace),
         read_pace_(scheduler, pace),
         count_pace_(scheduler, pace),
@@ -35,6 +37,7 @@ class Background {
   void report(const Status& done, std::string_view message);
 
   Tree& tree_;
+  Registry& registry_;
   SpaceWatch space_{tree_.events};
   qos::Pace flush_pace_;
   qos::Pace read_pace_;

@@ -19,6 +19,7 @@
 #include "core/verify/check.h"
 #include "core/volume/background.h"
 #include "core/volume/class_count.h"
+#include "core/volume/gone_directories.h"
 #include "core/volume/volume.h"
 #include "core/volume/volume_record.h"
 
@@ -177,7 +178,7 @@ class VolumeImpl final : public Volume {
     if (tree_.options.background) {
       const qos::Pace::Surroundings pace{.terms = [this] { return registry_->background_terms(); },
                                          .requests = [this] { return ns_.requests(); }};
-      background_.emplace(tree_, scheduler_, pace);
+      background_.emplace(tree_, *registry_, scheduler_, pace);
     }
     return {};
   }
@@ -206,6 +207,7 @@ class VolumeImpl final : public Volume {
   Status run_gc() override {
     STOA_CHECK_OK(sweep_orphans(tree_));
     STOA_CHECK_OK(collect_garbage(tree_));
+    STOA_CHECK_OK(forget_gone_directories(tree_, *registry_));
     tell_damage(tree_);
     return report_soft_limits(tree_);
   }

@@ -1,0 +1,45 @@
+#include "core/volume/gone_directories.h"
+
+#include <vector>
+
+#include "core/api/flow_table.h"
+
+namespace stoa::core {
+namespace {
+
+// Each copies what is set on all directories.
+constexpr std::size_t kAtOnce = 256;
+
+// What is only deleted lies in a recycle bin, and is there. An id is never given to another directory.
+bool is_gone(Tree& tree, FileId id) {
+  const auto node = tree.nodes.get(id);
+  return !node && node.error().code == Errc::kStale;
+}
+
+// Somebody else may have been faster.
+Status unless_gone_too(const Status& removed) { return !removed && removed.error().code == Errc::kNotFound ? Status() : removed; }
+
+}  // namespace
+
+Status forget_gone_directories(Tree& tree, Registry& registry) {
+  const auto now = registry.snapshot();
+  std::size_t left = kAtOnce;
+  const auto look = [&](FileId id) { return left > 0 && is_gone(tree, id) && left-- > 0; };
+  if (const RecycleTable* const table = now->recycle()) {
+    for (const auto& [dir, policy] : table->policies()) {
+      if (look(dir)) STOA_CHECK_OK(unless_gone_too(registry.remove_recycle(dir)));
+    }
+  }
+  if (const AuditTable* const table = now->audit()) {
+    for (const AuditPolicy& policy : table->policies()) {
+      if (look(policy.directory)) STOA_CHECK_OK(unless_gone_too(registry.remove_audit_policy(policy.directory)));
+    }
+  }
+  for (const FlowRule* rule : now->flow_rules()) {
+    if (rule->target.kind != FlowKind::kDirectory || !look(FileId{rule->target.id})) continue;
+    STOA_CHECK_OK(unless_gone_too(registry.remove_flow(rule->target)));
+  }
+  return {};
+}
+
+}  // namespace stoa::core
