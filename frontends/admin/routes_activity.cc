@@ -65,7 +65,7 @@ JsonResult get_activity(Service& service, const Request& request) {
   }
   return Json{{"time", time_text(wall_now())},
               {"time_ns", qos::steady_ns()},
-              {"capacity", {{"total", disks.total}, {"used", disks.total - disks.free}, {"free", disks.free}, {"available", std::min(disks.free, room.bytes_available)}}},
+              {"capacity", {{"total", disks.total}, {"used", disks.total - disks.free}, {"free", disks.free}, {"available", available(disks, room)}}},
               {"doors", std::move(doors)}};
 }
 

@@ -1,6 +1,5 @@
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 
 #include "frontends/admin/json_body.h"
@@ -50,7 +49,7 @@ Result<Json> volume_view(Service& service, const Request& request) {
       {"name", info.name},
       {"created", time_text(info.created)},
       {"usage", view(used.usage)},
-      {"space", {{"total", disks.total}, {"free", disks.free}, {"available", std::min(disks.free, room.bytes_available)}}}};
+      {"space", {{"total", disks.total}, {"free", disks.free}, {"available", available(disks, room)}}}};
 }
 
 }  // namespace

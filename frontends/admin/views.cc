@@ -1,5 +1,6 @@
 #include "frontends/admin/views.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/utf8.h"
@@ -142,6 +143,10 @@ Json view(const core::Group& group, const core::RegistrySnapshot& registry) {
 
 Json view(const core::S3Key& key) {
   return {{"access_key", key.access_key}, {"secret_key", key.secret_key}, {"enabled", key.enabled}};
+}
+
+std::uint64_t available(const core::BlobStore::Space& disks, const core::StatfsReply& room) {
+  return room.bytes_quota.limited() ? std::min(disks.free, room.bytes_quota.room) : disks.free;
 }
 
 Json view(const core::Usage& usage) {

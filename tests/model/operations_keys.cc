@@ -316,6 +316,8 @@ bool Driver::do_background() {
   const bool flush = random_.percent(50);
   describe(flush ? "flush" : "gc");
   const Status done = flush ? engine_.volume().flush() : engine_.volume().run_gc();
+  // What is set on a directory goes when it is gone.
+  if (!flush) std::erase_if(twin_.policies, [this](const auto& policy) { return !twin_.exists(policy.first); });
   return done || differ("background: " + stoa::describe(done.error()));
 }
 
