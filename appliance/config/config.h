@@ -44,6 +44,7 @@ struct Config {
     bool enabled = true;
     std::string listen = "0.0.0.0:9000";
     std::string region = "us-east-1";
+    std::string signature_v2 = "presigned";
     std::string domain;
     std::string tls_certificate;
     std::string tls_key;

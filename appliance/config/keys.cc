@@ -45,6 +45,11 @@ Status engine_text(const std::string& text) {
   return fail(Errc::kInvalid, "'" + text + "' is not a metadata engine; the engines are rocksdb and memory");
 }
 
+Status signature_v2_text(const std::string& text) {
+  if (text == "presigned" || text == "all" || text == "off") return {};
+  return fail(Errc::kInvalid, "'" + text + "' is not one of presigned, all and off");
+}
+
 Status mode_text(const std::string& text) {
   const bool octal =
       text.size() >= 3 && text.size() <= 4 && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '7'; });
@@ -210,7 +215,10 @@ std::vector<ConfigKey> make_keys() {
       flag("s3", "enabled", STOA_MEMBER(s3.enabled), "Whether the S3 door opens at all."),
       text("s3", "listen", STOA_MEMBER(s3.listen), endpoint_text, "Address and TCP port of S3. Port 0: any free one."),
       text("s3", "region", STOA_MEMBER(s3.region), any_text,
-           "The region that GetBucketLocation answers and that signatures are checked against."),
+           "The region that buckets are in and that requests must be signed for."),
+      text("s3", "signature_v2", STOA_MEMBER(s3.signature_v2), signature_v2_text,
+           "Which requests with Signature Version 2 are accepted: `presigned` URLs, as boto3 and `aws s3 presign` make them by default, "
+           "`all`, or none (`off`). It signs no content, and only some headers."),
       text("s3", "domain", STOA_MEMBER(s3.domain), any_text,
            "With `s3.example.org` here, http://BUCKET.s3.example.org/KEY works beside "
            "http://s3.example.org/BUCKET/KEY."),
@@ -221,7 +229,7 @@ std::vector<ConfigKey> make_keys() {
       text("s3", "bucket_directory", STOA_MEMBER(s3.bucket_directory), absolute_path,
            "The directory of the volume in which CreateBucket makes directories."),
       number("s3", "connections_max", KeyForm::kNumber, STOA_MEMBER(s3.connections_max), {1, 1'000'000},
-             "Connections at one time; more are closed at once."),
+             "Connections at one time. Then an idle one is closed for each that comes."),
 
       text("admin", "listen", STOA_MEMBER(admin.listen), endpoint_or_empty,
            "Address and TCP port of the admin interface, of the console and of /metrics. Empty: no TCP port, the Unix socket only. Other "

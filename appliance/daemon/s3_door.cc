@@ -19,6 +19,11 @@ std::string certificate_text(const s3::ServerOptions& options) {
   return certificate && key ? *certificate + *key : std::string();
 }
 
+s3::SignatureV2 accepted_signature_v2(std::string_view text) {
+  if (text == "off") return s3::SignatureV2::kOff;
+  return text == "all" ? s3::SignatureV2::kAll : s3::SignatureV2::kPresigned;
+}
+
 class S3Door final : public Door {
  public:
   explicit S3Door(s3::ServerOptions options) : options_(std::move(options)), certificate_(certificate_text(options_)) {}
@@ -61,6 +66,7 @@ Result<std::unique_ptr<Door>> open_s3_door(const Config& config, core::Volume& v
   s3::ServerOptions options{.address = endpoint.host, .port = endpoint.port};
   options.domain = config.s3.domain;
   options.region = config.s3.region;
+  options.signature_v2 = accepted_signature_v2(config.s3.signature_v2);
   options.bucket_directory = config.s3.bucket_directory;
   options.tls_certificate_file = config.s3.tls_certificate;
   options.tls_key_file = config.s3.tls_key;

@@ -4,14 +4,10 @@
 #include <charconv>
 #include <string>
 
+#include "frontends/s3/http/request.h"
+
 namespace stoa::s3 {
 namespace {
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
 
 std::unexpected<Failure> not_satisfiable(std::string_view header, std::uint64_t size) {
   return std::unexpected<Failure>(
