@@ -70,7 +70,7 @@ Result<bool> call(std::uint32_t procedure, const PortMapping& mapping, std::uint
     out.string("stoa");  // the owner, as far as the portmapper believes it
   }
   out.patch_u32(0, kLastFragment | static_cast<std::uint32_t>(buffer.size() - 4));
-  if (send(socket.fd(), buffer.data(), buffer.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(buffer.size())) {
+  if (send(socket.fd(), buffer.bytes().data(), buffer.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(buffer.size())) {
     return fail_errno(errno, "send to the portmapper");
   }
   std::array<std::byte, kReplyBytes> reply{};
