@@ -51,6 +51,20 @@ Status adopt_blobs(Tree& tree) {
   return tree.blobs.finish_adoption();
 }
 
+void adopt_readable(Tree& tree) {
+  for (const Family family : {Family::kBlob, Family::kGc}) {
+    const auto it = tree.kv.scan(family, {}, {});
+    std::string last;
+    do {
+      for (; it->valid(); it->next()) {
+        last = it->key();
+        // The verifier tells what the store does not hold.
+        if (!tree.blobs.adopt(BlobId{keys::read_be64(last)})) continue;
+      }
+    } while (!it->status() && it->skip_damage(last));
+  }
+}
+
 Status collect_garbage(Tree& tree, qos::Pace* pace) {
   release_abandoned(tree);
   if (!tree.data->garbage.exchange(false, std::memory_order_acq_rel)) return {};

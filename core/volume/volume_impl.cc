@@ -147,6 +147,12 @@ std::uint64_t random64() {
   return static_cast<std::uint64_t>(device()) << 32 | device();
 }
 
+std::string kept_text(const BlobStore::Kept& kept) {
+  return std::to_string(kept.blobs) + " blobs with " + std::to_string(kept.bytes) +
+         " bytes have no file that refers to them: more than a crash leaves behind, so they are kept. If metadata were lost, stop stoad and "
+         "restore the data folder and all blob directories from one backup; if not, stop it and free them: stoa volume sweep";
+}
+
 class VolumeImpl final : public Volume {
  public:
   VolumeImpl(KvStore& kv, BlobStore& blobs, MetricRegistry& metrics, const VolumeOptions& options, VolumeRecord record,
@@ -159,6 +165,9 @@ class VolumeImpl final : public Volume {
 
   Status start() {
     STOA_CHECK_OK(adopt_blobs(tree_));
+    if (const BlobStore::Kept kept = tree_.blobs.kept(); kept.blobs != 0) {
+      tree_.events.add(Severity::kCritical, "content_without_files", {}, kept_text(kept));
+    }
     STOA_CHECK_OK(recover_open_files(tree_));
     STOA_CHECK_OK(tree_.state.load());
     STOA_CHECK_OK(sweep_orphans(tree_));
@@ -217,7 +226,11 @@ class VolumeImpl final : public Volume {
     STOA_CHECK_OK(seal_quiet_files(tree_, 0));
     return scrub_all(tree_);
   }
-  std::vector<std::string> damage() const override { return damage_found(tree_); }
+  std::vector<std::string> damage() const override {
+    std::vector<std::string> all = damage_found(tree_);
+    if (const BlobStore::Kept kept = tree_.blobs.kept(); kept.blobs != 0) all.push_back(kept_text(kept));
+    return all;
+  }
 
  private:
   const VolumeRecord record_;
@@ -296,6 +309,13 @@ Result<std::unique_ptr<Volume>> Volume::open(KvStore& kv, BlobStore& blobs, Metr
   auto volume = std::make_unique<VolumeImpl>(kv, blobs, metrics, options, std::move(record), next_journal, next_id);
   STOA_CHECK_OK(volume->start());
   return volume;
+}
+
+Result<CheckReport> Volume::check_unopened(KvStore& kv, BlobStore& blobs, MetricRegistry& metrics, const VolumeOptions& volume_options,
+                                           const CheckOptions& options) {
+  Tree tree(kv, blobs, metrics, volume_options, /*next_journal=*/1, /*next_id=*/kFirstFreeId);
+  adopt_readable(tree);
+  return check_volume(tree, options);
 }
 
 }  // namespace stoa::core
