@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <limits>
 
 #include "base/log.h"
@@ -57,9 +58,12 @@ Result<Unnamed> find_unnamed(DataDirectory& directory, std::size_t containers_ma
   }));
   if (!directory.punches()) return found;
   const std::lock_guard lock(directory.mutex);
-  for (const auto& [size_class, container] : directory.slots.newest_with_room(containers_max)) {
-    STOA_CHECK_OK(find_slots(directory, size_class, container, found));
-  }
+  // Empty ones are all looked at: they go.
+  auto containers = directory.slots.newest_with_room(containers_max);
+  std::ranges::copy(directory.slots.empty_containers(), std::back_inserter(containers));
+  std::ranges::sort(containers);
+  containers.erase(std::unique(containers.begin(), containers.end()), containers.end());
+  for (const auto& [size_class, container] : containers) STOA_CHECK_OK(find_slots(directory, size_class, container, found));
   return found;
 }
 

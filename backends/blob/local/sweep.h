@@ -23,8 +23,8 @@ inline bool is_much(std::uint64_t blobs, std::uint64_t bytes, std::uint64_t of_b
 }
 
 // Frees what nobody adopted, or keeps all of it (its slots are taken then) when it is much and not `all` may go. Returns what it
-// kept. Looks into the newest containers only: a free slot holds no bytes where the file system punches holes, and content
-// that the metadata lost lies in these. Nobody else uses the directories yet.
+// kept. Of containers it looks into those that would go and into the newest ones: a free slot holds no bytes where the file system
+// punches holes, and content that the metadata lost lies in these. Nobody else uses the directories yet.
 Result<core::BlobStore::Kept> sweep_unnamed(std::span<const std::unique_ptr<DataDirectory>> directories, bool all);
 
 }  // namespace stoa::blob_local
