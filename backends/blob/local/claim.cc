@@ -60,8 +60,8 @@ Status compare(const Found& found, const BlobPairing& pairing) {
   if (have.generation == pairing.generation || (have.next && *have.next == pairing.generation)) return {};
   const std::string both = names + " is of " + starts(have.generation) + ", and the metadata in " + pairing.metadata + " are of " +
                            starts(pairing.generation) + " of volume " + pairing.volume + ": ";
-  const char* const verdict = have.generation.number < pairing.generation.number   ? "the blob directory is older than the metadata; "
-                              : have.generation.number > pairing.generation.number ? "the metadata are older than the blob directory; "
+  const char* const verdict = have.generation.number < pairing.generation.number   ? "the blob directory is older than the metadata, or of another copy; "
+                              : have.generation.number > pairing.generation.number ? "the metadata are older than the blob directory, or of another copy; "
                                                                                    : "they are of two copies that were both started; ";
   return fail(Errc::kInvalid, both + verdict + kTogether);
 }
