@@ -26,7 +26,7 @@ enum StoadExit : int {
 };
 
 // What only an administrator can mend: pieces that are missing, damaged, of another volume or time, or from a newer version.
-int exit_of_refused_start(const Error& error) {
+int exit_of_refused_volume(const Error& error) {
   switch (error.code) {
     case Errc::kInvalid:
     case Errc::kNotFound:
@@ -131,7 +131,11 @@ int serve(const StoadOptions& options, Config config) {
   auto daemon = Daemon::start(source, config, *folder, *std::move(lock), console_files());
   if (!daemon) {
     log_error("stoad", "did not start", {{"error", describe(daemon.error())}});
-    return complain(daemon.error(), exit_of_refused_start(daemon.error()));
+    return complain(daemon.error(), exit_of_refused_volume(daemon.error()));
+  }
+  if (const Status opened = (*daemon)->open_doors(); !opened) {
+    log_error("stoad", "did not start", {{"error", describe(opened.error())}});
+    return complain(opened.error(), kFailed);
   }
   const Status ran = (*daemon)->run([&] {
     if (ready_fd >= 0) say_ready(ready_fd);
