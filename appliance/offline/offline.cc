@@ -5,6 +5,7 @@
 #include "appliance/data_folder/folder_lock.h"
 #include "appliance/stores/stores.h"
 #include "base/metrics.h"
+#include "core/volume/check_unopened.h"
 
 namespace stoa::appliance {
 namespace {
@@ -37,7 +38,7 @@ Result<core::CheckReport> check_damaged(const Config& config, const DataFolder& 
   core::CheckReport report;
   auto stores = open_stores(config, folder, metrics, {.damaged = true});
   if (stores) {
-    STOA_TRY(found, core::Volume::check_unopened(*stores->kv, *stores->blobs, metrics, options, check));
+    STOA_TRY(found, core::check_unopened(*stores->kv, *stores->blobs, metrics, options, check));
     report = std::move(found);
   }
   report.problems.insert(report.problems.begin(), "the volume cannot be opened: " + (stores ? why : describe(stores.error())));
@@ -77,19 +78,19 @@ Result<core::CheckReport> check_offline(const DataFolder& wanted, const std::str
   return check_damaged(config, folder, volume, check, describe(report.error()));
 }
 
-Result<core::BlobStore::Kept> sweep_volume(const DataFolder& wanted, const std::string& config_path) {
+Result<core::KeptBlobs> sweep_volume(const DataFolder& wanted, const std::string& config_path) {
   STOA_CHECK_OK(require_folder(wanted));
   STOA_TRY(folder, make_data_folder(wanted.path));
   STOA_TRY(lock, FolderLock::take(folder));
   STOA_TRY(config, offline_config(folder, config_path));
   static_cast<void>(lock);
-  core::BlobStore::Kept freed;
+  core::KeptBlobs freed;
   for (const bool sweep_all : {false, true}) {
     MetricRegistry metrics;
     STOA_TRY(stores, open_stores(config, folder, metrics, {.sweep_all = sweep_all}));
     const auto volume = core::Volume::open(*stores.kv, *stores.blobs, metrics, offline_options(config));
     if (!volume) return fail(volume.error());
-    if (!sweep_all) freed = stores.blobs->kept();
+    if (!sweep_all) freed = core::kept_blobs(*stores.blobs);
     if (freed.blobs == 0) break;
   }
   return freed;

@@ -7,7 +7,7 @@
 
 #include "appliance/data_folder/data_folder.h"
 #include "base/error.h"
-#include "core/data/blob_store.h"
+#include "core/data/kept_blobs.h"
 #include "core/volume/volume.h"
 
 namespace stoa::appliance {
@@ -23,6 +23,6 @@ Result<core::CheckReport> check_offline(const DataFolder& folder, const std::str
                                         CheckProgress progress);
 
 // Frees the blobs that no file refers to, however many they are. What was freed. kNotFound, kBusy.
-Result<core::BlobStore::Kept> sweep_volume(const DataFolder& folder, const std::string& config_path);
+Result<core::KeptBlobs> sweep_volume(const DataFolder& folder, const std::string& config_path);
 
 }  // namespace stoa::appliance

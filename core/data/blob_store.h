@@ -24,8 +24,7 @@ inline constexpr BlobId kNoBlob{0};
 //   record, durably) -> (core drops the gc record) -> release.
 // In this order: once released, the place may serve another blob, which an old gc record must not free.
 // On start the core calls adopt() for each blob of its list and its gc queue, then finish_adoption(); what was reserved
-// before a crash and never committed is thereby free again, and host files that nobody adopted are removed, unless that is
-// more than a small part (kept()).
+// before a crash and never committed is thereby free again, and host files that nobody adopted are removed.
 class BlobStore {
  public:
   virtual ~BlobStore() = default;
@@ -65,11 +64,6 @@ class BlobStore {
 
   struct DirectoryHealth { std::string path; bool ok = true; std::string problem; Space space; };
   virtual std::vector<DirectoryHealth> health() const = 0;
-
-  // What finish_adoption() has kept although nobody named it, for being more than a crash leaves: it takes space, and for_each
-  // visits it, until the store is opened by somebody who lets it go.
-  struct Kept { std::uint64_t blobs = 0, bytes = 0; };
-  virtual Kept kept() const { return {}; }
 
   // Every blob that takes space now, in any order, for the verifier.
   virtual void for_each(const std::function<void(BlobId)>& visit) const = 0;

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "core/data/block_sums.h"
 #include "core/data/data_state.h"
+#include "core/kv/damaged_walk.h"
 #include "core/kv/keys.h"
 
 namespace stoa::core {
@@ -61,7 +62,7 @@ void adopt_readable(Tree& tree) {
         // The verifier tells what the store does not hold.
         if (!tree.blobs.adopt(BlobId{keys::read_be64(last)})) continue;
       }
-    } while (!it->status() && it->skip_damage(last));
+    } while (!it->status() && skip_damage(*it, last));
   }
 }
 

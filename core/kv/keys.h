@@ -16,7 +16,7 @@
 //            "client", door u8, name    -> sealed, empty: a client that may reclaim its state (core/state/reclaim.h)
 //   journal  sequence                   -> change; the engine drops the oldest beyond its cap
 //   gc       blob id                    -> nothing: the blob is to be released
-//   config   text                       -> volume, generation, exports, users, groups, flows, recycle policies, tokens, policies of audit
+//   config   text                       -> volume, exports, users, groups, flows, recycle policies, tokens, policies of audit
 //   trash    "a", directory id          -> AnchorRecord: its bin (core/recycle/trash_record.h)
 //            "i", bin id, serial        -> ItemRecord: what was deleted; serials grow with time
 #pragma once
@@ -121,7 +121,6 @@ inline std::string client_key(Door door, std::string_view name) {
 }
 
 inline constexpr std::string_view kVolumeConfig = "volume";
-inline constexpr std::string_view kGenerationConfig = "generation";  // core/volume/generation_record.h
 inline constexpr std::string_view kIdConfig = "next_id";      // FileIds below it may have been given out
 inline constexpr std::string_view kQuotaPrefix = "quota/";  // and a directory id: has limits, declares what counts, or counts owners
 inline std::string quota_key(FileId dir) { return std::string(kQuotaPrefix) + id_key(dir); }

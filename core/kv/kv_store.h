@@ -61,15 +61,6 @@ class KvIterator {
   virtual std::string_view key() const = 0;    // until the next move
   virtual std::string_view value() const = 0;
   virtual Status status() const = 0;           // ask when valid() turned false
-
-  // The keys that a walk left out, [from, to); `to` is empty: all the rest of the walk.
-  struct Gap { std::string from, to; };
-  // After a move that failed (status()): goes on with the first key that can be read behind `last`, the one that was read last
-  // (empty: none). Absent: nothing failed, or the store knows no way around it.
-  virtual std::optional<Gap> skip_damage(std::string_view last) {
-    static_cast<void>(last);
-    return std::nullopt;
-  }
 };
 
 // Thread-safe; every call blocks at most for disk reads.

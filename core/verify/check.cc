@@ -11,6 +11,7 @@
 #include "core/data/content.h"
 #include "core/data/data_state.h"
 #include "core/data/verify.h"
+#include "core/kv/damaged_walk.h"
 #include "core/kv/keys.h"
 #include "core/namespace/drop_link.h"
 #include "core/recycle/trash_record.h"
@@ -89,7 +90,7 @@ class Checker {
       }
       const Status ended = it->status();
       if (ended) return {};
-      const auto gap = it->skip_damage(last);
+      const auto gap = skip_damage(*it, last);
       if (!gap) return ended;
       if (damage_.add(family, *gap)) problem(DamageMap::describe(family, *gap) + ": " + describe(ended.error()));
       if (gap->to.empty()) return {};

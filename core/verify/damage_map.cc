@@ -32,9 +32,9 @@ std::uint64_t number(std::string key) {
 
 }  // namespace
 
-bool DamageMap::add(Family family, const KvIterator::Gap& gap) {
+bool DamageMap::add(Family family, const KeyGap& gap) {
   auto& known = gaps_[family];
-  const auto same = [&](const KvIterator::Gap& other) { return other.from == gap.from && other.to == gap.to; };
+  const auto same = [&](const KeyGap& other) { return other.from == gap.from && other.to == gap.to; };
   if (std::ranges::any_of(known, same)) return false;
   known.push_back(gap);
   return true;
@@ -50,7 +50,7 @@ bool DamageMap::whole(std::initializer_list<Family> families) const {
   return std::ranges::none_of(families, [&](Family family) { return gaps_.contains(family); });
 }
 
-std::string DamageMap::describe(Family family, const KvIterator::Gap& gap) {
+std::string DamageMap::describe(Family family, const KeyGap& gap) {
   const std::string_view what = subject(family);
   if (what.empty()) return "metadata of family " + std::string(to_string(family)) + " cannot be read in part";
   std::string text(what);

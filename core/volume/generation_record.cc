@@ -7,6 +7,7 @@
 namespace stoa::core {
 namespace {
 constexpr std::uint8_t kVersion = 1;
+constexpr std::string_view kKey = "generation";
 }
 
 Result<std::optional<VolumeInfo>> read_volume_info(KvReader& kv) {
@@ -19,7 +20,7 @@ Result<std::optional<VolumeInfo>> read_volume_info(KvReader& kv) {
 
 Result<Generation> read_generation(KvReader& kv) {
   std::string value;
-  STOA_TRY(found, kv.get(Family::kConfig, keys::kGenerationConfig, &value));
+  STOA_TRY(found, kv.get(Family::kConfig, kKey, &value));
   if (!found) return Generation{};
   const Opened opened = unseal(value, kVersion);
   Decoder in(opened.body);
@@ -35,7 +36,7 @@ Status write_generation(KvStore& kv, const Generation& generation) {
   Encoder out;
   out.put(generation.number).put(generation.nonce).put(generation.seconds);
   WriteBatch batch;
-  batch.put(Family::kConfig, keys::kGenerationConfig, seal(kVersion, kVersion, out.bytes()));
+  batch.put(Family::kConfig, kKey, seal(kVersion, kVersion, out.bytes()));
   const WriteBatch* const batches[] = {&batch};
   STOA_CHECK_OK(kv.apply(batches));
   return kv.sync();

@@ -62,9 +62,6 @@ class Volume {
   // outlive the volume. kNotFound: not formatted; kNotSupported: written by a newer version; kCorrupt.
   static Result<std::unique_ptr<Volume>> open(KvStore& kv, BlobStore& blobs, MetricRegistry& metrics,
                                               const VolumeOptions& options = {});
-  // The verifier on a volume that is not opened, because it is damaged: nothing is replayed, and nothing changes.
-  static Result<CheckReport> check_unopened(KvStore& kv, BlobStore& blobs, MetricRegistry& metrics, const VolumeOptions& volume_options,
-                                            const CheckOptions& options);
   virtual ~Volume() = default;  // flushes and stops background work
 
   virtual Namespace& ns() = 0;
@@ -94,8 +91,7 @@ class Volume {
   virtual Result<bool> run_owner_count(std::size_t files_max) = 0;
   virtual Status run_scrub() = 0;  // verifies every recorded checksum once
 
-  // What is not as it should be, as sentences; bounded: files whose content was found damaged, with path and range, and content that a
-  // start has kept because nothing names it.
+  // Files whose content was found damaged, as sentences with path and range; bounded.
   virtual std::vector<std::string> damage() const = 0;
 };
 

@@ -5,6 +5,7 @@
 #include "core/data/file_io.h"
 #include "core/data/flush.h"
 #include "core/data/gc.h"
+#include "core/data/kept_blobs.h"
 #include "core/data/open_files.h"
 #include "core/data/upload.h"
 #include "core/journal/journal.h"
@@ -147,7 +148,7 @@ std::uint64_t random64() {
   return static_cast<std::uint64_t>(device()) << 32 | device();
 }
 
-std::string kept_text(const BlobStore::Kept& kept) {
+std::string kept_text(const KeptBlobs& kept) {
   return std::to_string(kept.blobs) + " blobs with " + std::to_string(kept.bytes) +
          " bytes have no file that refers to them: more than a crash leaves behind, so they are kept. If metadata were lost, stop stoad and "
          "restore the data folder and all blob directories from one backup; if not, stop it and free them: stoa volume sweep";
@@ -165,7 +166,7 @@ class VolumeImpl final : public Volume {
 
   Status start() {
     STOA_CHECK_OK(adopt_blobs(tree_));
-    if (const BlobStore::Kept kept = tree_.blobs.kept(); kept.blobs != 0) {
+    if (const KeptBlobs kept = kept_blobs(tree_.blobs); kept.blobs != 0) {
       tree_.events.add(Severity::kCritical, "content_without_files", {}, kept_text(kept));
     }
     STOA_CHECK_OK(recover_open_files(tree_));
@@ -228,7 +229,7 @@ class VolumeImpl final : public Volume {
   }
   std::vector<std::string> damage() const override {
     std::vector<std::string> all = damage_found(tree_);
-    if (const BlobStore::Kept kept = tree_.blobs.kept(); kept.blobs != 0) all.push_back(kept_text(kept));
+    if (const KeptBlobs kept = kept_blobs(tree_.blobs); kept.blobs != 0) all.push_back(kept_text(kept));
     return all;
   }
 
@@ -309,13 +310,6 @@ Result<std::unique_ptr<Volume>> Volume::open(KvStore& kv, BlobStore& blobs, Metr
   auto volume = std::make_unique<VolumeImpl>(kv, blobs, metrics, options, std::move(record), next_journal, next_id);
   STOA_CHECK_OK(volume->start());
   return volume;
-}
-
-Result<CheckReport> Volume::check_unopened(KvStore& kv, BlobStore& blobs, MetricRegistry& metrics, const VolumeOptions& volume_options,
-                                           const CheckOptions& options) {
-  Tree tree(kv, blobs, metrics, volume_options, /*next_journal=*/1, /*next_id=*/kFirstFreeId);
-  adopt_readable(tree);
-  return check_volume(tree, options);
 }
 
 }  // namespace stoa::core

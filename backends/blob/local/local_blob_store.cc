@@ -63,7 +63,7 @@ class Store final : public LocalBlobStore {
   Status release(BlobId blob) override;
   Space space() const override;
   std::vector<DirectoryHealth> health() const override;
-  Kept kept() const override { return kept_; }
+  core::KeptBlobs kept() const override { return kept_; }
   void for_each(const std::function<void(BlobId)>& visit) const override;
   bool holds(BlobId blob) const override;
 
@@ -93,7 +93,7 @@ class Store final : public LocalBlobStore {
   HostIo& io_;
   std::vector<std::unique_ptr<DataDirectory>> directories_;
   const bool sweep_all_;
-  Kept kept_;  // written by finish_adoption() alone
+  core::KeptBlobs kept_;  // written by finish_adoption() alone
   BufferPool buffers_;
   FileMetrics file_metrics_;
   Counter& read_bytes_;

@@ -9,7 +9,7 @@
 
 #include "backends/blob/local/pairing.h"
 #include "base/metrics.h"
-#include "core/data/blob_store.h"
+#include "core/data/kept_blobs.h"
 
 namespace stoa::blob_local {
 class HostIo;
@@ -31,7 +31,7 @@ struct LocalBlobStoreOptions {
   blob_local::HostIo* io = nullptr;  // tests put faults here; must outlive the store
 };
 
-class LocalBlobStore : public core::BlobStore {
+class LocalBlobStore : public core::BlobStore, public core::KeepsBlobs {
  public:
   // Whether the directories may become those of a new volume. kInvalid: one holds something; the words say whose it is.
   static Status require_new(const std::vector<std::string>& directories);

@@ -97,7 +97,7 @@ void free_unnamed(DataDirectory& directory, const Unnamed& unnamed) {
 
 }  // namespace
 
-Result<core::BlobStore::Kept> sweep_unnamed(std::span<const std::unique_ptr<DataDirectory>> directories, bool all) {
+Result<core::KeptBlobs> sweep_unnamed(std::span<const std::unique_ptr<DataDirectory>> directories, bool all) {
   std::vector<Unnamed> found;
   std::uint64_t blobs = 0, bytes = 0;
   for (const auto& directory : directories) {
@@ -114,9 +114,9 @@ Result<core::BlobStore::Kept> sweep_unnamed(std::span<const std::unique_ptr<Data
   }
   if (!much) {
     for (std::size_t i = 0; i < found.size(); ++i) free_unnamed(*directories[i], found[i]);
-    return core::BlobStore::Kept{};
+    return core::KeptBlobs{};
   }
-  core::BlobStore::Kept kept;
+  core::KeptBlobs kept;
   for (const auto& directory : directories) {
     STOA_TRY(unnamed, find_unnamed(*directory, std::numeric_limits<std::size_t>::max()));
     const std::lock_guard lock(directory->mutex);

@@ -8,7 +8,7 @@
 
 #include "backends/blob/local/data_directory.h"
 #include "base/error.h"
-#include "core/data/blob_store.h"
+#include "core/data/kept_blobs.h"
 
 namespace stoa::blob_local {
 
@@ -25,6 +25,6 @@ inline bool is_much(std::uint64_t blobs, std::uint64_t bytes, std::uint64_t of_b
 // Frees what nobody adopted, or keeps all of it (its slots are taken then) when it is much and not `all` may go. Returns what it
 // kept. Of containers it looks into those that would go and into the newest ones: a free slot holds no bytes where the file system
 // punches holes, and content that the metadata lost lies in these. Nobody else uses the directories yet.
-Result<core::BlobStore::Kept> sweep_unnamed(std::span<const std::unique_ptr<DataDirectory>> directories, bool all);
+Result<core::KeptBlobs> sweep_unnamed(std::span<const std::unique_ptr<DataDirectory>> directories, bool all);
 
 }  // namespace stoa::blob_local

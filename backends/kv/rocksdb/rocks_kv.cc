@@ -13,6 +13,7 @@
 
 #include "backends/kv/rocksdb/damage.h"
 #include "backends/kv/rocksdb/log_files.h"
+#include "core/kv/damaged_walk.h"
 
 namespace stoa::kv {
 namespace {
@@ -47,7 +48,7 @@ void clear_remains(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family) {
   db.ReleaseSnapshot(db.GetSnapshot());
 }
 
-class Iterator final : public core::KvIterator {
+class Iterator final : public core::KvIterator, public core::DamagedWalk {
  public:
   Iterator(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family, std::string_view lower, std::string_view upper,
            const rocksdb::Snapshot* snapshot)
@@ -72,9 +73,9 @@ class Iterator final : public core::KvIterator {
     if (it_->status().ok()) return {};
     return failed(it_->status(), "scan");
   }
-  std::optional<Gap> skip_damage(std::string_view last) override {
+  std::optional<core::KeyGap> skip_damage(std::string_view last) override {
     if (it_->status().ok()) return std::nullopt;
-    Gap gap;
+    core::KeyGap gap;
     gap.from = last.empty() ? lower_ : std::string(last) + '\0';
     for (std::string at = gap.from;;) {
       const auto next = next_piece(db_, family_, at);

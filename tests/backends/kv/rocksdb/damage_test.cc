@@ -7,13 +7,14 @@
 #include <set>
 
 #include "backends/kv/rocksdb/rocks_kv.h"
+#include "core/kv/damaged_walk.h"
 #include "core/kv/keys.h"
 
 namespace stoa::kv {
 namespace {
 
 using core::Family;
-using core::KvIterator;
+using core::KeyGap;
 
 constexpr std::uint64_t kRecords = 3000;
 
@@ -78,7 +79,7 @@ class DamageTest : public testing::Test {
 
   struct Walked {
     std::uint64_t read = 0, unread = 0;
-    std::vector<KvIterator::Gap> gaps;
+    std::vector<KeyGap> gaps;
   };
   // Every record is read, or lies in a gap; none twice, none out of order.
   static Walked walk(core::KvStore& kv) {
@@ -93,7 +94,7 @@ class DamageTest : public testing::Test {
         seen.insert(last);
       }
       if (it->status()) break;
-      const auto gap = it->skip_damage(last);
+      const auto gap = core::skip_damage(*it, last);
       EXPECT_TRUE(gap);
       if (!gap) break;
       walked.gaps.push_back(*gap);
@@ -168,7 +169,7 @@ TEST_F(DamageTest, WhatIsWholeHasNoGap) {
   auto kv = open_rocks({.path = folder_});
   ASSERT_TRUE(kv);
   const auto it = (*kv)->scan(Family::kEntry, {}, {});
-  EXPECT_FALSE(it->skip_damage({}));
+  EXPECT_FALSE(core::skip_damage(*it, {}));
   EXPECT_EQ(walk(**kv).read, kRecords);
 }
 
