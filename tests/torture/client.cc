@@ -7,7 +7,6 @@ namespace {
 
 constexpr std::uint64_t kFilesMax = 12;
 constexpr std::uint64_t kFileBytesMax = 3u << 20;
-constexpr std::uint64_t kWriteBytesMax = 1u << 20;  // of NFS
 
 std::string describe(Version version, const std::string& file, const Change& change) {
   const std::string where = std::string(name_of(version)) + " ";
@@ -38,6 +37,9 @@ Answer ask(Protocol& protocol, const std::string& file, const Change& change) {
 // Whether it is the disks' fault that a change, or a read, is answered so.
 bool may_refuse(Disks disks, Said said) { return disks != Disks::kSound && (said == Said::kNoRoom || (said == Said::kFailed && disks == Disks::kFailing)); }
 bool may_fail(Disks disks, Said said) { return disks == Disks::kFailing && said == Said::kFailed; }
+
+std::unexpected<Error> lost(const std::string& operation) { return fail(Errc::kShutdown, operation + ": the connection broke"); }
+std::unexpected<Error> unreachable(Version version) { return fail(Errc::kShutdown, std::string(name_of(version)) + ": the server cannot be reached"); }
 
 }  // namespace
 
@@ -77,7 +79,7 @@ Status Client::change(Version version, const std::string& file, const Change& ch
   const std::string operation = describe(version, file, change);
   TwinFile& twin = files_[file];
   Protocol* connection = protocol(version);
-  if (connection == nullptr) return fail(Errc::kShutdown, "the server cannot be reached");
+  if (connection == nullptr) return unreachable(version);
   ++operations_;
   const Answer answer = ask(*connection, file, change);
   if (answer.said == Said::kNoSuchThing) return {};
@@ -90,7 +92,7 @@ Status Client::change(Version version, const std::string& file, const Change& ch
     case Said::kBusy: return {};
     case Said::kLost:
       twin.perhaps(change);
-      return fail(Errc::kShutdown, "the connection broke");
+      return lost(operation);
     default:
       if (!may_refuse(disks_, answer.said)) return fault(file, operation, "is answered by " + answer.text);
       twin.perhaps(change);
@@ -102,10 +104,12 @@ Status Client::read(Version version, const std::string& file, std::uint64_t offs
   const std::string operation = std::string(name_of(version)) + " read " + file + ", " + std::to_string(count) + " bytes at " + std::to_string(offset);
   TwinFile& twin = files_[file];
   Protocol* connection = protocol(version);
-  if (connection == nullptr) return fail(Errc::kShutdown, "the server cannot be reached");
+  if (connection == nullptr) return unreachable(version);
   ++operations_;
-  const Answer answer = connection->read(file, offset, count);
-  if (answer.said == Said::kLost) return fail(Errc::kShutdown, "the connection broke");
+  Answer answer{Said::kNoSuchThing};
+  if (odd_reads_ && random_.percent(50)) answer = connection->read_plus(file, offset, count);
+  if (answer.said == Said::kNoSuchThing) answer = connection->read(file, offset, count);
+  if (answer.said == Said::kLost) return lost(operation);
   if (answer.said == Said::kNoSuchThing || answer.said == Said::kBusy || may_fail(disks_, answer.said)) return {};
   if (answer.said == Said::kMissing && !twin.now()) return {};
   if (!answer.ok()) return fault(file, operation, "is answered by " + answer.text);
@@ -117,10 +121,10 @@ Status Client::read_whole(Version version, const std::string& file) {
   const std::string operation = std::string(name_of(version)) + " read the whole of " + file;
   TwinFile& twin = files_[file];
   Protocol* connection = protocol(version);
-  if (connection == nullptr) return fail(Errc::kShutdown, "the server cannot be reached");
+  if (connection == nullptr) return unreachable(version);
   ++operations_;
   Answer answer = connection->read_all(file);
-  if (answer.said == Said::kLost) return fail(Errc::kShutdown, "the connection broke");
+  if (answer.said == Said::kLost) return lost(operation);
   if (answer.said == Said::kBusy || may_fail(disks_, answer.said)) return {};
   if (answer.said != Said::kOk && answer.said != Said::kMissing) return fault(file, operation, "is answered by " + answer.text);
   std::optional<std::string> found;
@@ -149,13 +153,18 @@ Change Client::any_change(Version version, const TwinFile& twin) {
   if (choice < 70) {
     std::uint64_t offset = random_.percent(40) ? size : awkward_number(random_);
     if (random_.percent(30)) offset = random_.below(size + 1);
-    const std::uint64_t length = random_.percent(10) ? random_.below(8) : std::min(awkward_number(random_), kWriteBytesMax);
+    const std::uint64_t length = random_.percent(10) ? random_.below(8) : std::min<std::uint64_t>(awkward_number(random_), kCallBytesMax);
     offset = std::min(offset, kFileBytesMax);
     return {.kind = Change::Kind::kWrite, .offset = offset, .bytes = random_.bytes(std::max<std::uint64_t>(length, 1)), .durable = random_.percent(50)};
   }
   if (choice < 82) return {.kind = Change::Kind::kCommit};
   if (choice < 94) return {.kind = Change::Kind::kTruncate, .offset = random_.percent(50) ? random_.below(size + 1) : awkward_number(random_)};
   return {.kind = Change::Kind::kRemove};
+}
+
+std::uint32_t Client::count_to_read(std::uint64_t wanted) const {
+  const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, kCallBytesMax));
+  return odd_reads_ ? count : (count + 3) & ~3u;
 }
 
 Status Client::step() {
@@ -166,10 +175,10 @@ Status Client::step() {
   if (!twin.now() || random_.percent(55)) return change(version, file, any_change(version, twin));
   const std::uint64_t size = twin.now()->size();
   const std::uint64_t choice = random_.below(100);
-  if (choice < 30) return read(version, file, 0, static_cast<std::uint32_t>(std::min(size, kWriteBytesMax)));
+  if (choice < 30) return read(version, file, 0, count_to_read(size));
   if (choice < 40) return read_whole(version, file);
   const std::uint64_t offset = random_.percent(50) ? random_.below(size + 1) : awkward_number(random_);
-  return read(version, file, offset, static_cast<std::uint32_t>(std::min(awkward_number(random_), kWriteBytesMax)));
+  return read(version, file, offset, count_to_read(awkward_number(random_)));
 }
 
 Status Client::verify(Version version) {

@@ -29,6 +29,8 @@ class Client {
   void attach_anew(Version version) { connections_[static_cast<std::size_t>(version)].reset(); }
   // How many of a hundred operations go over a connection of their own (10).
   void set_fresh(unsigned percent) { fresh_percent_ = percent; }
+  // Reads give numbers of bytes that are no multiple of four, too, and are READ_PLUS now and then.
+  void set_odd_reads(bool odd) { odd_reads_ = odd; }
   // Errors that tell of them are no fault of the server's; wrong bytes always are.
   void set_disks(Disks disks) { disks_ = disks; }
 
@@ -54,6 +56,7 @@ class Client {
 
  private:
   Version any_version();
+  std::uint32_t count_to_read(std::uint64_t wanted) const;
   Change any_change(Version version, const TwinFile& file);
   std::unexpected<Error> fault(const std::string& file, const std::string& operation, const std::string& what);
 
@@ -63,6 +66,7 @@ class Client {
   std::array<std::unique_ptr<Protocol>, std::size(kVersions)> connections_;
   std::map<std::string, TwinFile> files_;
   unsigned fresh_percent_ = 10;
+  bool odd_reads_ = false;
   Disks disks_ = Disks::kSound;
   std::uint64_t operations_ = 0;
   std::uint64_t acknowledged_ = 0;

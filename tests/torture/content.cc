@@ -26,6 +26,7 @@ Status content(Run& run) {
   STOA_TRY(server, run.start(run.folder / "data"));
   Client client("c", run.random.next());
   client.attach(*server);
+  client.set_odd_reads(true);
   STOA_CHECK_OK(read_first(client, run.random));
   for (unsigned i = 0; i < kSteps * run.effort; ++i) {
     if (i % 200 == 0) client.set_fresh(i % 400 == 0 ? 50 : 3);

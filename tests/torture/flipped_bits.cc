@@ -113,7 +113,7 @@ class Flips {
         Protocol* protocol = client_.protocol(version);
         if (protocol == nullptr) return broken(told + "; the server cannot be reached");
         const std::uint64_t from = whole ? 0 : at - run_.random.below(16);
-        const Answer answer = protocol->read(file, from, whole ? 1u << 20 : 32);
+        const Answer answer = protocol->read(file, from, whole ? kCallBytesMax : 32);
         // Any error will do, and a body that breaks off, too.
         if (!answer.ok()) {
           client_.attach_anew(version);

@@ -89,7 +89,7 @@ class Filler {
       case Kind::kSmallFiles:
       case Kind::kLargeFiles: {
         const Answer made = protocol.make(name);
-        const std::uint64_t size = kind_ == Kind::kSmallFiles ? 1 + random_.below(16'000) : 1 + random_.below(kMiB);
+        const std::uint64_t size = kind_ == Kind::kSmallFiles ? 1 + random_.below(16'000) : 1 + random_.below(kCallBytesMax);
         return made.ok() ? protocol.write(name, 0, random_.bytes(size), true) : made;
       }
     }

@@ -7,6 +7,7 @@ std::string_view name_of(Version version) {
   return kNames[static_cast<std::size_t>(version)];
 }
 
+Answer Protocol::read_plus(const std::string&, std::uint64_t, std::uint32_t) { return {Said::kNoSuchThing}; }
 Answer Protocol::replace(const std::string&, std::string_view) { return {Said::kNoSuchThing}; }
 Answer Protocol::make(const std::string&) { return {Said::kNoSuchThing}; }
 Answer Protocol::write(const std::string&, std::uint64_t, std::string_view, bool) { return {Said::kNoSuchThing}; }
@@ -17,10 +18,10 @@ Answer Protocol::remove_directory(const std::string&) { return {Said::kNoSuchThi
 Answer Protocol::make_symlink(const std::string&, const std::string&) { return {Said::kNoSuchThing}; }
 Answer Protocol::set_attribute(const std::string&, const std::string&, std::string_view) { return {Said::kNoSuchThing}; }
 
-Answer Protocol::read_all(const std::string& name, std::uint32_t count) {
+Answer Protocol::read_all(const std::string& name) {
   Answer all{Said::kOk};
   do {
-    Answer piece = read(name, all.bytes.size(), count);
+    Answer piece = read(name, all.bytes.size(), kCallBytesMax);
     if (!piece.ok()) return piece;
     if (piece.bytes.empty() && !piece.end) return {Said::kOther, "a read in the middle of the file gave nothing"};
     all.bytes += piece.bytes;

@@ -36,12 +36,17 @@ enum class Version : std::uint8_t { kNfs3, kNfs40, kNfs41, kNfs42, kS3 };
 inline constexpr Version kVersions[] = {Version::kNfs3, Version::kNfs40, Version::kNfs41, Version::kNfs42, Version::kS3};
 std::string_view name_of(Version version);
 
+// Of one read or write: a session of NFSv4 takes and gives a MiB, with all that is around the data.
+inline constexpr std::uint32_t kCallBytesMax = (1u << 20) - 4096;
+
 // Files are named relative to the export's directory and lie in it; used by one thread.
 class Protocol {
  public:
   virtual ~Protocol() = default;
 
   virtual Answer read(const std::string& name, std::uint64_t offset, std::uint32_t count) = 0;
+  // READ_PLUS: 4.2 only.
+  virtual Answer read_plus(const std::string& name, std::uint64_t offset, std::uint32_t count);
   virtual Answer remove(const std::string& name) = 0;
   // A whole file in place of what is there, at once and durably: S3 only.
   virtual Answer replace(const std::string& name, std::string_view bytes);
@@ -56,8 +61,8 @@ class Protocol {
   virtual Answer make_symlink(const std::string& name, const std::string& target);
   virtual Answer set_attribute(const std::string& name, const std::string& attribute, std::string_view value);  // 4.2
 
-  // The whole of it, in as many reads as it takes, of `count` bytes each.
-  Answer read_all(const std::string& name, std::uint32_t count = 1u << 20);
+  // The whole of it, in as many reads as it takes.
+  Answer read_all(const std::string& name);
 };
 
 // A connection of its own to the export `name` of the server. Nothing: it cannot be reached. `client` names the machine

@@ -44,6 +44,8 @@ class Caller {
  public:
   virtual ~Caller() = default;
   virtual CompoundResult call(const Ops& ops) = 0;
+  // What may be done twice, and answers with more than a session keeps of its replies.
+  virtual CompoundResult look(const Ops& ops) { return call(ops); }
   virtual void skip_sequence(CompoundResult& result) = 0;
   struct Open {
     Answer answer;
@@ -96,6 +98,9 @@ class Caller1 final : public Caller {
   }
   bool connected() const { return !caller_.session.empty(); }
   CompoundResult call(const Ops& ops) override { return caller_.call(ops, minor_); }
+  CompoundResult look(const Ops& ops) override {
+    return caller_.send(Ops().sequence(caller_.session, caller_.sequence++, 0, false).more(ops), minor_);
+  }
   void skip_sequence(CompoundResult& result) override { result.skip_sequence(); }
   Open open(const Bytes& dir, const std::string& name, std::uint32_t access, bool create) override {
     Ops ops;
@@ -122,26 +127,9 @@ class Nfs4 final : public Protocol {
  public:
   Nfs4(std::unique_ptr<Caller> caller, unsigned minor, Bytes root) : caller_(std::move(caller)), minor_(minor), root_(std::move(root)) {}
 
-  Answer read(const std::string& name, std::uint64_t offset, std::uint32_t count) override {
-    return opened(name, kReadWay, false, [&](const Caller::Open& open) {
-      // Every other time by what 4.2 has instead.
-      const bool plus = minor_ == 2 && ++reads_ % 2 == 0;
-      const std::uint32_t op = plus ? kReadPlusOp : kReadOp;
-      CompoundResult result = caller_->call(Ops().putfh(open.handle).op(op).stateid(open.stateid).u64(offset).u32(count));
-      Answer answer = answer_of(result);
-      if (!answer.ok()) return answer;
-      caller_->skip_sequence(result);
-      result.next(kPutfhOp);
-      result.next(op);
-      answer.end = result.in.boolean();
-      if (plus) {
-        read_pieces(result, offset, answer.bytes);
-      } else {
-        answer.bytes = result.in.string(kOpaqueMax);
-      }
-      if (!result.in.ok()) return Answer{Said::kOther, "the reply cannot be read"};
-      return answer;
-    });
+  Answer read(const std::string& name, std::uint64_t offset, std::uint32_t count) override { return read_by(kReadOp, name, offset, count); }
+  Answer read_plus(const std::string& name, std::uint64_t offset, std::uint32_t count) override {
+    return minor_ < 2 ? Answer{Said::kNoSuchThing} : read_by(kReadPlusOp, name, offset, count);
   }
   Answer remove(const std::string& name) override { return answer_of(caller_->call(Ops().putfh(root_).op(kRemoveOp).string(name))); }
   Answer make(const std::string& name) override {
@@ -193,6 +181,24 @@ class Nfs4 final : public Protocol {
     const Answer closed = caller_->close(open);
     return closed.ok() || !answer.ok() ? answer : Answer{closed.said == Said::kLost ? Said::kOk : closed.said, "CLOSE: " + closed.text, answer.bytes, answer.end};
   }
+  Answer read_by(std::uint32_t op, const std::string& name, std::uint64_t offset, std::uint32_t count) {
+    return opened(name, kReadWay, false, [&](const Caller::Open& open) {
+      CompoundResult result = caller_->look(Ops().putfh(open.handle).op(op).stateid(open.stateid).u64(offset).u32(count));
+      Answer answer = answer_of(result);
+      if (!answer.ok()) return answer;
+      caller_->skip_sequence(result);
+      result.next(kPutfhOp);
+      result.next(op);
+      answer.end = result.in.boolean();
+      if (op == kReadPlusOp) {
+        read_pieces(result, offset, answer.bytes);
+      } else {
+        answer.bytes = result.in.string(kOpaqueMax);
+      }
+      if (!result.in.ok()) return Answer{Said::kOther, "the reply cannot be read"};
+      return answer;
+    });
+  }
   // read_plus_content<> (RFC 7862 15.10): data, and holes as zeros.
   static void read_pieces(CompoundResult& result, std::uint64_t offset, std::string& bytes) {
     for (std::uint32_t pieces = result.in.u32(); pieces > 0 && result.in.ok(); --pieces) {
@@ -213,7 +219,6 @@ class Nfs4 final : public Protocol {
   std::unique_ptr<Caller> caller_;
   const unsigned minor_;
   const Bytes root_;
-  std::uint64_t reads_ = 0;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "tests/torture/scenario.h"
 
+#include <deque>
 #include <fstream>
 
 namespace stoa::torture {
@@ -35,9 +36,16 @@ Result<std::unique_ptr<clients::ServerProcess>> Run::start(const fs::path& data,
 
 std::string Run::last_words(const fs::path& data) const {
   std::string text;
-  std::ifstream in(data.string() + ".log");
-  for (std::string line; std::getline(in, line);) text += "  " + line + "\n";
-  return text.size() > 4000 ? text.substr(text.size() - 4000) : text;
+  for (const fs::path& log : {data / "stoad.log", fs::path(data.string() + ".log")}) {
+    std::deque<std::string> lines;
+    std::ifstream in(log);
+    for (std::string line; std::getline(in, line);) {
+      lines.push_back(std::move(line));
+      if (lines.size() > 12) lines.pop_front();
+    }
+    for (const std::string& line : lines) text += "  " + line + "\n";
+  }
+  return text;
 }
 
 int Run::stoa(const fs::path& data, const std::vector<std::string>& arguments, std::string* output) const {

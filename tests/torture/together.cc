@@ -14,7 +14,7 @@ Status worst(const std::vector<Status>& ended, bool killed) {
     if (status.error().code != Errc::kShutdown) return status;
     lost = status;
   }
-  if (!lost && !killed) return broken("the server broke a connection that nobody had a quarrel with, or died");
+  if (!lost && !killed) return broken("the server died, or broke off by itself: " + lost.error().detail);
   return {};
 }
 
