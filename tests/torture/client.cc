@@ -14,9 +14,12 @@ std::string describe(Version version, const std::string& file, const Change& cha
   switch (change.kind) {
     case Change::Kind::kMake: return where + "make " + file;
     case Change::Kind::kWrite: return where + "write " + file + ", " + range + (change.durable ? ", stable" : ", unstable");
+    case Change::Kind::kPunch: return where + "punch " + file + ", " + range;
     case Change::Kind::kCommit: return where + "commit " + file;
     case Change::Kind::kTruncate: return where + "truncate " + file + " to " + std::to_string(change.offset);
-    case Change::Kind::kReplace: return where + "put " + file + ", " + std::to_string(change.bytes.size()) + " bytes";
+    case Change::Kind::kReplace:
+      return where + (change.parts ? "multipart upload of " : "put ") + file + ", " + std::to_string(change.bytes.size()) + " bytes" +
+             (change.source.empty() ? "" : ", a copy of " + change.source);
     case Change::Kind::kRemove: return where + "remove " + file;
   }
   return where;
@@ -26,9 +29,12 @@ Answer ask(Protocol& protocol, const std::string& file, const Change& change) {
   switch (change.kind) {
     case Change::Kind::kMake: return protocol.make(file);
     case Change::Kind::kWrite: return protocol.write(file, change.offset, change.bytes, change.durable);
+    case Change::Kind::kPunch: return protocol.punch(file, change.offset, change.bytes.size());
     case Change::Kind::kCommit: return protocol.commit(file);
     case Change::Kind::kTruncate: return protocol.truncate(file, change.offset);
-    case Change::Kind::kReplace: return protocol.replace(file, change.bytes);
+    case Change::Kind::kReplace:
+      if (!change.source.empty()) return protocol.replace_by_copy(file, change.source);
+      return change.parts ? protocol.replace_by_parts(file, change.bytes) : protocol.replace(file, change.bytes);
     case Change::Kind::kRemove: return protocol.remove(file);
   }
   return {};
@@ -145,7 +151,12 @@ Status Client::read_whole(Version version, const std::string& file) {
 Change Client::any_change(Version version, const TwinFile& twin) {
   if (version == Version::kS3) {
     if (twin.now() && random_.percent(20)) return {.kind = Change::Kind::kRemove};
-    return {.kind = Change::Kind::kReplace, .bytes = random_.bytes(awkward_number(random_))};
+    const std::string source = any_name();
+    const TwinFile& copied = files_[source];
+    if (random_.percent(25) && &copied != &twin && copied.known() && copied.now()) {
+      return {.kind = Change::Kind::kReplace, .bytes = *copied.now(), .source = source};
+    }
+    return {.kind = Change::Kind::kReplace, .bytes = random_.bytes(awkward_number(random_)), .parts = random_.percent(20)};
   }
   if (!twin.now()) return {.kind = Change::Kind::kMake};
   const std::uint64_t size = twin.now()->size();
@@ -156,6 +167,11 @@ Change Client::any_change(Version version, const TwinFile& twin) {
     const std::uint64_t length = random_.percent(10) ? random_.below(8) : std::min<std::uint64_t>(awkward_number(random_), kCallBytesMax);
     offset = std::min(offset, kFileBytesMax);
     return {.kind = Change::Kind::kWrite, .offset = offset, .bytes = random_.bytes(std::max<std::uint64_t>(length, 1)), .durable = random_.percent(50)};
+  }
+  if (choice < 75 && version == Version::kNfs42 && size > 0) {
+    const std::uint64_t offset = random_.below(size);
+    const std::uint64_t length = std::min(size - offset, 1 + awkward_number(random_));
+    return {.kind = Change::Kind::kPunch, .offset = offset, .bytes = std::string(length, '\0'), .durable = false};
   }
   if (choice < 82) return {.kind = Change::Kind::kCommit};
   if (choice < 94) return {.kind = Change::Kind::kTruncate, .offset = random_.percent(50) ? random_.below(size + 1) : awkward_number(random_)};

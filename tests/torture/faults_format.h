@@ -1,6 +1,5 @@
 /* The page that the torture and the library it preloads into a server share: what the disks are to do from now on. */
-#ifndef STOA_TESTS_TORTURE_FAULTS_FORMAT_H
-#define STOA_TESTS_TORTURE_FAULTS_FORMAT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -16,5 +15,3 @@ struct stoa_disk_faults {
 struct stoa_faults {
   struct stoa_disk_faults disk[STOA_DISKS];
 };
-
-#endif

@@ -9,10 +9,13 @@ std::string_view name_of(Version version) {
 
 Answer Protocol::read_plus(const std::string&, std::uint64_t, std::uint32_t) { return {Said::kNoSuchThing}; }
 Answer Protocol::replace(const std::string&, std::string_view) { return {Said::kNoSuchThing}; }
+Answer Protocol::replace_by_parts(const std::string&, std::string_view) { return {Said::kNoSuchThing}; }
+Answer Protocol::replace_by_copy(const std::string&, const std::string&) { return {Said::kNoSuchThing}; }
 Answer Protocol::make(const std::string&) { return {Said::kNoSuchThing}; }
 Answer Protocol::write(const std::string&, std::uint64_t, std::string_view, bool) { return {Said::kNoSuchThing}; }
 Answer Protocol::commit(const std::string&) { return {Said::kNoSuchThing}; }
 Answer Protocol::truncate(const std::string&, std::uint64_t) { return {Said::kNoSuchThing}; }
+Answer Protocol::punch(const std::string&, std::uint64_t, std::uint64_t) { return {Said::kNoSuchThing}; }
 Answer Protocol::make_directory(const std::string&) { return {Said::kNoSuchThing}; }
 Answer Protocol::remove_directory(const std::string&) { return {Said::kNoSuchThing}; }
 Answer Protocol::make_symlink(const std::string&, const std::string&) { return {Said::kNoSuchThing}; }

@@ -50,11 +50,15 @@ class Protocol {
   virtual Answer remove(const std::string& name) = 0;
   // A whole file in place of what is there, at once and durably: S3 only.
   virtual Answer replace(const std::string& name, std::string_view bytes);
+  // The same by a multipart upload, and by a copy of another file.
+  virtual Answer replace_by_parts(const std::string& name, std::string_view bytes);
+  virtual Answer replace_by_copy(const std::string& name, const std::string& source);
   // NFS only.
   virtual Answer make(const std::string& name);  // or find it
   virtual Answer write(const std::string& name, std::uint64_t offset, std::string_view bytes, bool stable);
   virtual Answer commit(const std::string& name);
   virtual Answer truncate(const std::string& name, std::uint64_t size);
+  virtual Answer punch(const std::string& name, std::uint64_t offset, std::uint64_t length);  // 4.2
   // Small things that occupy metadata.
   virtual Answer make_directory(const std::string& name);
   virtual Answer remove_directory(const std::string& name);

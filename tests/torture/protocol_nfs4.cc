@@ -15,7 +15,7 @@ using test::Ops;
 using test::WireStateid;
 
 constexpr std::uint32_t kCloseOp = 4, kCommitOp = 5, kCreateOp = 6, kOpenOp = 18, kPutfhOp = 22, kReadOp = 25, kRemoveOp = 28,
-                        kSetattrOp = 34, kWriteOp = 38, kReadPlusOp = 68, kSetxattrOp = 73;
+                        kSetattrOp = 34, kWriteOp = 38, kDeallocateOp = 62, kReadPlusOp = 68, kSetxattrOp = 73;
 constexpr std::uint32_t kReadWay = 1, kWriteWay = 2, kNoDelegation = 0x400;
 constexpr std::uint32_t kUnstable = 0, kFileSync = 2;
 constexpr std::uint32_t kDirectoryType = 2, kSymlinkType = 5;
@@ -157,6 +157,12 @@ class Nfs4 final : public Protocol {
     return opened(name, kWriteWay, false, [&](const Caller::Open& open) {
       return answer_of(
           caller_->call(Ops().putfh(open.handle).op(kSetattrOp).stateid(open.stateid).u32(1).u32(kSizeBit).u32(8).u64(size)));
+    });
+  }
+  Answer punch(const std::string& name, std::uint64_t offset, std::uint64_t length) override {
+    if (minor_ < 2) return {Said::kNoSuchThing};
+    return opened(name, kWriteWay, false, [&](const Caller::Open& open) {
+      return answer_of(caller_->call(Ops().putfh(open.handle).op(kDeallocateOp).stateid(open.stateid).u64(offset).u64(length)));
     });
   }
   Answer make_directory(const std::string& name) override {

@@ -18,7 +18,7 @@ Answer answer_of(const clients::S3Reply& reply) {
 
 class S3 final : public Protocol {
  public:
-  explicit S3(clients::S3Target target) : client_(std::move(target)) {}
+  explicit S3(clients::S3Target target) : bucket_(target.bucket), client_(std::move(target)) {}
 
   Answer read(const std::string& name, std::uint64_t offset, std::uint32_t count) override {
     if (count == 0) return {Said::kNoSuchThing};
@@ -37,8 +37,24 @@ class S3 final : public Protocol {
   }
   Answer remove(const std::string& name) override { return answer_of(client_.remove(name)); }
   Answer replace(const std::string& name, std::string_view bytes) override { return answer_of(client_.put(name, bytes)); }
+  Answer replace_by_parts(const std::string& name, std::string_view bytes) override {
+    const clients::S3Reply begun = client_.create_multipart(name);
+    if (!begun.ok()) return answer_of(begun);
+    const std::string upload = begun.element("UploadId");
+    // All parts but the last have 5 MiB at least: there is one.
+    const clients::S3Reply part = client_.put_part(name, upload, 1, bytes);
+    if (!part.ok()) return answer_of(part);
+    return answer_of(client_.complete(name, upload, {part.headers.at("etag")}));
+  }
+  Answer replace_by_copy(const std::string& name, const std::string& source) override {
+    const clients::S3Reply reply = client_.request("PUT", name, {}, {}, {{"x-amz-copy-source", "/" + bucket_ + "/" + source}});
+    // A copy may answer 200 first and tell of an error in the body.
+    if (reply.ok() && !reply.element("Code").empty()) return {Said::kFailed, reply.element("Code")};
+    return answer_of(reply);
+  }
 
  private:
+  const std::string bucket_;
   clients::S3Client client_;
 };
 

@@ -16,6 +16,7 @@ void apply(std::optional<std::string>& content, const Change& change) {
       if (!content) content.emplace();
       break;
     case Change::Kind::kWrite:
+    case Change::Kind::kPunch:
       if (!content) break;
       if (content->size() < change.offset + change.bytes.size()) content->resize(change.offset + change.bytes.size());
       content->replace(change.offset, change.bytes.size(), change.bytes);
@@ -35,6 +36,7 @@ void apply(std::optional<crash::ExpectedFile>& content, const Change& change) {
       if (!content) content.emplace();
       break;
     case Change::Kind::kWrite:
+    case Change::Kind::kPunch:
       if (content && change.durable) content->write_durably(change.offset, change.bytes);
       if (content && !change.durable) content->write_perhaps(change.offset, change.bytes);
       break;
@@ -85,7 +87,7 @@ void TwinFile::done(const Change& change) {
 void TwinFile::perhaps(const Change& change) {
   known_ = false;
   if (change.kind == Change::Kind::kCommit) return;  // what is open stays open
-  if (change.kind == Change::Kind::kWrite) {
+  if (change.kind == Change::Kind::kWrite || change.kind == Change::Kind::kPunch) {
     for (Kept& kept : kept_) {
       if (kept) kept->write_perhaps(change.offset, change.bytes);
     }

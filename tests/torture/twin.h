@@ -15,11 +15,13 @@ namespace stoa::torture {
 
 // What one operation makes of a file.
 struct Change {
-  enum class Kind : std::uint8_t { kMake, kWrite, kCommit, kTruncate, kReplace, kRemove };
+  enum class Kind : std::uint8_t { kMake, kWrite, kPunch, kCommit, kTruncate, kReplace, kRemove };
   Kind kind = Kind::kCommit;
   std::uint64_t offset = 0;  // the new size of kTruncate
-  std::string bytes{};       // of kWrite and kReplace
+  std::string bytes{};       // of kWrite and kReplace; of kPunch: zeros
   bool durable = true;       // kWrite: acknowledged as FILE_SYNC
+  std::string source{};      // kReplace: the file whose content, which is `bytes`, is copied
+  bool parts = false;        // kReplace: by a multipart upload
 };
 
 class TwinFile {
