@@ -6,7 +6,7 @@
 namespace stoa::torture {
 namespace {
 
-constexpr unsigned kSteps = 1500;
+constexpr unsigned kSteps = 1000;
 
 // Whole files over connections on which nothing was read before.
 Status read_first(Client& client, model::Random& random) {

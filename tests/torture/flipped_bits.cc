@@ -50,7 +50,8 @@ class Flips {
  public:
   Flips(Run& run, fs::path data) : run_(run), data_(std::move(data)), client_("flip", run.random.next()) {}
 
-  Status one(const clients::ServerProcess*& server, const std::function<Status()>& restart) {
+  // `restart` starts the server anew, after a kill when it is told so.
+  Status one(const clients::ServerProcess*& server, const std::function<Status(bool)>& restart) {
     const auto& [way, story] = run_.random.pick(kWays);
     const std::string file = "f" + std::to_string(++files_);
     const std::uint64_t size = 20'000 + run_.random.below(500'000);
@@ -63,7 +64,9 @@ class Flips {
     if (!flip(data_ / "blobs", around, static_cast<unsigned>(run_.random.below(8)))) return {};  // it is not on the disk yet
     ++flipped_;
     std::string told = std::string("a file ") + story + "; then bit of byte " + std::to_string(at) + " of " + std::to_string(size) + " turns over";
+    bool overwritten = way == Way::kPutAndTouched || way == Way::kAlwaysWritten;
     if (run_.random.percent(40)) {
+      overwritten = true;
       // Beside the damage: what is renewed must not be made good of what is wrong.
       const std::uint64_t beside = std::min(size - 1, at / 65536 * 65536 + run_.random.below(65536));
       const std::string byte = run_.random.bytes(1);
@@ -77,7 +80,8 @@ class Flips {
       }
     }
     if (run_.random.percent(15)) {
-      STOA_CHECK_OK(restart());
+      // A kill takes the checksums of what was overwritten in place in the last seconds before it: the one window that is documented.
+      STOA_CHECK_OK(restart(!overwritten));
       client_.attach(*server);
       told += "; then the server starts anew";
     }
@@ -140,8 +144,12 @@ Status flipped_bits(Run& run) {
   const fs::path data = run.folder / "data";
   STOA_TRY(server, run.start(data));
   const clients::ServerProcess* now = server.get();
-  const auto restart = [&]() -> Status {
-    server->kill_hard();
+  const auto restart = [&](bool kill) -> Status {
+    if (kill) {
+      server->kill_hard();
+    } else {
+      server->stop();
+    }
     STOA_TRY(next, run.start(data));
     server = std::move(next);
     now = server.get();
