@@ -14,7 +14,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t kMiB = 1u << 20;
 constexpr auto kPatience = std::chrono::seconds(20);
-constexpr std::uint64_t kThingsMax = 4000;  // of one filler
+constexpr std::uint64_t kThingsMax = 1500;  // of one filler
 
 // Makes one kind of thing until there is no room, and knows those that were acknowledged.
 class Filler {
@@ -33,9 +33,10 @@ class Filler {
     if (protocol == nullptr) return broken(story() + "the server cannot be reached any more");
     int refused = 0;
     for (std::uint64_t i = 0; i < kThingsMax && refused < 20 && !over; ++i) {
-      const Answer answer = make(*protocol, name_ + std::to_string(i));
+      const std::string name = name_ + std::to_string(made_++);
+      const Answer answer = make(*protocol, name);
       switch (answer.said) {
-        case Said::kOk: there_.insert(name_ + std::to_string(i)); break;
+        case Said::kOk: there_.insert(name); break;
         case Said::kNoRoom: ++refused; break;
         case Said::kBusy: break;
         case Said::kLost: return broken(story() + "after " + std::to_string(there_.size()) + " of them the server is gone");
@@ -100,6 +101,7 @@ class Filler {
   model::Random random_;
   Version version_;
   std::string name_;
+  std::uint64_t made_ = 0;
   std::set<std::string> there_;
 };
 
@@ -159,11 +161,13 @@ Status full_disk(Run& run) {
   clients.attach(*server);
   STOA_CHECK_OK(clients.work(200));
 
-  STOA_CHECK_OK(disk->crowd((8 + run.random.below(40)) * kMiB));
+  STOA_CHECK_OK(disk->crowd((4 + run.random.below(16)) * kMiB));
   clients.set_disks(Disks::kFull);
   std::vector<Filler> fillers;
-  const unsigned kinds = run.random.percent(50) ? 2 : 4;
-  for (unsigned i = 0; i < kinds; ++i) fillers.emplace_back(run.random.pick(Filler::kKinds), run.random.next());
+  // One that eats the metadata's room fast, beside others.
+  constexpr Filler::Kind kEaters[] = {Filler::Kind::kSymlinks, Filler::Kind::kAttributes, Filler::Kind::kSmallFiles, Filler::Kind::kSmallObjects};
+  fillers.emplace_back(run.random.pick(kEaters), run.random.next());
+  for (int i = 0; i < 2; ++i) fillers.emplace_back(run.random.pick(Filler::kKinds), run.random.next());
   const auto told = [&](const Status& status, const std::string& when) {
     return status ? status : Status(broken(when + ": " + status.error().detail + "\nwhat the server said last:\n" + run.last_words(data)));
   };

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 using namespace stoa::torture;
 using Clock = std::chrono::steady_clock;
 
-constexpr unsigned kScenarioSeconds = 280;  // a server that does not answer for so long hangs
+constexpr unsigned kScenarioSeconds = 280;  // at effort 1: a server that does not answer for so long hangs
 
 struct Options {
   std::uint64_t seed = static_cast<std::uint64_t>(std::time(nullptr));
@@ -62,7 +62,7 @@ void run_one(const Scenario& scenario, const Options& options, std::uint64_t see
   std::printf("%-14s seed %llu: ", std::string(scenario.name).c_str(), static_cast<unsigned long long>(seed));
   std::fflush(stdout);
   const auto begin = Clock::now();
-  ::alarm(kScenarioSeconds);
+  ::alarm(kScenarioSeconds * options.effort);
   Run run(options.tools, folder, seed, options.effort);
   const stoa::Status done = scenario.run(run);
   ::alarm(0);
