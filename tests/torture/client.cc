@@ -41,8 +41,12 @@ Answer ask(Protocol& protocol, const std::string& file, const Change& change) {
 }
 
 // Whether it is the disks' fault that a change, or a read, is answered so.
-bool may_refuse(Disks disks, Said said) { return disks != Disks::kSound && (said == Said::kNoRoom || (said == Said::kFailed && disks == Disks::kFailing)); }
-bool may_fail(Disks disks, Said said) { return disks == Disks::kFailing && said == Said::kFailed; }
+bool may_refuse(Disks disks, Said said) {
+  return (disks != Disks::kSound && said == Said::kNoRoom) || (disks > Disks::kFull && said == Said::kFailed);
+}
+bool may_fail(Disks disks, Said said, const TwinFile& file) {
+  return said == Said::kFailed && (disks == Disks::kFailing || (disks == Disks::kReadable && !file.known()));
+}
 
 std::unexpected<Error> lost(const std::string& operation) { return fail(Errc::kShutdown, operation + ": the connection broke"); }
 std::unexpected<Error> unreachable(Version version) { return fail(Errc::kShutdown, std::string(name_of(version)) + ": the server cannot be reached"); }
@@ -116,7 +120,7 @@ Status Client::read(Version version, const std::string& file, std::uint64_t offs
   if (odd_reads_ && random_.percent(50)) answer = connection->read_plus(file, offset, count);
   if (answer.said == Said::kNoSuchThing) answer = connection->read(file, offset, count);
   if (answer.said == Said::kLost) return lost(operation);
-  if (answer.said == Said::kNoSuchThing || answer.said == Said::kBusy || may_fail(disks_, answer.said)) return {};
+  if (answer.said == Said::kNoSuchThing || answer.said == Said::kBusy || may_fail(disks_, answer.said, twin)) return {};
   if (answer.said == Said::kMissing && !twin.now()) return {};
   if (!answer.ok()) return fault(file, operation, "is answered by " + answer.text);
   if (const std::string wrong = twin.compare(offset, count, answer.bytes, answer.end); !wrong.empty()) return fault(file, operation, wrong);
@@ -131,7 +135,7 @@ Status Client::read_whole(Version version, const std::string& file) {
   ++operations_;
   Answer answer = connection->read_all(file);
   if (answer.said == Said::kLost) return lost(operation);
-  if (answer.said == Said::kBusy || may_fail(disks_, answer.said)) return {};
+  if (answer.said == Said::kBusy || may_fail(disks_, answer.said, twin)) return {};
   if (answer.said != Said::kOk && answer.said != Said::kMissing) return fault(file, operation, "is answered by " + answer.text);
   std::optional<std::string> found;
   if (answer.ok()) found = std::move(answer.bytes);

@@ -17,7 +17,12 @@ namespace stoa::torture {
 // Lengths and offsets where something begins or ends in the server, and what lies right beside them.
 std::uint64_t awkward_number(model::Random& random);
 
-enum class Disks : std::uint8_t { kSound, kFull, kFailing };
+enum class Disks : std::uint8_t {
+  kSound,
+  kFull,      // changes may be refused
+  kReadable,  // changes may fail, but not reads of what was acknowledged
+  kFailing,   // reads may fail, too
+};
 
 class Client {
  public:

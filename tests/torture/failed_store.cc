@@ -55,6 +55,10 @@ Status failed_store(Run& run) {
       return broken(std::string(disk == Disk::kMetadata ? "the metadata's" : "the content's") + " disk fails, and /healthz says " + health.http +
                     ", stoa status: " + health.state);
     }
+    if (disk == Disk::kMetadata) {
+      clients.set_disks(Disks::kReadable);
+      if (const Status read = clients.verify(); !read) return broken("the metadata's disk takes no changes: " + read.error().detail);
+    }
     server->kill_hard();
     faults->clear();
     clients.set_disks(Disks::kSound);

@@ -140,11 +140,9 @@ Status comes_back(Together& clients, const clients::ServerProcess& server) {
   const auto protocol = connect(Version::kNfs41, server, "back");
   if (protocol == nullptr) return broken("the server cannot be reached any more");
   Answer answer;
-  const auto deadline = Clock::now() + kPatience;
-  for (int i = 0; Clock::now() < deadline; ++i) {
+  for (const auto deadline = Clock::now() + kPatience; !answer.ok() && Clock::now() < deadline;) {
     answer = protocol->make("back");
     if (answer.ok()) answer = protocol->write("back", 0, std::string(100'000, 'x'), true);
-    if (answer.ok()) break;
   }
   if (!answer.ok()) return broken("there is room again, and a write is still answered by " + answer.text);
   clients.set_disks(Disks::kSound);
