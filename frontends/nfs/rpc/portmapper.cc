@@ -11,6 +11,7 @@
 #include <chrono>
 
 #include "frontends/nfs/rpc/message.h"
+#include "frontends/nfs/rpc/record_mark.h"
 #include "frontends/nfs/rpc/xdr.h"
 
 namespace stoa::rpc {
@@ -21,7 +22,6 @@ constexpr std::uint32_t kPortmapProgram = 100000;
 constexpr std::uint32_t kPortmapVersion = 2, kRpcbindVersion = 3;
 constexpr std::uint32_t kSet = 1;
 constexpr std::uint32_t kUnset = 2;
-constexpr std::uint32_t kLastFragment = 0x8000'0000;
 constexpr std::size_t kReplyBytes = 4 + 24 + 4;  // mark, accepted header, bool
 
 class Socket {
