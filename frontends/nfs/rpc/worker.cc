@@ -11,11 +11,11 @@
 
 #include "base/crc32c.h"
 #include "base/log.h"
+#include "frontends/nfs/rpc/record_mark.h"
 
 namespace stoa::rpc {
 namespace {
 
-constexpr std::uint32_t kLastFragment = 0x8000'0000;
 constexpr std::size_t kSendEarly = std::size_t{256} << 10;  // replies gathered beyond this leave at once
 constexpr std::size_t kKeepReplies = std::size_t{512} << 10;
 constexpr int kRoundsMax = 32;  // receives from one connection before others get a turn
