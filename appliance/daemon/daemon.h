@@ -40,6 +40,7 @@ class Daemon {
   Status open_doors();
   void reload();
   Status renew_admin();
+  Status kerberos() const;  // as admin::Service has it
   bool healthy();
   void close_doors();
 
