@@ -71,7 +71,7 @@ std::size_t keep_escapes(void*, MHD_Connection*, char* text) {
 }
 
 // "unix" of the local socket.
-std::string client_of(MHD_Connection* connection) {
+std::string peer_of(MHD_Connection* connection) {
   const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
   const sockaddr* address = info == nullptr ? nullptr : info->client_addr;
   if (address == nullptr || address->sa_family == AF_UNIX) return "unix";
@@ -280,7 +280,7 @@ class Server final : public AdminServer {
     Connections& connections = static_cast<Serving*>(serving)->connections;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
       const auto* fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-      *context = connections.add(fd == nullptr ? -1 : fd->connect_fd, address_key(client_of(connection)), std::chrono::steady_clock::now());
+      *context = connections.add(fd == nullptr ? -1 : fd->connect_fd, address_key(peer_of(connection)), std::chrono::steady_clock::now());
     } else if (*context != nullptr) {
       connections.remove(static_cast<Connections::Connection*>(std::exchange(*context, nullptr)));
     }
@@ -360,7 +360,7 @@ class Server final : public AdminServer {
     MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, &collect_query, &query);
     if (query.repeated) return plain_error(400, "invalid", "a parameter is given twice");
     request.query = std::move(query.values);
-    request.client = client_of(connection);
+    request.client = peer_of(connection);
     request.local = request.client == "unix" || (is_loopback(request.client) && arrival.host_is_here);
     return dispatch(service_, std::move(request));
   }

@@ -7,7 +7,7 @@
 namespace stoa::admin {
 namespace {
 
-bool same(std::string_view a, std::string_view b) {
+bool equal_words(std::string_view a, std::string_view b) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
   return std::ranges::equal(a, b, {}, lower, lower);
 }
@@ -20,13 +20,13 @@ bool is_address(const std::string& text) {
 }  // namespace
 
 void RequestHead::add(std::string_view name, std::string_view value) {
-  if (same(name, "content-length")) {
+  if (equal_words(name, "content-length")) {
     ++lengths_;
     strange_length_ = strange_length_ || value.empty() || value.find_first_not_of("0123456789") != value.npos;
-  } else if (same(name, "transfer-encoding")) {
+  } else if (equal_words(name, "transfer-encoding")) {
     ++codings_;
-    strange_coding_ = strange_coding_ || !same(value, "chunked");
-  } else if (same(name, "host")) {
+    strange_coding_ = strange_coding_ || !equal_words(value, "chunked");
+  } else if (equal_words(name, "host")) {
     ++hosts_;
     host_ = value;
   }
@@ -47,7 +47,7 @@ bool RequestHead::host_is_here() const {
     return end != host_.npos && is_address(host_.substr(1, end - 1));
   }
   const std::string name = host_.substr(0, host_.find(':'));
-  return same(name, "localhost") || is_address(name);
+  return equal_words(name, "localhost") || is_address(name);
 }
 
 }  // namespace stoa::admin
