@@ -41,6 +41,7 @@ class Daemon {
   Status open();
   void reload();
   Status renew_admin();
+  Status kerberos() const;  // as admin::Service has it
   bool healthy();
   void close_doors();
 

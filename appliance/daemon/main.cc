@@ -12,6 +12,7 @@
 #include "appliance/console/console.h"
 #include "appliance/daemon/command_line.h"
 #include "appliance/daemon/daemon.h"
+#include "appliance/daemon/named_files.h"
 #include "appliance/version.h"
 #include "base/log.h"
 
@@ -166,7 +167,10 @@ int run(int argc, char** argv) {
   }
   const auto config = options.source.load();
   if (!config) return complain(config.error(), kBadUsage);
-  if (options.check_config) return kStopped;
+  if (options.check_config) {
+    const Status files = check_named_files(*config);
+    return files ? int{kStopped} : complain(files.error(), kBadUsage);
+  }
   prepare_signals();
   raise_file_limit();
   return serve(options, *config);
