@@ -148,12 +148,12 @@ Nfs4Status create(Compound& c, core::FileId directory, const Arguments& argument
   return Nfs4Status::kDelay;
 }
 
-Nfs4Status check_type(const core::Attributes& attr) {
+Nfs4Status check_type(const Compound& c, const core::Attributes& attr) {
   switch (attr.type) {
     case core::FileType::kRegular: return Nfs4Status::kOk;
     case core::FileType::kDirectory: return Nfs4Status::kIsDir;
     case core::FileType::kSymlink: return Nfs4Status::kSymlink;
-    default: return Nfs4Status::kWrongType;
+    default: return c.minor == 0 ? Nfs4Status::kSymlink : Nfs4Status::kWrongType;  // RFC 7530 16.16.5
   }
 }
 
@@ -166,6 +166,7 @@ Nfs4Status check_access(Compound& c, const core::Attributes& attr, std::uint32_t
 // The open in the table of all doors, and its stateid. An owner has one open of a file: a second OPEN adds to it (9.9).
 struct Taken {
   Stateid stateid;
+  core::OpenId open = core::kNoOpen;
   bool fresh = false;  // not added to an open that was there
   struct Before {      // of the open that it was added to
     std::uint32_t seqid, access, deny, combinations;
@@ -173,6 +174,8 @@ struct Taken {
 };
 
 Nfs4Status add_to_open(Compound& c, const Arguments& arguments, StateRecord& open, Taken& taken) {
+  // The owner's own open is no exception (9.7; RFC 7530 9.9).
+  if ((arguments.access & open.deny) != 0 || (arguments.deny & open.access) != 0) return Nfs4Status::kShareDenied;
   const std::uint32_t access = open.access | arguments.access, deny = open.deny | arguments.deny;
   if (access != open.access || deny != open.deny) {
     const Status changed = c.env.state.change_open(open.open, access, deny);
@@ -183,7 +186,7 @@ Nfs4Status add_to_open(Compound& c, const Arguments& arguments, StateRecord& ope
   open.deny = deny;
   open.combinations |= 1u << (arguments.access * 4 + arguments.deny);
   if (++open.seqid == 0) open.seqid = 1;
-  taken = {stateid_of(*c.client, open), false, before};
+  taken = {stateid_of(*c.client, open), open.open, false, before};
   return Nfs4Status::kOk;
 }
 
@@ -208,7 +211,7 @@ std::optional<Nfs4Status> keep_open(Compound& c, const Arguments& arguments, con
     open->access = arguments.access;
     open->deny = arguments.deny;
     open->combinations = 1u << (arguments.access * 4 + arguments.deny);
-    taken = {stateid_of(client, *open), true, {}};
+    taken = {stateid_of(client, *open), open->open, true, {}};
     return Nfs4Status::kOk;
   }
 }
@@ -346,7 +349,7 @@ Nfs4Status op_open(Compound& c) {
     target.attr = found->attr;
   }
   if (status != Nfs4Status::kOk) return status;
-  if (status = check_type(target.attr); status != Nfs4Status::kOk) return status;
+  if (status = check_type(c, target.attr); status != Nfs4Status::kOk) return status;
   // Who makes a file may use it whatever its mode; a reclaim was allowed when the open was.
   if (!target.created && arguments.claim != Claim::kPrevious) {
     if (status = check_access(c, target.attr, arguments.access); status != Nfs4Status::kOk) return status;
@@ -359,6 +362,11 @@ Nfs4Status op_open(Compound& c) {
   Taken taken;
   if (status = take_open(c, arguments, file, target.created, taken); status != Nfs4Status::kOk) return status;
   if (target.truncate) {
+    // To cut it is to write, whatever access this open asked for.
+    if (const Status may = c.env.state.check_denied(file.id, taken.open, core::kShareWrite); !may) {
+      undo_open(c, taken);
+      return to_nfs4_status(may.error().code);
+    }
     const auto cut = c.ns.setattr(c.ctx, {.id = file.id, .set = {.size = 0}});
     if (!cut) {
       undo_open(c, taken);
