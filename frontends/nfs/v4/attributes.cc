@@ -110,7 +110,7 @@ void put_attribute(Compound& c, Attr attribute, const Subject& subject, const As
       out.u64(subject.fsid.major);
       return out.u64(subject.fsid.minor);
     case Attr::kUniqueHandles: return out.boolean(true);
-    case Attr::kLeaseTime: return out.u32(kLeaseSeconds);
+    case Attr::kLeaseTime: return out.u32(static_cast<std::uint32_t>(c.env.lease.count()));
     case Attr::kRdattrError: return out.u32(static_cast<std::uint32_t>(Nfs4Status::kOk));
     case Attr::kAcl: return put_acl(out, AclForm::kAcl, *asked.acl, id_names(c));
     case Attr::kAclSupport: return out.u32(3);  // ACL4_SUPPORT_ALLOW_ACL, ACL4_SUPPORT_DENY_ACL
@@ -215,12 +215,10 @@ class ValueReader {
         return;
       case Attr::kMode: return set_mode(in_.u32());
       case Attr::kOwner:
-        to_.set.uid = user_from_text(names_, in_.string(kIdNameBytesMax));
-        if (!to_.set.uid) refuse(Nfs4Status::kBadOwner);
+        to_.set.uid = read_id(user_from_text);
         return;
       case Attr::kOwnerGroup:
-        to_.set.gid = group_from_text(names_, in_.string(kIdNameBytesMax));
-        if (!to_.set.gid) refuse(Nfs4Status::kBadOwner);
+        to_.set.gid = read_id(group_from_text);
         return;
       case Attr::kAcl: return set_acl(AclForm::kAcl);
       case Attr::kDacl: return set_acl(AclForm::kDacl);
@@ -253,6 +251,13 @@ class ValueReader {
 
   void refuse(Nfs4Status why) {
     if (to_.status == Nfs4Status::kOk) to_.status = why;
+  }
+  // An empty name is none of somebody unknown, it is no name (RFC 7530 5.9).
+  std::optional<std::uint32_t> read_id(std::optional<std::uint32_t> (*from_text)(const IdNames&, std::string_view)) {
+    const auto text = in_.string(kIdNameBytesMax);
+    const auto id = from_text(names_, text);
+    if (!id) refuse(text.empty() ? Nfs4Status::kInval : Nfs4Status::kBadOwner);
+    return id;
   }
   void set_acl(AclForm form) {
     DecodedAcl decoded = read_acl(in_, form, names_);

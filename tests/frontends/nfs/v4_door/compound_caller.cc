@@ -47,7 +47,7 @@ CompoundResult CompoundCaller::call(const Ops& ops, std::uint32_t minor) {
 }
 
 CompoundResult CompoundCaller::exchange(std::uint32_t flags) {
-  return send(Ops().op(42).u64(verifier_).string(owner_).u32(flags).u32(0).u32(0));
+  return send(Ops().op(42).u64(verifier_).string(owner_).u32(flags).u32(0).u32(0), minor_version);
 }
 
 CompoundResult CompoundCaller::create_session(std::uint64_t id, std::uint32_t number, std::uint32_t request_bytes) {
