@@ -32,7 +32,9 @@ constexpr Bitmap kSupported40{
     Attr::kSpaceUsed,      Attr::kTimeAccess,     Attr::kTimeAccessSet,   Attr::kTimeCreate,      Attr::kTimeDelta,
     Attr::kTimeMetadata,   Attr::kTimeModify,     Attr::kTimeModifySet,   Attr::kMountedOnFileId};
 constexpr Bitmap kSupported41 =
-    kSupported40 | Bitmap{Attr::kDacl, Attr::kModeSetMasked, Attr::kSuppattrExclcreat, Attr::kFsCharsetCap};
+    kSupported40 | Bitmap{Attr::kDacl, Attr::kModeSetMasked, Attr::kSuppattrExclcreat, Attr::kFsCharsetCap,
+                          // RFC 9754 is about 4.2; what it tells holds in 4.1, and who asks there knows it.
+                          Attr::kOpenArguments};
 constexpr Bitmap kSupported42 =
     kSupported41 | Bitmap{Attr::kCloneBlksize, Attr::kChangeAttrType, Attr::kModeUmask, Attr::kXattrSupport};
 constexpr std::array<Bitmap, 3> kSupported{kSupported40, kSupported41, kSupported42};
@@ -61,6 +63,19 @@ std::uint32_t to_wire(core::FileType type) {
 void put_time(rpc::XdrWriter& out, Timestamp time) {
   out.u64(static_cast<std::uint64_t>(time.seconds()));
   out.u32(time.nanoseconds());
+}
+
+// What OPEN takes (RFC 9754 4.1), each a bitmap of its values.
+void put_open_arguments(rpc::XdrWriter& out) {
+  constexpr std::uint32_t kAccess = 1u << 1 | 1u << 2 | 1u << 3;                    // READ, WRITE, BOTH
+  constexpr std::uint32_t kDeny = 1u << 0 | 1u << 1 | 1u << 2 | 1u << 3;            // NONE, READ, WRITE, BOTH
+  constexpr std::uint32_t kWants = 1u << 3 | 1u << 4 | 1u << 5;                     // ANY_DELEG, NO_DELEG, CANCEL
+  constexpr std::uint32_t kClaims = 1u << 0 | 1u << 1 | 1u << 2 | 1u << 4 | 1u << 5;  // all but those of an earlier incarnation
+  constexpr std::uint32_t kModes = 1u << 0 | 1u << 1 | 1u << 2 | 1u << 3;           // UNCHECKED, GUARDED, EXCLUSIVE, EXCLUSIVE4_1
+  for (const std::uint32_t values : {kAccess, kDeny, kWants, kClaims, kModes}) {
+    out.u32(1);
+    out.u32(values);
+  }
 }
 
 // What has to be asked for beside the attributes of the core.
@@ -164,6 +179,7 @@ void put_attribute(Compound& c, Attr attribute, const Subject& subject, const As
       // NFS4_CHANGE_TYPE_IS_MONOTONIC_INCR; that of the pseudo root is a checksum: NFS4_CHANGE_TYPE_IS_UNDEFINED.
       return out.u32(subject.ref.scope == core::ExportId{} ? 4 : 0);
     case Attr::kDacl: return put_acl(out, AclForm::kDacl, *asked.acl, id_names(c));
+    case Attr::kOpenArguments: return put_open_arguments(out);
     case Attr::kXattrSupport: return out.boolean(subject.ref.scope != core::ExportId{});
     case Attr::kTimeAccessSet:
     case Attr::kTimeModifySet:

@@ -256,7 +256,7 @@ ClientTable::ClientRef ClientTable::add_locked(bool sessions, const std::string&
   auto& share = peers_[peer];
   if (share == nullptr) share = std::make_shared<PeerShare>();
   const std::uint64_t id = std::uint64_t{boot_} << 32 | next_client_++;
-  auto client = std::make_shared<Client>(id, sessions, name, verifier, principal, peer, address, share);
+  auto client = std::make_shared<Client>(id, sessions, name, verifier, principal, peer, address, share, delegated_writes_);
   renew(*client);
   clients_.emplace(id, client);
   unconfirmed_.emplace(name, client);
@@ -289,6 +289,7 @@ void ClientTable::end(const std::vector<ClientRef>& ended) {
       const std::lock_guard lock(client->mutex);
       client->gone = true;
       client->share->states.fetch_sub(static_cast<std::int64_t>(client->states.size()));
+      for (const auto& [file, delegation] : client->delegations) delegated_writes_->remove(delegation->file.id, client->holder);
       client->states.clear();
       client->opens.clear();
       client->locks.clear();

@@ -114,6 +114,7 @@ class ClientTable {
 
   std::uint32_t boot() const { return boot_; }
   core::StateTable& state() { return state_; }
+  DelegatedWrites& delegated_writes() { return *delegated_writes_; }
 
  private:
   using ClientRef = std::shared_ptr<Client>;
@@ -150,6 +151,7 @@ class ClientTable {
   const std::chrono::seconds lease_;
   const std::function<Clock::time_point()> clock_;
   const LostAll lost_all_;
+  const std::shared_ptr<DelegatedWrites> delegated_writes_ = std::make_shared<DelegatedWrites>();
   mutable RwLock lock_;  // guards everything below
   std::uint32_t next_client_ = 1;
   std::uint64_t next_session_ = 1;

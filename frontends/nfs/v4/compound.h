@@ -46,6 +46,7 @@ struct Handle {
   bool pseudo_root() const { return ref.scope == core::ExportId{}; }
 };
 
+class DelegatedWrites;
 class Offloads;     // copies that go on in the background
 class ClientTable;  // clients, sessions, owners and stateids of this door
 class OperationMetrics;
@@ -62,6 +63,7 @@ struct Environment {
   std::uint64_t write_verifier;
   Offloads* offloads = nullptr;         // null: every copy is done when it is answered
   OperationMetrics* metrics = nullptr;  // null: nobody counts
+  DelegatedWrites* delegated_writes = nullptr;  // null: there are none
   StateidLimits stateids{};
   std::chrono::seconds lease{90};
   std::uint64_t copy_bytes_max = 16u << 20;  // of one COPY before it is answered

@@ -272,9 +272,9 @@ void undo_open(Compound& c, const Taken& taken) {
 
 // A delegation where it is of use and can be recalled (10.4): for reading to whoever opens for reading, for writing to those
 // who ask for it, because it makes every other door wait for this client.
-Delegated take_delegation(Compound& c, const Arguments& arguments, const core::FileRef& file) {
+Delegated take_delegation(Compound& c, const Arguments& arguments, const core::FileRef& file, std::uint64_t change) {
   // What was held before the restart is had back also while the client cannot be called (10.2.1).
-  if (arguments.claim == Claim::kPrevious) return grant_delegation(c, file, arguments.held_delegation, Reclaimed::kYes);
+  if (arguments.claim == Claim::kPrevious) return grant_delegation(c, file, change, arguments.held_delegation, Reclaimed::kYes);
   const std::uint32_t wanted = arguments.wants & kWantMask;
   if (wanted == kWantNone) return {.why = NoDelegation::kNotWanted};
   if (wanted == kWantCancel) return {.why = NoDelegation::kCancelled};
@@ -283,7 +283,7 @@ Delegated take_delegation(Compound& c, const Arguments& arguments, const core::F
   // RFC 7530 9.1.11: not with an open that may turn out to be an old one.
   const OwnerRef owner = owner_in_turn(c);
   if (owner != nullptr && !owner->confirmed) return {.why = NoDelegation::kResource};
-  return grant_delegation(c, file, writes ? kDelegationWrite : kDelegationRead, Reclaimed::kNo);
+  return grant_delegation(c, file, change, writes ? kDelegationWrite : kDelegationRead, Reclaimed::kNo);
 }
 
 // CLAIM_DELEGATE_CUR, CLAIM_DELEG_CUR_FH: opens that the client has made by itself under its delegation (10.4.1).
@@ -375,7 +375,7 @@ Nfs4Status op_open(Compound& c) {
     target.attr = cut->attr;
     target.set.add(Attr::kSize);
   }
-  const Delegated delegated = take_delegation(c, arguments, file);
+  const Delegated delegated = take_delegation(c, arguments, file, target.attr.change);
   c.set_current_file(target.attr);
   c.set_current_stateid(taken.stateid);
 
