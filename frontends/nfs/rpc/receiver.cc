@@ -49,7 +49,7 @@ Receiver::Outcome Receiver::receive(int fd, std::span<std::byte> scratch, std::v
     } else {
       kept = pending_.size();
       if (kept > 0) std::memcpy(scratch.data(), pending_.data(), kept);
-      add(scratch.data() + kept, expect_large_ && kept < kReadAhead ? kReadAhead - kept : scratch.size() - kept);
+      add(scratch.data() + kept, (expect_large_ || pool_.tight()) && kept < kReadAhead ? kReadAhead - kept : scratch.size() - kept);
     }
     const ssize_t got = readv(fd, parts, count);
     if (got < 0 && errno == EINTR) continue;
@@ -64,6 +64,7 @@ Receiver::Outcome Receiver::receive(int fd, std::span<std::byte> scratch, std::v
       in_scratch = bytes - into_large;
       if (large_.filled == large_.size) {
         const std::span<const std::byte> whole(large_.memory.data() + large_.offset, large_.size);
+        large_.memory.complete();
         records.push_back(Record{whole, std::move(large_.memory), {}});
         large_ = {};
       }
@@ -169,6 +170,7 @@ void Receiver::emit_assembled(std::vector<Record>& records) {
   Record& record = records.emplace_back();
   if (assembly_large_.memory) {
     record.bytes = {assembly_large_.memory.data(), assembly_large_.filled};
+    assembly_large_.memory.complete();
     record.memory = std::move(assembly_large_.memory);
   } else {
     record.assembled = std::exchange(assembly_, {});

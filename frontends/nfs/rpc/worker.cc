@@ -123,6 +123,7 @@ void Worker::handle_input(const std::shared_ptr<Connection>& connection) {
     } else if (!records_.empty() || c.partial_since_ns.load(std::memory_order_relaxed) == 0) {
       c.partial_since_ns.store(now_ns, std::memory_order_relaxed);
     }
+    c.holds_memory.store(c.receiver().holds_memory(), std::memory_order_relaxed);
     if (outcome == Outcome::kClosed) c.end_of_input.store(true);
 
     bool holds = true;

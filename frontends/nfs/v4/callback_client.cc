@@ -81,6 +81,11 @@ void CallbackClient::take_reply(Callback callback, std::span<const std::byte> re
   rpc::XdrReader in(answered ? *results : std::span<const std::byte>{});
   const auto status = static_cast<Nfs4Status>(in.u32());
   const bool taken = answered && in.ok() && status == Nfs4Status::kOk;
+  if (taken && callback.answer) {
+    in.opaque(kTagBytesMax);
+    in.u32();  // number of results
+    if (in.u32() == callback.operation && static_cast<Nfs4Status>(in.u32()) == Nfs4Status::kOk && in.ok()) callback.answer(in);
+  }
   {
     const std::lock_guard lock(mutex_);
     state_ = answered ? State::kUp : State::kDown;
