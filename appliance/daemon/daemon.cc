@@ -59,19 +59,18 @@ Status Daemon::open() {
   set_log_level(log_level(config_.log.level));
   STOA_CHECK_OK(set_log_file(config_.log.file));
   log_info("stoad", "starting", {{"version", kVersionText}, {"data", folder_.path}, {"pid", getpid()}});
-  STOA_TRY(token, load_or_make_token(folder_));
   register_process_metrics(metrics_, std::string(kVersionText));
 
-  STOA_TRY(stores, open_stores(config_, folder_, metrics_, /*create=*/true));
+  STOA_TRY(stores, open_stores(config_, folder_, metrics_, {.new_volume = config_.volume_name}));
   stores_ = std::move(stores);
   auto volume = core::Volume::open(*stores_.kv, *stores_.blobs, metrics_, volume_options(config_));
-  if (!volume && volume.error().code == Errc::kNotFound) {
-    STOA_CHECK_OK(core::Volume::format(*stores_.kv, config_.volume_name));
-    log_info("stoad", "made a new volume", {{"name", config_.volume_name}});
-    volume = core::Volume::open(*stores_.kv, *stores_.blobs, metrics_, volume_options(config_));
-  }
   if (!volume) return fail(std::move(volume).error());
   volume_ = *std::move(volume);
+  // Only now: a start that is refused leaves the folder as it was.
+  if (!stores_.made && access(folder_.token().c_str(), F_OK) != 0) {
+    log_warning("stoad", "admin.token is gone; a new one is made, and who used the old one is refused", {{"path", folder_.token()}});
+  }
+  STOA_TRY(token, load_or_make_token(folder_));
   register_store_metrics(metrics_, *stores_.kv, *stores_.blobs);
 
   STOA_TRY(audit, AuditWriter::open({.folder = folder_.audit(),
@@ -99,7 +98,7 @@ Status Daemon::open() {
                                     .audit = audit_.get(),
                                     .watch = watch_.get(),
                                     .console = console_});
-  return open_doors();
+  return {};
 }
 
 Status Daemon::open_doors() {

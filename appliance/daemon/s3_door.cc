@@ -9,7 +9,7 @@
 namespace stoa::appliance {
 namespace {
 
-constexpr std::chrono::seconds kPatience{10};
+constexpr std::chrono::seconds kDrainPatience{10};
 
 // The text of both files, to see whether they changed; empty without TLS or when one cannot be read.
 std::string certificate_text(const s3::ServerOptions& options) {
@@ -46,7 +46,7 @@ class S3Door final : public Door {
 
  private:
   static void close(std::unique_ptr<s3::Server> server) {
-    if (server != nullptr && !server->drain(kPatience)) log_warning("s3", "requests were cut off when the door closed");
+    if (server != nullptr && !server->drain(kDrainPatience)) log_warning("s3", "requests were cut off when the door closed");
   }
 
   s3::ServerOptions options_;

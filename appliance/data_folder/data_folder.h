@@ -13,6 +13,7 @@ struct DataFolder {
   std::string path;  // absolute
   std::string meta() const { return path + "/meta"; }
   std::string blobs() const { return path + "/blobs"; }
+  std::string mark() const { return path + "/volume"; }
   std::string token() const { return path + "/admin.token"; }
   std::string lock() const { return path + "/stoad.lock"; }
   std::string run_record() const { return path + "/stoad.run"; }
