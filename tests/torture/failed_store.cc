@@ -38,7 +38,9 @@ Status failed_store(Run& run) {
   STOA_TRY(faults, Faults::make(run.folder / "faults"));
   Together clients(3, run);
   const stoa_disk_faults kinds[] = {{.sync_errno = EIO}, {.write_errno = EIO}, {.write_errno = EIO, .sync_errno = EIO}};
-  for (const Disk disk : {Disk::kMetadata, Disk::kContent}) {
+  const bool metadata_first = run.random.percent(50);
+  for (const bool metadata : {metadata_first, !metadata_first}) {
+    const Disk disk = metadata ? Disk::kMetadata : Disk::kContent;
     STOA_TRY(server, run.start(data, {}, faults.get()));
     clients.attach(*server);
     STOA_CHECK_OK(clients.verify());
@@ -52,10 +54,10 @@ Status failed_store(Run& run) {
     Health health = health_of(run, *server, data);
     for (const auto deadline = Clock::now() + kPatience; health.healthy() && Clock::now() < deadline;) health = health_of(run, *server, data);
     if (health.healthy()) {
-      return broken(std::string(disk == Disk::kMetadata ? "the metadata's" : "the content's") + " disk fails, and /healthz says " + health.http +
+      return broken(std::string(metadata ? "the metadata's" : "the content's") + " disk fails, and /healthz says " + health.http +
                     ", stoa status: " + health.state);
     }
-    if (disk == Disk::kMetadata) {
+    if (metadata) {
       clients.set_disks(Disks::kReadable);
       if (const Status read = clients.verify(); !read) return broken("the metadata's disk takes no changes: " + read.error().detail);
     }
