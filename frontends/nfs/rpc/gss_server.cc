@@ -1,13 +1,13 @@
 #include "frontends/nfs/rpc/gss_server.h"
 
+#include "frontends/nfs/rpc/record_mark.h"
+
 #include <utility>
 
 namespace stoa::rpc {
 namespace {
 
-constexpr std::size_t kMarkBytes = 4;
 constexpr std::size_t kStatusAt = kMarkBytes + 20;  // of the accept status in a frame with an empty verifier
-constexpr std::uint32_t kLastFragment = 0x8000'0000;
 constexpr std::size_t kSequenceBytes = 4;
 constexpr std::uint32_t kFailure = 13u << 16;  // GSS_S_FAILURE
 

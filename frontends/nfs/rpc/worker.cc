@@ -11,11 +11,11 @@
 
 #include "base/crc32c.h"
 #include "base/log.h"
+#include "frontends/nfs/rpc/record_mark.h"
 
 namespace stoa::rpc {
 namespace {
 
-constexpr std::uint32_t kLastFragment = 0x8000'0000;
 constexpr std::size_t kSendEarly = std::size_t{256} << 10;  // replies gathered beyond this leave at once
 constexpr std::size_t kKeepReplies = std::size_t{512} << 10;
 constexpr int kRoundsMax = 32;  // receives from one connection before others get a turn
@@ -123,6 +123,7 @@ void Worker::handle_input(const std::shared_ptr<Connection>& connection) {
     } else if (!records_.empty() || c.partial_since_ns.load(std::memory_order_relaxed) == 0) {
       c.partial_since_ns.store(now_ns, std::memory_order_relaxed);
     }
+    c.holds_memory.store(c.receiver().holds_memory(), std::memory_order_relaxed);
     if (outcome == Outcome::kClosed) c.end_of_input.store(true);
 
     bool holds = true;
