@@ -255,7 +255,7 @@ std::vector<ConfigKey> make_keys() {
            "A PEM file with the certificate chain; the TCP port then speaks HTTPS. Needs tls_key. The files are read again on reload."),
       text("admin", "tls_key", STOA_MEMBER(admin.tls_key), absolute_or_empty, "A PEM file with the private key."),
       text("admin", "socket", STOA_MEMBER(admin.socket), absolute_or_empty,
-           "A Unix socket of the admin interface. Empty: none."),
+           "A Unix socket of the admin interface, which the command stoa prefers: it answers however busy the port is. Empty: `admin.socket` in the data folder."),
       text("admin", "socket_mode", STOA_MEMBER(admin.socket_mode), mode_text, "The file mode of that socket."),
 
       number("audit", "keep_days", KeyForm::kNumber, STOA_MEMBER(audit.keep_days), {1, 36'500}, "Days of the audit log that are kept."),

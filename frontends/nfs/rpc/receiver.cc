@@ -7,13 +7,12 @@
 #include <cstring>
 #include <utility>
 
+#include "frontends/nfs/rpc/record_mark.h"
 #include "frontends/nfs/rpc/xdr.h"
 
 namespace stoa::rpc {
 namespace {
 
-constexpr std::size_t kMarkBytes = 4;
-constexpr std::uint32_t kLastFragment = 0x8000'0000;
 // While large records stream in, more than this of the next one is not read ahead: it would have to be copied.
 constexpr std::size_t kReadAhead = 512;
 static_assert(kReadAhead >= Receiver::kLargePrefix + kMarkBytes);

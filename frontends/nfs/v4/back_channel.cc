@@ -5,8 +5,6 @@
 namespace stoa::nfs4 {
 namespace {
 
-constexpr std::uint32_t kCallbackVersion = 1;
-constexpr std::uint32_t kCbCompound = 1;
 constexpr std::uint32_t kCbSequence = 11;
 constexpr std::size_t kConnectionsMax = 16;
 constexpr std::size_t kWaitingMax = 4096;

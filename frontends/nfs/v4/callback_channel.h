@@ -10,6 +10,11 @@
 
 namespace stoa::nfs4 {
 
+// The callback program (RFC 8881 20, RFC 7530 16).
+inline constexpr std::uint32_t kCallbackVersion = 1;
+inline constexpr std::uint32_t kCbNull = 0;
+inline constexpr std::uint32_t kCbCompound = 1;
+
 // One operation of a CB_COMPOUND.
 struct Callback {
   std::uint32_t operation = 0;

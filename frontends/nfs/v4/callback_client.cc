@@ -7,9 +7,7 @@
 namespace stoa::nfs4 {
 namespace {
 
-constexpr std::uint32_t kCallbackVersion = 1;
-constexpr std::uint32_t kCbNull = 0, kCbCompound = 1;
-constexpr int kAttemptsMax = 3;  // at once; a recall is offered again from time to time
+constexpr int kRecallAttemptsMax = 3;  // at once; a recall is offered again from time to time
 
 }  // namespace
 
@@ -95,7 +93,7 @@ void CallbackClient::take_reply(Callback callback, std::span<const std::byte> re
       return other.operation == callback.operation && other.about.other == callback.about.other;
     });
   }
-  if (answered && !taken && ++callback.attempts < kAttemptsMax) return call(std::move(callback));
+  if (answered && !taken && ++callback.attempts < kRecallAttemptsMax) return call(std::move(callback));
   if (callback.done) callback.done(taken);
 }
 

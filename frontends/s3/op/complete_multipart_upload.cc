@@ -163,7 +163,7 @@ void append_run(std::vector<PartRun>& runs, std::uint64_t bytes) {
   }
 }
 
-constexpr int kAttemptsMax = 8;
+constexpr int kCompletionAttemptsMax = 8;
 
 // Absent: a part is not what it was when it was checked, or the upload has ended meanwhile.
 Outcome<std::optional<Response>> complete_once(const Call& call, const std::vector<ListedPart>& listed) {
@@ -230,7 +230,7 @@ std::optional<Response> completed_before(const Call& call, const std::vector<Lis
 
 Outcome<Response> complete_multipart_upload(Call& call) {
   STOA_TRY(listed, read_list(call.body));
-  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+  for (int attempt = 0; attempt < kCompletionAttemptsMax; ++attempt) {
     auto done = complete_once(call, listed);
     if (!done && done.error().code == Code::kNoSuchUpload) {
       if (auto before = completed_before(call, listed)) return std::move(*before);

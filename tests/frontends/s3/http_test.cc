@@ -57,8 +57,14 @@ TEST(RangeTest, FollowsRfc9110) {
   EXPECT_EQ(range("bytes=-0", 10), "416");
   EXPECT_EQ(range("bytes=0-", 0), "416");
   EXPECT_EQ(range("bytes=-1", 0), "416");
+  // "MUST anticipate potentially large decimal numerals" (14.1.2).
+  EXPECT_EQ(range("bytes=99999999999999999999-", 10), "416");
+  EXPECT_EQ(range("bytes=99999999999999999999-99999999999999999999", 10), "416");
+  EXPECT_EQ(range("bytes=3-99999999999999999999", 10), "3+7");
+  EXPECT_EQ(range("bytes=-99999999999999999999", 10), "0+10");
+  EXPECT_EQ(range("bytes=0-18446744073709551615", 10), "0+10");
   for (const char* ignored : {"bytes=5-4", "bytes=a-b", "bytes=", "bytes=-", "lines=1-2", "bytes=0-1,3-4", "bytes=--1",
-                              "bytes=99999999999999999999-", "bytes 0-1"})
+                              "bytes=99999999999999999999a-", "bytes 0-1"})
     EXPECT_EQ(range(ignored, 10), "all") << ignored;
 }
 
@@ -67,6 +73,8 @@ TEST(RangeTest, TheRangeOfACopyIsStrict) {
   for (const char* bad : {"bytes=-3", "bytes=3-", "bytes=4-3", "2-4", "bytes=a-b", "bytes=0-1,2-3"})
     EXPECT_EQ(parse_copy_range(bad, 10).error().code, Code::kInvalidArgument) << bad;
   EXPECT_EQ(parse_copy_range("bytes=0-10", 10).error().code, Code::kInvalidRange);
+  EXPECT_EQ(parse_copy_range("bytes=0-99999999999999999999", 10).error().code, Code::kInvalidRange);
+  EXPECT_EQ(parse_copy_range("bytes=0-18446744073709551615", 10).error().code, Code::kInvalidRange);
 }
 
 TEST(DateTest, ReadsTheThreeFormsOfHttpAndIso) {
