@@ -6,7 +6,7 @@ namespace stoa::core {
 namespace {
 
 // Under the tree lock: the chain stands still.
-bool is_below(const Account* account, FileId root) {
+bool lies_below(const Account* account, FileId root) {
   for (; account != nullptr; account = account->parent.get()) {
     if (account->dir == root) return true;
     if (account->upload()) return false;  // counts in its bucket, and lies elsewhere
@@ -26,7 +26,7 @@ Result<bool> has_name_below(Tree& tree, FileId id, FileId root) {
     if (!dir && dir.error().code == Errc::kStale) continue;  // removed since
     if (!dir) return fail(dir.error());
     const std::shared_lock chain(tree.tree_lock);
-    if (is_below((*dir)->account_now().get(), root)) return true;
+    if (lies_below((*dir)->account_now().get(), root)) return true;
   }
   STOA_CHECK_OK(it->status());
   return false;
@@ -43,7 +43,7 @@ Result<NodeRef> reach(Tree& tree, const OpContext& ctx, FileId id) {
   {
     const std::shared_lock chain(tree.tree_lock);
     const std::shared_lock lock(node->lock);
-    if (is_below(node->account.get(), ctx.root)) {
+    if (lies_below(node->account.get(), ctx.root)) {
       node->reach.remember(ctx.root, moves);
       return node;
     }

@@ -115,6 +115,20 @@ TEST(ConfigTest, KeysThatBelongTogetherAreCheckedTogether) {
   EXPECT_THAT(check_config(config).error().detail, HasSubstr("107 bytes"));
 }
 
+TEST(ConfigTest, GraceFollowsTheLeaseUnlessItIsSet) {
+  const auto grace = [](std::string_view text) {
+    Config config;
+    EXPECT_TRUE(read_config_text(text, "stoad.toml", config)) << text;
+    return config.volume.grace_ms;
+  };
+  EXPECT_EQ(grace("[nfs]\nworkers = 1\n"), 90'000u);
+  EXPECT_EQ(grace("[nfs]\nlease_seconds = 20\n"), 20'000u);
+  EXPECT_EQ(grace("[volume]\ngrace_ms = 0\n[nfs]\nlease_seconds = 20\n"), 0u);
+  EXPECT_EQ(grace("[nfs]\nlease_seconds = 20\n[volume]\ngrace_ms = 5\n"), 5u);
+  EXPECT_THAT(refusal("[nfs]\nlease_seconds = 0\n"), HasSubstr("between 1 and 3600"));
+  EXPECT_THAT(refusal("[nfs]\nlease_seconds = 3601\n"), HasSubstr("between 1 and 3600"));
+}
+
 // As all defaults, a folder or an empty file would open the doors to everywhere.
 TEST(ConfigTest, WhatReadsAsNothingIsNoConfiguration) {
   std::string pattern = (std::filesystem::temp_directory_path() / "stoa-config-XXXXXX").string();
