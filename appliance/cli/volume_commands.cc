@@ -17,7 +17,7 @@ Outcome create(const Session& session, const std::string& name) {
   return kDone;
 }
 
-Outcome sweep(const Session& session) {
+Outcome sweep_kept(const Session& session) {
   STOA_TRY(folder, session.data_folder());
   STOA_TRY(freed, appliance::sweep_volume(folder, session.config));
   const Json json{{"blobs", freed.blobs}, {"bytes", freed.bytes}};
@@ -57,7 +57,7 @@ void add_volume_commands(CLI::App& app, Session& session) {
   command = group->add_subcommand("sweep",
                                   "Free the content that a start has kept because no file refers to it (see stoa status); stoad must not run there. If "
                                   "metadata were lost, restore them instead: what is freed is gone");
-  command->callback([&session] { session.command = [&session] { return sweep(session); }; });
+  command->callback([&session] { session.command = [&session] { return sweep_kept(session); }; });
 
   command = group->add_subcommand("info", "Show name, id, age and space of the volume");
   command->callback([&session] { session.command = [&session] { return info(session); }; });

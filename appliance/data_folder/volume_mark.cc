@@ -4,8 +4,8 @@
 
 namespace stoa::appliance {
 namespace {
-constexpr std::string_view kHead = "stoa-volume 1 ";
-constexpr std::string_view kBegun = "begun";
+constexpr std::string_view kMarkHead = "stoa-volume 1 ";
+constexpr std::string_view kMarkBegun = "begun";
 }  // namespace
 
 Result<std::optional<VolumeMark>> read_volume_mark(const DataFolder& folder) {
@@ -14,15 +14,15 @@ Result<std::optional<VolumeMark>> read_volume_mark(const DataFolder& folder) {
   if (!text) return fail(text.error());
   std::string_view rest = *text;
   while (rest.ends_with('\n')) rest.remove_suffix(1);
-  if (!rest.starts_with(kHead) || rest.size() == kHead.size()) {
+  if (!rest.starts_with(kMarkHead) || rest.size() == kMarkHead.size()) {
     return fail(Errc::kCorrupt, folder.mark() + " cannot be understood; it was damaged, or written by a newer version. Restore it from a backup");
   }
-  rest.remove_prefix(kHead.size());
-  return std::optional(VolumeMark{rest == kBegun ? std::string() : std::string(rest)});
+  rest.remove_prefix(kMarkHead.size());
+  return std::optional(VolumeMark{rest == kMarkBegun ? std::string() : std::string(rest)});
 }
 
 Status write_volume_mark(const DataFolder& folder, const VolumeMark& mark) {
-  return write_small_file(folder.mark(), std::string(kHead) + (mark.id.empty() ? std::string(kBegun) : mark.id) + "\n", 0600);
+  return write_small_file(folder.mark(), std::string(kMarkHead) + (mark.id.empty() ? std::string(kMarkBegun) : mark.id) + "\n", 0600);
 }
 
 }  // namespace stoa::appliance

@@ -8,7 +8,7 @@ namespace stoa::appliance {
 namespace {
 
 // Files that stand in a folder although there is no database in it.
-bool counts_as_nothing(const std::string& name) { return name == "lost+found"; }
+bool is_no_database_file(const std::string& name) { return name == "lost+found"; }
 
 }  // namespace
 
@@ -20,7 +20,7 @@ Result<MetadataState> look_at_metadata(const std::string& path) {
   if (error == std::errc::no_such_file_or_directory) return MetadataState::kNone;
   for (const std::filesystem::directory_iterator end; !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    if (counts_as_nothing(name)) continue;
+    if (is_no_database_file(name)) continue;
     has_files = true;
     if (name.starts_with("MANIFEST-") && name > newest_manifest) newest_manifest = name;
   }

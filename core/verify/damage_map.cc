@@ -8,7 +8,7 @@ namespace stoa::core {
 namespace {
 
 // What the first part of a family's keys numbers; empty: they are texts.
-std::string_view subject(Family family) {
+std::string_view records_of(Family family) {
   switch (family) {
     case Family::kInode: return "records of inodes";
     case Family::kInline: return "inline content of inodes";
@@ -25,7 +25,7 @@ std::string_view subject(Family family) {
   }
 }
 
-std::uint64_t number(std::string key) {
+std::uint64_t first_number(std::string key) {
   key.resize(8);
   return keys::read_be64(key);
 }
@@ -51,11 +51,11 @@ bool DamageMap::whole(std::initializer_list<Family> families) const {
 }
 
 std::string DamageMap::describe(Family family, const KeyGap& gap) {
-  const std::string_view what = subject(family);
+  const std::string_view what = records_of(family);
   if (what.empty()) return "metadata of family " + std::string(to_string(family)) + " cannot be read in part";
   std::string text(what);
-  text += " from " + std::to_string(number(gap.from));
-  text += gap.to.empty() ? " on" : " up to " + std::to_string(number(gap.to));
+  text += " from " + std::to_string(first_number(gap.from));
+  text += gap.to.empty() ? " on" : " up to " + std::to_string(first_number(gap.to));
   return text + " cannot be read";
 }
 

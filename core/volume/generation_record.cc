@@ -6,8 +6,8 @@
 
 namespace stoa::core {
 namespace {
-constexpr std::uint8_t kVersion = 1;
-constexpr std::string_view kKey = "generation";
+constexpr std::uint8_t kGenerationVersion = 1;
+constexpr std::string_view kGenerationKey = "generation";
 }
 
 Result<std::optional<VolumeInfo>> read_volume_info(KvReader& kv) {
@@ -20,9 +20,9 @@ Result<std::optional<VolumeInfo>> read_volume_info(KvReader& kv) {
 
 Result<Generation> read_generation(KvReader& kv) {
   std::string value;
-  STOA_TRY(found, kv.get(Family::kConfig, kKey, &value));
+  STOA_TRY(found, kv.get(Family::kConfig, kGenerationKey, &value));
   if (!found) return Generation{};
-  const Opened opened = unseal(value, kVersion);
+  const Opened opened = unseal(value, kGenerationVersion);
   Decoder in(opened.body);
   Generation generation;
   generation.number = in.get<std::uint64_t>();
@@ -36,7 +36,7 @@ Status write_generation(KvStore& kv, const Generation& generation) {
   Encoder out;
   out.put(generation.number).put(generation.nonce).put(generation.seconds);
   WriteBatch batch;
-  batch.put(Family::kConfig, kKey, seal(kVersion, kVersion, out.bytes()));
+  batch.put(Family::kConfig, kGenerationKey, seal(kGenerationVersion, kGenerationVersion, out.bytes()));
   const WriteBatch* const batches[] = {&batch};
   STOA_CHECK_OK(kv.apply(batches));
   return kv.sync();

@@ -9,7 +9,7 @@
 namespace stoa::blob_local {
 namespace {
 
-std::string starts(const core::Generation& generation) {
+std::string start_text(const core::Generation& generation) {
   if (generation.number == 0) return "a version that counted no starts";
   const auto when = static_cast<std::time_t>(generation.seconds);
   std::tm parts{};
@@ -25,7 +25,7 @@ std::string real_path(const std::string& path) {
   return error ? path : real.string();
 }
 
-std::uint64_t random64() {
+std::uint64_t random_nonce() {
   std::uint64_t value = 0;
   while (::getrandom(&value, sizeof value, 0) != static_cast<ssize_t>(sizeof value)) {
   }
@@ -36,7 +36,7 @@ constexpr const char* kTogether =
     "nothing was changed. Put together what is of one time: restore the metadata and all blob directories from the same backup, or name the "
     "directories that belong to these metadata";
 
-Status compare(const Found& found, const BlobPairing& pairing) {
+Status compare_directory(const Found& found, const BlobPairing& pairing) {
   const Identity& have = *found.identity;
   const std::string names = "the blob directory " + found.path;
   const bool of_nobody = have.volume.empty() && (found.fresh || pairing.volume != kVolumeInMemory);
@@ -58,8 +58,8 @@ Status compare(const Found& found, const BlobPairing& pairing) {
                                     have.home + " first; nothing was changed");
   }
   if (have.generation == pairing.generation || (have.next && *have.next == pairing.generation)) return {};
-  const std::string both = names + " is of " + starts(have.generation) + ", and the metadata in " + pairing.metadata + " are of " +
-                           starts(pairing.generation) + " of volume " + pairing.volume + ": ";
+  const std::string both = names + " is of " + start_text(have.generation) + ", and the metadata in " + pairing.metadata + " are of " +
+                           start_text(pairing.generation) + " of volume " + pairing.volume + ": ";
   const char* const verdict = have.generation.number < pairing.generation.number   ? "the blob directory is older than the metadata, or of another copy; "
                               : have.generation.number > pairing.generation.number ? "the metadata are older than the blob directory, or of another copy; "
                                                                                    : "they are of two copies that were both started; ";
@@ -126,12 +126,12 @@ Status settle_identities(std::vector<Found>& found, bool create) {
 }
 
 Status compare_generations(const std::vector<Found>& found, const BlobPairing& pairing) {
-  for (const Found& directory : found) STOA_CHECK_OK(compare(directory, pairing));
+  for (const Found& directory : found) STOA_CHECK_OK(compare_directory(directory, pairing));
   return {};
 }
 
 Status raise_generation(std::vector<Found>& found, const BlobPairing& pairing) {
-  const core::Generation next{pairing.generation.number + 1, random64(), static_cast<std::int64_t>(std::time(nullptr))};
+  const core::Generation next{pairing.generation.number + 1, random_nonce(), static_cast<std::int64_t>(std::time(nullptr))};
   const bool counted = pairing.volume != kVolumeInMemory;
   for (Found& directory : found) {
     Identity& identity = *directory.identity;

@@ -16,7 +16,7 @@ bool counts_as_nothing(const std::string& name) {
   return name == "lost+found" || name == "lock" || name == "identity.new";
 }
 
-Status require_empty(const std::string& path) {
+Status require_empty_directory(const std::string& path) {
   std::error_code error;
   for (std::filesystem::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
@@ -38,14 +38,14 @@ Result<std::vector<Found>> read_identities(const LocalBlobStoreOptions& options)
     if (::stat(path.c_str(), &info) != 0) return fail_errno(errno, "data directory " + path);
     if (!S_ISDIR(info.st_mode)) return fail(Errc::kNotDirectory, "data directory " + path);
     STOA_TRY(identity, read_identity(path));
-    if (!identity) STOA_CHECK_OK(require_empty(path));
+    if (!identity) STOA_CHECK_OK(require_empty_directory(path));
     found.push_back({path, std::move(identity)});
   }
   return found;
 }
 
 // The same, and refuses what does not belong together. Changes nothing.
-Result<std::vector<Found>> look(const LocalBlobStoreOptions& options) {
+Result<std::vector<Found>> look_at_directories(const LocalBlobStoreOptions& options) {
   STOA_TRY(found, read_identities(options));
   STOA_CHECK_OK(settle_identities(found, options.create));
   if (options.pairing) STOA_CHECK_OK(compare_generations(found, *options.pairing));
@@ -56,14 +56,14 @@ Result<std::vector<Found>> look(const LocalBlobStoreOptions& options) {
 
 Result<std::vector<std::unique_ptr<DataDirectory>>> open_directories(const LocalBlobStoreOptions& options) {
   // Twice: nothing is written, not even a lock, in directories that are refused, and only what was read under the locks counts.
-  STOA_TRY(before, look(options));
+  STOA_TRY(before, look_at_directories(options));
   std::vector<std::unique_ptr<DataDirectory>> opened;
   for (const Found& directory : before) {
     opened.push_back(std::make_unique<DataDirectory>(directory.path, directory.identity->index, options.reserve_bytes));
     opened.back()->direct = options.direct_io;
     STOA_CHECK_OK(opened.back()->lock());
   }
-  STOA_TRY(found, look(options));
+  STOA_TRY(found, look_at_directories(options));
   for (std::size_t i = 0; i < found.size(); ++i) {
     if (found[i].path != before[i].path || found[i].identity->index != before[i].identity->index) {
       return fail(Errc::kBusy, found[i].path + " was changed by another process");
