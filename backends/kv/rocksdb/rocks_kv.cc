@@ -11,7 +11,9 @@
 #include <array>
 #include <filesystem>
 
+#include "backends/kv/rocksdb/damage.h"
 #include "backends/kv/rocksdb/log_files.h"
+#include "core/kv/damaged_walk.h"
 
 namespace stoa::kv {
 namespace {
@@ -46,7 +48,7 @@ void clear_remains(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family) {
   db.ReleaseSnapshot(db.GetSnapshot());
 }
 
-class Iterator final : public core::KvIterator {
+class Iterator final : public core::KvIterator, public core::DamagedWalk {
  public:
   Iterator(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family, std::string_view lower, std::string_view upper,
            const rocksdb::Snapshot* snapshot)
@@ -70,6 +72,20 @@ class Iterator final : public core::KvIterator {
   Status status() const override {
     if (it_->status().ok()) return {};
     return failed(it_->status(), "scan");
+  }
+  std::optional<core::KeyGap> skip_damage(std::string_view last) override {
+    if (it_->status().ok()) return std::nullopt;
+    core::KeyGap gap;
+    gap.from = last.empty() ? lower_ : std::string(last) + '\0';
+    for (std::string at = gap.from;;) {
+      const auto next = next_piece(db_, family_, at);
+      if (!next || (!upper_.empty() && *next >= upper_)) return gap;
+      seek(*next);
+      at = *next;
+      if (!it_->status().ok()) continue;
+      gap.to = std::move(at);
+      return gap;
+    }
   }
 
  private:
@@ -295,7 +311,7 @@ Result<std::unique_ptr<core::KvStore>> open_rocks(const RocksOptions& options) {
   if (options.create) std::filesystem::create_directories(options.path, error);
   rocksdb::DBOptions db;
   std::unique_ptr<rocksdb::Env> env;
-  if (options.zeroed_log_bytes != 0) {
+  if (options.zeroed_log_bytes != 0 && !options.damaged) {
     env = env_with_zeroed_logs(options.path, options.zeroed_log_bytes);
     db.env = env.get();
   }
@@ -322,7 +338,10 @@ Result<std::unique_ptr<core::KvStore>> open_rocks(const RocksOptions& options) {
   }
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* opened = nullptr;
-  const rocksdb::Status status = rocksdb::DB::Open(db, options.path, descriptors, &handles, &opened);
+  db.paranoid_checks = !options.damaged;  // else missing and short files keep all others from being read
+  const rocksdb::Status status = options.damaged
+                                     ? rocksdb::DB::OpenForReadOnly(db, options.path, descriptors, &handles, &opened)
+                                     : rocksdb::DB::Open(db, options.path, descriptors, &handles, &opened);
   if (!status.ok()) return failed(status, "open " + options.path);
   return std::unique_ptr<core::KvStore>(new RocksKv(std::move(env), opened, handles, std::move(cache)));
 }
