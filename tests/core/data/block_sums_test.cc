@@ -35,7 +35,7 @@ TEST(BlockSums, RowsComeBackAndGo) {
   ASSERT_TRUE(first && *first && second && *second);
   EXPECT_EQ((*first)->bytes, kSumRowBytes);
   EXPECT_EQ((*second)->bytes, 10u);
-  EXPECT_EQ((*second)->blocks.size(), 1u);
+  EXPECT_EQ((*second)->blocks(), 1u);
   WriteBatch removal;
   ASSERT_TRUE(stage_no_sums(kv, removal, BlobId{5}));
   EXPECT_EQ(removal.ops().size(), 2u);
