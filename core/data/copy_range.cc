@@ -19,7 +19,7 @@ constexpr std::uint64_t kPunchedBytesMin = 64u << 10;  // fewer zeros over bytes
 
 // The file has at least this size.
 Result<CopyRangeReply> grow(Tree& tree, const OpContext& ctx, FileId id, std::uint64_t size) {
-  STOA_TRY(node, tree.nodes.get(id));
+  STOA_TRY(node, reach(tree, ctx, id));
   const std::lock_guard gate(node->data_gate);
   STOA_CHECK_OK(prepare_truncate(tree, ctx, node, size));
   return run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<CopyRangeReply> {
