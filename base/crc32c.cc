@@ -98,7 +98,40 @@ __attribute__((target("sse4.2"))) std::uint32_t crc_sse42(const unsigned char* p
 }
 #endif
 
+// Products of polynomials modulo the polynomial of the checksum; bit 31 is x^0.
+constexpr std::uint32_t multiply(std::uint32_t a, std::uint32_t b) {
+  std::uint32_t product = 0;
+  for (std::uint32_t bit = 1u << 31; bit != 0 && a != 0; bit >>= 1) {
+    if ((a & bit) != 0) product ^= b;
+    a &= ~bit;
+    b = (b >> 1) ^ ((b & 1) != 0 ? kPolynomial : 0);
+  }
+  return product;
+}
+
+// x^(8 * 2^k): what 2^k bytes of zeros multiply a checksum by.
+constexpr std::array<std::uint32_t, 64> make_zero_powers() {
+  std::array<std::uint32_t, 64> powers{};
+  powers[0] = 1u << 23;
+  for (std::size_t k = 1; k < powers.size(); ++k) powers[k] = multiply(powers[k - 1], powers[k - 1]);
+  return powers;
+}
+constexpr auto kZeroPowers = make_zero_powers();
+
+std::uint32_t shift(std::uint32_t crc, std::uint64_t bytes) {
+  for (std::size_t k = 0; bytes != 0; ++k, bytes >>= 1) {
+    if ((bytes & 1) != 0) crc = multiply(kZeroPowers[k], crc);
+  }
+  return crc;
+}
+
 }  // namespace
+
+std::uint32_t crc32c_join(std::uint32_t first, std::uint32_t second, std::uint64_t second_bytes) {
+  return shift(first, second_bytes) ^ second;
+}
+
+std::uint32_t crc32c_zeros(std::uint32_t crc, std::uint64_t zeros) { return ~shift(~crc, zeros); }
 
 std::uint32_t crc32c(std::span<const std::byte> data, std::uint32_t crc) {
   const auto* p = reinterpret_cast<const unsigned char*>(data.data());

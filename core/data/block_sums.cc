@@ -8,7 +8,10 @@
 
 namespace stoa::core {
 namespace {
-constexpr std::uint8_t kVersion = 1;
+// Each row is written as the oldest version that can say it.
+constexpr std::uint8_t kAllKnown = 1;
+constexpr std::uint8_t kVersion = 2;  // which blocks are known
+
 }
 
 void BlockSummer::add(std::span<const std::byte> bytes) {
@@ -32,21 +35,33 @@ BlobSums BlockSummer::finish(BlobId blob) const {
 }
 
 std::string SumRow::encode() const {
+  const std::size_t count = blocks();
+  const bool all = count == 0 || (known & block_bits(0, count - 1)) == block_bits(0, count - 1);
   Encoder out;
-  out.put_varint(bytes).put_varint(blocks.size());
-  for (const std::uint32_t sum : blocks) out.put(sum);
-  return seal(kVersion, kVersion, out.bytes());
+  out.put_varint(bytes).put_varint(count);
+  if (!all) out.put(known);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (all || (known >> i & 1) != 0) out.put(sums[i]);
+  }
+  const std::uint8_t version = all ? kAllKnown : kVersion;
+  return seal(version, version, out.bytes());
 }
 
 Result<SumRow> SumRow::decode(std::string_view value) {
-  Decoder in(unseal(value, kVersion).body);
+  const Opened opened = unseal(value, kVersion);
+  Decoder in(opened.body);
   SumRow row;
   row.bytes = in.get_varint();
   const std::uint64_t count = in.get_varint();
-  if (!in.ok() || count > kSumRowBlocks || (row.bytes + kSumBlockBytes - 1) / kSumBlockBytes != count) {
+  if (!in.ok() || count > kSumRowBlocks || row.bytes > kSumRowBytes || row.blocks() != count) {
     return fail(Errc::kCorrupt, "checksum record");
   }
-  for (std::uint64_t i = 0; i < count; ++i) row.blocks.push_back(in.get<std::uint32_t>());
+  const std::uint64_t all = count == 0 ? 0 : block_bits(0, count - 1);
+  row.known = opened.version >= kVersion ? in.get<std::uint64_t>() : all;
+  if ((row.known & ~all) != 0) return fail(Errc::kCorrupt, "checksum record");
+  for (std::size_t i = 0; i < count; ++i) {
+    if ((row.known >> i & 1) != 0) row.sums[i] = in.get<std::uint32_t>();
+  }
   if (!in.ok()) return fail(Errc::kCorrupt, "checksum record");
   return row;
 }
@@ -62,8 +77,8 @@ void stage_sums(WriteBatch& batch, const BlobSums& sums) {
     SumRow row;
     row.bytes = std::min(kSumRowBytes, sums.bytes - at * kSumBlockBytes);
     const auto count = std::min<std::size_t>(kSumRowBlocks, sums.blocks.size() - at);
-    const auto first = sums.blocks.begin() + static_cast<std::ptrdiff_t>(at);
-    row.blocks.assign(first, first + static_cast<std::ptrdiff_t>(count));
+    row.known = block_bits(0, count - 1);
+    std::copy_n(sums.blocks.begin() + static_cast<std::ptrdiff_t>(at), count, row.sums.begin());
     batch.put(Family::kChecksum, sum_row_key(sums.blob, at / kSumRowBlocks), row.encode());
   }
 }
@@ -72,6 +87,26 @@ Status stage_no_sums(KvReader& kv, WriteBatch& batch, BlobId blob) {
   const std::string lower = keys::be64(static_cast<std::uint64_t>(blob));
   const auto it = kv.scan(Family::kChecksum, lower, keys::behind_prefix(lower));
   for (; it->valid(); it->next()) batch.remove(Family::kChecksum, it->key());
+  return it->status();
+}
+
+Status stage_cut_sums(KvReader& kv, WriteBatch& batch, BlobId blob, std::uint64_t bytes) {
+  const std::string lower = sum_row_key(blob, bytes / kSumRowBytes);
+  const auto it = kv.scan(Family::kChecksum, lower, keys::behind_prefix(keys::be64(static_cast<std::uint64_t>(blob))));
+  for (; it->valid(); it->next()) {
+    if (it->key() != lower || bytes % kSumRowBytes == 0) {
+      batch.remove(Family::kChecksum, it->key());
+      continue;
+    }
+    STOA_TRY(row, SumRow::decode(it->value()));
+    const std::uint64_t kept = bytes % kSumRowBytes;
+    if (row.bytes <= kept) continue;
+    const std::size_t last = (kept - 1) / kSumBlockBytes;
+    if (row.covered(last) > kept - last * kSumBlockBytes) row.known &= ~(std::uint64_t{1} << last);
+    row.bytes = kept;
+    row.known &= block_bits(0, last);
+    batch.put(Family::kChecksum, it->key(), row.encode());
+  }
   return it->status();
 }
 

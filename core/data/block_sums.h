@@ -1,7 +1,10 @@
-// Checksums of blobs: crc32c of each block of 64 KiB, kept in family checksum in rows of 64 blocks. A blob has either no rows
-// or rows for all its bytes up to the end of what was recorded.
+// Checksums of blobs as they are stored: crc32c of each block of 64 KiB, in family checksum in rows of 64 blocks. What a row says holds
+// after any crash: a sum leaves its row, durably, before bytes under it change. Bytes behind the end of a row were never written, or its
+// blob has no row there. core/data/live_sums.h keeps those of blocks that are being written.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -40,15 +43,31 @@ class BlockSummer {
 
 struct SumRow {
   std::uint64_t bytes = 0;  // of the row that are covered; less than kSumRowBytes in the last one only
-  std::vector<std::uint32_t> blocks;
+  std::uint64_t known = 0;  // one bit a block: of the others nothing is known
+  std::array<std::uint32_t, kSumRowBlocks> sums{};
+
+  bool operator==(const SumRow&) const = default;
+  std::size_t blocks() const { return (bytes + kSumBlockBytes - 1) / kSumBlockBytes; }
+  // How many bytes of the block are covered.
+  std::uint64_t covered(std::size_t block) const {
+    const std::uint64_t begin = block * kSumBlockBytes;
+    return bytes <= begin ? 0 : std::min(kSumBlockBytes, bytes - begin);
+  }
   std::string encode() const;
   static Result<SumRow> decode(std::string_view value);
 };
+// The blocks from `first` to `last`, both included, as bits.
+inline std::uint64_t block_bits(std::uint64_t first, std::uint64_t last) {
+  const std::uint64_t count = last - first + 1;
+  return (count == kSumRowBlocks ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1) << first;
+}
 std::string sum_row_key(BlobId blob, std::uint64_t row);
 
 void stage_sums(WriteBatch& batch, const BlobSums& sums);
 // Removes every row of the blob.
 Status stage_no_sums(KvReader& kv, WriteBatch& batch, BlobId blob);
+// What lies behind `bytes` is covered no more. The block that this cuts is not known any more.
+Status stage_cut_sums(KvReader& kv, WriteBatch& batch, BlobId blob, std::uint64_t bytes);
 Result<std::optional<SumRow>> load_sum_row(KvStore& kv, BlobId blob, std::uint64_t row);
 
 }  // namespace stoa::core

@@ -14,20 +14,100 @@
 namespace stoa::core {
 namespace {
 
-// Reads and writes, in pieces of a size that a client would use.
+constexpr std::uint64_t kPieceBytes = 4u << 20;  // of a size that a client would use
+constexpr std::uint64_t kPunchedBytesMin = 64u << 10;  // fewer zeros over bytes that are there are written
+
+// The file has at least this size.
+Result<CopyRangeReply> grow(Tree& tree, const OpContext& ctx, FileId id, std::uint64_t size) {
+  STOA_TRY(node, reach(tree, ctx, id));
+  const std::lock_guard gate(node->data_gate);
+  STOA_CHECK_OK(prepare_truncate(tree, ctx, node, size));
+  return run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<CopyRangeReply> {
+    const NodeLocks locks({node});
+    STOA_CHECK_OK(require_regular(*node));
+    STOA_CHECK_OK(require_write(ctx, node->record, size));
+    STOA_CHECK_OK(require_content_outside_bin(tree, ctx, *node));
+    Inode next = node->record;
+    if (next.size >= size) return CopyRangeReply{0, next.attributes()};
+    STOA_CHECK_OK(tree.state.before_io(ctx, id, next.size, size - next.size, true));
+    MetaTxn txn(tree, ctx);
+    STOA_CHECK_OK(stage_truncate(tree, txn, node, next, size));
+    next.touch_content(txn.now());
+    next.mode = mode_after_write(ctx, next.mode);
+    CopyRangeReply reply{0, next.attributes()};
+    txn.put_inode(node, std::move(next));
+    txn.note({.kind = ChangeKind::kContent, .id = id});
+    STOA_TRY(committed, txn.commit());
+    ticket = committed;
+    return reply;
+  });
+}
+
+Status write_zeros(Tree& tree, const OpContext& ctx, FileId id, std::uint64_t offset, std::uint64_t length) {
+  const std::vector<std::byte> zeros(length);
+  const std::span<const std::byte> pieces[] = {zeros};
+  STOA_CHECK_OK(write(tree, ctx, {id, offset, pieces}));
+  return {};
+}
+
+// A hole of the source is one of the target, too: it takes no space there.
+Result<Attributes> copy_hole(Tree& tree, const OpContext& ctx, FileId to, std::uint64_t offset, std::uint64_t length) {
+  STOA_TRY(target, getattr(tree, ctx, {to}));
+  const std::uint64_t size = target.attr.size, end = offset + length;
+  if (offset < size) {
+    const std::uint64_t over = std::min(end, size) - offset;
+    if (over < kPunchedBytesMin) {
+      STOA_CHECK_OK(write_zeros(tree, ctx, to, offset, over));
+    } else {
+      STOA_CHECK_OK(punch(tree, ctx, {to, offset, over}));
+    }
+  }
+  if (end > size) STOA_CHECK_OK(grow(tree, ctx, to, end));
+  STOA_TRY(now, getattr(tree, ctx, {to}));
+  return now.attr;
+}
+
+// Where the next hole (or data) begins, or `end`.
+Result<std::uint64_t> next_of(Tree& tree, const OpContext& ctx, FileId from, std::uint64_t offset, std::uint64_t end, SeekWhat what) {
+  const auto found = seek(tree, ctx, {from, offset, what});
+  if (!found && found.error().code == Errc::kNoMoreData) return end;
+  STOA_CHECK_OK(found);
+  return std::min(found->offset, end);
+}
+
+// Reads and writes.
 Result<CopyRangeReply> copy_bytes(Tree& tree, const OpContext& ctx, const CopyRangeRequest& req, std::uint64_t length) {
-  constexpr std::uint64_t kPieceBytes = 4u << 20;
   STOA_TRY(target, getattr(tree, ctx, {req.to}));
   CopyRangeReply reply{0, target.attr};
   std::vector<std::byte> buffer(std::min(length, kPieceBytes));
-  while (reply.length < length) {
-    const auto want = std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), length - reply.length));
-    STOA_TRY(got, read(tree, ctx, {req.from, req.from_offset + reply.length, want}));
-    if (got.length == 0) break;
-    const std::span<const std::byte> pieces[] = {want.first(got.length)};
-    STOA_TRY(written, write(tree, ctx, {req.to, req.to_offset + reply.length, pieces}));
-    reply.length += written.length;
-    reply.attr = written.attr;
+  const std::uint64_t end = req.from_offset + length;
+  for (std::uint64_t at = req.from_offset; at < end;) {
+    STOA_TRY(data, next_of(tree, ctx, req.from, at, end, SeekWhat::kData));
+    if (data == end) {
+      // A hole up to the end, unless the source was cut meanwhile.
+      STOA_TRY(source, getattr(tree, ctx, {req.from}));
+      data = std::min(end, source.attr.size);
+      if (data <= at) break;
+    }
+    if (data > at) {
+      STOA_TRY(attr, copy_hole(tree, ctx, req.to, req.to_offset + reply.length, data - at));
+      reply.attr = attr;
+      reply.length += data - at;
+      at = data;
+      continue;
+    }
+    STOA_TRY(hole, next_of(tree, ctx, req.from, at, end, SeekWhat::kHole));
+    if (hole == at) continue;  // it was punched meanwhile
+    while (at < hole) {
+      const auto want = std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), hole - at));
+      STOA_TRY(got, read(tree, ctx, {req.from, at, want}));
+      if (got.length == 0) return reply;
+      const std::span<const std::byte> pieces[] = {want.first(got.length)};
+      STOA_TRY(written, write(tree, ctx, {req.to, req.to_offset + reply.length, pieces}));
+      at += written.length;
+      reply.length += written.length;
+      reply.attr = written.attr;
+    }
   }
   return reply;
 }

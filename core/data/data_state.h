@@ -12,6 +12,7 @@
 #include "base/metrics.h"
 #include "base/rw_lock.h"
 #include "core/data/blob_pins.h"
+#include "core/data/live_sums.h"
 #include "core/data/verified_table.h"
 #include "core/inode/node.h"
 
@@ -29,6 +30,7 @@ class DataState {
 
   const std::shared_ptr<BlobPins> pins = std::make_shared<BlobPins>();
   VerifiedTable verified;
+  LiveSums sums;
 
   // Uploads in progress.
   std::mutex uploads_mutex;  // guards the two below

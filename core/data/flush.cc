@@ -4,6 +4,7 @@
 #include "core/data/content.h"
 #include "core/data/data_state.h"
 #include "core/data/gc.h"
+#include "core/data/live_sums.h"
 #include "core/data/open_files.h"
 #include "core/data/placement.h"
 #include "core/namespace/meta_txn.h"
@@ -21,6 +22,7 @@ struct Plan {
   std::vector<BlobId> blobs;
   std::vector<Extent> own;  // extents whose real space only the store knows
   std::uint64_t size = 0;
+  std::uint64_t writes = 0;  // up to this one all are in `unsynced`, or were synced before
   BlobPins::Hold hold;
 };
 
@@ -32,6 +34,7 @@ Plan plan_flush(Tree& tree, const Node& node) {
   plan.replaces_inline = writing->replaces_inline;
   plan.unsynced = writing->unsynced;
   plan.size = node.record.size;
+  plan.writes = node.writes;
   for (const auto& unsynced : plan.unsynced) plan.blobs.push_back(unsynced.blob);
   for (const Extent& extent : plan.fresh) {
     if (std::ranges::find(plan.blobs, extent.blob) == plan.blobs.end()) plan.blobs.push_back(extent.blob);
@@ -100,6 +103,9 @@ Result<CommitTicket> commit_plan(Tree& tree, const OpContext& ctx, const NodeRef
   }
   if (!node->marked_open && !next.layout.empty()) txn.batch().put(Family::kState, open_file_key(next.id), {});
   const bool has_extents = !next.layout.empty();
+  if (has_extents) next.flags |= kChecksummed;
+  StagedSums sums(tree);
+  if (writing != nullptr) sums.stage(txn.batch(), *writing, next.layout, plan.writes);
   OpContext writer;
   if (writing != nullptr && writing->writer_door != Door::kInternal) {
     writer.cred.uid = writing->writer_uid;
@@ -113,10 +119,15 @@ Result<CommitTicket> commit_plan(Tree& tree, const OpContext& ctx, const NodeRef
   txn.note({.kind = ChangeKind::kContent, .id = next.id, .type = FileType::kRegular}, writer);
   txn.put_inode(node, std::move(next), Seen::kNo);
   STOA_TRY(ticket, txn.commit());
+  sums.committed(ticket);
   if (has_extents) node->marked_open = true;
   if (writing != nullptr) {
     for (const Extent& extent : taken) std::erase(writing->fresh.extents, extent);
     if (drop_inline) writing->replaces_inline = false;
+    std::erase_if(writing->rows, [](const LiveRowRef& row) {
+      const std::lock_guard lock(row->mutex);
+      return row->gone || row->unsynced == 0;
+    });
     node->dirty = !writing->fresh.empty() || !writing->unsynced.empty();
     if (writing->idle()) node->writing.reset();
   }

@@ -40,6 +40,8 @@ void release_abandoned(Tree& tree) {
     if (tree.data->pins->pinned(blob)) {
       tree.data->abandon(blob);
     } else {
+      tree.data->sums.forget(blob, tree.blobs.capacity(blob));
+      if (tree.blobs.capacity(blob) <= kSumRowBytes) tree.data->verified.forget(blob, 0);
       release(tree, blob);
     }
   }
@@ -85,6 +87,8 @@ Status collect_garbage(Tree& tree, qos::Pace* pace) {
       unused.push_back(blob);
     }
     if (unused.empty()) break;
+    // Nobody is left who writes to them; before the picture is made, so that it has what was stored of their sums.
+    for (const BlobId blob : unused) tree.data->sums.forget(blob, tree.blobs.capacity(blob));
     // The walk shows the past. A copy may have taken the content up since: it had the blob pinned until its commit was
     // queued, so what was not pinned just now and was taken up has no record in a picture made now.
     const auto now = tree.kv.snapshot();
@@ -110,7 +114,7 @@ Status collect_garbage(Tree& tree, qos::Pace* pace) {
     // Written, and not only queued: in one group with the next life of the place, the removal would come last.
     STOA_CHECK_OK(tree.committer.wait_applied());
     for (const BlobId blob : blobs) {
-      tree.data->verified.forget(blob, tree.blobs.capacity(blob) <= kSumRowBytes ? 1 : 0);
+      if (tree.blobs.capacity(blob) <= kSumRowBytes) tree.data->verified.forget(blob, 0);
       release(tree, blob);
     }
     if (pace == nullptr) continue;

@@ -1,6 +1,9 @@
 #include "core/data/open_files.h"
 
+#include <set>
+
 #include "base/log.h"
+#include "core/data/block_sums.h"
 #include "core/data/content.h"
 #include "core/data/placement.h"
 #include "core/kv/keys.h"
@@ -20,6 +23,7 @@ Status recover_open_files(Tree& tree) {
   const auto it = tree.kv.scan(Family::kState, prefix, keys::behind_prefix(prefix));
   WriteBatch batch;
   std::vector<BlobId> punched;
+  std::set<BlobId> cut;
   std::uint64_t files = 0;
   const Timestamp now = wall_now();
   for (; it->valid(); it->next()) {
@@ -34,6 +38,8 @@ Status recover_open_files(Tree& tree) {
     for (const Extent& extent : inode->layout.extents) {
       if (extent.shared || extent.end() <= inode->size) continue;
       const std::uint64_t from = std::max(extent.file_offset, inode->size) - extent.file_offset;
+      // Behind the first cut of a blob nothing is covered any more.
+      if (cut.insert(extent.blob).second) STOA_CHECK_OK(stage_cut_sums(tree.kv, batch, extent.blob, extent.blob_offset + from));
       const Status zeroed = tree.blobs.punch(extent.blob, extent.blob_offset + from, extent.length - from);
       // A blob that is gone or damaged is the verifier's to tell; it must not keep the volume from opening.
       if (!zeroed && zeroed.error().code != Errc::kCorrupt) return zeroed;

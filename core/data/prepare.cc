@@ -6,6 +6,9 @@
 #include "core/data/flush.h"
 #include "core/data/open_files.h"
 #include "core/data/placement.h"
+#include "core/data/sum_change.h"
+#include "core/data/verify.h"
+#include "core/data/zero.h"
 #include "core/namespace/meta_txn.h"
 
 namespace stoa::core {
@@ -15,31 +18,30 @@ constexpr std::uint64_t kCopyBytes = 1u << 20;  // what a write to shared bytes 
 
 // One transaction on the file's record, with nobody else in the file. `stage` fills in the record; false: nothing to do.
 template <class Stage>
-Status change_record(Tree& tree, const OpContext& ctx, const NodeRef& node, bool durable, Stage stage) {
-  CommitTicket ticket{};
-  {
-    const std::shared_lock tree_lock(tree.tree_lock);
-    const NodeLocks locks({node});
-    STOA_CHECK_OK(require_regular(*node));
-    MetaTxn txn(tree, ctx);
-    Inode next = node->record;
-    STOA_TRY(wanted, stage(txn, next));
-    if (!wanted) return {};
-    txn.batch().put(Family::kState, open_file_key(next.id), {});
-    txn.put_inode(node, std::move(next), Seen::kNo);
-    STOA_TRY(committed, txn.commit());
-    node->marked_open = true;
-    ticket = committed;
-  }
-  if (!durable) return {};
-  return tree.committer.wait_durable(ticket);
+Status change_record(Tree& tree, const OpContext& ctx, const NodeRef& node, Stage stage) {
+  const std::shared_lock tree_lock(tree.tree_lock);
+  const NodeLocks locks({node});
+  STOA_CHECK_OK(require_regular(*node));
+  MetaTxn txn(tree, ctx);
+  Inode next = node->record;
+  STOA_TRY(wanted, stage(txn, next));
+  if (!wanted) return {};
+  txn.batch().put(Family::kState, open_file_key(next.id), {});
+  txn.put_inode(node, std::move(next), Seen::kNo);
+  STOA_CHECK_OK(txn.commit());
+  node->marked_open = true;
+  return {};
 }
 
 Status move_inline_to_blob(Tree& tree, const NodeRef& node) {
   STOA_TRY(bytes, load_inline(tree, node->id));
   STOA_TRY(blob, reserve_blob(tree, std::max<std::uint64_t>(bytes.size(), kFirstSegmentBytes)));
   const std::span<const std::byte> pieces[] = {std::as_bytes(std::span(bytes))};
-  if (const Status written = tree.blobs.write(blob, 0, pieces); !written) {
+  SumChange sums(tree, node->id);
+  const SumRange range{0, blob, 0, bytes.size(), {.fresh = true}};
+  Status written = sums.begin(std::span(&range, 1), pieces);
+  if (written) written = tree.blobs.write(blob, 0, pieces);
+  if (!written) {
     tree.data->abandon(blob);
     return written;
   }
@@ -53,33 +55,25 @@ Status move_inline_to_blob(Tree& tree, const NodeRef& node) {
   writing.fresh.insert({0, std::max<std::uint64_t>(std::bit_ceil(bytes.size()), kFirstSegmentBytes), blob, 0});
   writing.replaces_inline = true;
   writing.unsynced.push_back({blob, ++node->writes});
+  sums.publish(writing, node->writes);
   (void)queue_for_flush(tree, node);  // the write that this is done for flushes it when the queue is full
   return {};
 }
 
-Status drop_checksums(Tree& tree, const OpContext& ctx, const NodeRef& node) {
-  // Durable before the first byte changes: else a crash would leave sums of other bytes.
-  return change_record(tree, ctx, node, true, [&](MetaTxn& txn, Inode& next) -> Result<bool> {
-    if (!next.has(kChecksummed)) return false;
-    next.flags &= static_cast<std::uint8_t>(~kChecksummed);
-    for (const Extent& extent : next.layout.extents) {
-      if (extent.shared) continue;
-      STOA_CHECK_OK(stage_no_sums(tree.kv, txn.batch(), extent.blob));
-      tree.data->verified.forget(extent.blob, (extent.blob_offset + extent.length) / kSumRowBytes % kVerifiedRowsMax + 1);
-    }
-    return true;
-  });
-}
-
-Status copy_bytes(Tree& tree, const Piece& from, BlobId to) {
+Result<BlobSums> copy_bytes(Tree& tree, FileId id, const Piece& from, BlobId to) {
+  // What rotted must not become a copy that looks right.
+  STOA_CHECK_OK(verify_pieces(tree, id, std::span(&from, 1)));
+  BlockSummer summer;
   std::vector<std::byte> buffer(std::min<std::uint64_t>(from.length, kCopyBytes));
   for (std::uint64_t at = 0; at < from.length; at += buffer.size()) {
     const auto part = std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), from.length - at));
     STOA_CHECK_OK(tree.blobs.read(from.blob, from.blob_offset + at, part));
     const std::span<const std::byte> pieces[] = {part};
+    summer.add(part);
     STOA_CHECK_OK(tree.blobs.write(to, at, pieces));
   }
-  return tree.blobs.sync(std::span(&to, 1));
+  STOA_CHECK_OK(tree.blobs.sync(std::span(&to, 1)));
+  return summer.finish(to);
 }
 
 // Gives the file a blob of its own for a shared piece, whole blocks of copies around it.
@@ -99,15 +93,17 @@ Status unshare(Tree& tree, const OpContext& ctx, const NodeRef& node, const Piec
     hold = BlobPins::hold(tree.data->pins, std::span(&whole, 1));
   }
   STOA_TRY(blob, reserve_blob(tree, whole.length));
-  Status done = copy_bytes(tree, whole, blob);
+  const auto copied = copy_bytes(tree, node->id, whole, blob);
+  Status done = copied ? Status{} : fail(copied.error());
   if (done) {
-    done = change_record(tree, ctx, node, false, [&](MetaTxn& txn, Inode& next) -> Result<bool> {
+    done = change_record(tree, ctx, node, [&](MetaTxn& txn, Inode& next) -> Result<bool> {
       if (next.layout.extents.size() + 2 > kExtentsMax) return fail(Errc::kNoSpace, "the file is in too many pieces");
       for (const auto& change : next.layout.cut(whole.file_offset, whole.length).changes) {
         for (std::int32_t i = 0; i < std::abs(change.delta); ++i) txn.reference(change.blob, change.delta < 0 ? -1 : 1);
       }
       next.layout.insert({whole.file_offset, whole.length, blob, 0});
       txn.reference(blob, +1);
+      stage_sums(txn.batch(), *copied);
       return true;
     });
   }
@@ -140,9 +136,9 @@ Status lengthen_last(Tree& tree, const OpContext& ctx, const NodeRef& node, std:
     hold = BlobPins::hold(tree.data->pins, std::span(&last.blob, 1));
   }
   // What the blob holds there is from before the cut.
-  STOA_CHECK_OK(tree.blobs.punch(last.blob, last.blob_offset + last.length, room));
-  STOA_CHECK_OK(tree.blobs.sync(std::span(&last.blob, 1)));
-  return change_record(tree, ctx, node, false, [&](MetaTxn&, Inode& next) -> Result<bool> {
+  const std::uint64_t used = last.blob_offset + last.length;
+  STOA_CHECK_OK(punch_blob(tree, node->id, last.end(), last.blob, used, room, used));
+  return change_record(tree, ctx, node, [&](MetaTxn&, Inode& next) -> Result<bool> {
     if (next.layout.extents.empty() || next.layout.extents.back() != last) return false;
     next.layout.extents.back().length += room;
     return true;
@@ -152,7 +148,7 @@ Status lengthen_last(Tree& tree, const OpContext& ctx, const NodeRef& node, std:
 }  // namespace
 
 bool needs_prepare(Tree& tree, const Node& node, std::uint64_t offset, std::uint64_t length) {
-  if (reads_inline(node) || node.record.has(kChecksummed)) return true;
+  if (reads_inline(node)) return true;
   const std::uint64_t end = offset + length;
   for (const Extent& extent : node.record.layout.extents) {
     if (extent.shared && extent.file_offset < end && extent.end() > offset) return true;
@@ -162,17 +158,14 @@ bool needs_prepare(Tree& tree, const Node& node, std::uint64_t offset, std::uint
 
 Status prepare_locked(Tree& tree, const OpContext& ctx, const NodeRef& node, std::uint64_t offset, std::uint64_t length) {
   bool is_inline = false;
-  bool checksummed = false;
   bool shared = false;
   {
     const std::shared_lock lock(node->lock);
     STOA_CHECK_OK(require_regular(*node));
     is_inline = reads_inline(*node);
-    checksummed = node->record.has(kChecksummed);
     for (const Piece& piece : node->record.layout.map(offset, length)) shared |= piece.shared;
   }
   if (is_inline) STOA_CHECK_OK(move_inline_to_blob(tree, node));
-  if (checksummed) STOA_CHECK_OK(drop_checksums(tree, ctx, node));
   while (shared) {
     Piece first;
     {

@@ -8,8 +8,7 @@ namespace stoa::core {
 // Whether writing [offset, offset + length) has to wait for prepare_write(). The node is locked.
 bool needs_prepare(Tree& tree, const Node& node, std::uint64_t offset, std::uint64_t length);
 
-// Takes the data gate exclusively and, as far as the range asks for it: moves inline content to a blob; drops checksums,
-// durably, before the first byte under them changes; gives the file copies of shared bytes; makes an extent that was cut
+// Takes the data gate exclusively and, as far as the range asks for it: moves inline content to a blob; gives the file copies of shared bytes; makes an extent that was cut
 // longer again, with zeros. Calling it needlessly does nothing.
 Status prepare_write(Tree& tree, const OpContext& ctx, const NodeRef& node, std::uint64_t offset, std::uint64_t length);
 

@@ -8,6 +8,7 @@
 #include "core/data/placement.h"
 #include "core/data/prepare.h"
 #include "core/data/truncate.h"
+#include "core/data/zero.h"
 #include "core/namespace/meta_txn.h"
 #include "core/namespace/operations.h"
 #include "core/recycle/bin.h"
@@ -138,18 +139,17 @@ Result<RangeReply> punch(Tree& tree, const OpContext& ctx, const RangeRequest& r
   STOA_CHECK_OK(tree.state.before_io(ctx, req.id, req.offset, req.length, true));
   STOA_CHECK_OK(tree.state.before_mutate(ctx, std::span(&req.id, 1)));
   STOA_CHECK_OK(flush_file(tree, ctx, node));
-  std::uint64_t end = 0;
+  std::uint64_t end = 0, size = 0;
   bool is_inline = false;
   {
     const std::shared_lock lock(node->lock);
+    size = node->record.size;
     end = std::min(node->record.size, req.offset + req.length);
     is_inline = node->record.has(kContentInline);
   }
   std::vector<Piece> zeroed;
   BlobPins::Hold hold;
   if (!is_inline && req.offset < end) {
-    // Sums of bytes that become zeros go first.
-    STOA_CHECK_OK(prepare_locked(tree, ctx, node, req.offset, 0));
     const std::shared_lock lock(node->lock);
     STOA_CHECK_OK(require_regular(*node));
     const auto pieces = node->record.layout.map(req.offset, end - req.offset);
@@ -163,10 +163,10 @@ Result<RangeReply> punch(Tree& tree, const OpContext& ctx, const RangeRequest& r
     }
     hold = BlobPins::hold(tree.data->pins, zeroed);
   }
-  for (const Piece& piece : zeroed) STOA_CHECK_OK(tree.blobs.punch(piece.blob, piece.blob_offset, piece.length));
-  std::vector<BlobId> blobs;
-  for (const Piece& piece : zeroed) blobs.push_back(piece.blob);
-  STOA_CHECK_OK(tree.blobs.sync(blobs));
+  for (const Piece& piece : zeroed) {
+    const std::uint64_t content_end = piece.blob_offset + (size - piece.file_offset);
+    STOA_CHECK_OK(punch_blob(tree, req.id, piece.file_offset, piece.blob, piece.blob_offset, piece.length, content_end));
+  }
   return change_range(tree, ctx, node, req, [&](MetaTxn& txn, Inode& next) -> Status {
     if (req.offset >= end) return {};
     if (next.has(kContentInline)) {

@@ -18,7 +18,6 @@ struct Picture {
   Attributes attr;
   bool is_inline = false;
   std::string inline_bytes;
-  bool checksummed = false;
   std::vector<Piece> pieces;
   BlobPins::Hold hold;  // until the bytes have left
 };
@@ -44,7 +43,6 @@ Result<Picture> picture(Tree& tree, const OpContext& ctx, const Node& node, std:
     p.inline_bytes = std::move(bytes);
     return p;
   }
-  p.checksummed = node.record.has(kChecksummed);
   p.pieces = map_file(node, offset, p.length);
   p.hold = BlobPins::hold(tree.data->pins, p.pieces);
   return p;
@@ -66,7 +64,7 @@ auto with_picture(Tree& tree, const OpContext& ctx, FileId id, std::uint64_t off
     return picture(tree, ctx, *node, offset, wanted);
   }();
   if (!p) return fail(p.error());
-  if (p->checksummed) STOA_CHECK_OK(verify_pieces(tree, id, p->pieces));
+  STOA_CHECK_OK(verify_pieces(tree, id, p->pieces));
   return deliver(*p);
 }
 

@@ -1,9 +1,13 @@
+#include <bit>
+
+#include "base/crc32c.h"
 #include "base/log.h"
 #include "core/data/content.h"
 #include "core/data/data_state.h"
 #include "core/data/flush.h"
 #include "core/data/gc.h"
 #include "core/data/open_files.h"
+#include "core/data/sum_change.h"
 #include "core/data/verify.h"
 #include "core/kv/keys.h"
 #include "core/namespace/meta_txn.h"
@@ -12,7 +16,6 @@
 namespace stoa::core {
 namespace {
 
-constexpr std::uint64_t kReadBytes = 1u << 20;
 constexpr std::size_t kSealedAtOnce = 64;          // files looked at in one round
 
 // Lets background reading go no faster than so many bytes a second, and gives way to requests.
@@ -35,19 +38,70 @@ class Reading {
   double total_ = 0;
 };
 
-Result<BlobSums> sum_blob(Tree& tree, BlobId blob, std::uint64_t bytes, Reading& reading) {
-  BlockSummer summer;
-  std::vector<std::byte> buffer(std::min(bytes, kReadBytes));
-  for (std::uint64_t at = 0; at < bytes && !reading.stopped(); at += kReadBytes) {
-    const auto part = std::span(buffer).first(std::min(kReadBytes, bytes - at));
-    STOA_CHECK_OK(tree.blobs.read(blob, at, part));
-    summer.add(part);
-    reading.spent(part.size());
+// Sums the blocks of one row of which nothing is known. Whether the store has the sums of all `bytes` bytes of the row afterwards.
+Result<bool> seal_row(Tree& tree, BlobId blob, std::uint64_t number, std::uint64_t content_end, std::uint64_t bytes, Reading& reading) {
+  STOA_TRY(row, tree.data->sums.find(tree.kv, blob, number, {false, content_end}));
+  const std::uint64_t wanted = block_bits(0, (bytes - 1) / kSumBlockBytes);
+  std::uint64_t unknown = 0;
+  {
+    const std::lock_guard lock(row->mutex);
+    unknown = ~row->known & wanted;
   }
-  return summer.finish(blob);
+  HeldBlocks held(row, unknown);
+  held.hold();
+  std::array<std::uint32_t, kSumRowBlocks> sums{};
+  std::vector<std::byte> buffer(kSumBlockBytes);
+  for (std::uint64_t some = unknown; some != 0; some &= some - 1) {
+    const auto block = static_cast<std::size_t>(std::countr_zero(some));
+    const auto covered = std::span(buffer).first(row->lengths[block]);
+    STOA_CHECK_OK(tree.blobs.read(blob, row->begin() + block * kSumBlockBytes, covered));
+    sums[block] = crc32c(covered);
+    reading.spent(covered.size());
+  }
+  STOA_CHECK_OK(tree.blobs.sync(std::span(&blob, 1)));  // a write that failed may have left bytes in memory
+  held.release();
+  const std::lock_guard lock(row->mutex);
+  for (std::uint64_t some = unknown & ~row->known & ~row->busy & ~row->unsynced; some != 0; some &= some - 1) {
+    const auto block = static_cast<std::size_t>(std::countr_zero(some));
+    row->sums[block] = sums[block];
+    row->known |= std::uint64_t{1} << block;
+  }
+  // Up to the end of the file what was never written is zeros, and covered from now on.
+  for (std::uint64_t some = wanted & row->known & ~row->busy & ~row->unsynced; some != 0; some &= some - 1) {
+    const auto block = static_cast<std::size_t>(std::countr_zero(some));
+    const auto length = static_cast<std::uint32_t>(std::min(kSumBlockBytes, bytes - block * kSumBlockBytes));
+    if (row->lengths[block] >= length) continue;
+    row->sums[block] = crc32c_zeros(row->sums[block], length - row->lengths[block]);
+    row->lengths[block] = length;
+    if (!row->staged) row->stored &= ~(std::uint64_t{1} << block);
+  }
+  if (!row->staged) STOA_CHECK_OK(store_sums(tree, *row));
+  return (row->stored & wanted) == wanted;
 }
 
-// Records the checksums of a quiet file. Whatever is written meanwhile makes the work void, never wrong.
+// The same of all that a file uses of a blob. Rows where nothing was ever written have no sums.
+Result<bool> seal_blob(Tree& tree, BlobId blob, std::uint64_t content_end, Reading& reading) {
+  bool whole = true;
+  for (std::uint64_t begin = 0; begin < content_end && !reading.stopped(); begin += kSumRowBytes) {
+    const std::uint64_t number = begin / kSumRowBytes;
+    const std::uint64_t bytes = std::min(kSumRowBytes, content_end - begin);
+    STOA_TRY(stored, load_sum_row(tree.kv, blob, number));
+    if (stored && stored->bytes >= bytes && (~stored->known & block_bits(0, (bytes - 1) / kSumBlockBytes)) == 0) continue;
+    if (!stored) {
+      STOA_TRY(data, tree.blobs.seek(blob, begin, content_end, true));
+      if (data >= begin + bytes) {
+        begin = data / kSumRowBytes * kSumRowBytes - kSumRowBytes;
+        if (data >= content_end) break;
+        continue;
+      }
+    }
+    STOA_TRY(sealed, seal_row(tree, blob, number, content_end, bytes, reading));
+    whole = whole && sealed;
+  }
+  return whole && !reading.stopped();
+}
+
+// Records the checksums that a quiet file does not have: a crash came while it was written, or it is from before there were any.
 Status seal_file(Tree& tree, FileId id, Reading& reading, Timestamp now, std::int64_t quiet_ns) {
   const auto node = tree.nodes.get(id);
   if (!node && node.error().code == Errc::kStale) {
@@ -65,7 +119,7 @@ Status seal_file(Tree& tree, FileId id, Reading& reading, Timestamp now, std::in
   {
     const std::shared_lock lock((*node)->lock);
     const Inode& record = (*node)->record;
-    if ((*node)->deleted || (*node)->writing != nullptr || record.has(kChecksummed)) return {};
+    if ((*node)->deleted || (*node)->writing != nullptr) return {};
     if (now.ns - record.ctime.ns < quiet_ns) return {};
     // Bytes behind the end, which no sum covers: the next start has to know of them.
     if (record.size == 0 && !record.layout.empty()) return {};
@@ -77,11 +131,9 @@ Status seal_file(Tree& tree, FileId id, Reading& reading, Timestamp now, std::in
     }
     hold = BlobPins::hold(tree.data->pins, pieces);
   }
-  std::vector<BlobSums> all;
   for (const auto& [blob, bytes] : used) {
-    STOA_TRY(sums, sum_blob(tree, blob, bytes, reading));
-    if (reading.stopped()) return {};
-    all.push_back(std::move(sums));
+    STOA_TRY(sealed, seal_blob(tree, blob, bytes, reading));
+    if (!sealed) return {};
   }
   // Writers hold the gate shared until their change of version is seen: with it held exclusively, none is under way.
   const std::unique_lock gate((*node)->data_gate, std::try_to_lock);
@@ -92,8 +144,7 @@ Status seal_file(Tree& tree, FileId id, Reading& reading, Timestamp now, std::in
   if ((*node)->deleted || (*node)->writing != nullptr || (*node)->record.data_version != version) return {};
   MetaTxn txn(tree, ctx);
   Inode next = (*node)->record;
-  if (!all.empty()) next.flags |= kChecksummed;
-  for (const BlobSums& sums : all) stage_sums(txn.batch(), sums);
+  if (!used.empty()) next.flags |= kChecksummed;
   txn.batch().remove(Family::kState, open_file_key(id));
   txn.put_inode(*node, std::move(next), Seen::kNo);
   STOA_CHECK_OK(txn.commit());
@@ -106,6 +157,7 @@ Status seal_file(Tree& tree, FileId id, Reading& reading, Timestamp now, std::in
 
 Status seal_quiet_files(Tree& tree, std::int64_t quiet_ns, qos::Pace* pace) {
   Reading reading(tree.options.scrub_bytes_per_second, pace);
+  STOA_CHECK_OK(store_quiet_sums(tree, quiet_ns == 0));
   const std::string prefix(kOpenPrefix);
   std::string from = prefix;
   for (bool more = true; more && !reading.stopped();) {
@@ -137,7 +189,7 @@ Status scrub_all(Tree& tree, qos::Pace* pace) {
     const FileId id = keys::id_of(it->key());
     const auto seen = Inode::decode(id, it->value());
     if (!seen || seen->type != FileType::kRegular) continue;
-    if (!seen->has(kContentInline) && !seen->has(kChecksummed)) continue;
+    if (!seen->has(kContentInline) && seen->layout.empty()) continue;
     // The walk sees the past; the file is looked at as it is now.
     const auto node = tree.nodes.get(id);
     if (!node) continue;

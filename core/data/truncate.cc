@@ -4,6 +4,7 @@
 #include "core/data/content.h"
 #include "core/data/data_state.h"
 #include "core/data/flush.h"
+#include "core/data/zero.h"
 
 namespace stoa::core {
 namespace {
@@ -51,12 +52,6 @@ Status stage_truncate(Tree& tree, MetaTxn& txn, const NodeRef& node, Inode& next
   } else if (size < next.size) {
     const Layout::Cut cut = next.layout.cut(size, kFileBytesMax - size);
     stage_changes(txn, cut.changes);
-    for (const Piece& piece : cut.gone) {
-      // The blob's bytes behind the cut may be punched any time now, under sums that cover them.
-      const bool trimmed = !next.layout.empty() && next.layout.extents.back().blob == piece.blob;
-      if (!trimmed || piece.shared || !next.has(kChecksummed)) continue;
-      STOA_CHECK_OK(stage_no_sums(tree.kv, txn.batch(), piece.blob));
-    }
     if (next.layout.empty()) next.flags &= static_cast<std::uint8_t>(~kChecksummed);
     next.allocated = std::min(next.allocated, estimate_allocated(next.layout, size));
   }
@@ -74,8 +69,8 @@ void finish_truncate(Tree& tree, const NodeRef& node, const Trimmed& trimmed) {
   }
   if (!tree.committer.wait_durable(ticket)) return;
   for (const Piece& piece : trimmed.pieces) {
-    tree.data->verified.forget(piece.blob, (piece.blob_offset + piece.length) / kSumRowBytes % kVerifiedRowsMax + 1);
-    if (const Status done = tree.blobs.punch(piece.blob, piece.blob_offset, piece.length); !done) {
+    const Status done = punch_blob(tree, node->id, piece.file_offset, piece.blob, piece.blob_offset, piece.length, piece.blob_offset);
+    if (!done) {
       log_warning("data", "space of a file that was cut could not be given back", {{"error", describe(done.error())}});
     }
   }

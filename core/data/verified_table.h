@@ -16,27 +16,32 @@ inline constexpr std::size_t kVerifiedRowsMax = 1u << 16;  // of 4 MiB each: 256
 class VerifiedTable {
  public:
   VerifiedTable() : slots_(kVerifiedRowsMax) {}
-  // One bit a block of the row.
-  std::uint64_t blocks(BlobId blob, std::uint64_t row) const {
+  struct Known {
+    std::uint64_t blocks = 0;  // one bit a block of the row
+    std::uint32_t stamp = 0;   // changes whenever something is forgotten here
+  };
+  Known blocks(BlobId blob, std::uint64_t row) const {
     const std::size_t at = place(blob, row);
     const std::lock_guard lock(mutexes_[at % kLocks]);
     const Slot& slot = slots_[at];
-    return slot.blob == blob && slot.row == row ? slot.blocks : 0;
+    return {slot.blob == blob && slot.row == row ? slot.blocks : 0, slot.stamp};
   }
-  void add(BlobId blob, std::uint64_t row, std::uint64_t blocks) {
+  // What was compared since blocks() gave `stamp`; void when something was forgotten since.
+  void add(BlobId blob, std::uint64_t row, std::uint64_t blocks, std::uint32_t stamp) {
     const std::size_t at = place(blob, row);
     const std::lock_guard lock(mutexes_[at % kLocks]);
     Slot& slot = slots_[at];
-    if (slot.blob != blob || slot.row != row) slot = {blob, row, 0};
+    if (slot.stamp != stamp) return;
+    if (slot.blob != blob || slot.row != row) slot = {blob, row, 0, stamp};
     slot.blocks |= blocks;
   }
-  // The blob's content changes or the blob goes: what is known of its rows up to `bytes` is void.
-  void forget(BlobId blob, std::uint64_t rows) {
-    for (std::uint64_t row = 0; row < rows; ++row) {
-      const std::size_t at = place(blob, row);
-      const std::lock_guard lock(mutexes_[at % kLocks]);
-      if (slots_[at].blob == blob && slots_[at].row == row) slots_[at] = {};
-    }
+  // The content of these blocks changes, or the blob goes.
+  void forget(BlobId blob, std::uint64_t row, std::uint64_t blocks = ~std::uint64_t{0}) {
+    const std::size_t at = place(blob, row);
+    const std::lock_guard lock(mutexes_[at % kLocks]);
+    Slot& slot = slots_[at];
+    ++slot.stamp;
+    if (slot.blob == blob && slot.row == row) slot.blocks &= ~blocks;
   }
 
  private:
@@ -44,6 +49,7 @@ class VerifiedTable {
     BlobId blob = kNoBlob;
     std::uint64_t row = 0;
     std::uint64_t blocks = 0;
+    std::uint32_t stamp = 0;
   };
   static constexpr std::size_t kLocks = 64;
   static std::size_t place(BlobId blob, std::uint64_t row) {

@@ -1,29 +1,57 @@
 #include "core/data/verify.h"
 
+#include <bit>
+
 #include "base/crc32c.h"
 #include "base/log.h"
 #include "core/data/block_sums.h"
 #include "core/data/content.h"
 #include "core/data/data_state.h"
 #include "core/data/file_view.h"
+#include "core/data/sum_change.h"
 
 namespace stoa::core {
 namespace {
 
-// Reads and compares the blocks of one row that `wanted` names; gives the bits of those that match.
-Result<std::uint64_t> compare_blocks(Tree& tree, BlobId blob, std::uint64_t row_number, const SumRow& row,
-                                     std::uint64_t wanted) {
-  std::vector<std::byte> buffer(kSumBlockBytes);
-  std::uint64_t good = 0;
-  for (std::uint64_t block = 0; block < row.blocks.size(); ++block) {
-    if ((wanted >> block & 1) == 0) continue;
-    const std::uint64_t at = block * kSumBlockBytes;
-    const auto bytes = std::span(buffer).first(std::min(kSumBlockBytes, row.bytes - at));
-    STOA_CHECK_OK(tree.blobs.read(blob, row_number * kSumRowBytes + at, bytes));
-    tree.data->verified_bytes.add(bytes.size());
-    if (crc32c(bytes) == row.blocks[block]) good |= std::uint64_t{1} << block;
+// What is known of some blocks of a row, as of one moment.
+struct Sums {
+  std::uint64_t known = 0;
+  std::array<std::uint32_t, kSumRowBlocks> sums{};
+  std::array<std::uint32_t, kSumRowBlocks> lengths{};
+};
+
+Result<Sums> load_sums(Tree& tree, BlobId blob, std::uint64_t row_number, std::uint64_t wanted) {
+  Sums found;
+  if (const LiveRowRef live = tree.data->sums.peek(blob, row_number); live != nullptr) {
+    std::unique_lock lock(live->mutex);
+    live->changed.wait(lock, [&] { return (live->busy & wanted) == 0; });
+    if (live->loaded) {
+      found.known = live->known;
+      found.sums = live->sums;
+      found.lengths = live->lengths;
+      return found;
+    }
   }
-  return good;
+  STOA_TRY(row, load_sum_row(tree.kv, blob, row_number));
+  if (!row) return found;
+  found.known = row->known;
+  found.sums = row->sums;
+  for (std::size_t i = 0; i < row->blocks(); ++i) found.lengths[i] = static_cast<std::uint32_t>(row->covered(i));
+  return found;
+}
+
+// Whether the stored bytes of the block are not what they should be: nobody writes to it meanwhile.
+Result<bool> is_damaged(Tree& tree, BlobId blob, std::uint64_t row_number, std::uint64_t block) {
+  STOA_TRY(row, tree.data->sums.find(tree.kv, blob, row_number, {.content_end = (row_number + 1) * kSumRowBytes}));
+  HeldBlocks held(row, std::uint64_t{1} << block);
+  held.hold();
+  {
+    const std::lock_guard lock(row->mutex);
+    if ((row->known >> block & 1) == 0) return false;
+  }
+  const auto read = read_verified(tree, *row, block);
+  if (!read && read.error().code != Errc::kCorrupt) return fail(read.error());
+  return !read;
 }
 
 Status verify_row(Tree& tree, FileId id, const Piece& piece, std::uint64_t row_number, bool again) {
@@ -32,22 +60,38 @@ Status verify_row(Tree& tree, FileId id, const Piece& piece, std::uint64_t row_n
   const std::uint64_t to = std::min(piece.blob_offset + piece.length, row_begin + kSumRowBytes);
   const std::uint64_t first = (from - row_begin) / kSumBlockBytes;
   const std::uint64_t last = (to - 1 - row_begin) / kSumBlockBytes;
-  const std::uint64_t wanted = (last - first == 63 ? ~std::uint64_t{0} : (std::uint64_t{1} << (last - first + 1)) - 1) << first;
-  const std::uint64_t known = again ? 0 : tree.data->verified.blocks(piece.blob, row_number);
-  if ((wanted & ~known) == 0) return {};
-  STOA_TRY(row, load_sum_row(tree.kv, piece.blob, row_number));
-  if (!row) return {};
-  STOA_TRY(good, compare_blocks(tree, piece.blob, row_number, *row, wanted & ~known));
-  const std::uint64_t covered = row->blocks.size() == kSumRowBlocks ? ~std::uint64_t{0} : (std::uint64_t{1} << row->blocks.size()) - 1;
-  tree.data->verified.add(piece.blob, row_number, good);
-  const std::uint64_t bad = wanted & ~known & covered & ~good;
-  if (bad == 0) return {};
-  for (std::uint64_t block = first; block <= last; ++block) {
-    if ((bad >> block & 1) == 0) continue;
-    const std::uint64_t at = std::max(from, row_begin + block * kSumBlockBytes);
-    report_damage(tree, id, piece.file_offset + (at - piece.blob_offset), std::min(kSumBlockBytes, to - at));
+  const VerifiedTable::Known known = tree.data->verified.blocks(piece.blob, row_number);
+  const std::uint64_t wanted = block_bits(first, last) & ~(again ? 0 : known.blocks);
+  if (wanted == 0) return {};
+  STOA_TRY(sums, load_sums(tree, piece.blob, row_number, wanted));
+  std::uint64_t good = 0;
+  std::unique_ptr<std::byte[]> buffer;
+  Status result;
+  for (std::uint64_t some = wanted; some != 0; some &= some - 1) {
+    const auto block = static_cast<std::size_t>(std::countr_zero(some));
+    const std::uint64_t at = block * kSumBlockBytes;
+    bool bad = false;
+    if ((sums.known >> block & 1) != 0 && sums.lengths[block] != 0) {
+      if (buffer == nullptr) buffer = std::make_unique_for_overwrite<std::byte[]>(kSumBlockBytes);
+      const std::span bytes(buffer.get(), sums.lengths[block]);
+      STOA_CHECK_OK(tree.blobs.read(piece.blob, row_begin + at, bytes));
+      tree.data->verified_bytes.add(bytes.size());
+      if (crc32c(bytes) != sums.sums[block]) {
+        // It may have been written since its sum was looked up.
+        STOA_TRY(damaged, is_damaged(tree, piece.blob, row_number, block));
+        bad = damaged;
+      }
+    }
+    if (!bad) {
+      good |= std::uint64_t{1} << block;
+      continue;
+    }
+    const std::uint64_t begin = std::max(from, row_begin + at);
+    report_damage(tree, id, piece.file_offset + (begin - piece.blob_offset), std::min(row_begin + at + kSumBlockBytes, to) - begin);
+    result = fail(Errc::kCorrupt, "stored bytes do not match their checksum");
   }
-  return fail(Errc::kCorrupt, "stored bytes do not match their checksum");
+  tree.data->verified.add(piece.blob, row_number, good, known.stamp);
+  return result;
 }
 
 Status verify(Tree& tree, FileId id, std::span<const Piece> pieces, bool again) {
@@ -83,9 +127,9 @@ bool verify_file(Tree& tree, const NodeRef& node, const std::function<bool(std::
       const Inode& record = node->record;
       if (node->deleted) break;
       if (reads_inline(*node)) return load_inline(tree, node->id).has_value();  // tells of damage by itself
-      if (!record.has(kChecksummed) || at >= record.size) break;
+      if (at >= record.size) break;
       length = std::min(kSumRowBytes, record.size - at);
-      pieces = record.layout.map(at, length);
+      pieces = map_file(*node, at, length);
       hold = BlobPins::hold(tree.data->pins, pieces);
     }
     const Status good = verify(tree, node->id, pieces, true);

@@ -7,6 +7,7 @@
 #include "core/data/growth.h"
 #include "core/data/placement.h"
 #include "core/data/prepare.h"
+#include "core/data/sum_change.h"
 #include "core/namespace/meta_txn.h"
 #include "core/namespace/reach.h"
 #include "core/recycle/bin.h"
@@ -20,7 +21,7 @@ constexpr int kPrepareAttemptsMax = 100;
 class BlobWrite {
  public:
   BlobWrite(Tree& tree, const OpContext& ctx, const NodeRef& node, const WriteRequest& req, std::uint64_t length)
-      : tree_(tree), ctx_(ctx), node_(node), req_(req), length_(length), end_(req.offset + length) {}
+      : tree_(tree), ctx_(ctx), node_(node), req_(req), length_(length), end_(req.offset + length), sums_(tree, node->id) {}
 
   // With the node locked: the write is known to go to blobs. Charges what it adds.
   Status begin() {
@@ -36,7 +37,12 @@ class BlobWrite {
 
   Result<WriteReply> run() {
     Status done = fill_holes();
-    if (done) done = put();
+    if (done) done = sum();
+    if (done) {
+      sums_.changing();
+      done = put();
+    }
+    if (done) done = sums_.written();
     auto reply = publish(done);
     if (!reply) return reply;
     if (ctx_.durability == Durability::kDurable && ctx_.unsettled != nullptr && !flush_now_) {
@@ -53,6 +59,11 @@ class BlobWrite {
  private:
   void map() {
     pieces_ = map_file(*node_, req_.offset, length_);
+    size_ = node_->record.size;
+    fresh_.clear();
+    for (const Piece& piece : pieces_) {
+      fresh_.push_back(std::ranges::any_of(node_->writing->fresh.extents, [&](const Extent& extent) { return extent.blob == piece.blob; }));
+    }
     hold_ = BlobPins::hold(tree_.data->pins, pieces_);
   }
 
@@ -96,6 +107,18 @@ class BlobWrite {
     return {};
   }
 
+  Status sum() {
+    std::vector<SumRange> ranges;
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      const Piece& piece = pieces_[i];
+      // Where the file ends in the blob: behind it, the blob is zeros.
+      const std::uint64_t end = size_ >= piece.file_offset ? piece.blob_offset + (size_ - piece.file_offset)
+                                                           : piece.blob_offset - std::min(piece.blob_offset, piece.file_offset - size_);
+      ranges.push_back({piece.file_offset, piece.blob, piece.blob_offset, piece.length, {fresh_[i], end}});
+    }
+    return sums_.begin(ranges, req_.data);
+  }
+
   Status put() {
     std::vector<std::span<const std::byte>> parts;
     std::size_t next = 0;      // of req_.data
@@ -127,6 +150,7 @@ class BlobWrite {
     if (node_->deleted) return fail(Errc::kStale);
     // Also after a failure: some of the bytes may have changed.
     ++node_->writes;
+    if (good) sums_.publish(writing, node_->writes);
     writing.writer_uid = ctx_.cred.uid;
     writing.writer_door = ctx_.door;
     if (writing.writer_client != ctx_.client) writing.writer_client = ctx_.client;
@@ -143,7 +167,7 @@ class BlobWrite {
     advance_version(node_->record, now);
     node_->record.touch_content(now);
     node_->record.mode = mode_after_write(ctx_, node_->record.mode);
-    flush_now_ = queue_for_flush(tree_, node_);
+    flush_now_ = queue_for_flush(tree_, node_) || tree_.data->sums.crowded();
     if (!done) return fail(done.error());
     reply.attr = node_->record.attributes();
     return reply;
@@ -156,7 +180,10 @@ class BlobWrite {
   const std::uint64_t length_;
   const std::uint64_t end_;
   std::vector<Piece> pieces_;
+  std::vector<bool> fresh_;  // of each piece: no record names its blob
+  std::uint64_t size_ = 0;   // of the file, when it was mapped
   BlobPins::Hold hold_;
+  SumChange sums_;
   bool growing_ = false;
   bool dirty_tail_ = false;
   bool flush_now_ = false;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,8 @@
 #include "core/data/layout.h"
 
 namespace stoa::core {
+
+struct LiveRow;
 
 // Guarded by the node's lock.
 struct Writing {
@@ -24,6 +27,9 @@ struct Writing {
   };
   std::vector<Unsynced> unsynced;
 
+  // With sums of blocks that are written and not synced (core/data/live_sums.h).
+  std::vector<std::shared_ptr<LiveRow>> rows;
+
   // Writes beyond the end that are under way: bytes up to `promised_end` are reserved for the file.
   std::uint32_t growing = 0;
   // All writes to blobs that are under way, these among them: each relies on finding this object again when it is done.
@@ -35,7 +41,7 @@ struct Writing {
   Door writer_door = Door::kInternal;
   std::string writer_client{};
 
-  bool idle() const { return fresh.empty() && !replaces_inline && unsynced.empty() && under_way == 0; }
+  bool idle() const { return fresh.empty() && !replaces_inline && unsynced.empty() && rows.empty() && under_way == 0; }
 };
 
 }  // namespace stoa::core

@@ -15,7 +15,7 @@ namespace stoa::core {
 enum InodeFlags : std::uint8_t {
   kContentInline = 1,  // the content (or symlink target) is in family inline
   kImpliedByKey = 2,   // a directory that exists only because keys below it do; goes with the last of them, unless keep()
-  kChecksummed = 8,     // its blobs may have checksums, which must go before they are written in place
+  kChecksummed = 8,     // its blobs may have checksums (core/data/block_sums.h)
   kHasXattrs = 4,      // family xattr has records of this file
   kHasAcl = 16,        // family xattr has its ACL (core/access/acl_record.h)
   kHasBin = 32,        // a directory with a recycle bin: family trash says which (core/recycle/bin.h)

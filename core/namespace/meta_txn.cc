@@ -330,6 +330,7 @@ Result<CommitTicket> MetaTxn::commit() {
     for (const Extent& extent : writing.fresh.extents) tree_.data->abandon(extent.blob);
     writing.fresh.extents.clear();
     writing.unsynced.clear();
+    writing.rows.clear();
     writing.replaces_inline = false;
   }
   for (const NodeRef& node : created_) {

@@ -223,7 +223,7 @@ class Checker {
         }
         end = extent.end();
       }
-      if (options_.read_data && inode->has(kChecksummed)) STOA_CHECK_OK(check_data(id));
+      if (options_.read_data && !inode->layout.empty()) STOA_CHECK_OK(check_data(id));
       if (inode->has(kContentInline)) STOA_CHECK_OK(check_inline(id));
       if (inode->has(kHasAcl)) STOA_CHECK_OK(check_stored_acl(*inode));
       return {};

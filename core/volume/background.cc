@@ -1,6 +1,7 @@
 #include "core/volume/background.h"
 
 #include "base/log.h"
+#include "core/data/data_state.h"
 #include "core/data/gc.h"
 #include "core/namespace/operations.h"
 #include "core/namespace/orphan.h"
@@ -40,6 +41,7 @@ void Background::flush_and_free() {
     lock.unlock();
     constexpr const char* kFailed = "a round of background work failed";
     report(flush_lazy(tree_, &flush_pace_), kFailed);
+    report(store_quiet_sums(tree_, tree_.data->sums.crowded()), kFailed);
     report(sweep_orphans(tree_), kFailed);
     report(age_bins(tree_, wall_now(), &flush_pace_), kFailed);
     report(collect_garbage(tree_, &flush_pace_), kFailed);

@@ -6,6 +6,7 @@
 #include "core/data/flush.h"
 #include "core/data/gc.h"
 #include "core/data/kept_blobs.h"
+#include "core/data/live_sums.h"
 #include "core/data/open_files.h"
 #include "core/data/upload.h"
 #include "core/journal/journal.h"
@@ -211,6 +212,7 @@ class VolumeImpl final : public Volume {
   std::vector<Transfer> take_transfers() override { return audited_->take_transfers(); }
   Status flush() override {
     STOA_CHECK_OK(flush_lazy(tree_));
+    STOA_CHECK_OK(store_quiet_sums(tree_, true));
     return tree_.committer.wait_durable(tree_.committer.applied());
   }
   Result<CheckReport> check(const CheckOptions& options) override { return check_volume(tree_, options); }

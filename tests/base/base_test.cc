@@ -22,6 +22,18 @@ TEST(Crc32cTest, MatchesThePublishedVectors) {
   EXPECT_EQ(crc32c(counting), 0x46DD794Eu);
 }
 
+TEST(Crc32c, JoinsRunsAndAddsZerosWithoutTheBytes) {
+  std::vector<std::byte> bytes(70'000);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * 7 + (i >> 8));
+  for (const std::size_t cut : {0u, 1u, 7u, 4096u, 65535u, 70'000u}) {
+    const auto first = std::span(bytes).first(cut), second = std::span(bytes).subspan(cut);
+    EXPECT_EQ(crc32c_join(crc32c(first), crc32c(second), second.size()), crc32c(bytes)) << cut;
+    std::vector<std::byte> padded(first.begin(), first.end());
+    padded.resize(bytes.size());
+    EXPECT_EQ(crc32c_zeros(crc32c(first), padded.size() - cut), crc32c(padded)) << cut;
+  }
+}
+
 TEST(Crc32cTest, PiecesGiveTheSumOfTheWhole) {
   std::vector<std::byte> data(10'000);
   for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(i * 31 + i / 7);

@@ -35,21 +35,61 @@ TEST(BlockSums, RowsComeBackAndGo) {
   ASSERT_TRUE(first && *first && second && *second);
   EXPECT_EQ((*first)->bytes, kSumRowBytes);
   EXPECT_EQ((*second)->bytes, 10u);
-  EXPECT_EQ((*second)->blocks.size(), 1u);
+  EXPECT_EQ((*second)->blocks(), 1u);
   WriteBatch removal;
   ASSERT_TRUE(stage_no_sums(kv, removal, BlobId{5}));
   EXPECT_EQ(removal.ops().size(), 2u);
 }
 
 TEST(BlockSums, GoldenBytesOfVersion1) {
-  const SumRow row{65537, {0x01020304, 0xa0b0c0d0}};
+  SumRow row{.bytes = 65537, .known = 3};
+  row.sums[0] = 0x01020304;
+  row.sums[1] = 0xa0b0c0d0;
   std::string expected = {'\x01', '\x01', '\x0c', '\0', '\0', '\0', '\x81', '\x80', '\x04', '\x02',
                           '\x04', '\x03', '\x02', '\x01', '\xd0', '\xc0', '\xb0', '\xa0'};
   EXPECT_EQ(row.encode(), expected);
-  EXPECT_TRUE(SumRow::decode(expected));
+  const auto decoded = SumRow::decode(expected);
+  ASSERT_TRUE(decoded);
+  EXPECT_EQ(*decoded, row);
   EXPECT_EQ(SumRow::decode(expected.substr(0, 17)).error().code, Errc::kCorrupt);
-  const SumRow lying{10, {1, 2}};
-  EXPECT_EQ(SumRow::decode(lying.encode()).error().code, Errc::kCorrupt);
+  expected[6] = '\x0a';  // so many bytes have no two blocks
+  expected[7] = '\0';
+  EXPECT_EQ(SumRow::decode(expected).error().code, Errc::kCorrupt);
+}
+
+TEST(BlockSums, GoldenBytesOfVersion2) {
+  SumRow row{.bytes = 65537, .known = 2};
+  row.sums[1] = 0xa0b0c0d0;
+  const std::string expected = {'\x02', '\x02', '\x10', '\0', '\0', '\0', '\x81', '\x80', '\x04', '\x02',
+                                '\x02', '\0',   '\0',   '\0', '\0', '\0', '\0',   '\0',   '\xd0', '\xc0', '\xb0', '\xa0'};
+  EXPECT_EQ(row.encode(), expected);
+  const auto decoded = SumRow::decode(expected);
+  ASSERT_TRUE(decoded);
+  EXPECT_EQ(*decoded, row);
+  for (std::size_t size = 0; size < expected.size(); ++size) EXPECT_FALSE(SumRow::decode(expected.substr(0, size)));
+  std::string beyond = expected;
+  beyond[10] = '\x04';  // a block that the row does not have
+  EXPECT_EQ(SumRow::decode(beyond).error().code, Errc::kCorrupt);
+}
+
+TEST(BlockSums, WhatLiesBehindACutIsCoveredNoMore) {
+  kv::MemoryKv kv;
+  WriteBatch batch;
+  stage_sums(batch, {BlobId{5}, 2 * kSumRowBytes, std::vector<std::uint32_t>(128, 7)});
+  const WriteBatch* batches[] = {&batch};
+  ASSERT_TRUE(kv.apply(batches));
+  WriteBatch cut;
+  ASSERT_TRUE(stage_cut_sums(kv, cut, BlobId{5}, kSumBlockBytes + 10));
+  batches[0] = &cut;
+  ASSERT_TRUE(kv.apply(batches));
+  const auto first = load_sum_row(kv, BlobId{5}, 0);
+  ASSERT_TRUE(first && *first);
+  EXPECT_EQ((*first)->bytes, kSumBlockBytes + 10);
+  EXPECT_EQ((*first)->known, 1u);
+  EXPECT_FALSE(*load_sum_row(kv, BlobId{5}, 1));
+  WriteBatch none;
+  ASSERT_TRUE(stage_cut_sums(kv, none, BlobId{5}, kSumRowBytes));
+  EXPECT_TRUE(none.empty());
 }
 
 }  // namespace

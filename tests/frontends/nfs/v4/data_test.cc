@@ -233,6 +233,41 @@ TEST_F(Nfs4Data, ALongCopyIsCutShort) {
   EXPECT_EQ(attributes(to).size, 16u << 20);
 }
 
+TEST_F(Nfs4Data, HolesAreCopiedAsHoles) {
+  const core::FileId from = make_sparse("a");
+  const core::FileId fresh = make_file("b");
+  const core::FileId full = make_file("c", std::string(4 * kFar, 'x'));
+  ASSERT_TRUE(volume->flush());
+  const std::string expected = content(from);
+  for (const auto& [name, to] : {std::pair("b", fresh), std::pair("c", full)}) {
+    at("a");
+    save();
+    at(name);
+    ASSERT_EQ(run(nfs4::op_copy, copy(0, 0, 0)), Nfs4Status::kOk);
+    in.u32();
+    EXPECT_EQ(in.u64(), expected.size());
+    EXPECT_EQ(content(to).substr(0, expected.size()), expected) << name;
+    const auto hole = volume->ns().seek({}, {to, 0, core::SeekWhat::kHole});
+    ASSERT_TRUE(hole);
+    EXPECT_LT(hole->offset, kFar) << name;
+    const auto data = volume->ns().seek({}, {to, hole->offset, core::SeekWhat::kData});
+    ASSERT_TRUE(data);
+    EXPECT_GT(data->offset, kFar) << name;
+  }
+  EXPECT_EQ(content(full).substr(expected.size()), std::string(4 * kFar - expected.size(), 'x'));
+  // A hole at the end, too; what it takes of a quota is its size, as with any file.
+  ASSERT_TRUE(volume->ns().setattr({}, {.id = from, .set = {.size = 12 * kFar}}));
+  const core::FileId tail = make_file("d");
+  at("a");
+  save();
+  at("d");
+  const std::int64_t before = volume->ns().usage({}, {core::kRootId})->usage.bytes;
+  ASSERT_EQ(run(nfs4::op_copy, copy(0, 0, 0)), Nfs4Status::kOk);
+  EXPECT_EQ(attributes(tail).size, 12 * kFar);
+  EXPECT_EQ(volume->ns().usage({}, {core::kRootId})->usage.bytes, before + static_cast<std::int64_t>(12 * kFar));
+  EXPECT_EQ(volume->ns().seek({}, {tail, 4 * kFar, core::SeekWhat::kData}).error().code, Errc::kNoMoreData);
+}
+
 TEST_F(Nfs4Data, CopiesThatMakeNoSenseAreRefused) {
   make_file("a", "hello world");
   make_directory("d");

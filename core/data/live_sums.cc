@@ -1,0 +1,280 @@
+#include "core/data/live_sums.h"
+
+#include <bit>
+#include <chrono>
+
+#include "base/crc32c.h"
+#include "core/data/data_state.h"
+#include "core/data/open_files.h"
+#include "core/namespace/tree.h"
+
+namespace stoa::core {
+
+std::int64_t sum_clock_ns() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+
+std::uint64_t LiveRow::storable(std::uint64_t synced) const {
+  std::size_t last = kSumRowBlocks;
+  while (last > 0 && lengths[last - 1] == 0) --last;
+  if (last == 0) return 0;
+  --last;
+  std::uint64_t blocks = known & (~unsynced | synced) & ~overwriting & block_bits(0, last);
+  // Where somebody is just adding bytes, only what the store has already may stay as it is.
+  for (std::uint64_t some = blocks & busy; some != 0; some &= some - 1) {
+    const auto block = static_cast<std::size_t>(std::countr_zero(some));
+    const std::uint64_t bit = std::uint64_t{1} << block;
+    const bool same = (stored & ~unsynced & bit) != 0 && (block == last || lengths[block] == kSumBlockBytes);
+    if (!same) blocks &= ~bit;
+  }
+  return blocks;
+}
+
+SumRow LiveRow::record(std::uint64_t blocks) {
+  SumRow row;
+  std::size_t last = kSumRowBlocks;
+  while (last > 0 && lengths[last - 1] == 0) --last;
+  if (last == 0) return row;
+  --last;
+  row.bytes = last * kSumBlockBytes + lengths[last];
+  row.known = blocks;
+  for (; blocks != 0; blocks &= blocks - 1) {
+    const auto block = static_cast<std::size_t>(std::countr_zero(blocks));
+    if (block < last && lengths[block] < kSumBlockBytes) {
+      sums[block] = crc32c_zeros(sums[block], kSumBlockBytes - lengths[block]);
+      lengths[block] = kSumBlockBytes;
+    }
+    row.sums[block] = sums[block];
+  }
+  return row;
+}
+
+namespace {
+
+void fill(LiveRow& row, const std::optional<SumRow>& found, const LiveSums::Origin& origin) {
+  if (found) {
+    for (std::size_t i = 0; i < found->blocks(); ++i) {
+      row.lengths[i] = static_cast<std::uint32_t>(found->covered(i));
+      if ((found->known >> i & 1) == 0) row.known &= ~(std::uint64_t{1} << i);
+    }
+    row.sums = found->sums;
+    row.stored = found->known;
+  } else if (origin.fresh) {
+    return;
+  }
+  if (origin.content_end <= row.begin()) return;
+  // Content that no sum was recorded of: a crash came first, or it is from before there were any.
+  const SumRow content{.bytes = std::min(origin.content_end - row.begin(), kSumRowBytes)};
+  for (std::size_t i = 0; i < content.blocks(); ++i) {
+    if (row.lengths[i] >= content.covered(i)) continue;
+    row.lengths[i] = static_cast<std::uint32_t>(content.covered(i));
+    row.known &= ~(std::uint64_t{1} << i);
+  }
+}
+
+}  // namespace
+
+Result<LiveRowRef> LiveSums::find(KvStore& kv, BlobId blob, std::uint64_t number, const Origin& origin) {
+  const Key key{blob, number};
+  Shard& shard = shard_of(key);
+  LiveRowRef row;
+  {
+    const std::lock_guard lock(shard.mutex);
+    LiveRowRef& known = shard.rows[key];
+    if (known == nullptr) {
+      known = std::make_shared<LiveRow>(blob, number);
+      row = known;  // before eviction, so that it counts as used
+      shard.ring.push_back(key);
+      size_.fetch_add(1, std::memory_order_relaxed);
+      evict_some(shard);
+    } else {
+      row = known;
+    }
+  }
+  const std::lock_guard lock(row->mutex);
+  if (row->loaded) return row;
+  STOA_TRY(found, load_sum_row(kv, blob, number));
+  fill(*row, found, origin);
+  row->loaded = true;
+  return row;
+}
+
+LiveRowRef LiveSums::peek(BlobId blob, std::uint64_t number) {
+  const Key key{blob, number};
+  Shard& shard = shard_of(key);
+  const std::lock_guard lock(shard.mutex);
+  const auto it = shard.rows.find(key);
+  return it != shard.rows.end() ? it->second : nullptr;
+}
+
+void LiveSums::forget_row(BlobId blob, std::uint64_t number) {
+  const Key key{blob, number};
+  Shard& shard = shard_of(key);
+  LiveRowRef row;
+  {
+    const std::lock_guard lock(shard.mutex);
+    const auto it = shard.rows.find(key);
+    if (it == shard.rows.end()) return;
+    row = std::move(it->second);
+    shard.rows.erase(it);
+    size_.fetch_sub(1, std::memory_order_relaxed);
+  }
+  const std::lock_guard lock(row->mutex);
+  row->gone = true;
+}
+
+void LiveSums::forget(BlobId blob, std::uint64_t capacity) {
+  if (capacity <= kSumRowBytes) return forget_row(blob, 0);
+  for (Shard& shard : shards_) {
+    std::vector<std::uint64_t> rows;
+    {
+      const std::lock_guard lock(shard.mutex);
+      for (const auto& [key, row] : shard.rows) {
+        if (key.blob == blob) rows.push_back(key.number);
+      }
+    }
+    for (const std::uint64_t number : rows) forget_row(blob, number);
+  }
+}
+
+void LiveSums::evict_some(Shard& shard) {
+  constexpr int kStepsMax = 8;  // keeps one look-up cheap when all are in use
+  for (int step = 0; step < kStepsMax && shard.ring.size() > kLiveRowsMax / kShards; ++step) {
+    if (shard.hand >= shard.ring.size()) shard.hand = 0;
+    const auto it = shard.rows.find(shard.ring[shard.hand]);
+    bool drop = it == shard.rows.end();
+    // use_count 1: nobody else has it, and nobody can get it without this shard's mutex.
+    if (!drop && it->second.use_count() == 1) {
+      LiveRow& row = *it->second;
+      const std::unique_lock lock(row.mutex, std::try_to_lock);
+      drop = lock.owns_lock() && row.busy == 0 && row.unsynced == 0 && !row.staged && !row.waits_for_quiet;
+    }
+    if (!drop) {
+      ++shard.hand;
+      continue;
+    }
+    if (it != shard.rows.end()) {
+      shard.rows.erase(it);
+      size_.fetch_sub(1, std::memory_order_relaxed);
+    }
+    shard.ring[shard.hand] = shard.ring.back();
+    shard.ring.pop_back();
+  }
+}
+
+void LiveSums::wait_for_quiet(const LiveRowRef& row) {
+  if (row->waits_for_quiet) return;
+  row->waits_for_quiet = true;
+  const std::lock_guard lock(waiting_mutex_);
+  waiting_.push_back(row);
+}
+
+std::vector<LiveRowRef> LiveSums::take_waiting() {
+  const std::lock_guard lock(waiting_mutex_);
+  return std::exchange(waiting_, {});
+}
+
+namespace {
+
+void put_record(WriteBatch& batch, LiveRow& row, std::uint64_t blocks) {
+  const SumRow record = row.record(blocks);
+  const std::string key = sum_row_key(row.blob, row.number);
+  if (record.bytes == 0) {
+    batch.remove(Family::kChecksum, key);
+  } else {
+    batch.put(Family::kChecksum, key, record.encode());
+  }
+}
+
+}  // namespace
+
+void StagedSums::stage(WriteBatch& batch, Writing& writing, const Layout& layout, std::uint64_t synced) {
+  std::erase_if(writing.rows, [&](const LiveRowRef& row) {
+    const std::lock_guard lock(row->mutex);
+    if (row->gone || row->unsynced == 0) return true;
+    const bool named = std::ranges::any_of(layout.extents, [&](const Extent& extent) { return extent.blob == row->blob; });
+    if (!named) return false;
+    std::uint64_t done = 0;
+    for (std::uint64_t some = row->unsynced & ~row->busy; some != 0; some &= some - 1) {
+      const auto block = static_cast<std::size_t>(std::countr_zero(some));
+      if (static_cast<std::int32_t>(row->last_write[block] - static_cast<std::uint32_t>(synced)) <= 0) done |= std::uint64_t{1} << block;
+    }
+    if (done == 0) return false;
+    if (row->hot) {
+      row->unsynced &= ~done;
+      tree_.data->sums.wait_for_quiet(row);
+      return row->unsynced == 0;
+    }
+    const std::uint64_t blocks = row->storable(done);
+    put_record(batch, *row, blocks);
+    row->staged = true;
+    items_.push_back({row, done, blocks});
+    return false;
+  });
+}
+
+void StagedSums::committed(CommitTicket ticket) {
+  for (const Item& item : items_) {
+    LiveRow& row = *item.row;
+    const std::lock_guard lock(row.mutex);
+    if ((row.stored & ~item.stored) != 0) {
+      row.dropped = ticket;
+      tree_.data->sums.wait_for_quiet(item.row);
+    }
+    row.stored = item.stored;
+    row.unsynced &= ~item.synced;
+  }
+}
+
+StagedSums::~StagedSums() {
+  for (const Item& item : items_) {
+    const std::lock_guard lock(item.row->mutex);
+    item.row->staged = false;
+    item.row->changed.notify_all();
+  }
+}
+
+Result<CommitTicket> take_sums_from_store(Tree& tree, FileId file, const LiveRowRef& row, std::uint64_t blocks) {
+  const std::uint64_t kept = row->storable(0) & row->stored & ~row->unsynced & ~blocks;
+  WriteBatch batch;
+  put_record(batch, *row, kept);
+  // After a crash the blocks are summed anew, which is done for files that are listed as open.
+  batch.put(Family::kState, open_file_key(file), {});
+  STOA_TRY(ticket, tree.committer.commit({.batch = std::move(batch)}));
+  row->stored = kept;
+  row->dropped = ticket;
+  tree.data->sums.wait_for_quiet(row);
+  return ticket;
+}
+
+Status store_sums(Tree& tree, LiveRow& row) {
+  const std::uint64_t blocks = row.storable(0);
+  if (blocks == row.stored) return {};
+  WriteBatch batch;
+  put_record(batch, row, blocks);
+  // Under the row's lock: what another writer takes out of the store comes behind it.
+  STOA_CHECK_OK(tree.committer.commit({.batch = std::move(batch)}));
+  row.stored = blocks;
+  return {};
+}
+
+Status store_quiet_sums(Tree& tree, bool all) {
+  const std::int64_t now = sum_clock_ns();
+  Status result;
+  for (const LiveRowRef& row : tree.data->sums.take_waiting()) {
+    const std::lock_guard lock(row->mutex);
+    row->waits_for_quiet = false;
+    if (row->gone) continue;
+    const bool quiet = row->busy == 0 && row->unsynced == 0 && !row->staged;
+    if (!quiet || (!all && now - row->touched_at < kQuietRowNs)) {
+      tree.data->sums.wait_for_quiet(row);
+      continue;
+    }
+    row->hot = false;
+    if (Status stored = store_sums(tree, *row); !stored) {
+      tree.data->sums.wait_for_quiet(row);
+      result = std::move(stored);
+    }
+  }
+  return result;
+}
+
+}  // namespace stoa::core

@@ -1,0 +1,116 @@
+#include "core/data/zero.h"
+
+#include <bit>
+#include <cstring>
+
+#include "base/crc32c.h"
+#include "core/data/data_state.h"
+#include "core/data/sum_change.h"
+#include "core/data/verify.h"
+#include "core/kv/keys.h"
+
+namespace stoa::core {
+namespace {
+
+// A row that keeps some of its bytes.
+struct Edge {
+  HeldBlocks held;
+  std::array<std::uint32_t, kSumRowBlocks> sums{};
+  std::array<std::uint32_t, kSumRowBlocks> lengths{};
+};
+
+// The blocks of the row with covered bytes in [from, to) of it; their sums as they will be.
+Result<std::optional<Edge>> look_at_edge(Tree& tree, FileId id, const LiveRowRef& row, std::uint64_t from, std::uint64_t to,
+                                         std::int64_t file_offset) {
+  std::uint64_t blocks = 0, known = 0;
+  {
+    const std::lock_guard lock(row->mutex);
+    known = row->known;
+    for (std::uint64_t block = from / kSumBlockBytes; block <= (to - 1) / kSumBlockBytes; ++block) {
+      const std::uint64_t begin = block * kSumBlockBytes;
+      if (begin + row->lengths[block] > from) blocks |= std::uint64_t{1} << block;
+    }
+  }
+  if (blocks == 0) return std::nullopt;
+  std::optional<Edge> edge(Edge{.held = HeldBlocks(row, blocks)});
+  edge->held.hold();
+  for (std::uint64_t some = blocks; some != 0; some &= some - 1) {
+    const auto block = static_cast<std::size_t>(std::countr_zero(some));
+    const std::uint64_t begin = block * kSumBlockBytes;
+    const std::uint64_t length = row->lengths[block];
+    const std::uint64_t cut = from > begin ? from - begin : 0;
+    const std::uint64_t back = to - begin;
+    edge->lengths[block] = static_cast<std::uint32_t>(back >= length ? cut : length);
+    if (edge->lengths[block] == 0 || (known >> block & 1) == 0) continue;
+    auto bytes = read_verified(tree, *row, block);
+    if (!bytes && bytes.error().code == Errc::kCorrupt) {
+      report_damage(tree, id, static_cast<std::uint64_t>(std::max<std::int64_t>(0, file_offset + static_cast<std::int64_t>(begin))), length);
+    }
+    STOA_CHECK_OK(bytes);
+    if (back < length) std::memset(bytes->data() + cut, 0, back - cut);
+    edge->sums[block] = crc32c(std::span(*bytes).first(edge->lengths[block]));
+  }
+  return edge;
+}
+
+Status store_edge(Tree& tree, Edge& edge) {
+  LiveRow& row = edge.held.row();
+  edge.held.release();
+  const std::lock_guard lock(row.mutex);
+  for (std::uint64_t some = edge.held.blocks(); some != 0; some &= some - 1) {
+    const auto block = static_cast<std::size_t>(std::countr_zero(some));
+    row.sums[block] = edge.sums[block];
+    row.lengths[block] = edge.lengths[block];
+    if (edge.lengths[block] == 0) row.known |= std::uint64_t{1} << block;
+  }
+  tree.data->verified.forget(row.blob, row.number, edge.held.blocks());
+  return row.staged ? Status{} : store_sums(tree, row);
+}
+
+}  // namespace
+
+Status punch_blob(Tree& tree, FileId id, std::uint64_t file_offset, BlobId blob, std::uint64_t offset, std::uint64_t length,
+                  std::uint64_t content_end) {
+  const std::uint64_t end = offset + length;
+  const LiveSums::Origin origin{false, content_end};
+  const auto row_in_file = [&](std::uint64_t number) {
+    return static_cast<std::int64_t>(file_offset) + static_cast<std::int64_t>(number * kSumRowBytes) - static_cast<std::int64_t>(offset);
+  };
+  const std::uint64_t first = offset / kSumRowBytes, last = (end - 1) / kSumRowBytes;
+  std::vector<Edge> edges;
+  CommitTicket newest{};
+  for (std::uint64_t number = first; number <= last; number = number == first && first < last ? last : last + 1) {
+    const std::uint64_t begin = number * kSumRowBytes;
+    if (offset <= begin && end >= begin + kSumRowBytes) continue;
+    STOA_TRY(row, tree.data->sums.find(tree.kv, blob, number, origin));
+    STOA_TRY(edge, look_at_edge(tree, id, row, std::max(offset, begin) - begin, std::min(end, begin + kSumRowBytes) - begin, row_in_file(number)));
+    if (edge) edges.push_back(std::move(*edge));
+  }
+  for (Edge& edge : edges) {
+    const std::lock_guard lock(edge.held.row().mutex);
+    if ((edge.held.row().stored & edge.held.blocks()) == 0) continue;
+    STOA_TRY(ticket, take_sums_from_store(tree, id, edge.held.ref(), edge.held.blocks()));
+    newest = std::max(newest, ticket);
+  }
+  WriteBatch gone;
+  const auto it = tree.kv.scan(Family::kChecksum, sum_row_key(blob, first), sum_row_key(blob, last + 1));
+  for (; it->valid(); it->next()) {
+    const std::uint64_t number = keys::read_be64(it->key().substr(sizeof(BlobId)));
+    if (offset > number * kSumRowBytes || end < (number + 1) * kSumRowBytes) continue;
+    tree.data->sums.forget_row(blob, number);
+    tree.data->verified.forget(blob, number);
+    gone.remove(Family::kChecksum, it->key());
+  }
+  STOA_CHECK_OK(it->status());
+  if (!gone.empty()) {
+    STOA_TRY(ticket, tree.committer.commit({.batch = std::move(gone)}));
+    newest = ticket;
+  }
+  if (newest != CommitTicket{}) STOA_CHECK_OK(tree.committer.wait_durable(newest));
+  STOA_CHECK_OK(tree.blobs.punch(blob, offset, length));
+  STOA_CHECK_OK(tree.blobs.sync(std::span(&blob, 1)));
+  for (Edge& edge : edges) STOA_CHECK_OK(store_edge(tree, edge));
+  return {};
+}
+
+}  // namespace stoa::core
