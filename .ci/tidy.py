@@ -22,7 +22,7 @@ ALLOWED = {
     "appliance": {"base", "core", "backends", "frontends", "appliance"},
 }
 DOOR_CORE = ("core/api/",)
-ADMIN_CORE = ("core/api/", "core/volume/volume.h", "core/data/blob_store.h", "core/journal/")
+ADMIN_CORE = ("core/api/", "core/volume/volume.h", "core/data/blob_store.h", "core/journal/", "core/registry/name_rules.h")
 
 
 def files():

@@ -13,7 +13,7 @@ namespace stoa::appliance {
 namespace {
 
 constexpr std::size_t kMost = 100;  // in one report
-constexpr mode_t kFileMode = 0600;
+constexpr mode_t kUsageFileMode = 0600;
 
 std::string file_of(const LogFolder& folder) { return folder.path + "/directories.lines"; }
 
@@ -90,7 +90,7 @@ Status keep_day_begin(const LogFolder& folder, const DayBegin& begin) {
   for (const DirectoryUsage& one : begin.directories) {
     text.append("{\"id\":").append(std::to_string(static_cast<std::uint64_t>(one.id))).append(",").append(members(one)).append("}\n");
   }
-  return write_small_file(file_of(folder), text, kFileMode);
+  return write_small_file(file_of(folder), text, kUsageFileMode);
 }
 
 std::string growth_json(const std::vector<DirectoryUsage>& before, const std::vector<DirectoryUsage>& now) {

@@ -93,7 +93,22 @@ void print_held(const Json& held) {
   });
 }
 
-void print_explanation(const Json& reply) {
+// Which of the export's rules decides about the client, and what it says.
+void print_client_rule(const Json& record, const std::string& client) {
+  const std::string name = printable(bytes_of(record, "name"));
+  const Json& rule = record["client_rule"];
+  std::string text;
+  if (!rule.is_null()) {
+    text = "rule " + std::to_string(rule["number"].get<std::uint64_t>()) + " of the export " + name + ": " + client_rule_text(rule);
+  } else if (record["clients"].empty()) {
+    text = "the export " + name + " has no rules: NFS clients are refused, S3 clients need a key only";
+  } else {
+    text = "no rule of the export " + name + " fits it: REFUSED";
+  }
+  std::printf("client    %s: %s\n", client.c_str(), text.c_str());
+}
+
+void print_explanation(const Json& reply, const std::string& client) {
   const Json& attr = reply["attributes"];
   std::printf("object    %s %s, mode %s, uid %u, gid %u\n", attr["type"].get<std::string>().c_str(), printable(bytes_of(reply, "path")).c_str(),
               attr["mode"].get<std::string>().c_str(), attr["uid"].get<unsigned>(), attr["gid"].get<unsigned>());
@@ -101,6 +116,7 @@ void print_explanation(const Json& reply) {
   for (const Json& record : reply["exports"]) {
     std::printf("export    %s through %s%s\n", printable(bytes_of(record, "name")).c_str(), joined(record["doors"]).c_str(),
                 record["read_only"].get<bool>() ? ", READ-ONLY" : "");
+    if (record.contains("client_rule")) print_client_rule(record, client);
   }
   for (const Json& quota : reply["quotas"]) print_quota(quota);
   print_held(reply["held"]);
@@ -118,7 +134,7 @@ Outcome explain(const Session& session, const Options& options) {
   if (!options.user.empty()) query["user"] = options.user;
   if (!options.client.empty()) query["client"] = options.client;
   STOA_TRY(reply, client.get("/v1/explain", query));
-  session.print(reply, [&] { print_explanation(reply); });
+  session.print(reply, [&] { print_explanation(reply, options.client); });
   return kDone;
 }
 

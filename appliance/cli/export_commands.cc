@@ -10,7 +10,7 @@ struct Options {
   std::string name;
   std::string path;
   std::string new_name;
-  std::string owner;
+  std::optional<std::string> owner;
   std::string mode;
   std::vector<std::string> doors;
   std::vector<std::string> clients;
@@ -55,7 +55,7 @@ Result<Json> parse_client(std::string_view text) {
 
 Status fill_rules(const Options& options, Json& body) {
   if (!options.doors.empty()) body["doors"] = options.doors;
-  if (!options.owner.empty()) body["owner"] = options.owner;
+  if (options.owner) body["owner"] = *options.owner;
   if (!options.security.empty()) {
     body["security"] =
         options.security == std::vector<std::string>{"default"} ? std::vector<std::string>{} : options.security;
@@ -77,7 +77,9 @@ std::string join(const Json& list, const char* between) {
   return out;
 }
 
-std::string client_text(const Json& rule) {
+}  // namespace
+
+std::string client_rule_text(const Json& rule) {
   std::string text = rule["network"].get<std::string>() + (rule["read_only"].get<bool>() ? ",ro" : ",rw");
   text += ",squash=" + rule["squash"].get<std::string>();
   if (rule["squash"] != "none") {
@@ -87,13 +89,15 @@ std::string client_text(const Json& rule) {
   return text;
 }
 
+namespace {
+
 void print_export(const Json& e) {
   std::printf("name       %s\npath       %s\ndoors      %s\nread-only  %s\nowner      %s\ncreated    %s\n",
               printable(bytes_of(e, "name")).c_str(), printable(bytes_of(e, "path")).c_str(),
               join(e["doors"], ", ").c_str(), e["read_only"].get<bool>() ? "yes" : "no",
               e["owner"].get<std::string>().c_str(), e["created"].get<std::string>().c_str());
   std::printf("security   %s\n", e["security"].empty() ? "default" : join(e["security"], ", ").c_str());
-  for (const Json& rule : e["clients"]) std::printf("client     %s\n", client_text(rule).c_str());
+  for (const Json& rule : e["clients"]) std::printf("client     %s\n", client_rule_text(rule).c_str());
 }
 
 Outcome create(const Session& session, const Options& options) {
@@ -123,7 +127,7 @@ Outcome list(const Session& session) {
     Table table({"NAME", "PATH", "DOORS", "ACCESS", "OWNER", "CLIENTS"});
     for (const Json& e : exports) {
       std::string clients;
-      for (const Json& rule : e["clients"]) clients.append(clients.empty() ? "" : " ").append(client_text(rule));
+      for (const Json& rule : e["clients"]) clients.append(clients.empty() ? "" : " ").append(client_rule_text(rule));
       table.add({printable(bytes_of(e, "name")), printable(bytes_of(e, "path")), join(e["doors"], ","),
                  e["read_only"].get<bool>() ? "ro" : "rw", e["owner"].get<std::string>(), clients});
     }
@@ -177,8 +181,12 @@ void add_rule_options(CLI::App* command, const std::shared_ptr<Options>& o) {
       ->type_name("FLAVOR")
       ->delimiter(',')
       ->check(CLI::IsMember({"sys", "krb5", "krb5i", "krb5p", "default"}));
-  command->add_option("--owner", o->owner, "The user who owns the bucket")->type_name("USER");
-  command->add_flag("--read-only,!--read-write", o->read_only, "Whether all changes are refused, through every door");
+  command->add_option("--owner", o->owner, "The user who owns the bucket; \"\": nobody")->type_name("USER");
+  // Callbacks, because CLI11 would make an optional flag that is not given false instead of leaving it away.
+  CLI::Option* const read_only =
+      command->add_flag_callback("--read-only", [o] { o->read_only = true; }, "Refuse all changes, through every door");
+  command->add_flag_callback("--read-write", [o] { o->read_only = false; }, "Allow changes again, as far as the client rules do")
+      ->excludes(read_only);
 }
 
 }  // namespace

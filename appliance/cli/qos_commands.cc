@@ -46,8 +46,8 @@ Result<Json> parse_rate(std::string_view text, bool bytes) {
   if (text == "none") return Json();
   if (text.ends_with("/s")) text.remove_suffix(2);
   if (bytes) {
-    STOA_TRY(size, appliance::parse_bytes(text));
-    return Json(size);
+    STOA_TRY(rate, appliance::parse_bytes_with_unit(text, "100MB/s (1000² bytes), 100MiB/s (1024² bytes) or 100B/s"));
+    return Json(rate);
   }
   STOA_TRY(number, parse_number(text, "a number of operations a second, such as 500"));
   return Json(number);
@@ -251,7 +251,7 @@ void add_qos_commands(CLI::App& app, Session& session) {
 
   CLI::App* command = group->add_subcommand("set", "Limit a directory, user, group, network, door, export or background work; what is not named stays");
   target(command);
-  static constexpr std::array<const char*, kResources.size()> kWhat{"Bytes read a second, such as 100MB/s", "Bytes written a second",
+  static constexpr std::array<const char*, kResources.size()> kWhat{"Bytes read a second, with a unit: 100MB/s, 100MiB/s", "Bytes written a second, with a unit",
                                                                     "Read operations a second", "Write operations a second",
                                                                     "Operations on names and attributes a second"};
   for (std::size_t i = 0; i < kResources.size(); ++i) {

@@ -15,7 +15,7 @@ struct Options {
   bool on = false, off = false, inherit = false, all = false;
 };
 
-// "14d" or "14", "12h"; in `unit` seconds.
+// "14d", "12h", and, where days are asked for, "14"; in `unit` seconds.
 Result<std::uint64_t> parse_age(std::string_view text, std::uint64_t unit) {
   std::uint64_t number = 0;
   std::string_view digits = text;
@@ -25,7 +25,8 @@ Result<std::uint64_t> parse_age(std::string_view text, std::uint64_t unit) {
     digits.remove_suffix(1);
   }
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc{} || end != digits.data() + digits.size() || number > 36'500 * kDaySeconds / seconds ||
+  const bool bare = digits.size() == text.size() && unit != kDaySeconds;
+  if (bare || error != std::errc{} || end != digits.data() + digits.size() || number > 36'500 * kDaySeconds / seconds ||
       number * seconds % unit != 0) {
     return fail(Errc::kInvalid, "'" + std::string(text) + "' is not " + (unit == kDaySeconds ? "a number of days" : "a time such as 14d or 12h"));
   }
@@ -115,7 +116,7 @@ Result<Json> changes_of(const Options& options) {
   if (options.bytes_max == "none") {
     changes["bytes_max"] = nullptr;
   } else if (!options.bytes_max.empty()) {
-    STOA_TRY(bytes, appliance::parse_bytes(options.bytes_max));
+    STOA_TRY(bytes, appliance::parse_bytes_with_unit(options.bytes_max, "100GiB, 100GB or 100B"));
     changes["bytes_max"] = bytes;
   }
   if (!options.restore.empty()) changes["restore"] = options.restore;

@@ -10,7 +10,7 @@
 #include "appliance/config/config_file.h"
 #include "appliance/data_folder/folder_lock.h"
 #include "appliance/data_folder/run_record.h"
-#include "appliance/data_folder/small_file.h"
+#include "appliance/data_folder/secret_file.h"
 
 namespace stoa::cli {
 namespace {
@@ -57,7 +57,7 @@ Result<appliance::DataFolder> Session::data_folder() const {
 Result<AdminClient> Session::connect() const {
   AdminAddress address;
   if (!token_file.empty()) {
-    STOA_TRY(text, appliance::read_small_file(token_file));
+    STOA_TRY(text, appliance::read_secret_file(token_file));
     address.token = text.substr(0, text.find_last_not_of(" \n") + 1);
   } else if (const char* environment = std::getenv("STOA_TOKEN"); environment != nullptr) {
     address.token = environment;

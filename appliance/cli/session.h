@@ -68,6 +68,9 @@ std::string bytes_of(const Json& object, const std::string& member);
 // For a terminal: control bytes as \xNN.
 std::string printable(std::string_view text);
 
+// A client rule of an export as --client takes it: "10.0.0.0/8,ro,squash=all,anonuid=7,anongid=7".
+std::string client_rule_text(const Json& rule);
+
 // The space of a volume, as the interface tells it: of the disks, and what a quota on / leaves if that is less.
 std::string space_text(const Json& space);
 

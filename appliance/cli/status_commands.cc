@@ -41,6 +41,8 @@ Outcome status(const Session& session) {
                   folder["ok"].get<bool>() ? "ok" : folder["problem"].get<std::string>().c_str(),
                   appliance::round_bytes(folder["free"].get<std::uint64_t>()).c_str());
     }
+    for (const Json& sentence : s["warnings"])
+      std::printf("warning    %s\n", printable(sentence.get<std::string>()).c_str());
     for (const Json& sentence : s["damage"])
       std::printf("damage     %s\n", printable(sentence.get<std::string>()).c_str());
   });

@@ -17,6 +17,17 @@ Outcome create(const Session& session, const std::string& name) {
   return kDone;
 }
 
+Outcome sweep_kept(const Session& session) {
+  STOA_TRY(folder, session.data_folder());
+  STOA_TRY(freed, appliance::sweep_volume(folder, session.config));
+  const Json json{{"blobs", freed.blobs}, {"bytes", freed.bytes}};
+  session.print(json, [&] {
+    std::printf("%llu blobs that no file refers to are freed, %s.\n", static_cast<unsigned long long>(freed.blobs),
+                appliance::round_bytes(freed.bytes).c_str());
+  });
+  return kDone;
+}
+
 Outcome info(const Session& session) {
   STOA_TRY(client, session.connect());
   STOA_TRY(volume, client.get("/v1/volume"));
@@ -42,6 +53,11 @@ void add_volume_commands(CLI::App& app, Session& session) {
       group->add_subcommand("create", "Make an empty volume in the data folder; stoad must not run there");
   command->add_option("--name", *name, "The volume's name (default: stoa)")->type_name("NAME");
   command->callback([&session, name] { session.command = [&session, name] { return create(session, *name); }; });
+
+  command = group->add_subcommand("sweep",
+                                  "Free the content that a start has kept because no file refers to it (see stoa status); stoad must not run there. If "
+                                  "metadata were lost, restore them instead: what is freed is gone");
+  command->callback([&session] { session.command = [&session] { return sweep_kept(session); }; });
 
   command = group->add_subcommand("info", "Show name, id, age and space of the volume");
   command->callback([&session] { session.command = [&session] { return info(session); }; });

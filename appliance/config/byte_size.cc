@@ -42,6 +42,12 @@ Result<std::uint64_t> parse_bytes(std::string_view text) {
   return number;
 }
 
+Result<std::uint64_t> parse_bytes_with_unit(std::string_view text, std::string_view example) {
+  if (!text.empty() && text.find_first_not_of("0123456789") == text.npos)
+    return fail(Errc::kInvalid, "'" + std::string(text) + "' has no unit; write it as " + std::string(example));
+  return parse_bytes(text);
+}
+
 std::string exact_bytes(std::uint64_t bytes) {
   std::size_t power = 0;
   while (bytes != 0 && bytes % 1024 == 0 && power < kLetters.size()) {

@@ -27,6 +27,7 @@ struct Config {
     std::uint64_t block_cache_bytes = 64u << 20;
     std::uint64_t lease_recall_ms = 90'000;
     std::uint64_t grace_ms = 90'000;
+    bool grace_is_set = false;  // else it follows nfs.lease_seconds
   } volume;
 
   struct Nfs {
@@ -36,6 +37,7 @@ struct Config {
     bool portmapper = false;
     std::uint64_t workers = 0;
     std::uint64_t connections_max = 1024;
+    std::uint64_t lease_seconds = 90;
     std::string keytab;
     std::string id_domain;
   } nfs;
@@ -44,6 +46,7 @@ struct Config {
     bool enabled = true;
     std::string listen = "0.0.0.0:9000";
     std::string region = "us-east-1";
+    std::string signature_v2 = "presigned";
     std::string domain;
     std::string tls_certificate;
     std::string tls_key;

@@ -1,5 +1,7 @@
 #include "appliance/config/config_file.h"
 
+#include <sys/stat.h>
+
 #include <cerrno>
 #include <fstream>
 #include <sstream>
@@ -119,6 +121,13 @@ Status read_config_text(std::string_view text, const std::string& origin, Config
 }
 
 Status read_config_file(const std::string& path, Config& config) {
+  struct stat info{};
+  if (stat(path.c_str(), &info) == 0) {
+    // What reads as nothing would mean all defaults, on all addresses. Other than files: a slip; an empty one: a disk that was full.
+    if (!S_ISREG(info.st_mode)) return fail(Errc::kInvalid, "the configuration " + path + " is no file; name one such as " + path + "/stoad.toml");
+    if (info.st_size == 0)
+      return fail(Errc::kInvalid, "the configuration file " + path + " is empty; put back what was in it, or start without --config to have all defaults");
+  }
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
@@ -138,12 +147,38 @@ Status apply_settings(const Settings& settings, Config& config) {
   return {};
 }
 
+namespace {
+
+// Two that would listen on one port: the second could not start.
+Status check_ports(const Config& config) {
+  struct Door {
+    const char* key;
+    Endpoint endpoint;
+  };
+  std::vector<Door> doors;
+  const auto add = [&](const char* key, bool open, const std::string& listen) -> Status {
+    if (!open || listen.empty()) return {};
+    STOA_TRY(endpoint, parse_endpoint(listen));
+    if (endpoint.port == 0) return {};
+    for (const Door& other : doors) {
+      const auto any = [](const std::string& host) { return host == "0.0.0.0" || host == "::"; };
+      const bool meet = endpoint.host == other.endpoint.host || any(endpoint.host) || any(other.endpoint.host);
+      if (endpoint.port == other.endpoint.port && meet)
+        return fail(Errc::kInvalid, std::string(other.key) + " and " + key + " are both port " + std::to_string(endpoint.port) + "; choose another for one of them");
+    }
+    doors.push_back({key, std::move(endpoint)});
+    return {};
+  };
+  STOA_CHECK_OK(add("nfs.listen", config.nfs.enabled, config.nfs.listen));
+  STOA_CHECK_OK(add("s3.listen", config.s3.enabled, config.s3.listen));
+  return add("admin.listen", true, config.admin.listen);
+}
+
+}  // namespace
+
 Status check_config(const Config& config) {
   if (config.s3.tls_certificate.empty() != config.s3.tls_key.empty()) {
     return fail(Errc::kInvalid, "s3.tls_certificate and s3.tls_key belong together; set both or neither");
-  }
-  if (config.admin.listen.empty() && config.admin.socket.empty()) {
-    return fail(Errc::kInvalid, "admin.listen and admin.socket are both empty; nothing could control stoad: set one");
   }
   if (config.admin.tls_certificate.empty() != config.admin.tls_key.empty()) {
     return fail(Errc::kInvalid, "admin.tls_certificate and admin.tls_key belong together; set both or neither");
@@ -156,8 +191,8 @@ Status check_config(const Config& config) {
                                       "listen on 127.0.0.1");
     }
   }
-  // A path longer than sun_path cannot be bound (unix(7)).
-  if (config.admin.socket.size() > 107) return fail(Errc::kInvalid, "admin.socket: the path is longer than 107 bytes");
+  STOA_CHECK_OK(check_ports(config));
+  if (config.admin.socket.size() > kSocketPathMax) return fail(Errc::kInvalid, "admin.socket: the path is longer than 107 bytes");
   if (config.volume_name.empty()) return fail(Errc::kInvalid, "volume_name must not be empty");
   return {};
 }

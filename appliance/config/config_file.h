@@ -21,6 +21,9 @@ Status read_config_file(const std::string& path, Config& config);
 using Settings = std::vector<std::pair<std::string, std::string>>;
 Status apply_settings(const Settings& settings, Config& config);
 
+// A path longer than sun_path cannot be bound (unix(7)).
+inline constexpr std::size_t kSocketPathMax = 107;
+
 // Rules between keys (a certificate needs a key). kInvalid.
 Status check_config(const Config& config);
 

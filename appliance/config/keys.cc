@@ -45,6 +45,11 @@ Status engine_text(const std::string& text) {
   return fail(Errc::kInvalid, "'" + text + "' is not a metadata engine; the engines are rocksdb and memory");
 }
 
+Status signature_v2_text(const std::string& text) {
+  if (text == "presigned" || text == "all" || text == "off") return {};
+  return fail(Errc::kInvalid, "'" + text + "' is not one of presigned, all and off");
+}
+
 Status mode_text(const std::string& text) {
   const bool octal =
       text.size() >= 3 && text.size() <= 4 && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '7'; });
@@ -145,6 +150,33 @@ ConfigKey blob_directories_key() {
 // Accessors are lambdas because a pointer to a member of a nested struct has no short form.
 #define STOA_MEMBER(path) [](Config& c) -> auto& { return c.path; }
 
+// A client needs a whole lease to notice that the server has started anew, so the two follow each other.
+ConfigKey grace_key() {
+  ConfigKey key = number(
+      "volume", "grace_ms", KeyForm::kNumber, STOA_MEMBER(volume.grace_ms), {0, 3'600'000},
+      "How long a start waits for clients that had files open or locked, in milliseconds. Nobody waits longer than "
+      "for the last of them, nor at all when there were none. Left out, it is as long as nfs.lease_seconds.");
+  key.set = [set = key.set](Config& c, KeyValue value) -> Status {
+    STOA_CHECK_OK(set(c, std::move(value)));
+    c.volume.grace_is_set = true;
+    return {};
+  };
+  return key;
+}
+
+ConfigKey lease_key() {
+  ConfigKey key = number(
+      "nfs", "lease_seconds", KeyForm::kNumber, STOA_MEMBER(nfs.lease_seconds), {1, 3600},
+      "How long an NFSv4 client may be silent before others may take what it has open or locked. Linux clients speak up "
+      "every 5 s at most, so less than 15 is for tests.");
+  key.set = [set = key.set](Config& c, KeyValue value) -> Status {
+    STOA_CHECK_OK(set(c, std::move(value)));
+    if (!c.volume.grace_is_set) c.volume.grace_ms = c.nfs.lease_seconds * 1000;
+    return {};
+  };
+  return key;
+}
+
 std::vector<ConfigKey> make_keys() {
   constexpr std::uint64_t kMiB = 1u << 20;
   constexpr std::uint64_t kTiB = std::uint64_t{1} << 40;
@@ -180,10 +212,7 @@ std::vector<ConfigKey> make_keys() {
           "volume", "lease_recall_ms", KeyForm::kNumber, STOA_MEMBER(volume.lease_recall_ms), {100, 3'600'000},
           "How long a client may keep a caching lease (an NFSv4 delegation) that somebody else's request needs back, "
           "in milliseconds; then it is revoked."),
-      number(
-          "volume", "grace_ms", KeyForm::kNumber, STOA_MEMBER(volume.grace_ms), {0, 3'600'000},
-          "How long a start waits for clients that had files open or locked, in milliseconds. Nobody waits longer than "
-          "for the last of them, nor at all when there were none."),
+      grace_key(),
 
       flag("nfs", "enabled", STOA_MEMBER(nfs.enabled), "Whether the NFS door opens at all."),
       text("nfs", "listen", STOA_MEMBER(nfs.listen), endpoint_text,
@@ -196,8 +225,9 @@ std::vector<ConfigKey> make_keys() {
       number("nfs", "workers", KeyForm::kNumber, STOA_MEMBER(nfs.workers), {0, 1024},
              "Threads that serve NFS. 0: chosen by the number of processors."),
       number("nfs", "connections_max", KeyForm::kNumber, STOA_MEMBER(nfs.connections_max), {1, 1'000'000},
-             "Connections at one time; more are closed at once."),
+             "Connections at one time. A new one takes the place of one on which nothing is under way."),
 
+      lease_key(),
       text("nfs", "keytab", STOA_MEMBER(nfs.keytab), absolute_or_empty,
            "A file with the Kerberos keys of nfs/HOST@REALM, readable by stoad; clients may then mount with "
            "`sec=krb5`, `krb5i` or "
@@ -210,7 +240,10 @@ std::vector<ConfigKey> make_keys() {
       flag("s3", "enabled", STOA_MEMBER(s3.enabled), "Whether the S3 door opens at all."),
       text("s3", "listen", STOA_MEMBER(s3.listen), endpoint_text, "Address and TCP port of S3. Port 0: any free one."),
       text("s3", "region", STOA_MEMBER(s3.region), any_text,
-           "The region that GetBucketLocation answers and that signatures are checked against."),
+           "The region that buckets are in and that requests must be signed for."),
+      text("s3", "signature_v2", STOA_MEMBER(s3.signature_v2), signature_v2_text,
+           "Which requests with Signature Version 2 are accepted: `presigned` URLs, as boto3 and `aws s3 presign` make them by default, "
+           "`all`, or none (`off`). It signs no content, and only some headers."),
       text("s3", "domain", STOA_MEMBER(s3.domain), any_text,
            "With `s3.example.org` here, http://BUCKET.s3.example.org/KEY works beside "
            "http://s3.example.org/BUCKET/KEY."),
@@ -221,7 +254,7 @@ std::vector<ConfigKey> make_keys() {
       text("s3", "bucket_directory", STOA_MEMBER(s3.bucket_directory), absolute_path,
            "The directory of the volume in which CreateBucket makes directories."),
       number("s3", "connections_max", KeyForm::kNumber, STOA_MEMBER(s3.connections_max), {1, 1'000'000},
-             "Connections at one time; more are closed at once."),
+             "Connections at one time. Then an idle one is closed for each that comes."),
 
       text("admin", "listen", STOA_MEMBER(admin.listen), endpoint_or_empty,
            "Address and TCP port of the admin interface, of the console and of /metrics. Empty: no TCP port, the Unix socket only. Other "
@@ -230,7 +263,7 @@ std::vector<ConfigKey> make_keys() {
            "A PEM file with the certificate chain; the TCP port then speaks HTTPS. Needs tls_key. The files are read again on reload."),
       text("admin", "tls_key", STOA_MEMBER(admin.tls_key), absolute_or_empty, "A PEM file with the private key."),
       text("admin", "socket", STOA_MEMBER(admin.socket), absolute_or_empty,
-           "A Unix socket of the admin interface. Empty: none."),
+           "A Unix socket of the admin interface, which the command stoa prefers: it answers however busy the port is. Empty: `admin.socket` in the data folder."),
       text("admin", "socket_mode", STOA_MEMBER(admin.socket_mode), mode_text, "The file mode of that socket."),
 
       number("audit", "keep_days", KeyForm::kNumber, STOA_MEMBER(audit.keep_days), {1, 36'500}, "Days of the audit log that are kept."),

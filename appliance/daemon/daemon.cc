@@ -10,8 +10,10 @@
 #include <iterator>
 
 #include "appliance/config/endpoint.h"
+#include "appliance/daemon/named_files.h"
 #include "appliance/daemon/process_metrics.h"
 #include "appliance/data_folder/run_record.h"
+#include "appliance/data_folder/secret_file.h"
 #include "appliance/version.h"
 #include "base/log.h"
 
@@ -59,19 +61,19 @@ Status Daemon::open() {
   set_log_level(log_level(config_.log.level));
   STOA_CHECK_OK(set_log_file(config_.log.file));
   log_info("stoad", "starting", {{"version", kVersionText}, {"data", folder_.path}, {"pid", getpid()}});
-  STOA_TRY(token, load_or_make_token(folder_));
+  STOA_CHECK_OK(check_credentials(config_));
   register_process_metrics(metrics_, std::string(kVersionText));
 
-  STOA_TRY(stores, open_stores(config_, folder_, metrics_, /*create=*/true));
+  STOA_TRY(stores, open_stores(config_, folder_, metrics_, {.new_volume = config_.volume_name}));
   stores_ = std::move(stores);
   auto volume = core::Volume::open(*stores_.kv, *stores_.blobs, metrics_, volume_options(config_));
-  if (!volume && volume.error().code == Errc::kNotFound) {
-    STOA_CHECK_OK(core::Volume::format(*stores_.kv, config_.volume_name));
-    log_info("stoad", "made a new volume", {{"name", config_.volume_name}});
-    volume = core::Volume::open(*stores_.kv, *stores_.blobs, metrics_, volume_options(config_));
-  }
   if (!volume) return fail(std::move(volume).error());
   volume_ = *std::move(volume);
+  // Only now: a start that is refused leaves the folder as it was.
+  if (!stores_.made && access(folder_.token().c_str(), F_OK) != 0) {
+    log_warning("stoad", "admin.token is gone; a new one is made, and who used the old one is refused", {{"path", folder_.token()}});
+  }
+  STOA_TRY(token, load_or_make_token(folder_));
   register_store_metrics(metrics_, *stores_.kv, *stores_.blobs);
 
   STOA_TRY(audit, AuditWriter::open({.folder = folder_.audit(),
@@ -93,13 +95,14 @@ Status Daemon::open() {
                                     .doors = {},
                                     .data_directories = [this] { return stores_.blobs->health(); },
                                     .space = [this] { return stores_.blobs->space(); },
+                                    .kerberos = [this] { return kerberos(); },
                                     .record_action = [this](const admin::Request& request, const admin::AdminAction& action) {
                                       admin::note_action(*volume_, request, action);
                                     },
                                     .audit = audit_.get(),
                                     .watch = watch_.get(),
                                     .console = console_});
-  return open_doors();
+  return {};
 }
 
 Status Daemon::open_doors() {
@@ -150,7 +153,14 @@ Status Daemon::open_doors() {
     options.tls_certificate_file = config_.admin.tls_certificate;
     options.tls_key_file = config_.admin.tls_key;
   }
-  options.socket_path = config_.admin.socket;
+  options.socket_path = config_.admin.socket.empty() ? folder_.admin_socket() : config_.admin.socket;
+  if (config_.admin.socket.empty() && options.socket_path.size() > kSocketPathMax) {
+    log_warning("stoad", "the path of the data folder is too long for a Unix socket in it; stoa comes through admin.listen",
+                {{"data", folder_.path}, {"cure", "set admin.socket"}});
+    options.socket_path.clear();
+  }
+  if (options.socket_path.empty() && options.host.empty())
+    return fail(Errc::kInvalid, "admin.listen is empty, and the path of " + folder_.path + " is too long for a Unix socket in it; set admin.socket");
   const std::string& mode = config_.admin.socket_mode;
   std::from_chars(mode.data(), mode.data() + mode.size(), options.socket_mode, 8);
   STOA_TRY(server, admin::AdminServer::start(*service_, options));
@@ -225,8 +235,18 @@ bool Daemon::healthy() {
   return root.has_value();
 }
 
+Status Daemon::kerberos() const {
+  const std::string& keytab = config_.nfs.keytab;
+  if (!config_.nfs.enabled) return fail(Errc::kNotSupported, "the NFS door of this server is closed (nfs.enabled)");
+  if (keytab.empty())
+    return fail(Errc::kNotSupported, "this server has no keytab; set nfs.keytab (--nfs-keytab) to a file with the keys of nfs/HOST@REALM and start stoad again");
+  if (access(keytab.c_str(), R_OK) == 0) return {};
+  return fail(Errc::kNotSupported, "the keytab " + keytab + " of this server cannot be read any more; put it back");
+}
+
 Status Daemon::renew_admin() {
   const std::string before = admin_->pin();
+  if (!before.empty()) STOA_CHECK_OK(check_secret_file(config_.admin.tls_key));
   STOA_CHECK_OK(admin_->renew());
   if (admin_->pin() == before) return {};
   STOA_TRY(record, read_run_record(folder_));

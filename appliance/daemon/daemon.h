@@ -24,10 +24,12 @@ namespace stoa::appliance {
 // stores, the lock last.
 class Daemon {
  public:
-  // Everything is served when it returns. The errors are sentences for people. `console` must outlive it.
+  // The volume is open when it returns, and nothing is served yet. The errors are sentences for people. `console` must outlive it.
   static Result<std::unique_ptr<Daemon>> start(const ConfigSource& source, const Config& config, const DataFolder& folder, FolderLock lock,
                                                std::span<const admin::ConsoleFile> console);
   ~Daemon();
+  // Everything is served when it returns.
+  Status open_doors();
 
   // Serves until SIGTERM or SIGINT; SIGHUP reloads. Those signals must be blocked in all threads. `ready` is called
   // when requests are answered.
@@ -37,9 +39,9 @@ class Daemon {
   Daemon(const ConfigSource& source, const Config& config, const DataFolder& folder, FolderLock lock,
          std::span<const admin::ConsoleFile> console);
   Status open();
-  Status open_doors();
   void reload();
   Status renew_admin();
+  Status kerberos() const;  // as admin::Service has it
   bool healthy();
   void close_doors();
 

@@ -12,13 +12,35 @@
 #include "appliance/console/console.h"
 #include "appliance/daemon/command_line.h"
 #include "appliance/daemon/daemon.h"
+#include "appliance/daemon/named_files.h"
 #include "appliance/version.h"
 #include "base/log.h"
 
 namespace stoa::appliance {
 namespace {
 
-enum StoadExit : int { kStopped = 0, kFailed = 1, kBadUsage = 2 };
+enum StoadExit : int {
+  kStopped = 0,
+  kFailed = 1,
+  kBadUsage = 2,
+  kNeedsSomebody = 3,  // starting again would not help: the unit's RestartPreventExitStatus names it
+};
+
+// What only an administrator can mend: pieces that are missing, damaged, of another volume or time, or from a newer version.
+int exit_of_refused_volume(const Error& error) {
+  switch (error.code) {
+    case Errc::kInvalid:
+    case Errc::kNotFound:
+    case Errc::kCorrupt:
+    case Errc::kNotSupported:
+    case Errc::kNotDirectory:
+    case Errc::kReadOnly:
+    case Errc::kAccess:
+      return kNeedsSomebody;
+    default:
+      return kFailed;
+  }
+}
 
 int complain(const Error& error, int code) {
   const std::string text = error.detail.empty() || error.sys_errno != 0 ? describe(error) : error.detail;
@@ -110,7 +132,11 @@ int serve(const StoadOptions& options, Config config) {
   auto daemon = Daemon::start(source, config, *folder, *std::move(lock), console_files());
   if (!daemon) {
     log_error("stoad", "did not start", {{"error", describe(daemon.error())}});
-    return complain(daemon.error(), kFailed);
+    return complain(daemon.error(), exit_of_refused_volume(daemon.error()));
+  }
+  if (const Status opened = (*daemon)->open_doors(); !opened) {
+    log_error("stoad", "did not start", {{"error", describe(opened.error())}});
+    return complain(opened.error(), kFailed);
   }
   const Status ran = (*daemon)->run([&] {
     if (ready_fd >= 0) say_ready(ready_fd);
@@ -141,7 +167,10 @@ int run(int argc, char** argv) {
   }
   const auto config = options.source.load();
   if (!config) return complain(config.error(), kBadUsage);
-  if (options.check_config) return kStopped;
+  if (options.check_config) {
+    const Status files = check_named_files(*config);
+    return files ? int{kStopped} : complain(files.error(), kBadUsage);
+  }
   prepare_signals();
   raise_file_limit();
   return serve(options, *config);

@@ -62,6 +62,7 @@ Result<std::unique_ptr<Door>> open_nfs_door(const Config& config, core::Volume& 
   if (config.nfs.mount_port != 0) options.mount_port = static_cast<std::uint16_t>(config.nfs.mount_port);
   options.workers = static_cast<std::uint32_t>(config.nfs.workers);
   options.limits.connections_max = static_cast<std::uint32_t>(config.nfs.connections_max);
+  options.lease = std::chrono::seconds(config.nfs.lease_seconds);
   options.scheduler = &volume.scheduler();
   options.register_ports = config.nfs.portmapper;
   options.keytab = config.nfs.keytab;

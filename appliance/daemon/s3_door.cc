@@ -2,6 +2,7 @@
 
 #include "appliance/config/endpoint.h"
 #include "appliance/daemon/door.h"
+#include "appliance/data_folder/secret_file.h"
 #include "appliance/data_folder/small_file.h"
 #include "base/log.h"
 #include "frontends/s3/s3_server.h"
@@ -9,7 +10,7 @@
 namespace stoa::appliance {
 namespace {
 
-constexpr std::chrono::seconds kPatience{10};
+constexpr std::chrono::seconds kDrainPatience{10};
 
 // The text of both files, to see whether they changed; empty without TLS or when one cannot be read.
 std::string certificate_text(const s3::ServerOptions& options) {
@@ -17,6 +18,11 @@ std::string certificate_text(const s3::ServerOptions& options) {
   const auto certificate = read_small_file(options.tls_certificate_file);
   const auto key = read_small_file(options.tls_key_file);
   return certificate && key ? *certificate + *key : std::string();
+}
+
+s3::SignatureV2 accepted_signature_v2(std::string_view text) {
+  if (text == "off") return s3::SignatureV2::kOff;
+  return text == "all" ? s3::SignatureV2::kAll : s3::SignatureV2::kPresigned;
 }
 
 class S3Door final : public Door {
@@ -37,6 +43,7 @@ class S3Door final : public Door {
     // Read before the server reads the files: what changes in between is found again by the next reload.
     std::string fresh = certificate_text(options_);
     if (fresh == certificate_) return {};
+    STOA_CHECK_OK(check_secret_file(options_.tls_key_file));
     STOA_TRY(renewed, server_->renew());
     certificate_ = std::move(fresh);
     log_info("s3", "serving with the renewed certificate");
@@ -46,7 +53,7 @@ class S3Door final : public Door {
 
  private:
   static void close(std::unique_ptr<s3::Server> server) {
-    if (server != nullptr && !server->drain(kPatience)) log_warning("s3", "requests were cut off when the door closed");
+    if (server != nullptr && !server->drain(kDrainPatience)) log_warning("s3", "requests were cut off when the door closed");
   }
 
   s3::ServerOptions options_;
@@ -61,6 +68,7 @@ Result<std::unique_ptr<Door>> open_s3_door(const Config& config, core::Volume& v
   s3::ServerOptions options{.address = endpoint.host, .port = endpoint.port};
   options.domain = config.s3.domain;
   options.region = config.s3.region;
+  options.signature_v2 = accepted_signature_v2(config.s3.signature_v2);
   options.bucket_directory = config.s3.bucket_directory;
   options.tls_certificate_file = config.s3.tls_certificate;
   options.tls_key_file = config.s3.tls_key;

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "appliance/data_folder/secret_file.h"
 #include "appliance/data_folder/small_file.h"
 #include "base/assert.h"
 
@@ -41,7 +42,7 @@ Result<DataFolder> make_data_folder(const std::string& path) {
 }
 
 Result<std::string> load_token(const DataFolder& folder) {
-  STOA_TRY(text, read_small_file(folder.token()));
+  STOA_TRY(text, read_secret_file(folder.token()));
   const std::size_t size = text.find_last_not_of(" \n") + 1;  // 0 when there is nothing else
   if (size < 32)
     return fail(Errc::kCorrupt, folder.token() + " holds no token; remove it and restart stoad to get a new one");

@@ -13,8 +13,10 @@ struct DataFolder {
   std::string path;  // absolute
   std::string meta() const { return path + "/meta"; }
   std::string blobs() const { return path + "/blobs"; }
+  std::string mark() const { return path + "/volume"; }
   std::string token() const { return path + "/admin.token"; }
   std::string lock() const { return path + "/stoad.lock"; }
+  std::string admin_socket() const { return path + "/admin.socket"; }  // unless the configuration names another
   std::string run_record() const { return path + "/stoad.run"; }
   std::string audit() const { return path + "/audit"; }
   std::string log() const { return path + "/stoad.log"; }

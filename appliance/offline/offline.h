@@ -1,4 +1,4 @@
-// Work on a data folder without a daemon: make a volume, verify it.
+// Work on a data folder without a daemon: make a volume, verify it, free what a start has kept.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 
 #include "appliance/data_folder/data_folder.h"
 #include "base/error.h"
+#include "core/data/kept_blobs.h"
 #include "core/volume/volume.h"
 
 namespace stoa::appliance {
@@ -16,8 +17,12 @@ namespace stoa::appliance {
 Result<std::string> create_volume(const DataFolder& folder, const std::string& config_path, const std::string& name);
 
 using CheckProgress = void (*)(std::uint64_t done, std::uint64_t total);
-// Verifies the whole volume. kNotFound: there is none; kBusy: a stoad runs there.
+// Verifies the whole volume; one that is too damaged to be opened as far as it can be read. kNotFound: there is none; kBusy: a
+// stoad runs there.
 Result<core::CheckReport> check_offline(const DataFolder& folder, const std::string& config_path, bool read_data,
                                         CheckProgress progress);
+
+// Frees the blobs that no file refers to, however many they are. What was freed. kNotFound, kBusy.
+Result<core::KeptBlobs> sweep_volume(const DataFolder& folder, const std::string& config_path);
 
 }  // namespace stoa::appliance

@@ -1,5 +1,7 @@
 #include "appliance/stores/blob_folders.h"
 
+#include <filesystem>
+
 #include "appliance/data_folder/small_file.h"
 
 namespace stoa::appliance {
@@ -18,14 +20,24 @@ Result<std::vector<std::string>> load_blob_folders(const DataFolder& folder) {
   while (!rest.empty()) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-    if (!line.empty()) folders.emplace_back(line);
+    if (line.empty()) continue;
+    folders.push_back(line.front() == '/' ? std::string(line) : folder.path + "/" + std::string(line));
+  }
+  // An earlier version wrote the default folder as an absolute path, which is another one's when the data folder was moved or copied.
+  std::error_code error;
+  if (folders.size() == 1 && folders[0].ends_with("/blobs") && std::filesystem::exists(folder.blobs() + "/identity", error)) {
+    folders[0] = folder.blobs();
   }
   return folders;
 }
 
 Status save_blob_folders(const DataFolder& folder, const std::vector<std::string>& folders) {
   std::string text;
-  for (const std::string& path : folders) text += path + "\n";
+  for (const std::string& path : folders) {
+    text += (path.starts_with(folder.path + "/") ? path.substr(folder.path.size() + 1) : path) + "\n";
+  }
+  const auto known = read_small_file(file_of(folder));
+  if (known && *known == text) return {};
   return write_small_file(file_of(folder), text, 0600);
 }
 

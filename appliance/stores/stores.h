@@ -18,11 +18,19 @@ namespace stoa::appliance {
 struct Stores {
   std::unique_ptr<core::KvStore> kv;
   std::unique_ptr<core::BlobStore> blobs;
+  bool made = false;  // an empty volume, just now
 };
 
-// Makes folders that are missing. kNotFound without `create` when there is no volume in the folder; kInvalid: a blob
-// directory that was used before is missing from the configuration.
-Result<Stores> open_stores(const Config& config, const DataFolder& folder, MetricRegistry& metrics, bool create);
+struct OpenStores {
+  std::string new_volume{};  // its name, to make one where everything is empty; empty: there must be one
+  bool sweep_all = false;    // blobs that nothing names go, however many they are
+  bool damaged = false;      // read only, as much as can be read: for the verifier
+};
+
+// Opens the stores of one volume, whose pieces (metadata, blob directories) belong together and are of one time; refuses, and
+// changes nothing, where one is missing, of another volume, or of another time. kNotFound: there is no volume in the folder, and
+// none is to be made; kInvalid: the pieces do not belong together; kCorrupt: one is damaged; kBusy: another process has one.
+Result<Stores> open_stores(const Config& config, const DataFolder& folder, MetricRegistry& metrics, const OpenStores& options);
 
 core::VolumeOptions volume_options(const Config& config);
 

@@ -13,8 +13,8 @@ constexpr std::uint32_t kSticky = 01000;
 constexpr std::uint32_t kGroupExecute = 010;
 constexpr std::uint32_t kAnyExecute = 0111;
 
-constexpr std::uint32_t kOfEverybody = kRightReadAttributes | kRightSynchronize;
-constexpr std::uint32_t kOfOwner = kOfEverybody | kRightWriteAttributes | kRightReadAcl | kRightWriteAcl;
+constexpr std::uint32_t kModeGivesEverybody = kRightReadAttributes | kRightSynchronize;
+constexpr std::uint32_t kModeGivesOwner = kModeGivesEverybody | kRightWriteAttributes | kRightReadAcl | kRightWriteAcl;
 
 bool is_owner(const Credentials& cred, const Inode& inode) { return cred.uid == inode.uid; }
 
@@ -48,7 +48,7 @@ std::uint32_t rights(const Credentials& cred, const Inode& inode) {
     const bool execute = inode.is_directory() || somebody_may_execute(inode);
     return execute ? kAllRights : kAllRights & ~kRightExecute;
   }
-  return verdict(cred, inode).allowed | (is_owner(cred, inode) ? kOfOwner : kOfEverybody);
+  return verdict(cred, inode).allowed | (is_owner(cred, inode) ? kModeGivesOwner : kModeGivesEverybody);
 }
 
 Status require(const OpContext& ctx, const Inode& inode, std::uint32_t wanted) {

@@ -41,6 +41,8 @@ struct OpContext {
   // The door cannot park a request: so long the call waits, with no lock held, for leases in its way to be returned or
   // revoked, before it answers kRecallPending.
   std::chrono::milliseconds lease_patience{0};
+  // What is published to the caller: a file that it names by its id and that is not below this directory is kStale. kNoFile: all there is.
+  FileId root = kNoFile;
   bool read_only = false;  // the export is read-only for this client: every mutating call fails with kReadOnly
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 

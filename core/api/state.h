@@ -6,7 +6,7 @@
 // ended: nothing happens, unless an error is named. An unknown holder: kInvalid, or nothing is granted.
 //
 // What conflicts with what: core/state/conflicts.h. Doors without opens (NFSv3, S3) read and write without regard to
-// share-deny, which conflicts with other opens only; leases are broken for them inside the operations of namespace.h, which
+// share-deny, which conflicts with other opens, and with I/O of doors that ask (check_denied); leases are broken for them inside the operations of namespace.h, which
 // then answer kRecallPending.
 #pragma once
 
@@ -130,6 +130,9 @@ class StateTable {
   virtual Result<OpenId> open(const OpenSpec& spec) = 0;
   // Other access and deny for the same open (upgrade, downgrade). Errors as open(); on error as before.
   virtual Status change_open(OpenId open, std::uint32_t access, std::uint32_t deny) = 0;
+  // Whether somebody may read or write (`access`: ShareBits) through this open, or through none (kNoOpen), beside all other opens of the
+  // file, of the same holder, too. kShareConflict: one of them denies it. One relaxed read while nobody denies anything.
+  virtual Status check_denied(FileId file, OpenId through, std::uint32_t access) const = 0;
   // The last close of a file without a name deletes it: reads and queues a write, and waits for neither to be durable.
   virtual void close(OpenId open) = 0;
 

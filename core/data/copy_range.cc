@@ -108,8 +108,8 @@ Result<std::optional<CopyRangeReply>> share(Tree& tree, const OpContext& ctx, co
 
 Result<CopyRangeReply> copy_range(Tree& tree, const OpContext& ctx, const CopyRangeRequest& req) {
   if (ctx.read_only) return fail(Errc::kReadOnly);
-  STOA_TRY(from, tree.nodes.get(req.from));
-  STOA_TRY(to, tree.nodes.get(req.to));
+  STOA_TRY(from, reach(tree, ctx, req.from));
+  STOA_TRY(to, reach(tree, ctx, req.to));
   STOA_CHECK_OK(tree.state.before_look(ctx, req.from));
   std::uint64_t length = req.length;
   bool is_inline = false;

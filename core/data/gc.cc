@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "core/data/block_sums.h"
 #include "core/data/data_state.h"
+#include "core/kv/damaged_walk.h"
 #include "core/kv/keys.h"
 
 namespace stoa::core {
@@ -49,6 +50,20 @@ void release_abandoned(Tree& tree) {
 Status adopt_blobs(Tree& tree) {
   for (const Family family : {Family::kBlob, Family::kGc}) STOA_CHECK_OK(adopt_family(tree, family));
   return tree.blobs.finish_adoption();
+}
+
+void adopt_readable(Tree& tree) {
+  for (const Family family : {Family::kBlob, Family::kGc}) {
+    const auto it = tree.kv.scan(family, {}, {});
+    std::string last;
+    do {
+      for (; it->valid(); it->next()) {
+        last = it->key();
+        // The verifier tells what the store does not hold.
+        if (!tree.blobs.adopt(BlobId{keys::read_be64(last)})) continue;
+      }
+    } while (!it->status() && skip_damage(*it, last));
+  }
 }
 
 Status collect_garbage(Tree& tree, qos::Pace* pace) {

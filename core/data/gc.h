@@ -8,6 +8,8 @@ namespace stoa::core {
 
 // At start: tells the blob store which blobs are in use or wait in the gc queue; everything else is free again.
 Status adopt_blobs(Tree& tree);
+// The same for a volume that is only verified: what can be read is told, and nothing is freed.
+void adopt_readable(Tree& tree);
 // With a pace, each of these gives way to requests, and ends early when it is stopped; without, it goes as fast as it can.
 // Frees every blob of the gc queue that nobody uses any more. Blocks for the disk.
 Status collect_garbage(Tree& tree, qos::Pace* pace = nullptr);

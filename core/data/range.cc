@@ -66,7 +66,7 @@ Status may_allocate(Tree& tree, const NodeRef& node, const RangeRequest& req) {
 Result<RangeReply> allocate(Tree& tree, const OpContext& ctx, const RangeRequest& req) {
   if (req.length > kFileBytesMax || req.offset > kFileBytesMax - req.length) return fail(Errc::kFileTooBig);
   if (req.length == 0) return fail(Errc::kInvalid);
-  STOA_TRY(node, tree.nodes.get(req.id));
+  STOA_TRY(node, reach(tree, ctx, req.id));
   STOA_CHECK_OK(check_file(tree, ctx, node, req.offset));
   const std::lock_guard gate(node->data_gate);
   STOA_CHECK_OK(tree.state.before_io(ctx, req.id, req.offset, req.length, true));
@@ -132,7 +132,7 @@ Result<RangeReply> allocate(Tree& tree, const OpContext& ctx, const RangeRequest
 
 Result<RangeReply> punch(Tree& tree, const OpContext& ctx, const RangeRequest& req) {
   if (req.offset > kFileBytesMax || req.length > kFileBytesMax - req.offset) return fail(Errc::kFileTooBig);
-  STOA_TRY(node, tree.nodes.get(req.id));
+  STOA_TRY(node, reach(tree, ctx, req.id));
   STOA_CHECK_OK(check_file(tree, ctx, node, req.offset));
   const std::lock_guard gate(node->data_gate);
   STOA_CHECK_OK(tree.state.before_io(ctx, req.id, req.offset, req.length, true));
@@ -191,7 +191,7 @@ Result<RangeReply> punch(Tree& tree, const OpContext& ctx, const RangeRequest& r
 }
 
 Result<SeekReply> seek(Tree& tree, const OpContext& ctx, const SeekRequest& req) {
-  STOA_TRY(node, tree.nodes.get(req.id));
+  STOA_TRY(node, reach(tree, ctx, req.id));
   const std::shared_lock gate(node->data_gate);
   std::vector<Piece> pieces;
   std::uint64_t size = 0;

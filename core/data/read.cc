@@ -4,6 +4,7 @@
 #include "core/data/file_io.h"
 #include "core/data/file_view.h"
 #include "core/data/verify.h"
+#include "core/namespace/reach.h"
 
 namespace stoa::core {
 namespace {
@@ -58,7 +59,7 @@ std::string_view inline_part(const Picture& p, std::uint64_t offset) {
 template <class Deliver>
 auto with_picture(Tree& tree, const OpContext& ctx, FileId id, std::uint64_t offset, std::uint64_t wanted, Deliver deliver)
     -> decltype(deliver(std::declval<Picture&>())) {
-  STOA_TRY(node, tree.nodes.get(id));
+  STOA_TRY(node, reach(tree, ctx, id));
   const std::shared_lock gate(node->data_gate);
   auto p = [&] {
     const std::shared_lock lock(node->lock);

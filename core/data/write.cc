@@ -8,6 +8,7 @@
 #include "core/data/placement.h"
 #include "core/data/prepare.h"
 #include "core/namespace/meta_txn.h"
+#include "core/namespace/reach.h"
 #include "core/recycle/bin.h"
 
 namespace stoa::core {
@@ -267,7 +268,7 @@ Result<WriteReply> write(Tree& tree, const OpContext& ctx, const WriteRequest& r
   for (const auto& piece : req.data) length += piece.size();
   if (length > kIoBytesMax) return fail(Errc::kTooLarge);
   if (ctx.read_only) return fail(Errc::kReadOnly);
-  STOA_TRY(node, tree.nodes.get(req.id));
+  STOA_TRY(node, reach(tree, ctx, req.id));
   if (req.offset > kFileBytesMax || length > kFileBytesMax - req.offset) return fail(Errc::kFileTooBig);
   for (int i = 0; i < kPrepareAttemptsMax; ++i) {
     if (ctx.expired()) return fail(Errc::kTimeout);
@@ -280,7 +281,7 @@ Result<WriteReply> write(Tree& tree, const OpContext& ctx, const WriteRequest& r
 }
 
 Result<CommitReply> commit(Tree& tree, const OpContext& ctx, const CommitRequest& req) {
-  STOA_TRY(node, tree.nodes.get(req.id));
+  STOA_TRY(node, reach(tree, ctx, req.id));
   CommitReply reply;
   {
     const std::shared_lock lock(node->lock);

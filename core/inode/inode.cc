@@ -5,7 +5,7 @@ namespace {
 // Each record is written as the oldest version that can say it.
 constexpr std::uint8_t kPlain = 1;
 constexpr std::uint8_t kWithAcl = 2;     // who does not know of ACLs must not decide by the mode
-constexpr std::uint8_t kVersion = 3;     // charged_to
+constexpr std::uint8_t kInodeVersion = 3;     // charged_to
 constexpr std::uint64_t kSectorBytes = 512;
 }  // namespace
 
@@ -51,12 +51,12 @@ std::string Inode::encode() const {
   out.put(create_verifier).put(home).put_varint(next_cookie).put_varint(entries);
   layout.encode(out);
   if (charged_to != kNoFile) out.put(charged_to);
-  const std::uint8_t version = charged_to != kNoFile ? kVersion : has(kHasAcl) ? kWithAcl : kPlain;
+  const std::uint8_t version = charged_to != kNoFile ? kInodeVersion : has(kHasAcl) ? kWithAcl : kPlain;
   return seal(version, version, out.bytes());
 }
 
 Result<Inode> Inode::decode(FileId id, std::string_view value) {
-  const Opened opened = unseal(value, kVersion);
+  const Opened opened = unseal(value, kInodeVersion);
   if (opened.version == 0) return fail(Errc::kCorrupt, "inode record");
   Decoder in(opened.body);
   Inode inode;
@@ -83,7 +83,7 @@ Result<Inode> Inode::decode(FileId id, std::string_view value) {
   inode.next_cookie = in.get_varint();
   inode.entries = in.get_varint();
   if (!in.ok() || !inode.layout.decode(in)) return fail(Errc::kCorrupt, "inode record");
-  if (opened.version >= kVersion) inode.charged_to = in.get<FileId>();
+  if (opened.version >= kInodeVersion) inode.charged_to = in.get<FileId>();
   if (!in.ok()) return fail(Errc::kCorrupt, "inode record");
   return inode;
 }

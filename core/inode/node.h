@@ -11,6 +11,7 @@
 #include "core/data/writing.h"
 #include "core/inode/flow_memo.h"
 #include "core/inode/inode.h"
+#include "core/inode/reach_memo.h"
 #include "core/usage/ledger.h"
 
 namespace stoa::core {
@@ -33,9 +34,11 @@ struct Node {
   std::atomic<State> state{State::kLoading};
   std::atomic<bool> referenced{true};
 
-  // Forgotten under the exclusive lock wherever `account` changes; remembered under the shared one at least, and the shared tree lock.
+  // Both are forgotten under the exclusive lock wherever `account` changes; remembered under the shared one at least, and the shared tree
+  // lock.
   // Here in front, as is the state, beside what everybody touches who gets the node.
   FlowMemo flows;
+  ReachMemo reach;
 
   // Guards everything down to the account pointer. Nodes are locked in ascending order of id.
   RwLock lock;

@@ -63,7 +63,7 @@ Result<Made> create_locked(Tree& tree, const OpContext& ctx, const CreateRequest
 }  // namespace
 
 Result<CreateReply> create(Tree& tree, const OpContext& ctx, const CreateRequest& req) {
-  STOA_TRY(dir, tree.nodes.get(req.parent));
+  STOA_TRY(dir, reach(tree, ctx, req.parent));
   STOA_TRY(made, run_mutation(tree, ctx,
                               [&](CommitTicket& ticket) { return create_locked(tree, ctx, req, dir, ticket); }));
   if (made.truncate) {

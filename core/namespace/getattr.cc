@@ -9,7 +9,7 @@ constexpr std::uint32_t kReading = kAccessRead | kAccessLookup | kAccessExecute 
 }  // namespace
 
 Result<GetattrReply> getattr(Tree& tree, const OpContext& ctx, const GetattrRequest& req) {
-  STOA_TRY(node, tree.nodes.get(req.id));
+  STOA_TRY(node, reach(tree, ctx, req.id));
   const std::shared_lock lock(node->lock);
   STOA_CHECK_OK(require_live(*node));
   STOA_CHECK_OK(tree.state.before_look(ctx, req.id));
@@ -17,7 +17,7 @@ Result<GetattrReply> getattr(Tree& tree, const OpContext& ctx, const GetattrRequ
 }
 
 Result<AccessReply> access(Tree& tree, const OpContext& ctx, const AccessRequest& req) {
-  STOA_TRY(node, tree.nodes.get(req.id));
+  STOA_TRY(node, reach(tree, ctx, req.id));
   const bool recycled = is_recycled(tree, node);
   const std::shared_lock lock(node->lock);
   STOA_CHECK_OK(require_live(*node));

@@ -39,8 +39,8 @@ Result<CreateReply> link_locked(Tree& tree, const OpContext& ctx, const LinkRequ
 }  // namespace
 
 Result<CreateReply> link(Tree& tree, const OpContext& ctx, const LinkRequest& req) {
-  STOA_TRY(dir, tree.nodes.get(req.parent));
-  STOA_TRY(node, tree.nodes.get(req.id));
+  STOA_TRY(dir, reach(tree, ctx, req.parent));
+  STOA_TRY(node, reach(tree, ctx, req.id));
   return run_mutation(tree, ctx,
                       [&](CommitTicket& ticket) { return link_locked(tree, ctx, req, dir, node, ticket); });
 }

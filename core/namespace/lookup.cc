@@ -5,7 +5,7 @@
 namespace stoa::core {
 
 Result<LookupReply> lookup(Tree& tree, const OpContext& ctx, const LookupRequest& req) {
-  STOA_TRY(parent, tree.nodes.get(req.parent));
+  STOA_TRY(parent, reach(tree, ctx, req.parent));
   FileId found = kNoFile;
   Attributes parent_attr;
   {
@@ -30,8 +30,9 @@ Result<LookupReply> lookup(Tree& tree, const OpContext& ctx, const LookupRequest
   }
   // Without the parent's lock: nodes are locked in order of id only. The file may go meanwhile; then the name did, too.
   STOA_CHECK_OK(tree.state.before_look(ctx, found));
-  auto child = tree.nodes.get(found);
-  if (!child) return fail(child.error().code == Errc::kStale ? Errc::kNotFound : child.error().code);
+  const bool up = req.name == "..";
+  auto child = up ? reach(tree, ctx, found) : tree.nodes.get(found);
+  if (!child) return fail(child.error().code == Errc::kStale && !up ? Errc::kNotFound : child.error().code);
   const std::shared_lock lock((*child)->lock);
   if ((*child)->deleted) return fail(Errc::kNotFound);
   return LookupReply{(*child)->record.attributes(), parent_attr};

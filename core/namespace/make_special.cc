@@ -36,7 +36,7 @@ Result<CreateReply> make_locked(Tree& tree, const OpContext& ctx, std::string_vi
 
 Result<CreateReply> make(Tree& tree, const OpContext& ctx, FileId parent, std::string_view name, const NewInode& wanted,
                          std::string_view target = {}) {
-  STOA_TRY(dir, tree.nodes.get(parent));
+  STOA_TRY(dir, reach(tree, ctx, parent));
   return run_mutation(tree, ctx, [&](CommitTicket& ticket) {
     return make_locked(tree, ctx, name, wanted, target, dir, ticket);
   });

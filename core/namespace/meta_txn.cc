@@ -356,6 +356,7 @@ Result<CommitTicket> MetaTxn::commit() {
     const std::lock_guard lock(node->loading);
     node->account.swap(account);
     node->flows.forget();
+    node->reach.forget();
   }
   for (const auto& [account, parent] : parents_) tree_.ledger.set_parent(account, parent);
   for (const EntryChange& change : entry_changes_) tree_.entries.set(change.key, change.record);

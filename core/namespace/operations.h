@@ -2,6 +2,7 @@
 // One file each: create.cc holds create(), and so on.
 #pragma once
 
+#include "core/namespace/reach.h"
 #include "core/namespace/tree.h"
 
 namespace stoa::core {

@@ -245,7 +245,7 @@ Result<ListQuotasReply> list_quotas(Tree& tree, const OpContext& ctx, const List
 }
 
 Result<StatfsReply> statfs(Tree& tree, const OpContext& ctx, const StatfsRequest& req) {
-  STOA_TRY(node, tree.nodes.get(req.id));
+  STOA_TRY(node, reach(tree, ctx, req.id));
   const BlobStore::Space space = tree.blobs.space();
   StatfsReply reply{};
   AccountRef account;

@@ -33,7 +33,7 @@ Result<bool> is_hidden(Tree& tree, const CookieRecord& entry) {
 }  // namespace
 
 Result<ReaddirReply> readdir(Tree& tree, const OpContext& ctx, const ReaddirRequest& req) {
-  STOA_TRY(node, tree.nodes.get(req.dir));
+  STOA_TRY(node, reach(tree, ctx, req.dir));
   ReaddirReply reply{{}, false, {}};
   FileId parent = kNoFile;
   bool shows_bin = false;
@@ -64,6 +64,7 @@ Result<ReaddirReply> readdir(Tree& tree, const OpContext& ctx, const ReaddirRequ
   }
   if (req.cookie < kDotDotCookie) {
     if (!room(2)) return reply;
+    STOA_CHECK_OK(reach(tree, ctx, parent));
     add({parent, FileType::kDirectory, kDotDotCookie, "..", {}});
     if (req.want_attributes) {
       STOA_TRY(attr, attributes_of(tree, parent));

@@ -3,8 +3,8 @@
 
 namespace stoa::core {
 
-Result<ReadlinkReply> readlink(Tree& tree, const OpContext&, const ReadlinkRequest& req) {
-  STOA_TRY(node, tree.nodes.get(req.id));
+Result<ReadlinkReply> readlink(Tree& tree, const OpContext& ctx, const ReadlinkRequest& req) {
+  STOA_TRY(node, reach(tree, ctx, req.id));
   Attributes attr;
   {
     const std::shared_lock lock(node->lock);

@@ -27,7 +27,7 @@ Status may_remove(const OpContext& ctx, const NodeRef& dir, const NodeRef& victi
 template <class Body>
 Result<RemoveReply> with_victim(Tree& tree, const OpContext& ctx, const RemoveRequest& req, Body body) {
   Victim victim;
-  STOA_TRY(dir, tree.nodes.get(req.parent));
+  STOA_TRY(dir, reach(tree, ctx, req.parent));
   victim.dir = dir;
   for (;;) {
     {

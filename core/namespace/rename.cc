@@ -33,8 +33,8 @@ Status check_rules(const OpContext& ctx, const RenameRequest& req, const Parties
 
 Result<Parties> look(Tree& tree, const OpContext& ctx, const RenameRequest& req) {
   Parties p;
-  STOA_TRY(from_dir, tree.nodes.get(req.from_parent));
-  STOA_TRY(to_dir, tree.nodes.get(req.to_parent));
+  STOA_TRY(from_dir, reach(tree, ctx, req.from_parent));
+  STOA_TRY(to_dir, reach(tree, ctx, req.to_parent));
   p.from_dir = from_dir;
   p.to_dir = to_dir;
   {
@@ -148,7 +148,7 @@ Result<RenameReply> rename(Tree& tree, const OpContext& ctx, const RenameRequest
     auto looked = look(tree, ctx, req);
     if (!looked) {
       // A file that vanished between the looks: the next look says so in its own words.
-      if (looked.error().code == Errc::kStale && tree.nodes.get(req.from_parent) && tree.nodes.get(req.to_parent)) continue;
+      if (looked.error().code == Errc::kStale && reach(tree, ctx, req.from_parent) && reach(tree, ctx, req.to_parent)) continue;
       return fail(looked.error());
     }
     Parties& p = *looked;

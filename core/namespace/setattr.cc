@@ -170,7 +170,7 @@ Result<SetattrReply> setattr_locked(Tree& tree, const OpContext& ctx, const Seta
 }  // namespace
 
 Result<SetattrReply> setattr(Tree& tree, const OpContext& ctx, const SetattrRequest& req) {
-  STOA_TRY(node, tree.nodes.get(req.id));
+  STOA_TRY(node, reach(tree, ctx, req.id));
   AclRef ruling;
   if (req.set.mode) {
     STOA_TRY(found, ruling_acl(tree, node));

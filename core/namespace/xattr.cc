@@ -18,7 +18,7 @@ Status check_name(std::string_view name) {
 }
 
 Result<NodeRef> readable(Tree& tree, const OpContext& ctx, FileId id) {
-  STOA_TRY(node, tree.nodes.get(id));
+  STOA_TRY(node, reach(tree, ctx, id));
   const std::shared_lock lock(node->lock);
   STOA_CHECK_OK(require_live(*node));
   STOA_CHECK_OK(require(ctx, node->record, kRightReadXattrs));
@@ -29,7 +29,7 @@ Result<XattrChangeReply> change(Tree& tree, const OpContext& ctx, FileId id, std
                                 std::optional<std::string_view> value, XattrMode mode) {
   STOA_CHECK_OK(check_name(name));
   if (value && value->size() > kXattrValueBytesMax) return fail(Errc::kTooLarge);
-  STOA_TRY(node, tree.nodes.get(id));
+  STOA_TRY(node, reach(tree, ctx, id));
   return run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<XattrChangeReply> {
     const NodeLocks locks({node});
     STOA_CHECK_OK(require_live(*node));

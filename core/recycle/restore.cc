@@ -13,7 +13,7 @@ namespace stoa::core {
 namespace {
 
 constexpr int kDirectoriesMax = 100;  // that lie in a bin themselves, and are restored with what was in them
-constexpr int kLooksMax = 1000;       // at an item that others take out meanwhile
+constexpr int kItemLooksMax = 1000;       // at an item that others take out meanwhile
 
 constexpr const char* kAdminsOnly = "only an administrator may restore here";
 
@@ -185,7 +185,7 @@ Result<std::optional<RestoreReply>> restore_in_place(Tree& tree, const OpContext
 }
 
 Result<RestoreReply> restore_item(Tree& tree, const OpContext& ctx, const RestoreRequest& req, int directories_left) {
-  for (int look = 0; look < kLooksMax; ++look) {
+  for (int look = 0; look < kItemLooksMax; ++look) {
     if (ctx.expired()) return fail(Errc::kTimeout);
     STOA_TRY(item, read_item(tree, req.item));
     STOA_TRY(asked_for, is_asked_for(tree, req, item));

@@ -3,10 +3,10 @@
 namespace stoa::core {
 namespace {
 
-constexpr std::uint64_t kEnd = ~std::uint64_t{0};
+constexpr std::uint64_t kLastByte = ~std::uint64_t{0};
 
 std::uint64_t last_of(const LockRange& range) {
-  return range.length == LockRange::kToEnd ? kEnd : range.offset + range.length - 1;
+  return range.length == LockRange::kToEnd ? kLastByte : range.offset + range.length - 1;
 }
 
 // {0, 0} overlaps nothing; any other range of no bytes ends before it begins.
@@ -19,7 +19,7 @@ bool overlap(const LockRange& a, const LockRange& b) {
 }  // namespace
 
 Status check_mandatory_range(const LockRange& range) {
-  if (range.length == 0 || range.length == LockRange::kToEnd || range.length - 1 <= kEnd - range.offset) return {};
+  if (range.length == 0 || range.length == LockRange::kToEnd || range.length - 1 <= kLastByte - range.offset) return {};
   return fail(Errc::kInvalid, "a lock beyond 2^64-1");
 }
 

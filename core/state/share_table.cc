@@ -32,6 +32,12 @@ void ShareTable::remove(HolderId holder, Facets open) {
   if (at->counts.opens == 0) holders_.erase(at);
 }
 
+Facets ShareTable::facets_without(Facets one) const {
+  Counts others = all_;
+  others.add(one, kMinusOne);
+  return others.facets();
+}
+
 Facets ShareTable::facets_of(HolderId holder) const {
   const auto at = std::ranges::lower_bound(holders_, holder, {}, &Entry::holder);
   return at == holders_.end() || at->holder != holder ? 0 : at->counts.facets();

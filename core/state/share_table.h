@@ -14,6 +14,7 @@ class ShareTable {
   bool empty() const { return all_.opens == 0; }
   // What all opens have, of everybody; and of everybody but `holder`.
   Facets facets() const { return all_.facets(); }
+  Facets facets_without(Facets one) const;  // of all but one of the opens, which has these
   Facets facets_of(HolderId holder) const;
   Facets facets_of_others(HolderId holder) const;
   // Each holder, how many opens it has, and what they have together.

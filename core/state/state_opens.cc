@@ -37,6 +37,7 @@ Result<OpenId> VolumeState::open(const OpenSpec& spec) {
     }
     const OpenId id{new_id(shard)};
     file.shares.add(spec.holder, facets);
+    count_denying(facets, +1);
     shard.opens.emplace(id, Open{spec.file, spec.holder, facets});
     shard.holdings[spec.holder].opens.insert(id);
     holders_.count(spec.holder, 1);
@@ -72,12 +73,32 @@ Status VolumeState::change_open(OpenId open, std::uint32_t access, std::uint32_t
     FileState& file = shard.files.at(mine.file);
     file.shares.remove(mine.holder, mine.facets);
     const Status may = may_open(shard, mine.file, file, mine.holder, facets, file.shares.facets());
-    if (may) mine.facets = facets;
+    if (may) {
+      count_denying(mine.facets, -1);
+      count_denying(facets, +1);
+      mine.facets = facets;
+    }
     file.shares.add(mine.holder, mine.facets);
     return may;
   }();
   send_recalls();
   return changed;
+}
+
+void VolumeState::count_denying(Facets open, std::int64_t more) {
+  if ((open & (kOpenDeniesRead | kOpenDeniesWrite)) != 0) denying_opens_.fetch_add(more, std::memory_order_relaxed);
+}
+
+Status VolumeState::check_denied(FileId id, OpenId through, std::uint32_t access) const {
+  if (denying_opens_.load(std::memory_order_relaxed) == 0) return {};
+  const Shard& shard = shard_of(id);
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.files.find(id);
+  if (found == shard.files.end()) return {};
+  const auto mine = through == kNoOpen ? shard.opens.end() : shard.opens.find(through);
+  const bool known = mine != shard.opens.end() && mine->second.file == id;
+  const Facets others = known ? found->second.shares.facets_without(mine->second.facets) : found->second.shares.facets();
+  return (others & against(facets_of_open(access, kShareNone)) & kOpenFacets) == 0 ? Status{} : fail(Errc::kShareConflict);
 }
 
 bool VolumeState::end_open(Shard& shard, OpenId open) {
@@ -92,6 +113,7 @@ bool VolumeState::end_open(Shard& shard, OpenId open) {
   FileState& file = shard.files.at(gone.file);
   end_mandatory(gone.holder, file.mandatory.remove(open));
   file.shares.remove(gone.holder, gone.facets);
+  count_denying(gone.facets, -1);
   const bool last = file.shares.empty() && std::exchange(file.nameless, false);
   forget_if_empty(shard, gone.file);
   return last;

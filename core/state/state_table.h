@@ -60,6 +60,7 @@ class VolumeState final : public StateTable, public LeaseGate {
 
   Result<OpenId> open(const OpenSpec& spec) override;
   Status change_open(OpenId open, std::uint32_t access, std::uint32_t deny) override;
+  Status check_denied(FileId file, OpenId through, std::uint32_t access) const override;
   void close(OpenId open) override;
 
   Result<std::optional<HeldLock>> lock(FileId file, const LockOwner& owner, LockRange range, bool exclusive) override;
@@ -167,6 +168,7 @@ class VolumeState final : public StateTable, public LeaseGate {
   // Handle leases of those whose opens stand against `asked`.
   bool handle_lease_in_the_way(Shard& shard, FileId id, FileState& file, HolderId holder, Facets asked);
   Status may_open(Shard& shard, FileId id, FileState& file, HolderId holder, Facets asked, Facets others);
+  void count_denying(Facets open, std::int64_t more);
   bool end_open(Shard& shard, OpenId open);  // whether the file's last close must be told
   void end_lease(Shard& shard, LeaseId lease);
   void end_mandatory(HolderId holder, std::size_t count);
@@ -212,6 +214,7 @@ class VolumeState final : public StateTable, public LeaseGate {
   std::array<Shard, kShards> shards_;
   alignas(64) std::atomic<std::int64_t> opens_{0};
   std::atomic<std::int64_t> locks_{0};
+  std::atomic<std::int64_t> denying_opens_{0};
 
   mutable std::mutex waits_mutex_;  // guards waits_, and all `waited_for` together with the shard's mutex
   LockWaits waits_;

@@ -11,14 +11,17 @@
 #include "core/data/content.h"
 #include "core/data/data_state.h"
 #include "core/data/verify.h"
+#include "core/kv/damaged_walk.h"
 #include "core/kv/keys.h"
 #include "core/namespace/drop_link.h"
 #include "core/recycle/trash_record.h"
+#include "core/verify/damage_map.h"
 
 namespace stoa::core {
 namespace {
 
-// Walks the families in order and compares what they say of each other. Memory: a few words a file.
+// Walks the families in order and compares what they say of each other. Memory: a few words a file. What cannot be read is named and
+// passed over; what would be compared with it is not.
 class Checker {
  public:
   Checker(Tree& tree, KvReader& kv, const CheckOptions& options) : tree_(tree), kv_(kv), options_(options) {}
@@ -38,6 +41,9 @@ class Checker {
     STOA_CHECK_OK(compare_blobs());
     STOA_CHECK_OK(find_orphans(Family::kInline, "inline content"));
     STOA_CHECK_OK(find_orphans(Family::kXattr, "an extended attribute"));
+    for (const Family family : {Family::kFold, Family::kChecksum, Family::kState, Family::kJournal, Family::kConfig, Family::kTrash}) {
+      STOA_CHECK_OK(each(family, [](std::string_view, std::string_view) -> Status { return {}; }));
+    }
     return std::move(report_);
   }
 
@@ -68,36 +74,76 @@ class Checker {
 
   template <class Visit>
   Status each(Family family, Visit visit) {
-    const auto it = kv_.scan(family, {}, {});
-    for (; it->valid(); it->next()) {
-      STOA_CHECK_OK(visit(it->key(), it->value()));
+    return each_of(family, {}, [&](std::string_view key, std::string_view value) -> Status {
       if (options_.progress && ++records_ % kRecordsBetweenReports == 0) options_.progress(records_, 0);
+      return visit(key, value);
+    });
+  }
+  template <class Visit>
+  Status each_of(Family family, std::string_view prefix, Visit visit) {
+    const auto it = kv_.scan(family, prefix, keys::behind_prefix(std::string(prefix)));
+    std::string last;
+    for (;;) {
+      for (; it->valid(); it->next()) {
+        last = it->key();
+        STOA_CHECK_OK(visit(std::string_view(last), it->value()));
+      }
+      const Status ended = it->status();
+      if (ended) return {};
+      const auto gap = skip_damage(*it, last);
+      if (!gap) return ended;
+      if (damage_.add(family, *gap)) problem(DamageMap::describe(family, *gap) + ": " + describe(ended.error()));
+      if (gap->to.empty()) return {};
     }
-    return it->status();
+  }
+
+  // A record of the picture. Damaged ones are told by each(): here nothing is known of them.
+  enum class Looked : std::uint8_t { kFound, kAbsent, kUnreadable };
+  Looked look(Family family, std::string_view key, std::string* value) {
+    const auto found = kv_.get(family, key, value);
+    return !found ? Looked::kUnreadable : *found ? Looked::kFound : Looked::kAbsent;
+  }
+
+  // By the links of the picture, as far up as they can be read.
+  std::string path_of(FileId id) {
+    std::string below;
+    for (int depth = 0; depth < 1000 && id != kRootId; ++depth) {
+      const std::string prefix = keys::id_key(id);
+      const auto it = kv_.scan(Family::kLink, prefix, keys::behind_prefix(prefix));
+      if (!it->valid()) return "(" + number(id) + ")" + below;
+      std::string_view key = keys::after_id(it->key());
+      std::string_view name = keys::after_id(key);
+      if (name.ends_with('/')) name.remove_suffix(1);
+      below.insert(0, "/" + std::string(name));
+      id = keys::id_of(key);
+    }
+    return below.empty() ? "/" : below;
+  }
+  // In place of a record that cannot be read: who needs it to be followed.
+  void cut_off(const std::string& path, FileId id) {
+    problem(path + " (" + number(id) + ") cannot be followed: its record cannot be read");
   }
 
   // Files that live only because they are open (core/namespace/orphan.h): no name, but a home that is charged.
   Status read_nameless() {
-    const std::string prefix(keys::kOrphanPrefix);
-    const auto it = kv_.scan(Family::kState, prefix, keys::behind_prefix(prefix));
-    for (; it->valid(); it->next()) nameless_.insert(keys::id_of(it->key().substr(prefix.size())));
-    return it->status();
+    return each_of(Family::kState, keys::kOrphanPrefix, [&](std::string_view key, std::string_view) -> Status {
+      nameless_.insert(keys::id_of(key.substr(keys::kOrphanPrefix.size())));
+      return {};
+    });
   }
 
   // The recycle bins (core/recycle/bin.h) by the directories that have them.
   Status read_anchors() {
-    const std::string prefix(keys::kAnchorPrefix);
-    const auto it = kv_.scan(Family::kTrash, prefix, keys::behind_prefix(prefix));
-    for (; it->valid(); it->next()) {
-      const FileId dir = keys::id_of(it->key().substr(prefix.size()));
-      const auto anchor = AnchorRecord::decode(it->value());
+    return each_of(Family::kTrash, keys::kAnchorPrefix, [&](std::string_view key, std::string_view value) -> Status {
+      const FileId dir = keys::id_of(key.substr(keys::kAnchorPrefix.size()));
+      const auto anchor = AnchorRecord::decode(value);
       if (!anchor) {
         problem(number(dir) + ": the record of its recycle bin is damaged");
       } else {
         anchors_[dir] = anchor->bin;
       }
-    }
-    return it->status();
+      return {};
+    });
   }
   bool is_bin(FileId id) const {
     const auto it = files_.find(id);
@@ -107,27 +153,27 @@ class Checker {
   // Every item has its name in the bin, and every name in the bin is that of an item.
   Status read_items() {
     std::uint64_t items = 0;
-    const std::string prefix(keys::kItemPrefix);
-    const auto it = kv_.scan(Family::kTrash, prefix, keys::behind_prefix(prefix));
-    for (; it->valid(); it->next()) {
+    STOA_CHECK_OK(each_of(Family::kTrash, keys::kItemPrefix, [&](std::string_view whole_key, std::string_view record) -> Status {
       ++items;
-      const std::string_view key = it->key().substr(prefix.size());
+      const std::string_view key = whole_key.substr(keys::kItemPrefix.size());
       const FileId bin = keys::id_of(key);
       const std::string where = "item " + std::to_string(keys::read_be64(keys::after_id(key))) + " of bin " + number(bin);
-      const auto item = ItemRecord::decode(it->value());
+      const auto item = ItemRecord::decode(record);
       if (!item) {
         problem(where + ": the record is damaged");
-        continue;
+        return {};
       }
       std::string value;
-      STOA_TRY(has_shelf, kv_.get(Family::kEntry, keys::id_name(bin, std::to_string(item->uid) + "/"), &value));
-      const auto shelf = has_shelf ? EntryRecord::decode(value) : fail(Errc::kNotFound);
+      const Looked has_shelf = look(Family::kEntry, keys::id_name(bin, std::to_string(item->uid) + "/"), &value);
+      const auto shelf = has_shelf == Looked::kFound ? EntryRecord::decode(value) : fail(Errc::kNotFound);
       const std::string name = keys::stored_name(item->name, item->type == FileType::kDirectory);
-      STOA_TRY(named, !shelf ? Result<bool>(false) : kv_.get(Family::kEntry, keys::id_name(shelf->id, name), &value));
-      const auto entry = named ? EntryRecord::decode(value) : fail(Errc::kNotFound);
+      const Looked named = !shelf ? Looked::kAbsent : look(Family::kEntry, keys::id_name(shelf->id, name), &value);
+      if (has_shelf == Looked::kUnreadable || named == Looked::kUnreadable || damage_.unreadable(Family::kInode, keys::id_key(bin))) return {};
+      const auto entry = named == Looked::kFound ? EntryRecord::decode(value) : fail(Errc::kNotFound);
       if (!is_bin(bin) || !entry || entry->id != item->id) problem(where + ": it is not in the bin");
-    }
-    STOA_CHECK_OK(it->status());
+      return {};
+    }));
+    if (!damage_.whole({Family::kTrash, Family::kInode, Family::kEntry})) return {};
     std::uint64_t names = 0;
     for (const auto& [id, file] : files_) {
       if (is_bin(file.home) && file.type == FileType::kDirectory) names += file.children;
@@ -137,6 +183,7 @@ class Checker {
   }
 
   void compare_bins() {
+    if (!damage_.whole({Family::kTrash, Family::kInode})) return;
     for (const auto& [dir, bin] : anchors_) {
       const auto file = files_.find(dir);
       if (file == files_.end() || !file->second.has(kHasBin)) problem(number(dir) + ": wrongly listed as having a recycle bin");
@@ -184,18 +231,15 @@ class Checker {
   }
 
   Status check_inline(FileId id) {
-    const auto bytes = read_inline(kv_, id);
-    if (bytes) return {};
-    if (bytes.error().code != Errc::kCorrupt) return fail(bytes.error());
-    problem(number(id) + ": inline content is missing or damaged");
+    if (!read_inline(kv_, id)) problem(number(id) + ": inline content is missing or damaged: " + path_of(id));
     return {};
   }
 
   Status check_stored_acl(const Inode& inode) {
     with_acl_.insert(inode.id);
     std::string value;
-    STOA_TRY(found, kv_.get(Family::kXattr, keys::id_name(inode.id, keys::kAclXattr), &value));
-    const auto acl = found ? decode_acl(value) : fail(Errc::kCorrupt);
+    const Looked found = look(Family::kXattr, keys::id_name(inode.id, keys::kAclXattr), &value);
+    const auto acl = found == Looked::kFound ? decode_acl(value) : fail(Errc::kCorrupt);
     if (!acl || !check_acl(*acl, inode.is_directory())) {
       problem(number(inode.id) + ": the ACL is missing or damaged");
     } else if ((inode.mode & 0777) != mode_of(*acl)) {
@@ -207,8 +251,8 @@ class Checker {
   Status check_data(FileId id) {
     // Sums and bytes are of now, not of the picture: so is the file that they are compared for.
     const auto node = tree_.nodes.get(id);
-    if (!node) return node.error().code == Errc::kStale ? Status{} : fail(node.error());
-    if (!verify_file(tree_, *node, [](std::uint64_t) { return true; })) {
+    if (!node && node.error().code == Errc::kStale) return {};
+    if (!node || !verify_file(tree_, *node, [](std::uint64_t) { return true; })) {
       problem(number(id) + ": stored bytes cannot be read or do not match their checksums");
     }
     return {};
@@ -225,12 +269,23 @@ class Checker {
         return {};
       }
       const auto dir = files_.find(parent);
+      if (dir == files_.end() && damage_.unreadable(Family::kInode, keys::id_key(parent))) {
+        ++entries_;  // the directory is told of where it has its name
+        return {};
+      }
       if (dir == files_.end() || dir->second.type != FileType::kDirectory) {
         problem(where + ": the directory does not exist");
         return {};
       }
       ++dir->second.children;
+      if (entry->type == FileType::kDirectory) ++dir->second.directories;
       const auto file = files_.find(entry->id);
+      if (file == files_.end() && damage_.unreadable(Family::kInode, keys::id_key(entry->id))) {
+        ++entries_;
+        const std::string above = path_of(parent);
+        cut_off((above == "/" ? above : above + "/") + (name.ends_with('/') ? name.substr(0, name.size() - 1) : name), entry->id);
+        return {};
+      }
       if (file == files_.end()) {
         problem(where + ": dangling, " + number(entry->id) + " does not exist");
         return {};
@@ -238,22 +293,22 @@ class Checker {
       ++file->second.names;
       if (file->second.type != entry->type) problem(where + ": the type differs from that of the inode");
       if (entry->type == FileType::kDirectory) {
-        ++dir->second.directories;
         if (!name.ends_with('/')) problem(where + ": a directory under the name of a file");
         if (file->second.home != parent) problem(where + ": the directory thinks that its parent is another one");
       }
       std::string raw = name;
       if (entry->type == FileType::kDirectory) raw.pop_back();
       std::string stored;
-      STOA_TRY(found, kv_.get(Family::kCookie, keys::cookie_key(parent, entry->cookie), &stored));
-      const auto cookie = found ? CookieRecord::decode(stored) : Result<CookieRecord>{};
-      if (!found || !cookie || cookie->id != entry->id || cookie->name != raw || cookie->flags != entry->flags) {
+      const Looked found = look(Family::kCookie, keys::cookie_key(parent, entry->cookie), &stored);
+      const auto cookie = found == Looked::kFound ? CookieRecord::decode(stored) : Result<CookieRecord>{};
+      if (found == Looked::kUnreadable) {
+        // Told with the family.
+      } else if (found == Looked::kAbsent || !cookie || cookie->id != entry->id || cookie->name != raw || cookie->flags != entry->flags) {
         problem(where + ": the cookie record is missing or differs");
       }
-      STOA_TRY(linked, kv_.get(Family::kLink, keys::link_key(entry->id, parent, name), &stored));
-      if (!linked) problem(where + ": the link record is missing");
-      STOA_TRY(other, kv_.get(Family::kEntry, keys::id_key(parent) + raw + "/", &stored));
-      if (entry->type != FileType::kDirectory && entry->shadowed() != other) problem(where + ": wrongly marked as shadowed");
+      if (look(Family::kLink, keys::link_key(entry->id, parent, name), &stored) == Looked::kAbsent) problem(where + ": the link record is missing");
+      const Looked other = look(Family::kEntry, keys::id_key(parent) + raw + "/", &stored);
+      if (entry->type != FileType::kDirectory && other != Looked::kUnreadable && entry->shadowed() != (other == Looked::kFound)) problem(where + ": wrongly marked as shadowed");
       ++entries_;
       return {};
     });
@@ -265,7 +320,7 @@ class Checker {
       ++cookies;
       return {};
     }));
-    if (cookies != entries_) {
+    if (cookies != entries_ && damage_.whole({Family::kCookie, Family::kEntry})) {
       problem("there are " + std::to_string(cookies) + " cookie records for " + std::to_string(entries_) + " entries");
     }
     return {};
@@ -279,9 +334,13 @@ class Checker {
       const FileId parent = keys::id_of(keys::after_id(key));
       const auto file = files_.find(id);
       if (file != files_.end() && file->second.home == parent) file->second.named_at_home = true;
+      const std::string_view name = keys::after_id(keys::after_id(key));
+      if (damage_.unreadable(Family::kEntry, keys::id_name(parent, name))) {
+        problem(path_of(id) + " (" + number(id) + ") cannot be found: its name in the directory cannot be read");
+      }
       return {};
     }));
-    if (links != entries_) {
+    if (links != entries_ && damage_.whole({Family::kLink, Family::kEntry})) {
       problem("there are " + std::to_string(links) + " link records for " + std::to_string(entries_) + " entries");
     }
     return {};
@@ -300,11 +359,13 @@ class Checker {
 
   // Directories whose owners are being counted (core/namespace/owner_count.h) are listed, so that it goes on.
   Status compare_counting() {
+    if (!damage_.whole({Family::kUsage})) return {};
     std::set<FileId> listed;
-    const std::string prefix(keys::kCountingPrefix);
-    const auto it = kv_.scan(Family::kConfig, prefix, keys::behind_prefix(prefix));
-    for (; it->valid(); it->next()) listed.insert(keys::id_of(it->key().substr(prefix.size())));
-    STOA_CHECK_OK(it->status());
+    STOA_CHECK_OK(each_of(Family::kConfig, keys::kCountingPrefix, [&](std::string_view key, std::string_view) -> Status {
+      listed.insert(keys::id_of(key.substr(keys::kCountingPrefix.size())));
+      return {};
+    }));
+    if (!damage_.whole({Family::kConfig})) return {};
     for (const FileId dir : listed) {
       if (!being_counted_.contains(dir)) problem(number(dir) + ": wrongly listed as counting users and groups");
     }
@@ -320,6 +381,11 @@ class Checker {
 
   void compare_files() {
     compare_bins();
+    const bool has_names = damage_.whole({Family::kInode, Family::kEntry, Family::kLink, Family::kUsage, Family::kState});
+    if (!has_names) {
+      problem("names, links and accounts were not compared, because records of them cannot be read");
+      return;
+    }
     for (const FileId id : nameless_) {
       const auto file = files_.find(id);
       if (file == files_.end()) {
@@ -365,6 +431,10 @@ class Checker {
   }
 
   Status compare_usage() {
+    if (!damage_.whole({Family::kInode, Family::kUsage, Family::kTrash, Family::kState})) {
+      problem("usage was not recounted, because records of it cannot be read");
+      return {};
+    }
     // Every file is charged to its home directory and all above it; children have no order, so climb from each.
     std::unordered_map<FileId, BalanceChange> counted;
     for (const auto& [id, file] : files_) {
@@ -473,13 +543,14 @@ class Checker {
       const auto record = BlobRecord::decode(value);
       const auto expected = expected_references_.find(blob);
       const std::int64_t count = expected == expected_references_.end() ? 0 : expected->second;
-      if (!record || record->references != count) {
+      if (damage_.whole({Family::kInode}) && (!record || record->references != count)) {
         problem(name + ": recorded references differ from the " + std::to_string(count) + " that layouts hold");
       }
       if (expected != expected_references_.end()) expected_references_.erase(expected);
       return {};
     }));
     for (const auto& [blob, count] : expected_references_) {
+      if (damage_.unreadable(Family::kBlob, keys::be64(static_cast<std::uint64_t>(blob)))) continue;
       problem("blob " + std::to_string(static_cast<std::uint64_t>(blob)) + ": named by a layout, but not recorded");
     }
     STOA_CHECK_OK(each(Family::kGc, [&](std::string_view key, std::string_view) -> Status {
@@ -516,8 +587,8 @@ class Checker {
     if (tree_.data->tracked(blob)) return false;
     const auto picture = tree_.kv.snapshot();
     for (const Family family : {Family::kBlob, Family::kGc}) {
-      STOA_TRY(named, has_record(*picture, family, blob));
-      if (named) return false;
+      const auto named = has_record(*picture, family, blob);
+      if (!named || *named) return false;  // what cannot be read may name it
     }
     if (tree_.data->tracked(blob)) return false;
     return tree_.blobs.holds(blob);
@@ -527,7 +598,7 @@ class Checker {
   Result<bool> is_missing(BlobId blob) {
     const std::lock_guard births(tree_.data->births);
     if (tree_.blobs.holds(blob)) return false;
-    return has_record(tree_.kv, Family::kBlob, blob);
+    return has_record(tree_.kv, Family::kBlob, blob).value_or(false);
   }
 
   static Result<bool> has_record(KvReader& kv, Family family, BlobId blob) {
@@ -539,6 +610,7 @@ class Checker {
     return each(family, [&](std::string_view key, std::string_view) -> Status {
       const FileId id = keys::id_of(key);
       const auto file = files_.find(id);
+      if (file == files_.end() && damage_.unreadable(Family::kInode, keys::id_key(id))) return {};
       if (file == files_.end()) {
         problem(std::string(what) + " of " + number(id) + ", which does not exist");
       } else if (family == Family::kInline && !file->second.is_inline) {
@@ -556,6 +628,7 @@ class Checker {
   const CheckOptions& options_;
   std::uint64_t records_ = 0;
   CheckReport report_;
+  DamageMap damage_;
   std::map<FileId, File> files_;
   struct Ended {
     FileId heir;  // the parent that it had

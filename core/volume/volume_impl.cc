@@ -5,6 +5,7 @@
 #include "core/data/file_io.h"
 #include "core/data/flush.h"
 #include "core/data/gc.h"
+#include "core/data/kept_blobs.h"
 #include "core/data/open_files.h"
 #include "core/data/upload.h"
 #include "core/journal/journal.h"
@@ -147,6 +148,12 @@ std::uint64_t random64() {
   return static_cast<std::uint64_t>(device()) << 32 | device();
 }
 
+std::string kept_text(const KeptBlobs& kept) {
+  return std::to_string(kept.blobs) + " blobs with " + std::to_string(kept.bytes) +
+         " bytes have no file that refers to them: more than a crash leaves behind, so they are kept. If metadata were lost, stop stoad and "
+         "restore the data folder and all blob directories from one backup; if not, stop it and free them: stoa volume sweep";
+}
+
 class VolumeImpl final : public Volume {
  public:
   VolumeImpl(KvStore& kv, BlobStore& blobs, MetricRegistry& metrics, const VolumeOptions& options, VolumeRecord record,
@@ -159,6 +166,9 @@ class VolumeImpl final : public Volume {
 
   Status start() {
     STOA_CHECK_OK(adopt_blobs(tree_));
+    if (const KeptBlobs kept = kept_blobs(tree_.blobs); kept.blobs != 0) {
+      tree_.events.add(Severity::kCritical, "content_without_files", {}, kept_text(kept));
+    }
     STOA_CHECK_OK(recover_open_files(tree_));
     STOA_CHECK_OK(tree_.state.load());
     STOA_CHECK_OK(sweep_orphans(tree_));
@@ -217,7 +227,11 @@ class VolumeImpl final : public Volume {
     STOA_CHECK_OK(seal_quiet_files(tree_, 0));
     return scrub_all(tree_);
   }
-  std::vector<std::string> damage() const override { return damage_found(tree_); }
+  std::vector<std::string> damage() const override {
+    std::vector<std::string> all = damage_found(tree_);
+    if (const KeptBlobs kept = kept_blobs(tree_.blobs); kept.blobs != 0) all.push_back(kept_text(kept));
+    return all;
+  }
 
  private:
   const VolumeRecord record_;

@@ -4,8 +4,6 @@
 #include <fcntl.h>
 #include <microhttpd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,9 +12,13 @@
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
+#include <thread>
 
 #include "base/log.h"
 #include "frontends/admin/certificate.h"
+#include "frontends/admin/connections.h"
+#include "frontends/admin/listener.h"
+#include "frontends/admin/request_head.h"
 #include "frontends/admin/router.h"
 
 namespace stoa::admin {
@@ -24,15 +26,8 @@ namespace {
 
 constexpr std::size_t kBodyBytesMax = 1u << 20;
 
-struct SocketCloser {
-  int fd = -1;
-  ~SocketCloser() {
-    if (fd >= 0) close(fd);
-  }
-  int release() { return std::exchange(fd, -1); }
-};
-
 constexpr std::chrono::seconds kPatience{10};
+constexpr std::chrono::seconds kWatchEvery{1};
 // Versions before TLS 1.2 are deprecated (RFC 8996).
 constexpr const char* kTlsPriorities = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
 
@@ -50,6 +45,7 @@ struct Arrival {
   Request request;
   bool too_large = false;
   bool known_method = true;
+  bool host_is_here = false;
 };
 
 struct Query {
@@ -64,26 +60,35 @@ MHD_Result collect_query(void* target, MHD_ValueKind, const char* key, const cha
   return MHD_YES;
 }
 
+MHD_Result collect_head(void* target, MHD_ValueKind, const char* name, std::size_t name_bytes, const char* value, std::size_t value_bytes) {
+  static_cast<RequestHead*>(target)->add({name, name_bytes}, value == nullptr ? std::string_view() : std::string_view(value, value_bytes));
+  return MHD_YES;
+}
+
 // The router decodes by itself: after MHD's decoding an encoded '/' could not be told from a real one.
 std::size_t keep_escapes(void*, MHD_Connection*, char* text) {
   return std::strlen(text);
 }
 
-void describe_client(MHD_Connection* connection, Request& request) {
+// "unix" of the local socket.
+std::string peer_of(MHD_Connection* connection) {
   const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
   const sockaddr* address = info == nullptr ? nullptr : info->client_addr;
-  request.client = "unix";
-  request.local = true;
-  if (address == nullptr || address->sa_family == AF_UNIX) return;
+  if (address == nullptr || address->sa_family == AF_UNIX) return "unix";
   char text[INET6_ADDRSTRLEN] = {};
   if (address->sa_family == AF_INET) {
     inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(address)->sin_addr, text, sizeof text);
   } else {
     inet_ntop(AF_INET6, &reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr, text, sizeof text);
   }
-  request.client = text;
-  request.local =
-      request.client.starts_with("127.") || request.client == "::1" || request.client.starts_with("::ffff:127.");
+  return text;
+}
+
+bool is_loopback(std::string_view client) { return client.starts_with("127.") || client == "::1" || client.starts_with("::ffff:127."); }
+
+Connections::Connection* connection_of(MHD_Connection* connection) {
+  const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+  return info == nullptr ? nullptr : static_cast<Connections::Connection*>(info->socket_context);
 }
 
 // What MHD asks for the bytes of a reply without an end. While there are none the connection is suspended and costs no thread.
@@ -156,8 +161,9 @@ class Server final : public AdminServer {
   Status open() {
     const ServerOptions& options = options_;
     if (!options.host.empty()) {
-      STOA_TRY(fd, listen_tcp(options));
-      tcp_listener_.fd = fd;
+      port_ = options.port;
+      STOA_TRY(listener, listen_tcp(options.host, port_));
+      tcp_listener_ = std::move(listener);
       if (!options.tls_certificate_file.empty()) {
         STOA_TRY(certificate, read_certificate(options.tls_certificate_file, options.tls_key_file));
         certificate_ = std::move(certificate);
@@ -165,9 +171,9 @@ class Server final : public AdminServer {
       STOA_CHECK_OK(serve_tcp(certificate_));
     }
     if (!options.socket_path.empty()) {
-      STOA_TRY(fd, listen_unix(options));
+      STOA_TRY(listener, listen_unix(options.socket_path, options.socket_mode));
       socket_path_ = options.socket_path;
-      STOA_TRY(serving, serve(fd, {}));
+      STOA_TRY(serving, serve(listener.release(), {}));
       unix_ = std::move(serving);
     }
     return {};
@@ -188,9 +194,23 @@ class Server final : public AdminServer {
  private:
   // One port or socket while it is served.
   struct Serving {
-    explicit Serving(Server& owner) : server(owner) {}
+    explicit Serving(Server& owner)
+        : server(owner), connections(owner.options_.limits, owner.service_.metrics), watchdog([this] { watch(); }) {}
     ~Serving() {
       if (daemon != nullptr) MHD_stop_daemon(daemon);
+      {
+        const std::lock_guard lock(mutex);
+        stop = true;
+      }
+      idle.notify_all();
+      watchdog.join();
+    }
+    void watch() {
+      std::unique_lock lock(mutex);
+      while (!idle.wait_for(lock, kWatchEvery, [this] { return stop; })) connections.expire(std::chrono::steady_clock::now());
+    }
+    void enter(MHD_Connection* connection, Connections::Phase phase) {
+      if (auto* known = connection_of(connection)) connections.enter(known, phase, std::chrono::steady_clock::now());
     }
     // Takes no more connections, and waits for what it has.
     void drain() {
@@ -213,70 +233,16 @@ class Server final : public AdminServer {
     MHD_Daemon* daemon = nullptr;
     std::atomic<int> requests{0};
     std::atomic<bool> draining{false};
-    std::mutex mutex;  // for the wait only
+    Connections connections;
+    std::mutex mutex;  // for waiting, and guards stop
     std::condition_variable idle;
+    bool stop = false;
+    std::thread watchdog;  // last: it uses all of them
   };
-
-  Result<int> listen_tcp(const ServerOptions& options) {
-    const bool v6 = options.host.find(':') != std::string::npos;
-    sockaddr_storage storage{};
-    socklen_t size = 0;
-    if (v6) {
-      auto* address = reinterpret_cast<sockaddr_in6*>(&storage);
-      address->sin6_family = AF_INET6;
-      address->sin6_port = htons(options.port);
-      if (inet_pton(AF_INET6, options.host.c_str(), &address->sin6_addr) != 1)
-        return fail(Errc::kInvalid, options.host + " is not an address");
-      size = sizeof *address;
-    } else {
-      auto* address = reinterpret_cast<sockaddr_in*>(&storage);
-      address->sin_family = AF_INET;
-      address->sin_port = htons(options.port);
-      if (inet_pton(AF_INET, options.host.c_str(), &address->sin_addr) != 1)
-        return fail(Errc::kInvalid, options.host + " is not an address");
-      size = sizeof *address;
-    }
-    SocketCloser socket{::socket(v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
-    const int on = 1;
-    if (socket.fd < 0) return fail_errno(errno, "admin socket");
-    setsockopt(socket.fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    const std::string where = options.host + " port " + std::to_string(options.port);
-    if (bind(socket.fd, reinterpret_cast<sockaddr*>(&storage), size) != 0) {
-      return fail(errno == EADDRINUSE ? Errc::kBusy
-                  : errno == EACCES   ? Errc::kAccess
-                                      : Errc::kIo,
-                  "the admin interface cannot listen on " + where + ": " + std::strerror(errno) +
-                      "; choose another with admin.listen");
-    }
-    if (listen(socket.fd, 64) != 0) return fail_errno(errno, "listen on " + where);
-    getsockname(socket.fd, reinterpret_cast<sockaddr*>(&storage), &size);
-    port_ = ntohs(v6 ? reinterpret_cast<sockaddr_in6*>(&storage)->sin6_port
-                     : reinterpret_cast<sockaddr_in*>(&storage)->sin_port);
-    return socket.release();
-  }
-
-  static Result<int> listen_unix(const ServerOptions& options) {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    if (options.socket_path.size() >= sizeof address.sun_path)
-      return fail(Errc::kInvalid, "the path of the admin socket is longer than 107 bytes: " + options.socket_path);
-    std::memcpy(address.sun_path, options.socket_path.data(), options.socket_path.size());
-    SocketCloser socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
-    if (socket.fd < 0) return fail_errno(errno, "admin socket");
-    struct stat old{};
-    // Only ever a socket: a mistyped path must not cost a file.
-    if (lstat(address.sun_path, &old) == 0 && S_ISSOCK(old.st_mode)) unlink(address.sun_path);
-    if (bind(socket.fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
-      return fail_errno(errno, "the admin interface cannot make the socket " + options.socket_path);
-    }
-    if (chmod(address.sun_path, options.socket_mode) != 0) return fail_errno(errno, "chmod " + options.socket_path);
-    if (listen(socket.fd, 64) != 0) return fail_errno(errno, "listen on " + options.socket_path);
-    return socket.release();
-  }
 
   // A listener of the library's own: it closes what it is given, and the port must stay open when a certificate is renewed.
   Status serve_tcp(const Certificate& certificate) {
-    const int fd = fcntl(tcp_listener_.fd, F_DUPFD_CLOEXEC, 0);
+    const int fd = fcntl(tcp_listener_.get(), F_DUPFD_CLOEXEC, 0);
     if (fd < 0) return fail_errno(errno, "admin listener");
     STOA_TRY(serving, serve(fd, certificate));
     tcp_.swap(serving);
@@ -296,10 +262,13 @@ class Server final : public AdminServer {
       items.push_back({MHD_OPTION_HTTPS_PRIORITIES, 0, const_cast<char*>(kTlsPriorities)});
     }
     items.push_back({MHD_OPTION_END, 0, nullptr});
+    // The library divides its limit by the threads, and what gives way is still there until its thread has seen it.
     serving->daemon = MHD_start_daemon(
         flags, 0, nullptr, nullptr, &Server::on_request, serving.get(), MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE, options_.threads,
-        MHD_OPTION_CONNECTION_LIMIT, options_.connections_max, MHD_OPTION_CONNECTION_TIMEOUT, options_.idle_seconds, MHD_OPTION_UNESCAPE_CALLBACK,
-        &keep_escapes, nullptr, MHD_OPTION_NOTIFY_COMPLETED, &Server::on_completed, serving.get(), MHD_OPTION_ARRAY, items.data(), MHD_OPTION_END);
+        MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(2 * options_.limits.connections_max * options_.threads),
+        MHD_OPTION_CONNECTION_TIMEOUT, static_cast<unsigned>(options_.limits.idle.count()), MHD_OPTION_UNESCAPE_CALLBACK, &keep_escapes, nullptr,
+        MHD_OPTION_URI_LOG_CALLBACK, &Server::on_uri, serving.get(), MHD_OPTION_NOTIFY_CONNECTION, &Server::on_connection, serving.get(),
+        MHD_OPTION_NOTIFY_COMPLETED, &Server::on_completed, serving.get(), MHD_OPTION_ARRAY, items.data(), MHD_OPTION_END);
     if (serving->daemon != nullptr) return serving;
     close(fd);
     if (certificate.chain.empty()) return fail(Errc::kIo, "the admin interface did not start");
@@ -307,14 +276,30 @@ class Server final : public AdminServer {
                                     options_.tls_key_file + "; both must be PEM and belong together");
   }
 
-  static MHD_Result on_request(void* serving, MHD_Connection* connection, const char* url, const char* method, const char*, const char* upload,
-                               std::size_t* upload_size, void** state) {
-    auto& one = *static_cast<Serving*>(serving);
-    if (*state == nullptr) one.requests.fetch_add(1);
-    return one.server.advance(one, connection, url, method, upload, upload_size, state);
+  static void on_connection(void* serving, MHD_Connection* connection, void** context, MHD_ConnectionNotificationCode code) {
+    Connections& connections = static_cast<Serving*>(serving)->connections;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+      const auto* fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+      *context = connections.add(fd == nullptr ? -1 : fd->connect_fd, address_key(peer_of(connection)), std::chrono::steady_clock::now());
+    } else if (*context != nullptr) {
+      connections.remove(static_cast<Connections::Connection*>(std::exchange(*context, nullptr)));
+    }
   }
 
-  static void on_completed(void* serving, MHD_Connection*, void** state, MHD_RequestTerminationCode) {
+  static void* on_uri(void* serving, const char*, MHD_Connection* connection) {
+    static_cast<Serving*>(serving)->enter(connection, Connections::Phase::kHeaders);
+    return nullptr;
+  }
+
+  static MHD_Result on_request(void* serving, MHD_Connection* connection, const char* url, const char* method, const char* version,
+                               const char* upload, std::size_t* upload_size, void** state) {
+    auto& one = *static_cast<Serving*>(serving);
+    if (*state == nullptr) one.requests.fetch_add(1);
+    return one.server.advance(one, connection, url, method, version, upload, upload_size, state);
+  }
+
+  static void on_completed(void* serving, MHD_Connection* connection, void** state, MHD_RequestTerminationCode) {
+    static_cast<Serving*>(serving)->enter(connection, Connections::Phase::kIdle);
     if (*state == nullptr) return;
     delete static_cast<Arrival*>(*state);
     *state = nullptr;
@@ -322,8 +307,8 @@ class Server final : public AdminServer {
   }
 
   // Called by MHD with the headers, with each piece of the body, and once more at the end.
-  MHD_Result advance(const Serving& serving, MHD_Connection* connection, const char* url, const char* method, const char* upload,
-                     std::size_t* upload_size, void** state) {
+  MHD_Result advance(Serving& serving, MHD_Connection* connection, const char* url, const char* method, const char* version,
+                     const char* upload, std::size_t* upload_size, void** state) {
     auto* arrival = static_cast<Arrival*>(*state);
     if (arrival == nullptr) {
       auto fresh = std::make_unique<Arrival>();
@@ -333,7 +318,18 @@ class Server final : public AdminServer {
       fresh->request.method = known.value_or(Method::kGet);
       fresh->request.path = url;
       fresh->request.id = next_id_.fetch_add(1, std::memory_order_relaxed);
+      RequestHead head;
+      MHD_get_connection_values_n(connection, MHD_HEADER_KIND, &collect_head, &head);
+      fresh->host_is_here = head.host_is_here();
+      const std::uint64_t id = fresh->request.id;
       *state = fresh.release();
+      if (const auto problem = head.problem(version)) {
+        serving.enter(connection, Connections::Phase::kAnswer);
+        Reply refusal = plain_error(400, "invalid", *problem);
+        refusal.headers = {{"Connection", "close"}, {"Cache-Control", "no-store"}};
+        return send(connection, refusal, id);
+      }
+      serving.enter(connection, Connections::Phase::kBody);
       return MHD_YES;
     }
     if (*upload_size > 0) {
@@ -342,11 +338,18 @@ class Server final : public AdminServer {
       *upload_size = 0;
       return MHD_YES;
     }
-    Request request = std::move(arrival->request);
-    const std::uint64_t id = request.id;
-    if (arrival->too_large) return send(connection, plain_error(413, "too_large", "the body is larger than 1 MiB"), id);
-    if (!arrival->known_method)
-      return send(connection, plain_error(501, "not_supported", "the method is not known"), id);
+    serving.enter(connection, Connections::Phase::kAtWork);
+    const std::uint64_t id = arrival->request.id;
+    const Reply reply = answer(connection, *arrival);
+    if (reply.stream && serving.draining) reply.stream->end();
+    serving.enter(connection, reply.stream ? Connections::Phase::kStreaming : Connections::Phase::kAnswer);
+    return send(connection, reply, id);
+  }
+
+  Reply answer(MHD_Connection* connection, Arrival& arrival) {
+    if (arrival.too_large) return plain_error(413, "too_large", "the body is larger than 1 MiB");
+    if (!arrival.known_method) return plain_error(501, "not_supported", "the method is not known");
+    Request request = std::move(arrival.request);
     if (const char* header = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION)) {
       request.authorization = header;
     }
@@ -355,17 +358,17 @@ class Server final : public AdminServer {
     }
     Query query;
     MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, &collect_query, &query);
-    if (query.repeated) return send(connection, plain_error(400, "invalid", "a parameter is given twice"), id);
+    if (query.repeated) return plain_error(400, "invalid", "a parameter is given twice");
     request.query = std::move(query.values);
-    describe_client(connection, request);
-    const Reply reply = dispatch(service_, std::move(request));
-    if (reply.stream && serving.draining) reply.stream->end();
-    return send(connection, reply, id);
+    request.client = peer_of(connection);
+    request.local = request.client == "unix" || (is_loopback(request.client) && arrival.host_is_here);
+    return dispatch(service_, std::move(request));
   }
 
-  static Reply plain_error(unsigned status, const char* code, const char* message) {
-    return {.status = status,
-            .body = std::string(R"({"error":{"code":")") + code + R"(","message":")" + message + "\"}}\n"};
+  static Reply plain_error(unsigned status, std::string_view code, std::string_view message) {
+    Reply reply{.status = status};
+    reply.body.append(R"({"error":{"code":")").append(code).append(R"(","message":")").append(message).append("\"}}\n");
+    return reply;
   }
 
   Service& service_;
@@ -373,7 +376,7 @@ class Server final : public AdminServer {
   std::uint16_t port_ = 0;
   std::string socket_path_;
   const ServerOptions options_;
-  SocketCloser tcp_listener_;
+  Listener tcp_listener_;
   Certificate certificate_;
   std::unique_ptr<Serving> tcp_;
   std::unique_ptr<Serving> unix_;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "frontends/admin/connections.h"
 #include "frontends/admin/service.h"
 
 namespace stoa::admin {
@@ -15,9 +16,9 @@ struct ServerOptions {
   std::uint16_t port = 0;   // 0: any free one
   std::string socket_path;  // empty: no Unix socket. An old socket file there is replaced.
   unsigned socket_mode = 0660;
-  unsigned threads = 2;
-  unsigned connections_max = 64;
-  unsigned idle_seconds = 30;
+  // Of the port, and again of the socket, so that neither keeps the other from being answered.
+  unsigned threads = 4;
+  ConnectionLimits limits{};
   // PEM, with the chain; both or none. The TCP port then speaks TLS 1.2 and later; the Unix socket never does.
   std::string tls_certificate_file{};
   std::string tls_key_file{};

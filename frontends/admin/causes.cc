@@ -142,6 +142,19 @@ void add_read_only(Json& causes, const core::Export& record) {
       "give all its rules anew, with rw for these: " + set + " --client NETWORK,rw");
 }
 
+std::optional<std::string> nfs_lockout(const core::Export& record, const Status& kerberos) {
+  const bool takes_sys = record.security.empty() || std::ranges::find(record.security, core::SecurityFlavor::kSys) != record.security.end();
+  if (!record.nfs || takes_sys || kerberos) return std::nullopt;
+  return "no client gets through NFS to the export " + record.name + ": it takes Kerberos only, and " + kerberos.error().detail;
+}
+
+void add_no_kerberos(Json& causes, const core::Export& record, const Status& kerberos) {
+  const auto what = nfs_lockout(record, kerberos);
+  if (!what) return;
+  add(causes, "no_kerberos", {{"export", record.name}, {"why", kerberos.error().detail}}, *what,
+      "give the server its keytab, or take the demand away: stoa export set " + word(record.name) + " --sec default");
+}
+
 void add_client(Json& causes, const core::Export& record, const core::Network& client) {
   const core::ClientRule* const rule = record.rule_for(client.address);
   const std::string text = client.to_text(), who = text.substr(0, text.rfind('/'));

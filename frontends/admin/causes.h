@@ -1,6 +1,7 @@
 // What keeps somebody from something, or makes him wait: a sentence for each cause, and what an administrator does about it.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,6 +27,9 @@ void add_denied(Json& causes, const core::User& user, const std::string& denied,
 void add_recycled(Json& causes);
 void add_no_export(Json& causes, const std::string& path);
 void add_read_only(Json& causes, const core::Export& record);
+// The export wants Kerberos of NFS clients, and `kerberos` (Service::kerberos) says that there is none: a sentence.
+std::optional<std::string> nfs_lockout(const core::Export& record, const Status& kerberos);
+void add_no_kerberos(Json& causes, const core::Export& record, const Status& kerberos);
 // What the rules of the export say to one client.
 void add_client(Json& causes, const core::Export& record, const core::Network& client);
 

@@ -15,7 +15,7 @@ Result<std::string> read_pem(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string text;
   if (file) text.assign(std::istreambuf_iterator<char>(file), {});
-  if (!file || text.empty()) return fail(Errc::kInvalid, "the admin interface cannot read " + path + ", or it is empty");
+  if (!file || text.empty()) return fail(Errc::kInvalid, "cannot read " + path + ", or it is empty");
   return text;
 }
 
@@ -38,9 +38,13 @@ struct Bytes {
   ~Bytes() { gnutls_free(datum.data); }
 };
 
+gnutls_datum_t datum_of(const std::string& text) {
+  return {reinterpret_cast<unsigned char*>(const_cast<char*>(text.data())), static_cast<unsigned>(text.size())};
+}
+
 // Empty: it is no certificate.
 std::string pin_of(const std::string& pem) {
-  const gnutls_datum_t text{reinterpret_cast<unsigned char*>(const_cast<char*>(pem.data())), static_cast<unsigned>(pem.size())};
+  const gnutls_datum_t text = datum_of(pem);
   Chain chain;
   PublicKey own;
   Bytes der, base64;
@@ -54,13 +58,27 @@ std::string pin_of(const std::string& pem) {
   return "sha256//" + std::string(reinterpret_cast<const char*>(base64.datum.data), base64.datum.size);
 }
 
+bool belong_together(const std::string& chain, const std::string& key) {
+  struct Pair {
+    gnutls_certificate_credentials_t credentials = nullptr;
+    ~Pair() {
+      if (credentials != nullptr) gnutls_certificate_free_credentials(credentials);
+    }
+  } pair;
+  if (gnutls_certificate_allocate_credentials(&pair.credentials) != 0) return false;
+  const gnutls_datum_t certificate = datum_of(chain), secret = datum_of(key);
+  return gnutls_certificate_set_x509_key_mem(pair.credentials, &certificate, &secret, GNUTLS_X509_FMT_PEM) >= 0;
+}
+
 }  // namespace
 
 Result<Certificate> read_certificate(const std::string& chain_file, const std::string& key_file) {
   STOA_TRY(chain, read_pem(chain_file));
   STOA_TRY(key, read_pem(key_file));
   std::string pin = pin_of(chain);
-  if (pin.empty()) return fail(Errc::kInvalid, "the admin interface finds no certificate in " + chain_file + "; it must be PEM");
+  if (pin.empty()) return fail(Errc::kInvalid, "there is no certificate in " + chain_file + "; it must be PEM");
+  if (!belong_together(chain, key))
+    return fail(Errc::kInvalid, "the key in " + key_file + " is none, or is not that of the certificate in " + chain_file + "; both must be PEM and belong together");
   return Certificate{.chain = std::move(chain), .key = std::move(key), .pin = std::move(pin)};
 }
 

@@ -13,7 +13,7 @@ struct Certificate {
   std::string pin;    // "sha256//BASE64" of the public key, as curl(1) takes it with --pinnedpubkey
 };
 
-// kInvalid: a file cannot be read, or is no PEM; detail names it. That the two belong together shows when they are used.
+// kInvalid: a file cannot be read, or is no PEM, or the two do not belong together; detail names it.
 Result<Certificate> read_certificate(const std::string& chain_file, const std::string& key_file);
 
 }  // namespace stoa::admin

@@ -63,13 +63,26 @@ Result<Json> access_view(Service& service, const Request& request, const core::U
   return json;
 }
 
-Json exports_view(const core::RegistrySnapshot& registry, const Request& request, const std::vector<core::FileId>& directories,
+// The rule of the export that decides about the client: the first that fits, with its number; null: none does.
+Json deciding_rule(const core::Export& record, const core::Network& client) {
+  const core::ClientRule* const rule = record.rule_for(client.address);
+  if (rule == nullptr) return {};
+  Json json = view(*rule);
+  json["number"] = rule - record.clients.data() + 1;
+  return json;
+}
+
+Json exports_view(Service& service, const core::RegistrySnapshot& registry, const Request& request, const std::vector<core::FileId>& directories,
                   const std::optional<core::Network>& client, Json& causes) {
   Json list = Json::array();
   for (const core::Export& record : registry.exports()) {
     if (std::ranges::find(directories, record.root) == directories.end()) continue;
     list.push_back(view(record));
-    if (client) add_client(causes, record, *client);
+    if (client) {
+      list.back()["client_rule"] = deciding_rule(record, *client);
+      add_client(causes, record, *client);
+    }
+    add_no_kerberos(causes, record, service.kerberos());
     if (!client || record.read_only) add_read_only(causes, record);
   }
   if (list.empty()) add_no_export(causes, path_of_query(request));
@@ -173,7 +186,7 @@ JsonResult explain(Service& service, const Request& request) {
     STOA_TRY(access, access_view(service, request, *user, attr, above.directories, causes));
     json["access"] = std::move(access);
   }
-  json["exports"] = exports_view(*registry, request, above.directories, client, causes);
+  json["exports"] = exports_view(service, *registry, request, above.directories, client, causes);
   QuotasView quotas(service, request, causes);
   for (const core::FileId dir : above.directories) STOA_CHECK_OK(quotas.look_at(dir, user, *registry));
   json["quotas"] = quotas.take();

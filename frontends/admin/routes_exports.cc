@@ -1,6 +1,8 @@
 #include <algorithm>
 
+#include "core/registry/name_rules.h"
 #include "frontends/admin/json_body.h"
+#include "frontends/admin/new_directory.h"
 #include "frontends/admin/page.h"
 #include "frontends/admin/query.h"
 #include "frontends/admin/routes.h"
@@ -45,8 +47,8 @@ Result<core::SecurityFlavor> read_flavor(const std::string& name) {
   return fail(Errc::kInvalid, "there is no security flavor '" + name + "'; there are sys, krb5, krb5i and krb5p");
 }
 
-// What creation and change have in common. Absent members leave `record` as it is.
-Status read_rules(JsonBody& body, core::Export& record) {
+// What creation and change have in common. Absent members leave `record` as it is. Whether the flavors were given.
+Result<bool> read_rules(JsonBody& body, core::Export& record) {
   if (const auto doors = body.texts("doors")) {
     record.nfs = std::ranges::find(*doors, "nfs") != doors->end();
     record.s3 = std::ranges::find(*doors, "s3") != doors->end();
@@ -57,7 +59,8 @@ Status read_rules(JsonBody& body, core::Export& record) {
   }
   record.read_only = body.flag("read_only").value_or(record.read_only);
   record.owner = body.text("owner").value_or(record.owner);
-  if (const auto flavors = body.texts("security")) {
+  const auto flavors = body.texts("security");
+  if (flavors) {
     record.security.clear();
     for (const std::string& name : *flavors) {
       STOA_TRY(flavor, read_flavor(name));
@@ -71,7 +74,16 @@ Status read_rules(JsonBody& body, core::Export& record) {
       record.clients.push_back(rule);
     }
   }
-  return {};
+  return flavors.has_value();
+}
+
+// A flavor that the server does not have would lock everybody out, or be a promise that is not kept.
+Status check_kerberos(const Service& service, const core::Export& record) {
+  const auto wanted = std::ranges::find_if(record.security, [](core::SecurityFlavor flavor) { return flavor != core::SecurityFlavor::kSys; });
+  if (wanted == record.security.end()) return {};
+  const Status there = service.kerberos();
+  if (there) return {};
+  return fail(Errc::kInvalid, "export '" + record.name + "' cannot ask for " + std::string(to_string(*wanted)) + ": " + there.error().detail);
 }
 
 Status check_reachable(const core::Export& record) {
@@ -79,55 +91,6 @@ Status check_reachable(const core::Export& record) {
   return fail(Errc::kInvalid, "export '" + record.name +
                                   "' is published through nfs, but no client network may use it; "
                                   "give 'clients', such as 10.0.0.0/8, or * for everyone");
-}
-
-struct NewDirectory {
-  bool create = false;
-  std::uint32_t mode = 0755;
-  std::uint32_t uid = 0;
-  std::uint32_t gid = 0;
-};
-
-// Makes what is missing of the path; only the last directory gets the wanted owner and mode.
-Result<core::FileId> find_or_make(core::Namespace& ns, const core::OpContext& ctx, const std::string& path,
-                                  const NewDirectory& wanted) {
-  auto resolved = ns.resolve_path(ctx, {.path = path});
-  if (resolved) {
-    if (resolved->attr.type == core::FileType::kDirectory) return resolved->attr.id;
-    return fail(Errc::kNotDirectory, "'" + path + "' is not a directory");
-  }
-  if (resolved.error().code != Errc::kNotFound) return fail(std::move(resolved).error());
-  if (!wanted.create) {
-    return fail(Errc::kNotFound,
-                "there is no directory '" + path +
-                    "' in the volume; make it first, or ask for it with 'create_directory' (--create)");
-  }
-  core::FileId at = core::kRootId;
-  std::string_view rest = path;
-  while (true) {
-    while (rest.starts_with('/')) rest.remove_prefix(1);
-    if (rest.empty()) return at;
-    const std::string_view name = rest.substr(0, rest.find('/'));
-    rest.remove_prefix(name.size());
-    const bool last = rest.find_first_not_of('/') == std::string_view::npos;
-    core::SetAttributes set{};
-    set.mode = last ? wanted.mode : 0755;
-    if (last) {
-      set.uid = wanted.uid;
-      set.gid = wanted.gid;
-    }
-    auto made = ns.mkdir(ctx, {.parent = at, .name = name, .set = set});
-    if (made) {
-      at = made->attr.id;
-      continue;
-    }
-    if (made.error().code != Errc::kExists)
-      return fail(made.error().code, "cannot make the directory '" + path + "': " + describe(made.error()));
-    STOA_TRY(existing, ns.lookup(ctx, {.parent = at, .name = name}));
-    if (existing.attr.type != core::FileType::kDirectory)
-      return fail(Errc::kNotDirectory, "'" + std::string(name) + "' in '" + path + "' is not a directory");
-    at = existing.attr.id;
-  }
 }
 
 Result<std::string> clean_path(const std::string& path) {
@@ -158,9 +121,9 @@ JsonResult create_export(Service& service, const Request& request) {
   wanted.name = body.text("name").value_or("");
   if (wanted.name.empty()) body.refuse("name", "is missing");
   wanted.path = body.text("path").value_or("/" + wanted.name);
-  NewDirectory directory{.create = body.flag("create_directory").value_or(false)};
+  NewDirectory::Wanted directory{.create = body.flag("create_directory").value_or(false)};
   directory.mode = static_cast<std::uint32_t>(body.number("mode", 07777).value_or(directory.mode));
-  STOA_CHECK_OK(read_rules(body, wanted));
+  STOA_TRY(security_given, read_rules(body, wanted));
   const auto uid = body.id("uid");
   const auto gid = body.id("gid");
   STOA_CHECK_OK(body.finish());
@@ -169,9 +132,6 @@ JsonResult create_export(Service& service, const Request& request) {
 
   const std::lock_guard lock(service.edit_mutex);
   const auto picture = service.volume.registry().snapshot();
-  // Before the directory is made, so that a refused export leaves no trace.
-  if (picture->find_export(wanted.name) != nullptr)
-    return fail(Errc::kExists, "export '" + wanted.name + "' exists already");
   STOA_CHECK_OK(check_reachable(wanted));
   if (!wanted.owner.empty()) {
     const core::User* owner = picture->find_user(wanted.owner);
@@ -184,10 +144,17 @@ JsonResult create_export(Service& service, const Request& request) {
   directory.gid = gid.value_or(directory.gid);
   STOA_TRY(path, clean_path(wanted.path));
   wanted.path = path;
-  STOA_TRY(root, find_or_make(service.volume.ns(), request.context(), wanted.path, directory));
+  // Refused before the directory is made; what fails behind that (a disk) takes the directory along.
+  if (security_given) STOA_CHECK_OK(check_kerberos(service, wanted));
+  wanted.root = core::kRootId;
+  STOA_CHECK_OK(core::check_export(wanted));
+  if (picture->find_export(wanted.name) != nullptr) return fail(Errc::kExists, "export '" + wanted.name + "' exists already");
+  NewDirectory made(service.volume.ns(), request.context());
+  STOA_TRY(root, made.find_or_make(wanted.path, directory));
   wanted.root = root;
   STOA_CHECK_OK(service.volume.ns().setattr(request.context(), {.id = root}));  // it must not go with the S3 keys below it
   STOA_TRY(added, service.volume.registry().add_export(wanted));
+  made.keep();
   return view(added);
 }
 
@@ -208,8 +175,9 @@ JsonResult change_export(Service& service, const Request& request) {
   if (old == nullptr) return no_export(request.arguments[0]);
   core::Export changed = *old;
   changed.name = body.text("name").value_or(changed.name);
-  STOA_CHECK_OK(read_rules(body, changed));
+  STOA_TRY(security_given, read_rules(body, changed));
   STOA_CHECK_OK(body.finish());
+  if (security_given) STOA_CHECK_OK(check_kerberos(service, changed));
   STOA_CHECK_OK(check_reachable(changed));
   STOA_CHECK_OK(service.volume.registry().change_export(changed));
   return view(changed);

@@ -1,5 +1,4 @@
-#include <algorithm>
-
+#include "frontends/admin/free_number.h"
 #include "frontends/admin/json_body.h"
 #include "frontends/admin/page.h"
 #include "frontends/admin/query.h"
@@ -7,22 +6,6 @@
 #include "frontends/admin/views.h"
 
 namespace stoa::admin {
-namespace {
-
-constexpr std::uint32_t kFirstOrdinaryGid = 1000;
-
-// A number that no group has, and no user as its own.
-Result<std::uint32_t> free_gid(const core::RegistrySnapshot& picture) {
-  for (std::uint32_t gid = kFirstOrdinaryGid; gid < 60'000; ++gid) {
-    if (picture.find_group_by_gid(gid) == nullptr &&
-        std::ranges::find(picture.users(), gid, &core::User::gid) == picture.users().end())
-      return gid;
-  }
-  return fail(Errc::kInvalid, "no gid from 1000 to 59999 is free; give one with 'gid'");
-}
-
-}  // namespace
-
 JsonResult list_groups(Service& service, const Request& request) {
   const auto picture = service.volume.registry().snapshot();
   return page_by_name(request, "groups", picture->groups(), [&](const core::Group& group) { return view(group, *picture); });
@@ -42,7 +25,7 @@ JsonResult create_group(Service& service, const Request& request) {
   if (gid) {
     group.gid = *gid;
   } else {
-    STOA_TRY(fresh, free_gid(*service.volume.registry().snapshot()));
+    STOA_TRY(fresh, free_number(*service.volume.registry().snapshot()));
     group.gid = fresh;
   }
   STOA_CHECK_OK(service.volume.registry().add_group(group));

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
 
-std::string_view to_string(core::Door door) {
+std::string_view door_name(core::Door door) {
   switch (door) {
     case core::Door::kInternal: return "internal";
     case core::Door::kAdmin: return "admin";
@@ -27,7 +27,7 @@ std::string_view to_string(core::Door door) {
   return "unknown";
 }
 
-std::string_view to_string(core::RestoreRight right) { return right == core::RestoreRight::kAdmin ? "admin" : "owner"; }
+std::string_view right_name(core::RestoreRight right) { return right == core::RestoreRight::kAdmin ? "admin" : "owner"; }
 
 // What was deleted in a directory that has left the owner's since lies in the owner's bin still; where that directory is now, is not told.
 Status hide_elsewhere(Service& service, const Request& request, std::vector<core::RecycledItem>& items) {
@@ -39,14 +39,14 @@ Status hide_elsewhere(Service& service, const Request& request, std::vector<core
   return {};
 }
 
-Json view(const core::RecycledItem& item, const core::RegistrySnapshot& registry) {
+Json item_view(const core::RecycledItem& item, const core::RegistrySnapshot& registry) {
   const core::User* const user = registry.find_user_by_uid(item.uid);
   Json json{{"id", to_string(item.item)},
-            {"type", admin::to_string(item.type)},
+            {"type", to_string(item.type)},
             {"bytes", item.bytes},
             {"deleted_at", time_text(item.deleted_at)},
             {"deleted_by", {{"uid", item.uid}, {"user", user != nullptr ? Json(user->name) : Json()}}},
-            {"door", to_string(item.door)},
+            {"door", door_name(item.door)},
             {"client", item.client}};
   put_bytes(json, "name", item.name);
   if (item.path.empty()) {
@@ -87,7 +87,7 @@ Json rules_view(const core::RecyclePolicy& policy) {
   return {{"enabled", policy.enabled},
           {"days", policy.days},
           {"bytes_max", policy.bytes_max ? Json(*policy.bytes_max) : Json()},
-          {"restore", to_string(policy.restore)},
+          {"restore", right_name(policy.restore)},
           {"counted", policy.counted}};
 }
 
@@ -137,7 +137,7 @@ JsonResult list_recycled(Service& service, const Request& request) {
   STOA_CHECK_OK(hide_elsewhere(service, request, reply.items));
   const auto registry = service.volume.registry().snapshot();
   Json items = Json::array();
-  for (const core::RecycledItem& item : reply.items) items.push_back(view(item, *registry));
+  for (const core::RecycledItem& item : reply.items) items.push_back(item_view(item, *registry));
   Json next;
   if (reply.truncated) next = std::to_string(reply.next);
   return Json{{"items", std::move(items)}, {"next", std::move(next)}};

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "frontends/admin/free_number.h"
 #include "frontends/admin/json_body.h"
 #include "frontends/admin/page.h"
 #include "frontends/admin/query.h"
@@ -10,20 +11,11 @@
 namespace stoa::admin {
 namespace {
 
-constexpr std::uint32_t kFirstOrdinaryUid = 1000;
-
 Result<core::User> find(Service& service, const std::string& name) {
   const auto picture = service.volume.registry().snapshot();
   const core::User* user = picture->find_user(name);
   if (user == nullptr) return fail(Errc::kNotFound, "there is no user named '" + name + "'");
   return *user;
-}
-
-Result<std::uint32_t> free_uid(const core::RegistrySnapshot& picture) {
-  for (std::uint32_t uid = kFirstOrdinaryUid; uid < 60'000; ++uid) {
-    if (picture.find_user_by_uid(uid) == nullptr) return uid;
-  }
-  return fail(Errc::kInvalid, "no uid from 1000 to 59999 is free; give one with 'uid'");
 }
 
 // As it is after a change, under edit_mutex.
@@ -82,13 +74,9 @@ JsonResult create_user(Service& service, const Request& request) {
 
   const std::lock_guard lock(service.edit_mutex);
   const auto picture = service.volume.registry().snapshot();
-  if (uid) {
-    user.uid = *uid;
-  } else {
-    STOA_TRY(fresh, free_uid(*picture));
-    user.uid = fresh;
-  }
-  user.gid = gid.value_or(user.uid);
+  STOA_TRY(own, uid ? own_group_of(*picture, *uid) : free_number(*picture));
+  user.uid = uid.value_or(own);
+  user.gid = gid.value_or(own);
   STOA_CHECK_OK(service.volume.registry().add_user(user));
   Json json = view_now(service, user.name);
   if (with_key) json["key"] = view(key);

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "frontends/admin/causes.h"
 #include "frontends/admin/json_body.h"
 #include "frontends/admin/query.h"
 #include "frontends/admin/routes.h"
@@ -75,6 +76,17 @@ JsonResult get_volume(Service& service, const Request& request) {
   return volume_view(service, request);
 }
 
+// What is configured in a way that cannot work.
+Json warnings(const Service& service) {
+  Json list = Json::array();
+  const auto registry = service.volume.registry().snapshot();
+  const Status kerberos = service.kerberos();
+  for (const core::Export& record : registry->exports()) {
+    if (const auto lockout = nfs_lockout(record, kerberos)) list.push_back(*lockout);
+  }
+  return list;
+}
+
 JsonResult get_status(Service& service, const Request& request) {
   STOA_CHECK_OK(allow_query(request, {}));
   STOA_TRY(volume, volume_view(service, request));
@@ -103,6 +115,7 @@ JsonResult get_status(Service& service, const Request& request) {
               {"doors", std::move(doors)},
               {"data_directories", std::move(folders)},
               {"damage", damage},
+              {"warnings", warnings(service)},
               {"check", to_string(service.check.picture().state)}};
 }
 

@@ -40,6 +40,7 @@ Status ExportAccess::enter(const rpc::Call& call, const core::Export& found) {
   }
   squash(*rule, credential, user, context_.cred);
   if (context_.client != call.peer.text) context_.client = call.peer.text;
+  context_.root = found.root;
   context_.read_only = found.read_only || rule->read_only;
   context_.deadline = call.now + kCallTime;
   context_.durability = core::Durability::kDurable;

@@ -35,7 +35,7 @@ struct NfsServer::Parts {
         const NfsServerOptions& options)
       : caller(dialer, options.client_portmapper_port),
         nfs3(ns, handles),
-        nfs4(ns, state, handles, dialer, metrics, options.lease_clock, options.stateids),
+        nfs4(ns, state, handles, dialer, metrics, options.lease_clock, options.stateids, options.lease),
         mount3(ns, handles),
         nlm4(
             ns, state, handles, caller,

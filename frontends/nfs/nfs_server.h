@@ -37,6 +37,7 @@ struct NfsServerOptions {
   std::uint16_t portmapper_port = 111;
   std::uint16_t client_portmapper_port = 111;  // of clients, for calls to their lock managers and status monitors
   qos::Scheduler* scheduler = nullptr;  // of the registry's flows; null: nobody is held back. Must outlive the server
+  std::chrono::seconds lease{90};  // of clients of version 4
   std::function<std::chrono::steady_clock::time_point()> lease_clock{};  // for tests of leases
   nfs4::StateidLimits stateids{};
 };

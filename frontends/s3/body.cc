@@ -42,8 +42,8 @@ Outcome<void> plan_checksum(const Request& request, BodyPlan& plan) {
       return refuse(Code::kInvalidRequest,
                     "Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed.");
     auto value = parse_checksum(*algorithm, header.value);
-    if (!value)
-      return refuse(Code::kInvalidRequest, "Value for " + std::string(header_of(*algorithm)) + " header is invalid.");
+    // What is no checksum of that kind is that of no body.
+    if (!value) return refuse(Code::kBadDigest, "Value for " + std::string(header_of(*algorithm)) + " header is invalid.");
     plan.algorithm = algorithm;
     plan.checksum = std::move(*value);
   }
@@ -165,7 +165,7 @@ Outcome<void> BodyReader::read_trailer() {
   for (const auto& [name, value] : decoder_->trailers()) {
     if (name != header_of(*plan_.algorithm)) continue;
     auto parsed = parse_checksum(*plan_.algorithm, value);
-    if (!parsed) return refuse(Code::kInvalidRequest, "Value for " + name + " trailing header is invalid.");
+    if (!parsed) return refuse(Code::kBadDigest, "Value for " + name + " trailing header is invalid.");
     plan_.checksum = std::move(*parsed);
     return {};
   }

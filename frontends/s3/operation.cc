@@ -51,6 +51,16 @@ std::unexpected<Failure> method_not_allowed(const Request& request) {
   return std::unexpected<Failure>(Failure{.code = Code::kMethodNotAllowed, .details = {{"Method", request.method}}});
 }
 
+// CORS: no bucket of this door has it.
+std::unexpected<Failure> preflight(const Request& request) {
+  if (!request.filled("origin")) return refuse(Code::kBadRequest, "Insufficient information. Origin request header needed.");
+  const auto method = request.filled("access-control-request-method");
+  constexpr std::array<std::string_view, 5> kMethods{"GET", "PUT", "HEAD", "POST", "DELETE"};
+  if (!method || std::find(kMethods.begin(), kMethods.end(), *method) == kMethods.end())
+    return refuse(Code::kBadRequest, "Invalid Access-Control-Request-Method: " + std::string(method.value_or("null")));
+  return refuse(Code::kAccessForbidden);
+}
+
 Outcome<Operation> bucket_operation(const Request& request) {
   const std::string& method = request.method;
   const Target& target = request.target;
@@ -213,7 +223,7 @@ Outcome<Route> route_request(const Request& request, std::string_view domain) {
     route.bucket = path.substr(1, slash == std::string_view::npos ? slash : slash - 1);
     if (slash != std::string_view::npos) route.key = path.substr(slash + 1);
   }
-  if (request.method == "OPTIONS") return refuse(Code::kAccessForbidden);
+  if (request.method == "OPTIONS") return preflight(request);
   if (route.bucket.empty()) {
     if (!route.key.empty()) return refuse(Code::kInvalidBucketName);
     if (request.method != "GET") return method_not_allowed(request);

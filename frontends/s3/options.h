@@ -30,11 +30,15 @@ struct Limits {
   std::uint32_t discard_bytes_max = 16u << 20;  // of a body that is read only to be able to answer
 };
 
+// Which requests with Signature Version 2 are accepted.
+enum class SignatureV2 : std::uint8_t { kOff, kPresigned, kAll };
+
 struct ServerOptions {
   std::string address = "0.0.0.0";  // IPv4 or IPv6 ("::" is both)
   std::uint16_t port = 0;           // 0: any free one
   std::string domain{};             // "s3.example.org": BUCKET.s3.example.org is that bucket; empty: path style only
-  std::string region = "us-east-1"; // what GetBucketLocation tells; requests may be signed for any region
+  std::string region = "us-east-1"; // where buckets are, and requests must be signed for
+  SignatureV2 signature_v2 = SignatureV2::kPresigned;
   std::string bucket_directory = "/";  // of the volume: CreateBucket makes directories here
   std::string tls_certificate_file{};  // PEM, with the chain; both files or none
   std::string tls_key_file{};

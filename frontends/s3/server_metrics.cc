@@ -21,6 +21,8 @@ ServerMetrics::ServerMetrics(MetricRegistry& registry) {
   connections_ = &registry.gauge("stoa_s3_connections", "Open connections of the S3 door.");
   in_flight_ = &registry.gauge("stoa_s3_requests_in_flight", "Requests at hand in the S3 door.");
   timeouts_ = &registry.counter("stoa_s3_timeouts_total", "Connections cut off for being too slow.");
+  gave_way_ = &registry.counter("stoa_s3_connections_gave_way_total", "Idle connections closed to make room for new ones.");
+  refused_ = &registry.counter("stoa_s3_connections_refused_total", "New connections refused for want of room.");
 }
 
 }  // namespace stoa::s3

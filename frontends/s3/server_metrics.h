@@ -24,12 +24,16 @@ class ServerMetrics {
   Gauge& connections() { return *connections_; }
   Gauge& in_flight() { return *in_flight_; }
   Counter& timeouts() { return *timeouts_; }
+  Counter& gave_way() { return *gave_way_; }
+  Counter& refused() { return *refused_; }
 
  private:
   std::array<OperationMetrics, kOperations> operations_;
   Gauge* connections_;
   Gauge* in_flight_;
   Counter* timeouts_;
+  Counter* gave_way_;
+  Counter* refused_;
 };
 
 }  // namespace stoa::s3

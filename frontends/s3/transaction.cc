@@ -3,7 +3,8 @@
 #include <array>
 
 #include "base/log.h"
-#include "frontends/s3/auth/sigv4.h"
+#include "frontends/s3/auth/authentication.h"
+#include "frontends/s3/http/connections.h"
 #include "frontends/s3/op/admission.h"
 #include "frontends/s3/xml/writer.h"
 
@@ -98,6 +99,7 @@ Transaction::Transaction(Services& services, std::unique_ptr<Request> request, b
       request_(std::move(request)),
       target_ok_(target_ok),
       host_id_(host_id),
+      connection_(connection),
       gate_(std::make_shared<FlowGate>(services, connection)) {}
 
 Transaction::~Transaction() = default;
@@ -114,9 +116,11 @@ Outcome<void> Transaction::try_begin() {
   // Who asks comes before what for: an anonymous client learns nothing from a refusal.
   Outcome<Route> route = route_request(*request_, services_.options.domain);
   if (route) route_ = std::move(*route);
-  if (!route && route.error().code == Code::kAccessForbidden) return std::unexpected<Failure>(std::move(route.error()));
+  if (!route && request_->method == "OPTIONS") return std::unexpected<Failure>(std::move(route.error()));
   call_.emplace(Call{.services = services_, .request = *request_, .route = route_, .registry = services_.registry.snapshot()});
   STOA_CHECK_OK(authenticate());
+  // From here on the connection gives way to no other. Where it has, nobody hears the answer.
+  if (connection_ != nullptr && !connection_->begin_work()) return refuse(Code::kServiceUnavailable);
   if (!route) return std::unexpected<Failure>(std::move(route.error()));
   if (needs_bucket(route_.operation)) STOA_CHECK_OK(find_bucket());
   gate_->enter(*call_);
@@ -125,54 +129,19 @@ Outcome<void> Transaction::try_begin() {
 }
 
 Outcome<void> Transaction::authenticate() {
-  const Request& request = *request_;
-  STOA_TRY(claim, parse_authorization(request));
-  if (!claim) return refuse(Code::kAccessDenied);
-  claimed_key_ = claim->scope.access_key;
-  if (request.filled("x-amz-security-token") || request.target.has("X-Amz-Security-Token"))
-    return refuse(Code::kInvalidToken);
-  const auto [user, key] = call_->registry->find_key(claim->scope.access_key);
-  if (user == nullptr) {
-    return std::unexpected<Failure>(
-        Failure{.code = Code::kInvalidAccessKeyId, .details = {{"AWSAccessKeyId", claim->scope.access_key}}});
-  }
-  STOA_CHECK_OK(check_time(*claim, wall_now().seconds()));
-
-  const auto header = request.header("x-amz-content-sha256");
-  if (claim->presigned) {
-    payload_hash_ = request.query("X-Amz-Content-Sha256").value_or("UNSIGNED-PAYLOAD");
-    for (const std::string& name : claim->signed_headers) {
-      if (name == "x-amz-content-sha256" && header) payload_hash_ = *header;
-    }
-  } else {
-    if (!header)
-      return refuse(Code::kInvalidRequest, "Missing required header for this request: x-amz-content-sha256");
-    payload_hash_ = *header;
-  }
-  const Sha256Value signing_key = services_.signing_keys.get(key->secret_key, claim->scope);
-  STOA_CHECK_OK(check_signature(request, *claim, payload_hash_, signing_key));
-  if (claim->presigned) STOA_CHECK_OK(take_promised_hash(header));
-  signing_ = {.key = signing_key,
-              .date_time = claim->date_time,
-              .scope = claim->scope.text(),
-              .signature = lower_case(claim->signature)};
-
-  call_->user = user;
-  call_->ctx.request_id = request.serial;
+  Authentication authentication(*request_, route_, *call_->registry, services_.signing_keys, services_.options);
+  auto found = authentication.run();
+  claimed_key_ = authentication.claimed_key();
+  STOA_TRY(identity, std::move(found));
+  payload_hash_ = std::move(identity.payload_hash);
+  signing_ = std::move(identity.signing);
+  call_->user = identity.user;
+  call_->ctx.request_id = request_->serial;
   call_->ctx.door = core::Door::kS3;
-  call_->ctx.cred = user->credentials();
-  call_->ctx.client = request.client;
+  call_->ctx.cred = identity.user->credentials();
+  call_->ctx.client = request_->client;
   call_->ctx.lease_patience = kLeasePatience;
   return {};
-}
-
-// Who uses a presigned URL may say what the body will be, signed or not; what is no hash can be that of no body.
-Outcome<void> Transaction::take_promised_hash(std::optional<std::string_view> header) {
-  Sha256Value ignored;
-  if (header && payload_hash_ == "UNSIGNED-PAYLOAD" && from_hex(*header, ignored)) payload_hash_ = *header;
-  if (payload_hash_ == "UNSIGNED-PAYLOAD" || payload_hash_.starts_with("STREAMING-") || from_hex(payload_hash_, ignored))
-    return {};
-  return refuse(Code::kXAmzContentSha256Mismatch);
 }
 
 Outcome<void> Transaction::find_bucket() {
@@ -196,7 +165,7 @@ Outcome<void> Transaction::prepare_body() {
   const BodyExpectation expectation{
       .needs_length = needs_length(operation),
       .checksums_are_of_body = operation != Operation::kCompleteMultipartUpload};
-  STOA_TRY(plan, plan_body(*request_, payload_hash_, signing_, expectation));
+  STOA_TRY(plan, plan_body(*request_, payload_hash_, std::move(signing_), expectation));
   const Limits& limits = services_.options.limits;
   std::uint64_t limit = limits.xml_bytes_max;
   bool want_md5 = false;

@@ -18,7 +18,7 @@ Response error_response(const Failure& failure, const Request& request, std::str
 class Transaction {
  public:
   // `target_ok`: the request's target could be parsed. The request must not move afterwards. `connection`: the one that it
-  // came by, whose deadlines wait while the request does; may be null.
+  // came by, whose deadlines wait while the request does, and which gives way to others until it is known who asks; may be null.
   Transaction(Services& services, std::unique_ptr<Request> request, bool target_ok, std::string_view host_id,
               Connection* connection = nullptr);
   ~Transaction();
@@ -44,7 +44,6 @@ class Transaction {
 
   Outcome<void> try_begin();
   Outcome<void> authenticate();
-  Outcome<void> take_promised_hash(std::optional<std::string_view> header);
   Outcome<void> find_bucket();
   Outcome<void> prepare_body();
   Outcome<void> feed_as_admitted(std::span<const std::byte> raw);
@@ -55,6 +54,7 @@ class Transaction {
   std::unique_ptr<Request> request_;
   bool target_ok_;
   std::string host_id_;
+  Connection* connection_;
   core::OpContext anonymous_{};
   Route route_{};
   std::optional<Call> call_;

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -109,9 +110,64 @@ TEST(ConfigTest, KeysThatBelongTogetherAreCheckedTogether) {
   }
   config = {};
   config.admin.listen = "";
-  EXPECT_THAT(check_config(config).error().detail, HasSubstr("set one"));
+  EXPECT_TRUE(check_config(config));  // the socket in the data folder is there in any case
   config.admin.socket = "/" + std::string(200, 'x');
   EXPECT_THAT(check_config(config).error().detail, HasSubstr("107 bytes"));
+}
+
+TEST(ConfigTest, GraceFollowsTheLeaseUnlessItIsSet) {
+  const auto grace = [](std::string_view text) {
+    Config config;
+    EXPECT_TRUE(read_config_text(text, "stoad.toml", config)) << text;
+    return config.volume.grace_ms;
+  };
+  EXPECT_EQ(grace("[nfs]\nworkers = 1\n"), 90'000u);
+  EXPECT_EQ(grace("[nfs]\nlease_seconds = 20\n"), 20'000u);
+  EXPECT_EQ(grace("[volume]\ngrace_ms = 0\n[nfs]\nlease_seconds = 20\n"), 0u);
+  EXPECT_EQ(grace("[nfs]\nlease_seconds = 20\n[volume]\ngrace_ms = 5\n"), 5u);
+  EXPECT_THAT(refusal("[nfs]\nlease_seconds = 0\n"), HasSubstr("between 1 and 3600"));
+  EXPECT_THAT(refusal("[nfs]\nlease_seconds = 3601\n"), HasSubstr("between 1 and 3600"));
+}
+
+// As all defaults, a folder or an empty file would open the doors to everywhere.
+TEST(ConfigTest, WhatReadsAsNothingIsNoConfiguration) {
+  std::string pattern = (std::filesystem::temp_directory_path() / "stoa-config-XXXXXX").string();
+  const std::string folder = mkdtemp(pattern.data());
+  Config config;
+  EXPECT_THAT(read_config_file(folder, config).error().detail, HasSubstr("is no file"));
+  EXPECT_THAT(read_config_file("/dev/null", config).error().detail, HasSubstr("is no file"));
+  const std::string file = folder + "/stoad.toml";
+  std::ofstream(file).flush();
+  EXPECT_THAT(read_config_file(file, config).error().detail, HasSubstr("is empty"));
+  std::ofstream(file) << "# all defaults, on purpose\n";
+  EXPECT_TRUE(read_config_file(file, config));
+  std::filesystem::remove_all(folder);
+}
+
+TEST(ConfigTest, TwoDoorsDoNotListenOnOnePort) {
+  const auto check = [](const char* nfs, const char* s3, const char* admin) {
+    Config config;
+    config.nfs.listen = nfs;
+    config.s3.listen = s3;
+    config.admin.listen = admin;
+    return check_config(config);
+  };
+  EXPECT_THAT(check("0.0.0.0:2049", "127.0.0.1:2049", "").error().detail, HasSubstr("nfs.listen and s3.listen are both port 2049"));
+  EXPECT_THAT(check("0.0.0.0:2049", "[::1]:9090", "[::1]:9090").error().detail, HasSubstr("s3.listen and admin.listen"));
+  EXPECT_TRUE(check("192.0.2.1:80", "192.0.2.2:80", "127.0.0.1:80"));
+  EXPECT_TRUE(check("127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"));
+  Config config;
+  config.s3.listen = config.nfs.listen;
+  config.nfs.enabled = false;
+  EXPECT_TRUE(check_config(config));
+}
+
+TEST(ConfigTest, ASizeMayHaveToHaveItsUnit) {
+  EXPECT_EQ(parse_bytes_with_unit("100MB", "x").value(), 100'000'000u);
+  EXPECT_EQ(parse_bytes_with_unit("7B", "x").value(), 7u);
+  EXPECT_THAT(parse_bytes_with_unit("100", "100MB/s").error().detail, HasSubstr("'100' has no unit; write it as 100MB/s"));
+  EXPECT_FALSE(parse_bytes_with_unit("", "x"));
+  EXPECT_FALSE(parse_bytes_with_unit("MB", "x"));
 }
 
 TEST(ConfigTest, FlagsOverrideAndAreCheckedLikeTheFile) {

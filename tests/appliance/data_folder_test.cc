@@ -15,6 +15,7 @@
 #include "appliance/daemon/notifier.h"
 #include "appliance/data_folder/folder_lock.h"
 #include "appliance/data_folder/run_record.h"
+#include "appliance/data_folder/secret_file.h"
 #include "appliance/data_folder/small_file.h"
 
 namespace stoa::appliance {
@@ -46,6 +47,27 @@ TEST_F(DataFolderTest, ANewFolderIsPrivateAndItsPathAbsolute) {
   std::ofstream(folder_.path + "/file") << "x";
   EXPECT_FALSE(make_data_folder(folder_.path + "/file"));
   EXPECT_FALSE(make_data_folder(folder_.path + "/file/below"));
+}
+
+TEST_F(DataFolderTest, ASecretThatEverybodyCanReadIsRefusedWithTheCure) {
+  const std::string path = folder_.path + "/secret";
+  EXPECT_EQ(read_secret_file(path).error().code, Errc::kNotFound);
+  ASSERT_TRUE(write_small_file(path, "hush", 0600));
+  for (const unsigned mode : {0600u, 0400u, 0640u}) {
+    ASSERT_EQ(chmod(path.c_str(), mode), 0);
+    EXPECT_EQ(read_secret_file(path).value(), "hush") << mode;
+  }
+  for (const unsigned mode : {0644u, 0604u, 0602u, 0666u}) {
+    ASSERT_EQ(chmod(path.c_str(), mode), 0);
+    const auto refused = read_secret_file(path);
+    ASSERT_FALSE(refused) << mode;
+    EXPECT_EQ(refused.error().code, Errc::kAccess);
+    EXPECT_THAT(refused.error().detail, HasSubstr("chmod 600 " + path));
+  }
+  EXPECT_EQ(read_secret_file(folder_.path).error().code, Errc::kInvalid);
+  ASSERT_TRUE(load_or_make_token(folder_));
+  ASSERT_EQ(chmod(folder_.token().c_str(), 0644), 0);
+  EXPECT_EQ(load_or_make_token(folder_).error().code, Errc::kAccess);
 }
 
 TEST_F(DataFolderTest, TheTokenStaysTheSameAndIsPrivate) {

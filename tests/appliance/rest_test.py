@@ -62,6 +62,8 @@ MORE = [
     ("get", "/v1/quota", {"path": "/counted", "user": "7"}),
     ("get", "/v1/quota", {"path": "/", "user": "7"}),
     ("get", "/v1/explain", {"path": "/place", "user": "demo"}),
+    ("get", "/v1/explain", {"path": "/test", "client": "127.0.0.1"}),
+    ("get", "/v1/explain", {"path": "/test", "client": "192.0.2.7"}),
     ("get", "/v1/usage", {"path": "/", "children": "true"}),
     ("get", "/v1/directory", {"path": "/", "limit": "1"}),
     ("get", "/v1/stat", {"path": "/test"}),

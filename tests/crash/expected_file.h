@@ -14,6 +14,8 @@ class ExpectedFile {
   explicit ExpectedFile(std::string bytes = {}) : bytes_(std::move(bytes)) {}
 
   bool certain() const { return maybe_.empty(); }
+  // What is certain, zeros where nothing is.
+  const std::string& bytes() const { return bytes_; }
   std::uint64_t size_max() const {
     std::uint64_t size = bytes_.size();
     for (const Maybe& maybe : maybe_) size = std::max<std::uint64_t>(size, maybe.offset + maybe.data.size());
@@ -40,8 +42,12 @@ class ExpectedFile {
     for (const Maybe& maybe : maybe_) apply(maybe.offset, maybe.data);
     maybe_.clear();
   }
-  // Only when certain().
-  void truncate(std::uint64_t size) { bytes_.resize(size); }
+  // Acknowledged as durable. What was open behind the new end is gone.
+  void truncate(std::uint64_t size) {
+    std::erase_if(maybe_, [size](const Maybe& maybe) { return maybe.offset >= size; });
+    for (Maybe& maybe : maybe_) maybe.data.resize(std::min<std::uint64_t>(maybe.data.size(), size - maybe.offset));
+    bytes_.resize(size);
+  }
 
   // Empty when `found` may be the content; else what is wrong.
   std::string difference(std::string_view found) const {

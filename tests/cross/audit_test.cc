@@ -25,7 +25,7 @@ class AuditDoorsTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     std::string why;
-    server_ = ServerProcess::start({STOA_SERVE}, &why);
+    server_ = ServerProcess::start({STOA_SERVE, "--keytab"}, &why);
     ASSERT_NE(server_, nullptr) << why;
     ASSERT_EQ(stoa({"user", "create", "ann", "--uid", std::to_string(kAnn)}), 0) << output_;
   }

@@ -4,6 +4,9 @@
 #include "tests/model/driver.h"
 
 namespace stoa::model {
+namespace {
+constexpr char kUnread = '\xdb';  // as the memory of a reply, which holds anything before it is read into
+}
 
 bool Driver::compare_range(FileId id, std::uint64_t offset, std::uint64_t length, bool slices) {
   if (!twin_.exists(id) || twin_.at(id).type != FileType::kRegular) return true;
@@ -17,7 +20,7 @@ bool Driver::compare_range(FileId id, std::uint64_t offset, std::uint64_t length
     if (!reply) return differ("read_slices of " + text(id) + ": " + stoa::describe(reply.error()));
     for (const core::DataSlice& slice : reply->slices) {
       const std::size_t at = got.size();
-      got.resize(at + slice.length);
+      got.resize(at + slice.length, kUnread);
       if (slice.fd < 0) {
         if (slice.bytes.size() != slice.length) return differ("a slice of memory has two lengths");
         std::copy_n(reinterpret_cast<const char*>(slice.bytes.data()), slice.length, got.data() + at);
@@ -33,7 +36,7 @@ bool Driver::compare_range(FileId id, std::uint64_t offset, std::uint64_t length
     if (reply->length != got.size()) return differ("read_slices: length is not that of the slices");
     end = reply->end_of_file;
   } else {
-    got.resize(length);
+    got.resize(length, kUnread);
     const auto reply = ns().read(context(), {id, offset, std::as_writable_bytes(std::span(got))});
     if (!reply) return differ("read of " + text(id) + ": " + stoa::describe(reply.error()));
     if (reply->length > length) return differ("read more than asked");

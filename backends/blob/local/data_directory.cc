@@ -83,12 +83,17 @@ std::string DataDirectory::own_path(std::uint64_t number) const {
   return path_ + "/own/" + hex(number % kOwnFolders, 2) + "/" + hex(number, 14);
 }
 
-Status DataDirectory::open() {
+Status DataDirectory::lock() {
   lock_fd_ = ::open((path_ + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock_fd_ < 0) return fail_errno(errno, "open " + path_ + "/lock");
   if (::flock(lock_fd_, LOCK_EX | LOCK_NB) != 0) {
-    return fail(Errc::kBusy, path_ + " is in use by another process");
+    return fail(Errc::kBusy, "the blob directory " + path_ + " is in use by another process; stop that first, or name a directory of its own");
   }
+  punches_ = ::fallocate(lock_fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 4096) == 0;
+  return {};
+}
+
+Status DataDirectory::open() {
   STOA_CHECK_OK(make_folders());
   STOA_TRY(next, read_small_file(path_ + "/next_own"));
   if (next) {
@@ -96,6 +101,11 @@ Status DataDirectory::open() {
     while (!next->empty() && next->back() == '\n') next->pop_back();
     if (!parse_hex(*next, number)) return fail(Errc::kCorrupt, path_ + "/next_own");
     next_number_ = number_limit_ = number;
+  } else {
+    // Made with the first own file. Were it made again, numbers would be given out twice.
+    bool used = false;
+    STOA_CHECK_OK(for_each_own([&](std::uint64_t) { used = true; }));
+    if (used) return fail(Errc::kCorrupt, path_ + "/next_own is missing; restore it from a backup of the directory");
   }
   return find_containers();
 }

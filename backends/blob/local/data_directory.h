@@ -26,13 +26,18 @@ class DataDirectory {
   DataDirectory(const DataDirectory&) = delete;
   DataDirectory& operator=(const DataDirectory&) = delete;
 
-  // Makes the folders, takes the lock against a second process (kBusy), finds the containers.
+  // Against a second process: kBusy. Held as long as the object lives.
+  Status lock();
+  // Makes the folders, finds the containers.
   Status open();
 
   const std::string& path() const { return path_; }
   std::uint32_t index() const { return index_; }
   std::string container_path(unsigned size_class, std::uint64_t number) const;
   std::string own_path(std::uint64_t number) const;
+
+  // Whether the file system gives back the space of a range in the middle of a file.
+  bool punches() const { return punches_; }
 
   // A number that no file of this directory ever had, also after a crash.
   Result<std::uint64_t> next_own_number();
@@ -67,6 +72,7 @@ class DataDirectory {
   const std::uint32_t index_;
   const std::uint64_t reserve_wanted_;
   int lock_fd_ = -1;
+  bool punches_ = false;
   std::atomic<std::int64_t> budget_{0};  // may be taken before the file system is asked again
   std::atomic<bool> bad_{false};
   mutable std::mutex health_mutex_;  // guards problem_

@@ -14,8 +14,8 @@ namespace {
 
 constexpr const char* kFileName = "identity";
 constexpr const char* kMagic = "stoa-blob-directory";
-constexpr int kFormat = 1;
-constexpr std::size_t kSmallFileBytesMax = 4096;
+constexpr int kFormat = 2;
+constexpr std::size_t kSmallFileBytesMax = 16384;  // two paths
 
 Status write_all(int fd, const std::string& content) {
   std::size_t done = 0;
@@ -27,6 +27,17 @@ Status write_all(int fd, const std::string& content) {
   }
   if (::fsync(fd) != 0) return fail_errno(errno, "sync");
   return {};
+}
+
+std::ostream& operator<<(std::ostream& out, const core::Generation& generation) {
+  return out << generation.number << ' ' << generation.nonce << ' ' << generation.seconds;
+}
+
+std::optional<core::Generation> parse_generation(const std::string& text) {
+  std::istringstream in(text);
+  core::Generation generation;
+  in >> generation.number >> generation.nonce >> generation.seconds;
+  return in ? std::optional(generation) : std::nullopt;
 }
 
 }  // namespace
@@ -63,26 +74,67 @@ Result<std::optional<std::string>> read_small_file(const std::string& path) {
   return std::optional<std::string>(std::string(buffer.data(), static_cast<std::size_t>(got)));
 }
 
+// Format 1: the first line alone. Format 2, golden in identity_test:
+//   stoa-blob-directory 2 STORE INDEX COUNT
+//   volume ID
+//   generation NUMBER NONCE SECONDS
+//   next NUMBER NONCE SECONDS               (only while it is being raised)
+//   home PATH
+//   place PATH
 Result<std::optional<Identity>> read_identity(const std::string& directory) {
-  STOA_TRY(content, read_small_file(directory + "/" + kFileName));
+  const std::string path = directory + "/" + kFileName;
+  STOA_TRY(content, read_small_file(path));
   if (!content) return std::optional<Identity>{};
   std::istringstream in(*content);
+  std::string line;
+  std::getline(in, line);
+  std::istringstream head(line);
   std::string magic;
   int format = 0;
   Identity identity;
-  in >> magic >> format >> identity.volume >> identity.index >> identity.count;
-  if (!in || magic != kMagic) return fail(Errc::kCorrupt, "unreadable " + directory + "/" + kFileName);
+  head >> magic >> format >> identity.store >> identity.index >> identity.count;
+  const auto unreadable = [&] {
+    return fail(Errc::kCorrupt, "unreadable " + path + "; put this file back from a backup of the directory");
+  };
+  if (!head || magic != kMagic) return unreadable();
   if (format > kFormat) return fail(Errc::kNotSupported, directory + " was written by a newer version");
+  if (format == 1) return std::optional<Identity>(identity);
+  bool has_generation = false;
+  while (std::getline(in, line)) {
+    const std::size_t space = std::min(line.find(' '), line.size());
+    const std::string word = line.substr(0, space);
+    const std::string rest = space < line.size() ? line.substr(space + 1) : std::string();
+    if (word == "volume") identity.volume = rest;
+    if (word == "home") identity.home = rest;
+    if (word == "place") identity.place = rest;
+    if (word != "generation" && word != "next") continue;
+    const auto generation = parse_generation(rest);
+    if (!generation) return unreadable();
+    if (word == "next") {
+      identity.next = generation;
+    } else {
+      identity.generation = *generation;
+      has_generation = true;
+    }
+  }
+  if (!has_generation) return unreadable();
   return std::optional<Identity>(identity);
 }
 
 Status write_identity(const std::string& directory, const Identity& identity) {
   std::ostringstream out;
-  out << kMagic << ' ' << kFormat << ' ' << identity.volume << ' ' << identity.index << ' ' << identity.count << '\n';
+  out << kMagic << ' ' << kFormat << ' ' << identity.store << ' ' << identity.index << ' ' << identity.count << '\n'
+      << "volume " << identity.volume << '\n'
+      << "generation " << identity.generation << '\n';
+  if (identity.next) out << "next " << *identity.next << '\n';
+  // They are hints: a path that does not fit on a line is left out.
+  for (const auto& [word, path] : {std::pair("home", &identity.home), std::pair("place", &identity.place)}) {
+    if (!path->empty() && path->find('\n') == std::string::npos) out << word << ' ' << *path << '\n';
+  }
   return write_small_file(directory, kFileName, out.str());
 }
 
-std::string new_volume_name() {
+std::string new_store_name() {
   std::array<unsigned char, 16> bytes{};
   // getrandom(2) of up to 256 bytes neither fails nor comes short once the pool is ready.
   while (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {

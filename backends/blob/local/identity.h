@@ -1,4 +1,4 @@
-// The file that says which data directory this is, so that a swapped or missing one is noticed before any harm.
+// The file that says which data directory this is, so that a swapped, missing, copied or outdated one is noticed before any harm.
 #pragma once
 
 #include <cstdint>
@@ -6,20 +6,28 @@
 #include <string>
 
 #include "base/error.h"
+#include "core/data/generation.h"
 
 namespace stoa::blob_local {
 
 struct Identity {
-  std::string volume;       // the same in all directories of one store
+  std::string store;        // the same in all directories of one store
   std::uint32_t index = 0;  // this directory
   std::uint32_t count = 1;  // directories that the store had when this was written
+  // Since format 2; empty and 0 in what an earlier version wrote.
+  std::string volume{};                          // whose content this is
+  core::Generation generation{};                 // pairing.h
+  std::optional<core::Generation> next{};        // being raised to this one
+  std::string home{};                            // the volume's data folder, and
+  std::string place{};                           // this directory, as they were named at the last start
+  bool operator==(const Identity&) const = default;
 };
 
 // Nothing: the directory holds no identity. kCorrupt: it holds one that cannot be read.
 Result<std::optional<Identity>> read_identity(const std::string& directory);
 // Durable on return.
 Status write_identity(const std::string& directory, const Identity& identity);
-std::string new_volume_name();
+std::string new_store_name();
 
 // Replaces a small file as a whole, durably.
 Status write_small_file(const std::string& directory, const std::string& name, const std::string& content);

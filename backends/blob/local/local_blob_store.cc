@@ -9,6 +9,7 @@
 
 #include "backends/blob/local/file_cache.h"
 #include "backends/blob/local/open_directories.h"
+#include "backends/blob/local/sweep.h"
 #include "backends/blob/local/sync_pool.h"
 #include "base/log.h"
 
@@ -33,6 +34,7 @@ class Store final : public LocalBlobStore {
         MetricRegistry& metrics)
       : io_(options.io != nullptr ? *options.io : real_host_io()),
         directories_(std::move(directories)),
+        sweep_all_(options.sweep_all),
         buffers_(metrics.gauge("stoa_blob_pooled_buffers", "Aligned buffers of 1 MiB kept for reuse")),
         file_metrics_{metrics.counter("stoa_blob_written_bytes_total", "Bytes written to host files",
                                       {{"path", "direct"}}),
@@ -61,6 +63,7 @@ class Store final : public LocalBlobStore {
   Status release(BlobId blob) override;
   Space space() const override;
   std::vector<DirectoryHealth> health() const override;
+  core::KeptBlobs kept() const override { return kept_; }
   void for_each(const std::function<void(BlobId)>& visit) const override;
   bool holds(BlobId blob) const override;
 
@@ -84,11 +87,13 @@ class Store final : public LocalBlobStore {
   Status grow_container(DataDirectory& directory, unsigned size_class);
   Status release_slot(DataDirectory& directory, const BlobName& name);
   Status remove_container(DataDirectory& directory, unsigned size_class, std::uint64_t number);
-  Status remove_orphans(DataDirectory& directory);
+  Status remove_empty_containers(DataDirectory& directory);
   std::vector<DataDirectory*> placement_order();
 
   HostIo& io_;
   std::vector<std::unique_ptr<DataDirectory>> directories_;
+  const bool sweep_all_;
+  core::KeptBlobs kept_;  // written by finish_adoption() alone
   BufferPool buffers_;
   FileMetrics file_metrics_;
   Counter& read_bytes_;
@@ -146,31 +151,25 @@ Status Store::adopt(BlobId blob) {
 }
 
 Status Store::finish_adoption() {
-  for (const auto& directory : directories_) STOA_CHECK_OK(remove_orphans(*directory));
+  STOA_TRY(kept, sweep_unnamed(directories_, sweep_all_));
+  kept_ = kept;
+  for (const auto& directory : directories_) {
+    STOA_CHECK_OK(remove_empty_containers(*directory));
+    slots_taken_.add(static_cast<std::int64_t>(directory->slots.slots_taken()));
+    directory->adopted_own = {};
+  }
   adopted_.store(true, std::memory_order_release);
   return {};
 }
 
-Status Store::remove_orphans(DataDirectory& directory) {
-  std::vector<std::uint64_t> adopted;
+Status Store::remove_empty_containers(DataDirectory& directory) {
   std::vector<std::pair<unsigned, std::uint64_t>> empty;
   {
     const std::lock_guard lock(directory.mutex);
-    adopted.swap(directory.adopted_own);
     empty = directory.slots.empty_containers();
     for (const auto& [size_class, number] : empty) directory.slots.forget(size_class, number);
-    slots_taken_.add(static_cast<std::int64_t>(directory.slots.slots_taken()));
   }
-  std::ranges::sort(adopted);
-  std::uint64_t removed = 0;
-  STOA_CHECK_OK(directory.for_each_own([&](std::uint64_t number) {
-    if (std::ranges::binary_search(adopted, number)) return;
-    if (::unlink(directory.own_path(number).c_str()) == 0) ++removed;
-  }));
   for (const auto& [size_class, number] : empty) STOA_CHECK_OK(remove_container(directory, size_class, number));
-  if (removed != 0) {
-    log_info("blob", "removed host files that no file refers to", {{"directory", directory.path()}, {"files", removed}});
-  }
   return {};
 }
 
@@ -500,6 +499,10 @@ bool Store::holds(BlobId blob) const {
 }
 
 }  // namespace
+
+Status LocalBlobStore::require_new(const std::vector<std::string>& directories) {
+  return require_new_directories(directories);
+}
 
 Result<std::unique_ptr<LocalBlobStore>> LocalBlobStore::open(const LocalBlobStoreOptions& options,
                                                              MetricRegistry& metrics) {

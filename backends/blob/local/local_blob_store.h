@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "backends/blob/local/pairing.h"
 #include "base/metrics.h"
-#include "core/data/blob_store.h"
+#include "core/data/kept_blobs.h"
 
 namespace stoa::blob_local {
 class HostIo;
@@ -18,8 +20,10 @@ namespace stoa {
 struct LocalBlobStoreOptions {
   // Existing, writable, empty at the first start. The order does not matter; later starts may add directories.
   std::vector<std::string> directories;
-  // Directories without an identity are taken as new. False: they are refused (a disk that is not mounted).
+  // They may all be new: a volume is being made. False: that is refused (disks that are not mounted).
   bool create = true;
+  std::optional<BlobPairing> pairing{};  // absent: not compared with anything
+  bool sweep_all = false;  // what nobody adopts goes, however much it is (sweep.h)
   // Kept free on each host file system, at most 2 % of it.
   std::uint64_t reserve_bytes = 256u << 20;
   std::size_t open_files_max = 2048;
@@ -27,9 +31,12 @@ struct LocalBlobStoreOptions {
   blob_local::HostIo* io = nullptr;  // tests put faults here; must outlive the store
 };
 
-class LocalBlobStore : public core::BlobStore {
+class LocalBlobStore : public core::BlobStore, public core::KeepsBlobs {
  public:
-  // kInvalid: no directories, or the wrong ones together; kNotFound: one is not there; kBusy: another process has it;
+  // Whether the directories may become those of a new volume. kInvalid: one holds something; the words say whose it is.
+  static Status require_new(const std::vector<std::string>& directories);
+
+  // kInvalid: no directories, or the wrong ones together, or not those of the metadata; kNotFound: one is not there; kBusy: another process has it;
   // kCorrupt: its identity cannot be read; kNotSupported: written by a newer version. `metrics` must outlive the store.
   static Result<std::unique_ptr<LocalBlobStore>> open(const LocalBlobStoreOptions& options, MetricRegistry& metrics);
 };

@@ -4,16 +4,30 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 
-#include "backends/blob/local/identity.h"
+#include "backends/blob/local/claim.h"
 
 namespace stoa::blob_local {
 namespace {
 
-struct Found {
-  std::string path;
-  std::optional<Identity> identity;
-};
+// What a directory may hold and still be new: a file system's own, our lock, and what a crash left of the first identity.
+bool counts_as_nothing(const std::string& name) {
+  return name == "lost+found" || name == "lock" || name == "identity.new";
+}
+
+Status require_empty_directory(const std::string& path) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (counts_as_nothing(name)) continue;
+    const bool content = name == "own" || name == "slots" || name == "next_own";
+    return fail(Errc::kInvalid, "the blob directory " + path + (content ? " holds content, but its file identity is missing; restore it from a backup"
+                                                                         : " is not empty (" + name + "), so it is not taken as a new one; name an empty one"));
+  }
+  if (error) return fail_errno(error.value(), "list " + path);
+  return {};
+}
 
 Result<std::vector<Found>> read_identities(const LocalBlobStoreOptions& options) {
   if (options.directories.empty()) return fail(Errc::kInvalid, "no data directory is given");
@@ -24,77 +38,57 @@ Result<std::vector<Found>> read_identities(const LocalBlobStoreOptions& options)
     if (::stat(path.c_str(), &info) != 0) return fail_errno(errno, "data directory " + path);
     if (!S_ISDIR(info.st_mode)) return fail(Errc::kNotDirectory, "data directory " + path);
     STOA_TRY(identity, read_identity(path));
+    if (!identity) STOA_CHECK_OK(require_empty_directory(path));
     found.push_back({path, std::move(identity)});
   }
   return found;
 }
 
-// Gives new directories the next numbers; refuses a set that is not one whole store.
-Status settle_identities(std::vector<Found>& found, bool create) {
-  std::string volume;
-  std::string volume_path;
-  std::uint32_t count = 0;
-  for (const Found& directory : found) {
-    if (!directory.identity) continue;
-    if (!volume.empty() && directory.identity->volume != volume) {
-      return fail(Errc::kInvalid, directory.path + " and " + volume_path + " belong to different volumes");
-    }
-    volume = directory.identity->volume;
-    volume_path = directory.path;
-    count = std::max({count, directory.identity->count, directory.identity->index + 1});
-  }
-  std::vector<std::string> owner(count);
-  for (const Found& directory : found) {
-    if (!directory.identity) continue;
-    std::string& path = owner[directory.identity->index];
-    if (!path.empty()) return fail(Errc::kInvalid, directory.path + " is a copy of " + path);
-    path = directory.path;
-  }
-  std::uint32_t fresh = 0;
-  std::string fresh_path;
-  for (const Found& directory : found) {
-    if (directory.identity) continue;
-    ++fresh;
-    fresh_path = directory.path;
-  }
-  for (std::uint32_t index = 0; index < count; ++index) {
-    if (!owner[index].empty()) continue;
-    std::string detail = "data directory number " + std::to_string(index) + " of volume " + volume + " is missing";
-    if (fresh != 0) detail += "; " + fresh_path + " holds no data: is its disk mounted?";
-    return fail(Errc::kInvalid, detail);
-  }
-  if (fresh == 0) return {};
-  if (!create) return fail(Errc::kInvalid, fresh_path + " holds no data directory of a volume: is its disk mounted?");
-  if (volume.empty()) volume = new_volume_name();
-  const std::uint32_t total = count + fresh;
-  // The new ones first: a crash in between leaves a set that the old identities still describe.
-  for (Found& directory : found) {
-    if (directory.identity) continue;
-    directory.identity = Identity{volume, count++, total};
-    STOA_CHECK_OK(write_identity(directory.path, *directory.identity));
-  }
-  for (Found& directory : found) {
-    if (directory.identity->count == total) continue;
-    directory.identity->count = total;
-    STOA_CHECK_OK(write_identity(directory.path, *directory.identity));
-  }
-  return {};
+// The same, and refuses what does not belong together. Changes nothing.
+Result<std::vector<Found>> look_at_directories(const LocalBlobStoreOptions& options) {
+  STOA_TRY(found, read_identities(options));
+  STOA_CHECK_OK(settle_identities(found, options.create));
+  if (options.pairing) STOA_CHECK_OK(compare_generations(found, *options.pairing));
+  return found;
 }
 
 }  // namespace
 
 Result<std::vector<std::unique_ptr<DataDirectory>>> open_directories(const LocalBlobStoreOptions& options) {
-  STOA_TRY(found, read_identities(options));
-  STOA_CHECK_OK(settle_identities(found, options.create));
+  // Twice: nothing is written, not even a lock, in directories that are refused, and only what was read under the locks counts.
+  STOA_TRY(before, look_at_directories(options));
   std::vector<std::unique_ptr<DataDirectory>> opened;
-  for (const Found& directory : found) {
-    opened.push_back(
-        std::make_unique<DataDirectory>(directory.path, directory.identity->index, options.reserve_bytes));
+  for (const Found& directory : before) {
+    opened.push_back(std::make_unique<DataDirectory>(directory.path, directory.identity->index, options.reserve_bytes));
     opened.back()->direct = options.direct_io;
-    STOA_CHECK_OK(opened.back()->open());
+    STOA_CHECK_OK(opened.back()->lock());
   }
+  STOA_TRY(found, look_at_directories(options));
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (found[i].path != before[i].path || found[i].identity->index != before[i].identity->index) {
+      return fail(Errc::kBusy, found[i].path + " was changed by another process");
+    }
+  }
+  if (options.pairing) {
+    if (options.pairing->raise || options.pairing->volume == kVolumeInMemory) STOA_CHECK_OK(raise_generation(found, *options.pairing));
+  } else {
+    for (const Found& directory : found) STOA_CHECK_OK(write_identity(directory.path, *directory.identity));
+  }
+  for (const auto& directory : opened) STOA_CHECK_OK(directory->open());
   std::ranges::sort(opened, {}, [](const auto& directory) { return directory->index(); });
   return opened;
+}
+
+Status require_new_directories(const std::vector<std::string>& directories) {
+  STOA_TRY(found, read_identities({.directories = directories}));
+  for (const Found& directory : found) {
+    if (!directory.identity) continue;
+    const Identity& identity = *directory.identity;
+    std::string whose = identity.volume.empty() ? "a volume of an earlier version" : "volume " + identity.volume;
+    if (!identity.home.empty()) whose += " (its data folder was " + identity.home + ")";
+    return fail(Errc::kInvalid, "the blob directory " + directory.path + " holds the content of " + whose);
+  }
+  return {};
 }
 
 }  // namespace stoa::blob_local

@@ -48,6 +48,8 @@ class SlotMap {
 
   void for_each_taken(const std::function<void(const SlotRef&)>& visit) const;
   std::vector<std::pair<unsigned, std::uint64_t>> empty_containers() const;
+  // Up to so many of each class, class and number.
+  std::vector<std::pair<unsigned, std::uint64_t>> newest_with_room(std::size_t max) const;
   std::uint64_t slots_taken() const { return slots_taken_; }
 
  private:

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <mutex>
 
+#include "backends/kv/rocksdb/damage.h"
 #include "backends/kv/rocksdb/disk_reserve.h"
 #include "backends/kv/rocksdb/guarded_files.h"
 #include "backends/kv/rocksdb/info_log.h"
@@ -20,6 +21,7 @@
 #include "backends/kv/rocksdb/reclaim.h"
 #include "backends/kv/rocksdb/space_plan.h"
 #include "base/log.h"
+#include "core/kv/damaged_walk.h"
 
 namespace stoa::kv {
 namespace {
@@ -54,7 +56,7 @@ void clear_remains(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family) {
   db.ReleaseSnapshot(db.GetSnapshot());
 }
 
-class Iterator final : public core::KvIterator {
+class Iterator final : public core::KvIterator, public core::DamagedWalk {
  public:
   Iterator(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family, std::string_view lower, std::string_view upper,
            const rocksdb::Snapshot* snapshot)
@@ -78,6 +80,20 @@ class Iterator final : public core::KvIterator {
   Status status() const override {
     if (it_->status().ok()) return {};
     return failed(it_->status(), "scan");
+  }
+  std::optional<core::KeyGap> skip_damage(std::string_view last) override {
+    if (it_->status().ok()) return std::nullopt;
+    core::KeyGap gap;
+    gap.from = last.empty() ? lower_ : std::string(last) + '\0';
+    for (std::string at = gap.from;;) {
+      const auto next = next_piece(db_, family_, at);
+      if (!next || (!upper_.empty() && *next >= upper_)) return gap;
+      seek(*next);
+      at = *next;
+      if (!it_->status().ok()) continue;
+      gap.to = std::move(at);
+      return gap;
+    }
   }
 
  private:
@@ -351,7 +367,7 @@ Result<std::unique_ptr<core::KvStore>> open_rocks(const RocksOptions& options) {
   auto cache = rocksdb::NewLRUCache(options.block_cache_bytes);
   if (options.create) std::filesystem::create_directories(options.path, error);
   rocksdb::DBOptions db;
-  const std::uint64_t total = options.reserve ? file_system_bytes(options.path) : 0;
+  const std::uint64_t total = options.reserve && !options.damaged ? file_system_bytes(options.path) : 0;
   const SpacePlan plan = total != 0 ? SpacePlan::of(total) : SpacePlan();
   std::unique_ptr<DiskReserve> reserve;
   std::shared_ptr<rocksdb::FileSystem> files = rocksdb::FileSystem::Default();
@@ -359,7 +375,7 @@ Result<std::unique_ptr<core::KvStore>> open_rocks(const RocksOptions& options) {
     reserve = std::make_unique<DiskReserve>(options.path, plan);
     files = guarded_files(files, *reserve);
   }
-  if (options.zeroed_log_bytes != 0) {
+  if (options.zeroed_log_bytes != 0 && !options.damaged) {
     files = zeroed_logs(files, options.path, std::min(options.zeroed_log_bytes, plan.zeroed_log()),
                         [disk = reserve.get()] { return disk == nullptr || disk->has_room(); });
   }
@@ -386,7 +402,10 @@ Result<std::unique_ptr<core::KvStore>> open_rocks(const RocksOptions& options) {
   }
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* opened = nullptr;
-  const rocksdb::Status status = rocksdb::DB::Open(db, options.path, descriptors, &handles, &opened);
+  db.paranoid_checks = !options.damaged;  // else missing and short files keep all others from being read
+  const rocksdb::Status status = options.damaged
+                                     ? rocksdb::DB::OpenForReadOnly(db, options.path, descriptors, &handles, &opened)
+                                     : rocksdb::DB::Open(db, options.path, descriptors, &handles, &opened);
   if (!status.ok()) return failed(status, "open " + options.path);
   return std::unique_ptr<core::KvStore>(new RocksKv(std::move(reserve), std::move(env), opened, handles, std::move(cache)));
 }

@@ -15,15 +15,11 @@ bool is_even(std::span<const std::byte> bytes) {
   return !bytes.empty() && (static_cast<unsigned>(bytes[0]) & 1) == 0;
 }
 
-void append(std::span<const std::byte> bytes, rpc::ReplyBuffer& out) {
-  if (!bytes.empty()) std::memcpy(out.extend(bytes.size()), bytes.data(), bytes.size());
-}
-
 class AnyContext final : public rpc::GssContext {
  public:
   bool verify_mic(std::span<const std::byte>, std::span<const std::byte> mic) override { return is_even(mic); }
   bool append_mic(std::span<const std::byte> message, rpc::ReplyBuffer& out) override {
-    append(message.first(std::min<std::size_t>(message.size(), 5)), out);
+    out.append(message.first(std::min<std::size_t>(message.size(), 5)));
     return true;
   }
   bool unwrap(std::span<const std::byte> token, std::vector<std::byte>& message) override {
@@ -32,8 +28,8 @@ class AnyContext final : public rpc::GssContext {
     return true;
   }
   bool append_wrapped(std::span<const std::byte> message, rpc::ReplyBuffer& out) override {
-    append(message, out);
-    *out.extend(1) = std::byte{0};
+    out.append(message);
+    out.append_zeros(1);
     return true;
   }
 };
@@ -81,8 +77,8 @@ void check_reply(const rpc::GssServer& server, const rpc::GssCall& call, std::ui
   out.string("results");
   STOA_ASSERT(server.seal(call, buffer, begin, 0));
   STOA_ASSERT(buffer.size() % 4 == 0);
-  STOA_ASSERT((rpc::load_be32(buffer.data() + begin) & 0x7fff'ffff) == buffer.size() - begin - 4);
-  STOA_ASSERT(rpc::load_be32(buffer.data() + begin + 4) == xid);
+  STOA_ASSERT((rpc::load_be32(buffer.bytes().data() + begin) & 0x7fff'ffff) == buffer.size() - begin - 4);
+  STOA_ASSERT(rpc::load_be32(buffer.bytes().data() + begin + 4) == xid);
 }
 
 }  // namespace

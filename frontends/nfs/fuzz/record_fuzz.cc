@@ -18,7 +18,7 @@ struct Cut {
 };
 
 Cut receive(std::span<const std::byte> stream, std::size_t piece) {
-  stoa::rpc::RecordPool pool(16 << 20, 16 << 20, 1 << 20);
+  stoa::rpc::RecordPool pool({16 << 20, 16 << 20}, {16 << 20, 16 << 20}, 1 << 20);
   Receiver receiver(pool, std::make_shared<stoa::rpc::AddressBudget>(),
                     {.record_bytes_max = 40'000, .fragments_max = 20},
                     [](std::span<const std::byte> prefix) { return prefix.size() / 2; });

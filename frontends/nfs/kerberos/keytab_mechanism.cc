@@ -4,7 +4,6 @@
 #include <gssapi/gssapi_krb5.h>
 #include <krb5/krb5.h>
 
-#include <cstring>
 #include <mutex>
 #include <utility>
 
@@ -53,10 +52,6 @@ bool is_good(OM_uint32 major) {
   return major == GSS_S_COMPLETE || major == GSS_S_CONTEXT_EXPIRED;
 }
 
-void append(std::span<const std::byte> bytes, rpc::ReplyBuffer& out) {
-  if (!bytes.empty()) std::memcpy(out.extend(bytes.size()), bytes.data(), bytes.size());
-}
-
 class KerberosContext final : public rpc::GssContext {
  public:
   explicit KerberosContext(gss_ctx_id_t context) : context_(context) {}
@@ -77,7 +72,7 @@ class KerberosContext final : public rpc::GssContext {
     Buffer mic;
     if (!is_good(gss_get_mic(&minor, context_, GSS_C_QOP_DEFAULT, &data, mic.get())) || mic.bytes().empty())
       return false;
-    append(mic.bytes(), out);
+    out.append(mic.bytes());
     return true;
   }
 
@@ -100,7 +95,7 @@ class KerberosContext final : public rpc::GssContext {
     Buffer token;
     const OM_uint32 major = gss_wrap(&minor, context_, 1, GSS_C_QOP_DEFAULT, &data, &encrypted, token.get());
     if (!is_good(major) || encrypted == 0 || token.bytes().empty()) return false;
-    append(token.bytes(), out);
+    out.append(token.bytes());
     return true;
   }
 

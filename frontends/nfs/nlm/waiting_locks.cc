@@ -6,7 +6,7 @@
 namespace stoa::nlm {
 namespace {
 
-constexpr std::uint32_t kGranted = 5;
+constexpr std::uint32_t kGrantedProcedure = 5;
 constexpr std::chrono::seconds kPauseMax{30};
 
 bool overlap(const core::LockRange& a, const core::LockRange& b) {
@@ -165,7 +165,7 @@ void WaitingLocks::call(Waiting& waiting, Clock::time_point now) {
   waiting.pause = std::min(waiting.pause * 2, kPauseMax);
   calls_.add();
   (void)caller_.call(
-      {waiting.host->address, kNlmProgram, kNlmVersion, kGranted, waiting.call},
+      {waiting.host->address, kNlmProgram, kNlmVersion, kGrantedProcedure, waiting.call},
       [this, address = waiting.host->address, cookie = waiting.cookie](Result<std::span<const std::byte>> reply) {
         if (!reply) return;  // it is called again when due
         rpc::XdrReader in(*reply);

@@ -73,7 +73,10 @@ class Connection final : public BackChannel, public std::enable_shared_from_this
   // --- calls to the client
   bool call_back(std::vector<std::byte> record, OnReply on_reply) override;
   bool connected() const override { return !closed.load(); }
-  std::weak_ptr<BackChannel> keep() override { return weak_from_this(); }
+  std::weak_ptr<BackChannel> keep() override {
+    back_channel.store(true, std::memory_order_relaxed);
+    return weak_from_this();
+  }
   // True: the record is a reply to a call of ours, and whoever waits for it was called.
   bool take_reply(std::span<const std::byte> record);
   void drop_callbacks();  // the connection is closed
@@ -123,6 +126,9 @@ class Connection final : public BackChannel, public std::enable_shared_from_this
   std::atomic<std::int64_t> last_input_ns{0};
   std::atomic<std::int64_t> last_output_ns{0};    // when output was last taken by the socket
   std::atomic<std::int64_t> partial_since_ns{0};  // 0: no part of a record waits for its rest
+  std::atomic<bool> holds_memory{false};          // for that record
+  std::atomic<bool> back_channel{false};          // the client may be called over it
+  bool under_way() const { return in_flight.load() != 0 || backlog() != 0 || has_parked(); }
 
  private:
   struct Piece {  // memory of our own, or a slice

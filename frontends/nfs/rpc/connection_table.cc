@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <tuple>
 
 #include "base/log.h"
 #include "frontends/nfs/rpc/peer.h"
@@ -76,6 +77,57 @@ void ServerState::accept_from(std::size_t index) {
   epoll_ctl(epoll, EPOLL_CTL_MOD, listeners[index].fd, &event);
 }
 
+std::shared_ptr<Connection> ServerState::connection_in(Slot& slot) {
+  const std::lock_guard lock(slot.mutex);
+  return slot.connection;
+}
+
+std::optional<std::uint32_t> ServerState::take_slot() {
+  const std::lock_guard lock(table_mutex_);
+  if (free_slots_.empty()) return std::nullopt;
+  const std::uint32_t index = free_slots_.back();
+  free_slots_.pop_back();
+  return index;
+}
+
+bool ServerState::give_way(const AddressBudget* address) {
+  const std::int64_t now = std::chrono::steady_clock::now().time_since_epoch().count();
+  std::shared_ptr<Connection> idlest;
+  std::tuple<std::uint32_t, bool, std::int64_t> best;  // greater gives way first
+  for (Slot& slot : slots_) {
+    const auto c = connection_in(slot);
+    if (!c || c->under_way() || (address != nullptr && &c->budget() != address)) continue;
+    // Who is just sending something is busy; who has begun to and does not go on is not.
+    const std::int64_t partial = c->partial_since_ns.load();
+    if (partial != 0 && now - partial <= std::chrono::nanoseconds(options.limits.half_sent_patience).count()) continue;
+    const std::tuple rank(c->budget().connections.load(), !c->back_channel.load(), -c->last_input_ns.load());
+    if (idlest != nullptr && rank <= best) continue;
+    idlest = c;
+    best = rank;
+  }
+  if (idlest == nullptr) return false;
+  metrics.closed_gave_way.add();
+  close(*idlest);
+  return true;
+}
+
+void ServerState::close_oldest_half_sent() {
+  const std::int64_t now = std::chrono::steady_clock::now().time_since_epoch().count();
+  std::shared_ptr<Connection> oldest;
+  std::int64_t since = now - std::chrono::nanoseconds(options.limits.half_sent_patience).count();
+  for (Slot& slot : slots_) {
+    const auto c = connection_in(slot);
+    if (!c || !c->holds_memory.load()) continue;
+    const std::int64_t began = c->partial_since_ns.load();
+    if (began == 0 || began > since) continue;
+    oldest = c;
+    since = began;
+  }
+  if (oldest == nullptr) return;
+  metrics.closed_half_sent.add();
+  close(*oldest);
+}
+
 void ServerState::admit(int fd) {
   sockaddr_storage from{};
   socklen_t length = sizeof from;
@@ -85,34 +137,27 @@ void ServerState::admit(int fd) {
   }
   Peer peer = peer_of(from);
   auto budget = budget_of(peer.address);
-  if (budget->connections.fetch_add(1) >= options.limits.connections_per_address_max) {
+  const auto refuse = [&](Counter& why) {
     budget->connections.fetch_sub(1);
-    metrics.refused_address_limit.add();
+    why.add();
     ::close(fd);
-    return;
+  };
+  if (budget->connections.fetch_add(1) >= options.limits.connections_per_address_max && !give_way(budget.get())) {
+    return refuse(metrics.refused_address_limit);
   }
-  std::uint32_t index = 0;
-  {
-    const std::lock_guard lock(table_mutex_);
-    if (free_slots_.empty()) {
-      budget->connections.fetch_sub(1);
-      metrics.refused_total_limit.add();
-      ::close(fd);
-      return;
-    }
-    index = free_slots_.back();
-    free_slots_.pop_back();
-  }
+  auto index = take_slot();
+  if (!index && give_way(nullptr)) index = take_slot();
+  if (!index) return refuse(metrics.refused_total_limit);
   const int on = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
   setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &kSendBufferBytes, sizeof kSendBufferBytes);
 
-  Slot& slot = slots_[index];
+  Slot& slot = slots_[*index];
   std::uint64_t key = 0;
   {
     const std::lock_guard lock(slot.mutex);
-    key = ++slot.generation << kIndexBits | index;
+    key = ++slot.generation << kIndexBits | *index;
     auto made = std::make_unique<Connection>(
         fd, epoll, key, std::move(peer), std::move(budget), pool,
         ReceiverLimits{options.limits.record_bytes_max, options.limits.record_fragments_max}, service.payload_offset,
@@ -155,11 +200,7 @@ void ServerState::close(Connection& connection) {
 
 void ServerState::close_all() {
   for (Slot& slot : slots_) {
-    std::shared_ptr<Connection> connection;
-    {
-      const std::lock_guard lock(slot.mutex);
-      connection = slot.connection;
-    }
+    const auto connection = connection_in(slot);
     if (connection) close(*connection);
   }
   {
@@ -185,11 +226,7 @@ void ServerState::sweep() {
     return since != 0 && now - since > std::chrono::nanoseconds(limit).count();
   };
   for (Slot& slot : slots_) {
-    std::shared_ptr<Connection> c;
-    {
-      const std::lock_guard lock(slot.mutex);
-      c = slot.connection;
-    }
+    const auto c = connection_in(slot);
     if (!c) continue;
     if (older(c->partial_since_ns.load(), limits.record_timeout)) {
       metrics.closed_record_timeout.add();
@@ -207,6 +244,7 @@ void ServerState::sweep() {
   metrics.in_flight.set(in_flight.load());
   metrics.output_bytes.set(static_cast<std::int64_t>(output_bytes.load()));
   metrics.record_bytes.set(static_cast<std::int64_t>(pool.bytes_in_use()));
+  metrics.half_sent_bytes.set(static_cast<std::int64_t>(pool.bytes_half_sent()));
 }
 
 void ServerState::wait_for_memory(std::shared_ptr<Connection> connection) {
@@ -226,6 +264,7 @@ void ServerState::wake_memory_waiters() {
     waiters.swap(waiting_);
     paused.swap(paused_listeners_);
   }
+  if (!waiters.empty()) close_oldest_half_sent();
   for (auto& connection : waiters) {
     if (!connection->closed.load()) tasks.push(Task{std::move(connection), true, {}});
   }

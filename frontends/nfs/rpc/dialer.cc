@@ -16,12 +16,12 @@
 #include "base/assert.h"
 #include "frontends/nfs/rpc/message.h"
 #include "frontends/nfs/rpc/peer.h"
+#include "frontends/nfs/rpc/record_mark.h"
 #include "frontends/nfs/rpc/xdr.h"
 
 namespace stoa::rpc {
 namespace {
 
-constexpr std::uint32_t kLastFragment = 0x8000'0000;
 constexpr std::chrono::milliseconds kLookAfterTimes{1000};
 using Clock = std::chrono::steady_clock;
 

@@ -1,21 +1,15 @@
 #include "frontends/nfs/rpc/gss_server.h"
 
+#include "frontends/nfs/rpc/record_mark.h"
+
 #include <utility>
 
 namespace stoa::rpc {
 namespace {
 
-constexpr std::size_t kMarkBytes = 4;
 constexpr std::size_t kStatusAt = kMarkBytes + 20;  // of the accept status in a frame with an empty verifier
-constexpr std::uint32_t kLastFragment = 0x8000'0000;
 constexpr std::size_t kSequenceBytes = 4;
 constexpr std::uint32_t kFailure = 13u << 16;  // GSS_S_FAILURE
-
-std::array<std::byte, 4> be32(std::uint32_t value) {
-  std::array<std::byte, 4> bytes;
-  store_be32(bytes.data(), value);
-  return bytes;
-}
 
 // An opaque whose bytes `append` writes.
 template <class Append>
@@ -26,7 +20,7 @@ bool put_opaque(ReplyBuffer& out, Append append) {
   if (!append(out)) return false;
   const std::size_t length = out.size() - length_at - 4;
   writer.patch_u32(length_at, static_cast<std::uint32_t>(length));
-  for (std::size_t i = length; i < padded(length); ++i) *out.extend(1) = std::byte{0};
+  out.append_zeros(padded(length) - length);
   return true;
 }
 
@@ -182,8 +176,8 @@ std::string GssServer::establish(const CallHeader& header, const ClientAddress& 
 }
 
 bool GssServer::seal(const GssCall& call, ReplyBuffer& out, std::size_t begin, std::size_t more) const {
-  const std::uint32_t xid = load_be32(out.data() + begin + kMarkBytes);
-  const std::uint32_t status = load_be32(out.data() + begin + kStatusAt);
+  const std::uint32_t xid = load_be32(out.bytes().data() + begin + kMarkBytes);
+  const std::uint32_t status = load_be32(out.bytes().data() + begin + kStatusAt);
   const bool wraps = status == static_cast<std::uint32_t>(AcceptStatus::kSuccess) && call.service != GssService::kNone;
 
   ReplyBuffer sealed;
@@ -198,7 +192,7 @@ bool GssServer::seal(const GssCall& call, ReplyBuffer& out, std::size_t begin, s
       writer.fixed(out.bytes().subspan(begin + kStatusAt + 4));
     } else if (done) {
       // What is protected begins with the sequence number: the accept status in front of the results makes room for it.
-      store_be32(out.data() + begin + kStatusAt, call.sequence);
+      out.overwrite(begin + kStatusAt, be32(call.sequence));
       const std::span<const std::byte> data = out.bytes().subspan(begin + kStatusAt);
       if (call.service == GssService::kIntegrity) {
         writer.opaque(data);
@@ -210,11 +204,11 @@ bool GssServer::seal(const GssCall& call, ReplyBuffer& out, std::size_t begin, s
   }
   out.truncate(begin);
   if (!done) return false;
-  store_be32(sealed.data(), kLastFragment | static_cast<std::uint32_t>(sealed.size() - kMarkBytes + more));
+  writer.patch_u32(0, kLastFragment | static_cast<std::uint32_t>(sealed.size() - kMarkBytes + more));
   if (begin == 0) {
     std::swap(out, sealed);
   } else {
-    std::memcpy(out.extend(sealed.size()), sealed.data(), sealed.size());
+    out.append(sealed.bytes());
   }
   return true;
 }

@@ -11,17 +11,15 @@
 #include <chrono>
 
 #include "frontends/nfs/rpc/message.h"
+#include "frontends/nfs/rpc/record_mark.h"
 #include "frontends/nfs/rpc/xdr.h"
 
 namespace stoa::rpc {
 namespace {
 
-constexpr std::uint32_t kPortmapProgram = 100000;
-// Version 2 knows IPv4 alone; SET and UNSET have the same numbers in both (RFC 1833 2.1, 3.1).
-constexpr std::uint32_t kPortmapVersion = 2, kRpcbindVersion = 3;
+// The same numbers in both versions (RFC 1833 2.1, 3.1).
 constexpr std::uint32_t kSet = 1;
 constexpr std::uint32_t kUnset = 2;
-constexpr std::uint32_t kLastFragment = 0x8000'0000;
 constexpr std::size_t kReplyBytes = 4 + 24 + 4;  // mark, accepted header, bool
 
 class Socket {
@@ -70,7 +68,7 @@ Result<bool> call(std::uint32_t procedure, const PortMapping& mapping, std::uint
     out.string("stoa");  // the owner, as far as the portmapper believes it
   }
   out.patch_u32(0, kLastFragment | static_cast<std::uint32_t>(buffer.size() - 4));
-  if (send(socket.fd(), buffer.data(), buffer.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(buffer.size())) {
+  if (send(socket.fd(), buffer.bytes().data(), buffer.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(buffer.size())) {
     return fail_errno(errno, "send to the portmapper");
   }
   std::array<std::byte, kReplyBytes> reply{};

@@ -8,6 +8,11 @@
 
 namespace stoa::rpc {
 
+// Version 2 knows IPv4 alone, version 3 (rpcbind) any network.
+inline constexpr std::uint32_t kPortmapProgram = 100000;
+inline constexpr std::uint32_t kPortmapVersion = 2;
+inline constexpr std::uint32_t kRpcbindVersion = 3;
+
 struct PortMapping {
   std::uint32_t program = 0;
   std::uint32_t version = 0;

@@ -7,13 +7,12 @@
 #include <cstring>
 #include <utility>
 
+#include "frontends/nfs/rpc/record_mark.h"
 #include "frontends/nfs/rpc/xdr.h"
 
 namespace stoa::rpc {
 namespace {
 
-constexpr std::size_t kMarkBytes = 4;
-constexpr std::uint32_t kLastFragment = 0x8000'0000;
 // While large records stream in, more than this of the next one is not read ahead: it would have to be copied.
 constexpr std::size_t kReadAhead = 512;
 static_assert(kReadAhead >= Receiver::kLargePrefix + kMarkBytes);
@@ -50,7 +49,7 @@ Receiver::Outcome Receiver::receive(int fd, std::span<std::byte> scratch, std::v
     } else {
       kept = pending_.size();
       if (kept > 0) std::memcpy(scratch.data(), pending_.data(), kept);
-      add(scratch.data() + kept, expect_large_ && kept < kReadAhead ? kReadAhead - kept : scratch.size() - kept);
+      add(scratch.data() + kept, (expect_large_ || pool_.tight()) && kept < kReadAhead ? kReadAhead - kept : scratch.size() - kept);
     }
     const ssize_t got = readv(fd, parts, count);
     if (got < 0 && errno == EINTR) continue;
@@ -65,6 +64,7 @@ Receiver::Outcome Receiver::receive(int fd, std::span<std::byte> scratch, std::v
       in_scratch = bytes - into_large;
       if (large_.filled == large_.size) {
         const std::span<const std::byte> whole(large_.memory.data() + large_.offset, large_.size);
+        large_.memory.complete();
         records.push_back(Record{whole, std::move(large_.memory), {}});
         large_ = {};
       }
@@ -170,6 +170,7 @@ void Receiver::emit_assembled(std::vector<Record>& records) {
   Record& record = records.emplace_back();
   if (assembly_large_.memory) {
     record.bytes = {assembly_large_.memory.data(), assembly_large_.filled};
+    assembly_large_.memory.complete();
     record.memory = std::move(assembly_large_.memory);
   } else {
     record.assembled = std::exchange(assembly_, {});

@@ -67,6 +67,8 @@ class Receiver {
 
   // True when part of a record is here and the rest is not.
   bool partial() const { return large_.memory || assembling_ || !pending_.empty(); }
+  // And it has memory of the pool.
+  bool holds_memory() const { return large_.memory || assembly_large_.memory; }
 
  private:
   struct Large {  // a record that is received into its own memory

@@ -14,13 +14,17 @@ RecordMemory RecordPool::take(std::size_t bytes, const std::shared_ptr<AddressBu
   if (size_class == kPayloads.size()) return {};
   const std::size_t memory = memory_of(size_class);
   const auto refuse = [&]() -> RecordMemory {
-    in_use_.fetch_sub(memory, std::memory_order_relaxed);
-    budget->record_bytes.fetch_sub(memory, std::memory_order_relaxed);
+    for (auto* const count : {&in_use_, &budget->record_bytes, &half_sent_in_use_, &budget->half_sent_bytes})
+      count->fetch_sub(memory, std::memory_order_relaxed);
     return {};
   };
-  const std::uint64_t all = in_use_.fetch_add(memory, std::memory_order_relaxed) + memory;
-  const std::uint64_t share = budget->record_bytes.fetch_add(memory, std::memory_order_relaxed) + memory;
-  if (all > bytes_max_ || share > share_max_) return refuse();
+  const auto exceeds = [&](std::atomic<std::uint64_t>& count, std::uint64_t limit) {
+    return count.fetch_add(memory, std::memory_order_relaxed) + memory > limit;
+  };
+  // Each is counted, whatever the others say.
+  const bool all = exceeds(in_use_, records_.all), share = exceeds(budget->record_bytes, records_.of_address);
+  const bool half = exceeds(half_sent_in_use_, half_sent_.all), half_share = exceeds(budget->half_sent_bytes, half_sent_.of_address);
+  if (all || share || half || half_share) return refuse();
   {
     const std::lock_guard lock(mutex_);
     if (!kept_[size_class].empty()) {

@@ -19,9 +19,10 @@ class RecordPool;
 struct AddressBudget {
   std::atomic<std::uint32_t> connections{0};
   std::atomic<std::uint64_t> record_bytes{0};
+  std::atomic<std::uint64_t> half_sent_bytes{0};
 };
 
-// Memory of one record; goes back to its pool when destroyed. Movable; one owner.
+// Memory of one record; goes back to its pool when destroyed. Counts as of a half-sent one until complete(). Movable; one owner.
 class RecordMemory {
  public:
   RecordMemory() = default;
@@ -33,6 +34,7 @@ class RecordMemory {
       data_ = std::exchange(other.data_, nullptr);
       size_class_ = other.size_class_;
       budget_ = std::move(other.budget_);
+      half_sent_ = other.half_sent_;
     }
     return *this;
   }
@@ -41,6 +43,7 @@ class RecordMemory {
   explicit operator bool() const { return data_ != nullptr; }
   std::byte* data() const { return data_; }
   std::size_t size() const;
+  void complete();  // all of the record is here
 
  private:
   friend class RecordPool;
@@ -52,6 +55,7 @@ class RecordMemory {
   std::byte* data_ = nullptr;
   std::size_t size_class_ = 0;
   std::shared_ptr<AddressBudget> budget_;
+  bool half_sent_ = true;
 };
 
 // Thread-safe. Must outlive what it gave out.
@@ -63,10 +67,14 @@ class RecordPool {
                                                         std::size_t{512} << 10, std::size_t{1} << 20};
   static constexpr std::size_t kRecordBytesMax = kPayloads.back() + kPage;  // 1 MiB and its headers
 
-  // `bytes_max`: of all records alive at once, of which one address may hold `share_max`; `kept_max`: of what lies idle
-  // for reuse.
-  RecordPool(std::uint64_t bytes_max, std::uint64_t share_max, std::uint64_t kept_max)
-      : bytes_max_(bytes_max), share_max_(share_max), kept_max_(kept_max) {}
+  // Of the memory of records, those that are half sent included: how much there may be at once, and how much one address may hold of it.
+  struct Limit {
+    std::uint64_t all;
+    std::uint64_t of_address;
+  };
+  // `kept_max`: of what lies idle for reuse.
+  RecordPool(const Limit& records, const Limit& half_sent, std::uint64_t kept_max)
+      : records_(records), half_sent_(half_sent), kept_max_(kept_max) {}
   ~RecordPool();
   RecordPool(const RecordPool&) = delete;
 
@@ -77,16 +85,20 @@ class RecordPool {
   void trim();
 
   std::uint64_t bytes_in_use() const { return in_use_.load(std::memory_order_relaxed); }
+  std::uint64_t bytes_half_sent() const { return half_sent_in_use_.load(std::memory_order_relaxed); }
+  // Little is left: nobody should read far ahead of what there may be no room for.
+  bool tight() const { return bytes_half_sent() > half_sent_.all / 2 || bytes_in_use() > records_.all / 2; }
   static constexpr std::size_t memory_of(std::size_t size_class) { return kPayloads[size_class] + 2 * kPage; }
 
  private:
   friend class RecordMemory;
   void give_back(std::byte* data, std::size_t size_class);
 
-  const std::uint64_t bytes_max_;
-  const std::uint64_t share_max_;
+  const Limit records_;
+  const Limit half_sent_;
   const std::uint64_t kept_max_;
   std::atomic<std::uint64_t> in_use_{0};
+  std::atomic<std::uint64_t> half_sent_in_use_{0};
   std::mutex mutex_;  // guards kept_ and kept_bytes_
   std::array<std::vector<std::byte*>, kPayloads.size()> kept_;
   std::uint64_t kept_bytes_ = 0;
@@ -95,8 +107,14 @@ class RecordPool {
 inline std::size_t RecordMemory::size() const {
   return RecordPool::memory_of(size_class_);
 }
+inline void RecordMemory::complete() {
+  if (data_ == nullptr || !std::exchange(half_sent_, false)) return;
+  budget_->half_sent_bytes.fetch_sub(size(), std::memory_order_relaxed);
+  pool_->half_sent_in_use_.fetch_sub(size(), std::memory_order_relaxed);
+}
 inline void RecordMemory::release() {
   if (data_ == nullptr) return;
+  complete();
   budget_->record_bytes.fetch_sub(size(), std::memory_order_relaxed);
   budget_.reset();
   pool_->give_back(std::exchange(data_, nullptr), size_class_);

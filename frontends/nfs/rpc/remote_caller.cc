@@ -7,14 +7,13 @@
 
 #include "base/assert.h"
 #include "frontends/nfs/rpc/peer.h"
+#include "frontends/nfs/rpc/portmapper.h"
 #include "frontends/nfs/rpc/universal_address.h"
 
 namespace stoa::rpc {
 namespace {
 
-constexpr std::uint32_t kPortmapProgram = 100000;
-// GETPORT of version 2 knows IPv4 alone, GETADDR of version 3 any network (RFC 1833 3, 2.2.1). Both have this number.
-constexpr std::uint32_t kPortmapVersion = 2, kRpcbindVersion = 3;
+// GETPORT of version 2 and GETADDR of version 3 (RFC 1833 3, 2.2.1).
 constexpr std::uint32_t kGetPort = 3;
 constexpr std::size_t kUniversalAddressBytesMax = 256;
 

@@ -19,6 +19,8 @@ ServerMetrics::ServerMetrics(MetricRegistry& r, const std::vector<Program*>& pro
       closed_record_timeout(r.counter(kClosed, kClosedHelp, {{"reason", "record_timeout"}})),
       closed_output_timeout(r.counter(kClosed, kClosedHelp, {{"reason", "output_timeout"}})),
       closed_idle_timeout(r.counter(kClosed, kClosedHelp, {{"reason", "idle_timeout"}})),
+      closed_gave_way(r.counter(kClosed, kClosedHelp, {{"reason", "gave_way"}})),
+      closed_half_sent(r.counter(kClosed, kClosedHelp, {{"reason", "half_sent"}})),
       rejected_calls(r.counter("stoa_nfs_rpc_rejected_total",
                                "Calls answered with an RPC error (unknown program, bad credential, garbage)")),
       held_back(r.counter("stoa_nfs_connections_held_back_total",
@@ -30,7 +32,8 @@ ServerMetrics::ServerMetrics(MetricRegistry& r, const std::vector<Program*>& pro
       connections(r.gauge("stoa_nfs_connections", "Open connections")),
       in_flight(r.gauge("stoa_nfs_in_flight", "Calls handed to workers and not yet answered")),
       output_bytes(r.gauge("stoa_nfs_output_bytes", "Bytes of replies not yet taken by clients")),
-      record_bytes(r.gauge("stoa_nfs_record_memory_bytes", "Memory of large records being received or run")) {
+      record_bytes(r.gauge("stoa_nfs_record_memory_bytes", "Memory of large records being received or run")),
+      half_sent_bytes(r.gauge("stoa_nfs_half_sent_memory_bytes", "Memory of large records of which a part has not come yet")) {
   for (const Program* program : programs) {
     auto& list = procedures.emplace_back();
     for (const Procedure& procedure : program->procedures()) {

@@ -34,6 +34,8 @@ struct ServerMetrics {
   Counter& closed_record_timeout;
   Counter& closed_output_timeout;
   Counter& closed_idle_timeout;
+  Counter& closed_gave_way;
+  Counter& closed_half_sent;
   Counter& rejected_calls;
   Counter& held_back;
   Counter& record_memory_waits;
@@ -43,6 +45,7 @@ struct ServerMetrics {
   Gauge& in_flight;
   Gauge& output_bytes;
   Gauge& record_bytes;
+  Gauge& half_sent_bytes;
 };
 
 }  // namespace stoa::rpc

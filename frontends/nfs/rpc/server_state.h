@@ -39,6 +39,8 @@ struct ServerState {
   // Closes a connection whose peer has finished, once all is answered.
   void close_if_finished(Connection& connection);
   void sweep();  // the time-outs
+  // Closes the connection whose half-sent record has had memory for the longest time, while others wait for some.
+  void close_oldest_half_sent();
 
   // The receive side of this connection waits until the record pool has room; the caller no longer holds it.
   void wait_for_memory(std::shared_ptr<Connection> connection);
@@ -79,6 +81,11 @@ struct ServerState {
     std::uint64_t generation = 0;
   };
   void admit(int fd);
+  // Closes a connection on which nothing is under way: of this address; null: of the one that has most. The one that was heard of longest
+  // ago, and before others one over which no client is called. False: there is none.
+  bool give_way(const AddressBudget* address);
+  std::optional<std::uint32_t> take_slot();
+  static std::shared_ptr<Connection> connection_in(Slot& slot);
   std::shared_ptr<AddressBudget> budget_of(const std::array<std::uint8_t, 16>& address);
 
   std::vector<Slot> slots_;

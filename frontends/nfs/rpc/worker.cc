@@ -11,11 +11,11 @@
 
 #include "base/crc32c.h"
 #include "base/log.h"
+#include "frontends/nfs/rpc/record_mark.h"
 
 namespace stoa::rpc {
 namespace {
 
-constexpr std::uint32_t kLastFragment = 0x8000'0000;
 constexpr std::size_t kSendEarly = std::size_t{256} << 10;  // replies gathered beyond this leave at once
 constexpr std::size_t kKeepReplies = std::size_t{512} << 10;
 constexpr int kRoundsMax = 32;  // receives from one connection before others get a turn
@@ -35,7 +35,7 @@ constexpr std::chrono::nanoseconds kParkedMax = std::chrono::seconds(20);
 std::atomic<std::uint64_t> g_worker_number{0};
 
 void finish_frame(ReplyBuffer& out, std::size_t begin, std::size_t more = 0) {
-  store_be32(out.data() + begin, kLastFragment | static_cast<std::uint32_t>(out.size() - begin - 4 + more));
+  XdrWriter(out).patch_u32(begin, kLastFragment | static_cast<std::uint32_t>(out.size() - begin - 4 + more));
 }
 
 }  // namespace
@@ -123,6 +123,7 @@ void Worker::handle_input(const std::shared_ptr<Connection>& connection) {
     } else if (!records_.empty() || c.partial_since_ns.load(std::memory_order_relaxed) == 0) {
       c.partial_since_ns.store(now_ns, std::memory_order_relaxed);
     }
+    c.holds_memory.store(c.receiver().holds_memory(), std::memory_order_relaxed);
     if (outcome == Outcome::kClosed) c.end_of_input.store(true);
 
     bool holds = true;
@@ -213,7 +214,7 @@ bool Worker::run_batch(const std::shared_ptr<Connection>& connection, bool holds
     // Nothing to wait for: all replies leave together.
     if (!waiting_.empty()) {
       settle_deferred();
-      std::memcpy(ready_.extend(deferred_.size()), deferred_.data(), deferred_.size());
+      ready_.append(deferred_.bytes());
     }
     if (alone != nullptr) release_early();
     send_ready(c);
@@ -494,7 +495,7 @@ void Worker::run_in_place(Connection& c, std::size_t index) {
   if (!item.idempotent) {
     const std::size_t replay_at = ready_.size();
     known = state_.duplicates.begin(key_of(c, item), now_, [&](std::span<const std::byte> reply) {
-      std::memcpy(ready_.extend(reply.size()), reply.data(), reply.size());
+      ready_.append(reply);
     });
     if (known.verdict == DuplicateCache::Verdict::kReplay) seal(item, ready_, replay_at);
     if (known.verdict == DuplicateCache::Verdict::kReplay || known.verdict == DuplicateCache::Verdict::kInProgress)
@@ -541,7 +542,7 @@ void Worker::settle_deferred() {
     if (durable || d.failed || is_settled(d)) {
       if (d.remembered) state_.duplicates.finish(d.duplicate, reply, now_);
       if (!rewrite) continue;
-      std::memcpy(honest.extend(reply.size()), reply.data(), reply.size());
+      honest.append(reply);
       seal(item, honest, honest_at);
       continue;
     }

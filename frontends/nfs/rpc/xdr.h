@@ -1,6 +1,7 @@
 // External Data Representation (RFC 4506): big-endian words, padded to four bytes, over memory that somebody else owns.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -12,10 +13,6 @@
 
 namespace stoa::rpc {
 
-constexpr std::size_t padded(std::size_t bytes) {
-  return (bytes + 3) & ~std::size_t{3};
-}
-
 inline std::uint32_t load_be32(const std::byte* at) {
   std::uint32_t word = 0;
   std::memcpy(&word, at, sizeof word);
@@ -24,6 +21,12 @@ inline std::uint32_t load_be32(const std::byte* at) {
 inline void store_be32(std::byte* at, std::uint32_t value) {
   const std::uint32_t word = std::endian::native == std::endian::little ? __builtin_bswap32(value) : value;
   std::memcpy(at, &word, sizeof word);
+}
+
+inline std::array<std::byte, 4> be32(std::uint32_t value) {
+  std::array<std::byte, 4> bytes;
+  store_be32(bytes.data(), value);
+  return bytes;
 }
 
 // Reads arguments. The first read that does not fit makes the reader fail for good, and every later read gives zero or
@@ -92,18 +95,17 @@ class XdrWriter {
  public:
   explicit XdrWriter(ReplyBuffer& out) : out_(out) {}
 
-  void u32(std::uint32_t value) { store_be32(out_.extend(4), value); }
+  void u32(std::uint32_t value) { out_.append(be32(value)); }
   void u64(std::uint64_t value) {
-    std::byte* at = out_.extend(8);
-    store_be32(at, static_cast<std::uint32_t>(value >> 32));
-    store_be32(at + 4, static_cast<std::uint32_t>(value));
+    std::array<std::byte, 8> words;
+    store_be32(words.data(), static_cast<std::uint32_t>(value >> 32));
+    store_be32(words.data() + 4, static_cast<std::uint32_t>(value));
+    out_.append(words);
   }
   void boolean(bool value) { u32(value ? 1 : 0); }
   void fixed(std::span<const std::byte> bytes) {
-    const std::size_t room = padded(bytes.size());
-    std::byte* at = out_.extend(room);
-    if (!bytes.empty()) std::memcpy(at, bytes.data(), bytes.size());
-    for (std::size_t i = bytes.size(); i < room; ++i) at[i] = std::byte{0};
+    out_.append(bytes);
+    out_.append_zeros(padded(bytes.size()) - bytes.size());
   }
   void opaque(std::span<const std::byte> bytes) {
     u32(static_cast<std::uint32_t>(bytes.size()));
@@ -111,12 +113,12 @@ class XdrWriter {
   }
   void string(std::string_view text) { opaque(std::as_bytes(std::span(text.data(), text.size()))); }
 
-  // Room for `bytes` more, to be filled by the caller (a read straight into the reply).
-  std::span<std::byte> reserve(std::size_t bytes) { return {out_.extend(bytes), bytes}; }
+  // For what is read straight into the reply: `head` bytes are written before it, when it is there.
+  ReplyBuffer::Reservation reserve(std::size_t head, std::size_t most) { return {out_, head, most}; }
   std::size_t size() const { return out_.size(); }
   std::span<const std::byte> written_since(std::size_t at) const { return out_.bytes().subspan(at); }
   void truncate(std::size_t size) { out_.truncate(size); }
-  void patch_u32(std::size_t at, std::uint32_t value) { store_be32(out_.data() + at, value); }
+  void patch_u32(std::size_t at, std::uint32_t value) { out_.overwrite(at, be32(value)); }
 
  private:
   ReplyBuffer& out_;

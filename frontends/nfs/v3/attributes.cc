@@ -1,6 +1,7 @@
 #include "frontends/nfs/v3/attributes.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 namespace stoa::nfs3 {
@@ -50,7 +51,8 @@ void encode_time(rpc::XdrWriter& out, Timestamp time) {
 }
 
 void encode_attributes(rpc::XdrWriter& out, const core::Attributes& attr, std::uint64_t fsid) {
-  std::byte* at = out.reserve(kAttributesBytes).data();
+  std::array<std::byte, kAttributesBytes> words;
+  std::byte* const at = words.data();
   rpc::store_be32(at, to_wire(attr.type));
   rpc::store_be32(at + 4, attr.mode & kModeBits);
   rpc::store_be32(at + 8, attr.links);
@@ -65,6 +67,7 @@ void encode_attributes(rpc::XdrWriter& out, const core::Attributes& attr, std::u
   store_be64(at + 60, time_word(attr.atime));
   store_be64(at + 68, time_word(attr.mtime));
   store_be64(at + 76, time_word(attr.ctime));
+  out.fixed(words);
 }
 
 void encode_post_op(rpc::XdrWriter& out, const core::Attributes* attr, std::uint64_t fsid) {

@@ -1,14 +1,13 @@
 // RFC 1813 3.3.6
 #include <algorithm>
-#include <cstring>
 
 #include "frontends/nfs/v3/operation.h"
 
 namespace stoa::nfs3 {
 namespace {
 
-// Attributes, count, eof and the length of the data: what stands between the status and the bytes.
-constexpr std::size_t kHeadBytes = 4 + kAttributesBytes + 4 + 4 + 4;
+// Status, attributes, count, eof and the length of the data: what stands before the bytes.
+constexpr std::size_t kHeadBytes = 4 + 4 + kAttributesBytes + 4 + 4 + 4;
 
 // The procedure's list of errors has INVAL for what is no regular file, and not ISDIR.
 NfsStatus read_status(const Error& error) {
@@ -16,6 +15,7 @@ NfsStatus read_status(const Error& error) {
 }
 
 void encode_head(Operation& op, const core::Attributes& attr, std::uint64_t length, bool end) {
+  op.ok();
   op.post_op(attr);
   op.out.u32(static_cast<std::uint32_t>(length));
   op.out.boolean(end);
@@ -23,28 +23,19 @@ void encode_head(Operation& op, const core::Attributes& attr, std::uint64_t leng
 }
 
 rpc::Outcome read_copied(Operation& op, core::FileId id, std::uint64_t offset, std::uint32_t count) {
-  // The bytes are read to the place in the reply where they will stand; what stands before them is known only then.
-  const std::size_t begin = op.out.size();
-  op.ok();
-  const std::size_t head = op.out.size();
-  const auto data = op.out.reserve(kHeadBytes + count).subspan(kHeadBytes);
-  const auto reply = op.ns.read(op.ctx, {.id = id, .offset = offset, .into = data});
+  auto place = op.out.reserve(kHeadBytes, count);
+  const auto reply = op.ns.read(op.ctx, {.id = id, .offset = offset, .into = place.content()});
   if (!reply) {
-    op.out.truncate(begin);
+    place.drop();
     return op.failed_with_attributes(read_status(reply.error()), id);
   }
-  op.out.truncate(head);
-  encode_head(op, reply->attr, reply->length, reply->end_of_file);
-  const std::size_t room = rpc::padded(reply->length);
-  std::byte* bytes = op.out.reserve(room).data();
-  std::memset(bytes + reply->length, 0, room - reply->length);
+  place.commit(reply->length, [&] { encode_head(op, reply->attr, reply->length, reply->end_of_file); });
   return {};
 }
 
 rpc::Outcome read_sliced(Operation& op, core::FileId id, std::uint64_t offset, std::uint32_t count) {
   auto reply = op.ns.read_slices(op.ctx, {.id = id, .offset = offset, .length = count});
   if (!reply) return op.failed_with_attributes(read_status(reply.error()), id);
-  op.ok();
   encode_head(op, reply->attr, reply->length, reply->end_of_file);
   op.reply.slices = std::move(reply->slices);
   op.reply.slice_bytes = static_cast<std::uint32_t>(reply->length);

@@ -32,7 +32,9 @@ constexpr Bitmap kSupported40{
     Attr::kSpaceUsed,      Attr::kTimeAccess,     Attr::kTimeAccessSet,   Attr::kTimeCreate,      Attr::kTimeDelta,
     Attr::kTimeMetadata,   Attr::kTimeModify,     Attr::kTimeModifySet,   Attr::kMountedOnFileId};
 constexpr Bitmap kSupported41 =
-    kSupported40 | Bitmap{Attr::kDacl, Attr::kModeSetMasked, Attr::kSuppattrExclcreat, Attr::kFsCharsetCap};
+    kSupported40 | Bitmap{Attr::kDacl, Attr::kModeSetMasked, Attr::kSuppattrExclcreat, Attr::kFsCharsetCap,
+                          // RFC 9754 is about 4.2; what it tells holds in 4.1, and who asks there knows it.
+                          Attr::kOpenArguments};
 constexpr Bitmap kSupported42 =
     kSupported41 | Bitmap{Attr::kCloneBlksize, Attr::kChangeAttrType, Attr::kModeUmask, Attr::kXattrSupport};
 constexpr std::array<Bitmap, 3> kSupported{kSupported40, kSupported41, kSupported42};
@@ -61,6 +63,19 @@ std::uint32_t to_wire(core::FileType type) {
 void put_time(rpc::XdrWriter& out, Timestamp time) {
   out.u64(static_cast<std::uint64_t>(time.seconds()));
   out.u32(time.nanoseconds());
+}
+
+// What OPEN takes (RFC 9754 4.1), each a bitmap of its values.
+void put_open_arguments(rpc::XdrWriter& out) {
+  constexpr std::uint32_t kAccess = 1u << 1 | 1u << 2 | 1u << 3;                    // READ, WRITE, BOTH
+  constexpr std::uint32_t kDeny = 1u << 0 | 1u << 1 | 1u << 2 | 1u << 3;            // NONE, READ, WRITE, BOTH
+  constexpr std::uint32_t kWants = 1u << 3 | 1u << 4 | 1u << 5;                     // ANY_DELEG, NO_DELEG, CANCEL
+  constexpr std::uint32_t kClaims = 1u << 0 | 1u << 1 | 1u << 2 | 1u << 4 | 1u << 5;  // all but those of an earlier incarnation
+  constexpr std::uint32_t kModes = 1u << 0 | 1u << 1 | 1u << 2 | 1u << 3;           // UNCHECKED, GUARDED, EXCLUSIVE, EXCLUSIVE4_1
+  for (const std::uint32_t values : {kAccess, kDeny, kWants, kClaims, kModes}) {
+    out.u32(1);
+    out.u32(values);
+  }
 }
 
 // What has to be asked for beside the attributes of the core.
@@ -110,7 +125,7 @@ void put_attribute(Compound& c, Attr attribute, const Subject& subject, const As
       out.u64(subject.fsid.major);
       return out.u64(subject.fsid.minor);
     case Attr::kUniqueHandles: return out.boolean(true);
-    case Attr::kLeaseTime: return out.u32(kLeaseSeconds);
+    case Attr::kLeaseTime: return out.u32(static_cast<std::uint32_t>(c.env.lease.count()));
     case Attr::kRdattrError: return out.u32(static_cast<std::uint32_t>(Nfs4Status::kOk));
     case Attr::kAcl: return put_acl(out, AclForm::kAcl, *asked.acl, id_names(c));
     case Attr::kAclSupport: return out.u32(3);  // ACL4_SUPPORT_ALLOW_ACL, ACL4_SUPPORT_DENY_ACL
@@ -164,6 +179,7 @@ void put_attribute(Compound& c, Attr attribute, const Subject& subject, const As
       // NFS4_CHANGE_TYPE_IS_MONOTONIC_INCR; that of the pseudo root is a checksum: NFS4_CHANGE_TYPE_IS_UNDEFINED.
       return out.u32(subject.ref.scope == core::ExportId{} ? 4 : 0);
     case Attr::kDacl: return put_acl(out, AclForm::kDacl, *asked.acl, id_names(c));
+    case Attr::kOpenArguments: return put_open_arguments(out);
     case Attr::kXattrSupport: return out.boolean(subject.ref.scope != core::ExportId{});
     case Attr::kTimeAccessSet:
     case Attr::kTimeModifySet:
@@ -215,12 +231,10 @@ class ValueReader {
         return;
       case Attr::kMode: return set_mode(in_.u32());
       case Attr::kOwner:
-        to_.set.uid = user_from_text(names_, in_.string(kIdNameBytesMax));
-        if (!to_.set.uid) refuse(Nfs4Status::kBadOwner);
+        to_.set.uid = read_id(user_from_text);
         return;
       case Attr::kOwnerGroup:
-        to_.set.gid = group_from_text(names_, in_.string(kIdNameBytesMax));
-        if (!to_.set.gid) refuse(Nfs4Status::kBadOwner);
+        to_.set.gid = read_id(group_from_text);
         return;
       case Attr::kAcl: return set_acl(AclForm::kAcl);
       case Attr::kDacl: return set_acl(AclForm::kDacl);
@@ -253,6 +267,13 @@ class ValueReader {
 
   void refuse(Nfs4Status why) {
     if (to_.status == Nfs4Status::kOk) to_.status = why;
+  }
+  // An empty name is none of somebody unknown, it is no name (RFC 7530 5.9).
+  std::optional<std::uint32_t> read_id(std::optional<std::uint32_t> (*from_text)(const IdNames&, std::string_view)) {
+    const auto text = in_.string(kIdNameBytesMax);
+    const auto id = from_text(names_, text);
+    if (!id) refuse(text.empty() ? Nfs4Status::kInval : Nfs4Status::kBadOwner);
+    return id;
   }
   void set_acl(AclForm form) {
     DecodedAcl decoded = read_acl(in_, form, names_);

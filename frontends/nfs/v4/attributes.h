@@ -74,6 +74,7 @@ enum class Attr : std::uint32_t {
   kChangeAttrType = 79,
   kModeUmask = 81,
   kXattrSupport = 82,
+  kOpenArguments = 86,
 };
 
 // bitmap4. Whatever a client sends beyond the words that we know is only remembered as having been there.

@@ -5,8 +5,6 @@
 namespace stoa::nfs4 {
 namespace {
 
-constexpr std::uint32_t kCallbackVersion = 1;
-constexpr std::uint32_t kCbCompound = 1;
 constexpr std::uint32_t kCbSequence = 11;
 constexpr std::size_t kConnectionsMax = 16;
 constexpr std::size_t kWaitingMax = 4096;
@@ -157,6 +155,13 @@ void SessionBackChannel::take_reply(std::size_t number, std::span<const std::byt
   Callback callback = std::move(*slot.callback);
   slot.callback.reset();
   const bool taken = arrived && status == Nfs4Status::kOk;
+  if (taken && callback.answer) {
+    in.fixed(16 + 4 * 4);  // of CB_SEQUENCE: session, sequence, slot and two more of them
+    const bool same = in.u32() == callback.operation && static_cast<Nfs4Status>(in.u32()) == Nfs4Status::kOk;
+    lock.unlock();
+    if (same && in.ok()) callback.answer(in);
+    lock.lock();
+  }
   if (arrived && !taken && ++callback.attempts < kAttemptsMax) {
     waiting_.push_back(std::move(callback));
     return send_all(lock);

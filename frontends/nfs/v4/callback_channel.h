@@ -10,6 +10,11 @@
 
 namespace stoa::nfs4 {
 
+// The callback program (RFC 8881 20, RFC 7530 16).
+inline constexpr std::uint32_t kCallbackVersion = 1;
+inline constexpr std::uint32_t kCbNull = 0;
+inline constexpr std::uint32_t kCbCompound = 1;
+
 // One operation of a CB_COMPOUND.
 struct Callback {
   std::uint32_t operation = 0;
@@ -17,6 +22,8 @@ struct Callback {
   std::vector<std::byte> arguments;  // behind the operation's number
   // Called once, by any thread, with no lock of the channel held: whether the client has taken it. May be null.
   std::function<void(bool taken)> done = nullptr;
+  // Called before that, likewise, when the client has taken it: the reader stands behind the operation's status. May be null.
+  std::function<void(rpc::XdrReader& result)> answer = nullptr;
   int attempts = 0;
 };
 

@@ -7,9 +7,7 @@
 namespace stoa::nfs4 {
 namespace {
 
-constexpr std::uint32_t kCallbackVersion = 1;
-constexpr std::uint32_t kCbNull = 0, kCbCompound = 1;
-constexpr int kAttemptsMax = 3;  // at once; a recall is offered again from time to time
+constexpr int kRecallAttemptsMax = 3;  // at once; a recall is offered again from time to time
 
 }  // namespace
 
@@ -83,6 +81,11 @@ void CallbackClient::take_reply(Callback callback, std::span<const std::byte> re
   rpc::XdrReader in(answered ? *results : std::span<const std::byte>{});
   const auto status = static_cast<Nfs4Status>(in.u32());
   const bool taken = answered && in.ok() && status == Nfs4Status::kOk;
+  if (taken && callback.answer) {
+    in.opaque(kTagBytesMax);
+    in.u32();  // number of results
+    if (in.u32() == callback.operation && static_cast<Nfs4Status>(in.u32()) == Nfs4Status::kOk && in.ok()) callback.answer(in);
+  }
   {
     const std::lock_guard lock(mutex_);
     state_ = answered ? State::kUp : State::kDown;
@@ -90,7 +93,7 @@ void CallbackClient::take_reply(Callback callback, std::span<const std::byte> re
       return other.operation == callback.operation && other.about.other == callback.about.other;
     });
   }
-  if (answered && !taken && ++callback.attempts < kAttemptsMax) return call(std::move(callback));
+  if (answered && !taken && ++callback.attempts < kRecallAttemptsMax) return call(std::move(callback));
   if (callback.done) callback.done(taken);
 }
 

@@ -19,6 +19,7 @@
 #include "frontends/nfs/v4/back_channel.h"
 #include "frontends/nfs/v4/callback_client.h"
 #include "frontends/nfs/v4/compound.h"
+#include "frontends/nfs/v4/delegated_writes.h"
 #include "frontends/nfs/v4/recalls.h"
 #include "frontends/nfs/v4/state_owner.h"
 
@@ -120,7 +121,8 @@ struct Session {
 
 struct Client {
   Client(std::uint64_t client_id, bool sessions, std::string client_name, std::uint64_t client_verifier, const Principal& maker,
-         const PeerKey& from, std::string_view from_address, std::shared_ptr<PeerShare> peers_share)
+         const PeerKey& from, std::string_view from_address, std::shared_ptr<PeerShare> peers_share,
+         std::shared_ptr<DelegatedWrites> all_delegated_writes)
       : id(client_id),
         has_sessions(sessions),
         name(std::move(client_name)),
@@ -128,7 +130,8 @@ struct Client {
         principal(maker),
         peer(from),
         address(from_address),
-        share(std::move(peers_share)) {}
+        share(std::move(peers_share)),
+        delegated_writes(std::move(all_delegated_writes)) {}
   const std::uint64_t id;
   const bool has_sessions;  // made by EXCHANGE_ID; else by SETCLIENTID
   const std::string name;   // its co_ownerid or nfs_client_id4.id, and which of the two: also across restarts
@@ -137,6 +140,7 @@ struct Client {
   const PeerKey peer;
   const std::string address;  // for people
   const std::shared_ptr<PeerShare> share;
+  const std::shared_ptr<DelegatedWrites> delegated_writes;  // of all clients
 
   // Guarded by the client table's lock.
   bool confirmed = false;

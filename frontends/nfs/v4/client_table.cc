@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 
 #include "base/log.h"
 #include "frontends/nfs/v4/stateids.h"
@@ -11,7 +12,6 @@ namespace {
 
 // Stateids of a client that are told apart from those that never were, after their state was taken away.
 constexpr std::size_t kRevokedMax = 200'000;
-constexpr std::chrono::seconds kLease{kLeaseSeconds};
 constexpr std::chrono::hours kCourtesy{24};      // how long an expired client may keep what nobody wants
 constexpr std::chrono::seconds kReaperPeriod{15};
 constexpr std::chrono::seconds kTurnPeriod{1};  // others wait for a lock that a turn keeps free
@@ -34,11 +34,12 @@ std::size_t ClientTable::SessionHash::operator()(const SessionId& id) const {
   return low * 0x9E3779B97F4A7C15ULL ^ high;
 }
 
-ClientTable::ClientTable(core::StateTable& state, rpc::Dialer& dialer, std::uint32_t boot, MetricRegistry& metrics,
-                         std::function<Clock::time_point()> clock, LostAll lost_all)
+ClientTable::ClientTable(core::StateTable& state, rpc::Dialer& dialer, std::uint32_t boot, std::chrono::seconds lease,
+                         MetricRegistry& metrics, std::function<Clock::time_point()> clock, LostAll lost_all)
     : state_(state),
       dialer_(dialer),
       boot_(boot),
+      lease_(lease),
       clock_(std::move(clock)),
       lost_all_(std::move(lost_all)),
       refused_(metrics.counter("stoa_nfs4_refused_for_room_total", "NFSv4 clients and sessions refused because there were too many")) {
@@ -70,7 +71,7 @@ std::chrono::nanoseconds ClientTable::idle(const Client& client) const {
   return now - std::chrono::nanoseconds(client.renewed_ns.load(std::memory_order_relaxed));
 }
 
-bool ClientTable::expired(const Client& client) const { return idle(client) > kLease; }
+bool ClientTable::expired(const Client& client) const { return idle(client) > lease_; }
 bool ClientTable::in_use(const Client& client) const {
   return !expired(client) && (state_.holds_state(client.holder) || !client.sessions.empty());
 }
@@ -123,7 +124,9 @@ ClientTable::NewSession ClientTable::create_session(std::uint64_t id, std::uint3
   {
     const std::lock_guard lock(lock_);
     const auto found = clients_.find(id);
-    if (found == clients_.end() || !found->second->has_sessions) return {Nfs4Status::kStaleClientId, {}};
+    if (found == clients_.end() || !found->second->has_sessions || lapsed_locked(*found->second)) {
+      return {Nfs4Status::kStaleClientId, {}};
+    }
     const ClientRef client = found->second;
     if (sequence + 1 == client->next_session_sequence && !client->session_reply.empty()) {
       return {Nfs4Status::kOk, client->session_reply};
@@ -225,17 +228,22 @@ bool ClientTable::has_room_locked(const PeerKey& peer, std::vector<ClientRef>& e
 
 bool ClientTable::forget_one_locked(PeerShare& share, const Client* keep, std::vector<ClientRef>& ended) {
   ClientRef longest;
-  const auto rank = [](const Client& client) { return std::pair(client.confirmed, client.renewed_ns.load()); };
+  std::tuple<bool, bool, std::int64_t> lowest;
   for (const auto& [id, client] : share.clients) {
-    if (client.get() == keep || (longest != nullptr && rank(*client) >= rank(*longest))) continue;
+    if (client.get() == keep) continue;
     const std::lock_guard lock(client->mutex);
-    if (client->states.empty()) longest = client;
+    const bool holds = !client->states.empty();
+    if (holds && !expired(*client)) continue;
+    const std::tuple rank(holds, client->confirmed, client->renewed_ns.load());
+    if (longest != nullptr && rank >= lowest) continue;
+    longest = client;
+    lowest = rank;
   }
   if (longest == nullptr) return false;
   {
     // An OPEN that is under way either comes before this, or finds its client gone.
     const std::lock_guard lock(longest->mutex);
-    if (!longest->states.empty()) return false;
+    if (!longest->states.empty() && !expired(*longest)) return false;
     longest->gone = true;
   }
   remove_locked(longest, ended);
@@ -248,7 +256,7 @@ ClientTable::ClientRef ClientTable::add_locked(bool sessions, const std::string&
   auto& share = peers_[peer];
   if (share == nullptr) share = std::make_shared<PeerShare>();
   const std::uint64_t id = std::uint64_t{boot_} << 32 | next_client_++;
-  auto client = std::make_shared<Client>(id, sessions, name, verifier, principal, peer, address, share);
+  auto client = std::make_shared<Client>(id, sessions, name, verifier, principal, peer, address, share, delegated_writes_);
   renew(*client);
   clients_.emplace(id, client);
   unconfirmed_.emplace(name, client);
@@ -281,6 +289,7 @@ void ClientTable::end(const std::vector<ClientRef>& ended) {
       const std::lock_guard lock(client->mutex);
       client->gone = true;
       client->share->states.fetch_sub(static_cast<std::int64_t>(client->states.size()));
+      for (const auto& [file, delegation] : client->delegations) delegated_writes_->remove(delegation->file.id, client->holder);
       client->states.clear();
       client->opens.clear();
       client->locks.clear();

@@ -19,8 +19,8 @@ inline constexpr std::uint32_t kSessionsPerClientMax = 16;
 inline constexpr std::size_t kSessionsMax = 4096;  // of all clients: bounds what their replay caches take
 inline constexpr std::uint32_t kClientsMax = 10'000;
 // Of the clients from one address together, so that nobody uses up what there is. Opens, locks and delegations: the core's.
-inline constexpr std::uint32_t kClientsPerPeerMax = 1'000;
-inline constexpr std::uint32_t kSessionsPerPeerMax = 1'024;
+inline constexpr std::uint32_t kClientsPerPeerMax = 2'000;
+inline constexpr std::uint32_t kSessionsPerPeerMax = 2'048;
 inline constexpr std::uint32_t kSlotsPerPeerMax = 16'384;
 
 class ClientTable {
@@ -30,7 +30,7 @@ class ClientTable {
   // are called over `dialer`. `clock` runs the leases; null: the steady clock. `lost_all` hears, with no lock held, of a
   // client that has ended or was evicted; may be null.
   using LostAll = std::function<void(const Client&)>;
-  ClientTable(core::StateTable& state, rpc::Dialer& dialer, std::uint32_t boot, MetricRegistry& metrics,
+  ClientTable(core::StateTable& state, rpc::Dialer& dialer, std::uint32_t boot, std::chrono::seconds lease, MetricRegistry& metrics,
               std::function<Clock::time_point()> clock = nullptr, LostAll lost_all = nullptr);
   ~ClientTable();
 
@@ -114,6 +114,7 @@ class ClientTable {
 
   std::uint32_t boot() const { return boot_; }
   core::StateTable& state() { return state_; }
+  DelegatedWrites& delegated_writes() { return *delegated_writes_; }
 
  private:
   using ClientRef = std::shared_ptr<Client>;
@@ -123,13 +124,15 @@ class ClientTable {
   // Room for one more client of this peer, for which another may have to go.
   bool has_room_locked(const PeerKey& peer, std::vector<ClientRef>& ended);
   // Of this peer's clients that hold no state, the one that was heard of longest ago goes; who is not confirmed before all
-  // others. False: there is none but `keep`.
+  // others. Then of those that hold some and whose lease has run out. False: there is none but `keep`.
   bool forget_one_locked(PeerShare& share, const Client* keep, std::vector<ClientRef>& ended);
   ClientRef add_locked(bool sessions, const std::string& name, std::uint64_t verifier, const Principal& principal,
                        const PeerKey& peer, std::string_view address);
   // Takes a client out of the tables; what is to be ended with no lock held goes to `ended`.
   void remove_locked(const ClientRef& client, std::vector<ClientRef>& ended);
   void end(const std::vector<ClientRef>& ended);
+  // Not confirmed within a lease: as if it had never been made (RFC 8881 18.35.4, RFC 7530 16.33.5).
+  bool lapsed_locked(const Client& client) const { return !client.confirmed && expired(client); }
   void renew(Client& client) const { renew(client, Clock::now()); }
   std::chrono::nanoseconds idle(const Client& client) const;
   bool expired(const Client& client) const;
@@ -145,8 +148,10 @@ class ClientTable {
   core::StateTable& state_;
   rpc::Dialer& dialer_;
   const std::uint32_t boot_;
+  const std::chrono::seconds lease_;
   const std::function<Clock::time_point()> clock_;
   const LostAll lost_all_;
+  const std::shared_ptr<DelegatedWrites> delegated_writes_ = std::make_shared<DelegatedWrites>();
   mutable RwLock lock_;  // guards everything below
   std::uint32_t next_client_ = 1;
   std::uint64_t next_session_ = 1;

@@ -46,7 +46,7 @@ Nfs4Status ClientTable::confirm_client(std::uint64_t id, std::uint64_t confirm_v
   {
     const std::lock_guard lock(lock_);
     const auto found = clients_.find(id);
-    if (found == clients_.end() || found->second->has_sessions) return Nfs4Status::kStaleClientId;
+    if (found == clients_.end() || found->second->has_sessions || lapsed_locked(*found->second)) return Nfs4Status::kStaleClientId;
     const ClientRef client = found->second;
     if (client->principal != principal) return Nfs4Status::kClidInUse;
     if (client->confirmed) {

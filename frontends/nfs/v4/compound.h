@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -27,7 +28,6 @@ inline constexpr std::size_t kHandleBytesMax = 128;              // NFS4_FHSIZE
 inline constexpr std::uint32_t kIoBytesMax = 1u << 20;           // maxread, maxwrite
 inline constexpr std::uint32_t kCopiedReadBytesMax = 64u << 10;  // longer reads may go out without a copy, when they come last
 inline constexpr std::uint32_t kListBytesMax = 1u << 20;         // of one READDIR reply
-inline constexpr std::uint32_t kLeaseSeconds = 90;               // lease_time
 inline constexpr std::size_t kTagBytesMax = 1024;                // of a COMPOUND
 inline constexpr std::size_t kCallHeaderBytes = 40;              // of an RPC call without credentials: counts as request
 
@@ -46,6 +46,7 @@ struct Handle {
   bool pseudo_root() const { return ref.scope == core::ExportId{}; }
 };
 
+class DelegatedWrites;
 class Offloads;     // copies that go on in the background
 class ClientTable;  // clients, sessions, owners and stateids of this door
 class OperationMetrics;
@@ -62,7 +63,9 @@ struct Environment {
   std::uint64_t write_verifier;
   Offloads* offloads = nullptr;         // null: every copy is done when it is answered
   OperationMetrics* metrics = nullptr;  // null: nobody counts
+  DelegatedWrites* delegated_writes = nullptr;  // null: there are none
   StateidLimits stateids{};
+  std::chrono::seconds lease{90};
   std::uint64_t copy_bytes_max = 16u << 20;  // of one COPY before it is answered
 };
 

@@ -17,7 +17,7 @@ void encode_no_permissions(rpc::XdrWriter& out) {
 
 }  // namespace
 
-Delegated grant_delegation(Compound& c, const core::FileRef& file, std::uint32_t type, Reclaimed reclaimed) {
+Delegated grant_delegation(Compound& c, const core::FileRef& file, std::uint64_t change, std::uint32_t type, Reclaimed reclaimed) {
   if (type == kDelegationNone) return {.why = NoDelegation::kNotWanted};
   Client& client = *c.client;
   const bool recalled = reclaimed == Reclaimed::kYes && client.recalls.all_lost();
@@ -38,7 +38,9 @@ Delegated grant_delegation(Compound& c, const core::FileRef& file, std::uint32_t
   const StateRef delegation = add_state(client, StateKind::kDelegation, file, {}, nullptr);
   delegation->lease = *lease;
   delegation->lease_kind = kind;
-  client.recalls.granted(file.id, stateid_of(client, *delegation), c.env.handles.encode(file));
+  const core::HandleBytes handle = c.env.handles.encode(file);
+  client.recalls.granted(file.id, stateid_of(client, *delegation), handle);
+  if (kind == core::LeaseKind::kWrite) client.delegated_writes->add(c.client, file, stateid_of(client, *delegation), handle, change);
   return {.delegation = delegation, .recalled = recalled};
 }
 

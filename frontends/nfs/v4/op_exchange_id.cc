@@ -16,8 +16,8 @@ enum : std::uint32_t {
   kUpdateConfirmed = 0x40000000,
   kConfirmed = 0x80000000,
 };
-constexpr std::uint32_t kFlagsOfClients = kSuppMovedRefer | kSuppMovedMigr | kSuppFenceOps | kBindPrincStateid | kUseNonPnfs |
-                                          kUsePnfsMds | kUsePnfsDs | kUpdateConfirmed;
+constexpr std::uint32_t kFlagsOfClients =
+    kSuppMovedRefer | kSuppMovedMigr | kBindPrincStateid | kUseNonPnfs | kUsePnfsMds | kUsePnfsDs | kUpdateConfirmed;
 enum : std::uint32_t { kSp4None = 0, kSp4MachCred = 1, kSp4Ssv = 2 };
 
 void skip_bitmap(rpc::XdrReader& in) {
@@ -61,7 +61,9 @@ Nfs4Status op_exchange_id(Compound& c) {
     in.u32();
   }
   if (!in.ok()) return Nfs4Status::kBadXdr;
-  if ((flags & ~kFlagsOfClients) != 0) return Nfs4Status::kInval;
+  // RFC 7862 14.1 has one more than RFC 8881 18.35.1.
+  const std::uint32_t known = kFlagsOfClients | (c.minor >= 2 ? std::uint32_t{kSuppFenceOps} : 0u);
+  if ((flags & ~known) != 0) return Nfs4Status::kInval;
   // Offered is SP4_NONE.
   if (protection == kSp4MachCred) return Nfs4Status::kInval;
   if (protection == kSp4Ssv) return Nfs4Status::kEncrAlgUnsupp;

@@ -109,12 +109,19 @@ Nfs4Status op_lock(Compound& c) {
   Stateid stateid = read_stateid(in);
   const std::uint32_t lock_seqid = in.u32();
   std::string_view owner;
+  std::uint64_t of_owner = 0;
   if (new_owner) {
-    in.u64();  // the client is the one of the stateid
+    of_owner = in.u64();
     owner = in.string(kOwnerBytesMax);
   }
   if (!in.ok() || !is_lock_type(type)) return Nfs4Status::kBadXdr;
   if (!c.current) return Nfs4Status::kNoFileHandle;
+  // The client is the one of the stateid; since minor version 1 what stands here is ignored (18.10.3).
+  if (new_owner && c.minor == 0) {
+    if (const auto status = identify(c, of_owner); status != Nfs4Status::kOk) return status;
+    if (!is_special(stateid) && client_of(stateid) >> 32 == c.env.clients.boot() && client_of(stateid) != of_owner)
+      return Nfs4Status::kBadStateId;
+  }
   if (const auto answer = take_turn(c, stateid, new_owner ? open_seqid : lock_seqid)) return *answer;
   if (new_owner) {
     if (const auto answer = take_turn_of_lock_owner(c, owner, lock_seqid)) return *answer;

@@ -14,8 +14,6 @@ Nfs4Status op_lookupp(Compound& c) {
   const auto reply = c.ns.lookup(c.ctx, {.parent = dir.id, .name = "..", .root = root});
   if (!reply) return directory_status(c, dir.id, reply.error().code);
   if (dir.id == root) return c.set_current(Handle{});
-  // The root of the volume, reached with a handle whose directory was moved out of the export.
-  if (reply->attr.id == dir.id) return Nfs4Status::kNoEnt;
   c.set_current_file(reply->attr);
   return Nfs4Status::kOk;
 }

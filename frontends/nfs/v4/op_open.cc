@@ -148,12 +148,12 @@ Nfs4Status create(Compound& c, core::FileId directory, const Arguments& argument
   return Nfs4Status::kDelay;
 }
 
-Nfs4Status check_type(const core::Attributes& attr) {
+Nfs4Status check_type(const Compound& c, const core::Attributes& attr) {
   switch (attr.type) {
     case core::FileType::kRegular: return Nfs4Status::kOk;
     case core::FileType::kDirectory: return Nfs4Status::kIsDir;
     case core::FileType::kSymlink: return Nfs4Status::kSymlink;
-    default: return Nfs4Status::kWrongType;
+    default: return c.minor == 0 ? Nfs4Status::kSymlink : Nfs4Status::kWrongType;  // RFC 7530 16.16.5
   }
 }
 
@@ -166,6 +166,7 @@ Nfs4Status check_access(Compound& c, const core::Attributes& attr, std::uint32_t
 // The open in the table of all doors, and its stateid. An owner has one open of a file: a second OPEN adds to it (9.9).
 struct Taken {
   Stateid stateid;
+  core::OpenId open = core::kNoOpen;
   bool fresh = false;  // not added to an open that was there
   struct Before {      // of the open that it was added to
     std::uint32_t seqid, access, deny, combinations;
@@ -173,6 +174,8 @@ struct Taken {
 };
 
 Nfs4Status add_to_open(Compound& c, const Arguments& arguments, StateRecord& open, Taken& taken) {
+  // The owner's own open is no exception (9.7; RFC 7530 9.9).
+  if ((arguments.access & open.deny) != 0 || (arguments.deny & open.access) != 0) return Nfs4Status::kShareDenied;
   const std::uint32_t access = open.access | arguments.access, deny = open.deny | arguments.deny;
   if (access != open.access || deny != open.deny) {
     const Status changed = c.env.state.change_open(open.open, access, deny);
@@ -183,7 +186,7 @@ Nfs4Status add_to_open(Compound& c, const Arguments& arguments, StateRecord& ope
   open.deny = deny;
   open.combinations |= 1u << (arguments.access * 4 + arguments.deny);
   if (++open.seqid == 0) open.seqid = 1;
-  taken = {stateid_of(*c.client, open), false, before};
+  taken = {stateid_of(*c.client, open), open.open, false, before};
   return Nfs4Status::kOk;
 }
 
@@ -208,7 +211,7 @@ std::optional<Nfs4Status> keep_open(Compound& c, const Arguments& arguments, con
     open->access = arguments.access;
     open->deny = arguments.deny;
     open->combinations = 1u << (arguments.access * 4 + arguments.deny);
-    taken = {stateid_of(client, *open), true, {}};
+    taken = {stateid_of(client, *open), open->open, true, {}};
     return Nfs4Status::kOk;
   }
 }
@@ -269,9 +272,9 @@ void undo_open(Compound& c, const Taken& taken) {
 
 // A delegation where it is of use and can be recalled (10.4): for reading to whoever opens for reading, for writing to those
 // who ask for it, because it makes every other door wait for this client.
-Delegated take_delegation(Compound& c, const Arguments& arguments, const core::FileRef& file) {
+Delegated take_delegation(Compound& c, const Arguments& arguments, const core::FileRef& file, std::uint64_t change) {
   // What was held before the restart is had back also while the client cannot be called (10.2.1).
-  if (arguments.claim == Claim::kPrevious) return grant_delegation(c, file, arguments.held_delegation, Reclaimed::kYes);
+  if (arguments.claim == Claim::kPrevious) return grant_delegation(c, file, change, arguments.held_delegation, Reclaimed::kYes);
   const std::uint32_t wanted = arguments.wants & kWantMask;
   if (wanted == kWantNone) return {.why = NoDelegation::kNotWanted};
   if (wanted == kWantCancel) return {.why = NoDelegation::kCancelled};
@@ -280,7 +283,7 @@ Delegated take_delegation(Compound& c, const Arguments& arguments, const core::F
   // RFC 7530 9.1.11: not with an open that may turn out to be an old one.
   const OwnerRef owner = owner_in_turn(c);
   if (owner != nullptr && !owner->confirmed) return {.why = NoDelegation::kResource};
-  return grant_delegation(c, file, writes ? kDelegationWrite : kDelegationRead, Reclaimed::kNo);
+  return grant_delegation(c, file, change, writes ? kDelegationWrite : kDelegationRead, Reclaimed::kNo);
 }
 
 // CLAIM_DELEGATE_CUR, CLAIM_DELEG_CUR_FH: opens that the client has made by itself under its delegation (10.4.1).
@@ -346,7 +349,7 @@ Nfs4Status op_open(Compound& c) {
     target.attr = found->attr;
   }
   if (status != Nfs4Status::kOk) return status;
-  if (status = check_type(target.attr); status != Nfs4Status::kOk) return status;
+  if (status = check_type(c, target.attr); status != Nfs4Status::kOk) return status;
   // Who makes a file may use it whatever its mode; a reclaim was allowed when the open was.
   if (!target.created && arguments.claim != Claim::kPrevious) {
     if (status = check_access(c, target.attr, arguments.access); status != Nfs4Status::kOk) return status;
@@ -359,6 +362,11 @@ Nfs4Status op_open(Compound& c) {
   Taken taken;
   if (status = take_open(c, arguments, file, target.created, taken); status != Nfs4Status::kOk) return status;
   if (target.truncate) {
+    // To cut it is to write, whatever access this open asked for.
+    if (const Status may = c.env.state.check_denied(file.id, taken.open, core::kShareWrite); !may) {
+      undo_open(c, taken);
+      return to_nfs4_status(may.error().code);
+    }
     const auto cut = c.ns.setattr(c.ctx, {.id = file.id, .set = {.size = 0}});
     if (!cut) {
       undo_open(c, taken);
@@ -367,7 +375,7 @@ Nfs4Status op_open(Compound& c) {
     target.attr = cut->attr;
     target.set.add(Attr::kSize);
   }
-  const Delegated delegated = take_delegation(c, arguments, file);
+  const Delegated delegated = take_delegation(c, arguments, file, target.attr.change);
   c.set_current_file(target.attr);
   c.set_current_stateid(taken.stateid);
 

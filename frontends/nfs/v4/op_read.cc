@@ -16,16 +16,13 @@ void encode_head(Compound& c, std::uint64_t length, bool end) {
 }
 
 Nfs4Status read_copied(Compound& c, core::FileId id, std::uint64_t offset, std::uint32_t count) {
-  // The bytes are read to the place in the reply where they will stand; what stands before them is known only then.
-  const std::size_t begin = c.out.size();
-  const auto data = c.out.reserve(kHeadBytes + count).subspan(kHeadBytes);
-  const auto reply = c.ns.read(c.ctx, {.id = id, .offset = offset, .into = data});
-  c.out.truncate(begin);
-  if (!reply) return data_status(c, id, reply.error().code);
-  encode_head(c, reply->length, reply->end_of_file);
-  const std::size_t room = rpc::padded(reply->length);
-  std::byte* bytes = c.out.reserve(room).data();
-  std::fill(bytes + reply->length, bytes + room, std::byte{0});
+  auto place = c.out.reserve(kHeadBytes, count);
+  const auto reply = c.ns.read(c.ctx, {.id = id, .offset = offset, .into = place.content()});
+  if (!reply) {
+    place.drop();
+    return data_status(c, id, reply.error().code);
+  }
+  place.commit(reply->length, [&] { encode_head(c, reply->length, reply->end_of_file); });
   return Nfs4Status::kOk;
 }
 

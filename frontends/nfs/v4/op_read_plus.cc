@@ -60,23 +60,23 @@ class Contents {
   Nfs4Status put_data(std::uint64_t until) {
     const std::size_t room = (room_ - kDataHeadBytes) & ~std::size_t{3};
     const std::size_t wanted = std::min<std::uint64_t>(until - at_, room);
-    const std::size_t begin = c_.out.size();
-    const auto into = c_.out.reserve(kDataHeadBytes + wanted).subspan(kDataHeadBytes);
-    const auto reply = c_.ns.read(c_.ctx, {.id = file_, .offset = at_, .into = into});
-    c_.out.truncate(begin);
-    if (!reply) return data_status(c_, file_, reply.error().code);
+    auto place = c_.out.reserve(kDataHeadBytes, wanted);
+    const auto reply = c_.ns.read(c_.ctx, {.id = file_, .offset = at_, .into = place.content()});
+    if (!reply) {
+      place.drop();
+      return data_status(c_, file_, reply.error().code);
+    }
     if (reply->length == 0) {  // cut off meanwhile
       end_ = at_;
       return Nfs4Status::kOk;
     }
-    c_.out.u32(kContentData);
-    c_.out.u64(at_);
-    c_.out.u32(static_cast<std::uint32_t>(reply->length));
-    const std::size_t bytes = rpc::padded(reply->length);
-    std::byte* placed = c_.out.reserve(bytes).data();
-    std::fill(placed + reply->length, placed + bytes, std::byte{0});
+    place.commit(reply->length, [&] {
+      c_.out.u32(kContentData);
+      c_.out.u64(at_);
+      c_.out.u32(static_cast<std::uint32_t>(reply->length));
+    });
     at_ += reply->length;
-    room_ -= kDataHeadBytes + bytes;
+    room_ -= kDataHeadBytes + rpc::padded(reply->length);
     ++written_;
     return Nfs4Status::kOk;
   }

@@ -9,7 +9,7 @@
 namespace stoa::nfs4 {
 namespace {
 
-constexpr std::size_t kHeadBytes = 8;                    // the verifier
+constexpr std::size_t kVerifierBytes = 8;                    // the verifier
 constexpr std::size_t kTailBytes = 4 + 4;                // no more entries, end of directory
 constexpr std::size_t kEntryBytesMin = 4 + 8 + 4 + 4;    // that there is one, its cookie and its name, without attributes
 constexpr std::uint64_t kFirstCookie = 3;                // 0 begins; 1 and 2 are reserved, and the core's "." and ".."
@@ -119,7 +119,7 @@ Nfs4Status list_directory(Compound& c, const Request& request) {
 
   // Not more than could fit if all names were as short as can be.
   const std::size_t by_bytes =
-      (request.bytes_max - kHeadBytes - kTailBytes) / (kEntryBytesMin + encoded_bytes_min(wanted, c.minor)) + 1;
+      (request.bytes_max - kVerifierBytes - kTailBytes) / (kEntryBytesMin + encoded_bytes_min(wanted, c.minor)) + 1;
   const std::size_t by_names =
       request.names_max == 0 ? by_bytes : request.names_max / kEntryBytesMin + 1;
   core::ReaddirRequest page{.dir = c.current->ref.id,
@@ -159,7 +159,7 @@ Nfs4Status op_readdir(Compound& c) {
   if (request.wanted.meets(kWriteOnly)) return Nfs4Status::kInval;
   if (request.cookie != 0 && request.cookie < kFirstCookie) return Nfs4Status::kBadCookie;
   if (request.cookie != 0 && request.verifier != cookie_verifier(c)) return Nfs4Status::kNotSame;
-  if (request.bytes_max < kHeadBytes + kTailBytes) return Nfs4Status::kTooSmall;
+  if (request.bytes_max < kVerifierBytes + kTailBytes) return Nfs4Status::kTooSmall;
 
   return c.current->pseudo_root() ? list_pseudo_root(c, request) : list_directory(c, request);
 }

@@ -1,7 +1,6 @@
 #include "frontends/nfs/v4/op_sequence.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/crc32c.h"
 #include "frontends/nfs/v4/client_table.h"
@@ -60,7 +59,7 @@ Nfs4Status SequenceGuard::begin() {
       if (!slot.cached) return Nfs4Status::kRetryUncachedRep;
       if (!c_.promise(slot.unsettled)) return Nfs4Status::kDelay;
       c_.out.truncate(reply_at_);
-      std::memcpy(c_.out.reserve(slot.reply.size()).data(), slot.reply.data(), slot.reply.size());
+      c_.out.fixed(slot.reply);
       replayed_ = true;
       return Nfs4Status::kOk;
     }

@@ -11,7 +11,7 @@ namespace {
 enum : std::uint32_t { kClaimPrevious = 1, kClaimFh = 4, kClaimDelegPrevFh = 6 };
 
 // Whoever has a delegation opens the file without asking: so he must be one who may.
-Nfs4Status check_file(Compound& c, core::FileId id, bool writes, core::FileRef& file) {
+Nfs4Status check_file(Compound& c, core::FileId id, bool writes, core::FileRef& file, std::uint64_t& change) {
   const auto found = c.ns.getattr(c.ctx, {.id = id});
   if (!found) return to_nfs4_status(found.error().code);
   if (found->attr.type == core::FileType::kDirectory) return Nfs4Status::kIsDir;
@@ -21,6 +21,7 @@ Nfs4Status check_file(Compound& c, core::FileId id, bool writes, core::FileRef& 
   const auto access = c.ns.access(c.ctx, {.id = id, .wanted = wanted});
   if (!access) return to_nfs4_status(access.error().code);
   file = {id, found->attr.generation, c.access.entered().id};
+  change = found->attr.change;
   return access->granted == wanted ? Nfs4Status::kOk : Nfs4Status::kAccess;
 }
 
@@ -52,10 +53,11 @@ Nfs4Status op_want_delegation(Compound& c) {
   if (const auto status = check_grace(c, reclaimed); status != Nfs4Status::kOk) return status;
   const std::uint32_t type = reclaimed ? held : kind == kWantWrite ? kDelegationWrite : kDelegationRead;
   core::FileRef file{};
-  if (const auto status = check_file(c, current.id, type == kDelegationWrite, file); status != Nfs4Status::kOk)
+  std::uint64_t change = 0;
+  if (const auto status = check_file(c, current.id, type == kDelegationWrite, file, change); status != Nfs4Status::kOk)
     return status;
   if (const auto status = be_remembered(c); status != Nfs4Status::kOk) return status;
-  encode_delegation(c, grant_delegation(c, file, type, reclaimed ? Reclaimed::kYes : Reclaimed::kNo), true);
+  encode_delegation(c, grant_delegation(c, file, change, type, reclaimed ? Reclaimed::kYes : Reclaimed::kNo), true);
   return Nfs4Status::kOk;
 }
 

@@ -18,7 +18,7 @@ class Nfs4Program final : public rpc::Program {
   // Needs calls whose scope is an nfs::ExportAccess.
   Nfs4Program(core::Namespace& ns, core::StateTable& state, const core::HandleCodec& handles, rpc::Dialer& dialer,
               MetricRegistry& metrics, std::function<ClientTable::Clock::time_point()> clock = nullptr,
-              const StateidLimits& stateids = {});
+              const StateidLimits& stateids = {}, std::chrono::seconds lease = std::chrono::seconds(90));
 
   std::uint32_t number() const override { return kNfsProgram; }
   std::string_view name() const override { return "nfs4"; }

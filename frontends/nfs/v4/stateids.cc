@@ -113,6 +113,7 @@ void forget_state(Client& client, const StateRef& state) {
     client.delegations.erase(static_cast<std::uint64_t>(state->file.id));
     client.delegation_count.fetch_sub(1, std::memory_order_relaxed);
     client.recalls.returned(state->file.id);
+    client.delegated_writes->remove(state->file.id, client.holder);
   }
 }
 

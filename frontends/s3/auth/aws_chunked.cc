@@ -16,12 +16,6 @@ std::unexpected<Failure> broken() {
   return refuse(Code::kInvalidRequest, "The aws-chunked body is not well formed.");
 }
 
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
 bool matches(const Sha256Value& expected, std::string_view given) {
   Sha256Value value;
   return from_hex(given, value) && equal_constant_time(expected, value);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "frontends/s3/auth/clock_skew.h"
+#include "frontends/s3/auth/mechanism.h"
 #include "frontends/s3/http/date.h"
 #include "frontends/s3/http/range.h"
 
@@ -11,19 +13,8 @@ namespace {
 constexpr std::string_view kAlgorithm = "AWS4-HMAC-SHA256";
 constexpr std::size_t kSignedHeadersMax = 256;
 
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
 bool all_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
-bool is_signature(std::string_view text) {
-  Sha256Value ignored;
-  return from_hex(text, ignored);
 }
 
 // Absent: malformed. An access key may hold '/', so the scope is read from the end.
@@ -68,16 +59,7 @@ Outcome<Authorization> parse_header_claim(const Request& request, std::string_vi
   const auto malformed = [](std::string message) {
     return refuse(Code::kAuthorizationHeaderMalformed, "The authorization header is malformed; " + std::move(message));
   };
-  if (header.starts_with("AWS "))
-    return refuse(Code::kInvalidRequest,
-                  "The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256.");
-  if (header.starts_with("AWS4-ECDSA-P256-SHA256"))
-    return refuse(Code::kNotImplemented, "Signature Version 4A is not supported. Please use AWS4-HMAC-SHA256.");
-  if (!header.starts_with(kAlgorithm) || header.size() == kAlgorithm.size() ||
-      (header[kAlgorithm.size()] != ' ' && header[kAlgorithm.size()] != '\t')) {
-    return invalid_argument("Authorization", header.substr(0, header.find(' ')), "Unsupported Authorization Type");
-  }
-  header.remove_prefix(kAlgorithm.size());
+  header.remove_prefix(kAlgorithm.size());  // mechanism_of has seen it
 
   std::optional<std::string_view> credential, signed_headers, signature;
   while (!(header = trim(header)).empty()) {
@@ -161,8 +143,13 @@ Outcome<Authorization> parse_query_claim(const Request& request) {
 
 // Inner runs of spaces become one ("Trimall").
 void append_trimmed(std::string& out, std::string_view value) {
+  value = trim(value);
+  if (value.find("  ") == std::string_view::npos && value.find('\t') == std::string_view::npos) {
+    out += value;
+    return;
+  }
   bool space = false;
-  for (const char c : trim(value)) {
+  for (const char c : value) {
     if (c == ' ' || c == '\t') {
       space = true;
       continue;
@@ -193,17 +180,6 @@ void append_canonical_query(std::string& out, const Request& request, bool presi
   }
 }
 
-std::string utf8_of_latin1(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x80) out.push_back(static_cast<char>(0xC0 | byte >> 6));
-    out.push_back(byte < 0x80 ? c : static_cast<char>(0x80 | (byte & 0x3F)));
-  }
-  return out;
-}
-
 bool is_signed(const Authorization& claim, std::string_view name) {
   return std::any_of(claim.signed_headers.begin(), claim.signed_headers.end(),
                      [&](const std::string& candidate) { return equal_names(candidate, name); });
@@ -220,29 +196,9 @@ Outcome<void> check_credential_date(const Authorization& claim) {
 
 }  // namespace
 
-Outcome<std::optional<Authorization>> parse_authorization(const Request& request) {
-  const auto header = request.header("authorization");
-  const bool query_v4 = request.target.has("X-Amz-Algorithm") || request.target.has("X-Amz-Credential") ||
-                        request.target.has("X-Amz-Signature");
-  const bool query_v2 = request.target.has("AWSAccessKeyId") || request.target.has("Signature");
-  if (header && (query_v4 || query_v2)) {
-    return invalid_argument("Authorization", header->substr(0, header->find(' ')),
-                            "Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter, Signature query "
-                            "string parameter or the Authorization header should be specified");
-  }
-  if (header) {
-    if (trim(*header).empty()) return refuse(Code::kAccessDenied);
-    STOA_TRY(claim, parse_header_claim(request, trim(*header)));
-    return claim;
-  }
-  if (query_v4) {
-    STOA_TRY(claim, parse_query_claim(request));
-    return claim;
-  }
-  if (query_v2)
-    return refuse(Code::kInvalidRequest,
-                  "The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256.");
-  return std::nullopt;
+Outcome<Authorization> parse_authorization(const Request& request, bool presigned) {
+  if (presigned) return parse_query_claim(request);
+  return parse_header_claim(request, trim(request.header("authorization").value_or("")));
 }
 
 Outcome<void> check_time(const Authorization& claim, std::int64_t now_seconds) {
@@ -259,14 +215,19 @@ Outcome<void> check_time(const Authorization& claim, std::int64_t now_seconds) {
     }
     return {};
   }
-  if (claim.seconds > now_seconds + kClockSkewSecondsMax || claim.seconds < now_seconds - kClockSkewSecondsMax) {
-    return std::unexpected<Failure>(
-        Failure{.code = Code::kRequestTimeTooSkewed,
-                .details = {{"RequestTime", claim.date_time},
-                            {"ServerTime", iso_date(Timestamp::from(now_seconds, 0))},
-                            {"MaxAllowedSkewMilliseconds", std::to_string(kClockSkewSecondsMax * 1000)}}});
-  }
+  STOA_CHECK_OK(check_clock_skew(claim.date_time, claim.seconds, now_seconds));
   return check_credential_date(claim);
+}
+
+Outcome<void> check_region(const Authorization& claim, std::string_view region) {
+  if (claim.scope.region == region) return {};
+  std::string message = claim.presigned ? "Error parsing the X-Amz-Credential parameter; the region '"
+                                        : "The authorization header is malformed; the region '";
+  message.append(claim.scope.region).append("' is wrong; expecting '").append(region).append("'");
+  return std::unexpected<Failure>(Failure{.code = claim.presigned ? Code::kAuthorizationQueryParametersError
+                                                                  : Code::kAuthorizationHeaderMalformed,
+                                          .message = std::move(message),
+                                          .details = {{"Region", std::string(region)}}});
 }
 
 std::string canonical_request(const Request& request, const Authorization& claim, std::string_view payload_hash) {
@@ -330,7 +291,7 @@ Outcome<void> check_signature(const Request& request, const Authorization& claim
   };
   require("host");
   for (const Header& header : request.headers) {
-    if (header.name.size() > 6 && equal_names(header.name.substr(0, 6), "x-amz-")) {
+    if (is_amz_header(header.name)) {
       // A presigned request carries the hash in the clear; it is covered by being the last line of what is signed.
       if (claim.presigned && equal_names(header.name, "x-amz-content-sha256")) continue;
       require(header.name);
@@ -346,10 +307,9 @@ Outcome<void> check_signature(const Request& request, const Authorization& claim
   const std::string to_sign = string_to_sign(claim, canonical);
   Sha256Value given;
   const auto signs = [&](const std::string& text) { return equal_constant_time(hmac_sha256(key, text), given); };
-  if (is_signature(claim.signature) && from_hex(claim.signature, given)) {
+  if (from_hex(claim.signature, given)) {
     if (signs(to_sign)) return {};
-    // HTTP libraries send header text as ISO 8859-1 where they can, and what was signed is always UTF-8. (The rest of a
-    // canonical request is ASCII.)
+    // The rest of a canonical request is ASCII.
     if (const std::string utf8 = utf8_of_latin1(canonical); utf8.size() != canonical.size()) {
       if (signs(string_to_sign(claim, utf8))) return {};
     }

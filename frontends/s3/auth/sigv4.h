@@ -32,12 +32,14 @@ struct Authorization {
   std::uint64_t expires_seconds = 0;          // presigned only
 };
 
-inline constexpr std::int64_t kClockSkewSecondsMax = 900;
 inline constexpr std::uint64_t kPresignedSecondsMax = 604'800;
 
-// Reads the claim from header or query. Absent: the request carries no authentication at all (anonymous).
-// Refusals: everything that makes it malformed, SigV2 included.
-Outcome<std::optional<Authorization>> parse_authorization(const Request& request);
+// Reads the claim from header or query, whichever mechanism_of has found. Refusals: everything that makes it malformed.
+Outcome<Authorization> parse_authorization(const Request& request, bool presigned);
+
+// Whoever signs for another region means another server: kAuthorizationHeaderMalformed or
+// kAuthorizationQueryParametersError, with the region to use instead, by which SDKs try again.
+Outcome<void> check_region(const Authorization& claim, std::string_view region);
 
 // kRequestTimeTooSkewed, or for presigned requests kAccessDenied when not yet valid or expired;
 // kAuthorizationHeaderMalformed or kAuthorizationQueryParametersError when the credential is of another day.

@@ -69,12 +69,17 @@ Md5Value md5(std::span<const std::byte> data) {
   return hash.finish();
 }
 
-Sha256Value hmac_sha256(std::span<const std::uint8_t> key, std::string_view text) {
-  // RFC 2104 2.
+namespace {
+
+// RFC 2104 2.
+template <class Hash>
+auto hmac(std::span<const std::uint8_t> key, std::string_view text) {
   constexpr std::size_t kBlock = 64;
   std::array<std::uint8_t, kBlock> inner{};
   if (key.size() > kBlock) {
-    const Sha256Value hashed = sha256({reinterpret_cast<const char*>(key.data()), key.size()});
+    Hash shortened;
+    shortened.update(std::as_bytes(key));
+    const auto hashed = shortened.finish();
     std::memcpy(inner.data(), hashed.data(), hashed.size());
   } else if (!key.empty()) {
     std::memcpy(inner.data(), key.data(), key.size());
@@ -82,23 +87,27 @@ Sha256Value hmac_sha256(std::span<const std::uint8_t> key, std::string_view text
   std::array<std::uint8_t, kBlock> outer = inner;
   for (auto& byte : inner) byte ^= 0x36;
   for (auto& byte : outer) byte ^= 0x5c;
-  Sha256 first;
+  Hash first;
   first.update(std::as_bytes(std::span(inner)));
   first.update(text);
-  const Sha256Value middle = first.finish();
-  Sha256 second;
+  const auto middle = first.finish();
+  Hash second;
   second.update(std::as_bytes(std::span(outer)));
   second.update(std::as_bytes(std::span(middle)));
   return second.finish();
 }
 
+}  // namespace
+
+Sha1Value hmac_sha1(std::span<const std::uint8_t> key, std::string_view text) { return hmac<Sha1>(key, text); }
+Sha256Value hmac_sha256(std::span<const std::uint8_t> key, std::string_view text) { return hmac<Sha256>(key, text); }
+
 std::string to_hex(std::span<const std::uint8_t> bytes) {
   static constexpr char kHex[] = "0123456789abcdef";
-  std::string out;
-  out.reserve(bytes.size() * 2);
-  for (const std::uint8_t byte : bytes) {
-    out.push_back(kHex[byte >> 4]);
-    out.push_back(kHex[byte & 15]);
+  std::string out(bytes.size() * 2, '\0');
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    out[2 * i] = kHex[bytes[i] >> 4];
+    out[2 * i + 1] = kHex[bytes[i] & 15];
   }
   return out;
 }

@@ -1,4 +1,4 @@
-// MD5, SHA-1 and SHA-256 as running values, and HMAC-SHA-256. OpenSSL's block functions do the work, without the cost
+// MD5, SHA-1 and SHA-256 as running values, and HMAC of the latter two. OpenSSL's block functions do the work, without the cost
 // of its provider look-ups, which exceed the hashing of a small object.
 #pragma once
 
@@ -30,6 +30,7 @@ class Sha1 {
  public:
   Sha1();
   void update(std::span<const std::byte> data);
+  void update(std::string_view text) { update(std::as_bytes(std::span(text))); }
   Sha1Value finish();
 
  private:
@@ -49,6 +50,7 @@ class Sha256 {
 
 Sha256Value sha256(std::string_view text);
 Md5Value md5(std::span<const std::byte> data);
+Sha1Value hmac_sha1(std::span<const std::uint8_t> key, std::string_view text);
 Sha256Value hmac_sha256(std::span<const std::uint8_t> key, std::string_view text);
 
 std::string to_hex(std::span<const std::uint8_t> bytes);  // lower case

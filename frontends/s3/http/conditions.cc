@@ -5,12 +5,6 @@
 namespace stoa::s3 {
 namespace {
 
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
 std::optional<std::int64_t> date(const Request& request, const std::string& name) {
   const auto header = request.filled(name);
   return header ? parse_http_date(trim(*header)) : std::nullopt;

@@ -12,23 +12,28 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-void read_address(const sockaddr* address, Connection& connection) {
-  char text[INET6_ADDRSTRLEN] = "";
+// IPv4 mapped.
+std::array<std::uint8_t, 16> bytes_of(const sockaddr* address) {
+  std::array<std::uint8_t, 16> bytes{};
   if (address != nullptr && address->sa_family == AF_INET) {
-    const auto* v4 = reinterpret_cast<const sockaddr_in*>(address);
-    connection.address[10] = connection.address[11] = 0xff;
-    std::memcpy(connection.address.data() + 12, &v4->sin_addr, 4);
-    ::inet_ntop(AF_INET, &v4->sin_addr, text, sizeof text);
+    bytes[10] = bytes[11] = 0xff;
+    std::memcpy(bytes.data() + 12, &reinterpret_cast<const sockaddr_in*>(address)->sin_addr, 4);
   } else if (address != nullptr && address->sa_family == AF_INET6) {
-    const auto* v6 = reinterpret_cast<const sockaddr_in6*>(address);
-    std::memcpy(connection.address.data(), &v6->sin6_addr, 16);
-    if (IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr)) {
-      ::inet_ntop(AF_INET, connection.address.data() + 12, text, sizeof text);
-    } else {
-      ::inet_ntop(AF_INET6, &v6->sin6_addr, text, sizeof text);
-    }
+    std::memcpy(bytes.data(), &reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr, 16);
   }
-  connection.client = text;
+  return bytes;
+}
+
+std::string text_of(const sockaddr* address) {
+  char text[INET6_ADDRSTRLEN] = "";
+  if (address != nullptr && (address->sa_family == AF_INET || address->sa_family == AF_INET6)) {
+    const auto bytes = bytes_of(address);
+    in6_addr v6;
+    std::memcpy(&v6, bytes.data(), bytes.size());
+    const bool v4 = IN6_IS_ADDR_V4MAPPED(&v6);
+    ::inet_ntop(v4 ? AF_INET : AF_INET6, bytes.data() + (v4 ? 12 : 0), text, sizeof text);
+  }
+  return text;
 }
 
 }  // namespace
@@ -42,8 +47,19 @@ void Connection::allow(std::uint64_t seconds) {
   deadline_ns.store(steady_now_ns() + static_cast<std::int64_t>(seconds) * kSecond, std::memory_order_relaxed);
 }
 
-Connections::Connections(const Limits& limits, Counter& timeouts, Gauge& open)
-    : limits_(limits), timeouts_(timeouts), gauge_(open), watchdog_([this] { watch(); }) {}
+bool Connection::begin_work() {
+  Use idle = Use::kIdle;
+  return use.compare_exchange_strong(idle, Use::kBusy);
+}
+
+void Connection::end_work() {
+  idle_since_ns.store(steady_now_ns(), std::memory_order_relaxed);
+  Use busy = Use::kBusy;
+  (void)use.compare_exchange_strong(busy, Use::kIdle);
+}
+
+Connections::Connections(const Limits& limits, ServerMetrics& metrics)
+    : limits_(limits), metrics_(metrics), watchdog_([this] { watch(); }) {}
 
 Connections::~Connections() {
   {
@@ -54,14 +70,57 @@ Connections::~Connections() {
   watchdog_.join();
 }
 
+bool Connections::make_room(const sockaddr* address) {
+  const Address from = bytes_of(address);
+  const std::lock_guard lock(mutex_);
+  const auto share = by_address_.find(from);
+  bool room = true;
+  if (share != by_address_.end() && share->second >= limits_.connections_per_address_max) room = close_an_idle_one(&from);
+  if (room && staying_ >= limits_.connections_max) room = close_an_idle_one(nullptr);
+  if (!room) metrics_.refused().add();
+  return room;
+}
+
+bool Connections::close_an_idle_one(const Address* of) {
+  Connection* chosen = nullptr;
+  std::uint32_t most = 0;
+  for (Connection* connection : open_) {
+    if (connection->use.load(std::memory_order_relaxed) != Connection::Use::kIdle) continue;
+    if (of != nullptr && connection->address != *of) continue;
+    const std::uint32_t has = by_address_.find(connection->address)->second;
+    const auto since = [](const Connection* one) { return one->idle_since_ns.load(std::memory_order_relaxed); };
+    if (chosen != nullptr && (has < most || (has == most && since(connection) >= since(chosen)))) continue;
+    chosen = connection;
+    most = has;
+  }
+  if (chosen == nullptr) return false;
+  Connection::Use idle = Connection::Use::kIdle;
+  // It has just got a request: the next of its kind is not worth a second look.
+  if (!chosen->use.compare_exchange_strong(idle, Connection::Use::kGone)) return false;
+  leave(*chosen);
+  ::shutdown(chosen->fd, SHUT_RDWR);
+  metrics_.gave_way().add();
+  return true;
+}
+
+void Connections::leave(const Connection& connection) {
+  --staying_;
+  const auto share = by_address_.find(connection.address);
+  if (--share->second == 0) by_address_.erase(share);
+}
+
 Connection* Connections::add(int fd, const sockaddr* address) {
   auto* connection = new Connection{};
   connection->fd = fd;
-  read_address(address, *connection);
+  connection->address = bytes_of(address);
+  connection->client = text_of(address);
+  connection->idle_since_ns.store(steady_now_ns(), std::memory_order_relaxed);
   connection->allow(limits_.idle_timeout_s);
-  gauge_.add(1);
+  metrics_.connections().add(1);
   const std::lock_guard lock(mutex_);
   open_.insert(connection);
+  ++staying_;
+  ++by_address_[connection->address];
   return connection;
 }
 
@@ -69,14 +128,10 @@ void Connections::remove(Connection* connection) {
   {
     const std::lock_guard lock(mutex_);
     open_.erase(connection);
+    if (connection->use.load(std::memory_order_relaxed) != Connection::Use::kGone) leave(*connection);
   }
-  gauge_.add(-1);
+  metrics_.connections().add(-1);
   delete connection;
-}
-
-std::size_t Connections::size() const {
-  const std::lock_guard lock(mutex_);
-  return open_.size();
 }
 
 void Connections::watch() {
@@ -89,7 +144,7 @@ void Connections::watch() {
       // The connection's thread sees the end of the stream and closes; the descriptor stays valid while we hold the lock.
       ::shutdown(connection->fd, SHUT_RDWR);
       connection->deadline_ns.store(INT64_MAX, std::memory_order_relaxed);
-      timeouts_.add();
+      metrics_.timeouts().add();
     }
   }
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <condition_variable>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <mutex>
@@ -32,7 +33,7 @@ constexpr std::size_t kConnectionMemoryMin = 64 << 10;
 
 // One request on its connection, from its first line to the end of its response.
 struct Exchange {
-  std::string raw_target;
+  std::string raw_target;  // until it is the request's
   std::optional<Transaction> transaction;
   bool started = false;
   bool counted = false;  // in requests_in_flight
@@ -61,7 +62,7 @@ class Daemon final : public Server {
         metric_registry_(metrics),
         metrics_(metrics),
         services_{.ns = ns, .registry = registry, .options = options_},
-        connections_(options_.limits, metrics_.timeouts(), metrics_.connections()) {
+        connections_(options_.limits, metrics_) {
     std::array<std::uint8_t, 32> random;
     const ssize_t got = ::getrandom(random.data(), random.size(), 0);
     STOA_ASSERT(got == static_cast<ssize_t>(random.size()));
@@ -88,6 +89,7 @@ class Daemon final : public Server {
 
  private:
   void stop_listening();
+  static MHD_Result on_accept(void* self, const sockaddr* address, socklen_t size);
   static void* on_uri(void* self, const char* uri, MHD_Connection* connection);
   static MHD_Result on_request(void* self, MHD_Connection* connection, const char* url, const char* method,
                                const char* version, const char* upload_data, std::size_t* upload_bytes, void** state);
@@ -161,16 +163,16 @@ Status Daemon::serve(Listener listener) {
   }
   items.push_back({MHD_OPTION_END, 0, nullptr});
   daemon_ = MHD_start_daemon(
-      flags, 0, nullptr, nullptr, &Daemon::on_request, this,                       //
+      flags, 0, &Daemon::on_accept, this, &Daemon::on_request, this,               //
       MHD_OPTION_LISTEN_SOCKET, listener.fd,                                       //
       MHD_OPTION_EXTERNAL_LOGGER, &log_library, nullptr,                           //
       MHD_OPTION_URI_LOG_CALLBACK, &Daemon::on_uri, this,                          //
       MHD_OPTION_UNESCAPE_CALLBACK, &leave_encoded, nullptr,                       //
       MHD_OPTION_NOTIFY_COMPLETED, &Daemon::on_completed, this,                    //
       MHD_OPTION_NOTIFY_CONNECTION, &Daemon::on_connection, this,                  //
-      MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(limits.connections_max),  //
-      MHD_OPTION_PER_IP_CONNECTION_LIMIT, static_cast<unsigned>(limits.connections_per_address_max),  //
-      MHD_OPTION_CONNECTION_TIMEOUT, static_cast<unsigned>(limits.idle_timeout_s),                    //
+      // Ours are held by on_accept. One that gives way is closed by its own thread, a moment later.
+      MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(2 * limits.connections_max),  //
+      MHD_OPTION_CONNECTION_TIMEOUT, static_cast<unsigned>(limits.idle_timeout_s),     //
       MHD_OPTION_ARRAY, items.data(), MHD_OPTION_END);
   if (daemon_ != nullptr) return {};
   std::string why = "s3: the HTTP server could not be started";
@@ -222,6 +224,10 @@ std::string Daemon::next_id(std::uint64_t* serial) {
   std::string id(16, '0');
   for (std::size_t i = 16; i-- > 0; x >>= 4) id[i] = kHex[x & 15];
   return id;
+}
+
+MHD_Result Daemon::on_accept(void* self, const sockaddr* address, socklen_t) {
+  return static_cast<Daemon*>(self)->connections_.make_room(address) ? MHD_YES : MHD_NO;
 }
 
 void* Daemon::on_uri(void* self, const char* uri, MHD_Connection* connection) {
@@ -281,12 +287,13 @@ MHD_Result Daemon::start_exchange(MHD_Connection* connection, const char* method
     request->address = known->address;
     request->client = known->client;
   }
-  auto target = parse_target(exchange.raw_target);
+  request->raw_target = std::move(exchange.raw_target);
+  auto target = parse_target(request->raw_target);
   const bool target_ok = target.has_value();
   if (target_ok) {
     request->target = std::move(*target);
   } else {
-    request->target.path = exchange.raw_target;
+    request->target.path = request->raw_target;
   }
   const Request& sent = *request;
   exchange.transaction.emplace(services_, std::move(request), target_ok, host_id_, known);
@@ -294,7 +301,7 @@ MHD_Result Daemon::start_exchange(MHD_Connection* connection, const char* method
   const bool full = requests_.fetch_add(1) >= options_.limits.requests_max;
   metrics_.in_flight().add(1);
 
-  std::size_t header_bytes = exchange.raw_target.size();
+  std::size_t header_bytes = sent.raw_target.size();
   for (const Header& header : sent.headers) header_bytes += header.name.size() + header.value.size();
   const bool too_long = header_bytes > options_.limits.header_bytes_max;
 
@@ -342,7 +349,8 @@ MHD_Result Daemon::on_request(void* self, MHD_Connection* connection, const char
   if (*upload_bytes != 0) {
     exchange->received += *upload_bytes;
     exchange->transaction->feed(std::as_bytes(std::span(upload_data, *upload_bytes)));
-    if (known != nullptr) {
+    // What is read only to be able to answer has no more time than it began with.
+    if (known != nullptr && !exchange->transaction->refused()) {
       known->body_bytes_since += *upload_bytes;
       if (known->body_bytes_since >= daemon.options_.limits.body_bytes_min) {
         known->body_bytes_since = 0;
@@ -445,7 +453,10 @@ void Daemon::on_completed(void* self, MHD_Connection* connection, void** state, 
   auto& daemon = *static_cast<Daemon*>(self);
   std::unique_ptr<Exchange> exchange(static_cast<Exchange*>(*state));
   *state = nullptr;
-  if (Connection* known = connection_of(connection)) known->allow(daemon.options_.limits.idle_timeout_s);
+  if (Connection* known = connection_of(connection)) {
+    known->allow(daemon.options_.limits.idle_timeout_s);
+    known->end_work();
+  }
   if (!exchange || !exchange->counted) return;
   const OperationMetrics& metrics = daemon.metrics_.of(exchange->transaction->operation());
   metrics.requests->add();

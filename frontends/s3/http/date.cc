@@ -1,9 +1,9 @@
 #include "frontends/s3/http/date.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
-#include <cstdio>
 
 namespace stoa::s3 {
 namespace {
@@ -17,7 +17,12 @@ struct Civil {
   int weekday = 0;
 };
 
+// The years that four digits can tell; other doors set times beyond them.
+constexpr std::int64_t kFirstSecond = -62'167'219'200;
+constexpr std::int64_t kLastSecond = 253'402'300'799;
+
 Civil civil_from(std::int64_t seconds) {
+  seconds = std::clamp(seconds, kFirstSecond, kLastSecond);
   const std::chrono::sys_seconds point{std::chrono::seconds{seconds}};
   const auto day = std::chrono::floor<std::chrono::days>(point);
   const std::chrono::year_month_day date{day};
@@ -38,6 +43,25 @@ std::optional<std::int64_t> seconds_from(const Civil& civil) {
   if (!date.ok() || civil.year < 1 || civil.hour > 23 || civil.minute > 59 || civil.second > 60) return std::nullopt;
   return std::chrono::sys_days{date}.time_since_epoch().count() * std::int64_t{86400} + civil.hour * 3600 +
          civil.minute * 60 + civil.second;
+}
+
+std::string& append_number(std::string& out, int number, std::size_t digits) {
+  const std::size_t end = out.size() + digits;
+  out.resize(end, '0');
+  for (std::size_t i = end; digits-- > 0; number /= 10) out[--i] = static_cast<char>('0' + number % 10);
+  return out;
+}
+
+std::string& append_day(std::string& out, const Civil& c, std::string_view between) {
+  append_number(out, c.year, 4).append(between);
+  append_number(out, c.month, 2).append(between);
+  return append_number(out, c.day, 2);
+}
+
+std::string& append_clock(std::string& out, const Civil& c, std::string_view between) {
+  append_number(out, c.hour, 2).append(between);
+  append_number(out, c.minute, 2).append(between);
+  return append_number(out, c.second, 2);
 }
 
 // Takes `count` digits off the front.
@@ -89,27 +113,32 @@ std::optional<std::int64_t> parse_iso(std::string_view text) {
 
 std::string http_date(Timestamp time) {
   const Civil c = civil_from(time.seconds());
-  char out[64];
-  const int size = std::snprintf(out, sizeof out, "%s, %02d %s %04d %02d:%02d:%02d GMT",
-                                 kDays[static_cast<std::size_t>(c.weekday)].data(), c.day,
-                                 kMonths[static_cast<std::size_t>(c.month - 1)].data(), c.year, c.hour, c.minute, c.second);
-  return {out, static_cast<std::size_t>(size)};
+  std::string out;
+  out.reserve(32);
+  out.append(kDays[static_cast<std::size_t>(c.weekday)]).append(", ");
+  append_number(out, c.day, 2).append(" ");
+  out.append(kMonths[static_cast<std::size_t>(c.month - 1)]).append(" ");
+  append_number(out, c.year, 4).append(" ");
+  append_clock(out, c, ":");
+  return out.append(" GMT");
 }
 
 std::string iso_date(Timestamp time) {
   const Civil c = civil_from(time.seconds());
-  char out[64];
-  const int size = std::snprintf(out, sizeof out, "%04d-%02d-%02dT%02d:%02d:%02d.%03uZ", c.year, c.month, c.day, c.hour,
-                                 c.minute, c.second, time.nanoseconds() / 1'000'000);
-  return {out, static_cast<std::size_t>(size)};
+  std::string out;
+  out.reserve(32);
+  append_day(out, c, "-").append("T");
+  append_clock(out, c, ":").append(".");
+  append_number(out, static_cast<int>(time.nanoseconds() / 1'000'000), 3);
+  return out.append("Z");
 }
 
 std::string amz_date(std::int64_t seconds) {
   const Civil c = civil_from(seconds);
-  char out[64];
-  const int size = std::snprintf(out, sizeof out, "%04d%02d%02dT%02d%02d%02dZ", c.year, c.month, c.day, c.hour, c.minute,
-                                 c.second);
-  return {out, static_cast<std::size_t>(size)};
+  std::string out;
+  out.reserve(16);
+  append_day(out, c, "").append("T");
+  return append_clock(out, c, "").append("Z");
 }
 
 std::optional<std::int64_t> parse_amz_date(std::string_view text) {

@@ -4,20 +4,22 @@
 #include <charconv>
 #include <string>
 
+#include "frontends/s3/http/request.h"
+
 namespace stoa::s3 {
 namespace {
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
 
 std::unexpected<Failure> not_satisfiable(std::string_view header, std::uint64_t size) {
   return std::unexpected<Failure>(
       Failure{.code = Code::kInvalidRange,
               .details = {{"RangeRequested", std::string(header)}, {"ActualObjectSize", std::to_string(size)}},
               .headers = {{"Content-Range", "bytes */" + std::to_string(size)}}});
+}
+
+// As parse_decimal, but a number that is too large is the largest: RFC 9110 14.1.2 wants no overflow, and no object is longer.
+std::optional<std::uint64_t> parse_position(std::string_view text) {
+  if (text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
+  return parse_decimal(text).value_or(UINT64_MAX);
 }
 
 }  // namespace
@@ -41,17 +43,17 @@ Outcome<std::optional<ByteRange>> parse_range(std::string_view header, std::uint
   const std::string_view last = trim(set.substr(dash + 1));
 
   if (first.empty()) {  // a suffix: the last N bytes
-    const auto suffix = parse_decimal(last);
+    const auto suffix = parse_position(last);
     if (!suffix) return std::nullopt;
     if (*suffix == 0 || size == 0) return not_satisfiable(header, size);
     const std::uint64_t length = std::min(*suffix, size);
     return ByteRange{size - length, length};
   }
-  const auto from = parse_decimal(first);
+  const auto from = parse_position(first);
   if (!from) return std::nullopt;
   std::uint64_t to = size == 0 ? 0 : size - 1;
   if (!last.empty()) {
-    const auto given = parse_decimal(last);
+    const auto given = parse_position(last);
     if (!given || *given < *from) return std::nullopt;  // RFC 9110 14.1.1: an invalid range is ignored
     to = std::min(to, *given);
   }
@@ -71,8 +73,8 @@ Outcome<ByteRange> parse_copy_range(std::string_view header, std::uint64_t size)
   const std::string_view set = header.substr(kUnit.size());
   const std::size_t dash = set.find('-');
   if (dash == std::string_view::npos) return bad();
-  const auto first = parse_decimal(set.substr(0, dash));
-  const auto last = parse_decimal(set.substr(dash + 1));
+  const auto first = parse_position(set.substr(0, dash));
+  const auto last = parse_position(set.substr(dash + 1));
   if (!first || !last || *last < *first) return bad();
   if (*last >= size) return not_satisfiable(header, size);
   return ByteRange{*first, *last - *first + 1};

@@ -21,11 +21,15 @@ struct Header {
 
 bool equal_names(std::string_view a, std::string_view b);  // ASCII case ignored
 std::string lower_case(std::string_view text);
+std::string_view trim(std::string_view text);  // without spaces and tabs around it
+// HTTP libraries send header text as ISO 8859-1 where they can; what is signed is always UTF-8.
+std::string utf8_of_latin1(std::string_view text);
 
 struct Request {
   std::string id;            // x-amz-request-id
   std::uint64_t serial = 0;  // the same as a number
   std::string method;
+  std::string raw_target;  // as it was sent
   Target target;
   std::vector<Header> headers;
   std::array<std::uint8_t, 16> address{};  // of the client; IPv4 mapped

@@ -22,6 +22,13 @@ constexpr std::array<bool, 256> make_unreserved() {
 }
 constexpr auto kUnreserved = make_unreserved();
 
+// Absolute form becomes origin form.
+std::string_view without_authority(std::string_view raw) {
+  if (!raw.starts_with("http://") && !raw.starts_with("https://")) return raw;
+  const std::size_t slash = raw.find_first_of("/?", raw.find("//") + 2);
+  return slash == std::string_view::npos ? std::string_view("/") : raw.substr(slash);
+}
+
 bool parse_query(std::string_view raw, std::vector<QueryParameter>& out) {
   while (!raw.empty()) {
     const std::size_t end = raw.find('&');
@@ -66,22 +73,36 @@ std::optional<std::string> percent_decode(std::string_view text, bool plus_is_sp
 
 void append_uri_encoded(std::string& out, std::string_view text, bool keep_slash) {
   static constexpr char kHex[] = "0123456789ABCDEF";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (kUnreserved[byte] || (c == '/' && keep_slash)) {
-      out.push_back(c);
-    } else {
-      out.push_back('%');
-      out.push_back(kHex[byte >> 4]);
-      out.push_back(kHex[byte & 15]);
-    }
+  std::size_t plain = 0;  // where the run of characters that stay begins
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (kUnreserved[byte] || (byte == '/' && keep_slash)) continue;
+    out.append(text, plain, i - plain);
+    const char code[] = {'%', kHex[byte >> 4], kHex[byte & 15]};
+    out.append(code, sizeof code);
+    plain = i + 1;
   }
+  out.append(text, plain, text.size() - plain);
 }
 
 std::string uri_encode(std::string_view text, bool keep_slash) {
   std::string out;
   out.reserve(text.size() + 16);
   append_uri_encoded(out, text, keep_slash);
+  return out;
+}
+
+std::string list_encode_least(std::string_view text) {
+  std::string out;
+  for (const char& c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool unfit = byte < 0x20 && c != '\t' && c != '\n' && c != '\r';
+    if (unfit || c == '%' || c == '+') {
+      append_uri_encoded(out, {&c, 1}, false);
+    } else {
+      out.push_back(c);
+    }
+  }
   return out;
 }
 
@@ -98,15 +119,15 @@ std::optional<std::string_view> Target::value(std::string_view name) const {
   return found->value;
 }
 
+std::string_view raw_path(std::string_view raw_target) {
+  const std::string_view raw = without_authority(raw_target);
+  return raw.substr(0, raw.find('?'));
+}
+
 std::optional<Target> parse_target(std::string_view raw) {
-  if (raw.starts_with("http://") || raw.starts_with("https://")) {
-    const std::size_t authority = raw.find("//") + 2;
-    const std::size_t slash = raw.find_first_of("/?", authority);
-    raw = slash == std::string_view::npos ? std::string_view("/") : raw.substr(slash);
-  }
+  raw = without_authority(raw);
   const std::size_t mark = raw.find('?');
-  const std::string_view raw_path = raw.substr(0, mark);
-  auto path = percent_decode(raw_path, false);
+  auto path = percent_decode(raw.substr(0, mark), false);
   if (!path) return std::nullopt;
   Target target{.path = std::move(*path), .query = {}};
   if (target.path.empty() && mark == 0) target.path.push_back('/');

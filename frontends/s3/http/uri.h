@@ -18,6 +18,8 @@ void append_uri_encoded(std::string& out, std::string_view text, bool keep_slash
 
 // encoding-type=url of the list calls: like uri_encode, with '/' kept.
 inline std::string list_encode(std::string_view text) { return uri_encode(text, true); }
+// The same value for who decodes it, encoded no further than it must be: '%', '+' and what XML cannot hold.
+std::string list_encode_least(std::string_view text);
 
 struct QueryParameter {
   std::string name;
@@ -35,6 +37,9 @@ struct Target {
 };
 
 inline constexpr std::size_t kQueryParametersMax = 128;
+
+// The path of a request target as it was sent, without query or authority.
+std::string_view raw_path(std::string_view raw_target);
 
 // Origin form ("/path?query") or absolute form ("http://host/path?query"). Absent: malformed, a NUL byte, or more than
 // kQueryParametersMax parameters.

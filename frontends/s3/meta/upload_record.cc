@@ -6,7 +6,7 @@ namespace stoa::s3 {
 namespace {
 
 // Persistent: never change the meaning of a number.
-enum Tag : std::uint8_t { kKey = 1, kOwner = 2, kOwnerUid = 3, kObject = 4, kAlgorithm = 5, kType = 6 };
+enum UploadTag : std::uint8_t { kKey = 1, kOwner = 2, kOwnerUid = 3, kObject = 4, kAlgorithm = 5, kType = 6 };
 
 std::optional<std::uint64_t> number(std::string_view value, std::uint64_t max) {
   const auto parsed = FieldReader::take_varint(value);

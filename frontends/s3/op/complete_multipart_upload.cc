@@ -38,7 +38,9 @@ Outcome<std::vector<ListedPart>> read_list(std::string_view body) {
     for (const Algorithm algorithm : kAlgorithms) {
       if (const auto value = child.value(element_of(algorithm))) part.checksums.emplace_back(algorithm, *value);
     }
-    if (!parts.empty() && parts.back().number >= part.number) return refuse(Code::kInvalidPartOrder);
+    if (!parts.empty() && parts.back().number > part.number) return refuse(Code::kInvalidPartOrder);
+    // A part that was sent again, and is listed for each time: what was sent last is what is stored, and counts.
+    if (!parts.empty() && parts.back().number == part.number) parts.pop_back();
     parts.push_back(std::move(part));
   }
   if (parts.empty() || parts.size() > kPartNumberMax) return refuse(Code::kMalformedXml);
@@ -102,6 +104,17 @@ Outcome<std::optional<Checksum>> join_part_checksums(const Upload& upload, const
   return join_checksums(*upload.record.algorithm, upload.record.type, checksums);
 }
 
+// An x-amz-checksum-* that is none of its kind is that of no object, whatever the parts are.
+Outcome<void> check_form_of_checksums(const Request& request) {
+  for (const Header& header : request.headers) {
+    const auto algorithm = algorithm_by_header(header.name);
+    // A composite may be given with or without its "-N".
+    if (!algorithm || parse_checksum(*algorithm, header.value.substr(0, header.value.find('-')))) continue;
+    return refuse(Code::kBadDigest, "Value for " + std::string(header_of(*algorithm)) + " header is invalid.");
+  }
+  return {};
+}
+
 // x-amz-checksum-* of the whole, x-amz-checksum-type, x-amz-mp-object-size: checked when given.
 Outcome<void> check_promises(const Request& request, const Upload& upload, const std::optional<Checksum>& checksum,
                              std::uint64_t bytes) {
@@ -115,13 +128,10 @@ Outcome<void> check_promises(const Request& request, const Upload& upload, const
   for (const Header& header : request.headers) {
     const auto algorithm = algorithm_by_header(header.name);
     if (!algorithm) continue;
-    // A composite may be given with or without its "-N".
     const std::size_t dash = header.value.find('-');
     const auto expected = parse_checksum(*algorithm, header.value.substr(0, dash));
     const bool other_form = dash != std::string_view::npos && checksum && header.value != checksum->text();
-    if (!expected)
-      return refuse(Code::kInvalidRequest, "Value for " + std::string(header_of(*algorithm)) + " header is invalid.");
-    if (!checksum || checksum->algorithm != *algorithm || checksum->value != *expected || other_form) {
+    if (!expected || !checksum || checksum->algorithm != *algorithm || checksum->value != *expected || other_form) {
       return refuse(Code::kBadDigest, "The " + std::string(name_of(*algorithm)) +
                                           " you specified did not match the calculated checksum.");
     }
@@ -163,7 +173,7 @@ void append_run(std::vector<PartRun>& runs, std::uint64_t bytes) {
   }
 }
 
-constexpr int kAttemptsMax = 8;
+constexpr int kCompletionAttemptsMax = 8;
 
 // Absent: a part is not what it was when it was checked, or the upload has ended meanwhile.
 Outcome<std::optional<Response>> complete_once(const Call& call, const std::vector<ListedPart>& listed) {
@@ -230,7 +240,8 @@ std::optional<Response> completed_before(const Call& call, const std::vector<Lis
 
 Outcome<Response> complete_multipart_upload(Call& call) {
   STOA_TRY(listed, read_list(call.body));
-  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+  STOA_CHECK_OK(check_form_of_checksums(call.request));
+  for (int attempt = 0; attempt < kCompletionAttemptsMax; ++attempt) {
     auto done = complete_once(call, listed);
     if (!done && done.error().code == Code::kNoSuchUpload) {
       if (auto before = completed_before(call, listed)) return std::move(*before);

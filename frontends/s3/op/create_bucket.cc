@@ -1,4 +1,5 @@
 #include "frontends/s3/op/call.h"
+#include "frontends/s3/op/location_constraint.h"
 #include "frontends/s3/op/objects.h"
 #include "frontends/s3/xml/reader.h"
 
@@ -6,18 +7,29 @@ namespace stoa::s3 {
 namespace {
 
 Outcome<void> check_location(const Call& call) {
-  if (call.body.empty()) return {};
-  const auto document = parse_xml(call.body);
-  if (!document || document->name != "CreateBucketConfiguration") return refuse(Code::kMalformedXml);
-  for (const XmlNode& child : document->children) {
-    if (child.name == "LocationConstraint") {
-      if (child.text.empty() || child.text == call.services.options.region) continue;
-      return std::unexpected<Failure>(Failure{.code = Code::kInvalidLocationConstraint,
-                                              .details = {{"LocationConstraint", child.text}}});
+  std::string wanted;
+  if (!call.body.empty()) {
+    const auto document = parse_xml(call.body);
+    if (!document || document->name != "CreateBucketConfiguration") return refuse(Code::kMalformedXml);
+    for (const XmlNode& child : document->children) {
+      if (child.name != "LocationConstraint")
+        return refuse(Code::kNotImplemented, "CreateBucketConfiguration asks for something that is not implemented.");
+      wanted = child.text;
     }
-    return refuse(Code::kNotImplemented, "CreateBucketConfiguration asks for something that is not implemented.");
   }
-  return {};
+  return check_location_constraint(wanted, call.services.options.region);
+}
+
+// Whoever makes a bucket again that he has gets it in the first region, as ever, and nothing changes; elsewhere he is told.
+Outcome<Response> taken(const Call& call, const core::Export& existing) {
+  const bool own = existing.s3 && existing.owner == call.user->name;
+  if (own && call.services.options.region == "us-east-1") {
+    Response response;
+    response.add("Location", "/" + existing.name);
+    return response;
+  }
+  return std::unexpected<Failure>(Failure{.code = own ? Code::kBucketAlreadyOwnedByYou : Code::kBucketAlreadyExists,
+                                          .details = {{"BucketName", existing.name}}});
 }
 
 // A directory that a crash left between mkdir and the export: empty, private and the caller's.
@@ -51,12 +63,7 @@ Outcome<Response> create_bucket(Call& call) {
   STOA_CHECK_OK(refuse_unsupported_headers(call.request));
   STOA_CHECK_OK(check_location(call));
 
-  const auto taken = [&](const core::Export& existing) {
-    const bool own = existing.s3 && existing.owner == call.user->name;
-    return std::unexpected<Failure>(Failure{.code = own ? Code::kBucketAlreadyOwnedByYou : Code::kBucketAlreadyExists,
-                                            .details = {{"BucketName", name}}});
-  };
-  if (const core::Export* existing = call.registry->find_export(name)) return taken(*existing);
+  if (const core::Export* existing = call.registry->find_export(name)) return taken(call, *existing);
 
   const core::OpContext own = call.own_ctx();
   auto parent = call.ns().resolve_path(own, {.path = call.services.options.bucket_directory});
@@ -83,7 +90,7 @@ Outcome<Response> create_bucket(Call& call) {
     const auto registry = call.services.registry.snapshot();
     const core::Export* winner = registry->find_export(name);
     if (winner == nullptr || winner->root != root) (void)call.ns().rmdir(own, {.parent = parent->attr.id, .name = name});
-    if (winner != nullptr) return taken(*winner);
+    if (winner != nullptr) return taken(call, *winner);
     if (added.error().code == Errc::kInvalid) {
       return std::unexpected<Failure>(
           Failure{.code = Code::kInvalidBucketName, .details = {{"BucketName", name}}, .log = describe(added.error())});

@@ -34,7 +34,7 @@ Outcome<Selection> select_part(const FoundObject& found, std::string_view text) 
   if (!found.record || found.record->parts.empty()) {
     if (*number != 1) {
       return std::unexpected<Failure>(
-          Failure{.code = Code::kInvalidPartNumber,
+          Failure{.code = Code::kInvalidPart,
                   .details = {{"ActualPartCount", "1"}, {"PartNumberRequested", std::string(text)}}});
     }
     selection.partial = found.attr.size != 0;
@@ -55,7 +55,7 @@ Outcome<Selection> select_part(const FoundObject& found, std::string_view text) 
     }
   }
   return std::unexpected<Failure>(
-      Failure{.code = Code::kInvalidPartNumber,
+      Failure{.code = Code::kInvalidPart,
               .details = {{"ActualPartCount", std::to_string(found.record->part_count())},
                           {"PartNumberRequested", std::string(text)}}});
 }

@@ -3,6 +3,7 @@
 #include "frontends/s3/op/admission.h"
 #include "frontends/s3/op/call.h"
 #include "frontends/s3/op/owner.h"
+#include "frontends/s3/op/paging.h"
 
 namespace stoa::s3 {
 namespace {
@@ -29,8 +30,16 @@ Outcome<Response> list_buckets(Call& call) {
     limit = *value;
   }
   const std::string prefix(call.request.query("prefix").value_or(""));
-  // The token is the last name of the page before; names are no secret.
-  const std::string after(call.request.query("continuation-token").value_or(""));
+  std::string after;
+  if (const auto token = call.request.query("continuation-token"); token && !token->empty()) {
+    STOA_TRY(last, read_continuation_token(*token));
+    after = std::move(last);
+  }
+  // All buckets are in the one region.
+  const std::string& region = call.services.options.region;
+  const auto wanted_region = call.request.query("bucket-region");
+  if (wanted_region && !wanted_region->empty() && *wanted_region != region)
+    return invalid_argument("bucket-region", *wanted_region, "Buckets of another region cannot be listed here.");
 
   XmlWriter xml("ListAllMyBucketsResult");
   write_owner(xml, "Owner", call.user->name);
@@ -44,12 +53,13 @@ Outcome<Response> list_buckets(Call& call) {
       truncated = true;
       break;
     }
-    xml.open("Bucket").element("Name", bucket.name).element("CreationDate", iso_date(bucket.created)).close("Bucket");
+    xml.open("Bucket").element("Name", bucket.name).element("CreationDate", iso_date(bucket.created));
+    xml.element("BucketRegion", region).close("Bucket");
     last = bucket.name;
     ++count;
   }
   xml.close("Buckets");
-  if (truncated) xml.element("ContinuationToken", last);
+  if (truncated) xml.element("ContinuationToken", make_continuation_token(last));
   if (!prefix.empty()) xml.element("Prefix", prefix);
   return xml_response(xml.finish());
 }

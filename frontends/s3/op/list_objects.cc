@@ -1,6 +1,4 @@
 // ListObjects, ListObjectsV2 and ListObjectVersions: one walk of the keys, three documents.
-#include "base/crc32c.h"
-#include "frontends/s3/checksum/digest.h"
 #include "frontends/s3/http/date.h"
 #include "frontends/s3/op/objects.h"
 #include "frontends/s3/op/owner.h"
@@ -27,30 +25,6 @@ Outcome<ListRequest> read_list_request(const Request& request) {
   STOA_TRY(max_keys, read_count("max-keys", request.query("max-keys")));
   list.max_keys = max_keys;
   return list;
-}
-
-// Continuation tokens hide nothing, but are made so that nobody takes them for keys, nor anything else for one of them.
-constexpr std::size_t kTokenSumBytes = 4;
-
-std::string token_sum(std::string_view key) {
-  const std::uint32_t crc = crc32c(std::as_bytes(std::span(key)));
-  std::string sum;
-  for (int shift = 24; shift >= 0; shift -= 8) sum.push_back(static_cast<char>(crc >> shift));
-  return sum;
-}
-
-std::string make_token(std::string_view key) {
-  const std::string text = token_sum(key).append(key);
-  return to_base64(std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
-}
-
-Outcome<std::string> read_token(std::string_view token) {
-  const auto text = from_base64(token);
-  if (text && text->size() > kTokenSumBytes) {
-    std::string key = text->substr(kTokenSumBytes);
-    if (text->starts_with(token_sum(key))) return key;
-  }
-  return invalid_argument("continuation-token", token, "The continuation token provided is incorrect");
 }
 
 Outcome<core::ListKeysReply> walk(const Call& call, const ListRequest& list) {
@@ -93,7 +67,10 @@ void write_contents(XmlWriter& xml, const Call& call, const ListRequest& list, c
 }
 
 void write_head(XmlWriter& xml, const Call& call, const ListRequest& list, bool truncated) {
-  xml.element("Name", call.bucket->name).element("Prefix", list.shown(list.prefix));
+  // botocore asks version 1 for an encoding that it takes off everything but this (boto3 issue 3534).
+  const bool version1 = call.route.operation == Operation::kListObjects;
+  xml.element("Name", call.bucket->name);
+  xml.element("Prefix", version1 && list.url_encoding ? list_encode_least(list.prefix) : list.shown(list.prefix));
   xml.element("MaxKeys", list.max_keys);
   if (!list.delimiter.empty()) xml.element("Delimiter", list.shown(list.delimiter));
   if (list.url_encoding) xml.element("EncodingType", "url");
@@ -118,7 +95,7 @@ Outcome<Response> list_v2(const Call& call, ListRequest list) {
   const auto token = call.request.query("continuation-token");
   list.start_after = start_after;
   if (token && !token->empty()) {
-    STOA_TRY(key, read_token(*token));
+    STOA_TRY(key, read_continuation_token(*token));
     list.start_after = std::move(key);
   }
   STOA_TRY(reply, walk(call, list));
@@ -127,7 +104,7 @@ Outcome<Response> list_v2(const Call& call, ListRequest list) {
   xml.element("KeyCount", reply.keys.size() + reply.prefixes.size());
   if (token) xml.element("ContinuationToken", *token);
   if (!start_after.empty()) xml.element("StartAfter", list.shown(start_after));
-  if (reply.truncated) xml.element("NextContinuationToken", make_token(reply.next_start_after));
+  if (reply.truncated) xml.element("NextContinuationToken", make_continuation_token(reply.next_start_after));
   write_contents(xml, call, list, reply, call.request.query("fetch-owner") == "true");
   write_common_prefixes(xml, list, reply);
   return xml_response(xml.finish());

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "frontends/s3/error.h"
@@ -16,5 +17,10 @@ Outcome<std::uint32_t> read_number(std::string_view name, std::optional<std::str
 Outcome<std::uint32_t> read_count(std::string_view name, std::optional<std::string_view> text);
 // encoding-type: "url" or nothing. kInvalidArgument.
 Outcome<bool> read_url_encoding(const Request& request);
+
+// Continuation tokens hide nothing, but are made so that nobody takes them for names, nor anything else for one of them.
+std::string make_continuation_token(std::string_view last);
+// kInvalidArgument: no such token was ever given.
+Outcome<std::string> read_continuation_token(std::string_view token);
 
 }  // namespace stoa::s3

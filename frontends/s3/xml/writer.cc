@@ -51,7 +51,9 @@ void append_xml_text(std::string& out, std::string_view text) {
       case '>': out += "&gt;"; break;
       case '"': out += "&quot;"; break;
       default:
-        if (c < 0x20 || c == 0x7f) {
+        if (c < 0x20 && c != '\t' && c != '\n' && c != '\r') {
+          out += kReplacement;
+        } else if (c < 0x20 || c == 0x7f) {
           out += "&#" + std::to_string(c) + ";";
         } else {
           out.push_back(static_cast<char>(c));

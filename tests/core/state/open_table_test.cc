@@ -30,6 +30,37 @@ TEST_F(OpenTableTest, AnOpenIsChangedOnlyWhenNobodyObjects) {
   EXPECT_TRUE(table().change_open(*other, kShareRead, kShareWrite));
 }
 
+// What doors ask that let somebody read or write without an open, or beyond what its open has.
+TEST_F(OpenTableTest, WhatAnOpenDeniesHoldsForReadingAndWriting) {
+  const Client a = client();
+  const Client b = client();
+  const auto denied = [&](OpenId through, std::uint32_t access, FileId file = kFile) {
+    const Status may = table().check_denied(file, through, access);
+    EXPECT_TRUE(may || may.error().code == Errc::kShareConflict);
+    return !may;
+  };
+  const auto plain = open(a, kShareBoth);
+  EXPECT_FALSE(denied(kNoOpen, kShareBoth));
+  const auto denies = open(b, kShareRead);
+  ASSERT_TRUE(plain && denies);
+  table().close(*plain);
+  ASSERT_TRUE(table().change_open(*denies, kShareRead, kShareWrite));
+  EXPECT_TRUE(denied(kNoOpen, kShareWrite));
+  EXPECT_TRUE(denied(kNoOpen, kShareBoth));
+  EXPECT_FALSE(denied(kNoOpen, kShareRead));
+  EXPECT_FALSE(denied(*denies, kShareWrite)) << "its own open does not stand against it";
+  EXPECT_TRUE(denied(OpenId{12345}, kShareWrite));
+  EXPECT_FALSE(denied(kNoOpen, kShareWrite, kOther));
+  const auto other = open(b, kShareRead, kShareWrite, kOther);
+  ASSERT_TRUE(other);
+  EXPECT_TRUE(denied(*other, kShareWrite)) << "of another file";
+  EXPECT_FALSE(denied(*other, kShareWrite, kOther));
+  ASSERT_TRUE(table().change_open(*denies, kShareRead, kShareNone));
+  EXPECT_FALSE(denied(kNoOpen, kShareWrite));
+  table().remove_holder(b.id);
+  EXPECT_FALSE(denied(kNoOpen, kShareWrite, kOther));
+}
+
 TEST_F(OpenTableTest, NonsenseIsRefused) {
   const Client a = client();
   EXPECT_EQ(code(open(a, kShareNone)), Errc::kInvalid);

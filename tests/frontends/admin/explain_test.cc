@@ -54,6 +54,20 @@ TEST_F(AdminTest, WhatLimitsAPlaceIsExplained) {
   EXPECT_EQ(get("/v1/explain").status, 400u);
 }
 
+TEST_F(AdminTest, TheRuleThatDecidesAboutAClientIsNamed) {
+  const core::FileId team = make_directory("team");
+  const auto rule = [](const char* network, bool read_only) { return core::ClientRule{.network = *core::Network::parse(network), .read_only = read_only, .squash = core::Squash::kAll, .anonymous_uid = 7}; };
+  ASSERT_TRUE(volume_->registry().add_export({.name = "team", .root = team, .path = "/team", .nfs = true, .clients = {rule("10.9.0.0/16", true), rule("10.0.0.0/8", false), rule("10.9.1.0/24", false)}}));
+  ASSERT_TRUE(volume_->registry().add_export({.name = "open", .root = team, .path = "/team", .s3 = true}));
+  const auto decides = [&](const std::string& client) { return get("/v1/explain?path=/team&client=" + client).json["exports"]; };
+  EXPECT_EQ(decides("10.9.1.2")[1]["client_rule"],
+            Json({{"number", 1}, {"network", "10.9.0.0/16"}, {"read_only", true}, {"squash", "all"}, {"anonymous_uid", 7}, {"anonymous_gid", 65534}}));
+  EXPECT_EQ(decides("10.8.1.2")[1]["client_rule"]["number"], 2);
+  EXPECT_TRUE(decides("192.0.2.7")[1].at("client_rule").is_null());
+  EXPECT_TRUE(decides("10.8.1.2")[0].at("client_rule").is_null());
+  EXPECT_FALSE(get("/v1/explain?path=/team").json["exports"][0].contains("client_rule"));
+}
+
 TEST_F(AdminTest, WhoHasAFileOpenOrLockedIsExplained) {
   make_file(core::kRootId, "f", 1);
   const core::FileId file = volume_->ns().lookup({}, {.parent = core::kRootId, .name = "f"})->attr.id;

@@ -2,11 +2,13 @@
 #include "frontends/admin/admin_server.h"
 
 #include <arpa/inet.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 
@@ -16,12 +18,13 @@ namespace stoa::admin {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 std::string talk(int fd, const std::string& request) {
   std::size_t sent = 0;
   while (sent < request.size()) {
-    const ssize_t n = send(fd, request.data() + sent, request.size() - sent, MSG_NOSIGNAL);
+    const ssize_t n = ::send(fd, request.data() + sent, request.size() - sent, MSG_NOSIGNAL);
     if (n <= 0) break;
     sent += static_cast<std::size_t>(n);
   }
@@ -32,15 +35,17 @@ std::string talk(int fd, const std::string& request) {
   return answer;
 }
 
-std::string over_tcp(std::uint16_t port, const std::string& request) {
+int connect_to(std::uint16_t port) {
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   EXPECT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-  return talk(fd, request);
+  return fd;
 }
+
+std::string over_tcp(std::uint16_t port, const std::string& request) { return talk(connect_to(port), request); }
 
 std::string over_unix(const std::string& path, const std::string& request) {
   const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -101,6 +106,72 @@ TEST_F(AdminTest, BadHttpIsAnsweredAndNotFatal) {
     EXPECT_THAT(answer, HasSubstr("a parameter is given twice")) << twice;
   }
   EXPECT_THAT(over_tcp(port, http("GET /healthz")), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(AdminTest, ARequestWithoutOneEndOrHostIsRefusedAndTheConnectionCloses) {
+  const auto server = AdminServer::start(*service_, {.host = "127.0.0.1"});
+  ASSERT_TRUE(server);
+  const std::string smuggled = "GET /v1/version HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer secret\r\n\r\n";
+  for (const char* const fields : {"Host: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n", "Host: x\r\nContent-Length: 5\r\nContent-Length: 5\r\n",
+                                   "Host: x\r\nTransfer-Encoding: gzip, chunked\r\n", "Host: x\r\nHost: y\r\n", ""}) {
+    // Without "Connection: close": it is the server that ends the connection, and so never takes the rest for a request.
+    const std::string answer = over_tcp((*server)->port(), "POST /v1/check HTTP/1.1\r\n" + std::string(fields) + "\r\n0\r\n\r\n" + smuggled);
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 400")) << fields;
+    EXPECT_THAT(answer, Not(HasSubstr("HTTP/1.1 200"))) << fields;
+  }
+}
+
+TEST_F(AdminTest, OnlyWhoNamesThisMachineByAddressIsTrustedForBeingOnIt) {
+  const auto server = AdminServer::start(*service_, {.host = "127.0.0.1"});
+  ASSERT_TRUE(server);
+  const auto metrics = [&](const std::string& host, const char* more = "") {
+    return over_tcp((*server)->port(), "GET /metrics HTTP/1.1\r\nConnection: close\r\nHost: " + host + "\r\n" + more + "\r\n");
+  };
+  EXPECT_THAT(metrics("localhost:9090"), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(metrics("127.0.0.1"), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(metrics("evil.example:9090"), StartsWith("HTTP/1.1 401"));
+  EXPECT_THAT(metrics("nas.example.org", "Authorization: Bearer secret\r\n"), StartsWith("HTTP/1.1 200"));
+}
+
+// Clients that send a byte of a header now and then, and such that say nothing, hold all places there are.
+TEST_F(AdminTest, DripsAndIdlersLockNeitherThePortNorTheLocalSocket) {
+  std::string pattern = (std::filesystem::temp_directory_path() / "stoa-admin-XXXXXX").string();
+  const std::string folder = mkdtemp(pattern.data());
+  const std::string path = folder + "/admin.sock";
+  {
+    const auto server = AdminServer::start(*service_, {.host = "127.0.0.1", .socket_path = path, .limits = {.connections_max = 8}});
+    ASSERT_TRUE(server) << describe(server.error());
+    std::vector<int> hostile;
+    for (int i = 0; i < 64; ++i) {
+      hostile.push_back(connect_to((*server)->port()));
+      const std::string drip = i % 2 == 0 ? "GET /healthz HTTP/1.1\r\nHost: x\r\nX: " : "";
+      EXPECT_EQ(::send(hostile.back(), drip.data(), drip.size(), MSG_NOSIGNAL), static_cast<ssize_t>(drip.size()));
+    }
+    for (int i = 0; i < 16; ++i) {
+      for (const int fd : hostile) (void)::send(fd, "x", 1, MSG_NOSIGNAL);
+      EXPECT_THAT(over_tcp((*server)->port(), http("GET /v1/version")), StartsWith("HTTP/1.1 200"));
+      EXPECT_THAT(over_unix(path, http("GET /v1/version")), StartsWith("HTTP/1.1 200"));
+    }
+    for (const int fd : hostile) close(fd);
+  }
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(AdminTest, AHeaderThatDoesNotEndIsCutOffHoweverManyBytesCome) {
+  const auto server = AdminServer::start(*service_, {.host = "127.0.0.1", .limits = {.headers = std::chrono::seconds(1)}});
+  ASSERT_TRUE(server);
+  const int fd = connect_to((*server)->port());
+  const std::string head = "GET /healthz HTTP/1.1\r\nHost: x\r\nX: ";
+  ASSERT_EQ(::send(fd, head.data(), head.size(), MSG_NOSIGNAL), static_cast<ssize_t>(head.size()));
+  // Each byte moves the idle timer of the library (30 s), and not the deadline.
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  bool ended = false;
+  while (!ended && std::chrono::steady_clock::now() < deadline) {
+    pollfd one{.fd = fd, .events = POLLIN, .revents = 0};
+    ended = poll(&one, 1, 100) == 1 || ::send(fd, "x", 1, MSG_NOSIGNAL) != 1;
+  }
+  EXPECT_TRUE(ended);
+  close(fd);
 }
 
 TEST_F(AdminTest, ServesOverAUnixSocketWithItsModeAndRemovesItAtTheEnd) {

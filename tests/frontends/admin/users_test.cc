@@ -17,6 +17,30 @@ TEST_F(AdminTest, AUserGetsFreeIdsAndAFreshKey) {
   EXPECT_EQ(call(Method::kPost, "/v1/users", R"({"name": "bob"})").status, 409u);
 }
 
+// A number that is a group's would give the user the rights of that group, and the other way round.
+TEST_F(AdminTest, UsersAndGroupsNeverGetEachOthersNumbers) {
+  const auto user = [&](const std::string& body) { return call(Method::kPost, "/v1/users", body).json; };
+  const auto group = [&](const std::string& body) { return call(Method::kPost, "/v1/groups", body).json; };
+  EXPECT_EQ(group(R"({"name": "staff"})")["gid"], 1000);
+  const Json ann = user(R"({"name": "ann", "groups": [1002]})");
+  EXPECT_EQ(ann["uid"], 1001);
+  EXPECT_EQ(ann["gid"], 1001);
+  EXPECT_EQ(user(R"({"name": "bob", "gid": 1004})")["uid"], 1003);  // ann is in 1002
+  EXPECT_EQ(group(R"({"name": "crew"})")["gid"], 1005);
+  EXPECT_EQ(user(R"({"name": "cid"})")["uid"], 1006);
+  // A uid that is asked for is given, with a group of its own.
+  const Json dan = user(R"({"name": "dan", "uid": 1000})"), eve = user(R"({"name": "eve", "uid": 1002})");
+  EXPECT_EQ(dan["uid"], 1000);
+  EXPECT_EQ(dan["gid"], 1007);
+  EXPECT_EQ(eve["gid"], 1008);
+  EXPECT_EQ(user(R"({"name": "fay", "uid": 2000})")["gid"], 2000);
+  EXPECT_EQ(user(R"({"name": "fay2", "uid": 2000})")["gid"], 2000);  // the same one under another name
+  EXPECT_EQ(user(R"({"name": "gus", "uid": 1000, "gid": 1000})")["gid"], 1000);  // by an explicit word
+  // What is gone from a record is nobody's number either while somebody is in it.
+  EXPECT_EQ(call(Method::kDelete, "/v1/users/cid").status, 204u);
+  EXPECT_EQ(group(R"({"name": "team"})")["gid"], 1006);
+}
+
 TEST_F(AdminTest, SecretsAreShownOnlyWhereKeysAreAskedFor) {
   const std::string secret =
       call(Method::kPost, "/v1/users", R"({"name": "ann", "create_key": true})").json["key"]["secret_key"];

@@ -102,7 +102,7 @@ class Watching {
 class WatchTest : public AdminTest {
  protected:
   WatchTest() {
-    auto server = AdminServer::start(*service_, {.host = "127.0.0.1", .connections_max = 256});
+    auto server = AdminServer::start(*service_, {.host = "127.0.0.1", .limits = {.connections_max = 256}});
     EXPECT_TRUE(server) << describe(server.error());
     server_ = *std::move(server);
   }

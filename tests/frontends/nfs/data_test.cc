@@ -36,6 +36,23 @@ TEST_P(DataTest, WhatWasWrittenIsReadForAnySize) {
   }
 }
 
+// What a worker has not needed yet has to be had when the reply is made: on its first call, and after a reply so large that its
+// memory was given back.
+TEST_P(DataTest, TheFirstReadOfAFreshServerIsWholeForAnyLength) {
+  options.workers = 1;
+  for (const std::size_t size : {1u, 4093u, 4095u, 13'497u, 16'383u, 16'815u, 21'915u, 65'533u, 65'535u}) {
+    const Handle file = nfs->create(root, "f" + std::to_string(size));
+    const std::string text = noise(size, static_cast<unsigned>(size));
+    ASSERT_EQ(nfs->write(file, 0, text), NfsStatus::kOk);
+    server.reset();
+    start_door();
+    nfs = std::make_unique<NfsCaller>(port);
+    const auto back = nfs->read(file, 0, static_cast<std::uint32_t>(size));
+    ASSERT_TRUE(back) << size;
+    EXPECT_TRUE(*back == text) << size;
+  }
+}
+
 TEST_P(DataTest, ReadTellsTheEndOfTheFile) {
   const Handle file = nfs->create(root, "f");
   ASSERT_EQ(nfs->write(file, 0, "0123456789"), NfsStatus::kOk);

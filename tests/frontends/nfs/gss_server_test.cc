@@ -68,8 +68,7 @@ class ToyProgram final : public Program {
         const std::uint32_t size = std::min(in.u32(), kBulkMax);
         reply.out.u32(size);
         if (!reply.takes_slices) {
-          const auto into = reply.out.reserve(padded(size));
-          std::ranges::fill(into, std::byte{7});
+          reply.out.fixed(Bytes(padded(size), std::byte{7}));
           return {};
         }
         auto memory = std::make_shared<Bytes>(size, std::byte{7});

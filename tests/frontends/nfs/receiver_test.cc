@@ -56,7 +56,7 @@ class ReceiverTest : public testing::Test {
 
   int fds_[2];
   std::vector<std::byte> scratch_ = std::vector<std::byte>(Receiver::kScratchBytes);
-  RecordPool pool_{64 << 20, 64 << 20, 4 << 20};
+  RecordPool pool_{{64 << 20, 64 << 20}, {64 << 20, 64 << 20}, 4 << 20};
   std::shared_ptr<AddressBudget> budget_ = std::make_shared<AddressBudget>();
   Receiver receiver_{pool_, budget_, {}, payload_at_100};
 };
@@ -186,7 +186,8 @@ TEST_F(ReceiverTest, RefusesTooManyFragments) {
 }
 
 TEST_F(ReceiverTest, WaitsForMemoryAndGoesOnWhereItWas) {
-  RecordPool tiny{RecordPool::memory_of(0), RecordPool::memory_of(0), 0};
+  constexpr std::uint64_t kOne = RecordPool::memory_of(0);
+  RecordPool tiny{{kOne, kOne}, {kOne, kOne}, 0};
   Receiver receiver(tiny, budget_, {}, nullptr);
   RecordMemory taken = tiny.take(20'000, budget_);
   ASSERT_TRUE(taken);
@@ -206,13 +207,50 @@ TEST_F(ReceiverTest, WaitsForMemoryAndGoesOnWhereItWas) {
 }
 
 TEST_F(ReceiverTest, OneAddressCannotTakeTheMemoryOfAll) {
-  RecordPool pool{10 * RecordPool::memory_of(3), 2 * RecordPool::memory_of(3), 0};
+  constexpr std::uint64_t kOne = RecordPool::memory_of(3);
+  RecordPool pool{{10 * kOne, 2 * kOne}, {10 * kOne, 10 * kOne}, 0};
   auto greedy = std::make_shared<AddressBudget>();
   const RecordMemory one = pool.take(1 << 20, greedy);
   const RecordMemory two = pool.take(1 << 20, greedy);
   EXPECT_TRUE(two);
   EXPECT_FALSE(pool.take(1 << 20, greedy));
   EXPECT_TRUE(pool.take(1 << 20, std::make_shared<AddressBudget>()));
+}
+
+TEST_F(ReceiverTest, WhatIsHalfSentHasABudgetOfItsOwn) {
+  constexpr std::uint64_t kOne = RecordPool::memory_of(3);
+  RecordPool pool{{10 * kOne, 10 * kOne}, {2 * kOne, kOne}, 0};
+  auto other = std::make_shared<AddressBudget>();
+  RecordMemory one = pool.take(1 << 20, budget_);
+  EXPECT_FALSE(pool.take(1 << 20, budget_)) << "the address has its share";
+  const RecordMemory two = pool.take(1 << 20, other);
+  EXPECT_FALSE(pool.take(1 << 20, std::make_shared<AddressBudget>()));
+  EXPECT_EQ(pool.bytes_half_sent(), 2 * kOne);
+  EXPECT_TRUE(pool.tight());
+  one.complete();
+  one.complete();
+  EXPECT_EQ(pool.bytes_half_sent(), kOne);
+  EXPECT_EQ(pool.bytes_in_use(), 2 * kOne);
+  const RecordMemory three = pool.take(1 << 20, budget_);
+  EXPECT_TRUE(three);
+  one = {};
+  EXPECT_EQ(pool.bytes_half_sent(), 2 * kOne);
+  EXPECT_EQ(pool.bytes_in_use(), 2 * kOne);
+
+  // A record that is whole counts no more, however it came.
+  Receiver receiver(pool_, budget_, {}, nullptr);
+  const Bytes large = framed(pattern(20'000, 2));
+  feed(std::span(large).first(5000));
+  std::vector<Record> records;
+  receiver.receive(fds_[1], scratch_, records);
+  EXPECT_TRUE(receiver.holds_memory());
+  EXPECT_GT(pool_.bytes_half_sent(), 0u);
+  feed(std::span(large).subspan(5000));
+  receiver.receive(fds_[1], scratch_, records);
+  ASSERT_EQ(records.size(), 1u);
+  EXPECT_FALSE(receiver.holds_memory());
+  EXPECT_EQ(pool_.bytes_half_sent(), 0u);
+  EXPECT_GT(pool_.bytes_in_use(), 0u);
 }
 
 TEST_F(ReceiverTest, TellsTheEndOfTheStream) {

@@ -25,7 +25,7 @@ using test::Xdr;
 
 constexpr std::uint32_t kToy = 400'000;
 constexpr std::uint32_t kBulkMax = 4 << 20;
-enum ToyProcedure : std::uint32_t { kNull = 0, kEcho = 1, kCount = 2, kGate = 3, kBulk = 4, kFile = 5 };
+enum ToyProcedure : std::uint32_t { kNull = 0, kEcho = 1, kCount = 2, kGate = 3, kBulk = 4, kFile = 5, kKeep = 7 };
 
 class EmptyScope final : public WorkerScope {
  public:
@@ -39,13 +39,14 @@ class ToyProgram final : public Program {
   std::uint32_t version_low() const override { return 2; }
   std::uint32_t version_high() const override { return 3; }
   std::span<const Procedure> procedures() const override {
-    static constexpr std::array<Procedure, 7> kList{
-        {{"null"}, {"echo"}, {"count", false}, {"gate"}, {"bulk"}, {"file"}, {}}};
+    static constexpr std::array<Procedure, 8> kList{
+        {{"null"}, {"echo"}, {"count", false}, {"gate"}, {"bulk"}, {"file"}, {}, {"keep"}}};
     return kList;
   }
   Weight weigh(const CallHeader& header) const override {
     constexpr Weight kList[] = {Weight::kMemory, Weight::kMemory, Weight::kChange,
-                                Weight::kHeavy,  Weight::kHeavy,  Weight::kHeavy};
+                                Weight::kHeavy,  Weight::kHeavy,  Weight::kHeavy,
+                                Weight::kMemory, Weight::kMemory};
     return kList[header.procedure];
   }
   Outcome run(const Call& call, Reply& reply) override {
@@ -91,6 +92,9 @@ class ToyProgram final : public Program {
         reply.slice_bytes = size + 3;
         return {};
       }
+      case kKeep:
+        kept = call.back->keep();
+        return {};
       default:
         return {};
     }
@@ -110,6 +114,7 @@ class ToyProgram final : public Program {
   std::atomic<std::uint32_t> count{0};
   std::atomic<std::uint32_t> bulk_run{0};
   int file = -1;
+  std::weak_ptr<BackChannel> kept;
   std::mutex mutex;
   std::condition_variable changed;
   int waiting = 0;
@@ -181,7 +186,7 @@ TEST_F(RpcServerTest, AnswersEachErrorOfTheRpcLayerInItsOwnWords) {
   EXPECT_EQ(reply->low, 2u);
   EXPECT_EQ(reply->high, 3u);
 
-  for (const std::uint32_t procedure : {6u, 7u, ~0u}) {
+  for (const std::uint32_t procedure : {6u, 8u, ~0u}) {
     reply = client.call(spec(procedure));
     EXPECT_EQ(reply->accept_status, 3u) << "PROC_UNAVAIL";
   }
@@ -419,12 +424,87 @@ TEST_F(RpcServerTest, RefusesConnectionsBeyondTheLimits) {
   std::vector<std::unique_ptr<WireClient>> clients;
   for (int i = 0; i < 3; ++i) {
     clients.push_back(std::make_unique<WireClient>(port_));
-    EXPECT_TRUE(clients.back()->call(spec(kNull)));
+    clients.back()->send_record(encode(spec(kGate)));
   }
+  toy_.wait_for_waiting(3);
   WireClient fourth(port_);
   EXPECT_TRUE(fourth.closed_by_server());
   EXPECT_EQ(metric("stoa_nfs_connections_refused_total{limit=\"connections_per_address\"}"), 1u);
-  EXPECT_TRUE(clients[0]->call(spec(kNull))) << "the others are as they were";
+  toy_.open_gate();
+  for (const auto& client : clients) EXPECT_TRUE(client->receive()) << "what is under way goes on";
+}
+
+TEST_F(RpcServerTest, IdleConnectionsOfAnAddressGiveWayToItsNewOnes) {
+  ServerOptions options;
+  options.limits.connections_per_address_max = 3;
+  start(options);
+  std::vector<std::unique_ptr<WireClient>> clients;
+  for (int i = 0; i < 3; ++i) {
+    clients.push_back(std::make_unique<WireClient>(port_));
+    EXPECT_TRUE(clients.back()->call(spec(kNull)));
+  }
+  EXPECT_TRUE(clients[0]->call(spec(kNull)));
+  EXPECT_TRUE(clients[1]->call(spec(kKeep))) << "called back over it";
+  EXPECT_TRUE(clients[2]->call(spec(kNull)));
+  WireClient fourth(port_), fifth(port_);
+  EXPECT_TRUE(fourth.call(spec(kNull)));
+  EXPECT_TRUE(clients[0]->closed_by_server()) << "it was heard of longest ago";
+  EXPECT_TRUE(fifth.call(spec(kNull)));
+  EXPECT_TRUE(clients[2]->closed_by_server());
+  EXPECT_TRUE(clients[1]->call(spec(kNull)));
+  EXPECT_EQ(metric("stoa_nfs_connections_closed_total{reason=\"gave_way\"}"), 2u);
+  EXPECT_EQ(metric("stoa_nfs_connections_refused_total{limit=\"connections_per_address\"}"), 0u);
+}
+
+TEST_F(RpcServerTest, AFewIdleAddressesDoNotFillTheServer) {
+  ServerOptions options;
+  options.limits.connections_max = 8;
+  options.limits.connections_per_address_max = 4;
+  start(options);
+  WireClient good(port_, 9);
+  EXPECT_TRUE(good.call(spec(kNull)));
+  std::vector<std::unique_ptr<WireClient>> idle;
+  for (std::uint8_t host = 1; host <= 3; ++host) {
+    for (int i = 0; i < 4; ++i) {
+      idle.push_back(std::make_unique<WireClient>(port_, host));
+      EXPECT_TRUE(idle.back()->call(spec(kNull)));
+    }
+  }
+  for (std::uint8_t host = 10; host < 20; ++host) {
+    WireClient other(port_, host);
+    EXPECT_TRUE(other.call(spec(kNull)));
+  }
+  EXPECT_TRUE(good.call(spec(kNull))) << "who has few keeps them";
+  EXPECT_EQ(metric("stoa_nfs_connections_refused_total{limit=\"connections\"}"), 0u);
+}
+
+TEST_F(RpcServerTest, HalfSentRecordsHaveABudgetAndTheOldestGiveWay) {
+  constexpr std::uint64_t kOne = RecordPool::memory_of(3);
+  ServerOptions options;
+  options.limits.half_sent_memory_max = 4 * kOne;
+  options.limits.half_sent_memory_per_address_max = 2 * kOne;
+  options.limits.half_sent_patience = std::chrono::seconds(0);
+  start(options);
+  const Bytes half(500'000, std::byte{1});
+  std::vector<std::unique_ptr<WireClient>> clients;
+  for (int i = 0; i < 20; ++i) {
+    clients.push_back(std::make_unique<WireClient>(port_, static_cast<std::uint8_t>(1 + i % 5)));
+    int small = 64 << 10;
+    setsockopt(clients.back()->fd(), SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
+    const Bytes head = Xdr().u32(0x8000'0000u | (1u << 20)).bytes();
+    send(clients.back()->fd(), head.data(), head.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    send(clients.back()->fd(), half.data(), half.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
+  // Somebody else's record of the greatest size comes through whole.
+  WireClient good(port_, 9);
+  Bytes call = encode(spec(kEcho));
+  call.resize(1 << 20);
+  ASSERT_TRUE(good.send_record(call));
+  const auto reply = good.receive();
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->accept_status, 0u);
+  EXPECT_TRUE(clients.front()->closed_by_server());
+  EXPECT_GE(metric("stoa_nfs_connections_closed_total{reason=\"half_sent\"}"), 1u);
 }
 
 TEST_F(RpcServerTest, TakesANewConnectionWhenOneHasGone) {

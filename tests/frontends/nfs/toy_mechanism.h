@@ -31,7 +31,7 @@ class ToyContext final : public rpc::GssContext {
     std::vector<std::byte> hidden(message.begin(), message.end());
     for (std::byte& byte : hidden) byte ^= std::byte{0x5a};
     if (!append_mic(hidden, out)) return false;
-    std::ranges::copy(hidden, out.extend(hidden.size()));
+    out.append(hidden);
     return true;
   }
   bool broken = false;

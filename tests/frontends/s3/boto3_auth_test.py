@@ -2,15 +2,18 @@
 
 import base64
 import datetime
+import email.utils
 import hashlib
 import unittest
+import urllib.error
+import urllib.request
 import zlib
 
 import botocore.auth
 import botocore.awsrequest
 import botocore.credentials
 
-from door import DoorTest
+from door import DoorTest, Server
 
 
 class AuthenticationTest(DoorTest):
@@ -26,9 +29,67 @@ class AuthenticationTest(DoorTest):
         stranger._request_signer._credentials = botocore.credentials.Credentials(self.server["S3_ACCESS_KEY"], "wrong")
         self.refused(403, "SignatureDoesNotMatch", stranger.list_buckets)
 
-    def test_version_2_is_refused(self):
+    def test_version_2_in_headers_is_refused(self):
         old = self.server.client(signature_version="s3")
         self.refused(400, "InvalidRequest", old.list_buckets)
+
+    def test_version_2_in_presigned_urls(self):
+        self.put("k ü+", b"data")
+        get = {"Bucket": self.bucket, "Key": "k ü+"}
+        for signer in (self.s3, self.server.client(signature_version="s3")):  # the default, and asked for
+            url = signer.generate_presigned_url("get_object", get, ExpiresIn=60)
+            self.assertIn("AWSAccessKeyId=", url)
+            self.assertEqual(self.fetch(url), (200, "data"))
+            self.denied("SignatureDoesNotMatch", url, "PUT", data=b"x")
+            self.denied("SignatureDoesNotMatch", url.replace("%20", "%21", 1))
+            self.denied("SignatureDoesNotMatch", url + "&acl")
+            self.denied("SignatureDoesNotMatch", url, headers={"x-amz-meta-more": "x"})
+            self.denied("AccessDenied", signer.generate_presigned_url("get_object", get, ExpiresIn=-1))
+            for name in ("AWSAccessKeyId", "Signature", "Expires"):
+                pieces = [p for p in url.split("?")[1].split("&") if not p.startswith(name + "=")]
+                self.denied("AccessDenied", url.split("?")[0] + "?" + "&".join(pieces))
+        signer = self.s3
+        other = {**get, "ResponseContentType": "text/x+y", "ResponseContentDisposition": 'attachment; filename="a b"'}
+        with urllib.request.urlopen(signer.generate_presigned_url("get_object", other, ExpiresIn=60)) as reply:
+            self.assertEqual((reply.headers["Content-Type"], reply.headers["Content-Disposition"]),
+                             ("text/x+y", 'attachment; filename="a b"'))
+        put = {"Bucket": self.bucket, "Key": "new", "ContentType": "x/y", "Metadata": {"a": "b"}}
+        url = signer.generate_presigned_url("put_object", put, ExpiresIn=60)
+        self.denied("SignatureDoesNotMatch", url, "PUT", {"Content-Type": "x/z"}, b"sent")
+        self.assertEqual(self.fetch(url, "PUT", {"Content-Type": "x/y"}, b"sent")[0], 200)
+        got = self.s3.get_object(Bucket=self.bucket, Key="new")
+        self.assertEqual((got["ContentType"], got["Metadata"], got["Body"].read()), ("x/y", {"a": "b"}, b"sent"))
+        stranger = self.server.client(signature_version="s3")
+        stranger._request_signer._credentials = botocore.credentials.Credentials("AKIDUNKNOWN", "x")
+        self.denied("InvalidAccessKeyId", stranger.generate_presigned_url("get_object", get, ExpiresIn=60))
+        listing = signer.generate_presigned_url("list_objects_v2", {"Bucket": self.bucket, "Prefix": "n"}, ExpiresIn=60)
+        self.assertIn("<Key>new</Key>", self.fetch(listing)[1])
+
+    def denied(self, code, url, *arguments, **more):
+        status, text = self.fetch(url, *arguments, **more)
+        self.assertEqual((status, text.partition("<Code>")[2].partition("</Code>")[0]), (403, code), text)
+
+    def test_signed_for_another_region(self):
+        self.put("k", b"data")
+        other = self.server.client(region="eu-west-1", signature_version="s3v4")
+        url = other.generate_presigned_url("get_object", Params={"Bucket": self.bucket, "Key": "k"}, ExpiresIn=60)
+        status, text = self.fetch(url)
+        self.assertEqual(status, 400)
+        self.assertIn("<Code>AuthorizationQueryParametersError</Code>", text)
+        self.assertIn("<Region>us-east-1</Region>", text)
+        error = self.refused(400, "AuthorizationHeaderMalformed", other.list_buckets)["Error"]
+        self.assertEqual(error["Region"], "us-east-1")
+        self.assertIn("the region 'eu-west-1' is wrong; expecting 'us-east-1'", error["Message"])
+        # For a bucket, boto3 signs again for the region that it was told.
+        self.assertEqual(other.get_object(Bucket=self.bucket, Key="k")["Body"].read(), b"data")
+
+    def test_without_and_with_empty_authorization(self):
+        for method, path in (("PUT", "/never-made"), ("PUT", f"/{self.bucket}/k"), ("GET", f"/{self.bucket}"), ("GET", "/")):
+            for value in ("", " "):
+                self.answered(403, "AccessDenied", method, path, unsigned={"Authorization": value})
+            self.answered(403, "AccessDenied", method, path, without=("Authorization",))
+        self.assertEqual(self.keys(), [])
+        self.answered(404, "NoSuchBucket", "GET", "/never-made")
 
     def test_presigned(self):
         self.put("k ü", b"data")
@@ -69,6 +130,21 @@ class AuthenticationTest(DoorTest):
             self.assertEqual(self.fetch(url(60).split("?")[0] + "?" + "&".join(pieces))[0], 400, name)
         self.assertIn("HeadersNotSigned", self.fetch(url(60), headers={"x-amz-meta-more": "x"})[1])
 
+    def test_headers_in_a_presigned_query(self):
+        credentials = botocore.credentials.Credentials(self.server["S3_ACCESS_KEY"], self.server["S3_SECRET_KEY"])
+
+        def url(query):
+            request = botocore.awsrequest.AWSRequest("PUT", f"{self.server['S3_URL']}/{self.bucket}/k?{query}")
+            botocore.auth.S3SigV4QueryAuth(credentials, "s3", "us-east-1", expires=60).add_auth(request)
+            return request.url
+        # As SDKs put them there: what is signed is done, or refused, never dropped.
+        self.assertEqual(self.fetch(url("x-amz-meta-a=b+c&X-Amz-Storage-Class=STANDARD"), "PUT", data=b"x")[0], 200)
+        self.assertEqual(self.s3.head_object(Bucket=self.bucket, Key="k")["Metadata"], {"a": "b c"})
+        for query, status, code in (("x-amz-acl=public-read", 501, "NotImplemented"), ("x-amz-storage-class=GLACIER", 400, "InvalidStorageClass"),
+                                    ("x-amz-checksum-crc32=AAAAAA%3D%3D", 400, "BadDigest")):
+            got, text = self.fetch(url(query), "PUT", data=b"x")
+            self.assertEqual((got, text.partition("<Code>")[2].partition("<")[0]), (status, code))
+
     def test_presigned_with_a_promised_hash(self):
         signer = self.server.client(signature_version="s3v4")
         url = signer.generate_presigned_url("put_object", {"Bucket": self.bucket, "Key": "k"}, ExpiresIn=60)
@@ -108,6 +184,57 @@ class AuthenticationTest(DoorTest):
         self.assertEqual(head["ChecksumCRC32"], value)
         self.assertNotIn("ContentEncoding", head)
         self.assertEqual(self.get("trailer"), data)
+
+
+class VersionTwoTest(unittest.TestCase):
+    """s3.signature_v2 other than it is by default."""
+
+    def serve(self, accepted):
+        server = Server("--", "--s3-signature-v2", accepted)
+        self.addCleanup(server.stop)
+        return server
+
+    def test_all(self):
+        server = self.serve("all")
+        old = server.client(signature_version="s3")
+        old.create_bucket(Bucket="old")
+        old.put_object(Bucket="old", Key="k ü", Body=b"data", Metadata={"b": "2", "a": "1"}, ContentType="x/y")
+        got = old.get_object(Bucket="old", Key="k ü")
+        self.assertEqual((got["Body"].read(), got["Metadata"], got["ContentType"]), (b"data", {"b": "2", "a": "1"}, "x/y"))
+        self.assertEqual([c["Key"] for c in old.list_objects_v2(Bucket="old", Prefix="k")["Contents"]], ["k ü"])
+        upload = old.create_multipart_upload(Bucket="old", Key="m")["UploadId"]
+        tag = old.upload_part(Bucket="old", Key="m", UploadId=upload, PartNumber=1, Body=b"part")["ETag"]
+        old.complete_multipart_upload(Bucket="old", Key="m", UploadId=upload,
+                                      MultipartUpload={"Parts": [{"PartNumber": 1, "ETag": tag}]})
+        self.assertEqual(old.get_object(Bucket="old", Key="m")["Body"].read(), b"part")
+        old.delete_objects(Bucket="old", Delete={"Objects": [{"Key": "m"}]})
+        self.assertEqual(server.client().get_object(Bucket="old", Key="k ü")["Body"].read(), b"data")  # version 4
+
+        def answer(**headers):
+            request = urllib.request.Request(server["S3_URL"] + "/old", headers=headers)
+            with self.assertRaises(urllib.error.HTTPError) as caught:
+                urllib.request.urlopen(request)
+            with caught.exception as error:
+                return error.code, error.read().decode().partition("<Code>")[2].partition("<")[0]
+        key = server["S3_ACCESS_KEY"]
+        now = email.utils.formatdate(usegmt=True)
+        self.assertEqual(answer(Authorization="AWS HAHAHA", Date=now), (400, "InvalidArgument"))
+        self.assertEqual(answer(Authorization=f"AWS {key}:AAAA", Date=now), (403, "SignatureDoesNotMatch"))
+        self.assertEqual(answer(Authorization="AWS nobody:AAAA", Date=now), (403, "InvalidAccessKeyId"))
+        self.assertEqual(answer(Authorization=f"AWS {key}:AAAA"), (403, "AccessDenied"))
+        for date, code in (("Bad Date", "AccessDenied"), ("Tue, 07 Jul 2010 21:53:04 GMT", "RequestTimeTooSkewed"),
+                           ("Tue, 07 Jul 9999 21:53:04 GMT", "RequestTimeTooSkewed")):
+            self.assertEqual(answer(Authorization=f"AWS {key}:AAAA", **{"x-amz-date": date}), (403, code))
+
+    def test_off(self):
+        server = self.serve("off")
+        url = server.client(signature_version="s3").generate_presigned_url("list_buckets")
+        with self.assertRaises(urllib.error.HTTPError) as caught:
+            urllib.request.urlopen(url)
+        with caught.exception as error:
+            self.assertEqual(error.code, 400)
+            self.assertIn("Please use AWS4-HMAC-SHA256", error.read().decode())
+        server.client().list_buckets()
 
 
 if __name__ == "__main__":

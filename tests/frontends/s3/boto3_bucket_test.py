@@ -1,8 +1,10 @@
 """Buckets as boto3 sees them: names, owners, and what is asked of them that this door does not have."""
 
+import re
 import unittest
+import urllib.parse
 
-from door import DoorTest
+from door import DoorTest, Server
 
 
 class BucketTest(DoorTest):
@@ -16,7 +18,10 @@ class BucketTest(DoorTest):
         self.refused(404, "NoSuchBucket", self.s3.list_objects_v2, Bucket="no-such-bucket")
 
     def test_create_twice(self):
-        self.refused(409, "BucketAlreadyOwnedByYou", self.s3.create_bucket, Bucket=self.bucket)
+        # Of the first region, and of it alone, S3 says that it gives what is there.
+        self.put("k")
+        self.assertEqual(self.s3.create_bucket(Bucket=self.bucket)["Location"], "/" + self.bucket)
+        self.assertEqual(self.keys(), ["k"])
         self.refused(409, "BucketAlreadyExists", self.alt.create_bucket, Bucket=self.bucket)
 
     def test_bad_names(self):
@@ -87,8 +92,63 @@ class BucketTest(DoorTest):
                 self.answered(status, code, method, path.replace("BUCKET", self.bucket),
                               body=b"<not-xml" if code == "MalformedXML" else b"")
         location = b"<CreateBucketConfiguration><LocationConstraint>%s</LocationConstraint></CreateBucketConfiguration>"
-        self.answered(400, "InvalidLocationConstraint", "PUT", "/new-bucket", body=location % b"mars-1")
+        for wanted, code in ((b"mars", "InvalidLocationConstraint"), (b"eu-west-1", "IllegalLocationConstraintException"),
+                             (b"EU", "IllegalLocationConstraintException")):
+            self.answered(400, code, "PUT", "/new-bucket", body=location % wanted)
+        self.answered(404, "NoSuchBucket", "GET", "/new-bucket")
         self.answered(200, "", "PUT", "/new-bucket", body=location % b"us-east-1")
+
+    def test_pages_of_buckets(self):
+        names = [f"page-{n:02}" for n in range(7)]
+        for name in reversed(names):
+            self.s3.create_bucket(Bucket=name)
+
+        def page(query):
+            text = self.answered(200, "", "GET", "/?prefix=page-" + query)
+            return re.findall("<Name>(.*?)</Name>", text), text.partition("<ContinuationToken>")[2].partition("<")[0]
+        found, token = [], ""
+        while True:
+            some, token = page(f"&max-buckets=3&continuation-token={urllib.parse.quote_plus(token)}")
+            self.assertLessEqual(len(some), 3)
+            found += some
+            if not token:
+                break
+        self.assertEqual(found, names)
+        self.assertEqual(page(""), (names, ""))
+        self.assertEqual(page("&max-buckets=7"), (names, ""))
+        text = self.answered(200, "", "GET", "/?bucket-region=us-east-1&prefix=page-00")
+        self.assertIn("<BucketRegion>us-east-1</BucketRegion>", text)
+        self.assertIn("<Prefix>page-00</Prefix>", text)
+        for query in ("max-buckets=0", "max-buckets=10001", "max-buckets=x", "max-buckets=-1", "continuation-token=page-01",
+                      "bucket-region=eu-west-1"):
+            self.answered(400, "InvalidArgument", "GET", "/?" + query)
+
+
+class RegionTest(DoorTest):
+    """A server of another region than the first."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server("--", "--s3-region", "eu-central-1")
+        cls.s3 = cls.server.client(region="eu-central-1")
+
+    def setUp(self):
+        self.bucket = "here"
+
+    def test_buckets_are_made_where_the_request_says(self):
+        def make(**more):
+            return {"Bucket": self.bucket, **({"CreateBucketConfiguration": more} if more else {})}
+        self.refused(400, "IllegalLocationConstraintException", self.s3.create_bucket, **make())
+        self.refused(400, "IllegalLocationConstraintException", self.s3.create_bucket, **make(LocationConstraint="eu-west-1"))
+        self.refused(400, "InvalidLocationConstraint", self.s3.create_bucket, **make(LocationConstraint="nowhere"))
+        self.s3.create_bucket(**make(LocationConstraint="eu-central-1"))
+        self.refused(409, "BucketAlreadyOwnedByYou", self.s3.create_bucket, **make(LocationConstraint="eu-central-1"))
+        self.assertEqual(self.s3.get_bucket_location(Bucket=self.bucket)["LocationConstraint"], "eu-central-1")
+        headers = self.s3.head_bucket(Bucket=self.bucket)["ResponseMetadata"]["HTTPHeaders"]
+        self.assertEqual(headers["x-amz-bucket-region"], "eu-central-1")
+        # Who signs for the first region is told, and boto3 follows.
+        self.put("k", b"data")
+        self.assertEqual(self.server.client().get_object(Bucket=self.bucket, Key="k")["Body"].read(), b"data")
 
 
 class AccessControlTest(DoorTest):

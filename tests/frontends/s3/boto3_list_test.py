@@ -3,6 +3,8 @@
 import base64
 import os
 import unittest
+import urllib.parse
+import xml.etree.ElementTree
 
 from door import DoorTest
 
@@ -82,6 +84,67 @@ class ListTest(DoorTest):
         reply = self.s3.list_object_versions(Bucket=self.bucket)
         self.assertEqual([v["VersionId"] for v in reply["Versions"]], ["null"] * 7)
         self.assertTrue(all(v["IsLatest"] for v in reply["Versions"]))
+
+
+class ControlCharacterTest(DoorTest):
+    KEYS = ("\x01", "a\x0b/\x1f", "new\nline", "re\rturn", "per%cent+plus", "t\tab")
+
+    def setUp(self):
+        super().setUp()
+        for key in self.KEYS:
+            self.answered(200, "", "PUT", f"/{self.bucket}/{urllib.parse.quote(key)}", body=b"x")
+
+    def document(self, query, **more):
+        return xml.etree.ElementTree.fromstring(self.answered(200, "", "GET", f"/{self.bucket}?{query}", **more))
+
+    @staticmethod
+    def texts(document, name):
+        return [element.text for element in document.iter("{http://s3.amazonaws.com/doc/2006-03-01/}" + name)]
+
+    def test_every_listing_encodes_what_it_is_asked_to(self):
+        encoded = [urllib.parse.quote(key, safe="/") for key in sorted(self.KEYS)]
+        for query in ("", "list-type=2&", "versions&"):
+            document = self.document(query + "encoding-type=url")
+            self.assertEqual(self.texts(document, "Key"), encoded)
+            self.assertEqual(self.texts(document, "EncodingType"), ["url"])
+        for query in ("list-type=2&", "versions&"):
+            document = self.document(query + "encoding-type=url&prefix=a%0B&delimiter=%1F")
+            self.assertEqual(self.texts(document, "Prefix"), ["a%0B", "a%0B/%1F"])
+            self.assertEqual(self.texts(document, "Delimiter"), ["%1F"])
+        self.assertEqual(self.texts(self.document("list-type=2&encoding-type=url&start-after=%01"), "StartAfter"), ["%01"])
+        page = self.document("encoding-type=url&marker=%01&max-keys=1&delimiter=%2F")
+        self.assertEqual((self.texts(page, "Marker"), self.texts(page, "NextMarker")), (["%01"], ["a%0B/"]))
+        page = self.document("versions&encoding-type=url&key-marker=%01&max-keys=1")
+        self.assertEqual((self.texts(page, "KeyMarker"), self.texts(page, "NextKeyMarker")), (["%01"], ["a%0B/%1F"]))
+
+    def test_uploads_too(self):
+        for key in ("u\x01", "u\x02/x", "u\x03"):
+            self.answered(200, "", "POST", f"/{self.bucket}/{urllib.parse.quote(key)}?uploads")
+        page = self.document("uploads&encoding-type=url&prefix=u&delimiter=%2F&max-uploads=2")
+        self.assertEqual(self.texts(page, "Key"), ["u%01"])
+        self.assertEqual(self.texts(page, "Prefix"), ["u", "u%02/"])
+        self.assertEqual(self.texts(page, "NextKeyMarker"), ["u%02/"])
+        self.assertEqual(self.texts(self.document("uploads&encoding-type=url&key-marker=u%02%2F"), "KeyMarker"), ["u%02/"])
+
+    def test_without_an_encoding_the_document_can_still_be_read(self):
+        for query in ("", "list-type=2", "versions"):
+            keys = self.texts(self.document(query), "Key")
+            self.assertEqual(sorted(key for key in keys if "\ufffd" not in key), sorted(k for k in self.KEYS if k[0] not in "\x01a"))
+            self.assertEqual([key for key in keys if "\ufffd" in key], ["\ufffd", "a\ufffd/\ufffd"])
+        missing = self.answered(404, "NoSuchKey", "GET", f"/{self.bucket}/no%01key")
+        self.assertEqual(xml.etree.ElementTree.fromstring(missing).find("Key").text, "no\ufffdkey")
+
+    def test_clients_get_the_keys_that_there_are(self):
+        for call in (self.s3.list_objects, self.s3.list_objects_v2):
+            self.assertEqual([c["Key"] for c in call(Bucket=self.bucket)["Contents"]], sorted(self.KEYS))
+            for prefix in ("\n", "new\n", "per%", "a b+c%20"):
+                reply = call(Bucket=self.bucket, Prefix=prefix)
+                self.assertEqual((reply["Prefix"], [c["Key"] for c in reply.get("Contents", [])]),
+                                 (prefix if call == self.s3.list_objects_v2 or not set(prefix) & set("%+") else
+                                  prefix.replace("%", "%25").replace("+", "%2B"),
+                                  [k for k in sorted(self.KEYS) if k.startswith(prefix)]))
+        for key in self.KEYS:
+            self.assertEqual(self.get(key), b"x")
 
 
 if __name__ == "__main__":

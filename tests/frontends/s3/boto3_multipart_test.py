@@ -35,8 +35,28 @@ class MultipartTest(DoorTest):
         second = self.s3.get_object(Bucket=self.bucket, Key="big", PartNumber=2)
         self.assertEqual(second["PartsCount"], 3)
         self.assertEqual(md5(second["Body"].read()), md5(pieces[1]))
-        self.refused(416, "416", self.s3.head_object, Bucket=self.bucket, Key="big", PartNumber=4)
+        self.refused(400, "InvalidPart", self.s3.get_object, Bucket=self.bucket, Key="big", PartNumber=4)
+        self.refused(400, "400", self.s3.head_object, Bucket=self.bucket, Key="big", PartNumber=4)
+        self.put("plain", b"x")
+        self.assertEqual(self.get("plain", PartNumber=1), b"x")
+        self.refused(400, "InvalidPart", self.s3.get_object, Bucket=self.bucket, Key="plain", PartNumber=2)
+        self.refused(400, "InvalidArgument", self.s3.get_object, Bucket=self.bucket, Key="plain", PartNumber=0)
         self.refused(404, "NoSuchUpload", self.part, upload=upload, number=1, data=b"x")
+
+    def test_a_part_that_is_sent_again(self):
+        upload = self.start()
+        first, other = self.part(upload, 1, b"B" * 8), self.part(upload, 2, b"x" * 3)
+        again = self.part(upload, 1, b"A" * 8)
+        # Who lists each time that he sent it gets what is stored, which is what was sent last.
+        self.refused(400, "InvalidPart", self.complete, upload=upload, parts=[first])
+        self.refused(400, "InvalidPart", self.complete, upload=upload, parts=[again, first])
+        self.refused(400, "InvalidPartOrder", self.complete, upload=upload, parts=[other, again])
+        tag = self.complete(upload, [first, again])["ETag"]
+        self.assertEqual(self.get("big"), b"A" * 8)
+        self.assertEqual(self.complete(upload, [again])["ETag"], tag)
+        self.assertEqual(self.complete(upload, [first, again])["ETag"], tag)
+        self.refused(404, "NoSuchUpload", self.part, upload=upload, number=1, data=b"late")
+        self.assertEqual(self.get("big"), b"A" * 8)
 
     def test_completing_again_gives_the_same_answer(self):
         upload = self.start()
@@ -163,7 +183,8 @@ class MultipartTest(DoorTest):
         whole = "Ok6Cs5b96ux6+MWQkJO7UBT5sKPBeXBLwvj/hK89smg="
         self.refused(400, "InvalidRequest", self.complete, upload=upload, parts=[bare])
         self.refused(400, "InvalidPart", self.complete, upload=upload, parts=[{**bare, "ChecksumSHA256": "bad"}])
-        self.refused(400, "InvalidRequest", self.complete, upload=upload, parts=[part], ChecksumSHA256="bad")
+        for parts in ([part], [bare]):
+            self.refused(400, "BadDigest", self.complete, upload=upload, parts=parts, ChecksumSHA256="bad")
         for wrong in (whole + "-2", "A" + whole[1:] + "-1"):
             self.refused(400, "BadDigest", self.complete, upload=upload, parts=[part], ChecksumSHA256=wrong)
         self.assertEqual(self.complete(upload, [part], ChecksumSHA256=whole + "-1")["ChecksumSHA256"], whole + "-1")

@@ -44,6 +44,14 @@ class ObjectTest(DoorTest):
         name = "W\u00f6rter".encode()
         self.answered(200, "", "PUT", path, headers={"x-amz-meta-m": "W\u00f6rter"}, unsigned={"x-amz-meta-m": name})
         self.assertEqual(self.send("GET", path)[1]["x-amz-meta-m"].encode("latin-1"), name)
+        for value in ("\u65e5\u672c\u8a9e \U0001f600".encode(), b"tab\tand space", "=?UTF-8?B?w7w=?=".encode()):
+            self.answered(200, "", "PUT", path, headers={"x-amz-meta-m": value.decode()}, unsigned={"x-amz-meta-m": value})
+            for copy, source in (("copy", "k"), ("k", "k")):
+                if copy != source:
+                    self.answered(200, "", "PUT", f"/{self.bucket}/{copy}", headers={"x-amz-copy-source": f"{self.bucket}/{source}"})
+                for method in ("GET", "HEAD"):
+                    got = self.send(method, f"/{self.bucket}/{copy}")[1]["x-amz-meta-m"].encode("latin-1")
+                    self.assertEqual(got, value)
         self.answered(403, "SignatureDoesNotMatch", "PUT", path, headers={"x-amz-meta-m": "W\u00f6rter"},
                       unsigned={"x-amz-meta-m": "W\u00e4rter"})
 

@@ -53,9 +53,9 @@ class Server:
             raise RuntimeError(f"stoa {' '.join(words)}: {done.returncode}: {done.stderr}")
         return done.stdout
 
-    def client(self, who="", **config):
+    def client(self, who="", region="us-east-1", **config):
         return boto3.client(
-            "s3", endpoint_url=self["S3_URL"], region_name="us-east-1",
+            "s3", endpoint_url=self["S3_URL"], region_name=region,
             aws_access_key_id=self[f"S3_{who}ACCESS_KEY"], aws_secret_access_key=self[f"S3_{who}SECRET_KEY"],
             config=botocore.config.Config(retries={"max_attempts": 1}, s3={"addressing_style": "path"}, **config))
 

@@ -57,8 +57,14 @@ TEST(RangeTest, FollowsRfc9110) {
   EXPECT_EQ(range("bytes=-0", 10), "416");
   EXPECT_EQ(range("bytes=0-", 0), "416");
   EXPECT_EQ(range("bytes=-1", 0), "416");
+  // "MUST anticipate potentially large decimal numerals" (14.1.2).
+  EXPECT_EQ(range("bytes=99999999999999999999-", 10), "416");
+  EXPECT_EQ(range("bytes=99999999999999999999-99999999999999999999", 10), "416");
+  EXPECT_EQ(range("bytes=3-99999999999999999999", 10), "3+7");
+  EXPECT_EQ(range("bytes=-99999999999999999999", 10), "0+10");
+  EXPECT_EQ(range("bytes=0-18446744073709551615", 10), "0+10");
   for (const char* ignored : {"bytes=5-4", "bytes=a-b", "bytes=", "bytes=-", "lines=1-2", "bytes=0-1,3-4", "bytes=--1",
-                              "bytes=99999999999999999999-", "bytes 0-1"})
+                              "bytes=99999999999999999999a-", "bytes 0-1"})
     EXPECT_EQ(range(ignored, 10), "all") << ignored;
 }
 
@@ -67,6 +73,8 @@ TEST(RangeTest, TheRangeOfACopyIsStrict) {
   for (const char* bad : {"bytes=-3", "bytes=3-", "bytes=4-3", "2-4", "bytes=a-b", "bytes=0-1,2-3"})
     EXPECT_EQ(parse_copy_range(bad, 10).error().code, Code::kInvalidArgument) << bad;
   EXPECT_EQ(parse_copy_range("bytes=0-10", 10).error().code, Code::kInvalidRange);
+  EXPECT_EQ(parse_copy_range("bytes=0-99999999999999999999", 10).error().code, Code::kInvalidRange);
+  EXPECT_EQ(parse_copy_range("bytes=0-18446744073709551615", 10).error().code, Code::kInvalidRange);
 }
 
 TEST(DateTest, ReadsTheThreeFormsOfHttpAndIso) {
@@ -78,6 +86,9 @@ TEST(DateTest, ReadsTheThreeFormsOfHttpAndIso) {
   EXPECT_EQ(http_date(Timestamp::from(kTime, 5)), "Sun, 06 Nov 1994 08:49:37 GMT");
   EXPECT_EQ(iso_date(Timestamp::from(kTime, 120'000'000)), "1994-11-06T08:49:37.120Z");
   EXPECT_EQ(parse_amz_date(amz_date(kTime)), kTime);
+  // Other doors set any time; what a date cannot tell is the nearest that it can.
+  EXPECT_EQ(http_date(Timestamp::from(253'402'300'800, 0)), "Fri, 31 Dec 9999 23:59:59 GMT");
+  EXPECT_EQ(iso_date(Timestamp::from(-62'167'219'201, 0)), "0000-01-01T00:00:00.000Z");
   for (const char* bad : {"", "Sun", "Sun, 31 Feb 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37", "19941106T084937Z ",
                           "Sun, 06 Nov 1994 25:49:37 GMT"})
     EXPECT_FALSE(parse_http_date(bad)) << bad;

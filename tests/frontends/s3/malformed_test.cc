@@ -97,6 +97,35 @@ TEST_F(MalformedTest, ChunksThatAreNone) {
   }
 }
 
+TEST_F(MalformedTest, TheSameLengthTwice) {
+  const std::string once = put({{"content-length", "5"}});
+  expect_refused_and_closed("twice", once.substr(0, once.size() - 2) + "Content-Length: 5\r\n\r\nhello");
+  expect_refused_and_closed("differing", once.substr(0, once.size() - 2) + "Content-Length: 50\r\n\r\nhello");
+  expect_refused_and_closed("a list", put({{"content-length", "5, 5"}}) + "hello");
+}
+
+// RFC 9112 6.1: whoever may be trying to smuggle a request gets 400, and nothing behind it is read.
+TEST_F(MalformedTest, TwoLengthsAreABadRequestInXml) {
+  RawClient raw(server_->port());
+  ASSERT_TRUE(raw.send(put({{"content-length", "5"}, {"transfer-encoding", "chunked"}}) + "0\r\n\r\n" + head("DELETE", "/bucket/kept")));
+  const std::string reply = raw.read_all();
+  EXPECT_TRUE(reply.starts_with("HTTP/1.1 400")) << reply;
+  EXPECT_NE(reply.find("Connection: close"), std::string::npos) << reply;
+  EXPECT_NE(reply.find("<Code>BadRequest</Code>"), std::string::npos) << reply;
+  EXPECT_EQ(reply.find("HTTP/1.", 1), std::string::npos) << reply;
+  expect_serving();
+}
+
+// What is joined, cut or taken for another line is not what was signed.
+TEST_F(MalformedTest, HeadersThatAreReadInTwoWays) {
+  const std::string good = head("DELETE", "/bucket/kept");
+  const std::string start = good.substr(0, good.size() - 2);
+  for (const std::string& more : {"X-Amz-Folded: a\r\n b\r\n"s, "x-amz-nul: a\0b\r\n"s, "x-amz-cr: a\rb\r\n"s, "x-amz-lf: a\nx-amz-b: c\r\n"s})
+    expect_refused(more, start + more + "\r\n");
+  expect_refused("a NUL in a name", start + "X\0Y: z\r\n\r\n"s);
+  expect_refused("a NUL in the target", "DELETE /bucket/kept\0x HTTP/1.1\r\nHost: h\r\n\r\n"s);
+}
+
 TEST_F(MalformedTest, GarbageBehindAGoodRequest) {
   RawClient raw(server_->port());
   ASSERT_TRUE(raw.send(head("HEAD", "/bucket/kept") + "\x01\x02 nonsense\r\n\r\n" + head("DELETE", "/bucket/kept")));

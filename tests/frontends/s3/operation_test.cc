@@ -68,7 +68,9 @@ TEST(RouteTest, RefusesWhatIsNotOffered) {
   EXPECT_EQ(routed("PATCH", "/b/k"), "MethodNotAllowed");
   EXPECT_EQ(routed("POST", "/b/k"), "MethodNotAllowed");
   EXPECT_EQ(routed("PUT", "/"), "MethodNotAllowed");
-  EXPECT_EQ(routed("OPTIONS", "/b/k"), "AccessForbidden");
+  EXPECT_EQ(routed("OPTIONS", "/b/k"), "BadRequest");
+  EXPECT_EQ(routed("OPTIONS", "/b/k", {{"Origin", "http://a"}, {"Access-Control-Request-Method", "PATCH"}}), "BadRequest");
+  EXPECT_EQ(routed("OPTIONS", "/b/k", {{"Origin", "http://a"}, {"Access-Control-Request-Method", "GET"}}), "AccessForbidden");
 }
 
 TEST(RouteTest, TakesTheBucketFromTheHostBelowTheDomain) {

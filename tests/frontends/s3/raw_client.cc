@@ -2,10 +2,12 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "frontends/s3/auth/sigv4.h"
 #include "frontends/s3/http/date.h"
@@ -39,6 +41,16 @@ bool RawClient::send(std::string_view bytes) {
 void RawClient::finish_sending() { ::shutdown(fd_, SHUT_WR); }
 
 std::string RawClient::read_all() { return read_until({}); }
+
+bool RawClient::drip_until_closed(std::string_view bytes) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (std::chrono::steady_clock::now() < end) {
+    if (!send(bytes)) return true;
+    pollfd closed{.fd = fd_, .events = POLLIN, .revents = 0};
+    if (::poll(&closed, 1, 50) == 1) return true;
+  }
+  return false;
+}
 
 std::string RawClient::read_until(std::string_view mark) {
   std::string out;

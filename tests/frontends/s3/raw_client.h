@@ -20,6 +20,8 @@ class RawClient {
   void finish_sending();
   // Everything until the server closes.
   std::string read_all();
+  // Sends `bytes` again and again, a while apart, until the server closes; false: it did not within half a minute.
+  bool drip_until_closed(std::string_view bytes);
   // Until `mark` was seen, or the server closes.
   std::string read_until(std::string_view mark);
   void close();

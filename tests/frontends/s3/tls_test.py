@@ -104,6 +104,22 @@ class TlsTest(unittest.TestCase):
                                             MultipartUpload={"Parts": [{"PartNumber": 1, "ETag": tag}]})
         self.assertEqual(done["Location"], f"{self.server['S3_URL']}/boto/parts/%C3%BC")
 
+    def test_ranges_are_those_of_the_object(self):
+        """Over TLS bytes are copied to be encrypted, where else they are sent from the file."""
+        s3 = self.client()
+        s3.create_bucket(Bucket="ranges")
+        for size in (13497, 131093):
+            data = os.urandom(size)
+            s3.put_object(Bucket="ranges", Key="object", Body=data)
+            self.assertEqual(s3.get_object(Bucket="ranges", Key="object")["Body"].read(), data)
+            for border in (1, 4096, 16384, 65536):
+                for first in (0, border - 1, border):
+                    for length in (border - 1, border, border + 1):
+                        if not length or first >= size:
+                            continue
+                        got = s3.get_object(Bucket="ranges", Key="object", Range=f"bytes={first}-{first + length - 1}")
+                        self.assertEqual(got["Body"].read(), data[first:first + length], (size, first, length))
+
     def test_aws_cli_over_https(self):
         self.client().create_bucket(Bucket="cli")
         path = os.path.join(self.folder, "file")

@@ -81,6 +81,7 @@ export const zh: Words = {
     networks_read_only: ({ export: name, networks }) => `${networks} 的客户端不能通过导出 ${name} 修改内容：适用于它们的规则是只读`,
     client_refused: ({ export: name, client, door }) => `客户端 ${client} 被导出 ${name} 拒绝${door === null ? '' : '（NFS）'}：没有适用于它的规则`,
     client_read_only: ({ export: name, client, network }) => `客户端 ${client} 不能通过导出 ${name} 修改内容：最先匹配的规则 ${network} 是只读`,
+    no_kerberos: ({ export: name, why }) => `没有客户端能通过 NFS 使用导出 ${name}：它只接受 Kerberos（${why}）`,
     quota_full: ({ path, of, resource, used, limit }) => `${path}${whose(of)} 的配额已用完：${amount(resource, used)} / ${amount(resource, limit)}；增长将被拒绝`,
     soft_limit: ({ path, of, resource, used, limit, since, ends, over }) =>
       `${path}${whose(of)} 自 ${when(since)} 起超过软限制：${amount(resource, used)} / ${amount(resource, limit)}；` +

@@ -1,5 +1,7 @@
 #include <fstream>
+#include <iterator>
 
+#include "backends/blob/local/identity.h"
 #include "tests/backends/blob/local/fixture.h"
 
 namespace stoa::blob_local {
@@ -84,6 +86,40 @@ TEST_F(IdentityTest, SecondProcessIsKeptOut) {
   open();
   MetricRegistry metrics;
   EXPECT_EQ(LocalBlobStore::open(options_, metrics).error().code, Errc::kBusy);
+}
+
+// Stored for ever: a change is a new format, and these stay readable.
+TEST_F(IdentityTest, BothFormatsAreGolden) {
+  open();
+  const std::string path = (root_ / "d0" / "identity").string();
+  store_.reset();
+  std::ofstream(path) << "stoa-blob-directory 1 0123456789abcdef0123456789abcdef 3 7\n";
+  const auto old = read_identity((root_ / "d0").string());
+  ASSERT_TRUE(old && *old);
+  EXPECT_EQ((*old)->store, "0123456789abcdef0123456789abcdef");
+  EXPECT_EQ((*old)->index, 3u);
+  EXPECT_EQ((*old)->count, 7u);
+  EXPECT_EQ((*old)->generation, core::Generation{});
+  EXPECT_EQ((*old)->volume, "");
+
+  const Identity written{.store = "s0",
+                         .index = 3,
+                         .count = 7,
+                         .volume = "00000000000000ab",
+                         .generation = {5, 77, 1790000000},
+                         .next = core::Generation{6, 78, 1790000001},
+                         .home = "/data folder",
+                         .place = "/disk 1/blobs"};
+  ASSERT_TRUE(write_identity((root_ / "d0").string(), written));
+  std::ifstream file(path);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_EQ(text,
+            "stoa-blob-directory 2 s0 3 7\nvolume 00000000000000ab\ngeneration 5 77 1790000000\nnext 6 78 1790000001\n"
+            "home /data folder\nplace /disk 1/blobs\n");
+  const auto read = read_identity((root_ / "d0").string());
+  ASSERT_TRUE(read && *read);
+  EXPECT_EQ(**read, written);
+  EXPECT_EQ((*read)->generation.seconds, 1790000000);
 }
 
 TEST_F(IdentityTest, DamagedOrNewerIdentityIsRefused) {

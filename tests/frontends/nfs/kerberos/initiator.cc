@@ -21,8 +21,7 @@ Bytes taken(gss_buffer_desc& buffer) {
 }
 
 void append(gss_buffer_desc& buffer, rpc::ReplyBuffer& out) {
-  const Bytes bytes = taken(buffer);
-  std::memcpy(out.extend(bytes.size()), bytes.data(), bytes.size());
+  out.append(taken(buffer));
 }
 
 }  // namespace

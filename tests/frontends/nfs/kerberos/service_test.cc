@@ -35,7 +35,7 @@ TEST_F(KerberosServiceTest, FilesAreWrittenAndReadWithEachService) {
     EXPECT_EQ(read_post_op(made.in)->uid, 1001u);
 
     // All sizes that are read and written in different ways: in place, by another worker, without a copy.
-    for (const std::uint32_t size : {1u, 5000u, 70'000u, 1u << 20}) {
+    for (const std::uint32_t size : {1u, 3u, 5000u, 13'497u, 16'815u, 21'915u, 65'535u, 70'001u, 1u << 20}) {
       Bytes data(size);
       for (std::uint32_t i = 0; i < size; ++i) data[i] = static_cast<std::byte>(i * 31 + size);
       auto written = ann.nfs3(kWrite, Xdr().opaque(file).u64(0).u32(size).u32(2).opaque(data));

@@ -59,6 +59,17 @@ TEST_F(NlmTest, NullAndVersions) {
   EXPECT_EQ(none->accept_status, 3u);
 }
 
+TEST_F(NlmTest, WhatHasLeftTheExportIsStaleAndCanBeGivenBack) {
+  ASSERT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
+  const core::FileId exported = volume->registry().snapshot()->find_export("test")->root;
+  ASSERT_TRUE(volume->ns().rename({}, {.from_parent = exported, .from_name = "f", .to_parent = core::kRootId, .to_name = "f"}));
+  EXPECT_EQ(a->lock(file, {20, 10}), NlmStatus::kStaleHandle);
+  EXPECT_EQ(b->test(file, {20, 10}), NlmStatus::kStaleHandle);
+  EXPECT_EQ(a->unlock(file, {0, 10}), NlmStatus::kGranted);
+  ASSERT_TRUE(volume->ns().rename({}, {.from_parent = core::kRootId, .from_name = "f", .to_parent = exported, .to_name = "f"}));
+  EXPECT_EQ(b->lock(file, {0, 10}), NlmStatus::kGranted);
+}
+
 TEST_F(NlmTest, LocksAreSeenByOthersAndGivenBack) {
   EXPECT_EQ(a->lock(file, {10, 10}), NlmStatus::kGranted);
   EXPECT_EQ(a->lock(file, {10, 10}), NlmStatus::kGranted);

@@ -59,8 +59,21 @@ TEST_F(Nfs4Attributes, TheSupportedOnesGrowWithTheMinorVersion) {
     const Bitmap supported = Bitmap::decode(v);
     EXPECT_EQ(supported.has(Attr::kSuppattrExclcreat), minor >= 1);
     EXPECT_EQ(supported.has(Attr::kXattrSupport), minor >= 2);
+    EXPECT_EQ(supported.has(Attr::kOpenArguments), minor >= 1);
     EXPECT_TRUE(supported.has(Attr::kMode));
   }
+}
+
+// RFC 9754 4.1: share_access, share_deny, share_access_want, open_claim, createmode.
+TEST_F(Nfs4Attributes, WhatOpenTakesIsTold) {
+  begin(2);
+  at_file();
+  rpc::XdrReader v = values({Attr::kOpenArguments});
+  for (const std::uint32_t expected : {0b1110u, 0b1111u, 0b111000u, 0b110111u, 0b1111u}) {
+    EXPECT_EQ(v.u32(), 1u);
+    EXPECT_EQ(v.u32(), expected);
+  }
+  EXPECT_EQ(v.left(), 0u);
 }
 
 TEST_F(Nfs4Attributes, WhatIsUnknownOrUnsupportedIsLeftOut) {
@@ -123,7 +136,8 @@ TEST_F(Nfs4Attributes, OwnersAreNumbersOrKnownUsers) {
   EXPECT_EQ(set({Attr::kOwner}, Xdr().string("ada@localdomain")), Nfs4Status::kOk);
   EXPECT_EQ(attributes(file).uid, 1815u);
   EXPECT_EQ(set({Attr::kOwner}, Xdr().string("4294967295")), Nfs4Status::kOk);
-  for (const char* bad : {"", "ada", "bob@localdomain", "ada@example.com", "01", "-1", "4294967296", "1 ", "@", "1@"}) {
+  for (const Attr attribute : {Attr::kOwner, Attr::kOwnerGroup}) EXPECT_EQ(set({attribute}, Xdr().string("")), Nfs4Status::kInval);
+  for (const char* bad : {"ada", "bob@localdomain", "ada@example.com", "01", "-1", "4294967296", "1 ", "@", "1@"}) {
     EXPECT_EQ(set({Attr::kOwner}, Xdr().string(bad)), Nfs4Status::kBadOwner) << bad;
     EXPECT_EQ(set({Attr::kOwnerGroup}, Xdr().string(bad)), Nfs4Status::kBadOwner) << bad;
   }

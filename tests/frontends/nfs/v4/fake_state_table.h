@@ -17,6 +17,7 @@ class FakeStateTable final : public core::StateTable {
   core::FileHoldings held_of(core::FileId, std::size_t) const override { return {}; }
   Result<core::OpenId> open(const core::OpenSpec&) override { return fail(Errc::kNotSupported); }
   Status change_open(core::OpenId, std::uint32_t, std::uint32_t) override { return fail(Errc::kNotSupported); }
+  Status check_denied(core::FileId, core::OpenId, std::uint32_t) const override { return {}; }
   void close(core::OpenId) override {}
   Result<std::optional<core::HeldLock>> lock(core::FileId, const core::LockOwner&, core::LockRange, bool) override {
     return fail(Errc::kNotSupported);

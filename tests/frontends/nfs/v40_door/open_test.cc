@@ -181,9 +181,15 @@ TEST_F(Open40Test, WhatLaterMinorVersionsBroughtIsNotThere) {
   Ops exclusive41;
   exclusive41.putfh(root).op(18).u32(2).u32(kBoth).u32(0).u64(a->client).string("owner").u32(1).u32(3).u64(9).u32(0).u32(0);
   EXPECT_EQ(a->send(exclusive41.u32(0).string("f")).status, Nfs4Status::kBadXdr);
-  // NFS4ERR_WRONG_TYPE is none of its errors.
-  ASSERT_TRUE(a->send(Ops().putfh(root).op(6).u32(7).string("fifo").u32(0).u32(0)).ok());
-  EXPECT_EQ(a->open(root, "fifo", 2, {.create = false}).status, Nfs4Status::kInval);
+  // NFS4ERR_WRONG_TYPE is none of its errors (16.16.5).
+  for (const std::uint32_t type : {3u, 4u, 6u, 7u}) {
+    Ops make;
+    make.putfh(root).op(6).u32(type);
+    if (type < 5) make.u32(1).u32(2);
+    const std::string name = "special " + std::to_string(type);
+    ASSERT_TRUE(a->send(make.string(name).u32(0).u32(0)).ok());
+    EXPECT_EQ(a->open(root, name, 2, {.create = false}).status, Nfs4Status::kSymlink) << type;
+  }
 }
 
 TEST_F(Open40Test, ExclusiveCreationIsRepeatable) {
@@ -208,6 +214,35 @@ TEST_F(Open40Test, SharesAreDeniedAcrossClientsAndMinorVersions) {
   EXPECT_EQ(later.open(root, "f", kWrite).status, Nfs4Status::kShareDenied);
   ASSERT_EQ(a->close(file.handle, file.stateid, 3).status, Nfs4Status::kOk);
   EXPECT_EQ(later.open(root, "f", kWrite).status, Nfs4Status::kOk);
+}
+
+// 9.9, 16.16.5, 16.23.4, 16.36.4.
+TEST_F(Open40Test, SharesAreDeniedAmongTheOwnersOfOneClient) {
+  const WireStateid zeros{}, ones{.seqid = ~0u, .other = Bytes(12, std::byte{0xff})};
+  const auto read = [&](const Bytes& handle, const WireStateid& stateid) {
+    return a->send(Ops().putfh(handle).op(25).stateid(stateid).u64(0).u32(4)).status;
+  };
+  const auto first = a->open_confirmed(root, "f", 1, {.access = kBoth, .deny = kWrite, .owner = "one"});
+  ASSERT_EQ(first.status, Nfs4Status::kOk);
+  EXPECT_EQ(a->open(root, "f", 1, {.access = kWrite, .create = false, .owner = "two"}).status, Nfs4Status::kShareDenied);
+  EXPECT_EQ(a->open(root, "f", 3, {.access = kWrite, .create = false, .owner = "one"}).status, Nfs4Status::kShareDenied);
+  EXPECT_EQ(a->write(first.handle, first.stateid, "text"), Nfs4Status::kOk);
+  EXPECT_EQ(a->write(first.handle, zeros, "x"), Nfs4Status::kLocked);
+  EXPECT_EQ(a->write(first.handle, ones, "x"), Nfs4Status::kLocked);
+  EXPECT_EQ(read(first.handle, zeros), Nfs4Status::kOk);
+  ASSERT_EQ(a->close(first.handle, first.stateid, 4).status, Nfs4Status::kOk);
+
+  const auto denies = a->open(root, "f", 5, {.access = kBoth, .deny = kRead, .owner = "one"});
+  ASSERT_EQ(denies.status, Nfs4Status::kOk);
+  EXPECT_EQ(a->open(root, "f", 1, {.access = kRead, .create = false, .owner = "three"}).status, Nfs4Status::kShareDenied);
+  EXPECT_EQ(a->open(root, "f", 6, {.access = kRead, .create = false, .owner = "one"}).status, Nfs4Status::kShareDenied);
+  EXPECT_EQ(read(denies.handle, zeros), Nfs4Status::kLocked);
+  EXPECT_EQ(read(denies.handle, ones), Nfs4Status::kOk);
+  EXPECT_EQ(read(denies.handle, denies.stateid), Nfs4Status::kOk);
+  const auto writer = a->open_confirmed(root, "f", 1, {.access = kWrite, .create = false, .owner = "four"});
+  ASSERT_EQ(writer.status, Nfs4Status::kOk);
+  EXPECT_EQ(a->write(writer.handle, writer.stateid, "more"), Nfs4Status::kOk);
+  EXPECT_EQ(read(writer.handle, writer.stateid), Nfs4Status::kLocked);
 }
 
 TEST_F(Open40Test, IdleOwnersAreForgottenInTheirOrder) {

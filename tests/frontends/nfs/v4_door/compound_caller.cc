@@ -47,7 +47,7 @@ CompoundResult CompoundCaller::call(const Ops& ops, std::uint32_t minor) {
 }
 
 CompoundResult CompoundCaller::exchange(std::uint32_t flags) {
-  return send(Ops().op(42).u64(verifier_).string(owner_).u32(flags).u32(0).u32(0));
+  return send(Ops().op(42).u64(verifier_).string(owner_).u32(flags).u32(0).u32(0), minor_version);
 }
 
 CompoundResult CompoundCaller::create_session(std::uint64_t id, std::uint32_t number, std::uint32_t request_bytes) {
@@ -129,8 +129,8 @@ WireLockNotice CompoundCaller::take_lock_notice() {
   return first;
 }
 
-// CB_COMPOUND of CB_SEQUENCE and CB_RECALL, CB_NOTIFY_LOCK or CB_OFFLOAD (RFC 8881 20.9, 20.2, 20.11, RFC 7862 16.1): all
-// that this server sends.
+// CB_COMPOUND of CB_SEQUENCE and CB_GETATTR, CB_RECALL, CB_NOTIFY_LOCK or CB_OFFLOAD (RFC 8881 20.9, 20.1, 20.2, 20.11,
+// RFC 7862 16.1): all that this server sends.
 void CompoundCaller::answer_callback(std::span<const std::byte> record) {
   rpc::CallHeader header;
   ASSERT_TRUE(rpc::decode_call(record, header));
@@ -153,11 +153,15 @@ void CompoundCaller::answer_callback(std::span<const std::byte> record) {
   in.u32();
   ASSERT_EQ(in.u32(), 0u);  // referring calls
   const std::uint32_t operation = in.u32();
-  ASSERT_TRUE(operation == 4 || operation == 13 || operation == 15);
+  ASSERT_TRUE(operation == 3 || operation == 4 || operation == 13 || operation == 15);
   WireRecall recall{.program = header.program};
   WireLockNotice lock_notice;
   WireOffload offload;
-  if (operation == 4) {
+  if (operation == 3) {
+    in.opaque(128);
+    ASSERT_EQ(in.u32(), 1u);
+    ASSERT_EQ(in.u32(), 1u << 3 | 1u << 4);
+  } else if (operation == 4) {
     recall.stateid = read_wire_stateid(in);
     in.u32();
     recall.handle = copy(in.opaque(128));
@@ -194,12 +198,15 @@ void CompoundCaller::answer_callback(std::span<const std::byte> record) {
   if (callbacks == Callbacks::kIgnore) return;
   if (delay) callbacks = Callbacks::kTake;
 
-  const auto status = static_cast<std::uint32_t>(delay ? Nfs4Status::kDelay : Nfs4Status::kOk);
+  if (operation == 3) ++asked;
+  const bool refused = operation == 3 && !told;
+  const auto status = static_cast<std::uint32_t>(delay ? Nfs4Status::kDelay : refused ? Nfs4Status::kBadHandle : Nfs4Status::kOk);
   Xdr reply;
   reply.u32(header.xid).u32(rpc::kReply).u32(0).u32(0).u32(0).u32(0);
   reply.u32(status).string("").u32(2);
   reply.u32(11).u32(0).raw(id).u32(number).u32(slot).u32(slots - 1).u32(slots - 1);
   reply.u32(operation).u32(status);
+  if (operation == 3 && !delay && told) reply.u32(1).u32(1u << 3 | 1u << 4).u32(16).u64(told->change).u64(told->size);
   ASSERT_TRUE(wire_->send_record(reply));
 }
 

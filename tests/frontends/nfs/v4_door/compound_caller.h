@@ -126,6 +126,12 @@ class CompoundCaller {
   // --- connections and the back channel
   enum class Callbacks { kTake, kDelayOnce, kIgnore };  // NFS4_OK; NFS4ERR_DELAY, then NFS4_OK; no answer
   Callbacks callbacks = Callbacks::kTake;
+  // What a CB_GETATTR is answered; absent: NFS4ERR_BADHANDLE. And how many came.
+  struct Told {
+    std::uint64_t change, size;
+  };
+  std::optional<Told> told;
+  int asked = 0;
   bool back_channel = false;
   std::uint32_t slots = 8;  // that are asked for
   std::uint32_t minor_version = 1;  // of the session

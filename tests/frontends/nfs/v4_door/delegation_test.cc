@@ -143,6 +143,51 @@ TEST_F(DelegationTest, ChangesOfOtherClientsRecallItFirst) {
   expect_recall4(linked, [&] { return by_b(Ops().putfh(linked.handle).op(32).putfh(root).op(11).string("second name")); });
 }
 
+// RFC 8881 10.4.3, 20.1.
+TEST_F(DelegationTest, AttributesAreAskedForWhileTheDelegationStays) {
+  struct Shown {
+    Nfs4Status status{};
+    std::uint64_t change = 0, size = 0;
+  };
+  const auto open = delegated("f", kBoth | kWantWrite);
+  const auto look = [&](CompoundCaller& c) -> Shown {
+    auto result = c.call(Ops().putfh(open.handle).op(9).u32(1).u32(1u << 3 | 1u << 4));
+    if (!result.ok()) return {result.status};
+    result.skip_sequence();
+    result.next(22);
+    result.next(9);
+    result.in.fixed(4 + 4 + 4);
+    const std::uint64_t change = result.in.u64();
+    return {Nfs4Status::kOk, change, result.in.u64()};
+  };
+  // Until the answer is of what `a` says now: one that came before is good for a moment.
+  const auto until = [&](auto done) {
+    for (;;) {
+      a->call({});
+      const Shown shown = look(*b);
+      if (shown.status != Nfs4Status::kDelay && (shown.status != Nfs4Status::kOk || done(shown))) return shown;
+    }
+  };
+  const Shown mine = look(*a);
+  ASSERT_EQ(mine.size, 7u);
+  a->told = {mine.change, 7};
+  EXPECT_EQ(look(*b).status, Nfs4Status::kDelay);
+  const Shown same = until([](const Shown&) { return true; });
+  EXPECT_EQ(same.change, mine.change) << "nothing was written";
+  EXPECT_EQ(same.size, 7u);
+  a->told = {mine.change + 1, 5};
+  const Shown changed = until([](const Shown& shown) { return shown.size == 5; });
+  EXPECT_NE(changed.change, mine.change);
+  const int asked = a->asked;
+  const Shown again = until([&](const Shown&) { return a->asked > asked; });
+  EXPECT_EQ(again.change, changed.change) << "counted once";
+  EXPECT_EQ(again.size, 5u);
+  EXPECT_FALSE(a->recalled());
+  EXPECT_EQ(a->return_delegation(open.handle, open.delegation.stateid), Nfs4Status::kOk);
+  EXPECT_EQ(look(*b).change, changed.change);
+  EXPECT_EQ(look(*b).size, 7u) << "it was never written";
+}
+
 TEST_F(DelegationTest, WhoDeniesReadingRecallsItFirst) {
   const auto open = delegated("f", kRead);
   EXPECT_EQ(b->open(root, "f", kRead, kRead, false).status, Nfs4Status::kShareDenied);
@@ -166,7 +211,14 @@ TEST_F(DelegationTest, ChangesOverVersion3RecallItFirst) {
 TEST_F(DelegationTest, ReadersRecallADelegationForWriting) {
   expect_recall4(delegated("open", kBoth | kWantWrite), [&] { return b->open(root, "open", kRead, 0, false).status; });
   const auto looked = delegated("getattr", kBoth | kWantWrite);
-  expect_recall4(looked, [&] { return by_b(Ops().putfh(looked.handle).op(9).u32(1).u32(16)); });
+  const auto getattr = [&] { return by_b(Ops().putfh(looked.handle).op(9).u32(1).u32(16)); };
+  // Its client is asked first what the file is like, and does not say.
+  while (!a->recalled()) {
+    EXPECT_EQ(getattr(), Nfs4Status::kDelay);
+    a->call({});
+  }
+  EXPECT_GT(a->asked, 0);
+  expect_recall4(looked, getattr);
   const auto read = delegated("read", kBoth | kWantWrite);
   expect_recall4(read, [&] { return by_b(Ops().putfh(read.handle).op(25).stateid(kAnonymous).u64(0).u32(100)); });
   make("v3 read"), make("v3 getattr");

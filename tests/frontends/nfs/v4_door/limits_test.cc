@@ -6,7 +6,7 @@ namespace stoa::test {
 namespace {
 
 constexpr std::uint32_t kBoth = 3;
-constexpr int kClientsPerPeer = 1000, kSessionsPerPeer = 1024, kSlotsPerPeer = 16'384, kSessionsPerClient = 16, kSlotsMax = 64;
+constexpr int kClientsPerPeer = 2000, kSessionsPerPeer = 2048, kSlotsPerPeer = 16'384, kSessionsPerClient = 16, kSlotsMax = 64;
 
 class LimitsTest : public DoorTest {
  protected:
@@ -64,7 +64,7 @@ TEST_F(LimitsTest, TheClientThatWasHeardOfLongestAgoAndHoldsNothingGivesWay) {
   last.connect();
   EXPECT_TRUE(first.call({}).ok());
   EXPECT_TRUE(holder->call({}).ok());
-  EXPECT_EQ(metric("stoa_nfs4_clients"), 1000u);
+  EXPECT_EQ(metric("stoa_nfs4_clients"), kClientsPerPeer + 0u);
   EXPECT_EQ(metric("stoa_nfs4_refused_for_room_total"), 0u);
 }
 

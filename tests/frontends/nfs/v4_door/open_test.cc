@@ -87,6 +87,47 @@ TEST_F(OpenTest, ShareReservationsHoldBetweenClients) {
   EXPECT_EQ(b->open(root, "f", kWrite).status, Nfs4Status::kOk);
 }
 
+// RFC 8881 9.7, 9.1.2, 8.2.3; RFC 7530 9.9, 9.1.6, 9.1.4.3.
+TEST_F(OpenTest, ShareReservationsHoldForTheOwnerItselfAndForEveryIo) {
+  const WireStateid zeros{}, ones{.seqid = ~0u, .other = Bytes(12, std::byte{0xff})};
+  const auto size = [&](CompoundCaller& c, const Bytes& handle, const WireStateid& stateid) {
+    return c.call(Ops().putfh(handle).op(34).stateid(stateid).u32(1).u32(1u << 4).u32(8).u64(2)).status;
+  };
+  const auto read = [&](CompoundCaller& c, const Bytes& handle, const WireStateid& stateid) {
+    return c.call(Ops().putfh(handle).op(25).stateid(stateid).u64(0).u32(4)).status;
+  };
+  const auto writer = a->open(root, "f", kBoth, kWrite);
+  ASSERT_EQ(writer.status, Nfs4Status::kOk);
+  EXPECT_EQ(a->open(root, "f", kWrite).status, Nfs4Status::kShareDenied);
+  EXPECT_EQ(a->open(root, "f", kRead, kRead).status, Nfs4Status::kShareDenied);
+  EXPECT_EQ(a->write(writer.handle, writer.stateid, "text"), Nfs4Status::kOk);
+  for (CompoundCaller* const c : {a.get(), b.get()}) {
+    for (const WireStateid& special : {zeros, ones}) {
+      EXPECT_EQ(c->write(writer.handle, special, "x"), Nfs4Status::kLocked);
+      EXPECT_EQ(size(*c, writer.handle, special), Nfs4Status::kLocked);
+      EXPECT_EQ(read(*c, writer.handle, special), Nfs4Status::kOk);
+    }
+  }
+  EXPECT_EQ(size(*a, writer.handle, writer.stateid), Nfs4Status::kOk);
+  // An open for reading cuts the file: that is writing.
+  EXPECT_EQ(b->call(Ops().putfh(root).op(18).u32(0).u32(kRead).u32(0).u64(b->client).string("owner").u32(1).u32(0).u32(1).u32(1u << 4)
+                        .u32(8).u64(0).u32(0).string("f")).status,
+            Nfs4Status::kShareDenied);
+  EXPECT_EQ(b->open(root, "f", kWrite).status, Nfs4Status::kShareDenied) << "and leaves nothing open";
+  ASSERT_EQ(a->close(writer.handle, writer.stateid), Nfs4Status::kOk);
+  EXPECT_EQ(b->write(writer.handle, zeros, "x"), Nfs4Status::kOk);
+
+  const auto reader = a->open(root, "f", kRead, kRead, true, "reader");
+  ASSERT_EQ(reader.status, Nfs4Status::kOk);
+  const auto other = b->open(root, "f", kWrite);
+  ASSERT_EQ(other.status, Nfs4Status::kOk);
+  EXPECT_EQ(read(*b, other.handle, other.stateid), Nfs4Status::kLocked) << "an open for writing reads no further than that";
+  EXPECT_EQ(read(*b, other.handle, zeros), Nfs4Status::kLocked);
+  EXPECT_EQ(read(*b, other.handle, ones), Nfs4Status::kOk) << "READ bypass";
+  EXPECT_EQ(read(*a, other.handle, reader.stateid), Nfs4Status::kOk);
+  EXPECT_EQ(b->write(other.handle, other.stateid, "x"), Nfs4Status::kOk);
+}
+
 TEST_F(OpenTest, AnOwnersOpensAreOne) {
   const auto first = a->open(root, "f", kRead);
   const auto second = a->open(root, "f", kWrite);
@@ -115,7 +156,7 @@ TEST_F(OpenTest, AnOwnersOpensAreOne) {
 }
 
 TEST_F(OpenTest, AnOpenWhoseTruncationFailsAddsNothing) {
-  const auto first = a->open(root, "f", kRead);
+  const auto first = a->open(root, "f", kWrite);
   ASSERT_EQ(first.status, Nfs4Status::kOk);
   ASSERT_EQ(a->write(first.handle, a->open(root, "f", kWrite, 0, true, "writer").stateid, "content"), Nfs4Status::kOk);
   // Another door locks the content against everybody.
@@ -126,9 +167,9 @@ TEST_F(OpenTest, AnOpenWhoseTruncationFailsAddsNothing) {
   ASSERT_TRUE(open);
   const auto locked = table.lock_mandatory(*open, {0, 7}, true);
   ASSERT_TRUE(locked && !*locked);
-  // UNCHECKED4 with size 0, by the owner that has the file open for reading.
+  // UNCHECKED4 with size 0, by the owner that has the file open for writing.
   const auto truncate = [&] {
-    return a->call(Ops().putfh(root).op(18).u32(0).u32(kWrite).u32(kRead).u64(a->client).string("owner").u32(1).u32(0).u32(1)
+    return a->call(Ops().putfh(root).op(18).u32(0).u32(kRead).u32(kRead).u64(a->client).string("owner").u32(1).u32(0).u32(1)
                        .u32(1u << 4).u32(8).u64(0).u32(0).string("f")).status;
   };
   EXPECT_EQ(truncate(), Nfs4Status::kShareDenied) << "the other one reads";
@@ -138,7 +179,7 @@ TEST_F(OpenTest, AnOpenWhoseTruncationFailsAddsNothing) {
   const auto again = table.lock_mandatory(*writer, {0, 7}, true);
   ASSERT_TRUE(again && !*again);
   EXPECT_EQ(truncate(), Nfs4Status::kLocked);
-  EXPECT_EQ(a->write(first.handle, first.stateid, "x"), Nfs4Status::kOpenMode) << "the old stateid, and access as before";
+  EXPECT_EQ(a->write(first.handle, first.stateid, "x"), Nfs4Status::kLocked) << "the old stateid is good";
   EXPECT_EQ(b->open(root, "f", kRead, 0, false).status, Nfs4Status::kOk) << "nothing is denied";
   table.remove_holder(other);
 }

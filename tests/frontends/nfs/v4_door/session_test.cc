@@ -88,6 +88,43 @@ TEST_F(SessionTest, UpdatesNeedAConfirmedRecord) {
   EXPECT_EQ(c.exchange(0x8).status, Nfs4Status::kInval);
 }
 
+// 18.35.3, RFC 7862 14.1: bits that this minor version does not define, and the one that servers alone set.
+TEST_F(SessionTest, UndefinedFlagsAreRefused) {
+  CompoundCaller c(port, "a");
+  constexpr std::uint32_t kDefined = 0x1 | 0x2 | 0x100 | 0x10000 | 0x20000 | 0x40000 | 0x40000000;
+  for (std::uint32_t bit = 1; bit != 0; bit <<= 1) {
+    const Nfs4Status expected = (bit & kDefined) == 0     ? Nfs4Status::kInval
+                                : bit == 0x40000000       ? Nfs4Status::kNoEnt
+                                                          : Nfs4Status::kOk;
+    EXPECT_EQ(c.exchange(bit).status, expected) << std::hex << bit;
+  }
+  c.minor_version = 2;
+  EXPECT_EQ(c.exchange(0x4).status, Nfs4Status::kOk);
+}
+
+TEST_F(SessionTest, ChannelsThatCouldCarryNothingAreTooSmall) {
+  CompoundCaller c(port, "a");
+  const std::uint64_t id = exchange(c);
+  struct Channel {
+    std::uint32_t request = 8192, response = 8192, cached = 8192, operations = 8, requests = 4;
+  };
+  const auto make = [&](const Channel& fore, const Channel& back) {
+    Ops ops;
+    ops.op(43).u64(id).u32(1).u32(0);
+    for (const Channel& channel : {fore, back}) {
+      ops.u32(0).u32(channel.request).u32(channel.response).u32(channel.cached).u32(channel.operations).u32(channel.requests).u32(0);
+    }
+    return c.send(ops.u32(0x40000000).u32(0)).status;
+  };
+  for (const Channel& small : {Channel{.request = 20}, Channel{.response = 0}, Channel{.operations = 0}, Channel{.requests = 0}}) {
+    EXPECT_EQ(make(small, {}), Nfs4Status::kTooSmall);
+    EXPECT_EQ(make({}, small), Nfs4Status::kTooSmall);
+  }
+  EXPECT_EQ(make({}, {.operations = 1}), Nfs4Status::kTooSmall) << "CB_SEQUENCE is one already";
+  // Whoever never has a reply kept needs no room for it; one that is to be kept is refused then (2.10.6.4).
+  EXPECT_EQ(make({.cached = 10}, {}), Nfs4Status::kOk);
+}
+
 TEST_F(SessionTest, CreateSessionIsDoneOnce) {
   CompoundCaller c(port, "a");
   const std::uint64_t id = exchange(c);

@@ -1,0 +1,30 @@
+// Which of the directories that are given make one whole store, and whether it is that of the metadata (pairing.h).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/blob/local/identity.h"
+#include "backends/blob/local/pairing.h"
+#include "base/error.h"
+
+namespace stoa::blob_local {
+
+struct Found {
+  std::string path;
+  std::optional<Identity> identity;  // absent: it holds none
+  bool fresh = false;                // it is given one now
+};
+
+// Gives new directories the next numbers, in memory; refuses a set that is not one whole store, kInvalid. `create`: they may
+// all be new.
+Status settle_identities(std::vector<Found>& found, bool create);
+
+// Refuses directories that are not those of the metadata, kInvalid, in words for people.
+Status compare_generations(const std::vector<Found>& found, const BlobPairing& pairing);
+
+// What compare_generations() lets pass becomes the next generation, everywhere. Writes all identities.
+Status raise_generation(std::vector<Found>& found, const BlobPairing& pairing);
+
+}  // namespace stoa::blob_local

@@ -1,0 +1,16 @@
+// How often the pieces of a volume (metadata, blob directories) were started together. Every start raises it in all of them, so
+// that pieces of different times, or of two copies, are told apart.
+#pragma once
+
+#include <cstdint>
+
+namespace stoa::core {
+
+struct Generation {
+  std::uint64_t number = 0;  // 0: of a version that knew of none
+  std::uint64_t nonce = 0;   // random: two copies that are started once each have the same number
+  std::int64_t seconds = 0;  // when, since 1970; for people
+  bool operator==(const Generation& other) const { return number == other.number && nonce == other.nonce; }
+};
+
+}  // namespace stoa::core

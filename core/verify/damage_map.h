@@ -1,0 +1,29 @@
+// Which keys of the metadata could not be read, so that what is missing for that reason is not called wrong.
+#pragma once
+
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/kv/damaged_walk.h"
+
+namespace stoa::core {
+
+class DamageMap {
+ public:
+  // False: it is known already (a family may be walked twice).
+  bool add(Family family, const KeyGap& gap);
+  bool unreadable(Family family, std::string_view key) const;
+  // Whether all of them could be read.
+  bool whole(std::initializer_list<Family> families) const;
+
+  // A sentence for people: which records of which family.
+  static std::string describe(Family family, const KeyGap& gap);
+
+ private:
+  std::map<Family, std::vector<KeyGap>> gaps_;
+};
+
+}  // namespace stoa::core

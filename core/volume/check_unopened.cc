@@ -1,0 +1,14 @@
+#include "core/volume/check_unopened.h"
+
+#include "core/data/gc.h"
+#include "core/verify/check.h"
+
+namespace stoa::core {
+
+Result<CheckReport> check_unopened(KvStore& kv, BlobStore& blobs, MetricRegistry& metrics, const VolumeOptions& volume_options, const CheckOptions& options) {
+  Tree tree(kv, blobs, metrics, volume_options, /*next_journal=*/1, /*next_id=*/kFirstFreeId);
+  adopt_readable(tree);
+  return check_volume(tree, options);
+}
+
+}  // namespace stoa::core

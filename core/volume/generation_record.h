@@ -1,0 +1,20 @@
+// What the metadata know of the blob directories that belong to them: key "generation" of family config. Read and written while no
+// volume is open on the store.
+#pragma once
+
+#include <optional>
+
+#include "core/data/generation.h"
+#include "core/kv/kv_store.h"
+#include "core/volume/volume.h"
+
+namespace stoa::core {
+
+// Absent: no volume is in there. kCorrupt, kNotSupported, kIo.
+Result<std::optional<VolumeInfo>> read_volume_info(KvReader& kv);
+// Number 0 in what an earlier version wrote.
+Result<Generation> read_generation(KvReader& kv);
+// Durable on return.
+Status write_generation(KvStore& kv, const Generation& generation);
+
+}  // namespace stoa::core

@@ -1,0 +1,29 @@
+// By which of the ways of S3 a request says who it is from.
+#pragma once
+
+#include <cstdint>
+
+#include "frontends/s3/error.h"
+#include "frontends/s3/http/request.h"
+
+namespace stoa::s3 {
+
+enum class Mechanism : std::uint8_t {
+  kNone,  // anonymous
+  kVersion4Header,
+  kVersion4Query,  // presigned
+  kVersion2Header,
+  kVersion2Query,  // presigned
+};
+
+// Looks at what names a mechanism alone. kAccessDenied: an Authorization header without content; kInvalidArgument: two
+// mechanisms, or one that S3 does not know; kNotImplemented: Signature Version 4A.
+Outcome<Mechanism> mechanism_of(const Request& request);
+
+bool is_amz_header(std::string_view name);  // "x-amz-..."
+
+// A presigned request may carry x-amz-* headers in its query, as SDKs put them there: makes them headers, but for what belongs
+// to the mechanism. Version 2 signs them as headers, so before its signature is checked; version 4 as a query, so behind that.
+void take_headers_of_query(Request& request);
+
+}  // namespace stoa::s3

@@ -1,0 +1,255 @@
+// What open_stores() makes of pieces that an earlier version, a crash or somebody left behind. The programs: folder_test.
+#include "appliance/stores/stores.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "appliance/data_folder/volume_mark.h"
+#include "appliance/stores/blob_folders.h"
+#include "backends/blob/local/local_blob_store.h"
+#include "backends/kv/rocksdb/rocks_kv.h"
+#include "core/kv/keys.h"
+#include "core/volume/generation_record.h"
+
+namespace stoa::appliance {
+namespace {
+
+using testing::HasSubstr;
+
+class StoresTest : public testing::Test {
+ protected:
+  StoresTest() {
+    std::string name = (std::filesystem::temp_directory_path() / "stoa-stores-XXXXXX").string();
+    root_ = mkdtemp(name.data());
+    folder_.path = root_ + "/data";
+    std::filesystem::create_directories(folder_.path);
+  }
+  ~StoresTest() override { std::filesystem::remove_all(root_); }
+
+  std::string directory(const std::string& name) {
+    std::filesystem::create_directories(root_ + "/" + name);
+    return root_ + "/" + name;
+  }
+  // What went wrong; empty: nothing.
+  std::string open(const OpenStores& options = {}) {
+    MetricRegistry metrics;
+    const auto stores = open_stores(config_, folder_, metrics, options);
+    made_ = stores && stores->made;
+    code_ = stores ? Errc{} : stores.error().code;
+    if (stores) {
+      EXPECT_TRUE(stores->blobs->finish_adoption());
+    }
+    return stores ? std::string() : stores.error().detail;
+  }
+  void make() {
+    ASSERT_EQ(open({.new_volume = "test"}), "");
+    ASSERT_TRUE(made_);
+  }
+  static std::string text_of(const std::string& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  static void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
+  void copy(const std::string& from, const std::string& to) {
+    std::filesystem::copy(from, to, std::filesystem::copy_options::recursive);
+  }
+
+  // As the version before generations left it: no mark, no record, identities of one line, absolute names.
+  void make_of_earlier_version(const std::vector<std::string>& directories) {
+    auto kv = kv::open_rocks({.path = folder_.meta(), .create = true});
+    ASSERT_TRUE(kv);
+    ASSERT_TRUE(core::Volume::format(**kv, "old"));
+    std::string list;
+    for (std::size_t i = 0; i < directories.size(); ++i) {
+      std::filesystem::create_directories(directories[i]);
+      write(directories[i] + "/identity", "stoa-blob-directory 1 0123456789abcdef0123456789abcdef " + std::to_string(i) + " " + std::to_string(directories.size()) + "\n");
+      list += directories[i] + "\n";
+    }
+    write(folder_.path + "/blob_directories", list);
+  }
+
+  std::string root_;
+  DataFolder folder_;
+  Config config_;
+  bool made_ = false;
+  Errc code_{};
+};
+
+TEST_F(StoresTest, AVolumeIsMadeOnceAndOnlyOnRequest) {
+  EXPECT_THAT(open(), HasSubstr("there is no volume"));
+  EXPECT_EQ(code_, Errc::kNotFound);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path));
+  make();
+  EXPECT_EQ(open({.new_volume = "test"}), "");
+  EXPECT_FALSE(made_);
+  EXPECT_EQ(text_of(folder_.path + "/blob_directories"), "blobs\n");
+  EXPECT_THAT(text_of(folder_.blobs() + "/identity"), HasSubstr("\ngeneration 2 "));
+}
+
+TEST_F(StoresTest, AFolderOfAnEarlierVersionIsTakenOver) {
+  make_of_earlier_version({folder_.blobs()});
+  EXPECT_EQ(open(), "");
+  EXPECT_EQ(text_of(folder_.path + "/blob_directories"), "blobs\n");
+  EXPECT_TRUE((*read_volume_mark(folder_))->id.size() == 16);
+  EXPECT_EQ(open(), "");
+}
+
+TEST_F(StoresTest, AFolderOfAnEarlierVersionMayHaveBeenMoved) {
+  make_of_earlier_version({folder_.blobs()});
+  std::filesystem::rename(folder_.path, root_ + "/moved");
+  folder_.path = root_ + "/moved";
+  const auto config = offline_config(folder_, "");
+  ASSERT_TRUE(config);
+  EXPECT_TRUE(config->blob_directories.empty());
+  EXPECT_EQ(open(), "");
+}
+
+TEST_F(StoresTest, ACopyOfAFolderOfAnEarlierVersionUsesItsOwnBlobs) {
+  make_of_earlier_version({folder_.blobs()});
+  copy(folder_.path, root_ + "/copy");
+  const std::string before = text_of(folder_.blobs() + "/identity");
+  const DataFolder original = folder_;
+  folder_.path = root_ + "/copy";
+  ASSERT_TRUE(offline_config(folder_, "")->blob_directories.empty());
+  EXPECT_EQ(open(), "");
+  EXPECT_EQ(text_of(original.blobs() + "/identity"), before);
+}
+
+TEST_F(StoresTest, DirectoriesOfAnEarlierVersionAreKnownByName) {
+  const std::string disk = directory("disk"), foreign = directory("foreign");
+  make_of_earlier_version({disk});
+  copy(disk, foreign + "/blobs");
+  config_.blob_directories = {foreign + "/blobs"};
+  EXPECT_THAT(open(), HasSubstr("was never used by the data folder"));
+  config_.blob_directories = {disk, directory("new")};
+  EXPECT_EQ(open(), "");
+}
+
+// A copy of before the first start of this version, beside the original of behind it.
+TEST_F(StoresTest, APieceOfBeforeTheTakeOverIsOlder) {
+  make_of_earlier_version({folder_.blobs()});
+  copy(folder_.path, root_ + "/copy");
+  EXPECT_EQ(open(), "");
+  std::filesystem::remove_all(folder_.blobs());
+  copy(root_ + "/copy/blobs", folder_.blobs());
+  EXPECT_THAT(open(), HasSubstr("the blob directory is older"));
+  EXPECT_EQ(code_, Errc::kInvalid);
+}
+
+TEST_F(StoresTest, WhatWasBegunAndNotFinishedIsMadeAnew) {
+  ASSERT_TRUE(write_volume_mark(folder_, {}));
+  make();
+  // Metadata whose making was cut off.
+  folder_.path = directory("second");
+  ASSERT_TRUE(write_volume_mark(folder_, {}));
+  directory("second/meta");
+  write(folder_.meta() + "/LOG", "");
+  make();
+  // Metadata that are there, and no blob directory.
+  folder_.path = directory("third");
+  {
+    auto kv = kv::open_rocks({.path = folder_.meta(), .create = true});
+    ASSERT_TRUE(core::Volume::format(**kv, "test"));
+  }
+  directory("third/blobs");
+  ASSERT_TRUE(write_volume_mark(folder_, {}));
+  EXPECT_EQ(open({.new_volume = "test"}), "");
+  EXPECT_EQ(open({.new_volume = "test"}), "");
+}
+
+// The three steps of pairing.h, with a crash behind each: what the files say then.
+TEST_F(StoresTest, ACrashBetweenTwoStepsOfRaisingLeavesPiecesThatFit) {
+  const std::vector<std::string> disks = {directory("d0"), directory("d1")};
+  config_.blob_directories = disks;
+  make();
+  ASSERT_EQ(open(), "");
+  const auto save = [&](const std::string& name) {
+    std::filesystem::remove_all(root_ + "/" + name);
+    directory(name);
+    copy(folder_.meta(), root_ + "/" + name + "/meta");
+    for (const std::string& disk : disks) copy(disk, root_ + "/" + name + disk.substr(disk.rfind('/')));
+  };
+  const auto restore = [&](const std::string& name, const std::string& piece, const std::string& to) {
+    std::filesystem::remove_all(to);
+    copy(root_ + "/" + name + "/" + piece, to);
+  };
+  save("before");
+  // The start that dies between the steps: its directories have noted what is next, and the metadata have it or not.
+  MetricRegistry metrics;
+  core::Generation next;
+  {
+    auto kv = kv::open_rocks({.path = folder_.meta()});
+    ASSERT_TRUE(kv);
+    const auto info = core::read_volume_info(**kv);
+    char id[17];
+    std::snprintf(id, sizeof id, "%016llx", static_cast<unsigned long long>((*info)->id));
+    BlobPairing pairing{.volume = id, .generation = *core::read_generation(**kv), .metadata = folder_.meta(), .home = folder_.path};
+    pairing.raise = [&](const core::Generation& generation) -> Status {
+      next = generation;
+      return fail(Errc::kIo, "the power went");
+    };
+    EXPECT_FALSE(LocalBlobStore::open({.directories = disks, .create = false, .pairing = pairing}, metrics));
+  }
+  save("noted");
+  {
+    auto kv = kv::open_rocks({.path = folder_.meta()});
+    ASSERT_TRUE(core::write_generation(**kv, next));
+  }
+  save("raised");
+  ASSERT_EQ(open(), "");  // of "raised"; its directories have taken it and noted, and taken, one more
+  save("after");
+
+  // Step 1 for none, one and both; step 2 done or not.
+  for (const char* d0 : {"before", "noted"}) {
+    for (const char* d1 : {"before", "noted"}) {
+      restore("before", "meta", folder_.meta());
+      restore(d0, "d0", disks[0]);
+      restore(d1, "d1", disks[1]);
+      EXPECT_EQ(open(), "") << d0 << " " << d1;
+    }
+  }
+  restore("raised", "meta", folder_.meta());
+  restore("noted", "d0", disks[0]);
+  restore("noted", "d1", disks[1]);
+  EXPECT_EQ(open(), "");
+  // And what no crash leaves.
+  restore("raised", "meta", folder_.meta());
+  restore("noted", "d0", disks[0]);
+  restore("before", "d1", disks[1]);
+  EXPECT_THAT(open(), HasSubstr("the blob directory is older"));
+  restore("noted", "meta", folder_.meta());
+  restore("after", "d0", disks[0]);
+  restore("after", "d1", disks[1]);
+  EXPECT_THAT(open(), HasSubstr("the metadata are older"));
+  restore("after", "meta", folder_.meta());
+  restore("before", "d1", disks[1]);
+  EXPECT_THAT(open(), HasSubstr("the blob directory is older"));
+}
+
+TEST_F(StoresTest, AMarkThatCannotBeReadIsNotWrittenAnew) {
+  make();
+  write(folder_.mark(), "");
+  EXPECT_THAT(open({.new_volume = "test"}), HasSubstr("cannot be understood"));
+  EXPECT_EQ(text_of(folder_.mark()), "");
+}
+
+TEST_F(StoresTest, AVolumeInMemoryEmptiesOnlyWhatWasOneInMemory) {
+  config_.engine = "memory";
+  make();
+  make();
+  config_.engine = "rocksdb";
+  EXPECT_THAT(open({.new_volume = "test"}), HasSubstr("holds the content of volume memory"));
+  make_of_earlier_version({root_ + "/old/blobs"});
+  folder_.path = directory("fresh");
+  config_.engine = "memory";
+  config_.blob_directories = {root_ + "/old/blobs"};
+  EXPECT_THAT(open({.new_volume = "test"}), HasSubstr("a volume of an earlier version"));
+}
+
+}  // namespace
+}  // namespace stoa::appliance
