@@ -74,7 +74,8 @@ class Opening {
                                  .create = create,
                                  .damaged = options_.damaged,
                                  .block_cache_bytes = config_.volume.block_cache_bytes,
-                                 .zeroed_log_bytes = kZeroedLogBytes}));
+                                 .zeroed_log_bytes = kZeroedLogBytes,
+                                 .reserve = true}));
     stores_.kv = std::move(kv);
     return {};
   }

@@ -40,6 +40,8 @@ void Background::flush_and_free() {
   while (!wake_.wait_for(lock, period, [this] { return stop_; })) {
     lock.unlock();
     constexpr const char* kFailed = "a round of background work failed";
+    // What waits for room is tried again although nobody asks for it.
+    report(tree_.committer.wait_applied(), "changes wait to be written");
     report(flush_lazy(tree_, &flush_pace_), kFailed);
     report(store_quiet_sums(tree_, tree_.data->sums.crowded()), kFailed);
     report(sweep_orphans(tree_), kFailed);
@@ -51,7 +53,7 @@ void Background::flush_and_free() {
       forget_due = std::chrono::steady_clock::now() + kForgetPeriod;
     }
     tell_damage(tree_);
-    space_.look(tree_.blobs.space());
+    space_.look(tree_.blobs.space(), tree_.kv.has_room(), wall_now());
     lock.lock();
   }
 }

@@ -1,0 +1,68 @@
+#include "backends/kv/rocksdb/reclaim.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <string>
+
+namespace stoa::kv {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr steady_clock::duration kPause = std::chrono::seconds(2);
+constexpr int kPauseFactor = 5;  // a full disk of a large database is not compacted all the time
+
+}  // namespace
+
+Reclaim::Reclaim(rocksdb::DB& db, std::span<rocksdb::ColumnFamilyHandle* const> families, DiskReserve& reserve)
+    : db_(db), families_(families.begin(), families.end()), reserve_(reserve),
+      thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+Reclaim::~Reclaim() {
+  stopping_ = true;
+  thread_.request_stop();
+  thread_.join();
+}
+
+void Reclaim::run(const std::stop_token& stop) {
+  while (reserve_.wait_until_low(stop)) {
+    const auto begin = steady_clock::now();
+    round();
+    const auto pause = std::max(kPause, kPauseFactor * (steady_clock::now() - begin));
+    std::unique_lock lock(mutex_);
+    wake_.wait_for(lock, stop, pause, [] { return false; });
+  }
+}
+
+// Whether something that was removed is still there.
+bool Reclaim::has_remains(rocksdb::ColumnFamilyHandle* family) {
+  for (const std::string& property : {rocksdb::DB::Properties::kNumDeletesActiveMemTable, rocksdb::DB::Properties::kNumDeletesImmMemTables}) {
+    std::uint64_t deletes = 0;
+    if (db_.GetIntProperty(family, property, &deletes) && deletes > 0) return true;
+  }
+  rocksdb::TablePropertiesCollection tables;
+  if (!db_.GetPropertiesOfAllTables(family, &tables).ok()) return false;
+  return std::ranges::any_of(tables, [](const auto& table) { return table.second->num_deletions > 0; });
+}
+
+void Reclaim::round() {
+  const std::uint64_t now = db_.GetLatestSequenceNumber();
+  if (now == seen_) return;
+  std::vector<rocksdb::ColumnFamilyHandle*> shrunk;
+  std::ranges::copy_if(families_, std::back_inserter(shrunk), [this](auto* family) { return has_remains(family); });
+  if (shrunk.empty()) return;
+  rocksdb::FlushOptions flush;
+  flush.allow_write_stall = true;
+  if (!db_.Flush(flush, shrunk).ok()) return;  // tried again with the next write
+  rocksdb::CompactRangeOptions compact;
+  compact.exclusive_manual_compaction = false;
+  compact.allow_write_stall = true;
+  compact.canceled = &stopping_;
+  for (rocksdb::ColumnFamilyHandle* const family : shrunk) {
+    if (stopping_ || !db_.CompactRange(compact, family, nullptr, nullptr).ok()) return;
+  }
+  seen_ = now;
+}
+
+}  // namespace stoa::kv
