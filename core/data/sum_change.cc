@@ -62,6 +62,19 @@ Result<std::vector<std::byte>> read_verified(Tree& tree, LiveRow& row, std::size
   return bytes;
 }
 
+Status verify_stored_part(Tree& tree, LiveRow& row, std::size_t block) {
+  {
+    const std::lock_guard lock(row.mutex);
+    if ((row.stored & bit_of(block)) == 0) return {};
+  }
+  STOA_TRY(stored, load_sum_row(tree.kv, row.blob, row.number));
+  if (!stored || (stored->known & bit_of(block)) == 0) return {};
+  std::vector<std::byte> bytes(stored->covered(block));
+  STOA_CHECK_OK(tree.blobs.read(row.blob, row.begin() + block * kSumBlockBytes, bytes));
+  if (crc32c(bytes) == stored->sums[block]) return {};
+  return fail(Errc::kCorrupt, "stored bytes do not match their checksum");
+}
+
 SumChange::~SumChange() {
   if (!changing_ || published_) return;
   // Some of the bytes may have been written. What was only added behind covered bytes changed nothing that is covered.
@@ -139,14 +152,19 @@ Status SumChange::verify_partial() {
   for (const Part& part : parts_) {
     LiveRow& row = held_[part.held].row();
     const bool whole = part.from == 0 && part.to >= row.lengths[part.block];
-    if (!part.overwrites || whole || part.unknown) continue;
-    {
-      const std::lock_guard lock(row.mutex);
-      if ((row.trusted & bit_of(part.block)) != 0) continue;
+    if (!part.overwrites || whole) continue;
+    Status sound;
+    if (part.unknown) {
+      sound = verify_stored_part(tree_, row, part.block);
+    } else {
+      {
+        const std::lock_guard lock(row.mutex);
+        if ((row.trusted & bit_of(part.block)) != 0) continue;
+      }
+      if (const auto read = read_verified(tree_, row, part.block); !read) sound = fail(read.error());
     }
-    const auto read = read_verified(tree_, row, part.block);
-    if (!read && read.error().code == Errc::kCorrupt) report_damage(tree_, file_, part.file_offset, row.lengths[part.block]);
-    STOA_CHECK_OK(read);
+    if (!sound && sound.error().code == Errc::kCorrupt) report_damage(tree_, file_, part.file_offset, row.lengths[part.block]);
+    STOA_CHECK_OK(sound);
   }
   return {};
 }
