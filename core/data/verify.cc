@@ -40,18 +40,36 @@ Result<Sums> load_sums(Tree& tree, BlobId blob, std::uint64_t row_number, std::u
   return found;
 }
 
-// Whether the stored bytes of the block are not what they should be: nobody writes to it meanwhile.
+// The row, when it is in memory: whoever writes to it has it there.
+LiveRowRef live_row(Tree& tree, BlobId blob, std::uint64_t row_number) {
+  LiveRowRef row = tree.data->sums.peek(blob, row_number);
+  if (row == nullptr) return nullptr;
+  const std::lock_guard lock(row->mutex);
+  return row->loaded ? row : nullptr;
+}
+
+// Whether the stored bytes of the block are not what they should be: nobody writes to it meanwhile. No row is loaded for it: only who writes
+// knows how far the content of the blob goes.
 Result<bool> is_damaged(Tree& tree, BlobId blob, std::uint64_t row_number, std::uint64_t block) {
-  STOA_TRY(row, tree.data->sums.find(tree.kv, blob, row_number, {.content_end = (row_number + 1) * kSumRowBytes}));
-  HeldBlocks held(row, std::uint64_t{1} << block);
-  held.hold();
-  {
-    const std::lock_guard lock(row->mutex);
-    if ((row->known >> block & 1) == 0) return false;
+  for (;;) {
+    if (const LiveRowRef row = live_row(tree, blob, row_number); row != nullptr) {
+      HeldBlocks held(row, std::uint64_t{1} << block);
+      held.hold();
+      {
+        const std::lock_guard lock(row->mutex);
+        if ((row->known >> block & 1) == 0) return false;
+      }
+      const auto read = read_verified(tree, *row, block);
+      if (!read && read.error().code != Errc::kCorrupt) return fail(read.error());
+      return !read;
+    }
+    STOA_TRY(stored, load_sum_row(tree.kv, blob, row_number));
+    if (!stored || (stored->known >> block & 1) == 0) return false;
+    std::vector<std::byte> bytes(stored->covered(block));
+    STOA_CHECK_OK(tree.blobs.read(blob, row_number * kSumRowBytes + block * kSumBlockBytes, bytes));
+    if (crc32c(bytes) == stored->sums[block]) return false;
+    if (live_row(tree, blob, row_number) == nullptr) return true;  // else a writer has come, who may have changed both
   }
-  const auto read = read_verified(tree, *row, block);
-  if (!read && read.error().code != Errc::kCorrupt) return fail(read.error());
-  return !read;
 }
 
 Status verify_row(Tree& tree, FileId id, const Piece& piece, std::uint64_t row_number, bool again) {
