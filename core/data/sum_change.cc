@@ -104,6 +104,8 @@ Status SumChange::hold(std::span<const SumRange> ranges) {
       auto it = held_.empty() || !same_row(held_.back()) ? std::ranges::find_if(held_, same_row) : held_.end() - 1;
       if (it == held_.end()) {
         LiveSums::Origin origin = range.origin;
+        // What follows in the file may be in other blobs.
+        origin.content_end = std::min(origin.content_end, tree_.blobs.capacity(range.blob));
         const std::uint64_t begin = number * kSumRowBytes, content_end = std::min(begin + kSumRowBytes, origin.content_end);
         if (!origin.fresh && begin < content_end && tree_.data->sums.peek(range.blob, number) == nullptr) {
           // What was never written is zeros, which need no reading.
@@ -112,7 +114,7 @@ Status SumChange::hold(std::span<const SumRange> ranges) {
         }
         STOA_TRY(row, tree_.data->sums.find(tree_.kv, range.blob, number, origin));
         held_.emplace_back(std::move(row), 0);
-        content_ends_.push_back(range.origin.fresh ? 0 : range.origin.content_end);
+        content_ends_.push_back(range.origin.fresh ? 0 : std::min(range.origin.content_end, tree_.blobs.capacity(range.blob)));
         it = held_.end() - 1;
       }
       const std::size_t block = at % kSumRowBytes / kSumBlockBytes;
