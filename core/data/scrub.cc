@@ -53,6 +53,7 @@ Result<bool> seal_row(Tree& tree, BlobId blob, std::uint64_t number, std::uint64
   std::vector<std::byte> buffer(kSumBlockBytes);
   for (std::uint64_t some = unknown; some != 0; some &= some - 1) {
     const auto block = static_cast<std::size_t>(std::countr_zero(some));
+    STOA_CHECK_OK(verify_stored_part(tree, *row, block));  // damage is told by whoever reads it, and not sealed
     const auto covered = std::span(buffer).first(row->lengths[block]);
     STOA_CHECK_OK(tree.blobs.read(blob, row->begin() + block * kSumBlockBytes, covered));
     sums[block] = crc32c(covered);

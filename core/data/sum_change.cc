@@ -62,6 +62,19 @@ Result<std::vector<std::byte>> read_verified(Tree& tree, LiveRow& row, std::size
   return bytes;
 }
 
+Status verify_stored_part(Tree& tree, LiveRow& row, std::size_t block) {
+  {
+    const std::lock_guard lock(row.mutex);
+    if ((row.stored & bit_of(block)) == 0) return {};
+  }
+  STOA_TRY(stored, load_sum_row(tree.kv, row.blob, row.number));
+  if (!stored || (stored->known & bit_of(block)) == 0) return {};
+  std::vector<std::byte> bytes(stored->covered(block));
+  STOA_CHECK_OK(tree.blobs.read(row.blob, row.begin() + block * kSumBlockBytes, bytes));
+  if (crc32c(bytes) == stored->sums[block]) return {};
+  return fail(Errc::kCorrupt, "stored bytes do not match their checksum");
+}
+
 SumChange::~SumChange() {
   if (!changing_ || published_) return;
   // Some of the bytes may have been written. What was only added behind covered bytes changed nothing that is covered.
@@ -91,6 +104,8 @@ Status SumChange::hold(std::span<const SumRange> ranges) {
       auto it = held_.empty() || !same_row(held_.back()) ? std::ranges::find_if(held_, same_row) : held_.end() - 1;
       if (it == held_.end()) {
         LiveSums::Origin origin = range.origin;
+        // What follows in the file may be in other blobs.
+        origin.content_end = std::min(origin.content_end, tree_.blobs.capacity(range.blob));
         const std::uint64_t begin = number * kSumRowBytes, content_end = std::min(begin + kSumRowBytes, origin.content_end);
         if (!origin.fresh && begin < content_end && tree_.data->sums.peek(range.blob, number) == nullptr) {
           // What was never written is zeros, which need no reading.
@@ -99,7 +114,7 @@ Status SumChange::hold(std::span<const SumRange> ranges) {
         }
         STOA_TRY(row, tree_.data->sums.find(tree_.kv, range.blob, number, origin));
         held_.emplace_back(std::move(row), 0);
-        content_ends_.push_back(range.origin.fresh ? 0 : range.origin.content_end);
+        content_ends_.push_back(range.origin.fresh ? 0 : std::min(range.origin.content_end, tree_.blobs.capacity(range.blob)));
         it = held_.end() - 1;
       }
       const std::size_t block = at % kSumRowBytes / kSumBlockBytes;
@@ -139,14 +154,19 @@ Status SumChange::verify_partial() {
   for (const Part& part : parts_) {
     LiveRow& row = held_[part.held].row();
     const bool whole = part.from == 0 && part.to >= row.lengths[part.block];
-    if (!part.overwrites || whole || part.unknown) continue;
-    {
-      const std::lock_guard lock(row.mutex);
-      if ((row.trusted & bit_of(part.block)) != 0) continue;
+    if (!part.overwrites || whole) continue;
+    Status sound;
+    if (part.unknown) {
+      sound = verify_stored_part(tree_, row, part.block);
+    } else {
+      {
+        const std::lock_guard lock(row.mutex);
+        if ((row.trusted & bit_of(part.block)) != 0) continue;
+      }
+      if (const auto read = read_verified(tree_, row, part.block); !read) sound = fail(read.error());
     }
-    const auto read = read_verified(tree_, row, part.block);
-    if (!read && read.error().code == Errc::kCorrupt) report_damage(tree_, file_, part.file_offset, row.lengths[part.block]);
-    STOA_CHECK_OK(read);
+    if (!sound && sound.error().code == Errc::kCorrupt) report_damage(tree_, file_, part.file_offset, row.lengths[part.block]);
+    STOA_CHECK_OK(sound);
   }
   return {};
 }

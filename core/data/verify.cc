@@ -29,29 +29,59 @@ Result<Sums> load_sums(Tree& tree, BlobId blob, std::uint64_t row_number, std::u
       found.known = live->known;
       found.sums = live->sums;
       found.lengths = live->lengths;
-      return found;
+      // Of others the store may know the first bytes: the file was made longer.
+      if ((wanted & ~live->known & live->stored) == 0) return found;
     }
   }
   STOA_TRY(row, load_sum_row(tree.kv, blob, row_number));
   if (!row) return found;
-  found.known = row->known;
-  found.sums = row->sums;
-  for (std::size_t i = 0; i < row->blocks(); ++i) found.lengths[i] = static_cast<std::uint32_t>(row->covered(i));
+  for (std::size_t i = 0; i < row->blocks(); ++i) {
+    if ((row->known & ~found.known & std::uint64_t{1} << i) == 0) continue;
+    found.known |= std::uint64_t{1} << i;
+    found.sums[i] = row->sums[i];
+    found.lengths[i] = static_cast<std::uint32_t>(row->covered(i));
+  }
   return found;
 }
 
-// Whether the stored bytes of the block are not what they should be: nobody writes to it meanwhile.
+// Whether the stored bytes of the block are not what they should be. Its sum may have changed since somebody looked.
 Result<bool> is_damaged(Tree& tree, BlobId blob, std::uint64_t row_number, std::uint64_t block) {
-  STOA_TRY(row, tree.data->sums.find(tree.kv, blob, row_number, {.content_end = (row_number + 1) * kSumRowBytes}));
-  HeldBlocks held(row, std::uint64_t{1} << block);
-  held.hold();
-  {
-    const std::lock_guard lock(row->mutex);
-    if ((row->known >> block & 1) == 0) return false;
+  const std::uint64_t bit = std::uint64_t{1} << block;
+  const auto live_row = [&] {
+    LiveRowRef live = tree.data->sums.peek(blob, row_number);
+    if (live == nullptr) return live;
+    const std::lock_guard lock(live->mutex);
+    return live->loaded ? live : nullptr;
+  };
+  for (;;) {
+    const std::uint32_t stamp = tree.data->verified.blocks(blob, row_number).stamp;
+    if (const LiveRowRef live = live_row(); live != nullptr) {
+      // Nobody writes to it meanwhile.
+      HeldBlocks held(live, bit);
+      held.hold();
+      bool known = false;
+      {
+        const std::lock_guard lock(live->mutex);
+        if (live->gone) continue;
+        known = (live->known & bit) != 0;
+      }
+      Status sound;
+      if (!known) {
+        sound = verify_stored_part(tree, *live, block);
+      } else if (const auto read = read_verified(tree, *live, block); !read) {
+        sound = fail(read.error());
+      }
+      if (!sound && sound.error().code != Errc::kCorrupt) return fail(sound.error());
+      return !sound;
+    }
+    STOA_TRY(row, load_sum_row(tree.kv, blob, row_number));
+    if (!row || (row->known & bit) == 0) return false;
+    std::vector<std::byte> bytes(row->covered(block));
+    STOA_CHECK_OK(tree.blobs.read(blob, row_number * kSumRowBytes + block * kSumBlockBytes, bytes));
+    if (crc32c(bytes) == row->sums[block]) return false;
+    // Whoever writes has the row in memory first, and is remembered by the stamp when he is done.
+    if (live_row() == nullptr && tree.data->verified.blocks(blob, row_number).stamp == stamp) return true;
   }
-  const auto read = read_verified(tree, *row, block);
-  if (!read && read.error().code != Errc::kCorrupt) return fail(read.error());
-  return !read;
 }
 
 Status verify_row(Tree& tree, FileId id, const Piece& piece, std::uint64_t row_number, bool again) {

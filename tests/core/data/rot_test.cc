@@ -89,6 +89,15 @@ TEST_F(RotTest, RightAfterAStableWrite) {
   EXPECT_TRUE(read(id, 0, 1000) == bytes.substr(0, 1000));
 }
 
+TEST_F(RotTest, InTheLastBlockOfAFileWhenThereWasAStart) {
+  const std::string bytes = text(kBlock + 37'000, 9);
+  const auto made = put("f", bytes);
+  ASSERT_TRUE(made);
+  rot(std::string_view(bytes).substr(kBlock + 30'000, 64));
+  restart();
+  EXPECT_TRUE(is_damaged(made->attr.id, kBlock + 30'000));
+}
+
 TEST_F(RotTest, AfterAnUnstableWriteBeforeAndAfterItsCommit) {
   const std::string bytes = text(5 * kM);
   const FileId id = create("f");
@@ -113,9 +122,10 @@ TEST_F(RotTest, OneByteWrittenElsewhereKeepsAllOtherSums) {
   ASSERT_TRUE(write(id, 5 * kM, "x", true));
   rot(bytes.substr(kM, 64));
   EXPECT_TRUE(is_damaged(id, kM));
+  rot(bytes.substr(5 * kM + 100, 64));  // beside the byte
+  EXPECT_TRUE(is_damaged(id, 5 * kM));
   ASSERT_TRUE(volume_->run_scrub());  // does not seal it
   EXPECT_TRUE(is_damaged(id, kM));
-  rot(bytes.substr(5 * kM + 100, 64));  // beside the byte
   EXPECT_TRUE(is_damaged(id, 5 * kM));
   kill();
   EXPECT_TRUE(is_damaged(id, kM));
@@ -218,6 +228,7 @@ TEST_F(RotTest, AroundTheEndOfAFileThatWasCutAndGrewAgain) {
     EXPECT_TRUE(read(id, size - 100, 300) == bytes.substr(size - 100, 100) + std::string(50, '\0') + "behind") << size;
   }
   rot(bytes.substr(kM - 90, 64));
+  restart();
   EXPECT_TRUE(is_damaged(id, kM - 90));
 }
 
@@ -257,6 +268,20 @@ TEST_F(RotTest, AfterHolesArePunchedAndSpaceIsAllocated) {
   EXPECT_TRUE(is_damaged(id, 10 * kM));
   EXPECT_TRUE(is_damaged(id, kM + 900));
   EXPECT_TRUE(is_damaged(id, 6 * kM + 1000));
+}
+
+TEST_F(RotTest, InTheLastBlockOfAFileThatWasMadeLonger) {
+  const std::string bytes = text(100'000);
+  const FileId id = create("f");
+  ASSERT_TRUE(write(id, 0, bytes, true));
+  ASSERT_TRUE(truncate(id, 300'000));
+  restart();
+  rot(bytes.substr(90'000, 64));
+  ASSERT_TRUE(volume_->run_scrub());  // sums what has no sum yet, and not that
+  EXPECT_TRUE(is_damaged(id, 90'000));
+  EXPECT_EQ(write(id, 110'000, "in its block").error().code, Errc::kCorrupt);
+  restart();
+  EXPECT_TRUE(is_damaged(id, 90'000));
 }
 
 // Random changes, flips, stops and kills: what is read is what was written, or an error where a bit was flipped.
