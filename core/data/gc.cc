@@ -58,13 +58,15 @@ void adopt_readable(Tree& tree) {
   for (const Family family : {Family::kBlob, Family::kGc}) {
     const auto it = tree.kv.scan(family, {}, {});
     std::string last;
-    do {
+    for (bool more = true; more;) {
       for (; it->valid(); it->next()) {
         last = it->key();
         // The verifier tells what the store does not hold.
         if (!tree.blobs.adopt(BlobId{keys::read_be64(last)})) continue;
       }
-    } while (!it->status() && skip_damage(*it, last));
+      const auto gap = it->status() ? std::nullopt : skip_damage(*it, last);
+      more = gap && !gap->to.empty();
+    }
   }
 }
 
