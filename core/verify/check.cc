@@ -269,6 +269,12 @@ class Checker {
         return {};
       }
       const auto dir = files_.find(parent);
+      const auto file = files_.find(entry->id);
+      const bool file_unread = file == files_.end() && damage_.unreadable(Family::kInode, keys::id_key(entry->id));
+      if (file_unread) {
+        const std::string above = path_of(parent);
+        cut_off((above == "/" ? above : above + "/") + (name.ends_with('/') ? name.substr(0, name.size() - 1) : name), entry->id);
+      }
       if (dir == files_.end() && damage_.unreadable(Family::kInode, keys::id_key(parent))) {
         ++entries_;  // the directory is told of where it has its name
         return {};
@@ -279,11 +285,8 @@ class Checker {
       }
       ++dir->second.children;
       if (entry->type == FileType::kDirectory) ++dir->second.directories;
-      const auto file = files_.find(entry->id);
-      if (file == files_.end() && damage_.unreadable(Family::kInode, keys::id_key(entry->id))) {
+      if (file_unread) {
         ++entries_;
-        const std::string above = path_of(parent);
-        cut_off((above == "/" ? above : above + "/") + (name.ends_with('/') ? name.substr(0, name.size() - 1) : name), entry->id);
         return {};
       }
       if (file == files_.end()) {
