@@ -44,10 +44,12 @@ Result<std::uint64_t> parse_number(std::string_view text, std::string_view what)
 // "100MB/s", "500", "500/s" or "none".
 Result<Json> parse_rate(std::string_view text, bool bytes) {
   if (text == "none") return Json();
+  const std::string_view given = text;
   if (text.ends_with("/s")) text.remove_suffix(2);
   if (bytes) {
-    STOA_TRY(rate, appliance::parse_bytes_with_unit(text, "100MB/s (1000² bytes), 100MiB/s (1024² bytes) or 100B/s"));
-    return Json(rate);
+    const auto rate = appliance::parse_bytes_with_unit(text, "");
+    if (rate) return Json(*rate);
+    return fail(Errc::kInvalid, "'" + std::string(given) + "' is no rate with a unit; write it as 100MB/s (1000² bytes), 100MiB/s (1024² bytes) or 100B/s");
   }
   STOA_TRY(number, parse_number(text, "a number of operations a second, such as 500"));
   return Json(number);
@@ -73,12 +75,13 @@ std::string exact_rate(std::uint64_t rate, bool bytes) {
   if (!bytes) return std::to_string(rate) + "/s";
   std::string decimal;
   std::uint64_t rest = rate;
-  for (const char* unit : {"", "KB", "MB", "GB", "TB"}) {
+  for (const char* unit : {"B", "KB", "MB", "GB", "TB"}) {
     decimal = std::to_string(rest) + unit;
     if (rest % 1000 != 0) break;
     rest /= 1000;
   }
-  const std::string binary = appliance::exact_bytes(rate);
+  std::string binary = appliance::exact_bytes(rate);
+  if (!binary.ends_with('B')) binary += 'B';
   return (decimal.size() < binary.size() ? decimal : binary) + "/s";
 }
 

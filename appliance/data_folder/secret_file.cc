@@ -10,7 +10,7 @@ namespace stoa::appliance {
 
 Status check_secret_file(const std::string& path) {
   struct stat info{};
-  if (stat(path.c_str(), &info) != 0) return fail_errno(errno, "open " + path);
+  if (stat(path.c_str(), &info) != 0) return fail_errno(errno, "cannot read " + path);
   if (S_ISFIFO(info.st_mode)) return {};
   if (!S_ISREG(info.st_mode)) return fail(Errc::kInvalid, path + " is no file");
   // A group may be trusted with it, as Debian's ssl-cert is.

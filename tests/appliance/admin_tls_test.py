@@ -176,7 +176,7 @@ class AdminTlsTest(unittest.TestCase):
         done = subprocess.run([os.path.join(BIN, "stoad"), "--data", os.path.join(self.folder, "other"), "--nfs-enabled", "false", "--s3-enabled",
                                "false", "--admin-listen", "127.0.0.1:0", "--admin-tls-certificate", self.certificate, "--admin-tls-key",
                                self.stranger_key], capture_output=True, text=True, stdin=subprocess.DEVNULL)
-        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.returncode, 3)
         self.assertIn("belong together", done.stderr)
 
 

@@ -30,6 +30,7 @@ ELSEWHERE = {
     "mount -t nfs -o port=20490 127.0.0.1:/demo /mnt/demo": ("tests/vmlab/guest", "mount"),
     "cat /mnt/demo/2026/report.pdf": ("tests/vmlab/guest", "mount"),
     "ssh -L 9090:127.0.0.1:9090 SERVER": ("README.md", "ssh -L 9090:127.0.0.1:9090 SERVER"),
+    "aws s3 presign": ("tests/frontends/s3/cli_test.py", "presign"),
     "aws s3 sync": ("tests/appliance/documented_commands_test.py", '"s3", "sync"'),
 }
 # Blocks that are no commands, by how their first line begins, and how they are tested.
@@ -135,7 +136,7 @@ class DocumentedCommandsTest(unittest.TestCase):
         shutil.copy(cls.certificate, os.path.join(cls.server.folder, "ca.pem"))
         # What README says that the reader has.
         for name in ("home", "scratch", "db"):
-            cls.server.must(f"stoa export create {name} --create --owner root --client 127.0.0.1")
+            cls.server.must(f"stoa export create {name} --create --door nfs --client 127.0.0.1")
         cls.server.must("stoa export create ann-home --path /home/ann --create --client 127.0.0.1")
         cls.server.must("echo report > report.pdf")
         cls.used = set()
@@ -211,7 +212,7 @@ class DocumentedCommandsTest(unittest.TestCase):
         if span in ELSEWHERE:
             return self.run_line(span)
         # The name of a command, or of an option of it, in a sentence: it must exist.
-        if re.fullmatch(r"stoad?( [a-z-]+)*?( --[a-z-]+)?", span):
+        if re.fullmatch(r"stoad?( [a-z][a-z-]*)*( --[a-z-]+)?", span):
             command, _, option = span.partition(" --")
             shown = self.server.must(command + " --help")
             return self.assertIn("--" + option if option else "sage", shown)

@@ -204,14 +204,12 @@ TEST_F(StoresTest, ACrashBetweenTwoStepsOfRaisingLeavesPiecesThatFit) {
   ASSERT_EQ(open(), "");  // of "raised"; its directories have taken it and noted, and taken, one more
   save("after");
 
-  // Step 1 for none, one and both; step 2 done or not.
-  for (const char* d0 : {"before", "noted"}) {
-    for (const char* d1 : {"before", "noted"}) {
-      restore("before", "meta", folder_.meta());
-      restore(d0, "d0", disks[0]);
-      restore(d1, "d1", disks[1]);
-      EXPECT_EQ(open(), "") << d0 << " " << d1;
-    }
+  // Step 1 for one and both; step 2 done or not.
+  for (const char* d1 : {"before", "noted"}) {
+    restore("before", "meta", folder_.meta());
+    restore("noted", "d0", disks[0]);
+    restore(d1, "d1", disks[1]);
+    EXPECT_EQ(open(), "") << d1;
   }
   restore("raised", "meta", folder_.meta());
   restore("noted", "d0", disks[0]);

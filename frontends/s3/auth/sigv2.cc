@@ -78,9 +78,7 @@ void append_amz_headers(std::string& out, const Request& request) {
   for (const auto& [name, value] : values) out.append(name).append(":").append(value).append("\n");
 }
 
-void append_resource(std::string& out, const Request& request, std::string_view host_bucket) {
-  if (!host_bucket.empty()) out.append("/").append(host_bucket);
-  out += raw_path(request.raw_target);
+void append_parameters(std::string& out, const Request& request) {
   std::vector<const QueryParameter*> signed_parameters;
   for (const QueryParameter& parameter : request.target.query) {
     if (std::find(kSigned.begin(), kSigned.end(), parameter.name) != kSigned.end()) signed_parameters.push_back(&parameter);
@@ -110,25 +108,31 @@ Outcome<void> check_time(const AuthorizationV2& claim, std::int64_t now_seconds)
                                                       {"ServerTime", iso_date(Timestamp::from(now_seconds, 0))}}});
 }
 
-std::string string_to_sign(const Request& request, const AuthorizationV2& claim, std::string_view host_bucket) {
+std::string string_to_sign(const Request& request, const AuthorizationV2& claim, std::string_view path) {
   std::string out = request.method;
   out.append("\n").append(request.header("content-md5").value_or(""));
   out.append("\n").append(request.header("content-type").value_or(""));
   out.append("\n").append(claim.date).append("\n");
   append_amz_headers(out, request);
-  append_resource(out, request, host_bucket);
+  out += path;
+  append_parameters(out, request);
   return out;
 }
 
 Outcome<void> check_signature(const Request& request, const AuthorizationV2& claim, std::string_view host_bucket,
                               std::string_view secret_key) {
-  const std::string to_sign = string_to_sign(request, claim, host_bucket);
+  std::string path = host_bucket.empty() ? std::string() : "/" + std::string(host_bucket);
+  path += raw_path(request.raw_target);
+  const std::string to_sign = string_to_sign(request, claim, path);
   const auto given = from_base64(claim.signature);
   const auto signs = [&](std::string_view text) {
     const Sha1Value value = hmac_sha1({reinterpret_cast<const std::uint8_t*>(secret_key.data()), secret_key.size()}, text);
     return equal_constant_time(value, {reinterpret_cast<const std::uint8_t*>(given->data()), given->size()});
   };
   if (given && (signs(to_sign) || signs(utf8_of_latin1(to_sign)))) return {};
+  // A bucket by itself is "/bucket/" to botocore, which sends "/bucket".
+  const bool bucket_alone = path.size() > 1 && path.find('/', 1) == std::string::npos;
+  if (given && bucket_alone && signs(string_to_sign(request, claim, path + "/"))) return {};
   return std::unexpected<Failure>(Failure{.code = Code::kSignatureDoesNotMatch,
                                           .details = {{"AWSAccessKeyId", claim.access_key},
                                                       {"StringToSign", to_sign},

@@ -25,10 +25,10 @@ Outcome<AuthorizationV2> parse_authorization_v2(const Request& request, bool pre
 // kRequestTimeTooSkewed; kAccessDenied: a presigned request has expired.
 Outcome<void> check_time(const AuthorizationV2& claim, std::int64_t now_seconds);
 
-// `host_bucket`: the bucket that was named by the host; empty: it is in the path.
-std::string string_to_sign(const Request& request, const AuthorizationV2& claim, std::string_view host_bucket);
+// `path`: of bucket and key, as it was sent.
+std::string string_to_sign(const Request& request, const AuthorizationV2& claim, std::string_view path);
 
-// kSignatureDoesNotMatch with what was signed.
+// kSignatureDoesNotMatch with what was signed. `host_bucket`: the bucket that was named by the host; empty: it is in the path.
 Outcome<void> check_signature(const Request& request, const AuthorizationV2& claim, std::string_view host_bucket,
                               std::string_view secret_key);
 

@@ -257,23 +257,6 @@ MHD_Result add_header(void* request, MHD_ValueKind, const char* name, std::size_
   return MHD_YES;
 }
 
-// RFC 9112 6.1 and 6.3: a request that tells its length in two ways, or in a coding that is not known, has no end that both
-// sides agree upon. The library takes some of them.
-bool length_is_doubtful(const Request& request) {
-  std::size_t lengths = 0;
-  std::size_t codings = 0;
-  for (const Header& header : request.headers) {
-    if (equal_names(header.name, "content-length")) {
-      ++lengths;
-      if (!parse_decimal(header.value)) return true;
-    } else if (equal_names(header.name, "transfer-encoding")) {
-      ++codings;
-      if (!equal_names(header.value, "chunked")) return true;
-    }
-  }
-  return lengths + codings > 1;
-}
-
 MHD_Result Daemon::start_exchange(MHD_Connection* connection, const char* method, Exchange& exchange) {
   exchange.started = true;
   exchange.began_ns = steady_now_ns();
@@ -309,7 +292,7 @@ MHD_Result Daemon::start_exchange(MHD_Connection* connection, const char* method
   const std::uint64_t length = length_header ? parse_decimal(*length_header).value_or(0) : 0;
   const bool has_body = length != 0 || sent.header("transfer-encoding").has_value();
   Transaction& transaction = *exchange.transaction;
-  if (length_is_doubtful(sent)) {
+  if (head_is_doubtful(sent)) {
     if (known != nullptr) known->deadline_ns.store(INT64_MAX, std::memory_order_relaxed);
     transaction.refuse_now({.code = Code::kBadRequest});
     Response refusal = transaction.finish();

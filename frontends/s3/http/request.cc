@@ -2,7 +2,27 @@
 
 #include <strings.h>
 
+#include <algorithm>
+
+#include "frontends/s3/http/range.h"
+
 namespace stoa::s3 {
+namespace {
+
+constexpr std::array<bool, 256> make_token_characters() {
+  std::array<bool, 256> table{};
+  for (const char c : std::string_view("!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"))
+    table[static_cast<unsigned char>(c)] = true;
+  return table;
+}
+constexpr auto kTokenCharacters = make_token_characters();
+
+bool is_token(std::string_view name) {
+  return !name.empty() &&
+         std::all_of(name.begin(), name.end(), [](char c) { return kTokenCharacters[static_cast<unsigned char>(c)]; });
+}
+
+}  // namespace
 
 bool equal_names(std::string_view a, std::string_view b) {
   return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
@@ -44,6 +64,25 @@ std::optional<std::string_view> Request::filled(std::string_view name) const {
   const auto value = header(name);
   if (!value || value->empty()) return std::nullopt;
   return value;
+}
+
+bool head_is_doubtful(const Request& request) {
+  std::size_t hosts = 0;
+  std::size_t lengths = 0;
+  std::size_t codings = 0;
+  for (const Header& header : request.headers) {
+    if (!is_token(header.name)) return true;
+    if (equal_names(header.name, "host")) {
+      ++hosts;
+    } else if (equal_names(header.name, "content-length")) {
+      ++lengths;
+      if (!parse_decimal(header.value)) return true;
+    } else if (equal_names(header.name, "transfer-encoding")) {
+      ++codings;
+      if (!equal_names(header.value, "chunked")) return true;
+    }
+  }
+  return hosts > 1 || lengths + codings > 1;
 }
 
 }  // namespace stoa::s3

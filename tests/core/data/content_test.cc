@@ -49,6 +49,20 @@ TYPED_TEST(ContentTest, SequentialGrowthKeepsFewExtents) {
   for (unsigned i = 0; i < 20; ++i) EXPECT_TRUE(this->read_by_slices(id, i * kM, kM) == text(kM, i));
 }
 
+TYPED_TEST(ContentTest, WhatLiesInTheFirstOfSeveralBlobsIsOverwrittenAfterAStart) {
+  const FileId id = this->create("f");
+  std::string content = text(20'000, 1) + std::string(280'000, '\0') + text(100'000, 2);
+  ASSERT_TRUE(this->write(id, 0, content.substr(0, 20'000), true));
+  ASSERT_TRUE(this->write(id, 300'000, content.substr(300'000), true));
+  EXPECT_GT(this->blob_count(), 1u);
+  this->reopen();
+  ASSERT_TRUE(this->write(id, 3, text(8530, 3), true));
+  content.replace(3, 8530, text(8530, 3));
+  EXPECT_TRUE(this->read(id) == content);
+  this->reopen();
+  EXPECT_TRUE(this->read(id) == content);
+}
+
 TYPED_TEST(ContentTest, HugeOffsetTakesLittleSpace) {
   const FileId id = this->create("f");
   const std::uint64_t far = (std::uint64_t{1} << 62) + 12345;

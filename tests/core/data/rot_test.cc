@@ -89,6 +89,15 @@ TEST_F(RotTest, RightAfterAStableWrite) {
   EXPECT_TRUE(read(id, 0, 1000) == bytes.substr(0, 1000));
 }
 
+TEST_F(RotTest, InTheLastBlockOfAFileWhenThereWasAStart) {
+  const std::string bytes = text(kBlock + 37'000, 9);
+  const auto made = put("f", bytes);
+  ASSERT_TRUE(made);
+  rot(std::string_view(bytes).substr(kBlock + 30'000, 64));
+  restart();
+  EXPECT_TRUE(is_damaged(made->attr.id, kBlock + 30'000));
+}
+
 TEST_F(RotTest, AfterAnUnstableWriteBeforeAndAfterItsCommit) {
   const std::string bytes = text(5 * kM);
   const FileId id = create("f");

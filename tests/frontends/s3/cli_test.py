@@ -68,13 +68,11 @@ class CommandLineTest(DoorTest):
         self.aws("s3", "cp", os.path.join(self.source, "small"), f"s3://{self.bucket}/a small+one")
         with open(os.path.join(self.source, "small"), "rb") as file:
             content = file.read()
-        for version, parameter in (("", "Signature="), ("s3", "AWSAccessKeyId="), ("s3v4", "X-Amz-Signature=")):
-            if version:
-                self.aws("configure", "set", "default.s3.signature_version", version)
-            url = self.aws("s3", "presign", f"s3://{self.bucket}/a small+one", "--expires-in", "60").strip()
-            self.assertIn(parameter, url)
-            with urllib.request.urlopen(url) as reply:
-                self.assertEqual(reply.read(), content)
+        # With version 2 or 4, as the installed one does by default; both are tried in boto3_auth_test.py.
+        url = self.aws("s3", "presign", f"s3://{self.bucket}/a small+one", "--expires-in", "60").strip()
+        self.assertIn("Signature=", url)
+        with urllib.request.urlopen(url) as reply:
+            self.assertEqual(reply.read(), content)
 
     def test_rclone_sync_check_and_purge(self):
         copy = os.path.join(self.folder.name, "copy")

@@ -9,6 +9,22 @@
 namespace stoa::s3 {
 namespace {
 
+TEST(RequestTest, AHeadThatCanBeReadInTwoWaysIsDoubtful) {
+  const auto doubtful = [](std::vector<Header> headers) {
+    Request request;
+    request.headers = std::move(headers);
+    return head_is_doubtful(request);
+  };
+  EXPECT_FALSE(doubtful({{"Host", "h"}, {"Content-Length", "5"}, {"x-amz-meta-a_b.c~", ""}}));
+  EXPECT_FALSE(doubtful({{"Host", "h"}, {"Transfer-Encoding", "Chunked"}}));
+  EXPECT_TRUE(doubtful({{"Host", "h"}, {"host", "h"}}));
+  EXPECT_TRUE(doubtful({{"Content-Length", "5"}, {"content-length", "5"}}));
+  EXPECT_TRUE(doubtful({{"Content-Length", "5"}, {"Transfer-Encoding", "chunked"}}));
+  for (const char* length : {"", "+5", "-1", "5,5", "0x5"}) EXPECT_TRUE(doubtful({{"Content-Length", length}})) << length;
+  for (const char* coding : {"", "gzip", "chunked, chunked", "identity"}) EXPECT_TRUE(doubtful({{"Transfer-Encoding", coding}})) << coding;
+  for (const char* name : {"", "Content-Length ", "Transfer-Encoding\t", "a b", "a:b", "a\x01", "\xc3\xbc"}) EXPECT_TRUE(doubtful({{name, "5"}})) << name;
+}
+
 TEST(TargetTest, KeepsThePathAsItIs) {
   EXPECT_EQ(parse_target("/b//a/./../%2e%2e/")->path, "/b//a/./../../");
   EXPECT_EQ(parse_target("/b/a+b%2Bc%20d")->path, "/b/a+b+c d");

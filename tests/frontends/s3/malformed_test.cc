@@ -104,6 +104,14 @@ TEST_F(MalformedTest, TheSameLengthTwice) {
   expect_refused_and_closed("a list", put({{"content-length", "5, 5"}}) + "hello");
 }
 
+TEST_F(MalformedTest, NamesAndHostsThatOthersReadInAnotherWay) {
+  const std::string one = head("DELETE", "/bucket/kept");
+  const std::string start = one.substr(0, one.size() - 2);
+  expect_refused_and_closed("a space before the colon", start + "Content-Length : 5\r\n\r\nhello");
+  expect_refused_and_closed("a tab before the colon", start + "Transfer-Encoding\t: chunked\r\n\r\n0\r\n\r\n");
+  expect_refused_and_closed("two hosts", start + "Host: other\r\n\r\n");
+}
+
 // RFC 9112 6.1: whoever may be trying to smuggle a request gets 400, and nothing behind it is read.
 TEST_F(MalformedTest, TwoLengthsAreABadRequestInXml) {
   RawClient raw(server_->port());

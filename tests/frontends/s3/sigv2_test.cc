@@ -59,7 +59,7 @@ TEST(SigV2Test, AcceptsTheDocumentedHeaders) {
     Request request = make(example.method, example.target, example.headers);
     request.headers.push_back({"Authorization", header});
     EXPECT_TRUE(verify(request, example.bucket)) << example.signature;
-    request.method = "DELETE";
+    request.method = "HEAD";
     EXPECT_EQ(verify(request, example.bucket).error().code, Code::kSignatureDoesNotMatch);
   }
 }
@@ -84,10 +84,21 @@ TEST(SigV2Test, WhatChoosesAnotherOperationOrAnotherAnswerIsSigned) {
   EXPECT_TRUE(verify(make("GET", std::string(kPresigned) + "&x-id=GetObject", {}), "johnsmith"));
   const auto signed_text = [](std::string_view target) {
     const Request request = make("GET", target, {{"x-amz-b", " 2 "}, {"X-Amz-A", "1"}});
-    return string_to_sign(request, {.date = "7"}, "");
+    return string_to_sign(request, {.date = "7"}, "/b/k%20");
   };
   EXPECT_EQ(signed_text("/b/k%20?uploadId=a%2Bb&partNumber=1&acl&x=y&response-expires=a+b"),
             "GET\n\n\n7\nx-amz-a:1\nx-amz-b:2\n/b/k%20?acl&partNumber=1&response-expires=a b&uploadId=a+b");
+}
+
+// "GET\n\n\nTue, 27 Mar 2007 19:42:41 +0000\n/johnsmith/" is what the guide signs for the bucket named by the host.
+TEST(SigV2Test, ABucketByItselfMayBeSignedWithASlashThatIsNotSent) {
+  for (const char* target : {"/johnsmith/?prefix=photos", "/johnsmith?prefix=photos"}) {
+    const Request request = make("GET", target, {{"Date", "Tue, 27 Mar 2007 19:42:41 +0000"},
+                                                 {"Authorization", "AWS AKIAIOSFODNN7EXAMPLE:htDYFYduRNen8P9ZfE/s9SuKy0U="}});
+    EXPECT_TRUE(verify(request, "")) << target;
+  }
+  EXPECT_FALSE(verify(make("GET", "/johnsmit", {{"Date", "Tue, 27 Mar 2007 19:42:41 +0000"},
+                                                {"Authorization", "AWS AKIAIOSFODNN7EXAMPLE:htDYFYduRNen8P9ZfE/s9SuKy0U="}}), ""));
 }
 
 TEST(SigV2Test, HeadersMayStandInTheQueryAndAreThenHeaders) {

@@ -256,6 +256,7 @@ class StartTest(unittest.TestCase):
         garbage = os.path.join(self.folder, "garbage.pem")
         with open(garbage, "w", encoding="ascii") as file:
             file.write("no certificate")
+        os.chmod(garbage, 0o600)  # a key that everybody can read is refused for that
         empty = os.path.join(self.folder, "empty.pem")
         open(empty, "w", encoding="ascii").close()
         for certificate, key in ((other, self.key), (garbage, self.key), (self.certificate, garbage), (self.folder, self.key)):
