@@ -97,15 +97,15 @@ Status SumChange::begin(std::span<const SumRange> ranges, ConstBuffers data) {
 Status SumChange::hold(std::span<const SumRange> ranges) {
   several_ranges_ = ranges.size() > 1;
   for (const SumRange& range : ranges) {
+    LiveSums::Origin of_blob = range.origin;
+    of_blob.content_end = std::min(of_blob.content_end, tree_.blobs.capacity(range.blob));  // the rest of the file is in others
     const std::uint64_t end = range.offset + range.length;
     for (std::uint64_t at = range.offset; at < end;) {
       const std::uint64_t number = at / kSumRowBytes;
       const auto same_row = [&](const HeldBlocks& held) { return held.row().blob == range.blob && held.row().number == number; };
       auto it = held_.empty() || !same_row(held_.back()) ? std::ranges::find_if(held_, same_row) : held_.end() - 1;
       if (it == held_.end()) {
-        LiveSums::Origin origin = range.origin;
-        // What follows in the file may be in other blobs.
-        origin.content_end = std::min(origin.content_end, tree_.blobs.capacity(range.blob));
+        LiveSums::Origin origin = of_blob;
         const std::uint64_t begin = number * kSumRowBytes, content_end = std::min(begin + kSumRowBytes, origin.content_end);
         if (!origin.fresh && begin < content_end && tree_.data->sums.peek(range.blob, number) == nullptr) {
           // What was never written is zeros, which need no reading.
@@ -114,7 +114,7 @@ Status SumChange::hold(std::span<const SumRange> ranges) {
         }
         STOA_TRY(row, tree_.data->sums.find(tree_.kv, range.blob, number, origin));
         held_.emplace_back(std::move(row), 0);
-        content_ends_.push_back(range.origin.fresh ? 0 : std::min(range.origin.content_end, tree_.blobs.capacity(range.blob)));
+        content_ends_.push_back(of_blob.fresh ? 0 : of_blob.content_end);
         it = held_.end() - 1;
       }
       const std::size_t block = at % kSumRowBytes / kSumBlockBytes;

@@ -72,7 +72,7 @@ Status store_edge(Tree& tree, Edge& edge) {
 Status punch_blob(Tree& tree, FileId id, std::uint64_t file_offset, BlobId blob, std::uint64_t offset, std::uint64_t length,
                   std::uint64_t content_end) {
   const std::uint64_t end = offset + length;
-  const LiveSums::Origin origin{false, std::min(content_end, tree.blobs.capacity(blob))};  // what follows in the file may be in other blobs
+  const LiveSums::Origin origin{false, std::min(content_end, tree.blobs.capacity(blob))};
   const auto row_in_file = [&](std::uint64_t number) {
     return static_cast<std::int64_t>(file_offset) + static_cast<std::int64_t>(number * kSumRowBytes) - static_cast<std::int64_t>(offset);
   };
