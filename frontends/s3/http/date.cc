@@ -1,6 +1,5 @@
 #include "frontends/s3/http/date.h"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
@@ -17,12 +16,7 @@ struct Civil {
   int weekday = 0;
 };
 
-// The years that four digits can tell; other doors set times beyond them.
-constexpr std::int64_t kFirstSecond = -62'167'219'200;
-constexpr std::int64_t kLastSecond = 253'402'300'799;
-
 Civil civil_from(std::int64_t seconds) {
-  seconds = std::clamp(seconds, kFirstSecond, kLastSecond);
   const std::chrono::sys_seconds point{std::chrono::seconds{seconds}};
   const auto day = std::chrono::floor<std::chrono::days>(point);
   const std::chrono::year_month_day date{day};

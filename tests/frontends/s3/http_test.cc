@@ -102,9 +102,6 @@ TEST(DateTest, ReadsTheThreeFormsOfHttpAndIso) {
   EXPECT_EQ(http_date(Timestamp::from(kTime, 5)), "Sun, 06 Nov 1994 08:49:37 GMT");
   EXPECT_EQ(iso_date(Timestamp::from(kTime, 120'000'000)), "1994-11-06T08:49:37.120Z");
   EXPECT_EQ(parse_amz_date(amz_date(kTime)), kTime);
-  // Other doors set any time; what a date cannot tell is the nearest that it can.
-  EXPECT_EQ(http_date(Timestamp::from(253'402'300'800, 0)), "Fri, 31 Dec 9999 23:59:59 GMT");
-  EXPECT_EQ(iso_date(Timestamp::from(-62'167'219'201, 0)), "0000-01-01T00:00:00.000Z");
   for (const char* bad : {"", "Sun", "Sun, 31 Feb 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37", "19941106T084937Z ",
                           "Sun, 06 Nov 1994 25:49:37 GMT"})
     EXPECT_FALSE(parse_http_date(bad)) << bad;

@@ -101,7 +101,6 @@ TEST_F(MalformedTest, TheSameLengthTwice) {
   const std::string once = put({{"content-length", "5"}});
   expect_refused_and_closed("twice", once.substr(0, once.size() - 2) + "Content-Length: 5\r\n\r\nhello");
   expect_refused_and_closed("differing", once.substr(0, once.size() - 2) + "Content-Length: 50\r\n\r\nhello");
-  expect_refused_and_closed("a list", put({{"content-length", "5, 5"}}) + "hello");
 }
 
 TEST_F(MalformedTest, NamesAndHostsThatOthersReadInAnotherWay) {
