@@ -7,7 +7,6 @@
 namespace stoa::test {
 namespace {
 
-constexpr std::uint32_t kRead = 1, kBoth = 3;
 constexpr std::uint32_t kDelegationNone = 0, kDelegationRead = 1;
 
 class Delegation40Test : public DoorTest {

@@ -7,7 +7,6 @@
 namespace stoa::test {
 namespace {
 
-constexpr std::uint32_t kRead = 1, kWrite = 2, kBoth = 3;
 
 class Open40Test : public DoorTest {
  protected:

@@ -7,7 +7,6 @@
 namespace stoa::test {
 namespace {
 
-constexpr std::uint32_t kRead = 1, kWrite = 2, kBoth = 3;
 constexpr std::uint32_t kWantWrite = 0x200, kWantNone = 0x400;
 constexpr std::uint32_t kDelegationNone = 0, kDelegationRead = 1, kDelegationWrite = 2, kDelegationNoneExt = 3;
 constexpr std::uint32_t kCbPathDown = 0x1, kStateRevoked = 0x40, kCbPathDownSession = 0x200;

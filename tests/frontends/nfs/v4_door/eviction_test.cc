@@ -7,7 +7,6 @@
 namespace stoa::test {
 namespace {
 
-constexpr std::uint32_t kRead = 1, kBoth = 3;
 constexpr std::uint32_t kAdminStateRevoked = 0x20;
 
 class EvictionTest : public DoorTest {

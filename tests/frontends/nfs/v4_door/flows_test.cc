@@ -9,7 +9,6 @@
 namespace stoa::test {
 namespace {
 
-constexpr std::uint32_t kBoth = 3;
 const std::string kMuch(40'000, 'x');
 
 class FlowsTest : public DoorTest {

@@ -5,7 +5,6 @@
 namespace stoa::test {
 namespace {
 
-constexpr std::uint32_t kBoth = 3;
 constexpr int kClientsPerPeer = 2000, kSessionsPerPeer = 2048, kSlotsPerPeer = 16'384, kSessionsPerClient = 16, kSlotsMax = 64;
 
 class LimitsTest : public DoorTest {

@@ -5,7 +5,6 @@
 namespace stoa::test {
 namespace {
 
-constexpr std::uint32_t kBoth = 3;
 constexpr std::uint64_t kMiB = 1u << 20;
 constexpr std::uint64_t kLong = 40 * kMiB + 5;  // not done while somebody waits
 constexpr std::size_t kCopiesPerClient = 16;

@@ -5,7 +5,6 @@
 namespace stoa::test {
 namespace {
 
-constexpr std::uint32_t kRead = 1, kWrite = 2, kBoth = 3;
 
 class OpenTest : public DoorTest {
  protected:

@@ -6,7 +6,7 @@
 namespace stoa::test {
 namespace {
 
-constexpr std::uint32_t kRead = 1, kBoth = 3, kWantNone = 0x400;
+constexpr std::uint32_t kWantNone = 0x400;
 constexpr std::uint32_t kDelegationNone = 0, kDelegationRead = 1;
 
 class StateidLimitsTest : public DoorTest {
