@@ -8,6 +8,7 @@
 namespace stoa::core {
 namespace {
 
+using test::kM;
 using Rooms = std::vector<Room>;
 
 TEST(Placement, SequentialWritesGetDoublingSlotsThenAnOwnFile) {

@@ -5,7 +5,7 @@
 
 namespace stoa::test {
 
-constexpr std::uint32_t kRead = 1, kWrite = 2, kBoth = 3;
+constexpr std::uint32_t kOpenRead = 1, kOpenWrite = 2, kOpenBoth = 3;
 constexpr std::uint64_t kToEnd = ~std::uint64_t{0};
 
 }  // namespace stoa::test

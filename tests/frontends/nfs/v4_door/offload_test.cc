@@ -19,8 +19,8 @@ class OffloadTest : public DoorTest {
     a->minor_version = 2;
     a->connect();
     root = a->handle_of({"test"});
-    source = a->open(root, "source", kBoth);
-    target = a->open(root, "target", kBoth, 0, true, "o2");
+    source = a->open(root, "source", kOpenBoth);
+    target = a->open(root, "target", kOpenBoth, 0, true, "o2");
     source_id = id_of("source");
     EXPECT_TRUE(volume->ns().setattr({}, {.id = source_id, .set = {.size = kLong}}));
     for (const std::uint64_t at : {std::uint64_t{0}, 17 * kMiB - 2, kLong - 5}) put(source_id, at, "piece");
