@@ -84,8 +84,8 @@ void append_parameters(std::string& out, const Request& request) {
   for (const QueryParameter& parameter : request.target.query) {
     if (std::find(kSigned.begin(), kSigned.end(), parameter.name) != kSigned.end()) signed_parameters.push_back(&parameter);
   }
-  std::stable_sort(signed_parameters.begin(), signed_parameters.end(),
-                   [](const QueryParameter* a, const QueryParameter* b) { return a->name < b->name; });
+  // Of the same name, in the order of the request, in which they lie in memory.
+  std::ranges::sort(signed_parameters, {}, [](const QueryParameter* parameter) { return std::pair(std::string_view(parameter->name), parameter); });
   char separator = '?';
   for (const QueryParameter* parameter : signed_parameters) {
     out += std::exchange(separator, '&');
