@@ -18,6 +18,8 @@ struct flock whole_file() {
   return lock;
 }
 
+constexpr std::size_t kPidBytes = 20;
+
 pid_t read_pid(int fd) {
   char text[32] = {};
   return pread(fd, text, sizeof text - 1, 0) > 0 ? static_cast<pid_t>(std::strtol(text, nullptr, 10)) : 0;
@@ -42,9 +44,11 @@ Result<FolderLock> FolderLock::take(const DataFolder& folder) {
 }
 
 Status FolderLock::rewrite_pid() const {
-  const std::string text = std::to_string(getpid()) + "\n";
-  if (ftruncate(fd_, 0) != 0 || pwrite(fd_, text.data(), text.size(), 0) < 0)
-    return fail_errno(errno, "write the lock file");
+  // Always as long, in the block that it has: on a full disk there is no other.
+  std::string text = std::to_string(getpid());
+  text.resize(kPidBytes, ' ');
+  text += '\n';
+  if (pwrite(fd_, text.data(), text.size(), 0) < 0) return fail_errno(errno, "write the lock file");
   return {};
 }
 

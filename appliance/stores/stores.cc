@@ -21,7 +21,8 @@ Result<std::unique_ptr<core::KvStore>> open_kv(const Config& config, const DataF
   auto opened = kv::open_rocks({.path = folder.meta(),
                                 .create = create,
                                 .block_cache_bytes = config.volume.block_cache_bytes,
-                                .zeroed_log_bytes = kZeroedLogBytes});
+                                .zeroed_log_bytes = kZeroedLogBytes,
+                                .reserve = true});
   if (!opened && opened.error().code == Errc::kNotFound) {
     return fail(Errc::kNotFound,
                 "there is no volume in " + folder.path + "; make one with stoa volume create, or start stoad there");

@@ -11,6 +11,7 @@
 
 namespace stoa::core {
 namespace {
+constexpr const char* kNoRoom = "the metadata store has no room for the changes before";
 bool is_growth(const Usage& delta) { return delta.bytes > 0 || delta.files > 0 || delta.directories > 0; }
 }  // namespace
 
@@ -46,8 +47,10 @@ Result<CommitTicket> Committer::commit(CommitUnit unit) {
   while (queued_bytes_ > kQueuedBytesMax && !failed_) {
     if (writing_) {
       written_.wait(lock);
-    } else {
-      write_queued(lock);
+    } else if (const Status written = write_queued(lock); !written && !failed_) {
+      lock.unlock();
+      count_keys(unit.batch, -1);
+      return written.error().code == Errc::kNoSpace ? fail(Errc::kNoSpace, kNoRoom) : fail(written.error());
     }
   }
   if (failed_) {
@@ -62,34 +65,94 @@ Result<CommitTicket> Committer::commit(CommitUnit unit) {
   return CommitTicket{number};
 }
 
-void Committer::write_queued(std::unique_lock<std::mutex>& lock) {
+Status Committer::write_queued(std::unique_lock<std::mutex>& lock) {
   writing_ = true;
-  group_.swap(queue_);
-  queued_bytes_ = 0;
-  const std::uint64_t newest = submitted_.load(std::memory_order_relaxed);
+  const bool again = stalled_;
+  if (!again) {
+    group_.swap(queue_);
+    queued_bytes_ = 0;
+    group_newest_ = submitted_.load(std::memory_order_relaxed);
+  }
   lock.unlock();
-  const Status written = write_group();
+  const Status written = again ? kv_.apply(batches_) : write_group();
   if (written) {
     for (const CommitUnit& unit : group_) count_keys(unit.batch, -1);
   }
-  group_.clear();
   lock.lock();
   if (written) {
-    applied_.store(newest, std::memory_order_release);
+    group_.clear();
+    if (stalled_) log_info("commit", "what had waited for room is written");
+    stalled_ = false;
+    applied_.store(group_newest_, std::memory_order_release);
     written_journal_ = next_journal_ - 1;
     tail_.set_written(written_journal_);
+  } else if (written.error().code == Errc::kNoSpace && !batches_.empty()) {
+    if (!stalled_) log_warning("commit", "changes wait for room in the metadata store", {{"error", describe(written.error())}});
+    stalled_ = true;
+    error_ = describe(written.error());
   } else {
     // What the group held is lost, and with it the right to acknowledge anything that came after.
     poison(lock, written.error());
   }
   writing_ = false;
   written_.notify_all();
+  return written;
 }
 
 void Committer::poison(std::unique_lock<std::mutex>&, const Error& error) {
   if (failed_) return;
   failed_ = true;
+  error_ = describe(error);
   log_error("commit", "the metadata store failed; no change is accepted until restart", {{"error", describe(error)}});
+}
+
+Committer::Health Committer::health() {
+  const std::lock_guard lock(mutex_);
+  return {.failed = failed_, .stalled = stalled_, .error = failed_ || stalled_ ? error_ : std::string()};
+}
+
+template <class Visit>
+void Committer::for_each_queued(std::unique_lock<std::mutex>& lock, Visit visit) {
+  // Who makes a group changes it.
+  written_.wait(lock, [this] { return !writing_ || stalled_; });
+  if (!group_.empty()) visit(extra_);
+  for (const CommitUnit& unit : group_) visit(unit.batch);
+  for (const CommitUnit& unit : queue_) visit(unit.batch);
+}
+
+Result<std::optional<std::optional<std::string>>> Committer::find_queued(Family family, std::string_view key) {
+  std::unique_lock lock(mutex_);
+  std::optional<std::optional<std::string>> found;
+  for_each_queued(lock, [&](const WriteBatch& batch) {
+    for (const WriteBatch::Op& op : batch.ops()) {
+      if (op.family != family || batch.key(op) != key) continue;
+      found = op.remove ? std::nullopt : std::optional<std::string>(batch.value(op));
+    }
+  });
+  if (family != Family::kUsage || failed_) return found;
+  // An account that is charged in the queue has a usage that is not made yet.
+  const FileId dir = keys::id_of(key);
+  for (const CommitUnit& unit : queue_) {
+    for (const Charge& charge : unit.charges) {
+      for (const Account* account = charge.payer.account.get(); account != nullptr; account = account->parent.get()) {
+        if (account->dir == dir) return fail(Errc::kNoSpace, kNoRoom);
+      }
+    }
+  }
+  return found;
+}
+
+std::map<std::string, std::optional<std::string>> Committer::queued_between(Family family, std::string_view lower, std::string_view upper) {
+  std::map<std::string, std::optional<std::string>> found;
+  std::unique_lock lock(mutex_);
+  for_each_queued(lock, [&](const WriteBatch& batch) {
+    for (const WriteBatch::Op& op : batch.ops()) {
+      const std::string_view key = batch.key(op);
+      if (op.family != family || key < lower || (!upper.empty() && key >= upper)) continue;
+      found[std::string(key)] = op.remove ? std::nullopt : std::optional<std::string>(batch.value(op));
+    }
+  });
+  return found;
 }
 
 Status Committer::write_group() {
@@ -281,8 +344,8 @@ Status Committer::wait_applied() {
     if (failed_) return fail(Errc::kIo, "the metadata store failed");
     if (writing_) {
       written_.wait(lock);
-    } else {
-      write_queued(lock);
+    } else if (const Status written = write_queued(lock); !written && !failed_) {
+      return written;
     }
   }
   return {};
@@ -292,44 +355,48 @@ Status Committer::wait_durable(CommitTicket ticket) {
   const auto wanted = static_cast<std::uint64_t>(ticket);
   if (durable_.load(std::memory_order_acquire) >= wanted) return {};
   std::unique_lock lock(mutex_);
-  while (durable_.load(std::memory_order_relaxed) < wanted) {
+  Status done;
+  while (done && durable_.load(std::memory_order_relaxed) < wanted) {
     if (failed_) return fail(Errc::kIo, "the metadata store failed");
     if (syncing_ && applied_.load(std::memory_order_relaxed) < wanted && !writing_) {
       // Time that would be spent waiting: the next sync finds its group written.
-      write_queued(lock);
+      done = write_queued(lock);
     } else if (syncing_) {
       synced_[wanted <= sync_target_ ? turn_ : turn_ ^ 1].wait(lock);
     } else {
-      sync_all(lock);
+      done = sync_all(lock);
     }
+    if (!done && failed_) return fail(Errc::kIo, "the metadata store failed");
   }
   // A sync may serve more than it was begun for, and so this thread, which was woken to lead the next one: another has to.
   if (!syncing_) synced_[turn_].notify_one();
-  return {};
+  return done;
 }
 
-void Committer::sync_all(std::unique_lock<std::mutex>& lock) {
+Status Committer::sync_all(std::unique_lock<std::mutex>& lock) {
   syncing_ = true;
   sync_target_ = submitted_.load(std::memory_order_relaxed);
-  while (applied_.load(std::memory_order_relaxed) < sync_target_ && !failed_) {
+  Status done;
+  while (done && applied_.load(std::memory_order_relaxed) < sync_target_ && !failed_) {
     if (writing_) {
       written_.wait(lock);
     } else {
       sync_target_ = submitted_.load(std::memory_order_relaxed);
-      write_queued(lock);
+      done = write_queued(lock);
     }
   }
-  if (!failed_) {
+  if (done && !failed_) {
     const std::uint64_t journal = written_journal_;
     lock.unlock();
     const auto begin = std::chrono::steady_clock::now();
-    const Status synced = kv_.sync();
+    done = kv_.sync();
     sync_seconds_.observe_ns(static_cast<std::uint64_t>(std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count()));
     syncs_.add();
     lock.lock();
-    // After a failed sync the kernel may have dropped the dirty pages: trying again would lie.
-    if (!synced) poison(lock, synced.error());
-    if (synced && !failed_) {
+    // After a failed sync the kernel may have dropped the dirty pages: trying again would lie. For want of room the store says that it
+    // makes all of it durable another way (KvStore::sync).
+    if (!done && done.error().code != Errc::kNoSpace) poison(lock, done.error());
+    if (done && !failed_) {
       tail_.set_durable(journal);
       durable_.store(sync_target_, std::memory_order_release);
     }
@@ -337,11 +404,12 @@ void Committer::sync_all(std::unique_lock<std::mutex>& lock) {
   syncing_ = false;
   synced_[turn_].notify_all();
   turn_ ^= 1;
-  if (failed_) {
+  if (failed_ || !done) {
     synced_[turn_].notify_all();
   } else {
     synced_[turn_].notify_one();
   }
+  return done;
 }
 
 Status Committer::write_durably(const WriteBatch& batch) {

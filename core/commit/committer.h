@@ -7,8 +7,10 @@
 #include <array>
 #include <atomic>
 #include <condition_variable>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -50,6 +52,10 @@ class Committer {
   // Takes the unit in. From now on everybody who reads by SettledStore sees it. Blocks only when the queue is full, for
   // one write without a sync. kIo: the store failed before; nothing more can be committed until restart. A store that
   // fails later fails every wait_durable() from then on, so nothing that it lost is ever acknowledged as durable.
+  //
+  // For want of room nothing is lost: the group that could not be written waits as it was made, and everything behind it in the queue.
+  // Each wait_*() tries again, and answers kNoSpace as long as it does not succeed; so does commit() when the queue is full. What was
+  // committed stays visible meanwhile, and is durable when somebody's wait_durable() says so.
   Result<CommitTicket> commit(CommitUnit unit);
   // Blocks until everything up to `ticket` is durable, sharing one sync with all who wait.
   Status wait_durable(CommitTicket ticket);
@@ -70,6 +76,17 @@ class Committer {
   // The same of all keys from `lower` up to `upper`. Exact knowledge is there only of what is kept for one file or directory, under its
   // id, in the families that are walked so; for anything else, true when anything is queued.
   bool is_range_queued(Family family, std::string_view lower, std::string_view upper) const;
+  // The newest queued value of a key, while the store does not take it (it has no room, or failed); absent inside: removed.
+  // kNoSpace, kIo: not known before the queue is written.
+  Result<std::optional<std::optional<std::string>>> find_queued(Family family, std::string_view key);
+  // The same of all keys from `lower` up to `upper` (empty: to the end).
+  std::map<std::string, std::optional<std::string>> queued_between(Family family, std::string_view lower, std::string_view upper);
+  struct Health {
+    bool failed = false;   // nothing is accepted until restart
+    bool stalled = false;  // a group waits for room
+    std::string error{};
+  };
+  Health health();
   bool anything_queued() const {
     return applied_.load(std::memory_order_acquire) != submitted_.load(std::memory_order_acquire);
   }
@@ -83,8 +100,12 @@ class Committer {
     return (std::hash<std::string_view>{}(key) + static_cast<std::size_t>(family) * 0x9E3779B97F4A7C15ULL) % kKeySlots;
   }
   void count_keys(const WriteBatch& batch, int delta);
-  void write_queued(std::unique_lock<std::mutex>& lock);
-  void sync_all(std::unique_lock<std::mutex>& lock);
+  // Also what waits for room.
+  Status write_queued(std::unique_lock<std::mutex>& lock);
+  Status sync_all(std::unique_lock<std::mutex>& lock);
+  // In the order in which they were made.
+  template <class Visit>
+  void for_each_queued(std::unique_lock<std::mutex>& lock, Visit visit);
   void poison(std::unique_lock<std::mutex>& lock, const Error& error);
   Status write_group();
   void touch(Account* account);
@@ -115,6 +136,8 @@ class Committer {
   std::vector<CommitUnit> queue_;
   std::size_t queued_bytes_ = 0;
   bool failed_ = false;
+  bool stalled_ = false;  // group_ waits for room
+  std::string error_;     // of either
   std::uint64_t written_journal_;  // the newest record in the store
   bool writing_ = false;
   std::condition_variable written_;  // writing_ turned false
@@ -125,8 +148,9 @@ class Committer {
   std::array<std::condition_variable, 2> synced_;
   unsigned turn_ = 0;
 
-  // Of the thread that set writing_.
+  // Of the thread that set writing_; while stalled_ or failed_, nobody changes the group and what was made for it.
   std::vector<CommitUnit> group_;
+  std::uint64_t group_newest_ = 0;
   std::vector<const WriteBatch*> batches_;
   WriteBatch extra_;
   std::vector<Account*> touched_;

@@ -1,5 +1,6 @@
 // The store as everybody but the committer reads it: with every change that was committed, also while it still waits to
-// be written. A read that a queued change could concern has the queue written first; the others do not wait.
+// be written. A read that a queued change could concern has the queue written first; the others do not wait. When the store does not take
+// it (no room, or it failed), the queue itself is read: what was promised without being durable stays readable.
 #pragma once
 
 #include "core/commit/committer.h"
@@ -21,6 +22,9 @@ class SettledStore final : public KvStore {
   Status apply(std::span<const WriteBatch* const> batches) override;
   Status sync() override;
 
+  bool has_room() override { return kv_.has_room(); }
+  std::uint64_t unpaid_growth_max() const override { return kv_.unpaid_growth_max(); }
+  std::optional<Disk> disk() override { return kv_.disk(); }
   std::vector<std::pair<std::string, double>> statistics() const override { return kv_.statistics(); }
 
  private:

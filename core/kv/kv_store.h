@@ -82,10 +82,25 @@ class KvStore : public KvReader {
   virtual std::unique_ptr<KvReader> snapshot() = 0;
 
   // Applies the batches, in order, as one atomic change; visible on return, durable only after a sync() that began
-  // later. One caller at a time (the committer). After an error the store must not be used for writing any more.
+  // later. One caller at a time (the committer). kNoSpace: nothing of it is visible, and nothing that was applied before is lost; the
+  // same call may be made again, and a later sync() covers all that was applied. After any other error the store must not be used for
+  // writing any more.
   virtual Status apply(std::span<const WriteBatch* const> batches) = 0;
-  // Makes all that was applied before the call durable. One caller at a time; may run beside apply().
+  // Makes all that was applied before the call durable. One caller at a time; may run beside apply(). kNoSpace: as of apply().
   virtual Status sync() = 0;
+
+  // Whether more may be kept than is. False: the disk is nearly full, and what is left of it is for what takes away, what was
+  // promised before, and little else: so many bytes of that. Cheap; thread-safe.
+  virtual bool has_room() { return true; }
+  virtual std::uint64_t unpaid_growth_max() const { return ~std::uint64_t{0}; }
+
+  // The disk that it lies on, absent if on none. `reserve`: bytes that it holds for the time when nothing is free; `free`: beside them.
+  struct Disk {
+    std::string path;
+    std::uint64_t total = 0, free = 0, reserve = 0, reserve_wanted = 0;
+    bool low = false;  // !has_room()
+  };
+  virtual std::optional<Disk> disk() { return std::nullopt; }
 
   // Numbers for the administrator, as name and value ("block_cache_bytes", ...).
   virtual std::vector<std::pair<std::string, double>> statistics() const { return {}; }

@@ -23,7 +23,7 @@ Tree::Tree(KvStore& kv_store, BlobStore& blob_store, MetricRegistry& registry, c
       metrics(registry),
       options(volume_options),
       events(registry),
-      ledger(registry),
+      ledger(registry, wall_now, &kv_store),
       committer(kv_store, registry, next_journal),
       kv(kv_store, committer),
       nodes(kv, volume_options.cached_inodes_max),

@@ -112,10 +112,12 @@ void take_step(const CountStep& step, Books Account::*side) {
   *step.files = step.after;
 }
 
-Ledger::Ledger(MetricRegistry& metrics, Clock clock)
+Ledger::Ledger(MetricRegistry& metrics, Clock clock, KvStore* store)
     : refused_(metrics.counter("stoa_quota_refusals_total", "Changes that a quota refused")),
       soft_passed_(metrics.counter("stoa_quota_soft_limits_passed_total", "How often a soft limit was passed")),
-      clock_(clock) {}
+      full_(metrics.counter("stoa_full_refusals_total", "Changes that were refused because the disk of the metadata is full")),
+      clock_(clock),
+      store_(store) {}
 
 void Ledger::notice(const Account& account, QuotaOf of, std::uint32_t id, const Balance& balance) {
   if (balance.since != SoftExcess{}) soft_passed_.add();
@@ -173,7 +175,14 @@ Status Ledger::admit(const Payer& payer, const Usage& delta) const {
   return {};
 }
 
+Status Ledger::admit_to_store(const Usage& growth) const {
+  if (store_ == nullptr || (growth.bytes <= 0 && growth.files <= 0 && growth.directories <= 0) || store_->has_room()) return {};
+  full_.add();
+  return fail(Errc::kNoSpace, "the disk of the metadata is full");
+}
+
 Status Ledger::reserve(const Payer& payer, const Usage& delta) {
+  STOA_CHECK_OK(admit_to_store(delta));
   const std::lock_guard lock(mutex_);
   if (const Status room = admit(payer, delta); !room) {
     refused_.add();
@@ -214,6 +223,8 @@ Status Ledger::hold(Postings& posted, std::initializer_list<Posting> more) {
   for (const Net& net : nets.all()) {
     const Balance* const balance = net.owner ? binding(*net.account, *net.owner) : &net.account->reserved.total;
     if (balance == nullptr) continue;
+    // All that the volume holds is counted at its root.
+    if (net.account->parent == nullptr && !net.owner) STOA_CHECK_OK(admit_to_store(held(net.after.all) + -held(net.before.all)));
     const Usage growth = held(net.after.counted) + -held(net.before.counted);
     if (const Status room = balance->admit(growth, clock_); !room) {
       refused_.add();

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "base/metrics.h"
+#include "core/kv/kv_store.h"
 #include "core/usage/balance.h"
 
 namespace stoa::core {
@@ -93,9 +94,11 @@ class Ledger {
   // Notices that nobody has taken are kept up to this many; later ones are only counted.
   static constexpr std::size_t kNoticesMax = 1000;
 
-  explicit Ledger(MetricRegistry& metrics, Clock clock = wall_now);
+  // `store`: where all that is counted is kept. While it has no room, growth of what the volume holds is refused, whatever quotas say;
+  // null: it has always.
+  explicit Ledger(MetricRegistry& metrics, Clock clock = wall_now, KvStore* store = nullptr);
 
-  // Adds `delta` to the chain of the payer. Growth beyond a limit: kQuota, and nothing was added. Shrinking always
+  // Adds `delta` to the chain of the payer. Growth beyond a limit: kQuota; without room for any: kNoSpace; and nothing was added. Shrinking always
   // succeeds, also above a limit that was lowered.
   Status reserve(const Payer& payer, const Usage& delta);
   // Whether reserve() would have said yes: changes nothing.
@@ -105,7 +108,7 @@ class Ledger {
 
   // The same for an operation that may yet be dropped: adds `more` to what it has posted, as one step. Only what all of it
   // together adds to a balance counts, so what it releases makes room for what it brings, but for nobody else before
-  // keep(). Nobody else can thus fill room that drop() must take back. kQuota: `posted` is as before.
+  // keep(). Nobody else can thus fill room that drop() must take back. kQuota, kNoSpace: `posted` is as before.
   Status hold(Postings& posted, std::initializer_list<Posting> more);
   void keep(const Postings& posted);  // it is committed
   void drop(const Postings& posted);  // it has not happened
@@ -157,11 +160,14 @@ class Ledger {
   void add_owner(Account& account, const OwnerKey& owner, const BalanceChange& change);
   void add_net(Account& account, const std::optional<OwnerKey>& owner, const BalanceChange& change);
   Status admit(const Payer& payer, const Usage& delta) const;
+  Status admit_to_store(const Usage& growth) const;
   void notice(const Account& account, QuotaOf of, std::uint32_t id, const Balance& balance);
 
   Counter& refused_;
   Counter& soft_passed_;
+  Counter& full_;
   const Clock clock_;
+  KvStore* const store_;
   std::atomic<std::uint64_t> moves_{0};  // looked at by every request where there are flows: not beside what charges change
   alignas(64) mutable std::mutex mutex_;
   std::vector<SoftNotice> notices_;

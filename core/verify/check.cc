@@ -38,6 +38,7 @@ class Checker {
     STOA_CHECK_OK(compare_blobs());
     STOA_CHECK_OK(find_orphans(Family::kInline, "inline content"));
     STOA_CHECK_OK(find_orphans(Family::kXattr, "an extended attribute"));
+    compare_attribute_bytes();
     return std::move(report_);
   }
 
@@ -48,7 +49,9 @@ class Checker {
     FileId charged_to = kNoFile;
     std::uint32_t links = 0;       // as recorded
     std::uint64_t entries = 0;     // as recorded
-    std::uint64_t size = 0;
+    std::uint64_t attribute_bytes = 0;        // as recorded
+    std::uint64_t found_attribute_bytes = 0;  // as found
+    Usage usage;
     Owner owner;
     std::uint32_t names = 0;       // as found
     std::uint64_t children = 0;    // as found
@@ -164,7 +167,7 @@ class Checker {
       ++(inode->is_directory() ? report_.directories : report_.files);
       if (inode->type == FileType::kRegular) report_.bytes += inode->size;
       files_[id] = {.type = inode->type, .home = inode->home, .charged_to = inode->charged_to, .links = inode->links, .entries = inode->entries,
-                    .size = inode->size, .owner = {inode->uid, inode->gid}, .is_inline = inode->has(kContentInline), .flags = inode->flags};
+                    .attribute_bytes = inode->attribute_bytes, .usage = usage_of(*inode), .owner = {inode->uid, inode->gid}, .is_inline = inode->has(kContentInline), .flags = inode->flags};
       std::uint64_t end = 0;
       for (const Extent& extent : inode->layout.extents) {
         ++expected_references_[extent.blob];
@@ -369,12 +372,7 @@ class Checker {
     std::unordered_map<FileId, BalanceChange> counted;
     for (const auto& [id, file] : files_) {
       if (is_root(id) || file.has(kIsBin) || is_shelf(file)) continue;  // bins and their shelves count as nothing
-      Usage delta;
-      if (file.type == FileType::kDirectory) {
-        delta.directories = 1;
-      } else {
-        delta = {.bytes = file.type == FileType::kRegular ? static_cast<std::int64_t>(file.size) : 0, .files = 1};
-      }
+      const Usage& delta = file.usage;
       FileId at = file.type == FileType::kDirectory ? payer_above(file) : file.home;
       UsageClass of = file.charged_to != kNoFile ? UsageClass::kMultipart
                       : nameless_.contains(id) ? UsageClass::kNameless : UsageClass::kLive;
@@ -536,9 +534,10 @@ class Checker {
   }
 
   Status find_orphans(Family family, std::string_view what) {
-    return each(family, [&](std::string_view key, std::string_view) -> Status {
+    return each(family, [&](std::string_view key, std::string_view value) -> Status {
       const FileId id = keys::id_of(key);
       const auto file = files_.find(id);
+      if (file != files_.end() && family == Family::kXattr) file->second.found_attribute_bytes += attribute_bytes(keys::after_id(key), value);
       if (file == files_.end()) {
         problem(std::string(what) + " of " + number(id) + ", which does not exist");
       } else if (family == Family::kInline && !file->second.is_inline) {
@@ -548,6 +547,14 @@ class Checker {
       }
       return {};
     });
+  }
+
+  void compare_attribute_bytes() {
+    for (const auto& [id, file] : files_) {
+      if (file.attribute_bytes == file.found_attribute_bytes) continue;
+      problem(number(id) + ": " + std::to_string(file.attribute_bytes) + " bytes of extended attributes and ACL, found " +
+              std::to_string(file.found_attribute_bytes));
+    }
   }
 
   Tree& tree_;    // what is true now

@@ -39,6 +39,8 @@ void Background::flush_and_free() {
   while (!wake_.wait_for(lock, period, [this] { return stop_; })) {
     lock.unlock();
     constexpr const char* kFailed = "a round of background work failed";
+    // What waits for room is tried again although nobody asks for it.
+    report(tree_.committer.wait_applied(), "changes wait to be written");
     report(flush_lazy(tree_, &flush_pace_), kFailed);
     report(sweep_orphans(tree_), kFailed);
     report(age_bins(tree_, wall_now(), &flush_pace_), kFailed);
@@ -49,7 +51,7 @@ void Background::flush_and_free() {
       forget_due = std::chrono::steady_clock::now() + kForgetPeriod;
     }
     tell_damage(tree_);
-    space_.look(tree_.blobs.space());
+    space_.look(tree_.blobs.space(), tree_.kv.has_room(), wall_now());
     lock.lock();
   }
 }

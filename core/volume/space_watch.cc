@@ -18,22 +18,45 @@ constexpr std::uint64_t kSlack = 2;
 
 }  // namespace
 
-void SpaceWatch::look(const BlobStore::Space& space) {
+bool SpaceWatch::Level::moves(std::size_t now_at, Timestamp now) {
+  if (now_at >= told) {
+    below_since.reset();
+    if (now_at == told) return false;
+  } else {
+    if (!below_since) below_since = now;
+    if (now.ns - below_since->ns < kQuietNs) return false;
+    below_since.reset();
+  }
+  told = now_at;
+  return true;
+}
+
+void SpaceWatch::look(const BlobStore::Space& space, bool metadata_has_room, Timestamp now) {
+  look_at_disks(space, now);
+  if (!metadata_.moves(metadata_has_room ? 0 : 1, now)) return;
+  if (metadata_has_room) {
+    events_.add(Severity::kInfo, "growth_accepted", "", "the disk of the metadata has room again");
+  } else {
+    events_.add(Severity::kCritical, "growth_refused", "", "the disk of the metadata is full: removals work, nothing may grow");
+  }
+}
+
+void SpaceWatch::look_at_disks(const BlobStore::Space& space, Timestamp now) {
   if (space.total == 0) return;
   const std::uint64_t percent = 100 - static_cast<std::uint64_t>(100.0 * static_cast<double>(space.free) / static_cast<double>(space.total));
-  std::size_t level = level_;
+  const std::size_t before = disks_.told;
+  std::size_t level = before;
   while (level < kSteps.size() && percent > kSteps[level].percent) ++level;
   while (level > 0 && percent + kSlack <= kSteps[level - 1].percent) --level;
-  if (level == level_) return;
+  if (!disks_.moves(level, now)) return;
   const std::string text = std::to_string(percent) + " % of the disks are full, " + std::to_string(space.free) + " bytes are free";
-  if (level > level_) {
+  if (level > before) {
     log_warning("volume", "the disks fill up", {{"percent", percent}, {"free", space.free}});
     events_.add(kSteps[level - 1].severity, "space_low", "", text);
   } else {
     log_info("volume", "the disks have room again", {{"percent", percent}, {"free", space.free}});
     events_.add(Severity::kInfo, "space_regained", "", text);
   }
-  level_ = level;
 }
 
 }  // namespace stoa::core

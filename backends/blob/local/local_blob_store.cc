@@ -116,7 +116,10 @@ Result<std::shared_ptr<HostFile>> Store::open_file(const BlobName& name) {
     const std::string path = name.kind == BlobKind::kSlot ? directory.container_path(name.size_class, name.number)
                                                           : directory.own_path(name.number);
     auto opened = HostFile::open(environment(directory), path, HostFile::Open::kExisting);
-    if (!opened && opened.error().code == Errc::kNotFound) return fail(Errc::kCorrupt, "the host file is gone: " + path);
+    if (!opened && opened.error().code == Errc::kNotFound) {
+      directory.note_missing(path);
+      return fail(Errc::kCorrupt, "the host file is gone: " + path);
+    }
     return opened;
   });
 }
@@ -163,10 +166,18 @@ Status Store::remove_orphans(DataDirectory& directory) {
   }
   std::ranges::sort(adopted);
   std::uint64_t removed = 0;
+  std::vector<bool> present(adopted.size());
   STOA_CHECK_OK(directory.for_each_own([&](std::uint64_t number) {
-    if (std::ranges::binary_search(adopted, number)) return;
+    const auto known = std::ranges::lower_bound(adopted, number);
+    if (known != adopted.end() && *known == number) {
+      present[static_cast<std::size_t>(known - adopted.begin())] = true;
+      return;
+    }
     if (::unlink(directory.own_path(number).c_str()) == 0) ++removed;
   }));
+  for (std::size_t i = 0; i < adopted.size(); ++i) {
+    if (!present[i]) directory.note_missing(directory.own_path(adopted[i]));
+  }
   for (const auto& [size_class, number] : empty) STOA_CHECK_OK(remove_container(directory, size_class, number));
   if (removed != 0) {
     log_info("blob", "removed host files that no file refers to", {{"directory", directory.path()}, {"files", removed}});
@@ -468,7 +479,9 @@ core::BlobStore::Space Store::space() const {
 std::vector<core::BlobStore::DirectoryHealth> Store::health() const {
   std::vector<DirectoryHealth> all;
   for (const auto& directory : directories_) {
-    all.push_back({directory->path(), directory->ok(), directory->problem(), directory->space()});
+    std::string problem = directory->find_problem();
+    const bool ok = problem.empty();
+    all.push_back({directory->path(), ok, std::move(problem), directory->space()});
   }
   return all;
 }

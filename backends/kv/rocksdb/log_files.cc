@@ -43,12 +43,18 @@ bool is_log(const std::string& path) { return path.ends_with(".log"); }
 
 class LogFiles final : public rocksdb::FileSystemWrapper {
  public:
-  LogFiles(const std::shared_ptr<rocksdb::FileSystem>& host, const std::string& folder, std::uint64_t bytes)
+  LogFiles(const std::shared_ptr<rocksdb::FileSystem>& host, const std::string& folder, std::uint64_t bytes, std::function<bool()> has_room)
       : FileSystemWrapper(host), spare_(folder + "/SPARE"), unfinished_(folder + "/SPARE.new"),
-        bytes_(bytes / kZerosBytes * kZerosBytes) {
+        bytes_(bytes / kZerosBytes * kZerosBytes), has_room_(std::move(has_room)) {
     // A spare file of an earlier run may hold records: a power cut can undo that it was made a log, and keep what was
     // written to it.
-    ready_ = write_zeros(spare_, bytes_, {});
+    if (has_room_()) {
+      ready_ = write_zeros(spare_, bytes_, {});
+    } else {
+      ::unlink(spare_.c_str());
+      ::unlink(unfinished_.c_str());
+      given_up_ = true;
+    }
     maker_ = std::jthread([this](const std::stop_token& stop) { make_spares(stop); });
   }
   ~LogFiles() override {
@@ -68,6 +74,7 @@ class LogFiles final : public rocksdb::FileSystemWrapper {
     const bool reused = ready_ && target()->ReuseWritableFile(path, spare_, options, &file, debug).ok();
     // Also when it could not be used, because somebody has removed it: the next log need not go without.
     ready_ = false;
+    given_up_ = given_up_ && !has_room_();
     wanted_.notify_one();
     if (!reused) return target()->NewWritableFile(path, options, result, debug);
     *result = std::make_unique<ZeroedLog>(std::move(file));
@@ -79,7 +86,7 @@ class LogFiles final : public rocksdb::FileSystemWrapper {
                                rocksdb::IODebugContext* debug) override {
     if (is_log(path)) {
       const std::lock_guard lock(mutex_);
-      if (!making_ && !given_up_ && ::access(unfinished_.c_str(), F_OK) != 0) {
+      if (!making_ && !given_up_ && has_room_() && ::access(unfinished_.c_str(), F_OK) != 0) {
         return target()->RenameFile(path, unfinished_, options, debug);
       }
     }
@@ -89,21 +96,21 @@ class LogFiles final : public rocksdb::FileSystemWrapper {
  private:
   void make_spares(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
-    while (wanted_.wait(lock, stop, [this] { return !ready_; })) {
+    while (wanted_.wait(lock, stop, [this] { return !ready_ && !given_up_; })) {
       making_ = true;
       lock.unlock();
       const bool made = write_zeros(unfinished_, bytes_, stop) && ::rename(unfinished_.c_str(), spare_.c_str()) == 0;
       lock.lock();
       making_ = false;
-      given_up_ = !made;  // for want of room: from now on logs are made and deleted as RocksDB does it
-      if (given_up_) return;
-      ready_ = true;
+      given_up_ = !made;  // for want of room: until there is some, logs are made and deleted as RocksDB does it
+      ready_ = made;
     }
   }
 
   const std::string spare_;
   const std::string unfinished_;
   const std::uint64_t bytes_;
+  const std::function<bool()> has_room_;
   std::mutex mutex_;  // guards what follows
   std::condition_variable_any wanted_;
   bool ready_ = false;   // spare_ is there
@@ -114,8 +121,9 @@ class LogFiles final : public rocksdb::FileSystemWrapper {
 
 }  // namespace
 
-std::unique_ptr<rocksdb::Env> env_with_zeroed_logs(const std::string& folder, std::uint64_t bytes) {
-  return rocksdb::NewCompositeEnv(std::make_shared<LogFiles>(rocksdb::FileSystem::Default(), folder, bytes));
+std::shared_ptr<rocksdb::FileSystem> zeroed_logs(const std::shared_ptr<rocksdb::FileSystem>& host, const std::string& folder,
+                                                 std::uint64_t bytes, std::function<bool()> has_room) {
+  return std::make_shared<LogFiles>(host, folder, bytes, std::move(has_room));
 }
 
 }  // namespace stoa::kv

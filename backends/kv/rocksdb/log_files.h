@@ -5,17 +5,18 @@
 // next, so that their blocks and pages go round.
 #pragma once
 
-#include <rocksdb/env.h>
+#include <rocksdb/file_system.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
 namespace stoa::kv {
 
 // For a database in `folder`, which exists. Keeps one file of `bytes` ready there, made by a thread of its own; what a
-// log needs beyond it, and all of it when there is no room for such files, is allocated as RocksDB does. To be kept
-// until the database is closed.
-std::unique_ptr<rocksdb::Env> env_with_zeroed_logs(const std::string& folder, std::uint64_t bytes);
+// log needs beyond it, and all of it while `has_room` says no, is allocated as RocksDB does. To be kept until the database is closed.
+std::shared_ptr<rocksdb::FileSystem> zeroed_logs(const std::shared_ptr<rocksdb::FileSystem>& host, const std::string& folder,
+                                                 std::uint64_t bytes, std::function<bool()> has_room);
 
 }  // namespace stoa::kv

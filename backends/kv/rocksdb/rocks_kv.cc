@@ -9,9 +9,17 @@
 #include <rocksdb/write_buffer_manager.h>
 
 #include <array>
+#include <atomic>
 #include <filesystem>
+#include <mutex>
 
+#include "backends/kv/rocksdb/disk_reserve.h"
+#include "backends/kv/rocksdb/guarded_files.h"
+#include "backends/kv/rocksdb/info_log.h"
 #include "backends/kv/rocksdb/log_files.h"
+#include "backends/kv/rocksdb/reclaim.h"
+#include "backends/kv/rocksdb/space_plan.h"
+#include "base/log.h"
 
 namespace stoa::kv {
 namespace {
@@ -168,10 +176,14 @@ class Snapshot final : public core::KvReader {
 class RocksKv final : public core::KvStore {
  public:
   // Handle 0 is RocksDB's own default family, which must exist and stays empty.
-  RocksKv(std::unique_ptr<rocksdb::Env> env, rocksdb::DB* db,
+  RocksKv(std::unique_ptr<DiskReserve> reserve, std::unique_ptr<rocksdb::Env> env, rocksdb::DB* db,
           const std::vector<rocksdb::ColumnFamilyHandle*>& handles, std::shared_ptr<rocksdb::Cache> cache)
-      : env_(std::move(env)), db_(db), cache_(std::move(cache)), default_(handles[0]), families_(*db, std::span(handles).subspan(1)) {}
+      : reserve_(std::move(reserve)), env_(std::move(env)), db_(db), cache_(std::move(cache)), default_(handles[0]),
+        families_(*db, std::span(handles).subspan(1)) {
+    if (reserve_ != nullptr) reclaim_ = std::make_unique<Reclaim>(*db_, families_.all(), *reserve_);
+  }
   ~RocksKv() override {
+    reclaim_.reset();
     for (rocksdb::ColumnFamilyHandle* family : families_.all()) db_->DestroyColumnFamilyHandle(family);
     db_->DestroyColumnFamilyHandle(default_);
     db_->Close();
@@ -199,15 +211,21 @@ class RocksKv final : public core::KvStore {
         if (!added.ok()) return failed(added, "batch");
       }
     }
-    const rocksdb::Status status = db_->Write({}, &batch_);
-    if (!status.ok()) return failed(status, "write");
-    return {};
+    STOA_CHECK_OK(recover());
+    return done(db_->Write({}, &batch_), "write");
   }
 
   Status sync() override {
-    const rocksdb::Status status = db_->FlushWAL(true);
-    if (!status.ok()) return failed(status, "sync");
-    return {};
+    STOA_CHECK_OK(recover());
+    return done(db_->FlushWAL(true), "sync");
+  }
+
+  bool has_room() override { return reserve_ == nullptr || reserve_->has_room(); }
+  std::uint64_t unpaid_growth_max() const override { return reserve_ == nullptr ? KvStore::unpaid_growth_max() : reserve_->plan().unpaid_growth(); }
+  std::optional<Disk> disk() override {
+    if (reserve_ == nullptr) return std::nullopt;
+    const DiskReserve::State now = reserve_->state();
+    return Disk{.path = reserve_->folder(), .total = now.total, .free = now.free, .reserve = now.held, .reserve_wanted = now.wanted, .low = now.low};
   }
 
   std::vector<std::pair<std::string, double>> statistics() const override {
@@ -228,19 +246,53 @@ class RocksKv final : public core::KvStore {
       if (db_->GetAggregatedIntProperty(property, &value)) all.emplace_back(name, static_cast<double>(value));
     }
     all.emplace_back("block_cache_bytes", static_cast<double>(cache_->GetUsage()));
+    if (reserve_ != nullptr) {
+      const DiskReserve::State disk = reserve_->state();
+      all.emplace_back("disk_free_bytes", static_cast<double>(disk.free));
+      all.emplace_back("disk_reserve_bytes", static_cast<double>(disk.held));
+      all.emplace_back("disk_reserve_wanted_bytes", static_cast<double>(disk.wanted));
+      all.emplace_back("growth_refused", disk.low ? 1 : 0);
+    }
     return all;
   }
 
  private:
+  Status done(const rocksdb::Status& status, std::string_view what) {
+    if (status.ok()) return {};
+    if (status.IsNoSpace()) full_.store(true, std::memory_order_release);
+    return failed(status, what);
+  }
+  // After a write that had no room. RocksDB refuses everything until it is told to go on; then a log may lack what is in memory, so that
+  // all of it is written as tables before anything counts as durable.
+  Status recover() {
+    if (!full_.load(std::memory_order_acquire)) return {};
+    const std::lock_guard lock(recovering_);
+    if (!full_.load(std::memory_order_relaxed)) return {};
+    rocksdb::Status status = db_->Resume();
+    if (status.IsBusy()) return fail(Errc::kNoSpace, "the database recovers from a full disk");
+    rocksdb::FlushOptions options;
+    options.allow_write_stall = true;
+    const std::vector<rocksdb::ColumnFamilyHandle*> all(families_.all().begin(), families_.all().end());
+    if (status.ok()) status = db_->Flush(options, all);
+    if (!status.ok()) return failed(status, "resume");
+    full_.store(false, std::memory_order_release);
+    log_info("rocksdb", "the database goes on after its disk was full");
+    return {};
+  }
+
+  const std::unique_ptr<DiskReserve> reserve_;  // null: none is kept
   const std::unique_ptr<rocksdb::Env> env_;
   std::unique_ptr<rocksdb::DB> db_;
   std::shared_ptr<rocksdb::Cache> cache_;
   rocksdb::ColumnFamilyHandle* const default_;
   const Families families_;
   rocksdb::WriteBatch batch_;  // reused: one caller of apply() at a time
+  std::atomic<bool> full_{false};  // something had no room, and RocksDB was not told to go on since
+  std::mutex recovering_;
+  std::unique_ptr<Reclaim> reclaim_;
 };
 
-rocksdb::ColumnFamilyOptions family_options(Family family, const RocksOptions& options,
+rocksdb::ColumnFamilyOptions family_options(Family family, const RocksOptions& options, const SpacePlan& plan,
                                             const std::shared_ptr<rocksdb::Cache>& cache) {
   rocksdb::ColumnFamilyOptions cf;
   rocksdb::BlockBasedTableOptions table;
@@ -255,7 +307,11 @@ rocksdb::ColumnFamilyOptions family_options(Family family, const RocksOptions& o
   table.block_size = 8192;
   cf.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   cf.compression = rocksdb::kLZ4Compression;
-  cf.write_buffer_size = 32u << 20;
+  cf.write_buffer_size = plan.write_buffer();
+  cf.max_bytes_for_level_base = plan.level_base();
+  cf.target_file_size_base = plan.table();
+  // Of each family, before it has anything: together they must be far from what makes RocksDB flush.
+  cf.arena_block_size = std::min<std::size_t>(1u << 20, cf.write_buffer_size / 16);
   cf.level_compaction_dynamic_level_bytes = true;
   cf.memtable_whole_key_filtering = true;
   cf.memtable_prefix_bloom_size_ratio = 0.02;
@@ -267,7 +323,8 @@ rocksdb::ColumnFamilyOptions family_options(Family family, const RocksOptions& o
       // Content is written to a blob file once instead of moving through the levels.
       cf.enable_blob_files = true;
       cf.min_blob_size = 512;
-      cf.blob_file_size = 64u << 20;
+      cf.blob_file_size = plan.table();
+      cf.target_file_size_base = plan.table() / 16;  // names many times as much content, which a compaction may move
       cf.enable_blob_garbage_collection = true;
       cf.blob_garbage_collection_age_cutoff = 0.5;
       cf.blob_garbage_collection_force_threshold = 0.5;
@@ -275,7 +332,7 @@ rocksdb::ColumnFamilyOptions family_options(Family family, const RocksOptions& o
       break;
     case Family::kJournal:
       cf.compaction_style = rocksdb::kCompactionStyleFIFO;
-      cf.compaction_options_fifo.max_table_files_size = options.journal_bytes_max;
+      cf.compaction_options_fifo.max_table_files_size = std::min(options.journal_bytes_max, plan.journal());
       cf.table_properties_collector_factories.clear();
       cf.level_compaction_dynamic_level_bytes = false;
       break;
@@ -294,22 +351,29 @@ Result<std::unique_ptr<core::KvStore>> open_rocks(const RocksOptions& options) {
   auto cache = rocksdb::NewLRUCache(options.block_cache_bytes);
   if (options.create) std::filesystem::create_directories(options.path, error);
   rocksdb::DBOptions db;
-  std::unique_ptr<rocksdb::Env> env;
-  if (options.zeroed_log_bytes != 0) {
-    env = env_with_zeroed_logs(options.path, options.zeroed_log_bytes);
-    db.env = env.get();
+  const std::uint64_t total = options.reserve ? file_system_bytes(options.path) : 0;
+  const SpacePlan plan = total != 0 ? SpacePlan::of(total) : SpacePlan();
+  std::unique_ptr<DiskReserve> reserve;
+  std::shared_ptr<rocksdb::FileSystem> files = rocksdb::FileSystem::Default();
+  if (total != 0) {
+    reserve = std::make_unique<DiskReserve>(options.path, plan);
+    files = guarded_files(files, *reserve);
   }
+  if (options.zeroed_log_bytes != 0) {
+    files = zeroed_logs(files, options.path, std::min(options.zeroed_log_bytes, plan.zeroed_log()),
+                        [disk = reserve.get()] { return disk == nullptr || disk->has_room(); });
+  }
+  std::unique_ptr<rocksdb::Env> env = rocksdb::NewCompositeEnv(files);
+  db.env = env.get();
+  db.info_log = info_log();
   db.create_if_missing = options.create;
   db.create_missing_column_families = true;
   db.manual_wal_flush = true;  // the WAL leaves the process with sync(), for many commits at once
   db.write_buffer_manager = std::make_shared<rocksdb::WriteBufferManager>(options.write_buffer_bytes);
   db.max_background_jobs = 2;
-  db.max_total_wal_size = 128u << 20;
+  db.max_total_wal_size = plan.logs();
   db.bytes_per_sync = 1u << 20;
-  db.keep_log_file_num = 4;
-  db.max_log_file_size = 4u << 20;
   db.max_open_files = -1;  // FIFO compaction asks for it; what open files keep in memory is in the block cache
-  db.info_log_level = rocksdb::WARN_LEVEL;
   db.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
   db.allow_concurrent_memtable_write = false;  // the committer is the only writer
   db.enable_write_thread_adaptive_yield = false;
@@ -318,13 +382,13 @@ Result<std::unique_ptr<core::KvStore>> open_rocks(const RocksOptions& options) {
   descriptors.emplace_back(rocksdb::kDefaultColumnFamilyName, rocksdb::ColumnFamilyOptions{});
   for (std::size_t i = 0; i < kFamilies; ++i) {
     const auto family = static_cast<Family>(i);
-    descriptors.emplace_back(std::string(to_string(family)), family_options(family, options, cache));
+    descriptors.emplace_back(std::string(to_string(family)), family_options(family, options, plan, cache));
   }
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* opened = nullptr;
   const rocksdb::Status status = rocksdb::DB::Open(db, options.path, descriptors, &handles, &opened);
   if (!status.ok()) return failed(status, "open " + options.path);
-  return std::unique_ptr<core::KvStore>(new RocksKv(std::move(env), opened, handles, std::move(cache)));
+  return std::unique_ptr<core::KvStore>(new RocksKv(std::move(reserve), std::move(env), opened, handles, std::move(cache)));
 }
 
 }  // namespace stoa::kv

@@ -15,6 +15,7 @@ struct RocksOptions {
   std::uint64_t write_buffer_bytes = 64u << 20;  // of all families together
   std::uint64_t zeroed_log_bytes = 0;  // how much of each log file is zeroed ahead (log_files.h); 0: nothing
   std::uint64_t journal_bytes_max = 256u << 20;  // the oldest records beyond it are dropped
+  bool reserve = false;  // keep space of the disk for what must always be written (disk_reserve.h)
 };
 
 // kNotFound: no database at `path`; kBusy: another process has it open; kIo, kCorrupt.

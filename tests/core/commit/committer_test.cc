@@ -17,6 +17,7 @@ class WatchedKv final : public kv::MemoryKv {
  public:
   Status apply(std::span<const WriteBatch* const> batches) override {
     if (fail_apply) return fail(Errc::kIo, "apply fails as told");
+    if (full) return fail(Errc::kNoSpace, "there is no room, as told");
     ++applies;
     {
       std::unique_lock lock(mutex_);
@@ -29,12 +30,13 @@ class WatchedKv final : public kv::MemoryKv {
   }
   Status sync() override {
     if (fail_sync) return fail(Errc::kIo, "sync fails as told");
+    if (full) return fail(Errc::kNoSpace, "there is no room, as told");
     ++syncs;
     return {};
   }
   std::atomic<int> applies{0}, syncs{0};
   std::atomic<std::size_t> puts{0};
-  std::atomic<bool> fail_apply{false}, fail_sync{false};
+  std::atomic<bool> fail_apply{false}, fail_sync{false}, full{false};
 
   void hold_apply() { held_ = true; }
   void await_held_apply() {
@@ -238,9 +240,112 @@ TEST_F(CommitterTest, AFailedWriteIsNeverAcknowledgedAndPoisons) {
   // What was durable before stays so, and what was lost is not read as absent.
   EXPECT_TRUE(committer_.wait_durable(*before));
   std::string value;
-  EXPECT_EQ(settled_.get(Family::kEntry, "b", &value).error().code, Errc::kIo);
-  EXPECT_EQ(settled_.scan(Family::kEntry, {}, {})->status().error().code, Errc::kIo);
+  EXPECT_EQ(read(settled_, Family::kEntry, "b"), "2");
   EXPECT_EQ(settled_.snapshot()->get(Family::kEntry, "a", &value).error().code, Errc::kIo);
+}
+
+// What was told without being durable (an unstable write) stays what it is, also when it cannot be written any more.
+TEST_F(CommitterTest, WhatIsQueuedStaysReadableWhenTheStoreFails) {
+  ASSERT_TRUE(committer_.commit(put(Family::kEntry, "a", "old")));
+  ASSERT_TRUE(committer_.commit(put(Family::kEntry, "b", "old")));
+  ASSERT_TRUE(committer_.commit(put(Family::kEntry, "d", "old")));
+  ASSERT_TRUE(committer_.wait_applied());
+  for (const bool full : {true, false}) {
+    kv_.full = full;
+    kv_.fail_apply = !full;
+    ASSERT_TRUE(committer_.commit(put(Family::kEntry, "a", "new")));
+    CommitUnit removal;
+    removal.batch.remove(Family::kEntry, "b");
+    ASSERT_TRUE(committer_.commit(std::move(removal)));
+    EXPECT_FALSE(committer_.wait_applied());
+    // Behind the group that could not be written.
+    if (full) {
+      ASSERT_TRUE(committer_.commit(put(Family::kEntry, "c", "new")));
+    }
+    EXPECT_EQ(read(settled_, Family::kEntry, "a"), "new");
+    EXPECT_EQ(read(settled_, Family::kEntry, "b"), std::nullopt);
+    EXPECT_EQ(read(settled_, Family::kEntry, "c"), "new");
+    const std::string_view keys[] = {"a", "b", "c", "d"};
+    std::optional<std::string> values[4];
+    ASSERT_TRUE(settled_.multi_get(Family::kEntry, keys, values));
+    EXPECT_EQ(values[0], "new");
+    EXPECT_EQ(values[1], std::nullopt);
+    EXPECT_EQ(values[3], "old");
+    std::string seen;
+    const auto it = settled_.scan(Family::kEntry, "a", {});
+    for (; it->valid(); it->next()) seen.append(it->key()).append("=").append(it->value()).append(" ");
+    EXPECT_TRUE(it->status());
+    EXPECT_EQ(seen, "a=new c=new d=old ");
+    it->seek("b");
+    ASSERT_TRUE(it->valid());
+    EXPECT_EQ(it->key(), "c");
+    if (!full) continue;
+    kv_.full = false;
+    ASSERT_TRUE(committer_.wait_applied());
+    EXPECT_EQ(read(kv_, Family::kEntry, "c"), "new");
+    ASSERT_TRUE(committer_.commit(put(Family::kEntry, "b", "old")));
+    ASSERT_TRUE(committer_.wait_applied());
+  }
+}
+
+// Nothing of it is lost, nothing is told before it is durable, and nobody has to restart anything.
+TEST_F(CommitterTest, WithoutRoomChangesWaitAndAreWrittenWhenThereIsSome) {
+  kv_.full = true;
+  const auto first = committer_.commit(put(Family::kEntry, "a", "1"));
+  ASSERT_TRUE(first);
+  EXPECT_EQ(committer_.wait_durable(*first).error().code, Errc::kNoSpace);
+  EXPECT_TRUE(committer_.health().stalled);
+  EXPECT_FALSE(committer_.health().failed);
+  const auto second = committer_.commit(put(Family::kEntry, "b", "2"));
+  ASSERT_TRUE(second);
+  EXPECT_EQ(committer_.wait_durable(*second).error().code, Errc::kNoSpace);
+  EXPECT_EQ(committer_.wait_applied().error().code, Errc::kNoSpace);
+  kv_.full = false;
+  ASSERT_TRUE(committer_.wait_durable(*first));
+  ASSERT_TRUE(committer_.wait_durable(*second));
+  EXPECT_EQ(read(kv_, Family::kEntry, "a"), "1");
+  EXPECT_EQ(read(kv_, Family::kEntry, "b"), "2");
+  EXPECT_FALSE(committer_.health().stalled);
+  EXPECT_FALSE(committer_.anything_queued());
+}
+
+TEST_F(CommitterTest, WithoutRoomTheQueueIsBounded) {
+  kv_.full = true;
+  const std::string large(1u << 20, 'x');
+  int taken = 0;
+  Errc refused{};
+  for (int i = 0; i < 100; ++i, ++taken) {
+    const auto ticket = committer_.commit(put(Family::kInline, std::to_string(i), large));
+    if (ticket) continue;
+    refused = ticket.error().code;
+    break;
+  }
+  EXPECT_EQ(refused, Errc::kNoSpace);
+  EXPECT_LT(taken, 20);
+  kv_.full = false;
+  ASSERT_TRUE(committer_.wait_applied());
+  for (int i = 0; i < taken; ++i) EXPECT_TRUE(read(kv_, Family::kInline, std::to_string(i))) << i;
+  EXPECT_FALSE(read(kv_, Family::kInline, std::to_string(taken)));
+  EXPECT_FALSE(committer_.anything_queued());
+}
+
+TEST_F(CommitterTest, WaitersWithoutRoomDoNotWaitForEachOther) {
+  kv_.full = true;
+  std::vector<std::thread> threads;
+  std::atomic<int> refused{0};
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 50; ++i) {
+        const auto ticket = committer_.commit(put(Family::kEntry, std::to_string(t * 50 + i), "x"));
+        if (ticket && committer_.wait_durable(*ticket).error().code == Errc::kNoSpace) ++refused;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(refused, 400);
+  kv_.full = false;
+  ASSERT_TRUE(committer_.wait_durable(committer_.applied()));
+  for (int i = 0; i < 400; ++i) EXPECT_TRUE(read(kv_, Family::kEntry, std::to_string(i))) << i;
 }
 
 TEST_F(CommitterTest, AFailedSyncPoisons) {

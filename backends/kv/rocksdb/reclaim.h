@@ -1,0 +1,38 @@
+// Gives space back while the disk is full: what was removed lies in tables until they are compacted, which RocksDB, left to itself, does
+// when more is written.
+#pragma once
+
+#include <rocksdb/db.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "backends/kv/rocksdb/disk_reserve.h"
+
+namespace stoa::kv {
+
+class Reclaim {
+ public:
+  // All must outlive it.
+  Reclaim(rocksdb::DB& db, std::span<rocksdb::ColumnFamilyHandle* const> families, DiskReserve& reserve);
+  ~Reclaim();
+
+ private:
+  void run(const std::stop_token& stop);
+  void round();
+
+  rocksdb::DB& db_;
+  const std::vector<rocksdb::ColumnFamilyHandle*> families_;
+  DiskReserve& reserve_;
+  std::atomic<bool> stopping_{false};
+  std::uint64_t seen_ = 0;  // what was written before is compacted
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::jthread thread_;
+};
+
+}  // namespace stoa::kv

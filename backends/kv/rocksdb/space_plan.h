@@ -1,0 +1,40 @@
+// How much of the host file system the metadata database may want at once, and what is kept for that.
+//
+// While growth is refused, what is still written are removals, what was promised (commits of accepted writes), and what RocksDB makes
+// of them. In units:
+//   2  log files: beyond that RocksDB flushes and drops them
+//   2  flushes: what the logs hold, once more, as tables
+//   6  one compaction: 4 tables of level 0 of half a unit and all of the level below (4), or one table of half a unit and the ten
+//      that it overlaps further below (5.5), written anew before the old ones go
+//   2  what removals into recycle bins and commits of accepted writes add (core/volume/room.h)
+// A unit is a 96th of the file system, so the reserve is an eighth of it; from 6 GiB on it is 64 MiB, and the reserve 768.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace stoa::kv {
+
+struct SpacePlan {
+  std::uint64_t unit = kUnitMax;
+
+  static SpacePlan of(std::uint64_t total) { return {std::clamp(total / 96, kUnitMin, kUnitMax)}; }
+
+  std::uint64_t logs() const { return 2 * unit; }
+  std::uint64_t zeroed_log() const { return unit / 2; }
+  std::uint64_t write_buffer() const { return unit / 2; }
+  std::uint64_t level_base() const { return 4 * unit; }
+  std::uint64_t table() const { return unit / 2; }
+  std::uint64_t journal() const { return 4 * unit; }
+  std::uint64_t reserve() const { return 12 * unit; }
+  std::uint64_t kept_from_compaction() const { return 6 * unit; }
+  std::uint64_t unpaid_growth() const { return 2 * unit; }
+  // Growth is refused when less is free beside the reserve, and accepted again from twice that on.
+  std::uint64_t margin() const { return unit / 2; }
+
+ private:
+  static constexpr std::uint64_t kUnitMin = 1u << 20;
+  static constexpr std::uint64_t kUnitMax = 64u << 20;
+};
+
+}  // namespace stoa::kv
