@@ -42,7 +42,7 @@ DiskReserve::DiskReserve(const std::string& folder, const SpacePlan& plan)
     // What an earlier run held. The blocks that a file system did not give are no reserve.
     if (fd_ >= 0 && ::fstat(fd_, &info) == 0) held_ = std::min<std::uint64_t>(static_cast<std::uint64_t>(info.st_size), static_cast<std::uint64_t>(info.st_blocks) * 512);
     if (held_ > plan_.reserve()) resize_locked(plan_.reserve());
-    look_locked();
+    measure_locked();
     const std::uint64_t spare = free_ > 2 * plan_.margin() ? free_ - 2 * plan_.margin() : 0;
     if (held_ < plan_.reserve() && spare > 0) resize_locked(std::min(plan_.reserve(), held_ + spare));
     look_locked();
@@ -71,12 +71,15 @@ bool DiskReserve::resize_locked(std::uint64_t to) {
   return true;
 }
 
-void DiskReserve::look_locked() {
+void DiskReserve::measure_locked() {
   struct statvfs info {};
-  if (::statvfs(folder_.c_str(), &info) == 0) {
-    total_ = static_cast<std::uint64_t>(info.f_blocks) * info.f_frsize;
-    free_ = static_cast<std::uint64_t>(info.f_bavail) * info.f_frsize;
-  }
+  if (::statvfs(folder_.c_str(), &info) != 0) return;
+  total_ = static_cast<std::uint64_t>(info.f_blocks) * info.f_frsize;
+  free_ = static_cast<std::uint64_t>(info.f_bavail) * info.f_frsize;
+}
+
+void DiskReserve::look_locked() {
+  measure_locked();
   const bool was_low = low_.load(std::memory_order_relaxed);
   const bool whole = held_ >= plan_.reserve() || !can_hold_;
   const bool low = !whole || free_ < (was_low ? 2 : 1) * plan_.margin();

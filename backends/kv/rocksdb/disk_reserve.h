@@ -40,6 +40,7 @@ class DiskReserve {
 
  private:
   void keep_whole(const std::stop_token& stop);
+  void measure_locked();
   void look_locked();
   bool resize_locked(std::uint64_t to);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
+#include <string>
 
 namespace stoa::kv {
 namespace {
@@ -33,17 +35,22 @@ void Reclaim::run(const std::stop_token& stop) {
   }
 }
 
-// Only families from which something was removed since the last time.
+// Whether something that was removed is still there.
+bool Reclaim::has_remains(rocksdb::ColumnFamilyHandle* family) {
+  for (const std::string& property : {rocksdb::DB::Properties::kNumDeletesActiveMemTable, rocksdb::DB::Properties::kNumDeletesImmMemTables}) {
+    std::uint64_t deletes = 0;
+    if (db_.GetIntProperty(family, property, &deletes) && deletes > 0) return true;
+  }
+  rocksdb::TablePropertiesCollection tables;
+  if (!db_.GetPropertiesOfAllTables(family, &tables).ok()) return false;
+  return std::ranges::any_of(tables, [](const auto& table) { return table.second->num_deletions > 0; });
+}
+
 void Reclaim::round() {
   const std::uint64_t now = db_.GetLatestSequenceNumber();
   if (now == seen_) return;
   std::vector<rocksdb::ColumnFamilyHandle*> shrunk;
-  for (rocksdb::ColumnFamilyHandle* const family : families_) {
-    std::uint64_t active = 0, waiting = 0;
-    db_.GetIntProperty(family, rocksdb::DB::Properties::kNumDeletesActiveMemTable, &active);
-    db_.GetIntProperty(family, rocksdb::DB::Properties::kNumDeletesImmMemTables, &waiting);
-    if (active + waiting > 0) shrunk.push_back(family);
-  }
+  std::ranges::copy_if(families_, std::back_inserter(shrunk), [this](auto* family) { return has_remains(family); });
   if (shrunk.empty()) return;
   rocksdb::FlushOptions flush;
   flush.allow_write_stall = true;

@@ -24,6 +24,7 @@ class Reclaim {
  private:
   void run(const std::stop_token& stop);
   void round();
+  bool has_remains(rocksdb::ColumnFamilyHandle* family);
 
   rocksdb::DB& db_;
   const std::vector<rocksdb::ColumnFamilyHandle*> families_;
