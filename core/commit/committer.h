@@ -63,6 +63,8 @@ class Committer {
   Status wait_applied();
   // The ticket of the newest change.
   CommitTicket applied() const { return CommitTicket{submitted_.load(std::memory_order_acquire)}; }
+  // The newest that is durable.
+  CommitTicket durable() const { return CommitTicket{durable_.load(std::memory_order_acquire)}; }
   // The store as a place for changes that are no operation of the namespace (registry): durable on return.
   Status write_durably(const WriteBatch& batch);
 

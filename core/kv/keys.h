@@ -122,6 +122,7 @@ inline std::string client_key(Door door, std::string_view name) {
 
 inline constexpr std::string_view kVolumeConfig = "volume";
 inline constexpr std::string_view kIdConfig = "next_id";      // FileIds below it may have been given out
+inline constexpr std::string_view kHealthConfig = "health";  // when health was asked for last
 inline constexpr std::string_view kQuotaPrefix = "quota/";  // and a directory id: has limits, declares what counts, or counts owners
 inline std::string quota_key(FileId dir) { return std::string(kQuotaPrefix) + id_key(dir); }
 inline constexpr std::string_view kCountingPrefix = "counting/";  // and a directory id: what users and groups own is being counted

@@ -103,6 +103,7 @@ Status MetaTxn::insert_entry(const NodeRef& dir, Inode& dir_next, std::string_vi
   } else if (other.exists()) {
     record.flags |= kShadowed;
   }
+  name_bytes_ += static_cast<std::int64_t>(raw.size());
   put_entry(dir->id, dir_next, raw, record);
   return {};
 }
@@ -126,6 +127,7 @@ void MetaTxn::put_entry(FileId dir, Inode& dir_next, std::string_view raw, const
 Status MetaTxn::remove_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, const EntryRecord& record) {
   const bool directory = record.type == FileType::kDirectory;
   renamed_.push_back(record.id);
+  name_bytes_ -= static_cast<std::int64_t>(raw.size());
   named_.push_back({record.id, record.type});
   set_entry(dir->id, raw, directory, EntryRecord{});
   batch_.remove(Family::kCookie, keys::cookie_key(dir->id, record.cookie));
@@ -163,9 +165,17 @@ Status MetaTxn::move_charge(const NodeRef& node, const Payer& to, const Usage& u
   return move(from, to, usage, promised(*node));
 }
 
-Status MetaTxn::move_owner(const NodeRef& dir, const Owner& to) {
+Status MetaTxn::change_attribute_bytes(const NodeRef& node, Inode& next, std::uint64_t from, std::uint64_t to) {
+  next.attribute_bytes = next.attribute_bytes + to - from;
+  const Payer payer = next.is_directory() ? node->payer_of_directory() : node->payer();
+  if (to > from) return reserve(payer, {.bytes = static_cast<std::int64_t>(to - from)});
+  if (to < from) release(payer, {.bytes = static_cast<std::int64_t>(from - to)});
+  return {};
+}
+
+Status MetaTxn::move_owner(const NodeRef& dir, const Owner& to, const Usage& itself) {
   const Payer from = dir->payer_of_directory();
-  return move(from, {from.account, to, dir->id, from.of}, {.directories = 1}, {});
+  return move(from, {from.account, to, dir->id, from.of}, itself, {});
 }
 
 Status MetaTxn::move(const Payer& from, const Payer& to, const Usage& usage, const Usage& uncommitted) {
@@ -217,7 +227,7 @@ Status MetaTxn::move_directory(const NodeRef& dir, const AccountRef& to, const U
 
 Status MetaTxn::move_bare_directory(const NodeRef& dir, AccountRef account) {
   const Payer from = dir->payer_of_directory();
-  STOA_CHECK_OK(move(from, {account->parent, from.owner, dir->id}, {.directories = 1}, {}));
+  STOA_CHECK_OK(move(from, {account->parent, from.owner, dir->id}, usage_of(dir->record), {}));
   set_account(dir, std::move(account));
   return {};
 }
@@ -308,6 +318,7 @@ std::vector<std::string> MetaTxn::journal() const {
 }
 
 Result<CommitTicket> MetaTxn::commit() {
+  STOA_CHECK_OK(tree_.room.admit(batch_, name_bytes_));
   STOA_CHECK_OK(break_leases());
   // The references are a copy: what they mean for the data path follows below.
   STOA_TRY(ticket, tree_.committer.commit({.batch = std::move(batch_),

@@ -44,6 +44,7 @@ class Checker {
     for (const Family family : {Family::kFold, Family::kChecksum, Family::kState, Family::kJournal, Family::kConfig, Family::kTrash}) {
       STOA_CHECK_OK(each(family, [](std::string_view, std::string_view) -> Status { return {}; }));
     }
+    compare_attribute_bytes();
     return std::move(report_);
   }
 
@@ -54,7 +55,9 @@ class Checker {
     FileId charged_to = kNoFile;
     std::uint32_t links = 0;       // as recorded
     std::uint64_t entries = 0;     // as recorded
-    std::uint64_t size = 0;
+    std::uint64_t attribute_bytes = 0;        // as recorded
+    std::uint64_t found_attribute_bytes = 0;  // as found
+    Usage usage;
     Owner owner;
     std::uint32_t names = 0;       // as found
     std::uint64_t children = 0;    // as found
@@ -211,7 +214,8 @@ class Checker {
       ++(inode->is_directory() ? report_.directories : report_.files);
       if (inode->type == FileType::kRegular) report_.bytes += inode->size;
       files_[id] = {.type = inode->type, .home = inode->home, .charged_to = inode->charged_to, .links = inode->links, .entries = inode->entries,
-                    .size = inode->size, .owner = {inode->uid, inode->gid}, .is_inline = inode->has(kContentInline), .flags = inode->flags};
+                    .attribute_bytes = inode->attribute_bytes, .usage = usage_of(*inode), .owner = {inode->uid, inode->gid},
+                    .is_inline = inode->has(kContentInline), .flags = inode->flags};
       std::uint64_t end = 0;
       for (const Extent& extent : inode->layout.extents) {
         ++expected_references_[extent.blob];
@@ -442,12 +446,7 @@ class Checker {
     std::unordered_map<FileId, BalanceChange> counted;
     for (const auto& [id, file] : files_) {
       if (is_root(id) || file.has(kIsBin) || is_shelf(file)) continue;  // bins and their shelves count as nothing
-      Usage delta;
-      if (file.type == FileType::kDirectory) {
-        delta.directories = 1;
-      } else {
-        delta = {.bytes = file.type == FileType::kRegular ? static_cast<std::int64_t>(file.size) : 0, .files = 1};
-      }
+      const Usage& delta = file.usage;
       FileId at = file.type == FileType::kDirectory ? payer_above(file) : file.home;
       UsageClass of = file.charged_to != kNoFile ? UsageClass::kMultipart
                       : nameless_.contains(id) ? UsageClass::kNameless : UsageClass::kLive;
@@ -610,10 +609,11 @@ class Checker {
   }
 
   Status find_orphans(Family family, std::string_view what) {
-    return each(family, [&](std::string_view key, std::string_view) -> Status {
+    return each(family, [&](std::string_view key, std::string_view value) -> Status {
       const FileId id = keys::id_of(key);
       const auto file = files_.find(id);
       if (file == files_.end() && damage_.unreadable(Family::kInode, keys::id_key(id))) return {};
+      if (file != files_.end() && family == Family::kXattr) file->second.found_attribute_bytes += attribute_bytes(keys::after_id(key), value);
       if (file == files_.end()) {
         problem(std::string(what) + " of " + number(id) + ", which does not exist");
       } else if (family == Family::kInline && !file->second.is_inline) {
@@ -623,6 +623,15 @@ class Checker {
       }
       return {};
     });
+  }
+
+  void compare_attribute_bytes() {
+    if (!damage_.whole({Family::kXattr, Family::kInode})) return;
+    for (const auto& [id, file] : files_) {
+      if (file.attribute_bytes == file.found_attribute_bytes) continue;
+      problem(number(id) + ": " + std::to_string(file.attribute_bytes) + " bytes of extended attributes and ACL, found " +
+              std::to_string(file.found_attribute_bytes));
+    }
   }
 
   Tree& tree_;    // what is true now
