@@ -125,6 +125,7 @@ class MetaTxn {
   std::vector<std::pair<AccountRef, AccountRef>> parents_;  // of accounts that move
   std::vector<std::pair<NodeRef, std::unique_lock<RwLock>>> locks_;
   bool has_acls_ = false;  // new ones, which take memory
+  bool settles_ = false;   // directories get other ones above them
   bool committed_ = false;
 };
 

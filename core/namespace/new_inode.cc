@@ -1,6 +1,7 @@
 #include "core/namespace/new_inode.h"
 
 #include "core/access/acl.h"
+#include "core/namespace/depth.h"
 
 namespace stoa::core {
 namespace {
@@ -106,6 +107,10 @@ Result<NodeRef> add_file(MetaTxn& txn, const NodeRef& dir, Inode& dir_next, std:
   const AccountRef& above = charged != nullptr ? charged : dir->account;
   const UsageClass of = charged != nullptr ? UsageClass::kMultipart : UsageClass::kLive;
   const bool directory = inode.is_directory();
+  if (directory && charged == nullptr) {
+    STOA_CHECK_OK(require_depth(above, 1));
+    note_levels(above, 1);
+  }
   Usage delta;
   if (directory) {
     delta.directories = 1;
