@@ -22,8 +22,8 @@ std::uint32_t levels_below(Tree& tree, const AccountRef& dir) {
 }
 
 Status require_depth(const AccountRef& dir, std::uint32_t levels) {
-  if (depth_of(dir.get()) + levels <= kDepthMax) return {};
-  return fail(Errc::kNameTooLong, "directories may lie " + std::to_string(kDepthMax) + " deep");
+  if (depth_of(dir.get()) + levels <= kLevelsMax) return {};
+  return fail(Errc::kNameTooLong, "directories may lie " + std::to_string(kLevelsMax) + " deep");
 }
 
 void note_levels(const AccountRef& dir, std::uint32_t levels) {

@@ -9,7 +9,7 @@
 namespace stoa::core {
 
 // Directories below the root of the volume: as deep as a path of 4096 bytes (PATH_MAX) can name.
-inline constexpr std::uint32_t kDepthMax = 2048;
+inline constexpr std::uint32_t kLevelsMax = 2048;
 
 // How many directories lie in each other below a directory, at most. Needs the tree lock.
 std::uint32_t levels_below(Tree& tree, const AccountRef& dir);
