@@ -7,6 +7,7 @@
 #include "core/data/data_state.h"
 #include "core/data/growth.h"
 #include "core/kv/keys.h"
+#include "core/namespace/depth.h"
 #include "core/namespace/drop_link.h"
 #include "core/recycle/bin.h"
 
@@ -193,9 +194,14 @@ void MetaTxn::end_charge(const NodeRef& node, const Usage& usage) {
 
 Status MetaTxn::move_directory(const NodeRef& dir, const AccountRef& to, const Usage& itself) {
   if (is_of_upload(*dir->account) || is_of_upload(*to)) return fail(Errc::kInvalid, "directories of a multipart upload stay where they are");
+  if (!dir->account->bin()) {
+    STOA_CHECK_OK(require_depth_of_move(tree_, dir->account, to));
+    note_levels(to, 1 + levels_below(tree_, dir->account));
+  }
   // The committed side is complete only when nothing is queued; the exclusive tree lock keeps it so.
   STOA_CHECK_OK(tree_.committer.wait_applied());
   parents_.push_back({dir->account, to});
+  settles_ = true;
   Payer from = dir->payer_of_directory();
   const UsageRecord below = tree_.ledger.read(dir->account);
   if (!is_zero(below.usage) && tree_.ledger.owners_counted_between(from.account, to)) return fail(Errc::kCrossDevice);
@@ -228,7 +234,9 @@ Status MetaTxn::move_directory(const NodeRef& dir, const AccountRef& to, const U
 Status MetaTxn::move_bare_directory(const NodeRef& dir, AccountRef account) {
   const Payer from = dir->payer_of_directory();
   STOA_CHECK_OK(move(from, {account->parent, from.owner, dir->id}, usage_of(dir->record), {}));
+  note_levels(account->parent, 1);
   set_account(dir, std::move(account));
+  settles_ = true;
   return {};
 }
 
@@ -325,7 +333,8 @@ Result<CommitTicket> MetaTxn::commit() {
                                                  .charges = std::move(charges_),
                                                  .account_changes = account_changes_,
                                                  .references = references_,
-                                                 .journal = journal()}));
+                                                 .journal = journal(),
+                                                 .settles = settles_}));
   committed_ = true;
   tree_.ledger.keep(posted_);
   for (const AccountChange& change : account_changes_) publish(change);

@@ -128,6 +128,7 @@ class MetaTxn {
   std::vector<std::pair<NodeRef, std::unique_lock<RwLock>>> locks_;
   std::int64_t name_bytes_ = 0;  // by which names that somebody chose grow
   bool has_acls_ = false;  // new ones, which take memory
+  bool settles_ = false;   // directories get other ones above them
   bool committed_ = false;
 };
 

@@ -1,6 +1,7 @@
 #include "core/namespace/new_inode.h"
 
 #include "core/access/acl.h"
+#include "core/namespace/depth.h"
 #include "core/usage/inode_usage.h"
 
 namespace stoa::core {
@@ -108,6 +109,10 @@ Result<NodeRef> add_file(MetaTxn& txn, const NodeRef& dir, Inode& dir_next, std:
   const AccountRef& above = charged != nullptr ? charged : dir->account;
   const UsageClass of = charged != nullptr ? UsageClass::kMultipart : UsageClass::kLive;
   const bool directory = inode.is_directory();
+  if (directory && charged == nullptr) {
+    STOA_CHECK_OK(require_depth(above, 1));
+    note_levels(above, 1);
+  }
   STOA_CHECK_OK(txn.reserve({above, {inode.uid, inode.gid}, inode.id, of}, usage_of(inode)));
   STOA_CHECK_OK(txn.insert_entry(dir, dir_next, raw, inode.id, inode.type));
   txn.put_inode(dir, dir_next);

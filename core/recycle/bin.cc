@@ -6,6 +6,7 @@
 #include "core/data/content.h"
 #include "core/data/open_files.h"
 #include "core/kv/keys.h"
+#include "core/namespace/depth.h"
 #include "core/namespace/drop_link.h"
 #include "core/namespace/remove_directory.h"
 
@@ -61,6 +62,7 @@ Status make_bin(Tree& tree, FileId anchor, bool counted) {
     auto account = make_account(bin.id, counted ? dir->account : root->account);
     account->makes = UsageClass::kRecycled;
     account->anchor = dir->account;
+    note_levels(dir->account, 1);
     txn.new_inode(std::move(bin), std::move(account));
     txn.put_inode(dir, std::move(next), Seen::kNo);
     STOA_CHECK_OK(txn.commit());
@@ -86,6 +88,7 @@ Status make_shelf(Tree& tree, const OpContext& caller, const NodeRef& bin, std::
     txn.insert_unique_entry(bin, bin_next, name, shelf.id, FileType::kDirectory);  // nobody else puts anything in a bin
     txn.put_inode(bin, std::move(bin_next));
     auto account = make_account(shelf.id, bin->account);
+    note_levels(bin->account, 1);
     txn.new_inode(std::move(shelf), std::move(account));
     STOA_CHECK_OK(txn.commit());
     return true;

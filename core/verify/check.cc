@@ -15,6 +15,7 @@
 #include "core/kv/keys.h"
 #include "core/namespace/drop_link.h"
 #include "core/recycle/trash_record.h"
+#include "core/usage/usage_log.h"
 #include "core/verify/damage_map.h"
 
 namespace stoa::core {
@@ -469,6 +470,7 @@ class Checker {
         at = dir != files_.end() ? payer_above(dir->second) : ended != ended_.end() ? ended->second.heir : kNoFile;
       }
     }
+    STOA_CHECK_OK(take_off_logged(counted));
     STOA_CHECK_OK(each(Family::kUsage, [&](std::string_view key, std::string_view value) -> Status {
       const FileId id = keys::id_of(key);
       const auto record = UsageRecord::decode(value);
@@ -494,6 +496,37 @@ class Checker {
     for (const auto& [dir, owners] : by_owner_) {
       for (const auto& [owner, found] : owners) {
         if (!is_zero(found)) problem(usage_of_owner(dir, owner) + ": not recorded, counted " + text(found.all));
+      }
+    }
+    return {};
+  }
+
+  // What the usage log has is not in the records (core/usage/usage_log.h), but in those of directories that are gone.
+  Status take_off_logged(std::unordered_map<FileId, BalanceChange>& counted) {
+    UsageLog log;
+    STOA_CHECK_OK(each_of(Family::kState, keys::kUsageLogPrefix, [&](std::string_view, std::string_view value) -> Status {
+      if (const Status read = log.add(value); !read) problem("the log of usage: a record is damaged");
+      return {};
+    }));
+    for (const auto& [payee, delta] : log.charges()) {
+      UsageClass of = payee.of;
+      for (FileId at = payee.dir; at != kNoFile;) {
+        const auto dir = files_.find(at);
+        const auto gone = log.gone().find(at);
+        const auto ended = ended_.find(at);
+        if (dir == files_.end()) {
+          if (gone != log.gone().end() && gone->second.makes != UsageClass::kLive) of = gone->second.makes;
+          at = gone != log.gone().end() ? gone->second.parent : ended != ended_.end() ? ended->second.heir : kNoFile;
+          continue;
+        }
+        if (is_bin(at)) of = UsageClass::kRecycled;
+        if (is_upload(at)) of = UsageClass::kMultipart;
+        const BalanceChange change = change_of(delta, of, {});
+        counted[at] = counted[at] + -change;
+        if (const auto owners = by_owner_.find(at); owners != by_owner_.end()) {
+          for (const OwnerKey& owner : {payee.owner.user(), payee.owner.group()}) owners->second[owner] = owners->second[owner] + -change;
+        }
+        at = payer_above(dir->second);
       }
     }
     return {};

@@ -24,6 +24,7 @@
 #include "core/volume/class_count.h"
 #include "core/volume/gone_directories.h"
 #include "core/volume/health.h"
+#include "core/volume/replay_usage.h"
 #include "core/volume/volume.h"
 #include "core/volume/volume_record.h"
 
@@ -168,6 +169,7 @@ class VolumeImpl final : public Volume {
         handles_(record_.info.id, record_.handle_key) {}
 
   Status start() {
+    STOA_CHECK_OK(replay_usage(tree_));
     STOA_CHECK_OK(adopt_blobs(tree_));
     if (const KeptBlobs kept = kept_blobs(tree_.blobs); kept.blobs != 0) {
       tree_.events.add(Severity::kCritical, "content_without_files", {}, kept_text(kept));
@@ -220,6 +222,7 @@ class VolumeImpl final : public Volume {
   Status flush() override {
     STOA_CHECK_OK(flush_lazy(tree_));
     STOA_CHECK_OK(store_quiet_sums(tree_, true));
+    STOA_CHECK_OK(tree_.committer.settle_usage());
     return tree_.committer.wait_durable(tree_.committer.applied());
   }
   Result<CheckReport> check(const CheckOptions& options) override { return check_volume(tree_, options); }

@@ -68,6 +68,7 @@ constexpr std::string_view kUsageV3 =
     "000000000000000a803a090009000000000000000300000000000000";
 constexpr std::string_view kUsageV4 = "04042200000005000000000000800200000000000000010000000000000000100100000000000000";
 constexpr std::string_view kUsageV5 = "05051a0000000500000000000000020000000000000001000000000000000028";
+constexpr std::string_view kUsageV8 = "08031c0000000500000000000000020000000000000001000000000000000000ac02";
 constexpr std::string_view kUsageV6 =
     "060663000000050000000000000002000000000000000100000000000000010a00000000000000402705000000000000800100000000000000010000000000"
     "000001000000000000000200000000000000000000000000000001000000000000000000000000000000";
@@ -185,6 +186,10 @@ TEST(RecordsTest, UsageBlobAndVolumeKeepTheirBytes) {
   EXPECT_EQ(sixth->limits, classes.limits);
   EXPECT_EQ(sixth->child_limits, classes.child_limits);
   EXPECT_EQ(sixth->counted(classes.limits.uncounted), (Usage{-3 * (ByteCount{1} << 63), 1, 0}));
+  // 08: height, which older readers pass over.
+  const UsageRecord high{.usage = {5, 2, 1}, .height = 300};
+  EXPECT_EQ(hex(high.encode()), kUsageV8);
+  EXPECT_EQ(UsageRecord::decode(bytes(kUsageV8))->height, 300u);
   // 07: multipart uploads.
   UsageRecord uploads = classes;
   uploads.limits.uncounted.multipart = true;
