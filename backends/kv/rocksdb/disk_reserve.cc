@@ -125,12 +125,13 @@ DiskReserve::State DiskReserve::state() {
 
 bool DiskReserve::wait_until_low(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  return wanted_.wait(lock, stop, [this] { return low_.load(std::memory_order_relaxed); });
+  wanted_.wait(lock, stop, [this] { return low_.load(std::memory_order_relaxed); });
+  return !stop.stop_requested();  // a wait whose condition holds does not tell that it was stopped
 }
 
 void DiskReserve::keep_whole(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  while (wanted_.wait(lock, stop, [this] { return low_.load(std::memory_order_relaxed); })) {
+  while (wanted_.wait(lock, stop, [this] { return low_.load(std::memory_order_relaxed); }) && !stop.stop_requested()) {
     look_locked();
     const std::uint64_t spare = free_ > plan_.margin() ? free_ - plan_.margin() : 0;
     if (held_ < plan_.reserve() && spare >= kPieceBytes) resize_locked(std::min(plan_.reserve(), held_ + spare / kPieceBytes * kPieceBytes));
