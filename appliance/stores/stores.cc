@@ -11,6 +11,7 @@
 #include "appliance/data_folder/volume_mark.h"
 #include "appliance/stores/blob_folders.h"
 #include "appliance/stores/metadata_state.h"
+#include "appliance/stores/usable_memory.h"
 #include "backends/blob/local/local_blob_store.h"
 #include "backends/kv/memory/memory_kv.h"
 #include "backends/kv/rocksdb/rocks_kv.h"
@@ -21,6 +22,7 @@ namespace stoa::appliance {
 namespace {
 
 constexpr std::uint64_t kZeroedLogBytes = 32u << 20;
+constexpr std::uint64_t kWrittenCachePart = 8;  // an eighth of the memory, for what was written lately
 
 std::string id_text(const core::VolumeInfo& info) {
   char digits[16];
@@ -147,6 +149,7 @@ class Opening {
     blobs.directories = directories_;
     blobs.create = unfinished();
     blobs.sweep_all = options_.sweep_all;
+    blobs.written_cache_bytes = usable_memory() / kWrittenCachePart;
     blobs.pairing = BlobPairing{.volume = id, .generation = generation, .metadata = folder_.meta(), .home = folder_.path, .is_home = [id](const std::string& home) {
                                   const auto mark = read_volume_mark(DataFolder{home});
                                   return mark && *mark && (*mark)->id == id;

@@ -39,6 +39,7 @@ NFS = [
     Load("readdirplus", "readdirplus", "READDIRPLUS of 100 000 entries", _sized(2, 1, "--files", 100_000, "--seconds", 4),
          ["--files", "2000", "--seconds", "0.3"], "entry", 100_000),
     Load("seq-write", "seq-write", "1 MiB WRITEs + COMMIT, 2 GiB", _sized(2, 16, "--bytes", 2 * GIB), ["--bytes", 32 * MIB], "MiB"),
+    Load("read-written", "read-written", "1 MiB READs of 2 GiB just written", _sized(2, 16, "--bytes", 2 * GIB), ["--bytes", 32 * MIB], "MiB"),
     Load("seq-read", "seq-read", "1 MiB READs, 2 GiB", _sized(2, 16, "--bytes", 2 * GIB), ["--bytes", 32 * MIB], "MiB"),
     Load("rand-read", "rand-read", "READ 4 KiB at random, 2 GiB", _sized(2, 16, "--bytes", 2 * GIB, "--seconds", 4),
          ["--bytes", 32 * MIB, "--seconds", "0.3"]),

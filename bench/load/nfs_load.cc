@@ -86,6 +86,8 @@ class LoadRun {
   }
   void remove();
   void rmdir();
+  Handle fresh_file();
+  void read_written();
   void seq_write();
   void blocks(std::uint32_t bytes, bool random, bool write);
 
@@ -175,13 +177,29 @@ void LoadRun::rmdir() {
   timed(*remove_directories(dir), count, 0);
 }
 
-void LoadRun::seq_write() {
+Handle LoadRun::fresh_file() {
   const Handle dir = fresh_directory();
   Outcome outcome;
   session_.run(*create_files({.dirs = {dir}}), 1, 1, 0, outcome);
   must_succeed(outcome, "file");
   Handle file;
   if (session_.lookup(dir, file_name(0), &file) != NFS3_OK) die("LOOKUP of the file");
+  return file;
+}
+
+void LoadRun::read_written() {
+  const Handle file = fresh_file();
+  const BlockWork work{.file = file, .bytes = kMiB, .blocks = o_.bytes / kMiB};
+  Outcome outcome;
+  session_.run(*write_blocks(work), o_.inflight, work.blocks, 0, outcome);
+  session_.run(*commit_file(file), 1, 1, 0, outcome);
+  must_succeed(outcome, "data");
+  timed(*read_blocks(work), work.blocks, 0);
+}
+
+void LoadRun::seq_write() {
+  const Handle file = fresh_file();
+  Outcome outcome;
   const std::uint64_t blocks = o_.bytes / kMiB;
   outcome_.begin();
   session_.run(*write_blocks({.file = file, .bytes = kMiB, .blocks = blocks}), o_.inflight, blocks, 0, outcome_);
@@ -213,6 +231,7 @@ int LoadRun::run() {
       {"remove", [](LoadRun& r) { r.remove(); }},
       {"rmdir", [](LoadRun& r) { r.rmdir(); }},
       {"seq-write", [](LoadRun& r) { r.seq_write(); }},
+      {"read-written", [](LoadRun& r) { r.read_written(); }},
       {"seq-read", [](LoadRun& r) { r.blocks(kMiB, false, false); }},
       {"rand-read", [](LoadRun& r) { r.blocks(kSmall, true, false); }},
       {"rand-write-sync", [](LoadRun& r) { r.blocks(kSmall, true, true); }},

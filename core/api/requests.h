@@ -163,7 +163,12 @@ struct ReadReply { std::uint64_t length; bool end_of_file; Attributes attr; };
 struct ReadSlicesRequest { FileId id; std::uint64_t offset; std::uint64_t length; };
 struct ReadSlicesReply { std::vector<DataSlice> slices; std::uint64_t length; bool end_of_file; Attributes attr; };
 
-struct WriteRequest { FileId id; std::uint64_t offset; ConstBuffers data; };
+struct WriteRequest {
+  FileId id;
+  std::uint64_t offset;
+  ConstBuffers data;
+  LentMemory memory{};  // holds the one buffer of `data`, when that may be kept
+};
 struct WriteReply { std::uint64_t length; BeforeAttributes before; Attributes attr; };
 
 // length 0: to the end of the file (RFC 1813 3.3.21).

@@ -42,6 +42,12 @@ class BlobStore {
   // read: up to into.size() bytes; never short.
   virtual Status read(BlobId blob, std::uint64_t offset, std::span<std::byte> into) = 0;
   virtual Status write(BlobId blob, std::uint64_t offset, ConstBuffers data) = 0;  // kNoSpace, kIo
+  // The same of bytes that the store may keep in memory, to give them to lately_written().
+  virtual Status write_lent(BlobId blob, std::uint64_t offset, std::span<const std::byte> bytes, const LentMemory&) {
+    return write(blob, offset, std::span(&bytes, 1));
+  }
+  // The whole range from memory, if the store has kept all that was written there; else nothing. Never what was read from the disk.
+  virtual std::vector<DataSlice> lately_written(BlobId, std::uint64_t /*offset*/, std::uint64_t /*length*/) { return {}; }
   // A range as descriptor and position for sendfile(2). Bytes past the end of the host file are the caller's to avoid:
   // only ranges that were written or truncated over are given.
   virtual Result<DataSlice> slice(BlobId blob, std::uint64_t offset, std::uint64_t length) = 0;

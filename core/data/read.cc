@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "core/access/access.h"
 #include "core/data/content.h"
 #include "core/data/data_state.h"
@@ -10,6 +12,7 @@ namespace stoa::core {
 namespace {
 
 constexpr std::size_t kZerosBytes = 1u << 20;
+constexpr std::uint64_t kWrittenReadBytesMax = 1u << 20;  // of one read from memory that others wait for
 
 // What a read needs to know of a file, as of one moment.
 struct Picture {
@@ -19,6 +22,7 @@ struct Picture {
   bool is_inline = false;
   ContentCache::Bytes inline_bytes;
   std::vector<Piece> pieces;
+  std::vector<std::vector<DataSlice>> written;  // of each piece: all of it from memory, as it was written; else empty
   BlobPins::Hold hold;  // until the bytes have left
 };
 
@@ -48,6 +52,20 @@ Result<Picture> picture(Tree& tree, const OpContext& ctx, const Node& node, std:
   return p;
 }
 
+// What the store still has in memory, and the rest, which is compared with its checksums: what never came back from the disk
+// need not be. Of no more than a usual READ: who is slow to take a large object would keep all this memory meanwhile.
+Status find_written(Tree& tree, FileId id, Picture& p) {
+  p.written.resize(p.pieces.size());
+  if (p.length > kWrittenReadBytesMax) return verify_pieces(tree, id, p.pieces);
+  for (std::size_t i = 0; i < p.pieces.size(); ++i) {
+    const Piece& piece = p.pieces[i];
+    if (piece.hole()) continue;
+    p.written[i] = tree.blobs.lately_written(piece.blob, piece.blob_offset, piece.length);
+    if (p.written[i].empty()) STOA_CHECK_OK(verify_pieces(tree, id, std::span(&piece, 1)));
+  }
+  return {};
+}
+
 std::string_view inline_part(const Picture& p, std::uint64_t offset) {
   if (p.inline_bytes == nullptr || offset >= p.inline_bytes->size()) return {};
   return std::string_view(*p.inline_bytes).substr(offset, p.length);
@@ -64,7 +82,7 @@ auto with_picture(Tree& tree, const OpContext& ctx, FileId id, std::uint64_t off
     return picture(tree, ctx, *node, offset, wanted);
   }();
   if (!p) return fail(p.error());
-  STOA_CHECK_OK(verify_pieces(tree, id, p->pieces));
+  STOA_CHECK_OK(find_written(tree, id, *p));
   return deliver(*p);
 }
 
@@ -84,10 +102,14 @@ Result<ReadReply> read(Tree& tree, const OpContext& ctx, const ReadRequest& req)
       if (!bytes.empty()) std::memcpy(into.data(), bytes.data(), bytes.size());
       if (into.size() > bytes.size()) std::memset(into.data() + bytes.size(), 0, into.size() - bytes.size());
     }
-    for (const Piece& piece : p.pieces) {
+    for (std::size_t i = 0; i < p.pieces.size(); ++i) {
+      const Piece& piece = p.pieces[i];
       const auto part = into.subspan(piece.file_offset - req.offset, piece.length);
       if (piece.hole()) {
         std::memset(part.data(), 0, part.size());
+      } else if (!p.written[i].empty()) {
+        std::byte* at = part.data();
+        for (const DataSlice& slice : p.written[i]) at = std::ranges::copy(slice.bytes, at).out;
       } else {
         STOA_CHECK_OK(tree.blobs.read(piece.blob, piece.blob_offset, part));
       }
@@ -117,7 +139,13 @@ Result<ReadSlicesReply> read_slices(Tree& tree, const OpContext& ctx, const Read
     const auto hold = std::make_shared<BlobPins::Hold>(std::move(p.hold));
     reply.slices.reserve(p.pieces.size());
     std::uint64_t given = 0;
-    for (const Piece& piece : p.pieces) {
+    for (std::size_t i = 0; i < p.pieces.size(); ++i) {
+      const Piece& piece = p.pieces[i];
+      if (!p.written[i].empty()) {
+        std::ranges::move(p.written[i], std::back_inserter(reply.slices));
+        given += piece.length;
+        continue;
+      }
       if (piece.hole()) {
         // A hole may be larger than the zeros at hand, and than anybody wants to send at once.
         const std::uint64_t length = std::min<std::uint64_t>(piece.length, kIoBytesMax);

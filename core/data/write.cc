@@ -133,7 +133,9 @@ class BlobWrite {
         skip += part.size();
         if (skip == req_.data[next].size()) ++next, skip = 0;
       }
-      STOA_CHECK_OK(tree_.blobs.write(piece.blob, piece.blob_offset, parts));
+      const bool lent = req_.memory.owner != nullptr && parts.size() == 1;
+      STOA_CHECK_OK(lent ? tree_.blobs.write_lent(piece.blob, piece.blob_offset, parts[0], req_.memory)
+                         : tree_.blobs.write(piece.blob, piece.blob_offset, parts));
     }
     return {};
   }

@@ -22,6 +22,11 @@
 namespace stoa::nfs {
 namespace {
 
+std::size_t write_payload_offset(std::span<const std::byte> prefix) {
+  const std::size_t offset = nfs3::write_payload_offset(prefix);
+  return offset != 0 ? offset : nfs4::write_payload_offset(prefix);
+}
+
 // Where the server listens, if that is IPv6; "::" takes IPv4 as well.
 std::optional<rpc::UniversalAddress> ipv6_address(const std::string& listen) {
   const auto address = rpc::parse_universal_address(listen + ".0.0", true);
@@ -90,7 +95,7 @@ Result<std::unique_ptr<NfsServer>> NfsServer::start(const NfsServerOptions& opti
       .programs = {&parts->nfs3, &parts->nfs4, &parts->mount3, &parts->nlm4, &parts->nsm1, &parts->rquota2},
       .make_scope = [&registry, &rules = parts->identity] { return std::make_unique<ExportAccess>(registry, rules); },
       .settle = [&ns](const core::Unsettled& unsettled) { return ns.settle({}, unsettled); },
-      .payload_offset = nfs3::write_payload_offset,
+      .payload_offset = write_payload_offset,
       .scheduler = options.scheduler,
       .gss = parts->kerberos.get(),
       .tell_refused =

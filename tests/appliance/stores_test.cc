@@ -11,6 +11,7 @@
 
 #include "appliance/data_folder/volume_mark.h"
 #include "appliance/stores/blob_folders.h"
+#include "appliance/stores/usable_memory.h"
 #include "backends/blob/local/local_blob_store.h"
 #include "backends/kv/rocksdb/rocks_kv.h"
 #include "core/kv/keys.h"
@@ -249,6 +250,19 @@ TEST_F(StoresTest, AVolumeInMemoryEmptiesOnlyWhatWasOneInMemory) {
   config_.engine = "memory";
   config_.blob_directories = {root_ + "/old/blobs"};
   EXPECT_THAT(open({.new_volume = "test"}), HasSubstr("a volume of an earlier version"));
+}
+
+TEST_F(StoresTest, MemoryIsWhatTheMachineHasOrAnyControlGroupAboveAllows) {
+  const std::uint64_t machine = usable_memory(root_);
+  EXPECT_GT(machine, 64u << 20);
+  const std::string group = directory("sys/fs/cgroup/above/own");
+  write(directory("proc/self") + "/cgroup", "0::/above/own\n");
+  write(group + "/memory.max", "max\n");
+  EXPECT_EQ(usable_memory(root_), machine);
+  write(directory("sys/fs/cgroup/above") + "/memory.max", "33554432\n");
+  EXPECT_EQ(usable_memory(root_), 32u << 20);
+  write(group + "/memory.max", "1048576\n");
+  EXPECT_EQ(usable_memory(root_), 1u << 20);
 }
 
 }  // namespace

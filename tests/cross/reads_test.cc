@@ -284,6 +284,59 @@ TEST_F(ReadsTest, EveryLengthAndOffsetAroundABorderOnAConnectionThatIsInUse) {
   }
 }
 
+// What large writes have put on the disk is read from memory for a while: it must follow every change, whoever makes it.
+TEST_F(ReadsTest, AFileThatIsReadRightAfterItWasWrittenIsAsItWasWritten) {
+  constexpr std::uint64_t kBlock = 1u << 20;
+  constexpr std::uint32_t kDeallocate = 62, kClone = 71;
+  Twin file{"lately", noise(4 * kBlock + 13), v3_->create(root_, "lately")};
+  const auto write = [&](std::uint64_t offset, const std::string& data, std::uint32_t stable) {
+    ASSERT_EQ(v3_->write(file.handle, offset, data, stable), test::NfsStatus::kOk);
+    if (file.content.size() < offset + data.size()) file.content.resize(offset + data.size());
+    file.content.replace(offset, data.size(), data);
+  };
+  const auto check = [&](const Twin& twin) {
+    for (const Door& door : doors_) {
+      for (const std::uint64_t offset : {std::uint64_t{0}, std::uint64_t{4095}, kBlock - 3, kBlock, 3 * kBlock + 1}) {
+        for (const std::uint32_t count : {1u, 4097u, 65'535u, 65'537u, 1u << 20}) ASSERT_TRUE(same(door, twin, offset, count));
+      }
+    }
+  };
+  for (std::uint64_t at = 0; at < file.content.size(); at += kBlock) write(at, file.content.substr(at, kBlock), 0);
+  check(file);
+  write(kBlock - 2, noise(5), 0);
+  check(file);
+  write(0, noise(kBlock - 1), 2);  // replaced as a whole
+  write(kBlock, noise(kBlock), 0);
+  check(file);
+  ASSERT_TRUE(v4_->call(Ops().putfh(file.handle).op(kDeallocate).stateid({}).u64(kBlock + 4095).u64(9), 2).ok());
+  file.content.replace(kBlock + 4095, 9, std::string(9, '\0'));
+  check(file);
+  // Cut off and made longer again: zeros.
+  for (const std::uint64_t size : {2 * kBlock - 7, 3 * kBlock + 5}) {
+    ASSERT_TRUE(v3_->setattr(file.handle, {.size = size}).ok());
+    file.content.resize(size);
+    check(file);
+  }
+  // A clone shares the bytes until one of the two changes.
+  Twin clone{"lately-clone", file.content, v3_->create(root_, "lately-clone")};
+  ASSERT_TRUE(v4_->call(Ops().putfh(file.handle).op(32).putfh(clone.handle).op(kClone).stateid({}).stateid({}).u64(0).u64(0).u64(0), 2).ok());
+  check(clone);
+  write(0, noise(kBlock - 5), 0);
+  check(file);
+  check(clone);
+  // Replaced through another door, and removed with its place used again.
+  file.content = noise(2 * kBlock + 1);
+  ASSERT_TRUE(s3_->put("lately", file.content).ok());
+  check(file);
+  ASSERT_TRUE(v3_->named(test::kRemove, root_, "lately").ok());
+  Twin next{"next", noise(3 * kBlock - 1), v3_->create(root_, "next")};
+  for (std::uint64_t at = 0; at < next.content.size(); at += kBlock) {
+    ASSERT_EQ(v3_->write(next.handle, at, next.content.substr(at, kBlock)), test::NfsStatus::kOk);
+  }
+  check(next);
+  check(clone);
+}
+
 TEST_F(ReadsTest, EveryRangeOfAnObjectAroundABorder) {
   const Door door{"S3", [this](const Twin& f, std::uint64_t o, std::uint32_t c) { return read_s3(f, o, c); }, {}};
   for (const Twin& file : files_) {

@@ -11,6 +11,7 @@
 #include "backends/blob/local/open_directories.h"
 #include "backends/blob/local/sweep.h"
 #include "backends/blob/local/sync_pool.h"
+#include "backends/blob/local/written_cache.h"
 #include "base/log.h"
 
 namespace stoa {
@@ -46,14 +47,21 @@ class Store final : public LocalBlobStore {
         reserved_(metrics.counter("stoa_blob_reserved_total", "Blobs reserved")),
         released_(metrics.counter("stoa_blob_released_total", "Blobs released")),
         slots_taken_(metrics.gauge("stoa_blob_slots_taken", "Slots of containers in use")),
-        files_(options.open_files_max, metrics) {}
+        files_(options.open_files_max, metrics),
+        written_(options.written_cache_bytes, metrics) {}
 
   Status adopt(BlobId blob) override;
   Status finish_adoption() override;
   Result<BlobId> reserve(std::uint64_t bytes) override;
   std::uint64_t capacity(BlobId blob) const override { return BlobName::of(blob).capacity(); }
   Status read(BlobId blob, std::uint64_t offset, std::span<std::byte> into) override;
-  Status write(BlobId blob, std::uint64_t offset, core::ConstBuffers data) override;
+  Status write(BlobId blob, std::uint64_t offset, core::ConstBuffers data) override { return put(blob, offset, data, {}); }
+  Status write_lent(BlobId blob, std::uint64_t offset, std::span<const std::byte> bytes, const core::LentMemory& memory) override {
+    return put(blob, offset, std::span(&bytes, 1), memory);
+  }
+  std::vector<core::DataSlice> lately_written(BlobId blob, std::uint64_t offset, std::uint64_t length) override {
+    return written_.find(blob, offset, length);
+  }
   Result<core::DataSlice> slice(BlobId blob, std::uint64_t offset, std::uint64_t length) override;
   Status sync(std::span<const BlobId> blobs) override;
   Status punch(BlobId blob, std::uint64_t offset, std::uint64_t length) override;
@@ -80,6 +88,7 @@ class Store final : public LocalBlobStore {
     BlobName name;
     DataDirectory* directory;
   };
+  Status put(BlobId blob, std::uint64_t offset, core::ConstBuffers data, const core::LentMemory& memory);
   Result<Place> locate(BlobId blob, std::uint64_t offset, std::uint64_t length);
 
   Result<BlobId> reserve_slot(DataDirectory& directory, unsigned size_class);
@@ -101,6 +110,7 @@ class Store final : public LocalBlobStore {
   Counter& released_;
   Gauge& slots_taken_;
   FileCache files_;
+  WrittenCache written_;
   SyncPool syncs_;
   std::atomic<bool> adopted_{false};
   std::atomic<std::uint64_t> turn_{0};
@@ -308,6 +318,7 @@ Result<BlobId> Store::reserve_own(DataDirectory& directory) {
 Status Store::release(BlobId blob) {
   STOA_TRY(name, name_of(blob));
   DataDirectory& directory = *directories_[name.directory];
+  const WrittenCache::Change change(written_, blob, 0, name.capacity());
   released_.add();
   if (name.kind == BlobKind::kSlot) return release_slot(directory, name);
   files_.erase(HostFileKey::of(name));
@@ -365,7 +376,7 @@ Status Store::read(BlobId blob, std::uint64_t offset, std::span<std::byte> into)
   return {};
 }
 
-Status Store::write(BlobId blob, std::uint64_t offset, core::ConstBuffers data) {
+Status Store::put(BlobId blob, std::uint64_t offset, core::ConstBuffers data, const core::LentMemory& memory) {
   std::uint64_t total = 0;
   for (const auto& piece : data) total += piece.size();
   STOA_TRY(place, locate(blob, offset, total));
@@ -373,8 +384,11 @@ Status Store::write(BlobId blob, std::uint64_t offset, core::ConstBuffers data) 
     if (!place.directory->has_room(total)) return fail(Errc::kNoSpace, place.directory->path() + " is nearly full");
     if (total >= kAllocateAheadBytesMin) place.file->allocate_ahead(place.at, total);
   }
+  WrittenCache::Change change(written_, blob, offset, total);
   const Status written = place.file->write(place.at, data, total);
   if (!written) place.directory->note_write_error(written.error());
+  // Shorter ones are in the page cache.
+  if (written && memory.owner != nullptr && total >= kDirectBytesMin) change.keep(data[0], memory);
   return written;
 }
 
@@ -405,6 +419,8 @@ Status Store::sync(std::span<const BlobId> blobs) {
   }
   const Status synced = syncs_.sync(files);
   if (!synced) {
+    // What the disk holds is not known any more: nobody is told otherwise.
+    for (const BlobId blob : blobs) const WrittenCache::Change forgotten(written_, blob, 0, capacity(blob));
     for (std::size_t i = 0; i < files.size(); ++i) {
       if (files[i]->failed()) directories_[directories[i]]->note_write_error(synced.error());
     }
@@ -414,6 +430,7 @@ Status Store::sync(std::span<const BlobId> blobs) {
 
 Status Store::punch(BlobId blob, std::uint64_t offset, std::uint64_t length) {
   STOA_TRY(place, locate(blob, offset, length));
+  const WrittenCache::Change change(written_, blob, offset, length);
   const Status punched = place.file->punch(place.at, length);
   if (!punched) place.directory->note_write_error(punched.error());
   return punched;

@@ -28,6 +28,7 @@ struct LocalBlobStoreOptions {
   std::uint64_t reserve_bytes = 256u << 20;
   std::size_t open_files_max = 2048;
   bool direct_io = true;  // large writes past the page cache, where the file system can
+  std::uint64_t written_cache_bytes = 0;  // memory of such writes that is kept, for who reads them right after
   blob_local::HostIo* io = nullptr;  // tests put faults here; must outlive the store
 };
 

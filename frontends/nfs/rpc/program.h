@@ -65,6 +65,8 @@ class BackChannel {
   virtual std::weak_ptr<BackChannel> keep() = 0;
 };
 
+class RecordMemory;
+
 struct Call {
   const CallHeader& header;
   const Peer& peer;
@@ -75,6 +77,7 @@ struct Call {
   core::Unsettled* unsettled;
   BackChannel* back = nullptr;
   qos::Scheduler* scheduler = nullptr;  // for what charge() could not foresee; null: nobody is held back
+  RecordMemory* memory = nullptr;       // where the call lies, if in memory of its own: it may be lent to who wants to keep it
 };
 
 // What a call pays before it is run. The flows are valid until the scope's next refresh.

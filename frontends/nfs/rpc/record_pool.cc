@@ -4,8 +4,13 @@
 
 namespace stoa::rpc {
 
-RecordPool::~RecordPool() {
-  trim();
+core::LentMemory RecordMemory::lend(std::span<const std::byte> part) {
+  const bool here = data_ != nullptr && part.data() >= data_ && part.data() + part.size() <= data_ + size();
+  if (!here || part.size() < size() / 2) return {};
+  if (lent_ == nullptr) {
+    lent_ = {data_, [idle = pool_->idle_, size_class = size_class_](std::byte* data) { idle->give(data, size_class); }};
+  }
+  return {lent_, size()};
 }
 
 RecordMemory RecordPool::take(std::size_t bytes, const std::shared_ptr<AddressBudget>& budget) {
@@ -25,27 +30,26 @@ RecordMemory RecordPool::take(std::size_t bytes, const std::shared_ptr<AddressBu
   const bool all = exceeds(in_use_, records_.all), share = exceeds(budget->record_bytes, records_.of_address);
   const bool half = exceeds(half_sent_in_use_, half_sent_.all), half_share = exceeds(budget->half_sent_bytes, half_sent_.of_address);
   if (all || share || half || half_share) return refuse();
-  {
-    const std::lock_guard lock(mutex_);
-    if (!kept_[size_class].empty()) {
-      std::byte* data = kept_[size_class].back();
-      kept_[size_class].pop_back();
-      kept_bytes_ -= memory;
-      return RecordMemory(this, data, size_class, budget);
-    }
-  }
-  auto* data = static_cast<std::byte*>(std::aligned_alloc(kPage, memory));
+  std::byte* data = idle_->take(size_class);
+  if (data == nullptr) data = static_cast<std::byte*>(std::aligned_alloc(kPage, memory));
   if (data == nullptr) return refuse();
   return RecordMemory(this, data, size_class, budget);
 }
 
-void RecordPool::give_back(std::byte* data, std::size_t size_class) {
-  const std::size_t memory = memory_of(size_class);
-  in_use_.fetch_sub(memory, std::memory_order_relaxed);
+std::byte* RecordPool::Idle::take(std::size_t size_class) {
+  const std::lock_guard lock(mutex_);
+  if (kept_[size_class].empty()) return nullptr;
+  std::byte* const data = kept_[size_class].back();
+  kept_[size_class].pop_back();
+  kept_bytes_ -= memory_of(size_class);
+  return data;
+}
+
+void RecordPool::Idle::give(std::byte* data, std::size_t size_class) {
   {
     const std::lock_guard lock(mutex_);
-    if (kept_bytes_ + memory <= kept_max_) {
-      kept_bytes_ += memory;
+    if (kept_bytes_ + memory_of(size_class) <= kept_max_) {
+      kept_bytes_ += memory_of(size_class);
       kept_[size_class].push_back(data);
       return;
     }
@@ -53,7 +57,7 @@ void RecordPool::give_back(std::byte* data, std::size_t size_class) {
   std::free(data);
 }
 
-void RecordPool::trim() {
+void RecordPool::Idle::trim() {
   std::array<std::vector<std::byte*>, kPayloads.size()> idle;
   {
     const std::lock_guard lock(mutex_);

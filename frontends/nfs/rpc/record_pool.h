@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/api/io.h"
+
 namespace stoa::rpc {
 
 class RecordPool;
@@ -35,6 +37,7 @@ class RecordMemory {
       size_class_ = other.size_class_;
       budget_ = std::move(other.budget_);
       half_sent_ = other.half_sent_;
+      lent_ = std::move(other.lent_);
     }
     return *this;
   }
@@ -44,6 +47,9 @@ class RecordMemory {
   std::byte* data() const { return data_; }
   std::size_t size() const;
   void complete();  // all of the record is here
+  // For who wants to keep `part` of it longer than the record: nothing, unless it lies here and is most of it. What is kept
+  // counts for the record only as long as that lives.
+  core::LentMemory lend(std::span<const std::byte> part);
 
  private:
   friend class RecordPool;
@@ -56,6 +62,7 @@ class RecordMemory {
   std::size_t size_class_ = 0;
   std::shared_ptr<AddressBudget> budget_;
   bool half_sent_ = true;
+  std::shared_ptr<std::byte> lent_;
 };
 
 // Thread-safe. Must outlive what it gave out.
@@ -74,15 +81,14 @@ class RecordPool {
   };
   // `kept_max`: of what lies idle for reuse.
   RecordPool(const Limit& records, const Limit& half_sent, std::uint64_t kept_max)
-      : records_(records), half_sent_(half_sent), kept_max_(kept_max) {}
-  ~RecordPool();
+      : records_(records), half_sent_(half_sent), idle_(std::make_shared<Idle>(kept_max)) {}
   RecordPool(const RecordPool&) = delete;
 
   // Memory for a record of `bytes` (at most kRecordBytesMax) plus up to a page in front of it for alignment. Empty when
   // a limit is reached.
   RecordMemory take(std::size_t bytes, const std::shared_ptr<AddressBudget>& budget);
   // Gives idle memory back to the system.
-  void trim();
+  void trim() { idle_->trim(); }
 
   std::uint64_t bytes_in_use() const { return in_use_.load(std::memory_order_relaxed); }
   std::uint64_t bytes_half_sent() const { return half_sent_in_use_.load(std::memory_order_relaxed); }
@@ -92,16 +98,28 @@ class RecordPool {
 
  private:
   friend class RecordMemory;
-  void give_back(std::byte* data, std::size_t size_class);
+  // What waits for reuse. Memory that was lent comes back to it, also when the pool is gone.
+  class Idle {
+   public:
+    explicit Idle(std::uint64_t kept_max) : kept_max_(kept_max) {}
+    ~Idle() { trim(); }
+    Idle(const Idle&) = delete;
+    std::byte* take(std::size_t size_class);  // null: there is none
+    void give(std::byte* data, std::size_t size_class);
+    void trim();
+
+   private:
+    const std::uint64_t kept_max_;
+    std::mutex mutex_;  // guards the two below
+    std::array<std::vector<std::byte*>, kPayloads.size()> kept_;
+    std::uint64_t kept_bytes_ = 0;
+  };
 
   const Limit records_;
   const Limit half_sent_;
-  const std::uint64_t kept_max_;
+  const std::shared_ptr<Idle> idle_;
   std::atomic<std::uint64_t> in_use_{0};
   std::atomic<std::uint64_t> half_sent_in_use_{0};
-  std::mutex mutex_;  // guards kept_ and kept_bytes_
-  std::array<std::vector<std::byte*>, kPayloads.size()> kept_;
-  std::uint64_t kept_bytes_ = 0;
 };
 
 inline std::size_t RecordMemory::size() const {
@@ -117,7 +135,13 @@ inline void RecordMemory::release() {
   complete();
   budget_->record_bytes.fetch_sub(size(), std::memory_order_relaxed);
   budget_.reset();
-  pool_->give_back(std::exchange(data_, nullptr), size_class_);
+  pool_->in_use_.fetch_sub(size(), std::memory_order_relaxed);
+  std::byte* const data = std::exchange(data_, nullptr);
+  if (lent_ != nullptr) {
+    lent_.reset();
+  } else {
+    pool_->idle_->give(data, size_class_);
+  }
 }
 
 }  // namespace stoa::rpc

@@ -461,7 +461,7 @@ Outcome Worker::append_reply(Connection& connection, const Item& item, ReplyBuff
     return {};
   }
   const Call call{item.header, connection.peer(), *scope_, ++next_request_id_, now_, unsettled, &connection,
-                  state_.service.scheduler};
+                  state_.service.scheduler, item.record->memory ? &item.record->memory : nullptr};
   const Outcome outcome = item.program->run(call, used);
   if (outcome.accept != AcceptStatus::kSuccess) {
     out.truncate(begin + 4);

@@ -28,7 +28,7 @@ rpc::Outcome op_write(Operation& op) {
   const bool unstable = stable == static_cast<std::uint32_t>(Stable::kUnstable);
   op.ctx.durability = unstable ? core::Durability::kApplied : core::Durability::kDurable;
   const std::span<const std::byte> buffers[] = {data.first(std::min<std::size_t>(data.size(), kIoBytesMax))};
-  const auto reply = op.ns.write(op.ctx, {.id = *id, .offset = offset, .data = buffers});
+  const auto reply = op.ns.write(op.ctx, {.id = *id, .offset = offset, .data = buffers, .memory = op.lend(buffers[0])});
   if (!reply) {
     const Errc code = reply.error().code;
     return op.failed_with_wcc(code == Errc::kIsDirectory ? NfsStatus::kInval : to_nfs_status(code), *id);

@@ -10,6 +10,7 @@
 #include "core/api/namespace.h"
 #include "frontends/nfs/export_access.h"
 #include "frontends/nfs/rpc/program.h"
+#include "frontends/nfs/rpc/record_pool.h"
 #include "frontends/nfs/v3/attributes.h"
 #include "frontends/nfs/v3/status.h"
 
@@ -59,6 +60,8 @@ class Operation {
   // kAccess. `at_mount`: what clients ask of the export's root before they use the security flavour that it wants
   // (RFC 2623 2.3.2).
   Result<core::FileId> resolve(std::span<const std::byte> handle, bool at_mount = false);
+  // The memory of these arguments, where it may be kept beyond the call.
+  core::LentMemory lend(std::span<const std::byte> part) const { return call_.memory != nullptr ? call_.memory->lend(part) : core::LentMemory{}; }
   // A second handle of the same call (RENAME, LINK): kCrossDevice when it belongs to another export.
   Result<core::FileId> resolve_beside(std::span<const std::byte> handle);
 

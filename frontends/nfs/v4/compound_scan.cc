@@ -35,6 +35,28 @@ bool is_idempotent_compound(const rpc::CallHeader& header) {
   return true;
 }
 
+std::size_t write_payload_offset(std::span<const std::byte> prefix) {
+  rpc::CallHeader header;
+  if (!rpc::decode_call(prefix, header) || header.auth != rpc::AuthStatus::kOk) return 0;
+  if (header.program != kNfsProgram || header.version != kNfsVersion) return 0;
+  rpc::XdrReader in(header.arguments);
+  in.opaque(kTagBytesMax);
+  in.u32();  // minor version
+  const std::uint32_t count = in.u32();
+  for (std::uint32_t i = 0; i < count && in.ok(); ++i) {
+    switch (in.u32()) {
+      case 22: in.opaque(kHandleBytesMax); break;  // PUTFH
+      case 38:                                     // WRITE
+        in.fixed(16 + 8 + 4);
+        in.u32();  // length of the data
+        return in.ok() ? prefix.size() - in.left() : 0;
+      case 53: in.fixed(16 + 16); break;           // SEQUENCE
+      default: return 0;
+    }
+  }
+  return 0;
+}
+
 rpc::Weight weigh_compound(const rpc::CallHeader& header) {
   using rpc::Weight;
   if (!is_idempotent_compound(header)) return Weight::kChange;

@@ -1,6 +1,7 @@
 // RFC 8881 18.32
 #include <algorithm>
 
+#include "frontends/nfs/rpc/record_pool.h"
 #include "frontends/nfs/v4/io_price.h"
 #include "frontends/nfs/v4/object_type.h"
 #include "frontends/nfs/v4/operations.h"
@@ -23,7 +24,8 @@ Nfs4Status op_write(Compound& c) {
   const bool unstable = stable == static_cast<std::uint32_t>(StableHow::kUnstable);
   c.ctx.durability = unstable ? core::Durability::kApplied : core::Durability::kDurable;
   const std::span<const std::byte> buffers[] = {data.first(std::min<std::size_t>(data.size(), kIoBytesMax))};
-  const auto reply = c.ns.write(c.ctx, {.id = file.id, .offset = offset, .data = buffers});
+  const core::LentMemory memory = c.call.memory != nullptr ? c.call.memory->lend(buffers[0]) : core::LentMemory{};
+  const auto reply = c.ns.write(c.ctx, {.id = file.id, .offset = offset, .data = buffers, .memory = memory});
   if (!reply) return data_status(c, file.id, reply.error().code);
 
   c.out.u32(static_cast<std::uint32_t>(reply->length));

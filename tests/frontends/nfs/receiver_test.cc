@@ -217,6 +217,50 @@ TEST_F(ReceiverTest, OneAddressCannotTakeTheMemoryOfAll) {
   EXPECT_TRUE(pool.take(1 << 20, std::make_shared<AddressBudget>()));
 }
 
+TEST_F(ReceiverTest, MemoryThatIsLentStaysAsItIsAndCountsForNobodyWhenItsRecordIsGone) {
+  constexpr std::uint64_t kOne = RecordPool::memory_of(3);
+  core::LentMemory lent;
+  std::byte* place = nullptr;
+  {
+    RecordPool pool{{2 * kOne, 2 * kOne}, {2 * kOne, 2 * kOne}, 2 * kOne};
+    {
+      RecordMemory record = pool.take(1 << 20, budget_);
+      record.complete();
+      place = record.data();
+      const std::span<std::byte> all(place, record.size());
+      std::ranges::fill(all, std::byte{7});
+      EXPECT_EQ(record.lend(all.first(all.size() / 2 - 1)).owner, nullptr) << "not worth it";
+      const std::vector<std::byte> elsewhere(1 << 20);
+      EXPECT_EQ(record.lend(elsewhere).owner, nullptr);
+      lent = record.lend(all.subspan(4096, 1 << 20));
+      EXPECT_EQ(lent.bytes, kOne);
+      EXPECT_EQ(record.lend(all).owner, lent.owner);
+      EXPECT_EQ(pool.bytes_in_use(), kOne);
+      RecordMemory moved = std::move(record);
+    }
+    EXPECT_EQ(pool.bytes_in_use(), 0u);
+    EXPECT_EQ(budget_->record_bytes, 0u);
+    {
+      const RecordMemory next = pool.take(1 << 20, budget_);
+      EXPECT_NE(next.data(), place);
+      std::memset(next.data(), 1, next.size());
+    }
+    EXPECT_EQ(place[4096], std::byte{7});
+    const auto other = pool.take(1 << 20, budget_);
+    lent = {};
+    const auto again = pool.take(1 << 20, budget_);
+    EXPECT_EQ(again.data(), place) << "it came back";
+  }
+  {
+    auto short_lived = std::make_unique<RecordPool>(RecordPool::Limit{kOne, kOne}, RecordPool::Limit{kOne, kOne}, kOne);
+    RecordMemory record = short_lived->take(1 << 20, budget_);
+    lent = record.lend({record.data(), record.size()});
+    record = {};
+    short_lived.reset();
+  }
+  std::memset(const_cast<void*>(lent.owner.get()), 2, 1 << 20);  // still there, when the pool is not
+}
+
 TEST_F(ReceiverTest, WhatIsHalfSentHasABudgetOfItsOwn) {
   constexpr std::uint64_t kOne = RecordPool::memory_of(3);
   RecordPool pool{{10 * kOne, 10 * kOne}, {2 * kOne, kOne}, 0};
