@@ -13,7 +13,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t kMiB = 1u << 20;
-constexpr auto kPatience = std::chrono::seconds(20);
 constexpr std::uint64_t kThingsMax = 1500;  // of one filler
 
 // Makes one kind of thing until there is no room, and knows those that were acknowledged.
