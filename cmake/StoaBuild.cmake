@@ -90,10 +90,14 @@ function(stoa_library name)
   endif()
 endfunction()
 
-# stoa_executable(NAME SOURCES... [LINK ...]): jemalloc is linked unless a sanitizer brings its own allocator.
+# stoa_executable(NAME [TOGETHER] SOURCES... [LINK ...]): jemalloc is linked unless a sanitizer brings its own allocator. TOGETHER: its sources
+# are compiled as those of a library are.
 function(stoa_executable name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(arg "TOGETHER" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
+  if(arg_TOGETHER)
+    stoa_unity(${name} ${arg_SOURCES})
+  endif()
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${arg_LINK})
   if(NOT STOA_SANITIZE AND NOT STOA_FUZZ)
@@ -102,13 +106,16 @@ function(stoa_executable name)
   target_precompile_headers(${name} REUSE_FROM ${STOA_PRECOMPILED})
 endfunction()
 
-# stoa_test(NAME SOURCES... [LINK ...] [LABELS ...]): a GoogleTest binary run by ctest as one test.
+# stoa_test(NAME [ALONE] SOURCES... [LINK ...] [LABELS ...]): a GoogleTest binary run by ctest as one test.
 function(stoa_test name)
-  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "ALONE" "TIMEOUT" "SOURCES;LINK;LABELS" ${ARGN})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()
-  stoa_executable(${name} SOURCES ${arg_SOURCES} LINK ${arg_LINK} GTest::gtest GTest::gmock GTest::gtest_main)
+  if(NOT arg_ALONE)
+    set(together TOGETHER)
+  endif()
+  stoa_executable(${name} ${together} SOURCES ${arg_SOURCES} LINK ${arg_LINK} GTest::gtest GTest::gmock GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
 endfunction()

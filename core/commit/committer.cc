@@ -402,13 +402,18 @@ Status Committer::sync_all(std::unique_lock<std::mutex>& lock) {
     }
   }
   syncing_ = false;
-  synced_[turn_].notify_all();
+  const auto ended = turn_;
   turn_ ^= 1;
-  if (failed_ || !done) {
-    synced_[turn_].notify_all();
+  const bool broken = failed_ || !done;
+  // Without the lock: all who are woken take it, and would sleep again at once.
+  lock.unlock();
+  synced_[ended].notify_all();
+  if (broken) {
+    synced_[ended ^ 1].notify_all();
   } else {
-    synced_[turn_].notify_one();
+    synced_[ended ^ 1].notify_one();
   }
+  lock.lock();
   return done;
 }
 

@@ -41,6 +41,14 @@ Result<std::string> load_inline(Tree& tree, FileId id) {
   return bytes;
 }
 
+Result<ContentCache::Bytes> recent_inline(Tree& tree, const Inode& inode) {
+  if (auto known = tree.data->inlines.find(inode.id, inode.change)) return known;
+  STOA_TRY(bytes, load_inline(tree, inode.id));
+  auto read = std::make_shared<const std::string>(std::move(bytes));
+  tree.data->inlines.keep(inode.id, inode.change, read);
+  return read;
+}
+
 void advance_version(Inode& inode, Timestamp now) {
   inode.data_version = std::max(inode.data_version + 1, static_cast<std::uint64_t>(std::max<std::int64_t>(now.ns, 0)));
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/data/block_sums.h"
+#include "core/data/content_cache.h"
 #include "core/namespace/meta_txn.h"
 
 namespace stoa::core {
@@ -14,6 +15,7 @@ namespace stoa::core {
 void stage_inline(MetaTxn& txn, FileId id, std::string_view bytes);
 void stage_no_inline(MetaTxn& txn, FileId id);
 Result<std::string> load_inline(Tree& tree, FileId id);       // damage is remembered and told to the administrator
+Result<ContentCache::Bytes> recent_inline(Tree& tree, const Inode& inode);  // the same, from memory where it is; the node is locked
 Result<std::string> read_inline(KvReader& kv, FileId id);    // from a snapshot; for the verifier
 
 // The bytes of the file change now. Versions follow the clock, so that one that was given out and lost in a crash does not

@@ -16,6 +16,10 @@ DataState::DataState(MetricRegistry& metrics)
     const std::lock_guard lock(uploads_mutex);
     return static_cast<double>(uploads.size());
   });
+  metrics.gauge_callback("stoa_content_cache_bytes", "Memory for small values that were read lately", {{"of", "content"}},
+                         [this] { return static_cast<double>(inlines.bytes()); });
+  metrics.gauge_callback("stoa_content_cache_bytes", "Memory for small values that were read lately", {{"of", "object meta"}},
+                         [this] { return static_cast<double>(metas.bytes()); });
   metrics.gauge_callback("stoa_lazy_files", "Files with writes that are not committed yet", {}, [this] {
     const std::lock_guard lock(lazy_mutex);
     return static_cast<double>(lazy.size());

@@ -12,6 +12,7 @@
 #include "base/metrics.h"
 #include "base/rw_lock.h"
 #include "core/data/blob_pins.h"
+#include "core/data/content_cache.h"
 #include "core/data/live_sums.h"
 #include "core/data/verified_table.h"
 #include "core/inode/node.h"
@@ -21,6 +22,8 @@ namespace stoa::core {
 struct Upload;
 
 inline constexpr std::size_t kLazyFilesMax = 20'000;  // files with uncommitted writes; beyond, writers flush their own
+inline constexpr std::uint64_t kInlineCacheBytes = 56u << 20;
+inline constexpr std::uint64_t kMetaCacheBytes = 8u << 20;
 inline constexpr std::size_t kDamageMax = 1000;       // damaged ranges remembered
 
 class DataState {
@@ -31,6 +34,8 @@ class DataState {
   const std::shared_ptr<BlobPins> pins = std::make_shared<BlobPins>();
   VerifiedTable verified;
   LiveSums sums;
+  ContentCache inlines{kInlineCacheBytes};  // as read_inline() gives them
+  ContentCache metas{kMetaCacheBytes};      // as the store has them
 
   // Uploads in progress.
   std::mutex uploads_mutex;  // guards the two below

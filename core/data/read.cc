@@ -17,7 +17,7 @@ struct Picture {
   bool end_of_file = false;
   Attributes attr;
   bool is_inline = false;
-  std::string inline_bytes;
+  ContentCache::Bytes inline_bytes;
   std::vector<Piece> pieces;
   BlobPins::Hold hold;  // until the bytes have left
 };
@@ -39,7 +39,7 @@ Result<Picture> picture(Tree& tree, const OpContext& ctx, const Node& node, std:
   STOA_CHECK_OK(tree.state.before_io(ctx, node.id, offset, p.length, false));
   if (reads_inline(node)) {
     p.is_inline = true;
-    STOA_TRY(bytes, load_inline(tree, node.id));
+    STOA_TRY(bytes, recent_inline(tree, node.record));
     p.inline_bytes = std::move(bytes);
     return p;
   }
@@ -49,8 +49,8 @@ Result<Picture> picture(Tree& tree, const OpContext& ctx, const Node& node, std:
 }
 
 std::string_view inline_part(const Picture& p, std::uint64_t offset) {
-  if (offset >= p.inline_bytes.size()) return {};
-  return std::string_view(p.inline_bytes).substr(offset, p.length);
+  if (p.inline_bytes == nullptr || offset >= p.inline_bytes->size()) return {};
+  return std::string_view(*p.inline_bytes).substr(offset, p.length);
 }
 
 // What readers wait for, and in which order, is the same for both forms of a read.
@@ -103,7 +103,13 @@ Result<ReadSlicesReply> read_slices(Tree& tree, const OpContext& ctx, const Read
       // The file may have been made longer by any number of zeros: no more than anybody wants to send at once.
       reply.length = std::min<std::uint64_t>(p.length, kIoBytesMax);
       reply.end_of_file = reply.end_of_file && reply.length == p.length;
-      auto bytes = std::make_shared<std::string>(inline_part(p, req.offset).substr(0, reply.length));
+      const std::string_view part = inline_part(p, req.offset);
+      if (part.size() >= reply.length) {
+        const auto wanted = std::as_bytes(std::span(part.substr(0, reply.length)));
+        reply.slices.push_back({.bytes = wanted, .length = reply.length, .keep = p.inline_bytes});
+        return reply;
+      }
+      auto bytes = std::make_shared<std::string>(part);
       bytes->resize(reply.length);
       reply.slices.push_back({.bytes = std::as_bytes(std::span(*bytes)), .length = reply.length, .keep = bytes});
       return reply;

@@ -107,8 +107,12 @@ Result<Node::State> NodeCache::load(Node& node) {
                         : node.record.has(kUncounted) ? kRootId
                                                       : node.record.home;
   if (parent != kNoFile) {
-    STOA_TRY(above, account_of(parent));
-    account->parent = std::move(above);
+    STOA_TRY(counted_in, account_of(parent));
+    account->parent = std::move(counted_in);
+  }
+  if (account->bin()) {
+    STOA_TRY(anchor, account_of(node.record.home));
+    account->anchor = std::move(anchor);
   }
   node.account = std::move(account);
   if (!found) {

@@ -1,5 +1,5 @@
 // How far the journal has come, told by the committer to those who read it. Costs the writer two relaxed looks while nobody
-// waits.
+// waits for records.
 #pragma once
 
 #include <atomic>
@@ -21,13 +21,13 @@ class JournalTail {
   std::uint64_t durable() const { return durable_.load(std::memory_order_acquire); }
 
   void set_written(std::uint64_t newest) {
-    if (written_.exchange(newest, std::memory_order_seq_cst) != newest) notify();
+    if (written_.exchange(newest, std::memory_order_seq_cst) != newest) readers_.notify(mutex_);
   }
   void set_durable(std::uint64_t newest) { durable_.store(newest, std::memory_order_release); }
 
   // A record is queued that nobody waits for, so nobody would write it: a reader does. Only the first since one took it wakes them.
   void announce() {
-    if (!announced_.exchange(true, std::memory_order_seq_cst)) notify();
+    if (!announced_.exchange(true, std::memory_order_seq_cst)) readers_.notify(mutex_);
   }
   // What was queued before is written by who takes this and then makes durable what is queued.
   void take_announced() { announced_.exchange(false, std::memory_order_seq_cst); }
@@ -38,25 +38,28 @@ class JournalTail {
   std::uint64_t calls() const { return calls_.load(std::memory_order_acquire); }
   void call() {
     calls_.fetch_add(1, std::memory_order_seq_cst);
-    notify();
+    readers_.notify(mutex_);
+    others_.notify(mutex_);
   }
 
   // Blocks until there is a record behind `after` (kNothing: records do not wake), in the store or announced; a call after `calls`;
   // the time; or the stop.
   static constexpr std::uint64_t kNothing = ~std::uint64_t{0};
   void wait(std::uint64_t after, std::uint64_t calls, std::chrono::steady_clock::time_point until, const std::stop_token& stop) {
+    // Who waits for no record is not woken by any: the committer writes thousands of groups a second.
+    Waiters& waiters = after == kNothing ? others_ : readers_;
     std::unique_lock lock(mutex_);
-    waiting_.fetch_add(1, std::memory_order_seq_cst);
+    waiters.count.fetch_add(1, std::memory_order_seq_cst);
     const auto arrived = [&] {
       return written_.load(std::memory_order_seq_cst) > after || (after != kNothing && announced()) ||
              calls_.load(std::memory_order_seq_cst) != calls;
     };
     if (until == std::chrono::steady_clock::time_point::max()) {
-      moved_.wait(lock, stop, arrived);
+      waiters.woken.wait(lock, stop, arrived);
     } else {
-      moved_.wait_until(lock, stop, until, arrived);
+      waiters.woken.wait_until(lock, stop, until, arrived);
     }
-    waiting_.fetch_sub(1, std::memory_order_relaxed);
+    waiters.count.fetch_sub(1, std::memory_order_relaxed);
   }
   // Blocks for that time or until the stop: what comes at the same time is then read together.
   void gather(std::chrono::milliseconds time, const std::stop_token& stop) {
@@ -65,19 +68,24 @@ class JournalTail {
   }
 
  private:
-  void notify() {
-    if (waiting_.load(std::memory_order_seq_cst) == 0) return;
-    const std::lock_guard lock(mutex_);
-    moved_.notify_all();
-  }
+  struct Waiters {
+    std::atomic<int> count{0};
+    std::condition_variable_any woken{};
+
+    void notify(std::mutex& mutex) {
+      if (count.load(std::memory_order_seq_cst) == 0) return;
+      const std::lock_guard lock(mutex);
+      woken.notify_all();
+    }
+  };
 
   std::atomic<std::uint64_t> written_;
   std::atomic<std::uint64_t> durable_;
   std::atomic<bool> announced_{false};
   std::atomic<std::uint64_t> calls_{0};
-  std::atomic<int> waiting_{0};
   std::mutex mutex_;  // of the conditions; what they wait for is atomic
-  std::condition_variable_any moved_;
+  Waiters readers_;   // of records
+  Waiters others_;
   std::condition_variable_any gathered_;  // nobody notifies it
 };
 

@@ -1,5 +1,6 @@
 #include "core/namespace/object_meta.h"
 
+#include "core/data/data_state.h"
 #include "core/kv/keys.h"
 #include "core/usage/inode_usage.h"
 
@@ -44,10 +45,15 @@ Result<ObjectMeta> decode_meta(FileId id, std::string_view value) {
 
 Result<std::optional<ObjectMeta>> load_meta(Tree& tree, const Inode& inode) {
   if (!inode.has(kHasXattrs)) return std::nullopt;
-  std::string value;
-  STOA_TRY(found, tree.kv.get(Family::kXattr, keys::id_name(inode.id, keys::kMetaXattr), &value));
-  if (!found) return std::nullopt;
-  STOA_TRY(meta, decode_meta(inode.id, value));
+  auto value = tree.data->metas.find(inode.id, inode.change);
+  if (value == nullptr) {
+    std::string read;
+    STOA_TRY(found, tree.kv.get(Family::kXattr, keys::id_name(inode.id, keys::kMetaXattr), &read));
+    if (!found) return std::nullopt;
+    value = std::make_shared<const std::string>(std::move(read));
+    tree.data->metas.keep(inode.id, inode.change, value);
+  }
+  STOA_TRY(meta, decode_meta(inode.id, *value));
   return meta;
 }
 

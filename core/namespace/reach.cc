@@ -7,7 +7,7 @@ namespace {
 
 // Under the tree lock: the chain stands still.
 bool lies_below(const Account* account, FileId root) {
-  for (; account != nullptr; account = account->parent.get()) {
+  for (; account != nullptr; account = account->above().get()) {
     if (account->dir == root) return true;
     if (account->upload()) return false;  // counts in its bucket, and lies elsewhere
   }

@@ -60,6 +60,7 @@ Status make_bin(Tree& tree, FileId anchor, bool counted) {
     txn.batch().put(Family::kTrash, keys::anchor_key(anchor), AnchorRecord{bin.id}.encode());
     auto account = make_account(bin.id, counted ? dir->account : root->account);
     account->makes = UsageClass::kRecycled;
+    account->anchor = dir->account;
     txn.new_inode(std::move(bin), std::move(account));
     txn.put_inode(dir, std::move(next), Seen::kNo);
     STOA_CHECK_OK(txn.commit());
@@ -252,22 +253,6 @@ Result<FileId> bin_of(Tree& tree, FileId dir) {
   return anchor.bin;
 }
 
-Result<AccountRef> account_above(Tree& tree, const AccountRef& account) {
-  if (!account->bin()) return account->parent;
-  const auto bin = tree.nodes.get(account->dir);
-  if (!bin && bin.error().code == Errc::kStale) return nullptr;
-  STOA_CHECK_OK(bin);
-  FileId anchor = kNoFile;
-  {
-    const std::shared_lock lock((*bin)->lock);
-    anchor = (*bin)->record.home;
-  }
-  const auto dir = tree.nodes.get(anchor);
-  if (!dir && dir.error().code == Errc::kStale) return nullptr;
-  STOA_CHECK_OK(dir);
-  return (*dir)->account_now();
-}
-
 Result<std::vector<Bin>> bins_below(Tree& tree, FileId dir) {
   STOA_TRY(top, tree.nodes.get(dir));
   {
@@ -284,10 +269,7 @@ Result<std::vector<Bin>> bins_below(Tree& tree, FileId dir) {
     if (!anchor || !node) continue;  // gone since the walk began
     const std::shared_lock chain(tree.tree_lock);
     AccountRef at = (*anchor)->account_now();
-    while (at != nullptr && at->dir != dir) {
-      STOA_TRY(above, account_above(tree, at));
-      at = std::move(above);
-    }
+    while (at != nullptr && at->dir != dir) at = at->above();
     if (at != nullptr) bins.push_back({*anchor, *node});
   }
   STOA_CHECK_OK(it->status());

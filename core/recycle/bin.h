@@ -34,10 +34,6 @@ inline bool names_bin(const Node& dir, std::string_view name) { return name == k
 // The bin of a directory; kNoFile: it has none.
 Result<FileId> bin_of(Tree& tree, FileId dir);
 
-// That of the directory above in the tree of names: of a bin, of the directory that has it, wherever it is counted. Null: there is
-// none, or the bin is gone. Needs the tree lock, and that of no node.
-Result<AccountRef> account_above(Tree& tree, const AccountRef& account);
-
 // All bins of directories at and below `dir`, with the directories that have them. kStale, kNotDirectory.
 struct Bin {
   NodeRef anchor, node;

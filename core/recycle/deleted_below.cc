@@ -15,10 +15,9 @@ Result<std::vector<Bin>> bins_above(Tree& tree, FileId dir) {
   {
     const std::shared_lock chain(tree.tree_lock);
     for (AccountRef at = node->account_now();;) {
-      STOA_TRY(next, account_above(tree, at));
-      if (next == nullptr) break;
-      above.push_back(next->dir);
-      at = std::move(next);
+      at = at->above();
+      if (at == nullptr) break;
+      above.push_back(at->dir);
     }
   }
   std::vector<Bin> bins;

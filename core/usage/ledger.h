@@ -34,6 +34,7 @@ namespace stoa::core {
 struct Account {
   FileId dir = kNoFile;
   std::shared_ptr<Account> parent;  // changed only under the exclusive tree lock and the ledger's mutex
+  std::shared_ptr<Account> anchor;  // for life, of a recycle bin: that of the directory that has it, wherever the bin counts
   Books reserved;                   // guarded by the ledger's mutex
   Books committed;                  // the committer's alone
   // For life: which class all is of that comes from here. kLive: the one that it has. kRecycled: a recycle bin (core/recycle/bin.h).
@@ -41,6 +42,8 @@ struct Account {
   UsageClass makes = UsageClass::kLive;
   bool bin() const { return makes == UsageClass::kRecycled; }
   bool upload() const { return makes == UsageClass::kMultipart; }
+  // The account of the directory above. Not of an upload, which lies elsewhere than where it counts.
+  const std::shared_ptr<Account>& above() const { return bin() ? anchor : parent; }
   bool ended = false;               // the committer's: the directory is gone, and files are still charged here
   std::uint64_t touched_in = 0;     // the committer's: the group that touched it last
 };

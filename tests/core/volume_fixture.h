@@ -111,6 +111,11 @@ class VolumeTest : public ::testing::Test {
   const OpContext root_{};
 };
 
+// RocksDB is not built with sanitizers, and many times slower beside them: its own tests (tests/backends/kv/rocksdb) tell them what there is to tell.
+#ifdef STOA_TEST_SANITIZED
+using Engines = ::testing::Types<MemoryEngine>;
+#else
 using Engines = ::testing::Types<MemoryEngine, RocksEngine>;
+#endif
 
 }  // namespace stoa::core::test

@@ -123,7 +123,7 @@ Status settle_identities(std::vector<Found>& found, bool create) {
     directory.identity->count = total;
   }
   // The new ones are written first: a crash in between leaves a set that the old identities still describe.
-  std::ranges::stable_partition(found, [](const Found& directory) { return directory.fresh; });
+  std::ranges::partition(found, [](const Found& directory) { return directory.fresh; });
   return {};
 }
 

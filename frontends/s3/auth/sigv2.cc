@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -83,14 +84,36 @@ void append_parameters(std::string& out, const Request& request) {
   for (const QueryParameter& parameter : request.target.query) {
     if (std::find(kSigned.begin(), kSigned.end(), parameter.name) != kSigned.end()) signed_parameters.push_back(&parameter);
   }
-  std::stable_sort(signed_parameters.begin(), signed_parameters.end(),
-                   [](const QueryParameter* a, const QueryParameter* b) { return a->name < b->name; });
+  // Of the same name, in the order of the request, in which they lie in memory.
+  std::ranges::sort(signed_parameters, {}, [](const QueryParameter* parameter) { return std::pair(std::string_view(parameter->name), parameter); });
   char separator = '?';
   for (const QueryParameter* parameter : signed_parameters) {
     out += std::exchange(separator, '&');
     out += parameter->name;
     if (parameter->has_value) out.append("=").append(parameter->value);
   }
+}
+
+// What the path is signed as. First comes what S3 itself signs, where a bucket by itself is "/bucket/", although it may be sent as
+// "/bucket". Version 1.28 to 1.29 of botocore (that of Debian 12) signs what is sent, and with it the parameter by which the
+// operation is told from others: "/bucket?list-type=2", "/bucket/key?uploads" (and then "?uploads" again, as everybody).
+std::vector<std::string> spellings_of_path(const Request& request, std::string_view host_bucket) {
+  std::string path = host_bucket.empty() ? std::string() : "/" + std::string(host_bucket);
+  path += raw_path(request.raw_target);
+  std::vector<std::string> paths;
+  const std::size_t end = path.find('/', 1);
+  if (path.size() > 1 && end >= path.size() - 1) {
+    path.resize(std::min(end, path.size()));
+    paths.push_back(path + "/");
+  }
+  paths.push_back(path);
+  // No more than a name, or a value that is known: nothing that was signed for another request may be made to fit.
+  if (const auto& query = request.target.query; !query.empty() && !query.front().has_value) {
+    paths.push_back(path + "?" + query.front().name);
+  } else if (!query.empty() && query.front().name == "list-type" && query.front().value == "2") {
+    paths.push_back(path + "?list-type=2");
+  }
+  return paths;
 }
 
 }  // namespace
@@ -121,21 +144,20 @@ std::string string_to_sign(const Request& request, const AuthorizationV2& claim,
 
 Outcome<void> check_signature(const Request& request, const AuthorizationV2& claim, std::string_view host_bucket,
                               std::string_view secret_key) {
-  std::string path = host_bucket.empty() ? std::string() : "/" + std::string(host_bucket);
-  path += raw_path(request.raw_target);
-  const std::string to_sign = string_to_sign(request, claim, path);
-  const auto given = from_base64(claim.signature);
-  const auto signs = [&](std::string_view text) {
-    const Sha1Value value = hmac_sha1({reinterpret_cast<const std::uint8_t*>(secret_key.data()), secret_key.size()}, text);
-    return equal_constant_time(value, {reinterpret_cast<const std::uint8_t*>(given->data()), given->size()});
-  };
-  if (given && (signs(to_sign) || signs(utf8_of_latin1(to_sign)))) return {};
-  // A bucket by itself is "/bucket/" to botocore, which sends "/bucket".
-  const bool bucket_alone = path.size() > 1 && path.find('/', 1) == std::string::npos;
-  if (given && bucket_alone && signs(string_to_sign(request, claim, path + "/"))) return {};
+  const std::vector<std::string> paths = spellings_of_path(request, host_bucket);
+  if (const auto given = from_base64(claim.signature)) {
+    const auto equals = [&](std::string_view text) {
+      const Sha1Value value = hmac_sha1({reinterpret_cast<const std::uint8_t*>(secret_key.data()), secret_key.size()}, text);
+      return equal_constant_time(value, {reinterpret_cast<const std::uint8_t*>(given->data()), given->size()});
+    };
+    for (const std::string& path : paths) {
+      const std::string text = string_to_sign(request, claim, path);
+      if (equals(text) || equals(utf8_of_latin1(text))) return {};
+    }
+  }
   return std::unexpected<Failure>(Failure{.code = Code::kSignatureDoesNotMatch,
                                           .details = {{"AWSAccessKeyId", claim.access_key},
-                                                      {"StringToSign", to_sign},
+                                                      {"StringToSign", string_to_sign(request, claim, paths.front())},
                                                       {"SignatureProvided", claim.signature}}});
 }
 

@@ -1,11 +1,11 @@
 // The verifier and the blob store: what it must find, and what it must not take for a loss while the volume is in use.
 #include "tests/core/data/data_fixture.h"
+#include "tests/core/data/sizes.h"
 #include "tests/core/data/watched_blobs.h"
 
 namespace stoa::core::test {
 namespace {
 
-constexpr std::uint64_t kM = 1u << 20;
 
 struct WatchedLocalBlobs {
   static std::unique_ptr<BlobStore> open(const std::string& folder, MetricRegistry& metrics) {

@@ -1,11 +1,11 @@
 #include <thread>
 
 #include "tests/core/data/data_fixture.h"
+#include "tests/core/data/sizes.h"
 
 namespace stoa::core::test {
 namespace {
 
-constexpr std::uint64_t kM = 1u << 20;
 using DataConcurrencyTest = DataTest<LocalBlobs>;
 
 void run_threads(unsigned count, const std::function<void(unsigned)>& body) {

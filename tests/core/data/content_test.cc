@@ -2,11 +2,11 @@
 #include <unistd.h>
 
 #include "tests/core/data/data_fixture.h"
+#include "tests/core/data/sizes.h"
 
 namespace stoa::core::test {
 namespace {
 
-constexpr std::uint64_t kM = 1u << 20;
 
 template <class Blobs>
 class ContentTest : public DataTest<Blobs> {};

@@ -3,11 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "core/api/ids.h"
+#include "tests/core/data/sizes.h"
 
 namespace stoa::core {
 namespace {
 
-constexpr std::uint64_t kM = 1u << 20;
+using test::kM;
 using Rooms = std::vector<Room>;
 
 TEST(Placement, SequentialWritesGetDoublingSlotsThenAnOwnFile) {

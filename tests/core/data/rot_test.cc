@@ -3,12 +3,12 @@
 #include <unistd.h>
 
 #include "tests/core/data/data_fixture.h"
+#include "tests/core/data/sizes.h"
 
 namespace stoa::core::test {
 namespace {
 
 constexpr std::size_t kBlock = 64u << 10;
-constexpr std::size_t kM = 1u << 20;
 
 // A store that can stop keeping what it is told, as if the process had been killed.
 class KillableKv final : public KvStore {

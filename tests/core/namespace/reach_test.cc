@@ -154,15 +154,22 @@ TYPED_TEST(ReachTest, AnOpenFileWithoutANameIsWhereItWas) {
 }
 
 TYPED_TEST(ReachTest, WhatIsRecycledBelowTheRootStaysWithinReach) {
-  ASSERT_TRUE(this->volume_->registry().set_recycle({.dir = this->shown_}));
-  const FileId dir = *this->mkdir(this->shown_, "d"), file = *this->create(dir, "f");
-  this->remove(dir, "f");
-  ASSERT_TRUE(this->ns().rmdir({}, {.parent = this->shown_, .name = "d"}));
-  EXPECT_TRUE(this->reached(file));
-  EXPECT_TRUE(this->reached(dir));
-  OpContext elsewhere{};
-  elsewhere.root = this->hidden_;
-  EXPECT_FALSE(this->ns().getattr(elsewhere, {.id = file}));
+  // A bin that is not counted is charged to the volume, and lies where it lies.
+  for (const bool counted : {true, false}) {
+    ASSERT_TRUE(this->volume_->registry().set_recycle({.dir = this->shown_, .counted = counted}));
+    ASSERT_TRUE(this->volume_->run_purge(wall_now()));
+    const FileId dir = *this->mkdir(this->shown_, "d"), file = *this->create(dir, "f");
+    this->remove(dir, "f");
+    ASSERT_TRUE(this->ns().rmdir({}, {.parent = this->shown_, .name = "d"}));
+    OpContext elsewhere{};
+    elsewhere.root = this->hidden_;
+    for (const bool reopened : {false, true}) {
+      if (reopened) this->reopen();
+      EXPECT_TRUE(this->reached(file)) << counted << reopened;
+      EXPECT_TRUE(this->reached(dir)) << counted << reopened;
+      EXPECT_FALSE(this->ns().getattr(elsewhere, {.id = file}));
+    }
+  }
 }
 
 }  // namespace

@@ -7,8 +7,6 @@
 namespace stoa::core::test {
 namespace {
 
-constexpr std::uint64_t kEnd = ~std::uint64_t{0};
-
 class LockTest : public TableTest {
  protected:
   void SetUp() override {

@@ -6,8 +6,6 @@
 namespace stoa::core::test {
 namespace {
 
-constexpr std::uint64_t kEnd = ~std::uint64_t{0};
-
 class MandatoryLockTest : public TableTest {
  protected:
   // "granted", "conflict", or the error.

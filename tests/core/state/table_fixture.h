@@ -10,6 +10,8 @@
 
 namespace stoa::core::test {
 
+constexpr std::uint64_t kEnd = ~std::uint64_t{0};  // the end of a lock without one
+
 class NamedFiles final : public FileWatch {
  public:
   Result<bool> nameless(FileId file) override {

@@ -49,6 +49,30 @@ class ChecksumTest(DoorTest):
                 self.answered(status, code, "PUT", path, headers=trailer, body_hash="STREAMING-UNSIGNED-PAYLOAD-TRAILER",
                               body=f"5\r\nhello\r\n0\r\n{header}:{text}\r\n\r\n".encode())
 
+    def test_every_algorithm_in_both_forms_for_objects_and_parts(self):
+        data = b"hello"
+        values = {"crc32": zlib.crc32(data).to_bytes(4, "big"), "crc32c": base64.b64decode("mnG7TA=="),
+                  "crc64nvme": base64.b64decode("M3eFcAZSQlc="), "sha1": hashlib.sha1(data).digest(),
+                  "sha256": hashlib.sha256(data).digest()}
+        for name, value in values.items():
+            header = f"x-amz-checksum-{name}"
+            right = base64.b64encode(value).decode()
+            wrong = base64.b64encode(bytes(len(value))).decode()
+            begun = self.send("POST", f"/{self.bucket}/big?uploads", headers={"x-amz-checksum-algorithm": name.upper()})[2]
+            upload = begun.partition("<UploadId>")[2].partition("<")[0]
+            for path in (f"/{self.bucket}/{name}", f"/{self.bucket}/big?partNumber=1&uploadId={upload}"):
+                for text, status, code in ((wrong, 400, "BadDigest"), (right[:-4], 400, "BadDigest"), ("short", 400, "BadDigest"),
+                                           (right, 200, "")):
+                    with self.subTest(path, text=text):
+                        self.answered(status, code, "PUT", path, headers={header: text}, body=data)
+                        self.answered(status, code, "PUT", path, body_hash="STREAMING-UNSIGNED-PAYLOAD-TRAILER",
+                                      headers={"x-amz-trailer": header, "content-encoding": "aws-chunked",
+                                               "x-amz-decoded-content-length": "5"},
+                                      body=f"5\r\nhello\r\n0\r\n{header}:{text}\r\n\r\n".encode())
+            self.assertEqual(self.send("HEAD", f"/{self.bucket}/{name}", headers={"x-amz-checksum-mode": "ENABLED"})[1][header], right)
+            parts = self.send("GET", f"/{self.bucket}/big?uploadId={upload}")[2]
+            self.assertEqual(parts.partition(f"<Checksum{name.upper()}>")[2].partition("<")[0], right)
+
     def test_content_md5(self):
         self.put("k", b"x", ContentMD5=base64.b64encode(hashlib.md5(b"x").digest()).decode())
         self.refused(400, "BadDigest", self.s3.put_object, Bucket=self.bucket, Key="k", Body=b"y",

@@ -101,6 +101,24 @@ class MultipartTest(DoorTest):
         upload = self.start()
         for number in (0, 10001):
             self.refused(400, "InvalidArgument", self.part, upload=upload, number=number, data=b"x")
+        # What a part is asked for of an object: one of many parts, one that PUT wrote, an empty one.
+        self.complete(upload, [self.part(upload, 1, b"a" * 5 * MIB), self.part(upload, 3, b"b")])
+        self.put("small", b"x")
+        self.put("empty", b"")
+        for key, count in (("big", 2), ("small", 1), ("empty", 1)):
+            for call in (self.s3.get_object, self.s3.head_object):
+                for number in (count + 1, 10000):
+                    code = "InvalidPart" if call == self.s3.get_object else "400"
+                    self.refused(400, code, call, Bucket=self.bucket, Key=key, PartNumber=number)
+                for number in (0, 10001):
+                    code = "InvalidArgument" if call == self.s3.get_object else "400"
+                    self.refused(400, code, call, Bucket=self.bucket, Key=key, PartNumber=number)
+                call(Bucket=self.bucket, Key=key, PartNumber=count)
+        self.assertEqual(self.get("big", PartNumber=2), b"b")
+        path = f"/{self.bucket}/big"
+        for query in ("?partNumber=", "?partNumber=x", "?partNumber=-1", "?partNumber=1.0", "?partNumber=99999999999999999999"):
+            self.answered(400, "InvalidArgument", "GET", path + query)
+        self.answered(400, "InvalidArgument", "PUT", path + "?partNumber=1", body=b"x")  # without an upload
 
     def test_list_and_abort(self):
         upload = self.start()

@@ -104,6 +104,35 @@ TYPED_TEST(CopyTest, SmallAndEmptyObjectsAndFilesOfOtherDoors) {
   EXPECT_EQ(this->client_->head("file").headers.at("etag"), this->client_->head("of-file").headers.at("etag"));
 }
 
+TYPED_TEST(CopyTest, HolesStayHoles) {
+  constexpr std::uint64_t kHole = 64 * kMiB;
+  const FileId file = *this->create(this->root_, "sparse");
+  ASSERT_TRUE(this->write(file, 0, "begin"));
+  ASSERT_TRUE(this->write(file, kHole, bytes(kMiB)));
+  ASSERT_TRUE(this->ns().commit({}, {file}));
+  const auto data_behind_the_hole = [&](const std::string& key) {
+    return this->ns().seek({}, {.id = this->id(key), .offset = 16 * kMiB, .what = core::SeekWhat::kData})->offset;
+  };
+  ASSERT_GE(data_behind_the_hole("sparse"), kHole - kMiB);
+  const std::size_t before = this->blobs();
+  ASSERT_TRUE(this->copy("sparse", "copy").ok());
+  const auto upload = this->client_->create_multipart("joined").element("UploadId");
+  std::vector<std::string> tags;
+  for (const std::string range : {"bytes=0-33554431", "bytes=33554432-68157439"}) {  // half of the hole with what is on each side
+    const auto part = this->copy_part("sparse", range, "joined", upload, static_cast<int>(tags.size()) + 1);
+    ASSERT_TRUE(part.ok()) << part.text();
+    tags.push_back(part.element("ETag"));
+  }
+  ASSERT_TRUE(this->client_->complete("joined", upload, tags).ok());
+  EXPECT_EQ(this->blobs(), before);  // not a byte was written
+  const std::string whole = this->client_->get("sparse").body;
+  ASSERT_EQ(whole.size(), kHole + kMiB);
+  for (const std::string key : {"copy", "joined"}) {
+    EXPECT_EQ(data_behind_the_hole(key), data_behind_the_hole("sparse")) << key;
+    EXPECT_TRUE(this->client_->get(key).body == whole) << key;
+  }
+}
+
 TYPED_TEST(CopyTest, ACopyOfAMultipartObjectKeepsItsPartsAndItsETag) {
   const std::string first = bytes(5 * kMiB), last = bytes(100, 2);
   const auto upload = this->client_->create_multipart("src").element("UploadId");

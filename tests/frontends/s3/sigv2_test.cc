@@ -101,6 +101,24 @@ TEST(SigV2Test, ABucketByItselfMayBeSignedWithASlashThatIsNotSent) {
                                                 {"Authorization", "AWS AKIAIOSFODNN7EXAMPLE:htDYFYduRNen8P9ZfE/s9SuKy0U="}}), ""));
 }
 
+// The URLs that botocore 1.29 makes; the same client signs "/bucket/" for a listing of version 1.
+TEST(SigV2Test, TheParameterThatNamesTheOperationMayBeSignedWithThePath) {
+  const auto listing = [](std::string_view query) {
+    return verify(make("GET", "/bucket?" + std::string(query) +
+                                  "&AWSAccessKeyId=A&Signature=8qsFosx4ILzm3mIcJfbmON6rAos%3D&Expires=1795438533", {}), "").has_value();
+  };
+  EXPECT_TRUE(listing("list-type=2&prefix=n%2Fx&delimiter=%2F&encoding-type=url"));
+  for (const char* other : {"prefix=n", "list-type=1", "list-type", "list-type=2&acl", "list-type=2&uploads", "prefix=n&list-type=2"})
+    EXPECT_FALSE(listing(other)) << other;
+  const auto key = [](std::string_view method, std::string_view query) {
+    return verify(make(std::string(method), "/bucket/k?" + std::string(query) +
+                                   "AWSAccessKeyId=A&Signature=8nQZxPMpYiFdd%2BWy%2FvYPuP0Bm5I%3D&Expires=1795438533", {}), "").has_value();
+  };
+  EXPECT_TRUE(key("POST", "uploads&"));
+  for (const char* other : {"", "acl&", "uploads=&", "uploads&uploads&", "uploads=%3Fuploads&", "uploadId=x&uploads&"})
+    EXPECT_FALSE(key("POST", other)) << other;
+}
+
 TEST(SigV2Test, HeadersMayStandInTheQueryAndAreThenHeaders) {
   Request request = make("PUT", "/b/k?x-amz-meta-a=1&X-Amz-Meta-B=2&prefix=p", {{"x-amz-meta-a", "sent"}});
   take_headers_of_query(request);

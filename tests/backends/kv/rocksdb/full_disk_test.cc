@@ -45,13 +45,14 @@ class FullDiskTest : public ::testing::Test {
     return sync ? kv_->sync() : Status();
   }
   static std::string value(int i) {
-    std::string bytes(8000, '\0');
-    auto state = static_cast<std::uint32_t>(i) * 2654435761u + 1;
-    for (char& c : bytes) {
-      state = state * 1664525u + 1013904223u;
-      c = static_cast<char>(state >> 24);
-    }
-    return bytes;
+    static const std::string noise = [] {
+      std::string bytes(1 << 20, '\0');
+      std::uint32_t state = 1;
+      for (char& c : bytes) c = static_cast<char>((state = state * 1664525u + 1013904223u) >> 24);
+      return bytes;
+    }();
+    constexpr std::size_t kBytes = 8000;
+    return std::to_string(i) + noise.substr(static_cast<std::size_t>(i) * 1009 % (noise.size() - kBytes), kBytes);
   }
   Status put(int i, Family family = Family::kInode) {
     WriteBatch batch;

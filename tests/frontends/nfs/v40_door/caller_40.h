@@ -1,6 +1,7 @@
 // A client of NFSv4.0, by hand: no session, seqids given by the test.
 #pragma once
 
+#include "tests/frontends/nfs/share_access.h"
 #include "tests/frontends/nfs/v4_door/compound_caller.h"
 
 namespace stoa::test {

@@ -7,7 +7,6 @@
 namespace stoa::test {
 namespace {
 
-constexpr std::uint32_t kRead = 1, kBoth = 3;
 constexpr std::uint32_t kDelegationNone = 0, kDelegationRead = 1;
 
 class Delegation40Test : public DoorTest {
@@ -19,7 +18,7 @@ class Delegation40Test : public DoorTest {
     b->connect();
     root = b->handle_of({"test"});
     for (const std::string_view name : {"f", "g"}) {
-      const auto made = b->open(root, name, kBoth);
+      const auto made = b->open(root, name, kOpenBoth);
       EXPECT_EQ(b->close(made.handle, made.stateid), Nfs4Status::kOk);
     }
     start_client();
@@ -39,7 +38,7 @@ class Delegation40Test : public DoorTest {
       EXPECT_EQ(a->close(open.handle, open.stateid, seqid++).status, Nfs4Status::kOk);
     }
   }
-  Caller40::Open delegated(std::string_view name) { return delegated(name, seqid, {.access = kRead, .create = false}); }
+  Caller40::Open delegated(std::string_view name) { return delegated(name, seqid, {.access = kOpenRead, .create = false}); }
   Nfs4Status remove(std::string_view name) { return b->call(Ops().putfh(root).op(28).string(name)).status; }
   Nfs4Status give_back(const Caller40::Open& open) {
     return a->send(Ops().putfh(open.handle).op(8).stateid(open.delegation.stateid)).status;
@@ -64,7 +63,7 @@ TEST_F(Delegation40Test, OneIsGivenToAReaderAndCalledBackAtTheAddressOfTheClient
   EXPECT_EQ(a->renew(a->client), Nfs4Status::kOk);
   // An open that the client has made by itself under the delegation.
   Ops claim;
-  claim.putfh(root).op(18).u32(1).u32(kRead).u32(0).u64(a->client).string("by itself").u32(0);
+  claim.putfh(root).op(18).u32(1).u32(kOpenRead).u32(0).u64(a->client).string("by itself").u32(0);
   claim.u32(2).stateid(open.delegation.stateid).string("f").getfh();
   EXPECT_TRUE(a->send(claim).ok());
   EXPECT_EQ(give_back(open), Nfs4Status::kOk);
@@ -74,7 +73,7 @@ TEST_F(Delegation40Test, OneIsGivenToAReaderAndCalledBackAtTheAddressOfTheClient
 
 TEST_F(Delegation40Test, AnOwnerThatIsNotConfirmedGetsNone) {
   delegated("f");
-  const auto open = a->open(root, "g", 1, {.access = kRead, .create = false, .owner = "new"});
+  const auto open = a->open(root, "g", 1, {.access = kOpenRead, .create = false, .owner = "new"});
   ASSERT_EQ(open.status, Nfs4Status::kOk);
   EXPECT_TRUE(open.must_confirm());
   EXPECT_EQ(open.delegation.type, kDelegationNone);
@@ -86,7 +85,7 @@ TEST_F(Delegation40Test, NobodyIsCalledElsewhere) {
        {"127.0.0.2.200.1", "10.0.0.1.8.1", "127.0.0.1.0.0", "127.0.0.1.300.1", "127.0.0.1", "", "::1.8.1"}) {
     far.callback_address = address;
     far.connect();
-    const auto open = far.open_confirmed(root, "f", 1, {.access = kRead, .create = false, .owner = "to " + address});
+    const auto open = far.open_confirmed(root, "f", 1, {.access = kOpenRead, .create = false, .owner = "to " + address});
     EXPECT_EQ(open.delegation.type, kDelegationNone) << address;
     EXPECT_EQ(far.renew(far.client), Nfs4Status::kOk);
   }
@@ -124,7 +123,7 @@ TEST_F(Delegation40Test, AClientThatCannotBeReachedIsToldAndMayGiveANewAddress) 
   ASSERT_EQ(a->confirm(a->set()), Nfs4Status::kOk);
   while (a->renew(a->client) != Nfs4Status::kCbPathDown) {
   }
-  const auto other = a->open_confirmed(root, "g", seqid++, {.access = kRead, .create = false});
+  const auto other = a->open_confirmed(root, "g", seqid++, {.access = kOpenRead, .create = false});
   EXPECT_EQ(other.delegation.type, kDelegationNone);
   // A new one: what was not taken comes there.
   a->callback_address = second->address();
@@ -139,10 +138,10 @@ TEST_F(Delegation40Test, OneThatWasHeldIsHadBackAfterARestart) {
   const auto open = delegated("f");
   restart();
   start_client();
-  const auto again = a->open(open.handle, {}, 1, {.access = kRead, .reclaim = true, .held = kDelegationRead});
+  const auto again = a->open(open.handle, {}, 1, {.access = kOpenRead, .reclaim = true, .held = kDelegationRead});
   ASSERT_EQ(again.status, Nfs4Status::kOk);
   EXPECT_EQ(again.delegation.type, kDelegationRead);
-  const auto bad = a->open(open.handle, {}, 2, {.access = kRead, .reclaim = true, .held = 3});
+  const auto bad = a->open(open.handle, {}, 2, {.access = kOpenRead, .reclaim = true, .held = 3});
   EXPECT_EQ(bad.status, Nfs4Status::kBadXdr);
   EXPECT_EQ(give_back(again), Nfs4Status::kOk);
 }

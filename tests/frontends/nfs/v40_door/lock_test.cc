@@ -5,7 +5,6 @@
 namespace stoa::test {
 namespace {
 
-constexpr std::uint64_t kToEnd = ~std::uint64_t{0};
 
 class Lock40Test : public DoorTest {
  protected:

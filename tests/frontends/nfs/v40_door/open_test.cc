@@ -7,7 +7,6 @@
 namespace stoa::test {
 namespace {
 
-constexpr std::uint32_t kRead = 1, kWrite = 2, kBoth = 3;
 
 class Open40Test : public DoorTest {
  protected:
@@ -48,7 +47,7 @@ TEST_F(Open40Test, ANewOwnerMustConfirmOnce) {
 }
 
 TEST_F(Open40Test, WhatWasNotConfirmedGivesWayToTheNextOpen) {
-  const auto first = a->open(root, "f", 1, {.deny = kWrite});
+  const auto first = a->open(root, "f", 1, {.deny = kOpenWrite});
   ASSERT_EQ(first.status, Nfs4Status::kOk);
   const auto second = a->open(root, "g", 77);  // any number: nothing is known of this owner
   ASSERT_EQ(second.status, Nfs4Status::kOk);
@@ -130,17 +129,17 @@ TEST_F(Open40Test, ACloseIsRepeatedUntilTheOwnerGoesOn) {
 }
 
 TEST_F(Open40Test, OpensOfOneOwnerAddUpAndGoDownAgain) {
-  const auto first = a->open_confirmed(root, "f", 1, {.access = kRead});
-  const auto second = a->open(root, "f", 3, {.access = kWrite});
+  const auto first = a->open_confirmed(root, "f", 1, {.access = kOpenRead});
+  const auto second = a->open(root, "f", 3, {.access = kOpenWrite});
   ASSERT_EQ(second.status, Nfs4Status::kOk);
   EXPECT_EQ(second.stateid.other, first.stateid.other);
   EXPECT_EQ(second.stateid.seqid, first.stateid.seqid + 1);
   EXPECT_EQ(a->write(first.handle, second.stateid, "x"), Nfs4Status::kOk);
-  const auto down = a->downgrade(first.handle, second.stateid, 4, kRead);
+  const auto down = a->downgrade(first.handle, second.stateid, 4, kOpenRead);
   ASSERT_EQ(down.status, Nfs4Status::kOk);
-  EXPECT_EQ(a->downgrade(first.handle, second.stateid, 4, kRead).stateid.seqid, down.stateid.seqid);  // a retry
+  EXPECT_EQ(a->downgrade(first.handle, second.stateid, 4, kOpenRead).stateid.seqid, down.stateid.seqid);  // a retry
   EXPECT_EQ(a->write(first.handle, down.stateid, "x"), Nfs4Status::kOpenMode);
-  EXPECT_EQ(a->downgrade(first.handle, down.stateid, 5, kBoth).status, Nfs4Status::kInval);
+  EXPECT_EQ(a->downgrade(first.handle, down.stateid, 5, kOpenBoth).status, Nfs4Status::kInval);
 }
 
 TEST_F(Open40Test, StateidsAreCheckedToTheLetter) {
@@ -173,13 +172,13 @@ TEST_F(Open40Test, StateidsAreCheckedToTheLetter) {
 }
 
 TEST_F(Open40Test, WhatLaterMinorVersionsBroughtIsNotThere) {
-  EXPECT_EQ(a->open(root, "f", 1, {.access = kBoth | 0x100}).status, Nfs4Status::kInval);
+  EXPECT_EQ(a->open(root, "f", 1, {.access = kOpenBoth | 0x100}).status, Nfs4Status::kInval);
   const auto with_claim = [&](std::uint32_t claim) {
-    return a->send(Ops().putfh(root).op(18).u32(2).u32(kBoth).u32(0).u64(a->client).string("owner").u32(0).u32(claim)).status;
+    return a->send(Ops().putfh(root).op(18).u32(2).u32(kOpenBoth).u32(0).u64(a->client).string("owner").u32(0).u32(claim)).status;
   };
   for (const std::uint32_t claim : {4u, 5u, 6u}) EXPECT_EQ(with_claim(claim), Nfs4Status::kBadXdr);
   Ops exclusive41;
-  exclusive41.putfh(root).op(18).u32(2).u32(kBoth).u32(0).u64(a->client).string("owner").u32(1).u32(3).u64(9).u32(0).u32(0);
+  exclusive41.putfh(root).op(18).u32(2).u32(kOpenBoth).u32(0).u64(a->client).string("owner").u32(1).u32(3).u64(9).u32(0).u32(0);
   EXPECT_EQ(a->send(exclusive41.u32(0).string("f")).status, Nfs4Status::kBadXdr);
   // NFS4ERR_WRONG_TYPE is none of its errors (16.16.5).
   for (const std::uint32_t type : {3u, 4u, 6u, 7u}) {
@@ -195,7 +194,7 @@ TEST_F(Open40Test, WhatLaterMinorVersionsBroughtIsNotThere) {
 TEST_F(Open40Test, ExclusiveCreationIsRepeatable) {
   const auto exclusive = [&](std::uint32_t seqid, std::uint64_t verifier) {
     Ops ops;
-    ops.putfh(root).op(18).u32(seqid).u32(kBoth).u32(0).u64(a->client).string("owner").u32(1).u32(2).u64(verifier);
+    ops.putfh(root).op(18).u32(seqid).u32(kOpenBoth).u32(0).u64(a->client).string("owner").u32(1).u32(2).u64(verifier);
     auto result = a->send(ops.u32(0).string("f").getfh());
     return Caller40::read_open(result);
   };
@@ -207,13 +206,13 @@ TEST_F(Open40Test, ExclusiveCreationIsRepeatable) {
 }
 
 TEST_F(Open40Test, SharesAreDeniedAcrossClientsAndMinorVersions) {
-  const auto file = a->open_confirmed(root, "f", 1, {.access = kRead, .deny = kWrite});
-  EXPECT_EQ(b->open(root, "f", 1, {.access = kWrite}).status, Nfs4Status::kShareDenied);
+  const auto file = a->open_confirmed(root, "f", 1, {.access = kOpenRead, .deny = kOpenWrite});
+  EXPECT_EQ(b->open(root, "f", 1, {.access = kOpenWrite}).status, Nfs4Status::kShareDenied);
   CompoundCaller later(port, "c");
   later.connect();
-  EXPECT_EQ(later.open(root, "f", kWrite).status, Nfs4Status::kShareDenied);
+  EXPECT_EQ(later.open(root, "f", kOpenWrite).status, Nfs4Status::kShareDenied);
   ASSERT_EQ(a->close(file.handle, file.stateid, 3).status, Nfs4Status::kOk);
-  EXPECT_EQ(later.open(root, "f", kWrite).status, Nfs4Status::kOk);
+  EXPECT_EQ(later.open(root, "f", kOpenWrite).status, Nfs4Status::kOk);
 }
 
 // 9.9, 16.16.5, 16.23.4, 16.36.4.
@@ -222,24 +221,24 @@ TEST_F(Open40Test, SharesAreDeniedAmongTheOwnersOfOneClient) {
   const auto read = [&](const Bytes& handle, const WireStateid& stateid) {
     return a->send(Ops().putfh(handle).op(25).stateid(stateid).u64(0).u32(4)).status;
   };
-  const auto first = a->open_confirmed(root, "f", 1, {.access = kBoth, .deny = kWrite, .owner = "one"});
+  const auto first = a->open_confirmed(root, "f", 1, {.access = kOpenBoth, .deny = kOpenWrite, .owner = "one"});
   ASSERT_EQ(first.status, Nfs4Status::kOk);
-  EXPECT_EQ(a->open(root, "f", 1, {.access = kWrite, .create = false, .owner = "two"}).status, Nfs4Status::kShareDenied);
-  EXPECT_EQ(a->open(root, "f", 3, {.access = kWrite, .create = false, .owner = "one"}).status, Nfs4Status::kShareDenied);
+  EXPECT_EQ(a->open(root, "f", 1, {.access = kOpenWrite, .create = false, .owner = "two"}).status, Nfs4Status::kShareDenied);
+  EXPECT_EQ(a->open(root, "f", 3, {.access = kOpenWrite, .create = false, .owner = "one"}).status, Nfs4Status::kShareDenied);
   EXPECT_EQ(a->write(first.handle, first.stateid, "text"), Nfs4Status::kOk);
   EXPECT_EQ(a->write(first.handle, zeros, "x"), Nfs4Status::kLocked);
   EXPECT_EQ(a->write(first.handle, ones, "x"), Nfs4Status::kLocked);
   EXPECT_EQ(read(first.handle, zeros), Nfs4Status::kOk);
   ASSERT_EQ(a->close(first.handle, first.stateid, 4).status, Nfs4Status::kOk);
 
-  const auto denies = a->open(root, "f", 5, {.access = kBoth, .deny = kRead, .owner = "one"});
+  const auto denies = a->open(root, "f", 5, {.access = kOpenBoth, .deny = kOpenRead, .owner = "one"});
   ASSERT_EQ(denies.status, Nfs4Status::kOk);
-  EXPECT_EQ(a->open(root, "f", 1, {.access = kRead, .create = false, .owner = "three"}).status, Nfs4Status::kShareDenied);
-  EXPECT_EQ(a->open(root, "f", 6, {.access = kRead, .create = false, .owner = "one"}).status, Nfs4Status::kShareDenied);
+  EXPECT_EQ(a->open(root, "f", 1, {.access = kOpenRead, .create = false, .owner = "three"}).status, Nfs4Status::kShareDenied);
+  EXPECT_EQ(a->open(root, "f", 6, {.access = kOpenRead, .create = false, .owner = "one"}).status, Nfs4Status::kShareDenied);
   EXPECT_EQ(read(denies.handle, zeros), Nfs4Status::kLocked);
   EXPECT_EQ(read(denies.handle, ones), Nfs4Status::kOk);
   EXPECT_EQ(read(denies.handle, denies.stateid), Nfs4Status::kOk);
-  const auto writer = a->open_confirmed(root, "f", 1, {.access = kWrite, .create = false, .owner = "four"});
+  const auto writer = a->open_confirmed(root, "f", 1, {.access = kOpenWrite, .create = false, .owner = "four"});
   ASSERT_EQ(writer.status, Nfs4Status::kOk);
   EXPECT_EQ(a->write(writer.handle, writer.stateid, "more"), Nfs4Status::kOk);
   EXPECT_EQ(read(writer.handle, writer.stateid), Nfs4Status::kLocked);

@@ -6,7 +6,6 @@
 namespace stoa::test {
 namespace {
 
-constexpr std::uint64_t kToEnd = ~std::uint64_t{0};
 
 class StateidLimits40Test : public DoorTest {
  protected:

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "frontends/nfs/v4/status.h"
+#include "tests/frontends/nfs/share_access.h"
 #include "tests/frontends/nfs/wire_client.h"
 
 namespace stoa::test {

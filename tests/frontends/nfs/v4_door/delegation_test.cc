@@ -7,7 +7,6 @@
 namespace stoa::test {
 namespace {
 
-constexpr std::uint32_t kRead = 1, kWrite = 2, kBoth = 3;
 constexpr std::uint32_t kWantWrite = 0x200, kWantNone = 0x400;
 constexpr std::uint32_t kDelegationNone = 0, kDelegationRead = 1, kDelegationWrite = 2, kDelegationNoneExt = 3;
 constexpr std::uint32_t kCbPathDown = 0x1, kStateRevoked = 0x40, kCbPathDownSession = 0x200;
@@ -30,7 +29,7 @@ class DelegationTest : public DoorTest {
   }
 
   Bytes make(std::string_view name) {
-    const auto made = b->open(root, name, kBoth);
+    const auto made = b->open(root, name, kOpenBoth);
     EXPECT_EQ(made.status, Nfs4Status::kOk);
     EXPECT_EQ(b->write(made.handle, made.stateid, "content"), Nfs4Status::kOk);
     EXPECT_EQ(b->close(made.handle, made.stateid), Nfs4Status::kOk);
@@ -40,7 +39,7 @@ class DelegationTest : public DoorTest {
     make(name);
     const auto open = a->open(root, name, access, 0, false);
     EXPECT_EQ(open.status, Nfs4Status::kOk);
-    EXPECT_EQ(open.delegation.type, (access & kWrite) != 0 ? kDelegationWrite : kDelegationRead);
+    EXPECT_EQ(open.delegation.type, (access & kOpenWrite) != 0 ? kDelegationWrite : kDelegationRead);
     return open;
   }
   Nfs4Status by_b(const Ops& ops) { return b->call(ops).status; }
@@ -73,11 +72,11 @@ class DelegationTest : public DoorTest {
 };
 
 TEST_F(DelegationTest, WhoOpensForReadingMayCache) {
-  const auto open = delegated("f", kRead);
+  const auto open = delegated("f", kOpenRead);
   EXPECT_EQ(a->read(open.handle, open.delegation.stateid), "content");
   EXPECT_EQ(a->write(open.handle, open.delegation.stateid, "x"), Nfs4Status::kOpenMode);
   // Others may read meanwhile, in all ways.
-  const auto other = b->open(root, "f", kRead, 0, false);
+  const auto other = b->open(root, "f", kOpenRead, 0, false);
   EXPECT_EQ(other.status, Nfs4Status::kOk);
   EXPECT_EQ(b->read(other.handle, other.stateid), "content");
   EXPECT_EQ(b->read(other.handle, kAnonymous), "content");
@@ -92,8 +91,8 @@ TEST_F(DelegationTest, SeveralClientsMayCacheTheSameFile) {
   CompoundCaller c(port, "c");
   c.back_channel = true;
   c.connect();
-  const auto first = delegated("f", kRead);
-  const auto second = c.open(root, "f", kRead, 0, false);
+  const auto first = delegated("f", kOpenRead);
+  const auto second = c.open(root, "f", kOpenRead, 0, false);
   ASSERT_EQ(second.delegation.type, kDelegationRead);
   EXPECT_EQ(by_b(Ops().putfh(root).op(28).string("f")), Nfs4Status::kDelay);
   a->take_recall();
@@ -106,40 +105,40 @@ TEST_F(DelegationTest, SeveralClientsMayCacheTheSameFile) {
 
 TEST_F(DelegationTest, OneIsNotGivenWhereItIsOfNoUse) {
   make("f");
-  EXPECT_EQ(a->open(root, "f", kBoth, 0, false).delegation.type, kDelegationNone);  // nobody asked for one to write
-  const auto writer = b->open(root, "f", kWrite, 0, false);
-  EXPECT_EQ(a->open(root, "f", kRead, 0, false, "reader").delegation.type, kDelegationNone);
-  const auto unwanted = a->open(root, "f", kRead | kWantNone, 0, false, "unwilling");
+  EXPECT_EQ(a->open(root, "f", kOpenBoth, 0, false).delegation.type, kDelegationNone);  // nobody asked for one to write
+  const auto writer = b->open(root, "f", kOpenWrite, 0, false);
+  EXPECT_EQ(a->open(root, "f", kOpenRead, 0, false, "reader").delegation.type, kDelegationNone);
+  const auto unwanted = a->open(root, "f", kOpenRead | kWantNone, 0, false, "unwilling");
   EXPECT_EQ(unwanted.delegation.type, kDelegationNoneExt);
   EXPECT_EQ(unwanted.delegation.why, 0u);  // WND4_NOT_WANTED
-  const auto wanted = a->open(root, "f", kBoth | kWantWrite, 0, false, "writer");
+  const auto wanted = a->open(root, "f", kOpenBoth | kWantWrite, 0, false, "writer");
   EXPECT_EQ(wanted.delegation.type, kDelegationNoneExt);
   EXPECT_EQ(b->close(writer.handle, writer.stateid), Nfs4Status::kOk);
 }
 
 TEST_F(DelegationTest, WithoutABackChannelThereIsNone) {
   make("f");
-  EXPECT_EQ(b->open(root, "f", kRead, 0, false).delegation.type, kDelegationNone);
-  EXPECT_EQ(b->open(root, "f", kBoth | kWantWrite, 0, false).delegation.type, kDelegationNoneExt);
+  EXPECT_EQ(b->open(root, "f", kOpenRead, 0, false).delegation.type, kDelegationNone);
+  EXPECT_EQ(b->open(root, "f", kOpenBoth | kWantWrite, 0, false).delegation.type, kDelegationNoneExt);
 }
 
 TEST_F(DelegationTest, ChangesOfOtherClientsRecallItFirst) {
-  expect_recall4(delegated("open", kRead), [&] { return b->open(root, "open", kWrite, 0, false).status; });
-  const auto written = delegated("write", kRead);
+  expect_recall4(delegated("open", kOpenRead), [&] { return b->open(root, "open", kOpenWrite, 0, false).status; });
+  const auto written = delegated("write", kOpenRead);
   expect_recall4(written, [&] { return b->write(written.handle, kAnonymous, "x"); });
-  expect_recall4(delegated("remove", kRead), [&] { return by_b(Ops().putfh(root).op(28).string("remove")); });
-  expect_recall4(delegated("rename", kRead), [&] {
+  expect_recall4(delegated("remove", kOpenRead), [&] { return by_b(Ops().putfh(root).op(28).string("remove")); });
+  expect_recall4(delegated("rename", kOpenRead), [&] {
     return by_b(Ops().putfh(root).op(32).op(29).string("rename").string("renamed"));
   });
   make("new");
-  expect_recall4(delegated("replaced", kRead), [&] {
+  expect_recall4(delegated("replaced", kOpenRead), [&] {
     return by_b(Ops().putfh(root).op(32).op(29).string("new").string("replaced"));
   });
-  const auto set = delegated("setattr", kRead);
+  const auto set = delegated("setattr", kOpenRead);
   expect_recall4(set, [&] { return by_b(Ops().putfh(set.handle).op(34).stateid(kAnonymous).u32(2).u32(0).u32(2).u32(4).u32(0600)); });
-  const auto cut = delegated("truncate", kRead);
+  const auto cut = delegated("truncate", kOpenRead);
   expect_recall4(cut, [&] { return by_b(Ops().putfh(cut.handle).op(34).stateid(kAnonymous).u32(1).u32(16).u32(8).u64(1)); });
-  const auto linked = delegated("link", kRead);
+  const auto linked = delegated("link", kOpenRead);
   expect_recall4(linked, [&] { return by_b(Ops().putfh(linked.handle).op(32).putfh(root).op(11).string("second name")); });
 }
 
@@ -149,7 +148,7 @@ TEST_F(DelegationTest, AttributesAreAskedForWhileTheDelegationStays) {
     Nfs4Status status{};
     std::uint64_t change = 0, size = 0;
   };
-  const auto open = delegated("f", kBoth | kWantWrite);
+  const auto open = delegated("f", kOpenBoth | kWantWrite);
   const auto look = [&](CompoundCaller& c) -> Shown {
     auto result = c.call(Ops().putfh(open.handle).op(9).u32(1).u32(1u << 3 | 1u << 4));
     if (!result.ok()) return {result.status};
@@ -189,28 +188,28 @@ TEST_F(DelegationTest, AttributesAreAskedForWhileTheDelegationStays) {
 }
 
 TEST_F(DelegationTest, WhoDeniesReadingRecallsItFirst) {
-  const auto open = delegated("f", kRead);
-  EXPECT_EQ(b->open(root, "f", kRead, kRead, false).status, Nfs4Status::kShareDenied);
+  const auto open = delegated("f", kOpenRead);
+  EXPECT_EQ(b->open(root, "f", kOpenRead, kOpenRead, false).status, Nfs4Status::kShareDenied);
   EXPECT_FALSE(a->recalled());
   EXPECT_EQ(a->close(open.handle, open.stateid), Nfs4Status::kOk);
-  EXPECT_EQ(b->open(root, "f", kRead, kRead, false).status, Nfs4Status::kDelay);
+  EXPECT_EQ(b->open(root, "f", kOpenRead, kOpenRead, false).status, Nfs4Status::kDelay);
   a->take_recall();
   EXPECT_EQ(a->return_delegation(open.handle, open.delegation.stateid), Nfs4Status::kOk);
-  EXPECT_EQ(b->open(root, "f", kRead, kRead, false).status, Nfs4Status::kOk);
+  EXPECT_EQ(b->open(root, "f", kOpenRead, kOpenRead, false).status, Nfs4Status::kOk);
 }
 
 TEST_F(DelegationTest, ChangesOverVersion3RecallItFirst) {
   const auto handle = [&](std::string_view name) { return *nfs->lookup(root_v3, name); };
-  expect_recall3(delegated("write", kRead), [&] { return nfs->write(handle("write"), 0, "x"); });
-  expect_recall3(delegated("setattr", kRead), [&] { return nfs->setattr(handle("setattr"), {.mode = 0600}).status; });
-  expect_recall3(delegated("truncate", kRead), [&] { return nfs->setattr(handle("truncate"), {.size = 1}).status; });
-  expect_recall3(delegated("remove", kRead), [&] { return nfs->named(kRemove, root_v3, "remove").status; });
-  expect_recall3(delegated("rename", kRead), [&] { return nfs->rename_call(root_v3, "rename", root_v3, "renamed").status; });
+  expect_recall3(delegated("write", kOpenRead), [&] { return nfs->write(handle("write"), 0, "x"); });
+  expect_recall3(delegated("setattr", kOpenRead), [&] { return nfs->setattr(handle("setattr"), {.mode = 0600}).status; });
+  expect_recall3(delegated("truncate", kOpenRead), [&] { return nfs->setattr(handle("truncate"), {.size = 1}).status; });
+  expect_recall3(delegated("remove", kOpenRead), [&] { return nfs->named(kRemove, root_v3, "remove").status; });
+  expect_recall3(delegated("rename", kOpenRead), [&] { return nfs->rename_call(root_v3, "rename", root_v3, "renamed").status; });
 }
 
 TEST_F(DelegationTest, ReadersRecallADelegationForWriting) {
-  expect_recall4(delegated("open", kBoth | kWantWrite), [&] { return b->open(root, "open", kRead, 0, false).status; });
-  const auto looked = delegated("getattr", kBoth | kWantWrite);
+  expect_recall4(delegated("open", kOpenBoth | kWantWrite), [&] { return b->open(root, "open", kOpenRead, 0, false).status; });
+  const auto looked = delegated("getattr", kOpenBoth | kWantWrite);
   const auto getattr = [&] { return by_b(Ops().putfh(looked.handle).op(9).u32(1).u32(16)); };
   // Its client is asked first what the file is like, and does not say.
   while (!a->recalled()) {
@@ -219,19 +218,19 @@ TEST_F(DelegationTest, ReadersRecallADelegationForWriting) {
   }
   EXPECT_GT(a->asked, 0);
   expect_recall4(looked, getattr);
-  const auto read = delegated("read", kBoth | kWantWrite);
+  const auto read = delegated("read", kOpenBoth | kWantWrite);
   expect_recall4(read, [&] { return by_b(Ops().putfh(read.handle).op(25).stateid(kAnonymous).u64(0).u32(100)); });
   make("v3 read"), make("v3 getattr");
   const auto read_handle = *nfs->lookup(root_v3, "v3 read"), look_handle = *nfs->lookup(root_v3, "v3 getattr");
-  expect_recall3(delegated("v3 read", kBoth | kWantWrite), [&] { return nfs->read_call(read_handle, 0, 100).status; });
-  expect_recall3(delegated("v3 getattr", kBoth | kWantWrite), [&] { return nfs->getattr(look_handle).status; });
+  expect_recall3(delegated("v3 read", kOpenBoth | kWantWrite), [&] { return nfs->read_call(read_handle, 0, 100).status; });
+  expect_recall3(delegated("v3 getattr", kOpenBoth | kWantWrite), [&] { return nfs->getattr(look_handle).status; });
 }
 
 // What shows size and times of a file looks at it (10.4.3), whatever else it does.
 TEST_F(DelegationTest, LookUpsAndListingsRecallADelegationForWriting) {
   const auto handle = [&](std::string_view name) { make(name); return *nfs->lookup(root_v3, name); };
   const auto access_handle = handle("access");
-  const auto write = [&](std::string_view name) { return delegated(name, kBoth | kWantWrite); };
+  const auto write = [&](std::string_view name) { return delegated(name, kOpenBoth | kWantWrite); };
   expect_recall3(write("v3 look-up"), [&] { return nfs->named(kLookup, root_v3, "v3 look-up").status; });
   expect_recall3(write("access"), [&] { return nfs->call(kAccess, Xdr().opaque(access_handle).u32(1)).status; });
   expect_recall3(write("readdirplus"), [&] { return nfs->readdirplus(root_v3, 0, 0, 4096, 65536).status; });
@@ -255,29 +254,29 @@ TEST_F(DelegationTest, LookUpsAndListingsRecallADelegationForWriting) {
 }
 
 TEST_F(DelegationTest, WhatItsHolderDoesRecallsNothing) {
-  const auto open = delegated("f", kBoth | kWantWrite);
+  const auto open = delegated("f", kOpenBoth | kWantWrite);
   EXPECT_EQ(a->write(open.handle, open.delegation.stateid, "mine"), Nfs4Status::kOk);
   EXPECT_EQ(a->read(open.handle, open.stateid), "mineent");
-  EXPECT_EQ(a->open(root, "f", kRead, 0, false, "another").status, Nfs4Status::kOk);
+  EXPECT_EQ(a->open(root, "f", kOpenRead, 0, false, "another").status, Nfs4Status::kOk);
   EXPECT_TRUE(a->call(Ops().putfh(root).op(26).u64(0).u64(0).u32(4096).u32(65536).u32(1).u32(16)).ok());
   EXPECT_TRUE(a->call(Ops().putfh(open.handle).op(34).stateid(kAnonymous).u32(2).u32(0).u32(2).u32(4).u32(0600)).ok());
   EXPECT_FALSE(a->recalled());
 }
 
 TEST_F(DelegationTest, OpensMadeUnderADelegationAreToldWhenItIsRecalled) {
-  const auto open = delegated("f", kBoth | kWantWrite);
-  EXPECT_EQ(b->open(root, "f", kBoth, 0, false).status, Nfs4Status::kDelay);
+  const auto open = delegated("f", kOpenBoth | kWantWrite);
+  EXPECT_EQ(b->open(root, "f", kOpenBoth, 0, false).status, Nfs4Status::kDelay);
   a->take_recall();
   const auto by_name =
-      a->open_claim(root, Ops().u32(2).stateid(open.delegation.stateid).string("f"), kBoth, "a process of its own");
+      a->open_claim(root, Ops().u32(2).stateid(open.delegation.stateid).string("f"), kOpenBoth, "a process of its own");
   EXPECT_EQ(by_name.status, Nfs4Status::kOk);
-  const auto by_handle = a->open_claim(open.handle, Ops().u32(5).stateid(open.delegation.stateid), kRead, "another");
+  const auto by_handle = a->open_claim(open.handle, Ops().u32(5).stateid(open.delegation.stateid), kOpenRead, "another");
   EXPECT_EQ(by_handle.status, Nfs4Status::kOk);
   EXPECT_EQ(by_handle.delegation.type, kDelegationNone);
   EXPECT_EQ(a->lock(by_name.handle, by_name.stateid, "l", 0, 1).status, Nfs4Status::kOk);
   EXPECT_EQ(a->return_delegation(open.handle, open.delegation.stateid), Nfs4Status::kOk);
-  EXPECT_EQ(a->open_claim(open.handle, Ops().u32(5).stateid(open.delegation.stateid), kRead).status, Nfs4Status::kBadStateId);
-  const auto other = b->open(root, "f", kBoth, 0, false);
+  EXPECT_EQ(a->open_claim(open.handle, Ops().u32(5).stateid(open.delegation.stateid), kOpenRead).status, Nfs4Status::kBadStateId);
+  const auto other = b->open(root, "f", kOpenBoth, 0, false);
   ASSERT_EQ(other.status, Nfs4Status::kOk);
   EXPECT_EQ(b->lock(other.handle, other.stateid, "l", 0, 1).status, Nfs4Status::kDenied);
 }
@@ -329,7 +328,7 @@ TEST_F(DelegationTest, OneIsGivenOnItsOwnToWhoWantsIt) {
 }
 
 TEST_F(DelegationTest, OneThatIsNotAnsweredHoldsUpNoOther) {
-  const auto first = delegated("f", kRead), second = delegated("g", kRead);
+  const auto first = delegated("f", kOpenRead), second = delegated("g", kOpenRead);
   a->callbacks = CompoundCaller::Callbacks::kIgnore;
   EXPECT_EQ(by_b(Ops().putfh(root).op(28).string("f")), Nfs4Status::kDelay);
   EXPECT_EQ(a->take_recall().stateid.other, first.delegation.stateid.other);
@@ -340,16 +339,16 @@ TEST_F(DelegationTest, OneThatIsNotAnsweredHoldsUpNoOther) {
 }
 
 TEST_F(DelegationTest, ARecallThatTheClientCannotTakeNowIsOfferedAgain) {
-  const auto open = delegated("f", kRead);
+  const auto open = delegated("f", kOpenRead);
   a->callbacks = CompoundCaller::Callbacks::kDelayOnce;
-  expect_recall4(open, [&] { return b->open(root, "f", kWrite, 0, false).status; });
+  expect_recall4(open, [&] { return b->open(root, "f", kOpenWrite, 0, false).status; });
 }
 
 TEST_F(DelegationTest, ARecallFollowsTheBackChannelToAnotherConnection) {
-  const auto first = delegated("f", kRead), second = delegated("g", kRead);
+  const auto first = delegated("f", kOpenRead), second = delegated("g", kOpenRead);
   const auto old = a->reconnect(port);
   ASSERT_EQ(a->bind_connection(), Nfs4Status::kOk);
-  expect_recall4(first, [&] { return b->open(root, "f", kWrite, 0, false).status; });
+  expect_recall4(first, [&] { return b->open(root, "f", kOpenWrite, 0, false).status; });
   // A connection for the fore channel only is not called over.
   const auto bound = a->reconnect(port);
   ASSERT_EQ(a->bind_connection(1), Nfs4Status::kOk);
@@ -360,7 +359,7 @@ TEST_F(DelegationTest, ARecallFollowsTheBackChannelToAnotherConnection) {
 }
 
 TEST_F(DelegationTest, ARecallUnderWayWhenItsConnectionClosesComesOverTheNextOne) {
-  const auto open = delegated("f", kRead);
+  const auto open = delegated("f", kOpenRead);
   a->callbacks = CompoundCaller::Callbacks::kIgnore;
   EXPECT_EQ(by_b(Ops().putfh(root).op(28).string("f")), Nfs4Status::kDelay);
   EXPECT_EQ(a->take_recall().stateid.other, open.delegation.stateid.other);
@@ -373,13 +372,13 @@ TEST_F(DelegationTest, ARecallUnderWayWhenItsConnectionClosesComesOverTheNextOne
 }
 
 TEST_F(DelegationTest, AClientIsToldThatItCannotBeCalled) {
-  const auto open = delegated("f", kRead);
+  const auto open = delegated("f", kOpenRead);
   const auto old = a->reconnect(port);
   old->finish_sending();
   ASSERT_TRUE(old->closed_by_server());
   EXPECT_EQ(a->status_flags(), kCbPathDown | kCbPathDownSession);
   make("g");
-  EXPECT_EQ(a->open(root, "g", kRead, 0, false).delegation.type, kDelegationNone);
+  EXPECT_EQ(a->open(root, "g", kOpenRead, 0, false).delegation.type, kDelegationNone);
   ASSERT_EQ(a->bind_connection(), Nfs4Status::kOk);
   EXPECT_EQ(a->status_flags(), 0u);
   EXPECT_EQ(a->return_delegation(open.handle, open.delegation.stateid), Nfs4Status::kOk);
@@ -389,11 +388,11 @@ TEST_F(DelegationTest, AClientIsToldThatItCannotBeCalled) {
 TEST_F(DelegationTest, CallbacksAreOfTheMinorVersionOfTheirSession) {
   a->minor_version = 2;
   a->connect(false);
-  expect_recall4(delegated("f", kRead), [&] { return b->open(root, "f", kWrite, 0, false).status; });
+  expect_recall4(delegated("f", kOpenRead), [&] { return b->open(root, "f", kOpenWrite, 0, false).status; });
 }
 
 TEST_F(DelegationTest, BackchannelCtlChangesHowTheClientIsCalled) {
-  const auto open = delegated("f", kRead);
+  const auto open = delegated("f", kOpenRead);
   ASSERT_TRUE(a->call(Ops().op(40).u32(4711).u32(1).u32(0)).ok());
   EXPECT_EQ(by_b(Ops().putfh(root).op(28).string("f")), Nfs4Status::kDelay);
   EXPECT_EQ(a->take_recall().program, 4711u);
@@ -415,12 +414,12 @@ class RevocationTest : public DelegationTest {
 };
 
 TEST_F(RevocationTest, AClientThatDoesNotAnswerLosesItsDelegationAndNothingElse) {
-  const auto open = delegated("f", kBoth | kWantWrite);
+  const auto open = delegated("f", kOpenBoth | kWantWrite);
   a->callbacks = CompoundCaller::Callbacks::kIgnore;
   EXPECT_EQ(a->close(open.handle, open.stateid), Nfs4Status::kOk);
-  const auto kept = a->open(root, "kept", kBoth);
+  const auto kept = a->open(root, "kept", kOpenBoth);
   Nfs4Status status;
-  while ((status = b->open(root, "f", kBoth, 0, false).status) == Nfs4Status::kDelay) {
+  while ((status = b->open(root, "f", kOpenBoth, 0, false).status) == Nfs4Status::kDelay) {
   }
   EXPECT_EQ(status, Nfs4Status::kOk);
   a->take_recall();
@@ -429,7 +428,7 @@ TEST_F(RevocationTest, AClientThatDoesNotAnswerLosesItsDelegationAndNothingElse)
   EXPECT_EQ(tested(revoked), static_cast<std::uint32_t>(Nfs4Status::kDelegRevoked));
   EXPECT_EQ(a->write(open.handle, revoked, "late"), Nfs4Status::kDelegRevoked);
   EXPECT_EQ(a->read(open.handle, revoked), std::nullopt);
-  EXPECT_EQ(a->open_claim(open.handle, Ops().u32(5).stateid(revoked), kRead).status, Nfs4Status::kDelegRevoked);
+  EXPECT_EQ(a->open_claim(open.handle, Ops().u32(5).stateid(revoked), kOpenRead).status, Nfs4Status::kDelegRevoked);
   EXPECT_EQ(a->return_delegation(open.handle, revoked), Nfs4Status::kDelegRevoked);
   EXPECT_EQ(a->write(kept.handle, kept.stateid, "still mine"), Nfs4Status::kOk);
   ASSERT_TRUE(a->call(Ops().op(45).stateid(revoked)).ok());
@@ -438,7 +437,7 @@ TEST_F(RevocationTest, AClientThatDoesNotAnswerLosesItsDelegationAndNothingElse)
 }
 
 TEST_F(RevocationTest, Version3WaitsNoLonger) {
-  delegated("f", kRead);
+  delegated("f", kOpenRead);
   a->callbacks = CompoundCaller::Callbacks::kIgnore;
   NfsStatus status;
   while ((status = nfs->named(kRemove, root_v3, "f").status) == NfsStatus::kJukebox) {

@@ -7,7 +7,6 @@
 namespace stoa::test {
 namespace {
 
-constexpr std::uint32_t kRead = 1, kBoth = 3;
 constexpr std::uint32_t kAdminStateRevoked = 0x20;
 
 class EvictionTest : public DoorTest {
@@ -38,7 +37,7 @@ class EvictionTest : public DoorTest {
 };
 
 TEST_F(EvictionTest, ClientsAreListedWithWhatTheyHave) {
-  const auto file = a->open(root, "f", kBoth);
+  const auto file = a->open(root, "f", kOpenBoth);
   ASSERT_EQ(a->lock(file.handle, file.stateid, "l", 0, 10).status, Nfs4Status::kOk);
   ASSERT_EQ(a->lock(file.handle, file.stateid, "l", 20, 10).status, Nfs4Status::kOk);
   const nfs::ClientStatus status = status_of("a");
@@ -56,9 +55,9 @@ TEST_F(EvictionTest, ClientsAreListedWithWhatTheyHave) {
 }
 
 TEST_F(EvictionTest, WhoHasAFileIsSeen) {
-  const auto file = a->open(root, "f", kBoth, 2);
+  const auto file = a->open(root, "f", kOpenBoth, 2);
   ASSERT_EQ(a->lock(file.handle, file.stateid, "l", 0, 10).status, Nfs4Status::kOk);
-  const auto theirs = b->open(root, "f", kRead);
+  const auto theirs = b->open(root, "f", kOpenRead);
   ASSERT_EQ(theirs.status, Nfs4Status::kOk);
   ASSERT_EQ(b->lock(theirs.handle, theirs.stateid, "m", 5, 10, false, false, true).status, Nfs4Status::kDenied);
   const auto id_of = [&](std::string_view path) {
@@ -79,15 +78,15 @@ TEST_F(EvictionTest, WhoHasAFileIsSeen) {
   EXPECT_FALSE(held.waits.first[0].exclusive);
 
   // A delegation, until somebody else wants the file.
-  const auto made = b->open(root, "g", kBoth);
+  const auto made = b->open(root, "g", kOpenBoth);
   ASSERT_EQ(b->close(made.handle, made.stateid), Nfs4Status::kOk);
-  ASSERT_EQ(a->open(root, "g", kRead, 0, false).delegation.type, 1u);
+  ASSERT_EQ(a->open(root, "g", kOpenRead, 0, false).delegation.type, 1u);
   held = volume->state().held_of(id_of("g"), 10);
   ASSERT_EQ(held.leases.first.size(), 1u);
   EXPECT_EQ(held.leases.first[0].holder, status_of("a").id);
   EXPECT_EQ(held.leases.first[0].kind, core::LeaseKind::kRead);
   EXPECT_FALSE(held.leases.first[0].recalled);
-  EXPECT_EQ(b->open(root, "g", kBoth).status, Nfs4Status::kDelay);
+  EXPECT_EQ(b->open(root, "g", kOpenBoth).status, Nfs4Status::kDelay);
   EXPECT_TRUE(volume->state().held_of(id_of("g"), 10).leases.first[0].recalled);
   evict_a();
   EXPECT_EQ(volume->state().held_of(id_of("g"), 10).leases.total, 0u);
@@ -95,12 +94,12 @@ TEST_F(EvictionTest, WhoHasAFileIsSeen) {
 }
 
 TEST_F(EvictionTest, AllThatAClientHasIsFreeAndItIsToldSo) {
-  const auto file = a->open(root, "f", kBoth, kBoth);
+  const auto file = a->open(root, "f", kOpenBoth, kOpenBoth);
   const auto locks = a->lock(file.handle, file.stateid, "l", 0, 10);
   ASSERT_EQ(locks.status, Nfs4Status::kOk);
-  EXPECT_EQ(b->open(root, "f", kBoth).status, Nfs4Status::kShareDenied);
+  EXPECT_EQ(b->open(root, "f", kOpenBoth).status, Nfs4Status::kShareDenied);
   evict_a();
-  const auto theirs = b->open(root, "f", kBoth);
+  const auto theirs = b->open(root, "f", kOpenBoth);
   ASSERT_EQ(theirs.status, Nfs4Status::kOk);
   EXPECT_EQ(b->lock(theirs.handle, theirs.stateid, "l", 0, 5).status, Nfs4Status::kOk);
   EXPECT_EQ(status_of("a").held.opens + status_of("a").held.locks, 0);
@@ -127,16 +126,16 @@ TEST_F(EvictionTest, AllThatAClientHasIsFreeAndItIsToldSo) {
   EXPECT_EQ(a->status_flags() & kAdminStateRevoked, 0u);
 
   // The client goes on with what is free.
-  const auto again = a->open(root, "f", kBoth);
+  const auto again = a->open(root, "f", kOpenBoth);
   ASSERT_EQ(again.status, Nfs4Status::kOk);
   EXPECT_EQ(a->lock(again.handle, again.stateid, "l", 0, 5).status, Nfs4Status::kDenied);
   EXPECT_EQ(a->lock(again.handle, again.stateid, "l", 5, 5).status, Nfs4Status::kOk);
 }
 
 TEST_F(EvictionTest, OpensAnewMayComeBeforeTheClientHasHeard) {
-  const auto file = a->open(root, "f", kBoth);
+  const auto file = a->open(root, "f", kOpenBoth);
   evict_a();
-  const auto again = a->open(root, "f", kBoth);
+  const auto again = a->open(root, "f", kOpenBoth);
   ASSERT_EQ(again.status, Nfs4Status::kOk);
   EXPECT_NE(again.stateid.other, file.stateid.other);
   EXPECT_EQ(free(file.stateid), Nfs4Status::kOk);
@@ -144,21 +143,21 @@ TEST_F(EvictionTest, OpensAnewMayComeBeforeTheClientHasHeard) {
 }
 
 TEST_F(EvictionTest, DelegationsHinderNobodyAnyMore) {
-  const auto made = b->open(root, "g", kBoth);
+  const auto made = b->open(root, "g", kOpenBoth);
   ASSERT_EQ(b->close(made.handle, made.stateid), Nfs4Status::kOk);
-  const auto file = a->open(root, "g", kRead, 0, false);
+  const auto file = a->open(root, "g", kOpenRead, 0, false);
   ASSERT_EQ(file.delegation.type, 1u);
   EXPECT_EQ(status_of("a").held.leases, 1);
   evict_a();
   EXPECT_EQ(status_of("a").held.leases, 0);
-  EXPECT_EQ(b->open(root, "g", kBoth).status, Nfs4Status::kOk);
+  EXPECT_EQ(b->open(root, "g", kOpenBoth).status, Nfs4Status::kOk);
   EXPECT_FALSE(a->recalled());
   EXPECT_EQ(a->return_delegation(file.handle, file.delegation.stateid), Nfs4Status::kAdminRevoked);
   EXPECT_EQ(free(file.delegation.stateid), Nfs4Status::kOk);
 }
 
 TEST_F(EvictionTest, AFileWithoutANameGoes) {
-  const auto file = a->open(root, "f", kBoth);
+  const auto file = a->open(root, "f", kOpenBoth);
   ASSERT_TRUE(b->call(Ops().putfh(root).op(28).string("f")).ok());
   EXPECT_TRUE(b->call(Ops().putfh(file.handle).op(9).u32(1).u32(2)).ok());
   evict_a();
@@ -166,7 +165,7 @@ TEST_F(EvictionTest, AFileWithoutANameGoes) {
 }
 
 TEST_F(EvictionTest, AClientWithNothingButRevokedStateMayLeave) {
-  a->open(root, "f", kBoth);
+  a->open(root, "f", kOpenBoth);
   evict_a();
   ASSERT_TRUE(a->call(Ops().op(44).fixed(a->session)).ok());
   EXPECT_TRUE(a->send(Ops().op(57).u64(a->client)).ok());
@@ -178,15 +177,15 @@ class EvictionRestartTest : public EvictionTest {
 };
 
 TEST_F(EvictionRestartTest, WhatWasTakenAwayIsNotReclaimed) {
-  const auto file = a->open(root, "f", kBoth);
+  const auto file = a->open(root, "f", kOpenBoth);
   evict_a();
   restart();
   a->reconnect(port);
   b->reconnect(port);
   a->connect(false);
   b->connect();
-  EXPECT_EQ(b->open(root, "f", kBoth).status, Nfs4Status::kOk);  // nobody is waited for
-  EXPECT_EQ(a->open_claim(file.handle, Ops().u32(1).u32(0), kBoth).status, Nfs4Status::kNoGrace);
+  EXPECT_EQ(b->open(root, "f", kOpenBoth).status, Nfs4Status::kOk);  // nobody is waited for
+  EXPECT_EQ(a->open_claim(file.handle, Ops().u32(1).u32(0), kOpenBoth).status, Nfs4Status::kNoGrace);
 }
 
 }  // namespace

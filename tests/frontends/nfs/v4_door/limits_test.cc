@@ -5,7 +5,6 @@
 namespace stoa::test {
 namespace {
 
-constexpr std::uint32_t kBoth = 3;
 constexpr int kClientsPerPeer = 2000, kSessionsPerPeer = 2048, kSlotsPerPeer = 16'384, kSessionsPerClient = 16, kSlotsMax = 64;
 
 class LimitsTest : public DoorTest {
@@ -20,7 +19,7 @@ class LimitsTest : public DoorTest {
     client->slots = slots;
     client->connect();
     if (root.empty()) root = client->handle_of({"test"});
-    EXPECT_EQ(client->open(root, "f", kBoth, 0, true, name).status, Nfs4Status::kOk);
+    EXPECT_EQ(client->open(root, "f", kOpenBoth, 0, true, name).status, Nfs4Status::kOk);
     return client;
   }
   Nfs4Status exchange(const std::string& name, std::uint8_t host = 1) {
@@ -38,7 +37,7 @@ class LimitsTest : public DoorTest {
   void expect_others_get_in() {
     CompoundCaller other(port, "other", 1, 0, 2);
     other.connect();
-    EXPECT_EQ(other.open(root, "f", kBoth, 0, true, "other").status, Nfs4Status::kOk);
+    EXPECT_EQ(other.open(root, "f", kOpenBoth, 0, true, "other").status, Nfs4Status::kOk);
     EXPECT_EQ(add_session(other, 2), 8u);
   }
   Bytes root;
@@ -78,7 +77,7 @@ TEST_F(LimitsTest, ClientsWithStateStayAndOtherAddressesGetIn) {
             Nfs4Status::kResource);
   expect_others_get_in();
   EXPECT_EQ(metric("stoa_nfs4_refused_for_room_total"), 2u);
-  const auto mine = first->open(root, "g", kBoth, 0, true, "first");
+  const auto mine = first->open(root, "g", kOpenBoth, 0, true, "first");
   EXPECT_EQ(mine.status, Nfs4Status::kOk);
 }
 

@@ -5,7 +5,6 @@
 namespace stoa::test {
 namespace {
 
-constexpr std::uint32_t kBoth = 3;
 constexpr std::uint64_t kMiB = 1u << 20;
 constexpr std::uint64_t kLong = 40 * kMiB + 5;  // not done while somebody waits
 constexpr std::size_t kCopiesPerClient = 16;
@@ -20,8 +19,8 @@ class OffloadTest : public DoorTest {
     a->minor_version = 2;
     a->connect();
     root = a->handle_of({"test"});
-    source = a->open(root, "source", kBoth);
-    target = a->open(root, "target", kBoth, 0, true, "o2");
+    source = a->open(root, "source", kOpenBoth);
+    target = a->open(root, "target", kOpenBoth, 0, true, "o2");
     source_id = id_of("source");
     EXPECT_TRUE(volume->ns().setattr({}, {.id = source_id, .set = {.size = kLong}}));
     for (const std::uint64_t at : {std::uint64_t{0}, 17 * kMiB - 2, kLong - 5}) put(source_id, at, "piece");

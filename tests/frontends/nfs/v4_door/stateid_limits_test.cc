@@ -6,7 +6,7 @@
 namespace stoa::test {
 namespace {
 
-constexpr std::uint32_t kRead = 1, kBoth = 3, kWantNone = 0x400;
+constexpr std::uint32_t kWantNone = 0x400;
 constexpr std::uint32_t kDelegationNone = 0, kDelegationRead = 1;
 
 class StateidLimitsTest : public DoorTest {
@@ -24,7 +24,7 @@ class StateidLimitsTest : public DoorTest {
     far->connect();
     root = a->handle_of({"test"});
   }
-  CompoundCaller::Open open(CompoundCaller& who, std::string_view name, std::uint32_t access = kBoth) {
+  CompoundCaller::Open open(CompoundCaller& who, std::string_view name, std::uint32_t access = kOpenBoth) {
     return who.open(root, name, access | kWantNone);
   }
   void close(CompoundCaller& who, const CompoundCaller::Open& file) {
@@ -85,7 +85,7 @@ TEST_F(StateidLimitsTest, AnOpenThatIsRefusedLeavesNoFile) {
   for (const char* name : {"f", "g", "h"}) ASSERT_EQ(open(*a, name).status, Nfs4Status::kOk);
   ASSERT_EQ(open(*far, "theirs").status, Nfs4Status::kOk);
   const auto create = [&](std::string_view name, const Ops& how) {
-    return a->call(Ops().putfh(root).op(18).u32(0).u32(kBoth | kWantNone).u32(0).u64(a->client).string("owner").u32(1).more(how)
+    return a->call(Ops().putfh(root).op(18).u32(0).u32(kOpenBoth | kWantNone).u32(0).u64(a->client).string("owner").u32(1).more(how)
                        .u32(0).string(name)).status;
   };
   const std::pair<const char*, Ops> hows[] = {{"unchecked", Ops().u32(0).u32(0).u32(0)},
@@ -105,11 +105,11 @@ TEST_F(StateidLimitsTest, AnOpenThatIsRefusedLeavesNoFile) {
 }
 
 TEST_F(StateidLimitsTest, WhereThereIsNoRoomThereIsNoDelegation) {
-  const auto f = open(*a, "f", kRead), g = open(*a, "g"), h = open(*a, "h");
+  const auto f = open(*a, "f", kOpenRead), g = open(*a, "g"), h = open(*a, "h");
   ASSERT_EQ(h.status, Nfs4Status::kOk);
-  EXPECT_EQ(a->open(root, "f", kRead, 0, false).delegation.type, kDelegationNone);
+  EXPECT_EQ(a->open(root, "f", kOpenRead, 0, false).delegation.type, kDelegationNone);
   close(*a, h);
-  const auto delegated = a->open(root, "f", kRead, 0, false);
+  const auto delegated = a->open(root, "f", kOpenRead, 0, false);
   EXPECT_EQ(delegated.delegation.type, kDelegationRead);
   EXPECT_EQ(open(*a, "h").status, Nfs4Status::kDelay);
   EXPECT_EQ(a->return_delegation(f.handle, delegated.delegation.stateid), Nfs4Status::kOk);
