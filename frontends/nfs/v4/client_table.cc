@@ -381,7 +381,12 @@ Status ClientTable::remember(Client& client) {
   if (client.remembered.load(std::memory_order_acquire)) return {};
   const std::lock_guard lock(client.record_mutex);
   if (client.remembered.load(std::memory_order_acquire)) return {};
-  STOA_CHECK_OK(state_.remember_client(core::Door::kNfs, client.name));
+  if (const Status recorded = state_.remember_client(core::Door::kNfs, client.name); !recorded) {
+    if (recorded.error().code != Errc::kIo) return recorded;
+    // The store has failed: nothing that is opened can change any more, and the next start refuses this client's reclaims. What is there
+    // can be read at least.
+    log_error("nfs4", "a client opens files and could not be recorded for reclaim", {{"error", describe(recorded.error())}});
+  }
   client.remembered.store(true, std::memory_order_release);
   return {};
 }
