@@ -21,7 +21,7 @@ Outcome status(const Session& session) {
   session.print(s, [&] {
     const Json& volume = s["volume"];
     const Json& usage = volume["usage"];
-    std::printf("state      %s\n", s["healthy"].get<bool>() ? "healthy" : "DAMAGED (see below)");
+    std::printf("state      %s\n", s["healthy"].get<bool>() ? "healthy" : "NOT HEALTHY (see below)");
     std::printf("stoad      version %s, process %d, since %s\n", s["version"].get<std::string>().c_str(),
                 s["pid"].get<int>(), s["started"].get<std::string>().substr(0, 19).c_str());
     std::printf("data       %s (metadata in %s)\n", s["data"].get<std::string>().c_str(),
@@ -40,6 +40,11 @@ Outcome status(const Session& session) {
       std::printf("folder     %s: %s, %s free\n", folder["path"].get<std::string>().c_str(),
                   folder["ok"].get<bool>() ? "ok" : folder["problem"].get<std::string>().c_str(),
                   appliance::round_bytes(folder["free"].get<std::uint64_t>()).c_str());
+    }
+    for (const Json& problem : s["problems"]) {
+      const auto path = problem["path"].get<std::string>();
+      std::printf("problem    %s%s\n", printable(problem["text"].get<std::string>()).c_str(), path.empty() ? "" : (" (" + printable(path) + ")").c_str());
+      std::printf("  to do    %s\n", problem["fix"].get<std::string>().c_str());
     }
     for (const Json& sentence : s["warnings"])
       std::printf("warning    %s\n", printable(sentence.get<std::string>()).c_str());

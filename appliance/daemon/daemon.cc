@@ -75,6 +75,9 @@ Status Daemon::open() {
   }
   STOA_TRY(token, load_or_make_token(folder_));
   register_store_metrics(metrics_, *stores_.kv, *stores_.blobs);
+  metrics_.gauge_callback("stoa_healthy", "1 while the volume keeps and gives what it should; 0: see stoa status.", {}, [this] {
+    return std::ranges::none_of(volume_->health(), core::fails) ? 1.0 : 0.0;
+  });
 
   STOA_TRY(audit, AuditWriter::open({.folder = folder_.audit(),
                                      .keep_days = config_.audit.keep_days,
@@ -229,10 +232,17 @@ void Daemon::close_doors() {
   }
 }
 
+// Whether a restart would not help.
 bool Daemon::healthy() {
   const auto root = volume_->ns().getattr(core::OpContext{}, {.id = core::kRootId});
   if (!root) log_error("stoad", "the volume does not answer", {{"error", describe(root.error())}});
-  return root.has_value();
+  bool keeps = true;
+  for (const core::Problem& problem : volume_->health()) {
+    if (problem.kind != core::ProblemKind::kMetadataFailed) continue;
+    log_error("stoad", "the volume does not keep changes", {{"problem", problem.text}, {"path", problem.path}});
+    keeps = false;
+  }
+  return root.has_value() && keeps;
 }
 
 Status Daemon::kerberos() const {

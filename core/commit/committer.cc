@@ -156,11 +156,11 @@ std::map<std::string, std::optional<std::string>> Committer::queued_between(Fami
 }
 
 Status Committer::write_group() {
-  ++group_number_;
   batches_.clear();
   extra_.clear();
-  touched_.clear();
-  touched_owners_.clear();
+  log_.clear();
+  ended_.clear();
+  settles_ = false;
   for (const CommitUnit& unit : group_) {
     // Growth first: what an operation moves or replaces must not look as if a soft limit had been kept meanwhile.
     for (const bool growth : {true, false}) {
@@ -170,6 +170,7 @@ Status Committer::write_group() {
     }
     for (const AccountChange& change : unit.account_changes) apply(change);
     if (unit.counted != nullptr) take_step(*unit.counted, &Account::committed);
+    settles_ = settles_ || unit.settles || unit.counted != nullptr;
     for (const std::string& record : unit.journal) extra_.put(Family::kJournal, keys::be64(next_journal_++), record);
   }
   put_usage();
@@ -185,26 +186,32 @@ Status Committer::write_group() {
   return kv_.apply(batches_);
 }
 
-void Committer::touch(Account* account) {
-  if (account->touched_in == group_number_) return;
-  account->touched_in = group_number_;
-  touched_.push_back(account);
+void Committer::lag(const AccountRef& account) {
+  if (account->lags_in == turn_of_usage_) return;
+  account->lags_in = turn_of_usage_;
+  lagging_.accounts.push_back(account);
 }
 
 void Committer::apply(const Charge& charge) {
-  UsageClass of = charge.payer.of;
-  for (Account* account = charge.payer.account.get(); account != nullptr; account = account->parent.get()) {
+  const Payer& payer = charge.payer;
+  if (payer.account != nullptr && !is_zero(charge.delta)) log_.add({payer.account->dir, payer.of, payer.owner}, charge.delta);
+  UsageClass of = payer.of;
+  // The references stand still: a directory that moves has nothing queued, and what comes behind finds it moved.
+  for (const AccountRef* at = &payer.account; *at != nullptr; at = &(*at)->parent) {
+    Account* const account = at->get();
     of = class_in(*account, of);
     const BalanceChange change = change_of(charge.delta, of, account->committed.uncounted());
-    (void)account->committed.total.add(change, wall_now);
-    touch(account);
+    // When a soft limit was passed, or is kept again, is told by the record alone.
+    if (account->committed.total.add(change, wall_now)) settles_ = true;
+    lag(*at);
+    if (account->ended) ended_.push_back(*at);
     OwnerBooks* const owners = account->committed.owners.get();
-    if (owners == nullptr || !owners->counts(charge.payer.file)) continue;
-    for (const OwnerKey& owner : {charge.payer.owner.user(), charge.payer.owner.group()}) {
+    if (owners == nullptr || !owners->counts(payer.file)) continue;
+    for (const OwnerKey& owner : {payer.owner.user(), payer.owner.group()}) {
       Balance& balance = owners->balances[owner];
       if (owners->exact()) {
-        (void)balance.add(change, wall_now);
-        touched_owners_.push_back({account, owner});
+        if (balance.add(change, wall_now)) settles_ = true;
+        lagging_.owners.push_back({account, owner});
       } else {
         balance.add(change);
       }
@@ -215,8 +222,13 @@ void Committer::apply(const Charge& charge) {
 void Committer::apply(const AccountChange& change) {
   Account* const account = change.account.get();
   Books& books = account->committed;
-  touch(account);
-  if (change.ends) account->ended = true;
+  lag(change.account);
+  // Most directories end without having said anything.
+  if (!change.ends || books.total.limits.says_anything() || books.for_children().says_anything() || books.owners != nullptr) settles_ = true;
+  if (change.ends) {
+    account->ended = true;
+    ended_.push_back(change.account);
+  }
   if (change.limits) set_limits(account, *change.limits);
   if (change.child_limits) books.set_for_children(*change.child_limits);
   if (change.owner_limits && books.owners != nullptr) {
@@ -227,11 +239,11 @@ void Committer::apply(const AccountChange& change) {
     } else {
       balance.limits = limits;
     }
-    touched_owners_.push_back({account, owner});
+    lagging_.owners.push_back({account, owner});
   }
   if (change.owners) {
     if (books.owners != nullptr) {
-      for (const auto& [owner, balance] : books.owners->balances) touched_owners_.push_back({account, owner});
+      for (const auto& [owner, balance] : books.owners->balances) lagging_.owners.push_back({account, owner});
     }
     books.count_owners(*change.owners, wall_now);
   }
@@ -244,46 +256,73 @@ void Committer::set_limits(Account* account, const QuotaLimits& limits) {
   (void)books.total.limit(limits, wall_now);
   if (!others_left_out || books.owners_counted() != OwnersCounted::kYes) return;
   for (auto& [owner, balance] : books.owners->balances) {
-    if (balance.follow(wall_now)) touched_owners_.push_back({account, owner});
+    if (balance.follow(wall_now)) lagging_.owners.push_back({account, owner});
   }
 }
 
 void Committer::put_usage() {
+  const std::uint64_t records = lagging_.next_record - lagging_.first_record;
+  if (settles_ || records >= kLogRecordsMax || lagging_.accounts.size() > kLaggingMax || lagging_.owners.size() > kLaggingOwnersMax) {
+    settle();
+  } else {
+    log_usage();
+  }
+}
+
+void Committer::log_usage() {
+  for (const AccountRef& account : ended_) {
+    put_account(*account);
+    log_.add_gone(account->dir, {account->parent != nullptr ? account->parent->dir : kNoFile, account->makes});
+  }
+  if (!log_.empty()) extra_.put(Family::kState, keys::usage_log_key(lagging_.next_record++), log_.encode());
+}
+
+void Committer::settle() {
   // In the order in which they were touched first: a directory may have got a new account (MetaTxn::move_bare_directory), whose charges all
   // come behind those of the old one, and so does what is written of it under the same key.
-  for (const Account* account : touched_) {
-    const std::string key = keys::id_key(account->dir);
-    const Books& books = account->committed;
-    if (account->ended && is_zero(books.total.used)) {
-      extra_.remove(Family::kUsage, key);
-      continue;
-    }
-    const FileId heir = account->ended && account->parent != nullptr ? account->parent->dir : kNoFile;
-    UsageRecord record = books.total.record();
-    record.heir = heir;
-    record.upload = account->ended && account->upload();
-    record.child_limits = books.for_children();
-    record.owners = books.owners_counted();
-    extra_.put(Family::kUsage, key, record.encode());
+  for (const AccountRef& account : lagging_.accounts) put_account(*account);
+  std::ranges::sort(lagging_.owners);
+  lagging_.owners.erase(std::ranges::unique(lagging_.owners).begin(), lagging_.owners.end());
+  for (const auto& [account, owner] : lagging_.owners) put_owner(*account, owner);
+  for (; lagging_.first_record < lagging_.next_record; ++lagging_.first_record) {
+    extra_.remove(Family::kState, keys::usage_log_key(lagging_.first_record));
   }
-  std::ranges::sort(touched_owners_);
-  touched_owners_.erase(std::ranges::unique(touched_owners_).begin(), touched_owners_.end());
-  for (const auto& [account, owner] : touched_owners_) {
-    const std::string key = keys::owner_key(account->dir, owner.of, owner.id);
-    OwnerBooks* const owners = account->committed.owners.get();
-    const auto it = owners != nullptr ? owners->balances.find(owner) : OwnerBalances::iterator{};
-    if (owners == nullptr || it == owners->balances.end()) {
-      extra_.remove(Family::kUsage, key);
-      continue;
-    }
-    // What is half counted is not stored: a start counts anew.
-    const UsageRecord known = owners->exact() ? it->second.record() : UsageRecord{.limits = it->second.limits};
-    if (it->second.is_nothing()) owners->balances.erase(it);
-    if (is_zero(known.usage) && !known.limits.any()) {
-      extra_.remove(Family::kUsage, key);
-    } else {
-      extra_.put(Family::kUsage, key, known.encode());
-    }
+  lagging_.owners.clear();
+  lagging_.accounts.clear();
+  ++turn_of_usage_;
+}
+
+void Committer::put_account(const Account& account) {
+  const std::string key = keys::id_key(account.dir);
+  const Books& books = account.committed;
+  if (account.ended && is_zero(books.total.used)) {
+    extra_.remove(Family::kUsage, key);
+    return;
+  }
+  UsageRecord record = books.total.record();
+  record.heir = account.ended && account.parent != nullptr ? account.parent->dir : kNoFile;
+  record.upload = account.ended && account.upload();
+  record.height = account.height.load(std::memory_order_relaxed);
+  record.child_limits = books.for_children();
+  record.owners = books.owners_counted();
+  extra_.put(Family::kUsage, key, record.encode());
+}
+
+void Committer::put_owner(Account& account, const OwnerKey& owner) {
+  const std::string key = keys::owner_key(account.dir, owner.of, owner.id);
+  OwnerBooks* const owners = account.committed.owners.get();
+  const auto it = owners != nullptr ? owners->balances.find(owner) : OwnerBalances::iterator{};
+  if (owners == nullptr || it == owners->balances.end()) {
+    extra_.remove(Family::kUsage, key);
+    return;
+  }
+  // What is half counted is not stored: a start counts anew.
+  const UsageRecord known = owners->exact() ? it->second.record() : UsageRecord{.limits = it->second.limits};
+  if (it->second.is_nothing()) owners->balances.erase(it);
+  if (is_zero(known.usage) && !known.limits.any()) {
+    extra_.remove(Family::kUsage, key);
+  } else {
+    extra_.put(Family::kUsage, key, known.encode());
   }
 }
 
@@ -415,6 +454,23 @@ Status Committer::sync_all(std::unique_lock<std::mutex>& lock) {
   }
   lock.lock();
   return done;
+}
+
+Status Committer::settle_usage(LaggingUsage found) {
+  {
+    std::unique_lock lock(mutex_);
+    // Who writes a group changes it.
+    written_.wait(lock, [this] { return !writing_; });
+    if (found.next_record != 0) {
+      for (const AccountRef& account : found.accounts) lag(account);
+      lagging_.owners = std::move(found.owners);
+      lagging_.first_record = found.first_record;
+      lagging_.next_record = found.next_record;
+    }
+    if (lagging_.accounts.empty() && lagging_.first_record == lagging_.next_record && queue_.empty() && !stalled_) return {};
+  }
+  STOA_CHECK_OK(commit({.settles = true}));
+  return wait_applied();
 }
 
 Status Committer::write_durably(const WriteBatch& batch) {

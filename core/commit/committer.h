@@ -1,7 +1,7 @@
 // Group commit. An operation hands its changes in while it still holds its locks and goes on at once; the queue so keeps
 // the order of the locks. Whoever first needs the changes written (for durability, or to read the store itself) writes all
-// that is queued as one change of the store: the merged batches, the new absolute usage of every directory that they
-// touch, their journal records. One sync serves all who wait, and the next group gathers meanwhile.
+// that is queued as one change of the store: the merged batches, what they charged to directories (core/usage/usage_log.h), their
+// journal records. One sync serves all who wait, and the next group gathers meanwhile.
 #pragma once
 
 #include <array>
@@ -22,6 +22,7 @@
 #include "core/journal/journal_tail.h"
 #include "core/kv/kv_store.h"
 #include "core/usage/ledger.h"
+#include "core/usage/usage_log.h"
 
 namespace stoa::core {
 
@@ -39,6 +40,14 @@ struct CommitUnit {
   std::vector<BlobReference> references{};
   std::unique_ptr<CountStep> counted{};  // taken after all else of this unit
   std::vector<std::string> journal{};  // encoded records; the committer numbers them
+  bool settles = false;                // its group settles usage: directories have other ones above them from here on
+};
+
+// What directories and owners count and the store does not know, but for the records of the usage log.
+struct LaggingUsage {
+  std::vector<AccountRef> accounts{};                   // in the order in which they began to lag
+  std::vector<std::pair<Account*, OwnerKey>> owners{};  // may name one twice; of these accounts
+  std::uint64_t first_record = 0, next_record = 0;      // numbers of the records
 };
 
 class Committer {
@@ -63,6 +72,11 @@ class Committer {
   Status wait_applied();
   // The ticket of the newest change.
   CommitTicket applied() const { return CommitTicket{submitted_.load(std::memory_order_acquire)}; }
+  // The newest that is durable.
+  CommitTicket durable() const { return CommitTicket{durable_.load(std::memory_order_acquire)}; }
+  // Writes what every directory counts, in place of the usage log. Blocks until it is in the store (not: durable). `found`: what a start
+  // has taken from the log that it found, before anything else is committed.
+  Status settle_usage(LaggingUsage found = {});
   // The store as a place for changes that are no operation of the namespace (registry): durable on return.
   Status write_durably(const WriteBatch& batch);
 
@@ -108,11 +122,15 @@ class Committer {
   void for_each_queued(std::unique_lock<std::mutex>& lock, Visit visit);
   void poison(std::unique_lock<std::mutex>& lock, const Error& error);
   Status write_group();
-  void touch(Account* account);
+  void lag(const AccountRef& account);
   void apply(const Charge& charge);
   void apply(const AccountChange& change);
   void set_limits(Account* account, const QuotaLimits& limits);
   void put_usage();
+  void put_account(const Account& account);
+  void put_owner(Account& account, const OwnerKey& owner);
+  void settle();
+  void log_usage();
   void drop_superseded();
   Status count_references();
 
@@ -153,10 +171,15 @@ class Committer {
   std::uint64_t group_newest_ = 0;
   std::vector<const WriteBatch*> batches_;
   WriteBatch extra_;
-  std::vector<Account*> touched_;
-  std::vector<std::pair<Account*, OwnerKey>> touched_owners_;  // may name one twice
+  // Beyond any of these a group settles. So many records are read by a start after a crash.
+  static constexpr std::uint64_t kLogRecordsMax = 256;
+  static constexpr std::size_t kLaggingMax = 1u << 14, kLaggingOwnersMax = 1u << 16;
+  LaggingUsage lagging_{.first_record = 1, .next_record = 1};
+  std::uint64_t turn_of_usage_ = 1;  // from one settling to the next
+  UsageLog log_;                     // of the group
+  std::vector<AccountRef> ended_;    // that the group charged; may name one twice
+  bool settles_ = false;             // the group does
   std::unordered_map<BlobId, std::int64_t> references_;
-  std::uint64_t group_number_ = 0;
   std::uint64_t next_journal_;
 
   JournalTail tail_;

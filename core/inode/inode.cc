@@ -5,7 +5,8 @@ namespace {
 // Each record is written as the oldest version that can say it.
 constexpr std::uint8_t kPlain = 1;
 constexpr std::uint8_t kWithAcl = 2;     // who does not know of ACLs must not decide by the mode
-constexpr std::uint8_t kInodeVersion = 3;     // charged_to
+constexpr std::uint8_t kWithChargedTo = 3;
+constexpr std::uint8_t kInodeVersion = 4;     // attribute_bytes, behind charged_to, which may then be none
 constexpr std::uint64_t kSectorBytes = 512;
 }  // namespace
 
@@ -50,8 +51,9 @@ std::string Inode::encode() const {
   out.put(atime.ns).put(mtime.ns).put(ctime.ns).put(btime.ns).put_varint(change).put_varint(data_version);
   out.put(create_verifier).put(home).put_varint(next_cookie).put_varint(entries);
   layout.encode(out);
-  if (charged_to != kNoFile) out.put(charged_to);
-  const std::uint8_t version = charged_to != kNoFile ? kInodeVersion : has(kHasAcl) ? kWithAcl : kPlain;
+  if (charged_to != kNoFile || attribute_bytes != 0) out.put(charged_to);
+  if (attribute_bytes != 0) out.put_varint(attribute_bytes);
+  const std::uint8_t version = attribute_bytes != 0 ? kInodeVersion : charged_to != kNoFile ? kWithChargedTo : has(kHasAcl) ? kWithAcl : kPlain;
   return seal(version, version, out.bytes());
 }
 
@@ -83,7 +85,8 @@ Result<Inode> Inode::decode(FileId id, std::string_view value) {
   inode.next_cookie = in.get_varint();
   inode.entries = in.get_varint();
   if (!in.ok() || !inode.layout.decode(in)) return fail(Errc::kCorrupt, "inode record");
-  if (opened.version >= kInodeVersion) inode.charged_to = in.get<FileId>();
+  if (opened.version >= kWithChargedTo) inode.charged_to = in.get<FileId>();
+  if (opened.version >= kInodeVersion) inode.attribute_bytes = in.get_varint();
   if (!in.ok()) return fail(Errc::kCorrupt, "inode record");
   return inode;
 }

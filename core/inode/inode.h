@@ -38,6 +38,7 @@ struct Inode {
   Timestamp atime, mtime, ctime, btime;
   std::uint64_t change = 1;
   std::uint64_t data_version = 1;
+  std::uint64_t attribute_bytes = 0;  // of its extended attributes and its ACL, names included: they count as content does
   std::uint64_t create_verifier = 0;  // of an exclusive create; 0: none
   // A directory's parent; for other types the directory whose usage chain carries this file (that of one of its links, or where
   // it lost one). kNoFile: the root, or a file that lost its name under a version that charged it nowhere then.

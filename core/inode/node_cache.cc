@@ -98,6 +98,7 @@ Result<Node::State> NodeCache::load(Node& node) {
   }
   if (usage.owners != OwnersCounted::kNo) STOA_CHECK_OK(load_owners(*account));
   account->ended = !found;
+  account->height.store(usage.height, std::memory_order_relaxed);
   const bool upload = found ? node.record.charged_to != kNoFile : usage.upload;
   account->makes = upload                                 ? UsageClass::kMultipart
                    : found && node.record.has(kIsBin) ? UsageClass::kRecycled

@@ -13,6 +13,7 @@
 //   checksum blob id, first block       -> crc32c of blocks
 //   state    "open", id                 -> nothing: the file is being written in place (core/data/open_files.h)
 //            "orphan", id               -> nothing: the file has no name and lives until its last close (core/namespace/orphan.h)
+//            "usage", number            -> what was charged to directories since they were written (core/usage/usage_log.h)
 //            "client", door u8, name    -> sealed, empty: a client that may reclaim its state (core/state/reclaim.h)
 //   journal  sequence                   -> change; the engine drops the oldest beyond its cap
 //   gc       blob id                    -> nothing: the blob is to be released
@@ -111,6 +112,8 @@ inline std::string orphan_key(FileId id) {
   append_be64(key, static_cast<std::uint64_t>(id));
   return key;
 }
+inline constexpr std::string_view kUsageLogPrefix = "usage";
+inline std::string usage_log_key(std::uint64_t number) { return std::string(kUsageLogPrefix) + be64(number); }
 inline constexpr std::string_view kStarts = "starts";  // how many times the volume was opened
 inline constexpr std::string_view kClientPrefix = "client";
 inline std::string client_key(Door door, std::string_view name) {
@@ -122,6 +125,7 @@ inline std::string client_key(Door door, std::string_view name) {
 
 inline constexpr std::string_view kVolumeConfig = "volume";
 inline constexpr std::string_view kIdConfig = "next_id";      // FileIds below it may have been given out
+inline constexpr std::string_view kHealthConfig = "health";  // when health was asked for last
 inline constexpr std::string_view kQuotaPrefix = "quota/";  // and a directory id: has limits, declares what counts, or counts owners
 inline std::string quota_key(FileId dir) { return std::string(kQuotaPrefix) + id_key(dir); }
 inline constexpr std::string_view kCountingPrefix = "counting/";  // and a directory id: what users and groups own is being counted

@@ -54,7 +54,7 @@ Status stage_consume(Tree& tree, MetaTxn& txn, const NodeRef& dir, const NodeRef
   Inode parent_next = parent->record;
   STOA_CHECK_OK(txn.remove_entry(parent, parent_next, raw, entry));
   STOA_CHECK_OK(txn.delete_inode(dir));
-  txn.release(dir->payer_of_directory(), {.directories = 1});
+  txn.release(dir->payer_of_directory(), usage_of(dir->record));
   txn.put_inode(parent, std::move(parent_next));
   return {};
 }

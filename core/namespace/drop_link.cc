@@ -7,10 +7,6 @@
 
 namespace stoa::core {
 
-Usage usage_of(const Inode& inode) {
-  return {.bytes = inode.type == FileType::kRegular ? static_cast<std::int64_t>(inode.size) : 0, .files = 1};
-}
-
 Result<OtherHome> other_home(Tree& tree, FileId id, FileId dir, std::string_view raw) {
   const std::string lower = keys::id_key(id);
   const std::string gone = keys::link_key(id, dir, raw);

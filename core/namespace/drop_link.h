@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/namespace/meta_txn.h"
+#include "core/usage/inode_usage.h"
 
 namespace stoa::core {
 
@@ -23,8 +24,5 @@ struct OtherHome {
   bool in_bin;
 };
 Result<OtherHome> other_home(Tree& tree, FileId id, FileId dir, std::string_view raw);
-
-// What a file that is no directory counts for.
-Usage usage_of(const Inode& inode);
 
 }  // namespace stoa::core

@@ -33,7 +33,7 @@ Status set_meta(Tree& tree, const OpContext& ctx, const SetMetaRequest& req) {
     Inode next = node->record;
     next.touch(txn.now());
     next.mtime = next.ctime;  // an object that was copied onto itself is a new one to S3: Last-Modified moves
-    stage_meta(txn, next, req.meta);
+    STOA_CHECK_OK(stage_meta(tree, txn, node, next, req.meta));
     txn.put_inode(node, std::move(next));
     txn.note({.kind = ChangeKind::kXattr, .id = req.id});
     STOA_TRY(committed, txn.commit());

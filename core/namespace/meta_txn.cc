@@ -7,6 +7,7 @@
 #include "core/data/data_state.h"
 #include "core/data/growth.h"
 #include "core/kv/keys.h"
+#include "core/namespace/depth.h"
 #include "core/namespace/drop_link.h"
 #include "core/recycle/bin.h"
 
@@ -103,6 +104,7 @@ Status MetaTxn::insert_entry(const NodeRef& dir, Inode& dir_next, std::string_vi
   } else if (other.exists()) {
     record.flags |= kShadowed;
   }
+  name_bytes_ += static_cast<std::int64_t>(raw.size());
   put_entry(dir->id, dir_next, raw, record);
   return {};
 }
@@ -126,6 +128,7 @@ void MetaTxn::put_entry(FileId dir, Inode& dir_next, std::string_view raw, const
 Status MetaTxn::remove_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, const EntryRecord& record) {
   const bool directory = record.type == FileType::kDirectory;
   renamed_.push_back(record.id);
+  name_bytes_ -= static_cast<std::int64_t>(raw.size());
   named_.push_back({record.id, record.type});
   set_entry(dir->id, raw, directory, EntryRecord{});
   batch_.remove(Family::kCookie, keys::cookie_key(dir->id, record.cookie));
@@ -163,9 +166,17 @@ Status MetaTxn::move_charge(const NodeRef& node, const Payer& to, const Usage& u
   return move(from, to, usage, promised(*node));
 }
 
-Status MetaTxn::move_owner(const NodeRef& dir, const Owner& to) {
+Status MetaTxn::change_attribute_bytes(const NodeRef& node, Inode& next, std::uint64_t from, std::uint64_t to) {
+  next.attribute_bytes = next.attribute_bytes + to - from;
+  const Payer payer = next.is_directory() ? node->payer_of_directory() : node->payer();
+  if (to > from) return reserve(payer, {.bytes = static_cast<std::int64_t>(to - from)});
+  if (to < from) release(payer, {.bytes = static_cast<std::int64_t>(from - to)});
+  return {};
+}
+
+Status MetaTxn::move_owner(const NodeRef& dir, const Owner& to, const Usage& itself) {
   const Payer from = dir->payer_of_directory();
-  return move(from, {from.account, to, dir->id, from.of}, {.directories = 1}, {});
+  return move(from, {from.account, to, dir->id, from.of}, itself, {});
 }
 
 Status MetaTxn::move(const Payer& from, const Payer& to, const Usage& usage, const Usage& uncommitted) {
@@ -183,9 +194,14 @@ void MetaTxn::end_charge(const NodeRef& node, const Usage& usage) {
 
 Status MetaTxn::move_directory(const NodeRef& dir, const AccountRef& to, const Usage& itself) {
   if (is_of_upload(*dir->account) || is_of_upload(*to)) return fail(Errc::kInvalid, "directories of a multipart upload stay where they are");
+  if (!dir->account->bin()) {
+    STOA_CHECK_OK(require_depth_of_move(tree_, dir->account, to));
+    note_levels(to, 1 + levels_below(tree_, dir->account));
+  }
   // The committed side is complete only when nothing is queued; the exclusive tree lock keeps it so.
   STOA_CHECK_OK(tree_.committer.wait_applied());
   parents_.push_back({dir->account, to});
+  settles_ = true;
   Payer from = dir->payer_of_directory();
   const UsageRecord below = tree_.ledger.read(dir->account);
   if (!is_zero(below.usage) && tree_.ledger.owners_counted_between(from.account, to)) return fail(Errc::kCrossDevice);
@@ -217,8 +233,10 @@ Status MetaTxn::move_directory(const NodeRef& dir, const AccountRef& to, const U
 
 Status MetaTxn::move_bare_directory(const NodeRef& dir, AccountRef account) {
   const Payer from = dir->payer_of_directory();
-  STOA_CHECK_OK(move(from, {account->parent, from.owner, dir->id}, {.directories = 1}, {}));
+  STOA_CHECK_OK(move(from, {account->parent, from.owner, dir->id}, usage_of(dir->record), {}));
+  note_levels(account->parent, 1);
   set_account(dir, std::move(account));
+  settles_ = true;
   return {};
 }
 
@@ -308,13 +326,15 @@ std::vector<std::string> MetaTxn::journal() const {
 }
 
 Result<CommitTicket> MetaTxn::commit() {
+  STOA_CHECK_OK(tree_.room.admit(batch_, name_bytes_));
   STOA_CHECK_OK(break_leases());
   // The references are a copy: what they mean for the data path follows below.
   STOA_TRY(ticket, tree_.committer.commit({.batch = std::move(batch_),
                                                  .charges = std::move(charges_),
                                                  .account_changes = account_changes_,
                                                  .references = references_,
-                                                 .journal = journal()}));
+                                                 .journal = journal(),
+                                                 .settles = settles_}));
   committed_ = true;
   tree_.ledger.keep(posted_);
   for (const AccountChange& change : account_changes_) publish(change);

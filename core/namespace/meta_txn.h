@@ -50,12 +50,14 @@ class MetaTxn {
   Status move_charge(const NodeRef& node, const Payer& to, const Usage& usage);
   // The same, to nobody: the file is gone.
   void end_charge(const NodeRef& node, const Usage& usage);
-  // The charge of a directory itself goes to its new owner.
-  Status move_owner(const NodeRef& dir, const Owner& to);
+  // What is kept beside the content of a file or directory becomes more, or less: `next` is its new record.
+  Status change_attribute_bytes(const NodeRef& node, Inode& next, std::uint64_t from, std::uint64_t to);
+  // The charge of a directory itself, of its new record, goes to its new owner.
+  Status move_owner(const NodeRef& dir, const Owner& to, const Usage& itself);
   // A directory and all below it changes parents, with the commit; needs the exclusive tree lock. kCrossDevice: what is below it
   // belongs to users and groups that are counted on the one side only, and it is not known how much to whom. `itself`: what the
   // directory counts for (a recycle bin: nothing). kInvalid: the directory of a multipart upload, or into or out of one.
-  Status move_directory(const NodeRef& dir, const AccountRef& to, const Usage& itself = {.directories = 1});
+  Status move_directory(const NodeRef& dir, const AccountRef& to, const Usage& itself);
   // The same with the tree lock shared, for a locked directory that has no entry and no bin, and whose account is zero and says nothing: it
   // gets this new account, below another parent. What is queued of the old one goes up where it always was.
   Status move_bare_directory(const NodeRef& dir, AccountRef account);
@@ -83,7 +85,7 @@ class MetaTxn {
   void keep_locked(NodeRef node, std::unique_lock<RwLock> lock) { locks_.emplace_back(std::move(node), std::move(lock)); }
 
   // Applies everything and publishes it to the caches. The nodes are still locked on return. kRecallPending: somebody else
-  // has a lease on one of the files; nothing was changed.
+  // has a lease on one of the files; kNoSpace: the disk is full (metadata_room.h); nothing was changed.
   Result<CommitTicket> commit();
 
  private:
@@ -124,7 +126,9 @@ class MetaTxn {
   std::vector<std::pair<NodeRef, AccountRef>> accounts_;
   std::vector<std::pair<AccountRef, AccountRef>> parents_;  // of accounts that move
   std::vector<std::pair<NodeRef, std::unique_lock<RwLock>>> locks_;
+  std::int64_t name_bytes_ = 0;  // by which names that somebody chose grow
   bool has_acls_ = false;  // new ones, which take memory
+  bool settles_ = false;   // directories get other ones above them
   bool committed_ = false;
 };
 

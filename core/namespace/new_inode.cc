@@ -1,6 +1,8 @@
 #include "core/namespace/new_inode.h"
 
 #include "core/access/acl.h"
+#include "core/namespace/depth.h"
+#include "core/usage/inode_usage.h"
 
 namespace stoa::core {
 namespace {
@@ -84,6 +86,7 @@ Result<Inode> make_inode(Tree& tree, const OpContext& ctx, const MetaTxn& txn, c
   inode.generation = static_cast<std::uint32_t>(static_cast<std::uint64_t>(txn.now().ns) >> 10);
   inode.type = wanted.type;
   STOA_CHECK_OK(set_permissions(inode, parent, wanted));
+  inode.attribute_bytes = attribute_bytes(inode.acl);
   inode.links = wanted.type == FileType::kDirectory ? 2 : 1;
   inode.uid = set.uid.value_or(cred.uid);
   inode.gid = set.gid.value_or(inherit_group ? parent.gid : cred.gid);
@@ -106,14 +109,11 @@ Result<NodeRef> add_file(MetaTxn& txn, const NodeRef& dir, Inode& dir_next, std:
   const AccountRef& above = charged != nullptr ? charged : dir->account;
   const UsageClass of = charged != nullptr ? UsageClass::kMultipart : UsageClass::kLive;
   const bool directory = inode.is_directory();
-  Usage delta;
-  if (directory) {
-    delta.directories = 1;
-  } else {
-    delta.files = 1;
-    if (inode.type == FileType::kRegular) delta.bytes = static_cast<std::int64_t>(inode.size);
+  if (directory && charged == nullptr) {
+    STOA_CHECK_OK(require_depth(above, 1));
+    note_levels(above, 1);
   }
-  STOA_CHECK_OK(txn.reserve({above, {inode.uid, inode.gid}, inode.id, of}, delta));
+  STOA_CHECK_OK(txn.reserve({above, {inode.uid, inode.gid}, inode.id, of}, usage_of(inode)));
   STOA_CHECK_OK(txn.insert_entry(dir, dir_next, raw, inode.id, inode.type));
   txn.put_inode(dir, dir_next);
   txn.note({.kind = ChangeKind::kCreate, .id = inode.id, .parent = dir->id, .name = raw});

@@ -2,19 +2,36 @@
 
 #include "core/data/data_state.h"
 #include "core/kv/keys.h"
+#include "core/usage/inode_usage.h"
 
 namespace stoa::core {
 
-void stage_meta(MetaTxn& txn, Inode& next, std::string_view bytes) {
+namespace {
+
+std::uint64_t put_meta(MetaTxn& txn, Inode& next, std::string_view bytes) {
   Encoder value;
   value.put(next.data_version);
   value.bytes().append(bytes);
   txn.batch().put(Family::kXattr, keys::id_name(next.id, keys::kMetaXattr), value.bytes());
   next.flags |= kHasXattrs;
+  return attribute_bytes(keys::kMetaXattr, value.bytes());
 }
 
-void stage_no_meta(MetaTxn& txn, FileId id) {
-  txn.batch().remove(Family::kXattr, keys::id_name(id, keys::kMetaXattr));
+}  // namespace
+
+void stage_first_meta(MetaTxn& txn, Inode& made, std::string_view bytes) { made.attribute_bytes += put_meta(txn, made, bytes); }
+
+Status stage_meta(Tree& tree, MetaTxn& txn, const NodeRef& node, Inode& next, std::string_view bytes) {
+  std::uint64_t before = 0;
+  if (next.has(kHasXattrs)) {
+    std::string value;
+    STOA_TRY(found, tree.kv.get(Family::kXattr, keys::id_name(next.id, keys::kMetaXattr), &value));
+    if (found) before = attribute_bytes(keys::kMetaXattr, value);
+  }
+  if (bytes.empty() && before == 0) return {};
+  if (!bytes.empty()) return txn.change_attribute_bytes(node, next, before, put_meta(txn, next, bytes));
+  txn.batch().remove(Family::kXattr, keys::id_name(next.id, keys::kMetaXattr));
+  return txn.change_attribute_bytes(node, next, before, 0);
 }
 
 Result<ObjectMeta> decode_meta(FileId id, std::string_view value) {

@@ -28,7 +28,7 @@ Status note_file(Tree& tree, const Inode& record, const Usage& promised, const U
   STOA_TRY(account, tree.nodes.account_of(charged_in(record)));
   const bool shelf = record.is_directory() && account->bin();
   if (shelf) return {};  // counts as nothing, as bins do
-  const Usage usage = record.is_directory() ? Usage{.directories = 1} : usage_of(record);
+  const Usage usage = usage_of(record);
   const UsageClass of = record.charged_to != kNoFile ? UsageClass::kMultipart
                         : record.links == 0          ? UsageClass::kNameless
                                                      : UsageClass::kLive;

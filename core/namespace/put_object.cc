@@ -23,7 +23,7 @@ Status stage_new(Tree& tree, const OpContext& ctx, MetaTxn& txn, const PutObject
   STOA_TRY(inode, make_inode(tree, ctx, txn, dir->record, wanted));
   STOA_CHECK_OK(take_content(tree, txn, inode.id, inode, content));
   if (put.mtime) inode.mtime = *put.mtime;
-  if (!put.meta.empty()) stage_meta(txn, inode, put.meta);
+  if (!put.meta.empty()) stage_first_meta(txn, inode, put.meta);
   reply.attr = inode.attributes();
   STOA_CHECK_OK(add_file(txn, dir, dir_next, raw, std::move(inode)));
   return {};
@@ -48,11 +48,7 @@ Status stage_swap(Tree& tree, const OpContext& ctx, MetaTxn& txn, const PutObjec
   next.touch_content(txn.now());
   next.mode = mode_after_write(ctx, next.mode);
   if (put.mtime) next.mtime = *put.mtime;
-  if (put.meta.empty()) {
-    stage_no_meta(txn, next.id);
-  } else {
-    stage_meta(txn, next, put.meta);
-  }
+  STOA_CHECK_OK(stage_meta(tree, txn, node, next, put.meta));
   reply.attr = next.attributes();
   txn.put_inode(node, std::move(next));
   txn.note({.kind = ChangeKind::kContent, .id = node->id});

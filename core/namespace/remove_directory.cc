@@ -48,7 +48,7 @@ Status stage_remove_directory(Tree& tree, MetaTxn& txn, const NodeRef& victim) {
     txn.keep_locked(marker, std::move(lock));
   }
   STOA_CHECK_OK(txn.delete_inode(victim));
-  txn.release(victim->payer_of_directory(), {.directories = 1});
+  txn.release(victim->payer_of_directory(), usage_of(victim->record));
   return {};
 }
 

@@ -84,7 +84,7 @@ Status stage_usage(MetaTxn& txn, const Parties& p, Inode& next) {
   if (p.from_dir == p.to_dir) return {};
   if (next.is_directory()) {
     next.home = p.to_dir->id;
-    STOA_CHECK_OK(txn.move_directory(p.moved, p.to_dir->account));
+    STOA_CHECK_OK(txn.move_directory(p.moved, p.to_dir->account, usage_of(next)));
     return txn.give_child_limits(p.moved->account, p.to_dir->account);
   }
   // Only the link that carries the file's usage takes it along.

@@ -137,7 +137,7 @@ Status stage_owner(MetaTxn& txn, const NodeRef& node, const Inode& next) {
   if (owner == to.owner) return {};
   to.owner = owner;
   if (!next.is_directory()) return txn.move_charge(node, to, usage_of(next));
-  return txn.move_owner(node, owner);
+  return txn.move_owner(node, owner, usage_of(next));
 }
 
 Result<SetattrReply> setattr_locked(Tree& tree, const OpContext& ctx, const SetattrRequest& req, const AclRef& ruling,
@@ -158,6 +158,9 @@ Result<SetattrReply> setattr_locked(Tree& tree, const OpContext& ctx, const Seta
   }
   if (req.set.size) STOA_CHECK_OK(stage_truncate(tree, txn, node, next, *req.set.size));
   STOA_CHECK_OK(apply(ctx, next, req.set, ruling, awaits_mode(node->record), txn.now()));
+  if (next.acl != node->record.acl) {
+    STOA_CHECK_OK(txn.change_attribute_bytes(node, next, attribute_bytes(node->record.acl), attribute_bytes(next.acl)));
+  }
   STOA_CHECK_OK(stage_owner(txn, node, next));
   reply.attr = next.attributes();
   txn.put_inode(node, std::move(next));

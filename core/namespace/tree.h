@@ -19,6 +19,7 @@
 #include "core/namespace/entry_cache.h"
 #include "core/namespace/owner_count.h"
 #include "core/namespace/posix_name.h"
+#include "core/namespace/metadata_room.h"
 #include "core/recycle/recycle_state.h"
 #include "core/state/state_table.h"
 #include "core/usage/ledger.h"
@@ -40,6 +41,7 @@ struct Tree {
   Ledger ledger;
   Committer committer;
   SettledStore kv;  // for reading; written by the committer alone
+  MetadataRoom room{kv};
   NodeCache nodes;
   EntryCache entries;
   RwLock tree_lock;  // shared: every change of names and usage; exclusive: a directory moves to another parent

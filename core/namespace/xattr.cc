@@ -3,6 +3,7 @@
 #include "core/namespace/meta_txn.h"
 #include "core/namespace/operations.h"
 #include "core/recycle/bin.h"
+#include "core/usage/inode_usage.h"
 
 namespace stoa::core {
 namespace {
@@ -50,6 +51,7 @@ Result<XattrChangeReply> change(Tree& tree, const OpContext& ctx, FileId id, std
     MetaTxn txn(tree, ctx);
     XattrChangeReply reply{node->record.before(), {}};
     Inode next = node->record;
+    STOA_CHECK_OK(txn.change_attribute_bytes(node, next, exists ? attribute_bytes(name, present) : 0, value ? attribute_bytes(name, *value) : 0));
     if (value) {
       txn.batch().put(Family::kXattr, key, *value);
       next.flags |= kHasXattrs;

@@ -6,6 +6,7 @@
 #include "core/data/content.h"
 #include "core/data/open_files.h"
 #include "core/kv/keys.h"
+#include "core/namespace/depth.h"
 #include "core/namespace/drop_link.h"
 #include "core/namespace/remove_directory.h"
 
@@ -61,6 +62,7 @@ Status make_bin(Tree& tree, FileId anchor, bool counted) {
     auto account = make_account(bin.id, counted ? dir->account : root->account);
     account->makes = UsageClass::kRecycled;
     account->anchor = dir->account;
+    note_levels(dir->account, 1);
     txn.new_inode(std::move(bin), std::move(account));
     txn.put_inode(dir, std::move(next), Seen::kNo);
     STOA_CHECK_OK(txn.commit());
@@ -83,9 +85,10 @@ Status make_shelf(Tree& tree, const OpContext& caller, const NodeRef& bin, std::
     shelf.uid = caller.cred.uid;
     shelf.gid = caller.cred.gid;
     Inode bin_next = bin->record;
-    STOA_CHECK_OK(txn.insert_entry(bin, bin_next, name, shelf.id, FileType::kDirectory));
+    txn.insert_unique_entry(bin, bin_next, name, shelf.id, FileType::kDirectory);  // nobody else puts anything in a bin
     txn.put_inode(bin, std::move(bin_next));
     auto account = make_account(shelf.id, bin->account);
+    note_levels(bin->account, 1);
     txn.new_inode(std::move(shelf), std::move(account));
     STOA_CHECK_OK(txn.commit());
     return true;
@@ -139,7 +142,12 @@ Status stage_item(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& s
 
 // What is charged below the empty directory and moves with it: its marker, and its own bin.
 Result<Usage> usage_within(Tree& tree, const Node& victim) {
-  Usage within{.files = static_cast<std::int64_t>(victim.record.entries)};
+  Usage within;
+  if (victim.record.entries != 0) {
+    STOA_TRY(entry, find_form(tree, victim, "", false));
+    STOA_TRY(marker, tree.nodes.get(entry.id));
+    within = usage_of(marker->record);
+  }
   if (!victim.record.has(kHasBin)) return within;
   STOA_TRY(bin, bin_of(tree, victim.id));
   STOA_TRY(node, tree.nodes.get(bin));
@@ -166,7 +174,7 @@ Result<Shelved> shelve_directory(Tree& tree, const OpContext& ctx, MetaTxn& txn,
   } else {
     STOA_TRY(within, usage_within(tree, *victim));
     if (tree.ledger.read(victim->account).usage != within) return Shelved::kCannot;
-    const Status moved = txn.move_directory(victim, shelf.node->account);
+    const Status moved = txn.move_directory(victim, shelf.node->account, usage_of(victim->record));
     if (!moved && moved.error().code == Errc::kCrossDevice) return fail(Errc::kNotEmpty, "its recycle bin is not empty");
     STOA_CHECK_OK(moved);
   }

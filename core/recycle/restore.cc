@@ -102,7 +102,7 @@ class Restore {
     bool recharged = false;
     next.touch(txn.now());
     if (next.is_directory()) {
-      STOA_CHECK_OK(txn.move_directory(node, dir->account));
+      STOA_CHECK_OK(txn.move_directory(node, dir->account, usage_of(next)));
       STOA_CHECK_OK(txn.give_child_limits(node->account, dir->account));
       next.home = dir->id;
     } else if (in_bin(tree_, node->account)) {  // else another name carries it

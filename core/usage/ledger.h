@@ -45,7 +45,9 @@ struct Account {
   // The account of the directory above. Not of an upload, which lies elsewhere than where it counts.
   const std::shared_ptr<Account>& above() const { return bin() ? anchor : parent; }
   bool ended = false;               // the committer's: the directory is gone, and files are still charged here
-  std::uint64_t touched_in = 0;     // the committer's: the group that touched it last
+  // How many directories lie in each other below it: at least so many have, and no more (core/namespace/depth.h).
+  mutable std::atomic<std::uint32_t> height{0};
+  std::uint64_t lags_in = 0;        // the committer's: the turn (Committer) since which the store has less of it than `committed`
 };
 using AccountRef = std::shared_ptr<Account>;
 

@@ -9,14 +9,15 @@ namespace {
 
 // Each record is written as the oldest version that can say it, so that what has no use for the newer ones stays readable
 // by older readers. 2: heir. 3: soft limits, limits of new children, owners. 4: more bytes than 63 bits count. 5: owners that
-// are not wholly counted yet. 6: classes. 7: the class of multipart uploads.
+// are not wholly counted yet. 6: classes. 7: the class of multipart uploads. 8: height, behind all else.
 constexpr std::uint8_t kFirstVersion = 1;
 constexpr std::uint8_t kWithHeir = 2;
 constexpr std::uint8_t kWithMore = 3;
 constexpr std::uint8_t kWithHighBytes = 4;
 constexpr std::uint8_t kWithCounting = 5;
 constexpr std::uint8_t kWithClasses = 6;
-constexpr std::uint8_t kVersion = 7;
+constexpr std::uint8_t kWithMultipart = 7;
+constexpr std::uint8_t kVersion = 8;
 
 constexpr std::uint8_t kHasBytes = 1;
 constexpr std::uint8_t kHasFiles = 2;
@@ -137,7 +138,7 @@ std::string UsageRecord::encode() const {
                                               (owners != OwnersCounted::kNo ? kCountsOwners : 0) | (high ? kHasHighBytes : 0) |
                                               (owners == OwnersCounted::kBeingCounted ? kOwnersBeingCounted : 0) |
                                               (classes != 0 ? kHasClasses : 0) | (multipart != 0 ? kHasMultipart : 0));
-  if (more == 0) {
+  if (more == 0 && height == 0) {
     const std::uint8_t version = heir == kNoFile ? kFirstVersion : kWithHeir;
     return seal(version, version, out.bytes());
   }
@@ -155,12 +156,15 @@ std::string UsageRecord::encode() const {
     out.put(multipart);
     if ((multipart & kHasParts) != 0) put_usage(out, by_class.multipart);
   }
-  const std::uint8_t version = multipart != 0                            ? kVersion
+  const std::uint8_t version = multipart != 0                            ? kWithMultipart
                                : classes != 0                            ? kWithClasses
                                : owners == OwnersCounted::kBeingCounted ? kWithCounting
                                : high                                    ? kWithHighBytes
                                                                          : kWithMore;
-  return seal(version, version, out.bytes());
+  if (height == 0) return seal(version, version, out.bytes());
+  // Who does not know of heights passes over it.
+  out.put_varint(height);
+  return seal(kVersion, version, out.bytes());
 }
 
 Result<UsageRecord> UsageRecord::decode(std::string_view value) {
@@ -192,6 +196,7 @@ Result<UsageRecord> UsageRecord::decode(std::string_view value) {
     if ((more & kHasClasses) != 0) get_classes(in, record);
     if ((more & kHasMultipart) != 0) get_multipart(in, record);
   }
+  if (opened.version >= kVersion) record.height = static_cast<std::uint32_t>(in.get_varint());
   if (!in.ok()) return fail(Errc::kCorrupt, "usage record");
   return record;
 }

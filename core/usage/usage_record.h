@@ -40,6 +40,7 @@ struct UsageRecord {
   QuotaLimits child_limits{};
   OwnersCounted owners = OwnersCounted::kNo;  // else users and groups have records of their own, under the key of the directory
   UsageByClass by_class{};
+  std::uint32_t height = 0;  // of a directory: how many lie in each other below it, at most
   bool upload = false;  // with an heir: it was the directory of a multipart upload
 
   // What the limits of a directory that leaves these out are compared with.

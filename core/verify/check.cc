@@ -15,6 +15,7 @@
 #include "core/kv/keys.h"
 #include "core/namespace/drop_link.h"
 #include "core/recycle/trash_record.h"
+#include "core/usage/usage_log.h"
 #include "core/verify/damage_map.h"
 
 namespace stoa::core {
@@ -44,6 +45,7 @@ class Checker {
     for (const Family family : {Family::kFold, Family::kChecksum, Family::kState, Family::kJournal, Family::kConfig, Family::kTrash}) {
       STOA_CHECK_OK(each(family, [](std::string_view, std::string_view) -> Status { return {}; }));
     }
+    compare_attribute_bytes();
     return std::move(report_);
   }
 
@@ -54,7 +56,9 @@ class Checker {
     FileId charged_to = kNoFile;
     std::uint32_t links = 0;       // as recorded
     std::uint64_t entries = 0;     // as recorded
-    std::uint64_t size = 0;
+    std::uint64_t attribute_bytes = 0;        // as recorded
+    std::uint64_t found_attribute_bytes = 0;  // as found
+    Usage usage;
     Owner owner;
     std::uint32_t names = 0;       // as found
     std::uint64_t children = 0;    // as found
@@ -211,7 +215,8 @@ class Checker {
       ++(inode->is_directory() ? report_.directories : report_.files);
       if (inode->type == FileType::kRegular) report_.bytes += inode->size;
       files_[id] = {.type = inode->type, .home = inode->home, .charged_to = inode->charged_to, .links = inode->links, .entries = inode->entries,
-                    .size = inode->size, .owner = {inode->uid, inode->gid}, .is_inline = inode->has(kContentInline), .flags = inode->flags};
+                    .attribute_bytes = inode->attribute_bytes, .usage = usage_of(*inode), .owner = {inode->uid, inode->gid},
+                    .is_inline = inode->has(kContentInline), .flags = inode->flags};
       std::uint64_t end = 0;
       for (const Extent& extent : inode->layout.extents) {
         ++expected_references_[extent.blob];
@@ -442,12 +447,7 @@ class Checker {
     std::unordered_map<FileId, BalanceChange> counted;
     for (const auto& [id, file] : files_) {
       if (is_root(id) || file.has(kIsBin) || is_shelf(file)) continue;  // bins and their shelves count as nothing
-      Usage delta;
-      if (file.type == FileType::kDirectory) {
-        delta.directories = 1;
-      } else {
-        delta = {.bytes = file.type == FileType::kRegular ? static_cast<std::int64_t>(file.size) : 0, .files = 1};
-      }
+      const Usage& delta = file.usage;
       FileId at = file.type == FileType::kDirectory ? payer_above(file) : file.home;
       UsageClass of = file.charged_to != kNoFile ? UsageClass::kMultipart
                       : nameless_.contains(id) ? UsageClass::kNameless : UsageClass::kLive;
@@ -470,6 +470,7 @@ class Checker {
         at = dir != files_.end() ? payer_above(dir->second) : ended != ended_.end() ? ended->second.heir : kNoFile;
       }
     }
+    STOA_CHECK_OK(take_off_logged(counted));
     STOA_CHECK_OK(each(Family::kUsage, [&](std::string_view key, std::string_view value) -> Status {
       const FileId id = keys::id_of(key);
       const auto record = UsageRecord::decode(value);
@@ -495,6 +496,37 @@ class Checker {
     for (const auto& [dir, owners] : by_owner_) {
       for (const auto& [owner, found] : owners) {
         if (!is_zero(found)) problem(usage_of_owner(dir, owner) + ": not recorded, counted " + text(found.all));
+      }
+    }
+    return {};
+  }
+
+  // What the usage log has is not in the records (core/usage/usage_log.h), but in those of directories that are gone.
+  Status take_off_logged(std::unordered_map<FileId, BalanceChange>& counted) {
+    UsageLog log;
+    STOA_CHECK_OK(each_of(Family::kState, keys::kUsageLogPrefix, [&](std::string_view, std::string_view value) -> Status {
+      if (const Status read = log.add(value); !read) problem("the log of usage: a record is damaged");
+      return {};
+    }));
+    for (const auto& [payee, delta] : log.charges()) {
+      UsageClass of = payee.of;
+      for (FileId at = payee.dir; at != kNoFile;) {
+        const auto dir = files_.find(at);
+        const auto gone = log.gone().find(at);
+        const auto ended = ended_.find(at);
+        if (dir == files_.end()) {
+          if (gone != log.gone().end() && gone->second.makes != UsageClass::kLive) of = gone->second.makes;
+          at = gone != log.gone().end() ? gone->second.parent : ended != ended_.end() ? ended->second.heir : kNoFile;
+          continue;
+        }
+        if (is_bin(at)) of = UsageClass::kRecycled;
+        if (is_upload(at)) of = UsageClass::kMultipart;
+        const BalanceChange change = change_of(delta, of, {});
+        counted[at] = counted[at] + -change;
+        if (const auto owners = by_owner_.find(at); owners != by_owner_.end()) {
+          for (const OwnerKey& owner : {payee.owner.user(), payee.owner.group()}) owners->second[owner] = owners->second[owner] + -change;
+        }
+        at = payer_above(dir->second);
       }
     }
     return {};
@@ -610,10 +642,11 @@ class Checker {
   }
 
   Status find_orphans(Family family, std::string_view what) {
-    return each(family, [&](std::string_view key, std::string_view) -> Status {
+    return each(family, [&](std::string_view key, std::string_view value) -> Status {
       const FileId id = keys::id_of(key);
       const auto file = files_.find(id);
       if (file == files_.end() && damage_.unreadable(Family::kInode, keys::id_key(id))) return {};
+      if (file != files_.end() && family == Family::kXattr) file->second.found_attribute_bytes += attribute_bytes(keys::after_id(key), value);
       if (file == files_.end()) {
         problem(std::string(what) + " of " + number(id) + ", which does not exist");
       } else if (family == Family::kInline && !file->second.is_inline) {
@@ -623,6 +656,15 @@ class Checker {
       }
       return {};
     });
+  }
+
+  void compare_attribute_bytes() {
+    if (!damage_.whole({Family::kXattr, Family::kInode})) return;
+    for (const auto& [id, file] : files_) {
+      if (file.attribute_bytes == file.found_attribute_bytes) continue;
+      problem(number(id) + ": " + std::to_string(file.attribute_bytes) + " bytes of extended attributes and ACL, found " +
+              std::to_string(file.found_attribute_bytes));
+    }
   }
 
   Tree& tree_;    // what is true now

@@ -7,7 +7,6 @@
 
 #include "core/inode/inode.h"
 #include "core/kv/keys.h"
-#include "core/namespace/drop_link.h"
 #include "core/recycle/trash_record.h"
 #include "core/usage/usage_record.h"
 
@@ -39,7 +38,7 @@ class ClassCount {
     for (; it->valid(); it->next()) {
       const FileId id = keys::id_of(it->key().substr(prefix.size()));
       STOA_TRY(inode, inode_of(id));
-      if (inode) STOA_CHECK_OK(climb(inode->home, &UsageByClass::nameless, core::usage_of(*inode)));
+      if (inode) STOA_CHECK_OK(climb(inode->home, &UsageByClass::nameless, Usage{.bytes = inode->type == FileType::kRegular ? static_cast<std::int64_t>(inode->size) : 0, .files = 1}));
     }
     return it->status();
   }
@@ -51,7 +50,7 @@ class ClassCount {
       if (record.owners == OwnersCounted::kYes) {
         record.owners = OwnersCounted::kBeingCounted;
         batch.put(Family::kConfig, keys::counting_key(dir), {});
-        STOA_CHECK_OK(forget_owners(batch, dir));
+        STOA_CHECK_OK(forget_owners(kv_, batch, dir));
       }
       batch.put(Family::kUsage, keys::id_key(dir), record.encode());
     }
@@ -91,27 +90,26 @@ class ClassCount {
     }
     return {};
   }
-  // But for their limits.
-  Status forget_owners(WriteBatch& batch, FileId dir) {
-    const std::string prefix = keys::id_key(dir);
-    const auto it = kv_.scan(Family::kUsage, prefix, keys::behind_prefix(prefix));
-    for (; it->valid(); it->next()) {
-      if (!keys::owner_of(it->key())) continue;
-      STOA_TRY(record, UsageRecord::decode(it->value()));
-      if (record.limits.any()) {
-        batch.put(Family::kUsage, it->key(), UsageRecord{.limits = record.limits}.encode());
-      } else {
-        batch.remove(Family::kUsage, it->key());
-      }
-    }
-    return it->status();
-  }
-
   KvStore& kv_;
   std::map<FileId, UsageByClass> found_;
 };
 
 }  // namespace
+
+Status forget_owners(KvStore& kv, WriteBatch& batch, FileId dir) {
+  const std::string prefix = keys::id_key(dir);
+  const auto it = kv.scan(Family::kUsage, prefix, keys::behind_prefix(prefix));
+  for (; it->valid(); it->next()) {
+    if (!keys::owner_of(it->key())) continue;
+    STOA_TRY(record, UsageRecord::decode(it->value()));
+    if (record.limits.any()) {
+      batch.put(Family::kUsage, it->key(), UsageRecord{.limits = record.limits}.encode());
+    } else {
+      batch.remove(Family::kUsage, it->key());
+    }
+  }
+  return it->status();
+}
 
 Status count_classes(KvStore& kv, WriteBatch& batch) {
   ClassCount count(kv);

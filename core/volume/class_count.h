@@ -1,6 +1,7 @@
 // Usage by class in a volume that was written before it was known.
 #pragma once
 
+#include "core/api/ids.h"
 #include "core/kv/kv_store.h"
 
 namespace stoa::core {
@@ -10,5 +11,8 @@ namespace stoa::core {
 // they are counted and there is any of it, they are counted anew (core/namespace/owner_count.h). Nothing of the volume is in use yet.
 // kCorrupt, kIo: the store's.
 Status count_classes(KvStore& kv, WriteBatch& batch);
+
+// Puts into `batch` that nothing is known of what users and groups own below a directory, but their limits.
+Status forget_owners(KvStore& kv, WriteBatch& batch, FileId dir);
 
 }  // namespace stoa::core

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/metrics.h"
@@ -39,6 +40,26 @@ struct VolumeInfo {
   std::string name;
   Timestamp created;
 };
+
+// Why a volume does not do all that it is for.
+enum class ProblemKind : std::uint8_t {
+  kMetadataFailed,   // nothing is accepted any more; a restart may help
+  kMetadataStalled,  // changes wait for room
+  kMetadataFull,     // nothing may grow
+  kBlobDirectory,    // content is missing or cannot be reached
+  kDamage,           // content does not match its checksums
+};
+std::string_view to_string(ProblemKind kind);  // "metadata_failed"
+struct Problem {
+  ProblemKind kind;
+  std::string text;    // a sentence
+  std::string path{};  // of the host, where there is one
+  std::string fix;
+};
+// Not able to keep or give what it should; a full disk is told as such to clients, and damage is of single files.
+inline bool fails(const Problem& problem) {
+  return problem.kind == ProblemKind::kMetadataFailed || problem.kind == ProblemKind::kMetadataStalled || problem.kind == ProblemKind::kBlobDirectory;
+}
 
 // What check found. Every list is bounded (kProblemsMax); `problems` counts them all.
 struct CheckReport {
@@ -91,6 +112,8 @@ class Volume {
   virtual Result<bool> run_owner_count(std::size_t files_max) = 0;
   virtual Status run_scrub() = 0;  // verifies every recorded checksum once
 
+  // What is wrong; performs a durable change (core/volume/health.h). Thread-safe.
+  virtual std::vector<Problem> health() = 0;
   // Files whose content was found damaged, as sentences with path and range; bounded.
   virtual std::vector<std::string> damage() const = 0;
 };

@@ -19,9 +19,12 @@
 #include "core/recycle/restore.h"
 #include "core/registry/stored_registry.h"
 #include "core/verify/check.h"
+#include "core/volume/attribute_count.h"
 #include "core/volume/background.h"
 #include "core/volume/class_count.h"
 #include "core/volume/gone_directories.h"
+#include "core/volume/health.h"
+#include "core/volume/replay_usage.h"
 #include "core/volume/volume.h"
 #include "core/volume/volume_record.h"
 
@@ -166,6 +169,7 @@ class VolumeImpl final : public Volume {
         handles_(record_.info.id, record_.handle_key) {}
 
   Status start() {
+    STOA_CHECK_OK(replay_usage(tree_));
     STOA_CHECK_OK(adopt_blobs(tree_));
     if (const KeptBlobs kept = kept_blobs(tree_.blobs); kept.blobs != 0) {
       tree_.events.add(Severity::kCritical, "content_without_files", {}, kept_text(kept));
@@ -174,7 +178,12 @@ class VolumeImpl final : public Volume {
     STOA_CHECK_OK(tree_.state.load());
     STOA_CHECK_OK(sweep_orphans(tree_));
     STOA_TRY(registry, StoredRegistry::load(
-                           tree_.kv, [this](const WriteBatch& batch) { return tree_.committer.write_durably(batch); }, scheduler_));
+                           tree_.kv,
+                           [this](const WriteBatch& batch) -> Status {
+                             STOA_CHECK_OK(tree_.room.admit_settings(batch));
+                             return tree_.committer.write_durably(batch);
+                           },
+                           scheduler_));
     registry_ = std::move(registry);
     STOA_TRY(bins, has_bins(tree_));
     tree_.recycle.any = bins;
@@ -213,6 +222,7 @@ class VolumeImpl final : public Volume {
   Status flush() override {
     STOA_CHECK_OK(flush_lazy(tree_));
     STOA_CHECK_OK(store_quiet_sums(tree_, true));
+    STOA_CHECK_OK(tree_.committer.settle_usage());
     return tree_.committer.wait_durable(tree_.committer.applied());
   }
   Result<CheckReport> check(const CheckOptions& options) override { return check_volume(tree_, options); }
@@ -229,6 +239,7 @@ class VolumeImpl final : public Volume {
     STOA_CHECK_OK(seal_quiet_files(tree_, 0));
     return scrub_all(tree_);
   }
+  std::vector<Problem> health() override { return health_.look(); }
   std::vector<std::string> damage() const override {
     std::vector<std::string> all = damage_found(tree_);
     if (const KeptBlobs kept = kept_blobs(tree_.blobs); kept.blobs != 0) all.push_back(kept_text(kept));
@@ -238,6 +249,7 @@ class VolumeImpl final : public Volume {
  private:
   const VolumeRecord record_;
   mutable Tree tree_;  // looking for the path of a damaged file fills its caches
+  Health health_{tree_};
   Journal journal_;
   NamespaceImpl ns_;
   const HandleCodec handles_;
@@ -252,6 +264,16 @@ class VolumeImpl final : public Volume {
   std::optional<Background> background_;
 };
 
+// Makes known what earlier versions did not count.
+Status upgrade(KvStore& kv, const VolumeRecord& record, Status (*count)(KvStore&, WriteBatch&)) {
+  WriteBatch batch;
+  STOA_CHECK_OK(count(kv, batch));
+  batch.put(Family::kConfig, keys::kVolumeConfig, record.encode());
+  const WriteBatch* const batches[] = {&batch};
+  STOA_CHECK_OK(kv.apply(batches));
+  return kv.sync();
+}
+
 Result<std::uint64_t> next_journal_sequence(KvStore& kv) {
   // The engine drops the oldest records, never the newest: walk down from the top by halving the distance.
   std::uint64_t next = 1;
@@ -265,6 +287,17 @@ Result<std::uint64_t> next_journal_sequence(KvStore& kv) {
 }
 
 }  // namespace
+
+std::string_view to_string(ProblemKind kind) {
+  switch (kind) {
+    case ProblemKind::kMetadataFailed: return "metadata_failed";
+    case ProblemKind::kMetadataStalled: return "metadata_stalled";
+    case ProblemKind::kMetadataFull: return "metadata_full";
+    case ProblemKind::kBlobDirectory: return "blob_directory";
+    case ProblemKind::kDamage: return "damage";
+  }
+  return "";
+}
 
 Status Volume::format(KvStore& kv, const std::string& name) {
   std::string present;
@@ -298,12 +331,12 @@ Result<std::unique_ptr<Volume>> Volume::open(KvStore& kv, BlobStore& blobs, Metr
   STOA_TRY(record, VolumeRecord::decode(value));
   if (!record.by_class) {
     record.by_class = true;
-    WriteBatch batch;
-    STOA_CHECK_OK(count_classes(kv, batch));
-    batch.put(Family::kConfig, keys::kVolumeConfig, record.encode());
-    const WriteBatch* const batches[] = {&batch};
-    STOA_CHECK_OK(kv.apply(batches));
-    STOA_CHECK_OK(kv.sync());
+    record.with_attributes = false;
+    STOA_CHECK_OK(upgrade(kv, record, &count_classes));
+  }
+  if (!record.with_attributes) {
+    record.with_attributes = true;
+    STOA_CHECK_OK(upgrade(kv, record, &count_attributes));
   }
   STOA_TRY(has_ids, kv.get(Family::kConfig, keys::kIdConfig, &value));
   if (!has_ids || value.size() != 8) return fail(Errc::kCorrupt, "the id counter is missing");

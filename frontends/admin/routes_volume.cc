@@ -56,10 +56,17 @@ Result<Json> volume_view(Service& service, const Request& request) {
 }  // namespace
 
 Reply get_health(Service& service, const Request& request) {
-  // A real operation, so that a volume that no longer answers is not called healthy.
+  // Real operations, so that a volume that no longer answers, or keeps, is not called healthy.
   const auto root = service.volume.ns().getattr(request.context(), {.id = core::kRootId});
   if (!root) return {.status = 503, .content_type = "text/plain", .body = describe(root.error()) + "\n"};
-  return {.status = 200, .content_type = "text/plain", .body = "ok\n"};
+  // Who is not known here learns no paths.
+  std::string body;
+  bool failing = false;
+  for (const core::Problem& problem : service.volume.health()) {
+    failing = failing || core::fails(problem);
+    body.append(to_string(problem.kind)).append("\n");
+  }
+  return {.status = failing ? 503U : 200U, .content_type = "text/plain", .body = failing ? body : "ok\n" + body};
 }
 
 Reply get_metrics(Service& service, const Request&) {
@@ -95,17 +102,20 @@ JsonResult get_status(Service& service, const Request& request) {
     doors.push_back({{"name", door.name}, {"open", door.open}, {"address", door.address}});
   }
   Json folders = Json::array();
-  bool healthy = true;
   for (const auto& folder : service.data_directories()) {
     folders.push_back({{"path", folder.path},
                        {"ok", folder.ok},
                        {"problem", folder.problem},
                        {"total", folder.space.total},
                        {"free", folder.space.free}});
-    healthy = healthy && folder.ok;
   }
   const std::vector<std::string> damage = service.volume.damage();
-  return Json{{"healthy", healthy && damage.empty()},
+  Json problems = Json::array();
+  for (const core::Problem& problem : service.volume.health()) {
+    problems.push_back({{"kind", to_string(problem.kind)}, {"text", problem.text}, {"path", problem.path}, {"fix", problem.fix}});
+  }
+  return Json{{"healthy", problems.empty()},
+              {"problems", std::move(problems)},
               {"version", service.version},
               {"pid", getpid()},
               {"started", time_text(service.started)},

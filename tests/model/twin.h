@@ -62,6 +62,9 @@ struct TwinInode {
   std::uint64_t size() const { return type == FileType::kSymlink ? target.size() : content.size(); }
 };
 
+// What it counts for, wherever that is.
+core::Usage own_usage(const TwinInode& inode);
+
 // What a delete kept.
 struct TwinItem {
   FileId id = core::kNoFile;

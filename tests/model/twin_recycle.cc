@@ -85,7 +85,11 @@ FileId Twin::shelf_for(FileId dir) {
 }
 
 bool Twin::can_move(const TwinInode& dir) const {
-  core::Usage within{.files = static_cast<std::int64_t>(dir.names.size())};
+  core::Usage within;
+  for (const auto& [name, id] : dir.names) {
+    const core::Usage own = own_usage(at(id));
+    within = {within.bytes + own.bytes, within.files + own.files, within.directories + own.directories};
+  }
   if (dir.bin != core::kNoFile && at(dir.bin).counted) {
     const core::Usage own = usage(dir.bin);
     within = {within.bytes + own.bytes, within.files + own.files, within.directories + own.directories};

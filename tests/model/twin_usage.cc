@@ -31,6 +31,15 @@ core::Usage less(const core::Usage& a, const core::Usage& b) {
 
 }  // namespace
 
+core::Usage own_usage(const TwinInode& inode) {
+  std::uint64_t bytes = inode.type == FileType::kRegular || inode.type == FileType::kSymlink ? inode.size() : 0;
+  for (const auto& [name, value] : inode.xattrs) bytes += name.size() + value.size();
+  // What a key door keeps, under a private name, behind the version that it describes.
+  if (inode.meta && !inode.meta->bytes.empty()) bytes += 5 + sizeof(std::uint64_t) + inode.meta->bytes.size();
+  return inode.is_directory() ? core::Usage{.bytes = static_cast<std::int64_t>(bytes), .directories = 1}
+                              : core::Usage{.bytes = static_cast<std::int64_t>(bytes), .files = 1};
+}
+
 core::Usage TwinUsage::counted(const core::UncountedClasses& uncounted) const {
   core::Usage rest = all;
   if (uncounted.recycled) rest = less(rest, by_class.recycled);
@@ -48,15 +57,8 @@ core::UsageClass Twin::class_in(FileId dir, core::UsageClass below) const {
 std::map<FileId, TwinUsage> Twin::usages() const {
   std::map<FileId, TwinUsage> total;
   for (const auto& [id, inode] : inodes) {
-    core::Usage own;
-    if (inode.is_bin) {
-      continue;
-    } else if (inode.is_directory()) {
-      own.directories = 1;
-    } else {
-      own.files = 1;
-      if (inode.type == FileType::kRegular) own.bytes = static_cast<std::int64_t>(inode.size());
-    }
+    if (inode.is_bin || inode.id == core::kRootId) continue;
+    const core::Usage own = own_usage(inode);
     FileId dir = inode.is_directory() ? above(id) : inode.home;
     core::UsageClass of = inode.nameless()     ? core::UsageClass::kNameless
                           : is_upload(inode.id) ? core::UsageClass::kMultipart
@@ -86,7 +88,7 @@ bool Twin::has_room_for_charge(const TwinInode& inode, FileId from, FileId to, c
     const auto was = before.find(dir);
     if (limits.uncounted.has(of) || (was != before.end() && !limits.uncounted.has(was->second))) continue;  // counts no more than before
     const core::Usage used = now[dir].counted(limits.uncounted);
-    const std::uint64_t bytes = inode.type == FileType::kRegular ? inode.size() : 0;
+    const auto bytes = static_cast<std::uint64_t>(own_usage(inode).bytes);
     if (bytes > 0 && limits.bytes && static_cast<std::uint64_t>(used.bytes) + bytes > *limits.bytes) return false;
     if (limits.files && static_cast<std::uint64_t>(used.files + used.directories) + 1 > *limits.files) return false;
   }

@@ -8,7 +8,6 @@ namespace stoa::torture {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto kPatience = std::chrono::seconds(20);
 
 // What /healthz answers, and what `stoa status` says of the state.
 struct Health {

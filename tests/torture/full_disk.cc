@@ -13,7 +13,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t kMiB = 1u << 20;
-constexpr auto kPatience = std::chrono::seconds(20);
 constexpr std::uint64_t kThingsMax = 1500;  // of one filler
 
 // Makes one kind of thing until there is no room, and knows those that were acknowledged.
@@ -79,7 +78,7 @@ class Filler {
   }
   Answer make(Protocol& protocol, const std::string& name) {
     switch (kind_) {
-      case Kind::kSymlinks: return protocol.make_symlink(name, any_text(1000 + random_.below(3000)));
+      case Kind::kSymlinks: return protocol.make_symlink(name, any_text(1000 + random_.below(2500)));  // libnfs encodes a call into 4 KiB, the target included
       case Kind::kEmptyFiles: return protocol.make(name);
       case Kind::kDirectories: return protocol.make_directory(name);
       case Kind::kSmallObjects: return protocol.replace(name, random_.bytes(random_.below(16'000)));

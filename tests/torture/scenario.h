@@ -1,6 +1,7 @@
 // One kind of harm, done to servers of its own: what a scenario gets, and where each is found.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -14,6 +15,9 @@
 #include "tests/torture/faults.h"
 
 namespace stoa::torture {
+
+// How long a server may take to come to what it has to say in the end.
+constexpr auto kPatience = std::chrono::seconds(20);
 
 struct Tools {
   std::string build;    // whose stoad and stoa are used

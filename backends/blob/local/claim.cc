@@ -6,6 +6,8 @@
 #include <ctime>
 #include <filesystem>
 
+#include "base/log.h"
+
 namespace stoa::blob_local {
 namespace {
 
@@ -130,7 +132,9 @@ Status compare_generations(const std::vector<Found>& found, const BlobPairing& p
   return {};
 }
 
-Status raise_generation(std::vector<Found>& found, const BlobPairing& pairing) {
+namespace {
+
+Status raise_everywhere(std::vector<Found>& found, const BlobPairing& pairing) {
   const core::Generation next{pairing.generation.number + 1, random_nonce(), static_cast<std::int64_t>(std::time(nullptr))};
   const bool counted = pairing.volume != kVolumeInMemory;
   for (Found& directory : found) {
@@ -151,6 +155,16 @@ Status raise_generation(std::vector<Found>& found, const BlobPairing& pairing) {
     directory.identity->next.reset();
     STOA_CHECK_OK(write_identity(directory.path, *directory.identity));
   }
+  return {};
+}
+
+}  // namespace
+
+Status raise_generation(std::vector<Found>& found, const BlobPairing& pairing) {
+  const Status raised = raise_everywhere(found, pairing);
+  if (raised || raised.error().code != Errc::kNoSpace || std::ranges::any_of(found, &Found::fresh)) return raised;
+  log_warning("blob", "a disk is full, so that this start does not count: pieces of the volume from before and after it cannot be told apart",
+              {{"error", describe(raised.error())}});
   return {};
 }
 

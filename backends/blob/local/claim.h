@@ -24,7 +24,8 @@ Status settle_identities(std::vector<Found>& found, bool create);
 // Refuses directories that are not those of the metadata, kInvalid, in words for people.
 Status compare_generations(const std::vector<Found>& found, const BlobPairing& pairing);
 
-// What compare_generations() lets pass becomes the next generation, everywhere. Writes all identities.
+// What compare_generations() lets pass becomes the next generation, everywhere. Writes all identities. On a full disk it stays what it is,
+// wherever that ended, and the store starts nevertheless.
 Status raise_generation(std::vector<Found>& found, const BlobPairing& pairing);
 
 }  // namespace stoa::blob_local

@@ -187,9 +187,31 @@ void DataDirectory::note_write_error(const Error& error) {
             {{"directory", path_}, {"error", describe(error)}});
 }
 
-std::string DataDirectory::problem() const {
+void DataDirectory::note_missing(const std::string& file) {
   const std::lock_guard lock(health_mutex_);
-  return problem_;
+  if (missing_files_++ != 0) return;
+  missing_file_ = file;
+  log_error("blob", "a file with content is missing", {{"file", file}});
+}
+
+std::string DataDirectory::find_problem() const {
+  {
+    const std::lock_guard lock(health_mutex_);
+    if (!problem_.empty()) return problem_;
+  }
+  const auto identity = read_small_file(path_ + "/identity");
+  if (!identity) return describe(identity.error());
+  if (!*identity) return "it is empty: is its disk mounted?";
+  for (const char* const folder : {"/slots", "/own"}) {
+    const std::unique_ptr<DIR, int (*)(DIR*)> opened(::opendir((path_ + folder).c_str()), ::closedir);
+    errno = 0;
+    if (opened == nullptr || (::readdir(opened.get()) == nullptr && errno != 0)) {
+      return describe(fail_errno(errno != 0 ? errno : ENOENT, path_ + folder + " cannot be read").error());
+    }
+  }
+  const std::lock_guard lock(health_mutex_);
+  if (missing_files_ == 0) return {};
+  return "content is missing: " + missing_file_ + (missing_files_ > 1 ? " and " + std::to_string(missing_files_ - 1) + " more" : "");
 }
 
 Status DataDirectory::for_each_own(const std::function<void(std::uint64_t)>& visit) const {

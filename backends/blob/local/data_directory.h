@@ -53,7 +53,10 @@ class DataDirectory {
   // A failure of writing. EIO and the like mark the directory: no new blobs until restart.
   void note_write_error(const Error& error);
   bool ok() const { return !bad_.load(std::memory_order_acquire); }
-  std::string problem() const;
+  // A file of a blob that somebody uses is not there.
+  void note_missing(const std::string& file);
+  // What is wrong now, ok() and missing files included; looks at the folder, which may have gone (a disk that was unmounted).
+  std::string find_problem() const;
 
   // Visits the numbers of the own files that are there.
   Status for_each_own(const std::function<void(std::uint64_t)>& visit) const;
@@ -75,8 +78,10 @@ class DataDirectory {
   bool punches_ = false;
   std::atomic<std::int64_t> budget_{0};  // may be taken before the file system is asked again
   std::atomic<bool> bad_{false};
-  mutable std::mutex health_mutex_;  // guards problem_
+  mutable std::mutex health_mutex_;  // guards what follows up to missing_files_
   std::string problem_;
+  std::string missing_file_;  // the first of them
+  std::uint64_t missing_files_ = 0;
   std::mutex number_mutex_;  // guards what follows
   std::uint64_t next_number_ = 1;
   std::uint64_t number_limit_ = 1;

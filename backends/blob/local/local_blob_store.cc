@@ -131,7 +131,10 @@ Result<std::shared_ptr<HostFile>> Store::open_file(const BlobName& name) {
     const std::string path = name.kind == BlobKind::kSlot ? directory.container_path(name.size_class, name.number)
                                                           : directory.own_path(name.number);
     auto opened = HostFile::open(environment(directory), path, HostFile::Open::kExisting);
-    if (!opened && opened.error().code == Errc::kNotFound) return fail(Errc::kCorrupt, "the host file is gone: " + path);
+    if (!opened && opened.error().code == Errc::kNotFound) {
+      directory.note_missing(path);
+      return fail(Errc::kCorrupt, "the host file is gone: " + path);
+    }
     return opened;
   });
 }
@@ -155,6 +158,7 @@ Status Store::adopt(BlobId blob) {
     return {};
   }
   if (!directory.slots.adopt({name.size_class, name.number, name.slot})) {
+    directory.note_missing(directory.container_path(name.size_class, name.number));
     return fail(Errc::kCorrupt, "a blob's container is gone: " + directory.container_path(name.size_class, name.number));
   }
   return {};
@@ -484,7 +488,9 @@ core::BlobStore::Space Store::space() const {
 std::vector<core::BlobStore::DirectoryHealth> Store::health() const {
   std::vector<DirectoryHealth> all;
   for (const auto& directory : directories_) {
-    all.push_back({directory->path(), directory->ok(), directory->problem(), directory->space()});
+    std::string problem = directory->find_problem();
+    const bool ok = problem.empty();
+    all.push_back({directory->path(), ok, std::move(problem), directory->space()});
   }
   return all;
 }

@@ -8,6 +8,7 @@
 // one is that of the metadata: a crash within or behind step 1 leaves the metadata at the directories' own, one behind step 2 at
 // the noted one, one within step 3 at either. Whatever else differs is of another time, or of another copy (the nonce). A
 // single step less would not do: metadata that are one start older than their directories look like a crash between two writes.
+// A step for which a disk has no room ends the raising as a crash there would, but the start goes on: removals are what makes room.
 #pragma once
 
 #include <functional>

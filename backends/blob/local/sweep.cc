@@ -20,6 +20,7 @@ constexpr std::uint64_t kStatBlockBytes = 512;    // stat(2)
 struct Unnamed {
   std::vector<std::uint64_t> own;  // numbers of own files
   std::vector<SlotRef> slots;      // that hold bytes
+  std::vector<std::uint64_t> missing;  // own files that are named and not there
   std::uint64_t bytes = 0;         // of both, on the disk
   std::size_t count() const { return own.size() + slots.size(); }
 };
@@ -49,13 +50,21 @@ Status find_slots(DataDirectory& directory, unsigned size_class, std::uint64_t c
 Result<Unnamed> find_unnamed(DataDirectory& directory, std::size_t containers_max) {
   Unnamed found;
   std::ranges::sort(directory.adopted_own);
+  std::vector<bool> present(directory.adopted_own.size());
   STOA_CHECK_OK(directory.for_each_own([&](std::uint64_t number) {
-    if (std::ranges::binary_search(directory.adopted_own, number)) return;
+    const auto known = std::ranges::lower_bound(directory.adopted_own, number);
+    if (known != directory.adopted_own.end() && *known == number) {
+      present[static_cast<std::size_t>(known - directory.adopted_own.begin())] = true;
+      return;
+    }
     struct stat info {};
     if (::stat(directory.own_path(number).c_str(), &info) != 0) return;
     found.own.push_back(number);
     found.bytes += static_cast<std::uint64_t>(info.st_blocks) * kStatBlockBytes;
   }));
+  for (std::size_t i = 0; i < present.size(); ++i) {
+    if (!present[i]) found.missing.push_back(directory.adopted_own[i]);
+  }
   if (!directory.punches()) return found;
   const std::lock_guard lock(directory.mutex);
   // Empty ones are all looked at: they go.
@@ -104,6 +113,7 @@ Result<core::KeptBlobs> sweep_unnamed(std::span<const std::unique_ptr<DataDirect
     STOA_TRY(unnamed, find_unnamed(*directory, kContainersLookedAt));
     blobs += unnamed.count();
     bytes += unnamed.bytes;
+    for (const std::uint64_t number : unnamed.missing) directory->note_missing(directory->own_path(number));
     found.push_back(std::move(unnamed));
   }
   bool much = !all && is_much(blobs, bytes, 0, 0);

@@ -207,15 +207,38 @@ TEST_F(CommitterTest, ADirectoryWithANewAccountIsWrittenAsThatHasIt) {
   };
   const auto stored = [&](FileId dir) { return UsageRecord::decode(*read(kv_, Family::kUsage, keys::id_key(dir)))->usage.files; };
   charge(before, 1);
-  ASSERT_TRUE(committer_.wait_applied());
+  ASSERT_TRUE(committer_.settle_usage());
   EXPECT_EQ(stored(FileId{7}), 1);
   charge(before, 2);
   charge(before, -3);
   charge(after, 5);
   charge(root, 1);
-  ASSERT_TRUE(committer_.wait_applied());
+  ASSERT_TRUE(committer_.settle_usage());
   EXPECT_EQ(stored(FileId{7}), 5);
   EXPECT_EQ(stored(kRootId), 6);
+}
+
+TEST_F(CommitterTest, AGroupWritesNoMoreForDeepDirectories) {
+  std::vector<std::size_t> puts;
+  for (const int depth : {3, 2000}) {
+    AccountRef at;
+    for (int i = 0; i < depth; ++i) {
+      auto below = std::make_shared<Account>();
+      below->dir = FileId{100'000 * static_cast<std::uint64_t>(depth) + static_cast<std::uint64_t>(i)};
+      below->parent = std::move(at);
+      at = std::move(below);
+    }
+    const std::size_t before = kv_.puts;
+    for (int i = 0; i < 100; ++i) {
+      CommitUnit unit;
+      unit.charges.push_back({{at, {}, FileId{8}}, {.files = 1}});
+      ASSERT_TRUE(committer_.commit(std::move(unit)));
+      ASSERT_TRUE(committer_.wait_applied());
+    }
+    puts.push_back(kv_.puts - before);
+    ASSERT_TRUE(committer_.settle_usage());
+  }
+  EXPECT_EQ(puts, (std::vector<std::size_t>{100, 100}));
 }
 
 TEST_F(CommitterTest, AFullQueueIsWrittenByTheNextCommit) {

@@ -49,7 +49,7 @@ class RecentContentTest : public DataTest<Blobs> {
     return this->ns().put_key(this->lazy_, {.root = kRootId, .key = key, .bytes = std::as_bytes(std::span(bytes)), .meta = meta});
   }
 };
-using Stores = ::testing::Types<TwinBlobs>;
+using Stores = ::testing::Types<TwinBlobs, LocalBlobs>;
 TYPED_TEST_SUITE(RecentContentTest, Stores);
 
 // Each of the ways in which content of a small file or what is kept with it changes, with a read before and after.

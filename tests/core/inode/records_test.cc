@@ -57,6 +57,9 @@ constexpr std::string_view kInodeV1 =
 constexpr std::string_view kInodeV3 =
     "030354000000040302010204a001000002e807640000c0843d80a03d010000000000000002000000000000000300000000000000fcffffffffffffff09ac"
     "02edfe00000000000010000000000000000300001200000000000000";
+constexpr std::string_view kInodeV4 =
+    "040464000000040302010104a001000002e807640000c0843d80a03d010000000000000002000000000000000300000000000000fcffffffffffffff"
+    "09ac02edfe000000000000100000000000000003000100c0843d221100000000000040000000000000000000ac02";
 constexpr std::string_view kEntryV1 = "01010c00000011000000000000000201f403";
 constexpr std::string_view kCookieV1 = "01010f00000011000000000000000300046e616d65";
 constexpr std::string_view kUsageV1 = "010129000000050000000000000002000000000000000100000000000000030a000000000000001400000000000000";
@@ -65,6 +68,7 @@ constexpr std::string_view kUsageV3 =
     "000000000000000a803a090009000000000000000300000000000000";
 constexpr std::string_view kUsageV4 = "04042200000005000000000000800200000000000000010000000000000000100100000000000000";
 constexpr std::string_view kUsageV5 = "05051a0000000500000000000000020000000000000001000000000000000028";
+constexpr std::string_view kUsageV8 = "08031c0000000500000000000000020000000000000001000000000000000000ac02";
 constexpr std::string_view kUsageV6 =
     "060663000000050000000000000002000000000000000100000000000000010a00000000000000402705000000000000800100000000000000010000000000"
     "000001000000000000000200000000000000000000000000000001000000000000000000000000000000";
@@ -73,6 +77,7 @@ constexpr std::string_view kUsageV7 =
     "0000000100000000000000010000000000000002000000000000000000000000000000010000000000000000000000000000000b04000000000000000000"
     "00000000000003000000000000000200000000000000";
 constexpr std::string_view kVolumeV2 = "0202220000004d000000000000000176050000000000000001000000000000000200000000000000";
+constexpr std::string_view kVolumeV3 = "0303220000004d000000000000000176050000000000000001000000000000000200000000000000";
 constexpr std::string_view kUsageV2 = "020221000000050000000000000002000000000000000100000000000000041000000000000000";
 constexpr std::string_view kBlobV1 = "010102000000ac02";
 constexpr std::string_view kVolumeV1 = "0101220000004d000000000000000176050000000000000001000000000000000200000000000000";
@@ -99,6 +104,22 @@ TEST(RecordsTest, InodeOfAnUploadKeepsItsBytes) {
   EXPECT_EQ(read->home, FileId{16});
   EXPECT_EQ(Inode::decode(FileId{17}, bytes(kInodeV1))->charged_to, kNoFile);
   const std::string whole = upload.encode();
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    EXPECT_FALSE(Inode::decode(FileId{17}, std::string_view(whole).substr(0, size))) << size;
+  }
+}
+
+// What is kept beside the content counts: who does not know of it would charge less, and take more away.
+TEST(RecordsTest, InodeWithAttributesKeepsItsBytes) {
+  Inode inode = sample();
+  inode.attribute_bytes = 300;
+  EXPECT_EQ(hex(inode.encode()), kInodeV4);
+  const auto read = Inode::decode(FileId{17}, bytes(kInodeV4));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->attribute_bytes, 300U);
+  EXPECT_EQ(read->charged_to, kNoFile);
+  EXPECT_EQ(Inode::decode(FileId{17}, bytes(kInodeV3))->attribute_bytes, 0U);
+  const std::string whole = inode.encode();
   for (std::size_t size = 0; size < whole.size(); ++size) {
     EXPECT_FALSE(Inode::decode(FileId{17}, std::string_view(whole).substr(0, size))) << size;
   }
@@ -165,6 +186,10 @@ TEST(RecordsTest, UsageBlobAndVolumeKeepTheirBytes) {
   EXPECT_EQ(sixth->limits, classes.limits);
   EXPECT_EQ(sixth->child_limits, classes.child_limits);
   EXPECT_EQ(sixth->counted(classes.limits.uncounted), (Usage{-3 * (ByteCount{1} << 63), 1, 0}));
+  // 08: height, which older readers pass over.
+  const UsageRecord high{.usage = {5, 2, 1}, .height = 300};
+  EXPECT_EQ(hex(high.encode()), kUsageV8);
+  EXPECT_EQ(UsageRecord::decode(bytes(kUsageV8))->height, 300u);
   // 07: multipart uploads.
   UsageRecord uploads = classes;
   uploads.limits.uncounted.multipart = true;
@@ -191,9 +216,15 @@ TEST(RecordsTest, UsageBlobAndVolumeKeepTheirBytes) {
   EXPECT_EQ(hex(BlobRecord{300}.encode()), kBlobV1);
   EXPECT_EQ(BlobRecord::decode(bytes(kBlobV1))->references, 300);
   VolumeRecord volume{{77, "v", {5}}, {1, 2}};
+  EXPECT_EQ(hex(volume.encode()), kVolumeV3);
+  EXPECT_EQ(VolumeRecord::decode(bytes(kVolumeV3))->info.name, "v");
+  EXPECT_TRUE(VolumeRecord::decode(bytes(kVolumeV3))->by_class);
+  EXPECT_TRUE(VolumeRecord::decode(bytes(kVolumeV3))->with_attributes);
+  volume.with_attributes = false;
   EXPECT_EQ(hex(volume.encode()), kVolumeV2);
   EXPECT_EQ(VolumeRecord::decode(bytes(kVolumeV2))->info.name, "v");
   EXPECT_TRUE(VolumeRecord::decode(bytes(kVolumeV2))->by_class);
+  EXPECT_FALSE(VolumeRecord::decode(bytes(kVolumeV2))->with_attributes);
   volume.by_class = false;
   EXPECT_EQ(hex(volume.encode()), kVolumeV1);
   EXPECT_EQ(VolumeRecord::decode(bytes(kVolumeV1))->info.name, "v");
@@ -208,10 +239,10 @@ TEST(RecordsTest, EveryTruncationIsDamage) {
 }
 
 TEST(RecordsTest, ALaterVersionThatOlderReadersMayReadIsRead) {
-  // Version 4 appends a field and says that readers of version 1 may skip it.
+  // Version 5 appends a field and says that readers of version 1 may skip it.
   std::string body = sample().encode().substr(6) + "new field";
-  EXPECT_TRUE(Inode::decode(FileId{17}, seal(4, 1, body)));
-  EXPECT_FALSE(Inode::decode(FileId{17}, seal(4, 4, body)));
+  EXPECT_TRUE(Inode::decode(FileId{17}, seal(5, 1, body)));
+  EXPECT_FALSE(Inode::decode(FileId{17}, seal(5, 5, body)));
 }
 
 TEST(RecordsTest, WithAnAclOlderReadersKeepOut) {

@@ -40,8 +40,15 @@ export interface DataDirectory {
   total: number;
   free: number;
 }
+export interface HealthProblem {
+  kind: string;
+  text: string;
+  path: string;
+  fix: string;
+}
 export interface Status {
   healthy: boolean;
+  problems: HealthProblem[];
   version: string;
   pid: number;
   started: string;

@@ -29,6 +29,18 @@ export function Health() {
               ]}
             />
           </Panel>
+          {data.problems.length > 0 && (
+            <Panel title={t.health.problems}>
+              {data.problems.map((problem) => (
+                <Notice key={problem.kind + problem.path} tone="bad">
+                  {problem.text}
+                  {problem.path !== '' && ` (${problem.path})`}
+                  <br />
+                  {problem.fix}
+                </Notice>
+              ))}
+            </Panel>
+          )}
           {data.damage.length > 0 && (
             <Panel title={t.health.damage}>
               {data.damage.map((sentence) => (

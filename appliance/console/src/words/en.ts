@@ -453,7 +453,7 @@ export const en = {
   health: {
     intro: 'State of the server, its doors and disks, and what it noticed.',
     healthy: 'healthy',
-    damaged: 'damaged',
+    damaged: 'Not healthy',
     state: 'State',
     version: 'Version',
     started: 'Started',
@@ -462,6 +462,7 @@ export const en = {
     engine: 'Metadata in',
     volume: 'Volume',
     created: 'Made',
+    problems: 'Problems',
     damage: 'Damage',
     doors: 'Doors',
     open: 'open',

@@ -482,7 +482,7 @@ export const zh: Words = {
   health: {
     intro: '服务器、入口和磁盘的状态，以及服务器注意到的事情。',
     healthy: '正常',
-    damaged: '有损坏',
+    damaged: '不健康',
     state: '状态',
     version: '版本',
     started: '启动时间',
@@ -491,6 +491,7 @@ export const zh: Words = {
     engine: '元数据引擎',
     volume: '卷',
     created: '创建时间',
+    problems: '问题',
     damage: '损坏',
     doors: '入口',
     open: '打开',

@@ -3,6 +3,7 @@
 
 #include "backends/blob/local/identity.h"
 #include "tests/backends/blob/local/fixture.h"
+#include "tests/small_disk.h"
 
 namespace stoa::blob_local {
 namespace {
@@ -128,6 +129,39 @@ TEST_F(IdentityTest, DamagedOrNewerIdentityIsRefused) {
   EXPECT_EQ(open_error(), Errc::kCorrupt);
   std::ofstream(root_ / "d0" / "identity") << "stoa-blob-directory 9 abc 0 1\n";
   EXPECT_EQ(open_error(), Errc::kNotSupported);
+}
+
+// What makes room are removals, and they need a start.
+TEST_F(IdentityTest, AStartOnAFullDiskDoesNotCount) {
+  test::SmallDisk disk(32u << 20);
+  if (!disk.mounted()) GTEST_SKIP() << disk.why_not();
+  std::filesystem::create_directory(disk.path() + "/blobs");
+  options_.directories = {disk.path() + "/blobs"};
+  core::Generation metadata{};
+  int raised = 0;
+  const auto start = [&] {
+    options_.pairing = BlobPairing{.volume = "v", .generation = metadata, .raise = [&](const core::Generation& next) {
+                                     metadata = next;
+                                     ++raised;
+                                     return Status();
+                                   }};
+    open();
+  };
+  start();
+  EXPECT_EQ(raised, 1);
+  disk.fill_but(0);
+  for (int i = 0; i < 3; ++i) start();
+  EXPECT_EQ(raised, 1);
+  // A directory that is new must be noted.
+  std::filesystem::create_directory(disk.path() + "/more");
+  options_.directories.push_back(disk.path() + "/more");
+  options_.pairing->generation = metadata;
+  EXPECT_EQ(open_error(), Errc::kNoSpace);
+  options_.directories.pop_back();
+  disk.give_back();
+  start();
+  EXPECT_EQ(raised, 2);
+  store_.reset();
 }
 
 TEST_F(IdentityTest, NothingOrAFileAsDirectoryIsRefused) {

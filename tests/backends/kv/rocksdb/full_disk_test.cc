@@ -16,7 +16,7 @@ namespace {
 using core::Family;
 using core::WriteBatch;
 
-constexpr std::uint64_t kDiskBytes = 256u << 20;
+constexpr std::uint64_t kDiskBytes = 128u << 20;
 
 bool becomes_true(const std::function<bool()>& condition) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);

@@ -1,0 +1,46 @@
+// Whether a volume does what it is for. A real answer needs a real change: one small record is made durable, at most every few seconds,
+// only while somebody asks, and only if nothing else became durable lately.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "core/namespace/tree.h"
+#include "core/volume/volume.h"
+
+namespace stoa::core {
+
+class Health {
+ public:
+  using Clock = std::function<std::chrono::steady_clock::time_point()>;
+  static constexpr auto kFresh = std::chrono::seconds(5);
+  static constexpr auto kLately = std::chrono::seconds(15);
+
+  explicit Health(Tree& tree, Clock clock = std::chrono::steady_clock::now) : tree_(tree), clock_(std::move(clock)) {}
+
+  // Thread-safe. Blocks at most for a durable change, or for that of whoever asked just before.
+  std::vector<Problem> look();
+
+ private:
+  void probe();
+  // Whether changes of others became durable since somebody looked, which is not long ago.
+  bool others_became_durable(std::chrono::steady_clock::time_point now);
+  void add_metadata(std::vector<Problem>& found) const;
+  void add_content(std::vector<Problem>& found) const;
+
+  Tree& tree_;
+  const Clock clock_;
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable probed_;
+  bool probing_ = false;
+  std::chrono::steady_clock::time_point fresh_until_{};
+  std::optional<std::chrono::steady_clock::time_point> looked_;
+  CommitTicket durable_{};  // at that time
+  Status change_;  // what became of the last one
+};
+
+}  // namespace stoa::core
