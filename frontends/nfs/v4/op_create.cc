@@ -60,6 +60,8 @@ Nfs4Status op_create(Compound& c) {
   if (wanted.attributes.set.size) return Nfs4Status::kInval;
 
   const auto reply = make(c, dir.id, wanted);
+  // A symlink has no ACL.
+  if (!reply && reply.error().code == Errc::kWrongType) return Nfs4Status::kAttrNotSupp;
   if (!reply) return to_nfs4_status(reply.error().code);
   c.set_current_file(reply->attr);
   c.change_info(reply->parent_before, reply->parent);

@@ -55,7 +55,7 @@ Compound::File lockable_file(Compound& c) {
   switch (found->attr.type) {
     case core::FileType::kRegular: return file;
     case core::FileType::kDirectory: return {Nfs4Status::kIsDir, file.id};
-    case core::FileType::kSymlink: return {Nfs4Status::kSymlink, file.id};
+    case core::FileType::kSymlink: return {c.minor == 0 ? Nfs4Status::kInval : Nfs4Status::kSymlink, file.id};  // RFC 7530 16.10.5
     default: return {Nfs4Status::kWrongType, file.id};
   }
 }

@@ -370,7 +370,8 @@ Nfs4Status op_open(Compound& c) {
     const auto cut = c.ns.setattr(c.ctx, {.id = file.id, .set = {.size = 0}});
     if (!cut) {
       undo_open(c, taken);
-      return to_nfs4_status(cut.error().code);
+      // A lock that binds everybody: OPEN has no LOCKED.
+      return cut.error().code == Errc::kLocked ? Nfs4Status::kShareDenied : to_nfs4_status(cut.error().code);
     }
     target.attr = cut->attr;
     target.set.add(Attr::kSize);

@@ -24,7 +24,8 @@ Nfs4Status set_attributes(Compound& c, const Stateid& stateid, const DecodedAttr
   const Errc code = reply.error().code;
   // The list of errors has no ISDIR since 4.1.
   if (code == Errc::kIsDirectory) return c.minor == 0 ? Nfs4Status::kIsDir : Nfs4Status::kWrongType;
-  return data_status(c, file.id, code);
+  const Nfs4Status status = data_status(c, file.id, code);
+  return status == Nfs4Status::kSymlink ? Nfs4Status::kWrongType : status;  // nor SYMLINK
 }
 
 }  // namespace

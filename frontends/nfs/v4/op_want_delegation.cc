@@ -14,7 +14,6 @@ enum : std::uint32_t { kClaimPrevious = 1, kClaimFh = 4, kClaimDelegPrevFh = 6 }
 Nfs4Status check_file(Compound& c, core::FileId id, bool writes, core::FileRef& file, std::uint64_t& change) {
   const auto found = c.ns.getattr(c.ctx, {.id = id});
   if (!found) return to_nfs4_status(found.error().code);
-  if (found->attr.type == core::FileType::kDirectory) return Nfs4Status::kIsDir;
   if (found->attr.type != core::FileType::kRegular) return Nfs4Status::kWrongType;
   if (writes && c.ctx.read_only) return Nfs4Status::kAccess;
   const std::uint32_t wanted = core::kAccessRead | (writes ? core::kAccessModify : 0u);
@@ -38,7 +37,7 @@ Nfs4Status op_want_delegation(Compound& c) {
     c.in.reject();
   }
   if (!c.in.ok()) return Nfs4Status::kBadXdr;
-  const auto current = c.file(Nfs4Status::kIsDir);
+  const auto current = c.file(Nfs4Status::kWrongType);
   if (current.status != Nfs4Status::kOk) return current.status;
   if (claim == kClaimDelegPrevFh) return Nfs4Status::kNotSupp;
   const std::uint32_t kind = want & kWantMask;

@@ -194,7 +194,7 @@ TEST_F(Nfs4Acl, NewObjectsTakeTheOneInTheRequest) {
   EXPECT_EQ(std::ranges::count(inherited, Ace{kAllow, kInherited, kRead | 0x20, "7"}), 1);
   ASSERT_EQ(put_root(), Nfs4Status::kOk);
   EXPECT_EQ(run(nfs4::op_create, Xdr().u32(5).string("target").string("s").raw(fattr({Attr::kAcl}, encode(aces)))),
-            Nfs4Status::kWrongType);
+            Nfs4Status::kAttrNotSupp);
 }
 
 TEST_F(Nfs4Acl, ChmodAndTheAclFollowEachOther) {

@@ -181,7 +181,7 @@ TEST_F(Nfs4Attributes, OnlyRegularFilesHaveASizeToSet) {
   begin();
   ASSERT_EQ(put_root(), Nfs4Status::kOk);
   ASSERT_EQ(lookup("link"), Nfs4Status::kOk);
-  EXPECT_EQ(set({Attr::kSize}, Xdr().u64(1)), Nfs4Status::kSymlink);
+  EXPECT_EQ(set({Attr::kSize}, Xdr().u64(1)), Nfs4Status::kWrongType);
 }
 
 TEST_F(Nfs4Attributes, AMaskedModeLeavesTheOtherBits) {

@@ -25,7 +25,7 @@ CompoundResult Caller40::send_again(const Ops& ops) {
   arguments.raw(ops.body.bytes());
   const CallSpec spec{.xid = xid_, .program = 100003, .version = 4, .procedure = 1, .auth_flavor = 1,
                       .auth_body = auth_sys(uid_, uid_)};
-  return {wire.call(spec, arguments)};
+  return expect_listed(ops, 0, {wire.call(spec, arguments)});
 }
 
 CompoundResult Caller40::set_client(std::string_view address) {

@@ -4,6 +4,8 @@
 
 #include <atomic>
 
+#include "tests/frontends/nfs/listed_errors.h"
+
 namespace stoa::test {
 namespace {
 
@@ -19,6 +21,14 @@ WireStateid read_wire_stateid(rpc::XdrReader& in) {
   return stateid;
 }
 
+CompoundResult expect_listed(const Ops& ops, std::uint32_t minor, CompoundResult result) {
+  if (result.good && result.count > 0 && result.count <= ops.numbers.size()) {
+    const std::uint32_t last = ops.numbers[result.count - 1];
+    EXPECT_TRUE(is_listed(minor, last, result.status)) << "operation " << last << " of 4." << minor << " has no error " << static_cast<std::uint32_t>(result.status);
+  }
+  return result;
+}
+
 CompoundCaller::CompoundCaller(std::uint16_t port, std::string owner, std::uint64_t verifier, std::uint32_t uid,
                                std::uint8_t host)
     : wire_(std::make_unique<WireClient>(port, host)), owner_(std::move(owner)), verifier_(verifier), uid_(uid), xid_(g_xid.fetch_add(0x10000)) {}
@@ -30,7 +40,7 @@ CompoundResult CompoundCaller::send(const Ops& ops, std::uint32_t minor) {
   const CallSpec spec{.xid = xid_++, .program = 100003, .version = 4, .procedure = 1, .auth_flavor = 1,
                       .auth_body = auth_sys(uid_, uid_)};
   if (!wire_->send_record(encode(spec, arguments))) return {std::nullopt};
-  return {receive()};
+  return expect_listed(ops, minor, {receive()});
 }
 
 std::optional<WireReply> CompoundCaller::receive() {

@@ -25,6 +25,7 @@ class Ops {
  public:
   Ops& op(std::uint32_t number) {
     ++count;
+    numbers.push_back(number);
     body.u32(number);
     return *this;
   }
@@ -34,7 +35,7 @@ class Ops {
   Ops& string(std::string_view v) { body.string(v); return *this; }
   Ops& fixed(const Bytes& v) { body.raw(v); return *this; }
   Ops& stateid(const WireStateid& v) { body.u32(v.seqid); body.raw(v.other); return *this; }
-  Ops& more(const Ops& v) { body.raw(v.body.bytes()); count += v.count; return *this; }
+  Ops& more(const Ops& v) { body.raw(v.body.bytes()); count += v.count; numbers.insert(numbers.end(), v.numbers.begin(), v.numbers.end()); return *this; }
 
   Ops& putrootfh() { return op(24); }
   Ops& putfh(const Bytes& handle) { return op(22).opaque(handle); }
@@ -46,6 +47,7 @@ class Ops {
 
   Xdr body;
   std::uint32_t count = 0;
+  std::vector<std::uint32_t> numbers;
 };
 
 // `in` stands behind the number of results.
@@ -76,6 +78,9 @@ struct CompoundResult {
   Nfs4Status status{};
   std::uint32_t count = 0;
 };
+
+// Fails the test when the operation that failed has no such error in its list (listed_errors.h).
+CompoundResult expect_listed(const Ops& ops, std::uint32_t minor, CompoundResult result);
 
 // What OPEN says of a delegation (open_delegation4).
 struct WireDelegation {

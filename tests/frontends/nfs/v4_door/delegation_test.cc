@@ -310,7 +310,7 @@ TEST_F(DelegationTest, OneIsGivenOnItsOwnToWhoWantsIt) {
   EXPECT_EQ(want(*a, g, kWantWrite).second.why, 1u);  // WND4_CONTENTION: just recalled
   EXPECT_EQ(want(*b, f, 0x100).second.why, 2u);       // WND4_RESOURCE: cannot be called
   EXPECT_EQ(want(*a, f, 0x500).second.why, 7u);       // WND4_CANCELLED: nobody waits
-  EXPECT_EQ(want(*a, root, 0x100).first, Nfs4Status::kIsDir);
+  EXPECT_EQ(want(*a, root, 0x100).first, Nfs4Status::kWrongType);
   EXPECT_EQ(want(*a, f, 0).first, Nfs4Status::kInval);
   EXPECT_EQ(want(*a, f, kWantNone).first, Nfs4Status::kInval);
   EXPECT_EQ(want(*a, f, 0x100 | 3).first, Nfs4Status::kInval);

@@ -177,7 +177,7 @@ TEST_F(OpenTest, AnOpenWhoseTruncationFailsAddsNothing) {
   ASSERT_TRUE(writer);
   const auto again = table.lock_mandatory(*writer, {0, 7}, true);
   ASSERT_TRUE(again && !*again);
-  EXPECT_EQ(truncate(), Nfs4Status::kLocked);
+  EXPECT_EQ(truncate(), Nfs4Status::kShareDenied) << "OPEN has no LOCKED";
   EXPECT_EQ(a->write(first.handle, first.stateid, "x"), Nfs4Status::kLocked) << "the old stateid is good";
   EXPECT_EQ(b->open(root, "f", kOpenRead, 0, false).status, Nfs4Status::kOk) << "nothing is denied";
   table.remove_holder(other);
