@@ -78,6 +78,8 @@ std::string show_difference(std::string_view expected, std::string_view found) {
 void TwinFile::done(const Change& change) {
   apply(now_, change);
   for (Kept& kept : kept_) apply(kept, change);
+  // What is seen, and no more: a write that was refused does not come with it.
+  if (change.kind == Change::Kind::kCommit && known_) kept_.assign(1, now_ ? Kept(std::in_place, *now_) : Kept());
   if (change.kind == Change::Kind::kReplace || change.kind == Change::Kind::kRemove) {
     kept_.resize(1);
     known_ = true;

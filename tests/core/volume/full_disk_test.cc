@@ -117,7 +117,7 @@ class FullDiskVolumeTest : public ::testing::Test {
   // Each tenth is durable: the rest of the time would be that of syncs.
   const OpContext& quick(int i) const { return i % 10 == 0 ? ctx_ : lazy_; }
 
-  test::SmallDisk disk_{kDiskBytes};
+  stoa::test::SmallDisk disk_{kDiskBytes};
   std::unique_ptr<MetricRegistry> metrics_;
   std::unique_ptr<KvStore> kv_;
   std::unique_ptr<BlobStore> blobs_;
