@@ -14,6 +14,9 @@
 
 namespace stoa::core::test {
 
+// Why it failed; none: it did not.
+inline Errc code(const Status& status) { return status ? Errc{} : status.error().code; }
+
 struct MemoryEngine {
   std::unique_ptr<KvStore> open(const std::string&) { return std::make_unique<kv::MemoryKv>(); }
   static constexpr bool kDurable = false;

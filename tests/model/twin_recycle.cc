@@ -7,7 +7,7 @@
 namespace stoa::model {
 namespace {
 
-const Stored kShelf = "0/";  // the model deletes as the superuser
+const Stored kShelfName = "0/";  // the model deletes as the superuser
 constexpr std::uint32_t kShelfMode = 0700, kBinMode = 0755;
 
 std::string raw_of(const Stored& stored) { return stored.ends_with('/') ? stored.substr(0, stored.size() - 1) : stored; }
@@ -64,7 +64,7 @@ void Twin::add_shelf(FileId bin, FileId id) {
   shelf.parent = bin;
   shelf.is_bin = true;
   inodes[id] = shelf;
-  at(bin).names[kShelf] = id;
+  at(bin).names[kShelfName] = id;
 }
 
 void Twin::drop_bin(FileId anchor) {
@@ -81,7 +81,7 @@ FileId Twin::shelf_for(FileId dir) {
   if (at(anchor).bin == core::kNoFile) add_bin(anchor, fresh_id(), policy->counted);
   const FileId bin = at(anchor).bin;
   if (at(bin).names.empty()) add_shelf(bin, fresh_id());
-  return at(bin).names.at(kShelf);
+  return at(bin).names.at(kShelfName);
 }
 
 bool Twin::can_move(const TwinInode& dir) const {
@@ -166,7 +166,7 @@ void Twin::keep_content(FileId dir, const Stored& stored, const TwinItem& origin
 void Twin::settle_item(const TwinItem& waiting, std::uint64_t serial, const std::string& name) {
   TwinItem item = waiting;
   item.bin = at(item.anchor).bin;
-  const FileId shelf = at(item.bin).names.at(kShelf);
+  const FileId shelf = at(item.bin).names.at(kShelfName);
   item.stored = name + (at(item.id).is_directory() ? "/" : "");
   at(shelf).names.erase(waiting.stored);
   at(shelf).names[item.stored] = item.id;
@@ -254,7 +254,7 @@ Verdict Twin::restore_into(std::uint64_t serial, FileId dir, std::string_view na
       if (twin.find(twin.at(dir), name)) verdict.errors.push_back(Errc::kExists);
     }
     if (!verdict.ok()) return verdict;
-    const FileId shelf = twin.at(item.bin).names.at(kShelf);
+    const FileId shelf = twin.at(item.bin).names.at(kShelfName);
     twin.at(shelf).names.erase(item.stored);
     twin.at(dir).names[stored] = item.id;
     TwinInode& inode = twin.at(item.id);
@@ -322,7 +322,7 @@ void Twin::purge_item(std::uint64_t serial) {
     }
     while (!at(item.id).names.empty()) drop_link(item.id, at(item.id).names.begin()->first, unused);
   }
-  drop_link(at(item.bin).names.at(kShelf), item.stored, unused);
+  drop_link(at(item.bin).names.at(kShelfName), item.stored, unused);
 }
 
 std::vector<FileId> Twin::anchors_below(FileId dir) const {

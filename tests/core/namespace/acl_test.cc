@@ -5,12 +5,12 @@
 
 #include "core/inode/inode.h"
 #include "core/kv/keys.h"
+#include "tests/core/namespace/user.h"
 #include "tests/core/volume_fixture.h"
 
 namespace stoa::core::test {
 namespace {
 
-OpContext user(std::uint32_t uid, std::uint32_t gid = 0) { return {.cred = {.uid = uid, .gid = gid != 0 ? gid : uid}}; }
 AclEntry allow(AclWho who, std::uint32_t rights, std::uint8_t flags = 0) {
   return {.flags = flags, .rights = rights, .who = std::move(who)};
 }

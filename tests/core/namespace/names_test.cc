@@ -1,4 +1,5 @@
 // Making, finding, moving and removing names, as POSIX doors do.
+#include "tests/core/namespace/user.h"
 #include "tests/core/volume_fixture.h"
 
 namespace stoa::core::test {
@@ -9,8 +10,6 @@ using ::testing::Test;
 template <class Engine>
 class NamesTest : public VolumeTest<Engine> {};
 TYPED_TEST_SUITE(NamesTest, Engines);
-
-OpContext user(std::uint32_t uid) { return {.cred = {.uid = uid, .gid = uid}}; }
 
 TYPED_TEST(NamesTest, ANewFileIsFoundWithItsAttributes) {
   const auto made = this->ns().create(user(7), {.parent = *this->mkdir(kRootId, "d"), .name = "f", .set = {.mode = 0640}});

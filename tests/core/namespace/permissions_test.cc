@@ -1,12 +1,10 @@
 // Permission rules where there is no ACL: POSIX.1-2017 4.5 and the functions named at each test.
+#include "tests/core/namespace/user.h"
 #include "tests/core/volume_fixture.h"
 
 namespace stoa::core::test {
 namespace {
 
-OpContext user(std::uint32_t uid, std::uint32_t gid, std::vector<std::uint32_t> groups = {}) {
-  return {.cred = {.uid = uid, .gid = gid, .groups = std::move(groups)}};
-}
 constexpr std::uint32_t kAnn = 10, kBob = 11;
 
 class PermissionsTest : public VolumeTest<MemoryEngine> {

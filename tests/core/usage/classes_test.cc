@@ -70,7 +70,6 @@ class ClassesTest : public QuotaTest<Engine> {
 };
 TYPED_TEST_SUITE(ClassesTest, Engines);
 
-Errc code(const Status& status) { return status ? Errc{} : status.error().code; }
 
 TYPED_TEST(ClassesTest, WithoutADeclarationEverythingCounts) {
   const FileId a = this->file(this->team_, "a", 60);

@@ -12,7 +12,6 @@ namespace {
 
 constexpr UncountedClasses kNoMultipart{.multipart = true};
 
-Errc code(const Status& status) { return status ? Errc{} : status.error().code; }
 
 // A tenant with a bucket.
 template <class Engine>

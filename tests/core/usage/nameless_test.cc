@@ -70,7 +70,6 @@ class NamelessTest : public VolumeTest<Engine> {
 };
 TYPED_TEST_SUITE(NamelessTest, Engines);
 
-Errc code(const Status& status) { return status ? Errc{} : status.error().code; }
 
 TYPED_TEST(NamelessTest, AFullQuotaIsFullUntilTheLastClose) {
   struct Way {
