@@ -152,10 +152,12 @@ std::uint64_t random64() {
   return static_cast<std::uint64_t>(device()) << 32 | device();
 }
 
+constexpr const char* kKeptFix = "if metadata were lost, stop stoad and restore the data folder and all blob directories from one backup; "
+                                 "if not, stop it and free them: stoa volume sweep";
+
 std::string kept_text(const KeptBlobs& kept) {
   return std::to_string(kept.blobs) + " blobs with " + std::to_string(kept.bytes) +
-         " bytes have no file that refers to them: more than a crash leaves behind, so they are kept. If metadata were lost, stop stoad and "
-         "restore the data folder and all blob directories from one backup; if not, stop it and free them: stoa volume sweep";
+         " bytes have no file that refers to them: more than a crash leaves behind, so they are kept";
 }
 
 class VolumeImpl final : public Volume {
@@ -172,7 +174,7 @@ class VolumeImpl final : public Volume {
     STOA_CHECK_OK(replay_usage(tree_));
     STOA_CHECK_OK(adopt_blobs(tree_));
     if (const KeptBlobs kept = kept_blobs(tree_.blobs); kept.blobs != 0) {
-      tree_.events.add(Severity::kCritical, "content_without_files", {}, kept_text(kept));
+      tree_.events.add(Severity::kCritical, "content_without_files", {}, kept_text(kept) + "; " + kKeptFix);
     }
     STOA_CHECK_OK(recover_open_files(tree_));
     STOA_CHECK_OK(tree_.state.load());
@@ -239,10 +241,16 @@ class VolumeImpl final : public Volume {
     STOA_CHECK_OK(seal_quiet_files(tree_, 0));
     return scrub_all(tree_);
   }
-  std::vector<Problem> health() override { return health_.look(); }
+  std::vector<Problem> health() override {
+    std::vector<Problem> found = health_.look();
+    if (const KeptBlobs kept = kept_blobs(tree_.blobs); kept.blobs != 0) {
+      found.push_back({.kind = ProblemKind::kDamage, .text = kept_text(kept), .path = {}, .fix = kKeptFix});
+    }
+    return found;
+  }
   std::vector<std::string> damage() const override {
     std::vector<std::string> all = damage_found(tree_);
-    if (const KeptBlobs kept = kept_blobs(tree_.blobs); kept.blobs != 0) all.push_back(kept_text(kept));
+    if (const KeptBlobs kept = kept_blobs(tree_.blobs); kept.blobs != 0) all.push_back(kept_text(kept) + "; " + kKeptFix);
     return all;
   }
 
