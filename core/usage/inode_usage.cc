@@ -1,5 +1,7 @@
 #include "core/usage/inode_usage.h"
 
+#include <algorithm>
+
 #include "core/access/acl_record.h"
 #include "core/kv/keys.h"
 
@@ -11,7 +13,10 @@ Usage usage_of(const Inode& inode) {
   return inode.is_directory() ? Usage{.bytes = bytes, .directories = 1} : Usage{.bytes = bytes, .files = 1};
 }
 
-std::uint64_t attribute_bytes(std::string_view name, std::string_view value) { return name.size() + value.size(); }
+std::uint64_t attribute_bytes(std::string_view name, std::string_view value) {
+  if (name == keys::kMetaXattr) return value.size() - std::min(value.size(), kObjectMetaFree);
+  return name.size() + value.size();
+}
 
 std::uint64_t attribute_bytes(const AclRef& acl) {
   return acl == nullptr ? 0 : attribute_bytes(keys::kAclXattr, encode_acl(*acl));

@@ -34,8 +34,10 @@ core::Usage less(const core::Usage& a, const core::Usage& b) {
 core::Usage own_usage(const TwinInode& inode) {
   std::uint64_t bytes = inode.type == FileType::kRegular || inode.type == FileType::kSymlink ? inode.size() : 0;
   for (const auto& [name, value] : inode.xattrs) bytes += name.size() + value.size();
-  // What a key door keeps, under a private name, behind the version that it describes.
-  if (inode.meta && !inode.meta->bytes.empty()) bytes += 5 + sizeof(std::uint64_t) + inode.meta->bytes.size();
+  // What a key door keeps, behind the version that it describes; so much of it is free.
+  constexpr std::size_t kFree = 512;
+  const std::size_t meta = inode.meta && !inode.meta->bytes.empty() ? sizeof(std::uint64_t) + inode.meta->bytes.size() : 0;
+  bytes += meta > kFree ? meta - kFree : 0;
   return inode.is_directory() ? core::Usage{.bytes = static_cast<std::int64_t>(bytes), .directories = 1}
                               : core::Usage{.bytes = static_cast<std::int64_t>(bytes), .files = 1};
 }

@@ -410,7 +410,7 @@ TYPED_TEST(AclVolumeTest, TheVerifierNoticesDamage) {
   const WriteBatch* const batches[] = {&batch};
   ASSERT_TRUE(this->kv_->apply(batches));
   this->open();
-  EXPECT_EQ(this->volume_->check({})->problem_count, 3u);
+  EXPECT_EQ(this->volume_->check({})->problem_count, 6u) << "each, and that its bytes are not what the file counts";
   EXPECT_EQ(this->ns().getattr({}, {missing}).error().code, Errc::kCorrupt);
 }
 

@@ -70,10 +70,12 @@ TYPED_TEST(AttributeCountTest, AnAclCountsAndWhatAKeyDoorKeepsDoes) {
   ASSERT_TRUE(this->ns().unlink(this->root_, {.parent = dir, .name = "f"}));
   EXPECT_EQ(this->bytes(dir), 0);
   const std::string text(100, 'x');
-  ASSERT_TRUE(this->ns().put_key(this->root_, {.root = dir, .key = "o", .bytes = std::as_bytes(std::span(text)), .meta = "0123456789"}));
-  EXPECT_EQ(this->bytes(dir), 100 + 5 + 8 + 10);
-  ASSERT_TRUE(this->ns().put_key(this->root_, {.root = dir, .key = "o", .bytes = std::as_bytes(std::span(text)), .meta = "01234"}));
-  EXPECT_EQ(this->bytes(dir), 100 + 5 + 8 + 5);
+  ASSERT_TRUE(this->ns().put_key(this->root_, {.root = dir, .key = "o", .bytes = std::as_bytes(std::span(text)), .meta = std::string(1000, 'm')}));
+  EXPECT_EQ(this->bytes(dir), 100 + 8 + 1000 - static_cast<std::int64_t>(kObjectMetaFree));  // 8: the version that it describes
+  for (const std::size_t free : {kObjectMetaFree - 8, std::size_t{1}}) {
+    ASSERT_TRUE(this->ns().put_key(this->root_, {.root = dir, .key = "o", .bytes = std::as_bytes(std::span(text)), .meta = std::string(free, 'm')}));
+    EXPECT_EQ(this->bytes(dir), 100) << "as the file that NFS makes";
+  }
   ASSERT_TRUE(this->ns().put_key(this->root_, {.root = dir, .key = "o", .bytes = std::as_bytes(std::span(text))}));
   EXPECT_EQ(this->bytes(dir), 100);
   this->expect_consistent();

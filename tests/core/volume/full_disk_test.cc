@@ -14,7 +14,7 @@
 namespace stoa::core {
 namespace {
 
-constexpr std::uint64_t kDiskBytes = 64u << 20;
+constexpr std::uint64_t kDiskBytes = 128u << 20;
 constexpr int kMany = 2'000'000;
 
 bool becomes_true(const std::function<bool()>& condition) {

@@ -42,7 +42,7 @@ const std::map<std::uint32_t, Errors>& errors_40() {
         {19, {kAccess, kDQuot, kIo, kNoEnt, kNoFileHandle, kNoSpc, kNotSupp, kRoFs, kStale}},                 // OPENATTR
         {20, {kAdminRevoked, kBadSeqId, kBadStateId, kExpired, kInval, kIsDir, kNoFileHandle, kOldStateId, kStale, kStaleStateId}},
         {21, {kAdminRevoked, kBadSeqId, kBadStateId, kExpired, kInval, kLocksHeld, kNoFileHandle, kOldStateId, kRoFs, kStale, kStaleStateId}},
-        {22, {kBadHandle, kStale, kWrongSec}},                                                                // PUTFH
+        {22, {kBadHandle, kStale, kWrongSec, kAccess}},                                                       // PUTFH; ACCESS: the export does not serve the client
         {23, {kWrongSec}},                                                                                    // PUTPUBFH
         {24, {kWrongSec}},                                                                                    // PUTROOTFH
         {25, {kAccess, kAdminRevoked, kBadStateId, kExpired, kGrace, kInval, kIo, kIsDir, kLocked, kNoFileHandle, kOldStateId, kOpenMode, kStale,
@@ -109,7 +109,7 @@ const std::map<std::uint32_t, Errors>& errors_41() {
         {19, {kAccess, kDQuot, kIo, kNoEnt, kNoFileHandle, kNoSpc, kNotSupp, kRoFs, kStale, kUnsafeCompound, kWrongType}},  // OPENATTR
         {20, {kNotSupp}},                                                                                     // OPEN_CONFIRM
         {21, {kAdminRevoked, kBadStateId, kExpired, kInval, kNoFileHandle, kOldStateId, kRoFs, kStale, kWrongCred}},  // OPEN_DOWNGRADE
-        {22, {kBadHandle, kStale, kWrongSec}},                                                                // PUTFH
+        {22, {kBadHandle, kStale, kWrongSec, kAccess}},                                                       // PUTFH; ACCESS: the export does not serve the client
         {23, {kWrongSec}},                                                                                    // PUTPUBFH
         {24, {kWrongSec}},                                                                                    // PUTROOTFH
         {25, with_io({})},                                                                                    // READ
