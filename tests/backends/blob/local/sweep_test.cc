@@ -53,8 +53,8 @@ TEST_F(SweepTest, OfManyASmallPartIsFreed) {
 TEST_F(SweepTest, MoreIsKeptAndItsPlacesAreNotUsedAgain) {
   open();
   const auto in_use = fill(10, 32u << 10, 1);
-  auto lost = fill(50, 32u << 10, 1000);
-  const auto large = fill(40, kBig, 1050);
+  auto lost = fill(kSweptSmallBlobs, 32u << 10, 1000);
+  const auto large = fill(40, kBig, 1000 + kSweptSmallBlobs);
   lost.insert(lost.end(), large.begin(), large.end());
   open_with(in_use);
   EXPECT_EQ(store_->kept().blobs, lost.size());
@@ -74,8 +74,8 @@ TEST_F(SweepTest, MoreIsKeptAndItsPlacesAreNotUsedAgain) {
 TEST_F(SweepTest, AllOfItGoesOnRequest) {
   open();
   const auto in_use = fill(10, 32u << 10, 1);
-  fill(100, 32u << 10, 1000);
-  fill(100, kBig, 2000);
+  fill(kSweptSmallBlobs, 32u << 10, 1000);
+  fill(100, kBig, 9000);
   options_.sweep_all = true;
   open_with(in_use);
   EXPECT_EQ(store_->kept().blobs, 0u);
@@ -88,10 +88,13 @@ TEST_F(SweepTest, AllOfItGoesOnRequest) {
 }
 
 TEST(SweepBoundTest, CountsBlobsAndBytes) {
-  EXPECT_FALSE(is_much(kSweptBlobs, 0, kSweptBlobs, 0));
-  EXPECT_TRUE(is_much(kSweptBlobs + 1, 0, kSweptBlobs + 1, 0));
-  EXPECT_FALSE(is_much(1000, 0, 16000, 0));
-  EXPECT_TRUE(is_much(1001, 0, 16000, 0));
+  EXPECT_FALSE(is_much(kSweptBlobs, kSweptBytes, kSweptBlobs, kSweptBytes));
+  EXPECT_FALSE(is_much(kSweptBlobs + 1, kSweptSmallBytes, kSweptBlobs + 1, kSweptSmallBytes));
+  EXPECT_TRUE(is_much(kSweptBlobs + 1, kSweptSmallBytes + 1, kSweptBlobs + 1, kSweptSmallBytes + 1));
+  EXPECT_FALSE(is_much(kSweptSmallBlobs, 0, kSweptSmallBlobs, 0));
+  EXPECT_TRUE(is_much(kSweptSmallBlobs + 1, 0, kSweptSmallBlobs + 1, 0));
+  EXPECT_FALSE(is_much(2000, 0, 32000, 0));
+  EXPECT_TRUE(is_much(2001, 0, 32000, 0));
   EXPECT_FALSE(is_much(1, kSweptBytes, 1, kSweptBytes));
   EXPECT_TRUE(is_much(1, kSweptBytes + 1, 100, kSweptBytes + 1));
   EXPECT_FALSE(is_much(1, 2 * kSweptBytes, 100, 32 * kSweptBytes));

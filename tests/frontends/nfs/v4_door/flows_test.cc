@@ -57,7 +57,7 @@ TEST_F(FlowsTest, WhatIsOverWaitsAloneAndIsAnsweredWhenTheLimitGoes) {
   const Handle other = bob->create(root, "bob", {.mode = 0666});
   set(limit(target, qos::Resource::kWriteBytes));
   EXPECT_EQ(ann->write(file, 0, kMuch), NfsStatus::kOk) << "the first one goes into debt";
-  send(*ann, kOpenWrite, write_arguments(file));
+  send(*ann, kWrite, write_arguments(file));
   wait_until_parked(1);
   // Neither her own other calls wait, by the same connection, nor what others write.
   EXPECT_TRUE(ann->getattr(file).ok());
@@ -89,7 +89,7 @@ TEST_F(FlowsTest, WhatAClientHasParkedGoesWithItsConnection) {
   const Handle file = ann->create(root, "ann", {.mode = 0666});
   set(limit(core::FlowTarget::user(1001), qos::Resource::kWriteBytes));
   ASSERT_EQ(ann->write(file, 0, kMuch), NfsStatus::kOk);
-  for (int i = 0; i < 3; ++i) send(*ann, kOpenWrite, write_arguments(file));
+  for (int i = 0; i < 3; ++i) send(*ann, kWrite, write_arguments(file));
   wait_until_parked(3);
   ann.reset();
   wait_until_parked(0);
@@ -123,7 +123,7 @@ TEST_F(FlowsTest, TheServerStopsWhileCallsWait) {
   const Handle file = ann->create(root, "ann", {.mode = 0666});
   set(limit(core::FlowTarget::user(1001), qos::Resource::kWriteBytes));
   ASSERT_EQ(ann->write(file, 0, kMuch), NfsStatus::kOk);
-  for (int i = 0; i < 3; ++i) send(*ann, kOpenWrite, write_arguments(file));
+  for (int i = 0; i < 3; ++i) send(*ann, kWrite, write_arguments(file));
   wait_until_parked(3);
   EXPECT_TRUE(server->drain(std::chrono::seconds(30)));
   server.reset();
@@ -196,7 +196,7 @@ TEST_F(FlowsTest, WithAFullQueueClientsAreToldToAskAgain) {
   ASSERT_EQ(ann->write(file, 0, kMuch), NfsStatus::kOk);
   EXPECT_EQ(ann->write(file, 0, kMuch), NfsStatus::kJukebox);
   // The reply has the results of a failed WRITE: no attributes at all.
-  NfsResult busy = ann->call(kOpenWrite, write_arguments(file));
+  NfsResult busy = ann->call(kWrite, write_arguments(file));
   EXPECT_EQ(busy.in.left(), 8u);
 
   const Ops write = Ops().putfh(opened.handle).op(38).stateid(opened.stateid).u64(0).u32(2).string(kMuch);
@@ -297,7 +297,7 @@ TEST_F(FlowsTest, OfCallsThatCameTogetherOnlyThoseWaitThatAreOver) {
   constexpr std::size_t kMany = 4;
   for (std::size_t i = 0; i < kMany; ++i) {
     for (const Handle& file : {limited, free}) {
-      const Bytes record = encode(ann->spec(kOpenWrite), write_arguments(file));
+      const Bytes record = encode(ann->spec(kWrite), write_arguments(file));
       all.u32(0x8000'0000 | static_cast<std::uint32_t>(record.size())).raw(record);
     }
   }
