@@ -23,12 +23,14 @@ void stage_first_meta(MetaTxn& txn, Inode& made, std::string_view bytes) { made.
 
 Status stage_meta(Tree& tree, MetaTxn& txn, const NodeRef& node, Inode& next, std::string_view bytes) {
   std::uint64_t before = 0;
+  bool there = false;
   if (next.has(kHasXattrs)) {
     std::string value;
     STOA_TRY(found, tree.kv.get(Family::kXattr, keys::id_name(next.id, keys::kMetaXattr), &value));
+    there = found;
     if (found) before = attribute_bytes(keys::kMetaXattr, value);
   }
-  if (bytes.empty() && before == 0) return {};
+  if (bytes.empty() && !there) return {};
   if (!bytes.empty()) return txn.change_attribute_bytes(node, next, before, put_meta(txn, next, bytes));
   txn.batch().remove(Family::kXattr, keys::id_name(next.id, keys::kMetaXattr));
   return txn.change_attribute_bytes(node, next, before, 0);

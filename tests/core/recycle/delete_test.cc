@@ -322,7 +322,7 @@ TYPED_TEST(RecycleDeleteTest, AReplacedObjectIsKeptWithItsMeta) {
   EXPECT_EQ(this->read(items[0].id), "small");
   EXPECT_EQ(this->read(items[1].id), large);
   EXPECT_EQ(items[2].bytes, 0u);
-  EXPECT_EQ(this->usage(this->team_), (Usage{200'005, 4, 0}));
+  EXPECT_EQ(this->usage(this->team_), (Usage{200'012, 4, 0}));
   this->expect_consistent();
   EXPECT_EQ(this->ns().restore({}, {items[1].item}).error().code, Errc::kExists);
   ASSERT_TRUE(this->ns().restore({}, {items[1].item, this->team_, "old"}));
@@ -335,7 +335,7 @@ TYPED_TEST(RecycleDeleteTest, AReplacedObjectIsKeptWithItsMeta) {
   this->expect_consistent();
   ASSERT_TRUE(this->ns().purge({}, {.dir = kRootId}));
   ASSERT_TRUE(this->volume_->run_gc());
-  EXPECT_EQ(this->usage(this->team_), (Usage{200'000, 2, 0}));
+  EXPECT_EQ(this->usage(this->team_), (Usage{200'007, 2, 0}));
   this->expect_consistent();
 }
 
