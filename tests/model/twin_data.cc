@@ -139,24 +139,26 @@ Verdict Twin::copy_range(const core::CopyRangeRequest& request) {
 }
 
 Verdict Twin::set_xattr(const core::SetXattrRequest& request) {
-  Verdict verdict;
-  if (!exists(request.id)) verdict.errors.push_back(Errc::kStale);
-  if (request.name.size() > core::kXattrNameBytesMax) {
-    verdict.errors.insert(verdict.errors.end(), {Errc::kTooLarge, Errc::kNameTooLong, Errc::kInvalid});
-  }
-  if (request.name.empty()) verdict.errors.push_back(Errc::kInvalid);
-  if (request.value.size() > core::kXattrValueBytesMax) verdict.errors.push_back(Errc::kTooLarge);
-  if (!exists(request.id)) return verdict;
-  if (recycled(request.id)) verdict.errors.push_back(Errc::kReadOnly);
-  TwinInode& inode = at(request.id);
-  const bool present = inode.xattrs.contains(std::string(request.name));
-  if (request.mode == core::XattrMode::kCreate && present) verdict.errors.push_back(Errc::kExists);
-  if (request.mode == core::XattrMode::kReplace && !present) verdict.errors.push_back(Errc::kNoAttribute);
-  if (!verdict.ok()) return verdict;
-  inode.xattrs[std::string(request.name)] = request.value;
-  inode.implied = false;
-  verdict.touched[request.id] = Touch::kAttributes;
-  return verdict;
+  return within_quota([&](Twin& twin) -> Verdict {
+    Verdict verdict;
+    if (!twin.exists(request.id)) verdict.errors.push_back(Errc::kStale);
+    if (request.name.size() > core::kXattrNameBytesMax) {
+      verdict.errors.insert(verdict.errors.end(), {Errc::kTooLarge, Errc::kNameTooLong, Errc::kInvalid});
+    }
+    if (request.name.empty()) verdict.errors.push_back(Errc::kInvalid);
+    if (request.value.size() > core::kXattrValueBytesMax) verdict.errors.push_back(Errc::kTooLarge);
+    if (!twin.exists(request.id)) return verdict;
+    if (twin.recycled(request.id)) verdict.errors.push_back(Errc::kReadOnly);
+    TwinInode& inode = twin.at(request.id);
+    const bool present = inode.xattrs.contains(std::string(request.name));
+    if (request.mode == core::XattrMode::kCreate && present) verdict.errors.push_back(Errc::kExists);
+    if (request.mode == core::XattrMode::kReplace && !present) verdict.errors.push_back(Errc::kNoAttribute);
+    if (!verdict.ok()) return verdict;
+    inode.xattrs[std::string(request.name)] = request.value;
+    inode.implied = false;
+    verdict.touched[request.id] = Touch::kAttributes;
+    return verdict;
+  });
 }
 
 Verdict Twin::remove_xattr(const core::RemoveXattrRequest& request) {
