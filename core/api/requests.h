@@ -183,7 +183,8 @@ struct SeekRequest { FileId id; std::uint64_t offset; SeekWhat what; };  // kNoM
 struct SeekReply { std::uint64_t offset; bool end_of_file; };
 
 // Copies bytes between files of the volume; `share`: by reference to the same extents, else the store may choose.
-// length 0: to the end of the source. Overlapping ranges of one file: kInvalid.
+// length 0: to the end of the source. Overlapping ranges of one file: kInvalid. A copy that fails after its first bytes
+// replies with the length that it copied (RFC 7862, 15.2.3); with no room in a quota for all of it nothing is copied.
 struct CopyRangeRequest {
   FileId from; std::uint64_t from_offset;
   FileId to; std::uint64_t to_offset;

@@ -75,10 +75,27 @@ Result<std::uint64_t> next_of(Tree& tree, const OpContext& ctx, FileId from, std
   return std::min(found->offset, end);
 }
 
-// Reads and writes.
-Result<CopyRangeReply> copy_bytes(Tree& tree, const OpContext& ctx, const CopyRangeRequest& req, std::uint64_t length) {
-  STOA_TRY(target, getattr(tree, ctx, {req.to}));
-  CopyRangeReply reply{0, target.attr};
+Status require_both(const OpContext& ctx, const CopyRangeRequest& req, const Node& from, const Node& to) {
+  STOA_CHECK_OK(require_regular(from));
+  STOA_CHECK_OK(require_regular(to));
+  STOA_CHECK_OK(require_read(ctx, from.record));
+  return require_write(ctx, to.record, req.to_offset);
+}
+
+// What is refused is refused before anything is copied, and so is growth that a quota has no room for.
+Status require_copy(Tree& tree, const OpContext& ctx, const CopyRangeRequest& req, std::uint64_t length, const NodeRef& from,
+                    const NodeRef& to) {
+  const NodeLocks locks({from, to});
+  STOA_CHECK_OK(require_both(ctx, req, *from, *to));
+  STOA_CHECK_OK(require_content_outside_bin(tree, ctx, *to));
+  const std::uint64_t size = req.to_offset + length;
+  if (size <= to->record.size) return {};
+  MetaTxn probe(tree, ctx);  // gives back what it reserves
+  return probe.reserve(to->payer(), {.bytes = static_cast<std::int64_t>(size - to->record.size)});
+}
+
+// Reads and writes. `reply` tells what was copied, also when it fails.
+Status copy_bytes(Tree& tree, const OpContext& ctx, const CopyRangeRequest& req, std::uint64_t length, CopyRangeReply& reply) {
   std::vector<std::byte> buffer(std::min(length, kPieceBytes));
   const std::uint64_t end = req.from_offset + length;
   for (std::uint64_t at = req.from_offset; at < end;) {
@@ -101,7 +118,7 @@ Result<CopyRangeReply> copy_bytes(Tree& tree, const OpContext& ctx, const CopyRa
     while (at < hole) {
       const auto want = std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), hole - at));
       STOA_TRY(got, read(tree, ctx, {req.from, at, want}));
-      if (got.length == 0) return reply;
+      if (got.length == 0) return {};
       const std::span<const std::byte> pieces[] = {want.first(got.length)};
       STOA_TRY(written, write(tree, ctx, {req.to, req.to_offset + reply.length, pieces}));
       at += written.length;
@@ -109,14 +126,7 @@ Result<CopyRangeReply> copy_bytes(Tree& tree, const OpContext& ctx, const CopyRa
       reply.attr = written.attr;
     }
   }
-  return reply;
-}
-
-Status require_both(const OpContext& ctx, const CopyRangeRequest& req, const Node& from, const Node& to) {
-  STOA_CHECK_OK(require_regular(from));
-  STOA_CHECK_OK(require_regular(to));
-  STOA_CHECK_OK(require_read(ctx, from.record));
-  return require_write(ctx, to.record, req.to_offset);
+  return {};
 }
 
 // Both files' gates are held exclusively and both are flushed. Extents of the source become extents of the target.
@@ -215,7 +225,12 @@ Result<CopyRangeReply> copy_range(Tree& tree, const OpContext& ctx, const CopyRa
     STOA_TRY(shared, share(tree, ctx, req, length, from, to));
     if (shared) return *shared;
   }
-  return copy_bytes(tree, ctx, req, length);
+  if (length > 0) STOA_CHECK_OK(require_copy(tree, ctx, req, length, from, to));
+  STOA_TRY(target, getattr(tree, ctx, {req.to}));
+  CopyRangeReply reply{0, target.attr};
+  const Status copied = copy_bytes(tree, ctx, req, length, reply);
+  if (reply.length == 0) STOA_CHECK_OK(copied);
+  return reply;
 }
 
 }  // namespace stoa::core

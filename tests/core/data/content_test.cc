@@ -192,6 +192,27 @@ TYPED_TEST(ContentTest, SharedRangesAreIndependent) {
   EXPECT_EQ(this->blob_count(), 0u);
 }
 
+// Data, a hole and data: there is room for the first two.
+TYPED_TEST(ContentTest, ACopyThatTheQuotaRefusesCopiesNothing) {
+  const FileId from = this->create("from");
+  ASSERT_TRUE(this->write(from, 0, text(5000)));
+  ASSERT_TRUE(this->write(from, 200'000, text(5000, 2)));
+  const FileId to = this->create("to");
+  ASSERT_TRUE(this->write(to, 0, text(6000, 3)));
+  ASSERT_TRUE(this->ns().set_quota(this->durable_, {kRootId, {.bytes = 205'000 + 203'000}}));
+  for (const std::uint64_t at : {std::uint64_t{0}, std::uint64_t{5999}}) {
+    EXPECT_EQ(this->ns().copy_range(this->durable_, {from, 0, to, at, 0}).error().code, Errc::kQuota);
+    EXPECT_EQ(this->attr(to).size, 6000u);
+    EXPECT_TRUE(this->read(to, 0, 6000) == text(6000, 3));
+  }
+  // What needs no more room is copied.
+  const auto copied = this->ns().copy_range(this->durable_, {from, 0, to, 0, 203'000});
+  ASSERT_TRUE(copied);
+  EXPECT_EQ(copied->length, 203'000u);
+  EXPECT_TRUE(this->read(to, 0, 5000) == text(5000));
+  EXPECT_TRUE(this->read(to, 200'000, 3000) == text(5000, 2).substr(0, 3000));
+}
+
 TYPED_TEST(ContentTest, ConcatenationSharesPartsOfAllKinds) {
   std::vector<ConcatenatePart> parts;
   std::string all;
