@@ -90,8 +90,7 @@ Status require_copy(Tree& tree, const OpContext& ctx, const CopyRangeRequest& re
   STOA_CHECK_OK(require_content_outside_bin(tree, ctx, *to));
   const std::uint64_t size = req.to_offset + length;
   if (size <= to->record.size) return {};
-  MetaTxn probe(tree, ctx);  // gives back what it reserves
-  return probe.reserve(to->payer(), {.bytes = static_cast<std::int64_t>(size - to->record.size)});
+  return tree.ledger.check(to->payer(), {.bytes = static_cast<std::int64_t>(size - to->record.size)});
 }
 
 // Reads and writes. `reply` tells what was copied, also when it fails.

@@ -45,8 +45,60 @@ Result<AclRef> NodeCache::load_acl(FileId id) {
 }
 
 Result<AccountRef> NodeCache::account_of(FileId dir) {
-  STOA_TRY(node, find(dir));
+  return account_of(dir, 0);
+}
+
+// Each directory is loaded after the one above it, and a tree may be deeper than a stack: beyond this depth from the top down.
+Result<AccountRef> NodeCache::account_of(FileId dir, unsigned nested) {
+  constexpr unsigned kNestedMax = 64;
+  std::vector<NodeRef> loaded;  // and kept until the last one is
+  if (nested == kNestedMax) {
+    STOA_TRY(missing, missing_above(dir));
+    loaded.reserve(missing.size());
+    for (std::size_t i = missing.size(); i-- > 0;) {
+      STOA_TRY(node, find(missing[i], 0));
+      loaded.push_back(std::move(node));
+    }
+  }
+  STOA_TRY(node, find(dir, nested + 1));
   return node->account_now();
+}
+
+Result<std::vector<FileId>> NodeCache::missing_above(FileId dir) {
+  constexpr std::size_t kMissingMax = 1u << 20;
+  std::vector<FileId> missing;
+  for (FileId at = dir; at != kNoFile && peek(at) == nullptr;) {
+    if (missing.size() == kMissingMax) return fail(Errc::kCorrupt, "directories lie in each other");
+    missing.push_back(at);
+    STOA_TRY(stored, read(at));
+    at = stored.counted_in();
+  }
+  return missing;
+}
+
+// Which directory's account counts it.
+FileId NodeCache::Stored::counted_in() const {
+  if (!inode) return usage.heir;
+  if (!inode->is_directory()) return inode->home;
+  return inode->charged_to != kNoFile ? inode->charged_to : inode->has(kUncounted) ? kRootId : inode->home;
+}
+
+Result<NodeCache::Stored> NodeCache::read(FileId id) {
+  Stored stored;
+  std::string value;
+  STOA_TRY(found, kv_.get(Family::kInode, keys::id_key(id), &value));
+  if (found) {
+    STOA_TRY(inode, Inode::decode(id, value));
+    stored.inode = std::move(inode);
+    if (!stored.inode->is_directory()) return stored;
+  }
+  STOA_TRY(recorded, kv_.get(Family::kUsage, keys::id_key(id), &value));
+  if (recorded) {
+    STOA_TRY(usage, UsageRecord::decode(value));
+    stored.usage = usage;
+  }
+  if (!found && stored.usage.heir == kNoFile) return fail(Errc::kStale);
+  return stored;
 }
 
 Status NodeCache::load_owners(Account& account) {
@@ -63,32 +115,26 @@ Status NodeCache::load_owners(Account& account) {
   return it->status();
 }
 
-Result<Node::State> NodeCache::load(Node& node) {
-  std::string value;
-  STOA_TRY(found, kv_.get(Family::kInode, keys::id_key(node.id), &value));
+Result<Node::State> NodeCache::load(Node& node, unsigned nested) {
+  STOA_TRY(stored, read(node.id));
+  const FileId counted_in = stored.counted_in();
+  const bool found = stored.inode.has_value();
   if (found) {
-    STOA_TRY(inode, Inode::decode(node.id, value));
+    Inode& inode = *stored.inode;
     if (inode.has(kHasAcl)) {
       STOA_TRY(acl, load_acl(node.id));
       inode.acl = std::move(acl);
     }
-    if (!inode.is_directory()) {
-      if (inode.home != kNoFile) {
-        STOA_TRY(account, account_of(inode.home));
+    node.record = std::move(inode);
+    if (!node.record.is_directory()) {
+      if (counted_in != kNoFile) {
+        STOA_TRY(account, account_of(counted_in, nested));
         node.account = std::move(account);
       }
-      node.record = std::move(inode);
       return Node::State::kReady;
     }
-    node.record = std::move(inode);
   }
-  STOA_TRY(recorded, kv_.get(Family::kUsage, keys::id_key(node.id), &value));
-  UsageRecord usage;
-  if (recorded) {
-    STOA_TRY(decoded, UsageRecord::decode(value));
-    usage = decoded;
-  }
-  if (!found && usage.heir == kNoFile) return fail(Errc::kStale);
+  const UsageRecord& usage = stored.usage;
   auto account = std::make_shared<Account>();
   account->dir = node.id;
   for (Books* books : {&account->reserved, &account->committed}) {
@@ -103,16 +149,12 @@ Result<Node::State> NodeCache::load(Node& node) {
   account->makes = upload                                 ? UsageClass::kMultipart
                    : found && node.record.has(kIsBin) ? UsageClass::kRecycled
                                                           : UsageClass::kLive;
-  const FileId parent = !found                        ? usage.heir
-                        : upload                      ? node.record.charged_to
-                        : node.record.has(kUncounted) ? kRootId
-                                                      : node.record.home;
-  if (parent != kNoFile) {
-    STOA_TRY(counted_in, account_of(parent));
-    account->parent = std::move(counted_in);
+  if (counted_in != kNoFile) {
+    STOA_TRY(parent, account_of(counted_in, nested));
+    account->parent = std::move(parent);
   }
   if (account->bin()) {
-    STOA_TRY(anchor, account_of(node.record.home));
+    STOA_TRY(anchor, account_of(node.record.home, nested));
     account->anchor = std::move(anchor);
   }
   node.account = std::move(account);
@@ -125,12 +167,12 @@ Result<Node::State> NodeCache::load(Node& node) {
 }
 
 Result<NodeRef> NodeCache::get(FileId id) {
-  STOA_TRY(node, find(id));
+  STOA_TRY(node, find(id, 0));
   if (node->state.load(std::memory_order_acquire) == Node::State::kEnded) return fail(Errc::kStale);
   return node;
 }
 
-Result<NodeRef> NodeCache::find(FileId id) {
+Result<NodeRef> NodeCache::find(FileId id, unsigned nested) {
   Shard& shard = shard_of(id);
   for (;;) {
     NodeRef node;
@@ -156,7 +198,7 @@ Result<NodeRef> NodeCache::find(FileId id) {
       // the directory above, against the order in which nodes are locked.
       const std::lock_guard lock(node->loading);
       if (node->state.load(std::memory_order_relaxed) == Node::State::kLoading) {
-        const auto loaded = load(*node);
+        const auto loaded = load(*node, nested);
         if (!loaded) {
           node->state.store(Node::State::kAbsent, std::memory_order_release);
           const std::lock_guard shard_lock(shard.mutex);

@@ -5,12 +5,14 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "base/error.h"
 #include "core/inode/node.h"
 #include "core/kv/kv_store.h"
+#include "core/usage/usage_record.h"
 
 namespace stoa::core {
 
@@ -50,10 +52,21 @@ class NodeCache {
   };
   Shard& shard_of(FileId id) { return shards_[(static_cast<std::uint64_t>(id) * 0x9E3779B97F4A7C15ULL) >> 58]; }
   void evict_some(Shard& shard);
-  Result<NodeRef> find(FileId id);  // also what has ended
+  // What the store has of a file or directory; kStale: nothing.
+  struct Stored {
+    std::optional<Inode> inode;  // absent: it is gone, and `usage` is still charged. Without its ACL
+    UsageRecord usage;           // of a directory
+    FileId counted_in() const;
+  };
+  Result<Stored> read(FileId id);
+  // `nested`: so many loads wait for this one.
+  Result<NodeRef> find(FileId id, unsigned nested);  // also what has ended
+  Result<AccountRef> account_of(FileId dir, unsigned nested);
+  // Those that are not in memory, from `dir` upwards.
+  Result<std::vector<FileId>> missing_above(FileId dir);
   Status load_owners(Account& account);
   Result<AclRef> load_acl(FileId id);
-  Result<Node::State> load(Node& node);  // what it has become; kStale: no such file
+  Result<Node::State> load(Node& node, unsigned nested);  // what it has become; kStale: no such file
 
   KvStore& kv_;
   const std::size_t shard_max_;

@@ -32,6 +32,12 @@
 namespace stoa::core {
 
 struct Account {
+  Account() = default;
+  // One after the other: the directories above may be more than a stack has room for.
+  ~Account() {
+    while (parent != nullptr && parent.use_count() == 1) parent = std::shared_ptr<Account>(std::move(parent->parent));
+  }
+
   FileId dir = kNoFile;
   std::shared_ptr<Account> parent;  // changed only under the exclusive tree lock and the ledger's mutex
   std::shared_ptr<Account> anchor;  // for life, of a recycle bin: that of the directory that has it, wherever the bin counts

@@ -17,16 +17,23 @@ std::span<const Scenario> scenarios() {
   return kAll;
 }
 
+// Not on the disk of the data, which a scenario may fill or fail.
+Run::Logs Run::logs_of(const fs::path& data) const {
+  const std::string name = (folder / data.filename()).string();
+  return {.output = name + ".output.log", .server = name + ".stoad.log"};
+}
+
 Result<std::unique_ptr<clients::ServerProcess>> Run::start(const fs::path& data, const std::vector<std::string>& flags,
                                                            const Faults* faults) {
   fs::create_directories(data);
+  const Logs logs = logs_of(data);
   // Through a shell for its redirection only.
-  std::vector<std::string> command{"/bin/bash", "-c", R"(log=$1; shift; exec "$@" 2> "$log")", "torture", data.string() + ".log"};
+  std::vector<std::string> command{"/bin/bash", "-c", R"(log=$1; shift; exec "$@" 2> "$log")", "torture", logs.output};
   if (faults != nullptr) command.insert(command.end(), {"/usr/bin/env", "STOA_TORTURE_FAULTS=" + faults->page().string()});
   command.insert(command.end(), {tools.serve, "--build", tools.build, "--data", data.string()});
   if (faults != nullptr) command.insert(command.end(), {"--preload", tools.preload});
   // Nobody reclaims anything here.
-  command.insert(command.end(), {"--", "--volume-grace-ms", "0"});
+  command.insert(command.end(), {"--", "--volume-grace-ms", "0", "--log-file", logs.server});
   command.insert(command.end(), flags.begin(), flags.end());
   std::string why;
   auto server = clients::ServerProcess::start(command, &why);
@@ -36,7 +43,8 @@ Result<std::unique_ptr<clients::ServerProcess>> Run::start(const fs::path& data,
 
 std::string Run::last_words(const fs::path& data) const {
   std::string text;
-  for (const fs::path& log : {data / "stoad.log", fs::path(data.string() + ".log")}) {
+  const Logs logs = logs_of(data);
+  for (const std::string& log : {logs.server, logs.output}) {
     std::deque<std::string> lines;
     std::ifstream in(log);
     for (std::string line; std::getline(in, line);) {

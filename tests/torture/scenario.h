@@ -48,6 +48,12 @@ class Run {
   int stoa(const std::filesystem::path& data, const std::vector<std::string>& arguments, std::string* output) const;
   // `stoa check`: fails with what it found.
   Status check(const std::filesystem::path& data) const;
+
+ private:
+  struct Logs {
+    std::string output, server;
+  };
+  Logs logs_of(const std::filesystem::path& data) const;
 };
 
 // What was seen of a server; the text is for people.

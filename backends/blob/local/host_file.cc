@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/log.h"
+
 namespace stoa::blob_local {
 namespace {
 
@@ -283,7 +285,9 @@ Status HostFile::sync_now(bool name_too) {
   }
   if (error == 0) return {};
   failed_.store(true, std::memory_order_release);
-  return fail_errno(error, "sync " + path_);
+  const auto failed = fail_errno(error, "sync " + path_);
+  log_error("blob", "what was written to a file could not be synced; it takes no more writes", {{"error", describe(failed.error())}});
+  return failed;
 }
 
 Status HostFile::sync() {

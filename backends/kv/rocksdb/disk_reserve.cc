@@ -99,11 +99,12 @@ bool DiskReserve::make_room(std::uint64_t bytes, Urgency urgency) {
   const std::uint64_t kept = urgency == Urgency::kCompaction ? plan_.kept_from_compaction() : 0;
   // A compaction leaves to the others what is free, too.
   if (urgency == Urgency::kCompaction && free_ + held_ < bytes + kept) return false;
-  if (free_ >= bytes + kPieceBytes) return true;
-  const std::uint64_t missing = bytes + kPieceBytes - free_;
-  const std::uint64_t piece = std::min(held_, std::max(missing, kPieceBytes));
-  if (piece != 0) resize_locked(held_ - piece);
-  look_locked();
+  // Others may take what is given away before it is used: then there is more.
+  for (std::uint64_t piece = kPieceBytes; free_ < bytes + kPieceBytes && held_ != 0; piece *= 2) {
+    const std::uint64_t missing = bytes + kPieceBytes - free_;
+    if (!resize_locked(held_ - std::min(held_, std::max(missing, piece)))) break;
+    look_locked();
+  }
   return free_ >= bytes;
 }
 

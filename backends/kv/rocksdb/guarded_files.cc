@@ -68,11 +68,11 @@ class GuardedFiles final : public rocksdb::FileSystemWrapper {
     return guarded(target()->ReuseWritableFile(path, old, options, result, debug), result, bytes);
   }
 
-  // What a compaction may count on; RocksDB asks after it failed for want of room.
+  // RocksDB asks after something failed for want of room, to see whether it is worth trying again. Most of all that is a flush, for which
+  // there is all of it; a compaction may fail once more.
   rocksdb::IOStatus GetFreeSpace(const std::string&, const rocksdb::IOOptions&, std::uint64_t* free, rocksdb::IODebugContext*) override {
     const DiskReserve::State now = reserve_.state();
-    const std::uint64_t all = now.free + now.held, kept = reserve_.plan().kept_from_compaction();
-    *free = all > kept ? all - kept : 0;
+    *free = now.free + now.held;
     return rocksdb::IOStatus::OK();
   }
 

@@ -32,10 +32,15 @@ using core::kFamilies;
 rocksdb::Slice slice(std::string_view text) { return {text.data(), text.size()}; }
 std::string_view view(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
 
+// Writes that had been held up tell the reason only in words.
+bool lacks_room(const rocksdb::Status& status) {
+  return status.IsNoSpace() || (status.IsIncomplete() && status.ToString().find("No space left") != std::string::npos);
+}
+
 std::unexpected<Error> failed(const rocksdb::Status& status, std::string_view what) {
   Errc code = Errc::kIo;
   if (status.IsCorruption()) code = Errc::kCorrupt;
-  if (status.IsNoSpace()) code = Errc::kNoSpace;
+  if (lacks_room(status)) code = Errc::kNoSpace;
   if (status.IsIOError() && status.ToString().find("lock") != std::string::npos) code = Errc::kBusy;
   return fail(code, std::string(what) + ": " + status.ToString());
 }
@@ -275,7 +280,7 @@ class RocksKv final : public core::KvStore {
  private:
   Status done(const rocksdb::Status& status, std::string_view what) {
     if (status.ok()) return {};
-    if (status.IsNoSpace()) full_.store(true, std::memory_order_release);
+    if (lacks_room(status)) full_.store(true, std::memory_order_release);
     return failed(status, what);
   }
   // After a write that had no room. RocksDB refuses everything until it is told to go on; then a log may lack what is in memory, so that

@@ -75,7 +75,7 @@ rpc::Outcome MountProgram::run(const rpc::Call& call, rpc::Reply& reply) {
   }
 }
 
-void MountProgram::encode_not_durable(const rpc::CallHeader&, rpc::XdrWriter& out) {
+void MountProgram::encode_not_durable(const rpc::CallHeader&, Errc, rpc::XdrWriter& out) {
   out.u32(static_cast<std::uint32_t>(MountStatus::kIo));
 }
 

@@ -27,7 +27,7 @@ class MountProgram final : public rpc::Program {
   std::span<const rpc::Procedure> procedures() const override;
   rpc::Weight weigh(const rpc::CallHeader&) const override { return rpc::Weight::kMemory; }
   rpc::Outcome run(const rpc::Call& call, rpc::Reply& reply) override;
-  void encode_not_durable(const rpc::CallHeader& header, rpc::XdrWriter& out) override;
+  void encode_not_durable(const rpc::CallHeader& header, Errc why, rpc::XdrWriter& out) override;
 
  private:
   rpc::Outcome mnt(const rpc::Call& call, rpc::XdrWriter& out);

@@ -135,7 +135,7 @@ rpc::Weight NlmProgram::weigh(const rpc::CallHeader& header) const {
   }
 }
 
-void NlmProgram::encode_not_durable(const rpc::CallHeader& header, rpc::XdrWriter& out) {
+void NlmProgram::encode_not_durable(const rpc::CallHeader& header, Errc, rpc::XdrWriter& out) {
   if (header.procedure != kLock && header.procedure != kNonMonitoredLock && header.procedure != kShare) return;
   rpc::XdrReader in(header.arguments);
   write_answer(out, in.opaque(kNetobjBytesMax), NlmStatus::kFailed);

@@ -37,7 +37,7 @@ class NlmProgram final : public rpc::Program {
   std::span<const rpc::Procedure> procedures() const override;
   rpc::Weight weigh(const rpc::CallHeader& header) const override;
   rpc::Outcome run(const rpc::Call& call, rpc::Reply& reply) override;
-  void encode_not_durable(const rpc::CallHeader& header, rpc::XdrWriter& out) override;
+  void encode_not_durable(const rpc::CallHeader& header, Errc why, rpc::XdrWriter& out) override;
 
  private:
   // The procedures, as far as they are the same with and without a reply of their own: arguments in, results out.

@@ -33,7 +33,7 @@ class NsmProgram final : public rpc::Program {
   std::span<const rpc::Procedure> procedures() const override;
   rpc::Weight weigh(const rpc::CallHeader& header) const override;
   rpc::Outcome run(const rpc::Call& call, rpc::Reply& reply) override;
-  void encode_not_durable(const rpc::CallHeader&, rpc::XdrWriter&) override {}
+  void encode_not_durable(const rpc::CallHeader&, Errc, rpc::XdrWriter&) override {}
 
  private:
   const std::uint32_t state_;

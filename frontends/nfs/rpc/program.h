@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "core/api/context.h"
 #include "core/api/io.h"
 #include "frontends/nfs/rpc/message.h"
@@ -118,8 +119,8 @@ class Program {
   virtual Outcome run(const Call& call, Reply& reply) = 0;
   // Results that say "not now, ask again later". Only of calls that charge() has put a price on.
   virtual void encode_busy(const CallHeader&, XdrWriter&) {}
-  // Results that say that the change is not known to be durable (the store failed while we waited for it).
-  virtual void encode_not_durable(const CallHeader& header, XdrWriter& out) = 0;
+  // Results that say that the change is not known to be durable, and why: the store failed while we waited for it, or has no room.
+  virtual void encode_not_durable(const CallHeader& header, Errc why, XdrWriter& out) = 0;
 };
 
 }  // namespace stoa::rpc

@@ -517,12 +517,12 @@ void Worker::run_in_place(Connection& c, std::size_t index) {
   }
 }
 
-bool Worker::is_settled(const Deferred& deferred) {
+Status Worker::settle_one(const Deferred& deferred) {
   const core::Unsettled own{deferred.ticket, {unsettled_.files.begin() + static_cast<std::ptrdiff_t>(deferred.first_file),
                                               unsettled_.files.begin() + static_cast<std::ptrdiff_t>(deferred.end_of_files)}};
-  const Status settled = state_.service.settle(own);
+  Status settled = state_.service.settle(own);
   if (!settled) log_error("nfs", "a change could not be made durable", {{"error", describe(settled.error())}});
-  return settled.has_value();
+  return settled;
 }
 
 // Makes durable what the deferred replies promise. Those whose changes are not then say so.
@@ -539,7 +539,8 @@ void Worker::settle_deferred() {
     const std::span<const std::byte> reply = deferred_.bytes().subspan(d.begin, d.end - d.begin);
     item.metrics->seconds.observe_ns(static_cast<std::uint64_t>((now_ - d.since).count()));
     const std::size_t honest_at = honest.size();
-    if (durable || d.failed || is_settled(d)) {
+    const Status settled = durable || d.failed ? Status() : settle_one(d);
+    if (settled) {
       if (d.remembered) state_.duplicates.finish(d.duplicate, reply, now_);
       if (!rewrite) continue;
       honest.append(reply);
@@ -551,7 +552,7 @@ void Worker::settle_deferred() {
     XdrWriter writer(honest);
     writer.u32(0);
     encode_accepted(writer, item.header.xid, AcceptStatus::kSuccess);
-    item.program->encode_not_durable(item.header, writer);
+    item.program->encode_not_durable(item.header, settled.error().code, writer);
     finish_frame(honest, honest_at);
     seal(item, honest, honest_at);
   }

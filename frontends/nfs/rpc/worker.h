@@ -63,7 +63,7 @@ class Worker {
   void run_in_place(Connection& connection, std::size_t index);
   void settle_deferred();
   // Whether what one deferred reply waits for is durable, when not all is.
-  bool is_settled(const Deferred& deferred);
+  Status settle_one(const Deferred& deferred);
   void run_task(Task& task);
   void run_alone(Connection& connection, const Item& item);
   void hand_over(const std::shared_ptr<Connection>& connection, Record record);

@@ -33,7 +33,7 @@ class RquotaProgram final : public rpc::Program {
   std::span<const rpc::Procedure> procedures() const override;
   rpc::Weight weigh(const rpc::CallHeader&) const override { return rpc::Weight::kMemory; }
   rpc::Outcome run(const rpc::Call& call, rpc::Reply& reply) override;
-  void encode_not_durable(const rpc::CallHeader&, rpc::XdrWriter&) override {}  // it changes nothing
+  void encode_not_durable(const rpc::CallHeader&, Errc, rpc::XdrWriter&) override {}  // it changes nothing
 
  private:
   struct Asked {

@@ -112,8 +112,8 @@ void Nfs3Program::encode_busy(const rpc::CallHeader& header, rpc::XdrWriter& out
   encode_failure(header, NfsStatus::kJukebox, out);
 }
 
-void Nfs3Program::encode_not_durable(const rpc::CallHeader& header, rpc::XdrWriter& out) {
-  encode_failure(header, NfsStatus::kIo, out);
+void Nfs3Program::encode_not_durable(const rpc::CallHeader& header, Errc why, rpc::XdrWriter& out) {
+  encode_failure(header, why == Errc::kNoSpace ? NfsStatus::kNoSpc : NfsStatus::kIo, out);
 }
 
 std::size_t write_payload_offset(std::span<const std::byte> prefix) {

@@ -30,7 +30,7 @@ class Nfs3Program final : public rpc::Program {
   void charge(const rpc::Call& call, rpc::Charge& charge) override;
   rpc::Outcome run(const rpc::Call& call, rpc::Reply& reply) override;
   void encode_busy(const rpc::CallHeader& header, rpc::XdrWriter& out) override;
-  void encode_not_durable(const rpc::CallHeader& header, rpc::XdrWriter& out) override;
+  void encode_not_durable(const rpc::CallHeader& header, Errc why, rpc::XdrWriter& out) override;
 
  private:
   const Environment environment_;

@@ -382,10 +382,10 @@ Status ClientTable::remember(Client& client) {
   const std::lock_guard lock(client.record_mutex);
   if (client.remembered.load(std::memory_order_acquire)) return {};
   if (const Status recorded = state_.remember_client(core::Door::kNfs, client.name); !recorded) {
-    if (recorded.error().code != Errc::kIo) return recorded;
-    // The store has failed: nothing that is opened can change any more, and the next start refuses this client's reclaims. What is there
-    // can be read at least.
+    if (recorded.error().code != Errc::kIo && recorded.error().code != Errc::kNoSpace) return recorded;
+    // The store has failed, or has no room: what is there can be read all the same. A start before that is mended refuses this client's reclaims.
     log_error("nfs4", "a client opens files and could not be recorded for reclaim", {{"error", describe(recorded.error())}});
+    if (recorded.error().code == Errc::kNoSpace) return {};  // the next one that opens tries again
   }
   client.remembered.store(true, std::memory_order_release);
   return {};

@@ -59,10 +59,10 @@ rpc::Outcome Nfs4Program::run(const rpc::Call& call, rpc::Reply& reply) {
   return run_compound(environment_, call, reply);
 }
 
-void Nfs4Program::encode_not_durable(const rpc::CallHeader& header, rpc::XdrWriter& out) {
+void Nfs4Program::encode_not_durable(const rpc::CallHeader& header, Errc why, rpc::XdrWriter& out) {
   rpc::XdrReader in(header.arguments);
   const auto tag = in.opaque(kTagBytesMax);
-  out.u32(static_cast<std::uint32_t>(Nfs4Status::kIo));
+  out.u32(static_cast<std::uint32_t>(why == Errc::kNoSpace ? Nfs4Status::kNoSpc : Nfs4Status::kIo));
   out.opaque(tag);
   out.u32(0);
 }

@@ -30,7 +30,7 @@ class Nfs4Program final : public rpc::Program {
   void charge(const rpc::Call& call, rpc::Charge& charge) override;
   rpc::Outcome run(const rpc::Call& call, rpc::Reply& reply) override;
   void encode_busy(const rpc::CallHeader& header, rpc::XdrWriter& out) override;
-  void encode_not_durable(const rpc::CallHeader& header, rpc::XdrWriter& out) override;
+  void encode_not_durable(const rpc::CallHeader& header, Errc why, rpc::XdrWriter& out) override;
 
   // For administrators, and for other programs that meet state of our clients.
   ClientTable& clients() { return clients_; }

@@ -29,7 +29,7 @@ class CountingProgram final : public rpc::Program {
     ++calls;
     return {};
   }
-  void encode_not_durable(const rpc::CallHeader&, rpc::XdrWriter&) override {}
+  void encode_not_durable(const rpc::CallHeader&, Errc, rpc::XdrWriter&) override {}
   std::atomic<int> calls{0};
 };
 

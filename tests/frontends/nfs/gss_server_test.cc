@@ -80,7 +80,7 @@ class ToyProgram final : public Program {
         return {};
     }
   }
-  void encode_not_durable(const CallHeader&, XdrWriter& out) override { out.u32(999); }
+  void encode_not_durable(const CallHeader&, Errc, XdrWriter& out) override { out.u32(999); }
   std::atomic<std::uint32_t> count{0};
 };
 

@@ -43,7 +43,7 @@ class FakePortmapper final : public Program {
     reply.out.boolean(done);
     return {};
   }
-  void encode_not_durable(const CallHeader&, XdrWriter&) override {}
+  void encode_not_durable(const CallHeader&, Errc, XdrWriter&) override {}
 
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> ports;
   std::map<std::uint32_t, std::pair<std::string, std::string>> addresses;  // network, universal address

@@ -99,7 +99,7 @@ class ToyProgram final : public Program {
         return {};
     }
   }
-  void encode_not_durable(const CallHeader&, XdrWriter& out) override { out.u32(999); }
+  void encode_not_durable(const CallHeader&, Errc why, XdrWriter& out) override { out.u32(why == Errc::kNoSpace ? 28 : 999); }
 
   void open_gate() {
     const std::lock_guard lock(mutex);
@@ -133,6 +133,7 @@ class RpcServerTest : public testing::Test {
                     .settle = [this](const core::Unsettled& unsettled) -> Status {
                       ++settled_;
                       const bool sick = std::ranges::find(unsettled.files, sick_file_.load()) != unsettled.files.end();
+                      if (store_full_) return fail(Errc::kNoSpace, "the disk is full");
                       if (store_failed_ || sick) return fail(Errc::kIo, "the disk is gone");
                       return {};
                     }};
@@ -153,7 +154,7 @@ class RpcServerTest : public testing::Test {
   MetricRegistry metrics_;
   ToyProgram toy_;
   std::atomic<int> settled_{0};
-  std::atomic<bool> store_failed_{false};
+  std::atomic<bool> store_failed_{false}, store_full_{false};
   std::atomic<core::FileId> sick_file_{core::kNoFile};
   std::unique_ptr<Server> server_;
   std::uint16_t port_ = 0;
@@ -312,6 +313,8 @@ TEST_F(RpcServerTest, SaysSoWhenAChangeIsNotDurable) {
   EXPECT_EQ(client.call(spec(kCount, 5))->results, Xdr().u32(999).bytes());
   store_failed_ = false;
   EXPECT_EQ(client.call(spec(kCount, 5))->results, Xdr().u32(2).bytes()) << "the outcome was unknown, so it runs again";
+  store_full_ = true;
+  EXPECT_EQ(client.call(spec(kCount, 6))->results, Xdr().u32(28).bytes());
 }
 
 TEST_F(RpcServerTest, AChangeThatIsNotDurableFailsAloneInItsBatch) {

@@ -217,7 +217,7 @@ class World {
   std::array<core::HandleBytes, 5> handles_{};
   std::shared_ptr<CallbackQueue> callbacks_ = std::make_shared<CallbackQueue>();
   rpc::Dialer dialer_;
-  nfs4::ClientTable clients_{kept_.volume().state(), dialer_, 1, kept_.metrics()};
+  nfs4::ClientTable clients_{kept_.volume().state(), dialer_, 1, std::chrono::seconds(90), kept_.metrics()};
   nfs4::Offloads offloads_{kept_.ns(), 1, kept_.metrics()};
   const nfs4::Environment environment_{.ns = kept_.ns(),
                                        .state = kept_.volume().state(),

@@ -20,7 +20,7 @@ class ClientMachine::Service final : public rpc::Program {
   std::uint32_t version_high() const override { return version_; }
   std::span<const rpc::Procedure> procedures() const override { return list_; }
   rpc::Weight weigh(const rpc::CallHeader&) const override { return rpc::Weight::kMemory; }
-  void encode_not_durable(const rpc::CallHeader&, rpc::XdrWriter&) override {}
+  void encode_not_durable(const rpc::CallHeader&, Errc, rpc::XdrWriter&) override {}
   rpc::Outcome run(const rpc::Call& call, rpc::Reply& reply) override {
     const auto arguments = call.header.arguments;
     rpc::XdrReader in(arguments);
