@@ -96,16 +96,18 @@ void DiskReserve::look_locked() {
 bool DiskReserve::make_room(std::uint64_t bytes, Urgency urgency) {
   const std::lock_guard lock(mutex_);
   look_locked();
-  const std::uint64_t kept = urgency == Urgency::kCompaction ? plan_.kept_from_compaction() : 0;
+  const std::uint64_t needed = promised_.load(std::memory_order_relaxed) + bytes;
   // A compaction leaves to the others what is free, too.
-  if (urgency == Urgency::kCompaction && free_ + held_ < bytes + kept) return false;
+  if (urgency == Urgency::kCompaction && free_ + held_ < needed + plan_.kept_from_compaction()) return false;
   // Others may take what is given away before it is used: then there is more.
-  for (std::uint64_t piece = kPieceBytes; free_ < bytes + kPieceBytes && held_ != 0; piece *= 2) {
-    const std::uint64_t missing = bytes + kPieceBytes - free_;
+  for (std::uint64_t piece = kPieceBytes; free_ < needed + kPieceBytes && held_ != 0; piece *= 2) {
+    const std::uint64_t missing = needed + kPieceBytes - free_;
     if (!resize_locked(held_ - std::min(held_, std::max(missing, piece)))) break;
     look_locked();
   }
-  return free_ >= bytes;
+  if (free_ < needed) return false;
+  promised_.fetch_add(bytes, std::memory_order_relaxed);
+  return true;
 }
 
 bool DiskReserve::has_room() {

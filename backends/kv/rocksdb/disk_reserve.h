@@ -28,8 +28,10 @@ class DiskReserve {
   DiskReserve(const std::string& folder, const SpacePlan& plan);
   ~DiskReserve();
 
-  // Before so many bytes are written: gives away as much of the reserve as they need. False: there is no room for them.
+  // Before so many bytes are written: gives away as much of the reserve as they need, beside what others were promised and have not
+  // written yet. False: there is no room for them. Who is told true says took() when they are written, or not needed any more.
   bool make_room(std::uint64_t bytes, Urgency urgency);
+  void took(std::uint64_t bytes) { promised_.fetch_sub(bytes, std::memory_order_relaxed); }
   // Whether growth may go on. Looks at the file system a few times a second, not each time.
   bool has_room();
   State state();
@@ -50,6 +52,7 @@ class DiskReserve {
   int fd_ = -1;
   std::atomic<bool> low_{false};
   std::atomic<std::int64_t> look_due_{0};
+  std::atomic<std::uint64_t> promised_{0};
   std::mutex mutex_;  // guards what follows
   std::condition_variable_any wanted_;
   bool can_hold_ = true;  // the file system gives files blocks ahead

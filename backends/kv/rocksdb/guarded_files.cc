@@ -12,15 +12,14 @@ class GuardedFile final : public rocksdb::FSWritableFileOwnerWrapper {
   // `covered`: so many bytes of the file have their blocks.
   GuardedFile(std::unique_ptr<rocksdb::FSWritableFile> file, DiskReserve& reserve, std::uint64_t covered)
       : FSWritableFileOwnerWrapper(std::move(file)), reserve_(reserve), covered_(covered) {}
+  ~GuardedFile() override { reserve_.took(promised_); }
 
   rocksdb::IOStatus Append(const rocksdb::Slice& data, const rocksdb::IOOptions& options, rocksdb::IODebugContext* debug) override {
-    if (rocksdb::IOStatus room = make_room(data.size()); !room.ok()) return room;
-    return FSWritableFileOwnerWrapper::Append(data, options, debug);
+    return append(data.size(), [&] { return FSWritableFileOwnerWrapper::Append(data, options, debug); });
   }
   rocksdb::IOStatus Append(const rocksdb::Slice& data, const rocksdb::IOOptions& options,
                            const rocksdb::DataVerificationInfo& info, rocksdb::IODebugContext* debug) override {
-    if (rocksdb::IOStatus room = make_room(data.size()); !room.ok()) return room;
-    return FSWritableFileOwnerWrapper::Append(data, options, info, debug);
+    return append(data.size(), [&] { return FSWritableFileOwnerWrapper::Append(data, options, info, debug); });
   }
   void SetIOPriority(rocksdb::Env::IOPriority priority) override {
     urgency_ = priority == rocksdb::Env::IO_LOW ? Urgency::kCompaction : Urgency::kMust;
@@ -32,18 +31,27 @@ class GuardedFile final : public rocksdb::FSWritableFileOwnerWrapper {
   }
 
  private:
-  rocksdb::IOStatus make_room(std::uint64_t bytes) {
-    if (written_ + bytes > covered_) {
-      const std::uint64_t step = std::max(kStepBytes, written_ + bytes - covered_);
+  template <class Write>
+  rocksdb::IOStatus append(std::uint64_t bytes, Write write) {
+    const std::uint64_t left = covered_ + promised_ - written_;
+    if (bytes > left) {
+      const std::uint64_t step = std::max(kStepBytes, bytes - left);
       if (!reserve_.make_room(step, urgency_)) return rocksdb::IOStatus::NoSpace("the disk of the metadata is full");
-      covered_ += step;
+      promised_ += step;
     }
+    if (rocksdb::IOStatus done = write(); !done.ok()) return done;
     written_ += bytes;
+    if (written_ > covered_) {
+      reserve_.took(written_ - covered_);
+      promised_ -= written_ - covered_;
+      covered_ = written_;
+    }
     return rocksdb::IOStatus::OK();
   }
 
   DiskReserve& reserve_;
-  std::uint64_t covered_;
+  std::uint64_t covered_;       // bytes of the file that have their blocks
+  std::uint64_t promised_ = 0;  // room for so many behind them
   std::uint64_t written_ = 0;
   Urgency urgency_ = Urgency::kMust;
 };
@@ -55,6 +63,8 @@ class GuardedFiles final : public rocksdb::FileSystemWrapper {
 
   rocksdb::IOStatus NewWritableFile(const std::string& path, const rocksdb::FileOptions& options,
                                     std::unique_ptr<rocksdb::FSWritableFile>* result, rocksdb::IODebugContext* debug) override {
+    // RocksDB cannot go on when a log cannot be made, for want of room in its folder, say.
+    if (path.ends_with(".log") && reserve_.make_room(kStepBytes, Urgency::kMust)) reserve_.took(kStepBytes);
     return guarded(target()->NewWritableFile(path, options, result, debug), result, 0);
   }
   rocksdb::IOStatus ReopenWritableFile(const std::string& path, const rocksdb::FileOptions& options,
@@ -68,11 +78,12 @@ class GuardedFiles final : public rocksdb::FileSystemWrapper {
     return guarded(target()->ReuseWritableFile(path, old, options, result, debug), result, bytes);
   }
 
-  // RocksDB asks after something failed for want of room, to see whether it is worth trying again. Most of all that is a flush, for which
-  // there is all of it; a compaction may fail once more.
+  // RocksDB asks after something failed for want of room, to see whether it is worth trying again. Most of all that is a flush; a
+  // compaction may fail once more.
   rocksdb::IOStatus GetFreeSpace(const std::string&, const rocksdb::IOOptions&, std::uint64_t* free, rocksdb::IODebugContext*) override {
     const DiskReserve::State now = reserve_.state();
-    *free = now.free + now.held;
+    const std::uint64_t all = now.free + now.held, kept = reserve_.plan().recovery();
+    *free = all > kept ? all - kept : 0;
     return rocksdb::IOStatus::OK();
   }
 

@@ -15,8 +15,8 @@ constexpr int kPauseFactor = 5;  // a full disk of a large database is not compa
 
 }  // namespace
 
-Reclaim::Reclaim(rocksdb::DB& db, std::span<rocksdb::ColumnFamilyHandle* const> families, DiskReserve& reserve)
-    : db_(db), families_(families.begin(), families.end()), reserve_(reserve),
+Reclaim::Reclaim(rocksdb::DB& db, std::span<rocksdb::ColumnFamilyHandle* const> families, DiskReserve& reserve, const LogGate& log)
+    : db_(db), families_(families.begin(), families.end()), reserve_(reserve), log_(log),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
 Reclaim::~Reclaim() {
@@ -48,7 +48,7 @@ bool Reclaim::has_remains(rocksdb::ColumnFamilyHandle* family) {
 
 void Reclaim::round() {
   const std::uint64_t now = db_.GetLatestSequenceNumber();
-  if (now == seen_) return;
+  if (now == seen_ || !log_.sound()) return;
   std::vector<rocksdb::ColumnFamilyHandle*> shrunk;
   std::ranges::copy_if(families_, std::back_inserter(shrunk), [this](auto* family) { return has_remains(family); });
   if (shrunk.empty()) return;
@@ -60,7 +60,7 @@ void Reclaim::round() {
   compact.allow_write_stall = true;
   compact.canceled = &stopping_;
   for (rocksdb::ColumnFamilyHandle* const family : shrunk) {
-    if (stopping_ || !db_.CompactRange(compact, family, nullptr, nullptr).ok()) return;
+    if (stopping_ || !log_.sound() || !db_.CompactRange(compact, family, nullptr, nullptr).ok()) return;
   }
   seen_ = now;
 }

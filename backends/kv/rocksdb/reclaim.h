@@ -12,13 +12,14 @@
 #include <vector>
 
 #include "backends/kv/rocksdb/disk_reserve.h"
+#include "backends/kv/rocksdb/log_gate.h"
 
 namespace stoa::kv {
 
 class Reclaim {
  public:
   // All must outlive it.
-  Reclaim(rocksdb::DB& db, std::span<rocksdb::ColumnFamilyHandle* const> families, DiskReserve& reserve);
+  Reclaim(rocksdb::DB& db, std::span<rocksdb::ColumnFamilyHandle* const> families, DiskReserve& reserve, const LogGate& log);
   ~Reclaim();
 
  private:
@@ -29,6 +30,7 @@ class Reclaim {
   rocksdb::DB& db_;
   const std::vector<rocksdb::ColumnFamilyHandle*> families_;
   DiskReserve& reserve_;
+  const LogGate& log_;
   std::atomic<bool> stopping_{false};
   std::uint64_t seen_ = 0;  // what was written before is compacted
   std::mutex mutex_;

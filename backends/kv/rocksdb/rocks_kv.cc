@@ -10,6 +10,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <mutex>
 
@@ -18,6 +19,7 @@
 #include "backends/kv/rocksdb/guarded_files.h"
 #include "backends/kv/rocksdb/info_log.h"
 #include "backends/kv/rocksdb/log_files.h"
+#include "backends/kv/rocksdb/log_gate.h"
 #include "backends/kv/rocksdb/reclaim.h"
 #include "backends/kv/rocksdb/space_plan.h"
 #include "base/log.h"
@@ -50,9 +52,9 @@ std::unexpected<Error> failed(const rocksdb::Status& status, std::string_view wh
 // a file can sink without being rewritten: those RocksDB looks through when a snapshot is released.
 constexpr std::uint64_t kRemainsMax = 16384;
 
-void clear_remains(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family) {
+void clear_remains(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family, const LogGate& log) {
   std::uint64_t in_memory = 0;
-  if (db.GetIntProperty(family, rocksdb::DB::Properties::kNumDeletesActiveMemTable, &in_memory) && in_memory >= kRemainsMax) {
+  if (log.sound() && db.GetIntProperty(family, rocksdb::DB::Properties::kNumDeletesActiveMemTable, &in_memory) && in_memory >= kRemainsMax) {
     rocksdb::FlushOptions options;
     options.wait = false;
     options.allow_write_stall = true;  // else the walk would wait for what makes the writers stall
@@ -64,8 +66,8 @@ void clear_remains(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family) {
 class Iterator final : public core::KvIterator, public core::DamagedWalk {
  public:
   Iterator(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family, std::string_view lower, std::string_view upper,
-           const rocksdb::Snapshot* snapshot)
-      : db_(db), family_(family), lower_(lower), upper_(upper), lower_slice_(lower_), upper_slice_(upper_) {
+           const rocksdb::Snapshot* snapshot, const LogGate& log)
+      : db_(db), family_(family), log_(log), lower_(lower), upper_(upper), lower_slice_(lower_), upper_slice_(upper_) {
     rocksdb::ReadOptions options;
     options.snapshot = snapshot;
     if (!lower_.empty()) options.iterate_lower_bound = &lower_slice_;
@@ -110,11 +112,12 @@ class Iterator final : public core::KvIterator, public core::DamagedWalk {
     remains_ += counters.internal_delete_skipped_count - before;
     if (remains_ < kRemainsMax) return;
     remains_ = 0;
-    clear_remains(db_, family_);
+    clear_remains(db_, family_, log_);
   }
 
   rocksdb::DB& db_;
   rocksdb::ColumnFamilyHandle* const family_;
+  const LogGate& log_;
   const std::string lower_, upper_;
   const rocksdb::Slice lower_slice_, upper_slice_;  // RocksDB keeps pointers to them
   std::unique_ptr<rocksdb::Iterator> it_;
@@ -124,11 +127,12 @@ class Iterator final : public core::KvIterator, public core::DamagedWalk {
 // The families of one database, and reading them.
 class Families {
  public:
-  Families(rocksdb::DB& db, std::span<rocksdb::ColumnFamilyHandle* const> handles) : db_(db) {
+  Families(rocksdb::DB& db, std::span<rocksdb::ColumnFamilyHandle* const> handles, const LogGate& log) : db_(db), log_(log) {
     for (std::size_t i = 0; i < kFamilies; ++i) handles_[i] = handles[i];
   }
   rocksdb::ColumnFamilyHandle* operator[](Family family) const { return handles_[static_cast<std::size_t>(family)]; }
   rocksdb::DB& db() const { return db_; }
+  const LogGate& log() const { return log_; }
   std::span<rocksdb::ColumnFamilyHandle* const> all() const { return handles_; }
 
   Result<bool> get(const rocksdb::Snapshot* snapshot, Family family, std::string_view key, std::string* value) const {
@@ -171,6 +175,7 @@ class Families {
 
  private:
   rocksdb::DB& db_;
+  const LogGate& log_;
   std::array<rocksdb::ColumnFamilyHandle*, kFamilies> handles_{};
 };
 
@@ -186,7 +191,7 @@ class Snapshot final : public core::KvReader {
     return families_.multi_get(snapshot_, family, keys, values);
   }
   std::unique_ptr<core::KvIterator> scan(Family family, std::string_view lower, std::string_view upper) override {
-    return std::make_unique<Iterator>(families_.db(), families_[family], lower, upper, snapshot_);
+    return std::make_unique<Iterator>(families_.db(), families_[family], lower, upper, snapshot_, families_.log());
   }
 
  private:
@@ -200,8 +205,8 @@ class RocksKv final : public core::KvStore {
   RocksKv(std::unique_ptr<DiskReserve> reserve, std::unique_ptr<rocksdb::Env> env, rocksdb::DB* db,
           const std::vector<rocksdb::ColumnFamilyHandle*>& handles, std::shared_ptr<rocksdb::Cache> cache)
       : reserve_(std::move(reserve)), env_(std::move(env)), db_(db), cache_(std::move(cache)), default_(handles[0]),
-        families_(*db, std::span(handles).subspan(1)) {
-    if (reserve_ != nullptr) reclaim_ = std::make_unique<Reclaim>(*db_, families_.all(), *reserve_);
+        families_(*db, std::span(handles).subspan(1), log_) {
+    if (reserve_ != nullptr) reclaim_ = std::make_unique<Reclaim>(*db_, families_.all(), *reserve_, log_);
   }
   ~RocksKv() override {
     reclaim_.reset();
@@ -218,7 +223,7 @@ class RocksKv final : public core::KvStore {
     return families_.multi_get(nullptr, family, keys, values);
   }
   std::unique_ptr<core::KvIterator> scan(Family family, std::string_view lower, std::string_view upper) override {
-    return std::make_unique<Iterator>(*db_, families_[family], lower, upper, nullptr);
+    return std::make_unique<Iterator>(*db_, families_[family], lower, upper, nullptr, log_);
   }
   std::unique_ptr<core::KvReader> snapshot() override { return std::make_unique<Snapshot>(families_); }
 
@@ -232,13 +237,25 @@ class RocksKv final : public core::KvStore {
         if (!added.ok()) return failed(added, "batch");
       }
     }
-    STOA_CHECK_OK(recover());
-    return done(db_->Write({}, &batch_), "write");
+    // A compaction that had no room breaks off a write that waits for a flush, which has room: it waits again.
+    constexpr int kTries = 3;
+    Status written;
+    for (int i = 0; i < kTries; ++i) {
+      STOA_CHECK_OK(recover());
+      written = touch_log("write", [this] { return write_batch(); });
+      if (written || written.error().code != Errc::kNoSpace) break;
+    }
+    return written;
   }
 
   Status sync() override {
     STOA_CHECK_OK(recover());
-    return done(db_->FlushWAL(true), "sync");
+    STOA_CHECK_OK(touch_log("sync", [this] { return db_->FlushWAL(false); }));
+    // Beside the next write. A log whose sync fails may be touched again: it says the same each time.
+    const rocksdb::Status synced = db_->SyncWAL();
+    if (synced.ok()) return {};
+    log_.failed(state_after(synced));
+    return failed(synced, "sync");
   }
 
   bool has_room() override { return reserve_ == nullptr || reserve_->has_room(); }
@@ -278,37 +295,73 @@ class RocksKv final : public core::KvStore {
   }
 
  private:
-  Status done(const rocksdb::Status& status, std::string_view what) {
-    if (status.ok()) return {};
-    if (lacks_room(status)) full_.store(true, std::memory_order_release);
-    return failed(status, what);
+  rocksdb::Status write_batch() {
+    const rocksdb::Status written = db_->Write({}, &batch_);
+    // RocksDB cannot go on when it changes to another log and what it still has in memory of the old one has no room: so there is none.
+    return !written.ok() || reserve_ == nullptr || reserve_->has_room() ? written : db_->FlushWAL(false);
   }
+
+  static LogGate::State state_after(const rocksdb::Status& status) {
+    return status.ok() ? LogGate::State::kSound : lacks_room(status) ? LogGate::State::kNoRoom : LogGate::State::kBroken;
+  }
+
+  template <class Touch>
+  Status touch_log(std::string_view what, Touch touch) {
+    rocksdb::Status status;
+    bool touched = false;
+    const LogGate::State state = log_.run([&] {
+      touched = true;
+      status = touch();
+      return state_after(status);
+    });
+    if (!touched) return fail(state == LogGate::State::kNoRoom ? Errc::kNoSpace : Errc::kIo, "the log of the metadata failed before");
+    if (status.ok()) return {};
+    const auto error = failed(status, what);
+    log_warning("rocksdb", "a change could not be written", {{"error", describe(error.error())}});
+    return error;
+  }
+
   // After a write that had no room. RocksDB refuses everything until it is told to go on; then a log may lack what is in memory, so that
   // all of it is written as tables before anything counts as durable.
   Status recover() {
-    if (!full_.load(std::memory_order_acquire)) return {};
+    if (log_.state() != LogGate::State::kNoRoom) return {};
     const std::lock_guard lock(recovering_);
-    if (!full_.load(std::memory_order_relaxed)) return {};
+    if (log_.state() != LogGate::State::kNoRoom) return {};
+    if (reserve_ != nullptr) {
+      const DiskReserve::State disk = reserve_->state();
+      if (disk.free + disk.held < reserve_->plan().recovery()) return fail(Errc::kNoSpace, "the disk of the metadata is full");
+    }
     rocksdb::Status status = db_->Resume();
+    // RocksDB is at it by itself. It does not say when it is done, and that is soon where there is room.
+    for (int i = 0; status.IsBusy() && i < kPatienceSteps; ++i) {
+      std::this_thread::sleep_for(kPatienceStep);
+      status = db_->Resume();
+    }
     if (status.IsBusy()) return fail(Errc::kNoSpace, "the database recovers from a full disk");
+    if (status.severity() >= rocksdb::Status::kFatalError) {
+      log_.failed(LogGate::State::kBroken);
+      return fail(Errc::kIo, "the database cannot go on after its disk was full; restart stoad: " + status.ToString());
+    }
     rocksdb::FlushOptions options;
     options.allow_write_stall = true;
     const std::vector<rocksdb::ColumnFamilyHandle*> all(families_.all().begin(), families_.all().end());
     if (status.ok()) status = db_->Flush(options, all);
     if (!status.ok()) return failed(status, "resume");
-    full_.store(false, std::memory_order_release);
+    log_.recovered();
     log_info("rocksdb", "the database goes on after its disk was full");
     return {};
   }
 
+  static constexpr int kPatienceSteps = 50;
+  static constexpr std::chrono::milliseconds kPatienceStep{20};
   const std::unique_ptr<DiskReserve> reserve_;  // null: none is kept
   const std::unique_ptr<rocksdb::Env> env_;
   std::unique_ptr<rocksdb::DB> db_;
   std::shared_ptr<rocksdb::Cache> cache_;
   rocksdb::ColumnFamilyHandle* const default_;
+  LogGate log_;
   const Families families_;
   rocksdb::WriteBatch batch_;  // reused: one caller of apply() at a time
-  std::atomic<bool> full_{false};  // something had no room, and RocksDB was not told to go on since
   std::mutex recovering_;
   std::unique_ptr<Reclaim> reclaim_;
 };
@@ -400,7 +453,9 @@ Result<std::unique_ptr<core::KvStore>> open_rocks(const RocksOptions& options) {
   db.enable_write_thread_adaptive_yield = false;
 
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
+  // Stays empty. RocksDB goes on by itself after a full disk when there is room for the largest buffer, its default too.
   descriptors.emplace_back(rocksdb::kDefaultColumnFamilyName, rocksdb::ColumnFamilyOptions{});
+  descriptors.back().options.write_buffer_size = plan.write_buffer();
   for (std::size_t i = 0; i < kFamilies; ++i) {
     const auto family = static_cast<Family>(i);
     descriptors.emplace_back(std::string(to_string(family)), family_options(family, options, plan, cache));

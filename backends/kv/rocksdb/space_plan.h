@@ -28,6 +28,8 @@ struct SpacePlan {
   std::uint64_t journal() const { return 4 * unit; }
   std::uint64_t reserve() const { return 12 * unit; }
   std::uint64_t kept_from_compaction() const { return 6 * unit; }
+  // What must be there before RocksDB is told to go on after it had no room: the logs and a flush of all that they hold.
+  std::uint64_t recovery() const { return 4 * unit; }
   std::uint64_t unpaid_growth() const { return 2 * unit; }
   // Growth is refused when less is free beside the reserve, and accepted again from twice that on.
   std::uint64_t margin() const { return unit / 2; }

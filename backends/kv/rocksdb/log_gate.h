@@ -1,0 +1,31 @@
+// Who touches RocksDB's log. After an error a log must be left alone until RocksDB has recovered: it ends the process otherwise
+// (WritableFileWriter asserts that nobody goes on writing a file that failed, and Debian builds it with assertions).
+#pragma once
+
+#include <atomic>
+#include <mutex>
+
+namespace stoa::kv {
+
+class LogGate {
+ public:
+  enum class State { kSound, kNoRoom, kBroken };  // kNoRoom: until recovered(); kBroken: until the database is opened again
+
+  State state() const { return state_.load(std::memory_order_acquire); }
+  bool sound() const { return state() == State::kSound; }
+  // Runs `touch` unless the log is not sound, one at a time. What it returns says what the log is from now on.
+  template <class Touch>
+  State run(Touch touch) {
+    const std::lock_guard lock(mutex_);
+    if (sound()) state_.store(touch(), std::memory_order_release);
+    return state();
+  }
+  void failed(State how) { state_.store(how, std::memory_order_release); }
+  void recovered() { state_.store(State::kSound, std::memory_order_release); }
+
+ private:
+  std::mutex mutex_;
+  std::atomic<State> state_{State::kSound};
+};
+
+}  // namespace stoa::kv
