@@ -13,6 +13,7 @@
 #include <chrono>
 #include <filesystem>
 #include <mutex>
+#include <thread>
 
 #include "backends/kv/rocksdb/damage.h"
 #include "backends/kv/rocksdb/disk_reserve.h"
