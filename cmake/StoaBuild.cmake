@@ -106,6 +106,7 @@ function(stoa_executable name)
   target_precompile_headers(${name} REUSE_FROM ${STOA_PRECOMPILED})
 endfunction()
 
+# COST, set for the tests that take longest: ctest begins with these, so that none of them is left over at the end.
 # stoa_test(NAME [ALONE] SOURCES... [LINK ...] [LABELS ...]): a GoogleTest binary run by ctest as one test.
 function(stoa_test name)
   cmake_parse_arguments(arg "ALONE" "TIMEOUT" "SOURCES;LINK;LABELS" ${ARGN})

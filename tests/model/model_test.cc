@@ -43,13 +43,13 @@ void run(const MakeEngine& make, std::size_t operations_default) {
 }
 
 TEST(ModelTest, VolumeInMemoryBehavesLikeItsTwin) {
-  run(make_memory_engine, 35'000);
+  run(make_memory_engine, 25'000);
 }
 TEST(ModelTest, VolumeOnRocksDbBehavesLikeItsTwin) {
-  run(make_rocksdb_engine, 25'000);
+  run(make_rocksdb_engine, 15'000);
 }
 TEST(ModelTest, VolumeOnRocksDbAndHostFilesBehavesLikeItsTwin) {
-  run(make_local_engine, 12'000);
+  run(make_local_engine, 10'000);
 }
 
 }  // namespace
