@@ -13,15 +13,23 @@ class LogGate {
 
   State state() const { return state_.load(std::memory_order_acquire); }
   bool sound() const { return state() == State::kSound; }
-  // Runs `touch` unless the log is not sound, one at a time. What it returns says what the log is from now on.
+  // Runs `touch` unless the log is not sound, one at a time. It returns how it failed, or kSound.
   template <class Touch>
   State run(Touch touch) {
     const std::lock_guard lock(mutex_);
-    if (sound()) state_.store(touch(), std::memory_order_release);
+    if (sound()) failed(touch());
     return state();
   }
-  void failed(State how) { state_.store(how, std::memory_order_release); }
-  void recovered() { state_.store(State::kSound, std::memory_order_release); }
+  // Only for the worse: somebody else may have failed meanwhile.
+  void failed(State how) {
+    State known = state();
+    while (known < how && !state_.compare_exchange_weak(known, how, std::memory_order_acq_rel)) {
+    }
+  }
+  void recovered() {
+    State known = State::kNoRoom;
+    state_.compare_exchange_strong(known, State::kSound, std::memory_order_acq_rel);
+  }
 
  private:
   std::mutex mutex_;
