@@ -62,7 +62,7 @@ class Worker {
   void choose_elsewhere(Connection& connection);
   void run_in_place(Connection& connection, std::size_t index);
   void settle_deferred();
-  // Whether what one deferred reply waits for is durable, when not all is.
+  // Makes durable what one deferred reply waits for, when not all is; else why it is not.
   Status settle_one(const Deferred& deferred);
   void run_task(Task& task);
   void run_alone(Connection& connection, const Item& item);
