@@ -98,7 +98,7 @@ bool DiskReserve::make_room(std::uint64_t bytes, Urgency urgency) {
   look_locked();
   const std::uint64_t needed = promised_.load(std::memory_order_relaxed) + bytes;
   // A compaction leaves to the others what is free, too.
-  if (urgency == Urgency::kCompaction && free_ + held_ < needed + plan_.kept_from_compaction()) return false;
+  if (urgency == Urgency::kCompaction && free_ + held_ < needed + plan_.recovery()) return false;
   // Others may take what is given away before it is used: then there is more.
   for (std::uint64_t piece = kPieceBytes; free_ < needed + kPieceBytes && held_ != 0; piece *= 2) {
     const std::uint64_t missing = needed + kPieceBytes - free_;

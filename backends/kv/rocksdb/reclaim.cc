@@ -12,6 +12,7 @@ using std::chrono::steady_clock;
 
 constexpr steady_clock::duration kPause = std::chrono::seconds(2);
 constexpr int kPauseFactor = 5;  // a full disk of a large database is not compacted all the time
+constexpr steady_clock::duration kPatience = std::chrono::seconds(5);
 
 }  // namespace
 
@@ -25,13 +26,39 @@ Reclaim::~Reclaim() {
   thread_.join();
 }
 
+void Reclaim::hold_back() {
+  const std::uint64_t room = room_now(), unit = reserve_.plan().unit;
+  std::unique_lock lock(mutex_);
+  if (room >= reserve_.plan().scarce()) {
+    room_left_ = UINT64_MAX;
+    return;
+  }
+  if (room_left_ != UINT64_MAX && room + unit / 2 > room_left_) return;
+  // One that begins from now on.
+  const std::uint64_t round = asked_ = begun_ + 1;
+  wake_.notify_all();
+  wake_.wait_for(lock, kPatience, [&] { return ended_ >= round || reserve_.has_room(); });
+}
+
+std::uint64_t Reclaim::room_now() {
+  const DiskReserve::State now = reserve_.state();
+  return now.free + now.held;
+}
+
 void Reclaim::run(const std::stop_token& stop) {
   while (reserve_.wait_until_low(stop)) {
     const auto begin = steady_clock::now();
-    round();
-    const auto pause = std::max(kPause, kPauseFactor * (steady_clock::now() - begin));
     std::unique_lock lock(mutex_);
-    wake_.wait_for(lock, stop, pause, [] { return false; });
+    ++begun_;
+    lock.unlock();
+    round();
+    const std::uint64_t room = room_now();
+    lock.lock();
+    ended_ = begun_;
+    room_left_ = room;
+    wake_.notify_all();
+    const auto pause = std::max(kPause, kPauseFactor * (steady_clock::now() - begin));
+    wake_.wait_for(lock, stop, pause, [this] { return asked_ > begun_; });
   }
 }
 

@@ -22,9 +22,14 @@ class Reclaim {
   Reclaim(rocksdb::DB& db, std::span<rocksdb::ColumnFamilyHandle* const> families, DiskReserve& reserve, const LogGate& log);
   ~Reclaim();
 
+  // Before a change is written: while room is scarce, waits until what was removed so far is cleared away, five seconds at most. Else
+  // removals, which need a little room each, come faster than what they give back. Returns at once when the last round left no more.
+  void hold_back();
+
  private:
   void run(const std::stop_token& stop);
   void round();
+  std::uint64_t room_now();
   bool has_remains(rocksdb::ColumnFamilyHandle* family);
 
   rocksdb::DB& db_;
@@ -33,7 +38,9 @@ class Reclaim {
   const LogGate& log_;
   std::atomic<bool> stopping_{false};
   std::uint64_t seen_ = 0;  // what was written before is compacted
-  std::mutex mutex_;
+  std::mutex mutex_;  // guards what follows
+  std::uint64_t begun_ = 0, ended_ = 0, asked_ = 0;  // rounds
+  std::uint64_t room_left_ = UINT64_MAX;             // by the last round
   std::condition_variable_any wake_;
   std::jthread thread_;
 };

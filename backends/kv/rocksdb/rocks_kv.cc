@@ -238,6 +238,7 @@ class RocksKv final : public core::KvStore {
         if (!added.ok()) return failed(added, "batch");
       }
     }
+    if (reserve_ != nullptr && !reserve_->has_room()) reclaim_->hold_back();
     // A compaction that had no room breaks off a write that waits for a flush, which has room: it waits again.
     constexpr int kTries = 3;
     Status written;
@@ -385,6 +386,7 @@ rocksdb::ColumnFamilyOptions family_options(Family family, const RocksOptions& o
   cf.write_buffer_size = plan.write_buffer();
   cf.max_bytes_for_level_base = plan.level_base();
   cf.target_file_size_base = plan.table();
+  cf.max_compaction_bytes = plan.compaction();
   // Of each family, before it has anything: together they must be far from what makes RocksDB flush.
   cf.arena_block_size = std::min<std::size_t>(1u << 20, cf.write_buffer_size / 16);
   cf.level_compaction_dynamic_level_bytes = true;

@@ -7,6 +7,7 @@
 //   6  one compaction: 4 tables of level 0 of half a unit and all of the level below (4), or one table of half a unit and the ten
 //      that it overlaps further below (5.5), written anew before the old ones go
 //   2  what removals into recycle bins and commits of accepted writes add (core/namespace/metadata_room.h)
+// Removals come faster than compactions, whose turn it is when two of these units are used: changes wait for them (reclaim.h).
 // A unit is a 96th of the file system, so the reserve is an eighth of it; from 6 GiB on it is 64 MiB, and the reserve 768.
 #pragma once
 
@@ -27,9 +28,12 @@ struct SpacePlan {
   std::uint64_t table() const { return unit / 2; }
   std::uint64_t journal() const { return 4 * unit; }
   std::uint64_t reserve() const { return 12 * unit; }
-  std::uint64_t kept_from_compaction() const { return 6 * unit; }
-  // What must be there before RocksDB is told to go on after it had no room: the logs and a flush of all that they hold.
+  // Of files below level 0, at once; one more with all that it overlaps may come to it.
+  std::uint64_t compaction() const { return 4 * unit; }
+  // The logs and a flush of all that they hold: left by compactions, and there before RocksDB is told to go on after it had no room.
   std::uint64_t recovery() const { return 4 * unit; }
+  // While less is there, changes wait for compactions.
+  std::uint64_t scarce() const { return 10 * unit; }
   std::uint64_t unpaid_growth() const { return 2 * unit; }
   // Growth is refused when less is free beside the reserve, and accepted again from twice that on.
   std::uint64_t margin() const { return unit / 2; }
