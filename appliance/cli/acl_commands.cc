@@ -8,7 +8,7 @@
 namespace stoa::cli {
 namespace {
 
-struct Options {
+struct AclOptions {
   std::string path;
   std::string file;
   std::string chmod;
@@ -20,7 +20,7 @@ Outcome show(const Session& session, const Json& reply) {
   return kDone;
 }
 
-Outcome get(const Session& session, const Options& options) {
+Outcome get(const Session& session, const AclOptions& options) {
   STOA_TRY(client, session.connect());
   STOA_TRY(reply, client.get("/v1/acl", {{"path", options.path}}));
   return show(session, reply);
@@ -34,7 +34,7 @@ Result<std::string> read_text(const std::string& file) {
   return text;
 }
 
-Outcome set(const Session& session, const Options& options) {
+Outcome set(const Session& session, const AclOptions& options) {
   if (options.file.empty() && options.chmod.empty()) return fail(Errc::kInvalid, "give a file, - for standard input, or --chmod");
   Json body = Json::object();
   if (!options.file.empty()) {
@@ -55,7 +55,7 @@ Outcome set(const Session& session, const Options& options) {
 void add_acl_commands(CLI::App& app, Session& session) {
   CLI::App* group = app.add_subcommand("acl", "Access control lists of files and directories");
   group->require_subcommand(1);
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<AclOptions>();
 
   CLI::App* command = group->add_subcommand("get", "Show who may do what, one entry a line: TYPE:FLAGS:WHO:RIGHTS");
   command->add_option("path", o->path, "The file or directory, from the root of the volume")->required();

@@ -6,7 +6,7 @@
 namespace stoa::cli {
 namespace {
 
-struct Options {
+struct AuditOptions {
   std::string path, user, operation, door, result, from, to, day;
   std::vector<std::string> classes;
 };
@@ -36,7 +36,7 @@ void print_records(const Json& records) {
   }
 }
 
-Outcome query(const Session& session, const Options& options) {
+Outcome query(const Session& session, const AuditOptions& options) {
   STOA_TRY(client, session.connect());
   Query wanted;
   const std::pair<const char*, const std::string*> filters[] = {{"path", &options.path},     {"user", &options.user},
@@ -87,7 +87,7 @@ void print_directories(const Json& summary) {
   }
 }
 
-Outcome report(const Session& session, const Options& options) {
+Outcome report(const Session& session, const AuditOptions& options) {
   STOA_TRY(client, session.connect());
   Query wanted;
   if (!options.day.empty()) wanted["day"] = options.day;
@@ -138,7 +138,7 @@ void print_policy(const Session& session, const Json& policy) {
   });
 }
 
-Outcome get_policy(const Session& session, const Options& options) {
+Outcome get_policy(const Session& session, const AuditOptions& options) {
   STOA_TRY(client, session.connect());
   STOA_TRY(policy, client.get("/v1/audit/policy", {{"path", options.path}}));
   print_policy(session, policy);
@@ -156,7 +156,7 @@ Outcome list_policies(const Session& session) {
   return kDone;
 }
 
-Outcome set_policy(const Session& session, const Options& options) {
+Outcome set_policy(const Session& session, const AuditOptions& options) {
   Json classes = Json::array();
   for (const std::string& one : options.classes) {
     if (one == "all") {
@@ -171,7 +171,7 @@ Outcome set_policy(const Session& session, const Options& options) {
   return kDone;
 }
 
-Outcome remove_policy(const Session& session, const Options& options) {
+Outcome remove_policy(const Session& session, const AuditOptions& options) {
   STOA_TRY(client, session.connect());
   STOA_TRY(reply, client.remove("/v1/audit/policy", {{"path", options.path}}));
   static_cast<void>(reply);
@@ -184,7 +184,7 @@ Outcome remove_policy(const Session& session, const Options& options) {
 void add_audit_commands(CLI::App& app, Session& session) {
   CLI::App* group = app.add_subcommand("audit", "Who did what: the audit log");
   group->require_subcommand(1);
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<AuditOptions>();
 
   CLI::App* command = group->add_subcommand("query", "Print records of the audit log, oldest first");
   command->add_option("--path", o->path, "Only of this path of the volume and what is below it");

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kPeriodMs = 1000;  // between two looks of --follow
 
-struct Options {
+struct EventsOptions {
   bool follow = false;
 };
 
@@ -22,7 +22,7 @@ std::string line(const Json& event) {
 }
 
 // Followed, each event is an object a line with --json, so that another program can read them as they come.
-Outcome events(const Session& session, const Options& options) {
+Outcome events(const Session& session, const EventsOptions& options) {
   STOA_TRY(client, session.connect());
   Query query{};
   for (;;) {
@@ -43,7 +43,7 @@ Outcome events(const Session& session, const Options& options) {
 }  // namespace
 
 void add_events_command(CLI::App& app, Session& session) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<EventsOptions>();
   CLI::App* command = app.add_subcommand("events", "Show what happened lately: soft limits passed and kept again, damage, disks nearly full");
   command->add_flag("--follow", o->follow, "Go on, and show what happens from now on");
   command->callback([&session, o] { session.command = [&session, o] { return events(session, *o); }; });

@@ -6,7 +6,7 @@
 namespace stoa::cli {
 namespace {
 
-struct Options {
+struct ExplainOptions {
   std::string path;
   std::string user;
   std::string client;
@@ -128,7 +128,7 @@ void print_explanation(const Json& reply, const std::string& client) {
   }
 }
 
-Outcome explain(const Session& session, const Options& options) {
+Outcome explain(const Session& session, const ExplainOptions& options) {
   STOA_TRY(client, session.connect());
   Query query{{"path", options.path}};
   if (!options.user.empty()) query["user"] = options.user;
@@ -141,7 +141,7 @@ Outcome explain(const Session& session, const Options& options) {
 }  // namespace
 
 void add_explain_command(CLI::App& app, Session& session) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<ExplainOptions>();
   CLI::App* command = app.add_subcommand("explain", "Tell what limits a file or directory: permissions, exports, quotas, QoS, who has it open or locked; and what to do about it");
   command->add_option("path", o->path, "The file or directory, from the root of the volume")->required();
   command->add_option("--user", o->user, "What this user may do here")->type_name("NAME");

@@ -6,7 +6,7 @@
 namespace stoa::cli {
 namespace {
 
-struct Options {
+struct ExportOptions {
   std::string name;
   std::string path;
   std::string new_name;
@@ -53,7 +53,7 @@ Result<Json> parse_client(std::string_view text) {
   return rule;
 }
 
-Status fill_rules(const Options& options, Json& body) {
+Status fill_rules(const ExportOptions& options, Json& body) {
   if (!options.doors.empty()) body["doors"] = options.doors;
   if (options.owner) body["owner"] = *options.owner;
   if (!options.security.empty()) {
@@ -100,7 +100,7 @@ void print_export(const Json& e) {
   for (const Json& rule : e["clients"]) std::printf("client     %s\n", client_rule_text(rule).c_str());
 }
 
-Outcome create(const Session& session, const Options& options) {
+Outcome create(const Session& session, const ExportOptions& options) {
   Json body{{"name", options.name}, {"create_directory", options.create}};
   if (!options.path.empty()) body["path"] = options.path;
   if (!options.mode.empty()) {
@@ -120,7 +120,7 @@ Outcome create(const Session& session, const Options& options) {
   return kDone;
 }
 
-Outcome list(const Session& session) {
+Outcome list_exports(const Session& session) {
   STOA_TRY(client, session.connect());
   STOA_TRY(exports, client.get_all("/v1/exports", "exports"));
   session.print(Json{{"exports", exports}}, [&] {
@@ -136,14 +136,14 @@ Outcome list(const Session& session) {
   return kDone;
 }
 
-Outcome show(const Session& session, const Options& options) {
+Outcome show(const Session& session, const ExportOptions& options) {
   STOA_TRY(client, session.connect());
   STOA_TRY(reply, client.get("/v1/exports/" + percent_encode(options.name)));
   session.print(reply, [&] { print_export(reply); });
   return kDone;
 }
 
-Outcome set(const Session& session, const Options& options) {
+Outcome set(const Session& session, const ExportOptions& options) {
   Json body = Json::object();
   if (!options.new_name.empty()) body["name"] = options.new_name;
   STOA_CHECK_OK(fill_rules(options, body));
@@ -154,7 +154,7 @@ Outcome set(const Session& session, const Options& options) {
   return kDone;
 }
 
-Outcome remove(const Session& session, const Options& options) {
+Outcome remove(const Session& session, const ExportOptions& options) {
   STOA_TRY(client, session.connect());
   STOA_TRY(reply, client.remove("/v1/exports/" + percent_encode(options.name)));
   static_cast<void>(reply);
@@ -163,7 +163,7 @@ Outcome remove(const Session& session, const Options& options) {
   return kDone;
 }
 
-void add_rule_options(CLI::App* command, const std::shared_ptr<Options>& o) {
+void add_rule_options(CLI::App* command, const std::shared_ptr<ExportOptions>& o) {
   command->add_option("--door", o->doors, "A door to publish it through: nfs, s3; may be repeated")
       ->type_name("DOOR")
       ->delimiter(',')
@@ -194,7 +194,7 @@ void add_rule_options(CLI::App* command, const std::shared_ptr<Options>& o) {
 void add_export_commands(CLI::App& app, Session& session) {
   CLI::App* group = app.add_subcommand("export", "Publish directories through NFS and S3");
   group->require_subcommand(1);
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<ExportOptions>();
 
   CLI::App* command = group->add_subcommand("create", "Publish a directory");
   command->add_option("name", o->name, "Its name: the NFS path /NAME and the S3 bucket")->required();
@@ -211,7 +211,7 @@ void add_export_commands(CLI::App& app, Session& session) {
   });
 
   command = group->add_subcommand("list", "List all exports");
-  command->callback([&session] { session.command = [&session] { return list(session); }; });
+  command->callback([&session] { session.command = [&session] { return list_exports(session); }; });
 
   command = group->add_subcommand("show", "Show one export");
   command->add_option("name", o->name, "Its name")->required();

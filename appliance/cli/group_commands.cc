@@ -5,13 +5,13 @@
 namespace stoa::cli {
 namespace {
 
-struct Options {
+struct GroupOptions {
   std::string name;
   std::string sid;
   std::optional<std::uint32_t> gid;
 };
 
-Outcome create(const Session& session, const Options& options) {
+Outcome create(const Session& session, const GroupOptions& options) {
   Json body{{"name", options.name}};
   if (options.gid) body["gid"] = *options.gid;
   if (!options.sid.empty()) body["sid"] = options.sid;
@@ -24,7 +24,7 @@ Outcome create(const Session& session, const Options& options) {
   return kDone;
 }
 
-Outcome list(const Session& session) {
+Outcome list_groups(const Session& session) {
   STOA_TRY(client, session.connect());
   STOA_TRY(groups, client.get_all("/v1/groups", "groups"));
   session.print(Json{{"groups", groups}}, [&] {
@@ -38,7 +38,7 @@ Outcome list(const Session& session) {
   return kDone;
 }
 
-Outcome remove(const Session& session, const Options& options) {
+Outcome remove(const Session& session, const GroupOptions& options) {
   STOA_TRY(client, session.connect());
   STOA_TRY(reply, client.remove("/v1/groups/" + percent_encode(options.name)));
   static_cast<void>(reply);
@@ -53,7 +53,7 @@ Outcome remove(const Session& session, const Options& options) {
 void add_group_commands(CLI::App& app, Session& session) {
   CLI::App* group = app.add_subcommand("group", "Names of groups");
   group->require_subcommand(1);
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<GroupOptions>();
 
   CLI::App* command = group->add_subcommand("create", "Give a group a name");
   command->add_option("name", o->name, "The group's name")->required();
@@ -63,7 +63,7 @@ void add_group_commands(CLI::App& app, Session& session) {
   command->callback([&session, o] { session.command = [&session, o] { return create(session, *o); }; });
 
   command = group->add_subcommand("list", "List all groups that have a name");
-  command->callback([&session] { session.command = [&session] { return list(session); }; });
+  command->callback([&session] { session.command = [&session] { return list_groups(session); }; });
 
   command = group->add_subcommand("remove", "Take the name from a group; users and files keep its number");
   command->add_option("name", o->name, "The group's name")->required();

@@ -1,1 +1,1 @@
-// Nothing: a precompiled header wants a target with a source. This one is shared by all commands.
+// Nothing: a precompiled header wants a target with a source. This one is shared by all that read command lines.

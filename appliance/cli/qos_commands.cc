@@ -25,7 +25,7 @@ constexpr std::array<Resource, 5> kResources{{{"read_bytes", "read", true},
 
 constexpr std::uint64_t kBurstMsMax = 3'600'000;
 
-struct Options {
+struct QosOptions {
   std::string target;
   std::array<std::string, kResources.size()> ceilings{};
   std::array<std::string, kResources.size()> guarantees{};
@@ -107,7 +107,7 @@ void print_flows(const std::vector<Json>& flows) {
   table.print();
 }
 
-Outcome set(const Session& session, const Options& options) {
+Outcome set(const Session& session, const QosOptions& options) {
   Json changes = Json::object();
   for (std::size_t i = 0; i < kResources.size(); ++i) {
     const Resource& resource = kResources[i];
@@ -145,7 +145,7 @@ Outcome set(const Session& session, const Options& options) {
   return kDone;
 }
 
-Outcome get(const Session& session, const Options& options) {
+Outcome get(const Session& session, const QosOptions& options) {
   STOA_TRY(client, session.connect());
   STOA_TRY(flow, client.get("/v1/flow", {{"target", options.target}}));
   session.print(flow, [&] { print_flows({flow}); });
@@ -177,7 +177,7 @@ Outcome list(const Session& session) {
   return kDone;
 }
 
-Outcome remove(const Session& session, const Options& options) {
+Outcome remove(const Session& session, const QosOptions& options) {
   STOA_TRY(client, session.connect());
   STOA_TRY(reply, client.remove("/v1/flow", {{"target", options.target}}));
   static_cast<void>(reply);
@@ -186,7 +186,7 @@ Outcome remove(const Session& session, const Options& options) {
   return kDone;
 }
 
-Outcome top(const Session& session, const Options& options) {
+Outcome top(const Session& session, const QosOptions& options) {
   STOA_TRY(client, session.connect());
   STOA_TRY(before, all_flows(client));
   std::this_thread::sleep_for(std::chrono::seconds(options.seconds));
@@ -244,7 +244,7 @@ Outcome top(const Session& session, const Options& options) {
 void add_qos_commands(CLI::App& app, Session& session) {
   CLI::App* group = app.add_subcommand("qos", "Ceilings, guarantees and shares of throughput");
   group->require_subcommand(1);
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<QosOptions>();
   const auto target = [&](CLI::App* command) {
     command
         ->add_option("target", o->target,

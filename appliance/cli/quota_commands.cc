@@ -10,7 +10,7 @@
 namespace stoa::cli {
 namespace {
 
-struct Options {
+struct QuotaOptions {
   std::string path;
   std::string bytes, files, soft_bytes, soft_files, grace;
   std::string count;
@@ -190,7 +190,7 @@ Result<Json> parse_classes(const std::string& text) {
   return names;
 }
 
-Query query_of(const Options& options) {
+Query query_of(const QuotaOptions& options) {
   Query query{{"path", options.path}};
   if (!options.user.empty()) query["user"] = options.user;
   if (!options.group.empty()) query["group"] = options.group;
@@ -198,7 +198,7 @@ Query query_of(const Options& options) {
   return query;
 }
 
-Outcome set(const Session& session, const Options& options) {
+Outcome set(const Session& session, const QuotaOptions& options) {
   const std::array<std::tuple<const char*, const std::string*, bool>, 4> limits{
       {{"bytes", &options.bytes, true},
        {"files", &options.files, false},
@@ -230,21 +230,21 @@ Outcome set(const Session& session, const Options& options) {
   return kDone;
 }
 
-Outcome get(const Session& session, const Options& options) {
+Outcome get(const Session& session, const QuotaOptions& options) {
   STOA_TRY(client, session.connect());
   STOA_TRY(quota, client.get("/v1/quota", query_of(options)));
   session.print(quota, [&] { print_one(quota); });
   return kDone;
 }
 
-Outcome list(const Session& session, const Options& options) {
+Outcome list(const Session& session, const QuotaOptions& options) {
   STOA_TRY(client, session.connect());
   STOA_TRY(quotas, client.get_all("/v1/quotas", "quotas", options.filled.empty() ? Query{} : Query{{"filled", options.filled}}));
   session.print(Json{{"quotas", quotas}}, [&] { print_quotas(quotas); });
   return kDone;
 }
 
-Outcome owners(const Session& session, const Options& options) {
+Outcome owners(const Session& session, const QuotaOptions& options) {
   STOA_TRY(client, session.connect());
   // In this order: when this says that they are counted, what comes is exact.
   STOA_TRY(directory, client.get("/v1/quota", {{"path", options.path}}));
@@ -258,14 +258,14 @@ Outcome owners(const Session& session, const Options& options) {
   return kDone;
 }
 
-Outcome count_owners(const Session& session, const Options& options) {
+Outcome count_owners(const Session& session, const QuotaOptions& options) {
   STOA_TRY(client, session.connect());
   STOA_TRY(quota, client.put("/v1/quota/owners", {{"path", options.path}}, Json{{"counted", !options.off}}));
   session.print(quota, [&] { print_one(quota); });
   return kDone;
 }
 
-Outcome remove(const Session& session, const Options& options) {
+Outcome remove(const Session& session, const QuotaOptions& options) {
   STOA_TRY(client, session.connect());
   STOA_TRY(reply, client.remove("/v1/quota", query_of(options)));
   static_cast<void>(reply);
@@ -279,7 +279,7 @@ Outcome remove(const Session& session, const Options& options) {
 void add_quota_commands(CLI::App& app, Session& session) {
   CLI::App* group = app.add_subcommand("quota", "Limits on directories, and on users and groups in them");
   group->require_subcommand(1);
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<QuotaOptions>();
   const auto path = [&](CLI::App* command) {
     command->add_option("path", o->path, "The directory, from the root of the volume")->required();
   };

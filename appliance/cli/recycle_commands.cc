@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t kDaySeconds = 24 * 3600;
 
-struct Options {
+struct RecycleOptions {
   std::string path, item, to, older, days, bytes_max, restore, counted;
   std::vector<std::string> items;
   bool on = false, off = false, inherit = false, all = false;
@@ -42,7 +42,7 @@ std::string who(const Json& item) {
   return by["user"].is_null() ? std::to_string(by["uid"].get<std::uint32_t>()) : by["user"].get<std::string>();
 }
 
-Outcome list(const Session& session, const Options& options) {
+Outcome list(const Session& session, const RecycleOptions& options) {
   STOA_TRY(client, session.connect());
   Json items = Json::array();
   for (Query query{{"path", options.path}};;) {
@@ -64,7 +64,7 @@ Outcome list(const Session& session, const Options& options) {
   return kDone;
 }
 
-Outcome restore(const Session& session, const Options& options) {
+Outcome restore(const Session& session, const RecycleOptions& options) {
   STOA_TRY(client, session.connect());
   Json body{{"id", options.item}};
   if (!options.to.empty()) body["to"] = options.to;
@@ -76,7 +76,7 @@ Outcome restore(const Session& session, const Options& options) {
   return kDone;
 }
 
-Outcome purge(const Session& session, const Options& options) {
+Outcome purge(const Session& session, const RecycleOptions& options) {
   Json body{{"path", options.path}};
   if (!options.items.empty()) body["ids"] = options.items;
   if (!options.older.empty()) {
@@ -105,7 +105,7 @@ void print_policy(const Json& policy) {
 }
 
 // What is not mentioned stays as it is, or is inherited.
-Result<Json> changes_of(const Options& options) {
+Result<Json> changes_of(const RecycleOptions& options) {
   Json changes = Json::object();
   if (options.on) changes["enabled"] = true;
   if (options.off) changes["enabled"] = false;
@@ -124,7 +124,7 @@ Result<Json> changes_of(const Options& options) {
   return changes;
 }
 
-Outcome policy(const Session& session, const Options& options) {
+Outcome policy(const Session& session, const RecycleOptions& options) {
   STOA_TRY(changes, changes_of(options));
   if (options.inherit && !changes.empty()) return fail(Errc::kInvalid, "--inherit takes the policy away; it goes with no other option");
   STOA_TRY(client, session.connect());
@@ -168,7 +168,7 @@ Outcome policies(const Session& session) {
 void add_recycle_commands(CLI::App& app, Session& session) {
   CLI::App* group = app.add_subcommand("recycle", "What was deleted, and is kept for a while");
   group->require_subcommand(1);
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<RecycleOptions>();
 
   CLI::App* command = group->add_subcommand("list", "List what was deleted below a directory and is kept");
   command->add_option("path", o->path, "The directory")->default_val("/");

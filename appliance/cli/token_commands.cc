@@ -8,7 +8,7 @@
 namespace stoa::cli {
 namespace {
 
-struct Options {
+struct TokenOptions {
   std::string name;
   std::string role;
   std::string directory;
@@ -41,7 +41,7 @@ std::string directory_of(const Json& token) {
   return token["directory"].is_null() ? "(gone)" : printable(bytes_of(token, "directory"));
 }
 
-Outcome add(const Session& session, const Options& options) {
+Outcome add(const Session& session, const TokenOptions& options) {
   Json body{{"name", options.name}, {"role", options.role}};
   if (!options.directory.empty()) body["directory"] = options.directory;
   if (!options.expires.empty()) {
@@ -59,7 +59,7 @@ Outcome add(const Session& session, const Options& options) {
   return kDone;
 }
 
-Outcome list(const Session& session) {
+Outcome list_tokens(const Session& session) {
   STOA_TRY(client, session.connect());
   STOA_TRY(tokens, client.get_all("/v1/tokens", "tokens"));
   session.print(Json{{"tokens", tokens}}, [&] {
@@ -96,7 +96,7 @@ Outcome show(const Session& session) {
 void add_token_commands(CLI::App& app, Session& session) {
   CLI::App* group = app.add_subcommand("token", "Tokens for others to use the admin interface, with a role each");
   group->require_subcommand(1);
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<TokenOptions>();
 
   CLI::App* command = group->add_subcommand("add", "Make a token, and print it once");
   command->add_option("name", o->name, "What the token is called in lists and logs")->required();
@@ -111,7 +111,7 @@ void add_token_commands(CLI::App& app, Session& session) {
   command->callback([&session, o] { session.command = [&session, o] { return add(session, *o); }; });
 
   command = group->add_subcommand("list", "List all tokens but that of the data folder");
-  command->callback([&session] { session.command = [&session] { return list(session); }; });
+  command->callback([&session] { session.command = [&session] { return list_tokens(session); }; });
 
   command = group->add_subcommand("remove", "Refuse a token from now on");
   command->add_option("name", o->name, "The token's name")->required();

@@ -6,7 +6,7 @@
 namespace stoa::cli {
 namespace {
 
-struct Options {
+struct TreeOptions {
   std::string path = "/";
   bool children = false;
   bool exact = false;
@@ -31,7 +31,7 @@ Result<Json> all_pages(AdminClient& client, const std::string& route, Query quer
   return all;
 }
 
-Outcome du(const Session& session, const Options& options) {
+Outcome du(const Session& session, const TreeOptions& options) {
   STOA_TRY(client, session.connect());
   Query query{{"path", options.path}};
   if (options.children) query["children"] = "true";
@@ -63,7 +63,7 @@ char type_letter(const std::string& type) {
   return '-';
 }
 
-Outcome ls(const Session& session, const Options& options) {
+Outcome ls(const Session& session, const TreeOptions& options) {
   STOA_TRY(client, session.connect());
   STOA_TRY(reply, all_pages(client, "/v1/directory", {{"path", options.path}}, "entries"));
   session.print(reply, [&] {
@@ -85,7 +85,7 @@ Outcome ls(const Session& session, const Options& options) {
   return kDone;
 }
 
-Outcome stat(const Session& session, const Options& options) {
+Outcome stat(const Session& session, const TreeOptions& options) {
   STOA_TRY(client, session.connect());
   STOA_TRY(reply, client.get("/v1/stat", {{"path", options.path}}));
   session.print(reply, [&] {
@@ -103,7 +103,7 @@ Outcome stat(const Session& session, const Options& options) {
 }  // namespace
 
 void add_tree_commands(CLI::App& app, Session& session) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<TreeOptions>();
   CLI::App* command =
       app.add_subcommand("du", "Show what a directory holds, with all below; takes no longer on a large tree");
   command->add_option("path", o->path, "The directory, from the root of the volume (default: /)");

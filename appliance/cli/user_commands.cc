@@ -6,7 +6,7 @@
 namespace stoa::cli {
 namespace {
 
-struct Options {
+struct UserOptions {
   std::string name;
   std::string access_key;
   std::string secret_key;
@@ -19,11 +19,11 @@ struct Options {
   bool key = false;
 };
 
-std::string user_path(const Options& options) {
+std::string user_path(const UserOptions& options) {
   return "/v1/users/" + percent_encode(options.name);
 }
 
-void fill_key(const Options& options, Json& body) {
+void fill_key(const UserOptions& options, Json& body) {
   if (!options.access_key.empty()) body["access_key"] = options.access_key;
   if (!options.secret_key.empty()) body["secret_key"] = options.secret_key;
 }
@@ -45,7 +45,7 @@ Result<std::uint32_t> group_number(AdminClient& client, const std::string& text,
               "there is no group named '" + text + "'; give a number, or make it with stoa group create");
 }
 
-Status fill_identity(const Options& options, AdminClient& client, Json& body) {
+Status fill_identity(const UserOptions& options, AdminClient& client, Json& body) {
   if (options.uid) body["uid"] = *options.uid;
   if (options.gid) body["gid"] = *options.gid;
   if (options.principal) body["principal"] = *options.principal;
@@ -82,7 +82,7 @@ void print_user(const Json& user) {
   }
 }
 
-Outcome create(const Session& session, const Options& options) {
+Outcome create(const Session& session, const UserOptions& options) {
   Json body{{"name", options.name}};
   STOA_TRY(client, session.connect());
   STOA_CHECK_OK(fill_identity(options, client, body));
@@ -98,7 +98,7 @@ Outcome create(const Session& session, const Options& options) {
   return kDone;
 }
 
-Outcome list(const Session& session) {
+Outcome list_users(const Session& session) {
   STOA_TRY(client, session.connect());
   STOA_TRY(users, client.get_all("/v1/users", "users"));
   session.print(Json{{"users", users}}, [&] {
@@ -113,14 +113,14 @@ Outcome list(const Session& session) {
   return kDone;
 }
 
-Outcome show(const Session& session, const Options& options) {
+Outcome show(const Session& session, const UserOptions& options) {
   STOA_TRY(client, session.connect());
   STOA_TRY(user, client.get(user_path(options)));
   session.print(user, [&] { print_user(user); });
   return kDone;
 }
 
-Outcome set(const Session& session, const Options& options) {
+Outcome set(const Session& session, const UserOptions& options) {
   Json body = Json::object();
   STOA_TRY(client, session.connect());
   STOA_CHECK_OK(fill_identity(options, client, body));
@@ -130,7 +130,7 @@ Outcome set(const Session& session, const Options& options) {
   return kDone;
 }
 
-Outcome remove(const Session& session, const Options& options) {
+Outcome remove(const Session& session, const UserOptions& options) {
   STOA_TRY(client, session.connect());
   STOA_TRY(reply, client.remove(user_path(options)));
   static_cast<void>(reply);
@@ -139,7 +139,7 @@ Outcome remove(const Session& session, const Options& options) {
   return kDone;
 }
 
-Outcome key_add(const Session& session, const Options& options) {
+Outcome key_add(const Session& session, const UserOptions& options) {
   Json body = Json::object();
   fill_key(options, body);
   STOA_TRY(client, session.connect());
@@ -148,7 +148,7 @@ Outcome key_add(const Session& session, const Options& options) {
   return kDone;
 }
 
-Outcome key_list(const Session& session, const Options& options) {
+Outcome key_list(const Session& session, const UserOptions& options) {
   STOA_TRY(client, session.connect());
   STOA_TRY(reply, client.get(user_path(options) + "/keys"));
   session.print(reply, [&] {
@@ -162,7 +162,7 @@ Outcome key_list(const Session& session, const Options& options) {
   return kDone;
 }
 
-Outcome key_remove(const Session& session, const Options& options) {
+Outcome key_remove(const Session& session, const UserOptions& options) {
   STOA_TRY(client, session.connect());
   STOA_TRY(reply, client.remove(user_path(options) + "/keys/" + percent_encode(options.access_key)));
   static_cast<void>(reply);
@@ -171,7 +171,7 @@ Outcome key_remove(const Session& session, const Options& options) {
   return kDone;
 }
 
-Outcome key_enable(const Session& session, const Options& options, bool enabled) {
+Outcome key_enable(const Session& session, const UserOptions& options, bool enabled) {
   STOA_TRY(client, session.connect());
   STOA_TRY(reply, client.patch(user_path(options) + "/keys/" + percent_encode(options.access_key),
                                Json{{"enabled", enabled}}));
@@ -180,7 +180,7 @@ Outcome key_enable(const Session& session, const Options& options, bool enabled)
   return kDone;
 }
 
-void add_identity_options(CLI::App* command, const std::shared_ptr<Options>& o) {
+void add_identity_options(CLI::App* command, const std::shared_ptr<UserOptions>& o) {
   command->add_option("--uid", o->uid, "The user's number (default for a new user: the first free one from 1000)")
       ->type_name("UID");
   command->add_option("--gid", o->gid, "The number of the user's group (default for a new user: the uid)")
@@ -200,7 +200,7 @@ void add_identity_options(CLI::App* command, const std::shared_ptr<Options>& o) 
       ->type_name("SID");
 }
 
-void add_key_options(CLI::App* command, const std::shared_ptr<Options>& o) {
+void add_key_options(CLI::App* command, const std::shared_ptr<UserOptions>& o) {
   command->add_option("--access-key", o->access_key, "Use this access key instead of a fresh one; needs --secret-key")
       ->type_name("KEY");
   command
@@ -209,7 +209,7 @@ void add_key_options(CLI::App* command, const std::shared_ptr<Options>& o) {
       ->type_name("SECRET");
 }
 
-void add_key_commands(CLI::App* group, Session& session, const std::shared_ptr<Options>& o) {
+void add_key_commands(CLI::App* group, Session& session, const std::shared_ptr<UserOptions>& o) {
   CLI::App* keys = group->add_subcommand("key", "The S3 keys of a user");
   keys->require_subcommand(1);
   const auto name = [&](CLI::App* command) { command->add_option("name", o->name, "The user's name")->required(); };
@@ -247,7 +247,7 @@ void add_key_commands(CLI::App* group, Session& session, const std::shared_ptr<O
 void add_user_commands(CLI::App& app, Session& session) {
   CLI::App* group = app.add_subcommand("user", "Users, their identities and their S3 keys");
   group->require_subcommand(1);
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<UserOptions>();
 
   CLI::App* command = group->add_subcommand("create", "Make a user");
   command->add_option("name", o->name, "The user's name")->required();
@@ -257,7 +257,7 @@ void add_user_commands(CLI::App& app, Session& session) {
   command->callback([&session, o] { session.command = [&session, o] { return create(session, *o); }; });
 
   command = group->add_subcommand("list", "List all users");
-  command->callback([&session] { session.command = [&session] { return list(session); }; });
+  command->callback([&session] { session.command = [&session] { return list_users(session); }; });
 
   command = group->add_subcommand("show", "Show one user");
   command->add_option("name", o->name, "The user's name")->required();

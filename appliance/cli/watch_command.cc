@@ -7,7 +7,7 @@
 namespace stoa::cli {
 namespace {
 
-struct Options {
+struct WatchOptions {
   std::string path;
   std::string cursor;
 };
@@ -64,7 +64,7 @@ void print_change(const std::string& name, const Json& change) {
   std::printf("%s)\n", line.c_str());
 }
 
-Outcome watch(const Session& session, const Options& options) {
+Outcome watch(const Session& session, const WatchOptions& options) {
   STOA_TRY(client, session.connect());
   Query query{{"path", options.path}};
   if (!options.cursor.empty()) query["cursor"] = options.cursor;
@@ -95,7 +95,7 @@ Outcome watch(const Session& session, const Options& options) {
 
 void add_watch_command(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("watch", "Print changes at and below a directory as they happen, until interrupted");
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<WatchOptions>();
   command->add_option("path", o->path, "The directory")->required();
   command->add_option("--cursor", o->cursor, "Go on behind this one (printed with --json as \"sequence\")")->type_name("NUMBER");
   command->callback([&session, o] { session.command = [&session, o] { return watch(session, *o); }; });

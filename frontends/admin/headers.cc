@@ -1,0 +1,1 @@
+// Nothing: a precompiled header wants a target with a source.
