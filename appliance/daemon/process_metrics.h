@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/metrics.h"
-#include "core/data/blob_store.h"
+#include "core/blob/blob_store.h"
 #include "core/kv/kv_store.h"
 #include "core/volume/volume.h"
 

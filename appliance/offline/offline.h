@@ -7,7 +7,7 @@
 
 #include "appliance/data_folder/data_folder.h"
 #include "base/error.h"
-#include "core/data/kept_blobs.h"
+#include "core/blob/kept_blobs.h"
 #include "core/volume/volume.h"
 
 namespace stoa::appliance {

@@ -8,7 +8,7 @@
 #include "appliance/data_folder/data_folder.h"
 #include "base/error.h"
 #include "base/metrics.h"
-#include "core/data/blob_store.h"
+#include "core/blob/blob_store.h"
 #include "core/kv/kv_store.h"
 #include "core/volume/volume.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "core/access/acl_record.h"
 #include "core/api/acl_text.h"
+#include "core/inode/acl_record.h"
 
 namespace stoa::core {
 namespace {

@@ -1,7 +1,7 @@
 // Requests and replies of core/api/namespace.h: plain values. Names are the raw bytes of the client.
 //
 // A door that speaks POSIX gives `name`s (1..255 bytes, no '/' and NUL, not "." or ".."); a door that speaks keys gives
-// whole S3 keys below a root directory. How keys that are no plain paths look to POSIX doors: core/namespace/posix_name.h.
+// whole S3 keys below a root directory. How keys that are no plain paths look to POSIX doors: core/inode/posix_name.h.
 #pragma once
 
 #include <algorithm>

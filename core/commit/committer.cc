@@ -6,7 +6,7 @@
 
 #include "base/assert.h"
 #include "base/log.h"
-#include "core/data/blob_record.h"
+#include "core/blob/blob_record.h"
 #include "core/kv/keys.h"
 
 namespace stoa::core {

@@ -18,8 +18,8 @@
 
 #include "base/metrics.h"
 #include "core/api/ids.h"
-#include "core/data/blob_store.h"
-#include "core/journal/journal_tail.h"
+#include "core/blob/blob_store.h"
+#include "core/commit/journal_tail.h"
 #include "core/kv/kv_store.h"
 #include "core/usage/ledger.h"
 #include "core/usage/usage_log.h"

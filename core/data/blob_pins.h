@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/data/layout.h"
+#include "core/inode/layout.h"
 
 namespace stoa::core {
 

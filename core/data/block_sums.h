@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "core/data/blob_store.h"
+#include "core/blob/blob_store.h"
 #include "core/kv/kv_store.h"
 
 namespace stoa::core {

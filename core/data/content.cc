@@ -64,9 +64,9 @@ std::uint64_t estimate_allocated(const Layout& layout, std::uint64_t size) {
 }
 
 Result<BlobId> reserve_blob(Tree& tree, std::uint64_t bytes) {
-  const std::shared_lock birth(tree.data->births);
+  const std::shared_lock birth(tree.in_flight.births);
   STOA_TRY(blob, tree.blobs.reserve(bytes));
-  tree.data->track(blob);
+  tree.in_flight.track(blob);
   return blob;
 }
 
@@ -135,7 +135,7 @@ Result<StagedContent> content_of_bytes(Tree& tree, std::span<const std::byte> by
 }
 
 void discard_content(Tree& tree, const StagedContent& content) {
-  for (const BlobId blob : content.own_blobs) tree.data->abandon(blob);
+  for (const BlobId blob : content.own_blobs) tree.in_flight.abandon(blob);
 }
 
 }  // namespace stoa::core

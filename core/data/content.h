@@ -7,7 +7,7 @@
 
 #include "core/data/block_sums.h"
 #include "core/data/content_cache.h"
-#include "core/namespace/meta_txn.h"
+#include "core/txn/meta_txn.h"
 
 namespace stoa::core {
 

@@ -7,9 +7,9 @@
 #include "core/data/part.h"
 #include "core/data/prepare.h"
 #include "core/data/truncate.h"
-#include "core/namespace/meta_txn.h"
-#include "core/namespace/operations.h"
-#include "core/recycle/bin.h"
+#include "core/txn/in_bin.h"
+#include "core/txn/meta_txn.h"
+#include "core/txn/reach.h"
 
 namespace stoa::core {
 namespace {

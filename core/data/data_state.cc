@@ -32,32 +32,6 @@ DataState::DataState(MetricRegistry& metrics)
 
 DataState::~DataState() = default;
 
-void DataState::track(BlobId blob) {
-  const std::lock_guard lock(blobs_mutex_);
-  ++tracked_[blob];
-}
-
-void DataState::untrack(BlobId blob) {
-  const std::lock_guard lock(blobs_mutex_);
-  const auto it = tracked_.find(blob);
-  if (it != tracked_.end() && --it->second == 0) tracked_.erase(it);
-}
-
-void DataState::abandon(BlobId blob) {
-  const std::lock_guard lock(blobs_mutex_);
-  if (tracked_.contains(blob)) abandoned_.push_back(blob);
-}
-
-std::vector<BlobId> DataState::take_abandoned() {
-  const std::lock_guard lock(blobs_mutex_);
-  return std::exchange(abandoned_, {});
-}
-
-bool DataState::tracked(BlobId blob) const {
-  const std::lock_guard lock(blobs_mutex_);
-  return tracked_.contains(blob);
-}
-
 bool DataState::add_damage(const Damage& damage) {
   const std::lock_guard lock(damage_mutex_);
   if (std::ranges::find(damage_, damage) != damage_.end()) return false;

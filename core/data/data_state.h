@@ -1,7 +1,6 @@
 // What the data path keeps in memory for one volume. All of it is bounded by what is in progress.
 #pragma once
 
-#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -10,7 +9,6 @@
 #include <vector>
 
 #include "base/metrics.h"
-#include "base/rw_lock.h"
 #include "core/data/blob_pins.h"
 #include "core/data/content_cache.h"
 #include "core/data/live_sums.h"
@@ -46,22 +44,6 @@ class DataState {
   std::mutex lazy_mutex;  // guards lazy
   std::vector<NodeRef> lazy;
 
-  // Held shared while a blob comes into being, from before the store holds it until it is tracked. The verifier waits here
-  // for those under way, and lets none begin while it looks at one blob.
-  RwLock births;
-  // Blobs that no record names, and that are not lost: reserved and in no committed layout yet, or being freed. The place of
-  // a freed blob may have been reserved again before untrack() tells of its end: what counts is how often it is tracked.
-  void track(BlobId blob);
-  void untrack(BlobId blob);  // a layout names it now, or the store has released it; nothing when it is not tracked
-  // Nobody will commit it: the next round of gc releases it once it is not pinned. Nothing when it is not tracked: its commit
-  // was queued, and although waiting for it failed, a record may name the blob after the next start.
-  void abandon(BlobId blob);
-  std::vector<BlobId> take_abandoned();
-  bool tracked(BlobId blob) const;
-
-  // Set when something may have come into the gc queue.
-  std::atomic<bool> garbage{true};
-
   struct Damage {
     FileId id;
     std::uint64_t offset;
@@ -80,9 +62,6 @@ class DataState {
   Counter& released_blobs;
 
  private:
-  mutable std::mutex blobs_mutex_;  // guards the two below
-  std::unordered_map<BlobId, std::uint32_t> tracked_;
-  std::vector<BlobId> abandoned_;
   mutable std::mutex damage_mutex_;  // guards the two below
   std::vector<Damage> damage_;
   std::size_t damage_told_ = 0;

@@ -1,7 +1,7 @@
 // Reading and writing files in place. Contracts: core/api/namespace.h.
 #pragma once
 
-#include "core/namespace/tree.h"
+#include "core/txn/tree.h"
 
 namespace stoa::core {
 

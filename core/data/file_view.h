@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/inode/node.h"
-#include "core/namespace/tree.h"
+#include "core/txn/tree.h"
 
 namespace stoa::core {
 

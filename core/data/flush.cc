@@ -7,7 +7,7 @@
 #include "core/data/live_sums.h"
 #include "core/data/open_files.h"
 #include "core/data/placement.h"
-#include "core/namespace/meta_txn.h"
+#include "core/txn/meta_txn.h"
 
 namespace stoa::core {
 namespace {

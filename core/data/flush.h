@@ -1,7 +1,7 @@
 // From written to committed: syncs the data of a file and commits the record that names it.
 #pragma once
 
-#include "core/namespace/tree.h"
+#include "core/txn/tree.h"
 
 namespace stoa::core {
 

@@ -31,14 +31,14 @@ void release(Tree& tree, BlobId blob) {
                 {{"blob", static_cast<std::uint64_t>(blob)}, {"error", describe(released.error())}});
     return;
   }
-  tree.data->untrack(blob);
+  tree.in_flight.untrack(blob);
   tree.data->released_blobs.add();
 }
 
 void release_abandoned(Tree& tree) {
-  for (const BlobId blob : tree.data->take_abandoned()) {
+  for (const BlobId blob : tree.in_flight.take_abandoned()) {
     if (tree.data->pins->pinned(blob)) {
-      tree.data->abandon(blob);
+      tree.in_flight.abandon(blob);
     } else {
       tree.data->sums.forget(blob, tree.blobs.capacity(blob));
       if (tree.blobs.capacity(blob) <= kSumRowBytes) tree.data->verified.forget(blob, 0);
@@ -72,7 +72,7 @@ void adopt_readable(Tree& tree) {
 
 Status collect_garbage(Tree& tree, qos::Pace* pace) {
   release_abandoned(tree);
-  if (!tree.data->garbage.exchange(false, std::memory_order_acq_rel)) return {};
+  if (!tree.in_flight.garbage.exchange(false, std::memory_order_acq_rel)) return {};
   // The committer makes gc records when it writes what is queued; from then on a walk sees them.
   STOA_CHECK_OK(tree.committer.wait_applied());
   const auto it = tree.kv.scan(Family::kGc, {}, {});
@@ -83,7 +83,7 @@ Status collect_garbage(Tree& tree, qos::Pace* pace) {
     for (; it->valid() && unused.size() < kReleasedAtOnce; it->next()) {
       const BlobId blob{keys::read_be64(it->key())};
       if (tree.data->pins->pinned(blob)) {
-        tree.data->garbage.store(true, std::memory_order_release);
+        tree.in_flight.garbage.store(true, std::memory_order_release);
         continue;
       }
       unused.push_back(blob);
@@ -104,7 +104,7 @@ Status collect_garbage(Tree& tree, qos::Pace* pace) {
       STOA_CHECK_OK(stage_no_sums(*now, done, blob));
       done.remove(Family::kGc, key);
       blobs.push_back(blob);
-      tree.data->track(blob);  // for the verifier: nothing names it until it is released
+      tree.in_flight.track(blob);  // for the verifier: nothing names it until it is released
     }
     if (blobs.empty()) continue;
     // The removal of the name must be safe before the content goes.
@@ -122,7 +122,7 @@ Status collect_garbage(Tree& tree, qos::Pace* pace) {
     if (pace == nullptr) continue;
     pace->spent(qos::Price{}.add(qos::Resource::kMetadataOps, blobs.size()));
     if (!pace->stopped()) continue;
-    tree.data->garbage.store(true, std::memory_order_release);
+    tree.in_flight.garbage.store(true, std::memory_order_release);
     break;
   }
   return it->status();

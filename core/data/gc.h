@@ -1,7 +1,7 @@
 // Background work on data: adoption at start, the gc queue, lazy attributes, checksums of quiet files, scrubbing.
 #pragma once
 
-#include "core/namespace/tree.h"
+#include "core/txn/tree.h"
 #include "qos/pace.h"
 
 namespace stoa::core {

@@ -7,12 +7,6 @@ Usage bytes(std::uint64_t count) { return {.bytes = static_cast<std::int64_t>(co
 
 }  // namespace
 
-Usage promised(const Node& node) {
-  const Writing* const writing = node.writing.get();
-  if (writing == nullptr || writing->promised_end <= node.record.size) return {};
-  return bytes(writing->promised_end - node.record.size);
-}
-
 Status begin_growth(Tree& tree, Node& node, std::uint64_t end) {
   Writing& writing = *node.writing;
   const std::uint64_t known = std::max(node.record.size, writing.promised_end);

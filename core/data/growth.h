@@ -2,12 +2,9 @@
 // at once, and given back when they do not come.
 #pragma once
 
-#include "core/namespace/tree.h"
+#include "core/txn/tree.h"
 
 namespace stoa::core {
-
-// What is reserved for a file beyond its size. It follows the file to whoever pays for it (MetaTxn::move_charge).
-Usage promised(const Node& node);
 
 // Both want the tree lock (shared) and the node's lock (exclusive), and a Writing in the node.
 // kQuota: the file may not grow so far.

@@ -6,7 +6,7 @@
 #include "base/crc32c.h"
 #include "core/data/data_state.h"
 #include "core/data/open_files.h"
-#include "core/namespace/tree.h"
+#include "core/txn/tree.h"
 
 namespace stoa::core {
 

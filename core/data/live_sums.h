@@ -17,7 +17,7 @@
 
 #include "core/api/ids.h"
 #include "core/data/block_sums.h"
-#include "core/data/writing.h"
+#include "core/inode/writing.h"
 
 namespace stoa::core {
 

@@ -2,7 +2,7 @@
 // the first commit of such writes, so that a start after a crash knows whose bytes may be newer than their record.
 #pragma once
 
-#include "core/namespace/tree.h"
+#include "core/txn/tree.h"
 
 namespace stoa::core {
 

@@ -5,7 +5,7 @@
 #include "core/access/access.h"
 #include "core/data/data_state.h"
 #include "core/data/flush.h"
-#include "core/namespace/meta_txn.h"
+#include "core/txn/meta_txn.h"
 
 namespace stoa::core {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "core/data/blob_pins.h"
 #include "core/data/content.h"
-#include "core/namespace/tree.h"
+#include "core/txn/tree.h"
 
 namespace stoa::core {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/data/layout.h"
+#include "core/inode/layout.h"
 
 namespace stoa::core {
 

@@ -9,7 +9,7 @@
 #include "core/data/sum_change.h"
 #include "core/data/verify.h"
 #include "core/data/zero.h"
-#include "core/namespace/meta_txn.h"
+#include "core/txn/meta_txn.h"
 
 namespace stoa::core {
 namespace {
@@ -42,12 +42,12 @@ Status move_inline_to_blob(Tree& tree, const NodeRef& node) {
   Status written = sums.begin(std::span(&range, 1), pieces);
   if (written) written = tree.blobs.write(blob, 0, pieces);
   if (!written) {
-    tree.data->abandon(blob);
+    tree.in_flight.abandon(blob);
     return written;
   }
   const std::lock_guard lock(node->lock);
   if (node->deleted) {
-    tree.data->abandon(blob);
+    tree.in_flight.abandon(blob);
     return fail(Errc::kStale);
   }
   if (node->writing == nullptr) node->writing = std::make_unique<Writing>();
@@ -107,7 +107,7 @@ Status unshare(Tree& tree, const OpContext& ctx, const NodeRef& node, const Piec
       return true;
     });
   }
-  if (!done) tree.data->abandon(blob);
+  if (!done) tree.in_flight.abandon(blob);
   return done;
 }
 

@@ -1,7 +1,7 @@
 // Making a file ready for writing in place: what needs everybody else out of the file, and happens once in a while.
 #pragma once
 
-#include "core/namespace/tree.h"
+#include "core/txn/tree.h"
 
 namespace stoa::core {
 

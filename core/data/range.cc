@@ -9,9 +9,9 @@
 #include "core/data/prepare.h"
 #include "core/data/truncate.h"
 #include "core/data/zero.h"
-#include "core/namespace/meta_txn.h"
-#include "core/namespace/operations.h"
-#include "core/recycle/bin.h"
+#include "core/txn/in_bin.h"
+#include "core/txn/meta_txn.h"
+#include "core/txn/reach.h"
 
 namespace stoa::core {
 namespace {
@@ -126,7 +126,7 @@ Result<RangeReply> allocate(Tree& tree, const OpContext& ctx, const RangeRequest
     return {};
   });
   if (!reply) {
-    for (const BlobId blob : blobs) tree.data->abandon(blob);
+    for (const BlobId blob : blobs) tree.in_flight.abandon(blob);
   }
   return reply;
 }

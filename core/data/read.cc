@@ -6,7 +6,7 @@
 #include "core/data/file_io.h"
 #include "core/data/file_view.h"
 #include "core/data/verify.h"
-#include "core/namespace/reach.h"
+#include "core/txn/reach.h"
 
 namespace stoa::core {
 namespace {

@@ -10,8 +10,8 @@
 #include "core/data/sum_change.h"
 #include "core/data/verify.h"
 #include "core/kv/keys.h"
-#include "core/namespace/meta_txn.h"
-#include "core/namespace/operations.h"
+#include "core/txn/meta_txn.h"
+#include "core/txn/reach.h"
 
 namespace stoa::core {
 namespace {

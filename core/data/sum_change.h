@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/data/live_sums.h"
-#include "core/namespace/tree.h"
+#include "core/txn/tree.h"
 
 namespace stoa::core {
 

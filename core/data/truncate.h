@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/data/blob_pins.h"
-#include "core/namespace/meta_txn.h"
+#include "core/txn/meta_txn.h"
 
 namespace stoa::core {
 

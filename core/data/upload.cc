@@ -199,7 +199,7 @@ void upload_discard(Tree& tree, UploadId id) {
   upload_consumed(tree, id);
   const std::lock_guard lock((*upload)->mutex);
   (*upload)->sealed = true;
-  for (const BlobId blob : blobs_of(**upload)) tree.data->abandon(blob);
+  for (const BlobId blob : blobs_of(**upload)) tree.in_flight.abandon(blob);
   (*upload)->layout = {};
 }
 

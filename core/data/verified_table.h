@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "core/data/blob_store.h"
+#include "core/blob/blob_store.h"
 
 namespace stoa::core {
 

@@ -4,8 +4,8 @@
 #include <functional>
 #include <span>
 
-#include "core/data/layout.h"
-#include "core/namespace/tree.h"
+#include "core/inode/layout.h"
+#include "core/txn/tree.h"
 
 namespace stoa::core {
 

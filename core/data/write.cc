@@ -8,9 +8,9 @@
 #include "core/data/placement.h"
 #include "core/data/prepare.h"
 #include "core/data/sum_change.h"
-#include "core/namespace/meta_txn.h"
-#include "core/namespace/reach.h"
-#include "core/recycle/bin.h"
+#include "core/txn/in_bin.h"
+#include "core/txn/meta_txn.h"
+#include "core/txn/reach.h"
 
 namespace stoa::core {
 namespace {
@@ -98,7 +98,7 @@ class BlobWrite {
     const bool free = there.size() == 1 && there[0].hole();
     const std::size_t extents = node_->record.layout.extents.size() + writing.fresh.extents.size();
     if (!free || extents >= kExtentsMax || node_->deleted) {
-      tree_.data->abandon(blob);
+      tree_.in_flight.abandon(blob);
       if (node_->deleted) return fail(Errc::kStale);
       if (extents >= kExtentsMax) return fail(Errc::kNoSpace, "the file is in too many pieces");
       return {};

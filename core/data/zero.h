@@ -1,7 +1,7 @@
 // Zeroing stored bytes in place, with their checksums.
 #pragma once
 
-#include "core/namespace/tree.h"
+#include "core/txn/tree.h"
 
 namespace stoa::core {
 

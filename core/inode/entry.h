@@ -11,7 +11,7 @@ namespace stoa::core {
 
 enum EntryFlags : std::uint8_t {
   // A file whose name a directory has, too (keys `a` and `a/b`): POSIX doors see it under an alias
-  // (core/namespace/posix_name.h). Kept up to date when either name comes or goes.
+  // (core/inode/posix_name.h). Kept up to date when either name comes or goes.
   kShadowed = 1,
 };
 

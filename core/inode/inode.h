@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "core/api/attributes.h"
-#include "core/data/layout.h"
+#include "core/inode/layout.h"
 
 namespace stoa::core {
 
@@ -17,7 +17,7 @@ enum InodeFlags : std::uint8_t {
   kImpliedByKey = 2,   // a directory that exists only because keys below it do; goes with the last of them, unless keep()
   kChecksummed = 8,     // its blobs may have checksums (core/data/block_sums.h)
   kHasXattrs = 4,      // family xattr has records of this file
-  kHasAcl = 16,        // family xattr has its ACL (core/access/acl_record.h)
+  kHasAcl = 16,        // family xattr has its ACL (core/inode/acl_record.h)
   kHasBin = 32,        // a directory with a recycle bin: family trash says which (core/recycle/bin.h)
   kIsBin = 64,         // a recycle bin: it has no name; `home` is the directory that has it
   kUncounted = 128,   // a bin that is charged to the volume only

@@ -8,10 +8,10 @@
 
 #include "base/rw_lock.h"
 #include "core/api/ids.h"
-#include "core/data/writing.h"
 #include "core/inode/flow_memo.h"
 #include "core/inode/inode.h"
 #include "core/inode/reach_memo.h"
+#include "core/inode/writing.h"
 #include "core/usage/ledger.h"
 
 namespace stoa::core {
@@ -67,7 +67,7 @@ struct Node {
   }
   // Who pays for the content of this file: also what is reserved and not yet committed.
   Payer payer() const {
-    const bool nameless = record.links == 0;  // core/namespace/orphan.h
+    const bool nameless = record.links == 0;  // core/links/orphan.h
     return {account, {record.uid, record.gid}, id, nameless ? UsageClass::kNameless : UsageClass::kLive};
   }
   // Who pays for a directory itself. Needs the tree lock and the node's.
@@ -86,5 +86,12 @@ struct Node {
     for (const auto* line = reinterpret_cast<const std::byte*>(this); line < end; line += 64) __builtin_prefetch(line);
   }
 };
+
+// What is reserved for a file beyond its size. It follows the file to whoever pays for it (MetaTxn::move_charge).
+inline Usage promised(const Node& node) {
+  const Writing* const writing = node.writing.get();
+  if (writing == nullptr || writing->promised_end <= node.record.size) return {};
+  return {.bytes = static_cast<std::int64_t>(writing->promised_end - node.record.size)};
+}
 
 }  // namespace stoa::core

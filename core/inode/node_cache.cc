@@ -1,6 +1,6 @@
 #include "core/inode/node_cache.h"
 
-#include "core/access/acl_record.h"
+#include "core/inode/acl_record.h"
 #include "core/kv/keys.h"
 
 namespace stoa::core {

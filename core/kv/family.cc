@@ -1,6 +1,4 @@
 #include "core/kv/kv_store.h"
-#include "core/data/blob_store.h"
-#include "core/volume/volume.h"
 
 namespace stoa::core {
 

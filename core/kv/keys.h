@@ -9,10 +9,10 @@
 //                                          with kPrivateXattr
 //   usage    directory id               -> UsageRecord (core/usage/usage_record.h)
 //            directory id, kind u8, id u32 -> UsageRecord of a user (2) or group (3) in a directory that counts owners
-//   blob     blob id                    -> BlobRecord (core/data/blob_record.h)
+//   blob     blob id                    -> BlobRecord (core/blob/blob_record.h)
 //   checksum blob id, first block       -> crc32c of blocks
 //   state    "open", id                 -> nothing: the file is being written in place (core/data/open_files.h)
-//            "orphan", id               -> nothing: the file has no name and lives until its last close (core/namespace/orphan.h)
+//            "orphan", id               -> nothing: the file has no name and lives until its last close (core/links/orphan.h)
 //            "usage", number            -> what was charged to directories since they were written (core/usage/usage_log.h)
 //            "client", door u8, name    -> sealed, empty: a client that may reclaim its state (core/state/reclaim.h)
 //   journal  sequence                   -> change; the engine drops the oldest beyond its cap
@@ -104,7 +104,7 @@ inline std::string behind_prefix(std::string prefix) {
 
 inline constexpr char kPrivateXattr = '\x01';
 inline constexpr std::string_view kMetaXattr = "\x01meta";      // ObjectMeta
-inline constexpr std::string_view kAclXattr = "\x01" "acl";     // core/access/acl_record.h
+inline constexpr std::string_view kAclXattr = "\x01" "acl";     // core/inode/acl_record.h
 
 inline constexpr std::string_view kOrphanPrefix = "orphan";
 inline std::string orphan_key(FileId id) {

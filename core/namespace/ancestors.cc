@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "core/api/flow_table.h"
-#include "core/namespace/key_path.h"
+#include "core/links/key_path.h"
 #include "core/namespace/operations.h"
 
 namespace stoa::core {

@@ -3,10 +3,10 @@
 #include "core/access/access.h"
 #include "core/data/part.h"
 #include "core/kv/keys.h"
-#include "core/namespace/drop_link.h"
+#include "core/links/drop_link.h"
+#include "core/links/remove_directory.h"
 #include "core/namespace/operations.h"
 #include "core/namespace/put_object.h"
-#include "core/namespace/remove_directory.h"
 
 namespace stoa::core {
 namespace {

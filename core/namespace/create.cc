@@ -1,5 +1,5 @@
 #include "core/access/access.h"
-#include "core/namespace/new_inode.h"
+#include "core/links/new_inode.h"
 #include "core/namespace/operations.h"
 #include "core/recycle/bin.h"
 

@@ -1,7 +1,7 @@
 // The object that a key names, if there is one.
 #pragma once
 
-#include "core/namespace/key_path.h"
+#include "core/links/key_path.h"
 
 namespace stoa::core {
 

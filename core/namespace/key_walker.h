@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/namespace/tree.h"
+#include "core/txn/tree.h"
 
 namespace stoa::core {
 

@@ -1,7 +1,7 @@
 #include "core/access/access.h"
-#include "core/namespace/meta_txn.h"
 #include "core/namespace/operations.h"
 #include "core/recycle/bin.h"
+#include "core/txn/meta_txn.h"
 
 namespace stoa::core {
 namespace {

@@ -1,7 +1,7 @@
 // mkdir, symlink and mknod: names that must not be taken.
 #include "core/access/access.h"
 #include "core/data/content.h"
-#include "core/namespace/new_inode.h"
+#include "core/links/new_inode.h"
 #include "core/namespace/operations.h"
 #include "core/recycle/bin.h"
 

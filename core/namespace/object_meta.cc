@@ -1,8 +1,8 @@
 #include "core/namespace/object_meta.h"
 
 #include "core/data/data_state.h"
+#include "core/inode/inode_usage.h"
 #include "core/kv/keys.h"
-#include "core/usage/inode_usage.h"
 
 namespace stoa::core {
 

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "core/namespace/meta_txn.h"
+#include "core/txn/meta_txn.h"
 
 namespace stoa::core {
 

@@ -2,8 +2,8 @@
 // One file each: create.cc holds create(), and so on.
 #pragma once
 
-#include "core/namespace/reach.h"
-#include "core/namespace/tree.h"
+#include "core/txn/reach.h"
+#include "core/txn/tree.h"
 
 namespace stoa::core {
 

@@ -4,11 +4,10 @@
 #include <utility>
 
 #include "base/log.h"
-#include "core/data/growth.h"
+#include "core/inode/inode_usage.h"
 #include "core/kv/keys.h"
-#include "core/namespace/drop_link.h"
-#include "core/namespace/meta_txn.h"
 #include "core/namespace/operations.h"
+#include "core/txn/meta_txn.h"
 #include "qos/pace.h"
 
 namespace stoa::core {
@@ -133,22 +132,6 @@ Status end_walk(Tree& tree, const OwnerWalk& walk) {
 }
 
 }  // namespace
-
-void OwnerCountWish::make() {
-  const std::lock_guard lock(mutex_);
-  wanted_ = true;
-  made_.notify_all();
-}
-
-bool OwnerCountWish::take() {
-  const std::lock_guard lock(mutex_);
-  return std::exchange(wanted_, false);
-}
-
-bool OwnerCountWish::wait(const std::stop_token& stop) {
-  std::unique_lock lock(mutex_);
-  return made_.wait(lock, stop, [this] { return wanted_; }) && !stop.stop_requested();
-}
 
 Result<bool> count_more_owners(Tree& tree, std::size_t files_max) {
   OwnerCount& count = tree.owner_count;

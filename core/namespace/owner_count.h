@@ -7,48 +7,13 @@
 // of a directory says that it is being counted, and a start begins anew.
 #pragma once
 
-#include <condition_variable>
-#include <memory>
-#include <mutex>
-#include <stop_token>
-#include <vector>
-
-#include "core/usage/ledger.h"
+#include "core/txn/tree.h"
 
 namespace stoa::qos {
 class Pace;
 }
 
 namespace stoa::core {
-
-struct Tree;
-
-struct OwnerWalk {
-  std::vector<AccountRef> accounts;  // of the directories that it is for
-  CountedFiles at;
-  std::shared_ptr<CountedFiles> reserved = std::make_shared<CountedFiles>();   // guarded as the sides of an account are
-  std::shared_ptr<CountedFiles> committed = std::make_shared<CountedFiles>();
-};
-
-// Whether directories may wait to be counted: since they said so, or from before the start. Thread-safe.
-class OwnerCountWish {
- public:
-  void make();
-  bool take();  // whether there was one
-  // Until there is one. False: stopped.
-  bool wait(const std::stop_token& stop);
-
- private:
-  std::mutex mutex_;
-  std::condition_variable_any made_;
-  bool wanted_ = true;
-};
-
-struct OwnerCount {
-  OwnerCountWish wish;
-  std::mutex mutex;  // guards the walk; comes before the tree lock
-  std::unique_ptr<OwnerWalk> walk;
-};
 
 // Looks at up to `files_max` more files. True: no directory waits any more.
 Result<bool> count_more_owners(Tree& tree, std::size_t files_max);

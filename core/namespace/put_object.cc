@@ -2,9 +2,9 @@
 
 #include "core/access/access.h"
 #include "core/data/flush.h"
-#include "core/namespace/drop_link.h"
+#include "core/links/drop_link.h"
+#include "core/links/new_inode.h"
 #include "core/namespace/find_object.h"
-#include "core/namespace/new_inode.h"
 #include "core/namespace/object_meta.h"
 #include "core/recycle/bin.h"
 

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "core/data/content.h"
-#include "core/namespace/key_path.h"
+#include "core/links/key_path.h"
 
 namespace stoa::core {
 

@@ -1,8 +1,8 @@
 // unlink and rmdir.
 #include "core/access/access.h"
-#include "core/namespace/drop_link.h"
+#include "core/links/drop_link.h"
+#include "core/links/remove_directory.h"
 #include "core/namespace/operations.h"
-#include "core/namespace/remove_directory.h"
 #include "core/recycle/bin.h"
 #include "core/recycle/purge.h"
 

@@ -1,5 +1,5 @@
 #include "core/access/access.h"
-#include "core/namespace/drop_link.h"
+#include "core/links/drop_link.h"
 #include "core/namespace/find_object.h"
 #include "core/namespace/operations.h"
 #include "core/recycle/bin.h"

@@ -1,11 +1,11 @@
 #include "core/access/access.h"
 #include "core/access/acl.h"
 #include "core/data/truncate.h"
-#include "core/namespace/drop_link.h"
-#include "core/namespace/meta_txn.h"
-#include "core/namespace/new_inode.h"
+#include "core/links/drop_link.h"
+#include "core/links/new_inode.h"
 #include "core/namespace/operations.h"
 #include "core/recycle/bin.h"
+#include "core/txn/meta_txn.h"
 
 namespace stoa::core {
 namespace {

@@ -1,9 +1,9 @@
 #include "core/access/access.h"
+#include "core/inode/inode_usage.h"
 #include "core/kv/keys.h"
-#include "core/namespace/meta_txn.h"
 #include "core/namespace/operations.h"
 #include "core/recycle/bin.h"
-#include "core/usage/inode_usage.h"
+#include "core/txn/meta_txn.h"
 
 namespace stoa::core {
 namespace {

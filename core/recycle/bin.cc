@@ -6,9 +6,9 @@
 #include "core/data/content.h"
 #include "core/data/open_files.h"
 #include "core/kv/keys.h"
-#include "core/namespace/depth.h"
-#include "core/namespace/drop_link.h"
-#include "core/namespace/remove_directory.h"
+#include "core/links/drop_link.h"
+#include "core/links/remove_directory.h"
+#include "core/txn/depth.h"
 
 namespace stoa::core {
 namespace {
@@ -206,47 +206,6 @@ void remember_shelf(Tree& tree, const std::pair<FileId, std::uint32_t>& of, cons
 }
 
 }  // namespace
-
-bool in_bin(const Tree& tree, const AccountRef& account) {
-  if (!tree.recycle.any.load(std::memory_order_acquire)) return false;
-  for (const Account* a = account.get(); a != nullptr; a = a->parent.get()) {
-    if (a->upload()) return false;  // it lies elsewhere, wherever it counts
-    if (a->bin()) return true;
-  }
-  return false;
-}
-
-AccountRef beyond_bins(const AccountRef& account) {
-  AccountRef beyond = account;
-  for (const Account* a = account.get(); a != nullptr; a = a->parent.get()) {
-    if (a->bin()) beyond = a->parent;
-  }
-  return beyond;
-}
-
-bool is_recycled(Tree& tree, const NodeRef& node) {
-  if (!tree.recycle.any.load(std::memory_order_acquire)) return false;
-  const std::shared_lock chain(tree.tree_lock);
-  const std::shared_lock lock(node->lock);
-  return in_bin(tree, node->account);
-}
-
-FileId bin_of_shelf(Tree& tree, Node& dir) {
-  if (!tree.recycle.any.load(std::memory_order_acquire)) return kNoFile;
-  const std::shared_lock chain(tree.tree_lock);
-  const AccountRef account = dir.account_now();
-  const Account* const above = account->parent.get();
-  return above != nullptr && above->bin() ? above->dir : kNoFile;
-}
-
-Status require_outside_bin(const Tree& tree, const Node& node) {
-  if (in_bin(tree, node.account)) return fail(Errc::kReadOnly, "what is in a recycle bin can be restored or purged only");
-  return {};
-}
-
-Status require_content_outside_bin(const Tree& tree, const OpContext& ctx, const Node& node) {
-  return ctx.open != kNoOpen ? Status{} : require_outside_bin(tree, node);
-}
 
 Result<FileId> bin_of(Tree& tree, FileId dir) {
   std::string value;

@@ -11,25 +11,11 @@
 #include <string_view>
 
 #include "core/api/recycle.h"
-#include "core/namespace/meta_txn.h"
 #include "core/recycle/trash_record.h"
+#include "core/txn/in_bin.h"
+#include "core/txn/meta_txn.h"
 
 namespace stoa::core {
-
-// Whether what is charged here is in a bin. Needs the tree lock, or the lock of the node whose account it is.
-bool in_bin(const Tree& tree, const AccountRef& account);
-// The nearest account at or above this one that is in no bin. Needs the tree lock.
-AccountRef beyond_bins(const AccountRef& account);
-// kReadOnly for what is in a bin, and for bins and shelves themselves. The node is locked.
-Status require_outside_bin(const Tree& tree, const Node& node);
-// The same for the content of a file, which whoever opened it before it was deleted goes on writing (OpContext::open).
-Status require_content_outside_bin(const Tree& tree, const OpContext& ctx, const Node& node);
-// Whether the file is in a bin now. No lock is held.
-bool is_recycled(Tree& tree, const NodeRef& node);
-// The bin whose shelf the directory is; kNoFile: it is none. No lock is held.
-FileId bin_of_shelf(Tree& tree, Node& dir);
-// Whether `name` is that of the bin in this locked directory, where no entry may be made of it.
-inline bool names_bin(const Node& dir, std::string_view name) { return name == kRecycleName && dir.record.has(kHasBin); }
 
 // The bin of a directory; kNoFile: it has none.
 Result<FileId> bin_of(Tree& tree, FileId dir);
@@ -76,7 +62,7 @@ struct DeletedName {
 Status shelve_link(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& shelf, const NodeRef& node, const DeletedName& name);
 
 // The same for an empty directory; without a shelf, or where files that lost their names in it are charged to it still, it is removed:
-// stage_remove_directory() (core/namespace/remove_directory.h). Unless `alone`, the tree lock is shared. False: it takes its
+// stage_remove_directory() (core/links/remove_directory.h). Unless `alone`, the tree lock is shared. False: it takes its
 // account along, which has limits, or something is charged to, and that needs the tree alone; nothing is staged. kNotEmpty.
 Result<bool> remove_or_shelve_directory(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& shelf, const NodeRef& victim,
                                         const DeletedName& name, bool alone);

@@ -5,9 +5,8 @@
 #include <map>
 
 #include "core/api/registry.h"
+#include "core/inode/posix_name.h"
 #include "core/kv/keys.h"
-#include "core/namespace/operations.h"
-#include "core/namespace/posix_name.h"
 #include "core/recycle/deleted_below.h"
 #include "core/recycle/origin.h"
 

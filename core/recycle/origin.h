@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/namespace/tree.h"
 #include "core/recycle/trash_record.h"
+#include "core/txn/tree.h"
 
 namespace stoa::core {
 

@@ -5,8 +5,8 @@
 
 #include "core/api/registry.h"
 #include "core/kv/keys.h"
-#include "core/namespace/drop_link.h"
-#include "core/namespace/remove_directory.h"
+#include "core/links/drop_link.h"
+#include "core/links/remove_directory.h"
 #include "core/recycle/deleted_below.h"
 #include "core/recycle/origin.h"
 #include "core/recycle/restore.h"
@@ -71,7 +71,7 @@ Result<bool> purge_item(Tree& tree, const OpContext& ctx, const RecycleItemId& i
 }
 
 // What a lease of somebody keeps stays for a later round; so does a directory whose own bin something is charged to that is still open
-// (core/namespace/orphan.h).
+// (core/links/orphan.h).
 bool is_for_later(const Result<bool>& purged) {
   return !purged && (purged.error().code == Errc::kRecallPending || purged.error().code == Errc::kNotEmpty);
 }

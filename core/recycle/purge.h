@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "core/api/recycle.h"
-#include "core/namespace/tree.h"
+#include "core/txn/tree.h"
 #include "qos/pace.h"
 
 namespace stoa::core {

@@ -2,10 +2,10 @@
 
 #include "core/access/access.h"
 #include "core/api/registry.h"
+#include "core/inode/posix_name.h"
 #include "core/kv/keys.h"
-#include "core/namespace/drop_link.h"
-#include "core/namespace/key_path.h"
-#include "core/namespace/posix_name.h"
+#include "core/links/drop_link.h"
+#include "core/links/key_path.h"
 #include "core/recycle/deleted_below.h"
 #include "core/recycle/origin.h"
 

@@ -10,8 +10,8 @@
 // restart starts with the commit.
 //
 // An account outlives its directory while files are charged to it: a file with names in several directories is charged to
-// one of them, and stays so when it loses that name and no other of its directories has room (core/namespace/drop_link.h); so
-// does a file that is open and loses its last name (core/namespace/orphan.h).
+// one of them, and stays so when it loses that name and no other of its directories has room (core/links/drop_link.h); so
+// does a file that is open and loses its last name (core/links/orphan.h).
 // Limits never see a byte that they did not agree to, and a removal never fails for want of room.
 //
 // Every balance knows how much of it is recycled, how much has no name any more, and how much is of multipart uploads, and a directory
@@ -51,7 +51,7 @@ struct Account {
   // The account of the directory above. Not of an upload, which lies elsewhere than where it counts.
   const std::shared_ptr<Account>& above() const { return bin() ? anchor : parent; }
   bool ended = false;               // the committer's: the directory is gone, and files are still charged here
-  // How many directories lie in each other below it: at least so many have, and no more (core/namespace/depth.h).
+  // How many directories lie in each other below it: at least so many have, and no more (core/txn/depth.h).
   mutable std::atomic<std::uint32_t> height{0};
   std::uint64_t lags_in = 0;        // the committer's: the turn (Committer) since which the store has less of it than `committed`
 };

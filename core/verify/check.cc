@@ -6,14 +6,14 @@
 #include <unordered_map>
 
 #include "core/access/acl.h"
-#include "core/access/acl_record.h"
-#include "core/data/blob_record.h"
+#include "core/blob/blob_record.h"
 #include "core/data/content.h"
 #include "core/data/data_state.h"
 #include "core/data/verify.h"
+#include "core/inode/acl_record.h"
 #include "core/kv/damaged_walk.h"
 #include "core/kv/keys.h"
-#include "core/namespace/drop_link.h"
+#include "core/links/drop_link.h"
 #include "core/recycle/trash_record.h"
 #include "core/usage/usage_log.h"
 #include "core/verify/damage_map.h"
@@ -128,7 +128,7 @@ class Checker {
     problem(path + " (" + number(id) + ") cannot be followed: its record cannot be read");
   }
 
-  // Files that live only because they are open (core/namespace/orphan.h): no name, but a home that is charged.
+  // Files that live only because they are open (core/links/orphan.h): no name, but a home that is charged.
   Status read_nameless() {
     return each_of(Family::kState, keys::kOrphanPrefix, [&](std::string_view key, std::string_view) -> Status {
       nameless_.insert(keys::id_of(key.substr(keys::kOrphanPrefix.size())));
@@ -617,21 +617,21 @@ class Checker {
   // goes one way: tracked until its commit, named, tracked again while it is freed, gone. So one that is in none of these
   // states, asked for in this order, and still there at the end, is in none at all.
   Result<bool> is_lost(BlobId blob) {
-    if (tree_.data->tracked(blob)) return false;
-    const std::lock_guard births(tree_.data->births);
-    if (tree_.data->tracked(blob)) return false;
+    if (tree_.in_flight.tracked(blob)) return false;
+    const std::lock_guard births(tree_.in_flight.births);
+    if (tree_.in_flight.tracked(blob)) return false;
     const auto picture = tree_.kv.snapshot();
     for (const Family family : {Family::kBlob, Family::kGc}) {
       const auto named = has_record(*picture, family, blob);
       if (!named || *named) return false;  // what cannot be read may name it
     }
-    if (tree_.data->tracked(blob)) return false;
+    if (tree_.in_flight.tracked(blob)) return false;
     return tree_.blobs.holds(blob);
   }
 
   // Whether files use the blob, and the store does not hold it.
   Result<bool> is_missing(BlobId blob) {
-    const std::lock_guard births(tree_.data->births);
+    const std::lock_guard births(tree_.in_flight.births);
     if (tree_.blobs.holds(blob)) return false;
     return has_record(tree_.kv, Family::kBlob, blob).value_or(false);
   }

@@ -1,7 +1,7 @@
 // The verifier: recounts usage and follows every name, link, layout and blob reference.
 #pragma once
 
-#include "core/namespace/tree.h"
+#include "core/txn/tree.h"
 
 namespace stoa::core {
 

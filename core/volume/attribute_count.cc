@@ -5,9 +5,9 @@
 #include <string>
 
 #include "core/inode/inode.h"
+#include "core/inode/inode_usage.h"
 #include "core/kv/keys.h"
 #include "core/usage/balance.h"
-#include "core/usage/inode_usage.h"
 #include "core/usage/usage_record.h"
 #include "core/volume/class_count.h"
 

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "core/api/registry.h"
-#include "core/namespace/tree.h"
+#include "core/txn/tree.h"
 #include "core/volume/space_watch.h"
 #include "qos/pace.h"
 

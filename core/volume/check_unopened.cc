@@ -2,13 +2,14 @@
 
 #include "core/data/gc.h"
 #include "core/verify/check.h"
+#include "core/volume/opened_tree.h"
 
 namespace stoa::core {
 
 Result<CheckReport> check_unopened(KvStore& kv, BlobStore& blobs, MetricRegistry& metrics, const VolumeOptions& volume_options, const CheckOptions& options) {
-  Tree tree(kv, blobs, metrics, volume_options, /*next_journal=*/1, /*next_id=*/kFirstFreeId);
-  adopt_readable(tree);
-  return check_volume(tree, options);
+  OpenedTree opened(kv, blobs, metrics, volume_options, /*next_journal=*/1, /*next_id=*/kFirstFreeId);
+  adopt_readable(opened.tree);
+  return check_volume(opened.tree, options);
 }
 
 }  // namespace stoa::core

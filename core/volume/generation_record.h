@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "core/data/generation.h"
+#include "core/blob/generation.h"
 #include "core/kv/kv_store.h"
 #include "core/volume/volume.h"
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/namespace/tree.h"
+#include "core/txn/tree.h"
 #include "core/volume/volume.h"
 
 namespace stoa::core {

@@ -1,7 +1,7 @@
 #include "core/volume/replay_usage.h"
 
 #include "core/kv/keys.h"
-#include "core/namespace/depth.h"
+#include "core/txn/depth.h"
 #include "core/usage/usage_log.h"
 
 namespace stoa::core {

@@ -1,7 +1,7 @@
 // A start after a crash: what the usage log (core/usage/usage_log.h) says is added to the directories that it concerns, and settled.
 #pragma once
 
-#include "core/namespace/tree.h"
+#include "core/txn/tree.h"
 
 namespace stoa::core {
 

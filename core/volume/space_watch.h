@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "core/api/event_log.h"
-#include "core/data/blob_store.h"
+#include "core/blob/blob_store.h"
 
 namespace stoa::core {
 

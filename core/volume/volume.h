@@ -16,24 +16,15 @@
 #include "core/api/namespace.h"
 #include "core/api/registry.h"
 #include "core/api/state.h"
-#include "core/data/blob_store.h"
+#include "core/blob/blob_store.h"
 #include "core/kv/kv_store.h"
+#include "core/txn/volume_options.h"
 #include "qos/scheduler.h"
 
 namespace stoa::core {
 
 class Journal;
 struct Transfer;
-
-struct VolumeOptions {
-  std::uint32_t inline_bytes_max = 16384;       // files up to this size live in the metadata
-  std::uint64_t cached_inodes_max = 100'000;    // bounds the memory of the inode and name caches
-  std::uint32_t lazy_attributes_ms = 5000;      // sizes and times of unstable writes reach the store within this time
-  std::uint32_t scrub_bytes_per_second = 32u << 20;  // background checksum verification; 0: off
-  std::uint32_t lease_recall_timeout_ms = 90'000;  // a caching lease that is not returned in time is revoked
-  std::uint32_t grace_ms = 90'000;  // how long a start waits for clients that held state before it
-  bool background = true;  // gc, scrub and the lazy flush run by themselves; tests switch it off and call run_*()
-};
 
 struct VolumeInfo {
   std::uint64_t id = 0;

@@ -2,17 +2,17 @@
 
 #include "base/log.h"
 #include "core/audit/audited_namespace.h"
+#include "core/blob/kept_blobs.h"
 #include "core/data/file_io.h"
 #include "core/data/flush.h"
 #include "core/data/gc.h"
-#include "core/data/kept_blobs.h"
 #include "core/data/live_sums.h"
 #include "core/data/open_files.h"
 #include "core/data/upload.h"
 #include "core/journal/journal.h"
 #include "core/kv/keys.h"
+#include "core/links/orphan.h"
 #include "core/namespace/operations.h"
-#include "core/namespace/orphan.h"
 #include "core/recycle/bin.h"
 #include "core/recycle/list.h"
 #include "core/recycle/purge.h"
@@ -24,6 +24,7 @@
 #include "core/volume/class_count.h"
 #include "core/volume/gone_directories.h"
 #include "core/volume/health.h"
+#include "core/volume/opened_tree.h"
 #include "core/volume/replay_usage.h"
 #include "core/volume/volume.h"
 #include "core/volume/volume_record.h"
@@ -165,7 +166,7 @@ class VolumeImpl final : public Volume {
   VolumeImpl(KvStore& kv, BlobStore& blobs, MetricRegistry& metrics, const VolumeOptions& options, VolumeRecord record,
              std::uint64_t next_journal, FileId next_id)
       : record_(std::move(record)),
-        tree_(kv, blobs, metrics, options, next_journal, next_id),
+        opened_(kv, blobs, metrics, options, next_journal, next_id),
         journal_(kv, tree_.committer),
         ns_(tree_, record_.info.id, random64()),
         handles_(record_.info.id, record_.handle_key) {}
@@ -256,7 +257,8 @@ class VolumeImpl final : public Volume {
 
  private:
   const VolumeRecord record_;
-  mutable Tree tree_;  // looking for the path of a damaged file fills its caches
+  OpenedTree opened_;
+  Tree& tree_ = opened_.tree;  // looking for the path of a damaged file fills its caches
   Health health_{tree_};
   Journal journal_;
   NamespaceImpl ns_;

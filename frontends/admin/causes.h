@@ -9,7 +9,7 @@
 #include "core/api/acl.h"
 #include "core/api/registry.h"
 #include "core/api/requests.h"
-#include "core/data/blob_store.h"
+#include "core/blob/blob_store.h"
 #include "frontends/admin/views.h"
 
 namespace stoa::admin {

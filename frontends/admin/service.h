@@ -10,13 +10,13 @@
 #include "base/clock.h"
 #include "base/metrics.h"
 #include "core/api/audit_log.h"
-#include "core/data/blob_store.h"
+#include "core/blob/blob_store.h"
 #include "core/volume/volume.h"
 #include "frontends/admin/admin_action.h"
 #include "frontends/admin/check_job.h"
+#include "frontends/admin/console_files.h"
 #include "frontends/admin/throttle.h"
 #include "frontends/admin/watch_hub.h"
-#include "frontends/admin/console_files.h"
 
 namespace stoa::admin {
 

@@ -1,4 +1,4 @@
-#include "core/namespace/posix_name.h"
+#include "core/inode/posix_name.h"
 #include "tests/model/driver.h"
 
 namespace stoa::model {

@@ -5,7 +5,7 @@
 #include <map>
 #include <mutex>
 
-#include "core/data/blob_store.h"
+#include "core/blob/blob_store.h"
 #include "tests/model/twin_content.h"
 
 namespace stoa::model {

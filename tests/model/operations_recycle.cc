@@ -1,6 +1,6 @@
 #include "base/clock.h"
 #include "core/api/registry.h"
-#include "core/namespace/posix_name.h"
+#include "core/inode/posix_name.h"
 #include "tests/model/driver.h"
 
 namespace stoa::model {

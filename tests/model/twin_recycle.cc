@@ -1,7 +1,7 @@
 // Recycle bins, written from core/api/recycle.h and core/recycle/README.md.
 #include <algorithm>
 
-#include "core/namespace/posix_name.h"
+#include "core/inode/posix_name.h"
 #include "tests/model/twin.h"
 
 namespace stoa::model {

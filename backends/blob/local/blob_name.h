@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "core/data/blob_store.h"
+#include "core/blob/blob_store.h"
 
 namespace stoa::blob_local {
 

@@ -15,7 +15,7 @@
 
 #include "backends/blob/local/slot_map.h"
 #include "base/error.h"
-#include "core/data/blob_store.h"
+#include "core/blob/blob_store.h"
 
 namespace stoa::blob_local {
 

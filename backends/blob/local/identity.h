@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "core/data/generation.h"
+#include "core/blob/generation.h"
 
 namespace stoa::blob_local {
 

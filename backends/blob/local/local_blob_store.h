@@ -9,7 +9,7 @@
 
 #include "backends/blob/local/pairing.h"
 #include "base/metrics.h"
-#include "core/data/kept_blobs.h"
+#include "core/blob/kept_blobs.h"
 
 namespace stoa::blob_local {
 class HostIo;

@@ -15,7 +15,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "core/data/generation.h"
+#include "core/blob/generation.h"
 
 namespace stoa {
 

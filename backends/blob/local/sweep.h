@@ -8,7 +8,7 @@
 
 #include "backends/blob/local/data_directory.h"
 #include "base/error.h"
-#include "core/data/kept_blobs.h"
+#include "core/blob/kept_blobs.h"
 
 namespace stoa::blob_local {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/metrics.h"
-#include "core/data/blob_store.h"
+#include "core/blob/blob_store.h"
 
 namespace stoa::blob_local {
 

@@ -1,4 +1,4 @@
-// The memory twin of the blob stores, for tests: the same contract (core/data/blob_store.h), nothing durable.
+// The memory twin of the blob stores, for tests: the same contract (core/blob/blob_store.h), nothing durable.
 #pragma once
 
 #include <map>
@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "core/data/blob_store.h"
+#include "core/blob/blob_store.h"
 
 namespace stoa::blob {
 

@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "core/access/acl_record.h"
+#include "core/inode/acl_record.h"
 
 namespace stoa::core {
 namespace {

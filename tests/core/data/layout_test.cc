@@ -1,4 +1,4 @@
-#include "core/data/layout.h"
+#include "core/inode/layout.h"
 
 #include <gtest/gtest.h>
 

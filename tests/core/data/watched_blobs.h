@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/data/blob_store.h"
+#include "core/blob/blob_store.h"
 
 namespace stoa::core::test {
 

@@ -1,7 +1,7 @@
 // Stored records: what was written comes back, damage is noticed, and the bytes of every version shipped stay readable.
 #include <gtest/gtest.h>
 
-#include "core/data/blob_record.h"
+#include "core/blob/blob_record.h"
 #include "core/inode/entry.h"
 #include "core/inode/inode.h"
 #include "core/journal/note.h"

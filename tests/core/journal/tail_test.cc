@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "core/journal/journal_tail.h"
+#include "core/commit/journal_tail.h"
 
 namespace stoa::core {
 namespace {

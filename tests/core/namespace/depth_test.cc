@@ -1,5 +1,5 @@
 // Directories lie at most so deep in each other, whichever way they come there.
-#include "core/namespace/depth.h"
+#include "core/txn/depth.h"
 
 #include "tests/core/volume_fixture.h"
 

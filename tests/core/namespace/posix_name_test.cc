@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "core/namespace/posix_name.h"
+#include "core/inode/posix_name.h"
 
 namespace stoa::core {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "core/access/acl.h"
 #include "core/inode/inode.h"
+#include "core/inode/inode_usage.h"
 #include "core/kv/keys.h"
-#include "core/usage/inode_usage.h"
 #include "core/usage/usage_record.h"
 #include "core/volume/volume_record.h"
 #include "tests/core/volume_fixture.h"

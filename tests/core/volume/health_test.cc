@@ -9,8 +9,9 @@
 #include "backends/blob/local/local_blob_store.h"
 #include "backends/kv/memory/memory_kv.h"
 #include "core/data/data_state.h"
-#include "core/namespace/tree.h"
+#include "core/txn/tree.h"
 #include "core/volume/health.h"
+#include "core/volume/opened_tree.h"
 #include "core/volume/volume.h"
 #include "tests/core/data/watched_blobs.h"
 
@@ -89,7 +90,8 @@ TEST_F(HealthTest, AHealthyVolumeIsAskedByOneDurableChange) {
 // Between looks that are not far apart, the changes of others are proof enough.
 TEST_F(HealthTest, NothingIsWrittenWhileOtherChangesBecomeDurable) {
   volume_.reset();
-  Tree tree(kv_, *blobs_, *metrics_, {.background = false}, 1, FileId{1'000'000});
+  OpenedTree opened(kv_, *blobs_, *metrics_, {.background = false}, 1, FileId{1'000'000});
+  Tree& tree = opened.tree;
   std::chrono::steady_clock::time_point now{};
   Health health(tree, [&now] { return now; });
   const auto commit = [&] {

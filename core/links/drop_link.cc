@@ -1,0 +1,66 @@
+#include "core/links/drop_link.h"
+
+#include "core/data/content.h"
+#include "core/kv/keys.h"
+#include "core/links/orphan.h"
+#include "core/txn/in_bin.h"
+
+namespace stoa::core {
+
+Result<OtherHome> other_home(Tree& tree, FileId id, FileId dir, std::string_view raw) {
+  const std::string lower = keys::id_key(id);
+  const std::string gone = keys::link_key(id, dir, raw);
+  OtherHome other{nullptr, true};
+  const auto it = tree.kv.scan(Family::kLink, lower, keys::behind_prefix(lower));
+  for (; it->valid(); it->next()) {
+    if (it->key() == gone) continue;
+    const FileId parent = keys::id_of(keys::after_id(it->key()));
+    if (other.dir != nullptr && !other.in_bin && parent != dir) continue;
+    STOA_TRY(node, tree.nodes.get(parent));
+    const bool recycled = in_bin(tree, node->account_now());
+    if (other.dir == nullptr || !recycled) other = {node, recycled};
+    if (parent == dir && !recycled) break;
+  }
+  STOA_CHECK_OK(it->status());
+  if (other.dir == nullptr) return fail(Errc::kCorrupt, "a link is missing");
+  return other;
+}
+
+Status drop_file(Tree& tree, MetaTxn& txn, const NodeRef& node) {
+  STOA_CHECK_OK(drop_content(tree, txn, node));
+  STOA_CHECK_OK(txn.delete_inode(node));
+  // With what is promised to writes that are under way: nobody who counts files would find it any more.
+  txn.end_charge(node, usage_of(node->record));
+  txn.set_account(node, nullptr);
+  return {};
+}
+
+Status drop_link(Tree& tree, MetaTxn& txn, const NodeRef& node, FileId dir, std::string_view raw) {
+  const Inode& record = node->record;
+  if (record.links <= 1 && record.type == FileType::kRegular && tree.state.keeps(node->id)) {
+    return stage_orphan(txn, node);
+  }
+  if (record.links <= 1) return drop_file(tree, txn, node);
+  Inode next = record;
+  --next.links;
+  next.touch(txn.now());
+  AccountRef account = node->account;
+  if (record.home == dir) {
+    STOA_TRY(home, other_home(tree, node->id, dir, raw));
+    if (home.dir->id != dir) {
+      const Status moved = txn.move_charge(node, {home.dir->account, node->payer().owner, node->id}, usage_of(record));
+      if (moved) {
+        next.home = home.dir->id;
+        account = home.dir->account;
+      } else if (moved.error().code != Errc::kQuota) {
+        return moved;
+      }
+    }
+  }
+  txn.put_inode(node, std::move(next));
+  // After put_inode, which commits lazily reserved bytes where they were reserved.
+  txn.set_account(node, std::move(account));
+  return {};
+}
+
+}  // namespace stoa::core

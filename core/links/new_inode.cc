@@ -1,0 +1,131 @@
+#include "core/links/new_inode.h"
+
+#include "core/access/acl.h"
+#include "core/inode/inode_usage.h"
+#include "core/txn/depth.h"
+
+namespace stoa::core {
+namespace {
+constexpr std::uint32_t kSetGid = 02000;
+constexpr std::uint32_t kGroupExecute = 010;
+constexpr std::uint32_t kModeBits = 07777;
+constexpr std::uint32_t kPermissionBits = 0777;
+
+Timestamp chosen(const std::optional<SetTime>& wanted, Timestamp now) {
+  return wanted && !wanted->server_time ? wanted->time : now;
+}
+
+std::uint32_t wanted_mode(const NewInode& wanted) {
+  const SetAttributes& set = wanted.set;
+  return (set.mode ? *set.mode & set.mode_mask : wanted.default_mode) & kModeBits;
+}
+
+void set_acl(Inode& inode, Acl acl) {
+  inode.mode = (inode.mode & ~kPermissionBits) | mode_of(acl);
+  if (!is_trivial(acl, inode.is_directory())) inode.set_acl(std::make_shared<const Acl>(std::move(acl)));
+}
+
+Status set_permissions(Inode& inode, const Inode& parent, const NewInode& wanted) {
+  const SetAttributes& set = wanted.set;
+  const bool directory = inode.is_directory();
+  inode.mode = wanted_mode(wanted) & ~set.umask.value_or(0);
+  if (inode.type == FileType::kSymlink) return set.acl == nullptr ? Status{} : fail(Errc::kWrongType);
+  if (set.acl != nullptr) {
+    Acl acl = *set.acl;
+    acl.chmod = directory && parent.acl != nullptr ? parent.acl->chmod : ChmodPolicy::kKeep;
+    STOA_CHECK_OK(check_acl(acl, directory));
+    set_acl(inode, std::move(acl));
+    return {};
+  }
+  if (parent.acl == nullptr || !wanted.inherits_acl) return {};
+  return inherit_acl(inode, *parent.acl, wanted);
+}
+
+}  // namespace
+
+Status inherit_acl(Inode& inode, const Acl& from, const NewInode& wanted) {
+  const bool directory = inode.is_directory();
+  const SetAttributes& set = wanted.set;
+  Acl acl = inherited(from, directory);
+  const std::uint32_t mode = wanted_mode(wanted);
+  const std::uint32_t masked = mode & ~set.umask.value_or(0);
+  if (acl.entries.empty()) {
+    inode.mode = masked;
+    if (acl.chmod == ChmodPolicy::kKeep) return {};
+    acl = acl_of_mode(masked, directory);
+    acl.chmod = from.chmod;
+    set_acl(inode, std::move(acl));
+    return {};
+  }
+  std::uint32_t bits = masked & kPermissionBits;
+  if (!set.mode) {
+    bits = mode_with_inherited(acl, kPermissionBits, bits);
+  } else if (set.umask) {
+    bits = mode_with_inherited(acl, mode, bits);  // what is inherited overrides the umask
+  }
+  if (bits != mode_of(acl)) acl = with_mode(acl, bits, directory, false);
+  if (!check_acl(acl, directory)) return fail(Errc::kNoSpace, "the ACL has no room for the mode");
+  // Without a mode in the request there are no bits beside the permissions, either.
+  inode.mode = mode & ~kPermissionBits;
+  set_acl(inode, std::move(acl));
+  return {};
+}
+
+Result<Inode> make_inode(Tree& tree, const OpContext& ctx, const MetaTxn& txn, const Inode& parent,
+                         const NewInode& wanted) {
+  const SetAttributes& set = wanted.set;
+  const Credentials& cred = ctx.cred;
+  if (!cred.is_superuser()) {
+    if (set.uid && *set.uid != cred.uid) return fail(Errc::kNotOwner);
+    if (set.gid && !cred.in_group(*set.gid) && *set.gid != parent.gid) return fail(Errc::kNotOwner);
+  }
+  const bool inherit_group = (parent.mode & kSetGid) != 0;
+  Inode inode;
+  STOA_TRY(id, tree.next_id());
+  inode.id = id;
+  inode.generation = static_cast<std::uint32_t>(static_cast<std::uint64_t>(txn.now().ns) >> 10);
+  inode.type = wanted.type;
+  STOA_CHECK_OK(set_permissions(inode, parent, wanted));
+  inode.attribute_bytes = attribute_bytes(inode.acl);
+  inode.links = wanted.type == FileType::kDirectory ? 2 : 1;
+  inode.uid = set.uid.value_or(cred.uid);
+  inode.gid = set.gid.value_or(inherit_group ? parent.gid : cred.gid);
+  inode.device = wanted.device;
+  inode.atime = chosen(set.atime, txn.now());
+  inode.mtime = chosen(set.mtime, txn.now());
+  inode.ctime = inode.btime = txn.now();
+  inode.home = parent.id;
+  if (wanted.type == FileType::kDirectory) {
+    // POSIX leaves it open; Linux and BSD let set-group-id run down the tree.
+    if (inherit_group) inode.mode |= kSetGid;
+  } else if ((inode.mode & (kSetGid | kGroupExecute)) == (kSetGid | kGroupExecute) && !cred.is_superuser() &&
+             !cred.in_group(inode.gid)) {
+    inode.mode &= ~kSetGid;
+  }
+  return inode;
+}
+
+Result<NodeRef> add_file(MetaTxn& txn, const NodeRef& dir, Inode& dir_next, std::string_view raw, Inode inode, const AccountRef& charged) {
+  const AccountRef& above = charged != nullptr ? charged : dir->account;
+  const UsageClass of = charged != nullptr ? UsageClass::kMultipart : UsageClass::kLive;
+  const bool directory = inode.is_directory();
+  if (directory && charged == nullptr) {
+    STOA_CHECK_OK(require_depth(above, 1));
+    note_levels(above, 1);
+  }
+  STOA_CHECK_OK(txn.reserve({above, {inode.uid, inode.gid}, inode.id, of}, usage_of(inode)));
+  STOA_CHECK_OK(txn.insert_entry(dir, dir_next, raw, inode.id, inode.type));
+  txn.put_inode(dir, dir_next);
+  txn.note({.kind = ChangeKind::kCreate, .id = inode.id, .parent = dir->id, .name = raw});
+  AccountRef account = above;
+  if (directory) {
+    account = std::make_shared<Account>();
+    account->dir = inode.id;
+    account->parent = above;
+    account->makes = of;
+    if (charged == nullptr) STOA_CHECK_OK(txn.give_child_limits(account, above));
+  }
+  return txn.new_inode(std::move(inode), std::move(account));
+}
+
+}  // namespace stoa::core

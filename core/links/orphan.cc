@@ -1,0 +1,104 @@
+#include "core/links/orphan.h"
+
+#include "base/log.h"
+#include "core/data/content.h"
+#include "core/kv/keys.h"
+#include "core/links/drop_link.h"
+#include "core/txn/in_bin.h"
+
+namespace stoa::core {
+namespace {
+
+class TreeFiles final : public FileWatch {
+ public:
+  explicit TreeFiles(Tree& tree) : tree_(tree) {}
+
+  Result<bool> nameless(FileId file) override {
+    STOA_TRY(node, tree_.nodes.get(file));
+    const std::shared_lock lock(node->lock);
+    STOA_CHECK_OK(require_live(*node));
+    return node->record.links == 0;
+  }
+
+  bool settled(FileId file) override {
+    const auto node = tree_.nodes.get(file);
+    if (!node) return false;
+    // Content is written and cut under the gate; all else is changed under the node's lock.
+    const std::unique_lock gate((*node)->data_gate, std::try_to_lock);
+    if (!gate.owns_lock()) return false;
+    const std::shared_lock lock((*node)->lock);
+    return !(*node)->deleted;
+  }
+
+  void last_closed(FileId file) override {
+    if (const Status deleted = delete_orphan(tree_, file); !deleted) {
+      log_warning("namespace", "a file without a name could not be deleted; the next start does it",
+                  {{"inode", static_cast<std::uint64_t>(file)}, {"error", describe(deleted.error())}});
+    }
+  }
+
+ private:
+  Tree& tree_;
+};
+
+}  // namespace
+
+Status stage_orphan(MetaTxn& txn, const NodeRef& node) {
+  Inode next = node->record;
+  next.links = 0;
+  next.touch(txn.now());
+  Payer payer = node->payer();
+  payer.of = UsageClass::kNameless;
+  // A bin shows what it keeps, and goes when that is nothing. Where a quota counts what has no name, and not what is recycled, there
+  // may be no room for it outside: then it stays, as something recycled.
+  payer.account = beyond_bins(node->account);
+  Status moved = txn.move_charge(node, payer, usage_of(node->record));
+  if (!moved && moved.error().code == Errc::kQuota) {
+    payer.account = node->account;
+    moved = txn.move_charge(node, payer, usage_of(node->record));
+  }
+  STOA_CHECK_OK(moved);
+  next.home = payer.account->dir;
+  txn.batch().put(Family::kState, keys::orphan_key(node->id), {});
+  txn.put_inode(node, std::move(next));
+  // After put_inode, which commits lazily reserved bytes where they were reserved.
+  txn.set_account(node, std::move(payer.account));
+  return {};
+}
+
+Status delete_orphan(Tree& tree, FileId file) {
+  const auto found = tree.nodes.get(file);
+  if (!found && found.error().code == Errc::kStale) return {};
+  STOA_CHECK_OK(found);
+  const NodeRef& node = *found;
+  const OpContext ctx;
+  const std::shared_lock tree_lock(tree.tree_lock);
+  const NodeLocks locks({node});
+  // Whoever opened it again registered before he looked at the node (VolumeState::open): he is seen here, or he will see
+  // that the file is deleted.
+  if (node->deleted || node->record.links != 0 || tree.state.keeps(file)) return {};
+  MetaTxn txn(tree, ctx);
+  STOA_CHECK_OK(drop_content(tree, txn, node));
+  STOA_CHECK_OK(txn.delete_inode(node, Seen::kNo));
+  txn.end_charge(node, usage_of(node->record));  // as drop_file() does
+  txn.set_account(node, nullptr);
+  txn.batch().remove(Family::kState, keys::orphan_key(file));
+  STOA_CHECK_OK(txn.commit());
+  return {};
+}
+
+Status sweep_orphans(Tree& tree) {
+  if (tree.orphans_swept.load(std::memory_order_relaxed) || tree.state.in_grace()) return {};
+  // Whoever took a last name while grace was not over has committed what he made of it.
+  { const std::lock_guard barrier(tree.tree_lock); }
+  const std::string prefix(keys::kOrphanPrefix);
+  const auto it = tree.kv.scan(Family::kState, prefix, keys::behind_prefix(prefix));
+  for (; it->valid(); it->next()) STOA_CHECK_OK(delete_orphan(tree, keys::id_of(it->key().substr(prefix.size()))));
+  STOA_CHECK_OK(it->status());
+  tree.orphans_swept.store(true, std::memory_order_relaxed);
+  return {};
+}
+
+std::unique_ptr<FileWatch> watch_files(Tree& tree) { return std::make_unique<TreeFiles>(tree); }
+
+}  // namespace stoa::core

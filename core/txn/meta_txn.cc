@@ -1,0 +1,386 @@
+#include "core/txn/meta_txn.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/inode/acl_record.h"
+#include "core/inode/inode_usage.h"
+#include "core/kv/keys.h"
+#include "core/txn/depth.h"
+#include "core/txn/in_bin.h"
+
+namespace stoa::core {
+
+namespace {
+
+// Who owns what below a directory that changes its class with it, only a look at all of it would tell: so none does.
+bool is_of_upload(const Account& account) {
+  for (const Account* a = &account; a != nullptr; a = a->parent.get()) {
+    if (a->upload()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+MetaTxn::~MetaTxn() {
+  if (committed_) return;
+  tree_.ledger.drop(posted_);
+}
+
+void MetaTxn::put_acl(Inode& next) {
+  const std::string key = keys::id_name(next.id, keys::kAclXattr);
+  if (next.acl == nullptr) {
+    batch_.remove(Family::kXattr, key);
+    return;
+  }
+  batch_.put(Family::kXattr, key, encode_acl(*next.acl));
+  next.acl = tree_.nodes.counted(std::move(next.acl));
+  has_acls_ = true;
+}
+
+void MetaTxn::put_inode(const NodeRef& node, Inode next, Seen seen) {
+  if (next.acl != node->record.acl) put_acl(next);
+  batch_.put(Family::kInode, keys::id_key(node->id), next.encode());
+  if (!is_zero(node->pending)) commit_pending(node->payer(), node->pending);
+  publications_.push_back({node, std::move(next), false, seen});
+}
+
+NodeRef MetaTxn::new_inode(Inode record, AccountRef account) {
+  if (record.acl != nullptr) put_acl(record);
+  batch_.put(Family::kInode, keys::id_key(record.id), record.encode());
+  auto node = std::make_shared<Node>(record.id);
+  node->record = std::move(record);
+  node->account = std::move(account);
+  created_.push_back(node);
+  return node;
+}
+
+Status MetaTxn::delete_inode(const NodeRef& node, Seen seen) {
+  const std::string key = keys::id_key(node->id);
+  batch_.remove(Family::kInode, key);
+  if (node->record.is_directory()) {
+    const UsageRecord known = tree_.ledger.read(node->account);
+    if (has_quota(known)) batch_.remove(Family::kConfig, keys::quota_key(node->id));
+    if (known.owners == OwnersCounted::kBeingCounted) batch_.remove(Family::kConfig, keys::counting_key(node->id));
+    account_changes_.push_back({.account = node->account, .limits = QuotaLimits{}, .child_limits = QuotaLimits{},
+                                .owners = OwnersCounted::kNo, .ends = true});
+  }
+  if (node->record.has(kHasXattrs)) {
+    const auto it = tree_.kv.scan(Family::kXattr, key, keys::behind_prefix(key));
+    for (; it->valid(); it->next()) batch_.remove(Family::kXattr, it->key());
+    STOA_CHECK_OK(it->status());
+  }
+  if (node->record.has(kHasAcl)) batch_.remove(Family::kXattr, keys::id_name(node->id, keys::kAclXattr));
+  if (!is_zero(node->pending)) commit_pending(node->payer(), node->pending);
+  publications_.push_back({node, {}, true, seen});
+  return {};
+}
+
+void MetaTxn::set_entry(FileId dir, std::string_view raw, bool directory, const EntryRecord& record) {
+  std::string key = keys::id_name(dir, raw);
+  if (directory) key += '/';
+  if (record.exists()) {
+    batch_.put(Family::kEntry, key, record.encode());
+  } else {
+    batch_.remove(Family::kEntry, key);
+  }
+  entry_changes_.push_back({std::move(key), record});
+}
+
+Status MetaTxn::insert_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, FileId id, FileType type,
+                             std::uint64_t cookie) {
+  const bool directory = type == FileType::kDirectory;
+  EntryRecord record{.id = id, .type = type, .flags = 0, .cookie = cookie != 0 ? cookie : dir_next.next_cookie++};
+  // The other form of the name: whichever is the file has to step aside for POSIX doors.
+  STOA_TRY(other, find_form(tree_, *dir, raw, !directory));
+  if (other.exists() && directory) {
+    other.flags |= kShadowed;
+    set_entry(dir->id, raw, false, other);
+    batch_.put(Family::kCookie, keys::cookie_key(dir->id, other.cookie),
+               CookieRecord{other.id, other.type, other.flags, std::string(raw)}.encode());
+  } else if (other.exists()) {
+    record.flags |= kShadowed;
+  }
+  name_bytes_ += static_cast<std::int64_t>(raw.size());
+  put_entry(dir->id, dir_next, raw, record);
+  return {};
+}
+
+void MetaTxn::insert_unique_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, FileId id, FileType type) {
+  put_entry(dir->id, dir_next, raw, {.id = id, .type = type, .flags = 0, .cookie = dir_next.next_cookie++});
+}
+
+void MetaTxn::put_entry(FileId dir, Inode& dir_next, std::string_view raw, const EntryRecord& record) {
+  const bool directory = record.type == FileType::kDirectory;
+  named_.push_back({record.id, record.type});
+  set_entry(dir, raw, directory, record);
+  batch_.put(Family::kCookie, keys::cookie_key(dir, record.cookie),
+             CookieRecord{record.id, record.type, record.flags, std::string(raw)}.encode());
+  batch_.put(Family::kLink, keys::link_key(record.id, dir, keys::stored_name(raw, directory)), {});
+  ++dir_next.entries;
+  if (directory) ++dir_next.links;
+  dir_next.touch_content(now_);
+}
+
+Status MetaTxn::remove_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, const EntryRecord& record) {
+  const bool directory = record.type == FileType::kDirectory;
+  renamed_.push_back(record.id);
+  name_bytes_ -= static_cast<std::int64_t>(raw.size());
+  named_.push_back({record.id, record.type});
+  set_entry(dir->id, raw, directory, EntryRecord{});
+  batch_.remove(Family::kCookie, keys::cookie_key(dir->id, record.cookie));
+  batch_.remove(Family::kLink, keys::link_key(record.id, dir->id, keys::stored_name(raw, directory)));
+  if (directory) {
+    STOA_TRY(file, find_form(tree_, *dir, raw, false));
+    if (file.exists()) {
+      file.flags &= static_cast<std::uint8_t>(~kShadowed);
+      set_entry(dir->id, raw, false, file);
+      batch_.put(Family::kCookie, keys::cookie_key(dir->id, file.cookie),
+                 CookieRecord{file.id, file.type, file.flags, std::string(raw)}.encode());
+    }
+    --dir_next.links;
+  }
+  --dir_next.entries;
+  dir_next.touch_content(now_);
+  return {};
+}
+
+Status MetaTxn::reserve(const Payer& payer, const Usage& delta) {
+  STOA_CHECK_OK(tree_.ledger.hold(posted_, {{payer, delta}}));
+  charges_.push_back({payer, delta});
+  return {};
+}
+
+void MetaTxn::release(const Payer& payer, const Usage& delta) {
+  // What only shrinks is never refused.
+  (void)tree_.ledger.hold(posted_, {{payer, -delta}});
+  charges_.push_back({payer, -delta});
+}
+
+Status MetaTxn::move_charge(const NodeRef& node, const Payer& to, const Usage& usage) {
+  const Payer from = node->payer();
+  if (from.account == to.account && from.owner == to.owner && from.of == to.of) return {};
+  return move(from, to, usage, promised(*node));
+}
+
+Status MetaTxn::change_attribute_bytes(const NodeRef& node, Inode& next, std::uint64_t from, std::uint64_t to) {
+  next.attribute_bytes = next.attribute_bytes + to - from;
+  const Payer payer = next.is_directory() ? node->payer_of_directory() : node->payer();
+  if (to > from) return reserve(payer, {.bytes = static_cast<std::int64_t>(to - from)});
+  if (to < from) release(payer, {.bytes = static_cast<std::int64_t>(from - to)});
+  return {};
+}
+
+Status MetaTxn::move_owner(const NodeRef& dir, const Owner& to, const Usage& itself) {
+  const Payer from = dir->payer_of_directory();
+  return move(from, {from.account, to, dir->id, from.of}, itself, {});
+}
+
+Status MetaTxn::move(const Payer& from, const Payer& to, const Usage& usage, const Usage& uncommitted) {
+  const Usage reserved = usage + uncommitted;
+  STOA_CHECK_OK(tree_.ledger.hold(posted_, {{from, -reserved}, {to, reserved}}));
+  charges_.push_back({from, -usage});
+  charges_.push_back({to, usage});
+  return {};
+}
+
+void MetaTxn::end_charge(const NodeRef& node, const Usage& usage) {
+  (void)tree_.ledger.hold(posted_, {{node->payer(), -(usage + promised(*node))}});
+  charges_.push_back({node->payer(), -usage});
+}
+
+Status MetaTxn::move_directory(const NodeRef& dir, const AccountRef& to, const Usage& itself) {
+  if (is_of_upload(*dir->account) || is_of_upload(*to)) return fail(Errc::kInvalid, "directories of a multipart upload stay where they are");
+  if (!dir->account->bin()) {
+    STOA_CHECK_OK(require_depth_of_move(tree_, dir->account, to));
+    note_levels(to, 1 + levels_below(tree_, dir->account));
+  }
+  // The committed side is complete only when nothing is queued; the exclusive tree lock keeps it so.
+  STOA_CHECK_OK(tree_.committer.wait_applied());
+  parents_.push_back({dir->account, to});
+  settles_ = true;
+  Payer from = dir->payer_of_directory();
+  const UsageRecord below = tree_.ledger.read(dir->account);
+  if (!is_zero(below.usage) && tree_.ledger.owners_counted_between(from.account, to)) return fail(Errc::kCrossDevice);
+  // What lazy writes below have reserved but not committed yet follows with their own commits, up the new chain.
+  const Balance& committed = dir->account->committed.total;
+  Usage live = below.counted(kAllButLive) + itself, live_committed = committed.used + -sum_of(committed.by_class(), kAllButLive) + itself;
+  // Whoever owns what is below it counts the same before and after, but where it becomes recycled, or ceases to be that. A directory that
+  // goes into a bin, or comes out of it, has nothing that is live but its folder marker.
+  if (dir->record.entries != 0 && in_bin(tree_, from.account) != in_bin(tree_, to)) {
+    STOA_TRY(entry, find_form(tree_, *dir, "", false));
+    if (entry.exists()) {
+      STOA_TRY(marker, tree_.nodes.get(entry.id));
+      // Nobody changes a file while the tree is locked for this alone.
+      const Usage usage = usage_of(marker->record), uncommitted = promised(*marker);
+      const Payer owner{from.account, marker->payer().owner, marker->id};
+      STOA_CHECK_OK(move_below(owner, to, usage + uncommitted, usage + -marker->pending));
+      live = live + -(usage + uncommitted);
+      live_committed = live_committed + -(usage + -marker->pending);
+    }
+  }
+  STOA_CHECK_OK(move_below(from, to, live, live_committed));
+  from.of = UsageClass::kNameless;
+  STOA_CHECK_OK(move_below(from, to, below.by_class.nameless, committed.by_class().nameless));
+  from.of = UsageClass::kMultipart;
+  STOA_CHECK_OK(move_below(from, to, below.by_class.multipart, committed.by_class().multipart));
+  from.of = UsageClass::kRecycled;
+  return move_below(from, to, below.by_class.recycled, committed.by_class().recycled);
+}
+
+Status MetaTxn::move_bare_directory(const NodeRef& dir, AccountRef account) {
+  const Payer from = dir->payer_of_directory();
+  STOA_CHECK_OK(move(from, {account->parent, from.owner, dir->id}, usage_of(dir->record), {}));
+  note_levels(account->parent, 1);
+  set_account(dir, std::move(account));
+  settles_ = true;
+  return {};
+}
+
+Status MetaTxn::move_below(const Payer& from, const AccountRef& to, const Usage& reserved, const Usage& committed) {
+  Payer onto = from;
+  onto.account = to;
+  if (!is_zero(reserved)) STOA_CHECK_OK(tree_.ledger.hold(posted_, {{from, -reserved}, {onto, reserved}}));
+  if (is_zero(committed)) return {};
+  charges_.push_back({from, -committed});
+  charges_.push_back({onto, committed});
+  return {};
+}
+
+Status MetaTxn::give_child_limits(const AccountRef& child, const AccountRef& parent) {
+  const QuotaLimits limits = tree_.ledger.read(parent).child_limits;
+  if (!limits.says_anything()) return {};
+  const UsageRecord known = tree_.ledger.read(child);
+  if (known.limits.says_anything()) return {};
+  const Usage counted = known.counted(limits.uncounted);
+  const bool beyond = (limits.bytes && counted.bytes > *limits.bytes) || (limits.files && files_of(counted) > *limits.files);
+  if (beyond) return fail(Errc::kQuota);
+  change_account({.account = child, .limits = limits});
+  return {};
+}
+
+void MetaTxn::change_account(AccountChange change) {
+  UsageRecord next = tree_.ledger.read(change.account);
+  next.limits = change.limits.value_or(next.limits);
+  next.child_limits = change.child_limits.value_or(next.child_limits);
+  const bool was_counting = next.owners == OwnersCounted::kBeingCounted;
+  next.owners = change.owners.value_or(next.owners);
+  if (next.owners == OwnersCounted::kBeingCounted) {
+    batch_.put(Family::kConfig, keys::counting_key(change.account->dir), {});
+  } else if (was_counting) {
+    batch_.remove(Family::kConfig, keys::counting_key(change.account->dir));
+  }
+  const std::string index = keys::quota_key(change.account->dir);
+  if (has_quota(next)) {
+    batch_.put(Family::kConfig, index, {});
+  } else {
+    batch_.remove(Family::kConfig, index);
+  }
+  account_changes_.push_back(std::move(change));
+}
+
+void MetaTxn::publish(const AccountChange& change) {
+  if (change.ends) {
+    tree_.ledger.end(change.account);
+    return;
+  }
+  if (change.owners) tree_.ledger.count_owners(change.account, *change.owners);
+  if (change.limits) tree_.ledger.set_limits(change.account, *change.limits);
+  if (change.child_limits) tree_.ledger.set_child_limits(change.account, *change.child_limits);
+  if (change.owner_limits) {
+    tree_.ledger.set_limits(change.account, change.owner_limits->first, change.owner_limits->second);
+  }
+}
+
+Status MetaTxn::break_leases() {
+  // All of them are asked for at once, so that all are recalled together.
+  constexpr std::size_t kMost = 8;
+  std::array<FileId, kMost> files;
+  std::size_t count = 0;
+  Status may;
+  for (const Publication& p : publications_) {
+    if (p.seen == Seen::kNo) continue;
+    files[count++] = p.node->id;
+    if (count < kMost) continue;
+    if (const Status some = tree_.state.before_mutate(ctx_, files); !some) may = some;
+    count = 0;
+  }
+  if (const Status some = tree_.state.before_mutate(ctx_, std::span(files).first(count)); !some) may = some;
+  if (const Status names = tree_.state.before_name_goes(ctx_, renamed_); !names) may = names;
+  return may;
+}
+
+std::vector<std::string> MetaTxn::journal() const {
+  std::vector<std::string> records;
+  records.reserve(notes_.size());
+  for (const auto& [note, by] : notes_) {
+    const auto named = note.parent == kNoFile ? named_.end() : std::ranges::find(named_, note.id, &std::pair<FileId, FileType>::first);
+    JournalNote whole = note;
+    if (named != named_.end()) whole.type = named->second;
+    records.push_back(encode_note(whole, *by, now_));
+  }
+  return records;
+}
+
+Result<CommitTicket> MetaTxn::commit() {
+  STOA_CHECK_OK(tree_.room.admit(batch_, name_bytes_));
+  STOA_CHECK_OK(break_leases());
+  // The references are a copy: what they mean for the data path follows below.
+  STOA_TRY(ticket, tree_.committer.commit({.batch = std::move(batch_),
+                                                 .charges = std::move(charges_),
+                                                 .account_changes = account_changes_,
+                                                 .references = references_,
+                                                 .journal = journal(),
+                                                 .settles = settles_}));
+  committed_ = true;
+  tree_.ledger.keep(posted_);
+  for (const AccountChange& change : account_changes_) publish(change);
+  for (const BlobReference& reference : references_) {
+    if (reference.delta > 0) {
+      tree_.in_flight.untrack(reference.blob);
+    } else {
+      tree_.in_flight.garbage.store(true, std::memory_order_release);
+    }
+  }
+  for (const NodeRef& node : forgotten_) {
+    Writing& writing = *node->writing;
+    for (const Extent& extent : writing.fresh.extents) tree_.in_flight.abandon(extent.blob);
+    writing.fresh.extents.clear();
+    writing.unsynced.clear();
+    writing.rows.clear();
+    writing.replaces_inline = false;
+  }
+  for (const NodeRef& node : created_) {
+    node->ticket = ticket;
+    tree_.nodes.insert(node);
+  }
+  for (Publication& p : publications_) {
+    const Writing* const writing = p.node->writing.get();
+    p.node->dirty = writing != nullptr && (!writing->fresh.empty() || !writing->unsynced.empty());
+    p.node->pending = {};
+    p.node->ticket = ticket;
+    if (p.remove) {
+      p.node->deleted = true;
+      if (p.node->record.is_directory() && !is_zero(tree_.ledger.read(p.node->account).usage)) {
+        tree_.nodes.end(p.node);
+      } else {
+        tree_.nodes.erase(p.node->id);
+      }
+    } else {
+      p.node->record = std::move(p.next);
+    }
+  }
+  for (auto& [node, account] : accounts_) {
+    const std::lock_guard lock(node->loading);
+    node->account.swap(account);
+    node->flows.forget();
+    node->reach.forget();
+  }
+  for (const auto& [account, parent] : parents_) tree_.ledger.set_parent(account, parent);
+  for (const EntryChange& change : entry_changes_) tree_.entries.set(change.key, change.record);
+  if (has_acls_) tree_.nodes.trim();
+  return ticket;
+}
+
+}  // namespace stoa::core

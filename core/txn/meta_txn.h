@@ -1,0 +1,135 @@
+// One metadata transaction: gathers changes, then commits them together. Dropped uncommitted, it leaves no trace.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/journal/note.h"
+#include "core/txn/tree.h"
+
+namespace stoa::core {
+
+// Whether a change of a file can be seen through a door. What can be, breaks the leases of others.
+enum class Seen : bool { kNo, kYes };
+
+class MetaTxn {
+ public:
+  MetaTxn(Tree& tree, const OpContext& ctx) : tree_(tree), ctx_(ctx), now_(wall_now()) {}
+  ~MetaTxn();
+  MetaTxn(const MetaTxn&) = delete;
+  MetaTxn& operator=(const MetaTxn&) = delete;
+
+  WriteBatch& batch() { return batch_; }
+  Timestamp now() const { return now_; }
+
+  // Nodes given to these are locked exclusively by the caller until after commit().
+  // The new record of a node and its ACL, in the store and, after commit, in memory. Lazy changes of the node go along.
+  void put_inode(const NodeRef& node, Inode next, Seen seen = Seen::kYes);
+  // A new file: its node comes into being with the commit. Returns it, so that later steps can name it.
+  NodeRef new_inode(Inode record, AccountRef account);
+  // Which account carries the file from this commit on; null: none.
+  void set_account(const NodeRef& node, AccountRef account) { accounts_.push_back({node, std::move(account)}); }
+  // The file is gone: record, extended attributes, usage. Content is core/data/content.h's.
+  Status delete_inode(const NodeRef& node, Seen seen = Seen::kYes);
+
+  // A name. `dir_next` is the caller's new record of the directory: gets its cookie, entry count and times. `cookie`: of the
+  // entry that this one replaces, so that a listing that is under way meets the name once; 0: a new one.
+  Status insert_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, FileId id, FileType type,
+                      std::uint64_t cookie = 0);
+  // The same for a name that nobody else can have thought of: the directory has it in neither form, which is not looked up.
+  void insert_unique_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, FileId id, FileType type);
+  Status remove_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, const EntryRecord& record);
+
+  // Usage. kQuota leaves no trace. release never fails; what it frees makes room for this transaction at once, for others
+  // with the commit.
+  Status reserve(const Payer& payer, const Usage& delta);
+  void release(const Payer& payer, const Usage& delta);
+  // The charge of a locked file, and what is promised to writes to it that are under way, goes to another payer; `usage`: of
+  // its new record. The caller makes that payer the file's own with the same commit.
+  Status move_charge(const NodeRef& node, const Payer& to, const Usage& usage);
+  // The same, to nobody: the file is gone.
+  void end_charge(const NodeRef& node, const Usage& usage);
+  // What is kept beside the content of a file or directory becomes more, or less: `next` is its new record.
+  Status change_attribute_bytes(const NodeRef& node, Inode& next, std::uint64_t from, std::uint64_t to);
+  // The charge of a directory itself, of its new record, goes to its new owner.
+  Status move_owner(const NodeRef& dir, const Owner& to, const Usage& itself);
+  // A directory and all below it changes parents, with the commit; needs the exclusive tree lock. kCrossDevice: what is below it
+  // belongs to users and groups that are counted on the one side only, and it is not known how much to whom. `itself`: what the
+  // directory counts for (a recycle bin: nothing). kInvalid: the directory of a multipart upload, or into or out of one.
+  Status move_directory(const NodeRef& dir, const AccountRef& to, const Usage& itself);
+  // The same with the tree lock shared, for a locked directory that has no entry and no bin, and whose account is zero and says nothing: it
+  // gets this new account, below another parent. What is queued of the old one goes up where it always was.
+  Status move_bare_directory(const NodeRef& dir, AccountRef account);
+  // A directory that comes to be in another one, or moves there without limits of its own, gets those that the other one
+  // has for its children. kQuota: it is beyond them already.
+  Status give_child_limits(const AccountRef& child, const AccountRef& parent);
+  // New limits of a directory: stored with the commit, and true from then on for the locked directory. Where they leave out other classes,
+  // it needs the exclusive tree lock, or a directory that is new.
+  void change_account(AccountChange change);
+  // Charges that were reserved before and become part of this commit.
+  void commit_pending(const Payer& payer, const Usage& delta) { charges_.push_back({payer, delta}); }
+
+  // The file that this transaction writes begins (+1) or ends (-1) to use a blob.
+  void reference(BlobId blob, std::int32_t delta) { references_.push_back({blob, delta}); }
+
+  // With the commit, what was written to the locked file and is not committed becomes garbage.
+  void forget_writing(const NodeRef& node) { forgotten_.push_back(node); }
+
+  // `by`: who did it, where that is not the caller (a flush of what others wrote); must live until the commit returns.
+  void note(const JournalNote& note) { this->note(note, ctx_); }
+  void note(const JournalNote& note, const OpContext& by) { notes_.push_back({note, &by}); }
+
+  // A node that is locked for the transaction alone stays so until it ends, and no longer: who takes back what a refused one needed takes
+  // the tree lock, which comes before that of any node.
+  void keep_locked(NodeRef node, std::unique_lock<RwLock> lock) { locks_.emplace_back(std::move(node), std::move(lock)); }
+
+  // Applies everything and publishes it to the caches. The nodes are still locked on return. kRecallPending: somebody else
+  // has a lease on one of the files; kNoSpace: the disk is full (metadata_room.h); nothing was changed.
+  Result<CommitTicket> commit();
+
+ private:
+  struct Publication {
+    NodeRef node;
+    Inode next;
+    bool remove = false;
+    Seen seen = Seen::kYes;
+  };
+  struct EntryChange {
+    std::string key;
+    EntryRecord record;
+  };
+  Status break_leases();
+  std::vector<std::string> journal() const;
+  Status move(const Payer& from, const Payer& to, const Usage& usage, const Usage& uncommitted);
+  Status move_below(const Payer& from, const AccountRef& to, const Usage& reserved, const Usage& committed);
+  void put_acl(Inode& next);
+  void publish(const AccountChange& change);
+  void put_entry(FileId dir, Inode& dir_next, std::string_view raw, const EntryRecord& record);
+  void set_entry(FileId dir, std::string_view raw, bool directory, const EntryRecord& record);
+
+  Tree& tree_;
+  const OpContext& ctx_;
+  const Timestamp now_;
+  WriteBatch batch_;
+  std::vector<Charge> charges_;
+  std::vector<BlobReference> references_;
+  std::vector<AccountChange> account_changes_;
+  Postings posted_;
+  std::vector<std::pair<JournalNote, const OpContext*>> notes_;
+  std::vector<Publication> publications_;
+  std::vector<EntryChange> entry_changes_;
+  std::vector<FileId> renamed_;  // lost a name
+  std::vector<std::pair<FileId, FileType>> named_;  // got or lost a name
+  std::vector<NodeRef> created_;
+  std::vector<NodeRef> forgotten_;
+  std::vector<std::pair<NodeRef, AccountRef>> accounts_;
+  std::vector<std::pair<AccountRef, AccountRef>> parents_;  // of accounts that move
+  std::vector<std::pair<NodeRef, std::unique_lock<RwLock>>> locks_;
+  std::int64_t name_bytes_ = 0;  // by which names that somebody chose grow
+  bool has_acls_ = false;  // new ones, which take memory
+  bool settles_ = false;   // directories get other ones above them
+  bool committed_ = false;
+};
+
+}  // namespace stoa::core
