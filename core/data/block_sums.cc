@@ -5,6 +5,7 @@
 #include "base/crc32c.h"
 #include "core/kv/codec.h"
 #include "core/kv/keys.h"
+#include "core/txn/record_changes.h"
 
 namespace stoa::core {
 namespace {
@@ -66,36 +67,36 @@ Result<SumRow> SumRow::decode(std::string_view value) {
   return row;
 }
 
-std::string sum_row_key(BlobId blob, std::uint64_t row) {
-  std::string key = keys::be64(static_cast<std::uint64_t>(blob));
-  keys::append_be64(key, row);
-  return key;
-}
+namespace {
 
-void stage_sums(WriteBatch& batch, const BlobSums& sums) {
+std::uint64_t row_of(std::string_view key) { return keys::read_be64(key.substr(sizeof(BlobId))); }
+
+}  // namespace
+
+void stage_sums(RecordChanges& changes, const BlobSums& sums) {
   for (std::size_t at = 0; at < sums.blocks.size(); at += kSumRowBlocks) {
     SumRow row;
     row.bytes = std::min(kSumRowBytes, sums.bytes - at * kSumBlockBytes);
     const auto count = std::min<std::size_t>(kSumRowBlocks, sums.blocks.size() - at);
     row.known = block_bits(0, count - 1);
     std::copy_n(sums.blocks.begin() + static_cast<std::ptrdiff_t>(at), count, row.sums.begin());
-    batch.put(Family::kChecksum, sum_row_key(sums.blob, at / kSumRowBlocks), row.encode());
+    changes.put_sum_row(sums.blob, at / kSumRowBlocks, row.encode());
   }
 }
 
-Status stage_no_sums(KvReader& kv, WriteBatch& batch, BlobId blob) {
+Status stage_no_sums(KvReader& kv, RecordChanges& changes, BlobId blob) {
   const std::string lower = keys::be64(static_cast<std::uint64_t>(blob));
   const auto it = kv.scan(Family::kChecksum, lower, keys::behind_prefix(lower));
-  for (; it->valid(); it->next()) batch.remove(Family::kChecksum, it->key());
+  for (; it->valid(); it->next()) changes.remove_sum_row(blob, row_of(it->key()));
   return it->status();
 }
 
-Status stage_cut_sums(KvReader& kv, WriteBatch& batch, BlobId blob, std::uint64_t bytes) {
-  const std::string lower = sum_row_key(blob, bytes / kSumRowBytes);
+Status stage_cut_sums(KvReader& kv, RecordChanges& changes, BlobId blob, std::uint64_t bytes) {
+  const std::string lower = keys::sum_row_key(blob, bytes / kSumRowBytes);
   const auto it = kv.scan(Family::kChecksum, lower, keys::behind_prefix(keys::be64(static_cast<std::uint64_t>(blob))));
   for (; it->valid(); it->next()) {
     if (it->key() != lower || bytes % kSumRowBytes == 0) {
-      batch.remove(Family::kChecksum, it->key());
+      changes.remove_sum_row(blob, row_of(it->key()));
       continue;
     }
     STOA_TRY(row, SumRow::decode(it->value()));
@@ -105,14 +106,14 @@ Status stage_cut_sums(KvReader& kv, WriteBatch& batch, BlobId blob, std::uint64_
     if (row.covered(last) > kept - last * kSumBlockBytes) row.known &= ~(std::uint64_t{1} << last);
     row.bytes = kept;
     row.known &= block_bits(0, last);
-    batch.put(Family::kChecksum, it->key(), row.encode());
+    changes.put_sum_row(blob, row_of(it->key()), row.encode());
   }
   return it->status();
 }
 
 Result<std::optional<SumRow>> load_sum_row(KvStore& kv, BlobId blob, std::uint64_t row) {
   std::string value;
-  STOA_TRY(found, kv.get(Family::kChecksum, sum_row_key(blob, row), &value));
+  STOA_TRY(found, kv.get(Family::kChecksum, keys::sum_row_key(blob, row), &value));
   if (!found) return std::optional<SumRow>{};
   STOA_TRY(decoded, SumRow::decode(value));
   return std::optional<SumRow>(std::move(decoded));

@@ -17,6 +17,8 @@
 
 namespace stoa::core {
 
+class RecordChanges;
+
 inline constexpr std::uint64_t kSumBlockBytes = 64u << 10;
 inline constexpr std::uint64_t kSumRowBlocks = 64;
 inline constexpr std::uint64_t kSumRowBytes = kSumBlockBytes * kSumRowBlocks;
@@ -61,13 +63,11 @@ inline std::uint64_t block_bits(std::uint64_t first, std::uint64_t last) {
   const std::uint64_t count = last - first + 1;
   return (count == kSumRowBlocks ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1) << first;
 }
-std::string sum_row_key(BlobId blob, std::uint64_t row);
-
-void stage_sums(WriteBatch& batch, const BlobSums& sums);
+void stage_sums(RecordChanges& changes, const BlobSums& sums);
 // Removes every row of the blob.
-Status stage_no_sums(KvReader& kv, WriteBatch& batch, BlobId blob);
+Status stage_no_sums(KvReader& kv, RecordChanges& changes, BlobId blob);
 // What lies behind `bytes` is covered no more. The block that this cuts is not known any more.
-Status stage_cut_sums(KvReader& kv, WriteBatch& batch, BlobId blob, std::uint64_t bytes);
+Status stage_cut_sums(KvReader& kv, RecordChanges& changes, BlobId blob, std::uint64_t bytes);
 Result<std::optional<SumRow>> load_sum_row(KvStore& kv, BlobId blob, std::uint64_t row);
 
 }  // namespace stoa::core

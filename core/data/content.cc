@@ -16,10 +16,10 @@ void stage_inline(MetaTxn& txn, FileId id, std::string_view bytes) {
   value.bytes().reserve(bytes.size() + kCrcBytes);
   value.put(crc32c(std::as_bytes(std::span(bytes))));
   value.bytes().append(bytes);
-  txn.batch().put(Family::kInline, keys::id_key(id), value.bytes());
+  txn.records().put_inline(id, value.bytes());
 }
 
-void stage_no_inline(MetaTxn& txn, FileId id) { txn.batch().remove(Family::kInline, keys::id_key(id)); }
+void stage_no_inline(MetaTxn& txn, FileId id) { txn.records().remove_inline(id); }
 
 Result<std::string> read_inline(KvReader& kv, FileId id) {
   std::string value;
@@ -76,10 +76,9 @@ Status drop_content(Tree& tree, MetaTxn& txn, const NodeRef& node) {
   for (const Extent& extent : inode.layout.extents) txn.reference(extent.blob, -1);
   if (node->writing != nullptr) txn.forget_writing(node);
   std::string present;
-  const std::string key = open_file_key(inode.id);
   if (inode.type == FileType::kRegular && !inode.layout.empty()) {
-    STOA_TRY(open, tree.kv.get(Family::kState, key, &present));
-    if (open) txn.batch().remove(Family::kState, key);
+    STOA_TRY(open, tree.kv.get(Family::kState, keys::open_key(inode.id), &present));
+    if (open) txn.records().remove_open_mark(inode.id);
     node->marked_open = false;  // the next write in place marks it again, also when this does not happen
   }
   return {};
@@ -97,7 +96,7 @@ Status take_content(Tree& tree, MetaTxn& txn, FileId id, Inode& next, const Stag
     stage_inline(txn, id, content.inline_bytes);
   }
   if (content.checksummed) next.flags |= kChecksummed;
-  for (const BlobSums& sums : content.sums) stage_sums(txn.batch(), sums);
+  for (const BlobSums& sums : content.sums) stage_sums(txn.records(), sums);
   for (const Extent& extent : content.layout.extents) txn.reference(extent.blob, +1);
   return {};
 }

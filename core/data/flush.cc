@@ -8,6 +8,7 @@
 #include "core/data/open_files.h"
 #include "core/data/placement.h"
 #include "core/txn/meta_txn.h"
+#include "core/txn/record_changes.h"
 
 namespace stoa::core {
 namespace {
@@ -101,11 +102,11 @@ Result<CommitTicket> commit_plan(Tree& tree, const OpContext& ctx, const NodeRef
     const std::uint64_t estimate = estimate_allocated(next.layout, next.size);
     next.allocated = estimate - std::min(estimate, unused);
   }
-  if (!node->marked_open && !next.layout.empty()) txn.batch().put(Family::kState, open_file_key(next.id), {});
+  if (!node->marked_open && !next.layout.empty()) txn.records().mark_open(next.id);
   const bool has_extents = !next.layout.empty();
   if (has_extents) next.flags |= kChecksummed;
   StagedSums sums(tree);
-  if (writing != nullptr) sums.stage(txn.batch(), *writing, next.layout, plan.writes);
+  if (writing != nullptr) sums.stage(txn.records(), *writing, next.layout, plan.writes);
   OpContext writer;
   if (writing != nullptr && writing->writer_door != Door::kInternal) {
     writer.cred.uid = writing->writer_uid;

@@ -5,6 +5,7 @@
 #include "core/data/data_state.h"
 #include "core/kv/damaged_walk.h"
 #include "core/kv/keys.h"
+#include "core/txn/record_changes.h"
 
 namespace stoa::core {
 namespace {
@@ -94,7 +95,7 @@ Status collect_garbage(Tree& tree, qos::Pace* pace) {
     // The walk shows the past. A copy may have taken the content up since: it had the blob pinned until its commit was
     // queued, so what was not pinned just now and was taken up has no record in a picture made now.
     const auto now = tree.kv.snapshot();
-    WriteBatch done;
+    RecordChanges done;
     std::vector<BlobId> blobs;
     for (const BlobId blob : unused) {
       const std::string key = keys::be64(static_cast<std::uint64_t>(blob));
@@ -102,7 +103,7 @@ Status collect_garbage(Tree& tree, qos::Pace* pace) {
       STOA_TRY(still, now->get(Family::kGc, key, &value));
       if (!still) continue;
       STOA_CHECK_OK(stage_no_sums(*now, done, blob));
-      done.remove(Family::kGc, key);
+      done.remove_garbage(blob);
       blobs.push_back(blob);
       tree.in_flight.track(blob);  // for the verifier: nothing names it until it is released
     }
@@ -112,7 +113,7 @@ Status collect_garbage(Tree& tree, qos::Pace* pace) {
     durable = true;
     // The record goes before the place is free: it may name another file's blob next, which this record must not free
     // after a crash.
-    STOA_CHECK_OK(tree.committer.commit({.batch = std::move(done)}));
+    STOA_CHECK_OK(tree.committer.commit({.batch = done.take()}));
     // Written, and not only queued: in one group with the next life of the place, the removal would come last.
     STOA_CHECK_OK(tree.committer.wait_applied());
     for (const BlobId blob : blobs) {

@@ -6,6 +6,8 @@
 #include "base/crc32c.h"
 #include "core/data/data_state.h"
 #include "core/data/open_files.h"
+#include "core/kv/keys.h"
+#include "core/txn/record_changes.h"
 #include "core/txn/tree.h"
 
 namespace stoa::core {
@@ -174,19 +176,18 @@ std::vector<LiveRowRef> LiveSums::take_waiting() {
 
 namespace {
 
-void put_record(WriteBatch& batch, LiveRow& row, std::uint64_t blocks) {
+void put_record(RecordChanges& changes, LiveRow& row, std::uint64_t blocks) {
   const SumRow record = row.record(blocks);
-  const std::string key = sum_row_key(row.blob, row.number);
   if (record.bytes == 0) {
-    batch.remove(Family::kChecksum, key);
+    changes.remove_sum_row(row.blob, row.number);
   } else {
-    batch.put(Family::kChecksum, key, record.encode());
+    changes.put_sum_row(row.blob, row.number, record.encode());
   }
 }
 
 }  // namespace
 
-void StagedSums::stage(WriteBatch& batch, Writing& writing, const Layout& layout, std::uint64_t synced) {
+void StagedSums::stage(RecordChanges& changes, Writing& writing, const Layout& layout, std::uint64_t synced) {
   std::erase_if(writing.rows, [&](const LiveRowRef& row) {
     const std::lock_guard lock(row->mutex);
     if (row->gone || row->unsynced == 0) return true;
@@ -204,7 +205,7 @@ void StagedSums::stage(WriteBatch& batch, Writing& writing, const Layout& layout
       return row->unsynced == 0;
     }
     const std::uint64_t blocks = row->storable(done);
-    put_record(batch, *row, blocks);
+    put_record(changes, *row, blocks);
     row->staged = true;
     items_.push_back({row, done, blocks});
     return false;
@@ -234,11 +235,11 @@ StagedSums::~StagedSums() {
 
 Result<CommitTicket> take_sums_from_store(Tree& tree, FileId file, const LiveRowRef& row, std::uint64_t blocks) {
   const std::uint64_t kept = row->storable(0) & row->stored & ~row->unsynced & ~blocks;
-  WriteBatch batch;
-  put_record(batch, *row, kept);
+  RecordChanges changes;
+  put_record(changes, *row, kept);
   // After a crash the blocks are summed anew, which is done for files that are listed as open.
-  batch.put(Family::kState, open_file_key(file), {});
-  STOA_TRY(ticket, tree.committer.commit({.batch = std::move(batch)}));
+  changes.mark_open(file);
+  STOA_TRY(ticket, tree.committer.commit({.batch = changes.take()}));
   row->stored = kept;
   row->dropped = ticket;
   tree.data->sums.wait_for_quiet(row);
@@ -248,10 +249,10 @@ Result<CommitTicket> take_sums_from_store(Tree& tree, FileId file, const LiveRow
 Status store_sums(Tree& tree, LiveRow& row) {
   const std::uint64_t blocks = row.storable(0);
   if (blocks == row.stored) return {};
-  WriteBatch batch;
-  put_record(batch, row, blocks);
+  RecordChanges changes;
+  put_record(changes, row, blocks);
   // Under the row's lock: what another writer takes out of the store comes behind it.
-  STOA_CHECK_OK(tree.committer.commit({.batch = std::move(batch)}));
+  STOA_CHECK_OK(tree.committer.commit({.batch = changes.take()}));
   row.stored = blocks;
   return {};
 }

@@ -21,6 +21,7 @@
 
 namespace stoa::core {
 
+class RecordChanges;
 struct Tree;
 
 inline constexpr std::size_t kLiveRowsMax = 16'384;                  // about 15 MiB; beyond, writers store their own at once
@@ -119,7 +120,7 @@ class StagedSums {
   StagedSums(const StagedSums&) = delete;
   StagedSums& operator=(const StagedSums&) = delete;
   // Writes up to number `synced` are on disk. Rows of blobs that `layout` does not name wait.
-  void stage(WriteBatch& batch, Writing& writing, const Layout& layout, std::uint64_t synced);
+  void stage(RecordChanges& changes, Writing& writing, const Layout& layout, std::uint64_t synced);
   void committed(CommitTicket ticket);
 
  private:

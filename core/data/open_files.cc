@@ -7,30 +7,23 @@
 #include "core/data/content.h"
 #include "core/data/placement.h"
 #include "core/kv/keys.h"
+#include "core/txn/record_changes.h"
 
 namespace stoa::core {
 
-std::string open_file_key(FileId id) {
-  std::string key(kOpenPrefix);
-  keys::append_be64(key, static_cast<std::uint64_t>(id));
-  return key;
-}
-
-FileId open_file_of(std::string_view key) { return keys::id_of(key.substr(kOpenPrefix.size())); }
-
 Status recover_open_files(Tree& tree) {
-  const std::string prefix(kOpenPrefix);
+  const std::string prefix(keys::kOpenPrefix);
   const auto it = tree.kv.scan(Family::kState, prefix, keys::behind_prefix(prefix));
-  WriteBatch batch;
+  RecordChanges changes;
   std::vector<BlobId> punched;
   std::set<BlobId> cut;
   std::uint64_t files = 0;
   const Timestamp now = wall_now();
   for (; it->valid(); it->next()) {
-    const FileId id = open_file_of(it->key());
+    const FileId id = keys::open_file_of(it->key());
     auto inode = load_inode(tree.kv, id);
     if (!inode && inode.error().code == Errc::kStale) {
-      batch.remove(Family::kState, it->key());
+      changes.remove_open_mark(id);
       continue;
     }
     if (!inode) return fail(inode.error());
@@ -39,7 +32,7 @@ Status recover_open_files(Tree& tree) {
       if (extent.shared || extent.end() <= inode->size) continue;
       const std::uint64_t from = std::max(extent.file_offset, inode->size) - extent.file_offset;
       // Behind the first cut of a blob nothing is covered any more.
-      if (cut.insert(extent.blob).second) STOA_CHECK_OK(stage_cut_sums(tree.kv, batch, extent.blob, extent.blob_offset + from));
+      if (cut.insert(extent.blob).second) STOA_CHECK_OK(stage_cut_sums(tree.kv, changes, extent.blob, extent.blob_offset + from));
       const Status zeroed = tree.blobs.punch(extent.blob, extent.blob_offset + from, extent.length - from);
       // A blob that is gone or damaged is the verifier's to tell; it must not keep the volume from opening.
       if (!zeroed && zeroed.error().code != Errc::kCorrupt) return zeroed;
@@ -47,13 +40,13 @@ Status recover_open_files(Tree& tree) {
     }
     advance_version(*inode, now);
     inode->change = std::max(inode->change + 1, inode->data_version);
-    batch.put(Family::kInode, keys::id_key(id), inode->encode());
+    changes.put_inode(*inode);
   }
   STOA_CHECK_OK(it->status());
-  if (batch.empty()) return {};
+  if (changes.empty()) return {};
   STOA_CHECK_OK(tree.blobs.sync(punched));
   log_info("data", "files were being written when the server stopped", {{"files", files}});
-  return tree.committer.write_durably(batch);
+  return tree.committer.write_durably(changes.batch());
 }
 
 }  // namespace stoa::core

@@ -6,10 +6,6 @@
 
 namespace stoa::core {
 
-inline constexpr std::string_view kOpenPrefix = "open";
-std::string open_file_key(FileId id);
-FileId open_file_of(std::string_view key);
-
 // At start: zeros what lies behind the end of files that were being written, and gives them a new data version, because a
 // reader may have seen other bytes under the recorded one.
 Status recover_open_files(Tree& tree);

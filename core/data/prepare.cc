@@ -26,7 +26,7 @@ Status change_record(Tree& tree, const OpContext& ctx, const NodeRef& node, Stag
   Inode next = node->record;
   STOA_TRY(wanted, stage(txn, next));
   if (!wanted) return {};
-  txn.batch().put(Family::kState, open_file_key(next.id), {});
+  txn.records().mark_open(next.id);
   txn.put_inode(node, std::move(next), Seen::kNo);
   STOA_CHECK_OK(txn.commit());
   node->marked_open = true;
@@ -103,7 +103,7 @@ Status unshare(Tree& tree, const OpContext& ctx, const NodeRef& node, const Piec
       }
       next.layout.insert({whole.file_offset, whole.length, blob, 0});
       txn.reference(blob, +1);
-      stage_sums(txn.batch(), *copied);
+      stage_sums(txn.records(), *copied);
       return true;
     });
   }

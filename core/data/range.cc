@@ -121,7 +121,7 @@ Result<RangeReply> allocate(Tree& tree, const OpContext& ctx, const RangeRequest
       txn.reference(extent.blob, +1);
     }
     // What lies behind the end in them is not summed, and may be written before the next flush.
-    if (!added.extents.empty()) txn.batch().put(Family::kState, open_file_key(next.id), {});
+    if (!added.extents.empty()) txn.records().mark_open(next.id);
     next.allocated = std::max(next.allocated, estimate_allocated(next.layout, next.size));
     return {};
   });

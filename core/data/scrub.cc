@@ -12,6 +12,7 @@
 #include "core/kv/keys.h"
 #include "core/txn/meta_txn.h"
 #include "core/txn/reach.h"
+#include "core/txn/record_changes.h"
 
 namespace stoa::core {
 namespace {
@@ -107,9 +108,9 @@ Status seal_file(Tree& tree, FileId id, Reading& reading, Timestamp now, std::in
   const auto node = tree.nodes.get(id);
   if (!node && node.error().code == Errc::kStale) {
     // The file went when it had no content any more (drop_content looks for the mark only of files that have some).
-    WriteBatch done;
-    done.remove(Family::kState, open_file_key(id));
-    STOA_CHECK_OK(tree.committer.commit({.batch = std::move(done)}));
+    RecordChanges done;
+    done.remove_open_mark(id);
+    STOA_CHECK_OK(tree.committer.commit({.batch = done.take()}));
     return {};
   }
   STOA_CHECK_OK(node);
@@ -146,7 +147,7 @@ Status seal_file(Tree& tree, FileId id, Reading& reading, Timestamp now, std::in
   MetaTxn txn(tree, ctx);
   Inode next = (*node)->record;
   if (!used.empty()) next.flags |= kChecksummed;
-  txn.batch().remove(Family::kState, open_file_key(id));
+  txn.records().remove_open_mark(id);
   txn.put_inode(*node, std::move(next), Seen::kNo);
   STOA_CHECK_OK(txn.commit());
   (*node)->marked_open = false;
@@ -159,14 +160,14 @@ Status seal_file(Tree& tree, FileId id, Reading& reading, Timestamp now, std::in
 Status seal_quiet_files(Tree& tree, std::int64_t quiet_ns, qos::Pace* pace) {
   Reading reading(tree.options.scrub_bytes_per_second, pace);
   STOA_CHECK_OK(store_quiet_sums(tree, quiet_ns == 0));
-  const std::string prefix(kOpenPrefix);
+  const std::string prefix(keys::kOpenPrefix);
   std::string from = prefix;
   for (bool more = true; more && !reading.stopped();) {
     std::vector<FileId> files;
     {
       const auto it = tree.kv.scan(Family::kState, from, keys::behind_prefix(prefix));
       for (; it->valid() && files.size() < kSealedAtOnce; it->next()) {
-        files.push_back(open_file_of(it->key()));
+        files.push_back(keys::open_file_of(it->key()));
         from = std::string(it->key()) + '\0';
       }
       STOA_CHECK_OK(it->status());

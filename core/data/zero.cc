@@ -8,6 +8,7 @@
 #include "core/data/sum_change.h"
 #include "core/data/verify.h"
 #include "core/kv/keys.h"
+#include "core/txn/record_changes.h"
 
 namespace stoa::core {
 namespace {
@@ -92,18 +93,18 @@ Status punch_blob(Tree& tree, FileId id, std::uint64_t file_offset, BlobId blob,
     STOA_TRY(ticket, take_sums_from_store(tree, id, edge.held.ref(), edge.held.blocks()));
     newest = std::max(newest, ticket);
   }
-  WriteBatch gone;
-  const auto it = tree.kv.scan(Family::kChecksum, sum_row_key(blob, first), sum_row_key(blob, last + 1));
+  RecordChanges gone;
+  const auto it = tree.kv.scan(Family::kChecksum, keys::sum_row_key(blob, first), keys::sum_row_key(blob, last + 1));
   for (; it->valid(); it->next()) {
     const std::uint64_t number = keys::read_be64(it->key().substr(sizeof(BlobId)));
     if (offset > number * kSumRowBytes || end < (number + 1) * kSumRowBytes) continue;
     tree.data->sums.forget_row(blob, number);
     tree.data->verified.forget(blob, number);
-    gone.remove(Family::kChecksum, it->key());
+    gone.remove_sum_row(blob, number);
   }
   STOA_CHECK_OK(it->status());
   if (!gone.empty()) {
-    STOA_TRY(ticket, tree.committer.commit({.batch = std::move(gone)}));
+    STOA_TRY(ticket, tree.committer.commit({.batch = gone.take()}));
     newest = ticket;
   }
   if (newest != CommitTicket{}) STOA_CHECK_OK(tree.committer.wait_durable(newest));

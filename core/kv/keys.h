@@ -18,7 +18,7 @@
 //   journal  sequence                   -> change; the engine drops the oldest beyond its cap
 //   gc       blob id                    -> nothing: the blob is to be released
 //   config   text                       -> volume, exports, users, groups, flows, recycle policies, tokens, policies of audit
-//   trash    "a", directory id          -> AnchorRecord: its bin (core/recycle/trash_record.h)
+//   trash    "a", directory id          -> AnchorRecord: its bin (core/inode/trash_record.h)
 //            "i", bin id, serial        -> ItemRecord: what was deleted; serials grow with time
 #pragma once
 
@@ -102,6 +102,12 @@ inline std::string behind_prefix(std::string prefix) {
   return prefix;
 }
 
+inline std::string sum_row_key(BlobId blob, std::uint64_t row) {
+  std::string key = be64(static_cast<std::uint64_t>(blob));
+  append_be64(key, row);
+  return key;
+}
+
 inline constexpr char kPrivateXattr = '\x01';
 inline constexpr std::string_view kMetaXattr = "\x01meta";      // ObjectMeta
 inline constexpr std::string_view kAclXattr = "\x01" "acl";     // core/inode/acl_record.h
@@ -112,6 +118,13 @@ inline std::string orphan_key(FileId id) {
   append_be64(key, static_cast<std::uint64_t>(id));
   return key;
 }
+inline constexpr std::string_view kOpenPrefix = "open";
+inline std::string open_key(FileId id) {
+  std::string key(kOpenPrefix);
+  append_be64(key, static_cast<std::uint64_t>(id));
+  return key;
+}
+inline FileId open_file_of(std::string_view key) { return id_of(key.substr(kOpenPrefix.size())); }
 inline constexpr std::string_view kUsageLogPrefix = "usage";
 inline std::string usage_log_key(std::uint64_t number) { return std::string(kUsageLogPrefix) + be64(number); }
 inline constexpr std::string_view kStarts = "starts";  // how many times the volume was opened

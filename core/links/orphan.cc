@@ -59,7 +59,7 @@ Status stage_orphan(MetaTxn& txn, const NodeRef& node) {
   }
   STOA_CHECK_OK(moved);
   next.home = payer.account->dir;
-  txn.batch().put(Family::kState, keys::orphan_key(node->id), {});
+  txn.records().mark_orphan(node->id);
   txn.put_inode(node, std::move(next));
   // After put_inode, which commits lazily reserved bytes where they were reserved.
   txn.set_account(node, std::move(payer.account));
@@ -82,7 +82,7 @@ Status delete_orphan(Tree& tree, FileId file) {
   STOA_CHECK_OK(txn.delete_inode(node, Seen::kNo));
   txn.end_charge(node, usage_of(node->record));  // as drop_file() does
   txn.set_account(node, nullptr);
-  txn.batch().remove(Family::kState, keys::orphan_key(file));
+  txn.records().remove_orphan_mark(file);
   STOA_CHECK_OK(txn.commit());
   return {};
 }

@@ -12,7 +12,7 @@ std::uint64_t put_meta(MetaTxn& txn, Inode& next, std::string_view bytes) {
   Encoder value;
   value.put(next.data_version);
   value.bytes().append(bytes);
-  txn.batch().put(Family::kXattr, keys::id_name(next.id, keys::kMetaXattr), value.bytes());
+  txn.records().put_xattr(next.id, keys::kMetaXattr, value.bytes());
   next.flags |= kHasXattrs;
   return attribute_bytes(keys::kMetaXattr, value.bytes());
 }
@@ -32,7 +32,7 @@ Status stage_meta(Tree& tree, MetaTxn& txn, const NodeRef& node, Inode& next, st
   }
   if (bytes.empty() && !there) return {};
   if (!bytes.empty()) return txn.change_attribute_bytes(node, next, before, put_meta(txn, next, bytes));
-  txn.batch().remove(Family::kXattr, keys::id_name(next.id, keys::kMetaXattr));
+  txn.records().remove_xattr(next.id, keys::kMetaXattr);
   return txn.change_attribute_bytes(node, next, before, 0);
 }
 

@@ -53,10 +53,10 @@ Result<XattrChangeReply> change(Tree& tree, const OpContext& ctx, FileId id, std
     Inode next = node->record;
     STOA_CHECK_OK(txn.change_attribute_bytes(node, next, exists ? attribute_bytes(name, present) : 0, value ? attribute_bytes(name, *value) : 0));
     if (value) {
-      txn.batch().put(Family::kXattr, key, *value);
+      txn.records().put_xattr(id, name, *value);
       next.flags |= kHasXattrs;
     } else {
-      txn.batch().remove(Family::kXattr, key);
+      txn.records().remove_xattr(id, name);
     }
     next.keep();
     next.touch(txn.now());

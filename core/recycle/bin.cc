@@ -58,7 +58,7 @@ Status make_bin(Tree& tree, FileId anchor, bool counted) {
     bin.flags = static_cast<std::uint8_t>(kIsBin | (counted ? 0 : kUncounted));
     Inode next = dir->record;
     next.flags |= kHasBin;
-    txn.batch().put(Family::kTrash, keys::anchor_key(anchor), AnchorRecord{bin.id}.encode());
+    txn.records().put_bin(anchor, {bin.id});
     auto account = make_account(bin.id, counted ? dir->account : root->account);
     account->makes = UsageClass::kRecycled;
     account->anchor = dir->account;
@@ -136,7 +136,7 @@ Status stage_item(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& s
   // Its serial is in the name, and nobody else puts anything on a shelf.
   txn.insert_unique_entry(shelf.node, shelf_next, item.name, inode.id, inode.type);
   txn.put_inode(shelf.node, std::move(shelf_next));
-  txn.batch().put(Family::kTrash, keys::item_key(shelf.bin, serial), item.encode());
+  txn.records().put_item(shelf.bin, serial, item);
   return {};
 }
 
@@ -359,14 +359,14 @@ Status shelve_content(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shel
   }
   for (const Extent& extent : old.layout.extents) txn.reference(extent.blob, +1);
   std::string present;
-  STOA_TRY(being_written, tree.kv.get(Family::kState, open_file_key(node->id), &present));
-  if (being_written) txn.batch().put(Family::kState, open_file_key(old.id), {});
+  STOA_TRY(being_written, tree.kv.get(Family::kState, keys::open_key(node->id), &present));
+  if (being_written) txn.records().mark_open(old.id);
   if (old.has(kHasXattrs)) {
     const std::string prefix = keys::id_key(node->id);
     const auto it = tree.kv.scan(Family::kXattr, prefix, keys::behind_prefix(prefix));
     for (; it->valid(); it->next()) {
       const std::string_view attribute = keys::after_id(it->key());
-      if (attribute != keys::kAclXattr) txn.batch().put(Family::kXattr, keys::id_name(old.id, attribute), it->value());
+      if (attribute != keys::kAclXattr) txn.records().put_xattr(old.id, attribute, it->value());
     }
     STOA_CHECK_OK(it->status());
   }

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "core/api/recycle.h"
-#include "core/recycle/trash_record.h"
+#include "core/inode/trash_record.h"
 #include "core/txn/in_bin.h"
 #include "core/txn/meta_txn.h"
 

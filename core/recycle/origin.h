@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/recycle/trash_record.h"
+#include "core/inode/trash_record.h"
 #include "core/txn/tree.h"
 
 namespace stoa::core {

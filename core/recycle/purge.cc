@@ -63,7 +63,7 @@ Result<bool> purge_item(Tree& tree, const OpContext& ctx, const RecycleItemId& i
       STOA_CHECK_OK(drop_link(tree, txn, *node, (*shelf)->id, item->name));
     }
     txn.put_inode(*shelf, std::move(shelf_next));
-    txn.batch().remove(Family::kTrash, keys::item_key(id.bin, id.serial));
+    txn.records().remove_item(id.bin, id.serial);
     txn.note({.kind = ChangeKind::kPurge, .id = item->id, .parent = origin->dir, .name = origin->key});
     STOA_CHECK_OK(txn.commit());
     return true;
@@ -239,7 +239,7 @@ Status discard_empty_bin(Tree& tree, const NodeRef& anchor) {
     next.flags &= static_cast<std::uint8_t>(~kHasBin);
     STOA_CHECK_OK(txn.delete_inode(*bin));
     txn.put_inode(anchor, std::move(next), Seen::kNo);
-    txn.batch().remove(Family::kTrash, keys::anchor_key(anchor->id));
+    txn.records().remove_bin(anchor->id);
     STOA_CHECK_OK(txn.commit());
     const std::lock_guard lock(tree.recycle.mutex);
     tree.recycle.purged_to.erase(id);

@@ -112,7 +112,7 @@ class Restore {
     }
     STOA_CHECK_OK(txn.remove_entry(shelf, shelf_next, item_.name, entry));
     STOA_CHECK_OK(txn.insert_entry(dir, dir_next, raw, node->id, next.type));
-    txn.batch().remove(Family::kTrash, keys::item_key(req_.item.bin, req_.item.serial));
+    txn.records().remove_item(req_.item.bin, req_.item.serial);
     txn.put_inode(node, std::move(next));
     if (recharged) txn.set_account(node, dir->account);
     reply.moved.from = shelf_next.attributes();

@@ -29,26 +29,25 @@ MetaTxn::~MetaTxn() {
 }
 
 void MetaTxn::put_acl(Inode& next) {
-  const std::string key = keys::id_name(next.id, keys::kAclXattr);
   if (next.acl == nullptr) {
-    batch_.remove(Family::kXattr, key);
+    records_.remove_xattr(next.id, keys::kAclXattr);
     return;
   }
-  batch_.put(Family::kXattr, key, encode_acl(*next.acl));
+  records_.put_xattr(next.id, keys::kAclXattr, encode_acl(*next.acl));
   next.acl = tree_.nodes.counted(std::move(next.acl));
   has_acls_ = true;
 }
 
 void MetaTxn::put_inode(const NodeRef& node, Inode next, Seen seen) {
   if (next.acl != node->record.acl) put_acl(next);
-  batch_.put(Family::kInode, keys::id_key(node->id), next.encode());
+  records_.put_inode(next);
   if (!is_zero(node->pending)) commit_pending(node->payer(), node->pending);
   publications_.push_back({node, std::move(next), false, seen});
 }
 
 NodeRef MetaTxn::new_inode(Inode record, AccountRef account) {
   if (record.acl != nullptr) put_acl(record);
-  batch_.put(Family::kInode, keys::id_key(record.id), record.encode());
+  records_.put_inode(record);
   auto node = std::make_shared<Node>(record.id);
   node->record = std::move(record);
   node->account = std::move(account);
@@ -57,35 +56,28 @@ NodeRef MetaTxn::new_inode(Inode record, AccountRef account) {
 }
 
 Status MetaTxn::delete_inode(const NodeRef& node, Seen seen) {
-  const std::string key = keys::id_key(node->id);
-  batch_.remove(Family::kInode, key);
+  records_.remove_inode(node->id);
   if (node->record.is_directory()) {
     const UsageRecord known = tree_.ledger.read(node->account);
-    if (has_quota(known)) batch_.remove(Family::kConfig, keys::quota_key(node->id));
-    if (known.owners == OwnersCounted::kBeingCounted) batch_.remove(Family::kConfig, keys::counting_key(node->id));
+    if (has_quota(known)) records_.mark_quota(node->id, false);
+    if (known.owners == OwnersCounted::kBeingCounted) records_.mark_counting(node->id, false);
     account_changes_.push_back({.account = node->account, .limits = QuotaLimits{}, .child_limits = QuotaLimits{},
                                 .owners = OwnersCounted::kNo, .ends = true});
   }
   if (node->record.has(kHasXattrs)) {
+    const std::string key = keys::id_key(node->id);
     const auto it = tree_.kv.scan(Family::kXattr, key, keys::behind_prefix(key));
-    for (; it->valid(); it->next()) batch_.remove(Family::kXattr, it->key());
+    for (; it->valid(); it->next()) records_.remove_xattr(node->id, keys::after_id(it->key()));
     STOA_CHECK_OK(it->status());
   }
-  if (node->record.has(kHasAcl)) batch_.remove(Family::kXattr, keys::id_name(node->id, keys::kAclXattr));
+  if (node->record.has(kHasAcl)) records_.remove_xattr(node->id, keys::kAclXattr);
   if (!is_zero(node->pending)) commit_pending(node->payer(), node->pending);
   publications_.push_back({node, {}, true, seen});
   return {};
 }
 
-void MetaTxn::set_entry(FileId dir, std::string_view raw, bool directory, const EntryRecord& record) {
-  std::string key = keys::id_name(dir, raw);
-  if (directory) key += '/';
-  if (record.exists()) {
-    batch_.put(Family::kEntry, key, record.encode());
-  } else {
-    batch_.remove(Family::kEntry, key);
-  }
-  entry_changes_.push_back({std::move(key), record});
+void MetaTxn::publish_entry(FileId dir, std::string_view raw, bool directory, const EntryRecord& record) {
+  entry_changes_.push_back({keys::id_name(dir, keys::stored_name(raw, directory)), record});
 }
 
 Status MetaTxn::insert_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, FileId id, FileType type,
@@ -96,9 +88,8 @@ Status MetaTxn::insert_entry(const NodeRef& dir, Inode& dir_next, std::string_vi
   STOA_TRY(other, find_form(tree_, *dir, raw, !directory));
   if (other.exists() && directory) {
     other.flags |= kShadowed;
-    set_entry(dir->id, raw, false, other);
-    batch_.put(Family::kCookie, keys::cookie_key(dir->id, other.cookie),
-               CookieRecord{other.id, other.type, other.flags, std::string(raw)}.encode());
+    records_.change_entry(dir->id, raw, other);
+    publish_entry(dir->id, raw, false, other);
   } else if (other.exists()) {
     record.flags |= kShadowed;
   }
@@ -114,10 +105,8 @@ void MetaTxn::insert_unique_entry(const NodeRef& dir, Inode& dir_next, std::stri
 void MetaTxn::put_entry(FileId dir, Inode& dir_next, std::string_view raw, const EntryRecord& record) {
   const bool directory = record.type == FileType::kDirectory;
   named_.push_back({record.id, record.type});
-  set_entry(dir, raw, directory, record);
-  batch_.put(Family::kCookie, keys::cookie_key(dir, record.cookie),
-             CookieRecord{record.id, record.type, record.flags, std::string(raw)}.encode());
-  batch_.put(Family::kLink, keys::link_key(record.id, dir, keys::stored_name(raw, directory)), {});
+  records_.put_entry(dir, raw, record);
+  publish_entry(dir, raw, directory, record);
   ++dir_next.entries;
   if (directory) ++dir_next.links;
   dir_next.touch_content(now_);
@@ -128,16 +117,14 @@ Status MetaTxn::remove_entry(const NodeRef& dir, Inode& dir_next, std::string_vi
   renamed_.push_back(record.id);
   name_bytes_ -= static_cast<std::int64_t>(raw.size());
   named_.push_back({record.id, record.type});
-  set_entry(dir->id, raw, directory, EntryRecord{});
-  batch_.remove(Family::kCookie, keys::cookie_key(dir->id, record.cookie));
-  batch_.remove(Family::kLink, keys::link_key(record.id, dir->id, keys::stored_name(raw, directory)));
+  records_.remove_entry(dir->id, raw, record);
+  publish_entry(dir->id, raw, directory, EntryRecord{});
   if (directory) {
     STOA_TRY(file, find_form(tree_, *dir, raw, false));
     if (file.exists()) {
       file.flags &= static_cast<std::uint8_t>(~kShadowed);
-      set_entry(dir->id, raw, false, file);
-      batch_.put(Family::kCookie, keys::cookie_key(dir->id, file.cookie),
-                 CookieRecord{file.id, file.type, file.flags, std::string(raw)}.encode());
+      records_.change_entry(dir->id, raw, file);
+      publish_entry(dir->id, raw, false, file);
     }
     --dir_next.links;
   }
@@ -266,17 +253,9 @@ void MetaTxn::change_account(AccountChange change) {
   next.child_limits = change.child_limits.value_or(next.child_limits);
   const bool was_counting = next.owners == OwnersCounted::kBeingCounted;
   next.owners = change.owners.value_or(next.owners);
-  if (next.owners == OwnersCounted::kBeingCounted) {
-    batch_.put(Family::kConfig, keys::counting_key(change.account->dir), {});
-  } else if (was_counting) {
-    batch_.remove(Family::kConfig, keys::counting_key(change.account->dir));
-  }
-  const std::string index = keys::quota_key(change.account->dir);
-  if (has_quota(next)) {
-    batch_.put(Family::kConfig, index, {});
-  } else {
-    batch_.remove(Family::kConfig, index);
-  }
+  const bool counting = next.owners == OwnersCounted::kBeingCounted;
+  if (counting || was_counting) records_.mark_counting(change.account->dir, counting);
+  records_.mark_quota(change.account->dir, has_quota(next));
   account_changes_.push_back(std::move(change));
 }
 
@@ -324,10 +303,10 @@ std::vector<std::string> MetaTxn::journal() const {
 }
 
 Result<CommitTicket> MetaTxn::commit() {
-  STOA_CHECK_OK(tree_.room.admit(batch_, name_bytes_));
+  STOA_CHECK_OK(tree_.room.admit(records_.batch(), name_bytes_));
   STOA_CHECK_OK(break_leases());
   // The references are a copy: what they mean for the data path follows below.
-  STOA_TRY(ticket, tree_.committer.commit({.batch = std::move(batch_),
+  STOA_TRY(ticket, tree_.committer.commit({.batch = records_.take(),
                                                  .charges = std::move(charges_),
                                                  .account_changes = account_changes_,
                                                  .references = references_,

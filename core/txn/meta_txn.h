@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/journal/note.h"
+#include "core/txn/record_changes.h"
 #include "core/txn/tree.h"
 
 namespace stoa::core {
@@ -20,7 +21,8 @@ class MetaTxn {
   MetaTxn(const MetaTxn&) = delete;
   MetaTxn& operator=(const MetaTxn&) = delete;
 
-  WriteBatch& batch() { return batch_; }
+  // What no step below stages: marks, content and attributes.
+  RecordChanges& records() { return records_; }
   Timestamp now() const { return now_; }
 
   // Nodes given to these are locked exclusively by the caller until after commit().
@@ -106,12 +108,12 @@ class MetaTxn {
   void put_acl(Inode& next);
   void publish(const AccountChange& change);
   void put_entry(FileId dir, Inode& dir_next, std::string_view raw, const EntryRecord& record);
-  void set_entry(FileId dir, std::string_view raw, bool directory, const EntryRecord& record);
+  void publish_entry(FileId dir, std::string_view raw, bool directory, const EntryRecord& record);
 
   Tree& tree_;
   const OpContext& ctx_;
   const Timestamp now_;
-  WriteBatch batch_;
+  RecordChanges records_;
   std::vector<Charge> charges_;
   std::vector<BlobReference> references_;
   std::vector<AccountChange> account_changes_;

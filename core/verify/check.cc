@@ -14,7 +14,7 @@
 #include "core/kv/damaged_walk.h"
 #include "core/kv/keys.h"
 #include "core/links/drop_link.h"
-#include "core/recycle/trash_record.h"
+#include "core/inode/trash_record.h"
 #include "core/usage/usage_log.h"
 #include "core/verify/damage_map.h"
 

@@ -7,7 +7,7 @@
 
 #include "core/inode/inode.h"
 #include "core/kv/keys.h"
-#include "core/recycle/trash_record.h"
+#include "core/inode/trash_record.h"
 #include "core/usage/usage_record.h"
 
 namespace stoa::core {

@@ -177,7 +177,7 @@ TEST_F(SettleTest, APlaceThatIsPunchedIsNotFreed) {
 TEST_F(SettleTest, AFileThatIsWrittenIsKnownToTheNextStart) {
   const auto marked = [&](FileId id) {
     std::string value;
-    return kv_.get(Family::kState, open_file_key(id), &value).value();
+    return kv_.get(Family::kState, keys::open_key(id), &value).value();
   };
   const FileId allocated = create("allocated");
   ASSERT_TRUE(ns().allocate(durable_, {allocated, 0, 100'000}));

@@ -1,4 +1,4 @@
-#include "core/recycle/trash_record.h"
+#include "core/inode/trash_record.h"
 
 #include <gtest/gtest.h>
 

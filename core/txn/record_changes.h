@@ -1,0 +1,60 @@
+// Changes of stored records, by what each record is. Only here do operations name a family and a key, so that what has to see every change
+// of a kind (a snapshot, a shard's log) has one place to look. Keys and values: core/kv/keys.h.
+#pragma once
+
+#include <string_view>
+#include <utility>
+
+#include "core/inode/entry.h"
+#include "core/inode/inode.h"
+#include "core/inode/trash_record.h"
+#include "core/kv/kv_store.h"
+
+namespace stoa::core {
+
+class RecordChanges {
+ public:
+  void put_inode(const Inode& inode);
+  void remove_inode(FileId id);
+  // An entry as a name of a directory, in its three places: by name, by cookie, and from the file back to its names.
+  void put_entry(FileId dir, std::string_view raw, const EntryRecord& record);
+  void remove_entry(FileId dir, std::string_view raw, const EntryRecord& record);
+  // What is stored of an entry that stays (its flags): by name and by cookie.
+  void change_entry(FileId dir, std::string_view raw, const EntryRecord& record);
+
+  void put_inline(FileId id, std::string_view value);
+  void remove_inline(FileId id);
+  void put_xattr(FileId id, std::string_view name, std::string_view value);  // private ones, too: keys::kAclXattr, kMetaXattr
+  void remove_xattr(FileId id, std::string_view name);
+
+  // The file is written in place, and has no checksums for that reason (core/data/open_files.h).
+  void mark_open(FileId id);
+  void remove_open_mark(FileId id);
+  // The file lost its last name, and stays until it is closed.
+  void mark_orphan(FileId id);
+  void remove_orphan_mark(FileId id);
+
+  void put_bin(FileId anchor, const AnchorRecord& record);
+  void remove_bin(FileId anchor);
+  void put_item(FileId bin, std::uint64_t serial, const ItemRecord& record);
+  void remove_item(FileId bin, std::uint64_t serial);
+
+  // Directories that have a quota, and those whose owners are being counted: found at a start without looking at all.
+  void mark_quota(FileId dir, bool has);
+  void mark_counting(FileId dir, bool counting);
+
+  void put_sum_row(BlobId blob, std::uint64_t row, std::string_view value);
+  void remove_sum_row(BlobId blob, std::uint64_t row);
+  // The blob leaves the queue of those to be freed.
+  void remove_garbage(BlobId blob);
+
+  bool empty() const { return batch_.empty(); }
+  const WriteBatch& batch() const { return batch_; }
+  WriteBatch take() { return std::move(batch_); }
+
+ private:
+
+  WriteBatch batch_;
+};
+
+}  // namespace stoa::core
