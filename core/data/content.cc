@@ -2,7 +2,6 @@
 
 #include "base/crc32c.h"
 #include "core/data/data_state.h"
-#include "core/data/open_files.h"
 #include "core/kv/keys.h"
 
 namespace stoa::core {

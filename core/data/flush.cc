@@ -5,7 +5,6 @@
 #include "core/data/data_state.h"
 #include "core/data/gc.h"
 #include "core/data/live_sums.h"
-#include "core/data/open_files.h"
 #include "core/data/placement.h"
 #include "core/txn/meta_txn.h"
 #include "core/txn/record_changes.h"

@@ -5,7 +5,6 @@
 
 #include "base/crc32c.h"
 #include "core/data/data_state.h"
-#include "core/data/open_files.h"
 #include "core/kv/keys.h"
 #include "core/txn/record_changes.h"
 #include "core/txn/tree.h"

@@ -4,7 +4,6 @@
 #include "core/data/data_state.h"
 #include "core/data/file_view.h"
 #include "core/data/flush.h"
-#include "core/data/open_files.h"
 #include "core/data/placement.h"
 #include "core/data/sum_change.h"
 #include "core/data/verify.h"

@@ -6,7 +6,6 @@
 #include "core/data/data_state.h"
 #include "core/data/flush.h"
 #include "core/data/gc.h"
-#include "core/data/open_files.h"
 #include "core/data/sum_change.h"
 #include "core/data/verify.h"
 #include "core/kv/keys.h"

@@ -4,7 +4,6 @@
 
 #include "core/api/registry.h"
 #include "core/data/content.h"
-#include "core/data/open_files.h"
 #include "core/kv/keys.h"
 #include "core/links/drop_link.h"
 #include "core/links/remove_directory.h"

@@ -1,7 +1,7 @@
 // Changes whose durability a door asked to defer (OpContext::unsettled).
 #include <thread>
 
-#include "core/data/open_files.h"
+#include "core/kv/keys.h"
 #include "core/kv/keys.h"
 #include "tests/core/data/data_fixture.h"
 #include "tests/core/data/watched_blobs.h"
