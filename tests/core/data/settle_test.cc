@@ -2,7 +2,6 @@
 #include <thread>
 
 #include "core/kv/keys.h"
-#include "core/kv/keys.h"
 #include "tests/core/data/data_fixture.h"
 #include "tests/core/data/watched_blobs.h"
 
