@@ -4,10 +4,10 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "core/api/credentials.h"
 #include "core/api/ids.h"
+#include "core/api/pending_durability.h"
 
 namespace stoa::core {
 
@@ -17,18 +17,6 @@ enum class Door : std::uint8_t { kInternal, kAdmin, kNfs, kSmb, kS3, kNative };
 enum class Durability : std::uint8_t {
   kApplied,  // seen by every door; may be lost by a crash (an NFS UNSTABLE write, SMB without write-through)
   kDurable,  // survives kill -9 and power cut
-};
-
-// What was applied for a door and is not durable yet: for Namespace::settle(), before the replies may leave.
-struct Unsettled {
-  CommitTicket ticket{};        // the newest change of metadata
-  std::vector<FileId> files{};  // whose content was written; may name one twice
-
-  bool empty() const { return ticket == CommitTicket{} && files.empty(); }
-  void clear() {
-    ticket = {};
-    files.clear();
-  }
 };
 
 struct OpContext {
@@ -50,7 +38,7 @@ struct OpContext {
   // When set, a mutating call (and commit()) returns as soon as its change is applied and visible, and adds here what to
   // hand to Namespace::settle() before the reply may leave. A door that has many requests at hand settles all of them
   // with one sync. Ignored with kApplied.
-  Unsettled* unsettled = nullptr;
+  PendingDurability* pending = nullptr;
 
   bool expired() const { return std::chrono::steady_clock::now() >= deadline; }
 };

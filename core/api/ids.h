@@ -10,6 +10,9 @@ namespace stoa::core {
 // Inode number at every door: 16 bits shard, 48 bits serial, never reused. 0 is no file.
 enum class FileId : std::uint64_t {};
 inline constexpr FileId kNoFile{0};
+// A part of a volume that commits in an order of its own. A volume on one machine is one shard, 0.
+enum class ShardId : std::uint16_t {};
+constexpr ShardId shard_of(FileId id) { return static_cast<ShardId>(static_cast<std::uint64_t>(id) >> 48); }
 inline constexpr FileId kRootId{1};       // the root of the volume
 inline constexpr FileId kMultipartId{2};  // a directory outside the tree that holds S3 multipart uploads
 inline constexpr FileId kFirstFreeId{16};
@@ -17,7 +20,7 @@ inline constexpr FileId kFirstFreeId{16};
 // A staged upload: bytes that have no name yet (upload_begin). Lives until replace, concatenate, discard or restart.
 enum class UploadId : std::uint64_t {};
 
-// A position in the commit order of one volume; Namespace::settle() makes everything up to it durable.
+// A position in the commit order of one shard; Namespace::settle() makes everything up to it durable.
 enum class CommitTicket : std::uint64_t {};
 
 enum class ExportId : std::uint32_t {};

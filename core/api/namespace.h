@@ -2,7 +2,7 @@
 //
 // Rules for every call:
 //  - Thread-safe. Blocks at most for disk reads, and, for mutating calls, for one sync shared with other callers (see
-//    OpContext::unsettled to wait later and together). Parks nothing, unless OpContext::lease_patience asks for it.
+//    OpContext::pending to wait later and together). Parks nothing, unless OpContext::lease_patience asks for it.
 //  - On error nothing has changed: names, bytes, usage and time stamps are as before. (Data calls that fail part-way
 //    through the disk, kIo and kNoSpace, may have changed the bytes of the requested range, never the size.)
 //  - Common errors, not repeated below: kNotFound (a name), kStale (an id that is gone), kAccess, kNotOwner, kReadOnly,
@@ -86,7 +86,7 @@ class Namespace {
   // Blocks until all that it names is durable: the content is synced file by file side by side, the metadata once for
   // all. Files that are gone by now need nothing. kIo, kNoSpace: something is not, and none of it may be acknowledged;
   // asked for a part of it, that part may succeed.
-  virtual Status settle(const OpContext&, const Unsettled&) = 0;
+  virtual Status settle(const OpContext&, const PendingDurability&) = 0;
 
   // What the door refused by itself, for audit. The context says who asked as far as that is known, and from where. Cheap; waits for no
   // disk.

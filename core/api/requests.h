@@ -169,11 +169,13 @@ struct WriteRequest {
   ConstBuffers data;
   LentMemory memory{};  // holds the one buffer of `data`, when that may be kept
 };
-struct WriteReply { std::uint64_t length; BeforeAttributes before; Attributes attr; };
+// `verifier`: of the shard that has the file. While it stays the same, what was written without a promise of durability is still there
+// (RFC 1813 3.3.7, writeverf3; RFC 8881 18.32).
+struct WriteReply { std::uint64_t length; BeforeAttributes before; Attributes attr; std::uint64_t verifier = 0; };
 
 // length 0: to the end of the file (RFC 1813 3.3.21).
 struct CommitRequest { FileId id; std::uint64_t offset = 0; std::uint64_t length = 0; };
-struct CommitReply { BeforeAttributes before; Attributes attr; };
+struct CommitReply { BeforeAttributes before; Attributes attr; std::uint64_t verifier = 0; };
 
 struct RangeRequest { FileId id; std::uint64_t offset; std::uint64_t length; };  // allocate (grows the size), punch (does not)
 struct RangeReply { BeforeAttributes before; Attributes attr; };
@@ -191,7 +193,7 @@ struct CopyRangeRequest {
   std::uint64_t length;
   bool share = false;
 };
-struct CopyRangeReply { std::uint64_t length; Attributes attr; };
+struct CopyRangeReply { std::uint64_t length; Attributes attr; std::uint64_t verifier = 0; };
 
 // --- extended attributes -----------------------------------------------------------------------------------------------
 

@@ -150,7 +150,7 @@ class AuditedNamespaceImpl final : public AuditedNamespace {
   Result<PathOfReply> path_of(const OpContext& ctx, const PathOfRequest& req) override { return inner_.path_of(ctx, req); }
   Result<AncestorsReply> ancestors(const OpContext& ctx, const AncestorsRequest& req) override { return inner_.ancestors(ctx, req); }
   Status find_flows(const OpContext& ctx, const FindFlowsRequest& req) override { return inner_.find_flows(ctx, req); }
-  Status settle(const OpContext& ctx, const Unsettled& unsettled) override { return inner_.settle(ctx, unsettled); }
+  Status settle(const OpContext& ctx, const PendingDurability& pending) override { return inner_.settle(ctx, pending); }
   std::uint64_t boot_verifier() const override { return inner_.boot_verifier(); }
   std::uint64_t volume_id() const override { return inner_.volume_id(); }
 

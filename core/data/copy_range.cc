@@ -28,13 +28,13 @@ Result<CopyRangeReply> grow(Tree& tree, const OpContext& ctx, FileId id, std::ui
     STOA_CHECK_OK(require_write(ctx, node->record, size));
     STOA_CHECK_OK(require_content_outside_bin(tree, ctx, *node));
     Inode next = node->record;
-    if (next.size >= size) return CopyRangeReply{0, next.attributes()};
+    if (next.size >= size) return CopyRangeReply{0, next.attributes(), tree.write_verifier};
     STOA_CHECK_OK(tree.state.before_io(ctx, id, next.size, size - next.size, true));
     MetaTxn txn(tree, ctx);
     STOA_CHECK_OK(stage_truncate(tree, txn, node, next, size));
     next.touch_content(txn.now());
     next.mode = mode_after_write(ctx, next.mode);
-    CopyRangeReply reply{0, next.attributes()};
+    CopyRangeReply reply{0, next.attributes(), tree.write_verifier};
     txn.put_inode(node, std::move(next));
     txn.note({.kind = ChangeKind::kContent, .id = id});
     STOA_TRY(committed, txn.commit());
@@ -161,7 +161,7 @@ Result<CopyRangeReply> share_locked(Tree& tree, const OpContext& ctx, const Copy
   advance_version(target, txn.now());
   target.touch_content(txn.now());
   target.mode = mode_after_write(ctx, target.mode);
-  CopyRangeReply reply{length, target.attributes()};
+  CopyRangeReply reply{length, target.attributes(), tree.write_verifier};
   if (!same) txn.put_inode(from, std::move(source), Seen::kNo);
   txn.put_inode(to, std::move(target));
   txn.note({.kind = ChangeKind::kContent, .id = req.to});
@@ -226,7 +226,7 @@ Result<CopyRangeReply> copy_range(Tree& tree, const OpContext& ctx, const CopyRa
   }
   if (length > 0) STOA_CHECK_OK(require_copy(tree, ctx, req, length, from, to));
   STOA_TRY(target, getattr(tree, ctx, {req.to}));
-  CopyRangeReply reply{0, target.attr};
+  CopyRangeReply reply{0, target.attr, tree.write_verifier};
   const Status copied = copy_bytes(tree, ctx, req, length, reply);
   if (reply.length == 0) STOA_CHECK_OK(copied);
   return reply;

@@ -45,8 +45,8 @@ class BlobWrite {
     if (done) done = sums_.written();
     auto reply = publish(done);
     if (!reply) return reply;
-    if (ctx_.durability == Durability::kDurable && ctx_.unsettled != nullptr && !flush_now_) {
-      ctx_.unsettled->files.push_back(node_->id);
+    if (ctx_.durability == Durability::kDurable && ctx_.pending != nullptr && !flush_now_) {
+      ctx_.pending->add_written(node_->id);
     } else if (ctx_.durability == Durability::kDurable || flush_now_) {
       STOA_TRY(ticket, flush_file(tree_, ctx_, node_));
       STOA_CHECK_OK(settle(tree_, ctx_, ticket));
@@ -303,6 +303,7 @@ Result<WriteReply> write(Tree& tree, const OpContext& ctx, const WriteRequest& r
     if (ctx.expired()) return fail(Errc::kTimeout);
     Attempt attempt = attempt_write(tree, ctx, node, req, length);
     if (attempt.clean_tail) zero_behind_end(tree, node, req.offset + length);
+    if (attempt.reply) attempt.reply->verifier = tree.write_verifier;
     if (!attempt.prepare) return std::move(attempt.reply);
     STOA_CHECK_OK(prepare_write(tree, ctx, node, req.offset, length));
   }
@@ -311,14 +312,14 @@ Result<WriteReply> write(Tree& tree, const OpContext& ctx, const WriteRequest& r
 
 Result<CommitReply> commit(Tree& tree, const OpContext& ctx, const CommitRequest& req) {
   STOA_TRY(node, reach(tree, ctx, req.id));
-  CommitReply reply;
+  CommitReply reply{.before = {}, .attr = {}, .verifier = tree.write_verifier};
   {
     const std::shared_lock lock(node->lock);
     STOA_CHECK_OK(require_regular(*node));
     reply.before = node->record.before();
   }
-  if (ctx.unsettled != nullptr) {
-    ctx.unsettled->files.push_back(req.id);
+  if (ctx.pending != nullptr) {
+    ctx.pending->add_written(req.id);
   } else {
     STOA_TRY(ticket, flush_file(tree, ctx, node));
     STOA_CHECK_OK(tree.committer.wait_durable(ticket));

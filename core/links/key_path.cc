@@ -26,7 +26,7 @@ Result<FileId> make_one(Tree& tree, const OpContext& ctx, const NodeRef& dir, st
   // The object that needs the directory is synced later than it, so the directory needs no sync of its own.
   OpContext applied = ctx;
   applied.durability = Durability::kApplied;
-  applied.unsettled = nullptr;
+  applied.pending = nullptr;
   return run_mutation(tree, applied, [&](CommitTicket&) -> Result<FileId> {
     const NodeLocks locks({dir, counts_in});
     STOA_CHECK_OK(require_directory(*dir));
@@ -61,7 +61,7 @@ Status remove_implied(Tree& tree, const OpContext& ctx, const NodeRef& parent, s
   STOA_TRY(victim, tree.nodes.get(entry.id));
   OpContext applied = ctx;
   applied.durability = Durability::kApplied;
-  applied.unsettled = nullptr;
+  applied.pending = nullptr;
   const auto removed = run_mutation(tree, applied, [&](CommitTicket&) -> Result<bool> {
     const NodeLocks locks({parent, victim});
     STOA_CHECK_OK(require_directory(*parent));

@@ -7,7 +7,7 @@ Status remove_tree(Tree& tree, const OpContext& ctx, const RemoveRequest& req) {
   // One small transaction a name, each only applied; the caller's promise is kept by the last one, which follows them all.
   OpContext applied = ctx;
   applied.durability = Durability::kApplied;
-  applied.unsettled = nullptr;
+  applied.pending = nullptr;
   struct Level {
     FileId dir;
     std::string name;      // POSIX name of `dir` in the level above

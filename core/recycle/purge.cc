@@ -21,7 +21,7 @@ constexpr std::int64_t kDayNs = std::int64_t{24} * 3600 * 1'000'000'000;
 OpContext applied_context(const OpContext& caller) {
   OpContext ctx = caller;
   ctx.durability = Durability::kApplied;
-  ctx.unsettled = nullptr;
+  ctx.pending = nullptr;
   return ctx;
 }
 

@@ -1,6 +1,7 @@
 #include "core/txn/tree.h"
 
 #include <algorithm>
+#include <random>
 
 #include "core/kv/keys.h"
 
@@ -8,6 +9,11 @@ namespace stoa::core {
 namespace {
 constexpr std::uint64_t kIdsReservedAtOnce = 65536;
 constexpr std::uint32_t kLinksOfLeafDirectory = 2;  // its name and its ".": no subdirectory's ".."
+
+std::uint64_t random_verifier() {
+  std::random_device device;
+  return static_cast<std::uint64_t>(device()) << 32 | device();
+}
 
 StateOptions state_options(const VolumeOptions& options) {
   return {.lease_recall_timeout = std::chrono::milliseconds(options.lease_recall_timeout_ms),
@@ -20,6 +26,7 @@ Tree::Tree(KvStore& kv_store, BlobStore& blob_store, MetricRegistry& registry, c
     : blobs(blob_store),
       metrics(registry),
       options(volume_options),
+      write_verifier(random_verifier()),
       events(registry),
       ledger(registry, wall_now, &kv_store),
       committer(kv_store, registry, next_journal),
@@ -130,8 +137,8 @@ Status require_directory(const Node& node) {
 
 Status settle(Tree& tree, const OpContext& ctx, CommitTicket ticket) {
   if (ctx.durability == Durability::kApplied) return {};
-  if (ctx.unsettled != nullptr) {
-    ctx.unsettled->ticket = std::max(ctx.unsettled->ticket, ticket);
+  if (ctx.pending != nullptr) {
+    ctx.pending->add(tree.shard, ticket);
     return {};
   }
   return tree.committer.wait_durable(ticket);

@@ -38,6 +38,8 @@ struct Tree {
   BlobStore& blobs;
   MetricRegistry& metrics;
   const VolumeOptions options;
+  const ShardId shard{};               // which part of the volume this is
+  const std::uint64_t write_verifier;  // another one with each start
   EventLog events;
   Ledger ledger;
   Committer committer;

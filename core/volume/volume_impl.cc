@@ -34,10 +34,9 @@ namespace {
 
 class NamespaceImpl final : public Namespace {
  public:
-  NamespaceImpl(Tree& tree, std::uint64_t volume_id, std::uint64_t boot)
+  NamespaceImpl(Tree& tree, std::uint64_t volume_id)
       : tree_(tree),
         volume_id_(volume_id),
-        boot_(boot),
         requests_(tree.metrics.counter("stoa_operations_total", "Operations of all doors")) {}
 
   std::uint64_t requests() const { return requests_.value(); }
@@ -115,11 +114,11 @@ class NamespaceImpl final : public Namespace {
     return core::count_owners(tree_, ctx, req);
   }
   void refused(const OpContext&, const Refusal&) override { requests_.add(); }
-  Status settle(const OpContext& ctx, const Unsettled& unsettled) override {
-    STOA_TRY(flushed, flush_files(tree_, ctx, unsettled.files));
-    return tree_.committer.wait_durable(std::max(flushed, unsettled.ticket));
+  Status settle(const OpContext& ctx, const PendingDurability& pending) override {
+    STOA_TRY(flushed, flush_files(tree_, ctx, pending.written()));
+    return tree_.committer.wait_durable(std::max(flushed, pending.newest(tree_.shard)));
   }
-  std::uint64_t boot_verifier() const override { return boot_; }
+  std::uint64_t boot_verifier() const override { return tree_.write_verifier; }
   std::uint64_t volume_id() const override { return volume_id_; }
 
  private:
@@ -144,7 +143,6 @@ class NamespaceImpl final : public Namespace {
 
   Tree& tree_;
   const std::uint64_t volume_id_;
-  const std::uint64_t boot_;
   Counter& requests_;
 };
 
@@ -168,7 +166,7 @@ class VolumeImpl final : public Volume {
       : record_(std::move(record)),
         opened_(kv, blobs, metrics, options, next_journal, next_id),
         journal_(kv, tree_.committer),
-        ns_(tree_, record_.info.id, random64()),
+        ns_(tree_, record_.info.id),
         handles_(record_.info.id, record_.handle_key) {}
 
   Status start() {

@@ -44,7 +44,7 @@ Status ExportAccess::enter(const rpc::Call& call, const core::Export& found) {
   context_.read_only = found.read_only || rule->read_only;
   context_.deadline = call.now + kCallTime;
   context_.durability = core::Durability::kDurable;
-  context_.unsettled = call.unsettled;
+  context_.pending = call.pending;
   context_.holder = core::kNoHolder;
   context_.open = core::kNoOpen;  // the thread may have served a call before that came through one
   return {};

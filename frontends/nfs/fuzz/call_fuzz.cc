@@ -53,8 +53,8 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
 
   world.scope.refresh();
   const rpc::Peer peer{.text = "fuzz"};
-  core::Unsettled unsettled;
-  const rpc::Call call{header, peer, world.scope, 1, std::chrono::steady_clock::now(), &unsettled};
+  core::PendingDurability pending;
+  const rpc::Call call{header, peer, world.scope, 1, std::chrono::steady_clock::now(), &pending};
   rpc::ReplyBuffer buffer;
   rpc::Reply reply{rpc::XdrWriter(buffer)};
   program.weigh(header);

@@ -147,7 +147,7 @@ class EmptyNamespace final : public core::Namespace {
   Result<core::RecycleStatusReply> recycle_status(const core::OpContext&, const core::RecycleStatusRequest&) override {
     return fail(Errc::kNotSupported);
   }
-  Status settle(const core::OpContext&, const core::Unsettled&) override { return {}; }
+  Status settle(const core::OpContext&, const core::PendingDurability&) override { return {}; }
   void refused(const core::OpContext&, const core::Refusal&) override {}
   std::uint64_t boot_verifier() const override { return 1; }
   std::uint64_t volume_id() const override { return 1; }

@@ -74,8 +74,8 @@ struct Call {
   WorkerScope& scope;
   std::uint64_t request_id;
   std::chrono::steady_clock::time_point now;  // when the call was taken up
-  // Not null: the call need not be durable on return, if it leaves here what to wait for (core::OpContext::unsettled).
-  core::Unsettled* unsettled;
+  // Not null: the call need not be durable on return, if it leaves here what to wait for (core::OpContext::pending).
+  core::PendingDurability* pending;
   BackChannel* back = nullptr;
   qos::Scheduler* scheduler = nullptr;  // for what charge() could not foresee; null: nobody is held back
   RecordMemory* memory = nullptr;       // where the call lies, if in memory of its own: it may be lent to who wants to keep it

@@ -178,7 +178,7 @@ bool Worker::run_batch(const std::shared_ptr<Connection>& connection, bool holds
   ready_.clear(kKeepReplies);
   deferred_.clear(kKeepReplies);
   waiting_.clear();
-  unsettled_.clear();
+  pending_.clear();
   const auto release_early = [&] {
     if (!holds || !may_release) return;
     holds = false;
@@ -210,7 +210,7 @@ bool Worker::run_batch(const std::shared_ptr<Connection>& connection, bool holds
   for (std::size_t i = 0; i < items_.size(); ++i) {
     if (!items_[i].elsewhere) run_in_place(c, i);
   }
-  if (waiting_.empty() || unsettled_.empty()) {
+  if (waiting_.empty() || pending_.empty()) {
     // Nothing to wait for: all replies leave together.
     if (!waiting_.empty()) {
       settle_deferred();
@@ -439,7 +439,7 @@ void Worker::choose_elsewhere(Connection& connection) {
 // --- in place
 // ------------------------------------------------------------------------------------------------------------
 
-Outcome Worker::append_reply(Connection& connection, const Item& item, ReplyBuffer& out, core::Unsettled* unsettled,
+Outcome Worker::append_reply(Connection& connection, const Item& item, ReplyBuffer& out, core::PendingDurability* pending,
                              Reply* reply) {
   const std::size_t begin = out.size();
   XdrWriter writer(out);
@@ -460,7 +460,7 @@ Outcome Worker::append_reply(Connection& connection, const Item& item, ReplyBuff
     item.metrics->requests.add();
     return {};
   }
-  const Call call{item.header, connection.peer(), *scope_, ++next_request_id_, now_, unsettled, &connection,
+  const Call call{item.header, connection.peer(), *scope_, ++next_request_id_, now_, pending, &connection,
                   state_.service.scheduler, item.record->memory ? &item.record->memory : nullptr};
   const Outcome outcome = item.program->run(call, used);
   if (outcome.accept != AcceptStatus::kSuccess) {
@@ -502,15 +502,15 @@ void Worker::run_in_place(Connection& c, std::size_t index) {
       return;
   }
   const std::size_t begin = out.size();
-  const std::size_t first_file = unsettled_.files.size();
-  const Outcome outcome = append_reply(c, item, out, waits ? &unsettled_ : nullptr, nullptr);
+  const auto from = pending_.mark();
+  const Outcome outcome = append_reply(c, item, out, waits ? &pending_ : nullptr, nullptr);
   now_ = Clock::now();
   const auto took = now_ - began;
   c.slow[static_cast<std::size_t>(item.weight)].note(took > kSlow, kStrike, kSlowCalls);
   if (waits) {
     waiting_.push_back({index, begin, out.size(), known.verdict == DuplicateCache::Verdict::kNew, known.ticket, began,
-                        outcome.failed || outcome.accept != AcceptStatus::kSuccess, unsettled_.ticket, first_file,
-                        unsettled_.files.size()});
+                        outcome.failed || outcome.accept != AcceptStatus::kSuccess, from,
+                        pending_.mark()});
   } else {
     seal(item, ready_, begin);
     item.metrics->seconds.observe_ns(static_cast<std::uint64_t>(took.count()));
@@ -518,16 +518,14 @@ void Worker::run_in_place(Connection& c, std::size_t index) {
 }
 
 Status Worker::settle_one(const Deferred& deferred) {
-  const core::Unsettled own{deferred.ticket, {unsettled_.files.begin() + static_cast<std::ptrdiff_t>(deferred.first_file),
-                                              unsettled_.files.begin() + static_cast<std::ptrdiff_t>(deferred.end_of_files)}};
-  Status settled = state_.service.settle(own);
+  Status settled = state_.service.settle(pending_.between(deferred.from, deferred.to));
   if (!settled) log_error("nfs", "a change could not be made durable", {{"error", describe(settled.error())}});
   return settled;
 }
 
 // Makes durable what the deferred replies promise. Those whose changes are not then say so.
 void Worker::settle_deferred() {
-  const bool durable = unsettled_.empty() || state_.service.settle(unsettled_).has_value();
+  const bool durable = pending_.empty() || state_.service.settle(pending_).has_value();
   now_ = Clock::now();
   // What may leave differs from what was written when something is not durable, or is to be wrapped.
   const bool rewrite = !durable || std::ranges::any_of(waiting_, [&](const Deferred& d) {

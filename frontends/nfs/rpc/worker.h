@@ -39,8 +39,7 @@ class Worker {
     DuplicateCache::Ticket duplicate;
     Clock::time_point since;
     bool failed;  // an error is true whether or not anything is durable
-    core::CommitTicket ticket;            // the newest one when the call was done
-    std::size_t first_file, end_of_files;  // its part of unsettled_.files
+    core::PendingDurability::Mark from, to;  // its part of pending_
   };
 
   void handle_event(std::uint64_t key, std::uint32_t events);
@@ -80,7 +79,7 @@ class Worker {
   bool seal(const Item& item, ReplyBuffer& out, std::size_t begin, std::size_t more = 0);
   CallKey key_of(const Connection& connection, const Item& item) const;
   // Appends one framed reply. Returns the outcome.
-  Outcome append_reply(Connection& connection, const Item& item, ReplyBuffer& out, core::Unsettled* unsettled,
+  Outcome append_reply(Connection& connection, const Item& item, ReplyBuffer& out, core::PendingDurability* pending,
                        Reply* slices);
   void send_ready(Connection& connection);
 
@@ -93,7 +92,7 @@ class Worker {
   ReplyBuffer ready_;     // replies that may leave now
   ReplyBuffer deferred_;  // replies that wait for the sync
   std::vector<Deferred> waiting_;
-  core::Unsettled unsettled_;  // what the deferred replies wait for, in their order
+  core::PendingDurability pending_;  // what the deferred replies wait for, in their order
   Clock::time_point now_{};
   std::uint64_t next_request_id_;
 };

@@ -19,7 +19,7 @@ rpc::Outcome op_commit(Operation& op) {
 
   op.ok();
   op.wcc(reply->before, reply->attr);
-  op.out.u64(op.env.write_verifier);
+  op.out.u64(reply->verifier);
   return {};
 }
 

@@ -38,7 +38,7 @@ rpc::Outcome op_write(Operation& op) {
   op.wcc(reply->before, reply->attr);
   op.out.u32(static_cast<std::uint32_t>(reply->length));
   op.out.u32(static_cast<std::uint32_t>(unstable ? Stable::kUnstable : Stable::kFileSync));
-  op.out.u64(op.env.write_verifier);
+  op.out.u64(reply->verifier);
   return {};
 }
 

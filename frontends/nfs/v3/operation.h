@@ -26,7 +26,6 @@ struct Environment {
   core::Namespace& ns;
   const core::HandleCodec& handles;
   std::uint64_t fsid;
-  std::uint64_t write_verifier;
 };
 
 class Operation {

@@ -99,7 +99,7 @@ struct Slot {
   bool cached = false;
   std::uint32_t request_sum = 0;  // a retry that asks for something else is a false one (RFC 8881 2.10.6.1.3.1)
   std::vector<std::byte> reply;   // COMPOUND4res
-  core::Unsettled unsettled;      // what must be durable before the reply may leave again
+  core::PendingDurability pending;      // what must be durable before the reply may leave again
 };
 
 struct Session {

@@ -74,11 +74,9 @@ void Compound::set_current_file(const core::Attributes& attr) {
   has_current_stateid = false;
 }
 
-bool Compound::promise(const core::Unsettled& unsettled) {
-  if (call.unsettled == nullptr) return unsettled.empty() || ns.settle({}, unsettled).has_value();
-  core::Unsettled& later = *call.unsettled;
-  later.ticket = std::max(later.ticket, unsettled.ticket);
-  later.files.insert(later.files.end(), unsettled.files.begin(), unsettled.files.end());
+bool Compound::promise(const core::PendingDurability& pending) {
+  if (call.pending == nullptr) return pending.empty() || ns.settle({}, pending).has_value();
+  call.pending->merge(pending);
   return true;
 }
 

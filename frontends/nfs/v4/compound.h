@@ -60,7 +60,6 @@ struct Environment {
   core::StateTable& state;
   const core::HandleCodec& handles;
   ClientTable& clients;
-  std::uint64_t write_verifier;
   Offloads* offloads = nullptr;         // null: every copy is done when it is answered
   OperationMetrics* metrics = nullptr;  // null: nobody counts
   DelegatedWrites* delegated_writes = nullptr;  // null: there are none
@@ -79,7 +78,8 @@ class Compound {
         call(rpc_call),
         in(rpc_call.header.arguments),
         out(rpc_reply.out),
-        reply(rpc_reply) {}
+        reply(rpc_reply),
+        pending_from_(rpc_call.pending != nullptr ? rpc_call.pending->mark() : core::PendingDurability::Mark{}) {}
 
   const Environment& env;
   core::Namespace& ns;
@@ -104,7 +104,11 @@ class Compound {
   std::shared_ptr<OwnerTurn> turn;       // minor version 0: of the owner that it numbers (owner_turn.h)
 
   // The reply will promise that this is durable. False: it cannot.
-  bool promise(const core::Unsettled& unsettled);
+  bool promise(const core::PendingDurability& pending);
+  // What this COMPOUND has left to be made durable.
+  core::PendingDurability pending() const {
+    return call.pending != nullptr ? call.pending->between(pending_from_, call.pending->mark()) : core::PendingDurability{};
+  }
 
   // --- what was paid before the call was run, and not used yet (io_price.h)
   struct Prepaid {
@@ -149,6 +153,9 @@ class Compound {
     out.u64(before.change);
     out.u64(after.change);
   }
+
+ private:
+  const core::PendingDurability::Mark pending_from_;
 };
 
 // Operations that put another filehandle in place, look up a name and say NFS4ERR_WRONGSEC themselves, or tell what

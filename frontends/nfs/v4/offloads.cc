@@ -23,8 +23,8 @@ bool has_ended(Client& client) {
 
 }  // namespace
 
-Offloads::Offloads(core::Namespace& ns, std::uint64_t write_verifier, MetricRegistry& metrics)
-    : ns_(ns), write_verifier_(write_verifier) {
+Offloads::Offloads(core::Namespace& ns, MetricRegistry& metrics)
+    : ns_(ns) {
   metrics.gauge_callback("stoa_nfs4_offloaded_copies",
                          "COPYs that go on in the background, or whose end was not taken yet", {}, [this] {
                            const std::lock_guard lock(mutex_);
@@ -186,7 +186,7 @@ void Offloads::tell(const JobRef& job) {
     out.u32(0);  // no further callback
     out.u64(bytes);
     out.u32(static_cast<std::uint32_t>(StableHow::kUnstable));
-    out.u64(write_verifier_);
+    out.u64(job->copy.verifier);
   } else {
     out.u64(bytes);
   }

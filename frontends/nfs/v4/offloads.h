@@ -23,6 +23,8 @@ struct OffloadedCopy {
   core::OpContext ctx;
   core::CopyRangeRequest request;  // length: not 0
   core::HandleBytes to;            // coa_fh
+  // Of the first bytes that were copied: when those are lost, the client must see it, whatever a later piece met.
+  std::uint64_t verifier = 0;
 };
 
 class Offloads {
@@ -30,7 +32,7 @@ class Offloads {
   static constexpr std::size_t kCopiesMax = 256;  // those that are done and were not taken yet included
   static constexpr std::size_t kCopiesPerClientMax = 16;
 
-  Offloads(core::Namespace& ns, std::uint64_t write_verifier, MetricRegistry& metrics);
+  Offloads(core::Namespace& ns, MetricRegistry& metrics);
   ~Offloads();  // copies under way are left as they are
 
   // Nothing: there are too many, or the client cannot be called back.
@@ -69,7 +71,6 @@ class Offloads {
   JobRef find_locked(const Client& client, const Stateid& stateid) const;
 
   core::Namespace& ns_;
-  const std::uint64_t write_verifier_;
   mutable std::mutex mutex_;  // guards what follows; never held while something is copied or a client is called
   std::uint32_t next_ = 0;
   std::map<Key, JobRef> jobs_;

@@ -15,7 +15,7 @@ Nfs4Status op_commit(Compound& c) {
   const auto reply = c.ns.commit(c.ctx, {.id = file.id, .offset = offset, .length = count});
   if (!reply) return data_status(c, file.id, reply.error().code);
 
-  c.out.u64(c.env.write_verifier);
+  c.out.u64(reply->verifier);
   return Nfs4Status::kOk;
 }
 

@@ -57,31 +57,31 @@ Nfs4Status check_ranges(Compound& c, const Arguments& a, core::FileId from, core
   return from == to && overlap ? Nfs4Status::kInval : Nfs4Status::kOk;
 }
 
-Nfs4Status copy_now(Compound& c, const core::CopyRangeRequest& request, std::uint64_t& copied) {
+Nfs4Status copy_now(Compound& c, const core::CopyRangeRequest& request, core::CopyRangeReply& copied) {
   c.ctx.durability = core::Durability::kApplied;
   const auto reply = c.ns.copy_range(c.ctx, request);
   if (reply) {
-    copied = reply->length;
+    copied = *reply;
     return Nfs4Status::kOk;
   }
   const Nfs4Status status = data_status(c, request.to, reply.error().code);
   return status == Nfs4Status::kInval ? data_status(c, request.from, reply.error().code) : status;
 }
 
-std::optional<Stateid> copy_later(Compound& c, const core::CopyRangeRequest& request) {
+std::optional<Stateid> copy_later(Compound& c, const core::CopyRangeRequest& request, std::uint64_t verifier) {
   if (c.env.offloads == nullptr || c.client == nullptr) return std::nullopt;
   core::OpContext ctx = c.ctx;
   ctx.durability = core::Durability::kApplied;
-  ctx.unsettled = nullptr;
-  return c.env.offloads->start(c.client, {.ctx = std::move(ctx), .request = request, .to = c.env.handles.encode(c.current->ref)});
+  ctx.pending = nullptr;
+  return c.env.offloads->start(c.client, {.ctx = std::move(ctx), .request = request, .to = c.env.handles.encode(c.current->ref), .verifier = verifier});
 }
 
-void write_response(Compound& c, const std::optional<Stateid>& later, std::uint64_t bytes) {
+void write_response(Compound& c, const std::optional<Stateid>& later, const core::CopyRangeReply& copied) {
   c.out.u32(later ? 1 : 0);
   if (later) write_stateid(c.out, *later);
-  c.out.u64(bytes);
+  c.out.u64(later ? 0 : copied.length);
   c.out.u32(static_cast<std::uint32_t>(StableHow::kUnstable));
-  c.out.u64(c.env.write_verifier);
+  c.out.u64(copied.verifier);
   c.out.boolean(true);  // consecutive
   c.out.boolean(!later);
 }
@@ -109,14 +109,14 @@ Nfs4Status op_copy(Compound& c) {
   }
   core::CopyRangeRequest request{
       .from = from.id, .from_offset = a.from_offset, .to = to.id, .to_offset = a.to_offset, .length = length};
-  std::uint64_t copied = 0;
+  core::CopyRangeReply copied{};
   if (!a.synchronous && length > c.env.copy_bytes_max) {
     // What is to be refused is refused now: the first byte tells.
     request.length = 1;
     if (const Nfs4Status status = copy_now(c, request, copied); status != Nfs4Status::kOk) return status;
     request.length = length;
-    if (const auto stateid = copy_later(c, request)) {
-      write_response(c, stateid, 0);
+    if (const auto stateid = copy_later(c, request, copied.verifier)) {
+      write_response(c, stateid, copied);
       return Nfs4Status::kOk;
     }
   }

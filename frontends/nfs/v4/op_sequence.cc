@@ -57,7 +57,7 @@ Nfs4Status SequenceGuard::begin() {
       if (slot.busy) return Nfs4Status::kDelay;
       if (slot.request_sum != sum) return Nfs4Status::kSeqFalseRetry;
       if (!slot.cached) return Nfs4Status::kRetryUncachedRep;
-      if (!c_.promise(slot.unsettled)) return Nfs4Status::kDelay;
+      if (!c_.promise(slot.pending)) return Nfs4Status::kDelay;
       c_.out.truncate(reply_at_);
       c_.out.fixed(slot.reply);
       replayed_ = true;
@@ -72,7 +72,7 @@ Nfs4Status SequenceGuard::begin() {
     slot.cached = false;
     slot.request_sum = sum;
     slot.reply.clear();
-    slot.unsettled.clear();
+    slot.pending.clear();
   }
   c_.env.clients.renew(*session->client, c_.call.now);
   session_ = std::move(session);
@@ -112,7 +112,7 @@ void SequenceGuard::finish() {
     slot.reply.assign(whole.begin(), whole.end());
     slot.cached = true;
     // What the reply promises may not be durable yet: a retry waits for it, too.
-    if (c_.call.unsettled != nullptr) slot.unsettled = *c_.call.unsettled;
+    slot.pending = c_.pending();
   }
   slot.busy = false;
 }

@@ -30,7 +30,7 @@ Nfs4Status op_write(Compound& c) {
 
   c.out.u32(static_cast<std::uint32_t>(reply->length));
   c.out.u32(static_cast<std::uint32_t>(unstable ? StableHow::kUnstable : StableHow::kFileSync));
-  c.out.u64(c.env.write_verifier);
+  c.out.u64(reply->verifier);
   return Nfs4Status::kOk;
 }
 

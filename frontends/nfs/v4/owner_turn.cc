@@ -36,7 +36,7 @@ Nfs4Status replay(Compound& c, const LastRequest& last) {
   if (last.current) {
     if (const Nfs4Status entered = c.set_current(*last.current); entered != Nfs4Status::kOk) return entered;
   }
-  if (!c.promise(last.unsettled)) return Nfs4Status::kDelay;
+  if (!c.promise(last.pending)) return Nfs4Status::kDelay;
   c.out.fixed(last.body);
   c.error_body = last.status != Nfs4Status::kOk;
   return last.status;
@@ -89,8 +89,7 @@ void OwnerTurn::finish(const Compound& c, Nfs4Status status, std::span<const std
   for (Held& held : held_) {
     LastRequest& last = held.owner->last.emplace();
     last = {.seqid = held.seqid, .operation = operation_, .arguments_sum = arguments_sum_, .status = status,
-            .body = {body.begin(), body.end()}, .current = c.current, .unsettled = {}};
-    if (c.call.unsettled != nullptr) last.unsettled = *c.call.unsettled;
+            .body = {body.begin(), body.end()}, .current = c.current, .pending = c.pending()};
   }
   if (operation_ == kCloseOperation) return;
   const std::lock_guard lock(client_->mutex);

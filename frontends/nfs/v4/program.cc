@@ -15,11 +15,11 @@ Nfs4Program::Nfs4Program(core::Namespace& ns, core::StateTable& state, const cor
                          rpc::Dialer& dialer, MetricRegistry& metrics,
                          std::function<ClientTable::Clock::time_point()> clock, const StateidLimits& stateids,
                          std::chrono::seconds lease)
-    : offloads_(ns, ns.boot_verifier(), metrics),
+    : offloads_(ns, metrics),
       clients_(state, dialer, static_cast<std::uint32_t>(ns.boot_verifier()), lease, metrics, std::move(clock),
                [this](const Client& client) { offloads_.end(client); }),
       metrics_(metrics),
-      environment_{ns, state, handles, clients_, ns.boot_verifier(), &offloads_, &metrics_, &clients_.delegated_writes(), stateids, lease} {}
+      environment_{ns, state, handles, clients_, &offloads_, &metrics_, &clients_.delegated_writes(), stateids, lease} {}
 
 std::span<const rpc::Procedure> Nfs4Program::procedures() const { return kProcedures; }
 

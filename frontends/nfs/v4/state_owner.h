@@ -28,7 +28,7 @@ struct LastRequest {
   Nfs4Status status{};
   std::vector<std::byte> body;    // behind the status
   std::optional<Handle> current;  // the filehandle that it left
-  core::Unsettled unsettled;      // what must be durable before the reply may leave again
+  core::PendingDurability pending;      // what must be durable before the reply may leave again
 };
 
 struct StateOwner {

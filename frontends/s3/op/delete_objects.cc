@@ -54,8 +54,8 @@ Outcome<void> remove_one(const Call& call, const Victim& victim) {
 Outcome<Response> delete_objects(Call& call) {
   STOA_TRY(victims, read_victims(call.body));
   // One sync for all: the removals are applied one by one, and made durable together before the reply.
-  core::Unsettled unsettled;
-  call.ctx.unsettled = &unsettled;
+  core::PendingDurability pending;
+  call.ctx.pending = &pending;
   XmlWriter xml("DeleteResult");
   for (const Victim& victim : victims.keys) {
     const Outcome<void> removed = remove_one(call, victim);
@@ -73,8 +73,8 @@ Outcome<Response> delete_objects(Call& call) {
       xml.close("Error");
     }
   }
-  call.ctx.unsettled = nullptr;
-  const Status durable = call.ns().settle(call.ctx, unsettled);
+  call.ctx.pending = nullptr;
+  const Status durable = call.ns().settle(call.ctx, pending);
   if (!durable) return refuse(durable.error());
   return xml_response(xml.finish());
 }

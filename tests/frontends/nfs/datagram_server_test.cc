@@ -44,7 +44,7 @@ class DatagramServerTest : public testing::Test {
     auto started = rpc::DatagramServer::start({"127.0.0.1", 0},
                                               {.programs = {&program},
                                                .make_scope = [] { return std::make_unique<NoScope>(); },
-                                               .settle = [](const core::Unsettled&) { return Status{}; }},
+                                               .settle = [](const core::PendingDurability&) { return Status{}; }},
                                               metrics);
     ASSERT_TRUE(started);
     server = std::move(*started);

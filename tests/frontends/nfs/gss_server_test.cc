@@ -62,7 +62,7 @@ class ToyProgram final : public Program {
       }
       case kCount:
         reply.out.u32(++count);
-        if (call.unsettled != nullptr) call.unsettled->ticket = core::CommitTicket{count.load()};
+        if (call.pending != nullptr) call.pending->add(core::ShardId{}, core::CommitTicket{count.load()});
         return {};
       case kBulk: {
         const std::uint32_t size = std::min(in.u32(), kBulkMax);
@@ -89,7 +89,7 @@ class GssServerTest : public testing::Test {
   void start(const GssLimits& limits = {}) {
     Service service{.programs = {&toy_},
                     .make_scope = [] { return std::make_unique<EmptyScope>(); },
-                    .settle = [this](const core::Unsettled&) -> Status {
+                    .settle = [this](const core::PendingDurability&) -> Status {
                       if (store_failed_) return fail(Errc::kIo, "the disk is gone");
                       return {};
                     },

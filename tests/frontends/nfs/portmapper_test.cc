@@ -60,7 +60,7 @@ TEST(Portmapper, IsToldAndUntold) {
   auto server = Server::start({},
                               {.programs = {&fake},
                                .make_scope = [] { return std::make_unique<NoScope>(); },
-                               .settle = [](const core::Unsettled&) { return Status{}; }},
+                               .settle = [](const core::PendingDurability&) { return Status{}; }},
                               metrics);
   ASSERT_TRUE(server);
   const std::uint16_t at = (*server)->ports().front();
@@ -88,7 +88,7 @@ TEST(Portmapper, ThatIsNotThereIsAnError) {
     auto server = Server::start({},
                                 {.programs = {&fake},
                                  .make_scope = [] { return std::make_unique<NoScope>(); },
-                                 .settle = [](const core::Unsettled&) { return Status{}; }},
+                                 .settle = [](const core::PendingDurability&) { return Status{}; }},
                                 metrics);
     ASSERT_TRUE(server);
     free_port = (*server)->ports().front();

@@ -60,9 +60,9 @@ class ToyProgram final : public Program {
       }
       case kCount:
         reply.out.u32(count.fetch_add(1) + 1);
-        if (call.unsettled != nullptr) {
-          call.unsettled->ticket = core::CommitTicket{count.load()};
-          call.unsettled->files.push_back(core::FileId{count.load()});
+        if (call.pending != nullptr) {
+          call.pending->add(core::ShardId{}, core::CommitTicket{count.load()});
+          call.pending->add_written(core::FileId{count.load()});
         }
         return {};
       case kGate: {
@@ -130,9 +130,9 @@ class RpcServerTest : public testing::Test {
   void start(const ServerOptions& options = {}) {
     Service service{.programs = {&toy_},
                     .make_scope = [] { return std::make_unique<EmptyScope>(); },
-                    .settle = [this](const core::Unsettled& unsettled) -> Status {
+                    .settle = [this](const core::PendingDurability& pending) -> Status {
                       ++settled_;
-                      const bool sick = std::ranges::find(unsettled.files, sick_file_.load()) != unsettled.files.end();
+                      const bool sick = std::ranges::find(pending.written(), sick_file_.load()) != pending.written().end();
                       if (store_full_) return fail(Errc::kNoSpace, "the disk is full");
                       if (store_failed_ || sick) return fail(Errc::kIo, "the disk is gone");
                       return {};

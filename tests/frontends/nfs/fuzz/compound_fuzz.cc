@@ -168,14 +168,14 @@ class World {
     rpc::CallHeader header{.program = nfs4::kNfsProgram, .version = nfs4::kNfsVersion, .procedure = 1};
     header.credential = {.sys = true};
     header.arguments = arguments;
-    core::Unsettled unsettled;
+    core::PendingDurability pending;
     const rpc::Peer peer{.text = "fuzz"};
-    const rpc::Call call{header, peer, kept_.access(), 1, std::chrono::steady_clock::now(), &unsettled, callbacks_.get()};
+    const rpc::Call call{header, peer, kept_.access(), 1, std::chrono::steady_clock::now(), &pending, callbacks_.get()};
     reply_.clear(1 << 20);
     rpc::Reply reply{rpc::XdrWriter(reply_)};
     nfs4::weigh_compound(header);
     const rpc::Outcome outcome = nfs4::run_compound(environment_, call, reply);
-    STOA_ASSERT(kept_.ns().settle({}, unsettled));
+    STOA_ASSERT(kept_.ns().settle({}, pending));
     check(arguments, outcome, reply);
   }
 
@@ -218,12 +218,11 @@ class World {
   std::shared_ptr<CallbackQueue> callbacks_ = std::make_shared<CallbackQueue>();
   rpc::Dialer dialer_;
   nfs4::ClientTable clients_{kept_.volume().state(), dialer_, 1, std::chrono::seconds(90), kept_.metrics()};
-  nfs4::Offloads offloads_{kept_.ns(), 1, kept_.metrics()};
+  nfs4::Offloads offloads_{kept_.ns(), kept_.metrics()};
   const nfs4::Environment environment_{.ns = kept_.ns(),
                                        .state = kept_.volume().state(),
                                        .handles = kept_.volume().handles(),
                                        .clients = clients_,
-                                       .write_verifier = 1,
                                        .offloads = &offloads_,
                                        .copy_bytes_max = 16u << 10};
   std::array<Client, 2> callers_{Client{'a'}, Client{'b'}};

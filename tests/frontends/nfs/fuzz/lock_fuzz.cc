@@ -43,19 +43,19 @@ class World {
     if (program.procedures()[header.procedure].name.empty()) return;
     header.credential = {.sys = true, .uid = control >> 16 & 0xff};
     header.arguments = record;
-    core::Unsettled unsettled;
+    core::PendingDurability pending;
     // An address of no link in particular: nobody can be called there.
     rpc::Peer peer{.text = "fuzz"};
     peer.address[0] = 0xfe;
     peer.address[1] = 0x80;
     peer.address[15] = static_cast<std::uint8_t>(control >> 8 & 1);
     kept_.access().refresh();
-    const rpc::Call call{header, peer, kept_.access(), 1, std::chrono::steady_clock::now(), &unsettled};
+    const rpc::Call call{header, peer, kept_.access(), 1, std::chrono::steady_clock::now(), &pending};
     rpc::ReplyBuffer buffer;
     rpc::Reply reply{rpc::XdrWriter(buffer)};
     program.weigh(header);
     const rpc::Outcome outcome = program.run(call, reply);
-    STOA_ASSERT(kept_.ns().settle({}, unsettled));
+    STOA_ASSERT(kept_.ns().settle({}, pending));
     STOA_ASSERT(buffer.size() % 4 == 0);
     if (outcome.accept != rpc::AcceptStatus::kSuccess)
       STOA_ASSERT(outcome.accept == rpc::AcceptStatus::kGarbageArguments);

@@ -68,7 +68,7 @@ class NoScope final : public rpc::WorkerScope {
 ClientMachine::ClientMachine(const std::string& address) {
   rpc::Service service{.programs = {},
                        .make_scope = [] { return std::make_unique<NoScope>(); },
-                       .settle = [](const core::Unsettled&) { return Status{}; }};
+                       .settle = [](const core::PendingDurability&) { return Status{}; }};
   for (const auto& [program, version] : {std::pair{kPortmap, 3u}, {100'021u, 4u}, {100'024u, 1u}}) {
     services_.push_back(std::make_unique<Service>(*this, program, version));
     service.programs.push_back(services_.back().get());
