@@ -66,6 +66,7 @@ Result<CommitTicket> Committer::commit(CommitUnit unit) {
 }
 
 Status Committer::write_queued(std::unique_lock<std::mutex>& lock) {
+  STOA_ASSERT(!writing_);
   writing_ = true;
   const bool again = stalled_;
   if (!again) {
@@ -83,6 +84,7 @@ Status Committer::write_queued(std::unique_lock<std::mutex>& lock) {
     group_.clear();
     if (stalled_) log_info("commit", "what had waited for room is written");
     stalled_ = false;
+    STOA_ASSERT(applied_.load(std::memory_order_relaxed) <= group_newest_ && group_newest_ <= submitted_.load(std::memory_order_relaxed));
     applied_.store(group_newest_, std::memory_order_release);
     written_journal_ = next_journal_ - 1;
     tail_.set_written(written_journal_);
@@ -413,6 +415,7 @@ Status Committer::wait_durable(CommitTicket ticket) {
 }
 
 Status Committer::sync_all(std::unique_lock<std::mutex>& lock) {
+  STOA_ASSERT(!syncing_);
   syncing_ = true;
   sync_target_ = submitted_.load(std::memory_order_relaxed);
   Status done;
@@ -437,6 +440,7 @@ Status Committer::sync_all(std::unique_lock<std::mutex>& lock) {
     if (!done && done.error().code != Errc::kNoSpace) poison(lock, done.error());
     if (done && !failed_) {
       tail_.set_durable(journal);
+      STOA_ASSERT(durable_.load(std::memory_order_relaxed) <= sync_target_ && sync_target_ <= applied_.load(std::memory_order_relaxed));
       durable_.store(sync_target_, std::memory_order_release);
     }
   }

@@ -9,6 +9,8 @@
 #include <mutex>
 #include <stop_token>
 
+#include "base/assert.h"
+
 namespace stoa::core {
 
 // Thread-safe.
@@ -21,9 +23,13 @@ class JournalTail {
   std::uint64_t durable() const { return durable_.load(std::memory_order_acquire); }
 
   void set_written(std::uint64_t newest) {
+    STOA_ASSERT(newest >= written());
     if (written_.exchange(newest, std::memory_order_seq_cst) != newest) readers_.notify(mutex_);
   }
-  void set_durable(std::uint64_t newest) { durable_.store(newest, std::memory_order_release); }
+  void set_durable(std::uint64_t newest) {
+    STOA_ASSERT(durable() <= newest && newest <= written());
+    durable_.store(newest, std::memory_order_release);
+  }
 
   // A record is queued that nobody waits for, so nobody would write it: a reader does. Only the first since one took it wakes them.
   void announce() {

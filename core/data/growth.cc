@@ -1,5 +1,7 @@
 #include "core/data/growth.h"
 
+#include "base/assert.h"
+
 namespace stoa::core {
 namespace {
 
@@ -24,6 +26,7 @@ void end_growth(Tree& tree, Node& node, std::uint64_t end, bool grown) {
     node.pending = node.pending + bytes(end - node.record.size);
     node.record.size = end;
   }
+  STOA_ASSERT(writing.growing > 0);
   if (--writing.growing != 0) return;
   // The record's size was charged, or, of a file that was removed meanwhile, released with it; the rest is ours.
   if (const Usage rest = promised(node); !is_zero(rest)) tree.ledger.give_back(node.payer(), rest);

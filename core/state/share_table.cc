@@ -2,12 +2,15 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
+
 namespace stoa::core {
 namespace {
 constexpr std::uint32_t kMinusOne = ~std::uint32_t{0};
 }
 
 void ShareTable::Counts::add(Facets open, std::uint32_t delta) {
+  STOA_ASSERT(delta == 1 || opens > 0);
   opens += delta;
   for (std::size_t i = 0; i < of.size(); ++i) of[i] += (open >> i & 1) * delta;
 }
@@ -28,6 +31,7 @@ void ShareTable::add(HolderId holder, Facets open) {
 void ShareTable::remove(HolderId holder, Facets open) {
   all_.add(open, kMinusOne);
   const auto at = std::ranges::lower_bound(holders_, holder, {}, &Entry::holder);
+  STOA_ASSERT(at != holders_.end() && at->holder == holder);
   at->counts.add(open, kMinusOne);
   if (at->counts.opens == 0) holders_.erase(at);
 }
@@ -47,7 +51,10 @@ Facets ShareTable::facets_of_others(HolderId holder) const {
   Counts others = all_;
   const auto at = std::ranges::lower_bound(holders_, holder, {}, &Entry::holder);
   if (at == holders_.end() || at->holder != holder) return others.facets();
-  for (std::size_t i = 0; i < others.of.size(); ++i) others.of[i] -= at->counts.of[i];
+  for (std::size_t i = 0; i < others.of.size(); ++i) {
+    STOA_ASSERT(others.of[i] >= at->counts.of[i]);
+    others.of[i] -= at->counts.of[i];
+  }
   return others.facets();
 }
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/assert.h"
+
 namespace stoa::core {
 
 void BlobsInFlight::track(BlobId blob) {
@@ -12,7 +14,9 @@ void BlobsInFlight::track(BlobId blob) {
 void BlobsInFlight::untrack(BlobId blob) {
   const std::lock_guard lock(mutex_);
   const auto it = tracked_.find(blob);
-  if (it != tracked_.end() && --it->second == 0) tracked_.erase(it);
+  if (it == tracked_.end()) return;
+  STOA_ASSERT(it->second > 0);
+  if (--it->second == 0) tracked_.erase(it);
 }
 
 void BlobsInFlight::abandon(BlobId blob) {

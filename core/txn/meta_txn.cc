@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/assert.h"
 #include "core/inode/acl_record.h"
 #include "core/inode/inode_usage.h"
 #include "core/kv/keys.h"
@@ -39,6 +40,7 @@ void MetaTxn::put_acl(Inode& next) {
 }
 
 void MetaTxn::put_inode(const NodeRef& node, Inode next, Seen seen) {
+  STOA_ASSERT(next.id == node->id && !node->deleted);
   if (next.acl != node->record.acl) put_acl(next);
   records_.put_inode(next);
   if (!is_zero(node->pending)) commit_pending(node->payer(), node->pending);
@@ -46,6 +48,7 @@ void MetaTxn::put_inode(const NodeRef& node, Inode next, Seen seen) {
 }
 
 NodeRef MetaTxn::new_inode(Inode record, AccountRef account) {
+  STOA_ASSERT(record.id != kNoFile && account != nullptr);
   if (record.acl != nullptr) put_acl(record);
   records_.put_inode(record);
   auto node = std::make_shared<Node>(record.id);
@@ -103,6 +106,7 @@ void MetaTxn::insert_unique_entry(const NodeRef& dir, Inode& dir_next, std::stri
 }
 
 void MetaTxn::put_entry(FileId dir, Inode& dir_next, std::string_view raw, const EntryRecord& record) {
+  STOA_ASSERT(record.exists() && dir_next.id == dir && dir_next.is_directory());
   const bool directory = record.type == FileType::kDirectory;
   named_.push_back({record.id, record.type});
   records_.put_entry(dir, raw, record);
@@ -113,6 +117,7 @@ void MetaTxn::put_entry(FileId dir, Inode& dir_next, std::string_view raw, const
 }
 
 Status MetaTxn::remove_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, const EntryRecord& record) {
+  STOA_ASSERT(record.exists() && dir_next.id == dir->id && dir_next.is_directory());
   const bool directory = record.type == FileType::kDirectory;
   renamed_.push_back(record.id);
   name_bytes_ -= static_cast<std::int64_t>(raw.size());
@@ -178,6 +183,7 @@ void MetaTxn::end_charge(const NodeRef& node, const Usage& usage) {
 }
 
 Status MetaTxn::move_directory(const NodeRef& dir, const AccountRef& to, const Usage& itself) {
+  STOA_ASSERT(dir->record.is_directory() && dir->account != to);
   if (is_of_upload(*dir->account) || is_of_upload(*to)) return fail(Errc::kInvalid, "directories of a multipart upload stay where they are");
   if (!dir->account->bin()) {
     STOA_CHECK_OK(require_depth_of_move(tree_, dir->account, to));
@@ -303,6 +309,7 @@ std::vector<std::string> MetaTxn::journal() const {
 }
 
 Result<CommitTicket> MetaTxn::commit() {
+  STOA_ASSERT(!committed_);
   STOA_CHECK_OK(tree_.room.admit(records_.batch(), name_bytes_));
   STOA_CHECK_OK(break_leases());
   // The references are a copy: what they mean for the data path follows below.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <random>
 
+#include "base/assert.h"
 #include "core/kv/keys.h"
 
 namespace stoa::core {
@@ -58,6 +59,7 @@ NodeLocks::NodeLocks(std::initializer_list<NodeRef> nodes) {
         nodes_.begin() + static_cast<std::ptrdiff_t>(count_)) {
       continue;
     }
+    STOA_ASSERT(count_ < kMax);
     nodes_[count_++] = node;
   }
   std::sort(nodes_.begin(), nodes_.begin() + static_cast<std::ptrdiff_t>(count_),

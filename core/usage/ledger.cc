@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
+
 namespace stoa::core {
 namespace {
 
@@ -290,6 +292,7 @@ std::vector<std::pair<OwnerKey, UsageRecord>> Ledger::owners(const AccountRef& a
 
 void Ledger::set_parent(const AccountRef& account, const AccountRef& parent) {
   const std::lock_guard lock(mutex_);
+  for (const Account* a = parent.get(); a != nullptr; a = a->parent.get()) STOA_ASSERT(a != account.get());
   account->parent = parent;
   moves_.fetch_add(1, std::memory_order_release);
 }
