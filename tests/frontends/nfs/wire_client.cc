@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 namespace stoa::test {
@@ -67,6 +68,8 @@ WireClient::WireClient(std::uint16_t port, std::uint8_t host)
   to6.sin6_addr = in6addr_loopback;
   const int on = 1;
   setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  const timeval patience{.tv_sec = 60, .tv_usec = 0};  // a test that fails must not hang
+  setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   sockaddr_in from{};
   from.sin_family = AF_INET;
   from.sin_addr.s_addr = htonl((INADDR_LOOPBACK & ~0xffu) | host);
