@@ -11,12 +11,9 @@
 
 #include "base/error.h"
 #include "core/api/io.h"
+#include "core/kv/blob_id.h"
 
 namespace stoa::core {
-
-// Names a blob for ever; the store encodes in it where the bytes are, so that no look-up is needed. 0 is none.
-enum class BlobId : std::uint64_t {};
-inline constexpr BlobId kNoBlob{0};
 
 // The life of a blob. The core keeps the list of blobs that are in use (family blob) in the same transactions as the
 // layouts that name them; the store keeps nothing durable but bytes:

@@ -7,6 +7,7 @@
 #include "core/data/part.h"
 #include "core/data/prepare.h"
 #include "core/data/truncate.h"
+#include "core/txn/getattr.h"
 #include "core/txn/in_bin.h"
 #include "core/txn/meta_txn.h"
 #include "core/txn/reach.h"

@@ -4,7 +4,7 @@
 
 namespace stoa::core {
 namespace {
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kAclVersion = 1;
 constexpr std::uint8_t kDeny = 0x80;  // beside the kind of identity
 }  // namespace
 
@@ -21,11 +21,11 @@ std::string encode_acl(const Acl& acl) {
       out.put_varint(entry.who.id);
     }
   }
-  return seal(kVersion, kVersion, out.bytes());
+  return seal(kAclVersion, kAclVersion, out.bytes());
 }
 
 Result<Acl> decode_acl(std::string_view value) {
-  const Opened opened = unseal(value, kVersion);
+  const Opened opened = unseal(value, kAclVersion);
   if (opened.version == 0) return fail(Errc::kCorrupt, "ACL");
   Decoder in(opened.body);
   Acl acl;

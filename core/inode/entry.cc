@@ -4,17 +4,17 @@
 
 namespace stoa::core {
 namespace {
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kEntryVersion = 1;
 }
 
 std::string EntryRecord::encode() const {
   Encoder out;
   out.put(id).put(type).put(flags).put_varint(cookie);
-  return seal(kVersion, kVersion, out.bytes());
+  return seal(kEntryVersion, kEntryVersion, out.bytes());
 }
 
 Result<EntryRecord> EntryRecord::decode(std::string_view value) {
-  Decoder in(unseal(value, kVersion).body);
+  Decoder in(unseal(value, kEntryVersion).body);
   EntryRecord record;
   record.id = in.get<FileId>();
   record.type = in.get<FileType>();
@@ -27,11 +27,11 @@ Result<EntryRecord> EntryRecord::decode(std::string_view value) {
 std::string CookieRecord::encode() const {
   Encoder out;
   out.put(id).put(type).put(flags).put_string(name);
-  return seal(kVersion, kVersion, out.bytes());
+  return seal(kEntryVersion, kEntryVersion, out.bytes());
 }
 
 Result<CookieRecord> CookieRecord::decode(std::string_view value) {
-  Decoder in(unseal(value, kVersion).body);
+  Decoder in(unseal(value, kEntryVersion).body);
   CookieRecord record;
   record.id = in.get<FileId>();
   record.type = in.get<FileType>();

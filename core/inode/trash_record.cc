@@ -4,17 +4,17 @@
 
 namespace stoa::core {
 namespace {
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kTrashVersion = 1;
 }  // namespace
 
 std::string AnchorRecord::encode() const {
   Encoder out;
   out.put(bin);
-  return seal(kVersion, kVersion, out.bytes());
+  return seal(kTrashVersion, kTrashVersion, out.bytes());
 }
 
 Result<AnchorRecord> AnchorRecord::decode(std::string_view value) {
-  const Opened opened = unseal(value, kVersion);
+  const Opened opened = unseal(value, kTrashVersion);
   Decoder in(opened.body);
   AnchorRecord record;
   record.bin = in.get<FileId>();
@@ -26,11 +26,11 @@ std::string ItemRecord::encode() const {
   Encoder out;
   out.put(id).put(type).put_string(name).put(parent).put_string(raw).put(base).put_string(below);
   out.put(uid).put(door).put_string(client).put(time.ns).put_varint(bytes);
-  return seal(kVersion, kVersion, out.bytes());
+  return seal(kTrashVersion, kTrashVersion, out.bytes());
 }
 
 Result<ItemRecord> ItemRecord::decode(std::string_view value) {
-  const Opened opened = unseal(value, kVersion);
+  const Opened opened = unseal(value, kTrashVersion);
   Decoder in(opened.body);
   ItemRecord record;
   record.id = in.get<FileId>();

@@ -30,6 +30,7 @@
 #include "core/api/context.h"
 #include "core/api/ids.h"
 #include "core/api/requests.h"
+#include "core/kv/blob_id.h"
 
 namespace stoa::core::keys {
 

@@ -2,13 +2,14 @@
 // One file each: create.cc holds create(), and so on.
 #pragma once
 
+#include "core/txn/getattr.h"
+#include "core/txn/path_of.h"
 #include "core/txn/reach.h"
 #include "core/txn/tree.h"
 
 namespace stoa::core {
 
 Result<LookupReply> lookup(Tree&, const OpContext&, const LookupRequest&);
-Result<GetattrReply> getattr(Tree&, const OpContext&, const GetattrRequest&);
 Result<GetAclReply> get_acl(Tree&, const OpContext&, const GetAclRequest&);
 Result<SetattrReply> setattr(Tree&, const OpContext&, const SetattrRequest&);
 Result<AccessReply> access(Tree&, const OpContext&, const AccessRequest&);
@@ -48,7 +49,6 @@ Status count_owners(Tree&, const OpContext&, const CountOwnersRequest&);
 Result<ListOwnerQuotasReply> list_owner_quotas(Tree&, const OpContext&, const ListOwnerQuotasRequest&);
 Result<ListQuotasReply> list_quotas(Tree&, const OpContext&, const ListQuotasRequest&);
 Result<ResolvePathReply> resolve_path(Tree&, const OpContext&, const ResolvePathRequest&);
-Result<PathOfReply> path_of(Tree&, const OpContext&, const PathOfRequest&);
 Result<AncestorsReply> ancestors(Tree&, const OpContext&, const AncestorsRequest&);
 Status find_flows(Tree&, const OpContext&, const FindFlowsRequest&);
 

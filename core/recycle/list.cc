@@ -9,6 +9,7 @@
 #include "core/kv/keys.h"
 #include "core/recycle/deleted_below.h"
 #include "core/recycle/origin.h"
+#include "core/txn/path_of.h"
 
 namespace stoa::core {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/rw_lock.h"
-#include "core/api/ids.h"
+#include "core/kv/blob_id.h"
 
 namespace stoa::core {
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/txn/tree.h"
+#include "core/verify/check_report.h"
 
 namespace stoa::core {
 

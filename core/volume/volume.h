@@ -19,6 +19,7 @@
 #include "core/blob/blob_store.h"
 #include "core/kv/kv_store.h"
 #include "core/txn/volume_options.h"
+#include "core/verify/check_report.h"
 #include "qos/scheduler.h"
 
 namespace stoa::core {
@@ -51,19 +52,6 @@ struct Problem {
 inline bool fails(const Problem& problem) {
   return problem.kind == ProblemKind::kMetadataFailed || problem.kind == ProblemKind::kMetadataStalled || problem.kind == ProblemKind::kBlobDirectory;
 }
-
-// What check found. Every list is bounded (kProblemsMax); `problems` counts them all.
-struct CheckReport {
-  static constexpr std::size_t kProblemsMax = 1000;
-  std::uint64_t inodes = 0, directories = 0, files = 0, blobs = 0, bytes = 0;
-  std::uint64_t problem_count = 0;
-  std::vector<std::string> problems;  // sentences naming path, id, what is wrong
-  bool ok() const { return problem_count == 0; }
-};
-struct CheckOptions {
-  bool read_data = false;  // verify every recorded checksum, too
-  std::function<void(std::uint64_t done, std::uint64_t total)> progress{};  // records looked at; total 0: not known yet
-};
 
 class Volume {
  public:

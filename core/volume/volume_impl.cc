@@ -13,6 +13,7 @@
 #include "core/kv/keys.h"
 #include "core/links/orphan.h"
 #include "core/namespace/operations.h"
+#include "core/namespace/owner_count.h"
 #include "core/recycle/bin.h"
 #include "core/recycle/list.h"
 #include "core/recycle/purge.h"

@@ -4,6 +4,7 @@
 
 #include "base/crc32c.h"
 #include "backends/kv/memory/memory_kv.h"
+#include "core/txn/record_changes.h"
 
 namespace stoa::core {
 namespace {
@@ -26,9 +27,9 @@ TEST(BlockSums, PiecesOfAnySizeGiveTheSameSums) {
 TEST(BlockSums, RowsComeBackAndGo) {
   kv::MemoryKv kv;
   BlobSums sums{BlobId{5}, kSumRowBytes + 10, std::vector<std::uint32_t>(65, 7)};
-  WriteBatch batch;
-  stage_sums(batch, sums);
-  const WriteBatch* batches[] = {&batch};
+  RecordChanges changes;
+  stage_sums(changes, sums);
+  const WriteBatch* batches[] = {&changes.batch()};
   ASSERT_TRUE(kv.apply(batches));
   const auto first = load_sum_row(kv, BlobId{5}, 0);
   const auto second = load_sum_row(kv, BlobId{5}, 1);
@@ -36,9 +37,9 @@ TEST(BlockSums, RowsComeBackAndGo) {
   EXPECT_EQ((*first)->bytes, kSumRowBytes);
   EXPECT_EQ((*second)->bytes, 10u);
   EXPECT_EQ((*second)->blocks(), 1u);
-  WriteBatch removal;
+  RecordChanges removal;
   ASSERT_TRUE(stage_no_sums(kv, removal, BlobId{5}));
-  EXPECT_EQ(removal.ops().size(), 2u);
+  EXPECT_EQ(removal.batch().ops().size(), 2u);
 }
 
 TEST(BlockSums, GoldenBytesOfVersion1) {
@@ -74,20 +75,20 @@ TEST(BlockSums, GoldenBytesOfVersion2) {
 
 TEST(BlockSums, WhatLiesBehindACutIsCoveredNoMore) {
   kv::MemoryKv kv;
-  WriteBatch batch;
-  stage_sums(batch, {BlobId{5}, 2 * kSumRowBytes, std::vector<std::uint32_t>(128, 7)});
-  const WriteBatch* batches[] = {&batch};
+  RecordChanges changes;
+  stage_sums(changes, {BlobId{5}, 2 * kSumRowBytes, std::vector<std::uint32_t>(128, 7)});
+  const WriteBatch* batches[] = {&changes.batch()};
   ASSERT_TRUE(kv.apply(batches));
-  WriteBatch cut;
+  RecordChanges cut;
   ASSERT_TRUE(stage_cut_sums(kv, cut, BlobId{5}, kSumBlockBytes + 10));
-  batches[0] = &cut;
+  batches[0] = &cut.batch();
   ASSERT_TRUE(kv.apply(batches));
   const auto first = load_sum_row(kv, BlobId{5}, 0);
   ASSERT_TRUE(first && *first);
   EXPECT_EQ((*first)->bytes, kSumBlockBytes + 10);
   EXPECT_EQ((*first)->known, 1u);
   EXPECT_FALSE(*load_sum_row(kv, BlobId{5}, 1));
-  WriteBatch none;
+  RecordChanges none;
   ASSERT_TRUE(stage_cut_sums(kv, none, BlobId{5}, kSumRowBytes));
   EXPECT_TRUE(none.empty());
 }

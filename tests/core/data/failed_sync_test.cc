@@ -1,6 +1,6 @@
 // A commit that was queued and could not be made durable: nobody was promised anything, but the next start may find it.
 #include "backends/kv/memory/memory_kv.h"
-#include "core/data/data_state.h"
+#include "core/txn/blobs_in_flight.h"
 #include "tests/core/data/data_fixture.h"
 #include "tests/core/data/watched_blobs.h"
 
@@ -58,9 +58,8 @@ TEST_F(FailedSyncTest, GcLeavesWhatAQueuedCommitNames) {
   for (const std::string& problem : report->problems) ADD_FAILURE() << problem;
 }
 
-TEST(DataStateTest, OnlyWhatIsTrackedCanBeAbandoned) {
-  MetricRegistry metrics;
-  DataState state(metrics);
+TEST(BlobsInFlightTest, OnlyWhatIsTrackedCanBeAbandoned) {
+  BlobsInFlight state;
   const BlobId blob{7};
   state.track(blob);
   state.abandon(blob);

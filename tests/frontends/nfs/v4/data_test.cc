@@ -40,7 +40,7 @@ TEST_F(Nfs4Data, BytesComeBackAsTheyWereWritten) {
   ASSERT_EQ(write(0, "hello world", 0), Nfs4Status::kOk);
   EXPECT_EQ(in.u32(), 11u);
   EXPECT_EQ(in.u32(), 0u);
-  EXPECT_EQ(in.u64(), 4711u);
+  EXPECT_EQ(in.u64(), volume->ns().boot_verifier());
   ASSERT_EQ(write(6, "there", 1), Nfs4Status::kOk);
   EXPECT_EQ(in.u32(), 5u);
   EXPECT_EQ(in.u32(), 2u);
@@ -55,7 +55,7 @@ TEST_F(Nfs4Data, BytesComeBackAsTheyWereWritten) {
   EXPECT_TRUE(in.boolean());
   EXPECT_EQ(in.string(100), "");
   ASSERT_EQ(run(nfs4::op_commit, Xdr().u64(0).u32(0)), Nfs4Status::kOk);
-  EXPECT_EQ(in.u64(), 4711u);
+  EXPECT_EQ(in.u64(), volume->ns().boot_verifier());
 }
 
 TEST_F(Nfs4Data, ALargeReadThatComesLastLeavesWithoutACopy) {
@@ -213,7 +213,7 @@ TEST_F(Nfs4Data, CopyIsDoneWhenItIsAnswered) {
   EXPECT_EQ(in.u32(), 0u);
   EXPECT_EQ(in.u64(), 5u);
   EXPECT_EQ(in.u32(), 0u);
-  EXPECT_EQ(in.u64(), 4711u);
+  EXPECT_EQ(in.u64(), volume->ns().boot_verifier());
   EXPECT_TRUE(in.boolean());
   EXPECT_TRUE(in.boolean());
   EXPECT_EQ(in.left(), 0u);

@@ -39,7 +39,7 @@ OperationTest::OperationTest() {
   auto opened = core::Volume::open(kv, blobs, metrics, {.background = false});
   EXPECT_TRUE(opened);
   volume = std::move(*opened);
-  environment.reset(new nfs4::Environment{volume->ns(), state, volume->handles(), clients, 4711});
+  environment.reset(new nfs4::Environment{volume->ns(), state, volume->handles(), clients});
   access = std::make_unique<nfs::ExportAccess>(volume->registry());
   peer.address = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 1};
   peer.text = "127.0.0.1";

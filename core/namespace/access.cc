@@ -8,14 +8,6 @@ namespace {
 constexpr std::uint32_t kReading = kAccessRead | kAccessLookup | kAccessExecute | kAccessReadXattrs | kAccessListXattrs;
 }  // namespace
 
-Result<GetattrReply> getattr(Tree& tree, const OpContext& ctx, const GetattrRequest& req) {
-  STOA_TRY(node, reach(tree, ctx, req.id));
-  const std::shared_lock lock(node->lock);
-  STOA_CHECK_OK(require_live(*node));
-  STOA_CHECK_OK(tree.state.before_look(ctx, req.id));
-  return GetattrReply{node->record.attributes()};
-}
-
 Result<AccessReply> access(Tree& tree, const OpContext& ctx, const AccessRequest& req) {
   STOA_TRY(node, reach(tree, ctx, req.id));
   const bool recycled = is_recycled(tree, node);

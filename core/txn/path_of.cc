@@ -1,25 +1,10 @@
-// resolve_path and path_of.
-#include "core/access/access.h"
+#include "core/txn/path_of.h"
+
+#include "core/api/recycle.h"
+#include "core/inode/posix_name.h"
 #include "core/kv/keys.h"
-#include "core/namespace/operations.h"
-#include "core/recycle/bin.h"
 
 namespace stoa::core {
-
-Result<ResolvePathReply> resolve_path(Tree& tree, const OpContext& ctx, const ResolvePathRequest& req) {
-  STOA_TRY(root, getattr(tree, ctx, {.id = kRootId}));
-  Attributes attr = root.attr;
-  std::string_view rest = req.path;
-  while (!rest.empty()) {
-    const std::size_t slash = rest.find('/');
-    const std::string_view name = rest.substr(0, slash);
-    rest = slash == std::string_view::npos ? std::string_view{} : rest.substr(slash + 1);
-    if (name.empty() || name == ".") continue;
-    STOA_TRY(found, lookup(tree, ctx, {.parent = attr.id, .name = name}));
-    attr = found.attr;
-  }
-  return ResolvePathReply{attr};
-}
 
 Result<PathOfReply> path_of(Tree& tree, const OpContext&, const PathOfRequest& req) {
   std::string path;

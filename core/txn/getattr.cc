@@ -1,0 +1,15 @@
+#include "core/txn/getattr.h"
+
+#include "core/txn/reach.h"
+
+namespace stoa::core {
+
+Result<GetattrReply> getattr(Tree& tree, const OpContext& ctx, const GetattrRequest& req) {
+  STOA_TRY(node, reach(tree, ctx, req.id));
+  const std::shared_lock lock(node->lock);
+  STOA_CHECK_OK(require_live(*node));
+  STOA_CHECK_OK(tree.state.before_look(ctx, req.id));
+  return GetattrReply{node->record.attributes()};
+}
+
+}  // namespace stoa::core
