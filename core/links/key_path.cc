@@ -58,7 +58,7 @@ Result<FileId> make_one(Tree& tree, const OpContext& ctx, const NodeRef& dir, st
 Status remove_implied(Tree& tree, const OpContext& ctx, const NodeRef& parent, std::string_view raw) {
   STOA_TRY(entry, find_directory(tree, ctx, parent, raw));
   if (!entry.exists()) return fail(Errc::kNotFound);
-  STOA_TRY(victim, tree.nodes.get(entry.id));
+  STOA_TRY(victim, node_of(tree, parent, raw, entry));
   OpContext applied = ctx;
   applied.durability = Durability::kApplied;
   applied.pending = nullptr;
@@ -110,7 +110,7 @@ Result<NodeRef> walk_directories(Tree& tree, const OpContext& ctx, FileId root,
   for (const std::string_view raw : parts) {
     STOA_TRY(entry, find_directory(tree, ctx, dir, raw));
     if (!entry.exists()) return fail(Errc::kNotFound);
-    auto next = tree.nodes.get(entry.id);
+    auto next = node_of(tree, dir, raw, entry);
     if (!next) return fail(next.error().code == Errc::kStale ? Errc::kNotFound : next.error().code);
     dir = std::move(*next);
   }
@@ -122,15 +122,16 @@ Result<NodeRef> make_directories(Tree& tree, const OpContext& ctx, FileId root,
   STOA_TRY(dir, tree.nodes.get(root));
   for (std::size_t depth = 0; depth < parts.size(); ++depth) {
     STOA_TRY(entry, find_directory(tree, ctx, dir, parts[depth]));
-    FileId id = entry.id;
-    if (!entry.exists()) {
+    if (entry.exists()) {
+      STOA_TRY(next, node_of(tree, dir, parts[depth], entry));
+      dir = std::move(next);
+    } else {
       bool new_one = false;
       STOA_TRY(made, make_one(tree, ctx, dir, parts[depth], multipart, &new_one));
       if (new_one) *kept = std::min(*kept, depth);
-      id = made;
+      STOA_TRY(next, tree.nodes.get(made));
+      dir = std::move(next);
     }
-    STOA_TRY(next, tree.nodes.get(id));
-    dir = std::move(next);
   }
   return dir;
 }

@@ -19,7 +19,7 @@ Result<FoundObject> find_object(Tree& tree, const OpContext& ctx, FileId root, c
       found.entry = entry;
     }
     if (!found.entry.exists()) return found;
-    auto node = tree.nodes.get(found.entry.id);
+    auto node = node_of(tree, dir, parts.last, found.entry);
     if (!node && node.error().code == Errc::kStale) continue;
     if (!node) return fail(node.error());
     found.node = std::move(*node);

@@ -7,6 +7,7 @@ namespace stoa::core {
 Result<LookupReply> lookup(Tree& tree, const OpContext& ctx, const LookupRequest& req) {
   STOA_TRY(parent, reach(tree, ctx, req.parent));
   FileId found = kNoFile;
+  FoundEntry entry;
   Attributes parent_attr;
   {
     const std::shared_lock lock(parent->lock);
@@ -19,7 +20,8 @@ Result<LookupReply> lookup(Tree& tree, const OpContext& ctx, const LookupRequest
     if (req.name == "..") {
       found = parent->record.home;
     } else {
-      STOA_TRY(entry, find_posix(tree, *parent, req.name));
+      STOA_TRY(known, find_posix(tree, *parent, req.name));
+      entry = std::move(known);
       found = entry.record.id;
       if (!entry.record.exists() && names_bin(*parent, req.name)) {
         STOA_TRY(bin, bin_of(tree, req.parent));
@@ -31,7 +33,7 @@ Result<LookupReply> lookup(Tree& tree, const OpContext& ctx, const LookupRequest
   // Without the parent's lock: nodes are locked in order of id only. The file may go meanwhile; then the name did, too.
   STOA_CHECK_OK(tree.state.before_look(ctx, found));
   const bool up = req.name == "..";
-  auto child = up ? reach(tree, ctx, found) : tree.nodes.get(found);
+  auto child = up ? reach(tree, ctx, found) : entry.record.exists() ? node_of(tree, parent, entry.raw, entry.record) : tree.nodes.get(found);
   if (!child) return fail(child.error().code == Errc::kStale && !up ? Errc::kNotFound : child.error().code);
   const std::shared_lock lock((*child)->lock);
   if ((*child)->deleted) return fail(Errc::kNotFound);

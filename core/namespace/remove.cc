@@ -38,7 +38,7 @@ Result<RemoveReply> with_victim(Tree& tree, const OpContext& ctx, const RemoveRe
       if (!entry.record.exists()) return fail(names_bin(*dir, req.name) ? Errc::kReadOnly : Errc::kNotFound);
       victim.entry = std::move(entry);
     }
-    auto node = tree.nodes.get(victim.entry.record.id);
+    auto node = node_of(tree, dir, victim.entry.raw, victim.entry.record);
     if (!node) {
       if (node.error().code == Errc::kStale) continue;  // removed meanwhile; the next look tells
       return fail(node.error());

@@ -53,11 +53,11 @@ Result<Parties> look(Tree& tree, const OpContext& ctx, const RenameRequest& req)
     if (!entry.record.exists() && names_bin(*to_dir, req.to_name)) return fail(Errc::kExists);
     p.to = entry;
   }
-  STOA_TRY(moved, tree.nodes.get(p.from.record.id));
+  STOA_TRY(moved, node_of(tree, from_dir, p.from.raw, p.from.record));
   p.moved = moved;
   p.bin = bin_of_shelf(tree, *from_dir);
   if (p.bin == kNoFile && p.to.record.exists()) {
-    STOA_TRY(replaced, tree.nodes.get(p.to.record.id));
+    STOA_TRY(replaced, node_of(tree, to_dir, p.to.raw, p.to.record));
     p.replaced = replaced;
     STOA_TRY(shelf, prepare_shelf(tree, ctx, to_dir, [&] {
       const NodeLocks locks({p.from_dir, p.to_dir, p.moved, p.replaced});

@@ -126,6 +126,19 @@ Result<FoundEntry> find_posix(Tree& tree, const Node& dir, std::string_view name
   return FoundEntry{std::move(parsed.raw), as_file};
 }
 
+Result<NodeRef> node_of(Tree& tree, const NodeRef& dir, std::string_view raw, const EntryRecord& record) {
+  auto node = tree.nodes.get(record.id);
+  if (node || node.error().code != Errc::kStale) return node;
+  // A file and its last name go together, under the lock of the directory.
+  const std::shared_lock lock(dir->lock);
+  if (dir->deleted) return fail(Errc::kStale);
+  STOA_TRY(now, find_form(tree, *dir, raw, record.type == FileType::kDirectory));
+  if (now.id != record.id) return fail(Errc::kStale);
+  node = tree.nodes.get(record.id);
+  if (node || node.error().code != Errc::kStale) return node;
+  return fail(Errc::kCorrupt, "a name leads to a file that is not there");
+}
+
 Status require_live(const Node& node) {
   if (node.deleted) return fail(Errc::kStale);
   return {};

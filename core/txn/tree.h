@@ -93,6 +93,10 @@ Result<EntryRecord> find_form(Tree& tree, const Node& dir, std::string_view raw,
 // The entry that a POSIX door means by `name`. Not found: raw is what a new entry of that name would be stored as.
 Result<FoundEntry> find_posix(Tree& tree, const Node& dir, std::string_view name);
 
+// The file of an entry that was found in `dir`, whose lock is not held any more. kStale: the entry went meanwhile, so look again.
+// kCorrupt: it is there, and its file is not.
+Result<NodeRef> node_of(Tree& tree, const NodeRef& dir, std::string_view raw, const EntryRecord& record);
+
 // kStale when the file is gone, kNotDirectory when it is no directory. The node is locked by the caller.
 Status require_live(const Node& node);
 Status require_directory(const Node& node);
