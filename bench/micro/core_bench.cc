@@ -86,6 +86,29 @@ void readdir_all(benchmark::State& state, bool attributes) {
 void BM_ReaddirPage(benchmark::State& state) { readdir_all(state, false); }
 void BM_ReaddirPlusPage(benchmark::State& state) { readdir_all(state, true); }
 
+// The same of a directory that nobody used lately: none of its inodes is in the cache.
+void BM_ReaddirPlusCold(benchmark::State& state) {
+  Shared& s = shared(engine_of(state));
+  const OpContext ctx;
+  std::int64_t entries = 0;
+  for (auto _ : state) {
+    state.PauseTiming();
+    s.fixture.reopen();
+    state.ResumeTiming();
+    for (std::uint64_t cookie = 0;;) {
+      const auto page = s.fixture.ns().readdir(ctx, {.dir = s.dir, .cookie = cookie, .want_attributes = true});
+      if (!page) {
+        state.SkipWithError("readdir failed");
+        return;
+      }
+      entries += static_cast<std::int64_t>(page->entries.size());
+      if (page->end) break;
+      cookie = page->entries.back().cookie;
+    }
+  }
+  state.SetItemsProcessed(entries);
+}
+
 // Items are keys.
 void BM_ListKeysPage(benchmark::State& state) {
   Shared& s = shared(engine_of(state));
@@ -239,6 +262,7 @@ BENCHMARK(BM_LookupCached)->Apply(engines);
 BENCHMARK(BM_LookupAbsent)->Apply(engines);
 BENCHMARK(BM_ReaddirPage)->Apply(engines);
 BENCHMARK(BM_ReaddirPlusPage)->Apply(engines);
+BENCHMARK(BM_ReaddirPlusCold)->Apply(engines)->Unit(benchmark::kMillisecond);
 BENCHMARK(BM_ListKeysPage)->Apply(engines);
 BENCHMARK(BM_CountOwnersOf256Files)->Apply(engines)->Iterations(2000);
 BENCHMARK_REGISTER_F(CreateBench, DurableInOneDirectory)->Apply(threads);

@@ -32,7 +32,7 @@ std::string numbered(std::uint64_t index) {
   return text;
 }
 
-CoreFixture::CoreFixture(Engine engine, Background background) {
+CoreFixture::CoreFixture(Engine engine, Background background) : background_(background) {
   if (engine == Engine::kMemory) {
     kv_ = std::make_unique<kv::MemoryKv>();
   } else {
@@ -40,7 +40,12 @@ CoreFixture::CoreFixture(Engine engine, Background background) {
     kv_ = must(kv::open_rocks({.path = folder_, .create = true}), "open");
   }
   must(Volume::format(*kv_, "bench"), "format");
-  volume_ = must(Volume::open(*kv_, blobs_, metrics_, {.background = background == Background::kOn}), "volume");
+  reopen();
+}
+
+void CoreFixture::reopen() {
+  volume_.reset();
+  volume_ = must(Volume::open(*kv_, blobs_, metrics_, {.background = background_ == Background::kOn}), "volume");
 }
 
 CoreFixture::~CoreFixture() {

@@ -44,6 +44,7 @@ class CoreFixture {
  public:
   explicit CoreFixture(Engine engine, Background background = Background::kOn);
   ~CoreFixture();
+  void reopen();  // the volume, with empty caches
   Namespace& ns() { return volume_->ns(); }
   Volume& volume() { return *volume_; }
   // A folder beside RocksDB's files that nobody else uses; the caller removes it.
@@ -57,6 +58,7 @@ class CoreFixture {
   std::unique_ptr<KvStore> kv_;
   NoBlobs blobs_;
   MetricRegistry metrics_;
+  const Background background_;
   std::unique_ptr<Volume> volume_;
 };
 

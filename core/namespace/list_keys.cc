@@ -1,3 +1,4 @@
+#include "core/inode/load_inodes.h"
 #include "core/kv/keys.h"
 #include "core/namespace/key_walker.h"
 #include "core/namespace/object_meta.h"
@@ -8,7 +9,7 @@ namespace {
 
 // Attributes and, when wanted, meta for the ids of one page, with few look-ups in the store.
 Status fill(Tree& tree, bool want_meta, std::span<const FileId> ids, std::vector<ListedKey>& keys_out) {
-  std::vector<std::string> names;
+  std::vector<FileId> unknown;
   std::vector<std::size_t> missing;
   std::vector<Inode> inodes(ids.size());
   for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -17,37 +18,31 @@ Status fill(Tree& tree, bool want_meta, std::span<const FileId> ids, std::vector
       if (!node->deleted) inodes[i] = node->record;
     } else {
       missing.push_back(i);
-      names.push_back(keys::id_key(ids[i]));
+      unknown.push_back(ids[i]);
     }
   }
-  const auto look_up = [&](Family family, auto take) -> Status {
-    std::vector<std::string_view> views(names.begin(), names.end());
-    std::vector<std::optional<std::string>> values(names.size());
-    STOA_CHECK_OK(tree.kv.multi_get(family, views, values));
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      if (values[i]) STOA_CHECK_OK(take(missing[i], *values[i]));
-    }
-    return {};
-  };
-  STOA_CHECK_OK(look_up(Family::kInode, [&](std::size_t i, const std::string& value) -> Status {
-    STOA_TRY(inode, Inode::decode(ids[i], value));
-    inodes[i] = std::move(inode);
+  STOA_CHECK_OK(load_inodes(tree.kv, unknown, [&](std::size_t i, Inode inode) -> Status {
+    inodes[missing[i]] = std::move(inode);
     return {};
   }));
   for (std::size_t i = 0; i < ids.size(); ++i) keys_out[i].attr = inodes[i].attributes();
   if (!want_meta) return {};
-  names.clear();
+  std::vector<std::string> names;
   missing.clear();
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (!inodes[i].has(kHasXattrs)) continue;
     missing.push_back(i);
     names.push_back(keys::id_name(ids[i], keys::kMetaXattr));
   }
-  return look_up(Family::kXattr, [&](std::size_t i, const std::string& value) -> Status {
-    STOA_TRY(meta, decode_meta(ids[i], value));
-    keys_out[i].meta = std::move(meta);
-    return {};
-  });
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  std::vector<std::optional<std::string>> values(names.size());
+  STOA_CHECK_OK(tree.kv.multi_get(Family::kXattr, views, values));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!values[i]) continue;
+    STOA_TRY(meta, decode_meta(ids[missing[i]], *values[i]));
+    keys_out[missing[i]].meta = std::move(meta);
+  }
+  return {};
 }
 
 class Listing {

@@ -1,4 +1,5 @@
 #include "core/access/access.h"
+#include "core/inode/load_inodes.h"
 #include "core/kv/keys.h"
 #include "core/namespace/operations.h"
 #include "core/recycle/bin.h"
@@ -30,80 +31,111 @@ Result<bool> is_hidden(Tree& tree, const CookieRecord& entry) {
   return !attr || attr->size == 0;
 }
 
-}  // namespace
+class Page {
+ public:
+  Page(Tree& tree, const OpContext& ctx, const ReaddirRequest& req) : tree_(tree), ctx_(ctx), req_(req) {}
 
-Result<ReaddirReply> readdir(Tree& tree, const OpContext& ctx, const ReaddirRequest& req) {
-  STOA_TRY(node, reach(tree, ctx, req.dir));
-  ReaddirReply reply{{}, false, {}};
-  FileId parent = kNoFile;
-  bool shows_bin = false;
-  {
+  Result<ReaddirReply> run() {
+    STOA_CHECK_OK(open());
+    STOA_TRY(end, list());
+    STOA_CHECK_OK(may_look_);
+    if (req_.want_attributes) STOA_CHECK_OK(add_attributes());
+    reply_.end = end;
+    return std::move(reply_);
+  }
+
+ private:
+  Status open() {
+    STOA_TRY(node, reach(tree_, ctx_, req_.dir));
     const std::shared_lock lock(node->lock);
     STOA_CHECK_OK(require_directory(*node));
-    STOA_CHECK_OK(require(ctx, node->record, kRightListDirectory));
-    if (req.dir == req.root && node->record.has(kHasBin)) {
-      STOA_TRY(entry, find_posix(tree, *node, kRecycleName));
-      shows_bin = !entry.record.exists();
+    STOA_CHECK_OK(require(ctx_, node->record, kRightListDirectory));
+    if (req_.dir == req_.root && node->record.has(kHasBin)) {
+      STOA_TRY(entry, find_posix(tree_, *node, kRecycleName));
+      shows_bin_ = !entry.record.exists();
     }
-    if (req.cookie >= node->record.next_cookie && req.cookie != kBinCookie) return fail(Errc::kBadCookie);
-    reply.dir = node->record.attributes();
-    parent = req.dir == req.root || node->record.home == kNoFile ? req.dir : node->record.home;
+    if (req_.cookie >= node->record.next_cookie && req_.cookie != kBinCookie) return fail(Errc::kBadCookie);
+    reply_.dir = node->record.attributes();
+    parent_ = req_.dir == req_.root || node->record.home == kNoFile ? req_.dir : node->record.home;
+    return {};
   }
-  std::size_t name_bytes = 0;
-  const auto room = [&](std::size_t name_size) {
-    return reply.entries.empty() ||
-           (reply.entries.size() < req.entries_max && name_bytes + name_size <= req.name_bytes_max);
-  };
-  const auto add = [&](DirectoryEntry entry) {
-    name_bytes += entry.name.size();
-    reply.entries.push_back(std::move(entry));
-  };
-  if (req.cookie < kDotCookie) {
-    add({req.dir, FileType::kDirectory, kDotCookie, ".", {}});
-    if (req.want_attributes) reply.entries.back().attr = reply.dir;
-  }
-  if (req.cookie < kDotDotCookie) {
-    if (!room(2)) return reply;
-    STOA_CHECK_OK(reach(tree, ctx, parent));
-    add({parent, FileType::kDirectory, kDotDotCookie, "..", {}});
-    if (req.want_attributes) {
-      STOA_TRY(attr, attributes_of(tree, parent));
-      reply.entries.back().attr = attr;
+
+  // Entries without their attributes. False: the page is full.
+  Result<bool> list() {
+    if (req_.cookie < kDotCookie) add({req_.dir, FileType::kDirectory, kDotCookie, ".", {}});
+    if (req_.cookie < kDotDotCookie) {
+      if (!room(2)) return false;
+      STOA_CHECK_OK(reach(tree_, ctx_, parent_));
+      add({parent_, FileType::kDirectory, kDotDotCookie, "..", {}});
     }
-  }
-  // Whoever shows sizes and times looks at each file: those that somebody writes to without telling are asked for together.
-  Status may;
-  // The walk sees the directory as of one moment, without its lock: a listing must not stop those who create.
-  const std::string lower = keys::cookie_key(req.dir, std::max(req.cookie, kDotDotCookie) + 1);
-  const auto it = tree.kv.scan(Family::kCookie, lower, keys::behind_prefix(keys::id_key(req.dir)));
-  for (; it->valid(); it->next()) {
-    STOA_TRY(entry, CookieRecord::decode(it->value()));
-    STOA_TRY(hidden, is_hidden(tree, entry));
-    if (hidden) continue;
-    DirectoryEntry shown{entry.id, entry.type, keys::read_be64(keys::after_id(it->key())),
-                         posix_name_of(entry.name, (entry.flags & kShadowed) != 0), {}};
-    if (!room(shown.name.size())) {
-      STOA_CHECK_OK(may);
-      return reply;
+    // The walk sees the directory as of one moment, without its lock: a listing must not stop those who create.
+    const std::string lower = keys::cookie_key(req_.dir, std::max(req_.cookie, kDotDotCookie) + 1);
+    const auto it = tree_.kv.scan(Family::kCookie, lower, keys::behind_prefix(keys::id_key(req_.dir)));
+    for (; it->valid(); it->next()) {
+      STOA_TRY(entry, CookieRecord::decode(it->value()));
+      STOA_TRY(hidden, is_hidden(tree_, entry));
+      if (hidden) continue;
+      DirectoryEntry shown{entry.id, entry.type, keys::read_be64(keys::after_id(it->key())),
+                           posix_name_of(entry.name, (entry.flags & kShadowed) != 0), {}};
+      if (!room(shown.name.size())) return false;
+      // A listing that shows sizes and times looks at each file: leases of those who write are recalled together.
+      if (req_.want_attributes) {
+        if (const Status one = tree_.state.before_look(ctx_, entry.id); !one) may_look_ = one;
+      }
+      add(std::move(shown));
     }
-    if (req.want_attributes) {
-      if (const Status one = tree.state.before_look(ctx, entry.id); !one) may = one;
-      STOA_TRY(attr, attributes_of(tree, entry.id));
-      shown.attr = attr;
+    STOA_CHECK_OK(it->status());
+    if (!shows_bin_ || req_.cookie >= kBinCookie) return true;
+    STOA_TRY(bin, bin_of(tree_, req_.dir));
+    STOA_TRY(attr, attributes_of(tree_, bin));
+    if (!attr) return true;
+    if (!room(kRecycleName.size())) return false;
+    add({bin, FileType::kDirectory, kBinCookie, std::string(kRecycleName), {}});
+    return true;
+  }
+
+  // Those that the cache does not know are read together: of a directory that nobody used lately that is all of them.
+  Status add_attributes() {
+    std::vector<DirectoryEntry*> missing;
+    std::vector<FileId> ids;
+    for (DirectoryEntry& entry : reply_.entries) {
+      if (entry.id == req_.dir) {
+        entry.attr = reply_.dir;
+      } else if (const NodeRef node = tree_.nodes.peek(entry.id)) {
+        const std::shared_lock lock(node->lock);
+        if (!node->deleted) entry.attr = node->record.attributes();
+      } else {
+        missing.push_back(&entry);
+        ids.push_back(entry.id);
+      }
     }
-    add(std::move(shown));
+    // Not there: removed since the walk saw it.
+    return load_inodes(tree_.kv, ids, [&](std::size_t i, const Inode& inode) -> Status {
+      missing[i]->attr = inode.attributes();
+      return {};
+    });
   }
-  STOA_CHECK_OK(it->status());
-  STOA_CHECK_OK(may);
-  if (shows_bin && req.cookie < kBinCookie) {
-    STOA_TRY(bin, bin_of(tree, req.dir));
-    STOA_TRY(attr, attributes_of(tree, bin));
-    if (attr && !room(kRecycleName.size())) return reply;
-    if (attr) add({bin, FileType::kDirectory, kBinCookie, std::string(kRecycleName), {}});
-    if (attr && req.want_attributes) reply.entries.back().attr = attr;
+
+  bool room(std::size_t name_size) const {
+    return reply_.entries.empty() || (reply_.entries.size() < req_.entries_max && name_bytes_ + name_size <= req_.name_bytes_max);
   }
-  reply.end = true;
-  return reply;
-}
+  void add(DirectoryEntry entry) {
+    name_bytes_ += entry.name.size();
+    reply_.entries.push_back(std::move(entry));
+  }
+
+  Tree& tree_;
+  const OpContext& ctx_;
+  const ReaddirRequest& req_;
+  ReaddirReply reply_{{}, false, {}};
+  FileId parent_ = kNoFile;
+  bool shows_bin_ = false;
+  std::size_t name_bytes_ = 0;
+  Status may_look_;
+};
+
+}  // namespace
+
+Result<ReaddirReply> readdir(Tree& tree, const OpContext& ctx, const ReaddirRequest& req) { return Page(tree, ctx, req).run(); }
 
 }  // namespace stoa::core
