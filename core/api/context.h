@@ -8,6 +8,7 @@
 #include "core/api/credentials.h"
 #include "core/api/ids.h"
 #include "core/api/pending_durability.h"
+#include "core/api/request_key.h"
 
 namespace stoa::core {
 
@@ -21,6 +22,8 @@ enum class Durability : std::uint8_t {
 
 struct OpContext {
   std::uint64_t request_id = 0;
+  // When set, the change is stored with it: the same request after a restart is answered as done, and not run again.
+  RequestKey request{};
   Door door = Door::kInternal;  // for accounting and the journal only, never for semantics
   Credentials cred = Credentials::superuser();
   std::string client{};  // address, for the journal and the log

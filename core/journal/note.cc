@@ -7,8 +7,8 @@
 namespace stoa::core {
 namespace {
 
-// 2: type, result, count. A reader of the first version skips them.
-constexpr std::uint8_t kVersion = 2;
+// 2: type, result, count. 3: the request. A reader of the first version skips them.
+constexpr std::uint8_t kVersion = 3;
 constexpr std::uint8_t kOldestReader = 1;
 
 bool is_door(Door door) { return door <= Door::kNative; }
@@ -57,10 +57,12 @@ std::string_view door_word(Door door) {
 
 std::string encode_note(const JournalNote& note, const OpContext& ctx, Timestamp time) {
   Encoder out;
-  out.bytes().reserve(72 + note.name.size() + note.to_name.size() + ctx.client.size());
+  out.bytes().reserve(90 + note.name.size() + note.to_name.size() + ctx.client.size());
   out.put(note.kind).put(ctx.door).put_varint(ctx.cred.uid).put(time.ns).put(note.id).put(note.parent).put(note.to_parent);
   out.put_string(note.name).put_string(note.to_name).put_string(ctx.client);
   out.put(note.type.value_or(FileType{})).put_varint(static_cast<std::uint16_t>(note.result.value_or(Errc{}))).put_varint(note.count);
+  out.put(static_cast<std::uint8_t>(ctx.request ? 1 : 0));
+  if (ctx.request) out.put(ctx.request.high).put(ctx.request.low);
   return seal(kVersion, kOldestReader, out.bytes());
 }
 
@@ -92,6 +94,15 @@ Result<JournalRecord> JournalRecord::decode(std::string_view value) {
     if (result > kErrcLast) return damaged();
     if (result != 0) record.result = static_cast<Errc>(result);
     record.count = in.get_varint();
+  }
+  if (opened.version >= 3) {
+    const auto has_request = in.get<std::uint8_t>();
+    if (has_request > 1) return damaged();
+    if (has_request == 1) {
+      record.request.high = in.get<std::uint64_t>();
+      record.request.low = in.get<std::uint64_t>();
+      if (!record.request) return damaged();
+    }
   }
   // Only a newer version may have more to say.
   const bool whole = in.ok() && (opened.version > kVersion || in.rest().empty());

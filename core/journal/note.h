@@ -56,6 +56,7 @@ struct JournalRecord {
   std::optional<FileType> type{};
   std::optional<Errc> result{};
   std::uint64_t count = 0;
+  RequestKey request{};  // that it was the change of (core/journal/finished_requests.h)
 
   bool is_change() const { return !result && (kind <= ChangeKind::kRestore || kind == ChangeKind::kPurge); }
 

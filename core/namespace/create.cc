@@ -1,6 +1,7 @@
 #include "core/access/access.h"
 #include "core/links/new_inode.h"
 #include "core/namespace/operations.h"
+#include "core/namespace/replay.h"
 #include "core/recycle/bin.h"
 
 namespace stoa::core {
@@ -63,6 +64,7 @@ Result<Made> create_locked(Tree& tree, const OpContext& ctx, const CreateRequest
 }  // namespace
 
 Result<CreateReply> create(Tree& tree, const OpContext& ctx, const CreateRequest& req) {
+  if (auto replay = replay_create(tree, ctx, ChangeKind::kCreate, req.parent)) return *std::move(replay);
   STOA_TRY(dir, reach(tree, ctx, req.parent));
   STOA_TRY(made, run_mutation(tree, ctx,
                               [&](CommitTicket& ticket) { return create_locked(tree, ctx, req, dir, ticket); }));

@@ -1,5 +1,6 @@
 #include "core/access/access.h"
 #include "core/namespace/operations.h"
+#include "core/namespace/replay.h"
 #include "core/recycle/bin.h"
 #include "core/txn/meta_txn.h"
 
@@ -39,6 +40,7 @@ Result<CreateReply> link_locked(Tree& tree, const OpContext& ctx, const LinkRequ
 }  // namespace
 
 Result<CreateReply> link(Tree& tree, const OpContext& ctx, const LinkRequest& req) {
+  if (auto replay = replay_create(tree, ctx, ChangeKind::kLink, req.parent)) return *std::move(replay);
   STOA_TRY(dir, reach(tree, ctx, req.parent));
   STOA_TRY(node, reach(tree, ctx, req.id));
   return run_mutation(tree, ctx,

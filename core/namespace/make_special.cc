@@ -3,6 +3,7 @@
 #include "core/data/content.h"
 #include "core/links/new_inode.h"
 #include "core/namespace/operations.h"
+#include "core/namespace/replay.h"
 #include "core/recycle/bin.h"
 
 namespace stoa::core {
@@ -36,6 +37,7 @@ Result<CreateReply> make_locked(Tree& tree, const OpContext& ctx, std::string_vi
 
 Result<CreateReply> make(Tree& tree, const OpContext& ctx, FileId parent, std::string_view name, const NewInode& wanted,
                          std::string_view target = {}) {
+  if (auto replay = replay_create(tree, ctx, ChangeKind::kCreate, parent)) return *std::move(replay);
   STOA_TRY(dir, reach(tree, ctx, parent));
   return run_mutation(tree, ctx, [&](CommitTicket& ticket) {
     return make_locked(tree, ctx, name, wanted, target, dir, ticket);

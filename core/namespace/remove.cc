@@ -3,6 +3,7 @@
 #include "core/links/drop_link.h"
 #include "core/links/remove_directory.h"
 #include "core/namespace/operations.h"
+#include "core/namespace/replay.h"
 #include "core/recycle/bin.h"
 #include "core/recycle/purge.h"
 
@@ -26,6 +27,7 @@ Status may_remove(const OpContext& ctx, const NodeRef& dir, const NodeRef& victi
 // first, lock both, look again. `body` replies nothing where it is to be looked at once more.
 template <class Body>
 Result<RemoveReply> with_victim(Tree& tree, const OpContext& ctx, const RemoveRequest& req, Body body) {
+  if (auto replay = replay_remove(tree, ctx, req.parent)) return *std::move(replay);
   Victim victim;
   STOA_TRY(dir, reach(tree, ctx, req.parent));
   victim.dir = dir;

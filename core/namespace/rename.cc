@@ -2,6 +2,7 @@
 #include "core/links/drop_link.h"
 #include "core/links/remove_directory.h"
 #include "core/namespace/operations.h"
+#include "core/namespace/replay.h"
 #include "core/recycle/bin.h"
 #include "core/recycle/purge.h"
 #include "core/recycle/restore.h"
@@ -142,6 +143,7 @@ Result<std::optional<RenameReply>> rename_locked(Tree& tree, const OpContext& ct
 }  // namespace
 
 Result<RenameReply> rename(Tree& tree, const OpContext& ctx, const RenameRequest& req) {
+  if (auto replay = replay_rename(tree, ctx, req.from_parent, req.to_parent)) return *std::move(replay);
   if (ctx.read_only) return fail(Errc::kReadOnly);
   for (bool alone = false;;) {
     if (ctx.expired()) return fail(Errc::kTimeout);

@@ -4,6 +4,7 @@
 #include "core/links/drop_link.h"
 #include "core/links/new_inode.h"
 #include "core/namespace/operations.h"
+#include "core/namespace/replay.h"
 #include "core/recycle/bin.h"
 #include "core/txn/meta_txn.h"
 
@@ -173,6 +174,7 @@ Result<SetattrReply> setattr_locked(Tree& tree, const OpContext& ctx, const Seta
 }  // namespace
 
 Result<SetattrReply> setattr(Tree& tree, const OpContext& ctx, const SetattrRequest& req) {
+  if (auto replay = replay_setattr(tree, ctx, req.id)) return *std::move(replay);
   STOA_TRY(node, reach(tree, ctx, req.id));
   AclRef ruling;
   if (req.set.mode) {

@@ -17,6 +17,7 @@
 #include "core/commit/settled_store.h"
 #include "core/inode/node_cache.h"
 #include "core/inode/posix_name.h"
+#include "core/journal/finished_requests.h"
 #include "core/state/state_table.h"
 #include "core/txn/blobs_in_flight.h"
 #include "core/txn/entry_cache.h"
@@ -54,6 +55,7 @@ struct Tree {
   VolumeState state;
   RecycleState recycle;
   OwnerCount owner_count;
+  FinishedRequests finished;  // before the start; set before the first operation
   std::atomic<bool> orphans_swept{false};  // those of before the start (core/links/orphan.h)
 
   // A FileId never used before. kIo: the store failed.

@@ -165,12 +165,15 @@ class VolumeImpl final : public Volume {
   VolumeImpl(KvStore& kv, BlobStore& blobs, MetricRegistry& metrics, const VolumeOptions& options, VolumeRecord record,
              std::uint64_t next_journal, FileId next_id)
       : record_(std::move(record)),
+        next_journal_(next_journal),
         opened_(kv, blobs, metrics, options, next_journal, next_id),
         journal_(kv, tree_.committer),
         ns_(tree_, record_.info.id),
         handles_(record_.info.id, record_.handle_key) {}
 
   Status start() {
+    STOA_TRY(finished, FinishedRequests::load(tree_.kv, next_journal_));
+    tree_.finished = std::move(finished);
     STOA_CHECK_OK(replay_usage(tree_));
     STOA_CHECK_OK(adopt_blobs(tree_));
     if (const KeptBlobs kept = kept_blobs(tree_.blobs); kept.blobs != 0) {
@@ -256,6 +259,7 @@ class VolumeImpl final : public Volume {
 
  private:
   const VolumeRecord record_;
+  const std::uint64_t next_journal_;  // at the start
   OpenedTree opened_;
   Tree& tree_ = opened_.tree;  // looking for the path of a damaged file fills its caches
   Health health_{tree_};

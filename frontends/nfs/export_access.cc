@@ -29,6 +29,7 @@ Status ExportAccess::enter(const rpc::Call& call, const core::Export& found) {
   if (rule == nullptr) return fail(Errc::kAccess);
   export_ = &found;
   context_.request_id = call.request_id;
+  context_.request = call.request;
   context_.door = core::Door::kNfs;
   const rpc::Credential& credential = call.header.credential;
   flavor_allowed_ = is_allowed(flavors_of(found, rules_), credential);

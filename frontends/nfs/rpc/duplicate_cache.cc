@@ -20,6 +20,18 @@ DuplicateCache::DuplicateCache(const DuplicateCacheOptions& options, MetricRegis
   }
 }
 
+core::RequestKey request_key(const CallKey& key) {
+  std::uint64_t parts[2];
+  std::memcpy(parts, key.address.data(), sizeof parts);
+  std::uint64_t low = 0x9e3779b97f4a7c15;
+  const std::uint64_t more[] = {parts[0], parts[1], std::uint64_t{key.program} << 32 | key.procedure, key.size};
+  for (const std::uint64_t part : more) {
+    low = (low ^ part) * 0xbf58476d1ce4e5b9;
+    low ^= low >> 29;
+  }
+  return {std::uint64_t{key.xid} << 32 | key.checksum, low | 1};
+}
+
 std::uint64_t DuplicateCache::hash(const CallKey& key) {
   std::uint64_t low = 0;
   std::memcpy(&low, key.address.data() + 8, 8);

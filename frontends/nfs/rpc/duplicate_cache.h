@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/metrics.h"
+#include "core/api/request_key.h"
 
 namespace stoa::rpc {
 
@@ -34,6 +35,8 @@ struct CallKey {
   std::uint32_t checksum = 0;
   bool operator==(const CallKey&) const = default;
 };
+// The same as what the core remembers of a change across restarts. Never zero.
+core::RequestKey request_key(const CallKey& key);
 
 // Thread-safe.
 class DuplicateCache {

@@ -79,6 +79,7 @@ struct Call {
   BackChannel* back = nullptr;
   qos::Scheduler* scheduler = nullptr;  // for what charge() could not foresee; null: nobody is held back
   RecordMemory* memory = nullptr;       // where the call lies, if in memory of its own: it may be lent to who wants to keep it
+  core::RequestKey request{};           // of a call that is not idempotent; for OpContext::request
 };
 
 // What a call pays before it is run. The flows are valid until the scope's next refresh.

@@ -439,8 +439,8 @@ void Worker::choose_elsewhere(Connection& connection) {
 // --- in place
 // ------------------------------------------------------------------------------------------------------------
 
-Outcome Worker::append_reply(Connection& connection, const Item& item, ReplyBuffer& out, core::PendingDurability* pending,
-                             Reply* reply) {
+Outcome Worker::append_reply(Connection& connection, const Item& item, ReplyBuffer& out, core::RequestKey request,
+                             core::PendingDurability* pending, Reply* reply) {
   const std::size_t begin = out.size();
   XdrWriter writer(out);
   writer.u32(0);  // the record mark, filled in below
@@ -461,7 +461,7 @@ Outcome Worker::append_reply(Connection& connection, const Item& item, ReplyBuff
     return {};
   }
   const Call call{item.header, connection.peer(), *scope_, ++next_request_id_, now_, pending, &connection,
-                  state_.service.scheduler, item.record->memory ? &item.record->memory : nullptr};
+                  state_.service.scheduler, item.record->memory ? &item.record->memory : nullptr, request};
   const Outcome outcome = item.program->run(call, used);
   if (outcome.accept != AcceptStatus::kSuccess) {
     out.truncate(begin + 4);
@@ -492,9 +492,12 @@ void Worker::run_in_place(Connection& c, std::size_t index) {
   ReplyBuffer& out = waits ? deferred_ : ready_;
 
   DuplicateCache::Begin known{DuplicateCache::Verdict::kUncached};
+  core::RequestKey request;
   if (!item.idempotent) {
+    const CallKey key = key_of(c, item);
+    request = request_key(key);
     const std::size_t replay_at = ready_.size();
-    known = state_.duplicates.begin(key_of(c, item), now_, [&](std::span<const std::byte> reply) {
+    known = state_.duplicates.begin(key, now_, [&](std::span<const std::byte> reply) {
       ready_.append(reply);
     });
     if (known.verdict == DuplicateCache::Verdict::kReplay) seal(item, ready_, replay_at);
@@ -503,7 +506,7 @@ void Worker::run_in_place(Connection& c, std::size_t index) {
   }
   const std::size_t begin = out.size();
   const auto from = pending_.mark();
-  const Outcome outcome = append_reply(c, item, out, waits ? &pending_ : nullptr, nullptr);
+  const Outcome outcome = append_reply(c, item, out, request, waits ? &pending_ : nullptr, nullptr);
   now_ = Clock::now();
   const auto took = now_ - began;
   c.slow[static_cast<std::size_t>(item.weight)].note(took > kSlow, kStrike, kSlowCalls);
@@ -608,7 +611,7 @@ void Worker::run_alone(Connection& c, const Item& item) {
   // What is wrapped must be at hand.
   const bool wrapped = item.record->gss != nullptr && item.record->gss->service != GssService::kNone;
   Reply reply{.out = XdrWriter(ready_), .takes_slices = !wrapped};
-  append_reply(c, item, ready_, nullptr, &reply);
+  append_reply(c, item, ready_, {}, nullptr, &reply);
   if (!seal(item, ready_, 0, padded(reply.slice_bytes))) {
     ready_.clear(kKeepReplies);
     return;

@@ -79,8 +79,8 @@ class Worker {
   bool seal(const Item& item, ReplyBuffer& out, std::size_t begin, std::size_t more = 0);
   CallKey key_of(const Connection& connection, const Item& item) const;
   // Appends one framed reply. Returns the outcome.
-  Outcome append_reply(Connection& connection, const Item& item, ReplyBuffer& out, core::PendingDurability* pending,
-                       Reply* slices);
+  Outcome append_reply(Connection& connection, const Item& item, ReplyBuffer& out, core::RequestKey request,
+                       core::PendingDurability* pending, Reply* reply);
   void send_ready(Connection& connection);
 
   ServerState& state_;

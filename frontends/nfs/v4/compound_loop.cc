@@ -70,6 +70,7 @@ rpc::Outcome run_compound(const Environment& environment, const rpc::Call& call,
     c.arguments = c.in.rest();
     c.error_body = false;
     c.ctx.durability = core::Durability::kDurable;
+    c.ctx.request = c.call.request.operation(done);
     if (entry == nullptr) {
       status = c.in.ok() ? Nfs4Status::kOpIllegal : Nfs4Status::kBadXdr;
     } else {

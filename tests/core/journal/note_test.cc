@@ -19,7 +19,15 @@ constexpr std::string_view kV1 =
 constexpr std::string_view kV2 =
     "0201390000000302e80700002a36fe9c9717110000000000000001000000000000001200000000000000036f6c64036e65770831302e302e302e370206ac02";
 
-OpContext sample_context() { return {.door = Door::kNfs, .cred = {.uid = 1000}, .client = "10.0.0.7"}; }
+constexpr std::string_view kV3 =
+    "03014a0000000302e80700002a36fe9c9717110000000000000001000000000000001200000000000000036f6c64036e65770831302e302e302e370206ac02"
+    "0105000000040000000700000000000000";
+constexpr std::string_view kV3WithoutRequest =
+    "03013a0000000302e80700002a36fe9c9717110000000000000001000000000000001200000000000000036f6c64036e65770831302e302e302e370206ac0200";
+
+OpContext sample_context() {
+  return {.request = {0x4'0000'0005, 7}, .door = Door::kNfs, .cred = {.uid = 1000}, .client = "10.0.0.7"};
+}
 JournalNote sample_note() {
   return {.kind = ChangeKind::kRename, .id = FileId{17}, .parent = kRootId, .name = "old", .to_parent = FileId{18}, .to_name = "new",
           .type = FileType::kDirectory, .result = Errc::kAccess, .count = 300};
@@ -49,19 +57,39 @@ TEST(NoteTest, Version1IsReadable) {
   EXPECT_TRUE(record->is_change());
 }
 
-TEST(NoteTest, HasTheBytesOfVersion2) {
-  EXPECT_EQ(encode_note(sample_note(), sample_context(), kTime), bytes_of(kV2));
+void expect_answer(const JournalRecord& record) {
+  expect_sample(record);
+  EXPECT_EQ(record.type, FileType::kDirectory);
+  EXPECT_EQ(record.result, Errc::kAccess);
+  EXPECT_EQ(record.count, 300u);
+  EXPECT_FALSE(record.is_change());
+}
+
+TEST(NoteTest, Version2IsReadable) {
   const auto record = JournalRecord::decode(bytes_of(kV2));
   ASSERT_TRUE(record) << describe(record.error());
-  expect_sample(*record);
-  EXPECT_EQ(record->type, FileType::kDirectory);
-  EXPECT_EQ(record->result, Errc::kAccess);
-  EXPECT_EQ(record->count, 300u);
-  EXPECT_FALSE(record->is_change());
+  expect_answer(*record);
+  EXPECT_FALSE(record->request);
+}
+
+TEST(NoteTest, HasTheBytesOfVersion3) {
+  EXPECT_EQ(encode_note(sample_note(), sample_context(), kTime), bytes_of(kV3));
+  const auto record = JournalRecord::decode(bytes_of(kV3));
+  ASSERT_TRUE(record) << describe(record.error());
+  expect_answer(*record);
+  EXPECT_EQ(record->request, (RequestKey{0x4'0000'0005, 7}));
+
+  OpContext idempotent = sample_context();
+  idempotent.request = {};
+  EXPECT_EQ(encode_note(sample_note(), idempotent, kTime), bytes_of(kV3WithoutRequest));
+  const auto plain = JournalRecord::decode(bytes_of(kV3WithoutRequest));
+  ASSERT_TRUE(plain) << describe(plain.error());
+  expect_answer(*plain);
+  EXPECT_FALSE(plain->request);
 }
 
 TEST(NoteTest, EveryCutOrLongerRecordIsRefused) {
-  for (const std::string_view golden : {kV1, kV2}) {
+  for (const std::string_view golden : {kV1, kV2, kV3, kV3WithoutRequest}) {
     const std::string whole = bytes_of(golden);
     for (std::size_t size = 0; size < whole.size(); ++size) EXPECT_FALSE(JournalRecord::decode(whole.substr(0, size))) << size;
     EXPECT_FALSE(JournalRecord::decode(whole + "x"));
@@ -85,14 +113,19 @@ TEST(NoteTest, UnknownWordsAreRefused) {
   EXPECT_EQ(changed(1, 9).error().code, Errc::kCorrupt) << "no door";
   EXPECT_EQ(changed(body.size() - 4, 8).error().code, Errc::kCorrupt) << "no type";
   EXPECT_EQ(changed(body.size() - 3, 120).error().code, Errc::kCorrupt) << "no error";
+  const std::string asked = bytes_of(kV3).substr(6);
+  const auto with = [&](std::string tail) { return JournalRecord::decode(seal(3, 1, asked.substr(0, asked.size() - 17) + tail)); };
+  EXPECT_TRUE(with(asked.substr(asked.size() - 17)));
+  EXPECT_EQ(with("\2" + asked.substr(asked.size() - 16)).error().code, Errc::kCorrupt) << "neither with a request nor without";
+  EXPECT_EQ(with("\1" + std::string(16, '\0')).error().code, Errc::kCorrupt) << "the key of none";
 }
 
 TEST(NoteTest, ANewerVersionIsReadAsFarAsItAllows) {
-  const std::string body = bytes_of(kV2).substr(6);
-  const auto newer = JournalRecord::decode(seal(3, 1, body + "more"));
+  const std::string body = bytes_of(kV3).substr(6);
+  const auto newer = JournalRecord::decode(seal(4, 1, body + "more"));
   ASSERT_TRUE(newer) << describe(newer.error());
   expect_sample(*newer);
-  EXPECT_EQ(JournalRecord::decode(seal(3, 3, body)).error().code, Errc::kNotSupported);
+  EXPECT_EQ(JournalRecord::decode(seal(4, 4, body)).error().code, Errc::kNotSupported);
 }
 
 TEST(NoteTest, OperationsHaveWords) {

@@ -90,6 +90,52 @@ TEST_F(RestartTest, HandlesCookiesAndExclusiveCreatesSurvive) {
   EXPECT_EQ(page.entries.size() + rest.entries.size(), 13u);
 }
 
+// RFC 1813 4.5: the reply of a change that is not idempotent may be lost together with the server.
+TEST_F(RestartTest, AChangeSentAgainAfterARestartIsDoneOnce) {
+  const Handle file = nfs->create(root, "file");
+  for (const std::string_view name : {"old", "dead", "dead40"}) nfs->create(root, std::string(name));
+  nfs->mkdir(root, "empty");
+  Xdr create, mkdir, symlink, mknod, setattr;
+  test::put(create.opaque(root).string("new").u32(1), {.mode = 0600});
+  test::put(mkdir.opaque(root).string("newdir"), {.mode = 0700});
+  test::put(symlink.opaque(root).string("newlink"), {}).string("target");
+  test::put(mknod.opaque(root).string("fifo").u32(7), {});
+  test::put(setattr.opaque(file), {.mode = 0600}).u32(1).u64(nfs->attributes(file).ctime);
+  // A COMPOUND of minor version 0: PUTFH, REMOVE, PUTFH, CREATE of a directory.
+  Xdr compound;
+  compound.string("").u32(0).u32(4).u32(22).opaque(root).u32(28).string("dead40").u32(22).opaque(root);
+  compound.u32(6).u32(2).string("dir40").u32(0).opaque(Bytes{});
+  CallSpec spec40 = nfs->spec(1);
+  spec40.version = 4;
+  const std::vector<std::pair<CallSpec, Xdr>> calls = {
+      {nfs->spec(kCreate), create},
+      {nfs->spec(kMkdir), mkdir},
+      {nfs->spec(kSymlink), symlink},
+      {nfs->spec(kMknod), mknod},
+      {nfs->spec(kSetattr), setattr},
+      {nfs->spec(kRemove), Xdr().opaque(root).string("dead")},
+      {nfs->spec(kRmdir), Xdr().opaque(root).string("empty")},
+      {nfs->spec(kRename), Xdr().opaque(root).string("old").opaque(root).string("moved")},
+      {nfs->spec(kLink), Xdr().opaque(file).opaque(root).string("second")},
+      {spec40, compound}};
+  const auto status = [](WireClient& wire, const CallSpec& spec, const Xdr& arguments) {
+    const auto reply = wire.call(spec, arguments);
+    EXPECT_TRUE(reply);
+    return reply ? rpc::load_be32(reply->results.data()) : ~0u;
+  };
+  for (const auto& [spec, arguments] : calls) EXPECT_EQ(status(nfs->wire, spec, arguments), 0u) << spec.procedure;
+  restart();
+  WireClient again(port);
+  for (const auto& [spec, arguments] : calls) EXPECT_EQ(status(again, spec, arguments), 0u) << spec.procedure;
+  EXPECT_EQ(metric("stoa_nfs_drc_replays_total"), 0u);
+  // The same arguments in a new call are a new request.
+  NfsCaller other(port);
+  for (auto [spec, arguments] : calls) {
+    spec.xid = other.spec(spec.procedure).xid + 0x1000'0000;
+    EXPECT_NE(status(again, spec, arguments), 0u) << spec.procedure;
+  }
+}
+
 TEST_F(RestartTest, TheWriteVerifierChanges) {
   const Handle file = nfs->create(root, "f");
   const auto verifier_of = [&](NfsCaller& caller) {

@@ -1,0 +1,22 @@
+// Names one request of a client across restarts, so that the same request, sent again because its reply was lost, is known.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace stoa::core {
+
+// Made by the protocol from what makes two requests the same one (address, transaction id, checksum). Zero: the request may run twice.
+struct RequestKey {
+  std::uint64_t high = 0, low = 0;
+  bool operator==(const RequestKey&) const = default;
+  explicit operator bool() const { return (high | low) != 0; }
+  // One of several operations of the same request.
+  RequestKey operation(std::uint32_t number) const { return *this ? RequestKey{high, low + number} : RequestKey{}; }
+};
+
+struct RequestKeyHash {
+  std::size_t operator()(const RequestKey& key) const { return key.high ^ key.low * 0x9e3779b97f4a7c15; }
+};
+
+}  // namespace stoa::core

@@ -1,0 +1,36 @@
+// The requests that were done shortly before the start, as the journal tells: a client whose reply was lost with the last process sends
+// its request again, and must get the answer of the first time (exactly once, as RFC 8881 2.10.6 has it, for protocols without sessions).
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "core/journal/note.h"
+#include "core/kv/kv_store.h"
+
+namespace stoa::core {
+
+// Immutable after load(), and so thread-safe.
+class FinishedRequests {
+ public:
+  // Among so many of the newest records are those that may not have been answered: as many as the duplicate request cache remembers.
+  static constexpr std::uint64_t kRecords = 16384;
+
+  struct Change {
+    ChangeKind kind{};
+    FileId id{}, parent{}, to_parent{};
+  };
+
+  // `next_journal`: the first sequence not yet used. Damaged records are left out. kIo: the store failed.
+  static Result<FinishedRequests> load(KvReader& kv, std::uint64_t next_journal);
+
+  // The last change that was stored with the request; null: none, or there is no key.
+  const Change* find(const RequestKey& request) const;
+  std::size_t size() const { return changes_.size(); }
+
+ private:
+  std::unordered_map<RequestKey, Change, RequestKeyHash> changes_;
+};
+
+}  // namespace stoa::core
