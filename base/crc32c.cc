@@ -131,7 +131,9 @@ std::uint32_t crc32c_join(std::uint32_t first, std::uint32_t second, std::uint64
   return shift(first, second_bytes) ^ second;
 }
 
-std::uint32_t crc32c_zeros(std::uint32_t crc, std::uint64_t zeros) { return ~shift(~crc, zeros); }
+std::uint32_t crc32c_zeros(std::uint32_t crc, std::uint64_t zeros) {
+  return ~shift(~crc, zeros);
+}
 
 std::uint32_t crc32c(std::span<const std::byte> data, std::uint32_t crc) {
   const auto* p = reinterpret_cast<const unsigned char*>(data.data());

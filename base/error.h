@@ -53,8 +53,8 @@ std::string_view to_string(Errc code);
 
 struct Error {
   Errc code;
-  int sys_errno = 0;      // set only when a system call was the cause
-  std::string detail{};   // for the log; no client ever sees it
+  int sys_errno = 0;     // set only when a system call was the cause
+  std::string detail{};  // for the log; no client ever sees it
 };
 
 template <class T>
@@ -67,7 +67,9 @@ using Status = Result<void>;
 inline std::unexpected<Error> fail(Errc code, std::string detail = {}) {
   return std::unexpected<Error>(Error{code, 0, std::move(detail)});
 }
-inline std::unexpected<Error> fail(Error error) { return std::unexpected<Error>(std::move(error)); }
+inline std::unexpected<Error> fail(Error error) {
+  return std::unexpected<Error>(std::move(error));
+}
 
 // The failure of a system call: maps errno (ENOSPC, EDQUOT, EIO, ...) to an Errc and keeps it.
 std::unexpected<Error> fail_errno(int sys_errno, std::string detail);
@@ -81,15 +83,15 @@ std::string describe(const Error& error);
 #define STOA_CONCAT(a, b) STOA_CONCAT_(a, b)
 
 // STOA_TRY(x, expr): declares x with the value of expr, or returns its error.
-#define STOA_TRY(name, expr)                                                   \
-  auto STOA_CONCAT(stoa_try_, __LINE__) = (expr);                              \
-  if (!STOA_CONCAT(stoa_try_, __LINE__)) [[unlikely]]                          \
-    return ::stoa::fail(std::move(STOA_CONCAT(stoa_try_, __LINE__)).error());  \
+#define STOA_TRY(name, expr)                                                  \
+  auto STOA_CONCAT(stoa_try_, __LINE__) = (expr);                             \
+  if (!STOA_CONCAT(stoa_try_, __LINE__)) [[unlikely]]                         \
+    return ::stoa::fail(std::move(STOA_CONCAT(stoa_try_, __LINE__)).error()); \
   auto&& name = *std::move(STOA_CONCAT(stoa_try_, __LINE__))
 
 // STOA_CHECK_OK(expr): returns the error of expr, if any.
-#define STOA_CHECK_OK(expr)                                                    \
-  do {                                                                         \
-    if (auto stoa_check_ = (expr); !stoa_check_) [[unlikely]]                  \
-      return ::stoa::fail(std::move(stoa_check_).error());                     \
+#define STOA_CHECK_OK(expr)                                   \
+  do {                                                        \
+    if (auto stoa_check_ = (expr); !stoa_check_) [[unlikely]] \
+      return ::stoa::fail(std::move(stoa_check_).error());    \
   } while (false)

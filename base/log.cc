@@ -49,8 +49,12 @@ void append_value(std::string& line, std::string_view value) {
 
 }  // namespace
 
-bool log_enabled(LogLevel level) { return level >= g_level.load(std::memory_order_relaxed); }
-void set_log_level(LogLevel level) { g_level.store(level, std::memory_order_relaxed); }
+bool log_enabled(LogLevel level) {
+  return level >= g_level.load(std::memory_order_relaxed);
+}
+void set_log_level(LogLevel level) {
+  g_level.store(level, std::memory_order_relaxed);
+}
 
 Status set_log_file(const std::string& path) {
   int fd = STDERR_FILENO;

@@ -121,7 +121,9 @@ std::uint64_t MetricRegistry::counter_sum(std::string_view name, const Labels& w
   if (family == families_.end() || family->second.kind != Kind::kCounter) return 0;
   std::uint64_t sum = 0;
   for (const Series& series : family->second.series) {
-    const auto carried = [&](const auto& label) { return std::ranges::find(series.labels, label) != series.labels.end(); };
+    const auto carried = [&](const auto& label) {
+      return std::ranges::find(series.labels, label) != series.labels.end();
+    };
     if (std::ranges::all_of(with, carried)) sum += series.counter->value();
   }
   return sum;
@@ -160,7 +162,11 @@ std::string MetricRegistry::render() const {
         }
         out.append(name).append("_sum");
         append_labels(out, series.labels);
-        out.append(" ").append(number(static_cast<double>(snap.sum_ns) / 1e9)).append("\n").append(name).append("_count");
+        out.append(" ")
+            .append(number(static_cast<double>(snap.sum_ns) / 1e9))
+            .append("\n")
+            .append(name)
+            .append("_count");
         append_labels(out, series.labels);
         out.append(" ").append(std::to_string(snap.total)).append("\n");
         continue;

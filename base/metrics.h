@@ -1,5 +1,5 @@
-// Counters, gauges and latency histograms in the Prometheus text format. Updating one takes no lock: each thread adds to
-// a cell of its own cache line, and a scrape sums the cells.
+// Counters, gauges and latency histograms in the Prometheus text format. Updating one takes no lock: each thread adds
+// to a cell of its own cache line, and a scrape sums the cells.
 #pragma once
 
 #include <array>
@@ -63,15 +63,16 @@ class Histogram {
 
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
-// Owns every metric; references stay valid as long as it lives. Asking again for the same name and labels gives the same
-// object. Registering takes a lock: do it when a door starts, not on a request.
+// Owns every metric; references stay valid as long as it lives. Asking again for the same name and labels gives the
+// same object. Registering takes a lock: do it when a door starts, not on a request.
 class MetricRegistry {
  public:
   Counter& counter(std::string_view name, std::string_view help, Labels labels = {});
   Gauge& gauge(std::string_view name, std::string_view help, Labels labels = {});
   // Rendered in seconds, as Prometheus wants: name it `*_seconds`.
   Histogram& histogram(std::string_view name, std::string_view help, Labels labels = {});
-  // A gauge whose value is asked for at each scrape. `read` must not block for long and must outlive the registry's use.
+  // A gauge whose value is asked for at each scrape. `read` must not block for long and must outlive the registry's
+  // use.
   void gauge_callback(std::string_view name, std::string_view help, Labels labels, std::function<double()> read);
 
   std::string render() const;

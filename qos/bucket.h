@@ -1,5 +1,5 @@
-// One ceiling as virtual time (the generic cell rate algorithm): until when, at the rate of the ceiling, what was admitted
-// lasts. Lock-free. Times are nanoseconds of the scheduler's clock.
+// One ceiling as virtual time (the generic cell rate algorithm): until when, at the rate of the ceiling, what was
+// admitted lasts. Lock-free. Times are nanoseconds of the scheduler's clock.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,8 @@ class Bucket {
   // Pays without asking, up to `most`; what is paid further ahead already stays so.
   void pay(std::int64_t now, std::int64_t cost, std::int64_t most) {
     std::int64_t until = paid_until_.load(std::memory_order_relaxed);
-    while (!paid_until_.compare_exchange_weak(until, std::max(until, std::min(std::max(until, now) + cost, most)), std::memory_order_relaxed)) {
+    while (!paid_until_.compare_exchange_weak(until, std::max(until, std::min(std::max(until, now) + cost, most)),
+                                              std::memory_order_relaxed)) {
     }
   }
   void give_back(std::int64_t cost) { paid_until_.fetch_sub(cost, std::memory_order_relaxed); }

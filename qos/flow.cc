@@ -16,24 +16,32 @@ struct Place {
   Kind kind;
   std::size_t part;
 };
-constexpr Place kPlaces[kResources] = {{Kind::kRead, 0}, {Kind::kWrite, 0}, {Kind::kRead, 1}, {Kind::kWrite, 1}, {Kind::kMetadata, 0}};
+constexpr Place kPlaces[kResources] = {
+    {Kind::kRead, 0}, {Kind::kWrite, 0}, {Kind::kRead, 1}, {Kind::kWrite, 1}, {Kind::kMetadata, 0}};
 
 std::span<const Resource> resources_of(Kind kind) {
   static constexpr Resource kRead[] = {Resource::kReadBytes, Resource::kReadOps};
   static constexpr Resource kWrite[] = {Resource::kWriteBytes, Resource::kWriteOps};
   static constexpr Resource kMetadata[] = {Resource::kMetadataOps};
   switch (kind) {
-    case Kind::kRead: return kRead;
-    case Kind::kWrite: return kWrite;
-    case Kind::kMetadata: return kMetadata;
+    case Kind::kRead:
+      return kRead;
+    case Kind::kWrite:
+      return kWrite;
+    case Kind::kMetadata:
+      return kMetadata;
   }
   return {};
 }
 
 }  // namespace
 
-Flow::Meter::Part& Flow::part(std::size_t resource) { return meter(kPlaces[resource].kind).parts[kPlaces[resource].part]; }
-const Flow::Meter::Part& Flow::part(std::size_t resource) const { return meter(kPlaces[resource].kind).parts[kPlaces[resource].part]; }
+Flow::Meter::Part& Flow::part(std::size_t resource) {
+  return meter(kPlaces[resource].kind).parts[kPlaces[resource].part];
+}
+const Flow::Meter::Part& Flow::part(std::size_t resource) const {
+  return meter(kPlaces[resource].kind).parts[kPlaces[resource].part];
+}
 
 FlowUse Flow::use() const {
   FlowUse use;
@@ -126,7 +134,8 @@ std::int64_t Flow::guarantee_due(Kind kind) const {
 void Flow::use_guarantee(const Price& price, std::int64_t now, bool first) {
   for (std::size_t i = 0; i < kResources; ++i) {
     if (guarantee_[i] == 0 || price.amount[i] == 0) continue;
-    const auto cost = static_cast<std::int64_t>(static_cast<double>(price.amount[i]) * 1e9 / static_cast<double>(guarantee_[i]));
+    const auto cost =
+        static_cast<std::int64_t>(static_cast<double>(price.amount[i]) * 1e9 / static_cast<double>(guarantee_[i]));
     std::int64_t& until = guarantee_until_[i];
     until = std::max(until, now - kCatchUp) + cost;
     // What it gets beyond its guarantee must not be held against it later.

@@ -77,7 +77,7 @@ class Flow : public std::enable_shared_from_this<Flow> {
   void use_guarantee(const Price& price, std::int64_t now, bool first);
 
   std::uint32_t weight_ = kWeightDefault;
-  std::uint32_t waiting_itself_ = 0;  // requests that wait now and whose path ends here
+  std::uint32_t waiting_itself_ = 0;       // requests that wait now and whose path ends here
   ByResource<std::uint64_t> guarantee_{};  // 0: none
   ByResource<std::int64_t> guarantee_until_{};
 

@@ -6,7 +6,10 @@
 namespace stoa::qos {
 
 Pace::Pace(Scheduler& scheduler, Surroundings surroundings)
-    : scheduler_(scheduler), around_(std::move(surroundings)), piece_began_(around_.clock()), seen_(around_.requests()) {}
+    : scheduler_(scheduler),
+      around_(std::move(surroundings)),
+      piece_began_(around_.clock()),
+      seen_(around_.requests()) {}
 
 Pace::~Pace() {
   scheduler_.cancel(this);
@@ -63,8 +66,8 @@ void Pace::pay(const Price& price, const Terms& terms, std::int64_t patience) {
     granted_ = true;
     wake_.notify_all();
   };
-  const Verdict verdict =
-      scheduler_.park(path, price, {.deadline = now() + patience, .at_deadline = price, .owner = this, .resume = resume});
+  const Verdict verdict = scheduler_.park(
+      path, price, {.deadline = now() + patience, .at_deadline = price, .owner = this, .resume = resume});
   // Too many wait: as if it had waited for its time.
   if (verdict == Verdict::kBusy) return rest_until(now() + patience);
   if (verdict == Verdict::kGranted) return;  // and resume() is not called

@@ -27,7 +27,9 @@ struct Price {
   ByResource<std::uint64_t> amount{};
 
   static Price read(std::uint64_t bytes) { return Price{}.add(Resource::kReadBytes, bytes).add(Resource::kReadOps, 1); }
-  static Price write(std::uint64_t bytes) { return Price{}.add(Resource::kWriteBytes, bytes).add(Resource::kWriteOps, 1); }
+  static Price write(std::uint64_t bytes) {
+    return Price{}.add(Resource::kWriteBytes, bytes).add(Resource::kWriteOps, 1);
+  }
   static Price metadata() { return Price{}.add(Resource::kMetadataOps, 1); }
   Price& add(Resource resource, std::uint64_t n) {
     amount[resource] += n;
@@ -67,7 +69,7 @@ struct Limits {
   ByResource<std::optional<std::uint64_t>> ceiling{};    // a second; at least 1
   ByResource<std::optional<std::uint64_t>> guarantee{};  // a second; at least 1
   std::chrono::milliseconds burst = kBurstDefault;       // so much of a ceiling may be used at once after rest
-  std::uint32_t weight = kWeightDefault;                 // share among those that wait below the same ceiling; at least 1
+  std::uint32_t weight = kWeightDefault;  // share among those that wait below the same ceiling; at least 1
   bool operator==(const Limits&) const = default;
 };
 

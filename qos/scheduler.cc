@@ -25,7 +25,8 @@ double plain_cost(const Price& price) {
 }  // namespace
 
 std::int64_t steady_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 // A request that waits.
@@ -34,8 +35,8 @@ struct Scheduler::Parked {
   Price price;
   Wait wait;
   Branch* lane = nullptr;
-  std::list<Parked*>::iterator place{};     // in its lane
-  std::list<Parked>::iterator self{};       // in parked_
+  std::list<Parked*>::iterator place{};  // in its lane
+  std::list<Parked>::iterator self{};    // in parked_
 };
 
 // A flow as it stands below other flows; or, without a flow, the lane of requests whose path ends at the branch above.
@@ -44,7 +45,7 @@ struct Scheduler::Branch {
 
   Branch* parent = nullptr;
   std::shared_ptr<Flow> flow{};
-  std::uint64_t serial = 0;  // who came first, where turns are equal
+  std::uint64_t serial = 0;                             // who came first, where turns are equal
   std::map<Flow*, std::unique_ptr<Branch>> children{};  // null: the lane
   std::list<Parked*> queue{};                           // of a lane
   std::size_t waiting = 0;                              // requests in and below it
@@ -92,7 +93,8 @@ Scheduler::Scheduler(const SchedulerLimits& limits, Clock clock, const Scheduler
 }
 Scheduler::~Scheduler() = default;
 
-// --- at once -----------------------------------------------------------------------------------------------------------
+// --- at once
+// -----------------------------------------------------------------------------------------------------------
 
 bool Scheduler::admit(std::span<Flow* const> path, const Price& price, std::int64_t now) {
   const Kind kind = price.kind();
@@ -108,12 +110,14 @@ bool Scheduler::admit(std::span<Flow* const> path, const Price& price, std::int6
   return true;
 }
 
-// --- parking -----------------------------------------------------------------------------------------------------------
+// --- parking
+// -----------------------------------------------------------------------------------------------------------
 
 bool Scheduler::has_room(std::span<Flow* const> path) const {
   auto room = static_cast<std::int64_t>(limits_.parked_max - parked_.size());
   for (const Flow* flow : path) {
-    room = std::min(room, static_cast<std::int64_t>(limits_.parked_per_flow_max)) - flow->waiting_.load(std::memory_order_relaxed);
+    room = std::min(room, static_cast<std::int64_t>(limits_.parked_per_flow_max)) -
+           flow->waiting_.load(std::memory_order_relaxed);
   }
   return room > path.back()->waiting_itself_;
 }
@@ -210,7 +214,9 @@ Scheduler::Branch& Scheduler::lane_for(std::span<Flow* const> path, Kind kind) {
     }
     // The turns of those that came round since they were last here are worth nothing any more.
     if (children.size() >= kIdleChildren && children.size() >= 2 * (branch->ready.size() + branch->asleep.size())) {
-      std::erase_if(children, [now = branch->now](const auto& child) { return child.second->waiting == 0 && child.second->start <= now; });
+      std::erase_if(children, [now = branch->now](const auto& child) {
+        return child.second->waiting == 0 && child.second->start <= now;
+      });
     }
     auto child = std::make_unique<Branch>();
     child->parent = branch;
@@ -246,7 +252,8 @@ void Scheduler::forget_guarantee(Branch& branch, Kind kind) {
   branch.watched = false;
 }
 
-// --- serving -----------------------------------------------------------------------------------------------------------
+// --- serving
+// -----------------------------------------------------------------------------------------------------------
 
 std::int64_t Scheduler::serve() {
   std::unique_lock lock(mutex_);
@@ -322,7 +329,8 @@ std::int64_t Scheduler::serve_branch(Branch& branch, Kind kind, std::int64_t now
     }
   }
   if (branch.is_lane()) return serve_lane(branch, kind, now, first);
-  while (!branch.asleep.empty() && std::get<0>(*branch.asleep.begin()) <= now) std::get<2>(*branch.asleep.begin())->get_ready();
+  while (!branch.asleep.empty() && std::get<0>(*branch.asleep.begin()) <= now)
+    std::get<2>(*branch.asleep.begin())->get_ready();
   while (!branch.ready.empty()) {
     Branch& child = *std::get<2>(*branch.ready.begin());
     const std::int64_t next = serve_branch(child, kind, now, first);
@@ -435,7 +443,8 @@ void Scheduler::keep_serving(const std::stop_token& stop) {
     if (until == kNever) {
       wake_.wait(lock, stop, sooner);
     } else {
-      wake_.wait_for(lock, stop, std::max<std::chrono::nanoseconds>(kNap, std::chrono::nanoseconds(until - clock_())), sooner);
+      wake_.wait_for(lock, stop, std::max<std::chrono::nanoseconds>(kNap, std::chrono::nanoseconds(until - clock_())),
+                     sooner);
     }
     asleep_until_ = kAwake;
   }

@@ -23,8 +23,8 @@
 
 namespace stoa::qos {
 
-// Whoever waits in the same place, in all or below one flow, takes no more of it than he leaves free: so many can wait side by
-// side, and nobody keeps others out, however long he waits.
+// Whoever waits in the same place, in all or below one flow, takes no more of it than he leaves free: so many can wait
+// side by side, and nobody keeps others out, however long he waits.
 struct SchedulerLimits {
   std::size_t parked_max = 16384;          // in all
   std::size_t parked_per_flow_max = 4096;  // below each flow
@@ -48,20 +48,21 @@ enum class Verdict : std::uint8_t {
 
 // How a request waits.
 struct Wait {
-  std::int64_t deadline;       // of the scheduler's clock
+  std::int64_t deadline;  // of the scheduler's clock
   // What it pays when it is granted at the deadline, whether the flows have it or not; absent: it is refused then.
   std::optional<Price> at_deadline{};
-  const void* owner;           // for cancel(); may be null
+  const void* owner;  // for cancel(); may be null
   // Called once, with no lock held, by whichever thread finds it due: must be quick and must not call the scheduler.
   // Not called when park() did not answer kParked, nor after cancel().
   std::function<void(bool granted)> resume;
 };
 
-// Thread-safe. Paths name flows of this scheduler from the general to the particular, none of them twice; a request whose
-// path is empty needs no admission.
+// Thread-safe. Paths name flows of this scheduler from the general to the particular, none of them twice; a request
+// whose path is empty needs no admission.
 class Scheduler {
  public:
-  explicit Scheduler(const SchedulerLimits& limits = {}, Clock clock = steady_ns, const SchedulerCounters& counters = {});
+  explicit Scheduler(const SchedulerLimits& limits = {}, Clock clock = steady_ns,
+                     const SchedulerCounters& counters = {});
   ~Scheduler();
   Scheduler(const Scheduler&) = delete;
 
@@ -79,7 +80,8 @@ class Scheduler {
   // Returns when no resume() runs that was begun before.
   void settle();
 
-  // Holds for the very next request, and for those that wait. A flow that has no settings any more is given empty limits.
+  // Holds for the very next request, and for those that wait. A flow that has no settings any more is given empty
+  // limits.
   void change(std::span<const std::pair<Flow*, Limits>> changes);
 
   // Grants and refuses what is due. Returns when to ask again; kNever: nothing waits.

@@ -1,5 +1,6 @@
-// A file system of its own that is small, for tests that fill it: a tmpfs, mounted below the test's folder. As root right away, else in
-// a user and mount namespace of its own where the kernel allows that (before any thread is started).
+// A file system of its own that is small, for tests that fill it: a tmpfs, mounted below the test's folder. As root
+// right away, else in a user and mount namespace of its own where the kernel allows that (before any thread is
+// started).
 #pragma once
 
 #include <sched.h>

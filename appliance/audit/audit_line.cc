@@ -34,7 +34,9 @@ std::size_t sequence_length(std::string_view rest) {
 
 constexpr char kHexDigits[] = "0123456789abcdef";
 
-bool is_plain(char c) { return c >= 0x20 && c != 0x7f && c != '"' && c != '\\'; }
+bool is_plain(char c) {
+  return c >= 0x20 && c != 0x7f && c != '"' && c != '\\';
+}
 
 void append_json_text(std::string& out, std::string_view value) {
   out += '"';
@@ -130,8 +132,8 @@ bool is_hash(std::string_view text) {
   return text.size() == kHashDigits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-// Where the value of a top-level member begins. LineWriter escapes quotation marks, so `"NAME":` is in no value; members of
-// nested objects have names of their own.
+// Where the value of a top-level member begins. LineWriter escapes quotation marks, so `"NAME":` is in no value;
+// members of nested objects have names of their own.
 std::size_t value_of(std::string_view line, std::string_view name) {
   const std::string key = "\"" + std::string(name) + "\":";
   const std::size_t at = line.find(key);

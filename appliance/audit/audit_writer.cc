@@ -33,26 +33,35 @@ constexpr mode_t kFileMode = 0600;
 core::AuditClass class_of(core::ChangeKind kind) {
   switch (kind) {
     case core::ChangeKind::kRemove:
-    case core::ChangeKind::kPurge: return core::AuditClass::kDelete;
-    case core::ChangeKind::kRename: return core::AuditClass::kRename;
+    case core::ChangeKind::kPurge:
+      return core::AuditClass::kDelete;
+    case core::ChangeKind::kRename:
+      return core::AuditClass::kRename;
     case core::ChangeKind::kAttributes:
     case core::ChangeKind::kXattr:
-    case core::ChangeKind::kQuota: return core::AuditClass::kAttributes;
-    case core::ChangeKind::kAdmin: return core::AuditClass::kAdmin;
-    default: return core::AuditClass::kWrite;
+    case core::ChangeKind::kQuota:
+      return core::AuditClass::kAttributes;
+    case core::ChangeKind::kAdmin:
+      return core::AuditClass::kAdmin;
+    default:
+      return core::AuditClass::kWrite;
   }
 }
 
 // What was decided when it happened, and would not be in the journal otherwise.
-bool is_decided(const core::JournalRecord& record) { return record.kind != core::ChangeKind::kAdmin && !record.is_change(); }
+bool is_decided(const core::JournalRecord& record) {
+  return record.kind != core::ChangeKind::kAdmin && !record.is_change();
+}
 
 // What keep_end() has written. Absent: nothing yet. One that is damaged is the end of no log.
 Result<std::optional<KnownEnd>> read_end(const LogFolder& folder) {
   const auto text = read_small_file(folder.end_file());
   if (!text && text.error().code == Errc::kNotFound) return std::optional<KnownEnd>();
   if (!text) return fail(text.error());
-  if (text->size() != kDayDigits + 1 + kNoHash.size() + 1 || !is_day(text->substr(0, kDayDigits))) return std::optional(KnownEnd{});
-  return std::optional(KnownEnd{.day = text->substr(0, kDayDigits), .hash = text->substr(kDayDigits + 1, kNoHash.size())});
+  if (text->size() != kDayDigits + 1 + kNoHash.size() + 1 || !is_day(text->substr(0, kDayDigits)))
+    return std::optional(KnownEnd{});
+  return std::optional(
+      KnownEnd{.day = text->substr(0, kDayDigits), .hash = text->substr(kDayDigits + 1, kNoHash.size())});
 }
 
 Status write_all(int fd, std::string_view text) {
@@ -67,7 +76,8 @@ Status write_all(int fd, std::string_view text) {
 
 }  // namespace
 
-Result<std::unique_ptr<AuditWriter>> AuditWriter::open(AuditOptions options, core::Volume& volume, MetricRegistry& metrics) {
+Result<std::unique_ptr<AuditWriter>> AuditWriter::open(AuditOptions options, core::Volume& volume,
+                                                       MetricRegistry& metrics) {
   std::unique_ptr<AuditWriter> writer(new AuditWriter(std::move(options), volume, metrics));
   const AuditOptions& chosen = writer->options_;
   if (!chosen.syslog.empty()) {
@@ -85,8 +95,10 @@ AuditWriter::AuditWriter(AuditOptions options, core::Volume& volume, MetricRegis
       volume_(volume),
       journal_(volume.journal()),
       records_(metrics.counter("stoa_audit_records_total", "Records that were written to the audit log")),
-      lost_(metrics.counter("stoa_audit_lost_total", "Records that the journal had dropped before the audit log read them")),
-      cut_(metrics.counter("stoa_audit_cut_total", "Starts at which lines that had been in the audit log were no longer there")),
+      lost_(metrics.counter("stoa_audit_lost_total",
+                            "Records that the journal had dropped before the audit log read them")),
+      cut_(metrics.counter("stoa_audit_cut_total",
+                           "Starts at which lines that had been in the audit log were no longer there")),
       places_(journal_) {}
 
 AuditWriter::~AuditWriter() {
@@ -122,7 +134,8 @@ Status AuditWriter::recover() {
     if (day == days.rbegin()) {
       day_ = *day;
       if (*torn > 0) {
-        log_warning("audit", "the last line was torn by a crash and is written again", {{"file", file}, {"bytes", *torn}});
+        log_warning("audit", "the last line was torn by a crash and is written again",
+                    {{"file", file}, {"bytes", *torn}});
         std::filesystem::resize_file(file, std::filesystem::file_size(file, error) - *torn, error);
         if (error) return fail_errno(error.value(), file);
       }
@@ -137,7 +150,8 @@ Status AuditWriter::recover() {
     cursor_ = volume_.registry().audited() ? oldest - 1 : newest;
   }
   if (cursor_ > newest) {
-    log_error("audit", "the log is ahead of the journal; it goes on with what comes now", {{"log", cursor_}, {"journal", newest}});
+    log_error("audit", "the log is ahead of the journal; it goes on with what comes now",
+              {{"log", cursor_}, {"journal", newest}});
     cursor_ = told_ = newest;
     add_own("begin");
   }
@@ -154,12 +168,15 @@ Status AuditWriter::recover() {
 }
 
 void AuditWriter::add_cut(const KnownEnd& kept) {
-  log_error("audit", "lines that were in the log are gone, or were changed; what the journal still has of them is written again",
+  log_error("audit",
+            "lines that were in the log are gone, or were changed; what the journal still has of them is written again",
             {{"day", kept.day}, {"hash", kept.hash}});
   cut_.add();
   begin_day(day_of(options_.now()));
   LineWriter line(text_of_day());
-  line.number("sequence", static_cast<std::int64_t>(told_)).text("time", iso_time(options_.now())).text("operation", "cut");
+  line.number("sequence", static_cast<std::int64_t>(told_))
+      .text("time", iso_time(options_.now()))
+      .text("operation", "cut");
   line.text("day", kept.day).text("cut_hash", kept.hash).finish(hash_);
   // Also where nobody wants anything recorded any more. What the disk refuses is tried again with what comes next.
   if (const Status written = write_pending(); !written) {
@@ -183,13 +200,16 @@ void AuditWriter::run(const std::stop_token& stop) {
       if (audited) {
         auto advanced = advance();
         if (!advanced) {
-          if (!failing_) log_error("audit", "the log cannot go on; it is tried again each second", {{"error", describe(advanced.error())}});
+          if (!failing_)
+            log_error("audit", "the log cannot go on; it is tried again each second",
+                      {{"error", describe(advanced.error())}});
           until = std::chrono::steady_clock::now() + kRetry;
           if (stopping) break;
         } else {
           after = cursor_;
           const Timestamp now = options_.now();
-          until = std::min(until, std::chrono::steady_clock::now() + std::chrono::nanoseconds(begin_of_next_day(now).ns - now.ns));
+          until = std::min(
+              until, std::chrono::steady_clock::now() + std::chrono::nanoseconds(begin_of_next_day(now).ns - now.ns));
           if (kept_hash_ != written_hash_ && fd_ >= 0) until = std::min(until, end_due_);
           if (!day_.empty()) until = std::min(until, transfers_due_);  // else advance() puts nothing off
           more = *advanced;
@@ -208,9 +228,11 @@ void AuditWriter::run(const std::stop_token& stop) {
   if (volume_.registry().audited() && !day_.empty() && pending_.empty()) {
     add_transfers();
     if (cursor_ > told_) add_own("checkpoint");
-    if (const Status written = write_pending(); !written) log_error("audit", "the last line was not written", {{"error", describe(written.error())}});
+    if (const Status written = write_pending(); !written)
+      log_error("audit", "the last line was not written", {{"error", describe(written.error())}});
   }
-  if (const Status kept = keep_end(); !kept) log_error("audit", "the end of the log was not remembered", {{"error", describe(kept.error())}});
+  if (const Status kept = keep_end(); !kept)
+    log_error("audit", "the end of the log was not remembered", {{"error", describe(kept.error())}});
   stopped_ = true;
   written_.notify_all();
 }
@@ -244,13 +266,14 @@ Result<bool> AuditWriter::advance() {
   if (const auto steady = std::chrono::steady_clock::now(); steady >= end_due_ && kept_hash_ != written_hash_) {
     end_due_ = steady + kKeepEndEvery;
     // The log itself goes on.
-    if (const Status kept = keep_end(); !kept) log_error("audit", "the end of the log was not remembered", {{"error", describe(kept.error())}});
+    if (const Status kept = keep_end(); !kept)
+      log_error("audit", "the end of the log was not remembered", {{"error", describe(kept.error())}});
   }
   return page.more;
 }
 
-Result<bool> AuditWriter::is_wanted(const core::AuditTable& table, const core::JournalRecord& record, core::Whereabouts& where,
-                                    core::Whereabouts& target) {
+Result<bool> AuditWriter::is_wanted(const core::AuditTable& table, const core::JournalRecord& record,
+                                    core::Whereabouts& where, core::Whereabouts& target) {
   const core::AuditClass as = class_of(record.kind);
   const bool decided = is_decided(record);
   if (!decided && !table.any(as)) return false;
@@ -267,8 +290,8 @@ Result<bool> AuditWriter::is_wanted(const core::AuditTable& table, const core::J
   return wanted;
 }
 
-void AuditWriter::add_record(const core::RegistrySnapshot& registry, const core::JournalRecord& record, const core::Whereabouts& where,
-                             const core::Whereabouts& target) {
+void AuditWriter::add_record(const core::RegistrySnapshot& registry, const core::JournalRecord& record,
+                             const core::Whereabouts& where, const core::Whereabouts& target) {
   const std::string time = iso_time(record.time);
   // The day is its beginning: nothing is computed twice.
   begin_day(std::string_view(time).substr(0, kDayDigits));
@@ -289,7 +312,8 @@ void AuditWriter::add_record(const core::RegistrySnapshot& registry, const core:
   if (record.kind == core::ChangeKind::kRename) line.bytes("to_path", target.path);
   if (record.kind == core::ChangeKind::kAdmin || refused) line.bytes("request", record.name);
   if (refused && !record.to_name.empty()) line.bytes("claimed", record.to_name);
-  if (record.kind == core::ChangeKind::kXattr && record.parent == core::kNoFile && !record.name.empty()) line.bytes("attribute", record.name);
+  if (record.kind == core::ChangeKind::kXattr && record.parent == core::kNoFile && !record.name.empty())
+    line.bytes("attribute", record.name);
   line.text("door", core::door_word(record.door)).bytes("client", record.client);
   line.text("result", omitted ? "denied" : record.result ? to_string(*record.result) : "ok");
   told_ = record.sequence;
@@ -313,9 +337,12 @@ void AuditWriter::add_lost(std::uint64_t count) {
 
 void AuditWriter::add_own(std::string_view operation) {
   LineWriter line(text_of_day());
-  line.number("sequence", static_cast<std::int64_t>(cursor_)).text("time", iso_time(options_.now())).text("operation", operation);
+  line.number("sequence", static_cast<std::int64_t>(cursor_))
+      .text("time", iso_time(options_.now()))
+      .text("operation", operation);
   if (const auto used = volume_.ns().usage({}, {.dir = core::kRootId})) {
-    line.json("usage", "{\"bytes\":" + std::to_string(core::bytes_of(used->usage)) + ",\"files\":" + std::to_string(used->usage.files) + "}");
+    line.json("usage", "{\"bytes\":" + std::to_string(core::bytes_of(used->usage)) +
+                           ",\"files\":" + std::to_string(used->usage.files) + "}");
   }
   told_ = cursor_;
   line.finish(hash_);
@@ -328,11 +355,19 @@ void AuditWriter::add_transfers() {
   std::string users = "[";
   for (const core::Transfer& one : all) {
     const core::User* const user = registry->find_user_by_uid(one.uid);
-    users.append(users.size() > 1 ? "," : "").append("{\"user\":").append(json_user(one.uid, user != nullptr ? &user->name : nullptr));
-    users.append(",\"read\":").append(std::to_string(one.read)).append(",\"written\":").append(std::to_string(one.written)).append("}");
+    users.append(users.size() > 1 ? "," : "")
+        .append("{\"user\":")
+        .append(json_user(one.uid, user != nullptr ? &user->name : nullptr));
+    users.append(",\"read\":")
+        .append(std::to_string(one.read))
+        .append(",\"written\":")
+        .append(std::to_string(one.written))
+        .append("}");
   }
   LineWriter line(text_of_day());
-  line.number("sequence", static_cast<std::int64_t>(cursor_)).text("time", iso_time(options_.now())).text("operation", "transferred");
+  line.number("sequence", static_cast<std::int64_t>(cursor_))
+      .text("time", iso_time(options_.now()))
+      .text("operation", "transferred");
   line.json("users", users + "]");
   told_ = cursor_;
   line.finish(hash_);
@@ -362,7 +397,8 @@ void AuditWriter::begin_day(std::string_view day) {
 void AuditWriter::expire_days(const std::string& before) {
   const auto days = folder_.days();
   if (!days) return;
-  const std::string oldest = day_of({options_.now().ns - static_cast<std::int64_t>(options_.keep_days) * 86'400'000'000'000});
+  const std::string oldest =
+      day_of({options_.now().ns - static_cast<std::int64_t>(options_.keep_days) * 86'400'000'000'000});
   std::uint64_t total = 0;
   std::string newest_expired;
   for (auto day = days->rbegin(); day != days->rend(); ++day) {
@@ -384,7 +420,9 @@ void AuditWriter::expire_days(const std::string& before) {
     return;
   }
   LineWriter line(text_of_day());
-  line.number("sequence", static_cast<std::int64_t>(told_)).text("time", iso_time(options_.now())).text("operation", "expire");
+  line.number("sequence", static_cast<std::int64_t>(told_))
+      .text("time", iso_time(options_.now()))
+      .text("operation", "expire");
   line.text("day", newest_expired).text("expired_hash", hash).finish(hash_);
 }
 
@@ -394,7 +432,8 @@ Status AuditWriter::write_pending() {
     STOA_CHECK_OK(open_day(first.day));
     if (const Status written = write_all(fd_, first.text); !written) {
       // Half a line must not stay in front of the next try.
-      if (ftruncate(fd_, static_cast<off_t>(bytes_)) != 0) log_error("audit", "a torn line stays in the log", {{"day", first.day}});
+      if (ftruncate(fd_, static_cast<off_t>(bytes_)) != 0)
+        log_error("audit", "a torn line stays in the log", {{"day", first.day}});
       return fail(written.error());
     }
     bytes_ += first.text.size();
@@ -503,7 +542,9 @@ Status AuditWriter::catch_up() {
   STOA_TRY(newest, journal_.newest());
   journal_.call();
   std::unique_lock lock(mutex_);
-  const auto there = [&] { return stopped_ || !volume_.registry().audited() || (cursor_ >= newest && pending_.empty()); };
+  const auto there = [&] {
+    return stopped_ || !volume_.registry().audited() || (cursor_ >= newest && pending_.empty());
+  };
   if (!written_.wait_for(lock, kCatchUpMax, there)) return fail(Errc::kTimeout, "the audit log is behind the journal");
   if (stopped_) return fail(Errc::kShutdown, "the server is stopping");
   return {};
@@ -519,7 +560,8 @@ Result<core::AuditVerdict> AuditWriter::verify() {
     end = {day_, 0, written_hash_};
     if (!pending_.empty()) end.day = pending_.front().day;
     std::error_code error;
-    end.bytes = open_day_ == end.day && fd_ >= 0 ? bytes_ : std::filesystem::file_size(folder_.day_file(end.day), error);
+    end.bytes =
+        open_day_ == end.day && fd_ >= 0 ? bytes_ : std::filesystem::file_size(folder_.day_file(end.day), error);
     if (error) end.bytes = 0;
   }
   return verify_log(folder_, days, end);

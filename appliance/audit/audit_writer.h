@@ -29,8 +29,9 @@ struct AuditOptions {
   std::function<Timestamp()> now = wall_now;
 };
 
-// The last line of the log says how far it has come, so it needs no other memory: a line that a crash tore is cut off and written
-// again. Where the disk refuses a line, it is kept and tried again each second, and nothing more is read meanwhile.
+// The last line of the log says how far it has come, so it needs no other memory: a line that a crash tore is cut off
+// and written again. Where the disk refuses a line, it is kept and tried again each second, and nothing more is read
+// meanwhile.
 class AuditWriter final : public core::AuditLog {
  public:
   // Begins where the log ends. `volume` and `metrics` must outlive it. kIo, kInvalid (syslog), kCorrupt.
@@ -58,15 +59,16 @@ class AuditWriter final : public core::AuditLog {
   Status change_policy(const std::function<Status()>& change);
   Result<bool> is_wanted(const core::AuditTable& table, const core::JournalRecord& record, core::Whereabouts& where,
                          core::Whereabouts& target);
-  void add_record(const core::RegistrySnapshot& registry, const core::JournalRecord& record, const core::Whereabouts& where,
-                  const core::Whereabouts& target);
+  void add_record(const core::RegistrySnapshot& registry, const core::JournalRecord& record,
+                  const core::Whereabouts& where, const core::Whereabouts& target);
   void add_lost(std::uint64_t count);
   void add_own(std::string_view operation);  // bookkeeping, with the usage of the volume
-  void add_transfers();  // what users have read and written since the last time
-  std::string& text_of_day();  // what is pending for day_, where the next line goes
+  void add_transfers();                      // what users have read and written since the last time
+  std::string& text_of_day();                // what is pending for day_, where the next line goes
   void begin_day(std::string_view day);
   void expire_days(const std::string& before);
-  // The reports of the days before, where there are none yet; and what directories hold now, from which that of `until` is made.
+  // The reports of the days before, where there are none yet; and what directories hold now, from which that of `until`
+  // is made.
   Status summarise_days(const std::string& until);
   // Remembers, outside of the folder, what is in the log for sure: a start finds out whether it still is.
   Status keep_end();
@@ -91,13 +93,13 @@ class AuditWriter final : public core::AuditLog {
   struct Pending {
     std::string day, text;
   };
-  std::vector<Pending> pending_;          // lines that are not written yet
-  std::vector<std::string> expired_;      // days to remove when those are
-  std::string open_day_;                  // whose file fd_ is
+  std::vector<Pending> pending_;      // lines that are not written yet
+  std::vector<std::string> expired_;  // days to remove when those are
+  std::string open_day_;              // whose file fd_ is
   int fd_ = -1;
-  std::uint64_t bytes_ = 0;               // good bytes of that file
-  std::string written_hash_{kNoHash};     // of the last line that is written
-  std::string kept_hash_;                 // of the line that keep_end() has remembered
+  std::uint64_t bytes_ = 0;            // good bytes of that file
+  std::string written_hash_{kNoHash};  // of the last line that is written
+  std::string kept_hash_;              // of the line that keep_end() has remembered
   std::chrono::steady_clock::time_point end_due_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point transfers_due_ = std::chrono::steady_clock::now();
   bool failing_ = false;

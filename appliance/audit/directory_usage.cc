@@ -15,7 +15,9 @@ namespace {
 constexpr std::size_t kMost = 100;  // in one report
 constexpr mode_t kUsageFileMode = 0600;
 
-std::string file_of(const LogFolder& folder) { return folder.path + "/directories.lines"; }
+std::string file_of(const LogFolder& folder) {
+  return folder.path + "/directories.lines";
+}
 
 std::string members(const DirectoryUsage& one) {
   return "\"bytes\":" + std::to_string(one.bytes) + ",\"files\":" + std::to_string(one.files) + "," + one.path;
@@ -59,7 +61,8 @@ Result<std::vector<DirectoryUsage>> directories_now(core::Volume& volume, const 
       continue;
     }
     for (const auto* reply_error : {used ? nullptr : &used.error(), path ? nullptr : &path.error()}) {
-      if (reply_error != nullptr && reply_error->code != Errc::kStale && reply_error->code != Errc::kNotFound) return fail(*reply_error);
+      if (reply_error != nullptr && reply_error->code != Errc::kStale && reply_error->code != Errc::kNotFound)
+        return fail(*reply_error);
     }
     if (const auto was = known.find(id); was != known.end()) all.push_back({id, was->second});
   }
@@ -88,7 +91,11 @@ Result<DayBegin> read_day_begin(const LogFolder& folder) {
 Status keep_day_begin(const LogFolder& folder, const DayBegin& begin) {
   std::string text = "{\"day\":" + json_text(begin.day) + "}\n";
   for (const DirectoryUsage& one : begin.directories) {
-    text.append("{\"id\":").append(std::to_string(static_cast<std::uint64_t>(one.id))).append(",").append(members(one)).append("}\n");
+    text.append("{\"id\":")
+        .append(std::to_string(static_cast<std::uint64_t>(one.id)))
+        .append(",")
+        .append(members(one))
+        .append("}\n");
   }
   return write_small_file(file_of(folder), text, kUsageFileMode);
 }
@@ -116,7 +123,11 @@ std::string growth_json(const std::vector<DirectoryUsage>& before, const std::ve
   for (const Grown& one : all | std::views::take(kMost)) {
     text.append(comma).append("{").append(members(*one.now)).append(",\"growth\":");
     if (one.told) {
-      text.append("{\"bytes\":").append(std::to_string(one.bytes)).append(",\"files\":").append(std::to_string(one.files)).append("}");
+      text.append("{\"bytes\":")
+          .append(std::to_string(one.bytes))
+          .append(",\"files\":")
+          .append(std::to_string(one.files))
+          .append("}");
     } else {
       text.append("null");
     }

@@ -17,8 +17,8 @@ struct DirectoryUsage {
   std::int64_t files = 0;
 };
 
-// Each directory that has a quota, a policy of audit or of the recycle bin, or is the root of an export; and those of `before`,
-// where they are gone as empty. By id. Blocks as long as that takes: a look at each.
+// Each directory that has a quota, a policy of audit or of the recycle bin, or is the root of an export; and those of
+// `before`, where they are gone as empty. By id. Blocks as long as that takes: a look at each.
 Result<std::vector<DirectoryUsage>> directories_now(core::Volume& volume, const std::vector<DirectoryUsage>& before);
 
 // What was when a day began: one file in the folder of the log, that of the present day.

@@ -29,7 +29,8 @@ Result<std::vector<std::string>> LogFolder::days() const {
   return days;
 }
 
-Result<std::uint64_t> each_line(const std::string& file, std::uint64_t bytes_max, const std::function<bool(std::string_view)>& line) {
+Result<std::uint64_t> each_line(const std::string& file, std::uint64_t bytes_max,
+                                const std::function<bool(std::string_view)>& line) {
   const std::unique_ptr<std::FILE, CloseFile> open(std::fopen(file.c_str(), "re"));
   if (!open) return fail_errno(errno, file);
   std::string buffer;

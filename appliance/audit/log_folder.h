@@ -25,9 +25,10 @@ struct LogFolder {
   Result<std::vector<std::string>> days() const;
 };
 
-// Calls `line` for each complete line of the file, up to `bytes_max` bytes, until it returns false. Returns how many bytes there
-// are behind the last complete line (a torn one). kNotFound, kIo.
-Result<std::uint64_t> each_line(const std::string& file, std::uint64_t bytes_max, const std::function<bool(std::string_view)>& line);
+// Calls `line` for each complete line of the file, up to `bytes_max` bytes, until it returns false. Returns how many
+// bytes there are behind the last complete line (a torn one). kNotFound, kIo.
+Result<std::uint64_t> each_line(const std::string& file, std::uint64_t bytes_max,
+                                const std::function<bool(std::string_view)>& line);
 inline constexpr std::uint64_t kWholeFile = ~std::uint64_t{0};
 
 // Where the log ends, as far as somebody who was there knows.
@@ -37,7 +38,8 @@ struct KnownEnd {
   std::string hash;         // of the last line
 };
 // Follows the chain through the days, which are all of the folder.
-Result<core::AuditVerdict> verify_log(const LogFolder& folder, const std::vector<std::string>& days, const KnownEnd& end);
+Result<core::AuditVerdict> verify_log(const LogFolder& folder, const std::vector<std::string>& days,
+                                      const KnownEnd& end);
 
 Result<core::AuditLines> query_log(const LogFolder& folder, const core::AuditQuery& query);
 
@@ -46,7 +48,9 @@ struct VolumeUsage {
   std::int64_t bytes = 0;
   std::int64_t files = 0;
 };
-// The summary of a day as JSON. `directories`: the member of that name (directory_usage.h), or null. `now`: while the day goes on.
-Result<std::string> summarise(const LogFolder& folder, const std::string& day, std::string_view directories, std::optional<VolumeUsage> now = {});
+// The summary of a day as JSON. `directories`: the member of that name (directory_usage.h), or null. `now`: while the
+// day goes on.
+Result<std::string> summarise(const LogFolder& folder, const std::string& day, std::string_view directories,
+                              std::optional<VolumeUsage> now = {});
 
 }  // namespace stoa::appliance

@@ -35,10 +35,13 @@ class Filter {
     if (query_.operation ? !is_asked_for(operation) : is_bookkeeping(operation)) return false;
     if (query_.door && text_of(line, "door") != *query_.door) return false;
     if (query_.result && !has_result(text_of(line, "result").value_or(""))) return false;
-    if (query_.user && text_of(line, "name") != user_ && std::to_string(number_of(line, "uid").value_or(~0ull)) != *query_.user) return false;
+    if (query_.user && text_of(line, "name") != user_ &&
+        std::to_string(number_of(line, "uid").value_or(~0ull)) != *query_.user)
+      return false;
     const std::string_view time = text_of(line, "time").value_or("");
     if ((query_.from && time < from_) || (query_.to && time >= to_)) return false;
-    return !query_.path || is_below(text_of(line, "path").value_or("")) || is_below(text_of(line, "to_path").value_or(""));
+    return !query_.path || is_below(text_of(line, "path").value_or("")) ||
+           is_below(text_of(line, "to_path").value_or(""));
   }
 
  private:
@@ -46,7 +49,9 @@ class Filter {
     if (*query_.operation != "delete") return operation == *query_.operation;
     return operation == "remove" || operation == "rmdir" || operation == "purge";
   }
-  bool has_result(std::string_view result) const { return *query_.result == "denied" ? result != "ok" : result == *query_.result; }
+  bool has_result(std::string_view result) const {
+    return *query_.result == "denied" ? result != "ok" : result == *query_.result;
+  }
   bool is_below(std::string_view path) const {
     return path.starts_with(path_) && (path.size() == path_.size() || path[path_.size()] == '/') && !path.empty();
   }
@@ -68,7 +73,8 @@ Result<core::AuditLines> query_log(const LogFolder& folder, const core::AuditQue
     if (query.to && day > day_of({query.to->ns + kDayNs})) break;
     const auto read = each_line(folder.day_file(day), kWholeFile, [&](std::string_view line) {
       const std::uint64_t sequence = number_of(line, "sequence").value_or(0);
-      // What the log says before the first record of the journal has no sequence to go on behind: it is on the first page.
+      // What the log says before the first record of the journal has no sequence to go on behind: it is on the first
+      // page.
       if ((query.after != 0 && sequence <= query.after) || !filter.matches(line)) return true;
       // Lines of one sequence stay together, or the rest of them would be skipped.
       if (found.lines.size() >= query.limit && sequence != last && last != 0) {

@@ -30,10 +30,19 @@ class Ranking {
   std::string json(std::string_view amount = "count") const {
     std::vector<std::pair<std::uint64_t, std::string_view>> sorted;
     for (const auto& [user, count] : counts_) sorted.emplace_back(count, user);
-    std::ranges::sort(sorted, [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+    std::ranges::sort(sorted, [](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first > b.first : a.second < b.second;
+    });
     std::string text = "[";
     for (const auto& [count, user] : sorted | std::views::take(kTop)) {
-      text.append(text.size() > 1 ? "," : "").append("{\"user\":").append(user).append(",\"").append(amount).append("\":").append(std::to_string(count)).append("}");
+      text.append(text.size() > 1 ? "," : "")
+          .append("{\"user\":")
+          .append(user)
+          .append(",\"")
+          .append(amount)
+          .append("\":")
+          .append(std::to_string(count))
+          .append("}");
     }
     return text + "]";
   }
@@ -63,7 +72,8 @@ void add_transfers(std::string_view line, Ranking& read, Ranking& written) {
 
 }  // namespace
 
-Result<std::string> summarise(const LogFolder& folder, const std::string& day, std::string_view directories, std::optional<VolumeUsage> now) {
+Result<std::string> summarise(const LogFolder& folder, const std::string& day, std::string_view directories,
+                              std::optional<VolumeUsage> now) {
   Ranking users, deletes, denials, bytes_read, bytes_written;
   std::map<std::string, std::uint64_t, std::less<>> operations;
   std::uint64_t lost = 0;
@@ -98,16 +108,22 @@ Result<std::string> summarise(const LogFolder& folder, const std::string& day, s
   if (now) end = now;
   std::string by_operation = "{";
   for (const auto& [operation, count] : operations) {
-    by_operation.append(by_operation.size() > 1 ? "," : "").append(json_text(operation)).append(":").append(std::to_string(count));
+    by_operation.append(by_operation.size() > 1 ? "," : "")
+        .append(json_text(operation))
+        .append(":")
+        .append(std::to_string(count));
   }
   std::string text = "{\"day\":" + json_text(day) + ",\"records\":" + std::to_string(users.total() + denials.total()) +
-                     ",\"operations\":" + by_operation + "},\"users\":" + users.json() + ",\"deletes\":{\"total\":" +
-                     std::to_string(deletes.total()) + ",\"users\":" + deletes.json() + "},\"denials\":{\"total\":" +
-                     std::to_string(denials.total()) + ",\"users\":" + denials.json() + "},\"written\":{\"total\":" +
-                     std::to_string(bytes_written.total()) + ",\"users\":" + bytes_written.json("bytes") + "},\"read\":{\"total\":" +
-                     std::to_string(bytes_read.total()) + ",\"users\":" + bytes_read.json("bytes") + "},\"lost\":" + std::to_string(lost) + ",\"growth\":";
+                     ",\"operations\":" + by_operation + "},\"users\":" + users.json() +
+                     ",\"deletes\":{\"total\":" + std::to_string(deletes.total()) + ",\"users\":" + deletes.json() +
+                     "},\"denials\":{\"total\":" + std::to_string(denials.total()) + ",\"users\":" + denials.json() +
+                     "},\"written\":{\"total\":" + std::to_string(bytes_written.total()) +
+                     ",\"users\":" + bytes_written.json("bytes") +
+                     "},\"read\":{\"total\":" + std::to_string(bytes_read.total()) +
+                     ",\"users\":" + bytes_read.json("bytes") + "},\"lost\":" + std::to_string(lost) + ",\"growth\":";
   if (begin) {
-    text += "{\"bytes\":" + std::to_string(end->bytes - begin->bytes) + ",\"files\":" + std::to_string(end->files - begin->files) + "}";
+    text += "{\"bytes\":" + std::to_string(end->bytes - begin->bytes) +
+            ",\"files\":" + std::to_string(end->files - begin->files) + "}";
   } else {
     text += "null";
   }

@@ -45,7 +45,13 @@ SyslogSender::~SyslogSender() {
 void SyslogSender::offer(std::string_view time, std::string_view line) {
   // RFC 5424 6.2.3 allows six digits of a second.
   std::string message(kPriority);
-  message.append(time.substr(0, 26)).append("Z ").append(host_).append(" stoad ").append(std::to_string(getpid())).append(" audit - ").append(line);
+  message.append(time.substr(0, 26))
+      .append("Z ")
+      .append(host_)
+      .append(" stoad ")
+      .append(std::to_string(getpid()))
+      .append(" audit - ")
+      .append(line);
   const std::lock_guard lock(mutex_);
   if (queue_.size() >= kQueuedMax) {
     dropped_.add();

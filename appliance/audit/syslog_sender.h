@@ -14,7 +14,8 @@
 
 namespace stoa::appliance {
 
-// Thread-safe. Never blocks who offers: what does not fit the queue, or what the network refuses, is dropped and counted.
+// Thread-safe. Never blocks who offers: what does not fit the queue, or what the network refuses, is dropped and
+// counted.
 class SyslogSender {
  public:
   static constexpr std::size_t kQueuedMax = 8192;
@@ -34,7 +35,7 @@ class SyslogSender {
   const bool local_;
   std::string host_;
   Counter& dropped_;
-  int fd_ = -1;  // of the sending thread
+  int fd_ = -1;       // of the sending thread
   std::mutex mutex_;  // guards the queue
   std::condition_variable_any offered_;
   std::deque<std::string> queue_;

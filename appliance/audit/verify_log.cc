@@ -3,12 +3,13 @@
 
 namespace stoa::appliance {
 
-Result<core::AuditVerdict> verify_log(const LogFolder& folder, const std::vector<std::string>& days, const KnownEnd& end) {
+Result<core::AuditVerdict> verify_log(const LogFolder& folder, const std::vector<std::string>& days,
+                                      const KnownEnd& end) {
   core::AuditVerdict verdict;
-  std::string previous;    // the hash of the line before; empty: the first line of all
-  std::string first;       // what the first line of all says was before it
-  std::string expired;     // the hash with which the last removed day ended, as the log itself says
-  std::string cut;         // the first line that says that the server missed some before it
+  std::string previous;  // the hash of the line before; empty: the first line of all
+  std::string first;     // what the first line of all says was before it
+  std::string expired;   // the hash with which the last removed day ended, as the log itself says
+  std::string cut;       // the first line that says that the server missed some before it
   std::uint64_t sequence = 0;
   for (const std::string& day : days) {
     if (!end.day.empty() && day > end.day) {
@@ -20,26 +21,31 @@ Result<core::AuditVerdict> verify_log(const LogFolder& folder, const std::vector
       verdict.problem = day + ".jsonl line " + std::to_string(number) + ": " + why;
       return false;
     };
-    const auto torn = each_line(folder.day_file(day), day == end.day ? end.bytes : kWholeFile, [&](std::string_view line) {
-      ++number;
-      const auto chain = check_line(line);
-      if (!chain) return wrong(chain_of(line) ? "the line was changed: its hash is not that of its text" : "this is no line of an audit log");
-      if (previous.empty()) {
-        first = chain->previous;
-      } else if (chain->previous != previous) {
-        return wrong("a line or a file before it was removed, added or moved: it does not follow the one before");
-      }
-      const auto own = number_of(line, "sequence");
-      // "begin": the log was switched on anew, perhaps over another journal.
-      if (!own || (*own < sequence && text_of(line, "operation") != "begin")) return wrong("its sequence is below that of the line before");
-      sequence = *own;
-      previous = chain->hash;
-      if (text_of(line, "operation") == "expire") expired = text_of(line, "expired_hash").value_or("");
-      if (cut.empty() && text_of(line, "operation") == "cut")
-        cut = day + ".jsonl line " + std::to_string(number) + ": when the server started, lines that had been before it were gone or changed";
-      ++verdict.records;
-      return true;
-    });
+    const auto torn =
+        each_line(folder.day_file(day), day == end.day ? end.bytes : kWholeFile, [&](std::string_view line) {
+          ++number;
+          const auto chain = check_line(line);
+          if (!chain)
+            return wrong(chain_of(line) ? "the line was changed: its hash is not that of its text"
+                                        : "this is no line of an audit log");
+          if (previous.empty()) {
+            first = chain->previous;
+          } else if (chain->previous != previous) {
+            return wrong("a line or a file before it was removed, added or moved: it does not follow the one before");
+          }
+          const auto own = number_of(line, "sequence");
+          // "begin": the log was switched on anew, perhaps over another journal.
+          if (!own || (*own < sequence && text_of(line, "operation") != "begin"))
+            return wrong("its sequence is below that of the line before");
+          sequence = *own;
+          previous = chain->hash;
+          if (text_of(line, "operation") == "expire") expired = text_of(line, "expired_hash").value_or("");
+          if (cut.empty() && text_of(line, "operation") == "cut")
+            cut = day + ".jsonl line " + std::to_string(number) +
+                  ": when the server started, lines that had been before it were gone or changed";
+          ++verdict.records;
+          return true;
+        });
     if (!torn) return fail(torn.error());
     if (!verdict.problem.empty()) return verdict;
     if (*torn != 0) {

@@ -35,7 +35,8 @@ Result<std::string> read_text(const std::string& file) {
 }
 
 Outcome set(const Session& session, const AclOptions& options) {
-  if (options.file.empty() && options.chmod.empty()) return fail(Errc::kInvalid, "give a file, - for standard input, or --chmod");
+  if (options.file.empty() && options.chmod.empty())
+    return fail(Errc::kInvalid, "give a file, - for standard input, or --chmod");
   Json body = Json::object();
   if (!options.file.empty()) {
     STOA_TRY(text, read_text(options.file));

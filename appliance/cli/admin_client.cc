@@ -7,7 +7,7 @@ namespace {
 
 struct Incoming {
   CURL* curl;
-  std::string answer{};                      // where nobody takes it, or it is an error
+  std::string answer{};  // where nobody takes it, or it is an error
   const AdminClient::Take* take = nullptr;
   bool enough = false;  // `take` said so
 };
@@ -76,7 +76,8 @@ Result<std::vector<Json>> AdminClient::get_all(const std::string& path, const st
   }
 }
 
-Result<Json> AdminClient::call(const char* method, const std::string& path, const Query& query, const Json* body, const Take* take) {
+Result<Json> AdminClient::call(const char* method, const std::string& path, const Query& query, const Json* body,
+                               const Take* take) {
   CURL* curl = handle_->curl;
   curl_easy_reset(curl);
   std::string url = (address_.url.empty() ? "http://localhost" : address_.url) + path;
@@ -129,10 +130,10 @@ Result<Json> AdminClient::call(const char* method, const std::string& path, cons
       return fail(Errc::kAccess, "the certificate of " + address_.url + " is not trusted (" + reason +
                                      "); name its authority with --ca, or its key with --pin");
     if (code == CURLE_SSL_PINNEDPUBKEYNOTMATCH)
-      return fail(Errc::kAccess, address_.url + " shows another key than " + address_.pin + "; it is not the server that was meant, or has a new key");
+      return fail(Errc::kAccess, address_.url + " shows another key than " + address_.pin +
+                                     "; it is not the server that was meant, or has a new key");
     const std::string where = address_.socket.empty() ? address_.url : address_.socket;
-    return fail(Errc::kShutdown,
-                "stoad cannot be reached at " + where + ": " + reason);
+    return fail(Errc::kShutdown, "stoad cannot be reached at " + where + ": " + reason);
   }
   long status = 0;
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);

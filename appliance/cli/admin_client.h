@@ -22,7 +22,8 @@ struct AdminAddress {
   std::string socket;  // used instead of the url's host when set
   std::string token;
   std::string ca;   // a PEM file with the authorities to trust, instead of the system's
-  std::string pin;  // "sha256//BASE64": trust the server that has this key, whatever it calls itself; see curl(1), --pinnedpubkey
+  std::string pin;  // "sha256//BASE64": trust the server that has this key, whatever it calls itself; see curl(1),
+                    // --pinnedpubkey
 };
 
 // Not thread-safe.
@@ -44,8 +45,8 @@ class AdminClient {
   }
   Result<Json> patch(const std::string& path, const Json& body) { return call("PATCH", path, {}, &body); }
   Result<Json> remove(const std::string& path, const Query& query = {}) { return call("DELETE", path, query, nullptr); }
-  // A reply without an end: hands over what comes, as it comes, until `take` returns false or the server ends it. Errors as
-  // above; kShutdown, too, when nothing came for a minute.
+  // A reply without an end: hands over what comes, as it comes, until `take` returns false or the server ends it.
+  // Errors as above; kShutdown, too, when nothing came for a minute.
   using Take = std::function<bool(std::string_view)>;
   Status follow(const std::string& path, const Query& query, const Take& take) {
     STOA_CHECK_OK(call("GET", path, query, nullptr, &take));
@@ -53,7 +54,8 @@ class AdminClient {
   }
 
  private:
-  Result<Json> call(const char* method, const std::string& path, const Query& query, const Json* body, const Take* take = nullptr);
+  Result<Json> call(const char* method, const std::string& path, const Query& query, const Json* body,
+                    const Take* take = nullptr);
 
   struct Handle;
   AdminAddress address_;

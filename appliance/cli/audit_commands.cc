@@ -31,18 +31,19 @@ std::string subject(const Json& record) {
 void print_records(const Json& records) {
   for (const Json& record : records) {
     std::printf("%s  %s  %s  %s  %s  %s  %s\n", record.value("time", "").c_str(), printable(user_text(record)).c_str(),
-                record.value("operation", "").c_str(), record.value("result", "-").c_str(), record.value("door", "-").c_str(),
-                printable(record.value("client", "-")).c_str(), subject(record).c_str());
+                record.value("operation", "").c_str(), record.value("result", "-").c_str(),
+                record.value("door", "-").c_str(), printable(record.value("client", "-")).c_str(),
+                subject(record).c_str());
   }
 }
 
 Outcome query(const Session& session, const AuditOptions& options) {
   STOA_TRY(client, session.connect());
   Query wanted;
-  const std::pair<const char*, const std::string*> filters[] = {{"path", &options.path},     {"user", &options.user},
-                                                                {"operation", &options.operation}, {"door", &options.door},
-                                                                {"result", &options.result}, {"from", &options.from},
-                                                                {"to", &options.to}};
+  const std::pair<const char*, const std::string*> filters[] = {
+      {"path", &options.path}, {"user", &options.user},     {"operation", &options.operation},
+      {"door", &options.door}, {"result", &options.result}, {"from", &options.from},
+      {"to", &options.to}};
   for (const auto& [name, value] : filters) {
     if (!value->empty()) wanted[name] = *value;
   }
@@ -81,7 +82,8 @@ void print_directories(const Json& summary) {
               (*directories)["total"].dump().c_str());
   for (const Json& one : (*directories)["most"]) {
     const Json& growth = one["growth"];
-    std::printf("  %14s  %10s  %s (now %s bytes, %s files)\n", growth.is_object() ? growth["bytes"].dump().c_str() : "-",
+    std::printf("  %14s  %10s  %s (now %s bytes, %s files)\n",
+                growth.is_object() ? growth["bytes"].dump().c_str() : "-",
                 growth.is_object() ? growth["files"].dump().c_str() : "-", printable(bytes_of(one, "path")).c_str(),
                 one["bytes"].dump().c_str(), one["files"].dump().c_str());
   }
@@ -94,7 +96,8 @@ Outcome report(const Session& session, const AuditOptions& options) {
   STOA_TRY(summary, client.get("/v1/audit/report", wanted));
   session.print(summary, [&] {
     std::printf("%s: %s records\n", summary.value("day", "").c_str(), summary["records"].dump().c_str());
-    for (const auto& [operation, count] : summary["operations"].items()) std::printf("  %14s  %s\n", count.dump().c_str(), operation.c_str());
+    for (const auto& [operation, count] : summary["operations"].items())
+      std::printf("  %14s  %s\n", count.dump().c_str(), operation.c_str());
     print_users("most operations", summary["users"]);
     print_bytes("most bytes written", summary, "written");
     print_bytes("most bytes read", summary, "read");
@@ -102,7 +105,8 @@ Outcome report(const Session& session, const AuditOptions& options) {
     print_users("most denials", summary["denials"]["users"]);
     if (summary["lost"] != 0) std::printf("lost %s records\n", summary["lost"].dump().c_str());
     if (const Json& growth = summary["growth"]; growth.is_object())
-      std::printf("growth of the volume: %s bytes, %s files\n", growth["bytes"].dump().c_str(), growth["files"].dump().c_str());
+      std::printf("growth of the volume: %s bytes, %s files\n", growth["bytes"].dump().c_str(),
+                  growth["files"].dump().c_str());
     print_directories(summary);
   });
   return kDone;
@@ -114,7 +118,8 @@ Outcome verify(const Session& session) {
   const bool ok = verdict["ok"].get<bool>();
   session.print(verdict, [&] {
     if (ok) {
-      std::printf("The audit log is whole: %s lines of %s days.\n", verdict["records"].dump().c_str(), verdict["days"].dump().c_str());
+      std::printf("The audit log is whole: %s lines of %s days.\n", verdict["records"].dump().c_str(),
+                  verdict["days"].dump().c_str());
     } else {
       std::printf("The audit log was tampered with. %s\n", printable(verdict["problem"].get<std::string>()).c_str());
     }
@@ -175,7 +180,8 @@ Outcome remove_policy(const Session& session, const AuditOptions& options) {
   STOA_TRY(client, session.connect());
   STOA_TRY(reply, client.remove("/v1/audit/policy", {{"path", options.path}}));
   static_cast<void>(reply);
-  session.print(Json{{"removed", options.path}}, [&] { std::printf("The policy of %s is removed.\n", printable(options.path).c_str()); });
+  session.print(Json{{"removed", options.path}},
+                [&] { std::printf("The policy of %s is removed.\n", printable(options.path).c_str()); });
   return kDone;
 }
 
@@ -189,10 +195,14 @@ void add_audit_commands(CLI::App& app, Session& session) {
   CLI::App* command = group->add_subcommand("query", "Print records of the audit log, oldest first");
   command->add_option("--path", o->path, "Only of this path of the volume and what is below it");
   command->add_option("--user", o->user, "Only of this user, by name or number");
-  command->add_option("--operation", o->operation, "Only these: create, write, delete (remove, rmdir, purge), rename, attributes, read, list, admin, ...");
+  command->add_option(
+      "--operation", o->operation,
+      "Only these: create, write, delete (remove, rmdir, purge), rename, attributes, read, list, admin, ...");
   command->add_option("--door", o->door, "Only through this door: nfs, s3 or admin");
-  command->add_option("--result", o->result, "Only with this result: ok, the word of an error, or denied for all errors");
-  command->add_option("--from", o->from, "Only from this time on: 2026-11-22 or 2026-11-22T10:00:00Z")->type_name("TIME");
+  command->add_option("--result", o->result,
+                      "Only with this result: ok, the word of an error, or denied for all errors");
+  command->add_option("--from", o->from, "Only from this time on: 2026-11-22 or 2026-11-22T10:00:00Z")
+      ->type_name("TIME");
   command->add_option("--to", o->to, "Only before this time")->type_name("TIME");
   command->callback([&session, o] { session.command = [&session, o] { return query(session, *o); }; });
 
@@ -213,7 +223,10 @@ void add_audit_commands(CLI::App& app, Session& session) {
   command->callback([&session] { session.command = [&session] { return list_policies(session); }; });
   command = policy->add_subcommand("set", "Say what is recorded below a directory from now on");
   path(command);
-  command->add_option("classes", o->classes, "write, delete, rename, attributes, read, list, denied, admin; all; or none")->required()->delimiter(',');
+  command
+      ->add_option("classes", o->classes, "write, delete, rename, attributes, read, list, denied, admin; all; or none")
+      ->required()
+      ->delimiter(',');
   command->callback([&session, o] { session.command = [&session, o] { return set_policy(session, *o); }; });
   command = policy->add_subcommand("remove", "Take the policy of a directory away; what is set above it holds again");
   path(command);

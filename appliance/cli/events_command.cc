@@ -16,7 +16,8 @@ struct EventsOptions {
 };
 
 std::string line(const Json& event) {
-  std::string text = event["time"].get<std::string>() + "  " + event["severity"].get<std::string>() + "  " + event["message"].get<std::string>();
+  std::string text = event["time"].get<std::string>() + "  " + event["severity"].get<std::string>() + "  " +
+                     event["message"].get<std::string>();
   if (!event["path"].is_null()) text += "  " + bytes_of(event, "path");
   return printable(text);
 }
@@ -31,7 +32,8 @@ Outcome events(const Session& session, const EventsOptions& options) {
       session.print(page, {});
     } else {
       for (const Json& event : page["events"])
-        std::printf("%s\n", session.json ? event.dump(-1, ' ', false, Json::error_handler_t::replace).c_str() : line(event).c_str());
+        std::printf("%s\n", session.json ? event.dump(-1, ' ', false, Json::error_handler_t::replace).c_str()
+                                         : line(event).c_str());
     }
     if (!options.follow) return kDone;
     query = {{"after", page["next"].get<std::string>()}};
@@ -44,7 +46,8 @@ Outcome events(const Session& session, const EventsOptions& options) {
 
 void add_events_command(CLI::App& app, Session& session) {
   const auto o = std::make_shared<EventsOptions>();
-  CLI::App* command = app.add_subcommand("events", "Show what happened lately: soft limits passed and kept again, damage, disks nearly full");
+  CLI::App* command = app.add_subcommand(
+      "events", "Show what happened lately: soft limits passed and kept again, damage, disks nearly full");
   command->add_flag("--follow", o->follow, "Go on, and show what happens from now on");
   command->callback([&session, o] { session.command = [&session, o] { return events(session, *o); }; });
 }

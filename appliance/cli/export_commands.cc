@@ -169,9 +169,10 @@ void add_rule_options(CLI::App* command, const std::shared_ptr<ExportOptions>& o
       ->delimiter(',')
       ->check(CLI::IsMember({"nfs", "s3"}));
   command
-      ->add_option("--client", o->clients,
-                   "Who may use it, through every door: NETWORK[,ro|rw][,squash=none|root|all][,anonuid=N][,anongid=N]; "
-                   "may be repeated, the first match counts; * is everyone. Squashing is for NFS")
+      ->add_option(
+          "--client", o->clients,
+          "Who may use it, through every door: NETWORK[,ro|rw][,squash=none|root|all][,anonuid=N][,anongid=N]; "
+          "may be repeated, the first match counts; * is everyone. Squashing is for NFS")
       ->type_name("RULE");
   command
       ->add_option(
@@ -185,7 +186,9 @@ void add_rule_options(CLI::App* command, const std::shared_ptr<ExportOptions>& o
   // Callbacks, because CLI11 would make an optional flag that is not given false instead of leaving it away.
   CLI::Option* const read_only =
       command->add_flag_callback("--read-only", [o] { o->read_only = true; }, "Refuse all changes, through every door");
-  command->add_flag_callback("--read-write", [o] { o->read_only = false; }, "Allow changes again, as far as the client rules do")
+  command
+      ->add_flag_callback(
+          "--read-write", [o] { o->read_only = false; }, "Allow changes again, as far as the client rules do")
       ->excludes(read_only);
 }
 

@@ -49,7 +49,9 @@ Result<Json> parse_rate(std::string_view text, bool bytes) {
   if (bytes) {
     const auto rate = appliance::parse_bytes_with_unit(text, "");
     if (rate) return Json(*rate);
-    return fail(Errc::kInvalid, "'" + std::string(given) + "' is no rate with a unit; write it as 100MB/s (1000² bytes), 100MiB/s (1024² bytes) or 100B/s");
+    return fail(Errc::kInvalid,
+                "'" + std::string(given) +
+                    "' is no rate with a unit; write it as 100MB/s (1000² bytes), 100MiB/s (1024² bytes) or 100B/s");
   }
   STOA_TRY(number, parse_number(text, "a number of operations a second, such as 500"));
   return Json(number);
@@ -128,7 +130,8 @@ Outcome set(const Session& session, const QosOptions& options) {
     STOA_TRY(weight, parse_number(options.weight, "a weight from 1 to 10000"));
     changes["weight"] = weight;
   }
-  if (changes.empty()) return fail(Errc::kInvalid, "say what to set: a ceiling such as --read 100MB/s, a guarantee, --burst or --weight");
+  if (changes.empty())
+    return fail(Errc::kInvalid, "say what to set: a ceiling such as --read 100MB/s, a guarantee, --burst or --weight");
   STOA_TRY(client, session.connect());
   const Query query{{"target", options.target}};
   // What is not mentioned stays as it is.
@@ -191,7 +194,9 @@ Outcome top(const Session& session, const QosOptions& options) {
   STOA_TRY(before, all_flows(client));
   std::this_thread::sleep_for(std::chrono::seconds(options.seconds));
   STOA_TRY(now, all_flows(client));
-  const auto between = [](const Flow& earlier, const Flow& later) { return static_cast<double>(later.time_ns - earlier.time_ns) / 1e9; };
+  const auto between = [](const Flow& earlier, const Flow& later) {
+    return static_cast<double>(later.time_ns - earlier.time_ns) / 1e9;
+  };
   const double elapsed = between(before.back(), now.back());  // there is always one, that of background work
   struct Row {
     double waiting, bytes, operations;
@@ -203,12 +208,14 @@ Outcome top(const Session& session, const QosOptions& options) {
   std::vector<Row> rows;
   for (const Flow& looked : now) {
     const Json& flow = looked.json;
-    Row row{.waiting = flow["use"]["waiting"].get<double>(), .rates = Json::object(), .target = bytes_of(flow, "target")};
+    Row row{
+        .waiting = flow["use"]["waiting"].get<double>(), .rates = Json::object(), .target = bytes_of(flow, "target")};
     const auto then = earlier_flows.find(row.target);
     const double seconds = then != earlier_flows.end() ? between(*then->second, looked) : elapsed;
     const auto rate = [&](const char* member) {
       const auto count = flow["use"][member].get<std::uint64_t>();
-      const std::uint64_t earlier = then != earlier_flows.end() ? then->second->json["use"][member].get<std::uint64_t>() : 0;
+      const std::uint64_t earlier =
+          then != earlier_flows.end() ? then->second->json["use"][member].get<std::uint64_t>() : 0;
       // A flow that was removed and made again begins anew.
       return static_cast<double>(count >= earlier ? count - earlier : count) / seconds;
     };
@@ -223,12 +230,14 @@ Outcome top(const Session& session, const QosOptions& options) {
     return std::tie(a.bytes, a.operations, a.waiting) > std::tie(b.bytes, b.operations, b.waiting);
   });
   Json all = Json::array();
-  for (const Row& row : rows) all.push_back({{"target", printable(row.target)}, {"waiting", row.waiting}, {"per_second", row.rates}});
+  for (const Row& row : rows)
+    all.push_back({{"target", printable(row.target)}, {"waiting", row.waiting}, {"per_second", row.rates}});
   session.print(Json{{"seconds", elapsed}, {"flows", all}}, [&] {
     Table table({"READ", "WRITE", "READ OPS", "WRITE OPS", "METADATA OPS", "PARKED", "WAITING", "TARGET"});
     for (const Row& row : rows) {
       std::vector<std::string> cells;
-      for (const Resource& resource : kResources) cells.push_back(rate_text(row.rates[resource.member].get<double>(), resource.bytes));
+      for (const Resource& resource : kResources)
+        cells.push_back(rate_text(row.rates[resource.member].get<double>(), resource.bytes));
       cells.push_back(rate_text(row.rates["parked"].get<double>(), false));
       cells.push_back(std::to_string(static_cast<std::uint64_t>(row.waiting)));
       cells.push_back(printable(row.target));
@@ -247,18 +256,23 @@ void add_qos_commands(CLI::App& app, Session& session) {
   const auto o = std::make_shared<QosOptions>();
   const auto target = [&](CLI::App* command) {
     command
-        ->add_option("target", o->target,
-                     "/a/directory, user:NAME, group:NAME, client:NETWORK, door:nfs, door:s3, export:NAME or background")
+        ->add_option(
+            "target", o->target,
+            "/a/directory, user:NAME, group:NAME, client:NETWORK, door:nfs, door:s3, export:NAME or background")
         ->required();
   };
 
-  CLI::App* command = group->add_subcommand("set", "Limit a directory, user, group, network, door, export or background work; what is not named stays");
+  CLI::App* command = group->add_subcommand(
+      "set", "Limit a directory, user, group, network, door, export or background work; what is not named stays");
   target(command);
-  static constexpr std::array<const char*, kResources.size()> kWhat{"Bytes read a second, with a unit: 100MB/s, 100MiB/s", "Bytes written a second, with a unit",
-                                                                    "Read operations a second", "Write operations a second",
-                                                                    "Operations on names and attributes a second"};
+  static constexpr std::array<const char*, kResources.size()> kWhat{
+      "Bytes read a second, with a unit: 100MB/s, 100MiB/s", "Bytes written a second, with a unit",
+      "Read operations a second", "Write operations a second", "Operations on names and attributes a second"};
   for (std::size_t i = 0; i < kResources.size(); ++i) {
-    command->add_option("--" + std::string(kResources[i].option), o->ceilings[i], std::string(kWhat[i]) + "; none: no ceiling")->type_name("RATE");
+    command
+        ->add_option("--" + std::string(kResources[i].option), o->ceilings[i],
+                     std::string(kWhat[i]) + "; none: no ceiling")
+        ->type_name("RATE");
   }
   for (std::size_t i = 0; i < kResources.size(); ++i) {
     command
@@ -266,8 +280,14 @@ void add_qos_commands(CLI::App& app, Session& session) {
                      "At least so much of the ceilings above it; none: no guarantee")
         ->type_name("RATE");
   }
-  command->add_option("--burst", o->burst, "How much of a ceiling may be used at once after rest, as a time: 2s, 250ms (default 100ms)")->type_name("TIME");
-  command->add_option("--weight", o->weight, "Share among those that wait below the same ceiling, 1 to 10000 (default 100; background 1)")->type_name("NUMBER");
+  command
+      ->add_option("--burst", o->burst,
+                   "How much of a ceiling may be used at once after rest, as a time: 2s, 250ms (default 100ms)")
+      ->type_name("TIME");
+  command
+      ->add_option("--weight", o->weight,
+                   "Share among those that wait below the same ceiling, 1 to 10000 (default 100; background 1)")
+      ->type_name("NUMBER");
   command->callback([&session, o] { session.command = [&session, o] { return set(session, *o); }; });
 
   command = group->add_subcommand("get", "Show the limits of one of them");
@@ -281,7 +301,8 @@ void add_qos_commands(CLI::App& app, Session& session) {
   target(command);
   command->callback([&session, o] { session.command = [&session, o] { return remove(session, *o); }; });
 
-  command = group->add_subcommand("top", "Show what goes through background work and everything that has limits, the most first");
+  command = group->add_subcommand(
+      "top", "Show what goes through background work and everything that has limits, the most first");
   command->add_option("--seconds", o->seconds, "How long to look")->check(CLI::Range(1, 3600))->default_val(1);
   command->callback([&session, o] { session.command = [&session, o] { return top(session, *o); }; });
 }

@@ -74,7 +74,8 @@ std::string limits_text(const Json& limits) {
   add("files", limits["files"], false);
   add("soft bytes", limits["soft_bytes"], true);
   add("soft files", limits["soft_files"], false);
-  if (limits["count"].size() < std::size(kClasses)) text += (text.empty() ? "" : ", ") + ("counted: " + classes_text(limits));
+  if (limits["count"].size() < std::size(kClasses))
+    text += (text.empty() ? "" : ", ") + ("counted: " + classes_text(limits));
   return text;
 }
 
@@ -102,7 +103,8 @@ void print_by_class(const Json& quota) {
            std::to_string(usage["files"].get<std::int64_t>() + usage["directories"].get<std::int64_t>());
   };
   std::printf("All in it: %s", text(quota["usage"]).c_str());
-  for (const auto& [name, usage] : quota["usage_by_class"].items()) std::printf("; %s: %s", words_of(name).c_str(), text(usage).c_str());
+  for (const auto& [name, usage] : quota["usage_by_class"].items())
+    std::printf("; %s: %s", words_of(name).c_str(), text(usage).c_str());
   std::printf(".\n");
 }
 
@@ -119,10 +121,12 @@ void print_counted(const Json& quota) {
 
 void print_counting(const Json& counting) {
   if (counting.is_null()) return;
-  std::printf("Users and groups are being counted: %llu of %llu files and directories of the volume looked at. Until that is done, "
-              "their usage is preliminary and their limits refuse nothing.\n",
-              static_cast<unsigned long long>(counting["looked_at"].get<std::uint64_t>()),
-              static_cast<unsigned long long>(counting["in_all"].get<std::uint64_t>()));
+  std::printf(
+      "Users and groups are being counted: %llu of %llu files and directories of the volume looked at. Until that is "
+      "done, "
+      "their usage is preliminary and their limits refuse nothing.\n",
+      static_cast<unsigned long long>(counting["looked_at"].get<std::uint64_t>()),
+      static_cast<unsigned long long>(counting["in_all"].get<std::uint64_t>()));
 }
 
 void print_one(const Json& quota) {
@@ -181,7 +185,8 @@ Result<Json> parse_classes(const std::string& text) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const std::string name = text.substr(begin, end - begin);
     if (std::ranges::find(kClasses, name) == std::end(kClasses))
-      return fail(Errc::kInvalid, "'" + name + "' is not recycled, open-but-deleted or multipart; what is live always counts");
+      return fail(Errc::kInvalid,
+                  "'" + name + "' is not recycled, open-but-deleted or multipart; what is live always counts");
     std::string in_json = name;
     std::ranges::replace(in_json, '-', '_');
     names.push_back(std::move(in_json));
@@ -204,8 +209,8 @@ Outcome set(const Session& session, const QuotaOptions& options) {
        {"files", &options.files, false},
        {"soft_bytes", &options.soft_bytes, true},
        {"soft_files", &options.soft_files, false}}};
-  if (std::ranges::all_of(limits, [](const auto& limit) { return std::get<1>(limit)->empty(); }) && options.grace.empty() &&
-      options.count.empty())
+  if (std::ranges::all_of(limits, [](const auto& limit) { return std::get<1>(limit)->empty(); }) &&
+      options.grace.empty() && options.count.empty())
     return fail(Errc::kInvalid, "give --bytes, --files, --soft-bytes, --soft-files, --grace or --count");
   STOA_TRY(classes, parse_classes(options.count));
   Json changes = Json::object();
@@ -239,7 +244,8 @@ Outcome get(const Session& session, const QuotaOptions& options) {
 
 Outcome list(const Session& session, const QuotaOptions& options) {
   STOA_TRY(client, session.connect());
-  STOA_TRY(quotas, client.get_all("/v1/quotas", "quotas", options.filled.empty() ? Query{} : Query{{"filled", options.filled}}));
+  STOA_TRY(quotas, client.get_all("/v1/quotas", "quotas",
+                                  options.filled.empty() ? Query{} : Query{{"filled", options.filled}}));
   session.print(Json{{"quotas", quotas}}, [&] { print_quotas(quotas); });
   return kDone;
 }
@@ -284,7 +290,8 @@ void add_quota_commands(CLI::App& app, Session& session) {
     command->add_option("path", o->path, "The directory, from the root of the volume")->required();
   };
   const auto whose = [&](CLI::App* command) {
-    CLI::Option* const user = command->add_option("--user", o->user, "Of what this user owns below it")->type_name("NAME|UID");
+    CLI::Option* const user =
+        command->add_option("--user", o->user, "Of what this user owns below it")->type_name("NAME|UID");
     CLI::Option* const of_group =
         command->add_option("--group", o->group, "Of what belongs to this group below it")->type_name("NAME|GID");
     CLI::Option* const children =
@@ -298,15 +305,18 @@ void add_quota_commands(CLI::App& app, Session& session) {
   whose(command);
   command
       ->add_option("--count", o->count,
-                   "What counts beside what is live: recycled,open-but-deleted,multipart (the default), some of them, or none; for the directory with all "
+                   "What counts beside what is live: recycled,open-but-deleted,multipart (the default), some of them, "
+                   "or none; for the directory with all "
                    "users and groups in it")
       ->type_name("CLASSES")
       ->excludes("--user")
       ->excludes("--group");
   command->add_option("--bytes", o->bytes, "Bytes of content, such as 10GiB; none: no limit")->type_name("SIZE");
   command->add_option("--files", o->files, "Files and directories together; none: no limit")->type_name("NUMBER");
-  command->add_option("--soft-bytes", o->soft_bytes, "May be passed for the time of grace; none: no limit")->type_name("SIZE");
-  command->add_option("--soft-files", o->soft_files, "May be passed for the time of grace; none: no limit")->type_name("NUMBER");
+  command->add_option("--soft-bytes", o->soft_bytes, "May be passed for the time of grace; none: no limit")
+      ->type_name("SIZE");
+  command->add_option("--soft-files", o->soft_files, "May be passed for the time of grace; none: no limit")
+      ->type_name("NUMBER");
   command->add_option("--grace", o->grace, "How long soft limits may be passed, such as 7d (the default), 12h or 30m")
       ->type_name("TIME");
   command->callback([&session, o] { session.command = [&session, o] { return set(session, *o); }; });
@@ -317,10 +327,14 @@ void add_quota_commands(CLI::App& app, Session& session) {
   command->callback([&session, o] { session.command = [&session, o] { return get(session, *o); }; });
 
   command = group->add_subcommand("list", "List all directories with a quota");
-  command->add_option("--filled", o->filled, "Only those of which so many percent of a hard limit are used, or whose soft limit is passed")->type_name("PERCENT");
+  command
+      ->add_option("--filled", o->filled,
+                   "Only those of which so many percent of a hard limit are used, or whose soft limit is passed")
+      ->type_name("PERCENT");
   command->callback([&session, o] { session.command = [&session, o] { return list(session, *o); }; });
 
-  command = group->add_subcommand("owners", "List usage and limits of users and groups in a directory that counts them");
+  command =
+      group->add_subcommand("owners", "List usage and limits of users and groups in a directory that counts them");
   path(command);
   command->callback([&session, o] { session.command = [&session, o] { return owners(session, *o); }; });
 

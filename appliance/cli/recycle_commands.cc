@@ -28,7 +28,8 @@ Result<std::uint64_t> parse_age(std::string_view text, std::uint64_t unit) {
   const bool bare = digits.size() == text.size() && unit != kDaySeconds;
   if (bare || error != std::errc{} || end != digits.data() + digits.size() || number > 36'500 * kDaySeconds / seconds ||
       number * seconds % unit != 0) {
-    return fail(Errc::kInvalid, "'" + std::string(text) + "' is not " + (unit == kDaySeconds ? "a number of days" : "a time such as 14d or 12h"));
+    return fail(Errc::kInvalid, "'" + std::string(text) + "' is not " +
+                                    (unit == kDaySeconds ? "a number of days" : "a time such as 14d or 12h"));
   }
   return number * seconds / unit;
 }
@@ -55,8 +56,9 @@ Outcome list(const Session& session, const RecycleOptions& options) {
     Table table({"ITEM", "DELETED", "BY", "THROUGH", "FROM", "SIZE", "PATH"});
     for (const Json& item : items) {
       const bool directory = item["type"] == "directory";
-      table.add({item["id"].get<std::string>(), item["deleted_at"].get<std::string>(), printable(who(item)), item["door"].get<std::string>(),
-                 printable(item["client"].get<std::string>()), directory ? "directory" : appliance::round_bytes(item["bytes"].get<std::uint64_t>()),
+      table.add({item["id"].get<std::string>(), item["deleted_at"].get<std::string>(), printable(who(item)),
+                 item["door"].get<std::string>(), printable(item["client"].get<std::string>()),
+                 directory ? "directory" : appliance::round_bytes(item["bytes"].get<std::uint64_t>()),
                  shown_path(item)});
     }
     table.print();
@@ -87,18 +89,24 @@ Outcome purge(const Session& session, const RecycleOptions& options) {
     return fail(Errc::kInvalid, "say what goes for good: --item, --older-than, or --all");
   STOA_TRY(client, session.connect());
   STOA_TRY(done, client.post("/v1/recycle/purge", body));
-  session.print(done, [&] { std::printf("%llu removed.\n", static_cast<unsigned long long>(done["removed"].get<std::uint64_t>())); });
+  session.print(done, [&] {
+    std::printf("%llu removed.\n", static_cast<unsigned long long>(done["removed"].get<std::uint64_t>()));
+  });
   return kDone;
 }
 
 void print_policy(const Json& policy) {
   const Json& used = policy["used"];
   const std::string set_on = policy["set_on"].is_null() ? "nowhere" : printable(bytes_of(policy, "set_on"));
-  std::printf("%s: recycle bin %s (set on %s)\n", printable(bytes_of(policy, "path")).c_str(), policy["enabled"].get<bool>() ? "on" : "off", set_on.c_str());
+  std::printf("%s: recycle bin %s (set on %s)\n", printable(bytes_of(policy, "path")).c_str(),
+              policy["enabled"].get<bool>() ? "on" : "off", set_on.c_str());
   const auto days = policy["days"].get<std::uint64_t>();
   std::printf("  kept:     %s\n", days == 0 ? "however old" : (std::to_string(days) + " days").c_str());
-  std::printf("  at most:  %s\n", policy["bytes_max"].is_null() ? "any size" : appliance::round_bytes(policy["bytes_max"].get<std::uint64_t>()).c_str());
-  std::printf("  restored: by %s\n", policy["restore"] == "admin" ? "administrators" : "who deleted or owns it, directory owners");
+  std::printf("  at most:  %s\n", policy["bytes_max"].is_null()
+                                      ? "any size"
+                                      : appliance::round_bytes(policy["bytes_max"].get<std::uint64_t>()).c_str());
+  std::printf("  restored: by %s\n",
+              policy["restore"] == "admin" ? "administrators" : "who deleted or owns it, directory owners");
   std::printf("  counted:  %s\n", policy["counted"].get<bool>() ? "in quotas" : "in no quota below the volume's");
   std::printf("  holds:    %s in %llu items\n", appliance::round_bytes(used["bytes"].get<std::uint64_t>()).c_str(),
               static_cast<unsigned long long>(used["items"].get<std::uint64_t>()));
@@ -126,7 +134,8 @@ Result<Json> changes_of(const RecycleOptions& options) {
 
 Outcome policy(const Session& session, const RecycleOptions& options) {
   STOA_TRY(changes, changes_of(options));
-  if (options.inherit && !changes.empty()) return fail(Errc::kInvalid, "--inherit takes the policy away; it goes with no other option");
+  if (options.inherit && !changes.empty())
+    return fail(Errc::kInvalid, "--inherit takes the policy away; it goes with no other option");
   STOA_TRY(client, session.connect());
   const Query query{{"path", options.path}};
   if (options.inherit) {
@@ -155,8 +164,10 @@ Outcome policies(const Session& session) {
     for (const Json& policy : found) {
       const auto days = policy["days"].get<std::uint64_t>();
       table.add({policy["enabled"].get<bool>() ? "on" : "off", days == 0 ? "any age" : std::to_string(days),
-                 policy["bytes_max"].is_null() ? "any size" : appliance::round_bytes(policy["bytes_max"].get<std::uint64_t>()),
-                 policy["restore"].get<std::string>(), policy["counted"].get<bool>() ? "yes" : "no", printable(bytes_of(policy, "path"))});
+                 policy["bytes_max"].is_null() ? "any size"
+                                               : appliance::round_bytes(policy["bytes_max"].get<std::uint64_t>()),
+                 policy["restore"].get<std::string>(), policy["counted"].get<bool>() ? "yes" : "no",
+                 printable(bytes_of(policy, "path"))});
     }
     table.print();
   });
@@ -182,7 +193,8 @@ void add_recycle_commands(CLI::App& app, Session& session) {
   command = group->add_subcommand("purge", "Remove for good what was deleted below a directory and is kept");
   command->add_option("path", o->path, "The directory")->required();
   command->add_option("--item", o->items, "Only this one; may be given more than once")->type_name("ITEM");
-  command->add_option("--older-than", o->older, "Only what was deleted at least so long ago: 14d, 12h")->type_name("TIME");
+  command->add_option("--older-than", o->older, "Only what was deleted at least so long ago: 14d, 12h")
+      ->type_name("TIME");
   command->add_flag("--all", o->all, "Everything");
   command->callback([&session, o] { session.command = [&session, o] { return purge(session, *o); }; });
 
@@ -192,9 +204,14 @@ void add_recycle_commands(CLI::App& app, Session& session) {
   command->add_flag("--off", o->off, "Delete at once; what is kept already ages on")->excludes(on);
   command->add_flag("--inherit", o->inherit, "Have no policy of its own");
   command->add_option("--days", o->days, "Then it is purged (default 14); 0: however old it is")->type_name("DAYS");
-  command->add_option("--max", o->bytes_max, "Purge the oldest beyond this size, such as 100GiB; none: any size")->type_name("SIZE");
-  command->add_option("--restore", o->restore, "Who may restore: owner (who deleted or owns it, and who owns a directory by a token) or admin")->check(CLI::IsMember({"owner", "admin"}));
-  command->add_option("--counted", o->counted, "Whether it counts in quotas: yes or no")->check(CLI::IsMember({"yes", "no"}));
+  command->add_option("--max", o->bytes_max, "Purge the oldest beyond this size, such as 100GiB; none: any size")
+      ->type_name("SIZE");
+  command
+      ->add_option("--restore", o->restore,
+                   "Who may restore: owner (who deleted or owns it, and who owns a directory by a token) or admin")
+      ->check(CLI::IsMember({"owner", "admin"}));
+  command->add_option("--counted", o->counted, "Whether it counts in quotas: yes or no")
+      ->check(CLI::IsMember({"yes", "no"}));
   command->callback([&session, o] { session.command = [&session, o] { return policy(session, *o); }; });
 
   command = group->add_subcommand("policies", "List the directories that have a policy of their own");

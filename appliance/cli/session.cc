@@ -166,9 +166,11 @@ void build_app(CLI::App& app, Session& session) {
   app.add_option("--token-file", session.token_file,
                  "The file with the token (default: $STOA_TOKEN, or admin.token in the data folder)")
       ->type_name("FILE");
-  app.add_option("--ca", session.ca, "A PEM file with the authorities that vouch for an https:// server (default: those of the system)")
+  app.add_option("--ca", session.ca,
+                 "A PEM file with the authorities that vouch for an https:// server (default: those of the system)")
       ->type_name("FILE");
-  app.add_option("--pin", session.pin, "Trust the https:// server that has this public key, sha256//BASE64; its log tells it at each start")
+  app.add_option("--pin", session.pin,
+                 "Trust the https:// server that has this public key, sha256//BASE64; its log tells it at each start")
       ->type_name("KEY");
   add_volume_commands(app, session);
   add_export_commands(app, session);

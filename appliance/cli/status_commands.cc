@@ -43,7 +43,8 @@ Outcome status(const Session& session) {
     }
     for (const Json& problem : s["problems"]) {
       const auto path = problem["path"].get<std::string>();
-      std::printf("problem    %s%s\n", printable(problem["text"].get<std::string>()).c_str(), path.empty() ? "" : (" (" + printable(path) + ")").c_str());
+      std::printf("problem    %s%s\n", printable(problem["text"].get<std::string>()).c_str(),
+                  path.empty() ? "" : (" (" + printable(path) + ")").c_str());
       std::printf("  to do    %s\n", problem["fix"].get<std::string>().c_str());
     }
     for (const Json& sentence : s["warnings"])
@@ -133,7 +134,8 @@ Outcome console(const Session& session) {
     return fail(Errc::kNotFound, "the admin interface listens on no TCP port, which a browser needs; see admin.listen");
   const Json json{{"url", run.admin_url + "/"}, {"token_file", folder.token()}, {"stoad", version["version"]}};
   session.print(json, [&] {
-    std::printf("%s/\nSign in with the token in %s, or with one that an administrator made.\n", run.admin_url.c_str(), folder.token().c_str());
+    std::printf("%s/\nSign in with the token in %s, or with one that an administrator made.\n", run.admin_url.c_str(),
+                folder.token().c_str());
   });
   return kDone;
 }

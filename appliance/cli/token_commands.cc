@@ -24,7 +24,8 @@ Result<std::string> end_of(const std::string& text) {
   if (error != std::errc{} || number < 1 || number > 100'000 || (unit != "d" && unit != "h"))
     return fail(Errc::kInvalid, "'" + text + "' is no time; write 90d, 12h or 2026-12-31T23:59:59Z");
   const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-  const std::time_t at = std::chrono::system_clock::to_time_t(now + std::chrono::hours(number * (unit == "d" ? 24 : 1)));
+  const std::time_t at =
+      std::chrono::system_clock::to_time_t(now + std::chrono::hours(number * (unit == "d" ? 24 : 1)));
   std::tm utc{};
   gmtime_r(&at, &utc);
   char stamp[32];
@@ -52,7 +53,8 @@ Outcome add(const Session& session, const TokenOptions& options) {
   STOA_TRY(token, client.post("/v1/tokens", body));
   session.print(token, [&] {
     std::printf(
-        "name       %s\nrole       %s\ndirectory  %s\nexpires    %s\ntoken      %s\nThe token is shown this once; keep it in a file of mode 0600.\n",
+        "name       %s\nrole       %s\ndirectory  %s\nexpires    %s\ntoken      %s\nThe token is shown this once; keep "
+        "it in a file of mode 0600.\n",
         token["name"].get<std::string>().c_str(), token["role"].get<std::string>().c_str(), directory_of(token).c_str(),
         time_or(token["expires"], "never").c_str(), token["token"].get<std::string>().c_str());
   });
@@ -65,8 +67,9 @@ Outcome list_tokens(const Session& session) {
   session.print(Json{{"tokens", tokens}}, [&] {
     Table table({"NAME", "ROLE", "DIRECTORY", "CREATED", "EXPIRES", "LAST USED"});
     for (const Json& token : tokens) {
-      table.add({token["name"].get<std::string>(), token["role"].get<std::string>(), directory_of(token), time_or(token["created"], ""),
-                 time_or(token["expires"], "never"), time_or(token["last_used"], "never")});
+      table.add({token["name"].get<std::string>(), token["role"].get<std::string>(), directory_of(token),
+                 time_or(token["created"], ""), time_or(token["expires"], "never"),
+                 time_or(token["last_used"], "never")});
     }
     table.print();
   });
@@ -85,8 +88,8 @@ Outcome show(const Session& session) {
   STOA_TRY(client, session.connect());
   STOA_TRY(reply, client.get("/v1/session"));
   session.print(reply, [&] {
-    std::printf("name       %s\nrole       %s\ndirectory  %s\n", reply["name"].get<std::string>().c_str(), reply["role"].get<std::string>().c_str(),
-                directory_of(reply).c_str());
+    std::printf("name       %s\nrole       %s\ndirectory  %s\n", reply["name"].get<std::string>().c_str(),
+                reply["role"].get<std::string>().c_str(), directory_of(reply).c_str());
   });
   return kDone;
 }
@@ -102,12 +105,15 @@ void add_token_commands(CLI::App& app, Session& session) {
   command->add_option("name", o->name, "What the token is called in lists and logs")->required();
   command
       ->add_option("--role", o->role,
-                   "admin: everything; operator: all but users, groups, keys, tokens and access control lists; auditor: reads everything but "
+                   "admin: everything; operator: all but users, groups, keys, tokens and access control lists; "
+                   "auditor: reads everything but "
                    "secrets; owner: quotas, usage and listing in --directory")
       ->required()
       ->check(CLI::IsMember({"admin", "operator", "auditor", "owner"}));
-  command->add_option("--directory", o->directory, "The directory of an owner, from the root of the volume")->type_name("PATH");
-  command->add_option("--expires", o->expires, "When it ends: 90d, 12h or 2026-12-31T23:59:59Z (default: never)")->type_name("WHEN");
+  command->add_option("--directory", o->directory, "The directory of an owner, from the root of the volume")
+      ->type_name("PATH");
+  command->add_option("--expires", o->expires, "When it ends: 90d, 12h or 2026-12-31T23:59:59Z (default: never)")
+      ->type_name("WHEN");
   command->callback([&session, o] { session.command = [&session, o] { return add(session, *o); }; });
 
   command = group->add_subcommand("list", "List all tokens but that of the data folder");

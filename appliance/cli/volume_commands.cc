@@ -55,7 +55,8 @@ void add_volume_commands(CLI::App& app, Session& session) {
   command->callback([&session, name] { session.command = [&session, name] { return create(session, *name); }; });
 
   command = group->add_subcommand("sweep",
-                                  "Free the content that a start has kept because no file refers to it (see stoa status); stoad must not run there. If "
+                                  "Free the content that a start has kept because no file refers to it (see stoa "
+                                  "status); stoad must not run there. If "
                                   "metadata were lost, restore them instead: what is freed is gone");
   command->callback([&session] { session.command = [&session] { return sweep_kept(session); }; });
 

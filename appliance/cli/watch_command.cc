@@ -57,7 +57,8 @@ void print_change(const std::string& name, const Json& change) {
   }
   const Json& user = change["user"];
   const std::string who = user["name"].is_string() ? user["name"].get<std::string>() : user["uid"].dump();
-  std::string line = change.value("time", "") + "  " + change.value("operation", "") + "  " + printable(bytes_of(change, "path"));
+  std::string line =
+      change.value("time", "") + "  " + change.value("operation", "") + "  " + printable(bytes_of(change, "path"));
   if (change.contains("to_path")) line += " -> " + printable(bytes_of(change, "to_path"));
   line += "  (" + printable(who) + ", " + change.value("door", "");
   if (const std::string client = change.value("client", ""); !client.empty()) line += " " + printable(client);
@@ -94,10 +95,12 @@ Outcome watch(const Session& session, const WatchOptions& options) {
 }  // namespace
 
 void add_watch_command(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("watch", "Print changes at and below a directory as they happen, until interrupted");
+  CLI::App* command =
+      app.add_subcommand("watch", "Print changes at and below a directory as they happen, until interrupted");
   const auto o = std::make_shared<WatchOptions>();
   command->add_option("path", o->path, "The directory")->required();
-  command->add_option("--cursor", o->cursor, "Go on behind this one (printed with --json as \"sequence\")")->type_name("NUMBER");
+  command->add_option("--cursor", o->cursor, "Go on behind this one (printed with --json as \"sequence\")")
+      ->type_name("NUMBER");
   command->callback([&session, o] { session.command = [&session, o] { return watch(session, *o); }; });
 }
 

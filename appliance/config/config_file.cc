@@ -123,10 +123,15 @@ Status read_config_text(std::string_view text, const std::string& origin, Config
 Status read_config_file(const std::string& path, Config& config) {
   struct stat info{};
   if (stat(path.c_str(), &info) == 0) {
-    // What reads as nothing would mean all defaults, on all addresses. Other than files: a slip; an empty one: a disk that was full.
-    if (!S_ISREG(info.st_mode)) return fail(Errc::kInvalid, "the configuration " + path + " is no file; name one such as " + path + "/stoad.toml");
+    // What reads as nothing would mean all defaults, on all addresses. Other than files: a slip; an empty one: a disk
+    // that was full.
+    if (!S_ISREG(info.st_mode))
+      return fail(Errc::kInvalid,
+                  "the configuration " + path + " is no file; name one such as " + path + "/stoad.toml");
     if (info.st_size == 0)
-      return fail(Errc::kInvalid, "the configuration file " + path + " is empty; put back what was in it, or start without --config to have all defaults");
+      return fail(Errc::kInvalid,
+                  "the configuration file " + path +
+                      " is empty; put back what was in it, or start without --config to have all defaults");
   }
   errno = 0;
   std::ifstream file(path, std::ios::binary);
@@ -164,7 +169,8 @@ Status check_ports(const Config& config) {
       const auto any = [](const std::string& host) { return host == "0.0.0.0" || host == "::"; };
       const bool meet = endpoint.host == other.endpoint.host || any(endpoint.host) || any(other.endpoint.host);
       if (endpoint.port == other.endpoint.port && meet)
-        return fail(Errc::kInvalid, std::string(other.key) + " and " + key + " are both port " + std::to_string(endpoint.port) + "; choose another for one of them");
+        return fail(Errc::kInvalid, std::string(other.key) + " and " + key + " are both port " +
+                                        std::to_string(endpoint.port) + "; choose another for one of them");
     }
     doors.push_back({key, std::move(endpoint)});
     return {};
@@ -187,12 +193,14 @@ Status check_config(const Config& config) {
     STOA_TRY(endpoint, parse_endpoint(config.admin.listen));
     if (!endpoint.is_loopback()) {
       return fail(Errc::kInvalid, "admin.listen = " + config.admin.listen +
-                                      " is open to the network, and tokens would go over it in plain; set admin.tls_certificate and admin.tls_key, or "
+                                      " is open to the network, and tokens would go over it in plain; set "
+                                      "admin.tls_certificate and admin.tls_key, or "
                                       "listen on 127.0.0.1");
     }
   }
   STOA_CHECK_OK(check_ports(config));
-  if (config.admin.socket.size() > kSocketPathMax) return fail(Errc::kInvalid, "admin.socket: the path is longer than 107 bytes");
+  if (config.admin.socket.size() > kSocketPathMax)
+    return fail(Errc::kInvalid, "admin.socket: the path is longer than 107 bytes");
   if (config.volume_name.empty()) return fail(Errc::kInvalid, "volume_name must not be empty");
   return {};
 }

@@ -165,10 +165,10 @@ ConfigKey grace_key() {
 }
 
 ConfigKey lease_key() {
-  ConfigKey key = number(
-      "nfs", "lease_seconds", KeyForm::kNumber, STOA_MEMBER(nfs.lease_seconds), {1, 3600},
-      "How long an NFSv4 client may be silent before others may take what it has open or locked. Linux clients speak up "
-      "every 5 s at most, so less than 15 is for tests.");
+  ConfigKey key = number("nfs", "lease_seconds", KeyForm::kNumber, STOA_MEMBER(nfs.lease_seconds), {1, 3600},
+                         "How long an NFSv4 client may be silent before others may take what it has open or locked. "
+                         "Linux clients speak up "
+                         "every 5 s at most, so less than 15 is for tests.");
   key.set = [set = key.set](Config& c, KeyValue value) -> Status {
     STOA_CHECK_OK(set(c, std::move(value)));
     if (!c.volume.grace_is_set) c.volume.grace_ms = c.nfs.lease_seconds * 1000;
@@ -220,8 +220,10 @@ std::vector<ConfigKey> make_keys() {
       number("nfs", "mount_port", KeyForm::kNumber, STOA_MEMBER(nfs.mount_port), {0, 65535},
              "A second TCP port for clients that expect MOUNT on one of its own. 0: the port of NFS serves both."),
       flag("nfs", "portmapper", STOA_MEMBER(nfs.portmapper),
-           "Whether to register with the portmapper (rpcbind) of this machine; locks of NFSv3 need it. NLM and NSM are then "
-           "answered over UDP, too, at the port of NFS. Without it clients mount with `port=`, `mountport=` and `nolock`."),
+           "Whether to register with the portmapper (rpcbind) of this machine; locks of NFSv3 need it. NLM and NSM are "
+           "then "
+           "answered over UDP, too, at the port of NFS. Without it clients mount with `port=`, `mountport=` and "
+           "`nolock`."),
       number("nfs", "workers", KeyForm::kNumber, STOA_MEMBER(nfs.workers), {0, 1024},
              "Threads that serve NFS. 0: chosen by the number of processors."),
       number("nfs", "connections_max", KeyForm::kNumber, STOA_MEMBER(nfs.connections_max), {1, 1'000'000},
@@ -242,7 +244,8 @@ std::vector<ConfigKey> make_keys() {
       text("s3", "region", STOA_MEMBER(s3.region), any_text,
            "The region that buckets are in and that requests must be signed for."),
       text("s3", "signature_v2", STOA_MEMBER(s3.signature_v2), signature_v2_text,
-           "Which requests with Signature Version 2 are accepted: `presigned` URLs, as boto3 and `aws s3 presign` make them by default, "
+           "Which requests with Signature Version 2 are accepted: `presigned` URLs, as boto3 and `aws s3 presign` make "
+           "them by default, "
            "`all`, or none (`off`). It signs no content, and only some headers."),
       text("s3", "domain", STOA_MEMBER(s3.domain), any_text,
            "With `s3.example.org` here, http://BUCKET.s3.example.org/KEY works beside "
@@ -257,20 +260,26 @@ std::vector<ConfigKey> make_keys() {
              "Connections at one time. Then an idle one is closed for each that comes."),
 
       text("admin", "listen", STOA_MEMBER(admin.listen), endpoint_or_empty,
-           "Address and TCP port of the admin interface, of the console and of /metrics. Empty: no TCP port, the Unix socket only. Other "
-           "addresses than those of the loopback need tls_certificate and tls_key, because tokens must not go over a network in plain."),
+           "Address and TCP port of the admin interface, of the console and of /metrics. Empty: no TCP port, the Unix "
+           "socket only. Other "
+           "addresses than those of the loopback need tls_certificate and tls_key, because tokens must not go over a "
+           "network in plain."),
       text("admin", "tls_certificate", STOA_MEMBER(admin.tls_certificate), absolute_or_empty,
-           "A PEM file with the certificate chain; the TCP port then speaks HTTPS. Needs tls_key. The files are read again on reload."),
+           "A PEM file with the certificate chain; the TCP port then speaks HTTPS. Needs tls_key. The files are read "
+           "again on reload."),
       text("admin", "tls_key", STOA_MEMBER(admin.tls_key), absolute_or_empty, "A PEM file with the private key."),
       text("admin", "socket", STOA_MEMBER(admin.socket), absolute_or_empty,
-           "A Unix socket of the admin interface, which the command stoa prefers: it answers however busy the port is. Empty: `admin.socket` in the data folder."),
+           "A Unix socket of the admin interface, which the command stoa prefers: it answers however busy the port is. "
+           "Empty: `admin.socket` in the data folder."),
       text("admin", "socket_mode", STOA_MEMBER(admin.socket_mode), mode_text, "The file mode of that socket."),
 
-      number("audit", "keep_days", KeyForm::kNumber, STOA_MEMBER(audit.keep_days), {1, 36'500}, "Days of the audit log that are kept."),
+      number("audit", "keep_days", KeyForm::kNumber, STOA_MEMBER(audit.keep_days), {1, 36'500},
+             "Days of the audit log that are kept."),
       number("audit", "bytes_max", KeyForm::kBytes, STOA_MEMBER(audit.bytes_max), {kMiB, 1024 * kTiB},
-            "The oldest days of the audit log go when all together are larger than this."),
+             "The oldest days of the audit log go when all together are larger than this."),
       text("audit", "syslog", STOA_MEMBER(audit.syslog), syslog_text,
-           "Where lines of the audit log are sent, too: `local` (/dev/log), or an address and UDP port such as 192.0.2.7:514. "
+           "Where lines of the audit log are sent, too: `local` (/dev/log), or an address and UDP port such as "
+           "192.0.2.7:514. "
            "Empty: nowhere. Lines that syslog does not take are dropped and counted; the log itself has them all."),
   };
 }

@@ -46,7 +46,8 @@ sigset_t awaited_signals() {
 
 }  // namespace
 
-Result<std::unique_ptr<Daemon>> Daemon::start(const ConfigSource& source, const Config& config, const DataFolder& folder, FolderLock lock,
+Result<std::unique_ptr<Daemon>> Daemon::start(const ConfigSource& source, const Config& config,
+                                              const DataFolder& folder, FolderLock lock,
                                               std::span<const admin::ConsoleFile> console) {
   std::unique_ptr<Daemon> daemon(new Daemon(source, config, folder, std::move(lock), console));
   STOA_CHECK_OK(daemon->open());
@@ -71,13 +72,13 @@ Status Daemon::open() {
   volume_ = *std::move(volume);
   // Only now: a start that is refused leaves the folder as it was.
   if (!stores_.made && access(folder_.token().c_str(), F_OK) != 0) {
-    log_warning("stoad", "admin.token is gone; a new one is made, and who used the old one is refused", {{"path", folder_.token()}});
+    log_warning("stoad", "admin.token is gone; a new one is made, and who used the old one is refused",
+                {{"path", folder_.token()}});
   }
   STOA_TRY(token, load_or_make_token(folder_));
   register_store_metrics(metrics_, *stores_.kv, *stores_.blobs);
-  metrics_.gauge_callback("stoa_healthy", "1 while the volume keeps and gives what it should; 0: see stoa status.", {}, [this] {
-    return std::ranges::none_of(volume_->health(), core::fails) ? 1.0 : 0.0;
-  });
+  metrics_.gauge_callback("stoa_healthy", "1 while the volume keeps and gives what it should; 0: see stoa status.", {},
+                          [this] { return std::ranges::none_of(volume_->health(), core::fails) ? 1.0 : 0.0; });
 
   STOA_TRY(audit, AuditWriter::open({.folder = folder_.audit(),
                                      .keep_days = config_.audit.keep_days,
@@ -87,24 +88,24 @@ Status Daemon::open() {
   audit_ = std::move(audit);
   watch_ = std::make_unique<admin::WatchHub>(*volume_);
   check_ = std::make_unique<admin::CheckJob>(*volume_);
-  service_.reset(new admin::Service{.volume = *volume_,
-                                    .metrics = metrics_,
-                                    .check = *check_,
-                                    .version = std::string(kVersionText),
-                                    .token = token,
-                                    .data_folder = folder_.path,
-                                    .engine = config_.engine,
-                                    .started = wall_now(),
-                                    .doors = {},
-                                    .data_directories = [this] { return stores_.blobs->health(); },
-                                    .space = [this] { return stores_.blobs->space(); },
-                                    .kerberos = [this] { return kerberos(); },
-                                    .record_action = [this](const admin::Request& request, const admin::AdminAction& action) {
-                                      admin::note_action(*volume_, request, action);
-                                    },
-                                    .audit = audit_.get(),
-                                    .watch = watch_.get(),
-                                    .console = console_});
+  service_.reset(new admin::Service{
+      .volume = *volume_,
+      .metrics = metrics_,
+      .check = *check_,
+      .version = std::string(kVersionText),
+      .token = token,
+      .data_folder = folder_.path,
+      .engine = config_.engine,
+      .started = wall_now(),
+      .doors = {},
+      .data_directories = [this] { return stores_.blobs->health(); },
+      .space = [this] { return stores_.blobs->space(); },
+      .kerberos = [this] { return kerberos(); },
+      .record_action = [this](const admin::Request& request,
+                              const admin::AdminAction& action) { admin::note_action(*volume_, request, action); },
+      .audit = audit_.get(),
+      .watch = watch_.get(),
+      .console = console_});
   return {};
 }
 
@@ -158,12 +159,14 @@ Status Daemon::open_doors() {
   }
   options.socket_path = config_.admin.socket.empty() ? folder_.admin_socket() : config_.admin.socket;
   if (config_.admin.socket.empty() && options.socket_path.size() > kSocketPathMax) {
-    log_warning("stoad", "the path of the data folder is too long for a Unix socket in it; stoa comes through admin.listen",
+    log_warning("stoad",
+                "the path of the data folder is too long for a Unix socket in it; stoa comes through admin.listen",
                 {{"data", folder_.path}, {"cure", "set admin.socket"}});
     options.socket_path.clear();
   }
   if (options.socket_path.empty() && options.host.empty())
-    return fail(Errc::kInvalid, "admin.listen is empty, and the path of " + folder_.path + " is too long for a Unix socket in it; set admin.socket");
+    return fail(Errc::kInvalid, "admin.listen is empty, and the path of " + folder_.path +
+                                    " is too long for a Unix socket in it; set admin.socket");
   const std::string& mode = config_.admin.socket_mode;
   std::from_chars(mode.data(), mode.data() + mode.size(), options.socket_mode, 8);
   STOA_TRY(server, admin::AdminServer::start(*service_, options));
@@ -173,7 +176,9 @@ Status Daemon::open_doors() {
     const std::string host = options.host == "0.0.0.0" ? "127.0.0.1" : options.host == "::" ? "::1" : options.host;
     record.admin_pin = admin_->pin();
     record.admin_url = (record.admin_pin.empty() ? "http://" : "https://") + Endpoint{host, admin_->port()}.to_text();
-    if (!record.admin_pin.empty()) log_info("stoad", "the admin interface speaks TLS", {{"address", config_.admin.listen}, {"pin", record.admin_pin}});
+    if (!record.admin_pin.empty())
+      log_info("stoad", "the admin interface speaks TLS",
+               {{"address", config_.admin.listen}, {"pin", record.admin_pin}});
   }
   record.admin_socket = options.socket_path;
   return write_run_record(folder_, record);
@@ -249,7 +254,9 @@ Status Daemon::kerberos() const {
   const std::string& keytab = config_.nfs.keytab;
   if (!config_.nfs.enabled) return fail(Errc::kNotSupported, "the NFS door of this server is closed (nfs.enabled)");
   if (keytab.empty())
-    return fail(Errc::kNotSupported, "this server has no keytab; set nfs.keytab (--nfs-keytab) to a file with the keys of nfs/HOST@REALM and start stoad again");
+    return fail(Errc::kNotSupported,
+                "this server has no keytab; set nfs.keytab (--nfs-keytab) to a file with the keys of nfs/HOST@REALM "
+                "and start stoad again");
   if (access(keytab.c_str(), R_OK) == 0) return {};
   return fail(Errc::kNotSupported, "the keytab " + keytab + " of this server cannot be read any more; put it back");
 }

@@ -24,8 +24,10 @@ namespace stoa::appliance {
 // stores, the lock last.
 class Daemon {
  public:
-  // The volume is open when it returns, and nothing is served yet. The errors are sentences for people. `console` must outlive it.
-  static Result<std::unique_ptr<Daemon>> start(const ConfigSource& source, const Config& config, const DataFolder& folder, FolderLock lock,
+  // The volume is open when it returns, and nothing is served yet. The errors are sentences for people. `console` must
+  // outlive it.
+  static Result<std::unique_ptr<Daemon>> start(const ConfigSource& source, const Config& config,
+                                               const DataFolder& folder, FolderLock lock,
                                                std::span<const admin::ConsoleFile> console);
   ~Daemon();
   // Everything is served when it returns.

@@ -26,7 +26,8 @@ enum StoadExit : int {
   kNeedsSomebody = 3,  // starting again would not help: the unit's RestartPreventExitStatus names it
 };
 
-// What only an administrator can mend: pieces that are missing, damaged, of another volume or time, or from a newer version.
+// What only an administrator can mend: pieces that are missing, damaged, of another volume or time, or from a newer
+// version.
 int exit_of_refused_volume(const Error& error) {
   switch (error.code) {
     case Errc::kInvalid:

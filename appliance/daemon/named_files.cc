@@ -18,9 +18,13 @@ namespace {
 
 class Problems {
  public:
-  void add(const std::string& key, const std::string& what) { text_.append(text_.empty() ? "" : "\n").append(key).append(": ").append(what); }
+  void add(const std::string& key, const std::string& what) {
+    text_.append(text_.empty() ? "" : "\n").append(key).append(": ").append(what);
+  }
   void add(const std::string& key, const Status& status) {
-    if (!status) add(key, status.error().sys_errno != 0 || status.error().detail.empty() ? describe(status.error()) : status.error().detail);
+    if (!status)
+      add(key, status.error().sys_errno != 0 || status.error().detail.empty() ? describe(status.error())
+                                                                              : status.error().detail);
   }
   Status status() const { return text_.empty() ? Status{} : fail(Errc::kInvalid, text_); }
 
@@ -28,10 +32,12 @@ class Problems {
   std::string text_;
 };
 
-void look_at_tls(const std::string& section, const std::string& certificate, const std::string& key, Problems& problems) {
+void look_at_tls(const std::string& section, const std::string& certificate, const std::string& key,
+                 Problems& problems) {
   if (certificate.empty()) return;
   if (const Status secret = check_secret_file(key); !secret) return problems.add(section + ".tls_key", secret);
-  if (const auto both = admin::read_certificate(certificate, key); !both) problems.add(section + ".tls_certificate", both.error().detail);
+  if (const auto both = admin::read_certificate(certificate, key); !both)
+    problems.add(section + ".tls_certificate", both.error().detail);
 }
 
 void look_at_credentials(const Config& config, Problems& problems) {
@@ -39,7 +45,8 @@ void look_at_credentials(const Config& config, Problems& problems) {
     const Status secret = check_secret_file(config.nfs.keytab);
     problems.add("nfs.keytab", secret);
     if (secret) {
-      if (const auto opened = nfs::KeytabMechanism::open(config.nfs.keytab); !opened) problems.add("nfs.keytab", opened.error().detail);
+      if (const auto opened = nfs::KeytabMechanism::open(config.nfs.keytab); !opened)
+        problems.add("nfs.keytab", opened.error().detail);
     }
   }
   if (config.s3.enabled) look_at_tls("s3", config.s3.tls_certificate, config.s3.tls_key, problems);
@@ -82,7 +89,8 @@ void look_at_log(const std::string& path, Problems& problems) {
 void look_at_socket(const std::string& path, Problems& problems) {
   if (path.empty()) return;
   struct stat info{};
-  if (stat(path.c_str(), &info) == 0 && !S_ISSOCK(info.st_mode)) return problems.add("admin.socket", path + " is there, and is no socket");
+  if (stat(path.c_str(), &info) == 0 && !S_ISSOCK(info.st_mode))
+    return problems.add("admin.socket", path + " is there, and is no socket");
   const std::string folder = parent_of(path);
   // systemd makes folders in /run when it starts the service, and takes them away when it stops.
   if (folder.starts_with("/run/") && stat(folder.c_str(), &info) != 0) return;

@@ -6,11 +6,12 @@
 
 namespace stoa::appliance {
 
-// Certificates, keys and the keytab of what is enabled: they are there, can be read, are whole, belong together, and are no secret that everybody
-// on the machine knows. kInvalid, with all problems, one a line.
+// Certificates, keys and the keytab of what is enabled: they are there, can be read, are whole, belong together, and
+// are no secret that everybody on the machine knows. kInvalid, with all problems, one a line.
 Status check_credentials(const Config& config);
 
-// The same, and the data folder, blob directories, log file and admin socket, as far as it shows without making any of them.
+// The same, and the data folder, blob directories, log file and admin socket, as far as it shows without making any of
+// them.
 Status check_named_files(const Config& config);
 
 }  // namespace stoa::appliance

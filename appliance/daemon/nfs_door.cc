@@ -67,7 +67,8 @@ Result<std::unique_ptr<Door>> open_nfs_door(const Config& config, core::Volume& 
   options.register_ports = config.nfs.portmapper;
   options.keytab = config.nfs.keytab;
   options.id_domain = config.nfs.id_domain.empty() ? domain_of_machine() : config.nfs.id_domain;
-  auto server = nfs::NfsServer::start(options, volume.ns(), volume.state(), volume.registry(), volume.handles(), metrics);
+  auto server =
+      nfs::NfsServer::start(options, volume.ns(), volume.state(), volume.registry(), volume.handles(), metrics);
   if (!server) {
     return fail(server.error().code, "the NFS door cannot open at " + config.nfs.listen + ": " +
                                          describe(server.error()) +

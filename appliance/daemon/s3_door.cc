@@ -53,7 +53,8 @@ class S3Door final : public Door {
 
  private:
   static void close(std::unique_ptr<s3::Server> server) {
-    if (server != nullptr && !server->drain(kDrainPatience)) log_warning("s3", "requests were cut off when the door closed");
+    if (server != nullptr && !server->drain(kDrainPatience))
+      log_warning("s3", "requests were cut off when the door closed");
   }
 
   s3::ServerOptions options_;

@@ -15,8 +15,9 @@ Status check_secret_file(const std::string& path) {
   if (!S_ISREG(info.st_mode)) return fail(Errc::kInvalid, path + " is no file");
   // A group may be trusted with it, as Debian's ssl-cert is.
   if ((info.st_mode & (S_IROTH | S_IWOTH)) == 0) return {};
-  return fail(Errc::kAccess, path + " holds a secret, and everybody on this machine can " + ((info.st_mode & S_IROTH) != 0 ? "read" : "change") +
-                                 " it; chmod 600 " + path + (((info.st_mode & S_IROTH) != 0) ? ", and think of whether it is known already" : ""));
+  return fail(Errc::kAccess, path + " holds a secret, and everybody on this machine can " +
+                                 ((info.st_mode & S_IROTH) != 0 ? "read" : "change") + " it; chmod 600 " + path +
+                                 (((info.st_mode & S_IROTH) != 0) ? ", and think of whether it is known already" : ""));
 }
 
 Result<std::string> read_secret_file(const std::string& path) {

@@ -19,7 +19,8 @@ const std::vector<ManSection> kStoaMore = {
      ".TP\n3\nNo stoad could be reached.\n.TP\n4\nWhat was named does not exist.\n.TP\n5\nWhat should be made exists "
      "already.\n"
      ".TP\n6\nThe admin token was refused, or a file may not be read.\n.TP\n7\ncheck: the volume has problems.\n"},
-    {"ENVIRONMENT", ".TP\nSTOA_DATA\nThe data folder, when neither \\-\\-data nor \\-\\-config is given.\n"
+    {"ENVIRONMENT",
+     ".TP\nSTOA_DATA\nThe data folder, when neither \\-\\-data nor \\-\\-config is given.\n"
      ".TP\nSTOA_TOKEN\nThe token, when \\-\\-token\\-file is not given.\n"},
     {"FILES",
      ".TP\n/etc/stoa/stoad.toml\nThe configuration that names the data folder, when it "
@@ -39,10 +40,12 @@ const std::vector<ManSection> kStoadMore = {
      "again, for rotation) and the TLS certificate are taken over. Users, exports and quotas never need a reload.\n"},
     {"EXIT STATUS",
      ".TP\n0\nStopped in good order.\n.TP\n1\nDid not start, or the last flush failed.\n.TP\n2\nThe command line or "
-     "the configuration is wrong.\n.TP\n3\nDid not start, and would not if it were tried again: metadata or content are missing, damaged, of another volume or "
+     "the configuration is wrong.\n.TP\n3\nDid not start, and would not if it were tried again: metadata or content "
+     "are missing, damaged, of another volume or "
      "of another time. The message names them and the cure; nothing was changed.\n"},
     {"FILES",
-     ".TP\nDATA/volume\nThe mark that a volume was made here, and its id.\n.TP\nDATA/meta\nThe metadata.\n.TP\nDATA/blobs\nThe content, unless blob_directories names other "
+     ".TP\nDATA/volume\nThe mark that a volume was made here, and its id.\n.TP\nDATA/meta\nThe "
+     "metadata.\n.TP\nDATA/blobs\nThe content, unless blob_directories names other "
      "folders.\n.TP\nDATA/admin.token\nThe token "
      "of the admin interface.\n.TP\nDATA/stoad.lock\nKeeps a second stoad out.\n.TP\nDATA/stoad.log\nThe log, with "
      "\\-\\-background.\n"},

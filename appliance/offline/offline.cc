@@ -24,7 +24,8 @@ core::VolumeOptions offline_options(const Config& config) {
   return options;
 }
 
-Result<core::CheckReport> check_opened(const Config& config, const DataFolder& folder, const core::VolumeOptions& options, const core::CheckOptions& check) {
+Result<core::CheckReport> check_opened(const Config& config, const DataFolder& folder,
+                                       const core::VolumeOptions& options, const core::CheckOptions& check) {
   MetricRegistry metrics;
   STOA_TRY(stores, open_stores(config, folder, metrics, {}));
   STOA_TRY(volume, core::Volume::open(*stores.kv, *stores.blobs, metrics, options));
@@ -32,8 +33,9 @@ Result<core::CheckReport> check_opened(const Config& config, const DataFolder& f
 }
 
 // Nothing is replayed or changed.
-Result<core::CheckReport> check_damaged(const Config& config, const DataFolder& folder, const core::VolumeOptions& options,
-                                        const core::CheckOptions& check, const std::string& why) {
+Result<core::CheckReport> check_damaged(const Config& config, const DataFolder& folder,
+                                        const core::VolumeOptions& options, const core::CheckOptions& check,
+                                        const std::string& why) {
   MetricRegistry metrics;
   core::CheckReport report;
   auto stores = open_stores(config, folder, metrics, {.damaged = true});
@@ -41,7 +43,8 @@ Result<core::CheckReport> check_damaged(const Config& config, const DataFolder& 
     STOA_TRY(found, core::check_unopened(*stores->kv, *stores->blobs, metrics, options, check));
     report = std::move(found);
   }
-  report.problems.insert(report.problems.begin(), "the volume cannot be opened: " + (stores ? why : describe(stores.error())));
+  report.problems.insert(report.problems.begin(),
+                         "the volume cannot be opened: " + (stores ? why : describe(stores.error())));
   ++report.problem_count;
   return report;
 }

@@ -17,8 +17,8 @@ namespace stoa::appliance {
 Result<std::string> create_volume(const DataFolder& folder, const std::string& config_path, const std::string& name);
 
 using CheckProgress = void (*)(std::uint64_t done, std::uint64_t total);
-// Verifies the whole volume; one that is too damaged to be opened as far as it can be read. kNotFound: there is none; kBusy: a
-// stoad runs there.
+// Verifies the whole volume; one that is too damaged to be opened as far as it can be read. kNotFound: there is none;
+// kBusy: a stoad runs there.
 Result<core::CheckReport> check_offline(const DataFolder& folder, const std::string& config_path, bool read_data,
                                         CheckProgress progress);
 

@@ -23,9 +23,11 @@ Result<std::vector<std::string>> load_blob_folders(const DataFolder& folder) {
     if (line.empty()) continue;
     folders.push_back(line.front() == '/' ? std::string(line) : folder.path + "/" + std::string(line));
   }
-  // An earlier version wrote the default folder as an absolute path, which is another one's when the data folder was moved or copied.
+  // An earlier version wrote the default folder as an absolute path, which is another one's when the data folder was
+  // moved or copied.
   std::error_code error;
-  if (folders.size() == 1 && folders[0].ends_with("/blobs") && std::filesystem::exists(folder.blobs() + "/identity", error)) {
+  if (folders.size() == 1 && folders[0].ends_with("/blobs") &&
+      std::filesystem::exists(folder.blobs() + "/identity", error)) {
     folders[0] = folder.blobs();
   }
   return folders;

@@ -1,5 +1,5 @@
-// DATA/blob_directories: which folders hold content, one a line, so that commands without a configuration find them. Those below the
-// data folder by their names in it: it may be moved or copied.
+// DATA/blob_directories: which folders hold content, one a line, so that commands without a configuration find them.
+// Those below the data folder by their names in it: it may be moved or copied.
 #pragma once
 
 #include <string>

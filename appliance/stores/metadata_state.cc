@@ -8,7 +8,9 @@ namespace stoa::appliance {
 namespace {
 
 // Files that stand in a folder although there is no database in it.
-bool is_no_database_file(const std::string& name) { return name == "lost+found"; }
+bool is_no_database_file(const std::string& name) {
+  return name == "lost+found";
+}
 
 }  // namespace
 
@@ -33,7 +35,9 @@ Result<MetadataState> look_at_metadata(const std::string& path) {
                      std::filesystem::exists(path + "/" + current->substr(0, current->size() - 1), error);
   if (whole) return MetadataState::kThere;
   std::string words = "the metadata in " + path + " are damaged: the file CURRENT " +
-                      (!current ? "is missing" : current->empty() ? "is empty" : "names no file that is there") +
+                      (!current           ? "is missing"
+                       : current->empty() ? "is empty"
+                                          : "names no file that is there") +
                       "; nothing was changed. Restore the metadata and all blob directories from the same backup";
   if (!newest_manifest.empty()) {
     words += "; if nothing but CURRENT was lost, write it anew: echo " + newest_manifest + " > " + path + "/CURRENT";

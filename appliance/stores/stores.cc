@@ -32,8 +32,10 @@ std::string id_text(const core::VolumeInfo& info) {
 }
 
 constexpr const char* kRestoreOrBeginElsewhere =
-    "; nothing was changed. Mount the disk that is missing, or restore the metadata and all blob directories from the same backup. To begin with "
-    "an empty volume instead, name another data folder (--data) and other blob directories (--blob-directories): these stay as they are";
+    "; nothing was changed. Mount the disk that is missing, or restore the metadata and all blob directories from the "
+    "same backup. To begin with "
+    "an empty volume instead, name another data folder (--data) and other blob directories (--blob-directories): these "
+    "stay as they are";
 
 // One opening: what is known of the pieces, from step to step.
 class Opening {
@@ -57,8 +59,9 @@ class Opening {
     if (!info_) STOA_CHECK_OK(make_volume());
     const std::string id = id_text(*info_);
     if (mark_ && !unfinished() && mark_->id != id) {
-      return fail(Errc::kInvalid, "the metadata in " + folder_.meta() + " are of volume " + id + ", and the data folder " + folder_.path + " is of volume " +
-                                      mark_->id + " (" + folder_.mark() + ")" + kRestoreOrBeginElsewhere);
+      return fail(Errc::kInvalid, "the metadata in " + folder_.meta() + " are of volume " + id +
+                                      ", and the data folder " + folder_.path + " is of volume " + mark_->id + " (" +
+                                      folder_.mark() + ")" + kRestoreOrBeginElsewhere);
     }
     STOA_CHECK_OK(open_paired_blobs(id));
     if (options_.damaged) return std::move(stores_);
@@ -85,11 +88,13 @@ class Opening {
   // Only where nothing is: no mark, no metadata, nothing in the blob directories.
   Status make_volume() {
     if (mark_ && !unfinished()) {
-      return fail(Errc::kInvalid, "the metadata of volume " + mark_->id + " are missing: there is no volume in " + folder_.meta() + kRestoreOrBeginElsewhere);
+      return fail(Errc::kInvalid, "the metadata of volume " + mark_->id + " are missing: there is no volume in " +
+                                      folder_.meta() + kRestoreOrBeginElsewhere);
     }
     STOA_CHECK_OK(require_new_directories());
     if (options_.new_volume.empty() || options_.damaged) {
-      return fail(Errc::kNotFound, "there is no volume in " + folder_.path + "; make one with stoa volume create, or start stoad there");
+      return fail(Errc::kNotFound,
+                  "there is no volume in " + folder_.path + "; make one with stoa volume create, or start stoad there");
     }
     // From here to the last mark a crash leaves something unfinished, which the next start makes anew.
     STOA_CHECK_OK(write_volume_mark(folder_, {}));
@@ -107,36 +112,45 @@ class Opening {
   Status require_new_directories() const {
     std::vector<std::string> there = directories_;
     // The one that is made with the volume.
-    std::erase_if(there, [&](const std::string& path) { return path == folder_.blobs() && !std::filesystem::exists(path); });
+    std::erase_if(there,
+                  [&](const std::string& path) { return path == folder_.blobs() && !std::filesystem::exists(path); });
     for (const std::string& path : there) STOA_CHECK_OK(require_directory(path));
     if (there.empty()) return {};
     const Status empty = LocalBlobStore::require_new(there);
     if (empty || empty.error().code != Errc::kInvalid) return empty;
-    return fail(Errc::kInvalid, empty.error().detail + ", and there are no metadata in " + folder_.meta() + kRestoreOrBeginElsewhere);
+    return fail(Errc::kInvalid,
+                empty.error().detail + ", and there are no metadata in " + folder_.meta() + kRestoreOrBeginElsewhere);
   }
 
   Status make_default_directory() const {
     if (std::ranges::find(directories_, folder_.blobs()) == directories_.end()) return {};
-    if (mkdir(folder_.blobs().c_str(), 0700) != 0 && errno != EEXIST) return fail_errno(errno, "make " + folder_.blobs());
+    if (mkdir(folder_.blobs().c_str(), 0700) != 0 && errno != EEXIST)
+      return fail_errno(errno, "make " + folder_.blobs());
     return {};
   }
 
   static Status require_directory(const std::string& path) {
     struct stat info{};
     if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) return {};
-    return fail(Errc::kNotFound, "the blob directory " + path + " is not there; mount its disk, restore it from a backup of the same time as the metadata, "
-                                     "or make it (mkdir " + path + ") if it is new");
+    return fail(Errc::kNotFound,
+                "the blob directory " + path +
+                    " is not there; mount its disk, restore it from a backup of the same time as the metadata, "
+                    "or make it (mkdir " +
+                    path + ") if it is new");
   }
 
   // An earlier version left neither generation nor volume in the directories: what it used is known by name alone.
   Status require_known_names() const {
     STOA_TRY(known, load_blob_folders(folder_));
     for (const std::string& path : directories_) {
-      if (known.empty() || path.starts_with(folder_.path + "/") || std::ranges::find(known, path) != known.end()) continue;
+      if (known.empty() || path.starts_with(folder_.path + "/") || std::ranges::find(known, path) != known.end())
+        continue;
       if (LocalBlobStore::require_new({path})) continue;
       return fail(Errc::kInvalid, "the blob directory " + path + " was never used by the data folder " + folder_.path +
-                                      ", and an earlier version, which did not note in it whose it is, was the last to do so; nothing was changed. If it is one of " +
-                                      folder_.path + "/blob_directories whose disk is mounted elsewhere now, name it so in that file");
+                                      ", and an earlier version, which did not note in it whose it is, was the last to "
+                                      "do so; nothing was changed. If it is one of " +
+                                      folder_.path +
+                                      "/blob_directories whose disk is mounted elsewhere now, name it so in that file");
     }
     return {};
   }
@@ -150,7 +164,11 @@ class Opening {
     blobs.create = unfinished();
     blobs.sweep_all = options_.sweep_all;
     blobs.written_cache_bytes = usable_memory() / kWrittenCachePart;
-    blobs.pairing = BlobPairing{.volume = id, .generation = generation, .metadata = folder_.meta(), .home = folder_.path, .is_home = [id](const std::string& home) {
+    blobs.pairing = BlobPairing{.volume = id,
+                                .generation = generation,
+                                .metadata = folder_.meta(),
+                                .home = folder_.path,
+                                .is_home = [id](const std::string& home) {
                                   const auto mark = read_volume_mark(DataFolder{home});
                                   return mark && *mark && (*mark)->id == id;
                                 }};
@@ -162,22 +180,29 @@ class Opening {
     return {};
   }
 
-  // Its metadata end with the process, and with them what its blob directories hold: never those of a volume that is kept.
+  // Its metadata end with the process, and with them what its blob directories hold: never those of a volume that is
+  // kept.
   Result<Stores> run_in_memory() {
     const auto metadata = look_at_metadata(folder_.meta());
     if (mark_ || !metadata || *metadata == MetadataState::kThere) {
-      return fail(Errc::kInvalid, "the data folder " + folder_.path + " holds a volume on disk, which engine = \"memory\" would not serve; name another folder with --data");
+      return fail(
+          Errc::kInvalid,
+          "the data folder " + folder_.path +
+              " holds a volume on disk, which engine = \"memory\" would not serve; name another folder with --data");
     }
-    if (options_.new_volume.empty()) return fail(Errc::kInvalid, "a volume in memory ends with its process; set engine = \"rocksdb\"");
+    if (options_.new_volume.empty())
+      return fail(Errc::kInvalid, "a volume in memory ends with its process; set engine = \"rocksdb\"");
     STOA_CHECK_OK(make_default_directory());
     for (const std::string& path : directories_) STOA_CHECK_OK(require_directory(path));
     stores_.kv = std::make_unique<kv::MemoryKv>();
     STOA_CHECK_OK(core::Volume::format(*stores_.kv, options_.new_volume));
-    STOA_TRY(store, LocalBlobStore::open({.directories = directories_,
-                                          .pairing = BlobPairing{.volume = kVolumeInMemory, .home = folder_.path},
-                                          .sweep_all = true,
-                                          },
-                                         metrics_));
+    STOA_TRY(store, LocalBlobStore::open(
+                        {
+                            .directories = directories_,
+                            .pairing = BlobPairing{.volume = kVolumeInMemory, .home = folder_.path},
+                            .sweep_all = true,
+                        },
+                        metrics_));
     stores_.blobs = std::move(store);
     stores_.made = true;
     return std::move(stores_);
@@ -195,7 +220,8 @@ class Opening {
 
 }  // namespace
 
-Result<Stores> open_stores(const Config& config, const DataFolder& folder, MetricRegistry& metrics, const OpenStores& options) {
+Result<Stores> open_stores(const Config& config, const DataFolder& folder, MetricRegistry& metrics,
+                           const OpenStores& options) {
   return Opening(config, folder, metrics, options).run();
 }
 

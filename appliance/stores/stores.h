@@ -27,10 +27,12 @@ struct OpenStores {
   bool damaged = false;      // read only, as much as can be read: for the verifier
 };
 
-// Opens the stores of one volume, whose pieces (metadata, blob directories) belong together and are of one time; refuses, and
-// changes nothing, where one is missing, of another volume, or of another time. kNotFound: there is no volume in the folder, and
-// none is to be made; kInvalid: the pieces do not belong together; kCorrupt: one is damaged; kBusy: another process has one.
-Result<Stores> open_stores(const Config& config, const DataFolder& folder, MetricRegistry& metrics, const OpenStores& options);
+// Opens the stores of one volume, whose pieces (metadata, blob directories) belong together and are of one time;
+// refuses, and changes nothing, where one is missing, of another volume, or of another time. kNotFound: there is no
+// volume in the folder, and none is to be made; kInvalid: the pieces do not belong together; kCorrupt: one is damaged;
+// kBusy: another process has one.
+Result<Stores> open_stores(const Config& config, const DataFolder& folder, MetricRegistry& metrics,
+                           const OpenStores& options);
 
 core::VolumeOptions volume_options(const Config& config);
 

@@ -29,7 +29,8 @@ struct Batch {
 std::array<std::unique_ptr<Batch>, 1024> batches;
 
 Batch* batch_of(int fd) {
-  return fd >= 0 && static_cast<std::size_t>(fd) < batches.size() ? batches[static_cast<std::size_t>(fd)].get() : nullptr;
+  return fd >= 0 && static_cast<std::size_t>(fd) < batches.size() ? batches[static_cast<std::size_t>(fd)].get()
+                                                                  : nullptr;
 }
 
 ssize_t real_send(int fd, const void* data, std::size_t size, int flags) {
@@ -42,7 +43,8 @@ ssize_t real_recv(int fd, void* data, std::size_t size, int flags) {
 }  // namespace
 
 void batch_socket(int fd) {
-  if (fd >= 0 && static_cast<std::size_t>(fd) < batches.size()) batches[static_cast<std::size_t>(fd)] = std::make_unique<Batch>();
+  if (fd >= 0 && static_cast<std::size_t>(fd) < batches.size())
+    batches[static_cast<std::size_t>(fd)] = std::make_unique<Batch>();
 }
 
 bool has_unsent(int fd) {
@@ -59,7 +61,8 @@ bool flush_socket(int fd) {
   Batch* batch = batch_of(fd);
   if (batch == nullptr) return true;
   while (batch->out_at < batch->out.size()) {
-    const ssize_t sent = real_send(fd, batch->out.data() + batch->out_at, batch->out.size() - batch->out_at, MSG_NOSIGNAL);
+    const ssize_t sent =
+        real_send(fd, batch->out.data() + batch->out_at, batch->out.size() - batch->out_at, MSG_NOSIGNAL);
     if (sent < 0) return errno == EAGAIN || errno == EINTR;
     batch->out_at += static_cast<std::size_t>(sent);
   }

@@ -40,7 +40,8 @@ class WriteBlocks final : public Blocks {
     args.stable = work_.file_sync ? FILE_SYNC : UNSTABLE;
     args.data.data_len = work_.bytes;
     args.data.data_val = data_.data();
-    queued(slot, rpc_nfs3_write_async(slot.rpc, nfs_callback<WriteBlocks, WRITE3res, &WriteBlocks::written>, &args, &slot));
+    queued(slot,
+           rpc_nfs3_write_async(slot.rpc, nfs_callback<WriteBlocks, WRITE3res, &WriteBlocks::written>, &args, &slot));
   }
 
  private:
@@ -84,7 +85,8 @@ class CommitFile final : public Phase {
   void begin(Slot& slot) override {
     COMMIT3args args{};
     args.file = to_fh(file_);
-    queued(slot, rpc_nfs3_commit_async(slot.rpc, nfs_callback<CommitFile, COMMIT3res, &CommitFile::committed>, &args, &slot));
+    queued(slot,
+           rpc_nfs3_commit_async(slot.rpc, nfs_callback<CommitFile, COMMIT3res, &CommitFile::committed>, &args, &slot));
   }
 
  private:
@@ -94,8 +96,14 @@ class CommitFile final : public Phase {
 
 }  // namespace
 
-std::unique_ptr<Phase> write_blocks(const BlockWork& work) { return std::make_unique<WriteBlocks>(work); }
-std::unique_ptr<Phase> read_blocks(const BlockWork& work) { return std::make_unique<ReadBlocks>(work); }
-std::unique_ptr<Phase> commit_file(const Handle& file) { return std::make_unique<CommitFile>(file); }
+std::unique_ptr<Phase> write_blocks(const BlockWork& work) {
+  return std::make_unique<WriteBlocks>(work);
+}
+std::unique_ptr<Phase> read_blocks(const BlockWork& work) {
+  return std::make_unique<ReadBlocks>(work);
+}
+std::unique_ptr<Phase> commit_file(const Handle& file) {
+  return std::make_unique<CommitFile>(file);
+}
 
 }  // namespace stoa::bench

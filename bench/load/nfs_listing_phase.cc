@@ -35,8 +35,8 @@ class ListDirectory final : public Phase {
       args.cookie = slot.cookie;
       std::memcpy(args.cookieverf, slot.cookie_verifier, sizeof(args.cookieverf));
       args.count = kReplyBytes;
-      queued(slot, rpc_nfs3_readdir_async(slot.rpc, nfs_callback<ListDirectory, READDIR3res, &ListDirectory::got>, &args,
-                                          &slot));
+      queued(slot, rpc_nfs3_readdir_async(slot.rpc, nfs_callback<ListDirectory, READDIR3res, &ListDirectory::got>,
+                                          &args, &slot));
     }
   }
   void got(Slot& slot, READDIR3res& res) {

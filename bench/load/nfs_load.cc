@@ -36,7 +36,8 @@ struct Options {
 
 class LoadRun {
  public:
-  explicit LoadRun(const Options& options) : o_(options), session_(options.target, options.connections), outcome_(options.server_pids) {}
+  explicit LoadRun(const Options& options)
+      : o_(options), session_(options.target, options.connections), outcome_(options.server_pids) {}
 
   int run();
 
@@ -63,10 +64,13 @@ class LoadRun {
   std::uint64_t count_or(std::uint64_t otherwise) const { return o_.count > 0 ? o_.count : otherwise; }
 
   void getattr();
-  void lookup() { timed(*lookup_files(prepared_files(o_.files, 0), o_.files, o_.seed), count_or(kUnlimited), o_.seconds); }
+  void lookup() {
+    timed(*lookup_files(prepared_files(o_.files, 0), o_.files, o_.seed), count_or(kUnlimited), o_.seconds);
+  }
   void stat() { timed(*stat_files(prepared_files(o_.files, 0), o_.files, o_.seed), count_or(kUnlimited), o_.seconds); }
   void read_small() {
-    timed(*read_small_files(prepared_files(o_.files, kSmall), o_.files, kSmall, o_.seed), count_or(kUnlimited), o_.seconds);
+    timed(*read_small_files(prepared_files(o_.files, kSmall), o_.files, kSmall, o_.seed), count_or(kUnlimited),
+          o_.seconds);
   }
   void create(std::uint32_t bytes) {
     CreateWork work{.dirs = {}, .bytes = bytes, .commit = bytes > 0};
@@ -100,10 +104,12 @@ Handle LoadRun::prepared_files(std::uint64_t files, std::uint32_t bytes) {
   const std::string name = "prep-" + std::to_string(files) + "-" + std::to_string(bytes);
   Handle dir;
   // The second name is made last, so what it stands beside is whole.
-  if (session_.lookup(session_.root(), name, &dir) == NFS3_OK && session_.lookup(session_.root(), name + "-done", nullptr) == NFS3_OK) {
+  if (session_.lookup(session_.root(), name, &dir) == NFS3_OK &&
+      session_.lookup(session_.root(), name + "-done", nullptr) == NFS3_OK) {
     return dir;
   }
-  if (session_.lookup(session_.root(), name, &dir) != NFS3_OK && session_.mkdir(session_.root(), name, &dir) != NFS3_OK) die("MKDIR " + name);
+  if (session_.lookup(session_.root(), name, &dir) != NFS3_OK && session_.mkdir(session_.root(), name, &dir) != NFS3_OK)
+    die("MKDIR " + name);
   Outcome outcome;
   session_.run(*create_files({.dirs = {dir}, .bytes = bytes}), kPrepareInflight, files, 0, outcome);
   must_succeed(outcome, "files");
@@ -131,11 +137,13 @@ Handle LoadRun::prepared_data(std::uint64_t bytes) {
   Handle dir;
   Handle file;
   std::uint64_t size = 0;
-  if (session_.lookup(session_.root(), name, &dir) == NFS3_OK && session_.lookup(dir, file_name(0), &file, &size) == NFS3_OK &&
+  if (session_.lookup(session_.root(), name, &dir) == NFS3_OK &&
+      session_.lookup(dir, file_name(0), &file, &size) == NFS3_OK &&
       session_.lookup(session_.root(), name + "-done", nullptr) == NFS3_OK) {
     return file;
   }
-  if (session_.lookup(session_.root(), name, &dir) != NFS3_OK && session_.mkdir(session_.root(), name, &dir) != NFS3_OK) die("MKDIR " + name);
+  if (session_.lookup(session_.root(), name, &dir) != NFS3_OK && session_.mkdir(session_.root(), name, &dir) != NFS3_OK)
+    die("MKDIR " + name);
   Outcome outcome;
   session_.run(*create_files({.dirs = {dir}}), 1, 1, 0, outcome);
   must_succeed(outcome, "data file");
@@ -148,7 +156,8 @@ Handle LoadRun::prepared_data(std::uint64_t bytes) {
 }
 
 void LoadRun::getattr() {
-  if (o_.directories > 0) return timed(*getattr_directories(prepared_directories(), o_.seed), count_or(kUnlimited), o_.seconds);
+  if (o_.directories > 0)
+    return timed(*getattr_directories(prepared_directories(), o_.seed), count_or(kUnlimited), o_.seconds);
   const Handle dir = prepared_files(o_.files, 0);
   std::vector<Handle> handles;
   Outcome outcome;
@@ -212,7 +221,8 @@ void LoadRun::seq_write() {
 
 void LoadRun::blocks(std::uint32_t bytes, bool random, bool write) {
   const Handle file = prepared_data(o_.bytes);
-  const BlockWork work{.file = file, .bytes = bytes, .blocks = o_.bytes / bytes, .random = random, .file_sync = write, .seed = o_.seed};
+  const BlockWork work{
+      .file = file, .bytes = bytes, .blocks = o_.bytes / bytes, .random = random, .file_sync = write, .seed = o_.seed};
   const auto phase = write ? write_blocks(work) : read_blocks(work);
   timed(*phase, count_or(random ? kUnlimited : work.blocks), random ? o_.seconds : 0);
 }
@@ -269,7 +279,8 @@ int main(int argc, char** argv) {
   app.add_option("--count", o.count, "Operations at most (0: as many as --seconds allows)");
   app.add_option("--seconds", o.seconds, "Time limit of loads that have one");
   app.add_option("--files", o.files, "Files that are prepared, or entries of the listed directory");
-  app.add_option("--directories", o.directories, "getattr, create-empty, create-write: spread over so many prepared directories (0: one)");
+  app.add_option("--directories", o.directories,
+                 "getattr, create-empty, create-write: spread over so many prepared directories (0: one)");
   app.add_option("--bytes", o.bytes, "Size of the file of data loads");
   app.add_option("--seed", o.seed, "Seed of the random choices");
   app.add_option("--pid", o.server_pids, "Processes of the server, whose CPU is reported")->delimiter(',');

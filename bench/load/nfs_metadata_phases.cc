@@ -4,7 +4,9 @@
 namespace stoa::bench {
 namespace {
 
-void set_name(Slot& slot, std::uint64_t index) { *write_file_name(slot.name, index) = '\0'; }
+void set_name(Slot& slot, std::uint64_t index) {
+  *write_file_name(slot.name, index) = '\0';
+}
 
 bool take_handle(Slot& slot, const nfs_fh3& fh) {
   if (fh.data.data_len > sizeof(slot.handle.bytes)) return false;
@@ -41,7 +43,8 @@ class CreateFiles final : public Phase {
     args.how.mode = UNCHECKED;
     args.how.createhow3_u.obj_attributes.mode.set_it = 1;
     args.how.createhow3_u.obj_attributes.mode.set_mode3_u.mode = 0644;
-    queued(slot, rpc_nfs3_create_async(slot.rpc, nfs_callback<CreateFiles, CREATE3res, &CreateFiles::created>, &args, &slot));
+    queued(slot,
+           rpc_nfs3_create_async(slot.rpc, nfs_callback<CreateFiles, CREATE3res, &CreateFiles::created>, &args, &slot));
   }
 
  private:
@@ -57,7 +60,8 @@ class CreateFiles final : public Phase {
     args.stable = UNSTABLE;
     args.data.data_len = work_.bytes;
     args.data.data_val = data_.data();
-    queued(slot, rpc_nfs3_write_async(slot.rpc, nfs_callback<CreateFiles, WRITE3res, &CreateFiles::written>, &args, &slot));
+    queued(slot,
+           rpc_nfs3_write_async(slot.rpc, nfs_callback<CreateFiles, WRITE3res, &CreateFiles::written>, &args, &slot));
   }
   void written(Slot& slot, WRITE3res& res) {
     const auto& ok = res.WRITE3res_u.resok;
@@ -66,7 +70,8 @@ class CreateFiles final : public Phase {
     std::memcpy(slot.cookie_verifier, ok.verf, sizeof(ok.verf));
     COMMIT3args args{};
     args.file = to_fh(slot.handle);
-    queued(slot, rpc_nfs3_commit_async(slot.rpc, nfs_callback<CreateFiles, COMMIT3res, &CreateFiles::committed>, &args, &slot));
+    queued(slot, rpc_nfs3_commit_async(slot.rpc, nfs_callback<CreateFiles, COMMIT3res, &CreateFiles::committed>, &args,
+                                       &slot));
   }
   void committed(Slot& slot, COMMIT3res& res) {
     // Another verifier says that the server lost what it had not committed (RFC 1813 3.3.21).
@@ -85,7 +90,8 @@ class CollectHandles final : public DirectoryPhase {
   void begin(Slot& slot) override {
     set_name(slot, slot.index);
     auto args = lookup_args(slot);
-    queued(slot, rpc_nfs3_lookup_async(slot.rpc, nfs_callback<CollectHandles, LOOKUP3res, &CollectHandles::found>, &args, &slot));
+    queued(slot, rpc_nfs3_lookup_async(slot.rpc, nfs_callback<CollectHandles, LOOKUP3res, &CollectHandles::found>,
+                                       &args, &slot));
   }
 
  private:
@@ -100,7 +106,8 @@ class CollectHandles final : public DirectoryPhase {
 
 class Getattrs final : public Phase {
  public:
-  Getattrs(const std::vector<Handle>& handles, ftype3 type, std::uint64_t seed) : handles_(handles), type_(type), seed_(seed) {}
+  Getattrs(const std::vector<Handle>& handles, ftype3 type, std::uint64_t seed)
+      : handles_(handles), type_(type), seed_(seed) {}
   void begin(Slot& slot) override {
     GETATTR3args args{};
     args.object = to_fh(handles_[mix(seed_ + slot.index) % handles_.size()]);
@@ -126,7 +133,8 @@ class LookupFiles final : public DirectoryPhase {
   void begin(Slot& slot) override {
     set_name(slot, mix(seed_ + slot.index) % files_);
     auto args = lookup_args(slot);
-    queued(slot, rpc_nfs3_lookup_async(slot.rpc, nfs_callback<LookupFiles, LOOKUP3res, &LookupFiles::found>, &args, &slot));
+    queued(slot,
+           rpc_nfs3_lookup_async(slot.rpc, nfs_callback<LookupFiles, LOOKUP3res, &LookupFiles::found>, &args, &slot));
   }
 
  private:
@@ -136,19 +144,22 @@ class LookupFiles final : public DirectoryPhase {
     if (then_ == Then::kGetattr) {
       GETATTR3args args{};
       args.object = to_fh(slot.handle);
-      queued(slot, rpc_nfs3_getattr_async(slot.rpc, nfs_callback<LookupFiles, GETATTR3res, &LookupFiles::got>, &args, &slot));
+      queued(slot,
+             rpc_nfs3_getattr_async(slot.rpc, nfs_callback<LookupFiles, GETATTR3res, &LookupFiles::got>, &args, &slot));
     } else {
       READ3args args{};
       args.file = to_fh(slot.handle);
       args.count = bytes_;
-      queued(slot, rpc_nfs3_read_async(slot.rpc, nfs_callback<LookupFiles, READ3res, &LookupFiles::read>, &args, &slot));
+      queued(slot,
+             rpc_nfs3_read_async(slot.rpc, nfs_callback<LookupFiles, READ3res, &LookupFiles::read>, &args, &slot));
     }
   }
   void got(Slot& slot, GETATTR3res&) { slot.session->done(slot, 0); }
   void read(Slot& slot, READ3res& res) {
     const auto& ok = res.READ3res_u.resok;
     if (ok.count != bytes_ || ok.data.data_len != bytes_) return slot.session->failed(slot, "short READ");
-    if (ok.data.data_val[0] != 'x' || ok.data.data_val[bytes_ - 1] != 'x') return slot.session->failed(slot, "wrong bytes");
+    if (ok.data.data_val[0] != 'x' || ok.data.data_val[bytes_ - 1] != 'x')
+      return slot.session->failed(slot, "wrong bytes");
     slot.session->done(slot, bytes_);
   }
   std::uint64_t files_;
@@ -165,7 +176,8 @@ class RemoveFiles final : public DirectoryPhase {
     REMOVE3args args{};
     args.object.dir = to_fh(dir_);
     args.object.name = slot.name;
-    queued(slot, rpc_nfs3_remove_async(slot.rpc, nfs_callback<RemoveFiles, REMOVE3res, &RemoveFiles::removed>, &args, &slot));
+    queued(slot,
+           rpc_nfs3_remove_async(slot.rpc, nfs_callback<RemoveFiles, REMOVE3res, &RemoveFiles::removed>, &args, &slot));
   }
 
  private:
@@ -182,7 +194,8 @@ class MakeDirectories final : public DirectoryPhase {
     args.where.name = slot.name;
     args.attributes.mode.set_it = 1;
     args.attributes.mode.set_mode3_u.mode = 0755;
-    queued(slot, rpc_nfs3_mkdir_async(slot.rpc, nfs_callback<MakeDirectories, MKDIR3res, &MakeDirectories::made>, &args, &slot));
+    queued(slot, rpc_nfs3_mkdir_async(slot.rpc, nfs_callback<MakeDirectories, MKDIR3res, &MakeDirectories::made>, &args,
+                                      &slot));
   }
 
  private:
@@ -197,7 +210,8 @@ class RemoveDirectories final : public DirectoryPhase {
     RMDIR3args args{};
     args.object.dir = to_fh(dir_);
     args.object.name = slot.name;
-    queued(slot, rpc_nfs3_rmdir_async(slot.rpc, nfs_callback<RemoveDirectories, RMDIR3res, &RemoveDirectories::removed>, &args, &slot));
+    queued(slot, rpc_nfs3_rmdir_async(slot.rpc, nfs_callback<RemoveDirectories, RMDIR3res, &RemoveDirectories::removed>,
+                                      &args, &slot));
   }
 
  private:
@@ -211,7 +225,9 @@ std::string file_name(std::uint64_t index) {
   set_name(slot, index);
   return slot.name;
 }
-std::unique_ptr<Phase> create_files(const CreateWork& work) { return std::make_unique<CreateFiles>(work); }
+std::unique_ptr<Phase> create_files(const CreateWork& work) {
+  return std::make_unique<CreateFiles>(work);
+}
 std::unique_ptr<Phase> collect_handles(const Handle& dir, std::vector<Handle>* handles) {
   return std::make_unique<CollectHandles>(dir, handles);
 }
@@ -227,11 +243,18 @@ std::unique_ptr<Phase> lookup_files(const Handle& dir, std::uint64_t files, std:
 std::unique_ptr<Phase> stat_files(const Handle& dir, std::uint64_t files, std::uint64_t seed) {
   return std::make_unique<LookupFiles>(dir, files, seed, LookupFiles::Then::kGetattr);
 }
-std::unique_ptr<Phase> read_small_files(const Handle& dir, std::uint64_t files, std::uint32_t bytes, std::uint64_t seed) {
+std::unique_ptr<Phase> read_small_files(const Handle& dir, std::uint64_t files, std::uint32_t bytes,
+                                        std::uint64_t seed) {
   return std::make_unique<LookupFiles>(dir, files, seed, LookupFiles::Then::kRead, bytes);
 }
-std::unique_ptr<Phase> remove_files(const Handle& dir) { return std::make_unique<RemoveFiles>(dir); }
-std::unique_ptr<Phase> make_directories(const Handle& dir) { return std::make_unique<MakeDirectories>(dir); }
-std::unique_ptr<Phase> remove_directories(const Handle& dir) { return std::make_unique<RemoveDirectories>(dir); }
+std::unique_ptr<Phase> remove_files(const Handle& dir) {
+  return std::make_unique<RemoveFiles>(dir);
+}
+std::unique_ptr<Phase> make_directories(const Handle& dir) {
+  return std::make_unique<MakeDirectories>(dir);
+}
+std::unique_ptr<Phase> remove_directories(const Handle& dir) {
+  return std::make_unique<RemoveDirectories>(dir);
+}
 
 }  // namespace stoa::bench

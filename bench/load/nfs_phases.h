@@ -11,7 +11,8 @@ namespace stoa::bench {
 
 std::string file_name(std::uint64_t index);  // "f0000042"
 
-// CREATE (UNCHECKED) of file_name(index), with `prefix` before it, in one of the directories, chosen by a hash of seed and index; bytes > 0: one UNSTABLE WRITE too; commit: and a COMMIT.
+// CREATE (UNCHECKED) of file_name(index), with `prefix` before it, in one of the directories, chosen by a hash of seed
+// and index; bytes > 0: one UNSTABLE WRITE too; commit: and a COMMIT.
 struct CreateWork {
   std::vector<Handle> dirs;
   std::uint32_t bytes = 0;
@@ -28,7 +29,8 @@ std::unique_ptr<Phase> getattr_files(const std::vector<Handle>& handles, std::ui
 std::unique_ptr<Phase> getattr_directories(const std::vector<Handle>& handles, std::uint64_t seed);
 std::unique_ptr<Phase> lookup_files(const Handle& dir, std::uint64_t files, std::uint64_t seed);
 std::unique_ptr<Phase> stat_files(const Handle& dir, std::uint64_t files, std::uint64_t seed);
-std::unique_ptr<Phase> read_small_files(const Handle& dir, std::uint64_t files, std::uint32_t bytes, std::uint64_t seed);
+std::unique_ptr<Phase> read_small_files(const Handle& dir, std::uint64_t files, std::uint32_t bytes,
+                                        std::uint64_t seed);
 std::unique_ptr<Phase> remove_files(const Handle& dir);  // in order
 // The same with directories.
 std::unique_ptr<Phase> make_directories(const Handle& dir);

@@ -81,7 +81,8 @@ NfsSession::NfsSession(const Target& target, unsigned connections) {
     rpc_context* rpc = connections_[0]->rpc;
     bool finished = false;
     wait_for(finished, [&] {
-      return rpc_connect_port_async(rpc, target.host.c_str(), target.mount_port, MOUNT_PROGRAM, MOUNT_V3, noted, &finished);
+      return rpc_connect_port_async(rpc, target.host.c_str(), target.mount_port, MOUNT_PROGRAM, MOUNT_V3, noted,
+                                    &finished);
     });
     Reply reply;
     const auto mounted = [](rpc_context* context, int status, void* data, void* to) {
@@ -106,7 +107,8 @@ NfsSession::NfsSession(const Target& target, unsigned connections) {
     Connection& connection = *connections_.back();
     bool finished = false;
     wait_for(finished, [&] {
-      return rpc_connect_port_async(connection.rpc, target.host.c_str(), target.port, NFS_PROGRAM, NFS_V3, noted, &finished);
+      return rpc_connect_port_async(connection.rpc, target.host.c_str(), target.port, NFS_PROGRAM, NFS_V3, noted,
+                                    &finished);
     });
     connection.fd = rpc_get_fd(connection.rpc);
     const int one = 1;

@@ -20,7 +20,9 @@ std::uint64_t now_ns() {
 double process_cpu_seconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& tv) { return static_cast<double>(tv.tv_sec) + static_cast<double>(tv.tv_usec) / 1e6; };
+  const auto seconds = [](const timeval& tv) {
+    return static_cast<double>(tv.tv_sec) + static_cast<double>(tv.tv_usec) / 1e6;
+  };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
@@ -87,7 +89,8 @@ std::uint64_t Outcome::errors() const {
   return sum;
 }
 
-std::string Outcome::to_json(const std::string& load, unsigned connections, unsigned inflight, std::uint64_t seed) const {
+std::string Outcome::to_json(const std::string& load, unsigned connections, unsigned inflight,
+                             std::uint64_t seed) const {
   const double seconds = static_cast<double>(ended_ns_ - began_ns_) / 1e9;
   const auto rate = [](double amount, double over) { return over > 0 ? amount / over : 0.0; };
   const auto us = [](std::uint64_t ns) { return static_cast<double>(ns) / 1e3; };

@@ -10,8 +10,8 @@
 
 namespace stoa::bench {
 
-std::uint64_t now_ns();          // monotonic
-double process_cpu_seconds();    // of this generator, so that a reader sees when it was the bottleneck
+std::uint64_t now_ns();        // monotonic
+double process_cpu_seconds();  // of this generator, so that a reader sees when it was the bottleneck
 
 // CPU seconds that the processes have used up to now, threads that ended included; an ended process adds nothing.
 double cpu_seconds_of(const std::vector<int>& pids);

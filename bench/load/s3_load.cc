@@ -111,7 +111,8 @@ class List final : public S3Phase {
     const std::uint64_t took = now_ns() - asked_ns_;
     pages_.record(took);
     if (slot.token.empty()) first_pages_.record(took);
-    for (std::size_t at = slot.answer.find("<Key>"); at != std::string::npos; at = slot.answer.find("<Key>", at + 5)) ++slot.counted;
+    for (std::size_t at = slot.answer.find("<Key>"); at != std::string::npos; at = slot.answer.find("<Key>", at + 5))
+      ++slot.counted;
     const std::size_t token = slot.answer.find("<NextContinuationToken>");
     if (token != std::string::npos) {
       const std::size_t from = token + std::strlen("<NextContinuationToken>");
@@ -144,7 +145,8 @@ class List final : public S3Phase {
     static constexpr char kDigits[] = "0123456789ABCDEF";
     std::string out;
     for (const char c : text) {
-      if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || std::strchr("-_.~", c) != nullptr) {
+      if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+          std::strchr("-_.~", c) != nullptr) {
         out += c;
       } else {
         out += '%';
@@ -171,7 +173,8 @@ class DeleteObjects final : public S3Phase {
       : bucket_(std::move(bucket)), prefix_(std::move(prefix)), page_(page), sign_(sign) {}
   void begin(S3Slot& slot) override {
     slot.text = "<Delete><Quiet>true</Quiet>";
-    for (std::uint64_t i = 0; i < page_; ++i) slot.text += "<Object><Key>" + prefix_ + key_name(slot.index * page_ + i) + "</Key></Object>";
+    for (std::uint64_t i = 0; i < page_; ++i)
+      slot.text += "<Object><Key>" + prefix_ + key_name(slot.index * page_ + i) + "</Key></Object>";
     slot.text += "</Delete>";
     if (sign_) hash_ = sha256_hex(slot.text);  // used as soon as this returns
     slot.request.method = "POST";
@@ -182,7 +185,9 @@ class DeleteObjects final : public S3Phase {
     slot.request.content_md5 = md5_base64(slot.text);
     slot.request.keep_answer = true;
   }
-  std::string answered(S3Slot& slot) override { return slot.answer.find("<Error>") == std::string::npos ? "" : "a key was not removed"; }
+  std::string answered(S3Slot& slot) override {
+    return slot.answer.find("<Error>") == std::string::npos ? "" : "a key was not removed";
+  }
   std::uint64_t bytes(const S3Slot&) const override { return 0; }
 
  private:
@@ -197,8 +202,9 @@ class LoadRun {
  public:
   explicit LoadRun(const Options& options)
       : o_(options),
-        session_(options.url, options.access_key.empty() ? std::nullopt
-                                                         : std::optional(S3Keys{options.access_key, options.secret_key})),
+        session_(options.url, options.access_key.empty()
+                                  ? std::nullopt
+                                  : std::optional(S3Keys{options.access_key, options.secret_key})),
         outcome_(options.server_pids) {}
   int run();
 
@@ -270,7 +276,8 @@ int LoadRun::run() {
       {"range-8m", [](LoadRun& r) { r.get({.files = 2, .bytes = kLarge, .object = 8 * kLarge}, 2); }},
       {"list", [](LoadRun& r) { r.list(); }},
       {"delete-objects", [](LoadRun& r) { r.delete_objects(); }},
-      {"create-bucket", [](LoadRun& r) {
+      {"create-bucket",
+       [](LoadRun& r) {
          std::string why;
          if (r.session_.call({.method = "PUT", .path = "/" + r.o_.bucket}, &why) / 100 != 2) r.outcome_.failed(why);
        }},
@@ -296,10 +303,12 @@ int main(int argc, char** argv) {
   app.add_option("--bucket", o.bucket, "Bucket");
   app.add_option("--access-key", o.access_key, "Access key; without one nothing is signed (plain HTTP servers)");
   app.add_option("--secret-key", o.secret_key, "Secret key");
-  app.add_option("--payload", o.payload, "Whether the signature covers the body")->check(CLI::IsMember({"signed", "unsigned"}));
+  app.add_option("--payload", o.payload, "Whether the signature covers the body")
+      ->check(CLI::IsMember({"signed", "unsigned"}));
   app.add_option("--load", o.load, "Which load")->required();
   app.add_option("--tag", o.tag, "Another word for each run on the same bucket");
-  app.add_option("--inflight", o.inflight, "Requests in flight, each on a connection of its own")->check(CLI::Range(1, 1024));
+  app.add_option("--inflight", o.inflight, "Requests in flight, each on a connection of its own")
+      ->check(CLI::Range(1, 1024));
   app.add_option("--count", o.count, "Operations at most (0: as many as --seconds allows)");
   app.add_option("--seconds", o.seconds, "Time limit");
   app.add_option("--files", o.files, "Objects that are prepared, or keys that are listed");

@@ -18,7 +18,8 @@ std::size_t on_body(char* data, std::size_t, std::size_t size, void* to) {
   auto& slot = *static_cast<S3Slot*>(to);
   slot.answer_bytes += size;
   // What failed is worth reading; what went well only where the load asks for it.
-  if (slot.request.keep_answer || slot.answer.size() < 1024) slot.answer.append(data, slot.request.keep_answer ? size : std::min<std::size_t>(size, 1024));
+  if (slot.request.keep_answer || slot.answer.size() < 1024)
+    slot.answer.append(data, slot.request.keep_answer ? size : std::min<std::size_t>(size, 1024));
   return size;
 }
 
@@ -73,7 +74,8 @@ void S3Session::send(S3Slot& slot) {
   slot.answer.clear();
   slot.answer_bytes = 0;
   slot.status = 0;
-  curl_easy_setopt(slot.easy, CURLOPT_URL, (url_ + request.path + (request.query.empty() ? "" : "?" + request.query)).c_str());
+  curl_easy_setopt(slot.easy, CURLOPT_URL,
+                   (url_ + request.path + (request.query.empty() ? "" : "?" + request.query)).c_str());
   curl_slist_free_all(slot.headers);
   slot.headers = nullptr;
   if (signer_) {
@@ -83,7 +85,8 @@ void S3Session::send(S3Slot& slot) {
     slot.headers = curl_slist_append(slot.headers, headers.payload.c_str());
     slot.headers = curl_slist_append(slot.headers, headers.authorization.c_str());
   }
-  if (!request.content_md5.empty()) slot.headers = curl_slist_append(slot.headers, ("Content-MD5: " + request.content_md5).c_str());
+  if (!request.content_md5.empty())
+    slot.headers = curl_slist_append(slot.headers, ("Content-MD5: " + request.content_md5).c_str());
   if (request.method == "PUT" || request.method == "POST") {
     slot.headers = curl_slist_append(slot.headers, "Content-Type: application/octet-stream");
     slot.headers = curl_slist_append(slot.headers, "Expect:");
@@ -140,7 +143,8 @@ void S3Session::turn() {
   int running = 0;
   const std::uint64_t now = now_ns();
   int wait_ms = 1000;
-  if (timer_ns_ != kNever) wait_ms = timer_ns_ <= now ? 0 : static_cast<int>(std::min<std::uint64_t>((timer_ns_ - now) / 1'000'000 + 1, 1000));
+  if (timer_ns_ != kNever)
+    wait_ms = timer_ns_ <= now ? 0 : static_cast<int>(std::min<std::uint64_t>((timer_ns_ - now) / 1'000'000 + 1, 1000));
   const int ready = epoll_wait(epoll_, events, 64, wait_ms);
   for (int i = 0; i < ready; ++i) {
     int what = 0;

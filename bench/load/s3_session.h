@@ -38,9 +38,9 @@ struct S3Slot {
   std::uint64_t answer_bytes = 0;
   std::string answer;
   long status = 0;
-  std::string token;         // of the listing
-  std::uint64_t counted = 0; // keys listed
-  std::string text;          // for a body that the load makes
+  std::string token;          // of the listing
+  std::uint64_t counted = 0;  // keys listed
+  std::string text;           // for a body that the load makes
 };
 
 // What a load does: fills slot.request for operation slot.index; then looks at the answer. The verdict of answered():

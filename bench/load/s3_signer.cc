@@ -28,7 +28,9 @@ std::string hex(const Digest& digest) {
   return text;
 }
 
-std::string_view view(const Digest& digest) { return {reinterpret_cast<const char*>(digest.data()), digest.size()}; }
+std::string_view view(const Digest& digest) {
+  return {reinterpret_cast<const char*>(digest.data()), digest.size()};
+}
 
 // RFC 2104. OpenSSL's own looks the algorithm up at each call, which costs more than the hashing.
 Digest hmac(std::string_view key, std::string_view message) {
@@ -48,7 +50,9 @@ Digest hmac(std::string_view key, std::string_view message) {
 
 }  // namespace
 
-std::string sha256_hex(std::string_view data) { return hex(sha256(data)); }
+std::string sha256_hex(std::string_view data) {
+  return hex(sha256(data));
+}
 
 std::string md5_base64(std::string_view data) {
   std::array<unsigned char, 16> digest;
@@ -93,7 +97,10 @@ SignedHeaders S3Signer::sign(std::string_view method, std::string_view path, std
   canonical.reserve(512);
   canonical.append(method).append("\n").append(path).append("\n").append(query);
   canonical.append("\nhost:").append(host_).append("\nx-amz-content-sha256:").append(payload_hash);
-  canonical.append("\nx-amz-date:").append(date_).append("\n\nhost;x-amz-content-sha256;x-amz-date\n").append(payload_hash);
+  canonical.append("\nx-amz-date:")
+      .append(date_)
+      .append("\n\nhost;x-amz-content-sha256;x-amz-date\n")
+      .append(payload_hash);
   std::string to_sign = "AWS4-HMAC-SHA256\n" + date_ + "\n" + scope_ + "\n" + sha256_hex(canonical);
   const Digest signature = hmac(view(key_), to_sign);
   return {.date = "x-amz-date: " + date_,

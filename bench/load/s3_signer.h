@@ -1,4 +1,5 @@
-// AWS Signature Version 4, as far as a load generator needs it: host, date and payload hash signed, key kept for the day.
+// AWS Signature Version 4, as far as a load generator needs it: host, date and payload hash signed, key kept for the
+// day.
 #pragma once
 
 #include <array>
@@ -33,7 +34,8 @@ class S3Signer {
 
   // `path` and `query` must be in canonical form already: percent-encoded, parameters sorted, "a=b&c=d".
   // `payload_hash`: 64 hex digits, or "UNSIGNED-PAYLOAD".
-  SignedHeaders sign(std::string_view method, std::string_view path, std::string_view query, std::string_view payload_hash);
+  SignedHeaders sign(std::string_view method, std::string_view path, std::string_view query,
+                     std::string_view payload_hash);
 
  private:
   void refresh_date();

@@ -1,4 +1,5 @@
-// What the audit log costs for each record: everything from the journal to the line in the file, on the thread that writes it.
+// What the audit log costs for each record: everything from the journal to the line in the file, on the thread that
+// writes it.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 
@@ -24,7 +25,8 @@ std::unique_ptr<appliance::AuditWriter> open_log(const std::string& folder, Volu
   return log ? *std::move(log) : nullptr;
 }
 
-// Files are created while nobody writes the log, which then catches up. Items are records; the time is CPU of the process.
+// Files are created while nobody writes the log, which then catches up. Items are records; the time is CPU of the
+// process.
 void BM_AuditCreates(benchmark::State& state) {
   CoreFixture fixture(static_cast<Engine>(state.range(0)));
   MetricRegistry metrics;
@@ -33,12 +35,14 @@ void BM_AuditCreates(benchmark::State& state) {
   OpContext ctx{.door = Door::kNfs, .client = "192.168.100.100"};
   ctx.durability = Durability::kApplied;
   auto log = open_log(folder, fixture.volume(), metrics);
-  if (log == nullptr || !log->set_policy({kRootId, kAllAuditClasses})) return state.SkipWithError("the log was not opened");
+  if (log == nullptr || !log->set_policy({kRootId, kAllAuditClasses}))
+    return state.SkipWithError("the log was not opened");
   std::uint64_t i = 0;
   for (auto _ : state) {
     log.reset();
     for (std::int64_t n = 0; n < kRecords; ++n) {
-      if (!fixture.ns().create(ctx, {.parent = dir, .name = numbered(i++)})) return state.SkipWithError("create failed");
+      if (!fixture.ns().create(ctx, {.parent = dir, .name = numbered(i++)}))
+        return state.SkipWithError("create failed");
     }
     if (!fixture.volume().flush()) return state.SkipWithError("flush failed");
     const double before = cpu_seconds();
@@ -52,7 +56,11 @@ void BM_AuditCreates(benchmark::State& state) {
   std::filesystem::remove_all(folder, error);
 }
 
-BENCHMARK(BM_AuditCreates)->Arg(static_cast<int>(Engine::kMemory))->Arg(static_cast<int>(Engine::kRocks))->UseManualTime()->Iterations(5);
+BENCHMARK(BM_AuditCreates)
+    ->Arg(static_cast<int>(Engine::kMemory))
+    ->Arg(static_cast<int>(Engine::kRocks))
+    ->UseManualTime()
+    ->Iterations(5);
 
 }  // namespace
 }  // namespace stoa::core

@@ -37,7 +37,9 @@ Shared& shared(Engine engine) {
   if (!one) one = std::make_unique<Shared>(engine);
   return *one;
 }
-Engine engine_of(const benchmark::State& state) { return static_cast<Engine>(state.range(0)); }
+Engine engine_of(const benchmark::State& state) {
+  return static_cast<Engine>(state.range(0));
+}
 
 void BM_Getattr(benchmark::State& state) {
   Shared& s = shared(engine_of(state));
@@ -83,8 +85,12 @@ void readdir_all(benchmark::State& state, bool attributes) {
   }
   state.SetItemsProcessed(entries);
 }
-void BM_ReaddirPage(benchmark::State& state) { readdir_all(state, false); }
-void BM_ReaddirPlusPage(benchmark::State& state) { readdir_all(state, true); }
+void BM_ReaddirPage(benchmark::State& state) {
+  readdir_all(state, false);
+}
+void BM_ReaddirPlusPage(benchmark::State& state) {
+  readdir_all(state, true);
+}
 
 // The same of a directory that nobody used lately: none of its inodes is in the cache.
 void BM_ReaddirPlusCold(benchmark::State& state) {
@@ -152,13 +158,14 @@ class CreateBench : public benchmark::Fixture {
       const FileId dir = dirs[which];
       const std::string name = stem + std::to_string(i++);
       if (!fixture->ns().create(ctx, {.parent = dir, .name = name})) state.SkipWithError("create failed");
-      if (then_remove && !fixture->ns().unlink(ctx, {.parent = dir, .name = name})) state.SkipWithError("unlink failed");
+      if (then_remove && !fixture->ns().unlink(ctx, {.parent = dir, .name = name}))
+        state.SkipWithError("unlink failed");
     }
     state.SetItemsProcessed(state.iterations());
     if (state.thread_index() == 0) {
       // All threads do about the same number, so the process's CPU is shared out by this thread's.
-      state.counters["cpu_us_each"] =
-          (cpu_seconds() - before) * 1e6 / static_cast<double>(state.iterations()) / static_cast<double>(state.threads());
+      state.counters["cpu_us_each"] = (cpu_seconds() - before) * 1e6 / static_cast<double>(state.iterations()) /
+                                      static_cast<double>(state.threads());
     }
   }
   static inline std::unique_ptr<CoreFixture> fixture;
@@ -207,8 +214,8 @@ class RemoveBench : public benchmark::Fixture {
     }
     state.SetItemsProcessed(state.iterations());
     if (state.thread_index() == 0) {
-      state.counters["cpu_us_each"] =
-          (cpu_seconds() - before) * 1e6 / static_cast<double>(state.iterations()) / static_cast<double>(state.threads());
+      state.counters["cpu_us_each"] = (cpu_seconds() - before) * 1e6 / static_cast<double>(state.iterations()) /
+                                      static_cast<double>(state.threads());
     }
   }
   static inline std::unique_ptr<CoreFixture> fixture;
@@ -216,13 +223,25 @@ class RemoveBench : public benchmark::Fixture {
   static inline std::atomic<std::uint64_t> next{0};
 };
 
-BENCHMARK_DEFINE_F(RemoveBench, Applied)(benchmark::State& state) { run(state, Durability::kApplied); }
-BENCHMARK_DEFINE_F(RemoveBench, Durable)(benchmark::State& state) { run(state, Durability::kDurable); }
+BENCHMARK_DEFINE_F(RemoveBench, Applied)(benchmark::State& state) {
+  run(state, Durability::kApplied);
+}
+BENCHMARK_DEFINE_F(RemoveBench, Durable)(benchmark::State& state) {
+  run(state, Durability::kDurable);
+}
 
-BENCHMARK_DEFINE_F(CreateBench, DurableInOneDirectory)(benchmark::State& state) { run(state, true, false); }
-BENCHMARK_DEFINE_F(CreateBench, DurableInManyDirectories)(benchmark::State& state) { run(state, false, false); }
-BENCHMARK_DEFINE_F(InheritBench, DurableInManyDirectories)(benchmark::State& state) { run(state, false, false); }
-BENCHMARK_DEFINE_F(CreateBench, CreateAndUnlink)(benchmark::State& state) { run(state, true, true); }
+BENCHMARK_DEFINE_F(CreateBench, DurableInOneDirectory)(benchmark::State& state) {
+  run(state, true, false);
+}
+BENCHMARK_DEFINE_F(CreateBench, DurableInManyDirectories)(benchmark::State& state) {
+  run(state, false, false);
+}
+BENCHMARK_DEFINE_F(InheritBench, DurableInManyDirectories)(benchmark::State& state) {
+  run(state, false, false);
+}
+BENCHMARK_DEFINE_F(CreateBench, CreateAndUnlink)(benchmark::State& state) {
+  run(state, true, true);
+}
 
 // One step of counting what users and groups own: less than this is how long changes of names wait for it.
 void BM_CountOwnersOf256Files(benchmark::State& state) {
@@ -269,14 +288,23 @@ BENCHMARK_REGISTER_F(CreateBench, DurableInOneDirectory)->Apply(threads);
 BENCHMARK_REGISTER_F(CreateBench, DurableInManyDirectories)->Apply(threads);
 BENCHMARK_REGISTER_F(InheritBench, DurableInManyDirectories)->Apply(threads);
 BENCHMARK_REGISTER_F(CreateBench, CreateAndUnlink)->Apply(threads);
-BENCHMARK_REGISTER_F(RemoveBench, Applied)->ArgNames({"rocks", "bin"})->ArgsProduct({{0, 1}, {0, 1}})->Iterations(RemoveBench::kEach);
-BENCHMARK_REGISTER_F(RemoveBench, Durable)->ArgNames({"rocks", "bin"})->ArgsProduct({{0, 1}, {0, 1}})->Iterations(RemoveBench::kEach / 32)
-    ->Threads(32)->UseRealTime();
+BENCHMARK_REGISTER_F(RemoveBench, Applied)
+    ->ArgNames({"rocks", "bin"})
+    ->ArgsProduct({{0, 1}, {0, 1}})
+    ->Iterations(RemoveBench::kEach);
+BENCHMARK_REGISTER_F(RemoveBench, Durable)
+    ->ArgNames({"rocks", "bin"})
+    ->ArgsProduct({{0, 1}, {0, 1}})
+    ->Iterations(RemoveBench::kEach / 32)
+    ->Threads(32)
+    ->UseRealTime();
 
 }  // namespace
 
 // Volumes are closed while what RocksDB keeps for the whole process is still there.
-void close_volumes() { all_shared().clear(); }
+void close_volumes() {
+  all_shared().clear();
+}
 
 }  // namespace stoa::core
 

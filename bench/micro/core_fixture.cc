@@ -58,8 +58,8 @@ CoreFixture::~CoreFixture() {
 std::string CoreFixture::scratch_folder(const std::string& what) {
   static std::atomic<int> number{0};
   const char* base = std::getenv("TMPDIR");
-  return std::string(base != nullptr ? base : "/var/tmp") + "/stoa-" + what + "-bench." + std::to_string(getpid()) + "." +
-         std::to_string(number++);
+  return std::string(base != nullptr ? base : "/var/tmp") + "/stoa-" + what + "-bench." + std::to_string(getpid()) +
+         "." + std::to_string(number++);
 }
 
 FileId CoreFixture::mkdir(const std::string& name) {

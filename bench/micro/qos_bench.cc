@@ -1,4 +1,5 @@
-// What admission costs requests that need not wait: for nobody, and for one to eight flows on the path, by one thread and by several.
+// What admission costs requests that need not wait: for nobody, and for one to eight flows on the path, by one thread
+// and by several.
 #include <benchmark/benchmark.h>
 
 #include <array>

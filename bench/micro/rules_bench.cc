@@ -1,6 +1,6 @@
-// What quotas and flows cost: the same volume of 100 000 directories in /tenants, of which none, 100 or all have limits of their
-// own, and once all of them below one that counts owners. On the memory engine and without syncs, so that nothing else is in
-// the picture.
+// What quotas and flows cost: the same volume of 100 000 directories in /tenants, of which none, 100 or all have limits
+// of their own, and once all of them below one that counts owners. On the memory engine and without syncs, so that
+// nothing else is in the picture.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -27,8 +27,8 @@ struct Tenants {
       check(made.has_value());
       directories.push_back(made->attr.id);
     }
-    // Every directory's limits are set, to none where it is to have none: what is compared then has the same history, and memory
-    // that is as scattered. Spread over all, so that the benchmarks meet them in proportion.
+    // Every directory's limits are set, to none where it is to have none: what is compared then has the same history,
+    // and memory that is as scattered. Spread over all, so that the benchmarks meet them in proportion.
     const std::uint64_t step = quotas != 0 ? kDirectories / quotas : kDirectories + 1;
     for (std::uint64_t i = 0; i < kDirectories; ++i) set(directories[i], (i + 1) % step == 0);
   }
@@ -96,7 +96,8 @@ class Gate {
     std::vector<FlowEntry> made;
     const std::uint64_t step = kDirectories / flows;
     for (std::uint64_t i = step - 1; i < kDirectories; i += step) {
-      const FlowEntry& entry = made.emplace_back(FlowRule{FlowTarget::directory(tenants.directories[i]), limits}, std::make_shared<qos::Flow>());
+      const FlowEntry& entry = made.emplace_back(FlowRule{FlowTarget::directory(tenants.directories[i]), limits},
+                                                 std::make_shared<qos::Flow>());
       const std::pair<qos::Flow*, qos::Limits> change{entry.flow.get(), limits};
       scheduler_.change({&change, 1});
     }
@@ -105,7 +106,8 @@ class Gate {
   void admit(FileId dir) {
     if (!table_) return;
     found_.clear();
-    Tenants::check(tenants_.fixture.ns().find_flows(tenants_.ctx, {.id = dir, .table = *table_, .found = found_}).has_value());
+    Tenants::check(
+        tenants_.fixture.ns().find_flows(tenants_.ctx, {.id = dir, .table = *table_, .found = found_}).has_value());
     table_->compose_path({.door = Door::kNfs, .cred = &tenants_.ctx.cred}, found_, path_);
     Tenants::check(path_.empty() || scheduler_.admit(path_, qos::Price::metadata()));
   }
@@ -172,7 +174,13 @@ BENCHMARK(BM_CreateAndUnlink)->Apply(quotas);
 BENCHMARK(BM_CreateAndUnlinkInFlows)->ArgName("flows")->Arg(0)->Arg(100)->Arg(kDirectories);
 BENCHMARK(BM_SetFlow)->ArgName("flows")->Arg(1)->Arg(1000)->Arg(kDirectories)->UseRealTime();
 BENCHMARK(BM_SetUserBesideFlows)->ArgName("flows")->Arg(0)->Arg(1000)->Arg(kDirectories)->UseRealTime();
-BENCHMARK(BM_SetAllFlows)->ArgName("flows")->Arg(1000)->Arg(kDirectories)->UseRealTime()->Iterations(1)->Unit(benchmark::kMillisecond);
+BENCHMARK(BM_SetAllFlows)
+    ->ArgName("flows")
+    ->Arg(1000)
+    ->Arg(kDirectories)
+    ->UseRealTime()
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK(BM_GrowAndTruncate)->Apply(quotas);
 BENCHMARK(BM_Usage)->Apply(quotas);
 BENCHMARK(BM_SetQuota)->Apply(quotas);

@@ -16,13 +16,15 @@ constexpr std::uint32_t kAnyExecute = 0111;
 constexpr std::uint32_t kModeGivesEverybody = kRightReadAttributes | kRightSynchronize;
 constexpr std::uint32_t kModeGivesOwner = kModeGivesEverybody | kRightWriteAttributes | kRightReadAcl | kRightWriteAcl;
 
-bool is_owner(const Credentials& cred, const Inode& inode) { return cred.uid == inode.uid; }
+bool is_owner(const Credentials& cred, const Inode& inode) {
+  return cred.uid == inode.uid;
+}
 
 bool somebody_may_execute(const Inode& inode) {
   if ((inode.mode & kAnyExecute) != 0) return true;
   return inode.acl != nullptr && std::ranges::any_of(inode.acl->entries, [](const AclEntry& entry) {
-    return !entry.deny && (entry.flags & kAceInheritOnly) == 0 && (entry.rights & kRightExecute) != 0;
-  });
+           return !entry.deny && (entry.flags & kAceInheritOnly) == 0 && (entry.rights & kRightExecute) != 0;
+         });
 }
 
 AclVerdict verdict_of_mode(const Credentials& cred, const Inode& inode) {

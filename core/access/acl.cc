@@ -20,9 +20,15 @@ constexpr std::uint32_t kRead = 4, kWrite = 2, kExecute = 1;
 constexpr std::uint32_t kOfEverybody = kRightReadAttributes | kRightReadAcl | kRightSynchronize;
 constexpr std::uint32_t kOfOwner = kOfEverybody | kRightWriteAttributes | kRightWriteAcl;
 
-bool effective(const AclEntry& entry) { return (entry.flags & kAceInheritOnly) == 0; }
-bool inheritable(const AclEntry& entry) { return (entry.flags & (kAceFileInherit | kAceDirectoryInherit)) != 0; }
-std::uint32_t bits_of(std::uint32_t mode, std::size_t of_class) { return mode >> (6 - 3 * of_class) & 7; }
+bool effective(const AclEntry& entry) {
+  return (entry.flags & kAceInheritOnly) == 0;
+}
+bool inheritable(const AclEntry& entry) {
+  return (entry.flags & (kAceFileInherit | kAceDirectoryInherit)) != 0;
+}
+std::uint32_t bits_of(std::uint32_t mode, std::size_t of_class) {
+  return mode >> (6 - 3 * of_class) & 7;
+}
 
 // First come, first served, among the entries that `speaks(who)`.
 template <class Speaks>
@@ -37,13 +43,15 @@ AclVerdict evaluate_for(const Acl& acl, Speaks speaks) {
 }
 
 std::uint32_t allowed_to_class(const Acl& acl, Kind of_class) {
-  return evaluate_for(acl, [&](const AclWho& who) { return who.kind == of_class || who.kind == Kind::kEveryone; }).allowed;
+  return evaluate_for(acl, [&](const AclWho& who) { return who.kind == of_class || who.kind == Kind::kEveryone; })
+      .allowed;
 }
 
 // Of its mode bits, that is.
 bool speaks_of_class(const Acl& acl, Kind of_class) {
   return std::ranges::any_of(acl.entries, [&](const AclEntry& entry) {
-    return effective(entry) && (entry.rights & kSeenInMode) != 0 && (entry.who.kind == of_class || entry.who.kind == Kind::kEveryone);
+    return effective(entry) && (entry.rights & kSeenInMode) != 0 &&
+           (entry.who.kind == of_class || entry.who.kind == Kind::kEveryone);
   });
 }
 
@@ -74,8 +82,8 @@ std::vector<AclEntry> without(const std::vector<AclEntry>& entries, Which which)
   return rest;
 }
 
-// Takes from users and groups what an entry for everybody denies them first: of that entry chmod leaves nothing, and it must
-// not give to those that the mode does not speak of.
+// Takes from users and groups what an entry for everybody denies them first: of that entry chmod leaves nothing, and it
+// must not give to those that the mode does not speak of.
 std::vector<AclEntry> without_denied(const std::vector<AclEntry>& entries, std::uint32_t of_mode) {
   std::uint32_t allowed = 0, denied = 0;  // to everybody
   return without(entries, [&](const AclEntry& entry) -> std::uint32_t {
@@ -116,13 +124,19 @@ AclVerdict evaluate(const Acl& acl, const Credentials& cred, std::uint32_t uid, 
   const bool in_group = cred.in_group(gid);
   return evaluate_for(acl, [&](const AclWho& who) {
     switch (who.kind) {
-      case Kind::kOwner: return is_owner;
-      case Kind::kGroup: return in_group;
-      case Kind::kEveryone: return true;
-      case Kind::kUid: return who.id == cred.uid;
-      case Kind::kGid: return cred.in_group(who.id);
+      case Kind::kOwner:
+        return is_owner;
+      case Kind::kGroup:
+        return in_group;
+      case Kind::kEveryone:
+        return true;
+      case Kind::kUid:
+        return who.id == cred.uid;
+      case Kind::kGid:
+        return cred.in_group(who.id);
       case Kind::kUserText:
-      case Kind::kGroupText: return false;
+      case Kind::kGroupText:
+        return false;
     }
     return false;
   });
@@ -134,7 +148,8 @@ Status check_acl(const Acl& acl, bool directory) {
   for (const AclEntry& entry : acl.entries) {
     if ((entry.rights & ~kAllRights) != 0) return fail(Errc::kInvalid, "an unknown right");
     if ((entry.flags & ~kAceFlagsKnown) != 0) return fail(Errc::kInvalid, "an unknown flag of an entry");
-    if (!directory && (entry.flags & kAceInheritance) != 0) return fail(Errc::kInvalid, "only directories are inherited from");
+    if (!directory && (entry.flags & kAceInheritance) != 0)
+      return fail(Errc::kInvalid, "only directories are inherited from");
     if (entry.who.has_text() && !may_be_identity(entry.who.text)) return fail(Errc::kInvalid, "no identity");
   }
   if (encode_acl(acl).size() > kAclBytesMax) return fail(Errc::kTooLarge, "the ACL is too large");
@@ -184,7 +199,8 @@ bool is_trivial(const Acl& acl, bool directory) {
   for (const bool is_owner : {false, true}) {
     for (const bool in_group : {false, true}) {
       const auto speaks = [&](const AclWho& who) {
-        return who.kind == Kind::kEveryone || (who.kind == Kind::kOwner && is_owner) || (who.kind == Kind::kGroup && in_group);
+        return who.kind == Kind::kEveryone || (who.kind == Kind::kOwner && is_owner) ||
+               (who.kind == Kind::kGroup && in_group);
       };
       if (evaluate_for(acl, speaks).allowed != evaluate_for(plain, speaks).allowed) return false;
     }
@@ -198,15 +214,14 @@ Acl with_mode(const Acl& acl, std::uint32_t mode, bool directory, bool mask) {
   if ((acl.flags & kAclAutoInherit) != 0) changed.flags |= kAclProtected;
   if (mask) {
     const std::uint32_t beyond_group = rights_of_bits(~bits_of(mode, 1), directory);
-    changed.entries = without(changed.entries, [&](const AclEntry& entry) {
-      return entry.who.is_class() || entry.deny ? 0 : beyond_group;
-    });
+    changed.entries = without(
+        changed.entries, [&](const AclEntry& entry) { return entry.who.is_class() || entry.deny ? 0 : beyond_group; });
   }
   if (says_mode(changed, mode, directory)) return changed;
 
   const std::uint32_t of_mode = rights_of_bits(7, directory);
-  std::vector<AclEntry> rest =
-      without(without_denied(changed.entries, of_mode), [&](const AclEntry& entry) { return entry.who.is_class() ? of_mode : 0; });
+  std::vector<AclEntry> rest = without(without_denied(changed.entries, of_mode),
+                                       [&](const AclEntry& entry) { return entry.who.is_class() ? of_mode : 0; });
   const std::uint32_t owner = bits_of(mode, 0), group = bits_of(mode, 1), other = bits_of(mode, 2);
   const auto rights = [&](std::uint32_t bits) { return rights_of_bits(bits, directory); };
   std::array<std::uint32_t, 3> more{};

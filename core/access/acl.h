@@ -1,5 +1,5 @@
-// What an ACL says: pure functions on lists of entries (RFC 8881 chapter 6). Who asks here: access.h, and whatever makes or
-// changes an ACL.
+// What an ACL says: pure functions on lists of entries (RFC 8881 chapter 6). Who asks here: access.h, and whatever
+// makes or changes an ACL.
 #pragma once
 
 #include "base/error.h"
@@ -16,7 +16,8 @@ struct AclVerdict {
 // For a caller and a file with this owner and group. Nobody is special here: neither the owner nor the superuser.
 AclVerdict evaluate(const Acl& acl, const Credentials& cred, std::uint32_t uid, std::uint32_t gid);
 
-// kInvalid: what no ACL may have; inheritance of what is no directory. kTooLarge: more than kAclEntriesMax, kAclBytesMax.
+// kInvalid: what no ACL may have; inheritance of what is no directory. kTooLarge: more than kAclEntriesMax,
+// kAclBytesMax.
 Status check_acl(const Acl& acl, bool directory);
 
 // The rights that three mode bits (rwx) stand for.
@@ -33,8 +34,8 @@ Acl with_mode(const Acl& acl, std::uint32_t mode, bool directory, bool mask);
 
 // What a new file or directory inherits (RFC 8881 6.4.3.1); no entries: nothing.
 Acl inherited(const Acl& parent, bool directory);
-// The mode for what has inherited: each class gets what the inherited entries give it and `most` has, and, where none of
-// them speaks of the class, what `otherwise` gives.
+// The mode for what has inherited: each class gets what the inherited entries give it and `most` has, and, where none
+// of them speaks of the class, what `otherwise` gives.
 std::uint32_t mode_with_inherited(const Acl& acl, std::uint32_t most, std::uint32_t otherwise);
 
 }  // namespace stoa::core

@@ -1,9 +1,9 @@
-// The one rich access control list of all doors: the NFSv4.1 and NT model (RFC 8881 section 6). Entries are looked at in
-// order, and for each right the first one that speaks of the caller decides; a right that no entry speaks of is refused. Mode
-// bits are a view of it. A file that needs no more than its mode bits say has none.
+// The one rich access control list of all doors: the NFSv4.1 and NT model (RFC 8881 section 6). Entries are looked at
+// in order, and for each right the first one that speaks of the caller decides; a right that no entry speaks of is
+// refused. Mode bits are a view of it. A file that needs no more than its mode bits say has none.
 //
-// Kept, but refused to nobody: READ_ATTRIBUTES and SYNCHRONIZE (POSIX stat() asks for no right on the file, and RFC 1813 gives
-// attributes with every reply).
+// Kept, but refused to nobody: READ_ATTRIBUTES and SYNCHRONIZE (POSIX stat() asks for no right on the file, and RFC
+// 1813 gives attributes with every reply).
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@
 namespace stoa::core {
 
 inline constexpr std::size_t kAclEntriesMax = 1024;
-inline constexpr std::size_t kAclBytesMax = 64u << 10;       // as stored
-inline constexpr std::size_t kAclIdentityBytesMax = 255;     // of an identity that nobody knows
+inline constexpr std::size_t kAclBytesMax = 64u << 10;    // as stored
+inline constexpr std::size_t kAclIdentityBytesMax = 255;  // of an identity that nobody knows
 
 // What an entry allows or denies: acemask4 (RFC 8881 6.2.1.3). The second name is what the bit means for a directory.
 enum AccessRight : std::uint32_t {

@@ -65,7 +65,9 @@ std::optional<std::uint32_t> parse_number(std::string_view text) {
 std::unexpected<Error> refuse(std::size_t line, const std::string& why) {
   return fail(Errc::kInvalid, "line " + std::to_string(line) + ": " + why);
 }
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+std::string quoted(std::string_view text) {
+  return "'" + std::string(text) + "'";
+}
 
 std::vector<std::string_view> split(std::string_view text, char at) {
   std::vector<std::string_view> parts;
@@ -105,7 +107,8 @@ class Parser {
     if (std::exchange(had_flags_, true)) return refuse(line_, "'flags:' is there already");
     for (const std::string_view word : split(text, ',')) {
       const auto found = std::ranges::find(kListFlags, word);
-      if (found == kListFlags.end()) return refuse(line_, quoted(word) + " is no flag; known: auto_inherit, protected, defaulted");
+      if (found == kListFlags.end())
+        return refuse(line_, quoted(word) + " is no flag; known: auto_inherit, protected, defaulted");
       result_.acl.flags |= static_cast<std::uint8_t>(1u << (found - kListFlags.begin()));
     }
     return {};
@@ -123,12 +126,14 @@ class Parser {
     if (result_.acl.entries.size() == kAclEntriesMax)
       return refuse(line_, "more than " + std::to_string(kAclEntriesMax) + " entries");
     AclEntry entry;
-    if (parts[0] != "A" && parts[0] != "D") return refuse(line_, quoted(parts[0]) + " is neither A (allow) nor D (deny)");
+    if (parts[0] != "A" && parts[0] != "D")
+      return refuse(line_, quoted(parts[0]) + " is neither A (allow) nor D (deny)");
     entry.deny = parts[0] == "D";
     bool group = false;
     for (const char letter : parts[1]) {
       const auto flag = bits_of(letter, kFlags);
-      if (!flag && letter != kGroupLetter) return refuse(line_, quoted({&letter, 1}) + " is no flag of an entry; known: f d n i I g");
+      if (!flag && letter != kGroupLetter)
+        return refuse(line_, quoted({&letter, 1}) + " is no flag of an entry; known: f d n i I g");
       group |= !flag;
       entry.flags |= flag.value_or(0);
     }
@@ -149,7 +154,8 @@ class Parser {
     std::optional<std::uint32_t> id = parse_number(text);
     if (!id) id = find_(text, group);
     if (id) return group ? AclWho::group_of(*id) : AclWho::user(*id);
-    if (may_be_identity(text)) return AclWho{.kind = group ? Kind::kGroupText : Kind::kUserText, .text = std::string(text)};
+    if (may_be_identity(text))
+      return AclWho{.kind = group ? Kind::kGroupText : Kind::kUserText, .text = std::string(text)};
     return refuse(line_, quoted(text) + " is no known " + (group ? "group" : "user") +
                              "; give a number, OWNER@, GROUP@, EVERYONE@, name@domain or a SID");
   }
@@ -162,7 +168,9 @@ class Parser {
 
 }  // namespace
 
-Result<AclText> parse_acl(std::string_view text, const FindIdentity& find) { return Parser(find).parse(text); }
+Result<AclText> parse_acl(std::string_view text, const FindIdentity& find) {
+  return Parser(find).parse(text);
+}
 
 std::string print_acl(const Acl& acl) {
   std::string out;
@@ -196,7 +204,9 @@ std::string print_acl(const Acl& acl) {
   return out;
 }
 
-std::string_view to_string(ChmodPolicy policy) { return kPolicies[static_cast<std::size_t>(policy)]; }
+std::string_view to_string(ChmodPolicy policy) {
+  return kPolicies[static_cast<std::size_t>(policy)];
+}
 
 std::optional<ChmodPolicy> parse_chmod_policy(std::string_view text) {
   const auto found = std::ranges::find(kPolicies, text);

@@ -2,13 +2,14 @@
 //
 //   TYPE    A allow, D deny
 //   FLAGS   f file inherit, d directory inherit, n no propagate, i inherit only, I inherited; g: WHO is a group
-//   WHO     OWNER@, GROUP@, EVERYONE@; a number; a name that `find` knows; name@domain or S-1-..., kept although nobody knows it
-//   RIGHTS  r read data (list), w write data (add file), a append data (add subdirectory), D delete child, d delete, x execute
-//           (search), t T read, write attributes, n N read, write xattrs, c C read, write ACL, o write owner, y synchronize,
-//           e E write retention, write retention hold
+//   WHO     OWNER@, GROUP@, EVERYONE@; a number; a name that `find` knows; name@domain or S-1-..., kept although nobody
+//   knows it RIGHTS  r read data (list), w write data (add file), a append data (add subdirectory), D delete child, d
+//   delete, x execute
+//           (search), t T read, write attributes, n N read, write xattrs, c C read, write ACL, o write owner, y
+//           synchronize, e E write retention, write retention hold
 //
-// Beside the entries, at most once each: "flags:" and, with commas, auto_inherit, protected, defaulted; "chmod:" and keep, mask,
-// replace or refuse. Empty lines and lines that begin with '#' mean nothing.
+// Beside the entries, at most once each: "flags:" and, with commas, auto_inherit, protected, defaulted; "chmod:" and
+// keep, mask, replace or refuse. Empty lines and lines that begin with '#' mean nothing.
 #pragma once
 
 #include <functional>
@@ -34,8 +35,8 @@ std::string print_acl(const Acl& acl);
 std::string_view to_string(ChmodPolicy policy);
 std::optional<ChmodPolicy> parse_chmod_policy(std::string_view text);
 
-// Whether this can be kept as an identity that nobody knows: name@domain or S-1-..., UTF-8, at most kAclIdentityBytesMax
-// bytes, no ':' and no control characters.
+// Whether this can be kept as an identity that nobody knows: name@domain or S-1-..., UTF-8, at most
+// kAclIdentityBytesMax bytes, no ':' and no control characters.
 bool may_be_identity(std::string_view text);
 
 }  // namespace stoa::core

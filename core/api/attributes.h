@@ -60,7 +60,7 @@ struct SetTime {
 // What to change; absent members stay as they are.
 struct SetAttributes {
   std::optional<std::uint32_t> mode;
-  std::uint32_t mode_mask = 07777;     // the bits of `mode` that are set; the others stay, a new object has none of them
+  std::uint32_t mode_mask = 07777;  // the bits of `mode` that are set; the others stay, a new object has none of them
   std::optional<std::uint32_t> umask;  // of a new object: taken off `mode`, unless it inherits an ACL (RFC 8275)
   std::optional<std::uint32_t> uid;
   std::optional<std::uint32_t> gid;

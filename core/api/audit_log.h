@@ -17,9 +17,9 @@ struct AuditQuery {
   std::optional<std::string> user{};       // name, or number
   std::optional<std::string> operation{};  // "create", "remove", ...; "delete": remove, rmdir and purge
   std::optional<std::string> door{};
-  std::optional<std::string> result{};     // "ok", "access", ...; "denied": anything but ok
-  std::optional<Timestamp> from{}, to{};   // [from, to)
-  std::uint64_t after = 0;                 // only records with a higher sequence
+  std::optional<std::string> result{};    // "ok", "access", ...; "denied": anything but ok
+  std::optional<Timestamp> from{}, to{};  // [from, to)
+  std::uint64_t after = 0;                // only records with a higher sequence
   std::uint32_t limit = 1000;
 };
 struct AuditLines {
@@ -30,7 +30,7 @@ struct AuditLines {
 struct AuditVerdict {
   std::uint64_t records = 0;  // lines that are right
   std::uint64_t days = 0;
-  std::string problem;        // the first that is wrong: "2026-11-22.jsonl line 7: ..."; empty: none is
+  std::string problem;  // the first that is wrong: "2026-11-22.jsonl line 7: ..."; empty: none is
 };
 
 // Thread-safe.
@@ -42,13 +42,14 @@ class AuditLog {
   virtual Status set_policy(const AuditPolicy& policy) = 0;
   virtual Status remove_policy(FileId directory) = 0;
 
-  // Blocks until all that was in the journal before the call is in the log. kTimeout, when the log cannot keep up or its disk
-  // refuses; kShutdown.
+  // Blocks until all that was in the journal before the call is in the log. kTimeout, when the log cannot keep up or
+  // its disk refuses; kShutdown.
   virtual Status catch_up() = 0;
   // Reads files; blocks as long as that takes.
   virtual Result<AuditLines> query(const AuditQuery& query) = 0;
   virtual Result<AuditVerdict> verify() = 0;
-  // The summary of a day "2026-11-22" as JSON; of the present day as far as it is. kNotFound: there is no such day; kInvalid.
+  // The summary of a day "2026-11-22" as JSON; of the present day as far as it is. kNotFound: there is no such day;
+  // kInvalid.
   virtual Result<std::string> report(const std::string& day) = 0;
 };
 

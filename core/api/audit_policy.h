@@ -16,27 +16,30 @@ namespace stoa::core {
 
 // A class of operations; as bits of AuditClasses. Persistent: never renumber.
 enum class AuditClass : std::uint16_t {
-  kWrite = 1,        // create, mkdir, symlink, mknod, link, write, restore
-  kDelete = 2,       // remove, rmdir
+  kWrite = 1,   // create, mkdir, symlink, mknod, link, write, restore
+  kDelete = 2,  // remove, rmdir
   kRename = 4,
-  kAttributes = 8,   // mode, owner, ACL, extended attributes, quota
-  kRead = 16,        // one record for each file, user and client within a minute
-  kList = 32,        // the same, for directories
-  kDenied = 64,      // whatever was refused: access, not_owner, read_only, quota
-  kAdmin = 128,      // changes through the admin interface that are about the directory, or about none (then: of the root)
+  kAttributes = 8,  // mode, owner, ACL, extended attributes, quota
+  kRead = 16,       // one record for each file, user and client within a minute
+  kList = 32,       // the same, for directories
+  kDenied = 64,     // whatever was refused: access, not_owner, read_only, quota
+  kAdmin = 128,  // changes through the admin interface that are about the directory, or about none (then: of the root)
 };
 using AuditClasses = std::uint16_t;
-constexpr AuditClasses bit(AuditClass one) { return static_cast<AuditClasses>(one); }
+constexpr AuditClasses bit(AuditClass one) {
+  return static_cast<AuditClasses>(one);
+}
 inline constexpr AuditClasses kAllAuditClasses = 255;
 
-inline constexpr std::array<std::pair<AuditClass, std::string_view>, 8> kAuditClassNames{{{AuditClass::kWrite, "write"},
-                                                                                         {AuditClass::kDelete, "delete"},
-                                                                                         {AuditClass::kRename, "rename"},
-                                                                                         {AuditClass::kAttributes, "attributes"},
-                                                                                         {AuditClass::kRead, "read"},
-                                                                                         {AuditClass::kList, "list"},
-                                                                                         {AuditClass::kDenied, "denied"},
-                                                                                         {AuditClass::kAdmin, "admin"}}};
+inline constexpr std::array<std::pair<AuditClass, std::string_view>, 8> kAuditClassNames{
+    {{AuditClass::kWrite, "write"},
+     {AuditClass::kDelete, "delete"},
+     {AuditClass::kRename, "rename"},
+     {AuditClass::kAttributes, "attributes"},
+     {AuditClass::kRead, "read"},
+     {AuditClass::kList, "list"},
+     {AuditClass::kDenied, "denied"},
+     {AuditClass::kAdmin, "admin"}}};
 
 // No classes at all is a policy, too: nothing is recorded below this directory, whatever holds above it.
 struct AuditPolicy {

@@ -26,21 +26,22 @@ struct OpContext {
   RequestKey request{};
   Door door = Door::kInternal;  // for accounting and the journal only, never for semantics
   Credentials cred = Credentials::superuser();
-  std::string client{};  // address, for the journal and the log
+  std::string client{};         // address, for the journal and the log
   HolderId holder = kNoHolder;  // whose own leases do not stand in the way
   OpenId open = kNoOpen;        // through which content is read or written: mandatory locks of others forbid it
   // The door cannot park a request: so long the call waits, with no lock held, for leases in its way to be returned or
   // revoked, before it answers kRecallPending.
   std::chrono::milliseconds lease_patience{0};
-  // What is published to the caller: a file that it names by its id and that is not below this directory is kStale. kNoFile: all there is.
+  // What is published to the caller: a file that it names by its id and that is not below this directory is kStale.
+  // kNoFile: all there is.
   FileId root = kNoFile;
   bool read_only = false;  // the export is read-only for this client: every mutating call fails with kReadOnly
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 
   Durability durability = Durability::kDurable;
-  // When set, a mutating call (and commit()) returns as soon as its change is applied and visible, and adds here what to
-  // hand to Namespace::settle() before the reply may leave. A door that has many requests at hand settles all of them
-  // with one sync. Ignored with kApplied.
+  // When set, a mutating call (and commit()) returns as soon as its change is applied and visible, and adds here what
+  // to hand to Namespace::settle() before the reply may leave. A door that has many requests at hand settles all of
+  // them with one sync. Ignored with kApplied.
   PendingDurability* pending = nullptr;
 
   bool expired() const { return std::chrono::steady_clock::now() >= deadline; }

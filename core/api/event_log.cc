@@ -7,16 +7,20 @@ namespace stoa::core {
 namespace {
 
 Counter& counter(MetricRegistry& metrics, Severity severity) {
-  return metrics.counter("stoa_events_total", "Events for the administrator", {{"severity", std::string(to_string(severity))}});
+  return metrics.counter("stoa_events_total", "Events for the administrator",
+                         {{"severity", std::string(to_string(severity))}});
 }
 
 }  // namespace
 
 std::string_view to_string(Severity severity) {
   switch (severity) {
-    case Severity::kInfo: return "info";
-    case Severity::kWarning: return "warning";
-    case Severity::kCritical: return "critical";
+    case Severity::kInfo:
+      return "info";
+    case Severity::kWarning:
+      return "warning";
+    case Severity::kCritical:
+      return "critical";
   }
   return "";
 }

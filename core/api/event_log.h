@@ -1,4 +1,5 @@
-// What an administrator should know of, as it happens: soft limits, owners that are counted, damage, disks that fill up. In memory, the newest ones.
+// What an administrator should know of, as it happens: soft limits, owners that are counted, damage, disks that fill
+// up. In memory, the newest ones.
 #pragma once
 
 #include <cstdint>

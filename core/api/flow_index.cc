@@ -66,7 +66,8 @@ FlowIndex FlowIndex::with(FlowEntry entry) const {
     entries = old->entries;
   }
   std::size_t size = size_;
-  const auto known = std::ranges::find(entries, entry.rule.target, [](const FlowEntry& e) -> const FlowTarget& { return e.rule.target; });
+  const auto known = std::ranges::find(entries, entry.rule.target,
+                                       [](const FlowEntry& e) -> const FlowTarget& { return e.rule.target; });
   if (known != entries.end()) {
     *known = std::move(entry);
   } else {
@@ -109,7 +110,8 @@ void FlowIndex::append_to(std::vector<const FlowEntry*>& all) const {
     if (shard == nullptr) continue;
     for (const FlowEntry& entry : shard->entries) all.push_back(&entry);
   }
-  std::ranges::sort(std::span(all).subspan(before), {}, [](const FlowEntry* entry) -> const FlowTarget& { return entry->rule.target; });
+  std::ranges::sort(std::span(all).subspan(before), {},
+                    [](const FlowEntry* entry) -> const FlowTarget& { return entry->rule.target; });
 }
 
 }  // namespace stoa::core

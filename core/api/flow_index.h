@@ -23,15 +23,16 @@ class FlowIndex {
   FlowIndex() = default;
   // Each target once, and all of one kind.
   explicit FlowIndex(std::vector<FlowEntry> entries);
-  // The same index with another entry, which takes the place of its target's. Costs O(sqrt(n)), as all but the shard that
-  // the target belongs to are shared.
+  // The same index with another entry, which takes the place of its target's. Costs O(sqrt(n)), as all but the shard
+  // that the target belongs to are shared.
   FlowIndex with(FlowEntry entry) const;
   FlowIndex without(const FlowTarget& target) const;
 
   std::size_t size() const { return size_; }
   // Null: there is none.
   const FlowEntry* find(const FlowTarget& target) const;
-  // Of kinds whose targets are numbers. On the path of every request: a number that is not there costs one or two cache lines.
+  // Of kinds whose targets are numbers. On the path of every request: a number that is not there costs one or two cache
+  // lines.
   qos::Flow* find(std::uint64_t id) const {
     if (size_ == 0) return nullptr;
     const std::uint64_t hash = mixed(id);
@@ -56,7 +57,7 @@ class FlowIndex {
   struct Shard {
     explicit Shard(std::vector<FlowEntry> all);
     std::vector<FlowEntry> entries;
-    std::vector<Slot> slots;            // a power of two, at most half of them taken; an entry lies at its hash or behind it
+    std::vector<Slot> slots;  // a power of two, at most half of them taken; an entry lies at its hash or behind it
     std::vector<std::uint32_t> places;  // of each slot's entry
   };
   // What a look-up needs of a shard.

@@ -13,9 +13,17 @@
 
 namespace stoa::core {
 
-// What a flow is about. Persistent: never renumber. In the order of a request's path, the general before the particular;
-// the root directory comes before all. kBackground: no request, but the volume's own work.
-enum class FlowKind : std::uint8_t { kDoor = 1, kExport = 2, kClients = 3, kDirectory = 4, kGroup = 5, kUser = 6, kBackground = 7 };
+// What a flow is about. Persistent: never renumber. In the order of a request's path, the general before the
+// particular; the root directory comes before all. kBackground: no request, but the volume's own work.
+enum class FlowKind : std::uint8_t {
+  kDoor = 1,
+  kExport = 2,
+  kClients = 3,
+  kDirectory = 4,
+  kGroup = 5,
+  kUser = 6,
+  kBackground = 7
+};
 
 struct FlowTarget {
   FlowKind kind = FlowKind::kDirectory;
@@ -39,6 +47,8 @@ struct FlowRule {
 };
 
 // What holds for background work while nobody has set anything.
-inline FlowRule background_default() { return {FlowTarget::background(), {.weight = qos::kWeightLowest}}; }
+inline FlowRule background_default() {
+  return {FlowTarget::background(), {.weight = qos::kWeightLowest}};
+}
 
 }  // namespace stoa::core

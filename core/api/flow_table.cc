@@ -93,13 +93,15 @@ void FlowTable::find_directories(std::span<const FileId> directories, std::vecto
   for (const FileId dir : directories) add(FlowKind::kDirectory, static_cast<std::uint64_t>(dir), found);
 }
 
-void FlowTable::find_path(const FlowCaller& caller, std::span<const FileId> directories, std::vector<qos::Flow*>& path) const {
+void FlowTable::find_path(const FlowCaller& caller, std::span<const FileId> directories,
+                          std::vector<qos::Flow*>& path) const {
   std::vector<qos::Flow*> found;
   find_directories(directories, found);
   compose_path(caller, found, path);
 }
 
-void FlowTable::compose_path(const FlowCaller& caller, std::span<qos::Flow* const> directories, std::vector<qos::Flow*>& path) const {
+void FlowTable::compose_path(const FlowCaller& caller, std::span<qos::Flow* const> directories,
+                             std::vector<qos::Flow*>& path) const {
   path.clear();
   const std::size_t rooted = root_ != nullptr && !directories.empty() && directories.front() == root_ ? 1 : 0;
   if (rooted != 0) path.push_back(root_);

@@ -12,7 +12,9 @@ enum class FileId : std::uint64_t {};
 inline constexpr FileId kNoFile{0};
 // A part of a volume that commits in an order of its own. A volume on one machine is one shard, 0.
 enum class ShardId : std::uint16_t {};
-constexpr ShardId shard_of(FileId id) { return static_cast<ShardId>(static_cast<std::uint64_t>(id) >> 48); }
+constexpr ShardId shard_of(FileId id) {
+  return static_cast<ShardId>(static_cast<std::uint64_t>(id) >> 48);
+}
 inline constexpr FileId kRootId{1};       // the root of the volume
 inline constexpr FileId kMultipartId{2};  // a directory outside the tree that holds S3 multipart uploads
 inline constexpr FileId kFirstFreeId{16};
@@ -40,11 +42,11 @@ struct ObjectVersion {
   auto operator<=>(const ObjectVersion&) const = default;
 };
 
-inline constexpr std::uint32_t kNameBytesMax = 255;     // of a name given by a POSIX door
-inline constexpr std::uint32_t kKeyBytesMax = 1024;     // of an S3 key, and so of one of its components
+inline constexpr std::uint32_t kNameBytesMax = 255;  // of a name given by a POSIX door
+inline constexpr std::uint32_t kKeyBytesMax = 1024;  // of an S3 key, and so of one of its components
 inline constexpr std::uint32_t kSymlinkBytesMax = 4095;
 inline constexpr std::uint64_t kFileBytesMax = (std::uint64_t{1} << 63) - 1;
-inline constexpr std::uint32_t kLinksMax = 65536;  // of a file; a directory may have any number of subdirectories
+inline constexpr std::uint32_t kLinksMax = 65536;        // of a file; a directory may have any number of subdirectories
 inline constexpr std::uint32_t kIoBytesMax = 16u << 20;  // of one read or write
 inline constexpr std::uint32_t kXattrNameBytesMax = 255;
 inline constexpr std::uint32_t kXattrValueBytesMax = 65536;

@@ -13,8 +13,8 @@ namespace stoa::core {
 struct DataSlice {
   std::span<const std::byte> bytes{};  // memory, when fd < 0
   int fd = -1;
-  std::uint64_t file_offset = 0;  // in fd
-  std::uint64_t length = 0;       // bytes, in both forms
+  std::uint64_t file_offset = 0;       // in fd
+  std::uint64_t length = 0;            // bytes, in both forms
   std::shared_ptr<const void> keep{};  // holds the memory or the descriptor; keep it until the bytes were sent
 };
 

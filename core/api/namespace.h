@@ -88,8 +88,8 @@ class Namespace {
   // asked for a part of it, that part may succeed.
   virtual Status settle(const OpContext&, const PendingDurability&) = 0;
 
-  // What the door refused by itself, for audit. The context says who asked as far as that is known, and from where. Cheap; waits for no
-  // disk.
+  // What the door refused by itself, for audit. The context says who asked as far as that is known, and from where.
+  // Cheap; waits for no disk.
   virtual void refused(const OpContext&, const Refusal&) = 0;
 
   // The same for the life of one run of the server; another one after each start (RFC 1813 3.3.7, writeverf3).
@@ -97,8 +97,9 @@ class Namespace {
   // For ever the same for one volume: part of every handle, and the file system id of every door.
   virtual std::uint64_t volume_id() const = 0;
 
-  // Part of what a door does before a request. Asks for no permission. As ancestors() in the table, but next to free as long as neither the
-  // flows of the table's directories nor the directories above the file are others than at the last time. kStale: nothing was appended.
+  // Part of what a door does before a request. Asks for no permission. As ancestors() in the table, but next to free as
+  // long as neither the flows of the table's directories nor the directories above the file are others than at the last
+  // time. kStale: nothing was appended.
   virtual Status find_flows(const OpContext&, const FindFlowsRequest&) = 0;
 };
 

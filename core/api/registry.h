@@ -1,5 +1,5 @@
-// Exports, users and groups: who may see what through which door; flows: how much; recycle policies: what deletions keep; tokens: who
-// may govern. Records are persistent, in the volume.
+// Exports, users and groups: who may see what through which door; flows: how much; recycle policies: what deletions
+// keep; tokens: who may govern. Records are persistent, in the volume.
 #pragma once
 
 #include <array>
@@ -52,12 +52,12 @@ struct Export {
   bool nfs = false;
   bool s3 = false;
   bool read_only = false;
-  // The first match counts; clients that match none are refused. Empty: no NFS client may come, and every S3 client, which
-  // shows with each request who it is.
+  // The first match counts; clients that match none are refused. Empty: no NFS client may come, and every S3 client,
+  // which shows with each request who it is.
   std::vector<ClientRule> clients{};
   // What NFS clients may use, the best first. Empty: all that the server has.
   std::vector<SecurityFlavor> security{};
-  std::string owner{};                // user name: the bucket's owner
+  std::string owner{};  // user name: the bucket's owner
   Timestamp created{};
 
   const ClientRule* rule_for(const std::array<std::uint8_t, 16>& address) const;
@@ -100,17 +100,17 @@ class RegistrySnapshot {
   virtual const User* find_user_by_uid(std::uint32_t uid) const = 0;
   // The user of an enabled key, and the key.
   virtual std::pair<const User*, const S3Key*> find_key(std::string_view access_key) const = 0;
-  virtual const std::vector<User>& users() const = 0;  // by name
+  virtual const std::vector<User>& users() const = 0;                                // by name
   virtual const User* find_user_by_principal(std::string_view principal) const = 0;  // of those that have one on record
   virtual const User* find_user_by_sid(std::string_view sid) const = 0;
   virtual const Group* find_group(std::string_view name) const = 0;
   virtual const Group* find_group_by_gid(std::uint32_t gid) const = 0;
   virtual const Group* find_group_by_sid(std::string_view sid) const = 0;
-  virtual const std::vector<Group>& groups() const = 0;  // by name
-  virtual std::vector<const FlowRule*> flow_rules() const = 0;  // by target; in O(n log n)
+  virtual const std::vector<Group>& groups() const = 0;                        // by name
+  virtual std::vector<const FlowRule*> flow_rules() const = 0;                 // by target; in O(n log n)
   virtual const FlowRule* find_flow_rule(const FlowTarget& target) const = 0;  // null: it has no limits of its own
-  virtual const Token* find_token(const TokenHash& hash) const = 0;  // expired ones, too
-  virtual const std::vector<Token>& tokens() const = 0;              // by name
+  virtual const Token* find_token(const TokenHash& hash) const = 0;            // expired ones, too
+  virtual const std::vector<Token>& tokens() const = 0;                        // by name
   // What requests pay; null: there are no flows.
   virtual const FlowTable* flows() const = 0;
   // What went through the flow of one of the rules, or of background work.
@@ -136,24 +136,26 @@ class Registry {
 
   // Each of these is durable and visible to every door when it returns. Errors: kExists, kNotFound, kInvalid (with a
   // sentence for people in detail), kIo.
-  virtual Result<Export> add_export(const Export& wanted) = 0;      // gives it an id and a time
-  virtual Status change_export(const Export& changed) = 0;          // by id; the root stays
-  virtual Status remove_export(std::string_view name) = 0;          // the directory stays; its flow goes
+  virtual Result<Export> add_export(const Export& wanted) = 0;  // gives it an id and a time
+  virtual Status change_export(const Export& changed) = 0;      // by id; the root stays
+  virtual Status remove_export(std::string_view name) = 0;      // the directory stays; its flow goes
   virtual Status add_user(const User& user) = 0;
-  virtual Status change_user(const User& user) = 0;                 // by name
+  virtual Status change_user(const User& user) = 0;  // by name
   virtual Status remove_user(std::string_view name) = 0;
   virtual Status add_group(const Group& group) = 0;
   virtual Status remove_group(std::string_view name) = 0;  // users and files keep its number
-  virtual Status set_flow(const FlowRule& rule) = 0;            // made or changed; holds for the next request, and for those that wait
+  virtual Status set_flow(
+      const FlowRule& rule) = 0;  // made or changed; holds for the next request, and for those that wait
   virtual Status remove_flow(const FlowTarget& target) = 0;
-  // The policy of a directory, made or changed in O(1): holds for the next deletion. What is in bins stays, and ages on.
+  // The policy of a directory, made or changed in O(1): holds for the next deletion. What is in bins stays, and ages
+  // on.
   virtual Status set_recycle(const RecyclePolicy& policy) = 0;
   virtual Status remove_recycle(FileId dir) = 0;
   virtual Status add_token(const Token& token) = 0;
   virtual Status remove_token(std::string_view name) = 0;  // holds for the next request
 
-  // Remembers that the token was used, and stores it at most once a minute, so that it blocks seldom. Nobody waits for an error:
-  // it is logged.
+  // Remembers that the token was used, and stores it at most once a minute, so that it blocks seldom. Nobody waits for
+  // an error: it is logged.
   virtual void note_use(const Token& token, Timestamp now) = 0;
   // {}: never. After a crash up to a minute old.
   virtual Timestamp last_use(const Token& token) const = 0;

@@ -1,4 +1,5 @@
-// Names one request of a client across restarts, so that the same request, sent again because its reply was lost, is known.
+// Names one request of a client across restarts, so that the same request, sent again because its reply was lost, is
+// known.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +7,8 @@
 
 namespace stoa::core {
 
-// Made by the protocol from what makes two requests the same one (address, transaction id, checksum). Zero: the request may run twice.
+// Made by the protocol from what makes two requests the same one (address, transaction id, checksum). Zero: the request
+// may run twice.
 struct RequestKey {
   std::uint64_t high = 0, low = 0;
   bool operator==(const RequestKey&) const = default;

@@ -27,37 +27,71 @@ class FlowTable;
 // --- look-up and attributes ------------------------------------------------------------------------------------------
 
 // `name` may be "." and, below `root`, ".."; ".." of `root` is `root` itself. root = kRootId: the volume.
-struct LookupRequest { FileId parent; std::string_view name; FileId root = kRootId; };
-struct LookupReply { Attributes attr; Attributes parent; };
+struct LookupRequest {
+  FileId parent;
+  std::string_view name;
+  FileId root = kRootId;
+};
+struct LookupReply {
+  Attributes attr;
+  Attributes parent;
+};
 
-struct GetattrRequest { FileId id; };
-struct GetattrReply { Attributes attr; };
+struct GetattrRequest {
+  FileId id;
+};
+struct GetattrReply {
+  Attributes attr;
+};
 
-// The ACL as it decides, never null: made from the mode where none is stored. kAccess without READ_ACL, which the owner has.
-struct GetAclRequest { FileId id; };
-struct GetAclReply { AclRef acl; bool stored; Attributes attr; };
+// The ACL as it decides, never null: made from the mode where none is stored. kAccess without READ_ACL, which the owner
+// has.
+struct GetAclRequest {
+  FileId id;
+};
+struct GetAclReply {
+  AclRef acl;
+  bool stored;
+  Attributes attr;
+};
 
-// Size changes need write access, times need ownership or (server time) write access, mode, ACL and owner need ownership, or
-// the right of an ACL. An ACL: kInvalid when it is malformed, or has inheritance flags on what is no directory; kTooLarge.
-// Whatever is set, nothing too: a directory that was made for an S3 key stays from then on when the last key below it goes. So
-// it does when it gets a quota or an extended attribute.
+// Size changes need write access, times need ownership or (server time) write access, mode, ACL and owner need
+// ownership, or the right of an ACL. An ACL: kInvalid when it is malformed, or has inheritance flags on what is no
+// directory; kTooLarge. Whatever is set, nothing too: a directory that was made for an S3 key stays from then on when
+// the last key below it goes. So it does when it gets a quota or an extended attribute.
 struct SetattrRequest {
   FileId id;
   SetAttributes set;
   std::optional<Timestamp> guard_ctime{};  // kGuardMismatch unless it is the object's ctime (RFC 1813 3.3.2)
 };
-struct SetattrReply { BeforeAttributes before; Attributes attr; };
+struct SetattrReply {
+  BeforeAttributes before;
+  Attributes attr;
+};
 
-struct AccessRequest { FileId id; std::uint32_t wanted; };  // AccessBits
-struct AccessReply { std::uint32_t granted; Attributes attr; bool read_only = false; };  // in a recycle bin nobody changes anything
+struct AccessRequest {
+  FileId id;
+  std::uint32_t wanted;
+};  // AccessBits
+struct AccessReply {
+  std::uint32_t granted;
+  Attributes attr;
+  bool read_only = false;
+};  // in a recycle bin nobody changes anything
 
-struct ReadlinkRequest { FileId id; };
-struct ReadlinkReply { std::string target; Attributes attr; };
+struct ReadlinkRequest {
+  FileId id;
+};
+struct ReadlinkReply {
+  std::string target;
+  Attributes attr;
+};
 
 // What the limits of a directory are for.
 enum class QuotaOf : std::uint8_t {
   kDirectory,  // all that is below it
-  kChildren,   // each directory that is made in it, or moved into it without limits of its own: they become its own limits
+  kChildren,   // each directory that is made in it, or moved into it without limits of its own: they become its own
+               // limits
   kUser,       // what a user owns below it
   kGroup,      // what belongs to a group below it
 };
@@ -70,7 +104,8 @@ struct TightestQuota {
   Timestamp grace_ends{};       // 0: no soft limit is passed
   bool limited() const { return hard || soft; }
 };
-// Seen from this file: the tightest quota limits the numbers, those of the asking user and group included, or of `owner`.
+// Seen from this file: the tightest quota limits the numbers, those of the asking user and group included, or of
+// `owner`.
 struct StatfsRequest {
   FileId id;
   std::optional<std::pair<QuotaOf, std::uint32_t>> owner{};  // kUser or kGroup
@@ -82,7 +117,8 @@ struct StatfsReply {
   TightestQuota bytes_quota{}, files_quota{};
 };
 
-// --- making names ------------------------------------------------------------------------------------------------------
+// --- making names
+// ------------------------------------------------------------------------------------------------------
 
 enum class CreateMode : std::uint8_t {
   kUnchecked,  // an existing file is taken; `set.size` 0 truncates it
@@ -93,11 +129,16 @@ struct CreateRequest {
   FileId parent;
   std::string_view name;
   CreateMode mode = CreateMode::kUnchecked;
-  SetAttributes set{};            // mode, uid, gid, size, times of a new file
-  std::uint64_t verifier = 0;     // kExclusive
+  SetAttributes set{};         // mode, uid, gid, size, times of a new file
+  std::uint64_t verifier = 0;  // kExclusive
 };
 // Also of mkdir, symlink, mknod, link. `parent` is the directory after the call.
-struct CreateReply { bool created; Attributes attr; BeforeAttributes parent_before; Attributes parent; };
+struct CreateReply {
+  bool created;
+  Attributes attr;
+  BeforeAttributes parent_before;
+  Attributes parent;
+};
 
 enum class OpenDisposition : std::uint8_t { kOpen, kCreate, kOpenOrCreate, kOverwrite, kOverwriteOrCreate };
 struct OpenRequest {
@@ -109,40 +150,76 @@ struct OpenRequest {
 };
 using OpenReply = CreateReply;
 
-// Whether the caller may open what is there (NFSv4 OPEN). Reading is also for those who may only execute: the bytes must come to them
-// somehow; writing also for those who may only append: each write looks at where. kAccess, kReadOnly.
+// Whether the caller may open what is there (NFSv4 OPEN). Reading is also for those who may only execute: the bytes
+// must come to them somehow; writing also for those who may only append: each write looks at where. kAccess, kReadOnly.
 struct MayOpenRequest {
   FileId id;
   bool read = false, write = false;
 };
 
-struct MkdirRequest { FileId parent; std::string_view name; SetAttributes set{}; };
-struct SymlinkRequest { FileId parent; std::string_view name; std::string_view target; SetAttributes set{}; };
-struct MknodRequest { FileId parent; std::string_view name; FileType type; DeviceNumber device{}; SetAttributes set{}; };
-struct LinkRequest { FileId id; FileId parent; std::string_view name; };
+struct MkdirRequest {
+  FileId parent;
+  std::string_view name;
+  SetAttributes set{};
+};
+struct SymlinkRequest {
+  FileId parent;
+  std::string_view name;
+  std::string_view target;
+  SetAttributes set{};
+};
+struct MknodRequest {
+  FileId parent;
+  std::string_view name;
+  FileType type;
+  DeviceNumber device{};
+  SetAttributes set{};
+};
+struct LinkRequest {
+  FileId id;
+  FileId parent;
+  std::string_view name;
+};
 
-// --- removing and moving names -----------------------------------------------------------------------------------------
+// --- removing and moving names
+// -----------------------------------------------------------------------------------------
 
-struct RemoveRequest { FileId parent; std::string_view name; };  // unlink (kIsDirectory) and rmdir (kNotDirectory)
-struct RemoveReply { FileId removed; BeforeAttributes parent_before; Attributes parent; };
+struct RemoveRequest {
+  FileId parent;
+  std::string_view name;
+};  // unlink (kIsDirectory) and rmdir (kNotDirectory)
+struct RemoveReply {
+  FileId removed;
+  BeforeAttributes parent_before;
+  Attributes parent;
+};
 
 struct RenameRequest {
-  FileId from_parent; std::string_view from_name;
-  FileId to_parent; std::string_view to_name;
+  FileId from_parent;
+  std::string_view from_name;
+  FileId to_parent;
+  std::string_view to_name;
   bool no_replace = false;  // kExists when the target exists
 };
-struct RenameReply { FileId moved; BeforeAttributes from_before; Attributes from; BeforeAttributes to_before; Attributes to; };
+struct RenameReply {
+  FileId moved;
+  BeforeAttributes from_before;
+  Attributes from;
+  BeforeAttributes to_before;
+  Attributes to;
+};
 
-// --- directories -------------------------------------------------------------------------------------------------------
+// --- directories
+// -------------------------------------------------------------------------------------------------------
 
 // Cookies are stable for ever. 0 begins; 1 and 2 follow "." and ".."; entries have cookies >= 3, growing.
 struct ReaddirRequest {
   FileId dir;
-  std::uint64_t cookie = 0;     // continue behind this one
+  std::uint64_t cookie = 0;  // continue behind this one
   std::uint32_t entries_max = 1024;
   std::uint32_t name_bytes_max = 1u << 20;  // stop when the names add up to more
-  bool want_attributes = false;  // READDIRPLUS
-  FileId root = kRootId;         // ".." of this directory is itself
+  bool want_attributes = false;             // READDIRPLUS
+  FileId root = kRootId;                    // ".." of this directory is itself
 };
 struct DirectoryEntry {
   FileId id;
@@ -151,17 +228,39 @@ struct DirectoryEntry {
   std::string name;
   std::optional<Attributes> attr{};
 };
-struct ReaddirReply { std::vector<DirectoryEntry> entries; bool end; Attributes dir; };
+struct ReaddirReply {
+  std::vector<DirectoryEntry> entries;
+  bool end;
+  Attributes dir;
+};
 
-// --- data --------------------------------------------------------------------------------------------------------------
+// --- data
+// --------------------------------------------------------------------------------------------------------------
 
 // Reads into the caller's memory.
-struct ReadRequest { FileId id; std::uint64_t offset; std::span<std::byte> into; };
-struct ReadReply { std::uint64_t length; bool end_of_file; Attributes attr; };
+struct ReadRequest {
+  FileId id;
+  std::uint64_t offset;
+  std::span<std::byte> into;
+};
+struct ReadReply {
+  std::uint64_t length;
+  bool end_of_file;
+  Attributes attr;
+};
 
 // Reads without a copy: memory of the store or ranges of host files, verified where a checksum is recorded.
-struct ReadSlicesRequest { FileId id; std::uint64_t offset; std::uint64_t length; };
-struct ReadSlicesReply { std::vector<DataSlice> slices; std::uint64_t length; bool end_of_file; Attributes attr; };
+struct ReadSlicesRequest {
+  FileId id;
+  std::uint64_t offset;
+  std::uint64_t length;
+};
+struct ReadSlicesReply {
+  std::vector<DataSlice> slices;
+  std::uint64_t length;
+  bool end_of_file;
+  Attributes attr;
+};
 
 struct WriteRequest {
   FileId id;
@@ -169,44 +268,99 @@ struct WriteRequest {
   ConstBuffers data;
   LentMemory memory{};  // holds the one buffer of `data`, when that may be kept
 };
-// `verifier`: of the shard that has the file. While it stays the same, what was written without a promise of durability is still there
-// (RFC 1813 3.3.7, writeverf3; RFC 8881 18.32).
-struct WriteReply { std::uint64_t length; BeforeAttributes before; Attributes attr; std::uint64_t verifier = 0; };
+// `verifier`: of the shard that has the file. While it stays the same, what was written without a promise of durability
+// is still there (RFC 1813 3.3.7, writeverf3; RFC 8881 18.32).
+struct WriteReply {
+  std::uint64_t length;
+  BeforeAttributes before;
+  Attributes attr;
+  std::uint64_t verifier = 0;
+};
 
 // length 0: to the end of the file (RFC 1813 3.3.21).
-struct CommitRequest { FileId id; std::uint64_t offset = 0; std::uint64_t length = 0; };
-struct CommitReply { BeforeAttributes before; Attributes attr; std::uint64_t verifier = 0; };
+struct CommitRequest {
+  FileId id;
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+};
+struct CommitReply {
+  BeforeAttributes before;
+  Attributes attr;
+  std::uint64_t verifier = 0;
+};
 
-struct RangeRequest { FileId id; std::uint64_t offset; std::uint64_t length; };  // allocate (grows the size), punch (does not)
-struct RangeReply { BeforeAttributes before; Attributes attr; };
+struct RangeRequest {
+  FileId id;
+  std::uint64_t offset;
+  std::uint64_t length;
+};  // allocate (grows the size), punch (does not)
+struct RangeReply {
+  BeforeAttributes before;
+  Attributes attr;
+};
 
 enum class SeekWhat : std::uint8_t { kData, kHole };
-struct SeekRequest { FileId id; std::uint64_t offset; SeekWhat what; };  // kNoMoreData at or past the end
-struct SeekReply { std::uint64_t offset; bool end_of_file; };
+struct SeekRequest {
+  FileId id;
+  std::uint64_t offset;
+  SeekWhat what;
+};  // kNoMoreData at or past the end
+struct SeekReply {
+  std::uint64_t offset;
+  bool end_of_file;
+};
 
 // Copies bytes between files of the volume; `share`: by reference to the same extents, else the store may choose.
 // length 0: to the end of the source. Overlapping ranges of one file: kInvalid. A copy that fails after its first bytes
 // replies with the length that it copied (RFC 7862, 15.2.3); with no room in a quota for all of it nothing is copied.
 struct CopyRangeRequest {
-  FileId from; std::uint64_t from_offset;
-  FileId to; std::uint64_t to_offset;
+  FileId from;
+  std::uint64_t from_offset;
+  FileId to;
+  std::uint64_t to_offset;
   std::uint64_t length;
   bool share = false;
 };
-struct CopyRangeReply { std::uint64_t length; Attributes attr; std::uint64_t verifier = 0; };
+struct CopyRangeReply {
+  std::uint64_t length;
+  Attributes attr;
+  std::uint64_t verifier = 0;
+};
 
-// --- extended attributes -----------------------------------------------------------------------------------------------
+// --- extended attributes
+// -----------------------------------------------------------------------------------------------
 
 enum class XattrMode : std::uint8_t { kSet, kCreate, kReplace };
-struct GetXattrRequest { FileId id; std::string_view name; };
-struct GetXattrReply { std::string value; };
-struct SetXattrRequest { FileId id; std::string_view name; std::string_view value; XattrMode mode = XattrMode::kSet; };
-struct ListXattrsRequest { FileId id; };
-struct ListXattrsReply { std::vector<std::string> names; };
-struct RemoveXattrRequest { FileId id; std::string_view name; };
-struct XattrChangeReply { BeforeAttributes before; Attributes attr; };
+struct GetXattrRequest {
+  FileId id;
+  std::string_view name;
+};
+struct GetXattrReply {
+  std::string value;
+};
+struct SetXattrRequest {
+  FileId id;
+  std::string_view name;
+  std::string_view value;
+  XattrMode mode = XattrMode::kSet;
+};
+struct ListXattrsRequest {
+  FileId id;
+};
+struct ListXattrsReply {
+  std::vector<std::string> names;
+};
+struct RemoveXattrRequest {
+  FileId id;
+  std::string_view name;
+};
+struct XattrChangeReply {
+  BeforeAttributes before;
+  Attributes attr;
+};
 
-// --- objects: files named by a key below a root directory ----------------------------------------------------------------
+// --- objects: files named by a key below a root directory
+// ----------------------------------------------------------------
 
 // Opaque bytes that a key door keeps with an object (headers, user metadata, checksums), and the content that they
 // describe. When `described` is no longer the object's version, another door has written the file since.
@@ -216,12 +370,23 @@ struct ObjectMeta {
   bool current(const Attributes& attr) const { return described == attr.version(); }
 };
 
-struct LookupKeyRequest { FileId root; std::string_view key; };
-struct LookupKeyReply { Attributes attr; std::optional<ObjectMeta> meta; };
+struct LookupKeyRequest {
+  FileId root;
+  std::string_view key;
+};
+struct LookupKeyReply {
+  Attributes attr;
+  std::optional<ObjectMeta> meta;
+};
 
 // Bytes arriving with no name yet. size_hint 0: unknown.
-struct UploadBeginRequest { std::uint64_t size_hint = 0; };
-struct UploadWriteRequest { UploadId upload; ConstBuffers data; };  // appends
+struct UploadBeginRequest {
+  std::uint64_t size_hint = 0;
+};
+struct UploadWriteRequest {
+  UploadId upload;
+  ConstBuffers data;
+};  // appends
 
 // What must hold about the present object for a replace or removal to go ahead; checked atomically with it.
 struct ObjectExpectation {
@@ -233,23 +398,30 @@ struct ObjectExpectation {
 // that the key names (marked as implied by keys; removed again when the last key below them goes by remove_key).
 // Readers see the old or the new content, whole. The upload is consumed on success only.
 //
-// `multipart`, with the root kMultipartId only (else kInvalid): the directory that the key names is that of a multipart upload. If it is
-// made, it belongs to this user and group, as all files do that come to be in it, whoever acts; and it counts with them in `dir`, where
-// the upload's object is to be, as UsageClass::kMultipart until it is gone, also when `dir` moves or goes. No directory is renamed into it or out of it (kInvalid).
-// kStale: `dir` is gone.
-struct MultipartOf { FileId dir; std::uint32_t uid; std::uint32_t gid; };
+// `multipart`, with the root kMultipartId only (else kInvalid): the directory that the key names is that of a multipart
+// upload. If it is made, it belongs to this user and group, as all files do that come to be in it, whoever acts; and it
+// counts with them in `dir`, where the upload's object is to be, as UsageClass::kMultipart until it is gone, also when
+// `dir` moves or goes. No directory is renamed into it or out of it (kInvalid). kStale: `dir` is gone.
+struct MultipartOf {
+  FileId dir;
+  std::uint32_t uid;
+  std::uint32_t gid;
+};
 struct PutKeyRequest {
   FileId root;
   std::string_view key;
-  std::optional<UploadId> upload{};         // the content; or
-  std::span<const std::byte> bytes{};       // the whole content when there is no upload (small objects)
+  std::optional<UploadId> upload{};    // the content; or
+  std::span<const std::byte> bytes{};  // the whole content when there is no upload (small objects)
   std::string_view meta{};
   std::uint32_t mode = 0644;
   std::optional<ObjectExpectation> expect{};  // kPreconditionFailed
   std::optional<Timestamp> mtime{};           // default: now
   std::optional<MultipartOf> multipart{};
 };
-struct PutKeyReply { Attributes attr; bool replaced; };
+struct PutKeyReply {
+  Attributes attr;
+  bool replaced;
+};
 
 // Bytes of a file that are to be joined: `length` from `offset`, absent: to its end. kInvalid: they reach behind it.
 struct ConcatenatePart {
@@ -259,10 +431,11 @@ struct ConcatenatePart {
   std::optional<std::uint64_t> length{};
 };
 
-// Joins `parts` into the object at `key` by reference to the same extents, without copying, and removes `consume_dir` with
-// all that is in it (the multipart upload's directory; kNoFile: nothing), in one transaction. Parts in `consume_dir` must
-// be whole; other files stay, and the caller must be allowed to read them. The object is charged its full size: where what is consumed counts
-// in the same quota, only the difference needs room. kQuota: nothing has changed.
+// Joins `parts` into the object at `key` by reference to the same extents, without copying, and removes `consume_dir`
+// with all that is in it (the multipart upload's directory; kNoFile: nothing), in one transaction. Parts in
+// `consume_dir` must be whole; other files stay, and the caller must be allowed to read them. The object is charged its
+// full size: where what is consumed counts in the same quota, only the difference needs room. kQuota: nothing has
+// changed.
 struct ConcatenateRequest {
   FileId root;
   std::string_view key;
@@ -273,11 +446,21 @@ struct ConcatenateRequest {
   std::optional<ObjectExpectation> expect{};
 };
 
-struct RemoveKeyRequest { FileId root; std::string_view key; std::optional<ObjectExpectation> expect{}; };
-struct RemoveKeyReply { bool removed; };  // false: there was nothing; not an error
+struct RemoveKeyRequest {
+  FileId root;
+  std::string_view key;
+  std::optional<ObjectExpectation> expect{};
+};
+struct RemoveKeyReply {
+  bool removed;
+};  // false: there was nothing; not an error
 
 // Replaces the object meta of a file, content untouched (CopyObject onto itself). kStale when the version moved on.
-struct SetMetaRequest { FileId id; std::string_view meta; ObjectVersion described; };
+struct SetMetaRequest {
+  FileId id;
+  std::string_view meta;
+  ObjectVersion described;
+};
 
 // Keys below `root` in byte order. With a delimiter, keys that contain it behind the prefix are rolled up into one
 // prefix each. Only regular files are keys. With delimiter "/", every directory counts as a prefix, empty ones too.
@@ -285,19 +468,25 @@ struct ListKeysRequest {
   FileId root;
   std::string_view prefix{};
   std::string_view delimiter{};
-  std::string_view start_after{};  // only what sorts behind; a rolled-up prefix that starts_after begins with is skipped
+  std::string_view
+      start_after{};  // only what sorts behind; a rolled-up prefix that starts_after begins with is skipped
   std::uint32_t limit = kListKeysMax;
   bool want_meta = false;
 };
-struct ListedKey { std::string key; Attributes attr; std::optional<ObjectMeta> meta; };
+struct ListedKey {
+  std::string key;
+  Attributes attr;
+  std::optional<ObjectMeta> meta;
+};
 struct ListKeysReply {
-  std::vector<ListedKey> keys;            // in order
-  std::vector<std::string> prefixes;      // in order; keys + prefixes <= limit
+  std::vector<ListedKey> keys;        // in order
+  std::vector<std::string> prefixes;  // in order; keys + prefixes <= limit
   bool truncated = false;
-  std::string next_start_after;           // pass as start_after to go on, when truncated
+  std::string next_start_after;  // pass as start_after to go on, when truncated
 };
 
-// --- usage and quota -----------------------------------------------------------------------------------------------------
+// --- usage and quota
+// -----------------------------------------------------------------------------------------------------
 
 // The sizes of sparse files are what their owners say, up to 2^63-1 each: their sum needs more than 64 bits.
 __extension__ using ByteCount = __int128;
@@ -311,13 +500,14 @@ struct Usage {
 inline std::uint64_t bytes_of(const Usage& usage) {
   return static_cast<std::uint64_t>(std::clamp<ByteCount>(usage.bytes, 0, std::numeric_limits<std::uint64_t>::max()));
 }
-// Why something counts. What is nameless and recycled counts as recycled, what is nameless and of an upload as that; a directory
-// that lies in a bin itself does not take what is in it for that.
+// Why something counts. What is nameless and recycled counts as recycled, what is nameless and of an upload as that; a
+// directory that lies in a bin itself does not take what is in it for that.
 enum class UsageClass : std::uint8_t {
   kLive,
-  kRecycled,  // it lies in a recycle bin, which is one of the directory itself or below it
-  kNameless,  // it has no name any more, and is open
-  kMultipart,  // it is of a multipart upload that has not ended: parts and record, one file each, and a directory for them
+  kRecycled,   // it lies in a recycle bin, which is one of the directory itself or below it
+  kNameless,   // it has no name any more, and is open
+  kMultipart,  // it is of a multipart upload that has not ended: parts and record, one file each, and a directory for
+               // them
 };
 // What of a usage is not live.
 struct UsageByClass {
@@ -340,9 +530,10 @@ struct UncountedClasses {
 inline constexpr UncountedClasses kAllButLive{.recycled = true, .nameless = true, .multipart = true};
 inline constexpr std::uint32_t kQuotaGraceDefault = 7 * 24 * 3600;
 struct QuotaLimits {
-  std::optional<std::uint64_t> bytes{};       // hard: growth beyond it is refused
-  std::optional<std::uint64_t> files{};       // hard; files and directories together
-  std::optional<std::uint64_t> soft_bytes{};  // may be passed for the time of grace; from then on growth is refused as at a
+  std::optional<std::uint64_t> bytes{};  // hard: growth beyond it is refused
+  std::optional<std::uint64_t> files{};  // hard; files and directories together
+  std::optional<std::uint64_t>
+      soft_bytes{};  // may be passed for the time of grace; from then on growth is refused as at a
   std::optional<std::uint64_t> soft_files{};  // hard limit, until usage is down to the soft limit again
   std::uint32_t grace_s = kQuotaGraceDefault;
   UncountedClasses uncounted{};  // of a directory, or its new children; users and groups in it are limited by the same
@@ -379,20 +570,23 @@ struct UsageReply {
   UncountedClasses uncounted{};  // of the directory, whoever is asked about
   Usage counted{};               // what limits are compared with: usage without what is not counted
 };
-// No limits: removed. Superuser only. O(1) on a tree of any size, and true at once. kInvalid: a soft limit above the hard one;
-// classes for a user or group. kUser, kGroup: kNotSupported when the directory does not count owners.
+// No limits: removed. Superuser only. O(1) on a tree of any size, and true at once. kInvalid: a soft limit above the
+// hard one; classes for a user or group. kUser, kGroup: kNotSupported when the directory does not count owners.
 struct SetQuotaRequest {
   FileId dir;
   QuotaLimits limits;
   QuotaOf of = QuotaOf::kDirectory;
   std::uint32_t id = 0;
 };
-// Usage by user and by group is counted below the directory from now on (or no more: limits of users and groups go, too).
-// Superuser only. O(1) on a tree of any size: what is there already is counted in the background, one file of the volume after
-// the other, also over restarts, which begin anew. Until that is done, usage of users and groups is preliminary and their
-// limits, which may be set at once, refuse nothing; limits of directories bind as ever. Then an event "owners_counted" and a
-// change of kind kQuota tell it.
-struct CountOwnersRequest { FileId dir; bool on; };
+// Usage by user and by group is counted below the directory from now on (or no more: limits of users and groups go,
+// too). Superuser only. O(1) on a tree of any size: what is there already is counted in the background, one file of the
+// volume after the other, also over restarts, which begin anew. Until that is done, usage of users and groups is
+// preliminary and their limits, which may be set at once, refuse nothing; limits of directories bind as ever. Then an
+// event "owners_counted" and a change of kind kQuota tell it.
+struct CountOwnersRequest {
+  FileId dir;
+  bool on;
+};
 struct QuotaRecord {
   FileId dir;
   std::string path;
@@ -405,8 +599,14 @@ struct QuotaRecord {
   UsageByClass by_class{};
   Usage counted{};
 };
-struct ListQuotasRequest { FileId after = kNoFile; std::uint32_t limit = 1000; };
-struct ListQuotasReply { std::vector<QuotaRecord> quotas; bool truncated; };
+struct ListQuotasRequest {
+  FileId after = kNoFile;
+  std::uint32_t limit = 1000;
+};
+struct ListQuotasReply {
+  std::vector<QuotaRecord> quotas;
+  bool truncated;
+};
 // The users and groups that own something below a directory or have limits there: users first, by uid.
 struct OwnerQuota {
   QuotaOf of;
@@ -428,20 +628,39 @@ struct ListOwnerQuotasReply {
   std::optional<OwnerCountProgress> counting{};
 };
 
-// --- paths, for administrators -------------------------------------------------------------------------------------------
+// --- paths, for administrators
+// -------------------------------------------------------------------------------------------
 
 // '/'-separated from the root of the volume; symlinks are not followed. Empty or "/" is the root.
-struct ResolvePathRequest { std::string_view path; };
-struct ResolvePathReply { Attributes attr; };
-struct PathOfRequest { FileId id; };  // by its first link
-struct PathOfReply { std::string path; };
+struct ResolvePathRequest {
+  std::string_view path;
+};
+struct ResolvePathReply {
+  Attributes attr;
+};
+struct PathOfRequest {
+  FileId id;
+};  // by its first link
+struct PathOfReply {
+  std::string path;
+};
 
-// The directories above a file, and itself if it is one, from the root down: those whose usage it counts in. With a key,
-// of the place below the directory `id` that it names, as far as there are directories. Empty: it counts nowhere. Of what is in a
-// multipart upload, those in which that lies: kMultipartId and its own.
-struct AncestorsRequest { FileId id; std::string_view key{}; };
-struct AncestorsReply { std::vector<FileId> directories; };
-// Appends to `found` what FlowTable::find_directories() finds in the table for the directories above a file, and itself if it is one.
-struct FindFlowsRequest { FileId id; const FlowTable& table; std::vector<qos::Flow*>& found; };
+// The directories above a file, and itself if it is one, from the root down: those whose usage it counts in. With a
+// key, of the place below the directory `id` that it names, as far as there are directories. Empty: it counts nowhere.
+// Of what is in a multipart upload, those in which that lies: kMultipartId and its own.
+struct AncestorsRequest {
+  FileId id;
+  std::string_view key{};
+};
+struct AncestorsReply {
+  std::vector<FileId> directories;
+};
+// Appends to `found` what FlowTable::find_directories() finds in the table for the directories above a file, and itself
+// if it is one.
+struct FindFlowsRequest {
+  FileId id;
+  const FlowTable& table;
+  std::vector<qos::Flow*>& found;
+};
 
 }  // namespace stoa::core

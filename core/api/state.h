@@ -1,13 +1,13 @@
-// One table of opens, byte-range locks and caching leases, for all doors. Protocol-neutral: stateids, sequence numbers and
-// sessions are the door's.
+// One table of opens, byte-range locks and caching leases, for all doors. Protocol-neutral: stateids, sequence numbers
+// and sessions are the door's.
 //
-// Rules for every call: thread-safe; never waits for a client, and blocks at most for one durable write or one read of the
-// store where it says so; calls back with no lock held. A file that is gone, an id that was never given out or that has
-// ended: nothing happens, unless an error is named. An unknown holder: kInvalid, or nothing is granted.
+// Rules for every call: thread-safe; never waits for a client, and blocks at most for one durable write or one read of
+// the store where it says so; calls back with no lock held. A file that is gone, an id that was never given out or that
+// has ended: nothing happens, unless an error is named. An unknown holder: kInvalid, or nothing is granted.
 //
 // What conflicts with what: core/state/conflicts.h. Doors without opens (NFSv3, S3) read and write without regard to
-// share-deny, which conflicts with other opens, and with I/O of doors that ask (check_denied); leases are broken for them inside the operations of namespace.h, which
-// then answer kRecallPending.
+// share-deny, which conflicts with other opens, and with I/O of doors that ask (check_denied); leases are broken for
+// them inside the operations of namespace.h, which then answer kRecallPending.
 #pragma once
 
 #include <chrono>
@@ -111,8 +111,8 @@ class StateTable {
   // Leases of this holder are recalled by calling `recall` (from any thread; must not block, may be called again).
   // A recall may come before grant_lease has returned. `granted` is called, likewise, when a request that waited in
   // lock_or_wait has got its lock; also before that has returned. kNoHolder: there are too many (65536).
-  // `peer`: who stands behind it as the door sees it (an address). What one holder may have, and what all holders of one peer
-  // may have together, is less than what there is: nobody takes it all. Empty: a peer of its own.
+  // `peer`: who stands behind it as the door sees it (an address). What one holder may have, and what all holders of
+  // one peer may have together, is less than what there is: nobody takes it all. Empty: a peer of its own.
   virtual HolderId add_holder(Door door, std::function<void(LeaseId, FileId)> recall, std::string_view peer = {},
                               std::function<void(const LockRequest&)> granted = nullptr) = 0;
   // Ends all opens, locks, waits and leases of the holder. After it returns, it is not called any more; so it waits for
@@ -124,23 +124,26 @@ class StateTable {
   // Of everybody, for administrators: up to `most` of each kind. Nothing of a file that is gone or unknown.
   virtual FileHoldings held_of(FileId file, std::size_t most) const = 0;
 
-  // --- opens. A file that is open keeps its content when its last name goes, and goes on counting, until its last close, also across a restart.
-  // kShareConflict: another open denies the access, or has an access that is to be denied. kRecallPending: a lease must
-  // go first (it is being recalled). kStale: no such file. kBusy: too many opens. May read the store.
+  // --- opens. A file that is open keeps its content when its last name goes, and goes on counting, until its last
+  // close, also across a restart. kShareConflict: another open denies the access, or has an access that is to be
+  // denied. kRecallPending: a lease must go first (it is being recalled). kStale: no such file. kBusy: too many opens.
+  // May read the store.
   virtual Result<OpenId> open(const OpenSpec& spec) = 0;
   // Other access and deny for the same open (upgrade, downgrade). Errors as open(); on error as before.
   virtual Status change_open(OpenId open, std::uint32_t access, std::uint32_t deny) = 0;
-  // Whether somebody may read or write (`access`: ShareBits) through this open, or through none (kNoOpen), beside all other opens of the
-  // file, of the same holder, too. kShareConflict: one of them denies it. One relaxed read while nobody denies anything.
+  // Whether somebody may read or write (`access`: ShareBits) through this open, or through none (kNoOpen), beside all
+  // other opens of the file, of the same holder, too. kShareConflict: one of them denies it. One relaxed read while
+  // nobody denies anything.
   virtual Status check_denied(FileId file, OpenId through, std::uint32_t access) const = 0;
   // The last close of a file without a name deletes it: reads and queues a write, and waits for neither to be durable.
   virtual void close(OpenId open) = 0;
 
   // --- byte-range locks
   // Empty: granted (adjacent and overlapping ranges of the owner are merged, split, up- or downgraded: POSIX fcntl).
-  // Else the first lock in the way. kInvalid: length 0 or a range beyond 2^64-1. kBusy: too many locks. kRecallPending: a
-  // lease allows its holder to lock without asking, so it must go first; of test_lock, too.
-  virtual Result<std::optional<HeldLock>> lock(FileId file, const LockOwner& owner, LockRange range, bool exclusive) = 0;
+  // Else the first lock in the way. kInvalid: length 0 or a range beyond 2^64-1. kBusy: too many locks. kRecallPending:
+  // a lease allows its holder to lock without asking, so it must go first; of test_lock, too.
+  virtual Result<std::optional<HeldLock>> lock(FileId file, const LockOwner& owner, LockRange range,
+                                               bool exclusive) = 0;
   virtual Result<std::optional<HeldLock>> test_lock(FileId file, const LockOwner& owner, LockRange range,
                                                     bool exclusive) = 0;
   // kBusy: too many locks, and this would split one.
@@ -161,8 +164,8 @@ class StateTable {
   // not pass, if his range would keep an earlier one waiting. lock() passes them all, it takes what is free. True:
   // granted, as by lock(). False: it waits, until it is granted (the holder is told), cancelled, or its holder removed;
   // leases in the way are recalled. Who waits already keeps his place, and is looked at anew. kDeadlock: it would wait
-  // for somebody who waits, over any number of others and files, for this owner; it does not wait then. kBusy: it is not
-  // free, and too many wait (1024 of a holder, 4096 of a peer, 1024 for a file, 16384 in all). Others as lock().
+  // for somebody who waits, over any number of others and files, for this owner; it does not wait then. kBusy: it is
+  // not free, and too many wait (1024 of a holder, 4096 of a peer, 1024 for a file, 16384 in all). Others as lock().
   virtual Result<bool> lock_or_wait(const LockRequest& wanted) = 0;
   // The same for who asks again and again instead (NFSv4; RFC 8881 9.6): as lock(), but in turn with all who wait, so
   // that what somebody who came earlier waits for keeps him out like a lock. Who is refused, or has to come again for a
@@ -186,23 +189,24 @@ class StateTable {
   // the store.
   virtual std::optional<LeaseId> grant_lease(FileId file, HolderId holder, LeaseKind kind) = 0;
   virtual void return_lease(LeaseId lease) = 0;
-  // True when the holder did not answer a recall in time: the lease is gone, the holder must be told. Until it is returned
-  // or the holder removed.
+  // True when the holder did not answer a recall in time: the lease is gone, the holder must be told. Until it is
+  // returned or the holder removed.
   virtual bool lease_revoked(LeaseId lease) const = 0;
   // The read or write lease.
   virtual std::optional<LeaseKind> lease_of(FileId file, HolderId holder) const = 0;
-  // A reader's access of doors without opens, and GETATTR of others: recalls write leases. kRecallPending; else nothing.
+  // A reader's access of doors without opens, and GETATTR of others: recalls write leases. kRecallPending; else
+  // nothing.
   virtual Status before_read(const OpContext& ctx, FileId file) = 0;
 
   // --- reclaim after a restart. `name` identifies the client across restarts (NFSv4 co_ownerid and the like).
-  // Durable when it returns: after a restart this client may reclaim, and is waited for. kInvalid: empty or longer than 1040
-  // bytes; kBusy: too many clients (65536).
+  // Durable when it returns: after a restart this client may reclaim, and is waited for. kInvalid: empty or longer than
+  // 1040 bytes; kBusy: too many clients (65536).
   virtual Status remember_client(Door door, std::string_view name) = 0;
   // Takes back one remember_client(): an incarnation that ends does not take the record of the next one away.
   virtual Status forget_client(Door door, std::string_view name) = 0;
   // While true, only reclaims may open and lock: it ends when all remembered clients have said that they are done, or
-  // after the grace time; at once when there are none. Clients that did not come in time are forgotten before it ends, by
-  // one durable write of the call that finds the time over.
+  // after the grace time; at once when there are none. Clients that did not come in time are forgotten before it ends,
+  // by one durable write of the call that finds the time over.
   virtual bool in_grace() = 0;
   // Whether the client held state before the restart and grace is not over.
   virtual bool may_reclaim(Door door, std::string_view name) = 0;

@@ -1,5 +1,6 @@
-// The namespace as doors see it, with an eye on what is no change and so in no transaction: denials, reads and listings. While no
-// directory has a policy of audit, each call asks one flag; else what a policy wants goes to the journal, not durably.
+// The namespace as doors see it, with an eye on what is no change and so in no transaction: denials, reads and
+// listings. While no directory has a policy of audit, each call asks one flag; else what a policy wants goes to the
+// journal, not durably.
 #pragma once
 
 #include <memory>

@@ -7,7 +7,8 @@ namespace stoa::core {
 DenialLimit::Verdict DenialLimit::admit(const std::string& client, Door door, Time now) {
   const std::lock_guard lock(mutex_);
   if (clients_.size() >= kClientsMax && !clients_.contains(client)) {
-    std::erase_if(clients_, [now](const auto& one) { return one.second.omitted == 0 && now - one.second.since >= kPeriod; });
+    std::erase_if(clients_,
+                  [now](const auto& one) { return one.second.omitted == 0 && now - one.second.since >= kPeriod; });
   }
   const bool room = clients_.size() < kClientsMax || clients_.contains(client);
   Client& known = clients_[room ? client : std::string(kOthers)];

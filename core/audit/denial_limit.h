@@ -18,8 +18,8 @@ namespace stoa::core {
 class DenialLimit {
  public:
   using Time = std::chrono::steady_clock::time_point;
-  static constexpr std::uint32_t kPerSecond = 20;      // of one client
-  static constexpr std::size_t kClientsMax = 1024;     // told apart; those beyond share one allowance
+  static constexpr std::uint32_t kPerSecond = 20;   // of one client
+  static constexpr std::size_t kClientsMax = 1024;  // told apart; those beyond share one allowance
   static constexpr std::string_view kOthers = "others";
 
   enum class Verdict : std::uint8_t {

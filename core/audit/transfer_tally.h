@@ -11,7 +11,7 @@ namespace stoa::core {
 
 struct Transfer {
   std::uint32_t uid = 0;
-  std::uint64_t read = 0;     // bytes
+  std::uint64_t read = 0;  // bytes
   std::uint64_t written = 0;
   bool operator==(const Transfer&) const = default;
 };

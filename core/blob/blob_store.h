@@ -17,8 +17,8 @@ namespace stoa::core {
 
 // The life of a blob. The core keeps the list of blobs that are in use (family blob) in the same transactions as the
 // layouts that name them; the store keeps nothing durable but bytes:
-//   reserve -> write, sync -> (core commits the layout and the blob record) -> ... -> (core commits the removal and a gc
-//   record, durably) -> (core drops the gc record) -> release.
+//   reserve -> write, sync -> (core commits the layout and the blob record) -> ... -> (core commits the removal and a
+//   gc record, durably) -> (core drops the gc record) -> release.
 // In this order: once released, the place may serve another blob, which an old gc record must not free.
 // On start the core calls adopt() for each blob of its list and its gc queue, then finish_adoption(); what was reserved
 // before a crash and never committed is thereby free again, and host files that nobody adopted are removed.
@@ -43,8 +43,11 @@ class BlobStore {
   virtual Status write_lent(BlobId blob, std::uint64_t offset, std::span<const std::byte> bytes, const LentMemory&) {
     return write(blob, offset, std::span(&bytes, 1));
   }
-  // The whole range from memory, if the store has kept all that was written there; else nothing. Never what was read from the disk.
-  virtual std::vector<DataSlice> lately_written(BlobId, std::uint64_t /*offset*/, std::uint64_t /*length*/) { return {}; }
+  // The whole range from memory, if the store has kept all that was written there; else nothing. Never what was read
+  // from the disk.
+  virtual std::vector<DataSlice> lately_written(BlobId, std::uint64_t /*offset*/, std::uint64_t /*length*/) {
+    return {};
+  }
   // A range as descriptor and position for sendfile(2). Bytes past the end of the host file are the caller's to avoid:
   // only ranges that were written or truncated over are given.
   virtual Result<DataSlice> slice(BlobId blob, std::uint64_t offset, std::uint64_t length) = 0;
@@ -62,10 +65,17 @@ class BlobStore {
   // Frees the blob's space for use by others and gives it back to the file system. Idempotent.
   virtual Status release(BlobId blob) = 0;
 
-  struct Space { std::uint64_t total = 0, free = 0; };
+  struct Space {
+    std::uint64_t total = 0, free = 0;
+  };
   virtual Space space() const = 0;
 
-  struct DirectoryHealth { std::string path; bool ok = true; std::string problem; Space space; };
+  struct DirectoryHealth {
+    std::string path;
+    bool ok = true;
+    std::string problem;
+    Space space;
+  };
   virtual std::vector<DirectoryHealth> health() const = 0;
 
   // Every blob that takes space now, in any order, for the verifier.

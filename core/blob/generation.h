@@ -1,5 +1,5 @@
-// How often the pieces of a volume (metadata, blob directories) were started together. Every start raises it in all of them, so
-// that pieces of different times, or of two copies, are told apart.
+// How often the pieces of a volume (metadata, blob directories) were started together. Every start raises it in all of
+// them, so that pieces of different times, or of two copies, are told apart.
 #pragma once
 
 #include <cstdint>

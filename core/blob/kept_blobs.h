@@ -7,8 +7,8 @@
 
 namespace stoa::core {
 
-// What finish_adoption() has kept although nobody named it, for being more than a small part: it takes space, and for_each()
-// visits it, until somebody opens the store who lets it go.
+// What finish_adoption() has kept although nobody named it, for being more than a small part: it takes space, and
+// for_each() visits it, until somebody opens the store who lets it go.
 struct KeptBlobs {
   std::uint64_t blobs = 0, bytes = 0;
 };

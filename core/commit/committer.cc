@@ -12,7 +12,9 @@
 namespace stoa::core {
 namespace {
 constexpr const char* kNoRoom = "the metadata store has no room for the changes before";
-bool is_growth(const Usage& delta) { return delta.bytes > 0 || delta.files > 0 || delta.directories > 0; }
+bool is_growth(const Usage& delta) {
+  return delta.bytes > 0 || delta.files > 0 || delta.directories > 0;
+}
 }  // namespace
 
 Committer::Committer(KvStore& kv, MetricRegistry& metrics, std::uint64_t next_journal)
@@ -20,7 +22,8 @@ Committer::Committer(KvStore& kv, MetricRegistry& metrics, std::uint64_t next_jo
       groups_(metrics.counter("stoa_commit_groups_total", "WAL writes of the committer")),
       units_(metrics.counter("stoa_commit_transactions_total", "Transactions that the committer wrote")),
       syncs_(metrics.counter("stoa_commit_syncs_total", "WAL syncs")),
-      sync_seconds_(metrics.histogram("stoa_commit_sync_seconds", "Time of a WAL sync, which durable changes wait for")),
+      sync_seconds_(
+          metrics.histogram("stoa_commit_sync_seconds", "Time of a WAL sync, which durable changes wait for")),
       key_slots_(std::make_unique<std::array<std::atomic<std::uint32_t>, kKeySlots>>()),
       queued_keys_(*key_slots_),
       written_journal_(next_journal - 1),
@@ -36,7 +39,8 @@ void Committer::count_keys(const WriteBatch& batch, int delta) {
 
 bool Committer::is_range_queued(Family family, std::string_view lower, std::string_view upper) const {
   const std::string_view id = lower.substr(0, sizeof(FileId));
-  const bool of_one = kept_by_id(family) && id.size() == sizeof(FileId) && !upper.empty() && upper <= keys::behind_prefix(std::string(id));
+  const bool of_one = kept_by_id(family) && id.size() == sizeof(FileId) && !upper.empty() &&
+                      upper <= keys::behind_prefix(std::string(id));
   return of_one ? is_queued(family, id) : anything_queued();
 }
 
@@ -84,12 +88,14 @@ Status Committer::write_queued(std::unique_lock<std::mutex>& lock) {
     group_.clear();
     if (stalled_) log_info("commit", "what had waited for room is written");
     stalled_ = false;
-    STOA_ASSERT(applied_.load(std::memory_order_relaxed) <= group_newest_ && group_newest_ <= submitted_.load(std::memory_order_relaxed));
+    STOA_ASSERT(applied_.load(std::memory_order_relaxed) <= group_newest_ &&
+                group_newest_ <= submitted_.load(std::memory_order_relaxed));
     applied_.store(group_newest_, std::memory_order_release);
     written_journal_ = next_journal_ - 1;
     tail_.set_written(written_journal_);
   } else if (written.error().code == Errc::kNoSpace && !batches_.empty()) {
-    if (!stalled_) log_warning("commit", "changes wait for room in the metadata store", {{"error", describe(written.error())}});
+    if (!stalled_)
+      log_warning("commit", "changes wait for room in the metadata store", {{"error", describe(written.error())}});
     stalled_ = true;
     error_ = describe(written.error());
   } else {
@@ -144,7 +150,8 @@ Result<std::optional<std::optional<std::string>>> Committer::find_queued(Family 
   return found;
 }
 
-std::map<std::string, std::optional<std::string>> Committer::queued_between(Family family, std::string_view lower, std::string_view upper) {
+std::map<std::string, std::optional<std::string>> Committer::queued_between(Family family, std::string_view lower,
+                                                                            std::string_view upper) {
   std::map<std::string, std::optional<std::string>> found;
   std::unique_lock lock(mutex_);
   for_each_queued(lock, [&](const WriteBatch& batch) {
@@ -196,7 +203,8 @@ void Committer::lag(const AccountRef& account) {
 
 void Committer::apply(const Charge& charge) {
   const Payer& payer = charge.payer;
-  if (payer.account != nullptr && !is_zero(charge.delta)) log_.add({payer.account->dir, payer.of, payer.owner}, charge.delta);
+  if (payer.account != nullptr && !is_zero(charge.delta))
+    log_.add({payer.account->dir, payer.of, payer.owner}, charge.delta);
   UsageClass of = payer.of;
   // The references stand still: a directory that moves has nothing queued, and what comes behind finds it moved.
   for (const AccountRef* at = &payer.account; *at != nullptr; at = &(*at)->parent) {
@@ -226,7 +234,9 @@ void Committer::apply(const AccountChange& change) {
   Books& books = account->committed;
   lag(change.account);
   // Most directories end without having said anything.
-  if (!change.ends || books.total.limits.says_anything() || books.for_children().says_anything() || books.owners != nullptr) settles_ = true;
+  if (!change.ends || books.total.limits.says_anything() || books.for_children().says_anything() ||
+      books.owners != nullptr)
+    settles_ = true;
   if (change.ends) {
     account->ended = true;
     ended_.push_back(change.account);
@@ -264,7 +274,8 @@ void Committer::set_limits(Account* account, const QuotaLimits& limits) {
 
 void Committer::put_usage() {
   const std::uint64_t records = lagging_.next_record - lagging_.first_record;
-  if (settles_ || records >= kLogRecordsMax || lagging_.accounts.size() > kLaggingMax || lagging_.owners.size() > kLaggingOwnersMax) {
+  if (settles_ || records >= kLogRecordsMax || lagging_.accounts.size() > kLaggingMax ||
+      lagging_.owners.size() > kLaggingOwnersMax) {
     settle();
   } else {
     log_usage();
@@ -280,8 +291,9 @@ void Committer::log_usage() {
 }
 
 void Committer::settle() {
-  // In the order in which they were touched first: a directory may have got a new account (MetaTxn::move_bare_directory), whose charges all
-  // come behind those of the old one, and so does what is written of it under the same key.
+  // In the order in which they were touched first: a directory may have got a new account
+  // (MetaTxn::move_bare_directory), whose charges all come behind those of the old one, and so does what is written of
+  // it under the same key.
   for (const AccountRef& account : lagging_.accounts) put_account(*account);
   std::ranges::sort(lagging_.owners);
   lagging_.owners.erase(std::ranges::unique(lagging_.owners).begin(), lagging_.owners.end());
@@ -409,7 +421,8 @@ Status Committer::wait_durable(CommitTicket ticket) {
     }
     if (!done && failed_) return fail(Errc::kIo, "the metadata store failed");
   }
-  // A sync may serve more than it was begun for, and so this thread, which was woken to lead the next one: another has to.
+  // A sync may serve more than it was begun for, and so this thread, which was woken to lead the next one: another has
+  // to.
   if (!syncing_) synced_[turn_].notify_one();
   return done;
 }
@@ -432,15 +445,17 @@ Status Committer::sync_all(std::unique_lock<std::mutex>& lock) {
     lock.unlock();
     const auto begin = std::chrono::steady_clock::now();
     done = kv_.sync();
-    sync_seconds_.observe_ns(static_cast<std::uint64_t>(std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count()));
+    sync_seconds_.observe_ns(
+        static_cast<std::uint64_t>(std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count()));
     syncs_.add();
     lock.lock();
-    // After a failed sync the kernel may have dropped the dirty pages: trying again would lie. For want of room the store says that it
-    // makes all of it durable another way (KvStore::sync).
+    // After a failed sync the kernel may have dropped the dirty pages: trying again would lie. For want of room the
+    // store says that it makes all of it durable another way (KvStore::sync).
     if (!done && done.error().code != Errc::kNoSpace) poison(lock, done.error());
     if (done && !failed_) {
       tail_.set_durable(journal);
-      STOA_ASSERT(durable_.load(std::memory_order_relaxed) <= sync_target_ && sync_target_ <= applied_.load(std::memory_order_relaxed));
+      STOA_ASSERT(durable_.load(std::memory_order_relaxed) <= sync_target_ &&
+                  sync_target_ <= applied_.load(std::memory_order_relaxed));
       durable_.store(sync_target_, std::memory_order_release);
     }
   }
@@ -471,7 +486,8 @@ Status Committer::settle_usage(LaggingUsage found) {
       lagging_.first_record = found.first_record;
       lagging_.next_record = found.next_record;
     }
-    if (lagging_.accounts.empty() && lagging_.first_record == lagging_.next_record && queue_.empty() && !stalled_) return {};
+    if (lagging_.accounts.empty() && lagging_.first_record == lagging_.next_record && queue_.empty() && !stalled_)
+      return {};
   }
   STOA_CHECK_OK(commit({.settles = true}));
   return wait_applied();

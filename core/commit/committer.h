@@ -1,7 +1,7 @@
-// Group commit. An operation hands its changes in while it still holds its locks and goes on at once; the queue so keeps
-// the order of the locks. Whoever first needs the changes written (for durability, or to read the store itself) writes all
-// that is queued as one change of the store: the merged batches, what they charged to directories (core/usage/usage_log.h), their
-// journal records. One sync serves all who wait, and the next group gathers meanwhile.
+// Group commit. An operation hands its changes in while it still holds its locks and goes on at once; the queue so
+// keeps the order of the locks. Whoever first needs the changes written (for durability, or to read the store itself)
+// writes all that is queued as one change of the store: the merged batches, what they charged to directories
+// (core/usage/usage_log.h), their journal records. One sync serves all who wait, and the next group gathers meanwhile.
 #pragma once
 
 #include <array>
@@ -26,8 +26,8 @@
 
 namespace stoa::core {
 
-// A file begins (+1) or ends (-1) to use a blob. The committer keeps the count in family blob, in commit order, and moves
-// a blob that nobody uses any more to the gc queue in the same batch.
+// A file begins (+1) or ends (-1) to use a blob. The committer keeps the count in family blob, in commit order, and
+// moves a blob that nobody uses any more to the gc queue in the same batch.
 struct BlobReference {
   BlobId blob = kNoBlob;
   std::int32_t delta = 0;
@@ -39,8 +39,8 @@ struct CommitUnit {
   std::vector<AccountChange> account_changes{};
   std::vector<BlobReference> references{};
   std::unique_ptr<CountStep> counted{};  // taken after all else of this unit
-  std::vector<std::string> journal{};  // encoded records; the committer numbers them
-  bool settles = false;                // its group settles usage: directories have other ones above them from here on
+  std::vector<std::string> journal{};    // encoded records; the committer numbers them
+  bool settles = false;                  // its group settles usage: directories have other ones above them from here on
 };
 
 // What directories and owners count and the store does not know, but for the records of the usage log.
@@ -62,9 +62,10 @@ class Committer {
   // one write without a sync. kIo: the store failed before; nothing more can be committed until restart. A store that
   // fails later fails every wait_durable() from then on, so nothing that it lost is ever acknowledged as durable.
   //
-  // For want of room nothing is lost: the group that could not be written waits as it was made, and everything behind it in the queue.
-  // Each wait_*() tries again, and answers kNoSpace as long as it does not succeed; so does commit() when the queue is full. What was
-  // committed stays visible meanwhile, and is durable when somebody's wait_durable() says so.
+  // For want of room nothing is lost: the group that could not be written waits as it was made, and everything behind
+  // it in the queue. Each wait_*() tries again, and answers kNoSpace as long as it does not succeed; so does commit()
+  // when the queue is full. What was committed stays visible meanwhile, and is durable when somebody's wait_durable()
+  // says so.
   Result<CommitTicket> commit(CommitUnit unit);
   // Blocks until everything up to `ticket` is durable, sharing one sync with all who wait.
   Status wait_durable(CommitTicket ticket);
@@ -74,8 +75,8 @@ class Committer {
   CommitTicket applied() const { return CommitTicket{submitted_.load(std::memory_order_acquire)}; }
   // The newest that is durable.
   CommitTicket durable() const { return CommitTicket{durable_.load(std::memory_order_acquire)}; }
-  // Writes what every directory counts, in place of the usage log. Blocks until it is in the store (not: durable). `found`: what a start
-  // has taken from the log that it found, before anything else is committed.
+  // Writes what every directory counts, in place of the usage log. Blocks until it is in the store (not: durable).
+  // `found`: what a start has taken from the log that it found, before anything else is committed.
   Status settle_usage(LaggingUsage found = {});
   // The store as a place for changes that are no operation of the namespace (registry): durable on return.
   Status write_durably(const WriteBatch& batch);
@@ -87,14 +88,15 @@ class Committer {
   bool is_queued(Family family, std::string_view key) const {
     return queued_keys_[slot_of(family, key)].load(std::memory_order_acquire) != 0;
   }
-  // The same of all keys from `lower` up to `upper`. Exact knowledge is there only of what is kept for one file or directory, under its
-  // id, in the families that are walked so; for anything else, true when anything is queued.
+  // The same of all keys from `lower` up to `upper`. Exact knowledge is there only of what is kept for one file or
+  // directory, under its id, in the families that are walked so; for anything else, true when anything is queued.
   bool is_range_queued(Family family, std::string_view lower, std::string_view upper) const;
-  // The newest queued value of a key, while the store does not take it (it has no room, or failed); absent inside: removed.
-  // kNoSpace, kIo: not known before the queue is written.
+  // The newest queued value of a key, while the store does not take it (it has no room, or failed); absent inside:
+  // removed. kNoSpace, kIo: not known before the queue is written.
   Result<std::optional<std::optional<std::string>>> find_queued(Family family, std::string_view key);
   // The same of all keys from `lower` up to `upper` (empty: to the end).
-  std::map<std::string, std::optional<std::string>> queued_between(Family family, std::string_view lower, std::string_view upper);
+  std::map<std::string, std::optional<std::string>> queued_between(Family family, std::string_view lower,
+                                                                   std::string_view upper);
   struct Health {
     bool failed = false;   // nothing is accepted until restart
     bool stalled = false;  // a group waits for room
@@ -107,8 +109,11 @@ class Committer {
 
  private:
   static constexpr std::size_t kKeySlots = 1u << 16;
-  // Families whose keys begin with an id, and of which all keys of one id share a slot: they are walked more often than asked for a key.
-  static bool kept_by_id(Family family) { return family == Family::kXattr || family == Family::kLink || family == Family::kCookie; }
+  // Families whose keys begin with an id, and of which all keys of one id share a slot: they are walked more often than
+  // asked for a key.
+  static bool kept_by_id(Family family) {
+    return family == Family::kXattr || family == Family::kLink || family == Family::kCookie;
+  }
   static std::size_t slot_of(Family family, std::string_view key) {
     if (kept_by_id(family)) key = key.substr(0, sizeof(FileId));
     return (std::hash<std::string_view>{}(key) + static_cast<std::size_t>(family) * 0x9E3779B97F4A7C15ULL) % kKeySlots;
@@ -140,8 +145,8 @@ class Committer {
   Counter& syncs_;
   Histogram& sync_seconds_;
 
-  // How many queued changes have a key of this hash (kept_by_id(): of this hash of its id). Raised before the locks of the operation are released, lowered when
-  // the store has them.
+  // How many queued changes have a key of this hash (kept_by_id(): of this hash of its id). Raised before the locks of
+  // the operation are released, lowered when the store has them.
   std::unique_ptr<std::array<std::atomic<std::uint32_t>, kKeySlots>> key_slots_;
   std::array<std::atomic<std::uint32_t>, kKeySlots>& queued_keys_;
 
@@ -154,13 +159,13 @@ class Committer {
   std::vector<CommitUnit> queue_;
   std::size_t queued_bytes_ = 0;
   bool failed_ = false;
-  bool stalled_ = false;  // group_ waits for room
-  std::string error_;     // of either
+  bool stalled_ = false;           // group_ waits for room
+  std::string error_;              // of either
   std::uint64_t written_journal_;  // the newest record in the store
   bool writing_ = false;
   std::condition_variable written_;  // writing_ turned false
   bool syncing_ = false;
-  std::uint64_t sync_target_ = 0;    // what the sync that runs will have made durable
+  std::uint64_t sync_target_ = 0;  // what the sync that runs will have made durable
   // Those whom the running sync serves wait at synced_[turn_], the others at the other one: they are let alone until it
   // is their turn, and then one of them leads.
   std::array<std::condition_variable, 2> synced_;

@@ -1,5 +1,5 @@
-// How far the journal has come, told by the committer to those who read it. Costs the writer two relaxed looks while nobody
-// waits for records.
+// How far the journal has come, told by the committer to those who read it. Costs the writer two relaxed looks while
+// nobody waits for records.
 #pragma once
 
 #include <atomic>
@@ -31,7 +31,8 @@ class JournalTail {
     durable_.store(newest, std::memory_order_release);
   }
 
-  // A record is queued that nobody waits for, so nobody would write it: a reader does. Only the first since one took it wakes them.
+  // A record is queued that nobody waits for, so nobody would write it: a reader does. Only the first since one took it
+  // wakes them.
   void announce() {
     if (!announced_.exchange(true, std::memory_order_seq_cst)) readers_.notify(mutex_);
   }
@@ -39,8 +40,8 @@ class JournalTail {
   void take_announced() { announced_.exchange(false, std::memory_order_seq_cst); }
   bool announced() const { return announced_.load(std::memory_order_seq_cst); }
 
-  // A wake-up call for all who wait, and how many there have been. Taken before one looks for work, the number makes that
-  // no call is lost.
+  // A wake-up call for all who wait, and how many there have been. Taken before one looks for work, the number makes
+  // that no call is lost.
   std::uint64_t calls() const { return calls_.load(std::memory_order_acquire); }
   void call() {
     calls_.fetch_add(1, std::memory_order_seq_cst);
@@ -48,10 +49,11 @@ class JournalTail {
     others_.notify(mutex_);
   }
 
-  // Blocks until there is a record behind `after` (kNothing: records do not wake), in the store or announced; a call after `calls`;
-  // the time; or the stop.
+  // Blocks until there is a record behind `after` (kNothing: records do not wake), in the store or announced; a call
+  // after `calls`; the time; or the stop.
   static constexpr std::uint64_t kNothing = ~std::uint64_t{0};
-  void wait(std::uint64_t after, std::uint64_t calls, std::chrono::steady_clock::time_point until, const std::stop_token& stop) {
+  void wait(std::uint64_t after, std::uint64_t calls, std::chrono::steady_clock::time_point until,
+            const std::stop_token& stop) {
     // Who waits for no record is not woken by any: the committer writes thousands of groups a second.
     Waiters& waiters = after == kNothing ? others_ : readers_;
     std::unique_lock lock(mutex_);

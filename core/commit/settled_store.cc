@@ -117,11 +117,16 @@ std::unique_ptr<KvIterator> SettledStore::scan(Family family, std::string_view l
 }
 
 std::unique_ptr<KvReader> SettledStore::snapshot() {
-  if (const Status applied = committer_.wait_applied(); !applied) return std::make_unique<FailedReader>(applied.error());
+  if (const Status applied = committer_.wait_applied(); !applied)
+    return std::make_unique<FailedReader>(applied.error());
   return kv_.snapshot();
 }
 
-Status SettledStore::apply(std::span<const WriteBatch* const>) { return fail(Errc::kNotSupported, "only the committer writes"); }
-Status SettledStore::sync() { return fail(Errc::kNotSupported, "only the committer syncs"); }
+Status SettledStore::apply(std::span<const WriteBatch* const>) {
+  return fail(Errc::kNotSupported, "only the committer writes");
+}
+Status SettledStore::sync() {
+  return fail(Errc::kNotSupported, "only the committer syncs");
+}
 
 }  // namespace stoa::core

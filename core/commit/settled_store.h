@@ -1,6 +1,7 @@
 // The store as everybody but the committer reads it: with every change that was committed, also while it still waits to
-// be written. A read that a queued change could concern has the queue written first; the others do not wait. When the store does not take
-// it (no room, or it failed), the queue itself is read: what was promised without being durable stays readable.
+// be written. A read that a queued change could concern has the queue written first; the others do not wait. When the
+// store does not take it (no room, or it failed), the queue itself is read: what was promised without being durable
+// stays readable.
 #pragma once
 
 #include "core/commit/committer.h"

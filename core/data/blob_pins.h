@@ -1,5 +1,5 @@
-// Which blobs are being read or written right now, or lie in a door's hands as slices: the gc leaves them alone, so that a
-// removed file's slot does not serve another file while somebody still uses it.
+// Which blobs are being read or written right now, or lie in a door's hands as slices: the gc leaves them alone, so
+// that a removed file's slot does not serve another file while somebody still uses it.
 #pragma once
 
 #include <array>
@@ -15,7 +15,8 @@ namespace stoa::core {
 
 class BlobPins {
  public:
-  // Holds its blobs until it goes. Taken under the file's lock, while the file still exists. Must not outlive the volume.
+  // Holds its blobs until it goes. Taken under the file's lock, while the file still exists. Must not outlive the
+  // volume.
   class Hold {
    public:
     Hold() = default;

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint8_t kAllKnown = 1;
 constexpr std::uint8_t kVersion = 2;  // which blocks are known
 
-}
+}  // namespace
 
 void BlockSummer::add(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
@@ -69,7 +69,9 @@ Result<SumRow> SumRow::decode(std::string_view value) {
 
 namespace {
 
-std::uint64_t row_of(std::string_view key) { return keys::read_be64(key.substr(sizeof(BlobId))); }
+std::uint64_t row_of(std::string_view key) {
+  return keys::read_be64(key.substr(sizeof(BlobId)));
+}
 
 }  // namespace
 

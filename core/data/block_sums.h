@@ -1,6 +1,7 @@
-// Checksums of blobs as they are stored: crc32c of each block of 64 KiB, in family checksum in rows of 64 blocks. What a row says holds
-// after any crash: a sum leaves its row, durably, before bytes under it change. Bytes behind the end of a row were never written, or its
-// blob has no row there. core/data/live_sums.h keeps those of blocks that are being written.
+// Checksums of blobs as they are stored: crc32c of each block of 64 KiB, in family checksum in rows of 64 blocks. What
+// a row says holds after any crash: a sum leaves its row, durably, before bytes under it change. Bytes behind the end
+// of a row were never written, or its blob has no row there. core/data/live_sums.h keeps those of blocks that are being
+// written.
 #pragma once
 
 #include <algorithm>

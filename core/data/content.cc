@@ -18,7 +18,9 @@ void stage_inline(MetaTxn& txn, FileId id, std::string_view bytes) {
   txn.records().put_inline(id, value.bytes());
 }
 
-void stage_no_inline(MetaTxn& txn, FileId id) { txn.records().remove_inline(id); }
+void stage_no_inline(MetaTxn& txn, FileId id) {
+  txn.records().remove_inline(id);
+}
 
 Result<std::string> read_inline(KvReader& kv, FileId id) {
   std::string value;

@@ -14,12 +14,13 @@ namespace stoa::core {
 // Inline bytes: content of small files and targets of symlinks, with a checksum. kCorrupt when it does not match.
 void stage_inline(MetaTxn& txn, FileId id, std::string_view bytes);
 void stage_no_inline(MetaTxn& txn, FileId id);
-Result<std::string> load_inline(Tree& tree, FileId id);       // damage is remembered and told to the administrator
-Result<ContentCache::Bytes> recent_inline(Tree& tree, const Inode& inode);  // the same, from memory where it is; the node is locked
-Result<std::string> read_inline(KvReader& kv, FileId id);    // from a snapshot; for the verifier
+Result<std::string> load_inline(Tree& tree, FileId id);  // damage is remembered and told to the administrator
+Result<ContentCache::Bytes> recent_inline(Tree& tree,
+                                          const Inode& inode);  // the same, from memory where it is; the node is locked
+Result<std::string> read_inline(KvReader& kv, FileId id);       // from a snapshot; for the verifier
 
-// The bytes of the file change now. Versions follow the clock, so that one that was given out and lost in a crash does not
-// come back with other bytes.
+// The bytes of the file change now. Versions follow the clock, so that one that was given out and lost in a crash does
+// not come back with other bytes.
 void advance_version(Inode& inode, Timestamp now);
 
 // Real space that the extents take of a file of this size, without asking the store: slots by their bytes.
@@ -28,8 +29,8 @@ std::uint64_t estimate_allocated(const Layout& layout, std::uint64_t size);
 // A blob that nobody knows yet; the core remembers that it is not committed.
 Result<BlobId> reserve_blob(Tree& tree, std::uint64_t bytes);
 
-// Stages the freeing of all that the content of the locked file uses: inline bytes, blob references (to the gc queue when
-// they were the last), extents that are not committed yet. The record itself is the caller's.
+// Stages the freeing of all that the content of the locked file uses: inline bytes, blob references (to the gc queue
+// when they were the last), extents that are not committed yet. The record itself is the caller's.
 Status drop_content(Tree& tree, MetaTxn& txn, const NodeRef& node);
 
 // Content without a name: inline bytes, or extents of blobs that are written and synced.
@@ -39,9 +40,9 @@ struct StagedContent {
   std::string inline_bytes;
   Layout layout;
   std::uint64_t allocated = 0;
-  std::vector<BlobSums> sums;        // of blobs that are new
-  bool checksummed = false;          // blobs of the layout have sums, here or recorded
-  std::vector<BlobId> own_blobs;     // those that no file uses yet: to release when the content is not taken
+  std::vector<BlobSums> sums;     // of blobs that are new
+  bool checksummed = false;       // blobs of the layout have sums, here or recorded
+  std::vector<BlobId> own_blobs;  // those that no file uses yet: to release when the content is not taken
 };
 
 // Makes it the content of `id`: stages inline bytes or blob references and fills in `next` (size, layout, flags,

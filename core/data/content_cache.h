@@ -1,5 +1,5 @@
-// Small values of files, kept in memory as they were last read: inline content, and what a key door keeps with an object. Reading
-// one from the store takes a third of what a GET of 4 KiB costs.
+// Small values of files, kept in memory as they were last read: inline content, and what a key door keeps with an
+// object. Reading one from the store takes a third of what a GET of 4 KiB costs.
 #pragma once
 
 #include <array>
@@ -21,8 +21,8 @@ class ContentCache {
 
   explicit ContentCache(std::uint64_t bytes_max) : shard_bytes_max_(bytes_max / kShards) {}
 
-  // Both want the lock of the file's node held, shared or exclusive: `change` is that of its record, which each change of the file
-  // moves, so that what is found is what the store has. Null: not here.
+  // Both want the lock of the file's node held, shared or exclusive: `change` is that of its record, which each change
+  // of the file moves, so that what is found is what the store has. Null: not here.
   Bytes find(FileId id, std::uint64_t change);
   void keep(FileId id, std::uint64_t change, Bytes bytes);
 

@@ -15,7 +15,7 @@
 namespace stoa::core {
 namespace {
 
-constexpr std::uint64_t kPieceBytes = 4u << 20;  // of a size that a client would use
+constexpr std::uint64_t kPieceBytes = 4u << 20;        // of a size that a client would use
 constexpr std::uint64_t kPunchedBytesMin = 64u << 10;  // fewer zeros over bytes that are there are written
 
 // The file has at least this size.
@@ -69,7 +69,8 @@ Result<Attributes> copy_hole(Tree& tree, const OpContext& ctx, FileId to, std::u
 }
 
 // Where the next hole (or data) begins, or `end`.
-Result<std::uint64_t> next_of(Tree& tree, const OpContext& ctx, FileId from, std::uint64_t offset, std::uint64_t end, SeekWhat what) {
+Result<std::uint64_t> next_of(Tree& tree, const OpContext& ctx, FileId from, std::uint64_t offset, std::uint64_t end,
+                              SeekWhat what) {
   const auto found = seek(tree, ctx, {from, offset, what});
   if (!found && found.error().code == Errc::kNoMoreData) return end;
   STOA_CHECK_OK(found);
@@ -84,8 +85,8 @@ Status require_both(const OpContext& ctx, const CopyRangeRequest& req, const Nod
 }
 
 // What is refused is refused before anything is copied, and so is growth that a quota has no room for.
-Status require_copy(Tree& tree, const OpContext& ctx, const CopyRangeRequest& req, std::uint64_t length, const NodeRef& from,
-                    const NodeRef& to) {
+Status require_copy(Tree& tree, const OpContext& ctx, const CopyRangeRequest& req, std::uint64_t length,
+                    const NodeRef& from, const NodeRef& to) {
   const NodeLocks locks({from, to});
   STOA_CHECK_OK(require_both(ctx, req, *from, *to));
   STOA_CHECK_OK(require_content_outside_bin(tree, ctx, *to));
@@ -95,7 +96,8 @@ Status require_copy(Tree& tree, const OpContext& ctx, const CopyRangeRequest& re
 }
 
 // Reads and writes. `reply` tells what was copied, also when it fails.
-Status copy_bytes(Tree& tree, const OpContext& ctx, const CopyRangeRequest& req, std::uint64_t length, CopyRangeReply& reply) {
+Status copy_bytes(Tree& tree, const OpContext& ctx, const CopyRangeRequest& req, std::uint64_t length,
+                  CopyRangeReply& reply) {
   std::vector<std::byte> buffer(std::min(length, kPieceBytes));
   const std::uint64_t end = req.from_offset + length;
   for (std::uint64_t at = req.from_offset; at < end;) {
@@ -151,8 +153,8 @@ Result<CopyRangeReply> share_locked(Tree& tree, const OpContext& ctx, const Copy
   stage_changes(txn, target.layout.cut(req.to_offset, length).changes);
   for (const Piece& piece : pieces) {
     if (piece.hole()) continue;
-    target.layout.insert({req.to_offset + (piece.file_offset - req.from_offset), piece.length, piece.blob,
-                          piece.blob_offset, true});
+    target.layout.insert(
+        {req.to_offset + (piece.file_offset - req.from_offset), piece.length, piece.blob, piece.blob_offset, true});
     txn.reference(piece.blob, +1);
   }
   if (target.layout.extents.size() > kExtentsMax) return fail(Errc::kNoSpace, "the file would be in too many pieces");
@@ -172,8 +174,8 @@ Result<CopyRangeReply> share_locked(Tree& tree, const OpContext& ctx, const Copy
 }
 
 // Nothing: what is to be shared is inline, and has to be copied.
-Result<std::optional<CopyRangeReply>> share(Tree& tree, const OpContext& ctx, const CopyRangeRequest& req, std::uint64_t length,
-                             const NodeRef& from, const NodeRef& to) {
+Result<std::optional<CopyRangeReply>> share(Tree& tree, const OpContext& ctx, const CopyRangeRequest& req,
+                                            std::uint64_t length, const NodeRef& from, const NodeRef& to) {
   // In the order of ids, as node locks are.
   std::unique_lock first(from->id <= to->id ? from->data_gate : to->data_gate);
   std::unique_lock<RwLock> second;

@@ -10,16 +10,17 @@ namespace stoa::core {
 DataState::DataState(MetricRegistry& metrics)
     : verified_bytes(metrics.counter("stoa_checksum_verified_bytes_total", "Bytes compared with their checksums")),
       damaged_blocks(metrics.counter("stoa_checksum_mismatches_total", "Blocks that did not match their checksum")),
-      sealed_files(metrics.counter("stoa_checksum_sealed_files_total", "Files whose checksums were recorded when quiet")),
+      sealed_files(
+          metrics.counter("stoa_checksum_sealed_files_total", "Files whose checksums were recorded when quiet")),
       released_blobs(metrics.counter("stoa_gc_released_blobs_total", "Blobs given back to the blob store")) {
   metrics.gauge_callback("stoa_uploads", "Uploads in progress", {}, [this] {
     const std::lock_guard lock(uploads_mutex);
     return static_cast<double>(uploads.size());
   });
-  metrics.gauge_callback("stoa_content_cache_bytes", "Memory for small values that were read lately", {{"of", "content"}},
-                         [this] { return static_cast<double>(inlines.bytes()); });
-  metrics.gauge_callback("stoa_content_cache_bytes", "Memory for small values that were read lately", {{"of", "object meta"}},
-                         [this] { return static_cast<double>(metas.bytes()); });
+  metrics.gauge_callback("stoa_content_cache_bytes", "Memory for small values that were read lately",
+                         {{"of", "content"}}, [this] { return static_cast<double>(inlines.bytes()); });
+  metrics.gauge_callback("stoa_content_cache_bytes", "Memory for small values that were read lately",
+                         {{"of", "object meta"}}, [this] { return static_cast<double>(metas.bytes()); });
   metrics.gauge_callback("stoa_lazy_files", "Files with writes that are not committed yet", {}, [this] {
     const std::lock_guard lock(lazy_mutex);
     return static_cast<double>(lazy.size());

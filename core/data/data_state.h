@@ -22,7 +22,7 @@ struct Upload;
 inline constexpr std::size_t kLazyFilesMax = 20'000;  // files with uncommitted writes; beyond, writers flush their own
 inline constexpr std::uint64_t kInlineCacheBytes = 56u << 20;
 inline constexpr std::uint64_t kMetaCacheBytes = 8u << 20;
-inline constexpr std::size_t kDamageMax = 1000;       // damaged ranges remembered
+inline constexpr std::size_t kDamageMax = 1000;  // damaged ranges remembered
 
 class DataState {
  public:

@@ -64,9 +64,8 @@ std::uint64_t unused_space(Tree& tree, const Plan& plan) {
 
 void forget_synced(Writing& writing, const Plan& plan) {
   std::erase_if(writing.unsynced, [&](const Writing::Unsynced& now) {
-    return std::ranges::any_of(plan.unsynced, [&](const Writing::Unsynced& then) {
-      return then.blob == now.blob && then.write >= now.write;
-    });
+    return std::ranges::any_of(
+        plan.unsynced, [&](const Writing::Unsynced& then) { return then.blob == now.blob && then.write >= now.write; });
   });
 }
 
@@ -84,7 +83,8 @@ Result<CommitTicket> commit_plan(Tree& tree, const OpContext& ctx, const NodeRef
   std::vector<Extent> taken;
   for (const Extent& extent : plan.fresh) {
     // Another flush may have committed it meanwhile, or a truncate cut it.
-    if (writing == nullptr || std::ranges::find(writing->fresh.extents, extent) == writing->fresh.extents.end()) continue;
+    if (writing == nullptr || std::ranges::find(writing->fresh.extents, extent) == writing->fresh.extents.end())
+      continue;
     next.layout.insert(extent);
     txn.reference(extent.blob, +1);
     taken.push_back(extent);
@@ -207,7 +207,9 @@ bool queue_below(Tree& tree, const NodeRef& node, std::size_t most) {
   return true;
 }
 // What came from the queue goes back to it, full or not: else nobody would know of it any more.
-void queue_again(Tree& tree, const NodeRef& node) { (void)queue_below(tree, node, SIZE_MAX); }
+void queue_again(Tree& tree, const NodeRef& node) {
+  (void)queue_below(tree, node, SIZE_MAX);
+}
 
 }  // namespace
 
@@ -225,7 +227,8 @@ Status flush_lazy(Tree& tree, qos::Pace* pace) {
   // One file after the other costs a sync each: gather the blobs of many and sync them side by side. Flushing each file
   // then finds its blobs clean.
   constexpr std::size_t kTogether = 256;
-  // With more, pauses would take longer than what is written may wait, and writers would soon have to flush for themselves.
+  // With more, pauses would take longer than what is written may wait, and writers would soon have to flush for
+  // themselves.
   constexpr std::size_t kUnhurried = 4096;
   const OpContext ctx;
   Status result;

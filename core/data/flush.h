@@ -5,16 +5,16 @@
 
 namespace stoa::core {
 
-// Everything written to the file before the call is on disk, and the record that names it is applied; when the ticket is
-// durable, all is. The caller holds no node lock; it may hold the data gate. A file that is gone: ticket 0.
+// Everything written to the file before the call is on disk, and the record that names it is applied; when the ticket
+// is durable, all is. The caller holds no node lock; it may hold the data gate. A file that is gone: ticket 0.
 Result<CommitTicket> flush_file(Tree& tree, const OpContext& ctx, const NodeRef& node);
 
 // The same for several files, whose content is synced side by side. The first error counts, after all were tried; files
 // that are gone are left out.
 Result<CommitTicket> flush_files(Tree& tree, const OpContext& ctx, std::span<const FileId> files);
 
-// Tells the periodic flush of a file with uncommitted writes. The node is locked exclusively. True when there are so many
-// such files that the writer had better flush its own.
+// Tells the periodic flush of a file with uncommitted writes. The node is locked exclusively. True when there are so
+// many such files that the writer had better flush its own.
 bool queue_for_flush(Tree& tree, const NodeRef& node);
 
 }  // namespace stoa::core

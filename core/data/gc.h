@@ -10,16 +10,18 @@ namespace stoa::core {
 Status adopt_blobs(Tree& tree);
 // The same for a volume that is only verified: what can be read is told, and nothing is freed.
 void adopt_readable(Tree& tree);
-// With a pace, each of these gives way to requests, and ends early when it is stopped; without, it goes as fast as it can.
-// Frees every blob of the gc queue that nobody uses any more. Blocks for the disk.
+// With a pace, each of these gives way to requests, and ends early when it is stopped; without, it goes as fast as it
+// can. Frees every blob of the gc queue that nobody uses any more. Blocks for the disk.
 Status collect_garbage(Tree& tree, qos::Pace* pace = nullptr);
-// Syncs and commits what was written without a promise of durability. Applied; durable with the next sync of the store. Does
-// not end early.
+// Syncs and commits what was written without a promise of durability. Applied; durable with the next sync of the store.
+// Does not end early.
 Status flush_lazy(Tree& tree, qos::Pace* pace = nullptr);
-// Records the checksums of files that were not written for so long; with a pace, also at the configured rate of a scrub.
+// Records the checksums of files that were not written for so long; with a pace, also at the configured rate of a
+// scrub.
 Status seal_quiet_files(Tree& tree, std::int64_t quiet_ns, qos::Pace* pace = nullptr);
 inline constexpr std::int64_t kQuietNs = 30'000'000'000;
-// Verifies every recorded checksum once; damage goes to the log and to damage_found(). With a pace, also at the configured rate.
+// Verifies every recorded checksum once; damage goes to the log and to damage_found(). With a pace, also at the
+// configured rate.
 Status scrub_all(Tree& tree, qos::Pace* pace = nullptr);
 std::vector<std::string> damage_found(Tree& tree);
 // An event for each file in which damage was found since the last call.

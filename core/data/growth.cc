@@ -5,7 +5,9 @@
 namespace stoa::core {
 namespace {
 
-Usage bytes(std::uint64_t count) { return {.bytes = static_cast<std::int64_t>(count)}; }
+Usage bytes(std::uint64_t count) {
+  return {.bytes = static_cast<std::int64_t>(count)};
+}
 
 }  // namespace
 

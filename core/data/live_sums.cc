@@ -11,7 +11,9 @@
 
 namespace stoa::core {
 
-std::int64_t sum_clock_ns() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+std::int64_t sum_clock_ns() {
+  return std::chrono::steady_clock::now().time_since_epoch().count();
+}
 
 std::uint64_t LiveRow::storable(std::uint64_t synced) const {
   std::size_t last = kSumRowBlocks;
@@ -190,12 +192,14 @@ void StagedSums::stage(RecordChanges& changes, Writing& writing, const Layout& l
   std::erase_if(writing.rows, [&](const LiveRowRef& row) {
     const std::lock_guard lock(row->mutex);
     if (row->gone || row->unsynced == 0) return true;
-    const bool named = std::ranges::any_of(layout.extents, [&](const Extent& extent) { return extent.blob == row->blob; });
+    const bool named =
+        std::ranges::any_of(layout.extents, [&](const Extent& extent) { return extent.blob == row->blob; });
     if (!named) return false;
     std::uint64_t done = 0;
     for (std::uint64_t some = row->unsynced & ~row->busy; some != 0; some &= some - 1) {
       const auto block = static_cast<std::size_t>(std::countr_zero(some));
-      if (static_cast<std::int32_t>(row->last_write[block] - static_cast<std::uint32_t>(synced)) <= 0) done |= std::uint64_t{1} << block;
+      if (static_cast<std::int32_t>(row->last_write[block] - static_cast<std::uint32_t>(synced)) <= 0)
+        done |= std::uint64_t{1} << block;
     }
     if (done == 0) return false;
     if (row->hot) {

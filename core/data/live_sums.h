@@ -1,10 +1,12 @@
 // Checksums of blocks that are being written: exact in memory after every write, and ahead of the store (block_sums.h).
 //
-//   write:  claim the blocks; verify what is overwritten in part; take stored sums of what is overwritten out of the store, durably;
+//   write:  claim the blocks; verify what is overwritten in part; take stored sums of what is overwritten out of the
+//   store, durably;
 //           sum the bytes that are written, from memory; write them; publish the new sums.
 //   flush:  when the bytes are synced, their sums go into the transaction that commits the file's record.
 //
-// A row that is overwritten again and again stays out of the store until it is left alone (kQuietRowNs): else each write would cost a sync.
+// A row that is overwritten again and again stays out of the store until it is left alone (kQuietRowNs): else each
+// write would cost a sync.
 #pragma once
 
 #include <array>
@@ -24,9 +26,10 @@ namespace stoa::core {
 class RecordChanges;
 struct Tree;
 
-inline constexpr std::size_t kLiveRowsMax = 16'384;                  // about 15 MiB; beyond, writers store their own at once
-inline constexpr std::int64_t kQuietRowNs = 5'000'000'000;           // without a write, before a row that was written often is stored
-inline constexpr unsigned kRowsAheadMax = 16;                        // that leave the store with one sync when a file is overwritten in order
+inline constexpr std::size_t kLiveRowsMax = 16'384;  // about 15 MiB; beyond, writers store their own at once
+inline constexpr std::int64_t kQuietRowNs =
+    5'000'000'000;                             // without a write, before a row that was written often is stored
+inline constexpr unsigned kRowsAheadMax = 16;  // that leave the store with one sync when a file is overwritten in order
 
 struct LiveRow {
   LiveRow(BlobId its_blob, std::uint64_t its_number) : blob(its_blob), number(its_number) {}
@@ -51,13 +54,13 @@ struct LiveRow {
   std::uint64_t overwriting = 0;            // busy, and covered bytes change
   std::uint64_t unsynced = 0;               // written since the last sync
 
-  bool staged = false;       // part of a transaction that is about to be committed: nobody else changes what is stored
-  bool hot = false;          // overwritten again and again
+  bool staged = false;  // part of a transaction that is about to be committed: nobody else changes what is stored
+  bool hot = false;     // overwritten again and again
   bool waits_for_quiet = false;
-  CommitTicket dropped{};    // what left the store is gone for good when this is durable
+  CommitTicket dropped{};  // what left the store is gone for good when this is durable
   std::int64_t dropped_at = 0;
   std::int64_t touched_at = 0;
-  unsigned run = 0;          // rows that left the store together with this one, because the file is overwritten in order
+  unsigned run = 0;  // rows that left the store together with this one, because the file is overwritten in order
 
   // What may be stored when the blocks `synced` are, beside those that were before.
   std::uint64_t storable(std::uint64_t synced) const;
@@ -68,7 +71,8 @@ using LiveRowRef = std::shared_ptr<LiveRow>;
 
 class LiveSums {
  public:
-  // What a blob has beside what the store knows of it: content up to `content_end`; `fresh`: only in rows that are here.
+  // What a blob has beside what the store knows of it: content up to `content_end`; `fresh`: only in rows that are
+  // here.
   struct Origin {
     bool fresh = false;
     std::uint64_t content_end = 0;
@@ -112,7 +116,8 @@ class LiveSums {
   std::vector<LiveRowRef> waiting_;
 };
 
-// Rows of one file on their way into the store with a transaction. The file's node stays locked from stage() until this is destroyed.
+// Rows of one file on their way into the store with a transaction. The file's node stays locked from stage() until this
+// is destroyed.
 class StagedSums {
  public:
   explicit StagedSums(Tree& tree) : tree_(tree) {}
@@ -133,7 +138,8 @@ class StagedSums {
   std::vector<Item> items_;
 };
 
-// With the row locked and not staged: these blocks leave the store, for good when the ticket is durable. `file`: whose bytes they are.
+// With the row locked and not staged: these blocks leave the store, for good when the ticket is durable. `file`: whose
+// bytes they are.
 Result<CommitTicket> take_sums_from_store(Tree& tree, FileId file, const LiveRowRef& row, std::uint64_t blocks);
 
 // With the row locked and not staged: what may be stored, is. Applied, not durable.

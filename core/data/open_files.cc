@@ -32,7 +32,8 @@ Status recover_open_files(Tree& tree) {
       if (extent.shared || extent.end() <= inode->size) continue;
       const std::uint64_t from = std::max(extent.file_offset, inode->size) - extent.file_offset;
       // Behind the first cut of a blob nothing is covered any more.
-      if (cut.insert(extent.blob).second) STOA_CHECK_OK(stage_cut_sums(tree.kv, changes, extent.blob, extent.blob_offset + from));
+      if (cut.insert(extent.blob).second)
+        STOA_CHECK_OK(stage_cut_sums(tree.kv, changes, extent.blob, extent.blob_offset + from));
       const Status zeroed = tree.blobs.punch(extent.blob, extent.blob_offset + from, extent.length - from);
       // A blob that is gone or damaged is the verifier's to tell; it must not keep the volume from opening.
       if (!zeroed && zeroed.error().code != Errc::kCorrupt) return zeroed;

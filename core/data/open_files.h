@@ -1,13 +1,13 @@
-// Which files are written in place and have no checksums for that reason: family state, "open" + id. Recorded no later than
-// the first commit of such writes, so that a start after a crash knows whose bytes may be newer than their record.
+// Which files are written in place and have no checksums for that reason: family state, "open" + id. Recorded no later
+// than the first commit of such writes, so that a start after a crash knows whose bytes may be newer than their record.
 #pragma once
 
 #include "core/txn/tree.h"
 
 namespace stoa::core {
 
-// At start: zeros what lies behind the end of files that were being written, and gives them a new data version, because a
-// reader may have seen other bytes under the recorded one.
+// At start: zeros what lies behind the end of files that were being written, and gives them a new data version, because
+// a reader may have seen other bytes under the recorded one.
 Status recover_open_files(Tree& tree);
 
 }  // namespace stoa::core

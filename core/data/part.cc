@@ -100,7 +100,8 @@ void share_range(Layout& layout, std::uint64_t offset, std::uint64_t length) {
   for (Extent& extent : layout.extents) extent.shared |= blobs.contains(extent.blob);
 }
 
-Result<Part> take_part(Tree& tree, const OpContext& ctx, const NodeRef& node, const ConcatenatePart& wanted, bool stays) {
+Result<Part> take_part(Tree& tree, const OpContext& ctx, const NodeRef& node, const ConcatenatePart& wanted,
+                       bool stays) {
   // Nobody is in the file while it is flushed, marked and looked at.
   const std::lock_guard gate(node->data_gate);
   STOA_CHECK_OK(flush_file(tree, ctx, node));

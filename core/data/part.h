@@ -12,22 +12,23 @@ struct Part {
   std::uint64_t data_version = 0;
   std::uint64_t length = 0;
   bool is_inline = false;
-  std::string inline_bytes;   // the rest of `length` is zeros: a file that was grown has fewer than its size
+  std::string inline_bytes;  // the rest of `length` is zeros: a file that was grown has fewer than its size
   bool checksummed = false;
   std::vector<Piece> pieces;  // by offset within the part
   BlobPins::Hold hold;        // keeps the blobs, should the file go meanwhile
 };
 
-// kStale, kWrongType, kInvalid (the range). `stays`: the file goes on living with its content, which is shared from now on,
-// and the caller must be allowed to read it (kAccess).
-Result<Part> take_part(Tree& tree, const OpContext& ctx, const NodeRef& node, const ConcatenatePart& wanted, bool stays);
+// kStale, kWrongType, kInvalid (the range). `stays`: the file goes on living with its content, which is shared from now
+// on, and the caller must be allowed to read it (kAccess).
+Result<Part> take_part(Tree& tree, const OpContext& ctx, const NodeRef& node, const ConcatenatePart& wanted,
+                       bool stays);
 
-// The parts in a row, sharing their extents; few bytes become inline content. Inline parts of a large content are written
-// to blobs. kNoSpace, kTooLarge: too many extents, kFileTooBig.
+// The parts in a row, sharing their extents; few bytes become inline content. Inline parts of a large content are
+// written to blobs. kNoSpace, kTooLarge: too many extents, kFileTooBig.
 Result<StagedContent> content_of_parts(Tree& tree, std::span<const Part> parts);
 
-// Another file is about to have this range, too: nobody writes in place from now on to any blob of it, also where it is elsewhere in
-// this file, because whoever lengthens the last extent takes what its blob holds behind it for his own.
+// Another file is about to have this range, too: nobody writes in place from now on to any blob of it, also where it is
+// elsewhere in this file, because whoever lengthens the last extent takes what its blob holds behind it for his own.
 void share_range(Layout& layout, std::uint64_t offset, std::uint64_t length);
 
 }  // namespace stoa::core

@@ -28,9 +28,10 @@ std::vector<Room> rooms_for(std::uint64_t offset, std::uint64_t length, std::uin
   const std::uint64_t end = std::min(segment_end(last), ceiling);
   while (begin < end) {
     // In the slot region neighbouring segments join into one slot, as long as there are slots so large.
-    const std::uint64_t limit = begin < kSlotRegionBytes
-                                    ? std::min(begin / kSlotSegmentMax * kSlotSegmentMax + kSlotSegmentMax, kSlotRegionBytes)
-                                    : segment_end(begin);
+    const std::uint64_t limit =
+        begin < kSlotRegionBytes
+            ? std::min(begin / kSlotSegmentMax * kSlotSegmentMax + kSlotSegmentMax, kSlotRegionBytes)
+            : segment_end(begin);
     const std::uint64_t stop = std::min(end, limit);
     rooms.push_back({begin, stop - begin});
     begin = stop;

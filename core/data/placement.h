@@ -1,5 +1,5 @@
-// Which blobs a file gets as it grows: slots that double ([0, 32K) [32K, 64K) [64K, 128K) ... [4M, 8M)), then own host files
-// of up to 4 TiB, each only where something is written.
+// Which blobs a file gets as it grows: slots that double ([0, 32K) [32K, 64K) [64K, 128K) ... [4M, 8M)), then own host
+// files of up to 4 TiB, each only where something is written.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 namespace stoa::core {
 
 inline constexpr std::uint64_t kFirstSegmentBytes = 32u << 10;
-inline constexpr std::uint64_t kSlotRegionBytes = 8u << 20;   // behind it, own files
-inline constexpr std::uint64_t kSlotSegmentMax = 4u << 20;    // the largest slot
+inline constexpr std::uint64_t kSlotRegionBytes = 8u << 20;                // behind it, own files
+inline constexpr std::uint64_t kSlotSegmentMax = 4u << 20;                 // the largest slot
 inline constexpr std::uint64_t kOwnSegmentBytes = std::uint64_t{4} << 40;  // no host file system's limit is lower
 
 struct Room {

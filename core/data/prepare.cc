@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::uint64_t kCopyBytes = 1u << 20;  // what a write to shared bytes copies around itself
 
-// One transaction on the file's record, with nobody else in the file. `stage` fills in the record; false: nothing to do.
+// One transaction on the file's record, with nobody else in the file. `stage` fills in the record; false: nothing to
+// do.
 template <class Stage>
 Status change_record(Tree& tree, const OpContext& ctx, const NodeRef& node, Stage stage) {
   const std::shared_lock tree_lock(tree.tree_lock);
@@ -155,7 +156,8 @@ bool needs_prepare(Tree& tree, const Node& node, std::uint64_t offset, std::uint
   return room_behind(tree, node, end - 1) != 0;
 }
 
-Status prepare_locked(Tree& tree, const OpContext& ctx, const NodeRef& node, std::uint64_t offset, std::uint64_t length) {
+Status prepare_locked(Tree& tree, const OpContext& ctx, const NodeRef& node, std::uint64_t offset,
+                      std::uint64_t length) {
   bool is_inline = false;
   bool shared = false;
   {
@@ -179,7 +181,8 @@ Status prepare_locked(Tree& tree, const OpContext& ctx, const NodeRef& node, std
   return {};
 }
 
-Status prepare_write(Tree& tree, const OpContext& ctx, const NodeRef& node, std::uint64_t offset, std::uint64_t length) {
+Status prepare_write(Tree& tree, const OpContext& ctx, const NodeRef& node, std::uint64_t offset,
+                     std::uint64_t length) {
   const std::lock_guard gate(node->data_gate);
   STOA_CHECK_OK(prepare_locked(tree, ctx, node, offset, length));
   return lengthen_last(tree, ctx, node, offset + length - 1);

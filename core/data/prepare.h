@@ -8,11 +8,12 @@ namespace stoa::core {
 // Whether writing [offset, offset + length) has to wait for prepare_write(). The node is locked.
 bool needs_prepare(Tree& tree, const Node& node, std::uint64_t offset, std::uint64_t length);
 
-// Takes the data gate exclusively and, as far as the range asks for it: moves inline content to a blob; gives the file copies of shared bytes; makes an extent that was cut
-// longer again, with zeros. Calling it needlessly does nothing.
+// Takes the data gate exclusively and, as far as the range asks for it: moves inline content to a blob; gives the file
+// copies of shared bytes; makes an extent that was cut longer again, with zeros. Calling it needlessly does nothing.
 Status prepare_write(Tree& tree, const OpContext& ctx, const NodeRef& node, std::uint64_t offset, std::uint64_t length);
 
 // The same with the gate held exclusively by the caller, who needs no extent to be made longer.
-Status prepare_locked(Tree& tree, const OpContext& ctx, const NodeRef& node, std::uint64_t offset, std::uint64_t length);
+Status prepare_locked(Tree& tree, const OpContext& ctx, const NodeRef& node, std::uint64_t offset,
+                      std::uint64_t length);
 
 }  // namespace stoa::core

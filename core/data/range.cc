@@ -20,9 +20,11 @@ Status require_writable_file(const OpContext& ctx, const Node& node, std::uint64
   return require_write(ctx, node.record, offset);
 }
 
-// One transaction on a file that nobody else is in. `stage(txn, next)` fills in the record; times and version are set here.
+// One transaction on a file that nobody else is in. `stage(txn, next)` fills in the record; times and version are set
+// here.
 template <class Stage>
-Result<RangeReply> change_range(Tree& tree, const OpContext& ctx, const NodeRef& node, const RangeRequest& req, Stage stage) {
+Result<RangeReply> change_range(Tree& tree, const OpContext& ctx, const NodeRef& node, const RangeRequest& req,
+                                Stage stage) {
   return run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<RangeReply> {
     const NodeLocks locks({node});
     STOA_CHECK_OK(require_writable_file(ctx, *node, req.offset));
@@ -51,7 +53,8 @@ Status check_file(Tree& tree, const OpContext& ctx, const NodeRef& node, std::ui
   return require_content_outside_bin(tree, ctx, *node);
 }
 
-// What is refused anyway takes no space on the disks meanwhile. Whether there is room is decided with the change itself.
+// What is refused anyway takes no space on the disks meanwhile. Whether there is room is decided with the change
+// itself.
 Status may_allocate(Tree& tree, const NodeRef& node, const RangeRequest& req) {
   if (req.length > tree.blobs.space().total) return fail(Errc::kNoSpace);
   const std::shared_lock tree_lock(tree.tree_lock);
@@ -108,22 +111,24 @@ Result<RangeReply> allocate(Tree& tree, const OpContext& ctx, const RangeRequest
   std::vector<BlobId> blobs;
   for (const Extent& extent : added.extents) blobs.push_back(extent.blob);
   if (done) done = tree.blobs.sync(blobs);
-  auto reply = !done ? Result<RangeReply>(fail(done.error())) : change_range(tree, ctx, node, req, [&](MetaTxn& txn, Inode& next) -> Status {
-    const std::uint64_t end = req.offset + req.length;
-    if (end > next.size) {
-      STOA_CHECK_OK(txn.reserve(node->payer(), {.bytes = static_cast<std::int64_t>(end - next.size)}));
-      next.size = end;
-    }
-    if (next.layout.extents.size() + added.extents.size() > kExtentsMax) return fail(Errc::kNoSpace);
-    for (const Extent& extent : added.extents) {
-      next.layout.insert(extent);
-      txn.reference(extent.blob, +1);
-    }
-    // What lies behind the end in them is not summed, and may be written before the next flush.
-    if (!added.extents.empty()) txn.records().mark_open(next.id);
-    next.allocated = std::max(next.allocated, estimate_allocated(next.layout, next.size));
-    return {};
-  });
+  auto reply =
+      !done ? Result<RangeReply>(fail(done.error()))
+            : change_range(tree, ctx, node, req, [&](MetaTxn& txn, Inode& next) -> Status {
+                const std::uint64_t end = req.offset + req.length;
+                if (end > next.size) {
+                  STOA_CHECK_OK(txn.reserve(node->payer(), {.bytes = static_cast<std::int64_t>(end - next.size)}));
+                  next.size = end;
+                }
+                if (next.layout.extents.size() + added.extents.size() > kExtentsMax) return fail(Errc::kNoSpace);
+                for (const Extent& extent : added.extents) {
+                  next.layout.insert(extent);
+                  txn.reference(extent.blob, +1);
+                }
+                // What lies behind the end in them is not summed, and may be written before the next flush.
+                if (!added.extents.empty()) txn.records().mark_open(next.id);
+                next.allocated = std::max(next.allocated, estimate_allocated(next.layout, next.size));
+                return {};
+              });
   if (!reply) {
     for (const BlobId blob : blobs) tree.in_flight.abandon(blob);
   }
@@ -164,7 +169,8 @@ Result<RangeReply> punch(Tree& tree, const OpContext& ctx, const RangeRequest& r
   }
   for (const Piece& piece : zeroed) {
     const std::uint64_t content_end = piece.blob_offset + (size - piece.file_offset);
-    STOA_CHECK_OK(punch_blob(tree, req.id, piece.file_offset, piece.blob, piece.blob_offset, piece.length, content_end));
+    STOA_CHECK_OK(
+        punch_blob(tree, req.id, piece.file_offset, piece.blob, piece.blob_offset, piece.length, content_end));
   }
   return change_range(tree, ctx, node, req, [&](MetaTxn& txn, Inode& next) -> Status {
     if (req.offset >= end) return {};

@@ -23,10 +23,11 @@ struct Picture {
   ContentCache::Bytes inline_bytes;
   std::vector<Piece> pieces;
   std::vector<std::vector<DataSlice>> written;  // of each piece: all of it from memory, as it was written; else empty
-  BlobPins::Hold hold;  // until the bytes have left
+  BlobPins::Hold hold;                          // until the bytes have left
 };
 
-Result<Picture> picture(Tree& tree, const OpContext& ctx, const Node& node, std::uint64_t offset, std::uint64_t wanted) {
+Result<Picture> picture(Tree& tree, const OpContext& ctx, const Node& node, std::uint64_t offset,
+                        std::uint64_t wanted) {
   STOA_CHECK_OK(require_regular(node));
   STOA_CHECK_OK(require_read(ctx, node.record));
   STOA_CHECK_OK(tree.state.before_look(ctx, node.id));
@@ -52,8 +53,9 @@ Result<Picture> picture(Tree& tree, const OpContext& ctx, const Node& node, std:
   return p;
 }
 
-// What the store still has in memory, and the rest, which is compared with its checksums: what never came back from the disk
-// need not be. Of no more than a usual READ: who is slow to take a large object would keep all this memory meanwhile.
+// What the store still has in memory, and the rest, which is compared with its checksums: what never came back from the
+// disk need not be. Of no more than a usual READ: who is slow to take a large object would keep all this memory
+// meanwhile.
 Status find_written(Tree& tree, FileId id, Picture& p) {
   p.written.resize(p.pieces.size());
   if (p.length > kWrittenReadBytesMax) return verify_pieces(tree, id, p.pieces);
@@ -73,8 +75,8 @@ std::string_view inline_part(const Picture& p, std::uint64_t offset) {
 
 // What readers wait for, and in which order, is the same for both forms of a read.
 template <class Deliver>
-auto with_picture(Tree& tree, const OpContext& ctx, FileId id, std::uint64_t offset, std::uint64_t wanted, Deliver deliver)
-    -> decltype(deliver(std::declval<Picture&>())) {
+auto with_picture(Tree& tree, const OpContext& ctx, FileId id, std::uint64_t offset, std::uint64_t wanted,
+                  Deliver deliver) -> decltype(deliver(std::declval<Picture&>())) {
   STOA_TRY(node, reach(tree, ctx, id));
   const std::shared_lock gate(node->data_gate);
   auto p = [&] {

@@ -17,7 +17,7 @@
 namespace stoa::core {
 namespace {
 
-constexpr std::size_t kSealedAtOnce = 64;          // files looked at in one round
+constexpr std::size_t kSealedAtOnce = 64;  // files looked at in one round
 
 // Lets background reading go no faster than so many bytes a second, and gives way to requests.
 class Reading {
@@ -39,8 +39,10 @@ class Reading {
   double total_ = 0;
 };
 
-// Sums the blocks of one row of which nothing is known. Whether the store has the sums of all `bytes` bytes of the row afterwards.
-Result<bool> seal_row(Tree& tree, BlobId blob, std::uint64_t number, std::uint64_t content_end, std::uint64_t bytes, Reading& reading) {
+// Sums the blocks of one row of which nothing is known. Whether the store has the sums of all `bytes` bytes of the row
+// afterwards.
+Result<bool> seal_row(Tree& tree, BlobId blob, std::uint64_t number, std::uint64_t content_end, std::uint64_t bytes,
+                      Reading& reading) {
   STOA_TRY(row, tree.data->sums.find(tree.kv, blob, number, {false, content_end}));
   const std::uint64_t wanted = block_bits(0, (bytes - 1) / kSumBlockBytes);
   std::uint64_t unknown = 0;
@@ -88,7 +90,8 @@ Result<bool> seal_blob(Tree& tree, BlobId blob, std::uint64_t content_end, Readi
     const std::uint64_t number = begin / kSumRowBytes;
     const std::uint64_t bytes = std::min(kSumRowBytes, content_end - begin);
     STOA_TRY(stored, load_sum_row(tree.kv, blob, number));
-    if (stored && stored->bytes >= bytes && (~stored->known & block_bits(0, (bytes - 1) / kSumBlockBytes)) == 0) continue;
+    if (stored && stored->bytes >= bytes && (~stored->known & block_bits(0, (bytes - 1) / kSumBlockBytes)) == 0)
+      continue;
     if (!stored) {
       STOA_TRY(data, tree.blobs.seek(blob, begin, content_end, true));
       if (data >= begin + bytes) {
@@ -103,7 +106,8 @@ Result<bool> seal_blob(Tree& tree, BlobId blob, std::uint64_t content_end, Readi
   return whole && !reading.stopped();
 }
 
-// Records the checksums that a quiet file does not have: a crash came while it was written, or it is from before there were any.
+// Records the checksums that a quiet file does not have: a crash came while it was written, or it is from before there
+// were any.
 Status seal_file(Tree& tree, FileId id, Reading& reading, Timestamp now, std::int64_t quiet_ns) {
   const auto node = tree.nodes.get(id);
   if (!node && node.error().code == Errc::kStale) {
@@ -129,7 +133,8 @@ Status seal_file(Tree& tree, FileId id, Reading& reading, Timestamp now, std::in
     const auto pieces = record.layout.map(0, record.size);
     for (const Piece& piece : pieces) {
       // The sums of shared bytes are the business of who wrote them.
-      if (!piece.hole() && !piece.shared) used[piece.blob] = std::max(used[piece.blob], piece.blob_offset + piece.length);
+      if (!piece.hole() && !piece.shared)
+        used[piece.blob] = std::max(used[piece.blob], piece.blob_offset + piece.length);
     }
     hold = BlobPins::hold(tree.data->pins, pieces);
   }
@@ -214,14 +219,14 @@ std::vector<std::string> damage_found(Tree& tree) {
   return sentences;
 }
 
-
 void tell_damage(Tree& tree) {
   std::map<FileId, std::uint64_t> bytes;
   for (const DataState::Damage& damage : tree.data->take_new_damage()) bytes[damage.id] += damage.length;
   for (const auto& [id, count] : bytes) {
     auto path = path_of(tree, {}, {id});
     tree.events.add(Severity::kCritical, "damage", path ? std::move(path->path) : std::string(),
-                    std::to_string(count) + " bytes of " + (path ? "a file" : "inode " + std::to_string(static_cast<std::uint64_t>(id))) +
+                    std::to_string(count) + " bytes of " +
+                        (path ? "a file" : "inode " + std::to_string(static_cast<std::uint64_t>(id))) +
                         " do not match their checksum, or cannot be read");
   }
 }

@@ -12,7 +12,9 @@ namespace {
 
 constexpr std::int64_t kOftenNs = 10'000'000'000;  // overwritten again so soon: the row is hot
 
-std::uint64_t bit_of(std::size_t block) { return std::uint64_t{1} << block; }
+std::uint64_t bit_of(std::size_t block) {
+  return std::uint64_t{1} << block;
+}
 
 // The next bytes of a request, in order.
 class Bytes {
@@ -98,15 +100,19 @@ Status SumChange::hold(std::span<const SumRange> ranges) {
   several_ranges_ = ranges.size() > 1;
   for (const SumRange& range : ranges) {
     LiveSums::Origin of_blob = range.origin;
-    of_blob.content_end = std::min(of_blob.content_end, tree_.blobs.capacity(range.blob));  // the rest of the file is in others
+    of_blob.content_end =
+        std::min(of_blob.content_end, tree_.blobs.capacity(range.blob));  // the rest of the file is in others
     const std::uint64_t end = range.offset + range.length;
     for (std::uint64_t at = range.offset; at < end;) {
       const std::uint64_t number = at / kSumRowBytes;
-      const auto same_row = [&](const HeldBlocks& held) { return held.row().blob == range.blob && held.row().number == number; };
+      const auto same_row = [&](const HeldBlocks& held) {
+        return held.row().blob == range.blob && held.row().number == number;
+      };
       auto it = held_.empty() || !same_row(held_.back()) ? std::ranges::find_if(held_, same_row) : held_.end() - 1;
       if (it == held_.end()) {
         LiveSums::Origin origin = of_blob;
-        const std::uint64_t begin = number * kSumRowBytes, content_end = std::min(begin + kSumRowBytes, origin.content_end);
+        const std::uint64_t begin = number * kSumRowBytes,
+                            content_end = std::min(begin + kSumRowBytes, origin.content_end);
         if (!origin.fresh && begin < content_end && tree_.data->sums.peek(range.blob, number) == nullptr) {
           // What was never written is zeros, which need no reading.
           STOA_TRY(data, tree_.blobs.seek(range.blob, begin, content_end, true));
@@ -122,8 +128,11 @@ Status SumChange::hold(std::span<const SumRange> ranges) {
       const std::uint64_t to = std::min(kSumBlockBytes, from + (end - at));
       it->add(bit_of(block));
       const std::uint64_t ahead = at - range.offset;
-      parts_.push_back({.held = static_cast<std::size_t>(it - held_.begin()), .block = block, .from = static_cast<std::uint32_t>(from),
-                        .to = static_cast<std::uint32_t>(to), .file_offset = range.file_offset + ahead - std::min(from, range.file_offset + ahead)});
+      parts_.push_back({.held = static_cast<std::size_t>(it - held_.begin()),
+                        .block = block,
+                        .from = static_cast<std::uint32_t>(from),
+                        .to = static_cast<std::uint32_t>(to),
+                        .file_offset = range.file_offset + ahead - std::min(from, range.file_offset + ahead)});
       at += to - from;
     }
   }
@@ -165,7 +174,8 @@ Status SumChange::verify_partial() {
       }
       if (const auto read = read_verified(tree_, row, part.block); !read) sound = fail(read.error());
     }
-    if (!sound && sound.error().code == Errc::kCorrupt) report_damage(tree_, file_, part.file_offset, row.lengths[part.block]);
+    if (!sound && sound.error().code == Errc::kCorrupt)
+      report_damage(tree_, file_, part.file_offset, row.lengths[part.block]);
     STOA_CHECK_OK(sound);
   }
   return {};
@@ -194,8 +204,8 @@ Status SumChange::sum(ConstBuffers data) {
     } else if (part.from >= covered) {
       part.sum = bytes.sum(part.to - part.from, crc32c_zeros(old, part.from - covered));
     } else {
-      // The sum of the rest is what it was: only what the change of these bytes does to it is added. So a byte that rotted elsewhere in the
-      // block still shows.
+      // The sum of the rest is what it was: only what the change of these bytes does to it is added. So a byte that
+      // rotted elsewhere in the block still shows.
       const std::uint32_t end = std::min(part.to, covered);
       std::vector<std::byte> before(end - part.from);
       STOA_CHECK_OK(tree_.blobs.read(row.blob, row.begin() + part.block * kSumBlockBytes + part.from, before));
@@ -236,7 +246,8 @@ Status SumChange::take_from_store() {
       }
       newest = std::max(newest, row->dropped);
     }
-    for (std::uint64_t number = row->number + 1; number < row->number + ahead && number * kSumRowBytes < content_ends_[i]; ++number) {
+    for (std::uint64_t number = row->number + 1;
+         number < row->number + ahead && number * kSumRowBytes < content_ends_[i]; ++number) {
       STOA_TRY(next, tree_.data->sums.find(tree_.kv, row->blob, number, {false, content_ends_[i]}));
       const std::lock_guard lock(next->mutex);
       if (next->staged || next->stored == 0) continue;

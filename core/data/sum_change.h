@@ -22,7 +22,8 @@ struct SumRange {
 class HeldBlocks {
  public:
   HeldBlocks(LiveRowRef row, std::uint64_t blocks) : row_(std::move(row)), blocks_(blocks) {}
-  HeldBlocks(HeldBlocks&& other) noexcept : row_(std::move(other.row_)), blocks_(other.blocks_), held_(std::exchange(other.held_, false)) {}
+  HeldBlocks(HeldBlocks&& other) noexcept
+      : row_(std::move(other.row_)), blocks_(other.blocks_), held_(std::exchange(other.held_, false)) {}
   HeldBlocks& operator=(HeldBlocks&&) = delete;
   ~HeldBlocks() { release(); }
   void add(std::uint64_t blocks) { blocks_ |= blocks; }
@@ -51,8 +52,9 @@ class SumChange {
   SumChange(const SumChange&) = delete;
   SumChange& operator=(const SumChange&) = delete;
 
-  // `data` goes to the ranges in order. Waits for others in the same blocks, and for the store when it has sums of what changes. Sums the
-  // bytes. kCorrupt: a block that is overwritten in part is damaged already, which is remembered; nothing was changed.
+  // `data` goes to the ranges in order. Waits for others in the same blocks, and for the store when it has sums of what
+  // changes. Sums the bytes. kCorrupt: a block that is overwritten in part is damaged already, which is remembered;
+  // nothing was changed.
   Status begin(std::span<const SumRange> ranges, ConstBuffers data);
   // From now on bytes may change: when nothing is published, what they were is not known any more.
   void changing() { changing_ = true; }
@@ -65,8 +67,8 @@ class SumChange {
   struct Part {
     std::size_t held;  // in held_
     std::size_t block;
-    std::uint32_t from, to;      // in the block
-    std::uint64_t file_offset;   // of the block
+    std::uint32_t from, to;     // in the block
+    std::uint64_t file_offset;  // of the block
     std::uint32_t sum = 0;
     std::uint32_t length = 0;
     bool overwrites = false;
@@ -82,7 +84,7 @@ class SumChange {
   const FileId file_;
   std::vector<HeldBlocks> held_;
   std::vector<std::uint64_t> content_ends_;  // of each
-  std::vector<std::size_t> order_;  // of held_, as they are locked
+  std::vector<std::size_t> order_;           // of held_, as they are locked
   std::vector<Part> parts_;
   bool several_ranges_ = false;
   bool changing_ = false;

@@ -69,7 +69,8 @@ void finish_truncate(Tree& tree, const NodeRef& node, const Trimmed& trimmed) {
   }
   if (!tree.committer.wait_durable(ticket)) return;
   for (const Piece& piece : trimmed.pieces) {
-    const Status done = punch_blob(tree, node->id, piece.file_offset, piece.blob, piece.blob_offset, piece.length, piece.blob_offset);
+    const Status done =
+        punch_blob(tree, node->id, piece.file_offset, piece.blob, piece.blob_offset, piece.length, piece.blob_offset);
     if (!done) {
       log_warning("data", "space of a file that was cut could not be given back", {{"error", describe(done.error())}});
     }

@@ -79,9 +79,9 @@ struct Upload {
   bool sealed = false;
   bool spilled = false;
   Layout layout;
-  BlockSummer summer;           // of the last blob
-  std::vector<BlobSums> sums;   // of those before it
-  std::uint64_t written = 0;    // bytes that went to blobs
+  BlockSummer summer;          // of the last blob
+  std::vector<BlobSums> sums;  // of those before it
+  std::uint64_t written = 0;   // bytes that went to blobs
   std::unique_ptr<GatherBuffer> buffer;
 };
 

@@ -1,5 +1,5 @@
-// Which blocks were compared with their checksums since the volume opened, so that hot data is not summed at every read. A
-// bounded table: what is forgotten is verified once more.
+// Which blocks were compared with their checksums since the volume opened, so that hot data is not summed at every
+// read. A bounded table: what is forgotten is verified once more.
 #pragma once
 
 #include <array>
@@ -53,7 +53,8 @@ class VerifiedTable {
   };
   static constexpr std::size_t kLocks = 64;
   static std::size_t place(BlobId blob, std::uint64_t row) {
-    const std::uint64_t mixed = (static_cast<std::uint64_t>(blob) + row * 0xD6E8FEB86659FD93ULL) * 0x9E3779B97F4A7C15ULL;
+    const std::uint64_t mixed =
+        (static_cast<std::uint64_t>(blob) + row * 0xD6E8FEB86659FD93ULL) * 0x9E3779B97F4A7C15ULL;
     return (mixed >> 32) % kVerifiedRowsMax;
   }
   mutable std::array<std::mutex, kLocks> mutexes_;  // each guards the slots whose place has its remainder

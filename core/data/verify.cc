@@ -117,7 +117,8 @@ Status verify_row(Tree& tree, FileId id, const Piece& piece, std::uint64_t row_n
       continue;
     }
     const std::uint64_t begin = std::max(from, row_begin + at);
-    report_damage(tree, id, piece.file_offset + (begin - piece.blob_offset), std::min(row_begin + at + kSumBlockBytes, to) - begin);
+    report_damage(tree, id, piece.file_offset + (begin - piece.blob_offset),
+                  std::min(row_begin + at + kSumBlockBytes, to) - begin);
     result = fail(Errc::kCorrupt, "stored bytes do not match their checksum");
   }
   tree.data->verified.add(piece.blob, row_number, good, known.stamp);
@@ -141,7 +142,9 @@ Status verify(Tree& tree, FileId id, std::span<const Piece> pieces, bool again) 
 
 }  // namespace
 
-Status verify_pieces(Tree& tree, FileId id, std::span<const Piece> pieces) { return verify(tree, id, pieces, false); }
+Status verify_pieces(Tree& tree, FileId id, std::span<const Piece> pieces) {
+  return verify(tree, id, pieces, false);
+}
 
 bool verify_file(Tree& tree, const NodeRef& node, const std::function<bool(std::uint64_t bytes)>& go_on) {
   bool sound = true;
@@ -163,7 +166,8 @@ bool verify_file(Tree& tree, const NodeRef& node, const std::function<bool(std::
       hold = BlobPins::hold(tree.data->pins, pieces);
     }
     const Status good = verify(tree, node->id, pieces, true);
-    if (!good && good.error().code != Errc::kCorrupt) report_damage(tree, node->id, at, length);  // a disk cannot read it
+    if (!good && good.error().code != Errc::kCorrupt)
+      report_damage(tree, node->id, at, length);  // a disk cannot read it
     sound = sound && good.has_value();
     std::uint64_t read = 0;
     for (const Piece& piece : pieces) read += piece.hole() ? 0 : piece.length;

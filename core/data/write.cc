@@ -21,7 +21,13 @@ constexpr int kPrepareAttemptsMax = 100;
 class BlobWrite {
  public:
   BlobWrite(Tree& tree, const OpContext& ctx, const NodeRef& node, const WriteRequest& req, std::uint64_t length)
-      : tree_(tree), ctx_(ctx), node_(node), req_(req), length_(length), end_(req.offset + length), sums_(tree, node->id) {}
+      : tree_(tree),
+        ctx_(ctx),
+        node_(node),
+        req_(req),
+        length_(length),
+        end_(req.offset + length),
+        sums_(tree, node->id) {}
 
   // With the node locked: the write is known to go to blobs. Charges what it adds.
   Status begin() {
@@ -62,7 +68,8 @@ class BlobWrite {
     size_ = node_->record.size;
     fresh_.clear();
     for (const Piece& piece : pieces_) {
-      fresh_.push_back(std::ranges::any_of(node_->writing->fresh.extents, [&](const Extent& extent) { return extent.blob == piece.blob; }));
+      fresh_.push_back(std::ranges::any_of(node_->writing->fresh.extents,
+                                           [&](const Extent& extent) { return extent.blob == piece.blob; }));
     }
     hold_ = BlobPins::hold(tree_.data->pins, pieces_);
   }
@@ -112,8 +119,9 @@ class BlobWrite {
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
       const Piece& piece = pieces_[i];
       // Where the file ends in the blob: behind it, the blob is zeros.
-      const std::uint64_t end = size_ >= piece.file_offset ? piece.blob_offset + (size_ - piece.file_offset)
-                                                           : piece.blob_offset - std::min(piece.blob_offset, piece.file_offset - size_);
+      const std::uint64_t end = size_ >= piece.file_offset
+                                    ? piece.blob_offset + (size_ - piece.file_offset)
+                                    : piece.blob_offset - std::min(piece.blob_offset, piece.file_offset - size_);
       ranges.push_back({piece.file_offset, piece.blob, piece.blob_offset, piece.length, {fresh_[i], end}});
     }
     return sums_.begin(ranges, req_.data);
@@ -121,8 +129,8 @@ class BlobWrite {
 
   Status put() {
     std::vector<std::span<const std::byte>> parts;
-    std::size_t next = 0;      // of req_.data
-    std::size_t skip = 0;      // in it
+    std::size_t next = 0;  // of req_.data
+    std::size_t skip = 0;  // in it
     for (const Piece& piece : pieces_) {
       parts.clear();
       for (std::uint64_t left = piece.length; left > 0;) {

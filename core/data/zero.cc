@@ -21,8 +21,8 @@ struct Edge {
 };
 
 // The blocks of the row with covered bytes in [from, to) of it; their sums as they will be.
-Result<std::optional<Edge>> look_at_edge(Tree& tree, FileId id, const LiveRowRef& row, std::uint64_t from, std::uint64_t to,
-                                         std::int64_t file_offset) {
+Result<std::optional<Edge>> look_at_edge(Tree& tree, FileId id, const LiveRowRef& row, std::uint64_t from,
+                                         std::uint64_t to, std::int64_t file_offset) {
   std::uint64_t blocks = 0, known = 0;
   {
     const std::lock_guard lock(row->mutex);
@@ -45,7 +45,10 @@ Result<std::optional<Edge>> look_at_edge(Tree& tree, FileId id, const LiveRowRef
     if (edge->lengths[block] == 0 || (known >> block & 1) == 0) continue;
     auto bytes = read_verified(tree, *row, block);
     if (!bytes && bytes.error().code == Errc::kCorrupt) {
-      report_damage(tree, id, static_cast<std::uint64_t>(std::max<std::int64_t>(0, file_offset + static_cast<std::int64_t>(begin))), length);
+      report_damage(
+          tree, id,
+          static_cast<std::uint64_t>(std::max<std::int64_t>(0, file_offset + static_cast<std::int64_t>(begin))),
+          length);
     }
     STOA_CHECK_OK(bytes);
     if (back < length) std::memset(bytes->data() + cut, 0, back - cut);
@@ -70,12 +73,13 @@ Status store_edge(Tree& tree, Edge& edge) {
 
 }  // namespace
 
-Status punch_blob(Tree& tree, FileId id, std::uint64_t file_offset, BlobId blob, std::uint64_t offset, std::uint64_t length,
-                  std::uint64_t content_end) {
+Status punch_blob(Tree& tree, FileId id, std::uint64_t file_offset, BlobId blob, std::uint64_t offset,
+                  std::uint64_t length, std::uint64_t content_end) {
   const std::uint64_t end = offset + length;
   const LiveSums::Origin origin{false, std::min(content_end, tree.blobs.capacity(blob))};
   const auto row_in_file = [&](std::uint64_t number) {
-    return static_cast<std::int64_t>(file_offset) + static_cast<std::int64_t>(number * kSumRowBytes) - static_cast<std::int64_t>(offset);
+    return static_cast<std::int64_t>(file_offset) + static_cast<std::int64_t>(number * kSumRowBytes) -
+           static_cast<std::int64_t>(offset);
   };
   const std::uint64_t first = offset / kSumRowBytes, last = (end - 1) / kSumRowBytes;
   std::vector<Edge> edges;
@@ -84,7 +88,8 @@ Status punch_blob(Tree& tree, FileId id, std::uint64_t file_offset, BlobId blob,
     const std::uint64_t begin = number * kSumRowBytes;
     if (offset <= begin && end >= begin + kSumRowBytes) continue;
     STOA_TRY(row, tree.data->sums.find(tree.kv, blob, number, origin));
-    STOA_TRY(edge, look_at_edge(tree, id, row, std::max(offset, begin) - begin, std::min(end, begin + kSumRowBytes) - begin, row_in_file(number)));
+    STOA_TRY(edge, look_at_edge(tree, id, row, std::max(offset, begin) - begin,
+                                std::min(end, begin + kSumRowBytes) - begin, row_in_file(number)));
     if (edge) edges.push_back(std::move(*edge));
   }
   for (Edge& edge : edges) {

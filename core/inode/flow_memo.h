@@ -1,5 +1,5 @@
-// What a request for a file pays of the flows of directories: remembered with the file's node, as to walk up its directories and look up
-// each of them costs more than some requests.
+// What a request for a file pays of the flows of directories: remembered with the file's node, as to walk up its
+// directories and look up each of them costs more than some requests.
 #pragma once
 
 #include <array>
@@ -15,8 +15,8 @@ class Flow;
 
 namespace stoa::core {
 
-// All but forget() is thread-safe and takes no lock. Flows are named only, never touched: whoever gives a stamp knows that those of its
-// table are alive.
+// All but forget() is thread-safe and takes no lock. Flows are named only, never touched: whoever gives a stamp knows
+// that those of its table are alive.
 class FlowMemo {
  public:
   // More than this many are not remembered: with them, a node's memo is one cache line.
@@ -32,7 +32,8 @@ class FlowMemo {
   bool recall(const Stamp& stamp, std::vector<qos::Flow*>& found) const {
     const std::uint64_t turn = turn_.load(std::memory_order_acquire);
     if (turn % 2 != 0) return false;
-    if (table_.load(std::memory_order_acquire) != stamp.table || moves_.load(std::memory_order_acquire) != stamp.moves) return false;
+    if (table_.load(std::memory_order_acquire) != stamp.table || moves_.load(std::memory_order_acquire) != stamp.moves)
+      return false;
     std::array<qos::Flow*, kFlowsMax> flows;
     std::size_t count = 0;
     for (; count < kFlowsMax; ++count) {
@@ -50,7 +51,8 @@ class FlowMemo {
     // Each with release: who sees one of them sees that the turn is over.
     table_.store(stamp.table, std::memory_order_release);
     moves_.store(stamp.moves, std::memory_order_release);
-    for (std::size_t i = 0; i < kFlowsMax; ++i) flows_[i].store(i < flows.size() ? flows[i] : nullptr, std::memory_order_release);
+    for (std::size_t i = 0; i < kFlowsMax; ++i)
+      flows_[i].store(i < flows.size() ? flows[i] : nullptr, std::memory_order_release);
     turn_.store(turn + 2, std::memory_order_release);
   }
 

@@ -4,9 +4,9 @@ namespace stoa::core {
 namespace {
 // Each record is written as the oldest version that can say it.
 constexpr std::uint8_t kPlain = 1;
-constexpr std::uint8_t kWithAcl = 2;     // who does not know of ACLs must not decide by the mode
+constexpr std::uint8_t kWithAcl = 2;  // who does not know of ACLs must not decide by the mode
 constexpr std::uint8_t kWithChargedTo = 3;
-constexpr std::uint8_t kInodeVersion = 4;     // attribute_bytes, behind charged_to, which may then be none
+constexpr std::uint8_t kInodeVersion = 4;  // attribute_bytes, behind charged_to, which may then be none
 constexpr std::uint64_t kSectorBytes = 512;
 }  // namespace
 
@@ -53,7 +53,10 @@ std::string Inode::encode() const {
   layout.encode(out);
   if (charged_to != kNoFile || attribute_bytes != 0) out.put(charged_to);
   if (attribute_bytes != 0) out.put_varint(attribute_bytes);
-  const std::uint8_t version = attribute_bytes != 0 ? kInodeVersion : charged_to != kNoFile ? kWithChargedTo : has(kHasAcl) ? kWithAcl : kPlain;
+  const std::uint8_t version = attribute_bytes != 0    ? kInodeVersion
+                               : charged_to != kNoFile ? kWithChargedTo
+                               : has(kHasAcl)          ? kWithAcl
+                                                       : kPlain;
   return seal(version, version, out.bytes());
 }
 

@@ -14,13 +14,14 @@ namespace stoa::core {
 
 enum InodeFlags : std::uint8_t {
   kContentInline = 1,  // the content (or symlink target) is in family inline
-  kImpliedByKey = 2,   // a directory that exists only because keys below it do; goes with the last of them, unless keep()
-  kChecksummed = 8,     // its blobs may have checksums (core/data/block_sums.h)
-  kHasXattrs = 4,      // family xattr has records of this file
-  kHasAcl = 16,        // family xattr has its ACL (core/inode/acl_record.h)
-  kHasBin = 32,        // a directory with a recycle bin: family trash says which (core/recycle/bin.h)
-  kIsBin = 64,         // a recycle bin: it has no name; `home` is the directory that has it
-  kUncounted = 128,   // a bin that is charged to the volume only
+  kImpliedByKey =
+      2,             // a directory that exists only because keys below it do; goes with the last of them, unless keep()
+  kChecksummed = 8,  // its blobs may have checksums (core/data/block_sums.h)
+  kHasXattrs = 4,    // family xattr has records of this file
+  kHasAcl = 16,      // family xattr has its ACL (core/inode/acl_record.h)
+  kHasBin = 32,      // a directory with a recycle bin: family trash says which (core/recycle/bin.h)
+  kIsBin = 64,       // a recycle bin: it has no name; `home` is the directory that has it
+  kUncounted = 128,  // a bin that is charged to the volume only
 };
 
 struct Inode {
@@ -38,18 +39,21 @@ struct Inode {
   Timestamp atime, mtime, ctime, btime;
   std::uint64_t change = 1;
   std::uint64_t data_version = 1;
-  std::uint64_t attribute_bytes = 0;  // of its extended attributes and its ACL, names included: they count as content does
+  std::uint64_t attribute_bytes =
+      0;  // of its extended attributes and its ACL, names included: they count as content does
   std::uint64_t create_verifier = 0;  // of an exclusive create; 0: none
-  // A directory's parent; for other types the directory whose usage chain carries this file (that of one of its links, or where
-  // it lost one). kNoFile: the root, or a file that lost its name under a version that charged it nowhere then.
+  // A directory's parent; for other types the directory whose usage chain carries this file (that of one of its links,
+  // or where it lost one). kNoFile: the root, or a file that lost its name under a version that charged it nowhere
+  // then.
   FileId home = kNoFile;
   // Directories only.
-  FileId charged_to = kNoFile;  // the directory of a multipart upload: where it counts, instead of in its parent; that may be gone
+  FileId charged_to =
+      kNoFile;  // the directory of a multipart upload: where it counts, instead of in its parent; that may be gone
   std::uint64_t next_cookie = 3;  // 1 and 2 are "." and ".."
   std::uint64_t entries = 0;
   Layout layout;
-  // A record of its own in the store, here whenever the inode is that of a node: a permission check reads nothing. Null: the
-  // mode decides. Changed by set_acl() only.
+  // A record of its own in the store, here whenever the inode is that of a node: a permission check reads nothing.
+  // Null: the mode decides. Changed by set_acl() only.
   AclRef acl;
 
   bool is_directory() const { return type == FileType::kDirectory; }

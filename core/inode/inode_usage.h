@@ -10,12 +10,12 @@
 
 namespace stoa::core {
 
-// One file or directory; the bytes of a file's content and of a symbolic link's target, and of both what is kept beside them
-// (Inode::attribute_bytes).
+// One file or directory; the bytes of a file's content and of a symbolic link's target, and of both what is kept beside
+// them (Inode::attribute_bytes).
 Usage usage_of(const Inode& inode);
 
-// What S3 notes of every object (ETag, type, checksum) is part of its inode, so to say: an object counts as the file does that NFS makes.
-// Beyond so many bytes there is what the user has given.
+// What S3 notes of every object (ETag, type, checksum) is part of its inode, so to say: an object counts as the file
+// does that NFS makes. Beyond so many bytes there is what the user has given.
 inline constexpr std::size_t kObjectMetaFree = 512;
 
 // What an extended attribute adds to Inode::attribute_bytes: its name and its value.

@@ -1,4 +1,5 @@
-// Where the bytes of a file are: extents of blobs, in file order, without overlap. What no extent covers reads as zeros.
+// Where the bytes of a file are: extents of blobs, in file order, without overlap. What no extent covers reads as
+// zeros.
 //
 // An extent may reach beyond the end of the file: it then holds room to grow, and those bytes of its blob are zeros.
 #pragma once
@@ -49,7 +50,10 @@ struct Layout {
 
   // Takes the range out. What remains of extents that it cuts stays; `change` hears how many more or fewer extents name
   // each blob afterwards (a cut in the middle makes two of one), `gone` each piece that was taken out.
-  struct Change { BlobId blob; std::int32_t delta; };
+  struct Change {
+    BlobId blob;
+    std::int32_t delta;
+  };
   struct Cut {
     std::vector<Change> changes;
     std::vector<Piece> gone;

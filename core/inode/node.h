@@ -1,4 +1,5 @@
-// The one in-memory object of a file while anybody uses it: its current record, its lock, and for directories the account.
+// The one in-memory object of a file while anybody uses it: its current record, its lock, and for directories the
+// account.
 #pragma once
 
 #include <atomic>
@@ -34,9 +35,8 @@ struct Node {
   std::atomic<State> state{State::kLoading};
   std::atomic<bool> referenced{true};
 
-  // Both are forgotten under the exclusive lock wherever `account` changes; remembered under the shared one at least, and the shared tree
-  // lock.
-  // Here in front, as is the state, beside what everybody touches who gets the node.
+  // Both are forgotten under the exclusive lock wherever `account` changes; remembered under the shared one at least,
+  // and the shared tree lock. Here in front, as is the state, beside what everybody touches who gets the node.
   FlowMemo flows;
   ReachMemo reach;
 
@@ -51,14 +51,14 @@ struct Node {
   bool queued_for_flush = false;
   // In-place writes that are not wholly committed; null when there are none. Such a node is dirty.
   std::unique_ptr<Writing> writing;
-  // Writes to blobs so far. Never starts again while anybody has the node: a flush that was overtaken must not take later
-  // writes for those that it synced.
+  // Writes to blobs so far. Never starts again while anybody has the node: a flush that was overtaken must not take
+  // later writes for those that it synced.
   std::uint64_t writes = 0;
   bool marked_open = false;  // the store knows that the file is being written (core/data/open_files.h)
   CommitTicket ticket{};     // of the last commit of this record; 0: not known
 
-  // The account of a directory; for other types that of the home directory (null without one: inode.h). Set while loading; later under this
-  // node's lock and `loading`, so that either is enough to read it.
+  // The account of a directory; for other types that of the home directory (null without one: inode.h). Set while
+  // loading; later under this node's lock and `loading`, so that either is enough to read it.
   AccountRef account;
   // For those who have not locked the node. A directory that has nothing below it may get another one at any time.
   AccountRef account_now() {
@@ -80,7 +80,8 @@ struct Node {
   // Comes after every other lock; those of directories after those of what is in them.
   std::mutex loading;
 
-  // Begins to fetch what most requests look at, if it is not in the processor's cache: for whoever has something else to do meanwhile.
+  // Begins to fetch what most requests look at, if it is not in the processor's cache: for whoever has something else
+  // to do meanwhile.
   void prefetch() const {
     const auto* const end = reinterpret_cast<const std::byte*>(&dirty);
     for (const auto* line = reinterpret_cast<const std::byte*>(this); line < end; line += 64) __builtin_prefetch(line);

@@ -48,7 +48,8 @@ Result<AccountRef> NodeCache::account_of(FileId dir) {
   return account_of(dir, 0);
 }
 
-// Each directory is loaded after the one above it, and a tree may be deeper than a stack: beyond this depth from the top down.
+// Each directory is loaded after the one above it, and a tree may be deeper than a stack: beyond this depth from the
+// top down.
 Result<AccountRef> NodeCache::account_of(FileId dir, unsigned nested) {
   constexpr unsigned kNestedMax = 64;
   std::vector<NodeRef> loaded;  // and kept until the last one is
@@ -146,9 +147,9 @@ Result<Node::State> NodeCache::load(Node& node, unsigned nested) {
   account->ended = !found;
   account->height.store(usage.height, std::memory_order_relaxed);
   const bool upload = found ? node.record.charged_to != kNoFile : usage.upload;
-  account->makes = upload                                 ? UsageClass::kMultipart
+  account->makes = upload                             ? UsageClass::kMultipart
                    : found && node.record.has(kIsBin) ? UsageClass::kRecycled
-                                                          : UsageClass::kLive;
+                                                      : UsageClass::kLive;
   if (counted_in != kNoFile) {
     STOA_TRY(parent, account_of(counted_in, nested));
     account->parent = std::move(parent);
@@ -194,8 +195,8 @@ Result<NodeRef> NodeCache::find(FileId id, unsigned nested) {
       return node;
     }
     if (state == Node::State::kLoading) {
-      // One loads, the others wait: two copies of one record must never exist. Not on the node's lock: a load goes on to
-      // the directory above, against the order in which nodes are locked.
+      // One loads, the others wait: two copies of one record must never exist. Not on the node's lock: a load goes on
+      // to the directory above, against the order in which nodes are locked.
       const std::lock_guard lock(node->loading);
       if (node->state.load(std::memory_order_relaxed) == Node::State::kLoading) {
         const auto loaded = load(*node, nested);
@@ -218,7 +219,8 @@ NodeRef NodeCache::peek(FileId id) {
   Shard& shard = shard_of(id);
   const std::lock_guard lock(shard.mutex);
   const auto it = shard.nodes.find(static_cast<std::uint64_t>(id));
-  if (it == shard.nodes.end() || it->second->state.load(std::memory_order_acquire) != Node::State::kReady) return nullptr;
+  if (it == shard.nodes.end() || it->second->state.load(std::memory_order_acquire) != Node::State::kReady)
+    return nullptr;
   return it->second;
 }
 

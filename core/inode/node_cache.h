@@ -32,7 +32,8 @@ class NodeCache {
   void insert(const NodeRef& node);
   // Forgets a node whose file is gone.
   void erase(FileId id);
-  // A directory is gone, but its account is in use: get() answers kStale, files that are charged to it find the account.
+  // A directory is gone, but its account is in use: get() answers kStale, files that are charged to it find the
+  // account.
   void end(const NodeRef& node) { node->state.store(Node::State::kEnded, std::memory_order_release); }
 
   // An ACL for the record of a node: counted while anybody has it. Then trim(), with no lock of the cache held.

@@ -6,12 +6,12 @@
 //   "." and ".."                     "%S3-DOT" and "%S3-DOTDOT"
 //   "" (the key has "//")            "%S3-EMPTY"
 //   contains NUL                     "%S3-HEX-" and the bytes in hex (to 120 bytes; longer: as LONG)
-//   longer than 255 bytes            "%S3-LONG-", 16 hex digits of its hash, "-" ("+" beside a directory), its first 160 bytes (to a NUL)
-//   like an alias itself             "%S3-LITERAL-" and the name (as LONG when that is too long)
+//   longer than 255 bytes            "%S3-LONG-", 16 hex digits of its hash, "-" ("+" beside a directory), its first
+//   160 bytes (to a NUL) like an alias itself             "%S3-LITERAL-" and the name (as LONG when that is too long)
 //   a file `a` beside a directory    "a%S3-OBJECT" (as LONG when `a` has an alias itself, or is too long)
 //
-// The object whose key is a directory's name with a trailing "/" (a folder marker) is a file with the empty name in that
-// directory. While it is empty, POSIX doors do not see it: the directory itself stands for it.
+// The object whose key is a directory's name with a trailing "/" (a folder marker) is a file with the empty name in
+// that directory. While it is empty, POSIX doors do not see it: the directory itself stands for it.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ namespace stoa::core {
 
 // What a name given by a POSIX door stands for.
 struct PosixName {
-  std::string raw;             // the stored component; empty when `long_prefix` is set
+  std::string raw;                     // the stored component; empty when `long_prefix` is set
   bool file_beside_directory = false;  // "%S3-OBJECT": the file form of raw
   // A LONG alias names no component by itself: it is the one that begins with this prefix and has this hash.
   std::optional<std::string> long_prefix{};

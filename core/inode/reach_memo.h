@@ -1,5 +1,5 @@
-// Where a file is, as far as callers may reach it: remembered with the file's node, as to walk up its directories for each request would
-// cost more than some requests.
+// Where a file is, as far as callers may reach it: remembered with the file's node, as to walk up its directories for
+// each request would cost more than some requests.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,8 @@ namespace stoa::core {
 // Thread-safe; takes no lock.
 class ReachMemo {
  public:
-  // Whether the directory of the file was found to be `root`, or below it, and no directory has moved since (Ledger::moves()).
+  // Whether the directory of the file was found to be `root`, or below it, and no directory has moved since
+  // (Ledger::moves()).
   bool recall(FileId root, std::uint64_t moves) const {
     const std::uint64_t turn = turn_.load(std::memory_order_acquire);
     if (turn % 2 != 0) return false;

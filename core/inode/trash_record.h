@@ -26,8 +26,8 @@ struct ItemRecord {
   std::string name;         // in the bin
   FileId parent = kNoFile;  // where it was
   std::string raw;          // what it was there, as keys know it
-  // An object whose last key goes takes the directories along that only keys implied: `below` names them, from `base` down,
-  // each with a '/' behind it. kNoFile: deleted by a name.
+  // An object whose last key goes takes the directories along that only keys implied: `below` names them, from `base`
+  // down, each with a '/' behind it. kNoFile: deleted by a name.
   FileId base = kNoFile;
   std::string below;
   std::uint32_t uid = 0;  // who deleted it, how, from where, and when

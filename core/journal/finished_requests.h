@@ -1,5 +1,6 @@
-// The requests that were done shortly before the start, as the journal tells: a client whose reply was lost with the last process sends
-// its request again, and must get the answer of the first time (exactly once, as RFC 8881 2.10.6 has it, for protocols without sessions).
+// The requests that were done shortly before the start, as the journal tells: a client whose reply was lost with the
+// last process sends its request again, and must get the answer of the first time (exactly once, as RFC 8881 2.10.6 has
+// it, for protocols without sessions).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,8 @@ namespace stoa::core {
 // Immutable after load(), and so thread-safe.
 class FinishedRequests {
  public:
-  // Among so many of the newest records are those that may not have been answered: as many as the duplicate request cache remembers.
+  // Among so many of the newest records are those that may not have been answered: as many as the duplicate request
+  // cache remembers.
   static constexpr std::uint64_t kRecords = 16384;
 
   struct Change {

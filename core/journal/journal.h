@@ -33,9 +33,9 @@ class Journal {
     std::uint64_t next = 0;  // go on behind this one
     bool more = false;       // there were more than `limit`
   };
-  // The records behind `after`, `limit` at most. Only such as no crash takes back: what was committed before the call is
-  // made durable first, with one sync that all share. One that is damaged counts as lost. kInvalid: `after` is beyond the newest
-  // record; kNotSupported: written by a newer version; kIo.
+  // The records behind `after`, `limit` at most. Only such as no crash takes back: what was committed before the call
+  // is made durable first, with one sync that all share. One that is damaged counts as lost. kInvalid: `after` is
+  // beyond the newest record; kNotSupported: written by a newer version; kIo.
   Result<Page> read(std::uint64_t after, std::size_t limit);
   // The newest record, made durable as by read(); 0: there is none.
   Result<std::uint64_t> newest();
@@ -45,11 +45,12 @@ class Journal {
   // Adds what is no change of the volume. Does not wait for the disk; readers get it soon.
   Status append(const JournalNote& note, const OpContext& ctx);
 
-  // Where the file is now; a recycle bin as its directory shows it. Absent: it is gone, or has no name. The roots have none either.
+  // Where the file is now; a recycle bin as its directory shows it. Absent: it is gone, or has no name. The roots have
+  // none either.
   Result<std::optional<Place>> place_of(FileId id);
 
-  // Blocks until there is a record behind `after`, somebody has called since `calls`, the time, or the stop; then for the short
-  // time in which records gather that are worth reading together.
+  // Blocks until there is a record behind `after`, somebody has called since `calls`, the time, or the stop; then for
+  // the short time in which records gather that are worth reading together.
   static constexpr auto kForever = std::chrono::steady_clock::time_point::max();
   static constexpr std::uint64_t kNothing = JournalTail::kNothing;  // as `after`: records do not wake
   void wait(std::uint64_t after, std::uint64_t calls, std::chrono::steady_clock::time_point until,

@@ -11,9 +11,13 @@ namespace {
 constexpr std::uint8_t kVersion = 3;
 constexpr std::uint8_t kOldestReader = 1;
 
-bool is_door(Door door) { return door <= Door::kNative; }
+bool is_door(Door door) {
+  return door <= Door::kNative;
+}
 
-Result<JournalRecord> damaged() { return fail(Errc::kCorrupt, "a journal record is damaged"); }
+Result<JournalRecord> damaged() {
+  return fail(Errc::kCorrupt, "a journal record is damaged");
+}
 
 }  // namespace
 
@@ -24,33 +28,54 @@ std::string_view operation_word(ChangeKind kind, std::optional<FileType> type) {
       if (directory) return "mkdir";
       if (type == FileType::kSymlink) return "symlink";
       return !type || type == FileType::kRegular ? "create" : "mknod";
-    case ChangeKind::kRemove: return directory ? "rmdir" : "remove";
-    case ChangeKind::kRename: return "rename";
-    case ChangeKind::kLink: return "link";
-    case ChangeKind::kAttributes: return "attributes";
-    case ChangeKind::kContent: return "write";
-    case ChangeKind::kXattr: return "xattr";
-    case ChangeKind::kQuota: return "quota";
-    case ChangeKind::kRestore: return "restore";
-    case ChangeKind::kPurge: return "purge";
-    case ChangeKind::kRead: return "read";
-    case ChangeKind::kList: return "list";
-    case ChangeKind::kLookup: return "lookup";
-    case ChangeKind::kAdmin: return "admin";
-    case ChangeKind::kOmitted: return "omitted";
-    case ChangeKind::kRefused: return "refused";
+    case ChangeKind::kRemove:
+      return directory ? "rmdir" : "remove";
+    case ChangeKind::kRename:
+      return "rename";
+    case ChangeKind::kLink:
+      return "link";
+    case ChangeKind::kAttributes:
+      return "attributes";
+    case ChangeKind::kContent:
+      return "write";
+    case ChangeKind::kXattr:
+      return "xattr";
+    case ChangeKind::kQuota:
+      return "quota";
+    case ChangeKind::kRestore:
+      return "restore";
+    case ChangeKind::kPurge:
+      return "purge";
+    case ChangeKind::kRead:
+      return "read";
+    case ChangeKind::kList:
+      return "list";
+    case ChangeKind::kLookup:
+      return "lookup";
+    case ChangeKind::kAdmin:
+      return "admin";
+    case ChangeKind::kOmitted:
+      return "omitted";
+    case ChangeKind::kRefused:
+      return "refused";
   }
   return "";
 }
 
 std::string_view door_word(Door door) {
   switch (door) {
-    case Door::kInternal: return "internal";
-    case Door::kAdmin: return "admin";
-    case Door::kNfs: return "nfs";
-    case Door::kSmb: return "smb";
-    case Door::kS3: return "s3";
-    case Door::kNative: return "native";
+    case Door::kInternal:
+      return "internal";
+    case Door::kAdmin:
+      return "admin";
+    case Door::kNfs:
+      return "nfs";
+    case Door::kSmb:
+      return "smb";
+    case Door::kS3:
+      return "s3";
+    case Door::kNative:
+      return "native";
   }
   return "";
 }
@@ -58,9 +83,17 @@ std::string_view door_word(Door door) {
 std::string encode_note(const JournalNote& note, const OpContext& ctx, Timestamp time) {
   Encoder out;
   out.bytes().reserve(90 + note.name.size() + note.to_name.size() + ctx.client.size());
-  out.put(note.kind).put(ctx.door).put_varint(ctx.cred.uid).put(time.ns).put(note.id).put(note.parent).put(note.to_parent);
+  out.put(note.kind)
+      .put(ctx.door)
+      .put_varint(ctx.cred.uid)
+      .put(time.ns)
+      .put(note.id)
+      .put(note.parent)
+      .put(note.to_parent);
   out.put_string(note.name).put_string(note.to_name).put_string(ctx.client);
-  out.put(note.type.value_or(FileType{})).put_varint(static_cast<std::uint16_t>(note.result.value_or(Errc{}))).put_varint(note.count);
+  out.put(note.type.value_or(FileType{}))
+      .put_varint(static_cast<std::uint16_t>(note.result.value_or(Errc{})))
+      .put_varint(note.count);
   out.put(static_cast<std::uint8_t>(ctx.request ? 1 : 0));
   if (ctx.request) out.put(ctx.request.high).put(ctx.request.low);
   return seal(kVersion, kOldestReader, out.bytes());

@@ -1,5 +1,5 @@
-// One record of the journal (family journal): a change of the volume, or something that a door asked for and that audit wants
-// to know. Written by MetaTxn with the change itself, or by Journal::append() beside it.
+// One record of the journal (family journal): a change of the volume, or something that a door asked for and that audit
+// wants to know. Written by MetaTxn with the change itself, or by Journal::append() beside it.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,25 @@ namespace stoa::core {
 
 // Persistent: never renumber.
 enum class ChangeKind : std::uint8_t {
-  kCreate = 1, kRemove = 2, kRename = 3, kLink = 4, kAttributes = 5, kContent = 6, kXattr = 7, kQuota = 8,
+  kCreate = 1,
+  kRemove = 2,
+  kRename = 3,
+  kLink = 4,
+  kAttributes = 5,
+  kContent = 6,
+  kXattr = 7,
+  kQuota = 8,
   kRestore = 9,  // out of the recycle bin; parent and name: where to
-  kPurge = 15,   // out of the recycle bin for good; parent and name: where it was, with what was above it and is gone, too ("a/b")
+  kPurge = 15,   // out of the recycle bin for good; parent and name: where it was, with what was above it and is gone,
+                 // too ("a/b")
   // No changes of the volume: only audit reads these.
-  kRead = 10,     // content was read or opened for reading
-  kList = 11,     // a directory was listed
-  kLookup = 12,   // a name was asked for (only when it was denied)
-  kAdmin = 13,    // a request to the admin interface; `name` is its method and path, `id` the directory that it is about
+  kRead = 10,    // content was read or opened for reading
+  kList = 11,    // a directory was listed
+  kLookup = 12,  // a name was asked for (only when it was denied)
+  kAdmin = 13,   // a request to the admin interface; `name` is its method and path, `id` the directory that it is about
   kOmitted = 14,  // so many denials of this client are not in the journal (`count`)
-  kRefused = 16,  // by a door itself; `name` is what was asked for and why not, `to_name` who the caller said to be, `id` the directory
+  kRefused = 16,  // by a door itself; `name` is what was asked for and why not, `to_name` who the caller said to be,
+                  // `id` the directory
 };
 inline constexpr ChangeKind kLastChangeKind = ChangeKind::kRefused;
 
@@ -60,7 +69,8 @@ struct JournalRecord {
 
   bool is_change() const { return !result && (kind <= ChangeKind::kRestore || kind == ChangeKind::kPurge); }
 
-  // Strict: kCorrupt unless every byte has its meaning. kNotSupported: written by a newer version that says it cannot be read.
+  // Strict: kCorrupt unless every byte has its meaning. kNotSupported: written by a newer version that says it cannot
+  // be read.
   static Result<JournalRecord> decode(std::string_view value);
 };
 std::string encode_note(const JournalNote& note, const OpContext& ctx, Timestamp time);

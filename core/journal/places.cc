@@ -10,7 +10,9 @@ namespace {
 // Deeper than any real tree: a circle would be damage, and must not hang a reader.
 constexpr int kDepthMax = 100'000;
 
-bool is_root(FileId id) { return id == kRootId || id == kMultipartId; }
+bool is_root(FileId id) {
+  return id == kRootId || id == kMultipartId;
+}
 
 }  // namespace
 
@@ -86,23 +88,31 @@ Result<Whereabouts> Places::of(const JournalRecord& record) {
   STOA_TRY(place, find(record.id));
   if (place) return named(place->parent, place->name, record.id);
   return Whereabouts{.path = "(file " + std::to_string(static_cast<std::uint64_t>(record.id)) + ", gone)",
-                     .directories = {record.id}, .known = false};
+                     .directories = {record.id},
+                     .known = false};
 }
 
-Result<Whereabouts> Places::target_of(const JournalRecord& record) { return named(record.to_parent, record.to_name, record.id); }
+Result<Whereabouts> Places::target_of(const JournalRecord& record) {
+  return named(record.to_parent, record.to_name, record.id);
+}
 
 void Places::apply(const JournalRecord& record) {
   if (!record.is_change()) return;
   const bool directory = record.type == FileType::kDirectory;
   switch (record.kind) {
-    case ChangeKind::kCreate: places_.insert_or_assign(record.id, Place{record.parent, record.name}); break;
-    case ChangeKind::kLink: places_.try_emplace(record.id, Place{record.parent, record.name}); break;  // it keeps its first name
+    case ChangeKind::kCreate:
+      places_.insert_or_assign(record.id, Place{record.parent, record.name});
+      break;
+    case ChangeKind::kLink:
+      places_.try_emplace(record.id, Place{record.parent, record.name});
+      break;  // it keeps its first name
     case ChangeKind::kRename:
       places_.insert_or_assign(record.id, Place{record.to_parent, record.to_name});
       if (directory) directories_.clear();
       break;
     case ChangeKind::kRemove:
-      if (const auto known = places_.find(record.id); known != places_.end() && known->second == Place{record.parent, record.name})
+      if (const auto known = places_.find(record.id);
+          known != places_.end() && known->second == Place{record.parent, record.name})
         places_.erase(known);
       if (directory) directories_.clear();
       break;
@@ -112,7 +122,8 @@ void Places::apply(const JournalRecord& record) {
       places_.erase(record.id);
       directories_.clear();
       break;
-    default: break;
+    default:
+      break;
   }
 }
 

@@ -1,6 +1,6 @@
-// Paths of files at a place of the journal: what a reader of it needs to tell where a change happened. Learns from the records
-// that it is given, in their order; what they do not tell is looked up in the store as it is now. So a path is right as of
-// the record where the journal tells, and else as of the moment of asking.
+// Paths of files at a place of the journal: what a reader of it needs to tell where a change happened. Learns from the
+// records that it is given, in their order; what they do not tell is looked up in the store as it is now. So a path is
+// right as of the record where the journal tells, and else as of the moment of asking.
 #pragma once
 
 #include <memory>
@@ -27,8 +27,8 @@ class Places {
 
   // The records that come next, before the first of them is asked about: what they remove was still there before.
   void look_ahead(std::span<const JournalRecord> records);
-  // Where the record's file is or was: with its name, where it has one. The last of `directories` is the file's own id, so that
-  // what is said of a directory holds for the change of itself.
+  // Where the record's file is or was: with its name, where it has one. The last of `directories` is the file's own id,
+  // so that what is said of a directory holds for the change of itself.
   Result<Whereabouts> of(const JournalRecord& record);
   // Where it went (rename).
   Result<Whereabouts> target_of(const JournalRecord& record);

@@ -1,5 +1,5 @@
-// How values are written: little-endian integers and length-prefixed strings in an envelope {version, oldest reader, size}.
-// A newer writer may append fields (old readers skip them by size) as long as it keeps `oldest reader`.
+// How values are written: little-endian integers and length-prefixed strings in an envelope {version, oldest reader,
+// size}. A newer writer may append fields (old readers skip them by size) as long as it keeps `oldest reader`.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// A walk that knows the way around what cannot be read. Iterators (core/kv/kv_store.h) of stores whose files can be damaged in part are one, too.
+// A walk that knows the way around what cannot be read. Iterators (core/kv/kv_store.h) of stores whose files can be
+// damaged in part are one, too.
 #pragma once
 
 #include <optional>
@@ -17,8 +18,8 @@ struct KeyGap {
 class DamagedWalk {
  public:
   virtual ~DamagedWalk() = default;
-  // After a move that failed (KvIterator::status()): goes on with the first key that can be read behind `last`, the one that was
-  // read last (empty: none). Absent: nothing failed.
+  // After a move that failed (KvIterator::status()): goes on with the first key that can be read behind `last`, the one
+  // that was read last (empty: none). Absent: nothing failed.
   virtual std::optional<KeyGap> skip_damage(std::string_view last) = 0;
 };
 

@@ -5,20 +5,22 @@
 //   entry    parent, name[/]            -> EntryRecord (core/inode/entry.h); a directory's name carries a trailing '/'
 //   cookie   parent, cookie             -> CookieRecord
 //   link     id, parent, name[/]        -> nothing
-//   xattr    id, name                   -> value; names of doors begin with a letter, the core's own (object meta, the ACL)
+//   xattr    id, name                   -> value; names of doors begin with a letter, the core's own (object meta, the
+//   ACL)
 //                                          with kPrivateXattr
 //   usage    directory id               -> UsageRecord (core/usage/usage_record.h)
 //            directory id, kind u8, id u32 -> UsageRecord of a user (2) or group (3) in a directory that counts owners
 //   blob     blob id                    -> BlobRecord (core/blob/blob_record.h)
 //   checksum blob id, first block       -> crc32c of blocks
 //   state    "open", id                 -> nothing: the file is being written in place (core/data/open_files.h)
-//            "orphan", id               -> nothing: the file has no name and lives until its last close (core/links/orphan.h)
-//            "usage", number            -> what was charged to directories since they were written (core/usage/usage_log.h)
-//            "client", door u8, name    -> sealed, empty: a client that may reclaim its state (core/state/reclaim.h)
+//            "orphan", id               -> nothing: the file has no name and lives until its last close
+//            (core/links/orphan.h) "usage", number            -> what was charged to directories since they were
+//            written (core/usage/usage_log.h) "client", door u8, name    -> sealed, empty: a client that may reclaim
+//            its state (core/state/reclaim.h)
 //   journal  sequence                   -> change; the engine drops the oldest beyond its cap
 //   gc       blob id                    -> nothing: the blob is to be released
-//   config   text                       -> volume, exports, users, groups, flows, recycle policies, tokens, policies of audit
-//   trash    "a", directory id          -> AnchorRecord: its bin (core/inode/trash_record.h)
+//   config   text                       -> volume, exports, users, groups, flows, recycle policies, tokens, policies of
+//   audit trash    "a", directory id          -> AnchorRecord: its bin (core/inode/trash_record.h)
 //            "i", bin id, serial        -> ItemRecord: what was deleted; serials grow with time
 #pragma once
 
@@ -48,7 +50,9 @@ inline std::string be64(std::uint64_t value) {
   return out;
 }
 
-inline std::string id_key(FileId id) { return be64(static_cast<std::uint64_t>(id)); }
+inline std::string id_key(FileId id) {
+  return be64(static_cast<std::uint64_t>(id));
+}
 inline std::string id_name(FileId id, std::string_view name) {
   std::string out;
   out.reserve(8 + name.size());
@@ -56,8 +60,12 @@ inline std::string id_name(FileId id, std::string_view name) {
   out.append(name);
   return out;
 }
-inline FileId id_of(std::string_view key) { return FileId{read_be64(key)}; }
-inline std::string_view after_id(std::string_view key) { return key.substr(8); }
+inline FileId id_of(std::string_view key) {
+  return FileId{read_be64(key)};
+}
+inline std::string_view after_id(std::string_view key) {
+  return key.substr(8);
+}
 
 // The stored name of an entry: directories carry a trailing '/', so that a walk of the keys is S3 order.
 inline std::string stored_name(std::string_view name, bool directory) {
@@ -110,8 +118,10 @@ inline std::string sum_row_key(BlobId blob, std::uint64_t row) {
 }
 
 inline constexpr char kPrivateXattr = '\x01';
-inline constexpr std::string_view kMetaXattr = "\x01meta";      // ObjectMeta
-inline constexpr std::string_view kAclXattr = "\x01" "acl";     // core/inode/acl_record.h
+inline constexpr std::string_view kMetaXattr = "\x01meta";  // ObjectMeta
+inline constexpr std::string_view kAclXattr =
+    "\x01"
+    "acl";  // core/inode/acl_record.h
 
 inline constexpr std::string_view kOrphanPrefix = "orphan";
 inline std::string orphan_key(FileId id) {
@@ -125,9 +135,13 @@ inline std::string open_key(FileId id) {
   append_be64(key, static_cast<std::uint64_t>(id));
   return key;
 }
-inline FileId open_file_of(std::string_view key) { return id_of(key.substr(kOpenPrefix.size())); }
+inline FileId open_file_of(std::string_view key) {
+  return id_of(key.substr(kOpenPrefix.size()));
+}
 inline constexpr std::string_view kUsageLogPrefix = "usage";
-inline std::string usage_log_key(std::uint64_t number) { return std::string(kUsageLogPrefix) + be64(number); }
+inline std::string usage_log_key(std::uint64_t number) {
+  return std::string(kUsageLogPrefix) + be64(number);
+}
 inline constexpr std::string_view kStarts = "starts";  // how many times the volume was opened
 inline constexpr std::string_view kClientPrefix = "client";
 inline std::string client_key(Door door, std::string_view name) {
@@ -138,12 +152,18 @@ inline std::string client_key(Door door, std::string_view name) {
 }
 
 inline constexpr std::string_view kVolumeConfig = "volume";
-inline constexpr std::string_view kIdConfig = "next_id";      // FileIds below it may have been given out
+inline constexpr std::string_view kIdConfig = "next_id";     // FileIds below it may have been given out
 inline constexpr std::string_view kHealthConfig = "health";  // when health was asked for last
-inline constexpr std::string_view kQuotaPrefix = "quota/";  // and a directory id: has limits, declares what counts, or counts owners
-inline std::string quota_key(FileId dir) { return std::string(kQuotaPrefix) + id_key(dir); }
-inline constexpr std::string_view kCountingPrefix = "counting/";  // and a directory id: what users and groups own is being counted
-inline std::string counting_key(FileId dir) { return std::string(kCountingPrefix) + id_key(dir); }
+inline constexpr std::string_view kQuotaPrefix =
+    "quota/";  // and a directory id: has limits, declares what counts, or counts owners
+inline std::string quota_key(FileId dir) {
+  return std::string(kQuotaPrefix) + id_key(dir);
+}
+inline constexpr std::string_view kCountingPrefix =
+    "counting/";  // and a directory id: what users and groups own is being counted
+inline std::string counting_key(FileId dir) {
+  return std::string(kCountingPrefix) + id_key(dir);
+}
 inline constexpr std::string_view kExportPrefix = "export/";
 inline constexpr std::string_view kUserPrefix = "user/";
 inline constexpr std::string_view kGroupPrefix = "group/";
@@ -151,10 +171,16 @@ inline constexpr std::string_view kFlowPrefix = "flow/";
 inline constexpr std::string_view kRecyclePrefix = "recycle/";
 
 inline constexpr std::string_view kAnchorPrefix = "a";
-inline std::string anchor_key(FileId dir) { return std::string(kAnchorPrefix) + id_key(dir); }
+inline std::string anchor_key(FileId dir) {
+  return std::string(kAnchorPrefix) + id_key(dir);
+}
 inline constexpr std::string_view kItemPrefix = "i";
-inline std::string items_of(FileId bin) { return std::string(kItemPrefix) + id_key(bin); }
-inline std::string item_key(FileId bin, std::uint64_t serial) { return items_of(bin) + be64(serial); }
+inline std::string items_of(FileId bin) {
+  return std::string(kItemPrefix) + id_key(bin);
+}
+inline std::string item_key(FileId bin, std::uint64_t serial) {
+  return items_of(bin) + be64(serial);
+}
 inline constexpr std::string_view kTokenPrefix = "token/";
 inline constexpr std::string_view kTokenUsePrefix = "token_use/";
 inline constexpr std::string_view kAuditPrefix = "audit/";  // and a directory id: what audit records below it

@@ -15,7 +15,21 @@ namespace stoa::core {
 
 // Column families. Key layouts: core/kv/keys.h. Numbers are persistent in names only ("inode"), order is free.
 enum class Family : std::uint8_t {
-  kInode, kInline, kEntry, kCookie, kFold, kXattr, kLink, kUsage, kBlob, kChecksum, kState, kJournal, kGc, kConfig, kTrash,
+  kInode,
+  kInline,
+  kEntry,
+  kCookie,
+  kFold,
+  kXattr,
+  kLink,
+  kUsage,
+  kBlob,
+  kChecksum,
+  kState,
+  kJournal,
+  kGc,
+  kConfig,
+  kTrash,
 };
 inline constexpr std::size_t kFamilies = 15;
 std::string_view to_string(Family family);
@@ -32,13 +46,18 @@ class WriteBatch {
   };
   void put(Family family, std::string_view key, std::string_view value) { add(family, false, key, value); }
   void remove(Family family, std::string_view key) { add(family, true, key, {}); }
-  void clear() { ops_.clear(); bytes_.clear(); }
+  void clear() {
+    ops_.clear();
+    bytes_.clear();
+  }
   // Takes one change back.
   void erase(std::size_t index) { ops_.erase(ops_.begin() + static_cast<std::ptrdiff_t>(index)); }
   bool empty() const { return ops_.empty(); }
   std::span<const Op> ops() const { return ops_; }
   std::string_view key(const Op& op) const { return std::string_view(bytes_).substr(op.at, op.key_size); }
-  std::string_view value(const Op& op) const { return std::string_view(bytes_).substr(op.at + op.key_size, op.value_size); }
+  std::string_view value(const Op& op) const {
+    return std::string_view(bytes_).substr(op.at + op.key_size, op.value_size);
+  }
   std::size_t bytes() const { return bytes_.size(); }
 
  private:
@@ -58,9 +77,9 @@ class KvIterator {
   virtual void seek(std::string_view key) = 0;  // first key >= `key`; never before `lower`
   virtual bool valid() const = 0;
   virtual void next() = 0;
-  virtual std::string_view key() const = 0;    // until the next move
+  virtual std::string_view key() const = 0;  // until the next move
   virtual std::string_view value() const = 0;
-  virtual Status status() const = 0;           // ask when valid() turned false
+  virtual Status status() const = 0;  // ask when valid() turned false
 };
 
 // Thread-safe; every call blocks at most for disk reads.
@@ -82,19 +101,21 @@ class KvStore : public KvReader {
   virtual std::unique_ptr<KvReader> snapshot() = 0;
 
   // Applies the batches, in order, as one atomic change; visible on return, durable only after a sync() that began
-  // later. One caller at a time (the committer). kNoSpace: nothing of it is visible, and nothing that was applied before is lost; the
-  // same call may be made again, and a later sync() covers all that was applied. After any other error the store must not be used for
-  // writing any more.
+  // later. One caller at a time (the committer). kNoSpace: nothing of it is visible, and nothing that was applied
+  // before is lost; the same call may be made again, and a later sync() covers all that was applied. After any other
+  // error the store must not be used for writing any more.
   virtual Status apply(std::span<const WriteBatch* const> batches) = 0;
-  // Makes all that was applied before the call durable. One caller at a time; may run beside apply(). kNoSpace: as of apply().
+  // Makes all that was applied before the call durable. One caller at a time; may run beside apply(). kNoSpace: as of
+  // apply().
   virtual Status sync() = 0;
 
-  // Whether more may be kept than is. False: the disk is nearly full, and what is left of it is for what takes away, what was
-  // promised before, and little else: so many bytes of that. Cheap; thread-safe.
+  // Whether more may be kept than is. False: the disk is nearly full, and what is left of it is for what takes away,
+  // what was promised before, and little else: so many bytes of that. Cheap; thread-safe.
   virtual bool has_room() { return true; }
   virtual std::uint64_t unpaid_growth_max() const { return ~std::uint64_t{0}; }
 
-  // The disk that it lies on, absent if on none. `reserve`: bytes that it holds for the time when nothing is free; `free`: beside them.
+  // The disk that it lies on, absent if on none. `reserve`: bytes that it holds for the time when nothing is free;
+  // `free`: beside them.
   struct Disk {
     std::string path;
     std::uint64_t total = 0, free = 0, reserve = 0, reserve_wanted = 0;

@@ -16,8 +16,8 @@ Result<EntryRecord> find_directory(Tree& tree, const OpContext& ctx, const NodeR
 }
 
 // One implied directory; an existing one is as good. The result is its id.
-Result<FileId> make_one(Tree& tree, const OpContext& ctx, const NodeRef& dir, std::string_view raw, const std::optional<MultipartOf>& multipart,
-                        bool* made) {
+Result<FileId> make_one(Tree& tree, const OpContext& ctx, const NodeRef& dir, std::string_view raw,
+                        const std::optional<MultipartOf>& multipart, bool* made) {
   NodeRef counts_in;
   if (multipart) {
     STOA_TRY(node, tree.nodes.get(multipart->dir));
@@ -117,8 +117,8 @@ Result<NodeRef> walk_directories(Tree& tree, const OpContext& ctx, FileId root,
   return dir;
 }
 
-Result<NodeRef> make_directories(Tree& tree, const OpContext& ctx, FileId root,
-                                 std::span<const std::string_view> parts, std::size_t* kept, const std::optional<MultipartOf>& multipart) {
+Result<NodeRef> make_directories(Tree& tree, const OpContext& ctx, FileId root, std::span<const std::string_view> parts,
+                                 std::size_t* kept, const std::optional<MultipartOf>& multipart) {
   STOA_TRY(dir, tree.nodes.get(root));
   for (std::size_t depth = 0; depth < parts.size(); ++depth) {
     STOA_TRY(entry, find_directory(tree, ctx, dir, parts[depth]));

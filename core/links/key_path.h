@@ -21,10 +21,11 @@ struct KeyParts {
 Result<KeyParts> split_key(std::string_view key);
 
 // Walks the directories. kNotFound when one is missing; kAccess without search permission.
-Result<NodeRef> walk_directories(Tree& tree, const OpContext& ctx, FileId root, std::span<const std::string_view> parts);
+Result<NodeRef> walk_directories(Tree& tree, const OpContext& ctx, FileId root,
+                                 std::span<const std::string_view> parts);
 
-// Makes the missing directories, marked as implied by keys. `kept` is lowered to how many of the parts were there before.
-// `multipart`: what is made is the directory of that upload (PutKeyRequest).
+// Makes the missing directories, marked as implied by keys. `kept` is lowered to how many of the parts were there
+// before. `multipart`: what is made is the directory of that upload (PutKeyRequest).
 Result<NodeRef> make_directories(Tree& tree, const OpContext& ctx, FileId root, std::span<const std::string_view> parts,
                                  std::size_t* kept, const std::optional<MultipartOf>& multipart = {});
 

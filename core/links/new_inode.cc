@@ -105,7 +105,8 @@ Result<Inode> make_inode(Tree& tree, const OpContext& ctx, const MetaTxn& txn, c
   return inode;
 }
 
-Result<NodeRef> add_file(MetaTxn& txn, const NodeRef& dir, Inode& dir_next, std::string_view raw, Inode inode, const AccountRef& charged) {
+Result<NodeRef> add_file(MetaTxn& txn, const NodeRef& dir, Inode& dir_next, std::string_view raw, Inode inode,
+                         const AccountRef& charged) {
   const AccountRef& above = charged != nullptr ? charged : dir->account;
   const UsageClass of = charged != nullptr ? UsageClass::kMultipart : UsageClass::kLive;
   const bool directory = inode.is_directory();

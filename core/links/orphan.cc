@@ -49,8 +49,8 @@ Status stage_orphan(MetaTxn& txn, const NodeRef& node) {
   next.touch(txn.now());
   Payer payer = node->payer();
   payer.of = UsageClass::kNameless;
-  // A bin shows what it keeps, and goes when that is nothing. Where a quota counts what has no name, and not what is recycled, there
-  // may be no room for it outside: then it stays, as something recycled.
+  // A bin shows what it keeps, and goes when that is nothing. Where a quota counts what has no name, and not what is
+  // recycled, there may be no room for it outside: then it stays, as something recycled.
   payer.account = beyond_bins(node->account);
   Status moved = txn.move_charge(node, payer, usage_of(node->record));
   if (!moved && moved.error().code == Errc::kQuota) {
@@ -74,8 +74,8 @@ Status delete_orphan(Tree& tree, FileId file) {
   const OpContext ctx;
   const std::shared_lock tree_lock(tree.tree_lock);
   const NodeLocks locks({node});
-  // Whoever opened it again registered before he looked at the node (VolumeState::open): he is seen here, or he will see
-  // that the file is deleted.
+  // Whoever opened it again registered before he looked at the node (VolumeState::open): he is seen here, or he will
+  // see that the file is deleted.
   if (node->deleted || node->record.links != 0 || tree.state.keeps(file)) return {};
   MetaTxn txn(tree, ctx);
   STOA_CHECK_OK(drop_content(tree, txn, node));
@@ -90,7 +90,9 @@ Status delete_orphan(Tree& tree, FileId file) {
 Status sweep_orphans(Tree& tree) {
   if (tree.orphans_swept.load(std::memory_order_relaxed) || tree.state.in_grace()) return {};
   // Whoever took a last name while grace was not over has committed what he made of it.
-  { const std::lock_guard barrier(tree.tree_lock); }
+  {
+    const std::lock_guard barrier(tree.tree_lock);
+  }
   const std::string prefix(keys::kOrphanPrefix);
   const auto it = tree.kv.scan(Family::kState, prefix, keys::behind_prefix(prefix));
   for (; it->valid(); it->next()) STOA_CHECK_OK(delete_orphan(tree, keys::id_of(it->key().substr(prefix.size()))));
@@ -99,6 +101,8 @@ Status sweep_orphans(Tree& tree) {
   return {};
 }
 
-std::unique_ptr<FileWatch> watch_files(Tree& tree) { return std::make_unique<TreeFiles>(tree); }
+std::unique_ptr<FileWatch> watch_files(Tree& tree) {
+  return std::make_unique<TreeFiles>(tree);
+}
 
 }  // namespace stoa::core

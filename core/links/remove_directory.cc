@@ -17,8 +17,8 @@ Result<NodeRef> find_marker(Tree& tree, const NodeRef& victim, EntryRecord& entr
   return tree.nodes.get(marker.id);
 }
 
-// Nobody can lock the marker without coming through its directory, which is locked; its id is higher only by chance, so it
-// is not waited for.
+// Nobody can lock the marker without coming through its directory, which is locked; its id is higher only by chance, so
+// it is not waited for.
 Status lock_marker(const NodeRef& marker, std::unique_lock<RwLock>& lock) {
   lock = std::unique_lock(marker->lock, std::try_to_lock);
   if (!lock.owns_lock() || marker->record.size != 0 || marker->record.links > 1) return fail(Errc::kNotEmpty);

@@ -5,8 +5,8 @@
 
 namespace stoa::core {
 
-// kNotEmpty unless POSIX doors see nothing in the locked directory: it has no entry, or only an empty folder marker (the
-// object whose key is the directory's name and a '/').
+// kNotEmpty unless POSIX doors see nothing in the locked directory: it has no entry, or only an empty folder marker
+// (the object whose key is the directory's name and a '/').
 Status require_empty(Tree& tree, const NodeRef& dir);
 
 // Stages the end of a directory that is so empty, and its marker's. kNotEmpty also while it has a recycle bin

@@ -10,7 +10,8 @@ namespace {
 // On the path of every request where there are flows of directories: so deep a file costs one allocation.
 constexpr std::size_t kUsualDepth = 16;
 
-// From the root down. Under the node's lock and the tree lock: directories move under the exclusive one only, so the chain stands still.
+// From the root down. Under the node's lock and the tree lock: directories move under the exclusive one only, so the
+// chain stands still.
 std::vector<FileId> directories_above(const Node& node) {
   std::vector<FileId> directories;
   directories.reserve(kUsualDepth);

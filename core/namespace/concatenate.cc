@@ -11,8 +11,8 @@
 namespace stoa::core {
 namespace {
 
-// Takes away every file of `dir` and `dir` itself, within one transaction. `dir` and its parent are locked; the files in
-// it are reached through it only (they belong to one multipart upload), so their locks can follow its own without a
+// Takes away every file of `dir` and `dir` itself, within one transaction. `dir` and its parent are locked; the files
+// in it are reached through it only (they belong to one multipart upload), so their locks can follow its own without a
 // deadlock.
 // kStale: a part is not what it was when its content was joined.
 Status stage_consume(Tree& tree, MetaTxn& txn, const NodeRef& dir, const NodeRef& parent,
@@ -28,7 +28,8 @@ Status stage_consume(Tree& tree, MetaTxn& txn, const NodeRef& dir, const NodeRef
     STOA_TRY(node, tree.nodes.get(entry.id));
     txn.keep_locked(node, std::unique_lock(node->lock));
     const auto part = versions.find(node->id);
-    if (part != versions.end() && part->second != node->record.data_version) return fail(Errc::kStale, "a part changed");
+    if (part != versions.end() && part->second != node->record.data_version)
+      return fail(Errc::kStale, "a part changed");
     joined += part != versions.end() ? 1 : 0;
     // It would live on, and write to bytes that are now another file's.
     if (tree.state.is_open(node->id)) return fail(Errc::kBusy, "a part is open");
@@ -70,7 +71,8 @@ Result<PutKeyReply> concatenate(Tree& tree, const OpContext& ctx, const Concaten
   std::map<FileId, std::uint64_t> versions;
   const bool stay = req.consume_dir == kNoFile;
   for (const ConcatenatePart& wanted : req.parts) {
-    if (!stay && (wanted.offset != 0 || wanted.length)) return fail(Errc::kInvalid, "a piece of a part that is consumed");
+    if (!stay && (wanted.offset != 0 || wanted.length))
+      return fail(Errc::kInvalid, "a piece of a part that is consumed");
     STOA_TRY(node, tree.nodes.get(wanted.id));
     STOA_TRY(part, take_part(tree, ctx, node, wanted, stay));
     versions[wanted.id] = part.data_version;

@@ -32,8 +32,7 @@ Result<Made> create_locked(Tree& tree, const OpContext& ctx, const CreateRequest
     const std::shared_lock lock(node->lock);
     STOA_CHECK_OK(require_live(*node));
     if (node->record.type != FileType::kRegular) return fail(Errc::kExists);
-    if (req.mode == CreateMode::kExclusive &&
-        (req.verifier == 0 || node->record.create_verifier != req.verifier)) {
+    if (req.mode == CreateMode::kExclusive && (req.verifier == 0 || node->record.create_verifier != req.verifier)) {
       return fail(Errc::kExists);
     }
     return Made{{false, node->record.attributes(), before, parent},
@@ -47,7 +46,8 @@ Result<Made> create_locked(Tree& tree, const OpContext& ctx, const CreateRequest
   MetaTxn txn(tree, ctx);
   const bool exclusive = req.mode == CreateMode::kExclusive;
   STOA_TRY(inode, make_inode(tree, ctx, txn, dir->record,
-                             {.type = FileType::kRegular, .set = req.set,
+                             {.type = FileType::kRegular,
+                              .set = req.set,
                               .default_mode = exclusive ? kExclusiveMode : kDefaultMode,
                               .inherits_acl = !exclusive || req.set.mode.has_value()}));
   inode.size = req.set.size.value_or(0);
@@ -66,8 +66,8 @@ Result<Made> create_locked(Tree& tree, const OpContext& ctx, const CreateRequest
 Result<CreateReply> create(Tree& tree, const OpContext& ctx, const CreateRequest& req) {
   if (auto replay = replay_create(tree, ctx, ChangeKind::kCreate, req.parent)) return *std::move(replay);
   STOA_TRY(dir, reach(tree, ctx, req.parent));
-  STOA_TRY(made, run_mutation(tree, ctx,
-                              [&](CommitTicket& ticket) { return create_locked(tree, ctx, req, dir, ticket); }));
+  STOA_TRY(made,
+           run_mutation(tree, ctx, [&](CommitTicket& ticket) { return create_locked(tree, ctx, req, dir, ticket); }));
   if (made.truncate) {
     // As Linux does: of an existing file only the size is set.
     STOA_TRY(cut, setattr(tree, ctx, {.id = made.reply.attr.id, .set = {.size = req.set.size}}));

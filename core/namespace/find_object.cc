@@ -30,7 +30,8 @@ Result<FoundObject> find_object(Tree& tree, const OpContext& ctx, FileId root, c
 Status check_expectation(const std::optional<ObjectExpectation>& expect, const Inode* present) {
   if (!expect) return {};
   if (expect->must_not_exist && present != nullptr) return fail(Errc::kPreconditionFailed);
-  if (expect->version && (present == nullptr || ObjectVersion{present->id, present->data_version} != *expect->version)) {
+  if (expect->version &&
+      (present == nullptr || ObjectVersion{present->id, present->data_version} != *expect->version)) {
     return fail(Errc::kPreconditionFailed);
   }
   return {};

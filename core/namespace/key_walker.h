@@ -1,5 +1,5 @@
-// A walk of the keys below a root in byte order. Entries are stored so that the order of one directory is the order of its
-// keys; the walker strings the directories together. It sees the tree as of its creation and holds no locks.
+// A walk of the keys below a root in byte order. Entries are stored so that the order of one directory is the order of
+// its keys; the walker strings the directories together. It sees the tree as of its creation and holds no locks.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,8 @@ class KeyWalker {
   const EntryRecord& entry() const { return entry_; }
   bool at_directory() const { return entry_.type == FileType::kDirectory; }
   Status step_over();
-  Status enter();  // Whether the current directory has no entries at all. (Its usage would not tell whether keys are below: a file with
+  Status enter();  // Whether the current directory has no entries at all. (Its usage would not tell whether keys are
+                   // below: a file with
   // several names is counted at one of them only.)
   Result<bool> is_empty();
 

@@ -43,8 +43,7 @@ Result<CreateReply> link(Tree& tree, const OpContext& ctx, const LinkRequest& re
   if (auto replay = replay_create(tree, ctx, ChangeKind::kLink, req.parent)) return *std::move(replay);
   STOA_TRY(dir, reach(tree, ctx, req.parent));
   STOA_TRY(node, reach(tree, ctx, req.id));
-  return run_mutation(tree, ctx,
-                      [&](CommitTicket& ticket) { return link_locked(tree, ctx, req, dir, node, ticket); });
+  return run_mutation(tree, ctx, [&](CommitTicket& ticket) { return link_locked(tree, ctx, req, dir, node, ticket); });
 }
 
 }  // namespace stoa::core

@@ -33,7 +33,9 @@ Result<LookupReply> lookup(Tree& tree, const OpContext& ctx, const LookupRequest
   // Without the parent's lock: nodes are locked in order of id only. The file may go meanwhile; then the name did, too.
   STOA_CHECK_OK(tree.state.before_look(ctx, found));
   const bool up = req.name == "..";
-  auto child = up ? reach(tree, ctx, found) : entry.record.exists() ? node_of(tree, parent, entry.raw, entry.record) : tree.nodes.get(found);
+  auto child = up                      ? reach(tree, ctx, found)
+               : entry.record.exists() ? node_of(tree, parent, entry.raw, entry.record)
+                                       : tree.nodes.get(found);
   if (!child) return fail(child.error().code == Errc::kStale && !up ? Errc::kNotFound : child.error().code);
   const std::shared_lock lock((*child)->lock);
   if ((*child)->deleted) return fail(Errc::kNotFound);

@@ -39,23 +39,21 @@ Result<CreateReply> make(Tree& tree, const OpContext& ctx, FileId parent, std::s
                          std::string_view target = {}) {
   if (auto replay = replay_create(tree, ctx, ChangeKind::kCreate, parent)) return *std::move(replay);
   STOA_TRY(dir, reach(tree, ctx, parent));
-  return run_mutation(tree, ctx, [&](CommitTicket& ticket) {
-    return make_locked(tree, ctx, name, wanted, target, dir, ticket);
-  });
+  return run_mutation(tree, ctx,
+                      [&](CommitTicket& ticket) { return make_locked(tree, ctx, name, wanted, target, dir, ticket); });
 }
 
 }  // namespace
 
 Result<CreateReply> mkdir(Tree& tree, const OpContext& ctx, const MkdirRequest& req) {
-  return make(tree, ctx, req.parent, req.name,
-              {.type = FileType::kDirectory, .set = req.set, .default_mode = 0755});
+  return make(tree, ctx, req.parent, req.name, {.type = FileType::kDirectory, .set = req.set, .default_mode = 0755});
 }
 
 Result<CreateReply> symlink(Tree& tree, const OpContext& ctx, const SymlinkRequest& req) {
   if (req.target.empty() || req.target.find('\0') != std::string_view::npos) return fail(Errc::kInvalid, "target");
   if (req.target.size() > kSymlinkBytesMax) return fail(Errc::kNameTooLong);
-  return make(tree, ctx, req.parent, req.name,
-              {.type = FileType::kSymlink, .set = req.set, .default_mode = 0777}, req.target);
+  return make(tree, ctx, req.parent, req.name, {.type = FileType::kSymlink, .set = req.set, .default_mode = 0777},
+              req.target);
 }
 
 Result<CreateReply> mknod(Tree& tree, const OpContext& ctx, const MknodRequest& req) {
@@ -65,8 +63,10 @@ Result<CreateReply> mknod(Tree& tree, const OpContext& ctx, const MknodRequest& 
       if (!ctx.cred.is_superuser()) return fail(Errc::kNotOwner);
       break;
     case FileType::kSocket:
-    case FileType::kFifo: break;
-    default: return fail(Errc::kWrongType);
+    case FileType::kFifo:
+      break;
+    default:
+      return fail(Errc::kWrongType);
   }
   return make(tree, ctx, req.parent, req.name, {.type = req.type, .set = req.set, .device = req.device});
 }

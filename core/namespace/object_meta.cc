@@ -19,7 +19,9 @@ std::uint64_t put_meta(MetaTxn& txn, Inode& next, std::string_view bytes) {
 
 }  // namespace
 
-void stage_first_meta(MetaTxn& txn, Inode& made, std::string_view bytes) { made.attribute_bytes += put_meta(txn, made, bytes); }
+void stage_first_meta(MetaTxn& txn, Inode& made, std::string_view bytes) {
+  made.attribute_bytes += put_meta(txn, made, bytes);
+}
 
 Status stage_meta(Tree& tree, MetaTxn& txn, const NodeRef& node, Inode& next, std::string_view bytes) {
   std::uint64_t before = 0;

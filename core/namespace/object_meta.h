@@ -1,5 +1,5 @@
-// The opaque bytes that a key door keeps with an object: extended attribute kMetaXattr, with the content version that they
-// describe.
+// The opaque bytes that a key door keeps with an object: extended attribute kMetaXattr, with the content version that
+// they describe.
 #pragma once
 
 #include <optional>

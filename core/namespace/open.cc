@@ -9,8 +9,7 @@ Result<OpenReply> open(Tree& tree, const OpContext& ctx, const OpenRequest& req)
                           req.disposition == OpenDisposition::kOverwriteOrCreate;
   OpenReply reply{};
   if (may_create) {
-    const CreateMode mode =
-        req.disposition == OpenDisposition::kCreate ? CreateMode::kGuarded : CreateMode::kUnchecked;
+    const CreateMode mode = req.disposition == OpenDisposition::kCreate ? CreateMode::kGuarded : CreateMode::kUnchecked;
     CreateRequest create_request{.parent = req.parent, .name = req.name, .mode = mode, .set = req.set};
     create_request.set.size.reset();
     STOA_TRY(created, create(tree, ctx, create_request));
@@ -27,8 +26,8 @@ Result<OpenReply> open(Tree& tree, const OpContext& ctx, const OpenRequest& req)
   STOA_TRY(granted, access(tree, ctx, {.id = reply.attr.id, .wanted = req.access}));
   if (granted.read_only && (req.access & (kAccessModify | kAccessExtend)) != 0) return fail(Errc::kReadOnly);
   if (granted.granted != req.access) return fail(Errc::kAccess);
-  const bool overwrite = req.disposition == OpenDisposition::kOverwrite ||
-                         req.disposition == OpenDisposition::kOverwriteOrCreate;
+  const bool overwrite =
+      req.disposition == OpenDisposition::kOverwrite || req.disposition == OpenDisposition::kOverwriteOrCreate;
   if (overwrite) {
     STOA_TRY(cut, setattr(tree, ctx, {.id = reply.attr.id, .set = {.size = 0}}));
     reply.attr = cut.attr;
@@ -38,7 +37,8 @@ Result<OpenReply> open(Tree& tree, const OpContext& ctx, const OpenRequest& req)
 
 Status may_open(Tree& tree, const OpContext& ctx, const MayOpenRequest& req) {
   if (req.write && ctx.read_only) return fail(Errc::kReadOnly);
-  STOA_TRY(reply, access(tree, ctx, {.id = req.id, .wanted = kAccessRead | kAccessExecute | kAccessModify | kAccessExtend}));
+  STOA_TRY(reply,
+           access(tree, ctx, {.id = req.id, .wanted = kAccessRead | kAccessExecute | kAccessModify | kAccessExtend}));
   if (req.write && reply.read_only) return fail(Errc::kReadOnly);
   const bool may_read = (reply.granted & (kAccessRead | kAccessExecute)) != 0;
   const bool may_write = (reply.granted & (kAccessModify | kAccessExtend)) != 0;

@@ -1,5 +1,5 @@
-// Every operation of the namespace on names and attributes, as free functions over Tree. Contracts: core/api/namespace.h.
-// One file each: create.cc holds create(), and so on.
+// Every operation of the namespace on names and attributes, as free functions over Tree. Contracts:
+// core/api/namespace.h. One file each: create.cc holds create(), and so on.
 #pragma once
 
 #include "core/txn/getattr.h"

@@ -13,16 +13,19 @@
 namespace stoa::core {
 namespace {
 
-constexpr std::size_t kPieceFiles = 4096;     // then requests get their share of the time
-constexpr std::size_t kStepFiles = 256;       // counted while everybody waits: a fraction of a millisecond
-constexpr std::uint64_t kStepIds = 4096;      // the same for ids whose files are gone
-constexpr std::size_t kStepsMax = 64;         // of one piece
-constexpr std::size_t kDirectoriesMax = 1000; // that one walk is for
+constexpr std::size_t kPieceFiles = 4096;      // then requests get their share of the time
+constexpr std::size_t kStepFiles = 256;        // counted while everybody waits: a fraction of a millisecond
+constexpr std::uint64_t kStepIds = 4096;       // the same for ids whose files are gone
+constexpr std::size_t kStepsMax = 64;          // of one piece
+constexpr std::size_t kDirectoriesMax = 1000;  // that one walk is for
 
-FileId charged_in(const Inode& record) { return record.charged_to != kNoFile ? record.charged_to : record.home; }
+FileId charged_in(const Inode& record) {
+  return record.charged_to != kNoFile ? record.charged_to : record.home;
+}
 
 // What a file counts for, and for whom; `promised` and `pending`: see growth.h and Node.
-Status note_file(Tree& tree, const Inode& record, const Usage& promised, const Usage& pending, CountStep& reserved, CountStep& committed) {
+Status note_file(Tree& tree, const Inode& record, const Usage& promised, const Usage& pending, CountStep& reserved,
+                 CountStep& committed) {
   if (record.home == kNoFile || record.has(kIsBin)) return {};
   STOA_TRY(account, tree.nodes.account_of(charged_in(record)));
   const bool shelf = record.is_directory() && account->bin();

@@ -1,10 +1,11 @@
-// How usage by user and group comes to be known in directories that had content when that was asked for (CountOwnersRequest).
+// How usage by user and group comes to be known in directories that had content when that was asked for
+// (CountOwnersRequest).
 //
-// All files of the volume are looked at once, in the order of their ids, for all directories that wait for it together; more
-// that come meanwhile wait for the next time. Each file is counted, on both sides of the ledger, while nothing changes: a few
-// hundred under the exclusive tree lock, which all charges are made under. From then on its charges count for its owner, and those of
-// files that came to be meanwhile always do, so that the end is not a moving one. Nothing half-counted is stored: the record
-// of a directory says that it is being counted, and a start begins anew.
+// All files of the volume are looked at once, in the order of their ids, for all directories that wait for it together;
+// more that come meanwhile wait for the next time. Each file is counted, on both sides of the ledger, while nothing
+// changes: a few hundred under the exclusive tree lock, which all charges are made under. From then on its charges
+// count for its owner, and those of files that came to be meanwhile always do, so that the end is not a moving one.
+// Nothing half-counted is stored: the record of a directory says that it is being counted, and a start begins anew.
 #pragma once
 
 #include "core/txn/tree.h"

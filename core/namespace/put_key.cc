@@ -14,8 +14,13 @@ Result<PutKeyReply> put_key(Tree& tree, const OpContext& ctx, const PutKeyReques
     content = std::move(staged);
   }
   auto reply = put_object(tree, ctx,
-                          {.root = req.root, .key = req.key, .meta = req.meta, .mode = req.mode, .expect = req.expect,
-                           .mtime = req.mtime, .multipart = req.multipart},
+                          {.root = req.root,
+                           .key = req.key,
+                           .meta = req.meta,
+                           .mode = req.mode,
+                           .expect = req.expect,
+                           .mtime = req.mtime,
+                           .multipart = req.multipart},
                           content);
   if (req.upload && reply) upload_consumed(tree, *req.upload);
   if (!req.upload && !reply) discard_content(tree, content);

@@ -56,7 +56,8 @@ Status stage_swap(Tree& tree, const OpContext& ctx, MetaTxn& txn, const PutObjec
 }
 
 Result<PutKeyReply> put_locked(Tree& tree, const OpContext& ctx, const PutObject& put, const StagedContent& content,
-                               const FoundObject& found, const Shelf& shelf, const DeletedName& name, CommitTicket& ticket) {
+                               const FoundObject& found, const Shelf& shelf, const DeletedName& name,
+                               CommitTicket& ticket) {
   const std::string_view raw = name.raw;
   STOA_CHECK_OK(require_outside_bin(tree, *found.dir));
   const bool regular = found.node != nullptr && found.node->record.type == FileType::kRegular;
@@ -91,7 +92,8 @@ Result<PutKeyReply> put_locked(Tree& tree, const OpContext& ctx, const PutObject
 Status may_replace(const OpContext& ctx, const FoundObject& found) {
   const NodeLocks locks({found.dir, found.node});
   const Inode& record = found.node->record;
-  return record.type == FileType::kRegular ? require_write(ctx, record, 0) : require_remove(ctx, found.dir->record, record);
+  return record.type == FileType::kRegular ? require_write(ctx, record, 0)
+                                           : require_remove(ctx, found.dir->record, record);
 }
 
 }  // namespace
@@ -100,7 +102,8 @@ Result<PutKeyReply> put_object(Tree& tree, const OpContext& ctx, const PutObject
   if (ctx.read_only) return fail(Errc::kReadOnly);
   if (put.meta.size() > kXattrValueBytesMax) return fail(Errc::kTooLarge);
   STOA_TRY(parts, split_key(put.key));
-  if (put.multipart && (put.root != kMultipartId || parts.directories.size() != 1)) return fail(Errc::kInvalid, "no key of a multipart upload");
+  if (put.multipart && (put.root != kMultipartId || parts.directories.size() != 1))
+    return fail(Errc::kInvalid, "no key of a multipart upload");
   std::size_t kept = parts.directories.size();
   const auto attempt = [&]() -> Result<PutKeyReply> {
     for (;;) {
@@ -112,7 +115,8 @@ Result<PutKeyReply> put_object(Tree& tree, const OpContext& ctx, const PutObject
           return fail(Errc::kPreconditionFailed);
         }
       }
-      // Whatever vanishes between a look and the locks (another key's removal pruned the directory) is looked for again.
+      // Whatever vanishes between a look and the locks (another key's removal pruned the directory) is looked for
+      // again.
       const auto dir = make_directories(tree, ctx, put.root, parts.directories, &kept, put.multipart);
       const bool counts = !put.multipart || tree.nodes.get(put.multipart->dir);
       if (!dir && dir.error().code == Errc::kStale && counts && tree.nodes.get(put.root)) continue;

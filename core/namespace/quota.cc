@@ -11,9 +11,12 @@ namespace {
 
 constexpr std::uint64_t kFilesMax = std::uint64_t{1} << 48;  // serials of one shard
 constexpr std::uint32_t kListMax = 1000;
-constexpr std::string_view kNotCounted = "usage by user and group is not counted in this directory; begin with: stoa quota count-owners DIRECTORY";
+constexpr std::string_view kNotCounted =
+    "usage by user and group is not counted in this directory; begin with: stoa quota count-owners DIRECTORY";
 
-bool is_owner(QuotaOf of) { return of == QuotaOf::kUser || of == QuotaOf::kGroup; }
+bool is_owner(QuotaOf of) {
+  return of == QuotaOf::kUser || of == QuotaOf::kGroup;
+}
 
 Status check_limits(const QuotaLimits& limits) {
   if ((limits.bytes && limits.soft_bytes > limits.bytes) || (limits.files && limits.soft_files > limits.files)) {
@@ -27,16 +30,20 @@ bool leaves_out_others(const Tree& tree, const AccountRef& account, const SetQuo
   return req.of == QuotaOf::kDirectory && tree.ledger.read(account).limits.uncounted != req.limits.uncounted;
 }
 
-std::string soft_text(const std::optional<std::uint64_t>& limit) { return limit ? std::to_string(*limit) : "none"; }
+std::string soft_text(const std::optional<std::uint64_t>& limit) {
+  return limit ? std::to_string(*limit) : "none";
+}
 
 // "7 days", "1 hour 30 minutes"
 std::string time_words(std::uint64_t seconds) {
-  constexpr std::pair<std::uint64_t, const char*> kUnits[] = {{86'400, " day"}, {3600, " hour"}, {60, " minute"}, {1, " second"}};
+  constexpr std::pair<std::uint64_t, const char*> kUnits[] = {
+      {86'400, " day"}, {3600, " hour"}, {60, " minute"}, {1, " second"}};
   std::string text;
   for (const auto& [unit, name] : kUnits) {
     const std::uint64_t count = seconds / unit;
     seconds %= unit;
-    if (count > 0) text.append(text.empty() ? "" : " ").append(std::to_string(count)).append(name).append(count > 1 ? "s" : "");
+    if (count > 0)
+      text.append(text.empty() ? "" : " ").append(std::to_string(count)).append(name).append(count > 1 ? "s" : "");
   }
   return text;
 }
@@ -129,11 +136,16 @@ Status set_quota(Tree& tree, const OpContext& ctx, const SetQuotaRequest& req) {
     if (!alone && leaves_out_others(tree, node->account, req)) return false;
     AccountChange change{.account = node->account};
     switch (req.of) {
-      case QuotaOf::kDirectory: change.limits = req.limits; break;
-      case QuotaOf::kChildren: change.child_limits = req.limits; break;
+      case QuotaOf::kDirectory:
+        change.limits = req.limits;
+        break;
+      case QuotaOf::kChildren:
+        change.child_limits = req.limits;
+        break;
       case QuotaOf::kUser:
       case QuotaOf::kGroup:
-        if (tree.ledger.read(node->account).owners == OwnersCounted::kNo) return fail(Errc::kNotSupported, std::string(kNotCounted));
+        if (tree.ledger.read(node->account).owners == OwnersCounted::kNo)
+          return fail(Errc::kNotSupported, std::string(kNotCounted));
         change.owner_limits = {OwnerKey{req.of, req.id}, req.limits};
         break;
     }
@@ -176,7 +188,8 @@ Result<ListOwnerQuotasReply> list_owner_quotas(Tree& tree, const OpContext& ctx,
   STOA_TRY(node, tree.nodes.get(req.dir));
   const std::shared_lock lock(node->lock);
   STOA_CHECK_OK(require_directory(*node));
-  if (tree.ledger.read(node->account).owners == OwnersCounted::kNo) return fail(Errc::kNotSupported, std::string(kNotCounted));
+  if (tree.ledger.read(node->account).owners == OwnersCounted::kNo)
+    return fail(Errc::kNotSupported, std::string(kNotCounted));
   STOA_TRY(counting, progress_of(tree, node->account));
   const std::size_t most = std::min(req.limit, kListMax);
   std::optional<OwnerKey> after;
@@ -186,7 +199,8 @@ Result<ListOwnerQuotasReply> list_owner_quotas(Tree& tree, const OpContext& ctx,
   if (reply.truncated) found.pop_back();
   const UncountedClasses uncounted = tree.ledger.read(node->account).limits.uncounted;
   for (const auto& [owner, known] : found) {
-    reply.owners.push_back({owner.of, owner.id, known.limits, known.usage, known.since, known.by_class, known.counted(uncounted)});
+    reply.owners.push_back(
+        {owner.of, owner.id, known.limits, known.usage, known.since, known.by_class, known.counted(uncounted)});
   }
   return reply;
 }

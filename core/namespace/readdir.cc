@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::uint64_t kDotCookie = 1;
 constexpr std::uint64_t kDotDotCookie = 2;
-constexpr std::uint64_t kBinCookie = std::uint64_t{1} << 62;  // behind all others, and within 63 bits, for clients that count so
+constexpr std::uint64_t kBinCookie = std::uint64_t{1}
+                                     << 62;  // behind all others, and within 63 bits, for clients that count so
 
 // Attributes as the cache knows them, else from the store, without letting a long listing push everything else out.
 Result<std::optional<Attributes>> attributes_of(Tree& tree, FileId id) {
@@ -75,8 +76,11 @@ class Page {
       STOA_TRY(entry, CookieRecord::decode(it->value()));
       STOA_TRY(hidden, is_hidden(tree_, entry));
       if (hidden) continue;
-      DirectoryEntry shown{entry.id, entry.type, keys::read_be64(keys::after_id(it->key())),
-                           posix_name_of(entry.name, (entry.flags & kShadowed) != 0), {}};
+      DirectoryEntry shown{entry.id,
+                           entry.type,
+                           keys::read_be64(keys::after_id(it->key())),
+                           posix_name_of(entry.name, (entry.flags & kShadowed) != 0),
+                           {}};
       if (!room(shown.name.size())) return false;
       // A listing that shows sizes and times looks at each file: leases of those who write are recalled together.
       if (req_.want_attributes) {
@@ -117,7 +121,8 @@ class Page {
   }
 
   bool room(std::size_t name_size) const {
-    return reply_.entries.empty() || (reply_.entries.size() < req_.entries_max && name_bytes_ + name_size <= req_.name_bytes_max);
+    return reply_.entries.empty() ||
+           (reply_.entries.size() < req_.entries_max && name_bytes_ + name_size <= req_.name_bytes_max);
   }
   void add(DirectoryEntry entry) {
     name_bytes_ += entry.name.size();
@@ -136,6 +141,8 @@ class Page {
 
 }  // namespace
 
-Result<ReaddirReply> readdir(Tree& tree, const OpContext& ctx, const ReaddirRequest& req) { return Page(tree, ctx, req).run(); }
+Result<ReaddirReply> readdir(Tree& tree, const OpContext& ctx, const ReaddirRequest& req) {
+  return Page(tree, ctx, req).run();
+}
 
 }  // namespace stoa::core

@@ -49,15 +49,18 @@ Result<RemoveReply> with_victim(Tree& tree, const OpContext& ctx, const RemoveRe
     STOA_TRY(shelf, prepare_shelf(tree, ctx, dir, [&] { return may_remove(ctx, dir, victim.node); }));
     victim.shelf = std::move(shelf);
     if (victim.entry.directory()) STOA_CHECK_OK(discard_empty_bin(tree, victim.node));
-    auto reply = run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<std::optional<RemoveReply>> {
-      const NodeLocks locks({dir, victim.node, victim.shelf.node});
-      STOA_CHECK_OK(require_directory(*dir));
-      STOA_TRY(entry, find_posix(tree, *dir, req.name));
-      if (entry.record.id != victim.entry.record.id || !still_kept(tree, victim.shelf, *dir)) return std::nullopt;
-      victim.entry = std::move(entry);
-      STOA_CHECK_OK(require_outside_bin(tree, *dir));
-      return body(victim, ticket);
-    }, victim.alone);
+    auto reply = run_mutation(
+        tree, ctx,
+        [&](CommitTicket& ticket) -> Result<std::optional<RemoveReply>> {
+          const NodeLocks locks({dir, victim.node, victim.shelf.node});
+          STOA_CHECK_OK(require_directory(*dir));
+          STOA_TRY(entry, find_posix(tree, *dir, req.name));
+          if (entry.record.id != victim.entry.record.id || !still_kept(tree, victim.shelf, *dir)) return std::nullopt;
+          victim.entry = std::move(entry);
+          STOA_CHECK_OK(require_outside_bin(tree, *dir));
+          return body(victim, ticket);
+        },
+        victim.alone);
     if (!reply) return fail(reply.error());
     if (*reply) return **std::move(reply);
   }
@@ -66,26 +69,27 @@ Result<RemoveReply> with_victim(Tree& tree, const OpContext& ctx, const RemoveRe
 }  // namespace
 
 Result<RemoveReply> unlink(Tree& tree, const OpContext& ctx, const RemoveRequest& req) {
-  return with_victim(tree, ctx, req, [&](const Victim& victim, CommitTicket& ticket) -> Result<std::optional<RemoveReply>> {
-    const auto& [dir, node, entry, shelf, alone] = victim;
-    if (entry.directory()) return fail(Errc::kIsDirectory);
-    STOA_CHECK_OK(require_remove(ctx, dir->record, node->record));
-    MetaTxn txn(tree, ctx);
-    Inode dir_next = dir->record;
-    RemoveReply reply{node->id, dir->record.before(), {}};
-    STOA_CHECK_OK(txn.remove_entry(dir, dir_next, entry.raw, entry.record));
-    if (shelf) {
-      STOA_CHECK_OK(shelve_link(tree, ctx, txn, shelf, node, {dir->id, entry.raw}));
-    } else {
-      STOA_CHECK_OK(drop_link(tree, txn, node, dir->id, entry.raw));
-    }
-    reply.parent = dir_next.attributes();
-    txn.put_inode(dir, std::move(dir_next));
-    txn.note({.kind = ChangeKind::kRemove, .id = node->id, .parent = dir->id, .name = entry.raw});
-    STOA_TRY(committed, txn.commit());
-    ticket = committed;
-    return reply;
-  });
+  return with_victim(tree, ctx, req,
+                     [&](const Victim& victim, CommitTicket& ticket) -> Result<std::optional<RemoveReply>> {
+                       const auto& [dir, node, entry, shelf, alone] = victim;
+                       if (entry.directory()) return fail(Errc::kIsDirectory);
+                       STOA_CHECK_OK(require_remove(ctx, dir->record, node->record));
+                       MetaTxn txn(tree, ctx);
+                       Inode dir_next = dir->record;
+                       RemoveReply reply{node->id, dir->record.before(), {}};
+                       STOA_CHECK_OK(txn.remove_entry(dir, dir_next, entry.raw, entry.record));
+                       if (shelf) {
+                         STOA_CHECK_OK(shelve_link(tree, ctx, txn, shelf, node, {dir->id, entry.raw}));
+                       } else {
+                         STOA_CHECK_OK(drop_link(tree, txn, node, dir->id, entry.raw));
+                       }
+                       reply.parent = dir_next.attributes();
+                       txn.put_inode(dir, std::move(dir_next));
+                       txn.note({.kind = ChangeKind::kRemove, .id = node->id, .parent = dir->id, .name = entry.raw});
+                       STOA_TRY(committed, txn.commit());
+                       ticket = committed;
+                       return reply;
+                     });
 }
 
 Result<RemoveReply> rmdir(Tree& tree, const OpContext& ctx, const RemoveRequest& req) {

@@ -20,14 +20,15 @@ Result<RemoveKeyReply> remove_key(Tree& tree, const OpContext& ctx, const Remove
     if (!found) return fail(found.error());
 
     STOA_TRY(shelf, prepare_shelf(tree, ctx, found->dir, [&] {
-      const NodeLocks locks({found->dir, found->node});
-      return require_remove(ctx, found->dir->record, found->node->record);
-    }));
+               const NodeLocks locks({found->dir, found->node});
+               return require_remove(ctx, found->dir->record, found->node->record);
+             }));
     bool changed = false;
     auto reply = run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<RemoveKeyReply> {
       const NodeLocks locks({found->dir, found->node, shelf.node});
       STOA_TRY(entry, find_form(tree, *found->dir, parts.last, false));
-      if (found->dir->deleted || entry != found->entry || found->node->deleted || !still_kept(tree, shelf, *found->dir)) {
+      if (found->dir->deleted || entry != found->entry || found->node->deleted ||
+          !still_kept(tree, shelf, *found->dir)) {
         changed = true;
         return RemoveKeyReply{};
       }
@@ -39,7 +40,8 @@ Result<RemoveKeyReply> remove_key(Tree& tree, const OpContext& ctx, const Remove
       Inode dir_next = found->dir->record;
       STOA_CHECK_OK(txn.remove_entry(found->dir, dir_next, parts.last, entry));
       if (shelf) {
-        STOA_CHECK_OK(shelve_link(tree, ctx, txn, shelf, found->node, {found->dir->id, parts.last, req.root, parts.below()}));
+        STOA_CHECK_OK(
+            shelve_link(tree, ctx, txn, shelf, found->node, {found->dir->id, parts.last, req.root, parts.below()}));
       } else {
         STOA_CHECK_OK(drop_link(tree, txn, found->node, found->dir->id, parts.last));
       }

@@ -4,7 +4,8 @@
 namespace stoa::core {
 
 Status remove_tree(Tree& tree, const OpContext& ctx, const RemoveRequest& req) {
-  // One small transaction a name, each only applied; the caller's promise is kept by the last one, which follows them all.
+  // One small transaction a name, each only applied; the caller's promise is kept by the last one, which follows them
+  // all.
   OpContext applied = ctx;
   applied.durability = Durability::kApplied;
   applied.pending = nullptr;

@@ -14,7 +14,7 @@ namespace {
 struct Parties {
   NodeRef from_dir, to_dir, moved, replaced;
   FoundEntry from, to;
-  Shelf shelf;          // for what is replaced
+  Shelf shelf;           // for what is replaced
   FileId bin = kNoFile;  // from_dir is a shelf of it: what moves is restored, and replaces nothing
 };
 
@@ -61,9 +61,9 @@ Result<Parties> look(Tree& tree, const OpContext& ctx, const RenameRequest& req)
     STOA_TRY(replaced, node_of(tree, to_dir, p.to.raw, p.to.record));
     p.replaced = replaced;
     STOA_TRY(shelf, prepare_shelf(tree, ctx, to_dir, [&] {
-      const NodeLocks locks({p.from_dir, p.to_dir, p.moved, p.replaced});
-      return check_rules(ctx, req, p);
-    }));
+               const NodeLocks locks({p.from_dir, p.to_dir, p.moved, p.replaced});
+               return check_rules(ctx, req, p);
+             }));
     p.shelf = std::move(shelf);
     if (p.to.directory()) STOA_CHECK_OK(discard_empty_bin(tree, replaced));
   }
@@ -96,8 +96,8 @@ Status stage_usage(MetaTxn& txn, const Parties& p, Inode& next) {
 }
 
 // `alone`: the tree is locked for this alone. Absent: it is to be.
-Result<std::optional<RenameReply>> rename_locked(Tree& tree, const OpContext& ctx, const RenameRequest& req, const Parties& p, bool alone,
-                                                 CommitTicket& ticket) {
+Result<std::optional<RenameReply>> rename_locked(Tree& tree, const OpContext& ctx, const RenameRequest& req,
+                                                 const Parties& p, bool alone, CommitTicket& ticket) {
   STOA_CHECK_OK(check_rules(ctx, req, p));
   for (const NodeRef& dir : {p.from_dir, p.to_dir}) STOA_CHECK_OK(require_outside_bin(tree, *dir));
   MetaTxn txn(tree, ctx);
@@ -133,8 +133,12 @@ Result<std::optional<RenameReply>> rename_locked(Tree& tree, const OpContext& ct
   reply.to = to_next.attributes();
   txn.put_inode(p.from_dir, from_next);
   if (!same_dir) txn.put_inode(p.to_dir, to_other);
-  txn.note({.kind = ChangeKind::kRename, .id = p.moved->id, .parent = p.from_dir->id, .name = p.from.raw,
-            .to_parent = p.to_dir->id, .to_name = p.to.raw});
+  txn.note({.kind = ChangeKind::kRename,
+            .id = p.moved->id,
+            .parent = p.from_dir->id,
+            .name = p.from.raw,
+            .to_parent = p.to_dir->id,
+            .to_name = p.to.raw});
   STOA_TRY(committed, txn.commit());
   ticket = committed;
   return reply;
@@ -150,7 +154,8 @@ Result<RenameReply> rename(Tree& tree, const OpContext& ctx, const RenameRequest
     auto looked = look(tree, ctx, req);
     if (!looked) {
       // A file that vanished between the looks: the next look says so in its own words.
-      if (looked.error().code == Errc::kStale && reach(tree, ctx, req.from_parent) && reach(tree, ctx, req.to_parent)) continue;
+      if (looked.error().code == Errc::kStale && reach(tree, ctx, req.from_parent) && reach(tree, ctx, req.to_parent))
+        continue;
       return fail(looked.error());
     }
     Parties& p = *looked;

@@ -11,7 +11,9 @@ const FinishedRequests::Change* done(const Tree& tree, const OpContext& ctx, Cha
 }
 
 // How a directory was before is not known any more: a client that compares sees that it knows another state, and asks.
-BeforeAttributes before_of(const Attributes& now) { return {now.size, now.mtime, now.ctime, now.change}; }
+BeforeAttributes before_of(const Attributes& now) {
+  return {now.size, now.mtime, now.ctime, now.change};
+}
 
 Result<Attributes> now_of(Tree& tree, const OpContext& ctx, FileId id) {
   STOA_TRY(now, getattr(tree, ctx, {.id = id}));

@@ -1,5 +1,6 @@
-// The answer to a request that was done before the start and is sent again (core/journal/finished_requests.h): what its reply would say of
-// the files as they are now. Absent: it was not done, and is to be run. kStale: the file that it made is gone again.
+// The answer to a request that was done before the start and is sent again (core/journal/finished_requests.h): what its
+// reply would say of the files as they are now. Absent: it was not done, and is to be run. kStale: the file that it
+// made is gone again.
 #pragma once
 
 #include <optional>

@@ -46,7 +46,8 @@ void store_acl(Inode& next, Acl acl) {
 Status apply_chmod(Inode& next, std::uint32_t mode, ChmodPolicy policy) {
   const bool directory = next.is_directory();
   switch (policy) {
-    case ChmodPolicy::kRefuse: return fail(Errc::kNotOwner, "the directory refuses chmod of what has an ACL");
+    case ChmodPolicy::kRefuse:
+      return fail(Errc::kNotOwner, "the directory refuses chmod of what has an ACL");
     case ChmodPolicy::kReplace: {
       Acl acl = acl_of_mode(mode, directory);
       acl.chmod = next.acl->chmod;
@@ -54,7 +55,8 @@ Status apply_chmod(Inode& next, std::uint32_t mode, ChmodPolicy policy) {
       return {};
     }
     case ChmodPolicy::kKeep:
-    case ChmodPolicy::kMask: break;
+    case ChmodPolicy::kMask:
+      break;
   }
   Acl acl = with_mode(*next.acl, mode, directory, policy == ChmodPolicy::kMask);
   if (!check_acl(acl, directory)) return fail(Errc::kNoSpace, "the ACL has no room for the mode");
@@ -62,24 +64,25 @@ Status apply_chmod(Inode& next, std::uint32_t mode, ChmodPolicy policy) {
   return {};
 }
 
-// An exclusive create of NFSv3 and NFSv4.0 brings no attributes (RFC 1813 3.3.8): those of the new file are in the SETATTR that
-// is the next to come.
-bool awaits_mode(const Inode& inode) { return inode.create_verifier != 0 && inode.change == 1; }
+// An exclusive create of NFSv3 and NFSv4.0 brings no attributes (RFC 1813 3.3.8): those of the new file are in the
+// SETATTR that is the next to come.
+bool awaits_mode(const Inode& inode) {
+  return inode.create_verifier != 0 && inode.change == 1;
+}
 
 // Mode, then ACL (RFC 8881 6.4.1.3); each makes the other follow. `ruling`: see ruling_acl().
 Status apply_permissions(Inode& next, const SetAttributes& set, const AclRef& ruling, bool created) {
   const bool directory = next.is_directory();
   if (set.mode && (set.mode_mask & kPermissionBits) != 0 && set.acl == nullptr) {
     if (next.acl != nullptr) {
-      STOA_CHECK_OK(apply_chmod(next, next.mode & kPermissionBits, ruling != nullptr ? ruling->chmod : ChmodPolicy::kKeep));
+      STOA_CHECK_OK(
+          apply_chmod(next, next.mode & kPermissionBits, ruling != nullptr ? ruling->chmod : ChmodPolicy::kKeep));
     } else if (created && ruling != nullptr) {
       STOA_CHECK_OK(inherit_acl(next, *ruling, {.set = {.mode = next.mode}}));
     }
   }
   if (set.acl == nullptr && !set.chmod_policy) return {};
-  Acl acl = set.acl != nullptr    ? *set.acl
-            : next.acl != nullptr ? *next.acl
-                                  : acl_of_mode(next.mode, directory);
+  Acl acl = set.acl != nullptr ? *set.acl : next.acl != nullptr ? *next.acl : acl_of_mode(next.mode, directory);
   acl.chmod = set.chmod_policy.value_or(next.acl != nullptr ? next.acl->chmod : ChmodPolicy::kKeep);
   STOA_CHECK_OK(check_acl(acl, directory));
   next.mode = (next.mode & ~kPermissionBits) | mode_of(acl);
@@ -87,7 +90,8 @@ Status apply_permissions(Inode& next, const SetAttributes& set, const AclRef& ru
   return {};
 }
 
-Status apply(const OpContext& ctx, Inode& next, const SetAttributes& set, const AclRef& ruling, bool created, Timestamp now) {
+Status apply(const OpContext& ctx, Inode& next, const SetAttributes& set, const AclRef& ruling, bool created,
+             Timestamp now) {
   const std::uint32_t old_owner = next.uid, old_mode = next.mode;
   const bool regular = next.type == FileType::kRegular;
   if (set.uid || set.gid) {
@@ -111,9 +115,9 @@ Status apply(const OpContext& ctx, Inode& next, const SetAttributes& set, const 
   return {};
 }
 
-// The ACL that says what chmod does, and what a new file inherits: a directory's own, or that of the directory where a file has
-// its first name. Null: there is none, or nothing for it to say. Asked for before the file is locked: nodes are locked in order
-// of id only.
+// The ACL that says what chmod does, and what a new file inherits: a directory's own, or that of the directory where a
+// file has its first name. Null: there is none, or nothing for it to say. Asked for before the file is locked: nodes
+// are locked in order of id only.
 Result<AclRef> ruling_acl(Tree& tree, const NodeRef& node) {
   FileId home = kNoFile;
   {

@@ -51,7 +51,8 @@ Result<XattrChangeReply> change(Tree& tree, const OpContext& ctx, FileId id, std
     MetaTxn txn(tree, ctx);
     XattrChangeReply reply{node->record.before(), {}};
     Inode next = node->record;
-    STOA_CHECK_OK(txn.change_attribute_bytes(node, next, exists ? attribute_bytes(name, present) : 0, value ? attribute_bytes(name, *value) : 0));
+    STOA_CHECK_OK(txn.change_attribute_bytes(node, next, exists ? attribute_bytes(name, present) : 0,
+                                             value ? attribute_bytes(name, *value) : 0));
     if (value) {
       txn.records().put_xattr(id, name, *value);
       next.flags |= kHasXattrs;

@@ -116,7 +116,8 @@ std::string name_in_bin(std::string_view raw, std::uint64_t serial) {
 }
 
 // The entry on the shelf and the record of the item.
-Status stage_item(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& shelf, const Inode& inode, const DeletedName& name) {
+Status stage_item(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& shelf, const Inode& inode,
+                  const DeletedName& name) {
   STOA_TRY(id, tree.next_id());
   const auto serial = static_cast<std::uint64_t>(id);
   const ItemRecord item{.id = inode.id,
@@ -163,8 +164,8 @@ bool is_bare(const Tree& tree, const Node& dir) {
 
 enum class Shelved { kYes, kCannot, kNotAlone };
 
-Result<Shelved> shelve_directory(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& shelf, const NodeRef& victim,
-                                 const DeletedName& name, bool alone) {
+Result<Shelved> shelve_directory(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& shelf,
+                                 const NodeRef& victim, const DeletedName& name, bool alone) {
   STOA_CHECK_OK(require_empty(tree, victim));
   if (is_bare(tree, *victim)) {
     STOA_CHECK_OK(txn.move_bare_directory(victim, make_account(victim->id, shelf.node->account)));
@@ -174,7 +175,8 @@ Result<Shelved> shelve_directory(Tree& tree, const OpContext& ctx, MetaTxn& txn,
     STOA_TRY(within, usage_within(tree, *victim));
     if (tree.ledger.read(victim->account).usage != within) return Shelved::kCannot;
     const Status moved = txn.move_directory(victim, shelf.node->account, usage_of(victim->record));
-    if (!moved && moved.error().code == Errc::kCrossDevice) return fail(Errc::kNotEmpty, "its recycle bin is not empty");
+    if (!moved && moved.error().code == Errc::kCrossDevice)
+      return fail(Errc::kNotEmpty, "its recycle bin is not empty");
     STOA_CHECK_OK(moved);
   }
   Inode next = victim->record;
@@ -307,7 +309,8 @@ bool still_kept(Tree& tree, const Shelf& shelf, const Node& dir) {
   return kept.policy != nullptr && kept.policy->enabled && kept.anchor == shelf.anchor;
 }
 
-Status shelve_link(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& shelf, const NodeRef& node, const DeletedName& name) {
+Status shelve_link(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& shelf, const NodeRef& node,
+                   const DeletedName& name) {
   Inode next = node->record;
   next.touch(txn.now());
   OtherHome home{shelf.node, true};
@@ -316,9 +319,11 @@ Status shelve_link(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& 
     if (!other.in_bin) home = other;
   }
   AccountRef account = node->account;
-  // It stays charged where it is as long as that is the directory of a live name; or when there is no room (drop_link.h).
+  // It stays charged where it is as long as that is the directory of a live name; or when there is no room
+  // (drop_link.h).
   if (home.in_bin || next.home == name.dir) {
-    const Status moved = txn.move_charge(node, {home.dir->account, node->payer().owner, node->id}, usage_of(node->record));
+    const Status moved =
+        txn.move_charge(node, {home.dir->account, node->payer().owner, node->id}, usage_of(node->record));
     if (moved) {
       next.home = home.dir->id;
       account = home.dir->account;
@@ -333,8 +338,8 @@ Status shelve_link(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& 
   return {};
 }
 
-Result<bool> remove_or_shelve_directory(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& shelf, const NodeRef& victim,
-                                        const DeletedName& name, bool alone) {
+Result<bool> remove_or_shelve_directory(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& shelf,
+                                        const NodeRef& victim, const DeletedName& name, bool alone) {
   if (shelf) {
     STOA_TRY(shelved, shelve_directory(tree, ctx, txn, shelf, victim, name, alone));
     if (shelved != Shelved::kCannot) return shelved == Shelved::kYes;
@@ -343,7 +348,8 @@ Result<bool> remove_or_shelve_directory(Tree& tree, const OpContext& ctx, MetaTx
   return true;
 }
 
-Status shelve_content(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& shelf, const NodeRef& node, const DeletedName& name) {
+Status shelve_content(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& shelf, const NodeRef& node,
+                      const DeletedName& name) {
   Inode old = node->record;
   STOA_TRY(id, tree.next_id());
   old.id = id;

@@ -1,9 +1,10 @@
 // The bin of a directory, and what deletions do with it.
 //
-// A bin is a directory of its own without a name: family trash leads from the directory that has it (its anchor) to it. It
-// holds one directory, a shelf, for each user who deleted something, of that user and for nobody else; there each item has the
-// name that it had, '@' and its serial in hex. Bins and shelves themselves count as nothing, so that a delete never
-// fails for want of room; what is on the shelves counts where the bin is charged: in its anchor and above, or in the volume only.
+// A bin is a directory of its own without a name: family trash leads from the directory that has it (its anchor) to it.
+// It holds one directory, a shelf, for each user who deleted something, of that user and for nobody else; there each
+// item has the name that it had, '@' and its serial in hex. Bins and shelves themselves count as nothing, so that a
+// delete never fails for want of room; what is on the shelves counts where the bin is charged: in its anchor and above,
+// or in the volume only.
 #pragma once
 
 #include <functional>
@@ -43,9 +44,9 @@ struct Shelf {
   NodeRef node;  // null: it is not kept
   explicit operator bool() const { return node != nullptr; }
 };
-// The shelf of the caller for deletions in `dir`, made when there is none yet and `may` agrees: nobody makes one who may not
-// delete. No lock is held. Whoever then has locked the tree, `dir` and the shelf asks still_kept(); false: it is otherwise
-// now, and to be prepared again.
+// The shelf of the caller for deletions in `dir`, made when there is none yet and `may` agrees: nobody makes one who
+// may not delete. No lock is held. Whoever then has locked the tree, `dir` and the shelf asks still_kept(); false: it
+// is otherwise now, and to be prepared again.
 Result<Shelf> prepare_shelf(Tree& tree, const OpContext& ctx, const NodeRef& dir, const std::function<Status()>& may);
 bool still_kept(Tree& tree, const Shelf& shelf, const Node& dir);
 
@@ -58,19 +59,23 @@ struct DeletedName {
 };
 
 // Stages that the file, which is no directory, gets a name on the shelf for one that it loses, whose entry the caller
-// removes. All are locked. Its charge goes to the shelf unless it has another name outside of bins, which then carries it.
-Status shelve_link(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& shelf, const NodeRef& node, const DeletedName& name);
+// removes. All are locked. Its charge goes to the shelf unless it has another name outside of bins, which then carries
+// it.
+Status shelve_link(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& shelf, const NodeRef& node,
+                   const DeletedName& name);
 
-// The same for an empty directory; without a shelf, or where files that lost their names in it are charged to it still, it is removed:
-// stage_remove_directory() (core/links/remove_directory.h). Unless `alone`, the tree lock is shared. False: it takes its
-// account along, which has limits, or something is charged to, and that needs the tree alone; nothing is staged. kNotEmpty.
-Result<bool> remove_or_shelve_directory(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& shelf, const NodeRef& victim,
-                                        const DeletedName& name, bool alone);
+// The same for an empty directory; without a shelf, or where files that lost their names in it are charged to it still,
+// it is removed: stage_remove_directory() (core/links/remove_directory.h). Unless `alone`, the tree lock is shared.
+// False: it takes its account along, which has limits, or something is charged to, and that needs the tree alone;
+// nothing is staged. kNotEmpty.
+Result<bool> remove_or_shelve_directory(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& shelf,
+                                        const NodeRef& victim, const DeletedName& name, bool alone);
 
-// shelve_link() for content that is about to be replaced: it becomes a file of its own on the shelf, with all that describes it.
-// The file is locked, nobody writes to it (its data gate is held exclusively, and it is flushed), and the caller gives it
-// other content and meta. kQuota: there is no room for both.
-Status shelve_content(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& shelf, const NodeRef& node, const DeletedName& name);
+// shelve_link() for content that is about to be replaced: it becomes a file of its own on the shelf, with all that
+// describes it. The file is locked, nobody writes to it (its data gate is held exclusively, and it is flushed), and the
+// caller gives it other content and meta. kQuota: there is no room for both.
+Status shelve_content(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& shelf, const NodeRef& node,
+                      const DeletedName& name);
 
 inline constexpr const char* kNoSuchItem = "there is no such item in a recycle bin";
 // The item of this entry of a shelf. kNotFound: it is none.

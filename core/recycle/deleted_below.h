@@ -12,8 +12,8 @@
 
 namespace stoa::core {
 
-// All that the bins at and below the directory hold, and, of what lies in bins of directories above it, what was deleted
-// below it. Of what is in no directory any more nobody knows that. Not thread-safe. No lock is held.
+// All that the bins at and below the directory hold, and, of what lies in bins of directories above it, what was
+// deleted below it. Of what is in no directory any more nobody knows that. Not thread-safe. No lock is held.
 class DeletedBelow {
  public:
   static Result<DeletedBelow> make(Tree& tree, FileId dir);

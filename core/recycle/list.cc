@@ -48,7 +48,9 @@ Result<RecycledItem> shown(Tree& tree, const RecycleItemId& id, const ItemRecord
                       .client = item.client};
 }
 
-bool may_see(const OpContext& ctx, const ItemRecord& item) { return ctx.cred.is_superuser() || item.uid == ctx.cred.uid; }
+bool may_see(const OpContext& ctx, const ItemRecord& item) {
+  return ctx.cred.is_superuser() || item.uid == ctx.cred.uid;
+}
 
 Result<ListRecycledReply> list_one(Tree& tree, const OpContext& ctx, const RecycleItemId& id) {
   const auto item = read_item(tree, id);
@@ -69,7 +71,8 @@ Result<ListRecycledReply> list_recycled(Tree& tree, const OpContext& ctx, const 
   std::uint64_t seen_to = kLast;  // up to here every bin was looked through
   for (const Bin& bin : wanted.bins()) {
     const FileId id = bin.node->id;
-    const auto it = tree.kv.scan(Family::kTrash, keys::item_key(id, req.after + 1), keys::behind_prefix(keys::items_of(id)));
+    const auto it =
+        tree.kv.scan(Family::kTrash, keys::item_key(id, req.after + 1), keys::behind_prefix(keys::items_of(id)));
     for (int passed_over = 0; it->valid(); it->next()) {
       const std::uint64_t serial = keys::read_be64(it->key().substr(it->key().size() - sizeof(std::uint64_t)));
       if (serial > seen_to || (oldest.size() > most && serial > oldest.rbegin()->first)) break;

@@ -11,17 +11,19 @@
 
 namespace stoa::core {
 
-// `key` leads from `dir`, which lies in no bin, to where the item was: through directories that lie in a bin themselves, or are gone.
+// `key` leads from `dir`, which lies in no bin, to where the item was: through directories that lie in a bin
+// themselves, or are gone.
 struct Origin {
   FileId dir = kNoFile;
-  std::string key;                     // raw components
-  std::vector<FileId> directories{};  // on that way: those in a bin, and those that have the name now of one that only an object's key implied
+  std::string key;                    // raw components
+  std::vector<FileId> directories{};  // on that way: those in a bin, and those that have the name now of one that only
+                                      // an object's key implied
 };
 // Absent: what it was in is gone, and nothing tells where that was. No lock is held.
 Result<std::optional<Origin>> origin_of(Tree& tree, ItemRecord item);
 
-// Those directories of an object's key that are there now, by their names: `base` first, then as far down as `below` leads (ItemRecord).
-// kStale: `base` is gone. No lock is held.
+// Those directories of an object's key that are there now, by their names: `base` first, then as far down as `below`
+// leads (ItemRecord). kStale: `base` is gone. No lock is held.
 Result<std::vector<NodeRef>> directories_of_key(Tree& tree, FileId base, std::string_view below);
 
 }  // namespace stoa::core

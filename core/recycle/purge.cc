@@ -25,7 +25,9 @@ OpContext applied_context(const OpContext& caller) {
   return ctx;
 }
 
-std::uint64_t serial_of(std::string_view item_key) { return keys::read_be64(item_key.substr(item_key.size() - sizeof(std::uint64_t))); }
+std::uint64_t serial_of(std::string_view item_key) {
+  return keys::read_be64(item_key.substr(item_key.size() - sizeof(std::uint64_t)));
+}
 
 Result<std::uint64_t> purge_bin(Tree& tree, const OpContext& ctx, FileId bin);
 
@@ -70,8 +72,8 @@ Result<bool> purge_item(Tree& tree, const OpContext& ctx, const RecycleItemId& i
   });
 }
 
-// What a lease of somebody keeps stays for a later round; so does a directory whose own bin something is charged to that is still open
-// (core/links/orphan.h).
+// What a lease of somebody keeps stays for a later round; so does a directory whose own bin something is charged to
+// that is still open (core/links/orphan.h).
 bool is_for_later(const Result<bool>& purged) {
   return !purged && (purged.error().code == Errc::kRecallPending || purged.error().code == Errc::kNotEmpty);
 }
@@ -118,24 +120,28 @@ Status discard_shelf(Tree& tree, const OpContext& ctx, const NodeRef& bin, std::
 Status recount(Tree& tree, const Bin& bin, bool counted) {
   STOA_TRY(root, tree.nodes.get(kRootId));
   const OpContext ctx = applied_context({});
-  const auto done = run_mutation(tree, ctx, [&](CommitTicket&) -> Result<bool> {
-    const NodeLocks locks({bin.anchor, bin.node});
-    if (bin.anchor->deleted || bin.node->deleted || bin.node->record.has(kUncounted) != counted) return false;
-    const AccountRef& to = counted ? bin.anchor->account : root->account;
-    MetaTxn txn(tree, ctx);
-    STOA_CHECK_OK(txn.move_directory(bin.node, to, {}));
-    Inode next = bin.node->record;
-    next.flags = static_cast<std::uint8_t>(counted ? next.flags & ~kUncounted : next.flags | kUncounted);
-    txn.put_inode(bin.node, std::move(next), Seen::kNo);
-    STOA_CHECK_OK(txn.commit());
-    return true;
-  }, true);
+  const auto done = run_mutation(
+      tree, ctx,
+      [&](CommitTicket&) -> Result<bool> {
+        const NodeLocks locks({bin.anchor, bin.node});
+        if (bin.anchor->deleted || bin.node->deleted || bin.node->record.has(kUncounted) != counted) return false;
+        const AccountRef& to = counted ? bin.anchor->account : root->account;
+        MetaTxn txn(tree, ctx);
+        STOA_CHECK_OK(txn.move_directory(bin.node, to, {}));
+        Inode next = bin.node->record;
+        next.flags = static_cast<std::uint8_t>(counted ? next.flags & ~kUncounted : next.flags | kUncounted);
+        txn.put_inode(bin.node, std::move(next), Seen::kNo);
+        STOA_CHECK_OK(txn.commit());
+        return true;
+      },
+      true);
   if (done || done.error().code == Errc::kQuota || done.error().code == Errc::kCrossDevice) return {};
   return fail(done.error());
 }
 
 // `end`: items from this serial on may still be on their way into the store, in any order.
-Status age_bin(Tree& tree, const Bin& bin, const RecyclePolicy& policy, Timestamp now, std::uint64_t end, std::size_t& left) {
+Status age_bin(Tree& tree, const Bin& bin, const RecyclePolicy& policy, Timestamp now, std::uint64_t end,
+               std::size_t& left) {
   const OpContext ctx = applied_context({});
   const FileId id = bin.node->id;
   std::uint64_t from = 0;
@@ -192,7 +198,8 @@ class ItemsToPurge {
   }
 
  private:
-  Status look_at(const RecycleItemId& id, const ItemRecord& item, const std::function<Status(const RecycleItemId&)>& visit) const {
+  Status look_at(const RecycleItemId& id, const ItemRecord& item,
+                 const std::function<Status(const RecycleItemId&)>& visit) const {
     if (ctx_.expired()) return fail(Errc::kTimeout);
     if (req_.older_than_seconds) {
       const std::int64_t age = (now_.ns - item.time.ns) / 1'000'000'000;
@@ -254,7 +261,9 @@ Status age_bins(Tree& tree, Timestamp now, qos::Pace* pace) {
   STOA_TRY(bins, bins_below(tree, kRootId));
   STOA_TRY(end, tree.next_id());
   // Who has a smaller serial has committed when everybody was out of the tree once.
-  { const std::lock_guard barrier(tree.tree_lock); }
+  {
+    const std::lock_guard barrier(tree.tree_lock);
+  }
   const auto snapshot = tree.recycle.registry->snapshot();
   std::size_t left = kPurgedAtOnce;
   for (const Bin& bin : bins) {
@@ -267,13 +276,15 @@ Status age_bins(Tree& tree, Timestamp now, qos::Pace* pace) {
       const std::shared_lock chain(tree.tree_lock);
       const std::shared_lock lock(bin.node->lock);
       counted = !bin.node->record.has(kUncounted);
-      const Kept kept = snapshot->recycle() != nullptr ? find_policy(*snapshot->recycle(), bin.anchor->account_now()) : Kept{};
+      const Kept kept =
+          snapshot->recycle() != nullptr ? find_policy(*snapshot->recycle(), bin.anchor->account_now()) : Kept{};
       if (kept.policy != nullptr) policy = *kept.policy;
     }
     if (policy.enabled && policy.counted != counted) STOA_CHECK_OK(recount(tree, bin, policy.counted));
     STOA_CHECK_OK(age_bin(tree, bin, policy, now, static_cast<std::uint64_t>(end), left));
     if (pace != nullptr && left < before) pace->spent(qos::Price{}.add(qos::Resource::kMetadataOps, before - left));
-    if (!policy.enabled && is_zero(tree.ledger.read(bin.node->account).usage)) STOA_CHECK_OK(discard_empty_bin(tree, bin.anchor));
+    if (!policy.enabled && is_zero(tree.ledger.read(bin.node->account).usage))
+      STOA_CHECK_OK(discard_empty_bin(tree, bin.anchor));
   }
   return {};
 }
@@ -292,7 +303,8 @@ Result<PurgeReply> purge(Tree& tree, const OpContext& ctx, const PurgeRequest& r
   const ItemsToPurge items(tree, ctx, req, wanted);
   for (const FileId bin : closed) {
     STOA_CHECK_OK(items.each(bin, [](const RecycleItemId&) -> Status {
-      return fail(Errc::kNotOwner, "some of it is in a recycle bin from which only an administrator may restore or purge");
+      return fail(Errc::kNotOwner,
+                  "some of it is in a recycle bin from which only an administrator may restore or purge");
     }));
   }
   const OpContext applied = applied_context(ctx);

@@ -10,14 +10,14 @@ namespace stoa::core {
 
 Result<PurgeReply> purge(Tree&, const OpContext&, const PurgeRequest&);
 
-// Background work, one bounded step: what is older at `now` than its policy says goes, the oldest first, and what is over the
-// cap of its bin. Bins come to be counted as their policies say, where there is room; those that no policy fills any more
-// go when they are empty.
-// Behind each bin it waits as `pace` says (null: not at all), and ends when that is stopped.
+// Background work, one bounded step: what is older at `now` than its policy says goes, the oldest first, and what is
+// over the cap of its bin. Bins come to be counted as their policies say, where there is room; those that no policy
+// fills any more go when they are empty. Behind each bin it waits as `pace` says (null: not at all), and ends when that
+// is stopped.
 Status age_bins(Tree& tree, Timestamp now, qos::Pace* pace = nullptr);
 
-// A bin with nothing in it goes, so that its directory can go, too. No lock is held. Does nothing when there is none, or
-// something is in it.
+// A bin with nothing in it goes, so that its directory can go, too. No lock is held. Does nothing when there is none,
+// or something is in it.
 Status discard_empty_bin(Tree& tree, const NodeRef& anchor);
 
 }  // namespace stoa::core

@@ -13,11 +13,12 @@ namespace stoa::core {
 namespace {
 
 constexpr int kDirectoriesMax = 100;  // that lie in a bin themselves, and are restored with what was in them
-constexpr int kItemLooksMax = 1000;       // at an item that others take out meanwhile
+constexpr int kItemLooksMax = 1000;   // at an item that others take out meanwhile
 
 constexpr const char* kAdminsOnly = "only an administrator may restore here";
 
-Status may_restore(Tree& tree, const OpContext& ctx, const RestoreRequest& req, const ItemRecord& item, const NodeRef& node) {
+Status may_restore(Tree& tree, const OpContext& ctx, const RestoreRequest& req, const ItemRecord& item,
+                   const NodeRef& node) {
   if (ctx.cred.is_superuser() && req.owned == kNoFile) return {};
   STOA_TRY(right, restore_right(tree, req.item.bin));
   if (right == RestoreRight::kAdmin) return fail(Errc::kNotOwner, kAdminsOnly);
@@ -53,19 +54,22 @@ class Restore {
     STOA_TRY(shelf, shelf_of(tree_, req_.item.bin, item_));
     STOA_TRY(node, tree_.nodes.get(item_.id));
     const bool directory = item_.type == FileType::kDirectory;
-    return run_mutation(tree_, ctx_, [&](CommitTicket& ticket) -> Result<std::optional<RestoreReply>> {
-      const NodeLocks locks({dir, shelf, node});
-      if (shelf->deleted || node->deleted) return std::nullopt;
-      STOA_TRY(entry, find_form(tree_, *shelf, item_.name, directory));
-      if (entry.id != item_.id) return std::nullopt;
-      STOA_CHECK_OK(require_place(req_, *dir));
-      STOA_CHECK_OK(require_directory(*dir));
-      STOA_CHECK_OK(require(ctx_, dir->record, kRightSearch));
-      STOA_TRY(raw, free_name(*dir));
-      STOA_CHECK_OK(require_add(ctx_, dir->record, directory));
-      STOA_CHECK_OK(require_outside_bin(tree_, *dir));
-      return move(shelf, entry, dir, raw, node, ticket);
-    }, directory);
+    return run_mutation(
+        tree_, ctx_,
+        [&](CommitTicket& ticket) -> Result<std::optional<RestoreReply>> {
+          const NodeLocks locks({dir, shelf, node});
+          if (shelf->deleted || node->deleted) return std::nullopt;
+          STOA_TRY(entry, find_form(tree_, *shelf, item_.name, directory));
+          if (entry.id != item_.id) return std::nullopt;
+          STOA_CHECK_OK(require_place(req_, *dir));
+          STOA_CHECK_OK(require_directory(*dir));
+          STOA_CHECK_OK(require(ctx_, dir->record, kRightSearch));
+          STOA_TRY(raw, free_name(*dir));
+          STOA_CHECK_OK(require_add(ctx_, dir->record, directory));
+          STOA_CHECK_OK(require_outside_bin(tree_, *dir));
+          return move(shelf, entry, dir, raw, node, ticket);
+        },
+        directory);
   }
 
  private:
@@ -97,7 +101,10 @@ class Restore {
     STOA_TRY(same_directory, find_form(tree_, *dir, raw, true));
     const bool shadowed = !node->record.is_directory() && same_directory.exists();
     MetaTxn txn(tree_, ctx_);
-    RestoreReply reply{node->id, dir->id, posix_name_of(raw, shadowed), {node->id, shelf->record.before(), {}, dir->record.before(), {}}};
+    RestoreReply reply{node->id,
+                       dir->id,
+                       posix_name_of(raw, shadowed),
+                       {node->id, shelf->record.before(), {}, dir->record.before(), {}}};
     Inode shelf_next = shelf->record, dir_next = dir->record, next = node->record;
     bool recharged = false;
     next.touch(txn.now());
@@ -156,14 +163,15 @@ std::vector<std::string_view> split(std::string_view below) {
   return parts;
 }
 
-Result<std::optional<RestoreReply>> restore_in_place(Tree& tree, const OpContext& ctx, const RestoreRequest& req, const ItemRecord& item,
-                                                     Restore& restore, int directories_left) {
+Result<std::optional<RestoreReply>> restore_in_place(Tree& tree, const OpContext& ctx, const RestoreRequest& req,
+                                                     const ItemRecord& item, Restore& restore, int directories_left) {
   const auto parent = tree.nodes.get(item.parent);
   if (parent) {
     if (!is_recycled(tree, *parent)) return restore.into(*parent);
     const auto outer = item_of_directory(tree, item.parent);
     if (!outer || directories_left == 0) {
-      return fail(Errc::kNotFound, "the directory where it was lies in a recycle bin itself: restore that first, or this elsewhere");
+      return fail(Errc::kNotFound,
+                  "the directory where it was lies in a recycle bin itself: restore that first, or this elsewhere");
     }
     STOA_CHECK_OK(restore_item(tree, ctx, {.item = *outer, .owned = req.owned}, directories_left - 1));
     return restore.into(*parent);
@@ -226,7 +234,8 @@ Result<RestoreReply> restore(Tree& tree, const OpContext& ctx, const RestoreRequ
   return restore_item(tree, ctx, req, kDirectoriesMax);
 }
 
-Result<RenameReply> restore_by_rename(Tree& tree, const OpContext& ctx, const RenameRequest& req, FileId bin, std::string_view raw) {
+Result<RenameReply> restore_by_rename(Tree& tree, const OpContext& ctx, const RenameRequest& req, FileId bin,
+                                      std::string_view raw) {
   STOA_TRY(item, item_of(tree, bin, raw));
   STOA_TRY(reply, restore(tree, ctx, {.item = item.first, .to_parent = req.to_parent, .to_name = req.to_name}));
   return reply.moved;

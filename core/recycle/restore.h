@@ -11,7 +11,8 @@ Result<RestoreRight> restore_right(Tree& tree, FileId bin);
 
 Result<RestoreReply> restore(Tree&, const OpContext&, const RestoreRequest&);
 
-// rename() of `raw` from a shelf of the bin: the same, to the name that the request gives. What has that name is not replaced: kExists.
+// rename() of `raw` from a shelf of the bin: the same, to the name that the request gives. What has that name is not
+// replaced: kExists.
 Result<RenameReply> restore_by_rename(Tree&, const OpContext&, const RenameRequest&, FileId bin, std::string_view raw);
 
 }  // namespace stoa::core

@@ -133,22 +133,30 @@ Status check_user(const User& user) {
 
 Status check_flow(const FlowRule& rule) {
   const FlowTarget& target = rule.target;
-  const bool about_nothing = target.kind < FlowKind::kDoor || target.kind > FlowKind::kBackground || target.network.prefix_bits > 128 ||
-                             (target.kind == FlowKind::kDoor && target.id > static_cast<std::uint64_t>(Door::kNative)) ||
-                             (target.kind == FlowKind::kBackground && target.id != 0) ||
-                             (target.kind == FlowKind::kClients ? target.id != 0 : target.network != Network{});
-  if (about_nothing) return fail(Errc::kInvalid, "a flow is about a directory, user, group, client network, door, export or background work");
-  const auto wrong = [](const std::optional<std::uint64_t>& rate) { return rate && (*rate == 0 || *rate > kFlowRateMax); };
+  const bool about_nothing =
+      target.kind < FlowKind::kDoor || target.kind > FlowKind::kBackground || target.network.prefix_bits > 128 ||
+      (target.kind == FlowKind::kDoor && target.id > static_cast<std::uint64_t>(Door::kNative)) ||
+      (target.kind == FlowKind::kBackground && target.id != 0) ||
+      (target.kind == FlowKind::kClients ? target.id != 0 : target.network != Network{});
+  if (about_nothing)
+    return fail(Errc::kInvalid,
+                "a flow is about a directory, user, group, client network, door, export or background work");
+  const auto wrong = [](const std::optional<std::uint64_t>& rate) {
+    return rate && (*rate == 0 || *rate > kFlowRateMax);
+  };
   if (std::ranges::any_of(rule.limits.ceiling, wrong) || std::ranges::any_of(rule.limits.guarantee, wrong)) {
     return fail(Errc::kInvalid, "ceilings and guarantees are from 1 to 2^50 a second");
   }
   for (std::size_t i = 0; i < qos::kResources; ++i) {
     const auto& most = rule.limits.ceiling[i];
     const auto& least = rule.limits.guarantee[i];
-    if (most && least && *least > *most) return fail(Errc::kInvalid, "a guarantee must not be more than the ceiling of the same flow");
+    if (most && least && *least > *most)
+      return fail(Errc::kInvalid, "a guarantee must not be more than the ceiling of the same flow");
   }
-  if (rule.limits.burst < qos::kBurstMin || rule.limits.burst > kFlowBurstMax) return fail(Errc::kInvalid, "a burst is from 10 ms to 1 h");
-  if (rule.limits.weight == 0 || rule.limits.weight > kFlowWeightMax) return fail(Errc::kInvalid, "a weight is from 1 to 10000");
+  if (rule.limits.burst < qos::kBurstMin || rule.limits.burst > kFlowBurstMax)
+    return fail(Errc::kInvalid, "a burst is from 10 ms to 1 h");
+  if (rule.limits.weight == 0 || rule.limits.weight > kFlowWeightMax)
+    return fail(Errc::kInvalid, "a weight is from 1 to 10000");
   return {};
 }
 
@@ -158,7 +166,8 @@ Status check_token(const Token& token) {
   if (token.role < Role::kOwner || token.role > Role::kAdmin) return refuse("token", token.name, "has no role");
   if ((token.role == Role::kOwner) != (token.directory != kNoFile))
     return refuse("token", token.name, "an owner has a directory, and nobody else has one");
-  if (token.expires != Timestamp{} && token.expires <= token.created) return refuse("token", token.name, "would have expired already");
+  if (token.expires != Timestamp{} && token.expires <= token.created)
+    return refuse("token", token.name, "would have expired already");
   return {};
 }
 

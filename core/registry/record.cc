@@ -271,7 +271,9 @@ Result<Timestamp> decode_token_use(std::string_view value) {
   return last;
 }
 
-std::string audit_key(FileId directory) { return std::string(keys::kAuditPrefix) + keys::id_key(directory); }
+std::string audit_key(FileId directory) {
+  return std::string(keys::kAuditPrefix) + keys::id_key(directory);
+}
 
 std::string encode_audit(const AuditPolicy& policy) {
   Encoder out;

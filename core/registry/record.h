@@ -1,4 +1,5 @@
-// How exports, users, groups, flows, recycle policies and tokens are stored in the family config. Golden bytes: tests/core/registry/record_test.cc.
+// How exports, users, groups, flows, recycle policies and tokens are stored in the family config. Golden bytes:
+// tests/core/registry/record_test.cc.
 #pragma once
 
 #include <string>
@@ -10,14 +11,15 @@
 
 namespace stoa::core {
 
-std::string export_key(ExportId id);          // "export/0000002a"
-std::string user_key(std::string_view name);  // "user/NAME"
+std::string export_key(ExportId id);           // "export/0000002a"
+std::string user_key(std::string_view name);   // "user/NAME"
 std::string group_key(std::string_view name);  // "group/NAME"
-std::string flow_key(const FlowTarget& target);  // "flow/4/0000000000000011", "flow/3/" and address and prefix length in hex
+std::string flow_key(
+    const FlowTarget& target);        // "flow/4/0000000000000011", "flow/3/" and address and prefix length in hex
 std::string recycle_key(FileId dir);  // "recycle/0000000000000011"
 std::string token_key(std::string_view name);      // "token/NAME"
 std::string token_use_key(std::string_view name);  // "token_use/NAME"
-std::string audit_key(FileId directory);         // "audit/" and the id, eight bytes
+std::string audit_key(FileId directory);           // "audit/" and the id, eight bytes
 inline constexpr std::string_view kNextExportKey = "registry/next_export";
 inline constexpr std::string_view kSidDomainKey = "registry/sid_domain";
 

@@ -14,7 +14,9 @@ const Record* find_by_name(const std::vector<Record>& records, std::string_view 
 }  // namespace
 
 RegistryPicture::Held::Held(RegistryRecords held, const SidDomain& sids)
-    : records(std::move(held)), domain(sids), audit(records.audit.empty() ? nullptr : std::make_unique<const AuditTable>(records.audit)) {
+    : records(std::move(held)),
+      domain(sids),
+      audit(records.audit.empty() ? nullptr : std::make_unique<const AuditTable>(records.audit)) {
   std::ranges::sort(records.exports, {}, &Export::name);
   std::ranges::sort(records.users, {}, &User::name);
   std::ranges::sort(records.groups, {}, &Group::name);
@@ -50,7 +52,9 @@ std::string RegistryPicture::Held::sid_of(const Group& group) const {
 
 RegistryPicture::RegistryPicture(RegistryRecords records, const SidDomain& domain, FlowTable flows,
                                  std::shared_ptr<const qos::Flow> background)
-    : held_(std::make_shared<const Held>(std::move(records), domain)), flows_(std::move(flows)), background_(std::move(background)) {}
+    : held_(std::make_shared<const Held>(std::move(records), domain)),
+      flows_(std::move(flows)),
+      background_(std::move(background)) {}
 
 RegistryPicture::RegistryPicture(const RegistryPicture& other, FlowTable flows)
     : held_(other.held_), flows_(std::move(flows)), background_(other.background_) {}
@@ -122,8 +126,12 @@ const Token* RegistryPicture::find_token(std::string_view name) const {
   return find_by_name(held_->records.tokens, name);
 }
 
-std::string RegistryPicture::sid_of(const User& user) const { return held_->sid_of(user); }
-std::string RegistryPicture::sid_of(const Group& group) const { return held_->sid_of(group); }
+std::string RegistryPicture::sid_of(const User& user) const {
+  return held_->sid_of(user);
+}
+std::string RegistryPicture::sid_of(const Group& group) const {
+  return held_->sid_of(group);
+}
 
 std::pair<const User*, const S3Key*> RegistryPicture::find_key(std::string_view access_key) const {
   const auto it = held_->enabled_keys.find(access_key);

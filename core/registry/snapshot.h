@@ -29,7 +29,8 @@ struct RegistryRecords {
 // Immutable after construction, so any number of threads may use it.
 class RegistryPicture final : public RegistrySnapshot {
  public:
-  RegistryPicture(RegistryRecords records, const SidDomain& domain, FlowTable flows, std::shared_ptr<const qos::Flow> background);
+  RegistryPicture(RegistryRecords records, const SidDomain& domain, FlowTable flows,
+                  std::shared_ptr<const qos::Flow> background);
   // The same with other flows; all else is shared.
   RegistryPicture(const RegistryPicture& other, FlowTable flows);
   RegistryPicture(const RegistryPicture&) = delete;

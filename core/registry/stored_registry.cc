@@ -109,8 +109,8 @@ Result<std::unique_ptr<StoredRegistry>> StoredRegistry::load(KvStore& kv, Regist
   return registry;
 }
 
-StoredRegistry::StoredRegistry(RegistryCommit commit, qos::Scheduler& scheduler, RegistryRecords records, std::vector<FlowRule> rules,
-                               const SidDomain& domain, std::uint32_t next_export)
+StoredRegistry::StoredRegistry(RegistryCommit commit, qos::Scheduler& scheduler, RegistryRecords records,
+                               std::vector<FlowRule> rules, const SidDomain& domain, std::uint32_t next_export)
     : commit_(std::move(commit)), scheduler_(scheduler), domain_(domain), next_export_(next_export) {
   std::vector<FlowEntry> entries;
   std::vector<std::pair<qos::Flow*, qos::Limits>> limits{{background_.get(), background_default().limits}};
@@ -131,7 +131,9 @@ void StoredRegistry::publish(RegistryRecords records, FlowTable flows) {
   publish(std::make_shared<const RegistryPicture>(std::move(records), domain_, std::move(flows), background_));
 }
 
-void StoredRegistry::publish(FlowTable flows) { publish(std::make_shared<const RegistryPicture>(now(), std::move(flows))); }
+void StoredRegistry::publish(FlowTable flows) {
+  publish(std::make_shared<const RegistryPicture>(now(), std::move(flows)));
+}
 
 void StoredRegistry::publish(std::shared_ptr<const RegistryPicture> now_on) {
   picture_ = std::move(now_on);
@@ -157,7 +159,8 @@ qos::Pace::Terms StoredRegistry::background_terms() const {
   const FlowRule* own = registry->find_flow_rule(FlowTarget::background());
   qos::Pace::Terms terms{.weight = own != nullptr ? own->limits.weight : background_default().limits.weight};
   if (const FlowTable* table = registry->flows(); table != nullptr) {
-    if (const FlowEntry* root = table->find(FlowTarget::directory(kRootId)); root != nullptr) terms.path.push_back(root->flow);
+    if (const FlowEntry* root = table->find(FlowTarget::directory(kRootId)); root != nullptr)
+      terms.path.push_back(root->flow);
   }
   terms.path.push_back(background_);
   return terms;
@@ -393,7 +396,8 @@ Status StoredRegistry::set_audit_policy(const AuditPolicy& policy) {
 Status StoredRegistry::remove_audit_policy(FileId directory) {
   const std::lock_guard lock(change_mutex_);
   RegistryRecords records = now().records();
-  if (std::erase_if(records.audit, [directory](const AuditPolicy& policy) { return policy.directory == directory; }) == 0)
+  if (std::erase_if(records.audit, [directory](const AuditPolicy& policy) { return policy.directory == directory; }) ==
+      0)
     return fail(Errc::kNotFound, "the directory has no policy of audit of its own");
   WriteBatch batch;
   batch.remove(Family::kConfig, audit_key(directory));
@@ -407,7 +411,8 @@ Status StoredRegistry::add_token(const Token& token) {
   const std::lock_guard lock(change_mutex_);
   if (now().find_token(token.name) != nullptr) return taken("token", token.name);
   if (now().find_token(token.hash) != nullptr) return fail(Errc::kExists, "another token has the same secret");
-  if (now().tokens().size() >= kTokensMax) return fail(Errc::kInvalid, "there are 1000 tokens already, the most there can be");
+  if (now().tokens().size() >= kTokensMax)
+    return fail(Errc::kInvalid, "there are 1000 tokens already, the most there can be");
 
   WriteBatch batch;
   batch.put(Family::kConfig, token_key(token.name), encode_token(token));
@@ -464,7 +469,8 @@ void StoredRegistry::note_use(const Token& token, Timestamp used) {
   WriteBatch batch;
   batch.put(Family::kConfig, token_use_key(token.name), encode_token_use(used));
   if (const Status stored = commit_(batch); !stored)
-    log_warning("registry", "the last use of a token is not stored", {{"token", token.name}, {"error", describe(stored.error())}});
+    log_warning("registry", "the last use of a token is not stored",
+                {{"token", token.name}, {"error", describe(stored.error())}});
 }
 
 Timestamp StoredRegistry::last_use(const Token& token) const {

@@ -21,8 +21,8 @@ namespace stoa::core {
 // Writes one batch and returns when it is durable. Called by one thread at a time.
 using RegistryCommit = std::function<Status(const WriteBatch&)>;
 
-// Thread-safe. Owned by the volume; `kv`, `scheduler` and what `commit` uses must outlive it. The flows of all snapshots
-// are those of `scheduler`.
+// Thread-safe. Owned by the volume; `kv`, `scheduler` and what `commit` uses must outlive it. The flows of all
+// snapshots are those of `scheduler`.
 class StoredRegistry final : public Registry {
  public:
   // kCorrupt, kNotSupported: a record cannot be read; the detail names it.
@@ -91,7 +91,7 @@ class StoredRegistry final : public Registry {
   std::shared_ptr<const RegistryPicture> picture_;
   std::uint32_t next_export_ = 1;
   std::array<Cell, kMetricCells> cells_;
-  mutable std::mutex uses_mutex_;  // guards the next one; held for one look
+  mutable std::mutex uses_mutex_;                      // guards the next one; held for one look
   std::map<std::string, TokenUse, std::less<>> uses_;  // by the name of the token
   std::atomic<bool> audited_{false};
 };

@@ -76,7 +76,9 @@ constexpr Facets facets_of_open(std::uint32_t access, std::uint32_t deny) {
   return ((access & kShareRead) != 0 ? kOpenReads : 0u) | ((access & kShareWrite) != 0 ? kOpenWrites : 0u) |
          ((deny & kShareRead) != 0 ? kOpenDeniesRead : 0u) | ((deny & kShareWrite) != 0 ? kOpenDeniesWrite : 0u);
 }
-constexpr Facets facet_of_lock(bool exclusive) { return exclusive ? kLockExclusive : kLockShared; }
+constexpr Facets facet_of_lock(bool exclusive) {
+  return exclusive ? kLockExclusive : kLockShared;
+}
 constexpr Facets facets_of_mandatory_lock(bool exclusive) {
   return facet_of_lock(exclusive) | kForbidsWriting | (exclusive ? kForbidsReading : 0u);
 }

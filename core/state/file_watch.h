@@ -11,7 +11,8 @@ class FileWatch {
   virtual ~FileWatch() = default;
   // kStale: no such file. Else whether it is there without a name, only because it is open.
   virtual Result<bool> nameless(FileId file) = 0;
-  // Waits until changes of the file that are being made are done. False: not now (content is being written), or no such file.
+  // Waits until changes of the file that are being made are done. False: not now (content is being written), or no such
+  // file.
   virtual bool settled(FileId file) = 0;
   // The last open of a file without a name is gone.
   virtual void last_closed(FileId file) = 0;

@@ -66,7 +66,9 @@ void Holders::remove(HolderId holder) {
   free_.push_back(static_cast<std::uint64_t>(holder) % kHoldersMax);
 }
 
-std::int64_t Holders::held(HolderId holder) const { return alive(holder) ? slot(holder).held.load() : 0; }
+std::int64_t Holders::held(HolderId holder) const {
+  return alive(holder) ? slot(holder).held.load() : 0;
+}
 
 void Holders::recall(HolderId holder, LeaseId lease, FileId file) {
   if (!alive(holder)) return;

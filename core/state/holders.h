@@ -81,7 +81,7 @@ class Holders {
   std::array<std::atomic<Chunk*>, kHoldersMax / kSlotsAtOnce> chunks_{};
   mutable std::mutex mutex_;  // guards what follows, and the making of chunks
   std::vector<std::size_t> free_;
-  std::size_t used_ = 0;  // slots ever given out
+  std::size_t used_ = 0;                                             // slots ever given out
   std::map<std::string, std::shared_ptr<Peer>, std::less<>> peers_;  // but those without a name
   std::uint64_t generation_ = 0;
 };

@@ -1,12 +1,12 @@
-// Where opens and caching leases meet changes ("break before mutate"). The core asks here with the nodes locked, when all
-// else of the operation is decided, right before it changes anything: MetaTxn::commit() for all that a transaction changes,
-// the data path before it writes bytes in place. Asking under the locks closes the gap between the question and the change:
-// a lease that is granted later is granted on what the change has made (StateTable::grant_lease waits for the file to
-// settle).
+// Where opens and caching leases meet changes ("break before mutate"). The core asks here with the nodes locked, when
+// all else of the operation is decided, right before it changes anything: MetaTxn::commit() for all that a transaction
+// changes, the data path before it writes bytes in place. Asking under the locks closes the gap between the question
+// and the change: a lease that is granted later is granted on what the change has made (StateTable::grant_lease waits
+// for the file to settle).
 //
 // Nothing here blocks or calls anybody. Who must give a lease back is told by send_recalls(), once all locks are gone.
-// Without leases and opens each question costs one relaxed read; the node's lock orders it (see settled() in file_watch.h
-// and StateTable::open).
+// Without leases and opens each question costs one relaxed read; the node's lock orders it (see settled() in
+// file_watch.h and StateTable::open).
 #pragma once
 
 #include <atomic>
@@ -42,8 +42,8 @@ class LeaseGate {
     if (mandatory_locks_.load(std::memory_order_relaxed) == 0 || length == 0) return {};
     return check_mandatory(ctx, file, offset, length, write);
   }
-  // With the node locked: whether the file must live on without its last name, because it is open, or because it may have
-  // been before a restart and grace is not over.
+  // With the node locked: whether the file must live on without its last name, because it is open, or because it may
+  // have been before a restart and grace is not over.
   virtual bool keeps(FileId file) = 0;
   // With the node locked.
   virtual bool is_open(FileId file) const = 0;
@@ -54,7 +54,8 @@ class LeaseGate {
  protected:
   enum class Access : std::uint8_t { kLook, kChange, kTakeName };
   virtual Status break_leases(const OpContext& ctx, std::span<const FileId> files, Access access) = 0;
-  virtual Status check_mandatory(const OpContext& ctx, FileId file, std::uint64_t offset, std::uint64_t length, bool write) = 0;
+  virtual Status check_mandatory(const OpContext& ctx, FileId file, std::uint64_t offset, std::uint64_t length,
+                                 bool write) = 0;
   virtual void call_holders() = 0;
 
   // Every operation reads these; they share no cache line with what each open and lock writes.

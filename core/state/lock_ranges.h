@@ -37,8 +37,8 @@ class LockRanges {
   // Whose locks do.
   std::vector<LockOwner> owners_in_the_way(const LockOwner& owner, const ByteSpan& span, bool exclusive) const;
 
-  // A change of one owner's locks, made in two steps, so that a limit can refuse it in between: what locks the owner's old
-  // ones at [begin, end) become. `exclusive` empty: an unlock.
+  // A change of one owner's locks, made in two steps, so that a limit can refuse it in between: what locks the owner's
+  // old ones at [begin, end) become. `exclusive` empty: an unlock.
   struct Change {
     std::size_t begin = 0;
     std::size_t end = 0;

@@ -35,7 +35,8 @@ LockWait* LockWaits::add(const LockRequest& wanted, const ByteSpan& span, const 
   const auto of_peer = by_peer_.find(peer);
   const auto queue = queues_.find(wanted.file);
   if (size_ >= kAll || (held != by_holder_.end() && held->second >= kPerHolder) ||
-      (of_peer != by_peer_.end() && of_peer->second >= kPerPeer) || (queue != queues_.end() && queue->second.size() >= kPerFile)) {
+      (of_peer != by_peer_.end() && of_peer->second >= kPerPeer) ||
+      (queue != queues_.end() && queue->second.size() >= kPerFile)) {
     return nullptr;
   }
   LockWait& wait = queues_[wanted.file].emplace_back(LockWait{.wanted = wanted, .span = span, .peer = peer});
@@ -102,10 +103,12 @@ const LockWait* LockWaits::whose_turn_before(const Queue& queue, const LockWait&
 }
 
 std::vector<LockWaits::Step> LockWaits::circle(LockWait& wait, const Holding& holding, bool with_order) {
-  // The order of arrival leads to those before it in the queue alone. To lead on, or back, takes somebody who waits and has a
-  // lock of this file, and mostly there is none.
-  const LockWait any{.wanted = {.file = wait.wanted.file, .owner = {kNoHolder, {}}, .range = {}, .exclusive = true}, .span = {0, UINT64_MAX}};
-  if (std::ranges::none_of(holding(any), [this](const LockOwner& owner) { return by_owner_.contains(owner); })) return {};
+  // The order of arrival leads to those before it in the queue alone. To lead on, or back, takes somebody who waits and
+  // has a lock of this file, and mostly there is none.
+  const LockWait any{.wanted = {.file = wait.wanted.file, .owner = {kNoHolder, {}}, .range = {}, .exclusive = true},
+                     .span = {0, UINT64_MAX}};
+  if (std::ranges::none_of(holding(any), [this](const LockOwner& owner) { return by_owner_.contains(owner); }))
+    return {};
   std::vector<Step> steps{{&wait, 0, false}};
   std::unordered_set<const LockWait*> seen{&wait};
   std::unordered_set<LockOwner, OwnerHash> seen_owners;

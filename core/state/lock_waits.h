@@ -44,7 +44,7 @@ class LockWaits {
   LockWait* find(const LockRequest& wanted);
   // `peer`: whoever the holder counts for beside itself. Null: too many.
   LockWait* add(const LockRequest& wanted, const ByteSpan& span, const void* peer);
-  Queue::iterator remove(Queue& queue, Queue::iterator wait);      // the next one; an empty queue stays until drop()
+  Queue::iterator remove(Queue& queue, Queue::iterator wait);  // the next one; an empty queue stays until drop()
   bool remove(const LockRequest& wanted);
   std::vector<FileId> remove(HolderId holder);  // for which files it waited
   void drop(FileId file);                       // its queue, if that is empty

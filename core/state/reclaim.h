@@ -43,9 +43,9 @@ class Reclaim {
  private:
   struct Client {
     std::uint32_t remembered = 0;  // times in this run, less the times it was forgotten
-    bool before = false;   // had one when the server started
+    bool before = false;           // had one when the server started
     bool waited_for = false;
-    bool here = false;     // was heard of in this run
+    bool here = false;  // was heard of in this run
   };
   // With mutex_ held.
   Status count_start();

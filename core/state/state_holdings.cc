@@ -24,7 +24,11 @@ FileHoldings VolumeState::held_of(FileId id, std::size_t most) const {
   if (const LockWaits::Queue* const queue = waits_.of(id)) {
     for (const LockWait& wait : *queue) {
       if (wait.asking && now >= wait.asking->until) continue;  // has given up
-      add(held.waits, most, {.holder = wait.wanted.owner.holder, .range = wait.wanted.range, .exclusive = wait.wanted.exclusive, .mandatory = false});
+      add(held.waits, most,
+          {.holder = wait.wanted.owner.holder,
+           .range = wait.wanted.range,
+           .exclusive = wait.wanted.exclusive,
+           .mandatory = false});
     }
   }
   const Shard& shard = shard_of(id);

@@ -40,7 +40,8 @@ bool VolumeState::take_unwaited(const LockRequest& wanted, const ByteSpan& span)
   return taken;
 }
 
-Result<std::optional<HeldLock>> VolumeState::take_without_place(const LockRequest& wanted, const ByteSpan& span, News& news) {
+Result<std::optional<HeldLock>> VolumeState::take_without_place(const LockRequest& wanted, const ByteSpan& span,
+                                                                News& news) {
   auto result = [&] {
     Shard& shard = shard_of(wanted.file);
     const std::lock_guard lock(shard.mutex);

@@ -45,8 +45,9 @@ Result<OpenId> VolumeState::open(const OpenSpec& spec) {
   }();
   send_recalls();
   if (!opened) return opened;
-  // The open is registered before the look at the file. An unlink asks keeps() with the file locked: when it asked before
-  // we registered, the look comes after its commit and finds the file gone; when it asked later, it has kept the file.
+  // The open is registered before the look at the file. An unlink asks keeps() with the file locked: when it asked
+  // before we registered, the look comes after its commit and finds the file gone; when it asked later, it has kept the
+  // file.
   const auto nameless = files_.nameless(spec.file);
   if (!nameless) {
     close(*opened);
@@ -97,8 +98,10 @@ Status VolumeState::check_denied(FileId id, OpenId through, std::uint32_t access
   if (found == shard.files.end()) return {};
   const auto mine = through == kNoOpen ? shard.opens.end() : shard.opens.find(through);
   const bool known = mine != shard.opens.end() && mine->second.file == id;
-  const Facets others = known ? found->second.shares.facets_without(mine->second.facets) : found->second.shares.facets();
-  return (others & against(facets_of_open(access, kShareNone)) & kOpenFacets) == 0 ? Status{} : fail(Errc::kShareConflict);
+  const Facets others =
+      known ? found->second.shares.facets_without(mine->second.facets) : found->second.shares.facets();
+  return (others & against(facets_of_open(access, kShareNone)) & kOpenFacets) == 0 ? Status{}
+                                                                                   : fail(Errc::kShareConflict);
 }
 
 bool VolumeState::end_open(Shard& shard, OpenId open) {

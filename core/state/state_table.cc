@@ -12,7 +12,8 @@ struct Count {
 Status take(std::initializer_list<Count> counts, std::int64_t more) {
   for (const Count* count = counts.begin(); count != counts.end(); ++count) {
     if (count->held.fetch_add(more, std::memory_order_relaxed) + more <= count->max || more <= 0) continue;
-    for (const Count* taken = counts.begin(); taken <= count; ++taken) taken->held.fetch_sub(more, std::memory_order_relaxed);
+    for (const Count* taken = counts.begin(); taken <= count; ++taken)
+      taken->held.fetch_sub(more, std::memory_order_relaxed);
     return fail(Errc::kBusy, "too many opens, locks or leases");
   }
   return {};

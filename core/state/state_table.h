@@ -44,7 +44,8 @@ class VolumeState final : public StateTable, public LeaseGate {
 
   VolumeState(StateOptions options, FileWatch& files, KvStore& kv, Committer& committer, MetricRegistry& metrics);
 
-  // How many leases have ended so far; and waits for the next one since, at most for a moment: a lease that lapses tells nobody.
+  // How many leases have ended so far; and waits for the next one since, at most for a moment: a lease that lapses
+  // tells nobody.
   std::uint64_t leases_ended() const { return leases_ended_.load(std::memory_order_acquire); }
   void wait_for_lease_end(std::uint64_t seen);
 
@@ -97,7 +98,8 @@ class VolumeState final : public StateTable, public LeaseGate {
 
  protected:
   Status break_leases(const OpContext& ctx, std::span<const FileId> files, Access access) override;
-  Status check_mandatory(const OpContext& ctx, FileId file, std::uint64_t offset, std::uint64_t length, bool write) override;
+  Status check_mandatory(const OpContext& ctx, FileId file, std::uint64_t offset, std::uint64_t length,
+                         bool write) override;
   void call_holders() override;
 
  private:
@@ -126,7 +128,8 @@ class VolumeState final : public StateTable, public LeaseGate {
   static constexpr unsigned kShardBits = 6;
   static constexpr std::size_t kShards = std::size_t{1} << kShardBits;
   static constexpr std::size_t kPauses = 128;
-  // The file that was recalled last, of those whose ids fall into one place: another one forgets it, which does no harm.
+  // The file that was recalled last, of those whose ids fall into one place: another one forgets it, which does no
+  // harm.
   struct Pause {
     FileId file = kNoFile;
     StateClock::time_point since{};
@@ -179,8 +182,8 @@ class VolumeState final : public StateTable, public LeaseGate {
                                                   const ByteSpan& span, bool exclusive);
   static bool kept_by_locks(const FileState& file, const LockRequest& wanted, const ByteSpan& span);
   // Nothing: granted.
-  Result<std::optional<HeldLock>> take_lock(Shard& shard, FileId id, FileState& file, const LockOwner& owner, const ByteSpan& span,
-                                            bool exclusive);
+  Result<std::optional<HeldLock>> take_lock(Shard& shard, FileId id, FileState& file, const LockOwner& owner,
+                                            const ByteSpan& span, bool exclusive);
   // Counts `more` of them, of the holder, of its peer and of all. kBusy: there is none left; nothing was counted.
   Status take_opens(HolderId holder, std::int64_t more);
   Status take_locks(HolderId holder, std::int64_t more);

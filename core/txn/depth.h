@@ -1,5 +1,5 @@
-// How deep directories may lie in each other. Every change is counted in all directories above it, so without a limit one user's depth is
-// everybody's time.
+// How deep directories may lie in each other. Every change is counted in all directories above it, so without a limit
+// one user's depth is everybody's time.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ Status require_depth(const AccountRef& dir, std::uint32_t levels);
 // They do, or may: known from now on. Needs the tree lock.
 void note_levels(const AccountRef& dir, std::uint32_t levels);
 
-// For a directory that moves: nothing may get deeper beyond the limit, and what is beyond it (of an earlier version) may come up.
+// For a directory that moves: nothing may get deeper beyond the limit, and what is beyond it (of an earlier version)
+// may come up.
 Status require_depth_of_move(Tree& tree, const AccountRef& moved, const AccountRef& to);
 
 }  // namespace stoa::core

@@ -1,5 +1,5 @@
-// Recently used names, and names recently found absent. Filled and changed only under the lock of the directory, so that it
-// never disagrees with the store. A fixed number of slots, each for the last name that fell on it.
+// Recently used names, and names recently found absent. Filled and changed only under the lock of the directory, so
+// that it never disagrees with the store. A fixed number of slots, each for the last name that fell on it.
 #pragma once
 
 #include <array>

@@ -35,7 +35,8 @@ FileId bin_of_shelf(Tree& tree, Node& dir) {
 }
 
 Status require_outside_bin(const Tree& tree, const Node& node) {
-  if (in_bin(tree, node.account)) return fail(Errc::kReadOnly, "what is in a recycle bin can be restored or purged only");
+  if (in_bin(tree, node.account))
+    return fail(Errc::kReadOnly, "what is in a recycle bin can be restored or purged only");
   return {};
 }
 

@@ -21,6 +21,8 @@ bool is_recycled(Tree& tree, const NodeRef& node);
 // The bin whose shelf the directory is; kNoFile: it is none. No lock is held.
 FileId bin_of_shelf(Tree& tree, Node& dir);
 // Whether `name` is that of the bin in this locked directory, where no entry may be made of it.
-inline bool names_bin(const Node& dir, std::string_view name) { return name == kRecycleName && dir.record.has(kHasBin); }
+inline bool names_bin(const Node& dir, std::string_view name) {
+  return name == kRecycleName && dir.record.has(kHasBin);
+}
 
 }  // namespace stoa::core

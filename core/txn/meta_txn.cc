@@ -64,8 +64,11 @@ Status MetaTxn::delete_inode(const NodeRef& node, Seen seen) {
     const UsageRecord known = tree_.ledger.read(node->account);
     if (has_quota(known)) records_.mark_quota(node->id, false);
     if (known.owners == OwnersCounted::kBeingCounted) records_.mark_counting(node->id, false);
-    account_changes_.push_back({.account = node->account, .limits = QuotaLimits{}, .child_limits = QuotaLimits{},
-                                .owners = OwnersCounted::kNo, .ends = true});
+    account_changes_.push_back({.account = node->account,
+                                .limits = QuotaLimits{},
+                                .child_limits = QuotaLimits{},
+                                .owners = OwnersCounted::kNo,
+                                .ends = true});
   }
   if (node->record.has(kHasXattrs)) {
     const std::string key = keys::id_key(node->id);
@@ -184,7 +187,8 @@ void MetaTxn::end_charge(const NodeRef& node, const Usage& usage) {
 
 Status MetaTxn::move_directory(const NodeRef& dir, const AccountRef& to, const Usage& itself) {
   STOA_ASSERT(dir->record.is_directory() && dir->account != to);
-  if (is_of_upload(*dir->account) || is_of_upload(*to)) return fail(Errc::kInvalid, "directories of a multipart upload stay where they are");
+  if (is_of_upload(*dir->account) || is_of_upload(*to))
+    return fail(Errc::kInvalid, "directories of a multipart upload stay where they are");
   if (!dir->account->bin()) {
     STOA_CHECK_OK(require_depth_of_move(tree_, dir->account, to));
     note_levels(to, 1 + levels_below(tree_, dir->account));
@@ -198,9 +202,10 @@ Status MetaTxn::move_directory(const NodeRef& dir, const AccountRef& to, const U
   if (!is_zero(below.usage) && tree_.ledger.owners_counted_between(from.account, to)) return fail(Errc::kCrossDevice);
   // What lazy writes below have reserved but not committed yet follows with their own commits, up the new chain.
   const Balance& committed = dir->account->committed.total;
-  Usage live = below.counted(kAllButLive) + itself, live_committed = committed.used + -sum_of(committed.by_class(), kAllButLive) + itself;
-  // Whoever owns what is below it counts the same before and after, but where it becomes recycled, or ceases to be that. A directory that
-  // goes into a bin, or comes out of it, has nothing that is live but its folder marker.
+  Usage live = below.counted(kAllButLive) + itself,
+        live_committed = committed.used + -sum_of(committed.by_class(), kAllButLive) + itself;
+  // Whoever owns what is below it counts the same before and after, but where it becomes recycled, or ceases to be
+  // that. A directory that goes into a bin, or comes out of it, has nothing that is live but its folder marker.
   if (dir->record.entries != 0 && in_bin(tree_, from.account) != in_bin(tree_, to)) {
     STOA_TRY(entry, find_form(tree_, *dir, "", false));
     if (entry.exists()) {
@@ -247,7 +252,8 @@ Status MetaTxn::give_child_limits(const AccountRef& child, const AccountRef& par
   const UsageRecord known = tree_.ledger.read(child);
   if (known.limits.says_anything()) return {};
   const Usage counted = known.counted(limits.uncounted);
-  const bool beyond = (limits.bytes && counted.bytes > *limits.bytes) || (limits.files && files_of(counted) > *limits.files);
+  const bool beyond =
+      (limits.bytes && counted.bytes > *limits.bytes) || (limits.files && files_of(counted) > *limits.files);
   if (beyond) return fail(Errc::kQuota);
   change_account({.account = child, .limits = limits});
   return {};
@@ -300,7 +306,8 @@ std::vector<std::string> MetaTxn::journal() const {
   std::vector<std::string> records;
   records.reserve(notes_.size());
   for (const auto& [note, by] : notes_) {
-    const auto named = note.parent == kNoFile ? named_.end() : std::ranges::find(named_, note.id, &std::pair<FileId, FileType>::first);
+    const auto named =
+        note.parent == kNoFile ? named_.end() : std::ranges::find(named_, note.id, &std::pair<FileId, FileType>::first);
     JournalNote whole = note;
     if (named != named_.end()) whole.type = named->second;
     records.push_back(encode_note(whole, *by, now_));
@@ -314,11 +321,11 @@ Result<CommitTicket> MetaTxn::commit() {
   STOA_CHECK_OK(break_leases());
   // The references are a copy: what they mean for the data path follows below.
   STOA_TRY(ticket, tree_.committer.commit({.batch = records_.take(),
-                                                 .charges = std::move(charges_),
-                                                 .account_changes = account_changes_,
-                                                 .references = references_,
-                                                 .journal = journal(),
-                                                 .settles = settles_}));
+                                           .charges = std::move(charges_),
+                                           .account_changes = account_changes_,
+                                           .references = references_,
+                                           .journal = journal(),
+                                           .settles = settles_}));
   committed_ = true;
   tree_.ledger.keep(posted_);
   for (const AccountChange& change : account_changes_) publish(change);

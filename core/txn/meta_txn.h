@@ -35,20 +35,21 @@ class MetaTxn {
   // The file is gone: record, extended attributes, usage. Content is core/data/content.h's.
   Status delete_inode(const NodeRef& node, Seen seen = Seen::kYes);
 
-  // A name. `dir_next` is the caller's new record of the directory: gets its cookie, entry count and times. `cookie`: of the
-  // entry that this one replaces, so that a listing that is under way meets the name once; 0: a new one.
+  // A name. `dir_next` is the caller's new record of the directory: gets its cookie, entry count and times. `cookie`:
+  // of the entry that this one replaces, so that a listing that is under way meets the name once; 0: a new one.
   Status insert_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, FileId id, FileType type,
                       std::uint64_t cookie = 0);
-  // The same for a name that nobody else can have thought of: the directory has it in neither form, which is not looked up.
+  // The same for a name that nobody else can have thought of: the directory has it in neither form, which is not looked
+  // up.
   void insert_unique_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, FileId id, FileType type);
   Status remove_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, const EntryRecord& record);
 
-  // Usage. kQuota leaves no trace. release never fails; what it frees makes room for this transaction at once, for others
-  // with the commit.
+  // Usage. kQuota leaves no trace. release never fails; what it frees makes room for this transaction at once, for
+  // others with the commit.
   Status reserve(const Payer& payer, const Usage& delta);
   void release(const Payer& payer, const Usage& delta);
-  // The charge of a locked file, and what is promised to writes to it that are under way, goes to another payer; `usage`: of
-  // its new record. The caller makes that payer the file's own with the same commit.
+  // The charge of a locked file, and what is promised to writes to it that are under way, goes to another payer;
+  // `usage`: of its new record. The caller makes that payer the file's own with the same commit.
   Status move_charge(const NodeRef& node, const Payer& to, const Usage& usage);
   // The same, to nobody: the file is gone.
   void end_charge(const NodeRef& node, const Usage& usage);
@@ -56,18 +57,20 @@ class MetaTxn {
   Status change_attribute_bytes(const NodeRef& node, Inode& next, std::uint64_t from, std::uint64_t to);
   // The charge of a directory itself, of its new record, goes to its new owner.
   Status move_owner(const NodeRef& dir, const Owner& to, const Usage& itself);
-  // A directory and all below it changes parents, with the commit; needs the exclusive tree lock. kCrossDevice: what is below it
-  // belongs to users and groups that are counted on the one side only, and it is not known how much to whom. `itself`: what the
-  // directory counts for (a recycle bin: nothing). kInvalid: the directory of a multipart upload, or into or out of one.
+  // A directory and all below it changes parents, with the commit; needs the exclusive tree lock. kCrossDevice: what is
+  // below it belongs to users and groups that are counted on the one side only, and it is not known how much to whom.
+  // `itself`: what the directory counts for (a recycle bin: nothing). kInvalid: the directory of a multipart upload, or
+  // into or out of one.
   Status move_directory(const NodeRef& dir, const AccountRef& to, const Usage& itself);
-  // The same with the tree lock shared, for a locked directory that has no entry and no bin, and whose account is zero and says nothing: it
-  // gets this new account, below another parent. What is queued of the old one goes up where it always was.
+  // The same with the tree lock shared, for a locked directory that has no entry and no bin, and whose account is zero
+  // and says nothing: it gets this new account, below another parent. What is queued of the old one goes up where it
+  // always was.
   Status move_bare_directory(const NodeRef& dir, AccountRef account);
-  // A directory that comes to be in another one, or moves there without limits of its own, gets those that the other one
-  // has for its children. kQuota: it is beyond them already.
+  // A directory that comes to be in another one, or moves there without limits of its own, gets those that the other
+  // one has for its children. kQuota: it is beyond them already.
   Status give_child_limits(const AccountRef& child, const AccountRef& parent);
-  // New limits of a directory: stored with the commit, and true from then on for the locked directory. Where they leave out other classes,
-  // it needs the exclusive tree lock, or a directory that is new.
+  // New limits of a directory: stored with the commit, and true from then on for the locked directory. Where they leave
+  // out other classes, it needs the exclusive tree lock, or a directory that is new.
   void change_account(AccountChange change);
   // Charges that were reserved before and become part of this commit.
   void commit_pending(const Payer& payer, const Usage& delta) { charges_.push_back({payer, delta}); }
@@ -82,12 +85,14 @@ class MetaTxn {
   void note(const JournalNote& note) { this->note(note, ctx_); }
   void note(const JournalNote& note, const OpContext& by) { notes_.push_back({note, &by}); }
 
-  // A node that is locked for the transaction alone stays so until it ends, and no longer: who takes back what a refused one needed takes
-  // the tree lock, which comes before that of any node.
-  void keep_locked(NodeRef node, std::unique_lock<RwLock> lock) { locks_.emplace_back(std::move(node), std::move(lock)); }
+  // A node that is locked for the transaction alone stays so until it ends, and no longer: who takes back what a
+  // refused one needed takes the tree lock, which comes before that of any node.
+  void keep_locked(NodeRef node, std::unique_lock<RwLock> lock) {
+    locks_.emplace_back(std::move(node), std::move(lock));
+  }
 
-  // Applies everything and publishes it to the caches. The nodes are still locked on return. kRecallPending: somebody else
-  // has a lease on one of the files; kNoSpace: the disk is full (metadata_room.h); nothing was changed.
+  // Applies everything and publishes it to the caches. The nodes are still locked on return. kRecallPending: somebody
+  // else has a lease on one of the files; kNoSpace: the disk is full (metadata_room.h); nothing was changed.
   Result<CommitTicket> commit();
 
  private:
@@ -121,7 +126,7 @@ class MetaTxn {
   std::vector<std::pair<JournalNote, const OpContext*>> notes_;
   std::vector<Publication> publications_;
   std::vector<EntryChange> entry_changes_;
-  std::vector<FileId> renamed_;  // lost a name
+  std::vector<FileId> renamed_;                     // lost a name
   std::vector<std::pair<FileId, FileType>> named_;  // got or lost a name
   std::vector<NodeRef> created_;
   std::vector<NodeRef> forgotten_;
@@ -129,8 +134,8 @@ class MetaTxn {
   std::vector<std::pair<AccountRef, AccountRef>> parents_;  // of accounts that move
   std::vector<std::pair<NodeRef, std::unique_lock<RwLock>>> locks_;
   std::int64_t name_bytes_ = 0;  // by which names that somebody chose grow
-  bool has_acls_ = false;  // new ones, which take memory
-  bool settles_ = false;   // directories get other ones above them
+  bool has_acls_ = false;        // new ones, which take memory
+  bool settles_ = false;         // directories get other ones above them
   bool committed_ = false;
 };
 

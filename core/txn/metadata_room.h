@@ -1,7 +1,8 @@
-// What is still written when the disk of the metadata is nearly full. What the volume holds does not grow then: the ledger refuses
-// that, as all of it is charged. What is not charged is looked at here: names, and what the administrator sets. And what must work
-// may cost a little at first: deleting into a recycle bin, committing what was accepted before. That has a bound, so that what is kept
-// for removals and for the database itself is there whatever is done.
+// What is still written when the disk of the metadata is nearly full. What the volume holds does not grow then: the
+// ledger refuses that, as all of it is charged. What is not charged is looked at here: names, and what the
+// administrator sets. And what must work may cost a little at first: deleting into a recycle bin, committing what was
+// accepted before. That has a bound, so that what is kept for removals and for the database itself is there whatever is
+// done.
 #pragma once
 
 #include <atomic>

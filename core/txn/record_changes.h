@@ -1,5 +1,5 @@
-// Changes of stored records, by what each record is. Only here do operations name a family and a key, so that what has to see every change
-// of a kind (a snapshot, a shard's log) has one place to look. Keys and values: core/kv/keys.h.
+// Changes of stored records, by what each record is. Only here do operations name a family and a key, so that what has
+// to see every change of a kind (a snapshot, a shard's log) has one place to look. Keys and values: core/kv/keys.h.
 #pragma once
 
 #include <string_view>
@@ -24,7 +24,8 @@ class RecordChanges {
 
   void put_inline(FileId id, std::string_view value);
   void remove_inline(FileId id);
-  void put_xattr(FileId id, std::string_view name, std::string_view value);  // private ones, too: keys::kAclXattr, kMetaXattr
+  void put_xattr(FileId id, std::string_view name,
+                 std::string_view value);  // private ones, too: keys::kAclXattr, kMetaXattr
   void remove_xattr(FileId id, std::string_view name);
 
   // The file is written in place, and has no checksums for that reason (core/data/open_files.h).
@@ -53,7 +54,6 @@ class RecordChanges {
   WriteBatch take() { return std::move(batch_); }
 
  private:
-
   WriteBatch batch_;
 };
 

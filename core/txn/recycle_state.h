@@ -15,15 +15,18 @@ namespace stoa::core {
 class Registry;
 
 struct RecycleState {
-  // Whose snapshots have the policies. Set while the volume opens, before anybody else uses it; until then nothing is kept.
+  // Whose snapshots have the policies. Set while the volume opens, before anybody else uses it; until then nothing is
+  // kept.
   const Registry* registry = nullptr;
   // Whether the volume has any bin. While it has none, nobody looks for one.
   std::atomic<bool> any{false};
 
   std::mutex mutex;  // guards what follows
-  // Of each bin, up to which serial all is purged: a walk from the beginning would cross what purging left in the store.
+  // Of each bin, up to which serial all is purged: a walk from the beginning would cross what purging left in the
+  // store.
   std::unordered_map<FileId, std::uint64_t> purged_to;
-  // Of an anchor and a user, where his shelf was when it was looked for last. While it is there it is his, as it never moves.
+  // Of an anchor and a user, where his shelf was when it was looked for last. While it is there it is his, as it never
+  // moves.
   struct KnownShelf {
     FileId bin, shelf;
   };

@@ -1,6 +1,7 @@
 // The parts that every operation works on, and the few steps that all of them share.
 //
-// Lock order: data gate of a file -> tree lock -> nodes in ascending order of id -> table of opens and leases -> committer.
+// Lock order: data gate of a file -> tree lock -> nodes in ascending order of id -> table of opens and leases ->
+// committer.
 #pragma once
 
 #include <atomic>
@@ -55,7 +56,7 @@ struct Tree {
   VolumeState state;
   RecycleState recycle;
   OwnerCount owner_count;
-  FinishedRequests finished;  // before the start; set before the first operation
+  FinishedRequests finished;               // before the start; set before the first operation
   std::atomic<bool> orphans_swept{false};  // those of before the start (core/links/orphan.h)
 
   // A FileId never used before. kIo: the store failed.
@@ -95,8 +96,8 @@ Result<EntryRecord> find_form(Tree& tree, const Node& dir, std::string_view raw,
 // The entry that a POSIX door means by `name`. Not found: raw is what a new entry of that name would be stored as.
 Result<FoundEntry> find_posix(Tree& tree, const Node& dir, std::string_view name);
 
-// The file of an entry that was found in `dir`, whose lock is not held any more. kStale: the entry went meanwhile, so look again.
-// kCorrupt: it is there, and its file is not.
+// The file of an entry that was found in `dir`, whose lock is not held any more. kStale: the entry went meanwhile, so
+// look again. kCorrupt: it is there, and its file is not.
 Result<NodeRef> node_of(Tree& tree, const NodeRef& dir, std::string_view raw, const EntryRecord& record);
 
 // kStale when the file is gone, kNotDirectory when it is no directory. The node is locked by the caller.
@@ -106,8 +107,9 @@ Status require_directory(const Node& node);
 // The promise of ctx.durability for a change that was committed as `ticket`: waits, or stores the ticket for the door.
 Status settle(Tree& tree, const OpContext& ctx, CommitTicket ticket);
 
-// One mutation: `body(CommitTicket&) -> Result<Reply>` under the tree lock, shared or (a directory changes parents) alone.
-// Leases are broken by its MetaTxn (core/state/lease_gate.h). The caller settles what it committed, if anything, with no lock held.
+// One mutation: `body(CommitTicket&) -> Result<Reply>` under the tree lock, shared or (a directory changes parents)
+// alone. Leases are broken by its MetaTxn (core/state/lease_gate.h). The caller settles what it committed, if anything,
+// with no lock held.
 template <class Body>
 auto apply_mutation(Tree& tree, const OpContext& ctx, CommitTicket& ticket, Body body, bool alone = false)
     -> decltype(body(ticket)) {

@@ -6,12 +6,12 @@
 namespace stoa::core {
 
 struct VolumeOptions {
-  std::uint32_t inline_bytes_max = 16384;       // files up to this size live in the metadata
-  std::uint64_t cached_inodes_max = 100'000;    // bounds the memory of the inode and name caches
-  std::uint32_t lazy_attributes_ms = 5000;      // sizes and times of unstable writes reach the store within this time
+  std::uint32_t inline_bytes_max = 16384;     // files up to this size live in the metadata
+  std::uint64_t cached_inodes_max = 100'000;  // bounds the memory of the inode and name caches
+  std::uint32_t lazy_attributes_ms = 5000;    // sizes and times of unstable writes reach the store within this time
   std::uint32_t scrub_bytes_per_second = 32u << 20;  // background checksum verification; 0: off
-  std::uint32_t lease_recall_timeout_ms = 90'000;  // a caching lease that is not returned in time is revoked
-  std::uint32_t grace_ms = 90'000;  // how long a start waits for clients that held state before it
+  std::uint32_t lease_recall_timeout_ms = 90'000;    // a caching lease that is not returned in time is revoked
+  std::uint32_t grace_ms = 90'000;                   // how long a start waits for clients that held state before it
   bool background = true;  // gc, scrub and the lazy flush run by themselves; tests switch it off and call run_*()
 };
 

@@ -17,14 +17,17 @@ std::uint64_t files_of(const Usage& usage) {
   const std::int64_t both = usage.files + usage.directories;
   return both > 0 ? static_cast<std::uint64_t>(both) : 0;
 }
-bool is_over(const Timestamp& since) { return since.ns != 0; }
+bool is_over(const Timestamp& since) {
+  return since.ns != 0;
+}
 Timestamp grace_end(const Timestamp& since, const QuotaLimits& limits) {
   return {since.ns + std::int64_t{limits.grace_s} * 1'000'000'000};
 }
 
 Status Balance::admit(const Usage& delta, Clock clock) const {
   const Usage after = counted() + delta;
-  const auto refuses = [&](bool grows, const std::optional<std::uint64_t>& hard, ByteCount wanted, const Timestamp& over_since) {
+  const auto refuses = [&](bool grows, const std::optional<std::uint64_t>& hard, ByteCount wanted,
+                           const Timestamp& over_since) {
     if (!grows) return false;
     if (hard && wanted > *hard) return true;
     return is_over(over_since) && clock() >= grace_end(over_since, limits);
@@ -46,8 +49,12 @@ BalanceChange change_of(const Usage& delta, UsageClass of, const UncountedClasse
 BalanceChange operator+(const BalanceChange& a, const BalanceChange& b) {
   return {a.all + b.all, a.by_class + b.by_class, a.counted + b.counted};
 }
-BalanceChange operator-(const BalanceChange& a) { return {-a.all, -a.by_class, -a.counted}; }
-bool is_zero(const BalanceChange& a) { return is_zero(a.all) && a.by_class == UsageByClass{} && is_zero(a.counted); }
+BalanceChange operator-(const BalanceChange& a) {
+  return {-a.all, -a.by_class, -a.counted};
+}
+bool is_zero(const BalanceChange& a) {
+  return is_zero(a.all) && a.by_class == UsageByClass{} && is_zero(a.counted);
+}
 
 Balance Balance::of(const UsageRecord& record, const UncountedClasses& uncounted) {
   Balance balance{record.usage, record.limits, record.since};
@@ -78,7 +85,9 @@ bool Balance::add(const BalanceChange& change, Clock clock) {
   return follow(clock);
 }
 
-void Balance::leave_out(const UncountedClasses& classes) { set_apart({by_class(), sum_of(by_class(), classes)}); }
+void Balance::leave_out(const UncountedClasses& classes) {
+  set_apart({by_class(), sum_of(by_class(), classes)});
+}
 
 bool Balance::limit(const QuotaLimits& to, Clock clock) {
   limits = to;

@@ -11,7 +11,8 @@ namespace stoa::core {
 
 using Clock = Timestamp (*)();
 
-// A change of a balance: of all that it counts, of the classes that are a part of that, and of what its limits see of it.
+// A change of a balance: of all that it counts, of the classes that are a part of that, and of what its limits see of
+// it.
 struct BalanceChange {
   Usage all;
   UsageByClass by_class;
@@ -25,7 +26,8 @@ bool is_zero(const BalanceChange& a);
 struct Balance {
   struct Apart {
     UsageByClass by_class;
-    Usage uncounted;  // what limits do not see: the sum of those classes, and what operations that are under way hold of it
+    Usage uncounted;  // what limits do not see: the sum of those classes, and what operations that are under way hold
+                      // of it
   };
 
   Usage used;
@@ -39,8 +41,8 @@ struct Balance {
   UsageRecord record() const { return {.usage = used, .limits = limits, .since = since, .by_class = by_class()}; }
   bool is_nothing() const { return is_zero(used) && apart == nullptr && !limits.any(); }
 
-  // kQuota: growth of what is counted by `delta` passes a hard limit, or comes when the grace of a soft one is over. Only growth
-  // is refused, each dimension by itself: deleting and shrinking work above a limit, too.
+  // kQuota: growth of what is counted by `delta` passes a hard limit, or comes when the grace of a soft one is over.
+  // Only growth is refused, each dimension by itself: deleting and shrinking work above a limit, too.
   Status admit(const Usage& delta, Clock clock) const;
   // All that have a clock return whether a soft limit was passed, or is kept again.
   bool add(const BalanceChange& change, Clock clock);
@@ -63,11 +65,11 @@ struct OwnerKey {
 };
 using OwnerBalances = std::map<OwnerKey, Balance>;
 
-// How far the files of a volume are counted (core/namespace/owner_count.h): those that were there when that began in the order
-// of their ids, and those that came to be since.
+// How far the files of a volume are counted (core/namespace/owner_count.h): those that were there when that began in
+// the order of their ids, and those that came to be since.
 struct CountedFiles {
-  FileId below = kNoFile;                   // ids from here on are still to be counted,
-  FileId from{~std::uint64_t{0}};           // up to here
+  FileId below = kNoFile;          // ids from here on are still to be counted,
+  FileId from{~std::uint64_t{0}};  // up to here
   std::uint64_t looked_at = 0;
   bool has(FileId file) const { return file < below || file >= from; }
 };
@@ -75,7 +77,8 @@ struct CountedFiles {
 // The users and groups that own something below a directory.
 struct OwnerBooks {
   OwnerBalances balances{};
-  // Not null: the balances are of these files only. Every charge knows the file that it is for, and counts if it is one of them.
+  // Not null: the balances are of these files only. Every charge knows the file that it is for, and counts if it is one
+  // of them.
   std::shared_ptr<const CountedFiles> counted{};
 
   bool exact() const { return counted == nullptr; }
@@ -106,10 +109,12 @@ struct Books {
     child_limits = limits.says_anything() ? std::make_unique<QuotaLimits>(limits) : nullptr;
   }
   OwnersCounted owners_counted() const {
-    return owners == nullptr ? OwnersCounted::kNo : owners->exact() ? OwnersCounted::kYes : OwnersCounted::kBeingCounted;
+    return owners == nullptr ? OwnersCounted::kNo
+           : owners->exact() ? OwnersCounted::kYes
+                             : OwnersCounted::kBeingCounted;
   }
-  // kBeingCounted: nothing is counted yet. kYes, of what was being counted: all is, and from now on limits bind and soft ones
-  // have clocks; else nothing is there to be counted.
+  // kBeingCounted: nothing is counted yet. kYes, of what was being counted: all is, and from now on limits bind and
+  // soft ones have clocks; else nothing is there to be counted.
   void count_owners(OwnersCounted to, Clock clock);
 };
 

@@ -54,7 +54,8 @@ class Nets {
   const std::vector<Net>& all() const { return nets_; }
 
  private:
-  void add_one(Account* account, const std::optional<OwnerKey>& owner, const BalanceChange& change, bool posted_before) {
+  void add_one(Account* account, const std::optional<OwnerKey>& owner, const BalanceChange& change,
+               bool posted_before) {
     auto net = std::ranges::find_if(nets_, [&](const Net& n) { return n.account == account && n.owner == owner; });
     if (net == nets_.end()) net = nets_.insert(nets_.end(), {account, owner, {}, {}});
     net->after = net->after + change;
@@ -69,11 +70,17 @@ Usage held(const Usage& net) {
           std::max<std::int64_t>(net.directories, 0)};
 }
 BalanceChange held(const BalanceChange& net) {
-  return {held(net.all), {held(net.by_class.recycled), held(net.by_class.nameless), held(net.by_class.multipart)}, held(net.counted)};
+  return {held(net.all),
+          {held(net.by_class.recycled), held(net.by_class.nameless), held(net.by_class.multipart)},
+          held(net.counted)};
 }
 
-bool shrinks(const Usage& delta) { return delta.bytes <= 0 && delta.files <= 0 && delta.directories <= 0; }
-bool grows(const Usage& delta) { return delta.bytes >= 0 && delta.files >= 0 && delta.directories >= 0; }
+bool shrinks(const Usage& delta) {
+  return delta.bytes <= 0 && delta.files <= 0 && delta.directories <= 0;
+}
+bool grows(const Usage& delta) {
+  return delta.bytes >= 0 && delta.files >= 0 && delta.directories >= 0;
+}
 
 // One dimension of Tightest, as far as it was looked at.
 void tighten(TightestQuota& have, const std::optional<std::uint64_t>& hard, const std::optional<std::uint64_t>& soft,
@@ -96,7 +103,7 @@ void tighten(TightestQuota& have, const std::optional<std::uint64_t>& hard, cons
 
 }  // namespace
 
-void take_step(const CountStep& step, Books Account::*side) {
+void take_step(const CountStep& step, Books Account::* side) {
   for (const AccountRef& account : step.joining) {
     OwnerBooks* const owners = ((*account).*side).owners.get();
     if (owners != nullptr && !owners->exact()) owners->counted = step.files;
@@ -117,7 +124,8 @@ void take_step(const CountStep& step, Books Account::*side) {
 Ledger::Ledger(MetricRegistry& metrics, Clock clock, KvStore* store)
     : refused_(metrics.counter("stoa_quota_refusals_total", "Changes that a quota refused")),
       soft_passed_(metrics.counter("stoa_quota_soft_limits_passed_total", "How often a soft limit was passed")),
-      full_(metrics.counter("stoa_full_refusals_total", "Changes that were refused because the disk of the metadata is full")),
+      full_(metrics.counter("stoa_full_refusals_total",
+                            "Changes that were refused because the disk of the metadata is full")),
       clock_(clock),
       store_(store) {}
 
@@ -128,7 +136,8 @@ void Ledger::notice(const Account& account, QuotaOf of, std::uint32_t id, const 
   }
 }
 
-void Ledger::add_one(const Account& account, QuotaOf of, std::uint32_t id, Balance& balance, const BalanceChange& change) {
+void Ledger::add_one(const Account& account, QuotaOf of, std::uint32_t id, Balance& balance,
+                     const BalanceChange& change) {
   if (balance.add(change, clock_)) notice(account, of, id, balance);
 }
 
@@ -178,7 +187,8 @@ Status Ledger::admit(const Payer& payer, const Usage& delta) const {
 }
 
 Status Ledger::admit_to_store(const Usage& growth) const {
-  if (store_ == nullptr || (growth.bytes <= 0 && growth.files <= 0 && growth.directories <= 0) || store_->has_room()) return {};
+  if (store_ == nullptr || (growth.bytes <= 0 && growth.files <= 0 && growth.directories <= 0) || store_->has_room())
+    return {};
   full_.add();
   return fail(Errc::kNoSpace, "the disk of the metadata is full");
 }
@@ -226,7 +236,8 @@ Status Ledger::hold(Postings& posted, std::initializer_list<Posting> more) {
     const Balance* const balance = net.owner ? binding(*net.account, *net.owner) : &net.account->reserved.total;
     if (balance == nullptr) continue;
     // All that the volume holds is counted at its root.
-    if (net.account->parent == nullptr && !net.owner) STOA_CHECK_OK(admit_to_store(held(net.after.all) + -held(net.before.all)));
+    if (net.account->parent == nullptr && !net.owner)
+      STOA_CHECK_OK(admit_to_store(held(net.after.all) + -held(net.before.all)));
     const Usage growth = held(net.after.counted) + -held(net.before.counted);
     if (const Status room = balance->admit(growth, clock_); !room) {
       refused_.add();

@@ -1,22 +1,24 @@
 // Exact recursive usage and its limits. Each directory has an account; an operation charges the accounts of its whole
-// ancestor chain before it writes anything, and a limit anywhere on the chain refuses it and leaves no trace. A directory may
-// also keep a balance for each user and group that owns something below it: then every charge counts there, too. Where that
-// begins with a full directory, the files that were there are counted one after the other (CountStep), and until that is
-// done, only charges of those that are counted count for owners, and their limits do not bind.
+// ancestor chain before it writes anything, and a limit anywhere on the chain refuses it and leaves no trace. A
+// directory may also keep a balance for each user and group that owns something below it: then every charge counts
+// there, too. Where that begins with a full directory, the files that were there are counted one after the other
+// (CountStep), and until that is done, only charges of those that are counted count for owners, and their limits do not
+// bind.
 //
-// An account has two sides. `reserved` is what is true now for everybody who asks and for the limits. `committed` follows
-// the order of commits: the committer alone moves it, and writes it with the very batches that it describes, so that the
-// stored usage is exact after any crash. The clocks of soft limits follow each side's own usage: the one that survives a
-// restart starts with the commit.
+// An account has two sides. `reserved` is what is true now for everybody who asks and for the limits. `committed`
+// follows the order of commits: the committer alone moves it, and writes it with the very batches that it describes, so
+// that the stored usage is exact after any crash. The clocks of soft limits follow each side's own usage: the one that
+// survives a restart starts with the commit.
 //
-// An account outlives its directory while files are charged to it: a file with names in several directories is charged to
-// one of them, and stays so when it loses that name and no other of its directories has room (core/links/drop_link.h); so
-// does a file that is open and loses its last name (core/links/orphan.h).
-// Limits never see a byte that they did not agree to, and a removal never fails for want of room.
+// An account outlives its directory while files are charged to it: a file with names in several directories is charged
+// to one of them, and stays so when it loses that name and no other of its directories has room
+// (core/links/drop_link.h); so does a file that is open and loses its last name (core/links/orphan.h). Limits never see
+// a byte that they did not agree to, and a removal never fails for want of room.
 //
-// Every balance knows how much of it is recycled, how much has no name any more, and how much is of multipart uploads, and a directory
-// may leave such classes out of what its limits see (QuotaLimits::uncounted). Which class a charge is of, the payer says; above a
-// recycle bin all is recycled, and above the directory of an upload all is the upload's. An operation holds of each of these sums by itself, so that all of them are exact when it is kept or dropped.
+// Every balance knows how much of it is recycled, how much has no name any more, and how much is of multipart uploads,
+// and a directory may leave such classes out of what its limits see (QuotaLimits::uncounted). Which class a charge is
+// of, the payer says; above a recycle bin all is recycled, and above the directory of an upload all is the upload's. An
+// operation holds of each of these sums by itself, so that all of them are exact when it is kept or dropped.
 #pragma once
 
 #include <atomic>
@@ -40,20 +42,23 @@ struct Account {
 
   FileId dir = kNoFile;
   std::shared_ptr<Account> parent;  // changed only under the exclusive tree lock and the ledger's mutex
-  std::shared_ptr<Account> anchor;  // for life, of a recycle bin: that of the directory that has it, wherever the bin counts
-  Books reserved;                   // guarded by the ledger's mutex
-  Books committed;                  // the committer's alone
-  // For life: which class all is of that comes from here. kLive: the one that it has. kRecycled: a recycle bin (core/recycle/bin.h).
-  // kMultipart: the directory of an upload, charged where its object is to be (Inode::charged_to).
+  std::shared_ptr<Account>
+      anchor;       // for life, of a recycle bin: that of the directory that has it, wherever the bin counts
+  Books reserved;   // guarded by the ledger's mutex
+  Books committed;  // the committer's alone
+  // For life: which class all is of that comes from here. kLive: the one that it has. kRecycled: a recycle bin
+  // (core/recycle/bin.h). kMultipart: the directory of an upload, charged where its object is to be
+  // (Inode::charged_to).
   UsageClass makes = UsageClass::kLive;
   bool bin() const { return makes == UsageClass::kRecycled; }
   bool upload() const { return makes == UsageClass::kMultipart; }
   // The account of the directory above. Not of an upload, which lies elsewhere than where it counts.
   const std::shared_ptr<Account>& above() const { return bin() ? anchor : parent; }
-  bool ended = false;               // the committer's: the directory is gone, and files are still charged here
+  bool ended = false;  // the committer's: the directory is gone, and files are still charged here
   // How many directories lie in each other below it: at least so many have, and no more (core/txn/depth.h).
   mutable std::atomic<std::uint32_t> height{0};
-  std::uint64_t lags_in = 0;        // the committer's: the turn (Committer) since which the store has less of it than `committed`
+  std::uint64_t lags_in =
+      0;  // the committer's: the turn (Committer) since which the store has less of it than `committed`
 };
 using AccountRef = std::shared_ptr<Account>;
 
@@ -65,7 +70,9 @@ struct Payer {
   UsageClass of = UsageClass::kLive;
 };
 // Which class a charge is of in an account that it reaches as `below`.
-inline UsageClass class_in(const Account& account, UsageClass below) { return account.makes != UsageClass::kLive ? account.makes : below; }
+inline UsageClass class_in(const Account& account, UsageClass below) {
+  return account.makes != UsageClass::kLive ? account.makes : below;
+}
 
 // Part of what an operation changes: growth, or with a negative delta, what it will release.
 struct Posting {
@@ -80,15 +87,15 @@ struct Charge {
   Usage delta;
 };
 
-// One step of counting what users and groups own: more files are counted now, in the accounts that keep these `files`. Nothing is
-// charged or committed meanwhile, and both sides of the accounts take their own such step.
+// One step of counting what users and groups own: more files are counted now, in the accounts that keep these `files`.
+// Nothing is charged or committed meanwhile, and both sides of the accounts take their own such step.
 struct CountStep {
   std::shared_ptr<CountedFiles> files;
   std::vector<AccountRef> joining{};  // accounts that are to be counted, and begin with the first file
   std::vector<Charge> found{};        // the files that come to be counted, and what each counts for
   CountedFiles after{};               // what `files` are then
 };
-void take_step(const CountStep& step, Books Account::*side);
+void take_step(const CountStep& step, Books Account::* side);
 
 // A soft limit was passed, or is kept again (`since` tells which).
 struct SoftNotice {
@@ -105,20 +112,20 @@ class Ledger {
   // Notices that nobody has taken are kept up to this many; later ones are only counted.
   static constexpr std::size_t kNoticesMax = 1000;
 
-  // `store`: where all that is counted is kept. While it has no room, growth of what the volume holds is refused, whatever quotas say;
-  // null: it has always.
+  // `store`: where all that is counted is kept. While it has no room, growth of what the volume holds is refused,
+  // whatever quotas say; null: it has always.
   explicit Ledger(MetricRegistry& metrics, Clock clock = wall_now, KvStore* store = nullptr);
 
-  // Adds `delta` to the chain of the payer. Growth beyond a limit: kQuota; without room for any: kNoSpace; and nothing was added. Shrinking always
-  // succeeds, also above a limit that was lowered.
+  // Adds `delta` to the chain of the payer. Growth beyond a limit: kQuota; without room for any: kNoSpace; and nothing
+  // was added. Shrinking always succeeds, also above a limit that was lowered.
   Status reserve(const Payer& payer, const Usage& delta);
   // Whether reserve() would have said yes: changes nothing.
   Status check(const Payer& payer, const Usage& delta) const;
   // Takes back what reserve() added, without looking at limits.
   void give_back(const Payer& payer, const Usage& delta);
 
-  // The same for an operation that may yet be dropped: adds `more` to what it has posted, as one step. Only what all of it
-  // together adds to a balance counts, so what it releases makes room for what it brings, but for nobody else before
+  // The same for an operation that may yet be dropped: adds `more` to what it has posted, as one step. Only what all of
+  // it together adds to a balance counts, so what it releases makes room for what it brings, but for nobody else before
   // keep(). Nobody else can thus fill room that drop() must take back. kQuota, kNoSpace: `posted` is as before.
   Status hold(Postings& posted, std::initializer_list<Posting> more);
   void keep(const Postings& posted);  // it is committed
@@ -130,14 +137,14 @@ class Ledger {
   std::optional<UsageRecord> read(const AccountRef& account, const OwnerKey& owner) const;
   // At most `limit` of them, behind `after`, in order.
   std::vector<std::pair<OwnerKey, UsageRecord>> owners(const AccountRef& account, const std::optional<OwnerKey>& after,
-                                                   std::size_t limit) const;
+                                                       std::size_t limit) const;
 
   void set_parent(const AccountRef& account, const AccountRef& parent);
-  // How often that was done, without the ledger's mutex: what was found above an account holds as long as this stays. Read before
-  // the tree lock is taken for looking.
+  // How often that was done, without the ledger's mutex: what was found above an account holds as long as this stays.
+  // Read before the tree lock is taken for looking.
   std::uint64_t moves() const { return moves_.load(std::memory_order_acquire); }
-  // Where other classes are left out than before: under the exclusive tree lock, as nobody may hold room by the old ones, or of an account
-  // that nobody else knows yet.
+  // Where other classes are left out than before: under the exclusive tree lock, as nobody may hold room by the old
+  // ones, or of an account that nobody else knows yet.
   void set_limits(const AccountRef& account, const QuotaLimits& limits);
   void set_child_limits(const AccountRef& account, const QuotaLimits& limits);
   // Nothing when the directory does not count owners. While they are being counted, the limit binds nobody yet.
@@ -152,15 +159,15 @@ class Ledger {
   // The directory is gone: it has no limits any more.
   void end(const AccountRef& account);
 
-  // The quota of the chain that leaves the least room, of bytes and of files and directories. An absent owner's balances
-  // do not count.
+  // The quota of the chain that leaves the least room, of bytes and of files and directories. An absent owner's
+  // balances do not count.
   struct Tightest {
     TightestQuota bytes, files;
   };
   Tightest tightest(const AccountRef& account, std::optional<std::uint32_t> uid = {},
                     std::optional<std::uint32_t> gid = {}) const;
-  // Whether owners are counted by an account from `from` up to, and without, the nearest one that is also above `to`; or
-  // the other way round.
+  // Whether owners are counted by an account from `from` up to, and without, the nearest one that is also above `to`;
+  // or the other way round.
   bool owners_counted_between(const AccountRef& from, const AccountRef& to) const;
 
   std::vector<SoftNotice> take_notices();
@@ -179,7 +186,8 @@ class Ledger {
   Counter& full_;
   const Clock clock_;
   KvStore* const store_;
-  std::atomic<std::uint64_t> moves_{0};  // looked at by every request where there are flows: not beside what charges change
+  std::atomic<std::uint64_t> moves_{
+      0};  // looked at by every request where there are flows: not beside what charges change
   alignas(64) mutable std::mutex mutex_;
   std::vector<SoftNotice> notices_;
 };

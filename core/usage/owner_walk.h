@@ -1,4 +1,5 @@
-// Directories that wait for their usage by user and group to be counted, and how far that is (core/namespace/owner_count.h).
+// Directories that wait for their usage by user and group to be counted, and how far that is
+// (core/namespace/owner_count.h).
 #pragma once
 
 #include <condition_variable>
@@ -14,7 +15,7 @@ namespace stoa::core {
 struct OwnerWalk {
   std::vector<AccountRef> accounts;  // of the directories that it is for
   CountedFiles at;
-  std::shared_ptr<CountedFiles> reserved = std::make_shared<CountedFiles>();   // guarded as the sides of an account are
+  std::shared_ptr<CountedFiles> reserved = std::make_shared<CountedFiles>();  // guarded as the sides of an account are
   std::shared_ptr<CountedFiles> committed = std::make_shared<CountedFiles>();
 };
 

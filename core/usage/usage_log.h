@@ -1,7 +1,8 @@
-// What directories count is written rarely: a directory counts what every change below it counts, and one that is 2000 directories deep would cost
-// 2000 records for each file. A group of commits leaves one record of what it charged to whom; now and then (settling) the records of all directories
-// above are written as they are, and those records go. What is charged to a directory that is gone is written with its group.
-// Family state, "usage" and a number; after a crash a start adds them up (core/volume/replay_usage.h).
+// What directories count is written rarely: a directory counts what every change below it counts, and one that is 2000
+// directories deep would cost 2000 records for each file. A group of commits leaves one record of what it charged to
+// whom; now and then (settling) the records of all directories above are written as they are, and those records go.
+// What is charged to a directory that is gone is written with its group. Family state, "usage" and a number; after a
+// crash a start adds them up (core/volume/replay_usage.h).
 #pragma once
 
 #include <map>

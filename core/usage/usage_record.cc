@@ -7,9 +7,9 @@
 namespace stoa::core {
 namespace {
 
-// Each record is written as the oldest version that can say it, so that what has no use for the newer ones stays readable
-// by older readers. 2: heir. 3: soft limits, limits of new children, owners. 4: more bytes than 63 bits count. 5: owners that
-// are not wholly counted yet. 6: classes. 7: the class of multipart uploads. 8: height, behind all else.
+// Each record is written as the oldest version that can say it, so that what has no use for the newer ones stays
+// readable by older readers. 2: heir. 3: soft limits, limits of new children, owners. 4: more bytes than 63 bits count.
+// 5: owners that are not wholly counted yet. 6: classes. 7: the class of multipart uploads. 8: height, behind all else.
 constexpr std::uint8_t kFirstVersion = 1;
 constexpr std::uint8_t kWithHeir = 2;
 constexpr std::uint8_t kWithMore = 3;
@@ -28,7 +28,7 @@ constexpr std::uint8_t kHasSoft = 1;
 constexpr std::uint8_t kHasSince = 2;
 constexpr std::uint8_t kHasChildLimits = 4;
 constexpr std::uint8_t kCountsOwners = 8;
-constexpr std::uint8_t kHasHighBytes = 16;      // of version 4
+constexpr std::uint8_t kHasHighBytes = 16;        // of version 4
 constexpr std::uint8_t kOwnersBeingCounted = 32;  // beside kCountsOwners, of version 5
 constexpr std::uint8_t kHasClasses = 64;          // of version 6
 constexpr std::uint8_t kHasMultipart = 128;       // of version 7
@@ -96,10 +96,9 @@ std::uint8_t class_flags(const UsageRecord& record) {
 }
 
 std::uint8_t multipart_flags(const UsageRecord& record) {
-  return static_cast<std::uint8_t>((is_zero(record.by_class.multipart) ? 0 : kHasParts) |
-                                   (record.limits.uncounted.multipart ? kUncountedParts : 0) |
-                                   (record.child_limits.uncounted.multipart ? kChildrenUncountedParts : 0) |
-                                   (record.upload ? kWasUpload : 0));
+  return static_cast<std::uint8_t>(
+      (is_zero(record.by_class.multipart) ? 0 : kHasParts) | (record.limits.uncounted.multipart ? kUncountedParts : 0) |
+      (record.child_limits.uncounted.multipart ? kChildrenUncountedParts : 0) | (record.upload ? kWasUpload : 0));
 }
 
 void get_multipart(Decoder& in, UsageRecord& record) {
@@ -114,7 +113,8 @@ void get_classes(Decoder& in, UsageRecord& record) {
   const auto which = in.get<std::uint8_t>();
   if ((which & kHasRecycled) != 0) record.by_class.recycled = get_usage(in);
   if ((which & kHasNameless) != 0) record.by_class.nameless = get_usage(in);
-  record.limits.uncounted = {.recycled = (which & kUncountedRecycled) != 0, .nameless = (which & kUncountedNameless) != 0};
+  record.limits.uncounted = {.recycled = (which & kUncountedRecycled) != 0,
+                             .nameless = (which & kUncountedNameless) != 0};
   record.child_limits.uncounted = {.recycled = (which & kChildrenUncountedRecycled) != 0,
                                    .nameless = (which & kChildrenUncountedNameless) != 0};
 }
@@ -133,11 +133,11 @@ std::string UsageRecord::encode() const {
   if (heir != kNoFile) out.put(heir);
   const bool soft = limits.soft_bytes || limits.soft_files;
   const std::uint8_t classes = class_flags(*this), multipart = multipart_flags(*this);
-  const auto more = static_cast<std::uint8_t>((soft ? kHasSoft : 0) | (since != SoftExcess{} ? kHasSince : 0) |
-                                              (child_limits.any() ? kHasChildLimits : 0) |
-                                              (owners != OwnersCounted::kNo ? kCountsOwners : 0) | (high ? kHasHighBytes : 0) |
-                                              (owners == OwnersCounted::kBeingCounted ? kOwnersBeingCounted : 0) |
-                                              (classes != 0 ? kHasClasses : 0) | (multipart != 0 ? kHasMultipart : 0));
+  const auto more = static_cast<std::uint8_t>(
+      (soft ? kHasSoft : 0) | (since != SoftExcess{} ? kHasSince : 0) | (child_limits.any() ? kHasChildLimits : 0) |
+      (owners != OwnersCounted::kNo ? kCountsOwners : 0) | (high ? kHasHighBytes : 0) |
+      (owners == OwnersCounted::kBeingCounted ? kOwnersBeingCounted : 0) | (classes != 0 ? kHasClasses : 0) |
+      (multipart != 0 ? kHasMultipart : 0));
   if (more == 0 && height == 0) {
     const std::uint8_t version = heir == kNoFile ? kFirstVersion : kWithHeir;
     return seal(version, version, out.bytes());
@@ -156,11 +156,11 @@ std::string UsageRecord::encode() const {
     out.put(multipart);
     if ((multipart & kHasParts) != 0) put_usage(out, by_class.multipart);
   }
-  const std::uint8_t version = multipart != 0                            ? kWithMultipart
-                               : classes != 0                            ? kWithClasses
+  const std::uint8_t version = multipart != 0                           ? kWithMultipart
+                               : classes != 0                           ? kWithClasses
                                : owners == OwnersCounted::kBeingCounted ? kWithCounting
-                               : high                                    ? kWithHighBytes
-                                                                         : kWithMore;
+                               : high                                   ? kWithHighBytes
+                                                                        : kWithMore;
   if (height == 0) return seal(version, version, out.bytes());
   // Who does not know of heights passes over it.
   out.put_varint(height);

@@ -12,12 +12,18 @@ namespace stoa::core {
 inline Usage operator+(Usage a, const Usage& b) {
   return {a.bytes + b.bytes, a.files + b.files, a.directories + b.directories};
 }
-inline Usage operator-(const Usage& a) { return {-a.bytes, -a.files, -a.directories}; }
-inline bool is_zero(const Usage& a) { return a == Usage{}; }
+inline Usage operator-(const Usage& a) {
+  return {-a.bytes, -a.files, -a.directories};
+}
+inline bool is_zero(const Usage& a) {
+  return a == Usage{};
+}
 inline UsageByClass operator+(const UsageByClass& a, const UsageByClass& b) {
   return {a.recycled + b.recycled, a.nameless + b.nameless, a.multipart + b.multipart};
 }
-inline UsageByClass operator-(const UsageByClass& a) { return {-a.recycled, -a.nameless, -a.multipart}; }
+inline UsageByClass operator-(const UsageByClass& a) {
+  return {-a.recycled, -a.nameless, -a.multipart};
+}
 
 // What of it is of these classes.
 inline Usage sum_of(const UsageByClass& by_class, const UncountedClasses& classes) {
@@ -28,7 +34,8 @@ inline Usage sum_of(const UsageByClass& by_class, const UncountedClasses& classe
 // Whether a directory knows what each user and group owns below it.
 enum class OwnersCounted : std::uint8_t {
   kNo,
-  kBeingCounted,  // what was there when that was asked for is being looked at; nothing that is known so far is stored but limits
+  kBeingCounted,  // what was there when that was asked for is being looked at; nothing that is known so far is stored
+                  // but limits
   kYes,
 };
 
@@ -38,10 +45,11 @@ struct UsageRecord {
   FileId heir = kNoFile;  // not kNoFile: the directory is gone, this was its parent, and `usage` is still charged
   SoftExcess since{};
   QuotaLimits child_limits{};
-  OwnersCounted owners = OwnersCounted::kNo;  // else users and groups have records of their own, under the key of the directory
+  OwnersCounted owners =
+      OwnersCounted::kNo;  // else users and groups have records of their own, under the key of the directory
   UsageByClass by_class{};
   std::uint32_t height = 0;  // of a directory: how many lie in each other below it, at most
-  bool upload = false;  // with an heir: it was the directory of a multipart upload
+  bool upload = false;       // with an heir: it was the directory of a multipart upload
 
   // What the limits of a directory that leaves these out are compared with.
   Usage counted(const UncountedClasses& uncounted) const { return usage + -sum_of(by_class, uncounted); }

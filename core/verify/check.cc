@@ -11,18 +11,18 @@
 #include "core/data/data_state.h"
 #include "core/data/verify.h"
 #include "core/inode/acl_record.h"
+#include "core/inode/trash_record.h"
 #include "core/kv/damaged_walk.h"
 #include "core/kv/keys.h"
 #include "core/links/drop_link.h"
-#include "core/inode/trash_record.h"
 #include "core/usage/usage_log.h"
 #include "core/verify/damage_map.h"
 
 namespace stoa::core {
 namespace {
 
-// Walks the families in order and compares what they say of each other. Memory: a few words a file. What cannot be read is named and
-// passed over; what would be compared with it is not.
+// Walks the families in order and compares what they say of each other. Memory: a few words a file. What cannot be read
+// is named and passed over; what would be compared with it is not.
 class Checker {
  public:
   Checker(Tree& tree, KvReader& kv, const CheckOptions& options) : tree_(tree), kv_(kv), options_(options) {}
@@ -42,7 +42,8 @@ class Checker {
     STOA_CHECK_OK(compare_blobs());
     STOA_CHECK_OK(find_orphans(Family::kInline, "inline content"));
     STOA_CHECK_OK(find_orphans(Family::kXattr, "an extended attribute"));
-    for (const Family family : {Family::kFold, Family::kChecksum, Family::kState, Family::kJournal, Family::kConfig, Family::kTrash}) {
+    for (const Family family :
+         {Family::kFold, Family::kChecksum, Family::kState, Family::kJournal, Family::kConfig, Family::kTrash}) {
       STOA_CHECK_OK(each(family, [](std::string_view, std::string_view) -> Status { return {}; }));
     }
     compare_attribute_bytes();
@@ -54,15 +55,15 @@ class Checker {
     FileType type{};
     FileId home = kNoFile;
     FileId charged_to = kNoFile;
-    std::uint32_t links = 0;       // as recorded
-    std::uint64_t entries = 0;     // as recorded
+    std::uint32_t links = 0;                  // as recorded
+    std::uint64_t entries = 0;                // as recorded
     std::uint64_t attribute_bytes = 0;        // as recorded
     std::uint64_t found_attribute_bytes = 0;  // as found
     Usage usage;
     Owner owner;
-    std::uint32_t names = 0;       // as found
-    std::uint64_t children = 0;    // as found
-    std::uint32_t directories = 0; // subdirectories, as found
+    std::uint32_t names = 0;        // as found
+    std::uint64_t children = 0;     // as found
+    std::uint32_t directories = 0;  // subdirectories, as found
     bool is_inline = false;
     bool named_at_home = false;
     std::uint8_t flags = 0;
@@ -157,32 +158,37 @@ class Checker {
   // Every item has its name in the bin, and every name in the bin is that of an item.
   Status read_items() {
     std::uint64_t items = 0;
-    STOA_CHECK_OK(each_of(Family::kTrash, keys::kItemPrefix, [&](std::string_view whole_key, std::string_view record) -> Status {
-      ++items;
-      const std::string_view key = whole_key.substr(keys::kItemPrefix.size());
-      const FileId bin = keys::id_of(key);
-      const std::string where = "item " + std::to_string(keys::read_be64(keys::after_id(key))) + " of bin " + number(bin);
-      const auto item = ItemRecord::decode(record);
-      if (!item) {
-        problem(where + ": the record is damaged");
-        return {};
-      }
-      std::string value;
-      const Looked has_shelf = look(Family::kEntry, keys::id_name(bin, std::to_string(item->uid) + "/"), &value);
-      const auto shelf = has_shelf == Looked::kFound ? EntryRecord::decode(value) : fail(Errc::kNotFound);
-      const std::string name = keys::stored_name(item->name, item->type == FileType::kDirectory);
-      const Looked named = !shelf ? Looked::kAbsent : look(Family::kEntry, keys::id_name(shelf->id, name), &value);
-      if (has_shelf == Looked::kUnreadable || named == Looked::kUnreadable || damage_.unreadable(Family::kInode, keys::id_key(bin))) return {};
-      const auto entry = named == Looked::kFound ? EntryRecord::decode(value) : fail(Errc::kNotFound);
-      if (!is_bin(bin) || !entry || entry->id != item->id) problem(where + ": it is not in the bin");
-      return {};
-    }));
+    STOA_CHECK_OK(
+        each_of(Family::kTrash, keys::kItemPrefix, [&](std::string_view whole_key, std::string_view record) -> Status {
+          ++items;
+          const std::string_view key = whole_key.substr(keys::kItemPrefix.size());
+          const FileId bin = keys::id_of(key);
+          const std::string where =
+              "item " + std::to_string(keys::read_be64(keys::after_id(key))) + " of bin " + number(bin);
+          const auto item = ItemRecord::decode(record);
+          if (!item) {
+            problem(where + ": the record is damaged");
+            return {};
+          }
+          std::string value;
+          const Looked has_shelf = look(Family::kEntry, keys::id_name(bin, std::to_string(item->uid) + "/"), &value);
+          const auto shelf = has_shelf == Looked::kFound ? EntryRecord::decode(value) : fail(Errc::kNotFound);
+          const std::string name = keys::stored_name(item->name, item->type == FileType::kDirectory);
+          const Looked named = !shelf ? Looked::kAbsent : look(Family::kEntry, keys::id_name(shelf->id, name), &value);
+          if (has_shelf == Looked::kUnreadable || named == Looked::kUnreadable ||
+              damage_.unreadable(Family::kInode, keys::id_key(bin)))
+            return {};
+          const auto entry = named == Looked::kFound ? EntryRecord::decode(value) : fail(Errc::kNotFound);
+          if (!is_bin(bin) || !entry || entry->id != item->id) problem(where + ": it is not in the bin");
+          return {};
+        }));
     if (!damage_.whole({Family::kTrash, Family::kInode, Family::kEntry})) return {};
     std::uint64_t names = 0;
     for (const auto& [id, file] : files_) {
       if (is_bin(file.home) && file.type == FileType::kDirectory) names += file.children;
     }
-    if (names != items) problem("there are " + std::to_string(items) + " items for " + std::to_string(names) + " names in recycle bins");
+    if (names != items)
+      problem("there are " + std::to_string(items) + " items for " + std::to_string(names) + " names in recycle bins");
     return {};
   }
 
@@ -190,7 +196,8 @@ class Checker {
     if (!damage_.whole({Family::kTrash, Family::kInode})) return;
     for (const auto& [dir, bin] : anchors_) {
       const auto file = files_.find(dir);
-      if (file == files_.end() || !file->second.has(kHasBin)) problem(number(dir) + ": wrongly listed as having a recycle bin");
+      if (file == files_.end() || !file->second.has(kHasBin))
+        problem(number(dir) + ": wrongly listed as having a recycle bin");
       const auto found = files_.find(bin);
       if (found == files_.end() || !found->second.has(kIsBin) || found->second.home != dir) {
         problem(number(dir) + ": its recycle bin " + number(bin) + " does not exist, or is another one's");
@@ -199,7 +206,8 @@ class Checker {
     for (const auto& [id, file] : files_) {
       if (file.has(kHasBin) && !anchors_.contains(id)) problem(number(id) + ": its recycle bin is not recorded");
       const auto anchor = anchors_.find(file.home);
-      if (file.has(kIsBin) && (anchor == anchors_.end() || anchor->second != id)) problem(number(id) + ": a recycle bin that nobody has");
+      if (file.has(kIsBin) && (anchor == anchors_.end() || anchor->second != id))
+        problem(number(id) + ": a recycle bin that nobody has");
     }
   }
 
@@ -214,9 +222,16 @@ class Checker {
       ++report_.inodes;
       ++(inode->is_directory() ? report_.directories : report_.files);
       if (inode->type == FileType::kRegular) report_.bytes += inode->size;
-      files_[id] = {.type = inode->type, .home = inode->home, .charged_to = inode->charged_to, .links = inode->links, .entries = inode->entries,
-                    .attribute_bytes = inode->attribute_bytes, .usage = usage_of(*inode), .owner = {inode->uid, inode->gid},
-                    .is_inline = inode->has(kContentInline), .flags = inode->flags};
+      files_[id] = {.type = inode->type,
+                    .home = inode->home,
+                    .charged_to = inode->charged_to,
+                    .links = inode->links,
+                    .entries = inode->entries,
+                    .attribute_bytes = inode->attribute_bytes,
+                    .usage = usage_of(*inode),
+                    .owner = {inode->uid, inode->gid},
+                    .is_inline = inode->has(kContentInline),
+                    .flags = inode->flags};
       std::uint64_t end = 0;
       for (const Extent& extent : inode->layout.extents) {
         ++expected_references_[extent.blob];
@@ -278,7 +293,8 @@ class Checker {
       const bool file_unread = file == files_.end() && damage_.unreadable(Family::kInode, keys::id_key(entry->id));
       if (file_unread) {
         const std::string above = path_of(parent);
-        cut_off((above == "/" ? above : above + "/") + (name.ends_with('/') ? name.substr(0, name.size() - 1) : name), entry->id);
+        cut_off((above == "/" ? above : above + "/") + (name.ends_with('/') ? name.substr(0, name.size() - 1) : name),
+                entry->id);
       }
       if (dir == files_.end() && damage_.unreadable(Family::kInode, keys::id_key(parent))) {
         ++entries_;  // the directory is told of where it has its name
@@ -311,12 +327,16 @@ class Checker {
       const auto cookie = found == Looked::kFound ? CookieRecord::decode(stored) : Result<CookieRecord>{};
       if (found == Looked::kUnreadable) {
         // Told with the family.
-      } else if (found == Looked::kAbsent || !cookie || cookie->id != entry->id || cookie->name != raw || cookie->flags != entry->flags) {
+      } else if (found == Looked::kAbsent || !cookie || cookie->id != entry->id || cookie->name != raw ||
+                 cookie->flags != entry->flags) {
         problem(where + ": the cookie record is missing or differs");
       }
-      if (look(Family::kLink, keys::link_key(entry->id, parent, name), &stored) == Looked::kAbsent) problem(where + ": the link record is missing");
+      if (look(Family::kLink, keys::link_key(entry->id, parent, name), &stored) == Looked::kAbsent)
+        problem(where + ": the link record is missing");
       const Looked other = look(Family::kEntry, keys::id_key(parent) + raw + "/", &stored);
-      if (entry->type != FileType::kDirectory && other != Looked::kUnreadable && entry->shadowed() != (other == Looked::kFound)) problem(where + ": wrongly marked as shadowed");
+      if (entry->type != FileType::kDirectory && other != Looked::kUnreadable &&
+          entry->shadowed() != (other == Looked::kFound))
+        problem(where + ": wrongly marked as shadowed");
       ++entries_;
       return {};
     });
@@ -369,10 +389,11 @@ class Checker {
   Status compare_counting() {
     if (!damage_.whole({Family::kUsage})) return {};
     std::set<FileId> listed;
-    STOA_CHECK_OK(each_of(Family::kConfig, keys::kCountingPrefix, [&](std::string_view key, std::string_view) -> Status {
-      listed.insert(keys::id_of(key.substr(keys::kCountingPrefix.size())));
-      return {};
-    }));
+    STOA_CHECK_OK(
+        each_of(Family::kConfig, keys::kCountingPrefix, [&](std::string_view key, std::string_view) -> Status {
+          listed.insert(keys::id_of(key.substr(keys::kCountingPrefix.size())));
+          return {};
+        }));
     if (!damage_.whole({Family::kConfig})) return {};
     for (const FileId dir : listed) {
       if (!being_counted_.contains(dir)) problem(number(dir) + ": wrongly listed as counting users and groups");
@@ -389,7 +410,8 @@ class Checker {
 
   void compare_files() {
     compare_bins();
-    const bool has_names = damage_.whole({Family::kInode, Family::kEntry, Family::kLink, Family::kUsage, Family::kState});
+    const bool has_names =
+        damage_.whole({Family::kInode, Family::kEntry, Family::kLink, Family::kUsage, Family::kState});
     if (!has_names) {
       problem("names, links and accounts were not compared, because records of them cannot be read");
       return;
@@ -423,7 +445,8 @@ class Checker {
       }
       if (directory && file.names > 1) problem(number(id) + ": a directory with several names");
       if (directory && file.entries != file.children) {
-        problem(number(id) + ": entry count " + std::to_string(file.entries) + ", found " + std::to_string(file.children));
+        problem(number(id) + ": entry count " + std::to_string(file.entries) + ", found " +
+                std::to_string(file.children));
       }
     }
   }
@@ -450,7 +473,8 @@ class Checker {
       const Usage& delta = file.usage;
       FileId at = file.type == FileType::kDirectory ? payer_above(file) : file.home;
       UsageClass of = file.charged_to != kNoFile ? UsageClass::kMultipart
-                      : nameless_.contains(id) ? UsageClass::kNameless : UsageClass::kLive;
+                      : nameless_.contains(id)   ? UsageClass::kNameless
+                                                 : UsageClass::kLive;
       for (int depth = 0; at != kNoFile; ++depth) {
         if (depth > 100'000) {
           problem(number(id) + ": the directories above form a circle");
@@ -504,10 +528,11 @@ class Checker {
   // What the usage log has is not in the records (core/usage/usage_log.h), but in those of directories that are gone.
   Status take_off_logged(std::unordered_map<FileId, BalanceChange>& counted) {
     UsageLog log;
-    STOA_CHECK_OK(each_of(Family::kState, keys::kUsageLogPrefix, [&](std::string_view, std::string_view value) -> Status {
-      if (const Status read = log.add(value); !read) problem("the log of usage: a record is damaged");
-      return {};
-    }));
+    STOA_CHECK_OK(
+        each_of(Family::kState, keys::kUsageLogPrefix, [&](std::string_view, std::string_view value) -> Status {
+          if (const Status read = log.add(value); !read) problem("the log of usage: a record is damaged");
+          return {};
+        }));
     for (const auto& [payee, delta] : log.charges()) {
       UsageClass of = payee.of;
       for (FileId at = payee.dir; at != kNoFile;) {
@@ -524,7 +549,8 @@ class Checker {
         const BalanceChange change = change_of(delta, of, {});
         counted[at] = counted[at] + -change;
         if (const auto owners = by_owner_.find(at); owners != by_owner_.end()) {
-          for (const OwnerKey& owner : {payee.owner.user(), payee.owner.group()}) owners->second[owner] = owners->second[owner] + -change;
+          for (const OwnerKey& owner : {payee.owner.user(), payee.owner.group()})
+            owners->second[owner] = owners->second[owner] + -change;
         }
         at = payer_above(dir->second);
       }
@@ -543,7 +569,8 @@ class Checker {
   void compare_owner(FileId dir, const OwnerKey& owner, const UsageRecord& have) {
     const auto owners = by_owner_.find(dir);
     if (being_counted_.contains(dir)) {
-      if (!is_zero(have.usage) || have.by_class != UsageByClass{}) problem(usage_of_owner(dir, owner) + ": recorded before it is counted");
+      if (!is_zero(have.usage) || have.by_class != UsageByClass{})
+        problem(usage_of_owner(dir, owner) + ": recorded before it is counted");
       return;
     }
     if (owners == by_owner_.end()) {
@@ -560,7 +587,8 @@ class Checker {
   static std::string text(ByteCount n) {
     std::string digits;
     const bool negative = n < 0;
-    for (; n != 0 || digits.empty(); n /= 10) digits.insert(0, 1, static_cast<char>('0' + std::abs(static_cast<int>(n % 10))));
+    for (; n != 0 || digits.empty(); n /= 10)
+      digits.insert(0, 1, static_cast<char>('0' + std::abs(static_cast<int>(n % 10))));
     return negative ? "-" + digits : digits;
   }
   static std::string text(const Usage& u) {
@@ -590,19 +618,21 @@ class Checker {
     }
     STOA_CHECK_OK(each(Family::kGc, [&](std::string_view key, std::string_view) -> Status {
       const BlobId blob{keys::read_be64(key)};
-      if (known.contains(blob)) problem("blob " + std::to_string(static_cast<std::uint64_t>(blob)) + ": in use and in the gc queue");
+      if (known.contains(blob))
+        problem("blob " + std::to_string(static_cast<std::uint64_t>(blob)) + ": in use and in the gc queue");
       known[blob] = false;
       return {};
     }));
-    // What the store keeps: no blob that nobody names, none that is named and gone. The store is of now, the names are of the
-    // picture: what differs is looked at again.
+    // What the store keeps: no blob that nobody names, none that is named and gone. The store is of now, the names are
+    // of the picture: what differs is looked at again.
     std::vector<BlobId> unnamed;
     tree_.blobs.for_each([&](BlobId blob) {
       if (known.erase(blob) == 0) unnamed.push_back(blob);
     });
     for (const BlobId blob : unnamed) {
       STOA_TRY(lost, is_lost(blob));
-      if (lost) problem("blob " + std::to_string(static_cast<std::uint64_t>(blob)) + ": takes space, and nothing names it");
+      if (lost)
+        problem("blob " + std::to_string(static_cast<std::uint64_t>(blob)) + ": takes space, and nothing names it");
     }
     for (const auto& [blob, in_use] : known) {
       // A blob of the gc queue may have been freed just before a crash.
@@ -613,9 +643,9 @@ class Checker {
     return {};
   }
 
-  // Whether the store holds the blob, and nobody will ever free it. As long as no blob comes into being, the life of each
-  // goes one way: tracked until its commit, named, tracked again while it is freed, gone. So one that is in none of these
-  // states, asked for in this order, and still there at the end, is in none at all.
+  // Whether the store holds the blob, and nobody will ever free it. As long as no blob comes into being, the life of
+  // each goes one way: tracked until its commit, named, tracked again while it is freed, gone. So one that is in none
+  // of these states, asked for in this order, and still there at the end, is in none at all.
   Result<bool> is_lost(BlobId blob) {
     if (tree_.in_flight.tracked(blob)) return false;
     const std::lock_guard births(tree_.in_flight.births);
@@ -646,7 +676,8 @@ class Checker {
       const FileId id = keys::id_of(key);
       const auto file = files_.find(id);
       if (file == files_.end() && damage_.unreadable(Family::kInode, keys::id_key(id))) return {};
-      if (file != files_.end() && family == Family::kXattr) file->second.found_attribute_bytes += attribute_bytes(keys::after_id(key), value);
+      if (file != files_.end() && family == Family::kXattr)
+        file->second.found_attribute_bytes += attribute_bytes(keys::after_id(key), value);
       if (file == files_.end()) {
         problem(std::string(what) + " of " + number(id) + ", which does not exist");
       } else if (family == Family::kInline && !file->second.is_inline) {
@@ -662,8 +693,8 @@ class Checker {
     if (!damage_.whole({Family::kXattr, Family::kInode})) return;
     for (const auto& [id, file] : files_) {
       if (file.attribute_bytes == file.found_attribute_bytes) continue;
-      problem(number(id) + ": " + std::to_string(file.attribute_bytes) + " bytes of extended attributes and ACL, found " +
-              std::to_string(file.found_attribute_bytes));
+      problem(number(id) + ": " + std::to_string(file.attribute_bytes) +
+              " bytes of extended attributes and ACL, found " + std::to_string(file.found_attribute_bytes));
     }
   }
 
@@ -681,7 +712,7 @@ class Checker {
   };
   std::unordered_map<FileId, Ended> ended_;
   std::map<FileId, std::map<OwnerKey, BalanceChange>> by_owner_;  // of directories that count owners: as found
-  std::set<FileId> being_counted_;  // directories that will count owners
+  std::set<FileId> being_counted_;                                // directories that will count owners
   std::set<FileId> nameless_;
   std::map<FileId, FileId> anchors_;
   std::set<FileId> with_acl_;

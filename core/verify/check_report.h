@@ -18,7 +18,7 @@ struct CheckReport {
   bool ok() const { return problem_count == 0; }
 };
 struct CheckOptions {
-  bool read_data = false;  // verify every recorded checksum, too
+  bool read_data = false;                                                   // verify every recorded checksum, too
   std::function<void(std::uint64_t done, std::uint64_t total)> progress{};  // records looked at; total 0: not known yet
 };
 

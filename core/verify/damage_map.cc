@@ -10,18 +10,30 @@ namespace {
 // What the first part of a family's keys numbers; empty: they are texts.
 std::string_view records_of(Family family) {
   switch (family) {
-    case Family::kInode: return "records of inodes";
-    case Family::kInline: return "inline content of inodes";
-    case Family::kEntry: return "names in directories of inodes";
-    case Family::kCookie: return "listings of directories of inodes";
-    case Family::kXattr: return "extended attributes of inodes";
-    case Family::kLink: return "links of inodes";
-    case Family::kUsage: return "usage of directories of inodes";
-    case Family::kBlob: return "records of blobs";
-    case Family::kChecksum: return "checksums of blobs";
-    case Family::kJournal: return "changes in the journal, numbers";
-    case Family::kGc: return "blobs to be freed";
-    default: return {};
+    case Family::kInode:
+      return "records of inodes";
+    case Family::kInline:
+      return "inline content of inodes";
+    case Family::kEntry:
+      return "names in directories of inodes";
+    case Family::kCookie:
+      return "listings of directories of inodes";
+    case Family::kXattr:
+      return "extended attributes of inodes";
+    case Family::kLink:
+      return "links of inodes";
+    case Family::kUsage:
+      return "usage of directories of inodes";
+    case Family::kBlob:
+      return "records of blobs";
+    case Family::kChecksum:
+      return "checksums of blobs";
+    case Family::kJournal:
+      return "changes in the journal, numbers";
+    case Family::kGc:
+      return "blobs to be freed";
+    default:
+      return {};
   }
 }
 
@@ -43,7 +55,8 @@ bool DamageMap::add(Family family, const KeyGap& gap) {
 bool DamageMap::unreadable(Family family, std::string_view key) const {
   const auto found = gaps_.find(family);
   if (found == gaps_.end()) return false;
-  return std::ranges::any_of(found->second, [&](const auto& gap) { return key >= gap.from && (gap.to.empty() || key < gap.to); });
+  return std::ranges::any_of(found->second,
+                             [&](const auto& gap) { return key >= gap.from && (gap.to.empty() || key < gap.to); });
 }
 
 bool DamageMap::whole(std::initializer_list<Family> families) const {

@@ -29,7 +29,8 @@ class AttributeCount {
       inode.attribute_bytes = 0;
       // Both are in the order of ids.
       for (; attributes->valid() && keys::id_of(attributes->key()) <= id; attributes->next()) {
-        if (keys::id_of(attributes->key()) == id) inode.attribute_bytes += attribute_bytes(keys::after_id(attributes->key()), attributes->value());
+        if (keys::id_of(attributes->key()) == id)
+          inode.attribute_bytes += attribute_bytes(keys::after_id(attributes->key()), attributes->value());
       }
       STOA_CHECK_OK(attributes->status());
       if (inode.attribute_bytes != 0) STOA_CHECK_OK(store(inode));
@@ -90,9 +91,9 @@ class AttributeCount {
   // All the way up, as NodeCache::load() finds it and Ledger::add() counts it.
   Status charge(const Inode& inode, const Usage& more) {
     FileId at = inode.charged_to != kNoFile ? inode.charged_to : inode.home;
-    UsageClass of = inode.charged_to != kNoFile                       ? UsageClass::kMultipart
+    UsageClass of = inode.charged_to != kNoFile                 ? UsageClass::kMultipart
                     : !inode.is_directory() && inode.links == 0 ? UsageClass::kNameless
-                                                                      : UsageClass::kLive;
+                                                                : UsageClass::kLive;
     while (at != kNoFile) {
       STOA_TRY(dir, inode_of(at));
       FileId above = kNoFile;

@@ -1,6 +1,6 @@
-// The background work of a volume: one thread flushes lazy attributes, frees garbage, forgets what was set on directories that are gone, and tells events, another records and verifies
-// checksums at the rate that the options allow, a third counts what users and groups own where that is asked for. All give way to
-// requests (qos/pace.h).
+// The background work of a volume: one thread flushes lazy attributes, frees garbage, forgets what was set on
+// directories that are gone, and tells events, another records and verifies checksums at the rate that the options
+// allow, a third counts what users and groups own where that is asked for. All give way to requests (qos/pace.h).
 #pragma once
 
 #include <condition_variable>

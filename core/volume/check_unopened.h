@@ -5,6 +5,7 @@
 
 namespace stoa::core {
 
-Result<CheckReport> check_unopened(KvStore& kv, BlobStore& blobs, MetricRegistry& metrics, const VolumeOptions& volume_options, const CheckOptions& options);
+Result<CheckReport> check_unopened(KvStore& kv, BlobStore& blobs, MetricRegistry& metrics,
+                                   const VolumeOptions& volume_options, const CheckOptions& options);
 
 }  // namespace stoa::core

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "core/inode/inode.h"
-#include "core/kv/keys.h"
 #include "core/inode/trash_record.h"
+#include "core/kv/keys.h"
 #include "core/usage/usage_record.h"
 
 namespace stoa::core {
@@ -17,7 +17,8 @@ class ClassCount {
  public:
   explicit ClassCount(KvStore& kv) : kv_(kv) {}
 
-  // All that is in a bin counts there, what is in bins further inside included: so each bin adds to what is above it up to the next one.
+  // All that is in a bin counts there, what is in bins further inside included: so each bin adds to what is above it up
+  // to the next one.
   Status add_bins() {
     const std::string prefix(keys::kAnchorPrefix);
     const auto it = kv_.scan(Family::kTrash, prefix, keys::behind_prefix(prefix));
@@ -38,7 +39,11 @@ class ClassCount {
     for (; it->valid(); it->next()) {
       const FileId id = keys::id_of(it->key().substr(prefix.size()));
       STOA_TRY(inode, inode_of(id));
-      if (inode) STOA_CHECK_OK(climb(inode->home, &UsageByClass::nameless, Usage{.bytes = inode->type == FileType::kRegular ? static_cast<std::int64_t>(inode->size) : 0, .files = 1}));
+      if (inode)
+        STOA_CHECK_OK(
+            climb(inode->home, &UsageByClass::nameless,
+                  Usage{.bytes = inode->type == FileType::kRegular ? static_cast<std::int64_t>(inode->size) : 0,
+                        .files = 1}));
     }
     return it->status();
   }
@@ -79,7 +84,7 @@ class ClassCount {
     return ended.heir;
   }
   // A bin counts all that is in it as recycled, whatever it was below.
-  Status climb(FileId dir, Usage UsageByClass::*what, const Usage& usage) {
+  Status climb(FileId dir, Usage UsageByClass::* what, const Usage& usage) {
     while (dir != kNoFile) {
       STOA_TRY(inode, inode_of(dir));
       if (inode && inode->has(kIsBin)) return {};

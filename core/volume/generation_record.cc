@@ -8,7 +8,7 @@ namespace stoa::core {
 namespace {
 constexpr std::uint8_t kGenerationVersion = 1;
 constexpr std::string_view kGenerationKey = "generation";
-}
+}  // namespace
 
 Result<std::optional<VolumeInfo>> read_volume_info(KvReader& kv) {
   std::string value;

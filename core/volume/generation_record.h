@@ -1,5 +1,5 @@
-// What the metadata know of the blob directories that belong to them: key "generation" of family config. Read and written while no
-// volume is open on the store.
+// What the metadata know of the blob directories that belong to them: key "generation" of family config. Read and
+// written while no volume is open on the store.
 #pragma once
 
 #include <optional>

@@ -17,7 +17,9 @@ bool is_gone(Tree& tree, FileId id) {
 }
 
 // Somebody else may have been faster.
-Status unless_gone_too(const Status& removed) { return !removed && removed.error().code == Errc::kNotFound ? Status() : removed; }
+Status unless_gone_too(const Status& removed) {
+  return !removed && removed.error().code == Errc::kNotFound ? Status() : removed;
+}
 
 }  // namespace
 

@@ -6,8 +6,9 @@
 
 namespace stoa::core {
 
-// Takes such away from directories that are gone: no path leads to them any more, but they count where only so many may be set. A step:
-// each is a commit of its own, so a few hundred at a time. One thread at a time; blocks. Errors of the store.
+// Takes such away from directories that are gone: no path leads to them any more, but they count where only so many may
+// be set. A step: each is a commit of its own, so a few hundred at a time. One thread at a time; blocks. Errors of the
+// store.
 Status forget_gone_directories(Tree& tree, Registry& registry);
 
 }  // namespace stoa::core

@@ -50,7 +50,8 @@ void Health::add_metadata(std::vector<Problem>& found) const {
   }
   if (commits.stalled || (!change_ && change_.error().code == Errc::kNoSpace)) {
     found.push_back({.kind = ProblemKind::kMetadataStalled,
-                     .text = "changes of the metadata wait for room" + (commits.error.empty() ? std::string() : ": " + commits.error),
+                     .text = "changes of the metadata wait for room" +
+                             (commits.error.empty() ? std::string() : ": " + commits.error),
                      .path = path,
                      .fix = "free space on its file system, or make it larger; it goes on by itself"});
   } else if (!change_) {
@@ -69,17 +70,20 @@ void Health::add_metadata(std::vector<Problem>& found) const {
 void Health::add_content(std::vector<Problem>& found) const {
   for (const BlobStore::DirectoryHealth& directory : tree_.blobs.health()) {
     if (directory.ok) continue;
-    found.push_back({.kind = ProblemKind::kBlobDirectory,
-                     .text = "a blob directory does not work: " + directory.problem,
-                     .path = directory.path,
-                     .fix = "mend or mount its disk, then restart stoad; stoa check --read-data names the files that miss content"});
+    found.push_back(
+        {.kind = ProblemKind::kBlobDirectory,
+         .text = "a blob directory does not work: " + directory.problem,
+         .path = directory.path,
+         .fix =
+             "mend or mount its disk, then restart stoad; stoa check --read-data names the files that miss content"});
   }
   const std::vector<std::string> damaged = damage_found(tree_);
   if (damaged.empty()) return;
-  found.push_back({.kind = ProblemKind::kDamage,
-                   .text = "content is damaged: " + damaged.front() +
-                           (damaged.size() > 1 ? ", and " + std::to_string(damaged.size() - 1) + " more" : std::string()),
-                   .fix = "restore these files from a backup"});
+  found.push_back(
+      {.kind = ProblemKind::kDamage,
+       .text = "content is damaged: " + damaged.front() +
+               (damaged.size() > 1 ? ", and " + std::to_string(damaged.size() - 1) + " more" : std::string()),
+       .fix = "restore these files from a backup"});
 }
 
 }  // namespace stoa::core

@@ -1,5 +1,5 @@
-// Whether a volume does what it is for. A real answer needs a real change: one small record is made durable, at most every few seconds,
-// only while somebody asks, and only if nothing else became durable lately.
+// Whether a volume does what it is for. A real answer needs a real change: one small record is made durable, at most
+// every few seconds, only while somebody asks, and only if nothing else became durable lately.
 #pragma once
 
 #include <chrono>
@@ -40,7 +40,7 @@ class Health {
   std::chrono::steady_clock::time_point fresh_until_{};
   std::optional<std::chrono::steady_clock::time_point> looked_;
   CommitTicket durable_{};  // at that time
-  Status change_;  // what became of the last one
+  Status change_;           // what became of the last one
 };
 
 }  // namespace stoa::core

@@ -10,8 +10,11 @@
 namespace stoa::core {
 
 struct OpenedTree {
-  OpenedTree(KvStore& kv, BlobStore& blobs, MetricRegistry& metrics, const VolumeOptions& options, std::uint64_t next_journal, FileId next_id)
-      : data(metrics), watch(watch_files(tree)), tree(kv, blobs, metrics, options, next_journal, next_id, data, *watch) {}
+  OpenedTree(KvStore& kv, BlobStore& blobs, MetricRegistry& metrics, const VolumeOptions& options,
+             std::uint64_t next_journal, FileId next_id)
+      : data(metrics),
+        watch(watch_files(tree)),
+        tree(kv, blobs, metrics, options, next_journal, next_id, data, *watch) {}
 
   DataState data;
   std::unique_ptr<FileWatch> watch;

@@ -13,9 +13,10 @@ void add_owner(Books& books, const OwnerKey& owner, const BalanceChange& change)
   if (it->second.is_nothing()) books.owners->balances.erase(it);
 }
 
-// To the account and all above it, as a charge does (Ledger::add, Committer::apply). No soft limit is passed by it: a group in which
-// one is, settles.
-void charge(const AccountRef& from, const UsageLog::Payee& payee, UsageClass of, const Usage& delta, LaggingUsage& lagging) {
+// To the account and all above it, as a charge does (Ledger::add, Committer::apply). No soft limit is passed by it: a
+// group in which one is, settles.
+void charge(const AccountRef& from, const UsageLog::Payee& payee, UsageClass of, const Usage& delta,
+            LaggingUsage& lagging) {
   for (AccountRef account = from; account != nullptr; account = account->parent) {
     of = class_in(*account, of);
     if (account->ended) continue;

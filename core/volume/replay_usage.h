@@ -1,4 +1,5 @@
-// A start after a crash: what the usage log (core/usage/usage_log.h) says is added to the directories that it concerns, and settled.
+// A start after a crash: what the usage log (core/usage/usage_log.h) says is added to the directories that it concerns,
+// and settled.
 #pragma once
 
 #include "core/txn/tree.h"

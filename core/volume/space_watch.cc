@@ -37,19 +37,22 @@ void SpaceWatch::look(const BlobStore::Space& space, bool metadata_has_room, Tim
   if (metadata_has_room) {
     events_.add(Severity::kInfo, "growth_accepted", "", "the disk of the metadata has room again");
   } else {
-    events_.add(Severity::kCritical, "growth_refused", "", "the disk of the metadata is full: removals work, nothing may grow");
+    events_.add(Severity::kCritical, "growth_refused", "",
+                "the disk of the metadata is full: removals work, nothing may grow");
   }
 }
 
 void SpaceWatch::look_at_disks(const BlobStore::Space& space, Timestamp now) {
   if (space.total == 0) return;
-  const std::uint64_t percent = 100 - static_cast<std::uint64_t>(100.0 * static_cast<double>(space.free) / static_cast<double>(space.total));
+  const std::uint64_t percent =
+      100 - static_cast<std::uint64_t>(100.0 * static_cast<double>(space.free) / static_cast<double>(space.total));
   const std::size_t before = disks_.told;
   std::size_t level = before;
   while (level < kSteps.size() && percent > kSteps[level].percent) ++level;
   while (level > 0 && percent + kSlack <= kSteps[level - 1].percent) --level;
   if (!disks_.moves(level, now)) return;
-  const std::string text = std::to_string(percent) + " % of the disks are full, " + std::to_string(space.free) + " bytes are free";
+  const std::string text =
+      std::to_string(percent) + " % of the disks are full, " + std::to_string(space.free) + " bytes are free";
   if (level > before) {
     log_warning("volume", "the disks fill up", {{"percent", percent}, {"free", space.free}});
     events_.add(kSteps[level - 1].severity, "space_low", "", text);

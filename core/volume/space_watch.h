@@ -1,4 +1,5 @@
-// Tells when the disks fill up, and when the metadata has no room to grow: once for each step, and once when there is room again.
+// Tells when the disks fill up, and when the metadata has no room to grow: once for each step, and once when there is
+// room again.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +14,8 @@ namespace stoa::core {
 // One thread at a time.
 class SpaceWatch {
  public:
-  // That there is room is news only when there has been for so long: around a full disk it comes and goes with each removal, each
-  // compaction, each write.
+  // That there is room is news only when there has been for so long: around a full disk it comes and goes with each
+  // removal, each compaction, each write.
   static constexpr std::int64_t kQuietNs = 60'000'000'000;
 
   explicit SpaceWatch(EventLog& events) : events_(events) {}

@@ -50,7 +50,8 @@ struct Problem {
 };
 // Not able to keep or give what it should; a full disk is told as such to clients, and damage is of single files.
 inline bool fails(const Problem& problem) {
-  return problem.kind == ProblemKind::kMetadataFailed || problem.kind == ProblemKind::kMetadataStalled || problem.kind == ProblemKind::kBlobDirectory;
+  return problem.kind == ProblemKind::kMetadataFailed || problem.kind == ProblemKind::kMetadataStalled ||
+         problem.kind == ProblemKind::kBlobDirectory;
 }
 
 class Volume {
@@ -66,26 +67,28 @@ class Volume {
 
   virtual Namespace& ns() = 0;
   virtual Registry& registry() = 0;
-  virtual StateTable& state() = 0;  // opens, byte-range locks and caching leases of all doors
+  virtual StateTable& state() = 0;          // opens, byte-range locks and caching leases of all doors
   virtual qos::Scheduler& scheduler() = 0;  // of the flows in the registry's snapshots
-  virtual Journal& journal() = 0;  // what changed, in order (core/journal/journal.h)
+  virtual Journal& journal() = 0;           // what changed, in order (core/journal/journal.h)
   virtual const HandleCodec& handles() const = 0;
   virtual EventLog& events() = 0;  // what an administrator should know of
   virtual VolumeInfo info() const = 0;
-  // Puts into the journal how many denials were left out of it for being too many (core/audit/denial_limit.h). For the one who
-  // writes the audit log: the time to call again; absent: when the journal has called.
+  // Puts into the journal how many denials were left out of it for being too many (core/audit/denial_limit.h). For the
+  // one who writes the audit log: the time to call again; absent: when the journal has called.
   virtual std::optional<std::chrono::steady_clock::time_point> report_omitted_denials() = 0;
-  // The bytes that users have read and written through all doors since the last call, as far as audit was on (core/audit/transfer_tally.h).
+  // The bytes that users have read and written through all doors since the last call, as far as audit was on
+  // (core/audit/transfer_tally.h).
   virtual std::vector<Transfer> take_transfers() = 0;
 
   // Makes all that was applied durable, lazy attributes included.
   virtual Status flush() = 0;
-  // Recounts usage, follows every name, layout and blob reference. Works on one consistent picture of the metadata, so it is
-  // exact while the volume is in use, too.
+  // Recounts usage, follows every name, layout and blob reference. Works on one consistent picture of the metadata, so
+  // it is exact while the volume is in use, too.
   virtual Result<CheckReport> check(const CheckOptions& options) = 0;
 
   // One round of background work now, for tests and for `background = false`.
-  virtual Status run_gc() = 0;     // frees everything in the gc queue that nobody uses, and what nobody reclaimed; tells events
+  virtual Status
+  run_gc() = 0;  // frees everything in the gc queue that nobody uses, and what nobody reclaimed; tells events
   virtual Status run_purge(Timestamp now) = 0;  // one step of what leaves the recycle bins by age and size
   // Looks at so many more files to know what users and groups own (CountOwnersRequest). True: that is known everywhere.
   virtual Result<bool> run_owner_count(std::size_t files_max) = 0;

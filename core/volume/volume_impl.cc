@@ -42,9 +42,9 @@ class NamespaceImpl final : public Namespace {
 
   std::uint64_t requests() const { return requests_.value(); }
 
-#define STOA_FORWARD(reply, name, request) \
+#define STOA_FORWARD(reply, name, request)                                \
   Result<reply> name(const OpContext& ctx, const request& req) override { \
-    return answered(ctx, [&] { return core::name(tree_, ctx, req); }); \
+    return answered(ctx, [&] { return core::name(tree_, ctx, req); });    \
   }
   STOA_FORWARD(LookupReply, lookup, LookupRequest)
   STOA_FORWARD(GetattrReply, getattr, GetattrRequest)
@@ -93,7 +93,9 @@ class NamespaceImpl final : public Namespace {
   STOA_FORWARD(RecycleStatusReply, recycle_status, RecycleStatusRequest)
 #undef STOA_FORWARD
   // Part of another request, so not one itself.
-  Status find_flows(const OpContext& ctx, const FindFlowsRequest& req) override { return core::find_flows(tree_, ctx, req); }
+  Status find_flows(const OpContext& ctx, const FindFlowsRequest& req) override {
+    return core::find_flows(tree_, ctx, req);
+  }
   Status upload_write(const OpContext& ctx, const UploadWriteRequest& req) override {
     requests_.add();
     return core::upload_write(tree_, ctx, req);
@@ -152,8 +154,9 @@ std::uint64_t random64() {
   return static_cast<std::uint64_t>(device()) << 32 | device();
 }
 
-constexpr const char* kKeptFix = "if metadata were lost, stop stoad and restore the data folder and all blob directories from one backup; "
-                                 "if not, stop it and free them: stoa volume sweep";
+constexpr const char* kKeptFix =
+    "if metadata were lost, stop stoad and restore the data folder and all blob directories from one backup; "
+    "if not, stop it and free them: stoa volume sweep";
 
 std::string kept_text(const KeptBlobs& kept) {
   return std::to_string(kept.blobs) + " blobs with " + std::to_string(kept.bytes) +
@@ -222,7 +225,9 @@ class VolumeImpl final : public Volume {
   const HandleCodec& handles() const override { return handles_; }
   EventLog& events() override { return tree_.events; }
   VolumeInfo info() const override { return record_.info; }
-  std::optional<std::chrono::steady_clock::time_point> report_omitted_denials() override { return audited_->report_omitted(); }
+  std::optional<std::chrono::steady_clock::time_point> report_omitted_denials() override {
+    return audited_->report_omitted();
+  }
   std::vector<Transfer> take_transfers() override { return audited_->take_transfers(); }
   Status flush() override {
     STOA_CHECK_OK(flush_lazy(tree_));
@@ -253,7 +258,8 @@ class VolumeImpl final : public Volume {
   }
   std::vector<std::string> damage() const override {
     std::vector<std::string> all = damage_found(tree_);
-    if (const KeptBlobs kept = kept_blobs(tree_.blobs); kept.blobs != 0) all.push_back(kept_text(kept) + "; " + kKeptFix);
+    if (const KeptBlobs kept = kept_blobs(tree_.blobs); kept.blobs != 0)
+      all.push_back(kept_text(kept) + "; " + kKeptFix);
     return all;
   }
 
@@ -270,7 +276,8 @@ class VolumeImpl final : public Volume {
       {},
       qos::steady_ns,
       {.parked = &tree_.metrics.counter("stoa_qos_parked_total", "Requests that waited for a QoS ceiling"),
-       .busy = &tree_.metrics.counter("stoa_qos_busy_total", "Requests that were answered busy because too many waited, or for too long")}};
+       .busy = &tree_.metrics.counter("stoa_qos_busy_total",
+                                      "Requests that were answered busy because too many waited, or for too long")}};
   std::jthread admission_{[this](const std::stop_token& stop) { scheduler_.keep_serving(stop); }};
   std::unique_ptr<StoredRegistry> registry_;
   std::unique_ptr<AuditedNamespace> audited_;
@@ -303,11 +310,16 @@ Result<std::uint64_t> next_journal_sequence(KvStore& kv) {
 
 std::string_view to_string(ProblemKind kind) {
   switch (kind) {
-    case ProblemKind::kMetadataFailed: return "metadata_failed";
-    case ProblemKind::kMetadataStalled: return "metadata_stalled";
-    case ProblemKind::kMetadataFull: return "metadata_full";
-    case ProblemKind::kBlobDirectory: return "blob_directory";
-    case ProblemKind::kDamage: return "damage";
+    case ProblemKind::kMetadataFailed:
+      return "metadata_failed";
+    case ProblemKind::kMetadataStalled:
+      return "metadata_stalled";
+    case ProblemKind::kMetadataFull:
+      return "metadata_full";
+    case ProblemKind::kBlobDirectory:
+      return "blob_directory";
+    case ProblemKind::kDamage:
+      return "damage";
   }
   return "";
 }

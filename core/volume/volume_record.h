@@ -10,7 +10,8 @@ namespace stoa::core {
 struct VolumeRecord {
   VolumeInfo info;
   SipKey handle_key{};  // secret: whoever knows it can forge file handles
-  // Usage is known by class. A version that did not know of classes would make that untrue: it refuses to open such a volume.
+  // Usage is known by class. A version that did not know of classes would make that untrue: it refuses to open such a
+  // volume.
   bool by_class = true;
   // The same of symbolic links, extended attributes and ACLs, which count.
   bool with_attributes = true;

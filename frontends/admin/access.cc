@@ -16,14 +16,19 @@ using core::Role;
 Role least_role(Access access, Method method) {
   switch (access) {
     case Access::kOpen:
-    case Access::kAnyRole: return Role::kOwner;
+    case Access::kAnyRole:
+      return Role::kOwner;
     case Access::kLocalOrToken:
-    case Access::kRead: return Role::kAuditor;
-    case Access::kOperate: return Role::kOperator;
-    case Access::kAdmin: return Role::kAdmin;
+    case Access::kRead:
+      return Role::kAuditor;
+    case Access::kOperate:
+      return Role::kOperator;
+    case Access::kAdmin:
+      return Role::kAdmin;
     case Access::kOwnerPath:
     case Access::kOwnerBody:
-    case Access::kOwnerHandler: return method == Method::kGet ? Role::kAuditor : Role::kOperator;
+    case Access::kOwnerHandler:
+      return method == Method::kGet ? Role::kAuditor : Role::kOperator;
   }
   return Role::kAdmin;
 }
@@ -76,10 +81,14 @@ Found walk(Service& service, const Request& request, std::string_view path) {
 
 std::string_view to_string(Role role) {
   switch (role) {
-    case Role::kOwner: return "owner";
-    case Role::kAuditor: return "auditor";
-    case Role::kOperator: return "operator";
-    case Role::kAdmin: return "admin";
+    case Role::kOwner:
+      return "owner";
+    case Role::kAuditor:
+      return "auditor";
+    case Role::kOperator:
+      return "operator";
+    case Role::kAdmin:
+      return "admin";
   }
   return "";
 }
@@ -88,10 +97,12 @@ Status permit(Service& service, Access access, Request& request) {
   const Caller& caller = *request.caller;
   const Role need = least_role(access, request.method);
   if (caller.role >= need) return {};
-  const bool for_owners = access == Access::kOwnerPath || access == Access::kOwnerBody || access == Access::kOwnerHandler;
+  const bool for_owners =
+      access == Access::kOwnerPath || access == Access::kOwnerBody || access == Access::kOwnerHandler;
   if (caller.role != Role::kOwner || !for_owners)
     return fail(Errc::kAccess, named(caller) + "; this needs the role " + std::string(to_string(need)) +
-                                   (need == Role::kAdmin ? "" : " or one above it") + (for_owners ? ", or owner of the directory" : ""));
+                                   (need == Role::kAdmin ? "" : " or one above it") +
+                                   (for_owners ? ", or owner of the directory" : ""));
   if (access == Access::kOwnerHandler) return {};
   const auto path = path_asked(access, request);
   if (!path) return elsewhere(caller);
@@ -117,7 +128,8 @@ Status require_below(Service& service, const Request& request, core::FileId dir)
   STOA_CHECK_OK(require_within(service, request, dir));
   if (request.caller->role != Role::kOwner || dir != request.caller->directory) return {};
   return fail(Errc::kAccess,
-              named(*request.caller) + " of this directory; what is set on the directory itself needs the role operator or one above it");
+              named(*request.caller) +
+                  " of this directory; what is set on the directory itself needs the role operator or one above it");
 }
 
 }  // namespace stoa::admin

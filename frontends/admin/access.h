@@ -38,15 +38,16 @@ enum class Access : std::uint8_t {
 
 std::string_view to_string(core::Role role);
 
-// Whether the caller may use a route with such an access. Fills request.place for kOwnerPath and kOwnerBody, so that the handler works on
-// the very object that was asked about, whatever is renamed meanwhile. kAccess, with a sentence that names role and need.
+// Whether the caller may use a route with such an access. Fills request.place for kOwnerPath and kOwnerBody, so that
+// the handler works on the very object that was asked about, whatever is renamed meanwhile. kAccess, with a sentence
+// that names role and need.
 Status permit(Service& service, Access access, Request& request);
 
-// Namespace::resolve_path for the caller. kAccess: the caller is an owner, and the path does not end in the owner's directory; where nothing is,
-// the nearest directory on the way that is there decides.
+// Namespace::resolve_path for the caller. kAccess: the caller is an owner, and the path does not end in the owner's
+// directory; where nothing is, the nearest directory on the way that is there decides.
 Result<core::Attributes> find_for(Service& service, const Request& request, std::string_view path);
-// kAccess: the caller is an owner, and the object does not lie in the owner's directory. Of a file with several links, the directory where it
-// counts decides.
+// kAccess: the caller is an owner, and the object does not lie in the owner's directory. Of a file with several links,
+// the directory where it counts decides.
 Status require_within(Service& service, const Request& request, core::FileId id);
 // The directory itself is not enough: what is set on it binds its owner.
 Status require_below(Service& service, const Request& request, core::FileId dir);

@@ -25,7 +25,8 @@ std::string target_of(const Request& request) {
 
 bool is_recorded(const Route& route, const Reply& reply) {
   // Only an admin may read secrets; that is worth a record as well. What is refused for its number would flood the log.
-  const bool matters = route.method != Method::kGet || route.access == Access::kAdmin || reply.status == 401 || reply.status == 403;
+  const bool matters =
+      route.method != Method::kGet || route.access == Access::kAdmin || reply.status == 401 || reply.status == 403;
   return matters && reply.status != 429;
 }
 

@@ -18,7 +18,8 @@ struct Request;
 struct Route;
 struct Service;
 
-// One request that changed something or meant to, that showed secrets, or that was refused to who asked. Never holds a secret.
+// One request that changed something or meant to, that showed secrets, or that was refused to who asked. Never holds a
+// secret.
 struct AdminAction {
   Timestamp time{};
   std::uint64_t request_id = 0;
@@ -26,8 +27,9 @@ struct AdminAction {
   std::string_view role{};   // "admin", "operator", "auditor", "owner"; empty without a token
   std::string_view route{};  // operationId: "set_quota"
   std::string_view method{};
-  std::string target;    // the path in the volume, or the name of the record; empty when there is none, or nobody who may be trusted named it
-  std::string client;    // address, or "unix"
+  std::string target;  // the path in the volume, or the name of the record; empty when there is none, or nobody who may
+                       // be trusted named it
+  std::string client;  // address, or "unix"
   unsigned status = 0;   // of HTTP
   std::string result{};  // "ok", or the code of the error, such as "access"
 };

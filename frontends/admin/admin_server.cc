@@ -31,8 +31,8 @@ constexpr std::chrono::seconds kWatchEvery{1};
 // Versions before TLS 1.2 are deprecated (RFC 8996).
 constexpr const char* kTlsPriorities = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
 
-// What browsers hold pages to that come from here: nothing from elsewhere, in nobody's frame, nothing guessed. There is no CORS, so pages from
-// elsewhere read nothing.
+// What browsers hold pages to that come from here: nothing from elsewhere, in nobody's frame, nothing guessed. There is
+// no CORS, so pages from elsewhere read nothing.
 constexpr std::pair<const char*, const char*> kSecurityHeaders[] = {
     {"Content-Security-Policy", "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"},
     {"X-Frame-Options", "DENY"},
@@ -60,8 +60,10 @@ MHD_Result collect_query(void* target, MHD_ValueKind, const char* key, const cha
   return MHD_YES;
 }
 
-MHD_Result collect_head(void* target, MHD_ValueKind, const char* name, std::size_t name_bytes, const char* value, std::size_t value_bytes) {
-  static_cast<RequestHead*>(target)->add({name, name_bytes}, value == nullptr ? std::string_view() : std::string_view(value, value_bytes));
+MHD_Result collect_head(void* target, MHD_ValueKind, const char* name, std::size_t name_bytes, const char* value,
+                        std::size_t value_bytes) {
+  static_cast<RequestHead*>(target)->add({name, name_bytes},
+                                         value == nullptr ? std::string_view() : std::string_view(value, value_bytes));
   return MHD_YES;
 }
 
@@ -84,14 +86,17 @@ std::string peer_of(MHD_Connection* connection) {
   return text;
 }
 
-bool is_loopback(std::string_view client) { return client.starts_with("127.") || client == "::1" || client.starts_with("::ffff:127."); }
+bool is_loopback(std::string_view client) {
+  return client.starts_with("127.") || client == "::1" || client.starts_with("::ffff:127.");
+}
 
 Connections::Connection* connection_of(MHD_Connection* connection) {
   const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
   return info == nullptr ? nullptr : static_cast<Connections::Connection*>(info->socket_context);
 }
 
-// What MHD asks for the bytes of a reply without an end. While there are none the connection is suspended and costs no thread.
+// What MHD asks for the bytes of a reply without an end. While there are none the connection is suspended and costs no
+// thread.
 struct Streaming {
   MHD_Connection* connection;
   std::shared_ptr<EventStream> stream;
@@ -104,9 +109,12 @@ ssize_t take_events(void* target, std::uint64_t, char* into, std::size_t most) {
   switch (streaming->stream->take(
       into, most, taken, [connection] { MHD_suspend_connection(connection); },
       [connection] { MHD_resume_connection(connection); })) {
-    case EventStream::Take::kSome: return static_cast<ssize_t>(taken);
-    case EventStream::Take::kNone: return 0;
-    case EventStream::Take::kEnd: break;
+    case EventStream::Take::kSome:
+      return static_cast<ssize_t>(taken);
+    case EventStream::Take::kNone:
+      return 0;
+    case EventStream::Take::kEnd:
+      break;
   }
   return MHD_CONTENT_READER_END_OF_STREAM;
 }
@@ -120,11 +128,13 @@ MHD_Response* make_response(MHD_Connection* connection, const Reply& reply) {
   constexpr std::size_t kPiece = 16384;
   if (reply.stream) {
     auto streaming = std::make_unique<Streaming>(connection, reply.stream);
-    MHD_Response* response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, kPiece, &take_events, streaming.get(), &end_events);
+    MHD_Response* response =
+        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, kPiece, &take_events, streaming.get(), &end_events);
     if (response != nullptr) streaming.release();
     return response;
   }
-  return MHD_create_response_from_buffer(reply.body.size(), const_cast<char*>(reply.body.data()), MHD_RESPMEM_MUST_COPY);
+  return MHD_create_response_from_buffer(reply.body.size(), const_cast<char*>(reply.body.data()),
+                                         MHD_RESPMEM_MUST_COPY);
 }
 
 MHD_Result send(MHD_Connection* connection, const Reply& reply, std::uint64_t id) {
@@ -133,10 +143,12 @@ MHD_Result send(MHD_Connection* connection, const Reply& reply, std::uint64_t id
   if (!reply.content_type.empty())
     MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, reply.content_type.c_str());
   if (!reply.allow.empty()) MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, reply.allow.c_str());
-  if (!reply.retry_after.empty()) MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, reply.retry_after.c_str());
+  if (!reply.retry_after.empty())
+    MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, reply.retry_after.c_str());
   if (reply.status == 401) MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
   for (const auto& [name, value] : kSecurityHeaders) {
-    if (std::ranges::find(reply.headers, name, &std::pair<std::string, std::string>::first) != reply.headers.end()) continue;
+    if (std::ranges::find(reply.headers, name, &std::pair<std::string, std::string>::first) != reply.headers.end())
+      continue;
     MHD_add_response_header(response, name, value);
   }
   for (const auto& [name, value] : reply.headers) MHD_add_response_header(response, name.c_str(), value.c_str());
@@ -207,7 +219,8 @@ class Server final : public AdminServer {
     }
     void watch() {
       std::unique_lock lock(mutex);
-      while (!idle.wait_for(lock, kWatchEvery, [this] { return stop; })) connections.expire(std::chrono::steady_clock::now());
+      while (!idle.wait_for(lock, kWatchEvery, [this] { return stop; }))
+        connections.expire(std::chrono::steady_clock::now());
     }
     void enter(MHD_Connection* connection, Connections::Phase phase) {
       if (auto* known = connection_of(connection)) connections.enter(known, phase, std::chrono::steady_clock::now());
@@ -216,12 +229,13 @@ class Server final : public AdminServer {
     void drain() {
       const int listener = MHD_quiesce_daemon(daemon);
       if (listener >= 0) close(listener);
-      // Streams of events have no end of their own, and MHD must not be stopped while a connection is suspended. Whoever
-      // watches comes again with the cursor that he has.
+      // Streams of events have no end of their own, and MHD must not be stopped while a connection is suspended.
+      // Whoever watches comes again with the cursor that he has.
       draining = true;
       if (server.service_.watch != nullptr) server.service_.watch->end_all();
       std::unique_lock lock(mutex);
-      if (!idle.wait_for(lock, kPatience, [this] { return requests.load() == 0; })) log_warning("admin", "requests were cut off");
+      if (!idle.wait_for(lock, kPatience, [this] { return requests.load() == 0; }))
+        log_warning("admin", "requests were cut off");
     }
     void end_request() {
       if (requests.fetch_sub(1) != 1) return;
@@ -240,7 +254,8 @@ class Server final : public AdminServer {
     std::thread watchdog;  // last: it uses all of them
   };
 
-  // A listener of the library's own: it closes what it is given, and the port must stay open when a certificate is renewed.
+  // A listener of the library's own: it closes what it is given, and the port must stay open when a certificate is
+  // renewed.
   Status serve_tcp(const Certificate& certificate) {
     const int fd = fcntl(tcp_listener_.get(), F_DUPFD_CLOEXEC, 0);
     if (fd < 0) return fail_errno(errno, "admin listener");
@@ -264,23 +279,28 @@ class Server final : public AdminServer {
     items.push_back({MHD_OPTION_END, 0, nullptr});
     // The library divides its limit by the threads, and what gives way is still there until its thread has seen it.
     serving->daemon = MHD_start_daemon(
-        flags, 0, nullptr, nullptr, &Server::on_request, serving.get(), MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE, options_.threads,
-        MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(2 * options_.limits.connections_max * options_.threads),
-        MHD_OPTION_CONNECTION_TIMEOUT, static_cast<unsigned>(options_.limits.idle.count()), MHD_OPTION_UNESCAPE_CALLBACK, &keep_escapes, nullptr,
-        MHD_OPTION_URI_LOG_CALLBACK, &Server::on_uri, serving.get(), MHD_OPTION_NOTIFY_CONNECTION, &Server::on_connection, serving.get(),
-        MHD_OPTION_NOTIFY_COMPLETED, &Server::on_completed, serving.get(), MHD_OPTION_ARRAY, items.data(), MHD_OPTION_END);
+        flags, 0, nullptr, nullptr, &Server::on_request, serving.get(), MHD_OPTION_LISTEN_SOCKET, fd,
+        MHD_OPTION_THREAD_POOL_SIZE, options_.threads, MHD_OPTION_CONNECTION_LIMIT,
+        static_cast<unsigned>(2 * options_.limits.connections_max * options_.threads), MHD_OPTION_CONNECTION_TIMEOUT,
+        static_cast<unsigned>(options_.limits.idle.count()), MHD_OPTION_UNESCAPE_CALLBACK, &keep_escapes, nullptr,
+        MHD_OPTION_URI_LOG_CALLBACK, &Server::on_uri, serving.get(), MHD_OPTION_NOTIFY_CONNECTION,
+        &Server::on_connection, serving.get(), MHD_OPTION_NOTIFY_COMPLETED, &Server::on_completed, serving.get(),
+        MHD_OPTION_ARRAY, items.data(), MHD_OPTION_END);
     if (serving->daemon != nullptr) return serving;
     close(fd);
     if (certificate.chain.empty()) return fail(Errc::kIo, "the admin interface did not start");
-    return fail(Errc::kInvalid, "the admin interface did not start with the certificate of " + options_.tls_certificate_file + " and the key of " +
-                                    options_.tls_key_file + "; both must be PEM and belong together");
+    return fail(Errc::kInvalid, "the admin interface did not start with the certificate of " +
+                                    options_.tls_certificate_file + " and the key of " + options_.tls_key_file +
+                                    "; both must be PEM and belong together");
   }
 
-  static void on_connection(void* serving, MHD_Connection* connection, void** context, MHD_ConnectionNotificationCode code) {
+  static void on_connection(void* serving, MHD_Connection* connection, void** context,
+                            MHD_ConnectionNotificationCode code) {
     Connections& connections = static_cast<Serving*>(serving)->connections;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
       const auto* fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-      *context = connections.add(fd == nullptr ? -1 : fd->connect_fd, address_key(peer_of(connection)), std::chrono::steady_clock::now());
+      *context = connections.add(fd == nullptr ? -1 : fd->connect_fd, address_key(peer_of(connection)),
+                                 std::chrono::steady_clock::now());
     } else if (*context != nullptr) {
       connections.remove(static_cast<Connections::Connection*>(std::exchange(*context, nullptr)));
     }
@@ -291,8 +311,8 @@ class Server final : public AdminServer {
     return nullptr;
   }
 
-  static MHD_Result on_request(void* serving, MHD_Connection* connection, const char* url, const char* method, const char* version,
-                               const char* upload, std::size_t* upload_size, void** state) {
+  static MHD_Result on_request(void* serving, MHD_Connection* connection, const char* url, const char* method,
+                               const char* version, const char* upload, std::size_t* upload_size, void** state) {
     auto& one = *static_cast<Serving*>(serving);
     if (*state == nullptr) one.requests.fetch_add(1);
     return one.server.advance(one, connection, url, method, version, upload, upload_size, state);
@@ -307,8 +327,8 @@ class Server final : public AdminServer {
   }
 
   // Called by MHD with the headers, with each piece of the body, and once more at the end.
-  MHD_Result advance(Serving& serving, MHD_Connection* connection, const char* url, const char* method, const char* version,
-                     const char* upload, std::size_t* upload_size, void** state) {
+  MHD_Result advance(Serving& serving, MHD_Connection* connection, const char* url, const char* method,
+                     const char* version, const char* upload, std::size_t* upload_size, void** state) {
     auto* arrival = static_cast<Arrival*>(*state);
     if (arrival == nullptr) {
       auto fresh = std::make_unique<Arrival>();

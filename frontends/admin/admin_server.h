@@ -33,8 +33,9 @@ class AdminServer {
   virtual std::uint16_t port() const = 0;  // 0 without a TCP port
   virtual std::string pin() const = 0;     // of the key that the port shows, as Certificate has it; empty without TLS
 
-  // Shows the certificate that is in the files now, when it is another one: new connections meet it at once. Waits for requests under way for
-  // at most 10 s, then cuts them off. kInvalid, and it serves as before: a file cannot be used. Not thread-safe.
+  // Shows the certificate that is in the files now, when it is another one: new connections meet it at once. Waits for
+  // requests under way for at most 10 s, then cuts them off. kInvalid, and it serves as before: a file cannot be used.
+  // Not thread-safe.
   virtual Status renew() = 0;
 };
 

@@ -1,4 +1,5 @@
-// What keeps somebody from something, or makes him wait: a sentence for each cause, and what an administrator does about it.
+// What keeps somebody from something, or makes him wait: a sentence for each cause, and what an administrator does
+// about it.
 #pragma once
 
 #include <optional>
@@ -14,16 +15,18 @@
 
 namespace stoa::admin {
 
-// Each adds to a list of {"code": …, "parameters": {…}, "what": …, "cure": …} if it is a cause. `what` is the sentence that `code` with its
-// parameters says in English; openapi.yaml has the list of them; commands in a cure can be typed as they are, but for what is in capitals.
+// Each adds to a list of {"code": …, "parameters": {…}, "what": …, "cure": …} if it is a cause. `what` is the sentence
+// that `code` with its parameters says in English; openapi.yaml has the list of them; commands in a cure can be typed
+// as they are, but for what is in capitals.
 
 // The user may not search this directory, which is on the way.
 void add_no_way(Json& causes, const core::User& user, const std::string& path, const core::GetAclReply& acl);
-// What keeps the user from these AccessRights: the mode, the first entry of the list that denies one, or that none allows them.
+// What keeps the user from these AccessRights: the mode, the first entry of the list that denies one, or that none
+// allows them.
 std::string why_denied(const core::User& user, const core::GetAclReply& acl, std::uint32_t rights);
 // `denied`: what the user may not do here, in words; `why`: why_denied().
-void add_denied(Json& causes, const core::User& user, const std::string& denied, const std::string& why, const std::string& path,
-                const core::GetAclReply& acl);
+void add_denied(Json& causes, const core::User& user, const std::string& denied, const std::string& why,
+                const std::string& path, const core::GetAclReply& acl);
 void add_recycled(Json& causes);
 void add_no_export(Json& causes, const std::string& path);
 void add_read_only(Json& causes, const core::Export& record);
@@ -35,8 +38,10 @@ void add_client(Json& causes, const core::Export& record, const core::Network& c
 
 // Whether nothing more is let in: at a hard limit, or too long above a soft one.
 bool is_full(const core::UsageReply& reply);
-// `owner`: "", or " --user NAME", " --group NAME" as of stoa quota. `bin`: what the directory's recycle bin holds of what is counted.
-void add_quota(Json& causes, const std::string& path, const std::string& owner, const core::UsageReply& reply, const core::Usage& bin);
+// `owner`: "", or " --user NAME", " --group NAME" as of stoa quota. `bin`: what the directory's recycle bin holds of
+// what is counted.
+void add_quota(Json& causes, const std::string& path, const std::string& owner, const core::UsageReply& reply,
+               const core::Usage& bin);
 
 // `held`: held_view().
 void add_held(Json& causes, const Json& held);

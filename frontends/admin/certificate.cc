@@ -48,7 +48,9 @@ std::string pin_of(const std::string& pem) {
   Chain chain;
   PublicKey own;
   Bytes der, base64;
-  if (gnutls_x509_crt_list_import2(&chain.certificates, &chain.count, &text, GNUTLS_X509_FMT_PEM, 0) < 0 || chain.count == 0) return {};
+  if (gnutls_x509_crt_list_import2(&chain.certificates, &chain.count, &text, GNUTLS_X509_FMT_PEM, 0) < 0 ||
+      chain.count == 0)
+    return {};
   if (gnutls_pubkey_init(&own.key) != 0 || gnutls_pubkey_import_x509(own.key, chain.certificates[0], 0) != 0) return {};
   if (gnutls_pubkey_export2(own.key, GNUTLS_X509_FMT_DER, &der.datum) != 0) return {};
   unsigned char hash[32];
@@ -78,7 +80,8 @@ Result<Certificate> read_certificate(const std::string& chain_file, const std::s
   std::string pin = pin_of(chain);
   if (pin.empty()) return fail(Errc::kInvalid, "there is no certificate in " + chain_file + "; it must be PEM");
   if (!belong_together(chain, key))
-    return fail(Errc::kInvalid, "the key in " + key_file + " is none, or is not that of the certificate in " + chain_file + "; both must be PEM and belong together");
+    return fail(Errc::kInvalid, "the key in " + key_file + " is none, or is not that of the certificate in " +
+                                    chain_file + "; both must be PEM and belong together");
   return Certificate{.chain = std::move(chain), .key = std::move(key), .pin = std::move(pin)};
 }
 

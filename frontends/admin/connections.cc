@@ -10,19 +10,26 @@ namespace {
 using Phase = Connections::Phase;
 using std::chrono::seconds;
 
-constexpr bool is_ours(Phase phase) { return phase == Phase::kAtWork || phase == Phase::kStreaming; }
+constexpr bool is_ours(Phase phase) {
+  return phase == Phase::kAtWork || phase == Phase::kStreaming;
+}
 
-// For how long nobody is held to be slow. Who has just come is about to send, and who reads an answer over a slow line is not idle.
+// For how long nobody is held to be slow. Who has just come is about to send, and who reads an answer over a slow line
+// is not idle.
 constexpr seconds patience_of(Phase phase) {
   switch (phase) {
-    case Phase::kIdle: return seconds(0);
-    case Phase::kAnswer: return seconds(10);
-    default: return seconds(2);
+    case Phase::kIdle:
+      return seconds(0);
+    case Phase::kAnswer:
+      return seconds(10);
+    default:
+      return seconds(2);
   }
 }
 
 Counter& ended(MetricRegistry& metrics, const char* why) {
-  return metrics.counter("stoa_admin_connections_cut_total", "Connections of the admin port that the server ended.", {{"why", why}});
+  return metrics.counter("stoa_admin_connections_cut_total", "Connections of the admin port that the server ended.",
+                         {{"why", why}});
 }
 
 }  // namespace
@@ -33,12 +40,17 @@ Connections::Connections(const ConnectionLimits& limits, MetricRegistry& metrics
 seconds Connections::deadline_of(Phase phase) const {
   switch (phase) {
     case Phase::kFresh:
-    case Phase::kIdle: return limits_.idle;
-    case Phase::kHeaders: return limits_.headers;
-    case Phase::kBody: return limits_.body;
-    case Phase::kAnswer: return limits_.answer;
+    case Phase::kIdle:
+      return limits_.idle;
+    case Phase::kHeaders:
+      return limits_.headers;
+    case Phase::kBody:
+      return limits_.body;
+    case Phase::kAnswer:
+      return limits_.answer;
     case Phase::kAtWork:
-    case Phase::kStreaming: break;
+    case Phase::kStreaming:
+      break;
   }
   return seconds::max();
 }
@@ -66,7 +78,8 @@ void Connections::remove(Connection* connection) {
 void Connections::expire(Time now) {
   const std::lock_guard lock(mutex_);
   for (auto& [key, connection] : open_) {
-    if (!is_ours(connection->phase) && now - connection->since >= deadline_of(connection->phase)) cut(*connection, late_);
+    if (!is_ours(connection->phase) && now - connection->since >= deadline_of(connection->phase))
+      cut(*connection, late_);
   }
 }
 

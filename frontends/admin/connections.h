@@ -1,5 +1,6 @@
-// The open connections of one port, by when each must have got on, and which of them gives way when there are too many. A client that sends
-// a byte now and then keeps the idle timer of the HTTP library from firing for ever; these deadlines do not move with single bytes.
+// The open connections of one port, by when each must have got on, and which of them gives way when there are too many.
+// A client that sends a byte now and then keeps the idle timer of the HTTP library from firing for ever; these
+// deadlines do not move with single bytes.
 #pragma once
 
 #include <chrono>
@@ -16,10 +17,10 @@ namespace stoa::admin {
 
 struct ConnectionLimits {
   std::size_t connections_max = 64;
-  std::chrono::seconds idle{30};      // from the last answer, or the beginning, to the end of a request line
-  std::chrono::seconds headers{10};   // from there to the end of the headers
-  std::chrono::seconds body{60};      // from there to the end of the body (1 MiB)
-  std::chrono::seconds answer{120};   // from the answer to the last byte of it that the client has taken
+  std::chrono::seconds idle{30};     // from the last answer, or the beginning, to the end of a request line
+  std::chrono::seconds headers{10};  // from there to the end of the headers
+  std::chrono::seconds body{60};     // from there to the end of the body (1 MiB)
+  std::chrono::seconds answer{120};  // from the answer to the last byte of it that the client has taken
 };
 
 // Thread-safe. Times are given, so that tests need not wait.
@@ -45,8 +46,8 @@ class Connections {
 
   Connections(const ConnectionLimits& limits, MetricRegistry& metrics);
 
-  // When there are connections_max already, one gives way: of the address that has the most, the one that has overstayed most. The descriptor
-  // must stay open until remove().
+  // When there are connections_max already, one gives way: of the address that has the most, the one that has
+  // overstayed most. The descriptor must stay open until remove().
   Connection* add(int fd, std::string address, Time now);
   void enter(Connection* connection, Phase phase, Time now);
   void remove(Connection* connection);

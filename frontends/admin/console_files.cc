@@ -8,7 +8,8 @@ namespace stoa::admin {
 namespace {
 
 // Nothing from elsewhere, no inline script or style, in no frame: a page that asks for a token must be our own.
-constexpr const char* kPolicy = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+constexpr const char* kPolicy =
+    "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 // RFC 9110 13.1.2: a list of tags, or *; compared weakly.
 bool has_it(std::string_view if_none_match, std::string_view etag) {
@@ -19,7 +20,8 @@ bool has_it(std::string_view if_none_match, std::string_view etag) {
 
 Reply get_console(Service& service, const Request& request) {
   const auto file = std::ranges::find(service.console, request.path, &ConsoleFile::path);
-  if (file == service.console.end()) return {.status = 404, .content_type = "text/plain", .body = "There is no such file in the console.\n"};
+  if (file == service.console.end())
+    return {.status = 404, .content_type = "text/plain", .body = "There is no such file in the console.\n"};
   Reply reply{.status = 200, .content_type = std::string(file->content_type)};
   reply.headers = {{"Cache-Control", file->immutable ? "public, max-age=31536000, immutable" : "no-cache"},
                    {"ETag", std::string(file->etag)},

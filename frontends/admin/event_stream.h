@@ -21,9 +21,11 @@ class EventStream {
   // Nothing more is added; what waits is still taken.
   void end();
 
-  // Moves up to `most` bytes to `into`. kNone: there is nothing, and `rest` was called under the lock of the stream, before
-  // anything can be added; `wake` is called once, from any thread and under that lock, when there is something again.
-  Take take(char* into, std::size_t most, std::size_t& taken, const std::function<void()>& rest, std::function<void()> wake);
+  // Moves up to `most` bytes to `into`. kNone: there is nothing, and `rest` was called under the lock of the stream,
+  // before anything can be added; `wake` is called once, from any thread and under that lock, when there is something
+  // again.
+  Take take(char* into, std::size_t most, std::size_t& taken, const std::function<void()>& rest,
+            std::function<void()> wake);
   // The taker is gone: wakes nobody any more, and keeps nothing.
   void close();
   bool closed() const;

@@ -7,27 +7,33 @@
 namespace stoa::admin {
 namespace {
 
-constexpr std::array<std::pair<core::Door, std::string_view>, 2> kDoors{{{core::Door::kNfs, "nfs"}, {core::Door::kS3, "s3"}}};
+constexpr std::array<std::pair<core::Door, std::string_view>, 2> kDoors{
+    {{core::Door::kNfs, "nfs"}, {core::Door::kS3, "s3"}}};
 
 // A user or group by its name or number.
 template <class Record>
-Result<std::uint32_t> number_of(std::string_view text, const Record* named, std::uint32_t Record::*number, std::string_view what) {
+Result<std::uint32_t> number_of(std::string_view text, const Record* named, std::uint32_t Record::* number,
+                                std::string_view what) {
   if (named != nullptr) return named->*number;
   std::uint32_t id = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
   if (error == std::errc{} && end == text.data() + text.size()) return id;
-  return fail(Errc::kNotFound, "there is no " + std::string(what) + " named '" + std::string(text) + "', and it is no number");
+  return fail(Errc::kNotFound,
+              "there is no " + std::string(what) + " named '" + std::string(text) + "', and it is no number");
 }
 
 Result<core::FlowTarget> directory_target(Service& service, const Request& request, const std::string& path) {
   auto found = service.volume.ns().resolve_path(request.context(), {.path = path});
-  if (!found && found.error().code == Errc::kNotFound) return fail(Errc::kNotFound, "there is no '" + path + "' in the volume");
+  if (!found && found.error().code == Errc::kNotFound)
+    return fail(Errc::kNotFound, "there is no '" + path + "' in the volume");
   if (!found) return fail(std::move(found).error());
-  if (found->attr.type != core::FileType::kDirectory) return fail(Errc::kNotDirectory, "'" + path + "' is not a directory");
+  if (found->attr.type != core::FileType::kDirectory)
+    return fail(Errc::kNotDirectory, "'" + path + "' is not a directory");
   return core::FlowTarget::directory(found->attr.id);
 }
 
-std::string target_text(Service& service, const Request& request, const core::RegistrySnapshot& registry, const core::FlowTarget& target) {
+std::string target_text(Service& service, const Request& request, const core::RegistrySnapshot& registry,
+                        const core::FlowTarget& target) {
   const auto id = static_cast<std::uint32_t>(target.id);
   switch (target.kind) {
     case core::FlowKind::kDoor:
@@ -39,7 +45,8 @@ std::string target_text(Service& service, const Request& request, const core::Re
       const core::Export* found = registry.find_export(core::ExportId{id});
       return "export:" + (found != nullptr ? found->name : std::to_string(id));
     }
-    case core::FlowKind::kClients: return "client:" + target.network.to_text();
+    case core::FlowKind::kClients:
+      return "client:" + target.network.to_text();
     case core::FlowKind::kDirectory: {
       const auto path = service.volume.ns().path_of(request.context(), {.id = core::FileId{target.id}});
       return path ? path->path : "directory:" + std::to_string(target.id);
@@ -52,7 +59,8 @@ std::string target_text(Service& service, const Request& request, const core::Re
       const core::User* user = registry.find_user_by_uid(id);
       return "user:" + (user != nullptr ? user->name : std::to_string(id));
     }
-    case core::FlowKind::kBackground: return "background";
+    case core::FlowKind::kBackground:
+      return "background";
   }
   return {};
 }
@@ -113,10 +121,14 @@ Result<core::FlowTarget> query_target(Service& service, const Request& request) 
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), id);
     if (error == std::errc{} && end == name.data() + name.size()) return core::FlowTarget::directory(core::FileId{id});
   }
-  return fail(Errc::kInvalid, "'" + text + "' is neither /a/directory nor user:NAME, group:NAME, client:NETWORK, door:NAME, export:NAME or background");
+  return fail(
+      Errc::kInvalid,
+      "'" + text +
+          "' is neither /a/directory nor user:NAME, group:NAME, client:NETWORK, door:NAME, export:NAME or background");
 }
 
-Json flow_view(Service& service, const Request& request, const core::RegistrySnapshot& registry, const core::FlowRule& rule) {
+Json flow_view(Service& service, const Request& request, const core::RegistrySnapshot& registry,
+               const core::FlowRule& rule) {
   Json json{{"limits", limits_view(rule.limits)}};
   put_bytes(json, "target", target_text(service, request, registry, rule.target));
   json["use"] = use_view(registry.flow_use(rule.target));

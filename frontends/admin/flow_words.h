@@ -12,13 +12,15 @@
 namespace stoa::admin {
 
 // By qos::Resource.
-inline constexpr std::array<std::string_view, qos::kResources> kResourceNames{"read_bytes", "write_bytes", "read_ops", "write_ops", "metadata_ops"};
+inline constexpr std::array<std::string_view, qos::kResources> kResourceNames{"read_bytes", "write_bytes", "read_ops",
+                                                                              "write_ops", "metadata_ops"};
 
-// The parameter `target`: "/path", "directory:ID" (of one that is gone), "user:NAME", "group:NAME", "client:NETWORK", "door:NAME",
-// "export:NAME", "background". kInvalid, kNotFound, kNotDirectory, with a sentence.
+// The parameter `target`: "/path", "directory:ID" (of one that is gone), "user:NAME", "group:NAME", "client:NETWORK",
+// "door:NAME", "export:NAME", "background". kInvalid, kNotFound, kNotDirectory, with a sentence.
 Result<core::FlowTarget> query_target(Service& service, const Request& request);
 
 // Target, limits, and what went through. `rule` is one of this snapshot, or the default of background work.
-Json flow_view(Service& service, const Request& request, const core::RegistrySnapshot& registry, const core::FlowRule& rule);
+Json flow_view(Service& service, const Request& request, const core::RegistrySnapshot& registry,
+               const core::FlowRule& rule);
 
 }  // namespace stoa::admin

@@ -10,7 +10,8 @@ constexpr std::uint32_t kFirst = 1000;
 constexpr std::uint32_t kEnd = 60'000;
 
 bool is_group_of_others(const core::RegistrySnapshot& registry, std::uint32_t number) {
-  return registry.find_group_by_gid(number) != nullptr || std::ranges::any_of(registry.users(), [number](const core::User& user) {
+  return registry.find_group_by_gid(number) != nullptr ||
+         std::ranges::any_of(registry.users(), [number](const core::User& user) {
            return user.uid != number && user.credentials().in_group(number);
          });
 }

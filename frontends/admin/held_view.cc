@@ -38,22 +38,32 @@ Json shares(std::uint32_t bits) {
 
 std::string_view to_string(core::LeaseKind kind) {
   switch (kind) {
-    case core::LeaseKind::kRead: return "read";
-    case core::LeaseKind::kWrite: return "write";
-    case core::LeaseKind::kHandle: return "handle";
+    case core::LeaseKind::kRead:
+      return "read";
+    case core::LeaseKind::kWrite:
+      return "write";
+    case core::LeaseKind::kHandle:
+      return "handle";
   }
   return "";
 }
 
-Json view(const core::FileHoldings::Opens& opens) { return {{"count", opens.count}, {"access", shares(opens.access)}, {"deny", shares(opens.deny)}}; }
+Json view(const core::FileHoldings::Opens& opens) {
+  return {{"count", opens.count}, {"access", shares(opens.access)}, {"deny", shares(opens.deny)}};
+}
 
 Json view(const core::FileHoldings::Lock& lock) {
-  Json json{{"offset", lock.range.offset}, {"length", lock.range.length}, {"exclusive", lock.exclusive}, {"mandatory", lock.mandatory}};
+  Json json{{"offset", lock.range.offset},
+            {"length", lock.range.length},
+            {"exclusive", lock.exclusive},
+            {"mandatory", lock.mandatory}};
   if (lock.range.length == core::LockRange::kToEnd) json["length"] = nullptr;
   return json;
 }
 
-Json view(const core::FileHoldings::Lease& lease) { return {{"kind", to_string(lease.kind)}, {"recalled", lease.recalled}}; }
+Json view(const core::FileHoldings::Lease& lease) {
+  return {{"kind", to_string(lease.kind)}, {"recalled", lease.recalled}};
+}
 
 template <class T>
 Json list_view(const core::FileHoldings::List<T>& list, const Clients& clients) {

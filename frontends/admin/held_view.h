@@ -6,8 +6,8 @@
 
 namespace stoa::admin {
 
-// {"opens": {"total": …, "list": […]}, "locks": …, "leases": …, "waiting": …}: each with its client, up to 100 of each kind. A client
-// that is just coming or going has an id only.
+// {"opens": {"total": …, "list": […]}, "locks": …, "leases": …, "waiting": …}: each with its client, up to 100 of each
+// kind. A client that is just coming or going has an id only.
 Json held_view(Service& service, core::FileId file);
 
 }  // namespace stoa::admin

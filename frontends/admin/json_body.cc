@@ -9,17 +9,19 @@ namespace stoa::admin {
 
 Result<JsonBody> JsonBody::parse(std::string_view text) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return JsonBody(nlohmann::json::object());
-  // The parser recurses on nested values; no body of ours is deeper than three. A member that is there twice says two things, and the parser
-  // would take the last (RFC 8259 section 4).
+  // The parser recurses on nested values; no body of ours is deeper than three. A member that is there twice says two
+  // things, and the parser would take the last (RFC 8259 section 4).
   constexpr int kDepthMax = 8;
   std::array<std::set<std::string>, kDepthMax + 1> names;  // of the objects that are open, by depth
   std::string twice;
   const auto look = [&](int depth, nlohmann::json::parse_event_t event, nlohmann::json& value) {
     if (depth > kDepthMax) return false;
     auto& here = names[static_cast<std::size_t>(depth)];
-    if (event == nlohmann::json::parse_event_t::key && !here.insert(value.get<std::string>()).second) twice = value.get<std::string>();
+    if (event == nlohmann::json::parse_event_t::key && !here.insert(value.get<std::string>()).second)
+      twice = value.get<std::string>();
     // The members of an object are one deeper than where it begins.
-    if (event == nlohmann::json::parse_event_t::object_start && depth < kDepthMax) names[static_cast<std::size_t>(depth) + 1].clear();
+    if (event == nlohmann::json::parse_event_t::object_start && depth < kDepthMax)
+      names[static_cast<std::size_t>(depth) + 1].clear();
     return true;
   };
   nlohmann::json value = nlohmann::json::parse(text, look, /*allow_exceptions=*/false);

@@ -29,13 +29,15 @@ Result<Listener> listen_tcp(const std::string& host, std::uint16_t& port) {
     auto* address = reinterpret_cast<sockaddr_in6*>(&storage);
     address->sin6_family = AF_INET6;
     address->sin6_port = htons(port);
-    if (inet_pton(AF_INET6, host.c_str(), &address->sin6_addr) != 1) return fail(Errc::kInvalid, host + " is not an address");
+    if (inet_pton(AF_INET6, host.c_str(), &address->sin6_addr) != 1)
+      return fail(Errc::kInvalid, host + " is not an address");
     size = sizeof *address;
   } else {
     auto* address = reinterpret_cast<sockaddr_in*>(&storage);
     address->sin_family = AF_INET;
     address->sin_port = htons(port);
-    if (inet_pton(AF_INET, host.c_str(), &address->sin_addr) != 1) return fail(Errc::kInvalid, host + " is not an address");
+    if (inet_pton(AF_INET, host.c_str(), &address->sin_addr) != 1)
+      return fail(Errc::kInvalid, host + " is not an address");
     size = sizeof *address;
   }
   Listener listener(::socket(v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -47,18 +49,21 @@ Result<Listener> listen_tcp(const std::string& host, std::uint16_t& port) {
     return fail(errno == EADDRINUSE ? Errc::kBusy
                 : errno == EACCES   ? Errc::kAccess
                                     : Errc::kIo,
-                "the admin interface cannot listen on " + where + ": " + std::strerror(errno) + "; choose another with admin.listen");
+                "the admin interface cannot listen on " + where + ": " + std::strerror(errno) +
+                    "; choose another with admin.listen");
   }
   if (listen(listener.get(), kBacklog) != 0) return fail_errno(errno, "listen on " + where);
   getsockname(listener.get(), reinterpret_cast<sockaddr*>(&storage), &size);
-  port = ntohs(v6 ? reinterpret_cast<sockaddr_in6*>(&storage)->sin6_port : reinterpret_cast<sockaddr_in*>(&storage)->sin_port);
+  port = ntohs(v6 ? reinterpret_cast<sockaddr_in6*>(&storage)->sin6_port
+                  : reinterpret_cast<sockaddr_in*>(&storage)->sin_port);
   return listener;
 }
 
 Result<Listener> listen_unix(const std::string& path, unsigned mode) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) return fail(Errc::kInvalid, "the path of the admin socket is longer than 107 bytes: " + path);
+  if (path.size() >= sizeof address.sun_path)
+    return fail(Errc::kInvalid, "the path of the admin socket is longer than 107 bytes: " + path);
   std::memcpy(address.sun_path, path.data(), path.size());
   Listener listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (listener.get() < 0) return fail_errno(errno, "admin socket");

@@ -20,7 +20,8 @@ Result<core::FileId> NewDirectory::find_or_make(const std::string& path, const W
   if (resolved.error().code != Errc::kNotFound) return fail(std::move(resolved).error());
   if (!wanted.create) {
     return fail(Errc::kNotFound,
-                "there is no directory '" + path + "' in the volume; make it first, or ask for it with 'create_directory' (--create)");
+                "there is no directory '" + path +
+                    "' in the volume; make it first, or ask for it with 'create_directory' (--create)");
   }
   core::FileId at = core::kRootId;
   std::string_view rest = path;

@@ -25,8 +25,8 @@ class NewDirectory {
   NewDirectory(const NewDirectory&) = delete;
   NewDirectory& operator=(const NewDirectory&) = delete;
 
-  // The directory at the path. When `wanted` says so, makes what is missing of it; only the last one gets the wanted owner and mode.
-  // kNotFound, kNotDirectory, and those of mkdir.
+  // The directory at the path. When `wanted` says so, makes what is missing of it; only the last one gets the wanted
+  // owner and mode. kNotFound, kNotDirectory, and those of mkdir.
   Result<core::FileId> find_or_make(const std::string& path, const Wanted& wanted);
   void keep() { made_.clear(); }
 

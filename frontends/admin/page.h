@@ -26,7 +26,8 @@ inline Result<std::size_t> page_limit(const Request& request) {
   return limit;
 }
 
-// At most `limit` from `first` on, each as `show` has it. When there are more, `place` of the last one shown is what `after` is for the next page.
+// At most `limit` from `first` on, each as `show` has it. When there are more, `place` of the last one shown is what
+// `after` is for the next page.
 template <class It, class Show, class Place>
 Json page(std::string member, It first, It last, std::size_t limit, Show show, Place place) {
   Json list = Json::array();
@@ -37,22 +38,26 @@ Json page(std::string member, It first, It last, std::size_t limit, Show show, P
   return json;
 }
 
-// A page of records that are in the order of their names and unique by them; parameters `after`, a name, and `limit`. kInvalid.
+// A page of records that are in the order of their names and unique by them; parameters `after`, a name, and `limit`.
+// kInvalid.
 template <class Records, class Show>
 Result<Json> page_by_name(const Request& request, std::string member, const Records& records, Show show) {
   STOA_CHECK_OK(allow_query(request, {"after", "limit"}));
   STOA_TRY(limit, page_limit(request));
   const auto name = [](const auto& record) { return record.name; };
   const auto after = request.query.find("after");
-  const auto first = after == request.query.end() ? records.begin() : std::ranges::upper_bound(records, after->second, {}, name);
+  const auto first =
+      after == request.query.end() ? records.begin() : std::ranges::upper_bound(records, after->second, {}, name);
   return page(std::move(member), first, records.end(), limit, show, name);
 }
 
-// A page of what is set on directories, `records` in the order of their numbers, which `directory` tells; parameters `after`, the number of the
-// last one that was looked at, and `limit`. What is gone, or not within an owner's directory, is left out, so a page may have fewer than `limit`.
-// `show` makes the JSON of a record; its path is added. kInvalid.
+// A page of what is set on directories, `records` in the order of their numbers, which `directory` tells; parameters
+// `after`, the number of the last one that was looked at, and `limit`. What is gone, or not within an owner's
+// directory, is left out, so a page may have fewer than `limit`. `show` makes the JSON of a record; its path is added.
+// kInvalid.
 template <class Records, class Directory, class Show>
-Result<Json> page_by_directory(Service& service, const Request& request, std::string member, const Records& records, Directory directory, Show show) {
+Result<Json> page_by_directory(Service& service, const Request& request, std::string member, const Records& records,
+                               Directory directory, Show show) {
   STOA_CHECK_OK(allow_query(request, {"after", "limit"}));
   STOA_TRY(limit, page_limit(request));
   STOA_TRY(after, query_number(request, "after", 0, std::numeric_limits<std::uint64_t>::max()));
@@ -68,7 +73,8 @@ Result<Json> page_by_directory(Service& service, const Request& request, std::st
     list.push_back(std::move(json));
   }
   Json json{{std::move(member), std::move(list)}, {"truncated", at != records.end()}};
-  if (at != records.end()) json["next_after"] = std::to_string(static_cast<std::uint64_t>(std::invoke(directory, *std::prev(at))));
+  if (at != records.end())
+    json["next_after"] = std::to_string(static_cast<std::uint64_t>(std::invoke(directory, *std::prev(at))));
   return json;
 }
 

@@ -53,7 +53,8 @@ Result<core::Attributes> query_path(Service& service, const Request& request) {
   auto resolved = request.place ? *request.place : resolve(service, request, it->second);
   if (!resolved && resolved.error().code == Errc::kNotFound)
     return fail(Errc::kNotFound, "there is no '" + it->second + "' in the volume");
-  if (!resolved && resolved.error().code == Errc::kNotDirectory) return fail(Errc::kNotDirectory, "a part of '" + it->second + "' is no directory");
+  if (!resolved && resolved.error().code == Errc::kNotDirectory)
+    return fail(Errc::kNotDirectory, "a part of '" + it->second + "' is no directory");
   return resolved;
 }
 

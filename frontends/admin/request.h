@@ -49,10 +49,10 @@ struct Reply {
   unsigned status = 200;
   std::string content_type = "application/json";
   std::string body{};
-  std::string allow{};        // the header Allow, with status 405
-  std::string retry_after{};  // the header Retry-After, in seconds, with status 429
-  std::string error{};        // the code in an error, for the audit
-  std::shared_ptr<EventStream> stream{};  // instead of a body
+  std::string allow{};                                         // the header Allow, with status 405
+  std::string retry_after{};                                   // the header Retry-After, in seconds, with status 429
+  std::string error{};                                         // the code in an error, for the audit
+  std::shared_ptr<EventStream> stream{};                       // instead of a body
   std::vector<std::pair<std::string, std::string>> headers{};  // more; without them, "Cache-Control: no-store"
 };
 

@@ -13,11 +13,13 @@ class RequestHead {
  public:
   void add(std::string_view name, std::string_view value);
 
-  // RFC 9112 6.3: a request that tells its length in two ways, or in a coding that is not known, has no end that both sides agree upon; 3.2:
-  // one for two hosts, or none, has no host. A sentence for the client; the connection must be closed behind it.
+  // RFC 9112 6.3: a request that tells its length in two ways, or in a coding that is not known, has no end that both
+  // sides agree upon; 3.2: one for two hosts, or none, has no host. A sentence for the client; the connection must be
+  // closed behind it.
   std::optional<std::string_view> problem(std::string_view version) const;
 
-  // It asks localhost, or an address. Other names may be led to this machine by anybody's DNS: those of pages in a browser here, say.
+  // It asks localhost, or an address. Other names may be led to this machine by anybody's DNS: those of pages in a
+  // browser here, say.
   bool host_is_here() const;
 
  private:

@@ -115,13 +115,15 @@ Reply json_reply(unsigned status, const nlohmann::json& json) {
 }
 
 Reply error_reply(unsigned status, std::string_view code, std::string_view message, std::uint64_t id) {
-  Reply reply = json_reply(status, {{"error", {{"code", code}, {"message", message}, {"request_id", std::to_string(id)}}}});
+  Reply reply =
+      json_reply(status, {{"error", {{"code", code}, {"message", message}, {"request_id", std::to_string(id)}}}});
   reply.error = code;
   return reply;
 }
 
 Reply error_reply(const Error& error, std::uint64_t id) {
-  return error_reply(http_status(error.code), to_string(error.code), error.detail.empty() ? describe(error) : error.detail, id);
+  return error_reply(http_status(error.code), to_string(error.code),
+                     error.detail.empty() ? describe(error) : error.detail, id);
 }
 
 Reply handle(Service& service, const Route& route, const Request& request) {
@@ -133,9 +135,11 @@ Reply handle(Service& service, const Route& route, const Request& request) {
 }
 
 Reply too_many(Service& service, const Request& request, Throttle::Wait wait, const char* why) {
-  service.metrics.counter("stoa_admin_throttled_total", "Admin requests refused for their number.", {{"why", why}}).add();
+  service.metrics.counter("stoa_admin_throttled_total", "Admin requests refused for their number.", {{"why", why}})
+      .add();
   const std::string seconds = std::to_string(std::chrono::ceil<std::chrono::seconds>(wait).count());
-  Reply reply = error_reply(429, "too_many_requests", std::string("too many ") + why + "; ask again in " + seconds + " s", request.id);
+  Reply reply = error_reply(429, "too_many_requests",
+                            std::string("too many ") + why + "; ask again in " + seconds + " s", request.id);
   reply.retry_after = seconds;
   return reply;
 }
@@ -147,10 +151,11 @@ std::optional<Reply> refuse_too_many(Service& service, const Request& request, c
   return wait == Throttle::Wait::zero() ? std::nullopt : std::optional(too_many(service, request, wait, "requests"));
 }
 
-// A right token is never refused for wrong ones from the same address: whoever shares an address with others must not be locked out by them,
-// and 256 bits are not guessed.
+// A right token is never refused for wrong ones from the same address: whoever shares an address with others must not
+// be locked out by them, and 256 bits are not guessed.
 Reply refuse_token(Service& service, const Request& request, const Error& why) {
-  service.metrics.counter("stoa_admin_refused_tokens_total", "Admin requests without a token that is known and holds.").add();
+  service.metrics.counter("stoa_admin_refused_tokens_total", "Admin requests without a token that is known and holds.")
+      .add();
   if (request.client != "unix") {  // whoever may write to the socket could stop stoad as well
     const auto wait = service.throttle.fail(address_key(request.client), std::chrono::steady_clock::now());
     if (wait != Throttle::Wait::zero()) return too_many(service, request, wait, "wrong tokens");

@@ -40,11 +40,11 @@ JsonResult set_acl(Service& service, const Request& request) {
   if (text) {
     const auto registry = service.volume.registry().snapshot();
     STOA_TRY(parsed, core::parse_acl(*text, [&](std::string_view name, bool group) -> std::optional<std::uint32_t> {
-      const core::User* const user = group ? nullptr : registry->find_user(name);
-      if (user != nullptr) return user->uid;
-      const core::Group* const named = group ? registry->find_group(name) : nullptr;
-      return named != nullptr ? std::optional(named->gid) : std::nullopt;
-    }));
+               const core::User* const user = group ? nullptr : registry->find_user(name);
+               if (user != nullptr) return user->uid;
+               const core::Group* const named = group ? registry->find_group(name) : nullptr;
+               return named != nullptr ? std::optional(named->gid) : std::nullopt;
+             }));
     if (parsed.chmod && policy) return fail(Errc::kInvalid, "'chmod' is given twice");
     if (parsed.chmod) set.chmod_policy = parsed.chmod;
     set.acl = std::make_shared<const core::Acl>(std::move(parsed.acl));

@@ -16,12 +16,15 @@ struct DoorMetrics {
   std::string_view seconds;
 };
 constexpr DoorMetrics kDoorMetrics[] = {
-    {"nfs", "stoa_nfs_requests_total", "stoa_nfs_errors_total", "stoa_nfs_bytes_total", "stoa_nfs_bytes_total", "stoa_nfs_request_seconds"},
-    {"s3", "stoa_s3_requests_total", "stoa_s3_errors_total", "stoa_s3_received_bytes_total", "stoa_s3_sent_bytes_total", "stoa_s3_request_seconds"},
+    {"nfs", "stoa_nfs_requests_total", "stoa_nfs_errors_total", "stoa_nfs_bytes_total", "stoa_nfs_bytes_total",
+     "stoa_nfs_request_seconds"},
+    {"s3", "stoa_s3_requests_total", "stoa_s3_errors_total", "stoa_s3_received_bytes_total", "stoa_s3_sent_bytes_total",
+     "stoa_s3_request_seconds"},
 };
 
 // One family may count both directions, told apart by a label.
-std::uint64_t bytes(const MetricRegistry& metrics, std::string_view family, std::string_view other, const char* direction) {
+std::uint64_t bytes(const MetricRegistry& metrics, std::string_view family, std::string_view other,
+                    const char* direction) {
   return metrics.counter_sum(family, family == other ? Labels{{"direction", direction}} : Labels{});
 }
 
@@ -65,7 +68,11 @@ JsonResult get_activity(Service& service, const Request& request) {
   }
   return Json{{"time", time_text(wall_now())},
               {"time_ns", qos::steady_ns()},
-              {"capacity", {{"total", disks.total}, {"used", disks.total - disks.free}, {"free", disks.free}, {"available", available(disks, room)}}},
+              {"capacity",
+               {{"total", disks.total},
+                {"used", disks.total - disks.free},
+                {"free", disks.free},
+                {"available", available(disks, room)}}},
               {"doors", std::move(doors)}};
 }
 

@@ -31,17 +31,20 @@ Result<std::optional<Timestamp>> query_time(const Request& request, const std::s
     utc = {};
     end = strptime(text, "%Y-%m-%d", &utc);
   }
-  if (end == nullptr || *end != 0) return fail(Errc::kInvalid, "'" + name + "' must be a time such as 2026-11-22T10:00:00Z, or a day");
+  if (end == nullptr || *end != 0)
+    return fail(Errc::kInvalid, "'" + name + "' must be a time such as 2026-11-22T10:00:00Z, or a day");
   return std::optional(Timestamp::from(timegm(&utc), 0));
 }
 
 // What a typing error would find nothing by, and so let a search for wrongs come to nothing.
 Status known_words(const core::AuditQuery& query) {
-  constexpr std::string_view kOperations[] = {"create", "mkdir",  "symlink", "mknod",   "write",   "remove", "rmdir",      "delete", "rename",
-                                              "link",   "attributes", "xattr", "quota", "restore", "purge",  "read",       "list",   "lookup",
-                                              "admin",  "refused", "omitted", "lost",   "begin",   "day",    "checkpoint", "expire", "cut",     "transferred"};
+  constexpr std::string_view kOperations[] = {
+      "create",     "mkdir", "symlink", "mknod",   "write",      "remove", "rmdir", "delete",     "rename", "link",
+      "attributes", "xattr", "quota",   "restore", "purge",      "read",   "list",  "lookup",     "admin",  "refused",
+      "omitted",    "lost",  "begin",   "day",     "checkpoint", "expire", "cut",   "transferred"};
   constexpr std::string_view kDoors[] = {"nfs", "s3", "admin", "internal"};
-  const auto check = [](const char* name, const std::optional<std::string>& word, std::span<const std::string_view> known) -> Status {
+  const auto check = [](const char* name, const std::optional<std::string>& word,
+                        std::span<const std::string_view> known) -> Status {
     if (!word || std::ranges::find(known, *word) != known.end()) return {};
     std::string words;
     for (const std::string_view one : known) words.append(words.empty() ? "" : ", ").append(one);
@@ -78,7 +81,8 @@ JsonResult policy_view(Service& service, const Request& request, core::FileId di
   put_bytes(json, "path", path_of_query(request));
   const auto registry = service.volume.registry().snapshot();
   STOA_TRY(above, service.volume.ns().ancestors(request.context(), {.id = directory}));
-  const core::AuditPolicy* const policy = registry->audit() != nullptr ? registry->audit()->find(above.directories) : nullptr;
+  const core::AuditPolicy* const policy =
+      registry->audit() != nullptr ? registry->audit()->find(above.directories) : nullptr;
   if (policy == nullptr) return json;
   STOA_TRY(where, service.volume.ns().path_of(request.context(), {.id = policy->directory}));
   put_bytes(json, "set_on", where.path);
@@ -88,7 +92,8 @@ JsonResult policy_view(Service& service, const Request& request, core::FileId di
 
 Result<core::FileId> directory_of(Service& service, const Request& request) {
   STOA_TRY(attr, query_path(service, request));
-  if (attr.type != core::FileType::kDirectory) return fail(Errc::kNotDirectory, "'" + path_of_query(request) + "' is not a directory");
+  if (attr.type != core::FileType::kDirectory)
+    return fail(Errc::kNotDirectory, "'" + path_of_query(request) + "' is not a directory");
   return attr.id;
 }
 
@@ -130,8 +135,9 @@ JsonResult list_audit_policies(Service& service, const Request& request) {
   std::vector<core::AuditPolicy> policies;
   if (registry->audit() != nullptr) policies = registry->audit()->policies();
   std::ranges::sort(policies, {}, &core::AuditPolicy::directory);
-  return page_by_directory(service, request, "policies", policies, &core::AuditPolicy::directory,
-                           [](const core::AuditPolicy& policy) { return Json{{"classes", class_names(policy.classes)}}; });
+  return page_by_directory(
+      service, request, "policies", policies, &core::AuditPolicy::directory,
+      [](const core::AuditPolicy& policy) { return Json{{"classes", class_names(policy.classes)}}; });
 }
 
 JsonResult set_audit_policy(Service& service, const Request& request) {
@@ -143,7 +149,8 @@ JsonResult set_audit_policy(Service& service, const Request& request) {
   for (const std::string& name : names.value_or(std::vector<std::string>{})) {
     const auto known = std::ranges::find(core::kAuditClassNames, name, [](const auto& one) { return one.second; });
     if (known == core::kAuditClassNames.end()) {
-      body.refuse("classes", "may hold write, delete, rename, attributes, read, list, denied and admin, not '" + name + "'");
+      body.refuse("classes",
+                  "may hold write, delete, rename, attributes, read, list, denied and admin, not '" + name + "'");
       break;
     }
     classes = static_cast<core::AuditClasses>(classes | core::bit(known->first));
@@ -202,7 +209,8 @@ void note_action(core::Volume& volume, const Request& request, const AdminAction
   const unsigned status = action.status;
   core::JournalNote note{.kind = core::ChangeKind::kAdmin, .id = directory, .name = what};
   if (status == 401 || status == 403) note.result = Errc::kAccess;
-  if (status >= 400 && !note.result) note.result = status == 404 ? Errc::kNotFound : status < 500 ? Errc::kInvalid : Errc::kIo;
+  if (status >= 400 && !note.result)
+    note.result = status == 404 ? Errc::kNotFound : status < 500 ? Errc::kInvalid : Errc::kIo;
   (void)volume.journal().append(note, request.context());
 }
 

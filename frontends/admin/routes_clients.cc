@@ -15,7 +15,8 @@ JsonResult list_clients(Service& service, const Request& request) {
   STOA_TRY(after, query_number(request, "after", 0, std::numeric_limits<std::uint64_t>::max()));
   std::vector<ClientStatus> clients = service.clients();
   std::ranges::sort(clients, {}, &ClientStatus::id);
-  const auto first = request.query.contains("after") ? std::ranges::upper_bound(clients, after, {}, &ClientStatus::id) : clients.begin();
+  const auto first = request.query.contains("after") ? std::ranges::upper_bound(clients, after, {}, &ClientStatus::id)
+                                                     : clients.begin();
   const auto show = [](const ClientStatus& client) {
     Json json{{"id", std::to_string(client.id)}, {"door", client.door},
               {"protocol", client.protocol},     {"address", client.address},
@@ -24,7 +25,8 @@ JsonResult list_clients(Service& service, const Request& request) {
     put_bytes(json, "name", client.name);
     return json;
   };
-  return page("clients", first, clients.end(), limit, show, [](const ClientStatus& client) { return std::to_string(client.id); });
+  return page("clients", first, clients.end(), limit, show,
+              [](const ClientStatus& client) { return std::to_string(client.id); });
 }
 
 JsonResult evict_client(Service& service, const Request& request) {

@@ -18,13 +18,15 @@ struct Right {
   std::uint32_t bits;    // AccessBits
   std::uint32_t rights;  // AccessRights
 };
-constexpr Right kFileRights[] = {{"read", core::kAccessRead, core::kRightReadData},
-                                 {"write", core::kAccessModify | core::kAccessExtend, core::kRightWriteData | core::kRightAppendData},
-                                 {"execute", core::kAccessExecute, core::kRightExecute}};
-constexpr Right kDirectoryRights[] = {{"list", core::kAccessRead, core::kRightListDirectory},
-                                      {"search", core::kAccessLookup, core::kRightSearch},
-                                      {"change", core::kAccessModify | core::kAccessExtend, core::kRightAddFile | core::kRightAddSubdirectory},
-                                      {"remove", core::kAccessDelete, core::kRightDeleteChild}};
+constexpr Right kFileRights[] = {
+    {"read", core::kAccessRead, core::kRightReadData},
+    {"write", core::kAccessModify | core::kAccessExtend, core::kRightWriteData | core::kRightAppendData},
+    {"execute", core::kAccessExecute, core::kRightExecute}};
+constexpr Right kDirectoryRights[] = {
+    {"list", core::kAccessRead, core::kRightListDirectory},
+    {"search", core::kAccessLookup, core::kRightSearch},
+    {"change", core::kAccessModify | core::kAccessExtend, core::kRightAddFile | core::kRightAddSubdirectory},
+    {"remove", core::kAccessDelete, core::kRightDeleteChild}};
 
 // What the user may do with the object itself, and the directory above it that keeps the user from getting there.
 Result<Json> access_view(Service& service, const Request& request, const core::User& user, const core::Attributes& attr,
@@ -32,7 +34,11 @@ Result<Json> access_view(Service& service, const Request& request, const core::U
   core::Namespace& ns = service.volume.ns();
   core::OpContext as_user = request.context();
   as_user.cred = user.credentials();
-  Json json{{"user", user.name}, {"uid", user.uid}, {"stopped_at", Json()}, {"granted", Json::array()}, {"denied", Json::array()}};
+  Json json{{"user", user.name},
+            {"uid", user.uid},
+            {"stopped_at", Json()},
+            {"granted", Json::array()},
+            {"denied", Json::array()}};
   for (const core::FileId dir : directories) {
     if (dir == attr.id) break;
     STOA_TRY(reply, ns.access(as_user, {.id = dir, .wanted = core::kAccessLookup}));
@@ -43,7 +49,8 @@ Result<Json> access_view(Service& service, const Request& request, const core::U
     add_no_way(causes, user, path.path, acl);
     break;
   }
-  const std::span<const Right> rights = attr.type == core::FileType::kDirectory ? std::span<const Right>(kDirectoryRights) : kFileRights;
+  const std::span<const Right> rights =
+      attr.type == core::FileType::kDirectory ? std::span<const Right>(kDirectoryRights) : kFileRights;
   std::vector<std::pair<std::string, std::string>> denials;  // what denies, and what it does
   STOA_TRY(acl, ns.get_acl(request.context(), {.id = attr.id}));
   for (const Right& right : rights) {
@@ -72,8 +79,9 @@ Json deciding_rule(const core::Export& record, const core::Network& client) {
   return json;
 }
 
-Json exports_view(Service& service, const core::RegistrySnapshot& registry, const Request& request, const std::vector<core::FileId>& directories,
-                  const std::optional<core::Network>& client, Json& causes) {
+Json exports_view(Service& service, const core::RegistrySnapshot& registry, const Request& request,
+                  const std::vector<core::FileId>& directories, const std::optional<core::Network>& client,
+                  Json& causes) {
   Json list = Json::array();
   for (const core::Export& record : registry.exports()) {
     if (std::ranges::find(directories, record.root) == directories.end()) continue;
@@ -93,7 +101,8 @@ Result<std::optional<core::Network>> client_of(const Request& request) {
   const auto given = request.query.find("client");
   if (given == request.query.end()) return std::nullopt;
   const auto client = core::Network::parse(given->second);
-  if (!client || client->prefix_bits != 128) return fail(Errc::kInvalid, "'client' is the address of one client, such as 192.0.2.7");
+  if (!client || client->prefix_bits != 128)
+    return fail(Errc::kInvalid, "'client' is the address of one client, such as 192.0.2.7");
   return *client;
 }
 
@@ -104,22 +113,26 @@ Result<core::Usage> kept_in_bin(Service& service, const Request& request, core::
   return counts ? status.used : core::Usage{};
 }
 
-// Those above, the nearest last, with whether there is room for one byte and one file more; each with those of the user and the
-// user's group in the same directory behind it.
+// Those above, the nearest last, with whether there is room for one byte and one file more; each with those of the user
+// and the user's group in the same directory behind it.
 class QuotasView {
  public:
-  QuotasView(Service& service, const Request& request, Json& causes) : service_(service), request_(request), causes_(causes) {}
+  QuotasView(Service& service, const Request& request, Json& causes)
+      : service_(service), request_(request), causes_(causes) {}
 
   Status look_at(core::FileId dir, const core::User* user, const core::RegistrySnapshot& registry) {
     STOA_TRY(own, service_.volume.ns().usage(request_.context(), {.dir = dir}));
     STOA_CHECK_OK(add(dir, own, {}, Json::object()));
     if (user == nullptr || !own.counts_owners) return {};
-    STOA_TRY(users, service_.volume.ns().usage(request_.context(), {.dir = dir, .of = core::QuotaOf::kUser, .id = user->uid}));
+    STOA_TRY(users,
+             service_.volume.ns().usage(request_.context(), {.dir = dir, .of = core::QuotaOf::kUser, .id = user->uid}));
     STOA_CHECK_OK(add(dir, users, " --user " + user->name, {{"uid", user->uid}, {"user", user->name}}));
-    STOA_TRY(groups, service_.volume.ns().usage(request_.context(), {.dir = dir, .of = core::QuotaOf::kGroup, .id = user->gid}));
+    STOA_TRY(groups, service_.volume.ns().usage(request_.context(),
+                                                {.dir = dir, .of = core::QuotaOf::kGroup, .id = user->gid}));
     const core::Group* const group = registry.find_group_by_gid(user->gid);
     const std::string name = group != nullptr ? group->name : std::to_string(user->gid);
-    return add(dir, groups, " --group " + name, {{"gid", user->gid}, {"group", group != nullptr ? Json(group->name) : Json()}});
+    return add(dir, groups, " --group " + name,
+               {{"gid", user->gid}, {"group", group != nullptr ? Json(group->name) : Json()}});
   }
   Json take() { return std::move(list_); }
 
@@ -150,16 +163,22 @@ class QuotasView {
 bool concerns(const core::FlowTarget& target, const core::User* user, const std::optional<core::Network>& client,
               const std::vector<core::FileId>& directories, const core::RegistrySnapshot& registry) {
   switch (target.kind) {
-    case core::FlowKind::kDirectory: return std::ranges::find(directories, core::FileId{target.id}) != directories.end();
+    case core::FlowKind::kDirectory:
+      return std::ranges::find(directories, core::FileId{target.id}) != directories.end();
     case core::FlowKind::kExport: {
       const core::Export* record = registry.find_export(core::ExportId{static_cast<std::uint32_t>(target.id)});
       return record != nullptr && std::ranges::find(directories, record->root) != directories.end();
     }
-    case core::FlowKind::kUser: return user != nullptr && user->uid == target.id;
-    case core::FlowKind::kGroup: return user != nullptr && user->credentials().in_group(static_cast<std::uint32_t>(target.id));
-    case core::FlowKind::kClients: return !client || target.network.contains(client->address);
-    case core::FlowKind::kDoor: return true;
-    case core::FlowKind::kBackground: return false;
+    case core::FlowKind::kUser:
+      return user != nullptr && user->uid == target.id;
+    case core::FlowKind::kGroup:
+      return user != nullptr && user->credentials().in_group(static_cast<std::uint32_t>(target.id));
+    case core::FlowKind::kClients:
+      return !client || target.network.contains(client->address);
+    case core::FlowKind::kDoor:
+      return true;
+    case core::FlowKind::kBackground:
+      return false;
   }
   return false;
 }

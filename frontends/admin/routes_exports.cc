@@ -79,11 +79,13 @@ Result<bool> read_rules(JsonBody& body, core::Export& record) {
 
 // A flavor that the server does not have would lock everybody out, or be a promise that is not kept.
 Status check_kerberos(const Service& service, const core::Export& record) {
-  const auto wanted = std::ranges::find_if(record.security, [](core::SecurityFlavor flavor) { return flavor != core::SecurityFlavor::kSys; });
+  const auto wanted = std::ranges::find_if(
+      record.security, [](core::SecurityFlavor flavor) { return flavor != core::SecurityFlavor::kSys; });
   if (wanted == record.security.end()) return {};
   const Status there = service.kerberos();
   if (there) return {};
-  return fail(Errc::kInvalid, "export '" + record.name + "' cannot ask for " + std::string(to_string(*wanted)) + ": " + there.error().detail);
+  return fail(Errc::kInvalid, "export '" + record.name + "' cannot ask for " + std::string(to_string(*wanted)) + ": " +
+                                  there.error().detail);
 }
 
 Status check_reachable(const core::Export& record) {
@@ -148,11 +150,13 @@ JsonResult create_export(Service& service, const Request& request) {
   if (security_given) STOA_CHECK_OK(check_kerberos(service, wanted));
   wanted.root = core::kRootId;
   STOA_CHECK_OK(core::check_export(wanted));
-  if (picture->find_export(wanted.name) != nullptr) return fail(Errc::kExists, "export '" + wanted.name + "' exists already");
+  if (picture->find_export(wanted.name) != nullptr)
+    return fail(Errc::kExists, "export '" + wanted.name + "' exists already");
   NewDirectory made(service.volume.ns(), request.context());
   STOA_TRY(root, made.find_or_make(wanted.path, directory));
   wanted.root = root;
-  STOA_CHECK_OK(service.volume.ns().setattr(request.context(), {.id = root}));  // it must not go with the S3 keys below it
+  STOA_CHECK_OK(
+      service.volume.ns().setattr(request.context(), {.id = root}));  // it must not go with the S3 keys below it
   STOA_TRY(added, service.volume.registry().add_export(wanted));
   made.keep();
   return view(added);

@@ -25,14 +25,16 @@ const core::FlowRule* rule_of(const core::RegistrySnapshot& registry, const core
 
 Result<Json> flow_view(Service& service, const Request& request, const core::FlowTarget& target) {
   const auto registry = service.volume.registry().snapshot();
-  if (const core::FlowRule* rule = rule_of(*registry, target); rule != nullptr) return flow_view(service, request, *registry, *rule);
+  if (const core::FlowRule* rule = rule_of(*registry, target); rule != nullptr)
+    return flow_view(service, request, *registry, *rule);
   return fail(Errc::kNotFound, "'" + request.query.at("target") + "' has no limits of its own");
 }
 
 // A place in the list, whatever becomes of users and groups meanwhile: "KIND/ID", "KIND/NETWORK".
 std::string place_text(const core::FlowTarget& target) {
   const bool network = target.kind == core::FlowKind::kClients;
-  return std::to_string(static_cast<unsigned>(target.kind)) + "/" + (network ? target.network.to_text() : std::to_string(target.id));
+  return std::to_string(static_cast<unsigned>(target.kind)) + "/" +
+         (network ? target.network.to_text() : std::to_string(target.id));
 }
 std::optional<core::FlowTarget> place_of(std::string_view text) {
   const std::size_t slash = std::min(text.find('/'), text.size());
@@ -42,7 +44,8 @@ std::optional<core::FlowTarget> place_of(std::string_view text) {
     return error == std::errc{} && end == digits.data() + digits.size();
   };
   unsigned kind = 0;
-  if (!number(text.substr(0, slash), kind) || kind == 0 || kind > static_cast<unsigned>(core::FlowKind::kBackground)) return std::nullopt;
+  if (!number(text.substr(0, slash), kind) || kind == 0 || kind > static_cast<unsigned>(core::FlowKind::kBackground))
+    return std::nullopt;
   core::FlowTarget target{.kind = static_cast<core::FlowKind>(kind)};
   if (target.kind == core::FlowKind::kClients) {
     const auto network = core::Network::parse(rest);
@@ -68,7 +71,8 @@ JsonResult list_flows(Service& service, const Request& request) {
   std::vector<const core::FlowRule*> rules = registry->flow_rules();
   std::erase_if(rules, [](const core::FlowRule* rule) { return rule->target == core::FlowTarget::background(); });
   rules.push_back(rule_of(*registry, core::FlowTarget::background()));  // always, and last
-  auto at = after ? std::ranges::upper_bound(rules.begin(), rules.end() - 1, *after, {}, &core::FlowRule::target) : rules.begin();
+  auto at = after ? std::ranges::upper_bound(rules.begin(), rules.end() - 1, *after, {}, &core::FlowRule::target)
+                  : rules.begin();
   if (after == core::FlowTarget::background()) at = rules.end();
   Json list = Json::array();
   for (; at != rules.end() && list.size() < limit; ++at) list.push_back(flow_view(service, request, *registry, **at));
@@ -94,7 +98,8 @@ JsonResult set_flow(Service& service, const Request& request) {
     if (!body.is_null(name)) rule.limits.ceiling[i] = body.number(name, kMost);
     if (!body.is_null("guarantee_" + name)) rule.limits.guarantee[i] = body.number("guarantee_" + name, kMost);
   }
-  if (const auto burst = body.number("burst_ms", std::numeric_limits<std::uint32_t>::max())) rule.limits.burst = std::chrono::milliseconds(*burst);
+  if (const auto burst = body.number("burst_ms", std::numeric_limits<std::uint32_t>::max()))
+    rule.limits.burst = std::chrono::milliseconds(*burst);
   const auto weighted = body.number("weight", std::numeric_limits<std::uint32_t>::max());
   if (weighted) rule.limits.weight = static_cast<std::uint32_t>(*weighted);
   STOA_CHECK_OK(body.finish());

@@ -8,7 +8,8 @@
 namespace stoa::admin {
 JsonResult list_groups(Service& service, const Request& request) {
   const auto picture = service.volume.registry().snapshot();
-  return page_by_name(request, "groups", picture->groups(), [&](const core::Group& group) { return view(group, *picture); });
+  return page_by_name(request, "groups", picture->groups(),
+                      [&](const core::Group& group) { return view(group, *picture); });
 }
 
 JsonResult create_group(Service& service, const Request& request) {

@@ -196,7 +196,8 @@ bool is_filled(const Record& record, std::uint64_t percent) {
 }
 
 Json record_view(const core::QuotaRecord& record) {
-  Json json{{"directory_id", std::to_string(static_cast<std::uint64_t>(record.dir))}, {"over_soft_since", view(record.since)}};
+  Json json{{"directory_id", std::to_string(static_cast<std::uint64_t>(record.dir))},
+            {"over_soft_since", view(record.since)}};
   put_usage(json, record.usage, record.counted, record.by_class);
   put_bytes(json, "path", record.path);
   put_directory(json, record.limits, record.child_limits, record.counts_owners);
@@ -212,7 +213,9 @@ Json owner_view(const core::OwnerQuota& owner, const core::RegistrySnapshot& pic
 }
 
 using OwnerKey = std::pair<core::QuotaOf, std::uint32_t>;
-std::string text_of(const OwnerKey& owner) { return (owner.first == core::QuotaOf::kUser ? "user:" : "group:") + std::to_string(owner.second); }
+std::string text_of(const OwnerKey& owner) {
+  return (owner.first == core::QuotaOf::kUser ? "user:" : "group:") + std::to_string(owner.second);
+}
 std::optional<OwnerKey> owner_of(const std::string& text) {
   const bool user = text.starts_with("user:"), group = text.starts_with("group:");
   const auto id = user || group ? number_of(text.substr(text.find(':') + 1)) : std::nullopt;
@@ -220,12 +223,16 @@ std::optional<OwnerKey> owner_of(const std::string& text) {
   return OwnerKey{user ? core::QuotaOf::kUser : core::QuotaOf::kGroup, *id};
 }
 
-// Quotas of directories: all that the caller may see; or those that are filled to so many percent, each before those of the users and
-// groups in it that are. One answer looks at so many of them, with no lock held between pages.
+// Quotas of directories: all that the caller may see; or those that are filled to so many percent, each before those of
+// the users and groups in it that are. One answer looks at so many of them, with no lock held between pages.
 class QuotaList {
  public:
   QuotaList(Service& service, const Request& request, std::uint64_t percent, std::size_t most)
-      : service_(service), request_(request), percent_(percent), most_(most), picture_(service.volume.registry().snapshot()) {}
+      : service_(service),
+        request_(request),
+        percent_(percent),
+        most_(most),
+        picture_(service.volume.registry().snapshot()) {}
 
   // `after`: "DIRECTORY"; of filled ones also "DIRECTORY/" before the first of its owners, and "DIRECTORY/user:7".
   Result<Json> from(const std::string& after) {
@@ -240,7 +247,8 @@ class QuotaList {
     while (more) {
       if (list_.size() == most_) return answer(true);
       const std::size_t wanted = percent_ == 0 && !is_owner() ? most_ - list_.size() : kPageMax;
-      STOA_TRY(page, service_.volume.ns().list_quotas(request_.context(), {.after = dir_, .limit = static_cast<std::uint32_t>(wanted)}));
+      STOA_TRY(page, service_.volume.ns().list_quotas(request_.context(),
+                                                      {.after = dir_, .limit = static_cast<std::uint32_t>(wanted)}));
       more = page.truncated && !page.quotas.empty();
       for (const core::QuotaRecord& record : page.quotas) {
         if (!may_look()) return answer(true);
@@ -281,11 +289,13 @@ class QuotaList {
   // From the place on. False: not all were looked at.
   Result<bool> add_owners(const std::string& path) {
     for (bool more = true; more;) {
-      const auto page = service_.volume.ns().list_owner_quotas(request_.context(), {.dir = dir_, .after = owner_, .limit = kPageMax});
+      const auto page =
+          service_.volume.ns().list_owner_quotas(request_.context(), {.dir = dir_, .after = owner_, .limit = kPageMax});
       if (!page) {
         // It is gone, or they are not counted any more.
         const Errc why = page.error().code;
-        if (why == Errc::kNotFound || why == Errc::kStale || why == Errc::kNotSupported || why == Errc::kNotDirectory) break;
+        if (why == Errc::kNotFound || why == Errc::kStale || why == Errc::kNotSupported || why == Errc::kNotDirectory)
+          break;
         return fail(page.error());
       }
       for (const core::OwnerQuota& owner : page->owners) {

@@ -17,19 +17,28 @@ constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 std::string_view door_name(core::Door door) {
   switch (door) {
-    case core::Door::kInternal: return "internal";
-    case core::Door::kAdmin: return "admin";
-    case core::Door::kNfs: return "nfs";
-    case core::Door::kSmb: return "smb";
-    case core::Door::kS3: return "s3";
-    case core::Door::kNative: return "native";
+    case core::Door::kInternal:
+      return "internal";
+    case core::Door::kAdmin:
+      return "admin";
+    case core::Door::kNfs:
+      return "nfs";
+    case core::Door::kSmb:
+      return "smb";
+    case core::Door::kS3:
+      return "s3";
+    case core::Door::kNative:
+      return "native";
   }
   return "unknown";
 }
 
-std::string_view right_name(core::RestoreRight right) { return right == core::RestoreRight::kAdmin ? "admin" : "owner"; }
+std::string_view right_name(core::RestoreRight right) {
+  return right == core::RestoreRight::kAdmin ? "admin" : "owner";
+}
 
-// What was deleted in a directory that has left the owner's since lies in the owner's bin still; where that directory is now, is not told.
+// What was deleted in a directory that has left the owner's since lies in the owner's bin still; where that directory
+// is now, is not told.
 Status hide_elsewhere(Service& service, const Request& request, std::vector<core::RecycledItem>& items) {
   if (request.caller->role != core::Role::kOwner) return {};
   STOA_TRY(own, service.volume.ns().path_of(request.context(), {request.caller->directory}));
@@ -58,9 +67,13 @@ Json item_view(const core::RecycledItem& item, const core::RegistrySnapshot& reg
 }
 
 Result<core::FileId> directory_at(const std::string& path, const Result<core::Attributes>& found) {
-  if (!found && found.error().code == Errc::kNotFound) return fail(Errc::kNotFound, "there is no '" + path + "' in the volume");
-  if (!found && found.error().code == Errc::kNotDirectory) return fail(Errc::kNotDirectory, "a part of '" + path + "' is no directory");
-  if (!found) return fail(found.error().code, "'" + path + "': " + (found.error().detail.empty() ? describe(found.error()) : found.error().detail));
+  if (!found && found.error().code == Errc::kNotFound)
+    return fail(Errc::kNotFound, "there is no '" + path + "' in the volume");
+  if (!found && found.error().code == Errc::kNotDirectory)
+    return fail(Errc::kNotDirectory, "a part of '" + path + "' is no directory");
+  if (!found)
+    return fail(found.error().code,
+                "'" + path + "': " + (found.error().detail.empty() ? describe(found.error()) : found.error().detail));
   if (found->type != core::FileType::kDirectory) return fail(Errc::kNotDirectory, "'" + path + "' is not a directory");
   return found->id;
 }
@@ -72,7 +85,8 @@ Result<core::FileId> directory_of_query(Service& service, const Request& request
   return attr.id;
 }
 
-// What is set on an owner's directory binds its owner; and nobody takes what is deleted out of the quota that he is held to.
+// What is set on an owner's directory binds its owner; and nobody takes what is deleted out of the quota that he is
+// held to.
 Status may_set_policy(Service& service, const Request& request, core::FileId dir, bool counted) {
   STOA_CHECK_OK(require_below(service, request, dir));
   if (counted || request.caller->role != core::Role::kOwner) return {};
@@ -114,10 +128,12 @@ struct Target {
 Result<Target> target_of(Service& service, const Request& request, const std::string& to) {
   const auto there = find_for(service, request, to);
   if (!there && there.error().code == Errc::kAccess) return fail(there.error());
-  if (!to.starts_with('/')) return fail(Errc::kInvalid, "'" + to + "' must be a path of the volume, from its root on: '/" + to + "'");
+  if (!to.starts_with('/'))
+    return fail(Errc::kInvalid, "'" + to + "' must be a path of the volume, from its root on: '/" + to + "'");
   if (there && there->type == core::FileType::kDirectory) return Target{there->id, {}};
   if (there) return fail(Errc::kExists, "'" + to + "' exists already");
-  if (there.error().code == Errc::kNotDirectory) return fail(Errc::kNotDirectory, "a part of '" + to + "' is no directory");
+  if (there.error().code == Errc::kNotDirectory)
+    return fail(Errc::kNotDirectory, "a part of '" + to + "' is no directory");
   if (there.error().code != Errc::kNotFound) return fail(there.error());
   const std::size_t slash = to.rfind('/');
   if (slash == std::string::npos || slash + 1 == to.size()) return fail(Errc::kNotFound, "'" + to + "' does not exist");
@@ -133,7 +149,8 @@ JsonResult list_recycled(Service& service, const Request& request) {
   STOA_TRY(after, query_number(request, "after", 0, kMost));
   STOA_TRY(limit, page_limit(request));
   STOA_TRY(dir, directory_of_query(service, request));
-  STOA_TRY(reply, service.volume.ns().list_recycled(request.context(), {dir, after, static_cast<std::uint32_t>(limit)}));
+  STOA_TRY(reply,
+           service.volume.ns().list_recycled(request.context(), {dir, after, static_cast<std::uint32_t>(limit)}));
   STOA_CHECK_OK(hide_elsewhere(service, request, reply.items));
   const auto registry = service.volume.registry().snapshot();
   Json items = Json::array();
@@ -177,7 +194,8 @@ JsonResult purge_recycled(Service& service, const Request& request) {
   if (!path) body.refuse("path", "is missing");
   if (ids && ids->empty()) body.refuse("ids", "is empty");
   STOA_CHECK_OK(body.finish());
-  core::PurgeRequest purge{.dir = core::kRootId, .older_than_seconds = older, .by_owner = request.caller->role == core::Role::kOwner};
+  core::PurgeRequest purge{
+      .dir = core::kRootId, .older_than_seconds = older, .by_owner = request.caller->role == core::Role::kOwner};
   if (ids) {
     for (const std::string& id : *ids) {
       STOA_TRY(item, core::parse_recycle_item(id));
@@ -211,7 +229,8 @@ JsonResult set_recycle_policy(Service& service, const Request& request) {
   STOA_TRY(body, JsonBody::parse(request.body));
   core::RecyclePolicy policy;
   if (const auto enabled = body.flag("enabled")) policy.enabled = *enabled;
-  if (const auto days = body.number("days", std::numeric_limits<std::uint32_t>::max())) policy.days = static_cast<std::uint32_t>(*days);
+  if (const auto days = body.number("days", std::numeric_limits<std::uint32_t>::max()))
+    policy.days = static_cast<std::uint32_t>(*days);
   if (!body.is_null("bytes_max")) policy.bytes_max = body.number("bytes_max", kMost);
   if (const auto restore = body.text("restore")) {
     policy.restore = *restore == "admin" ? core::RestoreRight::kAdmin : core::RestoreRight::kOwner;

@@ -37,9 +37,11 @@ std::optional<core::Role> parse_role(std::string_view text) {
 
 Result<core::FileId> directory_at(Service& service, const Request& request, const std::string& path) {
   auto found = service.volume.ns().resolve_path(request.context(), {.path = path});
-  if (!found && found.error().code == Errc::kNotFound) return fail(Errc::kNotFound, "there is no '" + path + "' in the volume");
+  if (!found && found.error().code == Errc::kNotFound)
+    return fail(Errc::kNotFound, "there is no '" + path + "' in the volume");
   if (!found) return fail(std::move(found).error());
-  if (found->attr.type != core::FileType::kDirectory) return fail(Errc::kNotDirectory, "'" + path + "' is not a directory");
+  if (found->attr.type != core::FileType::kDirectory)
+    return fail(Errc::kNotDirectory, "'" + path + "' is not a directory");
   return found->attr.id;
 }
 
@@ -54,7 +56,8 @@ JsonResult get_session(Service& service, const Request& request) {
 
 JsonResult list_tokens(Service& service, const Request& request) {
   const auto registry = service.volume.registry().snapshot();
-  return page_by_name(request, "tokens", registry->tokens(), [&](const core::Token& token) { return token_view(service, request, token); });
+  return page_by_name(request, "tokens", registry->tokens(),
+                      [&](const core::Token& token) { return token_view(service, request, token); });
 }
 
 JsonResult add_token(Service& service, const Request& request) {

@@ -45,12 +45,11 @@ Result<Json> volume_view(Service& service, const Request& request) {
   STOA_TRY(used, service.volume.ns().usage(request.context(), {.dir = core::kRootId}));
   char id[17];
   std::snprintf(id, sizeof id, "%016llx", static_cast<unsigned long long>(info.id));
-  return Json{
-      {"id", id},
-      {"name", info.name},
-      {"created", time_text(info.created)},
-      {"usage", view(used.usage)},
-      {"space", {{"total", disks.total}, {"free", disks.free}, {"available", available(disks, room)}}}};
+  return Json{{"id", id},
+              {"name", info.name},
+              {"created", time_text(info.created)},
+              {"usage", view(used.usage)},
+              {"space", {{"total", disks.total}, {"free", disks.free}, {"available", available(disks, room)}}}};
 }
 
 }  // namespace
@@ -112,7 +111,8 @@ JsonResult get_status(Service& service, const Request& request) {
   const std::vector<std::string> damage = service.volume.damage();
   Json problems = Json::array();
   for (const core::Problem& problem : service.volume.health()) {
-    problems.push_back({{"kind", to_string(problem.kind)}, {"text", problem.text}, {"path", problem.path}, {"fix", problem.fix}});
+    problems.push_back(
+        {{"kind", to_string(problem.kind)}, {"text", problem.text}, {"path", problem.path}, {"fix", problem.fix}});
   }
   return Json{{"healthy", problems.empty()},
               {"problems", std::move(problems)},

@@ -15,7 +15,8 @@ Reply refuse(const Request& request, unsigned status, std::string_view code, con
 }
 
 Reply refuse(const Request& request, const Error& error) {
-  return refuse(request, http_status(error.code), to_string(error.code), error.detail.empty() ? describe(error) : error.detail);
+  return refuse(request, http_status(error.code), to_string(error.code),
+                error.detail.empty() ? describe(error) : error.detail);
 }
 
 // The directory, and the cursor behind which to begin.
@@ -29,7 +30,8 @@ Result<Wanted> wanted(Service& service, const Request& request) {
   STOA_CHECK_OK(allow_query(request, {"path", "cursor"}));
   STOA_TRY(attr, query_path(service, request));
   if (attr.type != core::FileType::kDirectory)
-    return fail(Errc::kNotDirectory, "'" + path_of_query(request) + "' is not a directory; watch the one that it is in");
+    return fail(Errc::kNotDirectory,
+                "'" + path_of_query(request) + "' is not a directory; watch the one that it is in");
   if (service.watch == nullptr) return fail(Errc::kNotSupported, "nothing can be watched here");
   core::Journal& journal = service.volume.journal();
   STOA_TRY(newest, journal.newest());
@@ -44,7 +46,9 @@ Reply get_watch(Service& service, const Request& request) {
   const auto what = wanted(service, request);
   if (!what) return refuse(request, what.error());
   if (what->cursor < what->oldest) {
-    return refuse(request, 410, "gone", "the journal no longer has what came behind this cursor; the oldest cursor is " + std::to_string(what->oldest));
+    return refuse(
+        request, 410, "gone",
+        "the journal no longer has what came behind this cursor; the oldest cursor is " + std::to_string(what->oldest));
   }
   auto stream = service.watch->watch(what->directory, what->cursor);
   if (!stream) return refuse(request, stream.error());

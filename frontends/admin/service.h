@@ -57,8 +57,8 @@ struct Service {
   // Told of each action when it is over, by the thread that served it; must be thread-safe, and should not block.
   std::function<void(const Request&, const AdminAction&)> record_action{};
   Throttle throttle{};
-  core::AuditLog* audit = nullptr;  // null: there is none
-  WatchHub* watch = nullptr;  // stopped by the server before it ends; null: nothing can be watched
+  core::AuditLog* audit = nullptr;         // null: there is none
+  WatchHub* watch = nullptr;               // stopped by the server before it ends; null: nothing can be watched
   std::span<const ConsoleFile> console{};  // lives as long as the program
   // Changes of records are read, changed and written back; one at a time, or one would undo another.
   std::mutex edit_mutex{};

@@ -17,11 +17,13 @@ struct ThrottleLimits {
   double requests_burst = 100;
   double failures_per_second = 5;  // wrong tokens of an address
   double failures_burst = 5;
-  // Beyond that, wrong tokens are not looked at for so long; each time twice as long, until the address was quiet for failures_forgotten.
+  // Beyond that, wrong tokens are not looked at for so long; each time twice as long, until the address was quiet for
+  // failures_forgotten.
   std::chrono::seconds delay_first{1};
   std::chrono::seconds delay_max{60};
   std::chrono::seconds failures_forgotten{300};
-  std::size_t known_max = 4096;  // tokens and addresses remembered; the one that was idle for longest is forgotten for a new one
+  std::size_t known_max =
+      4096;  // tokens and addresses remembered; the one that was idle for longest is forgotten for a new one
 };
 
 // Thread-safe, never blocks: whoever has to wait is told for how long.

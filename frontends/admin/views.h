@@ -28,8 +28,8 @@ Json view(const core::User& user, const core::RegistrySnapshot& registry);  // w
 Json view(const core::Group& group, const core::RegistrySnapshot& registry);
 Json view(const core::S3Key& key);  // with the secret
 Json view(const core::Usage& usage);
-// What new content may take: what the disks have free, or less where the quota that `room` tells of leaves less. Of one look at the disks:
-// what is free changes from one look to the next.
+// What new content may take: what the disks have free, or less where the quota that `room` tells of leaves less. Of one
+// look at the disks: what is free changes from one look to the next.
 std::uint64_t available(const core::BlobStore::Space& disks, const core::StatfsReply& room);
 Json view(const core::UsageByClass& by_class);
 Json view(const core::QuotaLimits& limits);  // without classes

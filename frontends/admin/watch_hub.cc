@@ -14,7 +14,10 @@ constexpr std::chrono::milliseconds kGather{20};
 
 std::string event(std::string_view name, std::uint64_t cursor, const Json& data) {
   std::string text = "id: " + std::to_string(cursor) + "\nevent: ";
-  return text.append(name).append("\ndata: ").append(data.dump(-1, ' ', false, Json::error_handler_t::replace)).append("\n\n");
+  return text.append(name)
+      .append("\ndata: ")
+      .append(data.dump(-1, ' ', false, Json::error_handler_t::replace))
+      .append("\n\n");
 }
 
 bool contains(const core::Whereabouts& where, core::FileId directory) {
@@ -35,7 +38,8 @@ Result<std::shared_ptr<EventStream>> WatchHub::watch(core::FileId directory, std
     if (stopped_) return fail(Errc::kShutdown, "the server is stopping");
     std::erase_if(watchers_, [](const auto& other) { return other->stream->closed(); });
     if (watchers_.size() >= kWatchersMax) {
-      return fail(Errc::kBusy, "there are " + std::to_string(kWatchersMax) + " watchers already, the most there can be");
+      return fail(Errc::kBusy,
+                  "there are " + std::to_string(kWatchersMax) + " watchers already, the most there can be");
     }
     watchers_.push_back(watcher);
   }
@@ -86,7 +90,8 @@ void WatchHub::serve(const std::stop_token& stop) {
       }
       if (now - watcher->spoke >= kHeartbeat) {
         watcher->spoke = now;
-        if (!watcher->stream->full()) watcher->stream->add(": still here\nid: " + std::to_string(watcher->cursor) + "\n\n");
+        if (!watcher->stream->full())
+          watcher->stream->add(": still here\nid: " + std::to_string(watcher->cursor) + "\n\n");
       }
       until = std::min(until, watcher->spoke + kHeartbeat);
     }

@@ -25,9 +25,9 @@ class WatchHub {
   explicit WatchHub(core::Volume& volume);
   ~WatchHub() { stop(); }
 
-  // The events of changes at or below the directory behind `cursor`: first "begin" with the cursor, then one event for each
-  // change, its sequence as id; "lost" with a count where the journal dropped some before they were read. A comment every
-  // kHeartbeat, with the newest cursor. kBusy: kWatchersMax are there; kShutdown.
+  // The events of changes at or below the directory behind `cursor`: first "begin" with the cursor, then one event for
+  // each change, its sequence as id; "lost" with a count where the journal dropped some before they were read. A
+  // comment every kHeartbeat, with the newest cursor. kBusy: kWatchersMax are there; kShutdown.
   Result<std::shared_ptr<EventStream>> watch(core::FileId directory, std::uint64_t cursor);
   // Ends all streams that there are.
   void end_all();
@@ -36,7 +36,8 @@ class WatchHub {
 
  private:
   struct Watcher {
-    Watcher(core::Journal& journal, core::FileId dir, std::uint64_t after) : directory(dir), cursor(after), places(journal, 4096) {}
+    Watcher(core::Journal& journal, core::FileId dir, std::uint64_t after)
+        : directory(dir), cursor(after), places(journal, 4096) {}
     const core::FileId directory;
     std::uint64_t cursor;
     core::Places places;

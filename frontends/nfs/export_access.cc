@@ -51,8 +51,8 @@ Status ExportAccess::enter(const rpc::Call& call, const core::Export& found) {
   return {};
 }
 
-void ExportAccess::tell_refused(const rpc::Call& call, core::Namespace& ns, core::FileId directory, std::string_view request,
-                                std::string_view reason) const {
+void ExportAccess::tell_refused(const rpc::Call& call, core::Namespace& ns, core::FileId directory,
+                                std::string_view request, std::string_view reason) const {
   const rpc::Credential& credential = call.header.credential;
   std::string claimed;
   if (credential.sys) {
@@ -65,12 +65,15 @@ void ExportAccess::tell_refused(const rpc::Call& call, core::Namespace& ns, core
              {.request = request, .reason = reason, .claimed = claimed, .directory = directory});
 }
 
-void ExportAccess::tell_refused(const rpc::Call& call, core::Namespace& ns, const core::Export& by, std::string_view request) const {
+void ExportAccess::tell_refused(const rpc::Call& call, core::Namespace& ns, const core::Export& by,
+                                std::string_view request) const {
   const bool address = by.rule_for(call.peer.address) == nullptr;
-  tell_refused(call, ns, by.root, request, address ? "the export has no rule for this address" : "the export wants another security flavor");
+  tell_refused(call, ns, by.root, request,
+               address ? "the export has no rule for this address" : "the export wants another security flavor");
 }
 
-Result<core::Attributes> find_directory(const rpc::Call& call, core::Namespace& ns, std::string_view request, std::string_view path) {
+Result<core::Attributes> find_directory(const rpc::Call& call, core::Namespace& ns, std::string_view request,
+                                        std::string_view path) {
   auto& access = static_cast<ExportAccess&>(call.scope);
   if (!path.starts_with('/')) return fail(Errc::kNotFound);
   const std::string asked = std::string(request) + " " + std::string(path);
@@ -96,7 +99,8 @@ Result<core::Attributes> find_directory(const rpc::Call& call, core::Namespace& 
   return attr;
 }
 
-void ExportAccess::find_flows(const rpc::Call& call, const core::FileRef& ref, core::Namespace& ns, std::vector<qos::Flow*>& path) {
+void ExportAccess::find_flows(const rpc::Call& call, const core::FileRef& ref, core::Namespace& ns,
+                              std::vector<qos::Flow*>& path) {
   const core::FlowTable* table = snapshot_->flows();
   if (table == nullptr) return;
   // Who asks need not be found out twice where it does not matter here.
@@ -110,14 +114,17 @@ void ExportAccess::find_flows(const rpc::Call& call, const core::FileRef& ref, c
   find_path(*table, caller, ref.id, ns, path);
 }
 
-void ExportAccess::find_flows_here(const rpc::Call& call, core::FileId file, core::Namespace& ns, std::vector<qos::Flow*>& path) {
+void ExportAccess::find_flows_here(const rpc::Call& call, core::FileId file, core::Namespace& ns,
+                                   std::vector<qos::Flow*>& path) {
   const core::FlowTable* table = snapshot_->flows();
   if (table == nullptr) return;
-  find_path(*table, {.door = core::Door::kNfs, .through = export_->id, .address = call.peer.address, .cred = &context_.cred}, file, ns, path);
+  find_path(*table,
+            {.door = core::Door::kNfs, .through = export_->id, .address = call.peer.address, .cred = &context_.cred},
+            file, ns, path);
 }
 
-void ExportAccess::find_path(const core::FlowTable& table, const core::FlowCaller& caller, core::FileId file, core::Namespace& ns,
-                             std::vector<qos::Flow*>& path) {
+void ExportAccess::find_path(const core::FlowTable& table, const core::FlowCaller& caller, core::FileId file,
+                             core::Namespace& ns, std::vector<qos::Flow*>& path) {
   of_directories_.clear();
   // A file that is gone is the operation's to tell.
   if (table.has_directories()) (void)ns.find_flows(context_, {.id = file, .table = table, .found = of_directories_});

@@ -40,11 +40,12 @@ class ExportAccess final : public rpc::WorkerScope {
   // words for a call that does not, and lets some pass.
   bool flavor_allowed() const { return flavor_allowed_; }
 
-  // Tells audit that the export does not take the call (core::Namespace::refused): for its address, or for how it shows who it is.
-  // `request`: what it wanted, as "MNT /projects".
+  // Tells audit that the export does not take the call (core::Namespace::refused): for its address, or for how it shows
+  // who it is. `request`: what it wanted, as "MNT /projects".
   void tell_refused(const rpc::Call& call, core::Namespace& ns, const core::Export& by, std::string_view request) const;
   // Of a call that came in, and was refused by the door itself for `reason`.
-  void tell_refused(const rpc::Call& call, core::Namespace& ns, std::string_view request, std::string_view reason) const {
+  void tell_refused(const rpc::Call& call, core::Namespace& ns, std::string_view request,
+                    std::string_view reason) const {
     tell_refused(call, ns, entered().root, request, reason);
   }
 
@@ -57,7 +58,8 @@ class ExportAccess final : public rpc::WorkerScope {
 
   void find_path(const core::FlowTable& table, const core::FlowCaller& caller, core::FileId file, core::Namespace& ns,
                  std::vector<qos::Flow*>& path);
-  void tell_refused(const rpc::Call& call, core::Namespace& ns, core::FileId directory, std::string_view request, std::string_view reason) const;
+  void tell_refused(const rpc::Call& call, core::Namespace& ns, core::FileId directory, std::string_view request,
+                    std::string_view reason) const;
 
   const core::Registry& registry_;
   const IdentityRules& rules_;
@@ -68,9 +70,10 @@ class ExportAccess final : public rpc::WorkerScope {
   std::vector<qos::Flow*> of_directories_;  // find_path()'s
 };
 
-// The directory at "/export/sub/dir", entered as this call may. Walked for the server's own account: who may name it is the
-// rule's affair, who may read what is decided by every later call. The call's scope is an ExportAccess; `request` is its name, for
-// audit. kNotFound, kAccess, kNotDirectory, ...
-Result<core::Attributes> find_directory(const rpc::Call& call, core::Namespace& ns, std::string_view request, std::string_view path);
+// The directory at "/export/sub/dir", entered as this call may. Walked for the server's own account: who may name it is
+// the rule's affair, who may read what is decided by every later call. The call's scope is an ExportAccess; `request`
+// is its name, for audit. kNotFound, kAccess, kNotDirectory, ...
+Result<core::Attributes> find_directory(const rpc::Call& call, core::Namespace& ns, std::string_view request,
+                                        std::string_view path);
 
 }  // namespace stoa::nfs

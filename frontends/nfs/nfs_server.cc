@@ -42,11 +42,10 @@ struct NfsServer::Parts {
         nfs3(ns, handles),
         nfs4(ns, state, handles, dialer, metrics, options.lease_clock, options.stateids, options.lease),
         mount3(ns, handles),
-        nlm4(
-            ns, state, handles, caller,
-            {.of_file = [this](core::FileId file) { return nfs4.clients().end_expired(file); },
-             .with_lock = [this](core::HolderId holder) { return nfs4.clients().end_expired(holder); }},
-            metrics, options.lease_clock),
+        nlm4(ns, state, handles, caller,
+             {.of_file = [this](core::FileId file) { return nfs4.clients().end_expired(file); },
+              .with_lock = [this](core::HolderId holder) { return nfs4.clients().end_expired(holder); }},
+             metrics, options.lease_clock),
         rquota2(ns),
         nsm1(nsm::state_of_start(state.start_number()),
              [this](const rpc::Peer& peer, std::string_view name, std::uint32_t monitor_state) {
@@ -76,8 +75,7 @@ struct NfsServer::Parts {
 
 Result<std::unique_ptr<NfsServer>> NfsServer::start(const NfsServerOptions& options, core::Namespace& ns,
                                                     core::StateTable& state, core::Registry& registry,
-                                                    const core::HandleCodec& handles,
-                                                    MetricRegistry& metrics) {
+                                                    const core::HandleCodec& handles, MetricRegistry& metrics) {
   auto parts = std::make_unique<Parts>(ns, state, handles, metrics, options);
   parts->identity.id_domain = options.id_domain;
   if (!options.keytab.empty()) {
@@ -100,35 +98,39 @@ Result<std::unique_ptr<NfsServer>> NfsServer::start(const NfsServerOptions& opti
       .gss = parts->kerberos.get(),
       .tell_refused =
           [&ns](const rpc::Peer& peer, std::string_view request, std::string_view reason) {
-            ns.refused({.door = core::Door::kNfs, .client = peer.text}, {.request = request, .reason = reason, .claimed = {}});
+            ns.refused({.door = core::Door::kNfs, .client = peer.text},
+                       {.request = request, .reason = reason, .claimed = {}});
           },
   };
   STOA_TRY(server, rpc::Server::start(wanted, std::move(service), metrics));
   parts->server = std::move(server);
-  parts->nlm4.know_connections([&connected = *parts->server](const nlm::Address& address) { return connected.connected(address); });
+  parts->nlm4.know_connections(
+      [&connected = *parts->server](const nlm::Address& address) { return connected.connected(address); });
   std::unique_ptr<NfsServer> nfs(new NfsServer(std::move(parts)));
   Parts& made = *nfs->parts_;
   if (options.register_ports) {
     STOA_TRY(datagrams, rpc::DatagramServer::start({options.address, options.port == 0 ? options.port : nfs->port()},
                                                    {.programs = {&made.nlm4, &made.nsm1, &made.rquota2},
-                                                    .make_scope = [&registry, &rules = made.identity] { return std::make_unique<ExportAccess>(registry, rules); }},
+                                                    .make_scope =
+                                                        [&registry, &rules = made.identity] {
+                                                          return std::make_unique<ExportAccess>(registry, rules);
+                                                        }},
                                                    metrics));
     made.datagrams = std::move(datagrams);
     made.portmapper_port = options.portmapper_port;
     const std::uint16_t udp_port = made.datagrams->port();
     const std::optional<rpc::UniversalAddress> ipv6 = ipv6_address(options.address);
-    for (rpc::PortMapping mapping :
-         {rpc::PortMapping{nfs3::kNfsProgram, nfs3::kNfsVersion, nfs->port()},
-          rpc::PortMapping{nfs4::kNfsProgram, nfs4::kNfsVersion, nfs->port()},
-          rpc::PortMapping{mount3::kMountProgram, mount3::kMountVersion, nfs->mount_port()},
-          rpc::PortMapping{nlm::kNlmProgram, nlm::kNlmVersion, nfs->port()},
-          rpc::PortMapping{nlm::kNlmProgram, nlm::kNlmVersion, udp_port, true},
-          rpc::PortMapping{nsm::kNsmProgram, nsm::kNsmVersion, nfs->port()},
-          rpc::PortMapping{nsm::kNsmProgram, nsm::kNsmVersion, udp_port, true},
-          rpc::PortMapping{rquota::kRquotaProgram, rquota::kFirstVersion, nfs->port()},
-          rpc::PortMapping{rquota::kRquotaProgram, rquota::kFirstVersion, udp_port, true},
-          rpc::PortMapping{rquota::kRquotaProgram, rquota::kVersion, nfs->port()},
-          rpc::PortMapping{rquota::kRquotaProgram, rquota::kVersion, udp_port, true}}) {
+    for (rpc::PortMapping mapping : {rpc::PortMapping{nfs3::kNfsProgram, nfs3::kNfsVersion, nfs->port()},
+                                     rpc::PortMapping{nfs4::kNfsProgram, nfs4::kNfsVersion, nfs->port()},
+                                     rpc::PortMapping{mount3::kMountProgram, mount3::kMountVersion, nfs->mount_port()},
+                                     rpc::PortMapping{nlm::kNlmProgram, nlm::kNlmVersion, nfs->port()},
+                                     rpc::PortMapping{nlm::kNlmProgram, nlm::kNlmVersion, udp_port, true},
+                                     rpc::PortMapping{nsm::kNsmProgram, nsm::kNsmVersion, nfs->port()},
+                                     rpc::PortMapping{nsm::kNsmProgram, nsm::kNsmVersion, udp_port, true},
+                                     rpc::PortMapping{rquota::kRquotaProgram, rquota::kFirstVersion, nfs->port()},
+                                     rpc::PortMapping{rquota::kRquotaProgram, rquota::kFirstVersion, udp_port, true},
+                                     rpc::PortMapping{rquota::kRquotaProgram, rquota::kVersion, nfs->port()},
+                                     rpc::PortMapping{rquota::kRquotaProgram, rquota::kVersion, udp_port, true}}) {
       const auto tell = [&]() -> Status {
         STOA_CHECK_OK(rpc::register_port(mapping, options.portmapper_port));
         made.registered.push_back(mapping);

@@ -33,11 +33,11 @@ struct NfsServerOptions {
   rpc::DuplicateCacheOptions duplicates{};
   std::string keytab{};                   // keys of nfs/HOST for Kerberos; empty: none, and only AUTH_SYS is taken
   std::string id_domain = "localdomain";  // of user@domain in NFS version 4
-  bool register_ports = false;  // tell the portmapper at 127.0.0.1:portmapper_port
+  bool register_ports = false;            // tell the portmapper at 127.0.0.1:portmapper_port
   std::uint16_t portmapper_port = 111;
   std::uint16_t client_portmapper_port = 111;  // of clients, for calls to their lock managers and status monitors
   qos::Scheduler* scheduler = nullptr;  // of the registry's flows; null: nobody is held back. Must outlive the server
-  std::chrono::seconds lease{90};  // of clients of version 4
+  std::chrono::seconds lease{90};       // of clients of version 4
   std::function<std::chrono::steady_clock::time_point()> lease_clock{};  // for tests of leases
   nfs4::StateidLimits stateids{};
 };
@@ -48,8 +48,7 @@ class NfsServer {
   // keytab), kIo (a port is taken, no portmapper answers), kExists (the portmapper knows another NFS server).
   static Result<std::unique_ptr<NfsServer>> start(const NfsServerOptions& options, core::Namespace& ns,
                                                   core::StateTable& state, core::Registry& registry,
-                                                  const core::HandleCodec& handles,
-                                                  MetricRegistry& metrics);
+                                                  const core::HandleCodec& handles, MetricRegistry& metrics);
   ~NfsServer();  // stop()
   NfsServer(const NfsServer&) = delete;
 

@@ -43,7 +43,8 @@ Outcome<void> plan_checksum(const Request& request, BodyPlan& plan) {
                     "Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed.");
     auto value = parse_checksum(*algorithm, header.value);
     // What is no checksum of that kind is that of no body.
-    if (!value) return refuse(Code::kBadDigest, "Value for " + std::string(header_of(*algorithm)) + " header is invalid.");
+    if (!value)
+      return refuse(Code::kBadDigest, "Value for " + std::string(header_of(*algorithm)) + " header is invalid.");
     plan.algorithm = algorithm;
     plan.checksum = std::move(*value);
   }
@@ -97,10 +98,11 @@ Outcome<BodyPlan> plan_body(const Request& request, std::string_view payload_has
   } else if (payload_hash != "UNSIGNED-PAYLOAD") {
     Sha256Value value;
     if (!from_hex(payload_hash, value)) {
-      return invalid_argument("x-amz-content-sha256", payload_hash,
-                              "x-amz-content-sha256 must be UNSIGNED-PAYLOAD, STREAMING-UNSIGNED-PAYLOAD-TRAILER, "
-                              "STREAMING-AWS4-HMAC-SHA256-PAYLOAD, STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER or a valid "
-                              "sha256 value.");
+      return invalid_argument(
+          "x-amz-content-sha256", payload_hash,
+          "x-amz-content-sha256 must be UNSIGNED-PAYLOAD, STREAMING-UNSIGNED-PAYLOAD-TRAILER, "
+          "STREAMING-AWS4-HMAC-SHA256-PAYLOAD, STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER or a valid "
+          "sha256 value.");
     }
     plan.sha256 = value;
   }
@@ -112,7 +114,8 @@ Outcome<BodyPlan> plan_body(const Request& request, std::string_view payload_has
     if (!decoded) return refuse(Code::kMissingContentLength);
     const auto value = parse_decimal(*decoded);
     if (!value)
-      return invalid_argument("x-amz-decoded-content-length", *decoded, "x-amz-decoded-content-length is not a number.");
+      return invalid_argument("x-amz-decoded-content-length", *decoded,
+                              "x-amz-decoded-content-length is not a number.");
     plan.length = *value;
   } else if (!chunked) {
     if (!sent && expectation.needs_length) return refuse(Code::kMissingContentLength);
@@ -184,24 +187,23 @@ Outcome<BodyDigest> BodyReader::finish() {
   if (sha256_) {
     sha256 = sha256_->finish();
     if (*sha256 != *plan_.sha256) {
-      return std::unexpected<Failure>(
-          Failure{.code = Code::kXAmzContentSha256Mismatch,
-                  .details = {{"ClientComputedContentSHA256", to_hex(*plan_.sha256)},
-                              {"S3ComputedContentSHA256", to_hex(*sha256)}}});
+      return std::unexpected<Failure>(Failure{.code = Code::kXAmzContentSha256Mismatch,
+                                              .details = {{"ClientComputedContentSHA256", to_hex(*plan_.sha256)},
+                                                          {"S3ComputedContentSHA256", to_hex(*sha256)}}});
     }
   }
   if (md5_) {
     digest.md5 = md5_->finish();
     if (plan_.content_md5 && digest.md5 != *plan_.content_md5) {
-      return std::unexpected<Failure>(Failure{.code = Code::kBadDigest,
-                                              .message = "The Content-MD5 you specified did not match what we received.",
-                                              .details = {{"ExpectedDigest", to_base64(*plan_.content_md5)},
-                                                          {"CalculatedDigest", to_base64(digest.md5)}}});
+      return std::unexpected<Failure>(Failure{
+          .code = Code::kBadDigest,
+          .message = "The Content-MD5 you specified did not match what we received.",
+          .details = {{"ExpectedDigest", to_base64(*plan_.content_md5)}, {"CalculatedDigest", to_base64(digest.md5)}}});
     }
   }
   if (plan_.algorithm) {
-    std::string value = checksum_ ? checksum_->finish()
-                                  : std::string(reinterpret_cast<const char*>(sha256->data()), sha256->size());
+    std::string value =
+        checksum_ ? checksum_->finish() : std::string(reinterpret_cast<const char*>(sha256->data()), sha256->size());
     if (plan_.checksum && *plan_.checksum != value) {
       return refuse(Code::kBadDigest, "The " + std::string(name_of(*plan_.algorithm)) +
                                           " you specified did not match the calculated checksum.");

@@ -16,22 +16,22 @@ namespace stoa::s3 {
 
 // What the headers promise about the body.
 struct BodyPlan {
-  std::optional<Sha256Value> sha256{};               // x-amz-content-sha256 as a value
+  std::optional<Sha256Value> sha256{};  // x-amz-content-sha256 as a value
   bool aws_chunked = false;
   bool with_trailer = false;
   std::optional<ChunkSigning> signing{};
-  std::optional<std::uint64_t> length{};             // of the decoded bytes; absent: transfer-encoding chunked
+  std::optional<std::uint64_t> length{};  // of the decoded bytes; absent: transfer-encoding chunked
   std::optional<Md5Value> content_md5{};
-  std::optional<Algorithm> algorithm{};              // of the additional checksum
-  std::optional<std::string> checksum{};             // its expected raw value; absent: in the trailer, or only computed
+  std::optional<Algorithm> algorithm{};   // of the additional checksum
+  std::optional<std::string> checksum{};  // its expected raw value; absent: in the trailer, or only computed
   bool checksum_in_trailer = false;
 };
 
 // Reads lengths, Content-MD5 and x-amz-checksum headers. `payload_hash` is what x-amz-content-sha256 said (or
 // UNSIGNED-PAYLOAD); `signing` is used when it asks for signed chunks.
 struct BodyExpectation {
-  bool needs_length = false;         // a body must be announced: kMissingContentLength
-  bool checksums_are_of_body = true; // not so for CompleteMultipartUpload, where they are of the whole object
+  bool needs_length = false;          // a body must be announced: kMissingContentLength
+  bool checksums_are_of_body = true;  // not so for CompleteMultipartUpload, where they are of the whole object
 };
 Outcome<BodyPlan> plan_body(const Request& request, std::string_view payload_hash, ChunkSigning signing,
                             BodyExpectation expectation);

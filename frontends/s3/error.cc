@@ -16,10 +16,12 @@ constexpr std::array<CodeInfo, kCodes> kTable{{
      "The authorization header that you provided is not valid."},
     {Code::kAuthorizationQueryParametersError, "AuthorizationQueryParametersError", 400,
      "The authorization query parameters that you provided are not valid."},
-    {Code::kBadDigest, "BadDigest", 400, "The Content-MD5 or checksum value that you specified did not match what the server received."},
+    {Code::kBadDigest, "BadDigest", 400,
+     "The Content-MD5 or checksum value that you specified did not match what the server received."},
     {Code::kBadRequest, "BadRequest", 400, "The request is not well formed."},
     {Code::kBucketAlreadyExists, "BucketAlreadyExists", 409,
-     "The requested bucket name is not available. The bucket namespace is shared by all users of the system. Specify a different name and try again."},
+     "The requested bucket name is not available. The bucket namespace is shared by all users of the system. Specify a "
+     "different name and try again."},
     {Code::kBucketAlreadyOwnedByYou, "BucketAlreadyOwnedByYou", 409,
      "Your previous request to create the named bucket succeeded and you already own it."},
     {Code::kBucketNotEmpty, "BucketNotEmpty", 409, "The bucket you tried to delete is not empty"},
@@ -38,9 +40,11 @@ constexpr std::array<CodeInfo, kCodes> kTable{{
     {Code::kInvalidArgument, "InvalidArgument", 400, "Invalid Argument"},
     {Code::kInvalidBucketName, "InvalidBucketName", 400, "The specified bucket is not valid."},
     {Code::kInvalidDigest, "InvalidDigest", 400, "The Content-MD5 you specified is not valid."},
-    {Code::kInvalidLocationConstraint, "InvalidLocationConstraint", 400, "The specified location constraint is not valid."},
+    {Code::kInvalidLocationConstraint, "InvalidLocationConstraint", 400,
+     "The specified location constraint is not valid."},
     {Code::kInvalidPart, "InvalidPart", 400,
-     "One or more of the specified parts could not be found. The part might not have been uploaded, or the specified entity tag might not have matched the part's entity tag."},
+     "One or more of the specified parts could not be found. The part might not have been uploaded, or the specified "
+     "entity tag might not have matched the part's entity tag."},
     {Code::kInvalidPartOrder, "InvalidPartOrder", 400,
      "The list of parts was not in ascending order. The parts list must be specified in order by part number."},
     {Code::kInvalidRange, "InvalidRange", 416, "The requested range is not satisfiable"},
@@ -54,7 +58,8 @@ constexpr std::array<CodeInfo, kCodes> kTable{{
     {Code::kMalformedXml, "MalformedXML", 400,
      "The XML you provided was not well-formed or did not validate against our published schema"},
     {Code::kMaxMessageLengthExceeded, "MaxMessageLengthExceeded", 400, "Your request was too big."},
-    {Code::kMetadataTooLarge, "MetadataTooLarge", 400, "Your metadata headers exceed the maximum allowed metadata size"},
+    {Code::kMetadataTooLarge, "MetadataTooLarge", 400,
+     "Your metadata headers exceed the maximum allowed metadata size"},
     {Code::kMethodNotAllowed, "MethodNotAllowed", 405, "The specified method is not allowed against this resource."},
     {Code::kMissingContentLength, "MissingContentLength", 411, "You must provide the Content-Length HTTP header."},
     {Code::kMissingRequestBody, "MissingRequestBodyError", 400, "Request Body is empty"},
@@ -70,16 +75,19 @@ constexpr std::array<CodeInfo, kCodes> kTable{{
      "The public access block configuration was not found"},
     {Code::kNoSuchTagSet, "NoSuchTagSet", 404, "The TagSet does not exist"},
     {Code::kNoSuchUpload, "NoSuchUpload", 404,
-     "The specified upload does not exist. The upload ID may be invalid, or the upload may have been aborted or completed."},
+     "The specified upload does not exist. The upload ID may be invalid, or the upload may have been aborted or "
+     "completed."},
     {Code::kNoSuchVersion, "NoSuchVersion", 404, "The specified version does not exist."},
     {Code::kNoSuchWebsiteConfiguration, "NoSuchWebsiteConfiguration", 404,
      "The specified bucket does not have a website configuration"},
-    {Code::kNotImplemented, "NotImplemented", 501, "A header or query you provided implies functionality that is not implemented"},
+    {Code::kNotImplemented, "NotImplemented", 501,
+     "A header or query you provided implies functionality that is not implemented"},
     {Code::kObjectLockConfigurationNotFound, "ObjectLockConfigurationNotFoundError", 404,
      "Object Lock configuration does not exist for this bucket"},
     {Code::kOperationAborted, "OperationAborted", 409,
      "A conflicting conditional operation is currently in progress against this resource. Please try again."},
-    {Code::kOwnershipControlsNotFound, "OwnershipControlsNotFoundError", 404, "The bucket ownership controls were not found"},
+    {Code::kOwnershipControlsNotFound, "OwnershipControlsNotFoundError", 404,
+     "The bucket ownership controls were not found"},
     {Code::kPreconditionFailed, "PreconditionFailed", 412,
      "At least one of the pre-conditions you specified did not hold"},
     {Code::kQuotaExceeded, "QuotaExceeded", 403, "A quota of this bucket or of a directory in it does not allow it."},
@@ -95,7 +103,8 @@ constexpr std::array<CodeInfo, kCodes> kTable{{
      "The server side encryption configuration was not found"},
     {Code::kServiceUnavailable, "ServiceUnavailable", 503, "Service is unable to handle request."},
     {Code::kSignatureDoesNotMatch, "SignatureDoesNotMatch", 403,
-     "The request signature we calculated does not match the signature you provided. Check your key and signing method."},
+     "The request signature we calculated does not match the signature you provided. Check your key and signing "
+     "method."},
     {Code::kSlowDown, "SlowDown", 503, "Please reduce your request rate."},
     {Code::kTooManyBuckets, "TooManyBuckets", 400, "You have attempted to create more buckets than allowed."},
     {Code::kXAmzContentSha256Mismatch, "XAmzContentSHA256Mismatch", 400,
@@ -126,39 +135,56 @@ Code to_code(Errc code, Missing missing) {
     case Errc::kIsDirectory:
     case Errc::kNotDirectory:
       switch (missing) {
-        case Missing::kKey: return Code::kNoSuchKey;
-        case Missing::kBucket: return Code::kNoSuchBucket;
-        case Missing::kUpload: return Code::kNoSuchUpload;
+        case Missing::kKey:
+          return Code::kNoSuchKey;
+        case Missing::kBucket:
+          return Code::kNoSuchBucket;
+        case Missing::kUpload:
+          return Code::kNoSuchUpload;
       }
       return Code::kInternalError;
     case Errc::kAccess:
     case Errc::kNotOwner:
-    case Errc::kReadOnly: return Code::kAccessDenied;
-    case Errc::kNotEmpty: return Code::kBucketNotEmpty;
+    case Errc::kReadOnly:
+      return Code::kAccessDenied;
+    case Errc::kNotEmpty:
+      return Code::kBucketNotEmpty;
     case Errc::kInvalid:
     case Errc::kBadCookie:
     case Errc::kTooManyLinks:
     case Errc::kCrossDevice:
     case Errc::kNoAttribute:
-    case Errc::kNoMoreData: return Code::kInvalidRequest;
-    case Errc::kNameTooLong: return Code::kKeyTooLong;
-    case Errc::kQuota: return Code::kQuotaExceeded;
-    case Errc::kNoSpace: return Code::kInsufficientStorage;
-    case Errc::kFileTooBig: return Code::kEntityTooLarge;
-    case Errc::kTooLarge: return Code::kMetadataTooLarge;
+    case Errc::kNoMoreData:
+      return Code::kInvalidRequest;
+    case Errc::kNameTooLong:
+      return Code::kKeyTooLong;
+    case Errc::kQuota:
+      return Code::kQuotaExceeded;
+    case Errc::kNoSpace:
+      return Code::kInsufficientStorage;
+    case Errc::kFileTooBig:
+      return Code::kEntityTooLarge;
+    case Errc::kTooLarge:
+      return Code::kMetadataTooLarge;
     case Errc::kGuardMismatch:
     case Errc::kShareConflict:
     case Errc::kLocked:
     case Errc::kDeadlock:
-    case Errc::kExists: return Code::kOperationAborted;
-    case Errc::kPreconditionFailed: return Code::kPreconditionFailed;
-    case Errc::kNotSupported: return Code::kNotImplemented;
+    case Errc::kExists:
+      return Code::kOperationAborted;
+    case Errc::kPreconditionFailed:
+      return Code::kPreconditionFailed;
+    case Errc::kNotSupported:
+      return Code::kNotImplemented;
     case Errc::kRecallPending:
-    case Errc::kBusy: return Code::kSlowDown;
+    case Errc::kBusy:
+      return Code::kSlowDown;
     case Errc::kTimeout:
-    case Errc::kShutdown: return Code::kServiceUnavailable;
+    case Errc::kShutdown:
+      return Code::kServiceUnavailable;
     case Errc::kIo:
-    case Errc::kCorrupt: return Code::kInternalError;
+    case Errc::kCorrupt:
+      return Code::kInternalError;
   }
   return Code::kInternalError;
 }

@@ -93,10 +93,10 @@ const CodeInfo& info(Code code);
 // One refusal. `message` is for people and never tells what another client may not know.
 struct Failure {
   Code code = Code::kInternalError;
-  std::string message{};                                         // empty: the code's own
-  std::vector<std::pair<std::string, std::string>> details{};    // further elements of <Error>
-  std::vector<std::pair<std::string, std::string>> headers{};    // further response headers
-  std::string log{};                                             // for the log only
+  std::string message{};                                       // empty: the code's own
+  std::vector<std::pair<std::string, std::string>> details{};  // further elements of <Error>
+  std::vector<std::pair<std::string, std::string>> headers{};  // further response headers
+  std::string log{};                                           // for the log only
 };
 
 template <class T>
@@ -119,5 +119,7 @@ std::unexpected<Failure> refuse(const Error& error, Missing missing = Missing::k
 
 namespace stoa {
 // Lets STOA_TRY and STOA_CHECK_OK pass refusals on.
-inline std::unexpected<s3::Failure> fail(s3::Failure failure) { return std::unexpected<s3::Failure>(std::move(failure)); }
+inline std::unexpected<s3::Failure> fail(s3::Failure failure) {
+  return std::unexpected<s3::Failure>(std::move(failure));
+}
 }  // namespace stoa

@@ -26,7 +26,9 @@ struct Turn {
   std::optional<bool> granted;
 };
 
-qos::Price price_of(qos::Resource resource, std::uint64_t bytes) { return qos::Price{}.add(resource, bytes); }
+qos::Price price_of(qos::Resource resource, std::uint64_t bytes) {
+  return qos::Price{}.add(resource, bytes);
+}
 
 }  // namespace
 
@@ -66,7 +68,8 @@ void FlowGate::find_path() {
 }
 
 bool FlowGate::holds_back(qos::Resource resource) const {
-  return std::ranges::any_of(path_, [&](const qos::Flow* flow) { return flow->cost(price_of(resource, kPieceMin)) > 0; });
+  return std::ranges::any_of(path_,
+                             [&](const qos::Flow* flow) { return flow->cost(price_of(resource, kPieceMin)) > 0; });
 }
 
 std::uint64_t FlowGate::piece_of(qos::Resource resource, std::uint64_t bytes) const {
@@ -112,15 +115,13 @@ Outcome<FlowGate::Passed> FlowGate::wait(const qos::Price& price, const std::opt
   count_as_slow(price.kind());
   const auto turn = std::make_shared<Turn>();
   const std::int64_t began = qos::steady_ns();
-  const qos::Verdict verdict = scheduler.park(path_, price,
-                                              {.deadline = began + kPatience.count(),
-                                               .at_deadline = late,
-                                               .owner = &services_,
-                                               .resume = [turn](bool granted) {
-                                                 const std::lock_guard lock(turn->mutex);
-                                                 turn->granted = granted;
-                                                 turn->come.notify_one();
-                                               }});
+  const qos::Verdict verdict = scheduler.park(
+      path_, price,
+      {.deadline = began + kPatience.count(), .at_deadline = late, .owner = &services_, .resume = [turn](bool granted) {
+         const std::lock_guard lock(turn->mutex);
+         turn->granted = granted;
+         turn->come.notify_one();
+       }});
   if (verdict == qos::Verdict::kGranted) return Passed::kInTime;
   if (verdict == qos::Verdict::kBusy) return refuse(Code::kSlowDown);
   if (services_.stopping.load()) scheduler.refuse(&services_);

@@ -1,5 +1,5 @@
-// Holds a request back until the flows on its path admit it. Its connection has a thread of its own in any case: that thread
-// waits, and while it does, the client's bytes wait in the socket.
+// Holds a request back until the flows on its path admit it. Its connection has a thread of its own in any case: that
+// thread waits, and while it does, the client's bytes wait in the socket.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,8 @@ struct Services;
 // Once, when the server stops: whoever waits is refused, and nobody waits any more.
 void close_gates(Services& services);
 
-// Of one request, used by its thread alone. The flows are those of now: what an administrator changes holds for the next piece.
+// Of one request, used by its thread alone. The flows are those of now: what an administrator changes holds for the
+// next piece.
 class FlowGate {
  public:
   // `connection` null: nobody watches over its deadlines.
@@ -36,12 +37,12 @@ class FlowGate {
   // Whether some flow has a ceiling for that.
   bool holds_back(qos::Resource resource) const;
 
-  // Blocks until the price is paid. kSlowDown: the queue is full, or there are too many that wait like this one, nothing was
-  // free for kPatience, or the server stops.
+  // Blocks until the price is paid. kSlowDown: the queue is full, or there are too many that wait like this one,
+  // nothing was free for kPatience, or the server stops.
   Outcome<void> begin(const qos::Price& price);
-  // The same for the next bytes of a body that is under way, in either direction: how many of them may pass (not none). Large
-  // pieces are cut, so that many get some of a low ceiling in turns; when nothing was free for kPatience, a little passes, as a
-  // client must not give the transfer up. kSlowDown: the queue is full, or the server stops.
+  // The same for the next bytes of a body that is under way, in either direction: how many of them may pass (not none).
+  // Large pieces are cut, so that many get some of a low ceiling in turns; when nothing was free for kPatience, a
+  // little passes, as a client must not give the transfer up. kSlowDown: the queue is full, or the server stops.
   Outcome<std::uint64_t> go_on(qos::Resource resource, std::uint64_t bytes);
 
  private:

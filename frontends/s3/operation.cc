@@ -6,30 +6,80 @@
 namespace stoa::s3 {
 namespace {
 
-constexpr std::array<std::string_view, kOperations> kNames{
-    "ListBuckets",          "CreateBucket",   "DeleteBucket",          "HeadBucket",
-    "GetBucketLocation",    "GetBucketAcl",   "PutBucketAcl",          "GetBucketConfiguration",
-    "ListObjects",          "ListObjectsV2",  "ListObjectVersions",    "ListMultipartUploads",
-    "DeleteObjects",        "GetObject",      "HeadObject",            "PutObject",
-    "CopyObject",           "DeleteObject",   "GetObjectAcl",          "PutObjectAcl",
-    "GetObjectAttributes",  "GetObjectTagging", "CreateMultipartUpload", "UploadPart",
-    "UploadPartCopy",       "ListParts",      "CompleteMultipartUpload", "AbortMultipartUpload",
-    "Unknown"};
+constexpr std::array<std::string_view, kOperations> kNames{"ListBuckets",
+                                                           "CreateBucket",
+                                                           "DeleteBucket",
+                                                           "HeadBucket",
+                                                           "GetBucketLocation",
+                                                           "GetBucketAcl",
+                                                           "PutBucketAcl",
+                                                           "GetBucketConfiguration",
+                                                           "ListObjects",
+                                                           "ListObjectsV2",
+                                                           "ListObjectVersions",
+                                                           "ListMultipartUploads",
+                                                           "DeleteObjects",
+                                                           "GetObject",
+                                                           "HeadObject",
+                                                           "PutObject",
+                                                           "CopyObject",
+                                                           "DeleteObject",
+                                                           "GetObjectAcl",
+                                                           "PutObjectAcl",
+                                                           "GetObjectAttributes",
+                                                           "GetObjectTagging",
+                                                           "CreateMultipartUpload",
+                                                           "UploadPart",
+                                                           "UploadPartCopy",
+                                                           "ListParts",
+                                                           "CompleteMultipartUpload",
+                                                           "AbortMultipartUpload",
+                                                           "Unknown"};
 
 // Query names that choose another operation than the plain one, and that this door does not offer with the method at
 // hand. Anything else in a query ("x-id", "prefix", ...) is a parameter.
-constexpr std::array<std::string_view, 36> kSubresources{
-    "accelerate",   "acl",          "analytics",       "attributes",   "cors",          "encryption",
-    "intelligent-tiering", "inventory", "legal-hold",  "lifecycle",    "location",      "logging",
-    "metadataTable", "metrics",     "notification",    "object-lock",  "ownershipControls", "policy",
-    "policyStatus", "publicAccessBlock", "renameObject", "replication", "requestPayment", "restore",
-    "retention",    "select",       "session",         "tagging",      "torrent",       "uploads",
-    "versioning",   "versions",     "website",         "delete",       "uploadId",      "append"};
+constexpr std::array<std::string_view, 36> kSubresources{"accelerate",
+                                                         "acl",
+                                                         "analytics",
+                                                         "attributes",
+                                                         "cors",
+                                                         "encryption",
+                                                         "intelligent-tiering",
+                                                         "inventory",
+                                                         "legal-hold",
+                                                         "lifecycle",
+                                                         "location",
+                                                         "logging",
+                                                         "metadataTable",
+                                                         "metrics",
+                                                         "notification",
+                                                         "object-lock",
+                                                         "ownershipControls",
+                                                         "policy",
+                                                         "policyStatus",
+                                                         "publicAccessBlock",
+                                                         "renameObject",
+                                                         "replication",
+                                                         "requestPayment",
+                                                         "restore",
+                                                         "retention",
+                                                         "select",
+                                                         "session",
+                                                         "tagging",
+                                                         "torrent",
+                                                         "uploads",
+                                                         "versioning",
+                                                         "versions",
+                                                         "website",
+                                                         "delete",
+                                                         "uploadId",
+                                                         "append"};
 
 constexpr std::array<std::string_view, 19> kBucketConfigurations{
-    "accelerate",  "analytics", "cors",         "encryption",        "intelligent-tiering", "inventory", "lifecycle",
-    "logging",     "metrics",   "notification", "object-lock",       "ownershipControls",   "policy",    "policyStatus",
-    "publicAccessBlock", "replication", "requestPayment", "tagging", "website"};
+    "accelerate",  "analytics",         "cors",    "encryption",   "intelligent-tiering",
+    "inventory",   "lifecycle",         "logging", "metrics",      "notification",
+    "object-lock", "ownershipControls", "policy",  "policyStatus", "publicAccessBlock",
+    "replication", "requestPayment",    "tagging", "website"};
 
 const std::string_view* subresource_of(const Request& request) {
   for (const std::string_view& name : kSubresources) {
@@ -53,7 +103,8 @@ std::unexpected<Failure> method_not_allowed(const Request& request) {
 
 // CORS: no bucket of this door has it.
 std::unexpected<Failure> preflight(const Request& request) {
-  if (!request.filled("origin")) return refuse(Code::kBadRequest, "Insufficient information. Origin request header needed.");
+  if (!request.filled("origin"))
+    return refuse(Code::kBadRequest, "Insufficient information. Origin request header needed.");
   const auto method = request.filled("access-control-request-method");
   constexpr std::array<std::string_view, 5> kMethods{"GET", "PUT", "HEAD", "POST", "DELETE"};
   if (!method || std::find(kMethods.begin(), kMethods.end(), *method) == kMethods.end())
@@ -159,7 +210,9 @@ bool is_ipv4(std::string_view name) {
 
 }  // namespace
 
-std::string_view to_string(Operation operation) { return kNames[static_cast<std::size_t>(operation)]; }
+std::string_view to_string(Operation operation) {
+  return kNames[static_cast<std::size_t>(operation)];
+}
 
 bool changes_bucket(Operation operation) {
   switch (operation) {
@@ -174,7 +227,8 @@ bool changes_bucket(Operation operation) {
     case Operation::kUploadPart:
     case Operation::kUploadPartCopy:
     case Operation::kCompleteMultipartUpload:
-    case Operation::kAbortMultipartUpload: return true;
+    case Operation::kAbortMultipartUpload:
+      return true;
     case Operation::kListBuckets:
     case Operation::kCreateBucket:  // it has none yet
     case Operation::kHeadBucket:
@@ -191,7 +245,8 @@ bool changes_bucket(Operation operation) {
     case Operation::kGetObjectAttributes:
     case Operation::kGetObjectTagging:
     case Operation::kListParts:
-    case Operation::kUnknown: return false;
+    case Operation::kUnknown:
+      return false;
   }
   return true;
 }
@@ -231,9 +286,9 @@ Outcome<Route> route_request(const Request& request, std::string_view domain) {
     return route;
   }
   if (route.key.size() > kKeyBytesMaxS3) {
-    return std::unexpected<Failure>(Failure{.code = Code::kKeyTooLong,
-                                            .details = {{"Size", std::to_string(route.key.size())},
-                                                        {"MaxSizeAllowed", std::to_string(kKeyBytesMaxS3)}}});
+    return std::unexpected<Failure>(Failure{
+        .code = Code::kKeyTooLong,
+        .details = {{"Size", std::to_string(route.key.size())}, {"MaxSizeAllowed", std::to_string(kKeyBytesMaxS3)}}});
   }
   STOA_TRY(operation, route.key.empty() ? bucket_operation(request) : object_operation(request));
   route.operation = operation;

@@ -1,6 +1,6 @@
-// The requests that flows made wait, from then on to their end: each holds a thread, and an upload a staging buffer, for as long
-// as its flows please. Whoever waits in the same place, in all or below one flow, holds no more than he leaves to others, so
-// that one whose requests are slow leaves the door open.
+// The requests that flows made wait, from then on to their end: each holds a thread, and an upload a staging buffer,
+// for as long as its flows please. Whoever waits in the same place, in all or below one flow, holds no more than he
+// leaves to others, so that one whose requests are slow leaves the door open.
 #pragma once
 
 #include <array>
@@ -38,7 +38,8 @@ class SlowRequests {
  private:
   struct Count {
     std::uint32_t all = 0;
-    std::map<std::pair<const qos::Flow*, bool>, std::uint32_t> by_flow{};  // below it; with true: those whose path ends there
+    std::map<std::pair<const qos::Flow*, bool>, std::uint32_t>
+        by_flow{};  // below it; with true: those whose path ends there
   };
 
   void change(std::span<qos::Flow* const> path, qos::Kind kind, bool comes) {

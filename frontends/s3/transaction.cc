@@ -11,22 +11,43 @@
 namespace stoa::s3 {
 namespace {
 
-// For NFS clients to give back what they cache: a live one does so in milliseconds. Then the answer is SlowDown, after which S3
-// clients ask again by themselves; the thread serves other connections, too, and must not wait for a client that is gone.
+// For NFS clients to give back what they cache: a live one does so in milliseconds. Then the answer is SlowDown, after
+// which S3 clients ask again by themselves; the thread serves other connections, too, and must not wait for a client
+// that is gone.
 constexpr std::chrono::milliseconds kLeasePatience{3000};
 
 using Handler = Outcome<Response> (*)(Call&);
 
 // In the order of Operation; null: not of this kind.
-constexpr std::array<Handler, kOperations> kHandlers{
-    list_buckets,         create_bucket,    delete_bucket,   head_bucket,
-    get_bucket_location,  get_bucket_acl,   put_bucket_acl,  get_bucket_configuration,
-    list_objects,         list_objects,     list_objects,    list_multipart_uploads,
-    delete_objects,       get_object,       get_object,      nullptr,
-    copy_object,          delete_object,    get_object_acl,  put_object_acl,
-    get_object_attributes, get_object_tagging, create_multipart_upload, nullptr,
-    upload_part_copy,     list_parts,       complete_multipart_upload, abort_multipart_upload,
-    nullptr};
+constexpr std::array<Handler, kOperations> kHandlers{list_buckets,
+                                                     create_bucket,
+                                                     delete_bucket,
+                                                     head_bucket,
+                                                     get_bucket_location,
+                                                     get_bucket_acl,
+                                                     put_bucket_acl,
+                                                     get_bucket_configuration,
+                                                     list_objects,
+                                                     list_objects,
+                                                     list_objects,
+                                                     list_multipart_uploads,
+                                                     delete_objects,
+                                                     get_object,
+                                                     get_object,
+                                                     nullptr,
+                                                     copy_object,
+                                                     delete_object,
+                                                     get_object_acl,
+                                                     put_object_acl,
+                                                     get_object_attributes,
+                                                     get_object_tagging,
+                                                     create_multipart_upload,
+                                                     nullptr,
+                                                     upload_part_copy,
+                                                     list_parts,
+                                                     complete_multipart_upload,
+                                                     abort_multipart_upload,
+                                                     nullptr};
 
 bool needs_bucket(Operation operation) {
   return operation != Operation::kListBuckets && operation != Operation::kCreateBucket;
@@ -40,10 +61,13 @@ bool needs_length(Operation operation) {
 // The bytes of objects are paid as they come and go.
 qos::Price price_of(Operation operation) {
   switch (operation) {
-    case Operation::kGetObject: return qos::Price{}.add(qos::Resource::kReadOps, 1);
+    case Operation::kGetObject:
+      return qos::Price{}.add(qos::Resource::kReadOps, 1);
     case Operation::kPutObject:
-    case Operation::kUploadPart: return qos::Price{}.add(qos::Resource::kWriteOps, 1);
-    default: return qos::Price::metadata();
+    case Operation::kUploadPart:
+      return qos::Price{}.add(qos::Resource::kWriteOps, 1);
+    default:
+      return qos::Price::metadata();
   }
 }
 
@@ -117,7 +141,8 @@ Outcome<void> Transaction::try_begin() {
   Outcome<Route> route = route_request(*request_, services_.options.domain);
   if (route) route_ = std::move(*route);
   if (!route && request_->method == "OPTIONS") return std::unexpected<Failure>(std::move(route.error()));
-  call_.emplace(Call{.services = services_, .request = *request_, .route = route_, .registry = services_.registry.snapshot()});
+  call_.emplace(
+      Call{.services = services_, .request = *request_, .route = route_, .registry = services_.registry.snapshot()});
   STOA_CHECK_OK(authenticate());
   // From here on the connection gives way to no other. Where it has, nobody hears the answer.
   if (connection_ != nullptr && !connection_->begin_work()) return refuse(Code::kServiceUnavailable);
@@ -147,8 +172,7 @@ Outcome<void> Transaction::authenticate() {
 Outcome<void> Transaction::find_bucket() {
   const core::Export* bucket = call_->registry->find_export(route_.bucket);
   if (bucket == nullptr || !bucket->s3) {
-    return std::unexpected<Failure>(
-        Failure{.code = Code::kNoSuchBucket, .details = {{"BucketName", route_.bucket}}});
+    return std::unexpected<Failure>(Failure{.code = Code::kNoSuchBucket, .details = {{"BucketName", route_.bucket}}});
   }
   if (const auto expected = request_->filled("x-amz-expected-bucket-owner"); expected && *expected != bucket->owner)
     return refuse(Code::kAccessDenied);
@@ -162,9 +186,8 @@ Outcome<void> Transaction::find_bucket() {
 
 Outcome<void> Transaction::prepare_body() {
   const Operation operation = route_.operation;
-  const BodyExpectation expectation{
-      .needs_length = needs_length(operation),
-      .checksums_are_of_body = operation != Operation::kCompleteMultipartUpload};
+  const BodyExpectation expectation{.needs_length = needs_length(operation),
+                                    .checksums_are_of_body = operation != Operation::kCompleteMultipartUpload};
   STOA_TRY(plan, plan_body(*request_, payload_hash_, std::move(signing_), expectation));
   const Limits& limits = services_.options.limits;
   std::uint64_t limit = limits.xml_bytes_max;
@@ -173,9 +196,9 @@ Outcome<void> Transaction::prepare_body() {
   if (operation == Operation::kPutObject || operation == Operation::kUploadPart) {
     limit = limits.object_bytes_max;
     if (plan.length && *plan.length > limit) {
-      return std::unexpected<Failure>(Failure{.code = Code::kEntityTooLarge,
-                                              .details = {{"ProposedSize", std::to_string(*plan.length)},
-                                                          {"MaxSizeAllowed", std::to_string(limit)}}});
+      return std::unexpected<Failure>(Failure{
+          .code = Code::kEntityTooLarge,
+          .details = {{"ProposedSize", std::to_string(*plan.length)}, {"MaxSizeAllowed", std::to_string(limit)}}});
     }
     STOA_TRY(streaming,
              operation == Operation::kPutObject ? begin_put_object(*call_, plan) : begin_upload_part(*call_, plan));

@@ -17,8 +17,9 @@ Response error_response(const Failure& failure, const Request& request, std::str
 
 class Transaction {
  public:
-  // `target_ok`: the request's target could be parsed. The request must not move afterwards. `connection`: the one that it
-  // came by, whose deadlines wait while the request does, and which gives way to others until it is known who asks; may be null.
+  // `target_ok`: the request's target could be parsed. The request must not move afterwards. `connection`: the one that
+  // it came by, whose deadlines wait while the request does, and which gives way to others until it is known who asks;
+  // may be null.
   Transaction(Services& services, std::unique_ptr<Request> request, bool target_ok, std::string_view host_id,
               Connection* connection = nullptr);
   ~Transaction();

@@ -152,8 +152,10 @@ TEST(ConfigTest, TwoDoorsDoNotListenOnOnePort) {
     config.admin.listen = admin;
     return check_config(config);
   };
-  EXPECT_THAT(check("0.0.0.0:2049", "127.0.0.1:2049", "").error().detail, HasSubstr("nfs.listen and s3.listen are both port 2049"));
-  EXPECT_THAT(check("0.0.0.0:2049", "[::1]:9090", "[::1]:9090").error().detail, HasSubstr("s3.listen and admin.listen"));
+  EXPECT_THAT(check("0.0.0.0:2049", "127.0.0.1:2049", "").error().detail,
+              HasSubstr("nfs.listen and s3.listen are both port 2049"));
+  EXPECT_THAT(check("0.0.0.0:2049", "[::1]:9090", "[::1]:9090").error().detail,
+              HasSubstr("s3.listen and admin.listen"));
   EXPECT_TRUE(check("192.0.2.1:80", "192.0.2.2:80", "127.0.0.1:80"));
   EXPECT_TRUE(check("127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"));
   Config config;
@@ -165,7 +167,8 @@ TEST(ConfigTest, TwoDoorsDoNotListenOnOnePort) {
 TEST(ConfigTest, ASizeMayHaveToHaveItsUnit) {
   EXPECT_EQ(parse_bytes_with_unit("100MB", "x").value(), 100'000'000u);
   EXPECT_EQ(parse_bytes_with_unit("7B", "x").value(), 7u);
-  EXPECT_THAT(parse_bytes_with_unit("100", "100MB/s").error().detail, HasSubstr("'100' has no unit; write it as 100MB/s"));
+  EXPECT_THAT(parse_bytes_with_unit("100", "100MB/s").error().detail,
+              HasSubstr("'100' has no unit; write it as 100MB/s"));
   EXPECT_FALSE(parse_bytes_with_unit("", "x"));
   EXPECT_FALSE(parse_bytes_with_unit("MB", "x"));
 }

@@ -1,4 +1,5 @@
-// What open_stores() makes of pieces that an earlier version, a crash or somebody left behind. The programs: folder_test.
+// What open_stores() makes of pieces that an earlier version, a crash or somebody left behind. The programs:
+// folder_test.
 #include "appliance/stores/stores.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +28,9 @@ class StoresTest : public testing::Test {
   StoresTest() {
     // In memory, where that is possible: each start of a real disk's metadata syncs a hundred times (log_files.h).
     const std::filesystem::path memory = "/dev/shm";
-    std::string name = ((std::filesystem::exists(memory) ? memory : std::filesystem::temp_directory_path()) / "stoa-stores-XXXXXX").string();
+    std::string name =
+        ((std::filesystem::exists(memory) ? memory : std::filesystem::temp_directory_path()) / "stoa-stores-XXXXXX")
+            .string();
     root_ = mkdtemp(name.data());
     folder_.path = root_ + "/data";
     std::filesystem::create_directories(folder_.path);
@@ -70,7 +73,8 @@ class StoresTest : public testing::Test {
     std::string list;
     for (std::size_t i = 0; i < directories.size(); ++i) {
       std::filesystem::create_directories(directories[i]);
-      write(directories[i] + "/identity", "stoa-blob-directory 1 0123456789abcdef0123456789abcdef " + std::to_string(i) + " " + std::to_string(directories.size()) + "\n");
+      write(directories[i] + "/identity", "stoa-blob-directory 1 0123456789abcdef0123456789abcdef " +
+                                              std::to_string(i) + " " + std::to_string(directories.size()) + "\n");
       list += directories[i] + "\n";
     }
     write(folder_.path + "/blob_directories", list);
@@ -191,7 +195,8 @@ TEST_F(StoresTest, ACrashBetweenTwoStepsOfRaisingLeavesPiecesThatFit) {
     const auto info = core::read_volume_info(**kv);
     char id[17];
     std::snprintf(id, sizeof id, "%016llx", static_cast<unsigned long long>((*info)->id));
-    BlobPairing pairing{.volume = id, .generation = *core::read_generation(**kv), .metadata = folder_.meta(), .home = folder_.path};
+    BlobPairing pairing{
+        .volume = id, .generation = *core::read_generation(**kv), .metadata = folder_.meta(), .home = folder_.path};
     pairing.raise = [&](const core::Generation& generation) -> Status {
       next = generation;
       return fail(Errc::kIo, "the power went");

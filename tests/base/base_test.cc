@@ -60,7 +60,8 @@ TEST(TimestampTest, TimesBeforeTheEpochRoundDown) {
 }
 
 TEST(ErrorTest, EveryCodeHasAWord) {
-  for (std::uint16_t code = kErrcFirst; code <= kErrcLast; ++code) EXPECT_NE(to_string(static_cast<Errc>(code)), "unknown");
+  for (std::uint16_t code = kErrcFirst; code <= kErrcLast; ++code)
+    EXPECT_NE(to_string(static_cast<Errc>(code)), "unknown");
 }
 
 TEST(MetricsTest, CountsOfManyThreadsAddUpAndRender) {

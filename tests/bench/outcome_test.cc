@@ -33,7 +33,9 @@ TEST(OutcomeTest, ComparesTheLastTenthOfAPlanWithTheFirst) {
   EXPECT_GT(json["last_tenth_ops_per_s"], 0.0);
 }
 
-TEST(OutcomeTest, TheCpuOfAProcessThatIsGoneCountsNothing) { EXPECT_EQ(cpu_seconds_of({0}), 0.0); }
+TEST(OutcomeTest, TheCpuOfAProcessThatIsGoneCountsNothing) {
+  EXPECT_EQ(cpu_seconds_of({0}), 0.0);
+}
 
 }  // namespace
 }  // namespace stoa::bench

@@ -19,7 +19,8 @@ TEST(S3SignerTest, SignsTheDocumentedExamples) {
   EXPECT_TRUE(lifecycle.authorization.ends_with("fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543"))
       << lifecycle.authorization;
   const SignedHeaders list = signer.sign("GET", "/", "max-keys=2&prefix=J", empty);
-  EXPECT_TRUE(list.authorization.ends_with("34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7")) << list.authorization;
+  EXPECT_TRUE(list.authorization.ends_with("34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7"))
+      << list.authorization;
 }
 
 TEST(S3SignerTest, HashesTheEmptyStringAsTheStandardSays) {

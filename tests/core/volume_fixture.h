@@ -15,7 +15,9 @@
 namespace stoa::core::test {
 
 // Why it failed; none: it did not.
-inline Errc code(const Status& status) { return status ? Errc{} : status.error().code; }
+inline Errc code(const Status& status) {
+  return status ? Errc{} : status.error().code;
+}
 
 struct MemoryEngine {
   std::unique_ptr<KvStore> open(const std::string&) { return std::make_unique<kv::MemoryKv>(); }
@@ -114,7 +116,8 @@ class VolumeTest : public ::testing::Test {
   const OpContext root_{};
 };
 
-// RocksDB is not built with sanitizers, and many times slower beside them: its own tests (tests/backends/kv/rocksdb) tell them what there is to tell.
+// RocksDB is not built with sanitizers, and many times slower beside them: its own tests (tests/backends/kv/rocksdb)
+// tell them what there is to tell.
 #ifdef STOA_TEST_SANITIZED
 using Engines = ::testing::Types<MemoryEngine>;
 #else

@@ -1,5 +1,5 @@
-// A client of a folder that has a recycle bin. Each content and each directory is in one place, always: under a name, or in the
-// bin, or purged; never in two and never in none.
+// A client of a folder that has a recycle bin. Each content and each directory is in one place, always: under a name,
+// or in the bin, or purged; never in two and never in none.
 #include <algorithm>
 #include <set>
 
@@ -54,9 +54,12 @@ class BinWorker final : public Worker {
     std::set<std::string> keys, right;
     keys.insert(listing.keys.begin(), listing.keys.end());
     for (const auto& [thing, place] : places_) {
-      if (thing.starts_with("content ") && place.starts_with(kLive)) right.insert(name_ + "/" + place.substr(kLive.size()));
+      if (thing.starts_with("content ") && place.starts_with(kLive))
+        right.insert(name_ + "/" + place.substr(kLive.size()));
     }
-    if (keys != right) problem("S3 lists " + std::to_string(keys.size()) + " keys, " + std::to_string(right.size()) + " files are alive");
+    if (keys != right)
+      problem("S3 lists " + std::to_string(keys.size()) + " keys, " + std::to_string(right.size()) +
+              " files are alive");
   }
 
  private:
@@ -76,14 +79,18 @@ class BinWorker final : public Worker {
 
   bool set_policy() {
     std::string output;
-    has_policy_ = run({"recycle", "policy", "/test/" + name_, "--on", "--days", "0", "--counted", counted_ ? "yes" : "no"}, &output) && declare();
+    has_policy_ =
+        run({"recycle", "policy", "/test/" + name_, "--on", "--days", "0", "--counted", counted_ ? "yes" : "no"},
+            &output) &&
+        declare();
     return has_policy_;
   }
 
   // What counts in the quota of the folder; its limit is never reached. `stoa check` counts again by class.
   bool declare() {
     std::string output;
-    const std::string classes = random_.pick(std::vector<std::string>{"none", "recycled", "open-but-deleted", "multipart,recycled"});
+    const std::string classes =
+        random_.pick(std::vector<std::string>{"none", "recycled", "open-but-deleted", "multipart,recycled"});
     if (run({"quota", "set", "/test/" + name_, "--bytes", "1TiB", "--count", classes}, &output)) return true;
     if (client_->getattr(dir_).lost) return false;  // killed meanwhile
     problem("quota set: " + output);
@@ -105,7 +112,8 @@ class BinWorker final : public Worker {
   }
 
   std::size_t count(const std::string& where) const {
-    return static_cast<std::size_t>(std::ranges::count_if(places_, [&](const auto& one) { return one.second.starts_with(where); }));
+    return static_cast<std::size_t>(
+        std::ranges::count_if(places_, [&](const auto& one) { return one.second.starts_with(where); }));
   }
   // Any that is alive: the thing, and its name.
   std::optional<std::pair<std::string, std::string>> any_live(const std::string& kind) {
@@ -240,7 +248,8 @@ class BinWorker final : public Worker {
     if (!any_kept(kept)) return false;
     if (!kept) return true;
     const bool directory = kept->thing.starts_with("directory ");
-    const std::string name = directory ? kept->entry.substr(0, kept->entry.rfind('@')) : "r" + std::to_string(++things_);
+    const std::string name =
+        directory ? kept->entry.substr(0, kept->entry.rfind('@')) : "r" + std::to_string(++things_);
     begin({{kept->thing, kLive + name}});
     const NfsReply reply = client_->rename(kept->shelf, kept->entry, dir_, name);
     return settle(reply.lost, reply, "RENAME of " + kept->entry + " out of the bin");
@@ -304,7 +313,8 @@ class BinWorker final : public Worker {
       const std::string name = where == kBin ? entry.name.substr(0, entry.name.rfind('@')) : entry.name;
       std::string thing;
       if (!identify(client, there, name, &thing)) return false;
-      if (!found.emplace(thing, where + name).second) problem(thing + " is in two places: " + where + name + " and " + found[thing]);
+      if (!found.emplace(thing, where + name).second)
+        problem(thing + " is in two places: " + where + name + " and " + found[thing]);
     }
     return true;
   }

@@ -141,7 +141,8 @@ class CrashTest {
                   static_cast<unsigned long long>(report->files), static_cast<unsigned long long>(report->names));
     }
     std::string output;
-    const int code = stoa::clients::run_command({options_.stoa, "check", "--data", data_.string(), "--read-data"}, &output);
+    const int code =
+        stoa::clients::run_command({options_.stoa, "check", "--data", data_.string(), "--read-data"}, &output);
     if (code != 0) return failed(cycle, "stoa check says " + std::to_string(code) + ":\n" + output);
     return true;
   }

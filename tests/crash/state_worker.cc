@@ -608,7 +608,9 @@ void StateWorker::close_all() {
   drop_gone();
 }
 
-bool StateWorker::counts(const HeldFile& file) { return file.name.empty() ? file.open : file.name != Arena::kName; }
+bool StateWorker::counts(const HeldFile& file) {
+  return file.name.empty() ? file.open : file.name != Arena::kName;
+}
 
 std::uint64_t StateWorker::bytes() const {
   std::uint64_t sum = 0;
@@ -616,6 +618,8 @@ std::uint64_t StateWorker::bytes() const {
   return sum;
 }
 
-std::uint64_t StateWorker::counted() const { return static_cast<std::uint64_t>(std::ranges::count_if(files_, counts)); }
+std::uint64_t StateWorker::counted() const {
+  return static_cast<std::uint64_t>(std::ranges::count_if(files_, counts));
+}
 
 }  // namespace stoa::crash

@@ -76,7 +76,7 @@ class StateWorker {
   // After a restart of the server: a connection, a client id, a session; opens and locks reclaimed. False: killed
   // meanwhile.
   bool reclaim(std::uint16_t port);
-  bool complete();  // RECLAIM_COMPLETE
+  bool complete();            // RECLAIM_COMPLETE
   bool return_delegations();  // that were reclaimed: others may open now
   // After grace: what is there must be what was promised; then what was not is written again, and all must be as it
   // was.

@@ -71,7 +71,8 @@ class Worker {
 
 std::unique_ptr<Worker> make_nfs_worker(int number, std::uint64_t seed);
 std::unique_ptr<Worker> make_s3_worker(int number, std::uint64_t seed);
-std::unique_ptr<Worker> make_bin_worker(int number, std::uint64_t seed);  // even ones count what is kept, odd ones do not
+std::unique_ptr<Worker> make_bin_worker(int number,
+                                        std::uint64_t seed);  // even ones count what is kept, odd ones do not
 std::unique_ptr<Worker> make_owner_worker(int number, std::uint64_t seed);
 
 }  // namespace stoa::crash

@@ -1,5 +1,5 @@
-// Audit through NFSv3, NFSv4.1 and S3: each class with the right user, path, door, client and result; and a watcher that sees
-// what all of them do.
+// Audit through NFSv3, NFSv4.1 and S3: each class with the right user, path, door, client and result; and a watcher
+// that sees what all of them do.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -68,7 +68,8 @@ class AuditDoorsTest : public ::testing::Test {
       EXPECT_EQ(record["client"], "127.0.0.1");
       const Json& user = record["user"];
       std::string text = user["name"].is_string() ? user["name"].get<std::string>() : user["uid"].dump();
-      text += " " + record["operation"].get<std::string>() + " " + record["path"].get<std::string>().substr(path().size());
+      text +=
+          " " + record["operation"].get<std::string>() + " " + record["path"].get<std::string>().substr(path().size());
       if (record.contains("to_path")) text += " " + record["to_path"].get<std::string>().substr(path().size());
       all.push_back(text + " " + record["result"].get<std::string>());
     }
@@ -101,9 +102,9 @@ TEST_F(AuditDoorsTest, NfsVersion3) {
   ASSERT_TRUE(ann_->list(dir_).ok());
   ASSERT_TRUE(ann_->remove(dir_, "g").ok());
   ASSERT_TRUE(ann_->rmdir(dir_, "d").ok());
-  EXPECT_EQ(recorded("nfs"), (Lines{"ann create /f ok", "ann write /f ok", "ann read /f ok", "ann mkdir /d ok", "ann symlink /s ok",
-                                    "ann link /l ok", "ann attributes /f ok", "ann rename /f /g ok", "ann list  ok", "ann remove /g ok",
-                                    "ann rmdir /d ok"}));
+  EXPECT_EQ(recorded("nfs"), (Lines{"ann create /f ok", "ann write /f ok", "ann read /f ok", "ann mkdir /d ok",
+                                    "ann symlink /s ok", "ann link /l ok", "ann attributes /f ok",
+                                    "ann rename /f /g ok", "ann list  ok", "ann remove /g ok", "ann rmdir /d ok"}));
   EXPECT_EQ(recorded("nfs", {"--operation", "remove"}).size(), 1u);
   EXPECT_EQ(recorded("nfs", {"--user", "ann"}).size(), 11u);
   EXPECT_EQ(recorded("s3").size(), 0u);
@@ -122,9 +123,9 @@ TEST_F(AuditDoorsTest, NfsVersion3Denied) {
   EXPECT_EQ(ann_->rename(dir_, "f", closed.handle, "f").status, NFS3ERR_ACCES);
   ASSERT_EQ(stoa({"quota", "set", path(), "--files", "2"}), 0) << output_;
   EXPECT_EQ(ann_->create(dir_, "over").status, NFS3ERR_DQUOT);
-  EXPECT_EQ(recorded("nfs"), (Lines{"ann create /closed/x access", "ann lookup /closed/x access", "ann attributes /f not_owner",
-                                    "ann write /f access", "ann remove /closed/x access", "ann rename /f /closed/f access",
-                                    "ann create /over quota"}));
+  EXPECT_EQ(recorded("nfs"), (Lines{"ann create /closed/x access", "ann lookup /closed/x access",
+                                    "ann attributes /f not_owner", "ann write /f access", "ann remove /closed/x access",
+                                    "ann rename /f /closed/f access", "ann create /over quota"}));
   EXPECT_EQ(recorded("nfs", {"--result", "quota"}).size(), 1u);
 }
 
@@ -158,8 +159,8 @@ TEST_F(AuditDoorsTest, S3) {
   const Lines all = recorded("s3");
   // The directory that the key implies comes and goes with it.
   std::string user = all.empty() ? "" : all[0].substr(0, all[0].find(' '));
-  EXPECT_EQ(all, (Lines{user + " mkdir /a ok", user + " create /a/b ok", user + " read /a/b ok", user + " write /a/b ok",
-                        user + " remove /a/b ok", user + " rmdir /a ok"}));
+  EXPECT_EQ(all, (Lines{user + " mkdir /a ok", user + " create /a/b ok", user + " read /a/b ok",
+                        user + " write /a/b ok", user + " remove /a/b ok", user + " rmdir /a ok"}));
   ASSERT_EQ(stoa({"quota", "set", path(), "--bytes", "10"}), 0) << output_;
   EXPECT_EQ(s3.put(folder_ + "/large", std::string(100, 'x')).element("Code"), "QuotaExceeded");
   EXPECT_EQ(recorded("s3", {"--result", "denied"}), (Lines{user + " write /large quota"}));
@@ -169,7 +170,9 @@ TEST_F(AuditDoorsTest, S3) {
 TEST_F(AuditDoorsTest, RefusalsOfTheDoors) {
   audit("denied");
   const std::string name = "audited-export";
-  ASSERT_EQ(stoa({"export", "create", name, "--path", path(), "--client", "127.0.0.1,rw,squash=none", "--owner", "root"}), 0) << output_;
+  ASSERT_EQ(
+      stoa({"export", "create", name, "--path", path(), "--client", "127.0.0.1,rw,squash=none", "--owner", "root"}), 0)
+      << output_;
   NfsTarget target = server_->nfs();
   target.export_path = "/" + name;
   std::string why;
@@ -210,16 +213,18 @@ TEST_F(AuditDoorsTest, RefusalsOfTheDoors) {
     EXPECT_EQ(record["result"], "access");
     EXPECT_FALSE(record.contains("user"));
     const std::string claimed = record["claimed"];
-    all.push_back(record["door"].get<std::string>() + " " + claimed.substr(0, claimed.find(" on ")) + " " + record["request"].get<std::string>());
+    all.push_back(record["door"].get<std::string>() + " " + claimed.substr(0, claimed.find(" on ")) + " " +
+                  record["request"].get<std::string>());
   }
   const std::string uid = "nfs uid " + std::to_string(kAnn) + " ";
   const std::string no_rule = ": the export has no rule for this address";
   const std::string wrong_flavor = ": the export wants another security flavor";
   const std::string key = "s3 access key " + bucket.access_key + " GET /" + name + "/key: ";
-  EXPECT_EQ(all, (Lines{uid + "MNT /" + name + no_rule, uid + "nfs3 getattr" + no_rule, uid + "nfs4 lookup /" + name + no_rule,
-                        uid + "nfs4 putfh /" + name + no_rule, key + "AccessDenied", uid + "nfs4 lookup /" + name + wrong_flavor,
-                        uid + "nfs3 readdirplus" + wrong_flavor, key + "SignatureDoesNotMatch",
-                        "s3 access key NOBODY GET /" + name + "/key: InvalidAccessKeyId"}));
+  EXPECT_EQ(all,
+            (Lines{uid + "MNT /" + name + no_rule, uid + "nfs3 getattr" + no_rule,
+                   uid + "nfs4 lookup /" + name + no_rule, uid + "nfs4 putfh /" + name + no_rule, key + "AccessDenied",
+                   uid + "nfs4 lookup /" + name + wrong_flavor, uid + "nfs3 readdirplus" + wrong_flavor,
+                   key + "SignatureDoesNotMatch", "s3 access key NOBODY GET /" + name + "/key: InvalidAccessKeyId"}));
   ASSERT_EQ(stoa({"export", "remove", name}), 0) << output_;
 }
 

@@ -272,15 +272,11 @@ std::vector<Case> DelegationsTest::s3() {
        },
        [this](const std::string& was) { EXPECT_EQ(content("f"), was); }},
       {"CopyObject from it", false,
-       [this] {
-         return done(s3_->put(key("copy"), "", {{"x-amz-copy-source", "/test/" + key("f")}}));
-       },
+       [this] { return done(s3_->put(key("copy"), "", {{"x-amz-copy-source", "/test/" + key("f")}})); },
        [this](const std::string& was) { EXPECT_EQ(content("copy"), was); }},
       {"PutObject", true, [this] { return done(s3_->put(key("f"), kPut)); }, replaced},
       {"CopyObject over it", true,
-       [this] {
-         return done(s3_->put(key("f"), "", {{"x-amz-copy-source", "/test/" + key("g")}}));
-       },
+       [this] { return done(s3_->put(key("f"), "", {{"x-amz-copy-source", "/test/" + key("g")}})); },
        [this](const std::string&) { EXPECT_EQ(content("f"), "the other one"); }},
       {"CompleteMultipartUpload over it", true,
        [this] {

@@ -56,7 +56,8 @@ TEST_F(QosTest, ADirectoryCeilingIsHeldOverAllDoorsTogether) {
   };
   {
     const std::jthread first([&] { run(by_door[0], [&] { return v3->getattr(v3->root()).ok(); }); });
-    const std::jthread second([&] { run(by_door[1], [&] { return v4.call(test::Ops().putfh(handle).op(9).u32(0)).ok(); }); });
+    const std::jthread second(
+        [&] { run(by_door[1], [&] { return v4.call(test::Ops().putfh(handle).op(9).u32(0)).ok(); }); });
     const std::jthread third([&] { run(by_door[2], [&] { return s3.head("none").status == 404; }); });
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
@@ -77,8 +78,8 @@ TEST_F(QosTest, LimitsAreSetShownAndTakenAwayFromTheCommandLine) {
   stoa("qos get /test", 4);
   stoa("qos set /test --read 100MB/s --write-iops 500 --metadata 2000/s --burst 2s --weight 200");
   const std::string changed = stoa("qos set /test --read none --guarantee-write 1MiB --json");
-  for (const char* part : {"\"read_bytes\": null", "\"write_ops\": 500", "\"metadata_ops\": 2000", "\"burst_ms\": 2000", "\"weight\": 200",
-                           "\"guarantee_write_bytes\": 1048576"}) {
+  for (const char* part : {"\"read_bytes\": null", "\"write_ops\": 500", "\"metadata_ops\": 2000", "\"burst_ms\": 2000",
+                           "\"weight\": 200", "\"guarantee_write_bytes\": 1048576"}) {
     EXPECT_NE(changed.find(part), std::string::npos) << part << " in " << changed;
   }
   for (const char* target : {"door:nfs", "client:10.0.0.0/8", "export:test", "user:4711", "group:7"}) {

@@ -1,5 +1,5 @@
-// One quota, 64 writers, three doors: NFSv3 (libnfs), NFSv4.1 and S3 at once. Never one byte or file over, and full to the last
-// one at the end.
+// One quota, 64 writers, three doors: NFSv3 (libnfs), NFSv4.1 and S3 at once. Never one byte or file over, and full to
+// the last one at the end.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -85,7 +85,8 @@ class QuotaDoorsTest : public ::testing::Test {
     const NfsReply made = client->create(dir_, name);
     EXPECT_TRUE(made.ok()) << made.text();
     return [=, file = made.handle](std::uint64_t size) {
-      const NfsReply written = client->write(file, *next, std::string(size, '3'), *next % 2 == 0 ? UNSTABLE : FILE_SYNC);
+      const NfsReply written =
+          client->write(file, *next, std::string(size, '3'), *next % 2 == 0 ? UNSTABLE : FILE_SYNC);
       EXPECT_TRUE(written.ok() || written.status == NFS3ERR_DQUOT) << written.text();
       if (written.ok()) *next += written.count;
       return written.ok();
@@ -99,7 +100,8 @@ class QuotaDoorsTest : public ::testing::Test {
     if (!append) {
       return [=](std::uint64_t) {
         const auto made = client->open(dir, name + std::to_string((*next)++), kBothWays);
-        EXPECT_TRUE(made.status == Nfs4Status::kOk || made.status == Nfs4Status::kDQuot) << static_cast<int>(made.status);
+        EXPECT_TRUE(made.status == Nfs4Status::kOk || made.status == Nfs4Status::kDQuot)
+            << static_cast<int>(made.status);
         if (made.status != Nfs4Status::kOk) return false;
         EXPECT_EQ(client->close(made.handle, made.stateid), Nfs4Status::kOk);
         return true;
@@ -133,9 +135,12 @@ class QuotaDoorsTest : public ::testing::Test {
   }
   Write writer(int number, bool append) {
     switch (number % 3) {
-      case 0: return over_nfs3(number, append);
-      case 1: return over_nfs4(number, append);
-      default: return over_s3(number);
+      case 0:
+        return over_nfs3(number, append);
+      case 1:
+        return over_nfs4(number, append);
+      default:
+        return over_s3(number);
     }
   }
   // Every writer goes on until not even the smallest piece is taken.
@@ -192,7 +197,8 @@ TEST_F(QuotaDoorsTest, FilesAreNeverOneTooManyAndAllAreUsed) {
 
 TEST_F(QuotaDoorsTest, ASoftLimitWhoseGraceIsOverIsToldByEveryDoor) {
   std::string output;
-  ASSERT_EQ(stoa({"quota", "set", "/test/" + folder_, "--soft-bytes", "500000", "--grace", "1s"}, &output), 0) << output;
+  ASSERT_EQ(stoa({"quota", "set", "/test/" + folder_, "--soft-bytes", "500000", "--grace", "1s"}, &output), 0)
+      << output;
   const Write v3 = over_nfs3(0, true), v4 = over_nfs4(1, true), s3 = over_s3(2);
   ASSERT_TRUE(v3(500'001)) << "while grace lasts";
   // Grace ends by the server's clock, in a second: sooner than so many bytes come one by one.
@@ -214,7 +220,8 @@ TEST_F(QuotaDoorsTest, HomesGetTheirLimitThroughEveryDoor) {
   const NfsReply bob = nfs_->mkdir(dir_, "bob");
   ASSERT_TRUE(bob.ok());
   EXPECT_EQ(nfs_->fsstat(bob.handle).bytes_total, 1000u);
-  EXPECT_EQ(nfs_->write(nfs_->create(bob.handle, "f").handle, 0, std::string(1001, 'x'), FILE_SYNC).status, NFS3ERR_DQUOT);
+  EXPECT_EQ(nfs_->write(nfs_->create(bob.handle, "f").handle, 0, std::string(1001, 'x'), FILE_SYNC).status,
+            NFS3ERR_DQUOT);
 }
 
 TEST_F(QuotaDoorsTest, AUserIsLimitedThroughEveryDoor) {

@@ -1,5 +1,5 @@
-// Every byte that a READ gives, compared with a twin: each length and offset around the borders of blocks, pages and ways to
-// answer, through every door, on connections and in reply memory that are fresh, and that were in use.
+// Every byte that a READ gives, compared with a twin: each length and offset around the borders of blocks, pages and
+// ways to answer, through every door, on connections and in reply memory that are fresh, and that were in use.
 //
 // The server has one worker. So the memory that replies are written to is that worker's, and it is fresh again behind a
 // reply so large that its memory was given back.
@@ -164,7 +164,8 @@ class ReadsTest : public testing::Test {
     return answer;
   }
   Answer read_s3(const Twin& file, std::uint64_t offset, std::uint32_t count) {
-    const S3Reply reply = s3_->get(file.name, {{"Range", "bytes=" + std::to_string(offset) + "-" + std::to_string(offset + count - 1)}});
+    const S3Reply reply =
+        s3_->get(file.name, {{"Range", "bytes=" + std::to_string(offset) + "-" + std::to_string(offset + count - 1)}});
     return {reply.status == 206, reply.body, offset + count >= file.content.size()};
   }
 
@@ -225,7 +226,8 @@ class ReadsTest : public testing::Test {
     const std::string_view expected = offset < content.size() ? content.substr(offset, count) : std::string_view();
     const bool end = offset + count >= content.size();
     // READ_PLUS may be short; what it gives is true.
-    const bool may_be_short = door.name == "READ_PLUS" && !answer.bytes.empty() && answer.bytes.size() < expected.size();
+    const bool may_be_short =
+        door.name == "READ_PLUS" && !answer.bytes.empty() && answer.bytes.size() < expected.size();
     const bool right = answer.ok && (may_be_short ? answer.bytes == expected.substr(0, answer.bytes.size())
                                                   : answer.bytes == expected && answer.end == end);
     EXPECT_TRUE(right) << door.name << ", " << file.name << ": " << count << " bytes at " << offset << ", got "
@@ -284,7 +286,8 @@ TEST_F(ReadsTest, EveryLengthAndOffsetAroundABorderOnAConnectionThatIsInUse) {
   }
 }
 
-// What large writes have put on the disk is read from memory for a while: it must follow every change, whoever makes it.
+// What large writes have put on the disk is read from memory for a while: it must follow every change, whoever makes
+// it.
 TEST_F(ReadsTest, AFileThatIsReadRightAfterItWasWrittenIsAsItWasWritten) {
   constexpr std::uint64_t kBlock = 1u << 20;
   constexpr std::uint32_t kDeallocate = 62, kClone = 71;
@@ -297,7 +300,8 @@ TEST_F(ReadsTest, AFileThatIsReadRightAfterItWasWrittenIsAsItWasWritten) {
   const auto check = [&](const Twin& twin) {
     for (const Door& door : doors_) {
       for (const std::uint64_t offset : {std::uint64_t{0}, std::uint64_t{4095}, kBlock - 3, kBlock, 3 * kBlock + 1}) {
-        for (const std::uint32_t count : {1u, 4097u, 65'535u, 65'537u, 1'000'000u}) ASSERT_TRUE(same(door, twin, offset, count));
+        for (const std::uint32_t count : {1u, 4097u, 65'535u, 65'537u, 1'000'000u})
+          ASSERT_TRUE(same(door, twin, offset, count));
       }
     }
   };
@@ -319,7 +323,18 @@ TEST_F(ReadsTest, AFileThatIsReadRightAfterItWasWrittenIsAsItWasWritten) {
   }
   // A clone shares the bytes until one of the two changes.
   Twin clone{"lately-clone", file.content, v3_->create(root_, "lately-clone")};
-  ASSERT_TRUE(v4_->call(Ops().putfh(file.handle).op(32).putfh(clone.handle).op(kClone).stateid({}).stateid({}).u64(0).u64(0).u64(0), 2).ok());
+  ASSERT_TRUE(v4_->call(Ops()
+                            .putfh(file.handle)
+                            .op(32)
+                            .putfh(clone.handle)
+                            .op(kClone)
+                            .stateid({})
+                            .stateid({})
+                            .u64(0)
+                            .u64(0)
+                            .u64(0),
+                        2)
+                  .ok());
   check(clone);
   write(0, noise(kBlock - 5), 0);
   check(file);

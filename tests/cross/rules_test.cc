@@ -1,5 +1,5 @@
-// Every rule through every door: door A sets up, door B acts, door C sees. One server; each test has a folder of its own, and
-// the verifier counts again at the end.
+// Every rule through every door: door A sets up, door B acts, door C sees. One server; each test has a folder of its
+// own, and the verifier counts again at the end.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -100,7 +100,8 @@ std::string name_of_three(const ::testing::TestParamInfo<Three>& info) {
   return name;
 }
 INSTANTIATE_TEST_SUITE_P(Doors, RulesTest,
-                         ::testing::Combine(::testing::ValuesIn(kDoors), ::testing::ValuesIn(kDoors), ::testing::ValuesIn(kDoors)),
+                         ::testing::Combine(::testing::ValuesIn(kDoors), ::testing::ValuesIn(kDoors),
+                                            ::testing::ValuesIn(kDoors)),
                          name_of_three);
 
 // --- one truth
@@ -418,11 +419,14 @@ TEST_P(RulesTest, WhatIsDoneAndRefusedIsAudited) {
   EXPECT_EQ(as_nobody_special(kind_c()).put(in("f"), "x"), Outcome::kDenied);
   ASSERT_EQ(b().remove(in("f")), Outcome::kOk);
   const auto door_of = [](DoorKind kind) { return has_directories(kind) ? "nfs" : "s3"; };
-  const auto told = [&](const std::vector<std::string>& operations, const char* result, DoorKind door, std::uint32_t uid) {
-    const nlohmann::json records = stoa({"audit", "query", "--path", path() + "/f", "--door", door_of(door)})["records"];
+  const auto told = [&](const std::vector<std::string>& operations, const char* result, DoorKind door,
+                        std::uint32_t uid) {
+    const nlohmann::json records =
+        stoa({"audit", "query", "--path", path() + "/f", "--door", door_of(door)})["records"];
     return std::ranges::count_if(records, [&](const nlohmann::json& record) {
-      return std::ranges::find(operations, record["operation"].get<std::string>()) != operations.end() && record["result"] == result &&
-             record["path"] == path() + "/f" && record["user"]["uid"] == uid && record["client"] == "127.0.0.1";
+      return std::ranges::find(operations, record["operation"].get<std::string>()) != operations.end() &&
+             record["result"] == result && record["path"] == path() + "/f" && record["user"]["uid"] == uid &&
+             record["client"] == "127.0.0.1";
     });
   };
   EXPECT_EQ(told({"create"}, "ok", kind_a(), 0), 1);

@@ -6,7 +6,8 @@ namespace stoa::model {
 std::vector<FileId> Driver::all(bool directories, bool files) const {
   std::vector<FileId> out;
   for (const auto& [id, inode] : twin_.inodes) {
-    if (inode.is_directory() ? directories && twin_.is_below(id, core::kRootId) : files && inode.type == FileType::kRegular) {
+    if (inode.is_directory() ? directories && twin_.is_below(id, core::kRootId)
+                             : files && inode.type == FileType::kRegular) {
       out.push_back(id);
     }
   }

@@ -101,7 +101,8 @@ bool Driver::compare_directory(FileId id) {
   // The top of what is seen shows its bin, behind all else.
   const bool shows_bin = id == core::kRootId && dir.bin != core::kNoFile;
   if (shows_bin) {
-    if (entries.empty() || entries.back().name != core::kRecycleName || entries.back().id != dir.bin) return differ("readdir does not show the bin");
+    if (entries.empty() || entries.back().name != core::kRecycleName || entries.back().id != dir.bin)
+      return differ("readdir does not show the bin");
     entries.pop_back();
   }
   for (const core::DirectoryEntry& entry : entries) {
@@ -126,7 +127,8 @@ bool Driver::compare_directory(FileId id) {
     const auto before = seen.cookies.find(stored);
     // The same file under the same name may have been taken away and put back; then the cookie only grows.
     if (before != seen.cookies.end() && before->second.first == now.first) {
-      if (now.second < before->second.second) return differ("readdir: the cookie of " + in_quotes(stored) + " went back");
+      if (now.second < before->second.second)
+        return differ("readdir: the cookie of " + in_quotes(stored) + " went back");
       if (now.second != before->second.second && now.second <= seen.highest) {
         return differ("readdir: the cookie of " + in_quotes(stored) + " was changed to an old one");
       }
@@ -218,8 +220,8 @@ bool Driver::compare_usage(FileId id) {
   if (reply->usage != right) {
     return differ("usage of " + text(id) + " is " + std::to_string(bytes_of(reply->usage)) + " bytes " +
                   std::to_string(reply->usage.files) + " files " + std::to_string(reply->usage.directories) +
-                  " directories, right is " + std::to_string(bytes_of(right)) + " " + std::to_string(right.files) + " " +
-                  std::to_string(right.directories));
+                  " directories, right is " + std::to_string(bytes_of(right)) + " " + std::to_string(right.files) +
+                  " " + std::to_string(right.directories));
   }
   const core::QuotaLimits& limits = twin_.at(id).limits;
   if (reply->by_class != by_class.by_class) return differ("usage of " + text(id) + " by class");
@@ -253,7 +255,8 @@ bool Driver::compare_meta(FileId root, const std::string& key) {
   if (!meta) return differ("meta of " + in_quotes(key) + " out of nowhere");
   if (reply->meta->bytes != meta->bytes) return differ("meta of " + in_quotes(key));
   // A file that another door has written since must never look like the object that the meta describes.
-  if (!meta->current && reply->meta->current(reply->attr)) return differ("meta of " + in_quotes(key) + " seems current");
+  if (!meta->current && reply->meta->current(reply->attr))
+    return differ("meta of " + in_quotes(key) + " seems current");
   if (meta->current && reply->meta->described != described_[right])
     return differ("version described by the meta of " + in_quotes(key));
   return true;

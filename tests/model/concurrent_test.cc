@@ -292,8 +292,9 @@ TEST_P(Concurrent, AQuotaIsFilledToTheByteAndNoFurther) {
   expect_sound();
 }
 
-// Users and groups come to be counted, and counted no more, in directories within each other, by a walk of a few files at a time,
-// while files are written, cut, moved, linked, given away and removed there, and directories move as a whole.
+// Users and groups come to be counted, and counted no more, in directories within each other, by a walk of a few files
+// at a time, while files are written, cut, moved, linked, given away and removed there, and directories move as a
+// whole.
 TEST_P(Concurrent, OwnersAreCountedExactlyWhileEverythingChanges) {
   const FileId outer = make_directory(core::kRootId, "outer"), inner = make_directory(outer, "inner");
   const FileId outside = make_directory(core::kRootId, "outside");
@@ -330,12 +331,22 @@ TEST_P(Concurrent, OwnersAreCountedExactlyWhileEverythingChanges) {
                                       .gid = 500 + static_cast<std::uint32_t>(random.below(2))};
       switch (random.below(14)) {
         case 0:
-        case 1: allow(ns().create(ctx, {.parent = dir, .name = name, .set = owner}), "create"); break;
-        case 2: allow(ns().mkdir(ctx, {.parent = dir, .name = name, .set = owner}), "mkdir"); break;
-        case 3: (void)ns().unlink(ctx, {dir, name}); break;
-        case 4: (void)ns().rmdir(ctx, {dir, name}); break;
+        case 1:
+          allow(ns().create(ctx, {.parent = dir, .name = name, .set = owner}), "create");
+          break;
+        case 2:
+          allow(ns().mkdir(ctx, {.parent = dir, .name = name, .set = owner}), "mkdir");
+          break;
+        case 3:
+          (void)ns().unlink(ctx, {dir, name});
+          break;
+        case 4:
+          (void)ns().rmdir(ctx, {dir, name});
+          break;
         case 5:
-        case 6: (void)ns().rename(ctx, {dir, name, other, target}); break;
+        case 6:
+          (void)ns().rename(ctx, {dir, name, other, target});
+          break;
         case 7:
           if (found) (void)ns().link(ctx, {found->attr.id, other, target});
           break;
@@ -354,7 +365,8 @@ TEST_P(Concurrent, OwnersAreCountedExactlyWhileEverythingChanges) {
         case 12:
           if (found) (void)ns().setattr(ctx, {.id = found->attr.id, .set = {.size = random.below(80'000)}});
           if (random.percent(20) && found) {
-            if (const auto open = state.open({found->attr.id, me, core::kShareBoth, core::kShareNone})) opens.push_back(*open);
+            if (const auto open = state.open({found->attr.id, me, core::kShareBoth, core::kShareNone}))
+              opens.push_back(*open);
           } else if (!opens.empty()) {
             state.close(opens.back());
             opens.pop_back();

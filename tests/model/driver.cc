@@ -262,22 +262,22 @@ bool Driver::step(std::uint64_t operation_seed) {
     bool (Driver::*perform)();
   };
   static constexpr Choice kChoices[] = {
-      {10, &Driver::do_create},     {4, &Driver::do_open},       {8, &Driver::do_mkdir},
-      {3, &Driver::do_symlink},     {2, &Driver::do_mknod},      {5, &Driver::do_link},
-      {8, &Driver::do_unlink},      {5, &Driver::do_rmdir},      {14, &Driver::do_rename},
-      {4, &Driver::do_hold},        {2, &Driver::do_close},
-      {3, &Driver::do_lookup},      {6, &Driver::do_readdir},    {1, &Driver::do_access},
-      {1, &Driver::do_readlink},    {6, &Driver::do_setattr},    {6, &Driver::do_truncate},
-      {16, &Driver::do_write},      {6, &Driver::do_read},       {4, &Driver::do_punch},
-      {3, &Driver::do_allocate},    {3, &Driver::do_seek},       {5, &Driver::do_copy_range},
-      {2, &Driver::do_commit},      {3, &Driver::do_set_xattr},  {1, &Driver::do_remove_xattr},
-      {1, &Driver::do_get_xattr},   {10, &Driver::do_put_key},   {5, &Driver::do_remove_key},
-      {4, &Driver::do_list_keys},   {3, &Driver::do_lookup_key}, {1, &Driver::do_set_meta},
-      {3, &Driver::do_concatenate}, {2, &Driver::do_set_quota},  {2, &Driver::do_usage},
-      {1, &Driver::do_path},        {1, &Driver::do_statfs},     {1, &Driver::do_background},
-      {2, &Driver::do_set_policy},  {1, &Driver::do_export},     {1, &Driver::do_remove_tree},
-      {5, &Driver::do_restore},     {1, &Driver::do_purge},      {1, &Driver::do_age},
-      {1, &Driver::do_recycle_status}, {1, &Driver::do_list_recycled},
+      {10, &Driver::do_create},       {4, &Driver::do_open},         {8, &Driver::do_mkdir},
+      {3, &Driver::do_symlink},       {2, &Driver::do_mknod},        {5, &Driver::do_link},
+      {8, &Driver::do_unlink},        {5, &Driver::do_rmdir},        {14, &Driver::do_rename},
+      {4, &Driver::do_hold},          {2, &Driver::do_close},        {3, &Driver::do_lookup},
+      {6, &Driver::do_readdir},       {1, &Driver::do_access},       {1, &Driver::do_readlink},
+      {6, &Driver::do_setattr},       {6, &Driver::do_truncate},     {16, &Driver::do_write},
+      {6, &Driver::do_read},          {4, &Driver::do_punch},        {3, &Driver::do_allocate},
+      {3, &Driver::do_seek},          {5, &Driver::do_copy_range},   {2, &Driver::do_commit},
+      {3, &Driver::do_set_xattr},     {1, &Driver::do_remove_xattr}, {1, &Driver::do_get_xattr},
+      {10, &Driver::do_put_key},      {5, &Driver::do_remove_key},   {4, &Driver::do_list_keys},
+      {3, &Driver::do_lookup_key},    {1, &Driver::do_set_meta},     {3, &Driver::do_concatenate},
+      {2, &Driver::do_set_quota},     {2, &Driver::do_usage},        {1, &Driver::do_path},
+      {1, &Driver::do_statfs},        {1, &Driver::do_background},   {2, &Driver::do_set_policy},
+      {1, &Driver::do_export},        {1, &Driver::do_remove_tree},  {5, &Driver::do_restore},
+      {1, &Driver::do_purge},         {1, &Driver::do_age},          {1, &Driver::do_recycle_status},
+      {1, &Driver::do_list_recycled},
   };
   unsigned total = 0;
   for (const Choice& choice : kChoices) total += choice.weight;

@@ -146,11 +146,11 @@ class Driver {
   std::map<FileId, core::ObjectVersion> described_;  // the version that the object meta of a file describes
   bool reopened_ = false;                            // comparing for the first time after the volume was opened again
   std::vector<FileId> gone_;
-  std::uint64_t last_serial_ = 0;             // of what was deleted
-  std::map<FileId, std::string> exports_;     // by root
+  std::uint64_t last_serial_ = 0;          // of what was deleted
+  std::map<FileId, std::string> exports_;  // by root
   std::uint64_t exports_made_ = 0;
   std::map<FileId, core::OpenId> held_;  // open, until closed or the volume is opened again
-  std::set<FileId> ever_;  // every id that was given out: none may come again
+  std::set<FileId> ever_;                // every id that was given out: none may come again
   std::deque<std::string> tail_;
   std::optional<std::string> failure_;
 };

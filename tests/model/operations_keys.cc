@@ -139,13 +139,14 @@ bool Driver::do_list_keys() {
   return compare_listing(root, prefix, delimiter, start, limit);
 }
 
-// As a multipart upload does it: the parts are objects in a directory of their own, outside the tree, which counts in one of the tree,
-// or nowhere (those of earlier versions). kNoFile: there is no room.
+// As a multipart upload does it: the parts are objects in a directory of their own, outside the tree, which counts in
+// one of the tree, or nowhere (those of earlier versions). kNoFile: there is no room.
 bool Driver::begin_upload(FileId* dir) {
   const core::OpContext ctx = context();
   const std::string name = "upload" + std::to_string(random_.next());
   const FileId bucket = any_directory();
-  const bool fits = twin_.exists(bucket) && twin_.at(bucket).is_directory() && !twin_.recycled(bucket) && twin_.is_below(bucket, core::kRootId);
+  const bool fits = twin_.exists(bucket) && twin_.at(bucket).is_directory() && !twin_.recycled(bucket) &&
+                    twin_.is_below(bucket, core::kRootId);
   if (!fits || random_.percent(30)) {
     const auto made = ns().mkdir(ctx, {.parent = core::kMultipartId, .name = name, .set = {.mode = 0700}});
     if (!made) return differ("mkdir of an upload: " + stoa::describe(made.error()));
@@ -159,7 +160,8 @@ bool Driver::begin_upload(FileId* dir) {
   const std::string key = name + "/upload";
   describe("begin of " + name + ", which counts in " + text(bucket));
   const Verdict verdict = twin_.put_key(core::kMultipartId, key, {}, "", 0600, {}, {}, bucket);
-  const auto reply = ns().put_key(ctx, {.root = core::kMultipartId, .key = key, .mode = 0600, .multipart = core::MultipartOf{bucket, 0, 0}});
+  const auto reply = ns().put_key(
+      ctx, {.root = core::kMultipartId, .key = key, .mode = 0600, .multipart = core::MultipartOf{bucket, 0, 0}});
   if (!same_outcome(verdict, reply)) return false;
   if (!reply) return forgive_pruned_directories(core::kMultipartId);
   if (!learn_new_directories() || !learn(Twin::kPlaceholder, reply->attr.id)) return false;
@@ -241,7 +243,9 @@ bool Driver::do_set_quota() {
   const core::OpContext ctx = context();
   core::SetQuotaRequest request{.dir = id, .limits = {}};
   if (twin_.exists(id) && twin_.at(id).is_directory() && random_.percent(40)) {
-    if (random_.percent(40)) request.limits.uncounted = {.recycled = random_.percent(60), .nameless = random_.percent(60), .multipart = random_.percent(50)};
+    if (random_.percent(40))
+      request.limits.uncounted = {
+          .recycled = random_.percent(60), .nameless = random_.percent(60), .multipart = random_.percent(50)};
     const core::Usage usage = twin_.usage_by_class(id).counted(request.limits.uncounted);
     if (random_.percent(70)) request.limits.bytes = static_cast<std::uint64_t>(usage.bytes) + random_.below(60'000);
     if (random_.percent(50))

@@ -9,7 +9,9 @@ namespace {
 constexpr std::size_t kPoliciesWanted = 6;
 constexpr std::string_view kShelf = "0";  // of the superuser
 
-bool is_placeholder(FileId id) { return static_cast<std::uint64_t>(id) > 1ull << 63; }
+bool is_placeholder(FileId id) {
+  return static_cast<std::uint64_t>(id) > 1ull << 63;
+}
 
 }  // namespace
 
@@ -42,7 +44,8 @@ bool Driver::settle_bin(FileId anchor) {
     twin_.drop_bin(anchor);
   };
   const auto found = ns().lookup(context(), {anchor, core::kRecycleName});
-  if (!found && found.error().code != Errc::kNotFound) return differ("look-up of the bin of " + text(anchor) + ": " + stoa::describe(found.error()));
+  if (!found && found.error().code != Errc::kNotFound)
+    return differ("look-up of the bin of " + text(anchor) + ": " + stoa::describe(found.error()));
   const FileId known = twin_.at(anchor).bin;
   const FileId real = found ? found->attr.id : core::kNoFile;
   if (known != real) {
@@ -71,7 +74,8 @@ bool Driver::settle_bin(FileId anchor) {
   }
   seen_.erase(shelf->attr.id);
   if (names.empty()) {
-    if (!ever_.insert(shelf->attr.id).second) return differ("id " + text(shelf->attr.id) + " of a shelf was given out before");
+    if (!ever_.insert(shelf->attr.id).second)
+      return differ("id " + text(shelf->attr.id) + " of a shelf was given out before");
     twin_.add_shelf(real, shelf->attr.id);
     return true;
   }
@@ -97,7 +101,8 @@ bool Driver::settle_item(TwinItem& waiting, const std::vector<core::RecycledItem
     // On the shelf it has the name that it had, and its serial.
     char serial[20];
     std::snprintf(serial, sizeof serial, "@%llx", static_cast<unsigned long long>(item.item.serial));
-    const auto listing = ns().readdir(context(), {.dir = twin_.at(item.item.bin).names.begin()->second, .cookie = 2, .entries_max = 100'000});
+    const auto listing = ns().readdir(
+        context(), {.dir = twin_.at(item.item.bin).names.begin()->second, .cookie = 2, .entries_max = 100'000});
     if (!listing) return differ("readdir of a shelf: " + stoa::describe(listing.error()));
     for (const core::DirectoryEntry& entry : listing->entries) {
       if (entry.id != item.id || !entry.name.ends_with(serial)) continue;
@@ -124,7 +129,8 @@ bool Driver::settle_bins() {
   const auto listed = ns().list_recycled(context(), {.dir = core::kRootId, .after = last_serial_});
   if (!listed) return differ("list_recycled: " + stoa::describe(listed.error()));
   if (listed->items.size() != twin_.pending.size()) {
-    return differ(std::to_string(listed->items.size()) + " items are new in the bins, right is " + std::to_string(twin_.pending.size()));
+    return differ(std::to_string(listed->items.size()) + " items are new in the bins, right is " +
+                  std::to_string(twin_.pending.size()));
   }
   auto pending = twin_.pending;
   for (TwinItem& waiting : pending) {
@@ -153,11 +159,14 @@ bool Driver::compare_items(FileId dir) {
       const auto it = right.find(last);
       if (it == right.end()) return differ(who + "should not be there");
       const TwinItem& known = it->second;
-      if (item.item.bin != known.bin || item.id != known.id || item.type != twin_.at(known.id).type) return differ(who + "is another file");
-      if (const std::string path = twin_.original_path(known); item.path != path) return differ(who + "was at " + in_quotes(path));
+      if (item.item.bin != known.bin || item.id != known.id || item.type != twin_.at(known.id).type)
+        return differ(who + "is another file");
+      if (const std::string path = twin_.original_path(known); item.path != path)
+        return differ(who + "was at " + in_quotes(path));
       if (item.name != core::posix_name_of(known.raw, false)) return differ(who + "has name " + in_quotes(item.name));
       if (item.bytes != known.bytes || item.uid != 0) return differ(who + "has other bytes or another user");
-      if (item.door != (known.by_key ? core::Door::kS3 : core::OpContext().door)) return differ(who + "has another door");
+      if (item.door != (known.by_key ? core::Door::kS3 : core::OpContext().door))
+        return differ(who + "has another door");
       right.erase(it);
     }
     if (!reply->truncated) break;
@@ -178,12 +187,16 @@ bool Driver::do_set_policy() {
     return true;
   }
   const FileId dir = any_directory();
-  if (!twin_.exists(dir) || !twin_.at(dir).is_directory() || twin_.at(dir).is_bin || !twin_.is_below(dir, core::kRootId)) return true;
+  if (!twin_.exists(dir) || !twin_.at(dir).is_directory() || twin_.at(dir).is_bin ||
+      !twin_.is_below(dir, core::kRootId))
+    return true;
   static constexpr std::uint32_t kDays[] = {0, 1, 14};
-  core::RecyclePolicy policy{.dir = dir, .enabled = random_.percent(85), .days = random_.pick(kDays), .counted = random_.percent(50)};
+  core::RecyclePolicy policy{
+      .dir = dir, .enabled = random_.percent(85), .days = random_.pick(kDays), .counted = random_.percent(50)};
   if (random_.percent(30)) policy.bytes_max = random_.below(100'000);
   describe("set_recycle of " + text(dir) + (policy.enabled ? "" : " off") + " days " + std::to_string(policy.days) +
-           (policy.bytes_max ? " bytes " + std::to_string(*policy.bytes_max) : "") + (policy.counted ? "" : " not counted"));
+           (policy.bytes_max ? " bytes " + std::to_string(*policy.bytes_max) : "") +
+           (policy.counted ? "" : " not counted"));
   if (const Status done = registry.set_recycle(policy); !done) return differ(stoa::describe(done.error()));
   twin_.policies[dir] = policy;
   return true;
@@ -201,7 +214,9 @@ bool Driver::do_export() {
     return true;
   }
   const FileId dir = any_directory();
-  if (!twin_.exists(dir) || !twin_.at(dir).is_directory() || twin_.at(dir).is_bin || exports_.contains(dir) || !twin_.is_below(dir, core::kRootId)) return true;
+  if (!twin_.exists(dir) || !twin_.at(dir).is_directory() || twin_.at(dir).is_bin || exports_.contains(dir) ||
+      !twin_.is_below(dir, core::kRootId))
+    return true;
   const std::string name = "export-" + std::to_string(++exports_made_);
   describe("add_export of " + text(dir));
   const auto made = registry.add_export({.name = name, .root = dir, .path = "/" + name, .nfs = true});
@@ -249,7 +264,8 @@ bool Driver::do_restore() {
     if (random_.percent(70)) name = random_.percent(30) ? name_in(request.to_parent) : new_name();
     request.to_name = name;
   }
-  const std::string to = request.to_parent == core::kNoFile ? "" : " to " + in_quotes(name) + " in " + text(request.to_parent);
+  const std::string to =
+      request.to_parent == core::kNoFile ? "" : " to " + in_quotes(name) + " in " + text(request.to_parent);
   describe("restore " + core::to_string(request.item) + to);
   const core::OpContext ctx = context();
   Verdict verdict = twin_.restore(request.item.serial, request.to_parent, request.to_name, ctx.cred);
@@ -271,7 +287,8 @@ bool Driver::do_purge() {
   const FileId dir = random_.percent(30) ? core::kRootId : any_directory();
   core::PurgeRequest request{.dir = dir};
   std::set<std::uint64_t> wanted;
-  for (std::uint64_t count = random_.percent(60) ? 1 + random_.below(4) : 0; count > 0 && !twin_.items.empty(); --count) {
+  for (std::uint64_t count = random_.percent(60) ? 1 + random_.below(4) : 0; count > 0 && !twin_.items.empty();
+       --count) {
     auto it = twin_.items.begin();
     std::advance(it, random_.below(twin_.items.size()));
     if (wanted.insert(it->first).second) request.items.push_back({it->second.bin, it->first});
@@ -289,7 +306,8 @@ bool Driver::do_purge() {
   const std::uint64_t removed = verdict.ok() && !none ? twin_.purge(dir, wanted) : 0;
   const auto reply = ns().purge(context(), request);
   if (!same_outcome(verdict, reply)) return false;
-  if (reply && reply->removed != removed) return differ("purged " + std::to_string(reply->removed) + ", right is " + std::to_string(removed));
+  if (reply && reply->removed != removed)
+    return differ("purged " + std::to_string(reply->removed) + ", right is " + std::to_string(removed));
   return verify_gone(before) && forgive_all();
 }
 
@@ -325,7 +343,8 @@ bool Driver::do_recycle_status() {
   const FileId bin = bin_of == core::kNoFile ? bin_of : twin_.at(bin_of).bin;
   const core::Usage used = bin == core::kNoFile ? core::Usage{} : twin_.usage(bin);
   if (reply->used == used) return true;
-  return differ("the bin uses " + std::to_string(bytes_of(reply->used)) + " bytes, right is " + std::to_string(bytes_of(used)));
+  return differ("the bin uses " + std::to_string(bytes_of(reply->used)) + " bytes, right is " +
+                std::to_string(bytes_of(used)));
 }
 
 bool Driver::do_list_recycled() {

@@ -48,9 +48,9 @@ struct TwinInode {
   FileId parent = core::kNoFile;
   bool implied = false;
   core::QuotaLimits limits;
-  FileId bin = core::kNoFile;  // its own
-  bool is_bin = false;         // or a shelf: no directory of the tree, and counts as nothing
-  bool counted = true;         // of a bin
+  FileId bin = core::kNoFile;         // its own
+  bool is_bin = false;                // or a shelf: no directory of the tree, and counts as nothing
+  bool counted = true;                // of a bin
   FileId charged_to = core::kNoFile;  // of a multipart upload: where it counts
   // Others: every name, and the directory that the file is charged to.
   std::set<std::pair<FileId, Stored>> links;
@@ -73,7 +73,7 @@ struct TwinItem {
   Stored stored;                  // on the shelf
   FileId parent = core::kNoFile;  // where it was, and as what
   std::string raw;
-  FileId base = core::kNoFile;    // of a key: how the directories that only keys implied are found again
+  FileId base = core::kNoFile;  // of a key: how the directories that only keys implied are found again
   std::string below;
   bool by_key = false;
   FileId copy_of = core::kNoFile;  // replaced content: the file that lives on
@@ -180,10 +180,11 @@ class Twin {
   };
   std::vector<KeyOrPrefix> list(FileId root, std::string_view prefix, std::string_view delimiter) const;
 
-  // --- recycle bins (twin_recycle.cc). What is deleted gets the serial that the volume gave it only after success: until then
-  // it waits in `pending`, on its shelf under a name of its own; bins and shelves that it needed have placeholder ids.
+  // --- recycle bins (twin_recycle.cc). What is deleted gets the serial that the volume gave it only after success:
+  // until then it waits in `pending`, on its shelf under a name of its own; bins and shelves that it needed have
+  // placeholder ids.
   const core::RecyclePolicy* find_policy(FileId dir, FileId* anchor) const;
-  bool recycled(FileId id) const;     // in a bin: it can be read, restored and purged
+  bool recycled(FileId id) const;  // in a bin: it can be read, restored and purged
   bool bin_is_empty(FileId anchor) const;
   void add_bin(FileId anchor, FileId id, bool counted);
   void add_shelf(FileId bin, FileId id);
@@ -201,7 +202,8 @@ class Twin {
   // How many went; those that went with their directories do not count.
   std::uint64_t purge(FileId dir, const std::set<std::uint64_t>& wanted);
   void age(std::uint32_t days);
-  std::vector<FileId> anchors_below(FileId dir) const;  // of bins, by names: also of those that are not counted below it
+  std::vector<FileId> anchors_below(
+      FileId dir) const;  // of bins, by names: also of those that are not counted below it
   Verdict remove_tree(FileId parent, std::string_view name, const core::Credentials& cred);
 
   std::map<FileId, core::RecyclePolicy> policies;
@@ -217,7 +219,9 @@ class Twin {
   std::map<FileId, TwinInode> inodes;
   std::map<FileId, FileId> ended;  // directories that are gone, and their parents: files may still be charged to them
   std::set<FileId> ended_uploads;  // of multipart uploads
-  bool is_upload(FileId dir) const { return exists(dir) ? at(dir).charged_to != core::kNoFile : ended_uploads.contains(dir); }
+  bool is_upload(FileId dir) const {
+    return exists(dir) ? at(dir).charged_to != core::kNoFile : ended_uploads.contains(dir);
+  }
   bool is_of_upload(FileId dir) const;  // itself or one above, by charges
 
  private:
@@ -237,8 +241,9 @@ class Twin {
   FileId beyond_bins(FileId dir) const;
   void consume(FileId dir, Verdict& verdict);  // the parts of an upload, and itself
   // put_key() without a look at quotas.
-  Verdict place_key(FileId root, std::string_view key, const TwinContent& content, std::string_view meta, std::uint32_t mode,
-                    const std::optional<core::ObjectExpectation>& expect, const std::optional<core::ObjectVersion>& present);
+  Verdict place_key(FileId root, std::string_view key, const TwinContent& content, std::string_view meta,
+                    std::uint32_t mode, const std::optional<core::ObjectExpectation>& expect,
+                    const std::optional<core::ObjectVersion>& present);
   FileId make_implied(FileId root, const std::vector<std::string>& directories, Verdict& verdict);
   Verdict restore_into(std::uint64_t serial, FileId dir, std::string_view name, const core::Credentials& cred);
   Verdict restore_in_place(std::uint64_t serial, const core::Credentials& cred);
@@ -251,7 +256,8 @@ class Twin {
   // Which class it is of in a directory, when it is of `below` in those below that.
   core::UsageClass class_in(FileId dir, core::UsageClass below) const;
   // Of a charge that becomes one of a file that has a name, or none.
-  bool has_room_for_charge(const TwinInode& inode, FileId from, FileId to, core::UsageClass becomes = core::UsageClass::kLive) const;
+  bool has_room_for_charge(const TwinInode& inode, FileId from, FileId to,
+                           core::UsageClass becomes = core::UsageClass::kLive) const;
   std::map<FileId, core::Usage> limited_usage() const;
   bool exceeds(const std::map<FileId, core::Usage>& before) const;
   void collect(FileId dir, const std::string& path, bool directories, std::map<std::string, FileId>& keys) const;
@@ -259,8 +265,8 @@ class Twin {
 
 // The raw component for a new name, or what is wrong with making it.
 struct TwinNames {
-  static Verdict new_name(const Twin& twin, FileId parent, std::string_view name, const core::Credentials& cred, bool directory,
-                          Stored* stored);
+  static Verdict new_name(const Twin& twin, FileId parent, std::string_view name, const core::Credentials& cred,
+                          bool directory, Stored* stored);
 };
 
 // Permission bits of `wanted` (1 execute, 2 write, 4 read) that are missing: true.

@@ -63,7 +63,8 @@ Verdict Twin::put_key(FileId root, std::string_view key, const TwinContent& cont
                       const std::optional<core::ObjectVersion>& present, FileId charged_to) {
   return within_quota([&](Twin& twin) {
     Verdict verdict = twin.place_key(root, key, content, meta, mode, expect, present);
-    if (verdict.ok() && charged_to != core::kNoFile) twin.at(twin.at(root).names.at(components(key).front() + "/")).charged_to = charged_to;
+    if (verdict.ok() && charged_to != core::kNoFile)
+      twin.at(twin.at(root).names.at(components(key).front() + "/")).charged_to = charged_to;
     return verdict;
   });
 }
@@ -125,7 +126,8 @@ Verdict Twin::remove_key(FileId root, std::string_view key, bool* removed) {
   if (recycled(path.back())) return {.errors = {Errc::kReadOnly}};
   remove_name(path.back(), parts.back(), verdict, key_origin(root, std::span(parts).first(parts.size() - 1)));
   // Directories that only keys implied go with the last key below them, but for those that have a recycle bin.
-  while (path.size() > 1 && at(path.back()).implied && at(path.back()).names.empty() && at(path.back()).bin == core::kNoFile) {
+  while (path.size() > 1 && at(path.back()).implied && at(path.back()).names.empty() &&
+         at(path.back()).bin == core::kNoFile) {
     const FileId gone = path.back();
     path.pop_back();
     drop_link(path.back(), parts[path.size() - 1] + "/", verdict);
@@ -155,16 +157,19 @@ Verdict Twin::concatenate(const core::ConcatenateRequest& request, const std::op
   auto directories = components(request.key);
   directories.pop_back();
   Twin probe = *this;
-  const bool room = probe.within_quota([&](Twin& twin) {
-    Verdict made;
-    twin.make_implied(request.root, directories, made);
-    return made;
-  }).ok();
+  const bool room = probe
+                        .within_quota([&](Twin& twin) {
+                          Verdict made;
+                          twin.make_implied(request.root, directories, made);
+                          return made;
+                        })
+                        .ok();
   const Twin saved = *this;
   Verdict verdict = within_quota([&](Twin& twin) {
     Verdict consumed;
     if (request.consume_dir != core::kNoFile) twin.consume(request.consume_dir, consumed);
-    Verdict verdict = twin.place_key(request.root, request.key, joined, request.meta, request.mode, request.expect, present);
+    Verdict verdict =
+        twin.place_key(request.root, request.key, joined, request.meta, request.mode, request.expect, present);
     verdict.touched.merge(consumed.touched);
     return verdict;
   });

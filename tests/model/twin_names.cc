@@ -134,8 +134,8 @@ FileId Twin::beyond_bins(FileId dir) const {
   return beyond;
 }
 
-// The charge of a file that lost a name in its home follows it to the first name that is left, by directory id and name, rather
-// to one outside of recycle bins, if there is room.
+// The charge of a file that lost a name in its home follows it to the first name that is left, by directory id and
+// name, rather to one outside of recycle bins, if there is room.
 void Twin::leave_home(TwinInode& inode, FileId dir) {
   if (inode.home != dir) return;
   FileId other = core::kNoFile;
@@ -180,8 +180,8 @@ void Twin::adopt(FileId placeholder, FileId real) {
   inodes.insert(std::move(node));
 }
 
-Verdict TwinNames::new_name(const Twin& twin, FileId parent, std::string_view name, const Credentials& cred, bool directory,
-                            Stored* stored) {
+Verdict TwinNames::new_name(const Twin& twin, FileId parent, std::string_view name, const Credentials& cred,
+                            bool directory, Stored* stored) {
   if (!twin.exists(parent)) return {.errors = {Errc::kStale}};
   const TwinInode& dir = twin.at(parent);
   if (!dir.is_directory()) return {.errors = {Errc::kNotDirectory}};
@@ -386,7 +386,8 @@ Verdict Twin::rename(const core::RenameRequest& request, const Credentials& cred
       verdict.errors.push_back(Errc::kInvalid);
     }
     const bool moves = directory && request.from_parent != request.to_parent;
-    if (moves && (twin.is_of_upload(moved) || twin.is_of_upload(request.to_parent))) verdict.errors.push_back(Errc::kInvalid);
+    if (moves && (twin.is_of_upload(moved) || twin.is_of_upload(request.to_parent)))
+      verdict.errors.push_back(Errc::kInvalid);
     std::optional<Stored> present;
     if (twin.exists(request.to_parent)) present = twin.find(twin.at(request.to_parent), request.to_name);
     if (present) {
@@ -402,10 +403,12 @@ Verdict Twin::rename(const core::RenameRequest& request, const Credentials& cred
         verdict.errors.insert(verdict.errors.end(), {Errc::kIsDirectory, Errc::kExists});
       }
       // It may be the directory whose empty bin this is renamed out of, which goes first.
-      if (target.bin != core::kNoFile && (request.from_parent == target.bin || twin.at(request.from_parent).parent == target.bin)) {
+      if (target.bin != core::kNoFile &&
+          (request.from_parent == target.bin || twin.at(request.from_parent).parent == target.bin)) {
         verdict.errors.push_back(Errc::kStale);
       }
-      if (directory && target.is_directory() && !(twin.empty_for_posix(target) && twin.can_go(request.to_parent, target))) {
+      if (directory && target.is_directory() &&
+          !(twin.empty_for_posix(target) && twin.can_go(request.to_parent, target))) {
         verdict.errors.insert(verdict.errors.end(), {Errc::kNotEmpty, Errc::kExists});
       }
       if (verdict.ok()) {

@@ -10,8 +10,12 @@ namespace {
 const Stored kShelfName = "0/";  // the model deletes as the superuser
 constexpr std::uint32_t kShelfMode = 0700, kBinMode = 0755;
 
-std::string raw_of(const Stored& stored) { return stored.ends_with('/') ? stored.substr(0, stored.size() - 1) : stored; }
-std::string shown_raw(const std::string& raw) { return "/" + core::posix_name_of(raw, false); }
+std::string raw_of(const Stored& stored) {
+  return stored.ends_with('/') ? stored.substr(0, stored.size() - 1) : stored;
+}
+std::string shown_raw(const std::string& raw) {
+  return "/" + core::posix_name_of(raw, false);
+}
 
 }  // namespace
 
@@ -289,7 +293,8 @@ Verdict Twin::restore_in_place(std::uint64_t serial, const core::Credentials& cr
   if (item.base == core::kNoFile || !exists(item.base)) return {.errors = {Errc::kNotFound}};
   if (recycled(item.base)) return {.errors = {Errc::kReadOnly}};
   std::vector<std::string> directories;
-  for (std::string rest = item.below; !rest.empty(); rest.erase(0, rest.find('/') + 1)) directories.push_back(rest.substr(0, rest.find('/')));
+  for (std::string rest = item.below; !rest.empty(); rest.erase(0, rest.find('/') + 1))
+    directories.push_back(rest.substr(0, rest.find('/')));
   Twin saved = *this;
   Verdict made;
   const FileId dir = make_implied(item.base, directories, made);
@@ -390,7 +395,8 @@ Verdict Twin::remove_tree(FileId parent, std::string_view name, const core::Cred
   if (!at(dir).is_directory()) return {.errors = {Errc::kNotDirectory}};
   for (const auto& [stored, id] : std::map(at(dir).names)) {
     if (hidden(at(dir), stored)) continue;
-    Verdict one = at(id).is_directory() ? remove_tree(dir, shown(at(dir), stored), cred) : unlink(dir, shown(at(dir), stored), cred);
+    Verdict one = at(id).is_directory() ? remove_tree(dir, shown(at(dir), stored), cred)
+                                        : unlink(dir, shown(at(dir), stored), cred);
     if (!one.ok()) return one;
     verdict.touched.merge(one.touched);
   }

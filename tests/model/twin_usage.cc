@@ -36,7 +36,8 @@ core::Usage own_usage(const TwinInode& inode) {
   for (const auto& [name, value] : inode.xattrs) bytes += name.size() + value.size();
   // What a key door keeps, behind the version that it describes; so much of it is free.
   constexpr std::size_t kFree = 512;
-  const std::size_t meta = inode.meta && !inode.meta->bytes.empty() ? sizeof(std::uint64_t) + inode.meta->bytes.size() : 0;
+  const std::size_t meta =
+      inode.meta && !inode.meta->bytes.empty() ? sizeof(std::uint64_t) + inode.meta->bytes.size() : 0;
   bytes += meta > kFree ? meta - kFree : 0;
   return inode.is_directory() ? core::Usage{.bytes = static_cast<std::int64_t>(bytes), .directories = 1}
                               : core::Usage{.bytes = static_cast<std::int64_t>(bytes), .files = 1};
@@ -52,7 +53,8 @@ core::Usage TwinUsage::counted(const core::UncountedClasses& uncounted) const {
 
 core::UsageClass Twin::class_in(FileId dir, core::UsageClass below) const {
   if (is_upload(dir)) return core::UsageClass::kMultipart;
-  const bool bin = exists(dir) && at(dir).is_bin && !(exists(at(dir).parent) && at(at(dir).parent).is_bin);  // else it is a shelf
+  const bool bin =
+      exists(dir) && at(dir).is_bin && !(exists(at(dir).parent) && at(at(dir).parent).is_bin);  // else it is a shelf
   return bin ? core::UsageClass::kRecycled : below;
 }
 
@@ -62,7 +64,7 @@ std::map<FileId, TwinUsage> Twin::usages() const {
     if (inode.is_bin || inode.id == core::kRootId) continue;
     const core::Usage own = own_usage(inode);
     FileId dir = inode.is_directory() ? above(id) : inode.home;
-    core::UsageClass of = inode.nameless()     ? core::UsageClass::kNameless
+    core::UsageClass of = inode.nameless()      ? core::UsageClass::kNameless
                           : is_upload(inode.id) ? core::UsageClass::kMultipart
                                                 : core::UsageClass::kLive;
     for (; dir != core::kNoFile; dir = above(dir)) {
@@ -88,7 +90,8 @@ bool Twin::has_room_for_charge(const TwinInode& inode, FileId from, FileId to, c
     if (!exists(dir)) continue;  // it has no limits any more
     const core::QuotaLimits& limits = at(dir).limits;
     const auto was = before.find(dir);
-    if (limits.uncounted.has(of) || (was != before.end() && !limits.uncounted.has(was->second))) continue;  // counts no more than before
+    if (limits.uncounted.has(of) || (was != before.end() && !limits.uncounted.has(was->second)))
+      continue;  // counts no more than before
     const core::Usage used = now[dir].counted(limits.uncounted);
     const auto bytes = static_cast<std::uint64_t>(own_usage(inode).bytes);
     if (bytes > 0 && limits.bytes && static_cast<std::uint64_t>(used.bytes) + bytes > *limits.bytes) return false;
@@ -108,7 +111,8 @@ bool Twin::is_below(FileId id, FileId ancestor) const {
 
 std::map<FileId, core::Usage> Twin::limited_usage() const {
   std::map<FileId, core::Usage> out;
-  const bool any = std::ranges::any_of(inodes, [](const auto& i) { return i.second.limits.bytes || i.second.limits.files; });
+  const bool any =
+      std::ranges::any_of(inodes, [](const auto& i) { return i.second.limits.bytes || i.second.limits.files; });
   if (!any) return out;
   auto now = usages();
   for (const auto& [id, inode] : inodes) {

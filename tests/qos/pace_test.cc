@@ -137,7 +137,8 @@ TEST_F(PaceTest, AStopEndsWhatWaits) {
   const std::pair<Flow*, Limits> change{flow.get(), limits};
   scheduler.change({&change, 1});
   std::atomic<std::uint64_t> requests{0};
-  Pace pace(scheduler, {.terms = [&] { return Pace::Terms{{flow}}; }, .requests = [&] { return requests.fetch_add(1); }});
+  Pace pace(scheduler,
+            {.terms = [&] { return Pace::Terms{{flow}}; }, .requests = [&] { return requests.fetch_add(1); }});
   pace.spent(Price::read(1 << 30));
   std::thread worker([&] {
     while (!pace.stopped()) pace.spent(Price::read(1 << 30));

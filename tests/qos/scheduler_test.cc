@@ -20,7 +20,9 @@ Limits ceiling(Resource resource, std::uint64_t rate, std::uint32_t weight = kWe
   limits.weight = weight;
   return limits;
 }
-Limits weight(std::uint32_t weight) { return {.weight = weight}; }
+Limits weight(std::uint32_t weight) {
+  return {.weight = weight};
+}
 Limits guarantee(Resource resource, std::uint64_t rate, std::uint32_t weight = kWeightDefault) {
   Limits limits;
   limits.guarantee[resource] = rate;
@@ -66,16 +68,17 @@ class Qos : public testing::Test {
   void ask(Load& load) {
     ++load.under_way;
     if (scheduler.admit(load.path, load.price)) return done(load);
-    const Verdict verdict = scheduler.park(load.path, load.price,
-                                           {.deadline = kFar, .owner = &load, .resume = [this, &load](bool yes) {
-                                              EXPECT_TRUE(yes);
-                                              done(load);
-                                            }});
+    const Verdict verdict =
+        scheduler.park(load.path, load.price, {.deadline = kFar, .owner = &load, .resume = [this, &load](bool yes) {
+                                                 EXPECT_TRUE(yes);
+                                                 done(load);
+                                               }});
     ASSERT_NE(verdict, Verdict::kBusy);
     if (verdict == Verdict::kGranted) done(load);
   }
   static double granted_between(const Load& load, std::int64_t from, std::int64_t to) {
-    return static_cast<double>(std::ranges::count_if(load.granted, [&](std::int64_t at) { return at >= from && at < to; }));
+    return static_cast<double>(
+        std::ranges::count_if(load.granted, [&](std::int64_t at) { return at >= from && at < to; }));
   }
 
   std::int64_t now = 5 * kSecond;
@@ -111,7 +114,8 @@ TEST_F(Qos, ACeilingIsHeldWithinFivePercentOverAnyTenSecondsWithManyPaths) {
   run(all, 60 * kSecond);
   std::map<std::int64_t, double> bytes;  // by 100 ms
   for (const Load& load : loads) {
-    for (const std::int64_t at : load.granted) bytes[(at - began) / (100 * kMillisecond)] += static_cast<double>(load.price.amount[Resource::kWriteBytes]);
+    for (const std::int64_t at : load.granted)
+      bytes[(at - began) / (100 * kMillisecond)] += static_cast<double>(load.price.amount[Resource::kWriteBytes]);
   }
   for (std::int64_t from = 0; from + 100 <= 600; ++from) {
     double sum = 0;
@@ -140,7 +144,8 @@ TEST_F(Qos, WhatIsLargerThanTheBurstPaysByDebtAndNeverStarves) {
   Load huge{.path = {slow.get()}, .price = Price::write(20'000'000), .depth = 1};
   Load small{.path = {slow.get()}, .price = Price::write(10'000), .depth = 4};
   run({&huge, &small}, 400 * kSecond);
-  const double bytes = static_cast<double>(huge.granted.size()) * 20e6 + static_cast<double>(small.granted.size()) * 10e3;
+  const double bytes =
+      static_cast<double>(huge.granted.size()) * 20e6 + static_cast<double>(small.granted.size()) * 10e3;
   EXPECT_GE(huge.granted.size(), 5u);
   EXPECT_GE(small.granted.size(), 3 * huge.granted.size());
   EXPECT_LE(bytes, 1.05 * 400e6 + 20e6);
@@ -192,7 +197,8 @@ TEST_F(Qos, AGuaranteeHoldsUnderANoisyNeighbour) {
   const auto top = flow(ceiling(Resource::kWriteBytes, 10 << 20));
   const auto important = flow(guarantee(Resource::kWriteBytes, 4 << 20, 1));
   const auto noisy = flow(weight(1000));
-  Load a{.path = {top.get(), important.get()}, .price = Price::write(64 << 10), .depth = 8, .start = now + 10 * kSecond};
+  Load a{
+      .path = {top.get(), important.get()}, .price = Price::write(64 << 10), .depth = 8, .start = now + 10 * kSecond};
   Load b{.path = {top.get(), noisy.get()}, .price = Price::write(1 << 20), .depth = 64};
   const std::int64_t began = now;
   run({&a, &b}, 40 * kSecond);
@@ -243,7 +249,8 @@ TEST_F(Qos, AGuaranteeDoesNotSleepWithTheSlowestBelowIt) {
   // The first makes a debt of minutes, and the next one waits.
   Load s{.path = {top.get(), team.get(), slow.get()}, .price = Price{}.add(Resource::kMetadataOps, 200), .depth = 1};
   Load b{.path = {top.get(), noisy.get()}, .price = Price::metadata(), .depth = 64};
-  Load before{.path = {top.get(), team.get(), quick.get()}, .price = Price::metadata(), .depth = 8, .end = now + 5 * kSecond};
+  Load before{
+      .path = {top.get(), team.get(), quick.get()}, .price = Price::metadata(), .depth = 8, .end = now + 5 * kSecond};
   Load after{.path = before.path, .price = Price::metadata(), .depth = 8, .start = now + 10 * kSecond};
   run({&s, &b, &before, &after}, 20 * kSecond);
   EXPECT_EQ(s.granted.size(), 1u);
@@ -262,8 +269,10 @@ TEST_F(Qos, NestedCeilingsAllHold) {
   const std::int64_t began = now;
   run({&a, &b, &c, &d}, 20 * kSecond);
   const std::int64_t from = began + kSecond;
-  const double in_a = granted_between(a, from, from + 10 * kSecond), in_b = granted_between(b, from, from + 10 * kSecond);
-  const double in_c = granted_between(c, from, from + 10 * kSecond), in_d = granted_between(d, from, from + 10 * kSecond);
+  const double in_a = granted_between(a, from, from + 10 * kSecond),
+               in_b = granted_between(b, from, from + 10 * kSecond);
+  const double in_c = granted_between(c, from, from + 10 * kSecond),
+               in_d = granted_between(d, from, from + 10 * kSecond);
   EXPECT_NEAR(in_a + in_b + in_c + in_d, 10'000, 500);
   EXPECT_NEAR(in_a + in_c, 1000, 50);
   EXPECT_NEAR(in_c + in_d, 500, 25);
@@ -335,7 +344,8 @@ TEST_F(Qos, ChangesApplyAtOnce) {
 TEST_F(Qos, QueuesAreBoundedInAllAndForEachFlow) {
   Scheduler small({.parked_max = 24, .parked_per_flow_max = 12}, [this] { return now; });
   const auto a = std::make_shared<Flow>(), b = std::make_shared<Flow>();
-  const std::pair<Flow*, Limits> changes[] = {{a.get(), ceiling(Resource::kMetadataOps, 1)}, {b.get(), ceiling(Resource::kMetadataOps, 1)}};
+  const std::pair<Flow*, Limits> changes[] = {{a.get(), ceiling(Resource::kMetadataOps, 1)},
+                                              {b.get(), ceiling(Resource::kMetadataOps, 1)}};
   small.change(changes);
   const auto fill = [&](Flow* flow) {
     Flow* const path[] = {flow};
@@ -370,7 +380,9 @@ TEST_F(Qos, WhoeverFillsTheQueueLeavesRoomForOthersBelowTheSameCeiling) {
   const auto fill = [&](const Path& path, const Price& price = Price::metadata()) {
     int parked = 0;
     for (int i = 0; i < 100; ++i) {
-      if (small.park(path, price, {.deadline = kFar, .owner = nullptr, .resume = [](bool) { ADD_FAILURE(); }}) == Verdict::kParked) ++parked;
+      if (small.park(path, price, {.deadline = kFar, .owner = nullptr, .resume = [](bool) { ADD_FAILURE(); }}) ==
+          Verdict::kParked)
+        ++parked;
     }
     return parked;
   };
@@ -388,7 +400,10 @@ TEST_F(Qos, AtItsDeadlineARequestIsGrantedOrRefusedAsItAsked) {
   std::vector<bool> told;
   for (const bool grant : {true, false}) {
     const std::optional<Price> price = grant ? std::optional(Price::metadata()) : std::nullopt;
-    const Wait wait{.deadline = now + 100 * kMillisecond, .at_deadline = price, .owner = nullptr, .resume = [&](bool yes) { told.push_back(yes); }};
+    const Wait wait{
+        .deadline = now + 100 * kMillisecond, .at_deadline = price, .owner = nullptr, .resume = [&](bool yes) {
+          told.push_back(yes);
+        }};
     ASSERT_EQ(scheduler.park(path, Price::metadata(), wait), Verdict::kParked);
   }
   now += 99 * kMillisecond;
@@ -412,9 +427,10 @@ TEST_F(Qos, WhatPassesAtItsDeadlinePaysThatAndMakesNoDebtWithoutEnd) {
   ASSERT_TRUE(scheduler.admit(path, Price::read(1000)));
   int passed = 0;
   for (int i = 0; i < 100; ++i) {
-    const Wait wait{.deadline = now + 100 * kMillisecond, .at_deadline = Price::read(500), .owner = nullptr, .resume = [&](bool yes) {
-                      passed += yes ? 1 : 0;
-                    }};
+    const Wait wait{.deadline = now + 100 * kMillisecond,
+                    .at_deadline = Price::read(500),
+                    .owner = nullptr,
+                    .resume = [&](bool yes) { passed += yes ? 1 : 0; }};
     ASSERT_EQ(scheduler.park(path, Price::read(1'000'000), wait), Verdict::kParked);
   }
   now += 100 * kMillisecond;
@@ -451,7 +467,9 @@ TEST_F(Qos, WhatIsRefusedForItsOwnerIsToldAndPaysNothing) {
   Flow* const path[] = {slow.get()};
   ASSERT_TRUE(scheduler.admit(path, Price::write(1000)));
   int owner = 0, refused = 0;
-  const Wait wait{.deadline = kFar, .at_deadline = Price::write(1), .owner = &owner, .resume = [&](bool yes) { refused += yes ? 0 : 1; }};
+  const Wait wait{.deadline = kFar, .at_deadline = Price::write(1), .owner = &owner, .resume = [&](bool yes) {
+                    refused += yes ? 0 : 1;
+                  }};
   ASSERT_EQ(scheduler.park(path, Price::write(1), wait), Verdict::kParked);
   scheduler.refuse(&owner);
   scheduler.refuse(&owner);

@@ -43,14 +43,15 @@ TEST(QosThreads, EveryRequestIsGrantedOrRefusedOnceAndPaysWhatItCost) {
           }
           outstanding.fetch_add(1);
           const bool late = n % 3 == 0;
-          const auto verdict = scheduler.park(path, Price::metadata(),
-                                              {.deadline = steady_ns() + (late ? 0 : 10'000'000'000),
-                                               .at_deadline = n % 2 == 0 ? std::optional(Price::metadata()) : std::nullopt,
-                                               .owner = nullptr,
-                                               .resume = [&](bool yes) {
-                                                 (yes ? granted : refused).fetch_add(1);
-                                                 outstanding.fetch_sub(1);
-                                               }});
+          const auto verdict =
+              scheduler.park(path, Price::metadata(),
+                             {.deadline = steady_ns() + (late ? 0 : 10'000'000'000),
+                              .at_deadline = n % 2 == 0 ? std::optional(Price::metadata()) : std::nullopt,
+                              .owner = nullptr,
+                              .resume = [&](bool yes) {
+                                (yes ? granted : refused).fetch_add(1);
+                                outstanding.fetch_sub(1);
+                              }});
           if (verdict == Verdict::kParked) continue;
           (verdict == Verdict::kGranted ? granted : refused).fetch_add(1);
           outstanding.fetch_sub(1);

@@ -203,8 +203,7 @@ void check(const char* when) {
   std::fflush(stdout);
   const double begin = now();
   if (std::system(command.c_str()) != 0) problem("stoa check found something");
-  std::printf("  in %.1f s; server %llu MiB\n", now() - begin,
-              static_cast<unsigned long long>(memory_mib("VmRSS")));
+  std::printf("  in %.1f s; server %llu MiB\n", now() - begin, static_cast<unsigned long long>(memory_mib("VmRSS")));
 }
 
 }  // namespace

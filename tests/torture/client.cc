@@ -12,30 +12,43 @@ std::string describe(Version version, const std::string& file, const Change& cha
   const std::string where = std::string(name_of(version)) + " ";
   const std::string range = std::to_string(change.bytes.size()) + " bytes at " + std::to_string(change.offset);
   switch (change.kind) {
-    case Change::Kind::kMake: return where + "make " + file;
-    case Change::Kind::kWrite: return where + "write " + file + ", " + range + (change.durable ? ", stable" : ", unstable");
-    case Change::Kind::kPunch: return where + "punch " + file + ", " + range;
-    case Change::Kind::kCommit: return where + "commit " + file;
-    case Change::Kind::kTruncate: return where + "truncate " + file + " to " + std::to_string(change.offset);
+    case Change::Kind::kMake:
+      return where + "make " + file;
+    case Change::Kind::kWrite:
+      return where + "write " + file + ", " + range + (change.durable ? ", stable" : ", unstable");
+    case Change::Kind::kPunch:
+      return where + "punch " + file + ", " + range;
+    case Change::Kind::kCommit:
+      return where + "commit " + file;
+    case Change::Kind::kTruncate:
+      return where + "truncate " + file + " to " + std::to_string(change.offset);
     case Change::Kind::kReplace:
-      return where + (change.parts ? "multipart upload of " : "put ") + file + ", " + std::to_string(change.bytes.size()) + " bytes" +
+      return where + (change.parts ? "multipart upload of " : "put ") + file + ", " +
+             std::to_string(change.bytes.size()) + " bytes" +
              (change.source.empty() ? "" : ", a copy of " + change.source);
-    case Change::Kind::kRemove: return where + "remove " + file;
+    case Change::Kind::kRemove:
+      return where + "remove " + file;
   }
   return where;
 }
 
 Answer ask(Protocol& protocol, const std::string& file, const Change& change) {
   switch (change.kind) {
-    case Change::Kind::kMake: return protocol.make(file);
-    case Change::Kind::kWrite: return protocol.write(file, change.offset, change.bytes, change.durable);
-    case Change::Kind::kPunch: return protocol.punch(file, change.offset, change.bytes.size());
-    case Change::Kind::kCommit: return protocol.commit(file);
-    case Change::Kind::kTruncate: return protocol.truncate(file, change.offset);
+    case Change::Kind::kMake:
+      return protocol.make(file);
+    case Change::Kind::kWrite:
+      return protocol.write(file, change.offset, change.bytes, change.durable);
+    case Change::Kind::kPunch:
+      return protocol.punch(file, change.offset, change.bytes.size());
+    case Change::Kind::kCommit:
+      return protocol.commit(file);
+    case Change::Kind::kTruncate:
+      return protocol.truncate(file, change.offset);
     case Change::Kind::kReplace:
       if (!change.source.empty()) return protocol.replace_by_copy(file, change.source);
       return change.parts ? protocol.replace_by_parts(file, change.bytes) : protocol.replace(file, change.bytes);
-    case Change::Kind::kRemove: return protocol.remove(file);
+    case Change::Kind::kRemove:
+      return protocol.remove(file);
   }
   return {};
 }
@@ -48,8 +61,12 @@ bool may_fail(Disks disks, Said said, const TwinFile& file) {
   return said == Said::kFailed && (disks == Disks::kFailing || (disks == Disks::kReadable && !file.known()));
 }
 
-std::unexpected<Error> lost(const std::string& operation) { return fail(Errc::kShutdown, operation + ": the connection broke"); }
-std::unexpected<Error> unreachable(Version version) { return fail(Errc::kShutdown, std::string(name_of(version)) + ": the server cannot be reached"); }
+std::unexpected<Error> lost(const std::string& operation) {
+  return fail(Errc::kShutdown, operation + ": the connection broke");
+}
+std::unexpected<Error> unreachable(Version version) {
+  return fail(Errc::kShutdown, std::string(name_of(version)) + ": the server cannot be reached");
+}
 
 }  // namespace
 
@@ -69,8 +86,12 @@ void Client::attach(const clients::ServerProcess& server) {
   for (auto& connection : connections_) connection.reset();
 }
 
-Version Client::any_version() { return random_.pick(kVersions); }
-std::string Client::any_name() { return name_ + "." + std::to_string(random_.below(kFilesMax)); }
+Version Client::any_version() {
+  return random_.pick(kVersions);
+}
+std::string Client::any_name() {
+  return name_ + "." + std::to_string(random_.below(kFilesMax));
+}
 
 Protocol* Client::protocol(Version version) {
   auto& connection = connections_[static_cast<std::size_t>(version)];
@@ -99,7 +120,8 @@ Status Client::change(Version version, const std::string& file, const Change& ch
       twin.done(change);
       ++acknowledged_;
       return {};
-    case Said::kBusy: return {};
+    case Said::kBusy:
+      return {};
     case Said::kLost:
       twin.perhaps(change);
       return lost(operation);
@@ -111,7 +133,8 @@ Status Client::change(Version version, const std::string& file, const Change& ch
 }
 
 Status Client::read(Version version, const std::string& file, std::uint64_t offset, std::uint32_t count) {
-  const std::string operation = std::string(name_of(version)) + " read " + file + ", " + std::to_string(count) + " bytes at " + std::to_string(offset);
+  const std::string operation = std::string(name_of(version)) + " read " + file + ", " + std::to_string(count) +
+                                " bytes at " + std::to_string(offset);
   TwinFile& twin = files_[file];
   Protocol* connection = protocol(version);
   if (connection == nullptr) return unreachable(version);
@@ -123,7 +146,8 @@ Status Client::read(Version version, const std::string& file, std::uint64_t offs
   if (answer.said == Said::kNoSuchThing || answer.said == Said::kBusy || may_fail(disks_, answer.said, twin)) return {};
   if (answer.said == Said::kMissing && !twin.now()) return {};
   if (!answer.ok()) return fault(file, operation, "is answered by " + answer.text);
-  if (const std::string wrong = twin.compare(offset, count, answer.bytes, answer.end); !wrong.empty()) return fault(file, operation, wrong);
+  if (const std::string wrong = twin.compare(offset, count, answer.bytes, answer.end); !wrong.empty())
+    return fault(file, operation, wrong);
   return {};
 }
 
@@ -136,7 +160,8 @@ Status Client::read_whole(Version version, const std::string& file) {
   Answer answer = connection->read_all(file);
   if (answer.said == Said::kLost) return lost(operation);
   if (answer.said == Said::kBusy || may_fail(disks_, answer.said, twin)) return {};
-  if (answer.said != Said::kOk && answer.said != Said::kMissing) return fault(file, operation, "is answered by " + answer.text);
+  if (answer.said != Said::kOk && answer.said != Said::kMissing)
+    return fault(file, operation, "is answered by " + answer.text);
   std::optional<std::string> found;
   if (answer.ok()) found = std::move(answer.bytes);
   std::string wrong;
@@ -144,7 +169,7 @@ Status Client::read_whole(Version version, const std::string& file) {
     wrong = twin.settle(found);
     twin.note(operation + ": " + (found ? std::to_string(found->size()) + " bytes" : "missing"));
   } else if (found != twin.now()) {
-    wrong = !found ? "the file is gone; it had " + std::to_string(twin.now()->size()) + " bytes"
+    wrong = !found       ? "the file is gone; it had " + std::to_string(twin.now()->size()) + " bytes"
             : twin.now() ? show_difference(*twin.now(), *found)
                          : "a file is there that was removed";
   }
@@ -160,7 +185,8 @@ Change Client::any_change(Version version, const TwinFile& twin) {
     if (random_.percent(25) && &copied != &twin && copied.known() && copied.now()) {
       return {.kind = Change::Kind::kReplace, .bytes = *copied.now(), .source = source};
     }
-    return {.kind = Change::Kind::kReplace, .bytes = random_.bytes(awkward_number(random_)), .parts = random_.percent(20)};
+    return {
+        .kind = Change::Kind::kReplace, .bytes = random_.bytes(awkward_number(random_)), .parts = random_.percent(20)};
   }
   if (!twin.now()) return {.kind = Change::Kind::kMake};
   const std::uint64_t size = twin.now()->size();
@@ -168,9 +194,13 @@ Change Client::any_change(Version version, const TwinFile& twin) {
   if (choice < 70) {
     std::uint64_t offset = random_.percent(40) ? size : awkward_number(random_);
     if (random_.percent(30)) offset = random_.below(size + 1);
-    const std::uint64_t length = random_.percent(10) ? random_.below(8) : std::min<std::uint64_t>(awkward_number(random_), kCallBytesMax);
+    const std::uint64_t length =
+        random_.percent(10) ? random_.below(8) : std::min<std::uint64_t>(awkward_number(random_), kCallBytesMax);
     offset = std::min(offset, kFileBytesMax);
-    return {.kind = Change::Kind::kWrite, .offset = offset, .bytes = random_.bytes(std::max<std::uint64_t>(length, 1)), .durable = random_.percent(50)};
+    return {.kind = Change::Kind::kWrite,
+            .offset = offset,
+            .bytes = random_.bytes(std::max<std::uint64_t>(length, 1)),
+            .durable = random_.percent(50)};
   }
   if (choice < 75 && version == Version::kNfs42 && size > 0) {
     const std::uint64_t offset = random_.below(size);
@@ -178,7 +208,9 @@ Change Client::any_change(Version version, const TwinFile& twin) {
     return {.kind = Change::Kind::kPunch, .offset = offset, .bytes = std::string(length, '\0'), .durable = false};
   }
   if (choice < 82) return {.kind = Change::Kind::kCommit};
-  if (choice < 94) return {.kind = Change::Kind::kTruncate, .offset = random_.percent(50) ? random_.below(size + 1) : awkward_number(random_)};
+  if (choice < 94)
+    return {.kind = Change::Kind::kTruncate,
+            .offset = random_.percent(50) ? random_.below(size + 1) : awkward_number(random_)};
   return {.kind = Change::Kind::kRemove};
 }
 

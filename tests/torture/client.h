@@ -1,5 +1,5 @@
-// A client that does random things to files of its own, through every protocol, over connections old and new, and knows what
-// must come of it.
+// A client that does random things to files of its own, through every protocol, over connections old and new, and knows
+// what must come of it.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Every length and offset that is odd somewhere, through every protocol, read back over connections that are new: no fault but
-// the server's own is to blame for a wrong byte.
+// Every length and offset that is odd somewhere, through every protocol, read back over connections that are new: no
+// fault but the server's own is to blame for a wrong byte.
 #include "tests/torture/client.h"
 #include "tests/torture/scenario.h"
 
@@ -10,7 +10,8 @@ constexpr unsigned kSteps = 1000;
 
 // Whole files over connections on which nothing was read before.
 Status read_first(Client& client, model::Random& random) {
-  const std::uint64_t lengths[] = {13'497, 16'815, 21'915, awkward_number(random), awkward_number(random), awkward_number(random)};
+  const std::uint64_t lengths[] = {
+      13'497, 16'815, 21'915, awkward_number(random), awkward_number(random), awkward_number(random)};
   client.set_fresh(100);
   for (const std::uint64_t length : lengths) {
     const std::string file = "first" + std::to_string(length);

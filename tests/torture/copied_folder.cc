@@ -1,4 +1,5 @@
-// A data folder that is copied, moved or put back from a backup just serves what is in it; pieces of different times do not.
+// A data folder that is copied, moved or put back from a backup just serves what is in it; pieces of different times do
+// not.
 #include "tests/torture/together.h"
 
 namespace stoa::torture {
@@ -69,7 +70,8 @@ Status mix_times(Run& run, const fs::path& data, const fs::path& old, const char
 }  // namespace
 
 Status copied_folder(Run& run) {
-  const fs::path data = run.folder / "data", copy = run.folder / "copy", moved = run.folder / "moved", backup = run.folder / "backup";
+  const fs::path data = run.folder / "data", copy = run.folder / "copy", moved = run.folder / "moved",
+                 backup = run.folder / "backup";
   Together clients(2, run), of_copy(2, run), of_backup(2, run);
   STOA_CHECK_OK(serve_for_a_while(run, data, clients, "a new folder"));
   STOA_CHECK_OK(copy_tree(data, backup));

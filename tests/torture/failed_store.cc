@@ -17,8 +17,8 @@ struct Health {
 
 Health health_of(Run& run, const clients::ServerProcess& server, const std::filesystem::path& data) {
   Health health;
-  clients::run_command({"/usr/bin/curl", "-s", "--noproxy", "*", "--max-time", "10", "-o", "/dev/null", "-w", "%{http_code}",
-                        server.value("STOA_ADMIN_URL") + "/healthz"},
+  clients::run_command({"/usr/bin/curl", "-s", "--noproxy", "*", "--max-time", "10", "-o", "/dev/null", "-w",
+                        "%{http_code}", server.value("STOA_ADMIN_URL") + "/healthz"},
                        &health.http);
   std::string status;
   run.stoa(data, {"status"}, &status);
@@ -45,20 +45,23 @@ Status failed_store(Run& run) {
     STOA_CHECK_OK(clients.verify());
     STOA_CHECK_OK(clients.work(kOperations * run.effort));
     const Health before = health_of(run, *server, data);
-    if (before.http != "200" || !before.healthy()) return broken("a sound server is called " + before.http + ", " + before.state);
+    if (before.http != "200" || !before.healthy())
+      return broken("a sound server is called " + before.http + ", " + before.state);
 
     faults->set(disk, run.random.pick(kinds));
     clients.set_disks(Disks::kFailing);
     STOA_CHECK_OK(clients.work(kOperations));
     Health health = health_of(run, *server, data);
-    for (const auto deadline = Clock::now() + kPatience; health.healthy() && Clock::now() < deadline;) health = health_of(run, *server, data);
+    for (const auto deadline = Clock::now() + kPatience; health.healthy() && Clock::now() < deadline;)
+      health = health_of(run, *server, data);
     if (health.healthy()) {
-      return broken(std::string(metadata ? "the metadata's" : "the content's") + " disk fails, and /healthz says " + health.http +
-                    ", stoa status: " + health.state);
+      return broken(std::string(metadata ? "the metadata's" : "the content's") + " disk fails, and /healthz says " +
+                    health.http + ", stoa status: " + health.state);
     }
     if (metadata) {
       clients.set_disks(Disks::kReadable);
-      if (const Status read = clients.verify(); !read) return broken("the metadata's disk takes no changes: " + read.error().detail);
+      if (const Status read = clients.verify(); !read)
+        return broken("the metadata's disk takes no changes: " + read.error().detail);
     }
     server->kill_hard();
     faults->clear();

@@ -22,11 +22,15 @@ Result<std::unique_ptr<Faults>> Faults::make(const std::filesystem::path& page) 
   return std::unique_ptr<Faults>(new Faults(page, static_cast<stoa_faults*>(mapped)));
 }
 
-Faults::~Faults() { ::munmap(page_, sizeof *page_); }
+Faults::~Faults() {
+  ::munmap(page_, sizeof *page_);
+}
 
 void Faults::set(Disk disk, const stoa_disk_faults& faults) {
   stoa_disk_faults& now = page_->disk[static_cast<std::size_t>(disk)];
-  const auto store = [](std::uint32_t& field, std::uint32_t value) { std::atomic_ref(field).store(value, std::memory_order_relaxed); };
+  const auto store = [](std::uint32_t& field, std::uint32_t value) {
+    std::atomic_ref(field).store(value, std::memory_order_relaxed);
+  };
   store(now.write_errno, faults.write_errno);
   store(now.sync_errno, faults.sync_errno);
   store(now.read_errno, faults.read_errno);

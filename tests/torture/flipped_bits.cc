@@ -26,7 +26,8 @@ bool flip(const fs::path& blobs, std::string_view around, unsigned bit) {
       if (got < static_cast<ssize_t>(around.size())) break;
       const void* const place = ::memmem(buffer.data(), static_cast<std::size_t>(got), around.data(), around.size());
       if (place != nullptr) {
-        const off_t middle = at + (static_cast<const char*>(place) - buffer.data()) + static_cast<off_t>(around.size() / 2);
+        const off_t middle =
+            at + (static_cast<const char*>(place) - buffer.data()) + static_cast<off_t>(around.size() / 2);
         const char turned = static_cast<char>(around[around.size() / 2] ^ (1 << bit));
         found = ::pwrite(fd, &turned, 1, middle) == 1 || found;
       }
@@ -61,9 +62,11 @@ class Flips {
     const std::string& content = *client_.twin(file).now();
     const std::uint64_t at = 32 + run_.random.below(size - 64);
     const std::string around = content.substr(at - 16, 32);
-    if (!flip(data_ / "blobs", around, static_cast<unsigned>(run_.random.below(8)))) return {};  // it is not on the disk yet
+    if (!flip(data_ / "blobs", around, static_cast<unsigned>(run_.random.below(8))))
+      return {};  // it is not on the disk yet
     ++flipped_;
-    std::string told = std::string("a file ") + story + "; then bit of byte " + std::to_string(at) + " of " + std::to_string(size) + " turns over";
+    std::string told = std::string("a file ") + story + "; then bit of byte " + std::to_string(at) + " of " +
+                       std::to_string(size) + " turns over";
     bool overwritten = way == Way::kPutAndTouched || way == Way::kAlwaysWritten;
     if (run_.random.percent(40)) {
       overwritten = true;
@@ -80,7 +83,8 @@ class Flips {
       }
     }
     if (run_.random.percent(15)) {
-      // A kill takes the checksums of what was overwritten in place in the last seconds before it: the one window that is documented.
+      // A kill takes the checksums of what was overwritten in place in the last seconds before it: the one window that
+      // is documented.
       STOA_CHECK_OK(restart(!overwritten));
       client_.attach(*server);
       told += "; then the server starts anew";
@@ -95,16 +99,22 @@ class Flips {
   Status make(Way way, const std::string& file, std::uint64_t size) {
     const Version nfs = kVersions[run_.random.below(4)];
     if (way == Way::kPut || way == Way::kPutAndTouched) {
-      STOA_CHECK_OK(client_.change(Version::kS3, file, {.kind = Change::Kind::kReplace, .bytes = run_.random.bytes(size)}));
+      STOA_CHECK_OK(
+          client_.change(Version::kS3, file, {.kind = Change::Kind::kReplace, .bytes = run_.random.bytes(size)}));
     } else {
       STOA_CHECK_OK(client_.change(nfs, file, {.kind = Change::Kind::kMake}));
-      STOA_CHECK_OK(client_.change(nfs, file, {.kind = Change::Kind::kWrite, .bytes = run_.random.bytes(size), .durable = way == Way::kWritten}));
+      STOA_CHECK_OK(client_.change(
+          nfs, file,
+          {.kind = Change::Kind::kWrite, .bytes = run_.random.bytes(size), .durable = way == Way::kWritten}));
     }
     if (way == Way::kCommitted) STOA_CHECK_OK(client_.change(nfs, file, {.kind = Change::Kind::kCommit}));
     const unsigned touches = way == Way::kPutAndTouched ? 1 : way == Way::kAlwaysWritten ? 8 : 0;
     for (unsigned i = 0; i < touches; ++i) {
       const std::uint64_t length = way == Way::kPutAndTouched ? 1 : 1 + run_.random.below(3000);
-      STOA_CHECK_OK(client_.change(nfs, file, {.kind = Change::Kind::kWrite, .offset = run_.random.below(size - length), .bytes = run_.random.bytes(length)}));
+      STOA_CHECK_OK(client_.change(nfs, file,
+                                   {.kind = Change::Kind::kWrite,
+                                    .offset = run_.random.below(size - length),
+                                    .bytes = run_.random.bytes(length)}));
     }
     return {};
   }
@@ -123,7 +133,9 @@ class Flips {
           client_.attach_anew(version);
           continue;
         }
-        if (const std::string wrong = client_.twin(file).compare(from, answer.bytes.size(), answer.bytes, from + answer.bytes.size() >= content.size()); !wrong.empty())
+        if (const std::string wrong = client_.twin(file).compare(from, answer.bytes.size(), answer.bytes,
+                                                                 from + answer.bytes.size() >= content.size());
+            !wrong.empty())
           return broken(told + "; " + std::string(name_of(version)) + " reads it without an error: " + wrong);
       }
     }

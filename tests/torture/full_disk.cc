@@ -1,5 +1,5 @@
-// A disk that fills up with small things and large ones, through every protocol: growth is refused in words, nothing that was
-// acknowledged is lost, removals work, a start works, and all is well again when there is room.
+// A disk that fills up with small things and large ones, through every protocol: growth is refused in words, nothing
+// that was acknowledged is lost, removals work, a start works, and all is well again when there is room.
 #include <atomic>
 #include <chrono>
 #include <set>
@@ -18,11 +18,22 @@ constexpr std::uint64_t kThingsMax = 1500;  // of one filler
 // Makes one kind of thing until there is no room, and knows those that were acknowledged.
 class Filler {
  public:
-  enum class Kind : std::uint8_t { kSymlinks, kEmptyFiles, kDirectories, kAttributes, kSmallFiles, kLargeFiles, kSmallObjects };
-  static constexpr Kind kKinds[] = {Kind::kSymlinks, Kind::kEmptyFiles, Kind::kDirectories, Kind::kAttributes, Kind::kSmallFiles, Kind::kLargeFiles, Kind::kSmallObjects};
+  enum class Kind : std::uint8_t {
+    kSymlinks,
+    kEmptyFiles,
+    kDirectories,
+    kAttributes,
+    kSmallFiles,
+    kLargeFiles,
+    kSmallObjects
+  };
+  static constexpr Kind kKinds[] = {Kind::kSymlinks,   Kind::kEmptyFiles, Kind::kDirectories, Kind::kAttributes,
+                                    Kind::kSmallFiles, Kind::kLargeFiles, Kind::kSmallObjects};
 
   Filler(Kind kind, std::uint64_t seed) : kind_(kind), random_(seed) {
-    version_ = kind == Kind::kSmallObjects ? Version::kS3 : kind == Kind::kAttributes ? Version::kNfs42 : kVersions[random_.below(4)];
+    version_ = kind == Kind::kSmallObjects ? Version::kS3
+               : kind == Kind::kAttributes ? Version::kNfs42
+                                           : kVersions[random_.below(4)];
     name_ = "fill" + std::to_string(static_cast<int>(kind)) + "." + std::to_string(random_.below(1000)) + ".";
   }
 
@@ -35,11 +46,18 @@ class Filler {
       const std::string name = name_ + std::to_string(made_++);
       const Answer answer = make(*protocol, name);
       switch (answer.said) {
-        case Said::kOk: there_.insert(name); break;
-        case Said::kNoRoom: ++refused; break;
-        case Said::kBusy: break;
-        case Said::kLost: return broken(story() + "after " + std::to_string(there_.size()) + " of them the server is gone");
-        default: return broken(story() + "is answered by " + answer.text);
+        case Said::kOk:
+          there_.insert(name);
+          break;
+        case Said::kNoRoom:
+          ++refused;
+          break;
+        case Said::kBusy:
+          break;
+        case Said::kLost:
+          return broken(story() + "after " + std::to_string(there_.size()) + " of them the server is gone");
+        default:
+          return broken(story() + "is answered by " + answer.text);
       }
     }
     return {};
@@ -52,7 +70,8 @@ class Filler {
     for (; count > 0 && !there_.empty(); --count) {
       const std::string name = *there_.begin();
       const Answer answer = kind_ == Kind::kDirectories ? protocol->remove_directory(name) : protocol->remove(name);
-      if (!answer.ok()) return broken(story() + "on the full disk the removal of " + name + " is answered by " + answer.text);
+      if (!answer.ok())
+        return broken(story() + "on the full disk the removal of " + name + " is answered by " + answer.text);
       there_.erase(name);
     }
     return {};
@@ -68,7 +87,8 @@ class Filler {
 
  private:
   std::string story() const {
-    constexpr const char* kNames[] = {"symlinks", "empty files", "directories", "extended attributes", "small files", "large files", "small objects"};
+    constexpr const char* kNames[] = {"symlinks",    "empty files", "directories",  "extended attributes",
+                                      "small files", "large files", "small objects"};
     return std::string(kNames[static_cast<std::size_t>(kind_)]) + " over " + std::string(name_of(version_)) + ": ";
   }
   std::string any_text(std::size_t length) {
@@ -78,10 +98,15 @@ class Filler {
   }
   Answer make(Protocol& protocol, const std::string& name) {
     switch (kind_) {
-      case Kind::kSymlinks: return protocol.make_symlink(name, any_text(1000 + random_.below(2500)));  // libnfs encodes a call into 4 KiB, the target included
-      case Kind::kEmptyFiles: return protocol.make(name);
-      case Kind::kDirectories: return protocol.make_directory(name);
-      case Kind::kSmallObjects: return protocol.replace(name, random_.bytes(random_.below(16'000)));
+      case Kind::kSymlinks:
+        return protocol.make_symlink(
+            name, any_text(1000 + random_.below(2500)));  // libnfs encodes a call into 4 KiB, the target included
+      case Kind::kEmptyFiles:
+        return protocol.make(name);
+      case Kind::kDirectories:
+        return protocol.make_directory(name);
+      case Kind::kSmallObjects:
+        return protocol.replace(name, random_.bytes(random_.below(16'000)));
       case Kind::kAttributes: {
         const Answer made = protocol.make(name);
         return made.ok() ? protocol.set_attribute(name, "color", random_.bytes(10'000 + random_.below(20'000))) : made;
@@ -89,7 +114,8 @@ class Filler {
       case Kind::kSmallFiles:
       case Kind::kLargeFiles: {
         const Answer made = protocol.make(name);
-        const std::uint64_t size = kind_ == Kind::kSmallFiles ? 1 + random_.below(16'000) : 1 + random_.below(kCallBytesMax);
+        const std::uint64_t size =
+            kind_ == Kind::kSmallFiles ? 1 + random_.below(16'000) : 1 + random_.below(kCallBytesMax);
         return made.ok() ? protocol.write(name, 0, random_.bytes(size), true) : made;
       }
     }
@@ -162,11 +188,14 @@ Status full_disk(Run& run) {
   clients.set_disks(Disks::kFull);
   std::vector<Filler> fillers;
   // One that eats the metadata's room fast, beside others.
-  constexpr Filler::Kind kEaters[] = {Filler::Kind::kSymlinks, Filler::Kind::kAttributes, Filler::Kind::kSmallFiles, Filler::Kind::kSmallObjects};
+  constexpr Filler::Kind kEaters[] = {Filler::Kind::kSymlinks, Filler::Kind::kAttributes, Filler::Kind::kSmallFiles,
+                                      Filler::Kind::kSmallObjects};
   fillers.emplace_back(run.random.pick(kEaters), run.random.next());
   for (int i = 0; i < 2; ++i) fillers.emplace_back(run.random.pick(Filler::kKinds), run.random.next());
   const auto told = [&](const Status& status, const std::string& when) {
-    return status ? status : Status(broken(when + ": " + status.error().detail + "\nwhat the server said last:\n" + run.last_words(data)));
+    return status ? status
+                  : Status(broken(when + ": " + status.error().detail + "\nwhat the server said last:\n" +
+                                  run.last_words(data)));
   };
   STOA_CHECK_OK(told(fill_up(*server, clients, fillers), "while the disk fills up"));
   STOA_CHECK_OK(disk->crowd(0));

@@ -1,4 +1,5 @@
-// Metadata or content that is not where it was, as when a disk is not mounted: the server says so and does not start; when all is back, all is there.
+// Metadata or content that is not where it was, as when a disk is not mounted: the server says so and does not start;
+// when all is back, all is there.
 #include "tests/torture/together.h"
 
 namespace stoa::torture {
@@ -33,7 +34,8 @@ Status lost_metadata(Run& run) {
   };
   // Each by itself in the short form would take four rounds of starts: in any order, all of them.
   std::vector<const Loss*> order;
-  for (const Loss& loss : losses) order.insert(order.begin() + static_cast<std::ptrdiff_t>(run.random.below(order.size() + 1)), &loss);
+  for (const Loss& loss : losses)
+    order.insert(order.begin() + static_cast<std::ptrdiff_t>(run.random.below(order.size() + 1)), &loss);
   for (const Loss* loss : order) {
     if (!loss->from.empty()) fs::rename(loss->from, away);
     bool started = false;
@@ -46,11 +48,13 @@ Status lost_metadata(Run& run) {
       fs::rename(away, loss->from);
     }
     fs::remove_all(other);
-    const std::string story = loss->what + (started ? ", and the server starts as if nothing were missing" : ", and the server does not start");
+    const std::string story = loss->what + (started ? ", and the server starts as if nothing were missing"
+                                                    : ", and the server does not start");
     auto back = run.start(data);
     if (!back) return broken(story + "; put back, " + describe(back.error()));
     clients.attach(**back);
-    if (const Status found = clients.verify(); !found) return broken(story + "; put back, content is lost:\n" + found.error().detail);
+    if (const Status found = clients.verify(); !found)
+      return broken(story + "; put back, content is lost:\n" + found.error().detail);
     (*back)->stop();
     clients.server_died();
     STOA_CHECK_OK(run.check(data));

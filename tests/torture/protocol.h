@@ -1,4 +1,5 @@
-// What a client can do to a file through every protocol, with lengths and offsets as odd as it likes; one connection each.
+// What a client can do to a file through every protocol, with lengths and offsets as odd as it likes; one connection
+// each.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,8 @@ struct Answer {
 };
 
 enum class Version : std::uint8_t { kNfs3, kNfs40, kNfs41, kNfs42, kS3 };
-inline constexpr Version kVersions[] = {Version::kNfs3, Version::kNfs40, Version::kNfs41, Version::kNfs42, Version::kS3};
+inline constexpr Version kVersions[] = {Version::kNfs3, Version::kNfs40, Version::kNfs41, Version::kNfs42,
+                                        Version::kS3};
 std::string_view name_of(Version version);
 
 // Of one read or write: a session of NFSv4 takes and gives a MiB, with all that is around the data.

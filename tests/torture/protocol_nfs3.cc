@@ -12,15 +12,22 @@ using clients::NfsReply;
 Answer answer_of(const NfsReply& reply) {
   if (reply.lost) return {Said::kLost, "connection lost"};
   switch (reply.status) {
-    case NFS3_OK: return {Said::kOk, "ok"};
-    case NFS3ERR_NOENT: return {Said::kMissing, reply.text()};
-    case NFS3ERR_STALE: return {Said::kStale, reply.text()};
+    case NFS3_OK:
+      return {Said::kOk, "ok"};
+    case NFS3ERR_NOENT:
+      return {Said::kMissing, reply.text()};
+    case NFS3ERR_STALE:
+      return {Said::kStale, reply.text()};
     case NFS3ERR_NOSPC:
-    case NFS3ERR_DQUOT: return {Said::kNoRoom, reply.text()};
+    case NFS3ERR_DQUOT:
+      return {Said::kNoRoom, reply.text()};
     case NFS3ERR_IO:
-    case NFS3ERR_SERVERFAULT: return {Said::kFailed, reply.text()};
-    case NFS3ERR_JUKEBOX: return {Said::kBusy, reply.text()};
-    default: return {Said::kOther, reply.text()};
+    case NFS3ERR_SERVERFAULT:
+      return {Said::kFailed, reply.text()};
+    case NFS3ERR_JUKEBOX:
+      return {Said::kBusy, reply.text()};
+    default:
+      return {Said::kOther, reply.text()};
   }
 }
 
@@ -49,7 +56,8 @@ class Nfs3 final : public Protocol {
   Answer write(const std::string& name, std::uint64_t offset, std::string_view bytes, bool stable) override {
     return with(name, [&](const clients::NfsHandle& file) {
       const NfsReply reply = client_->write(file, offset, bytes, stable ? FILE_SYNC : UNSTABLE);
-      if (reply.ok() && reply.count != bytes.size()) return Answer{Said::kOther, "wrote " + std::to_string(reply.count) + " bytes only"};
+      if (reply.ok() && reply.count != bytes.size())
+        return Answer{Said::kOther, "wrote " + std::to_string(reply.count) + " bytes only"};
       return answer_of(reply);
     });
   }
@@ -57,12 +65,14 @@ class Nfs3 final : public Protocol {
     return with(name, [&](const clients::NfsHandle& file) { return answer_of(client_->commit(file)); });
   }
   Answer truncate(const std::string& name, std::uint64_t size) override {
-    return with(name, [&](const clients::NfsHandle& file) { return answer_of(client_->setattr(file, {.size = size})); });
+    return with(name,
+                [&](const clients::NfsHandle& file) { return answer_of(client_->setattr(file, {.size = size})); });
   }
   Answer make_directory(const std::string& name) override { return answer_of(client_->mkdir(client_->root(), name)); }
   Answer remove_directory(const std::string& name) override { return answer_of(client_->rmdir(client_->root(), name)); }
   Answer make_symlink(const std::string& name, const std::string& target) override {
-    return answer_of(client_->wait([&](auto done) { client_->symlink_async(client_->root(), name, target, std::move(done)); }));
+    return answer_of(
+        client_->wait([&](auto done) { client_->symlink_async(client_->root(), name, target, std::move(done)); }));
   }
 
  private:

@@ -14,8 +14,9 @@ using test::CompoundResult;
 using test::Ops;
 using test::WireStateid;
 
-constexpr std::uint32_t kCloseOp = 4, kCommitOp = 5, kCreateOp = 6, kOpenOp = 18, kPutfhOp = 22, kReadOp = 25, kRemoveOp = 28,
-                        kSetattrOp = 34, kWriteOp = 38, kDeallocateOp = 62, kReadPlusOp = 68, kSetxattrOp = 73;
+constexpr std::uint32_t kCloseOp = 4, kCommitOp = 5, kCreateOp = 6, kOpenOp = 18, kPutfhOp = 22, kReadOp = 25,
+                        kRemoveOp = 28, kSetattrOp = 34, kWriteOp = 38, kDeallocateOp = 62, kReadPlusOp = 68,
+                        kSetxattrOp = 73;
 constexpr std::uint32_t kReadWay = 1, kWriteWay = 2, kNoDelegation = 0x400;
 constexpr std::uint32_t kUnstable = 0, kFileSync = 2;
 constexpr std::uint32_t kDirectoryType = 2, kSymlinkType = 5;
@@ -26,16 +27,23 @@ Answer answer_of(const CompoundResult& result) {
   if (!result.good) return {Said::kLost, "connection lost"};
   const std::string text = "NFS4 status " + std::to_string(static_cast<std::uint32_t>(result.status));
   switch (result.status) {
-    case Nfs4Status::kOk: return {Said::kOk, "ok"};
-    case Nfs4Status::kNoEnt: return {Said::kMissing, text};
-    case Nfs4Status::kStale: return {Said::kStale, text};
+    case Nfs4Status::kOk:
+      return {Said::kOk, "ok"};
+    case Nfs4Status::kNoEnt:
+      return {Said::kMissing, text};
+    case Nfs4Status::kStale:
+      return {Said::kStale, text};
     case Nfs4Status::kNoSpc:
-    case Nfs4Status::kDQuot: return {Said::kNoRoom, text};
+    case Nfs4Status::kDQuot:
+      return {Said::kNoRoom, text};
     case Nfs4Status::kIo:
-    case Nfs4Status::kServerFault: return {Said::kFailed, text};
+    case Nfs4Status::kServerFault:
+      return {Said::kFailed, text};
     case Nfs4Status::kDelay:
-    case Nfs4Status::kGrace: return {Said::kBusy, text};
-    default: return {Said::kOther, text};
+    case Nfs4Status::kGrace:
+      return {Said::kBusy, text};
+    default:
+      return {Said::kOther, text};
   }
 }
 
@@ -59,7 +67,9 @@ class Caller {
 // Version 4.0: each open is of an owner of its own, so that its sequence begins with 1.
 class Caller0 final : public Caller {
  public:
-  Caller0(std::uint16_t port, const std::string& client, std::uint64_t verifier) : caller_(port, client, verifier) { caller_.connect(); }
+  Caller0(std::uint16_t port, const std::string& client, std::uint64_t verifier) : caller_(port, client, verifier) {
+    caller_.connect();
+  }
   bool connected() const { return caller_.client != 0; }
   CompoundResult call(const Ops& ops) override { return caller_.send(ops); }
   void skip_sequence(CompoundResult&) override {}
@@ -93,7 +103,8 @@ class Caller0 final : public Caller {
 
 class Caller1 final : public Caller {
  public:
-  Caller1(std::uint16_t port, const std::string& client, std::uint64_t verifier, unsigned minor) : caller_(port, client, verifier), minor_(minor) {
+  Caller1(std::uint16_t port, const std::string& client, std::uint64_t verifier, unsigned minor)
+      : caller_(port, client, verifier), minor_(minor) {
     caller_.connect();
   }
   bool connected() const { return !caller_.session.empty(); }
@@ -104,7 +115,14 @@ class Caller1 final : public Caller {
   void skip_sequence(CompoundResult& result) override { result.skip_sequence(); }
   Open open(const Bytes& dir, const std::string& name, std::uint32_t access, bool create) override {
     Ops ops;
-    ops.putfh(dir).op(kOpenOp).u32(0).u32(access | kNoDelegation).u32(0).u64(caller_.client).string("owner").u32(create ? 1 : 0);
+    ops.putfh(dir)
+        .op(kOpenOp)
+        .u32(0)
+        .u32(access | kNoDelegation)
+        .u32(0)
+        .u64(caller_.client)
+        .string("owner")
+        .u32(create ? 1 : 0);
     if (create) ops.u32(0).u32(0).u32(0);  // UNCHECKED4, no attributes
     ops.u32(0).string(name);
     CompoundResult result = call(ops.getfh());
@@ -116,7 +134,9 @@ class Caller1 final : public Caller {
     open.stateid = made.stateid;
     return open;
   }
-  Answer close(const Open& open) override { return answer_of(call(Ops().putfh(open.handle).op(kCloseOp).u32(0).stateid(open.stateid))); }
+  Answer close(const Open& open) override {
+    return answer_of(call(Ops().putfh(open.handle).op(kCloseOp).u32(0).stateid(open.stateid)));
+  }
 
  private:
   test::CompoundCaller caller_;
@@ -125,26 +145,37 @@ class Caller1 final : public Caller {
 
 class Nfs4 final : public Protocol {
  public:
-  Nfs4(std::unique_ptr<Caller> caller, unsigned minor, Bytes root) : caller_(std::move(caller)), minor_(minor), root_(std::move(root)) {}
+  Nfs4(std::unique_ptr<Caller> caller, unsigned minor, Bytes root)
+      : caller_(std::move(caller)), minor_(minor), root_(std::move(root)) {}
 
-  Answer read(const std::string& name, std::uint64_t offset, std::uint32_t count) override { return read_by(kReadOp, name, offset, count); }
+  Answer read(const std::string& name, std::uint64_t offset, std::uint32_t count) override {
+    return read_by(kReadOp, name, offset, count);
+  }
   Answer read_plus(const std::string& name, std::uint64_t offset, std::uint32_t count) override {
     return minor_ < 2 ? Answer{Said::kNoSuchThing} : read_by(kReadPlusOp, name, offset, count);
   }
-  Answer remove(const std::string& name) override { return answer_of(caller_->call(Ops().putfh(root_).op(kRemoveOp).string(name))); }
+  Answer remove(const std::string& name) override {
+    return answer_of(caller_->call(Ops().putfh(root_).op(kRemoveOp).string(name)));
+  }
   Answer make(const std::string& name) override {
     return opened(name, kWriteWay, true, [](const Caller::Open& open) { return open.answer; });
   }
   Answer write(const std::string& name, std::uint64_t offset, std::string_view bytes, bool stable) override {
     return opened(name, kWriteWay, false, [&](const Caller::Open& open) {
-      CompoundResult result = caller_->call(
-          Ops().putfh(open.handle).op(kWriteOp).stateid(open.stateid).u64(offset).u32(stable ? kFileSync : kUnstable).string(bytes));
+      CompoundResult result = caller_->call(Ops()
+                                                .putfh(open.handle)
+                                                .op(kWriteOp)
+                                                .stateid(open.stateid)
+                                                .u64(offset)
+                                                .u32(stable ? kFileSync : kUnstable)
+                                                .string(bytes));
       Answer answer = answer_of(result);
       if (!answer.ok()) return answer;
       caller_->skip_sequence(result);
       result.next(kPutfhOp);
       result.next(kWriteOp);
-      if (const std::uint32_t count = result.in.u32(); count != bytes.size()) return Answer{Said::kOther, "wrote " + std::to_string(count) + " bytes only"};
+      if (const std::uint32_t count = result.in.u32(); count != bytes.size())
+        return Answer{Said::kOther, "wrote " + std::to_string(count) + " bytes only"};
       return answer;
     });
   }
@@ -155,14 +186,15 @@ class Nfs4 final : public Protocol {
   }
   Answer truncate(const std::string& name, std::uint64_t size) override {
     return opened(name, kWriteWay, false, [&](const Caller::Open& open) {
-      return answer_of(
-          caller_->call(Ops().putfh(open.handle).op(kSetattrOp).stateid(open.stateid).u32(1).u32(kSizeBit).u32(8).u64(size)));
+      return answer_of(caller_->call(
+          Ops().putfh(open.handle).op(kSetattrOp).stateid(open.stateid).u32(1).u32(kSizeBit).u32(8).u64(size)));
     });
   }
   Answer punch(const std::string& name, std::uint64_t offset, std::uint64_t length) override {
     if (minor_ < 2) return {Said::kNoSuchThing};
     return opened(name, kWriteWay, false, [&](const Caller::Open& open) {
-      return answer_of(caller_->call(Ops().putfh(open.handle).op(kDeallocateOp).stateid(open.stateid).u64(offset).u64(length)));
+      return answer_of(
+          caller_->call(Ops().putfh(open.handle).op(kDeallocateOp).stateid(open.stateid).u64(offset).u64(length)));
     });
   }
   Answer make_directory(const std::string& name) override {
@@ -170,11 +202,13 @@ class Nfs4 final : public Protocol {
   }
   Answer remove_directory(const std::string& name) override { return remove(name); }
   Answer make_symlink(const std::string& name, const std::string& target) override {
-    return answer_of(caller_->call(Ops().putfh(root_).op(kCreateOp).u32(kSymlinkType).string(target).string(name).u32(0).u32(0)));
+    return answer_of(
+        caller_->call(Ops().putfh(root_).op(kCreateOp).u32(kSymlinkType).string(target).string(name).u32(0).u32(0)));
   }
   Answer set_attribute(const std::string& name, const std::string& attribute, std::string_view value) override {
     if (minor_ < 2) return {Said::kNoSuchThing};
-    return answer_of(caller_->call(Ops().putfh(root_).lookup(name).op(kSetxattrOp).u32(0).string(attribute).string(value)));
+    return answer_of(
+        caller_->call(Ops().putfh(root_).lookup(name).op(kSetxattrOp).u32(0).string(attribute).string(value)));
   }
 
  private:
@@ -185,11 +219,14 @@ class Nfs4 final : public Protocol {
     Answer answer = act(open);
     if (answer.said == Said::kLost) return answer;
     const Answer closed = caller_->close(open);
-    return closed.ok() || !answer.ok() ? answer : Answer{closed.said == Said::kLost ? Said::kOk : closed.said, "CLOSE: " + closed.text, answer.bytes, answer.end};
+    return closed.ok() || !answer.ok() ? answer
+                                       : Answer{closed.said == Said::kLost ? Said::kOk : closed.said,
+                                                "CLOSE: " + closed.text, answer.bytes, answer.end};
   }
   Answer read_by(std::uint32_t op, const std::string& name, std::uint64_t offset, std::uint32_t count) {
     return opened(name, kReadWay, false, [&](const Caller::Open& open) {
-      CompoundResult result = caller_->look(Ops().putfh(open.handle).op(op).stateid(open.stateid).u64(offset).u32(count));
+      CompoundResult result =
+          caller_->look(Ops().putfh(open.handle).op(op).stateid(open.stateid).u64(offset).u32(count));
       Answer answer = answer_of(result);
       if (!answer.ok()) return answer;
       caller_->skip_sequence(result);
@@ -214,8 +251,10 @@ class Nfs4 final : public Protocol {
         result.in.reject();
       } else if (hole) {
         const std::uint64_t length = result.in.u64();
-        if (length > kOpaqueMax) result.in.reject();
-        else bytes.append(length, '\0');
+        if (length > kOpaqueMax)
+          result.in.reject();
+        else
+          bytes.append(length, '\0');
       } else {
         bytes += result.in.string(kOpaqueMax);
       }
@@ -229,8 +268,8 @@ class Nfs4 final : public Protocol {
 
 }  // namespace
 
-std::unique_ptr<Protocol> connect_nfs4(const clients::ServerProcess& server, const std::string& client, const std::string& name,
-                                       unsigned minor) {
+std::unique_ptr<Protocol> connect_nfs4(const clients::ServerProcess& server, const std::string& client,
+                                       const std::string& name, unsigned minor) {
   // Each connection is of a machine that has started anew.
   const auto verifier = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
   const auto port = static_cast<std::uint16_t>(server.nfs().nfs_port);

@@ -8,11 +8,16 @@ Answer answer_of(const clients::S3Reply& reply) {
   if (reply.ok()) return {Said::kOk, "ok"};
   const std::string text = reply.text();
   switch (reply.status) {
-    case 404: return {Said::kMissing, text};
-    case 500: return {Said::kFailed, text};
-    case 503: return {Said::kBusy, text};
-    case 507: return {Said::kNoRoom, text};
-    default: return {Said::kOther, text};
+    case 404:
+      return {Said::kMissing, text};
+    case 500:
+      return {Said::kFailed, text};
+    case 503:
+      return {Said::kBusy, text};
+    case 507:
+      return {Said::kNoRoom, text};
+    default:
+      return {Said::kOther, text};
   }
 }
 
@@ -36,7 +41,9 @@ class S3 final : public Protocol {
     return answer;
   }
   Answer remove(const std::string& name) override { return answer_of(client_.remove(name)); }
-  Answer replace(const std::string& name, std::string_view bytes) override { return answer_of(client_.put(name, bytes)); }
+  Answer replace(const std::string& name, std::string_view bytes) override {
+    return answer_of(client_.put(name, bytes));
+  }
   Answer replace_by_parts(const std::string& name, std::string_view bytes) override {
     const clients::S3Reply begun = client_.create_multipart(name);
     if (!begun.ok()) return answer_of(begun);
@@ -47,7 +54,8 @@ class S3 final : public Protocol {
     return answer_of(client_.complete(name, upload, {part.headers.at("etag")}));
   }
   Answer replace_by_copy(const std::string& name, const std::string& source) override {
-    const clients::S3Reply reply = client_.request("PUT", name, {}, {}, {{"x-amz-copy-source", "/" + bucket_ + "/" + source}});
+    const clients::S3Reply reply =
+        client_.request("PUT", name, {}, {}, {{"x-amz-copy-source", "/" + bucket_ + "/" + source}});
     // A copy may answer 200 first and tell of an error in the body.
     if (reply.ok() && !reply.element("Code").empty()) return {Said::kFailed, reply.element("Code")};
     return answer_of(reply);

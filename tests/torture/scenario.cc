@@ -8,10 +8,14 @@ namespace fs = std::filesystem;
 
 std::span<const Scenario> scenarios() {
   static constexpr Scenario kAll[] = {
-      {"content", content},           {"crash", crash},
-      {"lost_metadata", lost_metadata}, {"copied_folder", copied_folder},
-      {"full_disk", full_disk},       {"failed_store", failed_store},
-      {"slow_disk", slow_disk},       {"flipped_bits", flipped_bits},
+      {"content", content},
+      {"crash", crash},
+      {"lost_metadata", lost_metadata},
+      {"copied_folder", copied_folder},
+      {"full_disk", full_disk},
+      {"failed_store", failed_store},
+      {"slow_disk", slow_disk},
+      {"flipped_bits", flipped_bits},
       {"moved_out", moved_out},
   };
   return kAll;
@@ -29,7 +33,8 @@ Result<std::unique_ptr<clients::ServerProcess>> Run::start(const fs::path& data,
   const Logs logs = logs_of(data);
   // Through a shell for its redirection only.
   std::vector<std::string> command{"/bin/bash", "-c", R"(log=$1; shift; exec "$@" 2> "$log")", "torture", logs.output};
-  if (faults != nullptr) command.insert(command.end(), {"/usr/bin/env", "STOA_TORTURE_FAULTS=" + faults->page().string()});
+  if (faults != nullptr)
+    command.insert(command.end(), {"/usr/bin/env", "STOA_TORTURE_FAULTS=" + faults->page().string()});
   command.insert(command.end(), {tools.serve, "--build", tools.build, "--data", data.string()});
   if (faults != nullptr) command.insert(command.end(), {"--preload", tools.preload});
   // Nobody reclaims anything here.
@@ -65,7 +70,8 @@ int Run::stoa(const fs::path& data, const std::vector<std::string>& arguments, s
 Status Run::check(const fs::path& data) const {
   std::string output;
   const int code = stoa(data, {"check"}, &output);
-  if (code != 0) return broken("stoa check of " + data.string() + " ends with " + std::to_string(code) + ":\n" + output);
+  if (code != 0)
+    return broken("stoa check of " + data.string() + " ends with " + std::to_string(code) + ":\n" + output);
   return {};
 }
 

@@ -57,9 +57,13 @@ class Run {
 };
 
 // What was seen of a server; the text is for people.
-inline std::unexpected<Error> broken(std::string what) { return fail(Errc::kCorrupt, std::move(what)); }
+inline std::unexpected<Error> broken(std::string what) {
+  return fail(Errc::kCorrupt, std::move(what));
+}
 // This machine cannot do it.
-inline std::unexpected<Error> skipped(std::string why) { return fail(Errc::kNotSupported, std::move(why)); }
+inline std::unexpected<Error> skipped(std::string why) {
+  return fail(Errc::kNotSupported, std::move(why));
+}
 
 struct Scenario {
   std::string_view name;

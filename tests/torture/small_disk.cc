@@ -22,18 +22,23 @@ Result<std::unique_ptr<SmallDisk>> SmallDisk::make(const fs::path& folder, std::
   const fs::path image = folder / "disk.ext4", root = folder / "disk";
   fs::create_directories(root);
   std::string output;
-  if (std::FILE* file = std::fopen(image.c_str(), "w"); file == nullptr || std::fclose(file) != 0 || ::truncate(image.c_str(), static_cast<off_t>(bytes)) != 0) {
+  if (std::FILE* file = std::fopen(image.c_str(), "w");
+      file == nullptr || std::fclose(file) != 0 || ::truncate(image.c_str(), static_cast<off_t>(bytes)) != 0) {
     return fail_errno(errno, image);
   }
-  if (clients::run_command({"/usr/sbin/mkfs.ext4", "-q", "-m", "0", image}, &output) != 0) return skipped("mkfs.ext4: " + output);
-  if (clients::run_command({"/usr/bin/mount", "-o", "loop", image, root}, &output) != 0) return skipped("mount -o loop: " + output);
+  if (clients::run_command({"/usr/sbin/mkfs.ext4", "-q", "-m", "0", image}, &output) != 0)
+    return skipped("mkfs.ext4: " + output);
+  if (clients::run_command({"/usr/bin/mount", "-o", "loop", image, root}, &output) != 0)
+    return skipped("mount -o loop: " + output);
   return std::unique_ptr<SmallDisk>(new SmallDisk(root));
 }
 
-SmallDisk::~SmallDisk() { ::umount2(root_.c_str(), MNT_DETACH); }
+SmallDisk::~SmallDisk() {
+  ::umount2(root_.c_str(), MNT_DETACH);
+}
 
 std::uint64_t SmallDisk::free() const {
-  struct statvfs info {};
+  struct statvfs info{};
   return ::statvfs(root_.c_str(), &info) == 0 ? static_cast<std::uint64_t>(info.f_bavail) * info.f_frsize : 0;
 }
 
@@ -49,6 +54,8 @@ Status SmallDisk::crowd(std::uint64_t leave) {
   return {};
 }
 
-void SmallDisk::relieve() { fs::remove(root_ / "crowd"); }
+void SmallDisk::relieve() {
+  fs::remove(root_ / "crowd");
+}
 
 }  // namespace stoa::torture

@@ -1,4 +1,5 @@
-// A file system of its own that is soon full: ext4 in a file, mounted where nobody but this process and its children sees it.
+// A file system of its own that is soon full: ext4 in a file, mounted where nobody but this process and its children
+// sees it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// torture: harms servers in every way of scenario.h, and looks whether anything that was acknowledged is lost or wrong. See README.md.
+// torture: harms servers in every way of scenario.h, and looks whether anything that was acknowledged is lost or wrong.
+// See README.md.
 //
 //   torture [--seconds 40] [--seed N] [--scenario NAME] [--build DIR] [--effort 1] [--list]
 #include <gtest/gtest.h>
@@ -54,9 +55,12 @@ struct Count {
   int passed = 0, failed = 0, skipped = 0;
 };
 
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
 
-void run_one(const Scenario& scenario, const Options& options, std::uint64_t seed, const fs::path& above, Count& count) {
+void run_one(const Scenario& scenario, const Options& options, std::uint64_t seed, const fs::path& above,
+             Count& count) {
   const fs::path folder = above / (std::string(scenario.name) + "." + std::to_string(seed));
   fs::create_directories(folder);
   std::printf("%-14s seed %llu: ", std::string(scenario.name).c_str(), static_cast<unsigned long long>(seed));
@@ -77,9 +81,10 @@ void run_one(const Scenario& scenario, const Options& options, std::uint64_t see
     fs::remove_all(folder);
   } else {
     ++count.failed;
-    std::printf("FAILED after %.1f s\n%s\nrepeat it with --seed %llu --scenario %s --effort %u; the data is kept in %s\n", took,
-                stoa::describe(done.error()).c_str(), static_cast<unsigned long long>(seed), std::string(scenario.name).c_str(),
-                options.effort, folder.c_str());
+    std::printf(
+        "FAILED after %.1f s\n%s\nrepeat it with --seed %llu --scenario %s --effort %u; the data is kept in %s\n", took,
+        stoa::describe(done.error()).c_str(), static_cast<unsigned long long>(seed), std::string(scenario.name).c_str(),
+        options.effort, folder.c_str());
   }
   std::fflush(stdout);
 }
@@ -99,10 +104,12 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (!parse(argc, argv, options)) {
-    std::fprintf(stderr, "usage: %s [--seconds N] [--seed N] [--scenario NAME] [--effort N] [--build DIR] [--list]\n", argv[0]);
+    std::fprintf(stderr, "usage: %s [--seconds N] [--seed N] [--scenario NAME] [--effort N] [--build DIR] [--list]\n",
+                 argv[0]);
     return 2;
   }
-  // The callers of NFSv4 expect by GoogleTest that they reach their server, which may be dead here: we see that ourselves.
+  // The callers of NFSv4 expect by GoogleTest that they reach their server, which may be dead here: we see that
+  // ourselves.
   auto& listeners = testing::UnitTest::GetInstance()->listeners();
   delete listeners.Release(listeners.default_result_printer());
   ::signal(SIGPIPE, SIG_IGN);
@@ -113,13 +120,16 @@ int main(int argc, char** argv) {
   Count count;
   const auto begin = Clock::now();
   // Every scenario once, then again with other seeds as long as there is time.
-  for (std::uint64_t seed = options.seed; count.failed == 0 && (seed == options.seed || seconds_since(begin) < options.seconds); ++seed) {
+  for (std::uint64_t seed = options.seed;
+       count.failed == 0 && (seed == options.seed || seconds_since(begin) < options.seconds); ++seed) {
     for (const Scenario& scenario : scenarios()) {
       const bool wanted = options.scenario.empty() || options.scenario == scenario.name;
-      if (wanted && (seed == options.seed || seconds_since(begin) < options.seconds)) run_one(scenario, options, seed, folder, count);
+      if (wanted && (seed == options.seed || seconds_since(begin) < options.seconds))
+        run_one(scenario, options, seed, folder, count);
     }
   }
   if (count.failed == 0) fs::remove_all(folder);
-  std::printf("torture: %d passed, %d failed, %d skipped in %.0f s\n", count.passed, count.failed, count.skipped, seconds_since(begin));
+  std::printf("torture: %d passed, %d failed, %d skipped in %.0f s\n", count.passed, count.failed, count.skipped,
+              seconds_since(begin));
   return count.failed == 0 ? 0 : 1;
 }

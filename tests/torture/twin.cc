@@ -1,8 +1,8 @@
 #include "tests/torture/twin.h"
 
 #include <algorithm>
-#include <utility>
 #include <cstdio>
+#include <utility>
 
 namespace stoa::torture {
 namespace {
@@ -21,12 +21,17 @@ void apply(std::optional<std::string>& content, const Change& change) {
       if (content->size() < change.offset + change.bytes.size()) content->resize(change.offset + change.bytes.size());
       content->replace(change.offset, change.bytes.size(), change.bytes);
       break;
-    case Change::Kind::kCommit: break;
+    case Change::Kind::kCommit:
+      break;
     case Change::Kind::kTruncate:
       if (content) content->resize(change.offset);
       break;
-    case Change::Kind::kReplace: content = change.bytes; break;
-    case Change::Kind::kRemove: content.reset(); break;
+    case Change::Kind::kReplace:
+      content = change.bytes;
+      break;
+    case Change::Kind::kRemove:
+      content.reset();
+      break;
   }
 }
 
@@ -46,8 +51,12 @@ void apply(std::optional<crash::ExpectedFile>& content, const Change& change) {
     case Change::Kind::kTruncate:
       if (content) content->truncate(change.offset);
       break;
-    case Change::Kind::kReplace: content.emplace(change.bytes); break;
-    case Change::Kind::kRemove: content.reset(); break;
+    case Change::Kind::kReplace:
+      content.emplace(change.bytes);
+      break;
+    case Change::Kind::kRemove:
+      content.reset();
+      break;
   }
 }
 
@@ -112,7 +121,8 @@ std::string TwinFile::settle(const std::optional<std::string>& found) {
       if (!wrong.empty()) wrong += ": " + show_difference(kept->bytes(), *found);
     }
     if (kept && !found) wrong = "the file is gone; it had " + std::to_string(kept->bytes().size()) + " bytes";
-    if (!kept && found) wrong = "a file of " + std::to_string(found->size()) + " bytes is there that was removed, or never was";
+    if (!kept && found)
+      wrong = "a file of " + std::to_string(found->size()) + " bytes is there that was removed, or never was";
     possible = possible || wrong.empty();
     why = wrong;
   }
@@ -127,15 +137,15 @@ std::string TwinFile::settle(const std::optional<std::string>& found) {
 std::string TwinFile::compare(std::uint64_t offset, std::uint64_t count, std::string_view got, bool end) const {
   if (!now_) return "a file that was removed is read";
   const std::uint64_t size = now_->size();
-  const std::string_view expected =
-      offset < size ? std::string_view(*now_).substr(offset, count) : std::string_view();
+  const std::string_view expected = offset < size ? std::string_view(*now_).substr(offset, count) : std::string_view();
   if (got.size() < expected.size() && !got.empty() && !end) {
     // A server may give less than was asked for.
     if (got != expected.substr(0, got.size())) return show_difference(expected.substr(0, got.size()), got);
     return {};
   }
   if (got != expected) return show_difference(expected, got);
-  if (end != (offset + got.size() >= size)) return std::string("the end of the file is ") + (end ? "told too early" : "not told");
+  if (end != (offset + got.size() >= size))
+    return std::string("the end of the file is ") + (end ? "told too early" : "not told");
   return {};
 }
 

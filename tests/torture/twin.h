@@ -1,5 +1,5 @@
-// What a file must contain: exactly, for who reads while the server lives; and after a death what was promised to be kept,
-// with all that may have come through besides.
+// What a file must contain: exactly, for who reads while the server lives; and after a death what was promised to be
+// kept, with all that may have come through besides.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,8 @@ class TwinFile {
   // Whether now() is what a reader sees. After perhaps() and died() it is not, until settle().
   bool known() const { return known_; }
   const std::optional<std::string>& now() const { return now_; }
-  // What a reader found, the whole of it; nothing: no such file. Gives what is wrong with it, or nothing, and believes it.
+  // What a reader found, the whole of it; nothing: no such file. Gives what is wrong with it, or nothing, and believes
+  // it.
   std::string settle(const std::optional<std::string>& found);
   // What a read of `count` bytes gave; only when known().
   std::string compare(std::uint64_t offset, std::uint64_t count, std::string_view got, bool end) const;

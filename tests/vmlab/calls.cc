@@ -33,10 +33,12 @@ class File {
   int fd_;
 };
 
-bool fails_with(int error, long result) { return result < 0 && errno == error; }
+bool fails_with(int error, long result) {
+  return result < 0 && errno == error;
+}
 
 int lock(int fd, int command, short type, off_t start, off_t length, struct flock* found = nullptr) {
-  struct flock wanted {};
+  struct flock wanted{};
   wanted.l_type = type;
   wanted.l_whence = SEEK_SET;
   wanted.l_start = start;
@@ -53,7 +55,7 @@ bool locks(const char* path, const char* other) {
   EXPECT(lock(mine, F_SETLK, F_WRLCK, 10, 10) == 0);
   EXPECT(fails_with(EAGAIN, lock(theirs, F_SETLK, F_WRLCK, 15, 1)));
   EXPECT(fails_with(EAGAIN, lock(theirs, F_SETLK, F_RDLCK, 0, 0)));
-  struct flock found {};
+  struct flock found{};
   EXPECT(lock(theirs, F_GETLK, F_WRLCK, 0, 100, &found) == 0);
   EXPECT(found.l_type == F_WRLCK && found.l_start == 10 && found.l_len == 10);
   EXPECT(lock(theirs, F_SETLK, F_WRLCK, 20, 0) == 0);
@@ -183,7 +185,7 @@ bool hold(const char* path, const char* until) {
   EXPECT(lock(file, F_SETLK, F_WRLCK, 10, 10) == 0);
   EXPECT(File((std::string(until) + ".held").c_str()) >= 0);
   while (access(until, F_OK) != 0) usleep(100'000);
-  struct flock found {};
+  struct flock found{};
   EXPECT(lock(file, F_GETLK, F_WRLCK, 0, 0, &found) == 0);
   return found.l_type == F_UNLCK;
 }
@@ -193,7 +195,7 @@ bool refused(const char* path, const char*) {
   const File file(path);
   EXPECT(fails_with(EAGAIN, lock(file, F_SETLK, F_WRLCK, 15, 1)));
   EXPECT(fails_with(EAGAIN, lock(file, F_SETLK, F_RDLCK, 0, 0)));
-  struct flock found {};
+  struct flock found{};
   EXPECT(lock(file, F_GETLK, F_WRLCK, 0, 0, &found) == 0);
   EXPECT(found.l_type == F_WRLCK && found.l_start == 10 && found.l_len == 10);
   EXPECT(lock(file, F_SETLK, F_WRLCK, 20, 100) == 0);

@@ -2,7 +2,8 @@
 //
 //   bits 63..62  kind: 1 slot, 2 own host file
 //   bits 61..54  data directory
-//   slot: bits 53..50 size class, 49..16 container, 15..0 slot in it        own file: bits 53..0 number, never used twice
+//   slot: bits 53..50 size class, 49..16 container, 15..0 slot in it        own file: bits 53..0 number, never used
+//   twice
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,9 @@ inline constexpr unsigned kDirectoriesMax = 256;
 inline constexpr std::uint64_t kOwnNumberMax = (std::uint64_t{1} << 54) - 1;
 inline constexpr std::uint64_t kContainerNumberMax = (std::uint64_t{1} << 34) - 1;
 
-inline constexpr std::uint64_t slot_bytes(unsigned size_class) { return kSlotBytesMin << size_class; }
+inline constexpr std::uint64_t slot_bytes(unsigned size_class) {
+  return kSlotBytesMin << size_class;
+}
 inline constexpr std::uint32_t slots_per_container(unsigned size_class) {
   return static_cast<std::uint32_t>(kContainerBytesMax / slot_bytes(size_class));
 }
@@ -62,7 +65,8 @@ struct BlobName {
         name.number = bits & kOwnNumberMax;
         name.kind = BlobKind::kOwn;
         break;
-      default: break;
+      default:
+        break;
     }
     return name;
   }

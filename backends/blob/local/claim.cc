@@ -35,7 +35,8 @@ std::uint64_t random_nonce() {
 }
 
 constexpr const char* kTogether =
-    "nothing was changed. Put together what is of one time: restore the metadata and all blob directories from the same backup, or name the "
+    "nothing was changed. Put together what is of one time: restore the metadata and all blob directories from the "
+    "same backup, or name the "
     "directories that belong to these metadata";
 
 Status compare_directory(const Found& found, const BlobPairing& pairing) {
@@ -43,28 +44,38 @@ Status compare_directory(const Found& found, const BlobPairing& pairing) {
   const std::string names = "the blob directory " + found.path;
   const bool of_nobody = have.volume.empty() && (found.fresh || pairing.volume != kVolumeInMemory);
   if (!of_nobody && have.volume != pairing.volume) {
-    std::string owner = have.volume.empty() ? "a volume of an earlier version" : have.volume == kVolumeInMemory ? "a volume in memory" : "volume " + have.volume;
-    const std::string to_whom =
-        pairing.volume == kVolumeInMemory ? "one in memory" : "volume " + pairing.volume + ", whose metadata are in " + pairing.metadata;
+    std::string owner = have.volume.empty()              ? "a volume of an earlier version"
+                        : have.volume == kVolumeInMemory ? "a volume in memory"
+                                                         : "volume " + have.volume;
+    const std::string to_whom = pairing.volume == kVolumeInMemory
+                                    ? "one in memory"
+                                    : "volume " + pairing.volume + ", whose metadata are in " + pairing.metadata;
     if (!have.home.empty()) owner += " (its data folder was " + have.home + ")";
-    return fail(Errc::kInvalid, names + " belongs to " + owner + ", not to " + to_whom + "; nothing was changed. Name the directories of this volume, or an empty one");
+    return fail(Errc::kInvalid, names + " belongs to " + owner + ", not to " + to_whom +
+                                    "; nothing was changed. Name the directories of this volume, or an empty one");
   }
   if (pairing.volume == kVolumeInMemory) return {};
   // Not itself copied or moved, and of a folder that is still there: whoever names it from another folder is the copy.
   std::error_code error;
-  const bool original = have.place == real_path(found.path) && !have.home.empty() && !std::filesystem::equivalent(have.home, pairing.home, error) && !error;
+  const bool original = have.place == real_path(found.path) && !have.home.empty() &&
+                        !std::filesystem::equivalent(have.home, pairing.home, error) && !error;
   if (original && pairing.is_home && pairing.is_home(have.home)) {
-    return fail(Errc::kInvalid, names + " is that of the data folder " + have.home + ", which holds this volume, too: " + pairing.home +
-                                    " is a copy of it. Give the copy blob directories of its own (copy them while no stoad runs, and name the "
-                                    "copies), or, if this one is to go on in its place, rename " +
-                                    have.home + " first; nothing was changed");
+    return fail(
+        Errc::kInvalid,
+        names + " is that of the data folder " + have.home + ", which holds this volume, too: " + pairing.home +
+            " is a copy of it. Give the copy blob directories of its own (copy them while no stoad runs, and name the "
+            "copies), or, if this one is to go on in its place, rename " +
+            have.home + " first; nothing was changed");
   }
   if (have.generation == pairing.generation || (have.next && *have.next == pairing.generation)) return {};
-  const std::string both = names + " is of " + start_text(have.generation) + ", and the metadata in " + pairing.metadata + " are of " +
-                           start_text(pairing.generation) + " of volume " + pairing.volume + ": ";
-  const char* const verdict = have.generation.number < pairing.generation.number   ? "the blob directory is older than the metadata, or of another copy; "
-                              : have.generation.number > pairing.generation.number ? "the metadata are older than the blob directory, or of another copy; "
-                                                                                   : "they are of two copies that were both started; ";
+  const std::string both = names + " is of " + start_text(have.generation) + ", and the metadata in " +
+                           pairing.metadata + " are of " + start_text(pairing.generation) + " of volume " +
+                           pairing.volume + ": ";
+  const char* const verdict = have.generation.number < pairing.generation.number
+                                  ? "the blob directory is older than the metadata, or of another copy; "
+                              : have.generation.number > pairing.generation.number
+                                  ? "the metadata are older than the blob directory, or of another copy; "
+                                  : "they are of two copies that were both started; ";
   return fail(Errc::kInvalid, both + verdict + kTogether);
 }
 
@@ -101,14 +112,20 @@ Status settle_identities(std::vector<Found>& found, bool create) {
   }
   for (std::uint32_t index = 0; index < count; ++index) {
     if (!owner[index].empty()) continue;
-    std::string detail = "data directory number " + std::to_string(index) + " of those that " + store_path + " belongs to is missing";
-    if (fresh != 0) detail += "; " + fresh_path + " holds no data: is its disk mounted?";
-    else detail += "; name it again (blob_directories)";
+    std::string detail =
+        "data directory number " + std::to_string(index) + " of those that " + store_path + " belongs to is missing";
+    if (fresh != 0)
+      detail += "; " + fresh_path + " holds no data: is its disk mounted?";
+    else
+      detail += "; name it again (blob_directories)";
     return fail(Errc::kInvalid, detail);
   }
   if (fresh == 0) return {};
   if (count == 0 && !create) {
-    return fail(Errc::kInvalid, fresh_path + " holds no data directory of the volume; is its disk mounted? Mount it, or restore it from a backup");
+    return fail(
+        Errc::kInvalid,
+        fresh_path +
+            " holds no data directory of the volume; is its disk mounted? Mount it, or restore it from a backup");
   }
   if (store.empty()) fresh_identity.store = new_store_name();
   fresh_identity.home.clear();
@@ -135,7 +152,8 @@ Status compare_generations(const std::vector<Found>& found, const BlobPairing& p
 namespace {
 
 Status raise_everywhere(std::vector<Found>& found, const BlobPairing& pairing) {
-  const core::Generation next{pairing.generation.number + 1, random_nonce(), static_cast<std::int64_t>(std::time(nullptr))};
+  const core::Generation next{pairing.generation.number + 1, random_nonce(),
+                              static_cast<std::int64_t>(std::time(nullptr))};
   const bool counted = pairing.volume != kVolumeInMemory;
   for (Found& directory : found) {
     Identity& identity = *directory.identity;
@@ -163,7 +181,9 @@ Status raise_everywhere(std::vector<Found>& found, const BlobPairing& pairing) {
 Status raise_generation(std::vector<Found>& found, const BlobPairing& pairing) {
   const Status raised = raise_everywhere(found, pairing);
   if (raised || raised.error().code != Errc::kNoSpace || std::ranges::any_of(found, &Found::fresh)) return raised;
-  log_warning("blob", "a disk is full, so that this start does not count: pieces of the volume from before and after it cannot be told apart",
+  log_warning("blob",
+              "a disk is full, so that this start does not count: pieces of the volume from before and after it cannot "
+              "be told apart",
               {{"error", describe(raised.error())}});
   return {};
 }

@@ -17,15 +17,15 @@ struct Found {
   bool fresh = false;                // it is given one now
 };
 
-// Gives new directories the next numbers, in memory; refuses a set that is not one whole store, kInvalid. `create`: they may
-// all be new.
+// Gives new directories the next numbers, in memory; refuses a set that is not one whole store, kInvalid. `create`:
+// they may all be new.
 Status settle_identities(std::vector<Found>& found, bool create);
 
 // Refuses directories that are not those of the metadata, kInvalid, in words for people.
 Status compare_generations(const std::vector<Found>& found, const BlobPairing& pairing);
 
-// What compare_generations() lets pass becomes the next generation, everywhere. Writes all identities. On a full disk it stays what it is,
-// wherever that ended, and the store starts nevertheless.
+// What compare_generations() lets pass becomes the next generation, everywhere. Writes all identities. On a full disk
+// it stays what it is, wherever that ended, and the store starts nevertheless.
 Status raise_generation(std::vector<Found>& found, const BlobPairing& pairing);
 
 }  // namespace stoa::blob_local

@@ -87,7 +87,8 @@ Status DataDirectory::lock() {
   lock_fd_ = ::open((path_ + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock_fd_ < 0) return fail_errno(errno, "open " + path_ + "/lock");
   if (::flock(lock_fd_, LOCK_EX | LOCK_NB) != 0) {
-    return fail(Errc::kBusy, "the blob directory " + path_ + " is in use by another process; stop that first, or name a directory of its own");
+    return fail(Errc::kBusy, "the blob directory " + path_ +
+                                 " is in use by another process; stop that first, or name a directory of its own");
   }
   punches_ = ::fallocate(lock_fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 4096) == 0;
   return {};
@@ -131,14 +132,13 @@ Status DataDirectory::find_containers() {
   for (unsigned size_class = 0; size_class < kSizeClasses; ++size_class) {
     Status sized;
     STOA_CHECK_OK(for_each_number(path_ + "/slots/" + std::to_string(size_class), [&](std::uint64_t number) {
-      struct stat info {};
+      struct stat info{};
       if (::stat(container_path(size_class, number).c_str(), &info) != 0) {
         if (sized) sized = fail_errno(errno, "stat " + container_path(size_class, number));
         return;
       }
-      const auto slots = static_cast<std::uint32_t>(
-          std::min<std::uint64_t>(static_cast<std::uint64_t>(info.st_size) / slot_bytes(size_class),
-                                  slots_per_container(size_class)));
+      const auto slots = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+          static_cast<std::uint64_t>(info.st_size) / slot_bytes(size_class), slots_per_container(size_class)));
       this->slots.set_container(size_class, number, slots, false);
     }));
     STOA_CHECK_OK(sized);
@@ -157,7 +157,7 @@ Result<std::uint64_t> DataDirectory::next_own_number() {
 }
 
 core::BlobStore::Space DataDirectory::space() const {
-  struct statvfs info {};
+  struct statvfs info{};
   if (::statvfs(path_.c_str(), &info) != 0) return {};
   const std::uint64_t total = static_cast<std::uint64_t>(info.f_blocks) * info.f_frsize;
   const std::uint64_t free = static_cast<std::uint64_t>(info.f_bavail) * info.f_frsize;
@@ -211,7 +211,8 @@ std::string DataDirectory::find_problem() const {
   }
   const std::lock_guard lock(health_mutex_);
   if (missing_files_ == 0) return {};
-  return "content is missing: " + missing_file_ + (missing_files_ > 1 ? " and " + std::to_string(missing_files_ - 1) + " more" : "");
+  return "content is missing: " + missing_file_ +
+         (missing_files_ > 1 ? " and " + std::to_string(missing_files_ - 1) + " more" : "");
 }
 
 Status DataDirectory::for_each_own(const std::function<void(std::uint64_t)>& visit) const {

@@ -55,7 +55,8 @@ class DataDirectory {
   bool ok() const { return !bad_.load(std::memory_order_acquire); }
   // A file of a blob that somebody uses is not there.
   void note_missing(const std::string& file);
-  // What is wrong now, ok() and missing files included; looks at the folder, which may have gone (a disk that was unmounted).
+  // What is wrong now, ok() and missing files included; looks at the folder, which may have gone (a disk that was
+  // unmounted).
   std::string find_problem() const;
 
   // Visits the numbers of the own files that are there.
@@ -63,7 +64,7 @@ class DataDirectory {
 
   std::mutex mutex;  // guards slots
   SlotMap slots;
-  std::mutex grow_mutex;  // held while containers grow, come and go; before `mutex`
+  std::mutex grow_mutex;                   // held while containers grow, come and go; before `mutex`
   std::vector<std::uint64_t> adopted_own;  // only between open and the end of adoption
   std::atomic<bool> direct{true};
 

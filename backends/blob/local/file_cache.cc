@@ -9,7 +9,8 @@ FileCache::FileCache(std::size_t files_max, MetricRegistry& metrics)
       open_(metrics.gauge("stoa_blob_open_files", "Host files held open by the local blob store")),
       hits_(metrics.counter("stoa_blob_open_file_hits_total", "Host files found open")),
       misses_(metrics.counter("stoa_blob_open_file_misses_total", "Host files that had to be opened")),
-      evictions_(metrics.counter("stoa_blob_open_file_evictions_total", "Host files closed to stay within the limit")) {}
+      evictions_(metrics.counter("stoa_blob_open_file_evictions_total", "Host files closed to stay within the limit")) {
+}
 
 Result<std::shared_ptr<HostFile>> FileCache::get(HostFileKey key, const Opener& opener) {
   Shard& shard = shard_of(key);
@@ -26,7 +27,9 @@ Result<std::shared_ptr<HostFile>> FileCache::get(HostFileKey key, const Opener& 
   return keep(key, std::move(opened));
 }
 
-void FileCache::insert(HostFileKey key, std::shared_ptr<HostFile> file) { keep(key, std::move(file)); }
+void FileCache::insert(HostFileKey key, std::shared_ptr<HostFile> file) {
+  keep(key, std::move(file));
+}
 
 std::shared_ptr<HostFile> FileCache::keep(HostFileKey key, std::shared_ptr<HostFile> file) {
   Shard& shard = shard_of(key);

@@ -20,8 +20,12 @@ constexpr std::uint64_t kAheadBytesMin = 8u << 20;
 constexpr std::uint64_t kAheadBytesMax = 64u << 20;
 constexpr int kPiecesMax = 64;
 
-std::uint64_t align_down(std::uint64_t value) { return value / kDirectAlignment * kDirectAlignment; }
-std::uint64_t align_up(std::uint64_t value) { return align_down(value + kDirectAlignment - 1); }
+std::uint64_t align_down(std::uint64_t value) {
+  return value / kDirectAlignment * kDirectAlignment;
+}
+std::uint64_t align_up(std::uint64_t value) {
+  return align_down(value + kDirectAlignment - 1);
+}
 
 // Visits the memory of data[skip, skip + length) piece by piece.
 template <class Visit>
@@ -45,7 +49,7 @@ Result<std::shared_ptr<HostFile>> HostFile::open(const Environment& env, const s
   const int flags = O_RDWR | O_CLOEXEC | (how == Open::kCreate ? O_CREAT | O_EXCL : 0);
   const int fd = ::open(path.c_str(), flags, kFileMode);
   if (fd < 0) return fail_errno(errno, "open " + path);
-  struct stat info {};
+  struct stat info{};
   if (::fstat(fd, &info) != 0) {
     const int error = errno;
     ::close(fd);
@@ -138,8 +142,7 @@ int HostFile::direct_fd() {
   return fd;
 }
 
-Status HostFile::write_direct(std::uint64_t offset, core::ConstBuffers data, std::uint64_t skip,
-                              std::uint64_t length) {
+Status HostFile::write_direct(std::uint64_t offset, core::ConstBuffers data, std::uint64_t skip, std::uint64_t length) {
   const int fd = direct_fd();
   if (fd < 0) {
     env_.direct.store(false, std::memory_order_relaxed);
@@ -194,7 +197,7 @@ Status HostFile::put(int fd, std::uint64_t offset, std::span<const std::byte> by
 Status HostFile::extend(std::uint64_t size) {
   if (this->size() >= size) return {};
   const std::lock_guard lock(grow_mutex_);
-  struct stat info {};
+  struct stat info{};
   if (::fstat(fd_, &info) != 0) return fail_errno(errno, "fstat " + path_);
   if (static_cast<std::uint64_t>(info.st_size) < size && ::ftruncate(fd_, static_cast<off_t>(size)) != 0) {
     return fail_errno(errno, "truncate " + path_);
@@ -266,7 +269,7 @@ Result<std::uint64_t> HostFile::seek(std::uint64_t offset, std::uint64_t end, bo
 
 Result<std::uint64_t> HostFile::allocated_bytes() {
   constexpr std::uint64_t kStatBlockBytes = 512;
-  struct stat info {};
+  struct stat info{};
   if (::fstat(fd_, &info) != 0) return fail_errno(errno, "fstat " + path_);
   return static_cast<std::uint64_t>(info.st_blocks) * kStatBlockBytes;
 }
@@ -286,7 +289,8 @@ Status HostFile::sync_now(bool name_too) {
   if (error == 0) return {};
   failed_.store(true, std::memory_order_release);
   const auto failed = fail_errno(error, "sync " + path_);
-  log_error("blob", "what was written to a file could not be synced; it takes no more writes", {{"error", describe(failed.error())}});
+  log_error("blob", "what was written to a file could not be synced; it takes no more writes",
+            {{"error", describe(failed.error())}});
   return failed;
 }
 

@@ -78,8 +78,8 @@ class HostFile {
   const std::string path_;
   const int fd_;
   std::atomic<int> direct_fd_{-1};
-  std::atomic<std::uint64_t> size_;  // at least what the host has made of our own calls
-  std::mutex grow_mutex_;            // guards changes of the host file's length
+  std::atomic<std::uint64_t> size_;      // at least what the host has made of our own calls
+  std::mutex grow_mutex_;                // guards changes of the host file's length
   std::atomic<std::uint64_t> ahead_{0};  // real space was taken up to here
 
   // A file that was just opened may have been written by an earlier life: it counts as written.

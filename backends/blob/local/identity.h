@@ -1,4 +1,5 @@
-// The file that says which data directory this is, so that a swapped, missing, copied or outdated one is noticed before any harm.
+// The file that says which data directory this is, so that a swapped, missing, copied or outdated one is noticed before
+// any harm.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +16,11 @@ struct Identity {
   std::uint32_t index = 0;  // this directory
   std::uint32_t count = 1;  // directories that the store had when this was written
   // Since format 2; empty and 0 in what an earlier version wrote.
-  std::string volume{};                          // whose content this is
-  core::Generation generation{};                 // pairing.h
-  std::optional<core::Generation> next{};        // being raised to this one
-  std::string home{};                            // the volume's data folder, and
-  std::string place{};                           // this directory, as they were named at the last start
+  std::string volume{};                    // whose content this is
+  core::Generation generation{};           // pairing.h
+  std::optional<core::Generation> next{};  // being raised to this one
+  std::string home{};                      // the volume's data folder, and
+  std::string place{};                     // this directory, as they were named at the last start
   bool operator==(const Identity&) const = default;
 };
 

@@ -37,12 +37,11 @@ class Store final : public LocalBlobStore {
         directories_(std::move(directories)),
         sweep_all_(options.sweep_all),
         buffers_(metrics.gauge("stoa_blob_pooled_buffers", "Aligned buffers of 1 MiB kept for reuse")),
-        file_metrics_{metrics.counter("stoa_blob_written_bytes_total", "Bytes written to host files",
-                                      {{"path", "direct"}}),
-                      metrics.counter("stoa_blob_written_bytes_total", "Bytes written to host files",
-                                      {{"path", "page_cache"}}),
-                      metrics.counter("stoa_blob_syncs_total", "fdatasync calls on host files"),
-                      metrics.counter("stoa_blob_syncs_skipped_total", "Syncs of host files that were clean")},
+        file_metrics_{
+            metrics.counter("stoa_blob_written_bytes_total", "Bytes written to host files", {{"path", "direct"}}),
+            metrics.counter("stoa_blob_written_bytes_total", "Bytes written to host files", {{"path", "page_cache"}}),
+            metrics.counter("stoa_blob_syncs_total", "fdatasync calls on host files"),
+            metrics.counter("stoa_blob_syncs_skipped_total", "Syncs of host files that were clean")},
         read_bytes_(metrics.counter("stoa_blob_read_bytes_total", "Bytes read from host files")),
         reserved_(metrics.counter("stoa_blob_reserved_total", "Blobs reserved")),
         released_(metrics.counter("stoa_blob_released_total", "Blobs released")),
@@ -55,8 +54,11 @@ class Store final : public LocalBlobStore {
   Result<BlobId> reserve(std::uint64_t bytes) override;
   std::uint64_t capacity(BlobId blob) const override { return BlobName::of(blob).capacity(); }
   Status read(BlobId blob, std::uint64_t offset, std::span<std::byte> into) override;
-  Status write(BlobId blob, std::uint64_t offset, core::ConstBuffers data) override { return put(blob, offset, data, {}); }
-  Status write_lent(BlobId blob, std::uint64_t offset, std::span<const std::byte> bytes, const core::LentMemory& memory) override {
+  Status write(BlobId blob, std::uint64_t offset, core::ConstBuffers data) override {
+    return put(blob, offset, data, {});
+  }
+  Status write_lent(BlobId blob, std::uint64_t offset, std::span<const std::byte> bytes,
+                    const core::LentMemory& memory) override {
     return put(blob, offset, std::span(&bytes, 1), memory);
   }
   std::vector<core::DataSlice> lately_written(BlobId blob, std::uint64_t offset, std::uint64_t length) override {
@@ -120,7 +122,8 @@ Result<BlobName> Store::name_of(BlobId blob) const {
   const BlobName name = BlobName::of(blob);
   if (name.kind == BlobKind::kNone) return fail(Errc::kCorrupt, "no name of a blob");
   if (name.directory >= directories_.size()) {
-    return fail(Errc::kCorrupt, "a blob lies in data directory " + std::to_string(name.directory) + ", which is not here");
+    return fail(Errc::kCorrupt,
+                "a blob lies in data directory " + std::to_string(name.directory) + ", which is not here");
   }
   return name;
 }
@@ -147,7 +150,8 @@ Result<Store::Place> Store::locate(BlobId blob, std::uint64_t offset, std::uint6
   return Place{std::move(file), name.base() + offset, name, directories_[name.directory].get()};
 }
 
-// --- life of a blob ----------------------------------------------------------------------------------------------------
+// --- life of a blob
+// ----------------------------------------------------------------------------------------------------
 
 Status Store::adopt(BlobId blob) {
   STOA_TRY(name, name_of(blob));
@@ -159,7 +163,8 @@ Status Store::adopt(BlobId blob) {
   }
   if (!directory.slots.adopt({name.size_class, name.number, name.slot})) {
     directory.note_missing(directory.container_path(name.size_class, name.number));
-    return fail(Errc::kCorrupt, "a blob's container is gone: " + directory.container_path(name.size_class, name.number));
+    return fail(Errc::kCorrupt,
+                "a blob's container is gone: " + directory.container_path(name.size_class, name.number));
   }
   return {};
 }
@@ -255,7 +260,8 @@ Result<BlobId> Store::reserve_slot(DataDirectory& directory, unsigned size_class
   if (!taken->ready) {
     // Another blob's bytes may be there (released, or reserved before a crash), or a hole without space behind it.
     const Status zeroed = [&]() -> Status {
-      if (!directory.has_room(slot_bytes(size_class))) return fail(Errc::kNoSpace, directory.path() + " is nearly full");
+      if (!directory.has_room(slot_bytes(size_class)))
+        return fail(Errc::kNoSpace, directory.path() + " is nearly full");
       STOA_TRY(file, open_file(name));
       return file->zero(name.base(), slot_bytes(size_class));
     }();
@@ -367,7 +373,8 @@ Status Store::remove_container(DataDirectory& directory, unsigned size_class, st
   return {};
 }
 
-// --- bytes -------------------------------------------------------------------------------------------------------------
+// --- bytes
+// -------------------------------------------------------------------------------------------------------------
 
 Status Store::read(BlobId blob, std::uint64_t offset, std::span<std::byte> into) {
   STOA_TRY(place, locate(blob, offset, into.size()));
@@ -470,13 +477,14 @@ Result<std::uint64_t> Store::allocated(BlobId blob, std::uint64_t length) {
   return (sum + kHostBlockBytes - 1) / kHostBlockBytes * kHostBlockBytes;
 }
 
-// --- what an administrator asks ------------------------------------------------------------------------------------------
+// --- what an administrator asks
+// ------------------------------------------------------------------------------------------
 
 core::BlobStore::Space Store::space() const {
   Space sum;
   std::set<dev_t> devices;
   for (const auto& directory : directories_) {
-    struct stat info {};
+    struct stat info{};
     if (::stat(directory->path().c_str(), &info) != 0 || !devices.insert(info.st_dev).second) continue;
     const Space space = directory->space();
     sum.total += space.total;
@@ -505,9 +513,8 @@ void Store::for_each(const std::function<void(BlobId)>& visit) const {
       });
     }
     for (const BlobId blob : slots) visit(blob);
-    const Status listed = directory->for_each_own([&](std::uint64_t number) {
-      visit(BlobName{BlobKind::kOwn, directory->index(), 0, number, 0}.id());
-    });
+    const Status listed = directory->for_each_own(
+        [&](std::uint64_t number) { visit(BlobName{BlobKind::kOwn, directory->index(), 0, number, 0}.id()); });
     if (!listed) log_error("blob", "own files could not be listed", {{"error", describe(listed.error())}});
   }
 }

@@ -11,7 +11,8 @@
 namespace stoa::blob_local {
 namespace {
 
-// What a directory may hold and still be new: a file system's own, our lock, and what a crash left of the first identity.
+// What a directory may hold and still be new: a file system's own, our lock, and what a crash left of the first
+// identity.
 bool counts_as_nothing(const std::string& name) {
   return name == "lost+found" || name == "lock" || name == "identity.new";
 }
@@ -22,8 +23,10 @@ Status require_empty_directory(const std::string& path) {
     const std::string name = entry->path().filename().string();
     if (counts_as_nothing(name)) continue;
     const bool content = name == "own" || name == "slots" || name == "next_own";
-    return fail(Errc::kInvalid, "the blob directory " + path + (content ? " holds content, but its file identity is missing; restore it from a backup"
-                                                                         : " is not empty (" + name + "), so it is not taken as a new one; name an empty one"));
+    return fail(Errc::kInvalid,
+                "the blob directory " + path +
+                    (content ? " holds content, but its file identity is missing; restore it from a backup"
+                             : " is not empty (" + name + "), so it is not taken as a new one; name an empty one"));
   }
   if (error) return fail_errno(error.value(), "list " + path);
   return {};
@@ -34,7 +37,7 @@ Result<std::vector<Found>> read_identities(const LocalBlobStoreOptions& options)
   if (options.directories.size() > kDirectoriesMax) return fail(Errc::kInvalid, "too many data directories");
   std::vector<Found> found;
   for (const std::string& path : options.directories) {
-    struct stat info {};
+    struct stat info{};
     if (::stat(path.c_str(), &info) != 0) return fail_errno(errno, "data directory " + path);
     if (!S_ISDIR(info.st_mode)) return fail(Errc::kNotDirectory, "data directory " + path);
     STOA_TRY(identity, read_identity(path));
@@ -55,7 +58,8 @@ Result<std::vector<Found>> look_at_directories(const LocalBlobStoreOptions& opti
 }  // namespace
 
 Result<std::vector<std::unique_ptr<DataDirectory>>> open_directories(const LocalBlobStoreOptions& options) {
-  // Twice: nothing is written, not even a lock, in directories that are refused, and only what was read under the locks counts.
+  // Twice: nothing is written, not even a lock, in directories that are refused, and only what was read under the locks
+  // counts.
   STOA_TRY(before, look_at_directories(options));
   std::vector<std::unique_ptr<DataDirectory>> opened;
   for (const Found& directory : before) {
@@ -70,7 +74,8 @@ Result<std::vector<std::unique_ptr<DataDirectory>>> open_directories(const Local
     }
   }
   if (options.pairing) {
-    if (options.pairing->raise || options.pairing->volume == kVolumeInMemory) STOA_CHECK_OK(raise_generation(found, *options.pairing));
+    if (options.pairing->raise || options.pairing->volume == kVolumeInMemory)
+      STOA_CHECK_OK(raise_generation(found, *options.pairing));
   } else {
     for (const Found& directory : found) STOA_CHECK_OK(write_identity(directory.path, *directory.identity));
   }

@@ -4,11 +4,12 @@
 //   1. each directory notes the next generation beside its own
 //   2. the metadata take the next generation
 //   3. each directory takes it, too
-// and nothing else is changed in any piece before the third step is done. So a directory fits if its own generation or the noted
-// one is that of the metadata: a crash within or behind step 1 leaves the metadata at the directories' own, one behind step 2 at
-// the noted one, one within step 3 at either. Whatever else differs is of another time, or of another copy (the nonce). A
-// single step less would not do: metadata that are one start older than their directories look like a crash between two writes.
-// A step for which a disk has no room ends the raising as a crash there would, but the start goes on: removals are what makes room.
+// and nothing else is changed in any piece before the third step is done. So a directory fits if its own generation or
+// the noted one is that of the metadata: a crash within or behind step 1 leaves the metadata at the directories' own,
+// one behind step 2 at the noted one, one within step 3 at either. Whatever else differs is of another time, or of
+// another copy (the nonce). A single step less would not do: metadata that are one start older than their directories
+// look like a crash between two writes. A step for which a disk has no room ends the raising as a crash there would,
+// but the start goes on: removals are what makes room.
 #pragma once
 
 #include <functional>
@@ -25,7 +26,8 @@ inline constexpr const char* kVolumeInMemory = "memory";
 struct BlobPairing {
   std::string volume;           // its id as text
   core::Generation generation;  // of the metadata
-  std::function<Status(const core::Generation& next)> raise{};  // step 2; durable on return. Empty: compared, and nothing raised
+  std::function<Status(const core::Generation& next)>
+      raise{};             // step 2; durable on return. Empty: compared, and nothing raised
   std::string metadata{};  // where they lie, for messages
   std::string home{};      // the data folder
   // Whether another data folder holds this volume, too.

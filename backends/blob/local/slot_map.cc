@@ -148,7 +148,8 @@ std::vector<std::pair<unsigned, std::uint64_t>> SlotMap::newest_with_room(std::s
   for (unsigned size_class = 0; size_class < kSizeClasses; ++size_class) {
     std::size_t left = max;
     const auto& with_room = classes_[size_class].with_room;
-    for (auto it = with_room.rbegin(); it != with_room.rend() && left != 0; ++it, --left) found.emplace_back(size_class, it->first);
+    for (auto it = with_room.rbegin(); it != with_room.rend() && left != 0; ++it, --left)
+      found.emplace_back(size_class, it->first);
   }
   return found;
 }

@@ -3,8 +3,8 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <functional>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -38,7 +38,10 @@ class SlotMap {
   bool taken(const SlotRef& slot) const;
 
   // The container to grow next, or a number never used for a new one (slots == 0).
-  struct Growth { std::uint64_t container; std::uint32_t slots; };
+  struct Growth {
+    std::uint64_t container;
+    std::uint32_t slots;
+  };
   Growth next_growth(unsigned size_class) const;
 
   // A container of which no slot is taken and that the class can do without: forgets it and names it.

@@ -18,10 +18,10 @@ constexpr std::size_t kContainersLookedAt = 256;  // of each class
 constexpr std::uint64_t kStatBlockBytes = 512;    // stat(2)
 
 struct Unnamed {
-  std::vector<std::uint64_t> own;  // numbers of own files
-  std::vector<SlotRef> slots;      // that hold bytes
+  std::vector<std::uint64_t> own;      // numbers of own files
+  std::vector<SlotRef> slots;          // that hold bytes
   std::vector<std::uint64_t> missing;  // own files that are named and not there
-  std::uint64_t bytes = 0;         // of both, on the disk
+  std::uint64_t bytes = 0;             // of both, on the disk
   std::size_t count() const { return own.size() + slots.size(); }
 };
 
@@ -57,7 +57,7 @@ Result<Unnamed> find_unnamed(DataDirectory& directory, std::size_t containers_ma
       present[static_cast<std::size_t>(known - directory.adopted_own.begin())] = true;
       return;
     }
-    struct stat info {};
+    struct stat info{};
     if (::stat(directory.own_path(number).c_str(), &info) != 0) return;
     found.own.push_back(number);
     found.bytes += static_cast<std::uint64_t>(info.st_blocks) * kStatBlockBytes;
@@ -72,7 +72,8 @@ Result<Unnamed> find_unnamed(DataDirectory& directory, std::size_t containers_ma
   std::ranges::copy(directory.slots.empty_containers(), std::back_inserter(containers));
   std::ranges::sort(containers);
   containers.erase(std::unique(containers.begin(), containers.end()), containers.end());
-  for (const auto& [size_class, container] : containers) STOA_CHECK_OK(find_slots(directory, size_class, container, found));
+  for (const auto& [size_class, container] : containers)
+    STOA_CHECK_OK(find_slots(directory, size_class, container, found));
   return found;
 }
 
@@ -83,7 +84,7 @@ void count_named(DataDirectory& directory, std::uint64_t& blobs, std::uint64_t& 
     bytes += slot_bytes(slot.size_class);
   });
   for (const std::uint64_t number : directory.adopted_own) {
-    struct stat info {};
+    struct stat info{};
     if (::stat(directory.own_path(number).c_str(), &info) != 0) continue;
     ++blobs;
     bytes += static_cast<std::uint64_t>(info.st_blocks) * kStatBlockBytes;
@@ -97,11 +98,13 @@ void free_unnamed(DataDirectory& directory, const Unnamed& unnamed) {
     const int fd = ::open(directory.container_path(slot.size_class, slot.container).c_str(), O_RDWR | O_CLOEXEC);
     if (fd < 0) continue;
     const std::uint64_t size = slot_bytes(slot.size_class);
-    ::fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(slot.slot * size), static_cast<off_t>(size));
+    ::fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(slot.slot * size),
+                static_cast<off_t>(size));
     ::close(fd);
   }
   if (unnamed.count() == 0) return;
-  log_info("blob", "freed what no file refers to", {{"directory", directory.path()}, {"blobs", unnamed.count()}, {"bytes", unnamed.bytes}});
+  log_info("blob", "freed what no file refers to",
+           {{"directory", directory.path()}, {"blobs", unnamed.count()}, {"bytes", unnamed.bytes}});
 }
 
 }  // namespace

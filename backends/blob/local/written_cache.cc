@@ -8,8 +8,10 @@ namespace stoa::blob_local {
 
 WrittenCache::WrittenCache(std::uint64_t bytes_max, MetricRegistry& metrics)
     : bytes_max_(bytes_max),
-      held_gauge_(metrics.gauge("stoa_blob_written_cache_bytes", "Memory of large writes that is kept for who reads them right after")),
-      given_(metrics.counter("stoa_blob_written_cache_read_bytes_total", "Bytes read from the memory of large writes")) {}
+      held_gauge_(metrics.gauge("stoa_blob_written_cache_bytes",
+                                "Memory of large writes that is kept for who reads them right after")),
+      given_(
+          metrics.counter("stoa_blob_written_cache_read_bytes_total", "Bytes read from the memory of large writes")) {}
 
 WrittenCache::~WrittenCache() {
   STOA_ASSERT(changes_.empty());

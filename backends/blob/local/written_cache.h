@@ -1,5 +1,5 @@
-// The bytes of large writes, which go past the page cache, kept for a while in the memory that they came in: who reads a file
-// right after it was written need not wait for the disk. Bounded: the oldest give way.
+// The bytes of large writes, which go past the page cache, kept for a while in the memory that they came in: who reads
+// a file right after it was written need not wait for the disk. Bounded: the oldest give way.
 //
 // Nothing here has to reach the disk any more.
 #pragma once
@@ -26,16 +26,16 @@ class WrittenCache {
   WrittenCache(const WrittenCache&) = delete;
   WrittenCache& operator=(const WrittenCache&) = delete;
 
-  // A change of a range of a blob; lives from before its first byte until after its last. What was kept of the range is gone
-  // from the start: a reader that comes meanwhile asks the disk.
+  // A change of a range of a blob; lives from before its first byte until after its last. What was kept of the range is
+  // gone from the start: a reader that comes meanwhile asks the disk.
   class Change {
    public:
     Change(WrittenCache& cache, core::BlobId blob, std::uint64_t offset, std::uint64_t length);
     ~Change();
     Change(const Change&) = delete;
     Change& operator=(const Change&) = delete;
-    // It is done, and these are the bytes of the whole range. Where another change of some of them was under way meanwhile,
-    // nothing is kept: nobody knows which came last.
+    // It is done, and these are the bytes of the whole range. Where another change of some of them was under way
+    // meanwhile, nothing is kept: nobody knows which came last.
     void keep(std::span<const std::byte> bytes, const core::LentMemory& memory);
 
    private:
@@ -74,8 +74,8 @@ class WrittenCache {
   std::atomic<std::size_t> size_{0};  // of ranges_: without any, a read asks no more than this
   std::mutex mutex_;                  // guards all below
   Ranges ranges_;                     // none overlaps another
-  // The oldest first. Memory of ranges that are gone stays until it is the oldest: it is used again and again that way, and
-  // fresh memory costs more than a copy.
+  // The oldest first. Memory of ranges that are gone stays until it is the oldest: it is used again and again that way,
+  // and fresh memory costs more than a copy.
   std::deque<Held> held_;
   std::uint64_t held_bytes_ = 0;
   std::vector<Change*> changes_;

@@ -118,7 +118,9 @@ class MemoryKv::Snapshot final : public core::KvReader {
 
 MemoryKv::MemoryKv() = default;
 
-std::unique_ptr<core::KvReader> MemoryKv::snapshot() { return std::make_unique<Snapshot>(*this); }
+std::unique_ptr<core::KvReader> MemoryKv::snapshot() {
+  return std::make_unique<Snapshot>(*this);
+}
 
 Result<bool> MemoryKv::get(Family family, std::string_view key, std::string* value) {
   const std::shared_lock lock(mutex_);

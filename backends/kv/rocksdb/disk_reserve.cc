@@ -28,7 +28,7 @@ std::int64_t now_ns() {
 }  // namespace
 
 std::uint64_t file_system_bytes(const std::string& path) {
-  struct statvfs info {};
+  struct statvfs info{};
   if (::statvfs(path.c_str(), &info) != 0) return 0;
   return static_cast<std::uint64_t>(info.f_blocks) * info.f_frsize;
 }
@@ -38,9 +38,11 @@ DiskReserve::DiskReserve(const std::string& folder, const SpacePlan& plan)
   fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   {
     const std::lock_guard lock(mutex_);
-    struct stat info {};
+    struct stat info{};
     // What an earlier run held. The blocks that a file system did not give are no reserve.
-    if (fd_ >= 0 && ::fstat(fd_, &info) == 0) held_ = std::min<std::uint64_t>(static_cast<std::uint64_t>(info.st_size), static_cast<std::uint64_t>(info.st_blocks) * 512);
+    if (fd_ >= 0 && ::fstat(fd_, &info) == 0)
+      held_ = std::min<std::uint64_t>(static_cast<std::uint64_t>(info.st_size),
+                                      static_cast<std::uint64_t>(info.st_blocks) * 512);
     if (held_ > plan_.reserve()) resize_locked(plan_.reserve());
     measure_locked();
     const std::uint64_t spare = free_ > 2 * plan_.margin() ? free_ - 2 * plan_.margin() : 0;
@@ -64,7 +66,8 @@ bool DiskReserve::resize_locked(std::uint64_t to) {
     ::fsync(fd_);
   } else if (::fallocate(fd_, 0, 0, static_cast<off_t>(to)) != 0) {
     can_hold_ = errno != EOPNOTSUPP;
-    if (::ftruncate(fd_, static_cast<off_t>(held_)) != 0) log_warning("rocksdb", "the reserve could not be cut", {{"file", path_}});
+    if (::ftruncate(fd_, static_cast<off_t>(held_)) != 0)
+      log_warning("rocksdb", "the reserve could not be cut", {{"file", path_}});
     return false;
   }
   held_ = to;
@@ -72,7 +75,7 @@ bool DiskReserve::resize_locked(std::uint64_t to) {
 }
 
 void DiskReserve::measure_locked() {
-  struct statvfs info {};
+  struct statvfs info{};
   if (::statvfs(folder_.c_str(), &info) != 0) return;
   total_ = static_cast<std::uint64_t>(info.f_blocks) * info.f_frsize;
   free_ = static_cast<std::uint64_t>(info.f_bavail) * info.f_frsize;
@@ -86,7 +89,8 @@ void DiskReserve::look_locked() {
   if (low == was_low) return;
   low_.store(low, std::memory_order_release);
   if (low) {
-    log_warning("rocksdb", "the disk of the metadata is nearly full; nothing may grow", {{"folder", folder_}, {"free", free_}, {"reserve", held_}});
+    log_warning("rocksdb", "the disk of the metadata is nearly full; nothing may grow",
+                {{"folder", folder_}, {"free", free_}, {"reserve", held_}});
     wanted_.notify_all();
   } else {
     log_info("rocksdb", "the disk of the metadata has room again", {{"folder", folder_}, {"free", free_}});
@@ -123,7 +127,11 @@ bool DiskReserve::has_room() {
 DiskReserve::State DiskReserve::state() {
   const std::lock_guard lock(mutex_);
   look_locked();
-  return {.total = total_, .free = free_, .held = held_, .wanted = plan_.reserve(), .low = low_.load(std::memory_order_relaxed)};
+  return {.total = total_,
+          .free = free_,
+          .held = held_,
+          .wanted = plan_.reserve(),
+          .low = low_.load(std::memory_order_relaxed)};
 }
 
 bool DiskReserve::wait_until_low(const std::stop_token& stop) {
@@ -137,7 +145,8 @@ void DiskReserve::keep_whole(const std::stop_token& stop) {
   while (wanted_.wait(lock, stop, [this] { return low_.load(std::memory_order_relaxed); }) && !stop.stop_requested()) {
     look_locked();
     const std::uint64_t spare = free_ > plan_.margin() ? free_ - plan_.margin() : 0;
-    if (held_ < plan_.reserve() && spare >= kPieceBytes) resize_locked(std::min(plan_.reserve(), held_ + spare / kPieceBytes * kPieceBytes));
+    if (held_ < plan_.reserve() && spare >= kPieceBytes)
+      resize_locked(std::min(plan_.reserve(), held_ + spare / kPieceBytes * kPieceBytes));
     look_locked();
     // Only while the disk is full: at rest nobody looks.
     wanted_.wait_for(lock, stop, kTakeBackPeriod, [] { return false; });

@@ -1,5 +1,6 @@
-// Space of the host file system that is held for the metadata database from the start, in a file that has all its blocks. What the
-// database must write when nothing else is free takes it piece by piece; when there is room again, it is taken back.
+// Space of the host file system that is held for the metadata database from the start, in a file that has all its
+// blocks. What the database must write when nothing else is free takes it piece by piece; when there is room again, it
+// is taken back.
 #pragma once
 
 #include <atomic>
@@ -28,8 +29,9 @@ class DiskReserve {
   DiskReserve(const std::string& folder, const SpacePlan& plan);
   ~DiskReserve();
 
-  // Before so many bytes are written: gives away as much of the reserve as they need, beside what others were promised and have not
-  // written yet. False: there is no room for them. Who is told true says took() when they are written, or not needed any more.
+  // Before so many bytes are written: gives away as much of the reserve as they need, beside what others were promised
+  // and have not written yet. False: there is no room for them. Who is told true says took() when they are written, or
+  // not needed any more.
   bool make_room(std::uint64_t bytes, Urgency urgency);
   void took(std::uint64_t bytes) { promised_.fetch_sub(bytes, std::memory_order_relaxed); }
   // Whether growth may go on. Looks at the file system a few times a second, not each time.

@@ -14,7 +14,8 @@ class GuardedFile final : public rocksdb::FSWritableFileOwnerWrapper {
       : FSWritableFileOwnerWrapper(std::move(file)), reserve_(reserve), covered_(covered) {}
   ~GuardedFile() override { reserve_.took(promised_); }
 
-  rocksdb::IOStatus Append(const rocksdb::Slice& data, const rocksdb::IOOptions& options, rocksdb::IODebugContext* debug) override {
+  rocksdb::IOStatus Append(const rocksdb::Slice& data, const rocksdb::IOOptions& options,
+                           rocksdb::IODebugContext* debug) override {
     return append(data.size(), [&] { return FSWritableFileOwnerWrapper::Append(data, options, debug); });
   }
   rocksdb::IOStatus Append(const rocksdb::Slice& data, const rocksdb::IOOptions& options,
@@ -58,29 +59,35 @@ class GuardedFile final : public rocksdb::FSWritableFileOwnerWrapper {
 
 class GuardedFiles final : public rocksdb::FileSystemWrapper {
  public:
-  GuardedFiles(const std::shared_ptr<rocksdb::FileSystem>& host, DiskReserve& reserve) : FileSystemWrapper(host), reserve_(reserve) {}
+  GuardedFiles(const std::shared_ptr<rocksdb::FileSystem>& host, DiskReserve& reserve)
+      : FileSystemWrapper(host), reserve_(reserve) {}
   const char* Name() const override { return "stoa.GuardedFiles"; }
 
   rocksdb::IOStatus NewWritableFile(const std::string& path, const rocksdb::FileOptions& options,
-                                    std::unique_ptr<rocksdb::FSWritableFile>* result, rocksdb::IODebugContext* debug) override {
+                                    std::unique_ptr<rocksdb::FSWritableFile>* result,
+                                    rocksdb::IODebugContext* debug) override {
     // RocksDB cannot go on when a log cannot be made, for want of room in its folder, say.
     if (path.ends_with(".log") && reserve_.make_room(kStepBytes, Urgency::kMust)) reserve_.took(kStepBytes);
     return guarded(target()->NewWritableFile(path, options, result, debug), result, 0);
   }
   rocksdb::IOStatus ReopenWritableFile(const std::string& path, const rocksdb::FileOptions& options,
-                                       std::unique_ptr<rocksdb::FSWritableFile>* result, rocksdb::IODebugContext* debug) override {
+                                       std::unique_ptr<rocksdb::FSWritableFile>* result,
+                                       rocksdb::IODebugContext* debug) override {
     return guarded(target()->ReopenWritableFile(path, options, result, debug), result, 0);
   }
-  rocksdb::IOStatus ReuseWritableFile(const std::string& path, const std::string& old, const rocksdb::FileOptions& options,
-                                      std::unique_ptr<rocksdb::FSWritableFile>* result, rocksdb::IODebugContext* debug) override {
+  rocksdb::IOStatus ReuseWritableFile(const std::string& path, const std::string& old,
+                                      const rocksdb::FileOptions& options,
+                                      std::unique_ptr<rocksdb::FSWritableFile>* result,
+                                      rocksdb::IODebugContext* debug) override {
     std::uint64_t bytes = 0;
     if (!target()->GetFileSize(old, options.io_options, &bytes, debug).ok()) bytes = 0;
     return guarded(target()->ReuseWritableFile(path, old, options, result, debug), result, bytes);
   }
 
-  // RocksDB asks after something failed for want of room, to see whether it is worth trying again. Most of all that is a flush; a
-  // compaction may fail once more.
-  rocksdb::IOStatus GetFreeSpace(const std::string&, const rocksdb::IOOptions&, std::uint64_t* free, rocksdb::IODebugContext*) override {
+  // RocksDB asks after something failed for want of room, to see whether it is worth trying again. Most of all that is
+  // a flush; a compaction may fail once more.
+  rocksdb::IOStatus GetFreeSpace(const std::string&, const rocksdb::IOOptions&, std::uint64_t* free,
+                                 rocksdb::IODebugContext*) override {
     const DiskReserve::State now = reserve_.state();
     const std::uint64_t all = now.free + now.held, kept = reserve_.plan().recovery();
     *free = all > kept ? all - kept : 0;
@@ -88,7 +95,8 @@ class GuardedFiles final : public rocksdb::FileSystemWrapper {
   }
 
  private:
-  rocksdb::IOStatus guarded(rocksdb::IOStatus opened, std::unique_ptr<rocksdb::FSWritableFile>* file, std::uint64_t covered) {
+  rocksdb::IOStatus guarded(rocksdb::IOStatus opened, std::unique_ptr<rocksdb::FSWritableFile>* file,
+                            std::uint64_t covered) {
     if (opened.ok()) *file = std::make_unique<GuardedFile>(std::move(*file), reserve_, covered);
     return opened;
   }
@@ -97,7 +105,8 @@ class GuardedFiles final : public rocksdb::FileSystemWrapper {
 
 }  // namespace
 
-std::shared_ptr<rocksdb::FileSystem> guarded_files(const std::shared_ptr<rocksdb::FileSystem>& host, DiskReserve& reserve) {
+std::shared_ptr<rocksdb::FileSystem> guarded_files(const std::shared_ptr<rocksdb::FileSystem>& host,
+                                                   DiskReserve& reserve) {
   return std::make_shared<GuardedFiles>(host, reserve);
 }
 

@@ -1,5 +1,5 @@
-// The host's file system for RocksDB, except that what is written has room made for it first (disk_reserve.h): so that a full disk
-// never fails a flush, a log or the manifest, and fails a compaction before it takes what those need.
+// The host's file system for RocksDB, except that what is written has room made for it first (disk_reserve.h): so that
+// a full disk never fails a flush, a log or the manifest, and fails a compaction before it takes what those need.
 #pragma once
 
 #include <rocksdb/file_system.h>
@@ -11,6 +11,7 @@
 namespace stoa::kv {
 
 // `reserve` must outlive it.
-std::shared_ptr<rocksdb::FileSystem> guarded_files(const std::shared_ptr<rocksdb::FileSystem>& host, DiskReserve& reserve);
+std::shared_ptr<rocksdb::FileSystem> guarded_files(const std::shared_ptr<rocksdb::FileSystem>& host,
+                                                   DiskReserve& reserve);
 
 }  // namespace stoa::kv

@@ -26,6 +26,8 @@ class InfoLog final : public rocksdb::Logger {
 
 }  // namespace
 
-std::shared_ptr<rocksdb::Logger> info_log() { return std::make_shared<InfoLog>(); }
+std::shared_ptr<rocksdb::Logger> info_log() {
+  return std::make_shared<InfoLog>();
+}
 
 }  // namespace stoa::kv

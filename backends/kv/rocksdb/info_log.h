@@ -1,4 +1,5 @@
-// RocksDB's own log, as lines of ours. Its files would need a disk that has room, and a database that cannot open one does not start.
+// RocksDB's own log, as lines of ours. Its files would need a disk that has room, and a database that cannot open one
+// does not start.
 #pragma once
 
 #include <rocksdb/env.h>

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t kZerosBytes = 256u << 10;  // at once, so that a sync of the log in use waits for little
 
-// Makes `path`, which may be there, a file of that many zeros, safe on disk. By way of the page cache, where a log's pages
-// then are: an append to a block that is on disk only would have to read it first.
+// Makes `path`, which may be there, a file of that many zeros, safe on disk. By way of the page cache, where a log's
+// pages then are: an append to a block that is on disk only would have to read it first.
 bool write_zeros(const std::string& path, std::uint64_t bytes, const std::stop_token& stop) {
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
   if (fd < 0) return false;
@@ -23,8 +23,8 @@ bool write_zeros(const std::string& path, std::uint64_t bytes, const std::stop_t
   const auto size = static_cast<off_t>(bytes);
   bool good = ::ftruncate(fd, size) == 0 && ::fallocate(fd, 0, 0, size) == 0;
   for (off_t at = 0; good && at < size; at += static_cast<off_t>(kZerosBytes)) {
-    good = !stop.stop_requested() &&
-           ::pwrite(fd, zeros.data(), kZerosBytes, at) == static_cast<ssize_t>(kZerosBytes) && ::fdatasync(fd) == 0;
+    good = !stop.stop_requested() && ::pwrite(fd, zeros.data(), kZerosBytes, at) == static_cast<ssize_t>(kZerosBytes) &&
+           ::fdatasync(fd) == 0;
   }
   good = good && ::fsync(fd) == 0;
   ::close(fd);
@@ -32,20 +32,27 @@ bool write_zeros(const std::string& path, std::uint64_t bytes, const std::stop_t
   return good;
 }
 
-// A log in a file that has all its blocks. Nothing is allocated for it, so that RocksDB does not cut it when it is closed.
+// A log in a file that has all its blocks. Nothing is allocated for it, so that RocksDB does not cut it when it is
+// closed.
 class ZeroedLog final : public rocksdb::FSWritableFileOwnerWrapper {
  public:
   using FSWritableFileOwnerWrapper::FSWritableFileOwnerWrapper;
   void PrepareWrite(std::size_t, std::size_t, const rocksdb::IOOptions&, rocksdb::IODebugContext*) override {}
 };
 
-bool is_log(const std::string& path) { return path.ends_with(".log"); }
+bool is_log(const std::string& path) {
+  return path.ends_with(".log");
+}
 
 class LogFiles final : public rocksdb::FileSystemWrapper {
  public:
-  LogFiles(const std::shared_ptr<rocksdb::FileSystem>& host, const std::string& folder, std::uint64_t bytes, std::function<bool()> has_room)
-      : FileSystemWrapper(host), spare_(folder + "/SPARE"), unfinished_(folder + "/SPARE.new"),
-        bytes_(bytes / kZerosBytes * kZerosBytes), has_room_(std::move(has_room)) {
+  LogFiles(const std::shared_ptr<rocksdb::FileSystem>& host, const std::string& folder, std::uint64_t bytes,
+           std::function<bool()> has_room)
+      : FileSystemWrapper(host),
+        spare_(folder + "/SPARE"),
+        unfinished_(folder + "/SPARE.new"),
+        bytes_(bytes / kZerosBytes * kZerosBytes),
+        has_room_(std::move(has_room)) {
     // A spare file of an earlier run may hold records: a power cut can undo that it was made a log, and keep what was
     // written to it.
     if (has_room_()) {
@@ -121,8 +128,9 @@ class LogFiles final : public rocksdb::FileSystemWrapper {
 
 }  // namespace
 
-std::shared_ptr<rocksdb::FileSystem> zeroed_logs(const std::shared_ptr<rocksdb::FileSystem>& host, const std::string& folder,
-                                                 std::uint64_t bytes, std::function<bool()> has_room) {
+std::shared_ptr<rocksdb::FileSystem> zeroed_logs(const std::shared_ptr<rocksdb::FileSystem>& host,
+                                                 const std::string& folder, std::uint64_t bytes,
+                                                 std::function<bool()> has_room) {
   return std::make_shared<LogFiles>(host, folder, bytes, std::move(has_room));
 }
 

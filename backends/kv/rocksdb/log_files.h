@@ -15,8 +15,10 @@
 namespace stoa::kv {
 
 // For a database in `folder`, which exists. Keeps one file of `bytes` ready there, made by a thread of its own; what a
-// log needs beyond it, and all of it while `has_room` says no, is allocated as RocksDB does. To be kept until the database is closed.
-std::shared_ptr<rocksdb::FileSystem> zeroed_logs(const std::shared_ptr<rocksdb::FileSystem>& host, const std::string& folder,
-                                                 std::uint64_t bytes, std::function<bool()> has_room);
+// log needs beyond it, and all of it while `has_room` says no, is allocated as RocksDB does. To be kept until the
+// database is closed.
+std::shared_ptr<rocksdb::FileSystem> zeroed_logs(const std::shared_ptr<rocksdb::FileSystem>& host,
+                                                 const std::string& folder, std::uint64_t bytes,
+                                                 std::function<bool()> has_room);
 
 }  // namespace stoa::kv

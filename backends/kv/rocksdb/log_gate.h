@@ -1,5 +1,6 @@
-// Who touches RocksDB's log. After an error a log must be left alone until RocksDB has recovered: it ends the process otherwise
-// (WritableFileWriter asserts that nobody goes on writing a file that failed, and Debian builds it with assertions).
+// Who touches RocksDB's log. After an error a log must be left alone until RocksDB has recovered: it ends the process
+// otherwise (WritableFileWriter asserts that nobody goes on writing a file that failed, and Debian builds it with
+// assertions).
 #pragma once
 
 #include <atomic>
@@ -9,7 +10,11 @@ namespace stoa::kv {
 
 class LogGate {
  public:
-  enum class State { kSound, kNoRoom, kBroken };  // kNoRoom: until recovered(); kBroken: until the database is opened again
+  enum class State {
+    kSound,
+    kNoRoom,
+    kBroken
+  };  // kNoRoom: until recovered(); kBroken: until the database is opened again
 
   State state() const { return state_.load(std::memory_order_acquire); }
   bool sound() const { return state() == State::kSound; }

@@ -16,8 +16,12 @@ constexpr steady_clock::duration kPatience = std::chrono::seconds(5);
 
 }  // namespace
 
-Reclaim::Reclaim(rocksdb::DB& db, std::span<rocksdb::ColumnFamilyHandle* const> families, DiskReserve& reserve, const LogGate& log)
-    : db_(db), families_(families.begin(), families.end()), reserve_(reserve), log_(log),
+Reclaim::Reclaim(rocksdb::DB& db, std::span<rocksdb::ColumnFamilyHandle* const> families, DiskReserve& reserve,
+                 const LogGate& log)
+    : db_(db),
+      families_(families.begin(), families.end()),
+      reserve_(reserve),
+      log_(log),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
 Reclaim::~Reclaim() {
@@ -64,7 +68,8 @@ void Reclaim::run(const std::stop_token& stop) {
 
 // Whether something that was removed is still there.
 bool Reclaim::has_remains(rocksdb::ColumnFamilyHandle* family) {
-  for (const std::string& property : {rocksdb::DB::Properties::kNumDeletesActiveMemTable, rocksdb::DB::Properties::kNumDeletesImmMemTables}) {
+  for (const std::string& property :
+       {rocksdb::DB::Properties::kNumDeletesActiveMemTable, rocksdb::DB::Properties::kNumDeletesImmMemTables}) {
     std::uint64_t deletes = 0;
     if (db_.GetIntProperty(family, property, &deletes) && deletes > 0) return true;
   }

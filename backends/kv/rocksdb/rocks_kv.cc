@@ -32,8 +32,12 @@ namespace {
 using core::Family;
 using core::kFamilies;
 
-rocksdb::Slice slice(std::string_view text) { return {text.data(), text.size()}; }
-std::string_view view(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
+rocksdb::Slice slice(std::string_view text) {
+  return {text.data(), text.size()};
+}
+std::string_view view(const rocksdb::Slice& slice) {
+  return {slice.data(), slice.size()};
+}
 
 // Writes that had been held up tell the reason only in words.
 bool lacks_room(const rocksdb::Status& status) {
@@ -48,17 +52,18 @@ std::unexpected<Error> failed(const rocksdb::Status& status, std::string_view wh
   return fail(code, std::string(what) + ": " + status.ToString());
 }
 
-// A walk that steps over this many remains of removed keys has them cleared away. Files full of them are compacted anyhow
-// (family_options), but not what is still in memory, maybe for ever when nothing else is written, nor the last level, to which
-// a file can sink without being rewritten: those RocksDB looks through when a snapshot is released.
+// A walk that steps over this many remains of removed keys has them cleared away. Files full of them are compacted
+// anyhow (family_options), but not what is still in memory, maybe for ever when nothing else is written, nor the last
+// level, to which a file can sink without being rewritten: those RocksDB looks through when a snapshot is released.
 constexpr std::uint64_t kRemainsMax = 16384;
 
 void clear_remains(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family, const LogGate& log) {
   std::uint64_t in_memory = 0;
-  if (log.sound() && db.GetIntProperty(family, rocksdb::DB::Properties::kNumDeletesActiveMemTable, &in_memory) && in_memory >= kRemainsMax) {
+  if (log.sound() && db.GetIntProperty(family, rocksdb::DB::Properties::kNumDeletesActiveMemTable, &in_memory) &&
+      in_memory >= kRemainsMax) {
     rocksdb::FlushOptions options;
     options.wait = false;
-    options.allow_write_stall = true;  // else the walk would wait for what makes the writers stall
+    options.allow_write_stall = true;                  // else the walk would wait for what makes the writers stall
     db.Flush(options, family).PermitUncheckedError();  // an error shows at the next write
   }
   db.ReleaseSnapshot(db.GetSnapshot());
@@ -128,7 +133,8 @@ class Iterator final : public core::KvIterator, public core::DamagedWalk {
 // The families of one database, and reading them.
 class Families {
  public:
-  Families(rocksdb::DB& db, std::span<rocksdb::ColumnFamilyHandle* const> handles, const LogGate& log) : db_(db), log_(log) {
+  Families(rocksdb::DB& db, std::span<rocksdb::ColumnFamilyHandle* const> handles, const LogGate& log)
+      : db_(db), log_(log) {
     for (std::size_t i = 0; i < kFamilies; ++i) handles_[i] = handles[i];
   }
   rocksdb::ColumnFamilyHandle* operator[](Family family) const { return handles_[static_cast<std::size_t>(family)]; }
@@ -205,7 +211,11 @@ class RocksKv final : public core::KvStore {
   // Handle 0 is RocksDB's own default family, which must exist and stays empty.
   RocksKv(std::unique_ptr<DiskReserve> reserve, std::unique_ptr<rocksdb::Env> env, rocksdb::DB* db,
           const std::vector<rocksdb::ColumnFamilyHandle*>& handles, std::shared_ptr<rocksdb::Cache> cache)
-      : reserve_(std::move(reserve)), env_(std::move(env)), db_(db), cache_(std::move(cache)), default_(handles[0]),
+      : reserve_(std::move(reserve)),
+        env_(std::move(env)),
+        db_(db),
+        cache_(std::move(cache)),
+        default_(handles[0]),
         families_(*db, std::span(handles).subspan(1), log_) {
     if (reserve_ != nullptr) reclaim_ = std::make_unique<Reclaim>(*db_, families_.all(), *reserve_, log_);
   }
@@ -232,9 +242,9 @@ class RocksKv final : public core::KvStore {
     batch_.Clear();
     for (const core::WriteBatch* batch : batches) {
       for (const core::WriteBatch::Op& op : batch->ops()) {
-        const rocksdb::Status added = op.remove
-                                          ? batch_.Delete(families_[op.family], slice(batch->key(op)))
-                                          : batch_.Put(families_[op.family], slice(batch->key(op)), slice(batch->value(op)));
+        const rocksdb::Status added =
+            op.remove ? batch_.Delete(families_[op.family], slice(batch->key(op)))
+                      : batch_.Put(families_[op.family], slice(batch->key(op)), slice(batch->value(op)));
         if (!added.ok()) return failed(added, "batch");
       }
     }
@@ -261,11 +271,18 @@ class RocksKv final : public core::KvStore {
   }
 
   bool has_room() override { return reserve_ == nullptr || reserve_->has_room(); }
-  std::uint64_t unpaid_growth_max() const override { return reserve_ == nullptr ? KvStore::unpaid_growth_max() : reserve_->plan().unpaid_growth(); }
+  std::uint64_t unpaid_growth_max() const override {
+    return reserve_ == nullptr ? KvStore::unpaid_growth_max() : reserve_->plan().unpaid_growth();
+  }
   std::optional<Disk> disk() override {
     if (reserve_ == nullptr) return std::nullopt;
     const DiskReserve::State now = reserve_->state();
-    return Disk{.path = reserve_->folder(), .total = now.total, .free = now.free, .reserve = now.held, .reserve_wanted = now.wanted, .low = now.low};
+    return Disk{.path = reserve_->folder(),
+                .total = now.total,
+                .free = now.free,
+                .reserve = now.held,
+                .reserve_wanted = now.wanted,
+                .low = now.low};
   }
 
   std::vector<std::pair<std::string, double>> statistics() const override {
@@ -299,12 +316,15 @@ class RocksKv final : public core::KvStore {
  private:
   rocksdb::Status write_batch() {
     const rocksdb::Status written = db_->Write({}, &batch_);
-    // RocksDB cannot go on when it changes to another log and what it still has in memory of the old one has no room: so there is none.
+    // RocksDB cannot go on when it changes to another log and what it still has in memory of the old one has no room:
+    // so there is none.
     return !written.ok() || reserve_ == nullptr || reserve_->has_room() ? written : db_->FlushWAL(false);
   }
 
   static LogGate::State state_after(const rocksdb::Status& status) {
-    return status.ok() ? LogGate::State::kSound : lacks_room(status) ? LogGate::State::kNoRoom : LogGate::State::kBroken;
+    return status.ok()          ? LogGate::State::kSound
+           : lacks_room(status) ? LogGate::State::kNoRoom
+                                : LogGate::State::kBroken;
   }
 
   template <class Touch>
@@ -316,22 +336,25 @@ class RocksKv final : public core::KvStore {
       status = touch();
       return state_after(status);
     });
-    if (!touched) return fail(state == LogGate::State::kNoRoom ? Errc::kNoSpace : Errc::kIo, "the log of the metadata failed before");
+    if (!touched)
+      return fail(state == LogGate::State::kNoRoom ? Errc::kNoSpace : Errc::kIo,
+                  "the log of the metadata failed before");
     if (status.ok()) return {};
     const auto error = failed(status, what);
     log_warning("rocksdb", "a change could not be written", {{"error", describe(error.error())}});
     return error;
   }
 
-  // After a write that had no room. RocksDB refuses everything until it is told to go on; then a log may lack what is in memory, so that
-  // all of it is written as tables before anything counts as durable.
+  // After a write that had no room. RocksDB refuses everything until it is told to go on; then a log may lack what is
+  // in memory, so that all of it is written as tables before anything counts as durable.
   Status recover() {
     if (log_.state() != LogGate::State::kNoRoom) return {};
     const std::lock_guard lock(recovering_);
     if (log_.state() != LogGate::State::kNoRoom) return {};
     if (reserve_ != nullptr) {
       const DiskReserve::State disk = reserve_->state();
-      if (disk.free + disk.held < reserve_->plan().recovery()) return fail(Errc::kNoSpace, "the disk of the metadata is full");
+      if (disk.free + disk.held < reserve_->plan().recovery())
+        return fail(Errc::kNoSpace, "the disk of the metadata is full");
     }
     rocksdb::Status status = db_->Resume();
     // RocksDB is at it by itself. It does not say when it is done, and that is soon where there is room.
@@ -376,7 +399,8 @@ rocksdb::ColumnFamilyOptions family_options(Family family, const RocksOptions& o
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
   table.cache_index_and_filter_blocks = true;  // the cache's bound is the bound of all of it
   table.pin_l0_filter_and_index_blocks_in_cache = true;
-  // In parts: whole filters of large files are megabytes, push each other out of the cache, and are then read for each get.
+  // In parts: whole filters of large files are megabytes, push each other out of the cache, and are then read for each
+  // get.
   table.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
   table.partition_filters = true;
   table.pin_top_level_index_and_filter = true;
@@ -393,8 +417,7 @@ rocksdb::ColumnFamilyOptions family_options(Family family, const RocksOptions& o
   cf.memtable_whole_key_filtering = true;
   cf.memtable_prefix_bloom_size_ratio = 0.02;
   // A walk must not crawl over the remains of what was deleted: files full of tombstones are compacted soon.
-  cf.table_properties_collector_factories.push_back(
-      rocksdb::NewCompactOnDeletionCollectorFactory(4096, 2048));
+  cf.table_properties_collector_factories.push_back(rocksdb::NewCompactOnDeletionCollectorFactory(4096, 2048));
   switch (family) {
     case Family::kInline:
       // Content is written to a blob file once instead of moving through the levels.
@@ -413,7 +436,8 @@ rocksdb::ColumnFamilyOptions family_options(Family family, const RocksOptions& o
       cf.table_properties_collector_factories.clear();
       cf.level_compaction_dynamic_level_bytes = false;
       break;
-    default: break;
+    default:
+      break;
   }
   return cf;
 }
@@ -456,7 +480,8 @@ Result<std::unique_ptr<core::KvStore>> open_rocks(const RocksOptions& options) {
   db.enable_write_thread_adaptive_yield = false;
 
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
-  // Stays empty. RocksDB goes on by itself after a full disk when there is room for the largest buffer, its default too.
+  // Stays empty. RocksDB goes on by itself after a full disk when there is room for the largest buffer, its default
+  // too.
   descriptors.emplace_back(rocksdb::kDefaultColumnFamilyName, rocksdb::ColumnFamilyOptions{});
   descriptors.back().options.write_buffer_size = plan.write_buffer();
   for (std::size_t i = 0; i < kFamilies; ++i) {
@@ -470,7 +495,8 @@ Result<std::unique_ptr<core::KvStore>> open_rocks(const RocksOptions& options) {
                                      ? rocksdb::DB::OpenForReadOnly(db, options.path, descriptors, &handles, &opened)
                                      : rocksdb::DB::Open(db, options.path, descriptors, &handles, &opened);
   if (!status.ok()) return failed(status, "open " + options.path);
-  return std::unique_ptr<core::KvStore>(new RocksKv(std::move(reserve), std::move(env), opened, handles, std::move(cache)));
+  return std::unique_ptr<core::KvStore>(
+      new RocksKv(std::move(reserve), std::move(env), opened, handles, std::move(cache)));
 }
 
 }  // namespace stoa::kv

@@ -10,11 +10,12 @@ namespace stoa::kv {
 
 struct RocksOptions {
   std::string path;
-  bool create = false;                        // make the database when there is none
-  bool damaged = false;  // read only, and with files that are missing or cannot be opened: what lies in them is an error when it is read
+  bool create = false;   // make the database when there is none
+  bool damaged = false;  // read only, and with files that are missing or cannot be opened: what lies in them is an
+                         // error when it is read
   std::uint64_t block_cache_bytes = 64u << 20;
   std::uint64_t write_buffer_bytes = 64u << 20;  // of all families together
-  std::uint64_t zeroed_log_bytes = 0;  // how much of each log file is zeroed ahead (log_files.h); 0: nothing
+  std::uint64_t zeroed_log_bytes = 0;            // how much of each log file is zeroed ahead (log_files.h); 0: nothing
   std::uint64_t journal_bytes_max = 256u << 20;  // the oldest records beyond it are dropped
   bool reserve = false;  // keep space of the disk for what must always be written (disk_reserve.h)
 };

@@ -82,9 +82,9 @@ HostRef Hosts::get(const Address& address, std::string_view name, std::uint32_t 
     if (hosts_.size() < kHostsMax && same < kPerAddress) {
       host = std::make_shared<Host>(address, key.second);
       host->monitor_state = monitor_state;
-      host->holder = state_.add_holder(
-          core::Door::kNfs, nullptr,
-          std::string_view(reinterpret_cast<const char*>(address.data()), address.size()), granted_);
+      host->holder =
+          state_.add_holder(core::Door::kNfs, nullptr,
+                            std::string_view(reinterpret_cast<const char*>(address.data()), address.size()), granted_);
     }
     if (host != nullptr && host->holder != core::kNoHolder) {
       heard_of(*host);

@@ -105,7 +105,9 @@ class Hosts {
   // Its last word is this. `gone`: the host, which is in no table any more; null: there was none in this run.
   Status forget_record(const Address& address, const std::string& name, Host* gone);
   void forget_record_or_log(const Address& address, const std::string& name, Host* gone);
-  std::mutex& record_mutex(const std::string& record) { return records_[std::hash<std::string>{}(record) % records_.size()]; }
+  std::mutex& record_mutex(const std::string& record) {
+    return records_[std::hash<std::string>{}(record) % records_.size()];
+  }
 
   core::StateTable& state_;
   const Granted granted_;

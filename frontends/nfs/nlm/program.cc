@@ -106,10 +106,11 @@ void NlmProgram::keep(const std::stop_token& stop) {
 void NlmProgram::look_for(const HostRef& host) {
   if (connected_ && connected_(host->address)) return hosts_.heard_of(*host);
   const auto before = hosts_.called_now(*host);
-  const bool sent = caller_.call({.address = host->address, .program = kNlmProgram, .version = kNlmVersion, .procedure = kNull},
-                                 [this, host](const Result<std::span<const std::byte>>& answer) {
-                                   if (answer) hosts_.heard_of(*host);
-                                 });
+  const bool sent =
+      caller_.call({.address = host->address, .program = kNlmProgram, .version = kNlmVersion, .procedure = kNull},
+                   [this, host](const Result<std::span<const std::byte>>& answer) {
+                     if (answer) hosts_.heard_of(*host);
+                   });
   if (!sent) host->called = before;  // it had no chance to answer
 }
 
@@ -241,7 +242,8 @@ Result<core::FileId> NlmProgram::lockable(const rpc::Call& call, Netobj handle, 
     return fail(why);
   };
   core::OpContext& ctx = access.context();
-  if (ctx.read_only && (wanted & ~core::kAccessRead) != 0) return refuse(Errc::kReadOnly, "the export is read-only for this client");
+  if (ctx.read_only && (wanted & ~core::kAccessRead) != 0)
+    return refuse(Errc::kReadOnly, "the export is read-only for this client");
   constexpr std::uint32_t kContent = core::kAccessRead | core::kAccessModify | core::kAccessExtend;
   STOA_TRY(reply, ns_.access(ctx, {.id = ref.id, .wanted = kContent}));
   if (reply.attr.type != core::FileType::kRegular) return fail(Errc::kWrongType);

@@ -18,7 +18,7 @@ class NlmProgram final : public rpc::Program {
  public:
   // Ends clients of other versions whose time has run out: true when there were any.
   struct EndExpired {
-    std::function<bool(core::FileId)> of_file;    // that have state of it
+    std::function<bool(core::FileId)> of_file;      // that have state of it
     std::function<bool(core::HolderId)> with_lock;  // this one
   };
   // Needs calls whose scope is an nfs::ExportAccess. The dialer of `caller` must have been stopped before this goes.
@@ -27,7 +27,8 @@ class NlmProgram final : public rpc::Program {
              EndExpired end_expired, MetricRegistry& metrics, std::function<Clock::time_point()> clock = nullptr);
 
   Hosts& hosts() { return hosts_; }
-  // Who has a connection lives, and need not be called; null: nobody knows. When it returns, the one before is not used.
+  // Who has a connection lives, and need not be called; null: nobody knows. When it returns, the one before is not
+  // used.
   void know_connections(std::function<bool(const Address&)> connected);
 
   std::uint32_t number() const override { return kNlmProgram; }

@@ -40,7 +40,7 @@ class RestartNotice {
 
   const std::uint32_t state_;
   rpc::RemoteCaller& caller_;
-  std::mutex mutex_;  // guards notices_
+  std::mutex mutex_;             // guards notices_
   std::vector<Notice> notices_;  // their places stay
   std::condition_variable_any wake_;
   std::jthread thread_;  // last: it goes first

@@ -22,8 +22,7 @@ Result<std::unique_ptr<DatagramServer>> DatagramServer::start(const Endpoint& en
     close(bound.fd);
     return fail_errno(error, "eventfd");
   }
-  return std::unique_ptr<DatagramServer>(
-      new DatagramServer(bound.fd, wake, bound.port, std::move(service), metrics));
+  return std::unique_ptr<DatagramServer>(new DatagramServer(bound.fd, wake, bound.port, std::move(service), metrics));
 }
 
 DatagramServer::DatagramServer(int fd, int wake, std::uint16_t port, Service service, MetricRegistry& metrics)

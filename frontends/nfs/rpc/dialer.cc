@@ -31,7 +31,10 @@ using Clock = std::chrono::steady_clock;
 class Dialer::Line final : public BackChannel, public std::enable_shared_from_this<Line> {
  public:
   Line(Dialer& dialer, const std::array<std::uint8_t, 16>& address, std::uint16_t port, Transport transport)
-      : dialer_(dialer), host_(host_of(address)), to_(socket_address(address, port)), udp_(transport == Transport::kUdp) {}
+      : dialer_(dialer),
+        host_(host_of(address)),
+        to_(socket_address(address, port)),
+        udp_(transport == Transport::kUdp) {}
   ~Line() override { hang_up(); }
   const std::array<std::uint8_t, 16>& host() const { return host_; }
 

@@ -171,8 +171,10 @@ std::string GssServer::establish(const CallHeader& header, const ClientAddress& 
   }
   if (entry != nullptr) contexts_.remove(*entry);
   put_init_result(out, {}, step, 0);
-  // As the programs of Kerberos print them: routine errors are in these bits (RFC 2744 3.9.1), and minor ones are signed.
-  return "GSS error " + std::to_string(step.major >> 16) + ", minor " + std::to_string(static_cast<std::int32_t>(step.minor));
+  // As the programs of Kerberos print them: routine errors are in these bits (RFC 2744 3.9.1), and minor ones are
+  // signed.
+  return "GSS error " + std::to_string(step.major >> 16) + ", minor " +
+         std::to_string(static_cast<std::int32_t>(step.minor));
 }
 
 bool GssServer::seal(const GssCall& call, ReplyBuffer& out, std::size_t begin, std::size_t more) const {

@@ -59,8 +59,8 @@ class GssServer {
   static void show(const GssCall& call, CallHeader& header);
   void destroy(const GssCall& call) { contexts_.remove(*call.entry); }
 
-  // --- RPCSEC_GSS_INIT, RPCSEC_GSS_CONTINUE_INIT (5.2.2, 5.2.3): appends the whole reply. What the mechanism said of a token that it
-  // does not take; empty: it takes it, or was not asked.
+  // --- RPCSEC_GSS_INIT, RPCSEC_GSS_CONTINUE_INIT (5.2.2, 5.2.3): appends the whole reply. What the mechanism said of a
+  // token that it does not take; empty: it takes it, or was not asked.
   std::string establish(const CallHeader& header, const ClientAddress& address, Clock::time_point now, XdrWriter& out);
 
   // Turns the accepted reply that `out` holds from `begin` on, record mark first, verifier AUTH_NONE, into what `call`

@@ -45,7 +45,11 @@ Result<Listener> bind_socket(const Endpoint& endpoint, int type) {
 
 }  // namespace
 
-Result<Listener> listen_tcp(const Endpoint& endpoint) { return bind_socket(endpoint, SOCK_STREAM); }
-Result<Listener> bind_udp(const Endpoint& endpoint) { return bind_socket(endpoint, SOCK_DGRAM); }
+Result<Listener> listen_tcp(const Endpoint& endpoint) {
+  return bind_socket(endpoint, SOCK_STREAM);
+}
+Result<Listener> bind_udp(const Endpoint& endpoint) {
+  return bind_socket(endpoint, SOCK_DGRAM);
+}
 
 }  // namespace stoa::rpc

@@ -61,7 +61,7 @@ struct Credential {
   std::uint32_t gid = 0;
   std::uint32_t group_count = 0;
   std::array<std::uint32_t, kAuthSysGroupsMax> groups{};
-  std::string_view machine{};  // borrows the call
+  std::string_view machine{};    // borrows the call
   std::string_view principal{};  // "ann@EXAMPLE.ORG"; empty: not by RPCSEC_GSS. Valid as long as the call
   GssService service = GssService::kNone;
 };

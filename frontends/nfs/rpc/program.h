@@ -57,8 +57,8 @@ class BackChannel {
   virtual ~BackChannel() = default;
   // The whole reply record; empty: the connection was closed before it came.
   using OnReply = std::function<void(std::span<const std::byte> reply)>;
-  // Sends an RPC call, given from its xid on, which this sets. Thread-safe, does not block; `on_reply` is called once, by any
-  // thread. False: the connection is gone or has too many calls outstanding, and `on_reply` will not be called.
+  // Sends an RPC call, given from its xid on, which this sets. Thread-safe, does not block; `on_reply` is called once,
+  // by any thread. False: the connection is gone or has too many calls outstanding, and `on_reply` will not be called.
   virtual bool call_back(std::vector<std::byte> record, OnReply on_reply) = 0;
   // False once it was closed, although somebody may hold on to it.
   virtual bool connected() const = 0;
@@ -78,8 +78,9 @@ struct Call {
   core::PendingDurability* pending;
   BackChannel* back = nullptr;
   qos::Scheduler* scheduler = nullptr;  // for what charge() could not foresee; null: nobody is held back
-  RecordMemory* memory = nullptr;       // where the call lies, if in memory of its own: it may be lent to who wants to keep it
-  core::RequestKey request{};           // of a call that is not idempotent; for OpContext::request
+  RecordMemory* memory =
+      nullptr;                 // where the call lies, if in memory of its own: it may be lent to who wants to keep it
+  core::RequestKey request{};  // of a call that is not idempotent; for OpContext::request
 };
 
 // What a call pays before it is run. The flows are valid until the scope's next refresh.
@@ -112,15 +113,16 @@ class Program {
   virtual std::span<const Procedure> procedures() const = 0;  // by number
   // The procedure exists; its arguments may be garbage.
   virtual Weight weigh(const CallHeader& header) const = 0;
-  // Whether running the call twice does what running it once does. If not, its reply is kept in the duplicate request cache;
-  // such a call must not weigh kData, kSync or kHeavy.
+  // Whether running the call twice does what running it once does. If not, its reply is kept in the duplicate request
+  // cache; such a call must not weigh kData, kSync or kHeavy.
   virtual bool idempotent(const CallHeader& header) const { return procedures()[header.procedure].idempotent; }
   // Fills an empty `charge`. What cannot be told (a handle that is none) is free: run() will say what is wrong with it.
   virtual void charge(const Call&, Charge&) {}
   virtual Outcome run(const Call& call, Reply& reply) = 0;
   // Results that say "not now, ask again later". Only of calls that charge() has put a price on.
   virtual void encode_busy(const CallHeader&, XdrWriter&) {}
-  // Results that say that the change is not known to be durable, and why: the store failed while we waited for it, or has no room.
+  // Results that say that the change is not known to be durable, and why: the store failed while we waited for it, or
+  // has no room.
   virtual void encode_not_durable(const CallHeader& header, Errc why, XdrWriter& out) = 0;
 };
 

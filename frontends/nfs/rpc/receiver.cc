@@ -49,7 +49,8 @@ Receiver::Outcome Receiver::receive(int fd, std::span<std::byte> scratch, std::v
     } else {
       kept = pending_.size();
       if (kept > 0) std::memcpy(scratch.data(), pending_.data(), kept);
-      add(scratch.data() + kept, (expect_large_ || pool_.tight()) && kept < kReadAhead ? kReadAhead - kept : scratch.size() - kept);
+      add(scratch.data() + kept,
+          (expect_large_ || pool_.tight()) && kept < kReadAhead ? kReadAhead - kept : scratch.size() - kept);
     }
     const ssize_t got = readv(fd, parts, count);
     if (got < 0 && errno == EINTR) continue;

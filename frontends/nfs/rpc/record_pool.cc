@@ -28,7 +28,8 @@ RecordMemory RecordPool::take(std::size_t bytes, const std::shared_ptr<AddressBu
   };
   // Each is counted, whatever the others say.
   const bool all = exceeds(in_use_, records_.all), share = exceeds(budget->record_bytes, records_.of_address);
-  const bool half = exceeds(half_sent_in_use_, half_sent_.all), half_share = exceeds(budget->half_sent_bytes, half_sent_.of_address);
+  const bool half = exceeds(half_sent_in_use_, half_sent_.all),
+             half_share = exceeds(budget->half_sent_bytes, half_sent_.of_address);
   if (all || share || half || half_share) return refuse();
   std::byte* data = idle_->take(size_class);
   if (data == nullptr) data = static_cast<std::byte*>(std::aligned_alloc(kPage, memory));

@@ -24,7 +24,8 @@ struct AddressBudget {
   std::atomic<std::uint64_t> half_sent_bytes{0};
 };
 
-// Memory of one record; goes back to its pool when destroyed. Counts as of a half-sent one until complete(). Movable; one owner.
+// Memory of one record; goes back to its pool when destroyed. Counts as of a half-sent one until complete(). Movable;
+// one owner.
 class RecordMemory {
  public:
   RecordMemory() = default;
@@ -47,8 +48,8 @@ class RecordMemory {
   std::byte* data() const { return data_; }
   std::size_t size() const;
   void complete();  // all of the record is here
-  // For who wants to keep `part` of it longer than the record: nothing, unless it lies here and is most of it. What is kept
-  // counts for the record only as long as that lives.
+  // For who wants to keep `part` of it longer than the record: nothing, unless it lies here and is most of it. What is
+  // kept counts for the record only as long as that lives.
   core::LentMemory lend(std::span<const std::byte> part);
 
  private:
@@ -74,7 +75,8 @@ class RecordPool {
                                                         std::size_t{512} << 10, std::size_t{1} << 20};
   static constexpr std::size_t kRecordBytesMax = kPayloads.back() + kPage;  // 1 MiB and its headers
 
-  // Of the memory of records, those that are half sent included: how much there may be at once, and how much one address may hold of it.
+  // Of the memory of records, those that are half sent included: how much there may be at once, and how much one
+  // address may hold of it.
   struct Limit {
     std::uint64_t all;
     std::uint64_t of_address;

@@ -1,6 +1,7 @@
 // Memory that replies are written to: grows, keeps its memory for the next use, never sets bytes that will be written.
 //
-// It moves when it grows. So nobody is given a place in it to write to, but for a reservation, during which it cannot grow.
+// It moves when it grows. So nobody is given a place in it to write to, but for a reservation, during which it cannot
+// grow.
 #pragma once
 
 #include <algorithm>
@@ -80,7 +81,8 @@ class ReplyBuffer {
 
     std::span<std::byte> content() { return {buffer_.memory_.get() + buffer_.size_ + head_, most_}; }
 
-    // Ends it. `encode_head` writes as many bytes as were said; the first `length` of the content follow, padded with zeros.
+    // Ends it. `encode_head` writes as many bytes as were said; the first `length` of the content follow, padded with
+    // zeros.
     template <class EncodeHead>
     void commit(std::size_t length, EncodeHead encode_head) {
       STOA_ASSERT(open_ && length <= most_);

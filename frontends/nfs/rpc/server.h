@@ -40,10 +40,10 @@ struct ServerLimits {
   std::uint32_t in_flight_max = 2048;               // of all connections; beyond it each has one
   std::uint64_t output_per_connection_max = std::uint64_t{8} << 20;  // unsent replies; beyond it reading waits
   std::uint64_t output_max = std::uint64_t{128} << 20;
-  std::chrono::seconds record_timeout{60};  // from the first to the last byte of a record
+  std::chrono::seconds record_timeout{60};     // from the first to the last byte of a record
   std::chrono::seconds half_sent_patience{5};  // the same, while others wait for the memory or the connection
-  std::chrono::seconds output_timeout{60};  // the peer takes none of its replies
-  std::chrono::seconds idle_timeout{3600};  // no call at all
+  std::chrono::seconds output_timeout{60};     // the peer takes none of its replies
+  std::chrono::seconds idle_timeout{3600};     // no call at all
 };
 
 struct ServerOptions {
@@ -61,9 +61,10 @@ struct Service {
   std::function<Status(const core::PendingDurability&)> settle;  // core::Namespace::settle()
   PayloadOffset payload_offset = nullptr;
   qos::Scheduler* scheduler = nullptr;  // where calls pay; null: nobody is held back. Must outlive the server
-  GssMechanism* gss = nullptr;  // null: calls with RPCSEC_GSS are denied. Must outlive the server
-  // Told, by the thread that serves it, of each client that does not show well who it is: what it came with, as "RPCSEC_GSS token", and
-  // what is wrong with that. Not of contexts that have come to their end, which clients make anew. Null: nobody is told.
+  GssMechanism* gss = nullptr;          // null: calls with RPCSEC_GSS are denied. Must outlive the server
+  // Told, by the thread that serves it, of each client that does not show well who it is: what it came with, as
+  // "RPCSEC_GSS token", and what is wrong with that. Not of contexts that have come to their end, which clients make
+  // anew. Null: nobody is told.
   std::function<void(const Peer& peer, std::string_view request, std::string_view reason)> tell_refused = nullptr;
 };
 

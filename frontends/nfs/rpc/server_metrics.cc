@@ -33,7 +33,8 @@ ServerMetrics::ServerMetrics(MetricRegistry& r, const std::vector<Program*>& pro
       in_flight(r.gauge("stoa_nfs_in_flight", "Calls handed to workers and not yet answered")),
       output_bytes(r.gauge("stoa_nfs_output_bytes", "Bytes of replies not yet taken by clients")),
       record_bytes(r.gauge("stoa_nfs_record_memory_bytes", "Memory of large records being received or run")),
-      half_sent_bytes(r.gauge("stoa_nfs_half_sent_memory_bytes", "Memory of large records of which a part has not come yet")) {
+      half_sent_bytes(
+          r.gauge("stoa_nfs_half_sent_memory_bytes", "Memory of large records of which a part has not come yet")) {
   for (const Program* program : programs) {
     auto& list = procedures.emplace_back();
     for (const Procedure& procedure : program->procedures()) {

@@ -81,8 +81,8 @@ struct ServerState {
     std::uint64_t generation = 0;
   };
   void admit(int fd);
-  // Closes a connection on which nothing is under way: of this address; null: of the one that has most. The one that was heard of longest
-  // ago, and before others one over which no client is called. False: there is none.
+  // Closes a connection on which nothing is under way: of this address; null: of the one that has most. The one that
+  // was heard of longest ago, and before others one over which no client is called. False: there is none.
   bool give_way(const AddressBudget* address);
   std::optional<std::uint32_t> take_slot();
   static std::shared_ptr<Connection> connection_in(Slot& slot);
@@ -90,7 +90,7 @@ struct ServerState {
 
   std::vector<Slot> slots_;
   std::atomic<std::uint32_t> alive_{0};  // connections that somebody holds
-  std::mutex table_mutex_;  // guards the two below
+  std::mutex table_mutex_;               // guards the two below
   std::vector<std::uint32_t> free_slots_;
   std::map<std::array<std::uint8_t, 16>, std::weak_ptr<AddressBudget>> budgets_;
 

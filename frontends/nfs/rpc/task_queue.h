@@ -1,5 +1,6 @@
-// Work that one worker leaves for others, and the way to wake them. Calls that make contexts of RPCSEC_GSS are run one at a
-// time: the mechanism takes one step at a time, and whoever floods us with tokens must not keep all workers waiting for it.
+// Work that one worker leaves for others, and the way to wake them. Calls that make contexts of RPCSEC_GSS are run one
+// at a time: the mechanism takes one step at a time, and whoever floods us with tokens must not keep all workers
+// waiting for it.
 #pragma once
 
 #include <atomic>
@@ -14,7 +15,8 @@ namespace stoa::rpc {
 
 struct Task {
   std::shared_ptr<Connection> connection;
-  bool receive = false;  // take up the receive side again (it waited for memory); else run `record`, also one that waited for its flows
+  bool receive = false;  // take up the receive side again (it waited for memory); else run `record`, also one that
+                         // waited for its flows
   Record record{};
   bool makes_context() const { return !receive && record.makes_context; }
 };

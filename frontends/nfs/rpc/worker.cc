@@ -28,8 +28,8 @@ constexpr std::uint32_t kStrike = 8;
 // worker, which looks for the next call itself for a while. To be woken would cost each call some 35 us more.
 constexpr std::uint32_t kLoneCalls = 16;
 constexpr std::chrono::microseconds kLookout{100};
-// So long a call waits for its flows. Clients send again, or give up, after 60 s; and when all slots of a session wait, its lease,
-// which they renew after 60 s of 90, is not renewed meanwhile.
+// So long a call waits for its flows. Clients send again, or give up, after 60 s; and when all slots of a session wait,
+// its lease, which they renew after 60 s of 90, is not renewed meanwhile.
 constexpr std::chrono::nanoseconds kParkedMax = std::chrono::seconds(20);
 
 std::atomic<std::uint64_t> g_worker_number{0};
@@ -156,7 +156,8 @@ void Worker::handle_input(const std::shared_ptr<Connection>& connection) {
   }
 }
 
-// Whether the client's next call came before long. One worker at a time does this, so that it costs one processor at most.
+// Whether the client's next call came before long. One worker at a time does this, so that it costs one processor at
+// most.
 bool Worker::look_out_for(Connection& connection) {
   if (state_.looking_out.exchange(true)) return false;
   const Clock::time_point until = Clock::now() + kLookout;
@@ -257,7 +258,8 @@ qos::Verdict Worker::admit(Connection& connection, const Item& item, const Charg
   qos::Scheduler& scheduler = *state_.service.scheduler;
   if (scheduler.admit(charge.path, charge.price, now)) return Verdict::kGranted;
 
-  // It counts among the calls in flight of its connection, which bounds what one client parks, and not among those of all.
+  // It counts among the calls in flight of its connection, which bounds what one client parks, and not among those of
+  // all.
   connection.in_flight.fetch_add(1);
   item.record->own();
   const auto task = std::make_shared<Task>(Task{connection.shared_from_this(), false, std::move(*item.record)});
@@ -265,7 +267,8 @@ qos::Verdict Worker::admit(Connection& connection, const Item& item, const Charg
                                          {.deadline = qos::steady_ns() + kParkedMax.count(),
                                           .owner = &connection,
                                           .resume = [&state = state_, task](bool granted) {
-                                            task->record.admission = granted ? Record::Admission::kGranted : Record::Admission::kRefused;
+                                            task->record.admission =
+                                                granted ? Record::Admission::kGranted : Record::Admission::kRefused;
                                             state.in_flight.fetch_add(1);
                                             state.tasks.push(std::move(*task));
                                           }});
@@ -310,7 +313,8 @@ bool Worker::decode_batch(Connection& connection) {
           Charge& due = charges_[items_.size()];
           due.path.clear();
           due.price = {};
-          if (asked == Record::Admission::kNotParked && !item.makes_context() && !item.ends_context()) charge(connection, item, due);
+          if (asked == Record::Admission::kNotParked && !item.makes_context() && !item.ends_context())
+            charge(connection, item, due);
         }
         items_.push_back(item);
         break;
@@ -367,7 +371,8 @@ Worker::Classified Worker::classify(const Connection& connection, Record& record
     if (header.auth != AuthStatus::kGssContextProblem) {
       const bool gss = header.auth == AuthStatus::kGssCredentialProblem;
       tell_refused(connection, gss ? "RPCSEC_GSS call" : "RPC call",
-                   gss ? "its context is not known, or its verifier is wrong" : "its credential or verifier is not one that this server takes");
+                   gss ? "its context is not known, or its verifier is wrong"
+                       : "its credential or verifier is not one that this server takes");
     }
     return answer([&](XdrWriter& w) { encode_auth_error(w, header.xid, header.auth); });
   }
@@ -460,8 +465,16 @@ Outcome Worker::append_reply(Connection& connection, const Item& item, ReplyBuff
     item.metrics->requests.add();
     return {};
   }
-  const Call call{item.header, connection.peer(), *scope_, ++next_request_id_, now_, pending, &connection,
-                  state_.service.scheduler, item.record->memory ? &item.record->memory : nullptr, request};
+  const Call call{item.header,
+                  connection.peer(),
+                  *scope_,
+                  ++next_request_id_,
+                  now_,
+                  pending,
+                  &connection,
+                  state_.service.scheduler,
+                  item.record->memory ? &item.record->memory : nullptr,
+                  request};
   const Outcome outcome = item.program->run(call, used);
   if (outcome.accept != AcceptStatus::kSuccess) {
     out.truncate(begin + 4);
@@ -497,9 +510,7 @@ void Worker::run_in_place(Connection& c, std::size_t index) {
     const CallKey key = key_of(c, item);
     request = request_key(key);
     const std::size_t replay_at = ready_.size();
-    known = state_.duplicates.begin(key, now_, [&](std::span<const std::byte> reply) {
-      ready_.append(reply);
-    });
+    known = state_.duplicates.begin(key, now_, [&](std::span<const std::byte> reply) { ready_.append(reply); });
     if (known.verdict == DuplicateCache::Verdict::kReplay) seal(item, ready_, replay_at);
     if (known.verdict == DuplicateCache::Verdict::kReplay || known.verdict == DuplicateCache::Verdict::kInProgress)
       return;
@@ -512,8 +523,7 @@ void Worker::run_in_place(Connection& c, std::size_t index) {
   c.slow[static_cast<std::size_t>(item.weight)].note(took > kSlow, kStrike, kSlowCalls);
   if (waits) {
     waiting_.push_back({index, begin, out.size(), known.verdict == DuplicateCache::Verdict::kNew, known.ticket, began,
-                        outcome.failed || outcome.accept != AcceptStatus::kSuccess, from,
-                        pending_.mark()});
+                        outcome.failed || outcome.accept != AcceptStatus::kSuccess, from, pending_.mark()});
   } else {
     seal(item, ready_, begin);
     item.metrics->seconds.observe_ns(static_cast<std::uint64_t>(took.count()));

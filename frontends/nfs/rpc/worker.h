@@ -38,7 +38,7 @@ class Worker {
     bool remembered;         // has a ticket of the duplicate cache
     DuplicateCache::Ticket duplicate;
     Clock::time_point since;
-    bool failed;  // an error is true whether or not anything is durable
+    bool failed;                             // an error is true whether or not anything is durable
     core::PendingDurability::Mark from, to;  // its part of pending_
   };
 
@@ -47,8 +47,8 @@ class Worker {
   // Runs all records_; `holds`: we hold the receive side and may release it early. Returns whether we still hold it.
   bool run_batch(const std::shared_ptr<Connection>& connection, bool holds, bool may_release);
   bool look_out_for(Connection& connection);
-  // What a call pays is found for a whole batch before the first of it is admitted, as the processor fetches meanwhile what admission
-  // looks at.
+  // What a call pays is found for a whole batch before the first of it is admitted, as the processor fetches meanwhile
+  // what admission looks at.
   void charge(Connection& connection, const Item& item, Charge& charge);
   // Keeps those of items_ that may run now; charges_ are theirs.
   void admit_batch(Connection& connection);
@@ -89,8 +89,8 @@ class Worker {
   std::vector<Record> records_;
   std::vector<Item> items_;
   std::vector<Charge> charges_;  // of items_ while they are decoded; more of them are kept, with their memory
-  ReplyBuffer ready_;     // replies that may leave now
-  ReplyBuffer deferred_;  // replies that wait for the sync
+  ReplyBuffer ready_;            // replies that may leave now
+  ReplyBuffer deferred_;         // replies that wait for the sync
   std::vector<Deferred> waiting_;
   core::PendingDurability pending_;  // what the deferred replies wait for, in their order
   Clock::time_point now_{};

@@ -1,8 +1,10 @@
-// RQUOTA versions 1 and 2 as an RPC program: tells NFS clients what limits a user or group below a directory of an export.
+// RQUOTA versions 1 and 2 as an RPC program: tells NFS clients what limits a user or group below a directory of an
+// export.
 //
-// The answer is the tightest of all quotas that hold there, those of the directory and of all above it included, because
-// that is what a write meets. Sizes are in blocks of at least 1024 bytes, larger ones when numbers would not fit into 32
-// bits, rounded up; 0 is no limit. Others than the superuser may ask for themselves and their groups only (Q_EPERM).
+// The answer is the tightest of all quotas that hold there, those of the directory and of all above it included,
+// because that is what a write meets. Sizes are in blocks of at least 1024 bytes, larger ones when numbers would not
+// fit into 32 bits, rounded up; 0 is no limit. Others than the superuser may ask for themselves and their groups only
+// (Q_EPERM).
 #pragma once
 
 #include "core/api/namespace.h"
@@ -12,9 +14,9 @@
 namespace stoa::rquota {
 
 inline constexpr std::uint32_t kRquotaProgram = 100011;
-inline constexpr std::uint32_t kFirstVersion = 1;     // users only
-inline constexpr std::uint32_t kVersion = 2;          // with a type: users and groups
-inline constexpr std::size_t kPathBytesMax = 1024;    // RQ_PATHLEN
+inline constexpr std::uint32_t kFirstVersion = 1;   // users only
+inline constexpr std::uint32_t kVersion = 2;        // with a type: users and groups
+inline constexpr std::size_t kPathBytesMax = 1024;  // RQ_PATHLEN
 inline constexpr std::uint32_t kGetQuota = 1;
 inline constexpr std::uint32_t kGetActiveQuota = 2;
 

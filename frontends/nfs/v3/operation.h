@@ -60,7 +60,9 @@ class Operation {
   // (RFC 2623 2.3.2).
   Result<core::FileId> resolve(std::span<const std::byte> handle, bool at_mount = false);
   // The memory of these arguments, where it may be kept beyond the call.
-  core::LentMemory lend(std::span<const std::byte> part) const { return call_.memory != nullptr ? call_.memory->lend(part) : core::LentMemory{}; }
+  core::LentMemory lend(std::span<const std::byte> part) const {
+    return call_.memory != nullptr ? call_.memory->lend(part) : core::LentMemory{};
+  }
   // A second handle of the same call (RENAME, LINK): kCrossDevice when it belongs to another export.
   Result<core::FileId> resolve_beside(std::span<const std::byte> handle);
 

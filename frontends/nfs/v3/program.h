@@ -18,8 +18,7 @@ inline constexpr std::uint32_t kCommitProcedure = 21;
 class Nfs3Program final : public rpc::Program {
  public:
   // Needs calls whose scope is an nfs::ExportAccess.
-  Nfs3Program(core::Namespace& ns, const core::HandleCodec& handles)
-      : environment_{ns, handles, ns.volume_id()} {}
+  Nfs3Program(core::Namespace& ns, const core::HandleCodec& handles) : environment_{ns, handles, ns.volume_id()} {}
 
   std::uint32_t number() const override { return kNfsProgram; }
   std::string_view name() const override { return "nfs3"; }

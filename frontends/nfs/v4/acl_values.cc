@@ -19,11 +19,15 @@ std::string who_text(const core::AclWho& who, const IdNames& names) {
   switch (who.kind) {
     case Kind::kOwner:
     case Kind::kGroup:
-    case Kind::kEveryone: return std::string(kSpecial[static_cast<std::size_t>(who.kind)].first);
-    case Kind::kUid: return user_to_text(names, who.id);
-    case Kind::kGid: return group_to_text(names, who.id);
+    case Kind::kEveryone:
+      return std::string(kSpecial[static_cast<std::size_t>(who.kind)].first);
+    case Kind::kUid:
+      return user_to_text(names, who.id);
+    case Kind::kGid:
+      return group_to_text(names, who.id);
     case Kind::kUserText:
-    case Kind::kGroupText: return who.text;
+    case Kind::kGroupText:
+      return who.text;
   }
   return {};
 }

@@ -14,23 +14,63 @@ constexpr std::uint32_t kPermissionBits = 0777;
 constexpr std::uint32_t kNanosecondsMax = 1'000'000'000;
 
 constexpr Bitmap kAcls{Attr::kAcl, Attr::kDacl};
-constexpr Bitmap kSettable = kAcls | Bitmap{Attr::kSize, Attr::kMode, Attr::kOwner, Attr::kOwnerGroup, Attr::kTimeAccessSet,
-                                            Attr::kTimeModifySet, Attr::kModeSetMasked, Attr::kModeUmask};
-constexpr Bitmap kOfFileSystem{Attr::kFilesAvail,     Attr::kFilesFree, Attr::kFilesTotal, Attr::kQuotaAvailHard,
-                               Attr::kQuotaAvailSoft, Attr::kQuotaUsed, Attr::kSpaceAvail, Attr::kSpaceFree,
-                               Attr::kSpaceTotal};
+constexpr Bitmap kSettable =
+    kAcls | Bitmap{Attr::kSize,          Attr::kMode,          Attr::kOwner,         Attr::kOwnerGroup,
+                   Attr::kTimeAccessSet, Attr::kTimeModifySet, Attr::kModeSetMasked, Attr::kModeUmask};
+constexpr Bitmap kOfFileSystem{Attr::kFilesAvail,     Attr::kFilesFree,      Attr::kFilesTotal,
+                               Attr::kQuotaAvailHard, Attr::kQuotaAvailSoft, Attr::kQuotaUsed,
+                               Attr::kSpaceAvail,     Attr::kSpaceFree,      Attr::kSpaceTotal};
 
-constexpr Bitmap kSupported40{
-    Attr::kSupportedAttrs, Attr::kType,           Attr::kFhExpireType,    Attr::kChange,          Attr::kSize,
-    Attr::kLinkSupport,    Attr::kSymlinkSupport, Attr::kNamedAttr,       Attr::kFsid,            Attr::kUniqueHandles,
-    Attr::kLeaseTime,      Attr::kRdattrError,    Attr::kAcl,             Attr::kAclSupport,      Attr::kCanSetTime,      Attr::kCaseInsensitive,
-    Attr::kCasePreserving, Attr::kChownRestricted, Attr::kFilehandle,     Attr::kFileId,          Attr::kFilesAvail,
-    Attr::kFilesFree,      Attr::kFilesTotal,     Attr::kHomogeneous,     Attr::kMaxFileSize,     Attr::kMaxLink,
-    Attr::kMaxName,        Attr::kMaxRead,        Attr::kMaxWrite,        Attr::kMode,            Attr::kNoTrunc,
-    Attr::kNumLinks,       Attr::kOwner,          Attr::kOwnerGroup,      Attr::kQuotaAvailHard,  Attr::kQuotaAvailSoft,
-    Attr::kQuotaUsed,      Attr::kRawDev,         Attr::kSpaceAvail,      Attr::kSpaceFree,       Attr::kSpaceTotal,
-    Attr::kSpaceUsed,      Attr::kTimeAccess,     Attr::kTimeAccessSet,   Attr::kTimeCreate,      Attr::kTimeDelta,
-    Attr::kTimeMetadata,   Attr::kTimeModify,     Attr::kTimeModifySet,   Attr::kMountedOnFileId};
+constexpr Bitmap kSupported40{Attr::kSupportedAttrs,
+                              Attr::kType,
+                              Attr::kFhExpireType,
+                              Attr::kChange,
+                              Attr::kSize,
+                              Attr::kLinkSupport,
+                              Attr::kSymlinkSupport,
+                              Attr::kNamedAttr,
+                              Attr::kFsid,
+                              Attr::kUniqueHandles,
+                              Attr::kLeaseTime,
+                              Attr::kRdattrError,
+                              Attr::kAcl,
+                              Attr::kAclSupport,
+                              Attr::kCanSetTime,
+                              Attr::kCaseInsensitive,
+                              Attr::kCasePreserving,
+                              Attr::kChownRestricted,
+                              Attr::kFilehandle,
+                              Attr::kFileId,
+                              Attr::kFilesAvail,
+                              Attr::kFilesFree,
+                              Attr::kFilesTotal,
+                              Attr::kHomogeneous,
+                              Attr::kMaxFileSize,
+                              Attr::kMaxLink,
+                              Attr::kMaxName,
+                              Attr::kMaxRead,
+                              Attr::kMaxWrite,
+                              Attr::kMode,
+                              Attr::kNoTrunc,
+                              Attr::kNumLinks,
+                              Attr::kOwner,
+                              Attr::kOwnerGroup,
+                              Attr::kQuotaAvailHard,
+                              Attr::kQuotaAvailSoft,
+                              Attr::kQuotaUsed,
+                              Attr::kRawDev,
+                              Attr::kSpaceAvail,
+                              Attr::kSpaceFree,
+                              Attr::kSpaceTotal,
+                              Attr::kSpaceUsed,
+                              Attr::kTimeAccess,
+                              Attr::kTimeAccessSet,
+                              Attr::kTimeCreate,
+                              Attr::kTimeDelta,
+                              Attr::kTimeMetadata,
+                              Attr::kTimeModify,
+                              Attr::kTimeModifySet,
+                              Attr::kMountedOnFileId};
 constexpr Bitmap kSupported41 =
     kSupported40 | Bitmap{Attr::kDacl, Attr::kModeSetMasked, Attr::kSuppattrExclcreat, Attr::kFsCharsetCap,
                           // RFC 9754 is about 4.2; what it tells holds in 4.1, and who asks there knows it.
@@ -39,8 +79,8 @@ constexpr Bitmap kSupported42 =
     kSupported41 | Bitmap{Attr::kCloneBlksize, Attr::kChangeAttrType, Attr::kModeUmask, Attr::kXattrSupport};
 constexpr std::array<Bitmap, 3> kSupported{kSupported40, kSupported41, kSupported42};
 // The verifier of an exclusive create has a place of its own, so nothing that can be set is in its way.
-constexpr std::array<Bitmap, 3> kExclusiveCreate{kSupported40 & kSettable, kSupported41 & kSettable,
-                                                 kSupported42 & kSettable};
+constexpr std::array<Bitmap, 3> kExclusiveCreate{kSupported40 & kSettable, kSupported41& kSettable,
+                                                 kSupported42& kSettable};
 
 std::size_t index_of(std::uint32_t minor) {
   return std::min<std::size_t>(minor, kSupported.size() - 1);
@@ -49,13 +89,20 @@ std::size_t index_of(std::uint32_t minor) {
 // nfs_ftype4
 std::uint32_t to_wire(core::FileType type) {
   switch (type) {
-    case core::FileType::kRegular: return 1;
-    case core::FileType::kDirectory: return 2;
-    case core::FileType::kBlockDevice: return 3;
-    case core::FileType::kCharDevice: return 4;
-    case core::FileType::kSymlink: return 5;
-    case core::FileType::kSocket: return 6;
-    case core::FileType::kFifo: return 7;
+    case core::FileType::kRegular:
+      return 1;
+    case core::FileType::kDirectory:
+      return 2;
+    case core::FileType::kBlockDevice:
+      return 3;
+    case core::FileType::kCharDevice:
+      return 4;
+    case core::FileType::kSymlink:
+      return 5;
+    case core::FileType::kSocket:
+      return 6;
+    case core::FileType::kFifo:
+      return 7;
   }
   return 1;
 }
@@ -67,11 +114,13 @@ void put_time(rpc::XdrWriter& out, Timestamp time) {
 
 // What OPEN takes (RFC 9754 4.1), each a bitmap of its values.
 void put_open_arguments(rpc::XdrWriter& out) {
-  constexpr std::uint32_t kAccess = 1u << 1 | 1u << 2 | 1u << 3;                    // READ, WRITE, BOTH
-  constexpr std::uint32_t kDeny = 1u << 0 | 1u << 1 | 1u << 2 | 1u << 3;            // NONE, READ, WRITE, BOTH
-  constexpr std::uint32_t kWants = 1u << 3 | 1u << 4 | 1u << 5;                     // ANY_DELEG, NO_DELEG, CANCEL
-  constexpr std::uint32_t kClaims = 1u << 0 | 1u << 1 | 1u << 2 | 1u << 4 | 1u << 5;  // all but those of an earlier incarnation
-  constexpr std::uint32_t kModes = 1u << 0 | 1u << 1 | 1u << 2 | 1u << 3;           // UNCHECKED, GUARDED, EXCLUSIVE, EXCLUSIVE4_1
+  constexpr std::uint32_t kAccess = 1u << 1 | 1u << 2 | 1u << 3;          // READ, WRITE, BOTH
+  constexpr std::uint32_t kDeny = 1u << 0 | 1u << 1 | 1u << 2 | 1u << 3;  // NONE, READ, WRITE, BOTH
+  constexpr std::uint32_t kWants = 1u << 3 | 1u << 4 | 1u << 5;           // ANY_DELEG, NO_DELEG, CANCEL
+  constexpr std::uint32_t kClaims =
+      1u << 0 | 1u << 1 | 1u << 2 | 1u << 4 | 1u << 5;  // all but those of an earlier incarnation
+  constexpr std::uint32_t kModes =
+      1u << 0 | 1u << 1 | 1u << 2 | 1u << 3;  // UNCHECKED, GUARDED, EXCLUSIVE, EXCLUSIVE4_1
   for (const std::uint32_t values : {kAccess, kDeny, kWants, kClaims, kModes}) {
     out.u32(1);
     out.u32(values);
@@ -87,7 +136,8 @@ struct Asked {
 core::AclRef acl_of_pseudo_root() {
   constexpr std::uint32_t kRights = core::kRightListDirectory | core::kRightSearch | core::kRightReadAttributes |
                                     core::kRightReadAcl | core::kRightSynchronize;
-  return std::make_shared<const core::Acl>(core::Acl{.entries = {{.rights = kRights, .who = core::AclWho::everyone()}}});
+  return std::make_shared<const core::Acl>(
+      core::Acl{.entries = {{.rights = kRights, .who = core::AclWho::everyone()}}});
 }
 
 Nfs4Status ask(Compound& c, const Bitmap& shown, const Subject& subject, Asked& asked) {
@@ -113,46 +163,78 @@ void put_attribute(Compound& c, Attr attribute, const Subject& subject, const As
   const core::Attributes& attr = subject.attr;
   rpc::XdrWriter& out = c.out;
   switch (attribute) {
-    case Attr::kSupportedAttrs: return supported_attributes(c.minor).encode(out);
-    case Attr::kType: return out.u32(to_wire(attr.type));
-    case Attr::kFhExpireType: return out.u32(0);  // FH4_PERSISTENT
-    case Attr::kChange: return out.u64(attr.change);
-    case Attr::kSize: return out.u64(attr.size);
-    case Attr::kLinkSupport: return out.boolean(true);
-    case Attr::kSymlinkSupport: return out.boolean(true);
-    case Attr::kNamedAttr: return out.boolean(false);
+    case Attr::kSupportedAttrs:
+      return supported_attributes(c.minor).encode(out);
+    case Attr::kType:
+      return out.u32(to_wire(attr.type));
+    case Attr::kFhExpireType:
+      return out.u32(0);  // FH4_PERSISTENT
+    case Attr::kChange:
+      return out.u64(attr.change);
+    case Attr::kSize:
+      return out.u64(attr.size);
+    case Attr::kLinkSupport:
+      return out.boolean(true);
+    case Attr::kSymlinkSupport:
+      return out.boolean(true);
+    case Attr::kNamedAttr:
+      return out.boolean(false);
     case Attr::kFsid:
       out.u64(subject.fsid.major);
       return out.u64(subject.fsid.minor);
-    case Attr::kUniqueHandles: return out.boolean(true);
-    case Attr::kLeaseTime: return out.u32(static_cast<std::uint32_t>(c.env.lease.count()));
-    case Attr::kRdattrError: return out.u32(static_cast<std::uint32_t>(Nfs4Status::kOk));
-    case Attr::kAcl: return put_acl(out, AclForm::kAcl, *asked.acl, id_names(c));
-    case Attr::kAclSupport: return out.u32(3);  // ACL4_SUPPORT_ALLOW_ACL, ACL4_SUPPORT_DENY_ACL
-    case Attr::kCanSetTime: return out.boolean(true);
-    case Attr::kCaseInsensitive: return out.boolean(false);
-    case Attr::kCasePreserving: return out.boolean(true);
-    case Attr::kChownRestricted: return out.boolean(true);
-    case Attr::kFilehandle: return out.opaque(c.env.handles.encode(subject.ref));
-    case Attr::kFileId: return out.u64(static_cast<std::uint64_t>(attr.id));
-    case Attr::kFilesAvail: return out.u64(fs.files_available);
-    case Attr::kFilesFree: return out.u64(fs.files_free);
-    case Attr::kFilesTotal: return out.u64(fs.files_total);
-    case Attr::kHomogeneous: return out.boolean(true);
-    case Attr::kMaxFileSize: return out.u64(core::kFileBytesMax);
-    case Attr::kMaxLink: return out.u32(core::kLinksMax);
-    case Attr::kMaxName: return out.u32(core::kNameBytesMax);
-    case Attr::kMaxRead: return out.u64(kIoBytesMax);
-    case Attr::kMaxWrite: return out.u64(kIoBytesMax);
-    case Attr::kMode: return out.u32(attr.mode & kModeBits);
-    case Attr::kNoTrunc: return out.boolean(true);
-    case Attr::kNumLinks: return out.u32(attr.links);
+    case Attr::kUniqueHandles:
+      return out.boolean(true);
+    case Attr::kLeaseTime:
+      return out.u32(static_cast<std::uint32_t>(c.env.lease.count()));
+    case Attr::kRdattrError:
+      return out.u32(static_cast<std::uint32_t>(Nfs4Status::kOk));
+    case Attr::kAcl:
+      return put_acl(out, AclForm::kAcl, *asked.acl, id_names(c));
+    case Attr::kAclSupport:
+      return out.u32(3);  // ACL4_SUPPORT_ALLOW_ACL, ACL4_SUPPORT_DENY_ACL
+    case Attr::kCanSetTime:
+      return out.boolean(true);
+    case Attr::kCaseInsensitive:
+      return out.boolean(false);
+    case Attr::kCasePreserving:
+      return out.boolean(true);
+    case Attr::kChownRestricted:
+      return out.boolean(true);
+    case Attr::kFilehandle:
+      return out.opaque(c.env.handles.encode(subject.ref));
+    case Attr::kFileId:
+      return out.u64(static_cast<std::uint64_t>(attr.id));
+    case Attr::kFilesAvail:
+      return out.u64(fs.files_available);
+    case Attr::kFilesFree:
+      return out.u64(fs.files_free);
+    case Attr::kFilesTotal:
+      return out.u64(fs.files_total);
+    case Attr::kHomogeneous:
+      return out.boolean(true);
+    case Attr::kMaxFileSize:
+      return out.u64(core::kFileBytesMax);
+    case Attr::kMaxLink:
+      return out.u32(core::kLinksMax);
+    case Attr::kMaxName:
+      return out.u32(core::kNameBytesMax);
+    case Attr::kMaxRead:
+      return out.u64(kIoBytesMax);
+    case Attr::kMaxWrite:
+      return out.u64(kIoBytesMax);
+    case Attr::kMode:
+      return out.u32(attr.mode & kModeBits);
+    case Attr::kNoTrunc:
+      return out.boolean(true);
+    case Attr::kNumLinks:
+      return out.u32(attr.links);
     case Attr::kOwner:
       return out.string(user_to_text(id_names(c), attr.uid));
     case Attr::kOwnerGroup:
       return out.string(group_to_text(id_names(c), attr.gid));
     // Of the tightest quota that the caller meets; without one, of the space that there is (RFC 8881 5.8.2.28 to 30).
-    case Attr::kQuotaAvailHard: return out.u64(fs.bytes_available);
+    case Attr::kQuotaAvailHard:
+      return out.u64(fs.bytes_available);
     case Attr::kQuotaAvailSoft:
       return out.u64(fs.bytes_quota.limited() ? std::min(fs.bytes_available, fs.bytes_quota.soft_room)
                                               : fs.bytes_available);
@@ -162,41 +244,60 @@ void put_attribute(Compound& c, Attr attribute, const Subject& subject, const As
     case Attr::kRawDev:
       out.u32(attr.device.major);
       return out.u32(attr.device.minor);
-    case Attr::kSpaceAvail: return out.u64(fs.bytes_available);
-    case Attr::kSpaceFree: return out.u64(fs.bytes_free);
-    case Attr::kSpaceTotal: return out.u64(fs.bytes_total);
-    case Attr::kSpaceUsed: return out.u64(attr.allocated);
-    case Attr::kTimeAccess: return put_time(out, attr.atime);
-    case Attr::kTimeCreate: return put_time(out, attr.btime);
-    case Attr::kTimeDelta: return put_time(out, Timestamp{1});
-    case Attr::kTimeMetadata: return put_time(out, attr.ctime);
-    case Attr::kTimeModify: return put_time(out, attr.mtime);
-    case Attr::kMountedOnFileId: return out.u64(subject.mounted_on);
-    case Attr::kSuppattrExclcreat: return exclusive_create_attributes(c.minor).encode(out);
-    case Attr::kFsCharsetCap: return out.u32(1);  // FSCHARSET_CAP4_CONTAINS_NON_UTF8: names are any bytes
-    case Attr::kCloneBlksize: return out.u32(1);  // any range of bytes can be shared
+    case Attr::kSpaceAvail:
+      return out.u64(fs.bytes_available);
+    case Attr::kSpaceFree:
+      return out.u64(fs.bytes_free);
+    case Attr::kSpaceTotal:
+      return out.u64(fs.bytes_total);
+    case Attr::kSpaceUsed:
+      return out.u64(attr.allocated);
+    case Attr::kTimeAccess:
+      return put_time(out, attr.atime);
+    case Attr::kTimeCreate:
+      return put_time(out, attr.btime);
+    case Attr::kTimeDelta:
+      return put_time(out, Timestamp{1});
+    case Attr::kTimeMetadata:
+      return put_time(out, attr.ctime);
+    case Attr::kTimeModify:
+      return put_time(out, attr.mtime);
+    case Attr::kMountedOnFileId:
+      return out.u64(subject.mounted_on);
+    case Attr::kSuppattrExclcreat:
+      return exclusive_create_attributes(c.minor).encode(out);
+    case Attr::kFsCharsetCap:
+      return out.u32(1);  // FSCHARSET_CAP4_CONTAINS_NON_UTF8: names are any bytes
+    case Attr::kCloneBlksize:
+      return out.u32(1);  // any range of bytes can be shared
     case Attr::kChangeAttrType:
       // NFS4_CHANGE_TYPE_IS_MONOTONIC_INCR; that of the pseudo root is a checksum: NFS4_CHANGE_TYPE_IS_UNDEFINED.
       return out.u32(subject.ref.scope == core::ExportId{} ? 4 : 0);
-    case Attr::kDacl: return put_acl(out, AclForm::kDacl, *asked.acl, id_names(c));
-    case Attr::kOpenArguments: return put_open_arguments(out);
-    case Attr::kXattrSupport: return out.boolean(subject.ref.scope != core::ExportId{});
+    case Attr::kDacl:
+      return put_acl(out, AclForm::kDacl, *asked.acl, id_names(c));
+    case Attr::kOpenArguments:
+      return put_open_arguments(out);
+    case Attr::kXattrSupport:
+      return out.boolean(subject.ref.scope != core::ExportId{});
     case Attr::kTimeAccessSet:
     case Attr::kTimeModifySet:
     case Attr::kModeSetMasked:
-    case Attr::kModeUmask: return;  // never asked for: encode_attributes() leaves them out
+    case Attr::kModeUmask:
+      return;  // never asked for: encode_attributes() leaves them out
   }
 }
 
 // The least on the wire.
 std::size_t attribute_bytes_min(Attr attribute) {
   switch (attribute) {
-    case Attr::kFsid: return 16;
+    case Attr::kFsid:
+      return 16;
     case Attr::kTimeAccess:
     case Attr::kTimeCreate:
     case Attr::kTimeDelta:
     case Attr::kTimeMetadata:
-    case Attr::kTimeModify: return 12;
+    case Attr::kTimeModify:
+      return 12;
     case Attr::kSupportedAttrs:
     case Attr::kSuppattrExclcreat:
     case Attr::kDacl:
@@ -205,8 +306,10 @@ std::size_t attribute_bytes_min(Attr attribute) {
     case Attr::kSize:
     case Attr::kFileId:
     case Attr::kMountedOnFileId:
-    case Attr::kSpaceUsed: return 8;
-    default: return kOfFileSystem.has(attribute) ? 8 : 4;
+    case Attr::kSpaceUsed:
+      return 8;
+    default:
+      return kOfFileSystem.has(attribute) ? 8 : 4;
   }
 }
 
@@ -229,15 +332,18 @@ class ValueReader {
         to_.set.size = in_.u64();
         if (*to_.set.size > core::kFileBytesMax) refuse(Nfs4Status::kFBig);
         return;
-      case Attr::kMode: return set_mode(in_.u32());
+      case Attr::kMode:
+        return set_mode(in_.u32());
       case Attr::kOwner:
         to_.set.uid = read_id(user_from_text);
         return;
       case Attr::kOwnerGroup:
         to_.set.gid = read_id(group_from_text);
         return;
-      case Attr::kAcl: return set_acl(AclForm::kAcl);
-      case Attr::kDacl: return set_acl(AclForm::kDacl);
+      case Attr::kAcl:
+        return set_acl(AclForm::kAcl);
+      case Attr::kDacl:
+        return set_acl(AclForm::kDacl);
       case Attr::kTimeAccessSet:
         to_.set.atime = read_set_time();
         return;
@@ -257,7 +363,8 @@ class ValueReader {
         to_.set.umask = in_.u32() & kPermissionBits;
         return;
       }
-      default: in_.reject();  // not in kSettable
+      default:
+        in_.reject();  // not in kSettable
     }
   }
   bool complete() const { return in_.ok() && in_.left() == 0; }
@@ -287,13 +394,16 @@ class ValueReader {
   }
   std::optional<core::SetTime> read_set_time() {
     switch (in_.u32()) {
-      case kServerTime: return core::SetTime{.server_time = true};
+      case kServerTime:
+        return core::SetTime{.server_time = true};
       case kClientTime: {
         const auto time = read_time(in_);
         if (!time) refuse(Nfs4Status::kInval);
         return core::SetTime{.time = time.value_or(Timestamp{})};
       }
-      default: in_.reject(); return std::nullopt;
+      default:
+        in_.reject();
+        return std::nullopt;
     }
   }
 

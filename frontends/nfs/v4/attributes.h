@@ -1,5 +1,5 @@
-// fattr4 on the wire (RFC 8881 chapter 5, RFC 7862 12.2, RFC 8275, RFC 8276): which attributes there are, how they are written
-// for GETATTR, READDIR and VERIFY, and how they are read for SETATTR, CREATE and OPEN.
+// fattr4 on the wire (RFC 8881 chapter 5, RFC 7862 12.2, RFC 8275, RFC 8276): which attributes there are, how they are
+// written for GETATTR, READDIR and VERIFY, and how they are read for SETATTR, CREATE and OPEN.
 #pragma once
 
 #include <array>
@@ -137,7 +137,8 @@ const Bitmap& exclusive_create_attributes(std::uint32_t minor);
 // Attributes that are only for setting (RFC 8881 5.5): kInval when a client asks for one.
 inline constexpr Bitmap kWriteOnly{Attr::kTimeAccessSet, Attr::kTimeModifySet, Attr::kModeSetMasked, Attr::kModeUmask};
 
-// --- showing attributes --------------------------------------------------------------------------------------------------
+// --- showing attributes
+// --------------------------------------------------------------------------------------------------
 
 struct Fsid {
   std::uint64_t major = 0;
@@ -160,12 +161,14 @@ Nfs4Status encode_attributes(Compound& c, const Bitmap& wanted, const Subject& s
 std::size_t encoded_bytes_min(const Bitmap& wanted, std::uint32_t minor);
 std::size_t attribute_value_bytes_min(const Bitmap& shown);
 
-// --- setting attributes --------------------------------------------------------------------------------------------------
+// --- setting attributes
+// --------------------------------------------------------------------------------------------------
 
 enum class SetPurpose : std::uint8_t { kSetattr, kCreate };
 
 struct DecodedAttributes {
-  // What is wrong with well-formed attributes: kAttrNotSupp, kInval, kBadOwner, kFBig, kNoSpc. Damaged ones make the reader fail.
+  // What is wrong with well-formed attributes: kAttrNotSupp, kInval, kBadOwner, kFBig, kNoSpc. Damaged ones make the
+  // reader fail.
   Nfs4Status status = Nfs4Status::kOk;
   core::SetAttributes set{};
   Bitmap given{};  // for attrsset of the reply

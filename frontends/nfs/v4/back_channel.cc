@@ -22,7 +22,9 @@ CallbackSecurity read_callback_security(rpc::XdrReader& in) {
     const std::uint32_t flavor = in.u32();
     credential.u32(flavor);
     switch (flavor) {
-      case kAuthNone: credential.u32(0); break;
+      case kAuthNone:
+        credential.u32(0);
+        break;
       case kAuthSys: {
         // What follows is the body of the credential, as it is.
         const std::span<const std::byte> body = in.rest();
@@ -41,7 +43,8 @@ CallbackSecurity read_callback_security(rpc::XdrReader& in) {
         in.opaque(rpc::kAuthBytesMax);
         in.opaque(rpc::kAuthBytesMax);
         continue;  // handles that we do not have
-      default: in.reject();
+      default:
+        in.reject();
     }
     if (!in.ok() || chosen) continue;
     chosen = true;
@@ -87,8 +90,9 @@ void SessionBackChannel::call(Callback callback) {
   const auto same = [&](const Callback& other) {
     return other.operation == callback.operation && other.about.other == callback.about.other;
   };
-  const bool known = std::ranges::any_of(waiting_, same) ||
-                     std::ranges::any_of(slots_, [&](const Slot& slot) { return slot.callback && same(*slot.callback); });
+  const bool known = std::ranges::any_of(waiting_, same) || std::ranges::any_of(slots_, [&](const Slot& slot) {
+                       return slot.callback && same(*slot.callback);
+                     });
   if (known) return;
   if (waiting_.size() < kWaitingMax) {
     waiting_.push_back(std::move(callback));
@@ -135,19 +139,20 @@ void SessionBackChannel::take_reply(std::size_t number, std::span<const std::byt
   if (!slot.callback) return;
   if (reply.empty()) return send_all(lock);  // the connection is gone: over another, under the same sequence number
   rpc::XdrReader in(reply);
-  in.u32();                                   // xid
-  in.u32();                                   // REPLY
+  in.u32();  // xid
+  in.u32();  // REPLY
   const std::uint32_t accepted = in.u32();
-  in.u32();                                   // the verifier
+  in.u32();  // the verifier
   in.opaque(rpc::kAuthBytesMax);
   const std::uint32_t accept_status = in.u32();
   const auto status = static_cast<Nfs4Status>(in.u32());
   in.opaque(kTagBytesMax);
-  in.u32();                                   // number of results
+  in.u32();  // number of results
   const bool understood = in.ok() && accepted == 0 && accept_status == 0;
   const bool answered = understood && in.u32() == kCbSequence;
   const auto sequence_status = static_cast<Nfs4Status>(in.u32());
-  // A client that took a call, but whose answer was lost with the connection, refuses it when it comes again (2.10.6.1.3).
+  // A client that took a call, but whose answer was lost with the connection, refuses it when it comes again
+  // (2.10.6.1.3).
   const bool arrived = answered && in.ok() &&
                        (sequence_status == Nfs4Status::kOk || sequence_status == Nfs4Status::kRetryUncachedRep ||
                         sequence_status == Nfs4Status::kSeqFalseRetry);

@@ -1,5 +1,5 @@
-// The back channel of a session (RFC 8881 2.10.3.1, 20): callbacks over any connection that is bound, one for each slot. A
-// client that does not answer one keeps its slot busy; the others go on.
+// The back channel of a session (RFC 8881 2.10.3.1, 20): callbacks over any connection that is bound, one for each
+// slot. A client that does not answer one keeps its slot busy; the others go on.
 #pragma once
 
 #include <array>
@@ -29,8 +29,8 @@ class SessionBackChannel final : public CallbackChannel, public std::enable_shar
 
   explicit SessionBackChannel(const std::array<std::byte, 16>& session) : session_(session) {}
 
-  // Before the first bind(). `minor`: of the COMPOUND that made the session: clients know no callbacks of another (RFC 7862 9,
-  // RFC 8178 8.1). `slots`: that it offers.
+  // Before the first bind(). `minor`: of the COMPOUND that made the session: clients know no callbacks of another (RFC
+  // 7862 9, RFC 8178 8.1). `slots`: that it offers.
   void set_form(std::uint32_t minor, std::uint32_t slots);
   void set_security(CallbackSecurity security);
   void bind(std::weak_ptr<rpc::BackChannel> connection);

@@ -22,7 +22,8 @@ struct Callback {
   std::vector<std::byte> arguments;  // behind the operation's number
   // Called once, by any thread, with no lock of the channel held: whether the client has taken it. May be null.
   std::function<void(bool taken)> done = nullptr;
-  // Called before that, likewise, when the client has taken it: the reader stands behind the operation's status. May be null.
+  // Called before that, likewise, when the client has taken it: the reader stands behind the operation's status. May be
+  // null.
   std::function<void(rpc::XdrReader& result)> answer = nullptr;
   int attempts = 0;
 };

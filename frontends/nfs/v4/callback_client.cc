@@ -84,7 +84,8 @@ void CallbackClient::take_reply(Callback callback, std::span<const std::byte> re
   if (taken && callback.answer) {
     in.opaque(kTagBytesMax);
     in.u32();  // number of results
-    if (in.u32() == callback.operation && static_cast<Nfs4Status>(in.u32()) == Nfs4Status::kOk && in.ok()) callback.answer(in);
+    if (in.u32() == callback.operation && static_cast<Nfs4Status>(in.u32()) == Nfs4Status::kOk && in.ok())
+      callback.answer(in);
   }
   {
     const std::lock_guard lock(mutex_);

@@ -1,5 +1,5 @@
-// A client (RFC 8881 2.4, RFC 7530 9.1.1), its sessions (2.10) and the state that it holds (8.2, 9). What conflicts with whom is
-// core/api/state.h's; here is what the protocol adds: owners, stateids, slots.
+// A client (RFC 8881 2.4, RFC 7530 9.1.1), its sessions (2.10) and the state that it holds (8.2, 9). What conflicts
+// with whom is core/api/state.h's; here is what the protocol adds: owners, stateids, slots.
 #pragma once
 
 #include <array>
@@ -38,7 +38,8 @@ struct Principal {
   }
 };
 
-// Where a client was made from, as far as limits go: an IPv4 address, or the /64 of an IPv6 address, which is one host's.
+// Where a client was made from, as far as limits go: an IPv4 address, or the /64 of an IPv6 address, which is one
+// host's.
 using PeerKey = std::array<std::uint8_t, 16>;
 PeerKey peer_key(const rpc::Peer& peer);
 
@@ -53,7 +54,8 @@ struct PeerShare {
   std::uint32_t slots = 0;
 };
 
-// --- state ---------------------------------------------------------------------------------------------------------------
+// --- state
+// ---------------------------------------------------------------------------------------------------------------
 
 // In stateids; those of copies (offloads.h) are from here on, so that nothing is taken for the other.
 inline constexpr std::uint32_t kCopySerials = 0x8000'0000;
@@ -81,7 +83,8 @@ struct StateRecord {
 };
 using StateRef = std::shared_ptr<StateRecord>;
 
-// --- sessions ------------------------------------------------------------------------------------------------------------
+// --- sessions
+// ------------------------------------------------------------------------------------------------------------
 
 // channel_attrs4
 struct ChannelAttributes {
@@ -97,9 +100,9 @@ struct Slot {
   std::uint32_t sequence = 0;
   bool busy = false;
   bool cached = false;
-  std::uint32_t request_sum = 0;  // a retry that asks for something else is a false one (RFC 8881 2.10.6.1.3.1)
-  std::vector<std::byte> reply;   // COMPOUND4res
-  core::PendingDurability pending;      // what must be durable before the reply may leave again
+  std::uint32_t request_sum = 0;    // a retry that asks for something else is a false one (RFC 8881 2.10.6.1.3.1)
+  std::vector<std::byte> reply;     // COMPOUND4res
+  core::PendingDurability pending;  // what must be durable before the reply may leave again
 };
 
 struct Session {
@@ -117,12 +120,13 @@ struct Session {
   std::vector<Slot> slots;
 };
 
-// --- clients -------------------------------------------------------------------------------------------------------------
+// --- clients
+// -------------------------------------------------------------------------------------------------------------
 
 struct Client {
-  Client(std::uint64_t client_id, bool sessions, std::string client_name, std::uint64_t client_verifier, const Principal& maker,
-         const PeerKey& from, std::string_view from_address, std::shared_ptr<PeerShare> peers_share,
-         std::shared_ptr<DelegatedWrites> all_delegated_writes)
+  Client(std::uint64_t client_id, bool sessions, std::string client_name, std::uint64_t client_verifier,
+         const Principal& maker, const PeerKey& from, std::string_view from_address,
+         std::shared_ptr<PeerShare> peers_share, std::shared_ptr<DelegatedWrites> all_delegated_writes)
       : id(client_id),
         has_sessions(sessions),
         name(std::move(client_name)),
@@ -144,23 +148,23 @@ struct Client {
 
   // Guarded by the client table's lock.
   bool confirmed = false;
-  std::uint32_t next_session_sequence = 1;   // csa_sequence that the next CREATE_SESSION has
-  std::vector<std::byte> session_reply;      // of the last CREATE_SESSION, for its retry; empty: none
+  std::uint32_t next_session_sequence = 1;  // csa_sequence that the next CREATE_SESSION has
+  std::vector<std::byte> session_reply;     // of the last CREATE_SESSION, for its retry; empty: none
   std::vector<std::shared_ptr<Session>> sessions;
-  std::uint64_t confirm_verifier = 0;        // minor version 0: setclientid_confirm
+  std::uint64_t confirm_verifier = 0;  // minor version 0: setclientid_confirm
   CallbackAddress callback;
   std::shared_ptr<CallbackClient> callback_client;  // null: the address is not one that this client may be called at
-  struct Update {                            // SETCLIENTID of the confirmed client, to be confirmed
+  struct Update {                                   // SETCLIENTID of the confirmed client, to be confirmed
     std::uint64_t confirm_verifier = 0;
     CallbackAddress callback;
   };
   std::optional<Update> update;
 
-  std::atomic<std::int64_t> renewed_ns{0};   // steady clock; the lease runs from here
-  core::HolderId holder = core::kNoHolder;   // from confirmation on
+  std::atomic<std::int64_t> renewed_ns{0};  // steady clock; the lease runs from here
+  core::HolderId holder = core::kNoHolder;  // from confirmation on
   std::atomic<bool> reclaim_complete{false};
-  std::atomic<bool> remembered{false};       // the next start waits for it; changes with record_mutex held
-  std::mutex record_mutex;                   // comes before `mutex`; held while the store is written
+  std::atomic<bool> remembered{false};  // the next start waits for it; changes with record_mutex held
+  std::mutex record_mutex;              // comes before `mutex`; held while the store is written
 
   Recalls recalls;
   std::atomic<std::uint32_t> delegation_count{0};

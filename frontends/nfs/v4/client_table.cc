@@ -12,10 +12,10 @@ namespace {
 
 // Stateids of a client that are told apart from those that never were, after their state was taken away.
 constexpr std::size_t kRevokedMax = 200'000;
-constexpr std::chrono::hours kCourtesy{24};      // how long an expired client may keep what nobody wants
+constexpr std::chrono::hours kCourtesy{24};  // how long an expired client may keep what nobody wants
 constexpr std::chrono::seconds kReaperPeriod{15};
 constexpr std::chrono::seconds kTurnPeriod{1};  // others wait for a lock that a turn keeps free
-constexpr std::size_t kNamePrefixBytes = 5;  // "v4.0 ", "v4.1 ": the two have names of their own
+constexpr std::size_t kNamePrefixBytes = 5;     // "v4.0 ", "v4.1 ": the two have names of their own
 
 }  // namespace
 
@@ -42,7 +42,8 @@ ClientTable::ClientTable(core::StateTable& state, rpc::Dialer& dialer, std::uint
       lease_(lease),
       clock_(std::move(clock)),
       lost_all_(std::move(lost_all)),
-      refused_(metrics.counter("stoa_nfs4_refused_for_room_total", "NFSv4 clients and sessions refused because there were too many")) {
+      refused_(metrics.counter("stoa_nfs4_refused_for_room_total",
+                               "NFSv4 clients and sessions refused because there were too many")) {
   metrics.gauge_callback("stoa_nfs4_clients", "NFSv4 clients", {}, [this] {
     const std::shared_lock lock(lock_);
     return static_cast<double>(clients_.size());
@@ -57,8 +58,8 @@ ClientTable::ClientTable(core::StateTable& state, rpc::Dialer& dialer, std::uint
 ClientTable::~ClientTable() {
   reaper_.request_stop();
   if (reaper_.joinable()) reaper_.join();
-  // Clients come back and reclaim at the next start: nothing of theirs is closed, which would delete files that live only
-  // because they are open. Clients and sessions only let go of each other.
+  // Clients come back and reclaim at the next start: nothing of theirs is closed, which would delete files that live
+  // only because they are open. Clients and sessions only let go of each other.
   const std::lock_guard lock(lock_);
   for (const auto& [id, client] : clients_) {
     client->sessions.clear();
@@ -71,12 +72,15 @@ std::chrono::nanoseconds ClientTable::idle(const Client& client) const {
   return now - std::chrono::nanoseconds(client.renewed_ns.load(std::memory_order_relaxed));
 }
 
-bool ClientTable::expired(const Client& client) const { return idle(client) > lease_; }
+bool ClientTable::expired(const Client& client) const {
+  return idle(client) > lease_;
+}
 bool ClientTable::in_use(const Client& client) const {
   return !expired(client) && (state_.holds_state(client.holder) || !client.sessions.empty());
 }
 
-// --- clients -------------------------------------------------------------------------------------------------------------
+// --- clients
+// -------------------------------------------------------------------------------------------------------------
 
 ClientTable::Exchanged ClientTable::exchange(const Exchange& wanted) {
   std::vector<ClientRef> ended;
@@ -117,8 +121,9 @@ ClientTable::Exchanged ClientTable::exchange(const Exchange& wanted) {
   return result;
 }
 
-ClientTable::NewSession ClientTable::create_session(std::uint64_t id, std::uint32_t sequence, const Principal& principal,
-                                                    ChannelAttributes fore, const EncodeSession& encode) {
+ClientTable::NewSession ClientTable::create_session(std::uint64_t id, std::uint32_t sequence,
+                                                    const Principal& principal, ChannelAttributes fore,
+                                                    const EncodeSession& encode) {
   std::vector<ClientRef> ended;
   NewSession result;
   {
@@ -172,9 +177,12 @@ ClientTable::NewSession ClientTable::create_session(std::uint64_t id, std::uint3
 void ClientTable::confirm_locked(const ClientRef& client) {
   unconfirmed_.erase(client->name);
   client->confirmed = true;
-  client->holder = state_.add_holder(core::Door::kNfs, [weak = std::weak_ptr(client)](core::LeaseId, core::FileId file) {
-    if (const auto holder = weak.lock()) holder->recalls.recall(file);
-  }, std::string_view(reinterpret_cast<const char*>(client->peer.data()), client->peer.size()));
+  client->holder = state_.add_holder(
+      core::Door::kNfs,
+      [weak = std::weak_ptr(client)](core::LeaseId, core::FileId file) {
+        if (const auto holder = weak.lock()) holder->recalls.recall(file);
+      },
+      std::string_view(reinterpret_cast<const char*>(client->peer.data()), client->peer.size()));
   confirmed_.emplace(client->name, client);
   if (client->holder != core::kNoHolder) by_holder_.emplace(client->holder, client);
 }
@@ -220,7 +228,8 @@ bool ClientTable::has_room_locked(const PeerKey& peer, std::vector<ClientRef>& e
   bool room = share == peers_.end() || share->second->clients.size() < kClientsPerPeerMax ||
               forget_one_locked(*share->second, nullptr, ended);
   // Names that nobody has confirmed yet must not keep others out.
-  if (clients_.size() >= kClientsMax && !unconfirmed_.empty()) remove_locked(ClientRef(unconfirmed_.begin()->second), ended);
+  if (clients_.size() >= kClientsMax && !unconfirmed_.empty())
+    remove_locked(ClientRef(unconfirmed_.begin()->second), ended);
   room = room && clients_.size() < kClientsMax;
   if (!room) refused_.add();
   return room;
@@ -256,7 +265,8 @@ ClientTable::ClientRef ClientTable::add_locked(bool sessions, const std::string&
   auto& share = peers_[peer];
   if (share == nullptr) share = std::make_shared<PeerShare>();
   const std::uint64_t id = std::uint64_t{boot_} << 32 | next_client_++;
-  auto client = std::make_shared<Client>(id, sessions, name, verifier, principal, peer, address, share, delegated_writes_);
+  auto client =
+      std::make_shared<Client>(id, sessions, name, verifier, principal, peer, address, share, delegated_writes_);
   renew(*client);
   clients_.emplace(id, client);
   unconfirmed_.emplace(name, client);
@@ -289,7 +299,8 @@ void ClientTable::end(const std::vector<ClientRef>& ended) {
       const std::lock_guard lock(client->mutex);
       client->gone = true;
       client->share->states.fetch_sub(static_cast<std::int64_t>(client->states.size()));
-      for (const auto& [file, delegation] : client->delegations) delegated_writes_->remove(delegation->file.id, client->holder);
+      for (const auto& [file, delegation] : client->delegations)
+        delegated_writes_->remove(delegation->file.id, client->holder);
       client->states.clear();
       client->opens.clear();
       client->locks.clear();
@@ -306,7 +317,8 @@ void ClientTable::end(const std::vector<ClientRef>& ended) {
   }
 }
 
-// --- leases of clients -----------------------------------------------------------------------------------------------------
+// --- leases of clients
+// -----------------------------------------------------------------------------------------------------
 
 bool ClientTable::end_expired(core::FileId file) {
   std::vector<ClientRef> candidates;
@@ -315,7 +327,8 @@ bool ClientTable::end_expired(core::FileId file) {
     for (const auto& [id, client] : clients_) {
       if (!client->confirmed || !expired(*client)) continue;
       const std::lock_guard state_lock(client->mutex);
-      const bool has = std::ranges::any_of(client->states, [&](const auto& one) { return one.second->file.id == file; });
+      const bool has =
+          std::ranges::any_of(client->states, [&](const auto& one) { return one.second->file.id == file; });
       if (has) candidates.push_back(client);
     }
   }
@@ -375,7 +388,8 @@ void ClientTable::expire_idle(std::stop_token stop) {
   }
 }
 
-// --- who is waited for after a restart -------------------------------------------------------------------------------------
+// --- who is waited for after a restart
+// -------------------------------------------------------------------------------------
 
 Status ClientTable::remember(Client& client) {
   if (client.remembered.load(std::memory_order_acquire)) return {};
@@ -383,8 +397,10 @@ Status ClientTable::remember(Client& client) {
   if (client.remembered.load(std::memory_order_acquire)) return {};
   if (const Status recorded = state_.remember_client(core::Door::kNfs, client.name); !recorded) {
     if (recorded.error().code != Errc::kIo && recorded.error().code != Errc::kNoSpace) return recorded;
-    // The store has failed, or has no room: what is there can be read all the same. A start before that is mended refuses this client's reclaims.
-    log_error("nfs4", "a client opens files and could not be recorded for reclaim", {{"error", describe(recorded.error())}});
+    // The store has failed, or has no room: what is there can be read all the same. A start before that is mended
+    // refuses this client's reclaims.
+    log_error("nfs4", "a client opens files and could not be recorded for reclaim",
+              {{"error", describe(recorded.error())}});
     if (recorded.error().code == Errc::kNoSpace) return {};  // the next one that opens tries again
   }
   client.remembered.store(true, std::memory_order_release);
@@ -402,7 +418,8 @@ Status ClientTable::forget_if_idle(Client& client) {
   return state_.forget_client(core::Door::kNfs, client.name);
 }
 
-// --- for administrators ----------------------------------------------------------------------------------------------------
+// --- for administrators
+// ----------------------------------------------------------------------------------------------------
 
 std::vector<nfs::ClientStatus> ClientTable::list() const {
   std::vector<nfs::ClientStatus> all;

@@ -14,11 +14,12 @@
 
 namespace stoa::nfs4 {
 
-inline constexpr std::uint32_t kSlotsMax = 64;             // of a session
+inline constexpr std::uint32_t kSlotsMax = 64;  // of a session
 inline constexpr std::uint32_t kSessionsPerClientMax = 16;
 inline constexpr std::size_t kSessionsMax = 4096;  // of all clients: bounds what their replay caches take
 inline constexpr std::uint32_t kClientsMax = 10'000;
-// Of the clients from one address together, so that nobody uses up what there is. Opens, locks and delegations: the core's.
+// Of the clients from one address together, so that nobody uses up what there is. Opens, locks and delegations: the
+// core's.
 inline constexpr std::uint32_t kClientsPerPeerMax = 2'000;
 inline constexpr std::uint32_t kSessionsPerPeerMax = 2'048;
 inline constexpr std::uint32_t kSlotsPerPeerMax = 16'384;
@@ -27,11 +28,11 @@ class ClientTable {
  public:
   using Clock = std::chrono::steady_clock;
   // `boot` differs from start to start: what was given out before is known as stale by it. Clients of minor version 0
-  // are called over `dialer`. `clock` runs the leases; null: the steady clock. `lost_all` hears, with no lock held, of a
-  // client that has ended or was evicted; may be null.
+  // are called over `dialer`. `clock` runs the leases; null: the steady clock. `lost_all` hears, with no lock held, of
+  // a client that has ended or was evicted; may be null.
   using LostAll = std::function<void(const Client&)>;
-  ClientTable(core::StateTable& state, rpc::Dialer& dialer, std::uint32_t boot, std::chrono::seconds lease, MetricRegistry& metrics,
-              std::function<Clock::time_point()> clock = nullptr, LostAll lost_all = nullptr);
+  ClientTable(core::StateTable& state, rpc::Dialer& dialer, std::uint32_t boot, std::chrono::seconds lease,
+              MetricRegistry& metrics, std::function<Clock::time_point()> clock = nullptr, LostAll lost_all = nullptr);
   ~ClientTable();
 
   // --- EXCHANGE_ID (RFC 8881 18.35.4)
@@ -51,8 +52,8 @@ class ClientTable {
   };
   Exchanged exchange(const Exchange& wanted);
 
-  // --- CREATE_SESSION (18.36.4). `encode` writes the reply of a new session; a retry gets the same again. A session may get
-  // fewer slots than `fore` asks for. kNoSpc: there are too many sessions.
+  // --- CREATE_SESSION (18.36.4). `encode` writes the reply of a new session; a retry gets the same again. A session
+  // may get fewer slots than `fore` asks for. kNoSpc: there are too many sessions.
   struct NewSession {
     Nfs4Status status = Nfs4Status::kOk;
     std::vector<std::byte> reply;
@@ -95,21 +96,22 @@ class ClientTable {
   void renew(Client& client, Clock::time_point now) const {
     client.renewed_ns.store((clock_ ? clock_() : now).time_since_epoch().count(), std::memory_order_relaxed);
   }
-  // Until somebody wants what they hold, expired clients keep it (courtesy). Ends those whose lease has run out and who hold
-  // state of this file; or the client that has a lock in the way, if its lease has run out. True when there were any.
+  // Until somebody wants what they hold, expired clients keep it (courtesy). Ends those whose lease has run out and who
+  // hold state of this file; or the client that has a lock in the way, if its lease has run out. True when there were
+  // any.
   bool end_expired(core::FileId file);
   bool end_expired(core::HolderId holder);
 
-  // Durable: the next start waits for this client. Before its first state; whoever adds state looks at client.remembered
-  // with client.mutex held, because clients that hold nothing are forgotten from time to time.
+  // Durable: the next start waits for this client. Before its first state; whoever adds state looks at
+  // client.remembered with client.mutex held, because clients that hold nothing are forgotten from time to time.
   Status remember(Client& client);
 
   // --- for administrators
   std::vector<nfs::ClientStatus> list() const;  // who is confirmed
   // Takes all opens, locks and delegations of a client away. It stays, and is told when it comes with one of them: by
-  // NFS4ERR_ADMIN_REVOKED (RFC 8881 15.1.5.1, RFC 7530 13.1.5.1) and SEQ4_STATUS_ADMIN_STATE_REVOKED. What it had is not
-  // to be reclaimed after a restart: blocks until that is durable. kNotFound: no such client; errors of the store, the
-  // state is gone nevertheless.
+  // NFS4ERR_ADMIN_REVOKED (RFC 8881 15.1.5.1, RFC 7530 13.1.5.1) and SEQ4_STATUS_ADMIN_STATE_REVOKED. What it had is
+  // not to be reclaimed after a restart: blocks until that is durable. kNotFound: no such client; errors of the store,
+  // the state is gone nevertheless.
   Status evict(core::HolderId holder);
 
   std::uint32_t boot() const { return boot_; }
@@ -123,8 +125,8 @@ class ClientTable {
   };
   // Room for one more client of this peer, for which another may have to go.
   bool has_room_locked(const PeerKey& peer, std::vector<ClientRef>& ended);
-  // Of this peer's clients that hold no state, the one that was heard of longest ago goes; who is not confirmed before all
-  // others. Then of those that hold some and whose lease has run out. False: there is none but `keep`.
+  // Of this peer's clients that hold no state, the one that was heard of longest ago goes; who is not confirmed before
+  // all others. Then of those that hold some and whose lease has run out. False: there is none but `keep`.
   bool forget_one_locked(PeerShare& share, const Client* keep, std::vector<ClientRef>& ended);
   ClientRef add_locked(bool sessions, const std::string& name, std::uint64_t verifier, const Principal& principal,
                        const PeerKey& peer, std::string_view address);

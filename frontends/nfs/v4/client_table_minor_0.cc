@@ -1,5 +1,6 @@
-// Clients of minor version 0. The letters of RFC 7530 16.33.5 and 16.34.5: a record is { verifier, id string, clientid, callback,
-// confirm verifier }. An unconfirmed record with the clientid of a confirmed one is that client's `update` here.
+// Clients of minor version 0. The letters of RFC 7530 16.33.5 and 16.34.5: a record is { verifier, id string, clientid,
+// callback, confirm verifier }. An unconfirmed record with the clientid of a confirmed one is that client's `update`
+// here.
 #include "frontends/nfs/v4/client_table.h"
 
 namespace stoa::nfs4 {
@@ -46,7 +47,8 @@ Nfs4Status ClientTable::confirm_client(std::uint64_t id, std::uint64_t confirm_v
   {
     const std::lock_guard lock(lock_);
     const auto found = clients_.find(id);
-    if (found == clients_.end() || found->second->has_sessions || lapsed_locked(*found->second)) return Nfs4Status::kStaleClientId;
+    if (found == clients_.end() || found->second->has_sessions || lapsed_locked(*found->second))
+      return Nfs4Status::kStaleClientId;
     const ClientRef client = found->second;
     if (client->principal != principal) return Nfs4Status::kClidInUse;
     if (client->confirmed) {
@@ -79,8 +81,8 @@ void ClientTable::set_callback_locked(const ClientRef& client, const rpc::Peer& 
   client->callback_client = nullptr;
   const auto port = callback_port(client->callback, peer.address);
   if (!port) return;
-  client->callback_client = std::make_shared<CallbackClient>(dialer_.line(peer.address, *port), client->callback.program,
-                                                             client->callback.ident);
+  client->callback_client = std::make_shared<CallbackClient>(dialer_.line(peer.address, *port),
+                                                             client->callback.program, client->callback.ident);
   client->recalls.add_channel(client->callback_client);
   // What was recalled over the old path and not taken goes over this one.
   client->callback_client->probe([weak = std::weak_ptr(client)] {

@@ -1,8 +1,8 @@
-// One COMPOUND on its way through (RFC 8881 2.3, 16.2): the current and saved filehandle and stateid, and what every operation
-// needs. An operation is a function `Nfs4Status op_NAME(Compound&)`, one file each.
+// One COMPOUND on its way through (RFC 8881 2.3, 16.2): the current and saved filehandle and stateid, and what every
+// operation needs. An operation is a function `Nfs4Status op_NAME(Compound&)`, one file each.
 //
-// What an operation does: reads its arguments from `in`, all of them, and asks in.ok() once (kBadXdr when not); writes its
-// result behind the status word, which the loop writes. On an error what it wrote is dropped, unless it says
+// What an operation does: reads its arguments from `in`, all of them, and asks in.ok() once (kBadXdr when not); writes
+// its result behind the status word, which the loop writes. On an error what it wrote is dropped, unless it says
 // `error_body = true` (SETATTR, LOCK, LOCKT and others whose results have a body for an error).
 #pragma once
 
@@ -24,12 +24,13 @@
 
 namespace stoa::nfs4 {
 
-inline constexpr std::size_t kHandleBytesMax = 128;              // NFS4_FHSIZE
-inline constexpr std::uint32_t kIoBytesMax = 1u << 20;           // maxread, maxwrite
-inline constexpr std::uint32_t kCopiedReadBytesMax = 64u << 10;  // longer reads may go out without a copy, when they come last
-inline constexpr std::uint32_t kListBytesMax = 1u << 20;         // of one READDIR reply
-inline constexpr std::size_t kTagBytesMax = 1024;                // of a COMPOUND
-inline constexpr std::size_t kCallHeaderBytes = 40;              // of an RPC call without credentials: counts as request
+inline constexpr std::size_t kHandleBytesMax = 128;     // NFS4_FHSIZE
+inline constexpr std::uint32_t kIoBytesMax = 1u << 20;  // maxread, maxwrite
+inline constexpr std::uint32_t kCopiedReadBytesMax =
+    64u << 10;                                            // longer reads may go out without a copy, when they come last
+inline constexpr std::uint32_t kListBytesMax = 1u << 20;  // of one READDIR reply
+inline constexpr std::size_t kTagBytesMax = 1024;         // of a COMPOUND
+inline constexpr std::size_t kCallHeaderBytes = 40;       // of an RPC call without credentials: counts as request
 
 // stateid4 (RFC 8881 3.3.12, 8.2)
 struct Stateid {
@@ -60,8 +61,8 @@ struct Environment {
   core::StateTable& state;
   const core::HandleCodec& handles;
   ClientTable& clients;
-  Offloads* offloads = nullptr;         // null: every copy is done when it is answered
-  OperationMetrics* metrics = nullptr;  // null: nobody counts
+  Offloads* offloads = nullptr;                 // null: every copy is done when it is answered
+  OperationMetrics* metrics = nullptr;          // null: nobody counts
   DelegatedWrites* delegated_writes = nullptr;  // null: there are none
   StateidLimits stateids{};
   std::chrono::seconds lease{90};
@@ -91,8 +92,8 @@ class Compound {
   rpc::Reply& reply;
 
   std::uint32_t minor = 0;
-  bool last = false;        // no operation follows this one: bytes may leave without a copy (Reply::slices)
-  bool error_body = false;  // set by an operation: what it wrote belongs to its error
+  bool last = false;           // no operation follows this one: bytes may leave without a copy (Reply::slices)
+  bool error_body = false;     // set by an operation: what it wrote belongs to its error
   Session* session = nullptr;  // of SEQUENCE; null in minor version 0
   // Of the session; in minor version 0 of the clientid or stateid that the operation has named (caller.h).
   std::shared_ptr<Client> client;
@@ -107,7 +108,8 @@ class Compound {
   bool promise(const core::PendingDurability& pending);
   // What this COMPOUND has left to be made durable.
   core::PendingDurability pending() const {
-    return call.pending != nullptr ? call.pending->between(pending_from_, call.pending->mark()) : core::PendingDurability{};
+    return call.pending != nullptr ? call.pending->between(pending_from_, call.pending->mark())
+                                   : core::PendingDurability{};
   }
 
   // --- what was paid before the call was run, and not used yet (io_price.h)
@@ -162,12 +164,13 @@ class Compound {
 // would be right (RFC 8881 2.6.3.1.1).
 bool takes_wrong_security(std::uint32_t operation);
 
-// What is wrong with a name (RFC 8881 14.5 and the operations): empty is kInval, longer than 255 bytes kNameTooLong, "." and
+// What is wrong with a name (RFC 8881 14.5 and the operations): empty is kInval, longer than 255 bytes kNameTooLong,
+// "." and
 // ".." kBadName, '/' and NUL kBadChar.
 Nfs4Status check_name(std::string_view name);
 
-// Whether this stateid allows the I/O on this file: RFC 8881 8.2.2 to 8.2.5, special stateids included. Sets ctx.holder.
-// `write`: kShareWrite is needed, else kShareRead.
+// Whether this stateid allows the I/O on this file: RFC 8881 8.2.2 to 8.2.5, special stateids included. Sets
+// ctx.holder. `write`: kShareWrite is needed, else kShareRead.
 Nfs4Status check_io_stateid(Compound& c, const Stateid& stateid, core::FileId file, bool write);
 
 }  // namespace stoa::nfs4

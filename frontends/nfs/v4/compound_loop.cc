@@ -1,5 +1,5 @@
-// RFC 8881 16.2 (COMPOUND), 2.10.6 (exactly once): the loop over the operations, and what SEQUENCE does around it; in minor
-// version 0 (RFC 7530 15.2, 9.1.7) the turns of owners.
+// RFC 8881 16.2 (COMPOUND), 2.10.6 (exactly once): the loop over the operations, and what SEQUENCE does around it; in
+// minor version 0 (RFC 7530 15.2, 9.1.7) the turns of owners.
 #include "frontends/nfs/v4/op_sequence.h"
 #include "frontends/nfs/v4/operation_metrics.h"
 #include "frontends/nfs/v4/operation_table.h"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t kOperationsMax = 1024;  // in one COMPOUND without a session; sessions have limits of their own
 constexpr std::size_t kReplyBytesMax = 2 * kIoBytesMax;  // likewise
-constexpr std::size_t kRpcHeaderBytes = 32;     // of a reply: what counts towards a session's limits beside COMPOUND4res
+constexpr std::size_t kRpcHeaderBytes = 32;  // of a reply: what counts towards a session's limits beside COMPOUND4res
 
 void put_status(rpc::XdrWriter& out, std::size_t at, Nfs4Status status) {
   out.patch_u32(at, static_cast<std::uint32_t>(status));
@@ -22,13 +22,16 @@ Nfs4Status check_place(const OperationEntry& entry, std::uint32_t minor, std::ui
                        bool in_session) {
   if (minor == 0) return Nfs4Status::kOk;
   switch (entry.place) {
-    case Place::kFirst: return index == 0 ? Nfs4Status::kOk : Nfs4Status::kSequencePos;
+    case Place::kFirst:
+      return index == 0 ? Nfs4Status::kOk : Nfs4Status::kSequencePos;
     case Place::kAlone:
       if (in_session) return Nfs4Status::kOk;
       if (index != 0) return Nfs4Status::kOpNotInSession;
       return count == 1 ? Nfs4Status::kOk : Nfs4Status::kNotOnlyOp;
-    case Place::kMinor0: return in_session ? Nfs4Status::kNotSupp : Nfs4Status::kOpNotInSession;
-    case Place::kInSession: return in_session ? Nfs4Status::kOk : Nfs4Status::kOpNotInSession;
+    case Place::kMinor0:
+      return in_session ? Nfs4Status::kNotSupp : Nfs4Status::kOpNotInSession;
+    case Place::kInSession:
+      return in_session ? Nfs4Status::kOk : Nfs4Status::kOpNotInSession;
   }
   return Nfs4Status::kServerFault;
 }
@@ -96,7 +99,8 @@ rpc::Outcome run_compound(const Environment& environment, const rpc::Call& call,
       c.turn.reset();
     }
     const std::size_t bytes = c.out.size() - begin + c.reply.slice_bytes + kRpcHeaderBytes;
-    const Nfs4Status large = c.session == nullptr && bytes > kReplyBytesMax ? Nfs4Status::kResource : sequence.check_size(bytes);
+    const Nfs4Status large =
+        c.session == nullptr && bytes > kReplyBytesMax ? Nfs4Status::kResource : sequence.check_size(bytes);
     if (status == Nfs4Status::kOk && large != Nfs4Status::kOk) {
       status = large;
       c.out.truncate(status_at + 4);
@@ -104,7 +108,8 @@ rpc::Outcome run_compound(const Environment& environment, const rpc::Call& call,
       c.reply.slice_bytes = 0;
     }
     put_status(c.out, status_at, status);
-    if (entry != nullptr && environment.metrics != nullptr) environment.metrics->count(number, status != Nfs4Status::kOk);
+    if (entry != nullptr && environment.metrics != nullptr)
+      environment.metrics->count(number, status != Nfs4Status::kOk);
   }
   put_status(c.out, begin, status);
   c.out.patch_u32(count_at, done);

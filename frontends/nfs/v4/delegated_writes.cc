@@ -89,7 +89,8 @@ void DelegatedWrites::take_answer(core::FileId file, const Stateid& about, rpc::
   rpc::XdrReader values(in.opaque(~std::uint32_t{0}));
   const std::uint64_t change = values.u64(), size = values.u64();
   // Others may stand behind them, in ascending order. What is not whole is no answer.
-  if (!in.ok() || !values.ok() || !shown.has(Attr::kChange) || !shown.has(Attr::kSize) || size > core::kFileBytesMax) return;
+  if (!in.ok() || !values.ok() || !shown.has(Attr::kChange) || !shown.has(Attr::kSize) || size > core::kFileBytesMax)
+    return;
   const std::lock_guard lock(mutex_);
   const auto found = entries_.find(file);
   if (found == entries_.end() || found->second.stateid.other != about.other) return;

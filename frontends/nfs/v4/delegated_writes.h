@@ -1,5 +1,6 @@
-// Files that clients may write to without telling (write delegations), and what such a client says a file is like when somebody else asks
-// for its attributes: CB_GETATTR (RFC 8881 10.4.3, 20.1; RFC 7530 16.1). The delegation stays where it is.
+// Files that clients may write to without telling (write delegations), and what such a client says a file is like when
+// somebody else asks for its attributes: CB_GETATTR (RFC 8881 10.4.3, 20.1; RFC 7530 16.1). The delegation stays where
+// it is.
 #pragma once
 
 #include <atomic>
@@ -21,8 +22,8 @@ class DelegatedWrites : public std::enable_shared_from_this<DelegatedWrites> {
 
   bool none() const { return count_.load(std::memory_order_relaxed) == 0; }
   // `change`: of the file when the delegation was given; what the client tells is compared with it.
-  void add(const std::shared_ptr<Client>& client, const core::FileRef& file, const Stateid& stateid, const core::HandleBytes& handle,
-           std::uint64_t change);
+  void add(const std::shared_ptr<Client>& client, const core::FileRef& file, const Stateid& stateid,
+           const core::HandleBytes& handle, std::uint64_t change);
   void remove(core::FileId file, core::HolderId holder);
 
   enum class Answer : std::uint8_t {
@@ -43,9 +44,9 @@ class DelegatedWrites : public std::enable_shared_from_this<DelegatedWrites> {
     core::HolderId holder;
     Stateid stateid;
     core::HandleBytes handle;
-    std::uint64_t given_change;               // of the file, when the delegation was given
-    std::uint64_t told_change;                // the last that was told
-    std::uint64_t counted_change;             // the last that somebody was told of
+    std::uint64_t given_change;    // of the file, when the delegation was given
+    std::uint64_t told_change;     // the last that was told
+    std::uint64_t counted_change;  // the last that somebody was told of
     std::uint64_t told_size = 0;
     std::optional<Clock::time_point> asked{};  // and no answer yet
     std::optional<Clock::time_point> told{};

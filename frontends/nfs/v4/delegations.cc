@@ -17,7 +17,8 @@ void encode_no_permissions(rpc::XdrWriter& out) {
 
 }  // namespace
 
-Delegated grant_delegation(Compound& c, const core::FileRef& file, std::uint64_t change, std::uint32_t type, Reclaimed reclaimed) {
+Delegated grant_delegation(Compound& c, const core::FileRef& file, std::uint64_t change, std::uint32_t type,
+                           Reclaimed reclaimed) {
   if (type == kDelegationNone) return {.why = NoDelegation::kNotWanted};
   Client& client = *c.client;
   const bool recalled = reclaimed == Reclaimed::kYes && client.recalls.all_lost();
@@ -40,7 +41,8 @@ Delegated grant_delegation(Compound& c, const core::FileRef& file, std::uint64_t
   delegation->lease_kind = kind;
   const core::HandleBytes handle = c.env.handles.encode(file);
   client.recalls.granted(file.id, stateid_of(client, *delegation), handle);
-  if (kind == core::LeaseKind::kWrite) client.delegated_writes->add(c.client, file, stateid_of(client, *delegation), handle, change);
+  if (kind == core::LeaseKind::kWrite)
+    client.delegated_writes->add(c.client, file, stateid_of(client, *delegation), handle, change);
   return {.delegation = delegation, .recalled = recalled};
 }
 

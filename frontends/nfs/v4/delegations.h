@@ -32,9 +32,11 @@ struct Delegated {
   NoDelegation why = NoDelegation::kResource;
 };
 
-// `change`: of the file. `reclaimed`: it was held before a restart, and is given also while the client cannot be called.
+// `change`: of the file. `reclaimed`: it was held before a restart, and is given also while the client cannot be
+// called.
 enum class Reclaimed : bool { kNo, kYes };
-Delegated grant_delegation(Compound& c, const core::FileRef& file, std::uint64_t change, std::uint32_t type, Reclaimed reclaimed);
+Delegated grant_delegation(Compound& c, const core::FileRef& file, std::uint64_t change, std::uint32_t type,
+                           Reclaimed reclaimed);
 // open_delegation4. `explain`: where there is none, say why; not in minor version 0.
 void encode_delegation(Compound& c, const Delegated& delegated, bool explain);
 

@@ -23,8 +23,7 @@ bool has_ended(Client& client) {
 
 }  // namespace
 
-Offloads::Offloads(core::Namespace& ns, MetricRegistry& metrics)
-    : ns_(ns) {
+Offloads::Offloads(core::Namespace& ns, MetricRegistry& metrics) : ns_(ns) {
   metrics.gauge_callback("stoa_nfs4_offloaded_copies",
                          "COPYs that go on in the background, or whose end was not taken yet", {}, [this] {
                            const std::lock_guard lock(mutex_);

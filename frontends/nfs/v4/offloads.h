@@ -46,7 +46,8 @@ class Offloads {
   std::optional<Progress> progress(const Client& client, const Stateid& stateid) const;
   // When it returns, nothing more is copied; waits for one piece. False: the client has no such copy.
   bool cancel(const Client& client, const Stateid& stateid);
-  // The client has lost all that it had: its copies are forgotten. One that runs ends with its piece, which is not waited for.
+  // The client has lost all that it had: its copies are forgotten. One that runs ends with its piece, which is not
+  // waited for.
   void end(const Client& client);
 
  private:

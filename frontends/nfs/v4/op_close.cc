@@ -50,7 +50,8 @@ Nfs4Status op_close(Compound& c) {
     forget_state(client, found.state);
   }
   c.env.state.close(open);  // may delete a file that has no name any more
-  // 18.2.4: the stateid that comes back is one that nobody can use; in minor version 0 the next of the closed one (16.2.4).
+  // 18.2.4: the stateid that comes back is one that nobody can use; in minor version 0 the next of the closed one
+  // (16.2.4).
   if (c.minor != 0) result = {.seqid = ~0u};
   write_stateid(c.out, result);
   c.set_current_stateid(result);

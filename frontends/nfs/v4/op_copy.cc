@@ -1,5 +1,5 @@
-// RFC 7862 15.2. Long copies go on in the background where the client lets them. Others are done when the reply leaves, a bounded
-// piece at a time: the client asks again for what is left.
+// RFC 7862 15.2. Long copies go on in the background where the client lets them. Others are done when the reply leaves,
+// a bounded piece at a time: the client asks again for what is left.
 #include <algorithm>
 
 #include "frontends/nfs/v4/object_type.h"
@@ -23,12 +23,15 @@ void skip_location(rpc::XdrReader& in) {
   constexpr std::size_t kAny = ~std::size_t{0} >> 1;
   switch (in.u32()) {
     case kName:
-    case kUrl: in.opaque(kAny); return;
+    case kUrl:
+      in.opaque(kAny);
+      return;
     case kAddress:
       in.opaque(kAny);
       in.opaque(kAny);
       return;
-    default: in.reject();
+    default:
+      in.reject();
   }
 }
 
@@ -73,7 +76,9 @@ std::optional<Stateid> copy_later(Compound& c, const core::CopyRangeRequest& req
   core::OpContext ctx = c.ctx;
   ctx.durability = core::Durability::kApplied;
   ctx.pending = nullptr;
-  return c.env.offloads->start(c.client, {.ctx = std::move(ctx), .request = request, .to = c.env.handles.encode(c.current->ref), .verifier = verifier});
+  return c.env.offloads->start(
+      c.client,
+      {.ctx = std::move(ctx), .request = request, .to = c.env.handles.encode(c.current->ref), .verifier = verifier});
 }
 
 void write_response(Compound& c, const std::optional<Stateid>& later, const core::CopyRangeReply& copied) {

@@ -18,13 +18,16 @@ struct Wanted {
 Wanted read_arguments(Compound& c) {
   Wanted wanted{.type = c.in.u32()};
   switch (wanted.type) {
-    case kSymlink: wanted.target = c.read_name(); break;
+    case kSymlink:
+      wanted.target = c.read_name();
+      break;
     case kBlock:
     case kChar:
       wanted.device.major = c.in.u32();
       wanted.device.minor = c.in.u32();
       break;
-    default: break;
+    default:
+      break;
   }
   wanted.name = c.read_name();
   wanted.attributes = decode_attributes(c.in, c.minor, SetPurpose::kCreate, id_names(c));
@@ -37,12 +40,18 @@ Result<core::CreateReply> make(Compound& c, core::FileId parent, const Wanted& w
     return c.ns.mknod(c.ctx, {parent, wanted.name, type, wanted.device, set});
   };
   switch (wanted.type) {
-    case kDirectory: return c.ns.mkdir(c.ctx, {parent, wanted.name, set});
-    case kSymlink: return c.ns.symlink(c.ctx, {parent, wanted.name, wanted.target, set});
-    case kBlock: return special(core::FileType::kBlockDevice);
-    case kChar: return special(core::FileType::kCharDevice);
-    case kSocket: return special(core::FileType::kSocket);
-    default: return special(core::FileType::kFifo);
+    case kDirectory:
+      return c.ns.mkdir(c.ctx, {parent, wanted.name, set});
+    case kSymlink:
+      return c.ns.symlink(c.ctx, {parent, wanted.name, wanted.target, set});
+    case kBlock:
+      return special(core::FileType::kBlockDevice);
+    case kChar:
+      return special(core::FileType::kCharDevice);
+    case kSocket:
+      return special(core::FileType::kSocket);
+    default:
+      return special(core::FileType::kFifo);
   }
 }
 

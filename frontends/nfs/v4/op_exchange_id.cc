@@ -37,7 +37,8 @@ Nfs4Status op_exchange_id(Compound& c) {
   const std::uint32_t flags = in.u32();
   const std::uint32_t protection = in.u32();
   switch (protection) {
-    case kSp4None: break;
+    case kSp4None:
+      break;
     case kSp4MachCred:
       skip_bitmap(in);
       skip_bitmap(in);
@@ -50,7 +51,8 @@ Nfs4Status op_exchange_id(Compound& c) {
       in.u32();
       in.u32();
       break;
-    default: return Nfs4Status::kBadXdr;
+    default:
+      return Nfs4Status::kBadXdr;
   }
   const std::uint32_t implementations = in.u32();
   if (implementations > 1) return Nfs4Status::kBadXdr;

@@ -7,8 +7,8 @@
 namespace stoa::nfs4 {
 namespace {
 
-// As the client with a write delegation says (10.4.3): its size; and when it has changed the file since it was asked last, that counts as a
-// change now, so that nobody takes what he has cached for the newest.
+// As the client with a write delegation says (10.4.3): its size; and when it has changed the file since it was asked
+// last, that counts as a change now, so that nobody takes what he has cached for the newest.
 Nfs4Status show_told(Compound& c, const Bitmap& wanted, const DelegatedWrites::Told& told) {
   const core::FileId file = c.current->ref.id;
   core::OpContext ctx = c.ctx;
@@ -41,9 +41,12 @@ Nfs4Status op_getattr(Compound& c) {
   if (c.env.delegated_writes != nullptr && !c.env.delegated_writes->none()) {
     DelegatedWrites::Told told;
     switch (c.env.delegated_writes->ask(c.current->ref.id, c.holder, c.call.now, told)) {
-      case DelegatedWrites::Answer::kLater: return Nfs4Status::kDelay;
-      case DelegatedWrites::Answer::kKnown: return show_told(c, wanted, told);
-      case DelegatedWrites::Answer::kNobody: break;
+      case DelegatedWrites::Answer::kLater:
+        return Nfs4Status::kDelay;
+      case DelegatedWrites::Answer::kKnown:
+        return show_told(c, wanted, told);
+      case DelegatedWrites::Answer::kNobody:
+        break;
     }
   }
   const auto reply = c.ns.getattr(c.ctx, {.id = c.current->ref.id});

@@ -11,12 +11,19 @@ namespace {
 
 enum : std::uint32_t { kReadLock = 1, kWriteLock = 2, kReadLockWait = 3, kWriteLockWait = 4 };
 
-bool is_lock_type(std::uint32_t type) { return type >= kReadLock && type <= kWriteLockWait; }
+bool is_lock_type(std::uint32_t type) {
+  return type >= kReadLock && type <= kWriteLockWait;
+}
 // It will be asked for until it is granted (9.6).
-bool is_blocking(std::uint32_t type) { return type == kReadLockWait || type == kWriteLockWait; }
-bool is_exclusive(std::uint32_t type) { return type == kWriteLock || type == kWriteLockWait; }
+bool is_blocking(std::uint32_t type) {
+  return type == kReadLockWait || type == kWriteLockWait;
+}
+bool is_exclusive(std::uint32_t type) {
+  return type == kWriteLock || type == kWriteLockWait;
+}
 
-// nfs_lock_length4: all ones reach to the end whatever the size; otherwise the last byte must be below 2^64-1 (18.10.3).
+// nfs_lock_length4: all ones reach to the end whatever the size; otherwise the last byte must be below 2^64-1
+// (18.10.3).
 bool is_range(std::uint64_t offset, std::uint64_t length) {
   return length != 0 && (length == core::LockRange::kToEnd || length <= ~std::uint64_t{0} - offset);
 }
@@ -53,10 +60,14 @@ Compound::File lockable_file(Compound& c) {
   const auto found = c.ns.getattr(c.ctx, {.id = file.id});
   if (!found) return {to_nfs4_status(found.error().code), file.id};
   switch (found->attr.type) {
-    case core::FileType::kRegular: return file;
-    case core::FileType::kDirectory: return {Nfs4Status::kIsDir, file.id};
-    case core::FileType::kSymlink: return {c.minor == 0 ? Nfs4Status::kInval : Nfs4Status::kSymlink, file.id};  // RFC 7530 16.10.5
-    default: return {Nfs4Status::kWrongType, file.id};
+    case core::FileType::kRegular:
+      return file;
+    case core::FileType::kDirectory:
+      return {Nfs4Status::kIsDir, file.id};
+    case core::FileType::kSymlink:
+      return {c.minor == 0 ? Nfs4Status::kInval : Nfs4Status::kSymlink, file.id};  // RFC 7530 16.10.5
+    default:
+      return {Nfs4Status::kWrongType, file.id};
   }
 }
 
@@ -88,8 +99,8 @@ Callback lock_notice(const Client& client, const core::HandleCodec& handles, con
   return callback;
 }
 
-// What calls the client when it is its turn. Null: it cannot be called, and polls. Most locks are free, so the call is made
-// up only when it is needed.
+// What calls the client when it is its turn. Null: it cannot be called, and polls. Most locks are free, so the call is
+// made up only when it is needed.
 std::function<void()> call_in_turn(const Compound& c, std::string_view owner) {
   if (c.minor == 0 || !c.client->recalls.channel_up()) return nullptr;
   return [weak = std::weak_ptr(c.client), &handles = c.env.handles, file = c.current->ref, name = std::string(owner)] {
@@ -217,7 +228,8 @@ Nfs4Status op_locku(Compound& c) {
   if (found.status != Nfs4Status::kOk) return found.status;
   StateRecord& locks = *found.state;
   if (locks.kind != StateKind::kLock || locks.file.id != file.id) return Nfs4Status::kBadStateId;
-  if (const Status unlocked = c.env.state.unlock(file.id, {c.holder, name_in_table(client.id, locks.owner)}, range); !unlocked) {
+  if (const Status unlocked = c.env.state.unlock(file.id, {c.holder, name_in_table(client.id, locks.owner)}, range);
+      !unlocked) {
     return to_nfs4_status(unlocked.error().code);
   }
   if (++locks.seqid == 0) locks.seqid = 1;

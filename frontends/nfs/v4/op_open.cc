@@ -10,7 +10,7 @@
 namespace stoa::nfs4 {
 namespace {
 
-constexpr int kCreateAttempts = 8;            // while others make and remove the same name
+constexpr int kCreateAttempts = 8;  // while others make and remove the same name
 
 enum class How : std::uint32_t { kUnchecked = 0, kGuarded = 1, kExclusive = 2, kExclusive41 = 3 };
 enum class Claim : std::uint32_t {
@@ -70,7 +70,9 @@ Nfs4Status read_arguments(Compound& c, Arguments& arguments) {
   arguments.claim = static_cast<Claim>(claim);
   switch (arguments.claim) {
     case Claim::kNull:
-    case Claim::kDelegatePrev: arguments.name = c.read_name(); break;
+    case Claim::kDelegatePrev:
+      arguments.name = c.read_name();
+      break;
     case Claim::kPrevious:
       arguments.held_delegation = in.u32();
       if (arguments.held_delegation > kDelegationWrite) in.reject();
@@ -79,10 +81,14 @@ Nfs4Status read_arguments(Compound& c, Arguments& arguments) {
       arguments.delegation = read_stateid(in);
       arguments.name = c.read_name();
       break;
-    case Claim::kDelegCurFh: arguments.delegation = read_stateid(in); break;
+    case Claim::kDelegCurFh:
+      arguments.delegation = read_stateid(in);
+      break;
     case Claim::kFh:
-    case Claim::kDelegPrevFh: break;
-    default: in.reject();
+    case Claim::kDelegPrevFh:
+      break;
+    default:
+      in.reject();
   }
   return in.ok() ? Nfs4Status::kOk : Nfs4Status::kBadXdr;
 }
@@ -138,7 +144,8 @@ Nfs4Status create(Compound& c, core::FileId directory, const Arguments& argument
       target.set = arguments.attributes.given;
       return Nfs4Status::kOk;
     }
-    if (made.error().code != Errc::kExists || arguments.how != How::kUnchecked) return to_nfs4_status(made.error().code);
+    if (made.error().code != Errc::kExists || arguments.how != How::kUnchecked)
+      return to_nfs4_status(made.error().code);
     // An existing file is taken as it is; its size is changed only when the open has been granted.
     const Nfs4Status found = find_by_name(c, directory, arguments.name, target);
     if (found == Nfs4Status::kNoEnt) continue;
@@ -150,10 +157,14 @@ Nfs4Status create(Compound& c, core::FileId directory, const Arguments& argument
 
 Nfs4Status check_type(const Compound& c, const core::Attributes& attr) {
   switch (attr.type) {
-    case core::FileType::kRegular: return Nfs4Status::kOk;
-    case core::FileType::kDirectory: return Nfs4Status::kIsDir;
-    case core::FileType::kSymlink: return Nfs4Status::kSymlink;
-    default: return c.minor == 0 ? Nfs4Status::kSymlink : Nfs4Status::kWrongType;  // RFC 7530 16.16.5
+    case core::FileType::kRegular:
+      return Nfs4Status::kOk;
+    case core::FileType::kDirectory:
+      return Nfs4Status::kIsDir;
+    case core::FileType::kSymlink:
+      return Nfs4Status::kSymlink;
+    default:
+      return c.minor == 0 ? Nfs4Status::kSymlink : Nfs4Status::kWrongType;  // RFC 7530 16.16.5
   }
 }
 
@@ -192,8 +203,9 @@ Nfs4Status add_to_open(Compound& c, const Arguments& arguments, StateRecord& ope
 
 constexpr core::OpenId kNotOpened{};
 
-// What the client's state says. Nothing: the file is to be opened in the table first. `opened`: it was; taken out when it is kept.
-// `created`: there was room when the file was made, and others that came at the same time do not take it away.
+// What the client's state says. Nothing: the file is to be opened in the table first. `opened`: it was; taken out when
+// it is kept. `created`: there was room when the file was made, and others that came at the same time do not take it
+// away.
 std::optional<Nfs4Status> keep_open(Compound& c, const Arguments& arguments, const core::FileRef& file, bool created,
                                     core::OpenId& opened, Taken& taken) {
   Client& client = *c.client;
@@ -243,11 +255,12 @@ Nfs4Status take_open(Compound& c, const Arguments& arguments, const core::FileRe
     again = true;
   }
   if (opened != kNotOpened) table.close(opened);
-  return status == Nfs4Status::kShareDenied && arguments.claim == Claim::kPrevious ? Nfs4Status::kReclaimConflict : status;
+  return status == Nfs4Status::kShareDenied && arguments.claim == Claim::kPrevious ? Nfs4Status::kReclaimConflict
+                                                                                   : status;
 }
 
-// The OPEN failed after all: its client never hears of the open, or of what was added to it. Not when another OPEN of the
-// same owner has come behind it and was answered.
+// The OPEN failed after all: its client never hears of the open, or of what was added to it. Not when another OPEN of
+// the same owner has come behind it and was answered.
 void undo_open(Compound& c, const Taken& taken) {
   Client& client = *c.client;
   core::OpenId open{};
@@ -270,11 +283,12 @@ void undo_open(Compound& c, const Taken& taken) {
   c.env.state.close(open);
 }
 
-// A delegation where it is of use and can be recalled (10.4): for reading to whoever opens for reading, for writing to those
-// who ask for it, because it makes every other door wait for this client.
+// A delegation where it is of use and can be recalled (10.4): for reading to whoever opens for reading, for writing to
+// those who ask for it, because it makes every other door wait for this client.
 Delegated take_delegation(Compound& c, const Arguments& arguments, const core::FileRef& file, std::uint64_t change) {
   // What was held before the restart is had back also while the client cannot be called (10.2.1).
-  if (arguments.claim == Claim::kPrevious) return grant_delegation(c, file, change, arguments.held_delegation, Reclaimed::kYes);
+  if (arguments.claim == Claim::kPrevious)
+    return grant_delegation(c, file, change, arguments.held_delegation, Reclaimed::kYes);
   const std::uint32_t wanted = arguments.wants & kWantMask;
   if (wanted == kWantNone) return {.why = NoDelegation::kNotWanted};
   if (wanted == kWantCancel) return {.why = NoDelegation::kCancelled};
@@ -319,7 +333,8 @@ Nfs4Status op_open(Compound& c) {
   if (const auto status = read_arguments(c, arguments); status != Nfs4Status::kOk) return status;
   if (!c.current) return Nfs4Status::kNoFileHandle;
   if (const auto answer = take_turn(c, arguments.client, arguments.owner, arguments.seqid)) return *answer;
-  if (arguments.access == core::kShareNone || arguments.access > core::kShareBoth || arguments.deny > core::kShareBoth) {
+  if (arguments.access == core::kShareNone || arguments.access > core::kShareBoth ||
+      arguments.deny > core::kShareBoth) {
     return Nfs4Status::kInval;
   }
   if (arguments.create && arguments.claim != Claim::kNull) return Nfs4Status::kInval;

@@ -9,10 +9,10 @@
 namespace stoa::nfs4 {
 namespace {
 
-constexpr std::size_t kVerifierBytes = 8;                    // the verifier
-constexpr std::size_t kTailBytes = 4 + 4;                // no more entries, end of directory
-constexpr std::size_t kEntryBytesMin = 4 + 8 + 4 + 4;    // that there is one, its cookie and its name, without attributes
-constexpr std::uint64_t kFirstCookie = 3;                // 0 begins; 1 and 2 are reserved, and the core's "." and ".."
+constexpr std::size_t kVerifierBytes = 8;              // the verifier
+constexpr std::size_t kTailBytes = 4 + 4;              // no more entries, end of directory
+constexpr std::size_t kEntryBytesMin = 4 + 8 + 4 + 4;  // that there is one, its cookie and its name, without attributes
+constexpr std::uint64_t kFirstCookie = 3;              // 0 begins; 1 and 2 are reserved, and the core's "." and ".."
 
 struct Request {
   std::uint64_t cookie = 0;
@@ -33,8 +33,7 @@ std::uint64_t cookie_verifier(const Compound& c) {
 // The reply as it grows, within what the client allows.
 class Listing {
  public:
-  Listing(Compound& c, const Request& request)
-      : c_(c), request_(request), begin_(c.out.size()) {
+  Listing(Compound& c, const Request& request) : c_(c), request_(request), begin_(c.out.size()) {
     c.out.u64(cookie_verifier(c));
   }
 
@@ -103,9 +102,12 @@ Nfs4Status list_pseudo_root(Compound& c, const Request& request) {
     if (root.status == Nfs4Status::kStale) continue;  // its directory was removed
     if (root.status != Nfs4Status::kOk) return root.status;
     switch (listing.add(export_cookie(entry->id), entry->name, subject_in_export(c, root.attr))) {
-      case Listing::Added::kYes: continue;
-      case Listing::Added::kFull: return listing.finish(true, false);
-      case Listing::Added::kFailed: return listing.finish(false, false);
+      case Listing::Added::kYes:
+        continue;
+      case Listing::Added::kFull:
+        return listing.finish(true, false);
+      case Listing::Added::kFailed:
+        return listing.finish(false, false);
     }
   }
   return listing.finish(false, true);
@@ -120,8 +122,7 @@ Nfs4Status list_directory(Compound& c, const Request& request) {
   // Not more than could fit if all names were as short as can be.
   const std::size_t by_bytes =
       (request.bytes_max - kVerifierBytes - kTailBytes) / (kEntryBytesMin + encoded_bytes_min(wanted, c.minor)) + 1;
-  const std::size_t by_names =
-      request.names_max == 0 ? by_bytes : request.names_max / kEntryBytesMin + 1;
+  const std::size_t by_names = request.names_max == 0 ? by_bytes : request.names_max / kEntryBytesMin + 1;
   core::ReaddirRequest page{.dir = c.current->ref.id,
                             .cookie = std::max(request.cookie, kFirstCookie - 1),
                             .entries_max = static_cast<std::uint32_t>(std::min(by_bytes, by_names)),
@@ -138,9 +139,12 @@ Nfs4Status list_directory(Compound& c, const Request& request) {
       const core::Attributes known{.id = entry.id, .type = entry.type};
       const core::Attributes& attr = entry.attr ? *entry.attr : known;
       switch (listing.add(entry.cookie, entry.name, subject_in_export(c, attr))) {
-        case Listing::Added::kYes: continue;
-        case Listing::Added::kFull: return listing.finish(true, false);
-        case Listing::Added::kFailed: return listing.finish(false, false);
+        case Listing::Added::kYes:
+          continue;
+        case Listing::Added::kFull:
+          return listing.finish(true, false);
+        case Listing::Added::kFailed:
+          return listing.finish(false, false);
       }
     }
     // Nothing and not the end would have the client ask for the same again.

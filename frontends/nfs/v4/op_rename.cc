@@ -14,10 +14,12 @@ bool is_directory(Compound& c, core::FileId id) {
 Nfs4Status rename_status(Compound& c, core::FileId from, core::FileId to, Errc code) {
   switch (code) {
     case Errc::kIsDirectory:
-    case Errc::kNotEmpty: return Nfs4Status::kExist;
+    case Errc::kNotEmpty:
+      return Nfs4Status::kExist;
     case Errc::kNotDirectory:
       return is_directory(c, from) && is_directory(c, to) ? Nfs4Status::kExist : Nfs4Status::kNotDir;
-    default: return to_nfs4_status(code);
+    default:
+      return to_nfs4_status(code);
   }
 }
 
@@ -35,8 +37,8 @@ Nfs4Status op_rename(Compound& c) {
     if (const Nfs4Status bad = check_name(name); bad != Nfs4Status::kOk) return bad;
   }
 
-  const auto reply = c.ns.rename(
-      c.ctx, {.from_parent = from.id, .from_name = from_name, .to_parent = to.id, .to_name = to_name});
+  const auto reply =
+      c.ns.rename(c.ctx, {.from_parent = from.id, .from_name = from_name, .to_parent = to.id, .to_name = to_name});
   if (!reply) return rename_status(c, from.id, to.id, reply.error().code);
   c.change_info(reply->from_before, reply->from);
   c.change_info(reply->to_before, reply->to);

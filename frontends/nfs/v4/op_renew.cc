@@ -1,4 +1,5 @@
-// RFC 7530 16.30: the lease is renewed in any case, and the client is told when it could not be asked for its delegations.
+// RFC 7530 16.30: the lease is renewed in any case, and the client is told when it could not be asked for its
+// delegations.
 #include "frontends/nfs/v4/caller.h"
 #include "frontends/nfs/v4/operations_state.h"
 

@@ -15,8 +15,7 @@ Nfs4Status op_secinfo(Compound& c) {
     const ExportRoot root = find_in_pseudo_root(c, name);
     if (root.status != Nfs4Status::kOk) return root.status;
   } else {
-    const auto reply = c.ns.lookup(
-        c.ctx, {.parent = c.current->ref.id, .name = name, .root = c.access.entered().root});
+    const auto reply = c.ns.lookup(c.ctx, {.parent = c.current->ref.id, .name = name, .root = c.access.entered().root});
     if (!reply) return to_nfs4_status(reply.error().code);
   }
   answer_security(c, nfs::flavors_of(c.access.entered(), c.access.rules()));

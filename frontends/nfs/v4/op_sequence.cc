@@ -117,6 +117,8 @@ void SequenceGuard::finish() {
   slot.busy = false;
 }
 
-SequenceGuard::~SequenceGuard() { finish(); }
+SequenceGuard::~SequenceGuard() {
+  finish();
+}
 
 }  // namespace stoa::nfs4

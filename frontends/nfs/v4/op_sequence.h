@@ -8,7 +8,8 @@ namespace stoa::nfs4 {
 class SequenceGuard {
  public:
   // `reply_at`: where COMPOUND4res begins in c.out.
-  SequenceGuard(Compound& c, std::uint32_t operations, std::size_t reply_at) : c_(c), operations_(operations), reply_at_(reply_at) {}
+  SequenceGuard(Compound& c, std::uint32_t operations, std::size_t reply_at)
+      : c_(c), operations_(operations), reply_at_(reply_at) {}
   ~SequenceGuard();
   SequenceGuard(const SequenceGuard&) = delete;
   SequenceGuard& operator=(const SequenceGuard&) = delete;

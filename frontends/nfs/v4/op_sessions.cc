@@ -66,7 +66,8 @@ Nfs4Status op_reclaim_complete(Compound& c) {
   if (one_fs) return c.current ? Nfs4Status::kOk : Nfs4Status::kNoFileHandle;
   Client& client = *c.client;
   if (client.reclaim_complete) return Nfs4Status::kCompleteAlready;
-  // The record of before the restart is this client's from now on, also when it has reclaimed nothing: it goes with the client.
+  // The record of before the restart is this client's from now on, also when it has reclaimed nothing: it goes with the
+  // client.
   if (c.env.state.may_reclaim(core::Door::kNfs, client.name)) {
     if (const Status kept = c.env.clients.remember(client); !kept) return to_nfs4_status(kept.error().code);
   }

@@ -33,7 +33,8 @@ Nfs4Status op_free_stateid(Compound& c) {
   const FoundState found = find_state(client, stateid);
   if (found.status != Nfs4Status::kOk) return found.status;
   switch (found.state->kind) {
-    case StateKind::kOpen: return Nfs4Status::kLocksHeld;
+    case StateKind::kOpen:
+      return Nfs4Status::kLocksHeld;
     case StateKind::kLock:
       if (holds_locks(c.env.state, client, *found.state)) return Nfs4Status::kLocksHeld;
       break;

@@ -10,9 +10,9 @@ OperationMetrics::OperationMetrics(MetricRegistry& metrics) {
     const OperationEntry* entry = find_operation(number, kNewest);
     if (entry == nullptr) continue;
     const std::string name(entry->name);
-    pairs_[number] = {
-        &metrics.counter("stoa_nfs4_operations_total", "Operations of COMPOUNDs", {{"operation", name}}),
-        &metrics.counter("stoa_nfs4_operation_errors_total", "Operations of COMPOUNDs that failed", {{"operation", name}})};
+    pairs_[number] = {&metrics.counter("stoa_nfs4_operations_total", "Operations of COMPOUNDs", {{"operation", name}}),
+                      &metrics.counter("stoa_nfs4_operation_errors_total", "Operations of COMPOUNDs that failed",
+                                       {{"operation", name}})};
   }
 }
 

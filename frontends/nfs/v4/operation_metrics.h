@@ -1,5 +1,5 @@
-// How often each operation of COMPOUND was run and how often it failed. Times and bytes are counted for whole COMPOUNDs, by the
-// RPC layer.
+// How often each operation of COMPOUND was run and how often it failed. Times and bytes are counted for whole
+// COMPOUNDs, by the RPC layer.
 #pragma once
 
 #include <array>

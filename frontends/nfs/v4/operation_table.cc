@@ -9,10 +9,12 @@ namespace stoa::nfs4 {
 namespace {
 
 // SEQUENCE is the loop's own.
-Nfs4Status op_sequence_place(Compound&) { return Nfs4Status::kServerFault; }
+Nfs4Status op_sequence_place(Compound&) {
+  return Nfs4Status::kServerFault;
+}
 
-// Numbers: RFC 7530 16, RFC 8881 18, RFC 7862 15, RFC 8276 8.4. A null function: kNotSupp, as 8881 18 and 7862 15 allow it for
-// what is OPTIONAL, and 7530 16.7 for DELEGPURGE without CLAIM_DELEGATE_PREV.
+// Numbers: RFC 7530 16, RFC 8881 18, RFC 7862 15, RFC 8276 8.4. A null function: kNotSupp, as 8881 18 and 7862 15 allow
+// it for what is OPTIONAL, and 7530 16.7 for DELEGPURGE without CLAIM_DELEGATE_PREV.
 constexpr std::array kOperations{
     OperationEntry{3, "access", 0, 2, op_access},
     OperationEntry{4, "close", 0, 2, op_close},

@@ -12,8 +12,8 @@ namespace stoa::nfs4 {
 enum class Place : std::uint8_t {
   kInSession,  // behind SEQUENCE
   kFirst,      // SEQUENCE itself
-  kAlone,      // without a session, and then nothing else with it (RFC 8881 18.35.3, 18.36.3, 18.34.3, 18.37.3, 18.50.3)
-  kMinor0,     // dropped by minor version 1: kNotSupp from there on (RFC 8881 17)
+  kAlone,   // without a session, and then nothing else with it (RFC 8881 18.35.3, 18.36.3, 18.34.3, 18.37.3, 18.50.3)
+  kMinor0,  // dropped by minor version 1: kNotSupp from there on (RFC 8881 17)
 };
 
 struct OperationEntry {

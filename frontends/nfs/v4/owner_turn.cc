@@ -20,8 +20,10 @@ bool counts(Nfs4Status status) {
     case Nfs4Status::kBadXdr:
     case Nfs4Status::kResource:
     case Nfs4Status::kNoFileHandle:
-    case Nfs4Status::kMoved: return false;
-    default: return true;
+    case Nfs4Status::kMoved:
+      return false;
+    default:
+      return true;
   }
 }
 
@@ -42,7 +44,8 @@ Nfs4Status replay(Compound& c, const LastRequest& last) {
   return last.status;
 }
 
-// An OPEN that was never confirmed may have been an old one that came late; the next one of the owner takes its place (9.1.11).
+// An OPEN that was never confirmed may have been an old one that came late; the next one of the owner takes its place
+// (9.1.11).
 void drop_opens(Compound& c, const OwnerRef& owner) {
   std::vector<core::OpenId> closed;
   {
@@ -88,8 +91,13 @@ void OwnerTurn::finish(const Compound& c, Nfs4Status status, std::span<const std
   if (!counts(status)) return;
   for (Held& held : held_) {
     LastRequest& last = held.owner->last.emplace();
-    last = {.seqid = held.seqid, .operation = operation_, .arguments_sum = arguments_sum_, .status = status,
-            .body = {body.begin(), body.end()}, .current = c.current, .pending = c.pending()};
+    last = {.seqid = held.seqid,
+            .operation = operation_,
+            .arguments_sum = arguments_sum_,
+            .status = status,
+            .body = {body.begin(), body.end()},
+            .current = c.current,
+            .pending = c.pending()};
   }
   if (operation_ == kCloseOperation) return;
   const std::lock_guard lock(client_->mutex);
@@ -146,7 +154,11 @@ Answer take_turn_of_lock_owner(Compound& c, std::string_view lock_owner, std::ui
   return Nfs4Status::kBadSeqId;
 }
 
-OwnerRef owner_in_turn(const Compound& c) { return c.turn != nullptr ? c.turn->owner() : nullptr; }
-OwnerRef lock_owner_in_turn(const Compound& c) { return c.turn != nullptr ? c.turn->last_owner() : nullptr; }
+OwnerRef owner_in_turn(const Compound& c) {
+  return c.turn != nullptr ? c.turn->owner() : nullptr;
+}
+OwnerRef lock_owner_in_turn(const Compound& c) {
+  return c.turn != nullptr ? c.turn->last_owner() : nullptr;
+}
 
 }  // namespace stoa::nfs4

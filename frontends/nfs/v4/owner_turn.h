@@ -1,5 +1,5 @@
-// Whose turn it is, in minor version 0: an operation with a seqid takes the turn of its owner, and the loop over the operations
-// ends it with the result (RFC 7530 9.1.7, 9.1.8). In later minor versions nothing here does anything.
+// Whose turn it is, in minor version 0: an operation with a seqid takes the turn of its owner, and the loop over the
+// operations ends it with the result (RFC 7530 9.1.7, 9.1.8). In later minor versions nothing here does anything.
 #pragma once
 
 #include <memory>
@@ -41,8 +41,9 @@ class OwnerTurn {
   std::vector<Held> held_;  // the second: the new lock-owner of a LOCK
 };
 
-// These return what is to be answered at once: a retry's result, or what is wrong. Nothing: go on, it is this request's turn.
-// They set c.client, and are called when the arguments were read, before anything that may fail with an error that counts.
+// These return what is to be answered at once: a retry's result, or what is wrong. Nothing: go on, it is this request's
+// turn. They set c.client, and are called when the arguments were read, before anything that may fail with an error
+// that counts.
 using Answer = std::optional<Nfs4Status>;
 // OPEN.
 Answer take_turn(Compound& c, std::uint64_t client, std::string_view open_owner, std::uint32_t seqid);

@@ -19,9 +19,12 @@ Nfs4Program::Nfs4Program(core::Namespace& ns, core::StateTable& state, const cor
       clients_(state, dialer, static_cast<std::uint32_t>(ns.boot_verifier()), lease, metrics, std::move(clock),
                [this](const Client& client) { offloads_.end(client); }),
       metrics_(metrics),
-      environment_{ns, state, handles, clients_, &offloads_, &metrics_, &clients_.delegated_writes(), stateids, lease} {}
+      environment_{ns, state, handles, clients_, &offloads_, &metrics_, &clients_.delegated_writes(), stateids, lease} {
+}
 
-std::span<const rpc::Procedure> Nfs4Program::procedures() const { return kProcedures; }
+std::span<const rpc::Procedure> Nfs4Program::procedures() const {
+  return kProcedures;
+}
 
 rpc::Weight Nfs4Program::weigh(const rpc::CallHeader& header) const {
   return header.procedure == kNull ? rpc::Weight::kMemory : weigh_compound(header);

@@ -48,8 +48,8 @@ rpc::Outcome run_compound(const Environment& environment, const rpc::Call& call,
 rpc::Weight weigh_compound(const rpc::CallHeader& header);
 // Where the data of its WRITE begins in the record; 0: there is none, or it is not to be told from this prefix.
 std::size_t write_payload_offset(std::span<const std::byte> prefix);
-// What it pays, and the handle that tells for which file: the first that is given. I/O of other files, and what comes behind
-// operations that are not looked through, is not in it and pays when it is run (io_price.h).
+// What it pays, and the handle that tells for which file: the first that is given. I/O of other files, and what comes
+// behind operations that are not looked through, is not in it and pays when it is run (io_price.h).
 struct CompoundPrice {
   std::span<const std::byte> handle{};
   qos::Price price{};

@@ -15,10 +15,8 @@ bool is_visible(const Compound& c, const core::Export& candidate) {
 }
 
 core::Attributes pseudo_root_attributes(const Compound& c) {
-  core::Attributes attr{.id = core::FileId{kPseudoRootFileId},
-                        .type = core::FileType::kDirectory,
-                        .mode = 0555,
-                        .links = 2};
+  core::Attributes attr{
+      .id = core::FileId{kPseudoRootFileId}, .type = core::FileType::kDirectory, .mode = 0555, .links = 2};
   // It changes when another export is seen, and then to a value that it did not have before.
   attr.change = 1;
   for (const core::Export& entry : c.access.snapshot().exports()) {

@@ -5,7 +5,9 @@
 namespace stoa::nfs4 {
 namespace {
 
-std::uint64_t key_of(core::FileId file) { return static_cast<std::uint64_t>(file); }
+std::uint64_t key_of(core::FileId file) {
+  return static_cast<std::uint64_t>(file);
+}
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// The delegations of a client as seen by whoever wants them back: its own small lock, because recalls come from any thread,
-// also from one that holds the state of another client.
+// The delegations of a client as seen by whoever wants them back: its own small lock, because recalls come from any
+// thread, also from one that holds the state of another client.
 #pragma once
 
 #include <memory>
@@ -19,8 +19,8 @@ class Recalls {
   // Whether the client can be called: without, it gets no delegations.
   bool channel_up();
   bool all_lost();  // no channel is left that may work
-  // Something else that the client is to be told: over the newest channel that is up, else over the newest. False: there is
-  // none at all.
+  // Something else that the client is to be told: over the newest channel that is up, else over the newest. False:
+  // there is none at all.
   bool call(Callback callback);
 
   // A delegation was given out. The table may have recalled it before this is called: then it is recalled now.
@@ -43,7 +43,7 @@ class Recalls {
 
   std::mutex mutex_;  // guards what follows; never held while a client is called
   std::unordered_map<std::uint64_t, Given> given_;
-  std::unordered_set<std::uint64_t> early_;  // recalled before granted() was called
+  std::unordered_set<std::uint64_t> early_;     // recalled before granted() was called
   std::unordered_set<std::uint64_t> recalled_;  // of those given
   Channels channels_;
 };

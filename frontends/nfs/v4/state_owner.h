@@ -1,5 +1,5 @@
-// The open-owners and lock-owners of a client of NFSv4.0 (RFC 7530 9.1.5, 9.1.7 to 9.1.11): each numbers its requests itself,
-// and the reply to the last one is kept for its retry. Later minor versions have sessions for that.
+// The open-owners and lock-owners of a client of NFSv4.0 (RFC 7530 9.1.5, 9.1.7 to 9.1.11): each numbers its requests
+// itself, and the reply to the last one is kept for its retry. Later minor versions have sessions for that.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,17 @@ namespace stoa::nfs4 {
 
 enum class OwnerKind : std::uint8_t { kOpen, kLock };
 
-inline constexpr std::size_t kOwnerBytesMax = 1024;    // NFS4_OPAQUE_LIMIT
-inline constexpr std::size_t kIdleOwnersMax = 256;     // of a client: open-owners without state, kept for their numbers
+inline constexpr std::size_t kOwnerBytesMax = 1024;  // NFS4_OPAQUE_LIMIT
+inline constexpr std::size_t kIdleOwnersMax = 256;   // of a client: open-owners without state, kept for their numbers
 
 struct LastRequest {
   std::uint32_t seqid = 0;
   std::uint32_t operation = 0;
   std::uint32_t arguments_sum = 0;
   Nfs4Status status{};
-  std::vector<std::byte> body;    // behind the status
-  std::optional<Handle> current;  // the filehandle that it left
-  core::PendingDurability pending;      // what must be durable before the reply may leave again
+  std::vector<std::byte> body;      // behind the status
+  std::optional<Handle> current;    // the filehandle that it left
+  core::PendingDurability pending;  // what must be durable before the reply may leave again
 };
 
 struct StateOwner {
@@ -37,14 +37,15 @@ struct StateOwner {
   const std::string name;
 
   // Guarded by the client's mutex.
-  std::uint32_t users = 0;         // states, and requests that have or wait for their turn
-  std::uint64_t idle_since = 0;    // in the order of the table; 0: it has users
+  std::uint32_t users = 0;          // states, and requests that have or wait for their turn
+  std::uint64_t idle_since = 0;     // in the order of the table; 0: it has users
   std::uint32_t closed_serial = 0;  // of the state that its last CLOSE ended, which a retry will name; 0: none
 
   // Changed with `turn` and the client's mutex held, so either will do to read it.
   bool confirmed = false;  // an open-owner: OPEN_CONFIRM has come, or was not needed (9.1.11)
 
-  // Held by the request whose turn it is, to its end; before the client's mutex, and an open-owner's before a lock-owner's.
+  // Held by the request whose turn it is, to its end; before the client's mutex, and an open-owner's before a
+  // lock-owner's.
   std::mutex turn;
   std::optional<LastRequest> last;  // guarded by `turn`; none: any number begins
 };
@@ -62,7 +63,8 @@ class OwnerTable {
   // RELEASE_LOCKOWNER. Whoever has it in use goes on with it alone.
   void forget(const OwnerRef& owner);
 
-  // CLOSE has ended this state of the owner: a retry still finds the owner by it, until the owner asks for something else.
+  // CLOSE has ended this state of the owner: a retry still finds the owner by it, until the owner asks for something
+  // else.
   void set_closed(const OwnerRef& owner, std::uint32_t serial);
   void clear_closed(const OwnerRef& owner);
   OwnerRef of_closed(std::uint32_t serial) const;

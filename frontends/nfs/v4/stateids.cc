@@ -9,7 +9,9 @@ bool all(const Stateid& stateid, std::uint8_t byte) {
   return std::ranges::all_of(stateid.other, [&](std::byte b) { return b == std::byte{byte}; });
 }
 
-std::uint32_t serial_of(const Stateid& stateid) { return rpc::load_be32(stateid.other.data() + 8); }
+std::uint32_t serial_of(const Stateid& stateid) {
+  return rpc::load_be32(stateid.other.data() + 8);
+}
 
 }  // namespace
 
@@ -57,9 +59,15 @@ bool forget_revoked(Client& client, const Stateid& stateid) {
   return true;
 }
 
-bool is_special(const Stateid& stateid) { return all(stateid, 0) || all(stateid, 0xff); }
-bool is_anonymous(const Stateid& stateid) { return stateid.seqid == 0 && all(stateid, 0); }
-bool is_bypass(const Stateid& stateid) { return stateid.seqid == ~0u && all(stateid, 0xff); }
+bool is_special(const Stateid& stateid) {
+  return all(stateid, 0) || all(stateid, 0xff);
+}
+bool is_anonymous(const Stateid& stateid) {
+  return stateid.seqid == 0 && all(stateid, 0);
+}
+bool is_bypass(const Stateid& stateid) {
+  return stateid.seqid == ~0u && all(stateid, 0xff);
+}
 
 Nfs4Status resolve_current(const Compound& c, Stateid& stateid) {
   if (c.minor == 0 || stateid.seqid != 1 || !all(stateid, 0)) return Nfs4Status::kOk;
@@ -73,9 +81,12 @@ bool has_room_for_state(const Compound& c) {
   return c.client->states.size() < limits.of_client && c.client->share->states.load() < limits.of_peer;
 }
 
-Nfs4Status no_room_for_state(const Compound& c) { return c.minor == 0 ? Nfs4Status::kResource : Nfs4Status::kDelay; }
+Nfs4Status no_room_for_state(const Compound& c) {
+  return c.minor == 0 ? Nfs4Status::kResource : Nfs4Status::kDelay;
+}
 
-StateRef add_state(Client& client, StateKind kind, const core::FileRef& file, std::string owner, OwnerRef sequenced_by) {
+StateRef add_state(Client& client, StateKind kind, const core::FileRef& file, std::string owner,
+                   OwnerRef sequenced_by) {
   while (client.next_serial == 0 || client.states.contains(client.next_serial) ||
          client.revoked.contains(client.next_serial)) {
     client.next_serial = (client.next_serial + 1) % kCopySerials;
@@ -117,6 +128,8 @@ void forget_state(Client& client, const StateRef& state) {
   }
 }
 
-bool is_confirmed(const StateRecord& open) { return open.sequenced_by == nullptr || open.sequenced_by->confirmed; }
+bool is_confirmed(const StateRecord& open) {
+  return open.sequenced_by == nullptr || open.sequenced_by->confirmed;
+}
 
 }  // namespace stoa::nfs4

@@ -20,13 +20,14 @@ FoundState find_state(const Client& client, const Stateid& stateid);
 bool is_revoked(const Client& client, const Stateid& stateid);
 bool forget_revoked(Client& client, const Stateid& stateid);
 
-// Stands for the current stateid (16.2.3.1.2) where the client sent the special one that means it. kBadStateId: there is none.
+// Stands for the current stateid (16.2.3.1.2) where the client sent the special one that means it. kBadStateId: there
+// is none.
 Nfs4Status resolve_current(const Compound& c, Stateid& stateid);
 
 // Which client's it says it is.
 std::uint64_t client_of(const Stateid& stateid);
-// The owner that numbers the requests on this state (minor version 0), whatever the stateid's seqid; also of an open that its
-// last CLOSE has ended. Null: none (client.mutex held).
+// The owner that numbers the requests on this state (minor version 0), whatever the stateid's seqid; also of an open
+// that its last CLOSE has ended. Null: none (client.mutex held).
 OwnerRef owner_of(const Client& client, const Stateid& stateid);
 
 // What names no state, whatever its seqid (RFC 7530 9.1.4.3).
@@ -35,8 +36,8 @@ bool is_anonymous(const Stateid& stateid);  // all zeros
 bool is_bypass(const Stateid& stateid);     // all ones
 
 // --- changes of a client's state; client.mutex held
-// Whether the compound's client, and all clients of its peer together, may have one more. What to say when not: kResource is of
-// minor version 0 alone.
+// Whether the compound's client, and all clients of its peer together, may have one more. What to say when not:
+// kResource is of minor version 0 alone.
 bool has_room_for_state(const Compound& c);
 Nfs4Status no_room_for_state(const Compound& c);
 // `sequenced_by`: in minor version 0 the owner whose numbers count.

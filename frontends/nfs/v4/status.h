@@ -1,4 +1,5 @@
-// nfsstat4 (RFC 7530 13.1, RFC 8881 15.1, RFC 7862 11.1, RFC 8276 8.4.x) and the one table that turns the core's errors into it.
+// nfsstat4 (RFC 7530 13.1, RFC 8881 15.1, RFC 7862 11.1, RFC 8276 8.4.x) and the one table that turns the core's errors
+// into it.
 #pragma once
 
 #include <cstdint>

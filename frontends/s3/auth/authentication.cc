@@ -32,11 +32,16 @@ Outcome<std::string> announced_hash(const Request& request) {
 Outcome<Identity> Authentication::run() {
   STOA_TRY(mechanism, mechanism_of(request_));
   switch (mechanism) {
-    case Mechanism::kNone: break;
-    case Mechanism::kVersion4Header: return by_version4(false);
-    case Mechanism::kVersion4Query: return by_version4(true);
-    case Mechanism::kVersion2Header: return by_version2(false);
-    case Mechanism::kVersion2Query: return by_version2(true);
+    case Mechanism::kNone:
+      break;
+    case Mechanism::kVersion4Header:
+      return by_version4(false);
+    case Mechanism::kVersion4Query:
+      return by_version4(true);
+    case Mechanism::kVersion2Header:
+      return by_version2(false);
+    case Mechanism::kVersion2Query:
+      return by_version2(true);
   }
   return refuse(Code::kAccessDenied);
 }
@@ -67,8 +72,7 @@ Outcome<Identity> Authentication::by_version4(bool presigned) {
       if (name == "x-amz-content-sha256" && header) identity.payload_hash = *header;
     }
   } else {
-    if (!header)
-      return refuse(Code::kInvalidRequest, "Missing required header for this request: x-amz-content-sha256");
+    if (!header) return refuse(Code::kInvalidRequest, "Missing required header for this request: x-amz-content-sha256");
     identity.payload_hash = *header;
   }
   const Sha256Value signing_key = signing_keys_.get(*owner.secret, claim.scope);

@@ -23,8 +23,8 @@ struct Identity {
 class Authentication {
  public:
   // All must outlive it. `request` gets the headers that a presigned request may carry in its query.
-  Authentication(Request& request, const Route& route, const core::RegistrySnapshot& registry, SigningKeys& signing_keys,
-                 const ServerOptions& options)
+  Authentication(Request& request, const Route& route, const core::RegistrySnapshot& registry,
+                 SigningKeys& signing_keys, const ServerOptions& options)
       : request_(request), route_(route), registry_(registry), signing_keys_(signing_keys), options_(options) {}
 
   // kAccessDenied: anonymous, or not in time; kInvalidAccessKeyId, kSignatureDoesNotMatch, and whatever is malformed.

@@ -56,15 +56,18 @@ Outcome<void> AwsChunkedDecoder::feed(std::span<const std::byte> raw, ByteSink& 
 
 Outcome<void> AwsChunkedDecoder::on_line(std::string_view line) {
   switch (state_) {
-    case State::kHeader: return on_header(line);
+    case State::kHeader:
+      return on_header(line);
     case State::kDataEnd:
       if (!line.empty()) return broken();
       STOA_CHECK_OK(check_chunk());
       state_ = State::kHeader;
       return {};
-    case State::kTrailer: return on_trailer(line);
+    case State::kTrailer:
+      return on_trailer(line);
     case State::kData:
-    case State::kDone: break;
+    case State::kDone:
+      break;
   }
   return broken();
 }
@@ -78,7 +81,8 @@ Outcome<void> AwsChunkedDecoder::on_header(std::string_view line) {
   chunk_signature_.clear();
   if (semicolon != std::string_view::npos) {
     const std::string_view extension = trim(line.substr(semicolon + 1));
-    if (extension.starts_with(kSignatureField)) chunk_signature_ = std::string(extension.substr(kSignatureField.size()));
+    if (extension.starts_with(kSignatureField))
+      chunk_signature_ = std::string(extension.substr(kSignatureField.size()));
   }
   if (signing_ && chunk_signature_.empty())
     return refuse(Code::kInvalidRequest, "A chunk of the signed body carries no chunk-signature.");
@@ -96,8 +100,8 @@ Outcome<void> AwsChunkedDecoder::on_header(std::string_view line) {
 
 Outcome<void> AwsChunkedDecoder::check_chunk() {
   if (!signing_) return {};
-  std::string to_sign = "AWS4-HMAC-SHA256-PAYLOAD\n" + signing_->date_time + "\n" + signing_->scope + "\n" +
-                        signing_->signature + "\n";
+  std::string to_sign =
+      "AWS4-HMAC-SHA256-PAYLOAD\n" + signing_->date_time + "\n" + signing_->scope + "\n" + signing_->signature + "\n";
   to_sign += kEmptySha256;
   to_sign += '\n';
   to_sign += to_hex(chunk_hash_.finish());
@@ -140,9 +144,9 @@ Outcome<void> AwsChunkedDecoder::check_trailers() {
   const std::string to_sign = "AWS4-HMAC-SHA256-TRAILER\n" + signing_->date_time + "\n" + signing_->scope + "\n" +
                               signing_->signature + "\n" + to_hex(sha256(canonical));
   if (matches(hmac_sha256(signing_->key, to_sign), trailer_signature_)) return {};
-  return std::unexpected<Failure>(Failure{
-      .code = Code::kSignatureDoesNotMatch,
-      .details = {{"StringToSign", to_sign}, {"SignatureProvided", trailer_signature_}}});
+  return std::unexpected<Failure>(
+      Failure{.code = Code::kSignatureDoesNotMatch,
+              .details = {{"StringToSign", to_sign}, {"SignatureProvided", trailer_signature_}}});
 }
 
 Outcome<void> AwsChunkedDecoder::finish() {

@@ -1,5 +1,5 @@
-// The aws-chunked content coding ("Signature calculations for the Authorization header: transferring payload in multiple
-// chunks"), signed and unsigned, with and without trailers.
+// The aws-chunked content coding ("Signature calculations for the Authorization header: transferring payload in
+// multiple chunks"), signed and unsigned, with and without trailers.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ struct ChunkSigning {
 
 class AwsChunkedDecoder {
  public:
-  static constexpr std::size_t kLineBytesMax = 4096;       // a chunk header or a trailer
+  static constexpr std::size_t kLineBytesMax = 4096;  // a chunk header or a trailer
   static constexpr std::size_t kTrailersMax = 16;
 
   AwsChunkedDecoder(std::optional<ChunkSigning> signing, bool with_trailer)
@@ -58,7 +58,7 @@ class AwsChunkedDecoder {
   std::optional<ChunkSigning> signing_;
   bool with_trailer_;
   State state_ = State::kHeader;
-  std::string line_;             // a line that arrives in pieces
+  std::string line_;  // a line that arrives in pieces
   std::uint64_t chunk_left_ = 0;
   bool last_chunk_ = false;
   std::string chunk_signature_;

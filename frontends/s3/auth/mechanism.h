@@ -22,8 +22,9 @@ Outcome<Mechanism> mechanism_of(const Request& request);
 
 bool is_amz_header(std::string_view name);  // "x-amz-..."
 
-// A presigned request may carry x-amz-* headers in its query, as SDKs put them there: makes them headers, but for what belongs
-// to the mechanism. Version 2 signs them as headers, so before its signature is checked; version 4 as a query, so behind that.
+// A presigned request may carry x-amz-* headers in its query, as SDKs put them there: makes them headers, but for what
+// belongs to the mechanism. Version 2 signs them as headers, so before its signature is checked; version 4 as a query,
+// so behind that.
 void take_headers_of_query(Request& request);
 
 }  // namespace stoa::s3

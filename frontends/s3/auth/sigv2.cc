@@ -17,16 +17,42 @@ namespace stoa::s3 {
 namespace {
 
 // Of the query, these are signed: they choose what is done.
-constexpr std::array<std::string_view, 36> kSigned{
-    "accelerate",        "acl",                     "analytics",           "cors",
-    "delete",            "inventory",               "lifecycle",           "location",
-    "logging",           "metrics",                 "notification",        "object-lock",
-    "partNumber",        "policy",                  "replication",         "requestPayment",
-    "response-cache-control", "response-content-disposition", "response-content-encoding", "response-content-language",
-    "response-content-type", "response-expires",    "restore",             "select",
-    "select-type",       "storageClass",            "tagging",             "torrent",
-    "uploadId",          "uploads",                 "versionId",           "versioning",
-    "versions",          "website",                 "publicAccessBlock",   "policyStatus"};
+constexpr std::array<std::string_view, 36> kSigned{"accelerate",
+                                                   "acl",
+                                                   "analytics",
+                                                   "cors",
+                                                   "delete",
+                                                   "inventory",
+                                                   "lifecycle",
+                                                   "location",
+                                                   "logging",
+                                                   "metrics",
+                                                   "notification",
+                                                   "object-lock",
+                                                   "partNumber",
+                                                   "policy",
+                                                   "replication",
+                                                   "requestPayment",
+                                                   "response-cache-control",
+                                                   "response-content-disposition",
+                                                   "response-content-encoding",
+                                                   "response-content-language",
+                                                   "response-content-type",
+                                                   "response-expires",
+                                                   "restore",
+                                                   "select",
+                                                   "select-type",
+                                                   "storageClass",
+                                                   "tagging",
+                                                   "torrent",
+                                                   "uploadId",
+                                                   "uploads",
+                                                   "versionId",
+                                                   "versioning",
+                                                   "versions",
+                                                   "website",
+                                                   "publicAccessBlock",
+                                                   "policyStatus"};
 
 constexpr std::uint64_t kExpiresMax = 253'402'300'799;  // the end of the year 9999
 
@@ -56,8 +82,10 @@ Outcome<AuthorizationV2> parse_header(const Request& request) {
   const std::string_view pair = trim(header.substr(header.find_first_of(" \t")));
   const std::size_t colon = pair.rfind(':');
   if (colon == std::string_view::npos || colon == 0 || colon + 1 == pair.size())
-    return invalid_argument("Authorization", header, "AWS authorization header is invalid. Expected AwsAccessKeyId:signature");
-  AuthorizationV2 claim{.access_key = std::string(pair.substr(0, colon)), .signature = std::string(pair.substr(colon + 1))};
+    return invalid_argument("Authorization", header,
+                            "AWS authorization header is invalid. Expected AwsAccessKeyId:signature");
+  AuthorizationV2 claim{.access_key = std::string(pair.substr(0, colon)),
+                        .signature = std::string(pair.substr(colon + 1))};
   const auto amz = request.header("x-amz-date");
   const auto text = amz ? amz : request.header("date");
   if (!text) return no_date();
@@ -82,10 +110,13 @@ void append_amz_headers(std::string& out, const Request& request) {
 void append_parameters(std::string& out, const Request& request) {
   std::vector<const QueryParameter*> signed_parameters;
   for (const QueryParameter& parameter : request.target.query) {
-    if (std::find(kSigned.begin(), kSigned.end(), parameter.name) != kSigned.end()) signed_parameters.push_back(&parameter);
+    if (std::find(kSigned.begin(), kSigned.end(), parameter.name) != kSigned.end())
+      signed_parameters.push_back(&parameter);
   }
   // Of the same name, in the order of the request, in which they lie in memory.
-  std::ranges::sort(signed_parameters, {}, [](const QueryParameter* parameter) { return std::pair(std::string_view(parameter->name), parameter); });
+  std::ranges::sort(signed_parameters, {}, [](const QueryParameter* parameter) {
+    return std::pair(std::string_view(parameter->name), parameter);
+  });
   char separator = '?';
   for (const QueryParameter* parameter : signed_parameters) {
     out += std::exchange(separator, '&');
@@ -94,9 +125,11 @@ void append_parameters(std::string& out, const Request& request) {
   }
 }
 
-// What the path is signed as. First comes what S3 itself signs, where a bucket by itself is "/bucket/", although it may be sent as
-// "/bucket". Version 1.28 to 1.29 of botocore (that of Debian 12) signs what is sent, and with it the parameter by which the
-// operation is told from others: "/bucket?list-type=2", "/bucket/key?uploads" (and then "?uploads" again, as everybody).
+// What the path is signed as. First comes what S3 itself signs, where a bucket by itself is "/bucket/", although it may
+// be sent as
+// "/bucket". Version 1.28 to 1.29 of botocore (that of Debian 12) signs what is sent, and with it the parameter by
+// which the operation is told from others: "/bucket?list-type=2", "/bucket/key?uploads" (and then "?uploads" again, as
+// everybody).
 std::vector<std::string> spellings_of_path(const Request& request, std::string_view host_bucket) {
   std::string path = host_bucket.empty() ? std::string() : "/" + std::string(host_bucket);
   path += raw_path(request.raw_target);
@@ -147,7 +180,8 @@ Outcome<void> check_signature(const Request& request, const AuthorizationV2& cla
   const std::vector<std::string> paths = spellings_of_path(request, host_bucket);
   if (const auto given = from_base64(claim.signature)) {
     const auto equals = [&](std::string_view text) {
-      const Sha1Value value = hmac_sha1({reinterpret_cast<const std::uint8_t*>(secret_key.data()), secret_key.size()}, text);
+      const Sha1Value value =
+          hmac_sha1({reinterpret_cast<const std::uint8_t*>(secret_key.data()), secret_key.size()}, text);
       return equal_constant_time(value, {reinterpret_cast<const std::uint8_t*>(given->data()), given->size()});
     };
     for (const std::string& path : paths) {

@@ -1,5 +1,6 @@
-// AWS Signature Version 2 ("Signing and authenticating REST requests", Amazon S3 developer guide), which some clients still
-// make presigned URLs with. It signs no content and, of the headers, Content-MD5, Content-Type, Date and x-amz-* alone.
+// AWS Signature Version 2 ("Signing and authenticating REST requests", Amazon S3 developer guide), which some clients
+// still make presigned URLs with. It signs no content and, of the headers, Content-MD5, Content-Type, Date and x-amz-*
+// alone.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,8 @@ Outcome<void> check_time(const AuthorizationV2& claim, std::int64_t now_seconds)
 // `path`: of bucket and key, as it was sent.
 std::string string_to_sign(const Request& request, const AuthorizationV2& claim, std::string_view path);
 
-// kSignatureDoesNotMatch with what was signed. `host_bucket`: the bucket that was named by the host; empty: it is in the path.
+// kSignatureDoesNotMatch with what was signed. `host_bucket`: the bucket that was named by the host; empty: it is in
+// the path.
 Outcome<void> check_signature(const Request& request, const AuthorizationV2& claim, std::string_view host_bucket,
                               std::string_view secret_key);
 

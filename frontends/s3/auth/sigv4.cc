@@ -31,10 +31,15 @@ Outcome<CredentialScope> parse_scope(std::string_view text, Code code) {
     parts[i] = text.substr(slash + 1);
     text = text.substr(0, slash);
   }
-  if (text.empty()) return malformed("The authorization header is malformed; a non-empty Access Key (AKID) must be provided in the credential.");
+  if (text.empty())
+    return malformed(
+        "The authorization header is malformed; a non-empty Access Key (AKID) must be provided in the credential.");
   if (parts[0].size() != 8 || !all_digits(parts[0]))
-    return malformed("The authorization header is malformed; incorrect date format. This date in the credential must be in the format \"yyyyMMdd\".");
-  if (parts[1].empty()) return malformed("The authorization header is malformed; a non-empty region must be provided in the credential.");
+    return malformed(
+        "The authorization header is malformed; incorrect date format. This date in the credential must be in the "
+        "format \"yyyyMMdd\".");
+  if (parts[1].empty())
+    return malformed("The authorization header is malformed; a non-empty region must be provided in the credential.");
   if (parts[2] != "s3")
     return malformed("The authorization header is malformed; incorrect service. This endpoint belongs to \"s3\".");
   if (parts[3] != "aws4_request")
@@ -136,7 +141,10 @@ Outcome<Authorization> parse_query_claim(const Request& request) {
   if (expires->starts_with('-')) return malformed("X-Amz-Expires must be non-negative");
   const auto lifetime = parse_decimal(*expires);
   if (!lifetime) return malformed("X-Amz-Expires should be a number");
-  if (*lifetime > kPresignedSecondsMax) return malformed("X-Amz-Expires must be less than a week (in seconds); that is, the given X-Amz-Expires must be less than 604800 seconds");
+  if (*lifetime > kPresignedSecondsMax)
+    return malformed(
+        "X-Amz-Expires must be less than a week (in seconds); that is, the given X-Amz-Expires must be less than "
+        "604800 seconds");
   claim.expires_seconds = *lifetime;
   return claim;
 }
@@ -204,13 +212,15 @@ Outcome<Authorization> parse_authorization(const Request& request, bool presigne
 Outcome<void> check_time(const Authorization& claim, std::int64_t now_seconds) {
   if (claim.presigned) {
     STOA_CHECK_OK(check_credential_date(claim));
-    if (claim.seconds > now_seconds + kClockSkewSecondsMax) return refuse(Code::kAccessDenied, "Request is not valid yet");
+    if (claim.seconds > now_seconds + kClockSkewSecondsMax)
+      return refuse(Code::kAccessDenied, "Request is not valid yet");
     if (now_seconds >= claim.seconds + static_cast<std::int64_t>(claim.expires_seconds)) {
       return std::unexpected<Failure>(Failure{
           .code = Code::kAccessDenied,
           .message = "Request has expired",
           .details = {{"X-Amz-Expires", std::to_string(claim.expires_seconds)},
-                      {"Expires", iso_date(Timestamp::from(claim.seconds + static_cast<std::int64_t>(claim.expires_seconds), 0))},
+                      {"Expires",
+                       iso_date(Timestamp::from(claim.seconds + static_cast<std::int64_t>(claim.expires_seconds), 0))},
                       {"ServerTime", iso_date(Timestamp::from(now_seconds, 0))}}});
     }
     return {};
@@ -224,10 +234,10 @@ Outcome<void> check_region(const Authorization& claim, std::string_view region) 
   std::string message = claim.presigned ? "Error parsing the X-Amz-Credential parameter; the region '"
                                         : "The authorization header is malformed; the region '";
   message.append(claim.scope.region).append("' is wrong; expecting '").append(region).append("'");
-  return std::unexpected<Failure>(Failure{.code = claim.presigned ? Code::kAuthorizationQueryParametersError
-                                                                  : Code::kAuthorizationHeaderMalformed,
-                                          .message = std::move(message),
-                                          .details = {{"Region", std::string(region)}}});
+  return std::unexpected<Failure>(
+      Failure{.code = claim.presigned ? Code::kAuthorizationQueryParametersError : Code::kAuthorizationHeaderMalformed,
+              .message = std::move(message),
+              .details = {{"Region", std::string(region)}}});
 }
 
 std::string canonical_request(const Request& request, const Authorization& claim, std::string_view payload_hash) {
@@ -298,9 +308,10 @@ Outcome<void> check_signature(const Request& request, const Authorization& claim
     }
   }
   if (!missing.empty()) {
-    return std::unexpected<Failure>(Failure{.code = Code::kAccessDenied,
-                                            .message = "There were headers present in the request which were not signed",
-                                            .details = {{"HeadersNotSigned", missing}}});
+    return std::unexpected<Failure>(
+        Failure{.code = Code::kAccessDenied,
+                .message = "There were headers present in the request which were not signed",
+                .details = {{"HeadersNotSigned", missing}}});
   }
 
   const std::string canonical = canonical_request(request, claim, payload_hash);

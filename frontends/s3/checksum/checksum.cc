@@ -20,7 +20,9 @@ constexpr std::array<Row, 5> kRows{{
     {Algorithm::kSha1, "SHA1", "x-amz-checksum-sha1", "ChecksumSHA1", 20},
     {Algorithm::kSha256, "SHA256", "x-amz-checksum-sha256", "ChecksumSHA256", 32},
 }};
-const Row& row(Algorithm algorithm) { return kRows[static_cast<std::size_t>(algorithm) - 1]; }
+const Row& row(Algorithm algorithm) {
+  return kRows[static_cast<std::size_t>(algorithm) - 1];
+}
 
 bool equal_ignoring_case(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
@@ -49,11 +51,21 @@ std::span<const std::uint8_t> raw(std::string_view text) {
 
 }  // namespace
 
-std::string_view name_of(Algorithm algorithm) { return row(algorithm).name; }
-std::string_view header_of(Algorithm algorithm) { return row(algorithm).header; }
-std::string_view element_of(Algorithm algorithm) { return row(algorithm).element; }
-std::size_t bytes_of(Algorithm algorithm) { return row(algorithm).bytes; }
-std::string_view name_of(ChecksumType type) { return type == ChecksumType::kComposite ? "COMPOSITE" : "FULL_OBJECT"; }
+std::string_view name_of(Algorithm algorithm) {
+  return row(algorithm).name;
+}
+std::string_view header_of(Algorithm algorithm) {
+  return row(algorithm).header;
+}
+std::string_view element_of(Algorithm algorithm) {
+  return row(algorithm).element;
+}
+std::size_t bytes_of(Algorithm algorithm) {
+  return row(algorithm).bytes;
+}
+std::string_view name_of(ChecksumType type) {
+  return type == ChecksumType::kComposite ? "COMPOSITE" : "FULL_OBJECT";
+}
 
 std::optional<Algorithm> algorithm_by_name(std::string_view name) {
   for (const Row& candidate : kRows) {
@@ -109,8 +121,12 @@ void ChecksumStream::update(std::span<const std::byte> data) {
       crc = crc64_nvme(data, crc);
       break;
     }
-    case Algorithm::kSha1: std::get<Sha1>(state_).update(data); break;
-    case Algorithm::kSha256: std::get<Sha256>(state_).update(data); break;
+    case Algorithm::kSha1:
+      std::get<Sha1>(state_).update(data);
+      break;
+    case Algorithm::kSha256:
+      std::get<Sha256>(state_).update(data);
+      break;
   }
 }
 
@@ -124,10 +140,13 @@ std::string ChecksumStream::finish() {
 bool allowed(Algorithm algorithm, ChecksumType type) {
   switch (algorithm) {
     case Algorithm::kCrc32:
-    case Algorithm::kCrc32c: return true;
-    case Algorithm::kCrc64Nvme: return type == ChecksumType::kFullObject;
+    case Algorithm::kCrc32c:
+      return true;
+    case Algorithm::kCrc64Nvme:
+      return type == ChecksumType::kFullObject;
     case Algorithm::kSha1:
-    case Algorithm::kSha256: return type == ChecksumType::kComposite;
+    case Algorithm::kSha256:
+      return type == ChecksumType::kComposite;
   }
   return false;
 }

@@ -8,7 +8,7 @@
 namespace stoa::s3 {
 
 // Each continues `crc` (0 to begin) over `data`.
-std::uint32_t crc32(std::span<const std::byte> data, std::uint32_t crc = 0);      // ISO-HDLC, of zlib
+std::uint32_t crc32(std::span<const std::byte> data, std::uint32_t crc = 0);       // ISO-HDLC, of zlib
 std::uint64_t crc64_nvme(std::span<const std::byte> data, std::uint64_t crc = 0);  // NVM Express base specification
 // CRC-32C is base/crc32c.h.
 

@@ -31,23 +31,33 @@ int base64_digit(char c) {
 
 }  // namespace
 
-Md5::Md5() { MD5_Init(new (state_.data()) MD5_CTX); }
-void Md5::update(std::span<const std::byte> data) { MD5_Update(as<MD5_CTX>(state_), data.data(), data.size()); }
+Md5::Md5() {
+  MD5_Init(new (state_.data()) MD5_CTX);
+}
+void Md5::update(std::span<const std::byte> data) {
+  MD5_Update(as<MD5_CTX>(state_), data.data(), data.size());
+}
 Md5Value Md5::finish() {
   Md5Value value;
   MD5_Final(value.data(), as<MD5_CTX>(state_));
   return value;
 }
 
-Sha1::Sha1() { SHA1_Init(new (state_.data()) SHA_CTX); }
-void Sha1::update(std::span<const std::byte> data) { SHA1_Update(as<SHA_CTX>(state_), data.data(), data.size()); }
+Sha1::Sha1() {
+  SHA1_Init(new (state_.data()) SHA_CTX);
+}
+void Sha1::update(std::span<const std::byte> data) {
+  SHA1_Update(as<SHA_CTX>(state_), data.data(), data.size());
+}
 Sha1Value Sha1::finish() {
   Sha1Value value;
   SHA1_Final(value.data(), as<SHA_CTX>(state_));
   return value;
 }
 
-Sha256::Sha256() { SHA256_Init(new (state_.data()) SHA256_CTX); }
+Sha256::Sha256() {
+  SHA256_Init(new (state_.data()) SHA256_CTX);
+}
 void Sha256::update(std::span<const std::byte> data) {
   SHA256_Update(as<SHA256_CTX>(state_), data.data(), data.size());
 }
@@ -99,8 +109,12 @@ auto hmac(std::span<const std::uint8_t> key, std::string_view text) {
 
 }  // namespace
 
-Sha1Value hmac_sha1(std::span<const std::uint8_t> key, std::string_view text) { return hmac<Sha1>(key, text); }
-Sha256Value hmac_sha256(std::span<const std::uint8_t> key, std::string_view text) { return hmac<Sha256>(key, text); }
+Sha1Value hmac_sha1(std::span<const std::uint8_t> key, std::string_view text) {
+  return hmac<Sha1>(key, text);
+}
+Sha256Value hmac_sha256(std::span<const std::uint8_t> key, std::string_view text) {
+  return hmac<Sha256>(key, text);
+}
 
 std::string to_hex(std::span<const std::uint8_t> bytes) {
   static constexpr char kHex[] = "0123456789abcdef";

@@ -1,5 +1,5 @@
-// MD5, SHA-1 and SHA-256 as running values, and HMAC of the latter two. OpenSSL's block functions do the work, without the cost
-// of its provider look-ups, which exceed the hashing of a small object.
+// MD5, SHA-1 and SHA-256 as running values, and HMAC of the latter two. OpenSSL's block functions do the work, without
+// the cost of its provider look-ups, which exceed the hashing of a small object.
 #pragma once
 
 #include <array>

@@ -14,7 +14,7 @@ namespace stoa::s3 {
 struct Conditions {
   std::optional<std::string_view> if_match{};
   std::optional<std::string_view> if_none_match{};
-  std::optional<std::int64_t> if_modified_since{};    // seconds; a date that cannot be read is ignored
+  std::optional<std::int64_t> if_modified_since{};  // seconds; a date that cannot be read is ignored
   std::optional<std::int64_t> if_unmodified_since{};
   bool any() const { return if_match || if_none_match || if_modified_since || if_unmodified_since; }
 };

@@ -75,7 +75,8 @@ bool Connections::make_room(const sockaddr* address) {
   const std::lock_guard lock(mutex_);
   const auto share = by_address_.find(from);
   bool room = true;
-  if (share != by_address_.end() && share->second >= limits_.connections_per_address_max) room = close_an_idle_one(&from);
+  if (share != by_address_.end() && share->second >= limits_.connections_per_address_max)
+    room = close_an_idle_one(&from);
   if (room && staying_ >= limits_.connections_max) room = close_an_idle_one(nullptr);
   if (!room) metrics_.refused().add();
   return room;
@@ -141,7 +142,8 @@ void Connections::watch() {
     const std::int64_t now = steady_now_ns();
     for (Connection* connection : open_) {
       if (connection->deadline_ns.load(std::memory_order_relaxed) > now) continue;
-      // The connection's thread sees the end of the stream and closes; the descriptor stays valid while we hold the lock.
+      // The connection's thread sees the end of the stream and closes; the descriptor stays valid while we hold the
+      // lock.
       ::shutdown(connection->fd, SHUT_RDWR);
       connection->deadline_ns.store(INT64_MAX, std::memory_order_relaxed);
       metrics_.timeouts().add();

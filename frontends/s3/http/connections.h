@@ -1,8 +1,8 @@
 // The open connections, by when each must have got on, and which of them gives way when there are too many.
 //
-// A client that dribbles bytes keeps the HTTP library's idle timer from firing for ever; these deadlines do not move with
-// single bytes. And where the table, or an address's share of it, is full, a new connection takes the place of one that does
-// nothing for anybody: so nobody fills the door by connecting alone.
+// A client that dribbles bytes keeps the HTTP library's idle timer from firing for ever; these deadlines do not move
+// with single bytes. And where the table, or an address's share of it, is full, a new connection takes the place of one
+// that does nothing for anybody: so nobody fills the door by connecting alone.
 #pragma once
 
 #include <array>
@@ -28,8 +28,8 @@ struct Connection {
   enum class Use : std::uint8_t { kIdle, kBusy, kGone };
 
   int fd = -1;
-  std::array<std::uint8_t, 16> address{};  // IPv4 mapped
-  std::string client;                      // the same as text
+  std::array<std::uint8_t, 16> address{};    // IPv4 mapped
+  std::string client;                        // the same as text
   std::atomic<std::int64_t> deadline_ns{0};  // of the steady clock
   std::uint64_t body_bytes_since = 0;        // since the deadline was last moved
 
@@ -64,7 +64,8 @@ class Connections {
 
   const Limits& limits_;
   ServerMetrics& metrics_;
-  std::mutex mutex_;  // guards open_, by_address_ and stop_; also keeps a descriptor from being closed while it is shut down
+  std::mutex
+      mutex_;  // guards open_, by_address_ and stop_; also keeps a descriptor from being closed while it is shut down
   std::condition_variable wake_;
   std::unordered_set<Connection*> open_;
   std::map<Address, std::uint32_t> by_address_;  // those that have not given way

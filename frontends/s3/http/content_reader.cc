@@ -41,7 +41,8 @@ ssize_t ContentReader::read(std::uint64_t position, std::span<char> into) {
     if (slice.fd < 0) {
       std::memcpy(into.data() + filled, slice.bytes.data() + slice_done_, take);
     } else {
-      const ssize_t bytes = ::pread(slice.fd, into.data() + filled, take, static_cast<off_t>(slice.file_offset + slice_done_));
+      const ssize_t bytes =
+          ::pread(slice.fd, into.data() + filled, take, static_cast<off_t>(slice.file_offset + slice_done_));
       if (bytes < 0 && errno == EINTR) continue;
       if (bytes <= 0) return -1;
       got = static_cast<std::size_t>(bytes);

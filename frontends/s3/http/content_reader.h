@@ -17,8 +17,9 @@ class ContentReader {
   ContentReader(core::Namespace& ns, core::OpContext ctx, ContentRange range, std::shared_ptr<FlowGate> gate)
       : ns_(ns), ctx_(std::move(ctx)), range_(std::move(range)), gate_(std::move(gate)) {}
 
-  // Waits until they may be read (qos), then copies bytes from `position` (within the range, growing) into `into`. Bytes given; -1: the rest cannot be read (the
-  // object changed, or is damaged) and the connection must be cut, as the length was promised.
+  // Waits until they may be read (qos), then copies bytes from `position` (within the range, growing) into `into`.
+  // Bytes given; -1: the rest cannot be read (the object changed, or is damaged) and the connection must be cut, as the
+  // length was promised.
   ssize_t read(std::uint64_t position, std::span<char> into);
 
  private:
@@ -28,9 +29,9 @@ class ContentReader {
   core::OpContext ctx_;
   ContentRange range_;
   std::shared_ptr<FlowGate> gate_;
-  std::size_t slice_ = 0;          // at hand
-  std::uint64_t slice_done_ = 0;   // of it
-  std::uint64_t sent_ = 0;         // of the range
+  std::size_t slice_ = 0;         // at hand
+  std::uint64_t slice_done_ = 0;  // of it
+  std::uint64_t sent_ = 0;        // of the range
 };
 
 }  // namespace stoa::s3

@@ -94,7 +94,8 @@ class Daemon final : public Server {
   static MHD_Result on_request(void* self, MHD_Connection* connection, const char* url, const char* method,
                                const char* version, const char* upload_data, std::size_t* upload_bytes, void** state);
   static void on_completed(void* self, MHD_Connection* connection, void** state, MHD_RequestTerminationCode code);
-  static void on_connection(void* self, MHD_Connection* connection, void** context, MHD_ConnectionNotificationCode code);
+  static void on_connection(void* self, MHD_Connection* connection, void** context,
+                            MHD_ConnectionNotificationCode code);
 
   MHD_Result start_exchange(MHD_Connection* connection, const char* method, Exchange& exchange);
   MHD_Result respond(MHD_Connection* connection, Exchange& exchange, Response response);
@@ -122,7 +123,9 @@ Connection* connection_of(MHD_Connection* connection) {
   return information == nullptr ? nullptr : static_cast<Connection*>(information->socket_context);
 }
 
-std::size_t leave_encoded(void*, MHD_Connection*, char* text) { return std::strlen(text); }
+std::size_t leave_encoded(void*, MHD_Connection*, char* text) {
+  return std::strlen(text);
+}
 
 void log_library(void*, const char* format, va_list arguments) {
   char line[512];
@@ -136,8 +139,8 @@ void log_library(void*, const char* format, va_list arguments) {
 Status Daemon::serve(Listener listener) {
   listener_ = listener;
   const Limits& limits = options_.limits;
-  unsigned flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC |
-                   MHD_USE_ERROR_LOG;
+  unsigned flags =
+      MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC | MHD_USE_ERROR_LOG;
   if (listener.ipv6) flags |= MHD_USE_IPv6;
   std::string certificate, key;
   if (options_.tls_certificate_file.empty() != options_.tls_key_file.empty())
@@ -162,18 +165,18 @@ Status Daemon::serve(Listener listener) {
     items.push_back({MHD_OPTION_HTTPS_PRIORITIES, 0, const_cast<char*>(kTlsPriorities)});  // the library copies it
   }
   items.push_back({MHD_OPTION_END, 0, nullptr});
-  daemon_ = MHD_start_daemon(
-      flags, 0, &Daemon::on_accept, this, &Daemon::on_request, this,               //
-      MHD_OPTION_LISTEN_SOCKET, listener.fd,                                       //
-      MHD_OPTION_EXTERNAL_LOGGER, &log_library, nullptr,                           //
-      MHD_OPTION_URI_LOG_CALLBACK, &Daemon::on_uri, this,                          //
-      MHD_OPTION_UNESCAPE_CALLBACK, &leave_encoded, nullptr,                       //
-      MHD_OPTION_NOTIFY_COMPLETED, &Daemon::on_completed, this,                    //
-      MHD_OPTION_NOTIFY_CONNECTION, &Daemon::on_connection, this,                  //
-      // Ours are held by on_accept. One that gives way is closed by its own thread, a moment later.
-      MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(2 * limits.connections_max),  //
-      MHD_OPTION_CONNECTION_TIMEOUT, static_cast<unsigned>(limits.idle_timeout_s),     //
-      MHD_OPTION_ARRAY, items.data(), MHD_OPTION_END);
+  daemon_ =
+      MHD_start_daemon(flags, 0, &Daemon::on_accept, this, &Daemon::on_request, this,  //
+                       MHD_OPTION_LISTEN_SOCKET, listener.fd,                          //
+                       MHD_OPTION_EXTERNAL_LOGGER, &log_library, nullptr,              //
+                       MHD_OPTION_URI_LOG_CALLBACK, &Daemon::on_uri, this,             //
+                       MHD_OPTION_UNESCAPE_CALLBACK, &leave_encoded, nullptr,          //
+                       MHD_OPTION_NOTIFY_COMPLETED, &Daemon::on_completed, this,       //
+                       MHD_OPTION_NOTIFY_CONNECTION, &Daemon::on_connection, this,     //
+                       // Ours are held by on_accept. One that gives way is closed by its own thread, a moment later.
+                       MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(2 * limits.connections_max),  //
+                       MHD_OPTION_CONNECTION_TIMEOUT, static_cast<unsigned>(limits.idle_timeout_s),     //
+                       MHD_OPTION_ARRAY, items.data(), MHD_OPTION_END);
   if (daemon_ != nullptr) return {};
   std::string why = "s3: the HTTP server could not be started";
   if (!certificate.empty()) {
@@ -238,12 +241,14 @@ void* Daemon::on_uri(void* self, const char* uri, MHD_Connection* connection) {
   return exchange;
 }
 
-void Daemon::on_connection(void* self, MHD_Connection* connection, void** context, MHD_ConnectionNotificationCode code) {
+void Daemon::on_connection(void* self, MHD_Connection* connection, void** context,
+                           MHD_ConnectionNotificationCode code) {
   auto& daemon = *static_cast<Daemon*>(self);
   if (code == MHD_CONNECTION_NOTIFY_STARTED) {
     const auto* fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     const auto* address = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    *context = daemon.connections_.add(fd == nullptr ? -1 : fd->connect_fd, address == nullptr ? nullptr : address->client_addr);
+    *context = daemon.connections_.add(fd == nullptr ? -1 : fd->connect_fd,
+                                       address == nullptr ? nullptr : address->client_addr);
   } else if (*context != nullptr) {
     daemon.connections_.remove(static_cast<Connection*>(*context));
     *context = nullptr;
@@ -351,10 +356,16 @@ ssize_t read_content(void* reader, std::uint64_t position, char* into, std::size
   const ssize_t got = static_cast<ContentReader*>(reader)->read(position, {into, size});
   return got < 0 ? MHD_CONTENT_READER_END_WITH_ERROR : got;
 }
-void free_reader(void* reader) { delete static_cast<ContentReader*>(reader); }
-ssize_t never_read(void*, std::uint64_t, char*, std::size_t) { return MHD_CONTENT_READER_END_WITH_ERROR; }
+void free_reader(void* reader) {
+  delete static_cast<ContentReader*>(reader);
+}
+ssize_t never_read(void*, std::uint64_t, char*, std::size_t) {
+  return MHD_CONTENT_READER_END_WITH_ERROR;
+}
 void free_nothing(void*) {}
-void free_string(void* text) { delete static_cast<std::string*>(text); }
+void free_string(void* text) {
+  delete static_cast<std::string*>(text);
+}
 
 MHD_Response* Daemon::make_body(Exchange& exchange, Response& response) {
   if (response.head_length) {
@@ -377,7 +388,8 @@ MHD_Response* Daemon::make_body(Exchange& exchange, Response& response) {
   const std::vector<core::DataSlice>& slices = content.slices;
   // What flows hold back is read piece by piece, as it is admitted; else all of it counts at once.
   FlowGate& gate = *exchange.transaction->gate();
-  const bool at_once = covered == content.length && (memory || slices.size() == 1) && !gate.holds_back(qos::Resource::kReadBytes);
+  const bool at_once =
+      covered == content.length && (memory || slices.size() == 1) && !gate.holds_back(qos::Resource::kReadBytes);
   if (at_once && !gate.go_on(qos::Resource::kReadBytes, content.length)) return nullptr;
   if (at_once && slices.size() == 1) {
     const core::DataSlice& slice = slices.front();
@@ -402,20 +414,21 @@ MHD_Response* Daemon::make_body(Exchange& exchange, Response& response) {
     return MHD_create_response_from_iovec(vector.data(), static_cast<unsigned>(vector.size()), nullptr, nullptr);
   }
   const std::uint64_t length = content.length;
-  return MHD_create_response_from_callback(
-      length, kSendBlockBytes, &read_content,
-      new ContentReader(services_.ns, exchange.transaction->context(), std::move(content), exchange.transaction->gate()),
-      &free_reader);
+  return MHD_create_response_from_callback(length, kSendBlockBytes, &read_content,
+                                           new ContentReader(services_.ns, exchange.transaction->context(),
+                                                             std::move(content), exchange.transaction->gate()),
+                                           &free_reader);
 }
 
 MHD_Result Daemon::respond(MHD_Connection* connection, Exchange& exchange, Response response) {
   MHD_Response* made = make_body(exchange, response);
   if (made == nullptr) return MHD_NO;
   const auto add = [&](const char* name, const std::string& value) {
-    // The library takes no empty value; to clients a space is one (RFC 9110 5.5). A stored value with a character that no
-    // header may hold is left out rather than failing the object.
+    // The library takes no empty value; to clients a space is one (RFC 9110 5.5). A stored value with a character that
+    // no header may hold is left out rather than failing the object.
     if (MHD_add_response_header(made, name, value.empty() ? " " : value.c_str()) != MHD_YES) {
-      log_debug("s3", "a response header was left out", {{"name", name}, {"request", exchange.transaction->request().id}});
+      log_debug("s3", "a response header was left out",
+                {{"name", name}, {"request", exchange.transaction->request().id}});
     }
   };
   add("x-amz-request-id", exchange.transaction->request().id);

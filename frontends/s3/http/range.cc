@@ -16,7 +16,8 @@ std::unexpected<Failure> not_satisfiable(std::string_view header, std::uint64_t 
               .headers = {{"Content-Range", "bytes */" + std::to_string(size)}}});
 }
 
-// As parse_decimal, but a number that is too large is the largest: RFC 9110 14.1.2 wants no overflow, and no object is longer.
+// As parse_decimal, but a number that is too large is the largest: RFC 9110 14.1.2 wants no overflow, and no object is
+// longer.
 std::optional<std::uint64_t> parse_position(std::string_view text) {
   if (text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
   return parse_decimal(text).value_or(UINT64_MAX);

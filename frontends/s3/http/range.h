@@ -18,7 +18,8 @@ struct ByteRange {
 // RFC 9110 14.2 asks. kInvalidRange: nothing of it lies in `size`.
 Outcome<std::optional<ByteRange>> parse_range(std::string_view header, std::uint64_t size);
 
-// x-amz-copy-source-range: "bytes=first-last", both required, wholly inside the source. kInvalidArgument, kInvalidRange.
+// x-amz-copy-source-range: "bytes=first-last", both required, wholly inside the source. kInvalidArgument,
+// kInvalidRange.
 Outcome<ByteRange> parse_copy_range(std::string_view header, std::uint64_t size);
 
 // Digits only, no sign, no overflow.

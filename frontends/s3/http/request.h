@@ -42,8 +42,9 @@ struct Request {
   std::optional<std::string_view> query(std::string_view name) const { return target.value(name); }
 };
 
-// Whether both sides may read the head in different ways: a host or length that is told twice, a length beside a coding, a coding
-// that is not known, a name that is none (RFC 9110 5.6.2; RFC 9112 3.2, 5.1, 6.1, 6.3). Whatever follows it is not to be read.
+// Whether both sides may read the head in different ways: a host or length that is told twice, a length beside a
+// coding, a coding that is not known, a name that is none (RFC 9110 5.6.2; RFC 9112 3.2, 5.1, 6.1, 6.3). Whatever
+// follows it is not to be read.
 bool head_is_doubtful(const Request& request);
 
 }  // namespace stoa::s3

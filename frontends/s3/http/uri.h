@@ -17,7 +17,9 @@ std::string uri_encode(std::string_view text, bool keep_slash);
 void append_uri_encoded(std::string& out, std::string_view text, bool keep_slash);
 
 // encoding-type=url of the list calls: like uri_encode, with '/' kept.
-inline std::string list_encode(std::string_view text) { return uri_encode(text, true); }
+inline std::string list_encode(std::string_view text) {
+  return uri_encode(text, true);
+}
 // The same value for who decodes it, encoded no further than it must be: '%', '+' and what XML cannot hold.
 std::string list_encode_least(std::string_view text);
 

@@ -43,7 +43,8 @@ FieldReader::FieldReader(std::string_view encoded, std::uint8_t version) {
   if (encoded.size() < kEnvelopeBytes) return;
   const auto oldest_reader = static_cast<std::uint8_t>(encoded[1]);
   std::size_t size = 0;
-  for (std::size_t i = 0; i < 4; ++i) size |= static_cast<std::size_t>(static_cast<unsigned char>(encoded[2 + i])) << (8 * i);
+  for (std::size_t i = 0; i < 4; ++i)
+    size |= static_cast<std::size_t>(static_cast<unsigned char>(encoded[2 + i])) << (8 * i);
   if (encoded[0] == 0 || oldest_reader > version || size != encoded.size() - kEnvelopeBytes) return;
   rest_ = encoded.substr(kEnvelopeBytes);
   ok_ = true;

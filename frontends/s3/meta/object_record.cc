@@ -18,9 +18,9 @@ enum Tag : std::uint8_t {
   kContentLanguage = 6,
   kCacheControl = 7,
   kExpires = 8,
-  kUser = 9,      // varint length of the name, name, value
+  kUser = 9,       // varint length of the name, name, value
   kChecksum = 10,  // algorithm u8, type u8, varint parts, value
-  kParts = 11,    // runs of varint count, varint bytes
+  kParts = 11,     // runs of varint count, varint bytes
   kPartChecksums = 12,
   kUpload = 13,
 };
@@ -134,12 +134,24 @@ std::optional<ObjectRecord> ObjectRecord::decode(std::string_view bytes) {
         record.etag_parts = static_cast<std::uint32_t>(*parts);
         break;
       }
-      case kContentType: record.content_type = value; break;
-      case kContentEncoding: record.content_encoding = value; break;
-      case kContentDisposition: record.content_disposition = value; break;
-      case kContentLanguage: record.content_language = value; break;
-      case kCacheControl: record.cache_control = value; break;
-      case kExpires: record.expires = value; break;
+      case kContentType:
+        record.content_type = value;
+        break;
+      case kContentEncoding:
+        record.content_encoding = value;
+        break;
+      case kContentDisposition:
+        record.content_disposition = value;
+        break;
+      case kContentLanguage:
+        record.content_language = value;
+        break;
+      case kCacheControl:
+        record.cache_control = value;
+        break;
+      case kExpires:
+        record.expires = value;
+        break;
       case kUser:
         if (!decode_user(value, record)) return std::nullopt;
         break;
@@ -152,9 +164,14 @@ std::optional<ObjectRecord> ObjectRecord::decode(std::string_view bytes) {
       case kParts:
         if (!decode_parts(value, record)) return std::nullopt;
         break;
-      case kPartChecksums: record.part_checksums = value; break;
-      case kUpload: record.upload = value; break;
-      default: break;
+      case kPartChecksums:
+        record.part_checksums = value;
+        break;
+      case kUpload:
+        record.upload = value;
+        break;
+      default:
+        break;
     }
   }
   if (!reader.ok() || !has_md5) return std::nullopt;

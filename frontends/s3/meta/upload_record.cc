@@ -40,7 +40,9 @@ std::optional<UploadRecord> UploadRecord::decode(std::string_view bytes) {
         record.key = field->value;
         has_key = true;
         break;
-      case kOwner: record.owner = field->value; break;
+      case kOwner:
+        record.owner = field->value;
+        break;
       case kOwnerUid: {
         const auto uid = number(field->value, UINT32_MAX);
         if (!uid) return std::nullopt;
@@ -66,7 +68,8 @@ std::optional<UploadRecord> UploadRecord::decode(std::string_view bytes) {
         has_type = true;
         break;
       }
-      default: break;
+      default:
+        break;
     }
   }
   // A checksum's algorithm and its type are written together; one without the other is damage.

@@ -15,9 +15,9 @@ struct UploadRecord {
   static constexpr std::uint8_t kOldestReader = 1;
 
   std::string key{};
-  std::string owner{};             // user name of the initiator
+  std::string owner{};  // user name of the initiator
   std::uint32_t owner_uid = 65534;
-  ObjectRecord object{};           // headers and user metadata of the object to be
+  ObjectRecord object{};  // headers and user metadata of the object to be
   std::optional<Algorithm> algorithm{};
   ChecksumType type = ChecksumType::kComposite;
   bool operator==(const UploadRecord&) const = default;

@@ -20,7 +20,8 @@ Outcome<Present> of_bucket(const Call& call) {
   auto reply = call.ns().getattr(call.ctx, {.id = call.root()});
   if (!reply) return refuse(reply.error(), Missing::kBucket);
   if (!call.owns_bucket() && reply->attr.uid != call.user->uid) return refuse(Code::kAccessDenied);
-  Present present{.owner = call.bucket->owner.empty() ? owner_name(*call.registry, reply->attr.uid) : call.bucket->owner};
+  Present present{.owner =
+                      call.bucket->owner.empty() ? owner_name(*call.registry, reply->attr.uid) : call.bucket->owner};
   present.grants = grants_of(present.owner, reply->attr.mode);
   return present;
 }

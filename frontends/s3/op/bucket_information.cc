@@ -62,8 +62,7 @@ Outcome<Response> get_bucket_configuration(Call& call) {
   for (const Absent& absent : kAbsent) {
     if (!call.request.target.has(absent.query)) continue;
     if (absent.document.empty()) {
-      return std::unexpected<Failure>(
-          Failure{.code = absent.code, .details = {{"BucketName", call.bucket->name}}});
+      return std::unexpected<Failure>(Failure{.code = absent.code, .details = {{"BucketName", call.bucket->name}}});
     }
     XmlWriter xml(absent.document);
     if (absent.query == "requestPayment") xml.element("Payer", "BucketOwner");

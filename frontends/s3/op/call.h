@@ -28,7 +28,7 @@ struct Services {
   StagingBuffers buffers{};
   std::atomic<std::uint32_t> uploads{0};  // in flight: see Limits::uploads_max
   SlowRequests slow{options.limits.slow_requests_max};
-  std::atomic<bool> stopping{false};      // nobody may wait any more
+  std::atomic<bool> stopping{false};  // nobody may wait any more
 };
 
 struct Call {
@@ -37,9 +37,9 @@ struct Call {
   const Route& route;
   std::shared_ptr<const core::RegistrySnapshot> registry;  // keeps `user` and `bucket`
   const core::User* user = nullptr;
-  core::OpContext ctx{};                     // acts as the user
-  const core::Export* bucket = nullptr;      // null for ListBuckets and CreateBucket only
-  std::string body{};                        // of operations that take XML
+  core::OpContext ctx{};                 // acts as the user
+  const core::Export* bucket = nullptr;  // null for ListBuckets and CreateBucket only
+  std::string body{};                    // of operations that take XML
 
   core::Namespace& ns() const { return services.ns; }
   core::FileId root() const { return bucket->root; }

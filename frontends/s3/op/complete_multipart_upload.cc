@@ -31,8 +31,7 @@ Outcome<std::vector<ListedPart>> read_list(std::string_view body) {
     const auto etag = child.value("ETag");
     if (!number || !etag) return refuse(Code::kMalformedXml);
     if (*number == 0 || *number > kPartNumberMax) {
-      return invalid_argument("partNumber", std::to_string(*number),
-                              "PartNumber must be >= 1 and <= 10000");
+      return invalid_argument("partNumber", std::to_string(*number), "PartNumber must be >= 1 and <= 10000");
     }
     ListedPart part{.number = static_cast<std::uint32_t>(*number), .etag = std::string(unquoted(*etag))};
     for (const Algorithm algorithm : kAlgorithms) {
@@ -48,14 +47,14 @@ Outcome<std::vector<ListedPart>> read_list(std::string_view body) {
 }
 
 std::unexpected<Failure> invalid_part(const Upload& upload, const ListedPart& part) {
-  return std::unexpected<Failure>(Failure{.code = Code::kInvalidPart,
-                                          .details = {{"UploadId", upload.id},
-                                                      {"PartNumber", std::to_string(part.number)},
-                                                      {"ETag", part.etag}}});
+  return std::unexpected<Failure>(
+      Failure{.code = Code::kInvalidPart,
+              .details = {{"UploadId", upload.id}, {"PartNumber", std::to_string(part.number)}, {"ETag", part.etag}}});
 }
 
 std::unexpected<Failure> missing_part_checksum(const Upload& upload, std::uint32_t number) {
-  return refuse(Code::kInvalidRequest, "The upload was created using a " + lower_case(name_of(*upload.record.algorithm)) +
+  return refuse(Code::kInvalidRequest, "The upload was created using a " +
+                                           lower_case(name_of(*upload.record.algorithm)) +
                                            " checksum. The complete request must include the checksum for each part. "
                                            "It was missing for part " +
                                            std::to_string(number) + " in the request.");
@@ -120,9 +119,9 @@ Outcome<void> check_promises(const Request& request, const Upload& upload, const
                              std::uint64_t bytes) {
   if (const auto type = request.filled("x-amz-checksum-type")) {
     if (!upload.record.algorithm || *type != name_of(upload.record.type)) {
-      return refuse(Code::kInvalidRequest,
-                    "The upload was created using the " + std::string(name_of(upload.record.type)) +
-                        " checksum mode. The complete request must use the same checksum mode.");
+      return refuse(Code::kInvalidRequest, "The upload was created using the " +
+                                               std::string(name_of(upload.record.type)) +
+                                               " checksum mode. The complete request must use the same checksum mode.");
     }
   }
   for (const Header& header : request.headers) {
@@ -139,7 +138,8 @@ Outcome<void> check_promises(const Request& request, const Upload& upload, const
   if (const auto size = request.filled("x-amz-mp-object-size")) {
     const auto value = parse_decimal(*size);
     if (!value || *value != bytes)
-      return refuse(Code::kInvalidRequest, "The provided 'x-amz-mp-object-size' header does not match what was computed.");
+      return refuse(Code::kInvalidRequest,
+                    "The provided 'x-amz-mp-object-size' header does not match what was computed.");
   }
   return {};
 }
@@ -220,8 +220,8 @@ Outcome<std::optional<Response>> complete_once(const Call& call, const std::vect
   return completed(call, record);
 }
 
-// A client that did not get the answer asks again, and the upload is gone: it gets the answer while the object is the one
-// that this upload, from these parts, became. Absent: it is not.
+// A client that did not get the answer asks again, and the upload is gone: it gets the answer while the object is the
+// one that this upload, from these parts, became. Absent: it is not.
 std::optional<Response> completed_before(const Call& call, const std::vector<ListedPart>& listed) {
   const auto id = call.request.query("uploadId");
   const auto found = find_object(call, call.root(), call.route.key);

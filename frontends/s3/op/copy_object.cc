@@ -45,11 +45,12 @@ Outcome<Response> copy_result(const ObjectRecord& record, Timestamp modified) {
   return xml_response(xml.finish());
 }
 
-// Hashes, and the form of the ETag, are of the bytes: they go along. Bytes that nobody hashed as asked (another door wrote
-// them, or another checksum is wanted) are read for it.
+// Hashes, and the form of the ETag, are of the bytes: they go along. Bytes that nobody hashed as asked (another door
+// wrote them, or another checksum is wanted) are read for it.
 Outcome<void> take_hashes(const Call& call, const FoundObject& source, const CopyPlan& plan, ObjectRecord& record) {
   const ObjectRecord* known = source.record ? &*source.record : nullptr;
-  const bool same_checksum = !plan.algorithm || (known != nullptr && known->checksum && known->checksum->algorithm == *plan.algorithm);
+  const bool same_checksum =
+      !plan.algorithm || (known != nullptr && known->checksum && known->checksum->algorithm == *plan.algorithm);
   if (known != nullptr && same_checksum) {
     record.md5 = known->md5;
     record.etag_parts = known->etag_parts;
@@ -73,9 +74,11 @@ Outcome<Response> replace_in_place(const Call& call, const FoundObject& source, 
   if (expect && (expect->must_not_exist || *expect->version != source.attr.version()))
     return refuse(Code::kPreconditionFailed);
   const std::string meta = record.encode();
-  const Status set = call.ns().set_meta(call.ctx, {.id = source.attr.id, .meta = meta, .described = source.attr.version()});
+  const Status set =
+      call.ns().set_meta(call.ctx, {.id = source.attr.id, .meta = meta, .described = source.attr.version()});
   // Replaced or removed meanwhile: what was to be described is gone.
-  if (!set && (set.error().code == Errc::kStale || set.error().code == Errc::kNotFound)) return refuse(Code::kOperationAborted);
+  if (!set && (set.error().code == Errc::kStale || set.error().code == Errc::kNotFound))
+    return refuse(Code::kOperationAborted);
   if (!set) return refuse(set.error());
   // The core makes an object that was copied onto itself as new as the copy.
   auto touched = call.ns().getattr(call.ctx, {.id = source.attr.id});
@@ -101,10 +104,8 @@ Outcome<Response> copy_once(const Call& call) {
   if (onto_itself) return replace_in_place(call, source.object, record);
 
   const std::string meta = record.encode();
-  core::ConcatenateRequest request{.root = call.root(),
-                                   .key = call.route.key,
-                                   .parts = {source.part({0, source.object.attr.size})},
-                                   .meta = meta};
+  core::ConcatenateRequest request{
+      .root = call.root(), .key = call.route.key, .parts = {source.part({0, source.object.attr.size})}, .meta = meta};
   bool changed = false;
   auto copied = write_conditionally(call, call.route.key, [&](std::optional<core::ObjectExpectation> expect) {
     request.expect = expect;
@@ -119,6 +120,8 @@ Outcome<Response> copy_once(const Call& call) {
 
 }  // namespace
 
-Outcome<Response> copy_object(Call& call) { return with_unchanged_source([&] { return copy_once(call); }); }
+Outcome<Response> copy_object(Call& call) {
+  return with_unchanged_source([&] { return copy_once(call); });
+}
 
 }  // namespace stoa::s3

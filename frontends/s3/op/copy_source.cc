@@ -7,7 +7,8 @@ namespace stoa::s3 {
 namespace {
 
 std::unexpected<Failure> bad_source(std::string_view header) {
-  return invalid_argument("x-amz-copy-source", header, "Copy Source must mention the source bucket and key: sourcebucket/sourcekey");
+  return invalid_argument("x-amz-copy-source", header,
+                          "Copy Source must mention the source bucket and key: sourcebucket/sourcekey");
 }
 
 constexpr std::uint64_t kReadBytes = 1 << 20;

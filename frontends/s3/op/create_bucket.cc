@@ -20,7 +20,8 @@ Outcome<void> check_location(const Call& call) {
   return check_location_constraint(wanted, call.services.options.region);
 }
 
-// Whoever makes a bucket again that he has gets it in the first region, as ever, and nothing changes; elsewhere he is told.
+// Whoever makes a bucket again that he has gets it in the first region, as ever, and nothing changes; elsewhere he is
+// told.
 Outcome<Response> taken(const Call& call, const core::Export& existing) {
   const bool own = existing.s3 && existing.owner == call.user->name;
   if (own && call.services.options.region == "us-east-1") {
@@ -69,7 +70,8 @@ Outcome<Response> create_bucket(Call& call) {
   auto parent = call.ns().resolve_path(own, {.path = call.services.options.bucket_directory});
   if (!parent) return std::unexpected<Failure>(Failure{.code = Code::kInternalError, .log = describe(parent.error())});
   auto made = call.ns().mkdir(
-      own, {.parent = parent->attr.id, .name = name, .set = {.mode = 0700, .uid = call.user->uid, .gid = call.user->gid}});
+      own,
+      {.parent = parent->attr.id, .name = name, .set = {.mode = 0700, .uid = call.user->uid, .gid = call.user->gid}});
   core::FileId root = core::kNoFile;
   if (made) {
     root = made->attr.id;
@@ -89,7 +91,8 @@ Outcome<Response> create_bucket(Call& call) {
     // it is that other request's.
     const auto registry = call.services.registry.snapshot();
     const core::Export* winner = registry->find_export(name);
-    if (winner == nullptr || winner->root != root) (void)call.ns().rmdir(own, {.parent = parent->attr.id, .name = name});
+    if (winner == nullptr || winner->root != root)
+      (void)call.ns().rmdir(own, {.parent = parent->attr.id, .name = name});
     if (winner != nullptr) return taken(call, *winner);
     if (added.error().code == Errc::kInvalid) {
       return std::unexpected<Failure>(

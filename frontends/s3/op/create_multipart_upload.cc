@@ -69,7 +69,8 @@ Outcome<Response> create_multipart_upload(Call& call) {
   const std::string key = id + "/upload";
   // Quotas of the bucket's directory count the parts, for who uploads them.
   const core::MultipartOf of{call.root(), call.ctx.cred.uid, call.ctx.cred.gid};
-  auto put = call.ns().put_key(call.own_ctx(), {.root = core::kMultipartId, .key = key, .meta = meta, .mode = 0600, .multipart = of});
+  auto put = call.ns().put_key(call.own_ctx(),
+                               {.root = core::kMultipartId, .key = key, .meta = meta, .mode = 0600, .multipart = of});
   if (!put) return refuse(put.error(), Missing::kBucket);
 
   XmlWriter xml("InitiateMultipartUploadResult");

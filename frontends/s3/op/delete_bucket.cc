@@ -4,18 +4,22 @@
 namespace stoa::s3 {
 namespace {
 
-std::unexpected<Failure> denied(std::string message) { return refuse(Code::kAccessDenied, std::move(message)); }
+std::unexpected<Failure> denied(std::string message) {
+  return refuse(Code::kAccessDenied, std::move(message));
+}
 
 Outcome<void> remove_directory(const Call& call) {
   const core::OpContext own = call.own_ctx();
   auto path = call.ns().path_of(own, {.id = call.root()});
   // A directory that is gone already was removed by an attempt that did not live to remove the export.
-  if (!path) return path.error().code == Errc::kStale || path.error().code == Errc::kNotFound
-                        ? Outcome<void>{}
-                        : Outcome<void>(refuse(path.error(), Missing::kBucket));
+  if (!path)
+    return path.error().code == Errc::kStale || path.error().code == Errc::kNotFound
+               ? Outcome<void>{}
+               : Outcome<void>(refuse(path.error(), Missing::kBucket));
   const std::string& whole = path->path;
   const std::size_t slash = whole.rfind('/');
-  if (slash == std::string::npos || slash + 1 == whole.size()) return denied("The root of the volume cannot be removed.");
+  if (slash == std::string::npos || slash + 1 == whole.size())
+    return denied("The root of the volume cannot be removed.");
   auto parent = call.ns().resolve_path(own, {.path = std::string_view(whole).substr(0, slash)});
   if (!parent) return refuse(parent.error(), Missing::kBucket);
   auto removed = call.ns().rmdir(own, {.parent = parent->attr.id, .name = std::string_view(whole).substr(slash + 1)});

@@ -31,7 +31,8 @@ Outcome<Victims> read_victims(std::string_view body) {
       const auto key = child.value("Key");
       if (!key || key->empty() || victims.keys.size() == kKeysMax) return refuse(Code::kMalformedXml);
       const auto text = [&](std::string_view name) { return std::string(child.value(name).value_or("")); };
-      victims.keys.push_back({std::string(*key), text("VersionId"), text("ETag"), text("Size"), text("LastModifiedTime")});
+      victims.keys.push_back(
+          {std::string(*key), text("VersionId"), text("ETag"), text("Size"), text("LastModifiedTime")});
     } else {
       return refuse(Code::kMalformedXml);
     }
@@ -43,7 +44,9 @@ Outcome<Victims> read_victims(std::string_view body) {
 Outcome<void> remove_one(const Call& call, const Victim& victim) {
   if (victim.key.size() > kKeyBytesMaxS3) return refuse(Code::kKeyTooLong);
   if (!victim.version.empty()) STOA_CHECK_OK(check_version_id(std::string_view(victim.version)));
-  const auto given = [](const std::string& text) { return text.empty() ? std::nullopt : std::optional<std::string_view>(text); };
+  const auto given = [](const std::string& text) {
+    return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
+  };
   STOA_TRY(conditions, read_removal_conditions(given(victim.etag), "Size", given(victim.size), "LastModifiedTime",
                                                given(victim.modified)));
   return remove_object(call, victim.key, conditions);

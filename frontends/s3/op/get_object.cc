@@ -14,8 +14,8 @@ constexpr int kAttemptsMax = 8;
 
 struct Selection {
   ByteRange range{};
-  bool partial = false;             // 206
-  std::uint32_t parts = 0;          // x-amz-mp-parts-count, when a part was asked for
+  bool partial = false;                // 206
+  std::uint32_t parts = 0;             // x-amz-mp-parts-count, when a part was asked for
   std::optional<Checksum> checksum{};  // of what is selected
 };
 
@@ -54,17 +54,15 @@ Outcome<Selection> select_part(const FoundObject& found, std::string_view text) 
       return selection;
     }
   }
-  return std::unexpected<Failure>(
-      Failure{.code = Code::kInvalidPart,
-              .details = {{"ActualPartCount", std::to_string(found.record->part_count())},
-                          {"PartNumberRequested", std::string(text)}}});
+  return std::unexpected<Failure>(Failure{.code = Code::kInvalidPart,
+                                          .details = {{"ActualPartCount", std::to_string(found.record->part_count())},
+                                                      {"PartNumberRequested", std::string(text)}}});
 }
 
 Outcome<Selection> select(const Request& request, const FoundObject& found) {
   const auto header = request.filled("range");
   if (const auto part = request.query("partNumber")) {
-    if (header)
-      return refuse(Code::kInvalidRequest, "Cannot specify both Range header and partNumber query parameter");
+    if (header) return refuse(Code::kInvalidRequest, "Cannot specify both Range header and partNumber query parameter");
     return select_part(found, *part);
   }
   const Selection whole = whole_of(found);
@@ -95,7 +93,8 @@ Outcome<void> override_headers(const Request& request, Response& response) {
     const auto value = request.query(query);
     if (!value) continue;
     // A line end would let the query write headers.
-    if (std::any_of(value->begin(), value->end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }))
+    if (std::any_of(value->begin(), value->end(),
+                    [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }))
       return invalid_argument(query, *value, "The value of a response header must not hold control characters.");
     const auto known = std::find_if(response.headers.begin(), response.headers.end(),
                                     [&](const auto& header) { return header.first == name; });

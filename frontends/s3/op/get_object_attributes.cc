@@ -30,13 +30,17 @@ Outcome<Wanted> read_wanted(const Request& request) {
       rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
       while (name.starts_with(' ')) name.remove_prefix(1);
       while (name.ends_with(' ')) name.remove_suffix(1);
-      const auto known = std::find_if(names.begin(), names.end(), [&](const auto& entry) { return entry.first == name; });
+      const auto known =
+          std::find_if(names.begin(), names.end(), [&](const auto& entry) { return entry.first == name; });
       if (known == names.end()) return invalid_argument(kHeader, name, "Invalid attribute name specified.");
       *known->second = true;
       any = true;
     }
   }
-  if (!any) return invalid_argument(kHeader, "", "The x-amz-object-attributes header specifying the attributes to be retrieved is either missing or empty");
+  if (!any)
+    return invalid_argument(
+        kHeader, "",
+        "The x-amz-object-attributes header specifying the attributes to be retrieved is either missing or empty");
   return wanted;
 }
 

@@ -95,7 +95,8 @@ Outcome<Response> list_multipart_uploads(Call& call) {
   XmlWriter xml("ListMultipartUploadsResult");
   xml.element("Bucket", call.bucket->name).element("KeyMarker", query.shown(query.key_marker));
   xml.element("UploadIdMarker", query.id_marker);
-  if (page.truncated) xml.element("NextKeyMarker", query.shown(page.next_key)).element("NextUploadIdMarker", page.next_id);
+  if (page.truncated)
+    xml.element("NextKeyMarker", query.shown(page.next_key)).element("NextUploadIdMarker", page.next_id);
   xml.element("Prefix", query.shown(query.prefix));
   if (!query.delimiter.empty()) xml.element("Delimiter", query.shown(query.delimiter));
   if (query.url) xml.element("EncodingType", "url");

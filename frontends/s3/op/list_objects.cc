@@ -140,9 +140,12 @@ Outcome<Response> list_versions(const Call& call, ListRequest list) {
 Outcome<Response> list_objects(Call& call) {
   STOA_TRY(list, read_list_request(call.request));
   switch (call.route.operation) {
-    case Operation::kListObjectsV2: return list_v2(call, std::move(list));
-    case Operation::kListObjectVersions: return list_versions(call, std::move(list));
-    default: return list_v1(call, std::move(list));
+    case Operation::kListObjectsV2:
+      return list_v2(call, std::move(list));
+    case Operation::kListObjectVersions:
+      return list_versions(call, std::move(list));
+    default:
+      return list_v1(call, std::move(list));
   }
 }
 

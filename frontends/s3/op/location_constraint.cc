@@ -8,8 +8,12 @@ namespace {
 
 constexpr std::string_view kFirstRegion = "us-east-1";  // the one that has no name in requests
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_lower(char c) {
+  return c >= 'a' && c <= 'z';
+}
 
 // "eu-west-1", "us-gov-east-1": words, then a number.
 bool has_form_of_region(std::string_view name) {
@@ -27,12 +31,13 @@ Outcome<void> check_location_constraint(std::string_view wanted, std::string_vie
   if (wanted == region || (wanted.empty() && region == kFirstRegion)) return {};
   if (wanted.empty()) return refuse(Code::kIllegalLocationConstraint);
   if (wanted == "EU" || has_form_of_region(wanted)) {
-    return refuse(Code::kIllegalLocationConstraint,
-                  "The " + std::string(wanted) +
-                      " location constraint is incompatible for the region specific endpoint this request was sent to.");
+    return refuse(
+        Code::kIllegalLocationConstraint,
+        "The " + std::string(wanted) +
+            " location constraint is incompatible for the region specific endpoint this request was sent to.");
   }
-  return std::unexpected<Failure>(Failure{.code = Code::kInvalidLocationConstraint,
-                                          .details = {{"LocationConstraint", std::string(wanted)}}});
+  return std::unexpected<Failure>(
+      Failure{.code = Code::kInvalidLocationConstraint, .details = {{"LocationConstraint", std::string(wanted)}}});
 }
 
 }  // namespace stoa::s3

@@ -11,15 +11,21 @@ namespace {
 constexpr std::string_view kUserPrefix = "x-amz-meta-";
 
 // Features whose headers must not be accepted and dropped. A trailing '-' matches a prefix.
-constexpr std::array<std::string_view, 9> kUnsupported{
-    "x-amz-server-side-encryption", "x-amz-server-side-encryption-", "x-amz-tagging",
-    "x-amz-website-redirect-location", "x-amz-object-lock-", "x-amz-grant-", "x-amz-copy-source-server-side-encryption-",
-    "x-amz-write-offset-bytes", "x-amz-object-ownership"};
+constexpr std::array<std::string_view, 9> kUnsupported{"x-amz-server-side-encryption",
+                                                       "x-amz-server-side-encryption-",
+                                                       "x-amz-tagging",
+                                                       "x-amz-website-redirect-location",
+                                                       "x-amz-object-lock-",
+                                                       "x-amz-grant-",
+                                                       "x-amz-copy-source-server-side-encryption-",
+                                                       "x-amz-write-offset-bytes",
+                                                       "x-amz-object-ownership"};
 
 bool is_unsupported(std::string_view name) {
   for (const std::string_view candidate : kUnsupported) {
-    if (candidate.ends_with('-') ? name.size() > candidate.size() && equal_names(name.substr(0, candidate.size()), candidate)
-                                 : equal_names(name, candidate))
+    if (candidate.ends_with('-')
+            ? name.size() > candidate.size() && equal_names(name.substr(0, candidate.size()), candidate)
+            : equal_names(name, candidate))
       return true;
   }
   return false;
@@ -43,7 +49,9 @@ std::string stored_encoding(std::string_view header) {
 
 }  // namespace
 
-std::string quoted(std::string_view etag) { return "\"" + std::string(etag) + "\""; }
+std::string quoted(std::string_view etag) {
+  return "\"" + std::string(etag) + "\"";
+}
 
 Outcome<FoundObject> find_object(const Call& call, core::FileId root, std::string_view key) {
   auto reply = call.ns().lookup_key(call.ctx, {.root = root, .key = key});
@@ -64,20 +72,23 @@ Outcome<void> check_version_id(std::optional<std::string_view> version) {
   if (!version || *version == "null") return {};
   if (version->empty()) return invalid_argument("versionId", "", "Version id cannot be the empty string");
   // What S3 itself gives out looks like this; anything else never was an id.
-  const bool formed = version->size() == 32 && std::all_of(version->begin(), version->end(), [](char c) {
-                        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_';
-                      });
+  const bool formed =
+      version->size() == 32 && std::all_of(version->begin(), version->end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_';
+      });
   if (!formed) return invalid_argument("versionId", *version, "Invalid version id specified");
   return std::unexpected<Failure>(
       Failure{.code = Code::kNoSuchVersion, .details = {{"VersionId", std::string(*version)}}});
 }
 
-Outcome<void> check_version_id(const Request& request) { return check_version_id(request.query("versionId")); }
+Outcome<void> check_version_id(const Request& request) {
+  return check_version_id(request.query("versionId"));
+}
 
 Outcome<void> check_canned_acl(const Request& request) {
   const auto acl = request.filled("x-amz-acl");
   if (!acl || *acl == "private" || *acl == "bucket-owner-full-control") return {};
-  constexpr std::array<std::string_view, 6> kGranting{"public-read",        "public-read-write", "authenticated-read",
+  constexpr std::array<std::string_view, 6> kGranting{"public-read",       "public-read-write", "authenticated-read",
                                                       "bucket-owner-read", "aws-exec-read",     "log-delivery-write"};
   if (std::find(kGranting.begin(), kGranting.end(), *acl) == kGranting.end())
     return invalid_argument("x-amz-acl", *acl, "");
@@ -114,7 +125,8 @@ Outcome<ObjectRecord> read_object_headers(const Call& call) {
 
   std::size_t bytes = 0;
   for (const Header& header : call.request.headers) {
-    if (header.name.size() <= kUserPrefix.size() || !equal_names(header.name.substr(0, kUserPrefix.size()), kUserPrefix))
+    if (header.name.size() <= kUserPrefix.size() ||
+        !equal_names(header.name.substr(0, kUserPrefix.size()), kUserPrefix))
       continue;
     std::string name = lower_case(header.name.substr(kUserPrefix.size()));
     bytes += name.size() + header.value.size();
@@ -128,9 +140,9 @@ Outcome<ObjectRecord> read_object_headers(const Call& call) {
   }
   const std::size_t limit = call.services.options.limits.metadata_bytes_max;
   if (bytes > limit) {
-    return std::unexpected<Failure>(Failure{
-        .code = Code::kMetadataTooLarge,
-        .details = {{"Size", std::to_string(bytes)}, {"MaxSizeAllowed", std::to_string(limit)}}});
+    return std::unexpected<Failure>(
+        Failure{.code = Code::kMetadataTooLarge,
+                .details = {{"Size", std::to_string(bytes)}, {"MaxSizeAllowed", std::to_string(limit)}}});
   }
   return record;
 }
@@ -166,7 +178,8 @@ Outcome<std::optional<core::ObjectExpectation>> expect_for_write(const Call& cal
     if (found.error().code != Code::kNoSuchKey || if_match) return std::unexpected<Failure>(std::move(found.error()));
     return core::ObjectExpectation{.must_not_exist = true};
   }
-  if ((if_match && !matches_etag(*if_match, found->etag)) || (if_none_match && matches_etag(*if_none_match, found->etag))) {
+  if ((if_match && !matches_etag(*if_match, found->etag)) ||
+      (if_none_match && matches_etag(*if_none_match, found->etag))) {
     return std::unexpected<Failure>(Failure{.code = Code::kPreconditionFailed,
                                             .details = {{"Condition", if_match ? "If-Match" : "If-None-Match"}}});
   }

@@ -22,7 +22,8 @@ std::string token_sum(std::string_view key) {
 
 }  // namespace
 
-Outcome<std::uint32_t> read_number(std::string_view name, std::optional<std::string_view> text, std::uint32_t fallback) {
+Outcome<std::uint32_t> read_number(std::string_view name, std::optional<std::string_view> text,
+                                   std::uint32_t fallback) {
   if (!text || text->empty()) return fallback;
   const auto value = parse_decimal(*text);
   if (value && *value <= INT32_MAX) return static_cast<std::uint32_t>(*value);

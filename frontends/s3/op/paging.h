@@ -18,7 +18,8 @@ Outcome<std::uint32_t> read_count(std::string_view name, std::optional<std::stri
 // encoding-type: "url" or nothing. kInvalidArgument.
 Outcome<bool> read_url_encoding(const Request& request);
 
-// Continuation tokens hide nothing, but are made so that nobody takes them for names, nor anything else for one of them.
+// Continuation tokens hide nothing, but are made so that nobody takes them for names, nor anything else for one of
+// them.
 std::string make_continuation_token(std::string_view last);
 // kInvalidArgument: no such token was ever given.
 Outcome<std::string> read_continuation_token(std::string_view token);

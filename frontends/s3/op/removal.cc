@@ -10,15 +10,16 @@ namespace {
 const char* failed_condition(const RemovalConditions& conditions, const FoundObject& found) {
   if (conditions.etag && !matches_etag(*conditions.etag, found.etag)) return "If-Match";
   if (conditions.size && *conditions.size != found.attr.size) return "x-amz-if-match-size";
-  if (conditions.modified && *conditions.modified != found.attr.mtime.seconds()) return "x-amz-if-match-last-modified-time";
+  if (conditions.modified && *conditions.modified != found.attr.mtime.seconds())
+    return "x-amz-if-match-last-modified-time";
   return nullptr;
 }
 
 }  // namespace
 
-Outcome<RemovalConditions> read_removal_conditions(std::optional<std::string_view> etag,
-                                                   std::string_view size_name, std::optional<std::string_view> size,
-                                                   std::string_view modified_name, std::optional<std::string_view> modified) {
+Outcome<RemovalConditions> read_removal_conditions(std::optional<std::string_view> etag, std::string_view size_name,
+                                                   std::optional<std::string_view> size, std::string_view modified_name,
+                                                   std::optional<std::string_view> modified) {
   RemovalConditions conditions{.etag = etag};
   if (size) {
     conditions.size = parse_decimal(*size);

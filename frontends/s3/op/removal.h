@@ -18,9 +18,9 @@ struct RemovalConditions {
 };
 
 // Parsed from what the client sent. kInvalidArgument, named by `size_name` or `modified_name`.
-Outcome<RemovalConditions> read_removal_conditions(std::optional<std::string_view> etag,
-                                                   std::string_view size_name, std::optional<std::string_view> size,
-                                                   std::string_view modified_name, std::optional<std::string_view> modified);
+Outcome<RemovalConditions> read_removal_conditions(std::optional<std::string_view> etag, std::string_view size_name,
+                                                   std::optional<std::string_view> size, std::string_view modified_name,
+                                                   std::optional<std::string_view> modified);
 
 // Success when there is nothing, with conditions as without. kPreconditionFailed, kAccessDenied, ...
 Outcome<void> remove_object(const Call& call, std::string_view key, const RemovalConditions& conditions);

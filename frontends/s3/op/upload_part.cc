@@ -24,8 +24,7 @@ class UploadPart final : public StreamingOperation {
     Response response;
     response.add("ETag", quoted(record.etag()));
     // A part has a checksum, but no type: that is the upload's.
-    if (record.checksum)
-      response.add(std::string(header_of(record.checksum->algorithm)), record.checksum->text());
+    if (record.checksum) response.add(std::string(header_of(record.checksum->algorithm)), record.checksum->text());
     return response;
   }
 
@@ -42,7 +41,8 @@ Outcome<std::unique_ptr<StreamingOperation>> begin_upload_part(Call& call, BodyP
   STOA_CHECK_OK(refuse_unsupported_headers(call.request));
   STOA_TRY(upload, find_upload(call));
   if (upload.record.algorithm && plan.algorithm != upload.record.algorithm) {
-    // That of the whole object can be joined from what is computed here; a composite is made of what the client vouches for.
+    // That of the whole object can be joined from what is computed here; a composite is made of what the client vouches
+    // for.
     if (plan.algorithm || upload.record.type == ChecksumType::kComposite) {
       return refuse(Code::kInvalidRequest,
                     "Checksum Type mismatch occurred, expected checksum Type: " +

@@ -6,13 +6,14 @@
 namespace stoa::s3 {
 namespace {
 
-// The MD5 of a part is its ETag, and goes into that of the whole: it must be that of the bytes. It is known when they are
-// all that one PUT stored, and read for else.
+// The MD5 of a part is its ETag, and goes into that of the whole: it must be that of the bytes. It is known when they
+// are all that one PUT stored, and read for else.
 Outcome<ContentHashes> part_hashes(const Call& call, const FoundObject& source, ByteRange range,
                                    std::optional<Algorithm> algorithm) {
   if (source.record && source.record->etag_parts == 0 && range.length == source.attr.size) {
     const std::optional<Checksum>& checksum = source.record->checksum;
-    const bool same = algorithm && checksum && checksum->algorithm == *algorithm && checksum->type == ChecksumType::kFullObject;
+    const bool same =
+        algorithm && checksum && checksum->algorithm == *algorithm && checksum->type == ChecksumType::kFullObject;
     // Reads one byte, to ask whether the user may read at all: the part is stored by the door, not by the user.
     std::byte first;
     auto read = call.ns().read(call.ctx, {.id = source.attr.id, .offset = 0, .into = std::span(&first, 1)});
@@ -36,7 +37,8 @@ Outcome<Response> copy_once(const Call& call, const Upload& upload, std::uint32_
   const std::string key = part_key(number);
   const std::string meta = record.encode();
   auto put = call.ns().concatenate(
-      call.own_ctx(), {.root = upload.directory, .key = key, .parts = {source.part(range)}, .meta = meta, .mode = 0644});
+      call.own_ctx(),
+      {.root = upload.directory, .key = key, .parts = {source.part(range)}, .meta = meta, .mode = 0644});
   if (!put && put.error().code == Errc::kStale) {
     // Either the source is another by now, or the upload has ended.
     STOA_CHECK_OK(find_upload(call));

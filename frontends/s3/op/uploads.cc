@@ -22,7 +22,8 @@ std::unexpected<Failure> no_such_upload(std::string_view id) {
 // Ids come from clients and name directories: nothing but the form that make_upload_id gives passes.
 bool valid_id(std::string_view id) {
   if (id.size() != kIdBytes || id[8] != '-') return false;
-  return std::all_of(id.begin(), id.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || c == '-'; });
+  return std::all_of(id.begin(), id.end(),
+                     [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || c == '-'; });
 }
 
 }  // namespace
@@ -94,7 +95,8 @@ Outcome<StoredParts> list_stored_parts(const Call& call, const Upload& upload, s
   // The part that sorts last below `after` need not exist.
   std::string start_after = after == 0 ? std::string(kPartPrefix) : part_key(std::min(after, 99'999u));
   while (stored.parts.size() < limit) {
-    const auto page = static_cast<std::uint32_t>(std::min<std::size_t>(limit - stored.parts.size(), core::kListKeysMax));
+    const auto page =
+        static_cast<std::uint32_t>(std::min<std::size_t>(limit - stored.parts.size(), core::kListKeysMax));
     auto reply = call.ns().list_keys(call.own_ctx(), {.root = upload.directory,
                                                       .prefix = kPartPrefix,
                                                       .start_after = start_after,
@@ -102,8 +104,8 @@ Outcome<StoredParts> list_stored_parts(const Call& call, const Upload& upload, s
                                                       .want_meta = true});
     if (!reply) return refuse(reply.error(), Missing::kUpload);
     for (core::ListedKey& listed : reply->keys) {
-      // A listing reads attributes and meta one after the other; of a part that is stored anew or goes meanwhile they are
-      // not of one moment. A look at the key alone is.
+      // A listing reads attributes and meta one after the other; of a part that is stored anew or goes meanwhile they
+      // are not of one moment. A look at the key alone is.
       if (!listed.meta || !listed.meta->current(listed.attr)) {
         auto found = call.ns().lookup_key(call.own_ctx(), {.root = upload.directory, .key = listed.key});
         if (!found && to_code(found.error().code) == Code::kNoSuchKey) continue;
@@ -134,11 +136,9 @@ Outcome<std::vector<std::string>> list_upload_ids(const Call& call, std::string_
   *truncated = false;
   while (ids.size() < limit) {
     const auto page = static_cast<std::uint32_t>(std::min<std::size_t>(limit - ids.size(), core::kListKeysMax));
-    auto reply = call.ns().list_keys(call.own_ctx(), {.root = core::kMultipartId,
-                                                      .prefix = prefix,
-                                                      .delimiter = "/",
-                                                      .start_after = start_after,
-                                                      .limit = page});
+    auto reply = call.ns().list_keys(
+        call.own_ctx(),
+        {.root = core::kMultipartId, .prefix = prefix, .delimiter = "/", .start_after = start_after, .limit = page});
     if (!reply) return refuse(reply.error(), Missing::kUpload);
     for (std::string& name : reply->prefixes) {
       name.pop_back();  // the '/'

@@ -47,7 +47,8 @@ struct StoredParts {
   bool truncated = false;
 };
 // Parts with numbers above `after`, at most `limit`.
-Outcome<StoredParts> list_stored_parts(const Call& call, const Upload& upload, std::uint32_t after, std::uint32_t limit);
+Outcome<StoredParts> list_stored_parts(const Call& call, const Upload& upload, std::uint32_t after,
+                                       std::uint32_t limit);
 
 // Names of the bucket's upload directories behind `after`, in the order of their ids, at most `limit`.
 Outcome<std::vector<std::string>> list_upload_ids(const Call& call, std::string_view after, std::uint32_t limit,

@@ -46,10 +46,18 @@ void append_xml_text(std::string& out, std::string_view text) {
       continue;
     }
     switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
       default:
         if (c < 0x20 && c != '\t' && c != '\n' && c != '\r') {
           out += kReplacement;
@@ -94,7 +102,9 @@ XmlWriter& XmlWriter::element(std::string_view name, std::string_view text) {
   return close(name);
 }
 
-XmlWriter& XmlWriter::element(std::string_view name, std::uint64_t number) { return element(name, std::to_string(number)); }
+XmlWriter& XmlWriter::element(std::string_view name, std::uint64_t number) {
+  return element(name, std::to_string(number));
+}
 
 XmlWriter& XmlWriter::raw(std::string_view markup) {
   out_ += markup;

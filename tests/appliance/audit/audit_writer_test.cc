@@ -35,8 +35,9 @@ class AuditWriterTest : public core::test::VolumeTest<core::test::MemoryEngine> 
   ~AuditWriterTest() override { log_.reset(); }
 
   void start() {
-    auto log = AuditWriter::open({.folder = folder_ + "/audit", .keep_days = keep_days_, .syslog = syslog_, .now = [this] { return now(); }},
-                                 *volume_, metrics_);
+    auto log = AuditWriter::open(
+        {.folder = folder_ + "/audit", .keep_days = keep_days_, .syslog = syslog_, .now = [this] { return now(); }},
+        *volume_, metrics_);
     ASSERT_TRUE(log) << describe(log.error());
     log_ = *std::move(log);
   }
@@ -117,7 +118,8 @@ TEST_F(AuditWriterTest, RecordsWhatThePolicyOfTheNearestDirectoryWants) {
   ASSERT_TRUE(ns().rename({}, {.from_parent = a, .from_name = "h", .to_parent = other, .to_name = "h"}));
   ASSERT_TRUE(ns().rename({}, {.from_parent = other, .from_name = "h", .to_parent = other, .to_name = "i"}));
   ASSERT_TRUE(ns().setattr({}, {.id = a, .set = {.mode = 0700}}));
-  EXPECT_THAT(recorded(), ElementsAre("create /a/f", "remove /a/b/g", "rename /other/h /a/h", "rename /a/h /other/h", "attributes /a"));
+  EXPECT_THAT(recorded(), ElementsAre("create /a/f", "remove /a/b/g", "rename /other/h /a/h", "rename /a/h /other/h",
+                                      "attributes /a"));
   audit(a, 0);
   ASSERT_TRUE(create(a, "silent"));
   ASSERT_TRUE(log_->remove_policy(a));
@@ -274,7 +276,8 @@ TEST_F(AuditWriterTest, WhatWasCutOffWhileTheServerWasStoppedIsTold) {
   all.resize(all.size() - 1);
   write_lines(all);
   start();
-  EXPECT_THAT(recorded({.operation = "create"}), ElementsAre("create /a", "create /b", "create /c")) << "the journal still has it";
+  EXPECT_THAT(recorded({.operation = "create"}), ElementsAre("create /a", "create /b", "create /c"))
+      << "the journal still has it";
   EXPECT_EQ(cuts(), 1u);
   EXPECT_THAT(problem(), HasSubstr("when the server started, lines that had been before it were gone or changed"));
   restart();
@@ -457,7 +460,8 @@ TEST_F(AuditWriterTest, ALogThatCannotBeWrittenIsTriedAgainAndNothingIsLost) {
   std::filesystem::create_directories(file() + "/in-the-way");
   ASSERT_TRUE(create(kRootId, "b"));
   EXPECT_EQ(log_->set_policy({kRootId, core::kAllAuditClasses}).error().code, Errc::kIo);
-  EXPECT_EQ(volume_->registry().snapshot()->audit()->policies().front().classes, kChanges) << "a policy that cannot be kept is refused";
+  EXPECT_EQ(volume_->registry().snapshot()->audit()->policies().front().classes, kChanges)
+      << "a policy that cannot be kept is refused";
   std::filesystem::remove_all(file());
   volume_->journal().call();
   EXPECT_THAT(recorded(), ElementsAre("create /a", "create /b"));
@@ -493,8 +497,9 @@ TEST_F(AuditWriterTest, DenialsReadsAndListingsAreRecorded) {
   EXPECT_EQ(ns().create({}, {.parent = a, .name = "over"}).error().code, Errc::kQuota);
   EXPECT_EQ(ns().lookup(ann, {.parent = a, .name = "none"}).error().code, Errc::kNotFound);
   EXPECT_EQ(ns().mkdir(ann, {.parent = kRootId, .name = "elsewhere"}).error().code, Errc::kAccess);
-  EXPECT_THAT(recorded(), ElementsAre("read /a/f", "list /a", "read /a/f", "list /a", "write /a/f access", "lookup /a/closed/x access",
-                                      "attributes /a/f not_owner", "mkdir /a/d read_only", "create /a/over quota"));
+  EXPECT_THAT(recorded(), ElementsAre("read /a/f", "list /a", "read /a/f", "list /a", "write /a/f access",
+                                      "lookup /a/closed/x access", "attributes /a/f not_owner", "mkdir /a/d read_only",
+                                      "create /a/over quota"));
   EXPECT_EQ(recorded({.result = "denied"}).size(), 5u);
   EXPECT_EQ(recorded({.user = "1001"}).size(), 2u);
 }
@@ -516,11 +521,13 @@ TEST_F(AuditWriterTest, PurgesAndDenialsOfTheRecycleBinNameWhatTheThingWas) {
   EXPECT_EQ(ns().purge(ann, {.dir = a, .items = {items[0].item, items[2].item}}).error().code, Errc::kNotOwner);
   EXPECT_EQ(ns().purge(ann, {.dir = a}).error().code, Errc::kNotOwner);
   EXPECT_EQ(ns().restore({}, {.item = {core::FileId{77}, 77}}).error().code, Errc::kNotFound) << "is no denial";
-  EXPECT_THAT(recorded(), ElementsAre("restore /a/b/deep not_owner", "purge /a/f not_owner", "purge /a/b not_owner", "purge /a not_owner"));
+  EXPECT_THAT(recorded(), ElementsAre("restore /a/b/deep not_owner", "purge /a/f not_owner", "purge /a/b not_owner",
+                                      "purge /a not_owner"));
   // A directory that lies in the bin is followed to where it was.
   ASSERT_TRUE(ns().purge({}, {.dir = a, .items = {items[1].item, items[0].item}}));
   ASSERT_TRUE(ns().purge({}, {.dir = a}));
-  EXPECT_THAT(recorded({.operation = "purge", .result = "ok"}), testing::UnorderedElementsAre("purge /a/f", "purge /a/b/deep", "purge /a/b"));
+  EXPECT_THAT(recorded({.operation = "purge", .result = "ok"}),
+              testing::UnorderedElementsAre("purge /a/f", "purge /a/b/deep", "purge /a/b"));
   EXPECT_EQ(recorded({.path = "/a/b/deep"}).size(), 2u);
   EXPECT_EQ(problem(), "");
 }
@@ -528,12 +535,16 @@ TEST_F(AuditWriterTest, PurgesAndDenialsOfTheRecycleBinNameWhatTheThingWas) {
 TEST_F(AuditWriterTest, WhatADoorRefusesByItselfIsRecorded) {
   const FileId a = *mkdir(kRootId, "a");
   const core::OpContext stranger{.door = core::Door::kS3, .client = "10.0.0.9"};
-  const core::Refusal wrong{.request = "GET /a/key", .reason = "SignatureDoesNotMatch", .claimed = "access key X\n", .directory = a};
+  const core::Refusal wrong{
+      .request = "GET /a/key", .reason = "SignatureDoesNotMatch", .claimed = "access key X\n", .directory = a};
   ns().refused(stranger, wrong);
   audit(a, core::bit(core::AuditClass::kDenied));
   ns().refused(stranger, wrong);
   ns().refused(stranger, {.request = "GET /none", .reason = "InvalidAccessKeyId"});  // of the root, which has no policy
-  ns().refused(stranger, {.request = std::string(100'000, 'x'), .reason = "AccessDenied", .claimed = std::string(100'000, 'y'), .directory = a});
+  ns().refused(stranger, {.request = std::string(100'000, 'x'),
+                          .reason = "AccessDenied",
+                          .claimed = std::string(100'000, 'y'),
+                          .directory = a});
   EXPECT_THAT(recorded(), ElementsAre("refused /a access", "refused /a access"));
   const auto found = log_->query({.result = "denied"});
   const Json json = Json::parse(found->lines.at(0));
@@ -544,7 +555,8 @@ TEST_F(AuditWriterTest, WhatADoorRefusesByItselfIsRecorded) {
   EXPECT_FALSE(json.contains("user")) << "nobody has shown who he is";
   EXPECT_LT(found->lines.at(1).size(), 4096u);
   for (int i = 0; i < 100; ++i) ns().refused(stranger, wrong);
-  EXPECT_LE(recorded({.operation = "refused"}).size(), 2 * core::DenialLimit::kPerSecond + 2) << "a scanner cannot flood the log";
+  EXPECT_LE(recorded({.operation = "refused"}).size(), 2 * core::DenialLimit::kPerSecond + 2)
+      << "a scanner cannot flood the log";
 }
 
 TEST_F(AuditWriterTest, TheReportTellsBytesOfUsersAndGrowthOfDirectories) {
@@ -581,8 +593,10 @@ TEST_F(AuditWriterTest, TheReportTellsBytesOfUsersAndGrowthOfDirectories) {
     EXPECT_EQ(json["read"]["users"].size(), 1u);
     const Json& directories = json["directories"];
     EXPECT_EQ(directories["total"], 3);
-    EXPECT_EQ(directories["most"][0], (Json{{"path", "/b"}, {"bytes", 10}, {"files", 1}, {"growth", {{"bytes", 10}, {"files", 1}}}}));
-    EXPECT_EQ(directories["most"][1], (Json{{"path", "/a"}, {"bytes", 10}, {"files", 1}, {"growth", {{"bytes", 2}, {"files", 0}}}}));
+    EXPECT_EQ(directories["most"][0],
+              (Json{{"path", "/b"}, {"bytes", 10}, {"files", 1}, {"growth", {{"bytes", 10}, {"files", 1}}}}));
+    EXPECT_EQ(directories["most"][1],
+              (Json{{"path", "/a"}, {"bytes", 10}, {"files", 1}, {"growth", {{"bytes", 2}, {"files", 0}}}}));
     EXPECT_EQ(directories["most"][2]["growth"], (Json{{"bytes", 0}, {"files", 0}}));
   };
   recorded();
@@ -602,8 +616,10 @@ TEST_F(AuditWriterTest, TheReportTellsBytesOfUsersAndGrowthOfDirectories) {
   const Json json = Json::parse(*report);
   EXPECT_EQ(json["written"]["total"], 0);
   EXPECT_EQ(json["directories"]["total"], 5) << "the root has a policy by now";
-  EXPECT_EQ(json["directories"]["most"][0], (Json{{"path", "/b"}, {"bytes", 0}, {"files", 0}, {"growth", {{"bytes", -10}, {"files", -1}}}}));
-  EXPECT_EQ(json["directories"]["most"][4], (Json{{"path", "/plain"}, {"bytes", 0}, {"files", 1}, {"growth", nullptr}}));
+  EXPECT_EQ(json["directories"]["most"][0],
+            (Json{{"path", "/b"}, {"bytes", 0}, {"files", 0}, {"growth", {{"bytes", -10}, {"files", -1}}}}));
+  EXPECT_EQ(json["directories"]["most"][4],
+            (Json{{"path", "/plain"}, {"bytes", 0}, {"files", 1}, {"growth", nullptr}}));
   EXPECT_EQ(problem(), "");
 }
 
@@ -641,7 +657,8 @@ TEST_F(AuditWriterTest, AFloodOfDenialsIsCounted) {
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (said < kTries && std::chrono::steady_clock::now() < give_up) {
     volume_->journal().wait(*volume_->journal().newest(), volume_->journal().calls(),
-                            std::chrono::steady_clock::now() + std::chrono::milliseconds(200), std::chrono::milliseconds(0), {});
+                            std::chrono::steady_clock::now() + std::chrono::milliseconds(200),
+                            std::chrono::milliseconds(0), {});
     said = 0;
     for (const std::string& record : recorded()) {
       const std::size_t count = record.find("omitted ");
@@ -675,7 +692,8 @@ TEST_F(AuditWriterTest, SyslogGetsTheLinesToo) {
     EXPECT_EQ(Json::parse(text.substr(text.find('{')))["path"], name);
   }
   close(server);
-  EXPECT_EQ(AuditWriter::open({.folder = folder_ + "/other", .syslog = "nonsense"}, *volume_, metrics_).error().code, Errc::kInvalid);
+  EXPECT_EQ(AuditWriter::open({.folder = folder_ + "/other", .syslog = "nonsense"}, *volume_, metrics_).error().code,
+            Errc::kInvalid);
 }
 
 }  // namespace

@@ -18,7 +18,9 @@ OpContext as(std::uint32_t uid, std::uint32_t gid, std::vector<std::uint32_t> gr
 }
 
 constexpr std::uint32_t kBits = kRightReadData | kRightWriteData | kRightExecute;
-std::uint32_t bits(const OpContext& ctx, const Inode& inode) { return rights(ctx.cred, inode) & kBits; }
+std::uint32_t bits(const OpContext& ctx, const Inode& inode) {
+  return rights(ctx.cred, inode) & kBits;
+}
 
 TEST(AccessTest, TheFirstMatchingClassDecidesAlone) {
   // POSIX.1-2017 4.5: the owner gets the owner's bits even where the group's would allow more.
@@ -29,8 +31,8 @@ TEST(AccessTest, TheFirstMatchingClassDecidesAlone) {
 }
 
 TEST(AccessTest, ModeBitsStandForRights) {
-  EXPECT_EQ(rights(as(11, 1).cred, file(0004)), kRightReadData | kRightReadXattrs | kRightReadAttributes | kRightReadAcl |
-                                                    kRightSynchronize);
+  EXPECT_EQ(rights(as(11, 1).cred, file(0004)),
+            kRightReadData | kRightReadXattrs | kRightReadAttributes | kRightReadAcl | kRightSynchronize);
   const std::uint32_t of_everybody = kRightReadAttributes | kRightReadAcl | kRightSynchronize;
   EXPECT_EQ(rights(as(11, 1).cred, file(0002)), kRightWriteData | kRightAppendData | kRightWriteXattrs | of_everybody);
   EXPECT_EQ(rights(as(11, 1).cred, file(0002, FileType::kDirectory)),
@@ -86,9 +88,12 @@ TEST(AccessTest, EitherDeleteOrDeleteChildIsEnough) {
     inode.set_acl(std::make_shared<const Acl>(Acl{.entries = std::move(entries)}));
     return inode;
   };
-  const auto entry = [](bool deny, std::uint32_t rights) { return AclEntry{.deny = deny, .rights = rights, .who = AclWho::user(31)}; };
+  const auto entry = [](bool deny, std::uint32_t rights) {
+    return AclEntry{.deny = deny, .rights = rights, .who = AclWho::user(31)};
+  };
   const OpContext caller = as(31, 1);
-  const Inode plain_dir = file(0755, FileType::kDirectory), sticky = file(01777, FileType::kDirectory), plain = file(0644);
+  const Inode plain_dir = file(0755, FileType::kDirectory), sticky = file(01777, FileType::kDirectory),
+              plain = file(0644);
   const Inode allows = with(plain, {entry(false, kRightDelete)}), denies = with(plain, {entry(true, kRightDelete)});
   const Inode silent = with(plain, {});
   const Inode dir_allows = with(plain_dir, {entry(false, kRightDeleteChild)});

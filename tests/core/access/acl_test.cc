@@ -18,9 +18,15 @@ AclEntry allow(AclWho who, std::uint32_t rights, std::uint8_t flags = 0) {
 AclEntry deny(AclWho who, std::uint32_t rights, std::uint8_t flags = 0) {
   return {.deny = true, .flags = flags, .rights = rights, .who = std::move(who)};
 }
-Acl list(std::vector<AclEntry> entries) { return {.entries = std::move(entries)}; }
-AclVerdict of(const Acl& acl, Credentials cred) { return evaluate(acl, cred, kOwnerId, kGroupId); }
-std::uint32_t allowed(const Acl& acl, Credentials cred) { return of(acl, std::move(cred)).allowed; }
+Acl list(std::vector<AclEntry> entries) {
+  return {.entries = std::move(entries)};
+}
+AclVerdict of(const Acl& acl, Credentials cred) {
+  return evaluate(acl, cred, kOwnerId, kGroupId);
+}
+std::uint32_t allowed(const Acl& acl, Credentials cred) {
+  return of(acl, std::move(cred)).allowed;
+}
 
 const Credentials kTheOwner{.uid = kOwnerId, .gid = 1};
 const Credentials kAMember{.uid = 11, .gid = 1, .groups = {kGroupId}};
@@ -117,7 +123,8 @@ TEST(AclTest, ChmodKeepsAllOtherEntriesAndWhatIsInherited) {
   EXPECT_TRUE(has(named));
   EXPECT_TRUE(has(lost));
   EXPECT_TRUE(has(inherit_only));
-  EXPECT_TRUE(has(allow(AclWho::group(), kRead | kRightExecute, kAceFileInherit | kAceDirectoryInherit | kAceInheritOnly)));
+  EXPECT_TRUE(
+      has(allow(AclWho::group(), kRead | kRightExecute, kAceFileInherit | kAceDirectoryInherit | kAceInheritOnly)));
   EXPECT_EQ(allowed(after, kSomebody) & (kRead | kWrite), kRead | kWrite);  // by name
   EXPECT_EQ(allowed(after, kTheOwner) & kRightDelete, kRightDelete + 0u);
   EXPECT_EQ(allowed(after, kAMember) & (kRead | kRightExecute), 0u);
@@ -128,7 +135,8 @@ TEST(AclTest, ChmodWithAMaskKeepsNamedEntriesWithinTheGroup) {
   const Acl after = with_mode(before, 0740, true, true);
   EXPECT_EQ(mode_of(after), 0740u);
   EXPECT_EQ(allowed(after, kSomebody) & (kRead | kWrite), kRead);
-  EXPECT_EQ(std::ranges::count(after.entries, allow(AclWho::user(12), kRead | kWrite, kAceFileInherit | kAceInheritOnly)), 1);
+  EXPECT_EQ(
+      std::ranges::count(after.entries, allow(AclWho::user(12), kRead | kWrite, kAceFileInherit | kAceInheritOnly)), 1);
   EXPECT_EQ(std::ranges::count(after.entries, deny(AclWho::user(13), kRead)), 1);
   EXPECT_EQ(allowed(with_mode(before, 0, true, true), kSomebody), 0u);  // 6.1: mode 000 keeps everybody out
 }
@@ -148,24 +156,33 @@ TEST(AclTest, ChmodDoesNotGiveUsersAndGroupsWhatEverybodyWasDenied) {
   }
   EXPECT_EQ(allowed(with_mode(before, 0666, false, false), kSomebody) & kWrite, kWrite) << "the mode says so";
   // Who was allowed first keeps it.
-  const Acl first = list({allow(AclWho::user(12), kWrite), deny(AclWho::everyone(), kWrite), allow(AclWho::group_of(5), kWrite)});
+  const Acl first =
+      list({allow(AclWho::user(12), kWrite), deny(AclWho::everyone(), kWrite), allow(AclWho::group_of(5), kWrite)});
   EXPECT_EQ(allowed(with_mode(first, 0600, false, false), kSomebody) & kWrite, kWrite);
 }
 
 AclWho random_who(std::mt19937& random) {
   switch (random() % 6) {
-    case 0: return AclWho::owner();
-    case 1: return AclWho::group();
-    case 2: return AclWho::user(random() % 3 + kOwnerId);
-    case 3: return AclWho::group_of(kGroupId);
-    case 4: return {AclWho::Kind::kUserText, 0, "S-1-5-" + std::to_string(random() % 10)};
-    default: return AclWho::everyone();
+    case 0:
+      return AclWho::owner();
+    case 1:
+      return AclWho::group();
+    case 2:
+      return AclWho::user(random() % 3 + kOwnerId);
+    case 3:
+      return AclWho::group_of(kGroupId);
+    case 4:
+      return {AclWho::Kind::kUserText, 0, "S-1-5-" + std::to_string(random() % 10)};
+    default:
+      return AclWho::everyone();
   }
 }
 Acl random_acl(std::mt19937& random, bool directory) {
   Acl acl;
   for (std::size_t i = random() % 8; i > 0; --i) {
-    AclEntry entry{.deny = random() % 3 == 0, .rights = static_cast<std::uint32_t>(random()) & kAllRights, .who = random_who(random)};
+    AclEntry entry{.deny = random() % 3 == 0,
+                   .rights = static_cast<std::uint32_t>(random()) & kAllRights,
+                   .who = random_who(random)};
     if (directory) entry.flags = static_cast<std::uint8_t>(random() & kAceInheritance);
     acl.entries.push_back(std::move(entry));
   }
@@ -186,7 +203,8 @@ TEST(AclTest, AnyChmodOfAnyAclGivesTheModeAndDoesNotGrow) {
       ASSERT_TRUE(check_acl(acl, directory));
       const Acl same = with_mode(acl, mode, directory, mask);
       ASSERT_EQ(same, acl);
-      ASSERT_LE(acl.entries.size(), 2 * size + 5);  // what is inherited apart from what holds here; the entries of the mode
+      ASSERT_LE(acl.entries.size(),
+                2 * size + 5);  // what is inherited apart from what holds here; the entries of the mode
       // Who is named by nothing but the three classes gets what the mode says.
       const Credentials stranger{.uid = 99, .gid = 99};
       ASSERT_EQ(allowed(acl, stranger) & rights_of_bits(7, directory), rights_of_bits(mode, directory));
@@ -270,7 +288,15 @@ TEST(AclRecordTest, BytesOfVersionOneStayReadable) {
     std::snprintf(two, sizeof two, "%02x", static_cast<unsigned char>(c));
     hex += two;
   }
-  EXPECT_EQ(hex, "0101" "19000000" "020203" "0000ff837c" "838001e807" "0601" "01" "08532d312d352d3332");
+  EXPECT_EQ(hex,
+            "0101"
+            "19000000"
+            "020203"
+            "0000ff837c"
+            "838001e807"
+            "0601"
+            "01"
+            "08532d312d352d3332");
   std::string bytes;
   for (std::size_t i = 0; i < hex.size(); i += 2) bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
   EXPECT_EQ(*decode_acl(bytes), acl);

@@ -18,17 +18,18 @@ std::string why(std::string_view text) {
 }
 
 TEST(AclTextTest, TheNotationIsThatOfNfs4Getfacl) {
-  const auto parsed = parse_acl("# a comment\n"
-                                "A::OWNER@:rwatTnNcCoy\r\n"
-                                "\n"
-                                "D:fdI:1000:wa\n"
-                                "A:g:100:r\n"
-                                "A:g:staff:r\n"
-                                "A::ann:x\n"
-                                "A:ni:bob@example.org:Dd\n"
-                                "A:g:S-1-5-32-544:\n"
-                                "A::EVERYONE@:rtncyeE",
-                                find);
+  const auto parsed = parse_acl(
+      "# a comment\n"
+      "A::OWNER@:rwatTnNcCoy\r\n"
+      "\n"
+      "D:fdI:1000:wa\n"
+      "A:g:100:r\n"
+      "A:g:staff:r\n"
+      "A::ann:x\n"
+      "A:ni:bob@example.org:Dd\n"
+      "A:g:S-1-5-32-544:\n"
+      "A::EVERYONE@:rtncyeE",
+      find);
   ASSERT_TRUE(parsed) << parsed.error().detail;
   const auto& entries = parsed->acl.entries;
   ASSERT_EQ(entries.size(), 8u);
@@ -39,7 +40,9 @@ TEST(AclTextTest, TheNotationIsThatOfNfs4Getfacl) {
   EXPECT_EQ(entries[2].who, AclWho::group_of(100));
   EXPECT_EQ(entries[3].who, AclWho::group_of(50));
   EXPECT_EQ(entries[4].who, AclWho::user(1815));
-  EXPECT_EQ(entries[5], (AclEntry{false, kAceNoPropagate | kAceInheritOnly, kRightDeleteChild | kRightDelete,
+  EXPECT_EQ(entries[5], (AclEntry{false,
+                                  kAceNoPropagate | kAceInheritOnly,
+                                  kRightDeleteChild | kRightDelete,
                                   {AclWho::Kind::kUserText, 0, "bob@example.org"}}));
   EXPECT_EQ(entries[6], (AclEntry{.who = {AclWho::Kind::kGroupText, 0, "S-1-5-32-544"}}));
   EXPECT_EQ(entries[7].rights & (kRightWriteRetention | kRightWriteRetentionHold), 0x600u);

@@ -13,7 +13,9 @@ FlowEntry entry_of(const FlowTarget& target, std::uint32_t weight = 1) {
   return {{.target = target, .limits = {.weight = weight}}, std::make_shared<qos::Flow>()};
 }
 
-Network network_of(std::string_view text) { return *Network::parse(text); }
+Network network_of(std::string_view text) {
+  return *Network::parse(text);
+}
 
 // What a table must hold, kept in the plainest way.
 using Twin = std::map<FlowTarget, std::pair<FlowRule, qos::Flow*>>;
@@ -28,8 +30,10 @@ void expect_same(const FlowTable& table, const Twin& twin) {
     EXPECT_EQ((*at)->flow.get(), wanted.second);
     EXPECT_EQ(table.find(target), *at++);
   }
-  EXPECT_EQ(table.has_directories(), std::ranges::any_of(twin, [](const auto& one) { return one.first.kind == FlowKind::kDirectory; }));
-  EXPECT_EQ(table.governs_requests(), std::ranges::any_of(twin, [](const auto& one) { return one.first.kind != FlowKind::kBackground; }));
+  EXPECT_EQ(table.has_directories(),
+            std::ranges::any_of(twin, [](const auto& one) { return one.first.kind == FlowKind::kDirectory; }));
+  EXPECT_EQ(table.governs_requests(),
+            std::ranges::any_of(twin, [](const auto& one) { return one.first.kind != FlowKind::kBackground; }));
 }
 
 // What a request of this caller pays, after the rules and not after the indexes.
@@ -42,7 +46,8 @@ std::vector<qos::Flow*> path_of(const Twin& twin, const FlowCaller& caller, std:
   add(FlowTarget::door(caller.door));
   add(FlowTarget::of_export(caller.through));
   std::map<unsigned, qos::Flow*> networks;  // by length: a client is in one of each at the most
-  for (auto it = twin.lower_bound({.kind = FlowKind::kClients}); it != twin.end() && it->first.kind == FlowKind::kClients; ++it) {
+  for (auto it = twin.lower_bound({.kind = FlowKind::kClients});
+       it != twin.end() && it->first.kind == FlowKind::kClients; ++it) {
     if (it->first.network.contains(caller.address)) networks.emplace(it->first.network.prefix_bits, it->second.second);
   }
   for (const auto& [bits, flow] : networks) path.push_back(flow);
@@ -70,8 +75,8 @@ TEST(FlowTableTest, AnEmptyTableGovernsNobody) {
 }
 
 TEST(FlowTableTest, KindsWithTheSameNumberAreApart) {
-  const FlowTarget targets[] = {FlowTarget::door(Door{1}), FlowTarget::of_export(ExportId{1}), FlowTarget::directory(FileId{1}), FlowTarget::group(1),
-                                FlowTarget::user(1)};
+  const FlowTarget targets[] = {FlowTarget::door(Door{1}), FlowTarget::of_export(ExportId{1}),
+                                FlowTarget::directory(FileId{1}), FlowTarget::group(1), FlowTarget::user(1)};
   FlowTable table;
   Twin twin;
   for (const FlowTarget& target : targets) {
@@ -155,25 +160,34 @@ TEST(FlowTableTest, TheVersionOfItsDirectoriesIsNewWhenOneOfThemHasAnotherFlow) 
   EXPECT_TRUE(table.with(entry_of(FlowTarget::group(7))).has_owners());
 }
 
-// Every kind, in few and in many shards' sizes, made at once and one by one, changed and removed; and pictures of before stay.
+// Every kind, in few and in many shards' sizes, made at once and one by one, changed and removed; and pictures of
+// before stay.
 TEST(FlowTableTest, ManyRandomChangesGiveWhatAMapGivesAndOldTablesStayAsTheyWere) {
   std::mt19937_64 random(20261122);
   const auto below = [&](std::uint64_t n) { return random() % n; };
   const auto any_target = [&]() -> FlowTarget {
     switch (below(8)) {
-      case 0: return FlowTarget::door(Door{static_cast<std::uint8_t>(below(5))});
-      case 1: return FlowTarget::of_export(ExportId{static_cast<std::uint32_t>(below(200))});
+      case 0:
+        return FlowTarget::door(Door{static_cast<std::uint8_t>(below(5))});
+      case 1:
+        return FlowTarget::of_export(ExportId{static_cast<std::uint32_t>(below(200))});
       case 2: {
         Network network{.prefix_bits = static_cast<std::uint8_t>(96 + 8 * below(5))};
         network.address[10] = network.address[11] = 0xff;
-        for (unsigned byte = 12; byte < network.prefix_bits / 8u; ++byte) network.address[byte] = static_cast<std::uint8_t>(below(4));
+        for (unsigned byte = 12; byte < network.prefix_bits / 8u; ++byte)
+          network.address[byte] = static_cast<std::uint8_t>(below(4));
         return FlowTarget::clients(network);
       }
-      case 3: return FlowTarget::group(static_cast<std::uint32_t>(below(500)));
-      case 4: return FlowTarget::user(static_cast<std::uint32_t>(below(500)));
-      case 5: return FlowTarget::background();
-      case 6: return FlowTarget::directory(FileId{below(20)});
-      default: return FlowTarget::directory(FileId{below(4000) << (below(2) * 40)});
+      case 3:
+        return FlowTarget::group(static_cast<std::uint32_t>(below(500)));
+      case 4:
+        return FlowTarget::user(static_cast<std::uint32_t>(below(500)));
+      case 5:
+        return FlowTarget::background();
+      case 6:
+        return FlowTarget::directory(FileId{below(20)});
+      default:
+        return FlowTarget::directory(FileId{below(4000) << (below(2) * 40)});
     }
   };
 
@@ -206,8 +220,12 @@ TEST(FlowTableTest, ManyRandomChangesGiveWhatAMapGivesAndOldTablesStayAsTheyWere
 
     std::vector<FileId> above{kRootId};
     for (std::uint64_t i = below(4); i > 0; --i) above.push_back(FileId{2 + below(i % 2 == 0 ? 20 : 4000)});
-    const Credentials cred{.uid = static_cast<std::uint32_t>(below(500)), .gid = static_cast<std::uint32_t>(below(500)), .groups = {7, 3, 7}};
-    FlowCaller caller{.door = Door{static_cast<std::uint8_t>(below(5))}, .through = ExportId{static_cast<std::uint32_t>(below(200))}, .cred = &cred};
+    const Credentials cred{.uid = static_cast<std::uint32_t>(below(500)),
+                           .gid = static_cast<std::uint32_t>(below(500)),
+                           .groups = {7, 3, 7}};
+    FlowCaller caller{.door = Door{static_cast<std::uint8_t>(below(5))},
+                      .through = ExportId{static_cast<std::uint32_t>(below(200))},
+                      .cred = &cred};
     caller.address = any_target().network.address;
     std::vector<qos::Flow*> path;
     table.find_path(caller, above, path);

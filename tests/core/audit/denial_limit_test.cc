@@ -11,7 +11,8 @@ using Verdict = DenialLimit::Verdict;
 TEST(DenialLimitTest, EachClientHasItsShareOfASecond) {
   DenialLimit limit;
   DenialLimit::Time now{std::chrono::hours(1)};
-  for (std::uint32_t i = 0; i < DenialLimit::kPerSecond; ++i) EXPECT_EQ(limit.admit("a", Door::kNfs, now), Verdict::kRecord);
+  for (std::uint32_t i = 0; i < DenialLimit::kPerSecond; ++i)
+    EXPECT_EQ(limit.admit("a", Door::kNfs, now), Verdict::kRecord);
   EXPECT_FALSE(limit.due());
   EXPECT_EQ(limit.admit("a", Door::kNfs, now), Verdict::kFirstCount);
   EXPECT_EQ(limit.admit("a", Door::kNfs, now + milliseconds(900)), Verdict::kCount) << "nobody is called again";

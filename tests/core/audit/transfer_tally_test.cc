@@ -40,7 +40,8 @@ TEST(TransferTallyTest, NothingIsLostBetweenThreads) {
     std::vector<std::jthread> threads;
     for (std::uint32_t thread = 0; thread < 4; ++thread) {
       threads.emplace_back([&tally, thread] {
-        for (std::uint64_t i = 0; i < kEach; ++i) tally.add({.uid = static_cast<std::uint32_t>(i % 3 + thread % 2), .written = 1});
+        for (std::uint64_t i = 0; i < kEach; ++i)
+          tally.add({.uid = static_cast<std::uint32_t>(i % 3 + thread % 2), .written = 1});
       });
     }
     for (int i = 0; i < 100; ++i) {

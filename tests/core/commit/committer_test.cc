@@ -149,7 +149,8 @@ TEST_F(CommitterTest, ManyCommitsAreOneWriteAndOneSync) {
   EXPECT_EQ(kv_.syncs, 1);
 }
 
-// A sync that has to wait for a write takes in what was committed meanwhile, and so serves threads that wait for the next.
+// A sync that has to wait for a write takes in what was committed meanwhile, and so serves threads that wait for the
+// next.
 TEST_F(CommitterTest, ASyncThatServesMoreThanItWasBegunForLeavesNobodyWaiting) {
   kv_.hold_apply();
   const auto change = [&](const char* key) { return *committer_.commit(put(Family::kEntry, key, "x")); };
@@ -199,13 +200,16 @@ TEST_F(CommitterTest, ADirectoryWithANewAccountIsWrittenAsThatHasIt) {
     account->parent = std::move(parent);
     return account;
   };
-  const AccountRef root = make_account(kRootId, nullptr), before = make_account(FileId{7}, root), after = make_account(FileId{7}, root);
+  const AccountRef root = make_account(kRootId, nullptr), before = make_account(FileId{7}, root),
+                   after = make_account(FileId{7}, root);
   const auto charge = [&](const AccountRef& account, std::int64_t files) {
     CommitUnit unit;
     unit.charges.push_back({{account, {}, FileId{8}}, {.files = files}});
     ASSERT_TRUE(committer_.commit(std::move(unit)));
   };
-  const auto stored = [&](FileId dir) { return UsageRecord::decode(*read(kv_, Family::kUsage, keys::id_key(dir)))->usage.files; };
+  const auto stored = [&](FileId dir) {
+    return UsageRecord::decode(*read(kv_, Family::kUsage, keys::id_key(dir)))->usage.files;
+  };
   charge(before, 1);
   ASSERT_TRUE(committer_.settle_usage());
   EXPECT_EQ(stored(FileId{7}), 1);

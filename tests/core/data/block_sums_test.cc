@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "base/crc32c.h"
 #include "backends/kv/memory/memory_kv.h"
+#include "base/crc32c.h"
 #include "core/txn/record_changes.h"
 
 namespace stoa::core {
@@ -19,7 +19,8 @@ TEST(BlockSums, PiecesOfAnySizeGiveTheSameSums) {
   EXPECT_EQ(sums.blocks[3], crc32c(std::span(bytes).subspan(3 * kSumBlockBytes)));
   for (const std::size_t step : {1u, 100u, 65535u, 65536u, 70000u}) {
     BlockSummer parts;
-    for (std::size_t at = 0; at < bytes.size(); at += step) parts.add(std::span(bytes).subspan(at, std::min(step, bytes.size() - at)));
+    for (std::size_t at = 0; at < bytes.size(); at += step)
+      parts.add(std::span(bytes).subspan(at, std::min(step, bytes.size() - at)));
     EXPECT_EQ(parts.finish(BlobId{1}).blocks, sums.blocks);
   }
 }
@@ -46,8 +47,8 @@ TEST(BlockSums, GoldenBytesOfVersion1) {
   SumRow row{.bytes = 65537, .known = 3};
   row.sums[0] = 0x01020304;
   row.sums[1] = 0xa0b0c0d0;
-  std::string expected = {'\x01', '\x01', '\x0c', '\0', '\0', '\0', '\x81', '\x80', '\x04', '\x02',
-                          '\x04', '\x03', '\x02', '\x01', '\xd0', '\xc0', '\xb0', '\xa0'};
+  std::string expected = {'\x01', '\x01', '\x0c', '\0',   '\0',   '\0',   '\x81', '\x80', '\x04',
+                          '\x02', '\x04', '\x03', '\x02', '\x01', '\xd0', '\xc0', '\xb0', '\xa0'};
   EXPECT_EQ(row.encode(), expected);
   const auto decoded = SumRow::decode(expected);
   ASSERT_TRUE(decoded);
@@ -61,8 +62,8 @@ TEST(BlockSums, GoldenBytesOfVersion1) {
 TEST(BlockSums, GoldenBytesOfVersion2) {
   SumRow row{.bytes = 65537, .known = 2};
   row.sums[1] = 0xa0b0c0d0;
-  const std::string expected = {'\x02', '\x02', '\x10', '\0', '\0', '\0', '\x81', '\x80', '\x04', '\x02',
-                                '\x02', '\0',   '\0',   '\0', '\0', '\0', '\0',   '\0',   '\xd0', '\xc0', '\xb0', '\xa0'};
+  const std::string expected = {'\x02', '\x02', '\x10', '\0', '\0', '\0', '\x81', '\x80', '\x04', '\x02', '\x02',
+                                '\0',   '\0',   '\0',   '\0', '\0', '\0', '\0',   '\xd0', '\xc0', '\xb0', '\xa0'};
   EXPECT_EQ(row.encode(), expected);
   const auto decoded = SumRow::decode(expected);
   ASSERT_TRUE(decoded);

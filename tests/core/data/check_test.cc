@@ -6,7 +6,6 @@
 namespace stoa::core::test {
 namespace {
 
-
 struct WatchedLocalBlobs {
   static std::unique_ptr<BlobStore> open(const std::string& folder, MetricRegistry& metrics) {
     return std::make_unique<WatchedBlobs>(LocalBlobs::open(folder, metrics));

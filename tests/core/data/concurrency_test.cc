@@ -46,7 +46,8 @@ TEST_F(DataConcurrencyTest, DurableOverwritesOfOneFileDoNotDisturbEachOther) {
   for (unsigned block = 0; block < 256; ++block) {
     // The last write of each block: blocks repeat after 256 writes.
     const unsigned last = block + (320 - 1 - block) / 256 * 256;
-    EXPECT_TRUE(read(id, block * 4096, 4096) == text(4096, block) || read(id, block * 4096, 4096) == text(4096, last)) << block;
+    EXPECT_TRUE(read(id, block * 4096, 4096) == text(4096, block) || read(id, block * 4096, 4096) == text(4096, last))
+        << block;
   }
   expect_no_garbage();
 }
@@ -98,17 +99,29 @@ TEST_F(DataConcurrencyTest, EverythingAtOnceStaysConsistent) {
       const FileId id = found->attr.id;
       const std::uint64_t offset = random() % (10 * kM);
       switch (random() % 9) {
-        case 0: (void)truncate(id, offset); break;
-        case 1: (void)ns().punch(durable_, {id, offset, random() % kM}); break;
-        case 2: (void)put(name, text(random() % (2 * kM), random())); break;
-        case 3: (void)ns().unlink(durable_, {kRootId, name}); break;
+        case 0:
+          (void)truncate(id, offset);
+          break;
+        case 1:
+          (void)ns().punch(durable_, {id, offset, random() % kM});
+          break;
+        case 2:
+          (void)put(name, text(random() % (2 * kM), random()));
+          break;
+        case 3:
+          (void)ns().unlink(durable_, {kRootId, name});
+          break;
         case 4: {
           const auto other = ns().lookup(durable_, {kRootId, names[random() % kFiles]});
           if (other) (void)ns().copy_range(durable_, {id, 0, other->attr.id, offset, 0, true});
           break;
         }
-        case 5: (void)read_by_slices(id, offset, kM); break;
-        default: (void)write(id, offset, text(random() % (kM + 5000), random()), random() % 3 == 0); break;
+        case 5:
+          (void)read_by_slices(id, offset, kM);
+          break;
+        default:
+          (void)write(id, offset, text(random() % (kM + 5000), random()), random() % 3 == 0);
+          break;
       }
     }
   });

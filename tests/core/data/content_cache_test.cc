@@ -6,7 +6,9 @@
 namespace stoa::core::test {
 namespace {
 
-ContentCache::Bytes bytes_of(std::string text) { return std::make_shared<const std::string>(std::move(text)); }
+ContentCache::Bytes bytes_of(std::string text) {
+  return std::make_shared<const std::string>(std::move(text));
+}
 
 TEST(ContentCacheTest, FindsWhatWasKeptForThatChangeAlone) {
   ContentCache cache(1 << 20);
@@ -46,7 +48,8 @@ template <class Blobs>
 class RecentContentTest : public DataTest<Blobs> {
  protected:
   Result<PutKeyReply> put(std::string_view key, const std::string& bytes, std::string_view meta) {
-    return this->ns().put_key(this->lazy_, {.root = kRootId, .key = key, .bytes = std::as_bytes(std::span(bytes)), .meta = meta});
+    return this->ns().put_key(this->lazy_,
+                              {.root = kRootId, .key = key, .bytes = std::as_bytes(std::span(bytes)), .meta = meta});
   }
 };
 using Stores = ::testing::Types<TwinBlobs, LocalBlobs>;
@@ -90,7 +93,8 @@ TYPED_TEST(RecentContentTest, WhateverChangesItIsSeenByTheNextRead) {
   same("a replacement");
   const FileId source = this->create("s");
   ASSERT_TRUE(this->write(source, 0, text(60, 4)));
-  ASSERT_TRUE(this->ns().copy_range(this->lazy_, {.from = source, .from_offset = 5, .to = id, .to_offset = 10, .length = 20}));
+  ASSERT_TRUE(
+      this->ns().copy_range(this->lazy_, {.from = source, .from_offset = 5, .to = id, .to_offset = 10, .length = 20}));
   twin.replace(10, 20, text(60, 4).substr(5, 20));
   same("a copied range");
   ASSERT_TRUE(this->write(id, 16'384, "x"));  // becomes extents
@@ -109,7 +113,9 @@ TYPED_TEST(RecentContentTest, SoIsWhatIsKeptWithAnObject) {
     const auto found = this->ns().lookup_key(this->lazy_, {kRootId, "k"});
     EXPECT_TRUE(found) << describe(found.error());
     const auto again = this->ns().lookup_key(this->lazy_, {kRootId, "k"});
-    const auto text_of = [](const LookupKeyReply& reply) { return reply.meta ? reply.meta->bytes : std::string("none"); };
+    const auto text_of = [](const LookupKeyReply& reply) {
+      return reply.meta ? reply.meta->bytes : std::string("none");
+    };
     EXPECT_EQ(text_of(*found), text_of(*again));
     return text_of(*found);
   };

@@ -7,7 +7,6 @@
 namespace stoa::core::test {
 namespace {
 
-
 template <class Blobs>
 class ContentTest : public DataTest<Blobs> {};
 using Stores = ::testing::Types<TwinBlobs, LocalBlobs>;
@@ -85,12 +84,14 @@ TYPED_TEST(ContentTest, TruncatedBytesNeverComeBack) {
     ASSERT_TRUE(this->truncate(id, size / 2 + 10));
     ASSERT_TRUE(this->truncate(id, size));
     EXPECT_TRUE(this->read(id, size / 2 + 10, 50'000) ==
-                std::string(std::min<std::uint64_t>(50'000, size - size / 2 - 10), '\0')) << size;
+                std::string(std::min<std::uint64_t>(50'000, size - size / 2 - 10), '\0'))
+        << size;
     ASSERT_TRUE(this->truncate(id, size / 2 + 10));
     ASSERT_TRUE(this->write(id, size, "x"));
     EXPECT_TRUE(this->read(id, size / 2 + 10, 4000) ==
-                std::string(std::min<std::uint64_t>(4000, size - size / 2 - 10), '\0')
-                    + (size - size / 2 - 10 < 4000 ? "x" : "")) << size;
+                std::string(std::min<std::uint64_t>(4000, size - size / 2 - 10), '\0') +
+                    (size - size / 2 - 10 < 4000 ? "x" : ""))
+        << size;
   }
   this->expect_no_garbage();
 }
@@ -146,7 +147,8 @@ TYPED_TEST(ContentTest, ChmodBetweenWritesKeepsEverything) {
   ASSERT_TRUE(this->write(id, 0, text(3 * kM)));
   ASSERT_TRUE(this->ns().setattr(this->durable_, {.id = id, .set = {.mode = 0600}}));
   ASSERT_TRUE(this->write(id, 3 * kM, text(kM, 2)));
-  ASSERT_TRUE(this->ns().rename(this->durable_, {.from_parent = kRootId, .from_name = "f", .to_parent = kRootId, .to_name = "g"}));
+  ASSERT_TRUE(this->ns().rename(this->durable_,
+                                {.from_parent = kRootId, .from_name = "f", .to_parent = kRootId, .to_name = "g"}));
   ASSERT_TRUE(this->ns().commit(this->durable_, {id}));
   this->reopen();
   EXPECT_TRUE(this->read(id) == text(3 * kM) + text(kM, 2));
@@ -243,9 +245,13 @@ TYPED_TEST(ContentTest, ConcatenationTakesRangesOfFilesThatStay) {
   const std::size_t blobs = this->blob_count();
 
   // Of one file: aligned, odd and empty ranges, in any order, also twice. No blob is new.
-  const auto joined = this->ns().concatenate(
-      this->durable_, {.root = kRootId, .key = "a", .parts = {{large, {}, 12'345, 1u << 20}, {large, {}, 0, 65'536}, {large, {}, 777, 0},
-                                                              {large, {}, 9u << 20}, {large, {}, 12'345, 3}}});
+  const auto joined = this->ns().concatenate(this->durable_, {.root = kRootId,
+                                                              .key = "a",
+                                                              .parts = {{large, {}, 12'345, 1u << 20},
+                                                                        {large, {}, 0, 65'536},
+                                                                        {large, {}, 777, 0},
+                                                                        {large, {}, 9u << 20},
+                                                                        {large, {}, 12'345, 3}}});
   ASSERT_TRUE(joined) << describe(joined.error());
   EXPECT_TRUE(this->read(joined->attr.id, 0, 4u << 20) ==
               big.substr(12'345, 1u << 20) + big.substr(0, 65'536) + big.substr(12'345, 3));
@@ -261,13 +267,14 @@ TYPED_TEST(ContentTest, ConcatenationTakesRangesOfFilesThatStay) {
   ASSERT_TRUE(little) << describe(little.error());
   EXPECT_EQ(this->read(little->attr.id, 0, 2000), small.substr(10, 20) + std::string("x\0\0", 3) + small);
   EXPECT_EQ(this->blob_count(), blobs);
-  const auto sparse = this->ns().concatenate(
-      this->durable_, {.root = kRootId, .key = "d", .parts = {{grown}, {inlined, {}, 999}}});
+  const auto sparse =
+      this->ns().concatenate(this->durable_, {.root = kRootId, .key = "d", .parts = {{grown}, {inlined, {}, 999}}});
   ASSERT_TRUE(sparse) << describe(sparse.error());
   EXPECT_EQ(sparse->attr.size, (std::uint64_t{1} << 40) + 1);
   EXPECT_EQ(this->read(sparse->attr.id, (std::uint64_t{1} << 40) - 1, 9), std::string(1, '\0') + small.back());
 
-  for (const ConcatenatePart& wrong : {ConcatenatePart{large, {}, 0, (9u << 20) + 1}, {large, {}, (9u << 20) + 1},
+  for (const ConcatenatePart& wrong : {ConcatenatePart{large, {}, 0, (9u << 20) + 1},
+                                       {large, {}, (9u << 20) + 1},
                                        {large, {}, 1, ~std::uint64_t{0}}}) {
     const auto refused = this->ns().concatenate(this->durable_, {.root = kRootId, .key = "e", .parts = {wrong}});
     EXPECT_EQ(refused.error().code, Errc::kInvalid);
@@ -321,8 +328,8 @@ TYPED_TEST(ContentTest, ConcatenationIsOfTheVersionsThatTheCallerSaw) {
   ASSERT_TRUE(part);
   const std::uint64_t seen = part->attr.version().data_version;
   ASSERT_TRUE(this->put("part", text(100'000, 2)));
-  const auto joined = this->ns().concatenate(
-      this->durable_, {.root = kRootId, .key = "whole", .parts = {{part->attr.id, seen}}});
+  const auto joined =
+      this->ns().concatenate(this->durable_, {.root = kRootId, .key = "whole", .parts = {{part->attr.id, seen}}});
   EXPECT_EQ(joined.error().code, Errc::kStale);
   EXPECT_FALSE(this->ns().lookup_key(this->durable_, {kRootId, "whole"}));
   this->expect_no_garbage();

@@ -136,7 +136,8 @@ class DataTest : public ::testing::Test {
     EXPECT_TRUE(reply);
     return reply ? reply->attr : Attributes{};
   }
-  Result<PutKeyReply> put(std::string_view key, std::string_view bytes, std::uint64_t hint = 0, std::size_t chunk = 65536) {
+  Result<PutKeyReply> put(std::string_view key, std::string_view bytes, std::uint64_t hint = 0,
+                          std::size_t chunk = 65536) {
     STOA_TRY(upload, ns().upload_begin(durable_, {hint}));
     for (std::size_t at = 0; at < bytes.size(); at += chunk) {
       const auto part = bytes.substr(at, chunk);

@@ -15,7 +15,6 @@ class UnsyncableKv final : public kv::MemoryKv {
     return {};
   }
   std::atomic<bool> sick{false};
-
 };
 
 class FailedSyncTest : public ::testing::Test {

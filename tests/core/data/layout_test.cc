@@ -22,7 +22,18 @@ TEST(Layout, GoldenBytesOfVersion1) {
   layout.extents = {{0, 32768, BlobId{0x4000000000010000}, 0}, {65536, 300, BlobId{0x80000000000000ff}, 128, true}};
   Encoder out;
   layout.encode(out);
-  EXPECT_EQ(hex(out.bytes()), "02" "00" "808002" "0000010000000040" "00" "00" "808004" "ac02" "ff00000000000080" "8001" "01");
+  EXPECT_EQ(hex(out.bytes()),
+            "02"
+            "00"
+            "808002"
+            "0000010000000040"
+            "00"
+            "00"
+            "808004"
+            "ac02"
+            "ff00000000000080"
+            "8001"
+            "01");
   Decoder in(out.bytes());
   Layout back;
   ASSERT_TRUE(back.decode(in));
@@ -52,11 +63,13 @@ TEST(Layout, MapFillsHoles) {
   Layout layout;
   layout.insert({100, 50, BlobId{1}, 7});
   layout.insert({10, 20, BlobId{2}, 0});
-  EXPECT_EQ(layout.map(0, 200), (std::vector<Piece>{{0, 10}, {10, 20, BlobId{2}, 0}, {30, 70}, {100, 50, BlobId{1}, 7}, {150, 50}}));
+  EXPECT_EQ(layout.map(0, 200),
+            (std::vector<Piece>{{0, 10}, {10, 20, BlobId{2}, 0}, {30, 70}, {100, 50, BlobId{1}, 7}, {150, 50}}));
   EXPECT_EQ(layout.map(110, 10), (std::vector<Piece>{{110, 10, BlobId{1}, 17}}));
   EXPECT_EQ(layout.map(40, 10), (std::vector<Piece>{{40, 10}}));
   EXPECT_EQ(Layout{}.map(5, 1), (std::vector<Piece>{{5, 1}}));
-  for (const std::uint64_t nothing_at : {0, 10, 15, 30, 120, 150}) EXPECT_TRUE(layout.map(nothing_at, 0).empty()) << nothing_at;
+  for (const std::uint64_t nothing_at : {0, 10, 15, 30, 120, 150})
+    EXPECT_TRUE(layout.map(nothing_at, 0).empty()) << nothing_at;
 }
 
 TEST(Layout, CutInTheMiddleMakesTwoOfOne) {
@@ -79,7 +92,8 @@ TEST(Layout, RandomCutsAndInsertsMatchAByteMap) {
     for (int step = 0; step < 30; ++step) {
       const std::uint64_t from = random() % 200;
       const std::uint64_t length = random() % (200 - from) + 1;
-      for (const auto& change : layout.cut(from, length).changes) references[static_cast<std::uint64_t>(change.blob)] += change.delta;
+      for (const auto& change : layout.cut(from, length).changes)
+        references[static_cast<std::uint64_t>(change.blob)] += change.delta;
       std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(from), length, 0);
       if (random() % 3 != 0) {
         layout.insert({from, length, BlobId{next}, 0});

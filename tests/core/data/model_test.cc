@@ -21,21 +21,32 @@ class Twin {
 
 std::uint64_t some_size(std::mt19937& random) {
   switch (random() % 6) {
-    case 0: return random() % 100 + 1;
-    case 1: return random() % 16384 + 1;
-    case 2: return random() % 70'000 + 1;
-    case 3: return 4096 * (random() % 16 + 1);
-    case 4: return (1u << 20) + random() % 5000;
-    default: return random() % (3u << 20) + 1;
+    case 0:
+      return random() % 100 + 1;
+    case 1:
+      return random() % 16384 + 1;
+    case 2:
+      return random() % 70'000 + 1;
+    case 3:
+      return 4096 * (random() % 16 + 1);
+    case 4:
+      return (1u << 20) + random() % 5000;
+    default:
+      return random() % (3u << 20) + 1;
   }
 }
 std::uint64_t some_offset(std::mt19937& random, std::uint64_t size) {
   switch (random() % 5) {
-    case 0: return 0;
-    case 1: return size;
-    case 2: return size == 0 ? 0 : random() % size;
-    case 3: return std::uint64_t{random()} % (12u << 20);
-    default: return 4096 * (random() % 512);
+    case 0:
+      return 0;
+    case 1:
+      return size;
+    case 2:
+      return size == 0 ? 0 : random() % size;
+    case 3:
+      return std::uint64_t{random()} % (12u << 20);
+    default:
+      return 4096 * (random() % 512);
   }
 }
 
@@ -68,7 +79,8 @@ TYPED_TEST(DataModelTest, RandomOperationsMatchTheTwin) {
       const std::uint64_t offset = some_offset(random, size);
       const std::uint64_t length = some_size(random);
       ASSERT_TRUE(this->ns().punch(this->durable_, {id, offset, length}));
-      for (std::uint64_t at = offset; at < std::min<std::uint64_t>(size, offset + length); ++at) twin.content[at] = '\0';
+      for (std::uint64_t at = offset; at < std::min<std::uint64_t>(size, offset + length); ++at)
+        twin.content[at] = '\0';
     } else if (what < 72) {
       const std::uint64_t offset = some_offset(random, size);
       const std::uint64_t length = some_size(random);
@@ -80,8 +92,8 @@ TYPED_TEST(DataModelTest, RandomOperationsMatchTheTwin) {
       const std::uint64_t from_offset = random() % size;
       const std::uint64_t length = random() % (size - from_offset) + 1;
       const std::uint64_t to_offset = some_offset(random, twins[to].content.size());
-      ASSERT_TRUE(this->ns().copy_range(this->durable_,
-                                        {id, from_offset, files[to], to_offset, length, random() % 3 != 0}));
+      ASSERT_TRUE(
+          this->ns().copy_range(this->durable_, {id, from_offset, files[to], to_offset, length, random() % 3 != 0}));
       twins[to].write(to_offset, twin.content.substr(from_offset, length));
     } else if (what < 84) {
       const std::string bytes = text(some_size(random), random());

@@ -27,7 +27,8 @@ TEST(Placement, OneLargeWriteIsSplitIntoTheLargestSlots) {
 }
 
 TEST(Placement, HugeOffsetsTakeOnlyTheirOwnSegment) {
-  EXPECT_EQ(rooms_for(5 * kOwnSegmentBytes + 10, 1, 0, kFileBytesMax), (Rooms{{5 * kOwnSegmentBytes, kOwnSegmentBytes}}));
+  EXPECT_EQ(rooms_for(5 * kOwnSegmentBytes + 10, 1, 0, kFileBytesMax),
+            (Rooms{{5 * kOwnSegmentBytes, kOwnSegmentBytes}}));
   const auto last = rooms_for(kFileBytesMax - 1, 1, 0, kFileBytesMax);
   ASSERT_EQ(last.size(), 1u);
   EXPECT_EQ(last[0].file_offset + last[0].length, kFileBytesMax);

@@ -15,11 +15,16 @@ class KillableKv final : public KvStore {
  public:
   explicit KillableKv(KvStore& kv) : kv_(kv) {}
   bool dead = false;
-  Result<bool> get(Family family, std::string_view key, std::string* value) override { return kv_.get(family, key, value); }
-  Status multi_get(Family family, std::span<const std::string_view> keys, std::span<std::optional<std::string>> values) override {
+  Result<bool> get(Family family, std::string_view key, std::string* value) override {
+    return kv_.get(family, key, value);
+  }
+  Status multi_get(Family family, std::span<const std::string_view> keys,
+                   std::span<std::optional<std::string>> values) override {
     return kv_.multi_get(family, keys, values);
   }
-  std::unique_ptr<KvIterator> scan(Family family, std::string_view lower, std::string_view upper) override { return kv_.scan(family, lower, upper); }
+  std::unique_ptr<KvIterator> scan(Family family, std::string_view lower, std::string_view upper) override {
+    return kv_.scan(family, lower, upper);
+  }
   std::unique_ptr<KvReader> snapshot() override { return kv_.snapshot(); }
   Status apply(std::span<const WriteBatch* const> batches) override { return dead ? Status{} : kv_.apply(batches); }
   Status sync() override { return dead ? Status{} : kv_.sync(); }
@@ -291,10 +296,14 @@ TEST_F(RotTest, RandomFlipsBesideATwin) {
   std::mt19937 random(seed);
   const auto offset_in = [&](std::size_t size) {
     switch (random() % 4) {
-      case 0: return size;
-      case 1: return std::size_t{random()} % (size + 1) / 4096 * 4096;
-      case 2: return std::size_t{random()} % (size + 1) / kBlock * kBlock;
-      default: return std::size_t{random()} % (size + 1);
+      case 0:
+        return size;
+      case 1:
+        return std::size_t{random()} % (size + 1) / 4096 * 4096;
+      case 2:
+        return std::size_t{random()} % (size + 1) / kBlock * kBlock;
+      default:
+        return std::size_t{random()} % (size + 1);
     }
   };
   for (int round = 0; round < 6; ++round) {
@@ -304,7 +313,8 @@ TEST_F(RotTest, RandomFlipsBesideATwin) {
     bool told = false;
     for (int step = 0; step < 120; ++step) {
       const unsigned what = random() % 100;
-      SCOPED_TRACE("round " + std::to_string(round) + " step " + std::to_string(step) + " operation " + std::to_string(what));
+      SCOPED_TRACE("round " + std::to_string(round) + " step " + std::to_string(step) + " operation " +
+                   std::to_string(what));
       const std::size_t at = offset_in(twin.size());
       if (what < 60) {
         const std::string bytes = text(random() % (random() % 8 == 0 ? 700'000 : 9000) + 1, random());
@@ -318,7 +328,8 @@ TEST_F(RotTest, RandomFlipsBesideATwin) {
       } else if (what < 74) {
         const std::size_t length = random() % 300'000 + 1;
         ASSERT_TRUE(ns().punch(durable_, {id, at, length}));
-        if (at < twin.size()) std::fill_n(twin.begin() + static_cast<std::ptrdiff_t>(at), std::min(length, twin.size() - at), '\0');
+        if (at < twin.size())
+          std::fill_n(twin.begin() + static_cast<std::ptrdiff_t>(at), std::min(length, twin.size() - at), '\0');
       } else if (what < 78) {
         ASSERT_TRUE(ns().commit(durable_, {id}));
       } else if (what < 82) {
@@ -335,9 +346,10 @@ TEST_F(RotTest, RandomFlipsBesideATwin) {
       ASSERT_TRUE(read(id, from, 50'000) == expected) << read(id, from, 50'000).substr(0, 100);
     }
     // What a kill leaves behind may be told, too: it is more than a real one would.
-    for (const std::string& sentence : volume_->damage()) EXPECT_EQ(sentence.find("checksum"), std::string::npos) << sentence;
+    for (const std::string& sentence : volume_->damage())
+      EXPECT_EQ(sentence.find("checksum"), std::string::npos) << sentence;
     ASSERT_TRUE(volume_->run_scrub());  // sums what kills took
-    ASSERT_TRUE(write(id, 0, text(30'000, random()) , random() % 2 == 0));
+    ASSERT_TRUE(write(id, 0, text(30'000, random()), random() % 2 == 0));
     twin.replace(0, std::min<std::size_t>(30'000, twin.size()), read(id, 0, 30'000));
     twin = read(id, 0, 32 * kM);
     ASSERT_FALSE(twin.starts_with("error"));

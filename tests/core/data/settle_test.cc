@@ -95,9 +95,7 @@ TEST_F(SettleTest, WhatPromisesNothingLeavesNothingToSettle) {
 TEST_F(SettleTest, ASmallWriteBesideTheFirstLargeOneGoesToBlobsToo) {
   const FileId id = create("f");
   bool written = false;
-  watched().before_reserve = [&] {
-    std::thread([&] { written = write(id, 0, text(100, 1)).has_value(); }).join();
-  };
+  watched().before_reserve = [&] { std::thread([&] { written = write(id, 0, text(100, 1)).has_value(); }).join(); };
   ASSERT_TRUE(write(id, 50'000, text(50'000, 2)));
   ASSERT_TRUE(written);
   const auto expect_all = [&] {
@@ -110,8 +108,8 @@ TEST_F(SettleTest, ASmallWriteBesideTheFirstLargeOneGoesToBlobsToo) {
   expect_no_garbage();
 }
 
-// A COMMIT was on its way while another one took over its work and the file was written again: what was written last must
-// not pass for synced.
+// A COMMIT was on its way while another one took over its work and the file was written again: what was written last
+// must not pass for synced.
 TEST_F(SettleTest, ACommitThatWasOvertakenDoesNotVouchForLaterWrites) {
   const FileId id = create("f");
   ASSERT_TRUE(write(id, 0, text(kBig, 1)));
@@ -127,8 +125,8 @@ TEST_F(SettleTest, ACommitThatWasOvertakenDoesNotVouchForLaterWrites) {
   EXPECT_EQ(read(id), text(kBig, 2));
 }
 
-// The same, and meanwhile the whole content was replaced by a small one, which a large write then moves to a blob: that is not
-// committed yet, so the small content must stay where a start after a crash finds it.
+// The same, and meanwhile the whole content was replaced by a small one, which a large write then moves to a blob: that
+// is not committed yet, so the small content must stay where a start after a crash finds it.
 TEST_F(SettleTest, ACommitThatWasOvertakenLeavesNewInlineContent) {
   const FileId id = create("f");
   ASSERT_TRUE(write(id, 0, text(100, 1), true));

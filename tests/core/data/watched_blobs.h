@@ -15,7 +15,7 @@ class WatchedBlobs final : public BlobStore {
   explicit WatchedBlobs(std::unique_ptr<BlobStore> store) : store_(std::move(store)) {}
 
   std::function<void()> before_reserve;  // called once, before the next reserve()
-  std::function<void()> after_sync;  // called once, when the next sync() is done and before it returns
+  std::function<void()> after_sync;      // called once, when the next sync() is done and before it returns
   // Each is called once, with the blob: before the next read or punch, after the next release.
   std::function<void(BlobId)> before_read;
   std::function<void(BlobId)> before_punch;
@@ -37,7 +37,9 @@ class WatchedBlobs final : public BlobStore {
     if (const auto act = std::exchange(before_read, nullptr)) act(blob);
     return store_->read(blob, offset, into);
   }
-  Status write(BlobId blob, std::uint64_t offset, ConstBuffers data) override { return store_->write(blob, offset, data); }
+  Status write(BlobId blob, std::uint64_t offset, ConstBuffers data) override {
+    return store_->write(blob, offset, data);
+  }
   Result<DataSlice> slice(BlobId blob, std::uint64_t offset, std::uint64_t length) override {
     return store_->slice(blob, offset, length);
   }
@@ -58,7 +60,9 @@ class WatchedBlobs final : public BlobStore {
   Result<std::uint64_t> seek(BlobId blob, std::uint64_t offset, std::uint64_t end, bool data) override {
     return store_->seek(blob, offset, end, data);
   }
-  Result<std::uint64_t> allocated(BlobId blob, std::uint64_t length) override { return store_->allocated(blob, length); }
+  Result<std::uint64_t> allocated(BlobId blob, std::uint64_t length) override {
+    return store_->allocated(blob, length);
+  }
   Status release(BlobId blob) override {
     const Status released = store_->release(blob);
     if (const auto act = std::exchange(after_release, nullptr)) act(blob);

@@ -11,7 +11,9 @@ namespace {
 using Flows = std::vector<qos::Flow*>;
 
 // Flows are only named here.
-qos::Flow* named(std::uint64_t number) { return reinterpret_cast<qos::Flow*>(number); }
+qos::Flow* named(std::uint64_t number) {
+  return reinterpret_cast<qos::Flow*>(number);
+}
 
 TEST(FlowMemoTest, IsTrueForItsStampOnly) {
   FlowMemo memo;
@@ -52,7 +54,9 @@ TEST(FlowMemoTest, WhoeverRecallsWhileOthersRememberGetsOneWholeAnswer) {
   FlowMemo memo;
   constexpr std::uint64_t kTurns = 100'000;
   // The answer for a stamp: so many flows of that number.
-  const auto answer = [](std::uint64_t moves) { return Flows(moves % (FlowMemo::kFlowsMax + 1), named(64 * (moves % 8 + 1))); };
+  const auto answer = [](std::uint64_t moves) {
+    return Flows(moves % (FlowMemo::kFlowsMax + 1), named(64 * (moves % 8 + 1)));
+  };
   std::atomic<bool> done{false};
   std::vector<std::jthread> readers;
   for (int reader = 0; reader < 2; ++reader) {
@@ -70,7 +74,8 @@ TEST(FlowMemoTest, WhoeverRecallsWhileOthersRememberGetsOneWholeAnswer) {
   std::vector<std::jthread> writers;
   for (int writer = 0; writer < 2; ++writer) {
     writers.emplace_back([&] {
-      for (std::uint64_t turn = 0; turn < kTurns; ++turn) memo.remember({.table = 1, .moves = turn % 40}, answer(turn % 40));
+      for (std::uint64_t turn = 0; turn < kTurns; ++turn)
+        memo.remember({.table = 1, .moves = turn % 40}, answer(turn % 40));
     });
   }
   writers.clear();

@@ -65,7 +65,8 @@ TEST(LoadInodes, DamageIsToldBothWays) {
   const WriteBatch* const batches[] = {&batch};
   ASSERT_TRUE(stored.kv.apply(batches));
   const auto nothing = [](std::size_t, const Inode&) -> Status { return {}; };
-  const FileId close[] = {FileId{10}, FileId{11}}, far[] = {FileId{11}, FileId{70'000}}, beside[] = {FileId{10}, FileId{12}};
+  const FileId close[] = {FileId{10}, FileId{11}}, far[] = {FileId{11}, FileId{70'000}},
+               beside[] = {FileId{10}, FileId{12}};
   EXPECT_EQ(load_inodes(stored.kv, close, nothing).error().code, Errc::kCorrupt);
   EXPECT_EQ(load_inodes(stored.kv, far, nothing).error().code, Errc::kCorrupt);
   EXPECT_TRUE(load_inodes(stored.kv, beside, nothing)) << "nobody asked for the damaged one";

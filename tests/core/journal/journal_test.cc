@@ -28,7 +28,8 @@ class JournalTest : public VolumeTest<Engine> {
   // "create a", "rename a", ...
   std::vector<std::string> words(const Journal::Page& page) {
     std::vector<std::string> all;
-    for (const JournalRecord& record : page.records) all.push_back(std::string(operation_word(record.kind, record.type)) + " " + record.name);
+    for (const JournalRecord& record : page.records)
+      all.push_back(std::string(operation_word(record.kind, record.type)) + " " + record.name);
     return all;
   }
   // As the engine does for its cap.
@@ -53,7 +54,8 @@ TYPED_TEST(JournalTest, TellsWhatHappenedInOrderWithWhoAndWhere) {
   ASSERT_TRUE(this->ns().unlink(ann, {.parent = d, .name = "s"}));
   ASSERT_TRUE(this->ns().rmdir(ann, {.parent = kRootId, .name = "d"}));
   const Journal::Page page = this->read(begin);
-  EXPECT_EQ(this->words(page), (std::vector<std::string>{"mkdir d", "create f", "symlink s", "rename f", "remove s", "rmdir d"}));
+  EXPECT_EQ(this->words(page),
+            (std::vector<std::string>{"mkdir d", "create f", "symlink s", "rename f", "remove s", "rmdir d"}));
   EXPECT_EQ(page.lost, 0u);
   EXPECT_FALSE(page.more);
   EXPECT_EQ(page.next, begin + 6);
@@ -189,7 +191,8 @@ TYPED_TEST(JournalTest, ManyWritersOneOrder) {
     std::vector<std::jthread> threads;
     for (int t = 0; t < kThreads; ++t) {
       threads.emplace_back([&, t] {
-        for (int i = 0; i < kEach; ++i) EXPECT_TRUE(this->create(dirs[static_cast<std::size_t>(t)], "f" + std::to_string(i)));
+        for (int i = 0; i < kEach; ++i)
+          EXPECT_TRUE(this->create(dirs[static_cast<std::size_t>(t)], "f" + std::to_string(i)));
       });
     }
     // Reads while they write, as watchers do.

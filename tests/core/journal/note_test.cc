@@ -9,28 +9,41 @@ namespace {
 
 std::string bytes_of(std::string_view hex) {
   std::string out;
-  for (std::size_t i = 0; i + 1 < hex.size(); i += 2) out += static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16));
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+    out += static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16));
   return out;
 }
 
-// Bytes as they were shipped. When a test here fails, journals of older servers can no longer be read: raise the version instead.
+// Bytes as they were shipped. When a test here fails, journals of older servers can no longer be read: raise the
+// version instead.
 constexpr std::string_view kV1 =
-    "0101350000000302e80700002a36fe9c9717110000000000000001000000000000001200000000000000036f6c64036e65770831302e302e302e37";
+    "0101350000000302e80700002a36fe9c9717110000000000000001000000000000001200000000000000036f6c64036e65770831302e302e30"
+    "2e37";
 constexpr std::string_view kV2 =
-    "0201390000000302e80700002a36fe9c9717110000000000000001000000000000001200000000000000036f6c64036e65770831302e302e302e370206ac02";
+    "0201390000000302e80700002a36fe9c9717110000000000000001000000000000001200000000000000036f6c64036e65770831302e302e30"
+    "2e370206ac02";
 
 constexpr std::string_view kV3 =
-    "03014a0000000302e80700002a36fe9c9717110000000000000001000000000000001200000000000000036f6c64036e65770831302e302e302e370206ac02"
+    "03014a0000000302e80700002a36fe9c9717110000000000000001000000000000001200000000000000036f6c64036e65770831302e302e30"
+    "2e370206ac02"
     "0105000000040000000700000000000000";
 constexpr std::string_view kV3WithoutRequest =
-    "03013a0000000302e80700002a36fe9c9717110000000000000001000000000000001200000000000000036f6c64036e65770831302e302e302e370206ac0200";
+    "03013a0000000302e80700002a36fe9c9717110000000000000001000000000000001200000000000000036f6c64036e65770831302e302e30"
+    "2e370206ac0200";
 
 OpContext sample_context() {
   return {.request = {0x4'0000'0005, 7}, .door = Door::kNfs, .cred = {.uid = 1000}, .client = "10.0.0.7"};
 }
 JournalNote sample_note() {
-  return {.kind = ChangeKind::kRename, .id = FileId{17}, .parent = kRootId, .name = "old", .to_parent = FileId{18}, .to_name = "new",
-          .type = FileType::kDirectory, .result = Errc::kAccess, .count = 300};
+  return {.kind = ChangeKind::kRename,
+          .id = FileId{17},
+          .parent = kRootId,
+          .name = "old",
+          .to_parent = FileId{18},
+          .to_name = "new",
+          .type = FileType::kDirectory,
+          .result = Errc::kAccess,
+          .count = 300};
 }
 constexpr Timestamp kTime{1'700'000'000'000'000'000};
 
@@ -91,7 +104,8 @@ TEST(NoteTest, HasTheBytesOfVersion3) {
 TEST(NoteTest, EveryCutOrLongerRecordIsRefused) {
   for (const std::string_view golden : {kV1, kV2, kV3, kV3WithoutRequest}) {
     const std::string whole = bytes_of(golden);
-    for (std::size_t size = 0; size < whole.size(); ++size) EXPECT_FALSE(JournalRecord::decode(whole.substr(0, size))) << size;
+    for (std::size_t size = 0; size < whole.size(); ++size)
+      EXPECT_FALSE(JournalRecord::decode(whole.substr(0, size))) << size;
     EXPECT_FALSE(JournalRecord::decode(whole + "x"));
     const std::string body = whole.substr(6);
     const auto version = static_cast<std::uint8_t>(whole[0]);
@@ -109,14 +123,18 @@ TEST(NoteTest, UnknownWordsAreRefused) {
     return JournalRecord::decode(seal(2, 1, other));
   };
   EXPECT_EQ(changed(0, 0).error().code, Errc::kCorrupt) << "no kind";
-  EXPECT_EQ(changed(0, static_cast<char>(kLastChangeKind) + 1).error().code, Errc::kCorrupt) << "a kind that is not there yet";
+  EXPECT_EQ(changed(0, static_cast<char>(kLastChangeKind) + 1).error().code, Errc::kCorrupt)
+      << "a kind that is not there yet";
   EXPECT_EQ(changed(1, 9).error().code, Errc::kCorrupt) << "no door";
   EXPECT_EQ(changed(body.size() - 4, 8).error().code, Errc::kCorrupt) << "no type";
   EXPECT_EQ(changed(body.size() - 3, 120).error().code, Errc::kCorrupt) << "no error";
   const std::string asked = bytes_of(kV3).substr(6);
-  const auto with = [&](std::string tail) { return JournalRecord::decode(seal(3, 1, asked.substr(0, asked.size() - 17) + tail)); };
+  const auto with = [&](std::string tail) {
+    return JournalRecord::decode(seal(3, 1, asked.substr(0, asked.size() - 17) + tail));
+  };
   EXPECT_TRUE(with(asked.substr(asked.size() - 17)));
-  EXPECT_EQ(with("\2" + asked.substr(asked.size() - 16)).error().code, Errc::kCorrupt) << "neither with a request nor without";
+  EXPECT_EQ(with("\2" + asked.substr(asked.size() - 16)).error().code, Errc::kCorrupt)
+      << "neither with a request nor without";
   EXPECT_EQ(with("\1" + std::string(16, '\0')).error().code, Errc::kCorrupt) << "the key of none";
 }
 

@@ -17,7 +17,9 @@ AclEntry allow(AclWho who, std::uint32_t rights, std::uint8_t flags = 0) {
 AclEntry deny(AclWho who, std::uint32_t rights, std::uint8_t flags = 0) {
   return {.deny = true, .flags = flags, .rights = rights, .who = std::move(who)};
 }
-AclRef list(std::vector<AclEntry> entries) { return std::make_shared<const Acl>(Acl{.entries = std::move(entries)}); }
+AclRef list(std::vector<AclEntry> entries) {
+  return std::make_shared<const Acl>(Acl{.entries = std::move(entries)});
+}
 
 constexpr std::uint32_t kRead = kRightReadData, kWrite = kRightWriteData | kRightAppendData, kAll = kAllRights;
 constexpr std::uint8_t kF = kAceFileInherit, kD = kAceDirectoryInherit;
@@ -113,13 +115,15 @@ TYPED_TEST(AclVolumeTest, MalformedOnesAreRefusedAndChangeNothing) {
   const FileId f = this->make("f", {.mode = 0600});
   EXPECT_EQ(this->code(this->set_acl(f, {allow(AclWho::everyone(), kAll, kF)})), Errc::kInvalid);
   EXPECT_EQ(this->code(this->set_acl(f, {allow(AclWho::everyone(), 0x800)})), Errc::kInvalid);
-  EXPECT_EQ(this->code(this->set_acl(f, std::vector(kAclEntriesMax + 1, allow(AclWho::user(1), kRead)))), Errc::kTooLarge);
+  EXPECT_EQ(this->code(this->set_acl(f, std::vector(kAclEntriesMax + 1, allow(AclWho::user(1), kRead)))),
+            Errc::kTooLarge);
   EXPECT_EQ(this->code(this->set(f, {.chmod_policy = ChmodPolicy::kKeep})), Errc::kNotDirectory);
   const auto link = this->ns().symlink({}, {this->dir_, "link", "f"});
   EXPECT_EQ(this->code(this->set_acl(link->attr.id, {allow(AclWho::everyone(), kAll)})), Errc::kWrongType);
   EXPECT_EQ(this->mode(f), 0600u);
   EXPECT_FALSE(this->acl(f).stored);
-  const auto refused = this->ns().create({}, {.parent = this->dir_, .name = "g", .set = {.acl = list({allow(AclWho::everyone(), 0x800)})}});
+  const auto refused = this->ns().create(
+      {}, {.parent = this->dir_, .name = "g", .set = {.acl = list({allow(AclWho::everyone(), 0x800)})}});
   EXPECT_EQ(refused.error().code, Errc::kInvalid);
   EXPECT_EQ(this->ns().lookup({}, {this->dir_, "g"}).error().code, Errc::kNotFound);
   this->expect_consistent();
@@ -158,7 +162,8 @@ TYPED_TEST(AclVolumeTest, AChangeIsAVisibleChange) {
 TYPED_TEST(AclVolumeTest, ModeFirstThenAcl) {
   // RFC 8881 6.4.1.3
   const FileId f = this->make("f", {.mode = 0600});
-  ASSERT_TRUE(this->set(f, {.mode = 06777, .acl = list({allow(AclWho::owner(), kRead), allow(AclWho::user(7), kRead)})}));
+  ASSERT_TRUE(
+      this->set(f, {.mode = 06777, .acl = list({allow(AclWho::owner(), kRead), allow(AclWho::user(7), kRead)})}));
   EXPECT_EQ(this->mode(f), 06400u);
   const FileId g = this->make("g", {.mode = 01777, .acl = list({allow(AclWho::group(), kRead)})});
   EXPECT_EQ(this->mode(g), 01040u);
@@ -213,8 +218,8 @@ TYPED_TEST(AclVolumeTest, TheDirectorysPolicyDecidesAboutChmod) {
 // --- inheritance
 
 TYPED_TEST(AclVolumeTest, NewFilesInheritAndTheModeIsAppliedToIt) {
-  ASSERT_TRUE(this->set_acl(this->dir_, {allow(AclWho::user(7), kRead | kWrite | kRightExecute, kF | kD),
-                                         allow(AclWho::everyone(), kAll)}));
+  ASSERT_TRUE(this->set_acl(
+      this->dir_, {allow(AclWho::user(7), kRead | kWrite | kRightExecute, kF | kD), allow(AclWho::everyone(), kAll)}));
   // RFC 8881 6.4.3: just the mode is given.
   const FileId f = this->make("f", {.mode = 0640});
   EXPECT_EQ(this->mode(f), 0640u);
@@ -276,9 +281,11 @@ TYPED_TEST(AclVolumeTest, WhatIsInheritedAndSaysNothingOfTheModeLeavesTheMode) {
 }
 
 TYPED_TEST(AclVolumeTest, AnExclusiveCreateInheritsWithTheSetattrThatSaysItsMode) {
-  ASSERT_TRUE(this->set_acl(this->dir_, {allow(AclWho::user(7), kRead | kWrite, kF | kD), allow(AclWho::everyone(), kAll)}));
+  ASSERT_TRUE(
+      this->set_acl(this->dir_, {allow(AclWho::user(7), kRead | kWrite, kF | kD), allow(AclWho::everyone(), kAll)}));
   const auto exclusive = [&](std::string_view name) {
-    const auto made = this->ns().create({}, {.parent = this->dir_, .name = name, .mode = CreateMode::kExclusive, .verifier = 5});
+    const auto made =
+        this->ns().create({}, {.parent = this->dir_, .name = name, .mode = CreateMode::kExclusive, .verifier = 5});
     EXPECT_TRUE(made);
     EXPECT_FALSE(this->acl(made->attr.id).stored);
     EXPECT_EQ(made->attr.mode, 0600u);
@@ -353,7 +360,8 @@ TYPED_TEST(AclVolumeTest, EachAttributeHasItsRight) {
   EXPECT_TRUE(this->ns().set_xattr(caller, {f, "user.a", "1"}));
   EXPECT_EQ(this->ns().list_xattrs(caller, {f}).error().code, Errc::kAccess);
   may(kRightReadXattrs);
-  EXPECT_EQ(this->ns().list_xattrs(caller, {f})->names, std::vector<std::string>{"user.a"});  // the ACL is not among them
+  EXPECT_EQ(this->ns().list_xattrs(caller, {f})->names,
+            std::vector<std::string>{"user.a"});  // the ACL is not among them
   may(kRightWriteOwner);
   EXPECT_TRUE(this->set(f, {.uid = 7}, caller));
   EXPECT_EQ(this->ns().getattr({}, {f})->attr.uid, 7u);

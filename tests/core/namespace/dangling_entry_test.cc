@@ -1,4 +1,5 @@
-// A name whose file is not there, which only damage of the store can make: every operation that meets it says so, and none looks for ever.
+// A name whose file is not there, which only damage of the store can make: every operation that meets it says so, and
+// none looks for ever.
 #include "core/kv/keys.h"
 #include "tests/core/volume_fixture.h"
 
@@ -9,7 +10,8 @@ template <class Engine>
 class DanglingEntryTest : public VolumeTest<Engine> {
  protected:
   void SetUp() override {
-    const auto file = this->create(kRootId, "file"), sound = this->create(kRootId, "sound"), dir = this->mkdir(kRootId, "dir");
+    const auto file = this->create(kRootId, "file"), sound = this->create(kRootId, "sound"),
+               dir = this->mkdir(kRootId, "dir");
     ASSERT_TRUE(file && sound && dir);
     sound_ = *sound;
     ASSERT_TRUE(this->volume_->flush());
@@ -32,9 +34,16 @@ TYPED_TEST(DanglingEntryTest, PosixOperationsSayThatItIsDamage) {
   EXPECT_EQ(ns.lookup({}, {.parent = kRootId, .name = "dir"}).error().code, Errc::kCorrupt);
   EXPECT_EQ(ns.unlink({}, {kRootId, "file"}).error().code, Errc::kCorrupt);
   EXPECT_EQ(ns.rmdir({}, {kRootId, "dir"}).error().code, Errc::kCorrupt);
-  EXPECT_EQ(ns.rename({}, {.from_parent = kRootId, .from_name = "file", .to_parent = kRootId, .to_name = "to"}).error().code, Errc::kCorrupt);
-  EXPECT_EQ(ns.rename({}, {.from_parent = kRootId, .from_name = "dir", .to_parent = kRootId, .to_name = "to"}).error().code, Errc::kCorrupt);
-  EXPECT_EQ(ns.rename({}, {.from_parent = kRootId, .from_name = "sound", .to_parent = kRootId, .to_name = "file"}).error().code, Errc::kCorrupt);
+  EXPECT_EQ(
+      ns.rename({}, {.from_parent = kRootId, .from_name = "file", .to_parent = kRootId, .to_name = "to"}).error().code,
+      Errc::kCorrupt);
+  EXPECT_EQ(
+      ns.rename({}, {.from_parent = kRootId, .from_name = "dir", .to_parent = kRootId, .to_name = "to"}).error().code,
+      Errc::kCorrupt);
+  EXPECT_EQ(ns.rename({}, {.from_parent = kRootId, .from_name = "sound", .to_parent = kRootId, .to_name = "file"})
+                .error()
+                .code,
+            Errc::kCorrupt);
   EXPECT_EQ(ns.remove_tree({}, {kRootId, "dir"}).error().code, Errc::kCorrupt);
   EXPECT_EQ(ns.link({}, {.id = this->sound_, .parent = kRootId, .name = "file"}).error().code, Errc::kExists);
 }
@@ -61,7 +70,8 @@ TYPED_TEST(DanglingEntryTest, CheckNamesIt) {
   const auto report = this->volume_->check({});
   ASSERT_TRUE(report);
   const auto tells_of = [&](std::string_view name) {
-    return std::ranges::any_of(report->problems, [&](const std::string& problem) { return problem.find(name) != std::string::npos; });
+    return std::ranges::any_of(report->problems,
+                               [&](const std::string& problem) { return problem.find(name) != std::string::npos; });
   };
   EXPECT_TRUE(tells_of("file"));
   EXPECT_TRUE(tells_of("dir"));

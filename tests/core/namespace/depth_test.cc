@@ -44,7 +44,9 @@ TEST_F(DepthTest, NoMoveMakesItDeeper) {
     if (reopened) reopen();
     EXPECT_EQ(rename(kRootId, "side", end, "side"), Errc::kNameTooLong);  // 1048 + 1 + 1000
     EXPECT_EQ(rename(kRootId, "side", *mkdir(kRootId, reopened ? "y" : "x"), "side"), Errc{});
-    EXPECT_EQ(rename(ns().lookup({}, {.parent = kRootId, .name = reopened ? "y" : "x"})->attr.id, "side", kRootId, "side"), Errc{});
+    EXPECT_EQ(
+        rename(ns().lookup({}, {.parent = kRootId, .name = reopened ? "y" : "x"})->attr.id, "side", kRootId, "side"),
+        Errc{});
   }
   // One level fewer fits, and then nothing more below it.
   ASSERT_TRUE(ns().rmdir({}, {.parent = end, .name = "none"}).error().code == Errc::kNotFound);

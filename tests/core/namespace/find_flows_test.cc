@@ -1,5 +1,5 @@
-// What a request pays of the flows of directories is remembered, and is what the directories above the file say now, whatever moved and
-// whichever flows came and went.
+// What a request pays of the flows of directories is remembered, and is what the directories above the file say now,
+// whatever moved and whichever flows came and went.
 #include "core/api/flow_table.h"
 
 #include <algorithm>
@@ -33,7 +33,8 @@ class FindFlowsTest : public VolumeTest<Engine> {
     return flows;
   }
   void rename(FileId from, std::string_view name, FileId to, std::string_view to_name) {
-    const auto moved = this->ns().rename({}, {.from_parent = from, .from_name = name, .to_parent = to, .to_name = to_name});
+    const auto moved =
+        this->ns().rename({}, {.from_parent = from, .from_name = name, .to_parent = to, .to_name = to_name});
     ASSERT_TRUE(moved) << describe(moved.error());
   }
 
@@ -99,7 +100,8 @@ TYPED_TEST(FindFlowsTest, AppendsNothingForWhatIsGone) {
   ASSERT_TRUE(this->ns().rmdir({}, {.parent = kRootId, .name = "a"}));
   for (const FileId gone : {file, a, FileId{1u << 20}}) {
     Flows flows;
-    EXPECT_EQ(this->ns().find_flows({}, {.id = gone, .table = this->table_, .found = flows}).error().code, Errc::kStale);
+    EXPECT_EQ(this->ns().find_flows({}, {.id = gone, .table = this->table_, .found = flows}).error().code,
+              Errc::kStale);
     EXPECT_TRUE(flows.empty());
   }
 }
@@ -109,8 +111,10 @@ TYPED_TEST(FindFlowsTest, RandomMovesLinksAndFlows) {
   std::mt19937_64 random(20261122);
   const auto below = [&](std::size_t n) { return random() % n; };
   std::vector<FileId> directories{kRootId}, files;
-  for (int i = 0; i < 12; ++i) directories.push_back(*this->mkdir(directories[below(directories.size())], "d" + std::to_string(i)));
-  for (int i = 0; i < 12; ++i) files.push_back(*this->create(directories[below(directories.size())], "f" + std::to_string(i)));
+  for (int i = 0; i < 12; ++i)
+    directories.push_back(*this->mkdir(directories[below(directories.size())], "d" + std::to_string(i)));
+  for (int i = 0; i < 12; ++i)
+    files.push_back(*this->create(directories[below(directories.size())], "f" + std::to_string(i)));
   const auto any = [&] { return directories[below(directories.size())]; };
   std::vector<FlowTable> tables{this->table_};  // those of before, and so the flows that they name, live on
   for (int step = 0; step < 3000; ++step) {
@@ -119,14 +123,20 @@ TYPED_TEST(FindFlowsTest, RandomMovesLinksAndFlows) {
     ASSERT_TRUE(listing);
     if (!listing->entries.empty()) {
       const DirectoryEntry& entry = listing->entries[below(listing->entries.size())];
-      // A name of its own each time, so that nothing is replaced. Below itself a directory cannot move, and a directory has no second name.
+      // A name of its own each time, so that nothing is replaced. Below itself a directory cannot move, and a directory
+      // has no second name.
       const std::string name = "n" + std::to_string(step);
       switch (below(8)) {
-        case 0: (void)this->ns().link({}, {.id = entry.id, .parent = to, .name = name}); break;
-        case 1:
-          if (const auto known = this->ns().getattr({}, {entry.id}); known->attr.links > 1 && entry.type == FileType::kRegular) (void)this->ns().unlink({}, {.parent = from, .name = entry.name});
+        case 0:
+          (void)this->ns().link({}, {.id = entry.id, .parent = to, .name = name});
           break;
-        default: (void)this->ns().rename({}, {.from_parent = from, .from_name = entry.name, .to_parent = to, .to_name = name});
+        case 1:
+          if (const auto known = this->ns().getattr({}, {entry.id});
+              known->attr.links > 1 && entry.type == FileType::kRegular)
+            (void)this->ns().unlink({}, {.parent = from, .name = entry.name});
+          break;
+        default:
+          (void)this->ns().rename({}, {.from_parent = from, .from_name = entry.name, .to_parent = to, .to_name = name});
       }
     }
     if (below(3) == 0) {

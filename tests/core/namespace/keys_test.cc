@@ -35,8 +35,9 @@ using Names = std::vector<std::string>;
 TYPED_TEST(KeysTest, EveryLegalKeyIsStorableAndListedInByteOrder) {
   const FileId b = *this->mkdir(kRootId, "bucket");
   const std::string longer(600, 'k');
-  Names keys = {"a",  "a/b", "a/b/c", "a-b", "a0",  "//",     "/x",   "x//y", ".",    "..",        "./a", "../a",
-                "d/", "e/f/", longer, longer + "/" + "x",   "%S3-DOT", "a%S3-OBJECT", "\xff\xfe", "sp ace"};
+  Names keys = {"a",       "a/b",         "a/b/c",    "a-b",   "a0", "//",   "/x",   "x//y",
+                ".",       "..",          "./a",      "../a",  "d/", "e/f/", longer, longer + "/" + "x",
+                "%S3-DOT", "a%S3-OBJECT", "\xff\xfe", "sp ace"};
   for (const std::string& key : keys) {
     ASSERT_TRUE(this->put(b, key, "content of " + key)) << key;
   }
@@ -167,7 +168,8 @@ TYPED_TEST(KeysTest, ADirectoryMadeForAKeyStaysWhenSomebodyWantedIt) {
     const auto still = this->ns().lookup(this->root_, {b, "kept"});
     ASSERT_TRUE(still);
     EXPECT_EQ(still->attr.id, kept);
-    EXPECT_EQ(this->ns().lookup(this->root_, {kept, "below"}).error().code, Errc::kNotFound) << "nobody wanted that one";
+    EXPECT_EQ(this->ns().lookup(this->root_, {kept, "below"}).error().code, Errc::kNotFound)
+        << "nobody wanted that one";
     ASSERT_TRUE(this->ns().rmdir(this->root_, {b, "kept"}));
   }
   this->expect_consistent();

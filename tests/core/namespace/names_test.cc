@@ -12,7 +12,8 @@ class NamesTest : public VolumeTest<Engine> {};
 TYPED_TEST_SUITE(NamesTest, Engines);
 
 TYPED_TEST(NamesTest, ANewFileIsFoundWithItsAttributes) {
-  const auto made = this->ns().create(user(7), {.parent = *this->mkdir(kRootId, "d"), .name = "f", .set = {.mode = 0640}});
+  const auto made =
+      this->ns().create(user(7), {.parent = *this->mkdir(kRootId, "d"), .name = "f", .set = {.mode = 0640}});
   ASSERT_TRUE(made);
   EXPECT_TRUE(made->created);
   EXPECT_EQ(made->attr.mode, 0640u);
@@ -75,8 +76,8 @@ TYPED_TEST(NamesTest, RenameFollowsPosix) {
   const auto rename = [&](FileId from, std::string_view x, FileId to, std::string_view y) {
     return this->ns().rename(this->root_, {from, x, to, y});
   };
-  EXPECT_EQ(rename(kRootId, "a", b, "c").error().code, Errc::kInvalid);      // below itself
-  EXPECT_EQ(rename(kRootId, "a", a, "c").error().code, Errc::kInvalid);      // into itself
+  EXPECT_EQ(rename(kRootId, "a", b, "c").error().code, Errc::kInvalid);  // below itself
+  EXPECT_EQ(rename(kRootId, "a", a, "c").error().code, Errc::kInvalid);  // into itself
   EXPECT_EQ(rename(a, "none", a, "x").error().code, Errc::kNotFound);
   EXPECT_EQ(rename(a, "f", a, "b").error().code, Errc::kIsDirectory);
   EXPECT_EQ(rename(a, "b", a, "f").error().code, Errc::kNotDirectory);

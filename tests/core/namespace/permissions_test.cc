@@ -32,7 +32,9 @@ class PermissionsTest : public VolumeTest<MemoryEngine> {
   Attributes attr(FileId id) { return ns().getattr({}, {id})->attr; }
   std::uint32_t mode(FileId id) { return attr(id).mode; }
   template <class Reply>
-  static Errc code(const Result<Reply>& reply) { return reply ? Errc{} : reply.error().code; }
+  static Errc code(const Result<Reply>& reply) {
+    return reply ? Errc{} : reply.error().code;
+  }
 
   const FileId dir_ = *mkdir(kRootId, "dir");
 };
@@ -114,7 +116,8 @@ TEST_F(PermissionsTest, TimesAreForTheOwnerAndNowForWriters) {
   EXPECT_EQ(set(locked, now, user(kAnn, 1)), Errc{});
 }
 
-// open, mkdir: a directory with S_ISGID gives its group to what is made in it, and S_ISGID to directories (as in Linux and BSD).
+// open, mkdir: a directory with S_ISGID gives its group to what is made in it, and S_ISGID to directories (as in Linux
+// and BSD).
 TEST_F(PermissionsTest, SetGidDirectoriesPassOnTheirGroup) {
   const FileId d = directory("d", 02777, kAnn, 50);
   const auto f = ns().create(user(kBob, 20), {.parent = d, .name = "f", .set = {.mode = 0644}});

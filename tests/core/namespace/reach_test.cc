@@ -1,4 +1,5 @@
-// What is published to a caller is what lies below a directory now: ids that it was given before are good as long as that is so.
+// What is published to a caller is what lies below a directory now: ids that it was given before are good as long as
+// that is so.
 #include <functional>
 #include <map>
 
@@ -16,7 +17,8 @@ class ReachTest : public VolumeTest<Engine> {
     ctx_.root = shown_;
   }
   void rename(FileId from, std::string_view name, FileId to, std::string_view to_name) {
-    const auto moved = this->ns().rename({}, {.from_parent = from, .from_name = name, .to_parent = to, .to_name = to_name});
+    const auto moved =
+        this->ns().rename({}, {.from_parent = from, .from_name = name, .to_parent = to, .to_name = to_name});
     ASSERT_TRUE(moved) << describe(moved.error());
   }
   void remove(FileId dir, std::string_view name) { ASSERT_TRUE(this->ns().unlink({}, {.parent = dir, .name = name})); }
@@ -52,7 +54,8 @@ class ReachTest : public VolumeTest<Engine> {
         {"may_open", [=, &ns] { return stale(ns.may_open(c, {.id = file, .read = true})); }},
         {"readlink", [=, &ns] { return stale(ns.readlink(c, {.id = link})); }},
         {"statfs", [=, &ns] { return stale(ns.statfs(c, {.id = dir})); }},
-        {"create", [=, &ns] { return stale(ns.create(c, {.parent = dir, .name = "f", .mode = CreateMode::kUnchecked})); }},
+        {"create",
+         [=, &ns] { return stale(ns.create(c, {.parent = dir, .name = "f", .mode = CreateMode::kUnchecked})); }},
         {"mkdir", [=, &ns] { return stale(ns.mkdir(c, {.parent = dir, .name = "new d"})); }},
         {"symlink", [=, &ns] { return stale(ns.symlink(c, {.parent = dir, .name = "new s", .target = "t"})); }},
         {"mknod", [=, &ns] { return stale(ns.mknod(c, {.parent = dir, .name = "new p", .type = FileType::kFifo})); }},
@@ -60,10 +63,14 @@ class ReachTest : public VolumeTest<Engine> {
         {"link to", [=, this, &ns] { return stale(ns.link(c, {.id = other_, .parent = dir, .name = "new l"})); }},
         {"unlink", [=, &ns] { return stale(ns.unlink(c, {.parent = dir, .name = "new l"})); }},
         {"rmdir", [=, &ns] { return stale(ns.rmdir(c, {.parent = dir, .name = "new d"})); }},
-        {"rename from", [=, this, &ns] {
-           return stale(ns.rename(c, {.from_parent = dir, .from_name = "f", .to_parent = shown_, .to_name = "taken"})); }},
-        {"rename to", [=, this, &ns] {
-           return stale(ns.rename(c, {.from_parent = shown_, .from_name = "taken", .to_parent = dir, .to_name = "f"})); }},
+        {"rename from",
+         [=, this, &ns] {
+           return stale(ns.rename(c, {.from_parent = dir, .from_name = "f", .to_parent = shown_, .to_name = "taken"}));
+         }},
+        {"rename to",
+         [=, this, &ns] {
+           return stale(ns.rename(c, {.from_parent = shown_, .from_name = "taken", .to_parent = dir, .to_name = "f"}));
+         }},
         {"readdir", [=, &ns] { return stale(ns.readdir(c, {.dir = dir, .root = c.root})); }},
         {"read", [=, &ns] { return stale(ns.read(c, {.id = file, .offset = 0, .into = into})); }},
         {"read_slices", [=, &ns] { return stale(ns.read_slices(c, {.id = file, .offset = 0, .length = 1})); }},
@@ -72,8 +79,14 @@ class ReachTest : public VolumeTest<Engine> {
         {"allocate", [=, &ns] { return stale(ns.allocate(c, {.id = file, .offset = 0, .length = 1})); }},
         {"punch", [=, &ns] { return stale(ns.punch(c, {.id = file, .offset = 0, .length = 1})); }},
         {"seek", [=, &ns] { return stale(ns.seek(c, {.id = file, .offset = 0, .what = SeekWhat::kData})); }},
-        {"copy from", [=, this, &ns] { return stale(ns.copy_range(c, {.from = file, .from_offset = 0, .to = other_, .to_offset = 0, .length = 1})); }},
-        {"copy to", [=, this, &ns] { return stale(ns.copy_range(c, {.from = other_, .from_offset = 0, .to = file, .to_offset = 0, .length = 1})); }},
+        {"copy from",
+         [=, this, &ns] {
+           return stale(ns.copy_range(c, {.from = file, .from_offset = 0, .to = other_, .to_offset = 0, .length = 1}));
+         }},
+        {"copy to",
+         [=, this, &ns] {
+           return stale(ns.copy_range(c, {.from = other_, .from_offset = 0, .to = file, .to_offset = 0, .length = 1}));
+         }},
         {"get_xattr", [=, &ns] { return stale(ns.get_xattr(c, {.id = file, .name = "x"})); }},
         {"set_xattr", [=, &ns] { return stale(ns.set_xattr(c, {.id = file, .name = "x", .value = "1"})); }},
         {"list_xattrs", [=, &ns] { return stale(ns.list_xattrs(c, {.id = file})); }},

@@ -24,10 +24,14 @@ TYPED_TEST(ReplayTest, WhatWasMadeIsNotMadeAgain) {
   const auto file = this->create(kRootId, "file");
   ASSERT_TRUE(dir && file);
   const auto each = [&](auto&& run) {
-    run(1, [&](const OpContext& ctx) { return this->ns().create(ctx, {.parent = *dir, .name = "f", .mode = CreateMode::kGuarded}); });
+    run(1, [&](const OpContext& ctx) {
+      return this->ns().create(ctx, {.parent = *dir, .name = "f", .mode = CreateMode::kGuarded});
+    });
     run(2, [&](const OpContext& ctx) { return this->ns().mkdir(ctx, {.parent = *dir, .name = "d"}); });
     run(3, [&](const OpContext& ctx) { return this->ns().symlink(ctx, {.parent = *dir, .name = "s", .target = "t"}); });
-    run(4, [&](const OpContext& ctx) { return this->ns().mknod(ctx, {.parent = *dir, .name = "p", .type = FileType::kFifo}); });
+    run(4, [&](const OpContext& ctx) {
+      return this->ns().mknod(ctx, {.parent = *dir, .name = "p", .type = FileType::kFifo});
+    });
     run(5, [&](const OpContext& ctx) { return this->ns().link(ctx, {.id = *file, .parent = *dir, .name = "l"}); });
   };
   std::vector<FileId> made(6);
@@ -53,13 +57,15 @@ TYPED_TEST(ReplayTest, WhatWasMadeIsNotMadeAgain) {
 }
 
 TYPED_TEST(ReplayTest, WhatWasRemovedOrMovedStaysWhateverHasItsNameNow) {
-  const auto dir = this->mkdir(kRootId, "dir"), other = this->mkdir(kRootId, "other"), below = this->mkdir(*dir, "below");
+  const auto dir = this->mkdir(kRootId, "dir"), other = this->mkdir(kRootId, "other"),
+             below = this->mkdir(*dir, "below");
   const auto file = this->create(*dir, "file"), moved = this->create(*dir, "moved");
   ASSERT_TRUE(dir && other && below && file && moved);
   const auto unlink = [&](std::uint64_t number) { return this->ns().unlink(this->request(number), {*dir, "file"}); };
   const auto rmdir = [&](std::uint64_t number) { return this->ns().rmdir(this->request(number), {*dir, "below"}); };
   const auto rename = [&](std::uint64_t number) {
-    return this->ns().rename(this->request(number), {.from_parent = *dir, .from_name = "moved", .to_parent = *other, .to_name = "to"});
+    return this->ns().rename(this->request(number),
+                             {.from_parent = *dir, .from_name = "moved", .to_parent = *other, .to_name = "to"});
   };
   ASSERT_TRUE(unlink(1) && rmdir(2) && rename(3));
   this->reopen();

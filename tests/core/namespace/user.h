@@ -10,7 +10,8 @@
 namespace stoa::core::test {
 
 // Without a group: that of the same number.
-inline OpContext user(std::uint32_t uid, std::optional<std::uint32_t> gid = {}, std::vector<std::uint32_t> groups = {}) {
+inline OpContext user(std::uint32_t uid, std::optional<std::uint32_t> gid = {},
+                      std::vector<std::uint32_t> groups = {}) {
   return {.cred = {.uid = uid, .gid = gid.value_or(uid), .groups = std::move(groups)}};
 }
 

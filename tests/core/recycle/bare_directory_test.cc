@@ -1,5 +1,5 @@
-// An empty directory goes to a bin without the tree for itself: with a new account, while charges of the old one may be queued still.
-// One whose account has something to take along moves as a whole.
+// An empty directory goes to a bin without the tree for itself: with a new account, while charges of the old one may be
+// queued still. One whose account has something to take along moves as a whole.
 #include <gmock/gmock.h>
 
 #include "tests/core/recycle/recycle_fixture.h"
@@ -42,7 +42,8 @@ TYPED_TEST(BareDirectoryTest, WhatWasInItAMomentAgoIsCountedWhereItIsNow) {
     ASSERT_TRUE(this->ns().rmdir(lazy, {dir, "inner"}));
     ASSERT_TRUE(this->ns().rmdir(lazy, {this->team_, "d"}));
     EXPECT_EQ(this->usage(dir), Usage{});
-    EXPECT_EQ(this->above(dir), (std::vector{kRootId, this->team_, this->bin(this->team_), this->shelf(this->team_), dir}));
+    EXPECT_EQ(this->above(dir),
+              (std::vector{kRootId, this->team_, this->bin(this->team_), this->shelf(this->team_), dir}));
     ASSERT_TRUE(this->restore("d"));
     EXPECT_EQ(this->above(dir), (std::vector{kRootId, this->team_, dir}));
   }
@@ -143,13 +144,15 @@ TYPED_TEST(BareDirectoryTest, ReplacedByARename) {
   const FileId over = *this->mkdir(this->team_, "over");
   ASSERT_TRUE(this->mkdir(this->team_, "from"));
   ASSERT_TRUE(this->ns().rename({}, {this->team_, "from", this->team_, "over"}));
-  EXPECT_EQ(this->above(over), (std::vector{kRootId, this->team_, this->bin(this->team_), this->shelf(this->team_), over}));
+  EXPECT_EQ(this->above(over),
+            (std::vector{kRootId, this->team_, this->bin(this->team_), this->shelf(this->team_), over}));
   // With a limit of its own it needs the tree alone.
   const FileId limited = *this->mkdir(this->team_, "limited");
   ASSERT_TRUE(this->ns().set_quota({}, {limited, {.bytes = 5}}));
   ASSERT_TRUE(this->ns().rename({}, {this->team_, "over", this->team_, "limited"}));
   EXPECT_EQ(this->ns().usage({}, {limited})->limits.bytes, 5u);
-  EXPECT_EQ(this->above(limited), (std::vector{kRootId, this->team_, this->bin(this->team_), this->shelf(this->team_), limited}));
+  EXPECT_EQ(this->above(limited),
+            (std::vector{kRootId, this->team_, this->bin(this->team_), this->shelf(this->team_), limited}));
   EXPECT_EQ(this->usage(this->team_), (Usage{0, 0, 3}));
 }
 
@@ -167,7 +170,8 @@ TYPED_TEST(BareDirectoryTest, AShelfThatWentIsMadeAgain) {
   EXPECT_THAT(this->items(), IsEmpty());
 }
 
-// Users and groups come to be counted file by file: what is found in the directory afterwards is charged where it is then.
+// Users and groups come to be counted file by file: what is found in the directory afterwards is charged where it is
+// then.
 TYPED_TEST(BareDirectoryTest, WhileOwnersAreCounted) {
   const FileId counted = *this->mkdir(this->team_, "counted");
   const FileId elsewhere = *this->mkdir(kRootId, "elsewhere");
@@ -176,7 +180,8 @@ TYPED_TEST(BareDirectoryTest, WhileOwnersAreCounted) {
   for (int i = 0; i < 20; ++i) this->file_of(counted, std::to_string(i), "text");
   this->file_of(counted, "late", "long text");
   ASSERT_TRUE(this->ns().count_owners({}, {counted, true}));
-  for (int i = 0; i < 10; ++i) ASSERT_FALSE(*this->volume_->run_owner_count(1));  // past the first of these, and not to the last
+  for (int i = 0; i < 10; ++i)
+    ASSERT_FALSE(*this->volume_->run_owner_count(1));  // past the first of these, and not to the last
   ASSERT_TRUE(this->ns().unlink({}, {dir, "early"}));
   ASSERT_TRUE(this->rmdir(counted, "d"));
   ASSERT_TRUE(this->restore("d", {}, elsewhere));

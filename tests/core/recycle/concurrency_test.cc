@@ -25,7 +25,8 @@ TYPED_TEST(RecycleConcurrencyTest, UsageIsExactInTheEnd) {
         for (int i = 0; i < kRounds; ++i) {
           const std::string name = std::to_string(uid) + "-" + std::to_string(i % 5);
           (void)this->ns().mkdir(ctx, {.parent = dir, .name = name + "d", .set = {.mode = 0777}});
-          (void)this->ns().put_key({}, {.root = dir, .key = "k", .bytes = std::as_bytes(std::span(std::string_view(name)))});
+          (void)this->ns().put_key(
+              {}, {.root = dir, .key = "k", .bytes = std::as_bytes(std::span(std::string_view(name)))});
           const auto made = this->ns().create(ctx, {.parent = dir, .name = name});
           if (made) {
             const std::span<const std::byte> pieces[] = {std::as_bytes(std::span(std::string_view(name)))};
@@ -87,7 +88,8 @@ TYPED_TEST(RecycleConcurrencyTest, DirectoriesGoAndComeBack) {
         if (made) {
           const std::span<const std::byte> pieces[] = {std::as_bytes(std::span(std::string_view(name)))};
           (void)this->ns().write(ctx, {made->attr.id, 0, pieces});
-          if (i % 4 == 0) (void)this->ns().link(ctx, {made->attr.id, parent == a ? b : a, "l" + std::to_string(worker)});
+          if (i % 4 == 0)
+            (void)this->ns().link(ctx, {made->attr.id, parent == a ? b : a, "l" + std::to_string(worker)});
         }
         if (i % 7 == 0) (void)this->ns().set_quota({}, {dir, {.files = 5}});
         if (i % 9 == 0) (void)this->ns().set_quota({}, {dir, {}});

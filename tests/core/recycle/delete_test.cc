@@ -312,9 +312,11 @@ TYPED_TEST(RecycleDeleteTest, ObjectsGoByTheirKeys) {
 TYPED_TEST(RecycleDeleteTest, AReplacedObjectIsKeptWithItsMeta) {
   const std::string large(100'000, 'x');
   for (const std::string& text : {std::string("small"), large, std::string()}) {
-    ASSERT_TRUE(this->ns().put_key({}, {.root = this->team_, .key = "k", .bytes = std::as_bytes(std::span(text)), .meta = "meta"}));
+    ASSERT_TRUE(this->ns().put_key(
+        {}, {.root = this->team_, .key = "k", .bytes = std::as_bytes(std::span(text)), .meta = "meta"}));
   }
-  const auto now = this->ns().put_key({}, {.root = this->team_, .key = "k", .bytes = std::as_bytes(std::span(large)), .meta = "new"});
+  const auto now = this->ns().put_key(
+      {}, {.root = this->team_, .key = "k", .bytes = std::as_bytes(std::span(large)), .meta = "new"});
   ASSERT_TRUE(now && now->replaced);
   ASSERT_TRUE(this->ns().set_xattr({}, {now->attr.id, "user.a", "1"}));
   const auto items = this->items();
@@ -370,11 +372,13 @@ TYPED_TEST(RecycleDeleteTest, AReplacedObjectNeedsRoomForBoth) {
 TYPED_TEST(RecycleDeleteTest, MultipartUploadsLeaveNothing) {
   const FileId upload = *this->mkdir(kMultipartId, "upload");
   const FileId part = this->file_of(upload, "1", std::string(30'000, 'p'));
-  ASSERT_TRUE(this->ns().concatenate({}, {.root = this->team_, .key = "k", .parts = {{.id = part}}, .consume_dir = upload}));
+  ASSERT_TRUE(
+      this->ns().concatenate({}, {.root = this->team_, .key = "k", .parts = {{.id = part}}, .consume_dir = upload}));
   EXPECT_THAT(this->items(), IsEmpty());
   const FileId again = *this->mkdir(kMultipartId, "again");
   const FileId other = this->file_of(again, "1", std::string(30'000, 'q'));
-  ASSERT_TRUE(this->ns().concatenate({}, {.root = this->team_, .key = "k", .parts = {{.id = other}}, .consume_dir = again}));
+  ASSERT_TRUE(
+      this->ns().concatenate({}, {.root = this->team_, .key = "k", .parts = {{.id = other}}, .consume_dir = again}));
   ASSERT_THAT(this->items(), SizeIs(1));
   EXPECT_EQ(this->read(this->items()[0].id), std::string(30'000, 'p'));
   const FileId aborted = *this->mkdir(kMultipartId, "aborted");

@@ -1,4 +1,5 @@
-// What was deleted below a directory and lies in a bin above it: listing, purging, and restoring for the owner of the directory.
+// What was deleted below a directory and lies in a bin above it: listing, purging, and restoring for the owner of the
+// directory.
 #include <gmock/gmock.h>
 
 #include "tests/core/recycle/recycle_fixture.h"
@@ -127,13 +128,16 @@ TYPED_TEST(DeletedBelowTest, BinsAtAndAboveComeTogetherInOrder) {
     ASSERT_THAT(page->items, SizeIs(1));
     seen.push_back(page->items[0].name);
     more = page->truncated;
-    if (more) { EXPECT_EQ(page->next, page->items[0].item.serial); }
+    if (more) {
+      EXPECT_EQ(page->next, page->items[0].item.serial);
+    }
     after = page->next;
   }
   EXPECT_THAT(seen, ElementsAre("1", "2", "4"));
 }
 
-// What is passed over is bounded in one call, so there are pages with nothing on them; nothing is lost, and nothing comes twice.
+// What is passed over is bounded in one call, so there are pages with nothing on them; nothing is lost, and nothing
+// comes twice.
 TYPED_TEST(DeletedBelowTest, AListThatPassesOverMuchGoesOnLater) {
   this->deleted(this->mine_, "first");
   for (int i = 0; i < 10'050; ++i) ASSERT_TRUE(this->create(this->other_, std::to_string(i)));
@@ -150,7 +154,9 @@ TYPED_TEST(DeletedBelowTest, AListThatPassesOverMuchGoesOnLater) {
     ASSERT_TRUE(page);
     for (const RecycledItem& item : page->items) seen.push_back(item.name);
     more = page->truncated;
-    if (more) { ASSERT_GT(page->next, after); }
+    if (more) {
+      ASSERT_GT(page->next, after);
+    }
     after = page->next;
   }
   EXPECT_EQ(pages, 2);
@@ -177,7 +183,10 @@ TYPED_TEST(DeletedBelowTest, AnOwnerPurgesNothingThatOnlyAdministratorsRestore) 
   this->set_policy({.dir = this->mine_});
   this->deleted(this->mine_, "own");
   EXPECT_EQ(this->ns().purge({}, {.dir = this->mine_, .by_owner = true}).error().code, Errc::kNotOwner);
-  EXPECT_EQ(this->ns().purge({}, {.dir = this->mine_, .items = {this->item("own"), this->item("above")}, .by_owner = true}).error().code,
+  EXPECT_EQ(this->ns()
+                .purge({}, {.dir = this->mine_, .items = {this->item("own"), this->item("above")}, .by_owner = true})
+                .error()
+                .code,
             Errc::kNotOwner);
   EXPECT_THAT(this->names_below(this->mine_), ElementsAre("above", "own"));
   EXPECT_EQ(this->ns().purge({}, {.dir = this->mine_, .items = {this->item("own")}, .by_owner = true})->removed, 1u);
@@ -198,16 +207,19 @@ TYPED_TEST(DeletedBelowTest, AnOwnerRestoresWhatWasDeletedBelowAndToPlacesBelow)
   this->deleted(this->team_, "t");
   for (const char* name : {"o", "t"}) {
     EXPECT_EQ(this->refusal({.item = this->item(name), .owned = this->mine_}), Errc::kNotFound) << name;
-    EXPECT_EQ(this->refusal({.item = this->item(name), .to_parent = this->mine_, .to_name = "x", .owned = this->mine_}), Errc::kNotFound);
+    EXPECT_EQ(this->refusal({.item = this->item(name), .to_parent = this->mine_, .to_name = "x", .owned = this->mine_}),
+              Errc::kNotFound);
   }
   for (const FileId place : {this->other_, this->team_, kRootId}) {
-    EXPECT_EQ(this->refusal({.item = this->item("f"), .to_parent = place, .to_name = "x", .owned = this->mine_}), Errc::kAccess);
+    EXPECT_EQ(this->refusal({.item = this->item("f"), .to_parent = place, .to_name = "x", .owned = this->mine_}),
+              Errc::kAccess);
   }
   const auto restored = this->ns().restore({}, {.item = this->item("f"), .owned = this->mine_});
   ASSERT_TRUE(restored);
   EXPECT_EQ(restored->parent, sub);
   EXPECT_EQ(restored->name, "f");
-  ASSERT_TRUE(this->ns().restore({}, {.item = this->item("g"), .to_parent = sub, .to_name = "h", .owned = this->mine_}));
+  ASSERT_TRUE(
+      this->ns().restore({}, {.item = this->item("g"), .to_parent = sub, .to_name = "h", .owned = this->mine_}));
   EXPECT_TRUE(this->find(sub, "h"));
   EXPECT_THAT(this->names_below(kRootId), ElementsAre("o", "t"));
   this->expect_consistent();

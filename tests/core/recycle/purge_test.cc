@@ -9,7 +9,9 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 constexpr std::int64_t kDay = std::int64_t{24} * 3600 * 1'000'000'000;
-Timestamp in_days(std::int64_t days) { return {wall_now().ns + days * kDay + kDay / 2}; }
+Timestamp in_days(std::int64_t days) {
+  return {wall_now().ns + days * kDay + kDay / 2};
+}
 
 template <class Engine>
 class PurgeTest : public RecycleTest<Engine> {

@@ -18,7 +18,8 @@ class RecycleReadOnlyTest : public RecycleTest<Engine> {
     dir_ = *this->mkdir(this->team_, "d");
     EXPECT_TRUE(this->ns().unlink({}, {this->team_, "f"}));
     EXPECT_TRUE(this->ns().rmdir({}, {this->team_, "d"}));
-    for (const std::string& name : this->names(this->shelf(this->team_))) (name.starts_with("f@") ? file_name_ : dir_name_) = name;
+    for (const std::string& name : this->names(this->shelf(this->team_)))
+      (name.starts_with("f@") ? file_name_ : dir_name_) = name;
   }
   FileId file_{}, dir_{};
   std::string file_name_, dir_name_;
@@ -53,7 +54,8 @@ TYPED_TEST(RecycleReadOnlyTest, NothingInABinChanges) {
   EXPECT_TRUE(refused(ns.copy_range({}, {other, 0, this->file_, 0, 5, true})));
   EXPECT_EQ(ns.access({}, {this->file_, kAccessRead | kAccessModify | kAccessExtend})->granted, kAccessRead);
   EXPECT_TRUE(refused(ns.open({}, {.parent = shelf, .name = this->file_name_, .access = kAccessRead | kAccessModify})));
-  EXPECT_TRUE(refused(ns.open({}, {.parent = shelf, .name = this->file_name_, .disposition = OpenDisposition::kOverwrite})));
+  EXPECT_TRUE(
+      refused(ns.open({}, {.parent = shelf, .name = this->file_name_, .disposition = OpenDisposition::kOverwrite})));
   EXPECT_TRUE(ns.open({}, {.parent = shelf, .name = this->file_name_}));
   EXPECT_EQ(this->read(this->file_), "text");
   this->expect_consistent();
@@ -88,7 +90,8 @@ TYPED_TEST(RecycleReadOnlyTest, ItIsShownAtTheRootOfAnExportOnly) {
   const auto shown = [&](FileId root) {
     std::vector<std::string> names;
     for (std::uint64_t cookie = 0;;) {
-      const auto page = this->ns().readdir({}, {.dir = this->team_, .cookie = cookie, .entries_max = 1, .want_attributes = true, .root = root});
+      const auto page = this->ns().readdir(
+          {}, {.dir = this->team_, .cookie = cookie, .entries_max = 1, .want_attributes = true, .root = root});
       EXPECT_TRUE(page);
       for (const DirectoryEntry& entry : page->entries) {
         names.push_back(entry.name);

@@ -39,7 +39,8 @@ class RecycleTest : public VolumeTest<Engine> {
     ADD_FAILURE() << "no item " << name;
     return {};
   }
-  Result<RestoreReply> restore(std::string_view name, const OpContext& ctx = {}, FileId to = kNoFile, std::string_view to_name = {}) {
+  Result<RestoreReply> restore(std::string_view name, const OpContext& ctx = {}, FileId to = kNoFile,
+                               std::string_view to_name = {}) {
     return this->ns().restore(ctx, {item(name), to, to_name});
   }
   FileId file_of(FileId dir, std::string_view name, std::string_view text) {

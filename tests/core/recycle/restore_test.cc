@@ -143,7 +143,8 @@ TYPED_TEST(RestoreTest, ByMovingItOutOfTheBin) {
   this->expect_consistent();
 }
 
-// Nothing is replaced, so nothing is made ready for keeping it: what has the name is not looked at, and no bin comes to be.
+// Nothing is replaced, so nothing is made ready for keeping it: what has the name is not looked at, and no bin comes to
+// be.
 TYPED_TEST(RestoreTest, ByMovingItOutOfTheBinOntoADirectoryOfAnother) {
   this->file_of(this->team_, "f", "text");
   ASSERT_TRUE(this->ns().unlink({}, {this->team_, "f"}));

@@ -16,19 +16,32 @@ std::string hex(std::string_view bytes) {
 }
 
 ItemRecord item() {
-  return {.id = FileId{17}, .type = FileType::kRegular, .name = "a@1f", .parent = FileId{18}, .raw = "a", .base = FileId{19},
-          .below = "b/", .uid = 1000, .door = Door::kS3, .client = "::1", .time = Timestamp{5}, .bytes = 300};
+  return {.id = FileId{17},
+          .type = FileType::kRegular,
+          .name = "a@1f",
+          .parent = FileId{18},
+          .raw = "a",
+          .base = FileId{19},
+          .below = "b/",
+          .uid = 1000,
+          .door = Door::kS3,
+          .client = "::1",
+          .time = Timestamp{5},
+          .bytes = 300};
 }
 
 TEST(TrashRecordTest, AnchorHasTheBytesOfVersion1) {
   const std::string bytes = AnchorRecord{FileId{0x1122}}.encode();
-  EXPECT_EQ(hex(bytes), "010108000000" "2211000000000000");
+  EXPECT_EQ(hex(bytes),
+            "010108000000"
+            "2211000000000000");
   EXPECT_EQ(AnchorRecord::decode(bytes)->bin, FileId{0x1122});
 }
 
 TEST(TrashRecordTest, ItemHasTheBytesOfVersion1) {
   const std::string bytes = item().encode();
-  EXPECT_EQ(hex(bytes), "010136000000"
+  EXPECT_EQ(hex(bytes),
+            "010136000000"
             "1100000000000000"
             "01"
             "0461403166"
@@ -50,7 +63,8 @@ TEST(TrashRecordTest, ItemHasTheBytesOfVersion1) {
 
 TEST(TrashRecordTest, WhatIsCutIsDamaged) {
   const std::string bytes = item().encode();
-  for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(ItemRecord::decode(bytes.substr(0, size))) << size;
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_FALSE(ItemRecord::decode(bytes.substr(0, size))) << size;
   EXPECT_EQ(AnchorRecord::decode("").error().code, Errc::kCorrupt);
 }
 

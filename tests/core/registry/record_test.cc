@@ -186,7 +186,8 @@ TEST(RecordTest, TokensHaveTheBytesOfVersion1) {
 
 TEST(RecordTest, DamagedTokensAreCorrupt) {
   const std::string bytes = encode_token(sample_token());
-  for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_EQ(decode_token(bytes.substr(0, size)).error().code, Errc::kCorrupt);
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_EQ(decode_token(bytes.substr(0, size)).error().code, Errc::kCorrupt);
   for (const std::uint8_t role : {0, 2, 5}) {  // no role; one that has no directory; one that does not exist
     std::string wrong = bytes;
     wrong[10] = static_cast<char>(role);
@@ -201,7 +202,8 @@ TEST(RecordTest, AuditPolicyHasTheBytesOfVersion1) {
   EXPECT_EQ(hex(stored), "01010a00000011000000000000000500");
   EXPECT_EQ(*decode_audit(stored), policy);
   for (std::size_t size = 0; size < stored.size(); ++size) EXPECT_FALSE(decode_audit(stored.substr(0, size))) << size;
-  EXPECT_EQ(decode_audit(encode_audit({FileId{17}, 256})).error().code, Errc::kCorrupt) << "a class that is not there yet";
+  EXPECT_EQ(decode_audit(encode_audit({FileId{17}, 256})).error().code, Errc::kCorrupt)
+      << "a class that is not there yet";
   EXPECT_EQ(decode_audit(encode_audit({kNoFile, 1})).error().code, Errc::kCorrupt);
   EXPECT_EQ(hex(audit_key(FileId{17})), "61756469742f0000000000000011");
 }

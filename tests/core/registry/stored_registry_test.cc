@@ -16,11 +16,14 @@ class StoredRegistryTest : public testing::Test {
  protected:
   void SetUp() override { open(); }
   void open() {
-    auto loaded = StoredRegistry::load(kv_, [this](const WriteBatch& batch) -> Status {
-      if (disk_is_broken_) return fail(Errc::kIo, "disk");
-      const WriteBatch* one = &batch;
-      return kv_.apply({&one, 1});
-    }, scheduler_);
+    auto loaded = StoredRegistry::load(
+        kv_,
+        [this](const WriteBatch& batch) -> Status {
+          if (disk_is_broken_) return fail(Errc::kIo, "disk");
+          const WriteBatch* one = &batch;
+          return kv_.apply({&one, 1});
+        },
+        scheduler_);
     ASSERT_TRUE(loaded) << describe(loaded.error());
     registry_ = *std::move(loaded);
   }
@@ -464,11 +467,16 @@ TEST_F(StoredRegistryTest, RecyclePoliciesAreKeptAndWithoutAnyThereIsNoTable) {
 TEST_F(StoredRegistryTest, ARequestPaysTheFlowsThatAreAboutItFromTheGeneralToTheParticular) {
   const auto team = registry_->add_export(wanted("team"));
   ASSERT_TRUE(team);
-  const FlowTarget order[] = {FlowTarget::directory(kRootId),         FlowTarget::door(Door::kNfs),
-                              FlowTarget::of_export(team->id),        FlowTarget::clients(*Network::parse("10.0.0.0/8")),
-                              FlowTarget::clients(*Network::parse("10.1.0.0/16")), FlowTarget::directory(FileId{17}),
-                              FlowTarget::directory(FileId{20}),      FlowTarget::group(4),
-                              FlowTarget::group(100),                 FlowTarget::user(1000)};
+  const FlowTarget order[] = {FlowTarget::directory(kRootId),
+                              FlowTarget::door(Door::kNfs),
+                              FlowTarget::of_export(team->id),
+                              FlowTarget::clients(*Network::parse("10.0.0.0/8")),
+                              FlowTarget::clients(*Network::parse("10.1.0.0/16")),
+                              FlowTarget::directory(FileId{17}),
+                              FlowTarget::directory(FileId{20}),
+                              FlowTarget::group(4),
+                              FlowTarget::group(100),
+                              FlowTarget::user(1000)};
   for (const FlowTarget& target : order) ASSERT_TRUE(registry_->set_flow(metadata_limit(target, 10)));
   ASSERT_TRUE(registry_->set_flow(metadata_limit(FlowTarget::user(1), 10)));
   ASSERT_TRUE(registry_->set_flow(metadata_limit(FlowTarget::door(Door::kS3), 10)));
@@ -477,7 +485,8 @@ TEST_F(StoredRegistryTest, ARequestPaysTheFlowsThatAreAboutItFromTheGeneralToThe
   const FlowTable& table = *picture->flows();
   EXPECT_TRUE(table.has_directories());
   const Credentials cred{.uid = 1000, .gid = 100, .groups = {5, 4, 100, 4}};
-  FlowCaller caller{.door = Door::kNfs, .through = team->id, .address = Network::parse("10.1.2.3")->address, .cred = &cred};
+  FlowCaller caller{
+      .door = Door::kNfs, .through = team->id, .address = Network::parse("10.1.2.3")->address, .cred = &cred};
   const FileId above[] = {kRootId, FileId{17}, FileId{19}, FileId{20}};
   std::vector<qos::Flow*> path;
   table.find_path(caller, above, path);

@@ -30,7 +30,9 @@ Status status(const Result<T>& result) {
   return {};
 }
 
-std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
+std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
 
 std::vector<Operation> operations() {
   using enum Touches;
@@ -50,7 +52,7 @@ std::vector<Operation> operations() {
       return status(ns.copy_range(ctx, {to_file ? s.other : s.file, 0, to_file ? s.file : s.other, 0, 0, share}));
     };
   };
-  const auto rename = [](std::string_view from, FileId Scene::*to_dir, std::string_view to) {
+  const auto rename = [](std::string_view from, FileId Scene::* to_dir, std::string_view to) {
     return [=](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.rename(ctx, {s.dir, from, s.*to_dir, to})); };
   };
   const auto put = [](std::string_view key) {
@@ -58,7 +60,7 @@ std::vector<Operation> operations() {
       return status(ns.put_key(ctx, {.root = s.dir, .key = key, .bytes = bytes_of("object")}));
     };
   };
-  const auto join = [](FileId Scene::*part, std::string_view key) {
+  const auto join = [](FileId Scene::* part, std::string_view key) {
     return [=](Ns& ns, const Ctx& ctx, const Scene& s) {
       return status(ns.concatenate(ctx, {.root = s.dir, .key = key, .parts = {{.id = s.*part}}}));
     };
@@ -70,27 +72,60 @@ std::vector<Operation> operations() {
       {"setattr ACL", {kFile}, true, set({.acl = std::make_shared<const Acl>()})},
       {"setattr times", {kFile}, true, set({.mtime = SetTime{.server_time = true}})},
       {"setattr size", {kFile}, true, set({.size = 7})},
-      {"allocate", {kFile}, true, [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.allocate(ctx, {s.file, 0, 50'000})); }},
-      {"punch", {kFile}, true, [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.punch(ctx, {s.file, 0, 4096})); }},
+      {"allocate",
+       {kFile},
+       true,
+       [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.allocate(ctx, {s.file, 0, 50'000})); }},
+      {"punch",
+       {kFile},
+       true,
+       [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.punch(ctx, {s.file, 0, 4096})); }},
       {"copy_range into it", {kFile}, true, copy(false, true)},
       {"copy_range into it, shared", {kFile}, true, copy(true, true)},
-      {"create that truncates", {kFile}, true, [](Ns& ns, const Ctx& ctx, const Scene& s) {
+      {"create that truncates",
+       {kFile},
+       true,
+       [](Ns& ns, const Ctx& ctx, const Scene& s) {
          return status(ns.create(ctx, {.parent = s.dir, .name = "f", .set = {.size = 0}}));
        }},
-      {"open that overwrites", {kFile}, true, [](Ns& ns, const Ctx& ctx, const Scene& s) {
+      {"open that overwrites",
+       {kFile},
+       true,
+       [](Ns& ns, const Ctx& ctx, const Scene& s) {
          return status(ns.open(ctx, {.parent = s.dir, .name = "f", .disposition = OpenDisposition::kOverwrite}));
        }},
-      {"create", {kDir}, true, [](Ns& ns, const Ctx& ctx, const Scene& s) {
+      {"create",
+       {kDir},
+       true,
+       [](Ns& ns, const Ctx& ctx, const Scene& s) {
          return status(ns.create(ctx, {.parent = s.dir, .name = "new", .mode = CreateMode::kGuarded}));
        }},
-      {"mkdir", {kDir}, true, [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.mkdir(ctx, {s.dir, "new"})); }},
-      {"symlink", {kDir}, true, [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.symlink(ctx, {s.dir, "new", "f"})); }},
-      {"mknod", {kDir}, true, [](Ns& ns, const Ctx& ctx, const Scene& s) {
+      {"mkdir",
+       {kDir},
+       true,
+       [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.mkdir(ctx, {s.dir, "new"})); }},
+      {"symlink",
+       {kDir},
+       true,
+       [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.symlink(ctx, {s.dir, "new", "f"})); }},
+      {"mknod",
+       {kDir},
+       true,
+       [](Ns& ns, const Ctx& ctx, const Scene& s) {
          return status(ns.mknod(ctx, {.parent = s.dir, .name = "new", .type = FileType::kFifo}));
        }},
-      {"link", {kFile, kDir}, true, [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.link(ctx, {s.file, s.dir, "new"})); }},
-      {"unlink", {kFile, kDir}, true, [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.unlink(ctx, {s.dir, "f"})); }},
-      {"rmdir", {kSub, kDir}, true, [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.rmdir(ctx, {s.dir, "sub"})); }},
+      {"link",
+       {kFile, kDir},
+       true,
+       [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.link(ctx, {s.file, s.dir, "new"})); }},
+      {"unlink",
+       {kFile, kDir},
+       true,
+       [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.unlink(ctx, {s.dir, "f"})); }},
+      {"rmdir",
+       {kSub, kDir},
+       true,
+       [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.rmdir(ctx, {s.dir, "sub"})); }},
       {"rename", {kFile, kDir}, true, rename("f", &Scene::dir, "new")},
       {"rename over it", {kFile, kOther, kDir}, true, rename("g", &Scene::dir, "f")},
       {"rename to another directory", {kFile, kDir, kElsewhere}, true, rename("f", &Scene::elsewhere, "f")},
@@ -99,20 +134,53 @@ std::vector<Operation> operations() {
       {"put_key of a new one", {kDir}, true, put("new")},
       {"put_key below a new directory", {kDir}, true, put("x/new")},
       {"concatenate into it", {kFile}, true, join(&Scene::other, "f")},
-      {"remove_key", {kFile, kDir}, true, [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.remove_key(ctx, {s.dir, "f"})); }},
-      {"set_meta", {kFile}, true, [](Ns& ns, const Ctx& ctx, const Scene& s) { return ns.set_meta(ctx, {s.file, "m", s.version}); }},
-      {"set_xattr", {kFile}, true, [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.set_xattr(ctx, {s.file, "user.b", "2"})); }},
-      {"remove_xattr", {kFile}, true, [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.remove_xattr(ctx, {s.file, "user.a"})); }},
-      {"remove_tree", {kSub, kDir}, true, [](Ns& ns, const Ctx& ctx, const Scene& s) { return ns.remove_tree(ctx, {s.dir, "sub"}); }},
-      {"read", {kFile}, false, [](Ns& ns, const Ctx& ctx, const Scene& s) {
+      {"remove_key",
+       {kFile, kDir},
+       true,
+       [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.remove_key(ctx, {s.dir, "f"})); }},
+      {"set_meta",
+       {kFile},
+       true,
+       [](Ns& ns, const Ctx& ctx, const Scene& s) { return ns.set_meta(ctx, {s.file, "m", s.version}); }},
+      {"set_xattr",
+       {kFile},
+       true,
+       [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.set_xattr(ctx, {s.file, "user.b", "2"})); }},
+      {"remove_xattr",
+       {kFile},
+       true,
+       [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.remove_xattr(ctx, {s.file, "user.a"})); }},
+      {"remove_tree",
+       {kSub, kDir},
+       true,
+       [](Ns& ns, const Ctx& ctx, const Scene& s) { return ns.remove_tree(ctx, {s.dir, "sub"}); }},
+      {"read",
+       {kFile},
+       false,
+       [](Ns& ns, const Ctx& ctx, const Scene& s) {
          std::vector<std::byte> into(10);
          return status(ns.read(ctx, {s.file, 0, into}));
        }},
-      {"read_slices", {kFile}, false, [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.read_slices(ctx, {s.file, 0, 10})); }},
-      {"getattr", {kFile}, false, [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.getattr(ctx, {s.file})); }},
-      {"seek", {kFile}, false, [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.seek(ctx, {s.file, 0, SeekWhat::kHole})); }},
-      {"lookup_key", {kFile}, false, [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.lookup_key(ctx, {s.dir, "f"})); }},
-      {"list_keys", {kFile, kOther}, false, [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.list_keys(ctx, {.root = s.dir})); }},
+      {"read_slices",
+       {kFile},
+       false,
+       [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.read_slices(ctx, {s.file, 0, 10})); }},
+      {"getattr",
+       {kFile},
+       false,
+       [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.getattr(ctx, {s.file})); }},
+      {"seek",
+       {kFile},
+       false,
+       [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.seek(ctx, {s.file, 0, SeekWhat::kHole})); }},
+      {"lookup_key",
+       {kFile},
+       false,
+       [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.lookup_key(ctx, {s.dir, "f"})); }},
+      {"list_keys",
+       {kFile, kOther},
+       false,
+       [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.list_keys(ctx, {.root = s.dir})); }},
       {"copy_range out of it", {kFile}, false, copy(false, false)},
       {"copy_range out of it, shared", {kFile}, false, copy(true, false)},
       {"concatenate from it", {kFile}, false, join(&Scene::file, "g")},
@@ -139,11 +207,16 @@ class BreakLeasesTest : public VolumeTest<Engine> {
   }
   static FileId of(const Scene& s, Touches what) {
     switch (what) {
-      case Touches::kFile: return s.file;
-      case Touches::kOther: return s.other;
-      case Touches::kDir: return s.dir;
-      case Touches::kSub: return s.sub;
-      case Touches::kElsewhere: return s.elsewhere;
+      case Touches::kFile:
+        return s.file;
+      case Touches::kOther:
+        return s.other;
+      case Touches::kDir:
+        return s.dir;
+      case Touches::kSub:
+        return s.sub;
+      case Touches::kElsewhere:
+        return s.elsewhere;
     }
     return kNoFile;
   }
@@ -154,8 +227,8 @@ class BreakLeasesTest : public VolumeTest<Engine> {
       const auto got = this->ns().getattr(holder, {id});
       if (!got) return "error: " + describe(got.error());
       const Attributes& a = got->attr;
-      for (const std::uint64_t value : {static_cast<std::uint64_t>(a.mode), static_cast<std::uint64_t>(a.links), a.size, a.change,
-                                        a.data_version, static_cast<std::uint64_t>(a.mtime.ns)}) {
+      for (const std::uint64_t value : {static_cast<std::uint64_t>(a.mode), static_cast<std::uint64_t>(a.links), a.size,
+                                        a.change, a.data_version, static_cast<std::uint64_t>(a.mtime.ns)}) {
         text.append(std::to_string(value)).append(" ");
       }
     }
@@ -170,7 +243,9 @@ class BreakLeasesTest : public VolumeTest<Engine> {
       text.append(content);
     }
     const Usage usage = this->usage(kRootId);
-    return text.append(std::to_string(core::bytes_of(usage))).append(" ").append(std::to_string(usage.files + usage.directories));
+    return text.append(std::to_string(core::bytes_of(usage)))
+        .append(" ")
+        .append(std::to_string(usage.files + usage.directories));
   }
 
   int scenes_ = 0;

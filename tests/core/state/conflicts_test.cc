@@ -69,10 +69,11 @@ class ConflictPairs : public TableTest {
       }
     }
     for (const bool exclusive : {false, true}) {
-      all.push_back({exclusive ? "exclusive lock" : "shared lock", facet_of_lock(exclusive), [=, this](const Client& who) {
-        const auto locked = table().lock(kFile, {who.id, "o"}, {0, 10}, exclusive);
-        return !locked ? code(locked) : *locked ? Errc::kBusy : Errc{};
-      }});
+      all.push_back(
+          {exclusive ? "exclusive lock" : "shared lock", facet_of_lock(exclusive), [=, this](const Client& who) {
+             const auto locked = table().lock(kFile, {who.id, "o"}, {0, 10}, exclusive);
+             return !locked ? code(locked) : *locked ? Errc::kBusy : Errc{};
+           }});
     }
     for (const bool exclusive : {false, true}) {
       all.push_back({exclusive ? "exclusive mandatory lock" : "shared mandatory lock",
@@ -132,13 +133,15 @@ TEST_F(ConflictPairs, OfTwoHolders) {
           expected = Errc::kBusy;
         else if ((conflict & kLeases) != 0)
           expected = Errc::kRecallPending;
-        else if ((conflict & kOpenFacets) != 0) expected = Errc::kShareConflict;
+        else if ((conflict & kOpenFacets) != 0)
+          expected = Errc::kShareConflict;
         else
           expected = Errc::kBusy;
       }
       EXPECT_EQ(asked.get(second), expected) << held.name << ", then " << asked.name;
       table().send_recalls();
-      EXPECT_EQ(first.recalled->size(), expected == Errc::kRecallPending ? 1u : 0u) << held.name << ", then " << asked.name;
+      EXPECT_EQ(first.recalled->size(), expected == Errc::kRecallPending ? 1u : 0u)
+          << held.name << ", then " << asked.name;
       EXPECT_TRUE(second.recalled->empty());
     }
   }

@@ -36,11 +36,11 @@ TEST_F(LockTest, NamesTheFirstLockInTheWay) {
 
 TEST_F(LockTest, SplitsMergesUpgradesAndDowngrades) {
   ASSERT_TRUE(lock(a_, {0, 100}, true));
-  ASSERT_TRUE(lock(a_, {40, 20}, false));   // X [0,40) S [40,60) X [60,100)
+  ASSERT_TRUE(lock(a_, {40, 20}, false));  // X [0,40) S [40,60) X [60,100)
   EXPECT_TRUE(lock(b_, {40, 20}, false));
   EXPECT_FALSE(lock(b_, {39, 1}, false));
   EXPECT_FALSE(lock(b_, {60, 1}, false));
-  EXPECT_FALSE(lock(a_, {40, 20}, true));   // b shares it
+  EXPECT_FALSE(lock(a_, {40, 20}, true));  // b shares it
   table().unlock_all(kFile, b_);
   EXPECT_TRUE(lock(a_, {40, 20}, true));
   const auto whole = table().test_lock(kFile, b_, {99, 1}, false);
@@ -112,7 +112,9 @@ TEST_F(LockTest, AgreesWithAnObviousTwin) {
           table().unlock_all(kFile, owner(who));
           twin[who].fill(0);
           break;
-        case 1: case 2: case 3:
+        case 1:
+        case 2:
+        case 3:
           ASSERT_TRUE(table().unlock(kFile, owner(who), range));
           std::fill(twin[who].begin() + first, twin[who].begin() + last + 1, 0);
           break;

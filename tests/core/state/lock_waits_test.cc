@@ -16,7 +16,8 @@ class LockWaitsTest : public TableTest {
   };
   Waiter waiter(std::string_view peer = {}) {
     Waiter made;
-    made.id = table().add_holder(Door::kNfs, nullptr, peer, [list = made.granted](const LockRequest& lock) { list->push_back(lock); });
+    made.id = table().add_holder(Door::kNfs, nullptr, peer,
+                                 [list = made.granted](const LockRequest& lock) { list->push_back(lock); });
     return made;
   }
   static LockRequest request(const Waiter& who, LockRange range, bool exclusive = true, FileId file = kFile,
@@ -44,7 +45,8 @@ class LockWaitsTest : public TableTest {
 TEST_F(LockWaitsTest, WhereNobodyWhoHoldsWaitsNoCircleIsSearched) {
   LockWaits waits;
   LockWait* last = nullptr;
-  for (std::uint64_t i = 1; i <= 100; ++i) last = waits.add({kFile, {HolderId{i}, "o"}, {0, 10}, true}, {0, 9}, nullptr);
+  for (std::uint64_t i = 1; i <= 100; ++i)
+    last = waits.add({kFile, {HolderId{i}, "o"}, {0, 10}, true}, {0, 9}, nullptr);
   int looks = 0;
   const LockWaits::Holding holding = [&](const LockWait&) {
     ++looks;
@@ -309,7 +311,8 @@ TEST_F(LockWaitsTest, AreBoundedForAPeer) {
     const FileId file{200 + holder};
     hold(request(a, {0, LockRange::kToEnd}, true, file));
     many.push_back(waiter("one"));
-    for (std::uint64_t i = 0; i < LockWaits::kPerHolder; ++i) ASSERT_EQ(ask(request(many.back(), {i, 1}, true, file)), "waits");
+    for (std::uint64_t i = 0; i < LockWaits::kPerHolder; ++i)
+      ASSERT_EQ(ask(request(many.back(), {i, 1}, true, file)), "waits");
   }
   hold(request(a, {0, 10}));
   const Waiter last = waiter("one");

@@ -10,7 +10,9 @@ template <class Engine>
 class OrphanTest : public VolumeTest<Engine> {
  protected:
   StateTable& state() { return this->volume_->state(); }
-  HolderId holder() { return this->state().add_holder(Door::kNfs, [](LeaseId, FileId) {}); }
+  HolderId holder() {
+    return this->state().add_holder(Door::kNfs, [](LeaseId, FileId) {});
+  }
   Result<OpenId> open(FileId file, HolderId who) { return state().open({file, who, kShareBoth, kShareNone}); }
   std::size_t blobs() {
     EXPECT_TRUE(this->volume_->flush());
@@ -41,7 +43,8 @@ TYPED_TEST(OrphanTest, LivesUntilItsLastCloseHoweverItLostItsName) {
   };
   const std::vector<Way> ways = {
       {"unlink", [&] { return this->ns().unlink(this->root_, {kRootId, "f"}).has_value(); }},
-      {"rename", [&] {
+      {"rename",
+       [&] {
          return this->create(kRootId, "g") && this->ns().rename(this->root_, {kRootId, "g", kRootId, "f"}) &&
                 this->ns().unlink(this->root_, {kRootId, "f"});
        }},

@@ -1,4 +1,5 @@
-// The table of opens, locks and leases by itself: files are whatever the test says, time stands still unless it is moved.
+// The table of opens, locks and leases by itself: files are whatever the test says, time stands still unless it is
+// moved.
 #pragma once
 
 #include <gtest/gtest.h>

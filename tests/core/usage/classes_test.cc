@@ -13,7 +13,8 @@
 namespace stoa::core::test {
 namespace {
 
-constexpr UncountedClasses kNoRecycled{.recycled = true}, kNoNameless{.nameless = true}, kOnlyLive{.recycled = true, .nameless = true};
+constexpr UncountedClasses kNoRecycled{.recycled = true}, kNoNameless{.nameless = true},
+    kOnlyLive{.recycled = true, .nameless = true};
 
 // "team" has a recycle bin.
 template <class Engine>
@@ -23,7 +24,9 @@ class ClassesTest : public QuotaTest<Engine> {
     team_ = *this->mkdir(kRootId, "team");
     keep_deleted(team_);
   }
-  void keep_deleted(FileId dir, bool on = true) { ASSERT_TRUE(this->volume_->registry().set_recycle({.dir = dir, .enabled = on})); }
+  void keep_deleted(FileId dir, bool on = true) {
+    ASSERT_TRUE(this->volume_->registry().set_recycle({.dir = dir, .enabled = on}));
+  }
   FileId file(FileId dir, std::string_view name, std::size_t bytes, std::uint32_t uid = 0) {
     const auto made = this->create_as(dir, name, uid);
     EXPECT_TRUE(made);
@@ -62,14 +65,14 @@ class ClassesTest : public QuotaTest<Engine> {
     EXPECT_EQ(reply.usage.bytes, all);
     EXPECT_EQ(reply.by_class.recycled.bytes, recycled);
     EXPECT_EQ(reply.by_class.nameless.bytes, nameless);
-    EXPECT_EQ(reply.counted.bytes, all - (reply.uncounted.recycled ? recycled : 0) - (reply.uncounted.nameless ? nameless : 0));
+    EXPECT_EQ(reply.counted.bytes,
+              all - (reply.uncounted.recycled ? recycled : 0) - (reply.uncounted.nameless ? nameless : 0));
   }
   Status grow(FileId id, std::uint64_t to) { return this->truncate(id, to); }
 
   FileId team_{};
 };
 TYPED_TEST_SUITE(ClassesTest, Engines);
-
 
 TYPED_TEST(ClassesTest, WithoutADeclarationEverythingCounts) {
   const FileId a = this->file(this->team_, "a", 60);
@@ -161,7 +164,8 @@ TYPED_TEST(ClassesTest, QuotasThatAreNestedCountWhatEachDeclares) {
   ASSERT_TRUE(this->unlink(inner, "a"));
   this->expect_bytes(inner, 100, 0, 100);
   this->expect_bytes(this->team_, 150, 50, 100);
-  EXPECT_EQ(code(this->put(inner, "c", "x").has_value() ? Status{} : Status(fail(Errc::kQuota))), Errc::kQuota);  // of team
+  EXPECT_EQ(code(this->put(inner, "c", "x").has_value() ? Status{} : Status(fail(Errc::kQuota))),
+            Errc::kQuota);  // of team
   this->close(opened);
   EXPECT_TRUE(this->put(inner, "c", this->text(100)));
   this->expect_bytes(kRootId, 150, 50, 0);
@@ -362,7 +366,9 @@ TYPED_TEST(ClassesTest, AVolumeWithoutClassesGetsThemAtItsFirstStart) {
   const auto report = this->volume_->check({});
   ASSERT_TRUE(report);
   for (const char* what : {", recycled: recorded 0 bytes", ", without a name: recorded 0 bytes"}) {
-    EXPECT_TRUE(std::ranges::any_of(report->problems, [&](const std::string& p) { return p.find(what) != std::string::npos; })) << what;
+    EXPECT_TRUE(std::ranges::any_of(report->problems, [&](const std::string& p) {
+      return p.find(what) != std::string::npos;
+    })) << what;
   }
   WriteBatch batch;
   ASSERT_TRUE(count_classes(*this->kv_, batch));
@@ -388,7 +394,8 @@ TYPED_TEST(ClassesTest, AVolumeWithoutClassesGetsThemAtItsFirstStart) {
   this->VolumeTest<TypeParam>::open();
   EXPECT_EQ(this->known(homes).by_class, of_homes);
   EXPECT_TRUE(this->known(homes).counting);
-  while (!this->volume_->run_owner_count(1000).value_or(true)) {}
+  while (!this->volume_->run_owner_count(1000).value_or(true)) {
+  }
   EXPECT_FALSE(this->known(homes).counting);
   const auto ann = this->ns().usage({}, {homes, QuotaOf::kUser, kAnn});
   EXPECT_EQ(ann->usage, (Usage{12, 2, 0}));
@@ -397,7 +404,8 @@ TYPED_TEST(ClassesTest, AVolumeWithoutClassesGetsThemAtItsFirstStart) {
   EXPECT_EQ(VolumeRecord::decode([&] {
               EXPECT_TRUE(this->kv_->get(Family::kConfig, keys::kVolumeConfig, &value));
               return value;
-            }())->by_class,
+            }())
+                ->by_class,
             true);
 }
 

@@ -11,7 +11,9 @@ namespace stoa::core {
 namespace {
 
 std::atomic<std::int64_t> seconds_now{1};
-Timestamp test_clock() { return Timestamp::from(seconds_now, 0); }
+Timestamp test_clock() {
+  return Timestamp::from(seconds_now, 0);
+}
 
 constexpr UncountedClasses kAllCounted{}, kNoRecycled{.recycled = true}, kNoNameless{.nameless = true},
     kOnlyLive = kAllButLive, kNoMultipart{.multipart = true};
@@ -42,12 +44,15 @@ class LedgerClassesTest : public ::testing::Test {
     EXPECT_EQ(known.by_class.nameless.bytes, nameless);
   }
   // What the limits see.
-  std::int64_t counted(const AccountRef& account) { return static_cast<std::int64_t>(ledger.tightest(account).bytes.used); }
+  std::int64_t counted(const AccountRef& account) {
+    return static_cast<std::int64_t>(ledger.tightest(account).bytes.used);
+  }
 
   MetricRegistry metrics;
   Ledger ledger{metrics, test_clock};
-  const AccountRef root = child(nullptr), team = child(root), dir = child(team), bin = child(team, UsageClass::kRecycled),
-                   shelf = child(bin), upload = child(team, UsageClass::kMultipart);
+  const AccountRef root = child(nullptr), team = child(root), dir = child(team),
+                   bin = child(team, UsageClass::kRecycled), shelf = child(bin),
+                   upload = child(team, UsageClass::kMultipart);
 };
 
 TEST_F(LedgerClassesTest, EveryWayOfAFileIsOfItsClass) {
@@ -140,7 +145,8 @@ TEST_F(LedgerClassesTest, WhatADeleteFreesIsForNobodyBeforeItIsKept) {
   }
   // A restore holds what it needs from its beginning.
   Postings restore;
-  EXPECT_EQ(ledger.hold(restore, {{payer(shelf), {.bytes = -16}}, {payer(dir), {.bytes = 16}}}).error().code, Errc::kQuota);
+  EXPECT_EQ(ledger.hold(restore, {{payer(shelf), {.bytes = -16}}, {payer(dir), {.bytes = 16}}}).error().code,
+            Errc::kQuota);
   ASSERT_TRUE(ledger.hold(restore, {{payer(shelf), {.bytes = -15}}, {payer(dir), {.bytes = 15}}}));
   EXPECT_EQ(counted(team), 100);
   EXPECT_EQ(ledger.reserve(payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
@@ -217,10 +223,13 @@ TEST_F(LedgerClassesTest, SoftLimitsSeeWhatIsCounted) {
   EXPECT_EQ(notices[3].used.bytes, 40);
 }
 
-// Operations of all kinds at once, kept and dropped in any order; what is true in the end is counted again from those that were kept.
+// Operations of all kinds at once, kept and dropped in any order; what is true in the end is counted again from those
+// that were kept.
 TEST_F(LedgerClassesTest, AllSumsAreExactWhateverIsKeptAndDropped) {
-  const AccountRef deep = child(dir), inner_bin = child(dir, UsageClass::kRecycled), inner_upload = child(deep, UsageClass::kMultipart), inner_shelf = child(inner_bin);
-  const std::vector<AccountRef> accounts{root, team, dir, bin, shelf, deep, inner_bin, inner_shelf, upload, inner_upload};
+  const AccountRef deep = child(dir), inner_bin = child(dir, UsageClass::kRecycled),
+                   inner_upload = child(deep, UsageClass::kMultipart), inner_shelf = child(inner_bin);
+  const std::vector<AccountRef> accounts{root, team,      dir,         bin,    shelf,
+                                         deep, inner_bin, inner_shelf, upload, inner_upload};
   const std::vector<AccountRef> payers{dir, shelf, deep, inner_shelf, upload, inner_upload};
   ledger.count_owners(team, OwnersCounted::kYes);
   ledger.set_limits(team, {.bytes = 2000, .files = 60, .uncounted = kNoRecycled});
@@ -300,7 +309,8 @@ TEST_F(LedgerClassesTest, AllSumsAreExactWhateverIsKeptAndDropped) {
       const BalanceChange change = change_of(file.usage, of, a->reserved.uncounted());
       all[a] = all[a] + change;
       if (a != team.get()) continue;
-      for (const OwnerKey& owner : {file.payer.owner.user(), file.payer.owner.group()}) owners[owner] = owners[owner] + change;
+      for (const OwnerKey& owner : {file.payer.owner.user(), file.payer.owner.group()})
+        owners[owner] = owners[owner] + change;
     }
   }
   for (const AccountRef& account : accounts) {

@@ -9,7 +9,9 @@ namespace stoa::core {
 namespace {
 
 std::atomic<std::int64_t> seconds_now{1};
-Timestamp test_clock() { return Timestamp::from(seconds_now, 0); }
+Timestamp test_clock() {
+  return Timestamp::from(seconds_now, 0);
+}
 
 class LedgerTest : public ::testing::Test {
  protected:
@@ -19,7 +21,9 @@ class LedgerTest : public ::testing::Test {
     account->parent = parent;
     return account;
   }
-  static Payer payer(const AccountRef& account, Owner owner = {}, FileId file = FileId{100}) { return {account, owner, file}; }
+  static Payer payer(const AccountRef& account, Owner owner = {}, FileId file = FileId{100}) {
+    return {account, owner, file};
+  }
   Status move(const AccountRef& from, const AccountRef& to, const Usage& delta, Owner owner = {}) {
     Postings posted;
     STOA_CHECK_OK(ledger.hold(posted, {{payer(from, owner), -delta}, {payer(to, owner), delta}}));
@@ -152,7 +156,8 @@ TEST_F(LedgerTest, ADroppedOperationLeavesNoTrace) {
   ledger.set_limits(from, {.bytes = 70});
   Postings rename;  // over a file of 30 bytes
   ASSERT_TRUE(ledger.hold(rename, {{payer(to), {.bytes = -30, .files = -1}}}));
-  ASSERT_TRUE(ledger.hold(rename, {{payer(from), {.bytes = -70, .files = -1}}, {payer(to), {.bytes = 70, .files = 1}}}));
+  ASSERT_TRUE(
+      ledger.hold(rename, {{payer(from), {.bytes = -70, .files = -1}}, {payer(to), {.bytes = 70, .files = 1}}}));
   EXPECT_EQ(bytes(to), 70);
   EXPECT_EQ(bytes(from), 70);
   EXPECT_EQ(bytes(root), 100);
@@ -196,7 +201,8 @@ TEST_F(LedgerTest, DroppedOperationsOfManyThreadsNeverLetALimitBePassed) {
         Postings posted;
         const std::int64_t size = 1 + (i + t) % 50;
         if (t % 2 == 0) {
-          if (ledger.hold(posted, {{payer(a), {.bytes = -size}}})) (void)ledger.hold(posted, {{payer(b), {.bytes = size}}});
+          if (ledger.hold(posted, {{payer(a), {.bytes = -size}}}))
+            (void)ledger.hold(posted, {{payer(b), {.bytes = size}}});
           i % 3 == 0 && posted.size() == 2 ? ledger.keep(posted) : ledger.drop(posted);
           if (i % 3 == 0 && posted.size() == 2) {
             Postings back;
@@ -356,7 +362,8 @@ TEST_F(LedgerTest, AnotherOwnerPaysIfHeMay) {
   ASSERT_TRUE(ledger.reserve(payer(homes, {1, 50}), {.bytes = 10, .files = 1}));
   const auto give = [&](std::int64_t size) -> Status {
     Postings posted;
-    STOA_CHECK_OK(ledger.hold(posted, {{payer(homes, {1, 50}), {.bytes = -size}}, {payer(homes, {2, 50}), {.bytes = size}}}));
+    STOA_CHECK_OK(
+        ledger.hold(posted, {{payer(homes, {1, 50}), {.bytes = -size}}, {payer(homes, {2, 50}), {.bytes = size}}}));
     ledger.keep(posted);
     return {};
   };
@@ -388,7 +395,8 @@ TEST_F(LedgerTest, WhileOwnersAreCountedAChargeIsTheirsIfItsFileIsCounted) {
   ASSERT_TRUE(ledger.reserve(payer(waits, ann, FileId{100}), {.bytes = 7, .files = 1}));  // and a new one is
   EXPECT_EQ(bytes(homes, kAnn), 7);
   ledger.count({.files = files,
-                .found = {{payer(waits, ann, FileId{5}), {.bytes = 11, .files = 1}}, {payer(root, ann, FileId{6}), {.files = 1}}},
+                .found = {{payer(waits, ann, FileId{5}), {.bytes = 11, .files = 1}},
+                          {payer(root, ann, FileId{6}), {.files = 1}}},
                 .after = {.below = FileId{7}, .from = FileId{100}, .looked_at = 2}});
   EXPECT_EQ(bytes(homes, kAnn), 18);
   EXPECT_EQ(ledger.looked_at(homes), 2u);
@@ -398,7 +406,8 @@ TEST_F(LedgerTest, WhileOwnersAreCountedAChargeIsTheirsIfItsFileIsCounted) {
   EXPECT_EQ(bytes(homes, kAnn), 17);
   // What is dropped leaves no trace; limits are not looked at before all are counted.
   Postings posted;
-  ASSERT_TRUE(ledger.hold(posted, {{payer(homes, ann, FileId{5}), {.bytes = 100}}, {payer(homes, ann, FileId{8}), {.bytes = -1}}}));
+  ASSERT_TRUE(ledger.hold(
+      posted, {{payer(homes, ann, FileId{5}), {.bytes = 100}}, {payer(homes, ann, FileId{8}), {.bytes = -1}}}));
   EXPECT_EQ(bytes(homes, kAnn), 117);
   ledger.drop(posted);
   EXPECT_EQ(bytes(homes, kAnn), 17);

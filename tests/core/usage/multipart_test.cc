@@ -12,7 +12,6 @@ namespace {
 
 constexpr UncountedClasses kNoMultipart{.multipart = true};
 
-
 // A tenant with a bucket.
 template <class Engine>
 class MultipartUsageTest : public QuotaTest<Engine> {
@@ -29,7 +28,8 @@ class MultipartUsageTest : public QuotaTest<Engine> {
   Status begin(std::string_view id, std::uint32_t uid = kAnn) { return begin_in(bucket_, id, uid); }
   Status begin_in(FileId dir, std::string_view id, std::uint32_t uid = kAnn) {
     const std::string key = std::string(id) + "/upload";
-    STOA_CHECK_OK(this->ns().put_key({}, {.root = kMultipartId, .key = key, .meta = "m", .mode = 0600, .multipart = MultipartOf{dir, uid, kStaff}}));
+    STOA_CHECK_OK(this->ns().put_key(
+        {}, {.root = kMultipartId, .key = key, .meta = "m", .mode = 0600, .multipart = MultipartOf{dir, uid, kStaff}}));
     return {};
   }
   FileId dir_of(std::string_view id) {
@@ -40,7 +40,8 @@ class MultipartUsageTest : public QuotaTest<Engine> {
     STOA_CHECK_OK(this->put(dir_of(id), name, this->text(bytes)));
     return {};
   }
-  Status complete(std::string_view id, std::string_view key, std::initializer_list<std::string_view> parts, std::uint32_t uid = kAnn) {
+  Status complete(std::string_view id, std::string_view key, std::initializer_list<std::string_view> parts,
+                  std::uint32_t uid = kAnn) {
     ConcatenateRequest request{.root = bucket_, .key = key, .parts = {}, .consume_dir = dir_of(id)};
     for (const std::string_view name : parts) {
       STOA_TRY(found, this->ns().lookup_key({}, {.root = request.consume_dir, .key = name}));
@@ -153,7 +154,8 @@ TYPED_TEST(MultipartUsageTest, AnotherPartOfThatNumberCopiesAndAborts) {
   EXPECT_EQ(code(this->part("u", "1", 71)), Errc::kQuota);
   ASSERT_TRUE(this->part("u", "1", 40));
   const auto copy = [&](std::string_view name) -> Status {
-    STOA_CHECK_OK(this->ns().concatenate({}, {.root = this->dir_of("u"), .key = name, .parts = {{.id = source->attr.id}}}));
+    STOA_CHECK_OK(
+        this->ns().concatenate({}, {.root = this->dir_of("u"), .key = name, .parts = {{.id = source->attr.id}}}));
     return {};
   };
   ASSERT_TRUE(copy("2"));
@@ -284,14 +286,17 @@ TYPED_TEST(MultipartUsageTest, TheBucketsRulesAreNotThose) {
   ASSERT_TRUE(this->abort("v"));
   EXPECT_EQ(this->ns().list_recycled({}, {.dir = kRootId})->items.size(), 1u);
   ASSERT_TRUE(this->begin("w"));
-  EXPECT_EQ(this->ns().ancestors({}, {.id = this->dir_of("w")})->directories, (std::vector<FileId>{kMultipartId, this->dir_of("w")}));
+  EXPECT_EQ(this->ns().ancestors({}, {.id = this->dir_of("w")})->directories,
+            (std::vector<FileId>{kMultipartId, this->dir_of("w")}));
 }
 
 TYPED_TEST(MultipartUsageTest, OnlyTheDirectoryOfAnUploadIsCharged) {
   const MultipartOf of{this->bucket_, kAnn, kStaff};
-  EXPECT_EQ(this->ns().put_key({}, {.root = this->tenant_, .key = "u/upload", .multipart = of}).error().code, Errc::kInvalid);
+  EXPECT_EQ(this->ns().put_key({}, {.root = this->tenant_, .key = "u/upload", .multipart = of}).error().code,
+            Errc::kInvalid);
   for (const char* key : {"upload", "a/b/upload"}) {
-    EXPECT_EQ(this->ns().put_key({}, {.root = kMultipartId, .key = key, .multipart = of}).error().code, Errc::kInvalid) << key;
+    EXPECT_EQ(this->ns().put_key({}, {.root = kMultipartId, .key = key, .multipart = of}).error().code, Errc::kInvalid)
+        << key;
   }
   const FileId file = *this->create(this->tenant_, "file");
   EXPECT_EQ(code(this->begin_in(file, "u")), Errc::kNotDirectory);

@@ -1,4 +1,5 @@
-// Files that are open and have no name any more: what they hold counts until the last close, and no limit is passed through them.
+// Files that are open and have no name any more: what they hold counts until the last close, and no limit is passed
+// through them.
 #include <atomic>
 #include <barrier>
 #include <thread>
@@ -21,13 +22,14 @@ class NamelessTest : public VolumeTest<Engine> {
   }
   StateTable& state() { return this->volume_->state(); }
   OpenId open(FileId file) {
-    const auto opened = state().open({file, state().add_holder(Door::kNfs, [](LeaseId, FileId) {}), kShareBoth, kShareNone});
+    const auto opened =
+        state().open({file, state().add_holder(Door::kNfs, [](LeaseId, FileId) {}), kShareBoth, kShareNone});
     EXPECT_TRUE(opened) << describe(opened.error());
     return opened.value_or(OpenId{});
   }
   FileId file(FileId dir, std::string_view name, std::int64_t bytes, std::uint32_t uid = 0) {
-    const auto made = this->ns().create(this->root_, {.parent = dir, .name = name, .mode = CreateMode::kGuarded,
-                                                      .set = {.uid = uid, .gid = kStaff}});
+    const auto made = this->ns().create(
+        this->root_, {.parent = dir, .name = name, .mode = CreateMode::kGuarded, .set = {.uid = uid, .gid = kStaff}});
     EXPECT_TRUE(made) << describe(made.error());
     if (!made) return kNoFile;
     EXPECT_TRUE(write(made->attr.id, 0, bytes));
@@ -48,7 +50,8 @@ class NamelessTest : public VolumeTest<Engine> {
     return {};
   }
   Status rename(FileId from, std::string_view name, FileId to, std::string_view to_name) {
-    STOA_CHECK_OK(this->ns().rename(this->root_, {.from_parent = from, .from_name = name, .to_parent = to, .to_name = to_name}));
+    STOA_CHECK_OK(
+        this->ns().rename(this->root_, {.from_parent = from, .from_name = name, .to_parent = to, .to_name = to_name}));
     return {};
   }
   Status truncate(FileId id, std::int64_t size) {
@@ -70,7 +73,6 @@ class NamelessTest : public VolumeTest<Engine> {
 };
 TYPED_TEST_SUITE(NamelessTest, Engines);
 
-
 TYPED_TEST(NamelessTest, AFullQuotaIsFullUntilTheLastClose) {
   struct Way {
     const char* name;
@@ -78,7 +80,8 @@ TYPED_TEST(NamelessTest, AFullQuotaIsFullUntilTheLastClose) {
   };
   const std::vector<Way> ways = {
       {"unlink", [&](FileId dir) { return this->unlink(dir, "f").has_value(); }},
-      {"rename", [&](FileId dir) {
+      {"rename",
+       [&](FileId dir) {
          return this->create(dir, "empty") && this->rename(dir, "empty", dir, "f") && this->unlink(dir, "f");
        }},
       {"remove_key", [&](FileId dir) { return this->ns().remove_key(this->root_, {dir, "f"}).has_value(); }},
@@ -130,7 +133,10 @@ TYPED_TEST(NamelessTest, EveryWayToGrowIsRefused) {
     EXPECT_EQ(code(this->write(file, 10 * kBig, 1, lazy)), Errc::kQuota);
     EXPECT_EQ(code(this->truncate(file, end + 1)), Errc::kQuota);
     EXPECT_EQ(this->ns().allocate(this->root_, {file, 0, at + 1}).error().code, Errc::kQuota);
-    EXPECT_EQ(this->ns().copy_range(this->root_, {.from = source, .from_offset = 0, .to = file, .to_offset = at, .length = 1}).error().code,
+    EXPECT_EQ(this->ns()
+                  .copy_range(this->root_, {.from = source, .from_offset = 0, .to = file, .to_offset = at, .length = 1})
+                  .error()
+                  .code,
               Errc::kQuota);
     EXPECT_TRUE(this->write(file, 0, end, lazy));  // in place
   }
@@ -283,8 +289,8 @@ TYPED_TEST(NamelessTest, ARenameOfItsDirectoryTakesItAlong) {
   EXPECT_EQ(this->usage(to), (Usage{0, 0, 1}));
 }
 
-// The file keeps its id and its charge is that of its content: what is replaced can be read to the end by whoever does, but by
-// nobody be written to any more.
+// The file keeps its id and its charge is that of its content: what is replaced can be read to the end by whoever does,
+// but by nobody be written to any more.
 TYPED_TEST(NamelessTest, AnObjectIsReplacedWithRoomForOneWhileTheOldOneIsRead) {
   const FileId bucket = this->dir(kRootId, "bucket");
   this->limit(bucket, {.bytes = kBig + kBig / 2});

@@ -296,7 +296,8 @@ class OwnerCountChangeTest : public OwnerCountTest<Engine> {
     Place p{};
     p.name = name;
     const auto make_dir = [&](FileId parent, std::string_view as, std::uint32_t uid) {
-      const auto made = this->ns().mkdir(lazy_, {.parent = parent, .name = as, .set = {.mode = 0777, .uid = uid, .gid = kStaff}});
+      const auto made =
+          this->ns().mkdir(lazy_, {.parent = parent, .name = as, .set = {.mode = 0777, .uid = uid, .gid = kStaff}});
       EXPECT_TRUE(made) << describe(made.error());
       return made->attr.id;
     };
@@ -336,10 +337,14 @@ class OwnerCountChangeTest : public OwnerCountTest<Engine> {
     return this->ns().put_key(lazy_, {.root = root, .key = key, .bytes = std::as_bytes(std::span(data))}).has_value();
   }
   bool move(FileId from, std::string_view name, FileId to, std::string_view as) {
-    return this->ns().rename(lazy_, {.from_parent = from, .from_name = name, .to_parent = to, .to_name = as}).has_value();
+    return this->ns()
+        .rename(lazy_, {.from_parent = from, .from_name = name, .to_parent = to, .to_name = as})
+        .has_value();
   }
   bool drop(FileId dir, std::string_view name) { return this->ns().unlink(lazy_, {dir, name}).has_value(); }
-  bool set(FileId id, const SetAttributes& set) { return this->ns().setattr(lazy_, {.id = id, .set = set}).has_value(); }
+  bool set(FileId id, const SetAttributes& set) {
+    return this->ns().setattr(lazy_, {.id = id, .set = set}).has_value();
+  }
 
   struct Change {
     const char* name;
@@ -356,13 +361,15 @@ class OwnerCountChangeTest : public OwnerCountTest<Engine> {
         {"extend", [this](const Place& p) { return set(p.a, {.size = 100'000}); }},
         {"allocate", [this](const Place& p) { return this->ns().allocate(lazy_, {p.b, 0, 30'000}).has_value(); }},
         {"unlink", [this](const Place& p) { return drop(p.dir, "big"); }},
-        {"unlink and make", [this](const Place& p) { return drop(p.dir, "big") && this->create_as(p.dir, "big", kAnn); }},
+        {"unlink and make",
+         [this](const Place& p) { return drop(p.dir, "big") && this->create_as(p.dir, "big", kAnn); }},
         {"rename", [this](const Place& p) { return move(p.dir, "big", p.sub, "big"); }},
         {"rename out", [this](const Place& p) { return move(p.dir, "big", p.out, "big"); }},
         {"rename in", [this](const Place& p) { return move(p.out, "o", p.sub, "o"); }},
         {"rename over", [this](const Place& p) { return move(p.out, "o", p.dir, "big"); }},
         {"rename over and out", [this](const Place& p) { return move(p.dir, "big", p.out, "o"); }},
-        {"rename out and in", [this](const Place& p) { return move(p.dir, "big", p.out, "big") && move(p.out, "big", p.sub, "big"); }},
+        {"rename out and in",
+         [this](const Place& p) { return move(p.dir, "big", p.out, "big") && move(p.out, "big", p.sub, "big"); }},
         {"the home of a link goes", [this](const Place& p) { return drop(p.dir, "a"); }},
         {"the home of a link goes out", [this](const Place& p) { return drop(p.sub, "b"); }},
         {"a link goes", [this](const Place& p) { return drop(p.sub, "l"); }},
@@ -370,7 +377,8 @@ class OwnerCountChangeTest : public OwnerCountTest<Engine> {
         {"chgrp", [this](const Place& p) { return set(p.a, {.gid = kStaff + 1}); }},
         {"chown with a size", [this](const Place& p) { return set(p.big, {.uid = kAnn, .size = 12}); }},
         {"chown of a directory", [this](const Place& p) { return set(p.sub, {.uid = kBob}); }},
-        {"mkdir", [this](const Place& p) { return this->ns().mkdir(lazy_, {.parent = p.sub, .name = "n"}).has_value(); }},
+        {"mkdir",
+         [this](const Place& p) { return this->ns().mkdir(lazy_, {.parent = p.sub, .name = "n"}).has_value(); }},
         {"rmdir", [this](const Place& p) { return this->ns().rmdir(lazy_, {p.dir, "empty"}).has_value(); }},
         {"a directory moves", [this](const Place& p) { return move(p.dir, "sub", p.empty, "sub"); }},
         {"a directory goes out", [this](const Place& p) { return move(p.dir, "empty", p.out, "empty"); }},
@@ -378,25 +386,33 @@ class OwnerCountChangeTest : public OwnerCountTest<Engine> {
         {"the whole moves", [this](const Place& p) { return move(kRootId, "d" + p.name, p.out, "d"); }},
         {"put over", [this](const Place& p) { return put_key(p.dir, "k/x", 40'000); }},
         {"put new", [this](const Place& p) { return put_key(p.dir, "m/n/x", 9); }},
-        {"remove a key", [this](const Place& p) {
-           return this->ns().remove_key(lazy_, {.root = p.dir, .key = "k/x"}).has_value();
-         }},
-        {"join parts", [this](const Place& p) {
+        {"remove a key",
+         [this](const Place& p) { return this->ns().remove_key(lazy_, {.root = p.dir, .key = "k/x"}).has_value(); }},
+        {"join parts",
+         [this](const Place& p) {
            const FileId parts = this->ns().mkdir(lazy_, {.parent = kMultipartId, .name = "u" + p.name})->attr.id;
            const FileId part = this->ns().create(lazy_, {.parent = parts, .name = "1"})->attr.id;
            put(part, 0, 300'000);
-           return this->ns().concatenate(lazy_, {.root = p.dir, .key = "joined", .parts = {{part}}, .consume_dir = parts}).has_value();
+           return this->ns()
+               .concatenate(lazy_, {.root = p.dir, .key = "joined", .parts = {{part}}, .consume_dir = parts})
+               .has_value();
          }},
-        {"join parts that count", [this](const Place& p) {
+        {"join parts that count",
+         [this](const Place& p) {
            const std::string upload = "c" + p.name, record = upload + "/upload";
-           if (!this->ns().put_key(lazy_, {.root = kMultipartId, .key = record, .multipart = MultipartOf{p.dir, kAnn, kStaff}})) return false;
+           if (!this->ns().put_key(
+                   lazy_, {.root = kMultipartId, .key = record, .multipart = MultipartOf{p.dir, kAnn, kStaff}}))
+             return false;
            const FileId parts = this->ns().lookup(lazy_, {kMultipartId, upload})->attr.id;
            const FileId part = this->ns().create(lazy_, {.parent = parts, .name = "1"})->attr.id;
            put(part, 0, 300'000);
-           return this->ns().concatenate(lazy_, {.root = p.dir, .key = "counted", .parts = {{part}}, .consume_dir = parts}).has_value();
+           return this->ns()
+               .concatenate(lazy_, {.root = p.dir, .key = "counted", .parts = {{part}}, .consume_dir = parts})
+               .has_value();
          }},
         {"remove all", [this](const Place& p) { return this->ns().remove_tree(lazy_, {p.dir, "sub"}).has_value(); }},
-        {"an open file loses its name", [this](const Place& p) {
+        {"an open file loses its name",
+         [this](const Place& p) {
            StateTable& state = this->volume_->state();
            const HolderId me = state.add_holder(Door::kNfs, [](LeaseId, FileId) {});
            const auto open = state.open({p.big, me, kShareBoth, kShareNone});
@@ -409,11 +425,15 @@ class OwnerCountChangeTest : public OwnerCountTest<Engine> {
     if (mode != BinMode::kNone) {
       all.push_back({"restore", [this](const Place& p) {
                        const auto items = this->ns().list_recycled({}, {.dir = p.dir});
-                       return this->ns().restore(lazy_, {.item = items->items.front().item, .to_parent = p.sub, .to_name = "r"}).has_value();
+                       return this->ns()
+                           .restore(lazy_, {.item = items->items.front().item, .to_parent = p.sub, .to_name = "r"})
+                           .has_value();
                      }});
       all.push_back({"restore elsewhere", [this](const Place& p) {
                        const auto items = this->ns().list_recycled({}, {.dir = p.dir});
-                       return this->ns().restore(lazy_, {.item = items->items.front().item, .to_parent = p.out, .to_name = "r"}).has_value();
+                       return this->ns()
+                           .restore(lazy_, {.item = items->items.front().item, .to_parent = p.out, .to_name = "r"})
+                           .has_value();
                      }});
       all.push_back({"delete and restore", [this](const Place& p) {
                        if (!drop(p.dir, "big")) return false;
@@ -422,7 +442,8 @@ class OwnerCountChangeTest : public OwnerCountTest<Engine> {
                      }});
       all.push_back({"purge", [this](const Place& p) { return this->ns().purge(lazy_, {.dir = p.dir}).has_value(); }});
       all.push_back({"count the bin otherwise", [this, mode](const Place& p) {
-                       return this->volume_->registry().set_recycle({.dir = p.dir, .counted = mode != BinMode::kCounted}) &&
+                       return this->volume_->registry().set_recycle(
+                                  {.dir = p.dir, .counted = mode != BinMode::kCounted}) &&
                               this->volume_->run_purge(wall_now());
                      }});
     }
@@ -467,9 +488,15 @@ class OwnerCountChangeTest : public OwnerCountTest<Engine> {
 };
 TYPED_TEST_SUITE(OwnerCountChangeTest, Engines);
 
-TYPED_TEST(OwnerCountChangeTest, Counts) { this->check_all(BinMode::kNone); }
-TYPED_TEST(OwnerCountChangeTest, CountsWithARecycleBin) { this->check_all(BinMode::kCounted); }
-TYPED_TEST(OwnerCountChangeTest, CountsWithARecycleBinThatIsNotCounted) { this->check_all(BinMode::kUncounted); }
+TYPED_TEST(OwnerCountChangeTest, Counts) {
+  this->check_all(BinMode::kNone);
+}
+TYPED_TEST(OwnerCountChangeTest, CountsWithARecycleBin) {
+  this->check_all(BinMode::kCounted);
+}
+TYPED_TEST(OwnerCountChangeTest, CountsWithARecycleBinThatIsNotCounted) {
+  this->check_all(BinMode::kUncounted);
+}
 
 }  // namespace
 }  // namespace stoa::core::test

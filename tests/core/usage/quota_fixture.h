@@ -23,8 +23,9 @@ class QuotaTest : public VolumeTest<Engine> {
     return this->ns().set_quota(this->root_, {dir, limits, of, id});
   }
   Result<FileId> create_as(FileId dir, std::string_view name, std::uint32_t uid, std::uint32_t gid = kStaff) {
-    STOA_TRY(made, this->ns().create(this->root_, {.parent = dir, .name = name, .mode = CreateMode::kGuarded,
-                                                   .set = {.uid = uid, .gid = gid}}));
+    STOA_TRY(made, this->ns().create(
+                       this->root_,
+                       {.parent = dir, .name = name, .mode = CreateMode::kGuarded, .set = {.uid = uid, .gid = gid}}));
     return made.attr.id;
   }
   Status chown(FileId id, std::uint32_t uid, std::uint32_t gid = kStaff) {
@@ -36,7 +37,8 @@ class QuotaTest : public VolumeTest<Engine> {
     return {};
   }
   Status rename(FileId from, std::string_view name, FileId to, std::string_view to_name) {
-    STOA_CHECK_OK(this->ns().rename(this->root_, {.from_parent = from, .from_name = name, .to_parent = to, .to_name = to_name}));
+    STOA_CHECK_OK(
+        this->ns().rename(this->root_, {.from_parent = from, .from_name = name, .to_parent = to, .to_name = to_name}));
     return {};
   }
   Status unlink(FileId dir, std::string_view name) {

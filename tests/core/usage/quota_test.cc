@@ -249,7 +249,8 @@ TYPED_TEST(QuotaTest, LimitsOfUsersAndGroupsHoldForEveryWayToGrow) {
   // The limits go with a restart no more than the usage.
   this->reopen();
   EXPECT_EQ(this->write(a, 100, "x").error().code, Errc::kQuota);
-  EXPECT_EQ(this->ns().usage(this->root_, {dir, QuotaOf::kUser, kAnn})->limits, (QuotaLimits{.bytes = 100, .files = 2}));
+  EXPECT_EQ(this->ns().usage(this->root_, {dir, QuotaOf::kUser, kAnn})->limits,
+            (QuotaLimits{.bytes = 100, .files = 2}));
   ASSERT_TRUE(this->limit(dir, {}, QuotaOf::kUser, kAnn));
   ASSERT_TRUE(this->chown(a, kAnn, kStaff + 1));
   EXPECT_TRUE(this->write(a, 100, "x"));
@@ -397,7 +398,9 @@ TYPED_TEST(QuotaTest, ManyWritersOwnersAndRenamesStayExact) {
         const std::string bytes = this->text(1 + next(40'000));
         const std::span<const std::byte> pieces[] = {std::as_bytes(std::span(bytes))};
         switch (next(7)) {
-          case 0: (void)this->create_as(in, name, uid, kStaff + next(2)); break;
+          case 0:
+            (void)this->create_as(in, name, uid, kStaff + next(2));
+            break;
           case 1:
           case 2:
             if (found) (void)this->ns().write(lazy, {found->attr.id, next(30'000), pieces});
@@ -405,11 +408,15 @@ TYPED_TEST(QuotaTest, ManyWritersOwnersAndRenamesStayExact) {
           case 3:
             if (found) (void)this->chown(found->attr.id, uid, kStaff + next(2));
             break;
-          case 4: (void)this->rename(in, name, other, std::to_string(next(6))); break;
+          case 4:
+            (void)this->rename(in, name, other, std::to_string(next(6)));
+            break;
           case 5:
             if (found) (void)this->truncate(found->attr.id, next(20'000));
             break;
-          default: (void)this->unlink(in, name); break;
+          default:
+            (void)this->unlink(in, name);
+            break;
         }
         EXPECT_LE(this->usage(dir).bytes, 3 * kMost);
         EXPECT_LE(this->of_user(dir, kAnn).bytes, kMost);

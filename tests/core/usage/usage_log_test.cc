@@ -10,7 +10,8 @@ namespace stoa::core::test {
 namespace {
 
 constexpr std::string_view kUsageLogV1 =
-    "010159000000020700000000000000000100000002000000fbffffffffffffff3f0000000000000003080800000000000000020000000000000000ffffffff"
+    "010159000000020700000000000000000100000002000000fbffffffffffffff3f000000000000000308080000000000000002000000000000"
+    "0000ffffffff"
     "ffffffffffffffffffffffff0000010900000000000000070000000000000003";
 
 TEST(UsageLog, ARecordSaysWhatWasAdded) {
@@ -33,7 +34,8 @@ TEST(UsageLog, ARecordSaysWhatWasAdded) {
   EXPECT_EQ(read.charges().at({FileId{7}, UsageClass::kLive, {1, 2}}), (Usage{(ByteCount{1} << 70) - 5, -2, 4}));
   EXPECT_EQ(read.gone().at(FileId{9}).parent, FileId{7});
   const std::string record = log.encode();
-  for (std::size_t cut = 0; cut < record.size(); ++cut) EXPECT_FALSE(UsageLog().add(std::string_view(record).substr(0, cut))) << cut;
+  for (std::size_t cut = 0; cut < record.size(); ++cut)
+    EXPECT_FALSE(UsageLog().add(std::string_view(record).substr(0, cut))) << cut;
 }
 
 // Remembers each group, so that the store can be had as it was behind any of them.
@@ -72,43 +74,78 @@ class UsageLogTest : public ::testing::TestWithParam<unsigned> {
   // What succeeds is remembered; what does not has changed nothing.
   void step(Volume& volume) {
     Namespace& ns = volume.ns();
-    const OpContext ctx{.cred = {.uid = static_cast<std::uint32_t>(pick(3)), .gid = static_cast<std::uint32_t>(pick(2))}};
+    const OpContext ctx{
+        .cred = {.uid = static_cast<std::uint32_t>(pick(3)), .gid = static_cast<std::uint32_t>(pick(2))}};
     switch (pick(24)) {
-      case 0: case 1: case 2: case 3: case 4: {
+      case 0:
+      case 1:
+      case 2:
+      case 3:
+      case 4: {
         const auto made = ns.mkdir({}, {.parent = directory(), .name = name(), .set = {.mode = 0777}});
         if (made) directories_.push_back(made->attr.id);
         break;
       }
-      case 5: case 6: case 7: case 8: case 9: case 10: {
+      case 5:
+      case 6:
+      case 7:
+      case 8:
+      case 9:
+      case 10: {
         const auto made = ns.create(ctx, {.parent = directory(), .name = name(), .mode = CreateMode::kGuarded});
         if (made) files_.push_back(made->attr.id);
         break;
       }
-      case 11: case 12:
+      case 11:
+      case 12:
         if (!files_.empty()) (void)ns.setattr({}, {.id = files_[pick(files_.size())], .set = {.size = pick(100'000)}});
         break;
-      case 13: case 14: case 15: (void)ns.unlink({}, {.parent = directory(), .name = name()}); break;
-      case 16: case 17: case 18: (void)ns.rmdir({}, {.parent = directory(), .name = name()}); break;
+      case 13:
+      case 14:
+      case 15:
+        (void)ns.unlink({}, {.parent = directory(), .name = name()});
+        break;
+      case 16:
+      case 17:
+      case 18:
+        (void)ns.rmdir({}, {.parent = directory(), .name = name()});
+        break;
       case 19:
-        (void)ns.rename({}, {.from_parent = directory(), .from_name = name(), .to_parent = directory(), .to_name = name()});
+        (void)ns.rename({},
+                        {.from_parent = directory(), .from_name = name(), .to_parent = directory(), .to_name = name()});
         break;
       case 20:
-        if (!files_.empty()) (void)ns.setattr({}, {.id = files_[pick(files_.size())], .set = {.uid = static_cast<std::uint32_t>(pick(3))}});
+        if (!files_.empty())
+          (void)ns.setattr({},
+                           {.id = files_[pick(files_.size())], .set = {.uid = static_cast<std::uint32_t>(pick(3))}});
         break;
       case 21:
-        if (!files_.empty()) (void)ns.link({}, {.id = files_[pick(files_.size())], .parent = directory(), .name = name()});
+        if (!files_.empty())
+          (void)ns.link({}, {.id = files_[pick(files_.size())], .parent = directory(), .name = name()});
         break;
-      case 22: rarely(volume); break;
-      case 23: (void)volume.run_purge(wall_now()); break;
+      case 22:
+        rarely(volume);
+        break;
+      case 23:
+        (void)volume.run_purge(wall_now());
+        break;
     }
   }
   void rarely(Volume& volume) {
     Namespace& ns = volume.ns();
     switch (pick(4)) {
-      case 0: (void)ns.set_quota({}, {directory(), {.files = 40, .soft_bytes = pick(50'000)}}); break;
-      case 1: (void)ns.count_owners({}, {directory(), pick(2) == 0}); break;
-      case 2: (void)volume.registry().set_recycle({.dir = directory(), .enabled = pick(3) != 0, .counted = pick(2) == 0}); break;
-      case 3: (void)volume.run_owner_count(10); break;
+      case 0:
+        (void)ns.set_quota({}, {directory(), {.files = 40, .soft_bytes = pick(50'000)}});
+        break;
+      case 1:
+        (void)ns.count_owners({}, {directory(), pick(2) == 0});
+        break;
+      case 2:
+        (void)volume.registry().set_recycle({.dir = directory(), .enabled = pick(3) != 0, .counted = pick(2) == 0});
+        break;
+      case 3:
+        (void)volume.run_owner_count(10);
+        break;
     }
   }
 

@@ -20,7 +20,9 @@ class AttributeCountTest : public VolumeTest<Engine> {
     STOA_CHECK_OK(this->ns().set_xattr(this->root_, {.id = id, .name = name, .value = value}));
     return {};
   }
-  Status quota(FileId dir, std::uint64_t bytes) { return this->ns().set_quota(this->root_, {.dir = dir, .limits = {.bytes = bytes}}); }
+  Status quota(FileId dir, std::uint64_t bytes) {
+    return this->ns().set_quota(this->root_, {.dir = dir, .limits = {.bytes = bytes}});
+  }
 };
 TYPED_TEST_SUITE(AttributeCountTest, Engines);
 
@@ -29,7 +31,8 @@ TYPED_TEST(AttributeCountTest, ASymbolicLinkCountsItsTarget) {
   ASSERT_TRUE(this->quota(dir, 1000));
   ASSERT_TRUE(this->ns().symlink(this->root_, {.parent = dir, .name = "s", .target = std::string(600, 't')}));
   EXPECT_EQ(this->bytes(dir), 600);
-  EXPECT_EQ(this->ns().symlink(this->root_, {.parent = dir, .name = "u", .target = std::string(401, 't')}).error().code, Errc::kQuota);
+  EXPECT_EQ(this->ns().symlink(this->root_, {.parent = dir, .name = "u", .target = std::string(401, 't')}).error().code,
+            Errc::kQuota);
   ASSERT_TRUE(this->ns().symlink(this->root_, {.parent = dir, .name = "u", .target = std::string(400, 't')}));
   ASSERT_TRUE(this->ns().unlink(this->root_, {.parent = dir, .name = "s"}));
   EXPECT_EQ(this->bytes(dir), 400);
@@ -51,7 +54,8 @@ TYPED_TEST(AttributeCountTest, AnExtendedAttributeCountsItsNameAndItsValue) {
   ASSERT_TRUE(this->ns().remove_xattr(this->root_, {.id = file, .name = "name"}));
   EXPECT_EQ(this->bytes(dir), 500);
   const FileId other = *this->mkdir(kRootId, "other");
-  ASSERT_TRUE(this->ns().rename(this->root_, {.from_parent = dir, .from_name = "sub", .to_parent = other, .to_name = "sub"}));
+  ASSERT_TRUE(
+      this->ns().rename(this->root_, {.from_parent = dir, .from_name = "sub", .to_parent = other, .to_name = "sub"}));
   EXPECT_EQ(this->bytes(dir), 0);
   EXPECT_EQ(this->bytes(other), 500);
   this->expect_consistent();
@@ -71,10 +75,14 @@ TYPED_TEST(AttributeCountTest, AnAclCountsAndWhatAKeyDoorKeepsDoes) {
   ASSERT_TRUE(this->ns().unlink(this->root_, {.parent = dir, .name = "f"}));
   EXPECT_EQ(this->bytes(dir), 0);
   const std::string text(100, 'x');
-  ASSERT_TRUE(this->ns().put_key(this->root_, {.root = dir, .key = "o", .bytes = std::as_bytes(std::span(text)), .meta = std::string(1000, 'm')}));
-  EXPECT_EQ(this->bytes(dir), 100 + 8 + 1000 - static_cast<std::int64_t>(kObjectMetaFree));  // 8: the version that it describes
+  ASSERT_TRUE(this->ns().put_key(
+      this->root_, {.root = dir, .key = "o", .bytes = std::as_bytes(std::span(text)), .meta = std::string(1000, 'm')}));
+  EXPECT_EQ(this->bytes(dir),
+            100 + 8 + 1000 - static_cast<std::int64_t>(kObjectMetaFree));  // 8: the version that it describes
   for (const std::size_t free : {kObjectMetaFree - 8, std::size_t{1}}) {
-    ASSERT_TRUE(this->ns().put_key(this->root_, {.root = dir, .key = "o", .bytes = std::as_bytes(std::span(text)), .meta = std::string(free, 'm')}));
+    ASSERT_TRUE(this->ns().put_key(
+        this->root_,
+        {.root = dir, .key = "o", .bytes = std::as_bytes(std::span(text)), .meta = std::string(free, 'm')}));
     EXPECT_EQ(this->bytes(dir), 100) << "as the file that NFS makes";
   }
   ASSERT_TRUE(this->ns().put_key(this->root_, {.root = dir, .key = "o", .bytes = std::as_bytes(std::span(text))}));

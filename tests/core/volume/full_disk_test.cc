@@ -1,5 +1,5 @@
-// A volume on a small disk that is filled, with each kind of thing that takes space: what cannot be kept is refused in time, what makes room
-// works, nothing that was acknowledged is lost, and it goes on by itself.
+// A volume on a small disk that is filled, with each kind of thing that takes space: what cannot be kept is refused in
+// time, what makes room works, nothing that was acknowledged is lost, and it goes on by itself.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -40,7 +40,8 @@ class FullDiskVolumeTest : public ::testing::Test {
     dir_ = dir->attr.id;
   }
   void open_kv() {
-    auto kv = kv::open_rocks({.path = disk_.path() + "/meta", .create = true, .zeroed_log_bytes = 32u << 20, .reserve = true});
+    auto kv = kv::open_rocks(
+        {.path = disk_.path() + "/meta", .create = true, .zeroed_log_bytes = 32u << 20, .reserve = true});
     ASSERT_TRUE(kv) << describe(kv.error());
     kv_ = std::move(*kv);
   }
@@ -84,7 +85,8 @@ class FullDiskVolumeTest : public ::testing::Test {
   }
 
   // The whole story of one kind.
-  void fill_and_recover(const std::function<Status(int)>& make, const std::function<bool(int)>& is_there, const std::function<Status(int)>& remove) {
+  void fill_and_recover(const std::function<Status(int)>& make, const std::function<bool(int)>& is_there,
+                        const std::function<Status(int)>& remove) {
     Errc refused{};
     const int count = fill(make, refused);
     ASSERT_LT(count, kMany);
@@ -176,7 +178,8 @@ TEST_F(FullDiskVolumeTest, ExtendedAttributes) {
           files.push_back(made.attr.id);
         }
         const std::string value = noise(4000, i), attribute = name(i);
-        STOA_CHECK_OK(ns().set_xattr(quick(i), {.id = files[static_cast<std::size_t>(i / 500)], .name = attribute, .value = value}));
+        STOA_CHECK_OK(ns().set_xattr(
+            quick(i), {.id = files[static_cast<std::size_t>(i / 500)], .name = attribute, .value = value}));
         return {};
       },
       [&](int i) {
@@ -193,7 +196,8 @@ TEST_F(FullDiskVolumeTest, ObjectsAndTheirMetadata) {
   fill_and_recover(
       [&](int i) -> Status {
         const std::string key = "full/" + name(i), text = noise(9000, i), meta = noise(500, i);
-        STOA_CHECK_OK(ns().put_key(quick(i), {.root = kRootId, .key = key, .bytes = std::as_bytes(std::span(text)), .meta = meta}));
+        STOA_CHECK_OK(ns().put_key(
+            quick(i), {.root = kRootId, .key = key, .bytes = std::as_bytes(std::span(text)), .meta = meta}));
         return {};
       },
       [&](int i) { return exists(i); },
@@ -227,7 +231,8 @@ TEST_F(FullDiskVolumeTest, ContentThatFillsTheDiskLeavesTheMetadataAlone) {
 // What does not take away, and what does, side by side while the disk is full.
 TEST_F(FullDiskVolumeTest, WhatMayBeDoneOnAFullDisk) {
   ASSERT_TRUE(ns().create(ctx_, {.parent = dir_, .name = "file", .mode = CreateMode::kGuarded}));
-  const auto file = ns().create(ctx_, {.parent = dir_, .name = "other", .mode = CreateMode::kGuarded, .set = {.size = 1000}});
+  const auto file =
+      ns().create(ctx_, {.parent = dir_, .name = "other", .mode = CreateMode::kGuarded, .set = {.size = 1000}});
   ASSERT_TRUE(file);
   ASSERT_TRUE(ns().mkdir(ctx_, {.parent = dir_, .name = "dir"}));
   ASSERT_TRUE(ns().set_xattr(ctx_, {.id = file->attr.id, .name = "x", .value = "12345"}));
@@ -245,8 +250,11 @@ TEST_F(FullDiskVolumeTest, WhatMayBeDoneOnAFullDisk) {
   EXPECT_EQ(code(ns().setattr(ctx_, {.id = file->attr.id, .set = {.size = 2000}})), Errc::kNoSpace);
   EXPECT_EQ(code(ns().set_xattr(ctx_, {.id = file->attr.id, .name = "y", .value = "1"})), Errc::kNoSpace);
   EXPECT_EQ(code(ns().set_xattr(ctx_, {.id = file->attr.id, .name = "x", .value = "123456"})), Errc::kNoSpace);
-  EXPECT_EQ(code(ns().put_key(ctx_, {.root = dir_, .key = "new", .bytes = std::as_bytes(std::span(text))})), Errc::kNoSpace);
-  EXPECT_EQ(code(ns().rename(ctx_, {.from_parent = dir_, .from_name = "file", .to_parent = dir_, .to_name = "a longer name"})), Errc::kNoSpace);
+  EXPECT_EQ(code(ns().put_key(ctx_, {.root = dir_, .key = "new", .bytes = std::as_bytes(std::span(text))})),
+            Errc::kNoSpace);
+  EXPECT_EQ(code(ns().rename(
+                ctx_, {.from_parent = dir_, .from_name = "file", .to_parent = dir_, .to_name = "a longer name"})),
+            Errc::kNoSpace);
 
   EXPECT_TRUE(ns().rename(ctx_, {.from_parent = dir_, .from_name = "file", .to_parent = dir_, .to_name = "name"}));
   EXPECT_TRUE(ns().set_xattr(ctx_, {.id = file->attr.id, .name = "x", .value = "1234"}));

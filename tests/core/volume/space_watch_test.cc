@@ -19,7 +19,8 @@ class SpaceWatchTest : public testing::Test {
     const std::uint64_t before = log_.newest();
     watch_.look(space, metadata_has_room, now_);
     Kinds kinds;
-    for (const Event& event : log_.after(before)) kinds.push_back(event.what + " " + std::string(to_string(event.severity)));
+    for (const Event& event : log_.after(before))
+      kinds.push_back(event.what + " " + std::string(to_string(event.severity)));
     return kinds;
   }
 

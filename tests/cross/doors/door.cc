@@ -16,9 +16,12 @@ std::string_view name_of(DoorKind kind) {
 
 std::unique_ptr<Door> open_door(DoorKind kind, const clients::ServerProcess& server, std::uint32_t uid) {
   switch (kind) {
-    case DoorKind::kNfs3: return open_nfs3(server, uid);
-    case DoorKind::kNfs4: return open_nfs4(server, uid);
-    case DoorKind::kS3: return open_s3(server, uid);
+    case DoorKind::kNfs3:
+      return open_nfs3(server, uid);
+    case DoorKind::kNfs4:
+      return open_nfs4(server, uid);
+    case DoorKind::kS3:
+      return open_s3(server, uid);
   }
   return nullptr;
 }

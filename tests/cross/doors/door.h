@@ -1,5 +1,5 @@
-// The few things that a client can do through every door, in words that are the same for all: so that one test says what
-// one door does, a second one does to it, and a third one sees.
+// The few things that a client can do through every door, in words that are the same for all: so that one test says
+// what one door does, a second one does to it, and a third one sees.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ namespace stoa::cross {
 // What a door said, in its own word for it.
 enum class Outcome : std::uint8_t {
   kOk,
-  kMissing,    // NFS3ERR_NOENT, NFS4ERR_NOENT, NoSuchKey
-  kDenied,     // NFS3ERR_ACCES or PERM, NFS4ERR_ACCESS or PERM, AccessDenied
-  kNoRoom,     // NFS3ERR_DQUOT, NFS4ERR_DQUOT, QuotaExceeded
-  kReadOnly,   // NFS3ERR_ROFS, NFS4ERR_ROFS
-  kExists,     // NFS3ERR_EXIST, NFS4ERR_EXIST
-  kNotEmpty,   // NFS3ERR_NOTEMPTY, NFS4ERR_NOTEMPTY
+  kMissing,   // NFS3ERR_NOENT, NFS4ERR_NOENT, NoSuchKey
+  kDenied,    // NFS3ERR_ACCES or PERM, NFS4ERR_ACCESS or PERM, AccessDenied
+  kNoRoom,    // NFS3ERR_DQUOT, NFS4ERR_DQUOT, QuotaExceeded
+  kReadOnly,  // NFS3ERR_ROFS, NFS4ERR_ROFS
+  kExists,    // NFS3ERR_EXIST, NFS4ERR_EXIST
+  kNotEmpty,  // NFS3ERR_NOTEMPTY, NFS4ERR_NOTEMPTY
   kOther,
 };
 std::ostream& operator<<(std::ostream& out, Outcome outcome);
@@ -31,7 +31,9 @@ enum class DoorKind : std::uint8_t { kNfs3, kNfs4, kS3 };
 std::string_view name_of(DoorKind kind);
 
 // What S3 has no words for.
-constexpr bool has_directories(DoorKind kind) { return kind != DoorKind::kS3; }  // and renames, modes, appending, truncation
+constexpr bool has_directories(DoorKind kind) {
+  return kind != DoorKind::kS3;
+}  // and renames, modes, appending, truncation
 
 struct Content {
   Outcome outcome = Outcome::kOther;
@@ -43,8 +45,8 @@ class Door {
  public:
   virtual ~Door() = default;
 
-  // A file with this content, in place of the old one if there is one. NFS truncates what is there first, and leaves it empty
-  // when the content is then refused.
+  // A file with this content, in place of the old one if there is one. NFS truncates what is there first, and leaves it
+  // empty when the content is then refused.
   virtual Outcome put(const std::string& path, std::string_view bytes) = 0;
   virtual Content get(const std::string& path) = 0;
   virtual Outcome remove(const std::string& path) = 0;
@@ -55,13 +57,15 @@ class Door {
   virtual Outcome make_directory(const std::string& path) = 0;  // mode 0755
   virtual Outcome remove_directory(const std::string& path) = 0;
   virtual Outcome rename(const std::string& from, const std::string& to) = 0;
-  virtual Outcome write(const std::string& path, std::uint64_t offset, std::string_view bytes) = 0;  // into a file that is there
+  virtual Outcome write(const std::string& path, std::uint64_t offset,
+                        std::string_view bytes) = 0;  // into a file that is there
   virtual Outcome truncate(const std::string& path, std::uint64_t size) = 0;
   virtual Outcome set_mode(const std::string& path, std::uint32_t mode) = 0;
   virtual std::uint64_t room(const std::string& path) = 0;  // free bytes, as `df` of the directory shows them
 };
 
-// As a client of the server of tests/serve: uid 0, or 1001, who is nobody special. Fails the test when it cannot connect.
+// As a client of the server of tests/serve: uid 0, or 1001, who is nobody special. Fails the test when it cannot
+// connect.
 std::unique_ptr<Door> open_door(DoorKind kind, const clients::ServerProcess& server, std::uint32_t uid);
 
 // Each in its own file.

@@ -15,15 +15,24 @@ using clients::NfsReply;
 Outcome outcome_of(const NfsReply& reply) {
   if (reply.lost) return Outcome::kOther;
   switch (reply.status) {
-    case NFS3_OK: return Outcome::kOk;
-    case NFS3ERR_NOENT: return Outcome::kMissing;
+    case NFS3_OK:
+      return Outcome::kOk;
+    case NFS3ERR_NOENT:
+      return Outcome::kMissing;
     case NFS3ERR_ACCES:
-    case NFS3ERR_PERM: return Outcome::kDenied;
-    case NFS3ERR_DQUOT: return Outcome::kNoRoom;
-    case NFS3ERR_ROFS: return Outcome::kReadOnly;
-    case NFS3ERR_EXIST: return Outcome::kExists;
-    case NFS3ERR_NOTEMPTY: return Outcome::kNotEmpty;
-    default: ADD_FAILURE() << reply.text(); return Outcome::kOther;
+    case NFS3ERR_PERM:
+      return Outcome::kDenied;
+    case NFS3ERR_DQUOT:
+      return Outcome::kNoRoom;
+    case NFS3ERR_ROFS:
+      return Outcome::kReadOnly;
+    case NFS3ERR_EXIST:
+      return Outcome::kExists;
+    case NFS3ERR_NOTEMPTY:
+      return Outcome::kNotEmpty;
+    default:
+      ADD_FAILURE() << reply.text();
+      return Outcome::kOther;
   }
 }
 

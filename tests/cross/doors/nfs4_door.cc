@@ -15,23 +15,32 @@ using test::CompoundResult;
 using test::Ops;
 
 // Operations, and attributes as bits of the first two words (RFC 8881 5.8).
-constexpr std::uint32_t kCreate = 6, kGetattr = 9, kLookup = 15, kPutfh = 22, kPutrootfh = 24, kRead = 25, kReaddir = 26,
-                        kRemove = 28, kRename = 29, kSavefh = 32, kSetattr = 34, kWrite = 38;
+constexpr std::uint32_t kCreate = 6, kGetattr = 9, kLookup = 15, kPutfh = 22, kPutrootfh = 24, kRead = 25,
+                        kReaddir = 26, kRemove = 28, kRename = 29, kSavefh = 32, kSetattr = 34, kWrite = 38;
 constexpr std::uint32_t kSizeBit = 1u << 4;
 constexpr std::uint32_t kModeBit = 1u << (33 - 32), kSpaceAvailBit = 1u << (42 - 32);
 constexpr std::uint32_t kReadWay = 1, kWriteWay = 2, kFileSync = 2, kDirectory = 2;
 
 Outcome outcome_of(Nfs4Status status) {
   switch (status) {
-    case Nfs4Status::kOk: return Outcome::kOk;
-    case Nfs4Status::kNoEnt: return Outcome::kMissing;
+    case Nfs4Status::kOk:
+      return Outcome::kOk;
+    case Nfs4Status::kNoEnt:
+      return Outcome::kMissing;
     case Nfs4Status::kAccess:
-    case Nfs4Status::kPerm: return Outcome::kDenied;
-    case Nfs4Status::kDQuot: return Outcome::kNoRoom;
-    case Nfs4Status::kRoFs: return Outcome::kReadOnly;
-    case Nfs4Status::kExist: return Outcome::kExists;
-    case Nfs4Status::kNotEmpty: return Outcome::kNotEmpty;
-    default: ADD_FAILURE() << "status " << static_cast<std::uint32_t>(status); return Outcome::kOther;
+    case Nfs4Status::kPerm:
+      return Outcome::kDenied;
+    case Nfs4Status::kDQuot:
+      return Outcome::kNoRoom;
+    case Nfs4Status::kRoFs:
+      return Outcome::kReadOnly;
+    case Nfs4Status::kExist:
+      return Outcome::kExists;
+    case Nfs4Status::kNotEmpty:
+      return Outcome::kNotEmpty;
+    default:
+      ADD_FAILURE() << "status " << static_cast<std::uint32_t>(status);
+      return Outcome::kOther;
   }
 }
 
@@ -65,8 +74,8 @@ class Nfs4Door final : public Door {
     if (const Outcome outcome = open_at(split(path), kReadWay, false, open); outcome != Outcome::kOk) return {outcome};
     Content content{Outcome::kOk};
     for (bool eof = false; !eof && content.outcome == Outcome::kOk;) {
-      auto result = call_once(
-          Ops().putfh(open.handle).op(kRead).stateid(open.stateid).u64(content.bytes.size()).u32(256 << 10));
+      auto result =
+          call_once(Ops().putfh(open.handle).op(kRead).stateid(open.stateid).u64(content.bytes.size()).u32(256 << 10));
       content.outcome = outcome_of(result.status);
       if (!result.ok()) break;
       result.skip_sequence();
@@ -88,8 +97,8 @@ class Nfs4Door final : public Door {
     std::uint64_t cookie = 0;
     test::Bytes verifier(8);
     for (bool eof = false; !eof;) {
-      auto result = call_once(
-          to(path).op(kReaddir).u64(cookie).fixed(verifier).u32(32 << 10).u32(64 << 10).u32(1).u32(kSizeBit));
+      auto result =
+          call_once(to(path).op(kReaddir).u64(cookie).fixed(verifier).u32(32 << 10).u32(64 << 10).u32(1).u32(kSizeBit));
       EXPECT_TRUE(result.ok()) << static_cast<std::uint32_t>(result.status);
       if (!result.ok()) break;
       skip_way(result, path);
@@ -112,13 +121,18 @@ class Nfs4Door final : public Door {
   std::optional<std::uint64_t> size(const std::string& path) override { return attribute(path, 0, kSizeBit); }
   Outcome make_directory(const std::string& path) override {
     const Place at = split(path);
-    return outcome_of(caller_.call(to(at.dir).op(kCreate).u32(kDirectory).string(at.name).u32(2).u32(0).u32(kModeBit).u32(4).u32(0755)).status);
+    return outcome_of(
+        caller_
+            .call(to(at.dir).op(kCreate).u32(kDirectory).string(at.name).u32(2).u32(0).u32(kModeBit).u32(4).u32(0755))
+            .status);
   }
   Outcome rename(const std::string& from, const std::string& to_path) override {
     const Place source = split(from);
     const Place target = split(to_path);
     return outcome_of(
-        caller_.call(to(source.dir).op(kSavefh).more(to(target.dir)).op(kRename).string(source.name).string(target.name)).status);
+        caller_
+            .call(to(source.dir).op(kSavefh).more(to(target.dir)).op(kRename).string(source.name).string(target.name))
+            .status);
   }
   Outcome write(const std::string& path, std::uint64_t offset, std::string_view bytes) override {
     CompoundCaller::Open open;
@@ -135,7 +149,8 @@ class Nfs4Door final : public Door {
     return outcome;
   }
   Outcome set_mode(const std::string& path, std::uint32_t mode) override {
-    return outcome_of(caller_.call(to(path).op(kSetattr).stateid({}).u32(2).u32(0).u32(kModeBit).u32(4).u32(mode)).status);
+    return outcome_of(
+        caller_.call(to(path).op(kSetattr).stateid({}).u32(2).u32(0).u32(kModeBit).u32(4).u32(mode)).status);
   }
   std::uint64_t room(const std::string& path) override {
     const auto room = attribute(path, 1, kSpaceAvailBit);
@@ -179,7 +194,8 @@ class Nfs4Door final : public Door {
     return outcome_of(open.status);
   }
   Outcome set_size(const test::Bytes& handle, const test::WireStateid& stateid, std::uint64_t size) {
-    return outcome_of(caller_.call(Ops().putfh(handle).op(kSetattr).stateid(stateid).u32(1).u32(kSizeBit).u32(8).u64(size)).status);
+    return outcome_of(
+        caller_.call(Ops().putfh(handle).op(kSetattr).stateid(stateid).u32(1).u32(kSizeBit).u32(8).u64(size)).status);
   }
   Outcome write_all(const CompoundCaller::Open& open, std::uint64_t offset, std::string_view bytes) {
     while (!bytes.empty()) {

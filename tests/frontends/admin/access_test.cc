@@ -38,7 +38,9 @@ class AccessTest : public AdminTest {
   unsigned status(Role role, Method method, const std::string& target, const std::string& body = {}) {
     return ask(role, method, target, body).status;
   }
-  unsigned owner(Method method, const std::string& target, const std::string& body = {}) { return status(Role::kOwner, method, target, body); }
+  unsigned owner(Method method, const std::string& target, const std::string& body = {}) {
+    return status(Role::kOwner, method, target, body);
+  }
 
   core::FileId team_, sub_, other_;
 };
@@ -50,20 +52,26 @@ Role first_role(const Route& route) {
     case Access::kAnyRole:
     case Access::kOwnerPath:
     case Access::kOwnerBody:
-    case Access::kOwnerHandler: return Role::kOwner;
+    case Access::kOwnerHandler:
+      return Role::kOwner;
     case Access::kLocalOrToken:
-    case Access::kRead: return Role::kAuditor;
-    case Access::kOperate: return Role::kOperator;
-    case Access::kAdmin: return Role::kAdmin;
+    case Access::kRead:
+      return Role::kAuditor;
+    case Access::kOperate:
+      return Role::kOperator;
+    case Access::kAdmin:
+      return Role::kAdmin;
   }
   return Role::kAdmin;
 }
 
 // The contract, by name, so that a slip in the table shows. What reads is an auditor's unless it is here.
-const std::set<std::string_view> kAdminOnly{"list_tokens", "add_token",  "remove_token", "create_user",  "change_user",  "remove_user", "list_keys",
-                                            "add_key",     "change_key", "remove_key",   "create_group", "remove_group", "set_acl",
-                                            "set_audit_policy", "remove_audit_policy"};
-const std::set<std::string_view> kForEveryone{"health", "get_console", "get_console_asset", "get_session", "get_version"};
+const std::set<std::string_view> kAdminOnly{"list_tokens", "add_token",        "remove_token",       "create_user",
+                                            "change_user", "remove_user",      "list_keys",          "add_key",
+                                            "change_key",  "remove_key",       "create_group",       "remove_group",
+                                            "set_acl",     "set_audit_policy", "remove_audit_policy"};
+const std::set<std::string_view> kForEveryone{"health", "get_console", "get_console_asset", "get_session",
+                                              "get_version"};
 
 bool allowed(const Route& route, Role role) {
   if (first_role(route) != Role::kOwner || kForEveryone.contains(route.name)) return role >= first_role(route);
@@ -80,7 +88,8 @@ TEST_F(AccessTest, EveryRouteIsForTheRolesOfTheContract) {
       EXPECT_EQ(first, Role::kOwner) << route.name;
     } else if (first != Role::kOwner) {
       // Verifying changes nothing: it is a POST because it takes long.
-      EXPECT_EQ(first, route.method == Method::kGet || route.name == "verify_audit" ? Role::kAuditor : Role::kOperator) << route.name;
+      EXPECT_EQ(first, route.method == Method::kGet || route.name == "verify_audit" ? Role::kAuditor : Role::kOperator)
+          << route.name;
     }
   }
 }
@@ -90,8 +99,9 @@ TEST_F(AccessTest, EveryRouteRefusesEveryRoleBelowIts) {
   for (const Route& route : routes()) {
     for (const Role role : kRoles) {
       // From elsewhere, where /metrics wants a token.
-      Request request{
-          .method = route.method, .path = std::string(route.pattern), .authorization = "Bearer secret of " + std::string(to_string(role))};
+      Request request{.method = route.method,
+                      .path = std::string(route.pattern),
+                      .authorization = "Bearer secret of " + std::string(to_string(role))};
       request.query["path"] = "/team/sub";
       request.body = R"({"path": "/team/sub"})";
       request.client = "192.0.2.1";
@@ -129,7 +139,10 @@ TEST_F(AccessTest, AnOwnerSetsRecycleBinsBelowTheDirectoryAndCountedOnes) {
 
 TEST_F(AccessTest, AnOwnerListsTheRecyclePoliciesInTheDirectory) {
   for (const char* path : {"/", "/team", "/team/sub", "/other"}) {
-    ASSERT_EQ(status(Role::kOperator, Method::kPut, std::string("/v1/recycle/policy?path=") + path, R"({"days": 3, "bytes_max": 5000})"), 200u) << path;
+    ASSERT_EQ(status(Role::kOperator, Method::kPut, std::string("/v1/recycle/policy?path=") + path,
+                     R"({"days": 3, "bytes_max": 5000})"),
+              200u)
+        << path;
   }
   const auto paths = [](const Answer& answer) {
     std::set<std::string> all;
@@ -138,15 +151,18 @@ TEST_F(AccessTest, AnOwnerListsTheRecyclePoliciesInTheDirectory) {
   };
   const Answer all = ask(Role::kAuditor, Method::kGet, "/v1/recycle/policies");
   EXPECT_EQ(paths(all), (std::set<std::string>{"/", "/other", "/team", "/team/sub"}));
-  const Json rules = {{"enabled", true}, {"days", 3}, {"bytes_max", 5000}, {"restore", "owner"}, {"counted", true}, {"path", "/"}};
+  const Json rules = {{"enabled", true},    {"days", 3},       {"bytes_max", 5000},
+                      {"restore", "owner"}, {"counted", true}, {"path", "/"}};
   EXPECT_EQ(all.json["policies"][0], rules);
-  EXPECT_EQ(paths(ask(Role::kOwner, Method::kGet, "/v1/recycle/policies")), (std::set<std::string>{"/team", "/team/sub"}));
+  EXPECT_EQ(paths(ask(Role::kOwner, Method::kGet, "/v1/recycle/policies")),
+            (std::set<std::string>{"/team", "/team/sub"}));
   EXPECT_EQ(status(Role::kOwner, Method::kGet, "/v1/audit/policies"), 403u);
 }
 
 TEST_F(AccessTest, AnOwnerListsTheQuotasInTheDirectory) {
   for (const char* path : {"/", "/team", "/team/sub", "/other"}) {
-    EXPECT_EQ(status(Role::kOperator, Method::kPut, std::string("/v1/quota?path=") + path, R"({"files": 50})"), 200u) << path;
+    EXPECT_EQ(status(Role::kOperator, Method::kPut, std::string("/v1/quota?path=") + path, R"({"files": 50})"), 200u)
+        << path;
   }
   const auto paths = [](const Answer& answer) {
     std::set<std::string> all;
@@ -173,7 +189,9 @@ class OwnerRecycleTest : public AccessTest {
  protected:
   OwnerRecycleTest() {
     EXPECT_EQ(status(Role::kAdmin, Method::kPut, "/v1/recycle/policy?path=/", "{}"), 200u);
-    for (const auto& [dir, name] : {std::pair{team_, "mine"}, {sub_, "deep"}, {other_, "theirs"}, {core::kRootId, "top"}}) deleted(dir, name);
+    for (const auto& [dir, name] :
+         {std::pair{team_, "mine"}, {sub_, "deep"}, {other_, "theirs"}, {core::kRootId, "top"}})
+      deleted(dir, name);
   }
   void deleted(core::FileId dir, std::string_view name) {
     make_file(dir, name, 7);
@@ -218,8 +236,8 @@ TEST_F(OwnerRecycleTest, AnOwnerRestoresItInPlaceAndElsewhereBelow) {
 
 TEST_F(OwnerRecycleTest, AnOwnerRestoresNothingToPlacesOutside) {
   make_file(other_, "secret", 1);
-  for (const char* outside : {"/", "", "/other", "/other/new", "/other/secret", "/new", "/team/..", "/team/../new", "/team/sub/../../other/new",
-                              "/nothing/new", "/team/../nothing/new", "/teamwork"}) {
+  for (const char* outside : {"/", "", "/other", "/other/new", "/other/secret", "/new", "/team/..", "/team/../new",
+                              "/team/sub/../../other/new", "/nothing/new", "/team/../nothing/new", "/teamwork"}) {
     const Answer refused = restore("mine", outside);
     EXPECT_EQ(refused.status, 403u) << outside << refused.text;
     // Whether something is there, is not told.
@@ -242,7 +260,8 @@ TEST_F(OwnerRecycleTest, AnOwnerNeitherRestoresNorPurgesWhatWasDeletedElsewhere)
     EXPECT_EQ(restore(name, "/team/sub/x").status, 404u);
     EXPECT_EQ(purge({{"path", "/team"}, {"ids", {id_of(name)}}}).json["removed"], 0);
   }
-  for (const char* outside : {"/", "/other", "/team/..", "/team/sub/../../other"}) EXPECT_EQ(purge({{"path", outside}}).status, 403u) << outside;
+  for (const char* outside : {"/", "/other", "/team/..", "/team/sub/../../other"})
+    EXPECT_EQ(purge({{"path", outside}}).status, 403u) << outside;
   EXPECT_EQ(kept().size(), 4u);
   EXPECT_EQ(purge({{"path", "/team/sub"}, {"ids", {id_of("mine"), id_of("deep")}}}).json["removed"], 1);
   EXPECT_EQ(purge({{"path", "/team"}}).json["removed"], 1);
@@ -256,13 +275,15 @@ TEST_F(OwnerRecycleTest, WhereOnlyAdministratorsRestoreAnOwnerDoesNot) {
   EXPECT_THAT(refused.message(), HasSubstr("administrator"));
   EXPECT_EQ(purge({{"path", "/team"}}).status, 403u);
   EXPECT_EQ(kept().size(), 4u);
-  EXPECT_EQ(ask(Role::kOperator, Method::kPost, "/v1/recycle/restore", Json{{"id", id_of("mine")}}.dump()).json["path"], "/team/mine");
+  EXPECT_EQ(ask(Role::kOperator, Method::kPost, "/v1/recycle/restore", Json{{"id", id_of("mine")}}.dump()).json["path"],
+            "/team/mine");
 }
 
 TEST_F(OwnerRecycleTest, WhatLeftTheDirectoryIsNotShownThereNorBroughtBackThere) {
   ASSERT_EQ(status(Role::kOperator, Method::kPut, "/v1/recycle/policy?path=/team", "{}"), 200u);
   deleted(sub_, "left");
-  ASSERT_TRUE(volume_->ns().rename({}, {.from_parent = team_, .from_name = "sub", .to_parent = other_, .to_name = "secret project"}));
+  ASSERT_TRUE(volume_->ns().rename(
+      {}, {.from_parent = team_, .from_name = "sub", .to_parent = other_, .to_name = "secret project"}));
   const Json items = ask(Role::kOwner, Method::kGet, "/v1/recycle?path=/team").json["items"];
   ASSERT_EQ(items.size(), 2u);
   EXPECT_EQ(items[1]["name"], "left");
@@ -281,8 +302,8 @@ TEST_F(AccessTest, AnOwnerSeesAndLimitsWhatIsInTheDirectoryAndNothingElse) {
     const std::string base = std::string(route) + "?path=";
     EXPECT_EQ(owner(Method::kGet, base + "/team"), 200u) << route;
     EXPECT_EQ(owner(Method::kGet, base + "/team/sub/"), 200u) << route;
-    for (const char* outside :
-         {"/", "", "/other", "/other/f", "/team/../other", "/team/sub/../../other", "/team/..", "/teamwork", "/nothing", "/other/nothing"})
+    for (const char* outside : {"/", "", "/other", "/other/f", "/team/../other", "/team/sub/../../other", "/team/..",
+                                "/teamwork", "/nothing", "/other/nothing"})
       EXPECT_EQ(owner(Method::kGet, base + outside), 403u) << route << outside;
     EXPECT_EQ(owner(Method::kGet, route), 403u) << route;
   }
@@ -322,7 +343,8 @@ TEST_F(AccessTest, TheLimitsOfTheDirectoryItselfAreNotItsOwners) {
 TEST_F(AccessTest, RenamesAndLinksDoNotMoveTheBorder) {
   core::Namespace& ns = volume_->ns();
   // The token stays with the directory, not with its name.
-  ASSERT_TRUE(ns.rename({}, {.from_parent = core::kRootId, .from_name = "team", .to_parent = other_, .to_name = "moved"}));
+  ASSERT_TRUE(
+      ns.rename({}, {.from_parent = core::kRootId, .from_name = "team", .to_parent = other_, .to_name = "moved"}));
   ASSERT_TRUE(ns.mkdir({}, {.parent = core::kRootId, .name = "team"}));
   EXPECT_EQ(owner(Method::kGet, "/v1/stat?path=/team"), 403u);
   EXPECT_EQ(owner(Method::kGet, "/v1/stat?path=/other/moved"), 200u);
@@ -356,7 +378,8 @@ TEST_F(AccessTest, APlaceInTheBodyOrAskedForByTheHandlerIsHeldToTheSame) {
   request.caller = Caller{.name = "o", .role = Role::kOwner, .directory = team_};
   ASSERT_TRUE(permit(*service_, Access::kOwnerBody, request));
   EXPECT_EQ((*request.place)->id, sub_);
-  for (const char* body : {R"({"path": "/other"})", R"({"path": 1})", R"({})", "", "x", R"({"path": "/team/../other"})"}) {
+  for (const char* body :
+       {R"({"path": "/other"})", R"({"path": 1})", R"({})", "", "x", R"({"path": "/team/../other"})"}) {
     request.body = body;
     EXPECT_EQ(permit(*service_, Access::kOwnerBody, request).error().code, Errc::kAccess) << body;
   }

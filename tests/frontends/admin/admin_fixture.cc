@@ -9,28 +9,28 @@ AdminTest::AdminTest(const ThrottleLimits& limits) {
   volume_ = *std::move(volume);
   check_ = std::make_unique<CheckJob>(*volume_);
   watch_ = std::make_unique<WatchHub>(*volume_);
-  service_.reset(new Service{.volume = *volume_,
-                             .metrics = metrics_,
-                             .check = *check_,
-                             .version = "1.2.3",
-                             .token = "secret",
-                             .data_folder = "/data",
-                             .engine = "memory",
-                             .started = wall_now(),
-                             .doors = [] { return std::vector<DoorStatus>{{"nfs", true, "127.0.0.1:1"}}; },
-                             .data_directories = [this] { return blobs_.health(); },
-                             .space = [this] { return blobs_.space(); },
-                             .clients = [this] { return clients_; },
-                             .evict_client = [this](std::uint64_t id) -> Status {
-                               if (evict_fails_) return fail(Errc::kIo, "the disk is gone");
-                               if (std::erase_if(clients_, [&](const auto& one) { return one.id == id; }) != 0) return {};
-                               return fail(Errc::kNotFound);
-                             },
-                             .record_action = [this](const Request& request, const AdminAction& action) {
-                               note_action(*volume_, request, action);
-                             },
-                             .throttle = Throttle(limits),
-                             .watch = watch_.get()});
+  service_.reset(
+      new Service{.volume = *volume_,
+                  .metrics = metrics_,
+                  .check = *check_,
+                  .version = "1.2.3",
+                  .token = "secret",
+                  .data_folder = "/data",
+                  .engine = "memory",
+                  .started = wall_now(),
+                  .doors = [] { return std::vector<DoorStatus>{{"nfs", true, "127.0.0.1:1"}}; },
+                  .data_directories = [this] { return blobs_.health(); },
+                  .space = [this] { return blobs_.space(); },
+                  .clients = [this] { return clients_; },
+                  .evict_client = [this](std::uint64_t id) -> Status {
+                    if (evict_fails_) return fail(Errc::kIo, "the disk is gone");
+                    if (std::erase_if(clients_, [&](const auto& one) { return one.id == id; }) != 0) return {};
+                    return fail(Errc::kNotFound);
+                  },
+                  .record_action = [this](const Request& request,
+                                          const AdminAction& action) { note_action(*volume_, request, action); },
+                  .throttle = Throttle(limits),
+                  .watch = watch_.get()});
 }
 
 Answer AdminTest::send(Request request) {
@@ -42,7 +42,8 @@ Answer AdminTest::call(Method method, const std::string& target, const std::stri
   return call_as("secret", method, target, body);
 }
 
-Answer AdminTest::call_as(const std::string& secret, Method method, const std::string& target, const std::string& body) {
+Answer AdminTest::call_as(const std::string& secret, Method method, const std::string& target,
+                          const std::string& body) {
   Request request{.method = method, .path = target.substr(0, target.find('?')), .body = body};
   request.authorization = "Bearer " + secret;
   request.local = true;

@@ -14,7 +14,9 @@ class ToyLog final : public core::AuditLog {
   Status catch_up() override { return behind ? Status(fail(Errc::kTimeout, "the audit log is behind")) : Status(); }
   Result<core::AuditLines> query(const core::AuditQuery& query) override {
     asked = query;
-    return core::AuditLines{{R"({"sequence":18446744073709551615,"operation":"create","path":"/a","result":"ok","previous":"0","hash":"1"})"}, 42};
+    return core::AuditLines{
+        {R"({"sequence":18446744073709551615,"operation":"create","path":"/a","result":"ok","previous":"0","hash":"1"})"},
+        42};
   }
   Result<core::AuditVerdict> verify() override { return verdict; }
   Result<std::string> report(const std::string& day) override {
@@ -60,7 +62,8 @@ TEST_F(AuditRoutesTest, AllPoliciesAreListedInPagesButThoseOfDirectoriesThatAreG
   make_directory("gone");
   make_directory("z");
   for (const char* path : {"/z", "/gone", "/a"}) {
-    ASSERT_EQ(call_json(Method::kPut, std::string("/v1/audit/policy?path=") + path, {{"classes", {"write"}}}).status, 200u);
+    ASSERT_EQ(call_json(Method::kPut, std::string("/v1/audit/policy?path=") + path, {{"classes", {"write"}}}).status,
+              200u);
   }
   ASSERT_EQ(call_json(Method::kPut, "/v1/audit/policy?path=/a", {{"classes", Json::array()}}).status, 200u);
   ASSERT_TRUE(volume_->ns().rmdir({}, {.parent = core::kRootId, .name = "gone"}));
@@ -89,7 +92,8 @@ TEST_F(AuditRoutesTest, AllPoliciesAreListedInPagesButThoseOfDirectoriesThatAreG
 TEST_F(AuditRoutesTest, WrongPoliciesAreRefused) {
   const core::FileId a = make_directory("a");
   make_file(a, "f", 3);
-  EXPECT_THAT(call_json(Method::kPut, "/v1/audit/policy?path=/a", {{"classes", {"wirte"}}}).message(), HasSubstr("not 'wirte'"));
+  EXPECT_THAT(call_json(Method::kPut, "/v1/audit/policy?path=/a", {{"classes", {"wirte"}}}).message(),
+              HasSubstr("not 'wirte'"));
   EXPECT_EQ(call_json(Method::kPut, "/v1/audit/policy?path=/a", Json::object()).status, 400u);
   EXPECT_EQ(call_json(Method::kPut, "/v1/audit/policy?path=/a", {{"classes", "write"}}).status, 400u);
   EXPECT_EQ(call_json(Method::kPut, "/v1/audit/policy?path=/a", {{"classes", {"write"}}, {"more", 1}}).status, 400u);
@@ -100,7 +104,9 @@ TEST_F(AuditRoutesTest, WrongPoliciesAreRefused) {
 }
 
 TEST_F(AuditRoutesTest, QueriesAreTyped) {
-  Answer answer = get("/v1/audit?path=/a&user=ann&operation=create&door=nfs&result=ok&from=2026-11-22&to=2026-11-22T10:00:00Z&limit=5&after=7");
+  Answer answer =
+      get("/v1/audit?path=/"
+          "a&user=ann&operation=create&door=nfs&result=ok&from=2026-11-22&to=2026-11-22T10:00:00Z&limit=5&after=7");
   ASSERT_EQ(answer.status, 200u) << answer.text;
   EXPECT_EQ(log_.asked.path, "/a");
   EXPECT_EQ(log_.asked.user, "ann");
@@ -114,7 +120,8 @@ TEST_F(AuditRoutesTest, QueriesAreTyped) {
   EXPECT_EQ(get("/v1/audit?limit=0").status, 400u);
   EXPECT_EQ(get("/v1/audit?limit=10001").status, 400u);
   EXPECT_EQ(get("/v1/audit?who=ann").status, 400u);
-  for (const char* known : {"operation=delete", "operation=refused", "operation=checkpoint", "operation=mknod", "door=s3", "door=admin"}) {
+  for (const char* known :
+       {"operation=delete", "operation=refused", "operation=checkpoint", "operation=mknod", "door=s3", "door=admin"}) {
     EXPECT_EQ(get("/v1/audit?" + std::string(known)).status, 200u) << known;
   }
   for (const char* wrong : {"operation=deleted", "operation=", "door=ftp", "door=NFS"}) {
@@ -153,9 +160,11 @@ TEST_F(AuditRoutesTest, ChangesByAdministratorsGoToTheJournal) {
   ASSERT_TRUE(page);
   std::vector<std::string> said;
   for (const core::JournalRecord& record : page->records) {
-    if (record.kind == core::ChangeKind::kAdmin) said.push_back(record.name + (record.result ? " " + std::string(to_string(*record.result)) : ""));
+    if (record.kind == core::ChangeKind::kAdmin)
+      said.push_back(record.name + (record.result ? " " + std::string(to_string(*record.result)) : ""));
   }
-  EXPECT_THAT(said, testing::ElementsAre("PUT /v1/audit/policy?path=/ by token admin.token", "PUT /v1/quota?path=/a by token admin.token",
+  EXPECT_THAT(said, testing::ElementsAre("PUT /v1/audit/policy?path=/ by token admin.token",
+                                         "PUT /v1/quota?path=/a by token admin.token",
                                          "POST /v1/users by token admin.token invalid", "DELETE /v1/users/ann access"));
 }
 

@@ -45,13 +45,16 @@ class ConnectionsTest : public testing::Test {
   }
 
   MetricRegistry metrics_;
-  Connections connections_{{.connections_max = 4, .idle = seconds(30), .headers = seconds(10), .body = seconds(60), .answer = seconds(120)}, metrics_};
+  Connections connections_{
+      {.connections_max = 4, .idle = seconds(30), .headers = seconds(10), .body = seconds(60), .answer = seconds(120)},
+      metrics_};
   Connections::Time now_{};
   std::vector<Pair> pairs_;
 };
 
 TEST_F(ConnectionsTest, EachPhaseHasItsDeadlineAndTheServersOwnTurnHasNone) {
-  constexpr std::pair<Phase, int> kDeadlines[] = {{Phase::kFresh, 30}, {Phase::kIdle, 30}, {Phase::kHeaders, 10}, {Phase::kBody, 60}, {Phase::kAnswer, 120}};
+  constexpr std::pair<Phase, int> kDeadlines[] = {
+      {Phase::kFresh, 30}, {Phase::kIdle, 30}, {Phase::kHeaders, 10}, {Phase::kBody, 60}, {Phase::kAnswer, 120}};
   for (const auto& [phase, deadline] : kDeadlines) {
     const std::size_t one = come("a", phase);
     pass(seconds(deadline - 1));
@@ -83,7 +86,8 @@ TEST_F(ConnectionsTest, WhoHasOverstayedMostGivesWayOfTheAddressThatHasMost) {
 }
 
 TEST_F(ConnectionsTest, WhoIsServedNeverGivesWayAndWhoWasCutMakesRoomOnce) {
-  const std::size_t work = come("a", Phase::kAtWork), stream = come("a", Phase::kStreaming), slow = come("a", Phase::kBody), answered = come("a", Phase::kAnswer);
+  const std::size_t work = come("a", Phase::kAtWork), stream = come("a", Phase::kStreaming),
+                    slow = come("a", Phase::kBody), answered = come("a", Phase::kAnswer);
   pass(seconds(5));
   const std::size_t next = come("b");
   EXPECT_TRUE(is_cut(slow));

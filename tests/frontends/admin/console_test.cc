@@ -14,14 +14,20 @@ using testing::Pair;
 
 constexpr ConsoleFile kFiles[] = {
     {.path = "/", .content_type = "text/html; charset=utf-8", .bytes = "<!doctype html>", .etag = "\"page\""},
-    {.path = "/assets/index-1a2b.js", .content_type = "text/javascript", .bytes = "\x1f\x8b script", .etag = "\"script\"", .gzip = true, .immutable = true},
+    {.path = "/assets/index-1a2b.js",
+     .content_type = "text/javascript",
+     .bytes = "\x1f\x8b script",
+     .etag = "\"script\"",
+     .gzip = true,
+     .immutable = true},
 };
 
 class ConsoleTest : public AdminTest {
  protected:
   ConsoleTest() { service_->console = kFiles; }
   Reply ask(const std::string& path, const std::string& if_none_match = {}) {
-    return dispatch(*service_, {.method = Method::kGet, .path = path, .if_none_match = if_none_match, .client = "10.1.2.3"});
+    return dispatch(*service_,
+                    {.method = Method::kGet, .path = path, .if_none_match = if_none_match, .client = "10.1.2.3"});
   }
 };
 
@@ -55,8 +61,9 @@ TEST_F(ConsoleTest, WhoHasTheFileDoesNotGetItAgain) {
 }
 
 TEST_F(ConsoleTest, OnlyExactNamesAreServed) {
-  for (const char* path : {"/assets/", "/assets/index", "/assets/index-1a2b.js/", "/assets/../", "/assets/%69ndex-1a2b.js", "/assets/..%2f..%2fetc%2fpasswd",
-                           "/assets//index-1a2b.js", "/index.html", "/assets"}) {
+  for (const char* path :
+       {"/assets/", "/assets/index", "/assets/index-1a2b.js/", "/assets/../", "/assets/%69ndex-1a2b.js",
+        "/assets/..%2f..%2fetc%2fpasswd", "/assets//index-1a2b.js", "/index.html", "/assets"}) {
     EXPECT_EQ(ask(path).status, 404u) << path;
   }
 }
@@ -92,7 +99,7 @@ TEST_F(ConsoleTest, ActivitySumsWhatTheDoorsCount) {
   metrics_.counter("stoa_nfs_bytes_total", "", labels("read", "out")).add(5000);
   Histogram& read = metrics_.histogram("stoa_nfs_request_seconds", "", labels("read"));
   Histogram& write = metrics_.histogram("stoa_nfs_request_seconds", "", labels("write"));
-  for (int i = 0; i < 98; ++i) read.observe_ns(100'000);  // the bucket from 64 to 128 us
+  for (int i = 0; i < 98; ++i) read.observe_ns(100'000);    // the bucket from 64 to 128 us
   for (int i = 0; i < 2; ++i) write.observe_ns(3'000'000);  // from 2048 to 4096
 
   const Json reply = get("/v1/activity").json;
@@ -108,14 +115,17 @@ TEST_F(ConsoleTest, ActivitySumsWhatTheDoorsCount) {
   EXPECT_EQ(nfs["latency"]["counts"][7], 98);
   EXPECT_EQ(nfs["latency"]["counts"][12], 2);
   const Json& capacity = reply["capacity"];
-  EXPECT_EQ(capacity["used"].get<std::uint64_t>() + capacity["free"].get<std::uint64_t>(), capacity["total"].get<std::uint64_t>());
+  EXPECT_EQ(capacity["used"].get<std::uint64_t>() + capacity["free"].get<std::uint64_t>(),
+            capacity["total"].get<std::uint64_t>());
 }
 
 TEST_F(ConsoleTest, WhatIsFreeIsOfTheDisksAndWhatAQuotaLeavesIsSaidBesideIt) {
   const core::BlobStore::Space disks = blobs_.space();
-  EXPECT_EQ(get("/v1/status").json["volume"]["space"], (Json{{"total", disks.total}, {"free", disks.free}, {"available", disks.free}}));
+  EXPECT_EQ(get("/v1/status").json["volume"]["space"],
+            (Json{{"total", disks.total}, {"free", disks.free}, {"available", disks.free}}));
   ASSERT_EQ(call(Method::kPut, "/v1/quota?path=/", R"({"bytes": 5000})").status, 200u);
-  for (const Json& space : {get("/v1/status").json["volume"]["space"], get("/v1/volume").json["space"], get("/v1/activity").json["capacity"]}) {
+  for (const Json& space : {get("/v1/status").json["volume"]["space"], get("/v1/volume").json["space"],
+                            get("/v1/activity").json["capacity"]}) {
     EXPECT_EQ(space["total"], disks.total);
     EXPECT_EQ(space["free"], disks.free);
     EXPECT_EQ(space["available"], 5000);

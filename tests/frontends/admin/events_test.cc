@@ -18,7 +18,8 @@ TEST_F(AdminTest, ASoftLimitThatIsPassedAndKeptAgainIsAnEvent) {
   EXPECT_EQ(event["severity"], "warning");
   EXPECT_EQ(event["path"], "/dir");
   EXPECT_EQ(event["message"],
-            "the directory is above a soft limit: 101 bytes (soft limit 100), 1 files; growth is refused after 7 days of grace");
+            "the directory is above a soft limit: 101 bytes (soft limit 100), 1 files; growth is refused after 7 days "
+            "of grace");
   EXPECT_TRUE(event["time"].is_string());
   EXPECT_EQ(event["sequence"], passed.json["next"]);
 
@@ -46,7 +47,8 @@ TEST_F(AdminTest, GraceIsToldAsPeopleSayIt) {
     ASSERT_TRUE(volume_->run_gc());
     const Answer answer = get("/v1/events");
     ASSERT_FALSE(answer.json["events"].empty());
-    EXPECT_THAT(answer.json["events"].back()["message"].get<std::string>(), testing::EndsWith("growth is refused " + std::string(words)));
+    EXPECT_THAT(answer.json["events"].back()["message"].get<std::string>(),
+                testing::EndsWith("growth is refused " + std::string(words)));
   }
 }
 

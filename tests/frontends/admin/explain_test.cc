@@ -17,7 +17,8 @@ TEST_F(AdminTest, WhatLimitsAPlaceIsExplained) {
   ASSERT_TRUE(volume_->registry().add_export({.name = "team", .root = team, .path = "/team", .nfs = true}));
   ASSERT_EQ(call(Method::kPut, "/v1/quota?path=/team", R"({"bytes": 100})").status, 200u);
   ASSERT_EQ(call(Method::kPut, "/v1/quota?path=/", R"({"files": 1000})").status, 200u);
-  for (const char* target : {"/team", "/other", "user:ann", "user:7", "client:10.9.0.0/16", "door:nfs", "export:team"}) {
+  for (const char* target :
+       {"/team", "/other", "user:ann", "user:7", "client:10.9.0.0/16", "door:nfs", "export:team"}) {
     ASSERT_EQ(call(Method::kPut, std::string("/v1/flow?target=") + target, R"({"read_bytes": 1000})").status, 200u);
   }
   const Answer plain = get("/v1/explain?path=/team/f");
@@ -35,11 +36,13 @@ TEST_F(AdminTest, WhatLimitsAPlaceIsExplained) {
     for (const Json& flow : reply["flows"]) found.push_back(flow["target"]);
     return found;
   };
-  EXPECT_THAT(targets(plain.json), testing::UnorderedElementsAre("/team", "client:10.9.0.0/16", "door:nfs", "export:team"));
+  EXPECT_THAT(targets(plain.json),
+              testing::UnorderedElementsAre("/team", "client:10.9.0.0/16", "door:nfs", "export:team"));
   const Answer ann = get("/v1/explain?path=/team/f&user=ann&client=10.8.0.1");
   EXPECT_THAT(targets(ann.json), testing::UnorderedElementsAre("/team", "door:nfs", "export:team", "user:ann"));
   const Answer client = get("/v1/explain?path=/team/f&client=10.9.0.1");
-  EXPECT_THAT(targets(client.json), testing::UnorderedElementsAre("/team", "client:10.9.0.0/16", "door:nfs", "export:team"));
+  EXPECT_THAT(targets(client.json),
+              testing::UnorderedElementsAre("/team", "client:10.9.0.0/16", "door:nfs", "export:team"));
   EXPECT_EQ(ann.json["access"]["stopped_at"], Json());
 
   ASSERT_TRUE(volume_->ns().setattr({}, {.id = team, .set = {.mode = 0700}}));
@@ -56,12 +59,28 @@ TEST_F(AdminTest, WhatLimitsAPlaceIsExplained) {
 
 TEST_F(AdminTest, TheRuleThatDecidesAboutAClientIsNamed) {
   const core::FileId team = make_directory("team");
-  const auto rule = [](const char* network, bool read_only) { return core::ClientRule{.network = *core::Network::parse(network), .read_only = read_only, .squash = core::Squash::kAll, .anonymous_uid = 7}; };
-  ASSERT_TRUE(volume_->registry().add_export({.name = "team", .root = team, .path = "/team", .nfs = true, .clients = {rule("10.9.0.0/16", true), rule("10.0.0.0/8", false), rule("10.9.1.0/24", false)}}));
+  const auto rule = [](const char* network, bool read_only) {
+    return core::ClientRule{.network = *core::Network::parse(network),
+                            .read_only = read_only,
+                            .squash = core::Squash::kAll,
+                            .anonymous_uid = 7};
+  };
+  ASSERT_TRUE(volume_->registry().add_export(
+      {.name = "team",
+       .root = team,
+       .path = "/team",
+       .nfs = true,
+       .clients = {rule("10.9.0.0/16", true), rule("10.0.0.0/8", false), rule("10.9.1.0/24", false)}}));
   ASSERT_TRUE(volume_->registry().add_export({.name = "open", .root = team, .path = "/team", .s3 = true}));
-  const auto decides = [&](const std::string& client) { return get("/v1/explain?path=/team&client=" + client).json["exports"]; };
-  EXPECT_EQ(decides("10.9.1.2")[1]["client_rule"],
-            Json({{"number", 1}, {"network", "10.9.0.0/16"}, {"read_only", true}, {"squash", "all"}, {"anonymous_uid", 7}, {"anonymous_gid", 65534}}));
+  const auto decides = [&](const std::string& client) {
+    return get("/v1/explain?path=/team&client=" + client).json["exports"];
+  };
+  EXPECT_EQ(decides("10.9.1.2")[1]["client_rule"], Json({{"number", 1},
+                                                         {"network", "10.9.0.0/16"},
+                                                         {"read_only", true},
+                                                         {"squash", "all"},
+                                                         {"anonymous_uid", 7},
+                                                         {"anonymous_gid", 65534}}));
   EXPECT_EQ(decides("10.8.1.2")[1]["client_rule"]["number"], 2);
   EXPECT_TRUE(decides("192.0.2.7")[1].at("client_rule").is_null());
   EXPECT_TRUE(decides("10.8.1.2")[0].at("client_rule").is_null());
@@ -72,42 +91,58 @@ TEST_F(AdminTest, WhoHasAFileOpenOrLockedIsExplained) {
   make_file(core::kRootId, "f", 1);
   const core::FileId file = volume_->ns().lookup({}, {.parent = core::kRootId, .name = "f"})->attr.id;
   const Json nothing = get("/v1/explain?path=/f").json["held"];
-  for (const char* const kind : {"opens", "locks", "leases", "waiting"}) EXPECT_EQ(nothing[kind], (Json{{"total", 0}, {"list", Json::array()}}));
+  for (const char* const kind : {"opens", "locks", "leases", "waiting"})
+    EXPECT_EQ(nothing[kind], (Json{{"total", 0}, {"list", Json::array()}}));
 
   core::StateTable& state = volume_->state();
-  const core::HolderId known = state.add_holder(core::Door::kNfs, nullptr), unknown = state.add_holder(core::Door::kNfs, nullptr);
-  const auto id = std::to_string(static_cast<std::uint64_t>(known)), other = std::to_string(static_cast<std::uint64_t>(unknown));
-  clients_ = {{.id = static_cast<std::uint64_t>(known), .door = "nfs", .protocol = "nfs4.1", .address = "10.0.0.1", .name = "a\xff"}};
+  const core::HolderId known = state.add_holder(core::Door::kNfs, nullptr),
+                       unknown = state.add_holder(core::Door::kNfs, nullptr);
+  const auto id = std::to_string(static_cast<std::uint64_t>(known)),
+             other = std::to_string(static_cast<std::uint64_t>(unknown));
+  clients_ = {{.id = static_cast<std::uint64_t>(known),
+               .door = "nfs",
+               .protocol = "nfs4.1",
+               .address = "10.0.0.1",
+               .name = "a\xff"}};
   ASSERT_TRUE(state.open({file, known, core::kShareBoth, core::kShareWrite}));
   ASSERT_TRUE(state.lock(file, {known, "x"}, {0, 10}, true));
   ASSERT_TRUE(state.lock(file, {known, "x"}, {1ull << 63, core::LockRange::kToEnd}, false));
   ASSERT_FALSE(*state.lock_or_wait({file, {unknown, "y"}, {5, 1}, false}));
   const Answer answer = get("/v1/explain?path=/f");
-  const Json client{{"id", id}, {"door", "nfs"}, {"protocol", "nfs4.1"}, {"address", "10.0.0.1"}, {"name", "a\uFFFD"}, {"name_base64", "Yf8="}};
+  const Json client{{"id", id},          {"door", "nfs"},        {"protocol", "nfs4.1"}, {"address", "10.0.0.1"},
+                    {"name", "a\uFFFD"}, {"name_base64", "Yf8="}};
   const Json stranger = Json::object({{"id", other}});
   const auto list = [](int total, const Json& rows) { return Json{{"total", total}, {"list", rows}}; };
   const auto lock = [](const Json& of, std::uint64_t offset, const Json& length, bool exclusive) {
     return Json{{"client", of}, {"offset", offset}, {"length", length}, {"exclusive", exclusive}, {"mandatory", false}};
   };
-  const Json opens{{"client", client}, {"count", 1}, {"access", Json::array({"read", "write"})}, {"deny", Json::array({"write"})}};
+  const Json opens{
+      {"client", client}, {"count", 1}, {"access", Json::array({"read", "write"})}, {"deny", Json::array({"write"})}};
   EXPECT_EQ(answer.json["held"]["opens"], list(1, Json::array({opens})));
-  EXPECT_EQ(answer.json["held"]["locks"], list(2, Json::array({lock(client, 0, 10, true), lock(client, 1ull << 63, Json(), false)})));
+  EXPECT_EQ(answer.json["held"]["locks"],
+            list(2, Json::array({lock(client, 0, 10, true), lock(client, 1ull << 63, Json(), false)})));
   EXPECT_EQ(answer.json["held"]["waiting"], list(1, Json::array({lock(stranger, 5, 1, false)})));
   std::vector<std::string> said;
-  for (const Json& cause : answer.json["causes"]) said.push_back(cause["what"].get<std::string>() + " | " + cause["cure"].get<std::string>());
+  for (const Json& cause : answer.json["causes"])
+    said.push_back(cause["what"].get<std::string>() + " | " + cause["cure"].get<std::string>());
   const std::string name = "a\xEF\xBF\xBD (10.0.0.1, client " + id + ")";
-  EXPECT_THAT(said, testing::IsSupersetOf({"others may not open it to write: that is denied by who has it open, " + name +
-                                               " | close it there; stoa client evict ID takes away all that a client has open and locked",
-                                           "2 ranges of its bytes are locked by " + name +
-                                               ": who wants another lock there waits or is refused | end the program that holds it; stoa client "
-                                               "evict ID takes away all that a client has open and locked"}));
+  EXPECT_THAT(
+      said, testing::IsSupersetOf(
+                {"others may not open it to write: that is denied by who has it open, " + name +
+                     " | close it there; stoa client evict ID takes away all that a client has open and locked",
+                 "2 ranges of its bytes are locked by " + name +
+                     ": who wants another lock there waits or is refused | end the program that holds it; stoa client "
+                     "evict ID takes away all that a client has open and locked"}));
   EXPECT_THAT(said, testing::Contains(testing::StartsWith("1 request waits for a lock of it, of client " + other)));
 
   state.remove_holder(unknown);
   state.remove_holder(known);
   const core::HolderId reader = state.add_holder(core::Door::kNfs, nullptr);
-  for (const core::FileId one : {file, core::kRootId}) ASSERT_TRUE(state.grant_lease(one, reader, core::LeaseKind::kRead));
-  const Json lease{{"client", Json::object({{"id", std::to_string(static_cast<std::uint64_t>(reader))}})}, {"kind", "read"}, {"recalled", false}};
+  for (const core::FileId one : {file, core::kRootId})
+    ASSERT_TRUE(state.grant_lease(one, reader, core::LeaseKind::kRead));
+  const Json lease{{"client", Json::object({{"id", std::to_string(static_cast<std::uint64_t>(reader))}})},
+                   {"kind", "read"},
+                   {"recalled", false}};
   EXPECT_EQ(get("/v1/explain?path=/").json["held"]["leases"], list(1, Json::array({lease})));
   EXPECT_EQ(volume_->ns().setattr({}, {.id = file, .set = {.mode = 0600}}).error().code, Errc::kRecallPending);
   const Answer recalled = get("/v1/explain?path=/f");
@@ -152,7 +187,8 @@ class CausesTest : public AdminTest {
       // Every parameter is of what the sentence says.
       for (const auto& [name, value] : cause["parameters"].items()) {
         if (!value.is_string() && !value.is_number()) continue;
-        EXPECT_THAT(found.back(), testing::HasSubstr(value.is_string() ? value.get<std::string>() : value.dump())) << name;
+        EXPECT_THAT(found.back(), testing::HasSubstr(value.is_string() ? value.get<std::string>() : value.dump()))
+            << name;
       }
     }
     return found;
@@ -162,7 +198,9 @@ class CausesTest : public AdminTest {
     const Json cause = get("/v1/explain?" + query).json["causes"].at(0);
     return {{"code", cause["code"]}, {"parameters", cause["parameters"]}};
   }
-  void put(const std::string& target, const std::string& body) { ASSERT_EQ(call(Method::kPut, target, body).status, 200u); }
+  void put(const std::string& target, const std::string& body) {
+    ASSERT_EQ(call(Method::kPut, target, body).status, 200u);
+  }
 
   core::FileId team_{};
 
@@ -204,15 +242,17 @@ TEST_F(CausesTest, AFullQuotaOfBytesOrFiles) {
   put("/v1/quota?path=/team", R"({"bytes": 100})");
   put("/v1/recycle/policy?path=/team", "{}");
   ASSERT_TRUE(volume_->ns().unlink({}, {.parent = team_, .name = "f"}));
-  EXPECT_THAT(causes(), ElementsAre(HasSubstr("its recycle bin alone keeps 100 bytes: stoa recycle purge /team --all")));
+  EXPECT_THAT(causes(),
+              ElementsAre(HasSubstr("its recycle bin alone keeps 100 bytes: stoa recycle purge /team --all")));
 }
 
 TEST_F(CausesTest, ASoftLimitThatIsPassedAndWhenItBites) {
   put("/v1/quota?path=/team", R"({"soft_bytes": 1000})");
   make_file(team_, "g", 1000);
-  EXPECT_THAT(causes(), ElementsAre(AllOf(HasSubstr("the quota of /team is above its soft limit since 2"),
-                                          HasSubstr("1100 of 1000 bytes; what would grow is refused from 2"),
-                                          HasSubstr("--soft-bytes MORE"), HasSubstr("stoa quota set /team --grace TIME"))));
+  EXPECT_THAT(causes(),
+              ElementsAre(AllOf(HasSubstr("the quota of /team is above its soft limit since 2"),
+                                HasSubstr("1100 of 1000 bytes; what would grow is refused from 2"),
+                                HasSubstr("--soft-bytes MORE"), HasSubstr("stoa quota set /team --grace TIME"))));
   EXPECT_THAT(causes()[0], testing::Not(HasSubstr(".")));  // whole seconds; in the members there are all
   EXPECT_EQ(get("/v1/explain?path=/team").json["quotas"][0]["full"], false);
   put("/v1/quota?path=/team", R"({"soft_bytes": 1000, "grace_seconds": 0})");
@@ -222,11 +262,18 @@ TEST_F(CausesTest, ASoftLimitThatIsPassedAndWhenItBites) {
 
 TEST_F(CausesTest, ProgramsAndOtherLanguagesGetACodeAndParameters) {
   put("/v1/quota?path=/team", R"({"bytes": 100})");
-  EXPECT_EQ(first(), (Json{{"code", "quota_full"}, {"parameters", {{"path", "/team"}, {"of", ""}, {"resource", "bytes"}, {"used", 100}, {"limit", 100}}}}));
+  EXPECT_EQ(
+      first(),
+      (Json{{"code", "quota_full"},
+            {"parameters", {{"path", "/team"}, {"of", ""}, {"resource", "bytes"}, {"used", 100}, {"limit", 100}}}}));
   put("/v1/quota?path=/team", R"({"soft_bytes": 99, "grace_seconds": 0})");
   Json soft = first();
   EXPECT_TRUE(soft["parameters"].erase("since") == 1 && soft["parameters"].erase("ends") == 1);
-  EXPECT_EQ(soft, (Json{{"code", "soft_limit"}, {"parameters", {{"path", "/team"}, {"of", ""}, {"resource", "bytes"}, {"used", 100}, {"limit", 99}, {"over", true}}}}));
+  EXPECT_EQ(
+      soft,
+      (Json{{"code", "soft_limit"},
+            {"parameters",
+             {{"path", "/team"}, {"of", ""}, {"resource", "bytes"}, {"used", 100}, {"limit", 99}, {"over", true}}}}));
   put("/v1/quota?path=/team", R"({"bytes": 1000})");
   ASSERT_TRUE(volume_->ns().setattr({}, {.id = team_, .set = {.mode = 0755}}));
   EXPECT_EQ(first("path=/team/f&user=ann")["code"], "denied");
@@ -234,7 +281,8 @@ TEST_F(CausesTest, ProgramsAndOtherLanguagesGetACodeAndParameters) {
   EXPECT_EQ(first("path=/")["code"], "no_export");
   ASSERT_EQ(call(Method::kPatch, "/v1/exports/team", R"({"clients": [{"network": "10.0.0.0/8"}]})").status, 200u);
   EXPECT_EQ(first("path=/team&client=192.0.2.1"),
-            (Json{{"code", "client_refused"}, {"parameters", {{"export", "team"}, {"client", "192.0.2.1"}, {"door", nullptr}}}}));
+            (Json{{"code", "client_refused"},
+                  {"parameters", {{"export", "team"}, {"client", "192.0.2.1"}, {"door", nullptr}}}}));
 }
 
 TEST_F(CausesTest, TheQuotaOfAUserOrGroup) {
@@ -258,9 +306,12 @@ TEST_F(CausesTest, TheQuotaOfAUserOrGroup) {
 TEST_F(CausesTest, WhatIsReadOnly) {
   const auto change = [&](const char* body) { ASSERT_EQ(call(Method::kPatch, "/v1/exports/team", body).status, 200u); };
   change(R"({"read_only": true, "clients": [{"network": "10.0.0.0/8"}]})");
-  EXPECT_THAT(causes(), ElementsAre(AllOf(HasSubstr("through the export team: it is read-only"), HasSubstr("stoa export set team --read-write"))));
-  change(R"({"read_only": false, "clients": [{"network": "10.1.0.0/16", "read_only": true}, {"network": "10.0.0.0/8"}]})");
-  EXPECT_THAT(causes(), ElementsAre(AllOf(HasSubstr("clients of 10.1.0.0/16 change nothing"), HasSubstr("stoa export set team --client"))));
+  EXPECT_THAT(causes(), ElementsAre(AllOf(HasSubstr("through the export team: it is read-only"),
+                                          HasSubstr("stoa export set team --read-write"))));
+  change(
+      R"({"read_only": false, "clients": [{"network": "10.1.0.0/16", "read_only": true}, {"network": "10.0.0.0/8"}]})");
+  EXPECT_THAT(causes(), ElementsAre(AllOf(HasSubstr("clients of 10.1.0.0/16 change nothing"),
+                                          HasSubstr("stoa export set team --client"))));
   change(R"({"clients": [{"network": "10.0.0.0/8"}]})");
   put("/v1/recycle/policy?path=/team", "{}");
   ASSERT_TRUE(volume_->ns().unlink({}, {.parent = team_, .name = "f"}));
@@ -281,13 +332,15 @@ TEST_F(CausesTest, AFullVolumeIsNoQuota) {
   const std::span<const std::byte> one(content);
   const auto write = [&] { return volume_->ns().write({}, {.id = made->attr.id, .offset = 0, .data = {&one, 1}}); };
   EXPECT_EQ(write().error().code, Errc::kNoSpace);
-  const auto full = ElementsAre(AllOf(HasSubstr("the volume is full: its disks have less than the 16 MiB left"), HasSubstr("whatever quotas leave"),
-                                      HasSubstr("| remove something, purge recycle bins (stoa recycle purge / --all), or give it another disk")));
+  const auto full = ElementsAre(AllOf(
+      HasSubstr("the volume is full: its disks have less than the 16 MiB left"), HasSubstr("whatever quotas leave"),
+      HasSubstr("| remove something, purge recycle bins (stoa recycle purge / --all), or give it another disk")));
   EXPECT_THAT(causes(), full);
   EXPECT_THAT(causes("path=/team/g&user=ann"), testing::Contains(HasSubstr("the volume is full")));
   EXPECT_EQ(get("/v1/explain?path=/team").json["bytes_free"], 1 << 20);
   // The disks themselves know best.
-  blobs_.disks = {{.path = "/disks/1", .ok = true, .problem = {}, .space = {1 << 30, 0}}, {.path = "/disks/2", .ok = true, .problem = {}, .space = {1 << 30, 1 << 20}}};
+  blobs_.disks = {{.path = "/disks/1", .ok = true, .problem = {}, .space = {1 << 30, 0}},
+                  {.path = "/disks/2", .ok = true, .problem = {}, .space = {1 << 30, 1 << 20}}};
   EXPECT_THAT(causes(), full);
   blobs_.disks[1].space.free = 1 << 29;
   EXPECT_THAT(causes(), ElementsAre(HasSubstr("the data directory /disks/1 is full: nothing new is put there")));
@@ -304,23 +357,30 @@ TEST_F(CausesTest, AFullQuotaOfTheRootIsNoFullVolume) {
 
 TEST_F(CausesTest, WhoMayNot) {
   ASSERT_TRUE(volume_->ns().setattr({}, {.id = team_, .set = {.mode = 0750}}));
-  EXPECT_THAT(causes("path=/team/f&user=ann"),
-              testing::Contains(AllOf(HasSubstr("ann does not get here: /team may not be searched; its mode is 0750"),
-                                      HasSubstr("stoa acl set /team FILE"), HasSubstr("stoa user set ann --group GROUP"))));
-  EXPECT_THAT(causes("path=/team&user=ann"), ElementsAre(HasSubstr("ann may not list or search or change or remove here")));
+  EXPECT_THAT(
+      causes("path=/team/f&user=ann"),
+      testing::Contains(AllOf(HasSubstr("ann does not get here: /team may not be searched; its mode is 0750"),
+                              HasSubstr("stoa acl set /team FILE"), HasSubstr("stoa user set ann --group GROUP"))));
+  EXPECT_THAT(causes("path=/team&user=ann"),
+              ElementsAre(HasSubstr("ann may not list or search or change or remove here")));
   ASSERT_TRUE(volume_->ns().setattr({}, {.id = team_, .set = {.mode = 0755}}));
   EXPECT_THAT(causes("path=/team/f&user=ann"), ElementsAre(HasSubstr("ann may not write here")));
   put("/v1/acl?path=/team", R"({"acl": "D::1000:w\nA::EVERYONE@:rwax"})");
-  EXPECT_THAT(causes("path=/team&user=ann"), ElementsAre(AllOf(HasSubstr("ann may not change here: entry 1 of its access control list denies it: D::1000:w"), HasSubstr("stoa acl get /team")),
-                          HasSubstr("ann may not remove here: no entry of its access control list allows it")));
+  EXPECT_THAT(
+      causes("path=/team&user=ann"),
+      ElementsAre(AllOf(HasSubstr("ann may not change here: entry 1 of its access control list denies it: D::1000:w"),
+                        HasSubstr("stoa acl get /team")),
+                  HasSubstr("ann may not remove here: no entry of its access control list allows it")));
 }
 
 TEST_F(CausesTest, AClientThatNoExportLetsInOrOnlyToRead) {
-  const char* const rules = R"({"clients": [{"network": "10.0.0.0/24", "read_only": true}, {"network": "10.0.0.0/16"}]})";
+  const char* const rules =
+      R"({"clients": [{"network": "10.0.0.0/24", "read_only": true}, {"network": "10.0.0.0/16"}]})";
   ASSERT_EQ(call(Method::kPatch, "/v1/exports/team", rules).status, 200u);
   EXPECT_THAT(causes("path=/team&client=10.0.1.1"), IsEmpty());
   EXPECT_THAT(causes("path=/team&client=10.0.0.7"),
-              ElementsAre(AllOf(HasSubstr("the client 10.0.0.7 changes nothing through the export team: the first rule that fits it, 10.0.0.0/24, is read-only"),
+              ElementsAre(AllOf(HasSubstr("the client 10.0.0.7 changes nothing through the export team: the first rule "
+                                          "that fits it, 10.0.0.0/24, is read-only"),
                                 HasSubstr("| give all its rules anew"))));
   EXPECT_THAT(causes("path=/team&client=192.0.2.1"),
               ElementsAre(AllOf(HasSubstr("the client 192.0.2.1 is refused by the export team: it has no rule for it"),
@@ -330,7 +390,8 @@ TEST_F(CausesTest, AClientThatNoExportLetsInOrOnlyToRead) {
 }
 
 TEST(Causes, DamageOfAFileAndBelowADirectory) {
-  const std::vector<std::string> found{"/a/f: bytes 0 to 4096 do not match their checksum", "/a/g: bytes 1 to 2 do not match their checksum",
+  const std::vector<std::string> found{"/a/f: bytes 0 to 4096 do not match their checksum",
+                                       "/a/g: bytes 1 to 2 do not match their checksum",
                                        "/ab: bytes 5 to 6 do not match their checksum"};
   const auto causes = [&](const std::string& path) {
     Json list = Json::array();
@@ -339,7 +400,8 @@ TEST(Causes, DamageOfAFileAndBelowADirectory) {
     for (const Json& cause : list) sentences.push_back(cause["what"]);
     return sentences;
   };
-  EXPECT_THAT(causes("/a/f"), ElementsAre("its content is damaged: bytes 0 to 4096 do not match their checksum; reading them fails"));
+  EXPECT_THAT(causes("/a/f"),
+              ElementsAre("its content is damaged: bytes 0 to 4096 do not match their checksum; reading them fails"));
   EXPECT_THAT(causes("/a"), ElementsAre(HasSubstr("in 2 ranges of bytes")));
   EXPECT_THAT(causes("/"), ElementsAre(HasSubstr("in 3 ranges of bytes")));
   EXPECT_THAT(causes("/b"), IsEmpty());
@@ -347,19 +409,24 @@ TEST(Causes, DamageOfAFileAndBelowADirectory) {
 
 TEST(Causes, RequestsThatWaitAndTheCeilingToRaise) {
   Json flow{{"target", "/team"}, {"use", {{"waiting", 0}}}, {"limits", Json::object()}};
-  for (const char* const name : {"read_bytes", "write_bytes", "read_ops", "write_ops", "metadata_ops"}) flow["limits"][name] = nullptr;
+  for (const char* const name : {"read_bytes", "write_bytes", "read_ops", "write_ops", "metadata_ops"})
+    flow["limits"][name] = nullptr;
   const auto cause = [&] {
     Json list = Json::array();
     add_flow(list, flow);
-    return list.empty() ? std::string() : list[0]["what"].get<std::string>() + " | " + list[0]["cure"].get<std::string>();
+    return list.empty() ? std::string()
+                        : list[0]["what"].get<std::string>() + " | " + list[0]["cure"].get<std::string>();
   };
   EXPECT_EQ(cause(), "");
   flow["use"]["waiting"] = 1;
-  EXPECT_THAT(cause(), AllOf(HasSubstr("1 request waits now, because a ceiling of /team or above it is reached"), HasSubstr("of a flow above this one: stoa qos list")));
+  EXPECT_THAT(cause(), AllOf(HasSubstr("1 request waits now, because a ceiling of /team or above it is reached"),
+                             HasSubstr("of a flow above this one: stoa qos list")));
   flow["use"]["waiting"] = 2;
   flow["limits"]["read_bytes"] = 1000;
   flow["limits"]["metadata_ops"] = 10;
-  EXPECT_THAT(cause(), AllOf(HasSubstr("2 requests wait now"), HasSubstr("raise the ceiling: stoa qos set /team --read MORE or --metadata MORE, or that of")));
+  EXPECT_THAT(cause(),
+              AllOf(HasSubstr("2 requests wait now"),
+                    HasSubstr("raise the ceiling: stoa qos set /team --read MORE or --metadata MORE, or that of")));
 }
 
 TEST(Causes, ADataDirectoryThatDoesNotWork) {
@@ -368,7 +435,8 @@ TEST(Causes, ADataDirectoryThatDoesNotWork) {
   EXPECT_TRUE(list.empty());
   add_disk(list, {.path = "/disks/2", .ok = false, .problem = "Input/output error", .space = {}});
   ASSERT_EQ(list.size(), 1u);
-  EXPECT_THAT(list[0]["what"].get<std::string>(), HasSubstr("the data directory /disks/2 does not work (Input/output error)"));
+  EXPECT_THAT(list[0]["what"].get<std::string>(),
+              HasSubstr("the data directory /disks/2 does not work (Input/output error)"));
 }
 
 }  // namespace

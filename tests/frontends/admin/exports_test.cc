@@ -60,7 +60,8 @@ TEST_F(AdminTest, ARefusedExportLeavesNoDirectoryBehind) {
   EXPECT_EQ(call_json(Method::kPost, "/v1/exports", with(kTeam, "doors", {"smb"})).status, 400u);
   EXPECT_EQ(call_json(Method::kPost, "/v1/exports", with(kTeam, "surprise", 1)).status, 400u);
   // What only the registry refuses.
-  EXPECT_EQ(call_json(Method::kPost, "/v1/exports", with(with(kTeam, "name", "Not_A_Bucket"), "path", "/team")).status, 400u);
+  EXPECT_EQ(call_json(Method::kPost, "/v1/exports", with(with(kTeam, "name", "Not_A_Bucket"), "path", "/team")).status,
+            400u);
   EXPECT_EQ(call_json(Method::kPost, "/v1/exports", with(kTeam, "security", {"sys", "sys"})).status, 400u);
   EXPECT_EQ(call_json(Method::kPost, "/v1/exports", with(kTeam, "security", {"krb5p"})).status, 400u);
   Json many = Json::array();
@@ -81,7 +82,8 @@ TEST_F(AdminTest, AnExportThatFailsOnTheWayTakesItsDirectoriesAlong) {
 
 TEST_F(AdminTest, AnExportAsksForKerberosOnlyWhereThereIsSome) {
   ASSERT_EQ(call_json(Method::kPost, "/v1/exports", kTeam).status, 201u);
-  const Answer refused = call(Method::kPatch, "/v1/exports/team", R"({"security": ["sys", "krb5p"], "read_only": true})");
+  const Answer refused =
+      call(Method::kPatch, "/v1/exports/team", R"({"security": ["sys", "krb5p"], "read_only": true})");
   EXPECT_EQ(refused.status, 400u);
   EXPECT_THAT(refused.message(), HasSubstr("cannot ask for krb5p: stoad has no keytab"));
   EXPECT_EQ(get("/v1/exports/team").json["read_only"], false);
@@ -92,9 +94,12 @@ TEST_F(AdminTest, AnExportAsksForKerberosOnlyWhereThereIsSome) {
   // The keytab goes away: what is there is told, and other changes go on.
   service_->kerberos = [] { return Status(fail(Errc::kNotSupported, "the keytab is gone; put it back")); };
   EXPECT_EQ(call(Method::kPatch, "/v1/exports/team", R"({"read_only": true})").status, 200u);
-  EXPECT_THAT(get("/v1/status").json["warnings"][0].get<std::string>(), HasSubstr("through NFS to the export team: it takes Kerberos only, and the keytab is gone"));
+  EXPECT_THAT(get("/v1/status").json["warnings"][0].get<std::string>(),
+              HasSubstr("through NFS to the export team: it takes Kerberos only, and the keytab is gone"));
   const Json causes = get("/v1/explain?path=/team").json["causes"];
-  EXPECT_EQ(std::ranges::count(causes, "no_kerberos", [](const Json& cause) { return cause["code"].get<std::string>(); }), 1) << causes;
+  EXPECT_EQ(
+      std::ranges::count(causes, "no_kerberos", [](const Json& cause) { return cause["code"].get<std::string>(); }), 1)
+      << causes;
 }
 
 // A change of one thing leaves every other as it was.
@@ -103,7 +108,12 @@ TEST_F(AdminTest, AChangeOfAnExportChangesOnlyWhatItNames) {
   ASSERT_EQ(call_json(Method::kPost, "/v1/exports", with(with(kTeam, "read_only", true), "owner", "ann")).status, 201u);
   Json expected = get("/v1/exports/team").json;
   for (const auto& [member, value] : std::initializer_list<std::pair<const char*, Json>>{
-           {"security", {"sys"}}, {"owner", ""}, {"doors", {"nfs"}}, {"clients", {{{"network", "192.0.2.0/24"}, {"read_only", true}}}}, {"read_only", false}, {"name", "crew"}}) {
+           {"security", {"sys"}},
+           {"owner", ""},
+           {"doors", {"nfs"}},
+           {"clients", {{{"network", "192.0.2.0/24"}, {"read_only", true}}}},
+           {"read_only", false},
+           {"name", "crew"}}) {
     const std::string name = expected["name"].get<std::string>();
     const Answer changed = call_json(Method::kPatch, "/v1/exports/" + name, Json{{member, value}});
     ASSERT_EQ(changed.status, 200u) << changed.text;

@@ -9,10 +9,12 @@ TEST_F(AdminTest, FlowsAreSetListedAndRemovedByTheirWords) {
   ASSERT_TRUE(volume_->registry().add_group({.name = "staff", .gid = 50}));
   ASSERT_TRUE(volume_->registry().add_export({.name = "team", .root = dir, .path = "/dir", .nfs = true}));
   EXPECT_EQ(get("/v1/flows").json["flows"].size(), 1u);  // background work
-  for (const std::string target : {"/", "/dir", "user:ann", "user:7", "group:staff", "group:8", "client:10.0.0.0/8", "door:nfs", "door:s3", "export:team"}) {
+  for (const std::string target : {"/", "/dir", "user:ann", "user:7", "group:staff", "group:8", "client:10.0.0.0/8",
+                                   "door:nfs", "door:s3", "export:team"}) {
     SCOPED_TRACE(target);
     EXPECT_EQ(get("/v1/flow?target=" + target).status, 404u);
-    const Answer set = call(Method::kPut, "/v1/flow?target=" + target, R"({"read_bytes": 1000, "guarantee_read_bytes": 10, "weight": 7})");
+    const Answer set = call(Method::kPut, "/v1/flow?target=" + target,
+                            R"({"read_bytes": 1000, "guarantee_read_bytes": 10, "weight": 7})");
     ASSERT_EQ(set.status, 200u) << set.text;
     EXPECT_EQ(set.json["target"], target);
     EXPECT_EQ(set.json["limits"]["read_bytes"], 1000);
@@ -25,7 +27,9 @@ TEST_F(AdminTest, FlowsAreSetListedAndRemovedByTheirWords) {
   }
   EXPECT_EQ(get("/v1/flows").json["flows"].size(), 11u);
   // What is not named is not limited.
-  EXPECT_EQ(call(Method::kPut, "/v1/flow?target=/dir", R"({"metadata_ops": 5, "read_bytes": null})").json["limits"]["read_bytes"], Json());
+  EXPECT_EQ(call(Method::kPut, "/v1/flow?target=/dir", R"({"metadata_ops": 5, "read_bytes": null})")
+                .json["limits"]["read_bytes"],
+            Json());
   EXPECT_EQ(call(Method::kDelete, "/v1/flow?target=user:ann").status, 204u);
   EXPECT_EQ(call(Method::kDelete, "/v1/flow?target=user:ann").status, 404u);
 }
@@ -78,7 +82,8 @@ TEST_F(AdminTest, BackgroundWorkIsAFlowOfTheLowestWeight) {
 TEST_F(AdminTest, FlowsComeInPages) {
   make_directory("dir");
   ASSERT_TRUE(volume_->registry().add_user({.name = "ann", .uid = 1000, .gid = 1000}));
-  for (const std::string target : {"/", "/dir", "user:7", "user:ann", "group:8", "client:10.0.0.0/8", "client:10.1.0.0/16", "client:fd00::/8", "door:nfs", "door:s3"}) {
+  for (const std::string target : {"/", "/dir", "user:7", "user:ann", "group:8", "client:10.0.0.0/8",
+                                   "client:10.1.0.0/16", "client:fd00::/8", "door:nfs", "door:s3"}) {
     ASSERT_EQ(call(Method::kPut, "/v1/flow?target=" + target, R"({"read_bytes": 1000})").status, 200u);
   }
   const Json all = get("/v1/flows").json;
@@ -106,7 +111,8 @@ TEST_F(AdminTest, FlowsComeInPages) {
   const Json rest = get("/v1/flows?after=" + after).json["flows"];
   ASSERT_EQ(call(Method::kDelete, "/v1/flow?target=" + all["flows"][3]["target"].get<std::string>()).status, 204u);
   EXPECT_EQ(get("/v1/flows?after=" + after).json["flows"], rest);
-  for (const char* const wrong : {"limit=0", "limit=1001", "limit=x", "after=", "after=x", "after=1", "after=1/", "after=0/1", "after=99/1", "after=-1/1", "after=1/x", "page=1"}) {
+  for (const char* const wrong : {"limit=0", "limit=1001", "limit=x", "after=", "after=x", "after=1", "after=1/",
+                                  "after=0/1", "after=99/1", "after=-1/1", "after=1/x", "page=1"}) {
     EXPECT_EQ(get(std::string("/v1/flows?") + wrong).status, 400u) << wrong;
   }
 }

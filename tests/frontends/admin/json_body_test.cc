@@ -19,13 +19,16 @@ TEST(JsonBodyTest, WhatIsNoObjectIsRefused) {
 }
 
 TEST(JsonBodyTest, AMemberThatIsGivenTwiceIsRefused) {
-  for (const char* text : {R"({"a":1,"a":2})", R"({"a":1,"b":[],"a":1})", R"({"a":{"b":1,"b":2}})", R"({"a":[{"b":1},{"c":1,"c":2}]})", R"({"a":1,"\u0061":2})"}) {
+  for (const char* text : {R"({"a":1,"a":2})", R"({"a":1,"b":[],"a":1})", R"({"a":{"b":1,"b":2}})",
+                           R"({"a":[{"b":1},{"c":1,"c":2}]})", R"({"a":1,"\u0061":2})"}) {
     const auto body = JsonBody::parse(text);
     ASSERT_FALSE(body) << text;
     EXPECT_EQ(body.error().code, Errc::kInvalid);
     EXPECT_THAT(body.error().detail, HasSubstr("is given twice"));
   }
-  for (const char* text : {R"({"a":{"a":{"a":1}}})", R"({"a":[{"b":1},{"b":2}],"b":{"a":1}})", R"({"b":{"a":1},"a":{"b":1}})"}) EXPECT_TRUE(JsonBody::parse(text)) << text;
+  for (const char* text :
+       {R"({"a":{"a":{"a":1}}})", R"({"a":[{"b":1},{"b":2}],"b":{"a":1}})", R"({"b":{"a":1},"a":{"b":1}})"})
+    EXPECT_TRUE(JsonBody::parse(text)) << text;
 }
 
 TEST(JsonBodyTest, DeepNestingDoesNotExhaustTheStack) {

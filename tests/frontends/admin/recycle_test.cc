@@ -14,8 +14,10 @@ class RecycleRoutesTest : public AdminTest {
 };
 
 TEST_F(RecycleRoutesTest, APolicyIsSetInheritedAndRemoved) {
-  EXPECT_EQ(get("/v1/recycle/policy?path=/").json,
-            Json::parse(R"({"path":"/","set_on":null,"own":false,"enabled":false,"days":14,"bytes_max":null,"restore":"owner","counted":true,
+  EXPECT_EQ(
+      get("/v1/recycle/policy?path=/").json,
+      Json::parse(
+          R"({"path":"/","set_on":null,"own":false,"enabled":false,"days":14,"bytes_max":null,"restore":"owner","counted":true,
                             "used":{"bytes":0,"items":0}})"));
   const Answer set = call(Method::kPut, "/v1/recycle/policy?path=/dir",
                           R"({"enabled":true,"days":3,"bytes_max":1000,"restore":"admin","counted":false})");
@@ -34,7 +36,9 @@ TEST_F(RecycleRoutesTest, APolicyIsSetInheritedAndRemoved) {
 }
 
 TEST_F(RecycleRoutesTest, AQuotaSaysWhetherWhatIsKeptCounts) {
-  const auto recycled = [&](const char* path) { return get("/v1/quota?path=" + std::string(path)).json["counted"]["recycled"]; };
+  const auto recycled = [&](const char* path) {
+    return get("/v1/quota?path=" + std::string(path)).json["counted"]["recycled"];
+  };
   ASSERT_TRUE(volume_->ns().mkdir({}, {.parent = dir_, .name = "sub"}));
   EXPECT_EQ(recycled("/"), Json());
   EXPECT_EQ(recycled("/dir"), true);
@@ -67,13 +71,15 @@ TEST_F(RecycleRoutesTest, AQuotaDeclaresWhatItCounts) {
   EXPECT_EQ(get("/v1/usage?path=/dir").json["usage_counted"]["bytes"], 60);
   // Above, everything counts; there, too, it is known what.
   EXPECT_EQ(get("/v1/quota?path=/").json["usage_by_class"]["recycled"]["bytes"], 40);
-  EXPECT_EQ(get("/v1/quota?path=/").json["limits"]["count"], Json::array({"recycled", "open_but_deleted", "multipart"}));
+  EXPECT_EQ(get("/v1/quota?path=/").json["limits"]["count"],
+            Json::array({"recycled", "open_but_deleted", "multipart"}));
   EXPECT_EQ(get("/v1/explain?path=/dir").json["quotas"][0]["full"], false);
   EXPECT_EQ(get("/v1/explain?path=/dir").json["quotas"][0]["usage_counted"]["bytes"], 60);
 
   // Bad ones change nothing.
-  for (const char* body : {R"({"bytes": 1, "count": ["live"]})", R"({"bytes": 1, "count": ["recycled", "snapshots"]})",
-                           R"({"bytes": 1, "count": "recycled"})", R"({"bytes": 1, "count": [1]})", R"({"count": ["recycled"]})"}) {
+  for (const char* body :
+       {R"({"bytes": 1, "count": ["live"]})", R"({"bytes": 1, "count": ["recycled", "snapshots"]})",
+        R"({"bytes": 1, "count": "recycled"})", R"({"bytes": 1, "count": [1]})", R"({"count": ["recycled"]})"}) {
     const Answer refused = call(Method::kPut, "/v1/quota?path=/dir", body);
     EXPECT_EQ(refused.status, 400u) << body << refused.text;
   }
@@ -97,7 +103,8 @@ TEST_F(RecycleRoutesTest, AQuotaDeclaresWhatItCounts) {
   EXPECT_EQ(get("/v1/quotas").json["quotas"].size(), 1u);
   EXPECT_EQ(call(Method::kDelete, "/v1/quota?path=/dir").status, 204u);
   EXPECT_TRUE(get("/v1/quotas").json["quotas"].empty());
-  const Answer children = call(Method::kPut, "/v1/quota?path=/dir&children=true", R"({"bytes": 5, "count": ["recycled"]})");
+  const Answer children =
+      call(Method::kPut, "/v1/quota?path=/dir&children=true", R"({"bytes": 5, "count": ["recycled"]})");
   EXPECT_EQ(children.json["children"]["count"], recycled_only);
   EXPECT_EQ(call(Method::kDelete, "/v1/quota?path=/dir&children=true").status, 204u);
   EXPECT_EQ(get("/v1/quota?path=/dir").json["children"], Json());
@@ -130,12 +137,19 @@ TEST_F(RecycleRoutesTest, WhatWasDeletedIsListedRestoredAndPurged) {
   EXPECT_EQ(call_json(Method::kPost, "/v1/recycle/restore", {{"id", second}, {"to", "/dir/a"}}).status, 409u);
   EXPECT_EQ(call_json(Method::kPost, "/v1/recycle/restore", {{"id", second}, {"to", "x"}}).message(),
             "'x' must be a path of the volume, from its root on: '/x'");
-  EXPECT_EQ(call_json(Method::kPost, "/v1/recycle/restore", {{"id", second}, {"to", "/none/x"}}).message(), "there is no '/none' in the volume");
-  EXPECT_EQ(call_json(Method::kPost, "/v1/recycle/restore", {{"id", second}, {"to", "/dir/a/x"}}).message(), "a part of '/dir/a/x' is no directory");
-  EXPECT_EQ(call_json(Method::kPost, "/v1/recycle/restore", {{"id", second}, {"to", "/dir/new"}}).json["path"], "/dir/new");
+  EXPECT_EQ(call_json(Method::kPost, "/v1/recycle/restore", {{"id", second}, {"to", "/none/x"}}).message(),
+            "there is no '/none' in the volume");
+  EXPECT_EQ(call_json(Method::kPost, "/v1/recycle/restore", {{"id", second}, {"to", "/dir/a/x"}}).message(),
+            "a part of '/dir/a/x' is no directory");
+  EXPECT_EQ(call_json(Method::kPost, "/v1/recycle/restore", {{"id", second}, {"to", "/dir/new"}}).json["path"],
+            "/dir/new");
   remove("new");
-  EXPECT_EQ(call_json(Method::kPost, "/v1/recycle/purge", {{"path", "/dir"}, {"older_than_seconds", 1000}}).json["removed"], 0);
-  EXPECT_EQ(call_json(Method::kPost, "/v1/recycle/purge", {{"path", "/dir"}, {"ids", {rest.json["items"][0]["id"]}}}).json["removed"], 1);
+  EXPECT_EQ(
+      call_json(Method::kPost, "/v1/recycle/purge", {{"path", "/dir"}, {"older_than_seconds", 1000}}).json["removed"],
+      0);
+  EXPECT_EQ(call_json(Method::kPost, "/v1/recycle/purge", {{"path", "/dir"}, {"ids", {rest.json["items"][0]["id"]}}})
+                .json["removed"],
+            1);
   EXPECT_EQ(call_json(Method::kPost, "/v1/recycle/purge", {{"path", "/"}}).json["removed"], 1);
   EXPECT_TRUE(get("/v1/recycle?path=/").json["items"].empty());
 }

@@ -45,7 +45,9 @@ int connect_to(std::uint16_t port) {
   return fd;
 }
 
-std::string over_tcp(std::uint16_t port, const std::string& request) { return talk(connect_to(port), request); }
+std::string over_tcp(std::uint16_t port, const std::string& request) {
+  return talk(connect_to(port), request);
+}
 
 std::string over_unix(const std::string& path, const std::string& request) {
   const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -63,7 +65,8 @@ std::string http(const std::string& line, const std::string& headers = {}, const
 }
 
 TEST_F(AdminTest, ConsoleComesWithItsHeadersAndWithoutABodyForHead) {
-  static constexpr ConsoleFile kPage[] = {{.path = "/", .content_type = "text/html; charset=utf-8", .bytes = "<!doctype html>", .etag = "\"page\""}};
+  static constexpr ConsoleFile kPage[] = {
+      {.path = "/", .content_type = "text/html; charset=utf-8", .bytes = "<!doctype html>", .etag = "\"page\""}};
   service_->console = kPage;
   auto server = AdminServer::start(*service_, {.host = "127.0.0.1"});
   ASSERT_TRUE(server) << describe(server.error());
@@ -75,7 +78,8 @@ TEST_F(AdminTest, ConsoleComesWithItsHeadersAndWithoutABodyForHead) {
   const std::string head = over_tcp((*server)->port(), "HEAD / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   EXPECT_THAT(head, HasSubstr("Content-Length: 15\r\n"));
   EXPECT_TRUE(head.ends_with("\r\n\r\n")) << head;
-  const std::string again = over_tcp((*server)->port(), "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nIf-None-Match: \"page\"\r\n\r\n");
+  const std::string again =
+      over_tcp((*server)->port(), "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nIf-None-Match: \"page\"\r\n\r\n");
   EXPECT_THAT(again, StartsWith("HTTP/1.1 304"));
 }
 
@@ -100,7 +104,8 @@ TEST_F(AdminTest, BadHttpIsAnsweredAndNotFatal) {
   over_tcp(port, "\r\n\r\n\x01\x02 nonsense\r\n\r\n");
   EXPECT_THAT(over_tcp(port, "GET /v1/version HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"),
               StartsWith("HTTP/1.1 401"));
-  for (const char* const twice : {"GET /v1/stat?path=/&path=/a", "GET /v1/stat?path=/&p%61th=/a", "DELETE /v1/quota?path=/a&path=/b"}) {
+  for (const char* const twice :
+       {"GET /v1/stat?path=/&path=/a", "GET /v1/stat?path=/&p%61th=/a", "DELETE /v1/quota?path=/a&path=/b"}) {
     const std::string answer = over_tcp(port, http(twice));
     EXPECT_THAT(answer, StartsWith("HTTP/1.1 400")) << twice;
     EXPECT_THAT(answer, HasSubstr("a parameter is given twice")) << twice;
@@ -112,10 +117,13 @@ TEST_F(AdminTest, ARequestWithoutOneEndOrHostIsRefusedAndTheConnectionCloses) {
   const auto server = AdminServer::start(*service_, {.host = "127.0.0.1"});
   ASSERT_TRUE(server);
   const std::string smuggled = "GET /v1/version HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer secret\r\n\r\n";
-  for (const char* const fields : {"Host: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n", "Host: x\r\nContent-Length: 5\r\nContent-Length: 5\r\n",
+  for (const char* const fields : {"Host: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n",
+                                   "Host: x\r\nContent-Length: 5\r\nContent-Length: 5\r\n",
                                    "Host: x\r\nTransfer-Encoding: gzip, chunked\r\n", "Host: x\r\nHost: y\r\n", ""}) {
-    // Without "Connection: close": it is the server that ends the connection, and so never takes the rest for a request.
-    const std::string answer = over_tcp((*server)->port(), "POST /v1/check HTTP/1.1\r\n" + std::string(fields) + "\r\n0\r\n\r\n" + smuggled);
+    // Without "Connection: close": it is the server that ends the connection, and so never takes the rest for a
+    // request.
+    const std::string answer =
+        over_tcp((*server)->port(), "POST /v1/check HTTP/1.1\r\n" + std::string(fields) + "\r\n0\r\n\r\n" + smuggled);
     EXPECT_THAT(answer, StartsWith("HTTP/1.1 400")) << fields;
     EXPECT_THAT(answer, Not(HasSubstr("HTTP/1.1 200"))) << fields;
   }
@@ -125,7 +133,8 @@ TEST_F(AdminTest, OnlyWhoNamesThisMachineByAddressIsTrustedForBeingOnIt) {
   const auto server = AdminServer::start(*service_, {.host = "127.0.0.1"});
   ASSERT_TRUE(server);
   const auto metrics = [&](const std::string& host, const char* more = "") {
-    return over_tcp((*server)->port(), "GET /metrics HTTP/1.1\r\nConnection: close\r\nHost: " + host + "\r\n" + more + "\r\n");
+    return over_tcp((*server)->port(),
+                    "GET /metrics HTTP/1.1\r\nConnection: close\r\nHost: " + host + "\r\n" + more + "\r\n");
   };
   EXPECT_THAT(metrics("localhost:9090"), StartsWith("HTTP/1.1 200"));
   EXPECT_THAT(metrics("127.0.0.1"), StartsWith("HTTP/1.1 200"));
@@ -139,7 +148,8 @@ TEST_F(AdminTest, DripsAndIdlersLockNeitherThePortNorTheLocalSocket) {
   const std::string folder = mkdtemp(pattern.data());
   const std::string path = folder + "/admin.sock";
   {
-    const auto server = AdminServer::start(*service_, {.host = "127.0.0.1", .socket_path = path, .limits = {.connections_max = 8}});
+    const auto server =
+        AdminServer::start(*service_, {.host = "127.0.0.1", .socket_path = path, .limits = {.connections_max = 8}});
     ASSERT_TRUE(server) << describe(server.error());
     std::vector<int> hostile;
     for (int i = 0; i < 64; ++i) {
@@ -158,7 +168,8 @@ TEST_F(AdminTest, DripsAndIdlersLockNeitherThePortNorTheLocalSocket) {
 }
 
 TEST_F(AdminTest, AHeaderThatDoesNotEndIsCutOffHoweverManyBytesCome) {
-  const auto server = AdminServer::start(*service_, {.host = "127.0.0.1", .limits = {.headers = std::chrono::seconds(1)}});
+  const auto server =
+      AdminServer::start(*service_, {.host = "127.0.0.1", .limits = {.headers = std::chrono::seconds(1)}});
   ASSERT_TRUE(server);
   const int fd = connect_to((*server)->port());
   const std::string head = "GET /healthz HTTP/1.1\r\nHost: x\r\nX: ";

@@ -28,7 +28,8 @@ TEST(ThrottleTest, ABurstThenTheRate) {
 }
 
 TEST(ThrottleTest, FailuresAreDelayedForLongerAndLonger) {
-  Throttle throttle({.failures_per_second = 1, .failures_burst = 2, .delay_first = 2s, .delay_max = 5s, .failures_forgotten = 60s});
+  Throttle throttle(
+      {.failures_per_second = 1, .failures_burst = 2, .delay_first = 2s, .delay_max = 5s, .failures_forgotten = 60s});
   EXPECT_EQ(throttle.fail("a", kStart), kGo);
   EXPECT_EQ(throttle.fail("a", kStart), kGo);
   EXPECT_EQ(throttle.fail("a", kStart), 2s);

@@ -11,13 +11,15 @@ using testing::MatchesRegex;
 TEST_F(AdminTest, ATokenIsMadeShownOnceUsedListedAndRemoved) {
   make_directory("team");
   const Answer made =
-      call(Method::kPost, "/v1/tokens", R"({"name": "ann", "role": "owner", "directory": "/team", "expires": "2261-12-31T23:59:59Z"})");
+      call(Method::kPost, "/v1/tokens",
+           R"({"name": "ann", "role": "owner", "directory": "/team", "expires": "2261-12-31T23:59:59Z"})");
   ASSERT_EQ(made.status, 201u) << made.text;
   const std::string secret = made.json["token"];
   EXPECT_THAT(secret, MatchesRegex("stoa_[0-9a-f]{64}"));
   EXPECT_EQ(made.json["expires"], "2261-12-31T23:59:59Z");
   EXPECT_EQ(made.json["last_used"], Json());
-  EXPECT_EQ(call_as(secret, Method::kGet, "/v1/session").json, (Json{{"name", "ann"}, {"role", "owner"}, {"directory", "/team"}}));
+  EXPECT_EQ(call_as(secret, Method::kGet, "/v1/session").json,
+            (Json{{"name", "ann"}, {"role", "owner"}, {"directory", "/team"}}));
   EXPECT_EQ(get("/v1/session").json, (Json{{"name", "admin.token"}, {"role", "admin"}, {"directory", Json()}}));
 
   const Answer list = get("/v1/tokens");
@@ -39,11 +41,14 @@ TEST_F(AdminTest, BadTokensAreNotMade) {
   make_file(core::kRootId, "f", 1);
   make_directory("team");
   for (const char* body :
-       {R"({"role": "admin"})", R"({"name": "a"})", R"({"name": "a", "role": "root"})", R"({"name": "a b", "role": "admin"})",
-        R"({"name": "admin.token", "role": "admin"})", R"({"name": "a", "role": "owner"})", R"({"name": "a", "role": "admin", "directory": "/team"})",
-        R"({"name": "a", "role": "owner", "directory": "/f"})", R"({"name": "a", "role": "admin", "expires": "tomorrow"})",
+       {R"({"role": "admin"})", R"({"name": "a"})", R"({"name": "a", "role": "root"})",
+        R"({"name": "a b", "role": "admin"})", R"({"name": "admin.token", "role": "admin"})",
+        R"({"name": "a", "role": "owner"})", R"({"name": "a", "role": "admin", "directory": "/team"})",
+        R"({"name": "a", "role": "owner", "directory": "/f"})",
+        R"({"name": "a", "role": "admin", "expires": "tomorrow"})",
         R"({"name": "a", "role": "admin", "expires": "2020-01-01T00:00:00Z"})",
-        R"({"name": "a", "role": "admin", "expires": "2261-02-30T00:00:00Z"})", R"({"name": "a", "role": "admin", "token": "mine"})"}) {
+        R"({"name": "a", "role": "admin", "expires": "2261-02-30T00:00:00Z"})",
+        R"({"name": "a", "role": "admin", "token": "mine"})"}) {
     EXPECT_EQ(call(Method::kPost, "/v1/tokens", body).status, 400u) << body;
   }
   EXPECT_EQ(call(Method::kPost, "/v1/tokens", R"({"name": "a", "role": "owner", "directory": "/none"})").status, 404u);
@@ -51,7 +56,8 @@ TEST_F(AdminTest, BadTokensAreNotMade) {
 }
 
 TEST_F(AdminTest, AnExpiredTokenIsRefusedByName) {
-  ASSERT_TRUE(volume_->registry().add_token({.name = "old", .role = core::Role::kAdmin, .hash = hash_of("s"), .created = {1}, .expires = {2}}));
+  ASSERT_TRUE(volume_->registry().add_token(
+      {.name = "old", .role = core::Role::kAdmin, .hash = hash_of("s"), .created = {1}, .expires = {2}}));
   const Answer answer = call_as("s", Method::kGet, "/v1/session");
   EXPECT_EQ(answer.status, 401u);
   EXPECT_THAT(answer.message(), HasSubstr("'old' has expired at 1970-01-01T00:00:00"));
@@ -92,7 +98,9 @@ TEST_F(AdminTest, WhatIsRefusedOrChangesIsRecordedWithoutSecrets) {
   EXPECT_EQ(last().token, "");
   EXPECT_EQ(last().target, "");
   // Who reads secrets is worth a record; the secrets are not in it.
-  ASSERT_EQ(call(Method::kPost, "/v1/users", R"({"name": "ann", "create_key": true, "access_key": "AKEY", "secret_key": "very-secret-key"})").status,
+  ASSERT_EQ(call(Method::kPost, "/v1/users",
+                 R"({"name": "ann", "create_key": true, "access_key": "AKEY", "secret_key": "very-secret-key"})")
+                .status,
             201u);
   EXPECT_EQ(get("/v1/users/ann/keys").status, 200u);
   EXPECT_EQ(last().route, "list_keys");
@@ -105,8 +113,8 @@ TEST_F(AdminTest, WhatIsRefusedOrChangesIsRecordedWithoutSecrets) {
 }
 
 TEST(TimeTextTest, WhatIsWrittenIsRead) {
-  for (const char* text :
-       {"1970-01-01T00:00:00Z", "2026-11-22T11:20:00Z", "2261-12-31T23:59:59.999999999Z", "1678-01-01T00:00:00.000000001Z", "2024-02-29T12:00:00Z"}) {
+  for (const char* text : {"1970-01-01T00:00:00Z", "2026-11-22T11:20:00Z", "2261-12-31T23:59:59.999999999Z",
+                           "1678-01-01T00:00:00.000000001Z", "2024-02-29T12:00:00Z"}) {
     const auto time = parse_time(text);
     ASSERT_TRUE(time) << text;
     EXPECT_EQ(time_text(*time), text);

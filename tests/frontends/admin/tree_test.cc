@@ -186,7 +186,9 @@ TEST_F(AdminTest, FilledQuotasOfUsersAndGroupsAreListedBehindTheirDirectory) {
   const auto names = [](const Json& quotas) {
     std::vector<std::string> found;
     for (const Json& quota : quotas) {
-      const std::string who = quota.contains("uid") ? " u" + quota["uid"].dump() : quota.contains("gid") ? " g" + quota["gid"].dump() : "";
+      const std::string who = quota.contains("uid")   ? " u" + quota["uid"].dump()
+                              : quota.contains("gid") ? " g" + quota["gid"].dump()
+                                                      : "";
       found.push_back(quota["path"].get<std::string>() + who);
     }
     return found;
@@ -217,7 +219,8 @@ TEST_F(AdminTest, FilledQuotasOfUsersAndGroupsAreListedBehindTheirDirectory) {
   const std::string after = get("/v1/quotas?filled=90&limit=1").json["next_after"];
   EXPECT_THAT(after, testing::HasSubstr("/user:1000"));
   ASSERT_EQ(call(Method::kPut, "/v1/quota/owners?path=/a", R"({"counted": false})").status, 200u);
-  EXPECT_EQ(names(get("/v1/quotas?filled=90&after=" + after).json["quotas"]), (std::vector<std::string>{"/c", "/c u1000", "/c u1002", "/c g1002"}));
+  EXPECT_EQ(names(get("/v1/quotas?filled=90&after=" + after).json["quotas"]),
+            (std::vector<std::string>{"/c", "/c u1000", "/c u1002", "/c g1002"}));
   EXPECT_EQ(names(get("/v1/quotas?filled=90&after=1000000/user:7").json["quotas"]), std::vector<std::string>{});
   for (const char* const wrong : {"x", "1/x", "1/user:", "1/user:x", "", "-1", "1/user:7/"}) {
     EXPECT_EQ(get(std::string("/v1/quotas?filled=90&after=") + wrong).status, 400u) << wrong;
@@ -227,7 +230,8 @@ TEST_F(AdminTest, FilledQuotasOfUsersAndGroupsAreListedBehindTheirDirectory) {
 
 TEST_F(AdminTest, SoftLimitsAndThoseOfChildrenAreSetAndShown) {
   const core::FileId dir = make_directory("dir");
-  const Answer set = call(Method::kPut, "/v1/quota?path=/dir", R"({"soft_bytes": 10, "files": 5, "grace_seconds": 60})");
+  const Answer set =
+      call(Method::kPut, "/v1/quota?path=/dir", R"({"soft_bytes": 10, "files": 5, "grace_seconds": 60})");
   ASSERT_EQ(set.status, 200u) << set.text;
   EXPECT_EQ(set.json["limits"]["soft_bytes"], 10);
   EXPECT_EQ(set.json["limits"]["grace_seconds"], 60);
@@ -274,7 +278,8 @@ TEST_F(AdminTest, UsersAndGroupsOfADirectoryAreCountedAndLimited) {
 }
 
 TEST_F(AdminTest, UsersOfAFullDirectoryAreCountedBehindTheAnswer) {
-  ASSERT_TRUE(volume_->ns().create({}, {.parent = make_directory("full"), .name = "x", .set = {.uid = 1234, .gid = 77}}));
+  ASSERT_TRUE(
+      volume_->ns().create({}, {.parent = make_directory("full"), .name = "x", .set = {.uid = 1234, .gid = 77}}));
   const Answer begun = call(Method::kPut, "/v1/quota/owners?path=/full", R"({"counted": true})");
   ASSERT_EQ(begun.status, 200u) << begun.text;
   EXPECT_EQ(begun.json["counts_owners"], true);

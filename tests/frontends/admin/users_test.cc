@@ -34,7 +34,7 @@ TEST_F(AdminTest, UsersAndGroupsNeverGetEachOthersNumbers) {
   EXPECT_EQ(dan["gid"], 1007);
   EXPECT_EQ(eve["gid"], 1008);
   EXPECT_EQ(user(R"({"name": "fay", "uid": 2000})")["gid"], 2000);
-  EXPECT_EQ(user(R"({"name": "fay2", "uid": 2000})")["gid"], 2000);  // the same one under another name
+  EXPECT_EQ(user(R"({"name": "fay2", "uid": 2000})")["gid"], 2000);              // the same one under another name
   EXPECT_EQ(user(R"({"name": "gus", "uid": 1000, "gid": 1000})")["gid"], 1000);  // by an explicit word
   // What is gone from a record is nobody's number either while somebody is in it.
   EXPECT_EQ(call(Method::kDelete, "/v1/users/cid").status, 204u);
@@ -86,7 +86,10 @@ TEST_F(AdminTest, UsersGroupsExportsAndTokensComeInPages) {
     const std::string quoted = std::string(R"({"name": ")") + name + '"';
     ASSERT_EQ(call(Method::kPost, "/v1/users", quoted + "}").status, 201u);
     ASSERT_EQ(call(Method::kPost, "/v1/groups", quoted + "}").status, 201u);
-    ASSERT_EQ(call(Method::kPost, "/v1/exports", quoted + R"(, "path": "/team", "doors": ["nfs"], "clients": [{"network": "10.0.0.0/8"}]})").status, 201u);
+    ASSERT_EQ(call(Method::kPost, "/v1/exports",
+                   quoted + R"(, "path": "/team", "doors": ["nfs"], "clients": [{"network": "10.0.0.0/8"}]})")
+                  .status,
+              201u);
     ASSERT_EQ(call(Method::kPost, "/v1/tokens", quoted + R"(, "role": "auditor"})").status, 201u);
   }
   for (const std::string member : {"users", "groups", "exports", "tokens"}) {
@@ -104,7 +107,8 @@ TEST_F(AdminTest, UsersGroupsExportsAndTokensComeInPages) {
     EXPECT_FALSE(second.contains("next_after"));
     EXPECT_EQ(get(path + "?after=zoe").json[member].size(), 0u);
     EXPECT_EQ(get(path).json[member].size(), 4u);
-    for (const char* const wrong : {"?limit=0", "?limit=1001", "?limit=x", "?limit=", "?limit=99999999999999999999", "?page=1"}) {
+    for (const char* const wrong :
+         {"?limit=0", "?limit=1001", "?limit=x", "?limit=", "?limit=99999999999999999999", "?page=1"}) {
       EXPECT_EQ(get(path + wrong).status, 400u) << path << wrong;
     }
   }
@@ -112,7 +116,8 @@ TEST_F(AdminTest, UsersGroupsExportsAndTokensComeInPages) {
 
 // What is answered is bounded without asking for it.
 TEST_F(AdminTest, TenThousandClientsComeInPagesOfAThousand) {
-  for (std::uint64_t id = 10'000; id > 0; --id) clients_.push_back({.id = id, .door = "nfs", .protocol = "nfs4.1", .address = "10.0.0.1", .name = "n"});
+  for (std::uint64_t id = 10'000; id > 0; --id)
+    clients_.push_back({.id = id, .door = "nfs", .protocol = "nfs4.1", .address = "10.0.0.1", .name = "n"});
   std::uint64_t seen = 0;
   std::string after;
   for (int pages = 1;; ++pages) {

@@ -25,14 +25,16 @@ struct Event {
 // One request and what comes back, event by event. The body is chunked; the borders of chunks mean nothing here.
 class Watching {
  public:
-  Watching(std::uint16_t port, const std::string& target, int receive_bytes = 0) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  Watching(std::uint16_t port, const std::string& target, int receive_bytes = 0)
+      : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     if (receive_bytes > 0) setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof receive_bytes);
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     EXPECT_EQ(connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-    const std::string request = "GET " + target + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer secret\r\n\r\n";
+    const std::string request =
+        "GET " + target + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer secret\r\n\r\n";
     EXPECT_EQ(send(fd_, request.data(), request.size(), MSG_NOSIGNAL), static_cast<ssize_t>(request.size()));
   }
   ~Watching() { close(fd_); }
@@ -107,7 +109,8 @@ class WatchTest : public AdminTest {
     server_ = *std::move(server);
   }
   std::unique_ptr<Watching> watch(const std::string& path, const std::string& cursor = {}) {
-    auto watching = std::make_unique<Watching>(server_->port(), "/v1/watch?path=" + path + (cursor.empty() ? "" : "&cursor=" + cursor));
+    auto watching = std::make_unique<Watching>(server_->port(),
+                                               "/v1/watch?path=" + path + (cursor.empty() ? "" : "&cursor=" + cursor));
     EXPECT_THAT(watching->head(), StartsWith("HTTP/1.1 200"));
     const Event begin = watching->next();
     EXPECT_EQ(begin.name, "begin");
@@ -119,7 +122,9 @@ class WatchTest : public AdminTest {
     EXPECT_TRUE(made) << describe(made.error());
     return made->attr.id;
   }
-  void file(core::FileId parent, std::string_view name) { EXPECT_TRUE(volume_->ns().create({}, {.parent = parent, .name = name})); }
+  void file(core::FileId parent, std::string_view name) {
+    EXPECT_TRUE(volume_->ns().create({}, {.parent = parent, .name = name}));
+  }
 
   std::unique_ptr<AdminServer> server_;
   std::string begin_;  // of the last watch()

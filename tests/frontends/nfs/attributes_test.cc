@@ -139,7 +139,8 @@ TEST_F(AttributesTest, AnAclDecidesHereToo) {
   ASSERT_EQ(nfs->write(file, 0, "hello"), NfsStatus::kOk);
   const core::FileId id{nfs->attributes(file).fileid};
   const auto set = [&](std::vector<core::AclEntry> entries) {
-    ASSERT_TRUE(volume->ns().setattr({}, {.id = id, .set = {.acl = std::make_shared<const core::Acl>(core::Acl{std::move(entries)})}}));
+    ASSERT_TRUE(volume->ns().setattr(
+        {}, {.id = id, .set = {.acl = std::make_shared<const core::Acl>(core::Acl{std::move(entries)})}}));
   };
   NfsCaller ann(port, 1000, 1000), bob(port, 1001, 1001);
   const auto granted = [&](NfsCaller& caller) {
@@ -148,7 +149,8 @@ TEST_F(AttributesTest, AnAclDecidesHereToo) {
     return result.in.u32();
   };
   set({{.deny = true, .rights = core::kRightWriteData, .who = core::AclWho::user(1000)},
-       {.rights = core::kRightReadData | core::kRightWriteData | core::kRightAppendData, .who = core::AclWho::everyone()}});
+       {.rights = core::kRightReadData | core::kRightWriteData | core::kRightAppendData,
+        .who = core::AclWho::everyone()}});
   EXPECT_EQ(nfs->attributes(file).mode, 0666u);
   EXPECT_EQ(granted(ann), 0x09u);
   EXPECT_EQ(granted(bob), 0x0du);

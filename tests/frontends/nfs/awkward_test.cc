@@ -1,5 +1,5 @@
-// NFSv3: each operation that has an offset, a count or a size, with values at which arithmetic goes wrong. The answer is RFC
-// 1813's; what was refused has changed nothing, and the server goes on.
+// NFSv3: each operation that has an offset, a count or a size, with values at which arithmetic goes wrong. The answer
+// is RFC 1813's; what was refused has changed nothing, and the server goes on.
 #include "tests/frontends/nfs/awkward_values.h"
 #include "tests/frontends/nfs/door_fixture.h"
 
@@ -58,7 +58,8 @@ TEST_P(AwkwardTest, WriteTakesWhatEndsWithinTheLargestFileAndNothingElse) {
         EXPECT_EQ(status, NfsStatus::kOk) << offset << ' ' << count;
       } else {
         // What the host's file system has to say.
-        EXPECT_TRUE(status == NfsStatus::kOk || status == NfsStatus::kFBig || status == NfsStatus::kNoSpc) << static_cast<int>(status);
+        EXPECT_TRUE(status == NfsStatus::kOk || status == NfsStatus::kFBig || status == NfsStatus::kNoSpc)
+            << static_cast<int>(status);
       }
       if (status != NfsStatus::kOk || count == 0) {
         expect_untouched(offset, count);

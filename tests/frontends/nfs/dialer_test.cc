@@ -13,7 +13,9 @@ namespace {
 
 using Address = std::array<std::uint8_t, 16>;
 
-Address loopback(std::uint8_t last) { return {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, last}; }
+Address loopback(std::uint8_t last) {
+  return {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, last};
+}
 
 // Bound, so that nobody else has the port; `listens`: connections are made and never answered.
 class Port {
@@ -38,7 +40,9 @@ class Port {
   int fd_;
 };
 
-std::vector<std::byte> record() { return std::vector<std::byte>(24); }
+std::vector<std::byte> record() {
+  return std::vector<std::byte>(24);
+}
 
 TEST(Dialer, ACallThatNobodyTakesEndsWithoutAReply) {
   const Port port(false);
@@ -64,7 +68,8 @@ TEST(Dialer, OneHostHasSoManyLinesAndALineSoManyCalls) {
   EXPECT_FALSE(more->call_back(record(), ignore));
   const auto other = dialer.line(loopback(2), elsewhere.number);
   EXPECT_TRUE(other->call_back(record(), ignore));
-  for (std::size_t i = 1; i < rpc::Dialer::kCallsPerLineMax; ++i) EXPECT_TRUE(lines.front()->call_back(record(), ignore));
+  for (std::size_t i = 1; i < rpc::Dialer::kCallsPerLineMax; ++i)
+    EXPECT_TRUE(lines.front()->call_back(record(), ignore));
   EXPECT_FALSE(lines.front()->call_back(record(), ignore));
 }
 

@@ -56,7 +56,8 @@ void DoorTest::open() {
 }
 
 void DoorTest::start_door() {
-  auto started = nfs::NfsServer::start(options, volume->ns(), volume->state(), volume->registry(), volume->handles(), metrics);
+  auto started =
+      nfs::NfsServer::start(options, volume->ns(), volume->state(), volume->registry(), volume->handles(), metrics);
   ASSERT_TRUE(started) << describe(started.error());
   server = std::move(*started);
   port = server->port();

@@ -27,8 +27,8 @@ class DoorTest : public testing::Test {
   void restart();
   void start_door();
   std::uint64_t metric(std::string_view line_start) const;
-  // From now on, what is denied on the volume is in the journal; and what the door has refused since, as "who it claimed to be: request:
-  // reason".
+  // From now on, what is denied on the volume is in the journal; and what the door has refused since, as "who it
+  // claimed to be: request: reason".
   void audit_denials();
   std::vector<std::string> refusals();
 

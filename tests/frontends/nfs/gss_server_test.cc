@@ -94,11 +94,12 @@ class GssServerTest : public testing::Test {
                       return {};
                     },
                     .gss = &mechanism_,
-                    .tell_refused = [this](const Peer& peer, std::string_view request, std::string_view reason) {
-                      EXPECT_EQ(peer.text, "127.0.0.1");
-                      const std::lock_guard lock(told_mutex_);
-                      told_.push_back(std::string(request) + ": " + std::string(reason));
-                    }};
+                    .tell_refused =
+                        [this](const Peer& peer, std::string_view request, std::string_view reason) {
+                          EXPECT_EQ(peer.text, "127.0.0.1");
+                          const std::lock_guard lock(told_mutex_);
+                          told_.push_back(std::string(request) + ": " + std::string(reason));
+                        }};
     auto server = Server::start({.gss = limits}, std::move(service), metrics_);
     ASSERT_TRUE(server) << describe(server.error());
     server_ = std::move(*server);
@@ -229,7 +230,7 @@ TEST_F(GssServerTest, WhoDoesNotShowWellWhoHeIsIsTold) {
   Ann ann(port_, GssService::kIntegrity);
   EXPECT_TRUE(ann.caller.call(spec(kWho), Xdr().string("x")));
   expect_dropped(ann.wire, ann.caller, ann.caller.encode_call(spec(kNull), {}, {.sequence = 1}));  // a replay
-  expect_denied(ann.caller.call(spec(kNull), {}, {.sequence = 0x8000'0001}), kContextProblem);     // an end like any other
+  expect_denied(ann.caller.call(spec(kNull), {}, {.sequence = 0x8000'0001}), kContextProblem);  // an end like any other
   EXPECT_TRUE(told().empty());
   const std::string call = "RPCSEC_GSS call: its context is not known, or its verifier is wrong";
   WireClient wire(port_);

@@ -1,4 +1,5 @@
-// Handles of what was moved out of an export, by an administrator or through another export: stale for each procedure, until it is back.
+// Handles of what was moved out of an export, by an administrator or through another export: stale for each procedure,
+// until it is back.
 #include "tests/frontends/nfs/door_fixture.h"
 
 namespace stoa::test {
@@ -94,7 +95,8 @@ TEST_F(MovedOutTest, AFileThatWasMovedOutAlone) {
 }
 
 TEST_F(MovedOutTest, ByWhoeverHasAnExportAboveBoth) {
-  ASSERT_TRUE(volume->registry().add_export({.name = "all", .root = core::kRootId, .path = "/", .nfs = true, .clients = {anyone()}}));
+  ASSERT_TRUE(volume->registry().add_export(
+      {.name = "all", .root = core::kRootId, .path = "/", .nfs = true, .clients = {anyone()}}));
   const Handle above = *nfs->mount("/all");
   const Handle test = *nfs->lookup(above, "test");
   ASSERT_TRUE(nfs->rename_call(test, "dir", above, "dir").ok());

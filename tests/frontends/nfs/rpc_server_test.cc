@@ -44,9 +44,8 @@ class ToyProgram final : public Program {
     return kList;
   }
   Weight weigh(const CallHeader& header) const override {
-    constexpr Weight kList[] = {Weight::kMemory, Weight::kMemory, Weight::kChange,
-                                Weight::kHeavy,  Weight::kHeavy,  Weight::kHeavy,
-                                Weight::kMemory, Weight::kMemory};
+    constexpr Weight kList[] = {Weight::kMemory, Weight::kMemory, Weight::kChange, Weight::kHeavy,
+                                Weight::kHeavy,  Weight::kHeavy,  Weight::kMemory, Weight::kMemory};
     return kList[header.procedure];
   }
   Outcome run(const Call& call, Reply& reply) override {
@@ -99,7 +98,9 @@ class ToyProgram final : public Program {
         return {};
     }
   }
-  void encode_not_durable(const CallHeader&, Errc why, XdrWriter& out) override { out.u32(why == Errc::kNoSpace ? 28 : 999); }
+  void encode_not_durable(const CallHeader&, Errc why, XdrWriter& out) override {
+    out.u32(why == Errc::kNoSpace ? 28 : 999);
+  }
 
   void open_gate() {
     const std::lock_guard lock(mutex);
@@ -132,7 +133,8 @@ class RpcServerTest : public testing::Test {
                     .make_scope = [] { return std::make_unique<EmptyScope>(); },
                     .settle = [this](const core::PendingDurability& pending) -> Status {
                       ++settled_;
-                      const bool sick = std::ranges::find(pending.written(), sick_file_.load()) != pending.written().end();
+                      const bool sick =
+                          std::ranges::find(pending.written(), sick_file_.load()) != pending.written().end();
                       if (store_full_) return fail(Errc::kNoSpace, "the disk is full");
                       if (store_failed_ || sick) return fail(Errc::kIo, "the disk is gone");
                       return {};
@@ -481,7 +483,8 @@ TEST_F(RpcServerTest, AFewIdleAddressesDoNotFillTheServer) {
       EXPECT_TRUE(other.call(spec(kNull)));
     }
     // The server has seen that it went: else the next one comes upon eight addresses with one connection each.
-    for (const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10); metric("stoa_nfs_connections") > 7 && std::chrono::steady_clock::now() < until;) {
+    for (const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+         metric("stoa_nfs_connections") > 7 && std::chrono::steady_clock::now() < until;) {
       std::this_thread::yield();
     }
   }
@@ -494,7 +497,8 @@ TEST_F(RpcServerTest, HalfSentRecordsHaveABudgetAndTheOldestGiveWay) {
   ServerOptions options;
   options.limits.half_sent_memory_max = 4 * kOne;
   options.limits.half_sent_memory_per_address_max = 2 * kOne;
-  options.limits.half_sent_patience = std::chrono::seconds(1);  // None at all would cut the one who is just sending, on a busy machine.
+  options.limits.half_sent_patience =
+      std::chrono::seconds(1);  // None at all would cut the one who is just sending, on a busy machine.
   start(options);
   const Bytes half(500'000, std::byte{1});
   std::vector<std::unique_ptr<WireClient>> clients;

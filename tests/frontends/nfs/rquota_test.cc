@@ -46,7 +46,9 @@ class RquotaTest : public ExportedTest {
     return quota;
   }
   WireQuota user(std::uint32_t caller, std::uint32_t uid) { return ask(caller, 1, Xdr().string("/test").u32(uid)); }
-  WireQuota group(std::uint32_t caller, std::uint32_t gid) { return ask(caller, 2, Xdr().string("/test").u32(1).u32(gid)); }
+  WireQuota group(std::uint32_t caller, std::uint32_t gid) {
+    return ask(caller, 2, Xdr().string("/test").u32(1).u32(gid));
+  }
   static std::uint32_t status(Status status) { return static_cast<std::uint32_t>(status); }
   void limit(core::QuotaOf of, std::uint32_t id, const core::QuotaLimits& limits) {
     ASSERT_TRUE(volume->ns().set_quota({}, {dir_, limits, of, id}));
@@ -61,7 +63,8 @@ TEST_F(RquotaTest, WithoutALimitThereIsNoQuota) {
 }
 
 TEST_F(RquotaTest, AUserIsToldLimitsAndUsageInBlocks) {
-  limit(core::QuotaOf::kUser, kAnn, {.bytes = 10'000, .files = 7, .soft_bytes = 2048, .soft_files = 1, .grace_s = 3600});
+  limit(core::QuotaOf::kUser, kAnn,
+        {.bytes = 10'000, .files = 7, .soft_bytes = 2048, .soft_files = 1, .grace_s = 3600});
   const Handle file = nfs->create(root, "f");
   ASSERT_TRUE(nfs->setattr(file, {.uid = kAnn, .gid = kStaff, .size = 2049}).ok());
   const WireQuota quota = user(kAnn, kAnn);
@@ -135,7 +138,8 @@ TEST_F(RquotaTest, FsstatIsThatOfTheCallersTightestQuota) {
     NfsResult result = as.call(kFsstat, Xdr().opaque(root));
     EXPECT_TRUE(result.ok());
     read_post_op(result.in);
-    return std::array{result.in.u64(), result.in.u64(), result.in.u64(), result.in.u64(), result.in.u64(), result.in.u64()};
+    return std::array{result.in.u64(), result.in.u64(), result.in.u64(),
+                      result.in.u64(), result.in.u64(), result.in.u64()};
   };
   const Handle file = nfs->create(root, "f");
   ASSERT_TRUE(nfs->setattr(file, {.uid = kAnn, .gid = kStaff, .size = 300}).ok());

@@ -1,4 +1,5 @@
-// OPEN4_SHARE_ACCESS_* and OPEN4_SHARE_DENY_* (RFC 8881 18.16.1), and NFS4_UINT64_MAX as the length of a lock (18.10.1).
+// OPEN4_SHARE_ACCESS_* and OPEN4_SHARE_DENY_* (RFC 8881 18.16.1), and NFS4_UINT64_MAX as the length of a lock
+// (18.10.1).
 #pragma once
 
 #include <cstdint>

@@ -47,11 +47,11 @@ Bytes encode(const CallSpec& spec, std::span<const std::byte> arguments = {});
 
 struct WireReply {
   std::uint32_t xid = 0;
-  std::uint32_t reply_status = 0;   // 0 accepted, 1 denied
-  std::uint32_t accept_status = 0;  // when accepted
-  std::uint32_t reject_status = 0;  // when denied: 0 RPC_MISMATCH, 1 AUTH_ERROR
-  std::uint32_t auth_status = 0;    // AUTH_ERROR
-  std::uint32_t low = 0, high = 0;  // mismatches
+  std::uint32_t reply_status = 0;     // 0 accepted, 1 denied
+  std::uint32_t accept_status = 0;    // when accepted
+  std::uint32_t reject_status = 0;    // when denied: 0 RPC_MISMATCH, 1 AUTH_ERROR
+  std::uint32_t auth_status = 0;      // AUTH_ERROR
+  std::uint32_t low = 0, high = 0;    // mismatches
   std::uint32_t verifier_flavor = 0;  // when accepted
   Bytes verifier{};
   Bytes results{};

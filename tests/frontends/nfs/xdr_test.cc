@@ -103,7 +103,8 @@ bool same(std::span<const std::byte> a, std::span<const std::byte> b) {
 
 TEST(ReplyBuffer, WhatIsReadIntoAReservationStandsBehindItsHeadForAnyLengthAndAnyFill) {
   for (const std::size_t before : {0u, 4u, 28u, 4064u, 4068u, 4072u, 4076u, 4080u, 4084u, 4092u, 4096u, 16'384u}) {
-    for (const std::size_t most : {0u, 1u, 2u, 3u, 4u, 5u, 4091u, 4095u, 4096u, 4097u, 13'497u, 16'815u, 21'915u, 65'537u}) {
+    for (const std::size_t most :
+         {0u, 1u, 2u, 3u, 4u, 5u, 4091u, 4095u, 4096u, 4097u, 13'497u, 16'815u, 21'915u, 65'537u}) {
       for (const std::size_t less : {0u, 1u, 2u, 3u, 4u, 5u, 4096u}) {
         if (less > most) continue;
         ReplyBuffer buffer;
@@ -127,7 +128,9 @@ TEST(ReplyBuffer, AReservationThatIsDroppedLeavesNothing) {
     place.drop();
     out.u32(2);
   }
-  { const auto place = out.reserve(8, 100'000); }
+  {
+    const auto place = out.reserve(8, 100'000);
+  }
   out.u32(3);
   const Xdr expected = Xdr().u32(1).u32(2).u32(3);
   EXPECT_TRUE(std::ranges::equal(buffer.bytes(), expected.bytes()));

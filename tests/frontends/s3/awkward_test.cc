@@ -1,18 +1,37 @@
-// Ranges and counts at which arithmetic goes wrong. The answer is RFC 9110's or AWS's; what was refused has changed nothing.
+// Ranges and counts at which arithmetic goes wrong. The answer is RFC 9110's or AWS's; what was refused has changed
+// nothing.
 #include "tests/frontends/s3/door_fixture.h"
 
 namespace stoa::s3::test {
 namespace {
 
-constexpr const char* kNumbers[] = {"0",          "1",          "3",          "9",          "10",         "11",
-                                    "4095",       "4096",       "69999",      "70000",      "70001",      "2147483647",
-                                    "2147483648", "4294967295", "4294967296", "9223372036854775807", "9223372036854775808",
-                                    "18446744073709551614", "18446744073709551615", "18446744073709551616", "99999999999999999999999"};
+constexpr const char* kNumbers[] = {"0",
+                                    "1",
+                                    "3",
+                                    "9",
+                                    "10",
+                                    "11",
+                                    "4095",
+                                    "4096",
+                                    "69999",
+                                    "70000",
+                                    "70001",
+                                    "2147483647",
+                                    "2147483648",
+                                    "4294967295",
+                                    "4294967296",
+                                    "9223372036854775807",
+                                    "9223372036854775808",
+                                    "18446744073709551614",
+                                    "18446744073709551615",
+                                    "18446744073709551616",
+                                    "99999999999999999999999"};
 
 // As a mathematician reads it, but not beyond 2^64-1, where no object reaches.
 std::uint64_t value_of(const char* text) {
   const std::string_view digits = text;
-  return digits.size() > 20 || (digits.size() == 20 && digits > "18446744073709551615") ? UINT64_MAX : std::stoull(text);
+  return digits.size() > 20 || (digits.size() == 20 && digits > "18446744073709551615") ? UINT64_MAX
+                                                                                        : std::stoull(text);
 }
 
 class S3Awkward : public MemoryDoorTest {
@@ -36,7 +55,8 @@ TEST_F(S3Awkward, ARangeGivesWhatIsThereAndNoMore) {
     last = std::min<std::uint64_t>(last, content_.size() - 1);
     EXPECT_EQ(reply.status, 206) << range;
     EXPECT_TRUE(reply.body == content_.substr(first, last - first + 1)) << range;
-    EXPECT_EQ(reply.headers.at("content-range"), "bytes " + std::to_string(first) + "-" + std::to_string(last) + "/70000");
+    EXPECT_EQ(reply.headers.at("content-range"),
+              "bytes " + std::to_string(first) + "-" + std::to_string(last) + "/70000");
   };
   for (const char* first : kNumbers) {
     const std::uint64_t from = value_of(first);

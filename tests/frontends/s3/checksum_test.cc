@@ -8,7 +8,9 @@
 namespace stoa::s3 {
 namespace {
 
-std::span<const std::byte> bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
+std::span<const std::byte> bytes(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
 constexpr std::string_view kCheck = "123456789";  // the check input of the CRC catalogue
 
 TEST(DigestTest, KnowsThePublishedValues) {
@@ -22,7 +24,8 @@ TEST(DigestTest, KnowsThePublishedValues) {
 
 TEST(DigestTest, HmacMatchesRfc4231) {
   const std::string key = "Jefe";
-  EXPECT_EQ(to_hex(hmac_sha256({reinterpret_cast<const std::uint8_t*>(key.data()), key.size()}, "what do ya want for nothing?")),
+  EXPECT_EQ(to_hex(hmac_sha256({reinterpret_cast<const std::uint8_t*>(key.data()), key.size()},
+                               "what do ya want for nothing?")),
             "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
   const std::vector<std::uint8_t> long_key(131, 0xaa);
   EXPECT_EQ(to_hex(hmac_sha256(long_key, "Test Using Larger Than Block-Size Key - Hash Key First")),

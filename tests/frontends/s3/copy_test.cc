@@ -25,7 +25,8 @@ class CopyTest : public DoorTest<Engine> {
                              const std::string& upload, int number) {
     clients::S3Headers headers{{"x-amz-copy-source", "/bucket/" + from}};
     if (!range.empty()) headers.emplace_back("x-amz-copy-source-range", range);
-    return this->client_->request("PUT", to, {{"partNumber", std::to_string(number)}, {"uploadId", upload}}, "", headers);
+    return this->client_->request("PUT", to, {{"partNumber", std::to_string(number)}, {"uploadId", upload}}, "",
+                                  headers);
   }
   FileId id(const std::string& key) { return this->ns().lookup_key({}, {this->root_, key})->attr.id; }
   std::size_t blobs() {
@@ -118,7 +119,8 @@ TYPED_TEST(CopyTest, HolesStayHoles) {
   ASSERT_TRUE(this->copy("sparse", "copy").ok());
   const auto upload = this->client_->create_multipart("joined").element("UploadId");
   std::vector<std::string> tags;
-  for (const std::string range : {"bytes=0-33554431", "bytes=33554432-68157439"}) {  // half of the hole with what is on each side
+  for (const std::string range :
+       {"bytes=0-33554431", "bytes=33554432-68157439"}) {  // half of the hole with what is on each side
     const auto part = this->copy_part("sparse", range, "joined", upload, static_cast<int>(tags.size()) + 1);
     ASSERT_TRUE(part.ok()) << part.text();
     tags.push_back(part.element("ETag"));
@@ -202,7 +204,8 @@ TYPED_TEST(CopyTest, ACopyIsOfOneVersionOfItsSource) {
   for (const std::string& content : contents) by_etag[this->client_->put("src", content).headers.at("etag")] = content;
   std::atomic<bool> stop{false};
   std::thread writer([&] {
-    clients::S3Client other({.url = this->server_->url(), .access_key = kAccess, .secret_key = kSecret, .bucket = "bucket"});
+    clients::S3Client other(
+        {.url = this->server_->url(), .access_key = kAccess, .secret_key = kSecret, .bucket = "bucket"});
     for (int i = 0; !stop.load(); ++i) ASSERT_TRUE(other.put("src", contents[i % 2]).ok());
   });
   int copied = 0;

@@ -42,7 +42,8 @@ class DoorTest : public core::test::VolumeTest<Engine> {
     this->reopen();
     start();
   }
-  std::string head(std::string_view method, std::string_view target, std::vector<std::pair<std::string, std::string>> headers = {}) {
+  std::string head(std::string_view method, std::string_view target,
+                   std::vector<std::pair<std::string, std::string>> headers = {}) {
     return signed_head(method, target, kAccess, kSecret, "UNSIGNED-PAYLOAD", std::move(headers));
   }
 

@@ -74,9 +74,9 @@ TYPED_TEST(DoorTest, ATruncatedBodyLeavesNothing) {
   RawClient raw(this->server_->port());
   const std::string body = "5\r\nhello\r\n0\r\n\r\n";
   ASSERT_TRUE(raw.send(signed_head("PUT", "/bucket/cut", kAccess, kSecret, "STREAMING-UNSIGNED-PAYLOAD-TRAILER",
-                                         {{"content-length", std::to_string(body.size())},
-                                          {"connection", "close"},
-                                          {"x-amz-decoded-content-length", "6"}}) +
+                                   {{"content-length", std::to_string(body.size())},
+                                    {"connection", "close"},
+                                    {"x-amz-decoded-content-length", "6"}}) +
                        body));
   const std::string reply = raw.read_all();
   EXPECT_NE(reply.find("400 Bad Request"), std::string::npos) << reply;
@@ -93,7 +93,8 @@ TYPED_TEST(DoorTest, RefusesBeforeTheBodyWhenTheClientWaits) {
   EXPECT_EQ(reply.find("100 Continue"), std::string::npos);
 
   RawClient good(this->server_->port());
-  ASSERT_TRUE(good.send(this->head("PUT", "/bucket/k", {{"content-length", "5"}, {"expect", "100-continue"}, {"connection", "close"}})));
+  ASSERT_TRUE(good.send(
+      this->head("PUT", "/bucket/k", {{"content-length", "5"}, {"expect", "100-continue"}, {"connection", "close"}})));
   EXPECT_TRUE(good.read_until("\r\n\r\n").starts_with("HTTP/1.1 100"));
   ASSERT_TRUE(good.send("hello"));
   EXPECT_NE(good.read_all().find("HTTP/1.1 200"), std::string::npos);
@@ -190,7 +191,8 @@ TEST(ServerTest, SaysWhatIsWrongWithItsOptions) {
   EXPECT_EQ(code({.address = "nowhere"}), Errc::kInvalid);
   EXPECT_EQ(code({.address = "192.0.2.1"}), Errc::kIo);
   EXPECT_EQ(code({.address = "127.0.0.1", .tls_certificate_file = "/nonexistent"}), Errc::kInvalid);
-  EXPECT_EQ(code({.address = "127.0.0.1", .tls_certificate_file = "/nonexistent", .tls_key_file = "/nonexistent"}), Errc::kInvalid);
+  EXPECT_EQ(code({.address = "127.0.0.1", .tls_certificate_file = "/nonexistent", .tls_key_file = "/nonexistent"}),
+            Errc::kInvalid);
 }
 
 }  // namespace

@@ -128,8 +128,11 @@ TEST_F(FlowsTest, ALimitThatComesLaterHoldsForAnUploadUnderWay) {
 TEST_F(FlowsTest, EveryFlowOnThePathOfARequestIsPaid) {
   ASSERT_TRUE(client_->put("dir/below/k", "0123456789").ok());
   const FileId dir = ns().lookup({}, {.parent = root_, .name = "dir"})->attr.id;
-  const core::FlowTarget about[] = {core::FlowTarget::directory(core::kRootId), core::FlowTarget::directory(dir),
-                                    core::FlowTarget::door(core::Door::kS3), ann_, core::FlowTarget::group(1000),
+  const core::FlowTarget about[] = {core::FlowTarget::directory(core::kRootId),
+                                    core::FlowTarget::directory(dir),
+                                    core::FlowTarget::door(core::Door::kS3),
+                                    ann_,
+                                    core::FlowTarget::group(1000),
                                     core::FlowTarget::clients(*core::Network::parse("127.0.0.1"))};
   for (const auto& target : about) ASSERT_TRUE(volume_->registry().set_flow({.target = target}));
   EXPECT_EQ(client_->get("dir/below/k").body, "0123456789");

@@ -20,9 +20,12 @@ TEST(RequestTest, AHeadThatCanBeReadInTwoWaysIsDoubtful) {
   EXPECT_TRUE(doubtful({{"Host", "h"}, {"host", "h"}}));
   EXPECT_TRUE(doubtful({{"Content-Length", "5"}, {"content-length", "5"}}));
   EXPECT_TRUE(doubtful({{"Content-Length", "5"}, {"Transfer-Encoding", "chunked"}}));
-  for (const char* length : {"", "+5", "-1", "5,5", "0x5"}) EXPECT_TRUE(doubtful({{"Content-Length", length}})) << length;
-  for (const char* coding : {"", "gzip", "chunked, chunked", "identity"}) EXPECT_TRUE(doubtful({{"Transfer-Encoding", coding}})) << coding;
-  for (const char* name : {"", "Content-Length ", "Transfer-Encoding\t", "a b", "a:b", "a\x01", "\xc3\xbc"}) EXPECT_TRUE(doubtful({{name, "5"}})) << name;
+  for (const char* length : {"", "+5", "-1", "5,5", "0x5"})
+    EXPECT_TRUE(doubtful({{"Content-Length", length}})) << length;
+  for (const char* coding : {"", "gzip", "chunked, chunked", "identity"})
+    EXPECT_TRUE(doubtful({{"Transfer-Encoding", coding}})) << coding;
+  for (const char* name : {"", "Content-Length ", "Transfer-Encoding\t", "a b", "a:b", "a\x01", "\xc3\xbc"})
+    EXPECT_TRUE(doubtful({{name, "5"}})) << name;
 }
 
 TEST(TargetTest, KeepsThePathAsItIs) {
@@ -34,7 +37,8 @@ TEST(TargetTest, KeepsThePathAsItIs) {
 }
 
 TEST(TargetTest, RefusesWhatCannotBeDecoded) {
-  for (const char* bad : {"", "b", "/%", "/%1", "/%zz", "/a%00b", "/?%", "/?a=%g0", "*"}) EXPECT_FALSE(parse_target(bad)) << bad;
+  for (const char* bad : {"", "b", "/%", "/%1", "/%zz", "/a%00b", "/?%", "/?a=%g0", "*"})
+    EXPECT_FALSE(parse_target(bad)) << bad;
   std::string many = "/?";
   for (std::size_t i = 0; i <= kQueryParametersMax; ++i) many += "a&";
   EXPECT_FALSE(parse_target(many));

@@ -79,7 +79,8 @@ TEST_F(LimitTest, BodiesBeyondTheirLimitsAreRefused) {
   start_again();
   EXPECT_EQ(client_->put("k", std::string(1001, 'x')).element("Code"), "EntityTooLarge");
   EXPECT_TRUE(client_->put("k", std::string(1000, 'x')).ok());
-  EXPECT_EQ(client_->request("POST", "", {{"delete", ""}}, std::string(1001, 'x')).element("Code"), "MaxMessageLengthExceeded");
+  EXPECT_EQ(client_->request("POST", "", {{"delete", ""}}, std::string(1001, 'x')).element("Code"),
+            "MaxMessageLengthExceeded");
   EXPECT_EQ(client_->get("k", {{"x-long", std::string(50'000, 'h')}}).element("Code"), "RequestHeaderSectionTooLarge");
   EXPECT_EQ(client_->get("k", {{"x-long", std::string(80'000, 'h')}}).status, 431);
 }
@@ -99,9 +100,10 @@ TEST_F(LimitTest, BytesThatDripDoNotKeepAConnectionOpen) {
   options_.limits.idle_timeout_s = 2;
   options_.limits.body_timeout_s = 1;
   start_again();
-  for (const std::string& begun : {std::string("G"), std::string("GET / HTTP/1.1\r\nHost: h\r\nX: "), std::string("GET /bucket/"),
-                                   head("PUT", "/bucket/k", {{"content-length", "100000"}}),
-                                   "PUT /bucket/k HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n" + std::string()}) {
+  for (const std::string& begun :
+       {std::string("G"), std::string("GET / HTTP/1.1\r\nHost: h\r\nX: "), std::string("GET /bucket/"),
+        head("PUT", "/bucket/k", {{"content-length", "100000"}}),
+        "PUT /bucket/k HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n" + std::string()}) {
     RawClient raw(server_->port());
     ASSERT_TRUE(raw.send(begun));
     EXPECT_TRUE(raw.drip_until_closed("a")) << begun.substr(0, 40);

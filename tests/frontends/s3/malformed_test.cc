@@ -1,4 +1,5 @@
-// HTTP that is none: each attempt ends in one refusal or a closed connection, changes nothing, and the server serves on.
+// HTTP that is none: each attempt ends in one refusal or a closed connection, changes nothing, and the server serves
+// on.
 #include "tests/frontends/s3/door_fixture.h"
 
 namespace stoa::s3::test {
@@ -29,7 +30,8 @@ class MalformedTest : public MemoryDoorTest {
   }
   static void expect_error(const std::string& reply) {
     if (reply.empty()) return;  // hung up
-    EXPECT_TRUE(reply.starts_with("HTTP/1.1 4") || reply.starts_with("HTTP/1.1 5") || reply.starts_with("HTTP/1.0 4")) << reply;
+    EXPECT_TRUE(reply.starts_with("HTTP/1.1 4") || reply.starts_with("HTTP/1.1 5") || reply.starts_with("HTTP/1.0 4"))
+        << reply;
   }
   void expect_serving() {
     EXPECT_EQ(client_->get("kept").body, "content");
@@ -57,7 +59,8 @@ TEST_F(MalformedTest, LinesAndHeadersThatAreTooLong) {
 
 TEST_F(MalformedTest, RequestLinesThatAreNone) {
   expect_refused("garbage", "\x01\x02\x03 garbage\r\n\r\n");
-  expect_refused("a TLS hello", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"s + std::string(512, '\x5a') + "\r\n\r\n");
+  expect_refused("a TLS hello",
+                 "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"s + std::string(512, '\x5a') + "\r\n\r\n");
   expect_refused("no target", "GET\r\n\r\n");
   expect_refused("no version", "GET /\r\n\r\n");
   expect_refused("another protocol", "GET / RTSP/1.0\r\nHost: h\r\n\r\n");
@@ -82,10 +85,14 @@ TEST_F(MalformedTest, LengthsThatAreNone) {
 }
 
 TEST_F(MalformedTest, TwoWaysToTellTheLength) {
-  expect_refused_and_closed("chunked and a length", put({{"content-length", "5"}, {"transfer-encoding", "chunked"}}) + "0\r\n\r\nhello");
-  expect_refused_and_closed("a length and chunked", put({{"content-length", "100"}, {"transfer-encoding", "chunked"}}) + "5\r\nhello\r\n0\r\n\r\n");
-  for (const char* coding : {"gzip", "gzip, chunked", "chunked, gzip", "xchunked", "chunked, chunked", "identity", ""}) {
-    expect_refused_and_closed("Transfer-Encoding: "s + coding, put({{"transfer-encoding", coding}}) + "5\r\nhello\r\n0\r\n\r\n");
+  expect_refused_and_closed("chunked and a length",
+                            put({{"content-length", "5"}, {"transfer-encoding", "chunked"}}) + "0\r\n\r\nhello");
+  expect_refused_and_closed("a length and chunked", put({{"content-length", "100"}, {"transfer-encoding", "chunked"}}) +
+                                                        "5\r\nhello\r\n0\r\n\r\n");
+  for (const char* coding :
+       {"gzip", "gzip, chunked", "chunked, gzip", "xchunked", "chunked, chunked", "identity", ""}) {
+    expect_refused_and_closed("Transfer-Encoding: "s + coding,
+                              put({{"transfer-encoding", coding}}) + "5\r\nhello\r\n0\r\n\r\n");
   }
 }
 
@@ -114,7 +121,8 @@ TEST_F(MalformedTest, NamesAndHostsThatOthersReadInAnotherWay) {
 // RFC 9112 6.1: whoever may be trying to smuggle a request gets 400, and nothing behind it is read.
 TEST_F(MalformedTest, TwoLengthsAreABadRequestInXml) {
   RawClient raw(server_->port());
-  ASSERT_TRUE(raw.send(put({{"content-length", "5"}, {"transfer-encoding", "chunked"}}) + "0\r\n\r\n" + head("DELETE", "/bucket/kept")));
+  ASSERT_TRUE(raw.send(put({{"content-length", "5"}, {"transfer-encoding", "chunked"}}) + "0\r\n\r\n" +
+                       head("DELETE", "/bucket/kept")));
   const std::string reply = raw.read_all();
   EXPECT_TRUE(reply.starts_with("HTTP/1.1 400")) << reply;
   EXPECT_NE(reply.find("Connection: close"), std::string::npos) << reply;
@@ -127,7 +135,8 @@ TEST_F(MalformedTest, TwoLengthsAreABadRequestInXml) {
 TEST_F(MalformedTest, HeadersThatAreReadInTwoWays) {
   const std::string good = head("DELETE", "/bucket/kept");
   const std::string start = good.substr(0, good.size() - 2);
-  for (const std::string& more : {"X-Amz-Folded: a\r\n b\r\n"s, "x-amz-nul: a\0b\r\n"s, "x-amz-cr: a\rb\r\n"s, "x-amz-lf: a\nx-amz-b: c\r\n"s})
+  for (const std::string& more :
+       {"X-Amz-Folded: a\r\n b\r\n"s, "x-amz-nul: a\0b\r\n"s, "x-amz-cr: a\rb\r\n"s, "x-amz-lf: a\nx-amz-b: c\r\n"s})
     expect_refused(more, start + more + "\r\n");
   expect_refused("a NUL in a name", start + "X\0Y: z\r\n\r\n"s);
   expect_refused("a NUL in the target", "DELETE /bucket/kept\0x HTTP/1.1\r\nHost: h\r\n\r\n"s);

@@ -73,7 +73,8 @@ TEST(ObjectRecordTest, ComesBackAsItWas) {
 
 TEST(ObjectRecordTest, RefusesEveryTruncationAndANewerReader) {
   const std::string good = full().encode();
-  for (std::size_t size = 0; size < good.size(); ++size) EXPECT_FALSE(ObjectRecord::decode(good.substr(0, size))) << size;
+  for (std::size_t size = 0; size < good.size(); ++size)
+    EXPECT_FALSE(ObjectRecord::decode(good.substr(0, size))) << size;
   std::string newer = good;
   newer[0] = 2;
   EXPECT_TRUE(ObjectRecord::decode(newer)) << "a newer version that this reader may read";
@@ -92,8 +93,12 @@ TEST(ObjectRecordTest, DescribesOnlyTheContentThatItWasWrittenFor) {
 }
 
 TEST(UploadRecordTest, ComesBackAsItWas) {
-  const UploadRecord record{.key = "a/../b", .owner = "ann", .owner_uid = 7, .object = full(),
-                            .algorithm = Algorithm::kSha256, .type = ChecksumType::kComposite};
+  const UploadRecord record{.key = "a/../b",
+                            .owner = "ann",
+                            .owner_uid = 7,
+                            .object = full(),
+                            .algorithm = Algorithm::kSha256,
+                            .type = ChecksumType::kComposite};
   const std::string bytes = record.encode();
   EXPECT_EQ(UploadRecord::decode(bytes), record);
   for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(UploadRecord::decode(bytes.substr(0, size)));

@@ -20,13 +20,15 @@ class MultipartTest : public DoorTest<Engine> {
   clients::S3Reply abort(const std::string& key, const std::string& upload) {
     return this->client_->request("DELETE", key, {{"uploadId", upload}}, "");
   }
-  void limit(const core::QuotaLimits& limits) { ASSERT_TRUE(this->ns().set_quota({}, {.dir = this->root_, .limits = limits})); }
+  void limit(const core::QuotaLimits& limits) {
+    ASSERT_TRUE(this->ns().set_quota({}, {.dir = this->root_, .limits = limits}));
+  }
   core::UsageReply known(core::FileId dir) { return this->ns().usage({}, {dir}).value(); }
 };
 TYPED_TEST_SUITE(MultipartTest, core::test::Engines);
 
-// What was checked is what is joined: a part that is stored anew meanwhile makes the completion fail or wait for its turn,
-// but never gets into an object whose ETag is of another content.
+// What was checked is what is joined: a part that is stored anew meanwhile makes the completion fail or wait for its
+// turn, but never gets into an object whose ETag is of another content.
 TYPED_TEST(MultipartTest, APartThatIsReplacedMeanwhileIsNotJoinedUnchecked) {
   const std::string contents[] = {std::string(60'000, 'a'), std::string(90'000, 'b')};
   int joined = 0;
@@ -93,7 +95,8 @@ TYPED_TEST(MultipartTest, PartsAreRefusedAtTheQuotaAndJoinedWhenItIsFull) {
   EXPECT_EQ(over.status, 403);
   EXPECT_EQ(over.element("Code"), "QuotaExceeded");
   EXPECT_EQ(this->known(this->root_).by_class.multipart, (core::Usage{kPart, 2, 1}));
-  const auto copied = this->client_->request("PUT", "big", {{"partNumber", "2"}, {"uploadId", upload}}, "", {{"x-amz-copy-source", "/bucket/none"}});
+  const auto copied = this->client_->request("PUT", "big", {{"partNumber", "2"}, {"uploadId", upload}}, "",
+                                             {{"x-amz-copy-source", "/bucket/none"}});
   EXPECT_EQ(copied.status, 404);
   const auto two = this->put_part("big", upload, 2, kPart);
   ASSERT_TRUE(two.ok()) << two.text();
@@ -108,7 +111,8 @@ TYPED_TEST(MultipartTest, PartsAreRefusedAtTheQuotaAndJoinedWhenItIsFull) {
   this->limit({.bytes = 5 * kPart});
   const auto copy = this->begin("copy");
   const auto copy_part = [&](const char* number) {
-    return this->client_->request("PUT", "copy", {{"partNumber", number}, {"uploadId", copy}}, "", {{"x-amz-copy-source", "/bucket/big"}});
+    return this->client_->request("PUT", "copy", {{"partNumber", number}, {"uploadId", copy}}, "",
+                                  {{"x-amz-copy-source", "/bucket/big"}});
   };
   ASSERT_TRUE(copy_part("1").ok());
   EXPECT_EQ(copy_part("2").element("Code"), "QuotaExceeded");

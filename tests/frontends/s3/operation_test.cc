@@ -69,8 +69,10 @@ TEST(RouteTest, RefusesWhatIsNotOffered) {
   EXPECT_EQ(routed("POST", "/b/k"), "MethodNotAllowed");
   EXPECT_EQ(routed("PUT", "/"), "MethodNotAllowed");
   EXPECT_EQ(routed("OPTIONS", "/b/k"), "BadRequest");
-  EXPECT_EQ(routed("OPTIONS", "/b/k", {{"Origin", "http://a"}, {"Access-Control-Request-Method", "PATCH"}}), "BadRequest");
-  EXPECT_EQ(routed("OPTIONS", "/b/k", {{"Origin", "http://a"}, {"Access-Control-Request-Method", "GET"}}), "AccessForbidden");
+  EXPECT_EQ(routed("OPTIONS", "/b/k", {{"Origin", "http://a"}, {"Access-Control-Request-Method", "PATCH"}}),
+            "BadRequest");
+  EXPECT_EQ(routed("OPTIONS", "/b/k", {{"Origin", "http://a"}, {"Access-Control-Request-Method", "GET"}}),
+            "AccessForbidden");
 }
 
 TEST(RouteTest, TakesTheBucketFromTheHostBelowTheDomain) {
@@ -82,10 +84,11 @@ TEST(RouteTest, TakesTheBucketFromTheHostBelowTheDomain) {
 }
 
 TEST(BucketNameTest, FollowsTheRules) {
-  for (const char* good : {"abc", "a-b.c", "1ab", "my.bucket.name", "a23456789012345678901234567890123456789012345678901234567890123"})
+  for (const char* good :
+       {"abc", "a-b.c", "1ab", "my.bucket.name", "a23456789012345678901234567890123456789012345678901234567890123"})
     EXPECT_TRUE(valid_bucket_name(good)) << good;
-  for (const char* bad : {"", "ab", "Abc", "-abc", "abc-", ".abc", "abc.", "a..b", "foo.-bar", "foo-.bar", "a_b", "192.168.5.4", "xn--abc",
-                          "abc-s3alias", "sthree-abc", "a b", "a/b",
+  for (const char* bad : {"", "ab", "Abc", "-abc", "abc-", ".abc", "abc.", "a..b", "foo.-bar", "foo-.bar", "a_b",
+                          "192.168.5.4", "xn--abc", "abc-s3alias", "sthree-abc", "a b", "a/b",
                           "a234567890123456789012345678901234567890123456789012345678901234"})
     EXPECT_FALSE(valid_bucket_name(bad)) << bad;
 }

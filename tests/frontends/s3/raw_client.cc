@@ -22,7 +22,9 @@ RawClient::RawClient(std::uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM | S
   if (::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) close();
 }
 
-RawClient::~RawClient() { close(); }
+RawClient::~RawClient() {
+  close();
+}
 
 void RawClient::close() {
   if (fd_ >= 0) ::close(fd_);
@@ -38,9 +40,13 @@ bool RawClient::send(std::string_view bytes) {
   return true;
 }
 
-void RawClient::finish_sending() { ::shutdown(fd_, SHUT_WR); }
+void RawClient::finish_sending() {
+  ::shutdown(fd_, SHUT_WR);
+}
 
-std::string RawClient::read_all() { return read_until({}); }
+std::string RawClient::read_all() {
+  return read_until({});
+}
 
 bool RawClient::drip_until_closed(std::string_view bytes) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);

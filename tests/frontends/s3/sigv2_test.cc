@@ -1,4 +1,5 @@
-// The examples of "Signing and authenticating REST requests" in the Amazon S3 developer guide, and what is no such claim.
+// The examples of "Signing and authenticating REST requests" in the Amazon S3 developer guide, and what is no such
+// claim.
 #include <gtest/gtest.h>
 
 #include "frontends/s3/auth/mechanism.h"
@@ -34,13 +35,26 @@ TEST(SigV2Test, AcceptsTheDocumentedHeaders) {
     std::vector<Header> headers;
   };
   const std::vector<Example> examples{
-      {"GET", "/photos/puppy.jpg", "johnsmith", "bWq2s1WEIj+Ydj0vQ697zp+IXMU=", {{"Date", "Tue, 27 Mar 2007 19:36:42 +0000"}}},
-      {"PUT", "/photos/puppy.jpg", "johnsmith", "MyyxeRY7whkBe+bq8fHCL/2kKUg=",
+      {"GET",
+       "/photos/puppy.jpg",
+       "johnsmith",
+       "bWq2s1WEIj+Ydj0vQ697zp+IXMU=",
+       {{"Date", "Tue, 27 Mar 2007 19:36:42 +0000"}}},
+      {"PUT",
+       "/photos/puppy.jpg",
+       "johnsmith",
+       "MyyxeRY7whkBe+bq8fHCL/2kKUg=",
        {{"Content-Type", "image/jpeg"}, {"Content-Length", "94328"}, {"Date", "Tue, 27 Mar 2007 21:15:45 +0000"}}},
-      {"GET", "/?prefix=photos&max-keys=50&marker=puppy", "johnsmith", "htDYFYduRNen8P9ZfE/s9SuKy0U=",
+      {"GET",
+       "/?prefix=photos&max-keys=50&marker=puppy",
+       "johnsmith",
+       "htDYFYduRNen8P9ZfE/s9SuKy0U=",
        {{"User-Agent", "Mozilla/5.0"}, {"Date", "Tue, 27 Mar 2007 19:42:41 +0000"}}},
       {"GET", "/?acl", "johnsmith", "c2WLPFtWHVgbEmeEG93a4cG37dM=", {{"Date", "Tue, 27 Mar 2007 19:44:46 +0000"}}},
-      {"PUT", "/db-backup.dat.gz", "static.johnsmith.net", "ilyl83RwaSoYIEdixDQcA4OnAnc=",
+      {"PUT",
+       "/db-backup.dat.gz",
+       "static.johnsmith.net",
+       "ilyl83RwaSoYIEdixDQcA4OnAnc=",
        {{"User-Agent", "curl/7.15.5"},
         {"Date", "Tue, 27 Mar 2007 21:06:08 +0000"},
         {"x-amz-acl", "public-read"},
@@ -52,7 +66,10 @@ TEST(SigV2Test, AcceptsTheDocumentedHeaders) {
         {"X-Amz-Meta-ChecksumAlgorithm", "crc32"},
         {"Content-Disposition", "attachment; filename=database.dat"}}},
       {"GET", "/", "", "qGdzdERIC03wnaRNKh6OqZehG9s=", {{"Date", "Wed, 28 Mar 2007 01:29:59 +0000"}}},
-      {"GET", "/dictionary/fran%C3%A7ais/pr%c3%a9f%c3%a8re", "", "DNEZGsoieTZ92F3bUfSPQcbGmlM=",
+      {"GET",
+       "/dictionary/fran%C3%A7ais/pr%c3%a9f%c3%a8re",
+       "",
+       "DNEZGsoieTZ92F3bUfSPQcbGmlM=",
        {{"Date", "Wed, 28 Mar 2007 01:49:49 +0000"}}}};
   for (const Example& example : examples) {
     const std::string header = "AWS AKIAIOSFODNN7EXAMPLE:" + std::string(example.signature);
@@ -65,7 +82,8 @@ TEST(SigV2Test, AcceptsTheDocumentedHeaders) {
 }
 
 constexpr std::string_view kPresigned =
-    "/photos/puppy.jpg?AWSAccessKeyId=AKIAIOSFODNN7EXAMPLE&Signature=NpgCjnDzrM%2BWFzoENXmpNDUsSn8%3D&Expires=1175139620";
+    "/photos/"
+    "puppy.jpg?AWSAccessKeyId=AKIAIOSFODNN7EXAMPLE&Signature=NpgCjnDzrM%2BWFzoENXmpNDUsSn8%3D&Expires=1175139620";
 
 TEST(SigV2Test, AcceptsTheDocumentedQueryUntilItExpires) {
   const Request request = make("GET", kPresigned, {{"Host", "johnsmith.s3.amazonaws.com"}});
@@ -79,7 +97,8 @@ TEST(SigV2Test, AcceptsTheDocumentedQueryUntilItExpires) {
 }
 
 TEST(SigV2Test, WhatChoosesAnotherOperationOrAnotherAnswerIsSigned) {
-  for (const char* more : {"&acl", "&uploads", "&versionId=1", "&response-content-type=text%2Fhtml", "&tagging", "&delete"})
+  for (const char* more :
+       {"&acl", "&uploads", "&versionId=1", "&response-content-type=text%2Fhtml", "&tagging", "&delete"})
     EXPECT_FALSE(verify(make("GET", std::string(kPresigned) + more, {}), "johnsmith")) << more;
   EXPECT_TRUE(verify(make("GET", std::string(kPresigned) + "&x-id=GetObject", {}), "johnsmith"));
   const auto signed_text = [](std::string_view target) {
@@ -93,26 +112,38 @@ TEST(SigV2Test, WhatChoosesAnotherOperationOrAnotherAnswerIsSigned) {
 // "GET\n\n\nTue, 27 Mar 2007 19:42:41 +0000\n/johnsmith/" is what the guide signs for the bucket named by the host.
 TEST(SigV2Test, ABucketByItselfMayBeSignedWithASlashThatIsNotSent) {
   for (const char* target : {"/johnsmith/?prefix=photos", "/johnsmith?prefix=photos"}) {
-    const Request request = make("GET", target, {{"Date", "Tue, 27 Mar 2007 19:42:41 +0000"},
-                                                 {"Authorization", "AWS AKIAIOSFODNN7EXAMPLE:htDYFYduRNen8P9ZfE/s9SuKy0U="}});
+    const Request request = make("GET", target,
+                                 {{"Date", "Tue, 27 Mar 2007 19:42:41 +0000"},
+                                  {"Authorization", "AWS AKIAIOSFODNN7EXAMPLE:htDYFYduRNen8P9ZfE/s9SuKy0U="}});
     EXPECT_TRUE(verify(request, "")) << target;
   }
-  EXPECT_FALSE(verify(make("GET", "/johnsmit", {{"Date", "Tue, 27 Mar 2007 19:42:41 +0000"},
-                                                {"Authorization", "AWS AKIAIOSFODNN7EXAMPLE:htDYFYduRNen8P9ZfE/s9SuKy0U="}}), ""));
+  EXPECT_FALSE(verify(make("GET", "/johnsmit",
+                           {{"Date", "Tue, 27 Mar 2007 19:42:41 +0000"},
+                            {"Authorization", "AWS AKIAIOSFODNN7EXAMPLE:htDYFYduRNen8P9ZfE/s9SuKy0U="}}),
+                      ""));
 }
 
 // The URLs that botocore 1.29 makes; the same client signs "/bucket/" for a listing of version 1.
 TEST(SigV2Test, TheParameterThatNamesTheOperationMayBeSignedWithThePath) {
   const auto listing = [](std::string_view query) {
-    return verify(make("GET", "/bucket?" + std::string(query) +
-                                  "&AWSAccessKeyId=A&Signature=8qsFosx4ILzm3mIcJfbmON6rAos%3D&Expires=1795438533", {}), "").has_value();
+    return verify(make("GET",
+                       "/bucket?" + std::string(query) +
+                           "&AWSAccessKeyId=A&Signature=8qsFosx4ILzm3mIcJfbmON6rAos%3D&Expires=1795438533",
+                       {}),
+                  "")
+        .has_value();
   };
   EXPECT_TRUE(listing("list-type=2&prefix=n%2Fx&delimiter=%2F&encoding-type=url"));
-  for (const char* other : {"prefix=n", "list-type=1", "list-type", "list-type=2&acl", "list-type=2&uploads", "prefix=n&list-type=2"})
+  for (const char* other :
+       {"prefix=n", "list-type=1", "list-type", "list-type=2&acl", "list-type=2&uploads", "prefix=n&list-type=2"})
     EXPECT_FALSE(listing(other)) << other;
   const auto key = [](std::string_view method, std::string_view query) {
-    return verify(make(std::string(method), "/bucket/k?" + std::string(query) +
-                                   "AWSAccessKeyId=A&Signature=8nQZxPMpYiFdd%2BWy%2FvYPuP0Bm5I%3D&Expires=1795438533", {}), "").has_value();
+    return verify(make(std::string(method),
+                       "/bucket/k?" + std::string(query) +
+                           "AWSAccessKeyId=A&Signature=8nQZxPMpYiFdd%2BWy%2FvYPuP0Bm5I%3D&Expires=1795438533",
+                       {}),
+                  "")
+        .has_value();
   };
   EXPECT_TRUE(key("POST", "uploads&"));
   for (const char* other : {"", "acl&", "uploads=&", "uploads&uploads&", "uploads=%3Fuploads&", "uploadId=x&uploads&"})
@@ -141,18 +172,24 @@ TEST(SigV2Test, NamesTheMistake) {
   EXPECT_EQ(of_header("AWS key:c2lnbmF0dXJl", {}), Code::kAccessDenied);
   for (const char* date : {"", "Bad Date", "Tue, 07 Jul 1950 21:53:04 GMT"})
     EXPECT_EQ(of_header("AWS key:c2lnbmF0dXJl", {{"x-amz-date", date}}), Code::kAccessDenied) << date;
-  const auto of_query = [](const char* query) { return verify(make("GET", std::string("/b?") + query, {}), "").error().code; };
-  for (const char* query : {"AWSAccessKeyId=k&Expires=1", "Signature=c2lnbmF0dXJl&Expires=1", "AWSAccessKeyId=k&Signature=s",
-                            "AWSAccessKeyId=&Signature=s&Expires=1", "AWSAccessKeyId=k&Signature=s&Expires=",
-                            "AWSAccessKeyId=k&Signature=s&Expires=-1", "AWSAccessKeyId=k&Signature=s&Expires=tomorrow",
-                            "AWSAccessKeyId=k&Signature=s&Expires=99999999999999999999", "AWSAccessKeyId=k&Signature=s&Expires=9999999999999999"})
+  const auto of_query = [](const char* query) {
+    return verify(make("GET", std::string("/b?") + query, {}), "").error().code;
+  };
+  for (const char* query :
+       {"AWSAccessKeyId=k&Expires=1", "Signature=c2lnbmF0dXJl&Expires=1", "AWSAccessKeyId=k&Signature=s",
+        "AWSAccessKeyId=&Signature=s&Expires=1",
+        "AWSAccessKeyId=k&Signature=s&Expires=", "AWSAccessKeyId=k&Signature=s&Expires=-1",
+        "AWSAccessKeyId=k&Signature=s&Expires=tomorrow", "AWSAccessKeyId=k&Signature=s&Expires=99999999999999999999",
+        "AWSAccessKeyId=k&Signature=s&Expires=9999999999999999"})
     EXPECT_EQ(of_query(query), Code::kAccessDenied) << query;
   const auto late = check_time(AuthorizationV2{.seconds = 1000}, 1901);
   EXPECT_EQ(late.error().code, Code::kRequestTimeTooSkewed);
 }
 
 TEST(MechanismTest, OneAtATime) {
-  const auto of = [](std::string_view target, std::vector<Header> headers) { return mechanism_of(make("GET", target, std::move(headers))); };
+  const auto of = [](std::string_view target, std::vector<Header> headers) {
+    return mechanism_of(make("GET", target, std::move(headers)));
+  };
   EXPECT_EQ(of("/b/k", {}), Mechanism::kNone);
   EXPECT_EQ(of("/b/k", {{"Authorization", "AWS4-HMAC-SHA256 Credential=a"}}), Mechanism::kVersion4Header);
   EXPECT_EQ(of("/b/k", {{"Authorization", "AWS a:b"}}), Mechanism::kVersion2Header);

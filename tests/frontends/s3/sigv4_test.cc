@@ -140,14 +140,22 @@ TEST(SigV4Test, NamesTheMistakeOfAMalformedHeader) {
       {"Basic dXNlcjpwYXNz", Code::kInvalidArgument},
       {"AWS4-HMAC-SHA256", Code::kInvalidArgument},
       {"AWS4-HMAC-SHA256 Credential=a", Code::kAuthorizationHeaderMalformed},
-      {"AWS4-HMAC-SHA256 Credential=a/20130524/us-east-1/s3/aws4_request,SignedHeaders=host", Code::kAuthorizationHeaderMalformed},
-      {"AWS4-HMAC-SHA256 Credential=a/2013/us-east-1/s3/aws4_request,SignedHeaders=host,Signature=0", Code::kAuthorizationHeaderMalformed},
-      {"AWS4-HMAC-SHA256 Credential=a/20130524/us-east-1/ec2/aws4_request,SignedHeaders=host,Signature=0", Code::kAuthorizationHeaderMalformed},
-      {"AWS4-HMAC-SHA256 Credential=a/20130524/us-east-1/s3/aws3,SignedHeaders=host,Signature=0", Code::kAuthorizationHeaderMalformed},
-      {"AWS4-HMAC-SHA256 Credential=a/20130524//s3/aws4_request,SignedHeaders=host,Signature=0", Code::kAuthorizationHeaderMalformed},
-      {"AWS4-HMAC-SHA256 Credential=a/20130524/us-east-1/s3/aws4_request,SignedHeaders=,Signature=0", Code::kAuthorizationHeaderMalformed},
-      {"AWS4-HMAC-SHA256 Credential=a/20130524/us-east-1/s3/aws4_request,SignedHeaders=host,Signature=", Code::kAuthorizationHeaderMalformed},
-      {"AWS4-HMAC-SHA256 Credential=a/20130524/us-east-1/s3/aws4_request,SignedHeaders=host,Signature=0,Extra=1", Code::kAuthorizationHeaderMalformed}};
+      {"AWS4-HMAC-SHA256 Credential=a/20130524/us-east-1/s3/aws4_request,SignedHeaders=host",
+       Code::kAuthorizationHeaderMalformed},
+      {"AWS4-HMAC-SHA256 Credential=a/2013/us-east-1/s3/aws4_request,SignedHeaders=host,Signature=0",
+       Code::kAuthorizationHeaderMalformed},
+      {"AWS4-HMAC-SHA256 Credential=a/20130524/us-east-1/ec2/aws4_request,SignedHeaders=host,Signature=0",
+       Code::kAuthorizationHeaderMalformed},
+      {"AWS4-HMAC-SHA256 Credential=a/20130524/us-east-1/s3/aws3,SignedHeaders=host,Signature=0",
+       Code::kAuthorizationHeaderMalformed},
+      {"AWS4-HMAC-SHA256 Credential=a/20130524//s3/aws4_request,SignedHeaders=host,Signature=0",
+       Code::kAuthorizationHeaderMalformed},
+      {"AWS4-HMAC-SHA256 Credential=a/20130524/us-east-1/s3/aws4_request,SignedHeaders=,Signature=0",
+       Code::kAuthorizationHeaderMalformed},
+      {"AWS4-HMAC-SHA256 Credential=a/20130524/us-east-1/s3/aws4_request,SignedHeaders=host,Signature=",
+       Code::kAuthorizationHeaderMalformed},
+      {"AWS4-HMAC-SHA256 Credential=a/20130524/us-east-1/s3/aws4_request,SignedHeaders=host,Signature=0,Extra=1",
+       Code::kAuthorizationHeaderMalformed}};
   for (const auto& [header, code] : cases) {
     const Request request =
         make("GET", "/b/k", {{"Host", "h"}, {"Authorization", header}, {"x-amz-date", "20130524T000000Z"}});
@@ -196,8 +204,10 @@ TEST(SigV4Test, AnotherRegionIsToldWhichOneToSignFor) {
     claim.presigned = presigned;
     const auto wrong = check_region(claim, "us-east-1");
     ASSERT_FALSE(wrong);
-    EXPECT_EQ(wrong.error().code, presigned ? Code::kAuthorizationQueryParametersError : Code::kAuthorizationHeaderMalformed);
-    EXPECT_TRUE(wrong.error().message.ends_with("the region 'eu-west-1' is wrong; expecting 'us-east-1'")) << wrong.error().message;
+    EXPECT_EQ(wrong.error().code,
+              presigned ? Code::kAuthorizationQueryParametersError : Code::kAuthorizationHeaderMalformed);
+    EXPECT_TRUE(wrong.error().message.ends_with("the region 'eu-west-1' is wrong; expecting 'us-east-1'"))
+        << wrong.error().message;
     EXPECT_EQ(wrong.error().details.front(), std::make_pair(std::string("Region"), std::string("us-east-1")));
   }
 }

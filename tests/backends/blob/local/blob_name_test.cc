@@ -11,8 +11,9 @@ TEST(BlobName, BitsOfPublishedNamesNeverChange) {
 }
 
 TEST(BlobName, WhatWasEncodedComesBack) {
-  for (const BlobName name : {BlobName{BlobKind::kSlot, 0, 0, 1, 0}, BlobName{BlobKind::kSlot, 9, 7, kContainerNumberMax, 63},
-                              BlobName{BlobKind::kOwn, 1, 0, kOwnNumberMax, 0}}) {
+  for (const BlobName name :
+       {BlobName{BlobKind::kSlot, 0, 0, 1, 0}, BlobName{BlobKind::kSlot, 9, 7, kContainerNumberMax, 63},
+        BlobName{BlobKind::kOwn, 1, 0, kOwnNumberMax, 0}}) {
     const BlobName back = BlobName::of(name.id());
     EXPECT_EQ(back.kind, name.kind);
     EXPECT_EQ(back.directory, name.directory);
@@ -25,7 +26,7 @@ TEST(BlobName, WhatWasEncodedComesBack) {
 TEST(BlobName, ForeignBitsAreNoName) {
   EXPECT_EQ(BlobName::of(core::kNoBlob).kind, BlobKind::kNone);
   EXPECT_EQ(BlobName::of(core::BlobId{3ull << 62 | 5}).kind, BlobKind::kNone);
-  EXPECT_EQ(BlobName::of(core::BlobId{1ull << 62 | 8ull << 50}).kind, BlobKind::kNone);  // no such size class
+  EXPECT_EQ(BlobName::of(core::BlobId{1ull << 62 | 8ull << 50}).kind, BlobKind::kNone);       // no such size class
   EXPECT_EQ(BlobName::of(core::BlobId{1ull << 62 | 7ull << 50 | 64}).kind, BlobKind::kNone);  // no such slot
 }
 

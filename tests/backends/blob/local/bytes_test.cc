@@ -13,7 +13,8 @@ class BytesTest : public StoreTest, public testing::WithParamInterface<bool> {
   }
 };
 // Not a fixture parameter of StoreTest itself: only the paths of bytes differ with O_DIRECT.
-INSTANTIATE_TEST_SUITE_P(, BytesTest, testing::Bool(), [](const auto& info) { return info.param ? "Direct" : "Buffered"; });
+INSTANTIATE_TEST_SUITE_P(, BytesTest, testing::Bool(),
+                         [](const auto& info) { return info.param ? "Direct" : "Buffered"; });
 
 TEST_P(BytesTest, NeverWrittenReadsAsZeros) {
   for (const std::uint64_t size : {std::uint64_t{1000}, std::uint64_t{4} << 20, kBig}) {
@@ -80,7 +81,8 @@ TEST_P(BytesTest, PunchZeroesAndGivesSpaceBack) {
     ASSERT_TRUE(store_->punch(blob, 1000, (3 << 20)));
     EXPECT_TRUE(all_zero(get(blob, 1000, 3 << 20)));
     EXPECT_TRUE(std::ranges::equal(get(blob, 0, 1000), std::span(bytes).first(1000)));
-    EXPECT_TRUE(std::ranges::equal(get(blob, (3 << 20) + 1000, 1000), std::span(bytes).subspan((3 << 20) + 1000, 1000)));
+    EXPECT_TRUE(
+        std::ranges::equal(get(blob, (3 << 20) + 1000, 1000), std::span(bytes).subspan((3 << 20) + 1000, 1000)));
   }
 }
 

@@ -1,8 +1,8 @@
 // A store in a folder of its own, opened again at will, on system calls that can be made to fail.
 #pragma once
 
-#include <gtest/gtest.h>
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <stdlib.h>
 
 #include <atomic>

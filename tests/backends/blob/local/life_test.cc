@@ -41,7 +41,7 @@ TEST_F(LifeTest, WhatNobodyAdoptedIsFreeAgain) {
   ASSERT_TRUE(put(own, 0, pattern(1000)));
   open();
   EXPECT_TRUE(listed().empty());
-  EXPECT_FALSE(std::filesystem::exists(root_ / "d0/own" / "01"  / "00000000000001"));
+  EXPECT_FALSE(std::filesystem::exists(root_ / "d0/own" / "01" / "00000000000001"));
   EXPECT_EQ(host_files(root_ / "d0" / "slots"), 0u);
   EXPECT_EQ(host_files(root_ / "d0" / "own"), 0u);
 }

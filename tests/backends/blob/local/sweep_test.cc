@@ -28,7 +28,8 @@ class SweepTest : public StoreTest {
     ASSERT_TRUE(store_->finish_adoption());
   }
   void expect_content(std::span<const BlobId> blobs, unsigned seed) {
-    for (std::size_t i = 0; i < blobs.size(); ++i) EXPECT_EQ(get(blobs[i], 0, 5000), pattern(5000, seed + static_cast<unsigned>(i)));
+    for (std::size_t i = 0; i < blobs.size(); ++i)
+      EXPECT_EQ(get(blobs[i], 0, 5000), pattern(5000, seed + static_cast<unsigned>(i)));
   }
 };
 

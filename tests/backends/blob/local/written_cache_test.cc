@@ -32,7 +32,9 @@ class WrittenCacheTest : public StoreTest {
     }
     return bytes;
   }
-  bool is_kept(BlobId blob, std::uint64_t offset, std::uint64_t length) { return !store_->lately_written(blob, offset, length).empty(); }
+  bool is_kept(BlobId blob, std::uint64_t offset, std::uint64_t length) {
+    return !store_->lately_written(blob, offset, length).empty();
+  }
 };
 
 TEST_F(WrittenCacheTest, ALargeWriteIsKeptAndASmallOneIsNot) {
@@ -54,7 +56,9 @@ TEST_F(WrittenCacheTest, WritesThatMeetAreReadTogether) {
   const std::size_t lengths[] = {512u << 10, 700'001, kMiB, 3 * kMiB - (512u << 10) - 700'001 - kMiB};
   std::size_t at = 0;
   for (const std::size_t length : lengths) {
-    ASSERT_TRUE(lend(blob, at, {bytes.begin() + static_cast<std::ptrdiff_t>(at), bytes.begin() + static_cast<std::ptrdiff_t>(at + length)}));
+    ASSERT_TRUE(lend(
+        blob, at,
+        {bytes.begin() + static_cast<std::ptrdiff_t>(at), bytes.begin() + static_cast<std::ptrdiff_t>(at + length)}));
     at += length;
   }
   EXPECT_EQ(kept(blob, 0, 3 * kMiB), bytes);
@@ -130,7 +134,8 @@ TEST_F(WrittenCacheTest, WhatIsGivenIsWhatTheDiskHoldsAfterAnyChanges) {
   std::size_t given = 0;
   for (int i = 0; i < 600; ++i) {
     const BlobId blob = blobs[random() % 3];
-    const std::uint64_t offset = random() % (random() % 2 ? 2 * kMiB : 3) / (random() % 2 ? 1 : 4096) * (random() % 2 ? 1 : 4096) % (2 * kMiB);
+    const std::uint64_t offset =
+        random() % (random() % 2 ? 2 * kMiB : 3) / (random() % 2 ? 1 : 4096) * (random() % 2 ? 1 : 4096) % (2 * kMiB);
     const std::size_t length = random() % 3 ? random() % (2 * kMiB) : random() % 5000;
     if (random() % 5 == 0) {
       ASSERT_TRUE(store_->punch(blob, offset, length));

@@ -32,12 +32,15 @@ class DamageTest : public testing::Test {
     std::filesystem::remove_all(pristine_);
   }
 
-  static std::string key(std::uint64_t i) { return core::keys::id_name(core::FileId{i * 3 + 7}, "a name of some length"); }
+  static std::string key(std::uint64_t i) {
+    return core::keys::id_name(core::FileId{i * 3 + 7}, "a name of some length");
+  }
 
   // Does not compress.
   static std::string value(std::uint64_t i) {
     std::string bytes;
-    for (std::uint64_t state = i * 2654435761u + 1; bytes.size() < 100; state = state * 6364136223846793005u + 1442695040888963407u) {
+    for (std::uint64_t state = i * 2654435761u + 1; bytes.size() < 100;
+         state = state * 6364136223846793005u + 1442695040888963407u) {
       bytes += static_cast<char>(state >> 56);
     }
     return bytes;
@@ -50,7 +53,8 @@ class DamageTest : public testing::Test {
       ASSERT_TRUE(kv) << describe(kv.error());
       core::WriteBatch batch;
       if (round < 2) {
-        for (std::uint64_t i = static_cast<std::uint64_t>(round); i < kRecords; i += 2) batch.put(Family::kEntry, key(i), value(i));
+        for (std::uint64_t i = static_cast<std::uint64_t>(round); i < kRecords; i += 2)
+          batch.put(Family::kEntry, key(i), value(i));
       }
       const core::WriteBatch* const batches[] = {&batch};
       ASSERT_TRUE((*kv)->apply(batches));
@@ -104,7 +108,8 @@ class DamageTest : public testing::Test {
     for (std::uint64_t i = 0; i < kRecords; ++i) {
       if (seen.contains(key(i))) continue;
       ++walked.unread;
-      const bool in_gap = std::ranges::any_of(walked.gaps, [&](const auto& gap) { return key(i) >= gap.from && (gap.to.empty() || key(i) < gap.to); });
+      const bool in_gap = std::ranges::any_of(
+          walked.gaps, [&](const auto& gap) { return key(i) >= gap.from && (gap.to.empty() || key(i) < gap.to); });
       EXPECT_TRUE(in_gap) << i;
     }
     return walked;

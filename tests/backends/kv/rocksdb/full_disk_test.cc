@@ -35,7 +35,8 @@ class FullDiskTest : public ::testing::Test {
   }
   void open() {
     kv_.reset();
-    auto opened = open_rocks({.path = disk_.path() + "/meta", .create = true, .zeroed_log_bytes = 32u << 20, .reserve = true});
+    auto opened =
+        open_rocks({.path = disk_.path() + "/meta", .create = true, .zeroed_log_bytes = 32u << 20, .reserve = true});
     ASSERT_TRUE(opened) << describe(opened.error());
     kv_ = std::move(*opened);
   }

@@ -24,7 +24,8 @@ class LogFilesTest : public ::testing::Test {
   void open() {
     kv_.reset();
     // So small that the logs change every now and then.
-    auto opened = open_rocks({.path = folder_, .create = true, .write_buffer_bytes = 1u << 20, .zeroed_log_bytes = 1u << 20});
+    auto opened =
+        open_rocks({.path = folder_, .create = true, .write_buffer_bytes = 1u << 20, .zeroed_log_bytes = 1u << 20});
     ASSERT_TRUE(opened) << describe(opened.error());
     kv_ = std::move(*opened);
   }
@@ -32,7 +33,8 @@ class LogFilesTest : public ::testing::Test {
   Status write_round(int round) {
     for (int i = 0; i < 64; ++i) {
       core::WriteBatch batch;
-      batch.put(Family::kInode, std::to_string(round * 64 + i), std::string(16u << 10, static_cast<char>('a' + round % 26)));
+      batch.put(Family::kInode, std::to_string(round * 64 + i),
+                std::string(16u << 10, static_cast<char>('a' + round % 26)));
       const core::WriteBatch* const batches[] = {&batch};
       STOA_CHECK_OK(kv_->apply(batches));
       STOA_CHECK_OK(kv_->sync());

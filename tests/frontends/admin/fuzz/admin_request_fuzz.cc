@@ -1,5 +1,5 @@
-// Any request of anybody, against a volume in memory: a byte for method and token (method + 5 * who), then "path\nname=value&...\nbody"; a header
-// of the client's own comes on a line before.
+// Any request of anybody, against a volume in memory: a byte for method and token (method + 5 * who), then
+// "path\nname=value&...\nbody"; a header of the client's own comes on a line before.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -46,7 +46,8 @@ struct World {
         .evict_client = [](std::uint64_t id) { return id == 7 ? Status{} : fail(Errc::kNotFound); }});
     const auto home = volume->ns().mkdir({}, {.parent = core::kRootId, .name = "home"});
     STOA_ASSERT(home.has_value());
-    for (const core::Role role : {core::Role::kOwner, core::Role::kAuditor, core::Role::kOperator, core::Role::kAdmin}) {
+    for (const core::Role role :
+         {core::Role::kOwner, core::Role::kAuditor, core::Role::kOperator, core::Role::kAdmin}) {
       core::Token token{.name = std::string(admin::to_string(role)), .role = role};
       if (role == core::Role::kOwner) token.directory = home->attr.id;
       token.hash = admin::hash_of(token.name);

@@ -1,6 +1,6 @@
-// COMPOUNDs of two clients with a session each, on a small tree that is made anew for every input, so that an input always
-// does the same, but for how far copies in the background have come. The input is a list of records: a word that says what
-// it is (its lowest byte) and how many operations it has (the byte above), its length, its bytes.
+// COMPOUNDs of two clients with a session each, on a small tree that is made anew for every input, so that an input
+// always does the same, but for how far copies in the background have come. The input is a list of records: a word that
+// says what it is (its lowest byte) and how many operations it has (the byte above), its length, its bytes.
 #include <algorithm>
 #include <array>
 #include <cstring>

@@ -60,8 +60,8 @@ core::HandleBytes KeptVolume::handle_of(const core::Attributes& attr) const {
 
 }  // namespace stoa::test
 
-// Left behind on purpose: what the volume holds. Looking for leaks behind every such input takes most of the time; they are looked
-// for at the end.
+// Left behind on purpose: what the volume holds. Looking for leaks behind every such input takes most of the time; they
+// are looked for at the end.
 extern "C" int LLVMFuzzerInitialize(int* count, char*** arguments) {
   static char no_leaks[] = "-detect_leaks=0";
   static std::vector<char*> more(*arguments, *arguments + *count);

@@ -22,11 +22,10 @@ class World {
     const auto other = ns.create({}, {.parent = kept_.root(), .name = "g", .set = {.mode = 0600}});
     STOA_ASSERT(file && other);
     handles_ = {kept_.root_handle(), kept_.handle_of(file->attr), kept_.handle_of(other->attr)};
-    nlm_.emplace(
-        ns, kept_.volume().state(), kept_.volume().handles(), caller_,
-        nlm::NlmProgram::EndExpired{.of_file = [](core::FileId) { return false; },
-                                    .with_lock = [](core::HolderId) { return false; }},
-        kept_.metrics());
+    nlm_.emplace(ns, kept_.volume().state(), kept_.volume().handles(), caller_,
+                 nlm::NlmProgram::EndExpired{.of_file = [](core::FileId) { return false; },
+                                             .with_lock = [](core::HolderId) { return false; }},
+                 kept_.metrics());
     nsm_.emplace(1, [this](const rpc::Peer& peer, std::string_view name, std::uint32_t state) {
       nlm_->hosts().restarted(peer.address, name, state);
     });

@@ -231,8 +231,8 @@ TEST_F(KerberosIdentityTest, OwnersAreTakenAsNumbersAndAsNamesOfOurDomain) {
   EXPECT_EQ(set("bob@EXAMPLE.ORG", "77"), kOk) << "domains have no case";
   EXPECT_EQ(owner_text(sys(owner_of(file))), "1002:77");
   EXPECT_EQ(set("4294967295", "0"), kOk);
-  for (const char* bad : {"zoe@example.org", "ann@elsewhere.org", "ann", "@example.org", "007", "-1", "4294967296", "1 ",
-                          "staff@example.org"}) {
+  for (const char* bad : {"zoe@example.org", "ann@elsewhere.org", "ann", "@example.org", "007", "-1", "4294967296",
+                          "1 ", "staff@example.org"}) {
     EXPECT_EQ(set(bad, "0"), kBadOwner) << bad;
   }
   EXPECT_EQ(set("", "0"), kInval) << "no name at all";

@@ -62,11 +62,13 @@ TEST_F(NlmTest, NullAndVersions) {
 TEST_F(NlmTest, WhatHasLeftTheExportIsStaleAndCanBeGivenBack) {
   ASSERT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
   const core::FileId exported = volume->registry().snapshot()->find_export("test")->root;
-  ASSERT_TRUE(volume->ns().rename({}, {.from_parent = exported, .from_name = "f", .to_parent = core::kRootId, .to_name = "f"}));
+  ASSERT_TRUE(
+      volume->ns().rename({}, {.from_parent = exported, .from_name = "f", .to_parent = core::kRootId, .to_name = "f"}));
   EXPECT_EQ(a->lock(file, {20, 10}), NlmStatus::kStaleHandle);
   EXPECT_EQ(b->test(file, {20, 10}), NlmStatus::kStaleHandle);
   EXPECT_EQ(a->unlock(file, {0, 10}), NlmStatus::kGranted);
-  ASSERT_TRUE(volume->ns().rename({}, {.from_parent = core::kRootId, .from_name = "f", .to_parent = exported, .to_name = "f"}));
+  ASSERT_TRUE(
+      volume->ns().rename({}, {.from_parent = core::kRootId, .from_name = "f", .to_parent = exported, .to_name = "f"}));
   EXPECT_EQ(b->lock(file, {0, 10}), NlmStatus::kGranted);
 }
 
@@ -212,7 +214,8 @@ TEST_F(NlmTest, WhatIsRefusedIsToldToAudit) {
   EXPECT_TRUE(owner.tell(kNlmLockMsg, owner.arguments(kNlmLock, file, {0, 1})));
   EXPECT_EQ(owner.unlock(file, {0, 10}), NlmStatus::kGranted);  // asks for no permission
   std::vector<std::string> told;
-  for (const std::string& refusal : refusals()) told.push_back(refusal.substr(0, 7) + refusal.substr(refusal.find(": ")));
+  for (const std::string& refusal : refusals())
+    told.push_back(refusal.substr(0, 7) + refusal.substr(refusal.find(": ")));
   EXPECT_EQ(told, (std::vector<std::string>{"uid 501: nlm4 lock /test: the user may neither read nor write the file",
                                             "uid 500: nlm4 lock /test: the export is read-only for this client",
                                             "uid 500: nlm4 share /test: the export wants another security flavor",
@@ -227,7 +230,8 @@ TEST_F(NlmTest, AFloodOfRefusedLocksDoesNotFillTheJournal) {
   constexpr int kCalls = 2000;
   const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < kCalls; ++i) ASSERT_EQ(other.lock(file, {0, 1}), NlmStatus::kFailed);
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begin).count() + 2;
+  const auto seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begin).count() + 2;
   EXPECT_LE(refusals().size(), static_cast<std::size_t>(20 * seconds));  // DenialLimit::kPerSecond
 }
 
@@ -596,7 +600,9 @@ TEST_F(NlmTest, AdministratorsSeeWhoHasAFile) {
   EXPECT_EQ(a->share(file, 1, 2), NlmStatus::kGranted);
   EXPECT_EQ(b->lock(file, {0, 30}, true), NlmStatus::kBlocked);
   const auto clients = server->clients();
-  const auto id_of = [&](std::string_view name) { return std::ranges::find(clients, name, &nfs::ClientStatus::name)->id; };
+  const auto id_of = [&](std::string_view name) {
+    return std::ranges::find(clients, name, &nfs::ClientStatus::name)->id;
+  };
   core::OpContext ctx;
   const auto dir = volume->ns().lookup(ctx, {.parent = core::kRootId, .name = "test"});
   ASSERT_TRUE(dir);

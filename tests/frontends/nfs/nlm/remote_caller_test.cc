@@ -116,7 +116,8 @@ TEST(RemoteCaller, WhoDoesNotAnswerKeepsNoPlaceOfOthers) {
   EXPECT_FALSE(call(1, false));
   std::size_t answers = rpc::RemoteCaller::kCallsPerHostMax / 2;
   for (std::uint8_t host = 2; host < 6; ++host) {
-    for (std::size_t i = 0; i < rpc::RemoteCaller::kCallsPerHostMax && answers < rpc::RemoteCaller::kAnswersMax; ++i, ++answers) {
+    for (std::size_t i = 0; i < rpc::RemoteCaller::kCallsPerHostMax && answers < rpc::RemoteCaller::kAnswersMax;
+         ++i, ++answers) {
       ASSERT_TRUE(call(host, true));
     }
   }

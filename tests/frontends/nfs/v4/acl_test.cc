@@ -15,7 +15,9 @@ Xdr encode(const std::vector<Ace>& aces) {
   for (const Ace& ace : aces) xdr.u32(ace.type).u32(ace.flags).u32(ace.mask).string(ace.who);
   return xdr;
 }
-Xdr encode_dacl(std::uint32_t flags, const std::vector<Ace>& aces) { return Xdr().u32(flags).raw(encode(aces).bytes()); }
+Xdr encode_dacl(std::uint32_t flags, const std::vector<Ace>& aces) {
+  return Xdr().u32(flags).raw(encode(aces).bytes());
+}
 std::vector<Ace> decode(rpc::XdrReader& in) {
   std::vector<Ace> aces;
   for (std::uint32_t count = in.u32(); count > 0 && in.ok(); --count) {
@@ -41,7 +43,9 @@ class Nfs4Acl : public OperationTest {
     ASSERT_EQ(put_root(), Nfs4Status::kOk);
     ASSERT_EQ(lookup(name), Nfs4Status::kOk);
   }
-  Nfs4Status set(const Bitmap& map, const Xdr& xdr) { return run(nfs4::op_setattr, Xdr().raw(good_stateid()).raw(fattr(map, xdr))); }
+  Nfs4Status set(const Bitmap& map, const Xdr& xdr) {
+    return run(nfs4::op_setattr, Xdr().raw(good_stateid()).raw(fattr(map, xdr)));
+  }
   Nfs4Status set(const std::vector<Ace>& aces) { return set({Attr::kAcl}, encode(aces)); }
   std::vector<Ace> acl() {
     rpc::XdrReader v = values({Attr::kAcl});
@@ -74,7 +78,9 @@ TEST_F(Nfs4Acl, AllowAndDenyAreSupportedAndSaclIsNot) {
 }
 
 TEST_F(Nfs4Acl, AFileWithoutOneShowsItsMode) {
-  EXPECT_EQ(acl(), (std::vector<Ace>{{kAllow, 0, 0x16019f, "OWNER@"}, {kAllow, 0, 0x120089, "GROUP@"}, {kAllow, 0, 0x120080, "EVERYONE@"}}));
+  EXPECT_EQ(acl(),
+            (std::vector<Ace>{
+                {kAllow, 0, 0x16019f, "OWNER@"}, {kAllow, 0, 0x120089, "GROUP@"}, {kAllow, 0, 0x120080, "EVERYONE@"}}));
   ASSERT_EQ(run(nfs4::op_putrootfh), Nfs4Status::kOk);
   EXPECT_EQ(acl(), (std::vector<Ace>{{kAllow, 0, 0x1200a1, "EVERYONE@"}}));
 }
@@ -121,8 +127,8 @@ TEST_F(Nfs4Acl, WhatIsNotOfferedOrMalformedIsRefusedAndChangesNothing) {
   EXPECT_EQ(set({{kAllow, 0x100, kRead, "OWNER@"}}), Nfs4Status::kInval);
   EXPECT_EQ(set({{kAllow, 0, 0x800, "OWNER@"}}), Nfs4Status::kInval);
   EXPECT_EQ(set({{kAllow, kFileInherit, kRead, "OWNER@"}}), Nfs4Status::kInval);  // it is no directory
-  for (const char* who : {"", "nobody", "@", "@example.com", "INTERACTIVE@", "AUTHENTICATED@", "owner@", "-1", "01", "S-1-", "a:b@c",
-                          "\xff@example.com"}) {
+  for (const char* who : {"", "nobody", "@", "@example.com", "INTERACTIVE@", "AUTHENTICATED@", "owner@", "-1", "01",
+                          "S-1-", "a:b@c", "\xff@example.com"}) {
     EXPECT_EQ(set({{kAllow, 0, kRead, who}}), Nfs4Status::kBadOwner) << who;
   }
   EXPECT_EQ(set({{kAllow, 0, kRead, "x@" + std::string(300, 'y')}}), Nfs4Status::kBadOwner);

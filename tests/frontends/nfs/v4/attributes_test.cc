@@ -25,8 +25,8 @@ class Nfs4Attributes : public OperationTest {
 };
 
 TEST_F(Nfs4Attributes, ValuesComeInTheOrderOfTheirNumbers) {
-  rpc::XdrReader v = values({Attr::kType, Attr::kSize, Attr::kFsid, Attr::kMode, Attr::kOwner, Attr::kTimeModify,
-                             Attr::kMountedOnFileId});
+  rpc::XdrReader v = values(
+      {Attr::kType, Attr::kSize, Attr::kFsid, Attr::kMode, Attr::kOwner, Attr::kTimeModify, Attr::kMountedOnFileId});
   EXPECT_EQ(v.u32(), 1u);
   EXPECT_EQ(v.u64(), 5u);
   EXPECT_EQ(v.u64(), volume->info().id);
@@ -116,9 +116,10 @@ TEST_F(Nfs4Attributes, ThePseudoRootChangesWhenAnExportComes) {
 }
 
 TEST_F(Nfs4Attributes, AllOrNothingIsSet) {
-  EXPECT_EQ(set({Attr::kSize, Attr::kMode, Attr::kOwner, Attr::kOwnerGroup, Attr::kTimeAccessSet, Attr::kTimeModifySet},
-                Xdr().u64(3).u32(0600).string("10").string("20").u32(0).u32(1).u64(static_cast<std::uint64_t>(-2)).u32(7)),
-            Nfs4Status::kOk);
+  EXPECT_EQ(
+      set({Attr::kSize, Attr::kMode, Attr::kOwner, Attr::kOwnerGroup, Attr::kTimeAccessSet, Attr::kTimeModifySet},
+          Xdr().u64(3).u32(0600).string("10").string("20").u32(0).u32(1).u64(static_cast<std::uint64_t>(-2)).u32(7)),
+      Nfs4Status::kOk);
   const core::Attributes now = attributes(file);
   EXPECT_EQ(now.size, 3u);
   EXPECT_EQ(now.mode, 0600u);
@@ -136,7 +137,8 @@ TEST_F(Nfs4Attributes, OwnersAreNumbersOrKnownUsers) {
   EXPECT_EQ(set({Attr::kOwner}, Xdr().string("ada@localdomain")), Nfs4Status::kOk);
   EXPECT_EQ(attributes(file).uid, 1815u);
   EXPECT_EQ(set({Attr::kOwner}, Xdr().string("4294967295")), Nfs4Status::kOk);
-  for (const Attr attribute : {Attr::kOwner, Attr::kOwnerGroup}) EXPECT_EQ(set({attribute}, Xdr().string("")), Nfs4Status::kInval);
+  for (const Attr attribute : {Attr::kOwner, Attr::kOwnerGroup})
+    EXPECT_EQ(set({attribute}, Xdr().string("")), Nfs4Status::kInval);
   for (const char* bad : {"ada", "bob@localdomain", "ada@example.com", "01", "-1", "4294967296", "1 ", "@", "1@"}) {
     EXPECT_EQ(set({Attr::kOwner}, Xdr().string(bad)), Nfs4Status::kBadOwner) << bad;
     EXPECT_EQ(set({Attr::kOwnerGroup}, Xdr().string(bad)), Nfs4Status::kBadOwner) << bad;

@@ -1,5 +1,5 @@
-// NFSv4: each operation that has an offset, a count or a size, with values at which arithmetic goes wrong. The answer is that
-// of RFC 8881 and 7862; what was refused has changed nothing.
+// NFSv4: each operation that has an offset, a count or a size, with values at which arithmetic goes wrong. The answer
+// is that of RFC 8881 and 7862; what was refused has changed nothing.
 #include "tests/frontends/nfs/awkward_values.h"
 #include "tests/frontends/nfs/v4/operation_fixture.h"
 
@@ -25,7 +25,8 @@ class Nfs4Awkward : public OperationTest {
   static Xdr io(std::uint64_t offset) { return Xdr().raw(good_stateid()).u64(offset); }
   bool untouched() {
     const core::Attributes now = attributes(file_);
-    return now.size == was_.size && now.version() == was_.version() && now.ctime == was_.ctime && content(file_) == content_;
+    return now.size == was_.size && now.version() == was_.version() && now.ctime == was_.ctime &&
+           content(file_) == content_;
   }
   // As much as there was: a file that has grown may be very long.
   std::string head() {
@@ -84,7 +85,8 @@ TEST_F(Nfs4Awkward, ReadsOfEveryLengthAreWholeInFreshReplyMemory) {
       ASSERT_EQ(run(plus ? nfs4::op_read_plus : nfs4::op_read, io(offset).u32(count)), Nfs4Status::kOk);
       in.boolean();
       if (plus) in.fixed(4 + 4 + 8);
-      ASSERT_TRUE(in.string(kReadMax) == long_content.substr(offset, count)) << count << " at " << offset << (plus ? " READ_PLUS" : "");
+      ASSERT_TRUE(in.string(kReadMax) == long_content.substr(offset, count))
+          << count << " at " << offset << (plus ? " READ_PLUS" : "");
       ASSERT_EQ(in.left(), 0u);
     }
   };
@@ -114,7 +116,8 @@ TEST_F(Nfs4Awkward, WriteTakesWhatEndsWithinTheLargestFileAndNothingElse) {
 TEST_F(Nfs4Awkward, CommitTakesAnyRangeThatEndsBelowTwoToThe64) {
   for (const std::uint64_t offset : kAwkward) {
     for (const std::uint32_t count : kAwkwardCounts) {
-      EXPECT_EQ(run(nfs4::op_commit, Xdr().u64(offset).u32(count)), is_range(offset, count) ? Nfs4Status::kOk : Nfs4Status::kInval)
+      EXPECT_EQ(run(nfs4::op_commit, Xdr().u64(offset).u32(count)),
+                is_range(offset, count) ? Nfs4Status::kOk : Nfs4Status::kInval)
           << offset << ' ' << count;
     }
   }
@@ -123,7 +126,8 @@ TEST_F(Nfs4Awkward, CommitTakesAnyRangeThatEndsBelowTwoToThe64) {
 
 TEST_F(Nfs4Awkward, ASizeIsSetWithinTheLargestFile) {
   for (const std::uint64_t size : kAwkward) {
-    const Nfs4Status status = run(nfs4::op_setattr, Xdr().raw(good_stateid()).raw(fattr({Attr::kSize}, Xdr().u64(size))));
+    const Nfs4Status status =
+        run(nfs4::op_setattr, Xdr().raw(good_stateid()).raw(fattr({Attr::kSize}, Xdr().u64(size))));
     if (size > kFileMax) {
       EXPECT_EQ(status, Nfs4Status::kFBig) << size;
       EXPECT_TRUE(untouched()) << size;
@@ -196,16 +200,17 @@ TEST_F(Nfs4Awkward, CopyAndCloneTakeRangesOfTheirFilesAndNothingElse) {
   at("file");
   for (const std::uint64_t from : kAwkward) {
     for (const std::uint64_t to : kAwkward) {
-      for (const std::uint64_t count : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{10'007}, std::uint64_t{10'008}, kTwo63 - 1, kTwo63, ~std::uint64_t{0}}) {
+      for (const std::uint64_t count : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{10'007},
+                                        std::uint64_t{10'008}, kTwo63 - 1, kTwo63, ~std::uint64_t{0}}) {
         const bool inside = from <= content_.size() && count <= content_.size() - from;
         const std::uint64_t length = count == 0 ? content_.size() - from : count;
-        const Nfs4Status expected = !inside                                       ? Nfs4Status::kInval
+        const Nfs4Status expected = !inside                                   ? Nfs4Status::kInval
                                     : to > kFileMax || length > kFileMax - to ? Nfs4Status::kFBig
                                                                               : Nfs4Status::kOk;
         const Xdr arguments = Xdr().raw(good_stateid()).raw(good_stateid()).u64(from).u64(to).u64(count);
         for (const bool clone : {true, false}) {
-          const Nfs4Status status =
-              clone ? run(nfs4::op_clone, arguments) : run(nfs4::op_copy, Xdr().raw(arguments.bytes()).u32(1).u32(1).u32(0));
+          const Nfs4Status status = clone ? run(nfs4::op_clone, arguments)
+                                          : run(nfs4::op_copy, Xdr().raw(arguments.bytes()).u32(1).u32(1).u32(0));
           ASSERT_EQ(status, expected) << (clone ? "CLONE " : "COPY ") << from << ' ' << to << ' ' << count;
           if (expected != Nfs4Status::kOk) {
             ASSERT_TRUE(untouched()) << from << ' ' << to << ' ' << count;
@@ -229,12 +234,14 @@ TEST_F(Nfs4Awkward, AListingIsNeverLongerThanWasAskedForAndAdviceIsOnlyHeard) {
   for (const std::uint64_t cookie : kAwkward) {
     for (const std::uint32_t names : {0u, 1u, 3u, ~0u}) {
       for (const std::uint32_t bytes : {0u, 1u, 15u, 16u, 17u, 100u, 1u << 20, 1u << 31, ~0u}) {
-        const Nfs4Status status = run(nfs4::op_readdir, Xdr().u64(cookie).u64(verifier).u32(names).u32(bytes).raw(encoded({})));
+        const Nfs4Status status =
+            run(nfs4::op_readdir, Xdr().u64(cookie).u64(verifier).u32(names).u32(bytes).raw(encoded({})));
         const bool known = cookie == 0 || cookie == 3 || cookie == 1ull << 62;  // the last is that of the bin
         if (!known && bytes >= 16) {
           EXPECT_EQ(status, Nfs4Status::kBadCookie) << "1 is reserved, and the others were never given out";
         } else {
-          EXPECT_TRUE((status == Nfs4Status::kOk && in.left() <= bytes) || (bytes < 100 && (status == Nfs4Status::kTooSmall || status == Nfs4Status::kBadCookie)))
+          EXPECT_TRUE((status == Nfs4Status::kOk && in.left() <= bytes) ||
+                      (bytes < 100 && (status == Nfs4Status::kTooSmall || status == Nfs4Status::kBadCookie)))
               << cookie << ' ' << names << ' ' << bytes << ' ' << static_cast<int>(status);
         }
       }
@@ -242,7 +249,8 @@ TEST_F(Nfs4Awkward, AListingIsNeverLongerThanWasAskedForAndAdviceIsOnlyHeard) {
   }
   at("file");
   for (const std::uint64_t offset : kAwkward) {
-    for (const std::uint64_t count : kAwkward) EXPECT_EQ(run(nfs4::op_io_advise, io(offset).u64(count).u32(0)), Nfs4Status::kOk);
+    for (const std::uint64_t count : kAwkward)
+      EXPECT_EQ(run(nfs4::op_io_advise, io(offset).u64(count).u32(0)), Nfs4Status::kOk);
   }
   EXPECT_TRUE(untouched());
 }

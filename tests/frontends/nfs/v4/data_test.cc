@@ -12,9 +12,7 @@ class Nfs4Data : public OperationTest {
     ASSERT_EQ(put_root(), Nfs4Status::kOk);
     ASSERT_EQ(lookup(name), Nfs4Status::kOk);
   }
-  static Xdr io(std::uint64_t offset, const Bytes& stateid = good_stateid()) {
-    return Xdr().raw(stateid).u64(offset);
-  }
+  static Xdr io(std::uint64_t offset, const Bytes& stateid = good_stateid()) { return Xdr().raw(stateid).u64(offset); }
   Nfs4Status write(std::uint64_t offset, std::string_view text, std::uint32_t stable = 2) {
     return run(nfs4::op_write, io(offset).u32(stable).string(text));
   }
@@ -276,7 +274,7 @@ TEST_F(Nfs4Data, CopiesThatMakeNoSenseAreRefused) {
   at("a");
   EXPECT_EQ(run(nfs4::op_copy, copy(0, 0, 1)), Nfs4Status::kNoFileHandle);
   save();
-  EXPECT_EQ(run(nfs4::op_copy, copy(0, 3, 5)), Nfs4Status::kInval);  // overlap
+  EXPECT_EQ(run(nfs4::op_copy, copy(0, 3, 5)), Nfs4Status::kInval);    // overlap
   EXPECT_EQ(run(nfs4::op_copy, copy(8, 100, 5)), Nfs4Status::kInval);  // behind the end
   EXPECT_EQ(run(nfs4::op_copy, copy(12, 100, 0)), Nfs4Status::kInval);
   EXPECT_EQ(run(nfs4::op_copy, copy(0, core::kFileBytesMax, 5)), Nfs4Status::kFBig);

@@ -25,7 +25,8 @@ class Nfs4Listing : public OperationTest {
   Page list(std::uint64_t cookie = 0, std::uint64_t verifier = 0, std::uint32_t maxcount = 1 << 20,
             const Bitmap& wanted = {}, std::uint32_t dircount = 0) {
     Page page;
-    page.status = run(nfs4::op_readdir, Xdr().u64(cookie).u64(verifier).u32(dircount).u32(maxcount).raw(encoded(wanted)));
+    page.status =
+        run(nfs4::op_readdir, Xdr().u64(cookie).u64(verifier).u32(dircount).u32(maxcount).raw(encoded(wanted)));
     if (page.status != Nfs4Status::kOk) return page;
     page.bytes = in.left();
     page.verifier = in.u64();

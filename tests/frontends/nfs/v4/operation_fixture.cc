@@ -31,8 +31,12 @@ Bytes encoded(const Bitmap& map) {
 Bytes fattr(const Bitmap& map, const Xdr& values) {
   return Xdr().raw(encoded(map)).opaque(values).bytes();
 }
-Bytes good_stateid() { return stateid(0); }
-Bytes bad_stateid() { return stateid(99); }
+Bytes good_stateid() {
+  return stateid(0);
+}
+Bytes bad_stateid() {
+  return stateid(99);
+}
 
 OperationTest::OperationTest() {
   EXPECT_TRUE(core::Volume::format(kv, "test"));
@@ -81,12 +85,15 @@ namespace {
 std::uint32_t number_of(Nfs4Status (*operation)(nfs4::Compound&)) {
   using namespace nfs4;
   static const std::pair<Nfs4Status (*)(Compound&), std::uint32_t> kNumbers[] = {
-      {op_access, 3}, {op_commit, 5}, {op_create, 6}, {op_getattr, 9}, {op_getfh, 10}, {op_link, 11}, {op_lookup, 15}, {op_lookupp, 16},
-      {op_nverify, 17}, {op_putfh, 22}, {op_putpubfh, 23}, {op_putrootfh, 24}, {op_read, 25}, {op_readdir, 26}, {op_readlink, 27},
-      {op_remove, 28}, {op_rename, 29}, {op_restorefh, 31}, {op_savefh, 32}, {op_secinfo, 33}, {op_setattr, 34}, {op_verify, 37},
-      {op_write, 38}, {op_secinfo_no_name, 52}, {op_allocate, 59}, {op_copy, 60}, {op_deallocate, 62}, {op_io_advise, 63},
-      {op_read_plus, 68}, {op_seek, 69}, {op_clone, 71}, {op_getxattr, 72}, {op_setxattr, 73}, {op_listxattrs, 74}, {op_removexattr, 75}};
-  const auto found = std::ranges::find(kNumbers, operation, &std::pair<Nfs4Status (*)(Compound&), std::uint32_t>::first);
+      {op_access, 3},    {op_commit, 5},      {op_create, 6},     {op_getattr, 9},          {op_getfh, 10},
+      {op_link, 11},     {op_lookup, 15},     {op_lookupp, 16},   {op_nverify, 17},         {op_putfh, 22},
+      {op_putpubfh, 23}, {op_putrootfh, 24},  {op_read, 25},      {op_readdir, 26},         {op_readlink, 27},
+      {op_remove, 28},   {op_rename, 29},     {op_restorefh, 31}, {op_savefh, 32},          {op_secinfo, 33},
+      {op_setattr, 34},  {op_verify, 37},     {op_write, 38},     {op_secinfo_no_name, 52}, {op_allocate, 59},
+      {op_copy, 60},     {op_deallocate, 62}, {op_io_advise, 63}, {op_read_plus, 68},       {op_seek, 69},
+      {op_clone, 71},    {op_getxattr, 72},   {op_setxattr, 73},  {op_listxattrs, 74},      {op_removexattr, 75}};
+  const auto found =
+      std::ranges::find(kNumbers, operation, &std::pair<Nfs4Status (*)(Compound&), std::uint32_t>::first);
   return found != std::end(kNumbers) ? found->second : 0;
 }
 
@@ -104,7 +111,8 @@ Nfs4Status OperationTest::run(Nfs4Status (*operation)(nfs4::Compound&), std::spa
   }
   if (const std::uint32_t number = number_of(operation); number != 0) {
     const Nfs4Status sent = c->minor == 0 ? nfs4::in_minor_version_0(status) : status;
-    EXPECT_TRUE(is_listed(c->minor, number, sent)) << "operation " << number << " of 4." << c->minor << " has no error " << static_cast<std::uint32_t>(sent);
+    EXPECT_TRUE(is_listed(c->minor, number, sent))
+        << "operation " << number << " of 4." << c->minor << " has no error " << static_cast<std::uint32_t>(sent);
   }
   in = rpc::XdrReader(buffer.bytes());
   return status;

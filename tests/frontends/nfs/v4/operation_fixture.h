@@ -28,7 +28,9 @@ using nfs4::Nfs4Status;
 
 Bytes encoded(const Bitmap& map);
 Bytes fattr(const Bitmap& map, const Xdr& values);
-inline Bytes no_attributes() { return fattr({}, Xdr()); }
+inline Bytes no_attributes() {
+  return fattr({}, Xdr());
+}
 // A stateid4 that the double of check_io_stateid() lets pass, and one that it refuses with kBadStateId.
 Bytes good_stateid();
 Bytes bad_stateid();

@@ -93,14 +93,16 @@ bool CallbackListener::answer(int fd) {
     const auto handle = in.opaque(128);
     recalled.handle.assign(handle.begin(), handle.end());
     EXPECT_TRUE(in.ok() && in.left() == 0);
-    const auto status = static_cast<std::uint32_t>(answers_ == Answers::kTake ? Nfs4Status::kOk : Nfs4Status::kServerFault);
+    const auto status =
+        static_cast<std::uint32_t>(answers_ == Answers::kTake ? Nfs4Status::kOk : Nfs4Status::kServerFault);
     reply.u32(status).string("").u32(1).u32(4).u32(status);
     if (answers_ == Answers::kTake) recalls_.push_back(std::move(recalled));
   }
   changed_.notify_all();
   Xdr framed;
   framed.u32(0x8000'0000 | static_cast<std::uint32_t>(reply.bytes().size())).raw(reply.bytes());
-  return send(fd, framed.bytes().data(), framed.bytes().size(), MSG_NOSIGNAL) == static_cast<ssize_t>(framed.bytes().size());
+  return send(fd, framed.bytes().data(), framed.bytes().size(), MSG_NOSIGNAL) ==
+         static_cast<ssize_t>(framed.bytes().size());
 }
 
 CallbackListener::Recalled CallbackListener::take_recall() {

@@ -23,7 +23,11 @@ CompoundResult Caller40::send_again(const Ops& ops) {
   Xdr arguments;
   arguments.string("").u32(0).u32(ops.count);
   arguments.raw(ops.body.bytes());
-  const CallSpec spec{.xid = xid_, .program = 100003, .version = 4, .procedure = 1, .auth_flavor = 1,
+  const CallSpec spec{.xid = xid_,
+                      .program = 100003,
+                      .version = 4,
+                      .procedure = 1,
+                      .auth_flavor = 1,
                       .auth_body = auth_sys(uid_, uid_)};
   return expect_listed(ops, 0, {wire.call(spec, arguments)});
 }
@@ -138,17 +142,29 @@ Caller40::Changed Caller40::close(const Bytes& handle, const WireStateid& statei
 Caller40::Changed Caller40::lock_new(const Bytes& handle, const WireStateid& open, std::uint32_t open_seqid,
                                      std::string_view owner, std::uint32_t lock_seqid, std::uint64_t offset,
                                      std::uint64_t length, bool reclaim) {
-  return change(handle, Ops().op(12).u32(2).u32(reclaim ? 1 : 0).u64(offset).u64(length).u32(1).u32(open_seqid).stateid(open)
-                            .u32(lock_seqid).u64(client).string(owner), 12);
+  return change(handle,
+                Ops()
+                    .op(12)
+                    .u32(2)
+                    .u32(reclaim ? 1 : 0)
+                    .u64(offset)
+                    .u64(length)
+                    .u32(1)
+                    .u32(open_seqid)
+                    .stateid(open)
+                    .u32(lock_seqid)
+                    .u64(client)
+                    .string(owner),
+                12);
 }
 
-Caller40::Changed Caller40::lock(const Bytes& handle, const WireStateid& locks, std::uint32_t seqid, std::uint64_t offset,
-                                 std::uint64_t length) {
+Caller40::Changed Caller40::lock(const Bytes& handle, const WireStateid& locks, std::uint32_t seqid,
+                                 std::uint64_t offset, std::uint64_t length) {
   return change(handle, Ops().op(12).u32(2).u32(0).u64(offset).u64(length).u32(0).stateid(locks).u32(seqid), 12);
 }
 
-Caller40::Changed Caller40::unlock(const Bytes& handle, const WireStateid& locks, std::uint32_t seqid, std::uint64_t offset,
-                                   std::uint64_t length) {
+Caller40::Changed Caller40::unlock(const Bytes& handle, const WireStateid& locks, std::uint32_t seqid,
+                                   std::uint64_t offset, std::uint64_t length) {
   return change(handle, Ops().op(14).u32(2).u32(seqid).stateid(locks).u64(offset).u64(length), 14);
 }
 

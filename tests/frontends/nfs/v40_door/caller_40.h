@@ -23,7 +23,9 @@ class Caller40 {
   };
   Set set();
   Nfs4Status confirm(const Set& set) { return confirm(set.client, set.confirm); }
-  Nfs4Status confirm(std::uint64_t id, std::uint64_t verifier) { return send(Ops().op(36).u64(id).u64(verifier)).status; }
+  Nfs4Status confirm(std::uint64_t id, std::uint64_t verifier) {
+    return send(Ops().op(36).u64(id).u64(verifier)).status;
+  }
   Nfs4Status renew(std::uint64_t id) { return send(Ops().op(30).u64(id)).status; }
   void connect();  // both, into `client`
 
@@ -35,7 +37,7 @@ class Caller40 {
     bool create = true;
     bool guarded = false;
     std::string_view owner = "owner";
-    bool reclaim = false;  // CLAIM_PREVIOUS of the file itself
+    bool reclaim = false;    // CLAIM_PREVIOUS of the file itself
     std::uint32_t held = 0;  // by it: the delegation that was held
   };
   Ops open_ops(const Bytes& dir, std::string_view name, std::uint32_t seqid, const How& how) const;
@@ -66,8 +68,10 @@ class Caller40 {
   Changed close(const Bytes& handle, const WireStateid& stateid, std::uint32_t seqid);
   Changed lock_new(const Bytes& handle, const WireStateid& open, std::uint32_t open_seqid, std::string_view owner,
                    std::uint32_t lock_seqid, std::uint64_t offset, std::uint64_t length, bool reclaim = false);
-  Changed lock(const Bytes& handle, const WireStateid& locks, std::uint32_t seqid, std::uint64_t offset, std::uint64_t length);
-  Changed unlock(const Bytes& handle, const WireStateid& locks, std::uint32_t seqid, std::uint64_t offset, std::uint64_t length);
+  Changed lock(const Bytes& handle, const WireStateid& locks, std::uint32_t seqid, std::uint64_t offset,
+               std::uint64_t length);
+  Changed unlock(const Bytes& handle, const WireStateid& locks, std::uint32_t seqid, std::uint64_t offset,
+                 std::uint64_t length);
   Nfs4Status release(std::string_view lock_owner) { return send(Ops().op(39).u64(client).string(lock_owner)).status; }
   Nfs4Status write(const Bytes& handle, const WireStateid& stateid, std::string_view text);
 

@@ -1,4 +1,5 @@
-// Clients of NFSv4.0: SETCLIENTID (RFC 7530 16.33), SETCLIENTID_CONFIRM (16.34), RENEW (16.30), and which operations there are.
+// Clients of NFSv4.0: SETCLIENTID (RFC 7530 16.33), SETCLIENTID_CONFIRM (16.34), RENEW (16.30), and which operations
+// there are.
 #include "tests/frontends/nfs/door_fixture.h"
 #include "tests/frontends/nfs/v40_door/caller_40.h"
 

@@ -1,8 +1,8 @@
 // Callbacks and delegations of NFSv4.0: RFC 7530 10.2.1, 10.4, 15, 16.1, 16.2, 16.16.5, 16.30, 16.33.
 #include "frontends/nfs/v4/callback_client.h"
 #include "tests/frontends/nfs/door_fixture.h"
-#include "tests/frontends/nfs/v40_door/caller_40.h"
 #include "tests/frontends/nfs/v40_door/callback_listener.h"
+#include "tests/frontends/nfs/v40_door/caller_40.h"
 
 namespace stoa::test {
 namespace {
@@ -38,7 +38,9 @@ class Delegation40Test : public DoorTest {
       EXPECT_EQ(a->close(open.handle, open.stateid, seqid++).status, Nfs4Status::kOk);
     }
   }
-  Caller40::Open delegated(std::string_view name) { return delegated(name, seqid, {.access = kOpenRead, .create = false}); }
+  Caller40::Open delegated(std::string_view name) {
+    return delegated(name, seqid, {.access = kOpenRead, .create = false});
+  }
   Nfs4Status remove(std::string_view name) { return b->call(Ops().putfh(root).op(28).string(name)).status; }
   Nfs4Status give_back(const Caller40::Open& open) {
     return a->send(Ops().putfh(open.handle).op(8).stateid(open.delegation.stateid)).status;
@@ -85,7 +87,8 @@ TEST_F(Delegation40Test, NobodyIsCalledElsewhere) {
        {"127.0.0.2.200.1", "10.0.0.1.8.1", "127.0.0.1.0.0", "127.0.0.1.300.1", "127.0.0.1", "", "::1.8.1"}) {
     far.callback_address = address;
     far.connect();
-    const auto open = far.open_confirmed(root, "f", 1, {.access = kOpenRead, .create = false, .owner = "to " + address});
+    const auto open =
+        far.open_confirmed(root, "f", 1, {.access = kOpenRead, .create = false, .owner = "to " + address});
     EXPECT_EQ(open.delegation.type, kDelegationNone) << address;
     EXPECT_EQ(far.renew(far.client), Nfs4Status::kOk);
   }

@@ -170,10 +170,12 @@ TEST_F(Lease40Test, ALockOfAStaleClientIsRefused) {
   a->client = other.client;
   EXPECT_EQ(a->lock_new(file.handle, file.stateid, 3, "l", 1, 0, 10).status, Nfs4Status::kBadStateId);
   a->client = mine;
-  EXPECT_EQ(a->lock_new(file.handle, file.stateid, 3, "l", 1, 0, 10).status, Nfs4Status::kOk) << "the number has not counted";
+  EXPECT_EQ(a->lock_new(file.handle, file.stateid, 3, "l", 1, 0, 10).status, Nfs4Status::kOk)
+      << "the number has not counted";
 }
 
-// An address that is full takes further clients in the place of those that hold nothing, then of those whose lease has run out.
+// An address that is full takes further clients in the place of those that hold nothing, then of those whose lease has
+// run out.
 TEST_F(FullAddressTest, ClientsWithoutStateAndExpiredOnesGiveWayToNewOnes) {
   ASSERT_EQ(a->open_confirmed(root, "f", 1).status, Nfs4Status::kOk);
   for (int i = 0; i < 2100; ++i) {

@@ -5,7 +5,6 @@
 namespace stoa::test {
 namespace {
 
-
 class Lock40Test : public DoorTest {
  protected:
   Lock40Test() {
@@ -46,7 +45,17 @@ TEST_F(Lock40Test, ARefusedLockCountsAndIsReplayedWithItsBody) {
   const auto theirs = b->open_confirmed(root, "f", 1);
   ASSERT_EQ(b->lock_new(theirs.handle, theirs.stateid, 3, "holder", 1, 5, 7).status, Nfs4Status::kOk);
   Ops lock;
-  lock.putfh(file.handle).op(12).u32(2).u32(0).u64(0).u64(kToEnd).u32(1).u32(3).stateid(file.stateid).u32(1).u64(a->client);
+  lock.putfh(file.handle)
+      .op(12)
+      .u32(2)
+      .u32(0)
+      .u64(0)
+      .u64(kToEnd)
+      .u32(1)
+      .u32(3)
+      .stateid(file.stateid)
+      .u32(1)
+      .u64(a->client);
   lock.string("l");
   auto first = a->send(lock);
   ASSERT_EQ(first.status, Nfs4Status::kDenied);

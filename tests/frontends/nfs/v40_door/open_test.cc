@@ -7,7 +7,6 @@
 namespace stoa::test {
 namespace {
 
-
 class Open40Test : public DoorTest {
  protected:
   Open40Test() {
@@ -64,7 +63,7 @@ TEST_F(Open40Test, ARetryGetsTheSameReplyAndTheNumberCountsOnce) {
   ASSERT_TRUE(first.ok());
   auto retry = a->send(create);  // as another call: the duplicate request cache does not know it
   ASSERT_TRUE(retry.ok());
-  EXPECT_EQ(first.reply.results, retry.reply.results);  // with the filehandle of the file
+  EXPECT_EQ(first.reply.results, retry.reply.results);             // with the filehandle of the file
   EXPECT_EQ(a->open(root, "g", 3).status, Nfs4Status::kBadSeqId);  // the last number, and another request
   EXPECT_EQ(a->open(root, "g", 5).status, Nfs4Status::kBadSeqId);
   EXPECT_EQ(a->open(root, "g", 2).status, Nfs4Status::kBadSeqId);
@@ -168,17 +167,31 @@ TEST_F(Open40Test, StateidsAreCheckedToTheLetter) {
   EXPECT_EQ(a->close(file.handle, ones, 3).status, Nfs4Status::kBadStateId);
   const WireStateid current{.seqid = 1, .other = Bytes(12)};
   EXPECT_EQ(a->write(file.handle, current, "x"), Nfs4Status::kBadStateId);
-  EXPECT_EQ(a->send(Ops().putfh(file.handle).op(8).stateid(file.stateid)).status, Nfs4Status::kBadStateId);  // DELEGRETURN
+  EXPECT_EQ(a->send(Ops().putfh(file.handle).op(8).stateid(file.stateid)).status,
+            Nfs4Status::kBadStateId);  // DELEGRETURN
 }
 
 TEST_F(Open40Test, WhatLaterMinorVersionsBroughtIsNotThere) {
   EXPECT_EQ(a->open(root, "f", 1, {.access = kOpenBoth | 0x100}).status, Nfs4Status::kInval);
   const auto with_claim = [&](std::uint32_t claim) {
-    return a->send(Ops().putfh(root).op(18).u32(2).u32(kOpenBoth).u32(0).u64(a->client).string("owner").u32(0).u32(claim)).status;
+    return a
+        ->send(Ops().putfh(root).op(18).u32(2).u32(kOpenBoth).u32(0).u64(a->client).string("owner").u32(0).u32(claim))
+        .status;
   };
   for (const std::uint32_t claim : {4u, 5u, 6u}) EXPECT_EQ(with_claim(claim), Nfs4Status::kBadXdr);
   Ops exclusive41;
-  exclusive41.putfh(root).op(18).u32(2).u32(kOpenBoth).u32(0).u64(a->client).string("owner").u32(1).u32(3).u64(9).u32(0).u32(0);
+  exclusive41.putfh(root)
+      .op(18)
+      .u32(2)
+      .u32(kOpenBoth)
+      .u32(0)
+      .u64(a->client)
+      .string("owner")
+      .u32(1)
+      .u32(3)
+      .u64(9)
+      .u32(0)
+      .u32(0);
   EXPECT_EQ(a->send(exclusive41.u32(0).string("f")).status, Nfs4Status::kBadXdr);
   // NFS4ERR_WRONG_TYPE is none of its errors (16.16.5).
   for (const std::uint32_t type : {3u, 4u, 6u, 7u}) {
@@ -223,8 +236,10 @@ TEST_F(Open40Test, SharesAreDeniedAmongTheOwnersOfOneClient) {
   };
   const auto first = a->open_confirmed(root, "f", 1, {.access = kOpenBoth, .deny = kOpenWrite, .owner = "one"});
   ASSERT_EQ(first.status, Nfs4Status::kOk);
-  EXPECT_EQ(a->open(root, "f", 1, {.access = kOpenWrite, .create = false, .owner = "two"}).status, Nfs4Status::kShareDenied);
-  EXPECT_EQ(a->open(root, "f", 3, {.access = kOpenWrite, .create = false, .owner = "one"}).status, Nfs4Status::kShareDenied);
+  EXPECT_EQ(a->open(root, "f", 1, {.access = kOpenWrite, .create = false, .owner = "two"}).status,
+            Nfs4Status::kShareDenied);
+  EXPECT_EQ(a->open(root, "f", 3, {.access = kOpenWrite, .create = false, .owner = "one"}).status,
+            Nfs4Status::kShareDenied);
   EXPECT_EQ(a->write(first.handle, first.stateid, "text"), Nfs4Status::kOk);
   EXPECT_EQ(a->write(first.handle, zeros, "x"), Nfs4Status::kLocked);
   EXPECT_EQ(a->write(first.handle, ones, "x"), Nfs4Status::kLocked);
@@ -233,8 +248,10 @@ TEST_F(Open40Test, SharesAreDeniedAmongTheOwnersOfOneClient) {
 
   const auto denies = a->open(root, "f", 5, {.access = kOpenBoth, .deny = kOpenRead, .owner = "one"});
   ASSERT_EQ(denies.status, Nfs4Status::kOk);
-  EXPECT_EQ(a->open(root, "f", 1, {.access = kOpenRead, .create = false, .owner = "three"}).status, Nfs4Status::kShareDenied);
-  EXPECT_EQ(a->open(root, "f", 6, {.access = kOpenRead, .create = false, .owner = "one"}).status, Nfs4Status::kShareDenied);
+  EXPECT_EQ(a->open(root, "f", 1, {.access = kOpenRead, .create = false, .owner = "three"}).status,
+            Nfs4Status::kShareDenied);
+  EXPECT_EQ(a->open(root, "f", 6, {.access = kOpenRead, .create = false, .owner = "one"}).status,
+            Nfs4Status::kShareDenied);
   EXPECT_EQ(read(denies.handle, zeros), Nfs4Status::kLocked);
   EXPECT_EQ(read(denies.handle, ones), Nfs4Status::kOk);
   EXPECT_EQ(read(denies.handle, denies.stateid), Nfs4Status::kOk);

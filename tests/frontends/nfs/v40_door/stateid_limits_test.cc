@@ -1,11 +1,10 @@
-// How many stateids a client of minor version 0 may have: NFS4ERR_RESOURCE (RFC 7530 13.1.3.5), which does not count as a turn of its
-// owner (9.1.7).
+// How many stateids a client of minor version 0 may have: NFS4ERR_RESOURCE (RFC 7530 13.1.3.5), which does not count as
+// a turn of its owner (9.1.7).
 #include "tests/frontends/nfs/door_fixture.h"
 #include "tests/frontends/nfs/v40_door/caller_40.h"
 
 namespace stoa::test {
 namespace {
-
 
 class StateidLimits40Test : public DoorTest {
  protected:

@@ -11,7 +11,9 @@ namespace {
 
 std::atomic<std::uint32_t> g_xid{0x4000'0000};
 
-Bytes copy(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
+Bytes copy(std::span<const std::byte> bytes) {
+  return {bytes.begin(), bytes.end()};
+}
 
 }  // namespace
 
@@ -24,20 +26,29 @@ WireStateid read_wire_stateid(rpc::XdrReader& in) {
 CompoundResult expect_listed(const Ops& ops, std::uint32_t minor, CompoundResult result) {
   if (result.good && result.count > 0 && result.count <= ops.numbers.size()) {
     const std::uint32_t last = ops.numbers[result.count - 1];
-    EXPECT_TRUE(is_listed(minor, last, result.status)) << "operation " << last << " of 4." << minor << " has no error " << static_cast<std::uint32_t>(result.status);
+    EXPECT_TRUE(is_listed(minor, last, result.status))
+        << "operation " << last << " of 4." << minor << " has no error " << static_cast<std::uint32_t>(result.status);
   }
   return result;
 }
 
 CompoundCaller::CompoundCaller(std::uint16_t port, std::string owner, std::uint64_t verifier, std::uint32_t uid,
                                std::uint8_t host)
-    : wire_(std::make_unique<WireClient>(port, host)), owner_(std::move(owner)), verifier_(verifier), uid_(uid), xid_(g_xid.fetch_add(0x10000)) {}
+    : wire_(std::make_unique<WireClient>(port, host)),
+      owner_(std::move(owner)),
+      verifier_(verifier),
+      uid_(uid),
+      xid_(g_xid.fetch_add(0x10000)) {}
 
 CompoundResult CompoundCaller::send(const Ops& ops, std::uint32_t minor) {
   Xdr arguments;
   arguments.string("").u32(minor).u32(ops.count);
   arguments.raw(ops.body.bytes());
-  const CallSpec spec{.xid = xid_++, .program = 100003, .version = 4, .procedure = 1, .auth_flavor = 1,
+  const CallSpec spec{.xid = xid_++,
+                      .program = 100003,
+                      .version = 4,
+                      .procedure = 1,
+                      .auth_flavor = 1,
                       .auth_body = auth_sys(uid_, uid_)};
   if (!wire_->send_record(encode(spec, arguments))) return {std::nullopt};
   return expect_listed(ops, minor, {receive()});
@@ -210,7 +221,9 @@ void CompoundCaller::answer_callback(std::span<const std::byte> record) {
 
   if (operation == 3) ++asked;
   const bool refused = operation == 3 && !told;
-  const auto status = static_cast<std::uint32_t>(delay ? Nfs4Status::kDelay : refused ? Nfs4Status::kBadHandle : Nfs4Status::kOk);
+  const auto status = static_cast<std::uint32_t>(delay     ? Nfs4Status::kDelay
+                                                 : refused ? Nfs4Status::kBadHandle
+                                                           : Nfs4Status::kOk);
   Xdr reply;
   reply.u32(header.xid).u32(rpc::kReply).u32(0).u32(0).u32(0).u32(0);
   reply.u32(status).string("").u32(2);
@@ -234,8 +247,9 @@ Bytes CompoundCaller::handle_of(std::initializer_list<std::string_view> path) {
   return copy(result.in.opaque(128));
 }
 
-CompoundCaller::Open CompoundCaller::open(const Bytes& dir, std::string_view name, std::uint32_t access, std::uint32_t deny,
-                                          bool create, std::string_view open_owner, std::uint32_t minor) {
+CompoundCaller::Open CompoundCaller::open(const Bytes& dir, std::string_view name, std::uint32_t access,
+                                          std::uint32_t deny, bool create, std::string_view open_owner,
+                                          std::uint32_t minor) {
   Ops ops;
   ops.putfh(dir).op(18).u32(0).u32(access).u32(deny).u64(client).string(open_owner).u32(create ? 1 : 0);
   if (create) ops.u32(0).u32(0).u32(0);  // UNCHECKED4, no attributes
@@ -295,8 +309,19 @@ Nfs4Status CompoundCaller::close(const Bytes& handle, const WireStateid& stateid
 CompoundCaller::Lock CompoundCaller::lock(const Bytes& handle, const WireStateid& open, std::string_view lock_owner,
                                           std::uint64_t offset, std::uint64_t length, bool exclusive, bool reclaim,
                                           bool waits) {
-  auto result = call(Ops().putfh(handle).op(12).u32((exclusive ? 2 : 1) + (waits ? 2 : 0)).u32(reclaim ? 1 : 0).u64(offset).u64(length).u32(1).u32(0)
-                         .stateid(open).u32(0).u64(client).string(lock_owner));
+  auto result = call(Ops()
+                         .putfh(handle)
+                         .op(12)
+                         .u32((exclusive ? 2 : 1) + (waits ? 2 : 0))
+                         .u32(reclaim ? 1 : 0)
+                         .u64(offset)
+                         .u64(length)
+                         .u32(1)
+                         .u32(0)
+                         .stateid(open)
+                         .u32(0)
+                         .u64(client)
+                         .string(lock_owner));
   Lock lock{.status = result.status, .stateid = {}};
   if (!result.ok()) return lock;
   result.skip_sequence();
@@ -308,8 +333,8 @@ CompoundCaller::Lock CompoundCaller::lock(const Bytes& handle, const WireStateid
 
 CompoundCaller::Lock CompoundCaller::lock_again(const Bytes& handle, const WireStateid& locks, std::uint64_t offset,
                                                 std::uint64_t length, bool exclusive) {
-  auto result = call(Ops().putfh(handle).op(12).u32(exclusive ? 2 : 1).u32(0).u64(offset).u64(length).u32(0)
-                         .stateid(locks).u32(0));
+  auto result = call(
+      Ops().putfh(handle).op(12).u32(exclusive ? 2 : 1).u32(0).u64(offset).u64(length).u32(0).stateid(locks).u32(0));
   Lock lock{.status = result.status, .stateid = {}};
   if (!result.ok()) return lock;
   result.skip_sequence();

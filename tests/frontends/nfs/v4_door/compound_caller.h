@@ -29,13 +29,37 @@ class Ops {
     body.u32(number);
     return *this;
   }
-  Ops& u32(std::uint32_t v) { body.u32(v); return *this; }
-  Ops& u64(std::uint64_t v) { body.u64(v); return *this; }
-  Ops& opaque(const Bytes& v) { body.opaque(v); return *this; }
-  Ops& string(std::string_view v) { body.string(v); return *this; }
-  Ops& fixed(const Bytes& v) { body.raw(v); return *this; }
-  Ops& stateid(const WireStateid& v) { body.u32(v.seqid); body.raw(v.other); return *this; }
-  Ops& more(const Ops& v) { body.raw(v.body.bytes()); count += v.count; numbers.insert(numbers.end(), v.numbers.begin(), v.numbers.end()); return *this; }
+  Ops& u32(std::uint32_t v) {
+    body.u32(v);
+    return *this;
+  }
+  Ops& u64(std::uint64_t v) {
+    body.u64(v);
+    return *this;
+  }
+  Ops& opaque(const Bytes& v) {
+    body.opaque(v);
+    return *this;
+  }
+  Ops& string(std::string_view v) {
+    body.string(v);
+    return *this;
+  }
+  Ops& fixed(const Bytes& v) {
+    body.raw(v);
+    return *this;
+  }
+  Ops& stateid(const WireStateid& v) {
+    body.u32(v.seqid);
+    body.raw(v.other);
+    return *this;
+  }
+  Ops& more(const Ops& v) {
+    body.raw(v.body.bytes());
+    count += v.count;
+    numbers.insert(numbers.end(), v.numbers.begin(), v.numbers.end());
+    return *this;
+  }
 
   Ops& putrootfh() { return op(24); }
   Ops& putfh(const Bytes& handle) { return op(22).opaque(handle); }
@@ -139,7 +163,7 @@ class CompoundCaller {
   std::optional<Told> told;
   int asked = 0;
   bool back_channel = false;
-  std::uint32_t slots = 8;  // that are asked for
+  std::uint32_t slots = 8;          // that are asked for
   std::uint32_t minor_version = 1;  // of the session
   // Over a new connection from now on; gives the old one, still open.
   std::unique_ptr<WireClient> reconnect(std::uint16_t port);

@@ -46,7 +46,8 @@ class DelegationTest : public DoorTest {
 
   // What somebody else does waits, and `a` is asked for its delegation; once that is returned, it is done.
   template <class Status>
-  void expect_recall(const CompoundCaller::Open& open, Status delayed, Status done, const std::function<Status()>& request) {
+  void expect_recall(const CompoundCaller::Open& open, Status delayed, Status done,
+                     const std::function<Status()>& request) {
     EXPECT_EQ(request(), delayed);
     const WireRecall recall = a->take_recall();
     EXPECT_EQ(recall.stateid.other, open.delegation.stateid.other);
@@ -127,19 +128,21 @@ TEST_F(DelegationTest, ChangesOfOtherClientsRecallItFirst) {
   const auto written = delegated("write", kOpenRead);
   expect_recall4(written, [&] { return b->write(written.handle, kAnonymous, "x"); });
   expect_recall4(delegated("remove", kOpenRead), [&] { return by_b(Ops().putfh(root).op(28).string("remove")); });
-  expect_recall4(delegated("rename", kOpenRead), [&] {
-    return by_b(Ops().putfh(root).op(32).op(29).string("rename").string("renamed"));
-  });
+  expect_recall4(delegated("rename", kOpenRead),
+                 [&] { return by_b(Ops().putfh(root).op(32).op(29).string("rename").string("renamed")); });
   make("new");
-  expect_recall4(delegated("replaced", kOpenRead), [&] {
-    return by_b(Ops().putfh(root).op(32).op(29).string("new").string("replaced"));
-  });
+  expect_recall4(delegated("replaced", kOpenRead),
+                 [&] { return by_b(Ops().putfh(root).op(32).op(29).string("new").string("replaced")); });
   const auto set = delegated("setattr", kOpenRead);
-  expect_recall4(set, [&] { return by_b(Ops().putfh(set.handle).op(34).stateid(kAnonymous).u32(2).u32(0).u32(2).u32(4).u32(0600)); });
+  expect_recall4(set, [&] {
+    return by_b(Ops().putfh(set.handle).op(34).stateid(kAnonymous).u32(2).u32(0).u32(2).u32(4).u32(0600));
+  });
   const auto cut = delegated("truncate", kOpenRead);
-  expect_recall4(cut, [&] { return by_b(Ops().putfh(cut.handle).op(34).stateid(kAnonymous).u32(1).u32(16).u32(8).u64(1)); });
+  expect_recall4(cut,
+                 [&] { return by_b(Ops().putfh(cut.handle).op(34).stateid(kAnonymous).u32(1).u32(16).u32(8).u64(1)); });
   const auto linked = delegated("link", kOpenRead);
-  expect_recall4(linked, [&] { return by_b(Ops().putfh(linked.handle).op(32).putfh(root).op(11).string("second name")); });
+  expect_recall4(linked,
+                 [&] { return by_b(Ops().putfh(linked.handle).op(32).putfh(root).op(11).string("second name")); });
 }
 
 // RFC 8881 10.4.3, 20.1.
@@ -201,14 +204,18 @@ TEST_F(DelegationTest, WhoDeniesReadingRecallsItFirst) {
 TEST_F(DelegationTest, ChangesOverVersion3RecallItFirst) {
   const auto handle = [&](std::string_view name) { return *nfs->lookup(root_v3, name); };
   expect_recall3(delegated("write", kOpenRead), [&] { return nfs->write(handle("write"), 0, "x"); });
-  expect_recall3(delegated("setattr", kOpenRead), [&] { return nfs->setattr(handle("setattr"), {.mode = 0600}).status; });
-  expect_recall3(delegated("truncate", kOpenRead), [&] { return nfs->setattr(handle("truncate"), {.size = 1}).status; });
+  expect_recall3(delegated("setattr", kOpenRead),
+                 [&] { return nfs->setattr(handle("setattr"), {.mode = 0600}).status; });
+  expect_recall3(delegated("truncate", kOpenRead),
+                 [&] { return nfs->setattr(handle("truncate"), {.size = 1}).status; });
   expect_recall3(delegated("remove", kOpenRead), [&] { return nfs->named(kRemove, root_v3, "remove").status; });
-  expect_recall3(delegated("rename", kOpenRead), [&] { return nfs->rename_call(root_v3, "rename", root_v3, "renamed").status; });
+  expect_recall3(delegated("rename", kOpenRead),
+                 [&] { return nfs->rename_call(root_v3, "rename", root_v3, "renamed").status; });
 }
 
 TEST_F(DelegationTest, ReadersRecallADelegationForWriting) {
-  expect_recall4(delegated("open", kOpenBoth | kWantWrite), [&] { return b->open(root, "open", kOpenRead, 0, false).status; });
+  expect_recall4(delegated("open", kOpenBoth | kWantWrite),
+                 [&] { return b->open(root, "open", kOpenRead, 0, false).status; });
   const auto looked = delegated("getattr", kOpenBoth | kWantWrite);
   const auto getattr = [&] { return by_b(Ops().putfh(looked.handle).op(9).u32(1).u32(16)); };
   // Its client is asked first what the file is like, and does not say.
@@ -222,13 +229,17 @@ TEST_F(DelegationTest, ReadersRecallADelegationForWriting) {
   expect_recall4(read, [&] { return by_b(Ops().putfh(read.handle).op(25).stateid(kAnonymous).u64(0).u32(100)); });
   make("v3 read"), make("v3 getattr");
   const auto read_handle = *nfs->lookup(root_v3, "v3 read"), look_handle = *nfs->lookup(root_v3, "v3 getattr");
-  expect_recall3(delegated("v3 read", kOpenBoth | kWantWrite), [&] { return nfs->read_call(read_handle, 0, 100).status; });
+  expect_recall3(delegated("v3 read", kOpenBoth | kWantWrite),
+                 [&] { return nfs->read_call(read_handle, 0, 100).status; });
   expect_recall3(delegated("v3 getattr", kOpenBoth | kWantWrite), [&] { return nfs->getattr(look_handle).status; });
 }
 
 // What shows size and times of a file looks at it (10.4.3), whatever else it does.
 TEST_F(DelegationTest, LookUpsAndListingsRecallADelegationForWriting) {
-  const auto handle = [&](std::string_view name) { make(name); return *nfs->lookup(root_v3, name); };
+  const auto handle = [&](std::string_view name) {
+    make(name);
+    return *nfs->lookup(root_v3, name);
+  };
   const auto access_handle = handle("access");
   const auto write = [&](std::string_view name) { return delegated(name, kOpenBoth | kWantWrite); };
   expect_recall3(write("v3 look-up"), [&] { return nfs->named(kLookup, root_v3, "v3 look-up").status; });
@@ -270,12 +281,14 @@ TEST_F(DelegationTest, OpensMadeUnderADelegationAreToldWhenItIsRecalled) {
   const auto by_name =
       a->open_claim(root, Ops().u32(2).stateid(open.delegation.stateid).string("f"), kOpenBoth, "a process of its own");
   EXPECT_EQ(by_name.status, Nfs4Status::kOk);
-  const auto by_handle = a->open_claim(open.handle, Ops().u32(5).stateid(open.delegation.stateid), kOpenRead, "another");
+  const auto by_handle =
+      a->open_claim(open.handle, Ops().u32(5).stateid(open.delegation.stateid), kOpenRead, "another");
   EXPECT_EQ(by_handle.status, Nfs4Status::kOk);
   EXPECT_EQ(by_handle.delegation.type, kDelegationNone);
   EXPECT_EQ(a->lock(by_name.handle, by_name.stateid, "l", 0, 1).status, Nfs4Status::kOk);
   EXPECT_EQ(a->return_delegation(open.handle, open.delegation.stateid), Nfs4Status::kOk);
-  EXPECT_EQ(a->open_claim(open.handle, Ops().u32(5).stateid(open.delegation.stateid), kOpenRead).status, Nfs4Status::kBadStateId);
+  EXPECT_EQ(a->open_claim(open.handle, Ops().u32(5).stateid(open.delegation.stateid), kOpenRead).status,
+            Nfs4Status::kBadStateId);
   const auto other = b->open(root, "f", kOpenBoth, 0, false);
   ASSERT_EQ(other.status, Nfs4Status::kOk);
   EXPECT_EQ(b->lock(other.handle, other.stateid, "l", 0, 1).status, Nfs4Status::kDenied);
@@ -321,7 +334,8 @@ TEST_F(DelegationTest, OneIsGivenOnItsOwnToWhoWantsIt) {
   CompoundCaller other(port, "other", 1, 1000);
   other.back_channel = true;
   other.connect();
-  ASSERT_TRUE(b->call(Ops().putfh(f).op(34).stateid(kAnonymous).u32(2).u32(0).u32(2).u32(4).u32(0600)).status == Nfs4Status::kDelay);
+  ASSERT_TRUE(b->call(Ops().putfh(f).op(34).stateid(kAnonymous).u32(2).u32(0).u32(2).u32(4).u32(0600)).status ==
+              Nfs4Status::kDelay);
   EXPECT_EQ(a->return_delegation(f, read.stateid), Nfs4Status::kOk);
   ASSERT_TRUE(b->call(Ops().putfh(f).op(34).stateid(kAnonymous).u32(2).u32(0).u32(2).u32(4).u32(0600)).ok());
   EXPECT_EQ(want(other, f, 0x100).first, Nfs4Status::kAccess);

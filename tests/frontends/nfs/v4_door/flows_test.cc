@@ -1,5 +1,5 @@
-// Calls that wait for their flows: NFSv3 and NFSv4 by hand, over one door. A ceiling of a byte a second makes the second
-// write wait for ever, so nothing here depends on time.
+// Calls that wait for their flows: NFSv3 and NFSv4 by hand, over one door. A ceiling of a byte a second makes the
+// second write wait for ever, so nothing here depends on time.
 #include <future>
 #include <thread>
 
@@ -68,7 +68,8 @@ TEST_F(FlowsTest, WhatIsOverWaitsAloneAndIsAnsweredWhenTheLimitGoes) {
   const NfsResult late(ann->wire.receive());
   EXPECT_TRUE(late.ok());
   EXPECT_EQ(volume->scheduler().parked(), 0u);
-  while (metric("stoa_nfs_calls_parked_total") != 1) std::this_thread::yield();  // counted by the thread that parked it, which may be late
+  while (metric("stoa_nfs_calls_parked_total") != 1)
+    std::this_thread::yield();  // counted by the thread that parked it, which may be late
 }
 
 TEST_F(FlowsTest, AChangeThatIsMadeOnceWaitsToo) {
@@ -78,7 +79,8 @@ TEST_F(FlowsTest, AChangeThatIsMadeOnceWaitsToo) {
   set(rule);
   // Two at once: the first goes into debt, for a second, and then another; what waits behind is many.
   constexpr int kMany = 20;
-  for (int i = 0; i < kMany; ++i) send(*ann, kMkdir, test::put(Xdr().opaque(root).string("d" + std::to_string(i)), {.mode = 0700}));
+  for (int i = 0; i < kMany; ++i)
+    send(*ann, kMkdir, test::put(Xdr().opaque(root).string("d" + std::to_string(i)), {.mode = 0700}));
   while (volume->scheduler().parked() == 0) std::this_thread::yield();
   ASSERT_TRUE(volume->registry().remove_flow(target));
   for (int i = 0; i < kMany; ++i) EXPECT_TRUE(NfsResult(ann->wire.receive()).ok());
@@ -160,8 +162,7 @@ TEST_F(FlowsTest, IoThatCouldNotBeForeseenPaysWhenItComes) {
   const Ops foreseen = Ops().putfh(opened.handle).more(read);
   const Ops hidden[] = {Ops().putrootfh().lookup("test").lookup("f").more(read),
                         Ops().putfh(opened.handle).more(other_type).more(read),
-                        Ops().putfh(dir).putfh(opened.handle).more(read),
-                        Ops().putfh(dir).lookup("f").more(read_plus),
+                        Ops().putfh(dir).putfh(opened.handle).more(read), Ops().putfh(dir).lookup("f").more(read_plus),
                         Ops().putfh(opened.handle).op(32).putfh(dir).op(31).more(read)};
   std::uint64_t bytes = 0;
   const auto admitted = [&](qos::Resource resource) { return use(target).admitted[resource]; };
@@ -235,9 +236,11 @@ TEST_F(FlowsTest, EveryFlowOnThePathOfACallIsPaid) {
   const Handle file = ann->create(dir, "f", {.mode = 0666});
   const Handle beside = ann->create(root, "beside", {.mode = 0666});
   const auto id_of = [&](const Handle& handle) { return volume->handles().decode(handle)->id; };
-  const core::FlowTarget about[] = {core::FlowTarget::directory(core::kRootId), core::FlowTarget::door(core::Door::kNfs),
+  const core::FlowTarget about[] = {core::FlowTarget::directory(core::kRootId),
+                                    core::FlowTarget::door(core::Door::kNfs),
                                     core::FlowTarget::of_export(volume->registry().snapshot()->find_export("test")->id),
-                                    core::FlowTarget::clients(*core::Network::parse("127.0.0.0/8")), core::FlowTarget::group(1001),
+                                    core::FlowTarget::clients(*core::Network::parse("127.0.0.0/8")),
+                                    core::FlowTarget::group(1001),
                                     core::FlowTarget::user(1001)};
   const core::FlowTarget below = core::FlowTarget::directory(id_of(dir));
   const core::FlowTarget none[] = {core::FlowTarget::door(core::Door::kS3), core::FlowTarget::group(7),
@@ -278,12 +281,14 @@ TEST_F(FlowsTest, EveryFlowOnThePathOfACallIsPaid) {
 TEST_F(FlowsTest, WithoutFlowsOfUsersAndGroupsOthersArePaidToo) {
   const Handle dir = ann->mkdir(root, "dir", {.mode = 0777});
   const core::FlowTarget of_dir = core::FlowTarget::directory(volume->handles().decode(dir)->id);
-  const core::FlowTarget of_export = core::FlowTarget::of_export(volume->registry().snapshot()->find_export("test")->id);
+  const core::FlowTarget of_export =
+      core::FlowTarget::of_export(volume->registry().snapshot()->find_export("test")->id);
   const core::FlowTarget networks[] = {core::FlowTarget::clients(*core::Network::parse("127.0.0.0/8")),
                                        core::FlowTarget::clients(*core::Network::parse("10.0.0.0/8"))};
   for (const auto& target : {of_dir, of_export, networks[0], networks[1]}) set({.target = target});
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(ann->getattr(dir).ok());
-  for (const auto& target : {of_dir, of_export, networks[0]}) EXPECT_EQ(use(target).admitted[qos::Resource::kMetadataOps], 3u);
+  for (const auto& target : {of_dir, of_export, networks[0]})
+    EXPECT_EQ(use(target).admitted[qos::Resource::kMetadataOps], 3u);
   EXPECT_EQ(use(networks[1]).admitted[qos::Resource::kMetadataOps], 0u);
 }
 

@@ -1,11 +1,13 @@
-// What one client and one address may have: RFC 8881 18.35 (NFS4ERR_DELAY), 18.36.4 (NFS4ERR_NOSPC). Others still get in.
+// What one client and one address may have: RFC 8881 18.35 (NFS4ERR_DELAY), 18.36.4 (NFS4ERR_NOSPC). Others still get
+// in.
 #include "tests/frontends/nfs/door_fixture.h"
 #include "tests/frontends/nfs/v4_door/compound_caller.h"
 
 namespace stoa::test {
 namespace {
 
-constexpr int kClientsPerPeer = 2000, kSessionsPerPeer = 2048, kSlotsPerPeer = 16'384, kSessionsPerClient = 16, kSlotsMax = 64;
+constexpr int kClientsPerPeer = 2000, kSessionsPerPeer = 2048, kSlotsPerPeer = 16'384, kSessionsPerClient = 16,
+              kSlotsMax = 64;
 
 class LimitsTest : public DoorTest {
  protected:
@@ -73,7 +75,9 @@ TEST_F(LimitsTest, ClientsWithStateStayAndOtherAddressesGetIn) {
   EXPECT_EQ(exchange("one more"), Nfs4Status::kDelay);
   auto again = first->exchange();
   EXPECT_TRUE(again.ok());  // it is there already
-  EXPECT_EQ(CompoundCaller(port, "4.0").send(Ops().op(35).u64(1).string("4.0").u32(1).string("tcp").string("127.0.0.1.0.1").u32(1), 0).status,
+  EXPECT_EQ(CompoundCaller(port, "4.0")
+                .send(Ops().op(35).u64(1).string("4.0").u32(1).string("tcp").string("127.0.0.1.0.1").u32(1), 0)
+                .status,
             Nfs4Status::kResource);
   expect_others_get_in();
   EXPECT_EQ(metric("stoa_nfs4_refused_for_room_total"), 2u);
@@ -85,7 +89,8 @@ TEST_F(LimitsTest, SessionsOfOneClientAndOfOneAddress) {
   std::vector<std::unique_ptr<CompoundCaller>> clients;
   for (int i = 0; i < kSessionsPerPeer / kSessionsPerClient; ++i) {
     clients.push_back(holder_of_state("client " + std::to_string(i)));
-    for (std::uint32_t number = 2; number <= kSessionsPerClient; ++number) EXPECT_EQ(add_session(*clients.back(), number), 8u);
+    for (std::uint32_t number = 2; number <= kSessionsPerClient; ++number)
+      EXPECT_EQ(add_session(*clients.back(), number), 8u);
   }
   add_session(*clients.front(), kSessionsPerClient + 1, Nfs4Status::kNoSpc);
   CompoundCaller more(port, "more");

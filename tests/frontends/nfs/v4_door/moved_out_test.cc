@@ -1,4 +1,5 @@
-// What was moved out of an export is stale in a COMPOUND, too, whatever is open or locked; what is held of it can be given back.
+// What was moved out of an export is stale in a COMPOUND, too, whatever is open or locked; what is held of it can be
+// given back.
 #include "tests/frontends/nfs/door_fixture.h"
 #include "tests/frontends/nfs/v4_door/compound_caller.h"
 
@@ -39,24 +40,24 @@ TEST_F(MovedOut4Test, NoOperationLeadsOn) {
 
   const Ops getattr = Ops().op(9).u32(1).u32(2);
   const WireStateid zeros{};
-  EXPECT_EQ(at(dir, Ops().op(16)), Nfs4Status::kStale);                                  // LOOKUPP
+  EXPECT_EQ(at(dir, Ops().op(16)), Nfs4Status::kStale);  // LOOKUPP
   EXPECT_EQ(at(dir, Ops().op(16).op(16).op(16)), Nfs4Status::kStale);
   EXPECT_EQ(at(dir, Ops().lookup("f")), Nfs4Status::kStale);
   EXPECT_EQ(at(dir, getattr), Nfs4Status::kStale);
-  EXPECT_EQ(at(dir, Ops().op(3).u32(1)), Nfs4Status::kStale);                            // ACCESS
-  EXPECT_EQ(at(dir, Ops().op(52).u32(1)), Nfs4Status::kStale);                           // SECINFO_NO_NAME of the parent
-  EXPECT_EQ(at(dir, Ops().op(33).string("f")), Nfs4Status::kStale);                      // SECINFO
-  EXPECT_EQ(at(dir, Ops().op(26).u64(0).u64(0).u32(100).u32(4096).u32(0)), Nfs4Status::kStale);  // READDIR
-  EXPECT_EQ(at(dir, Ops().op(6).u32(2).string("new").u32(0).u32(0)), Nfs4Status::kStale);        // CREATE
-  EXPECT_EQ(at(dir, Ops().op(28).string("f")), Nfs4Status::kStale);                      // REMOVE
-  EXPECT_EQ(at(dir, Ops().op(32).putfh(root).op(29).string("f").string("g")), Nfs4Status::kStale);      // SAVEFH, RENAME
+  EXPECT_EQ(at(dir, Ops().op(3).u32(1)), Nfs4Status::kStale);        // ACCESS
+  EXPECT_EQ(at(dir, Ops().op(52).u32(1)), Nfs4Status::kStale);       // SECINFO_NO_NAME of the parent
+  EXPECT_EQ(at(dir, Ops().op(33).string("f")), Nfs4Status::kStale);  // SECINFO
+  EXPECT_EQ(at(dir, Ops().op(26).u64(0).u64(0).u32(100).u32(4096).u32(0)), Nfs4Status::kStale);     // READDIR
+  EXPECT_EQ(at(dir, Ops().op(6).u32(2).string("new").u32(0).u32(0)), Nfs4Status::kStale);           // CREATE
+  EXPECT_EQ(at(dir, Ops().op(28).string("f")), Nfs4Status::kStale);                                 // REMOVE
+  EXPECT_EQ(at(dir, Ops().op(32).putfh(root).op(29).string("f").string("g")), Nfs4Status::kStale);  // SAVEFH, RENAME
   EXPECT_EQ(at(root, Ops().op(32).putfh(dir).op(29).string("other").string("g")), Nfs4Status::kStale);
-  EXPECT_EQ(at(file.handle, Ops().op(32).putfh(root).op(11).string("l")), Nfs4Status::kStale);          // LINK
-  EXPECT_EQ(at(dir, Ops().op(32).putfh(root).op(31).more(getattr)), Nfs4Status::kStale);                // RESTOREFH
-  EXPECT_EQ(at(file.handle, Ops().op(25).stateid(file.stateid).u64(0).u32(4)), Nfs4Status::kStale);     // READ
+  EXPECT_EQ(at(file.handle, Ops().op(32).putfh(root).op(11).string("l")), Nfs4Status::kStale);       // LINK
+  EXPECT_EQ(at(dir, Ops().op(32).putfh(root).op(31).more(getattr)), Nfs4Status::kStale);             // RESTOREFH
+  EXPECT_EQ(at(file.handle, Ops().op(25).stateid(file.stateid).u64(0).u32(4)), Nfs4Status::kStale);  // READ
   EXPECT_EQ(at(file.handle, Ops().op(25).stateid(zeros).u64(0).u32(4)), Nfs4Status::kStale);
   EXPECT_EQ(client->write(file.handle, locks.stateid, "more"), Nfs4Status::kStale);
-  EXPECT_EQ(at(file.handle, Ops().op(5).u64(0).u32(0)), Nfs4Status::kStale);             // COMMIT
+  EXPECT_EQ(at(file.handle, Ops().op(5).u64(0).u32(0)), Nfs4Status::kStale);  // COMMIT
   EXPECT_EQ(client->open(dir, "f", 1).status, Nfs4Status::kStale);
   EXPECT_EQ(client->open_claim(file.handle, Ops().u32(4), 1).status, Nfs4Status::kStale);  // CLAIM_FH
   EXPECT_EQ(client->lock_again(file.handle, locks.stateid, 20, 10).status, Nfs4Status::kStale);

@@ -47,7 +47,12 @@ class OffloadTest : public DoorTest {
   };
   Copied copy(CompoundCaller& client, bool synchronous = false, std::uint64_t count = 0) {
     Ops ops;
-    ops.putfh(source.handle).op(32).putfh(target.handle).op(60).stateid(mine(client, source)).stateid(mine(client, target));
+    ops.putfh(source.handle)
+        .op(32)
+        .putfh(target.handle)
+        .op(60)
+        .stateid(mine(client, source))
+        .stateid(mine(client, target));
     auto result = client.call(ops.u64(0).u64(0).u64(count).u32(1).u32(synchronous ? 1 : 0).u32(0), 2);
     Copied copied{.status = result.status};
     if (!result.ok()) return copied;

@@ -5,7 +5,6 @@
 namespace stoa::test {
 namespace {
 
-
 class OpenTest : public DoorTest {
  protected:
   OpenTest() {
@@ -40,8 +39,24 @@ TEST_F(OpenTest, WhatAQuotaRefusesToCreateIsNotThere) {
   ASSERT_TRUE(dir);
   constexpr std::uint32_t kSizeBit = 1u << 4;
   const auto create = [&](std::uint32_t how, std::uint64_t size) {
-    return a->call(Ops().putfh(root).op(18).u32(0).u32(kOpenBoth).u32(0).u64(a->client).string("owner").u32(1).u32(how)
-                       .u32(1).u32(kSizeBit).u32(8).u64(size).u32(0).string("f")).status;
+    return a
+        ->call(Ops()
+                   .putfh(root)
+                   .op(18)
+                   .u32(0)
+                   .u32(kOpenBoth)
+                   .u32(0)
+                   .u64(a->client)
+                   .string("owner")
+                   .u32(1)
+                   .u32(how)
+                   .u32(1)
+                   .u32(kSizeBit)
+                   .u32(8)
+                   .u64(size)
+                   .u32(0)
+                   .string("f"))
+        .status;
   };
   for (const core::QuotaLimits& limits : {core::QuotaLimits{.bytes = 100}, core::QuotaLimits{.files = 0}}) {
     ASSERT_TRUE(volume->ns().set_quota({}, {dir->attr.id, limits}));
@@ -109,8 +124,23 @@ TEST_F(OpenTest, ShareReservationsHoldForTheOwnerItselfAndForEveryIo) {
   }
   EXPECT_EQ(size(*a, writer.handle, writer.stateid), Nfs4Status::kOk);
   // An open for reading cuts the file: that is writing.
-  EXPECT_EQ(b->call(Ops().putfh(root).op(18).u32(0).u32(kOpenRead).u32(0).u64(b->client).string("owner").u32(1).u32(0).u32(1).u32(1u << 4)
-                        .u32(8).u64(0).u32(0).string("f")).status,
+  EXPECT_EQ(b->call(Ops()
+                        .putfh(root)
+                        .op(18)
+                        .u32(0)
+                        .u32(kOpenRead)
+                        .u32(0)
+                        .u64(b->client)
+                        .string("owner")
+                        .u32(1)
+                        .u32(0)
+                        .u32(1)
+                        .u32(1u << 4)
+                        .u32(8)
+                        .u64(0)
+                        .u32(0)
+                        .string("f"))
+                .status,
             Nfs4Status::kShareDenied);
   EXPECT_EQ(b->open(root, "f", kOpenWrite).status, Nfs4Status::kShareDenied) << "and leaves nothing open";
   ASSERT_EQ(a->close(writer.handle, writer.stateid), Nfs4Status::kOk);
@@ -120,7 +150,8 @@ TEST_F(OpenTest, ShareReservationsHoldForTheOwnerItselfAndForEveryIo) {
   ASSERT_EQ(reader.status, Nfs4Status::kOk);
   const auto other = b->open(root, "f", kOpenWrite);
   ASSERT_EQ(other.status, Nfs4Status::kOk);
-  EXPECT_EQ(read(*b, other.handle, other.stateid), Nfs4Status::kLocked) << "an open for writing reads no further than that";
+  EXPECT_EQ(read(*b, other.handle, other.stateid), Nfs4Status::kLocked)
+      << "an open for writing reads no further than that";
   EXPECT_EQ(read(*b, other.handle, zeros), Nfs4Status::kLocked);
   EXPECT_EQ(read(*b, other.handle, ones), Nfs4Status::kOk) << "READ bypass";
   EXPECT_EQ(read(*a, other.handle, reader.stateid), Nfs4Status::kOk);
@@ -157,7 +188,8 @@ TEST_F(OpenTest, AnOwnersOpensAreOne) {
 TEST_F(OpenTest, AnOpenWhoseTruncationFailsAddsNothing) {
   const auto first = a->open(root, "f", kOpenWrite);
   ASSERT_EQ(first.status, Nfs4Status::kOk);
-  ASSERT_EQ(a->write(first.handle, a->open(root, "f", kOpenWrite, 0, true, "writer").stateid, "content"), Nfs4Status::kOk);
+  ASSERT_EQ(a->write(first.handle, a->open(root, "f", kOpenWrite, 0, true, "writer").stateid, "content"),
+            Nfs4Status::kOk);
   // Another door locks the content against everybody.
   const auto id = volume->handles().decode(first.handle)->id;
   core::StateTable& table = volume->state();
@@ -168,8 +200,24 @@ TEST_F(OpenTest, AnOpenWhoseTruncationFailsAddsNothing) {
   ASSERT_TRUE(locked && !*locked);
   // UNCHECKED4 with size 0, by the owner that has the file open for writing.
   const auto truncate = [&] {
-    return a->call(Ops().putfh(root).op(18).u32(0).u32(kOpenRead).u32(kOpenRead).u64(a->client).string("owner").u32(1).u32(0).u32(1)
-                       .u32(1u << 4).u32(8).u64(0).u32(0).string("f")).status;
+    return a
+        ->call(Ops()
+                   .putfh(root)
+                   .op(18)
+                   .u32(0)
+                   .u32(kOpenRead)
+                   .u32(kOpenRead)
+                   .u64(a->client)
+                   .string("owner")
+                   .u32(1)
+                   .u32(0)
+                   .u32(1)
+                   .u32(1u << 4)
+                   .u32(8)
+                   .u64(0)
+                   .u32(0)
+                   .string("f"))
+        .status;
   };
   EXPECT_EQ(truncate(), Nfs4Status::kShareDenied) << "the other one reads";
   table.close(*open);
@@ -262,7 +310,19 @@ TEST_F(OpenTest, StateidsAreTestedAndFreed) {
 TEST_F(OpenTest, TheCurrentStateidPassesFromOpenToWrite) {
   const WireStateid current{.seqid = 1, .other = Bytes(12)};
   Ops ops;
-  ops.putfh(root).op(18).u32(0).u32(kOpenBoth).u32(0).u64(a->client).string("o").u32(1).u32(0).u32(0).u32(0).u32(0).string("f");
+  ops.putfh(root)
+      .op(18)
+      .u32(0)
+      .u32(kOpenBoth)
+      .u32(0)
+      .u64(a->client)
+      .string("o")
+      .u32(1)
+      .u32(0)
+      .u32(0)
+      .u32(0)
+      .u32(0)
+      .string("f");
   ops.op(38).stateid(current).u64(0).u32(2).string("at once");
   ops.op(4).u32(0).stateid(current);
   EXPECT_TRUE(a->call(ops).ok());

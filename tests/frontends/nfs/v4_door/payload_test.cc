@@ -13,7 +13,13 @@ Bytes call_record(const Xdr& operations, std::uint32_t count, std::uint32_t proc
   Xdr arguments;
   arguments.string("tag").u32(1).u32(count);
   arguments.raw(operations.bytes());
-  return encode({.xid = 7, .program = 100003, .version = 4, .procedure = procedure, .auth_flavor = 1, .auth_body = auth_sys(0, 0)}, arguments);
+  return encode({.xid = 7,
+                 .program = 100003,
+                 .version = 4,
+                 .procedure = procedure,
+                 .auth_flavor = 1,
+                 .auth_body = auth_sys(0, 0)},
+                arguments);
 }
 
 Xdr write_of(const Bytes& data) {
@@ -41,7 +47,8 @@ TEST(WritePayload, OfWhatIsNoWriteNothingIsSaid) {
   Xdr read;
   read.u32(22).opaque(Bytes(29)).u32(25).raw(Bytes(16)).u64(0).u32(4096);
   EXPECT_EQ(nfs4::write_payload_offset(call_record(read, 2)), 0u);
-  EXPECT_EQ(nfs4::write_payload_offset(call_record(write_of(Bytes(64)), 2)), 0u) << "a third operation is not announced";
+  EXPECT_EQ(nfs4::write_payload_offset(call_record(write_of(Bytes(64)), 2)), 0u)
+      << "a third operation is not announced";
   EXPECT_EQ(nfs4::write_payload_offset(call_record({}, ~std::uint32_t{0})), 0u);
   Xdr long_handle;
   long_handle.u32(22).opaque(Bytes(nfs4::kHandleBytesMax + 1));

@@ -5,8 +5,9 @@
 namespace stoa::test {
 namespace {
 
-
-Ops claim_previous() { return Ops().u32(1).u32(0); }
+Ops claim_previous() {
+  return Ops().u32(1).u32(0);
+}
 
 class RestartTest : public DoorTest {
  protected:
@@ -87,7 +88,8 @@ TEST_F(RestartTest, DelegationsAreHadBack) {
     const auto made = a->open(root, name, kOpenBoth);
     ASSERT_EQ(a->close(made.handle, made.stateid), Nfs4Status::kOk);
   }
-  const auto reader = d.open(root, "r", kOpenRead, 0, false), writer = d.open(root, "w", kOpenBoth | kWantWrite, 0, false, "o2");
+  const auto reader = d.open(root, "r", kOpenRead, 0, false),
+             writer = d.open(root, "w", kOpenBoth | kWantWrite, 0, false, "o2");
   const auto lost = d.open(root, "lost", kOpenRead, 0, false, "o3");
   ASSERT_EQ(reader.delegation.type, kTypeRead);
   ASSERT_EQ(writer.delegation.type, kTypeWrite);
@@ -245,7 +247,9 @@ TEST_F(ShortGraceTest, WhoComesTooLateHasLostItsStateForGood) {
 class LeaseTest : public DoorTest {
  protected:
   LeaseTest() : DoorTest(Store::kDisk) {
-    options.lease_clock = [this] { return std::chrono::steady_clock::time_point(std::chrono::seconds(seconds.load())); };
+    options.lease_clock = [this] {
+      return std::chrono::steady_clock::time_point(std::chrono::seconds(seconds.load()));
+    };
     publish("test", {anyone()});
     start_door();
     a = std::make_unique<CompoundCaller>(port, "a");

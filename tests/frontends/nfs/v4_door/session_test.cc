@@ -93,9 +93,9 @@ TEST_F(SessionTest, UndefinedFlagsAreRefused) {
   CompoundCaller c(port, "a");
   constexpr std::uint32_t kDefined = 0x1 | 0x2 | 0x100 | 0x10000 | 0x20000 | 0x40000 | 0x40000000;
   for (std::uint32_t bit = 1; bit != 0; bit <<= 1) {
-    const Nfs4Status expected = (bit & kDefined) == 0     ? Nfs4Status::kInval
-                                : bit == 0x40000000       ? Nfs4Status::kNoEnt
-                                                          : Nfs4Status::kOk;
+    const Nfs4Status expected = (bit & kDefined) == 0 ? Nfs4Status::kInval
+                                : bit == 0x40000000   ? Nfs4Status::kNoEnt
+                                                      : Nfs4Status::kOk;
     EXPECT_EQ(c.exchange(bit).status, expected) << std::hex << bit;
   }
   c.minor_version = 2;
@@ -112,11 +112,18 @@ TEST_F(SessionTest, ChannelsThatCouldCarryNothingAreTooSmall) {
     Ops ops;
     ops.op(43).u64(id).u32(1).u32(0);
     for (const Channel& channel : {fore, back}) {
-      ops.u32(0).u32(channel.request).u32(channel.response).u32(channel.cached).u32(channel.operations).u32(channel.requests).u32(0);
+      ops.u32(0)
+          .u32(channel.request)
+          .u32(channel.response)
+          .u32(channel.cached)
+          .u32(channel.operations)
+          .u32(channel.requests)
+          .u32(0);
     }
     return c.send(ops.u32(0x40000000).u32(0)).status;
   };
-  for (const Channel& small : {Channel{.request = 20}, Channel{.response = 0}, Channel{.operations = 0}, Channel{.requests = 0}}) {
+  for (const Channel& small :
+       {Channel{.request = 20}, Channel{.response = 0}, Channel{.operations = 0}, Channel{.requests = 0}}) {
     EXPECT_EQ(make(small, {}), Nfs4Status::kTooSmall);
     EXPECT_EQ(make({}, small), Nfs4Status::kTooSmall);
   }

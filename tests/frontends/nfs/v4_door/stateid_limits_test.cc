@@ -1,5 +1,5 @@
-// How many stateids one client and one address may have: RFC 8881 15.1.1.3 (NFS4ERR_DELAY). Others are not hurt, and what is given
-// back makes room.
+// How many stateids one client and one address may have: RFC 8881 15.1.1.3 (NFS4ERR_DELAY). Others are not hurt, and
+// what is given back makes room.
 #include "tests/frontends/nfs/door_fixture.h"
 #include "tests/frontends/nfs/v4_door/compound_caller.h"
 
@@ -85,8 +85,20 @@ TEST_F(StateidLimitsTest, AnOpenThatIsRefusedLeavesNoFile) {
   for (const char* name : {"f", "g", "h"}) ASSERT_EQ(open(*a, name).status, Nfs4Status::kOk);
   ASSERT_EQ(open(*far, "theirs").status, Nfs4Status::kOk);
   const auto create = [&](std::string_view name, const Ops& how) {
-    return a->call(Ops().putfh(root).op(18).u32(0).u32(kOpenBoth | kWantNone).u32(0).u64(a->client).string("owner").u32(1).more(how)
-                       .u32(0).string(name)).status;
+    return a
+        ->call(Ops()
+                   .putfh(root)
+                   .op(18)
+                   .u32(0)
+                   .u32(kOpenBoth | kWantNone)
+                   .u32(0)
+                   .u64(a->client)
+                   .string("owner")
+                   .u32(1)
+                   .more(how)
+                   .u32(0)
+                   .string(name))
+        .status;
   };
   const std::pair<const char*, Ops> hows[] = {{"unchecked", Ops().u32(0).u32(0).u32(0)},
                                               {"guarded", Ops().u32(1).u32(0).u32(0)},
