@@ -187,13 +187,14 @@ Status VolumeState::break_leases(const OpContext& ctx, std::span<const FileId> f
 }
 
 void VolumeState::call_holders() {
-  std::vector<DueRecall> due;
+  std::vector<LeaseRecall> due;
   {
     const std::lock_guard lock(recalls_mutex_);
     due.swap(due_);
     recalls_due_.store(false, std::memory_order_relaxed);
   }
-  for (const DueRecall& recall : due) holders_.recall(recall.holder, recall.lease, recall.file);
+  for (const LeaseRecall& recall : due)
+    holders_.tell(recall.holder, [&](HolderEvents& events) { events.lease_recalled(recall); });
 }
 
 }  // namespace stoa::core

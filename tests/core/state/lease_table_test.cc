@@ -1,3 +1,4 @@
+#include "tests/core/state/holder_callbacks.h"
 #include "tests/core/state/table_fixture.h"
 
 namespace stoa::core::test {
@@ -93,9 +94,27 @@ TEST_F(LeaseTest, IsNotGrantedWhileTheFileIsBeingChanged) {
   EXPECT_FALSE(table().grant_lease(kOther, a.id, LeaseKind::kRead));
 }
 
+TEST_F(LeaseTest, IsKeptAndNotRecalledAnyMoreWhenEventsAreMuted) {
+  int told = 0;
+  HolderCallbacks leaving;
+  leaving.recalled = [&](const LeaseRecall&) { ++told; };
+  const HolderId a = table().add_holder(Door::kNfs, &leaving), b = table().add_holder(Door::kNfs, &leaving);
+  const Client other = client();
+  ASSERT_TRUE(table().grant_lease(kFile, a, LeaseKind::kRead));
+  ASSERT_TRUE(table().grant_lease(kFile, b, LeaseKind::kRead));
+  ASSERT_TRUE(table().grant_lease(kFile, other.id, LeaseKind::kRead));
+  table().mute(leaving);
+  EXPECT_EQ(code(open(client(), kShareWrite)), Errc::kRecallPending);
+  EXPECT_EQ(told, 0);
+  EXPECT_EQ(other.recalled->size(), 1u);
+  EXPECT_TRUE(table().holds_state(a));
+  EXPECT_TRUE(table().holds_state(b));
+}
+
 TEST_F(LeaseTest, MayBeReturnedByTheRecallItself) {
   std::optional<LeaseId> lease;
-  const HolderId a = table().add_holder(Door::kNfs, [&](LeaseId id, FileId) { table().return_lease(id); });
+  const HolderId a =
+      table().add_holder(Door::kNfs, on_recall([&](const LeaseRecall& r) { table().return_lease(r.lease); }));
   const Client b = client();
   lease = table().grant_lease(kFile, a, LeaseKind::kRead);
   ASSERT_TRUE(lease);

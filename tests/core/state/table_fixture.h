@@ -8,6 +8,7 @@
 
 #include "backends/kv/memory/memory_kv.h"
 #include "core/state/state_table.h"
+#include "tests/core/state/holder_callbacks.h"
 
 namespace stoa::core::test {
 
@@ -52,7 +53,8 @@ class TableTest : public ::testing::Test {
   Client client(std::string_view peer = {}) {
     Client made{{}, std::make_shared<std::vector<Recalled>>()};
     made.id = table().add_holder(
-        Door::kNfs, [list = made.recalled](LeaseId l, FileId f) { list->push_back({l, f}); }, peer, nullptr);
+        Door::kNfs, on_recall([list = made.recalled](const LeaseRecall& r) { list->push_back({r.lease, r.file}); }),
+        peer);
     return made;
   }
   VolumeState& table() {
