@@ -1,4 +1,7 @@
-// Requests and replies of core/api/namespace.h: plain values. Names are the raw bytes of the client.
+// Requests and replies of core/api/namespace.h: plain values, without references, functions or pointers to what is to
+// be filled. Names and buffers of a request are views of the caller's memory for the time of the call
+// (ReadRequest::into is where content goes without a copy); a reply owns what is in it, or shares it (DataSlice,
+// AclRef). Names are the raw bytes of the client.
 //
 // A door that speaks POSIX gives `name`s (1..255 bytes, no '/' and NUL, not "." or ".."); a door that speaks keys gives
 // whole S3 keys below a root directory. How keys that are no plain paths look to POSIX doors: core/inode/posix_name.h.
@@ -16,13 +19,7 @@
 #include "core/api/ids.h"
 #include "core/api/io.h"
 
-namespace stoa::qos {
-class Flow;
-}
-
 namespace stoa::core {
-
-class FlowTable;
 
 // --- look-up and attributes ------------------------------------------------------------------------------------------
 
@@ -387,6 +384,9 @@ struct UploadWriteRequest {
   UploadId upload;
   ConstBuffers data;
 };  // appends
+struct UploadDiscardRequest {
+  UploadId upload;
+};
 
 // What must hold about the present object for a replace or removal to go ahead; checked atomically with it.
 struct ObjectExpectation {
@@ -654,13 +654,6 @@ struct AncestorsRequest {
 };
 struct AncestorsReply {
   std::vector<FileId> directories;
-};
-// Appends to `found` what FlowTable::find_directories() finds in the table for the directories above a file, and itself
-// if it is one.
-struct FindFlowsRequest {
-  FileId id;
-  const FlowTable& table;
-  std::vector<qos::Flow*>& found;
 };
 
 }  // namespace stoa::core

@@ -1,15 +1,14 @@
 #include "core/access/access.h"
 #include "core/data/content.h"
 #include "core/data/data_state.h"
-#include "core/data/file_io.h"
 #include "core/data/file_view.h"
 #include "core/data/flush.h"
 #include "core/data/part.h"
 #include "core/data/prepare.h"
 #include "core/data/truncate.h"
-#include "core/txn/getattr.h"
 #include "core/txn/in_bin.h"
 #include "core/txn/meta_txn.h"
+#include "core/txn/operations.h"
 #include "core/txn/reach.h"
 
 namespace stoa::core {

@@ -1,7 +1,6 @@
 #include "core/access/access.h"
 #include "core/data/content.h"
 #include "core/data/data_state.h"
-#include "core/data/file_io.h"
 #include "core/data/file_view.h"
 #include "core/data/flush.h"
 #include "core/data/placement.h"
@@ -10,6 +9,7 @@
 #include "core/data/zero.h"
 #include "core/txn/in_bin.h"
 #include "core/txn/meta_txn.h"
+#include "core/txn/operations.h"
 #include "core/txn/reach.h"
 
 namespace stoa::core {

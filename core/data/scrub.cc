@@ -10,7 +10,7 @@
 #include "core/data/verify.h"
 #include "core/kv/keys.h"
 #include "core/txn/meta_txn.h"
-#include "core/txn/path_of.h"
+#include "core/txn/operations.h"
 #include "core/txn/reach.h"
 #include "core/txn/record_changes.h"
 

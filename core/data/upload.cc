@@ -4,6 +4,7 @@
 
 #include "core/data/data_state.h"
 #include "core/data/placement.h"
+#include "core/txn/operations.h"
 
 namespace stoa::core {
 
@@ -193,14 +194,15 @@ Status upload_write(Tree& tree, const OpContext&, const UploadWriteRequest& req)
   return {};
 }
 
-void upload_discard(Tree& tree, UploadId id) {
-  const auto upload = find(tree, id);
-  if (!upload) return;
-  upload_consumed(tree, id);
+Status upload_discard(Tree& tree, const OpContext&, const UploadDiscardRequest& req) {
+  const auto upload = find(tree, req.upload);
+  if (!upload) return {};
+  upload_consumed(tree, req.upload);
   const std::lock_guard lock((*upload)->mutex);
   (*upload)->sealed = true;
   for (const BlobId blob : blobs_of(**upload)) tree.in_flight.abandon(blob);
   (*upload)->layout = {};
+  return {};
 }
 
 Result<StagedContent> upload_seal(Tree& tree, UploadId id) {

@@ -2,7 +2,8 @@
 
 #include "core/api/flow_table.h"
 #include "core/links/key_path.h"
-#include "core/namespace/operations.h"
+#include "core/namespace/find_flows.h"
+#include "core/txn/operations.h"
 
 namespace stoa::core {
 namespace {
@@ -50,17 +51,17 @@ Result<AncestorsReply> ancestors(Tree& tree, const OpContext&, const AncestorsRe
   return AncestorsReply{directories_above(*node)};
 }
 
-Status find_flows(Tree& tree, const OpContext&, const FindFlowsRequest& req) {
-  STOA_TRY(node, tree.nodes.get(req.id));
+Status find_flows(Tree& tree, FileId file, const FlowTable& table, std::vector<qos::Flow*>& found) {
+  STOA_TRY(node, tree.nodes.get(file));
   node->prefetch();  // the request itself comes next
   // Both before the locks: what was found while either changed is not taken for what holds since.
-  const FlowMemo::Stamp stamp{.table = req.table.directories_version(), .moves = tree.ledger.moves()};
-  if (stamp.table == 0 || node->flows.recall(stamp, req.found)) return {};
+  const FlowMemo::Stamp stamp{.table = table.directories_version(), .moves = tree.ledger.moves()};
+  if (stamp.table == 0 || node->flows.recall(stamp, found)) return {};
   const std::shared_lock chain(tree.tree_lock);
   const std::shared_lock lock(node->lock);
-  const std::size_t before = req.found.size();
-  req.table.find_directories(directories_above(*node), req.found);
-  const std::span<qos::Flow* const> flows = std::span(req.found).subspan(before);
+  const std::size_t before = found.size();
+  table.find_directories(directories_above(*node), found);
+  const std::span<qos::Flow* const> flows = std::span(found).subspan(before);
   if (flows.size() <= FlowMemo::kFlowsMax) node->flows.remember(stamp, flows);
   return {};
 }

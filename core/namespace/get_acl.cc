@@ -1,6 +1,7 @@
 #include "core/access/access.h"
 #include "core/access/acl.h"
-#include "core/namespace/operations.h"
+#include "core/txn/operations.h"
+#include "core/txn/reach.h"
 
 namespace stoa::core {
 

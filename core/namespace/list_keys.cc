@@ -2,7 +2,7 @@
 #include "core/kv/keys.h"
 #include "core/namespace/key_walker.h"
 #include "core/namespace/object_meta.h"
-#include "core/namespace/operations.h"
+#include "core/txn/operations.h"
 
 namespace stoa::core {
 namespace {

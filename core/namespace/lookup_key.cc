@@ -1,8 +1,8 @@
 #include "core/access/access.h"
 #include "core/namespace/find_object.h"
 #include "core/namespace/object_meta.h"
-#include "core/namespace/operations.h"
 #include "core/recycle/bin.h"
+#include "core/txn/operations.h"
 
 namespace stoa::core {
 

@@ -2,9 +2,10 @@
 #include "core/access/access.h"
 #include "core/data/content.h"
 #include "core/links/new_inode.h"
-#include "core/namespace/operations.h"
 #include "core/namespace/replay.h"
 #include "core/recycle/bin.h"
+#include "core/txn/operations.h"
+#include "core/txn/reach.h"
 
 namespace stoa::core {
 namespace {

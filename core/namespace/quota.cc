@@ -1,10 +1,12 @@
 // usage, set_quota, list_quotas, statfs.
+#include "core/namespace/quota.h"
 #include "base/log.h"
 #include "core/access/access.h"
 #include "core/kv/keys.h"
-#include "core/namespace/operations.h"
 #include "core/recycle/bin.h"
 #include "core/txn/meta_txn.h"
+#include "core/txn/operations.h"
+#include "core/txn/reach.h"
 
 namespace stoa::core {
 namespace {

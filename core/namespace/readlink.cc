@@ -1,5 +1,6 @@
 #include "core/data/content.h"
-#include "core/namespace/operations.h"
+#include "core/txn/operations.h"
+#include "core/txn/reach.h"
 
 namespace stoa::core {
 

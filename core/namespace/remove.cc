@@ -2,10 +2,11 @@
 #include "core/access/access.h"
 #include "core/links/drop_link.h"
 #include "core/links/remove_directory.h"
-#include "core/namespace/operations.h"
 #include "core/namespace/replay.h"
 #include "core/recycle/bin.h"
 #include "core/recycle/purge.h"
+#include "core/txn/operations.h"
+#include "core/txn/reach.h"
 
 namespace stoa::core {
 namespace {

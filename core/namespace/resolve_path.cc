@@ -1,4 +1,4 @@
-#include "core/namespace/operations.h"
+#include "core/txn/operations.h"
 
 namespace stoa::core {
 

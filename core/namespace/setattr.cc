@@ -3,10 +3,11 @@
 #include "core/data/truncate.h"
 #include "core/links/drop_link.h"
 #include "core/links/new_inode.h"
-#include "core/namespace/operations.h"
 #include "core/namespace/replay.h"
 #include "core/recycle/bin.h"
 #include "core/txn/meta_txn.h"
+#include "core/txn/operations.h"
+#include "core/txn/reach.h"
 
 namespace stoa::core {
 namespace {

@@ -1,9 +1,10 @@
 #include "core/access/access.h"
 #include "core/inode/inode_usage.h"
 #include "core/kv/keys.h"
-#include "core/namespace/operations.h"
 #include "core/recycle/bin.h"
 #include "core/txn/meta_txn.h"
+#include "core/txn/operations.h"
+#include "core/txn/reach.h"
 
 namespace stoa::core {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/recycle/list.h"
+#include "core/txn/operations.h"
 
 #include <algorithm>
 #include <limits>
@@ -9,7 +9,6 @@
 #include "core/kv/keys.h"
 #include "core/recycle/deleted_below.h"
 #include "core/recycle/origin.h"
-#include "core/txn/path_of.h"
 
 namespace stoa::core {
 namespace {

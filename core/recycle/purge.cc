@@ -10,6 +10,7 @@
 #include "core/recycle/deleted_below.h"
 #include "core/recycle/origin.h"
 #include "core/recycle/restore.h"
+#include "core/txn/operations.h"
 
 namespace stoa::core {
 namespace {

@@ -8,6 +8,7 @@
 #include "core/links/key_path.h"
 #include "core/recycle/deleted_below.h"
 #include "core/recycle/origin.h"
+#include "core/txn/operations.h"
 
 namespace stoa::core {
 namespace {

@@ -9,8 +9,6 @@ namespace stoa::core {
 // Who may take something out of the bin, as its policy says now.
 Result<RestoreRight> restore_right(Tree& tree, FileId bin);
 
-Result<RestoreReply> restore(Tree&, const OpContext&, const RestoreRequest&);
-
 // rename() of `raw` from a shelf of the bin: the same, to the name that the request gives. What has that name is not
 // replaced: kExists.
 Result<RenameReply> restore_by_rename(Tree&, const OpContext&, const RenameRequest&, FileId bin, std::string_view raw);

@@ -1,4 +1,4 @@
-#include "core/txn/getattr.h"
+#include "core/txn/operations.h"
 
 #include "core/txn/reach.h"
 

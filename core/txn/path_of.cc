@@ -1,4 +1,4 @@
-#include "core/txn/path_of.h"
+#include "core/txn/operations.h"
 
 #include "core/api/recycle.h"
 #include "core/inode/posix_name.h"

@@ -4,8 +4,8 @@
 #include "core/data/data_state.h"
 #include "core/data/gc.h"
 #include "core/links/orphan.h"
-#include "core/namespace/operations.h"
 #include "core/namespace/owner_count.h"
+#include "core/namespace/quota.h"
 #include "core/recycle/purge.h"
 #include "core/volume/gone_directories.h"
 

@@ -3,22 +3,20 @@
 #include "base/log.h"
 #include "core/audit/audited_namespace.h"
 #include "core/blob/kept_blobs.h"
-#include "core/data/file_io.h"
 #include "core/data/flush.h"
 #include "core/data/gc.h"
 #include "core/data/live_sums.h"
 #include "core/data/open_files.h"
-#include "core/data/upload.h"
 #include "core/journal/journal.h"
 #include "core/kv/keys.h"
 #include "core/links/orphan.h"
-#include "core/namespace/operations.h"
+#include "core/namespace/find_flows.h"
 #include "core/namespace/owner_count.h"
+#include "core/namespace/quota.h"
 #include "core/recycle/bin.h"
-#include "core/recycle/list.h"
 #include "core/recycle/purge.h"
-#include "core/recycle/restore.h"
 #include "core/registry/stored_registry.h"
+#include "core/txn/operations.h"
 #include "core/verify/check.h"
 #include "core/volume/attribute_count.h"
 #include "core/volume/background.h"
@@ -42,79 +40,15 @@ class NamespaceImpl final : public Namespace {
 
   std::uint64_t requests() const { return requests_.value(); }
 
-#define STOA_FORWARD(reply, name, request)                                \
+#define STOA_OPERATION(kind, name, reply, request, routing)               \
   Result<reply> name(const OpContext& ctx, const request& req) override { \
     return answered(ctx, [&] { return core::name(tree_, ctx, req); });    \
   }
-  STOA_FORWARD(LookupReply, lookup, LookupRequest)
-  STOA_FORWARD(GetattrReply, getattr, GetattrRequest)
-  STOA_FORWARD(GetAclReply, get_acl, GetAclRequest)
-  STOA_FORWARD(SetattrReply, setattr, SetattrRequest)
-  STOA_FORWARD(AccessReply, access, AccessRequest)
-  STOA_FORWARD(ReadlinkReply, readlink, ReadlinkRequest)
-  STOA_FORWARD(StatfsReply, statfs, StatfsRequest)
-  STOA_FORWARD(OpenReply, open, OpenRequest)
-  STOA_FORWARD(CreateReply, create, CreateRequest)
-  STOA_FORWARD(CreateReply, mkdir, MkdirRequest)
-  STOA_FORWARD(CreateReply, symlink, SymlinkRequest)
-  STOA_FORWARD(CreateReply, mknod, MknodRequest)
-  STOA_FORWARD(CreateReply, link, LinkRequest)
-  STOA_FORWARD(RemoveReply, unlink, RemoveRequest)
-  STOA_FORWARD(RemoveReply, rmdir, RemoveRequest)
-  STOA_FORWARD(RenameReply, rename, RenameRequest)
-  STOA_FORWARD(ReaddirReply, readdir, ReaddirRequest)
-  STOA_FORWARD(ReadReply, read, ReadRequest)
-  STOA_FORWARD(ReadSlicesReply, read_slices, ReadSlicesRequest)
-  STOA_FORWARD(WriteReply, write, WriteRequest)
-  STOA_FORWARD(CommitReply, commit, CommitRequest)
-  STOA_FORWARD(RangeReply, allocate, RangeRequest)
-  STOA_FORWARD(RangeReply, punch, RangeRequest)
-  STOA_FORWARD(SeekReply, seek, SeekRequest)
-  STOA_FORWARD(CopyRangeReply, copy_range, CopyRangeRequest)
-  STOA_FORWARD(GetXattrReply, get_xattr, GetXattrRequest)
-  STOA_FORWARD(XattrChangeReply, set_xattr, SetXattrRequest)
-  STOA_FORWARD(ListXattrsReply, list_xattrs, ListXattrsRequest)
-  STOA_FORWARD(XattrChangeReply, remove_xattr, RemoveXattrRequest)
-  STOA_FORWARD(LookupKeyReply, lookup_key, LookupKeyRequest)
-  STOA_FORWARD(UploadId, upload_begin, UploadBeginRequest)
-  STOA_FORWARD(PutKeyReply, put_key, PutKeyRequest)
-  STOA_FORWARD(PutKeyReply, concatenate, ConcatenateRequest)
-  STOA_FORWARD(RemoveKeyReply, remove_key, RemoveKeyRequest)
-  STOA_FORWARD(ListKeysReply, list_keys, ListKeysRequest)
-  STOA_FORWARD(UsageReply, usage, UsageRequest)
-  STOA_FORWARD(ListQuotasReply, list_quotas, ListQuotasRequest)
-  STOA_FORWARD(ListOwnerQuotasReply, list_owner_quotas, ListOwnerQuotasRequest)
-  STOA_FORWARD(ResolvePathReply, resolve_path, ResolvePathRequest)
-  STOA_FORWARD(PathOfReply, path_of, PathOfRequest)
-  STOA_FORWARD(AncestorsReply, ancestors, AncestorsRequest)
-  STOA_FORWARD(ListRecycledReply, list_recycled, ListRecycledRequest)
-  STOA_FORWARD(RestoreReply, restore, RestoreRequest)
-  STOA_FORWARD(PurgeReply, purge, PurgeRequest)
-  STOA_FORWARD(RecycleStatusReply, recycle_status, RecycleStatusRequest)
-#undef STOA_FORWARD
+#include "core/api/operations.def"
+
   // Part of another request, so not one itself.
-  Status find_flows(const OpContext& ctx, const FindFlowsRequest& req) override {
-    return core::find_flows(tree_, ctx, req);
-  }
-  Status upload_write(const OpContext& ctx, const UploadWriteRequest& req) override {
-    requests_.add();
-    return core::upload_write(tree_, ctx, req);
-  }
-  void upload_discard(UploadId upload) override { core::upload_discard(tree_, upload); }
-  Status may_open(const OpContext& ctx, const MayOpenRequest& req) override {
-    return answered(ctx, [&] { return core::may_open(tree_, ctx, req); });
-  }
-  Status set_meta(const OpContext& ctx, const SetMetaRequest& req) override {
-    return answered(ctx, [&] { return core::set_meta(tree_, ctx, req); });
-  }
-  Status remove_tree(const OpContext& ctx, const RemoveRequest& req) override {
-    return answered(ctx, [&] { return core::remove_tree(tree_, ctx, req); });
-  }
-  Status set_quota(const OpContext& ctx, const SetQuotaRequest& req) override {
-    return core::set_quota(tree_, ctx, req);
-  }
-  Status count_owners(const OpContext& ctx, const CountOwnersRequest& req) override {
-    return core::count_owners(tree_, ctx, req);
+  Status find_flows(const OpContext&, FileId file, const FlowTable& table, std::vector<qos::Flow*>& found) override {
+    return core::find_flows(tree_, file, table, found);
   }
   void refused(const OpContext&, const Refusal&) override { requests_.add(); }
   Status settle(const OpContext& ctx, const PendingDurability& pending) override {

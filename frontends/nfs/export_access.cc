@@ -127,7 +127,7 @@ void ExportAccess::find_path(const core::FlowTable& table, const core::FlowCalle
                              core::Namespace& ns, std::vector<qos::Flow*>& path) {
   of_directories_.clear();
   // A file that is gone is the operation's to tell.
-  if (table.has_directories()) (void)ns.find_flows(context_, {.id = file, .table = table, .found = of_directories_});
+  if (table.has_directories()) (void)ns.find_flows(context_, file, table, of_directories_);
   table.compose_path(caller, of_directories_, path);
 }
 

@@ -15,7 +15,7 @@ Outcome<std::unique_ptr<StagedContent>> StagedContent::begin(const Call& call, s
 }
 
 StagedContent::~StagedContent() {
-  if (upload_) services_.ns.upload_discard(*upload_);
+  if (upload_) (void)services_.ns.upload_discard(ctx_, {*upload_});
   services_.buffers.give_back(std::move(buffer_));
   services_.uploads.fetch_sub(1);
 }

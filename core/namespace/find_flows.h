@@ -1,0 +1,10 @@
+// The flows of the directories above a file. Contract: core/api/namespace.h.
+#pragma once
+
+#include "core/txn/tree.h"
+
+namespace stoa::core {
+
+Status find_flows(Tree&, FileId file, const FlowTable& table, std::vector<qos::Flow*>& found);
+
+}  // namespace stoa::core
