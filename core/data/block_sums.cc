@@ -113,7 +113,7 @@ Status stage_cut_sums(KvReader& kv, RecordChanges& changes, BlobId blob, std::ui
   return it->status();
 }
 
-Result<std::optional<SumRow>> load_sum_row(KvStore& kv, BlobId blob, std::uint64_t row) {
+Result<std::optional<SumRow>> load_sum_row(KvReader& kv, BlobId blob, std::uint64_t row) {
   std::string value;
   STOA_TRY(found, kv.get(Family::kChecksum, keys::sum_row_key(blob, row), &value));
   if (!found) return std::optional<SumRow>{};

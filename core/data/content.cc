@@ -33,7 +33,7 @@ Result<std::string> read_inline(KvReader& kv, FileId id) {
   return value;
 }
 
-Result<std::string> load_inline(Tree& tree, FileId id) {
+Result<std::string> load_inline(const VolumeView& tree, FileId id) {
   auto bytes = read_inline(tree.kv, id);
   if (!bytes && bytes.error().code == Errc::kCorrupt) {
     tree.data->damaged_blocks.add();
@@ -42,7 +42,7 @@ Result<std::string> load_inline(Tree& tree, FileId id) {
   return bytes;
 }
 
-Result<ContentCache::Bytes> recent_inline(Tree& tree, const Inode& inode) {
+Result<ContentCache::Bytes> recent_inline(const VolumeView& tree, const Inode& inode) {
   if (auto known = tree.data->inlines.find(inode.id, inode.change)) return known;
   STOA_TRY(bytes, load_inline(tree, inode.id));
   auto read = std::make_shared<const std::string>(std::move(bytes));

@@ -75,7 +75,7 @@ void fill(LiveRow& row, const std::optional<SumRow>& found, const LiveSums::Orig
 
 }  // namespace
 
-Result<LiveRowRef> LiveSums::find(KvStore& kv, BlobId blob, std::uint64_t number, const Origin& origin) {
+Result<LiveRowRef> LiveSums::find(KvReader& kv, BlobId blob, std::uint64_t number, const Origin& origin) {
   const Key key{blob, number};
   Shard& shard = shard_of(key);
   LiveRowRef row;

@@ -77,7 +77,7 @@ class LiveSums {
     bool fresh = false;
     std::uint64_t content_end = 0;
   };
-  Result<LiveRowRef> find(KvStore& kv, BlobId blob, std::uint64_t number, const Origin& origin);
+  Result<LiveRowRef> find(KvReader& kv, BlobId blob, std::uint64_t number, const Origin& origin);
   LiveRowRef peek(BlobId blob, std::uint64_t number);
   // The blob is freed: nothing of it is stored from now on.
   void forget(BlobId blob, std::uint64_t capacity);

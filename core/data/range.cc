@@ -195,7 +195,7 @@ Result<RangeReply> punch(Tree& tree, const OpContext& ctx, const RangeRequest& r
   });
 }
 
-Result<SeekReply> seek(Tree& tree, const OpContext& ctx, const SeekRequest& req) {
+Result<SeekReply> seek(const VolumeView& tree, const OpContext& ctx, const SeekRequest& req) {
   STOA_TRY(node, reach(tree, ctx, req.id));
   const std::shared_lock gate(node->data_gate);
   std::vector<Piece> pieces;

@@ -26,7 +26,7 @@ struct Picture {
   BlobPins::Hold hold;                          // until the bytes have left
 };
 
-Result<Picture> picture(Tree& tree, const OpContext& ctx, const Node& node, std::uint64_t offset,
+Result<Picture> picture(const VolumeView& tree, const OpContext& ctx, const Node& node, std::uint64_t offset,
                         std::uint64_t wanted) {
   STOA_CHECK_OK(require_regular(node));
   STOA_CHECK_OK(require_read(ctx, node.record));
@@ -56,7 +56,7 @@ Result<Picture> picture(Tree& tree, const OpContext& ctx, const Node& node, std:
 // What the store still has in memory, and the rest, which is compared with its checksums: what never came back from the
 // disk need not be. Of no more than a usual READ: who is slow to take a large object would keep all this memory
 // meanwhile.
-Status find_written(Tree& tree, FileId id, Picture& p) {
+Status find_written(const VolumeView& tree, FileId id, Picture& p) {
   p.written.resize(p.pieces.size());
   if (p.length > kWrittenReadBytesMax) return verify_pieces(tree, id, p.pieces);
   for (std::size_t i = 0; i < p.pieces.size(); ++i) {
@@ -75,7 +75,7 @@ std::string_view inline_part(const Picture& p, std::uint64_t offset) {
 
 // What readers wait for, and in which order, is the same for both forms of a read.
 template <class Deliver>
-auto with_picture(Tree& tree, const OpContext& ctx, FileId id, std::uint64_t offset, std::uint64_t wanted,
+auto with_picture(const VolumeView& tree, const OpContext& ctx, FileId id, std::uint64_t offset, std::uint64_t wanted,
                   Deliver deliver) -> decltype(deliver(std::declval<Picture&>())) {
   STOA_TRY(node, reach(tree, ctx, id));
   const std::shared_lock gate(node->data_gate);
@@ -95,7 +95,7 @@ std::span<const std::byte> zeros() {
 
 }  // namespace
 
-Result<ReadReply> read(Tree& tree, const OpContext& ctx, const ReadRequest& req) {
+Result<ReadReply> read(const VolumeView& tree, const OpContext& ctx, const ReadRequest& req) {
   return with_picture(tree, ctx, req.id, req.offset, req.into.size(), [&](Picture& p) -> Result<ReadReply> {
     const auto into = req.into.first(p.length);
     if (p.is_inline) {
@@ -120,7 +120,7 @@ Result<ReadReply> read(Tree& tree, const OpContext& ctx, const ReadRequest& req)
   });
 }
 
-Result<ReadSlicesReply> read_slices(Tree& tree, const OpContext& ctx, const ReadSlicesRequest& req) {
+Result<ReadSlicesReply> read_slices(const VolumeView& tree, const OpContext& ctx, const ReadSlicesRequest& req) {
   return with_picture(tree, ctx, req.id, req.offset, req.length, [&](Picture& p) -> Result<ReadSlicesReply> {
     ReadSlicesReply reply{{}, p.length, p.end_of_file, p.attr};
     if (p.is_inline) {

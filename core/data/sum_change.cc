@@ -54,7 +54,7 @@ void HeldBlocks::release() {
   row_->changed.notify_all();
 }
 
-Result<std::vector<std::byte>> read_verified(Tree& tree, LiveRow& row, std::size_t block) {
+Result<std::vector<std::byte>> read_verified(const VolumeView& tree, LiveRow& row, std::size_t block) {
   std::vector<std::byte> bytes(row.lengths[block]);
   STOA_CHECK_OK(tree.blobs.read(row.blob, row.begin() + block * kSumBlockBytes, bytes));
   tree.data->verified_bytes.add(bytes.size());
@@ -64,7 +64,7 @@ Result<std::vector<std::byte>> read_verified(Tree& tree, LiveRow& row, std::size
   return bytes;
 }
 
-Status verify_stored_part(Tree& tree, LiveRow& row, std::size_t block) {
+Status verify_stored_part(const VolumeView& tree, LiveRow& row, std::size_t block) {
   {
     const std::lock_guard lock(row.mutex);
     if ((row.stored & bit_of(block)) == 0) return {};

@@ -5,7 +5,7 @@
 
 namespace stoa::core {
 
-Result<Inode> load_inode(KvStore& kv, FileId id) {
+Result<Inode> load_inode(KvReader& kv, FileId id) {
   std::string value;
   STOA_TRY(found, kv.get(Family::kInode, keys::id_key(id), &value));
   if (!found) return fail(Errc::kStale);

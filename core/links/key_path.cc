@@ -8,7 +8,8 @@
 namespace stoa::core {
 namespace {
 
-Result<EntryRecord> find_directory(Tree& tree, const OpContext& ctx, const NodeRef& dir, std::string_view raw) {
+Result<EntryRecord> find_directory(const VolumeView& tree, const OpContext& ctx, const NodeRef& dir,
+                                   std::string_view raw) {
   const std::shared_lock lock(dir->lock);
   STOA_CHECK_OK(require_directory(*dir));
   STOA_CHECK_OK(require(ctx, dir->record, kRightSearch));
@@ -104,7 +105,7 @@ std::string KeyParts::below() const {
   return path;
 }
 
-Result<NodeRef> walk_directories(Tree& tree, const OpContext& ctx, FileId root,
+Result<NodeRef> walk_directories(const VolumeView& tree, const OpContext& ctx, FileId root,
                                  std::span<const std::string_view> parts) {
   STOA_TRY(dir, tree.nodes.get(root));
   for (const std::string_view raw : parts) {

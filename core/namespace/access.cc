@@ -9,7 +9,7 @@ namespace {
 constexpr std::uint32_t kReading = kAccessRead | kAccessLookup | kAccessExecute | kAccessReadXattrs | kAccessListXattrs;
 }  // namespace
 
-Result<AccessReply> access(Tree& tree, const OpContext& ctx, const AccessRequest& req) {
+Result<AccessReply> access(const VolumeView& tree, const OpContext& ctx, const AccessRequest& req) {
   STOA_TRY(node, reach(tree, ctx, req.id));
   const bool recycled = is_recycled(tree, node);
   const std::shared_lock lock(node->lock);

@@ -28,7 +28,7 @@ std::vector<FileId> directories_above(const Node& node) {
 
 }  // namespace
 
-Result<AncestorsReply> ancestors(Tree& tree, const OpContext&, const AncestorsRequest& req) {
+Result<AncestorsReply> ancestors(const VolumeView& tree, const OpContext&, const AncestorsRequest& req) {
   STOA_TRY(node, tree.nodes.get(req.id));
   if (!req.key.empty()) {
     STOA_TRY(parts, split_key(req.key));
@@ -51,7 +51,7 @@ Result<AncestorsReply> ancestors(Tree& tree, const OpContext&, const AncestorsRe
   return AncestorsReply{directories_above(*node)};
 }
 
-Status find_flows(Tree& tree, FileId file, const FlowTable& table, std::vector<qos::Flow*>& found) {
+Status find_flows(const VolumeView& tree, FileId file, const FlowTable& table, std::vector<qos::Flow*>& found) {
   STOA_TRY(node, tree.nodes.get(file));
   node->prefetch();  // the request itself comes next
   // Both before the locks: what was found while either changed is not taken for what holds since.

@@ -5,6 +5,6 @@
 
 namespace stoa::core {
 
-Status find_flows(Tree&, FileId file, const FlowTable& table, std::vector<qos::Flow*>& found);
+Status find_flows(const VolumeView&, FileId file, const FlowTable& table, std::vector<qos::Flow*>& found);
 
 }  // namespace stoa::core

@@ -4,7 +4,7 @@
 
 namespace stoa::core {
 
-Result<FoundObject> find_object(Tree& tree, const OpContext& ctx, FileId root, const KeyParts& parts) {
+Result<FoundObject> find_object(const VolumeView& tree, const OpContext& ctx, FileId root, const KeyParts& parts) {
   for (;;) {
     FoundObject found;
     STOA_TRY(dir, walk_directories(tree, ctx, root, parts.directories));

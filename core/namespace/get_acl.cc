@@ -5,7 +5,7 @@
 
 namespace stoa::core {
 
-Result<GetAclReply> get_acl(Tree& tree, const OpContext& ctx, const GetAclRequest& req) {
+Result<GetAclReply> get_acl(const VolumeView& tree, const OpContext& ctx, const GetAclRequest& req) {
   STOA_TRY(node, reach(tree, ctx, req.id));
   const std::shared_lock lock(node->lock);
   STOA_CHECK_OK(require_live(*node));

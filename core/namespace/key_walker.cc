@@ -5,7 +5,7 @@
 
 namespace stoa::core {
 
-Result<std::unique_ptr<KeyWalker>> KeyWalker::open(Tree& tree, const OpContext& ctx, FileId root) {
+Result<std::unique_ptr<KeyWalker>> KeyWalker::open(const VolumeView& tree, const OpContext& ctx, FileId root) {
   std::unique_ptr<KeyWalker> walker(new KeyWalker(tree, ctx));
   STOA_TRY(node, tree.nodes.get(root));
   {

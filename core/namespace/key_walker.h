@@ -13,7 +13,7 @@ namespace stoa::core {
 class KeyWalker {
  public:
   // Follows only directories that the caller may list and search. kAccess: not even the root.
-  static Result<std::unique_ptr<KeyWalker>> open(Tree& tree, const OpContext& ctx, FileId root);
+  static Result<std::unique_ptr<KeyWalker>> open(const VolumeView& tree, const OpContext& ctx, FileId root);
 
   // To the first entry whose key is >= `key`. A directory's key ends in '/'.
   Status seek(std::string_view key);
@@ -29,7 +29,8 @@ class KeyWalker {
   Result<bool> is_empty();
 
  private:
-  KeyWalker(Tree& tree, const OpContext& ctx) : tree_(tree), ctx_(ctx), it_(tree.kv.scan(Family::kEntry, {}, {})) {}
+  KeyWalker(const VolumeView& tree, const OpContext& ctx)
+      : tree_(tree), ctx_(ctx), it_(tree.kv.scan(Family::kEntry, {}, {})) {}
   struct Frame {
     FileId dir;
     std::string prefix;       // of all keys in it
@@ -38,7 +39,7 @@ class KeyWalker {
   Status settle_here();
   Result<bool> may_list(FileId dir);
 
-  Tree& tree_;
+  const VolumeView& tree_;
   const OpContext& ctx_;
   std::unique_ptr<KvIterator> it_;
   std::vector<Frame> frames_;

@@ -8,7 +8,7 @@ namespace stoa::core {
 namespace {
 
 // Attributes and, when wanted, meta for the ids of one page, with few look-ups in the store.
-Status fill(Tree& tree, bool want_meta, std::span<const FileId> ids, std::vector<ListedKey>& keys_out) {
+Status fill(const VolumeView& tree, bool want_meta, std::span<const FileId> ids, std::vector<ListedKey>& keys_out) {
   std::vector<FileId> unknown;
   std::vector<std::size_t> missing;
   std::vector<Inode> inodes(ids.size());
@@ -47,7 +47,7 @@ Status fill(Tree& tree, bool want_meta, std::span<const FileId> ids, std::vector
 
 class Listing {
  public:
-  Listing(Tree& tree, const OpContext& ctx, const ListKeysRequest& req, KeyWalker& walker)
+  Listing(const VolumeView& tree, const OpContext& ctx, const ListKeysRequest& req, KeyWalker& walker)
       : tree_(tree), ctx_(ctx), req_(req), walker_(walker) {}
 
   Result<ListKeysReply> run() {
@@ -140,7 +140,7 @@ class Listing {
     return walker_.step_over();
   }
 
-  Tree& tree_;
+  const VolumeView& tree_;
   const OpContext& ctx_;
   const ListKeysRequest& req_;
   KeyWalker& walker_;
@@ -152,7 +152,7 @@ class Listing {
 
 }  // namespace
 
-Result<ListKeysReply> list_keys(Tree& tree, const OpContext& ctx, const ListKeysRequest& req) {
+Result<ListKeysReply> list_keys(const VolumeView& tree, const OpContext& ctx, const ListKeysRequest& req) {
   STOA_TRY(walker, KeyWalker::open(tree, ctx, req.root));
   if (req.limit == 0) return ListKeysReply{};
   return Listing(tree, ctx, req, *walker).run();

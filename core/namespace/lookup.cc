@@ -5,7 +5,7 @@
 
 namespace stoa::core {
 
-Result<LookupReply> lookup(Tree& tree, const OpContext& ctx, const LookupRequest& req) {
+Result<LookupReply> lookup(const VolumeView& tree, const OpContext& ctx, const LookupRequest& req) {
   STOA_TRY(parent, reach(tree, ctx, req.parent));
   FileId found = kNoFile;
   FoundEntry entry;

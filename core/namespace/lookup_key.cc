@@ -6,7 +6,7 @@
 
 namespace stoa::core {
 
-Result<LookupKeyReply> lookup_key(Tree& tree, const OpContext& ctx, const LookupKeyRequest& req) {
+Result<LookupKeyReply> lookup_key(const VolumeView& tree, const OpContext& ctx, const LookupKeyRequest& req) {
   STOA_TRY(parts, split_key(req.key));
   STOA_TRY(found, find_object(tree, ctx, req.root, parts));
   if (found.node == nullptr) return fail(Errc::kNotFound);

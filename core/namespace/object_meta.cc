@@ -47,7 +47,7 @@ Result<ObjectMeta> decode_meta(FileId id, std::string_view value) {
   return meta;
 }
 
-Result<std::optional<ObjectMeta>> load_meta(Tree& tree, const Inode& inode) {
+Result<std::optional<ObjectMeta>> load_meta(const VolumeView& tree, const Inode& inode) {
   if (!inode.has(kHasXattrs)) return std::nullopt;
   auto value = tree.data->metas.find(inode.id, inode.change);
   if (value == nullptr) {

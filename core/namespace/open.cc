@@ -35,7 +35,7 @@ Result<OpenReply> open(Tree& tree, const OpContext& ctx, const OpenRequest& req)
   return reply;
 }
 
-Status may_open(Tree& tree, const OpContext& ctx, const MayOpenRequest& req) {
+Status may_open(const VolumeView& tree, const OpContext& ctx, const MayOpenRequest& req) {
   if (req.write && ctx.read_only) return fail(Errc::kReadOnly);
   STOA_TRY(reply,
            access(tree, ctx, {.id = req.id, .wanted = kAccessRead | kAccessExecute | kAccessModify | kAccessExtend}));

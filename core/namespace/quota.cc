@@ -77,7 +77,7 @@ Result<CommitTicket> commit_change(Tree& tree, const OpContext& ctx, const NodeR
 }
 
 // Absent: owners are wholly counted, or not at all.
-Result<std::optional<OwnerCountProgress>> progress_of(Tree& tree, const AccountRef& account) {
+Result<std::optional<OwnerCountProgress>> progress_of(const VolumeView& tree, const AccountRef& account) {
   const auto looked_at = tree.ledger.looked_at(account);
   if (!looked_at) return std::nullopt;
   OwnerCountProgress progress;
@@ -91,7 +91,7 @@ Result<std::optional<OwnerCountProgress>> progress_of(Tree& tree, const AccountR
 
 }  // namespace
 
-Result<UsageReply> usage(Tree& tree, const OpContext& ctx, const UsageRequest& req) {
+Result<UsageReply> usage(const VolumeView& tree, const OpContext& ctx, const UsageRequest& req) {
   STOA_TRY(node, tree.nodes.get(req.dir));
   const std::shared_lock lock(node->lock);
   STOA_CHECK_OK(require_directory(*node));
@@ -185,7 +185,8 @@ Status count_owners(Tree& tree, const OpContext& ctx, const CountOwnersRequest& 
   return settle(tree, ctx, ticket);
 }
 
-Result<ListOwnerQuotasReply> list_owner_quotas(Tree& tree, const OpContext& ctx, const ListOwnerQuotasRequest& req) {
+Result<ListOwnerQuotasReply> list_owner_quotas(const VolumeView& tree, const OpContext& ctx,
+                                               const ListOwnerQuotasRequest& req) {
   if (!ctx.cred.is_superuser()) return fail(Errc::kNotOwner);
   STOA_TRY(node, tree.nodes.get(req.dir));
   const std::shared_lock lock(node->lock);
@@ -233,7 +234,7 @@ Status report_soft_limits(Tree& tree) {
   return journaled;
 }
 
-Result<ListQuotasReply> list_quotas(Tree& tree, const OpContext& ctx, const ListQuotasRequest& req) {
+Result<ListQuotasReply> list_quotas(const VolumeView& tree, const OpContext& ctx, const ListQuotasRequest& req) {
   if (!ctx.cred.is_superuser()) return fail(Errc::kNotOwner);
   ListQuotasReply reply{{}, false};
   const std::string prefix(keys::kQuotaPrefix);
@@ -260,7 +261,7 @@ Result<ListQuotasReply> list_quotas(Tree& tree, const OpContext& ctx, const List
   return reply;
 }
 
-Result<StatfsReply> statfs(Tree& tree, const OpContext& ctx, const StatfsRequest& req) {
+Result<StatfsReply> statfs(const VolumeView& tree, const OpContext& ctx, const StatfsRequest& req) {
   STOA_TRY(node, reach(tree, ctx, req.id));
   const BlobStore::Space space = tree.blobs.space();
   StatfsReply reply{};

@@ -14,7 +14,7 @@ constexpr std::uint64_t kBinCookie = std::uint64_t{1}
                                      << 62;  // behind all others, and within 63 bits, for clients that count so
 
 // Attributes as the cache knows them, else from the store, without letting a long listing push everything else out.
-Result<std::optional<Attributes>> attributes_of(Tree& tree, FileId id) {
+Result<std::optional<Attributes>> attributes_of(const VolumeView& tree, FileId id) {
   if (const NodeRef node = tree.nodes.peek(id)) {
     const std::shared_lock lock(node->lock);
     if (node->deleted) return std::nullopt;
@@ -27,7 +27,7 @@ Result<std::optional<Attributes>> attributes_of(Tree& tree, FileId id) {
 }
 
 // An empty folder marker is not shown: the directory itself stands for it.
-Result<bool> is_hidden(Tree& tree, const CookieRecord& entry) {
+Result<bool> is_hidden(const VolumeView& tree, const CookieRecord& entry) {
   if (!entry.name.empty() || entry.type != FileType::kRegular) return false;
   STOA_TRY(attr, attributes_of(tree, entry.id));
   return !attr || attr->size == 0;
@@ -35,7 +35,7 @@ Result<bool> is_hidden(Tree& tree, const CookieRecord& entry) {
 
 class Page {
  public:
-  Page(Tree& tree, const OpContext& ctx, const ReaddirRequest& req) : tree_(tree), ctx_(ctx), req_(req) {}
+  Page(const VolumeView& tree, const OpContext& ctx, const ReaddirRequest& req) : tree_(tree), ctx_(ctx), req_(req) {}
 
   Result<ReaddirReply> run() {
     STOA_CHECK_OK(open());
@@ -130,7 +130,7 @@ class Page {
     reply_.entries.push_back(std::move(entry));
   }
 
-  Tree& tree_;
+  const VolumeView& tree_;
   const OpContext& ctx_;
   const ReaddirRequest& req_;
   ReaddirReply reply_{{}, false, {}};
@@ -142,7 +142,7 @@ class Page {
 
 }  // namespace
 
-Result<ReaddirReply> readdir(Tree& tree, const OpContext& ctx, const ReaddirRequest& req) {
+Result<ReaddirReply> readdir(const VolumeView& tree, const OpContext& ctx, const ReaddirRequest& req) {
   return Page(tree, ctx, req).run();
 }
 

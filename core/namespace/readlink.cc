@@ -4,7 +4,7 @@
 
 namespace stoa::core {
 
-Result<ReadlinkReply> readlink(Tree& tree, const OpContext& ctx, const ReadlinkRequest& req) {
+Result<ReadlinkReply> readlink(const VolumeView& tree, const OpContext& ctx, const ReadlinkRequest& req) {
   STOA_TRY(node, reach(tree, ctx, req.id));
   Attributes attr;
   {

@@ -2,7 +2,7 @@
 
 namespace stoa::core {
 
-Result<ResolvePathReply> resolve_path(Tree& tree, const OpContext& ctx, const ResolvePathRequest& req) {
+Result<ResolvePathReply> resolve_path(const VolumeView& tree, const OpContext& ctx, const ResolvePathRequest& req) {
   STOA_TRY(root, getattr(tree, ctx, {.id = kRootId}));
   Attributes attr = root.attr;
   std::string_view rest = req.path;

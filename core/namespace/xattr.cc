@@ -19,7 +19,7 @@ Status check_name(std::string_view name) {
   return {};
 }
 
-Result<NodeRef> readable(Tree& tree, const OpContext& ctx, FileId id) {
+Result<NodeRef> readable(const VolumeView& tree, const OpContext& ctx, FileId id) {
   STOA_TRY(node, reach(tree, ctx, id));
   const std::shared_lock lock(node->lock);
   STOA_CHECK_OK(require_live(*node));
@@ -73,7 +73,7 @@ Result<XattrChangeReply> change(Tree& tree, const OpContext& ctx, FileId id, std
 
 }  // namespace
 
-Result<GetXattrReply> get_xattr(Tree& tree, const OpContext& ctx, const GetXattrRequest& req) {
+Result<GetXattrReply> get_xattr(const VolumeView& tree, const OpContext& ctx, const GetXattrRequest& req) {
   STOA_CHECK_OK(check_name(req.name));
   STOA_TRY(node, readable(tree, ctx, req.id));
   GetXattrReply reply;
@@ -90,7 +90,7 @@ Result<XattrChangeReply> remove_xattr(Tree& tree, const OpContext& ctx, const Re
   return change(tree, ctx, req.id, req.name, std::nullopt, XattrMode::kSet);
 }
 
-Result<ListXattrsReply> list_xattrs(Tree& tree, const OpContext& ctx, const ListXattrsRequest& req) {
+Result<ListXattrsReply> list_xattrs(const VolumeView& tree, const OpContext& ctx, const ListXattrsRequest& req) {
   STOA_TRY(node, readable(tree, ctx, req.id));
   ListXattrsReply reply;
   const std::string lower = keys::id_key(node->id);

@@ -208,7 +208,7 @@ void remember_shelf(Tree& tree, const std::pair<FileId, std::uint32_t>& of, cons
 
 }  // namespace
 
-Result<FileId> bin_of(Tree& tree, FileId dir) {
+Result<FileId> bin_of(const VolumeView& tree, FileId dir) {
   std::string value;
   STOA_TRY(found, tree.kv.get(Family::kTrash, keys::anchor_key(dir), &value));
   if (!found) return kNoFile;
@@ -216,7 +216,7 @@ Result<FileId> bin_of(Tree& tree, FileId dir) {
   return anchor.bin;
 }
 
-Result<std::vector<Bin>> bins_below(Tree& tree, FileId dir) {
+Result<std::vector<Bin>> bins_below(const VolumeView& tree, FileId dir) {
   STOA_TRY(top, tree.nodes.get(dir));
   {
     const std::shared_lock lock(top->lock);
@@ -239,7 +239,7 @@ Result<std::vector<Bin>> bins_below(Tree& tree, FileId dir) {
   return bins;
 }
 
-Result<bool> has_bins(Tree& tree) {
+Result<bool> has_bins(const VolumeView& tree) {
   const auto it = tree.kv.scan(Family::kTrash, {}, {});
   STOA_CHECK_OK(it->status());
   return it->valid();
@@ -381,7 +381,7 @@ Status shelve_content(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shel
   return {};
 }
 
-Result<std::pair<RecycleItemId, ItemRecord>> item_of(Tree& tree, FileId bin, std::string_view name) {
+Result<std::pair<RecycleItemId, ItemRecord>> item_of(const VolumeView& tree, FileId bin, std::string_view name) {
   const std::size_t at = name.rfind('@');
   if (at == std::string_view::npos) return fail(Errc::kNotFound);
   RecycleItemId item{bin, 0};
@@ -392,7 +392,7 @@ Result<std::pair<RecycleItemId, ItemRecord>> item_of(Tree& tree, FileId bin, std
   return std::pair{item, std::move(record)};
 }
 
-Result<ItemRecord> read_item(Tree& tree, const RecycleItemId& item) {
+Result<ItemRecord> read_item(const VolumeView& tree, const RecycleItemId& item) {
   std::string value;
   STOA_TRY(found, tree.kv.get(Family::kTrash, keys::item_key(item.bin, item.serial), &value));
   if (!found) return fail(Errc::kNotFound, kNoSuchItem);

@@ -19,16 +19,16 @@
 namespace stoa::core {
 
 // The bin of a directory; kNoFile: it has none.
-Result<FileId> bin_of(Tree& tree, FileId dir);
+Result<FileId> bin_of(const VolumeView& tree, FileId dir);
 
 // All bins of directories at and below `dir`, with the directories that have them. kStale, kNotDirectory.
 struct Bin {
   NodeRef anchor, node;
 };
-Result<std::vector<Bin>> bins_below(Tree& tree, FileId dir);
+Result<std::vector<Bin>> bins_below(const VolumeView& tree, FileId dir);
 
 // Whether the volume has any.
-Result<bool> has_bins(Tree& tree);
+Result<bool> has_bins(const VolumeView& tree);
 
 // What the policies say of deletions in the directory of this account. Needs the tree lock.
 struct Kept {
@@ -79,8 +79,8 @@ Status shelve_content(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shel
 
 inline constexpr const char* kNoSuchItem = "there is no such item in a recycle bin";
 // The item of this entry of a shelf. kNotFound: it is none.
-Result<std::pair<RecycleItemId, ItemRecord>> item_of(Tree& tree, FileId bin, std::string_view name);
-Result<ItemRecord> read_item(Tree& tree, const RecycleItemId& item);  // kNotFound
+Result<std::pair<RecycleItemId, ItemRecord>> item_of(const VolumeView& tree, FileId bin, std::string_view name);
+Result<ItemRecord> read_item(const VolumeView& tree, const RecycleItemId& item);  // kNotFound
 // Where it lies. kStale: the bin is gone since, or the shelf.
 Result<NodeRef> shelf_of(Tree& tree, FileId bin, const ItemRecord& item);
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kRememberedMax = 10'000;
 
-Result<std::vector<Bin>> bins_above(Tree& tree, FileId dir) {
+Result<std::vector<Bin>> bins_above(const VolumeView& tree, FileId dir) {
   STOA_TRY(node, tree.nodes.get(dir));
   std::vector<FileId> above;
   {
@@ -31,7 +31,7 @@ Result<std::vector<Bin>> bins_above(Tree& tree, FileId dir) {
   return bins;
 }
 
-Result<bool> was_below(Tree& tree, const ItemRecord& item, FileId dir) {
+Result<bool> was_below(const VolumeView& tree, const ItemRecord& item, FileId dir) {
   STOA_TRY(origin, origin_of(tree, item));
   if (!origin) return false;
   if (std::ranges::find(origin->directories, dir) != origin->directories.end()) return true;
@@ -48,7 +48,7 @@ Result<bool> was_below(Tree& tree, const ItemRecord& item, FileId dir) {
 
 }  // namespace
 
-Result<DeletedBelow> DeletedBelow::make(Tree& tree, FileId dir) {
+Result<DeletedBelow> DeletedBelow::make(const VolumeView& tree, FileId dir) {
   DeletedBelow made(tree, dir);
   STOA_TRY(below, bins_below(tree, dir));
   STOA_TRY(above, bins_above(tree, dir));

@@ -19,7 +19,7 @@ constexpr int kPassedOverMax = 10'000;
 constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
 
 // Where it was, with directories that lie in a bin where they were; empty when one of them is gone.
-Result<std::string> original_path(Tree& tree, const ItemRecord& item) {
+Result<std::string> original_path(const VolumeView& tree, const ItemRecord& item) {
   STOA_TRY(origin, origin_of(tree, item));
   if (!origin) return std::string();
   auto above = path_of(tree, {}, {origin->dir});
@@ -33,7 +33,7 @@ Result<std::string> original_path(Tree& tree, const ItemRecord& item) {
   }
 }
 
-Result<RecycledItem> shown(Tree& tree, const RecycleItemId& id, const ItemRecord& item) {
+Result<RecycledItem> shown(const VolumeView& tree, const RecycleItemId& id, const ItemRecord& item) {
   STOA_TRY(path, original_path(tree, item));
   return RecycledItem{.item = id,
                       .id = item.id,
@@ -51,7 +51,7 @@ bool may_see(const OpContext& ctx, const ItemRecord& item) {
   return ctx.cred.is_superuser() || item.uid == ctx.cred.uid;
 }
 
-Result<ListRecycledReply> list_one(Tree& tree, const OpContext& ctx, const RecycleItemId& id) {
+Result<ListRecycledReply> list_one(const VolumeView& tree, const OpContext& ctx, const RecycleItemId& id) {
   const auto item = read_item(tree, id);
   if (!item && item.error().code != Errc::kNotFound) return fail(item.error());
   if (!item || !may_see(ctx, *item)) return ListRecycledReply{};
@@ -61,7 +61,7 @@ Result<ListRecycledReply> list_one(Tree& tree, const OpContext& ctx, const Recyc
 
 }  // namespace
 
-Result<ListRecycledReply> list_recycled(Tree& tree, const OpContext& ctx, const ListRecycledRequest& req) {
+Result<ListRecycledReply> list_recycled(const VolumeView& tree, const OpContext& ctx, const ListRecycledRequest& req) {
   if (req.item) return list_one(tree, ctx, *req.item);
   STOA_TRY(wanted, DeletedBelow::make(tree, req.dir));
   const std::size_t most = std::clamp(req.limit, 1u, kListMax);
@@ -104,7 +104,7 @@ Result<ListRecycledReply> list_recycled(Tree& tree, const OpContext& ctx, const 
   return reply;
 }
 
-Result<RecycleStatusReply> recycle_status(Tree& tree, const OpContext&, const RecycleStatusRequest& req) {
+Result<RecycleStatusReply> recycle_status(const VolumeView& tree, const OpContext&, const RecycleStatusRequest& req) {
   STOA_TRY(dir, tree.nodes.get(req.dir));
   RecycleStatusReply reply;
   const auto snapshot = tree.recycle.registry->snapshot();

@@ -4,7 +4,7 @@
 
 namespace stoa::core {
 
-Result<GetattrReply> getattr(Tree& tree, const OpContext& ctx, const GetattrRequest& req) {
+Result<GetattrReply> getattr(const VolumeView& tree, const OpContext& ctx, const GetattrRequest& req) {
   STOA_TRY(node, reach(tree, ctx, req.id));
   const std::shared_lock lock(node->lock);
   STOA_CHECK_OK(require_live(*node));

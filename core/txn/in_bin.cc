@@ -2,7 +2,7 @@
 
 namespace stoa::core {
 
-bool in_bin(const Tree& tree, const AccountRef& account) {
+bool in_bin(const VolumeView& tree, const AccountRef& account) {
   if (!tree.recycle.any.load(std::memory_order_acquire)) return false;
   for (const Account* a = account.get(); a != nullptr; a = a->parent.get()) {
     if (a->upload()) return false;  // it lies elsewhere, wherever it counts
@@ -19,14 +19,14 @@ AccountRef beyond_bins(const AccountRef& account) {
   return beyond;
 }
 
-bool is_recycled(Tree& tree, const NodeRef& node) {
+bool is_recycled(const VolumeView& tree, const NodeRef& node) {
   if (!tree.recycle.any.load(std::memory_order_acquire)) return false;
   const std::shared_lock chain(tree.tree_lock);
   const std::shared_lock lock(node->lock);
   return in_bin(tree, node->account);
 }
 
-FileId bin_of_shelf(Tree& tree, Node& dir) {
+FileId bin_of_shelf(const VolumeView& tree, Node& dir) {
   if (!tree.recycle.any.load(std::memory_order_acquire)) return kNoFile;
   const std::shared_lock chain(tree.tree_lock);
   const AccountRef account = dir.account_now();
@@ -34,13 +34,13 @@ FileId bin_of_shelf(Tree& tree, Node& dir) {
   return above != nullptr && above->bin() ? above->dir : kNoFile;
 }
 
-Status require_outside_bin(const Tree& tree, const Node& node) {
+Status require_outside_bin(const VolumeView& tree, const Node& node) {
   if (in_bin(tree, node.account))
     return fail(Errc::kReadOnly, "what is in a recycle bin can be restored or purged only");
   return {};
 }
 
-Status require_content_outside_bin(const Tree& tree, const OpContext& ctx, const Node& node) {
+Status require_content_outside_bin(const VolumeView& tree, const OpContext& ctx, const Node& node) {
   return ctx.open != kNoOpen ? Status{} : require_outside_bin(tree, node);
 }
 

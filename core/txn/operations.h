@@ -3,12 +3,19 @@
 // has create(), and so on). Contracts: core/api/operations.def.
 #pragma once
 
+#include <type_traits>
+
 #include "core/api/operations.h"
 #include "core/txn/tree.h"
 
 namespace stoa::core {
 
-#define STOA_OPERATION(kind, name, reply, request, routing) Result<reply> name(Tree&, const OpContext&, const request&);
+// Operations that only read have no more of the volume than its view.
+template <OperationKind kKind>
+using OperandOf = std::conditional_t<kKind == OperationKind::kReads, const VolumeView, Tree>;
+
+#define STOA_OPERATION(kind, name, reply, request, routing) \
+  Result<reply> name(OperandOf<OperationKind::k##kind>&, const OpContext&, const request&);
 #include "core/api/operations.def"
 
 }  // namespace stoa::core

@@ -6,7 +6,7 @@
 
 namespace stoa::core {
 
-Result<PathOfReply> path_of(Tree& tree, const OpContext&, const PathOfRequest& req) {
+Result<PathOfReply> path_of(const VolumeView& tree, const OpContext&, const PathOfRequest& req) {
   std::string path;
   FileId id = req.id;
   // Deeper than any real tree: a circle would be damage, and must not hang the administrator.

@@ -15,7 +15,7 @@ bool lies_below(const Account* account, FileId root) {
 }
 
 // Whether one of the names of a file is. Rarely asked: of files that count in one export and have a name in another.
-Result<bool> has_name_below(Tree& tree, FileId id, FileId root) {
+Result<bool> has_name_below(const VolumeView& tree, FileId id, FileId root) {
   FileId looked_at = kNoFile;
   const std::string lower = keys::id_key(id);
   const auto it = tree.kv.scan(Family::kLink, lower, keys::behind_prefix(lower));
@@ -34,7 +34,7 @@ Result<bool> has_name_below(Tree& tree, FileId id, FileId root) {
 
 }  // namespace
 
-Result<NodeRef> reach(Tree& tree, const OpContext& ctx, FileId id) {
+Result<NodeRef> reach(const VolumeView& tree, const OpContext& ctx, FileId id) {
   STOA_TRY(node, tree.nodes.get(id));
   if (ctx.root == kNoFile) return node;
   // Before the locks: what was found while a directory moved is not taken for what holds since.

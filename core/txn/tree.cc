@@ -75,7 +75,7 @@ void NodeLocks::release() {
   }
 }
 
-Result<EntryRecord> find_form(Tree& tree, const Node& dir, std::string_view raw, bool directory) {
+Result<EntryRecord> find_form(const VolumeView& tree, const Node& dir, std::string_view raw, bool directory) {
   if (directory && dir.record.is_directory() && dir.record.links <= kLinksOfLeafDirectory) return EntryRecord{};
   std::string key = keys::id_name(dir.id, raw);
   if (directory) key += '/';
@@ -94,7 +94,7 @@ Result<EntryRecord> find_form(Tree& tree, const Node& dir, std::string_view raw,
 namespace {
 
 // The one component with this prefix and hash; siblings that share 160 bytes are few, so the scan is short.
-Result<FoundEntry> find_long(Tree& tree, FileId dir, const PosixName& name) {
+Result<FoundEntry> find_long(const VolumeView& tree, FileId dir, const PosixName& name) {
   const std::string lower = keys::id_name(dir, *name.long_prefix);
   const auto it = tree.kv.scan(Family::kEntry, lower, keys::behind_prefix(lower));
   for (; it->valid(); it->next()) {
@@ -111,7 +111,7 @@ Result<FoundEntry> find_long(Tree& tree, FileId dir, const PosixName& name) {
 
 }  // namespace
 
-Result<FoundEntry> find_posix(Tree& tree, const Node& dir, std::string_view name) {
+Result<FoundEntry> find_posix(const VolumeView& tree, const Node& dir, std::string_view name) {
   STOA_TRY(parsed, parse_posix_name(name));
   if (parsed.long_prefix) return find_long(tree, dir.id, parsed);
   if (parsed.file_beside_directory) {
@@ -126,7 +126,7 @@ Result<FoundEntry> find_posix(Tree& tree, const Node& dir, std::string_view name
   return FoundEntry{std::move(parsed.raw), as_file};
 }
 
-Result<NodeRef> node_of(Tree& tree, const NodeRef& dir, std::string_view raw, const EntryRecord& record) {
+Result<NodeRef> node_of(const VolumeView& tree, const NodeRef& dir, std::string_view raw, const EntryRecord& record) {
   auto node = tree.nodes.get(record.id);
   if (node || node.error().code != Errc::kStale) return node;
   // A file and its last name go together, under the lock of the directory.

@@ -25,12 +25,11 @@
 #include "core/txn/metadata_room.h"
 #include "core/txn/recycle_state.h"
 #include "core/txn/volume_options.h"
+#include "core/txn/volume_view.h"
 #include "core/usage/ledger.h"
 #include "core/usage/owner_walk.h"
 
 namespace stoa::core {
-
-class DataState;  // core/data: what in-place I/O, gc and checksums keep in memory
 
 struct Tree {
   // All must outlive it. `data_state` and `file_watch` belong to the floors above.
@@ -58,6 +57,10 @@ struct Tree {
   OwnerCount owner_count;
   FinishedRequests finished;               // before the start; set before the first operation
   std::atomic<bool> orphans_swept{false};  // those of before the start (core/links/orphan.h)
+
+  // For operations that only read.
+  const VolumeView view{options, blobs, kv, nodes, entries, tree_lock, ledger, state, recycle, data};
+  operator const VolumeView&() const { return view; }  // NOLINT(google-explicit-constructor)
 
   // A FileId never used before. kIo: the store failed.
   Result<FileId> next_id();
@@ -92,13 +95,13 @@ struct FoundEntry {
 
 // All of these want the directory's lock held, shared or exclusive.
 // The entry of one exact form: `raw` as a file, or as a directory.
-Result<EntryRecord> find_form(Tree& tree, const Node& dir, std::string_view raw, bool directory);
+Result<EntryRecord> find_form(const VolumeView& tree, const Node& dir, std::string_view raw, bool directory);
 // The entry that a POSIX door means by `name`. Not found: raw is what a new entry of that name would be stored as.
-Result<FoundEntry> find_posix(Tree& tree, const Node& dir, std::string_view name);
+Result<FoundEntry> find_posix(const VolumeView& tree, const Node& dir, std::string_view name);
 
 // The file of an entry that was found in `dir`, whose lock is not held any more. kStale: the entry went meanwhile, so
 // look again. kCorrupt: it is there, and its file is not.
-Result<NodeRef> node_of(Tree& tree, const NodeRef& dir, std::string_view raw, const EntryRecord& record);
+Result<NodeRef> node_of(const VolumeView& tree, const NodeRef& dir, std::string_view raw, const EntryRecord& record);
 
 // kStale when the file is gone, kNotDirectory when it is no directory. The node is locked by the caller.
 Status require_live(const Node& node);
