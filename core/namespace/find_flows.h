@@ -5,6 +5,8 @@
 
 namespace stoa::core {
 
+class FlowTable;
+
 Status find_flows(const VolumeView&, FileId file, const FlowTable& table, std::vector<qos::Flow*>& found);
 
 }  // namespace stoa::core

@@ -182,6 +182,7 @@ Status count_owners(Tree& tree, const OpContext& ctx, const CountOwnersRequest& 
     ticket = committed;
     if (to == OwnersCounted::kBeingCounted) tree.owner_count.wish.make();
   }
+  if (tree.owner_count.on_wish) tree.owner_count.on_wish();
   return settle(tree, ctx, ticket);
 }
 

@@ -23,12 +23,13 @@ StateOptions state_options(const VolumeOptions& options) {
 }  // namespace
 
 Tree::Tree(KvStore& kv_store, BlobStore& blob_store, MetricRegistry& registry, const VolumeOptions& volume_options,
-           std::uint64_t next_journal, FileId next_id, DataState& data_state, FileWatch& file_watch)
+           std::uint64_t next_journal, FileId next_id, EventLog& event_log, DataState& data_state,
+           FileWatch& file_watch)
     : blobs(blob_store),
       metrics(registry),
       options(volume_options),
       write_verifier(random_verifier()),
-      events(registry),
+      events(event_log),
       ledger(registry, wall_now, &kv_store),
       committer(kv_store, registry, next_journal),
       kv(kv_store, committer),

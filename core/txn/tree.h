@@ -32,16 +32,16 @@
 namespace stoa::core {
 
 struct Tree {
-  // All must outlive it. `data_state` and `file_watch` belong to the floors above.
+  // All must outlive it. `event_log` is the process's; `data_state` and `file_watch` belong to the floors above.
   Tree(KvStore& kv_store, BlobStore& blob_store, MetricRegistry& registry, const VolumeOptions& volume_options,
-       std::uint64_t next_journal, FileId next_id, DataState& data_state, FileWatch& file_watch);
+       std::uint64_t next_journal, FileId next_id, EventLog& event_log, DataState& data_state, FileWatch& file_watch);
 
   BlobStore& blobs;
   MetricRegistry& metrics;
   const VolumeOptions options;
   const ShardId shard{};               // which part of the volume this is
   const std::uint64_t write_verifier;  // another one with each start
-  EventLog events;
+  EventLog& events;
   Ledger ledger;
   Committer committer;
   SettledStore kv;  // for reading; written by the committer alone

@@ -135,12 +135,10 @@ class VolumeImpl final : public Volume {
                                  [this] { return static_cast<double>(tree_.nodes.size()); });
     tree_.metrics.gauge_callback("stoa_cached_acl_bytes", "Memory of the ACLs of inodes in memory", {},
                                  [this] { return static_cast<double>(tree_.nodes.acl_bytes()); });
-    tree_.metrics.gauge_callback("stoa_qos_parked_requests", "Requests that wait for a QoS ceiling", {},
-                                 [this] { return static_cast<double>(scheduler_.parked()); });
     if (tree_.options.background) {
       const qos::Pace::Surroundings pace{.terms = [this] { return registry_->background_terms(); },
                                          .requests = [this] { return ns_.requests(); }};
-      background_.emplace(tree_, *registry_, scheduler_, pace);
+      background_.emplace(tree_, *registry_, opened_.head, pace);
     }
     return {};
   }
@@ -149,6 +147,7 @@ class VolumeImpl final : public Volume {
     if (const Status flushed = flush(); !flushed) {
       log_error("volume", "the last flush failed", {{"error", describe(flushed.error())}});
     }
+    tree_.metrics.drop_callbacks();  // before what they read goes
   }
 
   Namespace& ns() override { return *audited_; }
@@ -206,13 +205,7 @@ class VolumeImpl final : public Volume {
   Journal journal_;
   NamespaceImpl ns_;
   const HandleCodec handles_;
-  qos::Scheduler scheduler_{
-      {},
-      qos::steady_ns,
-      {.parked = &tree_.metrics.counter("stoa_qos_parked_total", "Requests that waited for a QoS ceiling"),
-       .busy = &tree_.metrics.counter("stoa_qos_busy_total",
-                                      "Requests that were answered busy because too many waited, or for too long")}};
-  std::jthread admission_{[this](const std::stop_token& stop) { scheduler_.keep_serving(stop); }};
+  qos::Scheduler& scheduler_ = opened_.head.scheduler;
   std::unique_ptr<StoredRegistry> registry_;
   std::unique_ptr<AuditedNamespace> audited_;
   std::optional<Background> background_;
