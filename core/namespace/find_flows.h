@@ -1,7 +1,7 @@
 // The flows of the directories above a file. Contract: core/api/namespace.h.
 #pragma once
 
-#include "core/txn/tree.h"
+#include "core/txn/volume_context.h"
 
 namespace stoa::core {
 

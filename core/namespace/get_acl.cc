@@ -5,8 +5,8 @@
 
 namespace stoa::core {
 
-Result<GetAclReply> get_acl(const VolumeView& tree, const OpContext& ctx, const GetAclRequest& req) {
-  STOA_TRY(node, reach(tree, ctx, req.id));
+Result<GetAclReply> get_acl(const VolumeView& volume, const OpContext& ctx, const GetAclRequest& req) {
+  STOA_TRY(node, reach(volume, ctx, req.id));
   const std::shared_lock lock(node->lock);
   STOA_CHECK_OK(require_live(*node));
   const Inode& record = node->record;

@@ -4,8 +4,8 @@
 
 namespace stoa::core {
 
-Result<ReadlinkReply> readlink(const VolumeView& tree, const OpContext& ctx, const ReadlinkRequest& req) {
-  STOA_TRY(node, reach(tree, ctx, req.id));
+Result<ReadlinkReply> readlink(const VolumeView& volume, const OpContext& ctx, const ReadlinkRequest& req) {
+  STOA_TRY(node, reach(volume, ctx, req.id));
   Attributes attr;
   {
     const std::shared_lock lock(node->lock);
@@ -14,7 +14,7 @@ Result<ReadlinkReply> readlink(const VolumeView& tree, const OpContext& ctx, con
     attr = node->record.attributes();
   }
   // A symlink's target never changes, so it can be read without the lock.
-  STOA_TRY(target, load_inline(tree, req.id));
+  STOA_TRY(target, load_inline(volume, req.id));
   return ReadlinkReply{std::move(target), attr};
 }
 

@@ -75,7 +75,7 @@ void VolumeState::forget_if_empty(Shard& shard, HolderId holder) {
   if (it != shard.holdings.end() && it->second.empty()) shard.holdings.erase(it);
 }
 
-HolderId VolumeState::add_holder(Door, HolderEvents* events, std::string_view peer) {
+HolderId VolumeState::add_holder(Protocol, HolderEvents* events, std::string_view peer) {
   return holders_.add(events, peer);
 }
 

@@ -6,13 +6,13 @@
 #include <type_traits>
 
 #include "core/api/operations.h"
-#include "core/txn/tree.h"
+#include "core/txn/volume_context.h"
 
 namespace stoa::core {
 
 // Operations that only read have no more of the volume than its view.
 template <OperationKind kKind>
-using OperandOf = std::conditional_t<kKind == OperationKind::kReads, const VolumeView, Tree>;
+using OperandOf = std::conditional_t<kKind == OperationKind::kReads, const VolumeView, VolumeContext>;
 
 #define STOA_OPERATION(kind, name, reply, request, routing) \
   Result<reply> name(OperandOf<OperationKind::k##kind>&, const OpContext&, const request&);

@@ -23,19 +23,21 @@ std::chrono::milliseconds flush_period(const VolumeOptions& options) {
 
 }  // namespace
 
-Background::Background(Tree& tree, Registry& registry, Head& head, const qos::Pace::Surroundings& pace)
-    : tree_(tree),
+Background::Background(VolumeContext& volume, Registry& registry, Head& head,
+                       const qos::BackgroundThrottle::PolicyContext& pace)
+    : volume_(volume),
       registry_(registry),
       head_(head),
       flush_pace_(head.scheduler, pace),
       read_pace_(head.scheduler, pace),
       count_pace_(head.scheduler, pace),
-      failures_(tree.metrics.counter("stoa_background_failures_total", "Rounds of background work that failed")),
+      failures_(volume.metrics.counter("stoa_background_failures_total", "Rounds of background work that failed")),
       scrub_due_(std::chrono::steady_clock::now() + kScrubPeriod),
-      flushing_(head.flushing.add(flush_period(tree.options), [this] { flush_and_free(); })),
+      flushing_(head.flushing.add(flush_period(volume.options), [this] { flush_and_free(); })),
       counting_(head.counting.add(kCountAgain, [this] { count_owners(); })) {
-  if (tree.options.scrub_bytes_per_second != 0) reading_ = head.reading.add(kSealPeriod, [this] { read_at_leisure(); });
-  tree.owner_count.on_wish = [this] { head_.counting.call(counting_); };
+  if (volume.options.scrub_bytes_per_second != 0)
+    reading_ = head.reading.add(kSealPeriod, [this] { read_at_leisure(); });
+  volume.owner_count.on_wish = [this] { head_.counting.call(counting_); };
   head.counting.call(counting_);  // what a stop has broken off
 }
 
@@ -43,7 +45,7 @@ Background::~Background() {
   flush_pace_.stop();
   read_pace_.stop();
   count_pace_.stop();
-  tree_.owner_count.on_wish = nullptr;
+  volume_.owner_count.on_wish = nullptr;
   head_.flushing.remove(flushing_);
   if (reading_) head_.reading.remove(*reading_);
   head_.counting.remove(counting_);
@@ -58,32 +60,32 @@ void Background::report(const Status& done, std::string_view message) {
 void Background::flush_and_free() {
   constexpr const char* kFailed = "a round of background work failed";
   // What waits for room is tried again although nobody asks for it.
-  report(tree_.committer.wait_applied(), "changes wait to be written");
-  report(flush_lazy(tree_, &flush_pace_), kFailed);
-  report(store_quiet_sums(tree_, tree_.data->sums.crowded()), kFailed);
-  report(sweep_orphans(tree_), kFailed);
-  report(age_bins(tree_, wall_now(), &flush_pace_), kFailed);
-  report(collect_garbage(tree_, &flush_pace_), kFailed);
-  report(report_soft_limits(tree_), kFailed);
+  report(volume_.committer.wait_applied(), "changes wait to be written");
+  report(flush_lazy(volume_, &flush_pace_), kFailed);
+  report(store_quiet_sums(volume_, volume_.data->sums.crowded()), kFailed);
+  report(sweep_orphans(volume_), kFailed);
+  report(age_bins(volume_, wall_now(), &flush_pace_), kFailed);
+  report(collect_garbage(volume_, &flush_pace_), kFailed);
+  report(report_soft_limits(volume_), kFailed);
   if (std::chrono::steady_clock::now() >= forget_due_) {
-    report(forget_gone_directories(tree_, registry_), kFailed);
+    report(forget_gone_directories(volume_, registry_), kFailed);
     forget_due_ = std::chrono::steady_clock::now() + kForgetPeriod;
   }
-  tell_damage(tree_);
-  space_.look(tree_.blobs.space(), tree_.kv.has_room(), wall_now());
+  tell_damage(volume_);
+  space_.look(volume_.blobs.space(), volume_.kv.has_room(), wall_now());
 }
 
 void Background::read_at_leisure() {
-  Status done = seal_quiet_files(tree_, kQuietNs, &read_pace_);
+  Status done = seal_quiet_files(volume_, kQuietNs, &read_pace_);
   if (done && std::chrono::steady_clock::now() >= scrub_due_) {
-    done = scrub_all(tree_, &read_pace_);
+    done = scrub_all(volume_, &read_pace_);
     scrub_due_ = std::chrono::steady_clock::now() + kScrubPeriod;
   }
   report(done, "a round of scrubbing failed");
 }
 
 void Background::count_owners() {
-  report(count_all_owners(tree_, count_pace_), "counting what users and groups own failed; it is tried again");
+  report(count_all_owners(volume_, count_pace_), "counting what users and groups own failed; it is tried again");
 }
 
 }  // namespace stoa::core

@@ -8,7 +8,7 @@
 
 #include "core/api/registry.h"
 #include "core/head/head.h"
-#include "core/txn/tree.h"
+#include "core/txn/volume_context.h"
 #include "core/volume/space_watch.h"
 #include "qos/pace.h"
 
@@ -17,7 +17,7 @@ namespace stoa::core {
 class Background {
  public:
   // `registry`, `head` and all that the pace asks for must outlive it.
-  Background(Tree& tree, Registry& registry, Head& head, const qos::Pace::Surroundings& pace);
+  Background(VolumeContext& volume, Registry& registry, Head& head, const qos::BackgroundThrottle::PolicyContext& pace);
   ~Background();
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
@@ -29,13 +29,13 @@ class Background {
 
   void report(const Status& done, std::string_view message);
 
-  Tree& tree_;
+  VolumeContext& volume_;
   Registry& registry_;
   Head& head_;
-  SpaceWatch space_{tree_.events};
-  qos::Pace flush_pace_;
-  qos::Pace read_pace_;
-  qos::Pace count_pace_;
+  SpaceWatch space_{volume_.events};
+  qos::BackgroundThrottle flush_pace_;
+  qos::BackgroundThrottle read_pace_;
+  qos::BackgroundThrottle count_pace_;
   Counter& failures_;
   std::chrono::steady_clock::time_point forget_due_ = std::chrono::steady_clock::now();  // of the flushing rounds
   std::chrono::steady_clock::time_point scrub_due_;                                      // of the reading rounds

@@ -1,4 +1,5 @@
-// A Tree with what the floors above it add: the state of the data path, and the look of the table of opens at files.
+// A VolumeContext with what the floors above it add: the state of the data path, and the look of the table of opens at
+// files.
 #pragma once
 
 #include <memory>
@@ -6,7 +7,7 @@
 #include "core/data/data_state.h"
 #include "core/head/head.h"
 #include "core/links/orphan.h"
-#include "core/txn/tree.h"
+#include "core/txn/volume_context.h"
 
 namespace stoa::core {
 
@@ -17,8 +18,8 @@ struct OpenedTree {
         head(options.head != nullptr ? *options.head : *own_head),
         metrics(all_metrics, options.metric_labels),
         data(metrics),
-        watch(watch_files(tree)),
-        tree(kv, blobs, metrics, options, next_journal, next_id, head.events, data, *watch) {}
+        watch(watch_files(volume)),
+        volume(kv, blobs, metrics, options, next_journal, next_id, head.events, data, *watch) {}
   ~OpenedTree() { metrics.drop_callbacks(); }
   OpenedTree(const OpenedTree&) = delete;
   OpenedTree& operator=(const OpenedTree&) = delete;
@@ -28,7 +29,7 @@ struct OpenedTree {
   MetricRegistry metrics;  // of this volume
   DataState data;
   std::unique_ptr<FileWatch> watch;
-  Tree tree;
+  VolumeContext volume;
 };
 
 }  // namespace stoa::core

@@ -53,7 +53,7 @@ class TableTest : public ::testing::Test {
   Client client(std::string_view peer = {}) {
     Client made{{}, std::make_shared<std::vector<Recalled>>()};
     made.id = table().add_holder(
-        Door::kNfs, on_recall([list = made.recalled](const LeaseRecall& r) { list->push_back({r.lease, r.file}); }),
+        Protocol::kNfs, on_recall([list = made.recalled](const LeaseRecall& r) { list->push_back({r.lease, r.file}); }),
         peer);
     return made;
   }

@@ -45,7 +45,7 @@ TEST_F(TwoVolumesTest, HaveFilesAndOpensOfTheirOwn) {
   ASSERT_TRUE(b_.volume->ns().unlink({}, {kRootId, "f"}));
   EXPECT_TRUE(a_.volume->ns().lookup({}, {.parent = kRootId, .name = "f"}));
   EXPECT_EQ(b_.volume->ns().getattr({}, {in_b}).error().code, Errc::kStale);
-  const HolderId holder = a_.volume->state().add_holder(Door::kNfs, nullptr);
+  const HolderId holder = a_.volume->state().add_holder(Protocol::kNfs, nullptr);
   ASSERT_TRUE(a_.volume->state().open({in_a, holder, kShareRead, kShareNone}));
   EXPECT_TRUE(renders("\nstoa_opens{volume=\"a\"} 1\n"));
   EXPECT_TRUE(renders("\nstoa_opens{volume=\"b\"} 0\n"));
