@@ -35,7 +35,7 @@ class Namespace {
   // Blocks until all that it names is durable: the content is synced file by file side by side, the metadata once for
   // all. Files that are gone by now need nothing. kIo, kNoSpace: something is not, and none of it may be acknowledged;
   // asked for a part of it, that part may succeed.
-  virtual Status settle(const OpContext&, const PendingDurability&) = 0;
+  virtual Status sync(const OpContext&, const PendingDurability&) = 0;
 
   // What the protocol refused by itself, for audit. The context says who asked as far as that is known, and from where.
   // Cheap; waits for no disk.

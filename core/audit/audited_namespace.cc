@@ -205,7 +205,7 @@ class AuditedNamespaceImpl final : public AuditedNamespace {
                     std::vector<qos::Flow*>& found) override {
     return inner_.find_flows(ctx, file, table, found);
   }
-  Status settle(const OpContext& ctx, const PendingDurability& pending) override { return inner_.settle(ctx, pending); }
+  Status sync(const OpContext& ctx, const PendingDurability& pending) override { return inner_.sync(ctx, pending); }
   std::uint64_t boot_verifier() const override { return inner_.boot_verifier(); }
   std::uint64_t volume_id() const override { return inner_.volume_id(); }
 

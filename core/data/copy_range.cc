@@ -166,7 +166,7 @@ Result<CopyRangeReply> share_locked(VolumeContext& volume, const OpContext& ctx,
   target.touch_content(txn.now());
   target.mode = mode_after_write(ctx, target.mode);
   CopyRangeReply reply{length, target.attributes(), volume.write_verifier};
-  if (!same) txn.put_inode(from, std::move(source), Seen::kNo);
+  if (!same) txn.put_inode(from, std::move(source), Visible::kNo);
   txn.put_inode(to, std::move(target));
   txn.note({.kind = ChangeKind::kContent, .id = req.to});
   STOA_TRY(committed, txn.commit());

@@ -117,7 +117,7 @@ Result<CommitTicket> commit_plan(VolumeContext& volume, const OpContext& ctx, co
     writer.client = ctx.client;
   }
   txn.note({.kind = ChangeKind::kContent, .id = next.id, .type = FileType::kRegular}, writer);
-  txn.put_inode(node, std::move(next), Seen::kNo);
+  txn.put_inode(node, std::move(next), Visible::kNo);
   STOA_TRY(ticket, txn.commit());
   sums.committed(ticket);
   if (has_extents) node->marked_open = true;

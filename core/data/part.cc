@@ -52,7 +52,7 @@ Status mark_shared(VolumeContext& volume, const OpContext& ctx, const NodeRef& n
   share_range(next.layout, wanted.offset, length);
   if (next.layout == node->record.layout) return {};
   MetaTxn txn(volume, ctx);
-  txn.put_inode(node, std::move(next), Seen::kNo);
+  txn.put_inode(node, std::move(next), Visible::kNo);
   STOA_CHECK_OK(txn.commit());
   return {};
 }

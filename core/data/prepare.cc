@@ -27,7 +27,7 @@ Status change_record(VolumeContext& volume, const OpContext& ctx, const NodeRef&
   STOA_TRY(wanted, stage(txn, next));
   if (!wanted) return {};
   txn.records().mark_open(next.id);
-  txn.put_inode(node, std::move(next), Seen::kNo);
+  txn.put_inode(node, std::move(next), Visible::kNo);
   STOA_CHECK_OK(txn.commit());
   node->marked_open = true;
   return {};

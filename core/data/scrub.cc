@@ -153,7 +153,7 @@ Status seal_file(VolumeContext& volume, FileId id, Reading& reading, Timestamp n
   Inode next = (*node)->record;
   if (!used.empty()) next.flags |= kChecksummed;
   txn.records().remove_open_mark(id);
-  txn.put_inode(*node, std::move(next), Seen::kNo);
+  txn.put_inode(*node, std::move(next), Visible::kNo);
   STOA_CHECK_OK(txn.commit());
   (*node)->marked_open = false;
   volume.data->sealed_files.add();

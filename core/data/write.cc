@@ -56,7 +56,7 @@ class BlobWrite {
       ctx_.pending->add_written(node_->id);
     } else if (ctx_.durability == Durability::kDurable || flush_now_) {
       STOA_TRY(ticket, flush_file(volume_, ctx_, node_));
-      STOA_CHECK_OK(settle(volume_, ctx_, ticket));
+      STOA_CHECK_OK(sync_or_defer(volume_, ctx_, ticket));
     }
     return reply;
   }
@@ -277,7 +277,7 @@ Attempt attempt_write(VolumeContext& volume, const OpContext& ctx, const NodeRef
     attempt.reply = blob_write.run();
     attempt.clean_tail = blob_write.dirty_tail();
   } else if (static_cast<std::uint64_t>(ticket) != 0) {
-    if (const Status settled = settle(volume, ctx, ticket); !settled) attempt.reply = fail(settled.error());
+    if (const Status settled = sync_or_defer(volume, ctx, ticket); !settled) attempt.reply = fail(settled.error());
   }
   return attempt;
 }

@@ -79,7 +79,7 @@ Status delete_orphan(VolumeContext& volume, FileId file) {
   if (node->deleted || node->record.links != 0 || volume.state.keeps(file)) return {};
   MetaTxn txn(volume, ctx);
   STOA_CHECK_OK(drop_content(volume, txn, node));
-  STOA_CHECK_OK(txn.delete_inode(node, Seen::kNo));
+  STOA_CHECK_OK(txn.delete_inode(node, Visible::kNo));
   txn.end_charge(node, usage_of(node->record));  // as drop_file() does
   txn.set_account(node, nullptr);
   txn.records().remove_orphan_mark(file);

@@ -12,13 +12,13 @@ namespace {
 constexpr std::uint32_t kExclusiveMode = 0600;
 constexpr std::uint32_t kDefaultMode = 0644;
 
-struct Made {
+struct Created {
   CreateReply reply;
   bool truncate = false;  // an existing file was taken and is to be cut to the wanted size
 };
 
-Result<Made> create_locked(VolumeContext& volume, const OpContext& ctx, const CreateRequest& req, const NodeRef& dir,
-                           CommitTicket& ticket) {
+Result<Created> create_locked(VolumeContext& volume, const OpContext& ctx, const CreateRequest& req, const NodeRef& dir,
+                              CommitTicket& ticket) {
   NodeLocks locks({dir});
   STOA_CHECK_OK(require_directory(*dir));
   STOA_CHECK_OK(require(ctx, dir->record, kRightSearch));
@@ -36,8 +36,8 @@ Result<Made> create_locked(VolumeContext& volume, const OpContext& ctx, const Cr
     if (req.mode == CreateMode::kExclusive && (req.verifier == 0 || node->record.create_verifier != req.verifier)) {
       return fail(Errc::kExists);
     }
-    return Made{{false, node->record.attributes(), before, parent},
-                req.mode == CreateMode::kUnchecked && req.set.size.has_value()};
+    return Created{{false, node->record.attributes(), before, parent},
+                   req.mode == CreateMode::kUnchecked && req.set.size.has_value()};
   }
   if (names_bin(*dir, req.name)) return fail(Errc::kExists);
   STOA_CHECK_OK(require_add(ctx, dir->record, false));
@@ -54,7 +54,7 @@ Result<Made> create_locked(VolumeContext& volume, const OpContext& ctx, const Cr
   inode.size = req.set.size.value_or(0);
   if (exclusive) inode.create_verifier = req.verifier;
   Inode dir_next = dir->record;
-  Made made{{true, inode.attributes(), dir->record.before(), {}}};
+  Created made{{true, inode.attributes(), dir->record.before(), {}}};
   STOA_CHECK_OK(add_file(txn, dir, dir_next, entry.raw, std::move(inode)));
   made.reply.parent = dir_next.attributes();
   STOA_TRY(committed, txn.commit());

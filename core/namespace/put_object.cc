@@ -157,7 +157,7 @@ Result<PutKeyReply> put_object(VolumeContext& volume, const OpContext& ctx, cons
       if (reply && changed) continue;
       // Readers and writers of the file go on with the new content, and do not wait for the disk with this call.
       if (gate.owns_lock()) gate.unlock();
-      if (reply) STOA_CHECK_OK(settle(volume, ctx, committed));
+      if (reply) STOA_CHECK_OK(sync_or_defer(volume, ctx, committed));
       return reply;
     }
   };

@@ -71,7 +71,7 @@ Result<CommitTicket> commit_change(VolumeContext& volume, const OpContext& ctx, 
   if (node->record.has(kImpliedByKey)) {
     Inode next = node->record;
     next.keep();
-    txn.put_inode(node, std::move(next), Seen::kNo);
+    txn.put_inode(node, std::move(next), Visible::kNo);
   }
   txn.note({.kind = ChangeKind::kQuota, .id = node->id});
   return txn.commit();
@@ -184,7 +184,7 @@ Status count_owners(VolumeContext& volume, const OpContext& ctx, const CountOwne
     if (to == OwnersCounted::kBeingCounted) volume.owner_count.wish.make();
   }
   if (volume.owner_count.on_wish) volume.owner_count.on_wish();
-  return settle(volume, ctx, ticket);
+  return sync_or_defer(volume, ctx, ticket);
 }
 
 Result<ListOwnerQuotasReply> list_owner_quotas(const VolumeView& volume, const OpContext& ctx,

@@ -12,14 +12,14 @@ namespace stoa::core {
 namespace {
 
 // What one look at both directories found; the nodes of it are then locked together and looked at again.
-struct Parties {
+struct ResolvedRename {
   NodeRef from_dir, to_dir, moved, replaced;
   FoundEntry from, to;
   UserBin user_bin;      // for what is replaced
   FileId bin = kNoFile;  // from_dir is a user's bin of it: what moves is restored, and replaces nothing
 };
 
-Status check_rules(const OpContext& ctx, const RenameRequest& req, const Parties& p) {
+Status check_rules(const OpContext& ctx, const RenameRequest& req, const ResolvedRename& p) {
   const Inode& moved = p.moved->record;
   STOA_CHECK_OK(require_remove(ctx, p.from_dir->record, moved));
   STOA_CHECK_OK(require_add(ctx, p.to_dir->record, moved.is_directory()));
@@ -33,8 +33,8 @@ Status check_rules(const OpContext& ctx, const RenameRequest& req, const Parties
   return {};
 }
 
-Result<Parties> look(VolumeContext& volume, const OpContext& ctx, const RenameRequest& req) {
-  Parties p;
+Result<ResolvedRename> resolve(VolumeContext& volume, const OpContext& ctx, const RenameRequest& req) {
+  ResolvedRename p;
   STOA_TRY(from_dir, reach(volume, ctx, req.from_parent));
   STOA_TRY(to_dir, reach(volume, ctx, req.to_parent));
   p.from_dir = from_dir;
@@ -82,7 +82,7 @@ Result<bool> is_below(VolumeContext& volume, FileId dir, FileId ancestor) {
   return false;
 }
 
-Status stage_usage(MetaTxn& txn, const Parties& p, Inode& next) {
+Status stage_usage(MetaTxn& txn, const ResolvedRename& p, Inode& next) {
   if (p.from_dir == p.to_dir) return {};
   if (next.is_directory()) {
     next.home = p.to_dir->id;
@@ -98,7 +98,7 @@ Status stage_usage(MetaTxn& txn, const Parties& p, Inode& next) {
 
 // `alone`: the tree is locked for this alone. Absent: it is to be.
 Result<std::optional<RenameReply>> rename_locked(VolumeContext& volume, const OpContext& ctx, const RenameRequest& req,
-                                                 const Parties& p, bool alone, CommitTicket& ticket) {
+                                                 const ResolvedRename& p, bool alone, CommitTicket& ticket) {
   STOA_CHECK_OK(check_rules(ctx, req, p));
   for (const NodeRef& dir : {p.from_dir, p.to_dir}) STOA_CHECK_OK(require_outside_bin(volume, *dir));
   MetaTxn txn(volume, ctx);
@@ -152,15 +152,15 @@ Result<RenameReply> rename(VolumeContext& volume, const OpContext& ctx, const Re
   if (ctx.read_only) return fail(Errc::kReadOnly);
   for (bool alone = false;;) {
     if (ctx.expired()) return fail(Errc::kTimeout);
-    auto looked = look(volume, ctx, req);
-    if (!looked) {
+    auto resolved = resolve(volume, ctx, req);
+    if (!resolved) {
       // A file that vanished between the looks: the next look says so in its own words.
-      if (looked.error().code == Errc::kStale && reach(volume, ctx, req.from_parent) &&
+      if (resolved.error().code == Errc::kStale && reach(volume, ctx, req.from_parent) &&
           reach(volume, ctx, req.to_parent))
         continue;
-      return fail(looked.error());
+      return fail(resolved.error());
     }
-    Parties& p = *looked;
+    ResolvedRename& p = *resolved;
     if (p.bin != kNoFile) return restore_by_rename(volume, ctx, req, p.bin, p.from.raw);
     const bool moves = p.from.directory() && p.from_dir != p.to_dir;
     bool changed = false;
@@ -199,7 +199,7 @@ Result<RenameReply> rename(VolumeContext& volume, const OpContext& ctx, const Re
       return attempt();
     }();
     if (reply && changed) continue;
-    if (reply && static_cast<std::uint64_t>(ticket) != 0) STOA_CHECK_OK(settle(volume, ctx, ticket));
+    if (reply && static_cast<std::uint64_t>(ticket) != 0) STOA_CHECK_OK(sync_or_defer(volume, ctx, ticket));
     return reply;
   }
 }

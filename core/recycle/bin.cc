@@ -63,7 +63,7 @@ Status make_bin(VolumeContext& volume, FileId recycle_root, bool counted) {
     account->recycle_root = dir->account;
     note_levels(dir->account, 1);
     txn.new_inode(std::move(bin), std::move(account));
-    txn.put_inode(dir, std::move(next), Seen::kNo);
+    txn.put_inode(dir, std::move(next), Visible::kNo);
     STOA_CHECK_OK(txn.commit());
     return true;
   });
@@ -247,8 +247,8 @@ Result<bool> has_bins(const VolumeView& volume) {
   return it->valid();
 }
 
-Kept find_policy(const RecycleTable& table, const AccountRef& account) {
-  Kept kept;
+RecycleDecision find_policy(const RecycleTable& table, const AccountRef& account) {
+  RecycleDecision kept;
   for (const Account* a = account.get(); a != nullptr; a = a->parent.get()) {
     if (a->makes != UsageClass::kLive) return {};
     if (kept.recycle_root == kNoFile && table.has_own_bin(a->dir)) kept.recycle_root = a->dir;
@@ -263,7 +263,7 @@ Result<UserBin> prepare_user_bin(VolumeContext& volume, const OpContext& ctx, co
   if (volume.recycle.registry == nullptr || ctx.read_only) return UserBin{};
   const auto snapshot = volume.recycle.registry->snapshot();
   if (snapshot->recycle() == nullptr) return UserBin{};
-  const Kept kept = [&] {
+  const RecycleDecision kept = [&] {
     const std::shared_lock chain(volume.tree_lock);
     return find_policy(*snapshot->recycle(), dir->account_now());
   }();
@@ -308,7 +308,7 @@ bool still_kept(VolumeContext& volume, const UserBin& user_bin, const Node& dir)
   if (user_bin.node->deleted) return false;
   const auto snapshot = volume.recycle.registry->snapshot();
   if (snapshot->recycle() == nullptr) return false;
-  const Kept kept = find_policy(*snapshot->recycle(), dir.account);
+  const RecycleDecision kept = find_policy(*snapshot->recycle(), dir.account);
   return kept.policy != nullptr && kept.policy->enabled && kept.recycle_root == user_bin.recycle_root;
 }
 

@@ -31,11 +31,11 @@ Result<std::vector<Bin>> bins_below(const VolumeView& volume, FileId dir);
 Result<bool> has_bins(const VolumeView& volume);
 
 // What the policies say of deletions in the directory of this account. Needs the tree lock.
-struct Kept {
+struct RecycleDecision {
   const RecyclePolicy* policy = nullptr;  // null: nothing says anything
   FileId recycle_root = kNoFile;          // the directory whose bin takes them, if the policy is on
 };
-Kept find_policy(const RecycleTable& table, const AccountRef& account);
+RecycleDecision find_policy(const RecycleTable& table, const AccountRef& account);
 
 // Where what is about to be deleted goes.
 struct UserBin {

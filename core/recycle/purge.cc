@@ -132,7 +132,7 @@ Status recount(VolumeContext& volume, const Bin& bin, bool counted) {
         STOA_CHECK_OK(txn.move_directory(bin.node, to, {}));
         Inode next = bin.node->record;
         next.flags = static_cast<std::uint8_t>(counted ? next.flags & ~kExcluded : next.flags | kExcluded);
-        txn.put_inode(bin.node, std::move(next), Seen::kNo);
+        txn.put_inode(bin.node, std::move(next), Visible::kNo);
         STOA_CHECK_OK(txn.commit());
         return true;
       },
@@ -247,7 +247,7 @@ Status discard_empty_bin(VolumeContext& volume, const NodeRef& recycle_root) {
     Inode next = recycle_root->record;
     next.flags &= static_cast<std::uint8_t>(~kHasBin);
     STOA_CHECK_OK(txn.delete_inode(*bin));
-    txn.put_inode(recycle_root, std::move(next), Seen::kNo);
+    txn.put_inode(recycle_root, std::move(next), Visible::kNo);
     txn.records().remove_bin(recycle_root->id);
     STOA_CHECK_OK(txn.commit());
     const std::lock_guard lock(volume.recycle.mutex);
@@ -278,8 +278,9 @@ Status age_bins(VolumeContext& volume, Timestamp now, qos::BackgroundThrottle* p
       const std::shared_lock chain(volume.tree_lock);
       const std::shared_lock lock(bin.node->lock);
       counted = !bin.node->record.has(kExcluded);
-      const Kept kept =
-          snapshot->recycle() != nullptr ? find_policy(*snapshot->recycle(), bin.recycle_root->account_now()) : Kept{};
+      const RecycleDecision kept = snapshot->recycle() != nullptr
+                                       ? find_policy(*snapshot->recycle(), bin.recycle_root->account_now())
+                                       : RecycleDecision{};
       if (kept.policy != nullptr) policy = *kept.policy;
     }
     if (policy.enabled && policy.counted != counted) STOA_CHECK_OK(recount(volume, bin, policy.counted));
@@ -319,7 +320,7 @@ Result<PurgeReply> purge(VolumeContext& volume, const OpContext& ctx, const Purg
       return {};
     }));
   }
-  STOA_CHECK_OK(settle(volume, ctx, volume.committer.applied()));
+  STOA_CHECK_OK(sync_or_defer(volume, ctx, volume.committer.applied()));
   return reply;
 }
 

@@ -229,7 +229,7 @@ Result<RestoreRight> restore_right(VolumeContext& volume, FileId bin) {
   const auto snapshot = volume.recycle.registry->snapshot();
   if (snapshot->recycle() == nullptr) return RestoreRight::kOwner;
   const std::shared_lock chain(volume.tree_lock);
-  const Kept kept = find_policy(*snapshot->recycle(), recycle_root->account_now());
+  const RecycleDecision kept = find_policy(*snapshot->recycle(), recycle_root->account_now());
   return kept.policy != nullptr ? kept.policy->restore : RestoreRight::kOwner;
 }
 

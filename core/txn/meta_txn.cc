@@ -39,12 +39,12 @@ void MetaTxn::put_acl(Inode& next) {
   has_acls_ = true;
 }
 
-void MetaTxn::put_inode(const NodeRef& node, Inode next, Seen seen) {
+void MetaTxn::put_inode(const NodeRef& node, Inode next, Visible visible) {
   STOA_ASSERT(next.id == node->id && !node->deleted);
   if (next.acl != node->record.acl) put_acl(next);
   records_.put_inode(next);
   if (!is_zero(node->pending)) commit_pending(node->payer(), node->pending);
-  publications_.push_back({node, std::move(next), false, seen});
+  publications_.push_back({node, std::move(next), false, visible});
 }
 
 NodeRef MetaTxn::new_inode(Inode record, AccountRef account) {
@@ -58,7 +58,7 @@ NodeRef MetaTxn::new_inode(Inode record, AccountRef account) {
   return node;
 }
 
-Status MetaTxn::delete_inode(const NodeRef& node, Seen seen) {
+Status MetaTxn::delete_inode(const NodeRef& node, Visible visible) {
   records_.remove_inode(node->id);
   if (node->record.is_directory()) {
     const UsageRecord known = volume_.ledger.read(node->account);
@@ -78,7 +78,7 @@ Status MetaTxn::delete_inode(const NodeRef& node, Seen seen) {
   }
   if (node->record.has(kHasAcl)) records_.remove_xattr(node->id, keys::kAclXattr);
   if (!is_zero(node->pending)) commit_pending(node->payer(), node->pending);
-  publications_.push_back({node, {}, true, seen});
+  publications_.push_back({node, {}, true, visible});
   return {};
 }
 
@@ -291,7 +291,7 @@ Status MetaTxn::break_leases() {
   std::size_t count = 0;
   Status may;
   for (const Publication& p : publications_) {
-    if (p.seen == Seen::kNo) continue;
+    if (p.visible == Visible::kNo) continue;
     files[count++] = p.node->id;
     if (count < kMost) continue;
     if (const Status some = volume_.state.before_mutate(ctx_, files); !some) may = some;

@@ -12,7 +12,7 @@
 namespace stoa::core {
 
 // Whether a change of a file can be seen through a protocol. What can be, breaks the leases of others.
-enum class Seen : bool { kNo, kYes };
+enum class Visible : bool { kNo, kYes };
 
 class MetaTxn {
  public:
@@ -27,13 +27,13 @@ class MetaTxn {
 
   // Nodes given to these are locked exclusively by the caller until after commit().
   // The new record of a node and its ACL, in the store and, after commit, in memory. Lazy changes of the node go along.
-  void put_inode(const NodeRef& node, Inode next, Seen seen = Seen::kYes);
+  void put_inode(const NodeRef& node, Inode next, Visible visible = Visible::kYes);
   // A new file: its node comes into being with the commit. Returns it, so that later steps can name it.
   NodeRef new_inode(Inode record, AccountRef account);
   // Which account carries the file from this commit on; null: none.
   void set_account(const NodeRef& node, AccountRef account) { accounts_.push_back({node, std::move(account)}); }
   // The file is gone: record, extended attributes, usage. Content is core/data/content.h's.
-  Status delete_inode(const NodeRef& node, Seen seen = Seen::kYes);
+  Status delete_inode(const NodeRef& node, Visible visible = Visible::kYes);
 
   // A name. `dir_next` is the caller's new record of the directory: gets its cookie, entry count and times. `cookie`:
   // of the entry that this one replaces, so that a listing that is under way meets the name once; 0: a new one.
@@ -100,7 +100,7 @@ class MetaTxn {
     NodeRef node;
     Inode next;
     bool remove = false;
-    Seen seen = Seen::kYes;
+    Visible visible = Visible::kYes;
   };
   struct EntryChange {
     std::string key;

@@ -151,7 +151,7 @@ Status require_directory(const Node& node) {
   return {};
 }
 
-Status settle(VolumeContext& volume, const OpContext& ctx, CommitTicket ticket) {
+Status sync_or_defer(VolumeContext& volume, const OpContext& ctx, CommitTicket ticket) {
   if (ctx.durability == Durability::kApplied) return {};
   if (ctx.pending != nullptr) {
     ctx.pending->add(volume.shard, ticket);

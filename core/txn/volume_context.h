@@ -110,7 +110,7 @@ Status require_directory(const Node& node);
 
 // The promise of ctx.durability for a change that was committed as `ticket`: waits, or stores the ticket for the
 // protocol.
-Status settle(VolumeContext& volume, const OpContext& ctx, CommitTicket ticket);
+Status sync_or_defer(VolumeContext& volume, const OpContext& ctx, CommitTicket ticket);
 
 // One mutation: `body(CommitTicket&) -> Result<Reply>` under the tree lock, shared or (a directory changes parents)
 // alone. Leases are broken by its MetaTxn (core/state/lease_gate.h). The caller settles what it committed, if anything,
@@ -136,7 +136,7 @@ auto run_mutation(VolumeContext& volume, const OpContext& ctx, Body body, bool a
     -> decltype(body(std::declval<CommitTicket&>())) {
   CommitTicket ticket{};
   auto reply = apply_mutation(volume, ctx, ticket, std::move(body), alone);
-  if (reply && static_cast<std::uint64_t>(ticket) != 0) STOA_CHECK_OK(settle(volume, ctx, ticket));
+  if (reply && static_cast<std::uint64_t>(ticket) != 0) STOA_CHECK_OK(sync_or_defer(volume, ctx, ticket));
   return reply;
 }
 

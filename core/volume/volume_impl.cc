@@ -51,7 +51,7 @@ class NamespaceImpl final : public Namespace {
     return core::find_flows(volume_, file, table, found);
   }
   void refused(const OpContext&, const Refusal&) override { requests_.add(); }
-  Status settle(const OpContext& ctx, const PendingDurability& pending) override {
+  Status sync(const OpContext& ctx, const PendingDurability& pending) override {
     STOA_TRY(flushed, flush_files(volume_, ctx, pending.written()));
     return volume_.committer.wait_durable(std::max(flushed, pending.newest(volume_.shard)));
   }

@@ -22,7 +22,7 @@ class EmptyNamespace final : public core::Namespace {
   Status find_flows(const core::OpContext&, core::FileId, const core::FlowTable&, std::vector<qos::Flow*>&) override {
     return {};
   }
-  Status settle(const core::OpContext&, const core::PendingDurability&) override { return {}; }
+  Status sync(const core::OpContext&, const core::PendingDurability&) override { return {}; }
   void refused(const core::OpContext&, const core::Refusal&) override {}
   std::uint64_t boot_verifier() const override { return 1; }
   std::uint64_t volume_id() const override { return 1; }
