@@ -28,7 +28,7 @@ Status note_file(Tree& tree, const Inode& record, const Usage& promised, const U
                  CountStep& committed) {
   if (record.home == kNoFile || record.has(kIsBin)) return {};
   STOA_TRY(account, tree.nodes.account_of(charged_in(record)));
-  const bool shelf = record.is_directory() && account->bin();
+  const bool shelf = record.is_directory() && account->makes == UsageClass::kRecycled;
   if (shelf) return {};  // counts as nothing, as bins do
   const Usage usage = usage_of(record);
   const UsageClass of = record.charged_to != kNoFile ? UsageClass::kMultipart

@@ -245,7 +245,7 @@ Result<ListQuotasReply> list_quotas(Tree& tree, const OpContext& ctx, const List
     const FileId dir = keys::id_of(it->key().substr(prefix.size()));
     const auto node = tree.nodes.get(dir);
     if (!node) continue;  // removed since the walk began
-    const AccountRef account = (*node)->account_now();
+    const AccountRef account = (*node)->home_now().account;
     const UsageRecord record = tree.ledger.read(account);
     const auto path = path_of(tree, ctx, {.id = dir});
     if (!path) continue;

@@ -70,22 +70,11 @@ Result<Parties> look(Tree& tree, const OpContext& ctx, const RenameRequest& req)
   return p;
 }
 
-// True when `dir` is `ancestor` or below it. Needs the exclusive tree lock, so that no parent changes meanwhile.
-Result<bool> is_below(Tree& tree, FileId dir, FileId ancestor) {
-  while (dir != kNoFile) {
-    if (dir == ancestor) return true;
-    STOA_TRY(node, tree.nodes.get(dir));
-    const std::shared_lock lock(node->lock);
-    dir = node->record.home;
-  }
-  return false;
-}
-
 Status stage_usage(MetaTxn& txn, const Parties& p, Inode& next) {
   if (p.from_dir == p.to_dir) return {};
   if (next.is_directory()) {
     next.home = p.to_dir->id;
-    STOA_CHECK_OK(txn.move_directory(p.moved, p.to_dir->account, usage_of(next)));
+    STOA_CHECK_OK(txn.move_directory(p.moved, p.to_dir, usage_of(next)));
     return txn.give_child_limits(p.moved->account, p.to_dir->account);
   }
   // Only the link that carries the file's usage takes it along.
@@ -128,7 +117,7 @@ Result<std::optional<RenameReply>> rename_locked(Tree& tree, const OpContext& ct
   STOA_CHECK_OK(txn.insert_entry(p.to_dir, to_next, p.to.raw, p.moved->id, next.type, cookie));
   const bool recharged = !next.is_directory() && next.home != p.moved->record.home;
   txn.put_inode(p.moved, std::move(next));
-  if (recharged) txn.set_account(p.moved, p.to_dir->account);
+  if (recharged) txn.set_home(p.moved, p.to_dir->home());
   reply.from = from_next.attributes();
   reply.to = to_next.attributes();
   txn.put_inode(p.from_dir, from_next);
@@ -192,8 +181,8 @@ Result<RenameReply> rename(Tree& tree, const OpContext& ctx, const RenameRequest
       }
       const std::lock_guard tree_lock(tree.tree_lock);
       if (!moves) return attempt();
-      STOA_TRY(loop, is_below(tree, p.to_dir->id, p.moved->id));
-      if (loop) return fail(Errc::kInvalid, "a directory cannot move below itself");
+      if (lies_in(p.to_dir->home_now().ancestry, p.moved->id))
+        return fail(Errc::kInvalid, "a directory cannot move below itself");
       return attempt();
     }();
     if (reply && changed) continue;

@@ -35,13 +35,6 @@ Result<Inode> make_directory(Tree& tree, const MetaTxn& txn, FileId home) {
   return inode;
 }
 
-AccountRef make_account(FileId dir, const AccountRef& parent) {
-  auto account = std::make_shared<Account>();
-  account->dir = dir;
-  account->parent = parent;
-  return account;
-}
-
 Status make_bin(Tree& tree, FileId anchor, bool counted) {
   STOA_TRY(dir, tree.nodes.get(anchor));
   STOA_TRY(root, tree.nodes.get(kRootId));
@@ -58,11 +51,12 @@ Status make_bin(Tree& tree, FileId anchor, bool counted) {
     Inode next = dir->record;
     next.flags |= kHasBin;
     txn.records().put_bin(anchor, {bin.id});
-    auto account = make_account(bin.id, counted ? dir->account : root->account);
-    account->makes = UsageClass::kRecycled;
-    account->anchor = dir->account;
-    note_levels(dir->account, 1);
-    txn.new_inode(std::move(bin), std::move(account));
+    Home home{std::make_shared<Account>(), std::make_shared<Ancestry>(bin.id, dir->ancestry, Ancestry::Kind::kBin)};
+    home.account->dir = bin.id;
+    home.account->parent = counted ? dir->account : root->account;
+    home.account->makes = UsageClass::kRecycled;
+    note_levels(home.account->parent, 1);
+    txn.new_inode(std::move(bin), std::move(home));
     txn.put_inode(dir, std::move(next), Seen::kNo);
     STOA_CHECK_OK(txn.commit());
     return true;
@@ -86,9 +80,9 @@ Status make_shelf(Tree& tree, const OpContext& caller, const NodeRef& bin, std::
     Inode bin_next = bin->record;
     txn.insert_unique_entry(bin, bin_next, name, shelf.id, FileType::kDirectory);  // nobody else puts anything in a bin
     txn.put_inode(bin, std::move(bin_next));
-    auto account = make_account(shelf.id, bin->account);
     note_levels(bin->account, 1);
-    txn.new_inode(std::move(shelf), std::move(account));
+    Home home = new_home(shelf.id, bin->home());
+    txn.new_inode(std::move(shelf), std::move(home));
     STOA_CHECK_OK(txn.commit());
     return true;
   });
@@ -168,13 +162,13 @@ Result<Shelved> shelve_directory(Tree& tree, const OpContext& ctx, MetaTxn& txn,
                                  const NodeRef& victim, const DeletedName& name, bool alone) {
   STOA_CHECK_OK(require_empty(tree, victim));
   if (is_bare(tree, *victim)) {
-    STOA_CHECK_OK(txn.move_bare_directory(victim, make_account(victim->id, shelf.node->account)));
+    STOA_CHECK_OK(txn.move_bare_directory(victim, shelf.node));
   } else if (!alone) {
     return Shelved::kNotAlone;
   } else {
     STOA_TRY(within, usage_within(tree, *victim));
     if (tree.ledger.read(victim->account).usage != within) return Shelved::kCannot;
-    const Status moved = txn.move_directory(victim, shelf.node->account, usage_of(victim->record));
+    const Status moved = txn.move_directory(victim, shelf.node, usage_of(victim->record));
     if (!moved && moved.error().code == Errc::kCrossDevice)
       return fail(Errc::kNotEmpty, "its recycle bin is not empty");
     STOA_CHECK_OK(moved);
@@ -231,9 +225,7 @@ Result<std::vector<Bin>> bins_below(Tree& tree, FileId dir) {
     const auto node = tree.nodes.get(record.bin);
     if (!anchor || !node) continue;  // gone since the walk began
     const std::shared_lock chain(tree.tree_lock);
-    AccountRef at = (*anchor)->account_now();
-    while (at != nullptr && at->dir != dir) at = at->above();
-    if (at != nullptr) bins.push_back({*anchor, *node});
+    if (lies_in((*anchor)->home_now().ancestry, dir)) bins.push_back({*anchor, *node});
   }
   STOA_CHECK_OK(it->status());
   return bins;
@@ -245,12 +237,12 @@ Result<bool> has_bins(Tree& tree) {
   return it->valid();
 }
 
-Kept find_policy(const RecycleTable& table, const AccountRef& account) {
+Kept find_policy(const RecycleTable& table, const AncestryRef& dir) {
   Kept kept;
-  for (const Account* a = account.get(); a != nullptr; a = a->parent.get()) {
-    if (a->makes != UsageClass::kLive) return {};
-    if (kept.anchor == kNoFile && table.has_own_bin(a->dir)) kept.anchor = a->dir;
-    kept.policy = table.find(a->dir);
+  for (const Ancestry* at = dir.get(); at != nullptr; at = at->above.get()) {
+    if (at->kind != Ancestry::Kind::kPlain) return {};
+    if (kept.anchor == kNoFile && table.has_own_bin(at->dir)) kept.anchor = at->dir;
+    kept.policy = table.find(at->dir);
     if (kept.policy != nullptr) return kept;
   }
   return {};
@@ -262,7 +254,7 @@ Result<Shelf> prepare_shelf(Tree& tree, const OpContext& ctx, const NodeRef& dir
   if (snapshot->recycle() == nullptr) return Shelf{};
   const Kept kept = [&] {
     const std::shared_lock chain(tree.tree_lock);
-    return find_policy(*snapshot->recycle(), dir->account_now());
+    return find_policy(*snapshot->recycle(), dir->home_now().ancestry);
   }();
   if (kept.policy == nullptr || !kept.policy->enabled) return Shelf{};
   if (Shelf known = known_shelf(tree, kept.anchor, ctx.cred.uid)) return known;
@@ -305,7 +297,7 @@ bool still_kept(Tree& tree, const Shelf& shelf, const Node& dir) {
   if (shelf.node->deleted) return false;
   const auto snapshot = tree.recycle.registry->snapshot();
   if (snapshot->recycle() == nullptr) return false;
-  const Kept kept = find_policy(*snapshot->recycle(), dir.account);
+  const Kept kept = find_policy(*snapshot->recycle(), dir.ancestry);
   return kept.policy != nullptr && kept.policy->enabled && kept.anchor == shelf.anchor;
 }
 
@@ -318,7 +310,7 @@ Status shelve_link(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& 
     STOA_TRY(other, other_home(tree, node->id, name.dir, name.raw));
     if (!other.in_bin) home = other;
   }
-  AccountRef account = node->account;
+  Home carries = node->home();
   // It stays charged where it is as long as that is the directory of a live name; or when there is no room
   // (drop_link.h).
   if (home.in_bin || next.home == name.dir) {
@@ -326,7 +318,7 @@ Status shelve_link(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& 
         txn.move_charge(node, {home.dir->account, node->payer().owner, node->id}, usage_of(node->record));
     if (moved) {
       next.home = home.dir->id;
-      account = home.dir->account;
+      carries = home.dir->home();
     } else if (moved.error().code != Errc::kQuota) {
       return moved;
     }
@@ -334,7 +326,7 @@ Status shelve_link(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& 
   STOA_CHECK_OK(stage_item(tree, ctx, txn, shelf, next, name));
   txn.put_inode(node, std::move(next));
   // After put_inode, which commits lazily reserved bytes where they were reserved.
-  txn.set_account(node, std::move(account));
+  txn.set_home(node, std::move(carries));
   return {};
 }
 
@@ -376,7 +368,7 @@ Status shelve_content(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shel
     STOA_CHECK_OK(it->status());
   }
   STOA_CHECK_OK(stage_item(tree, ctx, txn, shelf, old, name));
-  const NodeRef made = txn.new_inode(std::move(old), shelf.node->account);
+  const NodeRef made = txn.new_inode(std::move(old), shelf.node->home());
   made->marked_open = being_written;
   return {};
 }

@@ -30,12 +30,12 @@ Result<std::vector<Bin>> bins_below(Tree& tree, FileId dir);
 // Whether the volume has any.
 Result<bool> has_bins(Tree& tree);
 
-// What the policies say of deletions in the directory of this account. Needs the tree lock.
+// What the policies say of deletions in this directory. Needs the tree lock.
 struct Kept {
   const RecyclePolicy* policy = nullptr;  // null: nothing says anything
   FileId anchor = kNoFile;                // the directory whose bin takes them, if the policy is on
 };
-Kept find_policy(const RecycleTable& table, const AccountRef& account);
+Kept find_policy(const RecycleTable& table, const AncestryRef& dir);
 
 // Where what is about to be deleted goes.
 struct Shelf {

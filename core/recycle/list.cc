@@ -113,7 +113,7 @@ Result<RecycleStatusReply> recycle_status(Tree& tree, const OpContext&, const Re
     const std::shared_lock chain(tree.tree_lock);
     const std::shared_lock lock(dir->lock);
     STOA_CHECK_OK(require_directory(*dir));
-    const Kept kept = snapshot->recycle() != nullptr ? find_policy(*snapshot->recycle(), dir->account) : Kept{};
+    const Kept kept = snapshot->recycle() != nullptr ? find_policy(*snapshot->recycle(), dir->ancestry) : Kept{};
     if (kept.policy != nullptr) reply.policy = *kept.policy;
     reply.bin_of = kept.anchor == kNoFile && dir->record.has(kHasBin) ? req.dir : kept.anchor;
   }

@@ -125,9 +125,8 @@ Status recount(Tree& tree, const Bin& bin, bool counted) {
       [&](CommitTicket&) -> Result<bool> {
         const NodeLocks locks({bin.anchor, bin.node});
         if (bin.anchor->deleted || bin.node->deleted || bin.node->record.has(kUncounted) != counted) return false;
-        const AccountRef& to = counted ? bin.anchor->account : root->account;
         MetaTxn txn(tree, ctx);
-        STOA_CHECK_OK(txn.move_directory(bin.node, to, {}));
+        STOA_CHECK_OK(txn.move_directory(bin.node, counted ? bin.anchor : root, {}));
         Inode next = bin.node->record;
         next.flags = static_cast<std::uint8_t>(counted ? next.flags & ~kUncounted : next.flags | kUncounted);
         txn.put_inode(bin.node, std::move(next), Seen::kNo);
@@ -277,7 +276,7 @@ Status age_bins(Tree& tree, Timestamp now, qos::Pace* pace) {
       const std::shared_lock lock(bin.node->lock);
       counted = !bin.node->record.has(kUncounted);
       const Kept kept =
-          snapshot->recycle() != nullptr ? find_policy(*snapshot->recycle(), bin.anchor->account_now()) : Kept{};
+          snapshot->recycle() != nullptr ? find_policy(*snapshot->recycle(), bin.anchor->home_now().ancestry) : Kept{};
       if (kept.policy != nullptr) policy = *kept.policy;
     }
     if (policy.enabled && policy.counted != counted) STOA_CHECK_OK(recount(tree, bin, policy.counted));

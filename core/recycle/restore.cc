@@ -37,10 +37,7 @@ Result<bool> is_asked_for(Tree& tree, const RestoreRequest& req, const ItemRecor
 // Needs the tree lock.
 Status require_place(const RestoreRequest& req, Node& dir) {
   if (req.owned == kNoFile) return {};
-  const AccountRef account = dir.account_now();
-  for (const Account* a = account.get(); a != nullptr; a = a->parent.get()) {
-    if (a->dir == req.owned) return {};
-  }
+  if (lies_in(dir.home_now().ancestry, req.owned)) return {};
   return fail(Errc::kAccess, "the place is not below the directory that is owned: restore it to one that is");
 }
 
@@ -109,10 +106,10 @@ class Restore {
     bool recharged = false;
     next.touch(txn.now());
     if (next.is_directory()) {
-      STOA_CHECK_OK(txn.move_directory(node, dir->account, usage_of(next)));
+      STOA_CHECK_OK(txn.move_directory(node, dir, usage_of(next)));
       STOA_CHECK_OK(txn.give_child_limits(node->account, dir->account));
       next.home = dir->id;
-    } else if (in_bin(tree_, node->account)) {  // else another name carries it
+    } else if (in_bin(tree_, node->ancestry)) {  // else another name carries it
       STOA_CHECK_OK(txn.move_charge(node, {dir->account, node->payer().owner, node->id}, usage_of(next)));
       next.home = dir->id;
       recharged = true;
@@ -121,7 +118,7 @@ class Restore {
     STOA_CHECK_OK(txn.insert_entry(dir, dir_next, raw, node->id, next.type));
     txn.records().remove_item(req_.item.bin, req_.item.serial);
     txn.put_inode(node, std::move(next));
-    if (recharged) txn.set_account(node, dir->account);
+    if (recharged) txn.set_home(node, dir->home());
     reply.moved.from = shelf_next.attributes();
     reply.moved.to = dir_next.attributes();
     txn.put_inode(shelf, std::move(shelf_next));
@@ -225,7 +222,7 @@ Result<RestoreRight> restore_right(Tree& tree, FileId bin) {
   const auto snapshot = tree.recycle.registry->snapshot();
   if (snapshot->recycle() == nullptr) return RestoreRight::kOwner;
   const std::shared_lock chain(tree.tree_lock);
-  const Kept kept = find_policy(*snapshot->recycle(), anchor->account_now());
+  const Kept kept = find_policy(*snapshot->recycle(), anchor->home_now().ancestry);
   return kept.policy != nullptr ? kept.policy->restore : RestoreRight::kOwner;
 }
 
