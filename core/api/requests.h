@@ -646,9 +646,9 @@ struct PathOfReply {
   std::string path;
 };
 
-// The directories above a file, and itself if it is one, from the root down: those whose usage it counts in. With a
-// key, of the place below the directory `id` that it names, as far as there are directories. Empty: it counts nowhere.
-// Of what is in a multipart upload, those in which that lies: kMultipartId and its own.
+// The directories above a file, and itself if it is one, from the root down. With a key, of the place below the
+// directory `id` that it names, as far as there are directories. Empty: the file is in none. Of what is in a multipart
+// upload, kMultipartId and the upload's own; of what is in a recycle bin, also those above the bin.
 struct AncestorsRequest {
   FileId id;
   std::string_view key{};

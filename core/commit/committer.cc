@@ -315,7 +315,7 @@ void Committer::put_account(const Account& account) {
   }
   UsageRecord record = books.total.record();
   record.heir = account.ended && account.parent != nullptr ? account.parent->dir : kNoFile;
-  record.upload = account.ended && account.upload();
+  record.upload = account.ended && account.makes == UsageClass::kMultipart;
   record.height = account.height.load(std::memory_order_relaxed);
   record.child_limits = books.for_children();
   record.owners = books.owners_counted();

@@ -107,26 +107,27 @@ Result<Inode> make_inode(VolumeContext& volume, const OpContext& ctx, const Meta
 
 Result<NodeRef> add_file(MetaTxn& txn, const NodeRef& dir, Inode& dir_next, std::string_view raw, Inode inode,
                          const AccountRef& charged) {
+  Home home = dir->home();
   const AccountRef& above = charged != nullptr ? charged : dir->account;
   const UsageClass of = charged != nullptr ? UsageClass::kMultipart : UsageClass::kLive;
   const bool directory = inode.is_directory();
   if (directory && charged == nullptr) {
-    STOA_CHECK_OK(require_depth(above, 1));
+    STOA_CHECK_OK(require_depth(dir->ancestry, 1));
     note_levels(above, 1);
   }
   STOA_CHECK_OK(txn.reserve({above, {inode.uid, inode.gid}, inode.id, of}, usage_of(inode)));
   STOA_CHECK_OK(txn.insert_entry(dir, dir_next, raw, inode.id, inode.type));
   txn.put_inode(dir, dir_next);
   txn.note({.kind = ChangeKind::kCreate, .id = inode.id, .parent = dir->id, .name = raw});
-  AccountRef account = above;
   if (directory) {
-    account = std::make_shared<Account>();
-    account->dir = inode.id;
-    account->parent = above;
-    account->makes = of;
-    if (charged == nullptr) STOA_CHECK_OK(txn.give_child_limits(account, above));
+    const auto kind = charged != nullptr ? Ancestry::Kind::kUpload : Ancestry::Kind::kPlain;
+    home = {std::make_shared<Account>(), std::make_shared<Ancestry>(inode.id, std::move(home.ancestry), kind)};
+    home.account->dir = inode.id;
+    home.account->parent = above;
+    home.account->makes = of;
+    if (charged == nullptr) STOA_CHECK_OK(txn.give_child_limits(home.account, above));
   }
-  return txn.new_inode(std::move(inode), std::move(account));
+  return txn.new_inode(std::move(inode), std::move(home));
 }
 
 }  // namespace stoa::core

@@ -28,7 +28,7 @@ Status note_file(VolumeContext& volume, const Inode& record, const Usage& promis
                  CountStep& reserved, CountStep& committed) {
   if (record.home == kNoFile || record.has(kIsBin)) return {};
   STOA_TRY(account, volume.nodes.account_of(charged_in(record)));
-  const bool user_bin = record.is_directory() && account->bin();
+  const bool user_bin = record.is_directory() && account->makes == UsageClass::kRecycled;
   if (user_bin) return {};  // counts as nothing, as bins do
   const Usage usage = usage_of(record);
   const UsageClass of = record.charged_to != kNoFile ? UsageClass::kMultipart

@@ -250,7 +250,7 @@ Result<ListQuotasReply> list_quotas(const VolumeView& volume, const OpContext& c
     const FileId dir = keys::id_of(it->key().substr(prefix.size()));
     const auto node = volume.nodes.get(dir);
     if (!node) continue;  // removed since the walk began
-    const AccountRef account = (*node)->account_now();
+    const AccountRef account = (*node)->home_now().account;
     const UsageRecord record = volume.ledger.read(account);
     const auto path = path_of(volume, ctx, {.id = dir});
     if (!path) continue;

@@ -71,22 +71,11 @@ Result<ResolvedRename> resolve(VolumeContext& volume, const OpContext& ctx, cons
   return p;
 }
 
-// True when `dir` is `ancestor` or below it. Needs the exclusive tree lock, so that no parent changes meanwhile.
-Result<bool> is_below(VolumeContext& volume, FileId dir, FileId ancestor) {
-  while (dir != kNoFile) {
-    if (dir == ancestor) return true;
-    STOA_TRY(node, volume.nodes.get(dir));
-    const std::shared_lock lock(node->lock);
-    dir = node->record.home;
-  }
-  return false;
-}
-
 Status stage_usage(MetaTxn& txn, const ResolvedRename& p, Inode& next) {
   if (p.from_dir == p.to_dir) return {};
   if (next.is_directory()) {
     next.home = p.to_dir->id;
-    STOA_CHECK_OK(txn.move_directory(p.moved, p.to_dir->account, usage_of(next)));
+    STOA_CHECK_OK(txn.move_directory(p.moved, p.to_dir, usage_of(next)));
     return txn.give_child_limits(p.moved->account, p.to_dir->account);
   }
   // Only the link that carries the file's usage takes it along.
@@ -129,7 +118,7 @@ Result<std::optional<RenameReply>> rename_locked(VolumeContext& volume, const Op
   STOA_CHECK_OK(txn.insert_entry(p.to_dir, to_next, p.to.raw, p.moved->id, next.type, cookie));
   const bool recharged = !next.is_directory() && next.home != p.moved->record.home;
   txn.put_inode(p.moved, std::move(next));
-  if (recharged) txn.set_account(p.moved, p.to_dir->account);
+  if (recharged) txn.set_home(p.moved, p.to_dir->home());
   reply.from = from_next.attributes();
   reply.to = to_next.attributes();
   txn.put_inode(p.from_dir, from_next);
@@ -194,8 +183,8 @@ Result<RenameReply> rename(VolumeContext& volume, const OpContext& ctx, const Re
       }
       const std::lock_guard tree_lock(volume.tree_lock);
       if (!moves) return attempt();
-      STOA_TRY(loop, is_below(volume, p.to_dir->id, p.moved->id));
-      if (loop) return fail(Errc::kInvalid, "a directory cannot move below itself");
+      if (lies_in(p.to_dir->home_now().ancestry, p.moved->id))
+        return fail(Errc::kInvalid, "a directory cannot move below itself");
       return attempt();
     }();
     if (reply && changed) continue;

@@ -30,12 +30,12 @@ Result<std::vector<Bin>> bins_below(const VolumeView& volume, FileId dir);
 // Whether the volume has any.
 Result<bool> has_bins(const VolumeView& volume);
 
-// What the policies say of deletions in the directory of this account. Needs the tree lock.
+// What the policies say of deletions in this directory. Needs the tree lock.
 struct RecycleDecision {
   const RecyclePolicy* policy = nullptr;  // null: nothing says anything
   FileId recycle_root = kNoFile;          // the directory whose bin takes them, if the policy is on
 };
-RecycleDecision find_policy(const RecycleTable& table, const AccountRef& account);
+RecycleDecision find_policy(const RecycleTable& table, const AncestryRef& dir);
 
 // Where what is about to be deleted goes.
 struct UserBin {

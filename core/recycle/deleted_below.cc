@@ -1,6 +1,7 @@
 #include "core/recycle/deleted_below.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "core/recycle/origin.h"
 
@@ -14,14 +15,11 @@ Result<std::vector<Bin>> bins_above(const VolumeView& volume, FileId dir) {
   std::vector<FileId> above;
   {
     const std::shared_lock chain(volume.tree_lock);
-    for (AccountRef at = node->account_now();;) {
-      at = at->above();
-      if (at == nullptr) break;
-      above.push_back(at->dir);
-    }
+    above = directories_of(node->home_now().ancestry);
   }
+  above.pop_back();  // itself
   std::vector<Bin> bins;
-  for (const FileId id : above) {
+  for (const FileId id : above | std::views::reverse) {
     STOA_TRY(bin, bin_of(volume, id));
     if (bin == kNoFile) continue;
     const auto recycle_root = volume.nodes.get(id);
@@ -39,11 +37,7 @@ Result<bool> was_below(const VolumeView& volume, const ItemRecord& item, FileId 
   if (!node && node.error().code == Errc::kStale) return false;
   STOA_CHECK_OK(node);
   const std::shared_lock chain(volume.tree_lock);
-  const AccountRef account = (*node)->account_now();
-  for (const Account* a = account.get(); a != nullptr; a = a->parent.get()) {
-    if (a->dir == dir) return true;
-  }
-  return false;
+  return lies_in((*node)->home_now().ancestry, dir);
 }
 
 }  // namespace

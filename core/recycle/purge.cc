@@ -127,9 +127,8 @@ Status recount(VolumeContext& volume, const Bin& bin, bool counted) {
       [&](CommitTicket&) -> Result<bool> {
         const NodeLocks locks({bin.recycle_root, bin.node});
         if (bin.recycle_root->deleted || bin.node->deleted || bin.node->record.has(kExcluded) != counted) return false;
-        const AccountRef& to = counted ? bin.recycle_root->account : root->account;
         MetaTxn txn(volume, ctx);
-        STOA_CHECK_OK(txn.move_directory(bin.node, to, {}));
+        STOA_CHECK_OK(txn.move_directory(bin.node, counted ? bin.recycle_root : root, {}));
         Inode next = bin.node->record;
         next.flags = static_cast<std::uint8_t>(counted ? next.flags & ~kExcluded : next.flags | kExcluded);
         txn.put_inode(bin.node, std::move(next), Visible::kNo);
@@ -279,8 +278,8 @@ Status age_bins(VolumeContext& volume, Timestamp now, qos::BackgroundThrottle* p
       const std::shared_lock lock(bin.node->lock);
       counted = !bin.node->record.has(kExcluded);
       const RecycleDecision kept = snapshot->recycle() != nullptr
-                                       ? find_policy(*snapshot->recycle(), bin.recycle_root->account_now())
-                                       : RecycleDecision{};
+                            ? find_policy(*snapshot->recycle(), bin.recycle_root->home_now().ancestry)
+                            : RecycleDecision{};
       if (kept.policy != nullptr) policy = *kept.policy;
     }
     if (policy.enabled && policy.counted != counted) STOA_CHECK_OK(recount(volume, bin, policy.counted));

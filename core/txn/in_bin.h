@@ -8,10 +8,8 @@
 
 namespace stoa::core {
 
-// Whether what is charged here is in a bin. Needs the tree lock, or the lock of the node whose account it is.
-bool in_bin(const VolumeView& volume, const AccountRef& account);
-// The nearest account at or above this one that is in no bin. Needs the tree lock.
-AccountRef beyond_bins(const AccountRef& account);
+// Whether what lies here is in a bin. Needs the tree lock, or the lock of the node whose ancestry it is.
+bool in_bin(const VolumeView& volume, const AncestryRef& ancestry);
 // kReadOnly for what is in a bin, and for bins and users' bins themselves. The node is locked.
 Status require_outside_bin(const VolumeView& volume, const Node& node);
 // The same for the content of a file, which whoever opened it before it was deleted goes on writing (OpContext::open).

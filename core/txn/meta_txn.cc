@@ -12,18 +12,6 @@
 
 namespace stoa::core {
 
-namespace {
-
-// Who owns what below a directory that changes its class with it, only a look at all of it would tell: so none does.
-bool is_of_upload(const Account& account) {
-  for (const Account* a = &account; a != nullptr; a = a->parent.get()) {
-    if (a->upload()) return true;
-  }
-  return false;
-}
-
-}  // namespace
-
 MetaTxn::~MetaTxn() {
   if (committed_) return;
   volume_.ledger.drop(posted_);
@@ -47,15 +35,22 @@ void MetaTxn::put_inode(const NodeRef& node, Inode next, Visible visible) {
   publications_.push_back({node, std::move(next), false, visible});
 }
 
-NodeRef MetaTxn::new_inode(Inode record, AccountRef account) {
-  STOA_ASSERT(record.id != kNoFile && account != nullptr);
+NodeRef MetaTxn::new_inode(Inode record, Home home) {
+  STOA_ASSERT(record.id != kNoFile && home.account != nullptr && home.ancestry != nullptr);
   if (record.acl != nullptr) put_acl(record);
   records_.put_inode(record);
   auto node = std::make_shared<Node>(record.id);
   node->record = std::move(record);
-  node->account = std::move(account);
+  node->account = std::move(home.account);
+  node->ancestry = std::move(home.ancestry);
   created_.push_back(node);
   return node;
+}
+
+void MetaTxn::set_home(const NodeRef& node, Home home) {
+  STOA_ASSERT((home.account == nullptr) == (home.ancestry == nullptr));
+  STOA_ASSERT(home.account == nullptr || home.account->dir == home.ancestry->dir);
+  homes_.push_back({node, std::move(home)});
 }
 
 Status MetaTxn::delete_inode(const NodeRef& node, Visible visible) {
@@ -185,17 +180,18 @@ void MetaTxn::end_charge(const NodeRef& node, const Usage& usage) {
   charges_.push_back({node->payer(), -usage});
 }
 
-Status MetaTxn::move_directory(const NodeRef& dir, const AccountRef& to, const Usage& itself) {
+Status MetaTxn::move_directory(const NodeRef& dir, const NodeRef& parent, const Usage& itself) {
+  const AccountRef& to = parent->account;
   STOA_ASSERT(dir->record.is_directory() && dir->account != to);
-  if (is_of_upload(*dir->account) || is_of_upload(*to))
+  const bool is_bin = dir->ancestry->kind == Ancestry::Kind::kBin;
+  // Who owns what below a directory that changes its class with it, only a look at all of it would tell: so none does.
+  if (lies_in_upload(dir->ancestry) || lies_in_upload(parent->ancestry))
     return fail(Errc::kInvalid, "directories of a multipart upload stay where they are");
-  if (!dir->account->bin()) {
-    STOA_CHECK_OK(require_depth_of_move(volume_, dir->account, to));
-    note_levels(to, 1 + levels_below(volume_, dir->account));
-  }
+  if (!is_bin) STOA_CHECK_OK(require_depth_of_move(volume_, *dir, *parent));
+  note_levels(to, 1 + levels_below(volume_, dir->account));
   // The committed side is complete only when nothing is queued; the exclusive tree lock keeps it so.
   STOA_CHECK_OK(volume_.committer.wait_applied());
-  parents_.push_back({dir->account, to});
+  moves_.push_back({dir, parent});
   settles_ = true;
   Payer from = dir->payer_of_directory();
   const UsageRecord below = volume_.ledger.read(dir->account);
@@ -206,7 +202,7 @@ Status MetaTxn::move_directory(const NodeRef& dir, const AccountRef& to, const U
         live_committed = committed.used + -sum_of(committed.by_class(), kAllButLive) + itself;
   // Whoever owns what is below it counts the same before and after, but where it becomes recycled, or ceases to be
   // that. A directory that goes into a bin, or comes out of it, has nothing that is live but its folder marker.
-  if (dir->record.entries != 0 && in_bin(volume_, from.account) != in_bin(volume_, to)) {
+  if (dir->record.entries != 0 && !is_bin && in_bin(volume_, dir->ancestry) != in_bin(volume_, parent->ancestry)) {
     STOA_TRY(entry, find_form(volume_, *dir, "", false));
     if (entry.exists()) {
       STOA_TRY(marker, volume_.nodes.get(entry.id));
@@ -227,11 +223,11 @@ Status MetaTxn::move_directory(const NodeRef& dir, const AccountRef& to, const U
   return move_below(from, to, below.by_class.recycled, committed.by_class().recycled);
 }
 
-Status MetaTxn::move_bare_directory(const NodeRef& dir, AccountRef account) {
+Status MetaTxn::move_bare_directory(const NodeRef& dir, const NodeRef& to) {
   const Payer from = dir->payer_of_directory();
-  STOA_CHECK_OK(move(from, {account->parent, from.owner, dir->id}, usage_of(dir->record), {}));
-  note_levels(account->parent, 1);
-  set_account(dir, std::move(account));
+  STOA_CHECK_OK(move(from, {to->account, from.owner, dir->id}, usage_of(dir->record), {}));
+  note_levels(to->account, 1);
+  set_home(dir, new_home(dir->id, to->home()));
   settles_ = true;
   return {};
 }
@@ -364,13 +360,17 @@ Result<CommitTicket> MetaTxn::commit() {
       p.node->record = std::move(p.next);
     }
   }
-  for (auto& [node, account] : accounts_) {
+  for (auto& [node, home] : homes_) {
     const std::lock_guard lock(node->loading);
-    node->account.swap(account);
+    node->account.swap(home.account);
+    node->ancestry.swap(home.ancestry);
     node->flows.forget();
     node->reach.forget();
   }
-  for (const auto& [account, parent] : parents_) volume_.ledger.set_parent(account, parent);
+  for (const auto& [dir, parent] : moves_) {
+    volume_.ledger.set_parent(dir->account, parent->account);
+    if (dir->ancestry->kind != Ancestry::Kind::kBin) volume_.nodes.move(dir->ancestry, parent->ancestry);
+  }
   for (const EntryChange& change : entry_changes_) volume_.entries.set(change.key, change.record);
   if (has_acls_) volume_.nodes.trim();
   return ticket;

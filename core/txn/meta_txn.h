@@ -29,9 +29,9 @@ class MetaTxn {
   // The new record of a node and its ACL, in the store and, after commit, in memory. Lazy changes of the node go along.
   void put_inode(const NodeRef& node, Inode next, Visible visible = Visible::kYes);
   // A new file: its node comes into being with the commit. Returns it, so that later steps can name it.
-  NodeRef new_inode(Inode record, AccountRef account);
-  // Which account carries the file from this commit on; null: none.
-  void set_account(const NodeRef& node, AccountRef account) { accounts_.push_back({node, std::move(account)}); }
+  NodeRef new_inode(Inode record, Home home);
+  // Which directory carries the file from this commit on; null: none.
+  void set_home(const NodeRef& node, Home home);
   // The file is gone: record, extended attributes, usage. Content is core/data/content.h's.
   Status delete_inode(const NodeRef& node, Visible visible = Visible::kYes);
 
@@ -61,11 +61,12 @@ class MetaTxn {
   // below it belongs to users and groups that are counted on the one side only, and it is not known how much to whom.
   // `itself`: what the directory counts for (a recycle bin: nothing). kInvalid: the directory of a multipart upload, or
   // into or out of one.
-  Status move_directory(const NodeRef& dir, const AccountRef& to, const Usage& itself);
+  // A recycle bin stays where it is, and goes to count in `parent`.
+  Status move_directory(const NodeRef& dir, const NodeRef& parent, const Usage& itself);
   // The same with the tree lock shared, for a locked directory that has no entry and no bin, and whose account is zero
-  // and says nothing: it gets this new account, below another parent. What is queued of the old one goes up where it
-  // always was.
-  Status move_bare_directory(const NodeRef& dir, AccountRef account);
+  // and says nothing: it gets a new one, below another parent. What is queued of the old one goes up where it always
+  // was.
+  Status move_bare_directory(const NodeRef& dir, const NodeRef& to);
   // A directory that comes to be in another one, or moves there without limits of its own, gets those that the other
   // one has for its children. kQuota: it is beyond them already.
   Status give_child_limits(const AccountRef& child, const AccountRef& parent);
@@ -130,8 +131,8 @@ class MetaTxn {
   std::vector<std::pair<FileId, FileType>> named_;  // got or lost a name
   std::vector<NodeRef> created_;
   std::vector<NodeRef> forgotten_;
-  std::vector<std::pair<NodeRef, AccountRef>> accounts_;
-  std::vector<std::pair<AccountRef, AccountRef>> parents_;  // of accounts that move
+  std::vector<std::pair<NodeRef, Home>> homes_;
+  std::vector<std::pair<NodeRef, NodeRef>> moves_;  // of directories, to their new parents
   std::vector<std::pair<NodeRef, std::unique_lock<RwLock>>> locks_;
   std::int64_t name_bytes_ = 0;  // by which names that somebody chose grow
   bool has_acls_ = false;        // new ones, which take memory
