@@ -37,7 +37,7 @@ Result<CopyRangeReply> grow(Tree& tree, const OpContext& ctx, FileId id, std::ui
     next.mode = mode_after_write(ctx, next.mode);
     CopyRangeReply reply{0, next.attributes(), tree.write_verifier};
     txn.put_inode(node, std::move(next));
-    txn.note({.kind = ChangeKind::kContent, .id = id});
+    STOA_CHECK_OK(txn.note_change(node, {.kind = ChangeKind::kContent}));
     STOA_TRY(committed, txn.commit());
     ticket = committed;
     return reply;
@@ -167,7 +167,7 @@ Result<CopyRangeReply> share_locked(Tree& tree, const OpContext& ctx, const Copy
   CopyRangeReply reply{length, target.attributes(), tree.write_verifier};
   if (!same) txn.put_inode(from, std::move(source), Seen::kNo);
   txn.put_inode(to, std::move(target));
-  txn.note({.kind = ChangeKind::kContent, .id = req.to});
+  STOA_CHECK_OK(txn.note_change(to, {.kind = ChangeKind::kContent}));
   STOA_TRY(committed, txn.commit());
   ticket = committed;
   return reply;

@@ -8,7 +8,7 @@ namespace stoa::core {
 namespace {
 
 constexpr std::uint8_t kSharedFlag = 1;
-constexpr std::size_t kExtentBytesMin = 12;  // encoded: no count can be larger than the bytes allow
+constexpr std::size_t kExtentBytesMin = 13;  // encoded: no count can be larger than the bytes allow
 
 // The first extent that ends behind `offset`.
 template <class Extents>
@@ -99,7 +99,7 @@ void Layout::encode(Encoder& out) const {
   out.put_varint(extents.size());
   for (const Extent& extent : extents) {
     out.put_varint(extent.file_offset).put_varint(extent.length).put(extent.blob).put_varint(extent.blob_offset);
-    out.put(extent.shared ? kSharedFlag : std::uint8_t{0});
+    out.put(extent.shared ? kSharedFlag : std::uint8_t{0}).put_varint(extent.birth_epoch);
   }
 }
 
@@ -116,6 +116,7 @@ bool Layout::decode(Decoder& in) {
     extent.blob = in.get<BlobId>();
     extent.blob_offset = in.get_varint();
     extent.shared = (in.get<std::uint8_t>() & kSharedFlag) != 0;
+    extent.birth_epoch = in.get_varint();
     if (extent.length == 0 || extent.file_offset < end || extent.end() < extent.file_offset) return false;
     end = extent.end();
     extents.push_back(extent);

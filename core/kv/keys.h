@@ -4,6 +4,8 @@
 //   inline   id                         -> content bytes and their crc32c
 //   entry    parent, name[/]            -> EntryRecord (core/inode/entry.h); a directory's name carries a trailing '/'
 //   cookie   parent, cookie             -> CookieRecord
+//   fold     parent, folded name, NUL, name[/] -> nothing; of names that are not their own folding
+//            (core/inode/name_fold.h)
 //   link     id, parent, name[/]        -> nothing
 //   xattr    id, name                   -> value; names of doors begin with a letter, the core's own (object meta, the
 //   ACL)
@@ -78,6 +80,15 @@ inline std::string cookie_key(FileId dir, std::uint64_t cookie) {
   std::string out = id_key(dir);
   append_be64(out, cookie);
   return out;
+}
+// All names of a directory with this folding: what is behind the NUL may hold others, so compare it.
+inline std::string folds_of(FileId dir, std::string_view folded) {
+  std::string out = id_name(dir, folded);
+  out += '\0';
+  return out;
+}
+inline std::string fold_key(FileId dir, std::string_view folded, std::string_view stored) {
+  return folds_of(dir, folded).append(stored);
 }
 inline std::string link_key(FileId id, FileId parent, std::string_view stored) {
   std::string out = id_key(id);

@@ -20,7 +20,8 @@ Result<LookupReply> lookup(Tree& tree, const OpContext& ctx, const LookupRequest
     if (req.name == "..") {
       found = parent->record.home;
     } else {
-      STOA_TRY(known, find_posix(tree, *parent, req.name));
+      STOA_TRY(known,
+               req.ignore_case ? find_ignoring_case(tree, *parent, req.name) : find_posix(tree, *parent, req.name));
       entry = std::move(known);
       found = entry.record.id;
       if (!entry.record.exists() && names_bin(*parent, req.name)) {
@@ -39,7 +40,12 @@ Result<LookupReply> lookup(Tree& tree, const OpContext& ctx, const LookupRequest
   if (!child) return fail(child.error().code == Errc::kStale && !up ? Errc::kNotFound : child.error().code);
   const std::shared_lock lock((*child)->lock);
   if ((*child)->deleted) return fail(Errc::kNotFound);
-  return LookupReply{(*child)->record.attributes(), parent_attr};
+  LookupReply reply{(*child)->record.attributes(), parent_attr};
+  if (req.ignore_case && entry.raw != req.name) {
+    std::string name = posix_name_of(entry.raw, entry.record.shadowed());
+    if (name != req.name) reply.name = std::move(name);
+  }
+  return reply;
 }
 
 }  // namespace stoa::core

@@ -51,7 +51,7 @@ Status stage_swap(Tree& tree, const OpContext& ctx, MetaTxn& txn, const PutObjec
   STOA_CHECK_OK(stage_meta(tree, txn, node, next, put.meta));
   reply.attr = next.attributes();
   txn.put_inode(node, std::move(next));
-  txn.note({.kind = ChangeKind::kContent, .id = node->id});
+  txn.note({.kind = ChangeKind::kContent, .id = node->id, .parent = name.dir, .name = name.raw});
   return {};
 }
 

@@ -54,7 +54,7 @@ Status make_bin(Tree& tree, FileId anchor, bool counted) {
     MetaTxn txn(tree, ctx);
     STOA_TRY(bin, make_directory(tree, txn, anchor));
     bin.mode = kBinMode;
-    bin.flags = static_cast<std::uint8_t>(kIsBin | (counted ? 0 : kUncounted));
+    bin.flags = counted ? kIsBin : kIsBin | kUncounted;
     Inode next = dir->record;
     next.flags |= kHasBin;
     txn.records().put_bin(anchor, {bin.id});

@@ -129,7 +129,7 @@ Status recount(Tree& tree, const Bin& bin, bool counted) {
         MetaTxn txn(tree, ctx);
         STOA_CHECK_OK(txn.move_directory(bin.node, to, {}));
         Inode next = bin.node->record;
-        next.flags = static_cast<std::uint8_t>(counted ? next.flags & ~kUncounted : next.flags | kUncounted);
+        next.flags = counted ? next.flags & ~kUncounted : next.flags | kUncounted;
         txn.put_inode(bin.node, std::move(next), Seen::kNo);
         STOA_CHECK_OK(txn.commit());
         return true;
@@ -243,7 +243,7 @@ Status discard_empty_bin(Tree& tree, const NodeRef& anchor) {
     if (anchor->deleted || !is_bare(tree, **bin)) return false;
     MetaTxn txn(tree, ctx);
     Inode next = anchor->record;
-    next.flags &= static_cast<std::uint8_t>(~kHasBin);
+    next.flags &= ~kHasBin;
     STOA_CHECK_OK(txn.delete_inode(*bin));
     txn.put_inode(anchor, std::move(next), Seen::kNo);
     txn.records().remove_bin(anchor->id);

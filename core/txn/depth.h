@@ -18,7 +18,7 @@ Status require_depth(const AccountRef& dir, std::uint32_t levels);
 // They do, or may: known from now on. Needs the tree lock.
 void note_levels(const AccountRef& dir, std::uint32_t levels);
 
-// For a directory that moves: nothing may get deeper beyond the limit, and what is beyond it (of an earlier version)
+// For a directory that moves: nothing may get deeper beyond the limit, and what is beyond it
 // may come up.
 Status require_depth_of_move(Tree& tree, const AccountRef& moved, const AccountRef& to);
 

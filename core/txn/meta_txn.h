@@ -84,6 +84,9 @@ class MetaTxn {
   // `by`: who did it, where that is not the caller (a flush of what others wrote); must live until the commit returns.
   void note(const JournalNote& note) { this->note(note, ctx_); }
   void note(const JournalNote& note, const OpContext& by) { notes_.push_back({note, &by}); }
+  // A change of a locked file itself: the record says one of its names.
+  Status note_change(const NodeRef& node, JournalNote note) { return note_change(node, std::move(note), ctx_); }
+  Status note_change(const NodeRef& node, JournalNote note, const OpContext& by);
 
   // A node that is locked for the transaction alone stays so until it ends, and no longer: who takes back what a
   // refused one needed takes the tree lock, which comes before that of any node.
@@ -105,6 +108,7 @@ class MetaTxn {
   struct EntryChange {
     std::string key;
     EntryRecord record;
+    FileId gone = kNoFile;  // the file that had this name
   };
   Status break_leases();
   std::vector<std::string> journal() const;
@@ -113,7 +117,9 @@ class MetaTxn {
   void put_acl(Inode& next);
   void publish(const AccountChange& change);
   void put_entry(FileId dir, Inode& dir_next, std::string_view raw, const EntryRecord& record);
-  void publish_entry(FileId dir, std::string_view raw, bool directory, const EntryRecord& record);
+  void publish_entry(FileId dir, std::string_view raw, bool directory, const EntryRecord& record,
+                     FileId gone = kNoFile);
+  void publish_name(Node& node) const;
 
   Tree& tree_;
   const OpContext& ctx_;

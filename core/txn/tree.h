@@ -95,6 +95,8 @@ struct FoundEntry {
 Result<EntryRecord> find_form(Tree& tree, const Node& dir, std::string_view raw, bool directory);
 // The entry that a POSIX door means by `name`. Not found: raw is what a new entry of that name would be stored as.
 Result<FoundEntry> find_posix(Tree& tree, const Node& dir, std::string_view name);
+// The same, and where there is none, the first that differs in case only (core/inode/name_fold.h).
+Result<FoundEntry> find_ignoring_case(Tree& tree, const Node& dir, std::string_view name);
 
 // The file of an entry that was found in `dir`, whose lock is not held any more. kStale: the entry went meanwhile, so
 // look again. kCorrupt: it is there, and its file is not.

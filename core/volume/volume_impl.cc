@@ -20,9 +20,7 @@
 #include "core/recycle/restore.h"
 #include "core/registry/stored_registry.h"
 #include "core/verify/check.h"
-#include "core/volume/attribute_count.h"
 #include "core/volume/background.h"
-#include "core/volume/class_count.h"
 #include "core/volume/gone_directories.h"
 #include "core/volume/health.h"
 #include "core/volume/opened_tree.h"
@@ -284,16 +282,6 @@ class VolumeImpl final : public Volume {
   std::optional<Background> background_;
 };
 
-// Makes known what earlier versions did not count.
-Status upgrade(KvStore& kv, const VolumeRecord& record, Status (*count)(KvStore&, WriteBatch&)) {
-  WriteBatch batch;
-  STOA_CHECK_OK(count(kv, batch));
-  batch.put(Family::kConfig, keys::kVolumeConfig, record.encode());
-  const WriteBatch* const batches[] = {&batch};
-  STOA_CHECK_OK(kv.apply(batches));
-  return kv.sync();
-}
-
 Result<std::uint64_t> next_journal_sequence(KvStore& kv) {
   // The engine drops the oldest records, never the newest: walk down from the top by halving the distance.
   std::uint64_t next = 1;
@@ -354,15 +342,6 @@ Result<std::unique_ptr<Volume>> Volume::open(KvStore& kv, BlobStore& blobs, Metr
   STOA_TRY(exists, kv.get(Family::kConfig, keys::kVolumeConfig, &value));
   if (!exists) return fail(Errc::kNotFound, "there is no volume here; create one with `stoa volume create`");
   STOA_TRY(record, VolumeRecord::decode(value));
-  if (!record.by_class) {
-    record.by_class = true;
-    record.with_attributes = false;
-    STOA_CHECK_OK(upgrade(kv, record, &count_classes));
-  }
-  if (!record.with_attributes) {
-    record.with_attributes = true;
-    STOA_CHECK_OK(upgrade(kv, record, &count_attributes));
-  }
   STOA_TRY(has_ids, kv.get(Family::kConfig, keys::kIdConfig, &value));
   if (!has_ids || value.size() != 8) return fail(Errc::kCorrupt, "the id counter is missing");
   const FileId next_id{keys::read_be64(value)};
