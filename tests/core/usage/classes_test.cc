@@ -321,16 +321,20 @@ TYPED_TEST(ClassesTest, TheVerifierFindsClassesThatAreNotRight) {
   this->expect_consistent();
   EXPECT_EQ(this->known(homes).by_class.nameless.bytes, 11);
   EXPECT_EQ(this->known(homes).by_class.recycled.bytes, 7);
-  WriteBatch wrong;
+  WriteBatch wrong, right;
   const auto it = this->kv_->scan(Family::kUsage, {}, {});
   for (; it->valid(); it->next()) {
     if (keys::owner_of(it->key())) continue;
+    right.put(Family::kUsage, it->key(), it->value());
     UsageRecord record = *UsageRecord::decode(it->value());
     record.by_class = {};
     wrong.put(Family::kUsage, it->key(), record.encode());
   }
-  const WriteBatch* const batches[] = {&wrong};
-  ASSERT_TRUE(this->kv_->apply(batches));
+  const auto apply = [&](const WriteBatch& batch) {
+    const WriteBatch* const batches[] = {&batch};
+    ASSERT_TRUE(this->kv_->apply(batches));
+  };
+  apply(wrong);
   const auto report = this->volume_->check({});
   ASSERT_TRUE(report);
   for (const char* what : {", recycled: recorded 0 bytes", ", without a name: recorded 0 bytes"}) {
@@ -338,6 +342,7 @@ TYPED_TEST(ClassesTest, TheVerifierFindsClassesThatAreNotRight) {
       return p.find(what) != std::string::npos;
     })) << what;
   }
+  apply(right);
 }
 
 // Writers fill what deletes, purges and restores leave, while the declaration changes again and again.
