@@ -4,11 +4,11 @@
 
 namespace stoa::core {
 
-Status find_name(Tree& tree, Node& node) {
+Status find_name(VolumeContext& volume, Node& node) {
   if (node.name.parent != kNoFile || node.id == kRootId || node.id == kMultipartId) return {};
   if (node.record.has(kIsBin) || node.record.links == 0) return {};
   const std::string lower = keys::id_key(node.id);
-  const auto it = tree.kv.scan(Family::kLink, lower, keys::behind_prefix(lower));
+  const auto it = volume.kv.scan(Family::kLink, lower, keys::behind_prefix(lower));
   STOA_CHECK_OK(it->status());
   if (!it->valid()) return {};
   const std::string_view place = keys::after_id(it->key());

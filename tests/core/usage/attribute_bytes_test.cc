@@ -58,7 +58,7 @@ TYPED_TEST(AttributeBytesTest, AnExtendedAttributeCountsItsNameAndItsValue) {
   this->expect_consistent();
 }
 
-TYPED_TEST(AttributeBytesTest, AnAclCountsAndWhatAKeyDoorKeepsDoes) {
+TYPED_TEST(AttributeBytesTest, AnAclCountsAndWhatAKeyProtocolKeepsDoes) {
   const FileId dir = *this->mkdir(kRootId, "d"), file = *this->create(dir, "f");
   const auto acl = std::make_shared<Acl>(acl_of_mode(0640, false));
   acl->entries.insert(acl->entries.begin(), {.rights = kRightReadData, .who = AclWho::user(77)});
