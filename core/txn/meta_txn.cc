@@ -344,6 +344,7 @@ std::vector<std::string> MetaTxn::journal() const {
 
 Result<CommitTicket> MetaTxn::commit() {
   STOA_ASSERT(!committed_);
+  STOA_CHECK_OK(fault_point(volume_.options.faults, "txn.commit"));
   STOA_CHECK_OK(volume_.room.admit(records_.batch(), name_bytes_));
   STOA_CHECK_OK(break_leases());
   // The references are a copy: what they mean for the data path follows below.
