@@ -174,7 +174,7 @@ class BlobWrite {
         writing.unsynced.push_back({piece.blob, node_->writes});
       }
     }
-    const Timestamp now = wall_now();
+    const Timestamp now = volume_.time.wall();
     advance_version(node_->record, now);
     node_->record.touch_content(now);
     node_->record.mode = mode_after_write(ctx_, node_->record.mode);

@@ -1,5 +1,7 @@
 #include "core/inode/inode.h"
 
+#include "base/assert.h"
+
 namespace stoa::core {
 namespace {
 constexpr std::uint8_t kInodeVersion = 1;
@@ -31,6 +33,7 @@ Attributes Inode::attributes() const {
 
 void Inode::touch(Timestamp now) {
   // The clock may be set back; a client that compares times must still see a change.
+  STOA_ASSERT(change < UINT64_MAX);
   ctime = now > ctime ? now : Timestamp{ctime.ns + 1};
   ++change;
 }
@@ -42,6 +45,13 @@ void Inode::touch_content(Timestamp now) {
 }
 
 std::string Inode::encode() const {
+  STOA_ASSERT(id != kNoFile);
+  STOA_ASSERT(type != FileType{});
+  STOA_ASSERT(!is_directory() || layout.empty());
+  STOA_ASSERT(is_directory() || (target == kNoFile && charged_to == kNoFile));
+  STOA_ASSERT(!has(kIsBin) || is_directory());
+  STOA_ASSERT(acl == nullptr || has(kHasAcl));
+  STOA_ASSERT((dos & ~kAllDosAttributes) == 0);
   Encoder out;
   out.bytes().reserve(192);
   out.put(generation).put(type).put(flags).put(mode).put_varint(links).put_varint(uid).put_varint(gid);

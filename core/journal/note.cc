@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "base/assert.h"
 #include "core/kv/codec.h"
 
 namespace stoa::core {
@@ -79,6 +80,9 @@ std::string_view protocol_word(Protocol protocol) {
 }
 
 std::string encode_note(const JournalNote& note, const OpContext& ctx, Timestamp time) {
+  STOA_ASSERT(note.kind >= ChangeKind::kCreate && note.kind <= kLastChangeKind);
+  STOA_ASSERT(is_protocol(ctx.protocol));
+  STOA_ASSERT(note.to_parent == kNoFile || note.kind == ChangeKind::kRename);
   Encoder out;
   out.bytes().reserve(90 + note.name.size() + note.to_name.size() + ctx.client.size());
   out.put(note.kind)

@@ -31,6 +31,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/assert.h"
 #include "core/api/context.h"
 #include "core/api/ids.h"
 #include "core/api/requests.h"
@@ -42,6 +43,7 @@ inline void append_be64(std::string& out, std::uint64_t value) {
   for (int shift = 56; shift >= 0; shift -= 8) out += static_cast<char>(value >> shift);
 }
 inline std::uint64_t read_be64(std::string_view bytes) {
+  STOA_ASSERT(bytes.size() >= 8);
   std::uint64_t value = 0;
   for (std::size_t i = 0; i < 8; ++i) value = value << 8 | static_cast<unsigned char>(bytes[i]);
   return value;
@@ -91,6 +93,7 @@ inline std::string fold_key(FileId dir, std::string_view folded, std::string_vie
   return folds_of(dir, folded).append(stored);
 }
 inline std::string link_key(FileId id, FileId parent, std::string_view stored) {
+  STOA_ASSERT(id != kNoFile && parent != kNoFile);
   std::string out = id_key(id);
   append_be64(out, static_cast<std::uint64_t>(parent));
   out.append(stored);

@@ -215,7 +215,7 @@ class ItemsToPurge {
   const PurgeRequest& req_;
   DeletedBelow& wanted_;
   std::set<RecycleItemId> named_;
-  Timestamp now_ = wall_now();
+  Timestamp now_ = volume_.time.wall();
 };
 
 }  // namespace

@@ -122,6 +122,7 @@ void MetaTxn::put_entry(FileId dir, Inode& dir_next, std::string_view raw, const
 
 Status MetaTxn::remove_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, const EntryRecord& record) {
   STOA_ASSERT(record.exists() && dir_next.id == dir->id && dir_next.is_directory());
+  STOA_ASSERT(dir_next.entries > 0);
   const bool directory = record.type == FileType::kDirectory;
   renamed_.push_back(record.id);
   name_bytes_ -= static_cast<std::int64_t>(raw.size());

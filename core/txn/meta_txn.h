@@ -16,7 +16,7 @@ enum class Seen : bool { kNo, kYes };
 
 class MetaTxn {
  public:
-  MetaTxn(VolumeContext& volume, const OpContext& ctx) : volume_(volume), ctx_(ctx), now_(wall_now()) {}
+  MetaTxn(VolumeContext& volume, const OpContext& ctx) : volume_(volume), ctx_(ctx), now_(volume.time.wall()) {}
   ~MetaTxn();
   MetaTxn(const MetaTxn&) = delete;
   MetaTxn& operator=(const MetaTxn&) = delete;

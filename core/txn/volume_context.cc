@@ -19,7 +19,8 @@ std::uint64_t random_verifier() {
 
 StateOptions state_options(const VolumeOptions& options) {
   return {.lease_recall_timeout = std::chrono::milliseconds(options.lease_recall_timeout_ms),
-          .grace = std::chrono::milliseconds(options.grace_ms)};
+          .grace = std::chrono::milliseconds(options.grace_ms),
+          .now = [time = options.time] { return time->steady(); }};
 }
 }  // namespace
 
@@ -30,7 +31,7 @@ VolumeContext::VolumeContext(KvStore& kv_store, BlobStore& blob_store, MetricReg
       metrics(registry),
       options(volume_options),
       write_verifier(random_verifier()),
-      events(registry),
+      events(registry, time),
       ledger(registry, wall_now, &kv_store),
       committer(kv_store, registry, next_journal),
       kv(kv_store, committer),

@@ -40,6 +40,7 @@ struct VolumeContext {
   BlobStore& blobs;
   MetricRegistry& metrics;
   const VolumeOptions options;
+  const TimeSource& time{*options.time};
   const ShardId shard{};               // which part of the volume this is
   const std::uint64_t write_verifier;  // another one with each start
   EventLog events;

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/fault_plan.h"
+#include "base/time_source.h"
 
 namespace stoa::core {
 
@@ -14,6 +15,7 @@ struct VolumeOptions {
   std::uint32_t scrub_bytes_per_second = 32u << 20;  // background checksum verification; 0: off
   std::uint32_t lease_recall_timeout_ms = 90'000;    // a caching lease that is not returned in time is revoked
   std::uint32_t grace_ms = 90'000;                   // how long a start waits for clients that held state before it
+  const TimeSource* time = &kSystemTime;             // must outlive the volume
   FaultPlan* faults = nullptr;                       // of a test: where to fail (base/fault_plan.h)
   bool background = true;  // gc, scrub and the lazy flush run by themselves; tests switch it off and call run_*()
 };

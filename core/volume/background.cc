@@ -36,7 +36,7 @@ void Background::flush_and_free() {
   std::unique_lock lock(mutex_);
   const auto period = std::chrono::milliseconds(std::max<std::uint32_t>(volume_.options.lazy_attributes_ms / 2, 100));
   constexpr auto kForgetPeriod = std::chrono::hours(1);
-  auto forget_due = std::chrono::steady_clock::now();
+  auto forget_due = volume_.time.steady();
   while (!wake_.wait_for(lock, period, [this] { return stop_; })) {
     lock.unlock();
     constexpr const char* kFailed = "a round of background work failed";
@@ -45,15 +45,15 @@ void Background::flush_and_free() {
     report(flush_lazy(volume_, &flush_pace_), kFailed);
     report(store_quiet_sums(volume_, volume_.data->sums.crowded()), kFailed);
     report(sweep_orphans(volume_), kFailed);
-    report(age_bins(volume_, wall_now(), &flush_pace_), kFailed);
+    report(age_bins(volume_, volume_.time.wall(), &flush_pace_), kFailed);
     report(collect_garbage(volume_, &flush_pace_), kFailed);
     report(report_soft_limits(volume_), kFailed);
-    if (std::chrono::steady_clock::now() >= forget_due) {
+    if (volume_.time.steady() >= forget_due) {
       report(forget_gone_directories(volume_, registry_), kFailed);
-      forget_due = std::chrono::steady_clock::now() + kForgetPeriod;
+      forget_due = volume_.time.steady() + kForgetPeriod;
     }
     tell_damage(volume_);
-    space_.look(volume_.blobs.space(), volume_.kv.has_room(), wall_now());
+    space_.look(volume_.blobs.space(), volume_.kv.has_room(), volume_.time.wall());
     lock.lock();
   }
 }
@@ -62,14 +62,14 @@ void Background::read_at_leisure() {
   if (volume_.options.scrub_bytes_per_second == 0) return;
   constexpr auto kSealPeriod = std::chrono::seconds(15);
   constexpr auto kScrubPeriod = std::chrono::hours(24);
-  auto scrub_due = std::chrono::steady_clock::now() + kScrubPeriod;
+  auto scrub_due = volume_.time.steady() + kScrubPeriod;
   std::unique_lock lock(mutex_);
   while (!wake_.wait_for(lock, kSealPeriod, [this] { return stop_; })) {
     lock.unlock();
     Status done = seal_quiet_files(volume_, kQuietNs, &read_pace_);
-    if (done && std::chrono::steady_clock::now() >= scrub_due) {
+    if (done && volume_.time.steady() >= scrub_due) {
       done = scrub_all(volume_, &read_pace_);
-      scrub_due = std::chrono::steady_clock::now() + kScrubPeriod;
+      scrub_due = volume_.time.steady() + kScrubPeriod;
     }
     report(done, "a round of scrubbing failed");
     lock.lock();

@@ -48,18 +48,16 @@ Inode sample() {
   inode.data_version = 300;
   inode.create_verifier = 0xfeed;
   inode.home = FileId{16};
-  inode.charged_to = FileId{18};
   inode.attribute_bytes = 300;
   inode.dos = kDosHidden | kDosArchive | kDosNotIndexed;
   inode.birth_epoch = 5;
-  inode.target = FileId{19};
   inode.layout.extents = {{0, 1'000'000, BlobId{0x1122}, 64, true, 6}};
   return inode;
 }
 
 constexpr std::string_view kInodeV1 =
     "010165000000040302010104000080a001000002e807640000c0843d80a03d0100000000000000020000000000000003000000000000"
-    "00fcffffffffffffff09ac02edfe0000000000001000000000000000030012ac02a24005130100c0843d2211000000000000400106";
+    "00fcffffffffffffff09ac02edfe0000000000001000000000000000030000ac02a24005000100c0843d2211000000000000400106";
 constexpr std::string_view kVolumeV1 =
     "01012a00000053544f41564f4c314d000000000000000176050000000000000001000000000000000200000000000000";
 constexpr std::string_view kEntryV1 = "01010c00000011000000000000000201f403";
@@ -94,18 +92,32 @@ TEST(RecordsTest, InodeKeepsItsBytes) {
   EXPECT_EQ(inode->encode(), sample().encode());
   EXPECT_EQ(inode->layout, sample().layout);
   EXPECT_EQ(inode->btime.ns, -4);
-  EXPECT_EQ(inode->charged_to, FileId{18});
   EXPECT_EQ(inode->home, FileId{16});
   EXPECT_EQ(inode->attribute_bytes, 300u);
   EXPECT_EQ(inode->dos, sample().dos);
   EXPECT_EQ(inode->flags, sample().flags);
-  EXPECT_EQ(inode->target, FileId{19});
+}
+
+// The directory of a multipart upload; and one that stands in for a directory of another shard.
+TEST(RecordsTest, WhatOnlyDirectoriesHaveComesBack) {
+  Inode dir = sample();
+  dir.type = FileType::kDirectory;
+  dir.layout = {};
+  dir.charged_to = FileId{18};
+  dir.target = FileId{19};
+  const auto read = Inode::decode(FileId{17}, dir.encode());
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->charged_to, FileId{18});
+  EXPECT_EQ(read->target, FileId{19});
+  EXPECT_EQ(read->encode(), dir.encode());
 }
 
 TEST(RecordsTest, DosAttributesThatDoNotExistAreDamage) {
-  Inode inode = sample();
-  inode.dos = 0x4000;
-  EXPECT_EQ(Inode::decode(FileId{17}, inode.encode()).error().code, Errc::kCorrupt);
+  std::string stored = sample().encode();
+  const std::size_t at = stored.find("\xa2\x40");  // kDosHidden | kDosArchive | kDosNotIndexed
+  ASSERT_NE(at, std::string::npos);
+  stored[at] = '\xb2';
+  EXPECT_EQ(Inode::decode(FileId{17}, stored).error().code, Errc::kCorrupt);
 }
 
 TEST(RecordsTest, EntryAndCookieKeepTheirBytes) {
