@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 
 #include "base/clock.h"
 
@@ -19,7 +20,7 @@ class SystemTime final : public TimeSource {
   Timestamp wall() const override { return wall_now(); }
   std::chrono::steady_clock::time_point steady() const override { return std::chrono::steady_clock::now(); }
 };
-inline constexpr SystemTime kSystemTime;
+inline constexpr SystemTime kSystemTime{};
 
 // How long something takes, for metrics.
 class Stopwatch {

@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "base/log.h"
+#include "base/time_source.h"
 #include "core/blob/blob_record.h"
 #include "core/kv/keys.h"
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/time_source.h"
 #include "core/commit/committer.h"
 #include "core/journal/note.h"
 #include "core/kv/kv_store.h"

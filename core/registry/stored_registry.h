@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/metrics.h"
+#include "base/time_source.h"
 #include "core/api/registry.h"
 #include "core/kv/kv_store.h"
 #include "core/registry/snapshot.h"

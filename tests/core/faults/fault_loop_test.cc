@@ -12,6 +12,10 @@ struct Operation {
   bool in_steps = false;
 };
 
+void PrintTo(const Operation& operation, std::ostream* out) {
+  *out << operation.name;
+}
+
 template <class Reply>
 Status only(const Result<Reply>& reply) {
   if (!reply) return fail(reply.error());

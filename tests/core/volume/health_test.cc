@@ -91,7 +91,7 @@ TEST_F(HealthTest, AHealthyVolumeIsAskedByOneDurableChange) {
 // Between looks that are not far apart, the changes of others are proof enough.
 TEST_F(HealthTest, NothingIsWrittenWhileOtherChangesBecomeDurable) {
   volume_.reset();
-  test::ManualTime now;
+  stoa::test::ManualTime now;
   OpenedTree opened(kv_, *blobs_, *metrics_, {.time = &now, .background = false}, 1, FileId{1'000'000});
   VolumeContext& volume = opened.volume;
   Health health(volume);
