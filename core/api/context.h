@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/time_source.h"
 #include "core/api/credentials.h"
 #include "core/api/ids.h"
 #include "core/api/pending_durability.h"
@@ -44,7 +45,10 @@ struct OpContext {
   // them with one sync. Ignored with kApplied.
   PendingDurability* pending = nullptr;
 
-  bool expired() const { return std::chrono::steady_clock::now() >= deadline; }
+  const TimeSource* time = &kSystemTime;  // that the deadline is of
+  bool expired() const {
+    return deadline != std::chrono::steady_clock::time_point::max() && time->steady() >= deadline;
+  }
 };
 
 }  // namespace stoa::core

@@ -29,10 +29,12 @@ struct LookupRequest {
   FileId parent;
   std::string_view name;
   FileId root = kRootId;
+  bool ignore_case = false;  // where there is no such name: the first one that differs in case only
 };
 struct LookupReply {
   Attributes attr;
   Attributes parent;
+  std::string name{};  // what was found, if `ignore_case` made it another than was asked for
 };
 
 struct GetattrRequest {

@@ -191,8 +191,8 @@ Transfer moved(const Request&, const Reply& reply) {
 
 class AuditedNamespaceImpl final : public AuditedNamespace {
  public:
-  AuditedNamespaceImpl(Namespace& inner, const Registry& registry, Journal& journal)
-      : inner_(inner), registry_(registry), journal_(journal) {}
+  AuditedNamespaceImpl(Namespace& inner, const Registry& registry, Journal& journal, const TimeSource& time)
+      : inner_(inner), registry_(registry), journal_(journal), time_(time) {}
 
 #define STOA_OPERATION(kind, name, reply, request, routing) \
   Result<reply> name(const OpContext& ctx, const request& req) override { return seen(&Namespace::name, ctx, req); }
@@ -225,6 +225,7 @@ class AuditedNamespaceImpl final : public AuditedNamespace {
   Namespace& inner_;
   const Registry& registry_;
   Journal& journal_;
+  const TimeSource& time_;
   DenialLimit denials_;
   RecentReads recent_;
   TransferTally transfers_;
@@ -281,7 +282,7 @@ void AuditedNamespaceImpl::denied(const OpContext& ctx, const JournalNote& note,
   const auto registry = registry_.snapshot();
   const AuditTable* const table = registry->audit();
   if (table == nullptr || !table->any(AuditClass::kDenied) || !wanted(*table, ctx, note, AuditClass::kDenied)) return;
-  const auto verdict = denials_.admit(ctx.client, ctx.protocol, std::chrono::steady_clock::now());
+  const auto verdict = denials_.admit(ctx.client, ctx.protocol, time_.steady());
   // Who reads the journal asks for the number when the second is over; a flood wakes him once.
   if (verdict == DenialLimit::Verdict::kFirstCount) journal_.call();
   if (verdict != DenialLimit::Verdict::kRecord) return;
@@ -323,12 +324,12 @@ void AuditedNamespaceImpl::observed(const OpContext& ctx, const JournalNote& not
   // A changed policy is another table, and asks again.
   std::uint64_t key = mix(reinterpret_cast<std::uintptr_t>(table), static_cast<std::uint64_t>(note.id));
   key = mix(mix(key, ctx.cred.uid), std::hash<std::string>{}(ctx.client) + static_cast<std::uint64_t>(as));
-  if (!recent_.first(key, std::chrono::steady_clock::now())) return;
+  if (!recent_.first(key, time_.steady())) return;
   if (wanted(*table, ctx, note, as)) (void)journal_.append(note, ctx);
 }
 
 std::optional<DenialLimit::Time> AuditedNamespaceImpl::report_omitted() {
-  for (const DenialLimit::Omitted& omitted : denials_.take(std::chrono::steady_clock::now())) {
+  for (const DenialLimit::Omitted& omitted : denials_.take(time_.steady())) {
     const OpContext ctx{.protocol = omitted.protocol, .client = omitted.client};
     (void)journal_.append({.kind = kOmitted, .id = kRootId, .count = omitted.count}, ctx);
   }
@@ -337,8 +338,9 @@ std::optional<DenialLimit::Time> AuditedNamespaceImpl::report_omitted() {
 
 }  // namespace
 
-std::unique_ptr<AuditedNamespace> audit(Namespace& inner, const Registry& registry, Journal& journal) {
-  return std::make_unique<AuditedNamespaceImpl>(inner, registry, journal);
+std::unique_ptr<AuditedNamespace> audit(Namespace& inner, const Registry& registry, Journal& journal,
+                                        const TimeSource& time) {
+  return std::make_unique<AuditedNamespaceImpl>(inner, registry, journal, time);
 }
 
 }  // namespace stoa::core

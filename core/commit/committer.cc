@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "base/log.h"
+#include "base/time_source.h"
 #include "core/blob/blob_record.h"
 #include "core/kv/keys.h"
 
@@ -443,10 +444,9 @@ Status Committer::sync_all(std::unique_lock<std::mutex>& lock) {
   if (done && !failed_) {
     const std::uint64_t journal = written_journal_;
     lock.unlock();
-    const auto begin = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     done = kv_.sync();
-    sync_seconds_.observe_ns(
-        static_cast<std::uint64_t>(std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count()));
+    sync_seconds_.observe_ns(watch.ns());
     syncs_.add();
     lock.lock();
     // After a failed sync the kernel may have dropped the dirty pages: trying again would lie. For want of room the

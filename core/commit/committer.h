@@ -112,7 +112,7 @@ class Committer {
   // Families whose keys begin with an id, and of which all keys of one id share a slot: they are walked more often than
   // asked for a key.
   static bool kept_by_id(Family family) {
-    return family == Family::kXattr || family == Family::kLink || family == Family::kCookie;
+    return family == Family::kXattr || family == Family::kLink || family == Family::kCookie || family == Family::kFold;
   }
   static std::size_t slot_of(Family family, std::string_view key) {
     if (kept_by_id(family)) key = key.substr(0, sizeof(FileId));

@@ -91,7 +91,7 @@ Status take_content(VolumeContext& volume, MetaTxn& txn, FileId id, Inode& next,
   next.allocated = content.allocated;
   next.layout = content.layout;
   advance_version(next, txn.now());
-  next.flags &= static_cast<std::uint8_t>(~(kContentInline | kChecksummed));
+  next.flags &= ~(kContentInline | kChecksummed);
   if (content.is_inline && content.size > 0) {
     next.flags |= kContentInline;
     stage_inline(txn, id, content.inline_bytes);

@@ -36,7 +36,7 @@ Result<CopyRangeReply> grow(VolumeContext& volume, const OpContext& ctx, FileId 
     next.mode = mode_after_write(ctx, next.mode);
     CopyRangeReply reply{0, next.attributes(), volume.write_verifier};
     txn.put_inode(node, std::move(next));
-    txn.note({.kind = ChangeKind::kContent, .id = id});
+    STOA_CHECK_OK(txn.note_change(node, {.kind = ChangeKind::kContent}));
     STOA_TRY(committed, txn.commit());
     ticket = committed;
     return reply;
@@ -168,7 +168,7 @@ Result<CopyRangeReply> share_locked(VolumeContext& volume, const OpContext& ctx,
   CopyRangeReply reply{length, target.attributes(), volume.write_verifier};
   if (!same) txn.put_inode(from, std::move(source), Visible::kNo);
   txn.put_inode(to, std::move(target));
-  txn.note({.kind = ChangeKind::kContent, .id = req.to});
+  STOA_CHECK_OK(txn.note_change(to, {.kind = ChangeKind::kContent}));
   STOA_TRY(committed, txn.commit());
   ticket = committed;
   return reply;

@@ -95,7 +95,7 @@ Result<CommitTicket> commit_plan(VolumeContext& volume, const OpContext& ctx, co
       plan.replaces_inline && std::ranges::any_of(taken, [](const Extent& extent) { return extent.file_offset == 0; });
   if (drop_inline) {
     stage_no_inline(txn, next.id);
-    next.flags &= static_cast<std::uint8_t>(~kContentInline);
+    next.flags &= ~kContentInline;
   }
   if (!next.layout.empty()) {
     const std::uint64_t estimate = estimate_allocated(next.layout, next.size);
@@ -116,7 +116,7 @@ Result<CommitTicket> commit_plan(VolumeContext& volume, const OpContext& ctx, co
     writer.protocol = ctx.protocol;
     writer.client = ctx.client;
   }
-  txn.note({.kind = ChangeKind::kContent, .id = next.id, .type = FileType::kRegular}, writer);
+  STOA_CHECK_OK(txn.note_change(node, {.kind = ChangeKind::kContent, .type = FileType::kRegular}, writer));
   txn.put_inode(node, std::move(next), Visible::kNo);
   STOA_TRY(ticket, txn.commit());
   sums.committed(ticket);

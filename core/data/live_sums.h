@@ -148,6 +148,6 @@ Status store_sums(VolumeContext& volume, LiveRow& row);
 // Stores what waits for quiet and has it; `all`: whatever is synced. Applied, not durable.
 Status store_quiet_sums(VolumeContext& volume, bool all);
 
-std::int64_t sum_clock_ns();
+std::int64_t sum_clock_ns(const VolumeContext& volume);
 
 }  // namespace stoa::core

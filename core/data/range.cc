@@ -38,7 +38,7 @@ Result<RangeReply> change_range(VolumeContext& volume, const OpContext& ctx, con
     next.mode = mode_after_write(ctx, next.mode);
     reply.attr = next.attributes();
     txn.put_inode(node, std::move(next));
-    txn.note({.kind = ChangeKind::kContent, .id = node->id});
+    STOA_CHECK_OK(txn.note_change(node, {.kind = ChangeKind::kContent}));
     STOA_TRY(committed, txn.commit());
     ticket = committed;
     return reply;

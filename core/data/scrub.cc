@@ -180,7 +180,7 @@ Status seal_quiet_files(VolumeContext& volume, std::int64_t quiet_ns, qos::Backg
     }
     for (const FileId id : files) {
       if (reading.stopped()) break;
-      if (const Status sealed = seal_file(volume, id, reading, wall_now(), quiet_ns); !sealed) {
+      if (const Status sealed = seal_file(volume, id, reading, volume.time.wall(), quiet_ns); !sealed) {
         log_warning("data", "checksums of a file could not be recorded",
                     {{"inode", static_cast<std::uint64_t>(id)}, {"error", describe(sealed.error())}});
       }

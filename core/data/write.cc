@@ -174,7 +174,7 @@ class BlobWrite {
         writing.unsynced.push_back({piece.blob, node_->writes});
       }
     }
-    const Timestamp now = wall_now();
+    const Timestamp now = volume_.time.wall();
     advance_version(node_->record, now);
     node_->record.touch_content(now);
     node_->record.mode = mode_after_write(ctx_, node_->record.mode);
@@ -229,7 +229,7 @@ Result<WriteReply> write_inline(VolumeContext& volume, const OpContext& ctx, con
   next.mode = mode_after_write(ctx, next.mode);
   reply.attr = next.attributes();
   txn.put_inode(node, std::move(next));
-  txn.note({.kind = ChangeKind::kContent, .id = node->id});
+  STOA_CHECK_OK(txn.note_change(node, {.kind = ChangeKind::kContent}));
   STOA_TRY(committed, txn.commit());
   ticket = committed;
   return reply;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/error.h"
 
 namespace stoa::core {
@@ -51,7 +52,10 @@ class WriteBatch {
     bytes_.clear();
   }
   // Takes one change back.
-  void erase(std::size_t index) { ops_.erase(ops_.begin() + static_cast<std::ptrdiff_t>(index)); }
+  void erase(std::size_t index) {
+    STOA_ASSERT(index < ops_.size());
+    ops_.erase(ops_.begin() + static_cast<std::ptrdiff_t>(index));
+  }
   bool empty() const { return ops_.empty(); }
   std::span<const Op> ops() const { return ops_; }
   std::string_view key(const Op& op) const { return std::string_view(bytes_).substr(op.at, op.key_size); }
@@ -62,6 +66,8 @@ class WriteBatch {
 
  private:
   void add(Family family, bool remove, std::string_view key, std::string_view value) {
+    STOA_ASSERT(!key.empty());
+    STOA_ASSERT(key.size() <= UINT32_MAX && value.size() <= UINT32_MAX);
     ops_.push_back({family, remove, static_cast<std::uint32_t>(key.size()), static_cast<std::uint32_t>(value.size()),
                     bytes_.size()});
     bytes_.append(key).append(value);

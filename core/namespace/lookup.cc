@@ -21,7 +21,8 @@ Result<LookupReply> lookup(const VolumeView& volume, const OpContext& ctx, const
     if (req.name == "..") {
       found = parent->record.home;
     } else {
-      STOA_TRY(known, find_posix(volume, *parent, req.name));
+      STOA_TRY(known,
+               req.ignore_case ? find_ignoring_case(volume, *parent, req.name) : find_posix(volume, *parent, req.name));
       entry = std::move(known);
       found = entry.record.id;
       if (!entry.record.exists() && names_bin(*parent, req.name)) {
@@ -40,7 +41,12 @@ Result<LookupReply> lookup(const VolumeView& volume, const OpContext& ctx, const
   if (!child) return fail(child.error().code == Errc::kStale && !up ? Errc::kNotFound : child.error().code);
   const std::shared_lock lock((*child)->lock);
   if ((*child)->deleted) return fail(Errc::kNotFound);
-  return LookupReply{(*child)->record.attributes(), parent_attr};
+  LookupReply reply{(*child)->record.attributes(), parent_attr};
+  if (req.ignore_case && entry.raw != req.name) {
+    std::string name = posix_name_of(entry.raw, entry.record.shadowed());
+    if (name != req.name) reply.name = std::move(name);
+  }
+  return reply;
 }
 
 }  // namespace stoa::core

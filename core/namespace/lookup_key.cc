@@ -35,7 +35,7 @@ Status set_meta(VolumeContext& volume, const OpContext& ctx, const SetMetaReques
     next.mtime = next.ctime;  // an object that was copied onto itself is a new one to S3: Last-Modified moves
     STOA_CHECK_OK(stage_meta(volume, txn, node, next, req.meta));
     txn.put_inode(node, std::move(next));
-    txn.note({.kind = ChangeKind::kXattr, .id = req.id});
+    STOA_CHECK_OK(txn.note_change(node, {.kind = ChangeKind::kXattr}));
     STOA_TRY(committed, txn.commit());
     ticket = committed;
     return true;

@@ -53,7 +53,7 @@ Status stage_swap(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn, con
   STOA_CHECK_OK(stage_meta(volume, txn, node, next, put.meta));
   reply.attr = next.attributes();
   txn.put_inode(node, std::move(next));
-  txn.note({.kind = ChangeKind::kContent, .id = node->id});
+  txn.note({.kind = ChangeKind::kContent, .id = node->id, .parent = name.dir, .name = name.raw});
   return {};
 }
 

@@ -33,6 +33,8 @@ Status check_permissions(const OpContext& ctx, const Inode& inode, const SetAttr
     if (!time->server_time) return owner;
     STOA_CHECK_OK(require(ctx, inode, kRightWriteData));
   }
+  if (set.btime || set.dos) STOA_CHECK_OK(require_owner(ctx, inode, kRightWriteAttributes));
+  STOA_CHECK_OK(check_dos(set));
   if (set.chmod_policy && !inode.is_directory()) return fail(Errc::kNotDirectory);
   if (set.acl != nullptr && inode.type == FileType::kSymlink) return fail(Errc::kWrongType);
   return {};
@@ -113,6 +115,9 @@ Status apply(const OpContext& ctx, Inode& next, const SetAttributes& set, const 
   if (set.size) next.mtime = next.ctime;
   if (set.atime) next.atime = set.atime->server_time ? now : set.atime->time;
   if (set.mtime) next.mtime = set.mtime->server_time ? next.ctime : set.mtime->time;
+  next.btime = set.btime.value_or(next.btime);
+  if (set.size && regular) next.dos |= kDosArchive;
+  next.dos = with_dos(next.dos, set);
   return {};
 }
 
@@ -170,7 +175,7 @@ Result<SetattrReply> setattr_locked(VolumeContext& volume, const OpContext& ctx,
   STOA_CHECK_OK(stage_owner(txn, node, next));
   reply.attr = next.attributes();
   txn.put_inode(node, std::move(next));
-  txn.note({.kind = req.set.size ? ChangeKind::kContent : ChangeKind::kAttributes, .id = req.id});
+  STOA_CHECK_OK(txn.note_change(node, {.kind = req.set.size ? ChangeKind::kContent : ChangeKind::kAttributes}));
   STOA_TRY(committed, txn.commit());
   ticket = committed;
   return reply;

@@ -47,7 +47,7 @@ Status make_bin(VolumeContext& volume, FileId recycle_root, bool counted) {
     MetaTxn txn(volume, ctx);
     STOA_TRY(bin, make_directory(volume, txn, recycle_root));
     bin.mode = kBinMode;
-    bin.flags = static_cast<std::uint8_t>(kIsBin | (counted ? 0 : kExcluded));
+    bin.flags = counted ? kIsBin : kIsBin | kExcluded;
     Inode next = dir->record;
     next.flags |= kHasBin;
     txn.records().put_bin(recycle_root, {bin.id});

@@ -130,7 +130,7 @@ Status recount(VolumeContext& volume, const Bin& bin, bool counted) {
         MetaTxn txn(volume, ctx);
         STOA_CHECK_OK(txn.move_directory(bin.node, counted ? bin.recycle_root : root, {}));
         Inode next = bin.node->record;
-        next.flags = static_cast<std::uint8_t>(counted ? next.flags & ~kExcluded : next.flags | kExcluded);
+        next.flags = counted ? next.flags & ~kExcluded : next.flags | kExcluded;
         txn.put_inode(bin.node, std::move(next), Visible::kNo);
         STOA_CHECK_OK(txn.commit());
         return true;
@@ -215,7 +215,7 @@ class ItemsToPurge {
   const PurgeRequest& req_;
   DeletedBelow& wanted_;
   std::set<RecycleItemId> named_;
-  Timestamp now_ = wall_now();
+  Timestamp now_ = volume_.time.wall();
 };
 
 }  // namespace
@@ -244,7 +244,7 @@ Status discard_empty_bin(VolumeContext& volume, const NodeRef& recycle_root) {
     if (recycle_root->deleted || !is_bare(volume, **bin)) return false;
     MetaTxn txn(volume, ctx);
     Inode next = recycle_root->record;
-    next.flags &= static_cast<std::uint8_t>(~kHasBin);
+    next.flags &= ~kHasBin;
     STOA_CHECK_OK(txn.delete_inode(*bin));
     txn.put_inode(recycle_root, std::move(next), Visible::kNo);
     txn.records().remove_bin(recycle_root->id);

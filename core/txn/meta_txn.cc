@@ -9,6 +9,7 @@
 #include "core/kv/keys.h"
 #include "core/txn/depth.h"
 #include "core/txn/in_bin.h"
+#include "core/txn/node_name.h"
 
 namespace stoa::core {
 
@@ -77,8 +78,8 @@ Status MetaTxn::delete_inode(const NodeRef& node, Visible visible) {
   return {};
 }
 
-void MetaTxn::publish_entry(FileId dir, std::string_view raw, bool directory, const EntryRecord& record) {
-  entry_changes_.push_back({keys::id_name(dir, keys::stored_name(raw, directory)), record});
+void MetaTxn::publish_entry(FileId dir, std::string_view raw, bool directory, const EntryRecord& record, FileId gone) {
+  entry_changes_.push_back({keys::id_name(dir, keys::stored_name(raw, directory)), record, gone});
 }
 
 Status MetaTxn::insert_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, FileId id, FileType type,
@@ -116,12 +117,13 @@ void MetaTxn::put_entry(FileId dir, Inode& dir_next, std::string_view raw, const
 
 Status MetaTxn::remove_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, const EntryRecord& record) {
   STOA_ASSERT(record.exists() && dir_next.id == dir->id && dir_next.is_directory());
+  STOA_ASSERT(dir_next.entries > 0);
   const bool directory = record.type == FileType::kDirectory;
   renamed_.push_back(record.id);
   name_bytes_ -= static_cast<std::int64_t>(raw.size());
   named_.push_back({record.id, record.type});
   records_.remove_entry(dir->id, raw, record);
-  publish_entry(dir->id, raw, directory, EntryRecord{});
+  publish_entry(dir->id, raw, directory, EntryRecord{}, record.id);
   if (directory) {
     STOA_TRY(file, find_form(volume_, *dir, raw, false));
     if (file.exists()) {
@@ -298,6 +300,32 @@ Status MetaTxn::break_leases() {
   return may;
 }
 
+Status MetaTxn::note_change(const NodeRef& node, JournalNote note, const OpContext& by) {
+  STOA_CHECK_OK(find_name(volume_, *node));
+  note.id = node->id;
+  note.parent = node->name.parent;
+  note.name = node->name.raw;
+  this->note(note, by);
+  return {};
+}
+
+// Names that went first: a rename gives the file another one.
+void MetaTxn::publish_name(Node& node) const {
+  const auto stored = [](const EntryChange& change, bool directory) {
+    const std::string_view name = keys::after_id(change.key);
+    return directory ? name.substr(0, name.size() - 1) : name;
+  };
+  const bool directory = node.record.is_directory();
+  for (const EntryChange& change : entry_changes_) {
+    if (change.gone != node.id || node.name.parent != keys::id_of(change.key)) continue;
+    if (node.name.raw == stored(change, directory)) node.name = {};
+  }
+  for (const EntryChange& change : entry_changes_) {
+    if (change.record.id != node.id || node.name.parent != kNoFile) continue;
+    node.name = {keys::id_of(change.key), std::string(stored(change, directory))};
+  }
+}
+
 std::vector<std::string> MetaTxn::journal() const {
   std::vector<std::string> records;
   records.reserve(notes_.size());
@@ -313,6 +341,7 @@ std::vector<std::string> MetaTxn::journal() const {
 
 Result<CommitTicket> MetaTxn::commit() {
   STOA_ASSERT(!committed_);
+  STOA_CHECK_OK(fault_point(volume_.options.faults, "txn.commit"));
   STOA_CHECK_OK(volume_.room.admit(records_.batch(), name_bytes_));
   STOA_CHECK_OK(break_leases());
   // The references are a copy: what they mean for the data path follows below.
@@ -342,6 +371,7 @@ Result<CommitTicket> MetaTxn::commit() {
   }
   for (const NodeRef& node : created_) {
     node->ticket = ticket;
+    publish_name(*node);
     volume_.nodes.insert(node);
   }
   for (Publication& p : publications_) {
@@ -358,6 +388,7 @@ Result<CommitTicket> MetaTxn::commit() {
       }
     } else {
       p.node->record = std::move(p.next);
+      publish_name(*p.node);
     }
   }
   for (auto& [node, home] : homes_) {

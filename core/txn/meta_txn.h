@@ -16,7 +16,7 @@ enum class Visible : bool { kNo, kYes };
 
 class MetaTxn {
  public:
-  MetaTxn(VolumeContext& volume, const OpContext& ctx) : volume_(volume), ctx_(ctx), now_(wall_now()) {}
+  MetaTxn(VolumeContext& volume, const OpContext& ctx) : volume_(volume), ctx_(ctx), now_(volume.time.wall()) {}
   ~MetaTxn();
   MetaTxn(const MetaTxn&) = delete;
   MetaTxn& operator=(const MetaTxn&) = delete;
@@ -85,6 +85,9 @@ class MetaTxn {
   // `by`: who did it, where that is not the caller (a flush of what others wrote); must live until the commit returns.
   void note(const JournalNote& note) { this->note(note, ctx_); }
   void note(const JournalNote& note, const OpContext& by) { notes_.push_back({note, &by}); }
+  // A change of a locked file itself: the record says one of its names.
+  Status note_change(const NodeRef& node, JournalNote note) { return note_change(node, std::move(note), ctx_); }
+  Status note_change(const NodeRef& node, JournalNote note, const OpContext& by);
 
   // A node that is locked for the transaction alone stays so until it ends, and no longer: who takes back what a
   // refused one needed takes the tree lock, which comes before that of any node.
@@ -106,6 +109,7 @@ class MetaTxn {
   struct EntryChange {
     std::string key;
     EntryRecord record;
+    FileId gone = kNoFile;  // the file that had this name
   };
   Status break_leases();
   std::vector<std::string> journal() const;
@@ -114,7 +118,9 @@ class MetaTxn {
   void put_acl(Inode& next);
   void publish(const AccountChange& change);
   void put_entry(FileId dir, Inode& dir_next, std::string_view raw, const EntryRecord& record);
-  void publish_entry(FileId dir, std::string_view raw, bool directory, const EntryRecord& record);
+  void publish_entry(FileId dir, std::string_view raw, bool directory, const EntryRecord& record,
+                     FileId gone = kNoFile);
+  void publish_name(Node& node) const;
 
   VolumeContext& volume_;
   const OpContext& ctx_;

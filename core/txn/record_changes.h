@@ -16,7 +16,8 @@ class RecordChanges {
  public:
   void put_inode(const Inode& inode);
   void remove_inode(FileId id);
-  // An entry as a name of a directory, in its three places: by name, by cookie, and from the file back to its names.
+  // An entry as a name of a directory, in its places: by name, by cookie, from the file back to its names, and, if it
+  // is not its own folding, by that.
   void put_entry(FileId dir, std::string_view raw, const EntryRecord& record);
   void remove_entry(FileId dir, std::string_view raw, const EntryRecord& record);
   // What is stored of an entry that stays (its flags): by name and by cookie.

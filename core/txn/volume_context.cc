@@ -4,6 +4,7 @@
 #include <random>
 
 #include "base/assert.h"
+#include "core/inode/name_fold.h"
 #include "core/kv/keys.h"
 
 namespace stoa::core {
@@ -18,7 +19,8 @@ std::uint64_t random_verifier() {
 
 StateOptions state_options(const VolumeOptions& options) {
   return {.lease_recall_timeout = std::chrono::milliseconds(options.lease_recall_timeout_ms),
-          .grace = std::chrono::milliseconds(options.grace_ms)};
+          .grace = std::chrono::milliseconds(options.grace_ms),
+          .now = [time = options.time] { return time->steady(); }};
 }
 }  // namespace
 
@@ -94,6 +96,14 @@ Result<EntryRecord> find_form(const VolumeView& volume, const Node& dir, std::st
 
 namespace {
 
+// The directory has the plain name; a file beside it has the alias.
+Result<FoundEntry> find_plain(const VolumeView& volume, const Node& dir, std::string raw) {
+  STOA_TRY(as_directory, find_form(volume, dir, raw, true));
+  if (as_directory.exists()) return FoundEntry{std::move(raw), as_directory};
+  STOA_TRY(as_file, find_form(volume, dir, raw, false));
+  return FoundEntry{std::move(raw), as_file};
+}
+
 // The one component with this prefix and hash; siblings that share 160 bytes are few, so the scan is short.
 Result<FoundEntry> find_long(const VolumeView& volume, FileId dir, const PosixName& name) {
   const std::string lower = keys::id_name(dir, *name.long_prefix);
@@ -120,11 +130,29 @@ Result<FoundEntry> find_posix(const VolumeView& volume, const Node& dir, std::st
     if (!record.shadowed()) return fail(Errc::kNotFound);
     return FoundEntry{std::move(parsed.raw), record};
   }
-  // The directory has the plain name; a file beside it has the alias.
-  STOA_TRY(as_directory, find_form(volume, dir, parsed.raw, true));
-  if (as_directory.exists()) return FoundEntry{std::move(parsed.raw), as_directory};
-  STOA_TRY(as_file, find_form(volume, dir, parsed.raw, false));
-  return FoundEntry{std::move(parsed.raw), as_file};
+  return find_plain(volume, dir, std::move(parsed.raw));
+}
+
+Result<FoundEntry> find_ignoring_case(const VolumeView& volume, const Node& dir, std::string_view name) {
+  STOA_TRY(exact, find_posix(volume, dir, name));
+  // An alias is no name of somebody's choice, and has no case.
+  if (exact.record.exists() || exact.raw != name) return std::move(exact);
+  const std::string folded = fold_name(name);
+  if (folded != name) {
+    STOA_TRY(found, find_plain(volume, dir, folded));
+    if (found.record.exists()) return std::move(found);
+  }
+  const std::string lower = keys::folds_of(dir.id, folded);
+  const auto it = volume.kv.scan(Family::kFold, lower, keys::behind_prefix(lower));
+  for (; it->valid(); it->next()) {
+    std::string_view raw = it->key().substr(lower.size());
+    if (raw.ends_with('/')) raw.remove_suffix(1);
+    if (fold_name(raw) != folded) continue;
+    STOA_TRY(found, find_plain(volume, dir, std::string(raw)));
+    if (found.record.exists()) return std::move(found);
+  }
+  STOA_CHECK_OK(it->status());
+  return std::move(exact);
 }
 
 Result<NodeRef> node_of(const VolumeView& volume, const NodeRef& dir, std::string_view raw, const EntryRecord& record) {

@@ -40,6 +40,7 @@ struct VolumeContext {
   BlobStore& blobs;
   MetricRegistry& metrics;
   const VolumeOptions options;
+  const TimeSource& time{*options.time};
   const ShardId shard{};               // which part of the volume this is
   const std::uint64_t write_verifier;  // another one with each start
   EventLog& events;
@@ -99,6 +100,8 @@ struct FoundEntry {
 Result<EntryRecord> find_form(const VolumeView& volume, const Node& dir, std::string_view raw, bool directory);
 // The entry that a POSIX protocol means by `name`. Not found: raw is what a new entry of that name would be stored as.
 Result<FoundEntry> find_posix(const VolumeView& volume, const Node& dir, std::string_view name);
+// The same, and where there is none, the first that differs in case only (core/inode/name_fold.h).
+Result<FoundEntry> find_ignoring_case(const VolumeView& volume, const Node& dir, std::string_view name);
 
 // The file of an entry that was found in `dir`, whose lock is not held any more. kStale: the entry went meanwhile, so
 // look again. kCorrupt: it is there, and its file is not.

@@ -32,7 +32,7 @@ Background::Background(VolumeContext& volume, Registry& registry, Head& head,
       read_pace_(head.scheduler, pace),
       count_pace_(head.scheduler, pace),
       failures_(volume.metrics.counter("stoa_background_failures_total", "Rounds of background work that failed")),
-      scrub_due_(std::chrono::steady_clock::now() + kScrubPeriod),
+      scrub_due_(volume_.time.steady() + kScrubPeriod),
       flushing_(head.flushing.add(flush_period(volume.options), [this] { flush_and_free(); })),
       counting_(head.counting.add(kCountAgain, [this] { count_owners(); })) {
   if (volume.options.scrub_bytes_per_second != 0)
@@ -64,22 +64,22 @@ void Background::flush_and_free() {
   report(flush_lazy(volume_, &flush_pace_), kFailed);
   report(store_quiet_sums(volume_, volume_.data->sums.crowded()), kFailed);
   report(sweep_orphans(volume_), kFailed);
-  report(age_bins(volume_, wall_now(), &flush_pace_), kFailed);
+  report(age_bins(volume_, volume_.time.wall(), &flush_pace_), kFailed);
   report(collect_garbage(volume_, &flush_pace_), kFailed);
   report(report_soft_limits(volume_), kFailed);
-  if (std::chrono::steady_clock::now() >= forget_due_) {
+  if (volume_.time.steady() >= forget_due_) {
     report(forget_gone_directories(volume_, registry_), kFailed);
-    forget_due_ = std::chrono::steady_clock::now() + kForgetPeriod;
+    forget_due_ = volume_.time.steady() + kForgetPeriod;
   }
   tell_damage(volume_);
-  space_.look(volume_.blobs.space(), volume_.kv.has_room(), wall_now());
+  space_.look(volume_.blobs.space(), volume_.kv.has_room(), volume_.time.wall());
 }
 
 void Background::read_at_leisure() {
   Status done = seal_quiet_files(volume_, kQuietNs, &read_pace_);
-  if (done && std::chrono::steady_clock::now() >= scrub_due_) {
+  if (done && volume_.time.steady() >= scrub_due_) {
     done = scrub_all(volume_, &read_pace_);
-    scrub_due_ = std::chrono::steady_clock::now() + kScrubPeriod;
+    scrub_due_ = volume_.time.steady() + kScrubPeriod;
   }
   report(done, "a round of scrubbing failed");
 }

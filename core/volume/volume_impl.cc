@@ -18,9 +18,7 @@
 #include "core/registry/stored_registry.h"
 #include "core/txn/operations.h"
 #include "core/verify/check.h"
-#include "core/volume/attribute_count.h"
 #include "core/volume/background.h"
-#include "core/volume/class_count.h"
 #include "core/volume/gone_directories.h"
 #include "core/volume/health.h"
 #include "core/volume/opened_tree.h"
@@ -71,7 +69,7 @@ class NamespaceImpl final : public Namespace {
       volume_.state.send_recalls();
       const bool pending = !reply && reply.error().code == Errc::kRecallPending;
       if (!pending || ctx.lease_patience.count() == 0) return reply;
-      const auto now = std::chrono::steady_clock::now();
+      const auto now = volume_.time.steady();
       if (until == std::chrono::steady_clock::time_point{}) until = now + ctx.lease_patience;
       if (now >= until || ctx.expired()) return reply;
       volume_.state.wait_for_lease_end(ended);
@@ -104,7 +102,7 @@ class VolumeImpl final : public Volume {
       : record_(std::move(record)),
         next_journal_(next_journal),
         opened_(kv, blobs, metrics, options, next_journal, next_id),
-        journal_(kv, volume_.committer),
+        journal_(kv, volume_.committer, volume_.time),
         ns_(volume_, record_.info.id),
         handles_(record_.info.id, record_.handle_key) {}
 
@@ -125,12 +123,12 @@ class VolumeImpl final : public Volume {
                              STOA_CHECK_OK(volume_.room.admit_settings(batch));
                              return volume_.committer.write_durably(batch);
                            },
-                           scheduler_));
+                           scheduler_, volume_.time));
     registry_ = std::move(registry);
     STOA_TRY(bins, has_bins(volume_));
     volume_.recycle.any = bins;
     volume_.recycle.registry = registry_.get();
-    audited_ = audit(ns_, *registry_, journal_);
+    audited_ = audit(ns_, *registry_, journal_, volume_.time);
     volume_.metrics.gauge_callback("stoa_cached_inodes", "Inodes in memory", {},
                                    [this] { return static_cast<double>(volume_.nodes.size()); });
     volume_.metrics.gauge_callback("stoa_cached_acl_bytes", "Memory of the ACLs of inodes in memory", {},
@@ -211,16 +209,6 @@ class VolumeImpl final : public Volume {
   std::optional<Background> background_;
 };
 
-// Makes known what earlier versions did not count.
-Status upgrade(KvStore& kv, const VolumeRecord& record, Status (*count)(KvStore&, WriteBatch&)) {
-  WriteBatch batch;
-  STOA_CHECK_OK(count(kv, batch));
-  batch.put(Family::kConfig, keys::kVolumeConfig, record.encode());
-  const WriteBatch* const batches[] = {&batch};
-  STOA_CHECK_OK(kv.apply(batches));
-  return kv.sync();
-}
-
 Result<std::uint64_t> next_journal_sequence(KvStore& kv) {
   // The engine drops the oldest records, never the newest: walk down from the top by halving the distance.
   std::uint64_t next = 1;
@@ -251,12 +239,12 @@ std::string_view to_string(ProblemKind kind) {
   return "";
 }
 
-Status Volume::format(KvStore& kv, const std::string& name) {
+Status Volume::format(KvStore& kv, const std::string& name, const TimeSource& time) {
   std::string present;
   STOA_TRY(exists, kv.get(Family::kConfig, keys::kVolumeConfig, &present));
   if (exists) return fail(Errc::kExists, "there is a volume already");
   WriteBatch batch;
-  const Timestamp now = wall_now();
+  const Timestamp now = time.wall();
   const VolumeRecord record{{random64(), name, now}, {random64(), random64()}};
   batch.put(Family::kConfig, keys::kVolumeConfig, record.encode());
   batch.put(Family::kConfig, keys::kIdConfig, keys::be64(static_cast<std::uint64_t>(kFirstFreeId)));
@@ -281,15 +269,6 @@ Result<std::unique_ptr<Volume>> Volume::open(KvStore& kv, BlobStore& blobs, Metr
   STOA_TRY(exists, kv.get(Family::kConfig, keys::kVolumeConfig, &value));
   if (!exists) return fail(Errc::kNotFound, "there is no volume here; create one with `stoa volume create`");
   STOA_TRY(record, VolumeRecord::decode(value));
-  if (!record.by_class) {
-    record.by_class = true;
-    record.with_attributes = false;
-    STOA_CHECK_OK(upgrade(kv, record, &count_classes));
-  }
-  if (!record.with_attributes) {
-    record.with_attributes = true;
-    STOA_CHECK_OK(upgrade(kv, record, &count_attributes));
-  }
   STOA_TRY(has_ids, kv.get(Family::kConfig, keys::kIdConfig, &value));
   if (!has_ids || value.size() != 8) return fail(Errc::kCorrupt, "the id counter is missing");
   const FileId next_id{keys::read_be64(value)};

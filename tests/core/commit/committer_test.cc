@@ -111,7 +111,7 @@ TEST_F(CommitterTest, AWalkOfWhatIsKeptForOneFileWaitsForItsOwnOnly) {
     EXPECT_TRUE(it->status());
     return seen;
   };
-  for (const Family family : {Family::kXattr, Family::kLink, Family::kCookie}) {
+  for (const Family family : {Family::kXattr, Family::kLink, Family::kCookie, Family::kFold}) {
     const int before = kv_.applies;
     const std::string one = keys::id_key(FileId{1000}), other = keys::id_key(FileId{1001});
     ASSERT_FALSE(committer_.is_queued(family, other));
