@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <unordered_set>
+#include <map>
 
 #include "base/assert.h"
 #include "base/log.h"
@@ -24,47 +24,26 @@ Committer::Committer(KvStore& kv, MetricRegistry& metrics, std::uint64_t next_jo
       syncs_(metrics.counter("stoa_commit_syncs_total", "WAL syncs")),
       sync_seconds_(
           metrics.histogram("stoa_commit_sync_seconds", "Time of a WAL sync, which durable changes wait for")),
-      key_slots_(std::make_unique<std::array<std::atomic<std::uint32_t>, kKeySlots>>()),
-      queued_keys_(*key_slots_),
       written_journal_(next_journal - 1),
       next_journal_(next_journal),
       tail_(next_journal - 1) {}
 
-void Committer::count_keys(const WriteBatch& batch, int delta) {
-  for (const WriteBatch::Op& op : batch.ops()) {
-    queued_keys_[slot_of(op.family, batch.key(op))].fetch_add(static_cast<std::uint32_t>(delta),
-                                                              std::memory_order_release);
-  }
-}
-
-bool Committer::is_range_queued(Family family, std::string_view lower, std::string_view upper) const {
-  const std::string_view id = lower.substr(0, sizeof(FileId));
-  const bool of_one = kept_by_id(family) && id.size() == sizeof(FileId) && !upper.empty() &&
-                      upper <= keys::behind_prefix(std::string(id));
-  return of_one ? is_queued(family, id) : anything_queued();
-}
-
 Result<CommitTicket> Committer::commit(CommitUnit unit) {
-  const std::size_t bytes = unit.batch.bytes() + sizeof unit;
-  count_keys(unit.batch, 1);
+  QueuedChanges::Part part(unit.batch);
+  const std::size_t bytes = unit.batch.bytes() + part.bytes() + sizeof(Queued);
   std::unique_lock lock(mutex_);
   while (queued_bytes_ > kQueuedBytesMax && !failed_) {
     if (writing_) {
       written_.wait(lock);
     } else if (const Status written = write_queued(lock); !written && !failed_) {
-      lock.unlock();
-      count_keys(unit.batch, -1);
       return written.error().code == Errc::kNoSpace ? fail(Errc::kNoSpace, kNoRoom) : fail(written.error());
     }
   }
-  if (failed_) {
-    lock.unlock();
-    count_keys(unit.batch, -1);
-    return fail(Errc::kIo, "the metadata store failed before");
-  }
-  queue_.push_back(std::move(unit));
-  queued_bytes_ += bytes;
+  if (failed_) return fail(Errc::kIo, "the metadata store failed before");
   const std::uint64_t number = submitted_.load(std::memory_order_relaxed) + 1;
+  queue_.push_back({std::move(unit), std::move(part)});
+  changes_.add(queue_.back().part, number);
+  queued_bytes_ += bytes;
   submitted_.store(number, std::memory_order_release);
   return CommitTicket{number};
 }
@@ -77,11 +56,12 @@ Status Committer::write_queued(std::unique_lock<std::mutex>& lock) {
     group_.swap(queue_);
     queued_bytes_ = 0;
     group_newest_ = submitted_.load(std::memory_order_relaxed);
+    begun_.store(group_newest_, std::memory_order_release);
   }
   lock.unlock();
   const Status written = again ? kv_.apply(batches_) : write_group();
   if (written) {
-    for (const CommitUnit& unit : group_) count_keys(unit.batch, -1);
+    for (Queued& queued : group_) changes_.remove(queued.part);
   }
   lock.lock();
   if (written) {
@@ -124,11 +104,11 @@ void Committer::for_each_queued(std::unique_lock<std::mutex>& lock, Visit visit)
   // Who makes a group changes it.
   written_.wait(lock, [this] { return !writing_ || stalled_; });
   if (!group_.empty()) visit(extra_);
-  for (const CommitUnit& unit : group_) visit(unit.batch);
-  for (const CommitUnit& unit : queue_) visit(unit.batch);
+  for (const Queued& queued : group_) visit(queued.unit.batch);
+  for (const Queued& queued : queue_) visit(queued.unit.batch);
 }
 
-Result<std::optional<std::optional<std::string>>> Committer::find_queued(Family family, std::string_view key) {
+Result<std::optional<std::optional<std::string>>> Committer::find_made(Family family, std::string_view key) {
   std::unique_lock lock(mutex_);
   std::optional<std::optional<std::string>> found;
   for_each_queued(lock, [&](const WriteBatch& batch) {
@@ -140,8 +120,8 @@ Result<std::optional<std::optional<std::string>>> Committer::find_queued(Family 
   if (family != Family::kUsage || failed_) return found;
   // An account that is charged in the queue has a usage that is not made yet.
   const FileId dir = keys::id_of(key);
-  for (const CommitUnit& unit : queue_) {
-    for (const Charge& charge : unit.charges) {
+  for (const Queued& queued : queue_) {
+    for (const Charge& charge : queued.unit.charges) {
       for (const Account* account = charge.payer.account.get(); account != nullptr; account = account->parent.get()) {
         if (account->dir == dir) return fail(Errc::kNoSpace, kNoRoom);
       }
@@ -150,8 +130,8 @@ Result<std::optional<std::optional<std::string>>> Committer::find_queued(Family 
   return found;
 }
 
-std::map<std::string, std::optional<std::string>> Committer::queued_between(Family family, std::string_view lower,
-                                                                            std::string_view upper) {
+std::vector<QueuedChanges::KeyChange> Committer::made_between(Family family, std::string_view lower,
+                                                              std::string_view upper) {
   std::map<std::string, std::optional<std::string>> found;
   std::unique_lock lock(mutex_);
   for_each_queued(lock, [&](const WriteBatch& batch) {
@@ -161,7 +141,9 @@ std::map<std::string, std::optional<std::string>> Committer::queued_between(Fami
       found[std::string(key)] = op.remove ? std::nullopt : std::optional<std::string>(batch.value(op));
     }
   });
-  return found;
+  std::vector<QueuedChanges::KeyChange> changes;
+  for (auto& [key, value] : found) changes.push_back({key, std::move(value)});
+  return changes;
 }
 
 Status Committer::write_group() {
@@ -170,7 +152,8 @@ Status Committer::write_group() {
   log_.clear();
   ended_.clear();
   settles_ = false;
-  for (const CommitUnit& unit : group_) {
+  for (const Queued& queued : group_) {
+    const CommitUnit& unit = queued.unit;
     // Growth first: what an operation moves or replaces must not look as if a soft limit had been kept meanwhile.
     for (const bool growth : {true, false}) {
       for (const Charge& charge : unit.charges) {
@@ -186,8 +169,8 @@ Status Committer::write_group() {
   STOA_CHECK_OK(count_references());
   if (group_.size() > 1) drop_superseded();
   if (!extra_.empty()) batches_.push_back(&extra_);
-  for (const CommitUnit& unit : group_) {
-    if (!unit.batch.empty()) batches_.push_back(&unit.batch);
+  for (const Queued& queued : group_) {
+    if (!queued.unit.batch.empty()) batches_.push_back(&queued.unit.batch);
   }
   groups_.add();
   units_.add(group_.size());
@@ -342,24 +325,17 @@ void Committer::put_owner(Account& account, const OwnerKey& owner) {
 
 // Many creates in one directory each bring its whole new record: only the last of a group is worth writing.
 void Committer::drop_superseded() {
-  std::unordered_set<std::string_view> seen;
-  for (auto unit = group_.rbegin(); unit != group_.rend(); ++unit) {
-    for (std::size_t i = unit->batch.ops().size(); i-- > 0;) {
-      const WriteBatch::Op& op = unit->batch.ops()[i];
-      if (op.family != Family::kInode) continue;
-      if (!seen.insert(unit->batch.key(op)).second) {
-        // Its key is lowered here, as it will not be met when the group's keys are.
-        queued_keys_[slot_of(op.family, unit->batch.key(op))].fetch_sub(1, std::memory_order_release);
-        unit->batch.erase(i);
-      }
+  for (auto& [unit, part] : group_) {
+    for (std::size_t i = part.size(); i-- > 0;) {
+      if (part.is_superseded(i, group_newest_)) unit.batch.erase(i);
     }
   }
 }
 
 Status Committer::count_references() {
   references_.clear();
-  for (const CommitUnit& unit : group_) {
-    for (const BlobReference& reference : unit.references) {
+  for (const Queued& queued : group_) {
+    for (const BlobReference& reference : queued.unit.references) {
       const auto [it, first] = references_.try_emplace(reference.blob, 0);
       if (first) {
         std::string value;

@@ -54,20 +54,19 @@ class WriteBatch {
   void erase(std::size_t index) { ops_.erase(ops_.begin() + static_cast<std::ptrdiff_t>(index)); }
   bool empty() const { return ops_.empty(); }
   std::span<const Op> ops() const { return ops_; }
-  std::string_view key(const Op& op) const { return std::string_view(bytes_).substr(op.at, op.key_size); }
-  std::string_view value(const Op& op) const {
-    return std::string_view(bytes_).substr(op.at + op.key_size, op.value_size);
-  }
+  std::string_view key(const Op& op) const { return {bytes_.data() + op.at, op.key_size}; }
+  std::string_view value(const Op& op) const { return {bytes_.data() + op.at + op.key_size, op.value_size}; }
   std::size_t bytes() const { return bytes_.size(); }
 
  private:
   void add(Family family, bool remove, std::string_view key, std::string_view value) {
     ops_.push_back({family, remove, static_cast<std::uint32_t>(key.size()), static_cast<std::uint32_t>(value.size()),
                     bytes_.size()});
-    bytes_.append(key).append(value);
+    bytes_.insert(bytes_.end(), key.begin(), key.end());
+    bytes_.insert(bytes_.end(), value.begin(), value.end());
   }
   std::vector<Op> ops_;
-  std::string bytes_;
+  std::vector<char> bytes_;  // stays where it is when the batch is moved
 };
 
 // A walk over [lower, upper) of one family as of its creation. Not thread-safe.
