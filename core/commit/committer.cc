@@ -11,6 +11,7 @@
 
 namespace stoa::core {
 namespace {
+constexpr const char* kLate = "the metadata store was not done with earlier changes in time";
 constexpr const char* kNoRoom = "the metadata store has no room for the changes before";
 bool is_growth(const Usage& delta) {
   return delta.bytes > 0 || delta.files > 0 || delta.directories > 0;
@@ -28,13 +29,13 @@ Committer::Committer(KvStore& kv, MetricRegistry& metrics, std::uint64_t next_jo
       next_journal_(next_journal),
       tail_(next_journal - 1) {}
 
-Result<CommitTicket> Committer::commit(CommitUnit unit) {
+Result<CommitTicket> Committer::commit(CommitUnit unit, const Deadline& deadline) {
   QueuedChanges::Part part(unit.batch);
   const std::size_t bytes = unit.batch.bytes() + part.bytes() + sizeof(Queued);
   std::unique_lock lock(mutex_);
   while (queued_bytes_ > kQueuedBytesMax && !failed_) {
     if (writing_) {
-      written_.wait(lock);
+      if (!deadline.wait(written_, lock)) return fail(Errc::kTimeout, kLate);
     } else if (const Status written = write_queued(lock); !written && !failed_) {
       return written.error().code == Errc::kNoSpace ? fail(Errc::kNoSpace, kNoRoom) : fail(written.error());
     }
@@ -365,14 +366,14 @@ Status Committer::count_references() {
   return {};
 }
 
-Status Committer::wait_applied() {
+Status Committer::wait_applied(const Deadline& deadline) {
   const std::uint64_t wanted = submitted_.load(std::memory_order_acquire);
   if (applied_.load(std::memory_order_acquire) >= wanted) return {};
   std::unique_lock lock(mutex_);
   while (applied_.load(std::memory_order_relaxed) < wanted) {
     if (failed_) return fail(Errc::kIo, "the metadata store failed");
     if (writing_) {
-      written_.wait(lock);
+      if (!deadline.wait(written_, lock)) return fail(Errc::kTimeout, kLate);
     } else if (const Status written = write_queued(lock); !written && !failed_) {
       return written;
     }
@@ -380,7 +381,7 @@ Status Committer::wait_applied() {
   return {};
 }
 
-Status Committer::wait_durable(CommitTicket ticket) {
+Status Committer::wait_durable(CommitTicket ticket, const Deadline& deadline) {
   const auto wanted = static_cast<std::uint64_t>(ticket);
   if (durable_.load(std::memory_order_acquire) >= wanted) return {};
   std::unique_lock lock(mutex_);
@@ -391,9 +392,10 @@ Status Committer::wait_durable(CommitTicket ticket) {
       // Time that would be spent waiting: the next sync finds its group written.
       done = write_queued(lock);
     } else if (syncing_) {
-      synced_[wanted <= sync_target_ ? turn_ : turn_ ^ 1].wait(lock);
+      if (deadline.wait(synced_[wanted <= sync_target_ ? turn_ : turn_ ^ 1], lock)) continue;
+      if (durable_.load(std::memory_order_relaxed) < wanted) done = fail(Errc::kTimeout, kLate);
     } else {
-      done = sync_all(lock);
+      done = sync_all(lock, deadline);
     }
     if (!done && failed_) return fail(Errc::kIo, "the metadata store failed");
   }
@@ -403,14 +405,14 @@ Status Committer::wait_durable(CommitTicket ticket) {
   return done;
 }
 
-Status Committer::sync_all(std::unique_lock<std::mutex>& lock) {
+Status Committer::sync_all(std::unique_lock<std::mutex>& lock, const Deadline& deadline) {
   STOA_ASSERT(!syncing_);
   syncing_ = true;
   sync_target_ = submitted_.load(std::memory_order_relaxed);
   Status done;
   while (done && applied_.load(std::memory_order_relaxed) < sync_target_ && !failed_) {
     if (writing_) {
-      written_.wait(lock);
+      if (!deadline.wait(written_, lock)) done = fail(Errc::kTimeout, kLate);
     } else {
       sync_target_ = submitted_.load(std::memory_order_relaxed);
       done = write_queued(lock);

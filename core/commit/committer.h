@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/deadline.h"
 #include "base/metrics.h"
 #include "core/api/ids.h"
 #include "core/blob/blob_store.h"
@@ -66,11 +67,14 @@ class Committer {
   // it in the queue. Each wait_*() tries again, and answers kNoSpace as long as it does not succeed; so does commit()
   // when the queue is full. What was committed stays visible meanwhile, and is durable when somebody's wait_durable()
   // says so.
-  Result<CommitTicket> commit(CommitUnit unit);
+  //
+  // Waits for others end by the deadline with kTimeout: of commit(), nothing was taken in then; of the others, what
+  // they wait for comes about without them. Who leads a write or a sync is as slow as the store.
+  Result<CommitTicket> commit(CommitUnit unit, const Deadline& deadline = {});
   // Blocks until everything up to `ticket` is durable, sharing one sync with all who wait.
-  Status wait_durable(CommitTicket ticket);
+  Status wait_durable(CommitTicket ticket, const Deadline& deadline = {});
   // Blocks until everything that was committed before the call is in the store (not: durable).
-  Status wait_applied();
+  Status wait_applied(const Deadline& deadline = {});
   // The ticket of the newest change.
   CommitTicket applied() const { return CommitTicket{submitted_.load(std::memory_order_acquire)}; }
   // The newest that is durable.
@@ -110,7 +114,7 @@ class Committer {
   };
   // Also what waits for room.
   Status write_queued(std::unique_lock<std::mutex>& lock);
-  Status sync_all(std::unique_lock<std::mutex>& lock);
+  Status sync_all(std::unique_lock<std::mutex>& lock, const Deadline& deadline);
   // In the order in which they were made.
   template <class Visit>
   void for_each_queued(std::unique_lock<std::mutex>& lock, Visit visit);

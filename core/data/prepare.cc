@@ -19,8 +19,8 @@ constexpr std::uint64_t kCopyBytes = 1u << 20;  // what a write to shared bytes 
 // do.
 template <class Stage>
 Status change_record(Tree& tree, const OpContext& ctx, const NodeRef& node, Stage stage) {
-  const std::shared_lock tree_lock(tree.tree_lock);
-  const NodeLocks locks({node});
+  STOA_TRY(tree_lock, share_by(tree.tree_lock, ctx.deadline));
+  STOA_TRY(locks, NodeLocks::take(ctx, {node}));
   STOA_CHECK_OK(require_regular(*node));
   MetaTxn txn(tree, ctx);
   Inode next = node->record;
@@ -183,7 +183,7 @@ Status prepare_locked(Tree& tree, const OpContext& ctx, const NodeRef& node, std
 
 Status prepare_write(Tree& tree, const OpContext& ctx, const NodeRef& node, std::uint64_t offset,
                      std::uint64_t length) {
-  const std::lock_guard gate(node->data_gate);
+  STOA_TRY(gate, lock_by(node->data_gate, ctx.deadline));
   STOA_CHECK_OK(prepare_locked(tree, ctx, node, offset, length));
   return lengthen_last(tree, ctx, node, offset + length - 1);
 }

@@ -26,7 +26,7 @@ template <class Stage>
 Result<RangeReply> change_range(Tree& tree, const OpContext& ctx, const NodeRef& node, const RangeRequest& req,
                                 Stage stage) {
   return run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<RangeReply> {
-    const NodeLocks locks({node});
+    STOA_TRY(locks, NodeLocks::take(ctx, {node}));
     STOA_CHECK_OK(require_writable_file(ctx, *node, req.offset));
     STOA_CHECK_OK(require_content_outside_bin(tree, ctx, *node));
     MetaTxn txn(tree, ctx);
@@ -71,7 +71,7 @@ Result<RangeReply> allocate(Tree& tree, const OpContext& ctx, const RangeRequest
   if (req.length == 0) return fail(Errc::kInvalid);
   STOA_TRY(node, reach(tree, ctx, req.id));
   STOA_CHECK_OK(check_file(tree, ctx, node, req.offset));
-  const std::lock_guard gate(node->data_gate);
+  STOA_TRY(gate, lock_by(node->data_gate, ctx.deadline));
   STOA_CHECK_OK(tree.state.before_io(ctx, req.id, req.offset, req.length, true));
   STOA_CHECK_OK(tree.state.before_mutate(ctx, std::span(&req.id, 1)));
   STOA_CHECK_OK(prepare_locked(tree, ctx, node, req.offset, req.length));
@@ -139,7 +139,7 @@ Result<RangeReply> punch(Tree& tree, const OpContext& ctx, const RangeRequest& r
   if (req.offset > kFileBytesMax || req.length > kFileBytesMax - req.offset) return fail(Errc::kFileTooBig);
   STOA_TRY(node, reach(tree, ctx, req.id));
   STOA_CHECK_OK(check_file(tree, ctx, node, req.offset));
-  const std::lock_guard gate(node->data_gate);
+  STOA_TRY(gate, lock_by(node->data_gate, ctx.deadline));
   STOA_CHECK_OK(tree.state.before_io(ctx, req.id, req.offset, req.length, true));
   STOA_CHECK_OK(tree.state.before_mutate(ctx, std::span(&req.id, 1)));
   STOA_CHECK_OK(flush_file(tree, ctx, node));
@@ -197,7 +197,7 @@ Result<RangeReply> punch(Tree& tree, const OpContext& ctx, const RangeRequest& r
 
 Result<SeekReply> seek(Tree& tree, const OpContext& ctx, const SeekRequest& req) {
   STOA_TRY(node, reach(tree, ctx, req.id));
-  const std::shared_lock gate(node->data_gate);
+  STOA_TRY(gate, share_by(node->data_gate, ctx.deadline));
   std::vector<Piece> pieces;
   std::uint64_t size = 0;
   bool is_inline = false;

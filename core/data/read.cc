@@ -78,7 +78,7 @@ template <class Deliver>
 auto with_picture(Tree& tree, const OpContext& ctx, FileId id, std::uint64_t offset, std::uint64_t wanted,
                   Deliver deliver) -> decltype(deliver(std::declval<Picture&>())) {
   STOA_TRY(node, reach(tree, ctx, id));
-  const std::shared_lock gate(node->data_gate);
+  STOA_TRY(gate, share_by(node->data_gate, ctx.deadline));
   auto p = [&] {
     const std::shared_lock lock(node->lock);
     return picture(tree, ctx, *node, offset, wanted);

@@ -147,7 +147,7 @@ Status seal_file(Tree& tree, FileId id, Reading& reading, Timestamp now, std::in
   if (!gate.owns_lock()) return {};
   const OpContext ctx;
   const std::shared_lock tree_lock(tree.tree_lock);
-  const NodeLocks locks({*node});
+  STOA_TRY(locks, NodeLocks::take(ctx, {*node}));
   if ((*node)->deleted || (*node)->writing != nullptr || (*node)->record.data_version != version) return {};
   MetaTxn txn(tree, ctx);
   Inode next = (*node)->record;

@@ -242,15 +242,19 @@ struct Attempt {
 
 Attempt attempt_write(Tree& tree, const OpContext& ctx, const NodeRef& node, const WriteRequest& req,
                       std::uint64_t length) {
-  const std::shared_lock gate(node->data_gate);
   Attempt attempt;
+  const auto gate = share_by(node->data_gate, ctx.deadline);
+  if (!gate) {
+    attempt.reply = fail(gate.error());
+    return attempt;
+  }
   BlobWrite blob_write(tree, ctx, node, req, length);
   CommitTicket ticket{};
   bool to_blobs = false;
   {
-    const std::shared_lock tree_lock(tree.tree_lock);
-    const NodeLocks locks({node});
     const auto begin = [&]() -> Result<WriteReply> {
+      STOA_TRY(tree_lock, share_by(tree.tree_lock, ctx.deadline));
+      STOA_TRY(locks, NodeLocks::take(ctx, {node}));
       STOA_CHECK_OK(require_regular(*node));
       STOA_CHECK_OK(require_write(ctx, node->record, req.offset));
       STOA_CHECK_OK(require_content_outside_bin(tree, ctx, *node));

@@ -28,7 +28,7 @@ Result<FileId> make_one(Tree& tree, const OpContext& ctx, const NodeRef& dir, st
   applied.durability = Durability::kApplied;
   applied.pending = nullptr;
   return run_mutation(tree, applied, [&](CommitTicket&) -> Result<FileId> {
-    const NodeLocks locks({dir, counts_in});
+    STOA_TRY(locks, NodeLocks::take(ctx, {dir, counts_in}));
     STOA_CHECK_OK(require_directory(*dir));
     STOA_TRY(present, find_form(tree, *dir, raw, true));
     if (present.exists()) return present.id;
@@ -63,7 +63,7 @@ Status remove_implied(Tree& tree, const OpContext& ctx, const NodeRef& parent, s
   applied.durability = Durability::kApplied;
   applied.pending = nullptr;
   const auto removed = run_mutation(tree, applied, [&](CommitTicket&) -> Result<bool> {
-    const NodeLocks locks({parent, victim});
+    STOA_TRY(locks, NodeLocks::take(ctx, {parent, victim}));
     STOA_CHECK_OK(require_directory(*parent));
     STOA_CHECK_OK(require_directory(*victim));
     STOA_TRY(again, find_form(tree, *parent, raw, true));

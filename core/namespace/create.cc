@@ -18,7 +18,7 @@ struct Made {
 
 Result<Made> create_locked(Tree& tree, const OpContext& ctx, const CreateRequest& req, const NodeRef& dir,
                            CommitTicket& ticket) {
-  NodeLocks locks({dir});
+  STOA_TRY(locks, NodeLocks::take(ctx, {dir}));
   STOA_CHECK_OK(require_directory(*dir));
   STOA_CHECK_OK(require(ctx, dir->record, kRightSearch));
   STOA_TRY(entry, find_posix(tree, *dir, req.name));

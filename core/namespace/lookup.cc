@@ -10,7 +10,7 @@ Result<LookupReply> lookup(Tree& tree, const OpContext& ctx, const LookupRequest
   FoundEntry entry;
   Attributes parent_attr;
   {
-    const std::shared_lock lock(parent->lock);
+    STOA_TRY(lock, share_by(parent->lock, ctx.deadline));
     STOA_CHECK_OK(require_directory(*parent));
     STOA_CHECK_OK(require(ctx, parent->record, kRightSearch));
     parent_attr = parent->record.attributes();
@@ -37,7 +37,7 @@ Result<LookupReply> lookup(Tree& tree, const OpContext& ctx, const LookupRequest
                : entry.record.exists() ? node_of(tree, parent, entry.raw, entry.record)
                                        : tree.nodes.get(found);
   if (!child) return fail(child.error().code == Errc::kStale && !up ? Errc::kNotFound : child.error().code);
-  const std::shared_lock lock((*child)->lock);
+  STOA_TRY(lock, share_by((*child)->lock, ctx.deadline));
   if ((*child)->deleted) return fail(Errc::kNotFound);
   return LookupReply{(*child)->record.attributes(), parent_attr};
 }

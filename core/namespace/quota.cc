@@ -130,7 +130,7 @@ Status set_quota(Tree& tree, const OpContext& ctx, const SetQuotaRequest& req) {
   STOA_TRY(node, tree.nodes.get(req.dir));
   bool alone = false;
   const auto set = [&](CommitTicket& ticket) -> Result<bool> {
-    const NodeLocks locks({node});
+    STOA_TRY(locks, NodeLocks::take(ctx, {node}));
     STOA_CHECK_OK(require_directory(*node));
     STOA_CHECK_OK(require_outside_bin(tree, *node));
     if (!alone && leaves_out_others(tree, node->account, req)) return false;
@@ -167,8 +167,8 @@ Status count_owners(Tree& tree, const OpContext& ctx, const CountOwnersRequest& 
   CommitTicket ticket{};
   {
     // Alone: no charge may be on its way that counts on the one side of the ledger, and on the other does not.
-    const std::lock_guard tree_lock(tree.tree_lock);
-    const NodeLocks locks({node});
+    STOA_TRY(tree_lock, lock_by(tree.tree_lock, ctx.deadline));
+    STOA_TRY(locks, NodeLocks::take(ctx, {node}));
     STOA_CHECK_OK(require_directory(*node));
     STOA_CHECK_OK(require_outside_bin(tree, *node));
     const UsageRecord known = tree.ledger.read(node->account);

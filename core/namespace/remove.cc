@@ -19,7 +19,7 @@ struct Victim {
 };
 
 Status may_remove(const OpContext& ctx, const NodeRef& dir, const NodeRef& victim) {
-  const NodeLocks locks({dir, victim});
+  STOA_TRY(locks, NodeLocks::take(ctx, {dir, victim}));
   return require_remove(ctx, dir->record, victim->record);
 }
 
@@ -33,7 +33,7 @@ Result<RemoveReply> with_victim(Tree& tree, const OpContext& ctx, const RemoveRe
   victim.dir = dir;
   for (;;) {
     {
-      const std::shared_lock lock(dir->lock);
+      STOA_TRY(lock, share_by(dir->lock, ctx.deadline));
       STOA_CHECK_OK(require_directory(*dir));
       STOA_CHECK_OK(require(ctx, dir->record, kRightSearch));
       STOA_TRY(entry, find_posix(tree, *dir, req.name));
@@ -52,7 +52,7 @@ Result<RemoveReply> with_victim(Tree& tree, const OpContext& ctx, const RemoveRe
     auto reply = run_mutation(
         tree, ctx,
         [&](CommitTicket& ticket) -> Result<std::optional<RemoveReply>> {
-          const NodeLocks locks({dir, victim.node, victim.shelf.node});
+          STOA_TRY(locks, NodeLocks::take(ctx, {dir, victim.node, victim.shelf.node}));
           STOA_CHECK_OK(require_directory(*dir));
           STOA_TRY(entry, find_posix(tree, *dir, req.name));
           if (entry.record.id != victim.entry.record.id || !still_kept(tree, victim.shelf, *dir)) return std::nullopt;

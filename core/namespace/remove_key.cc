@@ -19,13 +19,13 @@ Result<RemoveKeyReply> remove_key(Tree& tree, const OpContext& ctx, const Remove
     }
     if (!found) return fail(found.error());
 
-    STOA_TRY(shelf, prepare_shelf(tree, ctx, found->dir, [&] {
-               const NodeLocks locks({found->dir, found->node});
+    STOA_TRY(shelf, prepare_shelf(tree, ctx, found->dir, [&]() -> Status {
+               STOA_TRY(locks, NodeLocks::take(ctx, {found->dir, found->node}));
                return require_remove(ctx, found->dir->record, found->node->record);
              }));
     bool changed = false;
     auto reply = run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<RemoveKeyReply> {
-      const NodeLocks locks({found->dir, found->node, shelf.node});
+      STOA_TRY(locks, NodeLocks::take(ctx, {found->dir, found->node, shelf.node}));
       STOA_TRY(entry, find_form(tree, *found->dir, parts.last, false));
       if (found->dir->deleted || entry != found->entry || found->node->deleted ||
           !still_kept(tree, shelf, *found->dir)) {

@@ -60,8 +60,8 @@ Result<Parties> look(Tree& tree, const OpContext& ctx, const RenameRequest& req)
   if (p.bin == kNoFile && p.to.record.exists()) {
     STOA_TRY(replaced, node_of(tree, to_dir, p.to.raw, p.to.record));
     p.replaced = replaced;
-    STOA_TRY(shelf, prepare_shelf(tree, ctx, to_dir, [&] {
-               const NodeLocks locks({p.from_dir, p.to_dir, p.moved, p.replaced});
+    STOA_TRY(shelf, prepare_shelf(tree, ctx, to_dir, [&]() -> Status {
+               STOA_TRY(locks, NodeLocks::take(ctx, {p.from_dir, p.to_dir, p.moved, p.replaced}));
                return check_rules(ctx, req, p);
              }));
     p.shelf = std::move(shelf);
@@ -164,7 +164,7 @@ Result<RenameReply> rename(Tree& tree, const OpContext& ctx, const RenameRequest
     bool changed = false;
     CommitTicket ticket{};
     const auto attempt = [&]() -> Result<RenameReply> {
-      const NodeLocks locks({p.from_dir, p.to_dir, p.moved, p.replaced, p.shelf.node});
+      STOA_TRY(locks, NodeLocks::take(ctx, {p.from_dir, p.to_dir, p.moved, p.replaced, p.shelf.node}));
       STOA_CHECK_OK(require_directory(*p.from_dir));
       STOA_CHECK_OK(require_directory(*p.to_dir));
       STOA_TRY(from, find_posix(tree, *p.from_dir, req.from_name));

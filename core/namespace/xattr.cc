@@ -20,7 +20,7 @@ Status check_name(std::string_view name) {
 
 Result<NodeRef> readable(Tree& tree, const OpContext& ctx, FileId id) {
   STOA_TRY(node, reach(tree, ctx, id));
-  const std::shared_lock lock(node->lock);
+  STOA_TRY(lock, share_by(node->lock, ctx.deadline));
   STOA_CHECK_OK(require_live(*node));
   STOA_CHECK_OK(require(ctx, node->record, kRightReadXattrs));
   return node;
@@ -32,7 +32,7 @@ Result<XattrChangeReply> change(Tree& tree, const OpContext& ctx, FileId id, std
   if (value && value->size() > kXattrValueBytesMax) return fail(Errc::kTooLarge);
   STOA_TRY(node, reach(tree, ctx, id));
   return run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<XattrChangeReply> {
-    const NodeLocks locks({node});
+    STOA_TRY(locks, NodeLocks::take(ctx, {node}));
     STOA_CHECK_OK(require_live(*node));
     STOA_CHECK_OK(require(ctx, node->record, kRightWriteXattrs));
     STOA_CHECK_OK(require_outside_bin(tree, *node));

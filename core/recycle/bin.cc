@@ -48,7 +48,7 @@ Status make_bin(Tree& tree, FileId anchor, bool counted) {
   const OpContext ctx = own_context();
   tree.recycle.any.store(true, std::memory_order_release);
   const auto made = run_mutation(tree, ctx, [&](CommitTicket&) -> Result<bool> {
-    const NodeLocks locks({dir});
+    STOA_TRY(locks, NodeLocks::take(ctx, {dir}));
     STOA_CHECK_OK(require_directory(*dir));
     if (dir->record.has(kHasBin)) return false;
     MetaTxn txn(tree, ctx);
@@ -74,7 +74,7 @@ Status make_bin(Tree& tree, FileId anchor, bool counted) {
 Status make_shelf(Tree& tree, const OpContext& caller, const NodeRef& bin, std::string_view name) {
   const OpContext ctx = own_context();
   const auto made = run_mutation(tree, ctx, [&](CommitTicket&) -> Result<bool> {
-    const NodeLocks locks({bin});
+    STOA_TRY(locks, NodeLocks::take(ctx, {bin}));
     if (bin->deleted) return false;
     STOA_TRY(present, find_form(tree, *bin, name, true));
     if (present.exists()) return false;

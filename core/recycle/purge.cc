@@ -52,7 +52,7 @@ Result<bool> purge_item(Tree& tree, const OpContext& ctx, const RecycleItemId& i
     STOA_CHECK_OK(discard_empty_bin(tree, *node));
   }
   return run_mutation(tree, ctx, [&](CommitTicket&) -> Result<bool> {
-    const NodeLocks locks({*shelf, *node});
+    STOA_TRY(locks, NodeLocks::take(ctx, {*shelf, *node}));
     if ((*shelf)->deleted || (*node)->deleted) return false;
     STOA_TRY(entry, find_form(tree, **shelf, item->name, directory));
     if (entry.id != item->id) return false;
@@ -100,7 +100,7 @@ Status discard_shelf(Tree& tree, const OpContext& ctx, const NodeRef& bin, std::
   if (!shelf && shelf.error().code == Errc::kStale) return {};
   STOA_CHECK_OK(shelf);
   const auto done = run_mutation(tree, ctx, [&](CommitTicket&) -> Result<bool> {
-    const NodeLocks locks({bin, *shelf});
+    STOA_TRY(locks, NodeLocks::take(ctx, {bin, *shelf}));
     if (bin->deleted || !is_bare(tree, **shelf)) return false;
     STOA_TRY(entry, find_form(tree, *bin, name, true));
     if (entry.id != id) return false;
@@ -123,7 +123,7 @@ Status recount(Tree& tree, const Bin& bin, bool counted) {
   const auto done = run_mutation(
       tree, ctx,
       [&](CommitTicket&) -> Result<bool> {
-        const NodeLocks locks({bin.anchor, bin.node});
+        STOA_TRY(locks, NodeLocks::take(ctx, {bin.anchor, bin.node}));
         if (bin.anchor->deleted || bin.node->deleted || bin.node->record.has(kUncounted) != counted) return false;
         const AccountRef& to = counted ? bin.anchor->account : root->account;
         MetaTxn txn(tree, ctx);
@@ -239,7 +239,7 @@ Status discard_empty_bin(Tree& tree, const NodeRef& anchor) {
   }
   STOA_CHECK_OK(it->status());
   const auto done = run_mutation(tree, ctx, [&](CommitTicket&) -> Result<bool> {
-    const NodeLocks locks({anchor, *bin});
+    STOA_TRY(locks, NodeLocks::take(ctx, {anchor, *bin}));
     if (anchor->deleted || !is_bare(tree, **bin)) return false;
     MetaTxn txn(tree, ctx);
     Inode next = anchor->record;

@@ -57,7 +57,7 @@ class Restore {
     return run_mutation(
         tree_, ctx_,
         [&](CommitTicket& ticket) -> Result<std::optional<RestoreReply>> {
-          const NodeLocks locks({dir, shelf, node});
+          STOA_TRY(locks, NodeLocks::take(ctx_, {dir, shelf, node}));
           if (shelf->deleted || node->deleted) return std::nullopt;
           STOA_TRY(entry, find_form(tree_, *shelf, item_.name, directory));
           if (entry.id != item_.id) return std::nullopt;

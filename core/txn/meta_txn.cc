@@ -194,7 +194,7 @@ Status MetaTxn::move_directory(const NodeRef& dir, const AccountRef& to, const U
     note_levels(to, 1 + levels_below(tree_, dir->account));
   }
   // The committed side is complete only when nothing is queued; the exclusive tree lock keeps it so.
-  STOA_CHECK_OK(tree_.committer.wait_applied());
+  STOA_CHECK_OK(tree_.committer.wait_applied(ctx_.deadline));
   parents_.push_back({dir->account, to});
   settles_ = true;
   Payer from = dir->payer_of_directory();
@@ -325,7 +325,8 @@ Result<CommitTicket> MetaTxn::commit() {
                                            .account_changes = account_changes_,
                                            .references = references_,
                                            .journal = journal(),
-                                           .settles = settles_}));
+                                           .settles = settles_},
+                                          ctx_.deadline));
   committed_ = true;
   tree_.ledger.keep(posted_);
   for (const AccountChange& change : account_changes_) publish(change);

@@ -41,8 +41,8 @@ Result<NodeRef> reach(Tree& tree, const OpContext& ctx, FileId id) {
   const std::uint64_t moves = tree.ledger.moves();
   if (node->reach.recall(ctx.root, moves)) return node;
   {
-    const std::shared_lock chain(tree.tree_lock);
-    const std::shared_lock lock(node->lock);
+    STOA_TRY(chain, share_by(tree.tree_lock, ctx.deadline));
+    STOA_TRY(lock, share_by(node->lock, ctx.deadline));
     if (lies_below(node->account.get(), ctx.root)) {
       node->reach.remember(ctx.root, moves);
       return node;

@@ -119,7 +119,7 @@ class NamespaceImpl final : public Namespace {
   void refused(const OpContext&, const Refusal&) override { requests_.add(); }
   Status settle(const OpContext& ctx, const PendingDurability& pending) override {
     STOA_TRY(flushed, flush_files(tree_, ctx, pending.written()));
-    return tree_.committer.wait_durable(std::max(flushed, pending.newest(tree_.shard)));
+    return tree_.committer.wait_durable(std::max(flushed, pending.newest(tree_.shard)), ctx.durable_by);
   }
   std::uint64_t boot_verifier() const override { return tree_.write_verifier; }
   std::uint64_t volume_id() const override { return volume_id_; }

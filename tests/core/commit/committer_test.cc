@@ -33,7 +33,21 @@ class WatchedKv final : public kv::MemoryKv {
     if (fail_sync) return fail(Errc::kIo, "sync fails as told");
     if (full) return fail(Errc::kNoSpace, "there is no room, as told");
     ++syncs;
+    std::unique_lock lock(mutex_);
+    syncs_wait_ = true;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return !sync_held_; });
     return {};
+  }
+  void hold_sync() { sync_held_ = true; }
+  void await_held_sync() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return syncs_wait_; });
+  }
+  void let_sync() {
+    const std::lock_guard lock(mutex_);
+    sync_held_ = false;
+    changed_.notify_all();
   }
   std::unique_ptr<KvIterator> scan(Family family, std::string_view lower, std::string_view upper) override {
     if (on_scan) std::exchange(on_scan, nullptr)();
@@ -58,7 +72,7 @@ class WatchedKv final : public kv::MemoryKv {
  private:
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
-  bool held_ = false, waits_ = false;
+  bool held_ = false, waits_ = false, sync_held_ = false, syncs_wait_ = false;
 };
 
 class CommitterTest : public ::testing::Test {
@@ -185,6 +199,42 @@ TEST_F(CommitterTest, ASyncThatServesMoreThanItWasBegunForLeavesNobodyWaiting) {
   kv_.let_apply();
   for (std::thread& thread : threads) thread.join();
   EXPECT_FALSE(committer_.anything_queued());
+}
+
+TEST_F(CommitterTest, AWaitForDurabilityEndsByItsDeadline) {
+  const Deadline passed(Deadline::Clock::now());
+  kv_.hold_sync();
+  const auto first = committer_.commit(put(Family::kEntry, "a", "1"));
+  ASSERT_TRUE(first);
+  std::thread leader([&] { EXPECT_TRUE(committer_.wait_durable(*first)); });
+  kv_.await_held_sync();
+  const auto second = committer_.commit(put(Family::kEntry, "b", "2"));
+  ASSERT_TRUE(second);
+  EXPECT_EQ(committer_.wait_durable(*first, passed).error().code, Errc::kTimeout);
+  EXPECT_EQ(committer_.wait_durable(*second, passed).error().code, Errc::kTimeout);
+  kv_.let_sync();
+  leader.join();
+  // Nothing of it is lost.
+  EXPECT_TRUE(committer_.wait_durable(*first, passed));
+  EXPECT_TRUE(committer_.wait_durable(*second));
+  EXPECT_EQ(read(kv_, Family::kEntry, "b"), "2");
+}
+
+TEST_F(CommitterTest, AWaitForTheQueueEndsByItsDeadline) {
+  const Deadline passed(Deadline::Clock::now());
+  kv_.hold_apply();
+  ASSERT_TRUE(committer_.commit(put(Family::kEntry, "a", "1")));
+  std::thread leader([&] { EXPECT_TRUE(committer_.wait_applied()); });
+  kv_.await_held_apply();
+  ASSERT_TRUE(committer_.commit(put(Family::kInline, "large", std::string(Committer::kQueuedBytesMax + 1, 'x'))));
+  EXPECT_EQ(committer_.wait_applied(passed).error().code, Errc::kTimeout);
+  EXPECT_EQ(committer_.commit(put(Family::kEntry, "refused", "x"), passed).error().code, Errc::kTimeout);
+  EXPECT_EQ(read(settled_, Family::kEntry, "refused"), std::nullopt);
+  kv_.let_apply();
+  leader.join();
+  ASSERT_TRUE(committer_.wait_applied());
+  EXPECT_EQ(read(kv_, Family::kEntry, "refused"), std::nullopt);
+  EXPECT_TRUE(committer_.commit(put(Family::kEntry, "next", "x"), passed)) << "there is room, so nothing is waited for";
 }
 
 TEST_F(CommitterTest, TheLastValueOfAKeyWins) {
