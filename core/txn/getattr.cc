@@ -4,11 +4,11 @@
 
 namespace stoa::core {
 
-Result<GetattrReply> getattr(Tree& tree, const OpContext& ctx, const GetattrRequest& req) {
-  STOA_TRY(node, reach(tree, ctx, req.id));
+Result<GetattrReply> getattr(VolumeContext& volume, const OpContext& ctx, const GetattrRequest& req) {
+  STOA_TRY(node, reach(volume, ctx, req.id));
   STOA_TRY(lock, share_by(node->lock, ctx.deadline));
   STOA_CHECK_OK(require_live(*node));
-  STOA_CHECK_OK(tree.state.before_look(ctx, req.id));
+  STOA_CHECK_OK(volume.state.before_look(ctx, req.id));
   return GetattrReply{node->record.attributes()};
 }
 

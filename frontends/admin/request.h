@@ -45,7 +45,7 @@ struct Request {
   static constexpr std::chrono::seconds kCoreCallTime{50};
   core::OpContext context(std::chrono::seconds time = kCoreCallTime) const {
     return {.request_id = id,
-            .door = core::Door::kAdmin,
+            .protocol = core::Protocol::kAdmin,
             .cred = core::Credentials::superuser(),
             .client = client,
             .deadline = Deadline::in(time),

@@ -17,19 +17,19 @@ constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
 // A purge may remove all that a bin holds, and says how much it removed.
 constexpr std::chrono::hours kPurgeTime{1};
 
-std::string_view door_name(core::Door door) {
-  switch (door) {
-    case core::Door::kInternal:
+std::string_view protocol_name(core::Protocol protocol) {
+  switch (protocol) {
+    case core::Protocol::kInternal:
       return "internal";
-    case core::Door::kAdmin:
+    case core::Protocol::kAdmin:
       return "admin";
-    case core::Door::kNfs:
+    case core::Protocol::kNfs:
       return "nfs";
-    case core::Door::kSmb:
+    case core::Protocol::kSmb:
       return "smb";
-    case core::Door::kS3:
+    case core::Protocol::kS3:
       return "s3";
-    case core::Door::kNative:
+    case core::Protocol::kNative:
       return "native";
   }
   return "unknown";
@@ -57,7 +57,7 @@ Json item_view(const core::RecycledItem& item, const core::RegistrySnapshot& reg
             {"bytes", item.bytes},
             {"deleted_at", time_text(item.deleted_at)},
             {"deleted_by", {{"uid", item.uid}, {"user", user != nullptr ? Json(user->name) : Json()}}},
-            {"door", door_name(item.door)},
+            {"protocol", protocol_name(item.protocol)},
             {"client", item.client}};
   put_bytes(json, "name", item.name);
   if (item.path.empty()) {

@@ -125,7 +125,7 @@ TEST_F(CommitterTest, AQueuedChangeIsSeenByEveryKindOfReadAndNotWrittenForIt) {
   EXPECT_EQ(walk(Family::kEntry, {}, {}), "a=1 stored=0 ");
   EXPECT_EQ(kv_.applies, 1);
 
-  // A picture of all families is one of the store.
+  // A snapshot of all families is one of the store.
   EXPECT_EQ(read(*settled_.snapshot(), Family::kEntry, "a"), "1");
   EXPECT_EQ(kv_.applies, 2);
   EXPECT_EQ(walk(Family::kEntry, {}, {}), "a=1 stored=0 ");
