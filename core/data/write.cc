@@ -335,7 +335,7 @@ Result<CommitReply> commit(VolumeContext& volume, const OpContext& ctx, const Co
     ctx.pending->add_written(req.id);
   } else {
     STOA_TRY(ticket, flush_file(volume, ctx, node));
-    STOA_CHECK_OK(volume.committer.wait_durable(ticket));
+    STOA_CHECK_OK(volume.committer.wait_durable(ticket, ctx.durable_by));
   }
   const std::shared_lock lock(node->lock);
   reply.attr = node->record.attributes();
