@@ -6,7 +6,6 @@
 
 #include "base/assert.h"
 #include "base/log.h"
-#include "core/blob/blob_record.h"
 #include "core/kv/keys.h"
 
 namespace stoa::core {
@@ -115,7 +114,7 @@ Result<std::optional<std::optional<std::string>>> Committer::find_made(Family fa
   for_each_queued(lock, [&](const WriteBatch& batch) {
     for (const WriteBatch::Op& op : batch.ops()) {
       if (op.family != family || batch.key(op) != key) continue;
-      found = op.remove ? std::nullopt : std::optional<std::string>(batch.value(op));
+      found = op.kind == WriteBatch::Kind::kRemove ? std::nullopt : std::optional<std::string>(batch.value(op));
     }
   });
   if (family != Family::kUsage || failed_) return found;
@@ -139,7 +138,8 @@ std::vector<QueuedChanges::KeyChange> Committer::made_between(Family family, std
     for (const WriteBatch::Op& op : batch.ops()) {
       const std::string_view key = batch.key(op);
       if (op.family != family || key < lower || (!upper.empty() && key >= upper)) continue;
-      found[std::string(key)] = op.remove ? std::nullopt : std::optional<std::string>(batch.value(op));
+      found[std::string(key)] =
+          op.kind == WriteBatch::Kind::kRemove ? std::nullopt : std::optional<std::string>(batch.value(op));
     }
   });
   std::vector<QueuedChanges::KeyChange> changes;
@@ -167,7 +167,7 @@ Status Committer::write_group() {
     for (const std::string& record : unit.journal) extra_.put(Family::kJournal, keys::be64(next_journal_++), record);
   }
   put_usage();
-  STOA_CHECK_OK(count_references());
+  count_references();
   if (group_.size() > 1) drop_superseded();
   if (!extra_.empty()) batches_.push_back(&extra_);
   for (const Queued& queued : group_) {
@@ -333,37 +333,21 @@ void Committer::drop_superseded() {
   }
 }
 
-Status Committer::count_references() {
+void Committer::count_references() {
   references_.clear();
   for (const Queued& queued : group_) {
     for (const BlobReference& reference : queued.unit.references) {
-      const auto [it, first] = references_.try_emplace(reference.blob, 0);
-      if (first) {
-        std::string value;
-        STOA_TRY(found, kv_.get(Family::kBlob, keys::be64(static_cast<std::uint64_t>(reference.blob)), &value));
-        if (found) {
-          STOA_TRY(record, BlobRecord::decode(value));
-          it->second = record.references;
-        } else if (reference.delta > 0) {
-          // Its last user went while another took it up (a part of a multipart upload, joined and removed at once).
-          STOA_TRY(garbage, kv_.get(Family::kGc, keys::be64(static_cast<std::uint64_t>(reference.blob)), &value));
-          if (garbage) extra_.remove(Family::kGc, keys::be64(static_cast<std::uint64_t>(reference.blob)));
-        }
-      }
-      it->second += reference.delta;
+      References& of_blob = references_[reference.blob];
+      of_blob.change += reference.delta;
+      of_blob.ended = of_blob.ended || reference.delta < 0;
     }
   }
-  for (const auto& [blob, count] : references_) {
+  for (const auto& [blob, of_blob] : references_) {
     const std::string key = keys::be64(static_cast<std::uint64_t>(blob));
-    STOA_ASSERT(count >= 0);
-    if (count > 0) {
-      extra_.put(Family::kBlob, key, BlobRecord{count}.encode());
-    } else {
-      extra_.remove(Family::kBlob, key);
-      extra_.put(Family::kGc, key, {});
-    }
+    if (of_blob.change != 0) extra_.add(Family::kBlob, key, of_blob.change);
+    // Whether it was the last use, garbage collection finds out.
+    if (of_blob.ended) extra_.put(Family::kGc, key, {});
   }
-  return {};
 }
 
 Status Committer::wait_applied(const Deadline& deadline) {

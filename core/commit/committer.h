@@ -27,8 +27,8 @@
 
 namespace stoa::core {
 
-// A file begins (+1) or ends (-1) to use a blob. The committer keeps the count in family blob, in commit order, and
-// moves a blob that nobody uses any more to the gc queue in the same batch.
+// A file begins (+1) or ends (-1) to use a blob. The committer adds to the count in family blob, without reading it,
+// and puts a blob that a file ends to use into the gc queue in the same batch, which also holds some that are in use.
 struct BlobReference {
   BlobId blob = kNoBlob;
   std::int32_t delta = 0;
@@ -130,7 +130,7 @@ class Committer {
   void settle();
   void log_usage();
   void drop_superseded();
-  Status count_references();
+  void count_references();
 
   KvStore& kv_;
   Counter& groups_;
@@ -176,7 +176,11 @@ class Committer {
   UsageLog log_;                     // of the group
   std::vector<AccountRef> ended_;    // that the group charged; may name one twice
   bool settles_ = false;             // the group does
-  std::unordered_map<BlobId, std::int64_t> references_;
+  struct References {
+    std::int64_t change = 0;
+    bool ended = false;  // one of them, whatever began beside it
+  };
+  std::unordered_map<BlobId, References> references_;  // of the group
   std::uint64_t next_journal_;
 
   JournalTail tail_;

@@ -33,7 +33,8 @@ QueuedChanges::Part::Part(const WriteBatch& batch)
     change.key_size = op.key_size;
     change.value_size = op.value_size;
     change.family = op.family;
-    change.remove = op.remove;
+    STOA_ASSERT(op.kind != WriteBatch::Kind::kAdd);  // only the committer adds, when it writes a group
+    change.remove = op.kind == WriteBatch::Kind::kRemove;
     change.key_slot = key_slot_of(op.family, key);
     change.walk_slot = walk_slot_of(op.family, key);
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "core/kv/number.h"
 
 namespace stoa::core {
 
@@ -37,15 +38,20 @@ std::string_view to_string(Family family);
 // Changes that are applied together or not at all, in order.
 class WriteBatch {
  public:
+  enum class Kind : std::uint8_t { kPut, kRemove, kAdd };
   struct Op {
     Family family;
-    bool remove;
+    Kind kind;
     std::uint32_t key_size;
     std::uint32_t value_size;
     std::size_t at;  // key, then value, in bytes_
   };
-  void put(Family family, std::string_view key, std::string_view value) { add(family, false, key, value); }
-  void remove(Family family, std::string_view key) { add(family, true, key, {}); }
+  void put(Family family, std::string_view key, std::string_view value) { append(family, Kind::kPut, key, value); }
+  void remove(Family family, std::string_view key) { append(family, Kind::kRemove, key, {}); }
+  // Adds to the value, which is a number (core/kv/number.h); without one, to zero. In family blob only.
+  void add(Family family, std::string_view key, std::int64_t delta) {
+    append(family, Kind::kAdd, key, encode_number(delta));
+  }
   void clear() {
     ops_.clear();
     bytes_.clear();
@@ -59,8 +65,8 @@ class WriteBatch {
   std::size_t bytes() const { return bytes_.size(); }
 
  private:
-  void add(Family family, bool remove, std::string_view key, std::string_view value) {
-    ops_.push_back({family, remove, static_cast<std::uint32_t>(key.size()), static_cast<std::uint32_t>(value.size()),
+  void append(Family family, Kind kind, std::string_view key, std::string_view value) {
+    ops_.push_back({family, kind, static_cast<std::uint32_t>(key.size()), static_cast<std::uint32_t>(value.size()),
                     bytes_.size()});
     bytes_.insert(bytes_.end(), key.begin(), key.end());
     bytes_.insert(bytes_.end(), value.begin(), value.end());
