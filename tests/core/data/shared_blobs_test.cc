@@ -58,7 +58,8 @@ class SharedBlobsTest : public ::testing::Test {
   }
   FileId clone(FileId from, std::string_view name) {
     const FileId to = create(name);
-    EXPECT_TRUE(ns().copy_range({}, {.from = from, .to = to, .length = kBytes, .share = true}));
+    EXPECT_TRUE(ns().copy_range(
+        {}, {.from = from, .from_offset = 0, .to = to, .to_offset = 0, .length = kBytes, .share = true}));
     return to;
   }
   void remove(std::string_view name) { EXPECT_TRUE(ns().unlink({}, {.parent = kRootId, .name = name})); }
