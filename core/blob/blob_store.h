@@ -50,8 +50,9 @@ class BlobReader {
 //   reserve -> write, sync -> (core commits the layout and the blob record) -> ... -> (core commits the removal and a
 //   gc record, durably) -> (core drops the gc record) -> release.
 // In this order: once released, the place may serve another blob, which an old gc record must not free.
-// On start the core calls adopt() for each blob of its list and its gc queue, then finish_adoption(); what was reserved
-// before a crash and never committed is thereby free again, and host files that nobody adopted are removed.
+// On start the core calls adopt() for each blob of its list and its gc queue (twice for one that is in both), then
+// finish_adoption(); what was reserved before a crash and never committed is thereby free again, and host files that
+// nobody adopted are removed.
 class BlobStore : public BlobReader {
  public:
   virtual Status adopt(BlobId blob) = 0;  // kCorrupt: names a place that cannot be (foreign data folder)

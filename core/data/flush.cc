@@ -71,8 +71,8 @@ void forget_synced(Writing& writing, const Plan& plan) {
 
 Result<CommitTicket> commit_plan(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, const Plan& plan,
                                  std::uint64_t unused) {
-  const std::shared_lock tree_lock(volume.tree_lock);
-  const NodeLocks locks({node});
+  STOA_TRY(tree_lock, share_by(volume.tree_lock, ctx.deadline));
+  STOA_TRY(locks, NodeLocks::take(ctx, {node}));
   if (node->deleted) return CommitTicket{};
   Writing* const writing = node->writing.get();
   if (writing != nullptr) forget_synced(*writing, plan);

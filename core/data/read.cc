@@ -78,7 +78,7 @@ template <class Deliver>
 auto with_snapshot(const VolumeView& volume, const OpContext& ctx, FileId id, std::uint64_t offset,
                    std::uint64_t wanted, Deliver deliver) -> decltype(deliver(std::declval<Snapshot&>())) {
   STOA_TRY(node, reach(volume, ctx, id));
-  const std::shared_lock gate(node->data_gate);
+  STOA_TRY(gate, share_by(node->data_gate, ctx.deadline));
   auto p = [&] {
     const std::shared_lock lock(node->lock);
     return snapshot(volume, ctx, *node, offset, wanted);

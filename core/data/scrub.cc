@@ -147,7 +147,7 @@ Status seal_file(VolumeContext& volume, FileId id, Reading& reading, Timestamp n
   if (!gate.owns_lock()) return {};
   const OpContext ctx;
   const std::shared_lock tree_lock(volume.tree_lock);
-  const NodeLocks locks({*node});
+  STOA_TRY(locks, NodeLocks::take(ctx, {*node}));
   if ((*node)->deleted || (*node)->writing != nullptr || (*node)->record.data_version != version) return {};
   MetaTxn txn(volume, ctx);
   Inode next = (*node)->record;

@@ -243,15 +243,19 @@ struct Attempt {
 
 Attempt attempt_write(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, const WriteRequest& req,
                       std::uint64_t length) {
-  const std::shared_lock gate(node->data_gate);
   Attempt attempt;
+  const auto gate = share_by(node->data_gate, ctx.deadline);
+  if (!gate) {
+    attempt.reply = fail(gate.error());
+    return attempt;
+  }
   BlobWrite blob_write(volume, ctx, node, req, length);
   CommitTicket ticket{};
   bool to_blobs = false;
   {
-    const std::shared_lock tree_lock(volume.tree_lock);
-    const NodeLocks locks({node});
     const auto begin = [&]() -> Result<WriteReply> {
+      STOA_TRY(tree_lock, share_by(volume.tree_lock, ctx.deadline));
+      STOA_TRY(locks, NodeLocks::take(ctx, {node}));
       STOA_CHECK_OK(require_regular(*node));
       STOA_CHECK_OK(require_write(ctx, node->record, req.offset));
       STOA_CHECK_OK(require_content_outside_bin(volume, ctx, *node));
@@ -331,7 +335,7 @@ Result<CommitReply> commit(VolumeContext& volume, const OpContext& ctx, const Co
     ctx.pending->add_written(req.id);
   } else {
     STOA_TRY(ticket, flush_file(volume, ctx, node));
-    STOA_CHECK_OK(volume.committer.wait_durable(ticket));
+    STOA_CHECK_OK(volume.committer.wait_durable(ticket, ctx.durable_by));
   }
   const std::shared_lock lock(node->lock);
   reply.attr = node->record.attributes();

@@ -20,7 +20,7 @@
 //            written (core/usage/usage_log.h) "client", protocol u8, name    -> sealed, empty: a client that may
 //            reclaim its state (core/state/reclaim.h)
 //   journal  sequence                   -> change; the engine drops the oldest beyond its cap
-//   gc       blob id                    -> nothing: the blob is to be released
+//   gc       blob id                    -> nothing: a file ended to use the blob, which may be unused since
 //   config   text                       -> volume, exports, users, groups, flows, recycle policies, tokens, policies of
 //   audit trash    "a", directory id          -> RecycleRootRecord: its bin (core/inode/trash_record.h)
 //            "i", bin id, serial        -> ItemRecord: what was deleted; serials grow with time

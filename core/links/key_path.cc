@@ -29,7 +29,7 @@ Result<FileId> make_one(VolumeContext& volume, const OpContext& ctx, const NodeR
   applied.durability = Durability::kApplied;
   applied.pending = nullptr;
   return run_mutation(volume, applied, [&](CommitTicket&) -> Result<FileId> {
-    const NodeLocks locks({dir, counts_in});
+    STOA_TRY(locks, NodeLocks::take(ctx, {dir, counts_in}));
     STOA_CHECK_OK(require_directory(*dir));
     STOA_TRY(present, find_form(volume, *dir, raw, true));
     if (present.exists()) return present.id;
@@ -64,7 +64,7 @@ Status remove_implied(VolumeContext& volume, const OpContext& ctx, const NodeRef
   applied.durability = Durability::kApplied;
   applied.pending = nullptr;
   const auto removed = run_mutation(volume, applied, [&](CommitTicket&) -> Result<bool> {
-    const NodeLocks locks({parent, victim});
+    STOA_TRY(locks, NodeLocks::take(ctx, {parent, victim}));
     STOA_CHECK_OK(require_directory(*parent));
     STOA_CHECK_OK(require_directory(*victim));
     STOA_TRY(again, find_form(volume, *parent, raw, true));

@@ -74,7 +74,7 @@ Status delete_orphan(VolumeContext& volume, FileId file) {
   const NodeRef& node = *found;
   const OpContext ctx;
   const std::shared_lock tree_lock(volume.tree_lock);
-  const NodeLocks locks({node});
+  STOA_TRY(locks, NodeLocks::take(ctx, {node}));
   // Whoever opened it again registered before he looked at the node (VolumeState::open): he is seen here, or he will
   // see that the file is deleted.
   if (node->deleted || node->record.links != 0 || volume.state.keeps(file)) return {};

@@ -19,7 +19,7 @@ struct Created {
 
 Result<Created> create_locked(VolumeContext& volume, const OpContext& ctx, const CreateRequest& req, const NodeRef& dir,
                               CommitTicket& ticket) {
-  NodeLocks locks({dir});
+  STOA_TRY(locks, NodeLocks::take(ctx, {dir}));
   STOA_CHECK_OK(require_directory(*dir));
   STOA_CHECK_OK(require(ctx, dir->record, kRightSearch));
   STOA_TRY(entry, find_posix(volume, *dir, req.name));

@@ -10,7 +10,7 @@ Result<FoundObject> find_object(const VolumeView& volume, const OpContext& ctx, 
     STOA_TRY(dir, walk_directories(volume, ctx, root, parts.directories));
     found.dir = dir;
     {
-      const std::shared_lock lock(dir->lock);
+      STOA_TRY(lock, share_by(dir->lock, ctx.deadline));
       // Removed between the walk and here: the walk will say so.
       if (dir->deleted) continue;
       STOA_CHECK_OK(require_directory(*dir));

@@ -7,7 +7,7 @@ namespace stoa::core {
 
 Result<GetAclReply> get_acl(const VolumeView& volume, const OpContext& ctx, const GetAclRequest& req) {
   STOA_TRY(node, reach(volume, ctx, req.id));
-  const std::shared_lock lock(node->lock);
+  STOA_TRY(lock, share_by(node->lock, ctx.deadline));
   STOA_CHECK_OK(require_live(*node));
   const Inode& record = node->record;
   STOA_CHECK_OK(require(ctx, record, kRightReadAcl));

@@ -10,7 +10,7 @@ namespace {
 
 Result<CreateReply> link_locked(VolumeContext& volume, const OpContext& ctx, const LinkRequest& req, const NodeRef& dir,
                                 const NodeRef& node, CommitTicket& ticket) {
-  const NodeLocks locks({dir, node});
+  STOA_TRY(locks, NodeLocks::take(ctx, {dir, node}));
   STOA_CHECK_OK(require_live(*node));
   if (node->record.is_directory()) return fail(Errc::kIsDirectory);
   if (node->record.links == 0) return fail(Errc::kNotFound);  // an orphan never gets a name again, as in Linux

@@ -11,7 +11,7 @@ Result<LookupReply> lookup(const VolumeView& volume, const OpContext& ctx, const
   FoundEntry entry;
   Attributes parent_attr;
   {
-    const std::shared_lock lock(parent->lock);
+    STOA_TRY(lock, share_by(parent->lock, ctx.deadline));
     STOA_CHECK_OK(require_directory(*parent));
     STOA_CHECK_OK(require(ctx, parent->record, kRightSearch));
     parent_attr = parent->record.attributes();
@@ -39,7 +39,7 @@ Result<LookupReply> lookup(const VolumeView& volume, const OpContext& ctx, const
                : entry.record.exists() ? node_of(volume, parent, entry.raw, entry.record)
                                        : volume.nodes.get(found);
   if (!child) return fail(child.error().code == Errc::kStale && !up ? Errc::kNotFound : child.error().code);
-  const std::shared_lock lock((*child)->lock);
+  STOA_TRY(lock, share_by((*child)->lock, ctx.deadline));
   if ((*child)->deleted) return fail(Errc::kNotFound);
   LookupReply reply{(*child)->record.attributes(), parent_attr};
   if (req.ignore_case && entry.raw != req.name) {

@@ -10,7 +10,7 @@ Result<LookupKeyReply> lookup_key(const VolumeView& volume, const OpContext& ctx
   STOA_TRY(parts, split_key(req.key));
   STOA_TRY(found, find_object(volume, ctx, req.root, parts));
   if (found.node == nullptr) return fail(Errc::kNotFound);
-  const std::shared_lock lock(found.node->lock);
+  STOA_TRY(lock, share_by(found.node->lock, ctx.deadline));
   const Inode& record = found.node->record;
   if (found.node->deleted || record.type != FileType::kRegular) return fail(Errc::kNotFound);
   STOA_CHECK_OK(require_read(ctx, record));
@@ -24,7 +24,7 @@ Status set_meta(VolumeContext& volume, const OpContext& ctx, const SetMetaReques
   if (req.meta.size() > kXattrValueBytesMax) return fail(Errc::kTooLarge);
   STOA_TRY(node, volume.nodes.get(req.id));
   const auto done = run_mutation(volume, ctx, [&](CommitTicket& ticket) -> Result<bool> {
-    const NodeLocks locks({node});
+    STOA_TRY(locks, NodeLocks::take(ctx, {node}));
     STOA_CHECK_OK(require_live(*node));
     STOA_CHECK_OK(require_write(ctx, node->record, 0));
     STOA_CHECK_OK(require_outside_bin(volume, *node));

@@ -92,7 +92,7 @@ Result<PutKeyReply> put_locked(VolumeContext& volume, const OpContext& ctx, cons
 
 // Whether the caller may replace what is there.
 Status may_replace(const OpContext& ctx, const FoundObject& found) {
-  const NodeLocks locks({found.dir, found.node});
+  STOA_TRY(locks, NodeLocks::take(ctx, {found.dir, found.node}));
   const Inode& record = found.node->record;
   return record.type == FileType::kRegular ? require_write(ctx, record, 0)
                                            : require_remove(ctx, found.dir->record, record);
@@ -135,13 +135,15 @@ Result<PutKeyReply> put_object(VolumeContext& volume, const OpContext& ctx, cons
         user_bin = std::move(prepared);
         // What is kept is what was written: most of it before everybody else is kept out of the file.
         if (user_bin) STOA_CHECK_OK(flush_file(volume, ctx, found->node));
-        gate = std::unique_lock(found->node->data_gate);
+        STOA_TRY(alone, lock_by(found->node->data_gate, ctx.deadline));
+        gate = std::move(alone);
         if (user_bin) STOA_CHECK_OK(flush_file(volume, ctx, found->node));
       }
       bool changed = false;
       CommitTicket committed{};
       auto reply = apply_mutation(volume, ctx, committed, [&](CommitTicket& ticket) -> Result<PutKeyReply> {
-        const NodeLocks locks({found->dir, found->node, user_bin.node, put.also_locked[0], put.also_locked[1]});
+        STOA_TRY(locks, NodeLocks::take(
+                            ctx, {found->dir, found->node, user_bin.node, put.also_locked[0], put.also_locked[1]}));
         if (found->dir->deleted || !still_kept(volume, user_bin, *found->dir)) {
           changed = true;
           return PutKeyReply{};

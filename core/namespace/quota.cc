@@ -133,7 +133,7 @@ Status set_quota(VolumeContext& volume, const OpContext& ctx, const SetQuotaRequ
   STOA_TRY(node, volume.nodes.get(req.dir));
   bool alone = false;
   const auto set = [&](CommitTicket& ticket) -> Result<bool> {
-    const NodeLocks locks({node});
+    STOA_TRY(locks, NodeLocks::take(ctx, {node}));
     STOA_CHECK_OK(require_directory(*node));
     STOA_CHECK_OK(require_outside_bin(volume, *node));
     if (!alone && leaves_out_others(volume, node->account, req)) return false;
@@ -170,8 +170,8 @@ Status count_owners(VolumeContext& volume, const OpContext& ctx, const CountOwne
   CommitTicket ticket{};
   {
     // Alone: no charge may be on its way that counts on the one side of the ledger, and on the other does not.
-    const std::lock_guard tree_lock(volume.tree_lock);
-    const NodeLocks locks({node});
+    STOA_TRY(tree_lock, lock_by(volume.tree_lock, ctx.deadline));
+    STOA_TRY(locks, NodeLocks::take(ctx, {node}));
     STOA_CHECK_OK(require_directory(*node));
     STOA_CHECK_OK(require_outside_bin(volume, *node));
     const UsageRecord known = volume.ledger.read(node->account);

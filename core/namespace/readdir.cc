@@ -50,7 +50,7 @@ class Page {
  private:
   Status open() {
     STOA_TRY(node, reach(volume_, ctx_, req_.dir));
-    const std::shared_lock lock(node->lock);
+    STOA_TRY(lock, share_by(node->lock, ctx_.deadline));
     STOA_CHECK_OK(require_directory(*node));
     STOA_CHECK_OK(require(ctx_, node->record, kRightListDirectory));
     if (req_.dir == req_.root && node->record.has(kHasBin)) {

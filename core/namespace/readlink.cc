@@ -8,7 +8,7 @@ Result<ReadlinkReply> readlink(const VolumeView& volume, const OpContext& ctx, c
   STOA_TRY(node, reach(volume, ctx, req.id));
   Attributes attr;
   {
-    const std::shared_lock lock(node->lock);
+    STOA_TRY(lock, share_by(node->lock, ctx.deadline));
     STOA_CHECK_OK(require_live(*node));
     if (node->record.type != FileType::kSymlink) return fail(Errc::kWrongType);
     attr = node->record.attributes();

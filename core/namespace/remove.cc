@@ -20,7 +20,7 @@ struct RemoveTarget {
 };
 
 Status may_remove(const OpContext& ctx, const NodeRef& dir, const NodeRef& target) {
-  const NodeLocks locks({dir, target});
+  STOA_TRY(locks, NodeLocks::take(ctx, {dir, target}));
   return require_remove(ctx, dir->record, target->record);
 }
 
@@ -34,7 +34,7 @@ Result<RemoveReply> with_target(VolumeContext& volume, const OpContext& ctx, con
   target.dir = dir;
   for (;;) {
     {
-      const std::shared_lock lock(dir->lock);
+      STOA_TRY(lock, share_by(dir->lock, ctx.deadline));
       STOA_CHECK_OK(require_directory(*dir));
       STOA_CHECK_OK(require(ctx, dir->record, kRightSearch));
       STOA_TRY(entry, find_posix(volume, *dir, req.name));
@@ -53,7 +53,7 @@ Result<RemoveReply> with_target(VolumeContext& volume, const OpContext& ctx, con
     auto reply = run_mutation(
         volume, ctx,
         [&](CommitTicket& ticket) -> Result<std::optional<RemoveReply>> {
-          const NodeLocks locks({dir, target.node, target.user_bin.node});
+          STOA_TRY(locks, NodeLocks::take(ctx, {dir, target.node, target.user_bin.node}));
           STOA_CHECK_OK(require_directory(*dir));
           STOA_TRY(entry, find_posix(volume, *dir, req.name));
           if (entry.record.id != target.entry.record.id || !still_kept(volume, target.user_bin, *dir))

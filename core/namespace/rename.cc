@@ -61,8 +61,8 @@ Result<ResolvedRename> resolve(VolumeContext& volume, const OpContext& ctx, cons
   if (p.bin == kNoFile && p.to.record.exists()) {
     STOA_TRY(replaced, node_of(volume, to_dir, p.to.raw, p.to.record));
     p.replaced = replaced;
-    STOA_TRY(user_bin, prepare_user_bin(volume, ctx, to_dir, [&] {
-               const NodeLocks locks({p.from_dir, p.to_dir, p.moved, p.replaced});
+    STOA_TRY(user_bin, prepare_user_bin(volume, ctx, to_dir, [&]() -> Status {
+               STOA_TRY(locks, NodeLocks::take(ctx, {p.from_dir, p.to_dir, p.moved, p.replaced}));
                return check_rules(ctx, req, p);
              }));
     p.user_bin = std::move(user_bin);
@@ -155,7 +155,7 @@ Result<RenameReply> rename(VolumeContext& volume, const OpContext& ctx, const Re
     bool changed = false;
     CommitTicket ticket{};
     const auto attempt = [&]() -> Result<RenameReply> {
-      const NodeLocks locks({p.from_dir, p.to_dir, p.moved, p.replaced, p.user_bin.node});
+      STOA_TRY(locks, NodeLocks::take(ctx, {p.from_dir, p.to_dir, p.moved, p.replaced, p.user_bin.node}));
       STOA_CHECK_OK(require_directory(*p.from_dir));
       STOA_CHECK_OK(require_directory(*p.to_dir));
       STOA_TRY(from, find_posix(volume, *p.from_dir, req.from_name));

@@ -153,7 +153,7 @@ Status stage_owner(MetaTxn& txn, const NodeRef& node, const Inode& next) {
 
 Result<SetattrReply> setattr_locked(VolumeContext& volume, const OpContext& ctx, const SetattrRequest& req,
                                     const AclRef& ruling, const NodeRef& node, CommitTicket& ticket) {
-  const NodeLocks locks({node});
+  STOA_TRY(locks, NodeLocks::take(ctx, {node}));
   STOA_CHECK_OK(require_live(*node));
   STOA_CHECK_OK(check_permissions(ctx, node->record, req.set));
   STOA_CHECK_OK(req.set.size ? require_content_outside_bin(volume, ctx, *node) : require_outside_bin(volume, *node));
@@ -193,7 +193,7 @@ Result<SetattrReply> setattr(VolumeContext& volume, const OpContext& ctx, const 
   }
   const auto body = [&](CommitTicket& ticket) { return setattr_locked(volume, ctx, req, ruling, node, ticket); };
   if (!req.set.size) return run_mutation(volume, ctx, body);
-  const std::lock_guard gate(node->data_gate);
+  STOA_TRY(gate, lock_by(node->data_gate, ctx.deadline));
   STOA_TRY(trimmed, prepare_truncate(volume, ctx, node, *req.set.size));
   auto reply = run_mutation(volume, ctx, body);
   if (reply) finish_truncate(volume, node, trimmed);

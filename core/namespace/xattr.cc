@@ -21,7 +21,7 @@ Status check_name(std::string_view name) {
 
 Result<NodeRef> readable(const VolumeView& volume, const OpContext& ctx, FileId id) {
   STOA_TRY(node, reach(volume, ctx, id));
-  const std::shared_lock lock(node->lock);
+  STOA_TRY(lock, share_by(node->lock, ctx.deadline));
   STOA_CHECK_OK(require_live(*node));
   STOA_CHECK_OK(require(ctx, node->record, kRightReadXattrs));
   return node;
@@ -33,7 +33,7 @@ Result<XattrChangeReply> change(VolumeContext& volume, const OpContext& ctx, Fil
   if (value && value->size() > kXattrValueBytesMax) return fail(Errc::kTooLarge);
   STOA_TRY(node, reach(volume, ctx, id));
   return run_mutation(volume, ctx, [&](CommitTicket& ticket) -> Result<XattrChangeReply> {
-    const NodeLocks locks({node});
+    STOA_TRY(locks, NodeLocks::take(ctx, {node}));
     STOA_CHECK_OK(require_live(*node));
     STOA_CHECK_OK(require(ctx, node->record, kRightWriteXattrs));
     STOA_CHECK_OK(require_outside_bin(volume, *node));

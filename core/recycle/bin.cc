@@ -41,7 +41,7 @@ Status make_bin(VolumeContext& volume, FileId recycle_root, bool counted) {
   const OpContext ctx = own_context();
   volume.recycle.any.store(true, std::memory_order_release);
   const auto made = run_mutation(volume, ctx, [&](CommitTicket&) -> Result<bool> {
-    const NodeLocks locks({dir});
+    STOA_TRY(locks, NodeLocks::take(ctx, {dir}));
     STOA_CHECK_OK(require_directory(*dir));
     if (dir->record.has(kHasBin)) return false;
     MetaTxn txn(volume, ctx);
@@ -68,7 +68,7 @@ Status make_bin(VolumeContext& volume, FileId recycle_root, bool counted) {
 Status make_user_bin(VolumeContext& volume, const OpContext& caller, const NodeRef& bin, std::string_view name) {
   const OpContext ctx = own_context();
   const auto made = run_mutation(volume, ctx, [&](CommitTicket&) -> Result<bool> {
-    const NodeLocks locks({bin});
+    STOA_TRY(locks, NodeLocks::take(ctx, {bin}));
     if (bin->deleted) return false;
     STOA_TRY(present, find_form(volume, *bin, name, true));
     if (present.exists()) return false;

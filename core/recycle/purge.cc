@@ -53,7 +53,7 @@ Result<bool> purge_item(VolumeContext& volume, const OpContext& ctx, const Recyc
     STOA_CHECK_OK(discard_empty_bin(volume, *node));
   }
   return run_mutation(volume, ctx, [&](CommitTicket&) -> Result<bool> {
-    const NodeLocks locks({*user_bin, *node});
+    STOA_TRY(locks, NodeLocks::take(ctx, {*user_bin, *node}));
     if ((*user_bin)->deleted || (*node)->deleted) return false;
     STOA_TRY(entry, find_form(volume, **user_bin, item->name, directory));
     if (entry.id != item->id) return false;
@@ -102,7 +102,7 @@ Status discard_user_bin(VolumeContext& volume, const OpContext& ctx, const NodeR
   if (!user_bin && user_bin.error().code == Errc::kStale) return {};
   STOA_CHECK_OK(user_bin);
   const auto done = run_mutation(volume, ctx, [&](CommitTicket&) -> Result<bool> {
-    const NodeLocks locks({bin, *user_bin});
+    STOA_TRY(locks, NodeLocks::take(ctx, {bin, *user_bin}));
     if (bin->deleted || !is_bare(volume, **user_bin)) return false;
     STOA_TRY(entry, find_form(volume, *bin, name, true));
     if (entry.id != id) return false;
@@ -125,7 +125,7 @@ Status recount(VolumeContext& volume, const Bin& bin, bool counted) {
   const auto done = run_mutation(
       volume, ctx,
       [&](CommitTicket&) -> Result<bool> {
-        const NodeLocks locks({bin.recycle_root, bin.node});
+        STOA_TRY(locks, NodeLocks::take(ctx, {bin.recycle_root, bin.node}));
         if (bin.recycle_root->deleted || bin.node->deleted || bin.node->record.has(kExcluded) != counted) return false;
         MetaTxn txn(volume, ctx);
         STOA_CHECK_OK(txn.move_directory(bin.node, counted ? bin.recycle_root : root, {}));
@@ -240,7 +240,7 @@ Status discard_empty_bin(VolumeContext& volume, const NodeRef& recycle_root) {
   }
   STOA_CHECK_OK(it->status());
   const auto done = run_mutation(volume, ctx, [&](CommitTicket&) -> Result<bool> {
-    const NodeLocks locks({recycle_root, *bin});
+    STOA_TRY(locks, NodeLocks::take(ctx, {recycle_root, *bin}));
     if (recycle_root->deleted || !is_bare(volume, **bin)) return false;
     MetaTxn txn(volume, ctx);
     Inode next = recycle_root->record;

@@ -55,7 +55,7 @@ class Restore {
     return run_mutation(
         volume_, ctx_,
         [&](CommitTicket& ticket) -> Result<std::optional<RestoreReply>> {
-          const NodeLocks locks({dir, user_bin, node});
+          STOA_TRY(locks, NodeLocks::take(ctx_, {dir, user_bin, node}));
           if (user_bin->deleted || node->deleted) return std::nullopt;
           STOA_TRY(entry, find_form(volume_, *user_bin, item_.name, directory));
           if (entry.id != item_.id) return std::nullopt;

@@ -192,7 +192,7 @@ Status MetaTxn::move_directory(const NodeRef& dir, const NodeRef& parent, const 
   if (!is_bin) STOA_CHECK_OK(require_depth_of_move(volume_, *dir, *parent));
   note_levels(to, 1 + levels_below(volume_, dir->account));
   // The committed side is complete only when nothing is queued; the exclusive tree lock keeps it so.
-  STOA_CHECK_OK(volume_.committer.wait_applied());
+  STOA_CHECK_OK(volume_.committer.wait_applied(ctx_.deadline));
   moves_.push_back({dir, parent});
   settles_ = true;
   Payer from = dir->payer_of_directory();
@@ -350,7 +350,8 @@ Result<CommitTicket> MetaTxn::commit() {
                                              .account_changes = account_changes_,
                                              .references = references_,
                                              .journal = journal(),
-                                             .settles = settles_}));
+                                             .settles = settles_},
+                                            ctx_.deadline));
   committed_ = true;
   volume_.ledger.keep(posted_);
   for (const AccountChange& change : account_changes_) publish(change);

@@ -32,8 +32,8 @@ Result<NodeRef> reach(const VolumeView& volume, const OpContext& ctx, FileId id)
   const std::uint64_t moves = volume.nodes.moves();
   if (node->reach.recall(ctx.root, moves)) return node;
   {
-    const std::shared_lock chain(volume.tree_lock);
-    const std::shared_lock lock(node->lock);
+    STOA_TRY(chain, share_by(volume.tree_lock, ctx.deadline));
+    STOA_TRY(lock, share_by(node->lock, ctx.deadline));
     if (lies_in(node->ancestry, ctx.root)) {
       node->reach.remember(ctx.root, moves);
       return node;

@@ -102,6 +102,12 @@ void RecordChanges::put_sum_row(BlobId blob, std::uint64_t row, std::string_view
 void RecordChanges::remove_sum_row(BlobId blob, std::uint64_t row) {
   batch_.remove(Family::kChecksum, keys::sum_row_key(blob, row));
 }
+void RecordChanges::mark_garbage(BlobId blob) {
+  batch_.put(Family::kGc, keys::be64(static_cast<std::uint64_t>(blob)), {});
+}
+void RecordChanges::remove_blob(BlobId blob) {
+  batch_.remove(Family::kBlob, keys::be64(static_cast<std::uint64_t>(blob)));
+}
 void RecordChanges::remove_garbage(BlobId blob) {
   batch_.remove(Family::kGc, keys::be64(static_cast<std::uint64_t>(blob)));
 }

@@ -47,8 +47,10 @@ class RecordChanges {
 
   void put_sum_row(BlobId blob, std::uint64_t row, std::string_view value);
   void remove_sum_row(BlobId blob, std::uint64_t row);
-  // The blob leaves the queue of those to be freed.
+  // The gc queue, for what no file ends to use in the same change; and the count of a blob that no file uses.
+  void mark_garbage(BlobId blob);
   void remove_garbage(BlobId blob);
+  void remove_blob(BlobId blob);
 
   bool empty() const { return batch_.empty(); }
   const WriteBatch& batch() const { return batch_; }

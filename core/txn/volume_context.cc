@@ -55,19 +55,24 @@ Result<FileId> VolumeContext::next_id() {
   return FileId{next_id_++};
 }
 
-NodeLocks::NodeLocks(std::initializer_list<NodeRef> nodes) {
+Result<NodeLocks> NodeLocks::take(const OpContext& ctx, std::initializer_list<NodeRef> nodes) {
+  std::array<const NodeRef*, kMax> wanted;
+  std::size_t count = 0;
   for (const NodeRef& node : nodes) {
-    if (node == nullptr) continue;
-    if (std::find(nodes_.begin(), nodes_.begin() + static_cast<std::ptrdiff_t>(count_), node) !=
-        nodes_.begin() + static_cast<std::ptrdiff_t>(count_)) {
+    const auto* const end = wanted.begin() + count;
+    if (node == nullptr || std::find_if(wanted.begin(), end, [&](const NodeRef* w) { return *w == node; }) != end)
       continue;
-    }
-    STOA_ASSERT(count_ < kMax);
-    nodes_[count_++] = node;
+    STOA_ASSERT(count < kMax);
+    wanted[count++] = &node;
   }
-  std::sort(nodes_.begin(), nodes_.begin() + static_cast<std::ptrdiff_t>(count_),
-            [](const NodeRef& a, const NodeRef& b) { return a->id < b->id; });
-  for (std::size_t i = 0; i < count_; ++i) nodes_[i]->lock.lock();
+  std::sort(wanted.begin(), wanted.begin() + count,
+            [](const NodeRef* a, const NodeRef* b) { return (*a)->id < (*b)->id; });
+  Result<NodeLocks> taken{NodeLocks()};
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!(*wanted[i])->lock.lock_by(ctx.deadline)) return fail(Errc::kTimeout, "a file was not free in time");
+    taken->nodes_[taken->count_++] = *wanted[i];
+  }
+  return taken;
 }
 
 void NodeLocks::release() {
@@ -185,7 +190,7 @@ Status sync_or_defer(VolumeContext& volume, const OpContext& ctx, CommitTicket t
     ctx.pending->add(volume.shard, ticket);
     return {};
   }
-  return volume.committer.wait_durable(ticket);
+  return volume.committer.wait_durable(ticket, ctx.durable_by);
 }
 
 }  // namespace stoa::core

@@ -76,13 +76,15 @@ struct VolumeContext {
 // Exclusive locks on a few nodes, taken in ascending order of id, released together. Null references are skipped.
 class NodeLocks {
  public:
-  explicit NodeLocks(std::initializer_list<NodeRef> nodes);
+  // kTimeout: the operation's deadline passed.
+  static Result<NodeLocks> take(const OpContext& ctx, std::initializer_list<NodeRef> nodes);
   ~NodeLocks() { release(); }
-  NodeLocks(const NodeLocks&) = delete;
-  NodeLocks& operator=(const NodeLocks&) = delete;
+  NodeLocks(NodeLocks&& other) noexcept : nodes_(std::move(other.nodes_)), count_(std::exchange(other.count_, 0)) {}
+  NodeLocks& operator=(NodeLocks&&) = delete;
   void release();
 
  private:
+  NodeLocks() = default;
   static constexpr std::size_t kMax = 6;
   std::array<NodeRef, kMax> nodes_;
   std::size_t count_ = 0;
@@ -123,12 +125,14 @@ auto apply_mutation(VolumeContext& volume, const OpContext& ctx, CommitTicket& t
     -> decltype(body(ticket)) {
   if (ctx.read_only) return fail(Errc::kReadOnly);
   if (ctx.expired()) return fail(Errc::kTimeout);
-  std::shared_lock shared(volume.tree_lock, std::defer_lock);
-  std::unique_lock exclusive(volume.tree_lock, std::defer_lock);
+  std::shared_lock<RwLock> shared;
+  std::unique_lock<RwLock> exclusive;
   if (alone) {
-    exclusive.lock();
+    STOA_TRY(lock, lock_by(volume.tree_lock, ctx.deadline));
+    exclusive = std::move(lock);
   } else {
-    shared.lock();
+    STOA_TRY(lock, share_by(volume.tree_lock, ctx.deadline));
+    shared = std::move(lock);
   }
   return body(ticket);
 }

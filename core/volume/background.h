@@ -37,7 +37,7 @@ class Background {
   qos::BackgroundThrottle read_pace_;
   qos::BackgroundThrottle count_pace_;
   Counter& failures_;
-  std::chrono::steady_clock::time_point forget_due_ = std::chrono::steady_clock::now();  // of the flushing rounds
+  std::chrono::steady_clock::time_point forget_due_ = volume_.time.steady();  // of the flushing rounds
   std::chrono::steady_clock::time_point scrub_due_;                                      // of the reading rounds
   Rounds::Id flushing_;
   std::optional<Rounds::Id> reading_;

@@ -51,7 +51,7 @@ class NamespaceImpl final : public Namespace {
   void refused(const OpContext&, const Refusal&) override { requests_.add(); }
   Status sync(const OpContext& ctx, const PendingDurability& pending) override {
     STOA_TRY(flushed, flush_files(volume_, ctx, pending.written()));
-    return volume_.committer.wait_durable(std::max(flushed, pending.newest(volume_.shard)));
+    return volume_.committer.wait_durable(std::max(flushed, pending.newest(volume_.shard)), ctx.durable_by);
   }
   std::uint64_t boot_verifier() const override { return volume_.write_verifier; }
   std::uint64_t volume_id() const override { return volume_id_; }

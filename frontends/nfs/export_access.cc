@@ -43,7 +43,7 @@ Status ExportAccess::enter(const rpc::Call& call, const core::Export& found) {
   if (context_.client != call.peer.text) context_.client = call.peer.text;
   context_.root = found.root;
   context_.read_only = found.read_only || rule->read_only;
-  context_.deadline = call.now + kCallTime;
+  context_.deadline = Deadline(call.now + kCallTime);
   context_.durability = core::Durability::kDurable;
   context_.pending = call.pending;
   context_.holder = core::kNoHolder;

@@ -186,8 +186,16 @@ Status MemoryKv::apply(std::span<const core::WriteBatch* const> batches) {
     for (const core::WriteBatch::Op& op : batch->ops()) {
       Table& table = tables_[static_cast<std::size_t>(op.family)];
       std::string key(batch->key(op));
-      auto value = op.remove ? std::nullopt : std::optional(std::string(batch->value(op)));
       auto& versions = table[key];
+      std::optional<std::string> value;
+      if (op.kind == core::WriteBatch::Kind::kAdd) {
+        const bool present = !versions.empty() && versions.back().value;
+        const auto base = present ? std::optional<std::string_view>(*versions.back().value) : std::nullopt;
+        STOA_TRY(sum, core::add_numbers(base, batch->value(op)));
+        value = std::move(sum);
+      } else if (op.kind == core::WriteBatch::Kind::kPut) {
+        value = batch->value(op);
+      }
       if (!versions.empty() && versions.back().sequence == sequence_) {
         versions.back().value = std::move(value);
       } else {

@@ -77,7 +77,7 @@ Outcome<Response> delete_objects(Call& call) {
     }
   }
   call.ctx.pending = nullptr;
-  const Status durable = call.ns().sync(call.ctx, pending);
+  const Status durable = call.ns().sync(call.fresh_ctx(), pending);
   if (!durable) return refuse(durable.error());
   return xml_response(xml.finish());
 }

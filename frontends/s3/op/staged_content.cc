@@ -28,6 +28,7 @@ Outcome<void> StagedContent::write(std::span<const std::byte> data) {
       small_.append(reinterpret_cast<const char*>(data.data()), data.size());
       return {};
     }
+    begin_core_call(ctx_);
     auto begun = services_.ns.upload_begin(ctx_, {.size_hint = size_hint_});
     if (!begun) return refuse(begun.error());
     upload_ = *begun;
@@ -48,6 +49,7 @@ Outcome<void> StagedContent::write(std::span<const std::byte> data) {
 Outcome<void> StagedContent::flush() {
   if (buffered_ == 0) return {};
   const std::span<const std::byte> bytes(buffer_.get(), buffered_);
+  begin_core_call(ctx_);
   const Status written = services_.ns.upload_write(ctx_, {.upload = *upload_, .data = std::span(&bytes, 1)});
   if (!written) return refuse(written.error());
   buffered_ = 0;

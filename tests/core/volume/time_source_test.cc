@@ -38,14 +38,6 @@ TYPED_TEST(TimeSourceTest, FilesAndTheJournalHaveItsTime) {
             this->time_.wall());
 }
 
-TYPED_TEST(TimeSourceTest, DeadlinesAreOfTheTimeOfTheCall) {
-  const OpContext ctx{.deadline = this->time_.steady() + std::chrono::seconds(1), .time = &this->time_};
-  ASSERT_TRUE(this->ns().mkdir(ctx, {.parent = kRootId, .name = "a"}));
-  this->time_.pass(std::chrono::seconds(1));
-  EXPECT_EQ(this->ns().mkdir(ctx, {.parent = kRootId, .name = "b"}).error().code, Errc::kTimeout);
-  EXPECT_EQ(this->names(kRootId), std::vector<std::string>{"a"});
-}
-
 TYPED_TEST(TimeSourceTest, GraceEndsByIt) {
   ASSERT_TRUE(this->volume_->state().remember_client(Protocol::kNfs, "client"));
   this->reopen();
