@@ -113,7 +113,8 @@ Result<RecycleStatusReply> recycle_status(const VolumeView& volume, const OpCont
     const std::shared_lock chain(volume.tree_lock);
     const std::shared_lock lock(dir->lock);
     STOA_CHECK_OK(require_directory(*dir));
-    const RecycleDecision kept = snapshot->recycle() != nullptr ? find_policy(*snapshot->recycle(), dir->ancestry) : RecycleDecision{};
+    const RecycleDecision kept =
+        snapshot->recycle() != nullptr ? find_policy(*snapshot->recycle(), dir->ancestry) : RecycleDecision{};
     if (kept.policy != nullptr) reply.policy = *kept.policy;
     reply.bin_of = kept.recycle_root == kNoFile && dir->record.has(kHasBin) ? req.dir : kept.recycle_root;
   }

@@ -278,8 +278,8 @@ Status age_bins(VolumeContext& volume, Timestamp now, qos::BackgroundThrottle* p
       const std::shared_lock lock(bin.node->lock);
       counted = !bin.node->record.has(kExcluded);
       const RecycleDecision kept = snapshot->recycle() != nullptr
-                            ? find_policy(*snapshot->recycle(), bin.recycle_root->home_now().ancestry)
-                            : RecycleDecision{};
+                                       ? find_policy(*snapshot->recycle(), bin.recycle_root->home_now().ancestry)
+                                       : RecycleDecision{};
       if (kept.policy != nullptr) policy = *kept.policy;
     }
     if (policy.enabled && policy.counted != counted) STOA_CHECK_OK(recount(volume, bin, policy.counted));

@@ -20,8 +20,8 @@ struct VolumeOptions {
   std::uint32_t grace_ms = 90'000;                   // how long a start waits for clients that held state before it
   Head* head = nullptr;    // what the volumes of the process share; null: this one has a head of its own
   Labels metric_labels{};  // of all metrics of the volume; two volumes of one process have different ones
-  const TimeSource* time = &kSystemTime;             // must outlive the volume
-  FaultPlan* faults = nullptr;                       // of a test: where to fail (base/fault_plan.h)
+  const TimeSource* time = &kSystemTime;  // must outlive the volume
+  FaultPlan* faults = nullptr;            // of a test: where to fail (base/fault_plan.h)
   bool background = true;  // gc, scrub and the lazy flush run by themselves; tests switch it off and call run_*()
 };
 

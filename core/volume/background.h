@@ -38,7 +38,7 @@ class Background {
   qos::BackgroundThrottle count_pace_;
   Counter& failures_;
   std::chrono::steady_clock::time_point forget_due_ = volume_.time.steady();  // of the flushing rounds
-  std::chrono::steady_clock::time_point scrub_due_;                                      // of the reading rounds
+  std::chrono::steady_clock::time_point scrub_due_;                           // of the reading rounds
   Rounds::Id flushing_;
   std::optional<Rounds::Id> reading_;
   Rounds::Id counting_;

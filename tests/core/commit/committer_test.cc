@@ -132,7 +132,8 @@ TEST_F(CommitterTest, AQueuedChangeIsSeenByEveryKindOfReadAndNotWrittenForIt) {
 }
 
 TEST_F(CommitterTest, AWalkMeetsWhatIsQueuedInItsRangeOnly) {
-  for (const Family family : {Family::kXattr, Family::kLink, Family::kCookie, Family::kFold, Family::kEntry, Family::kInode}) {
+  for (const Family family :
+       {Family::kXattr, Family::kLink, Family::kCookie, Family::kFold, Family::kEntry, Family::kInode}) {
     const std::string one = keys::id_key(FileId{0x6f6e652020202020}), other = keys::id_key(FileId{0x6f74686572202020});
     for (const std::string& id : {one, other}) {
       for (const char* name : {"a", "b", "c"}) ASSERT_TRUE(committer_.commit(put(family, id + name, name)));
