@@ -27,9 +27,10 @@
 #include <optional>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/metrics.h"
 #include "core/kv/kv_store.h"
-#include "core/usage/balance.h"
+#include "core/usage/books.h"
 
 namespace stoa::core {
 
@@ -74,17 +75,32 @@ inline UsageClass class_in(const Account& account, UsageClass below) {
   return account.makes != UsageClass::kLive ? account.makes : below;
 }
 
-// Part of what an operation changes: growth, or with a negative delta, what it will release.
-struct Posting {
-  Payer payer;
-  Usage delta;
-};
-using Postings = std::vector<Posting>;
+// Each account that counts what this payer is charged, from the lowest up, and as which class.
+template <class Visit>
+void for_each_charged(const Payer& payer, Visit visit) {
+  UsageClass of = payer.of;
+  for (const AccountRef* at = &payer.account; *at != nullptr; at = &(*at)->parent) {
+    of = class_in(**at, of);
+    visit(*at, of);
+  }
+}
 
-// A change that becomes part of a commit.
+// Growth, or with a negative delta, what will be released: to be held by an operation, and part of its commit.
 struct Charge {
   Payer payer;
   Usage delta;
+};
+// What an operation holds. It ends with keep() or drop() of the ledger.
+class HeldCharges {
+ public:
+  HeldCharges() = default;
+  ~HeldCharges() { STOA_ASSERT(charges_.empty()); }
+  HeldCharges(const HeldCharges&) = delete;
+  HeldCharges& operator=(const HeldCharges&) = delete;
+
+ private:
+  friend class Ledger;
+  std::vector<Charge> charges_;
 };
 
 // One step of counting what users and groups own: more files are counted now, in the accounts that keep these `files`.
@@ -96,6 +112,26 @@ struct CountStep {
   CountedFiles after{};               // what `files` are then
 };
 void take_step(const CountStep& step, Books Account::* side);
+
+// A change of what an account is, made after the charges of the same commit.
+struct AccountChange {
+  AccountRef account;
+  std::optional<QuotaLimits> limits{};
+  std::optional<QuotaLimits> child_limits{};
+  std::optional<std::pair<OwnerKey, QuotaLimits>> owner_limits{};
+  std::optional<OwnersCounted> owners{};
+  bool ends = false;  // its directory does, and nothing else is said
+
+  // On one side. `changed`: see books.h.
+  template <class Changed>
+  void apply(Books& books, Clock clock, Changed changed) const {
+    if (ends) return books.end();
+    if (owners) books.count_owners(*owners, clock, changed);
+    if (limits) books.set_limits(*limits, clock, changed);
+    if (child_limits) books.set_for_children(*child_limits);
+    if (owner_limits) books.set_limits(owner_limits->first, owner_limits->second, clock, changed);
+  }
+};
 
 // A soft limit was passed, or is kept again (`since` tells which).
 struct SoftNotice {
@@ -124,12 +160,12 @@ class Ledger {
   // Takes back what reserve() added, without looking at limits.
   void give_back(const Payer& payer, const Usage& delta);
 
-  // The same for an operation that may yet be dropped: adds `more` to what it has posted, as one step. Only what all of
+  // The same for an operation that may yet be dropped: adds `more` to what it holds, as one step. Only what all of
   // it together adds to a balance counts, so what it releases makes room for what it brings, but for nobody else before
-  // keep(). Nobody else can thus fill room that drop() must take back. kQuota, kNoSpace: `posted` is as before.
-  Status hold(Postings& posted, std::initializer_list<Posting> more);
-  void keep(const Postings& posted);  // it is committed
-  void drop(const Postings& posted);  // it has not happened
+  // keep(). Nobody else can thus fill room that drop() must take back. kQuota, kNoSpace: `held` is as before.
+  Status hold(HeldCharges& held, std::initializer_list<Charge> more);
+  void keep(HeldCharges& held);  // it is committed
+  void drop(HeldCharges& held);  // it has not happened
 
   // What is known of a directory (usage, limits, limits of new children, whether owners are counted).
   UsageRecord read(const AccountRef& account) const;
@@ -140,21 +176,15 @@ class Ledger {
                                                        std::size_t limit) const;
 
   void set_parent(const AccountRef& account, const AccountRef& parent);
-  // Where other classes are left out than before: under the exclusive tree lock, as nobody may hold room by the old
-  // ones, or of an account that nobody else knows yet.
-  void set_limits(const AccountRef& account, const QuotaLimits& limits);
-  void set_child_limits(const AccountRef& account, const QuotaLimits& limits);
-  // Nothing when the directory does not count owners. While they are being counted, the limit binds nobody yet.
-  void set_limits(const AccountRef& account, const OwnerKey& owner, const QuotaLimits& limits);
-  // Under the exclusive tree lock, as no charge may be on its way that would count half. See Books::count_owners.
-  void count_owners(const AccountRef& account, OwnersCounted to);
+  // Where limits leave out other classes than before: under the exclusive tree lock, as nobody may hold room by the old
+  // ones, or of an account that nobody else knows yet. Where owners are to be counted: under that lock, too, as no
+  // charge may be on its way that would count half.
+  void apply(const AccountChange& change);
   void count(const CountStep& step);
   // Whether the balances of its owners are those of `files` only, just now.
   bool counts_with(const AccountRef& account, const std::shared_ptr<CountedFiles>& files) const;
   // How many files of the volume were looked at for the owners of this directory; absent: they are not being counted.
   std::optional<std::uint64_t> looked_at(const AccountRef& account) const;
-  // The directory is gone: it has no limits any more.
-  void end(const AccountRef& account);
 
   // The quota of the chain that leaves the least room, of bytes and of files and directories. An absent owner's
   // balances do not count.
@@ -171,12 +201,10 @@ class Ledger {
 
  private:
   void add(const Payer& payer, const Usage& delta);
-  void add_one(const Account& account, QuotaOf of, std::uint32_t id, Balance& balance, const BalanceChange& change);
-  void add_owner(Account& account, const OwnerKey& owner, const BalanceChange& change);
-  void add_net(Account& account, const std::optional<OwnerKey>& owner, const BalanceChange& change);
   Status admit(const Payer& payer, const Usage& delta) const;
   Status admit_to_store(const Usage& growth) const;
-  void notice(const Account& account, QuotaOf of, std::uint32_t id, const Balance& balance);
+  // What is done with a soft limit of the account that was passed, or is kept again.
+  auto notices_of(const Account& account);
 
   Counter& refused_;
   Counter& soft_passed_;
@@ -185,16 +213,6 @@ class Ledger {
   KvStore* const store_;
   alignas(64) mutable std::mutex mutex_;
   std::vector<SoftNotice> notices_;
-};
-
-// A change of what an account is, made after the charges of the same commit.
-struct AccountChange {
-  AccountRef account;
-  std::optional<QuotaLimits> limits{};
-  std::optional<QuotaLimits> child_limits{};
-  std::optional<std::pair<OwnerKey, QuotaLimits>> owner_limits{};
-  std::optional<OwnersCounted> owners{};
-  bool ends = false;  // its directory does
 };
 
 }  // namespace stoa::core

@@ -26,9 +26,9 @@ class ClassCount {
       STOA_TRY(anchor, AnchorRecord::decode(it->value()));
       STOA_TRY(record, usage_of_directory(anchor.bin));
       if (is_zero(record.usage)) continue;
-      found_[anchor.bin].recycled = record.usage;
+      found_[anchor.bin][UsageClass::kRecycled] = record.usage;
       STOA_TRY(above, above_of(anchor.bin));
-      STOA_CHECK_OK(climb(above, &UsageByClass::recycled, record.usage));
+      STOA_CHECK_OK(climb(above, UsageClass::kRecycled, record.usage));
     }
     return it->status();
   }
@@ -41,7 +41,7 @@ class ClassCount {
       STOA_TRY(inode, inode_of(id));
       if (inode)
         STOA_CHECK_OK(
-            climb(inode->home, &UsageByClass::nameless,
+            climb(inode->home, UsageClass::kNameless,
                   Usage{.bytes = inode->type == FileType::kRegular ? static_cast<std::int64_t>(inode->size) : 0,
                         .files = 1}));
     }
@@ -84,11 +84,11 @@ class ClassCount {
     return ended.heir;
   }
   // A bin counts all that is in it as recycled, whatever it was below.
-  Status climb(FileId dir, Usage UsageByClass::* what, const Usage& usage) {
+  Status climb(FileId dir, UsageClass what, const Usage& usage) {
     while (dir != kNoFile) {
       STOA_TRY(inode, inode_of(dir));
       if (inode && inode->has(kIsBin)) return {};
-      Usage& sum = found_[dir].*what;
+      Usage& sum = found_[dir][what];
       sum = sum + usage;
       STOA_TRY(above, above_of(dir));
       dir = above;

@@ -256,9 +256,9 @@ bool Driver::do_set_quota() {
   describe("set_quota of " + text(id) + " bytes " +
            (request.limits.bytes ? std::to_string(*request.limits.bytes) : "-") + " files " +
            (request.limits.files ? std::to_string(*request.limits.files) : "-") +
-           (request.limits.uncounted.recycled ? " without what is recycled" : "") +
-           (request.limits.uncounted.nameless ? " without what has no name" : "") +
-           (request.limits.uncounted.multipart ? " without what is of uploads" : ""));
+           (request.limits.uncounted.has(core::UsageClass::kRecycled) ? " without what is recycled" : "") +
+           (request.limits.uncounted.has(core::UsageClass::kNameless) ? " without what has no name" : "") +
+           (request.limits.uncounted.has(core::UsageClass::kMultipart) ? " without what is of uploads" : ""));
   Verdict verdict;
   if (!twin_.exists(id)) {
     verdict.errors.push_back(Errc::kStale);

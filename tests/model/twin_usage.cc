@@ -45,9 +45,9 @@ core::Usage own_usage(const TwinInode& inode) {
 
 core::Usage TwinUsage::counted(const core::UncountedClasses& uncounted) const {
   core::Usage rest = all;
-  if (uncounted.recycled) rest = less(rest, by_class.recycled);
-  if (uncounted.nameless) rest = less(rest, by_class.nameless);
-  if (uncounted.multipart) rest = less(rest, by_class.multipart);
+  if (uncounted.has(core::UsageClass::kRecycled)) rest = less(rest, by_class[core::UsageClass::kRecycled]);
+  if (uncounted.has(core::UsageClass::kNameless)) rest = less(rest, by_class[core::UsageClass::kNameless]);
+  if (uncounted.has(core::UsageClass::kMultipart)) rest = less(rest, by_class[core::UsageClass::kMultipart]);
   return rest;
 }
 
@@ -71,9 +71,9 @@ std::map<FileId, TwinUsage> Twin::usages() const {
       of = class_in(dir, of);
       TwinUsage& known = total[dir];
       known.all = sum(known.all, own);
-      if (of == core::UsageClass::kRecycled) known.by_class.recycled = sum(known.by_class.recycled, own);
-      if (of == core::UsageClass::kNameless) known.by_class.nameless = sum(known.by_class.nameless, own);
-      if (of == core::UsageClass::kMultipart) known.by_class.multipart = sum(known.by_class.multipart, own);
+      if (of == core::UsageClass::kRecycled) known.by_class[core::UsageClass::kRecycled] = sum(known.by_class[core::UsageClass::kRecycled], own);
+      if (of == core::UsageClass::kNameless) known.by_class[core::UsageClass::kNameless] = sum(known.by_class[core::UsageClass::kNameless], own);
+      if (of == core::UsageClass::kMultipart) known.by_class[core::UsageClass::kMultipart] = sum(known.by_class[core::UsageClass::kMultipart], own);
     }
   }
   return total;

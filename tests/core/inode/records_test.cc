@@ -188,9 +188,9 @@ TEST(RecordsTest, UsageBlobAndVolumeKeepTheirBytes) {
   EXPECT_EQ(UsageRecord::decode(bytes(kUsageV5))->owners, OwnersCounted::kBeingCounted);
   // 06: classes. Readers that do not know of those would let a quota see what it is not to see.
   const UsageRecord classes{.usage = {5, 2, 1},
-                            .limits = {.bytes = 10, .uncounted = {.recycled = true}},
-                            .child_limits = {.uncounted = {.nameless = true}},
-                            .by_class = {.recycled = {3 * (ByteCount{1} << 63) + 5, 1, 1}, .nameless = {2, 1, 0}}};
+                            .limits = {.bytes = 10, .uncounted = {UsageClass::kRecycled}},
+                            .child_limits = {.uncounted = {UsageClass::kNameless}},
+                            .by_class = {{UsageClass::kRecycled, {3 * (ByteCount{1} << 63) + 5, 1, 1}}, {UsageClass::kNameless, {2, 1, 0}}}};
   EXPECT_EQ(hex(classes.encode()), kUsageV6);
   const auto sixth = UsageRecord::decode(bytes(kUsageV6));
   ASSERT_TRUE(sixth);
@@ -205,8 +205,8 @@ TEST(RecordsTest, UsageBlobAndVolumeKeepTheirBytes) {
   EXPECT_EQ(UsageRecord::decode(bytes(kUsageV8))->height, 300u);
   // 07: multipart uploads.
   UsageRecord uploads = classes;
-  uploads.limits.uncounted.multipart = true;
-  uploads.by_class.multipart = {4, 3, 2};
+  uploads.limits.uncounted.has(UsageClass::kMultipart) = true;
+  uploads.by_class[UsageClass::kMultipart] = {4, 3, 2};
   uploads.heir = FileId{16};
   uploads.upload = true;
   EXPECT_EQ(hex(uploads.encode()), kUsageV7);
@@ -217,8 +217,8 @@ TEST(RecordsTest, UsageBlobAndVolumeKeepTheirBytes) {
   EXPECT_EQ(seventh->child_limits, uploads.child_limits);
   EXPECT_EQ(seventh->heir, FileId{16});
   EXPECT_TRUE(seventh->upload);
-  EXPECT_EQ(UsageRecord::decode(bytes(kUsageV6))->by_class.multipart, Usage{});
-  const UsageRecord of_children{.child_limits = {.uncounted = {.multipart = true}}};
+  EXPECT_EQ(UsageRecord::decode(bytes(kUsageV6))->by_class[UsageClass::kMultipart], Usage{});
+  const UsageRecord of_children{.child_limits = {.uncounted = {UsageClass::kMultipart}}};
   EXPECT_EQ(UsageRecord::decode(of_children.encode())->child_limits, of_children.child_limits);
   for (const UsageRecord& record : {soft, large, counting, classes, uploads, of_children}) {
     const std::string whole = record.encode();

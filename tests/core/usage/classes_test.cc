@@ -13,8 +13,8 @@
 namespace stoa::core::test {
 namespace {
 
-constexpr UncountedClasses kNoRecycled{.recycled = true}, kNoNameless{.nameless = true},
-    kOnlyLive{.recycled = true, .nameless = true};
+constexpr UncountedClasses kNoRecycled{UsageClass::kRecycled}, kNoNameless{UsageClass::kNameless},
+    kOnlyLive{UsageClass::kRecycled, UsageClass::kNameless};
 
 // "team" has a recycle bin.
 template <class Engine>
@@ -63,10 +63,10 @@ class ClassesTest : public QuotaTest<Engine> {
   void expect_bytes(FileId dir, std::int64_t all, std::int64_t recycled, std::int64_t nameless) {
     const UsageReply reply = this->known(dir);
     EXPECT_EQ(reply.usage.bytes, all);
-    EXPECT_EQ(reply.by_class.recycled.bytes, recycled);
-    EXPECT_EQ(reply.by_class.nameless.bytes, nameless);
+    EXPECT_EQ(reply.by_class[UsageClass::kRecycled].bytes, recycled);
+    EXPECT_EQ(reply.by_class[UsageClass::kNameless].bytes, nameless);
     EXPECT_EQ(reply.counted.bytes,
-              all - (reply.uncounted.recycled ? recycled : 0) - (reply.uncounted.nameless ? nameless : 0));
+              all - (reply.uncounted.has(UsageClass::kRecycled) ? recycled : 0) - (reply.uncounted.has(UsageClass::kNameless) ? nameless : 0));
   }
   Status grow(FileId id, std::uint64_t to) { return this->truncate(id, to); }
 
@@ -186,7 +186,7 @@ TYPED_TEST(ClassesTest, UsersAndGroupsAreLimitedByTheSame) {
   ASSERT_TRUE(this->chown(b, kAnn));
   const auto ann = this->ns().usage({}, {dir, QuotaOf::kUser, kAnn});
   EXPECT_EQ(ann->usage, (Usage{100, 3, 0}));
-  EXPECT_EQ(ann->by_class.recycled, (Usage{60, 1, 0}));
+  EXPECT_EQ(ann->by_class[UsageClass::kRecycled], (Usage{60, 1, 0}));
   EXPECT_EQ(ann->counted, (Usage{40, 2, 0}));
   const auto owners = this->ns().list_owner_quotas({}, {.dir = dir});
   ASSERT_FALSE(owners->owners.empty());
@@ -216,14 +216,14 @@ TYPED_TEST(ClassesTest, DirectoriesTakeWhatIsInThemToTheBinAndBack) {
   ASSERT_TRUE(this->unlink(sub, "a"));
   ASSERT_TRUE(this->limit(homes, {.files = 3, .uncounted = kNoRecycled}));
   ASSERT_TRUE(this->limit(homes, {.files = 1}, QuotaOf::kUser, kBob));
-  EXPECT_EQ(this->known(homes).by_class.recycled, (Usage{30, 1, 0}));
+  EXPECT_EQ(this->known(homes).by_class[UsageClass::kRecycled], (Usage{30, 1, 0}));
   ASSERT_TRUE(this->ns().rmdir({}, {homes, "sub"}));
   ASSERT_TRUE(this->volume_->flush());
   this->expect_consistent();
   EXPECT_EQ(this->known(homes).usage, (Usage{30, 2, 1}));
-  EXPECT_EQ(this->known(homes).by_class.recycled, (Usage{30, 2, 1}));
+  EXPECT_EQ(this->known(homes).by_class[UsageClass::kRecycled], (Usage{30, 2, 1}));
   const auto bob = [&] { return this->ns().usage({}, {homes, QuotaOf::kUser, kBob}); };
-  EXPECT_EQ(bob()->by_class.recycled, (Usage{30, 2, 0}));
+  EXPECT_EQ(bob()->by_class[UsageClass::kRecycled], (Usage{30, 2, 0}));
   EXPECT_EQ(bob()->counted, Usage{});
   const FileId mine = this->file(homes, "mine", 0, kBob);
   EXPECT_EQ(code(this->restore("sub")), Errc::kQuota);  // for bob's marker
@@ -232,13 +232,13 @@ TYPED_TEST(ClassesTest, DirectoriesTakeWhatIsInThemToTheBinAndBack) {
   ASSERT_TRUE(this->volume_->flush());
   this->expect_consistent();
   EXPECT_EQ(bob()->counted, (Usage{0, 1, 0}));
-  EXPECT_EQ(this->known(homes).by_class.recycled, (Usage{30, 1, 0}));
+  EXPECT_EQ(this->known(homes).by_class[UsageClass::kRecycled], (Usage{30, 1, 0}));
   // A directory with a bin moves among live ones.
   ASSERT_TRUE(this->limit(homes, {.uncounted = kNoRecycled}));
   const FileId other = *this->mkdir(homes, "other");
   ASSERT_TRUE(this->ns().rename({}, {homes, "sub", other, "sub"}));
-  EXPECT_EQ(this->known(other).by_class.recycled, (Usage{30, 1, 0}));
-  EXPECT_EQ(this->known(homes).by_class.recycled, (Usage{30, 1, 0}));
+  EXPECT_EQ(this->known(other).by_class[UsageClass::kRecycled], (Usage{30, 1, 0}));
+  EXPECT_EQ(this->known(homes).by_class[UsageClass::kRecycled], (Usage{30, 1, 0}));
 }
 
 // It is open, and purged: outside of the bin it would count, and there is no room.
@@ -296,7 +296,7 @@ TYPED_TEST(ClassesTest, NewDirectoriesDeclareWhatTheirParentSays) {
   const auto quotas = this->ns().list_quotas({}, {});
   ASSERT_EQ(quotas->quotas.size(), 3u);
   EXPECT_EQ(quotas->quotas[2].counted.bytes, 60);
-  EXPECT_EQ(quotas->quotas[2].by_class.recycled.bytes, 60);
+  EXPECT_EQ(quotas->quotas[2].by_class[UsageClass::kRecycled].bytes, 60);
   // A declaration alone is listed, too, until it is taken back.
   ASSERT_TRUE(this->limit(bob, {.uncounted = kNoRecycled}));
   ASSERT_TRUE(this->limit(homes, {.uncounted = kNoRecycled}, QuotaOf::kChildren));
@@ -335,8 +335,8 @@ TYPED_TEST(ClassesTest, AVolumeWithoutClassesGetsThemAtItsFirstStart) {
   ASSERT_TRUE(this->volume_->flush());
   this->expect_consistent();
   const UsageByClass of_root = this->known(kRootId).by_class, of_homes = this->known(homes).by_class;
-  EXPECT_EQ(of_root.nameless.bytes, 11);
-  EXPECT_EQ(of_root.recycled.bytes, 40);
+  EXPECT_EQ(of_root[UsageClass::kNameless].bytes, 11);
+  EXPECT_EQ(of_root[UsageClass::kRecycled].bytes, 40);
 
   const auto records = [&] {
     std::map<std::string, std::string> all;
@@ -399,7 +399,7 @@ TYPED_TEST(ClassesTest, AVolumeWithoutClassesGetsThemAtItsFirstStart) {
   EXPECT_FALSE(this->known(homes).counting);
   const auto ann = this->ns().usage({}, {homes, QuotaOf::kUser, kAnn});
   EXPECT_EQ(ann->usage, (Usage{12, 2, 0}));
-  EXPECT_EQ(ann->by_class.recycled, (Usage{7, 1, 0}));
+  EXPECT_EQ(ann->by_class[UsageClass::kRecycled], (Usage{7, 1, 0}));
   EXPECT_EQ(ann->limits.bytes, 50u);
   EXPECT_EQ(VolumeRecord::decode([&] {
               EXPECT_TRUE(this->kv_->get(Family::kConfig, keys::kVolumeConfig, &value));
@@ -443,7 +443,7 @@ TYPED_TEST(ClassesTest, NoByteTooManyWhileAllHappensAtOnce) {
       for (const UncountedClasses& uncounted : {kOnlyLive, kNoRecycled}) {
         if (!this->limit(homes, {.bytes = kLimit, .uncounted = uncounted})) over = true;
         const UsageReply reply = this->known(homes);
-        const ByteCount live = reply.usage.bytes - reply.by_class.recycled.bytes - reply.by_class.nameless.bytes;
+        const ByteCount live = reply.usage.bytes - reply.by_class[UsageClass::kRecycled].bytes - reply.by_class[UsageClass::kNameless].bytes;
         if (live > ByteCount{kLimit}) over = true;
       }
     }
@@ -455,7 +455,7 @@ TYPED_TEST(ClassesTest, NoByteTooManyWhileAllHappensAtOnce) {
   ASSERT_TRUE(this->volume_->flush());
   this->expect_consistent();
   const UsageReply reply = this->known(homes);
-  EXPECT_EQ(reply.by_class.nameless, Usage{});
+  EXPECT_EQ(reply.by_class[UsageClass::kNameless], Usage{});
   this->reopen();
   EXPECT_EQ(this->known(homes).by_class, reply.by_class);
   EXPECT_EQ(this->known(homes).usage, reply.usage);

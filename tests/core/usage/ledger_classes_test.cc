@@ -15,8 +15,8 @@ Timestamp test_clock() {
   return Timestamp::from(seconds_now, 0);
 }
 
-constexpr UncountedClasses kAllCounted{}, kNoRecycled{.recycled = true}, kNoNameless{.nameless = true},
-    kOnlyLive = kAllButLive, kNoMultipart{.multipart = true};
+constexpr UncountedClasses kAllCounted{}, kNoRecycled{UsageClass::kRecycled}, kNoNameless{UsageClass::kNameless},
+    kOnlyLive = kAllButLive, kNoMultipart{UsageClass::kMultipart};
 
 // team has a directory, a recycle bin with a shelf, and a multipart upload.
 class LedgerClassesTest : public ::testing::Test {
@@ -40,8 +40,8 @@ class LedgerClassesTest : public ::testing::Test {
   void expect(const AccountRef& account, std::int64_t live, std::int64_t recycled, std::int64_t nameless) {
     const UsageRecord known = ledger.read(account);
     EXPECT_EQ(known.usage.bytes, live + recycled + nameless);
-    EXPECT_EQ(known.by_class.recycled.bytes, recycled);
-    EXPECT_EQ(known.by_class.nameless.bytes, nameless);
+    EXPECT_EQ(known.by_class[UsageClass::kRecycled].bytes, recycled);
+    EXPECT_EQ(known.by_class[UsageClass::kNameless].bytes, nameless);
   }
   // What the limits see.
   std::int64_t counted(const AccountRef& account) {
@@ -61,7 +61,7 @@ TEST_F(LedgerClassesTest, EveryWayOfAFileIsOfItsClass) {
     const auto check = [&](std::int64_t live, std::int64_t recycled, std::int64_t nameless) {
       expect(team, live, recycled, nameless);
       expect(root, live, recycled, nameless);
-      EXPECT_EQ(counted(team), live + (uncounted.recycled ? 0 : recycled) + (uncounted.nameless ? 0 : nameless));
+      EXPECT_EQ(counted(team), live + (uncounted.has(UsageClass::kRecycled) ? 0 : recycled) + (uncounted.has(UsageClass::kNameless) ? 0 : nameless));
     };
     const Payer live = payer(dir), nameless = payer(dir, UsageClass::kNameless), recycled = payer(shelf);
     ASSERT_TRUE(ledger.reserve(live, {.bytes = 100}));
@@ -76,15 +76,15 @@ TEST_F(LedgerClassesTest, EveryWayOfAFileIsOfItsClass) {
     check(10, 60, 30);
     expect(dir, 10, 0, 30);
     // Room is what is not counted any more.
-    const std::int64_t room = (uncounted.recycled ? 60 : 0) + (uncounted.nameless ? 30 : 0);
+    const std::int64_t room = (uncounted.has(UsageClass::kRecycled) ? 60 : 0) + (uncounted.has(UsageClass::kNameless) ? 30 : 0);
     EXPECT_EQ(ledger.check(live, {.bytes = room + 1}).error().code, Errc::kQuota);
     ASSERT_TRUE(ledger.reserve(live, {.bytes = room}));
     check(10 + room, 60, 30);
     // What nobody counts grows on; a restore needs room where the bin did not count.
-    EXPECT_EQ(ledger.check(nameless, {.bytes = 1}).has_value(), uncounted.nameless);
-    EXPECT_EQ(ledger.check(recycled, {.bytes = 1}).has_value(), uncounted.recycled);
-    EXPECT_EQ(move(recycled, live, {.bytes = 60}).has_value(), !uncounted.recycled);
-    if (uncounted.recycled) {
+    EXPECT_EQ(ledger.check(nameless, {.bytes = 1}).has_value(), uncounted.has(UsageClass::kNameless));
+    EXPECT_EQ(ledger.check(recycled, {.bytes = 1}).has_value(), uncounted.has(UsageClass::kRecycled));
+    EXPECT_EQ(move(recycled, live, {.bytes = 60}).has_value(), !uncounted.has(UsageClass::kRecycled));
+    if (uncounted.has(UsageClass::kRecycled)) {
       check(10 + room, 60, 30);
       ledger.give_back(live, {.bytes = 60});
       ASSERT_TRUE(move(recycled, live, {.bytes = 60}));
@@ -105,12 +105,12 @@ TEST_F(LedgerClassesTest, PartsThatCountAreJoinedWithoutMoreRoom) {
     ledger.set_limits(team, {.bytes = 100, .files = 3, .uncounted = uncounted});
     ASSERT_TRUE(ledger.reserve(directory, {.directories = 1}));
     ASSERT_TRUE(ledger.reserve(parts, {.bytes = 100, .files = 2}));
-    EXPECT_EQ(ledger.check(parts, {.bytes = 1}).has_value(), uncounted.multipart);
-    EXPECT_EQ(ledger.read(team).by_class, (UsageByClass{.multipart = {100, 2, 1}}));
-    EXPECT_EQ(ledger.read(upload).by_class, (UsageByClass{.multipart = {100, 2, 0}}));
-    EXPECT_EQ(counted(team), uncounted.multipart ? 0 : 100);
+    EXPECT_EQ(ledger.check(parts, {.bytes = 1}).has_value(), uncounted.has(UsageClass::kMultipart));
+    EXPECT_EQ(ledger.read(team).by_class, (UsageByClass{{UsageClass::kMultipart, {100, 2, 1}}}));
+    EXPECT_EQ(ledger.read(upload).by_class, (UsageByClass{{UsageClass::kMultipart, {100, 2, 0}}}));
+    EXPECT_EQ(counted(team), uncounted.has(UsageClass::kMultipart) ? 0 : 100);
     // What lives takes the room where they leave it.
-    const std::int64_t live = uncounted.multipart ? 40 : 0;
+    const std::int64_t live = uncounted.has(UsageClass::kMultipart) ? 40 : 0;
     ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = live}));
     Postings join;
     ASSERT_TRUE(ledger.hold(join, {{parts, {.bytes = -100, .files = -2}}}));
@@ -182,7 +182,7 @@ TEST_F(LedgerClassesTest, UsersAndGroupsAreLimitedByWhatTheDirectoryDeclares) {
   ASSERT_TRUE(move(payer(dir), payer(shelf), {.bytes = 60}));
   EXPECT_EQ(ledger.read(team, ann)->since.bytes, Timestamp{});
   EXPECT_EQ(ledger.read(team, ann)->usage.bytes, 100);
-  EXPECT_EQ(ledger.read(team, staff)->by_class.recycled.bytes, 60);
+  EXPECT_EQ(ledger.read(team, staff)->by_class[UsageClass::kRecycled].bytes, 60);
   ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 60}));
   EXPECT_EQ(ledger.reserve(payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
   EXPECT_EQ(move(payer(shelf), payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
@@ -233,7 +233,7 @@ TEST_F(LedgerClassesTest, AllSumsAreExactWhateverIsKeptAndDropped) {
   const std::vector<AccountRef> payers{dir, shelf, deep, inner_shelf, upload, inner_upload};
   ledger.count_owners(team, OwnersCounted::kYes);
   ledger.set_limits(team, {.bytes = 2000, .files = 60, .uncounted = kNoRecycled});
-  ledger.set_limits(dir, {.bytes = 1500, .uncounted = {.nameless = true, .multipart = true}});
+  ledger.set_limits(dir, {.bytes = 1500, .uncounted = {UsageClass::kNameless, UsageClass::kMultipart}});
   ledger.set_limits(deep, {.bytes = 900, .uncounted = kOnlyLive});
   ledger.set_limits(team, {QuotaOf::kUser, 1}, {.bytes = 1200});
   std::mt19937 random(7);
