@@ -1,7 +1,8 @@
 // Requests and replies of core/api/namespace.h: plain values. Names are the raw bytes of the client.
 //
-// A door that speaks POSIX gives `name`s (1..255 bytes, no '/' and NUL, not "." or ".."); a door that speaks keys gives
-// whole S3 keys below a root directory. How keys that are no plain paths look to POSIX doors: core/inode/posix_name.h.
+// A protocol that speaks POSIX gives `name`s (1..255 bytes, no '/' and NUL, not "." or ".."); a protocol that speaks
+// keys gives whole S3 keys below a root directory. How keys that are no plain paths look to POSIX protocols:
+// core/inode/posix_name.h.
 #pragma once
 
 #include <algorithm>
@@ -364,8 +365,8 @@ struct XattrChangeReply {
 // --- objects: files named by a key below a root directory
 // ----------------------------------------------------------------
 
-// Opaque bytes that a key door keeps with an object (headers, user metadata, checksums), and the content that they
-// describe. When `described` is no longer the object's version, another door has written the file since.
+// Opaque bytes that a key protocol keeps with an object (headers, user metadata, checksums), and the content that they
+// describe. When `described` is no longer the object's version, another protocol has written the file since.
 struct ObjectMeta {
   std::string bytes;
   ObjectVersion described;
@@ -502,17 +503,17 @@ struct Usage {
 inline std::uint64_t bytes_of(const Usage& usage) {
   return static_cast<std::uint64_t>(std::clamp<ByteCount>(usage.bytes, 0, std::numeric_limits<std::uint64_t>::max()));
 }
-// Why something counts. Persistent: never renumber. What is nameless and recycled counts as recycled, what is nameless and of an upload as that; a
-// directory that lies in a bin itself does not take what is in it for that.
+// Why something counts. Persistent: never renumber. What is nameless and recycled counts as recycled, what is nameless
+// and of an upload as that; a directory that lies in a bin itself does not take what is in it for that.
 enum class UsageClass : std::uint8_t {
   kLive,
   kRecycled,   // it lies in a recycle bin, which is one of the directory itself or below it
-  kNameless,   // it has no name any more, and is open
+  kOrphans,    // it has no name any more, and is open
   kMultipart,  // it is of a multipart upload that has not ended: parts and record, one file each, and a directory for
                // them
 };
 // All but what is live, which is the rest of a usage.
-inline constexpr std::array kClassesApart{UsageClass::kRecycled, UsageClass::kNameless, UsageClass::kMultipart};
+inline constexpr std::array kClassesApart{UsageClass::kRecycled, UsageClass::kOrphans, UsageClass::kMultipart};
 // What of a usage is of each of them.
 struct UsageByClass {
   std::array<Usage, kClassesApart.size()> amounts{};
@@ -526,15 +527,15 @@ struct UsageByClass {
   bool operator==(const UsageByClass&) const = default;
 };
 // Classes that limits do not see; what is live, they always see.
-class UncountedClasses {
+class ExcludedClasses {
  public:
-  constexpr UncountedClasses() = default;
-  constexpr UncountedClasses(std::initializer_list<UsageClass> classes) {
+  constexpr ExcludedClasses() = default;
+  constexpr ExcludedClasses(std::initializer_list<UsageClass> classes) {
     for (const UsageClass of : classes) set(of, true);
   }
   // Persistent. Of a newer version, bits that mean nothing here.
-  static constexpr UncountedClasses from_bits(std::uint8_t bits) {
-    UncountedClasses classes;
+  static constexpr ExcludedClasses from_bits(std::uint8_t bits) {
+    ExcludedClasses classes;
     classes.bits_ = bits;
     return classes;
   }
@@ -545,13 +546,15 @@ class UncountedClasses {
   constexpr void set(UsageClass of, bool to) {
     bits_ = static_cast<std::uint8_t>(to ? bits_ | bit(of) : bits_ & ~bit(of));
   }
-  bool operator==(const UncountedClasses&) const = default;
+  bool operator==(const ExcludedClasses&) const = default;
 
  private:
-  static constexpr unsigned bit(UsageClass of) { return of == UsageClass::kLive ? 0 : 1u << (static_cast<unsigned>(of) - 1); }
+  static constexpr unsigned bit(UsageClass of) {
+    return of == UsageClass::kLive ? 0 : 1u << (static_cast<unsigned>(of) - 1);
+  }
   std::uint8_t bits_ = 0;
 };
-inline constexpr UncountedClasses kAllButLive{UsageClass::kRecycled, UsageClass::kNameless, UsageClass::kMultipart};
+inline constexpr ExcludedClasses kAllButLive{UsageClass::kRecycled, UsageClass::kOrphans, UsageClass::kMultipart};
 inline constexpr std::uint32_t kQuotaGraceDefault = 7 * 24 * 3600;
 struct QuotaLimits {
   std::optional<std::uint64_t> bytes{};  // hard: growth beyond it is refused
@@ -560,10 +563,10 @@ struct QuotaLimits {
       soft_bytes{};  // may be passed for the time of grace; from then on growth is refused as at a
   std::optional<std::uint64_t> soft_files{};  // hard limit, until usage is down to the soft limit again
   std::uint32_t grace_s = kQuotaGraceDefault;
-  UncountedClasses uncounted{};  // of a directory, or its new children; users and groups in it are limited by the same
+  ExcludedClasses excluded{};  // of a directory, or its new children; users and groups in it are limited by the same
 
   bool any() const { return bytes || files || soft_bytes || soft_files; }
-  bool says_anything() const { return any() || uncounted.any(); }
+  bool says_anything() const { return any() || excluded.any(); }
   bool operator==(const QuotaLimits&) const = default;
 };
 // Since when usage is above a soft limit; 0: it is not.
@@ -591,8 +594,8 @@ struct UsageReply {
   bool counts_owners = false;
   std::optional<OwnerCountProgress> counting{};  // owners are not wholly counted yet: see CountOwnersRequest
   UsageByClass by_class{};
-  UncountedClasses uncounted{};  // of the directory, whoever is asked about
-  Usage counted{};               // what limits are compared with: usage without what is not counted
+  ExcludedClasses excluded{};  // of the directory, whoever is asked about
+  Usage counted{};             // what limits are compared with: usage without what is not counted
 };
 // No limits: removed. Superuser only. O(1) on a tree of any size, and true at once. kInvalid: a soft limit above the
 // hard one; classes for a user or group. kUser, kGroup: kNotSupported when the directory does not count owners.

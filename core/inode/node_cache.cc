@@ -89,7 +89,7 @@ Result<std::vector<FileId>> NodeCache::missing_above(FileId dir) {
 FileId NodeCache::Stored::counted_in() const {
   if (!inode) return usage.heir;
   if (!inode->is_directory()) return inode->home;
-  return inode->charged_to != kNoFile ? inode->charged_to : inode->has(kUncounted) ? kRootId : inode->home;
+  return inode->charged_to != kNoFile ? inode->charged_to : inode->has(kExcluded) ? kRootId : inode->home;
 }
 
 // Which directory it is in. Of a directory that is gone, the store knows only where it counts.
@@ -124,7 +124,7 @@ Status NodeCache::load_owners(Account& account) {
     if (!owner) continue;
     STOA_TRY(record, UsageRecord::decode(it->value()));
     for (Books* books : {&account.reserved, &account.committed}) {
-      books->owners->balances[{owner->of, owner->id}] = Balance::of(record, books->uncounted());
+      books->owners->balances[{owner->of, owner->id}] = Balance::of(record, books->excluded());
     }
   }
   return it->status();
@@ -154,7 +154,7 @@ Result<Node::State> NodeCache::load(Node& node, unsigned nested) {
   auto account = std::make_shared<Account>();
   account->dir = node.id;
   for (Books* books : {&account->reserved, &account->committed}) {
-    books->total = Balance::of(usage, usage.limits.uncounted);
+    books->total = Balance::of(usage, usage.limits.excluded);
     books->set_for_children(usage.child_limits);
     books->begin_owners(usage.owners);
   }

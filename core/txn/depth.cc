@@ -6,8 +6,8 @@
 
 namespace stoa::core {
 
-std::uint32_t levels_below(Tree& tree, const AccountRef& dir) {
-  const std::int64_t directories = std::max<std::int64_t>(tree.ledger.read(dir).usage.directories, 0);
+std::uint32_t levels_below(VolumeContext& volume, const AccountRef& dir) {
+  const std::int64_t directories = std::max<std::int64_t>(volume.ledger.read(dir).usage.directories, 0);
   const std::uint32_t height = dir->height.load(std::memory_order_relaxed);
   return directories < height ? static_cast<std::uint32_t>(directories) : height;
 }
@@ -26,9 +26,9 @@ void note_levels(const AccountRef& dir, std::uint32_t levels) {
   }
 }
 
-Status require_depth_of_move(Tree& tree, const Node& moved, const Node& to) {
-  if (in_bin(tree, to.ancestry) || depth_of(to.ancestry) < depth_of(moved.ancestry)) return {};
-  return require_depth(to.ancestry, 1 + levels_below(tree, moved.account));
+Status require_depth_of_move(VolumeContext& volume, const Node& moved, const Node& to) {
+  if (in_bin(volume, to.ancestry) || depth_of(to.ancestry) < depth_of(moved.ancestry)) return {};
+  return require_depth(to.ancestry, 1 + levels_below(volume, moved.account));
 }
 
 }  // namespace stoa::core

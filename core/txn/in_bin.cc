@@ -2,33 +2,33 @@
 
 namespace stoa::core {
 
-bool in_bin(const Tree& tree, const AncestryRef& ancestry) {
-  return tree.recycle.any.load(std::memory_order_acquire) && lies_in_bin(ancestry);
+bool in_bin(const VolumeContext& volume, const AncestryRef& ancestry) {
+  return volume.recycle.any.load(std::memory_order_acquire) && lies_in_bin(ancestry);
 }
 
-bool is_recycled(Tree& tree, const NodeRef& node) {
-  if (!tree.recycle.any.load(std::memory_order_acquire)) return false;
-  const std::shared_lock chain(tree.tree_lock);
+bool is_recycled(VolumeContext& volume, const NodeRef& node) {
+  if (!volume.recycle.any.load(std::memory_order_acquire)) return false;
+  const std::shared_lock chain(volume.tree_lock);
   const std::shared_lock lock(node->lock);
-  return in_bin(tree, node->ancestry);
+  return in_bin(volume, node->ancestry);
 }
 
-FileId bin_of_shelf(Tree& tree, Node& dir) {
-  if (!tree.recycle.any.load(std::memory_order_acquire)) return kNoFile;
-  const std::shared_lock chain(tree.tree_lock);
+FileId bin_of_user_bin(VolumeContext& volume, Node& dir) {
+  if (!volume.recycle.any.load(std::memory_order_acquire)) return kNoFile;
+  const std::shared_lock chain(volume.tree_lock);
   const AncestryRef ancestry = dir.home_now().ancestry;
   const Ancestry* const above = ancestry->above.get();
   return above != nullptr && above->kind == Ancestry::Kind::kBin ? above->dir : kNoFile;
 }
 
-Status require_outside_bin(const Tree& tree, const Node& node) {
-  if (in_bin(tree, node.ancestry))
+Status require_outside_bin(const VolumeContext& volume, const Node& node) {
+  if (in_bin(volume, node.ancestry))
     return fail(Errc::kReadOnly, "what is in a recycle bin can be restored or purged only");
   return {};
 }
 
-Status require_content_outside_bin(const Tree& tree, const OpContext& ctx, const Node& node) {
-  return ctx.open != kNoOpen ? Status{} : require_outside_bin(tree, node);
+Status require_content_outside_bin(const VolumeContext& volume, const OpContext& ctx, const Node& node) {
+  return ctx.open != kNoOpen ? Status{} : require_outside_bin(volume, node);
 }
 
 }  // namespace stoa::core

@@ -41,8 +41,8 @@ Status Balance::admit(const Usage& delta, Clock clock) const {
   return {};
 }
 
-BalanceChange change_of(const Usage& delta, UsageClass of, const UncountedClasses& uncounted) {
-  BalanceChange change{.all = delta, .by_class = {}, .counted = uncounted.has(of) ? Usage{} : delta};
+BalanceChange change_of(const Usage& delta, UsageClass of, const ExcludedClasses& excluded) {
+  BalanceChange change{.all = delta, .by_class = {}, .counted = excluded.has(of) ? Usage{} : delta};
   if (of != UsageClass::kLive) change.by_class[of] = delta;
   return change;
 }
@@ -56,15 +56,15 @@ bool is_zero(const BalanceChange& a) {
   return is_zero(a.all) && a.by_class == UsageByClass{} && is_zero(a.counted);
 }
 
-Balance Balance::of(const UsageRecord& record, const UncountedClasses& uncounted) {
+Balance Balance::of(const UsageRecord& record, const ExcludedClasses& excluded) {
   Balance balance{record.usage, record.limits, record.since};
-  balance.set_apart({record.by_class, sum_of(record.by_class, uncounted)});
+  balance.set_apart({record.by_class, sum_of(record.by_class, excluded)});
   return balance;
 }
 
 void Balance::set_apart(const Apart& to) {
   for (const Usage& amount : to.by_class.amounts) STOA_ASSERT(!is_negative(amount));
-  if (to.by_class == UsageByClass{} && is_zero(to.uncounted)) {
+  if (to.by_class == UsageByClass{} && is_zero(to.excluded)) {
     apart.reset();
   } else if (apart == nullptr) {
     apart = std::make_unique<Apart>(to);
@@ -76,15 +76,15 @@ void Balance::set_apart(const Apart& to) {
 bool Balance::add(const BalanceChange& change, Clock clock) {
   used = used + change.all;
   STOA_ASSERT(!is_negative(used));
-  const Usage uncounted = change.all + -change.counted;
-  if (change.by_class != UsageByClass{} || !is_zero(uncounted)) {
+  const Usage excluded = change.all + -change.counted;
+  if (change.by_class != UsageByClass{} || !is_zero(excluded)) {
     const Apart before = apart != nullptr ? *apart : Apart{};
-    set_apart({before.by_class + change.by_class, before.uncounted + uncounted});
+    set_apart({before.by_class + change.by_class, before.excluded + excluded});
   }
   return follow(clock);
 }
 
-void Balance::leave_out(const UncountedClasses& classes) {
+void Balance::leave_out(const ExcludedClasses& classes) {
   set_apart({by_class(), sum_of(by_class(), classes)});
 }
 

@@ -17,7 +17,7 @@ struct BalanceChange {
   UsageByClass by_class;
   Usage counted;
 };
-BalanceChange change_of(const Usage& delta, UsageClass of, const UncountedClasses& uncounted);
+BalanceChange change_of(const Usage& delta, UsageClass of, const ExcludedClasses& excluded);
 BalanceChange operator+(const BalanceChange& a, const BalanceChange& b);
 BalanceChange operator-(const BalanceChange& a);
 bool is_zero(const BalanceChange& a);
@@ -25,8 +25,8 @@ bool is_zero(const BalanceChange& a);
 struct Balance {
   struct Apart {
     UsageByClass by_class;
-    Usage uncounted;  // what limits do not see: the sum of those classes, and what operations that are under way hold
-                      // of it
+    Usage excluded;  // what limits do not see: the sum of those classes, and what operations that are under way hold
+                     // of it
   };
 
   Usage used;
@@ -34,8 +34,8 @@ struct Balance {
   SoftExcess since;
   std::unique_ptr<Apart> apart{};  // of `used`; null while all of it is zero: there are directories by the million
 
-  static Balance of(const UsageRecord& record, const UncountedClasses& uncounted);
-  Usage counted() const { return apart != nullptr ? used + -apart->uncounted : used; }
+  static Balance of(const UsageRecord& record, const ExcludedClasses& excluded);
+  Usage counted() const { return apart != nullptr ? used + -apart->excluded : used; }
   UsageByClass by_class() const { return apart != nullptr ? apart->by_class : UsageByClass{}; }
   UsageRecord record() const { return {.usage = used, .limits = limits, .since = since, .by_class = by_class()}; }
   bool is_nothing() const { return is_zero(used) && apart == nullptr && !limits.any(); }
@@ -47,7 +47,7 @@ struct Balance {
   bool add(const BalanceChange& change, Clock clock);
   bool limit(const QuotaLimits& to, Clock clock);
   // Other classes are not counted from now on. No operation may be under way that holds some of it.
-  void leave_out(const UncountedClasses& classes);
+  void leave_out(const ExcludedClasses& classes);
   bool follow(Clock clock);
 
  private:

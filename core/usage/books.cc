@@ -2,7 +2,7 @@
 
 namespace stoa::core {
 
-void Books::leave_out(const UncountedClasses& classes) {
+void Books::leave_out(const ExcludedClasses& classes) {
   total.leave_out(classes);
   if (owners == nullptr) return;
   for (auto& [owner, balance] : owners->balances) balance.leave_out(classes);
@@ -14,7 +14,7 @@ void Books::begin_owners(OwnersCounted to) {
 }
 
 void Books::end() {
-  (void)total.limit({.uncounted = uncounted()}, nullptr);
+  (void)total.limit({.excluded = excluded()}, nullptr);
   total.since = {};
   owners.reset();
   child_limits.reset();

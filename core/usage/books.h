@@ -55,7 +55,7 @@ struct Books {
   std::unique_ptr<QuotaLimits> child_limits;  // null: new directories get no limits
 
   // What limits do not see, also those of owners.
-  const UncountedClasses& uncounted() const { return total.limits.uncounted; }
+  const ExcludedClasses& excluded() const { return total.limits.excluded; }
   QuotaLimits for_children() const { return child_limits != nullptr ? *child_limits : QuotaLimits{}; }
   OwnersCounted owners_counted() const {
     return owners == nullptr ? OwnersCounted::kNo
@@ -76,7 +76,8 @@ struct Books {
       changed(nullptr, total, passed);
       return;
     }
-    change_owner(*owner, changed, [&](Balance& balance) { return balance.add(change, owners->exact() ? clock : nullptr); });
+    change_owner(*owner, changed,
+                 [&](Balance& balance) { return balance.add(change, owners->exact() ? clock : nullptr); });
   }
   // What a file of this owner is charged, to all balances that count it.
   template <class Changed>
@@ -90,8 +91,8 @@ struct Books {
   // Where other classes are left out than before, no operation may be under way that holds some of them.
   template <class Changed>
   void set_limits(const QuotaLimits& limits, Clock clock, Changed changed) {
-    const bool others_left_out = limits.uncounted != uncounted();
-    if (others_left_out) leave_out(limits.uncounted);
+    const bool others_left_out = limits.excluded != excluded();
+    if (others_left_out) leave_out(limits.excluded);
     const bool passed = total.limit(limits, clock);
     changed(nullptr, total, passed);
     if (!others_left_out || owners_counted() != OwnersCounted::kYes) return;
@@ -103,7 +104,8 @@ struct Books {
   template <class Changed>
   void set_limits(const OwnerKey& owner, const QuotaLimits& limits, Clock clock, Changed changed) {
     if (owners == nullptr) return;
-    change_owner(owner, changed, [&](Balance& balance) { return balance.limit(limits, owners->exact() ? clock : nullptr); });
+    change_owner(owner, changed,
+                 [&](Balance& balance) { return balance.limit(limits, owners->exact() ? clock : nullptr); });
   }
   void set_for_children(const QuotaLimits& limits) {
     child_limits = limits.says_anything() ? std::make_unique<QuotaLimits>(limits) : nullptr;
@@ -129,7 +131,7 @@ struct Books {
   void end();
 
  private:
-  void leave_out(const UncountedClasses& classes);
+  void leave_out(const ExcludedClasses& classes);
   template <class Changed, class Change>
   void change_owner(const OwnerKey& owner, Changed& changed, Change change) {
     const auto it = owners->balances.try_emplace(owner).first;

@@ -37,7 +37,7 @@ class Nets {
  public:
   void add(const Charge& charge, bool held_before) {
     for_each_charged(charge.payer, [&](const AccountRef& account, UsageClass of) {
-      const BalanceChange change = change_of(charge.delta, of, account->reserved.uncounted());
+      const BalanceChange change = change_of(charge.delta, of, account->reserved.excluded());
       add_one(account.get(), std::nullopt, change, held_before);
       if (!account->reserved.counts_owner_of(charge.payer.file)) return;
       add_one(account.get(), charge.payer.owner.user(), change, held_before);
@@ -47,8 +47,7 @@ class Nets {
   const std::vector<Net>& all() const { return nets_; }
 
  private:
-  void add_one(Account* account, const std::optional<OwnerKey>& owner, const BalanceChange& change,
-               bool held_before) {
+  void add_one(Account* account, const std::optional<OwnerKey>& owner, const BalanceChange& change, bool held_before) {
     auto net = std::ranges::find_if(nets_, [&](const Net& n) { return n.account == account && n.owner == owner; });
     if (net == nets_.end()) net = nets_.insert(nets_.end(), {account, owner, {}, {}});
     net->after = net->after + change;
@@ -113,7 +112,7 @@ void take_step(const CountStep& step, Books Account::* side) {
     for_each_charged(payer, [&](const AccountRef& account, UsageClass of) {
       Books& books = (*account).*side;
       if (books.owners == nullptr || books.owners->counted != step.files) return;
-      const BalanceChange change = change_of(delta, of, books.uncounted());
+      const BalanceChange change = change_of(delta, of, books.excluded());
       for (const OwnerKey& owner : {payer.owner.user(), payer.owner.group()})
         books.add(owner, change, nullptr, [](const OwnerKey*, const Balance&, bool) {});
     });
@@ -149,7 +148,7 @@ void add_net(const Net& net, const BalanceChange& change, Clock clock, Changed c
 void Ledger::add(const Payer& payer, const Usage& delta) {
   for_each_charged(payer, [&](const AccountRef& account, UsageClass of) {
     Books& books = account->reserved;
-    books.charge(payer.owner, payer.file, change_of(delta, of, books.uncounted()), clock_, notices_of(*account));
+    books.charge(payer.owner, payer.file, change_of(delta, of, books.excluded()), clock_, notices_of(*account));
   });
 }
 
@@ -157,7 +156,7 @@ Status Ledger::admit(const Payer& payer, const Usage& delta) const {
   UsageClass of = payer.of;
   for (const Account* a = payer.account.get(); a != nullptr; a = a->parent.get()) {
     of = class_in(*a, of);
-    if (a->reserved.uncounted().has(of)) continue;
+    if (a->reserved.excluded().has(of)) continue;
     STOA_CHECK_OK(a->reserved.total.admit(delta, clock_));
     for (const OwnerKey& owner : {payer.owner.user(), payer.owner.group()}) {
       if (const Balance* const balance = binding(*a, owner)) STOA_CHECK_OK(balance->admit(delta, clock_));

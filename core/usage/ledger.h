@@ -16,7 +16,7 @@
 // a byte that they did not agree to, and a removal never fails for want of room.
 //
 // Every balance knows how much of it is recycled, how much has no name any more, and how much is of multipart uploads,
-// and a directory may leave such classes out of what its limits see (QuotaLimits::uncounted). Which class a charge is
+// and a directory may leave such classes out of what its limits see (QuotaLimits::excluded). Which class a charge is
 // of, the payer says; above a recycle bin all is recycled, and above the directory of an upload all is the upload's. An
 // operation holds of each of these sums by itself, so that all of them are exact when it is kept or dropped.
 #pragma once

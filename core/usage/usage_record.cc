@@ -25,7 +25,7 @@ void put_limits(Encoder& out, const QuotaLimits& limits) {
   for (std::size_t i = 0; i < members.size(); ++i) {
     if (*members[i]) which |= static_cast<std::uint8_t>(1u << i);
   }
-  out.put(which).put(limits.uncounted.bits()).put(limits.grace_s);
+  out.put(which).put(limits.excluded.bits()).put(limits.grace_s);
   for (const auto* member : members) {
     if (*member) out.put(**member);
   }
@@ -34,7 +34,7 @@ void put_limits(Encoder& out, const QuotaLimits& limits) {
 QuotaLimits get_limits(Decoder& in) {
   QuotaLimits limits;
   const auto which = in.get<std::uint8_t>();
-  limits.uncounted = UncountedClasses::from_bits(in.get<std::uint8_t>());
+  limits.excluded = ExcludedClasses::from_bits(in.get<std::uint8_t>());
   limits.grace_s = in.get<std::uint32_t>();
   const std::array<std::optional<std::uint64_t>*, 4> members{&limits.bytes, &limits.files, &limits.soft_bytes,
                                                              &limits.soft_files};
@@ -62,7 +62,7 @@ Usage get_usage(Decoder& in) {
 void put_classes(Encoder& out, const UsageByClass& by_class) {
   std::uint8_t which = 0;
   for (const UsageClass of : kClassesApart) {
-    if (!is_zero(by_class[of])) which |= UncountedClasses{of}.bits();
+    if (!is_zero(by_class[of])) which |= ExcludedClasses{of}.bits();
   }
   out.put(which);
   for (const UsageClass of : kClassesApart) {
@@ -71,7 +71,7 @@ void put_classes(Encoder& out, const UsageByClass& by_class) {
 }
 
 void get_classes(Decoder& in, UsageByClass& by_class) {
-  const auto which = UncountedClasses::from_bits(in.get<std::uint8_t>());
+  const auto which = ExcludedClasses::from_bits(in.get<std::uint8_t>());
   for (const UsageClass of : kClassesApart) {
     if (which.has(of)) by_class[of] = get_usage(in);
   }
@@ -84,11 +84,10 @@ std::string UsageRecord::encode() const {
   put_usage(out, usage);
   put_classes(out, by_class);
   const bool has_limits = limits.says_anything(), has_child_limits = child_limits.says_anything();
-  out.put(static_cast<std::uint16_t>(
-      (has_limits ? kHasLimits : 0) | (has_child_limits ? kHasChildLimits : 0) |
-      (since != SoftExcess{} ? kHasSince : 0) | (heir != kNoFile ? kHasHeir : 0) | (upload ? kWasUpload : 0) |
-      (owners != OwnersCounted::kNo ? kCountsOwners : 0) |
-      (owners == OwnersCounted::kBeingCounted ? kOwnersBeingCounted : 0)));
+  out.put(static_cast<std::uint16_t>((has_limits ? kHasLimits : 0) | (has_child_limits ? kHasChildLimits : 0) |
+                                     (since != SoftExcess{} ? kHasSince : 0) | (heir != kNoFile ? kHasHeir : 0) |
+                                     (upload ? kWasUpload : 0) | (owners != OwnersCounted::kNo ? kCountsOwners : 0) |
+                                     (owners == OwnersCounted::kBeingCounted ? kOwnersBeingCounted : 0)));
   if (has_limits) put_limits(out, limits);
   if (has_child_limits) put_limits(out, child_limits);
   if (since != SoftExcess{}) out.put(since.bytes.ns).put(since.files.ns);

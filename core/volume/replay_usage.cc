@@ -14,7 +14,7 @@ void charge(const Payer& payer, const Usage& delta, LaggingUsage& lagging) {
     if (account->ended) return;
     lagging.accounts.push_back(account);
     for (Books* books : {&account->reserved, &account->committed}) {
-      books->charge(payer.owner, payer.file, change_of(delta, of, books->uncounted()), nullptr,
+      books->charge(payer.owner, payer.file, change_of(delta, of, books->excluded()), nullptr,
                     [&](const OwnerKey* owner, const Balance&, bool) {
                       if (owner != nullptr) lagging.owners.push_back({account.get(), *owner});
                     });
@@ -24,12 +24,12 @@ void charge(const Payer& payer, const Usage& delta, LaggingUsage& lagging) {
 
 }  // namespace
 
-Status replay_usage(Tree& tree) {
+Status replay_usage(VolumeContext& volume) {
   UsageLog log;
   LaggingUsage lagging;
   {
     const std::string prefix(keys::kUsageLogPrefix);
-    const auto it = tree.kv.scan(Family::kState, prefix, keys::behind_prefix(prefix));
+    const auto it = volume.kv.scan(Family::kState, prefix, keys::behind_prefix(prefix));
     for (; it->valid(); it->next()) {
       const std::uint64_t number = keys::read_be64(it->key().substr(prefix.size()));
       if (lagging.next_record == 0) lagging.first_record = number;
@@ -47,12 +47,12 @@ Status replay_usage(Tree& tree) {
       dir = gone->second.parent;
     }
     if (dir == kNoFile) continue;
-    STOA_TRY(account, tree.nodes.account_of(dir));
+    STOA_TRY(account, volume.nodes.account_of(dir));
     if (delta.directories > 0) note_levels(account, 1);
     // Of no file: owners that are being counted begin anew.
     charge({account, payee.owner, kNoFile, of}, delta, lagging);
   }
-  return tree.committer.settle_usage(std::move(lagging));
+  return volume.committer.settle_usage(std::move(lagging));
 }
 
 }  // namespace stoa::core

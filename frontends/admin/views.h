@@ -34,7 +34,7 @@ std::uint64_t available(const core::BlobStore::Space& disks, const core::StatfsR
 // The classes that a quota may count or not, as requests and replies name them.
 inline constexpr std::array<std::pair<std::string_view, core::UsageClass>, core::kClassesApart.size()> kUsageClassNames{
     {{"recycled", core::UsageClass::kRecycled},
-     {"open_but_deleted", core::UsageClass::kNameless},
+     {"open_but_deleted", core::UsageClass::kOrphans},
      {"multipart", core::UsageClass::kMultipart}}};
 Json view(const core::UsageByClass& by_class);
 Json view(const core::QuotaLimits& limits);  // without classes
