@@ -7,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/usage/ledger.h"
+#include "core/kv/kv_store.h"
+#include "core/usage/account.h"
 #include "core/usage/usage_log.h"
 
 namespace stoa::core {

@@ -45,9 +45,9 @@ core::Usage own_usage(const TwinInode& inode) {
 
 core::Usage TwinUsage::counted(const core::ExcludedClasses& excluded) const {
   core::Usage rest = all;
-  if (excluded.has(core::UsageClass::kRecycled)) rest = less(rest, by_class[core::UsageClass::kRecycled]);
-  if (excluded.has(core::UsageClass::kOrphans)) rest = less(rest, by_class[core::UsageClass::kOrphans]);
-  if (excluded.has(core::UsageClass::kMultipart)) rest = less(rest, by_class[core::UsageClass::kMultipart]);
+  for (const core::UsageClass of : core::kClassesApart) {
+    if (excluded.has(of)) rest = less(rest, by_class[of]);
+  }
   return rest;
 }
 
@@ -71,12 +71,7 @@ std::map<FileId, TwinUsage> Twin::usages() const {
       of = class_in(dir, of);
       TwinUsage& known = total[dir];
       known.all = sum(known.all, own);
-      if (of == core::UsageClass::kRecycled)
-        known.by_class[core::UsageClass::kRecycled] = sum(known.by_class[core::UsageClass::kRecycled], own);
-      if (of == core::UsageClass::kOrphans)
-        known.by_class[core::UsageClass::kOrphans] = sum(known.by_class[core::UsageClass::kOrphans], own);
-      if (of == core::UsageClass::kMultipart)
-        known.by_class[core::UsageClass::kMultipart] = sum(known.by_class[core::UsageClass::kMultipart], own);
+      if (of != core::UsageClass::kLive) known.by_class[of] = sum(known.by_class[of], own);
     }
   }
   return total;

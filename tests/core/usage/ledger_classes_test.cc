@@ -5,7 +5,7 @@
 #include <random>
 #include <thread>
 
-#include "core/usage/ledger.h"
+#include "tests/core/usage/test_ledger.h"
 
 namespace stoa::core {
 namespace {
@@ -32,7 +32,7 @@ class LedgerClassesTest : public ::testing::Test {
     return {account, owner, FileId{100}, of};
   }
   Status move(const Payer& from, const Payer& to, const Usage& usage) {
-    Postings posted;
+    HeldCharges posted;
     STOA_CHECK_OK(ledger.hold(posted, {{from, -usage}, {to, usage}}));
     ledger.keep(posted);
     return {};
@@ -49,7 +49,7 @@ class LedgerClassesTest : public ::testing::Test {
   }
 
   MetricRegistry metrics;
-  Ledger ledger{metrics, test_clock};
+  TestLedger ledger{metrics, test_clock};
   const AccountRef root = child(nullptr), team = child(root), dir = child(team),
                    bin = child(team, UsageClass::kRecycled), user_bin = child(bin),
                    upload = child(team, UsageClass::kMultipart);
@@ -115,7 +115,7 @@ TEST_F(LedgerClassesTest, PartsThatCountAreJoinedWithoutMoreRoom) {
     // What lives takes the room where they leave it.
     const std::int64_t live = excluded.has(UsageClass::kMultipart) ? 40 : 0;
     ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = live}));
-    Postings join;
+    HeldCharges join;
     ASSERT_TRUE(ledger.hold(join, {{parts, {.bytes = -100, .files = -2}}}));
     ASSERT_TRUE(ledger.hold(join, {{directory, {.directories = -1}}}));
     EXPECT_EQ(ledger.hold(join, {{payer(team), {.bytes = 100 - live + 1, .files = 1}}}).error().code, Errc::kQuota);
@@ -134,7 +134,7 @@ TEST_F(LedgerClassesTest, WhatADeleteFreesIsForNobodyBeforeItIsKept) {
   ledger.set_limits(team, {.bytes = 100, .excluded = kNoRecycled});
   ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 100}));
   for (const bool kept : {false, true}) {
-    Postings posted;
+    HeldCharges posted;
     ASSERT_TRUE(ledger.hold(posted, {{payer(dir), {.bytes = -40}}, {payer(user_bin), {.bytes = 40}}}));
     EXPECT_EQ(counted(team), 100);
     EXPECT_EQ(ledger.reserve(payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
@@ -147,7 +147,7 @@ TEST_F(LedgerClassesTest, WhatADeleteFreesIsForNobodyBeforeItIsKept) {
     EXPECT_EQ(counted(team), kept ? 85 : 100);
   }
   // A restore holds what it needs from its beginning.
-  Postings restore;
+  HeldCharges restore;
   EXPECT_EQ(ledger.hold(restore, {{payer(user_bin), {.bytes = -16}}, {payer(dir), {.bytes = 16}}}).error().code,
             Errc::kQuota);
   ASSERT_TRUE(ledger.hold(restore, {{payer(user_bin), {.bytes = -15}}, {payer(dir), {.bytes = 15}}}));
@@ -248,7 +248,7 @@ TEST_F(LedgerClassesTest, AllSumsAreExactWhateverIsKeptAndDropped) {
   };
   struct Operation {
     std::size_t file;
-    Postings posted;
+    HeldCharges posted;
     Payer to;
     Usage usage;
   };
