@@ -67,6 +67,11 @@ BalanceChange held_of(const BalanceChange& net) {
   return held;
 }
 
+template <class Changed>
+void add_net(const Net& net, const BalanceChange& change, Clock clock, Changed changed) {
+  if (!is_zero(change)) net.account->reserved.add(net.owner, change, clock, changed);
+}
+
 bool shrinks(const Usage& delta) {
   return delta.bytes <= 0 && delta.files <= 0 && delta.directories <= 0;
 }
@@ -137,13 +142,6 @@ auto Ledger::notices_of(const Account& account) {
                         owner != nullptr ? owner->id : 0, balance.counted(), balance.limits, balance.since});
   };
 }
-
-namespace {
-template <class Changed>
-void add_net(const Net& net, const BalanceChange& change, Clock clock, Changed changed) {
-  if (!is_zero(change)) net.account->reserved.add(net.owner, change, clock, changed);
-}
-}  // namespace
 
 void Ledger::add(const Payer& payer, const Usage& delta) {
   for_each_charged(payer, [&](const AccountRef& account, UsageClass of) {
