@@ -16,6 +16,7 @@ Background::~Background() {
     const std::lock_guard lock(mutex_);
     stop_ = true;
   }
+  adopt_pace_.stop();
   flush_pace_.stop();
   read_pace_.stop();
   count_pace_.stop();
@@ -24,6 +25,7 @@ Background::~Background() {
   flusher_.join();
   reader_.join();
   counter_.join();
+  adopter_.join();
 }
 
 void Background::report(const Status& done, std::string_view message) {
@@ -73,6 +75,17 @@ void Background::read_at_leisure() {
     }
     report(done, "a round of scrubbing failed");
     lock.lock();
+  }
+}
+
+void Background::adopt() {
+  constexpr auto kAfterFailure = std::chrono::minutes(1);
+  for (;;) {
+    const Status done = adoption_.run(&adopt_pace_);
+    report(done, "the blob store could not be told which blobs are in use; it is tried again");
+    if (done) return;
+    std::unique_lock lock(mutex_);
+    if (wake_.wait_for(lock, kAfterFailure, [this] { return stop_; })) return;
   }
 }
 

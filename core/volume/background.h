@@ -1,6 +1,7 @@
 // The background work of a volume: one thread flushes lazy attributes, frees garbage, forgets what was set on
 // directories that are gone, and tells events, another records and verifies checksums at the rate that the options
-// allow, a third counts what users and groups own where that is asked for. All give way to requests (qos/pace.h).
+// allow, a third counts what users and groups own where that is asked for. A fourth tells the blob store after the
+// start which blobs are in use, and ends. All give way to requests (qos/pace.h).
 #pragma once
 
 #include <condition_variable>
@@ -8,6 +9,7 @@
 #include <thread>
 
 #include "core/api/registry.h"
+#include "core/data/adoption.h"
 #include "core/txn/volume_context.h"
 #include "core/volume/space_watch.h"
 #include "qos/pace.h"
@@ -16,30 +18,36 @@ namespace stoa::core {
 
 class Background {
  public:
-  // `registry`, `scheduler` and all that the pace asks for must outlive it.
-  Background(VolumeContext& volume, Registry& registry, qos::Scheduler& scheduler,
+  // `adoption`, `registry`, `scheduler` and all that the pace asks for must outlive it.
+  Background(VolumeContext& volume, Adoption& adoption, Registry& registry, qos::Scheduler& scheduler,
              const qos::BackgroundThrottle::PolicyContext& pace)
       : volume_(volume),
+        adoption_(adoption),
         registry_(registry),
+        adopt_pace_(scheduler, pace),
         flush_pace_(scheduler, pace),
         read_pace_(scheduler, pace),
         count_pace_(scheduler, pace),
         failures_(volume.metrics.counter("stoa_background_failures_total", "Rounds of background work that failed")),
         flusher_([this] { flush_and_free(); }),
         reader_([this] { read_at_leisure(); }),
-        counter_([this](const std::stop_token& stop) { count_when_asked(stop); }) {}
+        counter_([this](const std::stop_token& stop) { count_when_asked(stop); }),
+        adopter_([this] { adopt(); }) {}
   ~Background();
 
  private:
   void flush_and_free();
   void read_at_leisure();
   void count_when_asked(const std::stop_token& stop);
+  void adopt();
 
   void report(const Status& done, std::string_view message);
 
   VolumeContext& volume_;
+  Adoption& adoption_;
   Registry& registry_;
   SpaceWatch space_{volume_.events};
+  qos::BackgroundThrottle adopt_pace_;
   qos::BackgroundThrottle flush_pace_;
   qos::BackgroundThrottle read_pace_;
   qos::BackgroundThrottle count_pace_;
@@ -50,6 +58,7 @@ class Background {
   std::thread flusher_;
   std::thread reader_;
   std::jthread counter_;
+  std::thread adopter_;
 };
 
 }  // namespace stoa::core
