@@ -27,14 +27,14 @@ std::vector<FileId> directories_above(const Node& node) {
 
 }  // namespace
 
-Result<AncestorsReply> ancestors(VolumeContext& volume, const OpContext&, const AncestorsRequest& req) {
+Result<AncestorsReply> ancestors(VolumeContext& volume, const OpContext& ctx, const AncestorsRequest& req) {
   STOA_TRY(node, volume.nodes.get(req.id));
   if (!req.key.empty()) {
     STOA_TRY(parts, split_key(req.key));
     for (const std::string_view raw : parts.directories) {
       FileId next = kNoFile;
       {
-        const std::shared_lock lock(node->lock);
+        STOA_TRY(lock, share_by(node->lock, ctx.deadline));
         if (!require_directory(*node)) break;
         STOA_TRY(entry, find_form(volume, *node, raw, true));
         if (!entry.exists()) break;
@@ -45,19 +45,19 @@ Result<AncestorsReply> ancestors(VolumeContext& volume, const OpContext&, const 
       node = *std::move(found);
     }
   }
-  const std::shared_lock chain(volume.tree_lock);
-  const std::shared_lock lock(node->lock);
+  STOA_TRY(chain, share_by(volume.tree_lock, ctx.deadline));
+  STOA_TRY(lock, share_by(node->lock, ctx.deadline));
   return AncestorsReply{directories_above(*node)};
 }
 
-Status find_flows(VolumeContext& volume, const OpContext&, const FindFlowsRequest& req) {
+Status find_flows(VolumeContext& volume, const OpContext& ctx, const FindFlowsRequest& req) {
   STOA_TRY(node, volume.nodes.get(req.id));
   node->prefetch();  // the request itself comes next
   // Both before the locks: what was found while either changed is not taken for what holds since.
   const FlowMemo::Stamp stamp{.table = req.table.directories_version(), .moves = volume.ledger.moves()};
   if (stamp.table == 0 || node->flows.recall(stamp, req.found)) return {};
-  const std::shared_lock chain(volume.tree_lock);
-  const std::shared_lock lock(node->lock);
+  STOA_TRY(chain, share_by(volume.tree_lock, ctx.deadline));
+  STOA_TRY(lock, share_by(node->lock, ctx.deadline));
   const std::size_t before = req.found.size();
   req.table.find_directories(directories_above(*node), req.found);
   const std::span<qos::Flow* const> flows = std::span(req.found).subspan(before);
