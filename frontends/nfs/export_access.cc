@@ -72,9 +72,9 @@ void ExportAccess::tell_refused(const rpc::Call& call, core::Namespace& ns, cons
                address ? "the export has no rule for this address" : "the export wants another security flavor");
 }
 
-Result<core::Attributes> find_directory(const rpc::Call& call, core::Namespace& ns, std::string_view request,
+Result<core::Attributes> find_directory(const Call& call, core::Namespace& ns, std::string_view request,
                                         std::string_view path) {
-  auto& access = static_cast<ExportAccess&>(call.scope);
+  ExportAccess& access = call.scope;
   if (!path.starts_with('/')) return fail(Errc::kNotFound);
   const std::string asked = std::string(request) + " " + std::string(path);
   const std::string_view name = next_component(path);

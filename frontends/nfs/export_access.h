@@ -13,14 +13,14 @@
 namespace stoa::nfs {
 
 // Of one worker thread: the context that its calls reuse, and the picture of the registry of the present batch.
-class ExportAccess final : public rpc::WorkerScope {
+class ExportAccess final {
  public:
   // `rules` must outlive it.
   explicit ExportAccess(const core::Registry& registry, const IdentityRules& rules = kNoKerberos)
       : registry_(registry), rules_(rules) {}
 
-  void refresh() override { snapshot_ = registry_.snapshot(); }
-  bool governs() const override { return snapshot_->flows() != nullptr; }
+  void refresh() { snapshot_ = registry_.snapshot(); }
+  bool governs() const { return snapshot_->flows() != nullptr; }
   const core::RegistrySnapshot& snapshot() const { return *snapshot_; }
   const IdentityRules& rules() const { return rules_; }
 
@@ -70,10 +70,14 @@ class ExportAccess final : public rpc::WorkerScope {
   std::vector<qos::Flow*> of_directories_;  // find_path()'s
 };
 
+// What programs of this door are made of.
+using Call = rpc::CallOf<ExportAccess>;
+using Program = rpc::ProgramOf<ExportAccess>;
+
 // The directory at "/export/sub/dir", entered as this call may. Walked for the server's own account: who may name it is
-// the rule's affair, who may read what is decided by every later call. The call's scope is an ExportAccess; `request`
-// is its name, for audit. kNotFound, kAccess, kNotDirectory, ...
-Result<core::Attributes> find_directory(const rpc::Call& call, core::Namespace& ns, std::string_view request,
+// the rule's affair, who may read what is decided by every later call. `request` is its name, for audit. kNotFound,
+// kAccess, kNotDirectory, ...
+Result<core::Attributes> find_directory(const Call& call, core::Namespace& ns, std::string_view request,
                                         std::string_view path);
 
 }  // namespace stoa::nfs

@@ -89,9 +89,12 @@ Result<std::unique_ptr<NfsServer>> NfsServer::start(const NfsServerOptions& opti
                             .limits = options.limits,
                             .duplicates = options.duplicates};
   if (options.mount_port) wanted.listen.push_back({options.address, *options.mount_port});
+  const auto make_access = [&registry, &rules = parts->identity] {
+    return std::make_unique<ExportAccess>(registry, rules);
+  };
   rpc::Service service{
-      .programs = {&parts->nfs3, &parts->nfs4, &parts->mount3, &parts->nlm4, &parts->nsm1, &parts->rquota2},
-      .make_scope = [&registry, &rules = parts->identity] { return std::make_unique<ExportAccess>(registry, rules); },
+      .programs = rpc::programs_of<ExportAccess>(
+          {&parts->nfs3, &parts->nfs4, &parts->mount3, &parts->nlm4, &parts->nsm1, &parts->rquota2}, make_access),
       .settle = [&ns](const core::PendingDurability& pending) { return ns.settle({}, pending); },
       .payload_offset = write_payload_offset,
       .scheduler = options.scheduler,
@@ -110,11 +113,8 @@ Result<std::unique_ptr<NfsServer>> NfsServer::start(const NfsServerOptions& opti
   Parts& made = *nfs->parts_;
   if (options.register_ports) {
     STOA_TRY(datagrams, rpc::DatagramServer::start({options.address, options.port == 0 ? options.port : nfs->port()},
-                                                   {.programs = {&made.nlm4, &made.nsm1, &made.rquota2},
-                                                    .make_scope =
-                                                        [&registry, &rules = made.identity] {
-                                                          return std::make_unique<ExportAccess>(registry, rules);
-                                                        }},
+                                                   {.programs = rpc::programs_of<ExportAccess>(
+                                                        {&made.nlm4, &made.nsm1, &made.rquota2}, make_access)},
                                                    metrics));
     made.datagrams = std::move(datagrams);
     made.portmapper_port = options.portmapper_port;

@@ -34,7 +34,7 @@ ServerOptions with_defaults(ServerOptions options) {
 ServerState::ServerState(const ServerOptions& wanted, Service carried, MetricRegistry& registry)
     : options(with_defaults(wanted)),
       service(std::move(carried)),
-      metrics(registry, service.programs),
+      metrics(registry, service.programs.list),
       pool({options.limits.record_memory_max, options.limits.record_memory_per_address_max},
            {options.limits.half_sent_memory_max, options.limits.half_sent_memory_per_address_max}, kIdleRecordMemory),
       duplicates(options.duplicates, registry),

@@ -56,8 +56,7 @@ struct ServerOptions {
 
 // What the server carries.
 struct Service {
-  std::vector<Program*> programs;
-  std::function<std::unique_ptr<WorkerScope>()> make_scope;
+  Programs programs;
   std::function<Status(const core::PendingDurability&)> settle;  // core::Namespace::settle()
   PayloadOffset payload_offset = nullptr;
   qos::Scheduler* scheduler = nullptr;  // where calls pay; null: nobody is held back. Must outlive the server

@@ -42,7 +42,7 @@ void finish_frame(ReplyBuffer& out, std::size_t begin, std::size_t more = 0) {
 
 Worker::Worker(ServerState& state)
     : state_(state),
-      scope_(state.service.make_scope()),
+      runner_(state.service.programs.make_runner()),
       scratch_(new std::byte[Receiver::kScratchBytes]),
       next_request_id_(g_worker_number.fetch_add(1) << 48) {}
 
@@ -174,7 +174,7 @@ bool Worker::look_out_for(Connection& connection) {
 
 bool Worker::run_batch(const std::shared_ptr<Connection>& connection, bool holds, bool may_release) {
   Connection& c = *connection;
-  scope_->refresh();
+  runner_->refresh();
   c.in_flight.fetch_add(1);  // Keeps the connection open until the replies have left, also when the peer has finished.
   ready_.clear(kKeepReplies);
   deferred_.clear(kKeepReplies);
@@ -235,7 +235,7 @@ bool Worker::run_batch(const std::shared_ptr<Connection>& connection, bool holds
 }
 
 void Worker::charge(Connection& connection, const Item& item, Charge& charge) {
-  item.program->charge({item.header, connection.peer(), *scope_, 0, now_, nullptr}, charge);
+  runner_->charge(item.program_index, {item.header, connection.peer(), 0, now_, nullptr}, charge);
   for (const qos::Flow* flow : charge.path) flow->prefetch(charge.price.kind());
 }
 
@@ -297,7 +297,7 @@ void Worker::append_busy(const Item& item) {
 
 bool Worker::decode_batch(Connection& connection) {
   items_.clear();
-  const bool governed = state_.service.scheduler != nullptr && scope_->governs();
+  const bool governed = state_.service.scheduler != nullptr && runner_->governs();
   for (Record& record : records_) {
     if (connection.take_reply(record.bytes)) continue;
     Item item{};
@@ -377,7 +377,7 @@ Worker::Classified Worker::classify(const Connection& connection, Record& record
     return answer([&](XdrWriter& w) { encode_auth_error(w, header.xid, header.auth); });
   }
   if (record.gss != nullptr) GssServer::show(*record.gss, header);
-  const std::vector<Program*>& programs = state_.service.programs;
+  const std::vector<Program*>& programs = state_.service.programs.list;
   // A program may be there in several versions, each with an entry of its own.
   std::uint32_t low = ~std::uint32_t{0}, high = 0;
   std::size_t index = 0;
@@ -403,6 +403,7 @@ Worker::Classified Worker::classify(const Connection& connection, Record& record
     return answer([&](XdrWriter& w) { encode_accepted(w, header.xid, AcceptStatus::kProcedureUnavailable); });
   }
   item.program = &program;
+  item.program_index = index;
   item.metrics = state_.metrics.of(index, header.procedure);
   if (item.makes_context() || item.ends_context()) {
     // To make a context takes long, and workers are kept free from what takes long.
@@ -465,17 +466,11 @@ Outcome Worker::append_reply(Connection& connection, const Item& item, ReplyBuff
     item.metrics->requests.add();
     return {};
   }
-  const Call call{item.header,
-                  connection.peer(),
-                  *scope_,
-                  ++next_request_id_,
-                  now_,
-                  pending,
-                  &connection,
-                  state_.service.scheduler,
-                  item.record->memory ? &item.record->memory : nullptr,
-                  request};
-  const Outcome outcome = item.program->run(call, used);
+  const Call call{
+      item.header, connection.peer(), ++next_request_id_,       now_,
+      pending,     &connection,       state_.service.scheduler, item.record->memory ? &item.record->memory : nullptr,
+      request};
+  const Outcome outcome = runner_->run(item.program_index, call, used);
   if (outcome.accept != AcceptStatus::kSuccess) {
     out.truncate(begin + 4);
     used.slices.clear();
@@ -606,7 +601,7 @@ void Worker::run_task(Task& task) {
     records_.clear();
   } else if (!c.closed.load(std::memory_order_relaxed)) {
     Item item{};
-    scope_->refresh();
+    runner_->refresh();
     ReplyBuffer nothing;
     if (classify(c, task.record, item, nothing) == Classified::kRun) run_alone(c, item);
   }

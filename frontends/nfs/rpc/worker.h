@@ -23,6 +23,7 @@ class Worker {
     CallHeader header;
     Record* record;
     Program* program;
+    std::size_t program_index;
     ProcedureMetrics* metrics;
     Weight weight;
     bool idempotent;
@@ -84,7 +85,7 @@ class Worker {
   void send_ready(Connection& connection);
 
   ServerState& state_;
-  std::unique_ptr<WorkerScope> scope_;
+  std::unique_ptr<Runner> runner_;
   std::unique_ptr<std::byte[]> scratch_;
   std::vector<Record> records_;
   std::vector<Item> items_;

@@ -81,19 +81,19 @@ rpc::Weight Nfs3Program::weigh(const rpc::CallHeader& header) const {
   return kTable[header.procedure].weight;
 }
 
-rpc::Outcome Nfs3Program::run(const rpc::Call& call, rpc::Reply& reply) {
+rpc::Outcome Nfs3Program::run(const nfs::Call& call, rpc::Reply& reply) {
   const Entry& entry = kTable[call.header.procedure];
   Operation op(environment_, call, reply, entry.procedure.name);
   return entry.run(op);
 }
 
-void Nfs3Program::charge(const rpc::Call& call, rpc::Charge& charge) {
+void Nfs3Program::charge(const nfs::Call& call, rpc::Charge& charge) {
   if (call.header.procedure == kNullProcedure) return;
   // All others begin with the handle of the file, or of the directory with the name.
   rpc::XdrReader in(call.header.arguments);
   const auto ref = environment_.handles.decode(in.opaque(kHandleBytesMax));
   if (!ref) return;
-  static_cast<nfs::ExportAccess&>(call.scope).find_flows(call, *ref, environment_.ns, charge.path);
+  call.scope.find_flows(call, *ref, environment_.ns, charge.path);
   if (charge.path.empty()) return;
   if (call.header.procedure == kReadProcedure) {
     in.u64();  // offset

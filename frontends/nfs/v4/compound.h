@@ -71,10 +71,10 @@ struct Environment {
 
 class Compound {
  public:
-  Compound(const Environment& environment, const rpc::Call& rpc_call, rpc::Reply& rpc_reply)
+  Compound(const Environment& environment, const nfs::Call& rpc_call, rpc::Reply& rpc_reply)
       : env(environment),
         ns(environment.ns),
-        access(static_cast<nfs::ExportAccess&>(rpc_call.scope)),
+        access(rpc_call.scope),
         ctx(access.context()),
         call(rpc_call),
         in(rpc_call.header.arguments),
@@ -86,7 +86,7 @@ class Compound {
   core::Namespace& ns;
   nfs::ExportAccess& access;
   core::OpContext& ctx;  // valid once there is a current filehandle that is not the pseudo root
-  const rpc::Call& call;
+  const nfs::Call& call;
   rpc::XdrReader in;
   rpc::XdrWriter& out;
   rpc::Reply& reply;

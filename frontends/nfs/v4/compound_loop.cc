@@ -38,7 +38,7 @@ Nfs4Status check_place(const OperationEntry& entry, std::uint32_t minor, std::ui
 
 }  // namespace
 
-rpc::Outcome run_compound(const Environment& environment, const rpc::Call& call, rpc::Reply& reply) {
+rpc::Outcome run_compound(const Environment& environment, const nfs::Call& call, rpc::Reply& reply) {
   Compound c(environment, call, reply);
   const auto tag = c.in.opaque(kTagBytesMax);
   c.minor = c.in.u32();

@@ -13,6 +13,7 @@
 #include <random>
 #include <thread>
 
+#include "tests/frontends/nfs/no_scope.h"
 #include "tests/frontends/nfs/wire_client.h"
 
 namespace stoa::rpc {
@@ -27,12 +28,7 @@ constexpr std::uint32_t kToy = 400'000;
 constexpr std::uint32_t kBulkMax = 4 << 20;
 enum ToyProcedure : std::uint32_t { kNull = 0, kEcho = 1, kCount = 2, kGate = 3, kBulk = 4, kFile = 5, kKeep = 7 };
 
-class EmptyScope final : public WorkerScope {
- public:
-  void refresh() override {}
-};
-
-class ToyProgram final : public Program {
+class ToyProgram final : public test::PlainProgram {
  public:
   std::uint32_t number() const override { return kToy; }
   std::string_view name() const override { return "toy"; }
@@ -48,7 +44,7 @@ class ToyProgram final : public Program {
                                 Weight::kHeavy,  Weight::kHeavy,  Weight::kMemory, Weight::kMemory};
     return kList[header.procedure];
   }
-  Outcome run(const Call& call, Reply& reply) override {
+  Outcome run(const test::PlainCall& call, Reply& reply) override {
     XdrReader in(call.header.arguments);
     switch (call.header.procedure) {
       case kEcho: {
@@ -129,16 +125,14 @@ class RpcServerTest : public testing::Test {
     server_.reset();
   }
   void start(const ServerOptions& options = {}) {
-    Service service{.programs = {&toy_},
-                    .make_scope = [] { return std::make_unique<EmptyScope>(); },
-                    .settle = [this](const core::PendingDurability& pending) -> Status {
-                      ++settled_;
-                      const bool sick =
-                          std::ranges::find(pending.written(), sick_file_.load()) != pending.written().end();
-                      if (store_full_) return fail(Errc::kNoSpace, "the disk is full");
-                      if (store_failed_ || sick) return fail(Errc::kIo, "the disk is gone");
-                      return {};
-                    }};
+    Service service{
+        .programs = test::plain_programs({&toy_}), .settle = [this](const core::PendingDurability& pending) -> Status {
+          ++settled_;
+          const bool sick = std::ranges::find(pending.written(), sick_file_.load()) != pending.written().end();
+          if (store_full_) return fail(Errc::kNoSpace, "the disk is full");
+          if (store_failed_ || sick) return fail(Errc::kIo, "the disk is gone");
+          return {};
+        }};
     auto server = Server::start(options, std::move(service), metrics_);
     ASSERT_TRUE(server) << describe(server.error());
     server_ = std::move(*server);

@@ -170,7 +170,8 @@ class World {
     header.arguments = arguments;
     core::PendingDurability pending;
     const rpc::Peer peer{.text = "fuzz"};
-    const rpc::Call call{header, peer, kept_.access(), 1, std::chrono::steady_clock::now(), &pending, callbacks_.get()};
+    const nfs::Call call{{header, peer, 1, std::chrono::steady_clock::now(), &pending, callbacks_.get()},
+                         kept_.access()};
     reply_.clear(1 << 20);
     rpc::Reply reply{rpc::XdrWriter(reply_)};
     nfs4::weigh_compound(header);
