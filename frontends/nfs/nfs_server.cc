@@ -12,12 +12,12 @@
 #include "frontends/nfs/nsm/program.h"
 #include "frontends/nfs/nsm/restart_notice.h"
 #include "frontends/nfs/rpc/datagram_server.h"
-#include "frontends/nfs/rpc/peer.h"
 #include "frontends/nfs/rpc/portmapper.h"
 #include "frontends/nfs/rpc/universal_address.h"
 #include "frontends/nfs/rquota/program.h"
 #include "frontends/nfs/v3/program.h"
 #include "frontends/nfs/v4/program.h"
+#include "frontends/wire/peer.h"
 
 namespace stoa::nfs {
 namespace {
@@ -30,7 +30,7 @@ std::size_t write_payload_offset(std::span<const std::byte> prefix) {
 // Where the server listens, if that is IPv6; "::" takes IPv4 as well.
 std::optional<rpc::UniversalAddress> ipv6_address(const std::string& listen) {
   const auto address = rpc::parse_universal_address(listen + ".0.0", true);
-  return address && !rpc::is_ipv4(address->host) ? address : std::nullopt;
+  return address && !wire::is_ipv4(address->host) ? address : std::nullopt;
 }
 
 }  // namespace

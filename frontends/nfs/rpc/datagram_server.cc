@@ -9,13 +9,13 @@
 #include <array>
 #include <cerrno>
 
-#include "frontends/nfs/rpc/peer.h"
+#include "frontends/wire/peer.h"
 
 namespace stoa::rpc {
 
 Result<std::unique_ptr<DatagramServer>> DatagramServer::start(const Endpoint& endpoint, Service service,
                                                               MetricRegistry& metrics) {
-  STOA_TRY(bound, bind_udp(endpoint));
+  STOA_TRY(bound, wire::bind_udp(endpoint));
   const int wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   if (wake < 0) {
     const int error = errno;
@@ -58,7 +58,7 @@ void DatagramServer::run(const std::stop_token& stop) {
     std::span<const std::byte> reply;
     if (static_cast<std::size_t>(got) <= record.size()) {
       runner->refresh();
-      reply = answer(std::span(record).first(static_cast<std::size_t>(got)), peer_of(from), *runner);
+      reply = answer(std::span(record).first(static_cast<std::size_t>(got)), wire::peer_of(from), *runner);
     }
     if (reply.empty() || reply.size() > kBytesMax) {
       dropped_.add();

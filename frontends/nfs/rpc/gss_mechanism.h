@@ -10,9 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "frontends/nfs/rpc/reply_buffer.h"
+#include "frontends/wire/reply_buffer.h"
 
 namespace stoa::rpc {
+
+using wire::ReplyBuffer;
 
 // What became of one token of a client.
 struct GssStep {

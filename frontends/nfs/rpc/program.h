@@ -16,29 +16,20 @@
 #include "core/api/io.h"
 #include "frontends/nfs/rpc/message.h"
 #include "frontends/nfs/rpc/xdr.h"
-#include "qos/flow.h"
+#include "frontends/wire/peer.h"
+#include "frontends/wire/record_pool.h"
+#include "frontends/wire/weight.h"
 
 namespace stoa::rpc {
 
-// What running a call is likely to cost; decides which thread runs it and what waits for it.
-enum class Weight : std::uint8_t {
-  kMemory,  // answered from memory
-  kChange,  // changes metadata: its reply waits for one sync, shared by all that came together
-  kSync,    // makes file data durable: in place while that is quick, else by another worker
-  kData,    // moves little data: in place while that is quick, else by another worker
-  kHeavy,   // moves much data: by another worker when it did not come alone
-};
-inline constexpr std::size_t kWeights = 5;
+using wire::Charge;
+using wire::Peer;
+using wire::RecordMemory;
+using wire::Weight;
 
 struct Procedure {
   std::string_view name{};  // for metrics; empty: there is no such procedure
   bool idempotent = true;   // as Program::idempotent()
-};
-
-// The other end of a connection.
-struct Peer {
-  std::array<std::uint8_t, 16> address{};  // IPv4 as ::ffff:a.b.c.d
-  std::string text;                        // for the log and the journal
 };
 
 // The way back to the client over the connection that its call came by: NFSv4 calls clients (RFC 8881 2.10.3.1).
@@ -56,8 +47,6 @@ class BackChannel {
   virtual std::weak_ptr<BackChannel> keep() = 0;
 };
 
-class RecordMemory;
-
 struct Call {
   const CallHeader& header;
   const Peer& peer;
@@ -70,12 +59,6 @@ struct Call {
   RecordMemory* memory =
       nullptr;                 // where the call lies, if in memory of its own: it may be lent to who wants to keep it
   core::RequestKey request{};  // of a call that is not idempotent; for OpContext::request
-};
-
-// What a call pays before it is run. The flows are valid until the scope's next refresh.
-struct Charge {
-  std::vector<qos::Flow*> path{};  // empty: nothing
-  qos::Price price{};
 };
 
 struct Reply {

@@ -10,9 +10,9 @@
 #include "core/api/namespace.h"
 #include "frontends/nfs/export_access.h"
 #include "frontends/nfs/rpc/program.h"
-#include "frontends/nfs/rpc/record_pool.h"
 #include "frontends/nfs/v3/attributes.h"
 #include "frontends/nfs/v3/status.h"
+#include "frontends/wire/record_pool.h"
 
 namespace stoa::nfs3 {
 

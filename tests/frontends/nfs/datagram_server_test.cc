@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "frontends/nfs/rpc/peer.h"
+#include "frontends/wire/peer.h"
 #include "tests/frontends/nfs/no_scope.h"
 #include "tests/frontends/nfs/wire_client.h"
 
@@ -44,7 +44,7 @@ class DatagramServerTest : public testing::Test {
     ASSERT_TRUE(started);
     server = std::move(*started);
     fd = socket(AF_INET, SOCK_DGRAM, 0);
-    const rpc::SocketAddress to = rpc::socket_address(kHere, server->port());
+    const wire::SocketAddress to = wire::socket_address(kHere, server->port());
     ASSERT_EQ(connect(fd, to.get(), to.bytes), 0);
   }
   void TearDown() override { close(fd); }

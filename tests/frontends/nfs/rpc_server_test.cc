@@ -487,7 +487,7 @@ TEST_F(RpcServerTest, AFewIdleAddressesDoNotFillTheServer) {
 }
 
 TEST_F(RpcServerTest, HalfSentRecordsHaveABudgetAndTheOldestGiveWay) {
-  constexpr std::uint64_t kOne = RecordPool::memory_of(3);
+  constexpr std::uint64_t kOne = wire::RecordPool::memory_of(3);
   ServerOptions options;
   options.limits.half_sent_memory_max = 4 * kOne;
   options.limits.half_sent_memory_per_address_max = 2 * kOne;
