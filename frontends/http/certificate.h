@@ -1,11 +1,12 @@
-// What the admin port shows of itself over TLS.
+// What a server shows of itself over TLS.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/error.h"
 
-namespace stoa::admin {
+namespace stoa::http {
 
 struct Certificate {
   std::string chain;  // PEM
@@ -16,4 +17,8 @@ struct Certificate {
 // kInvalid: a file cannot be read, or is no PEM, or the two do not belong together; detail names it.
 Result<Certificate> read_certificate(const std::string& chain_file, const std::string& key_file);
 
-}  // namespace stoa::admin
+// The same for a server that shows `shown`; nothing: the files still hold that.
+Result<std::optional<Certificate>> read_renewed_certificate(const Certificate& shown, const std::string& chain_file,
+                                                            const std::string& key_file);
+
+}  // namespace stoa::http

@@ -1,4 +1,4 @@
-#include "frontends/admin/certificate.h"
+#include "frontends/http/certificate.h"
 
 #include <gnutls/abstract.h>
 #include <gnutls/crypto.h>
@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 
-namespace stoa::admin {
+namespace stoa::http {
 namespace {
 
 Result<std::string> read_pem(const std::string& path) {
@@ -85,4 +85,11 @@ Result<Certificate> read_certificate(const std::string& chain_file, const std::s
   return Certificate{.chain = std::move(chain), .key = std::move(key), .pin = std::move(pin)};
 }
 
-}  // namespace stoa::admin
+Result<std::optional<Certificate>> read_renewed_certificate(const Certificate& shown, const std::string& chain_file,
+                                                            const std::string& key_file) {
+  STOA_TRY(fresh, read_certificate(chain_file, key_file));
+  if (fresh.chain == shown.chain && fresh.key == shown.key) return std::nullopt;
+  return std::optional(std::move(fresh));
+}
+
+}  // namespace stoa::http
