@@ -11,17 +11,17 @@ namespace {
 
 class TreeFiles final : public FileWatch {
  public:
-  explicit TreeFiles(Tree& tree) : tree_(tree) {}
+  explicit TreeFiles(VolumeContext& volume) : volume_(volume) {}
 
   Result<bool> nameless(FileId file) override {
-    STOA_TRY(node, tree_.nodes.get(file));
+    STOA_TRY(node, volume_.nodes.get(file));
     const std::shared_lock lock(node->lock);
     STOA_CHECK_OK(require_live(*node));
     return node->record.links == 0;
   }
 
   bool settled(FileId file) override {
-    const auto node = tree_.nodes.get(file);
+    const auto node = volume_.nodes.get(file);
     if (!node) return false;
     // Content is written and cut under the gate; all else is changed under the node's lock.
     const std::unique_lock gate((*node)->data_gate, std::try_to_lock);
@@ -31,14 +31,14 @@ class TreeFiles final : public FileWatch {
   }
 
   void last_closed(FileId file) override {
-    if (const Status deleted = delete_orphan(tree_, file); !deleted) {
+    if (const Status deleted = delete_orphan(volume_, file); !deleted) {
       log_warning("namespace", "a file without a name could not be deleted; the next start does it",
                   {{"inode", static_cast<std::uint64_t>(file)}, {"error", describe(deleted.error())}});
     }
   }
 
  private:
-  Tree& tree_;
+  VolumeContext& volume_;
 };
 
 }  // namespace
@@ -48,7 +48,7 @@ Status stage_orphan(MetaTxn& txn, const NodeRef& node) {
   next.links = 0;
   next.touch(txn.now());
   Payer payer = node->payer();
-  payer.of = UsageClass::kNameless;
+  payer.of = UsageClass::kOrphans;
   // A bin shows what it keeps, and goes when that is nothing. Where a quota counts what has no name, and not what is
   // recycled, there may be no room for it outside: then it stays, as something recycled.
   payer.account = beyond_bins(node->account);
@@ -66,19 +66,19 @@ Status stage_orphan(MetaTxn& txn, const NodeRef& node) {
   return {};
 }
 
-Status delete_orphan(Tree& tree, FileId file) {
-  const auto found = tree.nodes.get(file);
+Status delete_orphan(VolumeContext& volume, FileId file) {
+  const auto found = volume.nodes.get(file);
   if (!found && found.error().code == Errc::kStale) return {};
   STOA_CHECK_OK(found);
   const NodeRef& node = *found;
   const OpContext ctx;
-  const std::shared_lock tree_lock(tree.tree_lock);
+  const std::shared_lock tree_lock(volume.tree_lock);
   const NodeLocks locks({node});
   // Whoever opened it again registered before he looked at the node (VolumeState::open): he is seen here, or he will
   // see that the file is deleted.
-  if (node->deleted || node->record.links != 0 || tree.state.keeps(file)) return {};
-  MetaTxn txn(tree, ctx);
-  STOA_CHECK_OK(drop_content(tree, txn, node));
+  if (node->deleted || node->record.links != 0 || volume.state.keeps(file)) return {};
+  MetaTxn txn(volume, ctx);
+  STOA_CHECK_OK(drop_content(volume, txn, node));
   STOA_CHECK_OK(txn.delete_inode(node, Seen::kNo));
   txn.end_charge(node, usage_of(node->record));  // as drop_file() does
   txn.set_account(node, nullptr);
@@ -87,22 +87,22 @@ Status delete_orphan(Tree& tree, FileId file) {
   return {};
 }
 
-Status sweep_orphans(Tree& tree) {
-  if (tree.orphans_swept.load(std::memory_order_relaxed) || tree.state.in_grace()) return {};
+Status sweep_orphans(VolumeContext& volume) {
+  if (volume.orphans_swept.load(std::memory_order_relaxed) || volume.state.in_grace()) return {};
   // Whoever took a last name while grace was not over has committed what he made of it.
   {
-    const std::lock_guard barrier(tree.tree_lock);
+    const std::lock_guard barrier(volume.tree_lock);
   }
   const std::string prefix(keys::kOrphanPrefix);
-  const auto it = tree.kv.scan(Family::kState, prefix, keys::behind_prefix(prefix));
-  for (; it->valid(); it->next()) STOA_CHECK_OK(delete_orphan(tree, keys::id_of(it->key().substr(prefix.size()))));
+  const auto it = volume.kv.scan(Family::kState, prefix, keys::behind_prefix(prefix));
+  for (; it->valid(); it->next()) STOA_CHECK_OK(delete_orphan(volume, keys::id_of(it->key().substr(prefix.size()))));
   STOA_CHECK_OK(it->status());
-  tree.orphans_swept.store(true, std::memory_order_relaxed);
+  volume.orphans_swept.store(true, std::memory_order_relaxed);
   return {};
 }
 
-std::unique_ptr<FileWatch> watch_files(Tree& tree) {
-  return std::make_unique<TreeFiles>(tree);
+std::unique_ptr<FileWatch> watch_files(VolumeContext& volume) {
+  return std::make_unique<TreeFiles>(volume);
 }
 
 }  // namespace stoa::core

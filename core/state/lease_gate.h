@@ -22,7 +22,7 @@ class LeaseGate {
   virtual ~LeaseGate() = default;
 
   // Leases of `ctx.holder` itself do not count. kRecallPending: a conflicting lease is to be recalled; nothing may be
-  // changed, the door parks the request and tries again.
+  // changed, the protocol parks the request and tries again.
   Status before_mutate(const OpContext& ctx, std::span<const FileId> files) {
     if (leases_.load(std::memory_order_relaxed) == 0) return {};
     return break_leases(ctx, files, Access::kChange);

@@ -75,7 +75,7 @@ void VolumeState::forget_if_empty(Shard& shard, HolderId holder) {
   if (it != shard.holdings.end() && it->second.empty()) shard.holdings.erase(it);
 }
 
-HolderId VolumeState::add_holder(Door, std::function<void(LeaseId, FileId)> recall, std::string_view peer,
+HolderId VolumeState::add_holder(Protocol, std::function<void(LeaseId, FileId)> recall, std::string_view peer,
                                  std::function<void(const LockRequest&)> granted) {
   return holders_.add(std::move(recall), peer, std::move(granted));
 }

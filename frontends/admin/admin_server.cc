@@ -72,8 +72,8 @@ bool is_loopback(std::string_view client) {
 }
 
 // What is wrong, as the administrator is told: `about` what, and what else to choose.
-Error refused(const Error& error, std::string about, std::string_view cure = {}) {
-  return {error.code, error.sys_errno, about.append(error.detail).append(cure)};
+Error refused(const Error& error, std::string about, std::string_view remedy = {}) {
+  return {error.code, error.sys_errno, about.append(error.detail).append(remedy)};
 }
 
 // What MHD asks for the bytes of a reply without an end. While there are none the connection is suspended and costs no

@@ -38,7 +38,7 @@ bool Driver::do_open() {
   const core::OpContext ctx = context();
   FileId found = core::kNoFile;
   (void)twin_.lookup(parent, name, ctx.cred, &found);
-  // What opening a device or a symlink means, the doors decide.
+  // What opening a device or a symlink means, the protocols decide.
   if (found != core::kNoFile && !twin_.at(found).is_directory() && twin_.at(found).type != FileType::kRegular)
     return true;
   const Verdict verdict = twin_.open(request, ctx.cred);
@@ -172,7 +172,7 @@ bool Driver::do_hold() {
   describe("hold " + text(id) + " open");
   auto& state = engine_.volume().state();
   const auto opened = state.open(
-      {id, state.add_holder(core::Door::kNfs, [](core::LeaseId, FileId) {}), core::kShareBoth, core::kShareNone});
+      {id, state.add_holder(core::Protocol::kNfs, [](core::LeaseId, FileId) {}), core::kShareBoth, core::kShareNone});
   const Verdict verdict = twin_.exists(id) ? Verdict{} : Verdict{.errors = {Errc::kStale}};
   if (!same_outcome(verdict, opened)) return false;
   if (!opened) return true;

@@ -3,7 +3,7 @@
 #include "frontends/nfs/v4/caller.h"
 #include "frontends/nfs/v4/client_table.h"
 #include "frontends/nfs/v4/operations_state.h"
-#include "frontends/nfs/v4/owner_turn.h"
+#include "frontends/nfs/v4/seqid_slot.h"
 #include "frontends/nfs/v4/stateids.h"
 
 namespace stoa::nfs4 {
@@ -28,7 +28,7 @@ bool is_range(std::uint64_t offset, std::uint64_t length) {
   return length != 0 && (length == core::LockRange::kToEnd || length <= ~std::uint64_t{0} - offset);
 }
 
-// In the table of all doors, the owner carries its client, for LOCK4denied.
+// In the table of all protocols, the owner carries its client, for LOCK4denied.
 std::string name_in_table(std::uint64_t client, std::string_view owner) {
   std::string name(8, '\0');
   rpc::store_be32(reinterpret_cast<std::byte*>(name.data()), static_cast<std::uint32_t>(client >> 32));
@@ -42,7 +42,7 @@ Nfs4Status denied(Compound& c, const core::HeldLock& held) {
   c.out.u64(held.range.length);
   c.out.u32(held.exclusive ? kWriteLock : kReadLock);
   std::string_view owner = held.owner.name;
-  std::uint64_t client = 0;  // an owner of another door
+  std::uint64_t client = 0;  // an owner of another protocol
   const auto* bytes = reinterpret_cast<const std::byte*>(owner.data());
   if (owner.size() >= 8 && rpc::load_be32(bytes) == c.env.clients.boot()) {
     client = std::uint64_t{rpc::load_be32(bytes)} << 32 | rpc::load_be32(bytes + 4);
@@ -74,7 +74,7 @@ Compound::File lockable_file(Compound& c) {
 Nfs4Status check_lock_grace(Compound& c, bool reclaim) {
   Client& client = *c.client;
   if (reclaim) {
-    const bool may = !client.reclaim_complete && c.env.state.may_reclaim(core::Door::kNfs, client.name);
+    const bool may = !client.reclaim_complete && c.env.state.may_reclaim(core::Protocol::kNfs, client.name);
     return may ? Nfs4Status::kOk : Nfs4Status::kNoGrace;
   }
   return c.env.state.in_grace() ? Nfs4Status::kGrace : Nfs4Status::kOk;

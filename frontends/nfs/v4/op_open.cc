@@ -4,7 +4,7 @@
 #include "frontends/nfs/v4/delegations.h"
 #include "frontends/nfs/v4/grace.h"
 #include "frontends/nfs/v4/operations_state.h"
-#include "frontends/nfs/v4/owner_turn.h"
+#include "frontends/nfs/v4/seqid_slot.h"
 #include "frontends/nfs/v4/stateids.h"
 
 namespace stoa::nfs4 {
@@ -174,7 +174,8 @@ Nfs4Status check_access(Compound& c, const core::Attributes& attr, std::uint32_t
   return may ? Nfs4Status::kOk : to_nfs4_status(may.error().code);
 }
 
-// The open in the table of all doors, and its stateid. An owner has one open of a file: a second OPEN adds to it (9.9).
+// The open in the table of all protocols, and its stateid. An owner has one open of a file: a second OPEN adds to it
+// (9.9).
 struct Taken {
   Stateid stateid;
   core::OpenId open = core::kNoOpen;
@@ -284,7 +285,7 @@ void undo_open(Compound& c, const Taken& taken) {
 }
 
 // A delegation where it is of use and can be recalled (10.4): for reading to whoever opens for reading, for writing to
-// those who ask for it, because it makes every other door wait for this client.
+// those who ask for it, because it makes every other protocol wait for this client.
 Delegated take_delegation(Compound& c, const Arguments& arguments, const core::FileRef& file, std::uint64_t change) {
   // What was held before the restart is had back also while the client cannot be called (10.2.1).
   if (arguments.claim == Claim::kPrevious)

@@ -221,7 +221,7 @@ class BreakLeasesTest : public VolumeTest<Engine> {
     return kNoFile;
   }
   // All that an operation might have changed, seen with the eyes of the holder, for whom nothing is in the way.
-  std::string picture(const Scene& s, const OpContext& holder) {
+  std::string snapshot(const Scene& s, const OpContext& holder) {
     std::string text;
     for (const FileId id : {s.dir, s.sub, s.elsewhere, s.file, s.other}) {
       const auto got = this->ns().getattr(holder, {id});
@@ -262,17 +262,18 @@ TYPED_TEST(BreakLeasesTest, EveryOperationRecallsWhatIsInItsWayAndChangesNothing
         const Scene s = this->scene();
         std::vector<std::pair<LeaseId, FileId>> recalled;
         OpContext holder;
-        holder.holder = this->state().add_holder(Door::kNfs, [&](LeaseId l, FileId f) { recalled.push_back({l, f}); });
+        holder.holder =
+            this->state().add_holder(Protocol::kNfs, [&](LeaseId l, FileId f) { recalled.push_back({l, f}); });
         const FileId id = this->of(s, what);
         const auto lease = this->state().grant_lease(id, holder.holder, kind);
         ASSERT_TRUE(lease);
-        const std::string before = this->picture(s, holder);
+        const std::string before = this->snapshot(s, holder);
         const Status first = operation.run(this->ns(), this->root_, s);
         if (operation.changes || kind == LeaseKind::kWrite) {
           ASSERT_FALSE(first);
           EXPECT_EQ(first.error().code, Errc::kRecallPending);
           EXPECT_EQ(recalled, (std::vector<std::pair<LeaseId, FileId>>{{*lease, id}}));
-          EXPECT_EQ(this->picture(s, holder), before);
+          EXPECT_EQ(this->snapshot(s, holder), before);
           this->state().return_lease(*lease);
           const Status again = operation.run(this->ns(), this->root_, s);
           EXPECT_TRUE(again) << describe(again.error());
@@ -305,16 +306,16 @@ TYPED_TEST(BreakLeasesTest, WhateverTakesANameRecallsHandleLeasesAndNothingElseD
       const Scene s = this->scene();
       std::size_t recalled = 0;
       OpContext holder;
-      holder.holder = this->state().add_holder(Door::kSmb, [&](LeaseId, FileId) { ++recalled; });
+      holder.holder = this->state().add_holder(Protocol::kSmb, [&](LeaseId, FileId) { ++recalled; });
       const auto lease = this->state().grant_lease(this->of(s, what), holder.holder, LeaseKind::kHandle);
       ASSERT_TRUE(lease);
-      const std::string before = this->picture(s, holder);
+      const std::string before = this->snapshot(s, holder);
       const Status first = operation.run(this->ns(), this->root_, s);
       EXPECT_EQ(recalled, expected ? 1u : 0u);
       if (expected) {
         ASSERT_FALSE(first);
         EXPECT_EQ(first.error().code, Errc::kRecallPending);
-        EXPECT_EQ(this->picture(s, holder), before);
+        EXPECT_EQ(this->snapshot(s, holder), before);
         this->state().return_lease(*lease);
         EXPECT_TRUE(operation.run(this->ns(), this->root_, s));
       } else {
@@ -345,18 +346,18 @@ TYPED_TEST(BreakLeasesTest, MandatoryLocksKeepWhoeverReadsOrWritesContentOut) {
       SCOPED_TRACE(operation.name + (exclusive ? ", exclusive lock" : ", shared lock"));
       const Scene s = this->scene();
       OpContext holder;
-      holder.holder = this->state().add_holder(Door::kSmb, nullptr);
+      holder.holder = this->state().add_holder(Protocol::kSmb, nullptr);
       const auto open = this->state().open({s.file, holder.holder, kShareBoth, kShareNone});
       ASSERT_TRUE(open);
       holder.open = *open;
       const auto locked = this->state().lock_mandatory(*open, {}, exclusive);
       ASSERT_TRUE(locked && !*locked);
-      const std::string before = this->picture(s, holder);
+      const std::string before = this->snapshot(s, holder);
       const Status first = operation.run(this->ns(), this->root_, s);
       if (writes.contains(operation.name) || (exclusive && reads.contains(operation.name))) {
         ASSERT_FALSE(first);
         EXPECT_EQ(first.error().code, Errc::kLocked);
-        EXPECT_EQ(this->picture(s, holder), before);
+        EXPECT_EQ(this->snapshot(s, holder), before);
         EXPECT_TRUE(this->state().unlock_mandatory(*open, {}));
         EXPECT_TRUE(operation.run(this->ns(), this->root_, s));
       } else {
@@ -373,7 +374,7 @@ TYPED_TEST(BreakLeasesTest, OnesOwnLeasesHinderNothing) {
     SCOPED_TRACE(operation.name);
     const Scene s = this->scene();
     OpContext holder;
-    holder.holder = this->state().add_holder(Door::kNfs, [](LeaseId, FileId) { ADD_FAILURE() << "recalled"; });
+    holder.holder = this->state().add_holder(Protocol::kNfs, [](LeaseId, FileId) { ADD_FAILURE() << "recalled"; });
     for (const Touches what : operation.touched) {
       ASSERT_TRUE(this->state().grant_lease(this->of(s, what), holder.holder, LeaseKind::kWrite));
     }
@@ -387,7 +388,7 @@ TYPED_TEST(BreakLeasesTest, OnesOwnLeasesHinderNothing) {
 TYPED_TEST(BreakLeasesTest, WhatIsRefusedAnywayRecallsNobody) {
   const Scene s = this->scene();
   OpContext holder;
-  holder.holder = this->state().add_holder(Door::kNfs, [](LeaseId, FileId) { ADD_FAILURE() << "recalled"; });
+  holder.holder = this->state().add_holder(Protocol::kNfs, [](LeaseId, FileId) { ADD_FAILURE() << "recalled"; });
   ASSERT_TRUE(this->state().grant_lease(s.file, holder.holder, LeaseKind::kWrite));
   ASSERT_TRUE(this->ns().setattr(holder, {s.file, {.mode = 0600}}));
   OpContext stranger;
@@ -398,11 +399,11 @@ TYPED_TEST(BreakLeasesTest, WhatIsRefusedAnywayRecallsNobody) {
   EXPECT_EQ(this->ns().unlink(this->root_, {s.dir, "absent"}).error().code, Errc::kNotFound);
 }
 
-TYPED_TEST(BreakLeasesTest, ADoorThatCannotParkWaitsForTheReturn) {
+TYPED_TEST(BreakLeasesTest, AProtocolThatCannotParkWaitsForTheReturn) {
   const Scene s = this->scene();
   std::thread client;
   OpContext holder;
-  holder.holder = this->state().add_holder(Door::kNfs, [&](LeaseId lease, FileId file) {
+  holder.holder = this->state().add_holder(Protocol::kNfs, [&](LeaseId lease, FileId file) {
     client = std::thread([&, lease, file] {
       // What it has cached comes first.
       const std::span<const std::byte> pieces[] = {bytes_of("cached")};
@@ -424,7 +425,7 @@ TYPED_TEST(BreakLeasesTest, AClientThatDoesNotAnswerHindersForALimitedTimeOnly) 
   this->options_.lease_recall_timeout_ms = 1;
   this->reopen();
   const Scene s = this->scene();
-  const HolderId silent = this->state().add_holder(Door::kNfs, [](LeaseId, FileId) {});
+  const HolderId silent = this->state().add_holder(Protocol::kNfs, [](LeaseId, FileId) {});
   const auto lease = this->state().grant_lease(s.file, silent, LeaseKind::kWrite);
   ASSERT_TRUE(lease);
   OpContext waiting;

@@ -95,7 +95,7 @@ TEST_F(LeaseTest, IsNotGrantedWhileTheFileIsBeingChanged) {
 
 TEST_F(LeaseTest, MayBeReturnedByTheRecallItself) {
   std::optional<LeaseId> lease;
-  const HolderId a = table().add_holder(Door::kNfs, [&](LeaseId id, FileId) { table().return_lease(id); });
+  const HolderId a = table().add_holder(Protocol::kNfs, [&](LeaseId id, FileId) { table().return_lease(id); });
   const Client b = client();
   lease = table().grant_lease(kFile, a, LeaseKind::kRead);
   ASSERT_TRUE(lease);

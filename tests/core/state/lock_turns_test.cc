@@ -15,7 +15,7 @@ class LockTurnsTest : public TableTest {
   };
   Asker asker() {
     Asker made;
-    made.id = table().add_holder(Door::kNfs, nullptr, {}, [n = made.granted](const LockRequest&) { ++*n; });
+    made.id = table().add_holder(Protocol::kNfs, nullptr, {}, [n = made.granted](const LockRequest&) { ++*n; });
     return made;
   }
   static LockRequest request(const Asker& who, LockRange range = {0, 10}, bool exclusive = true, FileId file = kFile) {
@@ -268,7 +268,7 @@ TEST_F(LockTurnsTest, OfManyThreadsEachGetsItsTurn) {
   std::vector<std::jthread> threads;
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&, i] {
-      const HolderId me = table().add_holder(Door::kNfs, nullptr);
+      const HolderId me = table().add_holder(Protocol::kNfs, nullptr);
       const LockRequest wanted{kFile, {me, std::to_string(i)}, {0, 10}, true};
       for (int round = 0; round < kRounds; ++round) {
         for (;;) {

@@ -16,7 +16,7 @@ class LockWaitsTest : public TableTest {
   };
   Waiter waiter(std::string_view peer = {}) {
     Waiter made;
-    made.id = table().add_holder(Door::kNfs, nullptr, peer,
+    made.id = table().add_holder(Protocol::kNfs, nullptr, peer,
                                  [list = made.granted](const LockRequest& lock) { list->push_back(lock); });
     return made;
   }
@@ -423,7 +423,7 @@ TEST_F(LockWaitsTest, OfManyThreadsAllEnd) {
       std::mutex mutex;
       std::condition_variable told;
       std::size_t granted = 0;
-      const HolderId me = table().add_holder(Door::kNfs, nullptr, {}, [&](const LockRequest&) {
+      const HolderId me = table().add_holder(Protocol::kNfs, nullptr, {}, [&](const LockRequest&) {
         const std::lock_guard lock(mutex);
         ++granted;
         told.notify_one();

@@ -20,7 +20,7 @@ TEST_F(StateConcurrency, NothingIsLeftAndExclusiveMeansAlone) {
       for (int round = 0; round < 20; ++round) {
         std::vector<LeaseId> asked_for;
         std::mutex mutex;
-        const HolderId me = table().add_holder(Door::kNfs, [&](LeaseId lease, FileId) {
+        const HolderId me = table().add_holder(Protocol::kNfs, [&](LeaseId lease, FileId) {
           const std::lock_guard lock(mutex);
           asked_for.push_back(lease);
         });

@@ -52,7 +52,7 @@ class TableTest : public ::testing::Test {
   Client client(std::string_view peer = {}) {
     Client made{{}, std::make_shared<std::vector<Recalled>>()};
     made.id = table().add_holder(
-        Door::kNfs, [list = made.recalled](LeaseId l, FileId f) { list->push_back({l, f}); }, peer, nullptr);
+        Protocol::kNfs, [list = made.recalled](LeaseId l, FileId f) { list->push_back({l, f}); }, peer, nullptr);
     return made;
   }
   VolumeState& table() {

@@ -40,7 +40,7 @@ class VolumeRace : public ::testing::Test {
 
 TEST_F(VolumeRace, AnOpenThatSucceedsKeepsTheFileAndTheLastCloseFreesIt) {
   constexpr int kRounds = 300;
-  const HolderId holder = state().add_holder(Door::kNfs, [](LeaseId, FileId) {});
+  const HolderId holder = state().add_holder(Protocol::kNfs, [](LeaseId, FileId) {});
   const std::string text(1000, 't');
   for (int round = 0; round < kRounds; ++round) {
     const FileId file = create("f");
@@ -101,7 +101,7 @@ TEST_F(VolumeRace, NothingChangesUnderALeaseThatWasNotRecalled) {
   for (std::size_t i = 0; i < files.size(); ++i) {
     at = i;
     std::atomic<bool> recalled = false;
-    const HolderId holder = state().add_holder(Door::kNfs, [&](LeaseId, FileId) { recalled = true; });
+    const HolderId holder = state().add_holder(Protocol::kNfs, [&](LeaseId, FileId) { recalled = true; });
     OpContext mine;
     mine.holder = holder;
     const auto lease = state().grant_lease(files[i], holder, LeaseKind::kRead);
