@@ -42,11 +42,12 @@ class ExportAccess final {
 
   // Tells audit that the export does not take the call (core::Namespace::refused): for its address, or for how it shows
   // who it is. `request`: what it wanted, as "MNT /projects".
-  void tell_refused(const rpc::Call& call, core::Namespace& ns, const core::Export& by, std::string_view request) const;
+  void report_refused(const rpc::Call& call, core::Namespace& ns, const core::Export& by,
+                      std::string_view request) const;
   // Of a call that came in, and was refused by the protocol itself for `reason`.
-  void tell_refused(const rpc::Call& call, core::Namespace& ns, std::string_view request,
-                    std::string_view reason) const {
-    tell_refused(call, ns, entered().root, request, reason);
+  void report_refused(const rpc::Call& call, core::Namespace& ns, std::string_view request,
+                      std::string_view reason) const {
+    report_refused(call, ns, entered().root, request, reason);
   }
 
   core::OpContext& context() { return context_; }
@@ -58,8 +59,8 @@ class ExportAccess final {
 
   void find_path(const core::FlowTable& table, const core::FlowCaller& caller, core::FileId file, core::Namespace& ns,
                  std::vector<qos::Flow*>& path);
-  void tell_refused(const rpc::Call& call, core::Namespace& ns, core::FileId directory, std::string_view request,
-                    std::string_view reason) const;
+  void report_refused(const rpc::Call& call, core::Namespace& ns, core::FileId directory, std::string_view request,
+                      std::string_view reason) const;
 
   const core::Registry& registry_;
   const IdentityRules& rules_;

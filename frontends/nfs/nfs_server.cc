@@ -99,7 +99,7 @@ Result<std::unique_ptr<NfsServer>> NfsServer::start(const NfsServerOptions& opti
       .payload_offset = write_payload_offset,
       .scheduler = options.scheduler,
       .gss = parts->kerberos.get(),
-      .tell_refused =
+      .report_refused =
           [&ns](const rpc::Peer& peer, std::string_view request, std::string_view reason) {
             ns.refused({.protocol = core::Protocol::kNfs, .client = peer.text},
                        {.request = request, .reason = reason, .claimed = {}});

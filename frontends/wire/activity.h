@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "frontends/wire/weight.h"
+#include "frontends/wire/cost_class.h"
 
 namespace stoa::wire {
 
@@ -17,11 +17,11 @@ struct Activity {
   std::atomic<bool> holds_memory{false};          // for that record
 };
 
-// Whether requests of each weight block. A guess from their recent past, so races between workers do not matter.
+// Whether requests of each cost class block. A guess from their recent past, so races between workers do not matter.
 class SlowRequests {
  public:
-  void note(Weight weight, std::chrono::nanoseconds took) {
-    One& one = of(weight);
+  void note(CostClass cost_class, std::chrono::nanoseconds took) {
+    One& one = of(cost_class);
     const std::uint32_t strikes = one.strikes.load(std::memory_order_relaxed);
     if (took <= kSlow) {
       if (strikes > 0) one.strikes.store(strikes - 1, std::memory_order_relaxed);
@@ -32,8 +32,8 @@ class SlowRequests {
     }
   }
   // True: the next one is expected to block.
-  bool take(Weight weight) {
-    One& one = of(weight);
+  bool take(CostClass cost_class) {
+    One& one = of(cost_class);
     const std::uint32_t left = one.left.load(std::memory_order_relaxed);
     if (left > 0) one.left.store(left - 1, std::memory_order_relaxed);
     return left > 0;
@@ -41,7 +41,7 @@ class SlowRequests {
 
  private:
   // A request that took longer than this has blocked, or its thread was pre-empted. When it happens again soon, the
-  // next kRequests of its weight on this connection go to other workers; then one is tried in place again.
+  // next kRequests of its cost class on this connection go to other workers; then one is tried in place again.
   static constexpr std::chrono::microseconds kSlow{300};
   static constexpr std::uint32_t kRequests = 64;
   static constexpr std::uint32_t kStrike = 8;
@@ -50,8 +50,8 @@ class SlowRequests {
     std::atomic<std::uint32_t> strikes{0};
     std::atomic<std::uint32_t> left{0};
   };
-  One& of(Weight weight) { return all_[static_cast<std::size_t>(weight)]; }
-  std::array<One, kWeights> all_{};
+  One& of(CostClass cost_class) { return all_[static_cast<std::size_t>(cost_class)]; }
+  std::array<One, kCostClasses> all_{};
 };
 
 }  // namespace stoa::wire

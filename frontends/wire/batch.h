@@ -227,9 +227,10 @@ qos::Verdict Batch<P>::admit_one(Connection<P>& connection, Item& item, const Ch
 template <class P>
 void Batch<P>::choose_elsewhere(Connection<P>& connection) {
   for (Item& item : requests_) {
-    const Weight weight = item.request.weight;
-    item.elsewhere = weight == Weight::kHeavy || item.request.exclusive ||
-                     ((weight == Weight::kData || weight == Weight::kSync) && connection.slow.take(weight));
+    const CostClass cost_class = item.request.cost_class;
+    item.elsewhere =
+        cost_class == CostClass::kHeavy || item.request.exclusive ||
+        ((cost_class == CostClass::kData || cost_class == CostClass::kSync) && connection.slow.take(cost_class));
   }
 }
 
@@ -238,8 +239,8 @@ Batch<P>::Item* Batch<P>::choose_alone(Connection<P>& connection) {
   if (connection.output.backlog_high() || connection.in_flight.has_parked()) return nullptr;
   Item* alone = nullptr;
   for (Item& item : requests_) {
-    const Weight weight = item.request.weight;
-    if (!item.elsewhere && (weight == Weight::kChange || weight == Weight::kSync)) return nullptr;
+    const CostClass cost_class = item.request.cost_class;
+    if (!item.elsewhere && (cost_class == CostClass::kChange || cost_class == CostClass::kSync)) return nullptr;
     if (item.elsewhere && !item.request.exclusive) alone = &item;
   }
   return alone != nullptr && engine_.tasks.claim() ? alone : nullptr;
@@ -281,15 +282,15 @@ void Batch<P>::pump(const ConnectionRef& connection) {
 template <class P>
 void Batch<P>::run_in_place(Connection<P>& c, std::size_t index) {
   Item& item = requests_[index];
-  const Weight weight = item.request.weight;
+  const CostClass cost_class = item.request.cost_class;
   if (ready_.size() > kSendEarly) send_ready(c);
-  if (weight == Weight::kData && c.output.backlog_high()) {
+  if (cost_class == CostClass::kData && c.output.backlog_high()) {
     item.held.record.own();
     item.held.tag = std::move(item.request.tag);
     return c.in_flight.park(std::move(item.held));
   }
   const Clock::time_point began = now_;
-  const bool waits = weight == Weight::kChange || weight == Weight::kSync;
+  const bool waits = cost_class == CostClass::kChange || cost_class == CostClass::kSync;
   ReplyBuffer& out = waits ? deferred_.buffer() : ready_;
   const std::size_t ready_at = ready_.size();
   const auto mark = deferred_.begin();
@@ -298,7 +299,7 @@ void Batch<P>::run_in_place(Connection<P>& c, std::size_t index) {
   if (ran == Ran::kAnswered) return;
   now_ = Clock::now();
   const auto took = now_ - began;
-  c.slow.note(weight, took);
+  c.slow.note(cost_class, took);
   if (waits) return deferred_.add(index, mark, ran == Ran::kFailed, began);
   handler_.finish(item.request, ready_, ready_at);
   handler_.took(item.request, took);

@@ -20,7 +20,7 @@
 
 namespace stoa::wire {
 
-// Thread-safe but for `receiver` and `lone_requests`, which belong to the worker that holds the receive side. The
+// Thread-safe but for `receiver` and `serial_requests`, which belong to the worker that holds the receive side. The
 // socket closes with the last reference, so a descriptor is never reused under a sender.
 template <class P>
 class Connection final : public std::enable_shared_from_this<Connection<P>> {
@@ -71,7 +71,7 @@ class Connection final : public std::enable_shared_from_this<Connection<P>> {
   InFlight<Held<P>> in_flight;
   Activity activity;
   SlowRequests slow;
-  std::uint32_t lone_requests = 0;        // in a row that came one by one, each after the reply to the one before
+  std::uint32_t serial_requests = 0;      // in a row that came one by one, each after the reply to the one before
   std::atomic<bool> closed{false};        // no longer in the server's table
   std::atomic<bool> end_of_input{false};  // the peer will send no more; close when all is answered
   typename P::Session session;

@@ -104,7 +104,7 @@ class Engine {
 
   std::atomic<bool> stopping{false};
   std::atomic<bool> draining{false};
-  std::atomic<bool> looking_out{false};     // a worker polls for the next request of its client
+  std::atomic<bool> busy_polling{false};    // a worker polls for the next request of its client
   std::atomic<std::uint32_t> busy{0};       // workers that are not asleep
   std::atomic<std::uint32_t> in_flight{0};  // requests handed over
 

@@ -16,7 +16,7 @@
 //     void closed();                  // the connection is out of use; by any thread, once
 //   P::Request
 //     Tag tag;                        // set before Handler::decode() for a request that has one already
-//     Weight weight;
+//     CostClass cost_class;
 //     bool exclusive;                 // of such, one runs at a time, and always in a worker of its own
 //     bool free;                      // pays nothing
 //   P::Handler
@@ -44,8 +44,8 @@
 #include <vector>
 
 #include "core/api/io.h"
+#include "frontends/wire/cost_class.h"
 #include "frontends/wire/receiver.h"
-#include "frontends/wire/weight.h"
 
 namespace stoa::wire {
 

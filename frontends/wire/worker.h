@@ -33,15 +33,15 @@ class Worker {
   static constexpr int kRoundsMax = 32;  // receives from one connection before others get a turn
   // A client that sends one request and waits for its reply: after so many in a row, its connection stays with the
   // worker, which looks for the next one itself for a while. To be woken would cost each some 35 us more.
-  static constexpr std::uint32_t kLoneRequests = 16;
-  static constexpr std::chrono::microseconds kLookout{100};
+  static constexpr std::uint32_t kSerialRequests = 16;
+  static constexpr std::chrono::microseconds kBusyPoll{100};
 
   void handle_event(std::uint64_t key, std::uint32_t events);
   void handle_input(const ConnectionRef& connection);
   // False: the connection was closed.
   bool receive(Connection<P>& connection, Receiver::Outcome& outcome);
   // Whether the client's next request came before long.
-  bool look_out_for(Connection<P>& connection);
+  bool busy_poll(Connection<P>& connection);
   void run_task(Task<P>& task);
 
   Engine<P>& engine_;
@@ -141,11 +141,11 @@ void Worker<P>::handle_input(const ConnectionRef& connection) {
     bool holds = true;
     const bool had_records = !records_.empty();
     if (had_records) {
-      const bool lone = waited && records_.size() == 1 && c.in_flight.count() == 0;
-      c.lone_requests = lone ? c.lone_requests + 1 : 0;
+      const bool serial = waited && records_.size() == 1 && c.in_flight.count() == 0;
+      c.serial_requests = serial ? c.serial_requests + 1 : 0;
       waited = false;
       const bool may_release =
-          c.lone_requests < kLoneRequests && (outcome == Outcome::kDry || outcome == Outcome::kMore);
+          c.serial_requests < kSerialRequests && (outcome == Outcome::kDry || outcome == Outcome::kMore);
       batch_.take(records_);
       holds = batch_.run(connection, now_, true, may_release);
     }
@@ -158,7 +158,7 @@ void Worker<P>::handle_input(const ConnectionRef& connection) {
     if (outcome == Outcome::kNoMemory) return engine_.wait_for_memory(connection);
     // After a batch, a busy client has often sent more already: looking costs less than a turn through epoll.
     if (outcome == Outcome::kDry && !had_records) {
-      if (c.lone_requests < kLoneRequests || !look_out_for(c)) break;
+      if (c.serial_requests < kSerialRequests || !busy_poll(c)) break;
       waited = true;
       round = 0;
     }
@@ -171,17 +171,17 @@ void Worker<P>::handle_input(const ConnectionRef& connection) {
 
 // One worker at a time does this, so that it costs one processor at most.
 template <class P>
-bool Worker<P>::look_out_for(Connection<P>& connection) {
-  if (engine_.looking_out.exchange(true)) return false;
-  const Clock::time_point until = Clock::now() + kLookout;
+bool Worker<P>::busy_poll(Connection<P>& connection) {
+  if (engine_.busy_polling.exchange(true)) return false;
+  const Clock::time_point until = Clock::now() + kBusyPoll;
   char byte = 0;
   ssize_t n = -1;
   while (n < 0 && Clock::now() < until) {
     n = recv(connection.fd, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT);
     if (n < 0 && errno != EAGAIN && errno != EINTR) break;
   }
-  engine_.looking_out.store(false);
-  if (n < 0) connection.lone_requests = 0;  // it has something else to do
+  engine_.busy_polling.store(false);
+  if (n < 0) connection.serial_requests = 0;  // it has something else to do
   return n >= 0;
 }
 

@@ -57,7 +57,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   const nfs::Call call{{header, peer, 1, std::chrono::steady_clock::now(), &pending}, world.scope};
   rpc::ReplyBuffer buffer;
   rpc::Reply reply{rpc::XdrWriter(buffer)};
-  program.weigh(header);
+  program.cost_class(header);
   const rpc::Outcome outcome = program.run(call, reply);
   STOA_ASSERT(buffer.size() % 4 == 0);
   if (outcome.accept == rpc::AcceptStatus::kSuccess && header.procedure != 0 && !mount) {

@@ -24,7 +24,7 @@ class MountProgram final : public nfs::Program {
   std::uint32_t version_low() const override { return kMountVersion; }
   std::uint32_t version_high() const override { return kMountVersion; }
   std::span<const rpc::Procedure> procedures() const override;
-  rpc::Weight weigh(const rpc::CallHeader&) const override { return rpc::Weight::kMemory; }
+  rpc::CostClass cost_class(const rpc::CallHeader&) const override { return rpc::CostClass::kMemory; }
   rpc::Outcome run(const nfs::Call& call, rpc::Reply& reply) override;
   void encode_not_durable(const rpc::CallHeader& header, Errc why, rpc::XdrWriter& out) override;
 

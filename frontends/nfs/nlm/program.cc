@@ -5,7 +5,7 @@
 namespace stoa::nlm {
 namespace {
 
-using rpc::Weight;
+using rpc::CostClass;
 
 enum : std::uint32_t {
   kNull = 0,
@@ -123,16 +123,16 @@ std::span<const rpc::Procedure> NlmProgram::procedures() const {
   return kProcedures;
 }
 
-rpc::Weight NlmProgram::weigh(const rpc::CallHeader& header) const {
+rpc::CostClass NlmProgram::cost_class(const rpc::CallHeader& header) const {
   switch (header.procedure) {
     case kLock:
     case kLockMsg:
     case kNonMonitoredLock:
     case kShare:
     case kFreeAll:
-      return Weight::kChange;  // a client is remembered, or forgotten
+      return CostClass::kChange;  // a client is remembered, or forgotten
     default:
-      return Weight::kMemory;
+      return CostClass::kMemory;
   }
 }
 
@@ -233,12 +233,12 @@ Result<core::FileId> NlmProgram::lockable(const nfs::Call& call, Netobj handle, 
   if (const Status entered = access.enter(call, ref.scope); !entered) {
     if (entered.error().code == Errc::kAccess) {
       const core::Export& by = *access.snapshot().find_export(ref.scope);
-      access.tell_refused(call, ns_, by, request_of(call, by));
+      access.report_refused(call, ns_, by, request_of(call, by));
     }
     return fail(entered.error());
   }
   const auto refuse = [&](Errc why, std::string_view reason) {
-    access.tell_refused(call, ns_, request_of(call, access.entered()), reason);
+    access.report_refused(call, ns_, request_of(call, access.entered()), reason);
     return fail(why);
   };
   core::OpContext& ctx = access.context();
@@ -410,7 +410,7 @@ NlmStatus NlmProgram::share(const nfs::Call& call, const ShareRequest& asked) {
   // Unlike a lock it keeps others from opening the file: that takes a proof of who it is for.
   nfs::ExportAccess& access = call.scope;
   if (!access.flavor_allowed()) {
-    access.tell_refused(call, ns_, access.entered(), request_of(call, access.entered()));
+    access.report_refused(call, ns_, access.entered(), request_of(call, access.entered()));
     return to_nlm_status(Errc::kAccess);
   }
   if (const NlmStatus now = check_grace(call, asked.caller_name, asked.reclaim); now != NlmStatus::kGranted) return now;

@@ -37,7 +37,7 @@ class NlmProgram final : public nfs::Program {
   std::uint32_t version_low() const override { return kNlmVersion; }
   std::uint32_t version_high() const override { return kNlmVersion; }
   std::span<const rpc::Procedure> procedures() const override;
-  rpc::Weight weigh(const rpc::CallHeader& header) const override;
+  rpc::CostClass cost_class(const rpc::CallHeader& header) const override;
   rpc::Outcome run(const nfs::Call& call, rpc::Reply& reply) override;
   void encode_not_durable(const rpc::CallHeader& header, Errc why, rpc::XdrWriter& out) override;
 

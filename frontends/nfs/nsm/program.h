@@ -31,7 +31,7 @@ class NsmProgram final : public nfs::Program {
   std::uint32_t version_low() const override { return kNsmVersion; }
   std::uint32_t version_high() const override { return kNsmVersion; }
   std::span<const rpc::Procedure> procedures() const override;
-  rpc::Weight weigh(const rpc::CallHeader& header) const override;
+  rpc::CostClass cost_class(const rpc::CallHeader& header) const override;
   rpc::Outcome run(const nfs::Call& call, rpc::Reply& reply) override;
   void encode_not_durable(const rpc::CallHeader&, Errc, rpc::XdrWriter&) override {}
 

@@ -58,9 +58,9 @@ Decoded CallHandler::decode(Connection& connection, const wire::Record& record, 
   call.free = call.exclusive || (header.gss && header.gss->procedure == GssProcedure::kDestroy);
   if (call.free) {
     // To make a context takes long, and workers are kept free from what takes long.
-    call.weight = call.exclusive ? Weight::kHeavy : Weight::kMemory;
+    call.cost_class = call.exclusive ? CostClass::kHeavy : CostClass::kMemory;
   } else {
-    call.weight = program.weigh(header);
+    call.cost_class = program.cost_class(header);
     call.idempotent = program.idempotent(header);
   }
   return Decoded::kRun;
@@ -77,7 +77,7 @@ std::optional<Decoded> CallHandler::judge(Connection& connection, DecodedCall& c
       case GssServer::Verdict::kDenied:
         break;
       case GssServer::Verdict::kGarbage:
-        tell_refused(connection, "RPCSEC_GSS call", "its arguments are not what was signed");
+        report_refused(connection, "RPCSEC_GSS call", "its arguments are not what was signed");
         refuse(call, out, [&](XdrWriter& w) { encode_accepted(w, header.xid, AcceptStatus::kGarbageArguments); });
         return Decoded::kDone;
       case GssServer::Verdict::kDrop:
@@ -88,9 +88,9 @@ std::optional<Decoded> CallHandler::judge(Connection& connection, DecodedCall& c
     // A context that has come to its end is no denial.
     if (header.auth != AuthStatus::kGssContextProblem) {
       const bool gss = header.auth == AuthStatus::kGssCredentialProblem;
-      tell_refused(connection, gss ? "RPCSEC_GSS call" : "RPC call",
-                   gss ? "its context is not known, or its verifier is wrong"
-                       : "its credential or verifier is not one that this server takes");
+      report_refused(connection, gss ? "RPCSEC_GSS call" : "RPC call",
+                     gss ? "its context is not known, or its verifier is wrong"
+                         : "its credential or verifier is not one that this server takes");
     }
     refuse(call, out, [&](XdrWriter& w) { encode_auth_error(w, header.xid, header.auth); });
     return Decoded::kDone;
@@ -143,8 +143,9 @@ void CallHandler::refuse(const DecodedCall& call, ReplyBuffer& out, Encode encod
   wrap(call, out, begin);
 }
 
-void CallHandler::tell_refused(const Connection& connection, std::string_view request, std::string_view reason) const {
-  if (rpc_.service.tell_refused) rpc_.service.tell_refused(connection.peer, request, reason);
+void CallHandler::report_refused(const Connection& connection, std::string_view request,
+                                 std::string_view reason) const {
+  if (rpc_.service.report_refused) rpc_.service.report_refused(connection.peer, request, reason);
 }
 
 bool CallHandler::wrap(const DecodedCall& call, ReplyBuffer& out, std::size_t begin, std::size_t more) const {
@@ -177,7 +178,7 @@ Outcome CallHandler::append_reply(Connection& connection, wire::Record& record, 
   writer.u32(0);  // the record mark, filled in below
   if (call.exclusive) {
     const std::string refused = rpc_.gss->establish(call.header, connection.peer.address, now, writer);
-    if (!refused.empty()) tell_refused(connection, "RPCSEC_GSS token", refused);
+    if (!refused.empty()) report_refused(connection, "RPCSEC_GSS token", refused);
     finish_frame(out, begin);
     call.metrics->requests.add();
     return {};

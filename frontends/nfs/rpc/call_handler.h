@@ -46,7 +46,7 @@ class CallHandler {
   // One whole reply that refuses a call.
   template <class Encode>
   void refuse(const DecodedCall& call, ReplyBuffer& out, Encode encode);
-  void tell_refused(const Connection& connection, std::string_view request, std::string_view reason) const;
+  void report_refused(const Connection& connection, std::string_view request, std::string_view reason) const;
   // Gives the reply in `out` from `begin` on the verifier and wrapping that its call asks for. `more` bytes will follow
   // it. False: it cannot be done, and the reply is gone.
   bool wrap(const DecodedCall& call, ReplyBuffer& out, std::size_t begin, std::size_t more = 0) const;

@@ -16,16 +16,16 @@
 #include "core/api/io.h"
 #include "frontends/nfs/rpc/message.h"
 #include "frontends/nfs/rpc/xdr.h"
+#include "frontends/wire/cost_class.h"
 #include "frontends/wire/peer.h"
 #include "frontends/wire/record_pool.h"
-#include "frontends/wire/weight.h"
 
 namespace stoa::rpc {
 
 using wire::Charge;
+using wire::CostClass;
 using wire::Peer;
 using wire::RecordMemory;
-using wire::Weight;
 
 struct Procedure {
   std::string_view name{};  // for metrics; empty: there is no such procedure
@@ -84,9 +84,9 @@ class Program {
   virtual std::uint32_t version_high() const = 0;
   virtual std::span<const Procedure> procedures() const = 0;  // by number
   // The procedure exists; its arguments may be garbage.
-  virtual Weight weigh(const CallHeader& header) const = 0;
+  virtual CostClass cost_class(const CallHeader& header) const = 0;
   // Whether running the call twice does what running it once does. If not, its reply is kept in the duplicate request
-  // cache; such a call must not weigh kData, kSync or kHeavy.
+  // cache; such a call must not be kData, kSync or kHeavy.
   virtual bool idempotent(const CallHeader& header) const { return procedures()[header.procedure].idempotent; }
   // Results that say "not now, ask again later". Only of calls that charge() has put a price on.
   virtual void encode_busy(const CallHeader&, XdrWriter&) {}

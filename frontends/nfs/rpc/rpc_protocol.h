@@ -26,7 +26,7 @@ struct DecodedCall {
   CallHeader header{};
   std::size_t program = 0;  // in Programs::list
   ProcedureMetrics* metrics = nullptr;
-  wire::Weight weight = wire::Weight::kMemory;
+  wire::CostClass cost_class = wire::CostClass::kMemory;
   bool idempotent = true;
   bool exclusive = false;  // makes a context of RPCSEC_GSS: the mechanism takes one step at a time
   bool free = false;       // what RPCSEC_GSS asks of the server itself: no program is run

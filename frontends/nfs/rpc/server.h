@@ -40,7 +40,7 @@ struct Service {
   // Told, by the thread that serves it, of each client that does not show well who it is: what it came with, as
   // "RPCSEC_GSS token", and what is wrong with that. Not of contexts that have come to their end, which clients make
   // anew. Null: nobody is told.
-  std::function<void(const Peer& peer, std::string_view request, std::string_view reason)> tell_refused = nullptr;
+  std::function<void(const Peer& peer, std::string_view request, std::string_view reason)> report_refused = nullptr;
 };
 
 class Server {

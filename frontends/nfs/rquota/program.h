@@ -32,7 +32,7 @@ class RquotaProgram final : public nfs::Program {
   std::uint32_t version_low() const override { return kFirstVersion; }
   std::uint32_t version_high() const override { return kVersion; }
   std::span<const rpc::Procedure> procedures() const override;
-  rpc::Weight weigh(const rpc::CallHeader&) const override { return rpc::Weight::kMemory; }
+  rpc::CostClass cost_class(const rpc::CallHeader&) const override { return rpc::CostClass::kMemory; }
   rpc::Outcome run(const nfs::Call& call, rpc::Reply& reply) override;
   void encode_not_durable(const rpc::CallHeader&, Errc, rpc::XdrWriter&) override {}  // it changes nothing
 

@@ -24,7 +24,7 @@ class Nfs3Program final : public nfs::Program {
   std::uint32_t version_low() const override { return kNfsVersion; }
   std::uint32_t version_high() const override { return kNfsVersion; }
   std::span<const rpc::Procedure> procedures() const override;
-  rpc::Weight weigh(const rpc::CallHeader& header) const override;
+  rpc::CostClass cost_class(const rpc::CallHeader& header) const override;
   void charge(const nfs::Call& call, rpc::Charge& charge) override;
   rpc::Outcome run(const nfs::Call& call, rpc::Reply& reply) override;
   void encode_busy(const rpc::CallHeader& header, rpc::XdrWriter& out) override;

@@ -38,31 +38,31 @@ class Scan {
   std::uint32_t left_ = 0;
 };
 
-rpc::Weight weight_of(Scan& scan) {
-  using rpc::Weight;
+rpc::CostClass cost_class_of(Scan& scan) {
+  using rpc::CostClass;
   rpc::XdrReader& in = scan.in;
   switch (scan.foreseen->cost) {
     case Cost::kRead:
       in.fixed(16 + 8);
-      return in.u32() > kCopiedReadBytesMax ? Weight::kHeavy : Weight::kData;
+      return in.u32() > kCopiedReadBytesMax ? CostClass::kHeavy : CostClass::kData;
     case Cost::kWrite:
       in.fixed(16 + 8);
-      return in.u32() == 0 ? Weight::kData : Weight::kSync;
+      return in.u32() == 0 ? CostClass::kData : CostClass::kSync;
     case Cost::kOpen:  // makes the file, or not
       in.fixed(4 + 4 + 4 + 8);
       in.opaque(~std::uint32_t{0});
-      return in.u32() == 0 ? Weight::kMemory : Weight::kChange;
+      return in.u32() == 0 ? CostClass::kMemory : CostClass::kChange;
     case Cost::kData:
-      return Weight::kData;
+      return CostClass::kData;
     case Cost::kSync:
-      return Weight::kSync;
+      return CostClass::kSync;
     case Cost::kChange:
-      return Weight::kChange;
+      return CostClass::kChange;
     case Cost::kNone:
     case Cost::kMemory:
       break;
   }
-  return Weight::kMemory;
+  return CostClass::kMemory;
 }
 
 }  // namespace
@@ -96,17 +96,17 @@ std::size_t write_payload_offset(std::span<const std::byte> prefix) {
   return 0;
 }
 
-rpc::Weight weigh_compound(const rpc::CallHeader& header) {
-  using rpc::Weight;
-  if (!is_idempotent_compound(header)) return Weight::kChange;
-  if (header.arguments.size() > kCopiedReadBytesMax) return Weight::kHeavy;
+rpc::CostClass cost_class_of(const rpc::CallHeader& header) {
+  using rpc::CostClass;
+  if (!is_idempotent_compound(header)) return CostClass::kChange;
+  if (header.arguments.size() > kCopiedReadBytesMax) return CostClass::kHeavy;
   Scan scan(header.arguments);
-  if (scan.minor > kMinorMax) return Weight::kMemory;
+  if (scan.minor > kMinorMax) return CostClass::kMemory;
   while (scan.next()) {
-    if (scan.foreseen->cost != Cost::kNone) return weight_of(scan);
+    if (scan.foreseen->cost != Cost::kNone) return cost_class_of(scan);
     scan.skip();
   }
-  return Weight::kMemory;
+  return CostClass::kMemory;
 }
 
 CompoundPrice price_compound(const rpc::CallHeader& header) {

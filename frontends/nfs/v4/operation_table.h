@@ -35,7 +35,7 @@ struct Arguments {
 // Which thread runs a COMPOUND is decided by its first operation that costs something.
 enum class Cost : std::uint8_t {
   kNone,
-  kMemory,  // rpc::Weight has these
+  kMemory,  // rpc::CostClass has these
   kData,
   kSync,
   kChange,

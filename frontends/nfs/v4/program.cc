@@ -26,8 +26,8 @@ std::span<const rpc::Procedure> Nfs4Program::procedures() const {
   return kProcedures;
 }
 
-rpc::Weight Nfs4Program::weigh(const rpc::CallHeader& header) const {
-  return header.procedure == kNull ? rpc::Weight::kMemory : weigh_compound(header);
+rpc::CostClass Nfs4Program::cost_class(const rpc::CallHeader& header) const {
+  return header.procedure == kNull ? rpc::CostClass::kMemory : cost_class_of(header);
 }
 
 bool Nfs4Program::idempotent(const rpc::CallHeader& header) const {

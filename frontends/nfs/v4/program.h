@@ -24,7 +24,7 @@ class Nfs4Program final : public nfs::Program {
   std::uint32_t version_low() const override { return kNfsVersion; }
   std::uint32_t version_high() const override { return kNfsVersion; }
   std::span<const rpc::Procedure> procedures() const override;
-  rpc::Weight weigh(const rpc::CallHeader& header) const override;
+  rpc::CostClass cost_class(const rpc::CallHeader& header) const override;
   bool idempotent(const rpc::CallHeader& header) const override;
   void charge(const nfs::Call& call, rpc::Charge& charge) override;
   rpc::Outcome run(const nfs::Call& call, rpc::Reply& reply) override;
@@ -44,7 +44,7 @@ class Nfs4Program final : public nfs::Program {
 // One COMPOUND from its tag to its last result.
 rpc::Outcome run_compound(const Environment& environment, const nfs::Call& call, rpc::Reply& reply);
 // What it will cost, as far as a look at its first operations tells.
-rpc::Weight weigh_compound(const rpc::CallHeader& header);
+rpc::CostClass cost_class_of(const rpc::CallHeader& header);
 // Where the data of its WRITE begins in the record; 0: there is none, or it is not to be told from this prefix.
 std::size_t write_payload_offset(std::span<const std::byte> prefix);
 // What it pays, and the handle that tells for which file: the first that is given. I/O of other files, and what comes

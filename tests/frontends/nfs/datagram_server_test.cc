@@ -25,7 +25,7 @@ class CountingProgram final : public PlainProgram {
     static constexpr std::array<rpc::Procedure, 1> kList{{{"null"}}};
     return kList;
   }
-  rpc::Weight weigh(const rpc::CallHeader&) const override { return rpc::Weight::kMemory; }
+  rpc::CostClass cost_class(const rpc::CallHeader&) const override { return rpc::CostClass::kMemory; }
   rpc::Outcome run(const PlainCall&, rpc::Reply&) override {
     ++calls;
     return {};

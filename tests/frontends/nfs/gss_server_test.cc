@@ -41,8 +41,8 @@ class ToyProgram final : public test::PlainProgram {
     static constexpr std::array<Procedure, 4> kList{{{"null"}, {"who"}, {"count", false}, {"bulk"}}};
     return kList;
   }
-  Weight weigh(const CallHeader& header) const override {
-    constexpr Weight kList[] = {Weight::kMemory, Weight::kMemory, Weight::kChange, Weight::kHeavy};
+  CostClass cost_class(const CallHeader& header) const override {
+    constexpr CostClass kList[] = {CostClass::kMemory, CostClass::kMemory, CostClass::kChange, CostClass::kHeavy};
     return kList[header.procedure];
   }
   Outcome run(const test::PlainCall& call, Reply& reply) override {
@@ -89,7 +89,7 @@ class GssServerTest : public testing::Test {
                       return {};
                     },
                     .gss = &mechanism_,
-                    .tell_refused =
+                    .report_refused =
                         [this](const Peer& peer, std::string_view request, std::string_view reason) {
                           EXPECT_EQ(peer.text, "127.0.0.1");
                           const std::lock_guard lock(told_mutex_);

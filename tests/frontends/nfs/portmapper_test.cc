@@ -22,7 +22,7 @@ class FakePortmapper final : public test::PlainProgram {
     static constexpr std::array<Procedure, 3> kList{{{"null"}, {"set"}, {"unset"}}};
     return kList;
   }
-  Weight weigh(const CallHeader&) const override { return Weight::kMemory; }
+  CostClass cost_class(const CallHeader&) const override { return CostClass::kMemory; }
   Outcome run(const test::PlainCall& call, Reply& reply) override {
     XdrReader in(call.header.arguments);
     const std::uint32_t program = in.u32();

@@ -39,9 +39,9 @@ class ToyProgram final : public test::PlainProgram {
         {{"null"}, {"echo"}, {"count", false}, {"gate"}, {"bulk"}, {"file"}, {}, {"keep"}}};
     return kList;
   }
-  Weight weigh(const CallHeader& header) const override {
-    constexpr Weight kList[] = {Weight::kMemory, Weight::kMemory, Weight::kChange, Weight::kHeavy,
-                                Weight::kHeavy,  Weight::kHeavy,  Weight::kMemory, Weight::kMemory};
+  CostClass cost_class(const CallHeader& header) const override {
+    constexpr CostClass kList[] = {CostClass::kMemory, CostClass::kMemory, CostClass::kChange, CostClass::kHeavy,
+                                   CostClass::kHeavy,  CostClass::kHeavy,  CostClass::kMemory, CostClass::kMemory};
     return kList[header.procedure];
   }
   Outcome run(const test::PlainCall& call, Reply& reply) override {

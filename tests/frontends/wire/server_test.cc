@@ -37,7 +37,7 @@ struct Toy {
   };
   struct Request {
     Tag tag{};
-    Weight weight = Weight::kMemory;
+    CostClass cost_class = CostClass::kMemory;
     bool exclusive = false;
     bool free = false;
     std::uint32_t id = 0;
@@ -101,8 +101,8 @@ class Toy::Handler {
     request.words.assign(reinterpret_cast<const char*>(record.bytes.data()) + 4, record.bytes.size() - 4);
     const bool gate = request.words == "gate", lone = request.words == "lone", bulk = request.words == "bulk";
     request.exclusive = lone;
-    request.weight = gate || lone || bulk ? Weight::kHeavy : Weight::kMemory;
-    if (request.words == "change") request.weight = Weight::kChange;
+    request.cost_class = gate || lone || bulk ? CostClass::kHeavy : CostClass::kMemory;
+    if (request.words == "change") request.cost_class = CostClass::kChange;
     if (request.words != "hello") return Decoded::kRun;
     append(request, "hello to you", out);
     return Decoded::kDone;

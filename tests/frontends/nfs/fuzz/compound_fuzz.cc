@@ -174,7 +174,7 @@ class World {
                          kept_.access()};
     reply_.clear(1 << 20);
     rpc::Reply reply{rpc::XdrWriter(reply_)};
-    nfs4::weigh_compound(header);
+    nfs4::cost_class_of(header);
     const rpc::Outcome outcome = nfs4::run_compound(environment_, call, reply);
     STOA_ASSERT(kept_.ns().settle({}, pending));
     check(arguments, outcome, reply);

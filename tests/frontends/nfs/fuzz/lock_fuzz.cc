@@ -52,7 +52,7 @@ class World {
     const nfs::Call call{{header, peer, 1, std::chrono::steady_clock::now(), &pending}, kept_.access()};
     rpc::ReplyBuffer buffer;
     rpc::Reply reply{rpc::XdrWriter(buffer)};
-    program.weigh(header);
+    program.cost_class(header);
     const rpc::Outcome outcome = program.run(call, reply);
     STOA_ASSERT(kept_.ns().settle({}, pending));
     STOA_ASSERT(buffer.size() % 4 == 0);

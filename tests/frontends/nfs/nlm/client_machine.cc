@@ -21,7 +21,7 @@ class ClientMachine::Service final : public PlainProgram {
   std::uint32_t version_low() const override { return program_ == kPortmap ? 2 : version_; }
   std::uint32_t version_high() const override { return version_; }
   std::span<const rpc::Procedure> procedures() const override { return list_; }
-  rpc::Weight weigh(const rpc::CallHeader&) const override { return rpc::Weight::kMemory; }
+  rpc::CostClass cost_class(const rpc::CallHeader&) const override { return rpc::CostClass::kMemory; }
   void encode_not_durable(const rpc::CallHeader&, Errc, rpc::XdrWriter&) override {}
   rpc::Outcome run(const PlainCall& call, rpc::Reply& reply) override {
     const auto arguments = call.header.arguments;

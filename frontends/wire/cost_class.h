@@ -9,14 +9,14 @@
 
 namespace stoa::wire {
 
-enum class Weight : std::uint8_t {
+enum class CostClass : std::uint8_t {
   kMemory,  // answered from memory
   kChange,  // changes metadata: its reply waits for one sync, shared by all that came together
   kSync,    // makes file data durable: in place while that is quick, else by another worker
   kData,    // moves little data: in place while that is quick, else by another worker
   kHeavy,   // moves much data: by another worker when it did not come alone
 };
-inline constexpr std::size_t kWeights = 5;
+inline constexpr std::size_t kCostClasses = 5;
 
 // What a request pays before it is run. The flows are valid until Handler::refresh().
 struct Charge {
