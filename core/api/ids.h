@@ -34,6 +34,12 @@ inline constexpr HolderId kNoHolder{0};
 enum class OpenId : std::uint64_t {};
 enum class LeaseId : std::uint64_t {};
 inline constexpr OpenId kNoOpen{0};
+// Tells the leases of one holder from each other (SMB: of a client and a key of its own). Zero: those of the holder
+// itself (NFSv4).
+struct LeaseKey {
+  std::uint64_t high = 0, low = 0;
+  auto operator<=>(const LeaseKey&) const = default;
+};
 
 // The content of a file as of one moment: changes with every change of bytes or size, whichever door makes it.
 struct ObjectVersion {

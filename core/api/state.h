@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "core/api/context.h"
 #include "core/api/ids.h"
+#include "core/api/leases.h"
 
 namespace stoa::core {
 
@@ -28,13 +29,21 @@ namespace stoa::core {
 // at once. Conflicts are between holders; one holder's own opens conflict with each other only by share-deny, its own
 // leases with nothing. HolderId itself is in ids.h, because OpContext carries it.
 
-enum ShareBits : std::uint32_t { kShareNone = 0, kShareRead = 1, kShareWrite = 2, kShareBoth = 3 };
+enum ShareBits : std::uint32_t {
+  kShareNone = 0,
+  kShareRead = 1,
+  kShareWrite = 2,
+  kShareBoth = 3,
+  kShareDelete = 4,  // also to rename
+  kShareAll = 7,
+};
 
 struct OpenSpec {
   FileId file;
   HolderId holder;
-  std::uint32_t access;  // ShareBits, not none
+  std::uint32_t access;  // ShareBits; none: attributes only, which conflicts with nothing, and denies nothing (MS-FSA)
   std::uint32_t deny;    // ShareBits
+  LeaseKey lease_key{};  // of the lease that does not stand in its way
 };
 
 // A byte range: length kToEnd reaches to 2^64-1, whatever the size of the file.
@@ -69,13 +78,6 @@ struct HeldCounts {
   std::int64_t opens = 0, locks = 0, leases = 0;
 };
 
-enum class LeaseKind : std::uint8_t {
-  kRead,    // nobody else writes or changes attributes while it is held: contents and attributes may be cached
-  kWrite,   // nobody else opens: writes may be cached as well
-  kHandle,  // the file may be kept open for a user who has closed it: recalled before its name goes (renamed, removed,
-            // replaced), and before somebody else is refused for a share reservation of this holder
-};
-
 // What is held of one file or directory, and who waits for a lock of it.
 struct FileHoldings {
   template <class T>
@@ -94,8 +96,8 @@ struct FileHoldings {
   };
   struct Lease {
     HolderId holder;
-    LeaseKind kind;
-    bool recalled;  // asked for, and not returned yet
+    std::uint32_t bits;  // LeaseBits
+    bool recalled;       // asked for, and not returned yet
   };
   List<Opens> opens{};
   List<Lock> locks{};
@@ -114,7 +116,8 @@ class StateTable {
   // `peer`: who stands behind it as the door sees it (an address). What one holder may have, and what all holders of
   // one peer may have together, is less than what there is: nobody takes it all. Empty: a peer of its own.
   virtual HolderId add_holder(Door door, std::function<void(LeaseId, FileId)> recall, std::string_view peer = {},
-                              std::function<void(const LockRequest&)> granted = nullptr) = 0;
+                              std::function<void(const LockRequest&)> granted = nullptr,
+                              const LeaseTerms& terms = {}) = 0;
   // Ends all opens, locks, waits and leases of the holder. After it returns, it is not called any more; so it waits for
   // a call that runs, and must not be called within one nor with a lock held that one takes. close()s its opens.
   virtual void remove_holder(HolderId holder) = 0;
@@ -182,18 +185,26 @@ class StateTable {
   // wait calls this from time to time.
   virtual void retry_waits() = 0;
 
-  // --- leases, of files and directories (a change of entries is a change of the directory). A holder may have a handle
-  // lease beside a read or write lease. Empty: not now (conflicting opens, locks or leases of others, one that the
-  // holder has already, content that is just being read or written, one was recalled a short while ago, too many).
-  // Granted: whatever the file is like from now on stays so until the recall; what was read before may be old. May read
-  // the store.
-  virtual std::optional<LeaseId> grant_lease(FileId file, HolderId holder, LeaseKind kind) = 0;
+  // --- leases, of files and directories (a change of entries is a change of the directory). An owner has one lease of
+  // a file. What was wished for, or as much of it as may be had; a delegation is given as a whole. A cache lease that
+  // the owner has already gets more bits. Empty: not now (conflicting opens, locks or leases of others, a delegation
+  // that the owner has already, content that is just being read or written, one was recalled a short while ago, too
+  // many). Granted: whatever the file is like from now on stays so until the recall; what was read before may be old.
+  // May read the store.
+  virtual std::optional<GrantedLease> grant_lease(FileId file, const LeaseOwner& owner, const LeaseWish& wish) = 0;
+  // The holder keeps `bits` of the lease and gives up the others. None: the lease ends. kInvalid: no such lease, or
+  // more than a recall left to it; nothing happens then. kTimeout: it was revoked.
+  virtual Status acknowledge(LeaseId lease, std::uint32_t bits) = 0;
   virtual void return_lease(LeaseId lease) = 0;
   // True when the holder did not answer a recall in time: the lease is gone, the holder must be told. Until it is
   // returned or the holder removed.
   virtual bool lease_revoked(LeaseId lease) const = 0;
-  // The read or write lease.
-  virtual std::optional<LeaseKind> lease_of(FileId file, HolderId holder) const = 0;
+  // Calls `clear` once, when the recalls of the file that are under way are answered, from any thread, with no lock
+  // held; it must not block. Where they are not answered, they hinder nothing from `lapses` on, and nothing is called.
+  // Empty: none is under way, and nothing is called. kBusy: too many wait (65536).
+  virtual Result<std::optional<RecallWait>> when_clear(FileId file, std::function<void()> clear) = 0;
+  // Not called any more, unless it is being called just now.
+  virtual void stop_waiting(const RecallWait& wait) = 0;
   // A reader's access of doors without opens, and GETATTR of others: recalls write leases. kRecallPending; else
   // nothing.
   virtual Status before_read(const OpContext& ctx, FileId file) = 0;

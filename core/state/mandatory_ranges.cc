@@ -23,10 +23,10 @@ Status check_mandatory_range(const LockRange& range) {
   return fail(Errc::kInvalid, "a lock beyond 2^64-1");
 }
 
-Facets MandatoryRanges::facets_of_others(HolderId holder) const {
+Facets MandatoryRanges::facets_of_others(const LeaseOwner& owner) const {
   Facets found = 0;
   for (const MandatoryLock& lock : locks_) {
-    if (lock.holder != holder) found |= facets_of_mandatory_lock(lock.exclusive);
+    if (lock.owner != owner) found |= facets_of_mandatory_lock(lock.exclusive);
   }
   return found;
 }

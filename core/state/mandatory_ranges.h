@@ -10,7 +10,7 @@ namespace stoa::core {
 
 struct MandatoryLock {
   OpenId open{};
-  HolderId holder = kNoHolder;
+  LeaseOwner owner;
   LockRange range;
   bool exclusive = false;
 };
@@ -21,7 +21,7 @@ Status check_mandatory_range(const LockRange& range);
 class MandatoryRanges {
  public:
   bool empty() const { return locks_.empty(); }
-  Facets facets_of_others(HolderId holder) const;
+  Facets facets_of_others(const LeaseOwner& owner) const;
   // What keeps this open from a lock. Its own ones count against an exclusive lock alone.
   const MandatoryLock* in_the_way(OpenId open, const LockRange& range, bool exclusive) const;
   // What keeps it from an access (kReadsRange, kWritesRange). Its own exclusive locks do not, its shared ones keep it

@@ -21,19 +21,19 @@ Facets ShareTable::Counts::facets() const {
   return found;
 }
 
-void ShareTable::add(HolderId holder, Facets open) {
+void ShareTable::add(const LeaseOwner& owner, Facets open) {
   all_.add(open, 1);
-  auto at = std::ranges::lower_bound(holders_, holder, {}, &Entry::holder);
-  if (at == holders_.end() || at->holder != holder) at = holders_.insert(at, {holder, {}});
+  auto at = std::ranges::lower_bound(owners_, owner, {}, &Entry::owner);
+  if (at == owners_.end() || at->owner != owner) at = owners_.insert(at, {owner, {}});
   at->counts.add(open, 1);
 }
 
-void ShareTable::remove(HolderId holder, Facets open) {
+void ShareTable::remove(const LeaseOwner& owner, Facets open) {
   all_.add(open, kMinusOne);
-  const auto at = std::ranges::lower_bound(holders_, holder, {}, &Entry::holder);
-  STOA_ASSERT(at != holders_.end() && at->holder == holder);
+  const auto at = std::ranges::lower_bound(owners_, owner, {}, &Entry::owner);
+  STOA_ASSERT(at != owners_.end() && at->owner == owner);
   at->counts.add(open, kMinusOne);
-  if (at->counts.opens == 0) holders_.erase(at);
+  if (at->counts.opens == 0) owners_.erase(at);
 }
 
 Facets ShareTable::facets_without(Facets one) const {
@@ -42,15 +42,15 @@ Facets ShareTable::facets_without(Facets one) const {
   return others.facets();
 }
 
-Facets ShareTable::facets_of(HolderId holder) const {
-  const auto at = std::ranges::lower_bound(holders_, holder, {}, &Entry::holder);
-  return at == holders_.end() || at->holder != holder ? 0 : at->counts.facets();
+Facets ShareTable::facets_of(const LeaseOwner& owner) const {
+  const auto at = std::ranges::lower_bound(owners_, owner, {}, &Entry::owner);
+  return at == owners_.end() || at->owner != owner ? 0 : at->counts.facets();
 }
 
-Facets ShareTable::facets_of_others(HolderId holder) const {
+Facets ShareTable::facets_of_others(const LeaseOwner& owner) const {
   Counts others = all_;
-  const auto at = std::ranges::lower_bound(holders_, holder, {}, &Entry::holder);
-  if (at == holders_.end() || at->holder != holder) return others.facets();
+  const auto at = std::ranges::lower_bound(owners_, owner, {}, &Entry::owner);
+  if (at == owners_.end() || at->owner != owner) return others.facets();
   for (std::size_t i = 0; i < others.of.size(); ++i) {
     STOA_ASSERT(others.of[i] >= at->counts.of[i]);
     others.of[i] -= at->counts.of[i];

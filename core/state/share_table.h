@@ -1,4 +1,4 @@
-// The opens of one file, counted by holder and by facet: conflicts are found without a look at each open.
+// The opens of one file, counted by owner of leases and by facet: conflicts are found without a look at each open.
 #pragma once
 
 #include <vector>
@@ -9,33 +9,42 @@ namespace stoa::core {
 
 class ShareTable {
  public:
-  void add(HolderId holder, Facets open);
-  void remove(HolderId holder, Facets open);
+  void add(const LeaseOwner& owner, Facets open);
+  void remove(const LeaseOwner& owner, Facets open);
   bool empty() const { return all_.opens == 0; }
-  // What all opens have, of everybody; and of everybody but `holder`.
+  // What all opens have together.
   Facets facets() const { return all_.facets(); }
   Facets facets_without(Facets one) const;  // of all but one of the opens, which has these
-  Facets facets_of(HolderId holder) const;
-  Facets facets_of_others(HolderId holder) const;
+  Facets facets_of(const LeaseOwner& owner) const;
+  Facets facets_of_others(const LeaseOwner& owner) const;
   // Each holder, how many opens it has, and what they have together.
   template <class Visit>
   void each(Visit visit) const {
-    for (const Entry& entry : holders_) visit(entry.holder, entry.counts.opens, entry.counts.facets());
+    for (auto at = owners_.begin(); at != owners_.end();) {
+      const HolderId holder = at->owner.holder;
+      std::uint32_t opens = 0;
+      Facets facets = 0;
+      for (; at != owners_.end() && at->owner.holder == holder; ++at) {
+        opens += at->counts.opens;
+        facets |= at->counts.facets();
+      }
+      visit(holder, opens, facets);
+    }
   }
 
  private:
   struct Counts {
     std::uint32_t opens = 0;
-    std::array<std::uint32_t, 4> of{};  // by number of the facet
+    std::array<std::uint32_t, kOpenFacetCount> of{};  // by number of the facet
     void add(Facets open, std::uint32_t delta);
     Facets facets() const;
   };
   struct Entry {
-    HolderId holder;
+    LeaseOwner owner;
     Counts counts;
   };
   Counts all_;
-  std::vector<Entry> holders_;  // by holder
+  std::vector<Entry> owners_;  // in order
 };
 
 }  // namespace stoa::core

@@ -10,8 +10,9 @@ void add(FileHoldings::List<T>& list, std::size_t most, const T& one) {
   ++list.total;
 }
 
-std::uint32_t share_bits(Facets facets, Facets reads, Facets writes) {
-  return ((facets & reads) != 0 ? kShareRead : 0u) | ((facets & writes) != 0 ? kShareWrite : 0u);
+std::uint32_t share_bits(Facets facets, Facets reads, Facets writes, Facets deletes) {
+  return ((facets & reads) != 0 ? kShareRead : 0u) | ((facets & writes) != 0 ? kShareWrite : 0u) |
+         ((facets & deletes) != 0 ? kShareDelete : 0u);
 }
 
 }  // namespace
@@ -40,18 +41,19 @@ FileHoldings VolumeState::held_of(FileId id, std::size_t most) const {
     add(held.opens, most,
         {.holder = holder,
          .count = count,
-         .access = share_bits(facets, kOpenReads, kOpenWrites),
-         .deny = share_bits(facets, kOpenDeniesRead, kOpenDeniesWrite)});
+         .access = share_bits(facets, kOpenReads, kOpenWrites, kOpenDeletes),
+         .deny = share_bits(facets, kOpenDeniesRead, kOpenDeniesWrite, kOpenDeniesDelete)});
   });
   file.locks.each([&](HolderId holder, const ByteSpan& span, bool exclusive) {
     add(held.locks, most, {.holder = holder, .range = range_of(span), .exclusive = exclusive, .mandatory = false});
   });
   file.mandatory.each([&](const MandatoryLock& one) {
-    add(held.locks, most, {.holder = one.holder, .range = one.range, .exclusive = one.exclusive, .mandatory = true});
+    add(held.locks, most,
+        {.holder = one.owner.holder, .range = one.range, .exclusive = one.exclusive, .mandatory = true});
   });
   file.leases.each([&](const Lease& lease) {
-    if (lease.tentative || lease.lapsed(now, options_.lease_recall_timeout)) return;
-    add(held.leases, most, {.holder = lease.holder, .kind = lease.kind, .recalled = lease.recalled.has_value()});
+    if (lease.tentative || lease.lapsed(now)) return;
+    add(held.leases, most, {.holder = lease.owner.holder, .bits = lease.bits, .recalled = lease.recalled.has_value()});
   });
   return held;
 }

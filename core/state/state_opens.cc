@@ -5,24 +5,24 @@ namespace stoa::core {
 
 namespace {
 
-bool valid(std::uint32_t access, std::uint32_t deny) {
-  return access != kShareNone && access <= kShareBoth && deny <= kShareBoth;
+bool valid_share(std::uint32_t access, std::uint32_t deny) {
+  return access <= kShareAll && deny <= kShareAll;
 }
 
 }  // namespace
 
-Status VolumeState::may_open(Shard& shard, FileId id, FileState& file, HolderId holder, Facets asked, Facets others) {
+Status VolumeState::may_open(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner, Facets asked,
+                             Facets others) {
   if ((others & against(asked)) != 0) {
-    // It may be open for nobody any more.
-    const bool pending = handle_lease_in_the_way(shard, id, file, holder, asked);
-    return fail(pending ? Errc::kRecallPending : Errc::kShareConflict);
+    // It may be open for no user any more.
+    if (handle_caching_in_the_way(shard, id, file, owner, asked)) return recall_pending(id);
+    return fail(Errc::kShareConflict);
   }
-  if (lease_in_the_way(shard, id, file, holder, asked)) return fail(Errc::kRecallPending);
-  return {};
+  return ask_leases(shard, id, file, owner, asked);
 }
 
 Result<OpenId> VolumeState::open(const OpenSpec& spec) {
-  if (!valid(spec.access, spec.deny)) return fail(Errc::kInvalid, "access or deny of an open");
+  if (!valid_share(spec.access, spec.deny)) return fail(Errc::kInvalid, "access or deny of an open");
   const Facets facets = facets_of_open(spec.access, spec.deny);
   Shard& shard = shard_of(spec.file);
   auto opened = [&]() -> Result<OpenId> {
@@ -30,15 +30,16 @@ Result<OpenId> VolumeState::open(const OpenSpec& spec) {
     if (!holders_.alive(spec.holder)) return fail(Errc::kInvalid, "no such holder");
     STOA_CHECK_OK(take_opens(spec.holder, 1));
     FileState& file = shard.files[spec.file];
-    if (const Status may = may_open(shard, spec.file, file, spec.holder, facets, file.shares.facets()); !may) {
+    const LeaseOwner owner{spec.holder, spec.lease_key};
+    if (const Status may = may_open(shard, spec.file, file, owner, facets, file.shares.facets()); !may) {
       (void)take_opens(spec.holder, -1);
       forget_if_empty(shard, spec.file);
       return fail(may.error());
     }
     const OpenId id{new_id(shard)};
-    file.shares.add(spec.holder, facets);
+    file.shares.add(owner, facets);
     count_denying(facets, +1);
-    shard.opens.emplace(id, Open{spec.file, spec.holder, facets});
+    shard.opens.emplace(id, Open{spec.file, owner, facets});
     shard.holdings[spec.holder].opens.insert(id);
     holders_.count(spec.holder, 1);
     return id;
@@ -63,7 +64,7 @@ Result<OpenId> VolumeState::open(const OpenSpec& spec) {
 }
 
 Status VolumeState::change_open(OpenId open, std::uint32_t access, std::uint32_t deny) {
-  if (!valid(access, deny)) return fail(Errc::kInvalid, "access or deny of an open");
+  if (!valid_share(access, deny)) return fail(Errc::kInvalid, "access or deny of an open");
   const Facets facets = facets_of_open(access, deny);
   Shard& shard = shard_of(open);
   const auto changed = [&]() -> Status {
@@ -72,14 +73,14 @@ Status VolumeState::change_open(OpenId open, std::uint32_t access, std::uint32_t
     if (found == shard.opens.end()) return fail(Errc::kInvalid, "no such open");
     Open& mine = found->second;
     FileState& file = shard.files.at(mine.file);
-    file.shares.remove(mine.holder, mine.facets);
-    const Status may = may_open(shard, mine.file, file, mine.holder, facets, file.shares.facets());
+    file.shares.remove(mine.owner, mine.facets);
+    const Status may = may_open(shard, mine.file, file, mine.owner, facets, file.shares.facets());
     if (may) {
       count_denying(mine.facets, -1);
       count_denying(facets, +1);
       mine.facets = facets;
     }
-    file.shares.add(mine.holder, mine.facets);
+    file.shares.add(mine.owner, mine.facets);
     return may;
   }();
   send_recalls();
@@ -109,13 +110,14 @@ bool VolumeState::end_open(Shard& shard, OpenId open) {
   if (found == shard.opens.end()) return false;
   const Open gone = found->second;
   shard.opens.erase(found);
-  shard.holdings[gone.holder].opens.erase(open);
-  forget_if_empty(shard, gone.holder);
-  holders_.count(gone.holder, -1);
-  (void)take_opens(gone.holder, -1);
+  const HolderId holder = gone.owner.holder;
+  shard.holdings[holder].opens.erase(open);
+  forget_if_empty(shard, holder);
+  holders_.count(holder, -1);
+  (void)take_opens(holder, -1);
   FileState& file = shard.files.at(gone.file);
-  end_mandatory(gone.holder, file.mandatory.remove(open));
-  file.shares.remove(gone.holder, gone.facets);
+  end_mandatory(holder, file.mandatory.remove(open));
+  file.shares.remove(gone.owner, gone.facets);
   count_denying(gone.facets, -1);
   const bool last = file.shares.empty() && std::exchange(file.nameless, false);
   forget_if_empty(shard, gone.file);

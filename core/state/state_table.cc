@@ -76,8 +76,8 @@ void VolumeState::forget_if_empty(Shard& shard, HolderId holder) {
 }
 
 HolderId VolumeState::add_holder(Door, std::function<void(LeaseId, FileId)> recall, std::string_view peer,
-                                 std::function<void(const LockRequest&)> granted) {
-  return holders_.add(std::move(recall), peer, std::move(granted));
+                                 std::function<void(const LockRequest&)> granted, const LeaseTerms& terms) {
+  return holders_.add(std::move(recall), peer, std::move(granted), terms);
 }
 
 void VolumeState::remove_holder(HolderId holder) {

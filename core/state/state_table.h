@@ -2,11 +2,10 @@
 // core/api/state.h, and of the gate that every change passes. Its parts are in the files beside this one.
 //
 // Sharded by file, and ids carry their shard: whatever an operation needs is under one mutex, held for a few hundred
-// nanoseconds. Who waits for locks is under one mutex of its own. Lock order: the waits, a shard, then recalls, holders
-// or the count of ended leases. FileWatch and the holders are called with none of them held.
+// nanoseconds. Who waits for locks is under one mutex of its own. Lock order: the waits, a shard, then what is to be
+// told or the holders. FileWatch, holders and waiting requests are called with none of them held.
 #pragma once
 
-#include <condition_variable>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -21,6 +20,10 @@
 #include "core/state/share_table.h"
 
 namespace stoa::core {
+
+inline std::unexpected<Error> recall_pending(FileId file) {
+  return fail(Error{.code = Errc::kRecallPending, .subject = static_cast<std::uint64_t>(file)});
+}
 
 struct StateLimits {
   std::int64_t opens, locks, leases;
@@ -39,21 +42,19 @@ struct StateOptions {
 
 class VolumeState final : public StateTable, public LeaseGate {
  public:
-  // After a recall its file gets no new lease for so long: it is contended.
-  static constexpr StateClock::duration kLeasePause = std::chrono::seconds(10);
+  static constexpr std::int64_t kRecallWaitsMax = 65536;
 
   VolumeState(StateOptions options, FileWatch& files, KvStore& kv, Committer& committer, MetricRegistry& metrics);
 
-  // How many leases have ended so far; and waits for the next one since, at most for a moment: a lease that lapses
-  // tells nobody.
-  std::uint64_t leases_ended() const { return leases_ended_.load(std::memory_order_acquire); }
-  void wait_for_lease_end(std::uint64_t seen);
+  // Waits, with no lock held, until the recalls of the file that are under way are answered or have lapsed; at most
+  // until then. kBusy: too many wait.
+  Status wait_until_clear(FileId file, StateClock::time_point until);
 
   // At start: who may reclaim.
   Status load() { return reclaim_.load(); }
 
   HolderId add_holder(Door door, std::function<void(LeaseId, FileId)> recall, std::string_view peer = {},
-                      std::function<void(const LockRequest&)> granted = nullptr) override;
+                      std::function<void(const LockRequest&)> granted = nullptr, const LeaseTerms& terms = {}) override;
   void remove_holder(HolderId holder) override;
   bool holds_state(HolderId holder) const override { return holders_.held(holder) != 0; }
   HeldCounts held_by(HolderId holder) const override;
@@ -79,10 +80,12 @@ class VolumeState final : public StateTable, public LeaseGate {
   bool cancel_wait(const LockRequest& wanted) override;
   void retry_waits() override;
 
-  std::optional<LeaseId> grant_lease(FileId file, HolderId holder, LeaseKind kind) override;
-  void return_lease(LeaseId lease) override;
+  std::optional<GrantedLease> grant_lease(FileId file, const LeaseOwner& owner, const LeaseWish& wish) override;
+  Status acknowledge(LeaseId lease, std::uint32_t bits) override;
+  void return_lease(LeaseId lease) override { (void)acknowledge(lease, kLeaseNone); }
   bool lease_revoked(LeaseId lease) const override;
-  std::optional<LeaseKind> lease_of(FileId file, HolderId holder) const override;
+  Result<std::optional<RecallWait>> when_clear(FileId file, std::function<void()> clear) override;
+  void stop_waiting(const RecallWait& wait) override;
   Status before_read(const OpContext& ctx, FileId file) override;
 
   Status remember_client(Door door, std::string_view name) override { return reclaim_.remember(door, name); }
@@ -108,15 +111,20 @@ class VolumeState final : public StateTable, public LeaseGate {
     LockRanges locks;
     MandatoryRanges mandatory;
     Leases leases;
-    bool nameless = false;    // its last close must be told
-    bool waited_for = false;  // somebody waits for a lock: whoever gives one or a lease back serves them
+    struct Waiting {
+      std::uint64_t number;
+      std::function<void()> clear;
+    };
+    std::vector<Waiting> recall_waits;  // requests parked until its recalls are answered; there is a lease then
+    bool nameless = false;              // its last close must be told
+    bool waited_for = false;            // for a lock: what gives a lock or a lease back serves those who wait
     bool empty() const {
       return shares.empty() && locks.empty() && leases.empty() && !waited_for;
     }  // mandatory locks have opens
   };
   struct Open {
     FileId file;
-    HolderId holder;
+    LeaseOwner owner;
     Facets facets;
   };
   struct Holdings {  // of one holder in one shard
@@ -130,9 +138,11 @@ class VolumeState final : public StateTable, public LeaseGate {
   static constexpr std::size_t kPauses = 128;
   // The file that was recalled last, of those whose ids fall into one place: another one forgets it, which does no
   // harm.
+  enum class RecallFor : std::uint8_t { kLook, kChange, kNameChange };
   struct Pause {
     FileId file = kNoFile;
     StateClock::time_point since{};
+    RecallFor what{};
   };
   struct Shard {
     mutable std::mutex mutex;  // guards all that follows
@@ -147,6 +157,7 @@ class VolumeState final : public StateTable, public LeaseGate {
     HolderId holder;
     LeaseId lease;
     FileId file;
+    std::uint32_t keeps;
   };
 
   static std::uint64_t mixed(FileId file) { return static_cast<std::uint64_t>(file) * 0x9E3779B97F4A7C15ULL; }
@@ -162,17 +173,26 @@ class VolumeState final : public StateTable, public LeaseGate {
   static Pause& pause_of(Shard& shard, FileId file) { return shard.pauses[mixed(file) >> 32 & (kPauses - 1)]; }
 
   // All of these with the shard's mutex held.
-  // Whether there are leases for which `wanted` is true and which have not lapsed; they are then to be recalled. Of
-  // state_leases.cc alone.
-  template <class Wanted>
-  bool recall_leases(Shard& shard, FileId id, FileState& file, Wanted wanted);
-  // Those of somebody other than `holder` that stand against `asked`.
-  bool lease_in_the_way(Shard& shard, FileId id, FileState& file, HolderId holder, Facets asked);
-  // Handle leases of those whose opens stand against `asked`.
-  bool handle_lease_in_the_way(Shard& shard, FileId id, FileState& file, HolderId holder, Facets asked);
-  Status may_open(Shard& shard, FileId id, FileState& file, HolderId holder, Facets asked, Facets others);
+  static RecallFor recall_for(Facets asked);
+  bool paused(Shard& shard, FileId id, HolderId holder, StateClock::time_point now) const;
+  // Whether leases have to go or lose bits that have not lapsed; they are then to be recalled. `left(lease)`: the bits
+  // that are not in the way. Of state_leases.cc alone.
+  template <class Left>
+  bool recall_leases(Shard& shard, FileId id, FileState& file, RecallFor what, Left left);
+  // kRecallPending: leases of other owners stand against `asked`.
+  Status ask_leases(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner, Facets asked);
+  // Handle caching of those whose opens stand against `asked`.
+  bool handle_caching_in_the_way(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner, Facets asked);
+  Status may_open(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner, Facets asked, Facets others);
+  // What others have of the file.
+  static Facets held_by_others(const FileState& file, const LeaseOwner& owner, StateClock::time_point now);
+  std::optional<GrantedLease> add_bits(Shard& shard, FileId id, FileState& file, Lease& lease, const LeaseWish& wish);
+  void count_bits(std::uint32_t bits, std::int64_t more);
+  // Tells the requests that wait, when no recall of the file is under way any more.
+  void wake_if_clear(FileState& file);
   void count_denying(Facets open, std::int64_t more);
-  bool end_open(Shard& shard, OpenId open);  // whether the file's last close must be told
+  bool end_open(Shard& shard, OpenId open);            // whether the file's last close must be told
+  void forget_lease(Shard& shard, const Lease& gone);  // that was taken out
   void end_lease(Shard& shard, LeaseId lease);
   void end_mandatory(HolderId holder, std::size_t count);
   void end_locks(Shard& shard, FileId id, FileState& file, HolderId holder, std::size_t count);
@@ -222,12 +242,10 @@ class VolumeState final : public StateTable, public LeaseGate {
   mutable std::mutex waits_mutex_;  // guards waits_, and all `waited_for` together with the shard's mutex
   LockWaits waits_;
 
-  std::mutex recalls_mutex_;  // guards due_
+  std::mutex recalls_mutex_;  // guards what is to be told
   std::vector<DueRecall> due_;
-
-  std::atomic<std::uint64_t> leases_ended_{0};  // written with ended_mutex_ held
-  std::mutex ended_mutex_;
-  std::condition_variable lease_ended_;
+  std::vector<std::function<void()>> due_clear_;
+  std::atomic<std::int64_t> recall_waits_{0};
 
   Counter& recalls_;
   Counter& revocations_;

@@ -132,15 +132,13 @@ class NamespaceImpl final : public Namespace {
     requests_.add();
     std::chrono::steady_clock::time_point until{};
     for (;;) {
-      const std::uint64_t ended = tree_.state.leases_ended();
       auto reply = operation();
       tree_.state.send_recalls();
       const bool pending = !reply && reply.error().code == Errc::kRecallPending;
       if (!pending || ctx.lease_patience.count() == 0) return reply;
       const auto now = std::chrono::steady_clock::now();
-      if (until == std::chrono::steady_clock::time_point{}) until = now + ctx.lease_patience;
-      if (now >= until || ctx.expired()) return reply;
-      tree_.state.wait_for_lease_end(ended);
+      if (until == std::chrono::steady_clock::time_point{}) until = std::min(now + ctx.lease_patience, ctx.deadline);
+      if (now >= until || !tree_.state.wait_until_clear(FileId{reply.error().subject}, until)) return reply;
     }
   }
 

@@ -23,32 +23,33 @@ Delegated grant_delegation(Compound& c, const core::FileRef& file, std::uint64_t
   Client& client = *c.client;
   const bool recalled = reclaimed == Reclaimed::kYes && client.recalls.all_lost();
   if (reclaimed == Reclaimed::kNo && !client.recalls.channel_up()) return {};
-  const core::LeaseKind kind = type == kDelegationWrite ? core::LeaseKind::kWrite : core::LeaseKind::kRead;
+  const bool writes = type == kDelegationWrite;
   const std::lock_guard lock(client.mutex);
   if (client.gone || !client.remembered || !has_room_for_state(c)) return {};
   if (const auto held = client.delegations.find(static_cast<std::uint64_t>(file.id));
       held != client.delegations.end()) {
-    if (held->second->lease_kind == kind) return {};
-    return {.why = kind == core::LeaseKind::kWrite ? NoDelegation::kNotSuppUpgrade : NoDelegation::kNotSuppDowngrade};
+    if (held->second->writes == writes) return {};
+    return {.why = writes ? NoDelegation::kNotSuppUpgrade : NoDelegation::kNotSuppDowngrade};
   }
-  const auto lease = c.env.state.grant_lease(file.id, c.holder, kind);
+  const std::uint32_t bits = core::kReadCaching | (writes ? core::kWriteCaching : 0u);
+  const auto lease = c.env.state.grant_lease(file.id, {.holder = c.holder, .key = {}},
+                                             {.bits = bits, .kind = core::LeaseKind::kDelegation});
   if (!lease) {
     client.recalls.returned(file.id);
     return {.why = NoDelegation::kContention};
   }
   const StateRef delegation = add_state(client, StateKind::kDelegation, file, {}, nullptr);
-  delegation->lease = *lease;
-  delegation->lease_kind = kind;
+  delegation->lease = lease->id;
+  delegation->writes = writes;
   const core::HandleBytes handle = c.env.handles.encode(file);
   client.recalls.granted(file.id, stateid_of(client, *delegation), handle);
-  if (kind == core::LeaseKind::kWrite)
-    client.delegated_writes->add(c.client, file, stateid_of(client, *delegation), handle, change);
+  if (writes) client.delegated_writes->add(c.client, file, stateid_of(client, *delegation), handle, change);
   return {.delegation = delegation, .recalled = recalled};
 }
 
 void encode_delegation(Compound& c, const Delegated& delegated, bool explain) {
   if (delegated.delegation != nullptr) {
-    const bool writes = delegated.delegation->lease_kind == core::LeaseKind::kWrite;
+    const bool writes = delegated.delegation->writes;
     c.out.u32(writes ? kDelegationWrite : kDelegationRead);
     write_stateid(c.out, stateid_of(*c.client, *delegated.delegation));
     c.out.boolean(delegated.recalled);

@@ -1,6 +1,7 @@
 // Break before mutate: every operation of Namespace against leases of somebody else.
 #include <thread>
 
+#include "tests/core/state/lease_wishes.h"
 #include "tests/core/volume_fixture.h"
 
 namespace stoa::core::test {
@@ -255,20 +256,20 @@ TYPED_TEST_SUITE(BreakLeasesTest, Engines);
 TYPED_TEST(BreakLeasesTest, EveryOperationRecallsWhatIsInItsWayAndChangesNothingBefore) {
   for (const Operation& operation : operations()) {
     for (const Touches what : operation.touched) {
-      for (const LeaseKind kind : {LeaseKind::kRead, LeaseKind::kWrite}) {
-        const std::string name = operation.name + ", lease " + std::to_string(static_cast<int>(kind)) + " on " +
-                                 std::to_string(static_cast<int>(what));
+      for (const LeaseWish wish : {kReadDelegation, kWriteDelegation, kReads, kAll}) {
+        const std::string name =
+            operation.name + ", lease " + std::to_string(wish.bits) + " on " + std::to_string(static_cast<int>(what));
         SCOPED_TRACE(name);
         const Scene s = this->scene();
         std::vector<std::pair<LeaseId, FileId>> recalled;
         OpContext holder;
         holder.holder = this->state().add_holder(Door::kNfs, [&](LeaseId l, FileId f) { recalled.push_back({l, f}); });
         const FileId id = this->of(s, what);
-        const auto lease = this->state().grant_lease(id, holder.holder, kind);
+        const auto lease = grant(this->state(), id, holder.holder, wish);
         ASSERT_TRUE(lease);
         const std::string before = this->picture(s, holder);
         const Status first = operation.run(this->ns(), this->root_, s);
-        if (operation.changes || kind == LeaseKind::kWrite) {
+        if (operation.changes || (wish.bits & kWriteCaching) != 0) {
           ASSERT_FALSE(first);
           EXPECT_EQ(first.error().code, Errc::kRecallPending);
           EXPECT_EQ(recalled, (std::vector<std::pair<LeaseId, FileId>>{{*lease, id}}));
@@ -306,7 +307,7 @@ TYPED_TEST(BreakLeasesTest, WhateverTakesANameRecallsHandleLeasesAndNothingElseD
       std::size_t recalled = 0;
       OpContext holder;
       holder.holder = this->state().add_holder(Door::kSmb, [&](LeaseId, FileId) { ++recalled; });
-      const auto lease = this->state().grant_lease(this->of(s, what), holder.holder, LeaseKind::kHandle);
+      const auto lease = grant(this->state(), this->of(s, what), holder.holder, kKeepsHandle);
       ASSERT_TRUE(lease);
       const std::string before = this->picture(s, holder);
       const Status first = operation.run(this->ns(), this->root_, s);
@@ -375,7 +376,7 @@ TYPED_TEST(BreakLeasesTest, OnesOwnLeasesHinderNothing) {
     OpContext holder;
     holder.holder = this->state().add_holder(Door::kNfs, [](LeaseId, FileId) { ADD_FAILURE() << "recalled"; });
     for (const Touches what : operation.touched) {
-      ASSERT_TRUE(this->state().grant_lease(this->of(s, what), holder.holder, LeaseKind::kWrite));
+      ASSERT_TRUE(grant(this->state(), this->of(s, what), holder.holder, kWriteDelegation));
     }
     const Status done = operation.run(this->ns(), holder, s);
     EXPECT_TRUE(done) << describe(done.error());
@@ -388,7 +389,7 @@ TYPED_TEST(BreakLeasesTest, WhatIsRefusedAnywayRecallsNobody) {
   const Scene s = this->scene();
   OpContext holder;
   holder.holder = this->state().add_holder(Door::kNfs, [](LeaseId, FileId) { ADD_FAILURE() << "recalled"; });
-  ASSERT_TRUE(this->state().grant_lease(s.file, holder.holder, LeaseKind::kWrite));
+  ASSERT_TRUE(grant(this->state(), s.file, holder.holder, kWriteDelegation));
   ASSERT_TRUE(this->ns().setattr(holder, {s.file, {.mode = 0600}}));
   OpContext stranger;
   stranger.cred = Credentials{.uid = 1000, .gid = 1000};
@@ -410,7 +411,7 @@ TYPED_TEST(BreakLeasesTest, ADoorThatCannotParkWaitsForTheReturn) {
       this->state().return_lease(lease);
     });
   });
-  ASSERT_TRUE(this->state().grant_lease(s.file, holder.holder, LeaseKind::kWrite));
+  ASSERT_TRUE(grant(this->state(), s.file, holder.holder, kWriteDelegation));
   OpContext waiting;
   waiting.lease_patience = std::chrono::minutes(1);
   std::string text(6, '?');
@@ -425,7 +426,7 @@ TYPED_TEST(BreakLeasesTest, AClientThatDoesNotAnswerHindersForALimitedTimeOnly) 
   this->reopen();
   const Scene s = this->scene();
   const HolderId silent = this->state().add_holder(Door::kNfs, [](LeaseId, FileId) {});
-  const auto lease = this->state().grant_lease(s.file, silent, LeaseKind::kWrite);
+  const auto lease = grant(this->state(), s.file, silent, kWriteDelegation);
   ASSERT_TRUE(lease);
   OpContext waiting;
   waiting.lease_patience = std::chrono::minutes(1);

@@ -8,25 +8,29 @@
 namespace stoa::core::test {
 namespace {
 
-// Rows: asked for. Columns: held by somebody else. x: conflict.
+// Rows: asked for. Columns: held by another owner, in the order of the rows. x: conflict.
 constexpr std::array<std::string_view, kFacets> kExpected = {
-    //                  openR openW denyR denyW lockS lockX leaseR leaseW leaseH forbidsW forbidsR
-    /* kOpenReads     */ "..x....x...",
-    /* kOpenWrites    */ "...x..xx...",
-    /* kOpenDeniesRead*/ "x.....xx...",
-    /* kOpenDeniesWri */ ".x.....x...",
-    /* kLockShared    */ ".....x.x...",
-    /* kLockExclusive */ "....xxxx...",
-    /* kLeaseRead     */ ".xx..x.x...",
-    /* kLeaseWrite    */ "xxxxxxxx...",
-    /* kLeaseHandle   */ "...........",
-    /* kForbidsWriting*/ "...........",
-    /* kForbidsReading*/ "...........",
-    /* kLooks         */ ".......x...",
-    /* kChanges       */ "......xx...",
-    /* kTakesName     */ "........x..",
-    /* kReadsRange    */ "..........x",
-    /* kWritesRange   */ ".........x.",
+    //                     open  deny
+    //                     RWD   RWD   lockSX leaseRHW leaseOpens forbidsWR
+    /* kOpenReads        */ "...x......x...",
+    /* kOpenWrites       */ "....x.....xx..",
+    /* kOpenDeletes      */ ".....x....x...",
+    /* kOpenDeniesRead   */ "x.........xx..",
+    /* kOpenDeniesWrite  */ ".x........x...",
+    /* kOpenDeniesDelete */ "..x.......x...",
+    /* kLockShared       */ ".......x..x...",
+    /* kLockExclusive    */ "......xxx.x...",
+    /* kLeaseRead        */ ".......x..x...",
+    /* kLeaseHandle      */ "..............",
+    /* kLeaseWrite       */ "xxxxxxxxx.xx..",
+    /* kLeaseOpens       */ ".x.x......x...",
+    /* kForbidsWriting   */ "..............",
+    /* kForbidsReading   */ "..............",
+    /* kLooks            */ "..........x...",
+    /* kChanges          */ "........x.x...",
+    /* kTakesName        */ ".........x....",
+    /* kReadsRange       */ ".............x",
+    /* kWritesRange      */ "............x.",
 };
 
 TEST(Conflicts, AreAsWrittenDown) {
@@ -41,6 +45,21 @@ TEST(Conflicts, AreAsWrittenDown) {
 TEST(Conflicts, AreTheSameWhoeverComesFirst) {
   for (std::size_t a = 0; a < kHeldFacets; ++a) {
     for (std::size_t b = 0; b < kHeldFacets; ++b) EXPECT_EQ(kExpected[a][b], kExpected[b][a]) << a << " and " << b;
+  }
+}
+
+TEST(Conflicts, LeaveOfALeaseWhatIsNotInTheWay) {
+  constexpr LeaseKind kDelegation = LeaseKind::kDelegation, kCache = LeaseKind::kCache;
+  for (std::uint32_t bits = 0; bits <= kAllCaching; ++bits) {
+    EXPECT_EQ(bits_beside(bits, kCache, 0), bits);
+    // A look takes write caching, a change what is cached, an end of a name the handle.
+    EXPECT_EQ(bits_beside(bits, kCache, against(kLooks)), bits & ~kWriteCaching);
+    const bool caches = (bits & (kReadCaching | kWriteCaching)) != 0;
+    EXPECT_EQ(bits_beside(bits, kCache, against(kChanges)), caches ? kLeaseNone : bits);
+    EXPECT_EQ(bits_beside(bits, kCache, against(kTakesName)), bits & ~kHandleCaching);
+    EXPECT_EQ(bits_beside(bits, kCache, against(kOpenWrites)), bits & ~kWriteCaching);
+    EXPECT_EQ(bits_beside(bits, kDelegation, against(kOpenReads)), (bits & kWriteCaching) != 0 ? kLeaseNone : bits);
+    EXPECT_EQ(bits_beside(bits, kDelegation, against(kOpenWrites)), caches ? kLeaseNone : bits);
   }
 }
 
@@ -62,8 +81,8 @@ class ConflictPairs : public TableTest {
   };
   std::vector<Thing> things() {
     std::vector<Thing> all;
-    for (std::uint32_t access = kShareRead; access <= kShareBoth; ++access) {
-      for (std::uint32_t deny = kShareNone; deny <= kShareBoth; ++deny) {
+    for (std::uint32_t access = kShareNone; access <= kShareAll; ++access) {
+      for (std::uint32_t deny = kShareNone; deny <= kShareAll; ++deny) {
         all.push_back({"open " + std::to_string(access) + " deny " + std::to_string(deny), facets_of_open(access, deny),
                        [=, this](const Client& who) { return code(open(who, access, deny)); }});
       }
@@ -85,11 +104,15 @@ class ConflictPairs : public TableTest {
                        return !locked ? code(locked) : *locked ? Errc::kBusy : Errc{};
                      }});
     }
-    for (const auto& [kind, name] : {std::pair{LeaseKind::kRead, "read lease"},
-                                     {LeaseKind::kWrite, "write lease"},
-                                     {LeaseKind::kHandle, "handle lease"}}) {
-      all.push_back({name, facet_of_lease(kind), [=, this, kind = kind](const Client& who) {
-                       return table().grant_lease(kFile, who.id, kind) ? Errc{} : Errc::kBusy;
+    for (const auto& [wish, name] : {std::pair{kReadDelegation, "read delegation"},
+                                     {kWriteDelegation, "write delegation"},
+                                     {kReads, "read caching"},
+                                     {kReadsAndKeeps, "read and handle caching"},
+                                     {kKeepsHandle, "handle caching"},
+                                     {kAll, "all caching"}}) {
+      all.push_back({name, facets_of_lease(wish.bits, wish.kind), [=, this, wish = wish](const Client& who) {
+                       const auto granted = table().grant_lease(kFile, {who.id, {}}, wish);
+                       return granted && (granted->bits & wish.bits) == wish.bits ? Errc{} : Errc::kBusy;
                      }});
     }
     return all;
@@ -158,11 +181,9 @@ TEST_F(ConflictPairs, OfOneHolder) {
       Errc expected{};
       // Share-deny, whose own opens it may be.
       if ((against(asked.facets & kOpenFacets) & held.facets & kOpenFacets) != 0) expected = Errc::kShareConflict;
-      // One lease of a sort for a holder and file.
-      else if ((asked.facets & kDataLeaseFacets) != 0 && (held.facets & kDataLeaseFacets) != 0)
-        expected = Errc::kBusy;
-      else if ((asked.facets & held.facets & kLeaseHandle) != 0)
-        expected = Errc::kBusy;
+      // One lease of an owner and file: a cache gets more bits, a delegation stays as it is.
+      else if ((asked.facets & kLeases) != 0 && (held.facets & kLeases) != 0)
+        expected = ((asked.facets | held.facets) & kLeaseOpens) != 0 ? Errc::kBusy : Errc{};
       // Mandatory locks belong to an open, and this is another one, or none.
       else if (((held.facets | asked.facets) & kForbidsWriting) != 0) {
         if ((asked.facets & kIo) != 0 && (against(asked.facets) & held.facets) != 0) expected = Errc::kLocked;

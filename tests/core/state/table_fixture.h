@@ -8,6 +8,7 @@
 
 #include "backends/kv/memory/memory_kv.h"
 #include "core/state/state_table.h"
+#include "tests/core/state/lease_wishes.h"
 
 namespace stoa::core::test {
 
@@ -49,10 +50,10 @@ class TableTest : public ::testing::Test {
       return ctx;
     }
   };
-  Client client(std::string_view peer = {}) {
+  Client client(std::string_view peer = {}, const LeaseTerms& terms = {}) {
     Client made{{}, std::make_shared<std::vector<Recalled>>()};
     made.id = table().add_holder(
-        Door::kNfs, [list = made.recalled](LeaseId l, FileId f) { list->push_back({l, f}); }, peer, nullptr);
+        Door::kNfs, [list = made.recalled](LeaseId l, FileId f) { list->push_back({l, f}); }, peer, nullptr, terms);
     return made;
   }
   VolumeState& table() {

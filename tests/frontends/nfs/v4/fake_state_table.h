@@ -8,7 +8,7 @@ namespace stoa::test {
 class FakeStateTable final : public core::StateTable {
  public:
   core::HolderId add_holder(core::Door, std::function<void(core::LeaseId, core::FileId)>, std::string_view,
-                            std::function<void(const core::LockRequest&)>) override {
+                            std::function<void(const core::LockRequest&)>, const core::LeaseTerms&) override {
     return {};
   }
   void remove_holder(core::HolderId) override {}
@@ -39,10 +39,17 @@ class FakeStateTable final : public core::StateTable {
   }
   bool cancel_wait(const core::LockRequest&) override { return false; }
   void retry_waits() override {}
-  std::optional<core::LeaseId> grant_lease(core::FileId, core::HolderId, core::LeaseKind) override { return {}; }
+  std::optional<core::GrantedLease> grant_lease(core::FileId, const core::LeaseOwner&,
+                                                const core::LeaseWish&) override {
+    return {};
+  }
+  Status acknowledge(core::LeaseId, std::uint32_t) override { return {}; }
   void return_lease(core::LeaseId) override {}
   bool lease_revoked(core::LeaseId) const override { return false; }
-  std::optional<core::LeaseKind> lease_of(core::FileId, core::HolderId) const override { return {}; }
+  Result<std::optional<core::RecallWait>> when_clear(core::FileId, std::function<void()>) override {
+    return std::nullopt;
+  }
+  void stop_waiting(const core::RecallWait&) override {}
   Status before_read(const core::OpContext&, core::FileId) override { return {}; }
   Status remember_client(core::Door, std::string_view) override { return {}; }
   Status forget_client(core::Door, std::string_view) override { return {}; }
