@@ -30,7 +30,6 @@ class Namespace {
   virtual Result<StatfsReply> statfs(const OpContext&, const StatfsRequest&) = 0;
 
   virtual Result<OpenReply> open(const OpContext&, const OpenRequest&) = 0;
-  virtual Status may_open(const OpContext&, const MayOpenRequest&) = 0;
   virtual Result<CreateReply> create(const OpContext&, const CreateRequest&) = 0;
   virtual Result<CreateReply> mkdir(const OpContext&, const MkdirRequest&) = 0;
   virtual Result<CreateReply> symlink(const OpContext&, const SymlinkRequest&) = 0;

@@ -20,6 +20,7 @@
 
 #include "base/error.h"
 #include "core/api/context.h"
+#include "core/api/holder_state.h"
 #include "core/api/ids.h"
 #include "core/api/leases.h"
 
@@ -28,15 +29,6 @@ namespace stoa::core {
 // A client as its door knows it (an NFSv4 client, an NLM host, an SMB session): what holds state, and loses all of it
 // at once. Conflicts are between holders; one holder's own opens conflict with each other only by share-deny, its own
 // leases with nothing. HolderId itself is in ids.h, because OpContext carries it.
-
-enum ShareBits : std::uint32_t {
-  kShareNone = 0,
-  kShareRead = 1,
-  kShareWrite = 2,
-  kShareBoth = 3,
-  kShareDelete = 4,  // also to rename
-  kShareAll = 7,
-};
 
 struct OpenSpec {
   FileId file;
@@ -127,6 +119,12 @@ class StateTable {
   // Of everybody, for administrators: up to `most` of each kind. Nothing of a file that is gone or unknown.
   virtual FileHoldings held_of(FileId file, std::size_t most) const = 0;
 
+  // What it has, but what it waits for, and leases that lapsed. A head asserts that to the next owner of the shard,
+  // whose table adopts it under the same ids, before others may open and lock there. What stands against that is lost:
+  // the reply. May read the store.
+  virtual HolderState export_holder(HolderId holder) const = 0;
+  virtual HolderState adopt_holder(HolderId holder, const HolderState& state) = 0;
+
   // --- opens. A file that is open keeps its content when its last name goes, and goes on counting, until its last
   // close, also across a restart. kShareConflict: another open denies the access, or has an access that is to be
   // denied. kRecallPending: a lease must go first (it is being recalled). kStale: no such file. kBusy: too many opens.
@@ -134,6 +132,9 @@ class StateTable {
   virtual Result<OpenId> open(const OpenSpec& spec) = 0;
   // Other access and deny for the same open (upgrade, downgrade). Errors as open(); on error as before.
   virtual Status change_open(OpenId open, std::uint32_t access, std::uint32_t deny) = 0;
+  // The one open takes over what the other may do and denies, which ends; both are of one file and owner. Nothing
+  // happens where one of them is gone.
+  virtual void join_opens(OpenId into, OpenId from) = 0;
   // Whether somebody may read or write (`access`: ShareBits) through this open, or through none (kNoOpen), beside all
   // other opens of the file, of the same holder, too. kShareConflict: one of them denies it. One relaxed read while
   // nobody denies anything.

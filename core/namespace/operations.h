@@ -18,7 +18,6 @@ Result<StatfsReply> statfs(Tree&, const OpContext&, const StatfsRequest&);
 
 Result<CreateReply> create(Tree&, const OpContext&, const CreateRequest&);
 Result<OpenReply> open(Tree&, const OpContext&, const OpenRequest&);
-Status may_open(Tree&, const OpContext&, const MayOpenRequest&);
 Result<CreateReply> mkdir(Tree&, const OpContext&, const MkdirRequest&);
 Result<CreateReply> symlink(Tree&, const OpContext&, const SymlinkRequest&);
 Result<CreateReply> mknod(Tree&, const OpContext&, const MknodRequest&);

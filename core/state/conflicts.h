@@ -87,6 +87,14 @@ constexpr Facets facets_of_open(std::uint32_t access, std::uint32_t deny) {
          ((access & kShareDelete) != 0 ? kOpenDeletes : 0u) | ((deny & kShareRead) != 0 ? kOpenDeniesRead : 0u) |
          ((deny & kShareWrite) != 0 ? kOpenDeniesWrite : 0u) | ((deny & kShareDelete) != 0 ? kOpenDeniesDelete : 0u);
 }
+constexpr std::uint32_t access_of(Facets open) {
+  return ((open & kOpenReads) != 0 ? kShareRead : 0u) | ((open & kOpenWrites) != 0 ? kShareWrite : 0u) |
+         ((open & kOpenDeletes) != 0 ? kShareDelete : 0u);
+}
+constexpr std::uint32_t deny_of(Facets open) {
+  return ((open & kOpenDeniesRead) != 0 ? kShareRead : 0u) | ((open & kOpenDeniesWrite) != 0 ? kShareWrite : 0u) |
+         ((open & kOpenDeniesDelete) != 0 ? kShareDelete : 0u);
+}
 constexpr Facets facet_of_lock(bool exclusive) {
   return exclusive ? kLockExclusive : kLockShared;
 }
@@ -97,6 +105,10 @@ constexpr Facets facets_of_lease(std::uint32_t bits, LeaseKind kind) {
   return ((bits & kReadCaching) != 0 ? kLeaseRead : 0u) | ((bits & kHandleCaching) != 0 ? kLeaseHandle : 0u) |
          ((bits & kWriteCaching) != 0 ? kLeaseWrite : 0u) |
          ((bits & kReadCaching) != 0 && kind == LeaseKind::kDelegation ? kLeaseOpens : 0u);
+}
+// Write caching needs read caching.
+constexpr bool valid_bits(std::uint32_t bits) {
+  return bits != kLeaseNone && bits <= kAllCaching && ((bits & kWriteCaching) == 0 || (bits & kReadCaching) != 0);
 }
 // What is left of a lease when all goes that `bad` stands against. A cache that is not valid any more is dropped whole.
 constexpr std::uint32_t bits_beside(std::uint32_t bits, LeaseKind kind, Facets bad) {

@@ -57,11 +57,11 @@ class LockRanges {
   std::size_t remove(const LockOwner& owner);
   std::size_t remove(HolderId holder);
 
-  // By owner and offset: its holder, the span, whether it is exclusive.
+  // By owner and offset: its owner, the span, whether it is exclusive.
   template <class Visit>
   void each(Visit visit) const {
     for (const Owner& o : owners_) {
-      for (const Change::Held& held : o.locks) visit(o.owner.holder, held.span, held.exclusive);
+      for (const Change::Held& held : o.locks) visit(o.owner, held.span, held.exclusive);
     }
   }
 

@@ -10,11 +10,6 @@ void add(FileHoldings::List<T>& list, std::size_t most, const T& one) {
   ++list.total;
 }
 
-std::uint32_t share_bits(Facets facets, Facets reads, Facets writes, Facets deletes) {
-  return ((facets & reads) != 0 ? kShareRead : 0u) | ((facets & writes) != 0 ? kShareWrite : 0u) |
-         ((facets & deletes) != 0 ? kShareDelete : 0u);
-}
-
 }  // namespace
 
 FileHoldings VolumeState::held_of(FileId id, std::size_t most) const {
@@ -38,14 +33,11 @@ FileHoldings VolumeState::held_of(FileId id, std::size_t most) const {
   if (found == shard.files.end()) return held;
   const FileState& file = found->second;
   file.shares.each([&](HolderId holder, std::uint32_t count, Facets facets) {
-    add(held.opens, most,
-        {.holder = holder,
-         .count = count,
-         .access = share_bits(facets, kOpenReads, kOpenWrites, kOpenDeletes),
-         .deny = share_bits(facets, kOpenDeniesRead, kOpenDeniesWrite, kOpenDeniesDelete)});
+    add(held.opens, most, {.holder = holder, .count = count, .access = access_of(facets), .deny = deny_of(facets)});
   });
-  file.locks.each([&](HolderId holder, const ByteSpan& span, bool exclusive) {
-    add(held.locks, most, {.holder = holder, .range = range_of(span), .exclusive = exclusive, .mandatory = false});
+  file.locks.each([&](const LockOwner& owner, const ByteSpan& span, bool exclusive) {
+    add(held.locks, most,
+        {.holder = owner.holder, .range = range_of(span), .exclusive = exclusive, .mandatory = false});
   });
   file.mandatory.each([&](const MandatoryLock& one) {
     add(held.locks, most,

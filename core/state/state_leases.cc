@@ -4,14 +4,6 @@
 #include "base/log.h"
 
 namespace stoa::core {
-namespace {
-
-bool valid_bits(std::uint32_t bits) {
-  return bits != kLeaseNone && bits <= kAllCaching && ((bits & kWriteCaching) == 0 || (bits & kReadCaching) != 0);
-}
-
-}  // namespace
-
 VolumeState::RecallFor VolumeState::recall_for(Facets asked) {
   constexpr Facets kLooking = kLooks | kOpenReads | kOpenDeletes | kLockShared;
   if ((asked & kTakesName) != 0) return RecallFor::kNameChange;
@@ -129,6 +121,16 @@ std::optional<GrantedLease> VolumeState::add_bits(Shard& shard, FileId id, FileS
   return GrantedLease{lease.id, lease.bits};
 }
 
+void VolumeState::add_lease(Shard& shard, FileId id, Lease lease) {
+  const auto timeout = holders_.terms(lease.owner.holder).recall_timeout;
+  lease.recall_timeout = timeout ? *timeout : options_.lease_recall_timeout;
+  count_bits(lease.bits, +1);
+  shard.files[id].leases.add(lease);
+  shard.leases.emplace(lease.id, id);
+  shard.holdings[lease.owner.holder].leases.insert(lease.id);
+  holders_.count(lease.owner.holder, 1);
+}
+
 std::optional<GrantedLease> VolumeState::grant_lease(FileId id, const LeaseOwner& owner, const LeaseWish& wish) {
   if (!valid_bits(wish.bits)) return std::nullopt;
   Shard& shard = shard_of(id);
@@ -145,17 +147,8 @@ std::optional<GrantedLease> VolumeState::grant_lease(FileId id, const LeaseOwner
     }
     if (granted.bits == kLeaseNone || paused(shard, id, owner.holder, now)) return std::nullopt;
     if (!take_leases(owner.holder, 1)) return std::nullopt;
-    count_bits(granted.bits, +1);
-    granted.id = LeaseId{new_id(shard)};
-    const auto timeout = holders_.terms(owner.holder).recall_timeout;
-    shard.files[id].leases.add({.id = granted.id,
-                                .owner = owner,
-                                .bits = granted.bits,
-                                .kind = wish.kind,
-                                .recall_timeout = timeout ? *timeout : options_.lease_recall_timeout});
-    shard.leases.emplace(granted.id, id);
-    shard.holdings[owner.holder].leases.insert(granted.id);
-    holders_.count(owner.holder, 1);
+    granted.id = LeaseId{new_id(shard, id)};
+    add_lease(shard, id, {.id = granted.id, .owner = owner, .bits = granted.bits, .kind = wish.kind});
   }
   // A change that asked the gate before the lease was there may be under way. Once the file is settled it is done, and
   // whatever comes later meets the lease; what came in between has taken it away again.

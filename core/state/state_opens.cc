@@ -21,46 +21,56 @@ Status VolumeState::may_open(Shard& shard, FileId id, FileState& file, const Lea
   return ask_leases(shard, id, file, owner, asked);
 }
 
-Result<OpenId> VolumeState::open(const OpenSpec& spec) {
+Result<OpenId> VolumeState::open_unmade(const OpenSpec& spec) {
   if (!valid_share(spec.access, spec.deny)) return fail(Errc::kInvalid, "access or deny of an open");
   const Facets facets = facets_of_open(spec.access, spec.deny);
   Shard& shard = shard_of(spec.file);
-  auto opened = [&]() -> Result<OpenId> {
-    const std::lock_guard lock(shard.mutex);
-    if (!holders_.alive(spec.holder)) return fail(Errc::kInvalid, "no such holder");
-    STOA_CHECK_OK(take_opens(spec.holder, 1));
-    FileState& file = shard.files[spec.file];
-    const LeaseOwner owner{spec.holder, spec.lease_key};
-    if (const Status may = may_open(shard, spec.file, file, owner, facets, file.shares.facets()); !may) {
-      (void)take_opens(spec.holder, -1);
-      forget_if_empty(shard, spec.file);
-      return fail(may.error());
-    }
-    const OpenId id{new_id(shard)};
-    file.shares.add(owner, facets);
-    count_denying(facets, +1);
-    shard.opens.emplace(id, Open{spec.file, owner, facets});
-    shard.holdings[spec.holder].opens.insert(id);
-    holders_.count(spec.holder, 1);
-    return id;
-  }();
+  const std::lock_guard lock(shard.mutex);
+  if (!holders_.alive(spec.holder)) return fail(Errc::kInvalid, "no such holder");
+  STOA_CHECK_OK(take_opens(spec.holder, 1));
+  FileState& file = shard.files[spec.file];
+  const LeaseOwner owner{spec.holder, spec.lease_key};
+  if (const Status may = may_open(shard, spec.file, file, owner, facets, file.shares.facets()); !may) {
+    (void)take_opens(spec.holder, -1);
+    forget_if_empty(shard, spec.file);
+    return fail(may.error());
+  }
+  const OpenId id{new_id(shard, spec.file)};
+  add_open(shard, id, {spec.file, owner, facets});
+  return id;
+}
+
+void VolumeState::add_open(Shard& shard, OpenId id, const Open& open) {
+  shard.files[open.file].shares.add(open.owner, open.facets);
+  count_denying(open.facets, +1);
+  shard.opens.emplace(id, open);
+  shard.holdings[open.owner.holder].opens.insert(id);
+  holders_.count(open.owner.holder, 1);
+}
+
+Result<OpenId> VolumeState::open(const OpenSpec& spec) {
+  auto opened = open_unmade(spec);
   send_recalls();
-  if (!opened) return opened;
-  // The open is registered before the look at the file. An unlink asks keeps() with the file locked: when it asked
-  // before we registered, the look comes after its commit and finds the file gone; when it asked later, it has kept the
-  // file.
-  const auto nameless = files_.nameless(spec.file);
+  if (opened) STOA_CHECK_OK(look_at_opened(*opened, spec.file));
+  return opened;
+}
+
+// The open is registered before the look at the file. An unlink asks keeps() with the file locked: when it asked before
+// we registered, the look comes after its commit and finds the file gone; when it asked later, it has kept the file.
+Status VolumeState::look_at_opened(OpenId open, FileId id) {
+  const auto nameless = files_.nameless(id);
   if (!nameless) {
-    close(*opened);
+    close(open);
     return fail(nameless.error());
   }
   if (*nameless) {
     // Kept by an earlier open, perhaps one of before a restart: the last of all closes deletes it.
+    Shard& shard = shard_of(id);
     const std::lock_guard lock(shard.mutex);
-    const auto it = shard.files.find(spec.file);
+    const auto it = shard.files.find(id);
     if (it != shard.files.end()) it->second.nameless = true;
   }
-  return opened;
+  return {};
 }
 
 Status VolumeState::change_open(OpenId open, std::uint32_t access, std::uint32_t deny) {
@@ -85,6 +95,25 @@ Status VolumeState::change_open(OpenId open, std::uint32_t access, std::uint32_t
   }();
   send_recalls();
   return changed;
+}
+
+void VolumeState::join_opens(OpenId into, OpenId from) {
+  Shard& shard = shard_of(into);
+  if (&shard != &shard_of(from) || into == from) return;
+  const std::lock_guard lock(shard.mutex);
+  const auto stays = shard.opens.find(into);
+  const auto goes = shard.opens.find(from);
+  if (stays == shard.opens.end() || goes == shard.opens.end()) return;
+  Open& mine = stays->second;
+  if (mine.file != goes->second.file || mine.owner != goes->second.owner) return;
+  ShareTable& shares = shard.files.at(mine.file).shares;
+  const Facets both = mine.facets | goes->second.facets;
+  shares.remove(mine.owner, mine.facets);
+  shares.add(mine.owner, both);
+  count_denying(mine.facets, -1);
+  count_denying(both, +1);
+  mine.facets = both;
+  (void)end_open(shard, from);  // not the last one
 }
 
 void VolumeState::count_denying(Facets open, std::int64_t more) {

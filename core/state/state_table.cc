@@ -44,6 +44,16 @@ VolumeState::VolumeState(StateOptions options, FileWatch& files, KvStore& kv, Co
                          [this] { return static_cast<double>(reclaim_.size()); });
 }
 
+Status VolumeState::load() {
+  STOA_CHECK_OK(reclaim_.load());
+  const std::uint64_t first = std::uint64_t{reclaim_.start_number()} << kSerialsOfAStart;
+  for (Shard& shard : shards_) {
+    const std::lock_guard lock(shard.mutex);
+    shard.next_id = first + 1;
+  }
+  return {};
+}
+
 Status VolumeState::take_opens(HolderId holder, std::int64_t more) {
   return take({{holders_.own(holder).opens, options_.of_holder.opens},
                {holders_.of_peer(holder).opens, options_.of_peer.opens},

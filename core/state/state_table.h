@@ -51,7 +51,7 @@ class VolumeState final : public StateTable, public LeaseGate {
   Status wait_until_clear(FileId file, StateClock::time_point until);
 
   // At start: who may reclaim.
-  Status load() { return reclaim_.load(); }
+  Status load();
 
   HolderId add_holder(Door door, std::function<void(LeaseId, FileId)> recall, std::string_view peer = {},
                       std::function<void(const LockRequest&)> granted = nullptr, const LeaseTerms& terms = {}) override;
@@ -59,9 +59,14 @@ class VolumeState final : public StateTable, public LeaseGate {
   bool holds_state(HolderId holder) const override { return holders_.held(holder) != 0; }
   HeldCounts held_by(HolderId holder) const override;
   FileHoldings held_of(FileId file, std::size_t most) const override;
+  HolderState export_holder(HolderId holder) const override;
+  HolderState adopt_holder(HolderId holder, const HolderState& state) override;
 
   Result<OpenId> open(const OpenSpec& spec) override;
+  // Of a file that is being made and that no other request can meet yet. With its directory locked.
+  Result<OpenId> open_unmade(const OpenSpec& spec);
   Status change_open(OpenId open, std::uint32_t access, std::uint32_t deny) override;
+  void join_opens(OpenId into, OpenId from) override;
   Status check_denied(FileId file, OpenId through, std::uint32_t access) const override;
   void close(OpenId open) override;
 
@@ -136,6 +141,9 @@ class VolumeState final : public StateTable, public LeaseGate {
   static constexpr unsigned kShardBits = 6;
   static constexpr std::size_t kShards = std::size_t{1} << kShardBits;
   static constexpr std::size_t kPauses = 128;
+  // Ids are not given twice, by an earlier owner of the shard neither: each start counts from a place of its own.
+  static constexpr unsigned kSerialBits = 48 - kShardBits;
+  static constexpr unsigned kSerialsOfAStart = 30;
   // The file that was recalled last, of those whose ids fall into one place: another one forgets it, which does no
   // harm.
   enum class RecallFor : std::uint8_t { kLook, kChange, kNameChange };
@@ -167,8 +175,11 @@ class VolumeState final : public StateTable, public LeaseGate {
   Shard& shard_of(OpenId open) { return shards_[static_cast<std::uint64_t>(open) % kShards]; }
   Shard& shard_of(LeaseId lease) { return shards_[static_cast<std::uint64_t>(lease) % kShards]; }
   const Shard& shard_of(LeaseId lease) const { return shards_[static_cast<std::uint64_t>(lease) % kShards]; }
-  std::uint64_t new_id(Shard& shard) {
-    return shard.next_id++ << kShardBits | static_cast<std::uint64_t>(&shard - shards_.data());
+  // The shard of the volume (ids.h), a serial, the shard here.
+  std::uint64_t new_id(Shard& shard, FileId file) {
+    const std::uint64_t serial = shard.next_id++ & ((std::uint64_t{1} << kSerialBits) - 1);
+    return static_cast<std::uint64_t>(core::shard_of(file)) << 48 | serial << kShardBits |
+           static_cast<std::uint64_t>(&shard - shards_.data());
   }
   static Pause& pause_of(Shard& shard, FileId file) { return shard.pauses[mixed(file) >> 32 & (kPauses - 1)]; }
 
@@ -190,6 +201,8 @@ class VolumeState final : public StateTable, public LeaseGate {
   void count_bits(std::uint32_t bits, std::int64_t more);
   // Tells the requests that wait, when no recall of the file is under way any more.
   void wake_if_clear(FileState& file);
+  void add_open(Shard& shard, OpenId id, const Open& open);
+  void add_lease(Shard& shard, FileId id, Lease lease);
   void count_denying(Facets open, std::int64_t more);
   bool end_open(Shard& shard, OpenId open);            // whether the file's last close must be told
   void forget_lease(Shard& shard, const Lease& gone);  // that was taken out
@@ -204,6 +217,10 @@ class VolumeState final : public StateTable, public LeaseGate {
   // Nothing: granted.
   Result<std::optional<HeldLock>> take_lock(Shard& shard, FileId id, FileState& file, const LockOwner& owner,
                                             const ByteSpan& span, bool exclusive);
+  // With no lock held. Fails, and the open ends, when the file is gone.
+  Status look_at_opened(OpenId open, FileId id);
+  bool adopt(HolderId holder, const HolderState::Open& open);
+  bool adopt(HolderId holder, const HolderState::Lease& lease);
   // Counts `more` of them, of the holder, of its peer and of all. kBusy: there is none left; nothing was counted.
   Status take_opens(HolderId holder, std::int64_t more);
   Status take_locks(HolderId holder, std::int64_t more);

@@ -101,9 +101,6 @@ class NamespaceImpl final : public Namespace {
     return core::upload_write(tree_, ctx, req);
   }
   void upload_discard(UploadId upload) override { core::upload_discard(tree_, upload); }
-  Status may_open(const OpContext& ctx, const MayOpenRequest& req) override {
-    return answered(ctx, [&] { return core::may_open(tree_, ctx, req); });
-  }
   Status set_meta(const OpContext& ctx, const SetMetaRequest& req) override {
     return answered(ctx, [&] { return core::set_meta(tree_, ctx, req); });
   }

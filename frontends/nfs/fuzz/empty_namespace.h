@@ -32,8 +32,10 @@ class EmptyNamespace final : public core::Namespace {
   Result<core::StatfsReply> statfs(const core::OpContext&, const core::StatfsRequest&) override {
     return core::StatfsReply{1, 1, 1, 1, 1, 1, file()};
   }
-  Status may_open(const core::OpContext&, const core::MayOpenRequest&) override { return {}; }
-  Result<core::OpenReply> open(const core::OpContext&, const core::OpenRequest&) override { return made(); }
+  Result<core::OpenReply> open(const core::OpContext&, const core::OpenRequest& req) override {
+    return core::OpenReply{
+        .open = core::OpenId{1}, .created = req.id == core::kNoFile, .attr = file(), .parent = file()};
+  }
   Result<core::CreateReply> create(const core::OpContext&, const core::CreateRequest&) override { return made(); }
   Result<core::CreateReply> mkdir(const core::OpContext&, const core::MkdirRequest&) override { return made(); }
   Result<core::CreateReply> symlink(const core::OpContext&, const core::SymlinkRequest&) override { return made(); }

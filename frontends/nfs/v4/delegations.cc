@@ -17,26 +17,33 @@ void encode_no_permissions(rpc::XdrWriter& out) {
 
 }  // namespace
 
-Delegated grant_delegation(Compound& c, const core::FileRef& file, std::uint64_t change, std::uint32_t type,
-                           Reclaimed reclaimed) {
-  if (type == kDelegationNone) return {.why = NoDelegation::kNotWanted};
+core::LeaseWish lease_wish(Compound& c, const DelegationWish& wish) {
+  core::LeaseWish lease{.bits = core::kLeaseNone, .kind = core::LeaseKind::kDelegation};
+  if (wish.type == kDelegationNone) return lease;
+  if (wish.reclaimed == Reclaimed::kNo && !c.client->recalls.channel_up()) return lease;
+  lease.bits = core::kReadCaching | (wish.type == kDelegationWrite ? core::kWriteCaching : 0u);
+  return lease;
+}
+
+Delegated keep_delegation(Compound& c, const core::FileRef& file, std::uint64_t change, const DelegationWish& wish,
+                          const std::optional<core::GrantedLease>& lease) {
+  if (wish.type == kDelegationNone) return {.why = wish.why};
   Client& client = *c.client;
-  const bool recalled = reclaimed == Reclaimed::kYes && client.recalls.all_lost();
-  if (reclaimed == Reclaimed::kNo && !client.recalls.channel_up()) return {};
-  const bool writes = type == kDelegationWrite;
+  const bool writes = wish.type == kDelegationWrite;
+  const bool recalled = wish.reclaimed == Reclaimed::kYes && client.recalls.all_lost();
+  if (!lease && wish.reclaimed == Reclaimed::kNo && !client.recalls.channel_up()) return {};
   const std::lock_guard lock(client.mutex);
-  if (client.gone || !client.remembered || !has_room_for_state(c)) return {};
-  if (const auto held = client.delegations.find(static_cast<std::uint64_t>(file.id));
-      held != client.delegations.end()) {
+  if (client.gone || !client.remembered || !has_room_for_state(c)) {
+    if (!lease) return {};
+    c.env.state.return_lease(lease->id);
+    client.recalls.returned(file.id);
+    return {};
+  }
+  if (!lease) {
+    const auto held = client.delegations.find(static_cast<std::uint64_t>(file.id));
+    if (held == client.delegations.end()) return {.why = NoDelegation::kContention};
     if (held->second->writes == writes) return {};
     return {.why = writes ? NoDelegation::kNotSuppUpgrade : NoDelegation::kNotSuppDowngrade};
-  }
-  const std::uint32_t bits = core::kReadCaching | (writes ? core::kWriteCaching : 0u);
-  const auto lease = c.env.state.grant_lease(file.id, {.holder = c.holder, .key = {}},
-                                             {.bits = bits, .kind = core::LeaseKind::kDelegation});
-  if (!lease) {
-    client.recalls.returned(file.id);
-    return {.why = NoDelegation::kContention};
   }
   const StateRef delegation = add_state(client, StateKind::kDelegation, file, {}, nullptr);
   delegation->lease = lease->id;

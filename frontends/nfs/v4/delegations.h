@@ -32,11 +32,18 @@ struct Delegated {
   NoDelegation why = NoDelegation::kResource;
 };
 
-// `change`: of the file. `reclaimed`: it was held before a restart, and is given also while the client cannot be
-// called.
+// What was held before a restart is given also while the client cannot be called.
 enum class Reclaimed : bool { kNo, kYes };
-Delegated grant_delegation(Compound& c, const core::FileRef& file, std::uint64_t change, std::uint32_t type,
-                           Reclaimed reclaimed);
+struct DelegationWish {
+  std::uint32_t type = kDelegationNone;
+  Reclaimed reclaimed = Reclaimed::kNo;
+  NoDelegation why = NoDelegation::kResource;  // where there is none
+};
+// The same as the core is asked for it. None: there is none, or the client cannot be called.
+core::LeaseWish lease_wish(Compound& c, const DelegationWish& wish);
+// Gives the client the lease that the core has granted, or says why there is none. `change`: of the file.
+Delegated keep_delegation(Compound& c, const core::FileRef& file, std::uint64_t change, const DelegationWish& wish,
+                          const std::optional<core::GrantedLease>& lease);
 // open_delegation4. `explain`: where there is none, say why; not in minor version 0.
 void encode_delegation(Compound& c, const Delegated& delegated, bool explain);
 

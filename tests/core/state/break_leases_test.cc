@@ -192,6 +192,12 @@ template <class Engine>
 class BreakLeasesTest : public VolumeTest<Engine> {
  protected:
   StateTable& state() { return this->volume_->state(); }
+  // The caller of the operations: opens are of a holder.
+  OpContext other() {
+    OpContext ctx;
+    ctx.holder = state().add_holder(Door::kSmb, nullptr);
+    return ctx;
+  }
   Scene scene() {
     const std::string name = "d" + std::to_string(++scenes_);
     Scene s{};
@@ -254,6 +260,7 @@ class BreakLeasesTest : public VolumeTest<Engine> {
 TYPED_TEST_SUITE(BreakLeasesTest, Engines);
 
 TYPED_TEST(BreakLeasesTest, EveryOperationRecallsWhatIsInItsWayAndChangesNothingBefore) {
+  const OpContext other = this->other();
   for (const Operation& operation : operations()) {
     for (const Touches what : operation.touched) {
       for (const LeaseWish wish : {kReadDelegation, kWriteDelegation, kReads, kAll}) {
@@ -268,14 +275,14 @@ TYPED_TEST(BreakLeasesTest, EveryOperationRecallsWhatIsInItsWayAndChangesNothing
         const auto lease = grant(this->state(), id, holder.holder, wish);
         ASSERT_TRUE(lease);
         const std::string before = this->picture(s, holder);
-        const Status first = operation.run(this->ns(), this->root_, s);
+        const Status first = operation.run(this->ns(), other, s);
         if (operation.changes || (wish.bits & kWriteCaching) != 0) {
           ASSERT_FALSE(first);
           EXPECT_EQ(first.error().code, Errc::kRecallPending);
           EXPECT_EQ(recalled, (std::vector<std::pair<LeaseId, FileId>>{{*lease, id}}));
           EXPECT_EQ(this->picture(s, holder), before);
           this->state().return_lease(*lease);
-          const Status again = operation.run(this->ns(), this->root_, s);
+          const Status again = operation.run(this->ns(), other, s);
           EXPECT_TRUE(again) << describe(again.error());
         } else {
           EXPECT_TRUE(first) << describe(first.error());
@@ -290,6 +297,7 @@ TYPED_TEST(BreakLeasesTest, EveryOperationRecallsWhatIsInItsWayAndChangesNothing
 
 TYPED_TEST(BreakLeasesTest, WhateverTakesANameRecallsHandleLeasesAndNothingElseDoes) {
   using enum Touches;
+  const OpContext other = this->other();
   const std::map<std::string, std::vector<Touches>> takes{{"unlink", {kFile}},
                                                           {"rmdir", {kSub}},
                                                           {"rename", {kFile}},
@@ -310,14 +318,14 @@ TYPED_TEST(BreakLeasesTest, WhateverTakesANameRecallsHandleLeasesAndNothingElseD
       const auto lease = grant(this->state(), this->of(s, what), holder.holder, kKeepsHandle);
       ASSERT_TRUE(lease);
       const std::string before = this->picture(s, holder);
-      const Status first = operation.run(this->ns(), this->root_, s);
+      const Status first = operation.run(this->ns(), other, s);
       EXPECT_EQ(recalled, expected ? 1u : 0u);
       if (expected) {
         ASSERT_FALSE(first);
         EXPECT_EQ(first.error().code, Errc::kRecallPending);
         EXPECT_EQ(this->picture(s, holder), before);
         this->state().return_lease(*lease);
-        EXPECT_TRUE(operation.run(this->ns(), this->root_, s));
+        EXPECT_TRUE(operation.run(this->ns(), other, s));
       } else {
         EXPECT_TRUE(first) << describe(first.error());
       }
@@ -328,6 +336,7 @@ TYPED_TEST(BreakLeasesTest, WhateverTakesANameRecallsHandleLeasesAndNothingElseD
 }
 
 TYPED_TEST(BreakLeasesTest, MandatoryLocksKeepWhoeverReadsOrWritesContentOut) {
+  const OpContext other = this->other();
   const std::set<std::string> reads{"read", "read_slices", "copy_range out of it", "copy_range out of it, shared",
                                     "concatenate from it"};
   const std::set<std::string> writes{"write in place",
@@ -353,13 +362,13 @@ TYPED_TEST(BreakLeasesTest, MandatoryLocksKeepWhoeverReadsOrWritesContentOut) {
       const auto locked = this->state().lock_mandatory(*open, {}, exclusive);
       ASSERT_TRUE(locked && !*locked);
       const std::string before = this->picture(s, holder);
-      const Status first = operation.run(this->ns(), this->root_, s);
+      const Status first = operation.run(this->ns(), other, s);
       if (writes.contains(operation.name) || (exclusive && reads.contains(operation.name))) {
         ASSERT_FALSE(first);
         EXPECT_EQ(first.error().code, Errc::kLocked);
         EXPECT_EQ(this->picture(s, holder), before);
         EXPECT_TRUE(this->state().unlock_mandatory(*open, {}));
-        EXPECT_TRUE(operation.run(this->ns(), this->root_, s));
+        EXPECT_TRUE(operation.run(this->ns(), other, s));
       } else {
         EXPECT_TRUE(first) << describe(first.error());
       }

@@ -15,6 +15,8 @@ class FakeStateTable final : public core::StateTable {
   bool holds_state(core::HolderId) const override { return false; }
   core::HeldCounts held_by(core::HolderId) const override { return {}; }
   core::FileHoldings held_of(core::FileId, std::size_t) const override { return {}; }
+  core::HolderState export_holder(core::HolderId) const override { return {}; }
+  core::HolderState adopt_holder(core::HolderId, const core::HolderState&) override { return {}; }
   Result<core::OpenId> open(const core::OpenSpec&) override { return fail(Errc::kNotSupported); }
   Status change_open(core::OpenId, std::uint32_t, std::uint32_t) override { return fail(Errc::kNotSupported); }
   Status check_denied(core::FileId, core::OpenId, std::uint32_t) const override { return {}; }
@@ -45,6 +47,7 @@ class FakeStateTable final : public core::StateTable {
   }
   Status acknowledge(core::LeaseId, std::uint32_t) override { return {}; }
   void return_lease(core::LeaseId) override {}
+  void join_opens(core::OpenId, core::OpenId) override {}
   bool lease_revoked(core::LeaseId) const override { return false; }
   Result<std::optional<core::RecallWait>> when_clear(core::FileId, std::function<void()>) override {
     return std::nullopt;
