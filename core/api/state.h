@@ -23,6 +23,7 @@
 #include "core/api/holder_state.h"
 #include "core/api/ids.h"
 #include "core/api/leases.h"
+#include "core/api/lock_request.h"
 
 namespace stoa::core {
 
@@ -36,33 +37,6 @@ struct OpenSpec {
   std::uint32_t access;  // ShareBits; none: attributes only, which conflicts with nothing, and denies nothing (MS-FSA)
   std::uint32_t deny;    // ShareBits
   LeaseKey lease_key{};  // of the lease that does not stand in its way
-};
-
-// A byte range: length kToEnd reaches to 2^64-1, whatever the size of the file.
-struct LockRange {
-  static constexpr std::uint64_t kToEnd = ~std::uint64_t{0};
-  std::uint64_t offset = 0;
-  std::uint64_t length = kToEnd;
-  bool operator==(const LockRange&) const = default;
-};
-// POSIX owners: an owner's own locks never conflict with each other, they replace each other.
-struct LockOwner {
-  HolderId holder;
-  std::string name;  // the door's bytes
-  bool operator==(const LockOwner&) const = default;
-};
-struct HeldLock {
-  LockOwner owner;
-  LockRange range;
-  bool exclusive = false;
-  bool operator==(const HeldLock&) const = default;
-};
-struct LockRequest {
-  FileId file = kNoFile;
-  LockOwner owner;
-  LockRange range;
-  bool exclusive = false;
-  bool operator==(const LockRequest&) const = default;
 };
 
 // How much a holder has.
