@@ -20,6 +20,7 @@
 
 #include "base/error.h"
 #include "core/api/context.h"
+#include "core/api/holder_events.h"
 #include "core/api/holder_state.h"
 #include "core/api/ids.h"
 #include "core/api/leases.h"
@@ -76,14 +77,16 @@ class StateTable {
   virtual ~StateTable() = default;
 
   // --- holders
-  // Leases of this holder are recalled by calling `recall` (from any thread; must not block, may be called again).
-  // A recall may come before grant_lease has returned. `granted` is called, likewise, when a request that waited in
-  // lock_or_wait has got its lock; also before that has returned. kNoHolder: there are too many (65536).
-  // `peer`: who stands behind it as the door sees it (an address). What one holder may have, and what all holders of
-  // one peer may have together, is less than what there is: nobody takes it all. Empty: a peer of its own.
-  virtual HolderId add_holder(Door door, std::function<void(LeaseId, FileId)> recall, std::string_view peer = {},
-                              std::function<void(const LockRequest&)> granted = nullptr,
+  // `events` hears what happens to what the holder has or waits for; it outlives the holder, or is muted before it
+  // goes. Null: the holder is told nothing. An event may come before the call that caused it has returned. kNoHolder:
+  // there are too many (65536). `peer`: who stands behind it as the door sees it (an address). What one holder may
+  // have, and what all holders of one peer may have together, is less than what there is: nobody takes it all. Empty: a
+  // peer of its own.
+  virtual HolderId add_holder(Door door, HolderEvents* events, std::string_view peer = {},
                               const LeaseTerms& terms = {}) = 0;
+  // The holders of `events` are told nothing any more, once it returns; they keep what they have. It waits for an event
+  // that is being handled, so it must not be called by a handler nor with a lock held that one takes.
+  virtual void mute(const HolderEvents& events) = 0;
   // Ends all opens, locks, waits and leases of the holder. After it returns, it is not called any more; so it waits for
   // a call that runs, and must not be called within one nor with a lock held that one takes. close()s its opens.
   virtual void remove_holder(HolderId holder) = 0;
@@ -147,13 +150,14 @@ class StateTable {
   virtual Result<bool> lock_or_wait(const LockRequest& wanted) = 0;
   // The same for who asks again and again instead (NFSv4; RFC 8881 9.6): as lock(), but in turn with all who wait, so
   // that what somebody who came earlier waits for keeps him out like a lock. Who is refused, or has to come again for a
-  // lease (kRecallPending), has a place from then on. With a `turn`, which is called once when his turn has come, as
-  // those of the holder are: for kTurnAskedFor from when he asked last, and kTurnCalled from the call. Without: for
-  // three times as long as he was away the last time, between the two. He may have given up, so he counts in no
-  // deadlock. When too many wait, he is treated as by lock().
+  // lease (kRecallPending), has a place from then on. With the `handle` by which he knows the file, the holder gets one
+  // LockTurn with it when his turn has come: the place is kept for kTurnAskedFor from when he asked last, and for
+  // kTurnCalled from the event. Without: for three times as long as he was away the last time, between the two. He may
+  // have given up, so he counts in no deadlock. When too many wait, he is treated as by lock().
   static constexpr std::chrono::seconds kTurnAskedFor{45};  // clients ask every 30 s at least, the first time after 1 s
   static constexpr std::chrono::seconds kTurnCalled{3};
-  virtual Result<std::optional<HeldLock>> lock_in_turn(const LockRequest& wanted, std::function<void()> turn) = 0;
+  virtual Result<std::optional<HeldLock>> lock_in_turn(const LockRequest& wanted,
+                                                       const std::optional<HandleBytes>& handle) = 0;
   // Whether it waited; else it was granted, or is not known.
   virtual bool cancel_wait(const LockRequest& wanted) = 0;
   // Leases that lapse, limits that are no longer reached and turns that nobody takes tell nobody: a door whose clients

@@ -245,7 +245,7 @@ Status VolumeState::break_leases(const OpContext& ctx, std::span<const FileId> f
 }
 
 void VolumeState::call_holders() {
-  std::vector<DueRecall> due;
+  std::vector<LeaseRecall> due;
   std::vector<std::function<void()>> clear;
   {
     const std::lock_guard lock(recalls_mutex_);
@@ -253,7 +253,9 @@ void VolumeState::call_holders() {
     clear.swap(due_clear_);
     recalls_due_.store(false, std::memory_order_relaxed);
   }
-  for (const DueRecall& recall : due) holders_.recall(recall.holder, recall.lease, recall.file);
+  for (const LeaseRecall& recall : due) {
+    holders_.tell(recall.holder, [&](HolderEvents& events) { events.lease_recalled(recall); });
+  }
   for (const auto& wake : clear) wake();
 }
 

@@ -85,9 +85,8 @@ void VolumeState::forget_if_empty(Shard& shard, HolderId holder) {
   if (it != shard.holdings.end() && it->second.empty()) shard.holdings.erase(it);
 }
 
-HolderId VolumeState::add_holder(Door, std::function<void(LeaseId, FileId)> recall, std::string_view peer,
-                                 std::function<void(const LockRequest&)> granted, const LeaseTerms& terms) {
-  return holders_.add(std::move(recall), peer, std::move(granted), terms);
+HolderId VolumeState::add_holder(Door, HolderEvents* events, std::string_view peer, const LeaseTerms& terms) {
+  return holders_.add(events, peer, terms);
 }
 
 void VolumeState::remove_holder(HolderId holder) {

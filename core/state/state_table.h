@@ -53,8 +53,9 @@ class VolumeState final : public StateTable, public LeaseGate {
   // At start: who may reclaim.
   Status load();
 
-  HolderId add_holder(Door door, std::function<void(LeaseId, FileId)> recall, std::string_view peer = {},
-                      std::function<void(const LockRequest&)> granted = nullptr, const LeaseTerms& terms = {}) override;
+  HolderId add_holder(Door door, HolderEvents* events, std::string_view peer = {},
+                      const LeaseTerms& terms = {}) override;
+  void mute(const HolderEvents& events) override { holders_.mute(events); }
   void remove_holder(HolderId holder) override;
   bool holds_state(HolderId holder) const override { return holders_.held(holder) != 0; }
   HeldCounts held_by(HolderId holder) const override;
@@ -81,7 +82,8 @@ class VolumeState final : public StateTable, public LeaseGate {
   Status unlock_mandatory(OpenId open, LockRange range) override;
 
   Result<bool> lock_or_wait(const LockRequest& wanted) override;
-  Result<std::optional<HeldLock>> lock_in_turn(const LockRequest& wanted, std::function<void()> turn) override;
+  Result<std::optional<HeldLock>> lock_in_turn(const LockRequest& wanted,
+                                               const std::optional<HandleBytes>& handle) override;
   bool cancel_wait(const LockRequest& wanted) override;
   void retry_waits() override;
 
@@ -161,12 +163,6 @@ class VolumeState final : public StateTable, public LeaseGate {
     std::array<Pause, kPauses> pauses{};
     std::uint64_t next_id = 1;
   };
-  struct DueRecall {
-    HolderId holder;
-    LeaseId lease;
-    FileId file;
-    std::uint32_t keeps;
-  };
 
   static std::uint64_t mixed(FileId file) { return static_cast<std::uint64_t>(file) * 0x9E3779B97F4A7C15ULL; }
   static std::size_t shard_number(FileId file) { return mixed(file) >> (64 - kShardBits); }
@@ -229,7 +225,7 @@ class VolumeState final : public StateTable, public LeaseGate {
   // What holders are to be told of, once no lock is held.
   struct News {
     std::vector<LockRequest> granted;
-    std::vector<std::pair<HolderId, std::function<void()>>> turns;
+    std::vector<LockTurn> turns;
   };
   // With no lock held: takes what is free, and what nobody waits for. False: it has to be asked for in turn.
   bool take_unwaited(const LockRequest& wanted, const ByteSpan& span);
@@ -260,7 +256,7 @@ class VolumeState final : public StateTable, public LeaseGate {
   LockWaits waits_;
 
   std::mutex recalls_mutex_;  // guards what is to be told
-  std::vector<DueRecall> due_;
+  std::vector<LeaseRecall> due_;
   std::vector<std::function<void()>> due_clear_;
   std::atomic<std::int64_t> recall_waits_{0};
 

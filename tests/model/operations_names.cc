@@ -178,8 +178,7 @@ bool Driver::do_hold() {
   if (held_.contains(id) || (twin_.exists(id) && twin_.at(id).type != FileType::kRegular)) return true;
   describe("hold " + text(id) + " open");
   auto& state = engine_.volume().state();
-  const auto opened = state.open(
-      {id, state.add_holder(core::Door::kNfs, [](core::LeaseId, FileId) {}), core::kShareBoth, core::kShareNone});
+  const auto opened = state.open({id, state.add_holder(core::Door::kNfs, nullptr), core::kShareBoth, core::kShareNone});
   const Verdict verdict = twin_.exists(id) ? Verdict{} : Verdict{.errors = {Errc::kStale}};
   if (!same_outcome(verdict, opened)) return false;
   if (!opened) return true;

@@ -87,8 +87,7 @@ NlmProgram::NlmProgram(core::Namespace& ns, core::StateTable& state, const core:
       end_expired_(std::move(end_expired)),
       waiting_(state, caller, metrics),
       hosts_(
-          state, [this](const core::LockRequest& lock) { waiting_.granted(lock); },
-          [this](const HostRef& host) { waiting_.drop(host); }, std::move(clock)),
+          state, waiting_, [this](const HostRef& host) { waiting_.drop(host); }, std::move(clock)),
       keeper_([this](const std::stop_token& stop) { keep(stop); }) {
   metrics.gauge_callback("stoa_nfs_lock_hosts", "NFSv3 clients that the lock manager knows", {},
                          [this] { return static_cast<double>(hosts_.size()); });

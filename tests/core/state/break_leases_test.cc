@@ -1,6 +1,7 @@
 // Break before mutate: every operation of Namespace against leases of somebody else.
 #include <thread>
 
+#include "tests/core/state/holder_callbacks.h"
 #include "tests/core/state/lease_wishes.h"
 #include "tests/core/volume_fixture.h"
 
@@ -270,7 +271,8 @@ TYPED_TEST(BreakLeasesTest, EveryOperationRecallsWhatIsInItsWayAndChangesNothing
         const Scene s = this->scene();
         std::vector<std::pair<LeaseId, FileId>> recalled;
         OpContext holder;
-        holder.holder = this->state().add_holder(Door::kNfs, [&](LeaseId l, FileId f) { recalled.push_back({l, f}); });
+        holder.holder = this->state().add_holder(
+            Door::kNfs, on_recall([&](const LeaseRecall& r) { recalled.push_back({r.lease, r.file}); }));
         const FileId id = this->of(s, what);
         const auto lease = grant(this->state(), id, holder.holder, wish);
         ASSERT_TRUE(lease);
@@ -314,7 +316,7 @@ TYPED_TEST(BreakLeasesTest, WhateverTakesANameRecallsHandleLeasesAndNothingElseD
       const Scene s = this->scene();
       std::size_t recalled = 0;
       OpContext holder;
-      holder.holder = this->state().add_holder(Door::kSmb, [&](LeaseId, FileId) { ++recalled; });
+      holder.holder = this->state().add_holder(Door::kSmb, on_recall([&](const LeaseRecall&) { ++recalled; }));
       const auto lease = grant(this->state(), this->of(s, what), holder.holder, kKeepsHandle);
       ASSERT_TRUE(lease);
       const std::string before = this->picture(s, holder);
@@ -383,7 +385,8 @@ TYPED_TEST(BreakLeasesTest, OnesOwnLeasesHinderNothing) {
     SCOPED_TRACE(operation.name);
     const Scene s = this->scene();
     OpContext holder;
-    holder.holder = this->state().add_holder(Door::kNfs, [](LeaseId, FileId) { ADD_FAILURE() << "recalled"; });
+    holder.holder =
+        this->state().add_holder(Door::kNfs, on_recall([](const LeaseRecall&) { ADD_FAILURE() << "recalled"; }));
     for (const Touches what : operation.touched) {
       ASSERT_TRUE(grant(this->state(), this->of(s, what), holder.holder, kWriteDelegation));
     }
@@ -397,7 +400,8 @@ TYPED_TEST(BreakLeasesTest, OnesOwnLeasesHinderNothing) {
 TYPED_TEST(BreakLeasesTest, WhatIsRefusedAnywayRecallsNobody) {
   const Scene s = this->scene();
   OpContext holder;
-  holder.holder = this->state().add_holder(Door::kNfs, [](LeaseId, FileId) { ADD_FAILURE() << "recalled"; });
+  holder.holder =
+      this->state().add_holder(Door::kNfs, on_recall([](const LeaseRecall&) { ADD_FAILURE() << "recalled"; }));
   ASSERT_TRUE(grant(this->state(), s.file, holder.holder, kWriteDelegation));
   ASSERT_TRUE(this->ns().setattr(holder, {s.file, {.mode = 0600}}));
   OpContext stranger;
@@ -412,14 +416,14 @@ TYPED_TEST(BreakLeasesTest, ADoorThatCannotParkWaitsForTheReturn) {
   const Scene s = this->scene();
   std::thread client;
   OpContext holder;
-  holder.holder = this->state().add_holder(Door::kNfs, [&](LeaseId lease, FileId file) {
-    client = std::thread([&, lease, file] {
-      // What it has cached comes first.
-      const std::span<const std::byte> pieces[] = {bytes_of("cached")};
-      EXPECT_TRUE(this->ns().write(holder, {file, 0, pieces}));
-      this->state().return_lease(lease);
-    });
-  });
+  holder.holder = this->state().add_holder(Door::kNfs, on_recall([&](const LeaseRecall& recall) {
+                                             client = std::thread([&, lease = recall.lease, file = recall.file] {
+                                               // What it has cached comes first.
+                                               const std::span<const std::byte> pieces[] = {bytes_of("cached")};
+                                               EXPECT_TRUE(this->ns().write(holder, {file, 0, pieces}));
+                                               this->state().return_lease(lease);
+                                             });
+                                           }));
   ASSERT_TRUE(grant(this->state(), s.file, holder.holder, kWriteDelegation));
   OpContext waiting;
   waiting.lease_patience = std::chrono::minutes(1);
@@ -434,7 +438,7 @@ TYPED_TEST(BreakLeasesTest, AClientThatDoesNotAnswerHindersForALimitedTimeOnly) 
   this->options_.lease_recall_timeout_ms = 1;
   this->reopen();
   const Scene s = this->scene();
-  const HolderId silent = this->state().add_holder(Door::kNfs, [](LeaseId, FileId) {});
+  const HolderId silent = this->state().add_holder(Door::kNfs, nullptr);
   const auto lease = grant(this->state(), s.file, silent, kWriteDelegation);
   ASSERT_TRUE(lease);
   OpContext waiting;

@@ -46,7 +46,7 @@ TEST_F(HoldingsTest, LocksOfAllKindsAndWhoWaits) {
   const OpenId open_of_b = *open(b, kShareBoth);
   ASSERT_TRUE(table().lock_mandatory(open_of_b, {12, 2}, true));
   ASSERT_FALSE(*table().lock_or_wait({kFile, theirs, {5, 1}, true}));
-  ASSERT_TRUE(*table().lock_in_turn({kFile, theirs, {30, 1}, true}, nullptr));
+  ASSERT_TRUE(*table().lock_in_turn({kFile, theirs, {30, 1}, true}, {}));
   FileHoldings now = held();
   ASSERT_EQ(now.locks.first.size(), 3u);
   EXPECT_EQ(now.locks.first[0].holder, a.id);

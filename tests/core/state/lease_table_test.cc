@@ -1,3 +1,4 @@
+#include "tests/core/state/holder_callbacks.h"
 #include "tests/core/state/table_fixture.h"
 
 namespace stoa::core::test {
@@ -90,9 +91,27 @@ TEST_F(LeaseTest, IsNotGrantedWhileTheFileIsBeingChanged) {
   EXPECT_FALSE(grant(table(), kOther, a.id, kReadDelegation));
 }
 
+TEST_F(LeaseTest, IsKeptAndNotRecalledAnyMoreWhenEventsAreMuted) {
+  int told = 0;
+  HolderCallbacks leaving;
+  leaving.recalled = [&](const LeaseRecall&) { ++told; };
+  const HolderId a = table().add_holder(Door::kNfs, &leaving), b = table().add_holder(Door::kNfs, &leaving);
+  const Client other = client();
+  ASSERT_TRUE(grant(table(), kFile, a, kReadDelegation));
+  ASSERT_TRUE(grant(table(), kFile, b, kReadDelegation));
+  ASSERT_TRUE(grant(table(), kFile, other.id, kReadDelegation));
+  table().mute(leaving);
+  EXPECT_EQ(code(open(client(), kShareWrite)), Errc::kRecallPending);
+  EXPECT_EQ(told, 0);
+  EXPECT_EQ(other.recalled->size(), 1u);
+  EXPECT_TRUE(table().holds_state(a));
+  EXPECT_TRUE(table().holds_state(b));
+}
+
 TEST_F(LeaseTest, MayBeReturnedByTheRecallItself) {
   std::optional<LeaseId> lease;
-  const HolderId a = table().add_holder(Door::kNfs, [&](LeaseId id, FileId) { table().return_lease(id); });
+  const HolderId a =
+      table().add_holder(Door::kNfs, on_recall([&](const LeaseRecall& r) { table().return_lease(r.lease); }));
   const Client b = client();
   lease = grant(table(), kFile, a, kReadDelegation);
   ASSERT_TRUE(lease);
@@ -124,12 +143,15 @@ TEST_F(LeaseTest, LosesTheBitsThatAreInTheWayAndKeepsTheOthers) {
   EXPECT_TRUE(table().acknowledge(*lease, kReadCaching | kHandleCaching));
   EXPECT_EQ(bits(), kReadCaching | kHandleCaching);
   EXPECT_EQ(look(b), Errc{});
-  EXPECT_EQ(a.recalled->size(), 1u);
+  EXPECT_EQ(*a.recalled, (std::vector<Recalled>{{*lease, kFile, kReadCaching | kHandleCaching}}));
   const FileId files[] = {kFile};
   EXPECT_EQ(code(table().before_name_goes(b.ctx(), files)), Errc::kRecallPending);
+  table().send_recalls();
+  EXPECT_EQ(a.recalled->back(), (Recalled{*lease, kFile, kReadCaching}));
   EXPECT_TRUE(table().acknowledge(*lease, kReadCaching));
   EXPECT_EQ(code(table().before_name_goes(b.ctx(), files)), Errc{});
   EXPECT_EQ(change(b), Errc::kRecallPending);
+  EXPECT_EQ(a.recalled->back(), (Recalled{*lease, kFile, kLeaseNone}));
   EXPECT_EQ(code(table().acknowledge(*lease, kReadCaching)), Errc::kInvalid);
   EXPECT_TRUE(table().acknowledge(*lease, kLeaseNone));
   EXPECT_EQ(change(b), Errc{});

@@ -3,6 +3,7 @@
 #include <random>
 #include <thread>
 
+#include "tests/core/state/holder_callbacks.h"
 #include "tests/core/state/table_fixture.h"
 
 namespace stoa::core::test {
@@ -16,8 +17,8 @@ class LockWaitsTest : public TableTest {
   };
   Waiter waiter(std::string_view peer = {}) {
     Waiter made;
-    made.id = table().add_holder(Door::kNfs, nullptr, peer,
-                                 [list = made.granted](const LockRequest& lock) { list->push_back(lock); });
+    made.id = table().add_holder(
+        Door::kNfs, on_grant([list = made.granted](const LockGranted& event) { list->push_back(event.lock); }), peer);
     return made;
   }
   static LockRequest request(const Waiter& who, LockRange range, bool exclusive = true, FileId file = kFile,
@@ -423,11 +424,11 @@ TEST_F(LockWaitsTest, OfManyThreadsAllEnd) {
       std::mutex mutex;
       std::condition_variable told;
       std::size_t granted = 0;
-      const HolderId me = table().add_holder(Door::kNfs, nullptr, {}, [&](const LockRequest&) {
-        const std::lock_guard lock(mutex);
-        ++granted;
-        told.notify_one();
-      });
+      const HolderId me = table().add_holder(Door::kNfs, on_grant([&](const LockGranted&) {
+                                               const std::lock_guard lock(mutex);
+                                               ++granted;
+                                               told.notify_one();
+                                             }));
       const LockOwner owner{me, "o"};
       const auto take = [&](std::size_t file) {
         const auto got = table().lock_or_wait({FileId{file + 10}, owner, {0, 1}, true});

@@ -1,6 +1,7 @@
 // Mandatory byte-range locks (MS-FSA 2.1.4.10, 2.1.5.8) and handle leases, which an SMB door will need.
 #include <random>
 
+#include "tests/core/state/holder_callbacks.h"
 #include "tests/core/state/table_fixture.h"
 
 namespace stoa::core::test {
@@ -97,7 +98,7 @@ TEST_F(MandatoryLockTest, ConflictWithThoseOfOtherDoors) {
 TEST_F(MandatoryLockTest, EndWithTheirOpenAndServeWhoWaits) {
   const Client smb = client();
   std::size_t granted = 0;
-  const HolderId nfs = table().add_holder(Door::kNfs, nullptr, {}, [&](const LockRequest&) { ++granted; });
+  const HolderId nfs = table().add_holder(Door::kNfs, on_grant([&](const LockGranted&) { ++granted; }));
   const OpenId first = opened(smb), second = opened(smb);
   ASSERT_EQ(lock(first, {0, 10}, true), "granted");
   ASSERT_EQ(lock(first, {50, 10}, true), "granted");

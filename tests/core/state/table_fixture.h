@@ -8,6 +8,7 @@
 
 #include "backends/kv/memory/memory_kv.h"
 #include "core/state/state_table.h"
+#include "tests/core/state/holder_callbacks.h"
 #include "tests/core/state/lease_wishes.h"
 
 namespace stoa::core::test {
@@ -38,6 +39,7 @@ class TableTest : public ::testing::Test {
   struct Recalled {
     LeaseId lease;
     FileId file;
+    std::uint32_t keeps = kLeaseNone;
     bool operator==(const Recalled&) const = default;
   };
   // A client that writes down which leases it is asked for.
@@ -52,8 +54,10 @@ class TableTest : public ::testing::Test {
   };
   Client client(std::string_view peer = {}, const LeaseTerms& terms = {}) {
     Client made{{}, std::make_shared<std::vector<Recalled>>()};
-    made.id = table().add_holder(
-        Door::kNfs, [list = made.recalled](LeaseId l, FileId f) { list->push_back({l, f}); }, peer, nullptr, terms);
+    made.id = table().add_holder(Door::kNfs, on_recall([list = made.recalled](const LeaseRecall& r) {
+                                   list->push_back({r.lease, r.file, r.keeps});
+                                 }),
+                                 peer, terms);
     return made;
   }
   VolumeState& table() {

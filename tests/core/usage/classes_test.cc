@@ -35,7 +35,7 @@ class ClassesTest : public QuotaTest<Engine> {
   }
   OpenId open(FileId id) {
     StateTable& state = this->volume_->state();
-    const auto opened = state.open({id, state.add_holder(Door::kNfs, [](LeaseId, FileId) {}), kShareBoth, kShareNone});
+    const auto opened = state.open({id, state.add_holder(Door::kNfs, nullptr), kShareBoth, kShareNone});
     EXPECT_TRUE(opened) << describe(opened.error());
     return opened.value_or(OpenId{});
   }

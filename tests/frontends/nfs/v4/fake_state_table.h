@@ -7,10 +7,10 @@ namespace stoa::test {
 
 class FakeStateTable final : public core::StateTable {
  public:
-  core::HolderId add_holder(core::Door, std::function<void(core::LeaseId, core::FileId)>, std::string_view,
-                            std::function<void(const core::LockRequest&)>, const core::LeaseTerms&) override {
+  core::HolderId add_holder(core::Door, core::HolderEvents*, std::string_view, const core::LeaseTerms&) override {
     return {};
   }
+  void mute(const core::HolderEvents&) override {}
   void remove_holder(core::HolderId) override {}
   bool holds_state(core::HolderId) const override { return false; }
   core::HeldCounts held_by(core::HolderId) const override { return {}; }
@@ -36,7 +36,8 @@ class FakeStateTable final : public core::StateTable {
   }
   Status unlock_mandatory(core::OpenId, core::LockRange) override { return fail(Errc::kNotSupported); }
   Result<bool> lock_or_wait(const core::LockRequest&) override { return fail(Errc::kNotSupported); }
-  Result<std::optional<core::HeldLock>> lock_in_turn(const core::LockRequest&, std::function<void()>) override {
+  Result<std::optional<core::HeldLock>> lock_in_turn(const core::LockRequest&,
+                                                     const std::optional<core::HandleBytes>&) override {
     return fail(Errc::kNotSupported);
   }
   bool cancel_wait(const core::LockRequest&) override { return false; }
