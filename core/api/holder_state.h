@@ -1,12 +1,14 @@
 // All that a holder has, as values: what a head asserts to the next owner of a shard for its clients, which keep it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/api/ids.h"
 #include "core/api/leases.h"
 #include "core/api/lock_request.h"
+#include "core/api/opened_name.h"
 
 namespace stoa::core {
 
@@ -16,6 +18,9 @@ struct HolderState {
     FileId file{};
     std::uint32_t access = kShareNone, deny = kShareNone;  // ShareBits
     LeaseKey lease_key{};
+    std::optional<OpenedName> name{};
+    bool delete_on_close = false;
+    std::optional<OpenedName> delete_pending{};  // of its file
     bool operator==(const Open&) const = default;
   };
   struct Lock {

@@ -159,10 +159,11 @@ struct OpenRequest {
   OpenDisposition disposition = OpenDisposition::kOpen;  // of a file itself: kOpen or kOverwrite
   std::uint32_t access = kShareRead;                     // ShareBits
   std::uint32_t deny = kShareNone;                       // ShareBits
-  bool reclaim = false;        // it was open before a restart: permissions were looked at then
-  LeaseWish lease{};           // none: no lease
-  SetAttributes set{};         // mode, uid, gid, size, times of a new file
-  std::uint64_t verifier = 0;  // kCreateExclusive
+  bool reclaim = false;          // it was open before a restart: permissions were looked at then
+  LeaseWish lease{};             // none: no lease
+  bool delete_on_close = false;  // of a name, with kShareDelete (DeleteWhen::kAtClose)
+  SetAttributes set{};           // mode, uid, gid, size, times of a new file
+  std::uint64_t verifier = 0;    // kCreateExclusive
 };
 // Errors of create, setattr and StateTable::open. kIsDirectory, kWrongType: no regular file. Error::subject is the file
 // where there is one.
@@ -206,6 +207,7 @@ struct LinkRequest {
 struct RemoveRequest {
   FileId parent;
   std::string_view name;
+  FileId file = kNoFile;  // where it is given: kNotFound, unless the name is this file's
 };  // unlink (kIsDirectory) and rmdir (kNotDirectory)
 struct RemoveReply {
   FileId removed;

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,7 @@
 #include "core/api/ids.h"
 #include "core/api/leases.h"
 #include "core/api/lock_request.h"
+#include "core/api/opened_name.h"
 
 namespace stoa::core {
 
@@ -38,6 +40,7 @@ struct OpenSpec {
   std::uint32_t access;  // ShareBits; none: attributes only, which conflicts with nothing, and denies nothing (MS-FSA)
   std::uint32_t deny;    // ShareBits
   LeaseKey lease_key{};  // of the lease that does not stand in its way
+  std::shared_ptr<const OpenedName> name{};  // where it may delete; null: it does not know by which name
 };
 
 // How much a holder has.
@@ -116,6 +119,13 @@ class StateTable {
   // other opens of the file, of the same holder, too. kShareConflict: one of them denies it. One relaxed read while
   // nobody denies anything.
   virtual Status check_denied(FileId file, OpenId through, std::uint32_t access) const = 0;
+  // Deleting through an open (MS-FSA: DeletePending, delete on close). While it is pending, the file is opened no more
+  // (kShareConflict) and gets no leases; its last close takes away the name by which this open has it, where that still
+  // is a name of the file. Others stay. What keeps it (a lease of the directory) is waited for; what forbids it is
+  // logged. A crash forgets it. kInvalid: no such open, or by no name. kAccess: not opened for deleting.
+  // kRecallPending: the handle is cached.
+  virtual Status set_delete(OpenId open, DeleteWhen when) = 0;
+  virtual bool delete_pending(FileId file) const = 0;
   // The last close of a file without a name deletes it: reads and queues a write, and waits for neither to be durable.
   virtual void close(OpenId open) = 0;
 
@@ -161,7 +171,7 @@ class StateTable {
   // Whether it waited; else it was granted, or is not known.
   virtual bool cancel_wait(const LockRequest& wanted) = 0;
   // Leases that lapse, limits that are no longer reached and turns that nobody takes tell nobody: a door whose clients
-  // wait calls this from time to time.
+  // wait for locks or delete through opens calls this from time to time.
   virtual void retry_waits() = 0;
 
   // --- leases, of files and directories (a change of entries is a change of the directory). An owner has one lease of

@@ -18,7 +18,13 @@ bool overwrites(OpenDisposition disposition) {
 }
 
 OpenSpec spec_of(const OpContext& ctx, const OpenRequest& req) {
-  return {.file = kNoFile, .holder = ctx.holder, .access = req.access, .deny = req.deny, .lease_key = ctx.lease_key};
+  OpenSpec spec{
+      .file = kNoFile, .holder = ctx.holder, .access = req.access, .deny = req.deny, .lease_key = ctx.lease_key};
+  if ((req.access & kShareDelete) != 0 && req.parent != kNoFile) {
+    spec.name = std::make_shared<const OpenedName>(
+        OpenedName{req.parent, std::string(req.name), ctx.door, ctx.cred, ctx.client});
+  }
+  return spec;
 }
 
 Status may_delete(Tree& tree, const OpContext& ctx, FileId parent, const NodeRef& node) {
@@ -60,6 +66,7 @@ Status cut(Tree& tree, const OpContext& ctx, OpenId open, OpenReply& reply) {
 
 Result<OpenReply> finished(Tree& tree, const OpContext& ctx, const OpenRequest& req, UnfinishedOpen& open,
                            OpenReply reply) {
+  if (req.delete_on_close) STOA_CHECK_OK(tree.state.set_delete(open.id(), DeleteWhen::kAtClose));
   reply.open = open.finish();
   if (req.lease.bits != kLeaseNone) {
     reply.lease = tree.state.grant_lease(reply.attr.id, {ctx.holder, ctx.lease_key}, req.lease);
@@ -145,6 +152,9 @@ Result<OpenReply> open_made_before(Tree& tree, const OpContext& ctx, OpenRequest
 }  // namespace
 
 Result<OpenReply> open(Tree& tree, const OpContext& ctx, const OpenRequest& req) {
+  if (req.delete_on_close && ((req.access & kShareDelete) == 0 || req.parent == kNoFile)) {
+    return fail(Errc::kInvalid, "delete on close of what is not opened for deleting, by name");
+  }
   if (req.id != kNoFile) {
     if (may_create(req.disposition)) return fail(Errc::kInvalid, "a file is made under a name");
     STOA_TRY(node, reach(tree, ctx, req.id));

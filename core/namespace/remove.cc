@@ -38,6 +38,7 @@ Result<RemoveReply> with_victim(Tree& tree, const OpContext& ctx, const RemoveRe
       STOA_CHECK_OK(require(ctx, dir->record, kRightSearch));
       STOA_TRY(entry, find_posix(tree, *dir, req.name));
       if (!entry.record.exists()) return fail(names_bin(*dir, req.name) ? Errc::kReadOnly : Errc::kNotFound);
+      if (req.file != kNoFile && entry.record.id != req.file) return fail(Errc::kNotFound);
       victim.entry = std::move(entry);
     }
     auto node = node_of(tree, dir, victim.entry.raw, victim.entry.record);

@@ -15,12 +15,19 @@ HolderState VolumeState::export_holder(HolderId holder) const {
     if (found == shard.holdings.end()) continue;
     for (const OpenId id : found->second.opens) {
       const Open& open = shard.opens.at(id);
+      const FileState& file = shard.files.at(open.file);
+      const auto value = [](const std::shared_ptr<const OpenedName>& name) {
+        return name == nullptr ? std::nullopt : std::optional(*name);
+      };
       state.opens.push_back({.id = id,
                              .file = open.file,
                              .access = access_of(open.facets),
                              .deny = deny_of(open.facets),
-                             .lease_key = open.owner.key});
-      shard.files.at(open.file).mandatory.each([&](const MandatoryLock& one) {
+                             .lease_key = open.owner.key,
+                             .name = value(open.name),
+                             .delete_on_close = open.delete_on_close,
+                             .delete_pending = value(file.doomed)});
+      file.mandatory.each([&](const MandatoryLock& one) {
         if (one.open == id) state.mandatory_locks.push_back({id, one.range, one.exclusive});
       });
     }
@@ -60,11 +67,18 @@ bool VolumeState::adopt(HolderId holder, const HolderState::Open& open) {
     file.leases.each([&](const Lease& other) {
       if (other.owner != owner && !other.lapsed(options_.now())) others |= other.facets();
     });
-    if ((others & against(facets)) != 0 || !take_opens(holder, 1)) {
+    // The other opens of a file that is to be deleted come with the same word.
+    const bool deletes_else = file.doomed != nullptr && (!open.delete_pending || *open.delete_pending != *file.doomed);
+    if (deletes_else || (others & against(facets)) != 0 || !take_opens(holder, 1)) {
       forget_if_empty(shard, open.file);
       return false;
     }
-    add_open(shard, open.id, {open.file, owner, facets});
+    const auto shared = [](const OpenedName& name) { return std::make_shared<const OpenedName>(name); };
+    Open adopted{open.file, owner, facets};
+    if (open.name) adopted.name = shared(*open.name);
+    adopted.delete_on_close = open.delete_on_close && open.name.has_value();
+    if (open.delete_pending && file.doomed == nullptr) file.doomed = shared(*open.delete_pending);
+    add_open(shard, open.id, adopted);
   }
   return look_at_opened(open.id, open.file).has_value();
 }

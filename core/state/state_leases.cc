@@ -141,6 +141,7 @@ std::optional<GrantedLease> VolumeState::grant_lease(FileId id, const LeaseOwner
     const auto now = options_.now();
     if (const auto found = shard.files.find(id); found != shard.files.end()) {
       FileState& file = found->second;
+      if (file.doomed) return std::nullopt;
       if (Lease* const mine = file.leases.of(owner)) return add_bits(shard, id, file, *mine, wish);
       // Facets conflict both ways, so what stands against the lease are the bits that the others stand against.
       granted.bits = bits_beside(wish.bits, wish.kind, against(held_by_others(file, owner, now)));

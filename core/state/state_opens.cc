@@ -13,6 +13,7 @@ bool valid_share(std::uint32_t access, std::uint32_t deny) {
 
 Status VolumeState::may_open(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner, Facets asked,
                              Facets others) {
+  if (file.doomed) return fail(Errc::kShareConflict, "it is to be deleted");
   if ((others & against(asked)) != 0) {
     // It may be open for no user any more.
     if (handle_caching_in_the_way(shard, id, file, owner, asked)) return recall_pending(id);
@@ -36,7 +37,7 @@ Result<OpenId> VolumeState::open_unmade(const OpenSpec& spec) {
     return fail(may.error());
   }
   const OpenId id{new_id(shard, spec.file)};
-  add_open(shard, id, {spec.file, owner, facets});
+  add_open(shard, id, {spec.file, owner, facets, spec.name});
   return id;
 }
 
@@ -113,6 +114,8 @@ void VolumeState::join_opens(OpenId into, OpenId from) {
   count_denying(mine.facets, -1);
   count_denying(both, +1);
   mine.facets = both;
+  mine.delete_on_close |= std::exchange(goes->second.delete_on_close, false);
+  if (mine.name == nullptr) mine.name = goes->second.name;
   (void)end_open(shard, from);  // not the last one
 }
 
@@ -134,9 +137,9 @@ Status VolumeState::check_denied(FileId id, OpenId through, std::uint32_t access
                                                                                    : fail(Errc::kShareConflict);
 }
 
-bool VolumeState::end_open(Shard& shard, OpenId open) {
+VolumeState::Ended VolumeState::end_open(Shard& shard, OpenId open) {
   const auto found = shard.opens.find(open);
-  if (found == shard.opens.end()) return false;
+  if (found == shard.opens.end()) return {};
   const Open gone = found->second;
   shard.opens.erase(found);
   const HolderId holder = gone.owner.holder;
@@ -148,15 +151,25 @@ bool VolumeState::end_open(Shard& shard, OpenId open) {
   end_mandatory(holder, file.mandatory.remove(open));
   file.shares.remove(gone.owner, gone.facets);
   count_denying(gone.facets, -1);
-  const bool last = file.shares.empty() && std::exchange(file.nameless, false);
+  if (gone.delete_on_close && !file.doomed) {
+    file.doomed = gone.name;
+    (void)ask_leases(shard, gone.file, file, gone.owner, kTakesName);
+  }
+  const bool last = file.shares.empty();
+  const Ended ended{.nameless = last && std::exchange(file.nameless, false), .doomed = last && file.doomed != nullptr};
   forget_if_empty(shard, gone.file);
-  return last;
+  return ended;
+}
+
+void VolumeState::finish_close(FileId file, const Ended& ended) {
+  if (ended.nameless) files_.last_closed(file);
+  if (ended.doomed) delete_doomed(file);
 }
 
 void VolumeState::close(OpenId open) {
   Shard& shard = shard_of(open);
   FileId mine = kNoFile;
-  bool last = false;
+  Ended ended;
   bool waited_for = false;
   {
     const std::lock_guard lock(shard.mutex);
@@ -165,10 +178,11 @@ void VolumeState::close(OpenId open) {
     mine = found->second.file;
     const FileState& file = shard.files.at(mine);
     waited_for = file.waited_for && !file.mandatory.empty();
-    last = end_open(shard, open);
+    ended = end_open(shard, open);
   }
+  send_recalls();
   if (waited_for) serve_waits(mine);
-  if (last) files_.last_closed(mine);
+  finish_close(mine, ended);
 }
 
 bool VolumeState::keeps(FileId id) {

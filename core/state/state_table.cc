@@ -92,7 +92,7 @@ HolderId VolumeState::add_holder(Door, HolderEvents* events, std::string_view pe
 void VolumeState::remove_holder(HolderId holder) {
   // Whoever adds to its holdings does so under a shard's mutex and looks whether it is alive: so none is missed.
   if (!holders_.retire(holder)) return;
-  std::vector<FileId> closed;
+  std::vector<std::pair<FileId, Ended>> closed;
   std::vector<FileId> waited_for;
   {
     const std::lock_guard lock(waits_mutex_);
@@ -108,7 +108,7 @@ void VolumeState::remove_holder(HolderId holder) {
     for (const OpenId open : gone.opens) {
       const FileId file = shard.opens.at(open).file;
       if (shard.files.at(file).waited_for) waited_for.push_back(file);
-      if (end_open(shard, open)) closed.push_back(file);
+      closed.emplace_back(file, end_open(shard, open));
     }
     for (const LeaseId lease : gone.leases) {
       const FileId id = shard.leases.at(lease);
@@ -122,8 +122,9 @@ void VolumeState::remove_holder(HolderId holder) {
     }
   }
   holders_.remove(holder);
+  send_recalls();
   for (const FileId file : waited_for) serve_waits(file);
-  for (const FileId file : closed) files_.last_closed(file);
+  for (const auto& [file, ended] : closed) finish_close(file, ended);
 }
 
 HeldCounts VolumeState::held_by(HolderId holder) const {

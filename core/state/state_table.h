@@ -68,6 +68,8 @@ class VolumeState final : public StateTable, public LeaseGate {
   Result<OpenId> open_unmade(const OpenSpec& spec);
   Status change_open(OpenId open, std::uint32_t access, std::uint32_t deny) override;
   void join_opens(OpenId into, OpenId from) override;
+  Status set_delete(OpenId open, DeleteWhen when) override;
+  bool delete_pending(FileId file) const override;
   Status check_denied(FileId file, OpenId through, std::uint32_t access) const override;
   void close(OpenId open) override;
 
@@ -122,17 +124,20 @@ class VolumeState final : public StateTable, public LeaseGate {
       std::uint64_t number;
       std::function<void()> clear;
     };
-    std::vector<Waiting> recall_waits;  // requests parked until its recalls are answered; there is a lease then
-    bool nameless = false;              // its last close must be told
-    bool waited_for = false;            // for a lock: what gives a lock or a lease back serves those who wait
+    std::vector<Waiting> recall_waits;         // requests parked until its recalls are answered; there is a lease then
+    std::shared_ptr<const OpenedName> doomed;  // goes with the last close; delete pending
+    bool nameless = false;                     // its last close must be told
+    bool waited_for = false;                   // for a lock: what gives a lock or a lease back serves those who wait
     bool empty() const {
-      return shares.empty() && locks.empty() && leases.empty() && !waited_for;
+      return shares.empty() && locks.empty() && leases.empty() && !doomed && !waited_for;
     }  // mandatory locks have opens
   };
   struct Open {
     FileId file;
     LeaseOwner owner;
     Facets facets;
+    std::shared_ptr<const OpenedName> name{};
+    bool delete_on_close = false;
   };
   struct Holdings {  // of one holder in one shard
     std::unordered_set<OpenId> opens;
@@ -200,7 +205,11 @@ class VolumeState final : public StateTable, public LeaseGate {
   void add_open(Shard& shard, OpenId id, const Open& open);
   void add_lease(Shard& shard, FileId id, Lease lease);
   void count_denying(Facets open, std::int64_t more);
-  bool end_open(Shard& shard, OpenId open);            // whether the file's last close must be told
+  struct Ended {
+    bool nameless = false;  // the file's last close must be told
+    bool doomed = false;    // its name is to be deleted
+  };
+  Ended end_open(Shard& shard, OpenId open);
   void forget_lease(Shard& shard, const Lease& gone);  // that was taken out
   void end_lease(Shard& shard, LeaseId lease);
   void end_mandatory(HolderId holder, std::size_t count);
@@ -213,6 +222,9 @@ class VolumeState final : public StateTable, public LeaseGate {
   // Nothing: granted.
   Result<std::optional<HeldLock>> take_lock(Shard& shard, FileId id, FileState& file, const LockOwner& owner,
                                             const ByteSpan& span, bool exclusive);
+  // With no lock held.
+  void finish_close(FileId file, const Ended& ended);
+  void delete_doomed(FileId file);
   // With no lock held. Fails, and the open ends, when the file is gone.
   Status look_at_opened(OpenId open, FileId id);
   bool adopt(HolderId holder, const HolderState::Open& open);
@@ -259,6 +271,9 @@ class VolumeState final : public StateTable, public LeaseGate {
   std::vector<LeaseRecall> due_;
   std::vector<std::function<void()>> due_clear_;
   std::atomic<std::int64_t> recall_waits_{0};
+
+  std::mutex undeleted_mutex_;              // guards the next
+  std::unordered_set<FileId> undeleted_{};  // doomed, and a lease is in the way
 
   Counter& recalls_;
   Counter& revocations_;

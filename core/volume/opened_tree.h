@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "core/data/data_state.h"
-#include "core/links/orphan.h"
 #include "core/txn/tree.h"
+#include "core/volume/watch_files.h"
 
 namespace stoa::core {
 

@@ -240,6 +240,44 @@ TYPED_TEST(OpenTest, JoinsAnotherOneOfItsOwner) {
   EXPECT_TRUE(this->open(other, kOpen, kShareRead, kShareWrite));
 }
 
+TYPED_TEST(OpenTest, DeletesOnCloseTheNameThatItOpened) {
+  const OpContext ctx = this->holder();
+  OpenRequest request{.parent = kRootId,
+                      .name = "f",
+                      .disposition = kOpenOrCreate,
+                      .access = kShareRead | kShareDelete,
+                      .delete_on_close = true};
+  const auto made = this->ns().open(ctx, request);
+  ASSERT_TRUE(made);
+  ASSERT_TRUE(this->ns().link({}, {made->attr.id, kRootId, "other"}));
+  const auto conflict = this->open(ctx, kOpen, kShareRead, kShareDelete);
+  EXPECT_EQ(this->code(conflict), Errc::kShareConflict);
+  EXPECT_EQ(this->names(kRootId), (std::vector<std::string>{"f", "other"}));
+  this->state().close(made->open);
+  EXPECT_EQ(this->names(kRootId), std::vector<std::string>{"other"});
+
+  // A name that is another file's by then is not touched.
+  const auto again = this->ns().open(ctx, request);
+  ASSERT_TRUE(again && again->created);
+  ASSERT_TRUE(this->ns().rename({}, {kRootId, "f", kRootId, "moved"}));
+  const FileId other = this->file("f", "new");
+  this->state().remove_holder(ctx.holder);
+  EXPECT_EQ(this->read(other), "new");
+  EXPECT_EQ(this->names(kRootId), (std::vector<std::string>{"other", "moved", "f"}));
+
+  const OpContext last = this->holder();
+  request.access = kShareRead;
+  this->expect_refused(this->ns().open(last, request), Errc::kInvalid, last);
+  // An open that fails deletes nothing.
+  request.access = kShareRead | kShareDelete;
+  request.disposition = kOverwrite;
+  const auto lease = grant(this->state(), other, this->holder().holder, kReads);
+  ASSERT_TRUE(lease);
+  this->expect_refused(this->ns().open(last, request), Errc::kRecallPending, last);
+  EXPECT_EQ(this->read(other), "new");
+  this->expect_consistent();
+}
+
 // NFSv3 and S3 have no opens, and what an open denies does not bind them (core/state/README.md).
 TYPED_TEST(OpenTest, DeniesNothingToCallersWithoutOpens) {
   const FileId id = this->file();

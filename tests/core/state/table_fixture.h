@@ -29,7 +29,14 @@ class NamedFiles final : public FileWatch {
 
   std::set<FileId> gone, nameless_files, busy;
   std::function<void()> meanwhile;  // while a lease is being granted
+  Status delete_name(FileId file, const OpenedName& name) override {
+    STOA_CHECK_OK(deleting ? deleting() : Status{});
+    deleted.emplace_back(file, name.name);
+    return {};
+  }
   std::vector<FileId> closed;
+  std::function<Status()> deleting;
+  std::vector<std::pair<FileId, std::string>> deleted;
 };
 
 class TableTest : public ::testing::Test {

@@ -49,6 +49,8 @@ class FakeStateTable final : public core::StateTable {
   Status acknowledge(core::LeaseId, std::uint32_t) override { return {}; }
   void return_lease(core::LeaseId) override {}
   void join_opens(core::OpenId, core::OpenId) override {}
+  Status set_delete(core::OpenId, core::DeleteWhen) override { return fail(Errc::kNotSupported); }
+  bool delete_pending(core::FileId) const override { return false; }
   bool lease_revoked(core::LeaseId) const override { return false; }
   Result<std::optional<core::RecallWait>> when_clear(core::FileId, std::function<void()>) override {
     return std::nullopt;
