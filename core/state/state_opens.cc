@@ -13,7 +13,6 @@ bool valid_share(std::uint32_t access, std::uint32_t deny) {
 
 Status VolumeState::may_open(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner, Facets asked,
                              Facets others) {
-  if (file.doomed) return fail(Errc::kShareConflict, "it is to be deleted");
   if ((others & against(asked)) != 0) {
     // It may be open for no user any more.
     if (handle_caching_in_the_way(shard, id, file, owner, asked)) return recall_pending(id);
@@ -30,6 +29,10 @@ Result<OpenId> VolumeState::open_unmade(const OpenSpec& spec) {
   if (!holders_.alive(spec.holder)) return fail(Errc::kInvalid, "no such holder");
   STOA_CHECK_OK(take_opens(spec.holder, 1));
   FileState& file = shard.files[spec.file];
+  if (file.doomed) {
+    (void)take_opens(spec.holder, -1);
+    return fail(Errc::kShareConflict, "it is to be deleted");
+  }
   const LeaseOwner owner{spec.holder, spec.lease_key};
   if (const Status may = may_open(shard, spec.file, file, owner, facets, file.shares.facets()); !may) {
     (void)take_opens(spec.holder, -1);
