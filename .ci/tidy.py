@@ -12,7 +12,7 @@ MACHINE_PATHS = re.compile(r"(?<![\w/.])/(work|root)/\w")
 UNFINISHED = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|X" + r"XX)\b")
 
 # Who may include whom: appliance -> frontends -> core <- backends, core -> qos, all on base. Tests and benchmarks see everything.
-# The admin door is the administrator's own: it sees the volume, too.
+# The admin protocol is the administrator's own: it sees the volume, too.
 ALLOWED = {
     "base": {"base"},
     "qos": {"base", "qos"},
@@ -24,7 +24,7 @@ ALLOWED = {
 # The folders of the core as floors: each may include those before it, never one behind it.
 CORE_FLOORS = ("api", "kv", "blob", "usage", "inode", "access", "commit", "journal", "state", "txn", "data", "links", "recycle",
                "namespace", "verify", "registry", "audit", "volume")
-DOOR_CORE = ("core/api/",)
+PROTOCOL_CORE = ("core/api/",)
 ADMIN_CORE = ("core/api/", "core/volume/volume.h", "core/blob/blob_store.h", "core/journal/", "core/registry/name_rules.h")
 
 
@@ -48,11 +48,11 @@ def include_breach(name, target):
     if target_top not in ALLOWED[top]:
         return f"{top} must not include {target}"
     if top == "frontends" and target_top == "core":
-        allowed = ADMIN_CORE if name.startswith("frontends/admin/") else DOOR_CORE
+        allowed = ADMIN_CORE if name.startswith("frontends/admin/") else PROTOCOL_CORE
         if not target.startswith(allowed):
-            return f"a door sees {', '.join(allowed)} of the core, not {target}"
+            return f"a protocol sees {', '.join(allowed)} of the core, not {target}"
     if top == "frontends" and target_top == "frontends" and name.split("/")[1] != target.split("/")[1]:
-        return f"a door must not include another door: {target}"
+        return f"a protocol must not include another protocol: {target}"
     if top == "core" and target_top == "core":
         floor, target_floor = name.split("/")[1], target.split("/")[1]
         for folder in (floor, target_floor):

@@ -30,7 +30,7 @@ set(CPACK_PACKAGE_CONTACT "The Stoa authors <stoa@localhost>")
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "storage server: one namespace over NFSv3 and S3")
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "Stoa serves one directory tree over NFSv3 and S3 at the same time,
- with exact hard quotas on every directory. What one door has
+ with exact hard quotas on every directory. What one protocol has
  acknowledged, the other sees at once.")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)

@@ -5,18 +5,18 @@
 
 namespace stoa::qos {
 
-Pace::Pace(Scheduler& scheduler, Surroundings surroundings)
+BackgroundThrottle::BackgroundThrottle(Scheduler& scheduler, PolicyContext surroundings)
     : scheduler_(scheduler),
       around_(std::move(surroundings)),
       piece_began_(around_.clock()),
       seen_(around_.requests()) {}
 
-Pace::~Pace() {
+BackgroundThrottle::~BackgroundThrottle() {
   scheduler_.cancel(this);
   scheduler_.settle();
 }
 
-void Pace::stop() {
+void BackgroundThrottle::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_.store(true, std::memory_order_relaxed);
@@ -24,7 +24,7 @@ void Pace::stop() {
   wake_.notify_all();
 }
 
-void Pace::spent(const Price& price) {
+void BackgroundThrottle::spent(const Price& price) {
   const std::int64_t took = now() - piece_began_;
   const Terms terms = around_.terms();
   pay(price, terms, kPatience);
@@ -33,19 +33,19 @@ void Pace::spent(const Price& price) {
   piece_began_ = now();
 }
 
-void Pace::spent_in_haste(const Price& price) {
+void BackgroundThrottle::spent_unthrottled(const Price& price) {
   pay(price, around_.terms(), 0);
   seen_ = around_.requests();
   piece_began_ = now();
 }
 
-void Pace::rest_until(std::int64_t time) {
+void BackgroundThrottle::rest_until(std::int64_t time) {
   for (std::int64_t left = time - now(); left > 0 && !stopped(); left = time - now()) nap(left);
   seen_ = around_.requests();
   piece_began_ = now();
 }
 
-void Pace::give_way(std::int64_t took, std::uint32_t weight) {
+void BackgroundThrottle::give_way(std::int64_t took, std::uint32_t weight) {
   const double pause = static_cast<double>(took) * kWeightDefault / std::max<std::uint32_t>(weight, 1);
   const std::int64_t until = now() + static_cast<std::int64_t>(std::min(pause, static_cast<double>(kPauseMax)));
   std::uint64_t before = around_.requests();
@@ -57,7 +57,7 @@ void Pace::give_way(std::int64_t took, std::uint32_t weight) {
   }
 }
 
-void Pace::pay(const Price& price, const Terms& terms, std::int64_t patience) {
+void BackgroundThrottle::pay(const Price& price, const Terms& terms, std::int64_t patience) {
   std::vector<Flow*> path;
   for (const auto& flow : terms.path) path.push_back(flow.get());
   if (path.empty() || stopped() || scheduler_.admit(path, price)) return;
@@ -84,7 +84,7 @@ void Pace::pay(const Price& price, const Terms& terms, std::int64_t patience) {
   granted_ = false;
 }
 
-void Pace::nap(std::int64_t ns) {
+void BackgroundThrottle::nap(std::int64_t ns) {
   if (around_.nap) return around_.nap(ns);
   std::unique_lock lock(mutex_);
   wake_.wait_for(lock, std::chrono::nanoseconds(ns), [this] { return granted_ || stopped(); });

@@ -15,11 +15,11 @@ namespace stoa::qos {
 
 // Of one thread, which works in pieces and says after each what it took; stop() may come from any other.
 //
-// Where requests were served while it worked, the doors then get their share of the time: kWeightDefault parts against
-// the weight of background work, but at most kPauseMax after each piece, so that it never starves (ten pieces a second
-// are left). The pause ends as soon as no request came for kLull. While nobody asks for anything, background work runs
-// at full speed.
-class Pace {
+// Where requests were served while it worked, the protocols then get their share of the time: kWeightDefault parts
+// against the weight of background work, but at most kPauseMax after each piece, so that it never starves (ten pieces a
+// second are left). The pause ends as soon as no request came for kLull. While nobody asks for anything, background
+// work runs at full speed.
+class BackgroundThrottle {
  public:
   static constexpr std::int64_t kPauseMax = 100'000'000;
   static constexpr std::int64_t kLull = 10'000'000;
@@ -30,23 +30,23 @@ class Pace {
     std::vector<std::shared_ptr<Flow>> path{};
     std::uint32_t weight = kWeightLowest;
   };
-  struct Surroundings {
+  struct PolicyContext {
     std::function<Terms()> terms;
-    std::function<std::uint64_t()> requests;  // how many the doors began so far
+    std::function<std::uint64_t()> requests;  // how many the protocols began so far
     Clock clock = steady_ns;
     // Waits for at most so many nanoseconds of that clock; empty: the real one.
     std::function<void(std::int64_t)> nap{};
   };
 
   // `scheduler` must outlive it; it serves what waits (Scheduler::keep_serving).
-  Pace(Scheduler& scheduler, Surroundings surroundings);
-  ~Pace();
-  Pace(const Pace&) = delete;
+  BackgroundThrottle(Scheduler& scheduler, PolicyContext surroundings);
+  ~BackgroundThrottle();
+  BackgroundThrottle(const BackgroundThrottle&) = delete;
 
   // A piece of work is done: waits until the next one may begin. Returns at once when it is stopped.
   void spent(const Price& price);
   // Pays and goes on at once: for work that must not fall behind.
-  void spent_in_haste(const Price& price);
+  void spent_unthrottled(const Price& price);
   // Waits until then, or until it is stopped.
   void rest_until(std::int64_t time);
   std::int64_t now() const { return around_.clock(); }
@@ -61,7 +61,7 @@ class Pace {
   void nap(std::int64_t ns);
 
   Scheduler& scheduler_;
-  const Surroundings around_;
+  const PolicyContext around_;
   std::int64_t piece_began_;
   std::uint64_t seen_;  // requests, when the piece began
   std::atomic<bool> stopping_{false};

@@ -246,7 +246,7 @@ Result<bool> AuditWriter::advance() {
   if (page.lost > 0) add_lost(page.lost);
   places_.look_ahead(page.records);
   for (const core::JournalRecord& record : page.records) {
-    core::Whereabouts where, target;
+    core::ResolvedPath where, target;
     STOA_TRY(wanted, is_wanted(*table, record, where, target));
     cursor_ = record.sequence;
     if (wanted) add_record(*registry, record, where, target);
@@ -273,7 +273,7 @@ Result<bool> AuditWriter::advance() {
 }
 
 Result<bool> AuditWriter::is_wanted(const core::AuditTable& table, const core::JournalRecord& record,
-                                    core::Whereabouts& where, core::Whereabouts& target) {
+                                    core::ResolvedPath& where, core::ResolvedPath& target) {
   const core::AuditClass as = class_of(record.kind);
   const bool decided = is_decided(record);
   if (!decided && !table.any(as)) return false;
@@ -291,7 +291,7 @@ Result<bool> AuditWriter::is_wanted(const core::AuditTable& table, const core::J
 }
 
 void AuditWriter::add_record(const core::RegistrySnapshot& registry, const core::JournalRecord& record,
-                             const core::Whereabouts& where, const core::Whereabouts& target) {
+                             const core::ResolvedPath& where, const core::ResolvedPath& target) {
   const std::string time = iso_time(record.time);
   // The day is its beginning: nothing is computed twice.
   begin_day(std::string_view(time).substr(0, kDayDigits));
@@ -314,7 +314,7 @@ void AuditWriter::add_record(const core::RegistrySnapshot& registry, const core:
   if (refused && !record.to_name.empty()) line.bytes("claimed", record.to_name);
   if (record.kind == core::ChangeKind::kXattr && record.parent == core::kNoFile && !record.name.empty())
     line.bytes("attribute", record.name);
-  line.text("door", core::door_word(record.door)).bytes("client", record.client);
+  line.text("protocol", core::protocol_word(record.protocol)).bytes("client", record.client);
   line.text("result", omitted ? "denied" : record.result ? to_string(*record.result) : "ok");
   told_ = record.sequence;
   const std::string_view text = line.finish(hash_);

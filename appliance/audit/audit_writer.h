@@ -57,10 +57,10 @@ class AuditWriter final : public core::AuditLog {
   Result<bool> advance();  // true: there is more
   Status write_pending();
   Status change_policy(const std::function<Status()>& change);
-  Result<bool> is_wanted(const core::AuditTable& table, const core::JournalRecord& record, core::Whereabouts& where,
-                         core::Whereabouts& target);
+  Result<bool> is_wanted(const core::AuditTable& table, const core::JournalRecord& record, core::ResolvedPath& where,
+                         core::ResolvedPath& target);
   void add_record(const core::RegistrySnapshot& registry, const core::JournalRecord& record,
-                  const core::Whereabouts& where, const core::Whereabouts& target);
+                  const core::ResolvedPath& where, const core::ResolvedPath& target);
   void add_lost(std::uint64_t count);
   void add_own(std::string_view operation);  // bookkeeping, with the usage of the volume
   void add_transfers();                      // what users have read and written since the last time
@@ -85,7 +85,7 @@ class AuditWriter final : public core::AuditLog {
   std::unique_ptr<SyslogSender> syslog_;
 
   std::mutex mutex_;  // guards what follows
-  core::Places places_;
+  core::PathResolver places_;
   std::uint64_t cursor_ = 0;   // the journal was read so far
   std::uint64_t told_ = 0;     // the sequence of the last line
   std::string hash_{kNoHash};  // of the last line, written or pending

@@ -33,7 +33,7 @@ class Filter {
   bool matches(std::string_view line) const {
     const std::string_view operation = text_of(line, "operation").value_or("");
     if (query_.operation ? !is_asked_for(operation) : is_bookkeeping(operation)) return false;
-    if (query_.door && text_of(line, "door") != *query_.door) return false;
+    if (query_.protocol && text_of(line, "protocol") != *query_.protocol) return false;
     if (query_.result && !has_result(text_of(line, "result").value_or(""))) return false;
     if (query_.user && text_of(line, "name") != user_ &&
         std::to_string(number_of(line, "uid").value_or(~0ull)) != *query_.user)

@@ -7,7 +7,7 @@ namespace stoa::cli {
 namespace {
 
 struct AuditOptions {
-  std::string path, user, operation, door, result, from, to, day;
+  std::string path, user, operation, protocol, result, from, to, day;
   std::vector<std::string> classes;
 };
 
@@ -32,7 +32,7 @@ void print_records(const Json& records) {
   for (const Json& record : records) {
     std::printf("%s  %s  %s  %s  %s  %s  %s\n", record.value("time", "").c_str(), printable(user_text(record)).c_str(),
                 record.value("operation", "").c_str(), record.value("result", "-").c_str(),
-                record.value("door", "-").c_str(), printable(record.value("client", "-")).c_str(),
+                record.value("protocol", "-").c_str(), printable(record.value("client", "-")).c_str(),
                 subject(record).c_str());
   }
 }
@@ -40,10 +40,13 @@ void print_records(const Json& records) {
 Outcome query(const Session& session, const AuditOptions& options) {
   STOA_TRY(client, session.connect());
   Query wanted;
-  const std::pair<const char*, const std::string*> filters[] = {
-      {"path", &options.path}, {"user", &options.user},     {"operation", &options.operation},
-      {"door", &options.door}, {"result", &options.result}, {"from", &options.from},
-      {"to", &options.to}};
+  const std::pair<const char*, const std::string*> filters[] = {{"path", &options.path},
+                                                                {"user", &options.user},
+                                                                {"operation", &options.operation},
+                                                                {"protocol", &options.protocol},
+                                                                {"result", &options.result},
+                                                                {"from", &options.from},
+                                                                {"to", &options.to}};
   for (const auto& [name, value] : filters) {
     if (!value->empty()) wanted[name] = *value;
   }
@@ -198,7 +201,7 @@ void add_audit_commands(CLI::App& app, Session& session) {
   command->add_option(
       "--operation", o->operation,
       "Only these: create, write, delete (remove, rmdir, purge), rename, attributes, read, list, admin, ...");
-  command->add_option("--door", o->door, "Only through this door: nfs, s3 or admin");
+  command->add_option("--protocol", o->protocol, "Only through this protocol: nfs, s3 or admin");
   command->add_option("--result", o->result,
                       "Only with this result: ok, the word of an error, or denied for all errors");
   command->add_option("--from", o->from, "Only from this time on: 2026-11-22 or 2026-11-22T10:00:00Z")

@@ -15,7 +15,7 @@ Outcome list(const Session& session) {
   session.print(Json{{"clients", clients}}, [&] {
     Table table({"ID", "PROTOCOL", "ADDRESS", "OPENS", "LOCKS", "DELEGATIONS", "SILENT", "NAME"});
     for (const Json& one : clients) {
-      table.add({one["id"].get<std::string>(), one["protocol"].get<std::string>(), one["address"].get<std::string>(),
+      table.add({one["id"].get<std::string>(), one["version"].get<std::string>(), one["address"].get<std::string>(),
                  number(one["opens"]), number(one["locks"]), number(one["leases"]),
                  number(one["silent_seconds"]) + " s", printable(bytes_of(one, "name"))});
     }
@@ -40,7 +40,7 @@ void add_client_commands(CLI::App& app, Session& session) {
   const auto id = std::make_shared<std::string>();
 
   CLI::App* command =
-      group->add_subcommand("list", "List all clients that the doors keep opens, locks and delegations for");
+      group->add_subcommand("list", "List all clients that the protocols keep opens, locks and delegations for");
   command->callback([&session] { session.command = [&session] { return list(session); }; });
 
   command = group->add_subcommand("evict", "Take away all that a client has open or locked, as when it has died");

@@ -69,7 +69,7 @@ std::string client_text(const Json& one) {
   const Json& client = one["client"];
   const std::string id = "client " + client["id"].get<std::string>();
   if (!client.contains("name")) return id;
-  return printable(bytes_of(client, "name")) + " (" + client["protocol"].get<std::string>() + ", " +
+  return printable(bytes_of(client, "name")) + " (" + client["version"].get<std::string>() + ", " +
          client["address"].get<std::string>() + ", " + id + ")";
 }
 
@@ -129,7 +129,7 @@ void print_explanation(const Json& reply, const std::string& client) {
   if (reply.contains("access")) print_access(reply["access"]);
   for (const Json& record : reply["exports"]) {
     std::printf("export    %s through %s%s\n", printable(bytes_of(record, "name")).c_str(),
-                joined(record["doors"]).c_str(), record["read_only"].get<bool>() ? ", READ-ONLY" : "");
+                joined(record["protocols"]).c_str(), record["read_only"].get<bool>() ? ", READ-ONLY" : "");
     if (record.contains("client_rule")) print_client_rule(record, client);
   }
   for (const Json& quota : reply["quotas"]) print_quota(quota);
@@ -139,7 +139,7 @@ void print_explanation(const Json& reply, const std::string& client) {
               appliance::round_bytes(reply["bytes_free"].get<std::uint64_t>()).c_str());
   for (const Json& cause : reply["causes"]) {
     std::printf("\ncause     %s\ncure      %s\n", printable(cause["what"].get<std::string>()).c_str(),
-                printable(cause["cure"].get<std::string>()).c_str());
+                printable(cause["remedy"].get<std::string>()).c_str());
   }
 }
 

@@ -12,7 +12,7 @@ struct ExportOptions {
   std::string new_name;
   std::optional<std::string> owner;
   std::string mode;
-  std::vector<std::string> doors;
+  std::vector<std::string> protocols;
   std::vector<std::string> clients;
   std::vector<std::string> security;
   std::optional<std::uint32_t> uid;
@@ -54,7 +54,7 @@ Result<Json> parse_client(std::string_view text) {
 }
 
 Status fill_rules(const ExportOptions& options, Json& body) {
-  if (!options.doors.empty()) body["doors"] = options.doors;
+  if (!options.protocols.empty()) body["protocols"] = options.protocols;
   if (options.owner) body["owner"] = *options.owner;
   if (!options.security.empty()) {
     body["security"] =
@@ -92,9 +92,9 @@ std::string client_rule_text(const Json& rule) {
 namespace {
 
 void print_export(const Json& e) {
-  std::printf("name       %s\npath       %s\ndoors      %s\nread-only  %s\nowner      %s\ncreated    %s\n",
+  std::printf("name       %s\npath       %s\nprotocols  %s\nread-only  %s\nowner      %s\ncreated    %s\n",
               printable(bytes_of(e, "name")).c_str(), printable(bytes_of(e, "path")).c_str(),
-              join(e["doors"], ", ").c_str(), e["read_only"].get<bool>() ? "yes" : "no",
+              join(e["protocols"], ", ").c_str(), e["read_only"].get<bool>() ? "yes" : "no",
               e["owner"].get<std::string>().c_str(), e["created"].get<std::string>().c_str());
   std::printf("security   %s\n", e["security"].empty() ? "default" : join(e["security"], ", ").c_str());
   for (const Json& rule : e["clients"]) std::printf("client     %s\n", client_rule_text(rule).c_str());
@@ -124,11 +124,11 @@ Outcome list_exports(const Session& session) {
   STOA_TRY(client, session.connect());
   STOA_TRY(exports, client.get_all("/v1/exports", "exports"));
   session.print(Json{{"exports", exports}}, [&] {
-    Table table({"NAME", "PATH", "DOORS", "ACCESS", "OWNER", "CLIENTS"});
+    Table table({"NAME", "PATH", "PROTOCOLS", "ACCESS", "OWNER", "CLIENTS"});
     for (const Json& e : exports) {
       std::string clients;
       for (const Json& rule : e["clients"]) clients.append(clients.empty() ? "" : " ").append(client_rule_text(rule));
-      table.add({printable(bytes_of(e, "name")), printable(bytes_of(e, "path")), join(e["doors"], ","),
+      table.add({printable(bytes_of(e, "name")), printable(bytes_of(e, "path")), join(e["protocols"], ","),
                  e["read_only"].get<bool>() ? "ro" : "rw", e["owner"].get<std::string>(), clients});
     }
     table.print();
@@ -164,14 +164,14 @@ Outcome remove(const Session& session, const ExportOptions& options) {
 }
 
 void add_rule_options(CLI::App* command, const std::shared_ptr<ExportOptions>& o) {
-  command->add_option("--door", o->doors, "A door to publish it through: nfs, s3; may be repeated")
-      ->type_name("DOOR")
+  command->add_option("--protocol", o->protocols, "A protocol to publish it through: nfs, s3; may be repeated")
+      ->type_name("PROTOCOL")
       ->delimiter(',')
       ->check(CLI::IsMember({"nfs", "s3"}));
   command
       ->add_option(
           "--client", o->clients,
-          "Who may use it, through every door: NETWORK[,ro|rw][,squash=none|root|all][,anonuid=N][,anongid=N]; "
+          "Who may use it, through every protocol: NETWORK[,ro|rw][,squash=none|root|all][,anonuid=N][,anongid=N]; "
           "may be repeated, the first match counts; * is everyone. Squashing is for NFS")
       ->type_name("RULE");
   command
@@ -184,8 +184,8 @@ void add_rule_options(CLI::App* command, const std::shared_ptr<ExportOptions>& o
       ->check(CLI::IsMember({"sys", "krb5", "krb5i", "krb5p", "default"}));
   command->add_option("--owner", o->owner, "The user who owns the bucket; \"\": nobody")->type_name("USER");
   // Callbacks, because CLI11 would make an optional flag that is not given false instead of leaving it away.
-  CLI::Option* const read_only =
-      command->add_flag_callback("--read-only", [o] { o->read_only = true; }, "Refuse all changes, through every door");
+  CLI::Option* const read_only = command->add_flag_callback(
+      "--read-only", [o] { o->read_only = true; }, "Refuse all changes, through every protocol");
   command
       ->add_flag_callback(
           "--read-write", [o] { o->read_only = false; }, "Allow changes again, as far as the client rules do")
@@ -209,7 +209,7 @@ void add_export_commands(CLI::App& app, Session& session) {
   command->add_option("--gid", o->gid, "The group of a directory that is made")->type_name("GID");
   add_rule_options(command, o);
   command->callback([&session, o] {
-    if (o->doors.empty()) o->doors = {"nfs", "s3"};
+    if (o->protocols.empty()) o->protocols = {"nfs", "s3"};
     session.command = [&session, o] { return create(session, *o); };
   });
 

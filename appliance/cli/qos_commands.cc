@@ -258,12 +258,12 @@ void add_qos_commands(CLI::App& app, Session& session) {
     command
         ->add_option(
             "target", o->target,
-            "/a/directory, user:NAME, group:NAME, client:NETWORK, door:nfs, door:s3, export:NAME or background")
+            "/a/directory, user:NAME, group:NAME, client:NETWORK, protocol:nfs, protocol:s3, export:NAME or background")
         ->required();
   };
 
   CLI::App* command = group->add_subcommand(
-      "set", "Limit a directory, user, group, network, door, export or background work; what is not named stays");
+      "set", "Limit a directory, user, group, network, protocol, export or background work; what is not named stays");
   target(command);
   static constexpr std::array<const char*, kResources.size()> kWhat{
       "Bytes read a second, with a unit: 100MB/s, 100MiB/s", "Bytes written a second, with a unit",

@@ -57,7 +57,7 @@ Outcome list(const Session& session, const RecycleOptions& options) {
     for (const Json& item : items) {
       const bool directory = item["type"] == "directory";
       table.add({item["id"].get<std::string>(), item["deleted_at"].get<std::string>(), printable(who(item)),
-                 item["door"].get<std::string>(), printable(item["client"].get<std::string>()),
+                 item["protocol"].get<std::string>(), printable(item["client"].get<std::string>()),
                  directory ? "directory" : appliance::round_bytes(item["bytes"].get<std::uint64_t>()),
                  shown_path(item)});
     }

@@ -32,9 +32,9 @@ Outcome status(const Session& session) {
                 appliance::round_bytes(usage["bytes"].get<std::uint64_t>()).c_str(), usage["files"].get<long long>(),
                 usage["directories"].get<long long>());
     std::printf("space      %s\n", space_text(volume["space"]).c_str());
-    for (const Json& door : s["doors"]) {
-      std::printf("door       %s: %s\n", door["name"].get<std::string>().c_str(),
-                  door["open"].get<bool>() ? door["address"].get<std::string>().c_str() : "closed");
+    for (const Json& protocol : s["protocols"]) {
+      std::printf("protocol       %s: %s\n", protocol["name"].get<std::string>().c_str(),
+                  protocol["open"].get<bool>() ? protocol["address"].get<std::string>().c_str() : "closed");
     }
     for (const Json& folder : s["data_directories"]) {
       std::printf("folder     %s: %s, %s free\n", folder["path"].get<std::string>().c_str(),

@@ -60,7 +60,7 @@ void print_change(const std::string& name, const Json& change) {
   std::string line =
       change.value("time", "") + "  " + change.value("operation", "") + "  " + printable(bytes_of(change, "path"));
   if (change.contains("to_path")) line += " -> " + printable(bytes_of(change, "to_path"));
-  line += "  (" + printable(who) + ", " + change.value("door", "");
+  line += "  (" + printable(who) + ", " + change.value("protocol", "");
   if (const std::string client = change.value("client", ""); !client.empty()) line += " " + printable(client);
   std::printf("%s)\n", line.c_str());
 }

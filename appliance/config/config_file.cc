@@ -156,23 +156,23 @@ namespace {
 
 // Two that would listen on one port: the second could not start.
 Status check_ports(const Config& config) {
-  struct Door {
+  struct Protocol {
     const char* key;
     Endpoint endpoint;
   };
-  std::vector<Door> doors;
+  std::vector<Protocol> protocols;
   const auto add = [&](const char* key, bool open, const std::string& listen) -> Status {
     if (!open || listen.empty()) return {};
     STOA_TRY(endpoint, parse_endpoint(listen));
     if (endpoint.port == 0) return {};
-    for (const Door& other : doors) {
+    for (const Protocol& other : protocols) {
       const auto any = [](const std::string& host) { return host == "0.0.0.0" || host == "::"; };
       const bool meet = endpoint.host == other.endpoint.host || any(endpoint.host) || any(other.endpoint.host);
       if (endpoint.port == other.endpoint.port && meet)
         return fail(Errc::kInvalid, std::string(other.key) + " and " + key + " are both port " +
                                         std::to_string(endpoint.port) + "; choose another for one of them");
     }
-    doors.push_back({key, std::move(endpoint)});
+    protocols.push_back({key, std::move(endpoint)});
     return {};
   };
   STOA_CHECK_OK(add("nfs.listen", config.nfs.enabled, config.nfs.listen));

@@ -33,8 +33,8 @@ std::string join(const std::vector<std::string>& names) {
   return text;
 }
 
-Gauge& door_gauge(MetricRegistry& metrics, const std::string& door) {
-  return metrics.gauge("stoa_door_open", "1 while the door serves.", {{"door", door}});
+Gauge& protocol_gauge(MetricRegistry& metrics, const std::string& protocol) {
+  return metrics.gauge("stoa_protocol_open", "1 while the protocol serves.", {{"protocol", protocol}});
 }
 
 sigset_t awaited_signals() {
@@ -97,7 +97,7 @@ Status Daemon::open() {
       .data_folder = folder_.path,
       .engine = config_.engine,
       .started = wall_now(),
-      .doors = {},
+      .protocols = {},
       .data_directories = [this] { return stores_.blobs->health(); },
       .space = [this] { return stores_.blobs->space(); },
       .kerberos = [this] { return kerberos(); },
@@ -109,41 +109,41 @@ Status Daemon::open() {
   return {};
 }
 
-Status Daemon::open_doors() {
-  std::vector<admin::DoorStatus> statuses;
+Status Daemon::open_protocols() {
+  std::vector<admin::ProtocolStatus> statuses;
   RunRecord record{.pid = getpid(), .version = std::string(kVersionText), .log_file = config_.log.file};
-  const auto open_one = [&](const char* name, bool enabled, DoorOpener opener) -> Status {
+  const auto open_one = [&](const char* name, bool enabled, ProtocolOpener opener) -> Status {
     statuses.push_back({.name = name});
     if (!enabled) return {};
-    STOA_TRY(door, opener(config_, *volume_, metrics_));
+    STOA_TRY(protocol, opener(config_, *volume_, metrics_));
     statuses.back().open = true;
-    statuses.back().address = door->address();
-    door_gauge(metrics_, name).set(1);
-    log_info("stoad", "door is open", {{"door", name}, {"address", door->address()}});
-    doors_.push_back(std::move(door));
+    statuses.back().address = protocol->address();
+    protocol_gauge(metrics_, name).set(1);
+    log_info("stoad", "protocol is open", {{"protocol", name}, {"address", protocol->address()}});
+    protocols_.push_back(std::move(protocol));
     return {};
   };
-  STOA_CHECK_OK(open_one("nfs", config_.nfs.enabled, &open_nfs_door));
-  STOA_CHECK_OK(open_one("s3", config_.s3.enabled, &open_s3_door));
-  for (const auto& door : doors_) {
-    if (door->name() == "nfs") {
-      record.nfs = door->address();
-      record.mount = door->mount_address();
+  STOA_CHECK_OK(open_one("nfs", config_.nfs.enabled, &open_nfs_protocol));
+  STOA_CHECK_OK(open_one("s3", config_.s3.enabled, &open_s3_protocol));
+  for (const auto& protocol : protocols_) {
+    if (protocol->name() == "nfs") {
+      record.nfs = protocol->address();
+      record.mount = protocol->mount_address();
     } else {
-      record.s3_url = door->address();
+      record.s3_url = protocol->address();
     }
   }
-  service_->doors = [statuses] { return statuses; };
+  service_->protocols = [statuses] { return statuses; };
   service_->clients = [this] {
     std::vector<admin::ClientStatus> all;
-    const std::lock_guard lock(doors_mutex_);
-    for (const auto& door : doors_) std::ranges::move(door->clients(), std::back_inserter(all));
+    const std::lock_guard lock(protocols_mutex_);
+    for (const auto& protocol : protocols_) std::ranges::move(protocol->clients(), std::back_inserter(all));
     return all;
   };
   service_->evict_client = [this](std::uint64_t id) -> Status {
-    const std::lock_guard lock(doors_mutex_);
-    for (const auto& door : doors_) {
-      const Status evicted = door->evict_client(id);
+    const std::lock_guard lock(protocols_mutex_);
+    for (const auto& protocol : protocols_) {
+      const Status evicted = protocol->evict_client(id);
       if (evicted || evicted.error().code != Errc::kNotFound) return evicted;
     }
     return fail(Errc::kNotFound);
@@ -161,7 +161,7 @@ Status Daemon::open_doors() {
   if (config_.admin.socket.empty() && options.socket_path.size() > kSocketPathMax) {
     log_warning("stoad",
                 "the path of the data folder is too long for a Unix socket in it; stoa comes through admin.listen",
-                {{"data", folder_.path}, {"cure", "set admin.socket"}});
+                {{"data", folder_.path}, {"remedy", "set admin.socket"}});
     options.socket_path.clear();
   }
   if (options.socket_path.empty() && options.host.empty())
@@ -207,7 +207,7 @@ Status Daemon::run(const std::function<void()>& ready) {
       break;
     }
   }
-  close_doors();
+  close_protocols();
   const Status flushed = volume_->flush();
   if (!flushed) log_error("stoad", "the last flush failed", {{"error", describe(flushed.error())}});
   return flushed;
@@ -216,7 +216,7 @@ Status Daemon::run(const std::function<void()>& ready) {
 Daemon::~Daemon() {
   admin_.reset();
   check_.reset();
-  close_doors();
+  close_protocols();
   watch_.reset();
   audit_.reset();
   volume_.reset();
@@ -225,15 +225,15 @@ Daemon::~Daemon() {
 }
 
 // What the admin interface asks meanwhile finds none.
-void Daemon::close_doors() {
-  std::vector<std::unique_ptr<Door>> closing;
+void Daemon::close_protocols() {
+  std::vector<std::unique_ptr<Protocol>> closing;
   {
-    const std::lock_guard lock(doors_mutex_);
-    closing.swap(doors_);
+    const std::lock_guard lock(protocols_mutex_);
+    closing.swap(protocols_);
   }
-  for (auto& door : closing) {
-    door_gauge(metrics_, door->name()).set(0);
-    door.reset();
+  for (auto& protocol : closing) {
+    protocol_gauge(metrics_, protocol->name()).set(0);
+    protocol.reset();
   }
 }
 
@@ -252,7 +252,7 @@ bool Daemon::healthy() {
 
 Status Daemon::kerberos() const {
   const std::string& keytab = config_.nfs.keytab;
-  if (!config_.nfs.enabled) return fail(Errc::kNotSupported, "the NFS door of this server is closed (nfs.enabled)");
+  if (!config_.nfs.enabled) return fail(Errc::kNotSupported, "the NFS protocol of this server is closed (nfs.enabled)");
   if (keytab.empty())
     return fail(Errc::kNotSupported,
                 "this server has no keytab; set nfs.keytab (--nfs-keytab) to a file with the keys of nfs/HOST@REALM "
@@ -284,10 +284,11 @@ void Daemon::reload() {
   if (!moved)
     log_error("stoad", "the log file cannot be opened; the old one stays", {{"error", describe(moved.error())}});
   set_log_level(log_level(fresh->log.level));
-  for (const auto& door : doors_) {
-    const Status reloaded = door->reload(*fresh);
+  for (const auto& protocol : protocols_) {
+    const Status reloaded = protocol->reload(*fresh);
     if (!reloaded)
-      log_error("stoad", "the door keeps what it had", {{"door", door->name()}, {"error", describe(reloaded.error())}});
+      log_error("stoad", "the protocol keeps what it had",
+                {{"protocol", protocol->name()}, {"error", describe(reloaded.error())}});
   }
   const Status renewed = renew_admin();
   if (!renewed) log_error("stoad", "the admin interface keeps what it had", {{"error", describe(renewed.error())}});

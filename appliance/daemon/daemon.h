@@ -1,4 +1,4 @@
-// stoad: the stores, the volume and the doors of one data folder, from start to graceful stop.
+// stoad: the stores, the volume and the protocols of one data folder, from start to graceful stop.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,8 @@
 
 #include "appliance/audit/audit_writer.h"
 #include "appliance/daemon/config_source.h"
-#include "appliance/daemon/door.h"
 #include "appliance/daemon/notifier.h"
+#include "appliance/daemon/protocol.h"
 #include "appliance/data_folder/folder_lock.h"
 #include "appliance/stores/stores.h"
 #include "base/error.h"
@@ -20,7 +20,7 @@
 
 namespace stoa::appliance {
 
-// One thread calls everything here. Members are destroyed bottom-up: doors before the volume, the volume before its
+// One thread calls everything here. Members are destroyed bottom-up: protocols before the volume, the volume before its
 // stores, the lock last.
 class Daemon {
  public:
@@ -31,7 +31,7 @@ class Daemon {
                                                std::span<const admin::ConsoleFile> console);
   ~Daemon();
   // Everything is served when it returns.
-  Status open_doors();
+  Status open_protocols();
 
   // Serves until SIGTERM or SIGINT; SIGHUP reloads. Those signals must be blocked in all threads. `ready` is called
   // when requests are answered.
@@ -45,7 +45,7 @@ class Daemon {
   Status renew_admin();
   Status kerberos() const;  // as admin::Service has it
   bool healthy();
-  void close_doors();
+  void close_protocols();
 
   ConfigSource source_;
   Config config_;
@@ -60,8 +60,8 @@ class Daemon {
   std::unique_ptr<admin::WatchHub> watch_;
   std::unique_ptr<admin::CheckJob> check_;
   std::unique_ptr<admin::Service> service_;
-  std::mutex doors_mutex_;  // guards doors_, which the admin interface asks, too
-  std::vector<std::unique_ptr<Door>> doors_;
+  std::mutex protocols_mutex_;  // guards protocols_, which the admin interface asks, too
+  std::vector<std::unique_ptr<Protocol>> protocols_;
   std::unique_ptr<admin::AdminServer> admin_;
 };
 

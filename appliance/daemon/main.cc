@@ -135,7 +135,7 @@ int serve(const StoadOptions& options, Config config) {
     log_error("stoad", "did not start", {{"error", describe(daemon.error())}});
     return complain(daemon.error(), exit_of_refused_volume(daemon.error()));
   }
-  if (const Status opened = (*daemon)->open_doors(); !opened) {
+  if (const Status opened = (*daemon)->open_protocols(); !opened) {
     log_error("stoad", "did not start", {{"error", describe(opened.error())}});
     return complain(opened.error(), kFailed);
   }

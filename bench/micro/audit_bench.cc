@@ -32,7 +32,7 @@ void BM_AuditCreates(benchmark::State& state) {
   MetricRegistry metrics;
   const std::string folder = fixture.scratch_folder("audit");
   const FileId dir = fixture.mkdir("projects");
-  OpContext ctx{.door = Door::kNfs, .client = "192.168.100.100"};
+  OpContext ctx{.protocol = Protocol::kNfs, .client = "192.168.100.100"};
   ctx.durability = Durability::kApplied;
   auto log = open_log(folder, fixture.volume(), metrics);
   if (log == nullptr || !log->set_policy({kRootId, kAllAuditClasses}))

@@ -1,6 +1,6 @@
 // What quotas and flows cost: the same volume of 100 000 directories in /tenants, of which none, 100 or all have limits
 // of their own, and once all of them below one that counts owners. On the memory engine and without syncs, so that
-// nothing else is in the picture.
+// nothing else is in the snapshot.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -85,7 +85,7 @@ void BM_SetQuota(benchmark::State& state) {
   for (auto _ : state) t.set(t.directories[0]);
 }
 
-// What a door does before each operation, with so many of the directories being flows with limits that leave room.
+// What a protocol does before each operation, with so many of the directories being flows with limits that leave room.
 class Gate {
  public:
   explicit Gate(Tenants& tenants, std::uint64_t flows) : tenants_(tenants) {
@@ -108,7 +108,7 @@ class Gate {
     found_.clear();
     Tenants::check(
         tenants_.fixture.ns().find_flows(tenants_.ctx, {.id = dir, .table = *table_, .found = found_}).has_value());
-    table_->compose_path({.door = Door::kNfs, .cred = &tenants_.ctx.cred}, found_, path_);
+    table_->compose_path({.protocol = Protocol::kNfs, .cred = &tenants_.ctx.cred}, found_, path_);
     Tenants::check(path_.empty() || scheduler_.admit(path_, qos::Price::metadata()));
   }
 

@@ -1,5 +1,5 @@
-// Who may do what: decided here and nowhere else, for every door. The ACL where the file has one (RFC 8881 6.2.1), else
-// the mode bits (POSIX.1-2017 4.5). The superuser may do everything but execute what nobody may.
+// Who may do what: decided here and nowhere else, for every protocol. The ACL where the file has one (RFC 8881 6.2.1),
+// else the mode bits (POSIX.1-2017 4.5). The superuser may do everything but execute what nobody may.
 #pragma once
 
 #include "base/error.h"
@@ -13,8 +13,8 @@ std::uint32_t rights(const Credentials& cred, const Inode& inode);
 // kAccess unless the caller has all of `wanted`.
 Status require(const OpContext& ctx, const Inode& inode, std::uint32_t wanted);
 
-// For reads and writes of doors without opens (RFC 1813 4.4): the owner may always, since it passed the check when it
-// opened the file; whoever may execute a file may read it.
+// For reads and writes of protocols without opens (RFC 1813 4.4): the owner may always, since it passed the check when
+// it opened the file; whoever may execute a file may read it.
 Status require_read(const OpContext& ctx, const Inode& inode);
 // `from`: the first byte that changes. At or behind the end, the right to append is enough; who has only that, has no
 // more, the owner included.

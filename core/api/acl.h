@@ -1,5 +1,5 @@
-// The one rich access control list of all doors: the NFSv4.1 and NT model (RFC 8881 section 6). Entries are looked at
-// in order, and for each right the first one that speaks of the caller decides; a right that no entry speaks of is
+// The one rich access control list of all protocols: the NFSv4.1 and NT model (RFC 8881 section 6). Entries are looked
+// at in order, and for each right the first one that speaks of the caller decides; a right that no entry speaks of is
 // refused. Mode bits are a view of it. A file that needs no more than its mode bits say has none.
 //
 // Kept, but refused to nobody: READ_ATTRIBUTES and SYNCHRONIZE (POSIX stat() asks for no right on the file, and RFC

@@ -1,4 +1,4 @@
-// The attributes of a file, as every door sees them.
+// The attributes of a file, as every protocol sees them.
 #pragma once
 
 #include <cstdint>

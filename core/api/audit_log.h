@@ -16,7 +16,7 @@ struct AuditQuery {
   std::optional<std::string> path{};       // a path of the volume: it, and what is below it (bytes)
   std::optional<std::string> user{};       // name, or number
   std::optional<std::string> operation{};  // "create", "remove", ...; "delete": remove, rmdir and purge
-  std::optional<std::string> door{};
+  std::optional<std::string> protocol{};
   std::optional<std::string> result{};    // "ok", "access", ...; "denied": anything but ok
   std::optional<Timestamp> from{}, to{};  // [from, to)
   std::uint64_t after = 0;                // only records with a higher sequence

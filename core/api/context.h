@@ -1,4 +1,4 @@
-// The context of one operation: built by the door, passed first, everywhere. No thread-locals.
+// The context of one operation: built by the protocol, passed first, everywhere. No thread-locals.
 #pragma once
 
 #include <chrono>
@@ -12,11 +12,11 @@
 
 namespace stoa::core {
 
-enum class Door : std::uint8_t { kInternal, kAdmin, kNfs, kSmb, kS3, kNative };
+enum class Protocol : std::uint8_t { kInternal, kAdmin, kNfs, kSmb, kS3, kNative };
 
 // What an acknowledgement of this request promises.
 enum class Durability : std::uint8_t {
-  kApplied,  // seen by every door; may be lost by a crash (an NFS UNSTABLE write, SMB without write-through)
+  kApplied,  // seen by every protocol; may be lost by a crash (an NFS UNSTABLE write, SMB without write-through)
   kDurable,  // survives kill -9 and power cut
 };
 
@@ -24,14 +24,14 @@ struct OpContext {
   std::uint64_t request_id = 0;
   // When set, the change is stored with it: the same request after a restart is answered as done, and not run again.
   RequestKey request{};
-  Door door = Door::kInternal;  // for accounting and the journal only, never for semantics
+  Protocol protocol = Protocol::kInternal;  // for accounting and the journal only, never for semantics
   Credentials cred = Credentials::superuser();
   std::string client{};         // address, for the journal and the log
   HolderId holder = kNoHolder;  // its lease of this key does not stand in the way
   LeaseKey lease_key{};
   OpenId open = kNoOpen;  // through which content is read or written: mandatory locks of others forbid it
-  // The door cannot park a request: so long the call waits, with no lock held, for leases in its way to be returned or
-  // revoked, before it answers kRecallPending.
+  // The protocol cannot park a request: so long the call waits, with no lock held, for leases in its way to be returned
+  // or revoked, before it answers kRecallPending.
   std::chrono::milliseconds lease_patience{0};
   // What is published to the caller: a file that it names by its id and that is not below this directory is kStale.
   // kNoFile: all there is.
@@ -41,7 +41,7 @@ struct OpContext {
 
   Durability durability = Durability::kDurable;
   // When set, a mutating call (and commit()) returns as soon as its change is applied and visible, and adds here what
-  // to hand to Namespace::settle() before the reply may leave. A door that has many requests at hand settles all of
+  // to hand to Namespace::settle() before the reply may leave. A protocol that has many requests at hand settles all of
   // them with one sync. Ignored with kApplied.
   PendingDurability* pending = nullptr;
 

@@ -16,7 +16,7 @@ namespace stoa::core {
 // What a flow is about. Persistent: never renumber. In the order of a request's path, the general before the
 // particular; the root directory comes before all. kBackground: no request, but the volume's own work.
 enum class FlowKind : std::uint8_t {
-  kDoor = 1,
+  kProtocol = 1,
   kExport = 2,
   kClients = 3,
   kDirectory = 4,
@@ -27,10 +27,10 @@ enum class FlowKind : std::uint8_t {
 
 struct FlowTarget {
   FlowKind kind = FlowKind::kDirectory;
-  std::uint64_t id = 0;  // Door, ExportId, FileId, gid or uid
+  std::uint64_t id = 0;  // Protocol, ExportId, FileId, gid or uid
   Network network{};     // kClients
 
-  static FlowTarget door(Door door) { return {FlowKind::kDoor, static_cast<std::uint64_t>(door)}; }
+  static FlowTarget protocol(Protocol protocol) { return {FlowKind::kProtocol, static_cast<std::uint64_t>(protocol)}; }
   static FlowTarget of_export(ExportId id) { return {FlowKind::kExport, static_cast<std::uint64_t>(id)}; }
   static FlowTarget clients(const Network& network) { return {FlowKind::kClients, 0, network}; }
   static FlowTarget directory(FileId id) { return {FlowKind::kDirectory, static_cast<std::uint64_t>(id)}; }

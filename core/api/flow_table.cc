@@ -105,7 +105,7 @@ void FlowTable::compose_path(const FlowCaller& caller, std::span<qos::Flow* cons
   path.clear();
   const std::size_t rooted = root_ != nullptr && !directories.empty() && directories.front() == root_ ? 1 : 0;
   if (rooted != 0) path.push_back(root_);
-  add(FlowKind::kDoor, static_cast<std::uint64_t>(caller.door), path);
+  add(FlowKind::kProtocol, static_cast<std::uint64_t>(caller.protocol), path);
   add(FlowKind::kExport, static_cast<std::uint64_t>(caller.through), path);
   for (const auto& [prefix, count] : prefixes_) {
     const FlowEntry* entry = find(FlowTarget::clients({masked(caller.address, prefix), prefix}));

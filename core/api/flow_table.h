@@ -17,7 +17,7 @@ namespace stoa::core {
 
 // Who asks, as far as flows are concerned.
 struct FlowCaller {
-  Door door = Door::kInternal;
+  Protocol protocol = Protocol::kInternal;
   ExportId through{};
   std::array<std::uint8_t, 16> address{};  // IPv4 as ::ffff:a.b.c.d
   const Credentials* cred = nullptr;

@@ -1,4 +1,4 @@
-// Identities that cross the border between doors and core, and the limits of the namespace.
+// Identities that cross the border between protocols and core, and the limits of the namespace.
 #pragma once
 
 #include <compare>
@@ -7,7 +7,7 @@
 
 namespace stoa::core {
 
-// Inode number at every door: 16 bits shard, 48 bits serial, never reused. 0 is no file.
+// Inode number at every protocol: 16 bits shard, 48 bits serial, never reused. 0 is no file.
 enum class FileId : std::uint64_t {};
 inline constexpr FileId kNoFile{0};
 // A part of a volume that commits in an order of its own. A volume on one machine is one shard, 0.
@@ -27,7 +27,7 @@ enum class CommitTicket : std::uint64_t {};
 
 enum class ExportId : std::uint32_t {};
 
-// A client as its door knows it, in the table of opens, locks and leases (state.h). 0: one that holds no state.
+// A client as its protocol knows it, in the table of opens, locks and leases (state.h). 0: one that holds no state.
 enum class HolderId : std::uint64_t {};
 inline constexpr HolderId kNoHolder{0};
 // What it holds, in the same table. 0: none.
@@ -57,14 +57,14 @@ struct LeaseKey {
   auto operator<=>(const LeaseKey&) const = default;
 };
 
-// The content of a file as of one moment: changes with every change of bytes or size, whichever door makes it.
+// The content of a file as of one moment: changes with every change of bytes or size, whichever protocol makes it.
 struct ObjectVersion {
   FileId id = kNoFile;
   std::uint64_t data_version = 0;
   auto operator<=>(const ObjectVersion&) const = default;
 };
 
-inline constexpr std::uint32_t kNameBytesMax = 255;  // of a name given by a POSIX door
+inline constexpr std::uint32_t kNameBytesMax = 255;  // of a name given by a POSIX protocol
 inline constexpr std::uint32_t kKeyBytesMax = 1024;  // of an S3 key, and so of one of its components
 inline constexpr std::uint32_t kSymlinkBytesMax = 4095;
 inline constexpr std::uint64_t kFileBytesMax = (std::uint64_t{1} << 63) - 1;

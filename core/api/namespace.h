@@ -1,4 +1,4 @@
-// What doors see of a volume: about forty blocking calls on values.
+// What protocols see of a volume: about forty blocking calls on values.
 //
 // Rules for every call:
 //  - Thread-safe. Blocks at most for disk reads, and, for mutating calls, for one sync shared with other callers (see
@@ -87,18 +87,18 @@ class Namespace {
   // asked for a part of it, that part may succeed.
   virtual Status settle(const OpContext&, const PendingDurability&) = 0;
 
-  // What the door refused by itself, for audit. The context says who asked as far as that is known, and from where.
+  // What the protocol refused by itself, for audit. The context says who asked as far as that is known, and from where.
   // Cheap; waits for no disk.
   virtual void refused(const OpContext&, const Refusal&) = 0;
 
   // The same for the life of one run of the server; another one after each start (RFC 1813 3.3.7, writeverf3).
   virtual std::uint64_t boot_verifier() const = 0;
-  // For ever the same for one volume: part of every handle, and the file system id of every door.
+  // For ever the same for one volume: part of every handle, and the file system id of every protocol.
   virtual std::uint64_t volume_id() const = 0;
 
-  // Part of what a door does before a request. Asks for no permission. As ancestors() in the table, but next to free as
-  // long as neither the flows of the table's directories nor the directories above the file are others than at the last
-  // time. kStale: nothing was appended.
+  // Part of what a protocol does before a request. Asks for no permission. As ancestors() in the table, but next to
+  // free as long as neither the flows of the table's directories nor the directories above the file are others than at
+  // the last time. kStale: nothing was appended.
   virtual Status find_flows(const OpContext&, const FindFlowsRequest&) = 0;
 };
 

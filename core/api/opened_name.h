@@ -10,7 +10,7 @@ namespace stoa::core {
 struct OpenedName {
   FileId parent = kNoFile;
   std::string name;
-  Door door = Door::kInternal;
+  Protocol protocol = Protocol::kInternal;
   Credentials cred = Credentials::superuser();
   std::string client;  // as in OpContext
   bool operator==(const OpenedName&) const = default;

@@ -1,4 +1,4 @@
-// The recycle bin: what deletions keep, for how long, and what doors ask of it (core/recycle/README.md).
+// The recycle bin: what deletions keep, for how long, and what protocols ask of it (core/recycle/README.md).
 #pragma once
 
 #include <compare>
@@ -74,7 +74,7 @@ struct RecycledItem {
   std::uint64_t bytes;
   Timestamp deleted_at;
   std::uint32_t uid;  // who deleted it
-  Door door;
+  Protocol protocol;
   std::string client;
 };
 // What was deleted below a directory, in order of deletion: all that the bins at and below it hold, and of the bins

@@ -1,4 +1,4 @@
-// Exports, users and groups: who may see what through which door; flows: how much; recycle policies: what deletions
+// Exports, users and groups: who may see what through which protocol; flows: how much; recycle policies: what deletions
 // keep; tokens: who may govern. Records are persistent, in the volume.
 #pragma once
 
@@ -43,7 +43,7 @@ enum class SecurityFlavor : std::uint8_t {
 };
 inline constexpr std::size_t kSecurityFlavors = 4;
 
-// A directory published through chosen doors. `name` is the NFS export path "/name" and the S3 bucket.
+// A directory published through chosen protocols. `name` is the NFS export path "/name" and the S3 bucket.
 struct Export {
   ExportId id{};
   std::string name;  // 3..63 characters by the rules of S3 bucket names when `s3`; else 1..255, no '/'
@@ -69,7 +69,7 @@ struct S3Key {
   bool enabled = true;
 };
 
-// Who somebody is, in the words of every door.
+// Who somebody is, in the words of every protocol.
 struct User {
   std::string name;
   std::uint32_t uid = 65534;
@@ -89,7 +89,7 @@ struct Group {
   std::string sid{};          // as User::sid
 };
 
-// An immutable picture of the registry; doors take one for each request, without a lock.
+// An immutable snapshot of the registry; protocols take one for each request, without a lock.
 class RegistrySnapshot {
  public:
   virtual ~RegistrySnapshot() = default;
@@ -134,8 +134,8 @@ class Registry {
   // Thread-safe, does not block.
   virtual std::shared_ptr<const RegistrySnapshot> snapshot() const = 0;
 
-  // Each of these is durable and visible to every door when it returns. Errors: kExists, kNotFound, kInvalid (with a
-  // sentence for people in detail), kIo.
+  // Each of these is durable and visible to every protocol when it returns. Errors: kExists, kNotFound, kInvalid (with
+  // a sentence for people in detail), kIo.
   virtual Result<Export> add_export(const Export& wanted) = 0;  // gives it an id and a time
   virtual Status change_export(const Export& changed) = 0;      // by id; the root stays
   virtual Status remove_export(std::string_view name) = 0;      // the directory stays; its flow goes

@@ -1,7 +1,8 @@
 // Requests and replies of core/api/namespace.h: plain values. Names are the raw bytes of the client.
 //
-// A door that speaks POSIX gives `name`s (1..255 bytes, no '/' and NUL, not "." or ".."); a door that speaks keys gives
-// whole S3 keys below a root directory. How keys that are no plain paths look to POSIX doors: core/inode/posix_name.h.
+// A protocol that speaks POSIX gives `name`s (1..255 bytes, no '/' and NUL, not "." or ".."); a protocol that speaks
+// keys gives whole S3 keys below a root directory. How keys that are no plain paths look to POSIX protocols:
+// core/inode/posix_name.h.
 #pragma once
 
 #include <algorithm>
@@ -383,8 +384,8 @@ struct XattrChangeReply {
 // --- objects: files named by a key below a root directory
 // ----------------------------------------------------------------
 
-// Opaque bytes that a key door keeps with an object (headers, user metadata, checksums), and the content that they
-// describe. When `described` is no longer the object's version, another door has written the file since.
+// Opaque bytes that a key protocol keeps with an object (headers, user metadata, checksums), and the content that they
+// describe. When `described` is no longer the object's version, another protocol has written the file since.
 struct ObjectMeta {
   std::string bytes;
   ObjectVersion described;
@@ -526,7 +527,7 @@ inline std::uint64_t bytes_of(const Usage& usage) {
 enum class UsageClass : std::uint8_t {
   kLive,
   kRecycled,   // it lies in a recycle bin, which is one of the directory itself or below it
-  kNameless,   // it has no name any more, and is open
+  kOrphans,    // it has no name any more, and is open
   kMultipart,  // it is of a multipart upload that has not ended: parts and record, one file each, and a directory for
                // them
 };
@@ -536,19 +537,19 @@ struct UsageByClass {
   bool operator==(const UsageByClass&) const = default;
 };
 // Classes that limits do not see; what is live, they always see.
-struct UncountedClasses {
+struct ExcludedClasses {
   bool recycled = false;
   bool nameless = false;
   bool multipart = false;
 
   bool any() const { return recycled || nameless || multipart; }
   bool has(UsageClass of) const {
-    return (recycled && of == UsageClass::kRecycled) || (nameless && of == UsageClass::kNameless) ||
+    return (recycled && of == UsageClass::kRecycled) || (nameless && of == UsageClass::kOrphans) ||
            (multipart && of == UsageClass::kMultipart);
   }
-  bool operator==(const UncountedClasses&) const = default;
+  bool operator==(const ExcludedClasses&) const = default;
 };
-inline constexpr UncountedClasses kAllButLive{.recycled = true, .nameless = true, .multipart = true};
+inline constexpr ExcludedClasses kAllButLive{.recycled = true, .nameless = true, .multipart = true};
 inline constexpr std::uint32_t kQuotaGraceDefault = 7 * 24 * 3600;
 struct QuotaLimits {
   std::optional<std::uint64_t> bytes{};  // hard: growth beyond it is refused
@@ -557,10 +558,10 @@ struct QuotaLimits {
       soft_bytes{};  // may be passed for the time of grace; from then on growth is refused as at a
   std::optional<std::uint64_t> soft_files{};  // hard limit, until usage is down to the soft limit again
   std::uint32_t grace_s = kQuotaGraceDefault;
-  UncountedClasses uncounted{};  // of a directory, or its new children; users and groups in it are limited by the same
+  ExcludedClasses excluded{};  // of a directory, or its new children; users and groups in it are limited by the same
 
   bool any() const { return bytes || files || soft_bytes || soft_files; }
-  bool says_anything() const { return any() || uncounted.any(); }
+  bool says_anything() const { return any() || excluded.any(); }
   bool operator==(const QuotaLimits&) const = default;
 };
 // Since when usage is above a soft limit; 0: it is not.
@@ -588,8 +589,8 @@ struct UsageReply {
   bool counts_owners = false;
   std::optional<OwnerCountProgress> counting{};  // owners are not wholly counted yet: see CountOwnersRequest
   UsageByClass by_class{};
-  UncountedClasses uncounted{};  // of the directory, whoever is asked about
-  Usage counted{};               // what limits are compared with: usage without what is not counted
+  ExcludedClasses excluded{};  // of the directory, whoever is asked about
+  Usage counted{};             // what limits are compared with: usage without what is not counted
 };
 // No limits: removed. Superuser only. O(1) on a tree of any size, and true at once. kInvalid: a soft limit above the
 // hard one; classes for a user or group. kUser, kGroup: kNotSupported when the directory does not count owners.

@@ -1,13 +1,13 @@
-// One table of opens, byte-range locks and caching leases, for all doors. Protocol-neutral: stateids, sequence numbers
-// and sessions are the door's.
+// One table of opens, byte-range locks and caching leases, for all protocols. Protocol-neutral: stateids, sequence
+// numbers and sessions are the protocol's.
 //
 // Rules for every call: thread-safe; never waits for a client, and blocks at most for one durable write or one read of
 // the store where it says so; calls back with no lock held. A file that is gone, an id that was never given out or that
 // has ended: nothing happens, unless an error is named. An unknown holder: kInvalid, or nothing is granted.
 //
-// What conflicts with what: core/state/conflicts.h. Doors without opens (NFSv3, S3) read and write without regard to
-// share-deny, which conflicts with other opens, and with I/O of doors that ask (check_denied); leases are broken for
-// them inside the operations of namespace.h, which then answer kRecallPending.
+// What conflicts with what: core/state/conflicts.h. Protocols without opens (NFSv3, S3) read and write without regard
+// to share-deny, which conflicts with other opens, and with I/O of protocols that ask (check_denied); leases are broken
+// for them inside the operations of namespace.h, which then answer kRecallPending.
 #pragma once
 
 #include <chrono>
@@ -30,9 +30,9 @@
 
 namespace stoa::core {
 
-// A client as its door knows it (an NFSv4 client, an NLM host, an SMB session): what holds state, and loses all of it
-// at once. Conflicts are between holders; one holder's own opens conflict with each other only by share-deny, its own
-// leases with nothing. HolderId itself is in ids.h, because OpContext carries it.
+// A client as its protocol knows it (an NFSv4 client, an NLM host, an SMB session): what holds state, and loses all of
+// it at once. Conflicts are between holders; one holder's own opens conflict with each other only by share-deny, its
+// own leases with nothing. HolderId itself is in ids.h, because OpContext carries it.
 
 struct OpenSpec {
   FileId file;
@@ -82,10 +82,10 @@ class StateTable {
   // --- holders
   // `events` hears what happens to what the holder has or waits for; it outlives the holder, or is muted before it
   // goes. Null: the holder is told nothing. An event may come before the call that caused it has returned. kNoHolder:
-  // there are too many (65536). `peer`: who stands behind it as the door sees it (an address). What one holder may
+  // there are too many (65536). `peer`: who stands behind it as the protocol sees it (an address). What one holder may
   // have, and what all holders of one peer may have together, is less than what there is: nobody takes it all. Empty: a
   // peer of its own.
-  virtual HolderId add_holder(Door door, HolderEvents* events, std::string_view peer = {},
+  virtual HolderId add_holder(Protocol protocol, HolderEvents* events, std::string_view peer = {},
                               const LeaseTerms& terms = {}) = 0;
   // The holders of `events` are told nothing any more, once it returns; they keep what they have. It waits for an event
   // that is being handled, so it must not be called by a handler nor with a lock held that one takes.
@@ -170,8 +170,8 @@ class StateTable {
                                                        const std::optional<HandleBytes>& handle) = 0;
   // Whether it waited; else it was granted, or is not known.
   virtual bool cancel_wait(const LockRequest& wanted) = 0;
-  // Leases that lapse, limits that are no longer reached and turns that nobody takes tell nobody: a door whose clients
-  // wait for locks or delete through opens calls this from time to time.
+  // Leases that lapse, limits that are no longer reached and turns that nobody takes tell nobody: a protocol whose
+  // clients wait for locks or delete through opens calls this from time to time.
   virtual void retry_waits() = 0;
 
   // --- leases, of files and directories (a change of entries is a change of the directory). An owner has one lease of
@@ -194,25 +194,25 @@ class StateTable {
   virtual Result<std::optional<RecallWait>> when_clear(FileId file, std::function<void()> clear) = 0;
   // Not called any more, unless it is being called just now.
   virtual void stop_waiting(const RecallWait& wait) = 0;
-  // A reader's access of doors without opens, and GETATTR of others: recalls write leases. kRecallPending; else
+  // A reader's access of protocols without opens, and GETATTR of others: recalls write leases. kRecallPending; else
   // nothing.
   virtual Status before_read(const OpContext& ctx, FileId file) = 0;
 
   // --- reclaim after a restart. `name` identifies the client across restarts (NFSv4 co_ownerid and the like).
   // Durable when it returns: after a restart this client may reclaim, and is waited for. kInvalid: empty or longer than
   // 1040 bytes; kBusy: too many clients (65536).
-  virtual Status remember_client(Door door, std::string_view name) = 0;
+  virtual Status remember_client(Protocol protocol, std::string_view name) = 0;
   // Takes back one remember_client(): an incarnation that ends does not take the record of the next one away.
-  virtual Status forget_client(Door door, std::string_view name) = 0;
+  virtual Status forget_client(Protocol protocol, std::string_view name) = 0;
   // While true, only reclaims may open and lock: it ends when all remembered clients have said that they are done, or
   // after the grace time; at once when there are none. Clients that did not come in time are forgotten before it ends,
   // by one durable write of the call that finds the time over.
   virtual bool in_grace() = 0;
   // Whether the client held state before the restart and grace is not over.
-  virtual bool may_reclaim(Door door, std::string_view name) = 0;
-  virtual void reclaim_done(Door door, std::string_view name) = 0;
-  // Who held state when the volume was opened and may yet reclaim, by door; empty when grace is over.
-  virtual std::vector<std::string> clients_to_reclaim(Door door) = 0;
+  virtual bool may_reclaim(Protocol protocol, std::string_view name) = 0;
+  virtual void reclaim_done(Protocol protocol, std::string_view name) = 0;
+  // Who held state when the volume was opened and may yet reclaim, by protocol; empty when grace is over.
+  virtual std::vector<std::string> clients_to_reclaim(Protocol protocol) = 0;
   // How many times the volume was opened, this time included. Durable.
   virtual std::uint32_t start_number() const = 0;
 };

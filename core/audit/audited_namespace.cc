@@ -361,7 +361,7 @@ Reply AuditedNamespaceImpl::seen(Reply (Namespace::*operation)(const OpContext&,
   }
   if constexpr (!std::is_same_v<Reply, Status>) {
     Transfer transfer = moved(req, *reply);
-    if (transfer != Transfer{} && ctx.door != Door::kInternal) {
+    if (transfer != Transfer{} && ctx.protocol != Protocol::kInternal) {
       transfer.uid = ctx.cred.uid;
       transfers_.add(transfer);
     }
@@ -386,7 +386,7 @@ void AuditedNamespaceImpl::denied(const OpContext& ctx, const JournalNote& note,
   const auto registry = registry_.snapshot();
   const AuditTable* const table = registry->audit();
   if (table == nullptr || !table->any(AuditClass::kDenied) || !wanted(*table, ctx, note, AuditClass::kDenied)) return;
-  const auto verdict = denials_.admit(ctx.client, ctx.door, std::chrono::steady_clock::now());
+  const auto verdict = denials_.admit(ctx.client, ctx.protocol, std::chrono::steady_clock::now());
   // Who reads the journal asks for the number when the second is over; a flood wakes him once.
   if (verdict == DenialLimit::Verdict::kFirstCount) journal_.call();
   if (verdict != DenialLimit::Verdict::kRecord) return;
@@ -422,7 +422,7 @@ void AuditedNamespaceImpl::refused(const OpContext& ctx, const Refusal& refusal)
 }
 
 void AuditedNamespaceImpl::observed(const OpContext& ctx, const JournalNote& note, AuditClass as) {
-  if (ctx.door == Door::kInternal) return;
+  if (ctx.protocol == Protocol::kInternal) return;
   const auto registry = registry_.snapshot();
   const AuditTable* const table = registry->audit();
   if (table == nullptr || !table->any(as)) return;
@@ -435,7 +435,7 @@ void AuditedNamespaceImpl::observed(const OpContext& ctx, const JournalNote& not
 
 std::optional<DenialLimit::Time> AuditedNamespaceImpl::report_omitted() {
   for (const DenialLimit::Omitted& omitted : denials_.take(std::chrono::steady_clock::now())) {
-    const OpContext ctx{.door = omitted.door, .client = omitted.client};
+    const OpContext ctx{.protocol = omitted.protocol, .client = omitted.client};
     (void)journal_.append({.kind = kOmitted, .id = kRootId, .count = omitted.count}, ctx);
   }
   return denials_.due();

@@ -4,7 +4,7 @@
 
 namespace stoa::core {
 
-DenialLimit::Verdict DenialLimit::admit(const std::string& client, Door door, Time now) {
+DenialLimit::Verdict DenialLimit::admit(const std::string& client, Protocol protocol, Time now) {
   const std::lock_guard lock(mutex_);
   if (clients_.size() >= kClientsMax && !clients_.contains(client)) {
     std::erase_if(clients_,
@@ -12,7 +12,7 @@ DenialLimit::Verdict DenialLimit::admit(const std::string& client, Door door, Ti
   }
   const bool room = clients_.size() < kClientsMax || clients_.contains(client);
   Client& known = clients_[room ? client : std::string(kOthers)];
-  known.door = door;
+  known.protocol = protocol;
   // What was left out keeps its second until it is reported.
   if (now - known.since >= kPeriod && known.omitted == 0) known.since = now, known.admitted = 0;
   if (known.admitted < kPerSecond) {
@@ -31,7 +31,7 @@ std::vector<DenialLimit::Omitted> DenialLimit::take(Time now) {
       ++at;
       continue;
     }
-    if (client.omitted > 0) all.push_back({at->first, client.door, client.omitted});
+    if (client.omitted > 0) all.push_back({at->first, client.protocol, client.omitted});
     at = clients_.erase(at);
   }
   return all;

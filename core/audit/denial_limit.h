@@ -27,11 +27,11 @@ class DenialLimit {
     kCount,       // it was counted instead
     kFirstCount,  // the same, as the first of this client since take(): whoever waits for due() is to be called
   };
-  Verdict admit(const std::string& client, Door door, Time now);
+  Verdict admit(const std::string& client, Protocol protocol, Time now);
 
   struct Omitted {
     std::string client;
-    Door door;
+    Protocol protocol;
     std::uint64_t count;
   };
   // What was left out in seconds that are over, and is not counted any more.
@@ -44,7 +44,7 @@ class DenialLimit {
     Time since;
     std::uint32_t admitted = 0;
     std::uint64_t omitted = 0;
-    Door door = Door::kInternal;
+    Protocol protocol = Protocol::kInternal;
   };
   static constexpr std::chrono::seconds kPeriod{1};
 

@@ -210,7 +210,7 @@ void Committer::apply(const Charge& charge) {
   for (const AccountRef* at = &payer.account; *at != nullptr; at = &(*at)->parent) {
     Account* const account = at->get();
     of = class_in(*account, of);
-    const BalanceChange change = change_of(charge.delta, of, account->committed.uncounted());
+    const BalanceChange change = change_of(charge.delta, of, account->committed.excluded());
     // When a soft limit was passed, or is kept again, is told by the record alone.
     if (account->committed.total.add(change, wall_now)) settles_ = true;
     lag(*at);
@@ -263,8 +263,8 @@ void Committer::apply(const AccountChange& change) {
 
 void Committer::set_limits(Account* account, const QuotaLimits& limits) {
   Books& books = account->committed;
-  const bool others_left_out = limits.uncounted != books.uncounted();
-  if (others_left_out) books.leave_out(limits.uncounted);
+  const bool others_left_out = limits.excluded != books.excluded();
+  if (others_left_out) books.leave_out(limits.excluded);
   (void)books.total.limit(limits, wall_now);
   if (!others_left_out || books.owners_counted() != OwnersCounted::kYes) return;
   for (auto& [owner, balance] : books.owners->balances) {

@@ -33,20 +33,20 @@ Result<std::string> read_inline(KvReader& kv, FileId id) {
   return value;
 }
 
-Result<std::string> load_inline(Tree& tree, FileId id) {
-  auto bytes = read_inline(tree.kv, id);
+Result<std::string> load_inline(VolumeContext& volume, FileId id) {
+  auto bytes = read_inline(volume.kv, id);
   if (!bytes && bytes.error().code == Errc::kCorrupt) {
-    tree.data->damaged_blocks.add();
-    tree.data->add_damage({id, 0, tree.options.inline_bytes_max});
+    volume.data->damaged_blocks.add();
+    volume.data->add_damage({id, 0, volume.options.inline_bytes_max});
   }
   return bytes;
 }
 
-Result<ContentCache::Bytes> recent_inline(Tree& tree, const Inode& inode) {
-  if (auto known = tree.data->inlines.find(inode.id, inode.change)) return known;
-  STOA_TRY(bytes, load_inline(tree, inode.id));
+Result<ContentCache::Bytes> recent_inline(VolumeContext& volume, const Inode& inode) {
+  if (auto known = volume.data->inlines.find(inode.id, inode.change)) return known;
+  STOA_TRY(bytes, load_inline(volume, inode.id));
   auto read = std::make_shared<const std::string>(std::move(bytes));
-  tree.data->inlines.keep(inode.id, inode.change, read);
+  volume.data->inlines.keep(inode.id, inode.change, read);
   return read;
 }
 
@@ -64,29 +64,29 @@ std::uint64_t estimate_allocated(const Layout& layout, std::uint64_t size) {
   return sum;
 }
 
-Result<BlobId> reserve_blob(Tree& tree, std::uint64_t bytes) {
-  const std::shared_lock birth(tree.in_flight.births);
-  STOA_TRY(blob, tree.blobs.reserve(bytes));
-  tree.in_flight.track(blob);
+Result<BlobId> reserve_blob(VolumeContext& volume, std::uint64_t bytes) {
+  const std::shared_lock birth(volume.in_flight.births);
+  STOA_TRY(blob, volume.blobs.reserve(bytes));
+  volume.in_flight.track(blob);
   return blob;
 }
 
-Status drop_content(Tree& tree, MetaTxn& txn, const NodeRef& node) {
+Status drop_content(VolumeContext& volume, MetaTxn& txn, const NodeRef& node) {
   const Inode& inode = node->record;
   if (inode.has(kContentInline)) stage_no_inline(txn, inode.id);
   for (const Extent& extent : inode.layout.extents) txn.reference(extent.blob, -1);
   if (node->writing != nullptr) txn.forget_writing(node);
   std::string present;
   if (inode.type == FileType::kRegular && !inode.layout.empty()) {
-    STOA_TRY(open, tree.kv.get(Family::kState, keys::open_key(inode.id), &present));
+    STOA_TRY(open, volume.kv.get(Family::kState, keys::open_key(inode.id), &present));
     if (open) txn.records().remove_open_mark(inode.id);
     node->marked_open = false;  // the next write in place marks it again, also when this does not happen
   }
   return {};
 }
 
-Status take_content(Tree& tree, MetaTxn& txn, FileId id, Inode& next, const StagedContent& content) {
-  (void)tree;
+Status take_content(VolumeContext& volume, MetaTxn& txn, FileId id, Inode& next, const StagedContent& content) {
+  (void)volume;
   next.size = content.size;
   next.allocated = content.allocated;
   next.layout = content.layout;
@@ -102,40 +102,40 @@ Status take_content(Tree& tree, MetaTxn& txn, FileId id, Inode& next, const Stag
   return {};
 }
 
-Status append_blob(Tree& tree, StagedContent& content, std::span<const std::byte> bytes) {
-  STOA_TRY(blob, reserve_blob(tree, bytes.size()));
+Status append_blob(VolumeContext& volume, StagedContent& content, std::span<const std::byte> bytes) {
+  STOA_TRY(blob, reserve_blob(volume, bytes.size()));
   content.own_blobs.push_back(blob);
   content.layout.extents.push_back({content.size, bytes.size(), blob, 0});
   content.size += bytes.size();
   const std::span<const std::byte> pieces[] = {bytes};
-  STOA_CHECK_OK(tree.blobs.write(blob, 0, pieces));
+  STOA_CHECK_OK(volume.blobs.write(blob, 0, pieces));
   BlockSummer summer;
   summer.add(bytes);
   content.sums.push_back(summer.finish(blob));
   return {};
 }
 
-Result<StagedContent> content_of_bytes(Tree& tree, std::span<const std::byte> bytes) {
+Result<StagedContent> content_of_bytes(VolumeContext& volume, std::span<const std::byte> bytes) {
   StagedContent content;
-  if (bytes.size() <= tree.options.inline_bytes_max) {
+  if (bytes.size() <= volume.options.inline_bytes_max) {
     content.size = bytes.size();
     content.inline_bytes.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     return content;
   }
   content.is_inline = false;
   content.checksummed = true;
-  Status written = append_blob(tree, content, bytes);
-  if (written) written = tree.blobs.sync(content.own_blobs);
+  Status written = append_blob(volume, content, bytes);
+  if (written) written = volume.blobs.sync(content.own_blobs);
   if (!written) {
-    discard_content(tree, content);
+    discard_content(volume, content);
     return fail(written.error());
   }
   content.allocated = estimate_allocated(content.layout, content.size);
   return content;
 }
 
-void discard_content(Tree& tree, const StagedContent& content) {
-  for (const BlobId blob : content.own_blobs) tree.in_flight.abandon(blob);
+void discard_content(VolumeContext& volume, const StagedContent& content) {
+  for (const BlobId blob : content.own_blobs) volume.in_flight.abandon(blob);
 }
 
 }  // namespace stoa::core

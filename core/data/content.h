@@ -14,8 +14,9 @@ namespace stoa::core {
 // Inline bytes: content of small files and targets of symlinks, with a checksum. kCorrupt when it does not match.
 void stage_inline(MetaTxn& txn, FileId id, std::string_view bytes);
 void stage_no_inline(MetaTxn& txn, FileId id);
-Result<std::string> load_inline(Tree& tree, FileId id);  // damage is remembered and told to the administrator
-Result<ContentCache::Bytes> recent_inline(Tree& tree,
+Result<std::string> load_inline(VolumeContext& volume,
+                                FileId id);  // damage is remembered and told to the administrator
+Result<ContentCache::Bytes> recent_inline(VolumeContext& volume,
                                           const Inode& inode);  // the same, from memory where it is; the node is locked
 Result<std::string> read_inline(KvReader& kv, FileId id);       // from a snapshot; for the verifier
 
@@ -27,11 +28,11 @@ void advance_version(Inode& inode, Timestamp now);
 std::uint64_t estimate_allocated(const Layout& layout, std::uint64_t size);
 
 // A blob that nobody knows yet; the core remembers that it is not committed.
-Result<BlobId> reserve_blob(Tree& tree, std::uint64_t bytes);
+Result<BlobId> reserve_blob(VolumeContext& volume, std::uint64_t bytes);
 
 // Stages the freeing of all that the content of the locked file uses: inline bytes, blob references (to the gc queue
 // when they were the last), extents that are not committed yet. The record itself is the caller's.
-Status drop_content(Tree& tree, MetaTxn& txn, const NodeRef& node);
+Status drop_content(VolumeContext& volume, MetaTxn& txn, const NodeRef& node);
 
 // Content without a name: inline bytes, or extents of blobs that are written and synced.
 struct StagedContent {
@@ -47,13 +48,13 @@ struct StagedContent {
 
 // Makes it the content of `id`: stages inline bytes or blob references and fills in `next` (size, layout, flags,
 // data_version). The old content was dropped by the caller in the same transaction.
-Status take_content(Tree& tree, MetaTxn& txn, FileId id, Inode& next, const StagedContent& content);
+Status take_content(VolumeContext& volume, MetaTxn& txn, FileId id, Inode& next, const StagedContent& content);
 
 // The content for bytes at hand: inline when small, else written to a blob and synced. kNoSpace.
-Result<StagedContent> content_of_bytes(Tree& tree, std::span<const std::byte> bytes);
+Result<StagedContent> content_of_bytes(VolumeContext& volume, std::span<const std::byte> bytes);
 // Writes bytes to a blob of their own at the end of `content`, which is synced later.
-Status append_blob(Tree& tree, StagedContent& content, std::span<const std::byte> bytes);
+Status append_blob(VolumeContext& volume, StagedContent& content, std::span<const std::byte> bytes);
 // Gives back blobs of a content that was not taken after all.
-void discard_content(Tree& tree, const StagedContent& content);
+void discard_content(VolumeContext& volume, const StagedContent& content);
 
 }  // namespace stoa::core

@@ -1,4 +1,4 @@
-// Small values of files, kept in memory as they were last read: inline content, and what a key door keeps with an
+// Small values of files, kept in memory as they were last read: inline content, and what a key protocol keeps with an
 // object. Reading one from the store takes a third of what a GET of 4 KiB costs.
 #pragma once
 

@@ -19,23 +19,23 @@ constexpr std::uint64_t kPieceBytes = 4u << 20;        // of a size that a clien
 constexpr std::uint64_t kPunchedBytesMin = 64u << 10;  // fewer zeros over bytes that are there are written
 
 // The file has at least this size.
-Result<CopyRangeReply> grow(Tree& tree, const OpContext& ctx, FileId id, std::uint64_t size) {
-  STOA_TRY(node, reach(tree, ctx, id));
+Result<CopyRangeReply> grow(VolumeContext& volume, const OpContext& ctx, FileId id, std::uint64_t size) {
+  STOA_TRY(node, reach(volume, ctx, id));
   const std::lock_guard gate(node->data_gate);
-  STOA_CHECK_OK(prepare_truncate(tree, ctx, node, size));
-  return run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<CopyRangeReply> {
+  STOA_CHECK_OK(prepare_truncate(volume, ctx, node, size));
+  return run_mutation(volume, ctx, [&](CommitTicket& ticket) -> Result<CopyRangeReply> {
     const NodeLocks locks({node});
     STOA_CHECK_OK(require_regular(*node));
     STOA_CHECK_OK(require_write(ctx, node->record, size));
-    STOA_CHECK_OK(require_content_outside_bin(tree, ctx, *node));
+    STOA_CHECK_OK(require_content_outside_bin(volume, ctx, *node));
     Inode next = node->record;
-    if (next.size >= size) return CopyRangeReply{0, next.attributes(), tree.write_verifier};
-    STOA_CHECK_OK(tree.state.before_io(ctx, id, next.size, size - next.size, true));
-    MetaTxn txn(tree, ctx);
-    STOA_CHECK_OK(stage_truncate(tree, txn, node, next, size));
+    if (next.size >= size) return CopyRangeReply{0, next.attributes(), volume.write_verifier};
+    STOA_CHECK_OK(volume.state.before_io(ctx, id, next.size, size - next.size, true));
+    MetaTxn txn(volume, ctx);
+    STOA_CHECK_OK(stage_truncate(volume, txn, node, next, size));
     next.touch_content(txn.now());
     next.mode = mode_after_write(ctx, next.mode);
-    CopyRangeReply reply{0, next.attributes(), tree.write_verifier};
+    CopyRangeReply reply{0, next.attributes(), volume.write_verifier};
     txn.put_inode(node, std::move(next));
     txn.note({.kind = ChangeKind::kContent, .id = id});
     STOA_TRY(committed, txn.commit());
@@ -44,34 +44,35 @@ Result<CopyRangeReply> grow(Tree& tree, const OpContext& ctx, FileId id, std::ui
   });
 }
 
-Status write_zeros(Tree& tree, const OpContext& ctx, FileId id, std::uint64_t offset, std::uint64_t length) {
+Status write_zeros(VolumeContext& volume, const OpContext& ctx, FileId id, std::uint64_t offset, std::uint64_t length) {
   const std::vector<std::byte> zeros(length);
   const std::span<const std::byte> pieces[] = {zeros};
-  STOA_CHECK_OK(write(tree, ctx, {id, offset, pieces}));
+  STOA_CHECK_OK(write(volume, ctx, {id, offset, pieces}));
   return {};
 }
 
 // A hole of the source is one of the target, too: it takes no space there.
-Result<Attributes> copy_hole(Tree& tree, const OpContext& ctx, FileId to, std::uint64_t offset, std::uint64_t length) {
-  STOA_TRY(target, getattr(tree, ctx, {to}));
+Result<Attributes> copy_hole(VolumeContext& volume, const OpContext& ctx, FileId to, std::uint64_t offset,
+                             std::uint64_t length) {
+  STOA_TRY(target, getattr(volume, ctx, {to}));
   const std::uint64_t size = target.attr.size, end = offset + length;
   if (offset < size) {
     const std::uint64_t over = std::min(end, size) - offset;
     if (over < kPunchedBytesMin) {
-      STOA_CHECK_OK(write_zeros(tree, ctx, to, offset, over));
+      STOA_CHECK_OK(write_zeros(volume, ctx, to, offset, over));
     } else {
-      STOA_CHECK_OK(punch(tree, ctx, {to, offset, over}));
+      STOA_CHECK_OK(punch(volume, ctx, {to, offset, over}));
     }
   }
-  if (end > size) STOA_CHECK_OK(grow(tree, ctx, to, end));
-  STOA_TRY(now, getattr(tree, ctx, {to}));
+  if (end > size) STOA_CHECK_OK(grow(volume, ctx, to, end));
+  STOA_TRY(now, getattr(volume, ctx, {to}));
   return now.attr;
 }
 
 // Where the next hole (or data) begins, or `end`.
-Result<std::uint64_t> next_of(Tree& tree, const OpContext& ctx, FileId from, std::uint64_t offset, std::uint64_t end,
-                              SeekWhat what) {
-  const auto found = seek(tree, ctx, {from, offset, what});
+Result<std::uint64_t> next_of(VolumeContext& volume, const OpContext& ctx, FileId from, std::uint64_t offset,
+                              std::uint64_t end, SeekWhat what) {
+  const auto found = seek(volume, ctx, {from, offset, what});
   if (!found && found.error().code == Errc::kNoMoreData) return end;
   STOA_CHECK_OK(found);
   return std::min(found->offset, end);
@@ -85,44 +86,44 @@ Status require_both(const OpContext& ctx, const CopyRangeRequest& req, const Nod
 }
 
 // What is refused is refused before anything is copied, and so is growth that a quota has no room for.
-Status require_copy(Tree& tree, const OpContext& ctx, const CopyRangeRequest& req, std::uint64_t length,
+Status require_copy(VolumeContext& volume, const OpContext& ctx, const CopyRangeRequest& req, std::uint64_t length,
                     const NodeRef& from, const NodeRef& to) {
   const NodeLocks locks({from, to});
   STOA_CHECK_OK(require_both(ctx, req, *from, *to));
-  STOA_CHECK_OK(require_content_outside_bin(tree, ctx, *to));
+  STOA_CHECK_OK(require_content_outside_bin(volume, ctx, *to));
   const std::uint64_t size = req.to_offset + length;
   if (size <= to->record.size) return {};
-  return tree.ledger.check(to->payer(), {.bytes = static_cast<std::int64_t>(size - to->record.size)});
+  return volume.ledger.check(to->payer(), {.bytes = static_cast<std::int64_t>(size - to->record.size)});
 }
 
 // Reads and writes. `reply` tells what was copied, also when it fails.
-Status copy_bytes(Tree& tree, const OpContext& ctx, const CopyRangeRequest& req, std::uint64_t length,
+Status copy_bytes(VolumeContext& volume, const OpContext& ctx, const CopyRangeRequest& req, std::uint64_t length,
                   CopyRangeReply& reply) {
   std::vector<std::byte> buffer(std::min(length, kPieceBytes));
   const std::uint64_t end = req.from_offset + length;
   for (std::uint64_t at = req.from_offset; at < end;) {
-    STOA_TRY(data, next_of(tree, ctx, req.from, at, end, SeekWhat::kData));
+    STOA_TRY(data, next_of(volume, ctx, req.from, at, end, SeekWhat::kData));
     if (data == end) {
       // A hole up to the end, unless the source was cut meanwhile.
-      STOA_TRY(source, getattr(tree, ctx, {req.from}));
+      STOA_TRY(source, getattr(volume, ctx, {req.from}));
       data = std::min(end, source.attr.size);
       if (data <= at) break;
     }
     if (data > at) {
-      STOA_TRY(attr, copy_hole(tree, ctx, req.to, req.to_offset + reply.length, data - at));
+      STOA_TRY(attr, copy_hole(volume, ctx, req.to, req.to_offset + reply.length, data - at));
       reply.attr = attr;
       reply.length += data - at;
       at = data;
       continue;
     }
-    STOA_TRY(hole, next_of(tree, ctx, req.from, at, end, SeekWhat::kHole));
+    STOA_TRY(hole, next_of(volume, ctx, req.from, at, end, SeekWhat::kHole));
     if (hole == at) continue;  // it was punched meanwhile
     while (at < hole) {
       const auto want = std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), hole - at));
-      STOA_TRY(got, read(tree, ctx, {req.from, at, want}));
+      STOA_TRY(got, read(volume, ctx, {req.from, at, want}));
       if (got.length == 0) return {};
       const std::span<const std::byte> pieces[] = {want.first(got.length)};
-      STOA_TRY(written, write(tree, ctx, {req.to, req.to_offset + reply.length, pieces}));
+      STOA_TRY(written, write(volume, ctx, {req.to, req.to_offset + reply.length, pieces}));
       at += written.length;
       reply.length += written.length;
       reply.attr = written.attr;
@@ -132,13 +133,14 @@ Status copy_bytes(Tree& tree, const OpContext& ctx, const CopyRangeRequest& req,
 }
 
 // Both files' gates are held exclusively and both are flushed. Extents of the source become extents of the target.
-Result<CopyRangeReply> share_locked(Tree& tree, const OpContext& ctx, const CopyRangeRequest& req, std::uint64_t length,
-                                    const NodeRef& from, const NodeRef& to, CommitTicket& ticket) {
+Result<CopyRangeReply> share_locked(VolumeContext& volume, const OpContext& ctx, const CopyRangeRequest& req,
+                                    std::uint64_t length, const NodeRef& from, const NodeRef& to,
+                                    CommitTicket& ticket) {
   const NodeLocks locks({from, to});
   STOA_CHECK_OK(require_both(ctx, req, *from, *to));
-  STOA_CHECK_OK(require_content_outside_bin(tree, ctx, *to));
+  STOA_CHECK_OK(require_content_outside_bin(volume, ctx, *to));
   if (req.from_offset > from->record.size || length > from->record.size - req.from_offset) return fail(Errc::kInvalid);
-  MetaTxn txn(tree, ctx);
+  MetaTxn txn(volume, ctx);
   const bool same = from == to;
   Inode source = from->record;
   Inode target = to->record;
@@ -164,7 +166,7 @@ Result<CopyRangeReply> share_locked(Tree& tree, const OpContext& ctx, const Copy
   advance_version(target, txn.now());
   target.touch_content(txn.now());
   target.mode = mode_after_write(ctx, target.mode);
-  CopyRangeReply reply{length, target.attributes(), tree.write_verifier};
+  CopyRangeReply reply{length, target.attributes(), volume.write_verifier};
   if (!same) txn.put_inode(from, std::move(source), Seen::kNo);
   txn.put_inode(to, std::move(target));
   txn.note({.kind = ChangeKind::kContent, .id = req.to});
@@ -174,35 +176,35 @@ Result<CopyRangeReply> share_locked(Tree& tree, const OpContext& ctx, const Copy
 }
 
 // Nothing: what is to be shared is inline, and has to be copied.
-Result<std::optional<CopyRangeReply>> share(Tree& tree, const OpContext& ctx, const CopyRangeRequest& req,
+Result<std::optional<CopyRangeReply>> share(VolumeContext& volume, const OpContext& ctx, const CopyRangeRequest& req,
                                             std::uint64_t length, const NodeRef& from, const NodeRef& to) {
   // In the order of ids, as node locks are.
   std::unique_lock first(from->id <= to->id ? from->data_gate : to->data_gate);
   std::unique_lock<RwLock> second;
   if (from != to) second = std::unique_lock(from->id <= to->id ? to->data_gate : from->data_gate);
-  STOA_CHECK_OK(tree.state.before_io(ctx, from->id, req.from_offset, length, false));
-  STOA_CHECK_OK(tree.state.before_io(ctx, to->id, req.to_offset, length, true));
+  STOA_CHECK_OK(volume.state.before_io(ctx, from->id, req.from_offset, length, false));
+  STOA_CHECK_OK(volume.state.before_io(ctx, to->id, req.to_offset, length, true));
   // The target's checksums and inline content give way; the source keeps what it has.
-  STOA_CHECK_OK(prepare_locked(tree, ctx, to, req.to_offset, 0));
-  for (const NodeRef& node : {from, to}) STOA_CHECK_OK(flush_file(tree, ctx, node));
+  STOA_CHECK_OK(prepare_locked(volume, ctx, to, req.to_offset, 0));
+  for (const NodeRef& node : {from, to}) STOA_CHECK_OK(flush_file(volume, ctx, node));
   {
     // The content may have been replaced before the gates were closed.
     const std::shared_lock lock(from->lock);
     if (reads_inline(*from)) return std::nullopt;
   }
-  STOA_TRY(shared, run_mutation(tree, ctx, [&](CommitTicket& ticket) {
-             return share_locked(tree, ctx, req, length, from, to, ticket);
+  STOA_TRY(shared, run_mutation(volume, ctx, [&](CommitTicket& ticket) {
+             return share_locked(volume, ctx, req, length, from, to, ticket);
            }));
   return shared;
 }
 
 }  // namespace
 
-Result<CopyRangeReply> copy_range(Tree& tree, const OpContext& ctx, const CopyRangeRequest& req) {
+Result<CopyRangeReply> copy_range(VolumeContext& volume, const OpContext& ctx, const CopyRangeRequest& req) {
   if (ctx.read_only) return fail(Errc::kReadOnly);
-  STOA_TRY(from, reach(tree, ctx, req.from));
-  STOA_TRY(to, reach(tree, ctx, req.to));
-  STOA_CHECK_OK(tree.state.before_look(ctx, req.from));
+  STOA_TRY(from, reach(volume, ctx, req.from));
+  STOA_TRY(to, reach(volume, ctx, req.to));
+  STOA_CHECK_OK(volume.state.before_look(ctx, req.from));
   std::uint64_t length = req.length;
   bool is_inline = false;
   {
@@ -224,13 +226,13 @@ Result<CopyRangeReply> copy_range(Tree& tree, const OpContext& ctx, const CopyRa
     return fail(Errc::kInvalid, "overlapping ranges");
   }
   if (length > 0 && !is_inline && req.share) {
-    STOA_TRY(shared, share(tree, ctx, req, length, from, to));
+    STOA_TRY(shared, share(volume, ctx, req, length, from, to));
     if (shared) return *shared;
   }
-  if (length > 0) STOA_CHECK_OK(require_copy(tree, ctx, req, length, from, to));
-  STOA_TRY(target, getattr(tree, ctx, {req.to}));
-  CopyRangeReply reply{0, target.attr, tree.write_verifier};
-  const Status copied = copy_bytes(tree, ctx, req, length, reply);
+  if (length > 0) STOA_CHECK_OK(require_copy(volume, ctx, req, length, from, to));
+  STOA_TRY(target, getattr(volume, ctx, {req.to}));
+  CopyRangeReply reply{0, target.attr, volume.write_verifier};
+  const Status copied = copy_bytes(volume, ctx, req, length, reply);
   if (reply.length == 0) STOA_CHECK_OK(copied);
   return reply;
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/inode/node.h"
-#include "core/txn/tree.h"
+#include "core/txn/volume_context.h"
 
 namespace stoa::core {
 

@@ -26,7 +26,7 @@ struct Plan {
   BlobPins::Hold hold;
 };
 
-Plan plan_flush(Tree& tree, const Node& node) {
+Plan plan_flush(VolumeContext& volume, const Node& node) {
   Plan plan;
   const Writing* const writing = node.writing.get();
   if (writing == nullptr) return plan;
@@ -46,17 +46,17 @@ Plan plan_flush(Tree& tree, const Node& node) {
   };
   note_own(node.record.layout.extents);
   note_own(plan.fresh);
-  plan.hold = BlobPins::hold(tree.data->pins, std::span<const BlobId>(plan.blobs));
+  plan.hold = BlobPins::hold(volume.data->pins, std::span<const BlobId>(plan.blobs));
   return plan;
 }
 
 // How much less than its length each big extent really takes.
-std::uint64_t unused_space(Tree& tree, const Plan& plan) {
+std::uint64_t unused_space(VolumeContext& volume, const Plan& plan) {
   std::uint64_t unused = 0;
   for (const Extent& extent : plan.own) {
     if (extent.blob_offset != 0 || extent.file_offset >= plan.size) continue;
     const std::uint64_t length = std::min(extent.length, plan.size - extent.file_offset);
-    const auto taken = tree.blobs.allocated(extent.blob, length);
+    const auto taken = volume.blobs.allocated(extent.blob, length);
     if (taken && *taken < length) unused += length - *taken;
   }
   return unused;
@@ -69,16 +69,16 @@ void forget_synced(Writing& writing, const Plan& plan) {
   });
 }
 
-Result<CommitTicket> commit_plan(Tree& tree, const OpContext& ctx, const NodeRef& node, const Plan& plan,
+Result<CommitTicket> commit_plan(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, const Plan& plan,
                                  std::uint64_t unused) {
-  const std::shared_lock tree_lock(tree.tree_lock);
+  const std::shared_lock tree_lock(volume.tree_lock);
   const NodeLocks locks({node});
   if (node->deleted) return CommitTicket{};
   Writing* const writing = node->writing.get();
   if (writing != nullptr) forget_synced(*writing, plan);
   if (!node->dirty) return node->ticket;
 
-  MetaTxn txn(tree, ctx);
+  MetaTxn txn(volume, ctx);
   Inode next = node->record;
   std::vector<Extent> taken;
   for (const Extent& extent : plan.fresh) {
@@ -104,16 +104,16 @@ Result<CommitTicket> commit_plan(Tree& tree, const OpContext& ctx, const NodeRef
   if (!node->marked_open && !next.layout.empty()) txn.records().mark_open(next.id);
   const bool has_extents = !next.layout.empty();
   if (has_extents) next.flags |= kChecksummed;
-  StagedSums sums(tree);
+  StagedSums sums(volume);
   if (writing != nullptr) sums.stage(txn.records(), *writing, next.layout, plan.writes);
   OpContext writer;
-  if (writing != nullptr && writing->writer_door != Door::kInternal) {
+  if (writing != nullptr && writing->writer_protocol != Protocol::kInternal) {
     writer.cred.uid = writing->writer_uid;
-    writer.door = writing->writer_door;
+    writer.protocol = writing->writer_protocol;
     writer.client = writing->writer_client;
   } else {
     writer.cred.uid = ctx.cred.uid;
-    writer.door = ctx.door;
+    writer.protocol = ctx.protocol;
     writer.client = ctx.client;
   }
   txn.note({.kind = ChangeKind::kContent, .id = next.id, .type = FileType::kRegular}, writer);
@@ -136,31 +136,31 @@ Result<CommitTicket> commit_plan(Tree& tree, const OpContext& ctx, const NodeRef
 
 }  // namespace
 
-Result<CommitTicket> flush_file(Tree& tree, const OpContext& ctx, const NodeRef& node) {
+Result<CommitTicket> flush_file(VolumeContext& volume, const OpContext& ctx, const NodeRef& node) {
   Plan plan;
   {
     const std::shared_lock lock(node->lock);
     if (node->deleted) return CommitTicket{};
-    if (!node->dirty) return static_cast<std::uint64_t>(node->ticket) != 0 ? node->ticket : tree.committer.applied();
-    plan = plan_flush(tree, *node);
+    if (!node->dirty) return static_cast<std::uint64_t>(node->ticket) != 0 ? node->ticket : volume.committer.applied();
+    plan = plan_flush(volume, *node);
   }
   if (!plan.blobs.empty()) {
-    const Status synced = tree.blobs.sync(plan.blobs);
+    const Status synced = volume.blobs.sync(plan.blobs);
     if (!synced) return fail(synced.error());
   }
-  return commit_plan(tree, ctx, node, plan, unused_space(tree, plan));
+  return commit_plan(volume, ctx, node, plan, unused_space(volume, plan));
 }
 
-Result<CommitTicket> flush_files(Tree& tree, const OpContext& ctx, std::span<const FileId> files) {
+Result<CommitTicket> flush_files(VolumeContext& volume, const OpContext& ctx, std::span<const FileId> files) {
   if (files.empty()) return CommitTicket{};
   std::vector<FileId> once(files.begin(), files.end());
   std::ranges::sort(once);
   once.erase(std::ranges::unique(once).begin(), once.end());
   if (once.size() == 1) {
-    auto node = tree.nodes.get(once.front());
+    auto node = volume.nodes.get(once.front());
     if (!node && node.error().code == Errc::kStale) return CommitTicket{};
     STOA_CHECK_OK(node);
-    return flush_file(tree, ctx, *node);
+    return flush_file(volume, ctx, *node);
   }
   // One file after the other would cost a sync each: sync the blobs of all side by side. Flushing each file then finds
   // its blobs clean, and tells what is wrong with which.
@@ -169,22 +169,22 @@ Result<CommitTicket> flush_files(Tree& tree, const OpContext& ctx, std::span<con
   std::vector<BlobPins::Hold> holds;
   Status result;
   for (const FileId id : once) {
-    auto node = tree.nodes.get(id);
+    auto node = volume.nodes.get(id);
     if (!node) {
       if (node.error().code != Errc::kStale) result = fail(node.error());
       continue;
     }
     const std::shared_lock lock((*node)->lock);
     if ((*node)->deleted) continue;
-    Plan plan = plan_flush(tree, **node);
+    Plan plan = plan_flush(volume, **node);
     blobs.insert(blobs.end(), plan.blobs.begin(), plan.blobs.end());
     holds.push_back(std::move(plan.hold));
     nodes.push_back(*node);
   }
-  if (!blobs.empty()) (void)tree.blobs.sync(blobs);
+  if (!blobs.empty()) (void)volume.blobs.sync(blobs);
   CommitTicket newest{};
   for (const NodeRef& node : nodes) {
-    const auto flushed = flush_file(tree, ctx, node);
+    const auto flushed = flush_file(volume, ctx, node);
     if (flushed) {
       newest = std::max(newest, *flushed);
     } else if (result) {
@@ -198,31 +198,31 @@ Result<CommitTicket> flush_files(Tree& tree, const OpContext& ctx, std::span<con
 namespace {
 
 // With the node locked. Whether there was room.
-bool queue_below(Tree& tree, const NodeRef& node, std::size_t most) {
+bool queue_below(VolumeContext& volume, const NodeRef& node, std::size_t most) {
   if (node->queued_for_flush) return true;
-  const std::lock_guard lock(tree.data->lazy_mutex);
-  if (tree.data->lazy.size() >= most) return false;
+  const std::lock_guard lock(volume.data->lazy_mutex);
+  if (volume.data->lazy.size() >= most) return false;
   node->queued_for_flush = true;
-  tree.data->lazy.push_back(node);
+  volume.data->lazy.push_back(node);
   return true;
 }
 // What came from the queue goes back to it, full or not: else nobody would know of it any more.
-void queue_again(Tree& tree, const NodeRef& node) {
-  (void)queue_below(tree, node, SIZE_MAX);
+void queue_again(VolumeContext& volume, const NodeRef& node) {
+  (void)queue_below(volume, node, SIZE_MAX);
 }
 
 }  // namespace
 
-bool queue_for_flush(Tree& tree, const NodeRef& node) {
+bool queue_for_flush(VolumeContext& volume, const NodeRef& node) {
   node->dirty = true;
-  return !queue_below(tree, node, kLazyFilesMax);
+  return !queue_below(volume, node, kLazyFilesMax);
 }
 
-Status flush_lazy(Tree& tree, qos::Pace* pace) {
+Status flush_lazy(VolumeContext& volume, qos::BackgroundThrottle* pace) {
   std::vector<NodeRef> files;
   {
-    const std::lock_guard lock(tree.data->lazy_mutex);
-    files.swap(tree.data->lazy);
+    const std::lock_guard lock(volume.data->lazy_mutex);
+    files.swap(volume.data->lazy);
   }
   // One file after the other costs a sync each: gather the blobs of many and sync them side by side. Flushing each file
   // then finds its blobs clean.
@@ -241,30 +241,30 @@ Status flush_lazy(Tree& tree, qos::Pace* pace) {
       const std::lock_guard lock(node->lock);
       node->queued_for_flush = false;
       if (node->deleted) continue;
-      Plan plan = plan_flush(tree, *node);
+      Plan plan = plan_flush(volume, *node);
       blobs.insert(blobs.end(), plan.blobs.begin(), plan.blobs.end());
       holds.push_back(std::move(plan.hold));
     }
-    if (const Status synced = tree.blobs.sync(blobs); !synced) {
+    if (const Status synced = volume.blobs.sync(blobs); !synced) {
       log_warning("data", "a sync of written files failed", {{"error", describe(synced.error())}});
     }
     for (const NodeRef& node : some) {
-      const auto flushed = flush_file(tree, ctx, node);
+      const auto flushed = flush_file(volume, ctx, node);
       if (flushed) {
         const std::lock_guard lock(node->lock);
-        if (!node->deleted && node->dirty) queue_again(tree, node);
+        if (!node->deleted && node->dirty) queue_again(volume, node);
         continue;
       }
       result = fail(flushed.error());
       const std::lock_guard lock(node->lock);
-      if (!node->deleted) queue_again(tree, node);  // what is not committed stays known, and is tried again
+      if (!node->deleted) queue_again(volume, node);  // what is not committed stays known, and is tried again
     }
     if (pace == nullptr) continue;
     const qos::Price price = qos::Price{}.add(qos::Resource::kMetadataOps, some.size());
     if (files.size() <= kUnhurried) {
       pace->spent(price);
     } else {
-      pace->spent_in_haste(price);
+      pace->spent_unthrottled(price);
     }
   }
   return result;

@@ -1,20 +1,20 @@
 // From written to committed: syncs the data of a file and commits the record that names it.
 #pragma once
 
-#include "core/txn/tree.h"
+#include "core/txn/volume_context.h"
 
 namespace stoa::core {
 
 // Everything written to the file before the call is on disk, and the record that names it is applied; when the ticket
 // is durable, all is. The caller holds no node lock; it may hold the data gate. A file that is gone: ticket 0.
-Result<CommitTicket> flush_file(Tree& tree, const OpContext& ctx, const NodeRef& node);
+Result<CommitTicket> flush_file(VolumeContext& volume, const OpContext& ctx, const NodeRef& node);
 
 // The same for several files, whose content is synced side by side. The first error counts, after all were tried; files
 // that are gone are left out.
-Result<CommitTicket> flush_files(Tree& tree, const OpContext& ctx, std::span<const FileId> files);
+Result<CommitTicket> flush_files(VolumeContext& volume, const OpContext& ctx, std::span<const FileId> files);
 
 // Tells the periodic flush of a file with uncommitted writes. The node is locked exclusively. True when there are so
 // many such files that the writer had better flush its own.
-bool queue_for_flush(Tree& tree, const NodeRef& node);
+bool queue_for_flush(VolumeContext& volume, const NodeRef& node);
 
 }  // namespace stoa::core

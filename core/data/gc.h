@@ -1,30 +1,30 @@
 // Background work on data: adoption at start, the gc queue, lazy attributes, checksums of quiet files, scrubbing.
 #pragma once
 
-#include "core/txn/tree.h"
+#include "core/txn/volume_context.h"
 #include "qos/pace.h"
 
 namespace stoa::core {
 
 // At start: tells the blob store which blobs are in use or wait in the gc queue; everything else is free again.
-Status adopt_blobs(Tree& tree);
+Status adopt_blobs(VolumeContext& volume);
 // The same for a volume that is only verified: what can be read is told, and nothing is freed.
-void adopt_readable(Tree& tree);
+void adopt_readable(VolumeContext& volume);
 // With a pace, each of these gives way to requests, and ends early when it is stopped; without, it goes as fast as it
 // can. Frees every blob of the gc queue that nobody uses any more. Blocks for the disk.
-Status collect_garbage(Tree& tree, qos::Pace* pace = nullptr);
+Status collect_garbage(VolumeContext& volume, qos::BackgroundThrottle* pace = nullptr);
 // Syncs and commits what was written without a promise of durability. Applied; durable with the next sync of the store.
 // Does not end early.
-Status flush_lazy(Tree& tree, qos::Pace* pace = nullptr);
+Status flush_lazy(VolumeContext& volume, qos::BackgroundThrottle* pace = nullptr);
 // Records the checksums of files that were not written for so long; with a pace, also at the configured rate of a
 // scrub.
-Status seal_quiet_files(Tree& tree, std::int64_t quiet_ns, qos::Pace* pace = nullptr);
+Status seal_quiet_files(VolumeContext& volume, std::int64_t quiet_ns, qos::BackgroundThrottle* pace = nullptr);
 inline constexpr std::int64_t kQuietNs = 30'000'000'000;
 // Verifies every recorded checksum once; damage goes to the log and to damage_found(). With a pace, also at the
 // configured rate.
-Status scrub_all(Tree& tree, qos::Pace* pace = nullptr);
-std::vector<std::string> damage_found(Tree& tree);
+Status scrub_all(VolumeContext& volume, qos::BackgroundThrottle* pace = nullptr);
+std::vector<std::string> damage_found(VolumeContext& volume);
 // An event for each file in which damage was found since the last call.
-void tell_damage(Tree& tree);
+void tell_damage(VolumeContext& volume);
 
 }  // namespace stoa::core

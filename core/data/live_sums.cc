@@ -7,7 +7,7 @@
 #include "core/data/data_state.h"
 #include "core/kv/keys.h"
 #include "core/txn/record_changes.h"
-#include "core/txn/tree.h"
+#include "core/txn/volume_context.h"
 
 namespace stoa::core {
 
@@ -204,7 +204,7 @@ void StagedSums::stage(RecordChanges& changes, Writing& writing, const Layout& l
     if (done == 0) return false;
     if (row->hot) {
       row->unsynced &= ~done;
-      tree_.data->sums.wait_for_quiet(row);
+      volume_.data->sums.wait_for_quiet(row);
       return row->unsynced == 0;
     }
     const std::uint64_t blocks = row->storable(done);
@@ -221,7 +221,7 @@ void StagedSums::committed(CommitTicket ticket) {
     const std::lock_guard lock(row.mutex);
     if ((row.stored & ~item.stored) != 0) {
       row.dropped = ticket;
-      tree_.data->sums.wait_for_quiet(item.row);
+      volume_.data->sums.wait_for_quiet(item.row);
     }
     row.stored = item.stored;
     row.unsynced &= ~item.synced;
@@ -236,45 +236,46 @@ StagedSums::~StagedSums() {
   }
 }
 
-Result<CommitTicket> take_sums_from_store(Tree& tree, FileId file, const LiveRowRef& row, std::uint64_t blocks) {
+Result<CommitTicket> take_sums_from_store(VolumeContext& volume, FileId file, const LiveRowRef& row,
+                                          std::uint64_t blocks) {
   const std::uint64_t kept = row->storable(0) & row->stored & ~row->unsynced & ~blocks;
   RecordChanges changes;
   put_record(changes, *row, kept);
   // After a crash the blocks are summed anew, which is done for files that are listed as open.
   changes.mark_open(file);
-  STOA_TRY(ticket, tree.committer.commit({.batch = changes.take()}));
+  STOA_TRY(ticket, volume.committer.commit({.batch = changes.take()}));
   row->stored = kept;
   row->dropped = ticket;
-  tree.data->sums.wait_for_quiet(row);
+  volume.data->sums.wait_for_quiet(row);
   return ticket;
 }
 
-Status store_sums(Tree& tree, LiveRow& row) {
+Status store_sums(VolumeContext& volume, LiveRow& row) {
   const std::uint64_t blocks = row.storable(0);
   if (blocks == row.stored) return {};
   RecordChanges changes;
   put_record(changes, row, blocks);
   // Under the row's lock: what another writer takes out of the store comes behind it.
-  STOA_CHECK_OK(tree.committer.commit({.batch = changes.take()}));
+  STOA_CHECK_OK(volume.committer.commit({.batch = changes.take()}));
   row.stored = blocks;
   return {};
 }
 
-Status store_quiet_sums(Tree& tree, bool all) {
+Status store_quiet_sums(VolumeContext& volume, bool all) {
   const std::int64_t now = sum_clock_ns();
   Status result;
-  for (const LiveRowRef& row : tree.data->sums.take_waiting()) {
+  for (const LiveRowRef& row : volume.data->sums.take_waiting()) {
     const std::lock_guard lock(row->mutex);
     row->waits_for_quiet = false;
     if (row->gone) continue;
     const bool quiet = row->busy == 0 && row->unsynced == 0 && !row->staged;
     if (!quiet || (!all && now - row->touched_at < kQuietRowNs)) {
-      tree.data->sums.wait_for_quiet(row);
+      volume.data->sums.wait_for_quiet(row);
       continue;
     }
     row->hot = false;
-    if (Status stored = store_sums(tree, *row); !stored) {
-      tree.data->sums.wait_for_quiet(row);
+    if (Status stored = store_sums(volume, *row); !stored) {
+      volume.data->sums.wait_for_quiet(row);
       result = std::move(stored);
     }
   }

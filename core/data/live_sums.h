@@ -24,7 +24,7 @@
 namespace stoa::core {
 
 class RecordChanges;
-struct Tree;
+struct VolumeContext;
 
 inline constexpr std::size_t kLiveRowsMax = 16'384;  // about 15 MiB; beyond, writers store their own at once
 inline constexpr std::int64_t kQuietRowNs =
@@ -120,7 +120,7 @@ class LiveSums {
 // is destroyed.
 class StagedSums {
  public:
-  explicit StagedSums(Tree& tree) : tree_(tree) {}
+  explicit StagedSums(VolumeContext& volume) : volume_(volume) {}
   ~StagedSums();
   StagedSums(const StagedSums&) = delete;
   StagedSums& operator=(const StagedSums&) = delete;
@@ -134,18 +134,19 @@ class StagedSums {
     std::uint64_t synced;
     std::uint64_t stored;
   };
-  Tree& tree_;
+  VolumeContext& volume_;
   std::vector<Item> items_;
 };
 
 // With the row locked and not staged: these blocks leave the store, for good when the ticket is durable. `file`: whose
 // bytes they are.
-Result<CommitTicket> take_sums_from_store(Tree& tree, FileId file, const LiveRowRef& row, std::uint64_t blocks);
+Result<CommitTicket> take_sums_from_store(VolumeContext& volume, FileId file, const LiveRowRef& row,
+                                          std::uint64_t blocks);
 
 // With the row locked and not staged: what may be stored, is. Applied, not durable.
-Status store_sums(Tree& tree, LiveRow& row);
+Status store_sums(VolumeContext& volume, LiveRow& row);
 // Stores what waits for quiet and has it; `all`: whatever is synced. Applied, not durable.
-Status store_quiet_sums(Tree& tree, bool all);
+Status store_quiet_sums(VolumeContext& volume, bool all);
 
 std::int64_t sum_clock_ns();
 

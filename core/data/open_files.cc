@@ -11,9 +11,9 @@
 
 namespace stoa::core {
 
-Status recover_open_files(Tree& tree) {
+Status recover_open_files(VolumeContext& volume) {
   const std::string prefix(keys::kOpenPrefix);
-  const auto it = tree.kv.scan(Family::kState, prefix, keys::behind_prefix(prefix));
+  const auto it = volume.kv.scan(Family::kState, prefix, keys::behind_prefix(prefix));
   RecordChanges changes;
   std::vector<BlobId> punched;
   std::set<BlobId> cut;
@@ -21,7 +21,7 @@ Status recover_open_files(Tree& tree) {
   const Timestamp now = wall_now();
   for (; it->valid(); it->next()) {
     const FileId id = keys::open_file_of(it->key());
-    auto inode = load_inode(tree.kv, id);
+    auto inode = load_inode(volume.kv, id);
     if (!inode && inode.error().code == Errc::kStale) {
       changes.remove_open_mark(id);
       continue;
@@ -33,8 +33,8 @@ Status recover_open_files(Tree& tree) {
       const std::uint64_t from = std::max(extent.file_offset, inode->size) - extent.file_offset;
       // Behind the first cut of a blob nothing is covered any more.
       if (cut.insert(extent.blob).second)
-        STOA_CHECK_OK(stage_cut_sums(tree.kv, changes, extent.blob, extent.blob_offset + from));
-      const Status zeroed = tree.blobs.punch(extent.blob, extent.blob_offset + from, extent.length - from);
+        STOA_CHECK_OK(stage_cut_sums(volume.kv, changes, extent.blob, extent.blob_offset + from));
+      const Status zeroed = volume.blobs.punch(extent.blob, extent.blob_offset + from, extent.length - from);
       // A blob that is gone or damaged is the verifier's to tell; it must not keep the volume from opening.
       if (!zeroed && zeroed.error().code != Errc::kCorrupt) return zeroed;
       if (zeroed) punched.push_back(extent.blob);
@@ -45,9 +45,9 @@ Status recover_open_files(Tree& tree) {
   }
   STOA_CHECK_OK(it->status());
   if (changes.empty()) return {};
-  STOA_CHECK_OK(tree.blobs.sync(punched));
+  STOA_CHECK_OK(volume.blobs.sync(punched));
   log_info("data", "files were being written when the server stopped", {{"files", files}});
-  return tree.committer.write_durably(changes.batch());
+  return volume.committer.write_durably(changes.batch());
 }
 
 }  // namespace stoa::core

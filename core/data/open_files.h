@@ -2,12 +2,12 @@
 // than the first commit of such writes, so that a start after a crash knows whose bytes may be newer than their record.
 #pragma once
 
-#include "core/txn/tree.h"
+#include "core/txn/volume_context.h"
 
 namespace stoa::core {
 
 // At start: zeros what lies behind the end of files that were being written, and gives them a new data version, because
 // a reader may have seen other bytes under the recorded one.
-Status recover_open_files(Tree& tree);
+Status recover_open_files(VolumeContext& volume);
 
 }  // namespace stoa::core

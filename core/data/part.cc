@@ -23,34 +23,35 @@ Result<std::uint64_t> part_length(const OpContext& ctx, const Node& node, const 
   return wanted.length.value_or(rest);
 }
 
-Result<Part> picture(Tree& tree, const OpContext& ctx, const Node& node, const ConcatenatePart& wanted, bool stays) {
+Result<Part> snapshot(VolumeContext& volume, const OpContext& ctx, const Node& node, const ConcatenatePart& wanted,
+                      bool stays) {
   STOA_TRY(length, part_length(ctx, node, wanted, stays));
-  STOA_CHECK_OK(tree.state.before_look(ctx, node.id));
-  STOA_CHECK_OK(tree.state.before_io(ctx, node.id, wanted.offset, length, false));
+  STOA_CHECK_OK(volume.state.before_look(ctx, node.id));
+  STOA_CHECK_OK(volume.state.before_io(ctx, node.id, wanted.offset, length, false));
   const Inode& file = node.record;
   Part part{.data_version = file.data_version, .length = length};
   if (file.has(kContentInline)) {
     part.is_inline = true;
-    STOA_TRY(bytes, load_inline(tree, file.id));
+    STOA_TRY(bytes, load_inline(volume, file.id));
     if (wanted.offset < bytes.size()) part.inline_bytes = bytes.substr(wanted.offset, part.length);
     return part;
   }
   part.checksummed = file.has(kChecksummed);
   part.pieces = file.layout.map(wanted.offset, part.length);
-  part.hold = BlobPins::hold(tree.data->pins, part.pieces);
+  part.hold = BlobPins::hold(volume.data->pins, part.pieces);
   for (Piece& piece : part.pieces) piece.file_offset -= wanted.offset;
   return part;
 }
 
 // From now on neither file writes these bytes in place.
-Status mark_shared(Tree& tree, const OpContext& ctx, const NodeRef& node, const ConcatenatePart& wanted) {
-  const std::shared_lock tree_lock(tree.tree_lock);
+Status mark_shared(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, const ConcatenatePart& wanted) {
+  const std::shared_lock tree_lock(volume.tree_lock);
   const NodeLocks locks({node});
   STOA_TRY(length, part_length(ctx, *node, wanted, true));
   Inode next = node->record;
   share_range(next.layout, wanted.offset, length);
   if (next.layout == node->record.layout) return {};
-  MetaTxn txn(tree, ctx);
+  MetaTxn txn(volume, ctx);
   txn.put_inode(node, std::move(next), Seen::kNo);
   STOA_CHECK_OK(txn.commit());
   return {};
@@ -69,13 +70,13 @@ void append_extent(Layout& layout, const Extent& extent) {
   layout.extents.push_back(extent);
 }
 
-Status append_part(Tree& tree, StagedContent& joined, const Part& part) {
+Status append_part(VolumeContext& volume, StagedContent& joined, const Part& part) {
   if (part.length > kFileBytesMax - joined.size) return fail(Errc::kFileTooBig);
   if (part.is_inline) {
     const std::uint64_t end = joined.size + part.length;
     if (!part.inline_bytes.empty()) {
       joined.checksummed = true;
-      STOA_CHECK_OK(append_blob(tree, joined, std::as_bytes(std::span(part.inline_bytes))));
+      STOA_CHECK_OK(append_blob(volume, joined, std::as_bytes(std::span(part.inline_bytes))));
     }
     joined.size = end;
     return {};
@@ -100,38 +101,38 @@ void share_range(Layout& layout, std::uint64_t offset, std::uint64_t length) {
   for (Extent& extent : layout.extents) extent.shared |= blobs.contains(extent.blob);
 }
 
-Result<Part> take_part(Tree& tree, const OpContext& ctx, const NodeRef& node, const ConcatenatePart& wanted,
+Result<Part> take_part(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, const ConcatenatePart& wanted,
                        bool stays) {
   // Nobody is in the file while it is flushed, marked and looked at.
   const std::lock_guard gate(node->data_gate);
-  STOA_CHECK_OK(flush_file(tree, ctx, node));
-  if (stays) STOA_CHECK_OK(mark_shared(tree, ctx, node, wanted));
+  STOA_CHECK_OK(flush_file(volume, ctx, node));
+  if (stays) STOA_CHECK_OK(mark_shared(volume, ctx, node, wanted));
   const std::shared_lock lock(node->lock);
-  return picture(tree, ctx, *node, wanted, stays);
+  return snapshot(volume, ctx, *node, wanted, stays);
 }
 
-Result<StagedContent> content_of_parts(Tree& tree, std::span<const Part> parts) {
+Result<StagedContent> content_of_parts(VolumeContext& volume, std::span<const Part> parts) {
   std::string bytes;  // the whole, when it is inline again
   bool few = true;
   for (const Part& part : parts) {
-    few = few && (part.is_inline || part.length == 0) && bytes.size() + part.length <= tree.options.inline_bytes_max;
+    few = few && (part.is_inline || part.length == 0) && bytes.size() + part.length <= volume.options.inline_bytes_max;
     if (!few) break;
     bytes += part.inline_bytes;
     bytes.resize(bytes.size() + (part.length - part.inline_bytes.size()));
   }
-  if (few) return content_of_bytes(tree, std::as_bytes(std::span(bytes)));
+  if (few) return content_of_bytes(volume, std::as_bytes(std::span(bytes)));
 
   StagedContent joined;
   joined.is_inline = false;
   Status done;
   for (const Part& part : parts) {
-    done = append_part(tree, joined, part);
+    done = append_part(volume, joined, part);
     if (!done) break;
   }
-  if (done) done = tree.blobs.sync(joined.own_blobs);
+  if (done) done = volume.blobs.sync(joined.own_blobs);
   if (done && joined.layout.extents.size() > kExtentsMax) done = fail(Errc::kTooLarge, "too many extents");
   if (!done) {
-    discard_content(tree, joined);
+    discard_content(volume, joined);
     return fail(done.error());
   }
   joined.allocated = estimate_allocated(joined.layout, joined.size);

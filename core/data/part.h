@@ -3,7 +3,7 @@
 
 #include "core/data/blob_pins.h"
 #include "core/data/content.h"
-#include "core/txn/tree.h"
+#include "core/txn/volume_context.h"
 
 namespace stoa::core {
 
@@ -20,12 +20,12 @@ struct Part {
 
 // kStale, kWrongType, kInvalid (the range). `stays`: the file goes on living with its content, which is shared from now
 // on, and the caller must be allowed to read it (kAccess).
-Result<Part> take_part(Tree& tree, const OpContext& ctx, const NodeRef& node, const ConcatenatePart& wanted,
+Result<Part> take_part(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, const ConcatenatePart& wanted,
                        bool stays);
 
 // The parts in a row, sharing their extents; few bytes become inline content. Inline parts of a large content are
 // written to blobs. kNoSpace, kTooLarge: too many extents, kFileTooBig.
-Result<StagedContent> content_of_parts(Tree& tree, std::span<const Part> parts);
+Result<StagedContent> content_of_parts(VolumeContext& volume, std::span<const Part> parts);
 
 // Another file is about to have this range, too: nobody writes in place from now on to any blob of it, also where it is
 // elsewhere in this file, because whoever lengthens the last extent takes what its blob holds behind it for his own.

@@ -18,11 +18,11 @@ constexpr std::uint64_t kCopyBytes = 1u << 20;  // what a write to shared bytes 
 // One transaction on the file's record, with nobody else in the file. `stage` fills in the record; false: nothing to
 // do.
 template <class Stage>
-Status change_record(Tree& tree, const OpContext& ctx, const NodeRef& node, Stage stage) {
-  const std::shared_lock tree_lock(tree.tree_lock);
+Status change_record(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, Stage stage) {
+  const std::shared_lock tree_lock(volume.tree_lock);
   const NodeLocks locks({node});
   STOA_CHECK_OK(require_regular(*node));
-  MetaTxn txn(tree, ctx);
+  MetaTxn txn(volume, ctx);
   Inode next = node->record;
   STOA_TRY(wanted, stage(txn, next));
   if (!wanted) return {};
@@ -33,21 +33,21 @@ Status change_record(Tree& tree, const OpContext& ctx, const NodeRef& node, Stag
   return {};
 }
 
-Status move_inline_to_blob(Tree& tree, const NodeRef& node) {
-  STOA_TRY(bytes, load_inline(tree, node->id));
-  STOA_TRY(blob, reserve_blob(tree, std::max<std::uint64_t>(bytes.size(), kFirstSegmentBytes)));
+Status move_inline_to_blob(VolumeContext& volume, const NodeRef& node) {
+  STOA_TRY(bytes, load_inline(volume, node->id));
+  STOA_TRY(blob, reserve_blob(volume, std::max<std::uint64_t>(bytes.size(), kFirstSegmentBytes)));
   const std::span<const std::byte> pieces[] = {std::as_bytes(std::span(bytes))};
-  SumChange sums(tree, node->id);
+  SumChange sums(volume, node->id);
   const SumRange range{0, blob, 0, bytes.size(), {.fresh = true}};
   Status written = sums.begin(std::span(&range, 1), pieces);
-  if (written) written = tree.blobs.write(blob, 0, pieces);
+  if (written) written = volume.blobs.write(blob, 0, pieces);
   if (!written) {
-    tree.in_flight.abandon(blob);
+    volume.in_flight.abandon(blob);
     return written;
   }
   const std::lock_guard lock(node->lock);
   if (node->deleted) {
-    tree.in_flight.abandon(blob);
+    volume.in_flight.abandon(blob);
     return fail(Errc::kStale);
   }
   if (node->writing == nullptr) node->writing = std::make_unique<Writing>();
@@ -56,28 +56,28 @@ Status move_inline_to_blob(Tree& tree, const NodeRef& node) {
   writing.replaces_inline = true;
   writing.unsynced.push_back({blob, ++node->writes});
   sums.publish(writing, node->writes);
-  (void)queue_for_flush(tree, node);  // the write that this is done for flushes it when the queue is full
+  (void)queue_for_flush(volume, node);  // the write that this is done for flushes it when the queue is full
   return {};
 }
 
-Result<BlobSums> copy_bytes(Tree& tree, FileId id, const Piece& from, BlobId to) {
+Result<BlobSums> copy_bytes(VolumeContext& volume, FileId id, const Piece& from, BlobId to) {
   // What rotted must not become a copy that looks right.
-  STOA_CHECK_OK(verify_pieces(tree, id, std::span(&from, 1)));
+  STOA_CHECK_OK(verify_pieces(volume, id, std::span(&from, 1)));
   BlockSummer summer;
   std::vector<std::byte> buffer(std::min<std::uint64_t>(from.length, kCopyBytes));
   for (std::uint64_t at = 0; at < from.length; at += buffer.size()) {
     const auto part = std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), from.length - at));
-    STOA_CHECK_OK(tree.blobs.read(from.blob, from.blob_offset + at, part));
+    STOA_CHECK_OK(volume.blobs.read(from.blob, from.blob_offset + at, part));
     const std::span<const std::byte> pieces[] = {part};
     summer.add(part);
-    STOA_CHECK_OK(tree.blobs.write(to, at, pieces));
+    STOA_CHECK_OK(volume.blobs.write(to, at, pieces));
   }
-  STOA_CHECK_OK(tree.blobs.sync(std::span(&to, 1)));
+  STOA_CHECK_OK(volume.blobs.sync(std::span(&to, 1)));
   return summer.finish(to);
 }
 
 // Gives the file a blob of its own for a shared piece, whole blocks of copies around it.
-Status unshare(Tree& tree, const OpContext& ctx, const NodeRef& node, const Piece& piece) {
+Status unshare(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, const Piece& piece) {
   Piece whole;
   BlobPins::Hold hold;
   {
@@ -90,13 +90,13 @@ Status unshare(Tree& tree, const OpContext& ctx, const NodeRef& node, const Piec
       whole = {from, to - from, extent.blob, extent.blob_offset + from - extent.file_offset};
     }
     if (whole.hole()) return {};
-    hold = BlobPins::hold(tree.data->pins, std::span(&whole, 1));
+    hold = BlobPins::hold(volume.data->pins, std::span(&whole, 1));
   }
-  STOA_TRY(blob, reserve_blob(tree, whole.length));
-  const auto copied = copy_bytes(tree, node->id, whole, blob);
+  STOA_TRY(blob, reserve_blob(volume, whole.length));
+  const auto copied = copy_bytes(volume, node->id, whole, blob);
   Status done = copied ? Status{} : fail(copied.error());
   if (done) {
-    done = change_record(tree, ctx, node, [&](MetaTxn& txn, Inode& next) -> Result<bool> {
+    done = change_record(volume, ctx, node, [&](MetaTxn& txn, Inode& next) -> Result<bool> {
       if (next.layout.extents.size() + 2 > kExtentsMax) return fail(Errc::kNoSpace, "the file is in too many pieces");
       for (const auto& change : next.layout.cut(whole.file_offset, whole.length).changes) {
         for (std::int32_t i = 0; i < std::abs(change.delta); ++i) txn.reference(change.blob, change.delta < 0 ? -1 : 1);
@@ -107,38 +107,38 @@ Status unshare(Tree& tree, const OpContext& ctx, const NodeRef& node, const Piec
       return true;
     });
   }
-  if (!done) tree.in_flight.abandon(blob);
+  if (!done) volume.in_flight.abandon(blob);
   return done;
 }
 
 // The last extent, when it was cut or was complete: how far its blob still reaches beyond it.
-std::uint64_t room_behind(Tree& tree, const Node& node, std::uint64_t offset) {
+std::uint64_t room_behind(VolumeContext& volume, const Node& node, std::uint64_t offset) {
   const auto& extents = node.record.layout.extents;
   if (extents.empty() || (node.writing != nullptr && !node.writing->fresh.empty())) return 0;
   const Extent& last = extents.back();
   if (last.shared || offset < last.end()) return 0;
-  const std::uint64_t capacity = std::min(tree.blobs.capacity(last.blob), kOwnSegmentBytes);
+  const std::uint64_t capacity = std::min(volume.blobs.capacity(last.blob), kOwnSegmentBytes);
   const std::uint64_t used = last.blob_offset + last.length;
   if (used >= capacity || offset - last.end() >= capacity - used) return 0;
   return std::min(capacity - used, kFileBytesMax - last.end());
 }
 
-Status lengthen_last(Tree& tree, const OpContext& ctx, const NodeRef& node, std::uint64_t offset) {
+Status lengthen_last(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, std::uint64_t offset) {
   Extent last;
   std::uint64_t room = 0;
   BlobPins::Hold hold;
   {
     const std::shared_lock lock(node->lock);
     STOA_CHECK_OK(require_regular(*node));
-    room = room_behind(tree, *node, offset);
+    room = room_behind(volume, *node, offset);
     if (room == 0) return {};
     last = node->record.layout.extents.back();
-    hold = BlobPins::hold(tree.data->pins, std::span(&last.blob, 1));
+    hold = BlobPins::hold(volume.data->pins, std::span(&last.blob, 1));
   }
   // What the blob holds there is from before the cut.
   const std::uint64_t used = last.blob_offset + last.length;
-  STOA_CHECK_OK(punch_blob(tree, node->id, last.end(), last.blob, used, room, used));
-  return change_record(tree, ctx, node, [&](MetaTxn&, Inode& next) -> Result<bool> {
+  STOA_CHECK_OK(punch_blob(volume, node->id, last.end(), last.blob, used, room, used));
+  return change_record(volume, ctx, node, [&](MetaTxn&, Inode& next) -> Result<bool> {
     if (next.layout.extents.empty() || next.layout.extents.back() != last) return false;
     next.layout.extents.back().length += room;
     return true;
@@ -147,16 +147,16 @@ Status lengthen_last(Tree& tree, const OpContext& ctx, const NodeRef& node, std:
 
 }  // namespace
 
-bool needs_prepare(Tree& tree, const Node& node, std::uint64_t offset, std::uint64_t length) {
+bool needs_prepare(VolumeContext& volume, const Node& node, std::uint64_t offset, std::uint64_t length) {
   if (reads_inline(node)) return true;
   const std::uint64_t end = offset + length;
   for (const Extent& extent : node.record.layout.extents) {
     if (extent.shared && extent.file_offset < end && extent.end() > offset) return true;
   }
-  return room_behind(tree, node, end - 1) != 0;
+  return room_behind(volume, node, end - 1) != 0;
 }
 
-Status prepare_locked(Tree& tree, const OpContext& ctx, const NodeRef& node, std::uint64_t offset,
+Status prepare_locked(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, std::uint64_t offset,
                       std::uint64_t length) {
   bool is_inline = false;
   bool shared = false;
@@ -166,7 +166,7 @@ Status prepare_locked(Tree& tree, const OpContext& ctx, const NodeRef& node, std
     is_inline = reads_inline(*node);
     for (const Piece& piece : node->record.layout.map(offset, length)) shared |= piece.shared;
   }
-  if (is_inline) STOA_CHECK_OK(move_inline_to_blob(tree, node));
+  if (is_inline) STOA_CHECK_OK(move_inline_to_blob(volume, node));
   while (shared) {
     Piece first;
     {
@@ -176,16 +176,16 @@ Status prepare_locked(Tree& tree, const OpContext& ctx, const NodeRef& node, std
       }
     }
     if (first.hole()) break;
-    STOA_CHECK_OK(unshare(tree, ctx, node, first));
+    STOA_CHECK_OK(unshare(volume, ctx, node, first));
   }
   return {};
 }
 
-Status prepare_write(Tree& tree, const OpContext& ctx, const NodeRef& node, std::uint64_t offset,
+Status prepare_write(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, std::uint64_t offset,
                      std::uint64_t length) {
   const std::lock_guard gate(node->data_gate);
-  STOA_CHECK_OK(prepare_locked(tree, ctx, node, offset, length));
-  return lengthen_last(tree, ctx, node, offset + length - 1);
+  STOA_CHECK_OK(prepare_locked(volume, ctx, node, offset, length));
+  return lengthen_last(volume, ctx, node, offset + length - 1);
 }
 
 }  // namespace stoa::core

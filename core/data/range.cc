@@ -23,13 +23,13 @@ Status require_writable_file(const OpContext& ctx, const Node& node, std::uint64
 // One transaction on a file that nobody else is in. `stage(txn, next)` fills in the record; times and version are set
 // here.
 template <class Stage>
-Result<RangeReply> change_range(Tree& tree, const OpContext& ctx, const NodeRef& node, const RangeRequest& req,
-                                Stage stage) {
-  return run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<RangeReply> {
+Result<RangeReply> change_range(VolumeContext& volume, const OpContext& ctx, const NodeRef& node,
+                                const RangeRequest& req, Stage stage) {
+  return run_mutation(volume, ctx, [&](CommitTicket& ticket) -> Result<RangeReply> {
     const NodeLocks locks({node});
     STOA_CHECK_OK(require_writable_file(ctx, *node, req.offset));
-    STOA_CHECK_OK(require_content_outside_bin(tree, ctx, *node));
-    MetaTxn txn(tree, ctx);
+    STOA_CHECK_OK(require_content_outside_bin(volume, ctx, *node));
+    MetaTxn txn(volume, ctx);
     Inode next = node->record;
     RangeReply reply{next.before(), {}};
     STOA_CHECK_OK(stage(txn, next));
@@ -45,38 +45,38 @@ Result<RangeReply> change_range(Tree& tree, const OpContext& ctx, const NodeRef&
   });
 }
 
-Status check_file(Tree& tree, const OpContext& ctx, const NodeRef& node, std::uint64_t offset) {
+Status check_file(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, std::uint64_t offset) {
   if (ctx.read_only) return fail(Errc::kReadOnly);
-  const std::shared_lock chain(tree.tree_lock);
+  const std::shared_lock chain(volume.tree_lock);
   const std::shared_lock lock(node->lock);
   STOA_CHECK_OK(require_writable_file(ctx, *node, offset));
-  return require_content_outside_bin(tree, ctx, *node);
+  return require_content_outside_bin(volume, ctx, *node);
 }
 
 // What is refused anyway takes no space on the disks meanwhile. Whether there is room is decided with the change
 // itself.
-Status may_allocate(Tree& tree, const NodeRef& node, const RangeRequest& req) {
-  if (req.length > tree.blobs.space().total) return fail(Errc::kNoSpace);
-  const std::shared_lock tree_lock(tree.tree_lock);
+Status may_allocate(VolumeContext& volume, const NodeRef& node, const RangeRequest& req) {
+  if (req.length > volume.blobs.space().total) return fail(Errc::kNoSpace);
+  const std::shared_lock tree_lock(volume.tree_lock);
   const std::shared_lock lock(node->lock);
   const std::uint64_t end = req.offset + req.length;
   if (end <= node->record.size) return {};
-  return tree.ledger.check(node->payer(), {.bytes = static_cast<std::int64_t>(end - node->record.size)});
+  return volume.ledger.check(node->payer(), {.bytes = static_cast<std::int64_t>(end - node->record.size)});
 }
 
 }  // namespace
 
-Result<RangeReply> allocate(Tree& tree, const OpContext& ctx, const RangeRequest& req) {
+Result<RangeReply> allocate(VolumeContext& volume, const OpContext& ctx, const RangeRequest& req) {
   if (req.length > kFileBytesMax || req.offset > kFileBytesMax - req.length) return fail(Errc::kFileTooBig);
   if (req.length == 0) return fail(Errc::kInvalid);
-  STOA_TRY(node, reach(tree, ctx, req.id));
-  STOA_CHECK_OK(check_file(tree, ctx, node, req.offset));
+  STOA_TRY(node, reach(volume, ctx, req.id));
+  STOA_CHECK_OK(check_file(volume, ctx, node, req.offset));
   const std::lock_guard gate(node->data_gate);
-  STOA_CHECK_OK(tree.state.before_io(ctx, req.id, req.offset, req.length, true));
-  STOA_CHECK_OK(tree.state.before_mutate(ctx, std::span(&req.id, 1)));
-  STOA_CHECK_OK(prepare_locked(tree, ctx, node, req.offset, req.length));
-  STOA_CHECK_OK(flush_file(tree, ctx, node));
-  STOA_CHECK_OK(may_allocate(tree, node, req));
+  STOA_CHECK_OK(volume.state.before_io(ctx, req.id, req.offset, req.length, true));
+  STOA_CHECK_OK(volume.state.before_mutate(ctx, std::span(&req.id, 1)));
+  STOA_CHECK_OK(prepare_locked(volume, ctx, node, req.offset, req.length));
+  STOA_CHECK_OK(flush_file(volume, ctx, node));
+  STOA_CHECK_OK(may_allocate(volume, node, req));
   // Space first, in blobs of its own where there are none, then the record that names them.
   Layout added;
   std::vector<Piece> pieces;
@@ -85,22 +85,22 @@ Result<RangeReply> allocate(Tree& tree, const OpContext& ctx, const RangeRequest
     const std::shared_lock lock(node->lock);
     STOA_CHECK_OK(require_regular(*node));
     pieces = map_file(*node, req.offset, req.length);
-    hold = BlobPins::hold(tree.data->pins, pieces);
+    hold = BlobPins::hold(volume.data->pins, pieces);
   }
   Status done;
   const auto allocate_piece = [&](const Piece& piece) -> Status {
-    if (!piece.hole()) return tree.blobs.allocate(piece.blob, piece.blob_offset, piece.length);
+    if (!piece.hole()) return volume.blobs.allocate(piece.blob, piece.blob_offset, piece.length);
     Neighbours around;
     {
       const std::shared_lock lock(node->lock);
       around = neighbours(*node, piece.file_offset);
     }
     for (const Room& room : rooms_for(piece.file_offset, piece.length, around.floor, around.ceiling)) {
-      STOA_TRY(blob, reserve_blob(tree, room.length));
+      STOA_TRY(blob, reserve_blob(volume, room.length));
       added.insert({room.file_offset, room.length, blob, 0});
       const std::uint64_t from = std::max(room.file_offset, piece.file_offset);
       const std::uint64_t to = std::min(room.file_offset + room.length, piece.end());
-      STOA_CHECK_OK(tree.blobs.allocate(blob, from - room.file_offset, to - from));
+      STOA_CHECK_OK(volume.blobs.allocate(blob, from - room.file_offset, to - from));
     }
     return {};
   };
@@ -110,10 +110,10 @@ Result<RangeReply> allocate(Tree& tree, const OpContext& ctx, const RangeRequest
   }
   std::vector<BlobId> blobs;
   for (const Extent& extent : added.extents) blobs.push_back(extent.blob);
-  if (done) done = tree.blobs.sync(blobs);
+  if (done) done = volume.blobs.sync(blobs);
   auto reply =
       !done ? Result<RangeReply>(fail(done.error()))
-            : change_range(tree, ctx, node, req, [&](MetaTxn& txn, Inode& next) -> Status {
+            : change_range(volume, ctx, node, req, [&](MetaTxn& txn, Inode& next) -> Status {
                 const std::uint64_t end = req.offset + req.length;
                 if (end > next.size) {
                   STOA_CHECK_OK(txn.reserve(node->payer(), {.bytes = static_cast<std::int64_t>(end - next.size)}));
@@ -130,19 +130,19 @@ Result<RangeReply> allocate(Tree& tree, const OpContext& ctx, const RangeRequest
                 return {};
               });
   if (!reply) {
-    for (const BlobId blob : blobs) tree.in_flight.abandon(blob);
+    for (const BlobId blob : blobs) volume.in_flight.abandon(blob);
   }
   return reply;
 }
 
-Result<RangeReply> punch(Tree& tree, const OpContext& ctx, const RangeRequest& req) {
+Result<RangeReply> punch(VolumeContext& volume, const OpContext& ctx, const RangeRequest& req) {
   if (req.offset > kFileBytesMax || req.length > kFileBytesMax - req.offset) return fail(Errc::kFileTooBig);
-  STOA_TRY(node, reach(tree, ctx, req.id));
-  STOA_CHECK_OK(check_file(tree, ctx, node, req.offset));
+  STOA_TRY(node, reach(volume, ctx, req.id));
+  STOA_CHECK_OK(check_file(volume, ctx, node, req.offset));
   const std::lock_guard gate(node->data_gate);
-  STOA_CHECK_OK(tree.state.before_io(ctx, req.id, req.offset, req.length, true));
-  STOA_CHECK_OK(tree.state.before_mutate(ctx, std::span(&req.id, 1)));
-  STOA_CHECK_OK(flush_file(tree, ctx, node));
+  STOA_CHECK_OK(volume.state.before_io(ctx, req.id, req.offset, req.length, true));
+  STOA_CHECK_OK(volume.state.before_mutate(ctx, std::span(&req.id, 1)));
+  STOA_CHECK_OK(flush_file(volume, ctx, node));
   std::uint64_t end = 0, size = 0;
   bool is_inline = false;
   {
@@ -165,17 +165,17 @@ Result<RangeReply> punch(Tree& tree, const OpContext& ctx, const RangeRequest& r
     for (const Piece& piece : pieces) {
       if (!piece.hole() && !piece.shared) zeroed.push_back(piece);
     }
-    hold = BlobPins::hold(tree.data->pins, zeroed);
+    hold = BlobPins::hold(volume.data->pins, zeroed);
   }
   for (const Piece& piece : zeroed) {
     const std::uint64_t content_end = piece.blob_offset + (size - piece.file_offset);
     STOA_CHECK_OK(
-        punch_blob(tree, req.id, piece.file_offset, piece.blob, piece.blob_offset, piece.length, content_end));
+        punch_blob(volume, req.id, piece.file_offset, piece.blob, piece.blob_offset, piece.length, content_end));
   }
-  return change_range(tree, ctx, node, req, [&](MetaTxn& txn, Inode& next) -> Status {
+  return change_range(volume, ctx, node, req, [&](MetaTxn& txn, Inode& next) -> Status {
     if (req.offset >= end) return {};
     if (next.has(kContentInline)) {
-      STOA_TRY(bytes, load_inline(tree, next.id));
+      STOA_TRY(bytes, load_inline(volume, next.id));
       for (std::uint64_t at = req.offset; at < std::min<std::uint64_t>(end, bytes.size()); ++at) bytes[at] = '\0';
       stage_inline(txn, next.id, bytes);
       return {};
@@ -195,8 +195,8 @@ Result<RangeReply> punch(Tree& tree, const OpContext& ctx, const RangeRequest& r
   });
 }
 
-Result<SeekReply> seek(Tree& tree, const OpContext& ctx, const SeekRequest& req) {
-  STOA_TRY(node, reach(tree, ctx, req.id));
+Result<SeekReply> seek(VolumeContext& volume, const OpContext& ctx, const SeekRequest& req) {
+  STOA_TRY(node, reach(volume, ctx, req.id));
   const std::shared_lock gate(node->data_gate);
   std::vector<Piece> pieces;
   std::uint64_t size = 0;
@@ -206,12 +206,12 @@ Result<SeekReply> seek(Tree& tree, const OpContext& ctx, const SeekRequest& req)
     const std::shared_lock lock(node->lock);
     STOA_CHECK_OK(require_regular(*node));
     STOA_CHECK_OK(require_read(ctx, node->record));
-    STOA_CHECK_OK(tree.state.before_look(ctx, req.id));
+    STOA_CHECK_OK(volume.state.before_look(ctx, req.id));
     size = node->record.size;
     if (req.offset >= size) return fail(Errc::kNoMoreData);
     is_inline = reads_inline(*node);
     if (!is_inline) pieces = map_file(*node, req.offset, size - req.offset);
-    hold = BlobPins::hold(tree.data->pins, pieces);
+    hold = BlobPins::hold(volume.data->pins, pieces);
   }
   const bool data = req.what == SeekWhat::kData;
   if (is_inline) {
@@ -224,7 +224,7 @@ Result<SeekReply> seek(Tree& tree, const OpContext& ctx, const SeekRequest& req)
       continue;
     }
     const std::uint64_t end = piece.blob_offset + piece.length;
-    STOA_TRY(found, tree.blobs.seek(piece.blob, piece.blob_offset, end, data));
+    STOA_TRY(found, volume.blobs.seek(piece.blob, piece.blob_offset, end, data));
     if (found < end) return SeekReply{piece.file_offset + (found - piece.blob_offset), false};
   }
   // Every file ends with a hole; no data follows.

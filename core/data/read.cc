@@ -15,7 +15,7 @@ constexpr std::size_t kZerosBytes = 1u << 20;
 constexpr std::uint64_t kWrittenReadBytesMax = 1u << 20;  // of one read from memory that others wait for
 
 // What a read needs to know of a file, as of one moment.
-struct Picture {
+struct Snapshot {
   std::uint64_t length = 0;
   bool end_of_file = false;
   Attributes attr;
@@ -26,12 +26,12 @@ struct Picture {
   BlobPins::Hold hold;                          // until the bytes have left
 };
 
-Result<Picture> picture(Tree& tree, const OpContext& ctx, const Node& node, std::uint64_t offset,
-                        std::uint64_t wanted) {
+Result<Snapshot> snapshot(VolumeContext& volume, const OpContext& ctx, const Node& node, std::uint64_t offset,
+                          std::uint64_t wanted) {
   STOA_CHECK_OK(require_regular(node));
   STOA_CHECK_OK(require_read(ctx, node.record));
-  STOA_CHECK_OK(tree.state.before_look(ctx, node.id));
-  Picture p;
+  STOA_CHECK_OK(volume.state.before_look(ctx, node.id));
+  Snapshot p;
   p.attr = node.record.attributes();
   const std::uint64_t size = node.record.size;
   if (offset >= size) {
@@ -41,50 +41,50 @@ Result<Picture> picture(Tree& tree, const OpContext& ctx, const Node& node, std:
   p.length = std::min(wanted, size - offset);
   p.end_of_file = offset + p.length == size;
   if (p.length == 0) return p;
-  STOA_CHECK_OK(tree.state.before_io(ctx, node.id, offset, p.length, false));
+  STOA_CHECK_OK(volume.state.before_io(ctx, node.id, offset, p.length, false));
   if (reads_inline(node)) {
     p.is_inline = true;
-    STOA_TRY(bytes, recent_inline(tree, node.record));
+    STOA_TRY(bytes, recent_inline(volume, node.record));
     p.inline_bytes = std::move(bytes);
     return p;
   }
   p.pieces = map_file(node, offset, p.length);
-  p.hold = BlobPins::hold(tree.data->pins, p.pieces);
+  p.hold = BlobPins::hold(volume.data->pins, p.pieces);
   return p;
 }
 
 // What the store still has in memory, and the rest, which is compared with its checksums: what never came back from the
 // disk need not be. Of no more than a usual READ: who is slow to take a large object would keep all this memory
 // meanwhile.
-Status find_written(Tree& tree, FileId id, Picture& p) {
+Status find_written(VolumeContext& volume, FileId id, Snapshot& p) {
   p.written.resize(p.pieces.size());
-  if (p.length > kWrittenReadBytesMax) return verify_pieces(tree, id, p.pieces);
+  if (p.length > kWrittenReadBytesMax) return verify_pieces(volume, id, p.pieces);
   for (std::size_t i = 0; i < p.pieces.size(); ++i) {
     const Piece& piece = p.pieces[i];
     if (piece.hole()) continue;
-    p.written[i] = tree.blobs.lately_written(piece.blob, piece.blob_offset, piece.length);
-    if (p.written[i].empty()) STOA_CHECK_OK(verify_pieces(tree, id, std::span(&piece, 1)));
+    p.written[i] = volume.blobs.lately_written(piece.blob, piece.blob_offset, piece.length);
+    if (p.written[i].empty()) STOA_CHECK_OK(verify_pieces(volume, id, std::span(&piece, 1)));
   }
   return {};
 }
 
-std::string_view inline_part(const Picture& p, std::uint64_t offset) {
+std::string_view inline_part(const Snapshot& p, std::uint64_t offset) {
   if (p.inline_bytes == nullptr || offset >= p.inline_bytes->size()) return {};
   return std::string_view(*p.inline_bytes).substr(offset, p.length);
 }
 
 // What readers wait for, and in which order, is the same for both forms of a read.
 template <class Deliver>
-auto with_picture(Tree& tree, const OpContext& ctx, FileId id, std::uint64_t offset, std::uint64_t wanted,
-                  Deliver deliver) -> decltype(deliver(std::declval<Picture&>())) {
-  STOA_TRY(node, reach(tree, ctx, id));
+auto with_snapshot(VolumeContext& volume, const OpContext& ctx, FileId id, std::uint64_t offset, std::uint64_t wanted,
+                   Deliver deliver) -> decltype(deliver(std::declval<Snapshot&>())) {
+  STOA_TRY(node, reach(volume, ctx, id));
   const std::shared_lock gate(node->data_gate);
   auto p = [&] {
     const std::shared_lock lock(node->lock);
-    return picture(tree, ctx, *node, offset, wanted);
+    return snapshot(volume, ctx, *node, offset, wanted);
   }();
   if (!p) return fail(p.error());
-  STOA_CHECK_OK(find_written(tree, id, *p));
+  STOA_CHECK_OK(find_written(volume, id, *p));
   return deliver(*p);
 }
 
@@ -95,8 +95,8 @@ std::span<const std::byte> zeros() {
 
 }  // namespace
 
-Result<ReadReply> read(Tree& tree, const OpContext& ctx, const ReadRequest& req) {
-  return with_picture(tree, ctx, req.id, req.offset, req.into.size(), [&](Picture& p) -> Result<ReadReply> {
+Result<ReadReply> read(VolumeContext& volume, const OpContext& ctx, const ReadRequest& req) {
+  return with_snapshot(volume, ctx, req.id, req.offset, req.into.size(), [&](Snapshot& p) -> Result<ReadReply> {
     const auto into = req.into.first(p.length);
     if (p.is_inline) {
       const std::string_view bytes = inline_part(p, req.offset);
@@ -113,15 +113,15 @@ Result<ReadReply> read(Tree& tree, const OpContext& ctx, const ReadRequest& req)
         std::byte* at = part.data();
         for (const DataSlice& slice : p.written[i]) at = std::ranges::copy(slice.bytes, at).out;
       } else {
-        STOA_CHECK_OK(tree.blobs.read(piece.blob, piece.blob_offset, part));
+        STOA_CHECK_OK(volume.blobs.read(piece.blob, piece.blob_offset, part));
       }
     }
     return ReadReply{p.length, p.end_of_file, p.attr};
   });
 }
 
-Result<ReadSlicesReply> read_slices(Tree& tree, const OpContext& ctx, const ReadSlicesRequest& req) {
-  return with_picture(tree, ctx, req.id, req.offset, req.length, [&](Picture& p) -> Result<ReadSlicesReply> {
+Result<ReadSlicesReply> read_slices(VolumeContext& volume, const OpContext& ctx, const ReadSlicesRequest& req) {
+  return with_snapshot(volume, ctx, req.id, req.offset, req.length, [&](Snapshot& p) -> Result<ReadSlicesReply> {
     ReadSlicesReply reply{{}, p.length, p.end_of_file, p.attr};
     if (p.is_inline) {
       // The file may have been made longer by any number of zeros: no more than anybody wants to send at once.
@@ -159,7 +159,7 @@ Result<ReadSlicesReply> read_slices(Tree& tree, const OpContext& ctx, const Read
         if (length < piece.length) break;
         continue;
       }
-      STOA_TRY(slice, tree.blobs.slice(piece.blob, piece.blob_offset, piece.length));
+      STOA_TRY(slice, volume.blobs.slice(piece.blob, piece.blob_offset, piece.length));
       // Both the store's hold on its file and ours on the place must last.
       slice.keep = std::make_shared<std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>>(
           std::move(slice.keep), hold);

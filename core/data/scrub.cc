@@ -22,7 +22,7 @@ constexpr std::size_t kSealedAtOnce = 64;  // files looked at in one round
 // Lets background reading go no faster than so many bytes a second, and gives way to requests.
 class Reading {
  public:
-  Reading(std::uint64_t bytes_per_second, qos::Pace* pace)
+  Reading(std::uint64_t bytes_per_second, qos::BackgroundThrottle* pace)
       : rate_(static_cast<double>(bytes_per_second)), pace_(pace), begin_(pace != nullptr ? pace->now() : 0) {}
   bool stopped() const { return pace_ != nullptr && pace_->stopped(); }
   void spent(std::uint64_t bytes) {
@@ -34,16 +34,16 @@ class Reading {
 
  private:
   const double rate_;
-  qos::Pace* const pace_;
+  qos::BackgroundThrottle* const pace_;
   const std::int64_t begin_;
   double total_ = 0;
 };
 
 // Sums the blocks of one row of which nothing is known. Whether the store has the sums of all `bytes` bytes of the row
 // afterwards.
-Result<bool> seal_row(Tree& tree, BlobId blob, std::uint64_t number, std::uint64_t content_end, std::uint64_t bytes,
-                      Reading& reading) {
-  STOA_TRY(row, tree.data->sums.find(tree.kv, blob, number, {false, content_end}));
+Result<bool> seal_row(VolumeContext& volume, BlobId blob, std::uint64_t number, std::uint64_t content_end,
+                      std::uint64_t bytes, Reading& reading) {
+  STOA_TRY(row, volume.data->sums.find(volume.kv, blob, number, {false, content_end}));
   const std::uint64_t wanted = block_bits(0, (bytes - 1) / kSumBlockBytes);
   std::uint64_t unknown = 0;
   {
@@ -56,13 +56,13 @@ Result<bool> seal_row(Tree& tree, BlobId blob, std::uint64_t number, std::uint64
   std::vector<std::byte> buffer(kSumBlockBytes);
   for (std::uint64_t some = unknown; some != 0; some &= some - 1) {
     const auto block = static_cast<std::size_t>(std::countr_zero(some));
-    STOA_CHECK_OK(verify_stored_part(tree, *row, block));  // damage is told by whoever reads it, and not sealed
+    STOA_CHECK_OK(verify_stored_part(volume, *row, block));  // damage is told by whoever reads it, and not sealed
     const auto covered = std::span(buffer).first(row->lengths[block]);
-    STOA_CHECK_OK(tree.blobs.read(blob, row->begin() + block * kSumBlockBytes, covered));
+    STOA_CHECK_OK(volume.blobs.read(blob, row->begin() + block * kSumBlockBytes, covered));
     sums[block] = crc32c(covered);
     reading.spent(covered.size());
   }
-  STOA_CHECK_OK(tree.blobs.sync(std::span(&blob, 1)));  // a write that failed may have left bytes in memory
+  STOA_CHECK_OK(volume.blobs.sync(std::span(&blob, 1)));  // a write that failed may have left bytes in memory
   held.release();
   const std::lock_guard lock(row->mutex);
   for (std::uint64_t some = unknown & ~row->known & ~row->busy & ~row->unsynced; some != 0; some &= some - 1) {
@@ -79,28 +79,28 @@ Result<bool> seal_row(Tree& tree, BlobId blob, std::uint64_t number, std::uint64
     row->lengths[block] = length;
     if (!row->staged) row->stored &= ~(std::uint64_t{1} << block);
   }
-  if (!row->staged) STOA_CHECK_OK(store_sums(tree, *row));
+  if (!row->staged) STOA_CHECK_OK(store_sums(volume, *row));
   return (row->stored & wanted) == wanted;
 }
 
 // The same of all that a file uses of a blob. Rows where nothing was ever written have no sums.
-Result<bool> seal_blob(Tree& tree, BlobId blob, std::uint64_t content_end, Reading& reading) {
+Result<bool> seal_blob(VolumeContext& volume, BlobId blob, std::uint64_t content_end, Reading& reading) {
   bool whole = true;
   for (std::uint64_t begin = 0; begin < content_end && !reading.stopped(); begin += kSumRowBytes) {
     const std::uint64_t number = begin / kSumRowBytes;
     const std::uint64_t bytes = std::min(kSumRowBytes, content_end - begin);
-    STOA_TRY(stored, load_sum_row(tree.kv, blob, number));
+    STOA_TRY(stored, load_sum_row(volume.kv, blob, number));
     if (stored && stored->bytes >= bytes && (~stored->known & block_bits(0, (bytes - 1) / kSumBlockBytes)) == 0)
       continue;
     if (!stored) {
-      STOA_TRY(data, tree.blobs.seek(blob, begin, content_end, true));
+      STOA_TRY(data, volume.blobs.seek(blob, begin, content_end, true));
       if (data >= begin + bytes) {
         begin = data / kSumRowBytes * kSumRowBytes - kSumRowBytes;
         if (data >= content_end) break;
         continue;
       }
     }
-    STOA_TRY(sealed, seal_row(tree, blob, number, content_end, bytes, reading));
+    STOA_TRY(sealed, seal_row(volume, blob, number, content_end, bytes, reading));
     whole = whole && sealed;
   }
   return whole && !reading.stopped();
@@ -108,17 +108,17 @@ Result<bool> seal_blob(Tree& tree, BlobId blob, std::uint64_t content_end, Readi
 
 // Records the checksums that a quiet file does not have: a crash came while it was written, or it is from before there
 // were any.
-Status seal_file(Tree& tree, FileId id, Reading& reading, Timestamp now, std::int64_t quiet_ns) {
-  const auto node = tree.nodes.get(id);
+Status seal_file(VolumeContext& volume, FileId id, Reading& reading, Timestamp now, std::int64_t quiet_ns) {
+  const auto node = volume.nodes.get(id);
   if (!node && node.error().code == Errc::kStale) {
     // The file went when it had no content any more (drop_content looks for the mark only of files that have some).
     RecordChanges done;
     done.remove_open_mark(id);
-    STOA_CHECK_OK(tree.committer.commit({.batch = done.take()}));
+    STOA_CHECK_OK(volume.committer.commit({.batch = done.take()}));
     return {};
   }
   STOA_CHECK_OK(node);
-  STOA_CHECK_OK(flush_file(tree, {}, *node));
+  STOA_CHECK_OK(flush_file(volume, {}, *node));
   std::uint64_t version = 0;
   std::map<BlobId, std::uint64_t> used;
   BlobPins::Hold hold;
@@ -136,41 +136,41 @@ Status seal_file(Tree& tree, FileId id, Reading& reading, Timestamp now, std::in
       if (!piece.hole() && !piece.shared)
         used[piece.blob] = std::max(used[piece.blob], piece.blob_offset + piece.length);
     }
-    hold = BlobPins::hold(tree.data->pins, pieces);
+    hold = BlobPins::hold(volume.data->pins, pieces);
   }
   for (const auto& [blob, bytes] : used) {
-    STOA_TRY(sealed, seal_blob(tree, blob, bytes, reading));
+    STOA_TRY(sealed, seal_blob(volume, blob, bytes, reading));
     if (!sealed) return {};
   }
   // Writers hold the gate shared until their change of version is seen: with it held exclusively, none is under way.
   const std::unique_lock gate((*node)->data_gate, std::try_to_lock);
   if (!gate.owns_lock()) return {};
   const OpContext ctx;
-  const std::shared_lock tree_lock(tree.tree_lock);
+  const std::shared_lock tree_lock(volume.tree_lock);
   const NodeLocks locks({*node});
   if ((*node)->deleted || (*node)->writing != nullptr || (*node)->record.data_version != version) return {};
-  MetaTxn txn(tree, ctx);
+  MetaTxn txn(volume, ctx);
   Inode next = (*node)->record;
   if (!used.empty()) next.flags |= kChecksummed;
   txn.records().remove_open_mark(id);
   txn.put_inode(*node, std::move(next), Seen::kNo);
   STOA_CHECK_OK(txn.commit());
   (*node)->marked_open = false;
-  tree.data->sealed_files.add();
+  volume.data->sealed_files.add();
   return {};
 }
 
 }  // namespace
 
-Status seal_quiet_files(Tree& tree, std::int64_t quiet_ns, qos::Pace* pace) {
-  Reading reading(tree.options.scrub_bytes_per_second, pace);
-  STOA_CHECK_OK(store_quiet_sums(tree, quiet_ns == 0));
+Status seal_quiet_files(VolumeContext& volume, std::int64_t quiet_ns, qos::BackgroundThrottle* pace) {
+  Reading reading(volume.options.scrub_bytes_per_second, pace);
+  STOA_CHECK_OK(store_quiet_sums(volume, quiet_ns == 0));
   const std::string prefix(keys::kOpenPrefix);
   std::string from = prefix;
   for (bool more = true; more && !reading.stopped();) {
     std::vector<FileId> files;
     {
-      const auto it = tree.kv.scan(Family::kState, from, keys::behind_prefix(prefix));
+      const auto it = volume.kv.scan(Family::kState, from, keys::behind_prefix(prefix));
       for (; it->valid() && files.size() < kSealedAtOnce; it->next()) {
         files.push_back(keys::open_file_of(it->key()));
         from = std::string(it->key()) + '\0';
@@ -180,7 +180,7 @@ Status seal_quiet_files(Tree& tree, std::int64_t quiet_ns, qos::Pace* pace) {
     }
     for (const FileId id : files) {
       if (reading.stopped()) break;
-      if (const Status sealed = seal_file(tree, id, reading, wall_now(), quiet_ns); !sealed) {
+      if (const Status sealed = seal_file(volume, id, reading, wall_now(), quiet_ns); !sealed) {
         log_warning("data", "checksums of a file could not be recorded",
                     {{"inode", static_cast<std::uint64_t>(id)}, {"error", describe(sealed.error())}});
       }
@@ -189,18 +189,18 @@ Status seal_quiet_files(Tree& tree, std::int64_t quiet_ns, qos::Pace* pace) {
   return {};
 }
 
-Status scrub_all(Tree& tree, qos::Pace* pace) {
-  Reading reading(tree.options.scrub_bytes_per_second, pace);
-  const auto it = tree.kv.scan(Family::kInode, {}, {});
+Status scrub_all(VolumeContext& volume, qos::BackgroundThrottle* pace) {
+  Reading reading(volume.options.scrub_bytes_per_second, pace);
+  const auto it = volume.kv.scan(Family::kInode, {}, {});
   for (; it->valid() && !reading.stopped(); it->next()) {
     const FileId id = keys::id_of(it->key());
     const auto seen = Inode::decode(id, it->value());
     if (!seen || seen->type != FileType::kRegular) continue;
     if (!seen->has(kContentInline) && seen->layout.empty()) continue;
     // The walk sees the past; the file is looked at as it is now.
-    const auto node = tree.nodes.get(id);
+    const auto node = volume.nodes.get(id);
     if (!node) continue;
-    verify_file(tree, *node, [&](std::uint64_t bytes) {
+    verify_file(volume, *node, [&](std::uint64_t bytes) {
       reading.spent(bytes);
       return !reading.stopped();
     });
@@ -208,10 +208,10 @@ Status scrub_all(Tree& tree, qos::Pace* pace) {
   return it->status();
 }
 
-std::vector<std::string> damage_found(Tree& tree) {
+std::vector<std::string> damage_found(VolumeContext& volume) {
   std::vector<std::string> sentences;
-  for (const DataState::Damage& damage : tree.data->damage()) {
-    const auto path = path_of(tree, {}, {damage.id});
+  for (const DataState::Damage& damage : volume.data->damage()) {
+    const auto path = path_of(volume, {}, {damage.id});
     const std::string name = path ? path->path : "inode " + std::to_string(static_cast<std::uint64_t>(damage.id));
     sentences.push_back(name + ": bytes " + std::to_string(damage.offset) + " to " +
                         std::to_string(damage.offset + damage.length) + " do not match their checksum");
@@ -219,15 +219,15 @@ std::vector<std::string> damage_found(Tree& tree) {
   return sentences;
 }
 
-void tell_damage(Tree& tree) {
+void tell_damage(VolumeContext& volume) {
   std::map<FileId, std::uint64_t> bytes;
-  for (const DataState::Damage& damage : tree.data->take_new_damage()) bytes[damage.id] += damage.length;
+  for (const DataState::Damage& damage : volume.data->take_new_damage()) bytes[damage.id] += damage.length;
   for (const auto& [id, count] : bytes) {
-    auto path = path_of(tree, {}, {id});
-    tree.events.add(Severity::kCritical, "damage", path ? std::move(path->path) : std::string(),
-                    std::to_string(count) + " bytes of " +
-                        (path ? "a file" : "inode " + std::to_string(static_cast<std::uint64_t>(id))) +
-                        " do not match their checksum, or cannot be read");
+    auto path = path_of(volume, {}, {id});
+    volume.events.add(Severity::kCritical, "damage", path ? std::move(path->path) : std::string(),
+                      std::to_string(count) + " bytes of " +
+                          (path ? "a file" : "inode " + std::to_string(static_cast<std::uint64_t>(id))) +
+                          " do not match their checksum, or cannot be read");
   }
 }
 

@@ -54,25 +54,25 @@ void HeldBlocks::release() {
   row_->changed.notify_all();
 }
 
-Result<std::vector<std::byte>> read_verified(Tree& tree, LiveRow& row, std::size_t block) {
+Result<std::vector<std::byte>> read_verified(VolumeContext& volume, LiveRow& row, std::size_t block) {
   std::vector<std::byte> bytes(row.lengths[block]);
-  STOA_CHECK_OK(tree.blobs.read(row.blob, row.begin() + block * kSumBlockBytes, bytes));
-  tree.data->verified_bytes.add(bytes.size());
+  STOA_CHECK_OK(volume.blobs.read(row.blob, row.begin() + block * kSumBlockBytes, bytes));
+  volume.data->verified_bytes.add(bytes.size());
   if (crc32c(bytes) != row.sums[block]) return fail(Errc::kCorrupt, "stored bytes do not match their checksum");
   const std::lock_guard lock(row.mutex);
   row.trusted |= bit_of(block);
   return bytes;
 }
 
-Status verify_stored_part(Tree& tree, LiveRow& row, std::size_t block) {
+Status verify_stored_part(VolumeContext& volume, LiveRow& row, std::size_t block) {
   {
     const std::lock_guard lock(row.mutex);
     if ((row.stored & bit_of(block)) == 0) return {};
   }
-  STOA_TRY(stored, load_sum_row(tree.kv, row.blob, row.number));
+  STOA_TRY(stored, load_sum_row(volume.kv, row.blob, row.number));
   if (!stored || (stored->known & bit_of(block)) == 0) return {};
   std::vector<std::byte> bytes(stored->covered(block));
-  STOA_CHECK_OK(tree.blobs.read(row.blob, row.begin() + block * kSumBlockBytes, bytes));
+  STOA_CHECK_OK(volume.blobs.read(row.blob, row.begin() + block * kSumBlockBytes, bytes));
   if (crc32c(bytes) == stored->sums[block]) return {};
   return fail(Errc::kCorrupt, "stored bytes do not match their checksum");
 }
@@ -85,7 +85,7 @@ SumChange::~SumChange() {
     LiveRow& row = held_[part.held].row();
     const std::lock_guard lock(row.mutex);
     row.known &= ~bit_of(part.block);
-    tree_.data->verified.forget(row.blob, row.number, bit_of(part.block));
+    volume_.data->verified.forget(row.blob, row.number, bit_of(part.block));
   }
 }
 
@@ -101,7 +101,7 @@ Status SumChange::hold(std::span<const SumRange> ranges) {
   for (const SumRange& range : ranges) {
     LiveSums::Origin of_blob = range.origin;
     of_blob.content_end =
-        std::min(of_blob.content_end, tree_.blobs.capacity(range.blob));  // the rest of the file is in others
+        std::min(of_blob.content_end, volume_.blobs.capacity(range.blob));  // the rest of the file is in others
     const std::uint64_t end = range.offset + range.length;
     for (std::uint64_t at = range.offset; at < end;) {
       const std::uint64_t number = at / kSumRowBytes;
@@ -113,12 +113,12 @@ Status SumChange::hold(std::span<const SumRange> ranges) {
         LiveSums::Origin origin = of_blob;
         const std::uint64_t begin = number * kSumRowBytes,
                             content_end = std::min(begin + kSumRowBytes, origin.content_end);
-        if (!origin.fresh && begin < content_end && tree_.data->sums.peek(range.blob, number) == nullptr) {
+        if (!origin.fresh && begin < content_end && volume_.data->sums.peek(range.blob, number) == nullptr) {
           // What was never written is zeros, which need no reading.
-          STOA_TRY(data, tree_.blobs.seek(range.blob, begin, content_end, true));
+          STOA_TRY(data, volume_.blobs.seek(range.blob, begin, content_end, true));
           origin.fresh = data >= content_end;
         }
-        STOA_TRY(row, tree_.data->sums.find(tree_.kv, range.blob, number, origin));
+        STOA_TRY(row, volume_.data->sums.find(volume_.kv, range.blob, number, origin));
         held_.emplace_back(std::move(row), 0);
         content_ends_.push_back(of_blob.fresh ? 0 : of_blob.content_end);
         it = held_.end() - 1;
@@ -166,16 +166,16 @@ Status SumChange::verify_partial() {
     if (!part.overwrites || whole) continue;
     Status sound;
     if (part.unknown) {
-      sound = verify_stored_part(tree_, row, part.block);
+      sound = verify_stored_part(volume_, row, part.block);
     } else {
       {
         const std::lock_guard lock(row.mutex);
         if ((row.trusted & bit_of(part.block)) != 0) continue;
       }
-      if (const auto read = read_verified(tree_, row, part.block); !read) sound = fail(read.error());
+      if (const auto read = read_verified(volume_, row, part.block); !read) sound = fail(read.error());
     }
     if (!sound && sound.error().code == Errc::kCorrupt)
-      report_damage(tree_, file_, part.file_offset, row.lengths[part.block]);
+      report_damage(volume_, file_, part.file_offset, row.lengths[part.block]);
     STOA_CHECK_OK(sound);
   }
   return {};
@@ -208,7 +208,7 @@ Status SumChange::sum(ConstBuffers data) {
       // rotted elsewhere in the block still shows.
       const std::uint32_t end = std::min(part.to, covered);
       std::vector<std::byte> before(end - part.from);
-      STOA_CHECK_OK(tree_.blobs.read(row.blob, row.begin() + part.block * kSumBlockBytes + part.from, before));
+      STOA_CHECK_OK(volume_.blobs.read(row.blob, row.begin() + part.block * kSumBlockBytes + part.from, before));
       const std::uint32_t difference = crc32c(before) ^ bytes.sum(end - part.from, 0);
       part.sum = crc32c_join(difference, old, covered - end);
       if (part.to > end) part.sum = bytes.sum(part.to - end, part.sum);
@@ -225,7 +225,7 @@ Status SumChange::take_from_store() {
     const LiveRowRef& row = held_[i].ref();
     unsigned run = 0;  // of the row before this one: the file is being overwritten in order
     if (row->number > 0) {
-      if (const LiveRowRef before = tree_.data->sums.peek(row->blob, row->number - 1); before != nullptr) {
+      if (const LiveRowRef before = volume_.data->sums.peek(row->blob, row->number - 1); before != nullptr) {
         const std::lock_guard lock(before->mutex);
         if (before->dropped_at != 0 && now - before->dropped_at < kOftenNs) run = before->run;
       }
@@ -241,24 +241,24 @@ Status SumChange::take_from_store() {
         row->hot = again || run > 0;
         row->run = run > 0 ? std::min(run * 2, kRowsAheadMax) : again ? 1 : 0;
         row->dropped_at = now;
-        STOA_CHECK_OK(take_sums_from_store(tree_, file_, row, row->hot ? ~std::uint64_t{0} : changes));
+        STOA_CHECK_OK(take_sums_from_store(volume_, file_, row, row->hot ? ~std::uint64_t{0} : changes));
         ahead = row->run;
       }
       newest = std::max(newest, row->dropped);
     }
     for (std::uint64_t number = row->number + 1;
          number < row->number + ahead && number * kSumRowBytes < content_ends_[i]; ++number) {
-      STOA_TRY(next, tree_.data->sums.find(tree_.kv, row->blob, number, {false, content_ends_[i]}));
+      STOA_TRY(next, volume_.data->sums.find(volume_.kv, row->blob, number, {false, content_ends_[i]}));
       const std::lock_guard lock(next->mutex);
       if (next->staged || next->stored == 0) continue;
       next->hot = true;
       next->run = ahead;
       next->dropped_at = next->touched_at = now;
-      STOA_TRY(ticket, take_sums_from_store(tree_, file_, next, ~std::uint64_t{0}));
+      STOA_TRY(ticket, take_sums_from_store(volume_, file_, next, ~std::uint64_t{0}));
       newest = std::max(newest, ticket);
     }
   }
-  return newest == CommitTicket{} ? Status{} : tree_.committer.wait_durable(newest);
+  return newest == CommitTicket{} ? Status{} : volume_.committer.wait_durable(newest);
 }
 
 Status SumChange::written() {
@@ -266,7 +266,7 @@ Status SumChange::written() {
     if (!part.unknown) continue;
     const LiveRow& row = held_[part.held].row();
     std::vector<std::byte> bytes(part.length);
-    STOA_CHECK_OK(tree_.blobs.read(row.blob, row.begin() + part.block * kSumBlockBytes, bytes));
+    STOA_CHECK_OK(volume_.blobs.read(row.blob, row.begin() + part.block * kSumBlockBytes, bytes));
     part.sum = crc32c(bytes);
   }
   return {};
@@ -288,7 +288,7 @@ void SumChange::publish(Writing& writing, std::uint64_t write) {
       row.trusted |= held_[i].blocks();
       row.unsynced |= held_[i].blocks();
       row.touched_at = sum_clock_ns();
-      tree_.data->verified.forget(row.blob, row.number, held_[i].blocks());
+      volume_.data->verified.forget(row.blob, row.number, held_[i].blocks());
     }
     if (std::ranges::find(writing.rows, held_[i].ref()) == writing.rows.end()) writing.rows.push_back(held_[i].ref());
     held_[i].release();

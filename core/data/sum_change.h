@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/data/live_sums.h"
-#include "core/txn/tree.h"
+#include "core/txn/volume_context.h"
 
 namespace stoa::core {
 
@@ -40,14 +40,14 @@ class HeldBlocks {
 };
 
 // Reads the covered bytes of a held block whose sum is known, and compares. kCorrupt: they differ.
-Result<std::vector<std::byte>> read_verified(Tree& tree, LiveRow& row, std::size_t block);
+Result<std::vector<std::byte>> read_verified(VolumeContext& volume, LiveRow& row, std::size_t block);
 
 // Of a held block whose sum is not known in memory, the store may know that of its first bytes. kCorrupt: they differ.
-Status verify_stored_part(Tree& tree, LiveRow& row, std::size_t block);
+Status verify_stored_part(VolumeContext& volume, LiveRow& row, std::size_t block);
 
 class SumChange {
  public:
-  SumChange(Tree& tree, FileId file) : tree_(tree), file_(file) {}
+  SumChange(VolumeContext& volume, FileId file) : volume_(volume), file_(file) {}
   ~SumChange();
   SumChange(const SumChange&) = delete;
   SumChange& operator=(const SumChange&) = delete;
@@ -80,7 +80,7 @@ class SumChange {
   Result<std::uint32_t> sum_of(const Part& part, std::span<const std::span<const std::byte>> pieces);
   Status take_from_store();
 
-  Tree& tree_;
+  VolumeContext& volume_;
   const FileId file_;
   std::vector<HeldBlocks> held_;
   std::vector<std::uint64_t> content_ends_;  // of each

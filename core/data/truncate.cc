@@ -17,8 +17,8 @@ void stage_changes(MetaTxn& txn, std::span<const Layout::Change> changes) {
   }
 }
 
-Result<Trimmed> prepare_truncate(Tree& tree, const OpContext& ctx, const NodeRef& node, std::uint64_t size) {
-  STOA_CHECK_OK(flush_file(tree, ctx, node));
+Result<Trimmed> prepare_truncate(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, std::uint64_t size) {
+  STOA_CHECK_OK(flush_file(volume, ctx, node));
   Trimmed trimmed;
   const std::shared_lock lock(node->lock);
   STOA_CHECK_OK(require_live(*node));
@@ -29,11 +29,11 @@ Result<Trimmed> prepare_truncate(Tree& tree, const OpContext& ctx, const NodeRef
       trimmed.pieces.push_back({size, extent.length - kept, extent.blob, extent.blob_offset + kept});
     }
   }
-  trimmed.hold = BlobPins::hold(tree.data->pins, trimmed.pieces);
+  trimmed.hold = BlobPins::hold(volume.data->pins, trimmed.pieces);
   return trimmed;
 }
 
-Status stage_truncate(Tree& tree, MetaTxn& txn, const NodeRef& node, Inode& next, std::uint64_t size) {
+Status stage_truncate(VolumeContext& volume, MetaTxn& txn, const NodeRef& node, Inode& next, std::uint64_t size) {
   const auto delta = static_cast<std::int64_t>(size) - static_cast<std::int64_t>(next.size);
   if (delta > 0) {
     STOA_CHECK_OK(txn.reserve(node->payer(), {.bytes = delta}));
@@ -41,7 +41,7 @@ Status stage_truncate(Tree& tree, MetaTxn& txn, const NodeRef& node, Inode& next
     txn.release(node->payer(), {.bytes = -delta});
   }
   if (next.has(kContentInline)) {
-    STOA_TRY(bytes, load_inline(tree, next.id));
+    STOA_TRY(bytes, load_inline(volume, next.id));
     if (size == 0) {
       stage_no_inline(txn, next.id);
       next.flags &= static_cast<std::uint8_t>(~kContentInline);
@@ -60,17 +60,17 @@ Status stage_truncate(Tree& tree, MetaTxn& txn, const NodeRef& node, Inode& next
   return {};
 }
 
-void finish_truncate(Tree& tree, const NodeRef& node, const Trimmed& trimmed) {
+void finish_truncate(VolumeContext& volume, const NodeRef& node, const Trimmed& trimmed) {
   if (trimmed.pieces.empty()) return;
   CommitTicket ticket{};
   {
     const std::shared_lock lock(node->lock);
     ticket = node->ticket;
   }
-  if (!tree.committer.wait_durable(ticket)) return;
+  if (!volume.committer.wait_durable(ticket)) return;
   for (const Piece& piece : trimmed.pieces) {
     const Status done =
-        punch_blob(tree, node->id, piece.file_offset, piece.blob, piece.blob_offset, piece.length, piece.blob_offset);
+        punch_blob(volume, node->id, piece.file_offset, piece.blob, piece.blob_offset, piece.length, piece.blob_offset);
     if (!done) {
       log_warning("data", "space of a file that was cut could not be given back", {{"error", describe(done.error())}});
     }

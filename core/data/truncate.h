@@ -12,15 +12,15 @@ struct Trimmed {
   std::vector<Piece> pieces;
   BlobPins::Hold hold;  // they may not be another file's before they are punched
 };
-Result<Trimmed> prepare_truncate(Tree& tree, const OpContext& ctx, const NodeRef& node, std::uint64_t size);
+Result<Trimmed> prepare_truncate(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, std::uint64_t size);
 
 // Stages the new size of the locked file `node` into `next` (size, layout, flags, data_version), with its charge:
 // kQuota, kNoSpace, kIo. The caller holds the data gate exclusively and stages `next`. What lies behind the new end is
 // gone: growing again gives zeros.
-Status stage_truncate(Tree& tree, MetaTxn& txn, const NodeRef& node, Inode& next, std::uint64_t size);
+Status stage_truncate(VolumeContext& volume, MetaTxn& txn, const NodeRef& node, Inode& next, std::uint64_t size);
 
 // After the transaction, gate still held: gives the space of large cuts back, once the cut is durable.
-void finish_truncate(Tree& tree, const NodeRef& node, const Trimmed& trimmed);
+void finish_truncate(VolumeContext& volume, const NodeRef& node, const Trimmed& trimmed);
 
 // The references of an extent list that changed.
 void stage_changes(MetaTxn& txn, std::span<const Layout::Change> changes);

@@ -35,7 +35,7 @@ class GatherBuffer {
 };
 
 // A bounded store of buffers for use and reuse.
-class BufferShelf {
+class BufferPool {
  public:
   std::unique_ptr<GatherBuffer> take() {
     const std::lock_guard lock(mutex_);
@@ -61,8 +61,8 @@ class BufferShelf {
   std::size_t made_ = 0;
 };
 
-BufferShelf& shelf() {
-  static BufferShelf buffers;
+BufferPool& pool() {
+  static BufferPool buffers;
   return buffers;
 }
 
@@ -70,7 +70,7 @@ BufferShelf& shelf() {
 
 // One upload. Its first bytes stay in memory until they are too many to live inline.
 struct Upload {
-  ~Upload() { shelf().give(std::move(buffer)); }
+  ~Upload() { pool().give(std::move(buffer)); }
 
   std::mutex mutex;  // guards everything below; held over the writes of this one upload, which come in order anyway
   std::string head;
@@ -87,44 +87,44 @@ struct Upload {
 
 namespace {
 
-Result<std::shared_ptr<Upload>> find(Tree& tree, UploadId id) {
-  const std::lock_guard lock(tree.data->uploads_mutex);
-  const auto it = tree.data->uploads.find(id);
-  if (it == tree.data->uploads.end()) return fail(Errc::kNotFound, "upload");
+Result<std::shared_ptr<Upload>> find(VolumeContext& volume, UploadId id) {
+  const std::lock_guard lock(volume.data->uploads_mutex);
+  const auto it = volume.data->uploads.find(id);
+  if (it == volume.data->uploads.end()) return fail(Errc::kNotFound, "upload");
   return it->second;
 }
 
 // The next blob of an upload: of the size that was announced, or doubling as for any growing file.
-Status add_blob(Tree& tree, Upload& upload, std::uint64_t wanted) {
+Status add_blob(VolumeContext& volume, Upload& upload, std::uint64_t wanted) {
   std::uint64_t length = kOwnSegmentBytes;
   if (upload.size_hint > upload.written) {
     length = std::min(upload.size_hint - upload.written, kOwnSegmentBytes);
   } else if (upload.written < kSlotRegionBytes) {
     length = std::clamp(std::bit_ceil(std::max(upload.written, wanted)), kFirstSegmentBytes, kSlotSegmentMax);
   }
-  STOA_TRY(blob, reserve_blob(tree, length));
+  STOA_TRY(blob, reserve_blob(volume, length));
   if (!upload.layout.empty()) upload.sums.push_back(upload.summer.finish(upload.layout.extents.back().blob));
   upload.summer = {};
   upload.layout.extents.push_back({upload.written, 0, blob, 0});
   return {};
 }
 
-Status write_out(Tree& tree, Upload& upload, std::span<const std::byte> bytes) {
+Status write_out(VolumeContext& volume, Upload& upload, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     std::uint64_t room = 0;
     if (!upload.layout.empty()) {
       const Extent& last = upload.layout.extents.back();
-      room = std::min(tree.blobs.capacity(last.blob), kOwnSegmentBytes) - last.length;
+      room = std::min(volume.blobs.capacity(last.blob), kOwnSegmentBytes) - last.length;
     }
     if (room == 0) {
       if (upload.layout.extents.size() >= kExtentsMax) return fail(Errc::kTooLarge);
-      STOA_CHECK_OK(add_blob(tree, upload, bytes.size()));
+      STOA_CHECK_OK(add_blob(volume, upload, bytes.size()));
       continue;
     }
     Extent& last = upload.layout.extents.back();
     const auto part = bytes.first(std::min<std::uint64_t>(room, bytes.size()));
     const std::span<const std::byte> pieces[] = {part};
-    STOA_CHECK_OK(tree.blobs.write(last.blob, last.length, pieces));
+    STOA_CHECK_OK(volume.blobs.write(last.blob, last.length, pieces));
     upload.summer.add(part);
     last.length += part.size();
     upload.written += part.size();
@@ -133,20 +133,20 @@ Status write_out(Tree& tree, Upload& upload, std::span<const std::byte> bytes) {
   return {};
 }
 
-Status write_buffer(Tree& tree, Upload& upload) {
+Status write_buffer(VolumeContext& volume, Upload& upload) {
   if (upload.buffer == nullptr) return {};
-  STOA_CHECK_OK(write_out(tree, upload, upload.buffer->bytes()));
+  STOA_CHECK_OK(write_out(volume, upload, upload.buffer->bytes()));
   upload.buffer->clear();
   return {};
 }
 
-Status append(Tree& tree, Upload& upload, std::span<const std::byte> bytes) {
-  if (upload.buffer == nullptr) return write_out(tree, upload, bytes);
+Status append(VolumeContext& volume, Upload& upload, std::span<const std::byte> bytes) {
+  if (upload.buffer == nullptr) return write_out(volume, upload, bytes);
   while (!bytes.empty()) {
     const auto part = bytes.first(std::min(bytes.size(), upload.buffer->room()));
     upload.buffer->append(part);
     bytes = bytes.subspan(part.size());
-    if (upload.buffer->room() == 0) STOA_CHECK_OK(write_buffer(tree, upload));
+    if (upload.buffer->room() == 0) STOA_CHECK_OK(write_buffer(volume, upload));
   }
   return {};
 }
@@ -159,52 +159,52 @@ std::vector<BlobId> blobs_of(const Upload& upload) {
 
 }  // namespace
 
-Result<UploadId> upload_begin(Tree& tree, const OpContext& ctx, const UploadBeginRequest& req) {
+Result<UploadId> upload_begin(VolumeContext& volume, const OpContext& ctx, const UploadBeginRequest& req) {
   if (ctx.read_only) return fail(Errc::kReadOnly);
   auto upload = std::make_shared<Upload>();
   upload->size_hint = req.size_hint;
-  const std::lock_guard lock(tree.data->uploads_mutex);
-  if (tree.data->uploads.size() >= kUploadsMax) return fail(Errc::kBusy, "too many uploads");
-  const UploadId id{tree.data->next_upload++};
-  tree.data->uploads.emplace(id, std::move(upload));
+  const std::lock_guard lock(volume.data->uploads_mutex);
+  if (volume.data->uploads.size() >= kUploadsMax) return fail(Errc::kBusy, "too many uploads");
+  const UploadId id{volume.data->next_upload++};
+  volume.data->uploads.emplace(id, std::move(upload));
   return id;
 }
 
-Status upload_write(Tree& tree, const OpContext&, const UploadWriteRequest& req) {
-  STOA_TRY(upload, find(tree, req.upload));
+Status upload_write(VolumeContext& volume, const OpContext&, const UploadWriteRequest& req) {
+  STOA_TRY(upload, find(volume, req.upload));
   const std::lock_guard lock(upload->mutex);
   if (upload->sealed) return fail(Errc::kInvalid, "the upload is complete");
   std::uint64_t length = 0;
   for (const auto& piece : req.data) length += piece.size();
   if (length > kFileBytesMax - upload->size) return fail(Errc::kFileTooBig);
-  if (!upload->spilled && upload->size + length <= tree.options.inline_bytes_max) {
+  if (!upload->spilled && upload->size + length <= volume.options.inline_bytes_max) {
     for (const auto& piece : req.data) upload->head.append(reinterpret_cast<const char*>(piece.data()), piece.size());
     upload->size += length;
     return {};
   }
   if (!upload->spilled) {
     upload->spilled = true;
-    upload->buffer = shelf().take();
-    STOA_CHECK_OK(append(tree, *upload, std::as_bytes(std::span(upload->head))));
+    upload->buffer = pool().take();
+    STOA_CHECK_OK(append(volume, *upload, std::as_bytes(std::span(upload->head))));
     upload->head = {};
   }
-  for (const auto& piece : req.data) STOA_CHECK_OK(append(tree, *upload, piece));
+  for (const auto& piece : req.data) STOA_CHECK_OK(append(volume, *upload, piece));
   upload->size += length;
   return {};
 }
 
-void upload_discard(Tree& tree, UploadId id) {
-  const auto upload = find(tree, id);
+void upload_discard(VolumeContext& volume, UploadId id) {
+  const auto upload = find(volume, id);
   if (!upload) return;
-  upload_consumed(tree, id);
+  upload_consumed(volume, id);
   const std::lock_guard lock((*upload)->mutex);
   (*upload)->sealed = true;
-  for (const BlobId blob : blobs_of(**upload)) tree.in_flight.abandon(blob);
+  for (const BlobId blob : blobs_of(**upload)) volume.in_flight.abandon(blob);
   (*upload)->layout = {};
 }
 
-Result<StagedContent> upload_seal(Tree& tree, UploadId id) {
-  STOA_TRY(upload, find(tree, id));
+Result<StagedContent> upload_seal(VolumeContext& volume, UploadId id) {
+  STOA_TRY(upload, find(volume, id));
   const std::lock_guard lock(upload->mutex);
   StagedContent content;
   if (!upload->spilled) {
@@ -214,8 +214,8 @@ Result<StagedContent> upload_seal(Tree& tree, UploadId id) {
     return content;
   }
   if (!upload->sealed) {
-    STOA_CHECK_OK(write_buffer(tree, *upload));
-    shelf().give(std::move(upload->buffer));
+    STOA_CHECK_OK(write_buffer(volume, *upload));
+    pool().give(std::move(upload->buffer));
     upload->sealed = true;
     upload->sums.push_back(upload->summer.finish(upload->layout.extents.back().blob));
   }
@@ -227,17 +227,17 @@ Result<StagedContent> upload_seal(Tree& tree, UploadId id) {
   content.sums = upload->sums;
   content.checksummed = true;
   content.allocated = estimate_allocated(content.layout, content.size);
-  STOA_CHECK_OK(tree.blobs.sync(blobs_of(*upload)));
+  STOA_CHECK_OK(volume.blobs.sync(blobs_of(*upload)));
   return content;
 }
 
-void upload_consumed(Tree& tree, UploadId upload) {
+void upload_consumed(VolumeContext& volume, UploadId upload) {
   std::shared_ptr<Upload> last;  // destroyed after the lock is gone
-  const std::lock_guard lock(tree.data->uploads_mutex);
-  const auto it = tree.data->uploads.find(upload);
-  if (it == tree.data->uploads.end()) return;
+  const std::lock_guard lock(volume.data->uploads_mutex);
+  const auto it = volume.data->uploads.find(upload);
+  if (it == volume.data->uploads.end()) return;
   last = std::move(it->second);
-  tree.data->uploads.erase(it);
+  volume.data->uploads.erase(it);
 }
 
 }  // namespace stoa::core

@@ -20,9 +20,9 @@ struct Sums {
   std::array<std::uint32_t, kSumRowBlocks> lengths{};
 };
 
-Result<Sums> load_sums(Tree& tree, BlobId blob, std::uint64_t row_number, std::uint64_t wanted) {
+Result<Sums> load_sums(VolumeContext& volume, BlobId blob, std::uint64_t row_number, std::uint64_t wanted) {
   Sums found;
-  if (const LiveRowRef live = tree.data->sums.peek(blob, row_number); live != nullptr) {
+  if (const LiveRowRef live = volume.data->sums.peek(blob, row_number); live != nullptr) {
     std::unique_lock lock(live->mutex);
     live->changed.wait(lock, [&] { return (live->busy & wanted) == 0; });
     if (live->loaded) {
@@ -33,7 +33,7 @@ Result<Sums> load_sums(Tree& tree, BlobId blob, std::uint64_t row_number, std::u
       if ((wanted & ~live->known & live->stored) == 0) return found;
     }
   }
-  STOA_TRY(row, load_sum_row(tree.kv, blob, row_number));
+  STOA_TRY(row, load_sum_row(volume.kv, blob, row_number));
   if (!row) return found;
   for (std::size_t i = 0; i < row->blocks(); ++i) {
     if ((row->known & ~found.known & std::uint64_t{1} << i) == 0) continue;
@@ -45,16 +45,16 @@ Result<Sums> load_sums(Tree& tree, BlobId blob, std::uint64_t row_number, std::u
 }
 
 // Whether the stored bytes of the block are not what they should be. Its sum may have changed since somebody looked.
-Result<bool> is_damaged(Tree& tree, BlobId blob, std::uint64_t row_number, std::uint64_t block) {
+Result<bool> is_damaged(VolumeContext& volume, BlobId blob, std::uint64_t row_number, std::uint64_t block) {
   const std::uint64_t bit = std::uint64_t{1} << block;
   const auto live_row = [&] {
-    LiveRowRef live = tree.data->sums.peek(blob, row_number);
+    LiveRowRef live = volume.data->sums.peek(blob, row_number);
     if (live == nullptr) return live;
     const std::lock_guard lock(live->mutex);
     return live->loaded ? live : nullptr;
   };
   for (;;) {
-    const std::uint32_t stamp = tree.data->verified.blocks(blob, row_number).stamp;
+    const std::uint32_t stamp = volume.data->verified.blocks(blob, row_number).stamp;
     if (const LiveRowRef live = live_row(); live != nullptr) {
       // Nobody writes to it meanwhile.
       HeldBlocks held(live, bit);
@@ -67,33 +67,33 @@ Result<bool> is_damaged(Tree& tree, BlobId blob, std::uint64_t row_number, std::
       }
       Status sound;
       if (!known) {
-        sound = verify_stored_part(tree, *live, block);
-      } else if (const auto read = read_verified(tree, *live, block); !read) {
+        sound = verify_stored_part(volume, *live, block);
+      } else if (const auto read = read_verified(volume, *live, block); !read) {
         sound = fail(read.error());
       }
       if (!sound && sound.error().code != Errc::kCorrupt) return fail(sound.error());
       return !sound;
     }
-    STOA_TRY(row, load_sum_row(tree.kv, blob, row_number));
+    STOA_TRY(row, load_sum_row(volume.kv, blob, row_number));
     if (!row || (row->known & bit) == 0) return false;
     std::vector<std::byte> bytes(row->covered(block));
-    STOA_CHECK_OK(tree.blobs.read(blob, row_number * kSumRowBytes + block * kSumBlockBytes, bytes));
+    STOA_CHECK_OK(volume.blobs.read(blob, row_number * kSumRowBytes + block * kSumBlockBytes, bytes));
     if (crc32c(bytes) == row->sums[block]) return false;
     // Whoever writes has the row in memory first, and is remembered by the stamp when he is done.
-    if (live_row() == nullptr && tree.data->verified.blocks(blob, row_number).stamp == stamp) return true;
+    if (live_row() == nullptr && volume.data->verified.blocks(blob, row_number).stamp == stamp) return true;
   }
 }
 
-Status verify_row(Tree& tree, FileId id, const Piece& piece, std::uint64_t row_number, bool again) {
+Status verify_row(VolumeContext& volume, FileId id, const Piece& piece, std::uint64_t row_number, bool again) {
   const std::uint64_t row_begin = row_number * kSumRowBytes;
   const std::uint64_t from = std::max(piece.blob_offset, row_begin);
   const std::uint64_t to = std::min(piece.blob_offset + piece.length, row_begin + kSumRowBytes);
   const std::uint64_t first = (from - row_begin) / kSumBlockBytes;
   const std::uint64_t last = (to - 1 - row_begin) / kSumBlockBytes;
-  const VerifiedTable::Known known = tree.data->verified.blocks(piece.blob, row_number);
+  const VerifiedTable::Known known = volume.data->verified.blocks(piece.blob, row_number);
   const std::uint64_t wanted = block_bits(first, last) & ~(again ? 0 : known.blocks);
   if (wanted == 0) return {};
-  STOA_TRY(sums, load_sums(tree, piece.blob, row_number, wanted));
+  STOA_TRY(sums, load_sums(volume, piece.blob, row_number, wanted));
   std::uint64_t good = 0;
   std::unique_ptr<std::byte[]> buffer;
   Status result;
@@ -104,11 +104,11 @@ Status verify_row(Tree& tree, FileId id, const Piece& piece, std::uint64_t row_n
     if ((sums.known >> block & 1) != 0 && sums.lengths[block] != 0) {
       if (buffer == nullptr) buffer = std::make_unique_for_overwrite<std::byte[]>(kSumBlockBytes);
       const std::span bytes(buffer.get(), sums.lengths[block]);
-      STOA_CHECK_OK(tree.blobs.read(piece.blob, row_begin + at, bytes));
-      tree.data->verified_bytes.add(bytes.size());
+      STOA_CHECK_OK(volume.blobs.read(piece.blob, row_begin + at, bytes));
+      volume.data->verified_bytes.add(bytes.size());
       if (crc32c(bytes) != sums.sums[block]) {
         // It may have been written since its sum was looked up.
-        STOA_TRY(damaged, is_damaged(tree, piece.blob, row_number, block));
+        STOA_TRY(damaged, is_damaged(volume, piece.blob, row_number, block));
         bad = damaged;
       }
     }
@@ -117,21 +117,21 @@ Status verify_row(Tree& tree, FileId id, const Piece& piece, std::uint64_t row_n
       continue;
     }
     const std::uint64_t begin = std::max(from, row_begin + at);
-    report_damage(tree, id, piece.file_offset + (begin - piece.blob_offset),
+    report_damage(volume, id, piece.file_offset + (begin - piece.blob_offset),
                   std::min(row_begin + at + kSumBlockBytes, to) - begin);
     result = fail(Errc::kCorrupt, "stored bytes do not match their checksum");
   }
-  tree.data->verified.add(piece.blob, row_number, good, known.stamp);
+  volume.data->verified.add(piece.blob, row_number, good, known.stamp);
   return result;
 }
 
-Status verify(Tree& tree, FileId id, std::span<const Piece> pieces, bool again) {
+Status verify(VolumeContext& volume, FileId id, std::span<const Piece> pieces, bool again) {
   Status result;
   for (const Piece& piece : pieces) {
     if (piece.hole()) continue;
     const std::uint64_t last = (piece.blob_offset + piece.length - 1) / kSumRowBytes;
     for (std::uint64_t row = piece.blob_offset / kSumRowBytes; row <= last; ++row) {
-      Status done = verify_row(tree, id, piece, row, again);
+      Status done = verify_row(volume, id, piece, row, again);
       if (done) continue;
       if (!again) return done;
       result = std::move(done);  // a scrub wants to know all that is damaged
@@ -142,11 +142,11 @@ Status verify(Tree& tree, FileId id, std::span<const Piece> pieces, bool again) 
 
 }  // namespace
 
-Status verify_pieces(Tree& tree, FileId id, std::span<const Piece> pieces) {
-  return verify(tree, id, pieces, false);
+Status verify_pieces(VolumeContext& volume, FileId id, std::span<const Piece> pieces) {
+  return verify(volume, id, pieces, false);
 }
 
-bool verify_file(Tree& tree, const NodeRef& node, const std::function<bool(std::uint64_t bytes)>& go_on) {
+bool verify_file(VolumeContext& volume, const NodeRef& node, const std::function<bool(std::uint64_t bytes)>& go_on) {
   bool sound = true;
   bool more = true;
   for (std::uint64_t at = 0; more; at += kSumRowBytes) {
@@ -159,15 +159,15 @@ bool verify_file(Tree& tree, const NodeRef& node, const std::function<bool(std::
       const std::shared_lock lock(node->lock);
       const Inode& record = node->record;
       if (node->deleted) break;
-      if (reads_inline(*node)) return load_inline(tree, node->id).has_value();  // tells of damage by itself
+      if (reads_inline(*node)) return load_inline(volume, node->id).has_value();  // tells of damage by itself
       if (at >= record.size) break;
       length = std::min(kSumRowBytes, record.size - at);
       pieces = map_file(*node, at, length);
-      hold = BlobPins::hold(tree.data->pins, pieces);
+      hold = BlobPins::hold(volume.data->pins, pieces);
     }
-    const Status good = verify(tree, node->id, pieces, true);
+    const Status good = verify(volume, node->id, pieces, true);
     if (!good && good.error().code != Errc::kCorrupt)
-      report_damage(tree, node->id, at, length);  // a disk cannot read it
+      report_damage(volume, node->id, at, length);  // a disk cannot read it
     sound = sound && good.has_value();
     std::uint64_t read = 0;
     for (const Piece& piece : pieces) read += piece.hole() ? 0 : piece.length;
@@ -177,9 +177,9 @@ bool verify_file(Tree& tree, const NodeRef& node, const std::function<bool(std::
   return sound;
 }
 
-void report_damage(Tree& tree, FileId id, std::uint64_t offset, std::uint64_t length) {
-  tree.data->damaged_blocks.add();
-  if (!tree.data->add_damage({id, offset, length})) return;
+void report_damage(VolumeContext& volume, FileId id, std::uint64_t offset, std::uint64_t length) {
+  volume.data->damaged_blocks.add();
+  if (!volume.data->add_damage({id, offset, length})) return;
   log_error("data", "stored bytes do not match their checksum",
             {{"inode", static_cast<std::uint64_t>(id)}, {"offset", offset}, {"bytes", length}});
 }

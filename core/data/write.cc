@@ -20,20 +20,21 @@ constexpr int kPrepareAttemptsMax = 100;
 // One write to blobs. Many run at once in one file: the node's lock is held only to begin and to publish.
 class BlobWrite {
  public:
-  BlobWrite(Tree& tree, const OpContext& ctx, const NodeRef& node, const WriteRequest& req, std::uint64_t length)
-      : tree_(tree),
+  BlobWrite(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, const WriteRequest& req,
+            std::uint64_t length)
+      : volume_(volume),
         ctx_(ctx),
         node_(node),
         req_(req),
         length_(length),
         end_(req.offset + length),
-        sums_(tree, node->id) {}
+        sums_(volume, node->id) {}
 
   // With the node locked: the write is known to go to blobs. Charges what it adds.
   Status begin() {
     if (node_->writing == nullptr) node_->writing = std::make_unique<Writing>();
     if (end_ > node_->record.size) {
-      STOA_CHECK_OK(begin_growth(tree_, *node_, end_));
+      STOA_CHECK_OK(begin_growth(volume_, *node_, end_));
       growing_ = true;
     }
     ++node_->writing->under_way;
@@ -54,8 +55,8 @@ class BlobWrite {
     if (ctx_.durability == Durability::kDurable && ctx_.pending != nullptr && !flush_now_) {
       ctx_.pending->add_written(node_->id);
     } else if (ctx_.durability == Durability::kDurable || flush_now_) {
-      STOA_TRY(ticket, flush_file(tree_, ctx_, node_));
-      STOA_CHECK_OK(settle(tree_, ctx_, ticket));
+      STOA_TRY(ticket, flush_file(volume_, ctx_, node_));
+      STOA_CHECK_OK(settle(volume_, ctx_, ticket));
     }
     return reply;
   }
@@ -71,7 +72,7 @@ class BlobWrite {
       fresh_.push_back(std::ranges::any_of(node_->writing->fresh.extents,
                                            [&](const Extent& extent) { return extent.blob == piece.blob; }));
     }
-    hold_ = BlobPins::hold(tree_.data->pins, pieces_);
+    hold_ = BlobPins::hold(volume_.data->pins, pieces_);
   }
 
   // Blobs for what no extent covers. Reserved without a lock; who comes second to a place gives his blob back.
@@ -98,14 +99,14 @@ class BlobWrite {
   }
 
   Status add_room(const Room& room) {
-    STOA_TRY(blob, reserve_blob(tree_, room.length));
+    STOA_TRY(blob, reserve_blob(volume_, room.length));
     const std::lock_guard lock(node_->lock);
     Writing& writing = *node_->writing;
     const auto there = map_file(*node_, room.file_offset, room.length);
     const bool free = there.size() == 1 && there[0].hole();
     const std::size_t extents = node_->record.layout.extents.size() + writing.fresh.extents.size();
     if (!free || extents >= kExtentsMax || node_->deleted) {
-      tree_.in_flight.abandon(blob);
+      volume_.in_flight.abandon(blob);
       if (node_->deleted) return fail(Errc::kStale);
       if (extents >= kExtentsMax) return fail(Errc::kNoSpace, "the file is in too many pieces");
       return {};
@@ -142,27 +143,27 @@ class BlobWrite {
         if (skip == req_.data[next].size()) ++next, skip = 0;
       }
       const bool lent = req_.memory.owner != nullptr && parts.size() == 1;
-      STOA_CHECK_OK(lent ? tree_.blobs.write_lent(piece.blob, piece.blob_offset, parts[0], req_.memory)
-                         : tree_.blobs.write(piece.blob, piece.blob_offset, parts));
+      STOA_CHECK_OK(lent ? volume_.blobs.write_lent(piece.blob, piece.blob_offset, parts[0], req_.memory)
+                         : volume_.blobs.write(piece.blob, piece.blob_offset, parts));
     }
     return {};
   }
 
   Result<WriteReply> publish(const Status& done) {
-    const std::shared_lock tree_lock(tree_.tree_lock);
+    const std::shared_lock tree_lock(volume_.tree_lock);
     const std::lock_guard lock(node_->lock);
     Writing& writing = *node_->writing;
     --writing.under_way;
     WriteReply reply{length_, node_->record.before(), {}};
     const bool good = done && !node_->deleted;
     dirty_tail_ = !good && growing_ && !node_->deleted;
-    if (growing_) end_growth(tree_, *node_, end_, good);
+    if (growing_) end_growth(volume_, *node_, end_, good);
     if (node_->deleted) return fail(Errc::kStale);
     // Also after a failure: some of the bytes may have changed.
     ++node_->writes;
     if (good) sums_.publish(writing, node_->writes);
     writing.writer_uid = ctx_.cred.uid;
-    writing.writer_door = ctx_.door;
+    writing.writer_protocol = ctx_.protocol;
     if (writing.writer_client != ctx_.client) writing.writer_client = ctx_.client;
     for (const Piece& piece : pieces_) {
       if (piece.hole()) continue;
@@ -177,13 +178,13 @@ class BlobWrite {
     advance_version(node_->record, now);
     node_->record.touch_content(now);
     node_->record.mode = mode_after_write(ctx_, node_->record.mode);
-    flush_now_ = queue_for_flush(tree_, node_) || tree_.data->sums.crowded();
+    flush_now_ = queue_for_flush(volume_, node_) || volume_.data->sums.crowded();
     if (!done) return fail(done.error());
     reply.attr = node_->record.attributes();
     return reply;
   }
 
-  Tree& tree_;
+  VolumeContext& volume_;
   const OpContext& ctx_;
   const NodeRef& node_;
   const WriteRequest& req_;
@@ -200,18 +201,18 @@ class BlobWrite {
 };
 
 // A small file is rewritten as a whole, within its record's transaction.
-Result<WriteReply> write_inline(Tree& tree, const OpContext& ctx, const NodeRef& node, const WriteRequest& req,
-                                std::uint64_t length, CommitTicket& ticket) {
+Result<WriteReply> write_inline(VolumeContext& volume, const OpContext& ctx, const NodeRef& node,
+                                const WriteRequest& req, std::uint64_t length, CommitTicket& ticket) {
   WriteReply reply{length, node->record.before(), {}};
   const std::uint64_t end = req.offset + length;
-  MetaTxn txn(tree, ctx);
+  MetaTxn txn(volume, ctx);
   Inode next = node->record;
   if (end > next.size) {
     STOA_CHECK_OK(txn.reserve(node->payer(), {.bytes = static_cast<std::int64_t>(end - next.size)}));
   }
   std::string bytes;
   if (next.has(kContentInline)) {
-    STOA_TRY(present, load_inline(tree, next.id));
+    STOA_TRY(present, load_inline(volume, next.id));
     bytes = std::move(present);
   }
   bytes.resize(std::max<std::uint64_t>(bytes.size(), end));
@@ -240,29 +241,29 @@ struct Attempt {
   Result<WriteReply> reply{WriteReply{}};
 };
 
-Attempt attempt_write(Tree& tree, const OpContext& ctx, const NodeRef& node, const WriteRequest& req,
+Attempt attempt_write(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, const WriteRequest& req,
                       std::uint64_t length) {
   const std::shared_lock gate(node->data_gate);
   Attempt attempt;
-  BlobWrite blob_write(tree, ctx, node, req, length);
+  BlobWrite blob_write(volume, ctx, node, req, length);
   CommitTicket ticket{};
   bool to_blobs = false;
   {
-    const std::shared_lock tree_lock(tree.tree_lock);
+    const std::shared_lock tree_lock(volume.tree_lock);
     const NodeLocks locks({node});
     const auto begin = [&]() -> Result<WriteReply> {
       STOA_CHECK_OK(require_regular(*node));
       STOA_CHECK_OK(require_write(ctx, node->record, req.offset));
-      STOA_CHECK_OK(require_content_outside_bin(tree, ctx, *node));
+      STOA_CHECK_OK(require_content_outside_bin(volume, ctx, *node));
       WriteReply reply{length, node->record.before(), node->record.attributes()};
       if (length == 0) return reply;
       // Until the data gate is released no lease is granted (FileWatch::settled), so this covers the bytes as well.
-      STOA_CHECK_OK(tree.state.before_io(ctx, req.id, req.offset, length, true));
-      STOA_CHECK_OK(tree.state.before_mutate(ctx, std::span(&req.id, 1)));
+      STOA_CHECK_OK(volume.state.before_io(ctx, req.id, req.offset, length, true));
+      STOA_CHECK_OK(volume.state.before_mutate(ctx, std::span(&req.id, 1)));
       const std::uint64_t size = std::max(node->record.size, req.offset + length);
-      const bool small = size <= tree.options.inline_bytes_max && !has_blobs(*node);
-      if (small) return write_inline(tree, ctx, node, req, length, ticket);
-      if (needs_prepare(tree, *node, req.offset, length)) {
+      const bool small = size <= volume.options.inline_bytes_max && !has_blobs(*node);
+      if (small) return write_inline(volume, ctx, node, req, length, ticket);
+      if (needs_prepare(volume, *node, req.offset, length)) {
         attempt.prepare = true;
         return reply;
       }
@@ -276,13 +277,13 @@ Attempt attempt_write(Tree& tree, const OpContext& ctx, const NodeRef& node, con
     attempt.reply = blob_write.run();
     attempt.clean_tail = blob_write.dirty_tail();
   } else if (static_cast<std::uint64_t>(ticket) != 0) {
-    if (const Status settled = settle(tree, ctx, ticket); !settled) attempt.reply = fail(settled.error());
+    if (const Status settled = settle(volume, ctx, ticket); !settled) attempt.reply = fail(settled.error());
   }
   return attempt;
 }
 
 // After a write that failed on its way beyond the end of the file.
-void zero_behind_end(Tree& tree, const NodeRef& node, std::uint64_t end) {
+void zero_behind_end(VolumeContext& volume, const NodeRef& node, std::uint64_t end) {
   const std::lock_guard gate(node->data_gate);
   std::vector<Piece> pieces;
   BlobPins::Hold hold;
@@ -290,37 +291,37 @@ void zero_behind_end(Tree& tree, const NodeRef& node, std::uint64_t end) {
     const std::shared_lock lock(node->lock);
     if (node->deleted || end <= node->record.size) return;
     pieces = map_file(*node, node->record.size, end - node->record.size);
-    hold = BlobPins::hold(tree.data->pins, pieces);
+    hold = BlobPins::hold(volume.data->pins, pieces);
   }
   for (const Piece& piece : pieces) {
     // If this fails, too, the disk is sick, and the next start zeros the tail (open_files.h).
-    if (!piece.hole()) (void)tree.blobs.punch(piece.blob, piece.blob_offset, piece.length);
+    if (!piece.hole()) (void)volume.blobs.punch(piece.blob, piece.blob_offset, piece.length);
   }
 }
 
 }  // namespace
 
-Result<WriteReply> write(Tree& tree, const OpContext& ctx, const WriteRequest& req) {
+Result<WriteReply> write(VolumeContext& volume, const OpContext& ctx, const WriteRequest& req) {
   std::uint64_t length = 0;
   for (const auto& piece : req.data) length += piece.size();
   if (length > kIoBytesMax) return fail(Errc::kTooLarge);
   if (ctx.read_only) return fail(Errc::kReadOnly);
-  STOA_TRY(node, reach(tree, ctx, req.id));
+  STOA_TRY(node, reach(volume, ctx, req.id));
   if (req.offset > kFileBytesMax || length > kFileBytesMax - req.offset) return fail(Errc::kFileTooBig);
   for (int i = 0; i < kPrepareAttemptsMax; ++i) {
     if (ctx.expired()) return fail(Errc::kTimeout);
-    Attempt attempt = attempt_write(tree, ctx, node, req, length);
-    if (attempt.clean_tail) zero_behind_end(tree, node, req.offset + length);
-    if (attempt.reply) attempt.reply->verifier = tree.write_verifier;
+    Attempt attempt = attempt_write(volume, ctx, node, req, length);
+    if (attempt.clean_tail) zero_behind_end(volume, node, req.offset + length);
+    if (attempt.reply) attempt.reply->verifier = volume.write_verifier;
     if (!attempt.prepare) return std::move(attempt.reply);
-    STOA_CHECK_OK(prepare_write(tree, ctx, node, req.offset, length));
+    STOA_CHECK_OK(prepare_write(volume, ctx, node, req.offset, length));
   }
   return fail(Errc::kBusy, "the file is being shared as fast as it is written");
 }
 
-Result<CommitReply> commit(Tree& tree, const OpContext& ctx, const CommitRequest& req) {
-  STOA_TRY(node, reach(tree, ctx, req.id));
-  CommitReply reply{.before = {}, .attr = {}, .verifier = tree.write_verifier};
+Result<CommitReply> commit(VolumeContext& volume, const OpContext& ctx, const CommitRequest& req) {
+  STOA_TRY(node, reach(volume, ctx, req.id));
+  CommitReply reply{.before = {}, .attr = {}, .verifier = volume.write_verifier};
   {
     const std::shared_lock lock(node->lock);
     STOA_CHECK_OK(require_regular(*node));
@@ -329,8 +330,8 @@ Result<CommitReply> commit(Tree& tree, const OpContext& ctx, const CommitRequest
   if (ctx.pending != nullptr) {
     ctx.pending->add_written(req.id);
   } else {
-    STOA_TRY(ticket, flush_file(tree, ctx, node));
-    STOA_CHECK_OK(tree.committer.wait_durable(ticket));
+    STOA_TRY(ticket, flush_file(volume, ctx, node));
+    STOA_CHECK_OK(volume.committer.wait_durable(ticket));
   }
   const std::shared_lock lock(node->lock);
   reply.attr = node->record.attributes();

@@ -21,7 +21,7 @@ struct Edge {
 };
 
 // The blocks of the row with covered bytes in [from, to) of it; their sums as they will be.
-Result<std::optional<Edge>> look_at_edge(Tree& tree, FileId id, const LiveRowRef& row, std::uint64_t from,
+Result<std::optional<Edge>> look_at_edge(VolumeContext& volume, FileId id, const LiveRowRef& row, std::uint64_t from,
                                          std::uint64_t to, std::int64_t file_offset) {
   std::uint64_t blocks = 0, known = 0;
   {
@@ -43,10 +43,10 @@ Result<std::optional<Edge>> look_at_edge(Tree& tree, FileId id, const LiveRowRef
     const std::uint64_t back = to - begin;
     edge->lengths[block] = static_cast<std::uint32_t>(back >= length ? cut : length);
     if (edge->lengths[block] == 0 || (known >> block & 1) == 0) continue;
-    auto bytes = read_verified(tree, *row, block);
+    auto bytes = read_verified(volume, *row, block);
     if (!bytes && bytes.error().code == Errc::kCorrupt) {
       report_damage(
-          tree, id,
+          volume, id,
           static_cast<std::uint64_t>(std::max<std::int64_t>(0, file_offset + static_cast<std::int64_t>(begin))),
           length);
     }
@@ -57,7 +57,7 @@ Result<std::optional<Edge>> look_at_edge(Tree& tree, FileId id, const LiveRowRef
   return edge;
 }
 
-Status store_edge(Tree& tree, Edge& edge) {
+Status store_edge(VolumeContext& volume, Edge& edge) {
   LiveRow& row = edge.held.row();
   edge.held.release();
   const std::lock_guard lock(row.mutex);
@@ -67,16 +67,16 @@ Status store_edge(Tree& tree, Edge& edge) {
     row.lengths[block] = edge.lengths[block];
     if (edge.lengths[block] == 0) row.known |= std::uint64_t{1} << block;
   }
-  tree.data->verified.forget(row.blob, row.number, edge.held.blocks());
-  return row.staged ? Status{} : store_sums(tree, row);
+  volume.data->verified.forget(row.blob, row.number, edge.held.blocks());
+  return row.staged ? Status{} : store_sums(volume, row);
 }
 
 }  // namespace
 
-Status punch_blob(Tree& tree, FileId id, std::uint64_t file_offset, BlobId blob, std::uint64_t offset,
+Status punch_blob(VolumeContext& volume, FileId id, std::uint64_t file_offset, BlobId blob, std::uint64_t offset,
                   std::uint64_t length, std::uint64_t content_end) {
   const std::uint64_t end = offset + length;
-  const LiveSums::Origin origin{false, std::min(content_end, tree.blobs.capacity(blob))};
+  const LiveSums::Origin origin{false, std::min(content_end, volume.blobs.capacity(blob))};
   const auto row_in_file = [&](std::uint64_t number) {
     return static_cast<std::int64_t>(file_offset) + static_cast<std::int64_t>(number * kSumRowBytes) -
            static_cast<std::int64_t>(offset);
@@ -87,35 +87,35 @@ Status punch_blob(Tree& tree, FileId id, std::uint64_t file_offset, BlobId blob,
   for (std::uint64_t number = first; number <= last; number = number == first && first < last ? last : last + 1) {
     const std::uint64_t begin = number * kSumRowBytes;
     if (offset <= begin && end >= begin + kSumRowBytes) continue;
-    STOA_TRY(row, tree.data->sums.find(tree.kv, blob, number, origin));
-    STOA_TRY(edge, look_at_edge(tree, id, row, std::max(offset, begin) - begin,
+    STOA_TRY(row, volume.data->sums.find(volume.kv, blob, number, origin));
+    STOA_TRY(edge, look_at_edge(volume, id, row, std::max(offset, begin) - begin,
                                 std::min(end, begin + kSumRowBytes) - begin, row_in_file(number)));
     if (edge) edges.push_back(std::move(*edge));
   }
   for (Edge& edge : edges) {
     const std::lock_guard lock(edge.held.row().mutex);
     if ((edge.held.row().stored & edge.held.blocks()) == 0) continue;
-    STOA_TRY(ticket, take_sums_from_store(tree, id, edge.held.ref(), edge.held.blocks()));
+    STOA_TRY(ticket, take_sums_from_store(volume, id, edge.held.ref(), edge.held.blocks()));
     newest = std::max(newest, ticket);
   }
   RecordChanges gone;
-  const auto it = tree.kv.scan(Family::kChecksum, keys::sum_row_key(blob, first), keys::sum_row_key(blob, last + 1));
+  const auto it = volume.kv.scan(Family::kChecksum, keys::sum_row_key(blob, first), keys::sum_row_key(blob, last + 1));
   for (; it->valid(); it->next()) {
     const std::uint64_t number = keys::read_be64(it->key().substr(sizeof(BlobId)));
     if (offset > number * kSumRowBytes || end < (number + 1) * kSumRowBytes) continue;
-    tree.data->sums.forget_row(blob, number);
-    tree.data->verified.forget(blob, number);
+    volume.data->sums.forget_row(blob, number);
+    volume.data->verified.forget(blob, number);
     gone.remove_sum_row(blob, number);
   }
   STOA_CHECK_OK(it->status());
   if (!gone.empty()) {
-    STOA_TRY(ticket, tree.committer.commit({.batch = gone.take()}));
+    STOA_TRY(ticket, volume.committer.commit({.batch = gone.take()}));
     newest = ticket;
   }
-  if (newest != CommitTicket{}) STOA_CHECK_OK(tree.committer.wait_durable(newest));
-  STOA_CHECK_OK(tree.blobs.punch(blob, offset, length));
-  STOA_CHECK_OK(tree.blobs.sync(std::span(&blob, 1)));
-  for (Edge& edge : edges) STOA_CHECK_OK(store_edge(tree, edge));
+  if (newest != CommitTicket{}) STOA_CHECK_OK(volume.committer.wait_durable(newest));
+  STOA_CHECK_OK(volume.blobs.punch(blob, offset, length));
+  STOA_CHECK_OK(volume.blobs.sync(std::span(&blob, 1)));
+  for (Edge& edge : edges) STOA_CHECK_OK(store_edge(volume, edge));
   return {};
 }
 

@@ -1,7 +1,7 @@
 // Zeroing stored bytes in place, with their checksums.
 #pragma once
 
-#include "core/txn/tree.h"
+#include "core/txn/volume_context.h"
 
 namespace stoa::core {
 
@@ -9,7 +9,7 @@ namespace stoa::core {
 // before the bytes go, so that a crash leaves none that is wrong. Nobody else is in file `id`, which is the only one
 // with these bytes. kCorrupt: a block that would keep some bytes is damaged already, which is remembered; nothing was
 // changed. `file_offset`: where the range is in the file; `content_end`: where the file ends in the blob.
-Status punch_blob(Tree& tree, FileId id, std::uint64_t file_offset, BlobId blob, std::uint64_t offset,
+Status punch_blob(VolumeContext& volume, FileId id, std::uint64_t file_offset, BlobId blob, std::uint64_t offset,
                   std::uint64_t length, std::uint64_t content_end);
 
 }  // namespace stoa::core

@@ -21,7 +21,7 @@ enum InodeFlags : std::uint8_t {
   kHasAcl = 16,      // family xattr has its ACL (core/inode/acl_record.h)
   kHasBin = 32,      // a directory with a recycle bin: family trash says which (core/recycle/bin.h)
   kIsBin = 64,       // a recycle bin: it has no name; `home` is the directory that has it
-  kUncounted = 128,  // a bin that is charged to the volume only
+  kExcluded = 128,   // a bin that is charged to the volume only
 };
 
 struct Inode {

@@ -68,7 +68,7 @@ struct Node {
   // Who pays for the content of this file: also what is reserved and not yet committed.
   Payer payer() const {
     const bool nameless = record.links == 0;  // core/links/orphan.h
-    return {account, {record.uid, record.gid}, id, nameless ? UsageClass::kNameless : UsageClass::kLive};
+    return {account, {record.uid, record.gid}, id, nameless ? UsageClass::kOrphans : UsageClass::kLive};
   }
   // Who pays for a directory itself. Needs the tree lock and the node's.
   Payer payer_of_directory() const { return {account->parent, {record.uid, record.gid}, id, account->makes}; }

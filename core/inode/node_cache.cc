@@ -81,7 +81,7 @@ Result<std::vector<FileId>> NodeCache::missing_above(FileId dir) {
 FileId NodeCache::Stored::counted_in() const {
   if (!inode) return usage.heir;
   if (!inode->is_directory()) return inode->home;
-  return inode->charged_to != kNoFile ? inode->charged_to : inode->has(kUncounted) ? kRootId : inode->home;
+  return inode->charged_to != kNoFile ? inode->charged_to : inode->has(kExcluded) ? kRootId : inode->home;
 }
 
 Result<NodeCache::Stored> NodeCache::read(FileId id) {
@@ -110,7 +110,7 @@ Status NodeCache::load_owners(Account& account) {
     if (!owner) continue;
     STOA_TRY(record, UsageRecord::decode(it->value()));
     for (Books* books : {&account.reserved, &account.committed}) {
-      books->owners->balances[{owner->of, owner->id}] = Balance::of(record, books->uncounted());
+      books->owners->balances[{owner->of, owner->id}] = Balance::of(record, books->excluded());
     }
   }
   return it->status();
@@ -139,7 +139,7 @@ Result<Node::State> NodeCache::load(Node& node, unsigned nested) {
   auto account = std::make_shared<Account>();
   account->dir = node.id;
   for (Books* books : {&account->reserved, &account->committed}) {
-    books->total = Balance::of(usage, usage.limits.uncounted);
+    books->total = Balance::of(usage, usage.limits.excluded);
     books->set_for_children(usage.child_limits);
     books->count_owners(usage.owners, wall_now);
   }
@@ -155,8 +155,8 @@ Result<Node::State> NodeCache::load(Node& node, unsigned nested) {
     account->parent = std::move(parent);
   }
   if (account->bin()) {
-    STOA_TRY(anchor, account_of(node.record.home, nested));
-    account->anchor = std::move(anchor);
+    STOA_TRY(recycle_root, account_of(node.record.home, nested));
+    account->recycle_root = std::move(recycle_root);
   }
   node.account = std::move(account);
   if (!found) {

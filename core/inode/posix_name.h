@@ -1,8 +1,8 @@
-// Names as POSIX doors see them. The store keeps the raw components of keys, so that a walk of the entries is S3 order
-// and every legal key is storable; a few of those are no legal POSIX names, or would stand twice in one directory. They
-// are shown under an alias, and can be used by it (reversible):
+// Names as POSIX protocols see them. The store keeps the raw components of keys, so that a walk of the entries is S3
+// order and every legal key is storable; a few of those are no legal POSIX names, or would stand twice in one
+// directory. They are shown under an alias, and can be used by it (reversible):
 //
-//   raw component of a key           name at a POSIX door
+//   raw component of a key           name at a POSIX protocol
 //   "." and ".."                     "%S3-DOT" and "%S3-DOTDOT"
 //   "" (the key has "//")            "%S3-EMPTY"
 //   contains NUL                     "%S3-HEX-" and the bytes in hex (to 120 bytes; longer: as LONG)
@@ -11,7 +11,7 @@
 //   a file `a` beside a directory    "a%S3-OBJECT" (as LONG when `a` has an alias itself, or is too long)
 //
 // The object whose key is a directory's name with a trailing "/" (a folder marker) is a file with the empty name in
-// that directory. While it is empty, POSIX doors do not see it: the directory itself stands for it.
+// that directory. While it is empty, POSIX protocols do not see it: the directory itself stands for it.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,7 @@
 
 namespace stoa::core {
 
-// What a name given by a POSIX door stands for.
+// What a name given by a POSIX protocol stands for.
 struct PosixName {
   std::string raw;                     // the stored component; empty when `long_prefix` is set
   bool file_beside_directory = false;  // "%S3-OBJECT": the file form of raw
@@ -35,7 +35,7 @@ struct PosixName {
 // kNameTooLong: more than 255 bytes.
 Result<PosixName> parse_posix_name(std::string_view name);
 
-// How POSIX doors see the stored component. `shadowed`: a file beside a directory of the same name.
+// How POSIX protocols see the stored component. `shadowed`: a file beside a directory of the same name.
 std::string posix_name_of(std::string_view raw, bool shadowed);
 
 // Whether the stored component is the one that a LONG alias means (it begins with the alias' prefix).

@@ -7,16 +7,16 @@ namespace {
 constexpr std::uint8_t kTrashVersion = 1;
 }  // namespace
 
-std::string AnchorRecord::encode() const {
+std::string RecycleRootRecord::encode() const {
   Encoder out;
   out.put(bin);
   return seal(kTrashVersion, kTrashVersion, out.bytes());
 }
 
-Result<AnchorRecord> AnchorRecord::decode(std::string_view value) {
+Result<RecycleRootRecord> RecycleRootRecord::decode(std::string_view value) {
   const Opened opened = unseal(value, kTrashVersion);
   Decoder in(opened.body);
-  AnchorRecord record;
+  RecycleRootRecord record;
   record.bin = in.get<FileId>();
   if (opened.version == 0 || !in.ok()) return fail(Errc::kCorrupt, "record of a recycle bin");
   return record;
@@ -25,7 +25,7 @@ Result<AnchorRecord> AnchorRecord::decode(std::string_view value) {
 std::string ItemRecord::encode() const {
   Encoder out;
   out.put(id).put(type).put_string(name).put(parent).put_string(raw).put(base).put_string(below);
-  out.put(uid).put(door).put_string(client).put(time.ns).put_varint(bytes);
+  out.put(uid).put(protocol).put_string(client).put(time.ns).put_varint(bytes);
   return seal(kTrashVersion, kTrashVersion, out.bytes());
 }
 
@@ -41,7 +41,7 @@ Result<ItemRecord> ItemRecord::decode(std::string_view value) {
   record.base = in.get<FileId>();
   record.below = in.get_string();
   record.uid = in.get<std::uint32_t>();
-  record.door = in.get<Door>();
+  record.protocol = in.get<Protocol>();
   record.client = in.get_string();
   record.time.ns = in.get<std::int64_t>();
   record.bytes = in.get_varint();

@@ -12,11 +12,11 @@
 namespace stoa::core {
 
 // Of a directory that has a bin.
-struct AnchorRecord {
+struct RecycleRootRecord {
   FileId bin = kNoFile;
 
   std::string encode() const;
-  static Result<AnchorRecord> decode(std::string_view value);  // kCorrupt: damaged, or of a newer version
+  static Result<RecycleRootRecord> decode(std::string_view value);  // kCorrupt: damaged, or of a newer version
 };
 
 // Of something that was deleted, and is kept in the directory of the bin that is named after `uid`.
@@ -31,7 +31,7 @@ struct ItemRecord {
   FileId base = kNoFile;
   std::string below;
   std::uint32_t uid = 0;  // who deleted it, how, from where, and when
-  Door door = Door::kInternal;
+  Protocol protocol = Protocol::kInternal;
   std::string client;
   Timestamp time;
   std::uint64_t bytes = 0;

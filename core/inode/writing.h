@@ -38,7 +38,7 @@ struct Writing {
 
   // Who wrote last, for the journal: a flush may be anybody's.
   std::uint32_t writer_uid = 0;
-  Door writer_door = Door::kInternal;
+  Protocol writer_protocol = Protocol::kInternal;
   std::string writer_client{};
 
   bool idle() const { return fresh.empty() && !replaces_inline && unsynced.empty() && rows.empty() && under_way == 0; }

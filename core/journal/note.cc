@@ -11,8 +11,8 @@ namespace {
 constexpr std::uint8_t kVersion = 3;
 constexpr std::uint8_t kOldestReader = 1;
 
-bool is_door(Door door) {
-  return door <= Door::kNative;
+bool is_protocol(Protocol protocol) {
+  return protocol <= Protocol::kNative;
 }
 
 Result<JournalRecord> damaged() {
@@ -62,19 +62,19 @@ std::string_view operation_word(ChangeKind kind, std::optional<FileType> type) {
   return "";
 }
 
-std::string_view door_word(Door door) {
-  switch (door) {
-    case Door::kInternal:
+std::string_view protocol_word(Protocol protocol) {
+  switch (protocol) {
+    case Protocol::kInternal:
       return "internal";
-    case Door::kAdmin:
+    case Protocol::kAdmin:
       return "admin";
-    case Door::kNfs:
+    case Protocol::kNfs:
       return "nfs";
-    case Door::kSmb:
+    case Protocol::kSmb:
       return "smb";
-    case Door::kS3:
+    case Protocol::kS3:
       return "s3";
-    case Door::kNative:
+    case Protocol::kNative:
       return "native";
   }
   return "";
@@ -84,7 +84,7 @@ std::string encode_note(const JournalNote& note, const OpContext& ctx, Timestamp
   Encoder out;
   out.bytes().reserve(90 + note.name.size() + note.to_name.size() + ctx.client.size());
   out.put(note.kind)
-      .put(ctx.door)
+      .put(ctx.protocol)
       .put_varint(ctx.cred.uid)
       .put(time.ns)
       .put(note.id)
@@ -109,7 +109,7 @@ Result<JournalRecord> JournalRecord::decode(std::string_view value) {
   Decoder in(opened.body);
   JournalRecord record;
   record.kind = in.get<ChangeKind>();
-  record.door = in.get<Door>();
+  record.protocol = in.get<Protocol>();
   const std::uint64_t uid = in.get_varint();
   record.uid = static_cast<std::uint32_t>(uid);
   record.time.ns = in.get<std::int64_t>();
@@ -139,7 +139,8 @@ Result<JournalRecord> JournalRecord::decode(std::string_view value) {
   }
   // Only a newer version may have more to say.
   const bool whole = in.ok() && (opened.version > kVersion || in.rest().empty());
-  const bool known = record.kind >= ChangeKind::kCreate && record.kind <= kLastChangeKind && is_door(record.door);
+  const bool known =
+      record.kind >= ChangeKind::kCreate && record.kind <= kLastChangeKind && is_protocol(record.protocol);
   if (!whole || !known || uid > std::numeric_limits<std::uint32_t>::max()) return damaged();
   return record;
 }

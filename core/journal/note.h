@@ -1,5 +1,5 @@
-// One record of the journal (family journal): a change of the volume, or something that a door asked for and that audit
-// wants to know. Written by MetaTxn with the change itself, or by Journal::append() beside it.
+// One record of the journal (family journal): a change of the volume, or something that a protocol asked for and that
+// audit wants to know. Written by MetaTxn with the change itself, or by Journal::append() beside it.
 #pragma once
 
 #include <cstdint>
@@ -33,14 +33,14 @@ enum class ChangeKind : std::uint8_t {
   kLookup = 12,  // a name was asked for (only when it was denied)
   kAdmin = 13,   // a request to the admin interface; `name` is its method and path, `id` the directory that it is about
   kOmitted = 14,  // so many denials of this client are not in the journal (`count`)
-  kRefused = 16,  // by a door itself; `name` is what was asked for and why not, `to_name` who the caller said to be,
-                  // `id` the directory
+  kRefused = 16,  // by a protocol itself; `name` is what was asked for and why not, `to_name` who the caller said to
+                  // be, `id` the directory
 };
 inline constexpr ChangeKind kLastChangeKind = ChangeKind::kRefused;
 
 // What happened, in a word: "create", "mkdir", "remove", "write", ... `type`: of the file, where it is known.
 std::string_view operation_word(ChangeKind kind, std::optional<FileType> type);
-std::string_view door_word(Door door);  // "nfs"
+std::string_view protocol_word(Protocol protocol);  // "nfs"
 
 struct JournalNote {
   ChangeKind kind;
@@ -57,7 +57,7 @@ struct JournalNote {
 struct JournalRecord {
   std::uint64_t sequence = 0;  // its key; 1 is the first ever, and none is left out
   ChangeKind kind{};
-  Door door{};
+  Protocol protocol{};
   std::uint32_t uid = 0;
   Timestamp time;
   FileId id{}, parent{}, to_parent{};

@@ -16,7 +16,7 @@ bool is_root(FileId id) {
 
 }  // namespace
 
-void Places::look_ahead(std::span<const JournalRecord> records) {
+void PathResolver::look_ahead(std::span<const JournalRecord> records) {
   if (places_.size() > most_) places_.clear();
   if (directories_.size() > most_) directories_.clear();
   for (const JournalRecord& record : records) {
@@ -26,17 +26,17 @@ void Places::look_ahead(std::span<const JournalRecord> records) {
   }
 }
 
-Result<std::optional<Place>> Places::find(FileId id) {
+Result<std::optional<Place>> PathResolver::find(FileId id) {
   if (const auto known = places_.find(id); known != places_.end()) return known->second;
   STOA_TRY(place, journal_.place_of(id));
   if (place) places_.emplace(id, *place);
   return std::move(place);
 }
 
-Result<std::shared_ptr<const Whereabouts>> Places::directory(FileId id) {
+Result<std::shared_ptr<const ResolvedPath>> PathResolver::directory(FileId id) {
   if (const auto known = directories_.find(id); known != directories_.end()) return known->second;
   std::vector<std::pair<FileId, std::string>> up;
-  auto where = std::make_shared<Whereabouts>();
+  auto where = std::make_shared<ResolvedPath>();
   FileId at = id;
   for (int depth = 0; !is_root(at); ++depth) {
     STOA_TRY(place, find(at));
@@ -56,12 +56,12 @@ Result<std::shared_ptr<const Whereabouts>> Places::directory(FileId id) {
   }
   // What is not known now may be known later.
   if (where->known) directories_.emplace(id, where);
-  return std::shared_ptr<const Whereabouts>(std::move(where));
+  return std::shared_ptr<const ResolvedPath>(std::move(where));
 }
 
-Result<Whereabouts> Places::named(FileId parent, std::string_view name, FileId id) {
+Result<ResolvedPath> PathResolver::named(FileId parent, std::string_view name, FileId id) {
   STOA_TRY(above, directory(parent));
-  Whereabouts where;
+  ResolvedPath where;
   where.path.reserve(above->path.size() + 1 + name.size());
   where.path = above->path;
   where.directories.reserve(above->directories.size() + 1);
@@ -77,26 +77,26 @@ Result<Whereabouts> Places::named(FileId parent, std::string_view name, FileId i
   return where;
 }
 
-Result<Whereabouts> Places::of(const JournalRecord& record) {
+Result<ResolvedPath> PathResolver::of(const JournalRecord& record) {
   if (record.parent != kNoFile) return named(record.parent, record.name, record.id);
   if (is_root(record.id) || record.kind == ChangeKind::kAdmin || record.kind == ChangeKind::kRefused) {
     STOA_TRY(above, directory(record.id));
-    Whereabouts where = *above;
+    ResolvedPath where = *above;
     if (where.path.empty()) where.path = "/";
     return where;
   }
   STOA_TRY(place, find(record.id));
   if (place) return named(place->parent, place->name, record.id);
-  return Whereabouts{.path = "(file " + std::to_string(static_cast<std::uint64_t>(record.id)) + ", gone)",
-                     .directories = {record.id},
-                     .known = false};
+  return ResolvedPath{.path = "(file " + std::to_string(static_cast<std::uint64_t>(record.id)) + ", gone)",
+                      .directories = {record.id},
+                      .known = false};
 }
 
-Result<Whereabouts> Places::target_of(const JournalRecord& record) {
+Result<ResolvedPath> PathResolver::target_of(const JournalRecord& record) {
   return named(record.to_parent, record.to_name, record.id);
 }
 
-void Places::apply(const JournalRecord& record) {
+void PathResolver::apply(const JournalRecord& record) {
   if (!record.is_change()) return;
   const bool directory = record.type == FileType::kDirectory;
   switch (record.kind) {

@@ -5,8 +5,8 @@
 //   entry    parent, name[/]            -> EntryRecord (core/inode/entry.h); a directory's name carries a trailing '/'
 //   cookie   parent, cookie             -> CookieRecord
 //   link     id, parent, name[/]        -> nothing
-//   xattr    id, name                   -> value; names of doors begin with a letter, the core's own (object meta, the
-//   ACL)
+//   xattr    id, name                   -> value; names of protocols begin with a letter, the core's own (object meta,
+//   the ACL)
 //                                          with kPrivateXattr
 //   usage    directory id               -> UsageRecord (core/usage/usage_record.h)
 //            directory id, kind u8, id u32 -> UsageRecord of a user (2) or group (3) in a directory that counts owners
@@ -15,12 +15,12 @@
 //   state    "open", id                 -> nothing: the file is being written in place (core/data/open_files.h)
 //            "orphan", id               -> nothing: the file has no name and lives until its last close
 //            (core/links/orphan.h) "usage", number            -> what was charged to directories since they were
-//            written (core/usage/usage_log.h) "client", door u8, name    -> sealed, empty: a client that may reclaim
-//            its state (core/state/reclaim.h)
+//            written (core/usage/usage_log.h) "client", protocol u8, name    -> sealed, empty: a client that may
+//            reclaim its state (core/state/reclaim.h)
 //   journal  sequence                   -> change; the engine drops the oldest beyond its cap
 //   gc       blob id                    -> nothing: the blob is to be released
 //   config   text                       -> volume, exports, users, groups, flows, recycle policies, tokens, policies of
-//   audit trash    "a", directory id          -> AnchorRecord: its bin (core/inode/trash_record.h)
+//   audit trash    "a", directory id          -> RecycleRootRecord: its bin (core/inode/trash_record.h)
 //            "i", bin id, serial        -> ItemRecord: what was deleted; serials grow with time
 #pragma once
 
@@ -144,9 +144,9 @@ inline std::string usage_log_key(std::uint64_t number) {
 }
 inline constexpr std::string_view kStarts = "starts";  // how many times the volume was opened
 inline constexpr std::string_view kClientPrefix = "client";
-inline std::string client_key(Door door, std::string_view name) {
+inline std::string client_key(Protocol protocol, std::string_view name) {
   std::string key(kClientPrefix);
-  key += static_cast<char>(door);
+  key += static_cast<char>(protocol);
   key.append(name);
   return key;
 }
@@ -170,9 +170,9 @@ inline constexpr std::string_view kGroupPrefix = "group/";
 inline constexpr std::string_view kFlowPrefix = "flow/";
 inline constexpr std::string_view kRecyclePrefix = "recycle/";
 
-inline constexpr std::string_view kAnchorPrefix = "a";
-inline std::string anchor_key(FileId dir) {
-  return std::string(kAnchorPrefix) + id_key(dir);
+inline constexpr std::string_view kRecycleRootPrefix = "a";
+inline std::string recycle_root_key(FileId dir) {
+  return std::string(kRecycleRootPrefix) + id_key(dir);
 }
 inline constexpr std::string_view kItemPrefix = "i";
 inline std::string items_of(FileId bin) {

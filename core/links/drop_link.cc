@@ -7,17 +7,17 @@
 
 namespace stoa::core {
 
-Result<OtherHome> other_home(Tree& tree, FileId id, FileId dir, std::string_view raw) {
+Result<OtherHome> other_home(VolumeContext& volume, FileId id, FileId dir, std::string_view raw) {
   const std::string lower = keys::id_key(id);
   const std::string gone = keys::link_key(id, dir, raw);
   OtherHome other{nullptr, true};
-  const auto it = tree.kv.scan(Family::kLink, lower, keys::behind_prefix(lower));
+  const auto it = volume.kv.scan(Family::kLink, lower, keys::behind_prefix(lower));
   for (; it->valid(); it->next()) {
     if (it->key() == gone) continue;
     const FileId parent = keys::id_of(keys::after_id(it->key()));
     if (other.dir != nullptr && !other.in_bin && parent != dir) continue;
-    STOA_TRY(node, tree.nodes.get(parent));
-    const bool recycled = in_bin(tree, node->account_now());
+    STOA_TRY(node, volume.nodes.get(parent));
+    const bool recycled = in_bin(volume, node->account_now());
     if (other.dir == nullptr || !recycled) other = {node, recycled};
     if (parent == dir && !recycled) break;
   }
@@ -26,8 +26,8 @@ Result<OtherHome> other_home(Tree& tree, FileId id, FileId dir, std::string_view
   return other;
 }
 
-Status drop_file(Tree& tree, MetaTxn& txn, const NodeRef& node) {
-  STOA_CHECK_OK(drop_content(tree, txn, node));
+Status drop_file(VolumeContext& volume, MetaTxn& txn, const NodeRef& node) {
+  STOA_CHECK_OK(drop_content(volume, txn, node));
   STOA_CHECK_OK(txn.delete_inode(node));
   // With what is promised to writes that are under way: nobody who counts files would find it any more.
   txn.end_charge(node, usage_of(node->record));
@@ -35,18 +35,18 @@ Status drop_file(Tree& tree, MetaTxn& txn, const NodeRef& node) {
   return {};
 }
 
-Status drop_link(Tree& tree, MetaTxn& txn, const NodeRef& node, FileId dir, std::string_view raw) {
+Status drop_link(VolumeContext& volume, MetaTxn& txn, const NodeRef& node, FileId dir, std::string_view raw) {
   const Inode& record = node->record;
-  if (record.links <= 1 && record.type == FileType::kRegular && tree.state.keeps(node->id)) {
+  if (record.links <= 1 && record.type == FileType::kRegular && volume.state.keeps(node->id)) {
     return stage_orphan(txn, node);
   }
-  if (record.links <= 1) return drop_file(tree, txn, node);
+  if (record.links <= 1) return drop_file(volume, txn, node);
   Inode next = record;
   --next.links;
   next.touch(txn.now());
   AccountRef account = node->account;
   if (record.home == dir) {
-    STOA_TRY(home, other_home(tree, node->id, dir, raw));
+    STOA_TRY(home, other_home(volume, node->id, dir, raw));
     if (home.dir->id != dir) {
       const Status moved = txn.move_charge(node, {home.dir->account, node->payer().owner, node->id}, usage_of(record));
       if (moved) {

@@ -12,10 +12,10 @@ namespace stoa::core {
 // reclaim it. When the file's usage was charged through this link and others remain, the charge moves to the directory
 // of one of them if there is room; else it stays where it was, also when that directory goes: a removal must not fail
 // for want of room, and no limit may be passed.
-Status drop_link(Tree& tree, MetaTxn& txn, const NodeRef& node, FileId dir, std::string_view raw);
+Status drop_link(VolumeContext& volume, MetaTxn& txn, const NodeRef& node, FileId dir, std::string_view raw);
 
 // Stages the end of a file that has one name, whoever may have it open. The entry is the caller's to remove.
-Status drop_file(Tree& tree, MetaTxn& txn, const NodeRef& node);
+Status drop_file(VolumeContext& volume, MetaTxn& txn, const NodeRef& node);
 
 // Which directory may carry the file when its link (dir, raw) goes: that of another link, best one in `dir` itself,
 // where no charge moves, and rather one outside of recycle bins. kCorrupt: there is none.
@@ -23,6 +23,6 @@ struct OtherHome {
   NodeRef dir;
   bool in_bin;
 };
-Result<OtherHome> other_home(Tree& tree, FileId id, FileId dir, std::string_view raw);
+Result<OtherHome> other_home(VolumeContext& volume, FileId id, FileId dir, std::string_view raw);
 
 }  // namespace stoa::core

@@ -8,42 +8,43 @@
 namespace stoa::core {
 namespace {
 
-Result<EntryRecord> find_directory(Tree& tree, const OpContext& ctx, const NodeRef& dir, std::string_view raw) {
+Result<EntryRecord> find_directory(VolumeContext& volume, const OpContext& ctx, const NodeRef& dir,
+                                   std::string_view raw) {
   const std::shared_lock lock(dir->lock);
   STOA_CHECK_OK(require_directory(*dir));
   STOA_CHECK_OK(require(ctx, dir->record, kRightSearch));
-  return find_form(tree, *dir, raw, true);
+  return find_form(volume, *dir, raw, true);
 }
 
 // One implied directory; an existing one is as good. The result is its id.
-Result<FileId> make_one(Tree& tree, const OpContext& ctx, const NodeRef& dir, std::string_view raw,
+Result<FileId> make_one(VolumeContext& volume, const OpContext& ctx, const NodeRef& dir, std::string_view raw,
                         const std::optional<MultipartOf>& multipart, bool* made) {
   NodeRef counts_in;
   if (multipart) {
-    STOA_TRY(node, tree.nodes.get(multipart->dir));
+    STOA_TRY(node, volume.nodes.get(multipart->dir));
     counts_in = std::move(node);
   }
   // The object that needs the directory is synced later than it, so the directory needs no sync of its own.
   OpContext applied = ctx;
   applied.durability = Durability::kApplied;
   applied.pending = nullptr;
-  return run_mutation(tree, applied, [&](CommitTicket&) -> Result<FileId> {
+  return run_mutation(volume, applied, [&](CommitTicket&) -> Result<FileId> {
     const NodeLocks locks({dir, counts_in});
     STOA_CHECK_OK(require_directory(*dir));
-    STOA_TRY(present, find_form(tree, *dir, raw, true));
+    STOA_TRY(present, find_form(volume, *dir, raw, true));
     if (present.exists()) return present.id;
     if (names_bin(*dir, raw)) return fail(Errc::kReadOnly, "the name belongs to the recycle bin");
-    STOA_CHECK_OK(require_outside_bin(tree, *dir));
+    STOA_CHECK_OK(require_outside_bin(volume, *dir));
     STOA_CHECK_OK(require(ctx, dir->record, kRightAddSubdirectory | kRightSearch));
-    MetaTxn txn(tree, ctx);
+    MetaTxn txn(volume, ctx);
     NewInode wanted{.type = FileType::kDirectory, .default_mode = 0755};
     if (multipart) {
       STOA_CHECK_OK(require_directory(*counts_in));
-      STOA_CHECK_OK(require_outside_bin(tree, *counts_in));
+      STOA_CHECK_OK(require_outside_bin(volume, *counts_in));
       wanted.set.uid = multipart->uid;
       wanted.set.gid = multipart->gid;
     }
-    STOA_TRY(inode, make_inode(tree, ctx, txn, dir->record, wanted));
+    STOA_TRY(inode, make_inode(volume, ctx, txn, dir->record, wanted));
     inode.flags |= kImpliedByKey;
     if (multipart) inode.charged_to = multipart->dir;
     const FileId id = inode.id;
@@ -55,24 +56,24 @@ Result<FileId> make_one(Tree& tree, const OpContext& ctx, const NodeRef& dir, st
   });
 }
 
-Status remove_implied(Tree& tree, const OpContext& ctx, const NodeRef& parent, std::string_view raw) {
-  STOA_TRY(entry, find_directory(tree, ctx, parent, raw));
+Status remove_implied(VolumeContext& volume, const OpContext& ctx, const NodeRef& parent, std::string_view raw) {
+  STOA_TRY(entry, find_directory(volume, ctx, parent, raw));
   if (!entry.exists()) return fail(Errc::kNotFound);
-  STOA_TRY(victim, node_of(tree, parent, raw, entry));
+  STOA_TRY(victim, node_of(volume, parent, raw, entry));
   OpContext applied = ctx;
   applied.durability = Durability::kApplied;
   applied.pending = nullptr;
-  const auto removed = run_mutation(tree, applied, [&](CommitTicket&) -> Result<bool> {
+  const auto removed = run_mutation(volume, applied, [&](CommitTicket&) -> Result<bool> {
     const NodeLocks locks({parent, victim});
     STOA_CHECK_OK(require_directory(*parent));
     STOA_CHECK_OK(require_directory(*victim));
-    STOA_TRY(again, find_form(tree, *parent, raw, true));
+    STOA_TRY(again, find_form(volume, *parent, raw, true));
     if (again.id != entry.id) return fail(Errc::kNotFound);
     if (!victim->record.has(kImpliedByKey) || victim->record.entries != 0) return fail(Errc::kNotEmpty);
-    MetaTxn txn(tree, ctx);
+    MetaTxn txn(volume, ctx);
     Inode parent_next = parent->record;
     STOA_CHECK_OK(txn.remove_entry(parent, parent_next, raw, again));
-    STOA_CHECK_OK(stage_remove_directory(tree, txn, victim));
+    STOA_CHECK_OK(stage_remove_directory(volume, txn, victim));
     txn.put_inode(parent, std::move(parent_next));
     txn.note({.kind = ChangeKind::kRemove, .id = victim->id, .parent = parent->id, .name = raw});
     STOA_CHECK_OK(txn.commit());
@@ -104,44 +105,45 @@ std::string KeyParts::below() const {
   return path;
 }
 
-Result<NodeRef> walk_directories(Tree& tree, const OpContext& ctx, FileId root,
+Result<NodeRef> walk_directories(VolumeContext& volume, const OpContext& ctx, FileId root,
                                  std::span<const std::string_view> parts) {
-  STOA_TRY(dir, tree.nodes.get(root));
+  STOA_TRY(dir, volume.nodes.get(root));
   for (const std::string_view raw : parts) {
-    STOA_TRY(entry, find_directory(tree, ctx, dir, raw));
+    STOA_TRY(entry, find_directory(volume, ctx, dir, raw));
     if (!entry.exists()) return fail(Errc::kNotFound);
-    auto next = node_of(tree, dir, raw, entry);
+    auto next = node_of(volume, dir, raw, entry);
     if (!next) return fail(next.error().code == Errc::kStale ? Errc::kNotFound : next.error().code);
     dir = std::move(*next);
   }
   return dir;
 }
 
-Result<NodeRef> make_directories(Tree& tree, const OpContext& ctx, FileId root, std::span<const std::string_view> parts,
-                                 std::size_t* kept, const std::optional<MultipartOf>& multipart) {
-  STOA_TRY(dir, tree.nodes.get(root));
+Result<NodeRef> make_directories(VolumeContext& volume, const OpContext& ctx, FileId root,
+                                 std::span<const std::string_view> parts, std::size_t* kept,
+                                 const std::optional<MultipartOf>& multipart) {
+  STOA_TRY(dir, volume.nodes.get(root));
   for (std::size_t depth = 0; depth < parts.size(); ++depth) {
-    STOA_TRY(entry, find_directory(tree, ctx, dir, parts[depth]));
+    STOA_TRY(entry, find_directory(volume, ctx, dir, parts[depth]));
     if (entry.exists()) {
-      STOA_TRY(next, node_of(tree, dir, parts[depth], entry));
+      STOA_TRY(next, node_of(volume, dir, parts[depth], entry));
       dir = std::move(next);
     } else {
       bool new_one = false;
-      STOA_TRY(made, make_one(tree, ctx, dir, parts[depth], multipart, &new_one));
+      STOA_TRY(made, make_one(volume, ctx, dir, parts[depth], multipart, &new_one));
       if (new_one) *kept = std::min(*kept, depth);
-      STOA_TRY(next, tree.nodes.get(made));
+      STOA_TRY(next, volume.nodes.get(made));
       dir = std::move(next);
     }
   }
   return dir;
 }
 
-void prune_directories(Tree& tree, const OpContext& ctx, FileId root, std::span<const std::string_view> parts,
-                       std::size_t kept) {
+void prune_directories(VolumeContext& volume, const OpContext& ctx, FileId root,
+                       std::span<const std::string_view> parts, std::size_t kept) {
   for (std::size_t depth = parts.size(); depth > kept; --depth) {
-    const auto parent = walk_directories(tree, ctx, root, parts.first(depth - 1));
+    const auto parent = walk_directories(volume, ctx, root, parts.first(depth - 1));
     // A part that was never made (the quota was hit before) is no reason to leave those above it.
-    const Status removed = parent ? remove_implied(tree, ctx, *parent, parts[depth - 1]) : fail(parent.error());
+    const Status removed = parent ? remove_implied(volume, ctx, *parent, parts[depth - 1]) : fail(parent.error());
     if (!removed && removed.error().code != Errc::kNotFound) return;
   }
 }

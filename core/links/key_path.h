@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/api/requests.h"
-#include "core/txn/tree.h"
+#include "core/txn/volume_context.h"
 
 namespace stoa::core {
 
@@ -21,17 +21,18 @@ struct KeyParts {
 Result<KeyParts> split_key(std::string_view key);
 
 // Walks the directories. kNotFound when one is missing; kAccess without search permission.
-Result<NodeRef> walk_directories(Tree& tree, const OpContext& ctx, FileId root,
+Result<NodeRef> walk_directories(VolumeContext& volume, const OpContext& ctx, FileId root,
                                  std::span<const std::string_view> parts);
 
 // Makes the missing directories, marked as implied by keys. `kept` is lowered to how many of the parts were there
 // before. `multipart`: what is made is the directory of that upload (PutKeyRequest).
-Result<NodeRef> make_directories(Tree& tree, const OpContext& ctx, FileId root, std::span<const std::string_view> parts,
-                                 std::size_t* kept, const std::optional<MultipartOf>& multipart = {});
+Result<NodeRef> make_directories(VolumeContext& volume, const OpContext& ctx, FileId root,
+                                 std::span<const std::string_view> parts, std::size_t* kept,
+                                 const std::optional<MultipartOf>& multipart = {});
 
 // Removes, bottom-up, the directories of the path behind the first `kept` parts that exist only because of keys and are
 // empty now. Stops silently at the first that stays.
-void prune_directories(Tree& tree, const OpContext& ctx, FileId root, std::span<const std::string_view> parts,
-                       std::size_t kept = 0);
+void prune_directories(VolumeContext& volume, const OpContext& ctx, FileId root,
+                       std::span<const std::string_view> parts, std::size_t kept = 0);
 
 }  // namespace stoa::core

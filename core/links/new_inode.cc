@@ -71,7 +71,7 @@ Status inherit_acl(Inode& inode, const Acl& from, const NewInode& wanted) {
   return {};
 }
 
-Result<Inode> make_inode(Tree& tree, const OpContext& ctx, const MetaTxn& txn, const Inode& parent,
+Result<Inode> make_inode(VolumeContext& volume, const OpContext& ctx, const MetaTxn& txn, const Inode& parent,
                          const NewInode& wanted) {
   const SetAttributes& set = wanted.set;
   const Credentials& cred = ctx.cred;
@@ -81,7 +81,7 @@ Result<Inode> make_inode(Tree& tree, const OpContext& ctx, const MetaTxn& txn, c
   }
   const bool inherit_group = (parent.mode & kSetGid) != 0;
   Inode inode;
-  STOA_TRY(id, tree.next_id());
+  STOA_TRY(id, volume.next_id());
   inode.id = id;
   inode.generation = static_cast<std::uint32_t>(static_cast<std::uint64_t>(txn.now().ns) >> 10);
   inode.type = wanted.type;

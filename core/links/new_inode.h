@@ -15,7 +15,7 @@ struct NewInode {
 
 // kNotOwner: an owner or group that the caller may not give away (as chown would refuse). kInvalid, kTooLarge: the ACL.
 // Mode and ACL: RFC 8881 6.4.3, RFC 8275.
-Result<Inode> make_inode(Tree& tree, const OpContext& ctx, const MetaTxn& txn, const Inode& parent,
+Result<Inode> make_inode(VolumeContext& volume, const OpContext& ctx, const MetaTxn& txn, const Inode& parent,
                          const NewInode& wanted);
 
 // Entries of the directory's ACL, and the mode of the request applied to them. kNoSpace: the ACL has no room for the

@@ -11,7 +11,7 @@ Status stage_orphan(MetaTxn& txn, const NodeRef& node) {
   next.links = 0;
   next.touch(txn.now());
   Payer payer = node->payer();
-  payer.of = UsageClass::kNameless;
+  payer.of = UsageClass::kOrphans;
   // A bin shows what it keeps, and goes when that is nothing. Where a quota counts what has no name, and not what is
   // recycled, there may be no room for it outside: then it stays, as something recycled.
   payer.account = beyond_bins(node->account);
@@ -29,19 +29,19 @@ Status stage_orphan(MetaTxn& txn, const NodeRef& node) {
   return {};
 }
 
-Status delete_orphan(Tree& tree, FileId file) {
-  const auto found = tree.nodes.get(file);
+Status delete_orphan(VolumeContext& volume, FileId file) {
+  const auto found = volume.nodes.get(file);
   if (!found && found.error().code == Errc::kStale) return {};
   STOA_CHECK_OK(found);
   const NodeRef& node = *found;
   const OpContext ctx;
-  const std::shared_lock tree_lock(tree.tree_lock);
+  const std::shared_lock tree_lock(volume.tree_lock);
   const NodeLocks locks({node});
   // Whoever opened it again registered before he looked at the node (VolumeState::open): he is seen here, or he will
   // see that the file is deleted.
-  if (node->deleted || node->record.links != 0 || tree.state.keeps(file)) return {};
-  MetaTxn txn(tree, ctx);
-  STOA_CHECK_OK(drop_content(tree, txn, node));
+  if (node->deleted || node->record.links != 0 || volume.state.keeps(file)) return {};
+  MetaTxn txn(volume, ctx);
+  STOA_CHECK_OK(drop_content(volume, txn, node));
   STOA_CHECK_OK(txn.delete_inode(node, Seen::kNo));
   txn.end_charge(node, usage_of(node->record));  // as drop_file() does
   txn.set_account(node, nullptr);
@@ -50,17 +50,17 @@ Status delete_orphan(Tree& tree, FileId file) {
   return {};
 }
 
-Status sweep_orphans(Tree& tree) {
-  if (tree.orphans_swept.load(std::memory_order_relaxed) || tree.state.in_grace()) return {};
+Status sweep_orphans(VolumeContext& volume) {
+  if (volume.orphans_swept.load(std::memory_order_relaxed) || volume.state.in_grace()) return {};
   // Whoever took a last name while grace was not over has committed what he made of it.
   {
-    const std::lock_guard barrier(tree.tree_lock);
+    const std::lock_guard barrier(volume.tree_lock);
   }
   const std::string prefix(keys::kOrphanPrefix);
-  const auto it = tree.kv.scan(Family::kState, prefix, keys::behind_prefix(prefix));
-  for (; it->valid(); it->next()) STOA_CHECK_OK(delete_orphan(tree, keys::id_of(it->key().substr(prefix.size()))));
+  const auto it = volume.kv.scan(Family::kState, prefix, keys::behind_prefix(prefix));
+  for (; it->valid(); it->next()) STOA_CHECK_OK(delete_orphan(volume, keys::id_of(it->key().substr(prefix.size()))));
   STOA_CHECK_OK(it->status());
-  tree.orphans_swept.store(true, std::memory_order_relaxed);
+  volume.orphans_swept.store(true, std::memory_order_relaxed);
   return {};
 }
 

@@ -7,7 +7,7 @@
 // lost its name: no limit is passed through it, and the transaction that removes it makes the room. A rename of that
 // directory takes the charge along; when the directory goes, its account outlives it (core/usage/ledger.h), so that the
 // directories above go on counting it. What was purged from a recycle bin counts where the bin did. It is a class of
-// its own, which a quota may leave out (UsageClass::kNameless).
+// its own, which a quota may leave out (UsageClass::kOrphans).
 #pragma once
 
 #include "core/txn/meta_txn.h"
@@ -19,9 +19,9 @@ Status stage_orphan(MetaTxn& txn, const NodeRef& node);
 
 // Deletes it if it has no name, nobody has it open and nobody may reclaim it; else nothing. Applied, not durable: after
 // a crash the next start does it again.
-Status delete_orphan(Tree& tree, FileId file);
+Status delete_orphan(VolumeContext& volume, FileId file);
 
 // At start and as background work: once grace is over, orphans that nobody reclaimed go.
-Status sweep_orphans(Tree& tree);
+Status sweep_orphans(VolumeContext& volume);
 
 }  // namespace stoa::core

@@ -7,14 +7,14 @@ namespace stoa::core {
 
 namespace {
 
-// The folder marker of a directory that is empty to POSIX doors; null: there is none.
-Result<NodeRef> find_marker(Tree& tree, const NodeRef& victim, EntryRecord& entry) {
+// The folder marker of a directory that is empty to POSIX protocols; null: there is none.
+Result<NodeRef> find_marker(VolumeContext& volume, const NodeRef& victim, EntryRecord& entry) {
   if (victim->record.entries == 0) return nullptr;
   if (victim->record.entries > 1) return fail(Errc::kNotEmpty);
-  STOA_TRY(marker, find_form(tree, *victim, "", false));
+  STOA_TRY(marker, find_form(volume, *victim, "", false));
   if (!marker.exists()) return fail(Errc::kNotEmpty);
   entry = marker;
-  return tree.nodes.get(marker.id);
+  return volume.nodes.get(marker.id);
 }
 
 // Nobody can lock the marker without coming through its directory, which is locked; its id is higher only by chance, so
@@ -27,24 +27,24 @@ Status lock_marker(const NodeRef& marker, std::unique_lock<RwLock>& lock) {
 
 }  // namespace
 
-Status require_empty(Tree& tree, const NodeRef& dir) {
+Status require_empty(VolumeContext& volume, const NodeRef& dir) {
   EntryRecord entry;
-  STOA_TRY(marker, find_marker(tree, dir, entry));
+  STOA_TRY(marker, find_marker(volume, dir, entry));
   if (marker == nullptr) return {};
   std::unique_lock<RwLock> lock;
   return lock_marker(marker, lock);
 }
 
-Status stage_remove_directory(Tree& tree, MetaTxn& txn, const NodeRef& victim) {
+Status stage_remove_directory(VolumeContext& volume, MetaTxn& txn, const NodeRef& victim) {
   EntryRecord entry;
-  STOA_TRY(marker, find_marker(tree, victim, entry));
+  STOA_TRY(marker, find_marker(volume, victim, entry));
   if (victim->record.has(kHasBin)) return fail(Errc::kNotEmpty, "its recycle bin is not empty");
   if (marker != nullptr) {
     std::unique_lock<RwLock> lock;
     STOA_CHECK_OK(lock_marker(marker, lock));
     Inode gone = victim->record;
     STOA_CHECK_OK(txn.remove_entry(victim, gone, "", entry));
-    STOA_CHECK_OK(drop_link(tree, txn, marker, victim->id, ""));
+    STOA_CHECK_OK(drop_link(volume, txn, marker, victim->id, ""));
     txn.keep_locked(marker, std::move(lock));
   }
   STOA_CHECK_OK(txn.delete_inode(victim));

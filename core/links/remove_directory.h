@@ -5,12 +5,12 @@
 
 namespace stoa::core {
 
-// kNotEmpty unless POSIX doors see nothing in the locked directory: it has no entry, or only an empty folder marker
+// kNotEmpty unless POSIX protocols see nothing in the locked directory: it has no entry, or only an empty folder marker
 // (the object whose key is the directory's name and a '/').
-Status require_empty(Tree& tree, const NodeRef& dir);
+Status require_empty(VolumeContext& volume, const NodeRef& dir);
 
 // Stages the end of a directory that is so empty, and its marker's. kNotEmpty also while it has a recycle bin
 // (discard_empty_bin()). It and its parent are locked.
-Status stage_remove_directory(Tree& tree, MetaTxn& txn, const NodeRef& victim);
+Status stage_remove_directory(VolumeContext& volume, MetaTxn& txn, const NodeRef& victim);
 
 }  // namespace stoa::core

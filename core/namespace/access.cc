@@ -8,12 +8,12 @@ namespace {
 constexpr std::uint32_t kReading = kAccessRead | kAccessLookup | kAccessExecute | kAccessReadXattrs | kAccessListXattrs;
 }  // namespace
 
-Result<AccessReply> access(Tree& tree, const OpContext& ctx, const AccessRequest& req) {
-  STOA_TRY(node, reach(tree, ctx, req.id));
-  const bool recycled = is_recycled(tree, node);
+Result<AccessReply> access(VolumeContext& volume, const OpContext& ctx, const AccessRequest& req) {
+  STOA_TRY(node, reach(volume, ctx, req.id));
+  const bool recycled = is_recycled(volume, node);
   const std::shared_lock lock(node->lock);
   STOA_CHECK_OK(require_live(*node));
-  STOA_CHECK_OK(tree.state.before_look(ctx, req.id));
+  STOA_CHECK_OK(volume.state.before_look(ctx, req.id));
   const std::uint32_t bits = access_bits(ctx, node->record) & (recycled ? kReading : ~0u);
   return AccessReply{bits & req.wanted, node->record.attributes(), recycled};
 }

@@ -27,8 +27,8 @@ std::vector<FileId> directories_above(const Node& node) {
 
 }  // namespace
 
-Result<AncestorsReply> ancestors(Tree& tree, const OpContext&, const AncestorsRequest& req) {
-  STOA_TRY(node, tree.nodes.get(req.id));
+Result<AncestorsReply> ancestors(VolumeContext& volume, const OpContext&, const AncestorsRequest& req) {
+  STOA_TRY(node, volume.nodes.get(req.id));
   if (!req.key.empty()) {
     STOA_TRY(parts, split_key(req.key));
     for (const std::string_view raw : parts.directories) {
@@ -36,27 +36,27 @@ Result<AncestorsReply> ancestors(Tree& tree, const OpContext&, const AncestorsRe
       {
         const std::shared_lock lock(node->lock);
         if (!require_directory(*node)) break;
-        STOA_TRY(entry, find_form(tree, *node, raw, true));
+        STOA_TRY(entry, find_form(volume, *node, raw, true));
         if (!entry.exists()) break;
         next = entry.id;
       }
-      auto found = tree.nodes.get(next);
+      auto found = volume.nodes.get(next);
       if (!found) break;  // removed since
       node = *std::move(found);
     }
   }
-  const std::shared_lock chain(tree.tree_lock);
+  const std::shared_lock chain(volume.tree_lock);
   const std::shared_lock lock(node->lock);
   return AncestorsReply{directories_above(*node)};
 }
 
-Status find_flows(Tree& tree, const OpContext&, const FindFlowsRequest& req) {
-  STOA_TRY(node, tree.nodes.get(req.id));
+Status find_flows(VolumeContext& volume, const OpContext&, const FindFlowsRequest& req) {
+  STOA_TRY(node, volume.nodes.get(req.id));
   node->prefetch();  // the request itself comes next
   // Both before the locks: what was found while either changed is not taken for what holds since.
-  const FlowMemo::Stamp stamp{.table = req.table.directories_version(), .moves = tree.ledger.moves()};
+  const FlowMemo::Stamp stamp{.table = req.table.directories_version(), .moves = volume.ledger.moves()};
   if (stamp.table == 0 || node->flows.recall(stamp, req.found)) return {};
-  const std::shared_lock chain(tree.tree_lock);
+  const std::shared_lock chain(volume.tree_lock);
   const std::shared_lock lock(node->lock);
   const std::size_t before = req.found.size();
   req.table.find_directories(directories_above(*node), req.found);

@@ -15,30 +15,30 @@ namespace {
 // in it are reached through it only (they belong to one multipart upload), so their locks can follow its own without a
 // deadlock.
 // kStale: a part is not what it was when its content was joined.
-Status stage_consume(Tree& tree, MetaTxn& txn, const NodeRef& dir, const NodeRef& parent,
+Status stage_consume(VolumeContext& volume, MetaTxn& txn, const NodeRef& dir, const NodeRef& parent,
                      const std::map<FileId, std::uint64_t>& versions) {
   STOA_CHECK_OK(require_directory(*dir));
   const std::string lower = keys::id_key(dir->id);
   Inode emptied = dir->record;
   std::size_t joined = 0;
-  const auto it = tree.kv.scan(Family::kEntry, lower, keys::behind_prefix(lower));
+  const auto it = volume.kv.scan(Family::kEntry, lower, keys::behind_prefix(lower));
   for (; it->valid(); it->next()) {
     STOA_TRY(entry, EntryRecord::decode(it->value()));
     if (entry.type == FileType::kDirectory) return fail(Errc::kInvalid, "a directory among the parts");
-    STOA_TRY(node, tree.nodes.get(entry.id));
+    STOA_TRY(node, volume.nodes.get(entry.id));
     txn.keep_locked(node, std::unique_lock(node->lock));
     const auto part = versions.find(node->id);
     if (part != versions.end() && part->second != node->record.data_version)
       return fail(Errc::kStale, "a part changed");
     joined += part != versions.end() ? 1 : 0;
     // It would live on, and write to bytes that are now another file's.
-    if (tree.state.is_open(node->id)) return fail(Errc::kBusy, "a part is open");
+    if (volume.state.is_open(node->id)) return fail(Errc::kBusy, "a part is open");
     const std::string_view raw = keys::after_id(it->key());
     STOA_CHECK_OK(txn.remove_entry(dir, emptied, raw, entry));
     if (node->record.links > 1) {
-      STOA_CHECK_OK(drop_link(tree, txn, node, dir->id, raw));
+      STOA_CHECK_OK(drop_link(volume, txn, node, dir->id, raw));
     } else {
-      STOA_CHECK_OK(drop_file(tree, txn, node));
+      STOA_CHECK_OK(drop_file(volume, txn, node));
     }
   }
   STOA_CHECK_OK(it->status());
@@ -46,12 +46,12 @@ Status stage_consume(Tree& tree, MetaTxn& txn, const NodeRef& dir, const NodeRef
   if (joined != versions.size()) return fail(Errc::kStale, "a part is gone");
 
   const std::string link_prefix = keys::link_key(dir->id, parent->id, "");
-  const auto link = tree.kv.scan(Family::kLink, link_prefix, keys::behind_prefix(link_prefix));
+  const auto link = volume.kv.scan(Family::kLink, link_prefix, keys::behind_prefix(link_prefix));
   STOA_CHECK_OK(link->status());
   if (!link->valid()) return fail(Errc::kCorrupt, "the upload has no name");
   std::string_view raw = link->key().substr(link_prefix.size());
   raw.remove_suffix(1);
-  STOA_TRY(entry, find_form(tree, *parent, raw, true));
+  STOA_TRY(entry, find_form(volume, *parent, raw, true));
   Inode parent_next = parent->record;
   STOA_CHECK_OK(txn.remove_entry(parent, parent_next, raw, entry));
   STOA_CHECK_OK(txn.delete_inode(dir));
@@ -62,7 +62,7 @@ Status stage_consume(Tree& tree, MetaTxn& txn, const NodeRef& dir, const NodeRef
 
 }  // namespace
 
-Result<PutKeyReply> concatenate(Tree& tree, const OpContext& ctx, const ConcatenateRequest& req) {
+Result<PutKeyReply> concatenate(VolumeContext& volume, const OpContext& ctx, const ConcatenateRequest& req) {
   if (ctx.read_only) return fail(Errc::kReadOnly);
   if (req.parts.empty()) return fail(Errc::kInvalid, "no parts");
   if (req.parts.size() > kConcatenatePartsMax) return fail(Errc::kTooLarge);
@@ -73,30 +73,30 @@ Result<PutKeyReply> concatenate(Tree& tree, const OpContext& ctx, const Concaten
   for (const ConcatenatePart& wanted : req.parts) {
     if (!stay && (wanted.offset != 0 || wanted.length))
       return fail(Errc::kInvalid, "a piece of a part that is consumed");
-    STOA_TRY(node, tree.nodes.get(wanted.id));
-    STOA_TRY(part, take_part(tree, ctx, node, wanted, stay));
+    STOA_TRY(node, volume.nodes.get(wanted.id));
+    STOA_TRY(part, take_part(volume, ctx, node, wanted, stay));
     versions[wanted.id] = part.data_version;
     parts.push_back(std::move(part));
   }
-  STOA_TRY(content, content_of_parts(tree, parts));
+  STOA_TRY(content, content_of_parts(volume, parts));
   PutObject put{.root = req.root, .key = req.key, .meta = req.meta, .mode = req.mode, .expect = req.expect};
   NodeRef consumed;
   NodeRef consumed_parent;
   if (req.consume_dir != kNoFile) {
-    STOA_TRY(node, tree.nodes.get(req.consume_dir));
+    STOA_TRY(node, volume.nodes.get(req.consume_dir));
     consumed = node;
-    STOA_TRY(attr, getattr(tree, ctx, {.id = req.consume_dir}));
+    STOA_TRY(attr, getattr(volume, ctx, {.id = req.consume_dir}));
     if (attr.attr.type != FileType::kDirectory) return fail(Errc::kNotDirectory);
-    STOA_TRY(parent, tree.nodes.get([&] {
+    STOA_TRY(parent, volume.nodes.get([&] {
       const std::shared_lock lock(node->lock);
       return node->record.home;
     }()));
     consumed_parent = parent;
     put.also_locked = {consumed, consumed_parent};
-    put.stage_more = [&](MetaTxn& txn) { return stage_consume(tree, txn, consumed, consumed_parent, versions); };
+    put.stage_more = [&](MetaTxn& txn) { return stage_consume(volume, txn, consumed, consumed_parent, versions); };
   }
-  auto reply = put_object(tree, ctx, put, content);
-  if (!reply) discard_content(tree, content);
+  auto reply = put_object(volume, ctx, put, content);
+  if (!reply) discard_content(volume, content);
   return reply;
 }
 

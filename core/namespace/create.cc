@@ -14,19 +14,19 @@ constexpr std::uint32_t kDefaultMode = 0644;
 
 }  // namespace
 
-Result<CreatedFile> create_file(Tree& tree, const OpContext& ctx, const CreateRequest& req, const NodeRef& dir,
-                                CommitTicket& ticket, UnfinishedOpen* open) {
+Result<CreatedFile> create_file(VolumeContext& volume, const OpContext& ctx, const CreateRequest& req,
+                                const NodeRef& dir, CommitTicket& ticket, UnfinishedOpen* open) {
   NodeLocks locks({dir});
   STOA_CHECK_OK(require_directory(*dir));
   STOA_CHECK_OK(require(ctx, dir->record, kRightSearch));
-  STOA_TRY(entry, find_posix(tree, *dir, req.name));
+  STOA_TRY(entry, find_posix(volume, *dir, req.name));
   if (entry.record.exists()) {
     if (req.mode == CreateMode::kGuarded) return fail(Errc::kExists);
     if (entry.directory()) return fail(req.mode == CreateMode::kUnchecked ? Errc::kIsDirectory : Errc::kExists);
     const BeforeAttributes before = dir->record.before();
     const Attributes parent = dir->record.attributes();
     locks.release();
-    STOA_TRY(node, tree.nodes.get(entry.record.id));
+    STOA_TRY(node, volume.nodes.get(entry.record.id));
     const std::shared_lock lock(node->lock);
     STOA_CHECK_OK(require_live(*node));
     if (node->record.type != FileType::kRegular) return fail(Errc::kExists);
@@ -38,12 +38,12 @@ Result<CreatedFile> create_file(Tree& tree, const OpContext& ctx, const CreateRe
   }
   if (names_bin(*dir, req.name)) return fail(Errc::kExists);
   STOA_CHECK_OK(require_add(ctx, dir->record, false));
-  STOA_CHECK_OK(require_outside_bin(tree, *dir));
+  STOA_CHECK_OK(require_outside_bin(volume, *dir));
   if (req.set.size && *req.set.size > kFileBytesMax) return fail(Errc::kFileTooBig);
 
-  MetaTxn txn(tree, ctx);
+  MetaTxn txn(volume, ctx);
   const bool exclusive = req.mode == CreateMode::kExclusive;
-  STOA_TRY(inode, make_inode(tree, ctx, txn, dir->record,
+  STOA_TRY(inode, make_inode(volume, ctx, txn, dir->record,
                              {.type = FileType::kRegular,
                               .set = req.set,
                               .default_mode = exclusive ? kExclusiveMode : kDefaultMode,
@@ -60,14 +60,14 @@ Result<CreatedFile> create_file(Tree& tree, const OpContext& ctx, const CreateRe
   return made;
 }
 
-Result<CreateReply> create(Tree& tree, const OpContext& ctx, const CreateRequest& req) {
-  if (auto replay = replay_create(tree, ctx, ChangeKind::kCreate, req.parent)) return *std::move(replay);
-  STOA_TRY(dir, reach(tree, ctx, req.parent));
+Result<CreateReply> create(VolumeContext& volume, const OpContext& ctx, const CreateRequest& req) {
+  if (auto replay = replay_create(volume, ctx, ChangeKind::kCreate, req.parent)) return *std::move(replay);
+  STOA_TRY(dir, reach(volume, ctx, req.parent));
   STOA_TRY(made,
-           run_mutation(tree, ctx, [&](CommitTicket& ticket) { return create_file(tree, ctx, req, dir, ticket); }));
+           run_mutation(volume, ctx, [&](CommitTicket& ticket) { return create_file(volume, ctx, req, dir, ticket); }));
   if (made.truncate) {
     // As Linux does: of an existing file only the size is set.
-    STOA_TRY(cut, setattr(tree, ctx, {.id = made.reply.attr.id, .set = {.size = req.set.size}}));
+    STOA_TRY(cut, setattr(volume, ctx, {.id = made.reply.attr.id, .set = {.size = req.set.size}}));
     made.reply.attr = cut.attr;
   }
   return made.reply;

@@ -12,7 +12,7 @@ struct CreatedFile {
 };
 
 // With the tree lock held; `dir` is not locked. `open`: begun of a new file, while no other request can meet that.
-Result<CreatedFile> create_file(Tree& tree, const OpContext& ctx, const CreateRequest& req, const NodeRef& dir,
-                                CommitTicket& ticket, UnfinishedOpen* open = nullptr);
+Result<CreatedFile> create_file(VolumeContext& volume, const OpContext& ctx, const CreateRequest& req,
+                                const NodeRef& dir, CommitTicket& ticket, UnfinishedOpen* open = nullptr);
 
 }  // namespace stoa::core

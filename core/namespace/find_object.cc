@@ -4,10 +4,10 @@
 
 namespace stoa::core {
 
-Result<FoundObject> find_object(Tree& tree, const OpContext& ctx, FileId root, const KeyParts& parts) {
+Result<FoundObject> find_object(VolumeContext& volume, const OpContext& ctx, FileId root, const KeyParts& parts) {
   for (;;) {
     FoundObject found;
-    STOA_TRY(dir, walk_directories(tree, ctx, root, parts.directories));
+    STOA_TRY(dir, walk_directories(volume, ctx, root, parts.directories));
     found.dir = dir;
     {
       const std::shared_lock lock(dir->lock);
@@ -15,11 +15,11 @@ Result<FoundObject> find_object(Tree& tree, const OpContext& ctx, FileId root, c
       if (dir->deleted) continue;
       STOA_CHECK_OK(require_directory(*dir));
       STOA_CHECK_OK(require(ctx, dir->record, kRightSearch));
-      STOA_TRY(entry, find_form(tree, *dir, parts.last, false));
+      STOA_TRY(entry, find_form(volume, *dir, parts.last, false));
       found.entry = entry;
     }
     if (!found.entry.exists()) return found;
-    auto node = node_of(tree, dir, parts.last, found.entry);
+    auto node = node_of(volume, dir, parts.last, found.entry);
     if (!node && node.error().code == Errc::kStale) continue;
     if (!node) return fail(node.error());
     found.node = std::move(*node);

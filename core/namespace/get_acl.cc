@@ -4,8 +4,8 @@
 
 namespace stoa::core {
 
-Result<GetAclReply> get_acl(Tree& tree, const OpContext& ctx, const GetAclRequest& req) {
-  STOA_TRY(node, reach(tree, ctx, req.id));
+Result<GetAclReply> get_acl(VolumeContext& volume, const OpContext& ctx, const GetAclRequest& req) {
+  STOA_TRY(node, reach(volume, ctx, req.id));
   const std::shared_lock lock(node->lock);
   STOA_CHECK_OK(require_live(*node));
   const Inode& record = node->record;

@@ -5,9 +5,9 @@
 
 namespace stoa::core {
 
-Result<std::unique_ptr<KeyWalker>> KeyWalker::open(Tree& tree, const OpContext& ctx, FileId root) {
-  std::unique_ptr<KeyWalker> walker(new KeyWalker(tree, ctx));
-  STOA_TRY(node, tree.nodes.get(root));
+Result<std::unique_ptr<KeyWalker>> KeyWalker::open(VolumeContext& volume, const OpContext& ctx, FileId root) {
+  std::unique_ptr<KeyWalker> walker(new KeyWalker(volume, ctx));
+  STOA_TRY(node, volume.nodes.get(root));
   {
     const std::shared_lock lock(node->lock);
     STOA_CHECK_OK(require_directory(*node));
@@ -19,7 +19,7 @@ Result<std::unique_ptr<KeyWalker>> KeyWalker::open(Tree& tree, const OpContext& 
 }
 
 Result<bool> KeyWalker::may_list(FileId dir) {
-  auto node = tree_.nodes.get(dir);
+  auto node = volume_.nodes.get(dir);
   if (!node && node.error().code == Errc::kStale) return false;  // gone since the walk began
   if (!node) return fail(node.error());
   const std::shared_lock lock((*node)->lock);
@@ -35,7 +35,7 @@ Status KeyWalker::seek(std::string_view key) {
     if (slash == std::string_view::npos) break;
     const std::string_view stored = rest.substr(0, slash + 1);
     std::string value;
-    STOA_TRY(found, tree_.kv.get(Family::kEntry, keys::id_name(frames_.back().dir, stored), &value));
+    STOA_TRY(found, volume_.kv.get(Family::kEntry, keys::id_name(frames_.back().dir, stored), &value));
     if (!found) {
       // Nothing of this name: whatever sorts behind it in this directory sorts behind the whole key.
       rest = stored;
@@ -91,7 +91,7 @@ Status KeyWalker::enter() {
 }
 
 Result<bool> KeyWalker::is_empty() {
-  auto node = tree_.nodes.get(entry_.id);
+  auto node = volume_.nodes.get(entry_.id);
   if (!node && node.error().code == Errc::kStale) return true;
   if (!node) return fail(node.error());
   const std::shared_lock lock((*node)->lock);

@@ -7,7 +7,7 @@
 namespace stoa::core {
 namespace {
 
-Result<CreateReply> link_locked(Tree& tree, const OpContext& ctx, const LinkRequest& req, const NodeRef& dir,
+Result<CreateReply> link_locked(VolumeContext& volume, const OpContext& ctx, const LinkRequest& req, const NodeRef& dir,
                                 const NodeRef& node, CommitTicket& ticket) {
   const NodeLocks locks({dir, node});
   STOA_CHECK_OK(require_live(*node));
@@ -15,13 +15,13 @@ Result<CreateReply> link_locked(Tree& tree, const OpContext& ctx, const LinkRequ
   if (node->record.links == 0) return fail(Errc::kNotFound);  // an orphan never gets a name again, as in Linux
   STOA_CHECK_OK(require_directory(*dir));
   STOA_CHECK_OK(require(ctx, dir->record, kRightSearch));
-  STOA_TRY(entry, find_posix(tree, *dir, req.name));
+  STOA_TRY(entry, find_posix(volume, *dir, req.name));
   if (entry.record.exists() || names_bin(*dir, req.name)) return fail(Errc::kExists);
   STOA_CHECK_OK(require_add(ctx, dir->record, false));
-  for (const NodeRef& party : {dir, node}) STOA_CHECK_OK(require_outside_bin(tree, *party));
+  for (const NodeRef& party : {dir, node}) STOA_CHECK_OK(require_outside_bin(volume, *party));
   if (node->record.links >= kLinksMax) return fail(Errc::kTooManyLinks);
 
-  MetaTxn txn(tree, ctx);
+  MetaTxn txn(volume, ctx);
   Inode next = node->record;
   ++next.links;
   next.touch(txn.now());
@@ -39,11 +39,12 @@ Result<CreateReply> link_locked(Tree& tree, const OpContext& ctx, const LinkRequ
 
 }  // namespace
 
-Result<CreateReply> link(Tree& tree, const OpContext& ctx, const LinkRequest& req) {
-  if (auto replay = replay_create(tree, ctx, ChangeKind::kLink, req.parent)) return *std::move(replay);
-  STOA_TRY(dir, reach(tree, ctx, req.parent));
-  STOA_TRY(node, reach(tree, ctx, req.id));
-  return run_mutation(tree, ctx, [&](CommitTicket& ticket) { return link_locked(tree, ctx, req, dir, node, ticket); });
+Result<CreateReply> link(VolumeContext& volume, const OpContext& ctx, const LinkRequest& req) {
+  if (auto replay = replay_create(volume, ctx, ChangeKind::kLink, req.parent)) return *std::move(replay);
+  STOA_TRY(dir, reach(volume, ctx, req.parent));
+  STOA_TRY(node, reach(volume, ctx, req.id));
+  return run_mutation(volume, ctx,
+                      [&](CommitTicket& ticket) { return link_locked(volume, ctx, req, dir, node, ticket); });
 }
 
 }  // namespace stoa::core

@@ -8,12 +8,12 @@ namespace stoa::core {
 namespace {
 
 // Attributes and, when wanted, meta for the ids of one page, with few look-ups in the store.
-Status fill(Tree& tree, bool want_meta, std::span<const FileId> ids, std::vector<ListedKey>& keys_out) {
+Status fill(VolumeContext& volume, bool want_meta, std::span<const FileId> ids, std::vector<ListedKey>& keys_out) {
   std::vector<FileId> unknown;
   std::vector<std::size_t> missing;
   std::vector<Inode> inodes(ids.size());
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (const NodeRef node = tree.nodes.peek(ids[i])) {
+    if (const NodeRef node = volume.nodes.peek(ids[i])) {
       const std::shared_lock lock(node->lock);
       if (!node->deleted) inodes[i] = node->record;
     } else {
@@ -21,7 +21,7 @@ Status fill(Tree& tree, bool want_meta, std::span<const FileId> ids, std::vector
       unknown.push_back(ids[i]);
     }
   }
-  STOA_CHECK_OK(load_inodes(tree.kv, unknown, [&](std::size_t i, Inode inode) -> Status {
+  STOA_CHECK_OK(load_inodes(volume.kv, unknown, [&](std::size_t i, Inode inode) -> Status {
     inodes[missing[i]] = std::move(inode);
     return {};
   }));
@@ -36,7 +36,7 @@ Status fill(Tree& tree, bool want_meta, std::span<const FileId> ids, std::vector
   }
   const std::vector<std::string_view> views(names.begin(), names.end());
   std::vector<std::optional<std::string>> values(names.size());
-  STOA_CHECK_OK(tree.kv.multi_get(Family::kXattr, views, values));
+  STOA_CHECK_OK(volume.kv.multi_get(Family::kXattr, views, values));
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!values[i]) continue;
     STOA_TRY(meta, decode_meta(ids[missing[i]], *values[i]));
@@ -47,8 +47,8 @@ Status fill(Tree& tree, bool want_meta, std::span<const FileId> ids, std::vector
 
 class Listing {
  public:
-  Listing(Tree& tree, const OpContext& ctx, const ListKeysRequest& req, KeyWalker& walker)
-      : tree_(tree), ctx_(ctx), req_(req), walker_(walker) {}
+  Listing(VolumeContext& volume, const OpContext& ctx, const ListKeysRequest& req, KeyWalker& walker)
+      : volume_(volume), ctx_(ctx), req_(req), walker_(walker) {}
 
   Result<ListKeysReply> run() {
     STOA_CHECK_OK(walker_.seek(std::max(req_.prefix, req_.start_after)));
@@ -63,7 +63,7 @@ class Listing {
       if (past_prefix_) break;
     }
     STOA_CHECK_OK(break_leases());
-    STOA_CHECK_OK(fill(tree_, req_.want_meta, ids_, reply_.keys));
+    STOA_CHECK_OK(fill(volume_, req_.want_meta, ids_, reply_.keys));
     // A file that vanished while the page was gathered has no attributes any more.
     std::erase_if(reply_.keys, [](const ListedKey& key) { return key.attr.id == kNoFile; });
     return std::move(reply_);
@@ -74,7 +74,7 @@ class Listing {
   Status break_leases() {
     Status may;
     for (const FileId id : ids_) {
-      if (const Status one = tree_.state.before_look(ctx_, id); !one) may = one;
+      if (const Status one = volume_.state.before_look(ctx_, id); !one) may = one;
     }
     return may;
   }
@@ -140,7 +140,7 @@ class Listing {
     return walker_.step_over();
   }
 
-  Tree& tree_;
+  VolumeContext& volume_;
   const OpContext& ctx_;
   const ListKeysRequest& req_;
   KeyWalker& walker_;
@@ -152,10 +152,10 @@ class Listing {
 
 }  // namespace
 
-Result<ListKeysReply> list_keys(Tree& tree, const OpContext& ctx, const ListKeysRequest& req) {
-  STOA_TRY(walker, KeyWalker::open(tree, ctx, req.root));
+Result<ListKeysReply> list_keys(VolumeContext& volume, const OpContext& ctx, const ListKeysRequest& req) {
+  STOA_TRY(walker, KeyWalker::open(volume, ctx, req.root));
   if (req.limit == 0) return ListKeysReply{};
-  return Listing(tree, ctx, req, *walker).run();
+  return Listing(volume, ctx, req, *walker).run();
 }
 
 }  // namespace stoa::core

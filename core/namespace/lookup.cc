@@ -4,8 +4,8 @@
 
 namespace stoa::core {
 
-Result<LookupReply> lookup(Tree& tree, const OpContext& ctx, const LookupRequest& req) {
-  STOA_TRY(parent, reach(tree, ctx, req.parent));
+Result<LookupReply> lookup(VolumeContext& volume, const OpContext& ctx, const LookupRequest& req) {
+  STOA_TRY(parent, reach(volume, ctx, req.parent));
   FileId found = kNoFile;
   FoundEntry entry;
   Attributes parent_attr;
@@ -20,22 +20,22 @@ Result<LookupReply> lookup(Tree& tree, const OpContext& ctx, const LookupRequest
     if (req.name == "..") {
       found = parent->record.home;
     } else {
-      STOA_TRY(known, find_posix(tree, *parent, req.name));
+      STOA_TRY(known, find_posix(volume, *parent, req.name));
       entry = std::move(known);
       found = entry.record.id;
       if (!entry.record.exists() && names_bin(*parent, req.name)) {
-        STOA_TRY(bin, bin_of(tree, req.parent));
+        STOA_TRY(bin, bin_of(volume, req.parent));
         found = bin;
       }
       if (found == kNoFile) return fail(Errc::kNotFound);
     }
   }
   // Without the parent's lock: nodes are locked in order of id only. The file may go meanwhile; then the name did, too.
-  STOA_CHECK_OK(tree.state.before_look(ctx, found));
+  STOA_CHECK_OK(volume.state.before_look(ctx, found));
   const bool up = req.name == "..";
-  auto child = up                      ? reach(tree, ctx, found)
-               : entry.record.exists() ? node_of(tree, parent, entry.raw, entry.record)
-                                       : tree.nodes.get(found);
+  auto child = up                      ? reach(volume, ctx, found)
+               : entry.record.exists() ? node_of(volume, parent, entry.raw, entry.record)
+                                       : volume.nodes.get(found);
   if (!child) return fail(child.error().code == Errc::kStale && !up ? Errc::kNotFound : child.error().code);
   const std::shared_lock lock((*child)->lock);
   if ((*child)->deleted) return fail(Errc::kNotFound);

@@ -6,34 +6,34 @@
 
 namespace stoa::core {
 
-Result<LookupKeyReply> lookup_key(Tree& tree, const OpContext& ctx, const LookupKeyRequest& req) {
+Result<LookupKeyReply> lookup_key(VolumeContext& volume, const OpContext& ctx, const LookupKeyRequest& req) {
   STOA_TRY(parts, split_key(req.key));
-  STOA_TRY(found, find_object(tree, ctx, req.root, parts));
+  STOA_TRY(found, find_object(volume, ctx, req.root, parts));
   if (found.node == nullptr) return fail(Errc::kNotFound);
   const std::shared_lock lock(found.node->lock);
   const Inode& record = found.node->record;
   if (found.node->deleted || record.type != FileType::kRegular) return fail(Errc::kNotFound);
   STOA_CHECK_OK(require_read(ctx, record));
-  STOA_CHECK_OK(tree.state.before_look(ctx, record.id));
+  STOA_CHECK_OK(volume.state.before_look(ctx, record.id));
   // Under the lock, so that attributes and meta are of one moment.
-  STOA_TRY(meta, load_meta(tree, record));
+  STOA_TRY(meta, load_meta(volume, record));
   return LookupKeyReply{record.attributes(), std::move(meta)};
 }
 
-Status set_meta(Tree& tree, const OpContext& ctx, const SetMetaRequest& req) {
+Status set_meta(VolumeContext& volume, const OpContext& ctx, const SetMetaRequest& req) {
   if (req.meta.size() > kXattrValueBytesMax) return fail(Errc::kTooLarge);
-  STOA_TRY(node, tree.nodes.get(req.id));
-  const auto done = run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<bool> {
+  STOA_TRY(node, volume.nodes.get(req.id));
+  const auto done = run_mutation(volume, ctx, [&](CommitTicket& ticket) -> Result<bool> {
     const NodeLocks locks({node});
     STOA_CHECK_OK(require_live(*node));
     STOA_CHECK_OK(require_write(ctx, node->record, 0));
-    STOA_CHECK_OK(require_outside_bin(tree, *node));
+    STOA_CHECK_OK(require_outside_bin(volume, *node));
     if (req.described != ObjectVersion{node->id, node->record.data_version}) return fail(Errc::kStale);
-    MetaTxn txn(tree, ctx);
+    MetaTxn txn(volume, ctx);
     Inode next = node->record;
     next.touch(txn.now());
     next.mtime = next.ctime;  // an object that was copied onto itself is a new one to S3: Last-Modified moves
-    STOA_CHECK_OK(stage_meta(tree, txn, node, next, req.meta));
+    STOA_CHECK_OK(stage_meta(volume, txn, node, next, req.meta));
     txn.put_inode(node, std::move(next));
     txn.note({.kind = ChangeKind::kXattr, .id = req.id});
     STOA_TRY(committed, txn.commit());

@@ -9,18 +9,19 @@
 namespace stoa::core {
 namespace {
 
-Result<CreateReply> make_locked(Tree& tree, const OpContext& ctx, std::string_view name, const NewInode& wanted,
-                                std::string_view target, const NodeRef& dir, CommitTicket& ticket) {
+Result<CreateReply> make_locked(VolumeContext& volume, const OpContext& ctx, std::string_view name,
+                                const NewInode& wanted, std::string_view target, const NodeRef& dir,
+                                CommitTicket& ticket) {
   const NodeLocks locks({dir});
   STOA_CHECK_OK(require_directory(*dir));
   STOA_CHECK_OK(require(ctx, dir->record, kRightSearch));
-  STOA_TRY(entry, find_posix(tree, *dir, name));
+  STOA_TRY(entry, find_posix(volume, *dir, name));
   if (entry.record.exists() || names_bin(*dir, name)) return fail(Errc::kExists);
   STOA_CHECK_OK(require_add(ctx, dir->record, wanted.type == FileType::kDirectory));
-  STOA_CHECK_OK(require_outside_bin(tree, *dir));
+  STOA_CHECK_OK(require_outside_bin(volume, *dir));
 
-  MetaTxn txn(tree, ctx);
-  STOA_TRY(inode, make_inode(tree, ctx, txn, dir->record, wanted));
+  MetaTxn txn(volume, ctx);
+  STOA_TRY(inode, make_inode(volume, ctx, txn, dir->record, wanted));
   if (wanted.type == FileType::kSymlink) {
     inode.size = target.size();
     inode.flags |= kContentInline;
@@ -35,28 +36,28 @@ Result<CreateReply> make_locked(Tree& tree, const OpContext& ctx, std::string_vi
   return reply;
 }
 
-Result<CreateReply> make(Tree& tree, const OpContext& ctx, FileId parent, std::string_view name, const NewInode& wanted,
-                         std::string_view target = {}) {
-  if (auto replay = replay_create(tree, ctx, ChangeKind::kCreate, parent)) return *std::move(replay);
-  STOA_TRY(dir, reach(tree, ctx, parent));
-  return run_mutation(tree, ctx,
-                      [&](CommitTicket& ticket) { return make_locked(tree, ctx, name, wanted, target, dir, ticket); });
+Result<CreateReply> make(VolumeContext& volume, const OpContext& ctx, FileId parent, std::string_view name,
+                         const NewInode& wanted, std::string_view target = {}) {
+  if (auto replay = replay_create(volume, ctx, ChangeKind::kCreate, parent)) return *std::move(replay);
+  STOA_TRY(dir, reach(volume, ctx, parent));
+  return run_mutation(
+      volume, ctx, [&](CommitTicket& ticket) { return make_locked(volume, ctx, name, wanted, target, dir, ticket); });
 }
 
 }  // namespace
 
-Result<CreateReply> mkdir(Tree& tree, const OpContext& ctx, const MkdirRequest& req) {
-  return make(tree, ctx, req.parent, req.name, {.type = FileType::kDirectory, .set = req.set, .default_mode = 0755});
+Result<CreateReply> mkdir(VolumeContext& volume, const OpContext& ctx, const MkdirRequest& req) {
+  return make(volume, ctx, req.parent, req.name, {.type = FileType::kDirectory, .set = req.set, .default_mode = 0755});
 }
 
-Result<CreateReply> symlink(Tree& tree, const OpContext& ctx, const SymlinkRequest& req) {
+Result<CreateReply> symlink(VolumeContext& volume, const OpContext& ctx, const SymlinkRequest& req) {
   if (req.target.empty() || req.target.find('\0') != std::string_view::npos) return fail(Errc::kInvalid, "target");
   if (req.target.size() > kSymlinkBytesMax) return fail(Errc::kNameTooLong);
-  return make(tree, ctx, req.parent, req.name, {.type = FileType::kSymlink, .set = req.set, .default_mode = 0777},
+  return make(volume, ctx, req.parent, req.name, {.type = FileType::kSymlink, .set = req.set, .default_mode = 0777},
               req.target);
 }
 
-Result<CreateReply> mknod(Tree& tree, const OpContext& ctx, const MknodRequest& req) {
+Result<CreateReply> mknod(VolumeContext& volume, const OpContext& ctx, const MknodRequest& req) {
   switch (req.type) {
     case FileType::kBlockDevice:
     case FileType::kCharDevice:
@@ -68,7 +69,7 @@ Result<CreateReply> mknod(Tree& tree, const OpContext& ctx, const MknodRequest& 
     default:
       return fail(Errc::kWrongType);
   }
-  return make(tree, ctx, req.parent, req.name, {.type = req.type, .set = req.set, .device = req.device});
+  return make(volume, ctx, req.parent, req.name, {.type = req.type, .set = req.set, .device = req.device});
 }
 
 }  // namespace stoa::core

@@ -23,12 +23,12 @@ void stage_first_meta(MetaTxn& txn, Inode& made, std::string_view bytes) {
   made.attribute_bytes += put_meta(txn, made, bytes);
 }
 
-Status stage_meta(Tree& tree, MetaTxn& txn, const NodeRef& node, Inode& next, std::string_view bytes) {
+Status stage_meta(VolumeContext& volume, MetaTxn& txn, const NodeRef& node, Inode& next, std::string_view bytes) {
   std::uint64_t before = 0;
   bool there = false;
   if (next.has(kHasXattrs)) {
     std::string value;
-    STOA_TRY(found, tree.kv.get(Family::kXattr, keys::id_name(next.id, keys::kMetaXattr), &value));
+    STOA_TRY(found, volume.kv.get(Family::kXattr, keys::id_name(next.id, keys::kMetaXattr), &value));
     there = found;
     if (found) before = attribute_bytes(keys::kMetaXattr, value);
   }
@@ -47,15 +47,15 @@ Result<ObjectMeta> decode_meta(FileId id, std::string_view value) {
   return meta;
 }
 
-Result<std::optional<ObjectMeta>> load_meta(Tree& tree, const Inode& inode) {
+Result<std::optional<ObjectMeta>> load_meta(VolumeContext& volume, const Inode& inode) {
   if (!inode.has(kHasXattrs)) return std::nullopt;
-  auto value = tree.data->metas.find(inode.id, inode.change);
+  auto value = volume.data->metas.find(inode.id, inode.change);
   if (value == nullptr) {
     std::string read;
-    STOA_TRY(found, tree.kv.get(Family::kXattr, keys::id_name(inode.id, keys::kMetaXattr), &read));
+    STOA_TRY(found, volume.kv.get(Family::kXattr, keys::id_name(inode.id, keys::kMetaXattr), &read));
     if (!found) return std::nullopt;
     value = std::make_shared<const std::string>(std::move(read));
-    tree.data->metas.keep(inode.id, inode.change, value);
+    volume.data->metas.keep(inode.id, inode.change, value);
   }
   STOA_TRY(meta, decode_meta(inode.id, *value));
   return meta;

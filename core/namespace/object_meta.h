@@ -1,5 +1,5 @@
-// The opaque bytes that a key door keeps with an object: extended attribute kMetaXattr, with the content version that
-// they describe.
+// The opaque bytes that a key protocol keeps with an object: extended attribute kMetaXattr, with the content version
+// that they describe.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@ namespace stoa::core {
 // Of an object that this transaction makes, before it is charged.
 void stage_first_meta(MetaTxn& txn, Inode& made, std::string_view bytes);
 // Of one that is there, in place of what it has; empty: it has none from now on. kQuota, kNoSpace.
-Status stage_meta(Tree& tree, MetaTxn& txn, const NodeRef& node, Inode& next, std::string_view bytes);
-Result<std::optional<ObjectMeta>> load_meta(Tree& tree, const Inode& inode);
+Status stage_meta(VolumeContext& volume, MetaTxn& txn, const NodeRef& node, Inode& next, std::string_view bytes);
+Result<std::optional<ObjectMeta>> load_meta(VolumeContext& volume, const Inode& inode);
 Result<ObjectMeta> decode_meta(FileId id, std::string_view value);
 
 }  // namespace stoa::core

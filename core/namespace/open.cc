@@ -22,19 +22,19 @@ OpenSpec spec_of(const OpContext& ctx, const OpenRequest& req) {
       .file = kNoFile, .holder = ctx.holder, .access = req.access, .deny = req.deny, .lease_key = ctx.lease_key};
   if ((req.access & kShareDelete) != 0 && req.parent != kNoFile) {
     spec.name = std::make_shared<const OpenedName>(
-        OpenedName{req.parent, std::string(req.name), ctx.door, ctx.cred, ctx.client});
+        OpenedName{req.parent, std::string(req.name), ctx.protocol, ctx.cred, ctx.client});
   }
   return spec;
 }
 
-Status may_delete(Tree& tree, const OpContext& ctx, FileId parent, const NodeRef& node) {
-  STOA_TRY(dir, tree.nodes.get(parent));
+Status may_delete(VolumeContext& volume, const OpContext& ctx, FileId parent, const NodeRef& node) {
+  STOA_TRY(dir, volume.nodes.get(parent));
   const NodeLocks locks({dir, node});
   return require_remove(ctx, dir->record, node->record);
 }
 
-Status may_use(Tree& tree, const OpContext& ctx, const OpenRequest& req, const NodeRef& node) {
-  const bool recycled = is_recycled(tree, node);
+Status may_use(VolumeContext& volume, const OpContext& ctx, const OpenRequest& req, const NodeRef& node) {
+  const bool recycled = is_recycled(volume, node);
   FileId home = kNoFile;
   {
     const std::shared_lock lock(node->lock);
@@ -50,44 +50,44 @@ Status may_use(Tree& tree, const OpContext& ctx, const OpenRequest& req, const N
     home = node->record.home;
   }
   if ((req.access & kShareDelete) == 0) return {};
-  return may_delete(tree, ctx, req.parent != kNoFile ? req.parent : home, node);
+  return may_delete(volume, ctx, req.parent != kNoFile ? req.parent : home, node);
 }
 
 // To cut it is to write, whatever access this open asks for.
-Status cut(Tree& tree, const OpContext& ctx, OpenId open, OpenReply& reply) {
-  STOA_CHECK_OK(tree.state.check_denied(reply.attr.id, open, kShareWrite));
+Status cut(VolumeContext& volume, const OpContext& ctx, OpenId open, OpenReply& reply) {
+  STOA_CHECK_OK(volume.state.check_denied(reply.attr.id, open, kShareWrite));
   OpContext through = ctx;
   through.open = open;
-  STOA_TRY(now, setattr(tree, through, {.id = reply.attr.id, .set = {.size = 0}}));
+  STOA_TRY(now, setattr(volume, through, {.id = reply.attr.id, .set = {.size = 0}}));
   reply.attr = now.attr;
   reply.truncated = true;
   return {};
 }
 
-Result<OpenReply> finished(Tree& tree, const OpContext& ctx, const OpenRequest& req, UnfinishedOpen& open,
+Result<OpenReply> finished(VolumeContext& volume, const OpContext& ctx, const OpenRequest& req, UnfinishedOpen& open,
                            OpenReply reply) {
-  if (req.delete_on_close) STOA_CHECK_OK(tree.state.set_delete(open.id(), DeleteWhen::kAtClose));
+  if (req.delete_on_close) STOA_CHECK_OK(volume.state.set_delete(open.id(), DeleteWhen::kAtClose));
   reply.open = open.finish();
   if (req.lease.bits != kLeaseNone) {
-    reply.lease = tree.state.grant_lease(reply.attr.id, {ctx.holder, ctx.lease_key}, req.lease);
+    reply.lease = volume.state.grant_lease(reply.attr.id, {ctx.holder, ctx.lease_key}, req.lease);
   }
   return reply;
 }
 
 // A file that was there. `reply`: what is known of its directory.
-Result<OpenReply> open_there(Tree& tree, const OpContext& ctx, const OpenRequest& req, const NodeRef& node,
+Result<OpenReply> open_there(VolumeContext& volume, const OpContext& ctx, const OpenRequest& req, const NodeRef& node,
                              OpenReply reply) {
-  UnfinishedOpen open(tree.state, spec_of(ctx, req));
+  UnfinishedOpen open(volume.state, spec_of(ctx, req));
   const auto opened = [&]() -> Status {
-    STOA_CHECK_OK(may_use(tree, ctx, req, node));
+    STOA_CHECK_OK(may_use(volume, ctx, req, node));
     STOA_CHECK_OK(open.begin(node->id));
-    STOA_CHECK_OK(tree.state.before_look(ctx, node->id));
+    STOA_CHECK_OK(volume.state.before_look(ctx, node->id));
     {
       const std::shared_lock lock(node->lock);
       STOA_CHECK_OK(require_live(*node));
       reply.attr = node->record.attributes();
     }
-    if (overwrites(req.disposition)) STOA_CHECK_OK(cut(tree, ctx, open.id(), reply));
+    if (overwrites(req.disposition)) STOA_CHECK_OK(cut(volume, ctx, open.id(), reply));
     return {};
   }();
   if (!opened) {
@@ -95,86 +95,87 @@ Result<OpenReply> open_there(Tree& tree, const OpContext& ctx, const OpenRequest
     error.subject = static_cast<std::uint64_t>(node->id);
     return fail(std::move(error));
   }
-  return finished(tree, ctx, req, open, std::move(reply));
+  return finished(volume, ctx, req, open, std::move(reply));
 }
 
 // kStale: the name went while it was looked at.
-Result<OpenReply> open_name(Tree& tree, const OpContext& ctx, const OpenRequest& req, const NodeRef& dir) {
+Result<OpenReply> open_name(VolumeContext& volume, const OpContext& ctx, const OpenRequest& req, const NodeRef& dir) {
   FoundEntry entry;
   OpenReply reply{};
   {
     const std::shared_lock lock(dir->lock);
     STOA_CHECK_OK(require_directory(*dir));
     STOA_CHECK_OK(require(ctx, dir->record, kRightSearch));
-    STOA_TRY(found, find_posix(tree, *dir, req.name));
+    STOA_TRY(found, find_posix(volume, *dir, req.name));
     entry = std::move(found);
     reply.parent = dir->record.attributes();
     reply.parent_before = dir->record.before();
     if (!entry.record.exists()) {
       if (!names_bin(*dir, req.name)) return fail(Errc::kNotFound);
-      STOA_TRY(bin, bin_of(tree, req.parent));
+      STOA_TRY(bin, bin_of(volume, req.parent));
       return fail(bin == kNoFile ? Errc::kNotFound : Errc::kIsDirectory);
     }
   }
-  STOA_TRY(node, node_of(tree, dir, entry.raw, entry.record));
-  return open_there(tree, ctx, req, node, std::move(reply));
+  STOA_TRY(node, node_of(volume, dir, entry.raw, entry.record));
+  return open_there(volume, ctx, req, node, std::move(reply));
 }
 
-Result<OpenReply> create_name(Tree& tree, const OpContext& ctx, const OpenRequest& req, const NodeRef& dir) {
+Result<OpenReply> create_name(VolumeContext& volume, const OpContext& ctx, const OpenRequest& req, const NodeRef& dir) {
   const bool exclusive = req.disposition == OpenDisposition::kCreateExclusive;
   const CreateRequest wanted{.parent = req.parent,
                              .name = req.name,
                              .mode = exclusive ? CreateMode::kExclusive : CreateMode::kGuarded,
                              .set = req.set,
                              .verifier = req.verifier};
-  UnfinishedOpen open(tree.state, spec_of(ctx, req));
-  STOA_TRY(made, run_mutation(tree, ctx, [&](CommitTicket& ticket) {
-             return create_file(tree, ctx, wanted, dir, ticket, &open);
+  UnfinishedOpen open(volume.state, spec_of(ctx, req));
+  STOA_TRY(made, run_mutation(volume, ctx, [&](CommitTicket& ticket) {
+             return create_file(volume, ctx, wanted, dir, ticket, &open);
            }));
   OpenReply reply{.created = made.reply.created,
                   .attr = made.reply.attr,
                   .parent_before = made.reply.parent_before,
                   .parent = made.reply.parent};
-  if (made.reply.created) return finished(tree, ctx, req, open, std::move(reply));
-  STOA_TRY(node, tree.nodes.get(made.reply.attr.id));
-  return open_there(tree, ctx, req, node, std::move(reply));
+  if (made.reply.created) return finished(volume, ctx, req, open, std::move(reply));
+  STOA_TRY(node, volume.nodes.get(made.reply.attr.id));
+  return open_there(volume, ctx, req, node, std::move(reply));
 }
 
 // The file was made before the start, by this request. It is the caller's as if it were made now.
-Result<OpenReply> open_made_before(Tree& tree, const OpContext& ctx, OpenRequest req, const CreateReply& made) {
-  STOA_TRY(node, tree.nodes.get(made.attr.id));
+Result<OpenReply> open_made_before(VolumeContext& volume, const OpContext& ctx, OpenRequest req,
+                                   const CreateReply& made) {
+  STOA_TRY(node, volume.nodes.get(made.attr.id));
   req.disposition = OpenDisposition::kOpen;
   req.reclaim = true;
-  return open_there(tree, ctx, req, node,
+  return open_there(volume, ctx, req, node,
                     {.created = true, .parent_before = made.parent_before, .parent = made.parent});
 }
 
 }  // namespace
 
-Result<OpenReply> open(Tree& tree, const OpContext& ctx, const OpenRequest& req) {
+Result<OpenReply> open(VolumeContext& volume, const OpContext& ctx, const OpenRequest& req) {
   if (req.delete_on_close && ((req.access & kShareDelete) == 0 || req.parent == kNoFile)) {
     return fail(Errc::kInvalid, "delete on close of what is not opened for deleting, by name");
   }
   if (req.id != kNoFile) {
     if (may_create(req.disposition)) return fail(Errc::kInvalid, "a file is made under a name");
-    STOA_TRY(node, reach(tree, ctx, req.id));
-    return open_there(tree, ctx, req, node, {});
+    STOA_TRY(node, reach(volume, ctx, req.id));
+    return open_there(volume, ctx, req, node, {});
   }
   if (may_create(req.disposition)) {
-    if (auto replay = replay_create(tree, ctx, ChangeKind::kCreate, req.parent)) {
+    if (auto replay = replay_create(volume, ctx, ChangeKind::kCreate, req.parent)) {
       STOA_TRY(made, *std::move(replay));
-      return open_made_before(tree, ctx, req, made);
+      return open_made_before(volume, ctx, req, made);
     }
   }
-  STOA_TRY(dir, reach(tree, ctx, req.parent));
+  STOA_TRY(dir, reach(volume, ctx, req.parent));
   const bool takes_what_is_there =
       req.disposition == OpenDisposition::kOpenOrCreate || req.disposition == OpenDisposition::kOverwriteOrCreate;
   for (int attempt = 0; attempt < kOpenAttempts; ++attempt) {
     if (may_create(req.disposition)) {
-      auto created = create_name(tree, ctx, req, dir);
+      auto created = create_name(volume, ctx, req, dir);
       if (created || created.error().code != Errc::kExists || !takes_what_is_there) return created;
     }
-    auto opened = open_name(tree, ctx, req, dir);
+    auto opened = open_name(volume, ctx, req, dir);
     if (opened) return opened;
     const Errc code = opened.error().code;
     if (code != Errc::kStale && !(code == Errc::kNotFound && takes_what_is_there)) return opened;

@@ -24,15 +24,15 @@ FileId charged_in(const Inode& record) {
 }
 
 // What a file counts for, and for whom; `promised` and `pending`: see growth.h and Node.
-Status note_file(Tree& tree, const Inode& record, const Usage& promised, const Usage& pending, CountStep& reserved,
-                 CountStep& committed) {
+Status note_file(VolumeContext& volume, const Inode& record, const Usage& promised, const Usage& pending,
+                 CountStep& reserved, CountStep& committed) {
   if (record.home == kNoFile || record.has(kIsBin)) return {};
-  STOA_TRY(account, tree.nodes.account_of(charged_in(record)));
-  const bool shelf = record.is_directory() && account->bin();
-  if (shelf) return {};  // counts as nothing, as bins do
+  STOA_TRY(account, volume.nodes.account_of(charged_in(record)));
+  const bool user_bin = record.is_directory() && account->bin();
+  if (user_bin) return {};  // counts as nothing, as bins do
   const Usage usage = usage_of(record);
   const UsageClass of = record.charged_to != kNoFile ? UsageClass::kMultipart
-                        : record.links == 0          ? UsageClass::kNameless
+                        : record.links == 0          ? UsageClass::kOrphans
                                                      : UsageClass::kLive;
   const Payer payer{std::move(account), {record.uid, record.gid}, record.id, of};
   reserved.found.push_back({payer, usage + promised});
@@ -41,17 +41,17 @@ Status note_file(Tree& tree, const Inode& record, const Usage& promised, const U
 }
 
 // How far the next step goes. What it will ask for is read from the disks here, where nobody waits for it.
-Result<FileId> look_ahead(Tree& tree, OwnerWalk& walk, std::size_t files_max) {
+Result<FileId> look_ahead(VolumeContext& volume, OwnerWalk& walk, std::size_t files_max) {
   const auto below = static_cast<std::uint64_t>(walk.at.below), from = static_cast<std::uint64_t>(walk.at.from);
   const FileId to{std::min(below + kStepIds, from)};
   std::size_t files = 0;
-  const auto it = tree.kv.scan(Family::kInode, keys::id_key(walk.at.below), keys::id_key(to));
+  const auto it = volume.kv.scan(Family::kInode, keys::id_key(walk.at.below), keys::id_key(to));
   for (; it->valid(); it->next()) {
     const FileId id = keys::id_of(it->key());
     if (files++ == files_max) return id;
     STOA_TRY(record, Inode::decode(id, it->value()));
     if (record.home == kNoFile) continue;
-    const auto account = tree.nodes.account_of(charged_in(record));
+    const auto account = volume.nodes.account_of(charged_in(record));
     // It may have moved since, and that directory be gone.
     if (!account && account.error().code != Errc::kStale) return fail(account.error());
   }
@@ -59,65 +59,65 @@ Result<FileId> look_ahead(Tree& tree, OwnerWalk& walk, std::size_t files_max) {
   return to;
 }
 
-Status count_step(Tree& tree, OwnerWalk& walk, std::size_t files_max) {
-  STOA_TRY(to, look_ahead(tree, walk, files_max));
-  const std::lock_guard alone(tree.tree_lock);
+Status count_step(VolumeContext& volume, OwnerWalk& walk, std::size_t files_max) {
+  STOA_TRY(to, look_ahead(volume, walk, files_max));
+  const std::lock_guard alone(volume.tree_lock);
   CountStep reserved{.files = walk.reserved}, committed{.files = walk.committed};
   CountedFiles after = walk.at;
   after.below = to;
-  const auto it = tree.kv.scan(Family::kInode, keys::id_key(walk.at.below), keys::id_key(to));
+  const auto it = volume.kv.scan(Family::kInode, keys::id_key(walk.at.below), keys::id_key(to));
   for (; it->valid(); it->next()) {
     const FileId id = keys::id_of(it->key());
     ++after.looked_at;
-    if (const NodeRef node = tree.nodes.peek(id)) {
+    if (const NodeRef node = volume.nodes.peek(id)) {
       const std::shared_lock lock(node->lock);
-      STOA_CHECK_OK(note_file(tree, node->record, promised(*node), node->pending, reserved, committed));
+      STOA_CHECK_OK(note_file(volume, node->record, promised(*node), node->pending, reserved, committed));
     } else {
       STOA_TRY(record, Inode::decode(id, it->value()));
-      STOA_CHECK_OK(note_file(tree, record, {}, {}, reserved, committed));
+      STOA_CHECK_OK(note_file(volume, record, {}, {}, reserved, committed));
     }
   }
   STOA_CHECK_OK(it->status());
   reserved.after = committed.after = after;
-  STOA_CHECK_OK(tree.committer.commit({.counted = std::make_unique<CountStep>(std::move(committed))}));
-  tree.ledger.count(reserved);
+  STOA_CHECK_OK(volume.committer.commit({.counted = std::make_unique<CountStep>(std::move(committed))}));
+  volume.ledger.count(reserved);
   walk.at = after;
   return {};
 }
 
 // Null: no directory waits.
-Result<std::unique_ptr<OwnerWalk>> begin_walk(Tree& tree) {
+Result<std::unique_ptr<OwnerWalk>> begin_walk(VolumeContext& volume) {
   auto walk = std::make_unique<OwnerWalk>();
   const std::string prefix(keys::kCountingPrefix);
-  const auto it = tree.kv.scan(Family::kConfig, prefix, keys::behind_prefix(prefix));
+  const auto it = volume.kv.scan(Family::kConfig, prefix, keys::behind_prefix(prefix));
   for (; it->valid() && walk->accounts.size() < kDirectoriesMax; it->next()) {
-    auto account = tree.nodes.account_of(keys::id_of(it->key().substr(prefix.size())));
+    auto account = volume.nodes.account_of(keys::id_of(it->key().substr(prefix.size())));
     if (!account && account.error().code == Errc::kStale) continue;  // removed meanwhile
     STOA_CHECK_OK(account);
     walk->accounts.push_back(std::move(*account));
   }
   STOA_CHECK_OK(it->status());
   if (walk->accounts.empty()) return nullptr;
-  const std::lock_guard alone(tree.tree_lock);
-  STOA_TRY(from, tree.next_id());
+  const std::lock_guard alone(volume.tree_lock);
+  STOA_TRY(from, volume.next_id());
   walk->at.from = from;
   const auto step = [&](const std::shared_ptr<CountedFiles>& files) {
     return CountStep{.files = files, .joining = walk->accounts, .found = {}, .after = walk->at};
   };
-  STOA_CHECK_OK(tree.committer.commit({.counted = std::make_unique<CountStep>(step(walk->committed))}));
-  tree.ledger.count(step(walk->reserved));
+  STOA_CHECK_OK(volume.committer.commit({.counted = std::make_unique<CountStep>(step(walk->committed))}));
+  volume.ledger.count(step(walk->reserved));
   return walk;
 }
 
-Status end_walk(Tree& tree, const OwnerWalk& walk) {
+Status end_walk(VolumeContext& volume, const OwnerWalk& walk) {
   const OpContext ctx;
   std::vector<FileId> counted;
   {
-    const std::lock_guard alone(tree.tree_lock);
-    MetaTxn txn(tree, ctx);
+    const std::lock_guard alone(volume.tree_lock);
+    MetaTxn txn(volume, ctx);
     for (const AccountRef& account : walk.accounts) {
       // Else it is gone, or its owners are not to be counted any more, or were to be again, later than this walk began.
-      if (!tree.ledger.counts_with(account, walk.reserved)) continue;
+      if (!volume.ledger.counts_with(account, walk.reserved)) continue;
       txn.change_account({.account = account, .owners = OwnersCounted::kYes});
       txn.note({.kind = ChangeKind::kQuota, .id = account->dir});
       counted.push_back(account->dir);
@@ -125,23 +125,23 @@ Status end_walk(Tree& tree, const OwnerWalk& walk) {
     if (!counted.empty()) STOA_CHECK_OK(txn.commit());
   }
   for (const FileId dir : counted) {
-    auto path = path_of(tree, ctx, {.id = dir});
+    auto path = path_of(volume, ctx, {.id = dir});
     if (!path) continue;  // removed meanwhile
     log_info("quota", "users and groups are counted", {{"path", path->path}});
-    tree.events.add(Severity::kInfo, "owners_counted", std::move(path->path),
-                    "usage by user and group is counted; limits of users and groups bind from now on");
+    volume.events.add(Severity::kInfo, "owners_counted", std::move(path->path),
+                      "usage by user and group is counted; limits of users and groups bind from now on");
   }
   return {};
 }
 
 }  // namespace
 
-Result<bool> count_more_owners(Tree& tree, std::size_t files_max) {
-  OwnerCount& count = tree.owner_count;
+Result<bool> count_more_owners(VolumeContext& volume, std::size_t files_max) {
+  OwnerCount& count = volume.owner_count;
   const std::lock_guard lock(count.mutex);
   if (count.walk == nullptr) {
     if (!count.wish.take()) return true;
-    auto begun = begin_walk(tree);
+    auto begun = begin_walk(volume);
     if (begun && *begun == nullptr) return true;
     count.wish.make();  // others may wait for the end of this one
     if (!begun) return fail(begun.error());
@@ -151,16 +151,16 @@ Result<bool> count_more_owners(Tree& tree, std::size_t files_max) {
   const std::uint64_t end = walk.at.looked_at + files_max;
   for (std::size_t step = 0; walk.at.below < walk.at.from; ++step) {
     if (walk.at.looked_at >= end || step == kStepsMax) return false;
-    STOA_CHECK_OK(count_step(tree, walk, std::min<std::uint64_t>(kStepFiles, end - walk.at.looked_at)));
+    STOA_CHECK_OK(count_step(volume, walk, std::min<std::uint64_t>(kStepFiles, end - walk.at.looked_at)));
   }
-  STOA_CHECK_OK(end_walk(tree, walk));
+  STOA_CHECK_OK(end_walk(volume, walk));
   count.walk.reset();
   return false;
 }
 
-Status count_all_owners(Tree& tree, qos::Pace& pace) {
+Status count_all_owners(VolumeContext& volume, qos::BackgroundThrottle& pace) {
   while (!pace.stopped()) {
-    STOA_TRY(done, count_more_owners(tree, kPieceFiles));
+    STOA_TRY(done, count_more_owners(volume, kPieceFiles));
     if (done) break;
     pace.spent(qos::Price{}.add(qos::Resource::kMetadataOps, kPieceFiles));
   }

@@ -8,17 +8,17 @@
 // Nothing half-counted is stored: the record of a directory says that it is being counted, and a start begins anew.
 #pragma once
 
-#include "core/txn/tree.h"
+#include "core/txn/volume_context.h"
 
 namespace stoa::qos {
-class Pace;
+class BackgroundThrottle;
 }
 
 namespace stoa::core {
 
 // Looks at up to `files_max` more files. True: no directory waits any more.
-Result<bool> count_more_owners(Tree& tree, std::size_t files_max);
+Result<bool> count_more_owners(VolumeContext& volume, std::size_t files_max);
 // Until no directory waits any more, or `pace` is stopped.
-Status count_all_owners(Tree& tree, qos::Pace& pace);
+Status count_all_owners(VolumeContext& volume, qos::BackgroundThrottle& pace);
 
 }  // namespace stoa::core

@@ -4,16 +4,16 @@
 
 namespace stoa::core {
 
-Result<PutKeyReply> put_key(Tree& tree, const OpContext& ctx, const PutKeyRequest& req) {
+Result<PutKeyReply> put_key(VolumeContext& volume, const OpContext& ctx, const PutKeyRequest& req) {
   StagedContent content;
   if (req.upload) {
-    STOA_TRY(sealed, upload_seal(tree, *req.upload));
+    STOA_TRY(sealed, upload_seal(volume, *req.upload));
     content = std::move(sealed);
   } else {
-    STOA_TRY(staged, content_of_bytes(tree, req.bytes));
+    STOA_TRY(staged, content_of_bytes(volume, req.bytes));
     content = std::move(staged);
   }
-  auto reply = put_object(tree, ctx,
+  auto reply = put_object(volume, ctx,
                           {.root = req.root,
                            .key = req.key,
                            .meta = req.meta,
@@ -22,8 +22,8 @@ Result<PutKeyReply> put_key(Tree& tree, const OpContext& ctx, const PutKeyReques
                            .mtime = req.mtime,
                            .multipart = req.multipart},
                           content);
-  if (req.upload && reply) upload_consumed(tree, *req.upload);
-  if (!req.upload && !reply) discard_content(tree, content);
+  if (req.upload && reply) upload_consumed(volume, *req.upload);
+  if (!req.upload && !reply) discard_content(volume, content);
   return reply;
 }
 

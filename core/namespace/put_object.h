@@ -22,6 +22,7 @@ struct PutObject {
 };
 // What is replaced is charged no longer, also while somebody reads it to the end: nobody can write to it any more, and
 // a directory that has room for one content and the difference can have it replaced at any time.
-Result<PutKeyReply> put_object(Tree& tree, const OpContext& ctx, const PutObject& put, const StagedContent& content);
+Result<PutKeyReply> put_object(VolumeContext& volume, const OpContext& ctx, const PutObject& put,
+                               const StagedContent& content);
 
 }  // namespace stoa::core

@@ -26,8 +26,8 @@ Status check_limits(const QuotaLimits& limits) {
 }
 
 // Whether a change of limits needs the tree for itself: no operation may hold room by what was counted before.
-bool leaves_out_others(const Tree& tree, const AccountRef& account, const SetQuotaRequest& req) {
-  return req.of == QuotaOf::kDirectory && tree.ledger.read(account).limits.uncounted != req.limits.uncounted;
+bool leaves_out_others(const VolumeContext& volume, const AccountRef& account, const SetQuotaRequest& req) {
+  return req.of == QuotaOf::kDirectory && volume.ledger.read(account).limits.excluded != req.limits.excluded;
 }
 
 std::string soft_text(const std::optional<std::uint64_t>& limit) {
@@ -62,8 +62,9 @@ std::string soft_sentence(const SoftNotice& notice, const std::string& of) {
 }
 
 // The node is locked.
-Result<CommitTicket> commit_change(Tree& tree, const OpContext& ctx, const NodeRef& node, AccountChange change) {
-  MetaTxn txn(tree, ctx);
+Result<CommitTicket> commit_change(VolumeContext& volume, const OpContext& ctx, const NodeRef& node,
+                                   AccountChange change) {
+  MetaTxn txn(volume, ctx);
   txn.change_account(std::move(change));
   if (node->record.has(kImpliedByKey)) {
     Inode next = node->record;
@@ -75,13 +76,13 @@ Result<CommitTicket> commit_change(Tree& tree, const OpContext& ctx, const NodeR
 }
 
 // Absent: owners are wholly counted, or not at all.
-Result<std::optional<OwnerCountProgress>> progress_of(Tree& tree, const AccountRef& account) {
-  const auto looked_at = tree.ledger.looked_at(account);
+Result<std::optional<OwnerCountProgress>> progress_of(VolumeContext& volume, const AccountRef& account) {
+  const auto looked_at = volume.ledger.looked_at(account);
   if (!looked_at) return std::nullopt;
   OwnerCountProgress progress;
   for (const FileId root : {kRootId, kMultipartId}) {
-    STOA_TRY(top, tree.nodes.account_of(root));
-    progress.in_all += 1 + files_of(tree.ledger.read(top).usage);
+    STOA_TRY(top, volume.nodes.account_of(root));
+    progress.in_all += 1 + files_of(volume.ledger.read(top).usage);
   }
   progress.looked_at = std::min(*looked_at, progress.in_all);
   return progress;
@@ -89,16 +90,16 @@ Result<std::optional<OwnerCountProgress>> progress_of(Tree& tree, const AccountR
 
 }  // namespace
 
-Result<UsageReply> usage(Tree& tree, const OpContext& ctx, const UsageRequest& req) {
-  STOA_TRY(node, tree.nodes.get(req.dir));
+Result<UsageReply> usage(VolumeContext& volume, const OpContext& ctx, const UsageRequest& req) {
+  STOA_TRY(node, volume.nodes.get(req.dir));
   const std::shared_lock lock(node->lock);
   STOA_CHECK_OK(require_directory(*node));
   STOA_CHECK_OK(require(ctx, node->record, kRightListDirectory));
-  STOA_TRY(counting, progress_of(tree, node->account));
-  const UsageRecord record = tree.ledger.read(node->account);
-  const UncountedClasses& uncounted = record.limits.uncounted;
+  STOA_TRY(counting, progress_of(volume, node->account));
+  const UsageRecord record = volume.ledger.read(node->account);
+  const ExcludedClasses& excluded = record.limits.excluded;
   if (is_owner(req.of)) {
-    const auto owner = tree.ledger.read(node->account, OwnerKey{req.of, req.id});
+    const auto owner = volume.ledger.read(node->account, OwnerKey{req.of, req.id});
     if (!owner) return fail(Errc::kNotSupported, std::string(kNotCounted));
     return UsageReply{.usage = owner->usage,
                       .limits = owner->limits,
@@ -106,8 +107,8 @@ Result<UsageReply> usage(Tree& tree, const OpContext& ctx, const UsageRequest& r
                       .since = owner->since,
                       .counting = counting,
                       .by_class = owner->by_class,
-                      .uncounted = uncounted,
-                      .counted = owner->counted(uncounted)};
+                      .excluded = excluded,
+                      .counted = owner->counted(excluded)};
   }
   return UsageReply{.usage = record.usage,
                     .limits = record.limits,
@@ -117,23 +118,23 @@ Result<UsageReply> usage(Tree& tree, const OpContext& ctx, const UsageRequest& r
                     .counts_owners = record.owners != OwnersCounted::kNo,
                     .counting = counting,
                     .by_class = record.by_class,
-                    .uncounted = uncounted,
-                    .counted = record.counted(uncounted)};
+                    .excluded = excluded,
+                    .counted = record.counted(excluded)};
 }
 
-Status set_quota(Tree& tree, const OpContext& ctx, const SetQuotaRequest& req) {
+Status set_quota(VolumeContext& volume, const OpContext& ctx, const SetQuotaRequest& req) {
   if (!ctx.cred.is_superuser()) return fail(Errc::kNotOwner);
   STOA_CHECK_OK(check_limits(req.limits));
-  if (is_owner(req.of) && req.limits.uncounted.any()) {
+  if (is_owner(req.of) && req.limits.excluded.any()) {
     return fail(Errc::kInvalid, "what is counted is declared for the directory, with all users and groups in it");
   }
-  STOA_TRY(node, tree.nodes.get(req.dir));
+  STOA_TRY(node, volume.nodes.get(req.dir));
   bool alone = false;
   const auto set = [&](CommitTicket& ticket) -> Result<bool> {
     const NodeLocks locks({node});
     STOA_CHECK_OK(require_directory(*node));
-    STOA_CHECK_OK(require_outside_bin(tree, *node));
-    if (!alone && leaves_out_others(tree, node->account, req)) return false;
+    STOA_CHECK_OK(require_outside_bin(volume, *node));
+    if (!alone && leaves_out_others(volume, node->account, req)) return false;
     AccountChange change{.account = node->account};
     switch (req.of) {
       case QuotaOf::kDirectory:
@@ -144,72 +145,73 @@ Status set_quota(Tree& tree, const OpContext& ctx, const SetQuotaRequest& req) {
         break;
       case QuotaOf::kUser:
       case QuotaOf::kGroup:
-        if (tree.ledger.read(node->account).owners == OwnersCounted::kNo)
+        if (volume.ledger.read(node->account).owners == OwnersCounted::kNo)
           return fail(Errc::kNotSupported, std::string(kNotCounted));
         change.owner_limits = {OwnerKey{req.of, req.id}, req.limits};
         break;
     }
-    STOA_TRY(committed, commit_change(tree, ctx, node, std::move(change)));
+    STOA_TRY(committed, commit_change(volume, ctx, node, std::move(change)));
     ticket = committed;
     return true;
   };
-  STOA_TRY(done, run_mutation(tree, ctx, set));
+  STOA_TRY(done, run_mutation(volume, ctx, set));
   if (done) return {};
   alone = true;
-  STOA_CHECK_OK(run_mutation(tree, ctx, set, alone));
+  STOA_CHECK_OK(run_mutation(volume, ctx, set, alone));
   return {};
 }
 
-Status count_owners(Tree& tree, const OpContext& ctx, const CountOwnersRequest& req) {
+Status count_owners(VolumeContext& volume, const OpContext& ctx, const CountOwnersRequest& req) {
   if (!ctx.cred.is_superuser()) return fail(Errc::kNotOwner);
   if (ctx.read_only) return fail(Errc::kReadOnly);
-  STOA_TRY(node, tree.nodes.get(req.dir));
+  STOA_TRY(node, volume.nodes.get(req.dir));
   CommitTicket ticket{};
   {
     // Alone: no charge may be on its way that counts on the one side of the ledger, and on the other does not.
-    const std::lock_guard tree_lock(tree.tree_lock);
+    const std::lock_guard tree_lock(volume.tree_lock);
     const NodeLocks locks({node});
     STOA_CHECK_OK(require_directory(*node));
-    STOA_CHECK_OK(require_outside_bin(tree, *node));
-    const UsageRecord known = tree.ledger.read(node->account);
+    STOA_CHECK_OK(require_outside_bin(volume, *node));
+    const UsageRecord known = volume.ledger.read(node->account);
     if ((known.owners != OwnersCounted::kNo) == req.on) return {};
     const OwnersCounted to = !req.on                ? OwnersCounted::kNo
                              : is_zero(known.usage) ? OwnersCounted::kYes
                                                     : OwnersCounted::kBeingCounted;
-    STOA_TRY(committed, commit_change(tree, ctx, node, {.account = node->account, .owners = to}));
+    STOA_TRY(committed, commit_change(volume, ctx, node, {.account = node->account, .owners = to}));
     ticket = committed;
-    if (to == OwnersCounted::kBeingCounted) tree.owner_count.wish.make();
+    if (to == OwnersCounted::kBeingCounted) volume.owner_count.wish.make();
   }
-  return settle(tree, ctx, ticket);
+  return settle(volume, ctx, ticket);
 }
 
-Result<ListOwnerQuotasReply> list_owner_quotas(Tree& tree, const OpContext& ctx, const ListOwnerQuotasRequest& req) {
+Result<ListOwnerQuotasReply> list_owner_quotas(VolumeContext& volume, const OpContext& ctx,
+                                               const ListOwnerQuotasRequest& req) {
   if (!ctx.cred.is_superuser()) return fail(Errc::kNotOwner);
-  STOA_TRY(node, tree.nodes.get(req.dir));
+  STOA_TRY(node, volume.nodes.get(req.dir));
   const std::shared_lock lock(node->lock);
   STOA_CHECK_OK(require_directory(*node));
-  if (tree.ledger.read(node->account).owners == OwnersCounted::kNo)
+  if (volume.ledger.read(node->account).owners == OwnersCounted::kNo)
     return fail(Errc::kNotSupported, std::string(kNotCounted));
-  STOA_TRY(counting, progress_of(tree, node->account));
+  STOA_TRY(counting, progress_of(volume, node->account));
   const std::size_t most = std::min(req.limit, kListMax);
   std::optional<OwnerKey> after;
   if (req.after) after = OwnerKey{req.after->first, req.after->second};
-  auto found = tree.ledger.owners(node->account, after, most + 1);
+  auto found = volume.ledger.owners(node->account, after, most + 1);
   ListOwnerQuotasReply reply{{}, found.size() > most, counting};
   if (reply.truncated) found.pop_back();
-  const UncountedClasses uncounted = tree.ledger.read(node->account).limits.uncounted;
+  const ExcludedClasses excluded = volume.ledger.read(node->account).limits.excluded;
   for (const auto& [owner, known] : found) {
     reply.owners.push_back(
-        {owner.of, owner.id, known.limits, known.usage, known.since, known.by_class, known.counted(uncounted)});
+        {owner.of, owner.id, known.limits, known.usage, known.since, known.by_class, known.counted(excluded)});
   }
   return reply;
 }
 
-Status report_soft_limits(Tree& tree) {
+Status report_soft_limits(VolumeContext& volume) {
   const OpContext ctx;
   Status journaled;
-  for (const SoftNotice& notice : tree.ledger.take_notices()) {
-    auto path = path_of(tree, ctx, {.id = notice.dir});
+  for (const SoftNotice& notice : volume.ledger.take_notices()) {
+    auto path = path_of(volume, ctx, {.id = notice.dir});
     const std::string of = notice.of == QuotaOf::kUser    ? "user " + std::to_string(notice.id)
                            : notice.of == QuotaOf::kGroup ? "group " + std::to_string(notice.id)
                                                           : "directory";
@@ -222,45 +224,45 @@ Status report_soft_limits(Tree& tree) {
                  {"soft_bytes", soft_text(notice.limits.soft_bytes)},
                  {"soft_files", soft_text(notice.limits.soft_files)},
                  {"grace_seconds", std::uint64_t{notice.limits.grace_s}}});
-    tree.events.add(passed ? Severity::kWarning : Severity::kInfo, passed ? "soft_limit_passed" : "soft_limit_kept",
-                    path ? std::move(path->path) : std::string(), soft_sentence(notice, of));
-    MetaTxn txn(tree, ctx);
+    volume.events.add(passed ? Severity::kWarning : Severity::kInfo, passed ? "soft_limit_passed" : "soft_limit_kept",
+                      path ? std::move(path->path) : std::string(), soft_sentence(notice, of));
+    MetaTxn txn(volume, ctx);
     txn.note({.kind = ChangeKind::kQuota, .id = notice.dir});
     if (const auto ticket = txn.commit(); !ticket && journaled) journaled = fail(ticket.error());
   }
   return journaled;
 }
 
-Result<ListQuotasReply> list_quotas(Tree& tree, const OpContext& ctx, const ListQuotasRequest& req) {
+Result<ListQuotasReply> list_quotas(VolumeContext& volume, const OpContext& ctx, const ListQuotasRequest& req) {
   if (!ctx.cred.is_superuser()) return fail(Errc::kNotOwner);
   ListQuotasReply reply{{}, false};
   const std::string prefix(keys::kQuotaPrefix);
   const std::string lower = prefix + keys::be64(static_cast<std::uint64_t>(req.after) + 1);
-  const auto it = tree.kv.scan(Family::kConfig, lower, keys::behind_prefix(prefix));
+  const auto it = volume.kv.scan(Family::kConfig, lower, keys::behind_prefix(prefix));
   for (; it->valid(); it->next()) {
     if (reply.quotas.size() >= std::min(req.limit, kListMax)) {
       reply.truncated = true;
       break;
     }
     const FileId dir = keys::id_of(it->key().substr(prefix.size()));
-    const auto node = tree.nodes.get(dir);
+    const auto node = volume.nodes.get(dir);
     if (!node) continue;  // removed since the walk began
     const AccountRef account = (*node)->account_now();
-    const UsageRecord record = tree.ledger.read(account);
-    const auto path = path_of(tree, ctx, {.id = dir});
+    const UsageRecord record = volume.ledger.read(account);
+    const auto path = path_of(volume, ctx, {.id = dir});
     if (!path) continue;
-    STOA_TRY(counting, progress_of(tree, account));
+    STOA_TRY(counting, progress_of(volume, account));
     reply.quotas.push_back({dir, path->path, record.limits, record.usage, record.since, record.child_limits,
                             record.owners != OwnersCounted::kNo, counting, record.by_class,
-                            record.counted(record.limits.uncounted)});
+                            record.counted(record.limits.excluded)});
   }
   STOA_CHECK_OK(it->status());
   return reply;
 }
 
-Result<StatfsReply> statfs(Tree& tree, const OpContext& ctx, const StatfsRequest& req) {
-  STOA_TRY(node, reach(tree, ctx, req.id));
-  const BlobStore::Space space = tree.blobs.space();
+Result<StatfsReply> statfs(VolumeContext& volume, const OpContext& ctx, const StatfsRequest& req) {
+  STOA_TRY(node, reach(volume, ctx, req.id));
+  const BlobStore::Space space = volume.blobs.space();
   StatfsReply reply{};
   AccountRef account;
   {
@@ -278,7 +280,7 @@ Result<StatfsReply> statfs(Tree& tree, const OpContext& ctx, const StatfsRequest
     uid = req.owner->first == QuotaOf::kUser ? std::optional(req.owner->second) : std::nullopt;
     gid = req.owner->first == QuotaOf::kGroup ? std::optional(req.owner->second) : std::nullopt;
   }
-  const Ledger::Tightest tightest = tree.ledger.tightest(account, uid, gid);
+  const Ledger::Tightest tightest = volume.ledger.tightest(account, uid, gid);
   const TightestQuota& bytes = reply.bytes_quota = tightest.bytes;
   const TightestQuota& files = reply.files_quota = tightest.files;
   if (bytes.hard) reply.bytes_total = std::min(reply.bytes_total, *bytes.hard);

@@ -13,28 +13,29 @@ constexpr std::uint64_t kBinCookie = std::uint64_t{1}
                                      << 62;  // behind all others, and within 63 bits, for clients that count so
 
 // Attributes as the cache knows them, else from the store, without letting a long listing push everything else out.
-Result<std::optional<Attributes>> attributes_of(Tree& tree, FileId id) {
-  if (const NodeRef node = tree.nodes.peek(id)) {
+Result<std::optional<Attributes>> attributes_of(VolumeContext& volume, FileId id) {
+  if (const NodeRef node = volume.nodes.peek(id)) {
     const std::shared_lock lock(node->lock);
     if (node->deleted) return std::nullopt;
     return node->record.attributes();
   }
-  const auto inode = load_inode(tree.kv, id);
+  const auto inode = load_inode(volume.kv, id);
   if (inode) return inode->attributes();
   if (inode.error().code == Errc::kStale) return std::nullopt;
   return fail(inode.error());
 }
 
 // An empty folder marker is not shown: the directory itself stands for it.
-Result<bool> is_hidden(Tree& tree, const CookieRecord& entry) {
+Result<bool> is_hidden(VolumeContext& volume, const CookieRecord& entry) {
   if (!entry.name.empty() || entry.type != FileType::kRegular) return false;
-  STOA_TRY(attr, attributes_of(tree, entry.id));
+  STOA_TRY(attr, attributes_of(volume, entry.id));
   return !attr || attr->size == 0;
 }
 
 class Page {
  public:
-  Page(Tree& tree, const OpContext& ctx, const ReaddirRequest& req) : tree_(tree), ctx_(ctx), req_(req) {}
+  Page(VolumeContext& volume, const OpContext& ctx, const ReaddirRequest& req)
+      : volume_(volume), ctx_(ctx), req_(req) {}
 
   Result<ReaddirReply> run() {
     STOA_CHECK_OK(open());
@@ -47,12 +48,12 @@ class Page {
 
  private:
   Status open() {
-    STOA_TRY(node, reach(tree_, ctx_, req_.dir));
+    STOA_TRY(node, reach(volume_, ctx_, req_.dir));
     const std::shared_lock lock(node->lock);
     STOA_CHECK_OK(require_directory(*node));
     STOA_CHECK_OK(require(ctx_, node->record, kRightListDirectory));
     if (req_.dir == req_.root && node->record.has(kHasBin)) {
-      STOA_TRY(entry, find_posix(tree_, *node, kRecycleName));
+      STOA_TRY(entry, find_posix(volume_, *node, kRecycleName));
       shows_bin_ = !entry.record.exists();
     }
     if (req_.cookie >= node->record.next_cookie && req_.cookie != kBinCookie) return fail(Errc::kBadCookie);
@@ -66,15 +67,15 @@ class Page {
     if (req_.cookie < kDotCookie) add({req_.dir, FileType::kDirectory, kDotCookie, ".", {}});
     if (req_.cookie < kDotDotCookie) {
       if (!room(2)) return false;
-      STOA_CHECK_OK(reach(tree_, ctx_, parent_));
+      STOA_CHECK_OK(reach(volume_, ctx_, parent_));
       add({parent_, FileType::kDirectory, kDotDotCookie, "..", {}});
     }
     // The walk sees the directory as of one moment, without its lock: a listing must not stop those who create.
     const std::string lower = keys::cookie_key(req_.dir, std::max(req_.cookie, kDotDotCookie) + 1);
-    const auto it = tree_.kv.scan(Family::kCookie, lower, keys::behind_prefix(keys::id_key(req_.dir)));
+    const auto it = volume_.kv.scan(Family::kCookie, lower, keys::behind_prefix(keys::id_key(req_.dir)));
     for (; it->valid(); it->next()) {
       STOA_TRY(entry, CookieRecord::decode(it->value()));
-      STOA_TRY(hidden, is_hidden(tree_, entry));
+      STOA_TRY(hidden, is_hidden(volume_, entry));
       if (hidden) continue;
       DirectoryEntry shown{entry.id,
                            entry.type,
@@ -84,14 +85,14 @@ class Page {
       if (!room(shown.name.size())) return false;
       // A listing that shows sizes and times looks at each file: leases of those who write are recalled together.
       if (req_.want_attributes) {
-        if (const Status one = tree_.state.before_look(ctx_, entry.id); !one) may_look_ = one;
+        if (const Status one = volume_.state.before_look(ctx_, entry.id); !one) may_look_ = one;
       }
       add(std::move(shown));
     }
     STOA_CHECK_OK(it->status());
     if (!shows_bin_ || req_.cookie >= kBinCookie) return true;
-    STOA_TRY(bin, bin_of(tree_, req_.dir));
-    STOA_TRY(attr, attributes_of(tree_, bin));
+    STOA_TRY(bin, bin_of(volume_, req_.dir));
+    STOA_TRY(attr, attributes_of(volume_, bin));
     if (!attr) return true;
     if (!room(kRecycleName.size())) return false;
     add({bin, FileType::kDirectory, kBinCookie, std::string(kRecycleName), {}});
@@ -105,7 +106,7 @@ class Page {
     for (DirectoryEntry& entry : reply_.entries) {
       if (entry.id == req_.dir) {
         entry.attr = reply_.dir;
-      } else if (const NodeRef node = tree_.nodes.peek(entry.id)) {
+      } else if (const NodeRef node = volume_.nodes.peek(entry.id)) {
         const std::shared_lock lock(node->lock);
         if (!node->deleted) entry.attr = node->record.attributes();
       } else {
@@ -114,7 +115,7 @@ class Page {
       }
     }
     // Not there: removed since the walk saw it.
-    return load_inodes(tree_.kv, ids, [&](std::size_t i, const Inode& inode) -> Status {
+    return load_inodes(volume_.kv, ids, [&](std::size_t i, const Inode& inode) -> Status {
       missing[i]->attr = inode.attributes();
       return {};
     });
@@ -129,7 +130,7 @@ class Page {
     reply_.entries.push_back(std::move(entry));
   }
 
-  Tree& tree_;
+  VolumeContext& volume_;
   const OpContext& ctx_;
   const ReaddirRequest& req_;
   ReaddirReply reply_{{}, false, {}};
@@ -141,8 +142,8 @@ class Page {
 
 }  // namespace
 
-Result<ReaddirReply> readdir(Tree& tree, const OpContext& ctx, const ReaddirRequest& req) {
-  return Page(tree, ctx, req).run();
+Result<ReaddirReply> readdir(VolumeContext& volume, const OpContext& ctx, const ReaddirRequest& req) {
+  return Page(volume, ctx, req).run();
 }
 
 }  // namespace stoa::core

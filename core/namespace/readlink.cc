@@ -3,8 +3,8 @@
 
 namespace stoa::core {
 
-Result<ReadlinkReply> readlink(Tree& tree, const OpContext& ctx, const ReadlinkRequest& req) {
-  STOA_TRY(node, reach(tree, ctx, req.id));
+Result<ReadlinkReply> readlink(VolumeContext& volume, const OpContext& ctx, const ReadlinkRequest& req) {
+  STOA_TRY(node, reach(volume, ctx, req.id));
   Attributes attr;
   {
     const std::shared_lock lock(node->lock);
@@ -13,7 +13,7 @@ Result<ReadlinkReply> readlink(Tree& tree, const OpContext& ctx, const ReadlinkR
     attr = node->record.attributes();
   }
   // A symlink's target never changes, so it can be read without the lock.
-  STOA_TRY(target, load_inline(tree, req.id));
+  STOA_TRY(target, load_inline(volume, req.id));
   return ReadlinkReply{std::move(target), attr};
 }
 

@@ -14,7 +14,7 @@ namespace {
 struct Victim {
   NodeRef dir, node;
   FoundEntry entry;
-  Shelf shelf;
+  UserBin user_bin;
   bool alone = false;  // with the tree for itself
 };
 
@@ -26,39 +26,40 @@ Status may_remove(const OpContext& ctx, const NodeRef& dir, const NodeRef& victi
 // The victim is known only after a look at the directory, and must be locked together with it, in order of id: look
 // first, lock both, look again. `body` replies nothing where it is to be looked at once more.
 template <class Body>
-Result<RemoveReply> with_victim(Tree& tree, const OpContext& ctx, const RemoveRequest& req, Body body) {
-  if (auto replay = replay_remove(tree, ctx, req.parent)) return *std::move(replay);
+Result<RemoveReply> with_victim(VolumeContext& volume, const OpContext& ctx, const RemoveRequest& req, Body body) {
+  if (auto replay = replay_remove(volume, ctx, req.parent)) return *std::move(replay);
   Victim victim;
-  STOA_TRY(dir, reach(tree, ctx, req.parent));
+  STOA_TRY(dir, reach(volume, ctx, req.parent));
   victim.dir = dir;
   for (;;) {
     {
       const std::shared_lock lock(dir->lock);
       STOA_CHECK_OK(require_directory(*dir));
       STOA_CHECK_OK(require(ctx, dir->record, kRightSearch));
-      STOA_TRY(entry, find_posix(tree, *dir, req.name));
+      STOA_TRY(entry, find_posix(volume, *dir, req.name));
       if (!entry.record.exists()) return fail(names_bin(*dir, req.name) ? Errc::kReadOnly : Errc::kNotFound);
       if (req.file != kNoFile && entry.record.id != req.file) return fail(Errc::kNotFound);
       victim.entry = std::move(entry);
     }
-    auto node = node_of(tree, dir, victim.entry.raw, victim.entry.record);
+    auto node = node_of(volume, dir, victim.entry.raw, victim.entry.record);
     if (!node) {
       if (node.error().code == Errc::kStale) continue;  // removed meanwhile; the next look tells
       return fail(node.error());
     }
     victim.node = *node;
-    STOA_TRY(shelf, prepare_shelf(tree, ctx, dir, [&] { return may_remove(ctx, dir, victim.node); }));
-    victim.shelf = std::move(shelf);
-    if (victim.entry.directory()) STOA_CHECK_OK(discard_empty_bin(tree, victim.node));
+    STOA_TRY(user_bin, prepare_user_bin(volume, ctx, dir, [&] { return may_remove(ctx, dir, victim.node); }));
+    victim.user_bin = std::move(user_bin);
+    if (victim.entry.directory()) STOA_CHECK_OK(discard_empty_bin(volume, victim.node));
     auto reply = run_mutation(
-        tree, ctx,
+        volume, ctx,
         [&](CommitTicket& ticket) -> Result<std::optional<RemoveReply>> {
-          const NodeLocks locks({dir, victim.node, victim.shelf.node});
+          const NodeLocks locks({dir, victim.node, victim.user_bin.node});
           STOA_CHECK_OK(require_directory(*dir));
-          STOA_TRY(entry, find_posix(tree, *dir, req.name));
-          if (entry.record.id != victim.entry.record.id || !still_kept(tree, victim.shelf, *dir)) return std::nullopt;
+          STOA_TRY(entry, find_posix(volume, *dir, req.name));
+          if (entry.record.id != victim.entry.record.id || !still_kept(volume, victim.user_bin, *dir))
+            return std::nullopt;
           victim.entry = std::move(entry);
-          STOA_CHECK_OK(require_outside_bin(tree, *dir));
+          STOA_CHECK_OK(require_outside_bin(volume, *dir));
           return body(victim, ticket);
         },
         victim.alone);
@@ -69,20 +70,20 @@ Result<RemoveReply> with_victim(Tree& tree, const OpContext& ctx, const RemoveRe
 
 }  // namespace
 
-Result<RemoveReply> unlink(Tree& tree, const OpContext& ctx, const RemoveRequest& req) {
-  return with_victim(tree, ctx, req,
+Result<RemoveReply> unlink(VolumeContext& volume, const OpContext& ctx, const RemoveRequest& req) {
+  return with_victim(volume, ctx, req,
                      [&](const Victim& victim, CommitTicket& ticket) -> Result<std::optional<RemoveReply>> {
-                       const auto& [dir, node, entry, shelf, alone] = victim;
+                       const auto& [dir, node, entry, user_bin, alone] = victim;
                        if (entry.directory()) return fail(Errc::kIsDirectory);
                        STOA_CHECK_OK(require_remove(ctx, dir->record, node->record));
-                       MetaTxn txn(tree, ctx);
+                       MetaTxn txn(volume, ctx);
                        Inode dir_next = dir->record;
                        RemoveReply reply{node->id, dir->record.before(), {}};
                        STOA_CHECK_OK(txn.remove_entry(dir, dir_next, entry.raw, entry.record));
-                       if (shelf) {
-                         STOA_CHECK_OK(shelve_link(tree, ctx, txn, shelf, node, {dir->id, entry.raw}));
+                       if (user_bin) {
+                         STOA_CHECK_OK(recycle_link(volume, ctx, txn, user_bin, node, {dir->id, entry.raw}));
                        } else {
-                         STOA_CHECK_OK(drop_link(tree, txn, node, dir->id, entry.raw));
+                         STOA_CHECK_OK(drop_link(volume, txn, node, dir->id, entry.raw));
                        }
                        reply.parent = dir_next.attributes();
                        txn.put_inode(dir, std::move(dir_next));
@@ -93,16 +94,16 @@ Result<RemoveReply> unlink(Tree& tree, const OpContext& ctx, const RemoveRequest
                      });
 }
 
-Result<RemoveReply> rmdir(Tree& tree, const OpContext& ctx, const RemoveRequest& req) {
-  return with_victim(tree, ctx, req, [&](Victim& victim, CommitTicket& ticket) -> Result<std::optional<RemoveReply>> {
-    auto& [dir, node, entry, shelf, alone] = victim;
+Result<RemoveReply> rmdir(VolumeContext& volume, const OpContext& ctx, const RemoveRequest& req) {
+  return with_victim(volume, ctx, req, [&](Victim& victim, CommitTicket& ticket) -> Result<std::optional<RemoveReply>> {
+    auto& [dir, node, entry, user_bin, alone] = victim;
     if (!entry.directory()) return fail(Errc::kNotDirectory);
     STOA_CHECK_OK(require_remove(ctx, dir->record, node->record));
-    MetaTxn txn(tree, ctx);
+    MetaTxn txn(volume, ctx);
     Inode dir_next = dir->record;
     RemoveReply reply{node->id, dir->record.before(), {}};
     STOA_CHECK_OK(txn.remove_entry(dir, dir_next, entry.raw, entry.record));
-    STOA_TRY(gone, remove_or_shelve_directory(tree, ctx, txn, shelf, node, {dir->id, entry.raw}, alone));
+    STOA_TRY(gone, remove_or_recycle_directory(volume, ctx, txn, user_bin, node, {dir->id, entry.raw}, alone));
     if (!gone) {
       alone = true;
       return std::nullopt;

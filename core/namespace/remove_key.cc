@@ -6,12 +6,12 @@
 
 namespace stoa::core {
 
-Result<RemoveKeyReply> remove_key(Tree& tree, const OpContext& ctx, const RemoveKeyRequest& req) {
+Result<RemoveKeyReply> remove_key(VolumeContext& volume, const OpContext& ctx, const RemoveKeyRequest& req) {
   if (ctx.read_only) return fail(Errc::kReadOnly);
   STOA_TRY(parts, split_key(req.key));
   for (;;) {
     if (ctx.expired()) return fail(Errc::kTimeout);
-    auto found = find_object(tree, ctx, req.root, parts);
+    auto found = find_object(volume, ctx, req.root, parts);
     const bool absent = found ? found->node == nullptr : found.error().code == Errc::kNotFound;
     if (absent) {
       STOA_CHECK_OK(check_expectation(req.expect, nullptr));
@@ -19,31 +19,31 @@ Result<RemoveKeyReply> remove_key(Tree& tree, const OpContext& ctx, const Remove
     }
     if (!found) return fail(found.error());
 
-    STOA_TRY(shelf, prepare_shelf(tree, ctx, found->dir, [&] {
+    STOA_TRY(user_bin, prepare_user_bin(volume, ctx, found->dir, [&] {
                const NodeLocks locks({found->dir, found->node});
                return require_remove(ctx, found->dir->record, found->node->record);
              }));
     bool changed = false;
-    auto reply = run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<RemoveKeyReply> {
-      const NodeLocks locks({found->dir, found->node, shelf.node});
-      STOA_TRY(entry, find_form(tree, *found->dir, parts.last, false));
+    auto reply = run_mutation(volume, ctx, [&](CommitTicket& ticket) -> Result<RemoveKeyReply> {
+      const NodeLocks locks({found->dir, found->node, user_bin.node});
+      STOA_TRY(entry, find_form(volume, *found->dir, parts.last, false));
       if (found->dir->deleted || entry != found->entry || found->node->deleted ||
-          !still_kept(tree, shelf, *found->dir)) {
+          !still_kept(volume, user_bin, *found->dir)) {
         changed = true;
         return RemoveKeyReply{};
       }
       if (found->node->record.type != FileType::kRegular) return RemoveKeyReply{false};  // no object
       STOA_CHECK_OK(check_expectation(req.expect, &found->node->record));
       STOA_CHECK_OK(require_remove(ctx, found->dir->record, found->node->record));
-      STOA_CHECK_OK(require_outside_bin(tree, *found->dir));
-      MetaTxn txn(tree, ctx);
+      STOA_CHECK_OK(require_outside_bin(volume, *found->dir));
+      MetaTxn txn(volume, ctx);
       Inode dir_next = found->dir->record;
       STOA_CHECK_OK(txn.remove_entry(found->dir, dir_next, parts.last, entry));
-      if (shelf) {
-        STOA_CHECK_OK(
-            shelve_link(tree, ctx, txn, shelf, found->node, {found->dir->id, parts.last, req.root, parts.below()}));
+      if (user_bin) {
+        STOA_CHECK_OK(recycle_link(volume, ctx, txn, user_bin, found->node,
+                                   {found->dir->id, parts.last, req.root, parts.below()}));
       } else {
-        STOA_CHECK_OK(drop_link(tree, txn, found->node, found->dir->id, parts.last));
+        STOA_CHECK_OK(drop_link(volume, txn, found->node, found->dir->id, parts.last));
       }
       txn.put_inode(found->dir, std::move(dir_next));
       txn.note({.kind = ChangeKind::kRemove, .id = found->node->id, .parent = found->dir->id, .name = parts.last});
@@ -52,7 +52,7 @@ Result<RemoveKeyReply> remove_key(Tree& tree, const OpContext& ctx, const Remove
       return RemoveKeyReply{true};
     });
     if (reply && changed) continue;
-    if (reply && reply->removed) prune_directories(tree, ctx, req.root, parts.directories);
+    if (reply && reply->removed) prune_directories(volume, ctx, req.root, parts.directories);
     return reply;
   }
 }

@@ -3,7 +3,7 @@
 
 namespace stoa::core {
 
-Status remove_tree(Tree& tree, const OpContext& ctx, const RemoveRequest& req) {
+Status remove_tree(VolumeContext& volume, const OpContext& ctx, const RemoveRequest& req) {
   // One small transaction a name, each only applied; the caller's promise is kept by the last one, which follows them
   // all.
   OpContext applied = ctx;
@@ -14,13 +14,13 @@ Status remove_tree(Tree& tree, const OpContext& ctx, const RemoveRequest& req) {
     std::string name;      // POSIX name of `dir` in the level above
     bool refused = false;  // to go, although nothing was seen in it
   };
-  STOA_TRY(top, lookup(tree, ctx, {.parent = req.parent, .name = req.name}));
+  STOA_TRY(top, lookup(volume, ctx, {.parent = req.parent, .name = req.name}));
   if (top.attr.type != FileType::kDirectory) return fail(Errc::kNotDirectory);
   std::vector<Level> levels{{top.attr.id, std::string(req.name), false}};
   while (!levels.empty()) {
     if (ctx.expired()) return fail(Errc::kTimeout);
     const Level level = levels.back();
-    STOA_TRY(listing, readdir(tree, applied, {.dir = level.dir, .cookie = 2}));
+    STOA_TRY(listing, readdir(volume, applied, {.dir = level.dir, .cookie = 2}));
     bool deeper = false;
     for (const DirectoryEntry& entry : listing.entries) {
       if (entry.type == FileType::kDirectory) {
@@ -28,13 +28,13 @@ Status remove_tree(Tree& tree, const OpContext& ctx, const RemoveRequest& req) {
         deeper = true;
         break;
       }
-      const auto gone = unlink(tree, applied, {level.dir, entry.name});
+      const auto gone = unlink(volume, applied, {level.dir, entry.name});
       if (!gone && gone.error().code != Errc::kNotFound) return fail(gone.error());
     }
     if (deeper || !listing.end) continue;
     levels.pop_back();
     const FileId parent = levels.empty() ? req.parent : levels.back().dir;
-    const auto gone = rmdir(tree, levels.empty() ? ctx : applied, {parent, level.name});
+    const auto gone = rmdir(volume, levels.empty() ? ctx : applied, {parent, level.name});
     if (!gone && gone.error().code == Errc::kNotEmpty) {
       // Somebody made a name meanwhile; or something is in it that nobody sees: a recycle bin that is not empty.
       if (level.refused && listing.entries.empty()) return fail(gone.error());

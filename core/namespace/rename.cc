@@ -14,8 +14,8 @@ namespace {
 struct Parties {
   NodeRef from_dir, to_dir, moved, replaced;
   FoundEntry from, to;
-  Shelf shelf;           // for what is replaced
-  FileId bin = kNoFile;  // from_dir is a shelf of it: what moves is restored, and replaces nothing
+  UserBin user_bin;      // for what is replaced
+  FileId bin = kNoFile;  // from_dir is a user's bin of it: what moves is restored, and replaces nothing
 };
 
 Status check_rules(const OpContext& ctx, const RenameRequest& req, const Parties& p) {
@@ -32,17 +32,17 @@ Status check_rules(const OpContext& ctx, const RenameRequest& req, const Parties
   return {};
 }
 
-Result<Parties> look(Tree& tree, const OpContext& ctx, const RenameRequest& req) {
+Result<Parties> look(VolumeContext& volume, const OpContext& ctx, const RenameRequest& req) {
   Parties p;
-  STOA_TRY(from_dir, reach(tree, ctx, req.from_parent));
-  STOA_TRY(to_dir, reach(tree, ctx, req.to_parent));
+  STOA_TRY(from_dir, reach(volume, ctx, req.from_parent));
+  STOA_TRY(to_dir, reach(volume, ctx, req.to_parent));
   p.from_dir = from_dir;
   p.to_dir = to_dir;
   {
     const std::shared_lock lock(from_dir->lock);
     STOA_CHECK_OK(require_directory(*from_dir));
     STOA_CHECK_OK(require(ctx, from_dir->record, kRightSearch));
-    STOA_TRY(entry, find_posix(tree, *from_dir, req.from_name));
+    STOA_TRY(entry, find_posix(volume, *from_dir, req.from_name));
     if (!entry.record.exists()) return fail(names_bin(*from_dir, req.from_name) ? Errc::kReadOnly : Errc::kNotFound);
     p.from = entry;
   }
@@ -50,31 +50,31 @@ Result<Parties> look(Tree& tree, const OpContext& ctx, const RenameRequest& req)
     const std::shared_lock lock(to_dir->lock);
     STOA_CHECK_OK(require_directory(*to_dir));
     STOA_CHECK_OK(require(ctx, to_dir->record, kRightSearch));
-    STOA_TRY(entry, find_posix(tree, *to_dir, req.to_name));
+    STOA_TRY(entry, find_posix(volume, *to_dir, req.to_name));
     if (!entry.record.exists() && names_bin(*to_dir, req.to_name)) return fail(Errc::kExists);
     p.to = entry;
   }
-  STOA_TRY(moved, node_of(tree, from_dir, p.from.raw, p.from.record));
+  STOA_TRY(moved, node_of(volume, from_dir, p.from.raw, p.from.record));
   p.moved = moved;
-  p.bin = bin_of_shelf(tree, *from_dir);
+  p.bin = bin_of_user_bin(volume, *from_dir);
   if (p.bin == kNoFile && p.to.record.exists()) {
-    STOA_TRY(replaced, node_of(tree, to_dir, p.to.raw, p.to.record));
+    STOA_TRY(replaced, node_of(volume, to_dir, p.to.raw, p.to.record));
     p.replaced = replaced;
-    STOA_TRY(shelf, prepare_shelf(tree, ctx, to_dir, [&] {
+    STOA_TRY(user_bin, prepare_user_bin(volume, ctx, to_dir, [&] {
                const NodeLocks locks({p.from_dir, p.to_dir, p.moved, p.replaced});
                return check_rules(ctx, req, p);
              }));
-    p.shelf = std::move(shelf);
-    if (p.to.directory()) STOA_CHECK_OK(discard_empty_bin(tree, replaced));
+    p.user_bin = std::move(user_bin);
+    if (p.to.directory()) STOA_CHECK_OK(discard_empty_bin(volume, replaced));
   }
   return p;
 }
 
 // True when `dir` is `ancestor` or below it. Needs the exclusive tree lock, so that no parent changes meanwhile.
-Result<bool> is_below(Tree& tree, FileId dir, FileId ancestor) {
+Result<bool> is_below(VolumeContext& volume, FileId dir, FileId ancestor) {
   while (dir != kNoFile) {
     if (dir == ancestor) return true;
-    STOA_TRY(node, tree.nodes.get(dir));
+    STOA_TRY(node, volume.nodes.get(dir));
     const std::shared_lock lock(node->lock);
     dir = node->record.home;
   }
@@ -96,11 +96,11 @@ Status stage_usage(MetaTxn& txn, const Parties& p, Inode& next) {
 }
 
 // `alone`: the tree is locked for this alone. Absent: it is to be.
-Result<std::optional<RenameReply>> rename_locked(Tree& tree, const OpContext& ctx, const RenameRequest& req,
+Result<std::optional<RenameReply>> rename_locked(VolumeContext& volume, const OpContext& ctx, const RenameRequest& req,
                                                  const Parties& p, bool alone, CommitTicket& ticket) {
   STOA_CHECK_OK(check_rules(ctx, req, p));
-  for (const NodeRef& dir : {p.from_dir, p.to_dir}) STOA_CHECK_OK(require_outside_bin(tree, *dir));
-  MetaTxn txn(tree, ctx);
+  for (const NodeRef& dir : {p.from_dir, p.to_dir}) STOA_CHECK_OK(require_outside_bin(volume, *dir));
+  MetaTxn txn(volume, ctx);
   const bool same_dir = p.from_dir == p.to_dir;
   RenameReply reply{p.moved->id, p.from_dir->record.before(), {}, p.to_dir->record.before(), {}};
   Inode from_next = p.from_dir->record;
@@ -114,12 +114,12 @@ Result<std::optional<RenameReply>> rename_locked(Tree& tree, const OpContext& ct
     STOA_CHECK_OK(txn.remove_entry(p.to_dir, to_next, p.to.raw, p.to.record));
     const DeletedName name{p.to_dir->id, p.to.raw};
     if (p.replaced->record.is_directory()) {
-      STOA_TRY(gone, remove_or_shelve_directory(tree, ctx, txn, p.shelf, p.replaced, name, alone));
+      STOA_TRY(gone, remove_or_recycle_directory(volume, ctx, txn, p.user_bin, p.replaced, name, alone));
       if (!gone) return std::nullopt;
-    } else if (p.shelf) {
-      STOA_CHECK_OK(shelve_link(tree, ctx, txn, p.shelf, p.replaced, name));
+    } else if (p.user_bin) {
+      STOA_CHECK_OK(recycle_link(volume, ctx, txn, p.user_bin, p.replaced, name));
     } else {
-      STOA_CHECK_OK(drop_link(tree, txn, p.replaced, p.to_dir->id, p.to.raw));
+      STOA_CHECK_OK(drop_link(volume, txn, p.replaced, p.to_dir->id, p.to.raw));
     }
   }
   STOA_CHECK_OK(stage_usage(txn, p, next));
@@ -146,30 +146,31 @@ Result<std::optional<RenameReply>> rename_locked(Tree& tree, const OpContext& ct
 
 }  // namespace
 
-Result<RenameReply> rename(Tree& tree, const OpContext& ctx, const RenameRequest& req) {
-  if (auto replay = replay_rename(tree, ctx, req.from_parent, req.to_parent)) return *std::move(replay);
+Result<RenameReply> rename(VolumeContext& volume, const OpContext& ctx, const RenameRequest& req) {
+  if (auto replay = replay_rename(volume, ctx, req.from_parent, req.to_parent)) return *std::move(replay);
   if (ctx.read_only) return fail(Errc::kReadOnly);
   for (bool alone = false;;) {
     if (ctx.expired()) return fail(Errc::kTimeout);
-    auto looked = look(tree, ctx, req);
+    auto looked = look(volume, ctx, req);
     if (!looked) {
       // A file that vanished between the looks: the next look says so in its own words.
-      if (looked.error().code == Errc::kStale && reach(tree, ctx, req.from_parent) && reach(tree, ctx, req.to_parent))
+      if (looked.error().code == Errc::kStale && reach(volume, ctx, req.from_parent) &&
+          reach(volume, ctx, req.to_parent))
         continue;
       return fail(looked.error());
     }
     Parties& p = *looked;
-    if (p.bin != kNoFile) return restore_by_rename(tree, ctx, req, p.bin, p.from.raw);
+    if (p.bin != kNoFile) return restore_by_rename(volume, ctx, req, p.bin, p.from.raw);
     const bool moves = p.from.directory() && p.from_dir != p.to_dir;
     bool changed = false;
     CommitTicket ticket{};
     const auto attempt = [&]() -> Result<RenameReply> {
-      const NodeLocks locks({p.from_dir, p.to_dir, p.moved, p.replaced, p.shelf.node});
+      const NodeLocks locks({p.from_dir, p.to_dir, p.moved, p.replaced, p.user_bin.node});
       STOA_CHECK_OK(require_directory(*p.from_dir));
       STOA_CHECK_OK(require_directory(*p.to_dir));
-      STOA_TRY(from, find_posix(tree, *p.from_dir, req.from_name));
-      STOA_TRY(to, find_posix(tree, *p.to_dir, req.to_name));
-      if (from.record != p.from.record || to.record != p.to.record || !still_kept(tree, p.shelf, *p.to_dir)) {
+      STOA_TRY(from, find_posix(volume, *p.from_dir, req.from_name));
+      STOA_TRY(to, find_posix(volume, *p.to_dir, req.to_name));
+      if (from.record != p.from.record || to.record != p.to.record || !still_kept(volume, p.user_bin, *p.to_dir)) {
         changed = true;
         return RenameReply{};
       }
@@ -180,24 +181,24 @@ Result<RenameReply> rename(Tree& tree, const OpContext& ctx, const RenameRequest
         const Inode& t = p.to_dir->record;
         return RenameReply{p.moved->id, f.before(), f.attributes(), t.before(), t.attributes()};
       }
-      STOA_TRY(done, rename_locked(tree, ctx, req, p, moves || alone, ticket));
+      STOA_TRY(done, rename_locked(volume, ctx, req, p, moves || alone, ticket));
       if (done) return *std::move(done);
       alone = changed = true;
       return RenameReply{};
     };
     auto reply = [&]() -> Result<RenameReply> {
       if (!moves && !alone) {
-        const std::shared_lock tree_lock(tree.tree_lock);
+        const std::shared_lock tree_lock(volume.tree_lock);
         return attempt();
       }
-      const std::lock_guard tree_lock(tree.tree_lock);
+      const std::lock_guard tree_lock(volume.tree_lock);
       if (!moves) return attempt();
-      STOA_TRY(loop, is_below(tree, p.to_dir->id, p.moved->id));
+      STOA_TRY(loop, is_below(volume, p.to_dir->id, p.moved->id));
       if (loop) return fail(Errc::kInvalid, "a directory cannot move below itself");
       return attempt();
     }();
     if (reply && changed) continue;
-    if (reply && static_cast<std::uint64_t>(ticket) != 0) STOA_CHECK_OK(settle(tree, ctx, ticket));
+    if (reply && static_cast<std::uint64_t>(ticket) != 0) STOA_CHECK_OK(settle(volume, ctx, ticket));
     return reply;
   }
 }

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "core/api/requests.h"
-#include "core/txn/tree.h"
+#include "core/txn/volume_context.h"
 
 namespace stoa::core {
 
@@ -14,9 +14,9 @@ template <class Reply>
 using Replay = std::optional<Result<Reply>>;
 
 // `kind`: kCreate or kLink, of a name in `parent`.
-Replay<CreateReply> replay_create(Tree& tree, const OpContext& ctx, ChangeKind kind, FileId parent);
-Replay<RemoveReply> replay_remove(Tree& tree, const OpContext& ctx, FileId parent);
-Replay<RenameReply> replay_rename(Tree& tree, const OpContext& ctx, FileId from_parent, FileId to_parent);
-Replay<SetattrReply> replay_setattr(Tree& tree, const OpContext& ctx, FileId id);
+Replay<CreateReply> replay_create(VolumeContext& volume, const OpContext& ctx, ChangeKind kind, FileId parent);
+Replay<RemoveReply> replay_remove(VolumeContext& volume, const OpContext& ctx, FileId parent);
+Replay<RenameReply> replay_rename(VolumeContext& volume, const OpContext& ctx, FileId from_parent, FileId to_parent);
+Replay<SetattrReply> replay_setattr(VolumeContext& volume, const OpContext& ctx, FileId id);
 
 }  // namespace stoa::core

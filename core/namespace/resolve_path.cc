@@ -2,8 +2,8 @@
 
 namespace stoa::core {
 
-Result<ResolvePathReply> resolve_path(Tree& tree, const OpContext& ctx, const ResolvePathRequest& req) {
-  STOA_TRY(root, getattr(tree, ctx, {.id = kRootId}));
+Result<ResolvePathReply> resolve_path(VolumeContext& volume, const OpContext& ctx, const ResolvePathRequest& req) {
+  STOA_TRY(root, getattr(volume, ctx, {.id = kRootId}));
   Attributes attr = root.attr;
   std::string_view rest = req.path;
   while (!rest.empty()) {
@@ -11,7 +11,7 @@ Result<ResolvePathReply> resolve_path(Tree& tree, const OpContext& ctx, const Re
     const std::string_view name = rest.substr(0, slash);
     rest = slash == std::string_view::npos ? std::string_view{} : rest.substr(slash + 1);
     if (name.empty() || name == ".") continue;
-    STOA_TRY(found, lookup(tree, ctx, {.parent = attr.id, .name = name}));
+    STOA_TRY(found, lookup(volume, ctx, {.parent = attr.id, .name = name}));
     attr = found.attr;
   }
   return ResolvePathReply{attr};

@@ -118,7 +118,7 @@ Status apply(const OpContext& ctx, Inode& next, const SetAttributes& set, const 
 // The ACL that says what chmod does, and what a new file inherits: a directory's own, or that of the directory where a
 // file has its first name. Null: there is none, or nothing for it to say. Asked for before the file is locked: nodes
 // are locked in order of id only.
-Result<AclRef> ruling_acl(Tree& tree, const NodeRef& node) {
+Result<AclRef> ruling_acl(VolumeContext& volume, const NodeRef& node) {
   FileId home = kNoFile;
   {
     const std::shared_lock lock(node->lock);
@@ -128,7 +128,7 @@ Result<AclRef> ruling_acl(Tree& tree, const NodeRef& node) {
     home = record.home;
   }
   if (home == kNoFile) return AclRef();
-  const auto dir = tree.nodes.get(home);
+  const auto dir = volume.nodes.get(home);
   if (!dir && dir.error().code == Errc::kStale) return AclRef();  // gone, and the file is still charged there
   if (!dir) return fail(dir.error());
   const std::shared_lock lock((*dir)->lock);
@@ -145,23 +145,23 @@ Status stage_owner(MetaTxn& txn, const NodeRef& node, const Inode& next) {
   return txn.move_owner(node, owner, usage_of(next));
 }
 
-Result<SetattrReply> setattr_locked(Tree& tree, const OpContext& ctx, const SetattrRequest& req, const AclRef& ruling,
-                                    const NodeRef& node, CommitTicket& ticket) {
+Result<SetattrReply> setattr_locked(VolumeContext& volume, const OpContext& ctx, const SetattrRequest& req,
+                                    const AclRef& ruling, const NodeRef& node, CommitTicket& ticket) {
   const NodeLocks locks({node});
   STOA_CHECK_OK(require_live(*node));
   STOA_CHECK_OK(check_permissions(ctx, node->record, req.set));
-  STOA_CHECK_OK(req.set.size ? require_content_outside_bin(tree, ctx, *node) : require_outside_bin(tree, *node));
+  STOA_CHECK_OK(req.set.size ? require_content_outside_bin(volume, ctx, *node) : require_outside_bin(volume, *node));
   if (req.guard_ctime && *req.guard_ctime != node->record.ctime) return fail(Errc::kGuardMismatch);
-  MetaTxn txn(tree, ctx);
+  MetaTxn txn(volume, ctx);
   SetattrReply reply{node->record.before(), {}};
   Inode next = node->record;
   next.keep();
   if (req.set.size) {
     // Bytes that go, or become zeros.
     const auto [low, high] = std::minmax(*req.set.size, next.size);
-    STOA_CHECK_OK(tree.state.before_io(ctx, req.id, low, high - low, true));
+    STOA_CHECK_OK(volume.state.before_io(ctx, req.id, low, high - low, true));
   }
-  if (req.set.size) STOA_CHECK_OK(stage_truncate(tree, txn, node, next, *req.set.size));
+  if (req.set.size) STOA_CHECK_OK(stage_truncate(volume, txn, node, next, *req.set.size));
   STOA_CHECK_OK(apply(ctx, next, req.set, ruling, awaits_mode(node->record), txn.now()));
   if (next.acl != node->record.acl) {
     STOA_CHECK_OK(txn.change_attribute_bytes(node, next, attribute_bytes(node->record.acl), attribute_bytes(next.acl)));
@@ -177,20 +177,20 @@ Result<SetattrReply> setattr_locked(Tree& tree, const OpContext& ctx, const Seta
 
 }  // namespace
 
-Result<SetattrReply> setattr(Tree& tree, const OpContext& ctx, const SetattrRequest& req) {
-  if (auto replay = replay_setattr(tree, ctx, req.id)) return *std::move(replay);
-  STOA_TRY(node, reach(tree, ctx, req.id));
+Result<SetattrReply> setattr(VolumeContext& volume, const OpContext& ctx, const SetattrRequest& req) {
+  if (auto replay = replay_setattr(volume, ctx, req.id)) return *std::move(replay);
+  STOA_TRY(node, reach(volume, ctx, req.id));
   AclRef ruling;
   if (req.set.mode) {
-    STOA_TRY(found, ruling_acl(tree, node));
+    STOA_TRY(found, ruling_acl(volume, node));
     ruling = std::move(found);
   }
-  const auto body = [&](CommitTicket& ticket) { return setattr_locked(tree, ctx, req, ruling, node, ticket); };
-  if (!req.set.size) return run_mutation(tree, ctx, body);
+  const auto body = [&](CommitTicket& ticket) { return setattr_locked(volume, ctx, req, ruling, node, ticket); };
+  if (!req.set.size) return run_mutation(volume, ctx, body);
   const std::lock_guard gate(node->data_gate);
-  STOA_TRY(trimmed, prepare_truncate(tree, ctx, node, *req.set.size));
-  auto reply = run_mutation(tree, ctx, body);
-  if (reply) finish_truncate(tree, node, trimmed);
+  STOA_TRY(trimmed, prepare_truncate(volume, ctx, node, *req.set.size));
+  auto reply = run_mutation(volume, ctx, body);
+  if (reply) finish_truncate(volume, node, trimmed);
   return reply;
 }
 

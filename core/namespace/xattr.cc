@@ -18,37 +18,37 @@ Status check_name(std::string_view name) {
   return {};
 }
 
-Result<NodeRef> readable(Tree& tree, const OpContext& ctx, FileId id) {
-  STOA_TRY(node, reach(tree, ctx, id));
+Result<NodeRef> readable(VolumeContext& volume, const OpContext& ctx, FileId id) {
+  STOA_TRY(node, reach(volume, ctx, id));
   const std::shared_lock lock(node->lock);
   STOA_CHECK_OK(require_live(*node));
   STOA_CHECK_OK(require(ctx, node->record, kRightReadXattrs));
   return node;
 }
 
-Result<XattrChangeReply> change(Tree& tree, const OpContext& ctx, FileId id, std::string_view name,
+Result<XattrChangeReply> change(VolumeContext& volume, const OpContext& ctx, FileId id, std::string_view name,
                                 std::optional<std::string_view> value, XattrMode mode) {
   STOA_CHECK_OK(check_name(name));
   if (value && value->size() > kXattrValueBytesMax) return fail(Errc::kTooLarge);
-  STOA_TRY(node, reach(tree, ctx, id));
-  return run_mutation(tree, ctx, [&](CommitTicket& ticket) -> Result<XattrChangeReply> {
+  STOA_TRY(node, reach(volume, ctx, id));
+  return run_mutation(volume, ctx, [&](CommitTicket& ticket) -> Result<XattrChangeReply> {
     const NodeLocks locks({node});
     STOA_CHECK_OK(require_live(*node));
     STOA_CHECK_OK(require(ctx, node->record, kRightWriteXattrs));
-    STOA_CHECK_OK(require_outside_bin(tree, *node));
+    STOA_CHECK_OK(require_outside_bin(volume, *node));
     const std::string key = keys::id_name(id, name);
     std::string present;
-    STOA_TRY(exists, tree.kv.get(Family::kXattr, key, &present));
+    STOA_TRY(exists, volume.kv.get(Family::kXattr, key, &present));
     if (!exists && (!value || mode == XattrMode::kReplace)) return fail(Errc::kNoAttribute);
     if (exists && value && mode == XattrMode::kCreate) return fail(Errc::kExists);
     if (!exists) {
       std::size_t count = 0;
       const std::string lower = keys::id_key(id);
-      const auto it = tree.kv.scan(Family::kXattr, lower, keys::behind_prefix(lower));
+      const auto it = volume.kv.scan(Family::kXattr, lower, keys::behind_prefix(lower));
       for (; it->valid() && count <= kXattrsMax; it->next()) ++count;
       if (count >= kXattrsMax) return fail(Errc::kNoSpace, "too many extended attributes");
     }
-    MetaTxn txn(tree, ctx);
+    MetaTxn txn(volume, ctx);
     XattrChangeReply reply{node->record.before(), {}};
     Inode next = node->record;
     STOA_CHECK_OK(txn.change_attribute_bytes(node, next, exists ? attribute_bytes(name, present) : 0,
@@ -72,28 +72,28 @@ Result<XattrChangeReply> change(Tree& tree, const OpContext& ctx, FileId id, std
 
 }  // namespace
 
-Result<GetXattrReply> get_xattr(Tree& tree, const OpContext& ctx, const GetXattrRequest& req) {
+Result<GetXattrReply> get_xattr(VolumeContext& volume, const OpContext& ctx, const GetXattrRequest& req) {
   STOA_CHECK_OK(check_name(req.name));
-  STOA_TRY(node, readable(tree, ctx, req.id));
+  STOA_TRY(node, readable(volume, ctx, req.id));
   GetXattrReply reply;
-  STOA_TRY(found, tree.kv.get(Family::kXattr, keys::id_name(node->id, req.name), &reply.value));
+  STOA_TRY(found, volume.kv.get(Family::kXattr, keys::id_name(node->id, req.name), &reply.value));
   if (!found) return fail(Errc::kNoAttribute);
   return reply;
 }
 
-Result<XattrChangeReply> set_xattr(Tree& tree, const OpContext& ctx, const SetXattrRequest& req) {
-  return change(tree, ctx, req.id, req.name, req.value, req.mode);
+Result<XattrChangeReply> set_xattr(VolumeContext& volume, const OpContext& ctx, const SetXattrRequest& req) {
+  return change(volume, ctx, req.id, req.name, req.value, req.mode);
 }
 
-Result<XattrChangeReply> remove_xattr(Tree& tree, const OpContext& ctx, const RemoveXattrRequest& req) {
-  return change(tree, ctx, req.id, req.name, std::nullopt, XattrMode::kSet);
+Result<XattrChangeReply> remove_xattr(VolumeContext& volume, const OpContext& ctx, const RemoveXattrRequest& req) {
+  return change(volume, ctx, req.id, req.name, std::nullopt, XattrMode::kSet);
 }
 
-Result<ListXattrsReply> list_xattrs(Tree& tree, const OpContext& ctx, const ListXattrsRequest& req) {
-  STOA_TRY(node, readable(tree, ctx, req.id));
+Result<ListXattrsReply> list_xattrs(VolumeContext& volume, const OpContext& ctx, const ListXattrsRequest& req) {
+  STOA_TRY(node, readable(volume, ctx, req.id));
   ListXattrsReply reply;
   const std::string lower = keys::id_key(node->id);
-  const auto it = tree.kv.scan(Family::kXattr, lower, keys::behind_prefix(lower));
+  const auto it = volume.kv.scan(Family::kXattr, lower, keys::behind_prefix(lower));
   for (; it->valid(); it->next()) {
     const std::string_view name = keys::after_id(it->key());
     if (name.front() != keys::kPrivateXattr) reply.names.emplace_back(name);

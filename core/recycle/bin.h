@@ -1,10 +1,10 @@
 // The bin of a directory, and what deletions do with it.
 //
-// A bin is a directory of its own without a name: family trash leads from the directory that has it (its anchor) to it.
-// It holds one directory, a shelf, for each user who deleted something, of that user and for nobody else; there each
-// item has the name that it had, '@' and its serial in hex. Bins and shelves themselves count as nothing, so that a
-// delete never fails for want of room; what is on the shelves counts where the bin is charged: in its anchor and above,
-// or in the volume only.
+// A bin is a directory of its own without a name: family trash leads from the directory that has it (its recycle root)
+// to it. It holds one directory, a user's bin, for each user who deleted something, of that user and for nobody else;
+// there each item has the name that it had, '@' and its serial in hex. Bins and users' bins themselves count as
+// nothing, so that a delete never fails for want of room; what is on the users' bins counts where the bin is charged:
+// in its recycle root and above, or in the volume only.
 #pragma once
 
 #include <functional>
@@ -19,36 +19,37 @@
 namespace stoa::core {
 
 // The bin of a directory; kNoFile: it has none.
-Result<FileId> bin_of(Tree& tree, FileId dir);
+Result<FileId> bin_of(VolumeContext& volume, FileId dir);
 
 // All bins of directories at and below `dir`, with the directories that have them. kStale, kNotDirectory.
 struct Bin {
-  NodeRef anchor, node;
+  NodeRef recycle_root, node;
 };
-Result<std::vector<Bin>> bins_below(Tree& tree, FileId dir);
+Result<std::vector<Bin>> bins_below(VolumeContext& volume, FileId dir);
 
 // Whether the volume has any.
-Result<bool> has_bins(Tree& tree);
+Result<bool> has_bins(VolumeContext& volume);
 
 // What the policies say of deletions in the directory of this account. Needs the tree lock.
 struct Kept {
   const RecyclePolicy* policy = nullptr;  // null: nothing says anything
-  FileId anchor = kNoFile;                // the directory whose bin takes them, if the policy is on
+  FileId recycle_root = kNoFile;          // the directory whose bin takes them, if the policy is on
 };
 Kept find_policy(const RecycleTable& table, const AccountRef& account);
 
 // Where what is about to be deleted goes.
-struct Shelf {
-  FileId anchor = kNoFile;
+struct UserBin {
+  FileId recycle_root = kNoFile;
   FileId bin = kNoFile;
   NodeRef node;  // null: it is not kept
   explicit operator bool() const { return node != nullptr; }
 };
-// The shelf of the caller for deletions in `dir`, made when there is none yet and `may` agrees: nobody makes one who
-// may not delete. No lock is held. Whoever then has locked the tree, `dir` and the shelf asks still_kept(); false: it
-// is otherwise now, and to be prepared again.
-Result<Shelf> prepare_shelf(Tree& tree, const OpContext& ctx, const NodeRef& dir, const std::function<Status()>& may);
-bool still_kept(Tree& tree, const Shelf& shelf, const Node& dir);
+// The user's bin of the caller for deletions in `dir`, made when there is none yet and `may` agrees: nobody makes one
+// who may not delete. No lock is held. Whoever then has locked the tree, `dir` and the user's bin asks still_kept();
+// false: it is otherwise now, and to be prepared again.
+Result<UserBin> prepare_user_bin(VolumeContext& volume, const OpContext& ctx, const NodeRef& dir,
+                                 const std::function<Status()>& may);
+bool still_kept(VolumeContext& volume, const UserBin& user_bin, const Node& dir);
 
 // A name that is deleted. `base` and `below`: see ItemRecord.
 struct DeletedName {
@@ -58,30 +59,31 @@ struct DeletedName {
   std::string below{};
 };
 
-// Stages that the file, which is no directory, gets a name on the shelf for one that it loses, whose entry the caller
-// removes. All are locked. Its charge goes to the shelf unless it has another name outside of bins, which then carries
-// it.
-Status shelve_link(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& shelf, const NodeRef& node,
-                   const DeletedName& name);
+// Stages that the file, which is no directory, gets a name on the user's bin for one that it loses, whose entry the
+// caller removes. All are locked. Its charge goes to the user's bin unless it has another name outside of bins, which
+// then carries it.
+Status recycle_link(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn, const UserBin& user_bin,
+                    const NodeRef& node, const DeletedName& name);
 
-// The same for an empty directory; without a shelf, or where files that lost their names in it are charged to it still,
-// it is removed: stage_remove_directory() (core/links/remove_directory.h). Unless `alone`, the tree lock is shared.
-// False: it takes its account along, which has limits, or something is charged to, and that needs the tree alone;
-// nothing is staged. kNotEmpty.
-Result<bool> remove_or_shelve_directory(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& shelf,
-                                        const NodeRef& victim, const DeletedName& name, bool alone);
+// The same for an empty directory; without a user's bin, or where files that lost their names in it are charged to it
+// still, it is removed: stage_remove_directory() (core/links/remove_directory.h). Unless `alone`, the tree lock is
+// shared. False: it takes its account along, which has limits, or something is charged to, and that needs the tree
+// alone; nothing is staged. kNotEmpty.
+Result<bool> remove_or_recycle_directory(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn,
+                                         const UserBin& user_bin, const NodeRef& victim, const DeletedName& name,
+                                         bool alone);
 
-// shelve_link() for content that is about to be replaced: it becomes a file of its own on the shelf, with all that
-// describes it. The file is locked, nobody writes to it (its data gate is held exclusively, and it is flushed), and the
-// caller gives it other content and meta. kQuota: there is no room for both.
-Status shelve_content(Tree& tree, const OpContext& ctx, MetaTxn& txn, const Shelf& shelf, const NodeRef& node,
-                      const DeletedName& name);
+// recycle_link() for content that is about to be replaced: it becomes a file of its own on the user's bin, with all
+// that describes it. The file is locked, nobody writes to it (its data gate is held exclusively, and it is flushed),
+// and the caller gives it other content and meta. kQuota: there is no room for both.
+Status recycle_content(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn, const UserBin& user_bin,
+                       const NodeRef& node, const DeletedName& name);
 
 inline constexpr const char* kNoSuchItem = "there is no such item in a recycle bin";
-// The item of this entry of a shelf. kNotFound: it is none.
-Result<std::pair<RecycleItemId, ItemRecord>> item_of(Tree& tree, FileId bin, std::string_view name);
-Result<ItemRecord> read_item(Tree& tree, const RecycleItemId& item);  // kNotFound
-// Where it lies. kStale: the bin is gone since, or the shelf.
-Result<NodeRef> shelf_of(Tree& tree, FileId bin, const ItemRecord& item);
+// The item of this entry of a user's bin. kNotFound: it is none.
+Result<std::pair<RecycleItemId, ItemRecord>> item_of(VolumeContext& volume, FileId bin, std::string_view name);
+Result<ItemRecord> read_item(VolumeContext& volume, const RecycleItemId& item);  // kNotFound
+// Where it lies. kStale: the bin is gone since, or the user's bin.
+Result<NodeRef> user_bin_of(VolumeContext& volume, FileId bin, const ItemRecord& item);
 
 }  // namespace stoa::core

@@ -16,7 +16,7 @@ namespace stoa::core {
 // deleted below it. Of what is in no directory any more nobody knows that. Not thread-safe. No lock is held.
 class DeletedBelow {
  public:
-  static Result<DeletedBelow> make(Tree& tree, FileId dir);
+  static Result<DeletedBelow> make(VolumeContext& volume, FileId dir);
 
   // The bins that may hold such things.
   const std::vector<Bin>& bins() const { return bins_; }
@@ -24,9 +24,9 @@ class DeletedBelow {
   Result<bool> includes(FileId bin, const ItemRecord& item);
 
  private:
-  DeletedBelow(Tree& tree, FileId dir) : tree_(tree), dir_(dir) {}
+  DeletedBelow(VolumeContext& volume, FileId dir) : volume_(volume), dir_(dir) {}
 
-  Tree& tree_;
+  VolumeContext& volume_;
   FileId dir_;
   std::vector<Bin> bins_;
   std::set<FileId> whole_;  // bins at and below the directory

@@ -20,10 +20,10 @@ constexpr int kPassedOverMax = 10'000;
 constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
 
 // Where it was, with directories that lie in a bin where they were; empty when one of them is gone.
-Result<std::string> original_path(Tree& tree, const ItemRecord& item) {
-  STOA_TRY(origin, origin_of(tree, item));
+Result<std::string> original_path(VolumeContext& volume, const ItemRecord& item) {
+  STOA_TRY(origin, origin_of(volume, item));
   if (!origin) return std::string();
-  auto above = path_of(tree, {}, {origin->dir});
+  auto above = path_of(volume, {}, {origin->dir});
   if (!above) return std::string();
   std::string path = above->path == "/" ? std::string() : std::move(above->path);
   for (std::string_view rest = origin->key;;) {
@@ -34,8 +34,8 @@ Result<std::string> original_path(Tree& tree, const ItemRecord& item) {
   }
 }
 
-Result<RecycledItem> shown(Tree& tree, const RecycleItemId& id, const ItemRecord& item) {
-  STOA_TRY(path, original_path(tree, item));
+Result<RecycledItem> shown(VolumeContext& volume, const RecycleItemId& id, const ItemRecord& item) {
+  STOA_TRY(path, original_path(volume, item));
   return RecycledItem{.item = id,
                       .id = item.id,
                       .type = item.type,
@@ -44,7 +44,7 @@ Result<RecycledItem> shown(Tree& tree, const RecycleItemId& id, const ItemRecord
                       .bytes = item.bytes,
                       .deleted_at = item.time,
                       .uid = item.uid,
-                      .door = item.door,
+                      .protocol = item.protocol,
                       .client = item.client};
 }
 
@@ -52,19 +52,19 @@ bool may_see(const OpContext& ctx, const ItemRecord& item) {
   return ctx.cred.is_superuser() || item.uid == ctx.cred.uid;
 }
 
-Result<ListRecycledReply> list_one(Tree& tree, const OpContext& ctx, const RecycleItemId& id) {
-  const auto item = read_item(tree, id);
+Result<ListRecycledReply> list_one(VolumeContext& volume, const OpContext& ctx, const RecycleItemId& id) {
+  const auto item = read_item(volume, id);
   if (!item && item.error().code != Errc::kNotFound) return fail(item.error());
   if (!item || !may_see(ctx, *item)) return ListRecycledReply{};
-  STOA_TRY(one, shown(tree, id, *item));
+  STOA_TRY(one, shown(volume, id, *item));
   return ListRecycledReply{.items = {std::move(one)}};
 }
 
 }  // namespace
 
-Result<ListRecycledReply> list_recycled(Tree& tree, const OpContext& ctx, const ListRecycledRequest& req) {
-  if (req.item) return list_one(tree, ctx, *req.item);
-  STOA_TRY(wanted, DeletedBelow::make(tree, req.dir));
+Result<ListRecycledReply> list_recycled(VolumeContext& volume, const OpContext& ctx, const ListRecycledRequest& req) {
+  if (req.item) return list_one(volume, ctx, *req.item);
+  STOA_TRY(wanted, DeletedBelow::make(volume, req.dir));
   const std::size_t most = std::clamp(req.limit, 1u, kListMax);
   // The oldest of each bin, and of those the oldest of all: serials grow over all bins.
   std::map<std::uint64_t, std::pair<FileId, ItemRecord>> oldest;
@@ -72,7 +72,7 @@ Result<ListRecycledReply> list_recycled(Tree& tree, const OpContext& ctx, const 
   for (const Bin& bin : wanted.bins()) {
     const FileId id = bin.node->id;
     const auto it =
-        tree.kv.scan(Family::kTrash, keys::item_key(id, req.after + 1), keys::behind_prefix(keys::items_of(id)));
+        volume.kv.scan(Family::kTrash, keys::item_key(id, req.after + 1), keys::behind_prefix(keys::items_of(id)));
     for (int passed_over = 0; it->valid(); it->next()) {
       const std::uint64_t serial = keys::read_be64(it->key().substr(it->key().size() - sizeof(std::uint64_t)));
       if (serial > seen_to || (oldest.size() > most && serial > oldest.rbegin()->first)) break;
@@ -97,7 +97,7 @@ Result<ListRecycledReply> list_recycled(Tree& tree, const OpContext& ctx, const 
       break;
     }
     const auto& [bin, item] = found;
-    STOA_TRY(one, shown(tree, {bin, serial}, item));
+    STOA_TRY(one, shown(volume, {bin, serial}, item));
     reply.items.push_back(std::move(one));
   }
   reply.truncated = told_to != kLast;
@@ -105,23 +105,23 @@ Result<ListRecycledReply> list_recycled(Tree& tree, const OpContext& ctx, const 
   return reply;
 }
 
-Result<RecycleStatusReply> recycle_status(Tree& tree, const OpContext&, const RecycleStatusRequest& req) {
-  STOA_TRY(dir, tree.nodes.get(req.dir));
+Result<RecycleStatusReply> recycle_status(VolumeContext& volume, const OpContext&, const RecycleStatusRequest& req) {
+  STOA_TRY(dir, volume.nodes.get(req.dir));
   RecycleStatusReply reply;
-  const auto snapshot = tree.recycle.registry->snapshot();
+  const auto snapshot = volume.recycle.registry->snapshot();
   {
-    const std::shared_lock chain(tree.tree_lock);
+    const std::shared_lock chain(volume.tree_lock);
     const std::shared_lock lock(dir->lock);
     STOA_CHECK_OK(require_directory(*dir));
     const Kept kept = snapshot->recycle() != nullptr ? find_policy(*snapshot->recycle(), dir->account) : Kept{};
     if (kept.policy != nullptr) reply.policy = *kept.policy;
-    reply.bin_of = kept.anchor == kNoFile && dir->record.has(kHasBin) ? req.dir : kept.anchor;
+    reply.bin_of = kept.recycle_root == kNoFile && dir->record.has(kHasBin) ? req.dir : kept.recycle_root;
   }
   if (reply.bin_of == kNoFile) return reply;
-  STOA_TRY(bin, bin_of(tree, reply.bin_of));
+  STOA_TRY(bin, bin_of(volume, reply.bin_of));
   if (bin == kNoFile) return reply;
-  const auto node = tree.nodes.get(bin);
-  if (node) reply.used = tree.ledger.read((*node)->account).usage;
+  const auto node = volume.nodes.get(bin);
+  if (node) reply.used = volume.ledger.read((*node)->account).usage;
   return reply;
 }
 

@@ -2,11 +2,11 @@
 #pragma once
 
 #include "core/api/recycle.h"
-#include "core/txn/tree.h"
+#include "core/txn/volume_context.h"
 
 namespace stoa::core {
 
-Result<ListRecycledReply> list_recycled(Tree&, const OpContext&, const ListRecycledRequest&);
-Result<RecycleStatusReply> recycle_status(Tree&, const OpContext&, const RecycleStatusRequest&);
+Result<ListRecycledReply> list_recycled(VolumeContext&, const OpContext&, const ListRecycledRequest&);
+Result<RecycleStatusReply> recycle_status(VolumeContext&, const OpContext&, const RecycleStatusRequest&);
 
 }  // namespace stoa::core

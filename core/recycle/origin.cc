@@ -13,9 +13,9 @@ struct Place {
   FileId parent;
   std::string raw;
 };
-Result<std::optional<Place>> place_of(Tree& tree, FileId dir) {
+Result<std::optional<Place>> place_of(VolumeContext& volume, FileId dir) {
   const std::string lower = keys::id_key(dir);
-  const auto it = tree.kv.scan(Family::kLink, lower, keys::behind_prefix(lower));
+  const auto it = volume.kv.scan(Family::kLink, lower, keys::behind_prefix(lower));
   STOA_CHECK_OK(it->status());
   if (!it->valid()) return std::nullopt;
   std::string_view raw = keys::after_id(keys::after_id(it->key()));
@@ -25,34 +25,34 @@ Result<std::optional<Place>> place_of(Tree& tree, FileId dir) {
 
 }  // namespace
 
-Result<std::vector<NodeRef>> directories_of_key(Tree& tree, FileId base, std::string_view below) {
-  STOA_TRY(node, tree.nodes.get(base));
+Result<std::vector<NodeRef>> directories_of_key(VolumeContext& volume, FileId base, std::string_view below) {
+  STOA_TRY(node, volume.nodes.get(base));
   std::vector<NodeRef> present{node};
   for (; !below.empty(); below.remove_prefix(below.find('/') + 1)) {
     EntryRecord entry;
     {
       const std::shared_lock lock(node->lock);
       if (!require_directory(*node)) break;
-      STOA_TRY(found, find_form(tree, *node, below.substr(0, below.find('/')), true));
+      STOA_TRY(found, find_form(volume, *node, below.substr(0, below.find('/')), true));
       entry = found;
     }
     if (!entry.exists()) break;
-    auto next = tree.nodes.get(entry.id);
+    auto next = volume.nodes.get(entry.id);
     if (!next) break;  // removed since
     present.push_back(node = *std::move(next));
   }
   return present;
 }
 
-Result<std::optional<Origin>> origin_of(Tree& tree, ItemRecord item) {
+Result<std::optional<Origin>> origin_of(VolumeContext& volume, ItemRecord item) {
   Origin origin{item.parent, item.raw};
   for (int depth = 0; depth < kDepthMax; ++depth) {
-    const auto dir = tree.nodes.get(origin.dir);
+    const auto dir = volume.nodes.get(origin.dir);
     if (!dir && dir.error().code != Errc::kStale) return fail(dir.error());
     if (!dir) {
       // Directories that only the key implied went with it.
       if (origin.dir != item.parent || item.base == kNoFile || item.base == origin.dir) return std::nullopt;
-      const auto present = directories_of_key(tree, item.base, item.below);
+      const auto present = directories_of_key(volume, item.base, item.below);
       if (!present && present.error().code == Errc::kStale) return std::nullopt;
       STOA_CHECK_OK(present);
       for (std::size_t i = present->size(); --i > 0;) origin.directories.push_back((*present)[i]->id);
@@ -60,19 +60,19 @@ Result<std::optional<Origin>> origin_of(Tree& tree, ItemRecord item) {
       origin.key = item.below + origin.key;
       continue;
     }
-    if (!is_recycled(tree, *dir)) return origin;
+    if (!is_recycled(volume, *dir)) return origin;
     origin.directories.push_back(origin.dir);
-    STOA_TRY(place, place_of(tree, origin.dir));
+    STOA_TRY(place, place_of(volume, origin.dir));
     if (!place) return std::nullopt;
-    const auto above = tree.nodes.get(place->parent);
+    const auto above = volume.nodes.get(place->parent);
     if (!above) return std::nullopt;
-    const FileId bin = bin_of_shelf(tree, **above);
+    const FileId bin = bin_of_user_bin(volume, **above);
     if (bin == kNoFile) {
       origin.dir = place->parent;
       origin.key = place->raw + "/" + origin.key;
       continue;
     }
-    auto outer = item_of(tree, bin, place->raw);
+    auto outer = item_of(volume, bin, place->raw);
     if (!outer) return std::nullopt;
     item = std::move(outer->second);
     origin.dir = item.parent;

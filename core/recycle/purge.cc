@@ -29,42 +29,42 @@ std::uint64_t serial_of(std::string_view item_key) {
   return keys::read_be64(item_key.substr(item_key.size() - sizeof(std::uint64_t)));
 }
 
-Result<std::uint64_t> purge_bin(Tree& tree, const OpContext& ctx, FileId bin);
+Result<std::uint64_t> purge_bin(VolumeContext& volume, const OpContext& ctx, FileId bin);
 
 // False: somebody else took it out.
-Result<bool> purge_item(Tree& tree, const OpContext& ctx, const RecycleItemId& id) {
-  const auto item = read_item(tree, id);
+Result<bool> purge_item(VolumeContext& volume, const OpContext& ctx, const RecycleItemId& id) {
+  const auto item = read_item(volume, id);
   if (!item && item.error().code == Errc::kNotFound) return false;
   STOA_CHECK_OK(item);
-  const auto shelf = shelf_of(tree, id.bin, *item);
-  const auto node = tree.nodes.get(item->id);
-  for (const auto* party : {&shelf, &node}) {
+  const auto user_bin = user_bin_of(volume, id.bin, *item);
+  const auto node = volume.nodes.get(item->id);
+  for (const auto* party : {&user_bin, &node}) {
     if (!*party && party->error().code == Errc::kStale) return false;
     STOA_CHECK_OK(*party);
   }
   // What is told of it is where it was; where nobody knows that any more, where it lay in the bin.
-  STOA_TRY(origin, origin_of(tree, *item));
-  if (!origin) origin = Origin{(*shelf)->id, item->name};
+  STOA_TRY(origin, origin_of(volume, *item));
+  if (!origin) origin = Origin{(*user_bin)->id, item->name};
   const bool directory = item->type == FileType::kDirectory;
   if (directory) {
-    STOA_TRY(inner, bin_of(tree, item->id));
-    if (inner != kNoFile) STOA_CHECK_OK(purge_bin(tree, ctx, inner));
-    STOA_CHECK_OK(discard_empty_bin(tree, *node));
+    STOA_TRY(inner, bin_of(volume, item->id));
+    if (inner != kNoFile) STOA_CHECK_OK(purge_bin(volume, ctx, inner));
+    STOA_CHECK_OK(discard_empty_bin(volume, *node));
   }
-  return run_mutation(tree, ctx, [&](CommitTicket&) -> Result<bool> {
-    const NodeLocks locks({*shelf, *node});
-    if ((*shelf)->deleted || (*node)->deleted) return false;
-    STOA_TRY(entry, find_form(tree, **shelf, item->name, directory));
+  return run_mutation(volume, ctx, [&](CommitTicket&) -> Result<bool> {
+    const NodeLocks locks({*user_bin, *node});
+    if ((*user_bin)->deleted || (*node)->deleted) return false;
+    STOA_TRY(entry, find_form(volume, **user_bin, item->name, directory));
     if (entry.id != item->id) return false;
-    MetaTxn txn(tree, ctx);
-    Inode shelf_next = (*shelf)->record;
-    STOA_CHECK_OK(txn.remove_entry(*shelf, shelf_next, item->name, entry));
+    MetaTxn txn(volume, ctx);
+    Inode user_bin_next = (*user_bin)->record;
+    STOA_CHECK_OK(txn.remove_entry(*user_bin, user_bin_next, item->name, entry));
     if (directory) {
-      STOA_CHECK_OK(stage_remove_directory(tree, txn, *node));
+      STOA_CHECK_OK(stage_remove_directory(volume, txn, *node));
     } else {
-      STOA_CHECK_OK(drop_link(tree, txn, *node, (*shelf)->id, item->name));
+      STOA_CHECK_OK(drop_link(volume, txn, *node, (*user_bin)->id, item->name));
     }
-    txn.put_inode(*shelf, std::move(shelf_next));
+    txn.put_inode(*user_bin, std::move(user_bin_next));
     txn.records().remove_item(id.bin, id.serial);
     txn.note({.kind = ChangeKind::kPurge, .id = item->id, .parent = origin->dir, .name = origin->key});
     STOA_CHECK_OK(txn.commit());
@@ -78,12 +78,12 @@ bool is_for_later(const Result<bool>& purged) {
   return !purged && (purged.error().code == Errc::kRecallPending || purged.error().code == Errc::kNotEmpty);
 }
 
-Result<std::uint64_t> purge_bin(Tree& tree, const OpContext& ctx, FileId bin) {
+Result<std::uint64_t> purge_bin(VolumeContext& volume, const OpContext& ctx, FileId bin) {
   std::uint64_t removed = 0;
   const std::string prefix = keys::items_of(bin);
-  const auto it = tree.kv.scan(Family::kTrash, prefix, keys::behind_prefix(prefix));
+  const auto it = volume.kv.scan(Family::kTrash, prefix, keys::behind_prefix(prefix));
   for (; it->valid(); it->next()) {
-    STOA_TRY(purged, purge_item(tree, ctx, {bin, serial_of(it->key())}));
+    STOA_TRY(purged, purge_item(volume, ctx, {bin, serial_of(it->key())}));
     removed += purged ? 1 : 0;
   }
   STOA_CHECK_OK(it->status());
@@ -91,23 +91,24 @@ Result<std::uint64_t> purge_bin(Tree& tree, const OpContext& ctx, FileId bin) {
 }
 
 // A directory of the bin, or the bin itself, that nothing is in and nothing is charged to.
-bool is_bare(Tree& tree, const Node& node) {
-  return !node.deleted && node.record.entries == 0 && is_zero(tree.ledger.read(node.account).usage);
+bool is_bare(VolumeContext& volume, const Node& node) {
+  return !node.deleted && node.record.entries == 0 && is_zero(volume.ledger.read(node.account).usage);
 }
 
-Status discard_shelf(Tree& tree, const OpContext& ctx, const NodeRef& bin, std::string_view name, FileId id) {
-  const auto shelf = tree.nodes.get(id);
-  if (!shelf && shelf.error().code == Errc::kStale) return {};
-  STOA_CHECK_OK(shelf);
-  const auto done = run_mutation(tree, ctx, [&](CommitTicket&) -> Result<bool> {
-    const NodeLocks locks({bin, *shelf});
-    if (bin->deleted || !is_bare(tree, **shelf)) return false;
-    STOA_TRY(entry, find_form(tree, *bin, name, true));
+Status discard_user_bin(VolumeContext& volume, const OpContext& ctx, const NodeRef& bin, std::string_view name,
+                        FileId id) {
+  const auto user_bin = volume.nodes.get(id);
+  if (!user_bin && user_bin.error().code == Errc::kStale) return {};
+  STOA_CHECK_OK(user_bin);
+  const auto done = run_mutation(volume, ctx, [&](CommitTicket&) -> Result<bool> {
+    const NodeLocks locks({bin, *user_bin});
+    if (bin->deleted || !is_bare(volume, **user_bin)) return false;
+    STOA_TRY(entry, find_form(volume, *bin, name, true));
     if (entry.id != id) return false;
-    MetaTxn txn(tree, ctx);
+    MetaTxn txn(volume, ctx);
     Inode bin_next = bin->record;
     STOA_CHECK_OK(txn.remove_entry(bin, bin_next, name, entry));
-    STOA_CHECK_OK(txn.delete_inode(*shelf));
+    STOA_CHECK_OK(txn.delete_inode(*user_bin));
     txn.put_inode(bin, std::move(bin_next));
     STOA_CHECK_OK(txn.commit());
     return true;
@@ -116,20 +117,20 @@ Status discard_shelf(Tree& tree, const OpContext& ctx, const NodeRef& bin, std::
   return {};
 }
 
-// The bin becomes counted, or not counted, as its policy says; where its anchor has no room for it, later.
-Status recount(Tree& tree, const Bin& bin, bool counted) {
-  STOA_TRY(root, tree.nodes.get(kRootId));
+// The bin becomes counted, or not counted, as its policy says; where its recycle root has no room for it, later.
+Status recount(VolumeContext& volume, const Bin& bin, bool counted) {
+  STOA_TRY(root, volume.nodes.get(kRootId));
   const OpContext ctx = applied_context({});
   const auto done = run_mutation(
-      tree, ctx,
+      volume, ctx,
       [&](CommitTicket&) -> Result<bool> {
-        const NodeLocks locks({bin.anchor, bin.node});
-        if (bin.anchor->deleted || bin.node->deleted || bin.node->record.has(kUncounted) != counted) return false;
-        const AccountRef& to = counted ? bin.anchor->account : root->account;
-        MetaTxn txn(tree, ctx);
+        const NodeLocks locks({bin.recycle_root, bin.node});
+        if (bin.recycle_root->deleted || bin.node->deleted || bin.node->record.has(kExcluded) != counted) return false;
+        const AccountRef& to = counted ? bin.recycle_root->account : root->account;
+        MetaTxn txn(volume, ctx);
         STOA_CHECK_OK(txn.move_directory(bin.node, to, {}));
         Inode next = bin.node->record;
-        next.flags = static_cast<std::uint8_t>(counted ? next.flags & ~kUncounted : next.flags | kUncounted);
+        next.flags = static_cast<std::uint8_t>(counted ? next.flags & ~kExcluded : next.flags | kExcluded);
         txn.put_inode(bin.node, std::move(next), Seen::kNo);
         STOA_CHECK_OK(txn.commit());
         return true;
@@ -140,33 +141,33 @@ Status recount(Tree& tree, const Bin& bin, bool counted) {
 }
 
 // `end`: items from this serial on may still be on their way into the store, in any order.
-Status age_bin(Tree& tree, const Bin& bin, const RecyclePolicy& policy, Timestamp now, std::uint64_t end,
+Status age_bin(VolumeContext& volume, const Bin& bin, const RecyclePolicy& policy, Timestamp now, std::uint64_t end,
                std::size_t& left) {
   const OpContext ctx = applied_context({});
   const FileId id = bin.node->id;
   std::uint64_t from = 0;
   {
-    const std::lock_guard lock(tree.recycle.mutex);
-    from = tree.recycle.purged_to[id] + 1;
+    const std::lock_guard lock(volume.recycle.mutex);
+    from = volume.recycle.purged_to[id] + 1;
   }
   bool all_gone = true;
-  const auto it = tree.kv.scan(Family::kTrash, keys::item_key(id, from), keys::item_key(id, end));
+  const auto it = volume.kv.scan(Family::kTrash, keys::item_key(id, from), keys::item_key(id, end));
   for (; it->valid() && left > 0; it->next()) {
     STOA_TRY(item, ItemRecord::decode(it->value()));
     const bool too_old = policy.days != 0 && (now.ns - item.time.ns) / kDayNs >= policy.days;
-    const bool too_much = policy.bytes_max && bytes_of(tree.ledger.read(bin.node->account).usage) > *policy.bytes_max;
+    const bool too_much = policy.bytes_max && bytes_of(volume.ledger.read(bin.node->account).usage) > *policy.bytes_max;
     if (!too_old && !too_much) {
       if (item.time <= now) break;
       all_gone = false;  // the clock was wrong once; that must not keep what came later for ever
       continue;
     }
     --left;
-    const auto purged = purge_item(tree, ctx, {id, serial_of(it->key())});
+    const auto purged = purge_item(volume, ctx, {id, serial_of(it->key())});
     if (!purged && !is_for_later(purged)) return fail(purged.error());
     all_gone = all_gone && purged;
     if (!all_gone) continue;
-    const std::lock_guard lock(tree.recycle.mutex);
-    tree.recycle.purged_to[id] = serial_of(it->key());
+    const std::lock_guard lock(volume.recycle.mutex);
+    volume.recycle.purged_to[id] = serial_of(it->key());
   }
   return it->status();
 }
@@ -174,14 +175,14 @@ Status age_bin(Tree& tree, const Bin& bin, const RecyclePolicy& policy, Timestam
 // What a request to purge names.
 class ItemsToPurge {
  public:
-  ItemsToPurge(Tree& tree, const OpContext& ctx, const PurgeRequest& req, DeletedBelow& wanted)
-      : tree_(tree), ctx_(ctx), req_(req), wanted_(wanted), named_(req.items.begin(), req.items.end()) {}
+  ItemsToPurge(VolumeContext& volume, const OpContext& ctx, const PurgeRequest& req, DeletedBelow& wanted)
+      : volume_(volume), ctx_(ctx), req_(req), wanted_(wanted), named_(req.items.begin(), req.items.end()) {}
 
   // Of this bin, in order of deletion; `visit` may purge it.
   Status each(FileId bin, const std::function<Status(const RecycleItemId&)>& visit) const {
     if (!named_.empty()) {
       for (auto it = named_.lower_bound({bin, 0}); it != named_.end() && it->bin == bin; ++it) {
-        const auto item = read_item(tree_, *it);
+        const auto item = read_item(volume_, *it);
         if (!item && item.error().code == Errc::kNotFound) continue;
         STOA_CHECK_OK(item);
         STOA_CHECK_OK(look_at(*it, *item, visit));
@@ -189,7 +190,7 @@ class ItemsToPurge {
       return {};
     }
     const std::string prefix = keys::items_of(bin);
-    const auto it = tree_.kv.scan(Family::kTrash, prefix, keys::behind_prefix(prefix));
+    const auto it = volume_.kv.scan(Family::kTrash, prefix, keys::behind_prefix(prefix));
     for (; it->valid(); it->next()) {
       STOA_TRY(item, ItemRecord::decode(it->value()));
       STOA_CHECK_OK(look_at({bin, serial_of(it->key())}, item, visit));
@@ -209,7 +210,7 @@ class ItemsToPurge {
     return included ? visit(id) : Status{};
   }
 
-  Tree& tree_;
+  VolumeContext& volume_;
   const OpContext& ctx_;
   const PurgeRequest& req_;
   DeletedBelow& wanted_;
@@ -219,52 +220,52 @@ class ItemsToPurge {
 
 }  // namespace
 
-Status discard_empty_bin(Tree& tree, const NodeRef& anchor) {
+Status discard_empty_bin(VolumeContext& volume, const NodeRef& recycle_root) {
   {
-    const std::shared_lock lock(anchor->lock);
-    if (!anchor->record.has(kHasBin)) return {};
+    const std::shared_lock lock(recycle_root->lock);
+    if (!recycle_root->record.has(kHasBin)) return {};
   }
   const OpContext ctx = applied_context({});
-  STOA_TRY(id, bin_of(tree, anchor->id));
-  const auto bin = tree.nodes.get(id);
+  STOA_TRY(id, bin_of(volume, recycle_root->id));
+  const auto bin = volume.nodes.get(id);
   if (!bin && bin.error().code == Errc::kStale) return {};
   STOA_CHECK_OK(bin);
   const std::string prefix = keys::id_key(id);
-  const auto it = tree.kv.scan(Family::kEntry, prefix, keys::behind_prefix(prefix));
+  const auto it = volume.kv.scan(Family::kEntry, prefix, keys::behind_prefix(prefix));
   for (; it->valid(); it->next()) {
     STOA_TRY(entry, EntryRecord::decode(it->value()));
     std::string_view name = keys::after_id(it->key());
     name.remove_suffix(1);
-    STOA_CHECK_OK(discard_shelf(tree, ctx, *bin, name, entry.id));
+    STOA_CHECK_OK(discard_user_bin(volume, ctx, *bin, name, entry.id));
   }
   STOA_CHECK_OK(it->status());
-  const auto done = run_mutation(tree, ctx, [&](CommitTicket&) -> Result<bool> {
-    const NodeLocks locks({anchor, *bin});
-    if (anchor->deleted || !is_bare(tree, **bin)) return false;
-    MetaTxn txn(tree, ctx);
-    Inode next = anchor->record;
+  const auto done = run_mutation(volume, ctx, [&](CommitTicket&) -> Result<bool> {
+    const NodeLocks locks({recycle_root, *bin});
+    if (recycle_root->deleted || !is_bare(volume, **bin)) return false;
+    MetaTxn txn(volume, ctx);
+    Inode next = recycle_root->record;
     next.flags &= static_cast<std::uint8_t>(~kHasBin);
     STOA_CHECK_OK(txn.delete_inode(*bin));
-    txn.put_inode(anchor, std::move(next), Seen::kNo);
-    txn.records().remove_bin(anchor->id);
+    txn.put_inode(recycle_root, std::move(next), Seen::kNo);
+    txn.records().remove_bin(recycle_root->id);
     STOA_CHECK_OK(txn.commit());
-    const std::lock_guard lock(tree.recycle.mutex);
-    tree.recycle.purged_to.erase(id);
+    const std::lock_guard lock(volume.recycle.mutex);
+    volume.recycle.purged_to.erase(id);
     return true;
   });
   if (!done) return fail(done.error());
   return {};
 }
 
-Status age_bins(Tree& tree, Timestamp now, qos::Pace* pace) {
-  if (!tree.recycle.any.load(std::memory_order_acquire)) return {};
-  STOA_TRY(bins, bins_below(tree, kRootId));
-  STOA_TRY(end, tree.next_id());
+Status age_bins(VolumeContext& volume, Timestamp now, qos::BackgroundThrottle* pace) {
+  if (!volume.recycle.any.load(std::memory_order_acquire)) return {};
+  STOA_TRY(bins, bins_below(volume, kRootId));
+  STOA_TRY(end, volume.next_id());
   // Who has a smaller serial has committed when everybody was out of the tree once.
   {
-    const std::lock_guard barrier(tree.tree_lock);
+    const std::lock_guard barrier(volume.tree_lock);
   }
-  const auto snapshot = tree.recycle.registry->snapshot();
+  const auto snapshot = volume.recycle.registry->snapshot();
   std::size_t left = kPurgedAtOnce;
   for (const Bin& bin : bins) {
     if (pace != nullptr && pace->stopped()) break;
@@ -273,34 +274,34 @@ Status age_bins(Tree& tree, Timestamp now, qos::Pace* pace) {
     RecyclePolicy policy{.enabled = false};
     bool counted = true;
     {
-      const std::shared_lock chain(tree.tree_lock);
+      const std::shared_lock chain(volume.tree_lock);
       const std::shared_lock lock(bin.node->lock);
-      counted = !bin.node->record.has(kUncounted);
+      counted = !bin.node->record.has(kExcluded);
       const Kept kept =
-          snapshot->recycle() != nullptr ? find_policy(*snapshot->recycle(), bin.anchor->account_now()) : Kept{};
+          snapshot->recycle() != nullptr ? find_policy(*snapshot->recycle(), bin.recycle_root->account_now()) : Kept{};
       if (kept.policy != nullptr) policy = *kept.policy;
     }
-    if (policy.enabled && policy.counted != counted) STOA_CHECK_OK(recount(tree, bin, policy.counted));
-    STOA_CHECK_OK(age_bin(tree, bin, policy, now, static_cast<std::uint64_t>(end), left));
+    if (policy.enabled && policy.counted != counted) STOA_CHECK_OK(recount(volume, bin, policy.counted));
+    STOA_CHECK_OK(age_bin(volume, bin, policy, now, static_cast<std::uint64_t>(end), left));
     if (pace != nullptr && left < before) pace->spent(qos::Price{}.add(qos::Resource::kMetadataOps, before - left));
-    if (!policy.enabled && is_zero(tree.ledger.read(bin.node->account).usage))
-      STOA_CHECK_OK(discard_empty_bin(tree, bin.anchor));
+    if (!policy.enabled && is_zero(volume.ledger.read(bin.node->account).usage))
+      STOA_CHECK_OK(discard_empty_bin(volume, bin.recycle_root));
   }
   return {};
 }
 
-Result<PurgeReply> purge(Tree& tree, const OpContext& ctx, const PurgeRequest& req) {
+Result<PurgeReply> purge(VolumeContext& volume, const OpContext& ctx, const PurgeRequest& req) {
   if (!ctx.cred.is_superuser()) return fail(Errc::kNotOwner);
   if (ctx.read_only) return fail(Errc::kReadOnly);
-  STOA_TRY(wanted, DeletedBelow::make(tree, req.dir));
+  STOA_TRY(wanted, DeletedBelow::make(volume, req.dir));
   std::vector<FileId> open, closed;  // closed: to who asks
   for (const Bin& bin : wanted.bins()) {
-    const auto right = req.by_owner ? restore_right(tree, bin.node->id) : RestoreRight::kOwner;
+    const auto right = req.by_owner ? restore_right(volume, bin.node->id) : RestoreRight::kOwner;
     if (!right && right.error().code == Errc::kStale) continue;  // the bin went meanwhile
     STOA_CHECK_OK(right);
     (*right == RestoreRight::kAdmin ? closed : open).push_back(bin.node->id);
   }
-  const ItemsToPurge items(tree, ctx, req, wanted);
+  const ItemsToPurge items(volume, ctx, req, wanted);
   for (const FileId bin : closed) {
     STOA_CHECK_OK(items.each(bin, [](const RecycleItemId&) -> Status {
       return fail(Errc::kNotOwner,
@@ -311,13 +312,13 @@ Result<PurgeReply> purge(Tree& tree, const OpContext& ctx, const PurgeRequest& r
   PurgeReply reply{0};
   for (const FileId bin : open) {
     STOA_CHECK_OK(items.each(bin, [&](const RecycleItemId& id) -> Status {
-      const auto purged = purge_item(tree, applied, id);
+      const auto purged = purge_item(volume, applied, id);
       if (!purged && !is_for_later(purged)) return fail(purged.error());
       reply.removed += purged && *purged ? 1 : 0;
       return {};
     }));
   }
-  STOA_CHECK_OK(settle(tree, ctx, tree.committer.applied()));
+  STOA_CHECK_OK(settle(volume, ctx, volume.committer.applied()));
   return reply;
 }
 

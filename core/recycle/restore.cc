@@ -17,10 +17,10 @@ constexpr int kItemLooksMax = 1000;   // at an item that others take out meanwhi
 
 constexpr const char* kAdminsOnly = "only an administrator may restore here";
 
-Status may_restore(Tree& tree, const OpContext& ctx, const RestoreRequest& req, const ItemRecord& item,
+Status may_restore(VolumeContext& volume, const OpContext& ctx, const RestoreRequest& req, const ItemRecord& item,
                    const NodeRef& node) {
   if (ctx.cred.is_superuser() && req.owned == kNoFile) return {};
-  STOA_TRY(right, restore_right(tree, req.item.bin));
+  STOA_TRY(right, restore_right(volume, req.item.bin));
   if (right == RestoreRight::kAdmin) return fail(Errc::kNotOwner, kAdminsOnly);
   if (req.owned != kNoFile) return {};
   const std::shared_lock lock(node->lock);
@@ -28,9 +28,9 @@ Status may_restore(Tree& tree, const OpContext& ctx, const RestoreRequest& req, 
   return owner ? Status{} : fail(Errc::kNotOwner, "only who deleted or owns it may restore it");
 }
 
-Result<bool> is_asked_for(Tree& tree, const RestoreRequest& req, const ItemRecord& item) {
+Result<bool> is_asked_for(VolumeContext& volume, const RestoreRequest& req, const ItemRecord& item) {
   if (req.owned == kNoFile) return true;
-  STOA_TRY(wanted, DeletedBelow::make(tree, req.owned));
+  STOA_TRY(wanted, DeletedBelow::make(volume, req.owned));
   return wanted.includes(req.item.bin, item);
 }
 
@@ -46,28 +46,28 @@ Status require_place(const RestoreRequest& req, Node& dir) {
 
 class Restore {
  public:
-  Restore(Tree& tree, const OpContext& ctx, const RestoreRequest& req, const ItemRecord& item)
-      : tree_(tree), ctx_(ctx), req_(req), item_(item) {}
+  Restore(VolumeContext& volume, const OpContext& ctx, const RestoreRequest& req, const ItemRecord& item)
+      : volume_(volume), ctx_(ctx), req_(req), item_(item) {}
 
   // Into the directory, which exists. Absent: something moved meanwhile, to be looked at again.
   Result<std::optional<RestoreReply>> into(const NodeRef& dir) {
-    STOA_TRY(shelf, shelf_of(tree_, req_.item.bin, item_));
-    STOA_TRY(node, tree_.nodes.get(item_.id));
+    STOA_TRY(user_bin, user_bin_of(volume_, req_.item.bin, item_));
+    STOA_TRY(node, volume_.nodes.get(item_.id));
     const bool directory = item_.type == FileType::kDirectory;
     return run_mutation(
-        tree_, ctx_,
+        volume_, ctx_,
         [&](CommitTicket& ticket) -> Result<std::optional<RestoreReply>> {
-          const NodeLocks locks({dir, shelf, node});
-          if (shelf->deleted || node->deleted) return std::nullopt;
-          STOA_TRY(entry, find_form(tree_, *shelf, item_.name, directory));
+          const NodeLocks locks({dir, user_bin, node});
+          if (user_bin->deleted || node->deleted) return std::nullopt;
+          STOA_TRY(entry, find_form(volume_, *user_bin, item_.name, directory));
           if (entry.id != item_.id) return std::nullopt;
           STOA_CHECK_OK(require_place(req_, *dir));
           STOA_CHECK_OK(require_directory(*dir));
           STOA_CHECK_OK(require(ctx_, dir->record, kRightSearch));
           STOA_TRY(raw, free_name(*dir));
           STOA_CHECK_OK(require_add(ctx_, dir->record, directory));
-          STOA_CHECK_OK(require_outside_bin(tree_, *dir));
-          return move(shelf, entry, dir, raw, node, ticket);
+          STOA_CHECK_OK(require_outside_bin(volume_, *dir));
+          return move(user_bin, entry, dir, raw, node, ticket);
         },
         directory);
   }
@@ -77,16 +77,16 @@ class Restore {
   Result<std::string> free_name(const Node& dir) {
     FoundEntry there;
     if (!req_.to_name.empty()) {
-      STOA_TRY(found, find_posix(tree_, dir, req_.to_name));
+      STOA_TRY(found, find_posix(volume_, dir, req_.to_name));
       there = std::move(found);
     } else {
       there.raw = item_.raw;
       const bool directory = item_.type == FileType::kDirectory;
-      STOA_TRY(same, find_form(tree_, dir, item_.raw, directory));
+      STOA_TRY(same, find_form(volume_, dir, item_.raw, directory));
       there.record = same;
-      // Keys may have a file and a directory of one name; POSIX doors never make both.
-      if (!same.exists() && item_.door != Door::kS3) {
-        STOA_TRY(other, find_form(tree_, dir, item_.raw, !directory));
+      // Keys may have a file and a directory of one name; POSIX protocols never make both.
+      if (!same.exists() && item_.protocol != Protocol::kS3) {
+        STOA_TRY(other, find_form(volume_, dir, item_.raw, !directory));
         there.record = other;
       }
     }
@@ -96,35 +96,35 @@ class Restore {
     return there.raw;
   }
 
-  Result<std::optional<RestoreReply>> move(const NodeRef& shelf, const EntryRecord& entry, const NodeRef& dir,
+  Result<std::optional<RestoreReply>> move(const NodeRef& user_bin, const EntryRecord& entry, const NodeRef& dir,
                                            const std::string& raw, const NodeRef& node, CommitTicket& ticket) {
-    STOA_TRY(same_directory, find_form(tree_, *dir, raw, true));
+    STOA_TRY(same_directory, find_form(volume_, *dir, raw, true));
     const bool shadowed = !node->record.is_directory() && same_directory.exists();
-    MetaTxn txn(tree_, ctx_);
+    MetaTxn txn(volume_, ctx_);
     RestoreReply reply{node->id,
                        dir->id,
                        posix_name_of(raw, shadowed),
-                       {node->id, shelf->record.before(), {}, dir->record.before(), {}}};
-    Inode shelf_next = shelf->record, dir_next = dir->record, next = node->record;
+                       {node->id, user_bin->record.before(), {}, dir->record.before(), {}}};
+    Inode user_bin_next = user_bin->record, dir_next = dir->record, next = node->record;
     bool recharged = false;
     next.touch(txn.now());
     if (next.is_directory()) {
       STOA_CHECK_OK(txn.move_directory(node, dir->account, usage_of(next)));
       STOA_CHECK_OK(txn.give_child_limits(node->account, dir->account));
       next.home = dir->id;
-    } else if (in_bin(tree_, node->account)) {  // else another name carries it
+    } else if (in_bin(volume_, node->account)) {  // else another name carries it
       STOA_CHECK_OK(txn.move_charge(node, {dir->account, node->payer().owner, node->id}, usage_of(next)));
       next.home = dir->id;
       recharged = true;
     }
-    STOA_CHECK_OK(txn.remove_entry(shelf, shelf_next, item_.name, entry));
+    STOA_CHECK_OK(txn.remove_entry(user_bin, user_bin_next, item_.name, entry));
     STOA_CHECK_OK(txn.insert_entry(dir, dir_next, raw, node->id, next.type));
     txn.records().remove_item(req_.item.bin, req_.item.serial);
     txn.put_inode(node, std::move(next));
     if (recharged) txn.set_account(node, dir->account);
-    reply.moved.from = shelf_next.attributes();
+    reply.moved.from = user_bin_next.attributes();
     reply.moved.to = dir_next.attributes();
-    txn.put_inode(shelf, std::move(shelf_next));
+    txn.put_inode(user_bin, std::move(user_bin_next));
     txn.put_inode(dir, std::move(dir_next));
     txn.note({.kind = ChangeKind::kRestore, .id = node->id, .parent = dir->id, .name = raw});
     STOA_TRY(committed, txn.commit());
@@ -132,26 +132,27 @@ class Restore {
     return reply;
   }
 
-  Tree& tree_;
+  VolumeContext& volume_;
   const OpContext& ctx_;
   const RestoreRequest& req_;
   const ItemRecord& item_;
 };
 
-Result<RestoreReply> restore_item(Tree& tree, const OpContext& ctx, const RestoreRequest& req, int directories_left);
+Result<RestoreReply> restore_item(VolumeContext& volume, const OpContext& ctx, const RestoreRequest& req,
+                                  int directories_left);
 
 // The item that a directory in a bin is, or lies in.
-Result<RecycleItemId> item_of_directory(Tree& tree, FileId dir) {
+Result<RecycleItemId> item_of_directory(VolumeContext& volume, FileId dir) {
   const std::string lower = keys::id_key(dir);
-  const auto it = tree.kv.scan(Family::kLink, lower, keys::behind_prefix(lower));
+  const auto it = volume.kv.scan(Family::kLink, lower, keys::behind_prefix(lower));
   STOA_CHECK_OK(it->status());
   if (!it->valid()) return fail(Errc::kNotFound);
-  STOA_TRY(shelf, tree.nodes.get(keys::id_of(keys::after_id(it->key()))));
-  const FileId bin = bin_of_shelf(tree, *shelf);
+  STOA_TRY(user_bin, volume.nodes.get(keys::id_of(keys::after_id(it->key()))));
+  const FileId bin = bin_of_user_bin(volume, *user_bin);
   if (bin == kNoFile) return fail(Errc::kNotFound);
   std::string_view name = keys::after_id(keys::after_id(it->key()));
   name.remove_suffix(1);
-  STOA_TRY(found, item_of(tree, bin, name));
+  STOA_TRY(found, item_of(volume, bin, name));
   return found.first;
 }
 
@@ -163,49 +164,51 @@ std::vector<std::string_view> split(std::string_view below) {
   return parts;
 }
 
-Result<std::optional<RestoreReply>> restore_in_place(Tree& tree, const OpContext& ctx, const RestoreRequest& req,
-                                                     const ItemRecord& item, Restore& restore, int directories_left) {
-  const auto parent = tree.nodes.get(item.parent);
+Result<std::optional<RestoreReply>> restore_in_place(VolumeContext& volume, const OpContext& ctx,
+                                                     const RestoreRequest& req, const ItemRecord& item,
+                                                     Restore& restore, int directories_left) {
+  const auto parent = volume.nodes.get(item.parent);
   if (parent) {
-    if (!is_recycled(tree, *parent)) return restore.into(*parent);
-    const auto outer = item_of_directory(tree, item.parent);
+    if (!is_recycled(volume, *parent)) return restore.into(*parent);
+    const auto outer = item_of_directory(volume, item.parent);
     if (!outer || directories_left == 0) {
       return fail(Errc::kNotFound,
                   "the directory where it was lies in a recycle bin itself: restore that first, or this elsewhere");
     }
-    STOA_CHECK_OK(restore_item(tree, ctx, {.item = *outer, .owned = req.owned}, directories_left - 1));
+    STOA_CHECK_OK(restore_item(volume, ctx, {.item = *outer, .owned = req.owned}, directories_left - 1));
     return restore.into(*parent);
   }
   if (parent.error().code != Errc::kStale) return fail(parent.error());
-  const auto present = directories_of_key(tree, item.base, item.below);
+  const auto present = directories_of_key(volume, item.base, item.below);
   if (!present) return fail(Errc::kNotFound, "the directory where it was is gone: restore it elsewhere");
   {
-    const std::shared_lock chain(tree.tree_lock);
+    const std::shared_lock chain(volume.tree_lock);
     STOA_CHECK_OK(require_place(req, *present->back()));
   }
   const auto parts = split(item.below);
   std::size_t kept = parts.size();
-  const auto dir = make_directories(tree, ctx, item.base, parts, &kept);
+  const auto dir = make_directories(volume, ctx, item.base, parts, &kept);
   auto done = dir ? restore.into(*dir) : Result<std::optional<RestoreReply>>(fail(dir.error()));
   // Also where it is looked for again: the next look finds them there, and would leave them.
-  if (!done || !*done) prune_directories(tree, ctx, item.base, parts, kept);
+  if (!done || !*done) prune_directories(volume, ctx, item.base, parts, kept);
   return done;
 }
 
-Result<RestoreReply> restore_item(Tree& tree, const OpContext& ctx, const RestoreRequest& req, int directories_left) {
+Result<RestoreReply> restore_item(VolumeContext& volume, const OpContext& ctx, const RestoreRequest& req,
+                                  int directories_left) {
   for (int look = 0; look < kItemLooksMax; ++look) {
     if (ctx.expired()) return fail(Errc::kTimeout);
-    STOA_TRY(item, read_item(tree, req.item));
-    STOA_TRY(asked_for, is_asked_for(tree, req, item));
+    STOA_TRY(item, read_item(volume, req.item));
+    STOA_TRY(asked_for, is_asked_for(volume, req, item));
     if (!asked_for) return fail(Errc::kNotFound, kNoSuchItem);
-    const auto node = tree.nodes.get(item.id);
+    const auto node = volume.nodes.get(item.id);
     if (!node && node.error().code == Errc::kStale) continue;  // purged; the next look at the record tells
     STOA_CHECK_OK(node);
-    STOA_CHECK_OK(may_restore(tree, ctx, req, item, *node));
-    Restore restore(tree, ctx, req, item);
+    STOA_CHECK_OK(may_restore(volume, ctx, req, item, *node));
+    Restore restore(volume, ctx, req, item);
     const auto reply = [&]() -> Result<std::optional<RestoreReply>> {
-      if (req.to_parent == kNoFile) return restore_in_place(tree, ctx, req, item, restore, directories_left);
-      STOA_TRY(dir, tree.nodes.get(req.to_parent));
+      if (req.to_parent == kNoFile) return restore_in_place(volume, ctx, req, item, restore, directories_left);
+      STOA_TRY(dir, volume.nodes.get(req.to_parent));
       return restore.into(dir);
     }();
     STOA_CHECK_OK(reply);
@@ -216,28 +219,28 @@ Result<RestoreReply> restore_item(Tree& tree, const OpContext& ctx, const Restor
 
 }  // namespace
 
-Result<RestoreRight> restore_right(Tree& tree, FileId bin) {
-  STOA_TRY(bin_node, tree.nodes.get(bin));
-  STOA_TRY(anchor, tree.nodes.get([&] {
+Result<RestoreRight> restore_right(VolumeContext& volume, FileId bin) {
+  STOA_TRY(bin_node, volume.nodes.get(bin));
+  STOA_TRY(recycle_root, volume.nodes.get([&] {
     const std::shared_lock lock(bin_node->lock);
     return bin_node->record.home;
   }()));
-  const auto snapshot = tree.recycle.registry->snapshot();
+  const auto snapshot = volume.recycle.registry->snapshot();
   if (snapshot->recycle() == nullptr) return RestoreRight::kOwner;
-  const std::shared_lock chain(tree.tree_lock);
-  const Kept kept = find_policy(*snapshot->recycle(), anchor->account_now());
+  const std::shared_lock chain(volume.tree_lock);
+  const Kept kept = find_policy(*snapshot->recycle(), recycle_root->account_now());
   return kept.policy != nullptr ? kept.policy->restore : RestoreRight::kOwner;
 }
 
-Result<RestoreReply> restore(Tree& tree, const OpContext& ctx, const RestoreRequest& req) {
+Result<RestoreReply> restore(VolumeContext& volume, const OpContext& ctx, const RestoreRequest& req) {
   if (ctx.read_only) return fail(Errc::kReadOnly);
-  return restore_item(tree, ctx, req, kDirectoriesMax);
+  return restore_item(volume, ctx, req, kDirectoriesMax);
 }
 
-Result<RenameReply> restore_by_rename(Tree& tree, const OpContext& ctx, const RenameRequest& req, FileId bin,
+Result<RenameReply> restore_by_rename(VolumeContext& volume, const OpContext& ctx, const RenameRequest& req, FileId bin,
                                       std::string_view raw) {
-  STOA_TRY(item, item_of(tree, bin, raw));
-  STOA_TRY(reply, restore(tree, ctx, {.item = item.first, .to_parent = req.to_parent, .to_name = req.to_name}));
+  STOA_TRY(item, item_of(volume, bin, raw));
+  STOA_TRY(reply, restore(volume, ctx, {.item = item.first, .to_parent = req.to_parent, .to_name = req.to_name}));
   return reply.moved;
 }
 

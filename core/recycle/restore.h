@@ -2,17 +2,18 @@
 #pragma once
 
 #include "core/api/recycle.h"
-#include "core/txn/tree.h"
+#include "core/txn/volume_context.h"
 
 namespace stoa::core {
 
 // Who may take something out of the bin, as its policy says now.
-Result<RestoreRight> restore_right(Tree& tree, FileId bin);
+Result<RestoreRight> restore_right(VolumeContext& volume, FileId bin);
 
-Result<RestoreReply> restore(Tree&, const OpContext&, const RestoreRequest&);
+Result<RestoreReply> restore(VolumeContext&, const OpContext&, const RestoreRequest&);
 
-// rename() of `raw` from a shelf of the bin: the same, to the name that the request gives. What has that name is not
-// replaced: kExists.
-Result<RenameReply> restore_by_rename(Tree&, const OpContext&, const RenameRequest&, FileId bin, std::string_view raw);
+// rename() of `raw` from a user's bin of the bin: the same, to the name that the request gives. What has that name is
+// not replaced: kExists.
+Result<RenameReply> restore_by_rename(VolumeContext&, const OpContext&, const RenameRequest&, FileId bin,
+                                      std::string_view raw);
 
 }  // namespace stoa::core

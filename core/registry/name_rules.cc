@@ -134,13 +134,13 @@ Status check_user(const User& user) {
 Status check_flow(const FlowRule& rule) {
   const FlowTarget& target = rule.target;
   const bool about_nothing =
-      target.kind < FlowKind::kDoor || target.kind > FlowKind::kBackground || target.network.prefix_bits > 128 ||
-      (target.kind == FlowKind::kDoor && target.id > static_cast<std::uint64_t>(Door::kNative)) ||
+      target.kind < FlowKind::kProtocol || target.kind > FlowKind::kBackground || target.network.prefix_bits > 128 ||
+      (target.kind == FlowKind::kProtocol && target.id > static_cast<std::uint64_t>(Protocol::kNative)) ||
       (target.kind == FlowKind::kBackground && target.id != 0) ||
       (target.kind == FlowKind::kClients ? target.id != 0 : target.network != Network{});
   if (about_nothing)
     return fail(Errc::kInvalid,
-                "a flow is about a directory, user, group, client network, door, export or background work");
+                "a flow is about a directory, user, group, client network, protocol, export or background work");
   const auto wrong = [](const std::optional<std::uint64_t>& rate) {
     return rate && (*rate == 0 || *rate > kFlowRateMax);
   };

@@ -13,7 +13,7 @@ const Record* find_by_name(const std::vector<Record>& records, std::string_view 
 
 }  // namespace
 
-RegistryPicture::Held::Held(RegistryRecords held, const SidDomain& sids)
+RegistryView::Held::Held(RegistryRecords held, const SidDomain& sids)
     : records(std::move(held)),
       domain(sids),
       audit(records.audit.empty() ? nullptr : std::make_unique<const AuditTable>(records.audit)) {
@@ -42,98 +42,98 @@ RegistryPicture::Held::Held(RegistryRecords held, const SidDomain& sids)
   for (const Token& token : records.tokens) tokens_by_hash.emplace(token.hash, &token);
 }
 
-std::string RegistryPicture::Held::sid_of(const User& user) const {
+std::string RegistryView::Held::sid_of(const User& user) const {
   return user.sid.empty() ? automatic_user_sid(domain, user.uid) : user.sid;
 }
 
-std::string RegistryPicture::Held::sid_of(const Group& group) const {
+std::string RegistryView::Held::sid_of(const Group& group) const {
   return group.sid.empty() ? automatic_group_sid(domain, group.gid) : group.sid;
 }
 
-RegistryPicture::RegistryPicture(RegistryRecords records, const SidDomain& domain, FlowTable flows,
-                                 std::shared_ptr<const qos::Flow> background)
+RegistryView::RegistryView(RegistryRecords records, const SidDomain& domain, FlowTable flows,
+                           std::shared_ptr<const qos::Flow> background)
     : held_(std::make_shared<const Held>(std::move(records), domain)),
       flows_(std::move(flows)),
       background_(std::move(background)) {}
 
-RegistryPicture::RegistryPicture(const RegistryPicture& other, FlowTable flows)
+RegistryView::RegistryView(const RegistryView& other, FlowTable flows)
     : held_(other.held_), flows_(std::move(flows)), background_(other.background_) {}
 
-std::vector<const FlowRule*> RegistryPicture::flow_rules() const {
+std::vector<const FlowRule*> RegistryView::flow_rules() const {
   std::vector<const FlowRule*> rules;
   rules.reserve(flows_.size());
   for (const FlowEntry* entry : flows_.entries()) rules.push_back(&entry->rule);
   return rules;
 }
 
-const FlowRule* RegistryPicture::find_flow_rule(const FlowTarget& target) const {
+const FlowRule* RegistryView::find_flow_rule(const FlowTarget& target) const {
   const FlowEntry* entry = flows_.find(target);
   return entry == nullptr ? nullptr : &entry->rule;
 }
 
-qos::FlowUse RegistryPicture::flow_use(const FlowTarget& target) const {
+qos::FlowUse RegistryView::flow_use(const FlowTarget& target) const {
   return target.kind == FlowKind::kBackground ? background_->use() : flows_.find(target)->flow->use();
 }
 
-const Export* RegistryPicture::find_export(ExportId id) const {
+const Export* RegistryView::find_export(ExportId id) const {
   const auto it = held_->exports_by_id.find(static_cast<std::uint32_t>(id));
   return it == held_->exports_by_id.end() ? nullptr : it->second;
 }
 
-const Export* RegistryPicture::find_export(std::string_view name) const {
+const Export* RegistryView::find_export(std::string_view name) const {
   return find_by_name(held_->records.exports, name);
 }
-const User* RegistryPicture::find_user(std::string_view name) const {
+const User* RegistryView::find_user(std::string_view name) const {
   return find_by_name(held_->records.users, name);
 }
 
-const User* RegistryPicture::find_user_by_uid(std::uint32_t uid) const {
+const User* RegistryView::find_user_by_uid(std::uint32_t uid) const {
   const auto it = held_->users_by_uid.find(uid);
   return it == held_->users_by_uid.end() ? nullptr : it->second;
 }
 
-const User* RegistryPicture::find_user_by_principal(std::string_view principal) const {
+const User* RegistryView::find_user_by_principal(std::string_view principal) const {
   const auto it = held_->users_by_principal.find(principal);
   return it == held_->users_by_principal.end() ? nullptr : it->second;
 }
 
-const User* RegistryPicture::find_user_by_sid(std::string_view sid) const {
+const User* RegistryView::find_user_by_sid(std::string_view sid) const {
   const auto it = held_->users_by_sid.find(sid);
   return it == held_->users_by_sid.end() ? nullptr : it->second;
 }
 
-const Group* RegistryPicture::find_group(std::string_view name) const {
+const Group* RegistryView::find_group(std::string_view name) const {
   return find_by_name(held_->records.groups, name);
 }
 
-const Group* RegistryPicture::find_group_by_gid(std::uint32_t gid) const {
+const Group* RegistryView::find_group_by_gid(std::uint32_t gid) const {
   const auto it = held_->groups_by_gid.find(gid);
   return it == held_->groups_by_gid.end() ? nullptr : it->second;
 }
 
-const Group* RegistryPicture::find_group_by_sid(std::string_view sid) const {
+const Group* RegistryView::find_group_by_sid(std::string_view sid) const {
   const auto it = held_->groups_by_sid.find(sid);
   return it == held_->groups_by_sid.end() ? nullptr : it->second;
 }
 
 // The time that this takes tells of hashes, from which no secret can be found.
-const Token* RegistryPicture::find_token(const TokenHash& hash) const {
+const Token* RegistryView::find_token(const TokenHash& hash) const {
   const auto it = held_->tokens_by_hash.find(hash);
   return it == held_->tokens_by_hash.end() ? nullptr : it->second;
 }
 
-const Token* RegistryPicture::find_token(std::string_view name) const {
+const Token* RegistryView::find_token(std::string_view name) const {
   return find_by_name(held_->records.tokens, name);
 }
 
-std::string RegistryPicture::sid_of(const User& user) const {
+std::string RegistryView::sid_of(const User& user) const {
   return held_->sid_of(user);
 }
-std::string RegistryPicture::sid_of(const Group& group) const {
+std::string RegistryView::sid_of(const Group& group) const {
   return held_->sid_of(group);
 }
 
-std::pair<const User*, const S3Key*> RegistryPicture::find_key(std::string_view access_key) const {
+std::pair<const User*, const S3Key*> RegistryView::find_key(std::string_view access_key) const {
   const auto it = held_->enabled_keys.find(access_key);
   return it == held_->enabled_keys.end() ? std::pair<const User*, const S3Key*>{} : it->second;
 }

@@ -1,4 +1,4 @@
-// One immutable picture of the registry with its indexes.
+// One immutable snapshot of the registry with its indexes.
 #pragma once
 
 #include <cstdint>
@@ -27,14 +27,14 @@ struct RegistryRecords {
 };
 
 // Immutable after construction, so any number of threads may use it.
-class RegistryPicture final : public RegistrySnapshot {
+class RegistryView final : public RegistrySnapshot {
  public:
-  RegistryPicture(RegistryRecords records, const SidDomain& domain, FlowTable flows,
-                  std::shared_ptr<const qos::Flow> background);
+  RegistryView(RegistryRecords records, const SidDomain& domain, FlowTable flows,
+               std::shared_ptr<const qos::Flow> background);
   // The same with other flows; all else is shared.
-  RegistryPicture(const RegistryPicture& other, FlowTable flows);
-  RegistryPicture(const RegistryPicture&) = delete;
-  RegistryPicture& operator=(const RegistryPicture&) = delete;
+  RegistryView(const RegistryView& other, FlowTable flows);
+  RegistryView(const RegistryView&) = delete;
+  RegistryView& operator=(const RegistryView&) = delete;
 
   const Export* find_export(ExportId id) const override;
   const Export* find_export(std::string_view name) const override;

@@ -33,8 +33,8 @@ std::unexpected<Error> taken(std::string_view what, std::string_view name) {
 }
 
 // An access key names one user, or a request could not be told who sent it. Disabled keys count: they may be enabled.
-Status check_keys_are_free(const RegistryPicture& picture, const User& user) {
-  for (const User& other : picture.users()) {
+Status check_keys_are_free(const RegistryView& snapshot, const User& user) {
+  for (const User& other : snapshot.users()) {
     if (other.name == user.name) continue;
     for (const S3Key& theirs : other.keys) {
       if (std::ranges::find(user.keys, theirs.access_key, &S3Key::access_key) != user.keys.end()) {
@@ -46,29 +46,29 @@ Status check_keys_are_free(const RegistryPicture& picture, const User& user) {
 }
 
 // A name of Kerberos and a SID tell one user or group. Users that share a uid share its automatic SID.
-Status check_identity_is_free(const RegistryPicture& picture, const User& user) {
-  const User* same_principal = user.principal.empty() ? nullptr : picture.find_user_by_principal(user.principal);
+Status check_identity_is_free(const RegistryView& snapshot, const User& user) {
+  const User* same_principal = user.principal.empty() ? nullptr : snapshot.find_user_by_principal(user.principal);
   if (same_principal != nullptr && same_principal->name != user.name) return taken("principal", user.principal);
-  const std::string sid = picture.sid_of(user);
-  const User* same = picture.find_user_by_sid(sid);
+  const std::string sid = snapshot.sid_of(user);
+  const User* same = snapshot.find_user_by_sid(sid);
   const bool shared = same != nullptr && same->sid.empty() && user.sid.empty();
-  if ((same != nullptr && same->name != user.name && !shared) || picture.find_group_by_sid(sid) != nullptr) {
+  if ((same != nullptr && same->name != user.name && !shared) || snapshot.find_group_by_sid(sid) != nullptr) {
     return taken("SID", sid);
   }
   return {};
 }
 
-Status check_identity_is_free(const RegistryPicture& picture, const Group& group) {
-  if (const Group* same = picture.find_group_by_gid(group.gid); same != nullptr) {
+Status check_identity_is_free(const RegistryView& snapshot, const Group& group) {
+  if (const Group* same = snapshot.find_group_by_gid(group.gid); same != nullptr) {
     return fail(Errc::kExists, "group '" + same->name + "' has the number " + std::to_string(group.gid) + " already");
   }
-  const std::string sid = picture.sid_of(group);
-  if (picture.find_user_by_sid(sid) != nullptr || picture.find_group_by_sid(sid) != nullptr) return taken("SID", sid);
+  const std::string sid = snapshot.sid_of(group);
+  if (snapshot.find_user_by_sid(sid) != nullptr || snapshot.find_group_by_sid(sid) != nullptr) return taken("SID", sid);
   return {};
 }
 
-Status check_owner(const RegistryPicture& picture, const Export& record) {
-  if (record.owner.empty() || picture.find_user(record.owner) != nullptr) return {};
+Status check_owner(const RegistryView& snapshot, const Export& record) {
+  if (record.owner.empty() || snapshot.find_user(record.owner) != nullptr) return {};
   return fail(Errc::kInvalid, "export '" + record.name + "': its owner '" + record.owner + "' is not a user");
 }
 
@@ -128,21 +128,21 @@ std::shared_ptr<qos::Flow> StoredRegistry::flow_for(const FlowTarget& target) co
 }
 
 void StoredRegistry::publish(RegistryRecords records, FlowTable flows) {
-  publish(std::make_shared<const RegistryPicture>(std::move(records), domain_, std::move(flows), background_));
+  publish(std::make_shared<const RegistryView>(std::move(records), domain_, std::move(flows), background_));
 }
 
 void StoredRegistry::publish(FlowTable flows) {
-  publish(std::make_shared<const RegistryPicture>(now(), std::move(flows)));
+  publish(std::make_shared<const RegistryView>(now(), std::move(flows)));
 }
 
-void StoredRegistry::publish(std::shared_ptr<const RegistryPicture> now_on) {
-  picture_ = std::move(now_on);
+void StoredRegistry::publish(std::shared_ptr<const RegistryView> now_on) {
+  snapshot_ = std::move(now_on);
   for (Cell& cell : cells_) {
     // The holder gives each cell a reference count of its own; see Cell.
-    const auto holder = std::make_shared<const std::shared_ptr<const RegistryPicture>>(picture_);
-    std::shared_ptr<const RegistrySnapshot> picture(holder, holder->get());
+    const auto holder = std::make_shared<const std::shared_ptr<const RegistryView>>(snapshot_);
+    std::shared_ptr<const RegistrySnapshot> snapshot(holder, holder->get());
     const std::lock_guard lock(cell.mutex);
-    cell.picture.swap(picture);
+    cell.snapshot.swap(snapshot);
   }
   // Last: who sees it finds the table.
   audited_.store(now().audit() != nullptr, std::memory_order_release);
@@ -151,13 +151,14 @@ void StoredRegistry::publish(std::shared_ptr<const RegistryPicture> now_on) {
 std::shared_ptr<const RegistrySnapshot> StoredRegistry::snapshot() const {
   const Cell& cell = cells_[metric_cell()];
   const std::lock_guard lock(cell.mutex);
-  return cell.picture;
+  return cell.snapshot;
 }
 
-qos::Pace::Terms StoredRegistry::background_terms() const {
+qos::BackgroundThrottle::Terms StoredRegistry::background_terms() const {
   const auto registry = snapshot();
   const FlowRule* own = registry->find_flow_rule(FlowTarget::background());
-  qos::Pace::Terms terms{.weight = own != nullptr ? own->limits.weight : background_default().limits.weight};
+  qos::BackgroundThrottle::Terms terms{.weight =
+                                           own != nullptr ? own->limits.weight : background_default().limits.weight};
   if (const FlowTable* table = registry->flows(); table != nullptr) {
     if (const FlowEntry* root = table->find(FlowTarget::directory(kRootId)); root != nullptr)
       terms.path.push_back(root->flow);

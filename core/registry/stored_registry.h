@@ -44,7 +44,7 @@ class StoredRegistry final : public Registry {
   Status remove_recycle(FileId dir) override;
 
   // What background work pays just now: the root directory's flow, if there is one, and its own.
-  qos::Pace::Terms background_terms() const;
+  qos::BackgroundThrottle::Terms background_terms() const;
   Status add_token(const Token& token) override;
   Status remove_token(std::string_view name) override;
   void note_use(const Token& token, Timestamp now) override;
@@ -59,7 +59,7 @@ class StoredRegistry final : public Registry {
   // a rare change. (libstdc++ 12's std::atomic<std::shared_ptr> is a lock as well, and thread sanitizer rejects it.)
   struct alignas(64) Cell {
     mutable std::mutex mutex;
-    std::shared_ptr<const RegistrySnapshot> picture;
+    std::shared_ptr<const RegistrySnapshot> snapshot;
   };
 
   // When a token was last used, and what of that is stored.
@@ -74,13 +74,13 @@ class StoredRegistry final : public Registry {
   void publish(RegistryRecords records) { publish(std::move(records), now().flow_table()); }
   void publish(RegistryRecords records, FlowTable flows);
   void publish(FlowTable flows);
-  void publish(std::shared_ptr<const RegistryPicture> now_on);
+  void publish(std::shared_ptr<const RegistryView> now_on);
   std::shared_ptr<qos::Flow> flow_for(const FlowTarget& target) const;  // a new one, but for background work
-  // Holds at once, so before the picture that shows it.
+  // Holds at once, so before the snapshot that shows it.
   void set_limits(qos::Flow& flow, const qos::Limits& limits);
   // The table without it, and nobody is held back by it any more.
   FlowTable without_flow(const FlowTarget& target);
-  const RegistryPicture& now() const { return *picture_; }
+  const RegistryView& now() const { return *snapshot_; }
 
   RegistryCommit commit_;
   qos::Scheduler& scheduler_;
@@ -88,7 +88,7 @@ class StoredRegistry final : public Registry {
   const SidDomain domain_;
   std::mutex
       change_mutex_;  // one change at a time, over its commit: the next must see its outcome; guards the two below
-  std::shared_ptr<const RegistryPicture> picture_;
+  std::shared_ptr<const RegistryView> snapshot_;
   std::uint32_t next_export_ = 1;
   std::array<Cell, kMetricCells> cells_;
   mutable std::mutex uses_mutex_;                      // guards the next one; held for one look

@@ -47,12 +47,12 @@ Status Reclaim::count_start() {
   return committer_.wait_durable(ticket);
 }
 
-Status Reclaim::remember(Door door, std::string_view name) {
+Status Reclaim::remember(Protocol protocol, std::string_view name) {
   STOA_CHECK_OK(check_name(name));
   CommitTicket ticket{};
   {
     const std::lock_guard lock(mutex_);
-    std::string key = keys::client_key(door, name);
+    std::string key = keys::client_key(protocol, name);
     const auto known = clients_.find(key);
     if (known == clients_.end() && clients_.size() >= kClientsMax) return fail(Errc::kBusy, "too many clients");
     // Also when there is a record: it may not be durable yet.
@@ -67,11 +67,11 @@ Status Reclaim::remember(Door door, std::string_view name) {
   return committer_.wait_durable(ticket);
 }
 
-Status Reclaim::forget(Door door, std::string_view name) {
+Status Reclaim::forget(Protocol protocol, std::string_view name) {
   CommitTicket ticket{};
   {
     const std::lock_guard lock(mutex_);
-    const auto known = clients_.find(keys::client_key(door, name));
+    const auto known = clients_.find(keys::client_key(protocol, name));
     if (known == clients_.end() || (known->second.remembered > 0 && --known->second.remembered > 0)) return {};
     WriteBatch batch;
     batch.remove(Family::kState, known->first);
@@ -126,27 +126,27 @@ Result<CommitTicket> Reclaim::end_grace() {
   return committer_.commit({.batch = std::move(batch)});
 }
 
-bool Reclaim::may_reclaim(Door door, std::string_view name) {
+bool Reclaim::may_reclaim(Protocol protocol, std::string_view name) {
   if (!in_grace()) return false;
   const std::lock_guard lock(mutex_);
-  const auto known = clients_.find(keys::client_key(door, name));
+  const auto known = clients_.find(keys::client_key(protocol, name));
   if (known == clients_.end() || !known->second.before) return false;
   known->second.here = true;
   return true;
 }
 
-void Reclaim::done(Door door, std::string_view name) {
+void Reclaim::done(Protocol protocol, std::string_view name) {
   const std::lock_guard lock(mutex_);
-  const auto known = clients_.find(keys::client_key(door, name));
+  const auto known = clients_.find(keys::client_key(protocol, name));
   if (known == clients_.end()) return;
   known->second.here = true;
   no_longer_waited_for(known->second);
 }
 
-std::vector<std::string> Reclaim::names_before(Door door) {
+std::vector<std::string> Reclaim::names_before(Protocol protocol) {
   std::vector<std::string> names;
   if (!in_grace()) return names;
-  const std::string prefix = keys::client_key(door, {});
+  const std::string prefix = keys::client_key(protocol, {});
   const std::lock_guard lock(mutex_);
   for (const auto& [key, client] : clients_) {
     if (client.before && key.starts_with(prefix)) names.push_back(key.substr(prefix.size()));

@@ -1,5 +1,5 @@
 // Which clients may take their state back after a restart, and how long everybody else waits for them. Durable: family
-// state, "client", the door's number, the client's name. Beside them, how many times the volume was opened.
+// state, "client", the protocol's number, the client's name. Beside them, how many times the volume was opened.
 //
 // A client that did not come back in time must not come back after the next restart: others have had what was its own
 // meanwhile. So its record goes, durably, before grace ends.
@@ -20,7 +20,7 @@ namespace stoa::core {
 class Reclaim {
  public:
   static constexpr std::size_t kClientsMax = 65536;
-  static constexpr std::size_t kNameBytesMax = 1040;  // NFS4_OPAQUE_LIMIT, and what a door puts before it
+  static constexpr std::size_t kNameBytesMax = 1040;  // NFS4_OPAQUE_LIMIT, and what a protocol puts before it
 
   Reclaim(KvStore& kv, Committer& committer, StateClock::duration grace, std::function<StateClock::time_point()> now)
       : kv_(kv), committer_(committer), grace_(grace), now_(std::move(now)) {}
@@ -29,14 +29,14 @@ class Reclaim {
   Status load();
 
   // The contracts of StateTable.
-  Status remember(Door door, std::string_view name);
-  Status forget(Door door, std::string_view name);
+  Status remember(Protocol protocol, std::string_view name);
+  Status forget(Protocol protocol, std::string_view name);
   bool in_grace();
   // Whether in_grace() has been false, once and for ever; blocks for nothing.
   bool grace_is_over() const { return grace_over_.load(std::memory_order_acquire); }
-  bool may_reclaim(Door door, std::string_view name);
-  void done(Door door, std::string_view name);
-  std::vector<std::string> names_before(Door door);
+  bool may_reclaim(Protocol protocol, std::string_view name);
+  void done(Protocol protocol, std::string_view name);
+  std::vector<std::string> names_before(Protocol protocol);
   std::uint32_t start_number() const { return starts_; }
   std::size_t size() const;
 

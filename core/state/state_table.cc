@@ -85,7 +85,7 @@ void VolumeState::forget_if_empty(Shard& shard, HolderId holder) {
   if (it != shard.holdings.end() && it->second.empty()) shard.holdings.erase(it);
 }
 
-HolderId VolumeState::add_holder(Door, HolderEvents* events, std::string_view peer, const LeaseTerms& terms) {
+HolderId VolumeState::add_holder(Protocol, HolderEvents* events, std::string_view peer, const LeaseTerms& terms) {
   return holders_.add(events, peer, terms);
 }
 

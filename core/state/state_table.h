@@ -53,7 +53,7 @@ class VolumeState final : public StateTable, public LeaseGate {
   // At start: who may reclaim.
   Status load();
 
-  HolderId add_holder(Door door, HolderEvents* events, std::string_view peer = {},
+  HolderId add_holder(Protocol protocol, HolderEvents* events, std::string_view peer = {},
                       const LeaseTerms& terms = {}) override;
   void mute(const HolderEvents& events) override { holders_.mute(events); }
   void remove_holder(HolderId holder) override;
@@ -97,12 +97,14 @@ class VolumeState final : public StateTable, public LeaseGate {
   void stop_waiting(const RecallWait& wait) override;
   Status before_read(const OpContext& ctx, FileId file) override;
 
-  Status remember_client(Door door, std::string_view name) override { return reclaim_.remember(door, name); }
-  Status forget_client(Door door, std::string_view name) override { return reclaim_.forget(door, name); }
+  Status remember_client(Protocol protocol, std::string_view name) override {
+    return reclaim_.remember(protocol, name);
+  }
+  Status forget_client(Protocol protocol, std::string_view name) override { return reclaim_.forget(protocol, name); }
   bool in_grace() override { return reclaim_.in_grace(); }
-  bool may_reclaim(Door door, std::string_view name) override { return reclaim_.may_reclaim(door, name); }
-  void reclaim_done(Door door, std::string_view name) override { reclaim_.done(door, name); }
-  std::vector<std::string> clients_to_reclaim(Door door) override { return reclaim_.names_before(door); }
+  bool may_reclaim(Protocol protocol, std::string_view name) override { return reclaim_.may_reclaim(protocol, name); }
+  void reclaim_done(Protocol protocol, std::string_view name) override { reclaim_.done(protocol, name); }
+  std::vector<std::string> clients_to_reclaim(Protocol protocol) override { return reclaim_.names_before(protocol); }
   std::uint32_t start_number() const override { return reclaim_.start_number(); }
 
   bool keeps(FileId file) override;

@@ -15,8 +15,8 @@ std::uint32_t depth_of(const Account* dir) {
 
 }  // namespace
 
-std::uint32_t levels_below(Tree& tree, const AccountRef& dir) {
-  const std::int64_t directories = std::max<std::int64_t>(tree.ledger.read(dir).usage.directories, 0);
+std::uint32_t levels_below(VolumeContext& volume, const AccountRef& dir) {
+  const std::int64_t directories = std::max<std::int64_t>(volume.ledger.read(dir).usage.directories, 0);
   const std::uint32_t height = dir->height.load(std::memory_order_relaxed);
   return directories < height ? static_cast<std::uint32_t>(directories) : height;
 }
@@ -35,9 +35,9 @@ void note_levels(const AccountRef& dir, std::uint32_t levels) {
   }
 }
 
-Status require_depth_of_move(Tree& tree, const AccountRef& moved, const AccountRef& to) {
-  if (in_bin(tree, to) || depth_of(to.get()) < depth_of(moved.get())) return {};
-  return require_depth(to, 1 + levels_below(tree, moved));
+Status require_depth_of_move(VolumeContext& volume, const AccountRef& moved, const AccountRef& to) {
+  if (in_bin(volume, to) || depth_of(to.get()) < depth_of(moved.get())) return {};
+  return require_depth(to, 1 + levels_below(volume, moved));
 }
 
 }  // namespace stoa::core

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "core/txn/tree.h"
+#include "core/txn/volume_context.h"
 
 namespace stoa::core {
 
@@ -12,7 +12,7 @@ namespace stoa::core {
 inline constexpr std::uint32_t kLevelsMax = 2048;
 
 // How many directories lie in each other below a directory, at most. Needs the tree lock.
-std::uint32_t levels_below(Tree& tree, const AccountRef& dir);
+std::uint32_t levels_below(VolumeContext& volume, const AccountRef& dir);
 // Whether so many levels may come to be below a directory. kNameTooLong. Needs the tree lock.
 Status require_depth(const AccountRef& dir, std::uint32_t levels);
 // They do, or may: known from now on. Needs the tree lock.
@@ -20,6 +20,6 @@ void note_levels(const AccountRef& dir, std::uint32_t levels);
 
 // For a directory that moves: nothing may get deeper beyond the limit, and what is beyond it (of an earlier version)
 // may come up.
-Status require_depth_of_move(Tree& tree, const AccountRef& moved, const AccountRef& to);
+Status require_depth_of_move(VolumeContext& volume, const AccountRef& moved, const AccountRef& to);
 
 }  // namespace stoa::core

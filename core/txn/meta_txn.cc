@@ -26,7 +26,7 @@ bool is_of_upload(const Account& account) {
 
 MetaTxn::~MetaTxn() {
   if (committed_) return;
-  tree_.ledger.drop(posted_);
+  volume_.ledger.drop(posted_);
 }
 
 void MetaTxn::put_acl(Inode& next) {
@@ -35,7 +35,7 @@ void MetaTxn::put_acl(Inode& next) {
     return;
   }
   records_.put_xattr(next.id, keys::kAclXattr, encode_acl(*next.acl));
-  next.acl = tree_.nodes.counted(std::move(next.acl));
+  next.acl = volume_.nodes.counted(std::move(next.acl));
   has_acls_ = true;
 }
 
@@ -61,7 +61,7 @@ NodeRef MetaTxn::new_inode(Inode record, AccountRef account) {
 Status MetaTxn::delete_inode(const NodeRef& node, Seen seen) {
   records_.remove_inode(node->id);
   if (node->record.is_directory()) {
-    const UsageRecord known = tree_.ledger.read(node->account);
+    const UsageRecord known = volume_.ledger.read(node->account);
     if (has_quota(known)) records_.mark_quota(node->id, false);
     if (known.owners == OwnersCounted::kBeingCounted) records_.mark_counting(node->id, false);
     account_changes_.push_back({.account = node->account,
@@ -72,7 +72,7 @@ Status MetaTxn::delete_inode(const NodeRef& node, Seen seen) {
   }
   if (node->record.has(kHasXattrs)) {
     const std::string key = keys::id_key(node->id);
-    const auto it = tree_.kv.scan(Family::kXattr, key, keys::behind_prefix(key));
+    const auto it = volume_.kv.scan(Family::kXattr, key, keys::behind_prefix(key));
     for (; it->valid(); it->next()) records_.remove_xattr(node->id, keys::after_id(it->key()));
     STOA_CHECK_OK(it->status());
   }
@@ -90,8 +90,8 @@ Status MetaTxn::insert_entry(const NodeRef& dir, Inode& dir_next, std::string_vi
                              std::uint64_t cookie) {
   const bool directory = type == FileType::kDirectory;
   EntryRecord record{.id = id, .type = type, .flags = 0, .cookie = cookie != 0 ? cookie : dir_next.next_cookie++};
-  // The other form of the name: whichever is the file has to step aside for POSIX doors.
-  STOA_TRY(other, find_form(tree_, *dir, raw, !directory));
+  // The other form of the name: whichever is the file has to step aside for POSIX protocols.
+  STOA_TRY(other, find_form(volume_, *dir, raw, !directory));
   if (other.exists() && directory) {
     other.flags |= kShadowed;
     records_.change_entry(dir->id, raw, other);
@@ -128,7 +128,7 @@ Status MetaTxn::remove_entry(const NodeRef& dir, Inode& dir_next, std::string_vi
   records_.remove_entry(dir->id, raw, record);
   publish_entry(dir->id, raw, directory, EntryRecord{});
   if (directory) {
-    STOA_TRY(file, find_form(tree_, *dir, raw, false));
+    STOA_TRY(file, find_form(volume_, *dir, raw, false));
     if (file.exists()) {
       file.flags &= static_cast<std::uint8_t>(~kShadowed);
       records_.change_entry(dir->id, raw, file);
@@ -142,14 +142,14 @@ Status MetaTxn::remove_entry(const NodeRef& dir, Inode& dir_next, std::string_vi
 }
 
 Status MetaTxn::reserve(const Payer& payer, const Usage& delta) {
-  STOA_CHECK_OK(tree_.ledger.hold(posted_, {{payer, delta}}));
+  STOA_CHECK_OK(volume_.ledger.hold(posted_, {{payer, delta}}));
   charges_.push_back({payer, delta});
   return {};
 }
 
 void MetaTxn::release(const Payer& payer, const Usage& delta) {
   // What only shrinks is never refused.
-  (void)tree_.ledger.hold(posted_, {{payer, -delta}});
+  (void)volume_.ledger.hold(posted_, {{payer, -delta}});
   charges_.push_back({payer, -delta});
 }
 
@@ -174,14 +174,14 @@ Status MetaTxn::move_owner(const NodeRef& dir, const Owner& to, const Usage& its
 
 Status MetaTxn::move(const Payer& from, const Payer& to, const Usage& usage, const Usage& uncommitted) {
   const Usage reserved = usage + uncommitted;
-  STOA_CHECK_OK(tree_.ledger.hold(posted_, {{from, -reserved}, {to, reserved}}));
+  STOA_CHECK_OK(volume_.ledger.hold(posted_, {{from, -reserved}, {to, reserved}}));
   charges_.push_back({from, -usage});
   charges_.push_back({to, usage});
   return {};
 }
 
 void MetaTxn::end_charge(const NodeRef& node, const Usage& usage) {
-  (void)tree_.ledger.hold(posted_, {{node->payer(), -(usage + promised(*node))}});
+  (void)volume_.ledger.hold(posted_, {{node->payer(), -(usage + promised(*node))}});
   charges_.push_back({node->payer(), -usage});
 }
 
@@ -190,26 +190,26 @@ Status MetaTxn::move_directory(const NodeRef& dir, const AccountRef& to, const U
   if (is_of_upload(*dir->account) || is_of_upload(*to))
     return fail(Errc::kInvalid, "directories of a multipart upload stay where they are");
   if (!dir->account->bin()) {
-    STOA_CHECK_OK(require_depth_of_move(tree_, dir->account, to));
-    note_levels(to, 1 + levels_below(tree_, dir->account));
+    STOA_CHECK_OK(require_depth_of_move(volume_, dir->account, to));
+    note_levels(to, 1 + levels_below(volume_, dir->account));
   }
   // The committed side is complete only when nothing is queued; the exclusive tree lock keeps it so.
-  STOA_CHECK_OK(tree_.committer.wait_applied());
+  STOA_CHECK_OK(volume_.committer.wait_applied());
   parents_.push_back({dir->account, to});
   settles_ = true;
   Payer from = dir->payer_of_directory();
-  const UsageRecord below = tree_.ledger.read(dir->account);
-  if (!is_zero(below.usage) && tree_.ledger.owners_counted_between(from.account, to)) return fail(Errc::kCrossDevice);
+  const UsageRecord below = volume_.ledger.read(dir->account);
+  if (!is_zero(below.usage) && volume_.ledger.owners_counted_between(from.account, to)) return fail(Errc::kCrossDevice);
   // What lazy writes below have reserved but not committed yet follows with their own commits, up the new chain.
   const Balance& committed = dir->account->committed.total;
   Usage live = below.counted(kAllButLive) + itself,
         live_committed = committed.used + -sum_of(committed.by_class(), kAllButLive) + itself;
   // Whoever owns what is below it counts the same before and after, but where it becomes recycled, or ceases to be
   // that. A directory that goes into a bin, or comes out of it, has nothing that is live but its folder marker.
-  if (dir->record.entries != 0 && in_bin(tree_, from.account) != in_bin(tree_, to)) {
-    STOA_TRY(entry, find_form(tree_, *dir, "", false));
+  if (dir->record.entries != 0 && in_bin(volume_, from.account) != in_bin(volume_, to)) {
+    STOA_TRY(entry, find_form(volume_, *dir, "", false));
     if (entry.exists()) {
-      STOA_TRY(marker, tree_.nodes.get(entry.id));
+      STOA_TRY(marker, volume_.nodes.get(entry.id));
       // Nobody changes a file while the tree is locked for this alone.
       const Usage usage = usage_of(marker->record), uncommitted = promised(*marker);
       const Payer owner{from.account, marker->payer().owner, marker->id};
@@ -219,7 +219,7 @@ Status MetaTxn::move_directory(const NodeRef& dir, const AccountRef& to, const U
     }
   }
   STOA_CHECK_OK(move_below(from, to, live, live_committed));
-  from.of = UsageClass::kNameless;
+  from.of = UsageClass::kOrphans;
   STOA_CHECK_OK(move_below(from, to, below.by_class.nameless, committed.by_class().nameless));
   from.of = UsageClass::kMultipart;
   STOA_CHECK_OK(move_below(from, to, below.by_class.multipart, committed.by_class().multipart));
@@ -239,7 +239,7 @@ Status MetaTxn::move_bare_directory(const NodeRef& dir, AccountRef account) {
 Status MetaTxn::move_below(const Payer& from, const AccountRef& to, const Usage& reserved, const Usage& committed) {
   Payer onto = from;
   onto.account = to;
-  if (!is_zero(reserved)) STOA_CHECK_OK(tree_.ledger.hold(posted_, {{from, -reserved}, {onto, reserved}}));
+  if (!is_zero(reserved)) STOA_CHECK_OK(volume_.ledger.hold(posted_, {{from, -reserved}, {onto, reserved}}));
   if (is_zero(committed)) return {};
   charges_.push_back({from, -committed});
   charges_.push_back({onto, committed});
@@ -247,11 +247,11 @@ Status MetaTxn::move_below(const Payer& from, const AccountRef& to, const Usage&
 }
 
 Status MetaTxn::give_child_limits(const AccountRef& child, const AccountRef& parent) {
-  const QuotaLimits limits = tree_.ledger.read(parent).child_limits;
+  const QuotaLimits limits = volume_.ledger.read(parent).child_limits;
   if (!limits.says_anything()) return {};
-  const UsageRecord known = tree_.ledger.read(child);
+  const UsageRecord known = volume_.ledger.read(child);
   if (known.limits.says_anything()) return {};
-  const Usage counted = known.counted(limits.uncounted);
+  const Usage counted = known.counted(limits.excluded);
   const bool beyond =
       (limits.bytes && counted.bytes > *limits.bytes) || (limits.files && files_of(counted) > *limits.files);
   if (beyond) return fail(Errc::kQuota);
@@ -260,7 +260,7 @@ Status MetaTxn::give_child_limits(const AccountRef& child, const AccountRef& par
 }
 
 void MetaTxn::change_account(AccountChange change) {
-  UsageRecord next = tree_.ledger.read(change.account);
+  UsageRecord next = volume_.ledger.read(change.account);
   next.limits = change.limits.value_or(next.limits);
   next.child_limits = change.child_limits.value_or(next.child_limits);
   const bool was_counting = next.owners == OwnersCounted::kBeingCounted;
@@ -273,14 +273,14 @@ void MetaTxn::change_account(AccountChange change) {
 
 void MetaTxn::publish(const AccountChange& change) {
   if (change.ends) {
-    tree_.ledger.end(change.account);
+    volume_.ledger.end(change.account);
     return;
   }
-  if (change.owners) tree_.ledger.count_owners(change.account, *change.owners);
-  if (change.limits) tree_.ledger.set_limits(change.account, *change.limits);
-  if (change.child_limits) tree_.ledger.set_child_limits(change.account, *change.child_limits);
+  if (change.owners) volume_.ledger.count_owners(change.account, *change.owners);
+  if (change.limits) volume_.ledger.set_limits(change.account, *change.limits);
+  if (change.child_limits) volume_.ledger.set_child_limits(change.account, *change.child_limits);
   if (change.owner_limits) {
-    tree_.ledger.set_limits(change.account, change.owner_limits->first, change.owner_limits->second);
+    volume_.ledger.set_limits(change.account, change.owner_limits->first, change.owner_limits->second);
   }
 }
 
@@ -294,11 +294,11 @@ Status MetaTxn::break_leases() {
     if (p.seen == Seen::kNo) continue;
     files[count++] = p.node->id;
     if (count < kMost) continue;
-    if (const Status some = tree_.state.before_mutate(ctx_, files); !some) may = some;
+    if (const Status some = volume_.state.before_mutate(ctx_, files); !some) may = some;
     count = 0;
   }
-  if (const Status some = tree_.state.before_mutate(ctx_, std::span(files).first(count)); !some) may = some;
-  if (const Status names = tree_.state.before_name_goes(ctx_, renamed_); !names) may = names;
+  if (const Status some = volume_.state.before_mutate(ctx_, std::span(files).first(count)); !some) may = some;
+  if (const Status names = volume_.state.before_name_goes(ctx_, renamed_); !names) may = names;
   return may;
 }
 
@@ -317,28 +317,28 @@ std::vector<std::string> MetaTxn::journal() const {
 
 Result<CommitTicket> MetaTxn::commit() {
   STOA_ASSERT(!committed_);
-  STOA_CHECK_OK(tree_.room.admit(records_.batch(), name_bytes_));
+  STOA_CHECK_OK(volume_.room.admit(records_.batch(), name_bytes_));
   STOA_CHECK_OK(break_leases());
   // The references are a copy: what they mean for the data path follows below.
-  STOA_TRY(ticket, tree_.committer.commit({.batch = records_.take(),
-                                           .charges = std::move(charges_),
-                                           .account_changes = account_changes_,
-                                           .references = references_,
-                                           .journal = journal(),
-                                           .settles = settles_}));
+  STOA_TRY(ticket, volume_.committer.commit({.batch = records_.take(),
+                                             .charges = std::move(charges_),
+                                             .account_changes = account_changes_,
+                                             .references = references_,
+                                             .journal = journal(),
+                                             .settles = settles_}));
   committed_ = true;
-  tree_.ledger.keep(posted_);
+  volume_.ledger.keep(posted_);
   for (const AccountChange& change : account_changes_) publish(change);
   for (const BlobReference& reference : references_) {
     if (reference.delta > 0) {
-      tree_.in_flight.untrack(reference.blob);
+      volume_.in_flight.untrack(reference.blob);
     } else {
-      tree_.in_flight.garbage.store(true, std::memory_order_release);
+      volume_.in_flight.garbage.store(true, std::memory_order_release);
     }
   }
   for (const NodeRef& node : forgotten_) {
     Writing& writing = *node->writing;
-    for (const Extent& extent : writing.fresh.extents) tree_.in_flight.abandon(extent.blob);
+    for (const Extent& extent : writing.fresh.extents) volume_.in_flight.abandon(extent.blob);
     writing.fresh.extents.clear();
     writing.unsynced.clear();
     writing.rows.clear();
@@ -346,7 +346,7 @@ Result<CommitTicket> MetaTxn::commit() {
   }
   for (const NodeRef& node : created_) {
     node->ticket = ticket;
-    tree_.nodes.insert(node);
+    volume_.nodes.insert(node);
   }
   for (Publication& p : publications_) {
     const Writing* const writing = p.node->writing.get();
@@ -355,10 +355,10 @@ Result<CommitTicket> MetaTxn::commit() {
     p.node->ticket = ticket;
     if (p.remove) {
       p.node->deleted = true;
-      if (p.node->record.is_directory() && !is_zero(tree_.ledger.read(p.node->account).usage)) {
-        tree_.nodes.end(p.node);
+      if (p.node->record.is_directory() && !is_zero(volume_.ledger.read(p.node->account).usage)) {
+        volume_.nodes.end(p.node);
       } else {
-        tree_.nodes.erase(p.node->id);
+        volume_.nodes.erase(p.node->id);
       }
     } else {
       p.node->record = std::move(p.next);
@@ -370,9 +370,9 @@ Result<CommitTicket> MetaTxn::commit() {
     node->flows.forget();
     node->reach.forget();
   }
-  for (const auto& [account, parent] : parents_) tree_.ledger.set_parent(account, parent);
-  for (const EntryChange& change : entry_changes_) tree_.entries.set(change.key, change.record);
-  if (has_acls_) tree_.nodes.trim();
+  for (const auto& [account, parent] : parents_) volume_.ledger.set_parent(account, parent);
+  for (const EntryChange& change : entry_changes_) volume_.entries.set(change.key, change.record);
+  if (has_acls_) volume_.nodes.trim();
   return ticket;
 }
 

@@ -7,16 +7,16 @@
 
 #include "core/journal/note.h"
 #include "core/txn/record_changes.h"
-#include "core/txn/tree.h"
+#include "core/txn/volume_context.h"
 
 namespace stoa::core {
 
-// Whether a change of a file can be seen through a door. What can be, breaks the leases of others.
+// Whether a change of a file can be seen through a protocol. What can be, breaks the leases of others.
 enum class Seen : bool { kNo, kYes };
 
 class MetaTxn {
  public:
-  MetaTxn(Tree& tree, const OpContext& ctx) : tree_(tree), ctx_(ctx), now_(wall_now()) {}
+  MetaTxn(VolumeContext& volume, const OpContext& ctx) : volume_(volume), ctx_(ctx), now_(wall_now()) {}
   ~MetaTxn();
   MetaTxn(const MetaTxn&) = delete;
   MetaTxn& operator=(const MetaTxn&) = delete;
@@ -115,7 +115,7 @@ class MetaTxn {
   void put_entry(FileId dir, Inode& dir_next, std::string_view raw, const EntryRecord& record);
   void publish_entry(FileId dir, std::string_view raw, bool directory, const EntryRecord& record);
 
-  Tree& tree_;
+  VolumeContext& volume_;
   const OpContext& ctx_;
   const Timestamp now_;
   RecordChanges records_;

@@ -6,7 +6,7 @@
 
 namespace stoa::core {
 
-Result<PathOfReply> path_of(Tree& tree, const OpContext&, const PathOfRequest& req) {
+Result<PathOfReply> path_of(VolumeContext& volume, const OpContext&, const PathOfRequest& req) {
   std::string path;
   FileId id = req.id;
   // Deeper than any real tree: a circle would be damage, and must not hang the administrator.
@@ -17,10 +17,10 @@ Result<PathOfReply> path_of(Tree& tree, const OpContext&, const PathOfRequest& r
       return PathOfReply{std::string(top) + path};
     }
     const std::string lower = keys::id_key(id);
-    const auto it = tree.kv.scan(Family::kLink, lower, keys::behind_prefix(lower));
+    const auto it = volume.kv.scan(Family::kLink, lower, keys::behind_prefix(lower));
     STOA_CHECK_OK(it->status());
     if (!it->valid()) {
-      STOA_TRY(inode, load_inode(tree.kv, id));
+      STOA_TRY(inode, load_inode(volume.kv, id));
       if (!inode.has(kIsBin)) return fail(Errc::kStale);
       path = "/" + std::string(kRecycleName) + path;
       id = inode.home;
@@ -33,7 +33,7 @@ Result<PathOfReply> path_of(Tree& tree, const OpContext&, const PathOfRequest& r
     bool shadowed = false;
     if (!directory) {
       std::string value;
-      STOA_TRY(found, tree.kv.get(Family::kEntry, keys::id_name(parent, raw), &value));
+      STOA_TRY(found, volume.kv.get(Family::kEntry, keys::id_name(parent, raw), &value));
       if (found) {
         STOA_TRY(record, EntryRecord::decode(value));
         shadowed = record.shadowed();

@@ -3,13 +3,13 @@
 // it comes back.
 #pragma once
 
-#include "core/txn/tree.h"
+#include "core/txn/volume_context.h"
 
 namespace stoa::core {
 
 // The node of a file within reach: the root, or what is below it. A file with several names is within reach while one
 // of them is; one without any, where it counts (Inode::home). Next to free, unless directories move or the file counts
 // elsewhere. With none of the locks of tree.h held. kStale: it is gone, or out of reach.
-Result<NodeRef> reach(Tree& tree, const OpContext& ctx, FileId id);
+Result<NodeRef> reach(VolumeContext& volume, const OpContext& ctx, FileId id);
 
 }  // namespace stoa::core

@@ -63,11 +63,11 @@ void RecordChanges::remove_orphan_mark(FileId id) {
   batch_.remove(Family::kState, keys::orphan_key(id));
 }
 
-void RecordChanges::put_bin(FileId anchor, const AnchorRecord& record) {
-  batch_.put(Family::kTrash, keys::anchor_key(anchor), record.encode());
+void RecordChanges::put_bin(FileId recycle_root, const RecycleRootRecord& record) {
+  batch_.put(Family::kTrash, keys::recycle_root_key(recycle_root), record.encode());
 }
-void RecordChanges::remove_bin(FileId anchor) {
-  batch_.remove(Family::kTrash, keys::anchor_key(anchor));
+void RecordChanges::remove_bin(FileId recycle_root) {
+  batch_.remove(Family::kTrash, keys::recycle_root_key(recycle_root));
 }
 void RecordChanges::put_item(FileId bin, std::uint64_t serial, const ItemRecord& record) {
   batch_.put(Family::kTrash, keys::item_key(bin, serial), record.encode());

@@ -35,8 +35,8 @@ class RecordChanges {
   void mark_orphan(FileId id);
   void remove_orphan_mark(FileId id);
 
-  void put_bin(FileId anchor, const AnchorRecord& record);
-  void remove_bin(FileId anchor);
+  void put_bin(FileId recycle_root, const RecycleRootRecord& record);
+  void remove_bin(FileId recycle_root);
   void put_item(FileId bin, std::uint64_t serial, const ItemRecord& record);
   void remove_item(FileId bin, std::uint64_t serial);
 

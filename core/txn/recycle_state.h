@@ -25,13 +25,13 @@ struct RecycleState {
   // Of each bin, up to which serial all is purged: a walk from the beginning would cross what purging left in the
   // store.
   std::unordered_map<FileId, std::uint64_t> purged_to;
-  // Of an anchor and a user, where his shelf was when it was looked for last. While it is there it is his, as it never
-  // moves.
-  struct KnownShelf {
-    FileId bin, shelf;
+  // Of an recycle root and a user, where his user's bin was when it was looked for last. While it is there it is his,
+  // as it never moves.
+  struct KnownUserBin {
+    FileId bin, user_bin;
   };
-  static constexpr std::size_t kShelvesMax = 1000;
-  std::map<std::pair<FileId, std::uint32_t>, KnownShelf> shelves;
+  static constexpr std::size_t kUserBinsMax = 1000;
+  std::map<std::pair<FileId, std::uint32_t>, KnownUserBin> user_bins;
 };
 
 }  // namespace stoa::core

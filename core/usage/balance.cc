@@ -39,12 +39,12 @@ Status Balance::admit(const Usage& delta, Clock clock) const {
   return {};
 }
 
-BalanceChange change_of(const Usage& delta, UsageClass of, const UncountedClasses& uncounted) {
+BalanceChange change_of(const Usage& delta, UsageClass of, const ExcludedClasses& excluded) {
   return {.all = delta,
           .by_class = {.recycled = of == UsageClass::kRecycled ? delta : Usage{},
-                       .nameless = of == UsageClass::kNameless ? delta : Usage{},
+                       .nameless = of == UsageClass::kOrphans ? delta : Usage{},
                        .multipart = of == UsageClass::kMultipart ? delta : Usage{}},
-          .counted = uncounted.has(of) ? Usage{} : delta};
+          .counted = excluded.has(of) ? Usage{} : delta};
 }
 BalanceChange operator+(const BalanceChange& a, const BalanceChange& b) {
   return {a.all + b.all, a.by_class + b.by_class, a.counted + b.counted};
@@ -56,14 +56,14 @@ bool is_zero(const BalanceChange& a) {
   return is_zero(a.all) && a.by_class == UsageByClass{} && is_zero(a.counted);
 }
 
-Balance Balance::of(const UsageRecord& record, const UncountedClasses& uncounted) {
+Balance Balance::of(const UsageRecord& record, const ExcludedClasses& excluded) {
   Balance balance{record.usage, record.limits, record.since};
-  balance.set_apart({record.by_class, sum_of(record.by_class, uncounted)});
+  balance.set_apart({record.by_class, sum_of(record.by_class, excluded)});
   return balance;
 }
 
 void Balance::set_apart(const Apart& to) {
-  if (to.by_class == UsageByClass{} && is_zero(to.uncounted)) {
+  if (to.by_class == UsageByClass{} && is_zero(to.excluded)) {
     apart.reset();
   } else if (apart == nullptr) {
     apart = std::make_unique<Apart>(to);
@@ -74,10 +74,10 @@ void Balance::set_apart(const Apart& to) {
 
 void Balance::add(const BalanceChange& change) {
   used = used + change.all;
-  const Usage uncounted = change.all + -change.counted;
-  if (change.by_class == UsageByClass{} && is_zero(uncounted)) return;
+  const Usage excluded = change.all + -change.counted;
+  if (change.by_class == UsageByClass{} && is_zero(excluded)) return;
   const Apart before = apart != nullptr ? *apart : Apart{};
-  set_apart({before.by_class + change.by_class, before.uncounted + uncounted});
+  set_apart({before.by_class + change.by_class, before.excluded + excluded});
 }
 
 bool Balance::add(const BalanceChange& change, Clock clock) {
@@ -85,7 +85,7 @@ bool Balance::add(const BalanceChange& change, Clock clock) {
   return follow(clock);
 }
 
-void Balance::leave_out(const UncountedClasses& classes) {
+void Balance::leave_out(const ExcludedClasses& classes) {
   set_apart({by_class(), sum_of(by_class(), classes)});
 }
 
@@ -94,7 +94,7 @@ bool Balance::limit(const QuotaLimits& to, Clock clock) {
   return follow(clock);
 }
 
-void Books::leave_out(const UncountedClasses& classes) {
+void Books::leave_out(const ExcludedClasses& classes) {
   total.leave_out(classes);
   if (owners == nullptr) return;
   for (auto& [owner, balance] : owners->balances) balance.leave_out(classes);

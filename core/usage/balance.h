@@ -18,7 +18,7 @@ struct BalanceChange {
   UsageByClass by_class;
   Usage counted;
 };
-BalanceChange change_of(const Usage& delta, UsageClass of, const UncountedClasses& uncounted);
+BalanceChange change_of(const Usage& delta, UsageClass of, const ExcludedClasses& excluded);
 BalanceChange operator+(const BalanceChange& a, const BalanceChange& b);
 BalanceChange operator-(const BalanceChange& a);
 bool is_zero(const BalanceChange& a);
@@ -26,8 +26,8 @@ bool is_zero(const BalanceChange& a);
 struct Balance {
   struct Apart {
     UsageByClass by_class;
-    Usage uncounted;  // what limits do not see: the sum of those classes, and what operations that are under way hold
-                      // of it
+    Usage excluded;  // what limits do not see: the sum of those classes, and what operations that are under way hold
+                     // of it
   };
 
   Usage used;
@@ -35,8 +35,8 @@ struct Balance {
   SoftExcess since;
   std::unique_ptr<Apart> apart{};  // of `used`; null while all of it is zero: there are directories by the million
 
-  static Balance of(const UsageRecord& record, const UncountedClasses& uncounted);
-  Usage counted() const { return apart != nullptr ? used + -apart->uncounted : used; }
+  static Balance of(const UsageRecord& record, const ExcludedClasses& excluded);
+  Usage counted() const { return apart != nullptr ? used + -apart->excluded : used; }
   UsageByClass by_class() const { return apart != nullptr ? apart->by_class : UsageByClass{}; }
   UsageRecord record() const { return {.usage = used, .limits = limits, .since = since, .by_class = by_class()}; }
   bool is_nothing() const { return is_zero(used) && apart == nullptr && !limits.any(); }
@@ -50,7 +50,7 @@ struct Balance {
   // Without a look at limits.
   void add(const BalanceChange& change);
   // Other classes are not counted from now on. No operation may be under way that holds some of it.
-  void leave_out(const UncountedClasses& classes);
+  void leave_out(const ExcludedClasses& classes);
   bool follow(Clock clock);
 
  private:
@@ -101,9 +101,9 @@ struct Books {
   std::unique_ptr<QuotaLimits> child_limits;  // null: new directories get no limits
 
   // What limits do not see, also those of owners.
-  const UncountedClasses& uncounted() const { return total.limits.uncounted; }
+  const ExcludedClasses& excluded() const { return total.limits.excluded; }
   // As leave_out(), for all balances. Clocks follow with limit() and follow().
-  void leave_out(const UncountedClasses& classes);
+  void leave_out(const ExcludedClasses& classes);
   QuotaLimits for_children() const { return child_limits != nullptr ? *child_limits : QuotaLimits{}; }
   void set_for_children(const QuotaLimits& limits) {
     child_limits = limits.says_anything() ? std::make_unique<QuotaLimits>(limits) : nullptr;

@@ -44,7 +44,7 @@ class Nets {
     UsageClass of = posting.payer.of;
     for (Account* a = posting.payer.account.get(); a != nullptr; a = a->parent.get()) {
       of = class_in(*a, of);
-      const BalanceChange change = change_of(posting.delta, of, a->reserved.uncounted());
+      const BalanceChange change = change_of(posting.delta, of, a->reserved.excluded());
       add_one(a, std::nullopt, change, posted_before);
       if (!counts_owner(*a, posting.payer)) continue;
       add_one(a, posting.payer.owner.user(), change, posted_before);
@@ -114,7 +114,7 @@ void take_step(const CountStep& step, Books Account::* side) {
       of = class_in(*a, of);
       OwnerBooks* const owners = (a->*side).owners.get();
       if (owners == nullptr || owners->counted != step.files) continue;
-      const BalanceChange change = change_of(delta, of, (a->*side).uncounted());
+      const BalanceChange change = change_of(delta, of, (a->*side).excluded());
       for (const OwnerKey& owner : {payer.owner.user(), payer.owner.group()}) owners->balances[owner].add(change);
     }
   }
@@ -165,7 +165,7 @@ void Ledger::add(const Payer& payer, const Usage& delta) {
   UsageClass of = payer.of;
   for (Account* a = payer.account.get(); a != nullptr; a = a->parent.get()) {
     of = class_in(*a, of);
-    const BalanceChange change = change_of(delta, of, a->reserved.uncounted());
+    const BalanceChange change = change_of(delta, of, a->reserved.excluded());
     add_one(*a, QuotaOf::kDirectory, 0, a->reserved.total, change);
     if (!counts_owner(*a, payer)) continue;
     add_owner(*a, payer.owner.user(), change);
@@ -177,7 +177,7 @@ Status Ledger::admit(const Payer& payer, const Usage& delta) const {
   UsageClass of = payer.of;
   for (const Account* a = payer.account.get(); a != nullptr; a = a->parent.get()) {
     of = class_in(*a, of);
-    if (a->reserved.uncounted().has(of)) continue;
+    if (a->reserved.excluded().has(of)) continue;
     STOA_CHECK_OK(a->reserved.total.admit(delta, clock_));
     for (const OwnerKey& owner : {payer.owner.user(), payer.owner.group()}) {
       if (const Balance* const balance = binding(*a, owner)) STOA_CHECK_OK(balance->admit(delta, clock_));
@@ -311,8 +311,8 @@ void Ledger::set_parent(const AccountRef& account, const AccountRef& parent) {
 void Ledger::set_limits(const AccountRef& account, const QuotaLimits& limits) {
   const std::lock_guard lock(mutex_);
   Books& books = account->reserved;
-  const bool others_left_out = limits.uncounted != books.uncounted();
-  if (others_left_out) books.leave_out(limits.uncounted);
+  const bool others_left_out = limits.excluded != books.excluded();
+  if (others_left_out) books.leave_out(limits.excluded);
   if (books.total.limit(limits, clock_)) notice(*account, QuotaOf::kDirectory, 0, books.total);
   if (!others_left_out || books.owners_counted() != OwnersCounted::kYes) return;
   for (auto& [owner, balance] : books.owners->balances) {
@@ -367,7 +367,7 @@ std::optional<std::uint64_t> Ledger::looked_at(const AccountRef& account) const 
 void Ledger::end(const AccountRef& account) {
   const std::lock_guard lock(mutex_);
   // What is left out stays: files are charged here still, and somebody may hold room by it.
-  (void)account->reserved.total.limit({.uncounted = account->reserved.uncounted()}, clock_);
+  (void)account->reserved.total.limit({.excluded = account->reserved.excluded()}, clock_);
   account->reserved.owners.reset();
   account->reserved.child_limits.reset();
 }

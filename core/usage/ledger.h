@@ -16,7 +16,7 @@
 // a byte that they did not agree to, and a removal never fails for want of room.
 //
 // Every balance knows how much of it is recycled, how much has no name any more, and how much is of multipart uploads,
-// and a directory may leave such classes out of what its limits see (QuotaLimits::uncounted). Which class a charge is
+// and a directory may leave such classes out of what its limits see (QuotaLimits::excluded). Which class a charge is
 // of, the payer says; above a recycle bin all is recycled, and above the directory of an upload all is the upload's. An
 // operation holds of each of these sums by itself, so that all of them are exact when it is kept or dropped.
 #pragma once
@@ -43,9 +43,9 @@ struct Account {
   FileId dir = kNoFile;
   std::shared_ptr<Account> parent;  // changed only under the exclusive tree lock and the ledger's mutex
   std::shared_ptr<Account>
-      anchor;       // for life, of a recycle bin: that of the directory that has it, wherever the bin counts
-  Books reserved;   // guarded by the ledger's mutex
-  Books committed;  // the committer's alone
+      recycle_root;  // for life, of a recycle bin: that of the directory that has it, wherever the bin counts
+  Books reserved;    // guarded by the ledger's mutex
+  Books committed;   // the committer's alone
   // For life: which class all is of that comes from here. kLive: the one that it has. kRecycled: a recycle bin
   // (core/recycle/bin.h). kMultipart: the directory of an upload, charged where its object is to be
   // (Inode::charged_to).
@@ -53,7 +53,7 @@ struct Account {
   bool bin() const { return makes == UsageClass::kRecycled; }
   bool upload() const { return makes == UsageClass::kMultipart; }
   // The account of the directory above. Not of an upload, which lies elsewhere than where it counts.
-  const std::shared_ptr<Account>& above() const { return bin() ? anchor : parent; }
+  const std::shared_ptr<Account>& above() const { return bin() ? recycle_root : parent; }
   bool ended = false;  // the committer's: the directory is gone, and files are still charged here
   // How many directories lie in each other below it: at least so many have, and no more (core/txn/depth.h).
   mutable std::atomic<std::uint32_t> height{0};

@@ -35,16 +35,16 @@ constexpr std::uint8_t kHasMultipart = 128;       // of version 7
 
 // What there is of classes: an amount follows for the first two.
 constexpr std::uint8_t kHasRecycled = 1;
-constexpr std::uint8_t kHasNameless = 2;
-constexpr std::uint8_t kUncountedRecycled = 4;
-constexpr std::uint8_t kUncountedNameless = 8;
-constexpr std::uint8_t kChildrenUncountedRecycled = 16;
-constexpr std::uint8_t kChildrenUncountedNameless = 32;
+constexpr std::uint8_t kHasOrphans = 2;
+constexpr std::uint8_t kExcludedRecycled = 4;
+constexpr std::uint8_t kExcludedOrphans = 8;
+constexpr std::uint8_t kChildrenExcludedRecycled = 16;
+constexpr std::uint8_t kChildrenExcludedOrphans = 32;
 
 // What there is of multipart uploads: an amount follows for the first.
 constexpr std::uint8_t kHasParts = 1;
-constexpr std::uint8_t kUncountedParts = 2;
-constexpr std::uint8_t kChildrenUncountedParts = 4;
+constexpr std::uint8_t kExcludedParts = 2;
+constexpr std::uint8_t kChildrenExcludedParts = 4;
 constexpr std::uint8_t kWasUpload = 8;
 
 constexpr std::uint8_t kHasSoftBytes = 4;  // in the flags of put_limits(), beside kHasBytes and kHasFiles
@@ -88,35 +88,34 @@ Usage get_usage(Decoder& in) {
 
 std::uint8_t class_flags(const UsageRecord& record) {
   return static_cast<std::uint8_t>((is_zero(record.by_class.recycled) ? 0 : kHasRecycled) |
-                                   (is_zero(record.by_class.nameless) ? 0 : kHasNameless) |
-                                   (record.limits.uncounted.recycled ? kUncountedRecycled : 0) |
-                                   (record.limits.uncounted.nameless ? kUncountedNameless : 0) |
-                                   (record.child_limits.uncounted.recycled ? kChildrenUncountedRecycled : 0) |
-                                   (record.child_limits.uncounted.nameless ? kChildrenUncountedNameless : 0));
+                                   (is_zero(record.by_class.nameless) ? 0 : kHasOrphans) |
+                                   (record.limits.excluded.recycled ? kExcludedRecycled : 0) |
+                                   (record.limits.excluded.nameless ? kExcludedOrphans : 0) |
+                                   (record.child_limits.excluded.recycled ? kChildrenExcludedRecycled : 0) |
+                                   (record.child_limits.excluded.nameless ? kChildrenExcludedOrphans : 0));
 }
 
 std::uint8_t multipart_flags(const UsageRecord& record) {
   return static_cast<std::uint8_t>(
-      (is_zero(record.by_class.multipart) ? 0 : kHasParts) | (record.limits.uncounted.multipart ? kUncountedParts : 0) |
-      (record.child_limits.uncounted.multipart ? kChildrenUncountedParts : 0) | (record.upload ? kWasUpload : 0));
+      (is_zero(record.by_class.multipart) ? 0 : kHasParts) | (record.limits.excluded.multipart ? kExcludedParts : 0) |
+      (record.child_limits.excluded.multipart ? kChildrenExcludedParts : 0) | (record.upload ? kWasUpload : 0));
 }
 
 void get_multipart(Decoder& in, UsageRecord& record) {
   const auto which = in.get<std::uint8_t>();
   if ((which & kHasParts) != 0) record.by_class.multipart = get_usage(in);
-  record.limits.uncounted.multipart = (which & kUncountedParts) != 0;
-  record.child_limits.uncounted.multipart = (which & kChildrenUncountedParts) != 0;
+  record.limits.excluded.multipart = (which & kExcludedParts) != 0;
+  record.child_limits.excluded.multipart = (which & kChildrenExcludedParts) != 0;
   record.upload = (which & kWasUpload) != 0;
 }
 
 void get_classes(Decoder& in, UsageRecord& record) {
   const auto which = in.get<std::uint8_t>();
   if ((which & kHasRecycled) != 0) record.by_class.recycled = get_usage(in);
-  if ((which & kHasNameless) != 0) record.by_class.nameless = get_usage(in);
-  record.limits.uncounted = {.recycled = (which & kUncountedRecycled) != 0,
-                             .nameless = (which & kUncountedNameless) != 0};
-  record.child_limits.uncounted = {.recycled = (which & kChildrenUncountedRecycled) != 0,
-                                   .nameless = (which & kChildrenUncountedNameless) != 0};
+  if ((which & kHasOrphans) != 0) record.by_class.nameless = get_usage(in);
+  record.limits.excluded = {.recycled = (which & kExcludedRecycled) != 0, .nameless = (which & kExcludedOrphans) != 0};
+  record.child_limits.excluded = {.recycled = (which & kChildrenExcludedRecycled) != 0,
+                                  .nameless = (which & kChildrenExcludedOrphans) != 0};
 }
 
 }  // namespace
@@ -150,7 +149,7 @@ std::string UsageRecord::encode() const {
   if (classes != 0) {
     out.put(classes);
     if ((classes & kHasRecycled) != 0) put_usage(out, by_class.recycled);
-    if ((classes & kHasNameless) != 0) put_usage(out, by_class.nameless);
+    if ((classes & kHasOrphans) != 0) put_usage(out, by_class.nameless);
   }
   if (multipart != 0) {
     out.put(multipart);

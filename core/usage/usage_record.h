@@ -26,7 +26,7 @@ inline UsageByClass operator-(const UsageByClass& a) {
 }
 
 // What of it is of these classes.
-inline Usage sum_of(const UsageByClass& by_class, const UncountedClasses& classes) {
+inline Usage sum_of(const UsageByClass& by_class, const ExcludedClasses& classes) {
   return (classes.recycled ? by_class.recycled : Usage{}) + (classes.nameless ? by_class.nameless : Usage{}) +
          (classes.multipart ? by_class.multipart : Usage{});
 }
@@ -52,7 +52,7 @@ struct UsageRecord {
   bool upload = false;       // with an heir: it was the directory of a multipart upload
 
   // What the limits of a directory that leaves these out are compared with.
-  Usage counted(const UncountedClasses& uncounted) const { return usage + -sum_of(by_class, uncounted); }
+  Usage counted(const ExcludedClasses& excluded) const { return usage + -sum_of(by_class, excluded); }
   std::string encode() const;
   static Result<UsageRecord> decode(std::string_view value);
 };

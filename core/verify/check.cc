@@ -25,11 +25,12 @@ namespace {
 // is named and passed over; what would be compared with it is not.
 class Checker {
  public:
-  Checker(Tree& tree, KvReader& kv, const CheckOptions& options) : tree_(tree), kv_(kv), options_(options) {}
+  Checker(VolumeContext& volume, KvReader& kv, const CheckOptions& options)
+      : volume_(volume), kv_(kv), options_(options) {}
 
   Result<CheckReport> run() {
     STOA_CHECK_OK(read_nameless());
-    STOA_CHECK_OK(read_anchors());
+    STOA_CHECK_OK(read_recycle_roots());
     STOA_CHECK_OK(read_inodes());
     STOA_CHECK_OK(read_entries());
     STOA_CHECK_OK(read_cookies());
@@ -102,14 +103,14 @@ class Checker {
     }
   }
 
-  // A record of the picture. Damaged ones are told by each(): here nothing is known of them.
+  // A record of the snapshot. Damaged ones are told by each(): here nothing is known of them.
   enum class Looked : std::uint8_t { kFound, kAbsent, kUnreadable };
   Looked look(Family family, std::string_view key, std::string* value) {
     const auto found = kv_.get(family, key, value);
     return !found ? Looked::kUnreadable : *found ? Looked::kFound : Looked::kAbsent;
   }
 
-  // By the links of the picture, as far up as they can be read.
+  // By the links of the snapshot, as far up as they can be read.
   std::string path_of(FileId id) {
     std::string below;
     for (int depth = 0; depth < 1000 && id != kRootId; ++depth) {
@@ -138,17 +139,18 @@ class Checker {
   }
 
   // The recycle bins (core/recycle/bin.h) by the directories that have them.
-  Status read_anchors() {
-    return each_of(Family::kTrash, keys::kAnchorPrefix, [&](std::string_view key, std::string_view value) -> Status {
-      const FileId dir = keys::id_of(key.substr(keys::kAnchorPrefix.size()));
-      const auto anchor = AnchorRecord::decode(value);
-      if (!anchor) {
-        problem(number(dir) + ": the record of its recycle bin is damaged");
-      } else {
-        anchors_[dir] = anchor->bin;
-      }
-      return {};
-    });
+  Status read_recycle_roots() {
+    return each_of(Family::kTrash, keys::kRecycleRootPrefix,
+                   [&](std::string_view key, std::string_view value) -> Status {
+                     const FileId dir = keys::id_of(key.substr(keys::kRecycleRootPrefix.size()));
+                     const auto recycle_root = RecycleRootRecord::decode(value);
+                     if (!recycle_root) {
+                       problem(number(dir) + ": the record of its recycle bin is damaged");
+                     } else {
+                       recycle_roots_[dir] = recycle_root->bin;
+                     }
+                     return {};
+                   });
   }
   bool is_bin(FileId id) const {
     const auto it = files_.find(id);
@@ -171,11 +173,12 @@ class Checker {
             return {};
           }
           std::string value;
-          const Looked has_shelf = look(Family::kEntry, keys::id_name(bin, std::to_string(item->uid) + "/"), &value);
-          const auto shelf = has_shelf == Looked::kFound ? EntryRecord::decode(value) : fail(Errc::kNotFound);
+          const Looked has_user_bin = look(Family::kEntry, keys::id_name(bin, std::to_string(item->uid) + "/"), &value);
+          const auto user_bin = has_user_bin == Looked::kFound ? EntryRecord::decode(value) : fail(Errc::kNotFound);
           const std::string name = keys::stored_name(item->name, item->type == FileType::kDirectory);
-          const Looked named = !shelf ? Looked::kAbsent : look(Family::kEntry, keys::id_name(shelf->id, name), &value);
-          if (has_shelf == Looked::kUnreadable || named == Looked::kUnreadable ||
+          const Looked named =
+              !user_bin ? Looked::kAbsent : look(Family::kEntry, keys::id_name(user_bin->id, name), &value);
+          if (has_user_bin == Looked::kUnreadable || named == Looked::kUnreadable ||
               damage_.unreadable(Family::kInode, keys::id_key(bin)))
             return {};
           const auto entry = named == Looked::kFound ? EntryRecord::decode(value) : fail(Errc::kNotFound);
@@ -194,7 +197,7 @@ class Checker {
 
   void compare_bins() {
     if (!damage_.whole({Family::kTrash, Family::kInode})) return;
-    for (const auto& [dir, bin] : anchors_) {
+    for (const auto& [dir, bin] : recycle_roots_) {
       const auto file = files_.find(dir);
       if (file == files_.end() || !file->second.has(kHasBin))
         problem(number(dir) + ": wrongly listed as having a recycle bin");
@@ -204,9 +207,9 @@ class Checker {
       }
     }
     for (const auto& [id, file] : files_) {
-      if (file.has(kHasBin) && !anchors_.contains(id)) problem(number(id) + ": its recycle bin is not recorded");
-      const auto anchor = anchors_.find(file.home);
-      if (file.has(kIsBin) && (anchor == anchors_.end() || anchor->second != id))
+      if (file.has(kHasBin) && !recycle_roots_.contains(id)) problem(number(id) + ": its recycle bin is not recorded");
+      const auto recycle_root = recycle_roots_.find(file.home);
+      if (file.has(kIsBin) && (recycle_root == recycle_roots_.end() || recycle_root->second != id))
         problem(number(id) + ": a recycle bin that nobody has");
     }
   }
@@ -237,8 +240,8 @@ class Checker {
         ++expected_references_[extent.blob];
         if (extent.file_offset < end) problem(number(id) + ": extents overlap");
         if (extent.length == 0) problem(number(id) + ": an empty extent");
-        if (extent.blob_offset > tree_.blobs.capacity(extent.blob) ||
-            extent.length > tree_.blobs.capacity(extent.blob) - extent.blob_offset) {
+        if (extent.blob_offset > volume_.blobs.capacity(extent.blob) ||
+            extent.length > volume_.blobs.capacity(extent.blob) - extent.blob_offset) {
           problem(number(id) + ": an extent reaches beyond the end of its blob");
         }
         end = extent.end();
@@ -269,10 +272,10 @@ class Checker {
   }
 
   Status check_data(FileId id) {
-    // Sums and bytes are of now, not of the picture: so is the file that they are compared for.
-    const auto node = tree_.nodes.get(id);
+    // Sums and bytes are of now, not of the snapshot: so is the file that they are compared for.
+    const auto node = volume_.nodes.get(id);
     if (!node && node.error().code == Errc::kStale) return {};
-    if (!node || !verify_file(tree_, *node, [](std::uint64_t) { return true; })) {
+    if (!node || !verify_file(volume_, *node, [](std::uint64_t) { return true; })) {
       problem(number(id) + ": stored bytes cannot be read or do not match their checksums");
     }
     return {};
@@ -451,9 +454,9 @@ class Checker {
     }
   }
 
-  bool is_shelf(const File& file) const { return file.type == FileType::kDirectory && is_bin(file.home); }
+  bool is_user_bin(const File& file) const { return file.type == FileType::kDirectory && is_bin(file.home); }
   static FileId payer_above(const File& dir) {
-    return dir.charged_to != kNoFile ? dir.charged_to : dir.has(kUncounted) ? kRootId : dir.home;
+    return dir.charged_to != kNoFile ? dir.charged_to : dir.has(kExcluded) ? kRootId : dir.home;
   }
   bool is_upload(FileId dir) const {
     const auto it = files_.find(dir);
@@ -469,11 +472,12 @@ class Checker {
     // Every file is charged to its home directory and all above it; children have no order, so climb from each.
     std::unordered_map<FileId, BalanceChange> counted;
     for (const auto& [id, file] : files_) {
-      if (is_root(id) || file.has(kIsBin) || is_shelf(file)) continue;  // bins and their shelves count as nothing
+      if (is_root(id) || file.has(kIsBin) || is_user_bin(file))
+        continue;  // bins and their users' bins count as nothing
       const Usage& delta = file.usage;
       FileId at = file.type == FileType::kDirectory ? payer_above(file) : file.home;
       UsageClass of = file.charged_to != kNoFile ? UsageClass::kMultipart
-                      : nameless_.contains(id)   ? UsageClass::kNameless
+                      : nameless_.contains(id)   ? UsageClass::kOrphans
                                                  : UsageClass::kLive;
       for (int depth = 0; at != kNoFile; ++depth) {
         if (depth > 100'000) {
@@ -624,9 +628,9 @@ class Checker {
       return {};
     }));
     // What the store keeps: no blob that nobody names, none that is named and gone. The store is of now, the names are
-    // of the picture: what differs is looked at again.
+    // of the snapshot: what differs is looked at again.
     std::vector<BlobId> unnamed;
-    tree_.blobs.for_each([&](BlobId blob) {
+    volume_.blobs.for_each([&](BlobId blob) {
       if (known.erase(blob) == 0) unnamed.push_back(blob);
     });
     for (const BlobId blob : unnamed) {
@@ -647,23 +651,23 @@ class Checker {
   // each goes one way: tracked until its commit, named, tracked again while it is freed, gone. So one that is in none
   // of these states, asked for in this order, and still there at the end, is in none at all.
   Result<bool> is_lost(BlobId blob) {
-    if (tree_.in_flight.tracked(blob)) return false;
-    const std::lock_guard births(tree_.in_flight.births);
-    if (tree_.in_flight.tracked(blob)) return false;
-    const auto picture = tree_.kv.snapshot();
+    if (volume_.in_flight.tracked(blob)) return false;
+    const std::lock_guard births(volume_.in_flight.births);
+    if (volume_.in_flight.tracked(blob)) return false;
+    const auto snapshot = volume_.kv.snapshot();
     for (const Family family : {Family::kBlob, Family::kGc}) {
-      const auto named = has_record(*picture, family, blob);
+      const auto named = has_record(*snapshot, family, blob);
       if (!named || *named) return false;  // what cannot be read may name it
     }
-    if (tree_.in_flight.tracked(blob)) return false;
-    return tree_.blobs.holds(blob);
+    if (volume_.in_flight.tracked(blob)) return false;
+    return volume_.blobs.holds(blob);
   }
 
   // Whether files use the blob, and the store does not hold it.
   Result<bool> is_missing(BlobId blob) {
-    const std::lock_guard births(tree_.in_flight.births);
-    if (tree_.blobs.holds(blob)) return false;
-    return has_record(tree_.kv, Family::kBlob, blob).value_or(false);
+    const std::lock_guard births(volume_.in_flight.births);
+    if (volume_.blobs.holds(blob)) return false;
+    return has_record(volume_.kv, Family::kBlob, blob).value_or(false);
   }
 
   static Result<bool> has_record(KvReader& kv, Family family, BlobId blob) {
@@ -698,8 +702,8 @@ class Checker {
     }
   }
 
-  Tree& tree_;    // what is true now
-  KvReader& kv_;  // the picture that is checked
+  VolumeContext& volume_;  // what is true now
+  KvReader& kv_;           // the snapshot that is checked
   static constexpr std::uint64_t kRecordsBetweenReports = 50'000;
   const CheckOptions& options_;
   std::uint64_t records_ = 0;
@@ -714,7 +718,7 @@ class Checker {
   std::map<FileId, std::map<OwnerKey, BalanceChange>> by_owner_;  // of directories that count owners: as found
   std::set<FileId> being_counted_;                                // directories that will count owners
   std::set<FileId> nameless_;
-  std::map<FileId, FileId> anchors_;
+  std::map<FileId, FileId> recycle_roots_;
   std::set<FileId> with_acl_;
   std::unordered_map<BlobId, std::int64_t> expected_references_;
   std::uint64_t entries_ = 0;
@@ -722,11 +726,11 @@ class Checker {
 
 }  // namespace
 
-Result<CheckReport> check_volume(Tree& tree, const CheckOptions& options) {
-  // One picture of all families: every transaction is in it whole or not at all, so what is compared belongs together
+Result<CheckReport> check_volume(VolumeContext& volume, const CheckOptions& options) {
+  // One snapshot of all families: every transaction is in it whole or not at all, so what is compared belongs together
   // although the volume goes on changing.
-  const auto snapshot = tree.kv.snapshot();
-  return Checker(tree, *snapshot, options).run();
+  const auto snapshot = volume.kv.snapshot();
+  return Checker(volume, *snapshot, options).run();
 }
 
 }  // namespace stoa::core

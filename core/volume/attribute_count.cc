@@ -92,7 +92,7 @@ class AttributeCount {
   Status charge(const Inode& inode, const Usage& more) {
     FileId at = inode.charged_to != kNoFile ? inode.charged_to : inode.home;
     UsageClass of = inode.charged_to != kNoFile                 ? UsageClass::kMultipart
-                    : !inode.is_directory() && inode.links == 0 ? UsageClass::kNameless
+                    : !inode.is_directory() && inode.links == 0 ? UsageClass::kOrphans
                                                                 : UsageClass::kLive;
     while (at != kNoFile) {
       STOA_TRY(dir, inode_of(at));
@@ -103,7 +103,7 @@ class AttributeCount {
         } else if (dir->has(kIsBin)) {
           of = UsageClass::kRecycled;
         }
-        above = dir->charged_to != kNoFile ? dir->charged_to : dir->has(kUncounted) ? kRootId : dir->home;
+        above = dir->charged_to != kNoFile ? dir->charged_to : dir->has(kExcluded) ? kRootId : dir->home;
       } else {
         STOA_TRY(ended, usage_of_directory(at));
         if (ended.upload) of = UsageClass::kMultipart;

@@ -34,41 +34,41 @@ void Background::report(const Status& done, std::string_view message) {
 
 void Background::flush_and_free() {
   std::unique_lock lock(mutex_);
-  const auto period = std::chrono::milliseconds(std::max<std::uint32_t>(tree_.options.lazy_attributes_ms / 2, 100));
+  const auto period = std::chrono::milliseconds(std::max<std::uint32_t>(volume_.options.lazy_attributes_ms / 2, 100));
   constexpr auto kForgetPeriod = std::chrono::hours(1);
   auto forget_due = std::chrono::steady_clock::now();
   while (!wake_.wait_for(lock, period, [this] { return stop_; })) {
     lock.unlock();
     constexpr const char* kFailed = "a round of background work failed";
     // What waits for room is tried again although nobody asks for it.
-    report(tree_.committer.wait_applied(), "changes wait to be written");
-    report(flush_lazy(tree_, &flush_pace_), kFailed);
-    report(store_quiet_sums(tree_, tree_.data->sums.crowded()), kFailed);
-    report(sweep_orphans(tree_), kFailed);
-    report(age_bins(tree_, wall_now(), &flush_pace_), kFailed);
-    report(collect_garbage(tree_, &flush_pace_), kFailed);
-    report(report_soft_limits(tree_), kFailed);
+    report(volume_.committer.wait_applied(), "changes wait to be written");
+    report(flush_lazy(volume_, &flush_pace_), kFailed);
+    report(store_quiet_sums(volume_, volume_.data->sums.crowded()), kFailed);
+    report(sweep_orphans(volume_), kFailed);
+    report(age_bins(volume_, wall_now(), &flush_pace_), kFailed);
+    report(collect_garbage(volume_, &flush_pace_), kFailed);
+    report(report_soft_limits(volume_), kFailed);
     if (std::chrono::steady_clock::now() >= forget_due) {
-      report(forget_gone_directories(tree_, registry_), kFailed);
+      report(forget_gone_directories(volume_, registry_), kFailed);
       forget_due = std::chrono::steady_clock::now() + kForgetPeriod;
     }
-    tell_damage(tree_);
-    space_.look(tree_.blobs.space(), tree_.kv.has_room(), wall_now());
+    tell_damage(volume_);
+    space_.look(volume_.blobs.space(), volume_.kv.has_room(), wall_now());
     lock.lock();
   }
 }
 
 void Background::read_at_leisure() {
-  if (tree_.options.scrub_bytes_per_second == 0) return;
+  if (volume_.options.scrub_bytes_per_second == 0) return;
   constexpr auto kSealPeriod = std::chrono::seconds(15);
   constexpr auto kScrubPeriod = std::chrono::hours(24);
   auto scrub_due = std::chrono::steady_clock::now() + kScrubPeriod;
   std::unique_lock lock(mutex_);
   while (!wake_.wait_for(lock, kSealPeriod, [this] { return stop_; })) {
     lock.unlock();
-    Status done = seal_quiet_files(tree_, kQuietNs, &read_pace_);
+    Status done = seal_quiet_files(volume_, kQuietNs, &read_pace_);
     if (done && std::chrono::steady_clock::now() >= scrub_due) {
-      done = scrub_all(tree_, &read_pace_);
+      done = scrub_all(volume_, &read_pace_);
       scrub_due = std::chrono::steady_clock::now() + kScrubPeriod;
     }
     report(done, "a round of scrubbing failed");
@@ -78,8 +78,8 @@ void Background::read_at_leisure() {
 
 void Background::count_when_asked(const std::stop_token& stop) {
   constexpr auto kAfterFailure = std::chrono::minutes(1);
-  while (tree_.owner_count.wish.wait(stop)) {
-    const Status done = count_all_owners(tree_, count_pace_);
+  while (volume_.owner_count.wish.wait(stop)) {
+    const Status done = count_all_owners(volume_, count_pace_);
     report(done, "counting what users and groups own failed; it is tried again");
     if (done) continue;
     std::unique_lock lock(mutex_);

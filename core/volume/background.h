@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "core/api/registry.h"
-#include "core/txn/tree.h"
+#include "core/txn/volume_context.h"
 #include "core/volume/space_watch.h"
 #include "qos/pace.h"
 
@@ -17,13 +17,14 @@ namespace stoa::core {
 class Background {
  public:
   // `registry`, `scheduler` and all that the pace asks for must outlive it.
-  Background(Tree& tree, Registry& registry, qos::Scheduler& scheduler, const qos::Pace::Surroundings& pace)
-      : tree_(tree),
+  Background(VolumeContext& volume, Registry& registry, qos::Scheduler& scheduler,
+             const qos::BackgroundThrottle::PolicyContext& pace)
+      : volume_(volume),
         registry_(registry),
         flush_pace_(scheduler, pace),
         read_pace_(scheduler, pace),
         count_pace_(scheduler, pace),
-        failures_(tree.metrics.counter("stoa_background_failures_total", "Rounds of background work that failed")),
+        failures_(volume.metrics.counter("stoa_background_failures_total", "Rounds of background work that failed")),
         flusher_([this] { flush_and_free(); }),
         reader_([this] { read_at_leisure(); }),
         counter_([this](const std::stop_token& stop) { count_when_asked(stop); }) {}
@@ -36,12 +37,12 @@ class Background {
 
   void report(const Status& done, std::string_view message);
 
-  Tree& tree_;
+  VolumeContext& volume_;
   Registry& registry_;
-  SpaceWatch space_{tree_.events};
-  qos::Pace flush_pace_;
-  qos::Pace read_pace_;
-  qos::Pace count_pace_;
+  SpaceWatch space_{volume_.events};
+  qos::BackgroundThrottle flush_pace_;
+  qos::BackgroundThrottle read_pace_;
+  qos::BackgroundThrottle count_pace_;
   Counter& failures_;
   std::mutex mutex_;  // guards stop_
   std::condition_variable wake_;

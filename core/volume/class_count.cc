@@ -20,14 +20,14 @@ class ClassCount {
   // All that is in a bin counts there, what is in bins further inside included: so each bin adds to what is above it up
   // to the next one.
   Status add_bins() {
-    const std::string prefix(keys::kAnchorPrefix);
+    const std::string prefix(keys::kRecycleRootPrefix);
     const auto it = kv_.scan(Family::kTrash, prefix, keys::behind_prefix(prefix));
     for (; it->valid(); it->next()) {
-      STOA_TRY(anchor, AnchorRecord::decode(it->value()));
-      STOA_TRY(record, usage_of_directory(anchor.bin));
+      STOA_TRY(recycle_root, RecycleRootRecord::decode(it->value()));
+      STOA_TRY(record, usage_of_directory(recycle_root.bin));
       if (is_zero(record.usage)) continue;
-      found_[anchor.bin].recycled = record.usage;
-      STOA_TRY(above, above_of(anchor.bin));
+      found_[recycle_root.bin].recycled = record.usage;
+      STOA_TRY(above, above_of(recycle_root.bin));
       STOA_CHECK_OK(climb(above, &UsageByClass::recycled, record.usage));
     }
     return it->status();
@@ -79,7 +79,7 @@ class ClassCount {
   // As NodeCache::load() finds it.
   Result<FileId> above_of(FileId dir) {
     STOA_TRY(inode, inode_of(dir));
-    if (inode) return inode->has(kUncounted) ? kRootId : inode->home;
+    if (inode) return inode->has(kExcluded) ? kRootId : inode->home;
     STOA_TRY(ended, usage_of_directory(dir));
     return ended.heir;
   }

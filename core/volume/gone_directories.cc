@@ -11,8 +11,8 @@ namespace {
 constexpr std::size_t kAtOnce = 256;
 
 // What is only deleted lies in a recycle bin, and is there. An id is never given to another directory.
-bool is_gone(Tree& tree, FileId id) {
-  const auto node = tree.nodes.get(id);
+bool is_gone(VolumeContext& volume, FileId id) {
+  const auto node = volume.nodes.get(id);
   return !node && node.error().code == Errc::kStale;
 }
 
@@ -23,10 +23,10 @@ Status unless_gone_too(const Status& removed) {
 
 }  // namespace
 
-Status forget_gone_directories(Tree& tree, Registry& registry) {
+Status forget_gone_directories(VolumeContext& volume, Registry& registry) {
   const auto now = registry.snapshot();
   std::size_t left = kAtOnce;
-  const auto look = [&](FileId id) { return left > 0 && is_gone(tree, id) && left-- > 0; };
+  const auto look = [&](FileId id) { return left > 0 && is_gone(volume, id) && left-- > 0; };
   if (const RecycleTable* const table = now->recycle()) {
     for (const auto& [dir, policy] : table->policies()) {
       if (look(dir)) STOA_CHECK_OK(unless_gone_too(registry.remove_recycle(dir)));

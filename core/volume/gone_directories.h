@@ -2,13 +2,13 @@
 #pragma once
 
 #include "core/api/registry.h"
-#include "core/txn/tree.h"
+#include "core/txn/volume_context.h"
 
 namespace stoa::core {
 
 // Takes such away from directories that are gone: no path leads to them any more, but they count where only so many may
 // be set. A step: each is a commit of its own, so a few hundred at a time. One thread at a time; blocks. Errors of the
 // store.
-Status forget_gone_directories(Tree& tree, Registry& registry);
+Status forget_gone_directories(VolumeContext& volume, Registry& registry);
 
 }  // namespace stoa::core

@@ -22,25 +22,25 @@ void Health::probe() {
     lock.unlock();
     WriteBatch batch;
     batch.put(Family::kConfig, keys::kHealthConfig, keys::be64(static_cast<std::uint64_t>(wall_now().ns)));
-    Status done = tree_.committer.write_durably(batch);
+    Status done = volume_.committer.write_durably(batch);
     lock.lock();
     change_ = std::move(done);
     probing_ = false;
   }
   looked_ = clock_();
-  durable_ = tree_.committer.durable();
+  durable_ = volume_.committer.durable();
   fresh_until_ = *looked_ + kFresh;
   probed_.notify_all();
 }
 
 bool Health::others_became_durable(std::chrono::steady_clock::time_point now) {
-  return change_ && looked_ && now - *looked_ <= kLately && tree_.committer.durable() != durable_;
+  return change_ && looked_ && now - *looked_ <= kLately && volume_.committer.durable() != durable_;
 }
 
 void Health::add_metadata(std::vector<Problem>& found) const {
-  const auto disk = tree_.kv.disk();
+  const auto disk = volume_.kv.disk();
   const std::string path = disk ? disk->path : std::string();
-  const Committer::Health commits = tree_.committer.health();
+  const Committer::Health commits = volume_.committer.health();
   if (commits.failed) {
     found.push_back({.kind = ProblemKind::kMetadataFailed,
                      .text = "the metadata cannot be written: " + commits.error,
@@ -68,7 +68,7 @@ void Health::add_metadata(std::vector<Problem>& found) const {
 }
 
 void Health::add_content(std::vector<Problem>& found) const {
-  for (const BlobStore::DirectoryHealth& directory : tree_.blobs.health()) {
+  for (const BlobStore::DirectoryHealth& directory : volume_.blobs.health()) {
     if (directory.ok) continue;
     found.push_back(
         {.kind = ProblemKind::kBlobDirectory,
@@ -77,7 +77,7 @@ void Health::add_content(std::vector<Problem>& found) const {
          .fix =
              "mend or mount its disk, then restart stoad; stoa check --read-data names the files that miss content"});
   }
-  const std::vector<std::string> damaged = damage_found(tree_);
+  const std::vector<std::string> damaged = damage_found(volume_);
   if (damaged.empty()) return;
   found.push_back(
       {.kind = ProblemKind::kDamage,

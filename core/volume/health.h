@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/txn/tree.h"
+#include "core/txn/volume_context.h"
 #include "core/volume/volume.h"
 
 namespace stoa::core {
@@ -20,7 +20,8 @@ class Health {
   static constexpr auto kFresh = std::chrono::seconds(5);
   static constexpr auto kLately = std::chrono::seconds(15);
 
-  explicit Health(Tree& tree, Clock clock = std::chrono::steady_clock::now) : tree_(tree), clock_(std::move(clock)) {}
+  explicit Health(VolumeContext& volume, Clock clock = std::chrono::steady_clock::now)
+      : volume_(volume), clock_(std::move(clock)) {}
 
   // Thread-safe. Blocks at most for a durable change, or for that of whoever asked just before.
   std::vector<Problem> look();
@@ -32,7 +33,7 @@ class Health {
   void add_metadata(std::vector<Problem>& found) const;
   void add_content(std::vector<Problem>& found) const;
 
-  Tree& tree_;
+  VolumeContext& volume_;
   const Clock clock_;
   std::mutex mutex_;  // guards what follows
   std::condition_variable probed_;

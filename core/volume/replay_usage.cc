@@ -22,7 +22,7 @@ void charge(const AccountRef& from, const UsageLog::Payee& payee, UsageClass of,
     if (account->ended) continue;
     lagging.accounts.push_back(account);
     for (Books* books : {&account->reserved, &account->committed}) {
-      const BalanceChange change = change_of(delta, of, books->uncounted());
+      const BalanceChange change = change_of(delta, of, books->excluded());
       books->total.add(change);
       if (books->owners == nullptr || !books->owners->exact()) continue;
       for (const OwnerKey& owner : {payee.owner.user(), payee.owner.group()}) {
@@ -35,12 +35,12 @@ void charge(const AccountRef& from, const UsageLog::Payee& payee, UsageClass of,
 
 }  // namespace
 
-Status replay_usage(Tree& tree) {
+Status replay_usage(VolumeContext& volume) {
   UsageLog log;
   LaggingUsage lagging;
   {
     const std::string prefix(keys::kUsageLogPrefix);
-    const auto it = tree.kv.scan(Family::kState, prefix, keys::behind_prefix(prefix));
+    const auto it = volume.kv.scan(Family::kState, prefix, keys::behind_prefix(prefix));
     for (; it->valid(); it->next()) {
       const std::uint64_t number = keys::read_be64(it->key().substr(prefix.size()));
       if (lagging.next_record == 0) lagging.first_record = number;
@@ -58,11 +58,11 @@ Status replay_usage(Tree& tree) {
       dir = gone->second.parent;
     }
     if (dir == kNoFile) continue;
-    STOA_TRY(account, tree.nodes.account_of(dir));
+    STOA_TRY(account, volume.nodes.account_of(dir));
     if (delta.directories > 0) note_levels(account, 1);
     charge(account, payee, of, delta, lagging);
   }
-  return tree.committer.settle_usage(std::move(lagging));
+  return volume.committer.settle_usage(std::move(lagging));
 }
 
 }  // namespace stoa::core

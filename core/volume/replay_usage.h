@@ -2,11 +2,11 @@
 // and settled.
 #pragma once
 
-#include "core/txn/tree.h"
+#include "core/txn/volume_context.h"
 
 namespace stoa::core {
 
 // Before anything is charged. kCorrupt, kIo.
-Status replay_usage(Tree& tree);
+Status replay_usage(VolumeContext& volume);
 
 }  // namespace stoa::core

@@ -67,7 +67,7 @@ class Volume {
 
   virtual Namespace& ns() = 0;
   virtual Registry& registry() = 0;
-  virtual StateTable& state() = 0;          // opens, byte-range locks and caching leases of all doors
+  virtual StateTable& state() = 0;          // opens, byte-range locks and caching leases of all protocols
   virtual qos::Scheduler& scheduler() = 0;  // of the flows in the registry's snapshots
   virtual Journal& journal() = 0;           // what changed, in order (core/journal/journal.h)
   virtual const HandleCodec& handles() const = 0;
@@ -76,13 +76,13 @@ class Volume {
   // Puts into the journal how many denials were left out of it for being too many (core/audit/denial_limit.h). For the
   // one who writes the audit log: the time to call again; absent: when the journal has called.
   virtual std::optional<std::chrono::steady_clock::time_point> report_omitted_denials() = 0;
-  // The bytes that users have read and written through all doors since the last call, as far as audit was on
+  // The bytes that users have read and written through all protocols since the last call, as far as audit was on
   // (core/audit/transfer_tally.h).
   virtual std::vector<Transfer> take_transfers() = 0;
 
   // Makes all that was applied durable, lazy attributes included.
   virtual Status flush() = 0;
-  // Recounts usage, follows every name, layout and blob reference. Works on one consistent picture of the metadata, so
+  // Recounts usage, follows every name, layout and blob reference. Works on one consistent snapshot of the metadata, so
   // it is exact while the volume is in use, too.
   virtual Result<CheckReport> check(const CheckOptions& options) = 0;
 

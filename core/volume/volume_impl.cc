@@ -35,16 +35,16 @@ namespace {
 
 class NamespaceImpl final : public Namespace {
  public:
-  NamespaceImpl(Tree& tree, std::uint64_t volume_id)
-      : tree_(tree),
+  NamespaceImpl(VolumeContext& volume, std::uint64_t volume_id)
+      : volume_(volume),
         volume_id_(volume_id),
-        requests_(tree.metrics.counter("stoa_operations_total", "Operations of all doors")) {}
+        requests_(volume.metrics.counter("stoa_operations_total", "Operations of all protocols")) {}
 
   std::uint64_t requests() const { return requests_.value(); }
 
 #define STOA_FORWARD(reply, name, request)                                \
   Result<reply> name(const OpContext& ctx, const request& req) override { \
-    return answered(ctx, [&] { return core::name(tree_, ctx, req); });    \
+    return answered(ctx, [&] { return core::name(volume_, ctx, req); });  \
   }
   STOA_FORWARD(LookupReply, lookup, LookupRequest)
   STOA_FORWARD(GetattrReply, getattr, GetattrRequest)
@@ -94,52 +94,52 @@ class NamespaceImpl final : public Namespace {
 #undef STOA_FORWARD
   // Part of another request, so not one itself.
   Status find_flows(const OpContext& ctx, const FindFlowsRequest& req) override {
-    return core::find_flows(tree_, ctx, req);
+    return core::find_flows(volume_, ctx, req);
   }
   Status upload_write(const OpContext& ctx, const UploadWriteRequest& req) override {
     requests_.add();
-    return core::upload_write(tree_, ctx, req);
+    return core::upload_write(volume_, ctx, req);
   }
-  void upload_discard(UploadId upload) override { core::upload_discard(tree_, upload); }
+  void upload_discard(UploadId upload) override { core::upload_discard(volume_, upload); }
   Status set_meta(const OpContext& ctx, const SetMetaRequest& req) override {
-    return answered(ctx, [&] { return core::set_meta(tree_, ctx, req); });
+    return answered(ctx, [&] { return core::set_meta(volume_, ctx, req); });
   }
   Status remove_tree(const OpContext& ctx, const RemoveRequest& req) override {
-    return answered(ctx, [&] { return core::remove_tree(tree_, ctx, req); });
+    return answered(ctx, [&] { return core::remove_tree(volume_, ctx, req); });
   }
   Status set_quota(const OpContext& ctx, const SetQuotaRequest& req) override {
-    return core::set_quota(tree_, ctx, req);
+    return core::set_quota(volume_, ctx, req);
   }
   Status count_owners(const OpContext& ctx, const CountOwnersRequest& req) override {
-    return core::count_owners(tree_, ctx, req);
+    return core::count_owners(volume_, ctx, req);
   }
   void refused(const OpContext&, const Refusal&) override { requests_.add(); }
   Status settle(const OpContext& ctx, const PendingDurability& pending) override {
-    STOA_TRY(flushed, flush_files(tree_, ctx, pending.written()));
-    return tree_.committer.wait_durable(std::max(flushed, pending.newest(tree_.shard)));
+    STOA_TRY(flushed, flush_files(volume_, ctx, pending.written()));
+    return volume_.committer.wait_durable(std::max(flushed, pending.newest(volume_.shard)));
   }
-  std::uint64_t boot_verifier() const override { return tree_.write_verifier; }
+  std::uint64_t boot_verifier() const override { return volume_.write_verifier; }
   std::uint64_t volume_id() const override { return volume_id_; }
 
  private:
-  // Here all locks are gone: whoever holds a lease that was met can be told, and a door that cannot park can wait. What
-  // answered kRecallPending has changed nothing, so it is simply done again.
+  // Here all locks are gone: whoever holds a lease that was met can be told, and a protocol that cannot park can wait.
+  // What answered kRecallPending has changed nothing, so it is simply done again.
   template <class Operation>
   auto answered(const OpContext& ctx, Operation operation) -> decltype(operation()) {
     requests_.add();
     std::chrono::steady_clock::time_point until{};
     for (;;) {
       auto reply = operation();
-      tree_.state.send_recalls();
+      volume_.state.send_recalls();
       const bool pending = !reply && reply.error().code == Errc::kRecallPending;
       if (!pending || ctx.lease_patience.count() == 0) return reply;
       const auto now = std::chrono::steady_clock::now();
       if (until == std::chrono::steady_clock::time_point{}) until = std::min(now + ctx.lease_patience, ctx.deadline);
-      if (now >= until || !tree_.state.wait_until_clear(FileId{reply.error().subject}, until)) return reply;
+      if (now >= until || !volume_.state.wait_until_clear(FileId{reply.error().subject}, until)) return reply;
     }
   }
 
-  Tree& tree_;
+  VolumeContext& volume_;
   const std::uint64_t volume_id_;
   Counter& requests_;
 };
@@ -165,43 +165,43 @@ class VolumeImpl final : public Volume {
       : record_(std::move(record)),
         next_journal_(next_journal),
         opened_(kv, blobs, metrics, options, next_journal, next_id),
-        journal_(kv, tree_.committer),
-        ns_(tree_, record_.info.id),
+        journal_(kv, volume_.committer),
+        ns_(volume_, record_.info.id),
         handles_(record_.info.id, record_.handle_key) {}
 
   Status start() {
-    STOA_TRY(finished, FinishedRequests::load(tree_.kv, next_journal_));
-    tree_.finished = std::move(finished);
-    STOA_CHECK_OK(replay_usage(tree_));
-    STOA_CHECK_OK(adopt_blobs(tree_));
-    if (const KeptBlobs kept = kept_blobs(tree_.blobs); kept.blobs != 0) {
-      tree_.events.add(Severity::kCritical, "content_without_files", {}, kept_text(kept) + "; " + kKeptFix);
+    STOA_TRY(finished, FinishedRequests::load(volume_.kv, next_journal_));
+    volume_.finished = std::move(finished);
+    STOA_CHECK_OK(replay_usage(volume_));
+    STOA_CHECK_OK(adopt_blobs(volume_));
+    if (const KeptBlobs kept = kept_blobs(volume_.blobs); kept.blobs != 0) {
+      volume_.events.add(Severity::kCritical, "content_without_files", {}, kept_text(kept) + "; " + kKeptFix);
     }
-    STOA_CHECK_OK(recover_open_files(tree_));
-    STOA_CHECK_OK(tree_.state.load());
-    STOA_CHECK_OK(sweep_orphans(tree_));
+    STOA_CHECK_OK(recover_open_files(volume_));
+    STOA_CHECK_OK(volume_.state.load());
+    STOA_CHECK_OK(sweep_orphans(volume_));
     STOA_TRY(registry, StoredRegistry::load(
-                           tree_.kv,
+                           volume_.kv,
                            [this](const WriteBatch& batch) -> Status {
-                             STOA_CHECK_OK(tree_.room.admit_settings(batch));
-                             return tree_.committer.write_durably(batch);
+                             STOA_CHECK_OK(volume_.room.admit_settings(batch));
+                             return volume_.committer.write_durably(batch);
                            },
                            scheduler_));
     registry_ = std::move(registry);
-    STOA_TRY(bins, has_bins(tree_));
-    tree_.recycle.any = bins;
-    tree_.recycle.registry = registry_.get();
+    STOA_TRY(bins, has_bins(volume_));
+    volume_.recycle.any = bins;
+    volume_.recycle.registry = registry_.get();
     audited_ = audit(ns_, *registry_, journal_);
-    tree_.metrics.gauge_callback("stoa_cached_inodes", "Inodes in memory", {},
-                                 [this] { return static_cast<double>(tree_.nodes.size()); });
-    tree_.metrics.gauge_callback("stoa_cached_acl_bytes", "Memory of the ACLs of inodes in memory", {},
-                                 [this] { return static_cast<double>(tree_.nodes.acl_bytes()); });
-    tree_.metrics.gauge_callback("stoa_qos_parked_requests", "Requests that wait for a QoS ceiling", {},
-                                 [this] { return static_cast<double>(scheduler_.parked()); });
-    if (tree_.options.background) {
-      const qos::Pace::Surroundings pace{.terms = [this] { return registry_->background_terms(); },
-                                         .requests = [this] { return ns_.requests(); }};
-      background_.emplace(tree_, *registry_, scheduler_, pace);
+    volume_.metrics.gauge_callback("stoa_cached_inodes", "Inodes in memory", {},
+                                   [this] { return static_cast<double>(volume_.nodes.size()); });
+    volume_.metrics.gauge_callback("stoa_cached_acl_bytes", "Memory of the ACLs of inodes in memory", {},
+                                   [this] { return static_cast<double>(volume_.nodes.acl_bytes()); });
+    volume_.metrics.gauge_callback("stoa_qos_parked_requests", "Requests that wait for a QoS ceiling", {},
+                                   [this] { return static_cast<double>(scheduler_.parked()); });
+    if (volume_.options.background) {
+      const qos::BackgroundThrottle::PolicyContext pace{.terms = [this] { return registry_->background_terms(); },
+                                                        .requests = [this] { return ns_.requests(); }};
+      background_.emplace(volume_, *registry_, scheduler_, pace);
     }
     return {};
   }
@@ -214,46 +214,46 @@ class VolumeImpl final : public Volume {
 
   Namespace& ns() override { return *audited_; }
   Registry& registry() override { return *registry_; }
-  StateTable& state() override { return tree_.state; }
+  StateTable& state() override { return volume_.state; }
   qos::Scheduler& scheduler() override { return scheduler_; }
   Journal& journal() override { return journal_; }
   const HandleCodec& handles() const override { return handles_; }
-  EventLog& events() override { return tree_.events; }
+  EventLog& events() override { return volume_.events; }
   VolumeInfo info() const override { return record_.info; }
   std::optional<std::chrono::steady_clock::time_point> report_omitted_denials() override {
     return audited_->report_omitted();
   }
   std::vector<Transfer> take_transfers() override { return audited_->take_transfers(); }
   Status flush() override {
-    STOA_CHECK_OK(flush_lazy(tree_));
-    STOA_CHECK_OK(store_quiet_sums(tree_, true));
-    STOA_CHECK_OK(tree_.committer.settle_usage());
-    return tree_.committer.wait_durable(tree_.committer.applied());
+    STOA_CHECK_OK(flush_lazy(volume_));
+    STOA_CHECK_OK(store_quiet_sums(volume_, true));
+    STOA_CHECK_OK(volume_.committer.settle_usage());
+    return volume_.committer.wait_durable(volume_.committer.applied());
   }
-  Result<CheckReport> check(const CheckOptions& options) override { return check_volume(tree_, options); }
+  Result<CheckReport> check(const CheckOptions& options) override { return check_volume(volume_, options); }
   Status run_gc() override {
-    STOA_CHECK_OK(sweep_orphans(tree_));
-    STOA_CHECK_OK(collect_garbage(tree_));
-    STOA_CHECK_OK(forget_gone_directories(tree_, *registry_));
-    tell_damage(tree_);
-    return report_soft_limits(tree_);
+    STOA_CHECK_OK(sweep_orphans(volume_));
+    STOA_CHECK_OK(collect_garbage(volume_));
+    STOA_CHECK_OK(forget_gone_directories(volume_, *registry_));
+    tell_damage(volume_);
+    return report_soft_limits(volume_);
   }
-  Status run_purge(Timestamp now) override { return age_bins(tree_, now); }
-  Result<bool> run_owner_count(std::size_t files_max) override { return count_more_owners(tree_, files_max); }
+  Status run_purge(Timestamp now) override { return age_bins(volume_, now); }
+  Result<bool> run_owner_count(std::size_t files_max) override { return count_more_owners(volume_, files_max); }
   Status run_scrub() override {
-    STOA_CHECK_OK(seal_quiet_files(tree_, 0));
-    return scrub_all(tree_);
+    STOA_CHECK_OK(seal_quiet_files(volume_, 0));
+    return scrub_all(volume_);
   }
   std::vector<Problem> health() override {
     std::vector<Problem> found = health_.look();
-    if (const KeptBlobs kept = kept_blobs(tree_.blobs); kept.blobs != 0) {
+    if (const KeptBlobs kept = kept_blobs(volume_.blobs); kept.blobs != 0) {
       found.push_back({.kind = ProblemKind::kDamage, .text = kept_text(kept), .path = {}, .fix = kKeptFix});
     }
     return found;
   }
   std::vector<std::string> damage() const override {
-    std::vector<std::string> all = damage_found(tree_);
-    if (const KeptBlobs kept = kept_blobs(tree_.blobs); kept.blobs != 0)
+    std::vector<std::string> all = damage_found(volume_);
+    if (const KeptBlobs kept = kept_blobs(volume_.blobs); kept.blobs != 0)
       all.push_back(kept_text(kept) + "; " + kKeptFix);
     return all;
   }
@@ -262,17 +262,17 @@ class VolumeImpl final : public Volume {
   const VolumeRecord record_;
   const std::uint64_t next_journal_;  // at the start
   OpenedTree opened_;
-  Tree& tree_ = opened_.tree;  // looking for the path of a damaged file fills its caches
-  Health health_{tree_};
+  VolumeContext& volume_ = opened_.volume;  // looking for the path of a damaged file fills its caches
+  Health health_{volume_};
   Journal journal_;
   NamespaceImpl ns_;
   const HandleCodec handles_;
   qos::Scheduler scheduler_{
       {},
       qos::steady_ns,
-      {.parked = &tree_.metrics.counter("stoa_qos_parked_total", "Requests that waited for a QoS ceiling"),
-       .busy = &tree_.metrics.counter("stoa_qos_busy_total",
-                                      "Requests that were answered busy because too many waited, or for too long")}};
+      {.parked = &volume_.metrics.counter("stoa_qos_parked_total", "Requests that waited for a QoS ceiling"),
+       .busy = &volume_.metrics.counter("stoa_qos_busy_total",
+                                        "Requests that were answered busy because too many waited, or for too long")}};
   std::jthread admission_{[this](const std::stop_token& stop) { scheduler_.keep_serving(stop); }};
   std::unique_ptr<StoredRegistry> registry_;
   std::unique_ptr<AuditedNamespace> audited_;

@@ -9,17 +9,17 @@ namespace {
 
 class TreeFiles final : public FileWatch {
  public:
-  explicit TreeFiles(Tree& tree) : tree_(tree) {}
+  explicit TreeFiles(VolumeContext& volume) : volume_(volume) {}
 
   Result<bool> nameless(FileId file) override {
-    STOA_TRY(node, tree_.nodes.get(file));
+    STOA_TRY(node, volume_.nodes.get(file));
     const std::shared_lock lock(node->lock);
     STOA_CHECK_OK(require_live(*node));
     return node->record.links == 0;
   }
 
   bool settled(FileId file) override {
-    const auto node = tree_.nodes.get(file);
+    const auto node = volume_.nodes.get(file);
     if (!node) return false;
     // Content is written and cut under the gate; all else is changed under the node's lock.
     const std::unique_lock gate((*node)->data_gate, std::try_to_lock);
@@ -29,7 +29,7 @@ class TreeFiles final : public FileWatch {
   }
 
   void last_closed(FileId file) override {
-    if (const Status deleted = delete_orphan(tree_, file); !deleted) {
+    if (const Status deleted = delete_orphan(volume_, file); !deleted) {
       log_warning("namespace", "a file without a name could not be deleted; the next start does it",
                   {{"inode", static_cast<std::uint64_t>(file)}, {"error", describe(deleted.error())}});
     }
@@ -37,23 +37,23 @@ class TreeFiles final : public FileWatch {
 
   Status delete_name(FileId file, const OpenedName& name) override {
     OpContext ctx;
-    ctx.door = name.door;
+    ctx.protocol = name.protocol;
     ctx.cred = name.cred;
     ctx.client = name.client;
     ctx.durability = Durability::kApplied;
-    const auto gone = unlink(tree_, ctx, {.parent = name.parent, .name = name.name, .file = file});
-    tree_.state.send_recalls();
+    const auto gone = unlink(volume_, ctx, {.parent = name.parent, .name = name.name, .file = file});
+    volume_.state.send_recalls();
     return gone ? Status{} : fail(gone.error());
   }
 
  private:
-  Tree& tree_;
+  VolumeContext& volume_;
 };
 
 }  // namespace
 
-std::unique_ptr<FileWatch> watch_files(Tree& tree) {
-  return std::make_unique<TreeFiles>(tree);
+std::unique_ptr<FileWatch> watch_files(VolumeContext& volume) {
+  return std::make_unique<TreeFiles>(volume);
 }
 
 }  // namespace stoa::core

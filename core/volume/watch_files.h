@@ -3,10 +3,10 @@
 
 #include <memory>
 
-#include "core/txn/tree.h"
+#include "core/txn/volume_context.h"
 
 namespace stoa::core {
 
-std::unique_ptr<FileWatch> watch_files(Tree& tree);
+std::unique_ptr<FileWatch> watch_files(VolumeContext& volume);
 
 }  // namespace stoa::core

@@ -15,9 +15,11 @@ constexpr std::int64_t kSecondNs = 1'000'000'000;
 // The store takes space in pieces of up to this, and refuses when there is not that much beside its reserve.
 constexpr std::uint64_t kPieceBytes = 16u << 20;
 
-void add(Json& causes, const char* code, Json parameters, std::string what, std::string cure) {
-  causes.push_back(
-      {{"code", code}, {"parameters", std::move(parameters)}, {"what", std::move(what)}, {"cure", std::move(cure)}});
+void add(Json& causes, const char* code, Json parameters, std::string what, std::string remedy) {
+  causes.push_back({{"code", code},
+                    {"parameters", std::move(parameters)},
+                    {"what", std::move(what)},
+                    {"remedy", std::move(remedy)}});
 }
 
 // As one word of a shell.
@@ -191,7 +193,7 @@ void add_client(Json& causes, const core::Export& record, const core::Network& c
     const bool others_come = record.s3 && record.clients.empty();  // see core::Export
     if (others_come && !record.nfs) return;
     add(causes, "client_refused",
-        {{"export", record.name}, {"client", who}, {"door", others_come ? Json("nfs") : Json()}},
+        {{"export", record.name}, {"client", who}, {"protocol", others_come ? Json("nfs") : Json()}},
         "the client " + who + " is refused by the export " + record.name + (others_come ? " through NFS" : "") +
             ": it has no rule for it",
         anew);
@@ -217,7 +219,7 @@ void add_quota(Json& causes, const std::string& path, const std::string& owner, 
   if (kept != 0)
     room +=
         "; its recycle bin alone keeps " + std::to_string(kept) + " bytes: stoa recycle purge " + word(path) + " --all";
-  const std::uint64_t uploads = reply.uncounted.multipart ? 0 : core::bytes_of(reply.by_class.multipart);
+  const std::uint64_t uploads = reply.excluded.multipart ? 0 : core::bytes_of(reply.by_class.multipart);
   if (uploads != 0)
     room +=
         "; S3 multipart uploads that have not ended take " + std::to_string(uploads) + " bytes: complete or abort them";

@@ -15,9 +15,9 @@
 
 namespace stoa::admin {
 
-// Each adds to a list of {"code": …, "parameters": {…}, "what": …, "cure": …} if it is a cause. `what` is the sentence
-// that `code` with its parameters says in English; openapi.yaml has the list of them; commands in a cure can be typed
-// as they are, but for what is in capitals.
+// Each adds to a list of {"code": …, "parameters": {…}, "what": …, "remedy": …} if it is a cause. `what` is the
+// sentence that `code` with its parameters says in English; openapi.yaml has the list of them; commands in a remedy can
+// be typed as they are, but for what is in capitals.
 
 // The user may not search this directory, which is on the way.
 void add_no_way(Json& causes, const core::User& user, const std::string& path, const core::GetAclReply& acl);

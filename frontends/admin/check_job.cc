@@ -10,11 +10,11 @@ CheckJob::~CheckJob() {
 
 Status CheckJob::start(bool read_data) {
   const std::lock_guard lock(mutex_);
-  if (picture_.state == State::kRunning) return fail(Errc::kBusy, "a check is running already; wait for its end");
+  if (snapshot_.state == State::kRunning) return fail(Errc::kBusy, "a check is running already; wait for its end");
   if (thread_.joinable()) thread_.join();  // It has left run(): the state says so.
   done_ = 0;
   total_ = 0;
-  picture_ = {.state = State::kRunning, .read_data = read_data, .started = wall_now()};
+  snapshot_ = {.state = State::kRunning, .read_data = read_data, .started = wall_now()};
   thread_ = std::thread([this, read_data] { run(read_data); });
   return {};
 }
@@ -29,22 +29,22 @@ void CheckJob::run(bool read_data) {
   auto report = volume_.check(options);
 
   const std::lock_guard lock(mutex_);
-  picture_.finished = wall_now();
+  snapshot_.finished = wall_now();
   if (report) {
-    picture_.state = State::kDone;
-    picture_.report = *std::move(report);
-    log_event(picture_.report.ok() ? LogLevel::kInfo : LogLevel::kError, "check", "finished",
-              {{"inodes", picture_.report.inodes}, {"problems", picture_.report.problem_count}});
+    snapshot_.state = State::kDone;
+    snapshot_.report = *std::move(report);
+    log_event(snapshot_.report.ok() ? LogLevel::kInfo : LogLevel::kError, "check", "finished",
+              {{"inodes", snapshot_.report.inodes}, {"problems", snapshot_.report.problem_count}});
   } else {
-    picture_.state = State::kFailed;
-    picture_.error = describe(report.error());
-    log_error("check", "failed", {{"error", picture_.error}});
+    snapshot_.state = State::kFailed;
+    snapshot_.error = describe(report.error());
+    log_error("check", "failed", {{"error", snapshot_.error}});
   }
 }
 
-CheckJob::Picture CheckJob::picture() const {
+CheckJob::Snapshot CheckJob::snapshot() const {
   const std::lock_guard lock(mutex_);
-  Picture copy = picture_;
+  Snapshot copy = snapshot_;
   copy.done = done_.load(std::memory_order_relaxed);
   copy.total = total_.load(std::memory_order_relaxed);
   return copy;

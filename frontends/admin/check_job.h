@@ -18,7 +18,7 @@ namespace stoa::admin {
 class CheckJob {
  public:
   enum class State : std::uint8_t { kIdle, kRunning, kDone, kFailed };
-  struct Picture {
+  struct Snapshot {
     State state = State::kIdle;
     bool read_data = false;
     Timestamp started{};
@@ -33,7 +33,7 @@ class CheckJob {
   ~CheckJob();  // waits for a check that runs
 
   Status start(bool read_data);  // kBusy: one is running
-  Picture picture() const;
+  Snapshot snapshot() const;
 
  private:
   void run(bool read_data);
@@ -42,7 +42,7 @@ class CheckJob {
   std::atomic<std::uint64_t> done_{0};
   std::atomic<std::uint64_t> total_{0};
   mutable std::mutex mutex_;  // guards what follows; not held while the check runs
-  Picture picture_;
+  Snapshot snapshot_;
   std::thread thread_;
 };
 

@@ -7,8 +7,8 @@
 namespace stoa::admin {
 namespace {
 
-constexpr std::array<std::pair<core::Door, std::string_view>, 2> kDoors{
-    {{core::Door::kNfs, "nfs"}, {core::Door::kS3, "s3"}}};
+constexpr std::array<std::pair<core::Protocol, std::string_view>, 2> kProtocols{
+    {{core::Protocol::kNfs, "nfs"}, {core::Protocol::kS3, "s3"}}};
 
 // A user or group by its name or number.
 template <class Record>
@@ -36,11 +36,11 @@ std::string target_text(Service& service, const Request& request, const core::Re
                         const core::FlowTarget& target) {
   const auto id = static_cast<std::uint32_t>(target.id);
   switch (target.kind) {
-    case core::FlowKind::kDoor:
-      for (const auto& [door, name] : kDoors) {
-        if (target.id == static_cast<std::uint64_t>(door)) return "door:" + std::string(name);
+    case core::FlowKind::kProtocol:
+      for (const auto& [protocol, name] : kProtocols) {
+        if (target.id == static_cast<std::uint64_t>(protocol)) return "protocol:" + std::string(name);
       }
-      return "door:" + std::to_string(target.id);
+      return "protocol:" + std::to_string(target.id);
     case core::FlowKind::kExport: {
       const core::Export* found = registry.find_export(core::ExportId{id});
       return "export:" + (found != nullptr ? found->name : std::to_string(id));
@@ -105,11 +105,11 @@ Result<core::FlowTarget> query_target(Service& service, const Request& request) 
     STOA_TRY(network, core::Network::parse(name));
     return core::FlowTarget::clients(network);
   }
-  if (kind == "door") {
-    for (const auto& [door, known] : kDoors) {
-      if (name == known) return core::FlowTarget::door(door);
+  if (kind == "protocol") {
+    for (const auto& [protocol, known] : kProtocols) {
+      if (name == known) return core::FlowTarget::protocol(protocol);
     }
-    return fail(Errc::kNotFound, "there is no door '" + std::string(name) + "'; there are nfs and s3");
+    return fail(Errc::kNotFound, "there is no protocol '" + std::string(name) + "'; there are nfs and s3");
   }
   if (kind == "export") {
     const core::Export* found = registry->find_export(name);
@@ -121,10 +121,9 @@ Result<core::FlowTarget> query_target(Service& service, const Request& request) 
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), id);
     if (error == std::errc{} && end == name.data() + name.size()) return core::FlowTarget::directory(core::FileId{id});
   }
-  return fail(
-      Errc::kInvalid,
-      "'" + text +
-          "' is neither /a/directory nor user:NAME, group:NAME, client:NETWORK, door:NAME, export:NAME or background");
+  return fail(Errc::kInvalid, "'" + text +
+                                  "' is neither /a/directory nor user:NAME, group:NAME, client:NETWORK, protocol:NAME, "
+                                  "export:NAME or background");
 }
 
 Json flow_view(Service& service, const Request& request, const core::RegistrySnapshot& registry,

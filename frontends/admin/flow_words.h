@@ -16,7 +16,7 @@ inline constexpr std::array<std::string_view, qos::kResources> kResourceNames{"r
                                                                               "write_ops", "metadata_ops"};
 
 // The parameter `target`: "/path", "directory:ID" (of one that is gone), "user:NAME", "group:NAME", "client:NETWORK",
-// "door:NAME", "export:NAME", "background". kInvalid, kNotFound, kNotDirectory, with a sentence.
+// "protocol:NAME", "export:NAME", "background". kInvalid, kNotFound, kNotDirectory, with a sentence.
 Result<core::FlowTarget> query_target(Service& service, const Request& request);
 
 // Target, limits, and what went through. `rule` is one of this snapshot, or the default of background work.

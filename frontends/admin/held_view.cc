@@ -18,8 +18,8 @@ class Clients {
     const auto found = by_id_.find(id);
     if (found == by_id_.end()) return json;
     const ClientStatus& client = *found->second;
-    json["door"] = client.door;
     json["protocol"] = client.protocol;
+    json["version"] = client.version;
     json["address"] = client.address;
     put_bytes(json, "name", client.name);
     return json;

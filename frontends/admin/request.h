@@ -41,7 +41,8 @@ struct Request {
   std::optional<Result<core::Attributes>> place{};
 
   core::OpContext context() const {
-    return {.request_id = id, .door = core::Door::kAdmin, .cred = core::Credentials::superuser(), .client = client};
+    return {
+        .request_id = id, .protocol = core::Protocol::kAdmin, .cred = core::Credentials::superuser(), .client = client};
   }
 };
 

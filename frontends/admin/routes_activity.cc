@@ -1,4 +1,4 @@
-// What goes through each door, for somebody who looks every few seconds and makes rates of two answers.
+// What goes through each protocol, for somebody who looks every few seconds and makes rates of two answers.
 #include <algorithm>
 
 #include "frontends/admin/query.h"
@@ -9,13 +9,13 @@
 namespace stoa::admin {
 namespace {
 
-// Where a door counts.
-struct DoorMetrics {
-  std::string_view door, operations, errors;
+// Where a protocol counts.
+struct ProtocolMetrics {
+  std::string_view protocol, operations, errors;
   std::string_view received, sent;  // families of bytes
   std::string_view seconds;
 };
-constexpr DoorMetrics kDoorMetrics[] = {
+constexpr ProtocolMetrics kProtocolMetrics[] = {
     {"nfs", "stoa_nfs_requests_total", "stoa_nfs_errors_total", "stoa_nfs_bytes_total", "stoa_nfs_bytes_total",
      "stoa_nfs_request_seconds"},
     {"s3", "stoa_s3_requests_total", "stoa_s3_errors_total", "stoa_s3_received_bytes_total", "stoa_s3_sent_bytes_total",
@@ -45,9 +45,9 @@ Json quantile(const Histogram::Snapshot& seen, double share) {
   return static_cast<double>(std::uint64_t{1} << (seen.counts.size() - 1));
 }
 
-Json door_view(const MetricRegistry& metrics, const DoorMetrics& of) {
+Json protocol_view(const MetricRegistry& metrics, const ProtocolMetrics& of) {
   const Histogram::Snapshot seen = metrics.histogram_sum(of.seconds);
-  return {{"name", of.door},
+  return {{"name", of.protocol},
           {"operations", metrics.counter_sum(of.operations)},
           {"errors", metrics.counter_sum(of.errors)},
           {"bytes_written", bytes(metrics, of.received, of.sent, "in")},
@@ -61,10 +61,10 @@ JsonResult get_activity(Service& service, const Request& request) {
   STOA_CHECK_OK(allow_query(request, {}));
   STOA_TRY(room, service.volume.ns().statfs(request.context(), {.id = core::kRootId}));
   const core::BlobStore::Space disks = service.space();
-  Json doors = Json::array();
-  for (const DoorStatus& door : service.doors()) {
-    const auto of = std::ranges::find(kDoorMetrics, door.name, &DoorMetrics::door);
-    if (door.open && of != std::end(kDoorMetrics)) doors.push_back(door_view(service.metrics, *of));
+  Json protocols = Json::array();
+  for (const ProtocolStatus& protocol : service.protocols()) {
+    const auto of = std::ranges::find(kProtocolMetrics, protocol.name, &ProtocolMetrics::protocol);
+    if (protocol.open && of != std::end(kProtocolMetrics)) protocols.push_back(protocol_view(service.metrics, *of));
   }
   return Json{{"time", time_text(wall_now())},
               {"time_ns", qos::steady_ns()},
@@ -73,7 +73,7 @@ JsonResult get_activity(Service& service, const Request& request) {
                 {"used", disks.total - disks.free},
                 {"free", disks.free},
                 {"available", available(disks, room)}}},
-              {"doors", std::move(doors)}};
+              {"protocols", std::move(protocols)}};
 }
 
 }  // namespace stoa::admin

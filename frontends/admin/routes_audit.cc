@@ -42,7 +42,7 @@ Status known_words(const core::AuditQuery& query) {
       "create",     "mkdir", "symlink", "mknod",   "write",      "remove", "rmdir", "delete",     "rename", "link",
       "attributes", "xattr", "quota",   "restore", "purge",      "read",   "list",  "lookup",     "admin",  "refused",
       "omitted",    "lost",  "begin",   "day",     "checkpoint", "expire", "cut",   "transferred"};
-  constexpr std::string_view kDoors[] = {"nfs", "s3", "admin", "internal"};
+  constexpr std::string_view kProtocols[] = {"nfs", "s3", "admin", "internal"};
   const auto check = [](const char* name, const std::optional<std::string>& word,
                         std::span<const std::string_view> known) -> Status {
     if (!word || std::ranges::find(known, *word) != known.end()) return {};
@@ -51,7 +51,7 @@ Status known_words(const core::AuditQuery& query) {
     return fail(Errc::kInvalid, "'" + std::string(name) + "' must be one of " + words + ", not '" + *word + "'");
   };
   STOA_CHECK_OK(check("operation", query.operation, kOperations));
-  return check("door", query.door, kDoors);
+  return check("protocol", query.protocol, kProtocols);
 }
 
 std::optional<std::string> query_text(const Request& request, const char* name) {
@@ -100,12 +100,13 @@ Result<core::FileId> directory_of(Service& service, const Request& request) {
 }  // namespace
 
 JsonResult query_audit(Service& service, const Request& request) {
-  STOA_CHECK_OK(allow_query(request, {"path", "user", "operation", "door", "result", "from", "to", "limit", "after"}));
+  STOA_CHECK_OK(
+      allow_query(request, {"path", "user", "operation", "protocol", "result", "from", "to", "limit", "after"}));
   STOA_TRY(log, log_of(service));
   core::AuditQuery query{.path = query_text(request, "path"),
                          .user = query_text(request, "user"),
                          .operation = query_text(request, "operation"),
-                         .door = query_text(request, "door"),
+                         .protocol = query_text(request, "protocol"),
                          .result = query_text(request, "result")};
   STOA_CHECK_OK(known_words(query));
   STOA_TRY(from, query_time(request, "from"));

@@ -18,8 +18,8 @@ JsonResult list_clients(Service& service, const Request& request) {
   const auto first = request.query.contains("after") ? std::ranges::upper_bound(clients, after, {}, &ClientStatus::id)
                                                      : clients.begin();
   const auto show = [](const ClientStatus& client) {
-    Json json{{"id", std::to_string(client.id)}, {"door", client.door},
-              {"protocol", client.protocol},     {"address", client.address},
+    Json json{{"id", std::to_string(client.id)}, {"protocol", client.protocol},
+              {"version", client.version},       {"address", client.address},
               {"opens", client.opens},           {"locks", client.locks},
               {"leases", client.leases},         {"silent_seconds", client.silent_seconds}};
     put_bytes(json, "name", client.name);

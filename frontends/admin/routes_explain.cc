@@ -141,7 +141,7 @@ class QuotasView {
     if (!reply.limits.any()) return {};
     STOA_TRY(path, service_.volume.ns().path_of(request_.context(), {.id = dir}));
     STOA_TRY(bin, kept_in_bin(service_, request_, dir));
-    const bool bin_counts = owner.empty() && !reply.uncounted.recycled;
+    const bool bin_counts = owner.empty() && !reply.excluded.recycled;
     add_quota(causes_, path.path, owner, reply, bin_counts ? bin : core::Usage{});
     json["limits"] = view(reply.limits);
     json["usage"] = view(reply.usage);
@@ -175,7 +175,7 @@ bool concerns(const core::FlowTarget& target, const core::User* user, const std:
       return user != nullptr && user->credentials().in_group(static_cast<std::uint32_t>(target.id));
     case core::FlowKind::kClients:
       return !client || target.network.contains(client->address);
-    case core::FlowKind::kDoor:
+    case core::FlowKind::kProtocol:
       return true;
     case core::FlowKind::kBackground:
       return false;

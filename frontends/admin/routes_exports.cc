@@ -49,12 +49,12 @@ Result<core::SecurityFlavor> read_flavor(const std::string& name) {
 
 // What creation and change have in common. Absent members leave `record` as it is. Whether the flavors were given.
 Result<bool> read_rules(JsonBody& body, core::Export& record) {
-  if (const auto doors = body.texts("doors")) {
-    record.nfs = std::ranges::find(*doors, "nfs") != doors->end();
-    record.s3 = std::ranges::find(*doors, "s3") != doors->end();
-    for (const std::string& door : *doors) {
-      if (door != "nfs" && door != "s3")
-        return fail(Errc::kInvalid, "there is no door '" + door + "'; the doors are nfs and s3");
+  if (const auto protocols = body.texts("protocols")) {
+    record.nfs = std::ranges::find(*protocols, "nfs") != protocols->end();
+    record.s3 = std::ranges::find(*protocols, "s3") != protocols->end();
+    for (const std::string& protocol : *protocols) {
+      if (protocol != "nfs" && protocol != "s3")
+        return fail(Errc::kInvalid, "there is no protocol '" + protocol + "'; the protocols are nfs and s3");
     }
   }
   record.read_only = body.flag("read_only").value_or(record.read_only);
@@ -111,9 +111,9 @@ Result<std::string> clean_path(const std::string& path) {
 }  // namespace
 
 JsonResult list_exports(Service& service, const Request& request) {
-  const auto picture = service.volume.registry().snapshot();
+  const auto snapshot = service.volume.registry().snapshot();
   // Names of exports are UTF-8: they come as JSON, or are names of buckets.
-  return page_by_name(request, "exports", picture->exports(), [](const core::Export& record) { return view(record); });
+  return page_by_name(request, "exports", snapshot->exports(), [](const core::Export& record) { return view(record); });
 }
 
 JsonResult create_export(Service& service, const Request& request) {
@@ -130,13 +130,13 @@ JsonResult create_export(Service& service, const Request& request) {
   const auto gid = body.id("gid");
   STOA_CHECK_OK(body.finish());
   if (!wanted.nfs && !wanted.s3)
-    return fail(Errc::kInvalid, "say through which 'doors' it is published: nfs, s3 or both");
+    return fail(Errc::kInvalid, "say through which 'protocols' it is published: nfs, s3 or both");
 
   const std::lock_guard lock(service.edit_mutex);
-  const auto picture = service.volume.registry().snapshot();
+  const auto snapshot = service.volume.registry().snapshot();
   STOA_CHECK_OK(check_reachable(wanted));
   if (!wanted.owner.empty()) {
-    const core::User* owner = picture->find_user(wanted.owner);
+    const core::User* owner = snapshot->find_user(wanted.owner);
     if (owner == nullptr)
       return fail(Errc::kInvalid, "there is no user '" + wanted.owner + "' to own the export; create the user first");
     directory.uid = owner->uid;
@@ -150,7 +150,7 @@ JsonResult create_export(Service& service, const Request& request) {
   if (security_given) STOA_CHECK_OK(check_kerberos(service, wanted));
   wanted.root = core::kRootId;
   STOA_CHECK_OK(core::check_export(wanted));
-  if (picture->find_export(wanted.name) != nullptr)
+  if (snapshot->find_export(wanted.name) != nullptr)
     return fail(Errc::kExists, "export '" + wanted.name + "' exists already");
   NewDirectory made(service.volume.ns(), request.context());
   STOA_TRY(root, made.find_or_make(wanted.path, directory));
@@ -164,8 +164,8 @@ JsonResult create_export(Service& service, const Request& request) {
 
 JsonResult get_export(Service& service, const Request& request) {
   STOA_CHECK_OK(allow_query(request, {}));
-  const auto picture = service.volume.registry().snapshot();
-  const core::Export* record = picture->find_export(request.arguments[0]);
+  const auto snapshot = service.volume.registry().snapshot();
+  const core::Export* record = snapshot->find_export(request.arguments[0]);
   if (record == nullptr) return no_export(request.arguments[0]);
   return view(*record);
 }
@@ -174,8 +174,8 @@ JsonResult change_export(Service& service, const Request& request) {
   STOA_CHECK_OK(allow_query(request, {}));
   STOA_TRY(body, JsonBody::parse(request.body));
   const std::lock_guard lock(service.edit_mutex);
-  const auto picture = service.volume.registry().snapshot();
-  const core::Export* old = picture->find_export(request.arguments[0]);
+  const auto snapshot = service.volume.registry().snapshot();
+  const core::Export* old = snapshot->find_export(request.arguments[0]);
   if (old == nullptr) return no_export(request.arguments[0]);
   core::Export changed = *old;
   changed.name = body.text("name").value_or(changed.name);

@@ -7,9 +7,9 @@
 
 namespace stoa::admin {
 JsonResult list_groups(Service& service, const Request& request) {
-  const auto picture = service.volume.registry().snapshot();
-  return page_by_name(request, "groups", picture->groups(),
-                      [&](const core::Group& group) { return view(group, *picture); });
+  const auto snapshot = service.volume.registry().snapshot();
+  return page_by_name(request, "groups", snapshot->groups(),
+                      [&](const core::Group& group) { return view(group, *snapshot); });
 }
 
 JsonResult create_group(Service& service, const Request& request) {

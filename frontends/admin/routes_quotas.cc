@@ -48,18 +48,18 @@ Result<Subject> subject_of(Service& service, const Request& request) {
   if (int{children} + int{has_user} + int{has_group} > 1)
     return fail(Errc::kInvalid, "give one of 'user', 'group' and 'children'");
   Subject subject;
-  const auto picture = service.volume.registry().snapshot();
+  const auto snapshot = service.volume.registry().snapshot();
   if (children) subject.of = core::QuotaOf::kChildren;
   if (has_user) {
     subject.of = core::QuotaOf::kUser;
-    const core::User* const known = picture->find_user(user->second);
+    const core::User* const known = snapshot->find_user(user->second);
     const auto uid = known != nullptr ? std::optional(known->uid) : number_of(user->second);
     if (!uid) return fail(Errc::kNotFound, "there is no user named '" + user->second + "'");
     subject.id = *uid;
   }
   if (has_group) {
     subject.of = core::QuotaOf::kGroup;
-    const core::Group* const known = picture->find_group(group->second);
+    const core::Group* const known = snapshot->find_group(group->second);
     const auto gid = known != nullptr ? std::optional(known->gid) : number_of(group->second);
     if (!gid) return fail(Errc::kNotFound, "there is no group named '" + group->second + "'");
     subject.id = *gid;
@@ -74,13 +74,13 @@ Status require_setter(Service& service, const Request& request, const Subject& s
   return subject.of == core::QuotaOf::kDirectory ? require_below(service, request, subject.dir) : Status{};
 }
 
-void put_owner(Json& json, core::QuotaOf of, std::uint32_t id, const core::RegistrySnapshot& picture) {
+void put_owner(Json& json, core::QuotaOf of, std::uint32_t id, const core::RegistrySnapshot& snapshot) {
   if (of == core::QuotaOf::kUser) {
-    const core::User* const user = picture.find_user_by_uid(id);
+    const core::User* const user = snapshot.find_user_by_uid(id);
     json["uid"] = id;
     json["user"] = user != nullptr ? Json(user->name) : Json();
   } else {
-    const core::Group* const group = picture.find_group_by_gid(id);
+    const core::Group* const group = snapshot.find_group_by_gid(id);
     json["gid"] = id;
     json["group"] = group != nullptr ? Json(group->name) : Json();
   }
@@ -92,35 +92,35 @@ void put_counting(Json& json, const std::optional<core::OwnerCountProgress>& cou
 }
 
 // The classes that a quota may count or not, as requests and replies name them.
-constexpr std::pair<const char*, bool core::UncountedClasses::*> kClasses[] = {
-    {"recycled", &core::UncountedClasses::recycled},
-    {"open_but_deleted", &core::UncountedClasses::nameless},
-    {"multipart", &core::UncountedClasses::multipart}};
+constexpr std::pair<const char*, bool core::ExcludedClasses::*> kClasses[] = {
+    {"recycled", &core::ExcludedClasses::recycled},
+    {"open_but_deleted", &core::ExcludedClasses::nameless},
+    {"multipart", &core::ExcludedClasses::multipart}};
 
 Json view_with_classes(const core::QuotaLimits& limits) {
   Json json = view(limits);
   Json count = Json::array();
-  for (const auto& [name, uncounted] : kClasses) {
-    if (!(limits.uncounted.*uncounted)) count.push_back(name);
+  for (const auto& [name, excluded] : kClasses) {
+    if (!(limits.excluded.*excluded)) count.push_back(name);
   }
   json["count"] = std::move(count);
   return json;
 }
 
 // Absent: nothing is said of them. Those that the list does not name are not counted.
-std::optional<core::UncountedClasses> classes_of(JsonBody& body) {
+std::optional<core::ExcludedClasses> classes_of(JsonBody& body) {
   const auto names = body.texts("count");
   if (!names) return std::nullopt;
-  core::UncountedClasses uncounted = core::kAllButLive;
+  core::ExcludedClasses excluded = core::kAllButLive;
   for (const std::string& name : *names) {
     const auto known = std::ranges::find(kClasses, name, [](const auto& one) { return std::string_view(one.first); });
     if (known == std::end(kClasses)) {
       body.refuse("count", "names '" + name + "', which is not 'recycled', 'open_but_deleted' or 'multipart'");
     } else {
-      uncounted.*known->second = false;
+      excluded.*known->second = false;
     }
   }
-  return uncounted;
+  return excluded;
 }
 
 void put_usage(Json& json, const core::Usage& usage, const core::Usage& counted, const core::UsageByClass& by_class) {
@@ -138,17 +138,17 @@ void put_directory(Json& json, const core::QuotaLimits& limits, const core::Quot
 
 // The classes of what a directory holds, and whether they count in its quotas.
 Result<Json> counted_view(Service& service, const Request& request, core::FileId dir,
-                          const core::UncountedClasses& uncounted) {
+                          const core::ExcludedClasses& excluded) {
   STOA_TRY(kept, service.volume.ns().recycle_status(request.context(), {dir}));
   const bool keeps = kept.policy && kept.policy->enabled;
   // The bin of a directory above has taken what was deleted out of this one.
   const bool stays = keeps && kept.policy->counted && kept.bin_of == dir;
   return Json{{"live", true},
-              {"open_but_deleted", !uncounted.nameless},
-              {"recycled", uncounted.recycled ? Json(false)
-                           : keeps            ? Json(stays)
-                                              : Json()},
-              {"multipart", !uncounted.multipart}};
+              {"open_but_deleted", !excluded.nameless},
+              {"recycled", excluded.recycled ? Json(false)
+                           : keeps           ? Json(stays)
+                                             : Json()},
+              {"multipart", !excluded.multipart}};
 }
 
 Result<Json> quota_view(Service& service, const Request& request, const Subject& subject) {
@@ -159,7 +159,7 @@ Result<Json> quota_view(Service& service, const Request& request, const Subject&
   Json json{{"limits", view(reply.limits)}, {"over_soft_since", view(reply.since)}};
   put_usage(json, reply.usage, reply.counted, reply.by_class);
   put_bytes(json, "path", path_of_query(request));
-  STOA_TRY(counted, counted_view(service, request, subject.dir, reply.uncounted));
+  STOA_TRY(counted, counted_view(service, request, subject.dir, reply.excluded));
   json["counted"] = std::move(counted);
   put_counting(json, reply.counting);
   if (owner) {
@@ -205,10 +205,10 @@ Json record_view(const core::QuotaRecord& record) {
   return json;
 }
 
-Json owner_view(const core::OwnerQuota& owner, const core::RegistrySnapshot& picture) {
+Json owner_view(const core::OwnerQuota& owner, const core::RegistrySnapshot& snapshot) {
   Json json{{"limits", view(owner.limits)}, {"over_soft_since", view(owner.since)}};
   put_usage(json, owner.usage, owner.counted, owner.by_class);
-  put_owner(json, owner.of, owner.id, picture);
+  put_owner(json, owner.of, owner.id, snapshot);
   return json;
 }
 
@@ -232,7 +232,7 @@ class QuotaList {
         request_(request),
         percent_(percent),
         most_(most),
-        picture_(service.volume.registry().snapshot()) {}
+        snapshot_(service.volume.registry().snapshot()) {}
 
   // `after`: "DIRECTORY"; of filled ones also "DIRECTORY/" before the first of its owners, and "DIRECTORY/user:7".
   Result<Json> from(const std::string& after) {
@@ -305,7 +305,7 @@ class QuotaList {
         }
         owner_ = {owner.of, owner.id};
         if (!is_filled(owner, percent_)) continue;
-        list_.push_back(owner_view(owner, *picture_));
+        list_.push_back(owner_view(owner, *snapshot_));
         list_.back()["directory_id"] = std::to_string(static_cast<std::uint64_t>(dir_));
         put_bytes(list_.back(), "path", path);
       }
@@ -327,7 +327,7 @@ class QuotaList {
   const Request& request_;
   const std::uint64_t percent_;
   const std::size_t most_;
-  const std::shared_ptr<const core::RegistrySnapshot> picture_;
+  const std::shared_ptr<const core::RegistrySnapshot> snapshot_;
   Json list_ = Json::array();
   std::size_t looks_ = 0;
   core::FileId dir_ = core::kNoFile;  // behind this one,
@@ -358,17 +358,17 @@ JsonResult set_quota(Service& service, const Request& request) {
                            .soft_files = limit_of(body, "soft_files")};
   limits.grace_s = static_cast<std::uint32_t>(
       body.number("grace_seconds", std::numeric_limits<std::uint32_t>::max()).value_or(limits.grace_s));
-  const auto uncounted = classes_of(body);
+  const auto excluded = classes_of(body);
   STOA_CHECK_OK(body.finish());
-  limits.uncounted = uncounted.value_or(core::UncountedClasses{});
+  limits.excluded = excluded.value_or(core::ExcludedClasses{});
   STOA_TRY(subject, subject_of(service, request));
   STOA_CHECK_OK(require_setter(service, request, subject));
-  if (uncounted && subject.is_owner())
+  if (excluded && subject.is_owner())
     return fail(Errc::kInvalid, "'count' is declared for the directory, with all users and groups in it");
   if (!limits.any()) {
     STOA_TRY(before, limits_of(service, request, subject));
     // What is counted can be declared for users and groups alone.
-    if (!uncounted || before.any())
+    if (!excluded || before.any())
       return fail(
           Errc::kInvalid,
           "give 'bytes', 'files', 'soft_bytes' or 'soft_files'; to take a quota away use DELETE (stoa quota remove)");
@@ -385,8 +385,8 @@ JsonResult remove_quota(Service& service, const Request& request) {
   STOA_TRY(dir, service.volume.ns().usage(request.context(), {.dir = subject.dir}));
   // What limits do not see concerns users and groups, too, and stays for them.
   core::QuotaLimits none;
-  if (subject.of == core::QuotaOf::kDirectory && dir.counts_owners) none.uncounted = before.uncounted;
-  if (!before.any() && before.uncounted == none.uncounted)
+  if (subject.of == core::QuotaOf::kDirectory && dir.counts_owners) none.excluded = before.excluded;
+  if (!before.any() && before.excluded == none.excluded)
     return fail(Errc::kNotFound, "'" + path_of_query(request) + "' has no quota of that kind");
   STOA_CHECK_OK(service.volume.ns().set_quota(
       request.context(), {.dir = subject.dir, .limits = none, .of = subject.of, .id = subject.id}));
@@ -404,9 +404,9 @@ JsonResult list_owner_quotas(Service& service, const Request& request) {
   STOA_TRY(dir, directory_of(service, request));
   wanted.dir = dir;
   STOA_TRY(reply, service.volume.ns().list_owner_quotas(request.context(), wanted));
-  const auto picture = service.volume.registry().snapshot();
+  const auto snapshot = service.volume.registry().snapshot();
   Json list = Json::array();
-  for (const core::OwnerQuota& owner : reply.owners) list.push_back(owner_view(owner, *picture));
+  for (const core::OwnerQuota& owner : reply.owners) list.push_back(owner_view(owner, *snapshot));
   Json json{{"owners", std::move(list)}, {"truncated", reply.truncated}};
   put_counting(json, reply.counting);
   if (reply.truncated && !reply.owners.empty()) {

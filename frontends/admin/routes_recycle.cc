@@ -15,19 +15,19 @@ namespace {
 
 constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
 
-std::string_view door_name(core::Door door) {
-  switch (door) {
-    case core::Door::kInternal:
+std::string_view protocol_name(core::Protocol protocol) {
+  switch (protocol) {
+    case core::Protocol::kInternal:
       return "internal";
-    case core::Door::kAdmin:
+    case core::Protocol::kAdmin:
       return "admin";
-    case core::Door::kNfs:
+    case core::Protocol::kNfs:
       return "nfs";
-    case core::Door::kSmb:
+    case core::Protocol::kSmb:
       return "smb";
-    case core::Door::kS3:
+    case core::Protocol::kS3:
       return "s3";
-    case core::Door::kNative:
+    case core::Protocol::kNative:
       return "native";
   }
   return "unknown";
@@ -55,7 +55,7 @@ Json item_view(const core::RecycledItem& item, const core::RegistrySnapshot& reg
             {"bytes", item.bytes},
             {"deleted_at", time_text(item.deleted_at)},
             {"deleted_by", {{"uid", item.uid}, {"user", user != nullptr ? Json(user->name) : Json()}}},
-            {"door", door_name(item.door)},
+            {"protocol", protocol_name(item.protocol)},
             {"client", item.client}};
   put_bytes(json, "name", item.name);
   if (item.path.empty()) {

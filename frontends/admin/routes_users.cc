@@ -12,16 +12,16 @@ namespace stoa::admin {
 namespace {
 
 Result<core::User> find(Service& service, const std::string& name) {
-  const auto picture = service.volume.registry().snapshot();
-  const core::User* user = picture->find_user(name);
+  const auto snapshot = service.volume.registry().snapshot();
+  const core::User* user = snapshot->find_user(name);
   if (user == nullptr) return fail(Errc::kNotFound, "there is no user named '" + name + "'");
   return *user;
 }
 
 // As it is after a change, under edit_mutex.
 Json view_now(Service& service, const std::string& name) {
-  const auto picture = service.volume.registry().snapshot();
-  return view(*picture->find_user(name), *picture);
+  const auto snapshot = service.volume.registry().snapshot();
+  return view(*snapshot->find_user(name), *snapshot);
 }
 
 // Given keys, or fresh ones; half a pair is refused.
@@ -48,8 +48,9 @@ std::unexpected<Error> no_key(const Request& request) {
 }  // namespace
 
 JsonResult list_users(Service& service, const Request& request) {
-  const auto picture = service.volume.registry().snapshot();
-  return page_by_name(request, "users", picture->users(), [&](const core::User& user) { return view(user, *picture); });
+  const auto snapshot = service.volume.registry().snapshot();
+  return page_by_name(request, "users", snapshot->users(),
+                      [&](const core::User& user) { return view(user, *snapshot); });
 }
 
 JsonResult create_user(Service& service, const Request& request) {
@@ -73,8 +74,8 @@ JsonResult create_user(Service& service, const Request& request) {
   STOA_CHECK_OK(body.finish());
 
   const std::lock_guard lock(service.edit_mutex);
-  const auto picture = service.volume.registry().snapshot();
-  STOA_TRY(own, uid ? own_group_of(*picture, *uid) : free_number(*picture));
+  const auto snapshot = service.volume.registry().snapshot();
+  STOA_TRY(own, uid ? own_group_of(*snapshot, *uid) : free_number(*snapshot));
   user.uid = uid.value_or(own);
   user.gid = gid.value_or(own);
   STOA_CHECK_OK(service.volume.registry().add_user(user));

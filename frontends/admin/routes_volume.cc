@@ -25,16 +25,16 @@ std::string_view to_string(CheckJob::State state) {
   return "";
 }
 
-Json check_view(const CheckJob::Picture& picture) {
-  Json json{{"state", to_string(picture.state)}};
-  if (picture.state == CheckJob::State::kIdle) return json;
-  json["read_data"] = picture.read_data;
-  json["started"] = time_text(picture.started);
-  json["done"] = picture.done;
-  json["total"] = picture.total;
-  if (picture.state != CheckJob::State::kRunning) json["finished"] = time_text(picture.finished);
-  if (picture.state == CheckJob::State::kDone) json["report"] = view(picture.report);
-  if (picture.state == CheckJob::State::kFailed) json["error"] = picture.error;
+Json check_view(const CheckJob::Snapshot& snapshot) {
+  Json json{{"state", to_string(snapshot.state)}};
+  if (snapshot.state == CheckJob::State::kIdle) return json;
+  json["read_data"] = snapshot.read_data;
+  json["started"] = time_text(snapshot.started);
+  json["done"] = snapshot.done;
+  json["total"] = snapshot.total;
+  if (snapshot.state != CheckJob::State::kRunning) json["finished"] = time_text(snapshot.finished);
+  if (snapshot.state == CheckJob::State::kDone) json["report"] = view(snapshot.report);
+  if (snapshot.state == CheckJob::State::kFailed) json["error"] = snapshot.error;
   return json;
 }
 
@@ -96,9 +96,9 @@ Json warnings(const Service& service) {
 JsonResult get_status(Service& service, const Request& request) {
   STOA_CHECK_OK(allow_query(request, {}));
   STOA_TRY(volume, volume_view(service, request));
-  Json doors = Json::array();
-  for (const DoorStatus& door : service.doors()) {
-    doors.push_back({{"name", door.name}, {"open", door.open}, {"address", door.address}});
+  Json protocols = Json::array();
+  for (const ProtocolStatus& protocol : service.protocols()) {
+    protocols.push_back({{"name", protocol.name}, {"open", protocol.open}, {"address", protocol.address}});
   }
   Json folders = Json::array();
   for (const auto& folder : service.data_directories()) {
@@ -122,16 +122,16 @@ JsonResult get_status(Service& service, const Request& request) {
               {"data", service.data_folder},
               {"engine", service.engine},
               {"volume", std::move(volume)},
-              {"doors", std::move(doors)},
+              {"protocols", std::move(protocols)},
               {"data_directories", std::move(folders)},
               {"damage", damage},
               {"warnings", warnings(service)},
-              {"check", to_string(service.check.picture().state)}};
+              {"check", to_string(service.check.snapshot().state)}};
 }
 
 JsonResult get_check(Service& service, const Request& request) {
   STOA_CHECK_OK(allow_query(request, {}));
-  return check_view(service.check.picture());
+  return check_view(service.check.snapshot());
 }
 
 JsonResult start_check(Service& service, const Request& request) {
@@ -140,7 +140,7 @@ JsonResult start_check(Service& service, const Request& request) {
   const bool read_data = body.flag("read_data").value_or(false);
   STOA_CHECK_OK(body.finish());
   STOA_CHECK_OK(service.check.start(read_data));
-  return check_view(service.check.picture());
+  return check_view(service.check.snapshot());
 }
 
 }  // namespace stoa::admin

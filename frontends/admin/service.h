@@ -20,17 +20,17 @@
 
 namespace stoa::admin {
 
-struct DoorStatus {
+struct ProtocolStatus {
   std::string name;  // "nfs"
   bool open = false;
   std::string address;  // "127.0.0.1:2049", "http://…"
 };
 
-// A client that a door keeps opens, locks and caching leases for.
+// A client that a protocol keeps opens, locks and caching leases for.
 struct ClientStatus {
   std::uint64_t id = 0;  // as long as it is known, and never another's
-  std::string door;      // "nfs"
-  std::string protocol;  // "nlm", "nfs4.0", "nfs4.1"
+  std::string protocol;  // "nfs"
+  std::string version;   // "nlm", "nfs4.0", "nfs4.1"
   std::string address;
   std::string name;  // its own, any bytes
   std::int64_t opens = 0, locks = 0, leases = 0;
@@ -46,13 +46,13 @@ struct Service {
   std::string data_folder;
   std::string engine;
   Timestamp started;
-  std::function<std::vector<DoorStatus>()> doors;
+  std::function<std::vector<ProtocolStatus>()> protocols;
   std::function<std::vector<core::BlobStore::DirectoryHealth>()> data_directories;
   std::function<core::BlobStore::Space()> space;  // of the disks, whatever quotas leave of it
   std::function<std::vector<ClientStatus>()> clients{};
   // Takes away what a client has, for good. kNotFound: no such client; errors of the store.
   std::function<Status(std::uint64_t id)> evict_client{};
-  // Whether NFS clients can come with Kerberos just now; else kNotSupported, with cause and cure.
+  // Whether NFS clients can come with Kerberos just now; else kNotSupported, with cause and remedy.
   std::function<Status()> kerberos = [] { return Status(fail(Errc::kNotSupported, "stoad has no keytab")); };
   // Told of each action when it is over, by the thread that served it; must be thread-safe, and should not block.
   std::function<void(const Request&, const AdminAction&)> record_action{};

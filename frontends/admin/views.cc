@@ -105,16 +105,16 @@ Json view(const core::ClientRule& rule) {
 }
 
 Json view(const core::Export& record) {
-  Json doors = Json::array();
-  if (record.nfs) doors.push_back("nfs");
-  if (record.s3) doors.push_back("s3");
+  Json protocols = Json::array();
+  if (record.nfs) protocols.push_back("nfs");
+  if (record.s3) protocols.push_back("s3");
   Json clients = Json::array();
   for (const core::ClientRule& rule : record.clients) clients.push_back(view(rule));
   Json security = Json::array();
   for (const core::SecurityFlavor flavor : record.security) security.push_back(to_string(flavor));
   Json json{{"id", static_cast<std::uint32_t>(record.id)},
             {"directory_id", std::to_string(static_cast<std::uint64_t>(record.root))},
-            {"doors", std::move(doors)},
+            {"protocols", std::move(protocols)},
             {"read_only", record.read_only},
             {"clients", std::move(clients)},
             {"security", std::move(security)},

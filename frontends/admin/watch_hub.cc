@@ -20,7 +20,7 @@ std::string event(std::string_view name, std::uint64_t cursor, const Json& data)
       .append("\n\n");
 }
 
-bool contains(const core::Whereabouts& where, core::FileId directory) {
+bool contains(const core::ResolvedPath& where, core::FileId directory) {
   return std::ranges::find(where.directories, directory) != where.directories.end();
 }
 
@@ -116,7 +116,7 @@ Result<bool> WatchHub::advance(Watcher& watcher) {
 
 Status WatchHub::tell(Watcher& watcher, const core::JournalRecord& record) {
   STOA_TRY(where, watcher.places.of(record));
-  core::Whereabouts target;
+  core::ResolvedPath target;
   const bool moves = record.kind == core::ChangeKind::kRename;
   if (moves) {
     STOA_TRY(to, watcher.places.target_of(record));
@@ -131,7 +131,7 @@ Status WatchHub::tell(Watcher& watcher, const core::JournalRecord& record) {
             {"operation", word},
             {"id", std::to_string(static_cast<std::uint64_t>(record.id))},
             {"user", {{"uid", record.uid}, {"name", user != nullptr ? Json(user->name) : Json()}}},
-            {"door", core::door_word(record.door)},
+            {"protocol", core::protocol_word(record.protocol)},
             {"client", record.client}};
   if (record.type) data["type"] = to_string(*record.type);
   put_bytes(data, "path", where.path);

@@ -40,7 +40,7 @@ class WatchHub {
         : directory(dir), cursor(after), places(journal, 4096) {}
     const core::FileId directory;
     std::uint64_t cursor;
-    core::Places places;
+    core::PathResolver places;
     std::chrono::steady_clock::time_point spoke = std::chrono::steady_clock::now();
     const std::shared_ptr<EventStream> stream = std::make_shared<EventStream>();
   };

@@ -30,7 +30,7 @@ Status ExportAccess::enter(const rpc::Call& call, const core::Export& found) {
   export_ = &found;
   context_.request_id = call.request_id;
   context_.request = call.request;
-  context_.door = core::Door::kNfs;
+  context_.protocol = core::Protocol::kNfs;
   const rpc::Credential& credential = call.header.credential;
   flavor_allowed_ = is_allowed(flavors_of(found, rules_), credential);
   const core::User* user = nullptr;
@@ -61,7 +61,7 @@ void ExportAccess::tell_refused(const rpc::Call& call, core::Namespace& ns, core
   } else if (!credential.principal.empty()) {
     claimed.append("principal ").append(credential.principal);
   }
-  ns.refused({.request_id = call.request_id, .door = core::Door::kNfs, .client = call.peer.text},
+  ns.refused({.request_id = call.request_id, .protocol = core::Protocol::kNfs, .client = call.peer.text},
              {.request = request, .reason = reason, .claimed = claimed, .directory = directory});
 }
 
@@ -106,7 +106,7 @@ void ExportAccess::find_flows(const rpc::Call& call, const core::FileRef& ref, c
   // Who asks need not be found out twice where it does not matter here.
   const core::Export* found = snapshot_->find_export(ref.scope);
   if (found == nullptr || !found->nfs || found->rule_for(call.peer.address) == nullptr) return;
-  core::FlowCaller caller{.door = core::Door::kNfs, .through = found->id, .address = call.peer.address};
+  core::FlowCaller caller{.protocol = core::Protocol::kNfs, .through = found->id, .address = call.peer.address};
   if (table->has_owners()) {
     if (!enter(call, *found)) return;
     caller.cred = &context_.cred;
@@ -118,9 +118,10 @@ void ExportAccess::find_flows_here(const rpc::Call& call, core::FileId file, cor
                                    std::vector<qos::Flow*>& path) {
   const core::FlowTable* table = snapshot_->flows();
   if (table == nullptr) return;
-  find_path(*table,
-            {.door = core::Door::kNfs, .through = export_->id, .address = call.peer.address, .cred = &context_.cred},
-            file, ns, path);
+  find_path(
+      *table,
+      {.protocol = core::Protocol::kNfs, .through = export_->id, .address = call.peer.address, .cred = &context_.cred},
+      file, ns, path);
 }
 
 void ExportAccess::find_path(const core::FlowTable& table, const core::FlowCaller& caller, core::FileId file,

@@ -1,4 +1,4 @@
-// Who a caller is, and what the export that its handle names lets it do. Shared by all programs of this door.
+// Who a caller is, and what the export that its handle names lets it do. Shared by all programs of this protocol.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace stoa::nfs {
 
-// Of one worker thread: the context that its calls reuse, and the picture of the registry of the present batch.
+// Of one worker thread: the context that its calls reuse, and the snapshot of the registry of the present batch.
 class ExportAccess final : public rpc::WorkerScope {
  public:
   // `rules` must outlive it.
@@ -36,14 +36,14 @@ class ExportAccess final : public rpc::WorkerScope {
   // The same of a call that has come in, for a file of the export that was entered last.
   void find_flows_here(const rpc::Call& call, core::FileId file, core::Namespace& ns, std::vector<qos::Flow*>& path);
 
-  // Whether the export that was entered last takes calls that show who they are as this one did. The door has its own
-  // words for a call that does not, and lets some pass.
+  // Whether the export that was entered last takes calls that show who they are as this one did. The protocol has its
+  // own words for a call that does not, and lets some pass.
   bool flavor_allowed() const { return flavor_allowed_; }
 
   // Tells audit that the export does not take the call (core::Namespace::refused): for its address, or for how it shows
   // who it is. `request`: what it wanted, as "MNT /projects".
   void tell_refused(const rpc::Call& call, core::Namespace& ns, const core::Export& by, std::string_view request) const;
-  // Of a call that came in, and was refused by the door itself for `reason`.
+  // Of a call that came in, and was refused by the protocol itself for `reason`.
   void tell_refused(const rpc::Call& call, core::Namespace& ns, std::string_view request,
                     std::string_view reason) const {
     tell_refused(call, ns, entered().root, request, reason);

@@ -98,7 +98,7 @@ Result<std::unique_ptr<NfsServer>> NfsServer::start(const NfsServerOptions& opti
       .gss = parts->kerberos.get(),
       .tell_refused =
           [&ns](const rpc::Peer& peer, std::string_view request, std::string_view reason) {
-            ns.refused({.door = core::Door::kNfs, .client = peer.text},
+            ns.refused({.protocol = core::Protocol::kNfs, .client = peer.text},
                        {.request = request, .reason = reason, .claimed = {}});
           },
   };

@@ -45,7 +45,7 @@ void FlowGate::enter(const Call& call) {
   if (services_.options.scheduler == nullptr) return;
   registry_ = call.registry;
   ctx_ = call.ctx;
-  caller_ = {.door = core::Door::kS3, .address = call.request.address, .cred = &ctx_.cred};
+  caller_ = {.protocol = core::Protocol::kS3, .address = call.request.address, .cred = &ctx_.cred};
   if (call.bucket != nullptr) {
     caller_.through = call.bucket->id;
     root_ = call.root();

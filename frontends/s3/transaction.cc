@@ -162,7 +162,7 @@ Outcome<void> Transaction::authenticate() {
   signing_ = std::move(identity.signing);
   call_->user = identity.user;
   call_->ctx.request_id = request_->serial;
-  call_->ctx.door = core::Door::kS3;
+  call_->ctx.protocol = core::Protocol::kS3;
   call_->ctx.cred = identity.user->credentials();
   call_->ctx.client = request_->client;
   call_->ctx.lease_patience = kLeasePatience;
@@ -243,7 +243,7 @@ Outcome<Response> Transaction::try_finish() {
 void Transaction::tell_refused() const {
   const auto registry = services_.registry.snapshot();
   const core::Export* const bucket = registry->find_export(route_.bucket);
-  services_.ns.refused({.request_id = request_->serial, .door = core::Door::kS3, .client = request_->client},
+  services_.ns.refused({.request_id = request_->serial, .protocol = core::Protocol::kS3, .client = request_->client},
                        {.request = request_->method + " " + request_->target.path,
                         .reason = info(failure_->code).name,
                         .claimed = claimed_key_.empty() ? std::string() : "access key " + claimed_key_,

@@ -129,7 +129,7 @@ TEST(ConfigTest, GraceFollowsTheLeaseUnlessItIsSet) {
   EXPECT_THAT(refusal("[nfs]\nlease_seconds = 3601\n"), HasSubstr("between 1 and 3600"));
 }
 
-// As all defaults, a folder or an empty file would open the doors to everywhere.
+// As all defaults, a folder or an empty file would open the protocols to everywhere.
 TEST(ConfigTest, WhatReadsAsNothingIsNoConfiguration) {
   std::string pattern = (std::filesystem::temp_directory_path() / "stoa-config-XXXXXX").string();
   const std::string folder = mkdtemp(pattern.data());
@@ -144,7 +144,7 @@ TEST(ConfigTest, WhatReadsAsNothingIsNoConfiguration) {
   std::filesystem::remove_all(folder);
 }
 
-TEST(ConfigTest, TwoDoorsDoNotListenOnOnePort) {
+TEST(ConfigTest, TwoProtocolsDoNotListenOnOnePort) {
   const auto check = [](const char* nfs, const char* s3, const char* admin) {
     Config config;
     config.nfs.listen = nfs;

@@ -136,7 +136,7 @@ class DocumentedCommandsTest(unittest.TestCase):
         shutil.copy(cls.certificate, os.path.join(cls.server.folder, "ca.pem"))
         # What README says that the reader has.
         for name in ("home", "scratch", "db"):
-            cls.server.must(f"stoa export create {name} --create --door nfs --client 127.0.0.1")
+            cls.server.must(f"stoa export create {name} --create --protocol nfs --client 127.0.0.1")
         cls.server.must("stoa export create ann-home --path /home/ann --create --client 127.0.0.1")
         cls.server.must("echo report > report.pdf")
         cls.used = set()
@@ -145,7 +145,7 @@ class DocumentedCommandsTest(unittest.TestCase):
 
     def before(self, line):
         if line.startswith("stoa ls -l /team"):
-            self.server.must("stoa export create upload --path /team --door s3 --owner root")
+            self.server.must("stoa export create upload --path /team --protocol s3 --owner root")
             for name in ("a", "report.pdf", "gone"):
                 self.server.aws("s3", "cp", "report.pdf", f"s3://upload/{name}")
         if line.startswith("stoa recycle list"):
@@ -235,7 +235,7 @@ class DocumentedCommandsTest(unittest.TestCase):
         self.assertIn(f"port_base={port}\n", quickstart)
         self.assertIn(f"127.0.0.1:{int(port) + 1}", self.text)  # S3 of the next line
 
-    def test_copy_through_a_door(self):
+    def test_copy_through_a_protocol(self):
         self.server.aws("s3", "sync", "s3://test", "copy")
 
     def test_examples_of_the_manual(self):

@@ -31,7 +31,7 @@ REQUESTS = {
     "remove_user": (["ann"], {}, None),
     "create_group": ([], {}, {"name": "staff"}),
     "remove_group": (["staff"], {}, None),
-    "create_export": ([], {}, {"name": "web", "doors": ["s3"], "create_directory": True}),
+    "create_export": ([], {}, {"name": "web", "protocols": ["s3"], "create_directory": True}),
     "get_export": (["web"], {}, None),
     "change_export": (["web"], {}, {"read_only": True}),
     "remove_export": (["web"], {}, None),
@@ -128,7 +128,7 @@ class RestTest(unittest.TestCase):
         cls.server = Server("--engine", "memory")
         cls.addClassCleanup(cls.server.stop)
         for name in ("place", "counted"):
-            cls.server.ask("post", "/v1/exports", None, {"name": name, "doors": ["s3"], "create_directory": True})
+            cls.server.ask("post", "/v1/exports", None, {"name": name, "protocols": ["s3"], "create_directory": True})
         cls.server.ask("post", "/v1/users", None, {"name": "demo"})
 
     def operations(self):

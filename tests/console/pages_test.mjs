@@ -96,13 +96,13 @@ inTab('language and colours can be switched, and stay', {}, async (page) => {
 
 inTab('the overview is live', {}, async (page) => {
   await signIn(page, server);
-  const doors = page.getByRole('table', { name: 'Doors now' });
-  await doors.getByRole('rowheader', { name: 's3' }).waitFor();
-  // Who comes back finds the samples that were kept, before the server says which doors there are.
+  const protocols = page.getByRole('table', { name: 'Protocols now' });
+  await protocols.getByRole('rowheader', { name: 's3' }).waitFor();
+  // Who comes back finds the samples that were kept, before the server says which protocols there are.
   await page.getByRole('group', { name: 'Reading' }).getByText('/s').waitFor();
   await show(page, 'jobs');
   await show(page, 'overview');
-  await doors.getByRole('rowheader', { name: 's3' }).waitFor();
+  await protocols.getByRole('rowheader', { name: 's3' }).waitFor();
   const operations = () => page.evaluate(() => {
     const row = [...document.querySelectorAll('main tbody tr')].find((one) => one.querySelector('th')?.textContent === 's3');
     return Number.parseFloat(row?.cells[4]?.textContent ?? '0');
@@ -342,7 +342,7 @@ inTab('the audit is searched by user, path, operation and result', {}, async (pa
   assert.deepEqual((await rows()).map((row) => [row[2], row[3], row[4], row[6]]), [['remove', '/test/books/one.txt', 's3', 'ok']]);
   await search({ Result: 'access' });
   await records.locator('tbody tr', { hasText: 'ben' }).first().waitFor();
-  // What a door refuses by itself has no user; what was asked for, and who that claimed to be, is shown.
+  // What a protocol refuses by itself has no user; what was asked for, and who that claimed to be, is shown.
   assert.equal(server.s3('PUT', 'books/four.txt', { content: 'four', user: { access_key: ben.access_key, secret_key: 'x'.repeat(40) } }), 403);
   await search({ Operation: 'refused' });
   await records.locator('tbody tr', { hasText: `access key ${ben.access_key}, not proven` }).filter({ hasText: 'four.txt' }).waitFor();
@@ -579,19 +579,19 @@ inTab('limits of throughput', {}, async (page) => {
   await signIn(page, server);
   await show(page, 'qos');
   await page.getByRole('button', { name: 'Set limits' }).click();
-  await dialog(page).getByLabel('Kind').selectOption('door');
-  await dialog(page).getByLabel('Door').fill('s3');
+  await dialog(page).getByLabel('Kind').selectOption('protocol');
+  await dialog(page).getByLabel('Protocol').fill('s3');
   await dialog(page).getByLabel('Reading', { exact: true }).fill('100MiB');
   await dialog(page).getByLabel('Metadata operations', { exact: true }).fill('5000');
   await dialog(page).getByRole('button', { name: 'Save' }).click();
-  await rowOf(page, 'door:s3').getByText('of 100 MiB/s').waitFor();
-  const flow = await server.call('GET', '/v1/flow?target=door:s3');
+  await rowOf(page, 'protocol:s3').getByText('of 100 MiB/s').waitFor();
+  const flow = await server.call('GET', '/v1/flow?target=protocol:s3');
   assert.equal(flow.limits.read_bytes, 100 * 2 ** 20);
   assert.equal(flow.limits.metadata_ops, 5000);
   assert.equal(flow.limits.write_bytes, null);
-  await page.getByRole('button', { name: 'Remove door:s3' }).click();
+  await page.getByRole('button', { name: 'Remove protocol:s3' }).click();
   await dialog(page).getByRole('button', { name: 'Remove', exact: true }).click();
-  await said(page, 'door:s3 was removed.');
+  await said(page, 'protocol:s3 was removed.');
 });
 
 inTab('browsing by tree map, table and path', {}, async (page) => {
@@ -674,7 +674,7 @@ inTab('with the keyboard alone', {}, async (page) => {
 });
 
 inTab('on a wide screen every table shows all its columns', { width: 1280, height: 800 }, async (page) => {
-  const targets = ['/test', 'door:s3', 'client:10.9.0.0/16', 'user:root'];
+  const targets = ['/test', 'protocol:s3', 'client:10.9.0.0/16', 'user:root'];
   const limits = { read_bytes: 2e9, write_bytes: 1e9, read_ops: 500_000, write_ops: 10_000, metadata_ops: 5000 };
   for (const target of targets) await server.call('PUT', `/v1/flow?target=${target}`, limits);
   server.put('projects/wide', 'x'.repeat(5000));

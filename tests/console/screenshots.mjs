@@ -20,15 +20,15 @@ async function fill() {
   for (const name of ['archive/part2.bin', 'home/bob/part3.bin']) server.s3('DELETE', name);
   await server.call('POST', '/v1/groups', { name: 'staff', gid: 5000 });
   await server.call('POST', '/v1/groups', { name: 'video', gid: 5001 });
-  await server.call('POST', '/v1/exports', { name: 'projects', path: '/test/projects', doors: ['nfs', 's3'], owner: 'ann', clients: [{ network: '10.0.0.0/8' }, { network: '10.9.0.0/16', read_only: true, squash: 'all' }] });
-  await server.call('POST', '/v1/exports', { name: 'media', path: '/test/media', doors: ['nfs'], read_only: true, clients: [{ network: '192.168.0.0/16' }] });
+  await server.call('POST', '/v1/exports', { name: 'projects', path: '/test/projects', protocols: ['nfs', 's3'], owner: 'ann', clients: [{ network: '10.0.0.0/8' }, { network: '10.9.0.0/16', read_only: true, squash: 'all' }] });
+  await server.call('POST', '/v1/exports', { name: 'media', path: '/test/media', protocols: ['nfs'], read_only: true, clients: [{ network: '192.168.0.0/16' }] });
   await server.call('PUT', '/v1/quota?path=/test/projects', { bytes: 4 * 2 ** 20, soft_bytes: 3 * 2 ** 20, files: 1000 });
   await server.call('PUT', '/v1/quota?path=/test/home', { bytes: 2 ** 30, files: 10000 });
   await server.call('PUT', '/v1/quota?path=/test/media', { bytes: 5 * 2 ** 20 });
   await server.call('PUT', '/v1/quota?path=/test/home&children=true', { bytes: 20 * 2 ** 20 });
   await server.call('PUT', '/v1/flow?target=/test', { read_bytes: 100 * 2 ** 20, write_bytes: 50 * 2 ** 20, metadata_ops: 5000 });
   await server.call('PUT', '/v1/flow?target=user:ann', { weight: 300, read_ops: 2000 });
-  await server.call('PUT', '/v1/flow?target=door:s3', { read_bytes: 200 * 2 ** 20, write_ops: 1000 });
+  await server.call('PUT', '/v1/flow?target=protocol:s3', { read_bytes: 200 * 2 ** 20, write_ops: 1000 });
   await server.call('PUT', '/v1/flow?target=client:10.9.0.0/16', { read_bytes: 20 * 2 ** 20 });
   await server.call('POST', '/v1/check', { read_data: true });
 }

@@ -48,15 +48,15 @@ test('times and shares', () => {
 const answer = (seconds, operations, read, counts) => ({
   time: '2026-11-22T10:00:00Z',
   time_ns: seconds * 1e9,
-  doors: [{ name: 'nfs', operations, errors: 0, bytes_read: read, bytes_written: 0, latency: { p50: null, p99: null, counts } }],
+  protocols: [{ name: 'nfs', operations, errors: 0, bytes_read: read, bytes_written: 0, latency: { p50: null, p99: null, counts } }],
 });
 
 test('two answers make rates, and the latency of what came between them', () => {
   const sample = rates.sampleOf(answer(10, 100, 1000, [5, 0, 0, 0]), answer(12, 300, 5000, [5, 0, 10, 0]));
-  assert.equal(sample.doors[0].operations, 100);
-  assert.equal(sample.doors[0].read, 2000);
-  assert.equal(sample.doors[0].p50, 3);
-  assert.ok(sample.doors[0].p99 > 3.9 && sample.doors[0].p99 <= 4);
+  assert.equal(sample.protocols[0].operations, 100);
+  assert.equal(sample.protocols[0].read, 2000);
+  assert.equal(sample.protocols[0].p50, 3);
+  assert.ok(sample.protocols[0].p99 > 3.9 && sample.protocols[0].p99 <= 4);
 });
 
 test('no rate is made of answers that do not belong together', () => {
@@ -64,8 +64,8 @@ test('no rate is made of answers that do not belong together', () => {
   assert.equal(rates.sampleOf(answer(1000, 100, 0, []), answer(2, 0, 0, [])), null);
   assert.equal(rates.sampleOf(answer(10, 100, 0, []), answer(12, 5, 0, [])), null); // started anew
   const quiet = rates.sampleOf(answer(10, 100, 0, [1, 2]), answer(12, 100, 0, [1, 2]));
-  assert.equal(quiet.doors[0].operations, 0);
-  assert.equal(quiet.doors[0].p50, null);
+  assert.equal(quiet.protocols[0].operations, 0);
+  assert.equal(quiet.protocols[0].p50, null);
 });
 
 test('the last bucket is as good as it gets', () => {
@@ -87,14 +87,14 @@ test('paths keep names as they are, also those that are no UTF-8', () => {
   assert.deepEqual(paths.steps('/a%20b/c'), [{ name: 'a b', path: '/a%20b' }, { name: 'c', path: '/a%20b/c' }]);
 });
 
-const record = { name: 'team', path: '/team', doors: ['nfs', 's3'], security: [], clients: [] };
-const doors = [{ name: 'nfs', open: true, address: '0.0.0.0:2049' }, { name: 's3', open: true, address: 'https://[::]:9000' }];
+const record = { name: 'team', path: '/team', protocols: ['nfs', 's3'], security: [], clients: [] };
+const protocols = [{ name: 'nfs', open: true, address: '0.0.0.0:2049' }, { name: 's3', open: true, address: 'https://[::]:9000' }];
 const lines = (system, ...rest) => mount.recipes(...rest).find((recipe) => recipe.system === system)?.lines;
 
 test('commands name the host that the browser used, when the server listens everywhere', () => {
-  assert.match(lines('linux4', record, doors, 'nas'), /^sudo mkdir -p \/mnt\/team\nsudo mount -t nfs -o vers=4\.2 nas:\/team \/mnt\/team\n/);
-  assert.match(lines('aws', record, doors, 'nas'), /--endpoint-url https:\/\/nas:9000 s3 ls s3:\/\/team\//);
-  assert.equal(lines('windows', record, doors, 'nas'), 'mount -o anon \\\\nas\\team Z:');
+  assert.match(lines('linux4', record, protocols, 'nas'), /^sudo mkdir -p \/mnt\/team\nsudo mount -t nfs -o vers=4\.2 nas:\/team \/mnt\/team\n/);
+  assert.match(lines('aws', record, protocols, 'nas'), /--endpoint-url https:\/\/nas:9000 s3 ls s3:\/\/team\//);
+  assert.equal(lines('windows', record, protocols, 'nas'), 'mount -o anon \\\\nas\\team Z:');
 });
 
 test('commands have the port where it is another, and the security that is asked for', () => {
@@ -106,12 +106,12 @@ test('commands have the port where it is another, and the security that is asked
 
 test('names are quoted for the shell and for fstab', () => {
   const odd = { ...record, name: "ann's files" };
-  assert.match(lines('linux4', odd, doors, 'nas'), /'nas:\/ann'\\''s files'/);
-  assert.match(lines('linux4', odd, doors, 'nas'), /nas:\/ann's\\040files \/mnt\/ann's\\040files nfs/);
+  assert.match(lines('linux4', odd, protocols, 'nas'), /'nas:\/ann'\\''s files'/);
+  assert.match(lines('linux4', odd, protocols, 'nas'), /nas:\/ann's\\040files \/mnt\/ann's\\040files nfs/);
   assert.equal(mount.quoted('a b'), "'a b'");
 });
 
-test('closed doors and doors that the export has not give no command', () => {
+test('closed protocols and protocols that the export has not give no command', () => {
   assert.deepEqual(mount.recipes(record, [{ name: 'nfs', open: false, address: '' }], 'nas'), []);
-  assert.deepEqual(mount.recipes({ ...record, doors: [] }, doors, 'nas'), []);
+  assert.deepEqual(mount.recipes({ ...record, protocols: [] }, protocols, 'nas'), []);
 });

@@ -21,17 +21,18 @@ class BinWorker final : public Worker {
  public:
   BinWorker(std::string name, std::uint64_t seed, bool counted) : Worker(std::move(name), seed), counted_(counted) {}
 
-  void verify(const Doors& doors) override {
+  void verify(const Protocols& protocols) override {
     std::string why;
-    const auto client = NfsClient::connect(doors.nfs, 0, &why);
+    const auto client = NfsClient::connect(protocols.nfs, 0, &why);
     if (client == nullptr) return problem("cannot connect: " + why);
     std::map<std::string, std::string> found;
     const NfsReply folder = client->lookup(client->root(), name_);
     if (folder.ok()) {
       if (!collect(*client, folder.handle, kLive, found)) return;
-      const NfsReply shelf = find_shelf(*client, folder.handle);
-      if (shelf.ok() && !collect(*client, shelf.handle, kBin, found)) return;
-      if (!shelf.ok() && (shelf.lost || shelf.status != NFS3ERR_NOENT)) return problem("the bin: " + shelf.text());
+      const NfsReply user_bin = find_user_bin(*client, folder.handle);
+      if (user_bin.ok() && !collect(*client, user_bin.handle, kBin, found)) return;
+      if (!user_bin.ok() && (user_bin.lost || user_bin.status != NFS3ERR_NOENT))
+        return problem("the bin: " + user_bin.text());
     } else if (folder.lost || folder.status != NFS3ERR_NOENT) {
       return problem("the folder: " + folder.text());
     }
@@ -47,8 +48,8 @@ class BinWorker final : public Worker {
     for (const auto& [thing, place] : found) {
       if (!places_.contains(thing)) problem(thing + " appeared from nowhere in " + place);
     }
-    // The other door sees what is alive, and nothing of the bin.
-    S3Client s3(doors.s3);
+    // The other protocol sees what is alive, and nothing of the bin.
+    S3Client s3(protocols.s3);
     const clients::S3Listing listing = s3.list_all(name_ + "/");
     if (!listing.reply.ok()) return problem("LIST: " + listing.reply.text());
     std::set<std::string> keys, right;
@@ -64,13 +65,13 @@ class BinWorker final : public Worker {
 
  private:
   // Where a thing is: "live/NAME", "bin/NAME THAT IT HAD", or nowhere.
-  using Places = std::map<std::string, std::string>;
+  using PathResolver = std::map<std::string, std::string>;
 
-  bool connect(const Doors& doors, std::string* why) override {
-    client_ = NfsClient::connect(doors.nfs, 0, why);
+  bool connect(const Protocols& protocols, std::string* why) override {
+    client_ = NfsClient::connect(protocols.nfs, 0, why);
     if (client_ == nullptr) return false;
-    s3_.emplace(doors.s3);
-    cli_ = doors.cli;
+    s3_.emplace(protocols.s3);
+    cli_ = protocols.cli;
     NfsReply folder = client_->mkdir(client_->root(), name_);
     if (!folder.ok()) folder = client_->lookup(client_->root(), name_);
     dir_ = folder.handle;
@@ -125,7 +126,7 @@ class BinWorker final : public Worker {
     return random_.pick(all);
   }
 
-  void begin(Places after, bool at_once = true) {
+  void begin(PathResolver after, bool at_once = true) {
     after_ = std::move(after);
     at_once_ = at_once;
   }
@@ -157,7 +158,7 @@ class BinWorker final : public Worker {
   bool put() {
     const std::string thing = "content " + std::to_string(++things_);
     std::string name = "f" + std::to_string(things_);
-    Places after;
+    PathResolver after;
     if (const auto old = any_live("content "); old && random_.percent(40)) {
       name = old->second;
       after[old->first] = kBin + name;
@@ -179,7 +180,7 @@ class BinWorker final : public Worker {
   }
 
   bool remove_keys() {
-    Places after;
+    PathResolver after;
     std::vector<std::string> keys;
     for (std::uint64_t wanted = 1 + random_.below(3); wanted > 0; --wanted) {
       const auto victim = any_live("content ");
@@ -216,21 +217,21 @@ class BinWorker final : public Worker {
   }
 
   struct Kept {
-    clients::NfsHandle shelf;
+    clients::NfsHandle user_bin;
     std::uint64_t bin = 0;
     std::string entry, thing;  // entry: NAME@SERIAL
   };
   // Something in the bin. False: the connection broke.
   bool any_kept(std::optional<Kept>& kept) {
     const NfsReply bin = client_->lookup(dir_, ".recycle");
-    const NfsReply shelf = find_shelf(*client_, dir_);
-    if (bin.lost || shelf.lost) return false;
-    if (!bin.ok() || !shelf.ok()) return true;
-    const NfsReply listing = client_->list(shelf.handle);
+    const NfsReply user_bin = find_user_bin(*client_, dir_);
+    if (bin.lost || user_bin.lost) return false;
+    if (!bin.ok() || !user_bin.ok()) return true;
+    const NfsReply listing = client_->list(user_bin.handle);
     if (listing.lost) return false;
     if (!listing.ok() || listing.entries.empty()) return true;
     const std::string entry = random_.pick(listing.entries).name;
-    const NfsReply found = client_->lookup(shelf.handle, entry);
+    const NfsReply found = client_->lookup(user_bin.handle, entry);
     if (found.lost) return false;
     if (!found.ok() || !found.attr || !bin.attr) {
       problem("LOOKUP of " + entry + " in the bin: " + found.text());
@@ -238,7 +239,7 @@ class BinWorker final : public Worker {
     }
     std::string thing;
     if (!identify(*client_, found, entry.substr(0, entry.rfind('@')), &thing)) return !client_->broken();
-    kept = Kept{shelf.handle, bin.attr->id, entry, thing};
+    kept = Kept{user_bin.handle, bin.attr->id, entry, thing};
     return true;
   }
 
@@ -251,7 +252,7 @@ class BinWorker final : public Worker {
     const std::string name =
         directory ? kept->entry.substr(0, kept->entry.rfind('@')) : "r" + std::to_string(++things_);
     begin({{kept->thing, kLive + name}});
-    const NfsReply reply = client_->rename(kept->shelf, kept->entry, dir_, name);
+    const NfsReply reply = client_->rename(kept->user_bin, kept->entry, dir_, name);
     return settle(reply.lost, reply, "RENAME of " + kept->entry + " out of the bin");
   }
 
@@ -278,7 +279,7 @@ class BinWorker final : public Worker {
     return clients::run_command(arguments, output) == 0;
   }
 
-  static NfsReply find_shelf(NfsClient& client, const clients::NfsHandle& dir) {
+  static NfsReply find_user_bin(NfsClient& client, const clients::NfsHandle& dir) {
     const NfsReply bin = client.lookup(dir, ".recycle");
     return bin.ok() ? client.lookup(bin.handle, "0") : bin;
   }
@@ -298,7 +299,7 @@ class BinWorker final : public Worker {
     return false;
   }
 
-  bool collect(NfsClient& client, const clients::NfsHandle& dir, const std::string& where, Places& found) {
+  bool collect(NfsClient& client, const clients::NfsHandle& dir, const std::string& where, PathResolver& found) {
     const NfsReply listing = client.list(dir);
     if (!listing.ok()) {
       problem("READDIRPLUS of " + where + ": " + listing.text());
@@ -320,10 +321,10 @@ class BinWorker final : public Worker {
   }
 
   // What was under way happened wholly or not at all; of several keys, each for itself.
-  void settle_doubt(const Places& found) {
+  void settle_doubt(const PathResolver& found) {
     if (after_.empty()) return;
     std::size_t happened = 0;
-    Places now;
+    PathResolver now;
     for (const auto& [thing, place] : after_) {
       const auto there = found.find(thing);
       now[thing] = there == found.end() ? kGone : there->second;
@@ -345,7 +346,7 @@ class BinWorker final : public Worker {
   std::unique_ptr<NfsClient> client_;
   std::optional<S3Client> s3_;
   clients::NfsHandle dir_;
-  Places places_, after_;  // as promised; and what the operation that is under way would change
+  PathResolver places_, after_;  // as promised; and what the operation that is under way would change
   bool at_once_ = true;
   std::map<std::string, std::string> contents_;
   std::uint64_t things_ = 0;

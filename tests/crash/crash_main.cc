@@ -19,8 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using stoa::clients::ServerProcess;
-using stoa::crash::Doors;
 using stoa::crash::PowerCut;
+using stoa::crash::Protocols;
 using stoa::crash::Worker;
 
 struct Options {
@@ -119,8 +119,8 @@ class CrashTest {
     std::string why;
     const auto server = ServerProcess::start(command, &why);
     if (server == nullptr) return failed(cycle, "no start: " + why);
-    const Doors doors{server->nfs(), server->s3(), {options_.stoa, "--data", data_.string()}};
-    if (!all_workers(cycle, [&](Worker& worker) { worker.verify(doors); })) return false;
+    const Protocols protocols{server->nfs(), server->s3(), {options_.stoa, "--data", data_.string()}};
+    if (!all_workers(cycle, [&](Worker& worker) { worker.verify(protocols); })) return false;
     if (last) return true;
 
     std::thread killer([&] {
@@ -128,7 +128,7 @@ class CrashTest {
       ::usleep(static_cast<useconds_t>(1000 * (50 + random_.below(options_.load_ms))));
       server->kill_hard();
     });
-    const bool kept = all_workers(cycle, [&](Worker& worker) { worker.work(doors); });
+    const bool kept = all_workers(cycle, [&](Worker& worker) { worker.work(protocols); });
     killer.join();
     if (!kept) return false;
     if (power) {

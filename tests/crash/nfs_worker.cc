@@ -14,8 +14,8 @@ class NfsWorker final : public Worker {
   using Worker::Worker;
 
  private:
-  bool connect(const Doors& doors, std::string* why) override {
-    client_ = NfsClient::connect(doors.nfs, 0, why);
+  bool connect(const Protocols& protocols, std::string* why) override {
+    client_ = NfsClient::connect(protocols.nfs, 0, why);
     if (client_ == nullptr) return false;
     last_verifier_ = std::exchange(verifier_, {});
     NfsReply folder = client_->mkdir(client_->root(), name_);

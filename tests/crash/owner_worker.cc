@@ -74,10 +74,10 @@ class OwnerWorker final : public Worker {
  public:
   using Worker::Worker;
 
-  void verify(const Doors& doors) override {
+  void verify(const Protocols& protocols) override {
     std::string why;
-    cli_ = doors.cli;
-    client_ = NfsClient::connect(doors.nfs, 0, &why);
+    cli_ = protocols.cli;
+    client_ = NfsClient::connect(protocols.nfs, 0, &why);
     if (client_ == nullptr) return problem("cannot connect: " + why);
     if (folders_.empty()) return fill();
     std::map<std::string, NfsEntry> there;
@@ -130,8 +130,8 @@ class OwnerWorker final : public Worker {
     client_->drain();
   }
 
-  bool connect(const Doors& doors, std::string* why) override {
-    client_ = NfsClient::connect(doors.nfs, 0, why);
+  bool connect(const Protocols& protocols, std::string* why) override {
+    client_ = NfsClient::connect(protocols.nfs, 0, why);
     return client_ != nullptr;
   }
 

@@ -220,8 +220,8 @@ class RestartTest : public testing::Test {
   }
 
   void work(std::uint64_t ms_max) {
-    std::thread version3([&, doors = Doors{server_->nfs(), server_->s3()}] {
-      if (v3_ != nullptr) v3_->work(doors);
+    std::thread version3([&, protocols = Protocols{server_->nfs(), server_->s3()}] {
+      if (v3_ != nullptr) v3_->work(protocols);
     });
     kill_during(ms_max, [&](StateWorker& w) {
       w.work(port_);

@@ -11,8 +11,8 @@ class S3Worker final : public Worker {
   using Worker::Worker;
 
  private:
-  bool connect(const Doors& doors, std::string*) override {
-    client_.emplace(doors.s3);
+  bool connect(const Protocols& protocols, std::string*) override {
+    client_.emplace(protocols.s3);
     return true;
   }
 

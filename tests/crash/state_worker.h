@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "tests/crash/expected_file.h"
-#include "tests/frontends/nfs/v4_door/compound_caller.h"
+#include "tests/frontends/nfs/v4_protocol/compound_caller.h"
 #include "tests/model/random.h"
 
 namespace stoa::crash {

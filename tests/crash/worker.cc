@@ -90,9 +90,9 @@ bool Worker::matches(const std::string& path, const ExpectedFile* expected, std:
   return difference.empty();
 }
 
-void Worker::verify(const Doors& doors) {
+void Worker::verify(const Protocols& protocols) {
   std::string why;
-  const auto client = NfsClient::connect(doors.nfs, 0, &why);
+  const auto client = NfsClient::connect(protocols.nfs, 0, &why);
   if (client == nullptr) return problem("cannot connect: " + why);
   std::map<std::string, clients::NfsHandle> there;
   const NfsReply folder = client->lookup(client->root(), name_);
@@ -133,8 +133,8 @@ void Worker::verify(const Doors& doors) {
   for (const auto& [path, bytes] : found) {
     if (!files_.contains(path) && !(doubt_ && doubt_->contains(path))) problem(path + " appeared from nowhere");
   }
-  // The other door must see the same, byte for byte.
-  S3Client s3(doors.s3);
+  // The other protocol must see the same, byte for byte.
+  S3Client s3(protocols.s3);
   const clients::S3Listing listing = s3.list_all(name_ + "/");
   if (!listing.reply.ok()) return problem("LIST: " + listing.reply.text());
   if (listing.keys.size() != found.size()) {
@@ -151,9 +151,9 @@ void Worker::verify(const Doors& doors) {
   doubt_.reset();
 }
 
-void Worker::work(const Doors& doors) {
+void Worker::work(const Protocols& protocols) {
   std::string why;
-  if (!connect(doors, &why)) return;  // killed already
+  if (!connect(protocols, &why)) return;  // killed already
   while (problems_.empty() && step()) {
   }
 }

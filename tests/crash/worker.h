@@ -15,7 +15,7 @@
 
 namespace stoa::crash {
 
-struct Doors {
+struct Protocols {
   clients::NfsTarget nfs;
   clients::S3Target s3;
   std::vector<std::string> cli{};  // the command line that speaks to the server
@@ -26,11 +26,11 @@ class Worker {
   Worker(std::string name, std::uint64_t seed) : name_(std::move(name)), random_(seed) {}
   virtual ~Worker() = default;
 
-  // Connects to the server that was started anew, compares what is there with what was promised, through the door that
-  // it wrote through and through the other. Problems go to `problems()`.
-  virtual void verify(const Doors& doors);
+  // Connects to the server that was started anew, compares what is there with what was promised, through the protocol
+  // that it wrote through and through the other. Problems go to `problems()`.
+  virtual void verify(const Protocols& protocols);
   // Works until the connection breaks.
-  void work(const Doors& doors);
+  void work(const Protocols& protocols);
 
   const std::vector<std::string>& problems() const { return problems_; }
   std::uint64_t promises() const { return promises_; }
@@ -43,7 +43,7 @@ class Worker {
 
   // One operation. False: the connection broke; then the operation is in doubt().
   virtual bool step() = 0;
-  virtual bool connect(const Doors& doors, std::string* why) = 0;
+  virtual bool connect(const Protocols& protocols, std::string* why) = 0;
 
   void problem(std::string what) { problems_.push_back(name_ + ": " + std::move(what)); }
   // The operation that is about to be asked for would make this true.

@@ -1,4 +1,4 @@
-// Audit through NFSv3, NFSv4.1 and S3: each class with the right user, path, door, client and result; and a watcher
+// Audit through NFSv3, NFSv4.1 and S3: each class with the right user, path, protocol, client and result; and a watcher
 // that sees what all of them do.
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/clients/server_process.h"
-#include "tests/frontends/nfs/v4_door/compound_caller.h"
+#include "tests/frontends/nfs/v4_protocol/compound_caller.h"
 
 namespace stoa::clients {
 namespace {
@@ -21,7 +21,7 @@ using Json = nlohmann::json;
 constexpr std::uint32_t kAnn = 1234;
 constexpr std::uint32_t kBothWays = 3;
 
-class AuditDoorsTest : public ::testing::Test {
+class AuditProtocolsTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     std::string why;
@@ -58,9 +58,9 @@ class AuditDoorsTest : public ::testing::Test {
   }
   void audit(const std::string& classes) { ASSERT_EQ(stoa({"audit", "policy", "set", path(), classes}), 0) << output_; }
   std::string path() const { return "/test/" + folder_; }
-  // "USER OPERATION PATH [TO] RESULT" of each record below the folder, after a look at its door and client.
-  std::vector<std::string> recorded(const std::string& door, std::vector<std::string> filters = {}) {
-    filters.insert(filters.begin(), {"audit", "query", "--path", path(), "--door", door});
+  // "USER OPERATION PATH [TO] RESULT" of each record below the folder, after a look at its protocol and client.
+  std::vector<std::string> recorded(const std::string& protocol, std::vector<std::string> filters = {}) {
+    filters.insert(filters.begin(), {"audit", "query", "--path", path(), "--protocol", protocol});
     EXPECT_EQ(stoa(filters), 0) << output_;
     std::vector<std::string> all;
     const Json reply = Json::parse(output_);
@@ -82,12 +82,12 @@ class AuditDoorsTest : public ::testing::Test {
   std::string folder_;
   NfsHandle dir_;
 };
-std::unique_ptr<ServerProcess> AuditDoorsTest::server_;
-std::string AuditDoorsTest::output_;
+std::unique_ptr<ServerProcess> AuditProtocolsTest::server_;
+std::string AuditProtocolsTest::output_;
 
 using Lines = std::vector<std::string>;
 
-TEST_F(AuditDoorsTest, NfsVersion3) {
+TEST_F(AuditProtocolsTest, NfsVersion3) {
   audit("all");
   const NfsReply made = ann_->create(dir_, "f");
   ASSERT_TRUE(made.ok()) << made.text();
@@ -110,7 +110,7 @@ TEST_F(AuditDoorsTest, NfsVersion3) {
   EXPECT_EQ(recorded("s3").size(), 0u);
 }
 
-TEST_F(AuditDoorsTest, NfsVersion3Denied) {
+TEST_F(AuditProtocolsTest, NfsVersion3Denied) {
   const NfsReply closed = root_->mkdir(dir_, "closed", 0700);
   const NfsReply file = root_->create(dir_, "f");
   ASSERT_TRUE(closed.ok() && file.ok());
@@ -129,7 +129,7 @@ TEST_F(AuditDoorsTest, NfsVersion3Denied) {
   EXPECT_EQ(recorded("nfs", {"--result", "quota"}).size(), 1u);
 }
 
-TEST_F(AuditDoorsTest, NfsVersion4) {
+TEST_F(AuditProtocolsTest, NfsVersion4) {
   audit("all");
   CompoundCaller client(static_cast<std::uint16_t>(server_->nfs().nfs_port), folder_, 1, kAnn);
   client.connect();
@@ -147,7 +147,7 @@ TEST_F(AuditDoorsTest, NfsVersion4) {
   EXPECT_EQ(recorded("nfs", {"--result", "denied"}), (Lines{"ann create /g access"}));
 }
 
-TEST_F(AuditDoorsTest, S3) {
+TEST_F(AuditProtocolsTest, S3) {
   audit("all");
   S3Client s3(server_->s3());
   const std::string key = folder_ + "/a/b";
@@ -166,8 +166,8 @@ TEST_F(AuditDoorsTest, S3) {
   EXPECT_EQ(recorded("s3", {"--result", "denied"}), (Lines{user + " write /large quota"}));
 }
 
-// What the doors refuse before it is anybody's request.
-TEST_F(AuditDoorsTest, RefusalsOfTheDoors) {
+// What the protocols refuse before it is anybody's request.
+TEST_F(AuditProtocolsTest, RefusalsOfTheProtocols) {
   audit("denied");
   const std::string name = "audited-export";
   ASSERT_EQ(
@@ -213,7 +213,7 @@ TEST_F(AuditDoorsTest, RefusalsOfTheDoors) {
     EXPECT_EQ(record["result"], "access");
     EXPECT_FALSE(record.contains("user"));
     const std::string claimed = record["claimed"];
-    all.push_back(record["door"].get<std::string>() + " " + claimed.substr(0, claimed.find(" on ")) + " " +
+    all.push_back(record["protocol"].get<std::string>() + " " + claimed.substr(0, claimed.find(" on ")) + " " +
                   record["request"].get<std::string>());
   }
   const std::string uid = "nfs uid " + std::to_string(kAnn) + " ";
@@ -228,14 +228,14 @@ TEST_F(AuditDoorsTest, RefusalsOfTheDoors) {
   ASSERT_EQ(stoa({"export", "remove", name}), 0) << output_;
 }
 
-TEST_F(AuditDoorsTest, AdministratorsToo) {
+TEST_F(AuditProtocolsTest, AdministratorsToo) {
   audit("admin");
   ASSERT_EQ(stoa({"quota", "set", path(), "--bytes", "10MB"}), 0) << output_;
   ASSERT_EQ(stoa({"audit", "query", "--operation", "admin"}), 0) << output_;
   const Json records = Json::parse(output_)["records"];
   ASSERT_FALSE(records.empty());
   EXPECT_EQ(records.back()["request"], "PUT /v1/quota?path=" + path() + " by token admin.token");
-  EXPECT_EQ(records.back()["door"], "admin");
+  EXPECT_EQ(records.back()["protocol"], "admin");
   EXPECT_EQ(records.back()["path"], path());
 }
 

@@ -1,5 +1,6 @@
-// Delegations of one client against what comes through every other door: RFC 8881 10.2 to 10.4. For each kind of
-// delegation, door and operation: what its holder has cached is written before anybody else sees or changes the file.
+// Delegations of one client against what comes through every other protocol: RFC 8881 10.2 to 10.4. For each kind of
+// delegation, protocol and operation: what its holder has cached is written before anybody else sees or changes the
+// file.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -8,8 +9,8 @@
 #include <thread>
 
 #include "tests/clients/server_process.h"
-#include "tests/frontends/nfs/v40_door/caller_40.h"
-#include "tests/frontends/nfs/v4_door/compound_caller.h"
+#include "tests/frontends/nfs/v40_protocol/caller_40.h"
+#include "tests/frontends/nfs/v4_protocol/compound_caller.h"
 
 namespace stoa::clients {
 namespace {
@@ -28,7 +29,7 @@ constexpr const char *kWritten = "0123456789", *kCached = "CACHED6789", *kPut = 
 
 enum class Kind { kRead, kWrite };
 
-// Through which door, and what is done to the file "f" (and "g") of the test's folder.
+// Through which protocol, and what is done to the file "f" (and "g") of the test's folder.
 struct Case {
   const char* name;
   bool changes;                                           // else it only looks: it leaves delegations for reading alone
@@ -118,16 +119,16 @@ class DelegationsTest : public testing::Test {
   std::vector<Case> s3();
   std::vector<Case> version4(const std::string& who, const std::function<Nfs4Status(const Ops&)>& by);
   std::vector<Case> version42();
-  void each(const std::string& door, const std::function<std::vector<Case>()>& cases,
+  void each(const std::string& protocol, const std::function<std::vector<Case>()>& cases,
             const std::function<void(const Case&, Kind)>& run) {
     for (const Kind kind : {Kind::kRead, Kind::kWrite}) {
       for (std::size_t i = 0;; ++i) {
-        prepare(door + (kind == Kind::kRead ? "-r" : "-w") + std::to_string(i), kind);
+        prepare(protocol + (kind == Kind::kRead ? "-r" : "-w") + std::to_string(i), kind);
         if (HasFatalFailure()) return;
         const std::vector<Case> now = cases();  // for the files of now
         if (i == now.size()) break;
         const Case& it = now[i];
-        SCOPED_TRACE(door + " " + it.name +
+        SCOPED_TRACE(protocol + " " + it.name +
                      (kind == Kind::kRead ? " against a delegation for reading" : " against one for writing"));
         run(it, kind);
         if (HasFailure()) return;
@@ -437,8 +438,8 @@ class AnsweredTest : public DelegationsTest {
     ASSERT_NE(server_, nullptr);
     connect(*server_);
   }
-  void all(const std::string& door, const std::function<std::vector<Case>()>& cases) {
-    each(door, cases, [this](const Case& it, Kind kind) { answered(it, kind); });
+  void all(const std::string& protocol, const std::function<std::vector<Case>()>& cases) {
+    each(protocol, cases, [this](const Case& it, Kind kind) { answered(it, kind); });
   }
   static std::unique_ptr<ServerProcess> server_;
 };
@@ -471,8 +472,8 @@ class UnansweredTest : public DelegationsTest {
     connect(*server_);
     holder_->callbacks = CompoundCaller::Callbacks::kIgnore;
   }
-  void all(const std::string& door, const std::function<std::vector<Case>()>& cases) {
-    each(door, cases, [this](const Case& it, Kind kind) {
+  void all(const std::string& protocol, const std::function<std::vector<Case>()>& cases) {
+    each(protocol, cases, [this](const Case& it, Kind kind) {
       unanswered(it, kind);
       // Its back channel is stuck with the call that it did not answer.
       begin_holder();

@@ -1,4 +1,4 @@
-// One ceiling over all doors together, set from the command line: NFSv3, NFSv4 and S3 at the same time.
+// One ceiling over all protocols together, set from the command line: NFSv3, NFSv4 and S3 at the same time.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "tests/clients/server_process.h"
-#include "tests/frontends/nfs/v4_door/compound_caller.h"
+#include "tests/frontends/nfs/v4_protocol/compound_caller.h"
 
 namespace stoa::clients {
 namespace {
@@ -34,7 +34,7 @@ class QosTest : public testing::Test {
 };
 
 // The bound holds on any machine: a slow one only takes longer.
-TEST_F(QosTest, ADirectoryCeilingIsHeldOverAllDoorsTogether) {
+TEST_F(QosTest, ADirectoryCeilingIsHeldOverAllProtocolsTogether) {
   constexpr int kRate = 400, kOperations = 1600;
   std::string why;
   const auto v3 = NfsClient::connect(server_->nfs(), 0, &why);
@@ -47,7 +47,7 @@ TEST_F(QosTest, ADirectoryCeilingIsHeldOverAllDoorsTogether) {
   stoa("qos set /test --metadata " + std::to_string(kRate));
   const auto began = std::chrono::steady_clock::now();
   std::atomic<int> done{0};
-  std::array<int, 3> by_door{};
+  std::array<int, 3> by_protocol{};
   const auto run = [&](int& mine, const auto& operation) {
     while (done.fetch_add(1) < kOperations) {
       EXPECT_TRUE(operation());
@@ -55,15 +55,15 @@ TEST_F(QosTest, ADirectoryCeilingIsHeldOverAllDoorsTogether) {
     }
   };
   {
-    const std::jthread first([&] { run(by_door[0], [&] { return v3->getattr(v3->root()).ok(); }); });
+    const std::jthread first([&] { run(by_protocol[0], [&] { return v3->getattr(v3->root()).ok(); }); });
     const std::jthread second(
-        [&] { run(by_door[1], [&] { return v4.call(test::Ops().putfh(handle).op(9).u32(0)).ok(); }); });
-    const std::jthread third([&] { run(by_door[2], [&] { return s3.head("none").status == 404; }); });
+        [&] { run(by_protocol[1], [&] { return v4.call(test::Ops().putfh(handle).op(9).u32(0)).ok(); }); });
+    const std::jthread third([&] { run(by_protocol[2], [&] { return s3.head("none").status == 404; }); });
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   // A burst of 100 ms, and the one that goes into debt.
   EXPECT_LE(kOperations, 1.05 * kRate * (took.count() + 0.1) + 1);
-  for (const int operations : by_door) EXPECT_GT(operations, kOperations / 20);
+  for (const int operations : by_protocol) EXPECT_GT(operations, kOperations / 20);
   EXPECT_NE(stoa("qos list").find("400/s"), std::string::npos);
   EXPECT_NE(stoa("qos top").find("/test"), std::string::npos);
 }
@@ -82,7 +82,7 @@ TEST_F(QosTest, LimitsAreSetShownAndTakenAwayFromTheCommandLine) {
                            "\"weight\": 200", "\"guarantee_write_bytes\": 1048576"}) {
     EXPECT_NE(changed.find(part), std::string::npos) << part << " in " << changed;
   }
-  for (const char* target : {"door:nfs", "client:10.0.0.0/8", "export:test", "user:4711", "group:7"}) {
+  for (const char* target : {"protocol:nfs", "client:10.0.0.0/8", "export:test", "user:4711", "group:7"}) {
     stoa(std::string("qos set --weight 50 ") + target);
     EXPECT_NE(stoa("qos list").find(target), std::string::npos);
   }

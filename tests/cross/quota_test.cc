@@ -1,5 +1,5 @@
-// One quota, 64 writers, three doors: NFSv3 (libnfs), NFSv4.1 and S3 at once. Never one byte or file over, and full to
-// the last one at the end.
+// One quota, 64 writers, three protocols: NFSv3 (libnfs), NFSv4.1 and S3 at once. Never one byte or file over, and full
+// to the last one at the end.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/clients/server_process.h"
-#include "tests/frontends/nfs/v4_door/compound_caller.h"
+#include "tests/frontends/nfs/v4_protocol/compound_caller.h"
 
 namespace stoa::clients {
 namespace {
@@ -21,7 +21,7 @@ using test::Ops;
 constexpr int kWriters = 64;
 constexpr std::uint32_t kBothWays = 3;
 
-class QuotaDoorsTest : public ::testing::Test {
+class QuotaProtocolsTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     std::string why;
@@ -166,9 +166,9 @@ class QuotaDoorsTest : public ::testing::Test {
   std::string folder_;
   NfsHandle dir_;
 };
-std::unique_ptr<ServerProcess> QuotaDoorsTest::server_;
+std::unique_ptr<ServerProcess> QuotaProtocolsTest::server_;
 
-TEST_F(QuotaDoorsTest, BytesAreNeverOneTooManyAndAllAreUsed) {
+TEST_F(QuotaProtocolsTest, BytesAreNeverOneTooManyAndAllAreUsed) {
   constexpr std::uint64_t kMost = 3'000'017;
   limit("--bytes", kMost);
   fill(true, 9000, [&] { EXPECT_LE(used()["bytes"].get<std::uint64_t>(), kMost); });
@@ -187,7 +187,7 @@ TEST_F(QuotaDoorsTest, BytesAreNeverOneTooManyAndAllAreUsed) {
   EXPECT_TRUE(s3.put(folder_ + "/last", std::string(room, 'x')).ok());
 }
 
-TEST_F(QuotaDoorsTest, FilesAreNeverOneTooManyAndAllAreUsed) {
+TEST_F(QuotaProtocolsTest, FilesAreNeverOneTooManyAndAllAreUsed) {
   constexpr std::uint64_t kMost = 701;
   limit("--files", kMost);
   fill(false, 1, [&] { EXPECT_LE(used()["files"].get<std::uint64_t>(), kMost); });
@@ -195,7 +195,7 @@ TEST_F(QuotaDoorsTest, FilesAreNeverOneTooManyAndAllAreUsed) {
   EXPECT_EQ(nfs_->list(dir_).entries.size(), kMost);
 }
 
-TEST_F(QuotaDoorsTest, ASoftLimitWhoseGraceIsOverIsToldByEveryDoor) {
+TEST_F(QuotaProtocolsTest, ASoftLimitWhoseGraceIsOverIsToldByEveryProtocol) {
   std::string output;
   ASSERT_EQ(stoa({"quota", "set", "/test/" + folder_, "--soft-bytes", "500000", "--grace", "1s"}, &output), 0)
       << output;
@@ -211,7 +211,7 @@ TEST_F(QuotaDoorsTest, ASoftLimitWhoseGraceIsOverIsToldByEveryDoor) {
   EXPECT_TRUE(v4(1));
 }
 
-TEST_F(QuotaDoorsTest, HomesGetTheirLimitThroughEveryDoor) {
+TEST_F(QuotaProtocolsTest, HomesGetTheirLimitThroughEveryProtocol) {
   std::string output;
   ASSERT_EQ(stoa({"quota", "set", "/test/" + folder_, "--children", "--bytes", "1000"}, &output), 0) << output;
   S3Client s3(server_->s3());
@@ -224,7 +224,7 @@ TEST_F(QuotaDoorsTest, HomesGetTheirLimitThroughEveryDoor) {
             NFS3ERR_DQUOT);
 }
 
-TEST_F(QuotaDoorsTest, AUserIsLimitedThroughEveryDoor) {
+TEST_F(QuotaProtocolsTest, AUserIsLimitedThroughEveryProtocol) {
   std::string output;
   ASSERT_EQ(stoa({"quota", "count-owners", "/test/" + folder_}, &output), 0) << output;
   ASSERT_EQ(stoa({"quota", "set", "/test/" + folder_, "--user", "4321", "--bytes", "1000"}, &output), 0) << output;

@@ -1,5 +1,5 @@
 // Every byte that a READ gives, compared with a twin: each length and offset around the borders of blocks, pages and
-// ways to answer, through every door, on connections and in reply memory that are fresh, and that were in use.
+// ways to answer, through every protocol, on connections and in reply memory that are fresh, and that were in use.
 //
 // The server has one worker. So the memory that replies are written to is that worker's, and it is fresh again behind a
 // reply so large that its memory was given back.
@@ -9,7 +9,7 @@
 
 #include "tests/clients/server_process.h"
 #include "tests/frontends/nfs/nfs_caller.h"
-#include "tests/frontends/nfs/v4_door/compound_caller.h"
+#include "tests/frontends/nfs/v4_protocol/compound_caller.h"
 
 namespace stoa::clients {
 namespace {
@@ -38,7 +38,7 @@ struct Answer {
   bool end = false;
 };
 
-struct Door {
+struct Protocol {
   std::string name;
   std::function<Answer(const Twin& file, std::uint64_t offset, std::uint32_t count)> read;
   std::function<void()> reconnect;
@@ -86,7 +86,7 @@ class ReadsTest : public testing::Test {
     v4_->connect();
     s3_.emplace(server_->s3());
     if (files_.empty()) make_files();
-    make_doors();
+    make_protocols();
   }
 
   void make_files() {
@@ -169,9 +169,9 @@ class ReadsTest : public testing::Test {
     return {reply.status == 206, reply.body, offset + count >= file.content.size()};
   }
 
-  void make_doors() {
+  void make_protocols() {
     v40_ = std::make_unique<test::WireClient>(port_);
-    doors_ = {
+    protocols_ = {
         {"NFSv3", [this](const Twin& f, std::uint64_t o, std::uint32_t c) { return read_v3(f, o, c); },
          [this] {
            const std::uint32_t xid = v3_->xid;
@@ -186,29 +186,29 @@ class ReadsTest : public testing::Test {
          [this] { v40_ = std::make_unique<test::WireClient>(port_); }},
     };
     for (const std::uint32_t minor : {1u, 2u}) {
-      doors_.push_back({"NFSv4." + std::to_string(minor),
-                        [this, minor](const Twin& f, std::uint64_t o, std::uint32_t c) {
-                          auto result = call_v41(read_ops(f, kReadOp, o, c), minor);
-                          result.skip_sequence();
-                          return take_read(result);
-                        },
-                        [this] { v4_->reconnect(port_); }});
+      protocols_.push_back({"NFSv4." + std::to_string(minor),
+                            [this, minor](const Twin& f, std::uint64_t o, std::uint32_t c) {
+                              auto result = call_v41(read_ops(f, kReadOp, o, c), minor);
+                              result.skip_sequence();
+                              return take_read(result);
+                            },
+                            [this] { v4_->reconnect(port_); }});
     }
     // Not the last one of its COMPOUND: its bytes are copied whatever their number.
-    doors_.push_back({"NFSv4.1, another operation behind it",
-                      [this](const Twin& f, std::uint64_t o, std::uint32_t c) {
-                        auto result = call_v41(read_ops(f, kReadOp, o, c).getfh());
-                        result.skip_sequence();
-                        return take_read(result);
-                      },
-                      [this] { v4_->reconnect(port_); }});
-    doors_.push_back({"READ_PLUS",
-                      [this](const Twin& f, std::uint64_t o, std::uint32_t c) {
-                        auto result = call_v41(read_ops(f, kReadPlusOp, o, c), 2);
-                        result.skip_sequence();
-                        return take_read_plus(result, o);
-                      },
-                      [this] { v4_->reconnect(port_); }});
+    protocols_.push_back({"NFSv4.1, another operation behind it",
+                          [this](const Twin& f, std::uint64_t o, std::uint32_t c) {
+                            auto result = call_v41(read_ops(f, kReadOp, o, c).getfh());
+                            result.skip_sequence();
+                            return take_read(result);
+                          },
+                          [this] { v4_->reconnect(port_); }});
+    protocols_.push_back({"READ_PLUS",
+                          [this](const Twin& f, std::uint64_t o, std::uint32_t c) {
+                            auto result = call_v41(read_ops(f, kReadPlusOp, o, c), 2);
+                            result.skip_sequence();
+                            return take_read_plus(result, o);
+                          },
+                          [this] { v4_->reconnect(port_); }});
   }
 
   // The worker has no memory for replies from now on.
@@ -220,17 +220,17 @@ class ReadsTest : public testing::Test {
   }
 
   // False: it differs, and the test has failed.
-  static bool same(const Door& door, const Twin& file, std::uint64_t offset, std::uint32_t count) {
-    const Answer answer = door.read(file, offset, count);
+  static bool same(const Protocol& protocol, const Twin& file, std::uint64_t offset, std::uint32_t count) {
+    const Answer answer = protocol.read(file, offset, count);
     const std::string_view content = file.content;
     const std::string_view expected = offset < content.size() ? content.substr(offset, count) : std::string_view();
     const bool end = offset + count >= content.size();
     // READ_PLUS may be short; what it gives is true.
     const bool may_be_short =
-        door.name == "READ_PLUS" && !answer.bytes.empty() && answer.bytes.size() < expected.size();
+        protocol.name == "READ_PLUS" && !answer.bytes.empty() && answer.bytes.size() < expected.size();
     const bool right = answer.ok && (may_be_short ? answer.bytes == expected.substr(0, answer.bytes.size())
                                                   : answer.bytes == expected && answer.end == end);
-    EXPECT_TRUE(right) << door.name << ", " << file.name << ": " << count << " bytes at " << offset << ", got "
+    EXPECT_TRUE(right) << protocol.name << ", " << file.name << ": " << count << " bytes at " << offset << ", got "
                        << answer.bytes.size() << (answer.end ? " and the end" : "");
     return right;
   }
@@ -244,7 +244,7 @@ class ReadsTest : public testing::Test {
   std::unique_ptr<test::WireClient> v40_;
   std::unique_ptr<CompoundCaller> v4_;
   std::optional<S3Client> s3_;
-  std::vector<Door> doors_;
+  std::vector<Protocol> protocols_;
 };
 std::unique_ptr<ServerProcess> ReadsTest::server_;
 std::vector<Twin> ReadsTest::files_;
@@ -255,21 +255,21 @@ TEST_F(ReadsTest, WholeFilesOverAFreshConnectionAndInFreshMemory) {
     const std::string name = "whole" + std::to_string(size);
     const Twin file{name, noise(size), v3_->create(root_, name)};
     ASSERT_EQ(v3_->write(file.handle, 0, file.content), test::NfsStatus::kOk);
-    for (const Door& door : doors_) {
+    for (const Protocol& protocol : protocols_) {
       make_reply_memory_fresh();
-      door.reconnect();
-      ASSERT_TRUE(same(door, file, 0, size));
+      protocol.reconnect();
+      ASSERT_TRUE(same(protocol, file, 0, size));
     }
   }
 }
 
 TEST_F(ReadsTest, EveryLengthAroundABorderInFreshReplyMemory) {
-  for (const Door& door : doors_) {
+  for (const Protocol& protocol : protocols_) {
     for (const std::uint32_t count : near_borders(5)) {
       for (const std::uint64_t offset : {std::uint64_t{0}, std::uint64_t{4095}}) {
         make_reply_memory_fresh();
-        door.reconnect();
-        ASSERT_TRUE(same(door, files_[2], offset, count));
+        protocol.reconnect();
+        ASSERT_TRUE(same(protocol, files_[2], offset, count));
       }
     }
   }
@@ -278,9 +278,9 @@ TEST_F(ReadsTest, EveryLengthAroundABorderInFreshReplyMemory) {
 TEST_F(ReadsTest, EveryLengthAndOffsetAroundABorderOnAConnectionThatIsInUse) {
   const auto borders = near_borders(5);
   for (const Twin& file : files_) {
-    for (const Door& door : doors_) {
+    for (const Protocol& protocol : protocols_) {
       for (const std::uint32_t offset : borders) {
-        for (const std::uint32_t count : borders) ASSERT_TRUE(same(door, file, offset, count));
+        for (const std::uint32_t count : borders) ASSERT_TRUE(same(protocol, file, offset, count));
       }
     }
   }
@@ -298,10 +298,10 @@ TEST_F(ReadsTest, AFileThatIsReadRightAfterItWasWrittenIsAsItWasWritten) {
     file.content.replace(offset, data.size(), data);
   };
   const auto check = [&](const Twin& twin) {
-    for (const Door& door : doors_) {
+    for (const Protocol& protocol : protocols_) {
       for (const std::uint64_t offset : {std::uint64_t{0}, std::uint64_t{4095}, kBlock - 3, kBlock, 3 * kBlock + 1}) {
         for (const std::uint32_t count : {1u, 4097u, 65'535u, 65'537u, 1'000'000u})
-          ASSERT_TRUE(same(door, twin, offset, count));
+          ASSERT_TRUE(same(protocol, twin, offset, count));
       }
     }
   };
@@ -339,7 +339,7 @@ TEST_F(ReadsTest, AFileThatIsReadRightAfterItWasWrittenIsAsItWasWritten) {
   write(0, noise(kBlock - 5), 0);
   check(file);
   check(clone);
-  // Replaced through another door, and removed with its place used again.
+  // Replaced through another protocol, and removed with its place used again.
   file.content = noise(2 * kBlock + 1);
   ASSERT_TRUE(s3_->put("lately", file.content).ok());
   check(file);
@@ -353,12 +353,13 @@ TEST_F(ReadsTest, AFileThatIsReadRightAfterItWasWrittenIsAsItWasWritten) {
 }
 
 TEST_F(ReadsTest, EveryRangeOfAnObjectAroundABorder) {
-  const Door door{"S3", [this](const Twin& f, std::uint64_t o, std::uint32_t c) { return read_s3(f, o, c); }, {}};
+  const Protocol protocol{
+      "S3", [this](const Twin& f, std::uint64_t o, std::uint32_t c) { return read_s3(f, o, c); }, {}};
   for (const Twin& file : files_) {
     for (const std::uint32_t offset : near_borders(2)) {
       for (const std::uint32_t count : near_borders(5)) {
         if (count > 0 && offset < file.content.size()) {
-          ASSERT_TRUE(same(door, file, offset, count));
+          ASSERT_TRUE(same(protocol, file, offset, count));
         }
       }
     }

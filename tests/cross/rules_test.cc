@@ -1,5 +1,5 @@
-// Every rule through every door: door A sets up, door B acts, door C sees. One server; each test has a folder of its
-// own, and the verifier counts again at the end.
+// Every rule through every protocol: protocol A sets up, protocol B acts, protocol C sees. One server; each test has a
+// folder of its own, and the verifier counts again at the end.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tests/cross/doors/door.h"
-#include "tests/frontends/nfs/v4_door/compound_caller.h"
+#include "tests/cross/protocols/protocol.h"
+#include "tests/frontends/nfs/v4_protocol/compound_caller.h"
 
 namespace stoa::cross {
 namespace {
@@ -18,9 +18,9 @@ using clients::ServerProcess;
 
 constexpr std::uint32_t kNobodySpecial = 1001;
 constexpr std::uint32_t kShareBoth = 3;  // OPEN4_SHARE_ACCESS_BOTH
-constexpr DoorKind kDoors[] = {DoorKind::kNfs3, DoorKind::kNfs4, DoorKind::kS3};
+constexpr ProtocolKind kProtocols[] = {ProtocolKind::kNfs3, ProtocolKind::kNfs4, ProtocolKind::kS3};
 
-using Three = std::tuple<DoorKind, DoorKind, DoorKind>;
+using Three = std::tuple<ProtocolKind, ProtocolKind, ProtocolKind>;
 
 class RulesTest : public ::testing::TestWithParam<Three> {
  protected:
@@ -28,14 +28,14 @@ class RulesTest : public ::testing::TestWithParam<Three> {
     std::string why;
     server_ = ServerProcess::start({STOA_SERVE}, &why);
     ASSERT_NE(server_, nullptr) << why;
-    for (const DoorKind kind : kDoors) {
-      superuser_[static_cast<std::size_t>(kind)] = open_door(kind, *server_, 0);
-      nobody_special_[static_cast<std::size_t>(kind)] = open_door(kind, *server_, kNobodySpecial);
+    for (const ProtocolKind kind : kProtocols) {
+      superuser_[static_cast<std::size_t>(kind)] = open_protocol(kind, *server_, 0);
+      nobody_special_[static_cast<std::size_t>(kind)] = open_protocol(kind, *server_, kNobodySpecial);
     }
   }
   static void TearDownTestSuite() {
-    for (auto& door : superuser_) door.reset();
-    for (auto& door : nobody_special_) door.reset();
+    for (auto& protocol : superuser_) protocol.reset();
+    for (auto& protocol : nobody_special_) protocol.reset();
     if (server_ != nullptr) {
       std::string output;
       EXPECT_EQ(stoa({"check"}, &output), 0) << output;
@@ -48,17 +48,17 @@ class RulesTest : public ::testing::TestWithParam<Three> {
     std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
     std::ranges::replace(name, '/', '.');
     folder_ = name;
-    ASSERT_EQ(as_root(DoorKind::kNfs3).make_directory(folder_), Outcome::kOk);
+    ASSERT_EQ(as_root(ProtocolKind::kNfs3).make_directory(folder_), Outcome::kOk);
   }
 
-  static DoorKind kind_a() { return std::get<0>(GetParam()); }
-  static DoorKind kind_b() { return std::get<1>(GetParam()); }
-  static DoorKind kind_c() { return std::get<2>(GetParam()); }
-  static Door& as_root(DoorKind kind) { return *superuser_[static_cast<std::size_t>(kind)]; }
-  static Door& as_nobody_special(DoorKind kind) { return *nobody_special_[static_cast<std::size_t>(kind)]; }
-  static Door& a() { return as_root(kind_a()); }
-  static Door& b() { return as_root(kind_b()); }
-  static Door& c() { return as_root(kind_c()); }
+  static ProtocolKind kind_a() { return std::get<0>(GetParam()); }
+  static ProtocolKind kind_b() { return std::get<1>(GetParam()); }
+  static ProtocolKind kind_c() { return std::get<2>(GetParam()); }
+  static Protocol& as_root(ProtocolKind kind) { return *superuser_[static_cast<std::size_t>(kind)]; }
+  static Protocol& as_nobody_special(ProtocolKind kind) { return *nobody_special_[static_cast<std::size_t>(kind)]; }
+  static Protocol& a() { return as_root(kind_a()); }
+  static Protocol& b() { return as_root(kind_b()); }
+  static Protocol& c() { return as_root(kind_c()); }
 
   std::string in(const std::string& name) const { return folder_ + "/" + name; }
   using Names = std::vector<std::string>;
@@ -89,19 +89,19 @@ class RulesTest : public ::testing::TestWithParam<Three> {
   nlohmann::json used() { return stoa({"quota", "get", path()})["usage"]; }
 
   static inline std::unique_ptr<ServerProcess> server_;
-  static inline std::array<std::unique_ptr<Door>, std::size(kDoors)> superuser_, nobody_special_;
+  static inline std::array<std::unique_ptr<Protocol>, std::size(kProtocols)> superuser_, nobody_special_;
   std::string folder_;
 };
 
 std::string name_of_three(const ::testing::TestParamInfo<Three>& info) {
   const auto [a, b, c] = info.param;
   std::string name;
-  for (const DoorKind kind : {a, b, c}) name += name_of(kind);
+  for (const ProtocolKind kind : {a, b, c}) name += name_of(kind);
   return name;
 }
-INSTANTIATE_TEST_SUITE_P(Doors, RulesTest,
-                         ::testing::Combine(::testing::ValuesIn(kDoors), ::testing::ValuesIn(kDoors),
-                                            ::testing::ValuesIn(kDoors)),
+INSTANTIATE_TEST_SUITE_P(Protocols, RulesTest,
+                         ::testing::Combine(::testing::ValuesIn(kProtocols), ::testing::ValuesIn(kProtocols),
+                                            ::testing::ValuesIn(kProtocols)),
                          name_of_three);
 
 // --- one truth
@@ -183,11 +183,11 @@ TEST_P(RulesTest, WritesInPlaceAreSeen) {
 
 // --- permissions
 
-TEST_P(RulesTest, PermissionsBindAtEveryDoor) {
+TEST_P(RulesTest, PermissionsBindAtEveryProtocol) {
   ASSERT_EQ(a().put(in("secret"), "mine"), Outcome::kOk);
-  Door& keeper = has_directories(kind_a()) ? a() : as_root(DoorKind::kNfs3);
+  Protocol& keeper = has_directories(kind_a()) ? a() : as_root(ProtocolKind::kNfs3);
   ASSERT_EQ(keeper.set_mode(in("secret"), 0600), Outcome::kOk);
-  Door& other = as_nobody_special(kind_b());
+  Protocol& other = as_nobody_special(kind_b());
   EXPECT_EQ(other.get(in("secret")).outcome, Outcome::kDenied);
   EXPECT_EQ(other.put(in("secret"), "theirs"), Outcome::kDenied);
   EXPECT_EQ(other.put(in("new"), "theirs"), Outcome::kDenied);  // the folder is 0755
@@ -206,14 +206,14 @@ TEST_P(RulesTest, PermissionsBindAtEveryDoor) {
   EXPECT_EQ(other.put(in("secret"), "theirs"), Outcome::kDenied);
 }
 
-TEST_P(RulesTest, AnAclBindsAtEveryDoor) {
+TEST_P(RulesTest, AnAclBindsAtEveryProtocol) {
   ASSERT_EQ(a().put(in("f"), "mine"), Outcome::kOk);
   // Read, by the mode, for all; by the list for all but one. And that one may write.
   const std::filesystem::path list = std::filesystem::temp_directory_path() / (server_->value("STOA_PID") + ".acl");
   std::ofstream(list) << "A::1001:wa\nD::1001:r\nA::OWNER@:rwatTnNcCoy\nA:g:GROUP@:rtncy\nA::EVERYONE@:rtncy\n";
   stoa({"acl", "set", path() + "/f", list.string()});
   std::filesystem::remove(list);
-  Door& other = as_nobody_special(kind_b());
+  Protocol& other = as_nobody_special(kind_b());
   EXPECT_EQ(other.get(in("f")).outcome, Outcome::kDenied);
   EXPECT_EQ(as_nobody_special(kind_c()).get(in("f")).outcome, Outcome::kDenied);
   sees("f", "mine");
@@ -238,7 +238,7 @@ TEST_P(RulesTest, AQuotaOfBytesIsExact) {
     EXPECT_EQ(c().room(folder_), 0U);
   }
   EXPECT_EQ(used()["bytes"], 1000);
-  // What one door frees, another one has at once.
+  // What one protocol frees, another one has at once.
   ASSERT_EQ(c().remove(in("first")), Outcome::kOk);
   if (has_directories(kind_c())) {
     EXPECT_EQ(c().room(folder_), 600U);
@@ -305,7 +305,7 @@ TEST_P(RulesTest, WhatIsDeletedIsInTheBinAndComesBack) {
   ASSERT_EQ(items.size(), 1U);
   EXPECT_EQ(items[0]["path"], path() + "/f");
   EXPECT_EQ(items[0]["bytes"], 4);
-  EXPECT_EQ(items[0]["door"], has_directories(kind_b()) ? "nfs" : "s3");
+  EXPECT_EQ(items[0]["protocol"], has_directories(kind_b()) ? "nfs" : "s3");
   EXPECT_EQ(items[0]["deleted_by"]["uid"], 0);
   if (has_directories(kind_c())) {
     EXPECT_EQ(seen(".recycle"), Names{"0"});
@@ -362,11 +362,11 @@ TEST_P(RulesTest, TheBinCountsUntilItIsPurged) {
 // --- owners, exports, flows, audit
 
 TEST_P(RulesTest, AUsersQuotaIsExact) {
-  ASSERT_EQ(as_root(DoorKind::kNfs3).set_mode(folder_, 0777), Outcome::kOk);
+  ASSERT_EQ(as_root(ProtocolKind::kNfs3).set_mode(folder_, 0777), Outcome::kOk);
   stoa({"quota", "count-owners", path()});
   stoa({"quota", "set", path(), "--user", std::to_string(kNobodySpecial), "--bytes", "1000"});
-  Door& first = as_nobody_special(kind_a());
-  Door& second = as_nobody_special(kind_b());
+  Protocol& first = as_nobody_special(kind_a());
+  Protocol& second = as_nobody_special(kind_b());
   ASSERT_EQ(first.put(in("first"), std::string(600, 'a')), Outcome::kOk);
   EXPECT_EQ(second.put(in("second"), std::string(401, 'b')), Outcome::kNoRoom);
   ASSERT_EQ(second.put(in("second"), std::string(400, 'b')), Outcome::kOk);
@@ -399,7 +399,7 @@ TEST_P(RulesTest, AReadOnlyExportIsReadOnly) {
   sees("f", "anew");
 }
 
-TEST_P(RulesTest, AFlowOfADirectoryCountsEveryDoor) {
+TEST_P(RulesTest, AFlowOfADirectoryCountsEveryProtocol) {
   stoa({"qos", "set", path(), "--write", "10GB/s", "--read", "10GB/s"});
   const auto use = [&] { return stoa({"qos", "get", path()})["use"]; };
   ASSERT_EQ(a().put(in("f"), std::string(50'000, 'a')), Outcome::kOk);
@@ -418,11 +418,11 @@ TEST_P(RulesTest, WhatIsDoneAndRefusedIsAudited) {
   ASSERT_EQ(a().put(in("f"), "told"), Outcome::kOk);
   EXPECT_EQ(as_nobody_special(kind_c()).put(in("f"), "x"), Outcome::kDenied);
   ASSERT_EQ(b().remove(in("f")), Outcome::kOk);
-  const auto door_of = [](DoorKind kind) { return has_directories(kind) ? "nfs" : "s3"; };
-  const auto told = [&](const std::vector<std::string>& operations, const char* result, DoorKind door,
+  const auto protocol_of = [](ProtocolKind kind) { return has_directories(kind) ? "nfs" : "s3"; };
+  const auto told = [&](const std::vector<std::string>& operations, const char* result, ProtocolKind protocol,
                         std::uint32_t uid) {
     const nlohmann::json records =
-        stoa({"audit", "query", "--path", path() + "/f", "--door", door_of(door)})["records"];
+        stoa({"audit", "query", "--path", path() + "/f", "--protocol", protocol_of(protocol)})["records"];
     return std::ranges::count_if(records, [&](const nlohmann::json& record) {
       return std::ranges::find(operations, record["operation"].get<std::string>()) != operations.end() &&
              record["result"] == result && record["path"] == path() + "/f" && record["user"]["uid"] == uid &&

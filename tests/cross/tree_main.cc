@@ -1,4 +1,4 @@
-// cross_tree: moves whole trees in and out through one door and compares them with the source through another.
+// cross_tree: moves whole trees in and out through one protocol and compares them with the source through another.
 //   cross_tree odd DIR                  makes a folder of odd names on this machine
 //   cross_tree put-nfs SOURCE NAME      copies SOURCE over NFS to NAME in the export, many calls in flight
 //   cross_tree check-nfs SOURCE NAME    compares NAME over NFS with SOURCE: names, types, bytes, targets of symlinks

@@ -30,7 +30,7 @@ FileId Driver::any_inode() {
   if (!gone_.empty() && random_.percent(3)) return random_.pick(gone_);
   auto it = twin_.inodes.begin();
   std::advance(it, random_.below(twin_.inodes.size()));
-  // No door leads to the directories of uploads.
+  // No protocol leads to the directories of uploads.
   const bool outside = it->second.is_directory() && !twin_.is_below(it->first, core::kRootId);
   return outside ? core::kRootId : it->first;
 }

@@ -225,7 +225,7 @@ bool Driver::compare_usage(FileId id) {
   }
   const core::QuotaLimits& limits = twin_.at(id).limits;
   if (reply->by_class != by_class.by_class) return differ("usage of " + text(id) + " by class");
-  if (reply->counted != by_class.counted(limits.uncounted)) return differ("what counts in the quota of " + text(id));
+  if (reply->counted != by_class.counted(limits.excluded)) return differ("what counts in the quota of " + text(id));
   return reply->limits == limits || differ("limits of " + text(id));
 }
 
@@ -254,7 +254,7 @@ bool Driver::compare_meta(FileId root, const std::string& key) {
   if (!reply->meta) return !meta || meta->bytes.empty() || differ("meta of " + in_quotes(key) + " is gone");
   if (!meta) return differ("meta of " + in_quotes(key) + " out of nowhere");
   if (reply->meta->bytes != meta->bytes) return differ("meta of " + in_quotes(key));
-  // A file that another door has written since must never look like the object that the meta describes.
+  // A file that another protocol has written since must never look like the object that the meta describes.
   if (!meta->current && reply->meta->current(reply->attr))
     return differ("meta of " + in_quotes(key) + " seems current");
   if (meta->current && reply->meta->described != described_[right])

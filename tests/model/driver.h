@@ -53,7 +53,7 @@ class Driver {
   bool learn_new_directories();
   // Learns which bins there are, and the serials of what the last operation put there.
   bool settle_bins();
-  bool settle_bin(FileId anchor);
+  bool settle_bin(FileId recycle_root);
   bool settle_item(TwinItem& waiting, const std::vector<core::RecycledItem>& listed);
   bool forgive_pruned_directories(FileId root);
   bool forgive_all();  // after what touched more than the twin says

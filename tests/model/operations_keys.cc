@@ -8,7 +8,7 @@ bool Driver::do_put_key() {
   const std::string data = random_.percent(5) ? std::string() : random_.bytes(any_length());
   const std::string meta = random_.percent(60) ? random_.bytes(random_.below(60)) : std::string();
   core::OpContext ctx = context();
-  ctx.door = core::Door::kS3;
+  ctx.protocol = core::Protocol::kS3;
   core::PutKeyRequest request{.root = root, .key = key, .meta = meta};
   const bool valid_root = twin_.exists(root) && twin_.at(root).is_directory();
   const FileId old = valid_root ? twin_.find_key(root, key) : core::kNoFile;
@@ -77,7 +77,7 @@ bool Driver::do_remove_key() {
   const std::string key = key_in(root);
   describe("remove_key " + in_quotes(key) + " below " + text(root));
   core::OpContext ctx = context();
-  ctx.door = core::Door::kS3;
+  ctx.protocol = core::Protocol::kS3;
   bool removed = false;
   const std::set<FileId> before = present();
   const Verdict verdict = twin_.remove_key(root, key, &removed);
@@ -174,7 +174,7 @@ bool Driver::do_concatenate() {
   const std::string key = key_in(core::kRootId);
   request.key = key;
   core::OpContext ctx = context();
-  ctx.door = core::Door::kS3;
+  ctx.protocol = core::Protocol::kS3;
   const std::uint64_t count = 1 + random_.below(4);
   const bool upload = !options_.shared_extents || random_.percent(60);
   std::string parts;
@@ -244,9 +244,9 @@ bool Driver::do_set_quota() {
   core::SetQuotaRequest request{.dir = id, .limits = {}};
   if (twin_.exists(id) && twin_.at(id).is_directory() && random_.percent(40)) {
     if (random_.percent(40))
-      request.limits.uncounted = {
+      request.limits.excluded = {
           .recycled = random_.percent(60), .nameless = random_.percent(60), .multipart = random_.percent(50)};
-    const core::Usage usage = twin_.usage_by_class(id).counted(request.limits.uncounted);
+    const core::Usage usage = twin_.usage_by_class(id).counted(request.limits.excluded);
     if (random_.percent(70)) request.limits.bytes = static_cast<std::uint64_t>(usage.bytes) + random_.below(60'000);
     if (random_.percent(50))
       request.limits.files = static_cast<std::uint64_t>(usage.files + usage.directories) + random_.below(8);
@@ -256,9 +256,9 @@ bool Driver::do_set_quota() {
   describe("set_quota of " + text(id) + " bytes " +
            (request.limits.bytes ? std::to_string(*request.limits.bytes) : "-") + " files " +
            (request.limits.files ? std::to_string(*request.limits.files) : "-") +
-           (request.limits.uncounted.recycled ? " without what is recycled" : "") +
-           (request.limits.uncounted.nameless ? " without what has no name" : "") +
-           (request.limits.uncounted.multipart ? " without what is of uploads" : ""));
+           (request.limits.excluded.recycled ? " without what is recycled" : "") +
+           (request.limits.excluded.nameless ? " without what has no name" : "") +
+           (request.limits.excluded.multipart ? " without what is of uploads" : ""));
   Verdict verdict;
   if (!twin_.exists(id)) {
     verdict.errors.push_back(Errc::kStale);

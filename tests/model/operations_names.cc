@@ -37,10 +37,10 @@ bool Driver::do_open() {
            std::to_string(static_cast<int>(request.disposition)));
   core::OpContext ctx = context();
   core::StateTable& state = engine_.volume().state();
-  ctx.holder = state.add_holder(core::Door::kSmb, nullptr);
+  ctx.holder = state.add_holder(core::Protocol::kSmb, nullptr);
   FileId found = core::kNoFile;
   (void)twin_.lookup(parent, name, ctx.cred, &found);
-  // What opening a device or a symlink means, the doors decide.
+  // What opening a device or a symlink means, the protocols decide.
   if (found != core::kNoFile && !twin_.at(found).is_directory() && twin_.at(found).type != FileType::kRegular)
     return true;
   const Verdict verdict = twin_.open(request, ctx.cred);
@@ -178,7 +178,8 @@ bool Driver::do_hold() {
   if (held_.contains(id) || (twin_.exists(id) && twin_.at(id).type != FileType::kRegular)) return true;
   describe("hold " + text(id) + " open");
   auto& state = engine_.volume().state();
-  const auto opened = state.open({id, state.add_holder(core::Door::kNfs, nullptr), core::kShareBoth, core::kShareNone});
+  const auto opened =
+      state.open({id, state.add_holder(core::Protocol::kNfs, nullptr), core::kShareBoth, core::kShareNone});
   const Verdict verdict = twin_.exists(id) ? Verdict{} : Verdict{.errors = {Errc::kStale}};
   if (!same_outcome(verdict, opened)) return false;
   if (!opened) return true;

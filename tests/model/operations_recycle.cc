@@ -7,7 +7,7 @@ namespace stoa::model {
 namespace {
 
 constexpr std::size_t kPoliciesWanted = 6;
-constexpr std::string_view kShelf = "0";  // of the superuser
+constexpr std::string_view kUserBin = "0";  // of the superuser
 
 bool is_placeholder(FileId id) {
   return static_cast<std::uint64_t>(id) > 1ull << 63;
@@ -38,51 +38,52 @@ bool Driver::forgive_all() {
   return true;
 }
 
-bool Driver::settle_bin(FileId anchor) {
+bool Driver::settle_bin(FileId recycle_root) {
   const auto drop = [&] {
-    gone_.push_back(twin_.at(anchor).bin);
-    twin_.drop_bin(anchor);
+    gone_.push_back(twin_.at(recycle_root).bin);
+    twin_.drop_bin(recycle_root);
   };
-  const auto found = ns().lookup(context(), {anchor, core::kRecycleName});
+  const auto found = ns().lookup(context(), {recycle_root, core::kRecycleName});
   if (!found && found.error().code != Errc::kNotFound)
-    return differ("look-up of the bin of " + text(anchor) + ": " + stoa::describe(found.error()));
-  const FileId known = twin_.at(anchor).bin;
+    return differ("look-up of the bin of " + text(recycle_root) + ": " + stoa::describe(found.error()));
+  const FileId known = twin_.at(recycle_root).bin;
   const FileId real = found ? found->attr.id : core::kNoFile;
   if (known != real) {
     // An empty bin may go at any time, and one may come with a delete that was refused.
     if (known != core::kNoFile && (real == core::kNoFile || !is_placeholder(known))) {
-      if (!twin_.bin_is_empty(anchor)) return differ("the bin of " + text(anchor) + " is gone, or another one");
+      if (!twin_.bin_is_empty(recycle_root))
+        return differ("the bin of " + text(recycle_root) + " is gone, or another one");
       drop();
     }
     if (real != core::kNoFile && is_placeholder(known)) {
       if (!learn(known, real)) return false;
     } else if (real != core::kNoFile) {
       FileId of = core::kNoFile;
-      const core::RecyclePolicy* const policy = twin_.find_policy(anchor, &of);
-      if (policy == nullptr || of != anchor) return differ("a bin of " + text(anchor) + " out of nowhere");
+      const core::RecyclePolicy* const policy = twin_.find_policy(recycle_root, &of);
+      if (policy == nullptr || of != recycle_root) return differ("a bin of " + text(recycle_root) + " out of nowhere");
       if (!ever_.insert(real).second) return differ("id " + text(real) + " of a bin was given out before");
-      twin_.add_bin(anchor, real, policy->counted);
+      twin_.add_bin(recycle_root, real, policy->counted);
     }
   }
   if (real == core::kNoFile) return true;
   seen_.erase(real);
-  const auto shelf = ns().lookup(context(), {real, kShelf});
+  const auto user_bin = ns().lookup(context(), {real, kUserBin});
   auto& names = twin_.at(real).names;
-  if (!shelf) {
+  if (!user_bin) {
     if (names.empty()) return true;
-    return differ("the bin of " + text(anchor) + " has lost its shelf");
+    return differ("the bin of " + text(recycle_root) + " has lost its user_bin");
   }
-  seen_.erase(shelf->attr.id);
+  seen_.erase(user_bin->attr.id);
   if (names.empty()) {
-    if (!ever_.insert(shelf->attr.id).second)
-      return differ("id " + text(shelf->attr.id) + " of a shelf was given out before");
-    twin_.add_shelf(real, shelf->attr.id);
+    if (!ever_.insert(user_bin->attr.id).second)
+      return differ("id " + text(user_bin->attr.id) + " of a user_bin was given out before");
+    twin_.add_user_bin(real, user_bin->attr.id);
     return true;
   }
-  const FileId shelf_known = names.begin()->second;
-  if (shelf_known == shelf->attr.id) return true;
-  if (is_placeholder(shelf_known)) return learn(shelf_known, shelf->attr.id);
-  return differ("the bin of " + text(anchor) + " has another shelf");
+  const FileId user_bin_known = names.begin()->second;
+  if (user_bin_known == user_bin->attr.id) return true;
+  if (is_placeholder(user_bin_known)) return learn(user_bin_known, user_bin->attr.id);
+  return differ("the bin of " + text(recycle_root) + " has another user_bin");
 }
 
 bool Driver::settle_item(TwinItem& waiting, const std::vector<core::RecycledItem>& listed) {
@@ -97,13 +98,13 @@ bool Driver::settle_item(TwinItem& waiting, const std::vector<core::RecycledItem
       const auto version = described_.find(waiting.copy_of);
       if (version != described_.end()) described_[item.id] = {item.id, version->second.data_version};
     }
-    if (item.item.bin != twin_.at(waiting.anchor).bin) return differ("an item is in bin " + text(item.item.bin));
-    // On the shelf it has the name that it had, and its serial.
+    if (item.item.bin != twin_.at(waiting.recycle_root).bin) return differ("an item is in bin " + text(item.item.bin));
+    // On the user's bin it has the name that it had, and its serial.
     char serial[20];
     std::snprintf(serial, sizeof serial, "@%llx", static_cast<unsigned long long>(item.item.serial));
     const auto listing = ns().readdir(
         context(), {.dir = twin_.at(item.item.bin).names.begin()->second, .cookie = 2, .entries_max = 100'000});
-    if (!listing) return differ("readdir of a shelf: " + stoa::describe(listing.error()));
+    if (!listing) return differ("readdir of a user_bin: " + stoa::describe(listing.error()));
     for (const core::DirectoryEntry& entry : listing->entries) {
       if (entry.id != item.id || !entry.name.ends_with(serial)) continue;
       const std::string had = entry.name.substr(0, entry.name.size() - std::string_view(serial).size());
@@ -113,7 +114,7 @@ bool Driver::settle_item(TwinItem& waiting, const std::vector<core::RecycledItem
       last_serial_ = std::max(last_serial_, item.item.serial);
       return !copied || verify(item.id, Touch::kNone);
     }
-    return differ("the shelf does not show " + in_quotes(waiting.raw));
+    return differ("the user_bin does not show " + in_quotes(waiting.raw));
   }
   return differ(in_quotes(twin_.original_path(waiting)) + " is not listed in a bin");
 }
@@ -165,8 +166,8 @@ bool Driver::compare_items(FileId dir) {
         return differ(who + "was at " + in_quotes(path));
       if (item.name != core::posix_name_of(known.raw, false)) return differ(who + "has name " + in_quotes(item.name));
       if (item.bytes != known.bytes || item.uid != 0) return differ(who + "has other bytes or another user");
-      if (item.door != (known.by_key ? core::Door::kS3 : core::OpContext().door))
-        return differ(who + "has another door");
+      if (item.protocol != (known.by_key ? core::Protocol::kS3 : core::OpContext().protocol))
+        return differ(who + "has another protocol");
       right.erase(it);
     }
     if (!reply->truncated) break;

@@ -49,7 +49,7 @@ struct TwinInode {
   bool implied = false;
   core::QuotaLimits limits;
   FileId bin = core::kNoFile;         // its own
-  bool is_bin = false;                // or a shelf: no directory of the tree, and counts as nothing
+  bool is_bin = false;                // or a user's bin: no directory of the tree, and counts as nothing
   bool counted = true;                // of a bin
   FileId charged_to = core::kNoFile;  // of a multipart upload: where it counts
   // Others: every name, and the directory that the file is charged to.
@@ -68,9 +68,9 @@ core::Usage own_usage(const TwinInode& inode);
 // What a delete kept.
 struct TwinItem {
   FileId id = core::kNoFile;
-  FileId anchor = core::kNoFile;  // the directory whose bin took it
+  FileId recycle_root = core::kNoFile;  // the directory whose bin took it
   FileId bin = core::kNoFile;
-  Stored stored;                  // on the shelf
+  Stored stored;                  // on the user's bin
   FileId parent = core::kNoFile;  // where it was, and as what
   std::string raw;
   FileId base = core::kNoFile;  // of a key: how the directories that only keys implied are found again
@@ -85,7 +85,7 @@ struct TwinUsage {
   core::Usage all;
   core::UsageByClass by_class;
   // What limits are compared with that leave these classes out.
-  core::Usage counted(const core::UncountedClasses& uncounted) const;
+  core::Usage counted(const core::ExcludedClasses& excluded) const;
 };
 
 // How an operation may show in the time stamps of an inode.
@@ -134,7 +134,7 @@ class Twin {
   TwinInode& at(FileId id) { return inodes.at(id); }
   const TwinInode& at(FileId id) const { return inodes.at(id); }
 
-  // --- names as POSIX doors see them (twin_names.cc)
+  // --- names as POSIX protocols see them (twin_names.cc)
   std::string shown(const TwinInode& dir, const Stored& stored) const;
   bool hidden(const TwinInode& dir, const Stored& stored) const;
   // The stored name that a POSIX name stands for; nullopt: there is none now.
@@ -181,14 +181,14 @@ class Twin {
   std::vector<KeyOrPrefix> list(FileId root, std::string_view prefix, std::string_view delimiter) const;
 
   // --- recycle bins (twin_recycle.cc). What is deleted gets the serial that the volume gave it only after success:
-  // until then it waits in `pending`, on its shelf under a name of its own; bins and shelves that it needed have
-  // placeholder ids.
-  const core::RecyclePolicy* find_policy(FileId dir, FileId* anchor) const;
+  // until then it waits in `pending`, on its user's bin under a name of its own; bins and users' bins that it needed
+  // have placeholder ids.
+  const core::RecyclePolicy* find_policy(FileId dir, FileId* recycle_root) const;
   bool recycled(FileId id) const;  // in a bin: it can be read, restored and purged
-  bool bin_is_empty(FileId anchor) const;
-  void add_bin(FileId anchor, FileId id, bool counted);
-  void add_shelf(FileId bin, FileId id);
-  void drop_bin(FileId anchor);
+  bool bin_is_empty(FileId recycle_root) const;
+  void add_bin(FileId recycle_root, FileId id, bool counted);
+  void add_user_bin(FileId bin, FileId id);
+  void drop_bin(FileId recycle_root);
   void settle_item(const TwinItem& pending, std::uint64_t serial, const std::string& name);
   // Where an item was: with directories that lie in a bin themselves, where those were. nullopt: one of them is gone.
   struct Origin {
@@ -202,7 +202,7 @@ class Twin {
   // How many went; those that went with their directories do not count.
   std::uint64_t purge(FileId dir, const std::set<std::uint64_t>& wanted);
   void age(std::uint32_t days);
-  std::vector<FileId> anchors_below(
+  std::vector<FileId> recycle_roots_below(
       FileId dir) const;  // of bins, by names: also of those that are not counted below it
   Verdict remove_tree(FileId parent, std::string_view name, const core::Credentials& cred);
 
@@ -235,8 +235,8 @@ class Twin {
   bool can_go(FileId parent, const TwinInode& dir) const;  // an empty directory, as far as bins are concerned
   bool can_move(const TwinInode& dir) const;               // nothing is charged to it that has no name in it
   void keep_content(FileId dir, const Stored& stored, const TwinItem& origin);
-  FileId shelf_for(FileId dir);
-  Stored shelve(FileId dir, const Stored& stored, TwinItem item);
+  FileId user_bin_for(FileId dir);
+  Stored recycle(FileId dir, const Stored& stored, TwinItem item);
   void leave_home(TwinInode& inode, FileId dir);
   FileId beyond_bins(FileId dir) const;
   void consume(FileId dir, Verdict& verdict);  // the parts of an upload, and itself

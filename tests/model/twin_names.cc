@@ -119,7 +119,7 @@ void Twin::drop_link(FileId dir, const Stored& stored, Verdict& verdict) {
   if (inode.links.empty()) {
     const FileId outside = beyond_bins(inode.home);
     // It may count there for more than in the bin: then it stays, if there is no room.
-    if (has_room_for_charge(inode, inode.home, outside, core::UsageClass::kNameless)) inode.home = outside;
+    if (has_room_for_charge(inode, inode.home, outside, core::UsageClass::kOrphans)) inode.home = outside;
   } else {
     leave_home(inode, dir);
   }
@@ -197,7 +197,7 @@ Verdict TwinNames::new_name(const Twin& twin, FileId parent, std::string_view na
     *stored = directory ? directory_form(*present) : *present;
     return verdict;
   }
-  // These aliases name only what is there already; no POSIX door can make what they stand for.
+  // These aliases name only what is there already; no POSIX protocol can make what they stand for.
   if (parsed->long_prefix || parsed->file_beside_directory) {
     verdict.errors.insert(verdict.errors.end(), {Errc::kInvalid, Errc::kNotFound});
     return verdict;
@@ -370,12 +370,12 @@ Verdict Twin::rename(const core::RenameRequest& request, const Credentials& cred
       return verdict;
     }
     if (twin.exists(request.from_parent) && twin.recycled(request.from_parent)) {
-      // A move out of a shelf restores.
+      // A move out of a user's bin restores.
       for (const auto& [serial, item] : twin.items) {
         const TwinInode& bin = twin.at(item.bin);
         if (!verdict.ok() || bin.names.empty() || bin.names.begin()->second != request.from_parent) continue;
-        const TwinInode& shelf = twin.at(request.from_parent);
-        if (shelf.names.at(item.stored) != moved || twin.shown(shelf, item.stored) != request.from_name) continue;
+        const TwinInode& user_bin = twin.at(request.from_parent);
+        if (user_bin.names.at(item.stored) != moved || twin.shown(user_bin, item.stored) != request.from_name) continue;
         if (request.to_name.empty()) return Verdict{.errors = {Errc::kInvalid, Errc::kReadOnly}};
         return twin.restore(serial, request.to_parent, request.to_name, cred);
       }

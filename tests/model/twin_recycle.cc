@@ -7,8 +7,8 @@
 namespace stoa::model {
 namespace {
 
-const Stored kShelfName = "0/";  // the model deletes as the superuser
-constexpr std::uint32_t kShelfMode = 0700, kBinMode = 0755;
+const Stored kUserBinName = "0/";  // the model deletes as the superuser
+constexpr std::uint32_t kUserBinMode = 0700, kBinMode = 0755;
 
 std::string raw_of(const Stored& stored) {
   return stored.ends_with('/') ? stored.substr(0, stored.size() - 1) : stored;
@@ -19,15 +19,15 @@ std::string shown_raw(const std::string& raw) {
 
 }  // namespace
 
-const core::RecyclePolicy* Twin::find_policy(FileId dir, FileId* anchor) const {
-  *anchor = core::kNoFile;
+const core::RecyclePolicy* Twin::find_policy(FileId dir, FileId* recycle_root) const {
+  *recycle_root = core::kNoFile;
   for (; dir != core::kNoFile; dir = above(dir)) {
     if ((exists(dir) && at(dir).is_bin) || is_upload(dir)) break;
     const auto policy = policies.find(dir);
-    if (*anchor == core::kNoFile && (policy != policies.end() || export_roots.contains(dir))) *anchor = dir;
+    if (*recycle_root == core::kNoFile && (policy != policies.end() || export_roots.contains(dir))) *recycle_root = dir;
     if (policy != policies.end()) return &policy->second;
   }
-  *anchor = core::kNoFile;
+  *recycle_root = core::kNoFile;
   return nullptr;
 }
 
@@ -41,51 +41,51 @@ bool Twin::recycled(FileId id) const {
   return false;
 }
 
-bool Twin::bin_is_empty(FileId anchor) const {
-  const FileId bin = at(anchor).bin;
+bool Twin::bin_is_empty(FileId recycle_root) const {
+  const FileId bin = at(recycle_root).bin;
   if (bin == core::kNoFile) return true;
   if (usage(bin) != core::Usage{}) return false;
-  return std::ranges::all_of(at(bin).names, [&](const auto& shelf) { return at(shelf.second).names.empty(); });
+  return std::ranges::all_of(at(bin).names, [&](const auto& user_bin) { return at(user_bin.second).names.empty(); });
 }
 
-void Twin::add_bin(FileId anchor, FileId id, bool counted) {
+void Twin::add_bin(FileId recycle_root, FileId id, bool counted) {
   TwinInode bin;
   bin.id = id;
   bin.type = FileType::kDirectory;
   bin.mode = kBinMode;
-  bin.parent = anchor;
+  bin.parent = recycle_root;
   bin.is_bin = true;
   bin.counted = counted;
   inodes[id] = bin;
-  at(anchor).bin = id;
+  at(recycle_root).bin = id;
 }
 
-void Twin::add_shelf(FileId bin, FileId id) {
-  TwinInode shelf;
-  shelf.id = id;
-  shelf.type = FileType::kDirectory;
-  shelf.mode = kShelfMode;
-  shelf.parent = bin;
-  shelf.is_bin = true;
-  inodes[id] = shelf;
-  at(bin).names[kShelfName] = id;
+void Twin::add_user_bin(FileId bin, FileId id) {
+  TwinInode user_bin;
+  user_bin.id = id;
+  user_bin.type = FileType::kDirectory;
+  user_bin.mode = kUserBinMode;
+  user_bin.parent = bin;
+  user_bin.is_bin = true;
+  inodes[id] = user_bin;
+  at(bin).names[kUserBinName] = id;
 }
 
-void Twin::drop_bin(FileId anchor) {
-  const FileId bin = at(anchor).bin;
-  for (const auto& [stored, shelf] : at(bin).names) inodes.erase(shelf);
+void Twin::drop_bin(FileId recycle_root) {
+  const FileId bin = at(recycle_root).bin;
+  for (const auto& [stored, user_bin] : at(bin).names) inodes.erase(user_bin);
   inodes.erase(bin);
-  at(anchor).bin = core::kNoFile;
+  at(recycle_root).bin = core::kNoFile;
 }
 
-FileId Twin::shelf_for(FileId dir) {
-  FileId anchor = core::kNoFile;
-  const core::RecyclePolicy* const policy = find_policy(dir, &anchor);
+FileId Twin::user_bin_for(FileId dir) {
+  FileId recycle_root = core::kNoFile;
+  const core::RecyclePolicy* const policy = find_policy(dir, &recycle_root);
   if (policy == nullptr || !policy->enabled) return core::kNoFile;
-  if (at(anchor).bin == core::kNoFile) add_bin(anchor, fresh_id(), policy->counted);
-  const FileId bin = at(anchor).bin;
-  if (at(bin).names.empty()) add_shelf(bin, fresh_id());
-  return at(bin).names.at(kShelfName);
+  if (at(recycle_root).bin == core::kNoFile) add_bin(recycle_root, fresh_id(), policy->counted);
+  const FileId bin = at(recycle_root).bin;
+  if (at(bin).names.empty()) add_user_bin(bin, fresh_id());
+  return at(bin).names.at(kUserBinName);
 }
 
 bool Twin::can_move(const TwinInode& dir) const {
@@ -102,20 +102,20 @@ bool Twin::can_move(const TwinInode& dir) const {
 }
 
 bool Twin::can_go(FileId parent, const TwinInode& dir) const {
-  FileId anchor = core::kNoFile;
-  const core::RecyclePolicy* const policy = find_policy(parent, &anchor);
+  FileId recycle_root = core::kNoFile;
+  const core::RecyclePolicy* const policy = find_policy(parent, &recycle_root);
   return bin_is_empty(dir.id) || (policy != nullptr && policy->enabled && can_move(dir));
 }
 
-// The name goes to the shelf; what it is there comes back.
-Stored Twin::shelve(FileId dir, const Stored& stored, TwinItem item) {
-  const FileId shelf = shelf_for(dir);
-  item.anchor = at(at(shelf).parent).parent;
+// The name goes to the user's bin; what it is there comes back.
+Stored Twin::recycle(FileId dir, const Stored& stored, TwinItem item) {
+  const FileId user_bin = user_bin_for(dir);
+  item.recycle_root = at(at(user_bin).parent).parent;
   item.parent = dir;
   item.raw = raw_of(stored);
   item.bytes = at(item.id).type == FileType::kRegular ? at(item.id).size() : 0;
   item.stored = "\1pending " + std::to_string(pending.size()) + (at(item.id).is_directory() ? "/" : "");
-  at(shelf).names[item.stored] = item.id;
+  at(user_bin).names[item.stored] = item.id;
   pending.push_back(item);
   return item.stored;
 }
@@ -124,8 +124,8 @@ void Twin::remove_name(FileId dir, const Stored& stored, Verdict& verdict, const
   const FileId id = at(dir).names.at(stored);
   const bool directory = at(id).is_directory();
   if (directory && at(id).bin != core::kNoFile && bin_is_empty(id)) drop_bin(id);
-  const FileId shelf = shelf_for(dir);
-  if (shelf == core::kNoFile || (directory && !can_move(at(id)))) {
+  const FileId user_bin = user_bin_for(dir);
+  if (user_bin == core::kNoFile || (directory && !can_move(at(id)))) {
     // What is left in a directory that looks empty is its folder marker, which goes with it.
     while (directory && !at(id).names.empty()) drop_link(id, at(id).names.begin()->first, verdict);
     drop_link(dir, stored, verdict);
@@ -135,48 +135,48 @@ void Twin::remove_name(FileId dir, const Stored& stored, Verdict& verdict, const
   TwinItem item = origin;
   item.id = id;
   at(dir).names.erase(stored);
-  const Stored there = shelve(dir, stored, item);
+  const Stored there = recycle(dir, stored, item);
   verdict.touched[dir] = Touch::kContent;
   verdict.touched[id] = Touch::kAttributes;
   TwinInode& inode = at(id);
   if (directory) {
-    inode.parent = shelf;
+    inode.parent = user_bin;
     return;
   }
   inode.links.erase({dir, stored});
   const bool lives = std::ranges::any_of(inode.links, [&](const auto& link) { return !recycled(link.first); });
-  inode.links.emplace(shelf, there);
+  inode.links.emplace(user_bin, there);
   if (lives) {
     leave_home(inode, dir);
-  } else if (has_room_for_charge(inode, inode.home, shelf)) {
-    inode.home = shelf;
+  } else if (has_room_for_charge(inode, inode.home, user_bin)) {
+    inode.home = user_bin;
   }
 }
 
 void Twin::keep_content(FileId dir, const Stored& stored, const TwinItem& origin) {
-  const FileId shelf = shelf_for(dir);
-  if (shelf == core::kNoFile) return;
+  const FileId user_bin = user_bin_for(dir);
+  if (user_bin == core::kNoFile) return;
   TwinInode copy = at(at(dir).names.at(stored));
   TwinItem item = origin;
   item.copy_of = copy.id;
   item.id = copy.id = fresh_id();
   copy.open = false;
   inodes[copy.id] = copy;
-  const Stored there = shelve(dir, stored, item);
-  at(copy.id).links = {{shelf, there}};
-  at(copy.id).home = shelf;
+  const Stored there = recycle(dir, stored, item);
+  at(copy.id).links = {{user_bin, there}};
+  at(copy.id).home = user_bin;
 }
 
 void Twin::settle_item(const TwinItem& waiting, std::uint64_t serial, const std::string& name) {
   TwinItem item = waiting;
-  item.bin = at(item.anchor).bin;
-  const FileId shelf = at(item.bin).names.at(kShelfName);
+  item.bin = at(item.recycle_root).bin;
+  const FileId user_bin = at(item.bin).names.at(kUserBinName);
   item.stored = name + (at(item.id).is_directory() ? "/" : "");
-  at(shelf).names.erase(waiting.stored);
-  at(shelf).names[item.stored] = item.id;
+  at(user_bin).names.erase(waiting.stored);
+  at(user_bin).names[item.stored] = item.id;
   if (!at(item.id).is_directory()) {
-    at(item.id).links.erase({shelf, waiting.stored});
-    at(item.id).links.emplace(shelf, item.stored);
+    at(item.id).links.erase({user_bin, waiting.stored});
+    at(item.id).links.emplace(user_bin, item.stored);
   }
   items[serial] = item;
 }
@@ -231,8 +231,8 @@ std::string Twin::original_path(const TwinItem& item) const {
 }
 
 bool Twin::deleted_below(const TwinItem& item, FileId dir) const {
-  if (is_below(item.anchor, dir)) return true;
-  if (!is_below(dir, item.anchor)) return false;
+  if (is_below(item.recycle_root, dir)) return true;
+  if (!is_below(dir, item.recycle_root)) return false;
   const auto known = origin(item);
   return known && known->directories.contains(dir);
 }
@@ -249,7 +249,7 @@ Verdict Twin::restore_into(std::uint64_t serial, FileId dir, std::string_view na
     Stored stored = item.raw + (directory ? "/" : "");
     const auto& names = twin.at(dir).names;
     if (name.empty()) {
-      // Keys may have a file and a directory of one name; POSIX doors never make both.
+      // Keys may have a file and a directory of one name; POSIX protocols never make both.
       const Stored other = item.raw + (directory ? "" : "/");
       if (names.contains(stored) || (!item.by_key && names.contains(other))) verdict.errors.push_back(Errc::kExists);
     } else {
@@ -258,14 +258,14 @@ Verdict Twin::restore_into(std::uint64_t serial, FileId dir, std::string_view na
       if (twin.find(twin.at(dir), name)) verdict.errors.push_back(Errc::kExists);
     }
     if (!verdict.ok()) return verdict;
-    const FileId shelf = twin.at(item.bin).names.at(kShelfName);
-    twin.at(shelf).names.erase(item.stored);
+    const FileId user_bin = twin.at(item.bin).names.at(kUserBinName);
+    twin.at(user_bin).names.erase(item.stored);
     twin.at(dir).names[stored] = item.id;
     TwinInode& inode = twin.at(item.id);
     if (directory) {
       inode.parent = dir;
     } else {
-      inode.links.erase({shelf, item.stored});
+      inode.links.erase({user_bin, item.stored});
       inode.links.emplace(dir, stored);
       if (twin.recycled(item.id)) inode.home = dir;
     }
@@ -327,15 +327,15 @@ void Twin::purge_item(std::uint64_t serial) {
     }
     while (!at(item.id).names.empty()) drop_link(item.id, at(item.id).names.begin()->first, unused);
   }
-  drop_link(at(item.bin).names.at(kShelfName), item.stored, unused);
+  drop_link(at(item.bin).names.at(kUserBinName), item.stored, unused);
 }
 
-std::vector<FileId> Twin::anchors_below(FileId dir) const {
-  std::vector<FileId> anchors;
+std::vector<FileId> Twin::recycle_roots_below(FileId dir) const {
+  std::vector<FileId> recycle_roots;
   for (const auto& [id, inode] : inodes) {
-    if (inode.bin != core::kNoFile && is_below(id, dir)) anchors.push_back(id);
+    if (inode.bin != core::kNoFile && is_below(id, dir)) recycle_roots.push_back(id);
   }
-  return anchors;
+  return recycle_roots;
 }
 
 std::uint64_t Twin::purge(FileId dir, const std::set<std::uint64_t>& wanted) {
@@ -344,7 +344,7 @@ std::uint64_t Twin::purge(FileId dir, const std::set<std::uint64_t>& wanted) {
     if ((wanted.empty() || wanted.contains(serial)) && deleted_below(item, dir)) going.insert(serial);
   }
   std::vector<FileId> bins;
-  for (const FileId anchor : anchors_below(dir)) bins.push_back(at(anchor).bin);
+  for (const FileId recycle_root : recycle_roots_below(dir)) bins.push_back(at(recycle_root).bin);
   while (dir != at(dir).parent) {
     dir = at(dir).parent;
     if (at(dir).bin != core::kNoFile) bins.push_back(at(dir).bin);
@@ -362,11 +362,11 @@ std::uint64_t Twin::purge(FileId dir, const std::set<std::uint64_t>& wanted) {
 }
 
 void Twin::age(std::uint32_t days) {
-  for (const FileId anchor : anchors_below(core::kRootId)) {
-    if (!exists(anchor)) continue;
-    const FileId bin = at(anchor).bin;
+  for (const FileId recycle_root : recycle_roots_below(core::kRootId)) {
+    if (!exists(recycle_root)) continue;
+    const FileId bin = at(recycle_root).bin;
     FileId unused = core::kNoFile;
-    const core::RecyclePolicy* const found = find_policy(anchor, &unused);
+    const core::RecyclePolicy* const found = find_policy(recycle_root, &unused);
     // What a policy left behind that is gone ages by the rules that it would have without one.
     const std::uint32_t days_max = found != nullptr ? found->days : core::RecyclePolicy{}.days;
     const std::uint64_t bytes_max = found != nullptr ? found->bytes_max.value_or(~0ull) : ~0ull;

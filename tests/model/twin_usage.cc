@@ -34,7 +34,7 @@ core::Usage less(const core::Usage& a, const core::Usage& b) {
 core::Usage own_usage(const TwinInode& inode) {
   std::uint64_t bytes = inode.type == FileType::kRegular || inode.type == FileType::kSymlink ? inode.size() : 0;
   for (const auto& [name, value] : inode.xattrs) bytes += name.size() + value.size();
-  // What a key door keeps, behind the version that it describes; so much of it is free.
+  // What a key protocol keeps, behind the version that it describes; so much of it is free.
   constexpr std::size_t kFree = 512;
   const std::size_t meta =
       inode.meta && !inode.meta->bytes.empty() ? sizeof(std::uint64_t) + inode.meta->bytes.size() : 0;
@@ -43,18 +43,18 @@ core::Usage own_usage(const TwinInode& inode) {
                               : core::Usage{.bytes = static_cast<std::int64_t>(bytes), .files = 1};
 }
 
-core::Usage TwinUsage::counted(const core::UncountedClasses& uncounted) const {
+core::Usage TwinUsage::counted(const core::ExcludedClasses& excluded) const {
   core::Usage rest = all;
-  if (uncounted.recycled) rest = less(rest, by_class.recycled);
-  if (uncounted.nameless) rest = less(rest, by_class.nameless);
-  if (uncounted.multipart) rest = less(rest, by_class.multipart);
+  if (excluded.recycled) rest = less(rest, by_class.recycled);
+  if (excluded.nameless) rest = less(rest, by_class.nameless);
+  if (excluded.multipart) rest = less(rest, by_class.multipart);
   return rest;
 }
 
 core::UsageClass Twin::class_in(FileId dir, core::UsageClass below) const {
   if (is_upload(dir)) return core::UsageClass::kMultipart;
-  const bool bin =
-      exists(dir) && at(dir).is_bin && !(exists(at(dir).parent) && at(at(dir).parent).is_bin);  // else it is a shelf
+  const bool bin = exists(dir) && at(dir).is_bin &&
+                   !(exists(at(dir).parent) && at(at(dir).parent).is_bin);  // else it is a user's bin
   return bin ? core::UsageClass::kRecycled : below;
 }
 
@@ -64,7 +64,7 @@ std::map<FileId, TwinUsage> Twin::usages() const {
     if (inode.is_bin || inode.id == core::kRootId) continue;
     const core::Usage own = own_usage(inode);
     FileId dir = inode.is_directory() ? above(id) : inode.home;
-    core::UsageClass of = inode.nameless()      ? core::UsageClass::kNameless
+    core::UsageClass of = inode.nameless()      ? core::UsageClass::kOrphans
                           : is_upload(inode.id) ? core::UsageClass::kMultipart
                                                 : core::UsageClass::kLive;
     for (; dir != core::kNoFile; dir = above(dir)) {
@@ -72,7 +72,7 @@ std::map<FileId, TwinUsage> Twin::usages() const {
       TwinUsage& known = total[dir];
       known.all = sum(known.all, own);
       if (of == core::UsageClass::kRecycled) known.by_class.recycled = sum(known.by_class.recycled, own);
-      if (of == core::UsageClass::kNameless) known.by_class.nameless = sum(known.by_class.nameless, own);
+      if (of == core::UsageClass::kOrphans) known.by_class.nameless = sum(known.by_class.nameless, own);
       if (of == core::UsageClass::kMultipart) known.by_class.multipart = sum(known.by_class.multipart, own);
     }
   }
@@ -90,9 +90,9 @@ bool Twin::has_room_for_charge(const TwinInode& inode, FileId from, FileId to, c
     if (!exists(dir)) continue;  // it has no limits any more
     const core::QuotaLimits& limits = at(dir).limits;
     const auto was = before.find(dir);
-    if (limits.uncounted.has(of) || (was != before.end() && !limits.uncounted.has(was->second)))
+    if (limits.excluded.has(of) || (was != before.end() && !limits.excluded.has(was->second)))
       continue;  // counts no more than before
-    const core::Usage used = now[dir].counted(limits.uncounted);
+    const core::Usage used = now[dir].counted(limits.excluded);
     const auto bytes = static_cast<std::uint64_t>(own_usage(inode).bytes);
     if (bytes > 0 && limits.bytes && static_cast<std::uint64_t>(used.bytes) + bytes > *limits.bytes) return false;
     if (limits.files && static_cast<std::uint64_t>(used.files + used.directories) + 1 > *limits.files) return false;
@@ -116,7 +116,7 @@ std::map<FileId, core::Usage> Twin::limited_usage() const {
   if (!any) return out;
   auto now = usages();
   for (const auto& [id, inode] : inodes) {
-    if (inode.limits.bytes || inode.limits.files) out[id] = now[id].counted(inode.limits.uncounted);
+    if (inode.limits.bytes || inode.limits.files) out[id] = now[id].counted(inode.limits.excluded);
   }
   return out;
 }
@@ -126,7 +126,7 @@ bool Twin::exceeds(const std::map<FileId, core::Usage>& before) const {
   for (const auto& [id, old] : before) {
     if (!exists(id)) continue;
     const core::QuotaLimits& limits = at(id).limits;
-    const core::Usage now = usage[id].counted(limits.uncounted);
+    const core::Usage now = usage[id].counted(limits.excluded);
     if (limits.bytes && now.bytes > old.bytes && static_cast<std::uint64_t>(now.bytes) > *limits.bytes) return true;
     const std::int64_t count = now.files + now.directories;
     const std::int64_t count_before = old.files + old.directories;

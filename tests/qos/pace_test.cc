@@ -11,15 +11,15 @@ namespace {
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kMillisecond = 1'000'000;
 
-class PaceTest : public testing::Test {
+class BackgroundThrottleTest : public testing::Test {
  protected:
-  PaceTest() { set({.weight = kWeightLowest}); }
+  BackgroundThrottleTest() { set({.weight = kWeightLowest}); }
   void set(const Limits& limits) {
     const std::pair<Flow*, Limits> change{flow_.get(), limits};
     scheduler_.change({&change, 1});
     weight_ = limits.weight;
   }
-  // Time passes, in which the doors serve `busy_` requests a millisecond.
+  // Time passes, in which the protocols serve `busy_` requests a millisecond.
   void pass(std::int64_t ns) {
     now_ += ns;
     if (busy_) requests_ += static_cast<std::uint64_t>(1 + ns / kMillisecond);
@@ -40,24 +40,24 @@ class PaceTest : public testing::Test {
   int naps_until_quiet_ = -1;
   Scheduler scheduler_{{}, [this] { return now_; }};
   std::shared_ptr<Flow> flow_ = std::make_shared<Flow>();
-  Pace pace_{scheduler_,
-             {.terms = [this] { return Pace::Terms{{flow_}, weight_}; },
-              .requests = [this] { return requests_; },
-              .clock = [this] { return now_; },
-              .nap =
-                  [this](std::int64_t ns) {
-                    pass(ns);
-                    if (naps_until_quiet_ >= 0 && naps_until_quiet_-- == 0) busy_ = false;
-                  }}};
+  BackgroundThrottle pace_{scheduler_,
+                           {.terms = [this] { return BackgroundThrottle::Terms{{flow_}, weight_}; },
+                            .requests = [this] { return requests_; },
+                            .clock = [this] { return now_; },
+                            .nap =
+                                [this](std::int64_t ns) {
+                                  pass(ns);
+                                  if (naps_until_quiet_ >= 0 && naps_until_quiet_-- == 0) busy_ = false;
+                                }}};
 };
 
-TEST_F(PaceTest, WithoutRequestsItRunsAtFullSpeedAndIsCounted) {
+TEST_F(BackgroundThrottleTest, WithoutRequestsItRunsAtFullSpeedAndIsCounted) {
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(wait_after(5 * kMillisecond), 0);
   EXPECT_EQ(flow_->use().admitted[Resource::kReadBytes], 1000ull << 20);
   EXPECT_EQ(flow_->use().admitted[Resource::kReadOps], 1000u);
 }
 
-TEST_F(PaceTest, WhileTheDoorsAreBusyItGetsTheShareOfItsWeight) {
+TEST_F(BackgroundThrottleTest, WhileTheProtocolsAreBusyItGetsTheShareOfItsWeight) {
   busy_ = true;
   set({.weight = 10});  // against 100 of the requests
   EXPECT_EQ(wait_after(5 * kMillisecond), 50 * kMillisecond);
@@ -67,20 +67,20 @@ TEST_F(PaceTest, WhileTheDoorsAreBusyItGetsTheShareOfItsWeight) {
   EXPECT_LT(wait_after(40 * kMillisecond), kMillisecond);
 }
 
-TEST_F(PaceTest, ItIsNeverStarved) {
+TEST_F(BackgroundThrottleTest, ItIsNeverStarved) {
   busy_ = true;
-  for (int i = 0; i < 100; ++i) EXPECT_EQ(wait_after(kSecond), Pace::kPauseMax);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(wait_after(kSecond), BackgroundThrottle::kPauseMax);
 }
 
-TEST_F(PaceTest, APauseEndsWithTheRequests) {
+TEST_F(BackgroundThrottleTest, APauseEndsWithTheRequests) {
   busy_ = true;
   naps_until_quiet_ = 2;
   // Two lulls with requests, then one that shows that nobody asks any more.
-  EXPECT_EQ(wait_after(kSecond), 4 * Pace::kLull);
+  EXPECT_EQ(wait_after(kSecond), 4 * BackgroundThrottle::kLull);
   EXPECT_EQ(wait_after(kSecond), 0);
 }
 
-TEST_F(PaceTest, ACeilingHoldsForItAsForRequests) {
+TEST_F(BackgroundThrottleTest, ACeilingHoldsForItAsForRequests) {
   Limits limits{.weight = kWeightLowest};
   limits.ceiling[Resource::kReadBytes] = 1 << 20;
   set(limits);
@@ -91,30 +91,30 @@ TEST_F(PaceTest, ACeilingHoldsForItAsForRequests) {
   EXPECT_EQ(flow_->use().refused, 0u);
 }
 
-TEST_F(PaceTest, AHopelessCeilingLetsAPieceThroughNowAndThen) {
+TEST_F(BackgroundThrottleTest, AHopelessCeilingLetsAPieceThroughNowAndThen) {
   Limits limits{.weight = kWeightLowest};
   limits.ceiling[Resource::kReadBytes] = 1;
   set(limits);
   wait_after(0);  // goes into debt
   for (int i = 0; i < 5; ++i) {
     const std::int64_t waited = wait_after(0);
-    EXPECT_GE(waited, Pace::kPatience);
-    EXPECT_LE(waited, Pace::kPatience + Pace::kLull);
+    EXPECT_GE(waited, BackgroundThrottle::kPatience);
+    EXPECT_LE(waited, BackgroundThrottle::kPatience + BackgroundThrottle::kLull);
   }
 }
 
-TEST_F(PaceTest, HasteWaitsForNothing) {
+TEST_F(BackgroundThrottleTest, HasteWaitsForNothing) {
   Limits limits{.weight = kWeightLowest};
   limits.ceiling[Resource::kMetadataOps] = 1;
   set(limits);
   busy_ = true;
   const std::int64_t began = now_;
-  for (int i = 0; i < 10; ++i) pace_.spent_in_haste(Price::metadata());
+  for (int i = 0; i < 10; ++i) pace_.spent_unthrottled(Price::metadata());
   EXPECT_EQ(now_, began);
   EXPECT_EQ(flow_->use().admitted[Resource::kMetadataOps], 10u);
 }
 
-TEST_F(PaceTest, WhenItIsStoppedNothingWaits) {
+TEST_F(BackgroundThrottleTest, WhenItIsStoppedNothingWaits) {
   Limits limits{.weight = kWeightLowest};
   limits.ceiling[Resource::kReadBytes] = 1;
   set(limits);
@@ -129,7 +129,7 @@ TEST_F(PaceTest, WhenItIsStoppedNothingWaits) {
   EXPECT_EQ(scheduler_.parked(), 0u);
 }
 
-TEST_F(PaceTest, AStopEndsWhatWaits) {
+TEST_F(BackgroundThrottleTest, AStopEndsWhatWaits) {
   Limits limits{.weight = kWeightLowest};
   limits.ceiling[Resource::kReadBytes] = 1;
   const auto flow = std::make_shared<Flow>();
@@ -137,8 +137,8 @@ TEST_F(PaceTest, AStopEndsWhatWaits) {
   const std::pair<Flow*, Limits> change{flow.get(), limits};
   scheduler.change({&change, 1});
   std::atomic<std::uint64_t> requests{0};
-  Pace pace(scheduler,
-            {.terms = [&] { return Pace::Terms{{flow}}; }, .requests = [&] { return requests.fetch_add(1); }});
+  BackgroundThrottle pace(scheduler, {.terms = [&] { return BackgroundThrottle::Terms{{flow}}; },
+                                      .requests = [&] { return requests.fetch_add(1); }});
   pace.spent(Price::read(1 << 30));
   std::thread worker([&] {
     while (!pace.stopped()) pace.spent(Price::read(1 << 30));

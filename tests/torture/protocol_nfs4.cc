@@ -1,8 +1,8 @@
 // NFSv4.0, 4.1 and 4.2: as compounds by hand, of a client that opens, works and closes.
 #include <chrono>
 
-#include "tests/frontends/nfs/v40_door/caller_40.h"
-#include "tests/frontends/nfs/v4_door/compound_caller.h"
+#include "tests/frontends/nfs/v40_protocol/caller_40.h"
+#include "tests/frontends/nfs/v4_protocol/compound_caller.h"
 #include "tests/torture/protocol.h"
 
 namespace stoa::torture {

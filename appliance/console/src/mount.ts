@@ -1,5 +1,5 @@
 // What to type on a client to reach an export.
-import type { Door, Export } from './api/types.ts';
+import type { Protocol, Export } from './api/types.ts';
 
 export interface Recipe {
   system: 'linux4' | 'linux3' | 'macos' | 'windows' | 'aws' | 'rclone' | 'boto3';
@@ -20,10 +20,10 @@ export function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-export function recipes(record: Export, doors: readonly Door[], seenAs: string): Recipe[] {
+export function recipes(record: Export, protocols: readonly Protocol[], seenAs: string): Recipe[] {
   const found: Recipe[] = [];
-  const nfs = doors.find((door) => door.name === 'nfs' && door.open);
-  if (nfs !== undefined && record.doors.includes('nfs')) {
+  const nfs = protocols.find((protocol) => protocol.name === 'nfs' && protocol.open);
+  if (nfs !== undefined && record.protocols.includes('nfs')) {
     const { host, port } = endpoint(nfs.address, seenAs);
     const flavor = record.security[0];
     const sec = flavor === undefined || flavor === 'sys' ? '' : `sec=${flavor},`;
@@ -47,8 +47,8 @@ export function recipes(record: Export, doors: readonly Door[], seenAs: string):
     });
     found.push({ system: 'windows', lines: `mount -o anon \\\\${host}\\${record.name} Z:` });
   }
-  const s3 = doors.find((door) => door.name === 's3' && door.open);
-  if (s3 !== undefined && record.doors.includes('s3')) {
+  const s3 = protocols.find((protocol) => protocol.name === 's3' && protocol.open);
+  if (s3 !== undefined && record.protocols.includes('s3')) {
     const { host, port, scheme } = endpoint(s3.address, seenAs);
     const url = `${scheme}://${host}:${port}`;
     const bucket = record.name;

@@ -1,7 +1,7 @@
 // From counters since the start to what happens now: rates of two answers, latency of the requests between them.
-import type { Activity, DoorActivity } from './api/types.ts';
+import type { Activity, ProtocolActivity } from './api/types.ts';
 
-export interface DoorRates {
+export interface ProtocolRates {
   name: string;
   operations: number; // each a second
   errors: number;
@@ -12,7 +12,7 @@ export interface DoorRates {
 }
 export interface Sample {
   at: number; // seconds since 1970
-  doors: DoorRates[];
+  protocols: ProtocolRates[];
 }
 
 // Buckets hold up to 2^i microseconds; within one, requests count as spread evenly (the server does the same).
@@ -31,7 +31,7 @@ export function quantile(counts: readonly number[], share: number): number | nul
   return 2 ** (counts.length - 1);
 }
 
-function doorRates(before: DoorActivity, now: DoorActivity, seconds: number): DoorRates {
+function protocolRates(before: ProtocolActivity, now: ProtocolActivity, seconds: number): ProtocolRates {
   const rate = (a: number, b: number) => Math.max(0, b - a) / seconds;
   const counts = now.latency.counts.map((n, i) => Math.max(0, n - (before.latency.counts[i] ?? 0)));
   return {
@@ -49,14 +49,14 @@ function doorRates(before: DoorActivity, now: DoorActivity, seconds: number): Do
 export function sampleOf(before: Activity, now: Activity): Sample | null {
   const seconds = (now.time_ns - before.time_ns) / 1e9;
   if (!(seconds > 0.1)) return null;
-  const restarted = now.doors.some((door) => {
-    const earlier = before.doors.find((other) => other.name === door.name);
-    return earlier !== undefined && earlier.operations > door.operations;
+  const restarted = now.protocols.some((protocol) => {
+    const earlier = before.protocols.find((other) => other.name === protocol.name);
+    return earlier !== undefined && earlier.operations > protocol.operations;
   });
   if (restarted) return null;
-  const doors = now.doors.flatMap((door) => {
-    const earlier = before.doors.find((other) => other.name === door.name);
-    return earlier === undefined ? [] : [doorRates(earlier, door, seconds)];
+  const protocols = now.protocols.flatMap((protocol) => {
+    const earlier = before.protocols.find((other) => other.name === protocol.name);
+    return earlier === undefined ? [] : [protocolRates(earlier, protocol, seconds)];
   });
-  return { at: Date.parse(now.time) / 1000, doors };
+  return { at: Date.parse(now.time) / 1000, protocols };
 }

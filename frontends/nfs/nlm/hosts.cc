@@ -82,7 +82,7 @@ HostRef Hosts::get(const Address& address, std::string_view name, std::uint32_t 
     if (hosts_.size() < kHostsMax && same < kPerAddress) {
       host = std::make_shared<Host>(address, key.second);
       host->monitor_state = monitor_state;
-      host->holder = state_.add_holder(core::Door::kNfs, &events_,
+      host->holder = state_.add_holder(core::Protocol::kNfs, &events_,
                                        std::string_view(reinterpret_cast<const char*>(address.data()), address.size()));
     }
     if (host != nullptr && host->holder != core::kNoHolder) {
@@ -102,7 +102,7 @@ HostRef Hosts::get(const Address& address, std::string_view name, std::uint32_t 
 }
 
 bool Hosts::may_reclaim(const Address& address, std::string_view name) {
-  return state_.may_reclaim(core::Door::kNfs, record_name(address, name));
+  return state_.may_reclaim(core::Protocol::kNfs, record_name(address, name));
 }
 
 Status Hosts::remember(const HostRef& host) {
@@ -111,7 +111,7 @@ Status Hosts::remember(const HostRef& host) {
   const std::lock_guard lock(record_mutex(record));
   if (host->remembered.load()) return {};
   if (host->gone) return fail(Errc::kInvalid, "the host was freed meanwhile");
-  STOA_CHECK_OK(state_.remember_client(core::Door::kNfs, record));
+  STOA_CHECK_OK(state_.remember_client(core::Protocol::kNfs, record));
   host->remembered.store(true, std::memory_order_release);
   return {};
 }
@@ -121,11 +121,11 @@ Status Hosts::forget_record(const Address& address, const std::string& name, Hos
   const std::lock_guard lock(record_mutex(record));
   if (gone != nullptr) gone->gone = true;
   // The table counts: who has come under the same name meanwhile keeps what it was remembered by.
-  if (gone != nullptr && gone->remembered) return state_.forget_client(core::Door::kNfs, record);
+  if (gone != nullptr && gone->remembered) return state_.forget_client(core::Protocol::kNfs, record);
   // What may be there is from before this start, or of who has come meanwhile.
   const HostRef present = find(address, name);
   if (present != nullptr && present->remembered) return {};
-  return state_.forget_client(core::Door::kNfs, record);
+  return state_.forget_client(core::Protocol::kNfs, record);
 }
 
 void Hosts::forget_record_or_log(const Address& address, const std::string& name, Host* gone) {
@@ -180,7 +180,7 @@ void Hosts::restarted(const Address& address, std::string_view name, std::uint32
 
 std::vector<Hosts::Known> Hosts::to_notify() {
   std::vector<Known> all;
-  for (const std::string& record : state_.clients_to_reclaim(core::Door::kNfs)) {
+  for (const std::string& record : state_.clients_to_reclaim(core::Protocol::kNfs)) {
     Known known{};
     if (!record.starts_with(kRecordPrefix) || record.size() < kRecordPrefix.size() + known.address.size()) continue;
     std::copy_n(record.begin() + kRecordPrefix.size(), known.address.size(),

@@ -1,4 +1,5 @@
-// NLM version 4 as an RPC program: byte-range locks and share reservations of NFSv3 clients, in the table of all doors.
+// NLM version 4 as an RPC program: byte-range locks and share reservations of NFSv3 clients, in the table of all
+// protocols.
 #pragma once
 
 #include <condition_variable>

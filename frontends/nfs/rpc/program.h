@@ -41,7 +41,7 @@ struct Peer {
   std::string text;                        // for the log and the journal
 };
 
-// State that a worker thread keeps for the programs between calls (contexts and pictures that are dear to make).
+// State that a worker thread keeps for the programs between calls (contexts and snapshots that are dear to make).
 class WorkerScope {
  public:
   virtual ~WorkerScope() = default;

@@ -20,7 +20,7 @@ rpc::Outcome op_fsstat(Operation& op) {
   op.out.u64(reply->files_total);
   op.out.u64(reply->files_free);
   op.out.u64(reply->files_available);
-  op.out.u32(0);  // invarsec: other doors change these at any time
+  op.out.u32(0);  // invarsec: other protocols change these at any time
   return {};
 }
 

@@ -179,7 +179,7 @@ void ClientTable::confirm_locked(const ClientRef& client) {
   unconfirmed_.erase(client->name);
   client->confirmed = true;
   client->holder =
-      state_.add_holder(core::Door::kNfs, &holders_,
+      state_.add_holder(core::Protocol::kNfs, &holders_,
                         std::string_view(reinterpret_cast<const char*>(client->peer.data()), client->peer.size()));
   confirmed_.emplace(client->name, client);
   if (client->holder != core::kNoHolder) holders_.add(client->holder, client);
@@ -308,7 +308,7 @@ void ClientTable::end(const std::vector<ClientRef>& ended) {
     if (lost_all_) lost_all_(*client);
     if (client->holder != core::kNoHolder) state_.remove_holder(client->holder);
     if (!client->remembered.load()) continue;
-    if (const Status forgotten = state_.forget_client(core::Door::kNfs, client->name); !forgotten) {
+    if (const Status forgotten = state_.forget_client(core::Protocol::kNfs, client->name); !forgotten) {
       log_warning("nfs4", "a client that is gone will be waited for after the next start",
                   {{"error", describe(forgotten.error())}});
     }
@@ -389,7 +389,7 @@ Status ClientTable::remember(Client& client) {
   if (client.remembered.load(std::memory_order_acquire)) return {};
   const std::lock_guard lock(client.record_mutex);
   if (client.remembered.load(std::memory_order_acquire)) return {};
-  if (const Status recorded = state_.remember_client(core::Door::kNfs, client.name); !recorded) {
+  if (const Status recorded = state_.remember_client(core::Protocol::kNfs, client.name); !recorded) {
     if (recorded.error().code != Errc::kIo && recorded.error().code != Errc::kNoSpace) return recorded;
     // The store has failed, or has no room: what is there can be read all the same. A start before that is mended
     // refuses this client's reclaims.
@@ -409,7 +409,7 @@ Status ClientTable::forget_if_idle(Client& client) {
     if (!client.remembered.load() || !client.states.empty() || client.gone) return {};
     client.remembered.store(false, std::memory_order_release);
   }
-  return state_.forget_client(core::Door::kNfs, client.name);
+  return state_.forget_client(core::Protocol::kNfs, client.name);
 }
 
 // --- for administrators

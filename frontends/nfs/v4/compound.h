@@ -49,7 +49,7 @@ struct Handle {
 
 class DelegatedWrites;
 class Offloads;     // copies that go on in the background
-class ClientTable;  // clients, sessions, owners and stateids of this door
+class ClientTable;  // clients, sessions, owners and stateids of this protocol
 class OperationMetrics;
 class OwnerTurn;
 struct Client;
@@ -102,7 +102,7 @@ class Compound {
   // --- the operation that is being run
   std::uint32_t operation = 0;
   std::span<const std::byte> arguments;  // from its own on
-  std::shared_ptr<OwnerTurn> turn;       // minor version 0: of the owner that it numbers (owner_turn.h)
+  std::shared_ptr<OwnerTurn> turn;       // minor version 0: of the owner that it numbers (seqid_slot.h)
 
   // The reply will promise that this is durable. False: it cannot.
   bool promise(const core::PendingDurability& pending);

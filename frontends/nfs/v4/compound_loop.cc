@@ -3,8 +3,8 @@
 #include "frontends/nfs/v4/op_sequence.h"
 #include "frontends/nfs/v4/operation_metrics.h"
 #include "frontends/nfs/v4/operation_table.h"
-#include "frontends/nfs/v4/owner_turn.h"
 #include "frontends/nfs/v4/program.h"
+#include "frontends/nfs/v4/seqid_slot.h"
 
 namespace stoa::nfs4 {
 namespace {

@@ -9,13 +9,13 @@ Nfs4Status check_grace(Compound& c, bool reclaim) {
   Client& client = *c.client;
   if (reclaim) {
     if (client.reclaim_complete || !c.env.state.in_grace()) return Nfs4Status::kNoGrace;
-    return c.env.state.may_reclaim(core::Door::kNfs, client.name) ? Nfs4Status::kOk : Nfs4Status::kReclaimBad;
+    return c.env.state.may_reclaim(core::Protocol::kNfs, client.name) ? Nfs4Status::kOk : Nfs4Status::kReclaimBad;
   }
   if (c.env.state.in_grace()) return Nfs4Status::kGrace;
   if (client.reclaim_complete) return Nfs4Status::kOk;
   if (c.minor != 0) return Nfs4Status::kGrace;
   // Minor version 0 has no RECLAIM_COMPLETE: who begins something new has done with reclaiming.
-  if (!client.reclaim_complete.exchange(true)) c.env.state.reclaim_done(core::Door::kNfs, client.name);
+  if (!client.reclaim_complete.exchange(true)) c.env.state.reclaim_done(core::Protocol::kNfs, client.name);
   return Nfs4Status::kOk;
 }
 

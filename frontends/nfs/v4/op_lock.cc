@@ -2,7 +2,7 @@
 #include "frontends/nfs/v4/caller.h"
 #include "frontends/nfs/v4/client_table.h"
 #include "frontends/nfs/v4/operations_state.h"
-#include "frontends/nfs/v4/owner_turn.h"
+#include "frontends/nfs/v4/seqid_slot.h"
 #include "frontends/nfs/v4/stateids.h"
 
 namespace stoa::nfs4 {
@@ -40,7 +40,7 @@ Nfs4Status denied(Compound& c, const core::HeldLock& held) {
   c.out.u64(held.range.length);
   c.out.u32(held.exclusive ? kWriteLock : kReadLock);
   std::string_view owner = held.owner.name;
-  std::uint64_t client = 0;  // an owner of another door
+  std::uint64_t client = 0;  // an owner of another protocol
   const auto* bytes = reinterpret_cast<const std::byte*>(owner.data());
   if (owner.size() >= kOwnerClientBytes && rpc::load_be32(bytes) == c.env.clients.boot()) {
     client = std::uint64_t{rpc::load_be32(bytes)} << 32 | rpc::load_be32(bytes + 4);
@@ -72,7 +72,7 @@ Compound::File lockable_file(Compound& c) {
 Nfs4Status check_lock_grace(Compound& c, bool reclaim) {
   Client& client = *c.client;
   if (reclaim) {
-    const bool may = !client.reclaim_complete && c.env.state.may_reclaim(core::Door::kNfs, client.name);
+    const bool may = !client.reclaim_complete && c.env.state.may_reclaim(core::Protocol::kNfs, client.name);
     return may ? Nfs4Status::kOk : Nfs4Status::kNoGrace;
   }
   return c.env.state.in_grace() ? Nfs4Status::kGrace : Nfs4Status::kOk;

@@ -4,7 +4,7 @@
 #include "frontends/nfs/v4/delegations.h"
 #include "frontends/nfs/v4/grace.h"
 #include "frontends/nfs/v4/operations_state.h"
-#include "frontends/nfs/v4/owner_turn.h"
+#include "frontends/nfs/v4/seqid_slot.h"
 #include "frontends/nfs/v4/stateids.h"
 
 namespace stoa::nfs4 {

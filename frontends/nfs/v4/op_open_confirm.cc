@@ -1,6 +1,6 @@
 // RFC 7530 16.18
 #include "frontends/nfs/v4/operations_state.h"
-#include "frontends/nfs/v4/owner_turn.h"
+#include "frontends/nfs/v4/seqid_slot.h"
 #include "frontends/nfs/v4/stateids.h"
 
 namespace stoa::nfs4 {

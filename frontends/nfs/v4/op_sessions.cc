@@ -68,11 +68,11 @@ Nfs4Status op_reclaim_complete(Compound& c) {
   if (client.reclaim_complete) return Nfs4Status::kCompleteAlready;
   // The record of before the restart is this client's from now on, also when it has reclaimed nothing: it goes with the
   // client.
-  if (c.env.state.may_reclaim(core::Door::kNfs, client.name)) {
+  if (c.env.state.may_reclaim(core::Protocol::kNfs, client.name)) {
     if (const Status kept = c.env.clients.remember(client); !kept) return to_nfs4_status(kept.error().code);
   }
   if (client.reclaim_complete.exchange(true)) return Nfs4Status::kCompleteAlready;
-  c.env.state.reclaim_done(core::Door::kNfs, client.name);
+  c.env.state.reclaim_done(core::Protocol::kNfs, client.name);
   return Nfs4Status::kOk;
 }
 

@@ -19,7 +19,7 @@ namespace stoa::nfs4 {
 enum class OwnerKind : std::uint8_t { kOpen, kLock };
 
 inline constexpr std::size_t kOwnerBytesMax = 1024;  // NFS4_OPAQUE_LIMIT
-// In the table of all doors the id of its client stands before a lock-owner's name, for LOCK4denied.
+// In the table of all protocols the id of its client stands before a lock-owner's name, for LOCK4denied.
 inline constexpr std::size_t kOwnerClientBytes = 8;
 inline constexpr std::size_t kIdleOwnersMax = 256;  // of a client: open-owners without state, kept for their numbers
 

@@ -1,5 +1,5 @@
-// How many stateids clients may have: of opens, of lock owners with a file, of delegations. That is this door's memory;
-// the core has limits of its own for what stands behind them (core/state/state_table.h).
+// How many stateids clients may have: of opens, of lock owners with a file, of delegations. That is this protocol's
+// memory; the core has limits of its own for what stands behind them (core/state/state_table.h).
 #pragma once
 
 #include <cstddef>

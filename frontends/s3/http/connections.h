@@ -2,7 +2,7 @@
 //
 // A client that dribbles bytes keeps the HTTP library's idle timer from firing for ever; these deadlines do not move
 // with single bytes. And where the table, or an address's share of it, is full, a new connection takes the place of one
-// that does nothing for anybody: so nobody fills the door by connecting alone.
+// that does nothing for anybody: so nobody fills the protocol by connecting alone.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// The listening socket of a door.
+// The listening socket of a protocol.
 #pragma once
 
 #include <cstdint>

@@ -43,7 +43,7 @@ struct Call {
 
   core::Namespace& ns() const { return services.ns; }
   core::FileId root() const { return bucket->root; }
-  // The door's own housekeeping (multipart uploads, bucket directories), already decided upon.
+  // The protocol's own housekeeping (multipart uploads, bucket directories), already decided upon.
   core::OpContext own_ctx() const {
     core::OpContext own = ctx;
     own.cred = core::Credentials::superuser();

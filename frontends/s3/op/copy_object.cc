@@ -45,8 +45,8 @@ Outcome<Response> copy_result(const ObjectRecord& record, Timestamp modified) {
   return xml_response(xml.finish());
 }
 
-// Hashes, and the form of the ETag, are of the bytes: they go along. Bytes that nobody hashed as asked (another door
-// wrote them, or another checksum is wanted) are read for it.
+// Hashes, and the form of the ETag, are of the bytes: they go along. Bytes that nobody hashed as asked (another
+// protocol wrote them, or another checksum is wanted) are read for it.
 Outcome<void> take_hashes(const Call& call, const FoundObject& source, const CopyPlan& plan, ObjectRecord& record) {
   const ObjectRecord* known = source.record ? &*source.record : nullptr;
   const bool same_checksum =

@@ -138,13 +138,13 @@ TEST_F(AuditWriterTest, SaysWho) {
   ASSERT_TRUE(volume_->registry().add_user({.name = "ann", .uid = 1000, .gid = 100}));
   const FileId a = *mkdir(kRootId, "a");
   audit(a, kChanges);
-  const core::OpContext ann{.door = core::Door::kNfs, .cred = {.uid = 1000, .gid = 100}, .client = "10.0.0.7"};
+  const core::OpContext ann{.protocol = core::Protocol::kNfs, .cred = {.uid = 1000, .gid = 100}, .client = "10.0.0.7"};
   ASSERT_TRUE(ns().create(ann, {.parent = a, .name = "q\"\n\xff"}));
   ASSERT_TRUE(log_->catch_up());
   const Json json = Json::parse(log_->query({})->lines.at(0));
   EXPECT_EQ(json["user"]["uid"], 1000);
   EXPECT_EQ(json["user"]["name"], "ann");
-  EXPECT_EQ(json["door"], "nfs");
+  EXPECT_EQ(json["protocol"], "nfs");
   EXPECT_EQ(json["client"], "10.0.0.7");
   EXPECT_EQ(json["result"], "ok");
   EXPECT_EQ(json["path"], "/a/q\"\n\xEF\xBF\xBD");
@@ -165,7 +165,7 @@ TEST_F(AuditWriterTest, QueriesFilterAndGoOn) {
   EXPECT_EQ(recorded({.path = "/a/f0"}).size(), 2u);
   EXPECT_EQ(recorded({.path = "/"}).size(), 11u);
   EXPECT_EQ(recorded({.operation = "remove"}).size(), 1u);
-  EXPECT_EQ(recorded({.door = "s3"}).size(), 0u);
+  EXPECT_EQ(recorded({.protocol = "s3"}).size(), 0u);
   EXPECT_EQ(recorded({.result = "denied"}).size(), 0u);
   EXPECT_EQ(recorded({.from = Timestamp{now().ns - 1}, .to = Timestamp{now().ns + 3600'000'000'000}}).size(), 11u);
   EXPECT_EQ(recorded({.from = Timestamp{now().ns + 3600'000'000'000}}).size(), 0u);
@@ -349,7 +349,7 @@ TEST_F(AuditWriterTest, DeleteFindsAllThatRemoves) {
 TEST_F(AuditWriterTest, DaysHaveFilesOfTheirOwnASummaryAndOneChain) {
   ASSERT_TRUE(volume_->registry().add_user({.name = "ann", .uid = 1000, .gid = 100}));
   audit(kRootId, core::kAllAuditClasses);
-  const core::OpContext ann{.door = core::Door::kNfs, .cred = {.uid = 1000, .gid = 100}, .client = "10.0.0.7"};
+  const core::OpContext ann{.protocol = core::Protocol::kNfs, .cred = {.uid = 1000, .gid = 100}, .client = "10.0.0.7"};
   const std::string first = day();
   const FileId open = *mkdir(kRootId, "open");
   const FileId file = *create(open, "f");
@@ -477,7 +477,7 @@ TEST_F(AuditWriterTest, DenialsReadsAndListingsAreRecorded) {
   ASSERT_TRUE(write(file, 0, "text"));
   audit(a, static_cast<core::AuditClasses>(core::bit(core::AuditClass::kRead) | core::bit(core::AuditClass::kList) |
                                            core::bit(core::AuditClass::kDenied)));
-  const core::OpContext ann{.door = core::Door::kNfs, .cred = {.uid = 1000, .gid = 100}, .client = "10.0.0.7"};
+  const core::OpContext ann{.protocol = core::Protocol::kNfs, .cred = {.uid = 1000, .gid = 100}, .client = "10.0.0.7"};
   core::OpContext bob = ann;
   bob.cred.uid = 1001;
   std::byte into[16];
@@ -514,7 +514,8 @@ TEST_F(AuditWriterTest, PurgesAndDenialsOfTheRecycleBinNameWhatTheThingWas) {
   ASSERT_TRUE(ns().unlink({}, {.parent = b, .name = "deep"}));
   ASSERT_TRUE(ns().rmdir({}, {.parent = a, .name = "b"}));
   audit(a, core::kAllAuditClasses);
-  const core::OpContext ann{.door = core::Door::kAdmin, .cred = {.uid = 1000, .gid = 100}, .client = "10.0.0.7"};
+  const core::OpContext ann{
+      .protocol = core::Protocol::kAdmin, .cred = {.uid = 1000, .gid = 100}, .client = "10.0.0.7"};
   const auto items = ns().list_recycled({}, {.dir = kRootId})->items;
   ASSERT_EQ(items.size(), 3u);
   EXPECT_EQ(ns().restore(ann, {.item = items[1].item}).error().code, Errc::kNotOwner);
@@ -532,9 +533,9 @@ TEST_F(AuditWriterTest, PurgesAndDenialsOfTheRecycleBinNameWhatTheThingWas) {
   EXPECT_EQ(problem(), "");
 }
 
-TEST_F(AuditWriterTest, WhatADoorRefusesByItselfIsRecorded) {
+TEST_F(AuditWriterTest, WhatAProtocolRefusesByItselfIsRecorded) {
   const FileId a = *mkdir(kRootId, "a");
-  const core::OpContext stranger{.door = core::Door::kS3, .client = "10.0.0.9"};
+  const core::OpContext stranger{.protocol = core::Protocol::kS3, .client = "10.0.0.9"};
   const core::Refusal wrong{
       .request = "GET /a/key", .reason = "SignatureDoesNotMatch", .claimed = "access key X\n", .directory = a};
   ns().refused(stranger, wrong);
@@ -551,7 +552,7 @@ TEST_F(AuditWriterTest, WhatADoorRefusesByItselfIsRecorded) {
   EXPECT_EQ(json["request"], "GET /a/key: SignatureDoesNotMatch");
   EXPECT_EQ(json["claimed"], "access key X\n");
   EXPECT_EQ(json["client"], "10.0.0.9");
-  EXPECT_EQ(json["door"], "s3");
+  EXPECT_EQ(json["protocol"], "s3");
   EXPECT_FALSE(json.contains("user")) << "nobody has shown who he is";
   EXPECT_LT(found->lines.at(1).size(), 4096u);
   for (int i = 0; i < 100; ++i) ns().refused(stranger, wrong);
@@ -570,14 +571,14 @@ TEST_F(AuditWriterTest, TheReportTellsBytesOfUsersAndGrowthOfDirectories) {
   const FileId before = *create(a, "before");
   ASSERT_TRUE(write(before, 0, "12345678"));
   audit(a, kChanges);
-  const core::OpContext ann{.door = core::Door::kNfs, .cred = {.uid = 1000, .gid = 100}, .client = "10.0.0.7"};
+  const core::OpContext ann{.protocol = core::Protocol::kNfs, .cred = {.uid = 1000, .gid = 100}, .client = "10.0.0.7"};
   const auto file = ns().create(ann, {.parent = a, .name = "f", .set = {.mode = 0600}});
   ASSERT_TRUE(file);
   const std::span<const std::byte> pieces[] = {std::as_bytes(std::span("0123456789", 10))};
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(ns().write(ann, {file->attr.id, 0, pieces}));
   std::byte into[4];
   ASSERT_TRUE(ns().read(ann, {file->attr.id, 0, into}));
-  ASSERT_TRUE(ns().put_key({.door = core::Door::kS3}, {.root = b, .key = "key", .bytes = pieces[0]}));
+  ASSERT_TRUE(ns().put_key({.protocol = core::Protocol::kS3}, {.root = b, .key = "key", .bytes = pieces[0]}));
   ASSERT_TRUE(create(plain, "unseen"));
   ASSERT_TRUE(ns().unlink({}, {.parent = a, .name = "before"}));
 
@@ -649,7 +650,7 @@ TEST_F(AuditWriterTest, TimesAreThoseOfTheCalendar) {
 
 TEST_F(AuditWriterTest, AFloodOfDenialsIsCounted) {
   audit(kRootId, core::bit(core::AuditClass::kDenied));
-  const core::OpContext ann{.door = core::Door::kNfs, .cred = {.uid = 1000, .gid = 100}, .client = "10.0.0.7"};
+  const core::OpContext ann{.protocol = core::Protocol::kNfs, .cred = {.uid = 1000, .gid = 100}, .client = "10.0.0.7"};
   constexpr int kTries = 500;
   for (int i = 0; i < kTries; ++i) ASSERT_FALSE(ns().create(ann, {.parent = kRootId, .name = "f"}));
   // The number comes when the second is over. What wakes the waits below need not be it.

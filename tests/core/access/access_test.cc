@@ -50,7 +50,7 @@ TEST(AccessTest, TheSuperuserExecutesOnlyWhatSomebodyMay) {
   EXPECT_EQ(bits(root, by_acl), kBits);
 }
 
-TEST(AccessTest, DoorsWithoutOpensLetTheOwnerDoIo) {
+TEST(AccessTest, ProtocolsWithoutOpensLetTheOwnerDoIo) {
   EXPECT_TRUE(require_write(as(10, 1), file(0), 0));
   EXPECT_EQ(require_read(as(11, 1), file(0700)).error().code, Errc::kAccess);
   EXPECT_TRUE(require_read(as(11, 1), file(0001)));  // who may execute may read

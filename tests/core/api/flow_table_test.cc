@@ -43,7 +43,7 @@ std::vector<qos::Flow*> path_of(const Twin& twin, const FlowCaller& caller, std:
     if (const auto it = twin.find(target); it != twin.end()) path.push_back(it->second.second);
   };
   if (!directories.empty() && directories.front() == kRootId) add(FlowTarget::directory(kRootId));
-  add(FlowTarget::door(caller.door));
+  add(FlowTarget::protocol(caller.protocol));
   add(FlowTarget::of_export(caller.through));
   std::map<unsigned, qos::Flow*> networks;  // by length: a client is in one of each at the most
   for (auto it = twin.lower_bound({.kind = FlowKind::kClients});
@@ -75,7 +75,7 @@ TEST(FlowTableTest, AnEmptyTableGovernsNobody) {
 }
 
 TEST(FlowTableTest, KindsWithTheSameNumberAreApart) {
-  const FlowTarget targets[] = {FlowTarget::door(Door{1}), FlowTarget::of_export(ExportId{1}),
+  const FlowTarget targets[] = {FlowTarget::protocol(Protocol{1}), FlowTarget::of_export(ExportId{1}),
                                 FlowTarget::directory(FileId{1}), FlowTarget::group(1), FlowTarget::user(1)};
   FlowTable table;
   Twin twin;
@@ -110,7 +110,7 @@ TEST(FlowTableTest, NetworksOfOneAddressAreToldApartByTheirLengthAndPaidFromTheW
   }
   const Credentials cred{};
   const auto expect_path = [&](const char* from, std::size_t paid) {
-    const FlowCaller caller{.door = Door::kNfs, .address = network_of(from).address, .cred = &cred};
+    const FlowCaller caller{.protocol = Protocol::kNfs, .address = network_of(from).address, .cred = &cred};
     std::vector<qos::Flow*> path;
     table.find_path(caller, {}, path);
     EXPECT_EQ(path, path_of(twin, caller, {})) << from;
@@ -160,7 +160,7 @@ TEST(FlowTableTest, TheVersionOfItsDirectoriesIsNewWhenOneOfThemHasAnotherFlow) 
   EXPECT_TRUE(table.with(entry_of(FlowTarget::group(7))).has_owners());
 }
 
-// Every kind, in few and in many shards' sizes, made at once and one by one, changed and removed; and pictures of
+// Every kind, in few and in many shards' sizes, made at once and one by one, changed and removed; and snapshots of
 // before stay.
 TEST(FlowTableTest, ManyRandomChangesGiveWhatAMapGivesAndOldTablesStayAsTheyWere) {
   std::mt19937_64 random(20261122);
@@ -168,7 +168,7 @@ TEST(FlowTableTest, ManyRandomChangesGiveWhatAMapGivesAndOldTablesStayAsTheyWere
   const auto any_target = [&]() -> FlowTarget {
     switch (below(8)) {
       case 0:
-        return FlowTarget::door(Door{static_cast<std::uint8_t>(below(5))});
+        return FlowTarget::protocol(Protocol{static_cast<std::uint8_t>(below(5))});
       case 1:
         return FlowTarget::of_export(ExportId{static_cast<std::uint32_t>(below(200))});
       case 2: {
@@ -223,7 +223,7 @@ TEST(FlowTableTest, ManyRandomChangesGiveWhatAMapGivesAndOldTablesStayAsTheyWere
     const Credentials cred{.uid = static_cast<std::uint32_t>(below(500)),
                            .gid = static_cast<std::uint32_t>(below(500)),
                            .groups = {7, 3, 7}};
-    FlowCaller caller{.door = Door{static_cast<std::uint8_t>(below(5))},
+    FlowCaller caller{.protocol = Protocol{static_cast<std::uint8_t>(below(5))},
                       .through = ExportId{static_cast<std::uint32_t>(below(200))},
                       .cred = &cred};
     caller.address = any_target().network.address;

@@ -188,8 +188,8 @@ TEST(RecordsTest, UsageBlobAndVolumeKeepTheirBytes) {
   EXPECT_EQ(UsageRecord::decode(bytes(kUsageV5))->owners, OwnersCounted::kBeingCounted);
   // 06: classes. Readers that do not know of those would let a quota see what it is not to see.
   const UsageRecord classes{.usage = {5, 2, 1},
-                            .limits = {.bytes = 10, .uncounted = {.recycled = true}},
-                            .child_limits = {.uncounted = {.nameless = true}},
+                            .limits = {.bytes = 10, .excluded = {.recycled = true}},
+                            .child_limits = {.excluded = {.nameless = true}},
                             .by_class = {.recycled = {3 * (ByteCount{1} << 63) + 5, 1, 1}, .nameless = {2, 1, 0}}};
   EXPECT_EQ(hex(classes.encode()), kUsageV6);
   const auto sixth = UsageRecord::decode(bytes(kUsageV6));
@@ -198,14 +198,14 @@ TEST(RecordsTest, UsageBlobAndVolumeKeepTheirBytes) {
   EXPECT_EQ(sixth->by_class, classes.by_class);
   EXPECT_EQ(sixth->limits, classes.limits);
   EXPECT_EQ(sixth->child_limits, classes.child_limits);
-  EXPECT_EQ(sixth->counted(classes.limits.uncounted), (Usage{-3 * (ByteCount{1} << 63), 1, 0}));
+  EXPECT_EQ(sixth->counted(classes.limits.excluded), (Usage{-3 * (ByteCount{1} << 63), 1, 0}));
   // 08: height, which older readers pass over.
   const UsageRecord high{.usage = {5, 2, 1}, .height = 300};
   EXPECT_EQ(hex(high.encode()), kUsageV8);
   EXPECT_EQ(UsageRecord::decode(bytes(kUsageV8))->height, 300u);
   // 07: multipart uploads.
   UsageRecord uploads = classes;
-  uploads.limits.uncounted.multipart = true;
+  uploads.limits.excluded.multipart = true;
   uploads.by_class.multipart = {4, 3, 2};
   uploads.heir = FileId{16};
   uploads.upload = true;
@@ -218,7 +218,7 @@ TEST(RecordsTest, UsageBlobAndVolumeKeepTheirBytes) {
   EXPECT_EQ(seventh->heir, FileId{16});
   EXPECT_TRUE(seventh->upload);
   EXPECT_EQ(UsageRecord::decode(bytes(kUsageV6))->by_class.multipart, Usage{});
-  const UsageRecord of_children{.child_limits = {.uncounted = {.multipart = true}}};
+  const UsageRecord of_children{.child_limits = {.excluded = {.multipart = true}}};
   EXPECT_EQ(UsageRecord::decode(of_children.encode())->child_limits, of_children.child_limits);
   for (const UsageRecord& record : {soft, large, counting, classes, uploads, of_children}) {
     const std::string whole = record.encode();
@@ -279,7 +279,7 @@ TEST(RecordsTest, TimesNeverStandStillOrGoBack) {
 }
 
 TEST(RecordsTest, JournalNotesComeBack) {
-  OpContext ctx{.door = Door::kNfs, .cred = {.uid = 7}, .client = "10.0.0.1"};
+  OpContext ctx{.protocol = Protocol::kNfs, .cred = {.uid = 7}, .client = "10.0.0.1"};
   const JournalNote note{.kind = ChangeKind::kRename,
                          .id = FileId{3},
                          .parent = FileId{1},
@@ -289,7 +289,7 @@ TEST(RecordsTest, JournalNotesComeBack) {
   const auto record = JournalRecord::decode(encode_note(note, ctx, {99}));
   ASSERT_TRUE(record);
   EXPECT_EQ(record->uid, 7u);
-  EXPECT_EQ(record->door, Door::kNfs);
+  EXPECT_EQ(record->protocol, Protocol::kNfs);
   EXPECT_EQ(record->name, "a");
   EXPECT_EQ(record->to_name, "b");
   EXPECT_EQ(record->client, "10.0.0.1");

@@ -44,7 +44,7 @@ TYPED_TEST_SUITE(JournalTest, Engines);
 
 TYPED_TEST(JournalTest, TellsWhatHappenedInOrderWithWhoAndWhere) {
   const std::uint64_t begin = this->newest();
-  const OpContext ann{.door = Door::kNfs, .cred = {.uid = 0}, .client = "10.1.2.3"};
+  const OpContext ann{.protocol = Protocol::kNfs, .cred = {.uid = 0}, .client = "10.1.2.3"};
   const auto dir = this->ns().mkdir(ann, {.parent = kRootId, .name = "d"});
   ASSERT_TRUE(dir);
   const FileId d = dir->attr.id;
@@ -62,7 +62,7 @@ TYPED_TEST(JournalTest, TellsWhatHappenedInOrderWithWhoAndWhere) {
   EXPECT_EQ(page.records[3].to_name, "g");
   std::uint64_t expected = begin;
   for (const JournalRecord& record : page.records) {
-    EXPECT_EQ(record.door, Door::kNfs);
+    EXPECT_EQ(record.protocol, Protocol::kNfs);
     EXPECT_EQ(record.client, "10.1.2.3");
     EXPECT_EQ(record.sequence, ++expected);
   }
@@ -124,7 +124,8 @@ TYPED_TEST(JournalTest, AWriteThatIsFlushedByTheServerIsTheWriters) {
   this->options_.inline_bytes_max = 16;
   const FileId file = *this->create(kRootId, "f");
   const std::uint64_t begin = this->newest();
-  const OpContext ann{.door = Door::kNfs, .cred = {.uid = 0}, .client = "10.0.0.9", .durability = Durability::kApplied};
+  const OpContext ann{
+      .protocol = Protocol::kNfs, .cred = {.uid = 0}, .client = "10.0.0.9", .durability = Durability::kApplied};
   const std::string text(40'000, 'x');
   const std::span<const std::byte> pieces[] = {std::as_bytes(std::span(text))};
   ASSERT_TRUE(this->ns().write(ann, {file, 0, pieces}));
@@ -134,7 +135,7 @@ TYPED_TEST(JournalTest, AWriteThatIsFlushedByTheServerIsTheWriters) {
   const JournalRecord& last = page.records.back();
   EXPECT_EQ(last.kind, ChangeKind::kContent);
   EXPECT_EQ(last.client, "10.0.0.9");
-  EXPECT_EQ(last.door, Door::kNfs);
+  EXPECT_EQ(last.protocol, Protocol::kNfs);
 }
 
 TYPED_TEST(JournalTest, AWaitingReaderWakesForARecordACallAndTheStop) {
@@ -225,7 +226,7 @@ TYPED_TEST(JournalTest, PathsAreThoseOfTheTime) {
   const Journal::Page page = this->read(begin);
   // A reader that comes when all is gone, and one that has nothing but the records of the end.
   std::vector<std::string> paths;
-  Places places(this->journal());
+  PathResolver places(this->journal());
   places.look_ahead(page.records);
   for (const JournalRecord& record : page.records) {
     const auto where = places.of(record);
@@ -236,12 +237,12 @@ TYPED_TEST(JournalTest, PathsAreThoseOfTheTime) {
     places.apply(record);
   }
   EXPECT_EQ(paths, (std::vector<std::string>{"/a", "/a/b", "/a/b/f", "/a/b/f", "/a/b", "/c/f", "/c/f", "/c", "/a"}));
-  Places late(this->journal());
+  PathResolver late(this->journal());
   const auto end = std::span(page.records).last(3);
   late.look_ahead(end);
   EXPECT_EQ(late.of(end[0])->path, "/c/f");
   EXPECT_EQ(late.of(end[0])->directories, (std::vector<FileId>{kRootId, b, file}));
-  Places lost(this->journal());
+  PathResolver lost(this->journal());
   EXPECT_FALSE(lost.of(end[0])->known);
 }
 

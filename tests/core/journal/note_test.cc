@@ -32,7 +32,7 @@ constexpr std::string_view kV3WithoutRequest =
     "2e370206ac0200";
 
 OpContext sample_context() {
-  return {.request = {0x4'0000'0005, 7}, .door = Door::kNfs, .cred = {.uid = 1000}, .client = "10.0.0.7"};
+  return {.request = {0x4'0000'0005, 7}, .protocol = Protocol::kNfs, .cred = {.uid = 1000}, .client = "10.0.0.7"};
 }
 JournalNote sample_note() {
   return {.kind = ChangeKind::kRename,
@@ -49,7 +49,7 @@ constexpr Timestamp kTime{1'700'000'000'000'000'000};
 
 void expect_sample(const JournalRecord& record) {
   EXPECT_EQ(record.kind, ChangeKind::kRename);
-  EXPECT_EQ(record.door, Door::kNfs);
+  EXPECT_EQ(record.protocol, Protocol::kNfs);
   EXPECT_EQ(record.uid, 1000u);
   EXPECT_EQ(record.time, kTime);
   EXPECT_EQ(record.id, FileId{17});
@@ -125,7 +125,7 @@ TEST(NoteTest, UnknownWordsAreRefused) {
   EXPECT_EQ(changed(0, 0).error().code, Errc::kCorrupt) << "no kind";
   EXPECT_EQ(changed(0, static_cast<char>(kLastChangeKind) + 1).error().code, Errc::kCorrupt)
       << "a kind that is not there yet";
-  EXPECT_EQ(changed(1, 9).error().code, Errc::kCorrupt) << "no door";
+  EXPECT_EQ(changed(1, 9).error().code, Errc::kCorrupt) << "no protocol";
   EXPECT_EQ(changed(body.size() - 4, 8).error().code, Errc::kCorrupt) << "no type";
   EXPECT_EQ(changed(body.size() - 3, 120).error().code, Errc::kCorrupt) << "no error";
   const std::string asked = bytes_of(kV3).substr(6);

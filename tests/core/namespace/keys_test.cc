@@ -1,4 +1,4 @@
-// Objects by key: what is stored, how it is listed, what POSIX doors see of it.
+// Objects by key: what is stored, how it is listed, what POSIX protocols see of it.
 #include <functional>
 #include <set>
 
@@ -97,7 +97,7 @@ TYPED_TEST(KeysTest, DelimitersRollUp) {
   EXPECT_EQ(this->list({.root = b, .prefix = "zzz"}), Names{});
 }
 
-TYPED_TEST(KeysTest, DirectoriesOfOtherDoorsArePrefixesAndNotKeys) {
+TYPED_TEST(KeysTest, DirectoriesOfOtherProtocolsArePrefixesAndNotKeys) {
   const FileId b = *this->mkdir(kRootId, "bucket");
   const FileId d = *this->mkdir(b, "dir");
   ASSERT_TRUE(this->mkdir(b, "empty"));
@@ -105,7 +105,7 @@ TYPED_TEST(KeysTest, DirectoriesOfOtherDoorsArePrefixesAndNotKeys) {
   ASSERT_TRUE(this->ns().symlink(this->root_, {.parent = b, .name = "link", .target = "dir"}));
   EXPECT_EQ(this->list({.root = b}), (Names{"dir/f"}));
   EXPECT_EQ(this->list({.root = b, .delimiter = "/"}), (Names{"dir/*", "empty/*"}));
-  // Made by another door, so not implied by keys: it stays.
+  // Made by another protocol, so not implied by keys: it stays.
   ASSERT_TRUE(this->ns().remove_key(this->root_, {.root = b, .key = "dir/f"})->removed);
   EXPECT_EQ(this->names(b), (Names{"dir", "empty", "link"}));
   EXPECT_FALSE(this->ns().remove_key(this->root_, {.root = b, .key = "link"})->removed);
@@ -138,7 +138,7 @@ TYPED_TEST(KeysTest, MetaTellsWhetherItStillDescribesTheContent) {
   ASSERT_TRUE(found && found->meta);
   EXPECT_EQ(found->meta->bytes, "etag");
   EXPECT_TRUE(found->meta->current(found->attr));
-  ASSERT_TRUE(this->write(put->attr.id, 0, "changed by another door"));
+  ASSERT_TRUE(this->write(put->attr.id, 0, "changed by another protocol"));
   found = this->ns().lookup_key(this->root_, {b, "k"});
   ASSERT_TRUE(found && found->meta);
   EXPECT_FALSE(found->meta->current(found->attr));

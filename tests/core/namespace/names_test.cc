@@ -1,4 +1,4 @@
-// Making, finding, moving and removing names, as POSIX doors do.
+// Making, finding, moving and removing names, as POSIX protocols do.
 #include "tests/core/namespace/user.h"
 #include "tests/core/volume_fixture.h"
 

@@ -15,7 +15,7 @@ class OpenTest : public VolumeTest<Engine> {
   StateTable& state() { return this->volume_->state(); }
   OpContext holder(std::uint32_t uid = 0) {
     OpContext ctx;
-    ctx.holder = state().add_holder(Door::kSmb, nullptr);
+    ctx.holder = state().add_holder(Protocol::kSmb, nullptr);
     if (uid != 0) ctx.cred = Credentials{.uid = uid, .gid = uid};
     return ctx;
   }

@@ -156,7 +156,7 @@ TYPED_TEST(ReachTest, EachRootHasItsOwn) {
 
 TYPED_TEST(ReachTest, AnOpenFileWithoutANameIsWhereItWas) {
   const FileId file = *this->create(this->shown_, "f");
-  const HolderId holder = this->volume_->state().add_holder(Door::kNfs, nullptr);
+  const HolderId holder = this->volume_->state().add_holder(Protocol::kNfs, nullptr);
   ASSERT_TRUE(this->volume_->state().open({.file = file, .holder = holder, .access = kShareRead, .deny = kShareNone}));
   this->remove(this->shown_, "f");
   EXPECT_TRUE(this->reached(file));

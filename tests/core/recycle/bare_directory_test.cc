@@ -43,7 +43,7 @@ TYPED_TEST(BareDirectoryTest, WhatWasInItAMomentAgoIsCountedWhereItIsNow) {
     ASSERT_TRUE(this->ns().rmdir(lazy, {this->team_, "d"}));
     EXPECT_EQ(this->usage(dir), Usage{});
     EXPECT_EQ(this->above(dir),
-              (std::vector{kRootId, this->team_, this->bin(this->team_), this->shelf(this->team_), dir}));
+              (std::vector{kRootId, this->team_, this->bin(this->team_), this->user_bin(this->team_), dir}));
     ASSERT_TRUE(this->restore("d"));
     EXPECT_EQ(this->above(dir), (std::vector{kRootId, this->team_, dir}));
   }
@@ -84,7 +84,7 @@ TYPED_TEST(BareDirectoryTest, RoomIsFreeAtOnceWhereTheBinDoesNotCount) {
 }
 
 TYPED_TEST(BareDirectoryTest, ALimitThatDoesNotCountTheBinHasRoomAtOnceAndARestoreNeedsIt) {
-  ASSERT_TRUE(this->ns().set_quota({}, {this->team_, {.files = 1, .uncounted = {.recycled = true}}}));
+  ASSERT_TRUE(this->ns().set_quota({}, {this->team_, {.files = 1, .excluded = {.recycled = true}}}));
   ASSERT_TRUE(this->mkdir(this->team_, "d"));
   ASSERT_TRUE(this->rmdir(this->team_, "d"));
   ASSERT_TRUE(this->mkdir(this->team_, "e"));
@@ -145,18 +145,18 @@ TYPED_TEST(BareDirectoryTest, ReplacedByARename) {
   ASSERT_TRUE(this->mkdir(this->team_, "from"));
   ASSERT_TRUE(this->ns().rename({}, {this->team_, "from", this->team_, "over"}));
   EXPECT_EQ(this->above(over),
-            (std::vector{kRootId, this->team_, this->bin(this->team_), this->shelf(this->team_), over}));
+            (std::vector{kRootId, this->team_, this->bin(this->team_), this->user_bin(this->team_), over}));
   // With a limit of its own it needs the tree alone.
   const FileId limited = *this->mkdir(this->team_, "limited");
   ASSERT_TRUE(this->ns().set_quota({}, {limited, {.bytes = 5}}));
   ASSERT_TRUE(this->ns().rename({}, {this->team_, "over", this->team_, "limited"}));
   EXPECT_EQ(this->ns().usage({}, {limited})->limits.bytes, 5u);
   EXPECT_EQ(this->above(limited),
-            (std::vector{kRootId, this->team_, this->bin(this->team_), this->shelf(this->team_), limited}));
+            (std::vector{kRootId, this->team_, this->bin(this->team_), this->user_bin(this->team_), limited}));
   EXPECT_EQ(this->usage(this->team_), (Usage{0, 0, 3}));
 }
 
-TYPED_TEST(BareDirectoryTest, AShelfThatWentIsMadeAgain) {
+TYPED_TEST(BareDirectoryTest, AUserBinThatWentIsMadeAgain) {
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(this->mkdir(this->team_, "d"));
     ASSERT_TRUE(this->ns().rmdir(this->as(0), {this->team_, "d"}));

@@ -33,12 +33,12 @@ TYPED_TEST(RecycleDeleteTest, UnlinkMovesTheFileAndKeepsItsCharge) {
   EXPECT_EQ(this->usage(kRootId), (Usage{4, 1, 1}));
   EXPECT_EQ(this->read(file), "text");
   EXPECT_THAT(this->names(this->team_), IsEmpty());
-  const auto shelf = this->names(this->shelf(this->team_));
-  ASSERT_THAT(shelf, SizeIs(1));
-  EXPECT_THAT(shelf[0], StartsWith("f@"));
+  const auto user_bin = this->names(this->user_bin(this->team_));
+  ASSERT_THAT(user_bin, SizeIs(1));
+  EXPECT_THAT(user_bin[0], StartsWith("f@"));
   const auto path = this->ns().path_of({}, {file});
   ASSERT_TRUE(path);
-  EXPECT_EQ(path->path, "/team/.recycle/0/" + shelf[0]);
+  EXPECT_EQ(path->path, "/team/.recycle/0/" + user_bin[0]);
   EXPECT_EQ(this->ns().resolve_path({}, {path->path})->attr.id, file);
   this->expect_consistent();
   this->reopen();
@@ -56,7 +56,7 @@ TYPED_TEST(RecycleDeleteTest, ItIsRememberedWhoWhenWhereAndHow) {
   EXPECT_EQ(items[0].path, "/team/d/f");
   EXPECT_EQ(items[0].name, "f");
   EXPECT_EQ(items[0].uid, 1000u);
-  EXPECT_EQ(items[0].door, Door::kNfs);
+  EXPECT_EQ(items[0].protocol, Protocol::kNfs);
   EXPECT_EQ(items[0].client, "10.0.0.7");
   EXPECT_EQ(items[0].bytes, 4u);
   EXPECT_EQ(items[0].type, FileType::kRegular);
@@ -125,9 +125,9 @@ TYPED_TEST(RecycleDeleteTest, OtherTypesAndStrangeNames) {
     const auto removed = this->ns().remove_key({}, {this->team_, key});
     ASSERT_TRUE(removed && removed->removed) << key;
   }
-  for (const std::string& name : this->names(this->shelf(this->team_))) {
+  for (const std::string& name : this->names(this->user_bin(this->team_))) {
     EXPECT_LE(name.size(), kNameBytesMax);
-    EXPECT_TRUE(this->find(this->shelf(this->team_), name)) << name;
+    EXPECT_TRUE(this->find(this->user_bin(this->team_), name)) << name;
   }
   this->expect_consistent();
   for (const RecycledItem& item : this->items()) ASSERT_TRUE(this->ns().restore({}, {item.item})) << item.name;
@@ -148,9 +148,9 @@ TYPED_TEST(RecycleDeleteTest, TheNearestDirectoryWithAPolicyOrAnExportHasTheBin)
     this->file_of(dir, "f", "text");
     ASSERT_TRUE(this->ns().unlink({}, {dir, "f"}));
   }
-  EXPECT_THAT(this->names(this->shelf(this->team_)), SizeIs(1));
-  EXPECT_THAT(this->names(this->shelf(exported)), SizeIs(1));
-  EXPECT_THAT(this->names(this->shelf(own)), SizeIs(1));
+  EXPECT_THAT(this->names(this->user_bin(this->team_)), SizeIs(1));
+  EXPECT_THAT(this->names(this->user_bin(exported)), SizeIs(1));
+  EXPECT_THAT(this->names(this->user_bin(own)), SizeIs(1));
   EXPECT_EQ(this->bin(off), kNoFile);
   EXPECT_THAT(this->items(exported), SizeIs(2));
   EXPECT_EQ(this->usage(exported), (Usage{8, 2, 2}));

@@ -18,7 +18,7 @@ class RecycleReadOnlyTest : public RecycleTest<Engine> {
     dir_ = *this->mkdir(this->team_, "d");
     EXPECT_TRUE(this->ns().unlink({}, {this->team_, "f"}));
     EXPECT_TRUE(this->ns().rmdir({}, {this->team_, "d"}));
-    for (const std::string& name : this->names(this->shelf(this->team_)))
+    for (const std::string& name : this->names(this->user_bin(this->team_)))
       (name.starts_with("f@") ? file_name_ : dir_name_) = name;
   }
   FileId file_{}, dir_{};
@@ -27,15 +27,15 @@ class RecycleReadOnlyTest : public RecycleTest<Engine> {
 TYPED_TEST_SUITE(RecycleReadOnlyTest, Engines);
 
 TYPED_TEST(RecycleReadOnlyTest, NothingInABinChanges) {
-  const FileId shelf = this->shelf(this->team_), bin = this->bin(this->team_);
+  const FileId user_bin = this->user_bin(this->team_), bin = this->bin(this->team_);
   Namespace& ns = this->ns();
   const auto refused = [](const auto& reply) { return !reply && reply.error().code == Errc::kReadOnly; };
-  EXPECT_TRUE(refused(ns.create({}, {.parent = shelf, .name = "new"})));
+  EXPECT_TRUE(refused(ns.create({}, {.parent = user_bin, .name = "new"})));
   EXPECT_TRUE(refused(ns.mkdir({}, {.parent = this->dir_, .name = "new"})));
   EXPECT_TRUE(refused(ns.symlink({}, {bin, "new", "x"})));
   EXPECT_TRUE(refused(ns.link({}, {this->file_, this->team_, "new"})));
-  EXPECT_TRUE(refused(ns.unlink({}, {shelf, this->file_name_})));
-  EXPECT_TRUE(refused(ns.rmdir({}, {shelf, this->dir_name_})));
+  EXPECT_TRUE(refused(ns.unlink({}, {user_bin, this->file_name_})));
+  EXPECT_TRUE(refused(ns.rmdir({}, {user_bin, this->dir_name_})));
   EXPECT_TRUE(refused(ns.rmdir({}, {bin, "0"})));
   EXPECT_TRUE(refused(ns.rename({}, {bin, "0", this->team_, "x"})));
   EXPECT_TRUE(refused(ns.setattr({}, {.id = this->file_, .set = {.mode = 0600}})));
@@ -46,16 +46,16 @@ TYPED_TEST(RecycleReadOnlyTest, NothingInABinChanges) {
   EXPECT_TRUE(refused(ns.punch({}, {this->file_, 0, 2})));
   EXPECT_TRUE(refused(this->write(this->file_, 0, "x")));
   EXPECT_TRUE(refused(ns.set_quota({}, {bin, {.bytes = 1}})));
-  EXPECT_TRUE(refused(ns.count_owners({}, {shelf, true})));
-  EXPECT_TRUE(refused(this->put(shelf, "key", "x")));
-  EXPECT_TRUE(refused(ns.remove_key({}, {shelf, this->file_name_})));
+  EXPECT_TRUE(refused(ns.count_owners({}, {user_bin, true})));
+  EXPECT_TRUE(refused(this->put(user_bin, "key", "x")));
+  EXPECT_TRUE(refused(ns.remove_key({}, {user_bin, this->file_name_})));
   const FileId other = this->file_of(this->team_, "other", "other");
-  EXPECT_TRUE(refused(ns.rename({}, {this->team_, "other", shelf, "other"})));
+  EXPECT_TRUE(refused(ns.rename({}, {this->team_, "other", user_bin, "other"})));
   EXPECT_TRUE(refused(ns.copy_range({}, {other, 0, this->file_, 0, 5, true})));
   EXPECT_EQ(ns.access({}, {this->file_, kAccessRead | kAccessModify | kAccessExtend})->granted, kAccessRead);
   OpContext opener;
-  opener.holder = this->volume_->state().add_holder(Door::kSmb, nullptr);
-  const OpenRequest opens{.parent = shelf, .name = this->file_name_};
+  opener.holder = this->volume_->state().add_holder(Protocol::kSmb, nullptr);
+  const OpenRequest opens{.parent = user_bin, .name = this->file_name_};
   const auto with = [&](std::uint32_t access, OpenDisposition disposition) {
     OpenRequest request = opens;
     request.access = access;
@@ -124,10 +124,10 @@ TYPED_TEST(RecycleReadOnlyTest, ItIsShownAtTheRootOfAnExportOnly) {
 TYPED_TEST(RecycleReadOnlyTest, EverybodySeesHisOwn) {
   this->file_of(this->team_, "his", "text");
   ASSERT_TRUE(this->ns().unlink(this->as(1000), {this->team_, "his"}));
-  const FileId shelf = this->shelf(this->team_, "1000");
-  EXPECT_TRUE(this->ns().readdir(this->as(1000), {.dir = shelf}));
-  EXPECT_EQ(this->ns().readdir(this->as(1001), {.dir = shelf}).error().code, Errc::kAccess);
-  EXPECT_EQ(this->find(shelf, "x", this->as(1001)).error().code, Errc::kAccess);
+  const FileId user_bin = this->user_bin(this->team_, "1000");
+  EXPECT_TRUE(this->ns().readdir(this->as(1000), {.dir = user_bin}));
+  EXPECT_EQ(this->ns().readdir(this->as(1001), {.dir = user_bin}).error().code, Errc::kAccess);
+  EXPECT_EQ(this->find(user_bin, "x", this->as(1001)).error().code, Errc::kAccess);
   EXPECT_EQ(this->items(kRootId, this->as(1000)).size(), 1u);
   EXPECT_EQ(this->items(kRootId, this->as(1001)).size(), 0u);
 }

@@ -17,7 +17,7 @@ class RecycleTest : public VolumeTest<Engine> {
   static OpContext as(std::uint32_t uid) {
     OpContext ctx;
     ctx.cred = {.uid = uid, .gid = uid};
-    ctx.door = Door::kNfs;
+    ctx.protocol = Protocol::kNfs;
     ctx.client = "10.0.0.7";
     return ctx;
   }
@@ -26,7 +26,7 @@ class RecycleTest : public VolumeTest<Engine> {
     return found.attr.id;
   }
   FileId bin(FileId dir) { return find(dir, kRecycleName).value_or(kNoFile); }
-  FileId shelf(FileId dir, std::string_view uid = "0") { return find(bin(dir), uid).value_or(kNoFile); }
+  FileId user_bin(FileId dir, std::string_view uid = "0") { return find(bin(dir), uid).value_or(kNoFile); }
   std::vector<RecycledItem> items(FileId dir = kRootId, const OpContext& ctx = {}) {
     const auto reply = this->ns().list_recycled(ctx, {.dir = dir});
     EXPECT_TRUE(reply) << describe(reply.error());

@@ -126,14 +126,14 @@ TYPED_TEST(RestoreTest, ByMovingItOutOfTheBin) {
   const FileId dir = *this->mkdir(this->team_, "d");
   ASSERT_TRUE(this->ns().unlink(this->as(1000), {this->team_, "f"}));
   ASSERT_TRUE(this->ns().rmdir(this->as(1000), {this->team_, "d"}));
-  const FileId shelf = this->shelf(this->team_, "1000");
+  const FileId user_bin = this->user_bin(this->team_, "1000");
   this->file_of(this->team_, "taken", "x");
-  for (const std::string& name : this->names(shelf)) {
-    EXPECT_EQ(this->ns().rename(this->as(1001), {shelf, name, this->team_, "x"}).error().code, Errc::kAccess);
-    EXPECT_EQ(this->ns().rename(this->as(1000), {shelf, name, this->team_, "taken"}).error().code, Errc::kExists);
-    EXPECT_EQ(this->ns().rename(this->as(1000), {shelf, name, shelf, "x"}).error().code, Errc::kReadOnly);
+  for (const std::string& name : this->names(user_bin)) {
+    EXPECT_EQ(this->ns().rename(this->as(1001), {user_bin, name, this->team_, "x"}).error().code, Errc::kAccess);
+    EXPECT_EQ(this->ns().rename(this->as(1000), {user_bin, name, this->team_, "taken"}).error().code, Errc::kExists);
+    EXPECT_EQ(this->ns().rename(this->as(1000), {user_bin, name, user_bin, "x"}).error().code, Errc::kReadOnly);
     const std::string to = "back-" + name.substr(0, 1);
-    const auto moved = this->ns().rename(this->as(1000), {shelf, name, this->team_, to});
+    const auto moved = this->ns().rename(this->as(1000), {user_bin, name, this->team_, to});
     ASSERT_TRUE(moved) << describe(moved.error());
     EXPECT_EQ(moved->to.id, this->team_);
   }
@@ -151,9 +151,9 @@ TYPED_TEST(RestoreTest, ByMovingItOutOfTheBinOntoADirectoryOfAnother) {
   const FileId other = *this->mkdir(kRootId, "other");
   this->set_policy({.dir = other});
   ASSERT_TRUE(this->mkdir(other, "taken"));
-  const FileId shelf = this->shelf(this->team_);
-  const std::string name = this->names(shelf).at(0);
-  EXPECT_EQ(this->ns().rename({}, {shelf, name, other, "taken"}).error().code, Errc::kExists);
+  const FileId user_bin = this->user_bin(this->team_);
+  const std::string name = this->names(user_bin).at(0);
+  EXPECT_EQ(this->ns().rename({}, {user_bin, name, other, "taken"}).error().code, Errc::kExists);
   EXPECT_EQ(this->bin(other), kNoFile);
   EXPECT_EQ(this->items().size(), 1u);
   this->expect_consistent();

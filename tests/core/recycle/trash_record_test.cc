@@ -24,18 +24,18 @@ ItemRecord item() {
           .base = FileId{19},
           .below = "b/",
           .uid = 1000,
-          .door = Door::kS3,
+          .protocol = Protocol::kS3,
           .client = "::1",
           .time = Timestamp{5},
           .bytes = 300};
 }
 
-TEST(TrashRecordTest, AnchorHasTheBytesOfVersion1) {
-  const std::string bytes = AnchorRecord{FileId{0x1122}}.encode();
+TEST(TrashRecordTest, RecycleRootHasTheBytesOfVersion1) {
+  const std::string bytes = RecycleRootRecord{FileId{0x1122}}.encode();
   EXPECT_EQ(hex(bytes),
             "010108000000"
             "2211000000000000");
-  EXPECT_EQ(AnchorRecord::decode(bytes)->bin, FileId{0x1122});
+  EXPECT_EQ(RecycleRootRecord::decode(bytes)->bin, FileId{0x1122});
 }
 
 TEST(TrashRecordTest, ItemHasTheBytesOfVersion1) {
@@ -65,7 +65,7 @@ TEST(TrashRecordTest, WhatIsCutIsDamaged) {
   const std::string bytes = item().encode();
   for (std::size_t size = 0; size < bytes.size(); ++size)
     EXPECT_FALSE(ItemRecord::decode(bytes.substr(0, size))) << size;
-  EXPECT_EQ(AnchorRecord::decode("").error().code, Errc::kCorrupt);
+  EXPECT_EQ(RecycleRootRecord::decode("").error().code, Errc::kCorrupt);
 }
 
 }  // namespace

@@ -47,11 +47,11 @@ TEST_F(StoredRegistryTest, AddedExportIsFoundByNameAndIdAlsoAfterAReload) {
   ASSERT_TRUE(added);
   EXPECT_NE(added->created.ns, 0);
   for (int pass = 0; pass < 2; ++pass) {
-    const auto picture = registry_->snapshot();
-    ASSERT_NE(picture->find_export("team"), nullptr);
-    ASSERT_NE(picture->find_export(added->id), nullptr);
-    EXPECT_EQ(picture->find_export(added->id)->root, FileId{17});
-    EXPECT_EQ(picture->find_export("tea"), nullptr);
+    const auto snapshot = registry_->snapshot();
+    ASSERT_NE(snapshot->find_export("team"), nullptr);
+    ASSERT_NE(snapshot->find_export(added->id), nullptr);
+    EXPECT_EQ(snapshot->find_export(added->id)->root, FileId{17});
+    EXPECT_EQ(snapshot->find_export("tea"), nullptr);
     open();
   }
 }
@@ -67,11 +67,11 @@ TEST_F(StoredRegistryTest, ATokenIsFoundByItsHashAlsoAfterAReloadAndGoneWhenRemo
   ASSERT_TRUE(registry_->add_token(ann));
   ASSERT_TRUE(registry_->add_token(token_named("bob", 2)));
   for (int pass = 0; pass < 2; ++pass) {
-    const auto picture = registry_->snapshot();
-    ASSERT_EQ(picture->tokens().size(), 2u);
-    ASSERT_NE(picture->find_token(ann.hash), nullptr);
-    EXPECT_EQ(picture->find_token(ann.hash)->name, "ann");
-    EXPECT_EQ(picture->find_token(token_named("x", 3).hash), nullptr);
+    const auto snapshot = registry_->snapshot();
+    ASSERT_EQ(snapshot->tokens().size(), 2u);
+    ASSERT_NE(snapshot->find_token(ann.hash), nullptr);
+    EXPECT_EQ(snapshot->find_token(ann.hash)->name, "ann");
+    EXPECT_EQ(snapshot->find_token(token_named("x", 3).hash), nullptr);
     open();
   }
   ASSERT_TRUE(registry_->remove_token("ann"));
@@ -143,8 +143,8 @@ TEST_F(StoredRegistryTest, TokensAreUsedWhileOthersComeAndGo) {
   for (int t = 0; t < 3; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 200; ++i) {
-        const auto picture = registry_->snapshot();
-        EXPECT_NE(picture->find_token(ann.hash), nullptr);
+        const auto snapshot = registry_->snapshot();
+        EXPECT_NE(snapshot->find_token(ann.hash), nullptr);
         registry_->note_use(ann, {(i * 3 + t) * std::int64_t{61'000'000'000}});
         (void)registry_->last_use(ann);
       }
@@ -182,13 +182,13 @@ TEST_F(StoredRegistryTest, AChangeThatWasNotWrittenIsNotVisible) {
   EXPECT_EQ(registry_->add_user({.name = "bob"}).error().code, Errc::kIo);
   EXPECT_EQ(registry_->change_user({.name = "ann", .uid = 7}).error().code, Errc::kIo);
   EXPECT_EQ(registry_->remove_user("ann").error().code, Errc::kIo);
-  const auto picture = registry_->snapshot();
-  EXPECT_EQ(picture->exports().size(), 1u);
-  ASSERT_EQ(picture->users().size(), 1u);
-  EXPECT_EQ(picture->users()[0].uid, 65534u);
+  const auto snapshot = registry_->snapshot();
+  EXPECT_EQ(snapshot->exports().size(), 1u);
+  ASSERT_EQ(snapshot->users().size(), 1u);
+  EXPECT_EQ(snapshot->users()[0].uid, 65534u);
 }
 
-TEST_F(StoredRegistryTest, ExportNamesFollowTheRulesOfTheirDoors) {
+TEST_F(StoredRegistryTest, ExportNamesFollowTheRulesOfTheirProtocols) {
   for (const char* bad :
        {"", "ab", "Team", "a_b", "-team", "team-", "te..am", "10.0.0.1", "xn--abc", "abc-s3alias", "a/b"}) {
     EXPECT_EQ(refused(wanted(bad)), Errc::kInvalid) << bad;
@@ -223,9 +223,9 @@ TEST_F(StoredRegistryTest, ChangeKeepsRootAndTimeAndMayRename) {
   changed.read_only = true;
   ASSERT_TRUE(registry_->change_export(changed));
   open();
-  const auto picture = registry_->snapshot();
-  EXPECT_EQ(picture->find_export("team"), nullptr);
-  const Export* now = picture->find_export("crew");
+  const auto snapshot = registry_->snapshot();
+  EXPECT_EQ(snapshot->find_export("team"), nullptr);
+  const Export* now = snapshot->find_export("crew");
   ASSERT_NE(now, nullptr);
   EXPECT_EQ(now->root, FileId{17});
   EXPECT_EQ(now->created, added->created);
@@ -240,13 +240,13 @@ TEST_F(StoredRegistryTest, ChangeKeepsRootAndTimeAndMayRename) {
 TEST_F(StoredRegistryTest, OnlyEnabledKeysAreFound) {
   ASSERT_TRUE(registry_->add_user(
       {.name = "ann", .uid = 7, .keys = {{"LIVEKEY", "secretsecret", true}, {"DEADKEY", "secretsecret", false}}}));
-  const auto picture = registry_->snapshot();
-  EXPECT_EQ(picture->find_key("LIVEKEY").first->name, "ann");
-  EXPECT_EQ(picture->find_key("LIVEKEY").second->secret_key, "secretsecret");
-  EXPECT_EQ(picture->find_key("DEADKEY").first, nullptr);
-  EXPECT_EQ(picture->find_key("").first, nullptr);
-  EXPECT_EQ(picture->find_user_by_uid(7)->name, "ann");
-  EXPECT_EQ(picture->find_user_by_uid(8), nullptr);
+  const auto snapshot = registry_->snapshot();
+  EXPECT_EQ(snapshot->find_key("LIVEKEY").first->name, "ann");
+  EXPECT_EQ(snapshot->find_key("LIVEKEY").second->secret_key, "secretsecret");
+  EXPECT_EQ(snapshot->find_key("DEADKEY").first, nullptr);
+  EXPECT_EQ(snapshot->find_key("").first, nullptr);
+  EXPECT_EQ(snapshot->find_user_by_uid(7)->name, "ann");
+  EXPECT_EQ(snapshot->find_user_by_uid(8), nullptr);
 }
 
 TEST_F(StoredRegistryTest, AnAccessKeyBelongsToOneUserEvenWhenDisabled) {
@@ -297,32 +297,32 @@ TEST_F(StoredRegistryTest, AUserIsFoundByEachOfItsIdentitiesAlsoAfterAReload) {
   ASSERT_TRUE(registry_->add_group({.name = "staff", .gid = 50}));
   std::string bobs, staffs;
   for (int pass = 0; pass < 2; ++pass) {
-    const auto picture = registry_->snapshot();
-    const User* ann = picture->find_user("ann");
+    const auto snapshot = registry_->snapshot();
+    const User* ann = snapshot->find_user("ann");
     ASSERT_NE(ann, nullptr);
-    EXPECT_EQ(picture->find_user_by_uid(1000), ann);
-    EXPECT_EQ(picture->find_user_by_principal("ann.smith@EXAMPLE.ORG"), ann);
-    EXPECT_EQ(picture->find_user_by_principal("bob@EXAMPLE.ORG"), nullptr);
-    EXPECT_EQ(picture->find_user_by_principal(""), nullptr);
-    EXPECT_EQ(picture->find_user_by_sid("S-1-5-21-1-2-3-500"), ann);
-    const User* bob = picture->find_user("bob");
-    const Group* staff = picture->find_group("staff");
+    EXPECT_EQ(snapshot->find_user_by_uid(1000), ann);
+    EXPECT_EQ(snapshot->find_user_by_principal("ann.smith@EXAMPLE.ORG"), ann);
+    EXPECT_EQ(snapshot->find_user_by_principal("bob@EXAMPLE.ORG"), nullptr);
+    EXPECT_EQ(snapshot->find_user_by_principal(""), nullptr);
+    EXPECT_EQ(snapshot->find_user_by_sid("S-1-5-21-1-2-3-500"), ann);
+    const User* bob = snapshot->find_user("bob");
+    const Group* staff = snapshot->find_group("staff");
     ASSERT_NE(staff, nullptr);
-    EXPECT_EQ(picture->find_group_by_gid(50), staff);
-    EXPECT_EQ(picture->find_group_by_gid(51), nullptr);
-    EXPECT_EQ(picture->groups().size(), 1u);
+    EXPECT_EQ(snapshot->find_group_by_gid(50), staff);
+    EXPECT_EQ(snapshot->find_group_by_gid(51), nullptr);
+    EXPECT_EQ(snapshot->groups().size(), 1u);
     // The automatic ones: one domain for all, made once.
     if (pass == 0) {
-      bobs = picture->sid_of(*bob);
-      staffs = picture->sid_of(*staff);
+      bobs = snapshot->sid_of(*bob);
+      staffs = snapshot->sid_of(*staff);
     }
     EXPECT_TRUE(bobs.starts_with("S-1-5-21-") && bobs.ends_with("-3002")) << bobs;
     EXPECT_EQ(bobs.substr(0, bobs.rfind('-')) + "-1101", staffs);
-    EXPECT_EQ(picture->sid_of(*bob), bobs);
-    EXPECT_EQ(picture->sid_of(*staff), staffs);
-    EXPECT_EQ(picture->find_user_by_sid(bobs), bob);
-    EXPECT_EQ(picture->find_group_by_sid(staffs), staff);
-    EXPECT_EQ(picture->find_user_by_sid(staffs), nullptr);
+    EXPECT_EQ(snapshot->sid_of(*bob), bobs);
+    EXPECT_EQ(snapshot->sid_of(*staff), staffs);
+    EXPECT_EQ(snapshot->find_user_by_sid(bobs), bob);
+    EXPECT_EQ(snapshot->find_group_by_sid(staffs), staff);
+    EXPECT_EQ(snapshot->find_user_by_sid(staffs), nullptr);
     open();
   }
   ASSERT_TRUE(registry_->remove_group("staff"));
@@ -340,8 +340,8 @@ TEST_F(StoredRegistryTest, NoTwoRecordsAreTheSameIdentity) {
   ASSERT_TRUE(registry_->add_group({.name = "staff", .gid = 50}));
   EXPECT_EQ(registry_->add_group({.name = "staff", .gid = 51}).error().code, Errc::kExists);
   EXPECT_EQ(registry_->add_group({.name = "crew", .gid = 50}).error().code, Errc::kExists);
-  const auto picture = registry_->snapshot();
-  const std::string staff = picture->sid_of(*picture->find_group("staff"));
+  const auto snapshot = registry_->snapshot();
+  const std::string staff = snapshot->sid_of(*snapshot->find_group("staff"));
   EXPECT_EQ(registry_->add_user({.name = "bob", .uid = 1001, .sid = staff}).error().code, Errc::kExists);
   // The automatic SID follows from the uid, so users that share one share the other.
   ASSERT_TRUE(registry_->add_user({.name = "carl", .uid = 7}));
@@ -372,10 +372,10 @@ TEST_F(StoredRegistryTest, IdsThatTheDomainHasNoRoomForHaveSidsOfUnix) {
   ASSERT_TRUE(registry_->add_user({.name = "last", .uid = 2147483147}));
   ASSERT_TRUE(registry_->add_user({.name = "beyond", .uid = 2147483148}));
   ASSERT_TRUE(registry_->add_group({.name = "beyond", .gid = 4294967295}));
-  const auto picture = registry_->snapshot();
-  EXPECT_TRUE(picture->sid_of(*picture->find_user("last")).ends_with("-4294967294"));
-  EXPECT_EQ(picture->sid_of(*picture->find_user("beyond")), "S-1-22-1-2147483148");
-  EXPECT_EQ(picture->sid_of(*picture->find_group("beyond")), "S-1-22-2-4294967295");
+  const auto snapshot = registry_->snapshot();
+  EXPECT_TRUE(snapshot->sid_of(*snapshot->find_user("last")).ends_with("-4294967294"));
+  EXPECT_EQ(snapshot->sid_of(*snapshot->find_user("beyond")), "S-1-22-1-2147483148");
+  EXPECT_EQ(snapshot->sid_of(*snapshot->find_group("beyond")), "S-1-22-2-4294967295");
 }
 
 FlowRule metadata_limit(const FlowTarget& target, std::uint64_t rate) {
@@ -399,10 +399,10 @@ TEST_F(StoredRegistryTest, FlowsAreFoundAlsoAfterAReloadAndKeepTheirStateWhenThe
   ASSERT_TRUE(registry_->add_user({.name = "ann"}));
   EXPECT_EQ(registry_->snapshot()->flows()->find(target)->flow.get(), flow);
   for (int pass = 0; pass < 2; ++pass) {
-    const auto picture = registry_->snapshot();
-    ASSERT_EQ(picture->flow_rules().size(), 2u);
-    EXPECT_EQ(*picture->flow_rules()[0], metadata_limit(FlowTarget::directory(kRootId), 5));
-    EXPECT_EQ(*picture->flow_rules()[1], metadata_limit(target, 20));
+    const auto snapshot = registry_->snapshot();
+    ASSERT_EQ(snapshot->flow_rules().size(), 2u);
+    EXPECT_EQ(*snapshot->flow_rules()[0], metadata_limit(FlowTarget::directory(kRootId), 5));
+    EXPECT_EQ(*snapshot->flow_rules()[1], metadata_limit(target, 20));
     open();
   }
   ASSERT_TRUE(registry_->remove_flow(target));
@@ -445,14 +445,14 @@ TEST_F(StoredRegistryTest, RecyclePoliciesAreKeptAndWithoutAnyThereIsNoTable) {
   EXPECT_EQ(registry_->set_recycle({}).error().code, Errc::kInvalid);
   EXPECT_EQ(registry_->set_recycle({.dir = FileId{21}, .days = 40'000}).error().code, Errc::kInvalid);
   for (int pass = 0; pass < 2; ++pass) {
-    const auto picture = registry_->snapshot();
-    ASSERT_NE(picture->recycle(), nullptr);
-    ASSERT_NE(picture->recycle()->find(FileId{20}), nullptr);
-    EXPECT_EQ(picture->recycle()->find(FileId{20})->days, 4u);
-    EXPECT_EQ(picture->recycle()->find(FileId{17}), nullptr);
-    EXPECT_TRUE(picture->recycle()->has_own_bin(FileId{17}));  // the root of the export
-    EXPECT_TRUE(picture->recycle()->has_own_bin(FileId{20}));
-    EXPECT_FALSE(picture->recycle()->has_own_bin(FileId{18}));
+    const auto snapshot = registry_->snapshot();
+    ASSERT_NE(snapshot->recycle(), nullptr);
+    ASSERT_NE(snapshot->recycle()->find(FileId{20}), nullptr);
+    EXPECT_EQ(snapshot->recycle()->find(FileId{20})->days, 4u);
+    EXPECT_EQ(snapshot->recycle()->find(FileId{17}), nullptr);
+    EXPECT_TRUE(snapshot->recycle()->has_own_bin(FileId{17}));  // the root of the export
+    EXPECT_TRUE(snapshot->recycle()->has_own_bin(FileId{20}));
+    EXPECT_FALSE(snapshot->recycle()->has_own_bin(FileId{18}));
     open();
   }
   disk_is_broken_ = true;
@@ -468,7 +468,7 @@ TEST_F(StoredRegistryTest, ARequestPaysTheFlowsThatAreAboutItFromTheGeneralToThe
   const auto team = registry_->add_export(wanted("team"));
   ASSERT_TRUE(team);
   const FlowTarget order[] = {FlowTarget::directory(kRootId),
-                              FlowTarget::door(Door::kNfs),
+                              FlowTarget::protocol(Protocol::kNfs),
                               FlowTarget::of_export(team->id),
                               FlowTarget::clients(*Network::parse("10.0.0.0/8")),
                               FlowTarget::clients(*Network::parse("10.1.0.0/16")),
@@ -479,14 +479,14 @@ TEST_F(StoredRegistryTest, ARequestPaysTheFlowsThatAreAboutItFromTheGeneralToThe
                               FlowTarget::user(1000)};
   for (const FlowTarget& target : order) ASSERT_TRUE(registry_->set_flow(metadata_limit(target, 10)));
   ASSERT_TRUE(registry_->set_flow(metadata_limit(FlowTarget::user(1), 10)));
-  ASSERT_TRUE(registry_->set_flow(metadata_limit(FlowTarget::door(Door::kS3), 10)));
+  ASSERT_TRUE(registry_->set_flow(metadata_limit(FlowTarget::protocol(Protocol::kS3), 10)));
   ASSERT_TRUE(registry_->set_flow(metadata_limit(FlowTarget::clients(*Network::parse("10.2.0.0/16")), 10)));
-  const auto picture = registry_->snapshot();
-  const FlowTable& table = *picture->flows();
+  const auto snapshot = registry_->snapshot();
+  const FlowTable& table = *snapshot->flows();
   EXPECT_TRUE(table.has_directories());
   const Credentials cred{.uid = 1000, .gid = 100, .groups = {5, 4, 100, 4}};
   FlowCaller caller{
-      .door = Door::kNfs, .through = team->id, .address = Network::parse("10.1.2.3")->address, .cred = &cred};
+      .protocol = Protocol::kNfs, .through = team->id, .address = Network::parse("10.1.2.3")->address, .cred = &cred};
   const FileId above[] = {kRootId, FileId{17}, FileId{19}, FileId{20}};
   std::vector<qos::Flow*> path;
   table.find_path(caller, above, path);
@@ -495,7 +495,8 @@ TEST_F(StoredRegistryTest, ARequestPaysTheFlowsThatAreAboutItFromTheGeneralToThe
   EXPECT_EQ(path, expected);
 
   const Credentials nobody{};
-  caller = {.door = Door::kSmb, .through = ExportId{77}, .address = Network::parse("::1")->address, .cred = &nobody};
+  caller = {
+      .protocol = Protocol::kSmb, .through = ExportId{77}, .address = Network::parse("::1")->address, .cred = &nobody};
   table.find_path(caller, {}, path);
   EXPECT_TRUE(path.empty());
 
@@ -524,7 +525,7 @@ TEST_F(StoredRegistryTest, FlowsWithLimitsThatMeanNothingAreRefused) {
   EXPECT_TRUE(refused_flow(rule));
   rule.limits.burst = kFlowBurstMax + std::chrono::milliseconds(1);
   EXPECT_TRUE(refused_flow(rule));
-  EXPECT_TRUE(refused_flow(metadata_limit(FlowTarget::door(Door{99}), 1)));
+  EXPECT_TRUE(refused_flow(metadata_limit(FlowTarget::protocol(Protocol{99}), 1)));
   EXPECT_TRUE(refused_flow(metadata_limit({FlowKind{0}}, 1)));
   EXPECT_EQ(registry_->snapshot()->flows(), nullptr);
   disk_is_broken_ = true;
@@ -583,16 +584,16 @@ TEST_F(StoredRegistryTest, ADamagedRecordIsNamedAndNotSkipped) {
   EXPECT_NE(loaded.error().detail.find("user/ann"), std::string::npos);
 }
 
-TEST_F(StoredRegistryTest, ReadersSeeWholePicturesWhileRecordsChange) {
+TEST_F(StoredRegistryTest, ReadersSeeWholeSnapshotsWhileRecordsChange) {
   std::atomic<bool> stop{false};
   std::vector<std::thread> readers;
   for (int i = 0; i < 3; ++i) {
     readers.emplace_back([&] {
       while (!stop.load()) {
-        const auto picture = registry_->snapshot();
-        for (const User& user : picture->users()) {
+        const auto snapshot = registry_->snapshot();
+        for (const User& user : snapshot->users()) {
           ASSERT_EQ(user.uid, user.gid);
-          ASSERT_EQ(picture->find_user(user.name), &user);
+          ASSERT_EQ(snapshot->find_user(user.name), &user);
         }
       }
     });

@@ -196,7 +196,7 @@ class BreakLeasesTest : public VolumeTest<Engine> {
   // The caller of the operations: opens are of a holder.
   OpContext other() {
     OpContext ctx;
-    ctx.holder = state().add_holder(Door::kSmb, nullptr);
+    ctx.holder = state().add_holder(Protocol::kSmb, nullptr);
     return ctx;
   }
   Scene scene() {
@@ -229,7 +229,7 @@ class BreakLeasesTest : public VolumeTest<Engine> {
     return kNoFile;
   }
   // All that an operation might have changed, seen with the eyes of the holder, for whom nothing is in the way.
-  std::string picture(const Scene& s, const OpContext& holder) {
+  std::string snapshot(const Scene& s, const OpContext& holder) {
     std::string text;
     for (const FileId id : {s.dir, s.sub, s.elsewhere, s.file, s.other}) {
       const auto got = this->ns().getattr(holder, {id});
@@ -272,17 +272,17 @@ TYPED_TEST(BreakLeasesTest, EveryOperationRecallsWhatIsInItsWayAndChangesNothing
         std::vector<std::pair<LeaseId, FileId>> recalled;
         OpContext holder;
         holder.holder = this->state().add_holder(
-            Door::kNfs, on_recall([&](const LeaseRecall& r) { recalled.push_back({r.lease, r.file}); }));
+            Protocol::kNfs, on_recall([&](const LeaseRecall& r) { recalled.push_back({r.lease, r.file}); }));
         const FileId id = this->of(s, what);
         const auto lease = grant(this->state(), id, holder.holder, wish);
         ASSERT_TRUE(lease);
-        const std::string before = this->picture(s, holder);
+        const std::string before = this->snapshot(s, holder);
         const Status first = operation.run(this->ns(), other, s);
         if (operation.changes || (wish.bits & kWriteCaching) != 0) {
           ASSERT_FALSE(first);
           EXPECT_EQ(first.error().code, Errc::kRecallPending);
           EXPECT_EQ(recalled, (std::vector<std::pair<LeaseId, FileId>>{{*lease, id}}));
-          EXPECT_EQ(this->picture(s, holder), before);
+          EXPECT_EQ(this->snapshot(s, holder), before);
           this->state().return_lease(*lease);
           const Status again = operation.run(this->ns(), other, s);
           EXPECT_TRUE(again) << describe(again.error());
@@ -316,16 +316,16 @@ TYPED_TEST(BreakLeasesTest, WhateverTakesANameRecallsHandleLeasesAndNothingElseD
       const Scene s = this->scene();
       std::size_t recalled = 0;
       OpContext holder;
-      holder.holder = this->state().add_holder(Door::kSmb, on_recall([&](const LeaseRecall&) { ++recalled; }));
+      holder.holder = this->state().add_holder(Protocol::kSmb, on_recall([&](const LeaseRecall&) { ++recalled; }));
       const auto lease = grant(this->state(), this->of(s, what), holder.holder, kKeepsHandle);
       ASSERT_TRUE(lease);
-      const std::string before = this->picture(s, holder);
+      const std::string before = this->snapshot(s, holder);
       const Status first = operation.run(this->ns(), other, s);
       EXPECT_EQ(recalled, expected ? 1u : 0u);
       if (expected) {
         ASSERT_FALSE(first);
         EXPECT_EQ(first.error().code, Errc::kRecallPending);
-        EXPECT_EQ(this->picture(s, holder), before);
+        EXPECT_EQ(this->snapshot(s, holder), before);
         this->state().return_lease(*lease);
         EXPECT_TRUE(operation.run(this->ns(), other, s));
       } else {
@@ -357,18 +357,18 @@ TYPED_TEST(BreakLeasesTest, MandatoryLocksKeepWhoeverReadsOrWritesContentOut) {
       SCOPED_TRACE(operation.name + (exclusive ? ", exclusive lock" : ", shared lock"));
       const Scene s = this->scene();
       OpContext holder;
-      holder.holder = this->state().add_holder(Door::kSmb, nullptr);
+      holder.holder = this->state().add_holder(Protocol::kSmb, nullptr);
       const auto open = this->state().open({s.file, holder.holder, kShareBoth, kShareNone});
       ASSERT_TRUE(open);
       holder.open = *open;
       const auto locked = this->state().lock_mandatory(*open, {}, exclusive);
       ASSERT_TRUE(locked && !*locked);
-      const std::string before = this->picture(s, holder);
+      const std::string before = this->snapshot(s, holder);
       const Status first = operation.run(this->ns(), other, s);
       if (writes.contains(operation.name) || (exclusive && reads.contains(operation.name))) {
         ASSERT_FALSE(first);
         EXPECT_EQ(first.error().code, Errc::kLocked);
-        EXPECT_EQ(this->picture(s, holder), before);
+        EXPECT_EQ(this->snapshot(s, holder), before);
         EXPECT_TRUE(this->state().unlock_mandatory(*open, {}));
         EXPECT_TRUE(operation.run(this->ns(), other, s));
       } else {
@@ -386,7 +386,7 @@ TYPED_TEST(BreakLeasesTest, OnesOwnLeasesHinderNothing) {
     const Scene s = this->scene();
     OpContext holder;
     holder.holder =
-        this->state().add_holder(Door::kNfs, on_recall([](const LeaseRecall&) { ADD_FAILURE() << "recalled"; }));
+        this->state().add_holder(Protocol::kNfs, on_recall([](const LeaseRecall&) { ADD_FAILURE() << "recalled"; }));
     for (const Touches what : operation.touched) {
       ASSERT_TRUE(grant(this->state(), this->of(s, what), holder.holder, kWriteDelegation));
     }
@@ -401,7 +401,7 @@ TYPED_TEST(BreakLeasesTest, WhatIsRefusedAnywayRecallsNobody) {
   const Scene s = this->scene();
   OpContext holder;
   holder.holder =
-      this->state().add_holder(Door::kNfs, on_recall([](const LeaseRecall&) { ADD_FAILURE() << "recalled"; }));
+      this->state().add_holder(Protocol::kNfs, on_recall([](const LeaseRecall&) { ADD_FAILURE() << "recalled"; }));
   ASSERT_TRUE(grant(this->state(), s.file, holder.holder, kWriteDelegation));
   ASSERT_TRUE(this->ns().setattr(holder, {s.file, {.mode = 0600}}));
   OpContext stranger;
@@ -412,11 +412,11 @@ TYPED_TEST(BreakLeasesTest, WhatIsRefusedAnywayRecallsNobody) {
   EXPECT_EQ(this->ns().unlink(this->root_, {s.dir, "absent"}).error().code, Errc::kNotFound);
 }
 
-TYPED_TEST(BreakLeasesTest, ADoorThatCannotParkWaitsForTheReturn) {
+TYPED_TEST(BreakLeasesTest, AProtocolThatCannotParkWaitsForTheReturn) {
   const Scene s = this->scene();
   std::thread client;
   OpContext holder;
-  holder.holder = this->state().add_holder(Door::kNfs, on_recall([&](const LeaseRecall& recall) {
+  holder.holder = this->state().add_holder(Protocol::kNfs, on_recall([&](const LeaseRecall& recall) {
                                              client = std::thread([&, lease = recall.lease, file = recall.file] {
                                                // What it has cached comes first.
                                                const std::span<const std::byte> pieces[] = {bytes_of("cached")};
@@ -438,7 +438,7 @@ TYPED_TEST(BreakLeasesTest, AClientThatDoesNotAnswerHindersForALimitedTimeOnly) 
   this->options_.lease_recall_timeout_ms = 1;
   this->reopen();
   const Scene s = this->scene();
-  const HolderId silent = this->state().add_holder(Door::kNfs, nullptr);
+  const HolderId silent = this->state().add_holder(Protocol::kNfs, nullptr);
   const auto lease = grant(this->state(), s.file, silent, kWriteDelegation);
   ASSERT_TRUE(lease);
   OpContext waiting;

@@ -130,7 +130,7 @@ TEST_F(DeleteTest, GoesAlongToAnotherTable) {
   const HolderState state = table().export_holder(a.id);
   MetricRegistry metrics;
   VolumeState next{options_, files_, kv_, committer_, metrics};
-  const HolderId b = next.add_holder(Door::kSmb, nullptr);
+  const HolderId b = next.add_holder(Protocol::kSmb, nullptr);
   EXPECT_EQ(next.adopt_holder(b, state), HolderState{});
   EXPECT_EQ(next.export_holder(b), state);
   EXPECT_TRUE(next.delete_pending(kFile));

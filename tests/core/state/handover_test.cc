@@ -13,7 +13,7 @@ class HandoverTest : public TableTest {
   // The table of the shard's next owner, over the same store.
   MetricRegistry other_metrics_;
   VolumeState next_{options_, files_, kv_, committer_, other_metrics_};
-  HolderId next_holder() { return next_.add_holder(Door::kNfs, nullptr); }
+  HolderId next_holder() { return next_.add_holder(Protocol::kNfs, nullptr); }
   static bool nothing(const HolderState& state) { return state == HolderState{}; }
 };
 

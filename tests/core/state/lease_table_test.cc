@@ -95,7 +95,7 @@ TEST_F(LeaseTest, IsKeptAndNotRecalledAnyMoreWhenEventsAreMuted) {
   int told = 0;
   HolderCallbacks leaving;
   leaving.recalled = [&](const LeaseRecall&) { ++told; };
-  const HolderId a = table().add_holder(Door::kNfs, &leaving), b = table().add_holder(Door::kNfs, &leaving);
+  const HolderId a = table().add_holder(Protocol::kNfs, &leaving), b = table().add_holder(Protocol::kNfs, &leaving);
   const Client other = client();
   ASSERT_TRUE(grant(table(), kFile, a, kReadDelegation));
   ASSERT_TRUE(grant(table(), kFile, b, kReadDelegation));
@@ -111,7 +111,7 @@ TEST_F(LeaseTest, IsKeptAndNotRecalledAnyMoreWhenEventsAreMuted) {
 TEST_F(LeaseTest, MayBeReturnedByTheRecallItself) {
   std::optional<LeaseId> lease;
   const HolderId a =
-      table().add_holder(Door::kNfs, on_recall([&](const LeaseRecall& r) { table().return_lease(r.lease); }));
+      table().add_holder(Protocol::kNfs, on_recall([&](const LeaseRecall& r) { table().return_lease(r.lease); }));
   const Client b = client();
   lease = grant(table(), kFile, a, kReadDelegation);
   ASSERT_TRUE(lease);

@@ -23,7 +23,7 @@ class LockTurnsTest : public TableTest {
       EXPECT_EQ(turn.handle, kHandle);
       ++*n;
     };
-    made.id = table().add_holder(Door::kNfs, events);
+    made.id = table().add_holder(Protocol::kNfs, events);
     return made;
   }
   static LockRequest request(const Asker& who, LockRange range = {0, 10}, bool exclusive = true, FileId file = kFile) {
@@ -280,7 +280,7 @@ TEST_F(LockTurnsTest, OfManyThreadsEachGetsItsTurn) {
         ++turns;
         turns.notify_one();
       };
-      const HolderId me = table().add_holder(Door::kNfs, events);
+      const HolderId me = table().add_holder(Protocol::kNfs, events);
       const LockRequest wanted{kFile, {me, std::to_string(i)}, {0, 10}, true};
       for (int round = 0; round < kRounds; ++round) {
         for (;;) {

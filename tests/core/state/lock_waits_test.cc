@@ -18,7 +18,8 @@ class LockWaitsTest : public TableTest {
   Waiter waiter(std::string_view peer = {}) {
     Waiter made;
     made.id = table().add_holder(
-        Door::kNfs, on_grant([list = made.granted](const LockGranted& event) { list->push_back(event.lock); }), peer);
+        Protocol::kNfs, on_grant([list = made.granted](const LockGranted& event) { list->push_back(event.lock); }),
+        peer);
     return made;
   }
   static LockRequest request(const Waiter& who, LockRange range, bool exclusive = true, FileId file = kFile,
@@ -424,7 +425,7 @@ TEST_F(LockWaitsTest, OfManyThreadsAllEnd) {
       std::mutex mutex;
       std::condition_variable told;
       std::size_t granted = 0;
-      const HolderId me = table().add_holder(Door::kNfs, on_grant([&](const LockGranted&) {
+      const HolderId me = table().add_holder(Protocol::kNfs, on_grant([&](const LockGranted&) {
                                                const std::lock_guard lock(mutex);
                                                ++granted;
                                                told.notify_one();

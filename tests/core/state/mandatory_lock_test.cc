@@ -1,4 +1,4 @@
-// Mandatory byte-range locks (MS-FSA 2.1.4.10, 2.1.5.8) and handle leases, which an SMB door will need.
+// Mandatory byte-range locks (MS-FSA 2.1.4.10, 2.1.5.8) and handle leases, which an SMB protocol will need.
 #include <random>
 
 #include "tests/core/state/holder_callbacks.h"
@@ -78,7 +78,7 @@ TEST_F(MandatoryLockTest, RangesOfNoBytesAndToTheEnd) {
   EXPECT_EQ(code(table().unlock_mandatory(OpenId{12345 << 6}, {0, 1})), Errc::kInvalid);
 }
 
-TEST_F(MandatoryLockTest, ConflictWithThoseOfOtherDoors) {
+TEST_F(MandatoryLockTest, ConflictWithThoseOfOtherProtocols) {
   const Client smb = client(), nfs = client();
   const OpenId open = opened(smb);
   ASSERT_EQ(lock(open, {0, 10}, false), "granted");
@@ -98,7 +98,7 @@ TEST_F(MandatoryLockTest, ConflictWithThoseOfOtherDoors) {
 TEST_F(MandatoryLockTest, EndWithTheirOpenAndServeWhoWaits) {
   const Client smb = client();
   std::size_t granted = 0;
-  const HolderId nfs = table().add_holder(Door::kNfs, on_grant([&](const LockGranted&) { ++granted; }));
+  const HolderId nfs = table().add_holder(Protocol::kNfs, on_grant([&](const LockGranted&) { ++granted; }));
   const OpenId first = opened(smb), second = opened(smb);
   ASSERT_EQ(lock(first, {0, 10}, true), "granted");
   ASSERT_EQ(lock(first, {50, 10}, true), "granted");

@@ -10,7 +10,7 @@ template <class Engine>
 class OrphanTest : public VolumeTest<Engine> {
  protected:
   StateTable& state() { return this->volume_->state(); }
-  HolderId holder() { return this->state().add_holder(Door::kNfs, nullptr); }
+  HolderId holder() { return this->state().add_holder(Protocol::kNfs, nullptr); }
   Result<OpenId> open(FileId file, HolderId who) { return state().open({file, who, kShareBoth, kShareNone}); }
   std::size_t blobs() {
     EXPECT_TRUE(this->volume_->flush());
@@ -112,7 +112,7 @@ TYPED_TEST(OrphanTest, WhoMayReclaimFindsWhatOthersRemovedOrClosedInGrace) {
   const FileId removed = this->file("removed", kBig), nameless = this->file("nameless", kBig);
   ASSERT_TRUE(this->open(nameless, this->holder()));
   ASSERT_TRUE(this->ns().unlink(this->root_, {kRootId, "nameless"}));
-  ASSERT_TRUE(this->state().remember_client(Door::kNfs, "late"));
+  ASSERT_TRUE(this->state().remember_client(Protocol::kNfs, "late"));
   ASSERT_TRUE(this->ns().symlink(this->root_, {.parent = kRootId, .name = "link", .target = "x"}));
   this->reopen();
   ASSERT_TRUE(this->state().in_grace());
@@ -127,7 +127,7 @@ TYPED_TEST(OrphanTest, WhoMayReclaimFindsWhatOthersRemovedOrClosedInGrace) {
   const auto opened = this->open(removed, this->holder());
   ASSERT_TRUE(opened);
   ASSERT_TRUE(this->open(nameless, this->holder()));
-  this->state().reclaim_done(Door::kNfs, "late");
+  this->state().reclaim_done(Protocol::kNfs, "late");
   ASSERT_FALSE(this->state().in_grace());
   EXPECT_EQ(this->blobs(), 2u);
   this->state().close(*opened);
@@ -139,11 +139,11 @@ TYPED_TEST(OrphanTest, WhoMayReclaimFindsWhatOthersRemovedOrClosedInGrace) {
 
 TYPED_TEST(OrphanTest, WhatWasRemovedInGraceGoesWhenNobodyReclaimsIt) {
   const FileId file = this->file("f", kBig);
-  ASSERT_TRUE(this->state().remember_client(Door::kNfs, "late"));
+  ASSERT_TRUE(this->state().remember_client(Protocol::kNfs, "late"));
   this->reopen();
   ASSERT_TRUE(this->ns().unlink(this->root_, {kRootId, "f"}));
   EXPECT_FALSE(this->gone(file));
-  this->state().reclaim_done(Door::kNfs, "late");
+  this->state().reclaim_done(Protocol::kNfs, "late");
   EXPECT_EQ(this->blobs(), 0u);
   EXPECT_TRUE(this->gone(file));
   EXPECT_EQ(this->usage(kRootId), Usage{});
@@ -164,17 +164,17 @@ TYPED_TEST(OrphanTest, OfBeforeTheStartGoesAtOnceWhenNobodyCanReclaimIt) {
 TYPED_TEST(OrphanTest, OfBeforeTheStartWaitsForGrace) {
   const FileId wanted = this->file("f", kBig);
   const FileId unwanted = this->file("g", kBig);
-  ASSERT_TRUE(this->state().remember_client(Door::kNfs, "client"));
+  ASSERT_TRUE(this->state().remember_client(Protocol::kNfs, "client"));
   for (const FileId file : {wanted, unwanted}) ASSERT_TRUE(this->open(file, this->holder()));
   for (const char* name : {"f", "g"}) ASSERT_TRUE(this->ns().unlink(this->root_, {kRootId, name}));
   this->reopen();
-  ASSERT_TRUE(this->state().may_reclaim(Door::kNfs, "client"));
+  ASSERT_TRUE(this->state().may_reclaim(Protocol::kNfs, "client"));
   ASSERT_TRUE(this->volume_->run_gc());
   this->expect_consistent();
   EXPECT_FALSE(this->gone(unwanted));
   const auto reclaimed = this->open(wanted, this->holder());
   ASSERT_TRUE(reclaimed);
-  this->state().reclaim_done(Door::kNfs, "client");
+  this->state().reclaim_done(Protocol::kNfs, "client");
   ASSERT_TRUE(this->volume_->run_gc());
   EXPECT_TRUE(this->gone(unwanted));
   EXPECT_EQ(this->read(wanted), std::string(kBig, 'o'));

@@ -21,7 +21,7 @@ TEST_F(StateConcurrency, NothingIsLeftAndExclusiveMeansAlone) {
       for (int round = 0; round < 20; ++round) {
         std::vector<LeaseId> asked_for;
         std::mutex mutex;
-        const HolderId me = table().add_holder(Door::kNfs, on_recall([&](const LeaseRecall& recall) {
+        const HolderId me = table().add_holder(Protocol::kNfs, on_recall([&](const LeaseRecall& recall) {
                                                  const std::lock_guard lock(mutex);
                                                  asked_for.push_back(recall.lease);
                                                }));

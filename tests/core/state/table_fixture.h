@@ -61,7 +61,7 @@ class TableTest : public ::testing::Test {
   };
   Client client(std::string_view peer = {}, const LeaseTerms& terms = {}) {
     Client made{{}, std::make_shared<std::vector<Recalled>>()};
-    made.id = table().add_holder(Door::kNfs, on_recall([list = made.recalled](const LeaseRecall& r) {
+    made.id = table().add_holder(Protocol::kNfs, on_recall([list = made.recalled](const LeaseRecall& r) {
                                    list->push_back({r.lease, r.file, r.keeps});
                                  }),
                                  peer, terms);

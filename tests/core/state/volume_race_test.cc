@@ -41,7 +41,7 @@ class VolumeRace : public ::testing::Test {
 
 TEST_F(VolumeRace, AnOpenThatSucceedsKeepsTheFileAndTheLastCloseFreesIt) {
   constexpr int kRounds = 300;
-  const HolderId holder = state().add_holder(Door::kNfs, nullptr);
+  const HolderId holder = state().add_holder(Protocol::kNfs, nullptr);
   const std::string text(1000, 't');
   for (int round = 0; round < kRounds; ++round) {
     const FileId file = create("f");
@@ -102,7 +102,7 @@ TEST_F(VolumeRace, NothingChangesUnderALeaseThatWasNotRecalled) {
   for (std::size_t i = 0; i < files.size(); ++i) {
     at = i;
     std::atomic<bool> recalled = false;
-    const HolderId holder = state().add_holder(Door::kNfs, on_recall([&](const LeaseRecall&) { recalled = true; }));
+    const HolderId holder = state().add_holder(Protocol::kNfs, on_recall([&](const LeaseRecall&) { recalled = true; }));
     OpContext mine;
     mine.holder = holder;
     const auto lease = grant(state(), files[i], holder, kReadDelegation);

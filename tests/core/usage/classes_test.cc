@@ -13,7 +13,7 @@
 namespace stoa::core::test {
 namespace {
 
-constexpr UncountedClasses kNoRecycled{.recycled = true}, kNoNameless{.nameless = true},
+constexpr ExcludedClasses kNoRecycled{.recycled = true}, kNoOrphans{.nameless = true},
     kOnlyLive{.recycled = true, .nameless = true};
 
 // "team" has a recycle bin.
@@ -35,7 +35,7 @@ class ClassesTest : public QuotaTest<Engine> {
   }
   OpenId open(FileId id) {
     StateTable& state = this->volume_->state();
-    const auto opened = state.open({id, state.add_holder(Door::kNfs, nullptr), kShareBoth, kShareNone});
+    const auto opened = state.open({id, state.add_holder(Protocol::kNfs, nullptr), kShareBoth, kShareNone});
     EXPECT_TRUE(opened) << describe(opened.error());
     return opened.value_or(OpenId{});
   }
@@ -66,7 +66,7 @@ class ClassesTest : public QuotaTest<Engine> {
     EXPECT_EQ(reply.by_class.recycled.bytes, recycled);
     EXPECT_EQ(reply.by_class.nameless.bytes, nameless);
     EXPECT_EQ(reply.counted.bytes,
-              all - (reply.uncounted.recycled ? recycled : 0) - (reply.uncounted.nameless ? nameless : 0));
+              all - (reply.excluded.recycled ? recycled : 0) - (reply.excluded.nameless ? nameless : 0));
   }
   Status grow(FileId id, std::uint64_t to) { return this->truncate(id, to); }
 
@@ -89,7 +89,7 @@ TYPED_TEST(ClassesTest, WithoutADeclarationEverythingCounts) {
 TYPED_TEST(ClassesTest, WhatIsRecycledMakesRoomWhereItIsNotCounted) {
   const FileId a = this->file(this->team_, "a", 60);
   this->file(this->team_, "b", 40);
-  ASSERT_TRUE(this->limit(this->team_, {.bytes = 100, .files = 2, .uncounted = kNoRecycled}));
+  ASSERT_TRUE(this->limit(this->team_, {.bytes = 100, .files = 2, .excluded = kNoRecycled}));
   EXPECT_EQ(code(this->grow(a, 61)), Errc::kQuota);
   ASSERT_TRUE(this->unlink(this->team_, "b"));
   this->expect_bytes(this->team_, 100, 40, 0);
@@ -113,7 +113,7 @@ TYPED_TEST(ClassesTest, WhatIsRecycledMakesRoomWhereItIsNotCounted) {
   this->expect_bytes(this->team_, 200, 100, 0);
   // It outlives a restart, and ends at once.
   this->reopen();
-  EXPECT_EQ(this->known(this->team_).limits, (QuotaLimits{.bytes = 100, .files = 2, .uncounted = kNoRecycled}));
+  EXPECT_EQ(this->known(this->team_).limits, (QuotaLimits{.bytes = 100, .files = 2, .excluded = kNoRecycled}));
   this->expect_bytes(this->team_, 200, 100, 0);
   EXPECT_EQ(code(this->grow(*this->create(this->team_, "c"), 1)), Errc::kQuota);
   ASSERT_TRUE(this->limit(this->team_, {.bytes = 250}));
@@ -125,7 +125,7 @@ TYPED_TEST(ClassesTest, WhatIsRecycledMakesRoomWhereItIsNotCounted) {
 TYPED_TEST(ClassesTest, WhatHasNoNameMakesRoomWhereItIsNotCounted) {
   const FileId plain = *this->mkdir(kRootId, "plain");
   const FileId a = this->file(plain, "a", 60), b = this->file(plain, "b", 40);
-  ASSERT_TRUE(this->limit(plain, {.bytes = 100, .uncounted = kNoNameless}));
+  ASSERT_TRUE(this->limit(plain, {.bytes = 100, .excluded = kNoOrphans}));
   const OpenId opened = this->open(b);
   ASSERT_TRUE(this->unlink(plain, "b"));
   this->expect_bytes(plain, 100, 0, 40);
@@ -152,8 +152,8 @@ TYPED_TEST(ClassesTest, QuotasThatAreNestedCountWhatEachDeclares) {
   const FileId inner = *this->mkdir(this->team_, "inner");
   const FileId a = this->file(inner, "a", 50), b = this->file(inner, "b", 50);
   ASSERT_TRUE(this->limit(kRootId, {.bytes = 200}));
-  ASSERT_TRUE(this->limit(this->team_, {.bytes = 100, .uncounted = kNoRecycled}));
-  ASSERT_TRUE(this->limit(inner, {.bytes = 100, .uncounted = kNoNameless}));
+  ASSERT_TRUE(this->limit(this->team_, {.bytes = 100, .excluded = kNoRecycled}));
+  ASSERT_TRUE(this->limit(inner, {.bytes = 100, .excluded = kNoOrphans}));
   ASSERT_TRUE(this->unlink(inner, "b"));  // to the bin of team
   this->expect_bytes(inner, 50, 0, 0);
   this->expect_bytes(this->team_, 100, 50, 0);
@@ -176,9 +176,9 @@ TYPED_TEST(ClassesTest, QuotasThatAreNestedCountWhatEachDeclares) {
 TYPED_TEST(ClassesTest, UsersAndGroupsAreLimitedByTheSame) {
   const FileId dir = this->counted("homes");
   this->keep_deleted(dir);
-  EXPECT_EQ(code(this->limit(dir, {.bytes = 1, .uncounted = kNoRecycled}, QuotaOf::kUser, kAnn)), Errc::kInvalid);
+  EXPECT_EQ(code(this->limit(dir, {.bytes = 1, .excluded = kNoRecycled}, QuotaOf::kUser, kAnn)), Errc::kInvalid);
   ASSERT_TRUE(this->limit(dir, {.bytes = 100}, QuotaOf::kUser, kAnn));
-  ASSERT_TRUE(this->limit(dir, {.uncounted = kNoRecycled}));
+  ASSERT_TRUE(this->limit(dir, {.excluded = kNoRecycled}));
   this->file(dir, "a", 60, kAnn);
   const FileId b = this->file(dir, "b", 40, kBob);
   EXPECT_EQ(code(this->grow(this->file(dir, "c", 0, kAnn), 41)), Errc::kQuota);
@@ -214,7 +214,7 @@ TYPED_TEST(ClassesTest, DirectoriesTakeWhatIsInThemToTheBinAndBack) {
   this->keep_deleted(sub);
   this->file(sub, "a", 30, kBob);
   ASSERT_TRUE(this->unlink(sub, "a"));
-  ASSERT_TRUE(this->limit(homes, {.files = 3, .uncounted = kNoRecycled}));
+  ASSERT_TRUE(this->limit(homes, {.files = 3, .excluded = kNoRecycled}));
   ASSERT_TRUE(this->limit(homes, {.files = 1}, QuotaOf::kUser, kBob));
   EXPECT_EQ(this->known(homes).by_class.recycled, (Usage{30, 1, 0}));
   ASSERT_TRUE(this->ns().rmdir({}, {homes, "sub"}));
@@ -234,7 +234,7 @@ TYPED_TEST(ClassesTest, DirectoriesTakeWhatIsInThemToTheBinAndBack) {
   EXPECT_EQ(bob()->counted, (Usage{0, 1, 0}));
   EXPECT_EQ(this->known(homes).by_class.recycled, (Usage{30, 1, 0}));
   // A directory with a bin moves among live ones.
-  ASSERT_TRUE(this->limit(homes, {.uncounted = kNoRecycled}));
+  ASSERT_TRUE(this->limit(homes, {.excluded = kNoRecycled}));
   const FileId other = *this->mkdir(homes, "other");
   ASSERT_TRUE(this->ns().rename({}, {homes, "sub", other, "sub"}));
   EXPECT_EQ(this->known(other).by_class.recycled, (Usage{30, 1, 0}));
@@ -247,7 +247,7 @@ TYPED_TEST(ClassesTest, APurgeNeedsNoRoomForWhatIsOpen) {
   const OpenId opened = this->open(a);
   ASSERT_TRUE(this->unlink(this->team_, "a"));
   const FileId b = this->file(this->team_, "b", 60);
-  ASSERT_TRUE(this->limit(this->team_, {.bytes = 100, .uncounted = kNoRecycled}));
+  ASSERT_TRUE(this->limit(this->team_, {.bytes = 100, .excluded = kNoRecycled}));
   ASSERT_TRUE(this->purge("a"));
   this->expect_bytes(this->team_, 120, 60, 0);  // it stays recycled
   ASSERT_TRUE(this->volume_->flush());
@@ -273,7 +273,7 @@ TYPED_TEST(ClassesTest, ABinThatCountsInTheVolumeOnlyIsRecycledThere) {
   ASSERT_TRUE(this->unlink(this->team_, "a"));
   this->expect_bytes(this->team_, 0, 0, 0);
   this->expect_bytes(kRootId, 60, 60, 0);
-  ASSERT_TRUE(this->limit(this->team_, {.bytes = 10, .uncounted = kNoRecycled}));
+  ASSERT_TRUE(this->limit(this->team_, {.bytes = 10, .excluded = kNoRecycled}));
   ASSERT_TRUE(this->volume_->registry().set_recycle({.dir = this->team_}));
   ASSERT_TRUE(this->volume_->run_purge(wall_now()));  // becomes counted, though there would be no room for it as live
   this->expect_bytes(this->team_, 60, 60, 0);
@@ -281,9 +281,9 @@ TYPED_TEST(ClassesTest, ABinThatCountsInTheVolumeOnlyIsRecycledThere) {
 
 TYPED_TEST(ClassesTest, NewDirectoriesDeclareWhatTheirParentSays) {
   const FileId homes = *this->mkdir(kRootId, "homes");
-  ASSERT_TRUE(this->limit(homes, {.bytes = 100, .uncounted = kOnlyLive}, QuotaOf::kChildren));
+  ASSERT_TRUE(this->limit(homes, {.bytes = 100, .excluded = kOnlyLive}, QuotaOf::kChildren));
   const FileId ann = *this->mkdir(homes, "ann");
-  EXPECT_EQ(this->known(ann).limits, (QuotaLimits{.bytes = 100, .uncounted = kOnlyLive}));
+  EXPECT_EQ(this->known(ann).limits, (QuotaLimits{.bytes = 100, .excluded = kOnlyLive}));
   // One that comes from elsewhere is compared by what will count.
   const FileId bob = *this->mkdir(this->team_, "bob");
   this->keep_deleted(bob);
@@ -298,11 +298,11 @@ TYPED_TEST(ClassesTest, NewDirectoriesDeclareWhatTheirParentSays) {
   EXPECT_EQ(quotas->quotas[2].counted.bytes, 60);
   EXPECT_EQ(quotas->quotas[2].by_class.recycled.bytes, 60);
   // A declaration alone is listed, too, until it is taken back.
-  ASSERT_TRUE(this->limit(bob, {.uncounted = kNoRecycled}));
-  ASSERT_TRUE(this->limit(homes, {.uncounted = kNoRecycled}, QuotaOf::kChildren));
+  ASSERT_TRUE(this->limit(bob, {.excluded = kNoRecycled}));
+  ASSERT_TRUE(this->limit(homes, {.excluded = kNoRecycled}, QuotaOf::kChildren));
   this->reopen();
   EXPECT_EQ(this->ns().list_quotas({}, {})->quotas.size(), 3u);
-  EXPECT_EQ(this->known(homes).child_limits.uncounted, kNoRecycled);
+  EXPECT_EQ(this->known(homes).child_limits.excluded, kNoRecycled);
   for (const FileId dir : {ann, bob}) ASSERT_TRUE(this->limit(dir, {}));
   ASSERT_TRUE(this->limit(homes, {}, QuotaOf::kChildren));
   EXPECT_TRUE(this->ns().list_quotas({}, {})->quotas.empty());
@@ -414,7 +414,7 @@ TYPED_TEST(ClassesTest, NoByteTooManyWhileAllHappensAtOnce) {
   constexpr std::uint64_t kLimit = 5000;
   const FileId homes = this->counted("homes");
   this->keep_deleted(homes);
-  ASSERT_TRUE(this->limit(homes, {.bytes = kLimit, .uncounted = kOnlyLive}));
+  ASSERT_TRUE(this->limit(homes, {.bytes = kLimit, .excluded = kOnlyLive}));
   std::atomic<bool> over{false}, stop{false};
   std::vector<std::thread> threads;
   for (std::uint32_t t = 0; t < 4; ++t) {
@@ -440,8 +440,8 @@ TYPED_TEST(ClassesTest, NoByteTooManyWhileAllHappensAtOnce) {
   threads.emplace_back([&] {
     while (!stop) {
       // What is live is never too much by either, as nothing gets its name back.
-      for (const UncountedClasses& uncounted : {kOnlyLive, kNoRecycled}) {
-        if (!this->limit(homes, {.bytes = kLimit, .uncounted = uncounted})) over = true;
+      for (const ExcludedClasses& excluded : {kOnlyLive, kNoRecycled}) {
+        if (!this->limit(homes, {.bytes = kLimit, .excluded = excluded})) over = true;
         const UsageReply reply = this->known(homes);
         const ByteCount live = reply.usage.bytes - reply.by_class.recycled.bytes - reply.by_class.nameless.bytes;
         if (live > ByteCount{kLimit}) over = true;

@@ -15,10 +15,10 @@ Timestamp test_clock() {
   return Timestamp::from(seconds_now, 0);
 }
 
-constexpr UncountedClasses kAllCounted{}, kNoRecycled{.recycled = true}, kNoNameless{.nameless = true},
+constexpr ExcludedClasses kAllCounted{}, kNoRecycled{.recycled = true}, kNoOrphans{.nameless = true},
     kOnlyLive = kAllButLive, kNoMultipart{.multipart = true};
 
-// team has a directory, a recycle bin with a shelf, and a multipart upload.
+// team has a directory, a recycle bin with a user's bin, and a multipart upload.
 class LedgerClassesTest : public ::testing::Test {
  protected:
   LedgerClassesTest() { seconds_now = 1; }
@@ -51,19 +51,19 @@ class LedgerClassesTest : public ::testing::Test {
   MetricRegistry metrics;
   Ledger ledger{metrics, test_clock};
   const AccountRef root = child(nullptr), team = child(root), dir = child(team),
-                   bin = child(team, UsageClass::kRecycled), shelf = child(bin),
+                   bin = child(team, UsageClass::kRecycled), user_bin = child(bin),
                    upload = child(team, UsageClass::kMultipart);
 };
 
 TEST_F(LedgerClassesTest, EveryWayOfAFileIsOfItsClass) {
-  for (const UncountedClasses& uncounted : {kAllCounted, kNoRecycled, kNoNameless, kOnlyLive}) {
-    ledger.set_limits(team, {.bytes = 100, .uncounted = uncounted});
+  for (const ExcludedClasses& excluded : {kAllCounted, kNoRecycled, kNoOrphans, kOnlyLive}) {
+    ledger.set_limits(team, {.bytes = 100, .excluded = excluded});
     const auto check = [&](std::int64_t live, std::int64_t recycled, std::int64_t nameless) {
       expect(team, live, recycled, nameless);
       expect(root, live, recycled, nameless);
-      EXPECT_EQ(counted(team), live + (uncounted.recycled ? 0 : recycled) + (uncounted.nameless ? 0 : nameless));
+      EXPECT_EQ(counted(team), live + (excluded.recycled ? 0 : recycled) + (excluded.nameless ? 0 : nameless));
     };
-    const Payer live = payer(dir), nameless = payer(dir, UsageClass::kNameless), recycled = payer(shelf);
+    const Payer live = payer(dir), nameless = payer(dir, UsageClass::kOrphans), recycled = payer(user_bin);
     ASSERT_TRUE(ledger.reserve(live, {.bytes = 100}));
     check(100, 0, 0);
     EXPECT_EQ(ledger.reserve(live, {.bytes = 1}).error().code, Errc::kQuota);
@@ -71,20 +71,20 @@ TEST_F(LedgerClassesTest, EveryWayOfAFileIsOfItsClass) {
     ASSERT_TRUE(move(live, recycled, {.bytes = 60}));
     check(40, 60, 0);
     expect(bin, 0, 60, 0);
-    expect(shelf, 60, 0, 0);
+    expect(user_bin, 60, 0, 0);
     ASSERT_TRUE(move(live, nameless, {.bytes = 30}));
     check(10, 60, 30);
     expect(dir, 10, 0, 30);
     // Room is what is not counted any more.
-    const std::int64_t room = (uncounted.recycled ? 60 : 0) + (uncounted.nameless ? 30 : 0);
+    const std::int64_t room = (excluded.recycled ? 60 : 0) + (excluded.nameless ? 30 : 0);
     EXPECT_EQ(ledger.check(live, {.bytes = room + 1}).error().code, Errc::kQuota);
     ASSERT_TRUE(ledger.reserve(live, {.bytes = room}));
     check(10 + room, 60, 30);
     // What nobody counts grows on; a restore needs room where the bin did not count.
-    EXPECT_EQ(ledger.check(nameless, {.bytes = 1}).has_value(), uncounted.nameless);
-    EXPECT_EQ(ledger.check(recycled, {.bytes = 1}).has_value(), uncounted.recycled);
-    EXPECT_EQ(move(recycled, live, {.bytes = 60}).has_value(), !uncounted.recycled);
-    if (uncounted.recycled) {
+    EXPECT_EQ(ledger.check(nameless, {.bytes = 1}).has_value(), excluded.nameless);
+    EXPECT_EQ(ledger.check(recycled, {.bytes = 1}).has_value(), excluded.recycled);
+    EXPECT_EQ(move(recycled, live, {.bytes = 60}).has_value(), !excluded.recycled);
+    if (excluded.recycled) {
       check(10 + room, 60, 30);
       ledger.give_back(live, {.bytes = 60});
       ASSERT_TRUE(move(recycled, live, {.bytes = 60}));
@@ -95,22 +95,23 @@ TEST_F(LedgerClassesTest, EveryWayOfAFileIsOfItsClass) {
     ledger.give_back(nameless, {.bytes = 30});
     ledger.give_back(live, ledger.read(dir).usage);
     check(0, 0, 0);
-    for (const AccountRef& account : {root, team, dir, bin, shelf}) EXPECT_EQ(account->reserved.total.apart, nullptr);
+    for (const AccountRef& account : {root, team, dir, bin, user_bin})
+      EXPECT_EQ(account->reserved.total.apart, nullptr);
   }
 }
 
 TEST_F(LedgerClassesTest, PartsThatCountAreJoinedWithoutMoreRoom) {
   const Payer parts = payer(upload), directory = payer(team, UsageClass::kMultipart);
-  for (const UncountedClasses& uncounted : {kAllCounted, kNoMultipart, kNoRecycled, kOnlyLive}) {
-    ledger.set_limits(team, {.bytes = 100, .files = 3, .uncounted = uncounted});
+  for (const ExcludedClasses& excluded : {kAllCounted, kNoMultipart, kNoRecycled, kOnlyLive}) {
+    ledger.set_limits(team, {.bytes = 100, .files = 3, .excluded = excluded});
     ASSERT_TRUE(ledger.reserve(directory, {.directories = 1}));
     ASSERT_TRUE(ledger.reserve(parts, {.bytes = 100, .files = 2}));
-    EXPECT_EQ(ledger.check(parts, {.bytes = 1}).has_value(), uncounted.multipart);
+    EXPECT_EQ(ledger.check(parts, {.bytes = 1}).has_value(), excluded.multipart);
     EXPECT_EQ(ledger.read(team).by_class, (UsageByClass{.multipart = {100, 2, 1}}));
     EXPECT_EQ(ledger.read(upload).by_class, (UsageByClass{.multipart = {100, 2, 0}}));
-    EXPECT_EQ(counted(team), uncounted.multipart ? 0 : 100);
+    EXPECT_EQ(counted(team), excluded.multipart ? 0 : 100);
     // What lives takes the room where they leave it.
-    const std::int64_t live = uncounted.multipart ? 40 : 0;
+    const std::int64_t live = excluded.multipart ? 40 : 0;
     ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = live}));
     Postings join;
     ASSERT_TRUE(ledger.hold(join, {{parts, {.bytes = -100, .files = -2}}}));
@@ -128,11 +129,11 @@ TEST_F(LedgerClassesTest, PartsThatCountAreJoinedWithoutMoreRoom) {
 }
 
 TEST_F(LedgerClassesTest, WhatADeleteFreesIsForNobodyBeforeItIsKept) {
-  ledger.set_limits(team, {.bytes = 100, .uncounted = kNoRecycled});
+  ledger.set_limits(team, {.bytes = 100, .excluded = kNoRecycled});
   ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 100}));
   for (const bool kept : {false, true}) {
     Postings posted;
-    ASSERT_TRUE(ledger.hold(posted, {{payer(dir), {.bytes = -40}}, {payer(shelf), {.bytes = 40}}}));
+    ASSERT_TRUE(ledger.hold(posted, {{payer(dir), {.bytes = -40}}, {payer(user_bin), {.bytes = 40}}}));
     EXPECT_EQ(counted(team), 100);
     EXPECT_EQ(ledger.reserve(payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
     // Its own growth finds the room: a rename over a file that goes to the bin.
@@ -145,9 +146,9 @@ TEST_F(LedgerClassesTest, WhatADeleteFreesIsForNobodyBeforeItIsKept) {
   }
   // A restore holds what it needs from its beginning.
   Postings restore;
-  EXPECT_EQ(ledger.hold(restore, {{payer(shelf), {.bytes = -16}}, {payer(dir), {.bytes = 16}}}).error().code,
+  EXPECT_EQ(ledger.hold(restore, {{payer(user_bin), {.bytes = -16}}, {payer(dir), {.bytes = 16}}}).error().code,
             Errc::kQuota);
-  ASSERT_TRUE(ledger.hold(restore, {{payer(shelf), {.bytes = -15}}, {payer(dir), {.bytes = 15}}}));
+  ASSERT_TRUE(ledger.hold(restore, {{payer(user_bin), {.bytes = -15}}, {payer(dir), {.bytes = 15}}}));
   EXPECT_EQ(counted(team), 100);
   EXPECT_EQ(ledger.reserve(payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
   ledger.drop(restore);
@@ -157,35 +158,35 @@ TEST_F(LedgerClassesTest, WhatADeleteFreesIsForNobodyBeforeItIsKept) {
 
 TEST_F(LedgerClassesTest, EachQuotaOfAChainCountsWhatItDeclares) {
   ledger.set_limits(root, {.bytes = 100});
-  ledger.set_limits(team, {.bytes = 50, .uncounted = kNoRecycled});
-  ledger.set_limits(dir, {.bytes = 40, .uncounted = kNoNameless});
+  ledger.set_limits(team, {.bytes = 50, .excluded = kNoRecycled});
+  ledger.set_limits(dir, {.bytes = 40, .excluded = kNoOrphans});
   ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 40}));
-  ASSERT_TRUE(move(payer(dir), payer(shelf), {.bytes = 40}));
+  ASSERT_TRUE(move(payer(dir), payer(user_bin), {.bytes = 40}));
   ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 40}));
-  ASSERT_TRUE(move(payer(dir), payer(dir, UsageClass::kNameless), {.bytes = 30}));
+  ASSERT_TRUE(move(payer(dir), payer(dir, UsageClass::kOrphans), {.bytes = 30}));
   // dir: 10 of 40; team: 40 of 50; root: 80 of 100.
   EXPECT_EQ(ledger.tightest(dir).bytes.room, 10u);
   EXPECT_EQ(ledger.check(payer(dir), {.bytes = 11}).error().code, Errc::kQuota);
-  EXPECT_EQ(ledger.check(payer(dir, UsageClass::kNameless), {.bytes = 11}).error().code, Errc::kQuota);
-  ASSERT_TRUE(ledger.reserve(payer(shelf), {.bytes = 20}));
-  EXPECT_EQ(ledger.check(payer(shelf), {.bytes = 1}).error().code, Errc::kQuota);  // root counts everything
+  EXPECT_EQ(ledger.check(payer(dir, UsageClass::kOrphans), {.bytes = 11}).error().code, Errc::kQuota);
+  ASSERT_TRUE(ledger.reserve(payer(user_bin), {.bytes = 20}));
+  EXPECT_EQ(ledger.check(payer(user_bin), {.bytes = 1}).error().code, Errc::kQuota);  // root counts everything
   ASSERT_TRUE(ledger.check(payer(dir), {.bytes = 0}));
 }
 
 TEST_F(LedgerClassesTest, UsersAndGroupsAreLimitedByWhatTheDirectoryDeclares) {
   const OwnerKey ann{QuotaOf::kUser, 1}, staff{QuotaOf::kGroup, 50};
   ledger.count_owners(team, OwnersCounted::kYes);
-  ledger.set_limits(team, {.uncounted = kNoRecycled});
+  ledger.set_limits(team, {.excluded = kNoRecycled});
   ledger.set_limits(team, ann, {.bytes = 100, .soft_bytes = 80});
   ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 100}));
   EXPECT_NE(ledger.read(team, ann)->since.bytes, Timestamp{});
-  ASSERT_TRUE(move(payer(dir), payer(shelf), {.bytes = 60}));
+  ASSERT_TRUE(move(payer(dir), payer(user_bin), {.bytes = 60}));
   EXPECT_EQ(ledger.read(team, ann)->since.bytes, Timestamp{});
   EXPECT_EQ(ledger.read(team, ann)->usage.bytes, 100);
   EXPECT_EQ(ledger.read(team, staff)->by_class.recycled.bytes, 60);
   ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 60}));
   EXPECT_EQ(ledger.reserve(payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
-  EXPECT_EQ(move(payer(shelf), payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
+  EXPECT_EQ(move(payer(user_bin), payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
   ledger.give_back(payer(dir), {.bytes = 60});
   // All of it counts again: at once, with clocks and notices.
   (void)ledger.take_notices();
@@ -194,29 +195,29 @@ TEST_F(LedgerClassesTest, UsersAndGroupsAreLimitedByWhatTheDirectoryDeclares) {
   EXPECT_EQ(ledger.read(team, ann)->since.bytes, Timestamp::from(5, 0));
   ASSERT_EQ(ledger.take_notices().size(), 1u);
   EXPECT_EQ(ledger.reserve(payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
-  ledger.set_limits(team, {.uncounted = kOnlyLive});
+  ledger.set_limits(team, {.excluded = kOnlyLive});
   EXPECT_EQ(ledger.read(team, ann)->since.bytes, Timestamp{});
   const auto notices = ledger.take_notices();
   ASSERT_EQ(notices.size(), 1u);
   EXPECT_EQ(notices[0].used.bytes, 40);
   // A change of the class that nobody counts makes no owner of nothing.
-  ledger.give_back(payer(shelf), {.bytes = 60});
+  ledger.give_back(payer(user_bin), {.bytes = 60});
   ledger.give_back(payer(dir), {.bytes = 40});
   EXPECT_EQ(ledger.owners(team, {}, 10).size(), 1u);  // ann has limits
 }
 
 TEST_F(LedgerClassesTest, SoftLimitsSeeWhatIsCounted) {
-  ledger.set_limits(team, {.soft_bytes = 50, .grace_s = 10, .uncounted = kNoNameless});
+  ledger.set_limits(team, {.soft_bytes = 50, .grace_s = 10, .excluded = kNoOrphans});
   ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 60}));
   EXPECT_EQ(ledger.read(team).since.bytes, test_clock());
-  ASSERT_TRUE(move(payer(dir), payer(dir, UsageClass::kNameless), {.bytes = 20}));
+  ASSERT_TRUE(move(payer(dir), payer(dir, UsageClass::kOrphans), {.bytes = 20}));
   EXPECT_EQ(ledger.read(team).since, SoftExcess{});
   seconds_now = 3;
   ledger.set_limits(team, {.soft_bytes = 50, .grace_s = 10});
   EXPECT_EQ(ledger.read(team).since.bytes, test_clock());
   seconds_now = 13;
   EXPECT_EQ(ledger.reserve(payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
-  ledger.set_limits(team, {.soft_bytes = 50, .grace_s = 10, .uncounted = kNoNameless});
+  ledger.set_limits(team, {.soft_bytes = 50, .grace_s = 10, .excluded = kNoOrphans});
   EXPECT_TRUE(ledger.reserve(payer(dir), {.bytes = 1}));
   const auto notices = ledger.take_notices();
   ASSERT_EQ(notices.size(), 4u);
@@ -227,14 +228,14 @@ TEST_F(LedgerClassesTest, SoftLimitsSeeWhatIsCounted) {
 // that were kept.
 TEST_F(LedgerClassesTest, AllSumsAreExactWhateverIsKeptAndDropped) {
   const AccountRef deep = child(dir), inner_bin = child(dir, UsageClass::kRecycled),
-                   inner_upload = child(deep, UsageClass::kMultipart), inner_shelf = child(inner_bin);
-  const std::vector<AccountRef> accounts{root, team,      dir,         bin,    shelf,
-                                         deep, inner_bin, inner_shelf, upload, inner_upload};
-  const std::vector<AccountRef> payers{dir, shelf, deep, inner_shelf, upload, inner_upload};
+                   inner_upload = child(deep, UsageClass::kMultipart), inner_user_bin = child(inner_bin);
+  const std::vector<AccountRef> accounts{root,      team,           dir,    bin,         user_bin, deep,
+                                         inner_bin, inner_user_bin, upload, inner_upload};
+  const std::vector<AccountRef> payers{dir, user_bin, deep, inner_user_bin, upload, inner_upload};
   ledger.count_owners(team, OwnersCounted::kYes);
-  ledger.set_limits(team, {.bytes = 2000, .files = 60, .uncounted = kNoRecycled});
-  ledger.set_limits(dir, {.bytes = 1500, .uncounted = {.nameless = true, .multipart = true}});
-  ledger.set_limits(deep, {.bytes = 900, .uncounted = kOnlyLive});
+  ledger.set_limits(team, {.bytes = 2000, .files = 60, .excluded = kNoRecycled});
+  ledger.set_limits(dir, {.bytes = 1500, .excluded = {.nameless = true, .multipart = true}});
+  ledger.set_limits(deep, {.bytes = 900, .excluded = kOnlyLive});
   ledger.set_limits(team, {QuotaOf::kUser, 1}, {.bytes = 1200});
   std::mt19937 random(7);
   const auto below = [&](std::size_t end) { return static_cast<std::size_t>(random() % end); };
@@ -266,7 +267,7 @@ TEST_F(LedgerClassesTest, AllSumsAreExactWhateverIsKeptAndDropped) {
     under_way.erase(under_way.begin() + static_cast<std::ptrdiff_t>(at));
   };
   const auto any_payer = [&] {
-    const auto of = random() % 3 == 0 ? UsageClass::kNameless : UsageClass::kLive;
+    const auto of = random() % 3 == 0 ? UsageClass::kOrphans : UsageClass::kLive;
     const std::uint32_t uid = 1 + static_cast<std::uint32_t>(random() % 2);
     return payer(payers[below(payers.size())], of, {uid, 50});
   };
@@ -306,7 +307,7 @@ TEST_F(LedgerClassesTest, AllSumsAreExactWhateverIsKeptAndDropped) {
     UsageClass of = file.payer.of;
     for (Account* a = file.payer.account.get(); a != nullptr; a = a->parent.get()) {
       of = class_in(*a, of);
-      const BalanceChange change = change_of(file.usage, of, a->reserved.uncounted());
+      const BalanceChange change = change_of(file.usage, of, a->reserved.excluded());
       all[a] = all[a] + change;
       if (a != team.get()) continue;
       for (const OwnerKey& owner : {file.payer.owner.user(), file.payer.owner.group()})
@@ -332,7 +333,7 @@ TEST_F(LedgerClassesTest, AllSumsAreExactWhateverIsKeptAndDropped) {
 
 TEST_F(LedgerClassesTest, ConcurrentWritersAndDeletersNeverExceedWhatIsCountedByAByte) {
   constexpr std::int64_t kLimit = 10'000;
-  ledger.set_limits(team, {.bytes = kLimit, .uncounted = kNoRecycled});
+  ledger.set_limits(team, {.bytes = kLimit, .excluded = kNoRecycled});
   std::vector<std::thread> threads;
   std::atomic<std::int64_t> live{0}, recycled{0};
   for (int t = 0; t < 8; ++t) {
@@ -347,13 +348,13 @@ TEST_F(LedgerClassesTest, ConcurrentWritersAndDeletersNeverExceedWhatIsCountedBy
             break;
           case 2:
             if (mine >= wanted) {
-              EXPECT_TRUE(move(payer(own), payer(shelf), {.bytes = wanted}));
+              EXPECT_TRUE(move(payer(own), payer(user_bin), {.bytes = wanted}));
               mine -= wanted;
               deleted += wanted;
             }
             break;
           default:
-            if (deleted >= wanted && move(payer(shelf), payer(own), {.bytes = wanted})) {
+            if (deleted >= wanted && move(payer(user_bin), payer(own), {.bytes = wanted})) {
               mine += wanted;
               deleted -= wanted;
             }

@@ -10,7 +10,7 @@
 namespace stoa::core::test {
 namespace {
 
-constexpr UncountedClasses kNoMultipart{.multipart = true};
+constexpr ExcludedClasses kNoMultipart{.multipart = true};
 
 // A tenant with a bucket.
 template <class Engine>
@@ -58,7 +58,7 @@ class MultipartUsageTest : public QuotaTest<Engine> {
     const UsageReply reply = this->known(dir);
     EXPECT_EQ(reply.usage, all);
     EXPECT_EQ(reply.by_class, (UsageByClass{.multipart = multipart}));
-    EXPECT_EQ(reply.counted, all + (reply.uncounted.multipart ? -multipart : Usage{}));
+    EXPECT_EQ(reply.counted, all + (reply.excluded.multipart ? -multipart : Usage{}));
   }
 
   FileId tenant_{}, bucket_{};
@@ -78,7 +78,7 @@ TYPED_TEST(MultipartUsageTest, PartsCountAndTheJoinNeedsNoMoreRoom) {
   this->expect_usage(this->tenant_, {100, 3, 2}, {100, 3, 1});
   this->expect_usage(kRootId, {100, 3, 3}, {100, 3, 1});
   this->expect_usage(kMultipartId, {}, {});
-  // No byte and no file more, through any door.
+  // No byte and no file more, through any protocol.
   EXPECT_EQ(this->put(this->bucket_, "o", "x").error().code, Errc::kQuota);
   EXPECT_EQ(this->create(this->bucket_, "f").error().code, Errc::kQuota);
   EXPECT_EQ(code(this->part("u", "3", 0)), Errc::kQuota);
@@ -105,7 +105,7 @@ TYPED_TEST(MultipartUsageTest, PartsCountAndTheJoinNeedsNoMoreRoom) {
 }
 
 TYPED_TEST(MultipartUsageTest, WhereTheyAreNotCountedTheJoinNeedsRoom) {
-  ASSERT_TRUE(this->limit(this->tenant_, {.bytes = 100, .files = 3, .uncounted = kNoMultipart}));
+  ASSERT_TRUE(this->limit(this->tenant_, {.bytes = 100, .files = 3, .excluded = kNoMultipart}));
   ASSERT_TRUE(this->put(this->bucket_, "live", this->text(50)));
   ASSERT_TRUE(this->begin("u"));
   for (const char* name : {"1", "2", "3"}) ASSERT_TRUE(this->part("u", name, 60));
@@ -134,8 +134,8 @@ TYPED_TEST(MultipartUsageTest, WhereTheyAreNotCountedTheJoinNeedsRoom) {
 }
 
 TYPED_TEST(MultipartUsageTest, EachQuotaOfAChainCountsWhatItDeclares) {
-  ASSERT_TRUE(this->limit(this->bucket_, {.bytes = 50, .uncounted = kNoMultipart}));
-  ASSERT_TRUE(this->limit(this->tenant_, {.bytes = 100, .uncounted = {.recycled = true, .nameless = true}}));
+  ASSERT_TRUE(this->limit(this->bucket_, {.bytes = 50, .excluded = kNoMultipart}));
+  ASSERT_TRUE(this->limit(this->tenant_, {.bytes = 100, .excluded = {.recycled = true, .nameless = true}}));
   ASSERT_TRUE(this->begin("u"));
   ASSERT_TRUE(this->part("u", "1", 100));
   EXPECT_EQ(code(this->part("u", "2", 1)), Errc::kQuota);
@@ -203,7 +203,7 @@ TYPED_TEST(MultipartUsageTest, TheyMoveWithTheirBucket) {
   this->reopen();
   this->expect_usage(other, {60, 2, 2}, {60, 2, 1});
   this->expect_consistent();
-  ASSERT_TRUE(this->limit(other, {.bytes = 10, .uncounted = kNoMultipart}));
+  ASSERT_TRUE(this->limit(other, {.bytes = 10, .excluded = kNoMultipart}));
   // Where they do not count, that is how they move.
   ASSERT_TRUE(this->rename(other, "b", this->tenant_, "bucket"));
   ASSERT_TRUE(this->rename(this->tenant_, "bucket", other, "b"));
@@ -248,7 +248,7 @@ TYPED_TEST(MultipartUsageTest, TheyOutliveTheirBucket) {
 }
 
 TYPED_TEST(MultipartUsageTest, ALinkToAPartThatNobodyHasRoomForStaysTheUploads) {
-  ASSERT_TRUE(this->limit(this->bucket_, {.uncounted = kNoMultipart}));
+  ASSERT_TRUE(this->limit(this->bucket_, {.excluded = kNoMultipart}));
   const FileId full = *this->mkdir(kRootId, "full");
   ASSERT_TRUE(this->limit(full, {.files = 0}));
   ASSERT_TRUE(this->begin("u"));

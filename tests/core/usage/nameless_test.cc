@@ -13,16 +13,16 @@ constexpr std::uint32_t kAnn = 1001, kBob = 1002, kStaff = 500;
 constexpr std::int64_t kBig = 100'000;  // in blobs
 
 template <class Engine>
-class NamelessTest : public VolumeTest<Engine> {
+class OrphansTest : public VolumeTest<Engine> {
  protected:
-  ~NamelessTest() override { settled(); }
+  ~OrphansTest() override { settled(); }
   void settled() {
     EXPECT_TRUE(this->volume_->flush());
     this->expect_consistent();
   }
   StateTable& state() { return this->volume_->state(); }
   OpenId open(FileId file) {
-    const auto opened = state().open({file, state().add_holder(Door::kNfs, nullptr), kShareBoth, kShareNone});
+    const auto opened = state().open({file, state().add_holder(Protocol::kNfs, nullptr), kShareBoth, kShareNone});
     EXPECT_TRUE(opened) << describe(opened.error());
     return opened.value_or(OpenId{});
   }
@@ -70,9 +70,9 @@ class NamelessTest : public VolumeTest<Engine> {
   }
   FileId dir(FileId parent, std::string_view name) { return this->mkdir(parent, name).value_or(kNoFile); }
 };
-TYPED_TEST_SUITE(NamelessTest, Engines);
+TYPED_TEST_SUITE(OrphansTest, Engines);
 
-TYPED_TEST(NamelessTest, AFullQuotaIsFullUntilTheLastClose) {
+TYPED_TEST(OrphansTest, AFullQuotaIsFullUntilTheLastClose) {
   struct Way {
     const char* name;
     std::function<bool(FileId dir)> take;
@@ -116,7 +116,7 @@ TYPED_TEST(NamelessTest, AFullQuotaIsFullUntilTheLastClose) {
   }
 }
 
-TYPED_TEST(NamelessTest, EveryWayToGrowIsRefused) {
+TYPED_TEST(OrphansTest, EveryWayToGrowIsRefused) {
   const FileId dir = this->dir(kRootId, "d");
   const FileId source = this->file(kRootId, "source", kBig);
   const FileId big = this->file(dir, "big", kBig), small = this->file(dir, "small", 100);
@@ -142,7 +142,7 @@ TYPED_TEST(NamelessTest, EveryWayToGrowIsRefused) {
   EXPECT_EQ(this->usage(dir), (Usage{kBig + 100, 2, 0}));
 }
 
-TYPED_TEST(NamelessTest, BytesThatAreReservedAndNotCommittedStayItsOwn) {
+TYPED_TEST(OrphansTest, BytesThatAreReservedAndNotCommittedStayItsOwn) {
   const FileId dir = this->dir(kRootId, "d");
   const FileId file = this->file(dir, "f", kBig);
   this->limit(dir, {.bytes = kBig + 20});
@@ -159,7 +159,7 @@ TYPED_TEST(NamelessTest, BytesThatAreReservedAndNotCommittedStayItsOwn) {
   EXPECT_EQ(this->usage(dir), Usage{});
 }
 
-TYPED_TEST(NamelessTest, ItIsAFileOfTheLimitOnFiles) {
+TYPED_TEST(OrphansTest, ItIsAFileOfTheLimitOnFiles) {
   const FileId dir = this->dir(kRootId, "d");
   const FileId file = this->file(dir, "f", 1);
   this->limit(dir, {.files = 1});
@@ -171,7 +171,7 @@ TYPED_TEST(NamelessTest, ItIsAFileOfTheLimitOnFiles) {
   EXPECT_TRUE(this->create(dir, "g"));
 }
 
-TYPED_TEST(NamelessTest, ItCountsForItsOwner) {
+TYPED_TEST(OrphansTest, ItCountsForItsOwner) {
   const FileId dir = this->dir(kRootId, "d");
   ASSERT_TRUE(this->ns().count_owners(this->root_, {dir, true}));
   this->limit(dir, {.bytes = kBig + 10}, QuotaOf::kUser, kAnn);
@@ -193,7 +193,7 @@ TYPED_TEST(NamelessTest, ItCountsForItsOwner) {
   EXPECT_TRUE(this->write(this->file(dir, "g", 0, kBob), 0, kBig));
 }
 
-TYPED_TEST(NamelessTest, OwnersAreCountedWithIt) {
+TYPED_TEST(OrphansTest, OwnersAreCountedWithIt) {
   const FileId counted = this->dir(kRootId, "counted"), plain = this->dir(kRootId, "plain");
   ASSERT_TRUE(this->ns().count_owners(this->root_, {counted, true}));
   const FileId inside = this->dir(counted, "inside");
@@ -216,7 +216,7 @@ TYPED_TEST(NamelessTest, OwnersAreCountedWithIt) {
   EXPECT_TRUE(this->rename(counted, "inside", kRootId, "outside"));
 }
 
-TYPED_TEST(NamelessTest, OfSeveralNamesTheLastOneDecides) {
+TYPED_TEST(OrphansTest, OfSeveralNamesTheLastOneDecides) {
   const FileId a = this->dir(kRootId, "a"), b = this->dir(kRootId, "b"), full = this->dir(kRootId, "full");
   this->limit(full, {.bytes = 10});
   const FileId one = this->file(a, "one", kBig), two = this->file(a, "two", kBig);
@@ -234,13 +234,13 @@ TYPED_TEST(NamelessTest, OfSeveralNamesTheLastOneDecides) {
   EXPECT_EQ(this->usage(a), Usage{});
 }
 
-TYPED_TEST(NamelessTest, WhenItsDirectoryGoesThoseAboveGoOnCountingIt) {
+TYPED_TEST(OrphansTest, WhenItsDirectoryGoesThoseAboveGoOnCountingIt) {
   const FileId tenant = this->dir(kRootId, "tenant"), home = this->dir(tenant, "home"), deep = this->dir(home, "deep");
   this->limit(tenant, {.bytes = kBig + 20});
   this->limit(home, {.bytes = kBig + 10});
   ASSERT_TRUE(this->ns().count_owners(this->root_, {deep, true}));
   const FileId file = this->file(deep, "f", kBig, kAnn);
-  ASSERT_TRUE(this->state().remember_client(Door::kNfs, "late"));
+  ASSERT_TRUE(this->state().remember_client(Protocol::kNfs, "late"));
   this->open(file);
   ASSERT_TRUE(this->unlink(deep, "f"));
   ASSERT_TRUE(this->rmdir(home, "deep"));
@@ -258,7 +258,7 @@ TYPED_TEST(NamelessTest, WhenItsDirectoryGoesThoseAboveGoOnCountingIt) {
   EXPECT_EQ(this->usage(tenant), (Usage{kBig + 11, 1, 0}));
   this->expect_consistent();
   const OpenId again = this->open(file);
-  this->state().reclaim_done(Door::kNfs, "late");
+  this->state().reclaim_done(Protocol::kNfs, "late");
   EXPECT_EQ(code(this->write(file, kBig + 11, 10)), Errc::kQuota);
   ASSERT_TRUE(this->write(file, kBig + 11, 9));
   ASSERT_TRUE(this->rmdir(kRootId, "tenant"));
@@ -271,7 +271,7 @@ TYPED_TEST(NamelessTest, WhenItsDirectoryGoesThoseAboveGoOnCountingIt) {
   EXPECT_EQ(this->usage(kRootId), Usage{});
 }
 
-TYPED_TEST(NamelessTest, ARenameOfItsDirectoryTakesItAlong) {
+TYPED_TEST(OrphansTest, ARenameOfItsDirectoryTakesItAlong) {
   const FileId from = this->dir(kRootId, "from"), to = this->dir(kRootId, "to"), moved = this->dir(from, "moved");
   const FileId file = this->file(moved, "f", kBig);
   const OpenId opened = this->open(file);
@@ -290,7 +290,7 @@ TYPED_TEST(NamelessTest, ARenameOfItsDirectoryTakesItAlong) {
 
 // The file keeps its id and its charge is that of its content: what is replaced can be read to the end by whoever does,
 // but by nobody be written to any more.
-TYPED_TEST(NamelessTest, AnObjectIsReplacedWithRoomForOneWhileTheOldOneIsRead) {
+TYPED_TEST(OrphansTest, AnObjectIsReplacedWithRoomForOneWhileTheOldOneIsRead) {
   const FileId bucket = this->dir(kRootId, "bucket");
   this->limit(bucket, {.bytes = kBig + kBig / 2});
   const auto old = this->put(bucket, "o", std::string(kBig, 'o'));
@@ -306,7 +306,7 @@ TYPED_TEST(NamelessTest, AnObjectIsReplacedWithRoomForOneWhileTheOldOneIsRead) {
   EXPECT_EQ(this->usage(bucket), (Usage{kBig, 1, 0}));
 }
 
-TYPED_TEST(NamelessTest, NoLimitIsEverPassedByManyAtOnce) {
+TYPED_TEST(OrphansTest, NoLimitIsEverPassedByManyAtOnce) {
   constexpr int kThreads = 8, kRounds = 20;
   constexpr std::int64_t kPiece = 30'000;
   const FileId dir = this->dir(kRootId, "d");
@@ -331,7 +331,7 @@ TYPED_TEST(NamelessTest, NoLimitIsEverPassedByManyAtOnce) {
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       const Leaves leaves{all_asked};
-      const HolderId me = this->state().add_holder(Door::kNfs, nullptr);
+      const HolderId me = this->state().add_holder(Protocol::kNfs, nullptr);
       OpContext ctx;
       if (t % 2 == 0) ctx.durability = Durability::kApplied;
       for (int round = 0; round < kRounds; ++round) {

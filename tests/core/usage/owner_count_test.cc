@@ -282,7 +282,7 @@ TYPED_TEST(OwnerCountTest, AFullDirectoryDoesNotCrossTheBorderWhileCountingEithe
 
 // --- every change, before, while and after the files that it touches are counted
 
-enum class BinMode { kNone, kCounted, kUncounted };
+enum class BinMode { kNone, kCounted, kExcluded };
 
 template <class Engine>
 class OwnerCountChangeTest : public OwnerCountTest<Engine> {
@@ -414,7 +414,7 @@ class OwnerCountChangeTest : public OwnerCountTest<Engine> {
         {"an open file loses its name",
          [this](const Place& p) {
            StateTable& state = this->volume_->state();
-           const HolderId me = state.add_holder(Door::kNfs, nullptr);
+           const HolderId me = state.add_holder(Protocol::kNfs, nullptr);
            const auto open = state.open({p.big, me, kShareBoth, kShareNone});
            if (!open || !drop(p.dir, "big")) return false;
            put_open(p.big, *open);
@@ -495,7 +495,7 @@ TYPED_TEST(OwnerCountChangeTest, CountsWithARecycleBin) {
   this->check_all(BinMode::kCounted);
 }
 TYPED_TEST(OwnerCountChangeTest, CountsWithARecycleBinThatIsNotCounted) {
-  this->check_all(BinMode::kUncounted);
+  this->check_all(BinMode::kExcluded);
 }
 
 }  // namespace

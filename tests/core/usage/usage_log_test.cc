@@ -18,7 +18,7 @@ TEST(UsageLog, ARecordSaysWhatWasAdded) {
   UsageLog log;
   log.add({FileId{7}, UsageClass::kLive, {1, 2}}, {.bytes = ByteCount{1} << 70, .files = -3, .directories = 4});
   log.add({FileId{7}, UsageClass::kLive, {1, 2}}, {.bytes = -5, .files = 1});
-  log.add({FileId{8}, UsageClass::kNameless, {}}, {.bytes = -1});
+  log.add({FileId{8}, UsageClass::kOrphans, {}}, {.bytes = -1});
   log.add_gone(FileId{9}, {FileId{7}, UsageClass::kMultipart});
   std::string hex;
   for (const char c : UsageLog(log).encode()) {
@@ -30,7 +30,7 @@ TEST(UsageLog, ARecordSaysWhatWasAdded) {
   UsageLog read;
   ASSERT_TRUE(read.add(log.encode()));
   EXPECT_EQ(read.charges().size(), 2u);
-  EXPECT_EQ(read.charges().at({FileId{8}, UsageClass::kNameless, {}}), (Usage{.bytes = -1}));
+  EXPECT_EQ(read.charges().at({FileId{8}, UsageClass::kOrphans, {}}), (Usage{.bytes = -1}));
   EXPECT_EQ(read.charges().at({FileId{7}, UsageClass::kLive, {1, 2}}), (Usage{(ByteCount{1} << 70) - 5, -2, 4}));
   EXPECT_EQ(read.gone().at(FileId{9}).parent, FileId{7});
   const std::string record = log.encode();

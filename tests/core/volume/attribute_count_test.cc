@@ -64,7 +64,7 @@ TYPED_TEST(AttributeCountTest, AnExtendedAttributeCountsItsNameAndItsValue) {
   this->expect_consistent();
 }
 
-TYPED_TEST(AttributeCountTest, AnAclCountsAndWhatAKeyDoorKeepsDoes) {
+TYPED_TEST(AttributeCountTest, AnAclCountsAndWhatAKeyProtocolKeepsDoes) {
   const FileId dir = *this->mkdir(kRootId, "d"), file = *this->create(dir, "f");
   const auto acl = std::make_shared<Acl>(acl_of_mode(0640, false));
   acl->entries.insert(acl->entries.begin(), {.rights = kRightReadData, .who = AclWho::user(77)});

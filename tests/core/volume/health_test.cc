@@ -9,7 +9,7 @@
 #include "backends/blob/local/local_blob_store.h"
 #include "backends/kv/memory/memory_kv.h"
 #include "core/data/data_state.h"
-#include "core/txn/tree.h"
+#include "core/txn/volume_context.h"
 #include "core/volume/health.h"
 #include "core/volume/opened_tree.h"
 #include "core/volume/volume.h"
@@ -91,13 +91,13 @@ TEST_F(HealthTest, AHealthyVolumeIsAskedByOneDurableChange) {
 TEST_F(HealthTest, NothingIsWrittenWhileOtherChangesBecomeDurable) {
   volume_.reset();
   OpenedTree opened(kv_, *blobs_, *metrics_, {.background = false}, 1, FileId{1'000'000});
-  Tree& tree = opened.tree;
+  VolumeContext& volume = opened.volume;
   std::chrono::steady_clock::time_point now{};
-  Health health(tree, [&now] { return now; });
+  Health health(volume, [&now] { return now; });
   const auto commit = [&] {
     WriteBatch batch;
     batch.put(Family::kConfig, "test", "x");
-    ASSERT_TRUE(tree.committer.write_durably(batch));
+    ASSERT_TRUE(volume.committer.write_durably(batch));
   };
   const auto probes = [&] {
     const int before = kv_.syncs;

@@ -18,7 +18,7 @@ AdminTest::AdminTest(const ThrottleLimits& limits) {
                   .data_folder = "/data",
                   .engine = "memory",
                   .started = wall_now(),
-                  .doors = [] { return std::vector<DoorStatus>{{"nfs", true, "127.0.0.1:1"}}; },
+                  .protocols = [] { return std::vector<ProtocolStatus>{{"nfs", true, "127.0.0.1:1"}}; },
                   .data_directories = [this] { return blobs_.health(); },
                   .space = [this] { return blobs_.space(); },
                   .clients = [this] { return clients_; },

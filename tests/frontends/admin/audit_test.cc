@@ -106,7 +106,7 @@ TEST_F(AuditRoutesTest, WrongPoliciesAreRefused) {
 TEST_F(AuditRoutesTest, QueriesAreTyped) {
   Answer answer =
       get("/v1/audit?path=/"
-          "a&user=ann&operation=create&door=nfs&result=ok&from=2026-11-22&to=2026-11-22T10:00:00Z&limit=5&after=7");
+          "a&user=ann&operation=create&protocol=nfs&result=ok&from=2026-11-22&to=2026-11-22T10:00:00Z&limit=5&after=7");
   ASSERT_EQ(answer.status, 200u) << answer.text;
   EXPECT_EQ(log_.asked.path, "/a");
   EXPECT_EQ(log_.asked.user, "ann");
@@ -120,11 +120,11 @@ TEST_F(AuditRoutesTest, QueriesAreTyped) {
   EXPECT_EQ(get("/v1/audit?limit=0").status, 400u);
   EXPECT_EQ(get("/v1/audit?limit=10001").status, 400u);
   EXPECT_EQ(get("/v1/audit?who=ann").status, 400u);
-  for (const char* known :
-       {"operation=delete", "operation=refused", "operation=checkpoint", "operation=mknod", "door=s3", "door=admin"}) {
+  for (const char* known : {"operation=delete", "operation=refused", "operation=checkpoint", "operation=mknod",
+                            "protocol=s3", "protocol=admin"}) {
     EXPECT_EQ(get("/v1/audit?" + std::string(known)).status, 200u) << known;
   }
-  for (const char* wrong : {"operation=deleted", "operation=", "door=ftp", "door=NFS"}) {
+  for (const char* wrong : {"operation=deleted", "operation=", "protocol=ftp", "protocol=NFS"}) {
     EXPECT_THAT(get("/v1/audit?" + std::string(wrong)).message(), HasSubstr("must be one of")) << wrong;
   }
   log_.behind = true;

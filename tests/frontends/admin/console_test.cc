@@ -85,7 +85,7 @@ TEST_F(ConsoleTest, ActivityNeedsTheToken) {
   EXPECT_EQ(get("/v1/activity?x=1").status, 400u);
 }
 
-TEST_F(ConsoleTest, ActivitySumsWhatTheDoorsCount) {
+TEST_F(ConsoleTest, ActivitySumsWhatTheProtocolsCount) {
   const auto labels = [](const char* procedure, const char* direction = nullptr) {
     Labels all{{"program", "nfs"}, {"procedure", procedure}};
     if (direction != nullptr) all.emplace_back("direction", direction);
@@ -103,8 +103,8 @@ TEST_F(ConsoleTest, ActivitySumsWhatTheDoorsCount) {
   for (int i = 0; i < 2; ++i) write.observe_ns(3'000'000);  // from 2048 to 4096
 
   const Json reply = get("/v1/activity").json;
-  ASSERT_EQ(reply["doors"].size(), 1u);
-  const Json& nfs = reply["doors"][0];
+  ASSERT_EQ(reply["protocols"].size(), 1u);
+  const Json& nfs = reply["protocols"][0];
   EXPECT_EQ(nfs["name"], "nfs");
   EXPECT_EQ(nfs["operations"], 7);
   EXPECT_EQ(nfs["errors"], 1);
@@ -136,16 +136,18 @@ TEST_F(ConsoleTest, WhatIsFreeIsOfTheDisksAndWhatAQuotaLeavesIsSaidBesideIt) {
 }
 
 TEST_F(ConsoleTest, BeforeTheFirstRequestThereIsNoLatency) {
-  const Json latency = get("/v1/activity").json["doors"][0]["latency"];
+  const Json latency = get("/v1/activity").json["protocols"][0]["latency"];
   EXPECT_TRUE(latency["p50"].is_null());
   EXPECT_TRUE(latency["p99"].is_null());
 }
 
-TEST_F(ConsoleTest, ClosedDoorsAreNotListed) {
-  service_->doors = [] { return std::vector<DoorStatus>{{"nfs", false, ""}, {"s3", true, "http://127.0.0.1:1"}}; };
-  const Json doors = get("/v1/activity").json["doors"];
-  ASSERT_EQ(doors.size(), 1u);
-  EXPECT_EQ(doors[0]["name"], "s3");
+TEST_F(ConsoleTest, ClosedProtocolsAreNotListed) {
+  service_->protocols = [] {
+    return std::vector<ProtocolStatus>{{"nfs", false, ""}, {"s3", true, "http://127.0.0.1:1"}};
+  };
+  const Json protocols = get("/v1/activity").json["protocols"];
+  ASSERT_EQ(protocols.size(), 1u);
+  EXPECT_EQ(protocols[0]["name"], "s3");
 }
 
 }  // namespace

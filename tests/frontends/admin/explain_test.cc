@@ -18,7 +18,7 @@ TEST_F(AdminTest, WhatLimitsAPlaceIsExplained) {
   ASSERT_EQ(call(Method::kPut, "/v1/quota?path=/team", R"({"bytes": 100})").status, 200u);
   ASSERT_EQ(call(Method::kPut, "/v1/quota?path=/", R"({"files": 1000})").status, 200u);
   for (const char* target :
-       {"/team", "/other", "user:ann", "user:7", "client:10.9.0.0/16", "door:nfs", "export:team"}) {
+       {"/team", "/other", "user:ann", "user:7", "client:10.9.0.0/16", "protocol:nfs", "export:team"}) {
     ASSERT_EQ(call(Method::kPut, std::string("/v1/flow?target=") + target, R"({"read_bytes": 1000})").status, 200u);
   }
   const Answer plain = get("/v1/explain?path=/team/f");
@@ -37,12 +37,12 @@ TEST_F(AdminTest, WhatLimitsAPlaceIsExplained) {
     return found;
   };
   EXPECT_THAT(targets(plain.json),
-              testing::UnorderedElementsAre("/team", "client:10.9.0.0/16", "door:nfs", "export:team"));
+              testing::UnorderedElementsAre("/team", "client:10.9.0.0/16", "protocol:nfs", "export:team"));
   const Answer ann = get("/v1/explain?path=/team/f&user=ann&client=10.8.0.1");
-  EXPECT_THAT(targets(ann.json), testing::UnorderedElementsAre("/team", "door:nfs", "export:team", "user:ann"));
+  EXPECT_THAT(targets(ann.json), testing::UnorderedElementsAre("/team", "protocol:nfs", "export:team", "user:ann"));
   const Answer client = get("/v1/explain?path=/team/f&client=10.9.0.1");
   EXPECT_THAT(targets(client.json),
-              testing::UnorderedElementsAre("/team", "client:10.9.0.0/16", "door:nfs", "export:team"));
+              testing::UnorderedElementsAre("/team", "client:10.9.0.0/16", "protocol:nfs", "export:team"));
   EXPECT_EQ(ann.json["access"]["stopped_at"], Json());
 
   ASSERT_TRUE(volume_->ns().setattr({}, {.id = team, .set = {.mode = 0700}}));
@@ -95,12 +95,12 @@ TEST_F(AdminTest, WhoHasAFileOpenOrLockedIsExplained) {
     EXPECT_EQ(nothing[kind], (Json{{"total", 0}, {"list", Json::array()}}));
 
   core::StateTable& state = volume_->state();
-  const core::HolderId known = state.add_holder(core::Door::kNfs, nullptr),
-                       unknown = state.add_holder(core::Door::kNfs, nullptr);
+  const core::HolderId known = state.add_holder(core::Protocol::kNfs, nullptr),
+                       unknown = state.add_holder(core::Protocol::kNfs, nullptr);
   const auto id = std::to_string(static_cast<std::uint64_t>(known)),
              other = std::to_string(static_cast<std::uint64_t>(unknown));
   clients_ = {{.id = static_cast<std::uint64_t>(known),
-               .door = "nfs",
+               .protocol = "nfs",
                .protocol = "nfs4.1",
                .address = "10.0.0.1",
                .name = "a\xff"}};
@@ -109,7 +109,7 @@ TEST_F(AdminTest, WhoHasAFileOpenOrLockedIsExplained) {
   ASSERT_TRUE(state.lock(file, {known, "x"}, {1ull << 63, core::LockRange::kToEnd}, false));
   ASSERT_FALSE(*state.lock_or_wait({file, {unknown, "y"}, {5, 1}, false}));
   const Answer answer = get("/v1/explain?path=/f");
-  const Json client{{"id", id},          {"door", "nfs"},        {"protocol", "nfs4.1"}, {"address", "10.0.0.1"},
+  const Json client{{"id", id},          {"protocol", "nfs"},    {"protocol", "nfs4.1"}, {"address", "10.0.0.1"},
                     {"name", "a\uFFFD"}, {"name_base64", "Yf8="}};
   const Json stranger = Json::object({{"id", other}});
   const auto list = [](int total, const Json& rows) { return Json{{"total", total}, {"list", rows}}; };
@@ -124,7 +124,7 @@ TEST_F(AdminTest, WhoHasAFileOpenOrLockedIsExplained) {
   EXPECT_EQ(answer.json["held"]["waiting"], list(1, Json::array({lock(stranger, 5, 1, false)})));
   std::vector<std::string> said;
   for (const Json& cause : answer.json["causes"])
-    said.push_back(cause["what"].get<std::string>() + " | " + cause["cure"].get<std::string>());
+    said.push_back(cause["what"].get<std::string>() + " | " + cause["remedy"].get<std::string>());
   const std::string name = "a\xEF\xBF\xBD (10.0.0.1, client " + id + ")";
   EXPECT_THAT(
       said, testing::IsSupersetOf(
@@ -137,7 +137,7 @@ TEST_F(AdminTest, WhoHasAFileOpenOrLockedIsExplained) {
 
   state.remove_holder(unknown);
   state.remove_holder(known);
-  const core::HolderId reader = state.add_holder(core::Door::kNfs, nullptr);
+  const core::HolderId reader = state.add_holder(core::Protocol::kNfs, nullptr);
   for (const core::FileId one : {file, core::kRootId})
     ASSERT_TRUE(state.grant_lease(one, {reader}, {core::kReadCaching}));
   const Json lease{{"client", Json::object({{"id", std::to_string(static_cast<std::uint64_t>(reader))}})},
@@ -157,7 +157,7 @@ TEST_F(AdminTest, OfManyWhoHaveAFileAHundredAreNamedInExplain) {
   core::StateTable& state = volume_->state();
   std::vector<core::HolderId> holders;
   for (int i = 0; i < 105; ++i) {
-    holders.push_back(state.add_holder(core::Door::kNfs, nullptr));
+    holders.push_back(state.add_holder(core::Protocol::kNfs, nullptr));
     ASSERT_TRUE(state.lock(file, {holders.back(), "o"}, {0, 1}, false));
   }
   const Json reply = get("/v1/explain?path=/f").json;
@@ -176,13 +176,13 @@ class CausesTest : public AdminTest {
     ASSERT_TRUE(volume_->registry().add_export({.name = "team", .root = team_, .path = "/team", .nfs = true}));
     ASSERT_TRUE(volume_->ns().setattr({}, {.id = team_, .set = {.mode = 0777}}));
   }
-  // "what | cure" of each, in order.
+  // "what | remedy" of each, in order.
   std::vector<std::string> causes(const std::string& query = "path=/team") {
     const Answer answer = get("/v1/explain?" + query);
     EXPECT_EQ(answer.status, 200u) << answer.text;
     std::vector<std::string> found;
     for (const Json& cause : answer.json["causes"]) {
-      found.push_back(cause["what"].get<std::string>() + " | " + cause["cure"].get<std::string>());
+      found.push_back(cause["what"].get<std::string>() + " | " + cause["remedy"].get<std::string>());
       EXPECT_TRUE(described_.contains(cause["code"].get<std::string>())) << cause;
       // Every parameter is of what the sentence says.
       for (const auto& [name, value] : cause["parameters"].items()) {
@@ -282,7 +282,7 @@ TEST_F(CausesTest, ProgramsAndOtherLanguagesGetACodeAndParameters) {
   ASSERT_EQ(call(Method::kPatch, "/v1/exports/team", R"({"clients": [{"network": "10.0.0.0/8"}]})").status, 200u);
   EXPECT_EQ(first("path=/team&client=192.0.2.1"),
             (Json{{"code", "client_refused"},
-                  {"parameters", {{"export", "team"}, {"client", "192.0.2.1"}, {"door", nullptr}}}}));
+                  {"parameters", {{"export", "team"}, {"client", "192.0.2.1"}, {"protocol", nullptr}}}}));
 }
 
 TEST_F(CausesTest, TheQuotaOfAUserOrGroup) {
@@ -415,7 +415,7 @@ TEST(Causes, RequestsThatWaitAndTheCeilingToRaise) {
     Json list = Json::array();
     add_flow(list, flow);
     return list.empty() ? std::string()
-                        : list[0]["what"].get<std::string>() + " | " + list[0]["cure"].get<std::string>();
+                        : list[0]["what"].get<std::string>() + " | " + list[0]["remedy"].get<std::string>();
   };
   EXPECT_EQ(cause(), "");
   flow["use"]["waiting"] = 1;

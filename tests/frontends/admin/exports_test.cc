@@ -9,8 +9,10 @@ namespace {
 
 using testing::HasSubstr;
 
-const Json kTeam{
-    {"name", "team"}, {"doors", {"nfs", "s3"}}, {"create_directory", true}, {"clients", {{{"network", "10.0.0.0/8"}}}}};
+const Json kTeam{{"name", "team"},
+                 {"protocols", {"nfs", "s3"}},
+                 {"create_directory", true},
+                 {"clients", {{{"network", "10.0.0.0/8"}}}}};
 
 Json with(Json base, const std::string& member, Json value) {
   base[member] = std::move(value);
@@ -27,11 +29,11 @@ TEST_F(AdminTest, ACreatedExportIsListedShownChangedAndRemoved) {
                                            {"anonymous_uid", 65534},
                                            {"anonymous_gid", 65534}}));
   EXPECT_EQ(get("/v1/exports").json["exports"].size(), 1u);
-  EXPECT_EQ(get("/v1/exports/team").json["doors"], Json({"nfs", "s3"}));
+  EXPECT_EQ(get("/v1/exports/team").json["protocols"], Json({"nfs", "s3"}));
   EXPECT_EQ(get("/v1/stat?path=/team").json["type"], "directory");
 
   const Answer changed =
-      call(Method::kPatch, "/v1/exports/team", R"({"read_only": true, "name": "crew", "doors": ["s3"]})");
+      call(Method::kPatch, "/v1/exports/team", R"({"read_only": true, "name": "crew", "protocols": ["s3"]})");
   ASSERT_EQ(changed.status, 200u) << changed.text;
   EXPECT_EQ(get("/v1/exports/team").status, 404u);
   EXPECT_EQ(get("/v1/exports/crew").json["read_only"], true);
@@ -57,7 +59,7 @@ TEST_F(AdminTest, ExportMakesMissingDirectoriesOnlyWhenAsked) {
 
 TEST_F(AdminTest, ARefusedExportLeavesNoDirectoryBehind) {
   EXPECT_EQ(call_json(Method::kPost, "/v1/exports", with(kTeam, "owner", "nobody")).status, 400u);
-  EXPECT_EQ(call_json(Method::kPost, "/v1/exports", with(kTeam, "doors", {"smb"})).status, 400u);
+  EXPECT_EQ(call_json(Method::kPost, "/v1/exports", with(kTeam, "protocols", {"smb"})).status, 400u);
   EXPECT_EQ(call_json(Method::kPost, "/v1/exports", with(kTeam, "surprise", 1)).status, 400u);
   // What only the registry refuses.
   EXPECT_EQ(call_json(Method::kPost, "/v1/exports", with(with(kTeam, "name", "Not_A_Bucket"), "path", "/team")).status,
@@ -110,7 +112,7 @@ TEST_F(AdminTest, AChangeOfAnExportChangesOnlyWhatItNames) {
   for (const auto& [member, value] : std::initializer_list<std::pair<const char*, Json>>{
            {"security", {"sys"}},
            {"owner", ""},
-           {"doors", {"nfs"}},
+           {"protocols", {"nfs"}},
            {"clients", {{{"network", "192.0.2.0/24"}, {"read_only", true}}}},
            {"read_only", false},
            {"name", "crew"}}) {
@@ -132,7 +134,7 @@ TEST_F(AdminTest, BadExportsAreRefusedWithTheReason) {
   EXPECT_THAT(why(with(kTeam, "clients", {{{"network", "10.0.0.1/8"}}})), HasSubstr("bits behind"));
   EXPECT_THAT(why(with(kTeam, "clients", {{{"network", "*"}, {"squash", "some"}}})), HasSubstr("none, root or all"));
   EXPECT_THAT(why(with(kTeam, "clients", {{{"netwrok", "*"}}})), HasSubstr("clients[0].network"));
-  EXPECT_THAT(why(with(kTeam, "doors", Json::array())), HasSubstr("doors"));
+  EXPECT_THAT(why(with(kTeam, "protocols", Json::array())), HasSubstr("protocols"));
   EXPECT_THAT(why(with(kTeam, "name", "")), HasSubstr("'name' is missing"));
   EXPECT_THAT(why(with(kTeam, "path", "/a/../b")), HasSubstr("'..'"));
   EXPECT_THAT(why(with(kTeam, "name", "Not_A_Bucket")), HasSubstr("lower-case"));

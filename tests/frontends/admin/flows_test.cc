@@ -10,7 +10,7 @@ TEST_F(AdminTest, FlowsAreSetListedAndRemovedByTheirWords) {
   ASSERT_TRUE(volume_->registry().add_export({.name = "team", .root = dir, .path = "/dir", .nfs = true}));
   EXPECT_EQ(get("/v1/flows").json["flows"].size(), 1u);  // background work
   for (const std::string target : {"/", "/dir", "user:ann", "user:7", "group:staff", "group:8", "client:10.0.0.0/8",
-                                   "door:nfs", "door:s3", "export:team"}) {
+                                   "protocol:nfs", "protocol:s3", "export:team"}) {
     SCOPED_TRACE(target);
     EXPECT_EQ(get("/v1/flow?target=" + target).status, 404u);
     const Answer set = call(Method::kPut, "/v1/flow?target=" + target,
@@ -45,7 +45,7 @@ TEST_F(AdminTest, FlowsOfWhatIsNotThereAreRefused) {
   EXPECT_EQ(refused("user:ann"), 404u);
   EXPECT_EQ(refused("group:staff"), 404u);
   EXPECT_EQ(refused("export:team"), 404u);
-  EXPECT_EQ(refused("door:smb"), 404u);
+  EXPECT_EQ(refused("protocol:smb"), 404u);
   EXPECT_EQ(refused("client:10.0.0.1/8"), 400u);
   EXPECT_EQ(refused("directory:x"), 400u);
   EXPECT_EQ(refused("ann"), 400u);
@@ -83,7 +83,7 @@ TEST_F(AdminTest, FlowsComeInPages) {
   make_directory("dir");
   ASSERT_TRUE(volume_->registry().add_user({.name = "ann", .uid = 1000, .gid = 1000}));
   for (const std::string target : {"/", "/dir", "user:7", "user:ann", "group:8", "client:10.0.0.0/8",
-                                   "client:10.1.0.0/16", "client:fd00::/8", "door:nfs", "door:s3"}) {
+                                   "client:10.1.0.0/16", "client:fd00::/8", "protocol:nfs", "protocol:s3"}) {
     ASSERT_EQ(call(Method::kPut, "/v1/flow?target=" + target, R"({"read_bytes": 1000})").status, 200u);
   }
   const Json all = get("/v1/flows").json;

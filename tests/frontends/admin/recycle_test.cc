@@ -123,7 +123,7 @@ TEST_F(RecycleRoutesTest, WhatWasDeletedIsListedRestoredAndPurged) {
   EXPECT_EQ(item["name"], "a");
   EXPECT_EQ(item["type"], "file");
   EXPECT_EQ(item["bytes"], 7);
-  EXPECT_EQ(item["door"], "internal");
+  EXPECT_EQ(item["protocol"], "internal");
   EXPECT_EQ(item["deleted_by"], (Json{{"uid", 0}, {"user", nullptr}}));
   const Answer rest = get("/v1/recycle?path=/&after=" + page.json["next"].get<std::string>());
   ASSERT_EQ(rest.json["items"].size(), 1u);

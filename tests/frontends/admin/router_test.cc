@@ -49,12 +49,12 @@ TEST_F(AdminTest, AnEncodedSlashBelongsToTheName) {
   EXPECT_THAT(answer.message(), HasSubstr("'a/b'"));
 }
 
-TEST_F(AdminTest, StatusNamesDoorsVolumeAndFolders) {
+TEST_F(AdminTest, StatusNamesProtocolsVolumeAndFolders) {
   const Answer answer = get("/v1/status");
   ASSERT_EQ(answer.status, 200u) << answer.text;
   EXPECT_EQ(answer.json["version"], "1.2.3");
   EXPECT_EQ(answer.json["healthy"], true);
-  EXPECT_EQ(answer.json["doors"][0]["address"], "127.0.0.1:1");
+  EXPECT_EQ(answer.json["protocols"][0]["address"], "127.0.0.1:1");
   EXPECT_EQ(answer.json["volume"]["name"], "test");
   EXPECT_EQ(get("/v1/version").json["version"], "1.2.3");
   EXPECT_EQ(get("/v1/volume").json["id"].get<std::string>().size(), 16u);

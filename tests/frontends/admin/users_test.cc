@@ -87,7 +87,7 @@ TEST_F(AdminTest, UsersGroupsExportsAndTokensComeInPages) {
     ASSERT_EQ(call(Method::kPost, "/v1/users", quoted + "}").status, 201u);
     ASSERT_EQ(call(Method::kPost, "/v1/groups", quoted + "}").status, 201u);
     ASSERT_EQ(call(Method::kPost, "/v1/exports",
-                   quoted + R"(, "path": "/team", "doors": ["nfs"], "clients": [{"network": "10.0.0.0/8"}]})")
+                   quoted + R"(, "path": "/team", "protocols": ["nfs"], "clients": [{"network": "10.0.0.0/8"}]})")
                   .status,
               201u);
     ASSERT_EQ(call(Method::kPost, "/v1/tokens", quoted + R"(, "role": "auditor"})").status, 201u);
@@ -117,7 +117,7 @@ TEST_F(AdminTest, UsersGroupsExportsAndTokensComeInPages) {
 // What is answered is bounded without asking for it.
 TEST_F(AdminTest, TenThousandClientsComeInPagesOfAThousand) {
   for (std::uint64_t id = 10'000; id > 0; --id)
-    clients_.push_back({.id = id, .door = "nfs", .protocol = "nfs4.1", .address = "10.0.0.1", .name = "n"});
+    clients_.push_back({.id = id, .protocol = "nfs", .protocol = "nfs4.1", .address = "10.0.0.1", .name = "n"});
   std::uint64_t seen = 0;
   std::string after;
   for (int pages = 1;; ++pages) {

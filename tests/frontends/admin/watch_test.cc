@@ -135,7 +135,7 @@ TEST_F(WatchTest, TellsChangesAtAndBelowTheDirectory) {
   const core::FileId other = make_directory("other");
   const auto watching = watch("/a");
   file(other, "unseen");
-  const core::OpContext ann{.door = core::Door::kNfs, .client = "10.0.0.7"};
+  const core::OpContext ann{.protocol = core::Protocol::kNfs, .client = "10.0.0.7"};
   ASSERT_TRUE(volume_->ns().create(ann, {.parent = a, .name = "f"}));
   const core::FileId b = directory(a, "b");
   file(b, "deep");
@@ -144,7 +144,7 @@ TEST_F(WatchTest, TellsChangesAtAndBelowTheDirectory) {
   EXPECT_EQ(first.data["path"], "/a/f");
   EXPECT_EQ(first.data["operation"], "create");
   EXPECT_EQ(first.data["type"], "file");
-  EXPECT_EQ(first.data["door"], "nfs");
+  EXPECT_EQ(first.data["protocol"], "nfs");
   EXPECT_EQ(first.data["client"], "10.0.0.7");
   EXPECT_EQ(first.data["sequence"], first.id);
   EXPECT_EQ(watching->change(), "mkdir /a/b");

@@ -1,5 +1,5 @@
 // GETATTR, SETATTR, ACCESS, FSSTAT, FSINFO, PATHCONF.
-#include "tests/frontends/nfs/door_fixture.h"
+#include "tests/frontends/nfs/protocol_fixture.h"
 
 namespace stoa::test {
 namespace {

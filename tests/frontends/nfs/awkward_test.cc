@@ -1,7 +1,7 @@
 // NFSv3: each operation that has an offset, a count or a size, with values at which arithmetic goes wrong. The answer
 // is RFC 1813's; what was refused has changed nothing, and the server goes on.
 #include "tests/frontends/nfs/awkward_values.h"
-#include "tests/frontends/nfs/door_fixture.h"
+#include "tests/frontends/nfs/protocol_fixture.h"
 
 namespace stoa::test {
 namespace {

@@ -1,7 +1,7 @@
 // READ, WRITE, COMMIT, on both stores.
 #include <random>
 
-#include "tests/frontends/nfs/door_fixture.h"
+#include "tests/frontends/nfs/protocol_fixture.h"
 
 namespace stoa::test {
 namespace {
@@ -45,7 +45,7 @@ TEST_P(DataTest, TheFirstReadOfAFreshServerIsWholeForAnyLength) {
     const std::string text = noise(size, static_cast<unsigned>(size));
     ASSERT_EQ(nfs->write(file, 0, text), NfsStatus::kOk);
     server.reset();
-    start_door();
+    start_protocol();
     nfs = std::make_unique<NfsCaller>(port);
     const auto back = nfs->read(file, 0, static_cast<std::uint32_t>(size));
     ASSERT_TRUE(back) << size;

@@ -1,4 +1,4 @@
-// Calls out: what fails, and what one host may have. Answers: v40_door/delegation_test.cc.
+// Calls out: what fails, and what one host may have. Answers: v40_protocol/delegation_test.cc.
 #include "frontends/nfs/rpc/dialer.h"
 
 #include <arpa/inet.h>

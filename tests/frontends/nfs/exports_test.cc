@@ -1,10 +1,10 @@
 // MOUNT, and the rules of exports: who may come in, as whom, and how far.
-#include "tests/frontends/nfs/door_fixture.h"
+#include "tests/frontends/nfs/protocol_fixture.h"
 
 namespace stoa::test {
 namespace {
 
-class ExportsTest : public DoorTest {
+class ExportsTest : public ProtocolTest {
  protected:
   static core::ClientRule rule(std::string_view network, core::Squash squash = core::Squash::kNone,
                                bool read_only = false) {
@@ -21,7 +21,7 @@ class ExportsTest : public DoorTest {
 
 TEST_F(ExportsTest, MountGivesAHandleOfTheDirectory) {
   publish("test", {anyone()});
-  start_door();
+  start_protocol();
   NfsCaller nfs(port);
   NfsResult result = nfs.mount_call(1, Xdr().string("/test"));
   ASSERT_TRUE(result.ok());
@@ -49,7 +49,7 @@ TEST_F(ExportsTest, OnlyFlavorsThatTheServerHasAreTold) {
   };
   take("mixed", {core::SecurityFlavor::kKrb5p, core::SecurityFlavor::kSys});
   take("secret", {core::SecurityFlavor::kKrb5p});
-  start_door();  // without a keytab
+  start_protocol();  // without a keytab
   NfsCaller nfs(port);
   const auto flavors = [&](const std::string& path) {
     NfsResult result = nfs.mount_call(1, Xdr().string(path));
@@ -66,7 +66,7 @@ TEST_F(ExportsTest, OnlyFlavorsThatTheServerHasAreTold) {
 TEST_F(ExportsTest, MountFailsInTheRightWords) {
   publish("test", {anyone()});
   publish("closed", {rule("10.99.0.0/16")});
-  start_door();
+  start_protocol();
   NfsCaller nfs(port);
   const Handle root = *nfs.mount("/test");
   nfs.create(root, "file");
@@ -83,7 +83,7 @@ TEST_F(ExportsTest, MountFailsInTheRightWords) {
 
 TEST_F(ExportsTest, AUserOnRecordHasTheGroupsOfItsRecordAndNotThoseOfTheWire) {
   publish("test", {rule("*", core::Squash::kRoot)});
-  start_door();
+  start_protocol();
   core::User ann{.name = "ann", .uid = 1001, .gid = 1001};
   for (std::uint32_t gid = 5000; gid < 5040; ++gid) ann.groups.push_back(gid);  // many more than AUTH_SYS carries
   ann.groups.push_back(0);
@@ -114,7 +114,7 @@ TEST_F(ExportsTest, AUserOnRecordHasTheGroupsOfItsRecordAndNotThoseOfTheWire) {
 
 TEST_F(ExportsTest, OtherVersionsOfMountAreAMismatch) {
   publish("test", {anyone()});
-  start_door();
+  start_protocol();
   WireClient wire(port);
   for (const std::uint32_t version : {1u, 2u, 4u}) {
     const auto reply = wire.call({.program = 100005, .version = version, .procedure = 1});
@@ -130,7 +130,7 @@ TEST_F(ExportsTest, OtherVersionsOfMountAreAMismatch) {
 TEST_F(ExportsTest, BothProgramsAnswerOnBothPorts) {
   publish("test", {anyone()});
   options.mount_port = 0;
-  start_door();
+  start_protocol();
   EXPECT_NE(server->port(), server->mount_port());
   NfsCaller other(server->mount_port());
   const auto root = other.mount("/test");
@@ -140,7 +140,7 @@ TEST_F(ExportsTest, BothProgramsAnswerOnBothPorts) {
 
 TEST_F(ExportsTest, TheMountListRemembersUntilUnmount) {
   publish("test", {anyone()});
-  start_door();
+  start_protocol();
   NfsCaller nfs(port);
   const auto listed = [&] {
     CallSpec s = nfs.spec(2);
@@ -168,7 +168,7 @@ TEST_F(ExportsTest, TheMountListRemembersUntilUnmount) {
 TEST_F(ExportsTest, TheExportListNamesNetworks) {
   publish("b", {rule("10.0.0.0/8"), rule("*")});
   publish("a", {});
-  start_door();
+  start_protocol();
   NfsCaller nfs(port);
   CallSpec s = nfs.spec(5);
   s.program = 100005;
@@ -190,7 +190,7 @@ TEST_F(ExportsTest, TheExportListNamesNetworks) {
 
 TEST_F(ExportsTest, ARuleThatGoesTakesEffectOnHandlesGivenOutBefore) {
   publish("test", {anyone()});
-  start_door();
+  start_protocol();
   NfsCaller nfs(port);
   const Handle root = *nfs.mount("/test");
   const Handle file = nfs.create(root, "f");
@@ -216,7 +216,7 @@ TEST_F(ExportsTest, AReadOnlyExportRefusesEveryChange) {
   const auto dir = volume->registry().snapshot()->find_export("test")->root;
   ASSERT_TRUE(volume->ns().create({}, {.parent = dir, .name = "f", .set = {.mode = 0666}}));
   ASSERT_TRUE(volume->ns().mkdir({}, {.parent = dir, .name = "d", .set = {.mode = 0777}}));
-  start_door();
+  start_protocol();
   NfsCaller nfs(port);
   const Handle root = *nfs.mount("/test");
   const Handle file = *nfs.lookup(root, "f");
@@ -240,7 +240,7 @@ TEST_F(ExportsTest, SquashDecidesWhoTheCallerIs) {
   publish("none", {rule("*", core::Squash::kNone)});
   publish("root", {rule("*", core::Squash::kRoot)});
   publish("all", {rule("*", core::Squash::kAll)});
-  start_door();
+  start_protocol();
   const auto owner_of_new_file = [&](std::string_view path, std::uint32_t uid, std::uint32_t gid) {
     NfsCaller nfs(port, uid, gid);
     const Handle root = *nfs.mount(path);
@@ -257,7 +257,7 @@ TEST_F(ExportsTest, SquashDecidesWhoTheCallerIs) {
 
 TEST_F(ExportsTest, WithoutCredentialsTheCallerIsAnonymous) {
   publish("test", {rule("*", core::Squash::kNone)});
-  start_door();
+  start_protocol();
   NfsCaller nfs(port);
   const Handle root = *nfs.mount("/test");
   CallSpec spec{.xid = 9, .program = 100003, .version = 3, .procedure = kCreate};
@@ -269,7 +269,7 @@ TEST_F(ExportsTest, WithoutCredentialsTheCallerIsAnonymous) {
 
 TEST_F(ExportsTest, SupplementaryGroupsCount) {
   publish("test", {anyone(core::Squash::kRoot)});
-  start_door();
+  start_protocol();
   NfsCaller owner(port, 10, 10);
   const Handle root = *owner.mount("/test");
   const Handle dir = owner.mkdir(root, "d", {.mode = 0770, .gid = 10});
@@ -282,7 +282,7 @@ TEST_F(ExportsTest, SupplementaryGroupsCount) {
 TEST_F(ExportsTest, HandlesOfTwoExportsDoNotMix) {
   publish("a", {anyone()});
   publish("b", {anyone()});
-  start_door();
+  start_protocol();
   NfsCaller nfs(port);
   const Handle a = *nfs.mount("/a");
   const Handle b = *nfs.mount("/b");
@@ -294,7 +294,7 @@ TEST_F(ExportsTest, HandlesOfTwoExportsDoNotMix) {
 
 TEST_F(ExportsTest, AHandleOfAnotherVolumeIsABadHandle) {
   publish("test", {anyone()});
-  start_door();
+  start_protocol();
   const core::HandleCodec foreign(volume->ns().volume_id() + 1, {1, 2});
   const auto bytes = foreign.encode({core::kRootId, 1, volume->registry().snapshot()->exports().front().id});
   NfsCaller nfs(port);

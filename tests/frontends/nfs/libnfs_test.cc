@@ -6,7 +6,7 @@
 
 #include <set>
 
-#include "tests/frontends/nfs/door_fixture.h"
+#include "tests/frontends/nfs/protocol_fixture.h"
 
 // After the system's headers, which it needs and does not include.
 #include <nfsc/libnfs.h>

@@ -1,7 +1,7 @@
 // READDIR and READDIRPLUS: cookies, verifiers, and sizes to the byte.
 #include <set>
 
-#include "tests/frontends/nfs/door_fixture.h"
+#include "tests/frontends/nfs/protocol_fixture.h"
 
 namespace stoa::test {
 namespace {

@@ -1,15 +1,15 @@
 // Handles of what was moved out of an export, by an administrator or through another export: stale for each procedure,
 // until it is back.
-#include "tests/frontends/nfs/door_fixture.h"
+#include "tests/frontends/nfs/protocol_fixture.h"
 
 namespace stoa::test {
 namespace {
 
-class MovedOutTest : public DoorTest {
+class MovedOutTest : public ProtocolTest {
  protected:
   MovedOutTest() {
     publish("test", {anyone()});
-    start_door();
+    start_protocol();
     nfs = std::make_unique<NfsCaller>(port);
     root = *nfs->mount("/test");
     dir = nfs->mkdir(root, "dir");

@@ -1,7 +1,7 @@
 // The recycle bin as NFSv3 clients meet it.
 #include <gmock/gmock.h>
 
-#include "tests/frontends/nfs/door_fixture.h"
+#include "tests/frontends/nfs/protocol_fixture.h"
 
 namespace stoa::test {
 namespace {
@@ -11,27 +11,27 @@ using ::testing::ElementsAre;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-class RecycleDoorTest : public ExportedTest {
+class RecycleProtocolTest : public ExportedTest {
  protected:
-  RecycleDoorTest() {
+  RecycleProtocolTest() {
     const auto found = volume->ns().resolve_path({}, {"/test"});
     EXPECT_TRUE(found);
     EXPECT_TRUE(volume->registry().set_recycle({.dir = found->attr.id}));
   }
-  std::optional<Handle> shelf() {
+  std::optional<Handle> user_bin() {
     const auto bin = nfs->lookup(root, ".recycle");
     return bin ? nfs->lookup(*bin, "0") : std::nullopt;
   }
 };
 
-TEST_F(RecycleDoorTest, WhatIsRemovedIsSeenReadAndMovedBack) {
+TEST_F(RecycleProtocolTest, WhatIsRemovedIsSeenReadAndMovedBack) {
   const Handle file = nfs->create(root, "f");
   ASSERT_EQ(nfs->write(file, 0, "text"), NfsStatus::kOk);
   EXPECT_THAT(nfs->names(root), Not(Contains(".recycle")));
   ASSERT_EQ(nfs->status_of(kRemove, root, "f"), NfsStatus::kOk);
   EXPECT_THAT(nfs->names(root), Contains(".recycle"));
   EXPECT_THAT(nfs->names(root), Not(Contains("f")));
-  const auto dir = shelf();
+  const auto dir = user_bin();
   ASSERT_TRUE(dir);
   const auto names = nfs->names(*dir);
   std::string name;
@@ -58,10 +58,10 @@ TEST_F(RecycleDoorTest, WhatIsRemovedIsSeenReadAndMovedBack) {
   EXPECT_THAT(report->problems, ElementsAre());
 }
 
-TEST_F(RecycleDoorTest, OthersDoNotSeeIt) {
+TEST_F(RecycleProtocolTest, OthersDoNotSeeIt) {
   nfs->create(root, "f");
   ASSERT_EQ(nfs->status_of(kRemove, root, "f"), NfsStatus::kOk);
-  const auto dir = shelf();
+  const auto dir = user_bin();
   ASSERT_TRUE(dir);
   NfsCaller other(port, 1000, 1000);
   EXPECT_EQ(other.readdir(*dir, 0, 0, 4096).status, NfsStatus::kAccess);

@@ -1,7 +1,7 @@
 // What a client may lose and send again: replies, connections, the whole server.
 #include <thread>
 
-#include "tests/frontends/nfs/door_fixture.h"
+#include "tests/frontends/nfs/protocol_fixture.h"
 
 namespace stoa::test {
 namespace {

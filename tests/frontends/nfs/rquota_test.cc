@@ -1,6 +1,6 @@
 // What `quota` on an NFSv3 client is told (frontends/nfs/rquota/program.h).
 #include "frontends/nfs/rquota/program.h"
-#include "tests/frontends/nfs/door_fixture.h"
+#include "tests/frontends/nfs/protocol_fixture.h"
 
 namespace stoa::test {
 namespace {

@@ -1,6 +1,6 @@
 // Ranges and counts at which arithmetic goes wrong. The answer is RFC 9110's or AWS's; what was refused has changed
 // nothing.
-#include "tests/frontends/s3/door_fixture.h"
+#include "tests/frontends/s3/protocol_fixture.h"
 
 namespace stoa::s3::test {
 namespace {
@@ -34,10 +34,10 @@ std::uint64_t value_of(const char* text) {
                                                                                         : std::stoull(text);
 }
 
-class S3Awkward : public MemoryDoorTest {
+class S3Awkward : public MemoryProtocolTest {
  protected:
   void SetUp() override {
-    MemoryDoorTest::SetUp();
+    MemoryProtocolTest::SetUp();
     for (std::size_t i = 0; i < 70'000; ++i) content_ += static_cast<char>('a' + i * 7 % 26);
     ASSERT_TRUE(client_->put("object", content_).ok());
   }

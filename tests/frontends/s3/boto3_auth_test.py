@@ -13,10 +13,10 @@ import botocore.auth
 import botocore.awsrequest
 import botocore.credentials
 
-from door import DoorTest, Server
+from protocol import ProtocolTest, Server
 
 
-class AuthenticationTest(DoorTest):
+class AuthenticationTest(ProtocolTest):
     def test_anonymous_and_unknown(self):
         url = f"{self.server['S3_URL']}/{self.bucket}"
         status, body = self.fetch(url)

@@ -1,13 +1,13 @@
-"""Buckets as boto3 sees them: names, owners, and what is asked of them that this door does not have."""
+"""Buckets as boto3 sees them: names, owners, and what is asked of them that this protocol does not have."""
 
 import re
 import unittest
 import urllib.parse
 
-from door import DoorTest, Server
+from protocol import ProtocolTest, Server
 
 
-class BucketTest(DoorTest):
+class BucketTest(ProtocolTest):
     def test_list_head_location(self):
         names = [b["Name"] for b in self.s3.list_buckets()["Buckets"]]
         self.assertIn(self.bucket, names)
@@ -124,7 +124,7 @@ class BucketTest(DoorTest):
             self.answered(400, "InvalidArgument", "GET", "/?" + query)
 
 
-class RegionTest(DoorTest):
+class RegionTest(ProtocolTest):
     """A server of another region than the first."""
 
     @classmethod
@@ -151,7 +151,7 @@ class RegionTest(DoorTest):
         self.assertEqual(self.server.client().get_object(Bucket=self.bucket, Key="k")["Body"].read(), b"data")
 
 
-class AccessControlTest(DoorTest):
+class AccessControlTest(ProtocolTest):
     def test_private_is_what_it_is_anyway(self):
         self.put("k", b"x")
         for get, put, more in ((self.s3.get_bucket_acl, self.s3.put_bucket_acl, {}),

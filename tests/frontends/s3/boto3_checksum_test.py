@@ -5,10 +5,10 @@ import hashlib
 import unittest
 import zlib
 
-from door import MIB, DoorTest
+from protocol import MIB, ProtocolTest
 
 
-class ChecksumTest(DoorTest):
+class ChecksumTest(ProtocolTest):
     def test_checksums(self):
         data = b"hello world"
         for algorithm, value in (("CRC32", base64.b64encode(zlib.crc32(data).to_bytes(4, "big")).decode()),

@@ -9,10 +9,10 @@ import unittest
 
 import botocore.exceptions
 
-from door import DoorTest
+from protocol import ProtocolTest
 
 
-class ConditionTest(DoorTest):
+class ConditionTest(ProtocolTest):
     def test_conditional_reads(self):
         tag = self.put("k", b"x")["ETag"]
         time = self.s3.head_object(Bucket=self.bucket, Key="k")["LastModified"]

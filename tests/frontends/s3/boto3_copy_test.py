@@ -4,10 +4,10 @@ import os
 import unittest
 import urllib.parse
 
-from door import MIB, DoorTest, md5
+from protocol import MIB, ProtocolTest, md5
 
 
-class CopyTest(DoorTest):
+class CopyTest(ProtocolTest):
     def test_copy(self):
         source = {"Bucket": self.bucket, "Key": "src dir/ü"}
         data = os.urandom(3 * MIB)

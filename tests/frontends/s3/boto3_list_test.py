@@ -6,10 +6,10 @@ import unittest
 import urllib.parse
 import xml.etree.ElementTree
 
-from door import DoorTest
+from protocol import ProtocolTest
 
 
-class ListTest(DoorTest):
+class ListTest(ProtocolTest):
     def setUp(self):
         super().setUp()
         for key in ("a", "b/1", "b/2", "b/c/3", "d", "e/4", "f"):
@@ -86,7 +86,7 @@ class ListTest(DoorTest):
         self.assertTrue(all(v["IsLatest"] for v in reply["Versions"]))
 
 
-class ControlCharacterTest(DoorTest):
+class ControlCharacterTest(ProtocolTest):
     KEYS = ("\x01", "a\x0b/\x1f", "new\nline", "re\rturn", "per%cent+plus", "t\tab")
 
     def setUp(self):

@@ -4,10 +4,10 @@ import hashlib
 import os
 import unittest
 
-from door import MIB, DoorTest, md5
+from protocol import MIB, ProtocolTest, md5
 
 
-class MultipartTest(DoorTest):
+class MultipartTest(ProtocolTest):
     def start(self, key="big", **more):
         return self.s3.create_multipart_upload(Bucket=self.bucket, Key=key, **more)["UploadId"]
 

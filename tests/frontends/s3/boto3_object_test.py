@@ -4,10 +4,10 @@ import datetime
 import os
 import unittest
 
-from door import MIB, DoorTest, md5
+from protocol import MIB, ProtocolTest, md5
 
 
-class ObjectTest(DoorTest):
+class ObjectTest(ProtocolTest):
     def test_round_trip_of_many_sizes(self):
         for size in (0, 1, 4096, 16384, 16385, 65536, MIB - 1, MIB, MIB + 1, 9 * MIB, 20 * MIB + 3):
             data = os.urandom(size)

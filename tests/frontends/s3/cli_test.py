@@ -1,4 +1,4 @@
-"""The S3 door as AWS CLI and rclone see it: trees go in and come back byte for byte."""
+"""The S3 protocol as AWS CLI and rclone see it: trees go in and come back byte for byte."""
 
 import filecmp
 import os
@@ -8,13 +8,13 @@ import tempfile
 import unittest
 import urllib.request
 
-from door import DoorTest
+from protocol import ProtocolTest
 
 MIB = 1 << 20
 
 
 @unittest.skipUnless(os.path.exists("/usr/bin/aws") and shutil.which("rclone"), "needs awscli and rclone")
-class CommandLineTest(DoorTest):
+class CommandLineTest(ProtocolTest):
     def setUp(self):
         super().setUp()
         self.folder = tempfile.TemporaryDirectory()

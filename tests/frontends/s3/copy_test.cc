@@ -1,7 +1,7 @@
 // Copies share bytes with their source, and yet are objects of their own.
 #include <thread>
 
-#include "tests/frontends/s3/door_fixture.h"
+#include "tests/frontends/s3/protocol_fixture.h"
 
 namespace stoa::s3::test {
 namespace {
@@ -15,7 +15,7 @@ std::string bytes(std::size_t size, unsigned seed = 1) {
 }
 
 template <class Engine>
-class CopyTest : public DoorTest<Engine> {
+class CopyTest : public ProtocolTest<Engine> {
  protected:
   clients::S3Reply copy(const std::string& from, const std::string& to, clients::S3Headers headers = {}) {
     headers.emplace_back("x-amz-copy-source", "/bucket/" + from);
@@ -53,7 +53,7 @@ TYPED_TEST(CopyTest, ACopyTakesNoSpaceIsChargedInFullAndLivesOnItsOwn) {
   EXPECT_TRUE(got.body == data);
   EXPECT_EQ(got.headers.at("x-amz-meta-m"), "1");
 
-  // Overwritten in place by another door, replaced by this one, removed: the other does not notice.
+  // Overwritten in place by another protocol, replaced by this one, removed: the other does not notice.
   ASSERT_TRUE(this->write(this->id("src"), 1000, "changed"));
   EXPECT_EQ(this->client_->get("src", {{"Range", "bytes=1000-1006"}}).body, "changed");
   EXPECT_TRUE(this->client_->get("a/copy").body == data);
@@ -85,7 +85,7 @@ TYPED_TEST(CopyTest, ACopyBeyondTheQuotaIsRefused) {
   EXPECT_EQ(this->used(), static_cast<std::int64_t>(2 * kMiB));
 }
 
-TYPED_TEST(CopyTest, SmallAndEmptyObjectsAndFilesOfOtherDoors) {
+TYPED_TEST(CopyTest, SmallAndEmptyObjectsAndFilesOfOtherProtocols) {
   ASSERT_TRUE(this->client_->put("small", "hello").ok());
   ASSERT_TRUE(this->client_->put("empty", "").ok());
   const FileId file = *this->create(this->root_, "file");
@@ -94,7 +94,7 @@ TYPED_TEST(CopyTest, SmallAndEmptyObjectsAndFilesOfOtherDoors) {
     const auto copied = this->copy(name, "of-" + name);
     ASSERT_TRUE(copied.ok()) << copied.text();
     EXPECT_TRUE(this->client_->get("of-" + name).body == this->client_->get(name).body);
-    // Whoever wrote the source: the copy is this door's, with a true MD5.
+    // Whoever wrote the source: the copy is this protocol's, with a true MD5.
     EXPECT_EQ(copied.element("ETag"), this->client_->put("check", this->client_->get(name).body).headers.at("etag"));
   }
   // Onto itself: the bytes stay, and get a hash.

@@ -3,18 +3,18 @@
 #include <future>
 #include <thread>
 
-#include "tests/frontends/s3/door_fixture.h"
+#include "tests/frontends/s3/protocol_fixture.h"
 
 namespace stoa::s3::test {
 namespace {
 
 const std::string kMuch(100'000, 'x');
 
-class FlowsTest : public MemoryDoorTest {
+class FlowsTest : public MemoryProtocolTest {
  protected:
   void SetUp() override {
     options_.scheduler = &volume_->scheduler();
-    MemoryDoorTest::SetUp();
+    MemoryProtocolTest::SetUp();
   }
   void limit(const core::FlowTarget& target, qos::Resource resource, std::uint64_t rate = 1) {
     core::FlowRule rule{.target = target};
@@ -84,7 +84,7 @@ TEST_F(FlowsTest, WithAFullQueueTheAnswerIsSlowDown) {
   server_.reset();  // before its scheduler
 }
 
-TEST_F(FlowsTest, WhoIsSlowLeavesTheDoorOpenForOthers) {
+TEST_F(FlowsTest, WhoIsSlowLeavesTheProtocolOpenForOthers) {
   ASSERT_TRUE(volume_->registry().add_user({.name = "bob", .uid = 0, .gid = 0, .keys = {{"BOBKEY", kSecret}}}));
   server_.reset();
   options_.limits.slow_requests_max = 4;
@@ -130,7 +130,7 @@ TEST_F(FlowsTest, EveryFlowOnThePathOfARequestIsPaid) {
   const FileId dir = ns().lookup({}, {.parent = root_, .name = "dir"})->attr.id;
   const core::FlowTarget about[] = {core::FlowTarget::directory(core::kRootId),
                                     core::FlowTarget::directory(dir),
-                                    core::FlowTarget::door(core::Door::kS3),
+                                    core::FlowTarget::protocol(core::Protocol::kS3),
                                     ann_,
                                     core::FlowTarget::group(1000),
                                     core::FlowTarget::clients(*core::Network::parse("127.0.0.1"))};

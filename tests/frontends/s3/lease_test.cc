@@ -1,17 +1,17 @@
-// Objects that a client of another door caches: S3 cannot say "a moment", so its requests wait for the recall.
+// Objects that a client of another protocol caches: S3 cannot say "a moment", so its requests wait for the recall.
 #include <thread>
 
 #include "tests/core/state/holder_callbacks.h"
-#include "tests/frontends/s3/door_fixture.h"
+#include "tests/frontends/s3/protocol_fixture.h"
 
 namespace stoa::s3::test {
 namespace {
 
 template <class Engine>
-class LeaseDoorTest : public DoorTest<Engine> {};
-TYPED_TEST_SUITE(LeaseDoorTest, core::test::Engines);
+class LeaseProtocolTest : public ProtocolTest<Engine> {};
+TYPED_TEST_SUITE(LeaseProtocolTest, core::test::Engines);
 
-TYPED_TEST(LeaseDoorTest, WhatAnotherClientHasCachedIsWrittenBackFirst) {
+TYPED_TEST(LeaseProtocolTest, WhatAnotherClientHasCachedIsWrittenBackFirst) {
   const std::vector<std::pair<std::string, std::function<bool()>>> requests = {
       {"GET", [&] { return this->client_->get("file").body == "cached"; }},
       {"HEAD", [&] { return this->client_->request("HEAD", "file", {}, "").headers.at("content-length") == "6"; }},
@@ -27,7 +27,7 @@ TYPED_TEST(LeaseDoorTest, WhatAnotherClientHasCachedIsWrittenBackFirst) {
     core::StateTable& state = this->volume_->state();
     std::thread answer;
     core::OpContext holder;
-    holder.holder = state.add_holder(core::Door::kNfs, core::test::on_recall([&](const core::LeaseRecall& recall) {
+    holder.holder = state.add_holder(core::Protocol::kNfs, core::test::on_recall([&](const core::LeaseRecall& recall) {
                                        answer = std::thread([&, lease = recall.lease, id = recall.file] {
                                          const std::string_view text = "cached";
                                          const std::span<const std::byte> pieces[] = {std::as_bytes(std::span(text))};

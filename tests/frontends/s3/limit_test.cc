@@ -1,12 +1,12 @@
-// The limits of the door: how many connections and requests, how slow, how long.
+// The limits of the protocol: how many connections and requests, how slow, how long.
 #include <chrono>
 
-#include "tests/frontends/s3/door_fixture.h"
+#include "tests/frontends/s3/protocol_fixture.h"
 
 namespace stoa::s3::test {
 namespace {
 
-class LimitTest : public MemoryDoorTest {
+class LimitTest : public MemoryProtocolTest {
  protected:
   // With other limits.
   void start_again() {

@@ -1,13 +1,13 @@
 // HTTP that is none: each attempt ends in one refusal or a closed connection, changes nothing, and the server serves
 // on.
-#include "tests/frontends/s3/door_fixture.h"
+#include "tests/frontends/s3/protocol_fixture.h"
 
 namespace stoa::s3::test {
 namespace {
 
 using namespace std::string_literals;
 
-class MalformedTest : public MemoryDoorTest {
+class MalformedTest : public MemoryProtocolTest {
  protected:
   // Sends `bytes` and a good request behind them, which must not be answered: nobody can know where it begins.
   void expect_refused(const std::string& what, const std::string& bytes) {
@@ -38,7 +38,7 @@ class MalformedTest : public MemoryDoorTest {
     EXPECT_EQ(client_->list_all().keys, std::vector<std::string>{"kept"});
   }
   void SetUp() override {
-    MemoryDoorTest::SetUp();
+    MemoryProtocolTest::SetUp();
     ASSERT_TRUE(client_->put("kept", "content").ok());
   }
   std::string put(std::vector<std::pair<std::string, std::string>> headers) {

@@ -1,13 +1,13 @@
 // Multipart uploads while others are at the same upload, and in quotas.
 #include <thread>
 
-#include "tests/frontends/s3/door_fixture.h"
+#include "tests/frontends/s3/protocol_fixture.h"
 
 namespace stoa::s3::test {
 namespace {
 
 template <class Engine>
-class MultipartTest : public DoorTest<Engine> {
+class MultipartTest : public ProtocolTest<Engine> {
  protected:
   std::unique_ptr<clients::S3Client> another() {
     return std::make_unique<clients::S3Client>(clients::S3Target{
@@ -126,7 +126,7 @@ TYPED_TEST(MultipartTest, PartsAreRefusedAtTheQuotaAndJoinedWhenItIsFull) {
 }
 
 TYPED_TEST(MultipartTest, WhereTheyAreNotCountedTheCompletionNeedsRoom) {
-  this->limit({.bytes = 1000, .uncounted = {.multipart = true}});
+  this->limit({.bytes = 1000, .excluded = {.multipart = true}});
   const auto upload = this->begin("a/big");
   const auto one = this->put_part("a/big", upload, 1, 1001);
   ASSERT_TRUE(one.ok()) << one.text();
@@ -137,7 +137,7 @@ TYPED_TEST(MultipartTest, WhereTheyAreNotCountedTheCompletionNeedsRoom) {
     EXPECT_EQ(this->known(this->root_).usage, (core::Usage{1001, 2, 1}));
     EXPECT_TRUE(this->names(this->root_).empty());
   }
-  this->limit({.bytes = 1001, .uncounted = {.multipart = true}});
+  this->limit({.bytes = 1001, .excluded = {.multipart = true}});
   ASSERT_TRUE(this->client_->complete("a/big", upload, {one.headers.at("etag")}).ok());
   EXPECT_EQ(this->known(this->root_).usage, (core::Usage{1001, 1, 1}));
   EXPECT_EQ(this->client_->get("a/big").body.size(), 1001u);

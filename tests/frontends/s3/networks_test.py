@@ -1,13 +1,13 @@
-"""The network rules of an export hold at the S3 door: who may come from where, and who may only read."""
+"""The network rules of an export hold at the S3 protocol: who may come from where, and who may only read."""
 
 import unittest
 
-from door import DoorTest
+from protocol import ProtocolTest
 
 ELSEWHERE = "192.0.2.0/24"  # no address of this machine (RFC 5737)
 
 
-class NetworksTest(DoorTest):
+class NetworksTest(ProtocolTest):
     def setUp(self):
         super().setUp()
         self.put("k", b"content")

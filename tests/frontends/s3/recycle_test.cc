@@ -1,14 +1,14 @@
 // What S3 clients delete and overwrite below a recycle policy; of the bin itself they see nothing.
-#include "tests/frontends/s3/door_fixture.h"
+#include "tests/frontends/s3/protocol_fixture.h"
 
 namespace stoa::s3::test {
 namespace {
 
 template <class Engine>
-class RecycleS3Test : public DoorTest<Engine> {
+class RecycleS3Test : public ProtocolTest<Engine> {
  protected:
   void SetUp() override {
-    DoorTest<Engine>::SetUp();
+    ProtocolTest<Engine>::SetUp();
     ASSERT_TRUE(this->volume_->registry().set_recycle({.dir = this->root_}));
   }
   std::vector<core::RecycledItem> items() {
@@ -26,7 +26,7 @@ TYPED_TEST(RecycleS3Test, OverwrittenAndDeletedObjectsAreKept) {
   ASSERT_EQ(items.size(), 2u);
   for (const core::RecycledItem& item : items) {
     EXPECT_TRUE(item.path.ends_with("/a/k")) << item.path;
-    EXPECT_EQ(item.door, core::Door::kS3);
+    EXPECT_EQ(item.protocol, core::Protocol::kS3);
     EXPECT_EQ(item.uid, 1000u);
   }
   EXPECT_EQ(this->read(items[0].id), "first");

@@ -28,7 +28,7 @@ export interface Volume {
   usage: Usage;
   space: Space;
 }
-export interface Door {
+export interface Protocol {
   name: string;
   open: boolean;
   address: string;
@@ -55,12 +55,12 @@ export interface Status {
   data: string;
   engine: string;
   volume: Volume;
-  doors: Door[];
+  protocols: Protocol[];
   data_directories: DataDirectory[];
   damage: string[];
   check: string;
 }
-export interface DoorActivity {
+export interface ProtocolActivity {
   name: string;
   operations: number;
   errors: number;
@@ -72,7 +72,7 @@ export interface Activity {
   time: string;
   time_ns: number;
   capacity: { total: number; used: number; free: number; available: number }; // of the disks, but for what a quota on / makes available
-  doors: DoorActivity[];
+  protocols: ProtocolActivity[];
 }
 export interface Session {
   name: string;
@@ -92,7 +92,7 @@ export interface Export {
   name: string;
   path: string;
   path_base64?: string;
-  doors: string[];
+  protocols: string[];
   read_only: boolean;
   clients: ClientRule[];
   security: string[];
@@ -172,8 +172,8 @@ export interface FlowList {
 }
 export interface Client {
   id: string;
-  door: string;
   protocol: string;
+  version: string;
   address: string;
   name: string;
   opens: number;
@@ -251,7 +251,7 @@ export interface Cause {
   code: string;
   parameters: Record<string, string | number | boolean | null>;
   what: string; // what code and parameters say, in English
-  cure: string;
+  remedy: string;
 }
 
 export interface Report {
@@ -283,7 +283,7 @@ export interface RecycleItem {
   bytes: number;
   deleted_at: string;
   deleted_by: { uid: number; user: string | null };
-  door: string;
+  protocol: string;
   client: string;
 }
 export interface RecycleList {
@@ -310,9 +310,9 @@ export interface AuditRecord {
   operation: string;
   path: string;
   to_path?: string | null;
-  request?: string; // of an administrator; or what a door refused, and why
+  request?: string; // of an administrator; or what a protocol refused, and why
   claimed?: string; // who the caller of that said to be
-  door: string;
+  protocol: string;
   client: string;
   result: string;
 }

@@ -16,12 +16,12 @@ interface Search {
   path: string;
   user: string;
   operation: string;
-  door: string;
+  protocol: string;
   result: string;
   from: string;
   to: string;
 }
-const nothing: Search = { path: '', user: '', operation: '', door: '', result: '', from: '', to: '' };
+const nothing: Search = { path: '', user: '', operation: '', protocol: '', result: '', from: '', to: '' };
 
 // The time of an input field is that of the browser; the server wants UTC.
 function utc(local: string): string {
@@ -57,7 +57,7 @@ export function Audit() {
           {field('path', t.common.path)}
           {field('user', t.audit.user)}
           {field('operation', t.audit.operation)}
-          {field('door', t.overview.door)}
+          {field('protocol', t.overview.protocol)}
           {field('result', t.audit.result)}
           {field('from', t.audit.from, 'datetime-local')}
           {field('to', t.audit.to, 'datetime-local')}
@@ -77,7 +77,7 @@ export function Audit() {
               { key: 'user', head: t.audit.user, cell: (record) => record.user?.name ?? (record.claimed === undefined ? String(record.user?.uid ?? '–') : t.audit.claimed(record.claimed)) },
               { key: 'operation', head: t.audit.operation, cell: (record) => record.operation },
               { key: 'path', head: t.common.path, cell: (record) => record.request ?? (record.to_path ? `${record.path} → ${record.to_path}` : record.path), names: true },
-              { key: 'door', head: t.overview.door, cell: (record) => record.door },
+              { key: 'protocol', head: t.overview.protocol, cell: (record) => record.protocol },
               { key: 'client', head: t.pages.clients, cell: (record) => record.client },
               { key: 'result', head: t.audit.result, cell: (record) => <Badge tone={record.result === 'ok' ? 'good' : 'warn'}>{record.result}</Badge> },
             ]}

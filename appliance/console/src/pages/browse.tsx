@@ -192,7 +192,7 @@ function Explain({ path }: { path: Path }) {
                   [t.browse.denied, rights(data.access.denied)],
                   ...(data.access.stopped_at === null ? [] : ([[t.browse.stoppedAt, data.access.stopped_at]] as const)),
                 ] as const)),
-            [t.pages.exports, data.exports.map((record) => `${record.name} (${record.doors.join(', ')})`).join('; ') || '–'],
+            [t.pages.exports, data.exports.map((record) => `${record.name} (${record.protocols.join(', ')})`).join('; ') || '–'],
             [t.pages.quotas, data.quotas.length === 0 ? '–' : <QuotaLines quotas={data.quotas} />],
             [t.pages.qos, data.flows.map((flow: Flow) => flow.target).join(', ') || '–'],
             [t.browse.held.title, <HeldLines held={data.held} />],
@@ -205,8 +205,8 @@ function Explain({ path }: { path: Path }) {
   );
 }
 
-// In the words of the language, if it has some for the code; else as the server says it. The cure is made of commands and stays as it is.
-function CauseNotice({ cause: { code, parameters, what, cure } }: { cause: Cause }) {
+// In the words of the language, if it has some for the code; else as the server says it. The remedy is made of commands and stays as it is.
+function CauseNotice({ cause: { code, parameters, what, remedy } }: { cause: Cause }) {
   const { t } = useWords();
   const said = t.causes[code]?.(parameters);
   return (
@@ -215,7 +215,7 @@ function CauseNotice({ cause: { code, parameters, what, cure } }: { cause: Cause
         {said ?? what}
       </strong>{' '}
       <span>
-        {t.browse.cure} <span lang="en">{cure}</span>
+        {t.browse.remedy} <span lang="en">{remedy}</span>
       </span>
     </Notice>
   );

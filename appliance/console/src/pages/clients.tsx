@@ -21,7 +21,7 @@ export function Clients() {
       columns={[
         { key: 'address', head: t.overview.address, cell: (client) => client.address, names: true },
         { key: 'name', head: t.common.name, cell: (client) => client.name },
-        { key: 'protocol', head: t.clients.protocol, cell: (client) => client.protocol },
+        { key: 'version', head: t.clients.version, cell: (client) => client.version },
         { key: 'opens', head: t.clients.opens, cell: (client) => count(client.opens, locale), numeric: true },
         { key: 'locks', head: t.clients.locks, cell: (client) => count(client.locks, locale), numeric: true },
         { key: 'leases', head: t.clients.leases, cell: (client) => count(client.leases, locale), numeric: true },

@@ -34,7 +34,7 @@ export function Exports() {
       columns={[
         { key: 'name', head: t.common.name, cell: (record) => record.name, names: true },
         { key: 'path', head: t.common.path, cell: (record) => <a href={hrefOf('browse', ofText(record.path))}>{record.path}</a> },
-        { key: 'doors', head: t.exports.doors, cell: (record) => record.doors.map((door) => <Badge key={door}>{door}</Badge>) },
+        { key: 'protocols', head: t.exports.protocols, cell: (record) => record.protocols.map((protocol) => <Badge key={protocol}>{protocol}</Badge>) },
         { key: 'access', head: t.exports.access, cell: (record) => (record.read_only ? t.exports.readOnly : t.exports.readWrite) },
         { key: 'clients', head: t.exports.clients, cell: (record) => record.clients.map(ruleText).join(', ') || t.exports.anyClient },
         { key: 'security', head: t.exports.security, cell: (record) => record.security.join(', ') || t.exports.allSecurity },
@@ -96,8 +96,8 @@ function ExportForm({ record, onClose, onDone }: { record: Export | undefined; o
   const [name, setName] = useState(record?.name ?? '');
   const [path, setPath] = useState('');
   const [make, setMake] = useState(true);
-  const [nfs, setNfs] = useState(record?.doors.includes('nfs') ?? true);
-  const [s3, setS3] = useState(record?.doors.includes('s3') ?? true);
+  const [nfs, setNfs] = useState(record?.protocols.includes('nfs') ?? true);
+  const [s3, setS3] = useState(record?.protocols.includes('s3') ?? true);
   const [readOnly, setReadOnly] = useState(record?.read_only ?? false);
   const [clients, setClients] = useState(record === undefined ? '10.0.0.0/8 rw' : record.clients.map(ruleText).join('\n'));
   const [owner, setOwner] = useState(record?.owner ?? '');
@@ -105,7 +105,7 @@ function ExportForm({ record, onClose, onDone }: { record: Export | undefined; o
 
   const work = async () => {
     const rules = clients.split('\n').filter((line) => line.trim() !== '').map((line) => readRule(line, record?.clients ?? []));
-    const shared = { doors: [...(nfs ? ['nfs'] : []), ...(s3 ? ['s3'] : [])], read_only: readOnly, clients: rules, security, owner };
+    const shared = { protocols: [...(nfs ? ['nfs'] : []), ...(s3 ? ['s3'] : [])], read_only: readOnly, clients: rules, security, owner };
     if (record === undefined) {
       // The directory belongs to the owner, or nobody but root could write there.
       const user = users?.find((one) => one.name === owner);
@@ -127,7 +127,7 @@ function ExportForm({ record, onClose, onDone }: { record: Export | undefined; o
         </>
       )}
       <fieldset>
-        <legend>{t.exports.doors}</legend>
+        <legend>{t.exports.protocols}</legend>
         <Check label="NFS" checked={nfs} onValue={setNfs} />
         <Check label="S3" checked={s3} onValue={setS3} />
         <Check label={t.exports.readOnly} checked={readOnly} onValue={setReadOnly} />
@@ -155,12 +155,12 @@ function ExportForm({ record, onClose, onDone }: { record: Export | undefined; o
 function Connect({ record, onClose }: { record: Export; onClose(): void }) {
   const { t } = useWords();
   const { data, error } = useLoad<Status>('/v1/status');
-  const found = data === undefined ? [] : recipes(record, data.doors, window.location.hostname);
+  const found = data === undefined ? [] : recipes(record, data.protocols, window.location.hostname);
   return (
     <Modal title={t.exports.connectTo(record.name)} onClose={onClose} wide>
       <div className="dialog-body">
         <Problem error={error} />
-        {data !== undefined && found.length === 0 && <Notice tone="warn">{t.exports.noDoorOpen}</Notice>}
+        {data !== undefined && found.length === 0 && <Notice tone="warn">{t.exports.noProtocolOpen}</Notice>}
         {found.length > 0 && (
           <Tabs
             label={t.exports.systems}

@@ -1,5 +1,5 @@
 import { useLoad } from '../api/load.ts';
-import type { DataDirectory, Door, EventList, Status } from '../api/types.ts';
+import type { DataDirectory, Protocol, EventList, Status } from '../api/types.ts';
 import { bytes, percent, time } from '../format.ts';
 import { Badge, Facts, Meter, Notice, Page, Panel, Problem, Table } from '../parts/basics.tsx';
 import { EventTable } from '../parts/event_table.tsx';
@@ -51,16 +51,16 @@ export function Health() {
             </Panel>
           )}
           <FilledQuotas />
-          <Panel title={t.health.doors}>
-            <Table<Door>
-              caption={t.health.doors}
-              rows={data.doors}
-              rowKey={(door) => door.name}
+          <Panel title={t.health.protocols}>
+            <Table<Protocol>
+              caption={t.health.protocols}
+              rows={data.protocols}
+              rowKey={(protocol) => protocol.name}
               empty=""
               columns={[
-                { key: 'name', head: t.overview.door, cell: (door) => door.name, names: true },
-                { key: 'open', head: t.health.state, cell: (door) => <Badge tone={door.open ? 'good' : 'plain'}>{door.open ? t.health.open : t.health.closed}</Badge> },
-                { key: 'address', head: t.overview.address, cell: (door) => door.address },
+                { key: 'name', head: t.overview.protocol, cell: (protocol) => protocol.name, names: true },
+                { key: 'open', head: t.health.state, cell: (protocol) => <Badge tone={protocol.open ? 'good' : 'plain'}>{protocol.open ? t.health.open : t.health.closed}</Badge> },
+                { key: 'address', head: t.overview.address, cell: (protocol) => protocol.address },
               ]}
             />
           </Panel>

@@ -6,7 +6,7 @@ import { Meter, Notice, Page, Panel, Problem, Table } from '../parts/basics.tsx'
 import { EventTable } from '../parts/event_table.tsx';
 import { LineChart } from '../parts/line_chart.tsx';
 import { sampleOf } from '../rates.ts';
-import type { DoorRates, Sample } from '../rates.ts';
+import type { ProtocolRates, Sample } from '../rates.ts';
 import { hrefOf } from '../route.ts';
 import { useWords } from '../words/words.tsx';
 
@@ -35,14 +35,14 @@ export function Overview() {
   const events = useLoad<EventList>('/v1/events', 10_000);
   const samples = useSamples(activity.data);
   const now = samples[samples.length - 1];
-  const sum = (of: (door: DoorRates) => number) => (now?.doors ?? []).reduce((total, door) => total + of(door), 0);
+  const sum = (of: (protocol: ProtocolRates) => number) => (now?.protocols ?? []).reduce((total, protocol) => total + of(protocol), 0);
   const capacity = activity.data?.capacity;
   const usage = status.data?.volume.usage;
-  const doors = activity.data?.doors.map((door) => door.name) ?? [];
+  const protocols = activity.data?.protocols.map((protocol) => protocol.name) ?? [];
   const times = samples.map((sample) => sample.at);
-  const line = (door: string, of: (rates: DoorRates) => number | null) =>
+  const line = (protocol: string, of: (rates: ProtocolRates) => number | null) =>
     samples.map((sample) => {
-      const found = sample.doors.find((other) => other.name === door);
+      const found = sample.protocols.find((other) => other.name === protocol);
       return found === undefined ? null : of(found);
     });
   const started = status.data === undefined ? 0 : (Date.now() - Date.parse(status.data.started)) / 1000;
@@ -70,19 +70,19 @@ export function Overview() {
           {capacity !== undefined && capacity.available < capacity.free && <p className="muted">{t.overview.quotaLeaves(bytes(capacity.available, locale))}</p>}
         </div>
         <Tile title={t.overview.held} value={usage === undefined ? '–' : bytes(usage.bytes, locale)} more={usage === undefined ? '' : t.overview.heldIn(count(usage.files, locale), count(usage.directories, locale))} />
-        <Tile title={t.overview.reading} value={now === undefined ? '–' : bytesPerSecond(sum((door) => door.read), locale)} more={t.overview.allDoors} />
-        <Tile title={t.overview.writing} value={now === undefined ? '–' : bytesPerSecond(sum((door) => door.written), locale)} more={t.overview.allDoors} />
-        <Tile title={t.overview.operations} value={now === undefined ? '–' : perSecond(sum((door) => door.operations), locale)} more={started > 0 ? t.overview.upFor(duration(started, locale)) : ''} />
+        <Tile title={t.overview.reading} value={now === undefined ? '–' : bytesPerSecond(sum((protocol) => protocol.read), locale)} more={t.overview.allProtocols} />
+        <Tile title={t.overview.writing} value={now === undefined ? '–' : bytesPerSecond(sum((protocol) => protocol.written), locale)} more={t.overview.allProtocols} />
+        <Tile title={t.overview.operations} value={now === undefined ? '–' : perSecond(sum((protocol) => protocol.operations), locale)} more={started > 0 ? t.overview.upFor(duration(started, locale)) : ''} />
       </div>
       <div className="charts">
         <Panel title={t.overview.throughput}>
           <LineChart
             title={t.overview.perSecond}
-            summary={t.overview.throughputSummary(bytesPerSecond(sum((door) => door.read), locale), bytesPerSecond(sum((door) => door.written), locale))}
+            summary={t.overview.throughputSummary(bytesPerSecond(sum((protocol) => protocol.read), locale), bytesPerSecond(sum((protocol) => protocol.written), locale))}
             times={times}
-            lines={doors.flatMap((door) => [
-              { name: `${door} ${t.overview.read}`, values: line(door, (rates) => rates.read) },
-              { name: `${door} ${t.overview.written}`, values: line(door, (rates) => rates.written) },
+            lines={protocols.flatMap((protocol) => [
+              { name: `${protocol} ${t.overview.read}`, values: line(protocol, (rates) => rates.read) },
+              { name: `${protocol} ${t.overview.written}`, values: line(protocol, (rates) => rates.written) },
             ])}
             text={(value) => bytesPerSecond(value, locale)}
           />
@@ -90,11 +90,11 @@ export function Overview() {
         <Panel title={t.overview.iops}>
           <LineChart
             title={t.overview.perSecond}
-            summary={perSecond(sum((door) => door.operations), locale)}
+            summary={perSecond(sum((protocol) => protocol.operations), locale)}
             times={times}
-            lines={doors.flatMap((door) => [
-              { name: door, values: line(door, (rates) => rates.operations) },
-              { name: `${door} ${t.overview.errors}`, values: line(door, (rates) => rates.errors) },
+            lines={protocols.flatMap((protocol) => [
+              { name: protocol, values: line(protocol, (rates) => rates.operations) },
+              { name: `${protocol} ${t.overview.errors}`, values: line(protocol, (rates) => rates.errors) },
             ])}
             text={(value) => perSecond(value, locale)}
           />
@@ -102,32 +102,32 @@ export function Overview() {
         <Panel title={t.overview.latency}>
           <LineChart
             title={t.overview.latencyTitle}
-            summary={(now?.doors ?? []).map((door) => `${door.name} p99 ${microseconds(door.p99, locale)}`).join(', ')}
+            summary={(now?.protocols ?? []).map((protocol) => `${protocol.name} p99 ${microseconds(protocol.p99, locale)}`).join(', ')}
             times={times}
-            lines={doors.flatMap((door) => [
-              { name: `${door} p50`, values: line(door, (rates) => rates.p50) },
-              { name: `${door} p99`, values: line(door, (rates) => rates.p99) },
+            lines={protocols.flatMap((protocol) => [
+              { name: `${protocol} p50`, values: line(protocol, (rates) => rates.p50) },
+              { name: `${protocol} p99`, values: line(protocol, (rates) => rates.p99) },
             ])}
             text={(value) => microseconds(value, locale)}
           />
         </Panel>
       </div>
-      <Panel title={t.overview.doorsNow}>
-        <Table<DoorRates>
-          caption={t.overview.doorsNow}
-          rows={now?.doors}
+      <Panel title={t.overview.protocolsNow}>
+        <Table<ProtocolRates>
+          caption={t.overview.protocolsNow}
+          rows={now?.protocols}
           error={activity.error}
-          rowKey={(door) => door.name}
-          empty={t.overview.noDoors}
+          rowKey={(protocol) => protocol.name}
+          empty={t.overview.noProtocols}
           columns={[
-            { key: 'name', head: t.overview.door, cell: (door) => door.name, names: true },
-            { key: 'address', head: t.overview.address, cell: (door) => status.data?.doors.find((other) => other.name === door.name)?.address ?? '' },
-            { key: 'read', head: t.overview.reading, cell: (door) => bytesPerSecond(door.read, locale), numeric: true },
-            { key: 'written', head: t.overview.writing, cell: (door) => bytesPerSecond(door.written, locale), numeric: true },
-            { key: 'operations', head: t.overview.operations, cell: (door) => perSecond(door.operations, locale), numeric: true },
-            { key: 'errors', head: t.overview.errors, cell: (door) => perSecond(door.errors, locale), numeric: true },
-            { key: 'p50', head: 'p50', cell: (door) => microseconds(door.p50, locale), numeric: true },
-            { key: 'p99', head: 'p99', cell: (door) => microseconds(door.p99, locale), numeric: true },
+            { key: 'name', head: t.overview.protocol, cell: (protocol) => protocol.name, names: true },
+            { key: 'address', head: t.overview.address, cell: (protocol) => status.data?.protocols.find((other) => other.name === protocol.name)?.address ?? '' },
+            { key: 'read', head: t.overview.reading, cell: (protocol) => bytesPerSecond(protocol.read, locale), numeric: true },
+            { key: 'written', head: t.overview.writing, cell: (protocol) => bytesPerSecond(protocol.written, locale), numeric: true },
+            { key: 'operations', head: t.overview.operations, cell: (protocol) => perSecond(protocol.operations, locale), numeric: true },
+            { key: 'errors', head: t.overview.errors, cell: (protocol) => perSecond(protocol.errors, locale), numeric: true },
+            { key: 'p50', head: 'p50', cell: (protocol) => microseconds(protocol.p50, locale), numeric: true },
+            { key: 'p99', head: 'p99', cell: (protocol) => microseconds(protocol.p99, locale), numeric: true },
           ]}
         />
       </Panel>

@@ -110,7 +110,7 @@ export function Qos() {
   );
 }
 
-const kinds = ['directory', 'user', 'group', 'client', 'door', 'export'] as const;
+const kinds = ['directory', 'user', 'group', 'client', 'protocol', 'export'] as const;
 type Kind = (typeof kinds)[number];
 
 function FlowForm({ flow, onClose, onDone }: { flow: Flow | undefined; onClose(): void; onDone(): void }) {

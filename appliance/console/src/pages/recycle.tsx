@@ -123,7 +123,7 @@ export function Recycle() {
               { key: 'bytes', head: t.browse.size, cell: (item) => bytes(item.bytes, locale), numeric: true },
               { key: 'time', head: t.recycle.deleted, cell: (item) => time(item.deleted_at, locale) },
               { key: 'by', head: t.recycle.by, cell: (item) => item.deleted_by?.user ?? String(item.deleted_by?.uid ?? '') },
-              { key: 'door', head: t.overview.door, cell: (item) => item.door },
+              { key: 'protocol', head: t.overview.protocol, cell: (item) => item.protocol },
               { key: 'client', head: t.pages.clients, cell: (item) => item.client },
               {
                 key: 'do',

@@ -135,10 +135,10 @@ export function Problem({ error }: { error: ApiError | undefined }) {
     503: t.errors.busy,
     507: t.errors.full,
   };
-  const cure = cures[error.status] ?? (error.status >= 500 ? t.errors.server : t.errors.input);
+  const remedy = cures[error.status] ?? (error.status >= 500 ? t.errors.server : t.errors.input);
   return (
     <Notice tone="bad" alert>
-      {error.message !== '' && <strong className="said" lang="en">{error.message}</strong>} <span>{cure}</span>
+      {error.message !== '' && <strong className="said" lang="en">{error.message}</strong>} <span>{remedy}</span>
     </Notice>
   );
 }

@@ -5,7 +5,7 @@ import { bytes, count } from '../format.ts';
 import { useWords } from '../words/words.tsx';
 import { Facts, Table } from './basics.tsx';
 
-// What a door refused by itself is of nobody.
+// What a protocol refused by itself is of nobody.
 const nameOf = (who: Actor | null) => who?.name ?? String(who?.uid ?? '–');
 
 // With its sign, so that growth is told from what is left.

@@ -70,7 +70,7 @@ export function LineChart({ title, summary, times, lines, text, height = 150 }: 
   }, [names, height, dark]);
 
   useEffect(() => {
-    // Without doors there is a line without a name and nothing to draw in it.
+    // Without protocols there is a line without a name and nothing to draw in it.
     if (lines.length === 0) return;
     plot.current?.setData([[...times], ...lines.map((line) => [...line.values])]);
   }, [times, lines, dark, names]);

@@ -39,7 +39,7 @@ struct World {
         .data_folder = "/",
         .engine = "memory",
         .started = {},
-        .doors = [] { return std::vector<admin::DoorStatus>{}; },
+        .protocols = [] { return std::vector<admin::ProtocolStatus>{}; },
         .data_directories = [] { return std::vector<core::BlobStore::DirectoryHealth>{}; },
         .space = [] { return core::BlobStore::Space{}; },
         .clients = [] { return std::vector<admin::ClientStatus>{{.id = 7, .name = "\xff"}}; },

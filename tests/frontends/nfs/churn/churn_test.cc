@@ -11,8 +11,8 @@
 #include <optional>
 #include <thread>
 
-#include "tests/frontends/nfs/door_fixture.h"
-#include "tests/frontends/nfs/v4_door/compound_caller.h"
+#include "tests/frontends/nfs/protocol_fixture.h"
+#include "tests/frontends/nfs/v4_protocol/compound_caller.h"
 
 namespace stoa::test {
 namespace {
@@ -159,11 +159,11 @@ Names list_v4(CompoundCaller& nfs, const Bytes& root) {
   return all;
 }
 
-class ChurnTest : public DoorTest {
+class ChurnTest : public ProtocolTest {
  protected:
-  ChurnTest() : DoorTest(Store::kDisk) {
+  ChurnTest() : ProtocolTest(Store::kDisk) {
     publish("test", {anyone()});
-    start_door();
+    start_protocol();
     for (auto& count : done) count = 0;
   }
 

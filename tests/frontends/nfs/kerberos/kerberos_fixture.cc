@@ -40,7 +40,7 @@ CompoundResult Ticket::compound(const Ops& ops, std::uint32_t minor) {
                                     Xdr().string("").u32(minor).u32(ops.count).raw(ops.body.bytes())));
 }
 
-KerberosTest::KerberosTest() : DoorTest(Store::kMemory) {
+KerberosTest::KerberosTest() : ProtocolTest(Store::kMemory) {
   if (kdc() == nullptr) return;
   options.keytab = kdc()->keytab();
   options.id_domain = "example.org";
@@ -49,7 +49,7 @@ KerberosTest::KerberosTest() : DoorTest(Store::kMemory) {
   EXPECT_TRUE(registry.add_group({.name = "staff", .gid = 5000}));
   EXPECT_TRUE(registry.add_user({.name = "ann", .uid = 1001, .gid = 1001, .groups = {5000}}));
   EXPECT_TRUE(registry.add_user({.name = "bob", .uid = 1002, .gid = 1002, .principal = "robert@STOA.TEST"}));
-  start_door();
+  start_protocol();
 }
 
 void KerberosTest::SetUp() {

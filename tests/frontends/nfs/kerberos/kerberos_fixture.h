@@ -1,11 +1,11 @@
-// A door with a keytab, a KDC, and clients that have tickets.
+// A protocol with a keytab, a KDC, and clients that have tickets.
 #pragma once
 
-#include "tests/frontends/nfs/door_fixture.h"
 #include "tests/frontends/nfs/gss_caller.h"
 #include "tests/frontends/nfs/kerberos/initiator.h"
 #include "tests/frontends/nfs/kerberos/kdc.h"
-#include "tests/frontends/nfs/v4_door/compound_caller.h"
+#include "tests/frontends/nfs/protocol_fixture.h"
+#include "tests/frontends/nfs/v4_protocol/compound_caller.h"
 
 namespace stoa::test {
 
@@ -27,7 +27,7 @@ struct Ticket {
 
 // Users ann (1001, of group staff) and bob (1002, whose principal is robert@STOA.TEST); the export "/test", open to all
 // flavours.
-class KerberosTest : public DoorTest {
+class KerberosTest : public ProtocolTest {
  protected:
   KerberosTest();
   void SetUp() override;

@@ -155,7 +155,7 @@ TEST_F(KerberosServiceTest, AContextEndsWithTheTicket) {
 TEST_F(KerberosServiceTest, WithoutAKeytabThereIsNoKerberos) {
   server.reset();
   options.keytab.clear();
-  start_door();
+  start_protocol();
   const std::string cache = kdc()->login("ann");
   Ticket ann(port, cache, GssService::kNone);
   EXPECT_FALSE(ann.made);

@@ -1,20 +1,20 @@
-// NLM version 4, call by call: XNFS chapter 14, and what other versions and doors see of it.
+// NLM version 4, call by call: XNFS chapter 14, and what other versions and protocols see of it.
 #include <algorithm>
 #include <set>
 
-#include "tests/frontends/nfs/door_fixture.h"
 #include "tests/frontends/nfs/nlm/client_machine.h"
 #include "tests/frontends/nfs/nlm/lock_caller.h"
-#include "tests/frontends/nfs/v4_door/compound_caller.h"
+#include "tests/frontends/nfs/protocol_fixture.h"
+#include "tests/frontends/nfs/v4_protocol/compound_caller.h"
 
 namespace stoa::test {
 namespace {
 
 constexpr std::uint64_t kEnd = ~std::uint64_t{0};
 
-class NlmTest : public DoorTest {
+class NlmTest : public ProtocolTest {
  protected:
-  explicit NlmTest(Store store = Store::kMemory) : DoorTest(store) {
+  explicit NlmTest(Store store = Store::kMemory) : ProtocolTest(store) {
     publish("test", {anyone()});
     options.client_portmapper_port = machine.port();
     begin();
@@ -22,7 +22,7 @@ class NlmTest : public DoorTest {
     file = nfs->create(root, "f");
   }
   void begin() {
-    start_door();
+    start_protocol();
     nfs = std::make_unique<NfsCaller>(port);
     a = std::make_unique<LockCaller>(port, "alpha");
     b = std::make_unique<LockCaller>(port, "beta");
@@ -196,7 +196,7 @@ TEST_F(NlmTest, WhatIsRefusedIsToldToAudit) {
   LockCaller owner(port, "alpha", 500), other(port, "beta", 501);
   EXPECT_EQ(owner.lock(file, {0, 10}), NlmStatus::kGranted);
   EXPECT_EQ(other.lock(file, {20, 1}), NlmStatus::kFailed);
-  // What is somebody else's, or of no file, is no denial, as for all doors.
+  // What is somebody else's, or of no file, is no denial, as for all protocols.
   EXPECT_EQ(b->lock(file, {5, 1}), NlmStatus::kDenied);
   EXPECT_EQ(b->lock(root, {0, 1}), NlmStatus::kFailed);
   core::Export entry = *volume->registry().snapshot()->find_export("test");
@@ -691,9 +691,9 @@ TEST_F(NlmClockTest, WhoGivesNoSignForADayLosesItsLocks) {
 
 // --- IPv6
 
-class NlmIpv6Test : public DoorTest {
+class NlmIpv6Test : public ProtocolTest {
  protected:
-  explicit NlmIpv6Test(Store store = Store::kMemory) : DoorTest(store) {
+  explicit NlmIpv6Test(Store store = Store::kMemory) : ProtocolTest(store) {
     publish("test", {anyone()});
     options.address = "::";
     options.client_portmapper_port = machine.port();
@@ -702,7 +702,7 @@ class NlmIpv6Test : public DoorTest {
     file = nfs->create(root, "f");
   }
   void begin() {
-    start_door();
+    start_protocol();
     nfs = std::make_unique<NfsCaller>(port);
     a = std::make_unique<LockCaller>(port, "alpha", 0, WireClient::kIpv6);
     b = std::make_unique<LockCaller>(port, "beta");

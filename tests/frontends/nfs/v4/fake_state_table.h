@@ -7,7 +7,7 @@ namespace stoa::test {
 
 class FakeStateTable final : public core::StateTable {
  public:
-  core::HolderId add_holder(core::Door, core::HolderEvents*, std::string_view, const core::LeaseTerms&) override {
+  core::HolderId add_holder(core::Protocol, core::HolderEvents*, std::string_view, const core::LeaseTerms&) override {
     return {};
   }
   void mute(const core::HolderEvents&) override {}
@@ -57,12 +57,12 @@ class FakeStateTable final : public core::StateTable {
   }
   void stop_waiting(const core::RecallWait&) override {}
   Status before_read(const core::OpContext&, core::FileId) override { return {}; }
-  Status remember_client(core::Door, std::string_view) override { return {}; }
-  Status forget_client(core::Door, std::string_view) override { return {}; }
+  Status remember_client(core::Protocol, std::string_view) override { return {}; }
+  Status forget_client(core::Protocol, std::string_view) override { return {}; }
   bool in_grace() override { return false; }
-  bool may_reclaim(core::Door, std::string_view) override { return false; }
-  void reclaim_done(core::Door, std::string_view) override {}
-  std::vector<std::string> clients_to_reclaim(core::Door) override { return {}; }
+  bool may_reclaim(core::Protocol, std::string_view) override { return false; }
+  void reclaim_done(core::Protocol, std::string_view) override {}
+  std::vector<std::string> clients_to_reclaim(core::Protocol) override { return {}; }
   std::uint32_t start_number() const override { return 1; }
 };
 

@@ -17,7 +17,7 @@ class Nfs4Recycle : public OperationTest {
     EXPECT_TRUE(path);
     if (path) name_ = path->path.substr(path->path.rfind('/') + 1);
   }
-  void enter_shelf() {
+  void enter_user_bin() {
     ASSERT_EQ(put_root(), Nfs4Status::kOk);
     ASSERT_EQ(lookup(".recycle"), Nfs4Status::kOk);
     ASSERT_EQ(lookup("0"), Nfs4Status::kOk);
@@ -27,14 +27,14 @@ class Nfs4Recycle : public OperationTest {
 };
 
 TEST_F(Nfs4Recycle, ItIsEnteredAndLeft) {
-  enter_shelf();
+  enter_user_bin();
   ASSERT_EQ(run(nfs4::op_lookupp), Nfs4Status::kOk);
   ASSERT_EQ(run(nfs4::op_lookupp), Nfs4Status::kOk);
   EXPECT_EQ(c->current->ref.id, root);
 }
 
 TEST_F(Nfs4Recycle, WhatIsInItIsReadOnly) {
-  enter_shelf();
+  enter_user_bin();
   EXPECT_EQ(run(nfs4::op_remove, Xdr().string(name_)), Nfs4Status::kRoFs);
   EXPECT_EQ(run(nfs4::op_create, Xdr().u32(2).string("d").raw(no_attributes())), Nfs4Status::kRoFs);
   ASSERT_EQ(lookup(name_), Nfs4Status::kOk);
@@ -45,10 +45,10 @@ TEST_F(Nfs4Recycle, WhatIsInItIsReadOnly) {
 }
 
 TEST_F(Nfs4Recycle, MovingItOutRestoresIt) {
-  enter_shelf();
+  enter_user_bin();
   save();
   ASSERT_EQ(put_root(), Nfs4Status::kOk);
-  enter_shelf();
+  enter_user_bin();
   save();
   ASSERT_EQ(run(nfs4::op_lookupp), Nfs4Status::kOk);
   ASSERT_EQ(run(nfs4::op_lookupp), Nfs4Status::kOk);

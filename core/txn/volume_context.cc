@@ -1,0 +1,163 @@
+#include "core/txn/volume_context.h"
+
+#include <algorithm>
+#include <random>
+
+#include "base/assert.h"
+#include "core/kv/keys.h"
+
+namespace stoa::core {
+namespace {
+constexpr std::uint64_t kIdsReservedAtOnce = 65536;
+constexpr std::uint32_t kLinksOfLeafDirectory = 2;  // its name and its ".": no subdirectory's ".."
+
+std::uint64_t random_verifier() {
+  std::random_device device;
+  return static_cast<std::uint64_t>(device()) << 32 | device();
+}
+
+StateOptions state_options(const VolumeOptions& options) {
+  return {.lease_recall_timeout = std::chrono::milliseconds(options.lease_recall_timeout_ms),
+          .grace = std::chrono::milliseconds(options.grace_ms)};
+}
+}  // namespace
+
+VolumeContext::VolumeContext(KvStore& kv_store, BlobStore& blob_store, MetricRegistry& registry,
+                             const VolumeOptions& volume_options, std::uint64_t next_journal, FileId next_id,
+                             DataState& data_state, FileWatch& file_watch)
+    : blobs(blob_store),
+      metrics(registry),
+      options(volume_options),
+      write_verifier(random_verifier()),
+      events(registry),
+      ledger(registry, wall_now, &kv_store),
+      committer(kv_store, registry, next_journal),
+      kv(kv_store, committer),
+      nodes(kv, volume_options.cached_inodes_max),
+      entries(volume_options.cached_inodes_max),
+      data(&data_state),
+      watch(&file_watch),
+      state(state_options(volume_options), *watch, kv, committer, registry),
+      next_id_(static_cast<std::uint64_t>(next_id)),
+      id_limit_(static_cast<std::uint64_t>(next_id)) {}
+
+Result<FileId> VolumeContext::next_id() {
+  const std::lock_guard lock(id_mutex_);
+  if (next_id_ == id_limit_) {
+    // The reservation precedes, in the log, every record that uses an id from it.
+    WriteBatch batch;
+    batch.put(Family::kConfig, keys::kIdConfig, keys::be64(id_limit_ + kIdsReservedAtOnce));
+    STOA_CHECK_OK(committer.commit({.batch = std::move(batch)}));
+    id_limit_ += kIdsReservedAtOnce;
+  }
+  return FileId{next_id_++};
+}
+
+NodeLocks::NodeLocks(std::initializer_list<NodeRef> nodes) {
+  for (const NodeRef& node : nodes) {
+    if (node == nullptr) continue;
+    if (std::find(nodes_.begin(), nodes_.begin() + static_cast<std::ptrdiff_t>(count_), node) !=
+        nodes_.begin() + static_cast<std::ptrdiff_t>(count_)) {
+      continue;
+    }
+    STOA_ASSERT(count_ < kMax);
+    nodes_[count_++] = node;
+  }
+  std::sort(nodes_.begin(), nodes_.begin() + static_cast<std::ptrdiff_t>(count_),
+            [](const NodeRef& a, const NodeRef& b) { return a->id < b->id; });
+  for (std::size_t i = 0; i < count_; ++i) nodes_[i]->lock.lock();
+}
+
+void NodeLocks::release() {
+  while (count_ > 0) {
+    --count_;
+    nodes_[count_]->lock.unlock();
+    nodes_[count_].reset();
+  }
+}
+
+Result<EntryRecord> find_form(VolumeContext& volume, const Node& dir, std::string_view raw, bool directory) {
+  if (directory && dir.record.is_directory() && dir.record.links <= kLinksOfLeafDirectory) return EntryRecord{};
+  std::string key = keys::id_name(dir.id, raw);
+  if (directory) key += '/';
+  if (const auto cached = volume.entries.find(key)) return *cached;
+  std::string value;
+  STOA_TRY(found, volume.kv.get(Family::kEntry, key, &value));
+  EntryRecord record;
+  if (found) {
+    STOA_TRY(decoded, EntryRecord::decode(value));
+    record = decoded;
+  }
+  volume.entries.set(key, record);
+  return record;
+}
+
+namespace {
+
+// The one component with this prefix and hash; siblings that share 160 bytes are few, so the scan is short.
+Result<FoundEntry> find_long(VolumeContext& volume, FileId dir, const PosixName& name) {
+  const std::string lower = keys::id_name(dir, *name.long_prefix);
+  const auto it = volume.kv.scan(Family::kEntry, lower, keys::behind_prefix(lower));
+  for (; it->valid(); it->next()) {
+    std::string_view raw = keys::after_id(it->key());
+    STOA_TRY(record, EntryRecord::decode(it->value()));
+    if (record.type == FileType::kDirectory) raw.remove_suffix(1);
+    if (!matches_long_alias(raw, record.shadowed(), name)) continue;
+    return FoundEntry{std::string(raw), record};
+  }
+  STOA_CHECK_OK(it->status());
+  // Nobody can make a component by its LONG alias: the rest of it is not known.
+  return fail(Errc::kNotFound);
+}
+
+}  // namespace
+
+Result<FoundEntry> find_posix(VolumeContext& volume, const Node& dir, std::string_view name) {
+  STOA_TRY(parsed, parse_posix_name(name));
+  if (parsed.long_prefix) return find_long(volume, dir.id, parsed);
+  if (parsed.file_beside_directory) {
+    STOA_TRY(record, find_form(volume, dir, parsed.raw, false));
+    if (!record.shadowed()) return fail(Errc::kNotFound);
+    return FoundEntry{std::move(parsed.raw), record};
+  }
+  // The directory has the plain name; a file beside it has the alias.
+  STOA_TRY(as_directory, find_form(volume, dir, parsed.raw, true));
+  if (as_directory.exists()) return FoundEntry{std::move(parsed.raw), as_directory};
+  STOA_TRY(as_file, find_form(volume, dir, parsed.raw, false));
+  return FoundEntry{std::move(parsed.raw), as_file};
+}
+
+Result<NodeRef> node_of(VolumeContext& volume, const NodeRef& dir, std::string_view raw, const EntryRecord& record) {
+  auto node = volume.nodes.get(record.id);
+  if (node || node.error().code != Errc::kStale) return node;
+  // A file and its last name go together, under the lock of the directory.
+  const std::shared_lock lock(dir->lock);
+  if (dir->deleted) return fail(Errc::kStale);
+  STOA_TRY(now, find_form(volume, *dir, raw, record.type == FileType::kDirectory));
+  if (now.id != record.id) return fail(Errc::kStale);
+  node = volume.nodes.get(record.id);
+  if (node || node.error().code != Errc::kStale) return node;
+  return fail(Errc::kCorrupt, "a name leads to a file that is not there");
+}
+
+Status require_live(const Node& node) {
+  if (node.deleted) return fail(Errc::kStale);
+  return {};
+}
+
+Status require_directory(const Node& node) {
+  STOA_CHECK_OK(require_live(node));
+  if (!node.record.is_directory()) return fail(Errc::kNotDirectory);
+  return {};
+}
+
+Status settle(VolumeContext& volume, const OpContext& ctx, CommitTicket ticket) {
+  if (ctx.durability == Durability::kApplied) return {};
+  if (ctx.pending != nullptr) {
+    ctx.pending->add(volume.shard, ticket);
+    return {};
+  }
+  return volume.committer.wait_durable(ticket);
+}
+
+}  // namespace stoa::core

@@ -1,0 +1,139 @@
+// The parts that every operation works on, and the few steps that all of them share.
+//
+// Lock order: data gate of a file -> tree lock -> nodes in ascending order of id -> table of opens and leases ->
+// committer.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <span>
+
+#include "base/metrics.h"
+#include "base/rw_lock.h"
+#include "core/api/context.h"
+#include "core/api/event_log.h"
+#include "core/blob/blob_store.h"
+#include "core/commit/committer.h"
+#include "core/commit/settled_store.h"
+#include "core/inode/node_cache.h"
+#include "core/inode/posix_name.h"
+#include "core/journal/finished_requests.h"
+#include "core/state/state_table.h"
+#include "core/txn/blobs_in_flight.h"
+#include "core/txn/entry_cache.h"
+#include "core/txn/metadata_room.h"
+#include "core/txn/recycle_state.h"
+#include "core/txn/volume_options.h"
+#include "core/usage/ledger.h"
+#include "core/usage/owner_walk.h"
+
+namespace stoa::core {
+
+class DataState;  // core/data: what in-place I/O, gc and checksums keep in memory
+
+struct VolumeContext {
+  // All must outlive it. `data_state` and `file_watch` belong to the floors above.
+  VolumeContext(KvStore& kv_store, BlobStore& blob_store, MetricRegistry& registry, const VolumeOptions& volume_options,
+                std::uint64_t next_journal, FileId next_id, DataState& data_state, FileWatch& file_watch);
+
+  BlobStore& blobs;
+  MetricRegistry& metrics;
+  const VolumeOptions options;
+  const ShardId shard{};               // which part of the volume this is
+  const std::uint64_t write_verifier;  // another one with each start
+  EventLog events;
+  Ledger ledger;
+  Committer committer;
+  SettledStore kv;  // for reading; written by the committer alone
+  MetadataRoom room{kv};
+  NodeCache nodes;
+  EntryCache entries;
+  RwLock tree_lock;  // shared: every change of names and usage; exclusive: a directory moves to another parent
+  BlobsInFlight in_flight;
+  DataState* const data;
+  FileWatch* const watch;
+  VolumeState state;
+  RecycleState recycle;
+  OwnerCount owner_count;
+  FinishedRequests finished;               // before the start; set before the first operation
+  std::atomic<bool> orphans_swept{false};  // those of before the start (core/links/orphan.h)
+
+  // A FileId never used before. kIo: the store failed.
+  Result<FileId> next_id();
+
+ private:
+  std::mutex id_mutex_;  // guards both; ids are reserved in the store by the thousand
+  std::uint64_t next_id_;
+  std::uint64_t id_limit_;
+};
+
+// Exclusive locks on a few nodes, taken in ascending order of id, released together. Null references are skipped.
+class NodeLocks {
+ public:
+  explicit NodeLocks(std::initializer_list<NodeRef> nodes);
+  ~NodeLocks() { release(); }
+  NodeLocks(const NodeLocks&) = delete;
+  NodeLocks& operator=(const NodeLocks&) = delete;
+  void release();
+
+ private:
+  static constexpr std::size_t kMax = 6;
+  std::array<NodeRef, kMax> nodes_;
+  std::size_t count_ = 0;
+};
+
+// An entry as it was found: the stored component, its form, and the record.
+struct FoundEntry {
+  std::string raw;
+  EntryRecord record;  // record.exists() tells whether there is one
+  bool directory() const { return record.type == FileType::kDirectory; }
+};
+
+// All of these want the directory's lock held, shared or exclusive.
+// The entry of one exact form: `raw` as a file, or as a directory.
+Result<EntryRecord> find_form(VolumeContext& volume, const Node& dir, std::string_view raw, bool directory);
+// The entry that a POSIX protocol means by `name`. Not found: raw is what a new entry of that name would be stored as.
+Result<FoundEntry> find_posix(VolumeContext& volume, const Node& dir, std::string_view name);
+
+// The file of an entry that was found in `dir`, whose lock is not held any more. kStale: the entry went meanwhile, so
+// look again. kCorrupt: it is there, and its file is not.
+Result<NodeRef> node_of(VolumeContext& volume, const NodeRef& dir, std::string_view raw, const EntryRecord& record);
+
+// kStale when the file is gone, kNotDirectory when it is no directory. The node is locked by the caller.
+Status require_live(const Node& node);
+Status require_directory(const Node& node);
+
+// The promise of ctx.durability for a change that was committed as `ticket`: waits, or stores the ticket for the
+// protocol.
+Status settle(VolumeContext& volume, const OpContext& ctx, CommitTicket ticket);
+
+// One mutation: `body(CommitTicket&) -> Result<Reply>` under the tree lock, shared or (a directory changes parents)
+// alone. Leases are broken by its MetaTxn (core/state/lease_gate.h). The caller settles what it committed, if anything,
+// with no lock held.
+template <class Body>
+auto apply_mutation(VolumeContext& volume, const OpContext& ctx, CommitTicket& ticket, Body body, bool alone = false)
+    -> decltype(body(ticket)) {
+  if (ctx.read_only) return fail(Errc::kReadOnly);
+  if (ctx.expired()) return fail(Errc::kTimeout);
+  std::shared_lock shared(volume.tree_lock, std::defer_lock);
+  std::unique_lock exclusive(volume.tree_lock, std::defer_lock);
+  if (alone) {
+    exclusive.lock();
+  } else {
+    shared.lock();
+  }
+  return body(ticket);
+}
+
+// The same, and settles when every lock is gone again.
+template <class Body>
+auto run_mutation(VolumeContext& volume, const OpContext& ctx, Body body, bool alone = false)
+    -> decltype(body(std::declval<CommitTicket&>())) {
+  CommitTicket ticket{};
+  auto reply = apply_mutation(volume, ctx, ticket, std::move(body), alone);
+  if (reply && static_cast<std::uint64_t>(ticket) != 0) STOA_CHECK_OK(settle(volume, ctx, ticket));
+  return reply;
+}
+
+}  // namespace stoa::core

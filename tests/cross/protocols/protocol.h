@@ -1,0 +1,76 @@
+// The few things that a client can do through every protocol, in words that are the same for all: so that one test says
+// what one protocol does, a second one does to it, and a third one sees.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/clients/server_process.h"
+
+namespace stoa::cross {
+
+// What a protocol said, in its own word for it.
+enum class Outcome : std::uint8_t {
+  kOk,
+  kMissing,   // NFS3ERR_NOENT, NFS4ERR_NOENT, NoSuchKey
+  kDenied,    // NFS3ERR_ACCES or PERM, NFS4ERR_ACCESS or PERM, AccessDenied
+  kNoRoom,    // NFS3ERR_DQUOT, NFS4ERR_DQUOT, QuotaExceeded
+  kReadOnly,  // NFS3ERR_ROFS, NFS4ERR_ROFS
+  kExists,    // NFS3ERR_EXIST, NFS4ERR_EXIST
+  kNotEmpty,  // NFS3ERR_NOTEMPTY, NFS4ERR_NOTEMPTY
+  kOther,
+};
+std::ostream& operator<<(std::ostream& out, Outcome outcome);
+
+enum class ProtocolKind : std::uint8_t { kNfs3, kNfs4, kS3 };
+std::string_view name_of(ProtocolKind kind);
+
+// What S3 has no words for.
+constexpr bool has_directories(ProtocolKind kind) {
+  return kind != ProtocolKind::kS3;
+}  // and renames, modes, appending, truncation
+
+struct Content {
+  Outcome outcome = Outcome::kOther;
+  std::string bytes{};
+};
+
+// Paths are relative to the export, '/' between names. Used by one thread.
+class Protocol {
+ public:
+  virtual ~Protocol() = default;
+
+  // A file with this content, in place of the old one if there is one. NFS truncates what is there first, and leaves it
+  // empty when the content is then refused.
+  virtual Outcome put(const std::string& path, std::string_view bytes) = 0;
+  virtual Content get(const std::string& path) = 0;
+  virtual Outcome remove(const std::string& path) = 0;
+  virtual std::vector<std::string> list(const std::string& path) = 0;  // names in a directory, sorted
+  virtual std::optional<std::uint64_t> size(const std::string& path) = 0;
+
+  // kOther, and a failed expectation, where has_directories() says no.
+  virtual Outcome make_directory(const std::string& path) = 0;  // mode 0755
+  virtual Outcome remove_directory(const std::string& path) = 0;
+  virtual Outcome rename(const std::string& from, const std::string& to) = 0;
+  virtual Outcome write(const std::string& path, std::uint64_t offset,
+                        std::string_view bytes) = 0;  // into a file that is there
+  virtual Outcome truncate(const std::string& path, std::uint64_t size) = 0;
+  virtual Outcome set_mode(const std::string& path, std::uint32_t mode) = 0;
+  virtual std::uint64_t room(const std::string& path) = 0;  // free bytes, as `df` of the directory shows them
+};
+
+// As a client of the server of tests/serve: uid 0, or 1001, who is nobody special. Fails the test when it cannot
+// connect.
+std::unique_ptr<Protocol> open_protocol(ProtocolKind kind, const clients::ServerProcess& server, std::uint32_t uid);
+
+// Each in its own file.
+std::unique_ptr<Protocol> open_nfs3(const clients::ServerProcess& server, std::uint32_t uid);
+std::unique_ptr<Protocol> open_nfs4(const clients::ServerProcess& server, std::uint32_t uid);
+std::unique_ptr<Protocol> open_s3(const clients::ServerProcess& server, std::uint32_t uid);
+
+}  // namespace stoa::cross
