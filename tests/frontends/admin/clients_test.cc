@@ -5,21 +5,20 @@ namespace {
 
 TEST_F(AdminTest, ClientsAreListedById) {
   EXPECT_EQ(get("/v1/clients").json, (Json{{"clients", Json::array()}, {"truncated", false}}));
-  clients_ = {
-      {.id = 1ull << 60, .protocol = "nfs", .protocol = "nfs4.1", .address = "::1", .name = "a\xff", .opens = 1},
-      {.id = 7,
-       .protocol = "nfs",
-       .protocol = "nlm",
-       .address = "10.0.0.1",
-       .name = "alpha",
-       .locks = 2,
-       .leases = 3,
-       .silent_seconds = 4}};
+  clients_ = {{.id = 1ull << 60, .protocol = "nfs", .version = "nfs4.1", .address = "::1", .name = "a\xff", .opens = 1},
+              {.id = 7,
+               .protocol = "nfs",
+               .version = "nlm",
+               .address = "10.0.0.1",
+               .name = "alpha",
+               .locks = 2,
+               .leases = 3,
+               .silent_seconds = 4}};
   const Json list = get("/v1/clients").json["clients"];
   ASSERT_EQ(list.size(), 2u);
   EXPECT_EQ(list[0], (Json{{"id", "7"},
                            {"protocol", "nfs"},
-                           {"protocol", "nlm"},
+                           {"version", "nlm"},
                            {"address", "10.0.0.1"},
                            {"name", "alpha"},
                            {"opens", 0},

@@ -101,7 +101,7 @@ TEST_F(AdminTest, WhoHasAFileOpenOrLockedIsExplained) {
              other = std::to_string(static_cast<std::uint64_t>(unknown));
   clients_ = {{.id = static_cast<std::uint64_t>(known),
                .protocol = "nfs",
-               .protocol = "nfs4.1",
+               .version = "nfs4.1",
                .address = "10.0.0.1",
                .name = "a\xff"}};
   ASSERT_TRUE(state.open({file, known, core::kShareBoth, core::kShareWrite}));
@@ -109,7 +109,7 @@ TEST_F(AdminTest, WhoHasAFileOpenOrLockedIsExplained) {
   ASSERT_TRUE(state.lock(file, {known, "x"}, {1ull << 63, core::LockRange::kToEnd}, false));
   ASSERT_FALSE(*state.lock_or_wait({file, {unknown, "y"}, {5, 1}, false}));
   const Answer answer = get("/v1/explain?path=/f");
-  const Json client{{"id", id},          {"protocol", "nfs"},    {"protocol", "nfs4.1"}, {"address", "10.0.0.1"},
+  const Json client{{"id", id},          {"protocol", "nfs"},    {"version", "nfs4.1"}, {"address", "10.0.0.1"},
                     {"name", "a\uFFFD"}, {"name_base64", "Yf8="}};
   const Json stranger = Json::object({{"id", other}});
   const auto list = [](int total, const Json& rows) { return Json{{"total", total}, {"list", rows}}; };

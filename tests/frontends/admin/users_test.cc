@@ -117,7 +117,7 @@ TEST_F(AdminTest, UsersGroupsExportsAndTokensComeInPages) {
 // What is answered is bounded without asking for it.
 TEST_F(AdminTest, TenThousandClientsComeInPagesOfAThousand) {
   for (std::uint64_t id = 10'000; id > 0; --id)
-    clients_.push_back({.id = id, .protocol = "nfs", .protocol = "nfs4.1", .address = "10.0.0.1", .name = "n"});
+    clients_.push_back({.id = id, .protocol = "nfs", .version = "nfs4.1", .address = "10.0.0.1", .name = "n"});
   std::uint64_t seen = 0;
   std::string after;
   for (int pages = 1;; ++pages) {

@@ -314,7 +314,7 @@ export const en = {
     intro: 'Clients that the server keeps open files, locks and delegations for.',
     list: 'Clients',
     none: 'No client has anything open or locked.',
-    protocol: 'Protocol',
+    version: 'Version',
     opens: 'Open files',
     locks: 'Locks',
     leases: 'Delegations',
