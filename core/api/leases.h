@@ -35,10 +35,10 @@ struct LeaseOwner {
   auto operator<=>(const LeaseOwner&) const = default;
 };
 
-struct LeaseWish {
+struct LeaseRequest {
   std::uint32_t bits = kLeaseNone;  // LeaseBits
   LeaseKind kind = LeaseKind::kCache;
-  bool operator==(const LeaseWish&) const = default;
+  bool operator==(const LeaseRequest&) const = default;
 };
 
 struct GrantedLease {

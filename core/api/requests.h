@@ -161,7 +161,7 @@ struct OpenRequest {
   std::uint32_t access = kShareRead;                     // ShareBits
   std::uint32_t deny = kShareNone;                       // ShareBits
   bool reclaim = false;          // it was open before a restart: permissions were looked at then
-  LeaseWish lease{};             // none: no lease
+  LeaseRequest lease{};          // none: no lease
   bool delete_on_close = false;  // of a name, with kShareDelete (DeleteWhen::kAtClose)
   SetAttributes set{};           // mode, uid, gid, size, times of a new file
   std::uint64_t verifier = 0;    // kCreateExclusive
@@ -170,7 +170,7 @@ struct OpenRequest {
 // where there is one.
 struct OpenReply {
   OpenId open = kNoOpen;
-  std::optional<GrantedLease> lease{};  // what could be had of the wish
+  std::optional<GrantedLease> lease{};  // what could be had of the request
   bool created = false;
   bool truncated = false;
   Attributes attr{};

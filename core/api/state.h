@@ -180,7 +180,7 @@ class StateTable {
   // that the owner has already, content that is just being read or written, one was recalled a short while ago, too
   // many). Granted: whatever the file is like from now on stays so until the recall; what was read before may be old.
   // May read the store.
-  virtual std::optional<GrantedLease> grant_lease(FileId file, const LeaseOwner& owner, const LeaseWish& wish) = 0;
+  virtual std::optional<GrantedLease> grant_lease(FileId file, const LeaseOwner& owner, const LeaseRequest& wanted) = 0;
   // The holder keeps `bits` of the lease and gives up the others. None: the lease ends. kInvalid: no such lease, or
   // more than a recall left to it; nothing happens then. kTimeout: it was revoked.
   virtual Status acknowledge(LeaseId lease, std::uint32_t bits) = 0;

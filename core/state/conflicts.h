@@ -1,5 +1,5 @@
 // What conflicts with what: the one table behind every answer of core/state. What is held of a file, or asked for, is a
-// set of facets; each facet stands against some others.
+// set of modes; each mode stands against some others.
 //
 // Between whom: opens with every other open, the holder's own ones, too (share-deny); byte-range locks with those of
 // every other owner, where they overlap (an open's own mandatory locks: mandatory_ranges.h); everything else between
@@ -15,8 +15,8 @@
 
 namespace stoa::core {
 
-using Facets = std::uint32_t;
-enum Facet : Facets {
+using Modes = std::uint32_t;
+enum Mode : Modes {
   kOpenReads = 1 << 0,
   kOpenWrites = 1 << 1,
   kOpenDeletes = 1 << 2,
@@ -40,16 +40,16 @@ enum Facet : Facets {
   kReadsRange = 1 << 17,
   kWritesRange = 1 << 18,
 };
-inline constexpr std::size_t kFacets = 19;
-inline constexpr std::size_t kHeldFacets = 14;
-inline constexpr std::size_t kOpenFacetCount = 6;  // the first ones
+inline constexpr std::size_t kModes = 19;
+inline constexpr std::size_t kHeldModes = 14;
+inline constexpr std::size_t kOpenModeCount = 6;  // the first ones
 
-inline constexpr Facets kOpenFacets = (Facets{1} << kOpenFacetCount) - 1;
-inline constexpr Facets kLockFacets = kLockShared | kLockExclusive;
-inline constexpr Facets kDataLeaseFacets = kLeaseRead | kLeaseWrite | kLeaseOpens;
+inline constexpr Modes kOpenModes = (Modes{1} << kOpenModeCount) - 1;
+inline constexpr Modes kLockModes = kLockShared | kLockExclusive;
+inline constexpr Modes kDataLeaseModes = kLeaseRead | kLeaseWrite | kLeaseOpens;
 
-// By number of the facet.
-inline constexpr std::array<Facets, kFacets> kAgainst = {
+// By number of the mode.
+inline constexpr std::array<Modes, kModes> kConflictsWith = {
     /* kOpenReads        */ kOpenDeniesRead | kLeaseWrite,
     /* kOpenWrites       */ kOpenDeniesWrite | kLeaseWrite | kLeaseOpens,
     /* kOpenDeletes      */ kOpenDeniesDelete | kLeaseWrite,
@@ -62,7 +62,7 @@ inline constexpr std::array<Facets, kFacets> kAgainst = {
     /* kLockExclusive    */ kLockShared | kLockExclusive | kLeaseRead | kLeaseWrite,
     /* kLeaseRead        */ kLockExclusive | kLeaseWrite,
     /* kLeaseHandle      */ 0,
-    /* kLeaseWrite       */ kOpenFacets | kLockFacets | kDataLeaseFacets,
+    /* kLeaseWrite       */ kOpenModes | kLockModes | kDataLeaseModes,
     /* kLeaseOpens       */ kOpenWrites | kOpenDeniesRead | kLeaseWrite,
     /* kForbidsWriting   */ 0,
     /* kForbidsReading   */ 0,
@@ -74,34 +74,34 @@ inline constexpr std::array<Facets, kFacets> kAgainst = {
 };
 
 // All that stands against any of `asked`.
-constexpr Facets against(Facets asked) {
-  Facets found = 0;
-  for (; asked != 0; asked &= asked - 1) found |= kAgainst[static_cast<std::size_t>(std::countr_zero(asked))];
+constexpr Modes conflicts_with(Modes asked) {
+  Modes found = 0;
+  for (; asked != 0; asked &= asked - 1) found |= kConflictsWith[static_cast<std::size_t>(std::countr_zero(asked))];
   return found;
 }
 
 // ShareBits. An open of the attributes alone denies nothing.
-constexpr Facets facets_of_open(std::uint32_t access, std::uint32_t deny) {
+constexpr Modes modes_of_open(std::uint32_t access, std::uint32_t deny) {
   if (access == kShareNone) return 0;
   return ((access & kShareRead) != 0 ? kOpenReads : 0u) | ((access & kShareWrite) != 0 ? kOpenWrites : 0u) |
          ((access & kShareDelete) != 0 ? kOpenDeletes : 0u) | ((deny & kShareRead) != 0 ? kOpenDeniesRead : 0u) |
          ((deny & kShareWrite) != 0 ? kOpenDeniesWrite : 0u) | ((deny & kShareDelete) != 0 ? kOpenDeniesDelete : 0u);
 }
-constexpr std::uint32_t access_of(Facets open) {
+constexpr std::uint32_t access_of(Modes open) {
   return ((open & kOpenReads) != 0 ? kShareRead : 0u) | ((open & kOpenWrites) != 0 ? kShareWrite : 0u) |
          ((open & kOpenDeletes) != 0 ? kShareDelete : 0u);
 }
-constexpr std::uint32_t deny_of(Facets open) {
+constexpr std::uint32_t deny_of(Modes open) {
   return ((open & kOpenDeniesRead) != 0 ? kShareRead : 0u) | ((open & kOpenDeniesWrite) != 0 ? kShareWrite : 0u) |
          ((open & kOpenDeniesDelete) != 0 ? kShareDelete : 0u);
 }
-constexpr Facets facet_of_lock(bool exclusive) {
+constexpr Modes mode_of_lock(bool exclusive) {
   return exclusive ? kLockExclusive : kLockShared;
 }
-constexpr Facets facets_of_mandatory_lock(bool exclusive) {
-  return facet_of_lock(exclusive) | kForbidsWriting | (exclusive ? kForbidsReading : 0u);
+constexpr Modes modes_of_mandatory_lock(bool exclusive) {
+  return mode_of_lock(exclusive) | kForbidsWriting | (exclusive ? kForbidsReading : 0u);
 }
-constexpr Facets facets_of_lease(std::uint32_t bits, LeaseKind kind) {
+constexpr Modes modes_of_lease(std::uint32_t bits, LeaseKind kind) {
   return ((bits & kReadCaching) != 0 ? kLeaseRead : 0u) | ((bits & kHandleCaching) != 0 ? kLeaseHandle : 0u) |
          ((bits & kWriteCaching) != 0 ? kLeaseWrite : 0u) |
          ((bits & kReadCaching) != 0 && kind == LeaseKind::kDelegation ? kLeaseOpens : 0u);
@@ -111,8 +111,8 @@ constexpr bool valid_bits(std::uint32_t bits) {
   return bits != kLeaseNone && bits <= kAllCaching && ((bits & kWriteCaching) == 0 || (bits & kReadCaching) != 0);
 }
 // What is left of a lease when all goes that `bad` stands against. A cache that is not valid any more is dropped whole.
-constexpr std::uint32_t bits_beside(std::uint32_t bits, LeaseKind kind, Facets bad) {
-  if ((facets_of_lease(bits, kind) & bad) == 0) return bits;
+constexpr std::uint32_t bits_beside(std::uint32_t bits, LeaseKind kind, Modes bad) {
+  if ((modes_of_lease(bits, kind) & bad) == 0) return bits;
   if (kind == LeaseKind::kDelegation || (bad & kLeaseRead) != 0) return kLeaseNone;
   return bits & ~((bad & kLeaseHandle) != 0 ? kHandleCaching : 0u) & ~((bad & kLeaseWrite) != 0 ? kWriteCaching : 0u);
 }

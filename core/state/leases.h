@@ -24,7 +24,7 @@ struct Lease {
   std::uint32_t keeps = kLeaseNone;  // of a recalled one: the bits that are left to it
   bool revoked = false;              // noticed to be, and counted
 
-  Facets facets() const { return facets_of_lease(bits, kind); }
+  Modes modes() const { return modes_of_lease(bits, kind); }
   // A lease that is not returned in time hinders nothing any more; its holder has to be told.
   bool lapsed(StateClock::time_point now) const { return revoked || (recalled && now - *recalled >= recall_timeout); }
   bool awaited(StateClock::time_point now) const { return recalled && !lapsed(now); }

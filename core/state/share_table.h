@@ -1,4 +1,4 @@
-// The opens of one file, counted by owner of leases and by facet: conflicts are found without a look at each open.
+// The opens of one file, counted by owner of leases and by mode: conflicts are found without a look at each open.
 #pragma once
 
 #include <vector>
@@ -9,35 +9,35 @@ namespace stoa::core {
 
 class ShareTable {
  public:
-  void add(const LeaseOwner& owner, Facets open);
-  void remove(const LeaseOwner& owner, Facets open);
+  void add(const LeaseOwner& owner, Modes open);
+  void remove(const LeaseOwner& owner, Modes open);
   bool empty() const { return all_.opens == 0; }
   // What all opens have together.
-  Facets facets() const { return all_.facets(); }
-  Facets facets_without(Facets one) const;  // of all but one of the opens, which has these
-  Facets facets_of(const LeaseOwner& owner) const;
-  Facets facets_of_others(const LeaseOwner& owner) const;
+  Modes modes() const { return all_.modes(); }
+  Modes modes_without(Modes one) const;  // of all but one of the opens, which has these
+  Modes modes_of(const LeaseOwner& owner) const;
+  Modes modes_of_others(const LeaseOwner& owner) const;
   // Each holder, how many opens it has, and what they have together.
   template <class Visit>
   void each(Visit visit) const {
     for (auto at = owners_.begin(); at != owners_.end();) {
       const HolderId holder = at->owner.holder;
       std::uint32_t opens = 0;
-      Facets facets = 0;
+      Modes modes = 0;
       for (; at != owners_.end() && at->owner.holder == holder; ++at) {
         opens += at->counts.opens;
-        facets |= at->counts.facets();
+        modes |= at->counts.modes();
       }
-      visit(holder, opens, facets);
+      visit(holder, opens, modes);
     }
   }
 
  private:
   struct Counts {
     std::uint32_t opens = 0;
-    std::array<std::uint32_t, kOpenFacetCount> of{};  // by number of the facet
-    void add(Facets open, std::uint32_t delta);
-    Facets facets() const;
+    std::array<std::uint32_t, kOpenModeCount> of{};  // by number of the mode
+    void add(Modes open, std::uint32_t delta);
+    Modes modes() const;
   };
   struct Entry {
     LeaseOwner owner;

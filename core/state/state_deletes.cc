@@ -11,7 +11,7 @@ Status VolumeState::set_delete(OpenId open, DeleteWhen when) {
     const auto found = shard.opens.find(open);
     if (found == shard.opens.end()) return fail(Errc::kInvalid, "no such open");
     Open& mine = found->second;
-    if ((mine.facets & kOpenDeletes) == 0) return fail(Errc::kAccess, "not opened for deleting");
+    if ((mine.modes & kOpenDeletes) == 0) return fail(Errc::kAccess, "not opened for deleting");
     if (mine.name == nullptr) return fail(Errc::kInvalid, "opened by no name");
     FileState& file = shard.files.at(mine.file);
     if (when == DeleteWhen::kPending) {

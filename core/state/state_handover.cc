@@ -21,8 +21,8 @@ HolderState VolumeState::export_holder(HolderId holder) const {
       };
       state.opens.push_back({.id = id,
                              .file = open.file,
-                             .access = access_of(open.facets),
-                             .deny = deny_of(open.facets),
+                             .access = access_of(open.modes),
+                             .deny = deny_of(open.modes),
                              .lease_key = open.owner.key,
                              .name = value(open.name),
                              .delete_on_close = open.delete_on_close,
@@ -57,24 +57,24 @@ bool VolumeState::adopt(HolderId holder, const HolderState::Open& open) {
   if (open.id == kNoOpen || &shard != &shard_of(open.id) || core::shard_of(open.id) != core::shard_of(open.file)) {
     return false;
   }
-  const Facets facets = facets_of_open(open.access, open.deny);
+  const Modes modes = modes_of_open(open.access, open.deny);
   const LeaseOwner owner{holder, open.lease_key};
   {
     const std::lock_guard lock(shard.mutex);
     if (!holders_.alive(holder) || shard.opens.contains(open.id)) return false;
     FileState& file = shard.files[open.file];
-    Facets others = file.shares.facets();
+    Modes others = file.shares.modes();
     file.leases.each([&](const Lease& other) {
-      if (other.owner != owner && !other.lapsed(options_.now())) others |= other.facets();
+      if (other.owner != owner && !other.lapsed(options_.now())) others |= other.modes();
     });
     // The other opens of a file that is to be deleted come with the same word.
     const bool deletes_else = file.doomed != nullptr && (!open.delete_pending || *open.delete_pending != *file.doomed);
-    if (deletes_else || (others & against(facets)) != 0 || !take_opens(holder, 1)) {
+    if (deletes_else || (others & conflicts_with(modes)) != 0 || !take_opens(holder, 1)) {
       forget_if_empty(shard, open.file);
       return false;
     }
     const auto shared = [](const OpenedName& name) { return std::make_shared<const OpenedName>(name); };
-    Open adopted{open.file, owner, facets};
+    Open adopted{open.file, owner, modes};
     if (open.name) adopted.name = shared(*open.name);
     adopted.delete_on_close = open.delete_on_close && open.name.has_value();
     if (open.delete_pending && file.doomed == nullptr) file.doomed = shared(*open.delete_pending);
@@ -93,8 +93,9 @@ bool VolumeState::adopt(HolderId holder, const HolderState::Lease& lease) {
   const std::lock_guard lock(shard.mutex);
   if (!holders_.alive(holder) || shard.leases.contains(lease.id)) return false;
   if (const auto found = shard.files.find(lease.file); found != shard.files.end()) {
-    const Facets others = held_by_others(found->second, owner, options_.now());
-    if (found->second.leases.of(owner) != nullptr || (others & against(facets_of_lease(lease.bits, lease.kind))) != 0) {
+    const Modes others = held_by_others(found->second, owner, options_.now());
+    if (found->second.leases.of(owner) != nullptr ||
+        (others & conflicts_with(modes_of_lease(lease.bits, lease.kind))) != 0) {
       return false;
     }
   }

@@ -32,8 +32,8 @@ FileHoldings VolumeState::held_of(FileId id, std::size_t most) const {
   const auto found = shard.files.find(id);
   if (found == shard.files.end()) return held;
   const FileState& file = found->second;
-  file.shares.each([&](HolderId holder, std::uint32_t count, Facets facets) {
-    add(held.opens, most, {.holder = holder, .count = count, .access = access_of(facets), .deny = deny_of(facets)});
+  file.shares.each([&](HolderId holder, std::uint32_t count, Modes modes) {
+    add(held.opens, most, {.holder = holder, .count = count, .access = access_of(modes), .deny = deny_of(modes)});
   });
   file.locks.each([&](const LockOwner& owner, const ByteSpan& span, bool exclusive) {
     add(held.locks, most,

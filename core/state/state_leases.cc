@@ -4,8 +4,8 @@
 #include "base/log.h"
 
 namespace stoa::core {
-VolumeState::RecallFor VolumeState::recall_for(Facets asked) {
-  constexpr Facets kLooking = kLooks | kOpenReads | kOpenDeletes | kLockShared;
+VolumeState::RecallFor VolumeState::recall_for(Modes asked) {
+  constexpr Modes kLooking = kLooks | kOpenReads | kOpenDeletes | kLockShared;
   if ((asked & kTakesName) != 0) return RecallFor::kNameChange;
   return (asked & ~kLooking) == 0 ? RecallFor::kLook : RecallFor::kChange;
 }
@@ -77,9 +77,9 @@ bool VolumeState::recall_leases(Shard& shard, FileId id, FileState& file, Recall
   return found;
 }
 
-Status VolumeState::ask_leases(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner, Facets asked) {
+Status VolumeState::ask_leases(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner, Modes asked) {
   if (file.leases.empty()) return {};
-  const Facets bad = against(asked);
+  const Modes bad = conflicts_with(asked);
   const bool pending = recall_leases(shard, id, file, recall_for(asked), [&](const Lease& lease) {
     return lease.owner == owner ? lease.bits : bits_beside(lease.bits, lease.kind, bad);
   });
@@ -87,34 +87,35 @@ Status VolumeState::ask_leases(Shard& shard, FileId id, FileState& file, const L
 }
 
 bool VolumeState::handle_caching_in_the_way(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner,
-                                            Facets asked) {
+                                            Modes asked) {
   if (file.leases.empty()) return false;
   return recall_leases(shard, id, file, recall_for(asked), [&](const Lease& lease) {
-    const bool in_the_way = lease.owner != owner && (file.shares.facets_of(lease.owner) & against(asked)) != 0;
+    const bool in_the_way = lease.owner != owner && (file.shares.modes_of(lease.owner) & conflicts_with(asked)) != 0;
     return in_the_way ? bits_beside(lease.bits, lease.kind, kLeaseHandle) : lease.bits;
   });
 }
 
-Facets VolumeState::held_by_others(const FileState& file, const LeaseOwner& owner, StateClock::time_point now) {
+Modes VolumeState::held_by_others(const FileState& file, const LeaseOwner& owner, StateClock::time_point now) {
   // Locks of a holder are its own whichever way it caches, as long as it tells no keys.
   const HolderId locker = owner.key == LeaseKey{} ? owner.holder : kNoHolder;
-  Facets others = file.shares.facets_of_others(owner) | file.locks.facets_of_others(locker) |
-                  file.mandatory.facets_of_others(owner);
+  Modes others =
+      file.shares.modes_of_others(owner) | file.locks.modes_of_others(locker) | file.mandatory.modes_of_others(owner);
   file.leases.each([&](const Lease& other) {
-    if (other.owner != owner && !other.lapsed(now)) others |= other.facets();
+    if (other.owner != owner && !other.lapsed(now)) others |= other.modes();
   });
   return others;
 }
 
 std::optional<GrantedLease> VolumeState::add_bits(Shard& shard, FileId id, FileState& file, Lease& lease,
-                                                  const LeaseWish& wish) {
+                                                  const LeaseRequest& wanted) {
   const auto now = options_.now();
-  if (lease.tentative || lease.lapsed(now) || lease.kind != LeaseKind::kCache || wish.kind != LeaseKind::kCache) {
+  if (lease.tentative || lease.lapsed(now) || lease.kind != LeaseKind::kCache || wanted.kind != LeaseKind::kCache) {
     return std::nullopt;
   }
   if (!lease.recalled && !paused(shard, id, lease.owner.holder, now)) {
     const std::uint32_t more =
-        bits_beside(lease.bits | wish.bits, lease.kind, against(held_by_others(file, lease.owner, now))) & ~lease.bits;
+        bits_beside(lease.bits | wanted.bits, lease.kind, conflicts_with(held_by_others(file, lease.owner, now))) &
+        ~lease.bits;
     count_bits(more, +1);
     lease.bits |= more;
   }
@@ -131,10 +132,10 @@ void VolumeState::add_lease(Shard& shard, FileId id, Lease lease) {
   holders_.count(lease.owner.holder, 1);
 }
 
-std::optional<GrantedLease> VolumeState::grant_lease(FileId id, const LeaseOwner& owner, const LeaseWish& wish) {
-  if (!valid_bits(wish.bits)) return std::nullopt;
+std::optional<GrantedLease> VolumeState::grant_lease(FileId id, const LeaseOwner& owner, const LeaseRequest& wanted) {
+  if (!valid_bits(wanted.bits)) return std::nullopt;
   Shard& shard = shard_of(id);
-  GrantedLease granted{.id = {}, .bits = wish.bits};
+  GrantedLease granted{.id = {}, .bits = wanted.bits};
   {
     const std::lock_guard lock(shard.mutex);
     if (!holders_.alive(owner.holder)) return std::nullopt;
@@ -142,14 +143,14 @@ std::optional<GrantedLease> VolumeState::grant_lease(FileId id, const LeaseOwner
     if (const auto found = shard.files.find(id); found != shard.files.end()) {
       FileState& file = found->second;
       if (file.doomed) return std::nullopt;
-      if (Lease* const mine = file.leases.of(owner)) return add_bits(shard, id, file, *mine, wish);
-      // Facets conflict both ways, so what stands against the lease are the bits that the others stand against.
-      granted.bits = bits_beside(wish.bits, wish.kind, against(held_by_others(file, owner, now)));
+      if (Lease* const mine = file.leases.of(owner)) return add_bits(shard, id, file, *mine, wanted);
+      // Modes conflict both ways, so what stands against the lease are the bits that the others stand against.
+      granted.bits = bits_beside(wanted.bits, wanted.kind, conflicts_with(held_by_others(file, owner, now)));
     }
     if (granted.bits == kLeaseNone || paused(shard, id, owner.holder, now)) return std::nullopt;
     if (!take_leases(owner.holder, 1)) return std::nullopt;
     granted.id = LeaseId{new_id(shard, id)};
-    add_lease(shard, id, {.id = granted.id, .owner = owner, .bits = granted.bits, .kind = wish.kind});
+    add_lease(shard, id, {.id = granted.id, .owner = owner, .bits = granted.bits, .kind = wanted.kind});
   }
   // A change that asked the gate before the lease was there may be under way. Once the file is settled it is done, and
   // whatever comes later meets the lease; what came in between has taken it away again.
@@ -232,7 +233,7 @@ Status VolumeState::before_read(const OpContext& ctx, FileId file) {
 }
 
 Status VolumeState::break_leases(const OpContext& ctx, std::span<const FileId> files, Access access) {
-  const Facets asked = access == Access::kChange ? kChanges : access == Access::kLook ? kLooks : kTakesName;
+  const Modes asked = access == Access::kChange ? kChanges : access == Access::kLook ? kLooks : kTakesName;
   Status may;
   for (const FileId id : files) {
     Shard& shard = shard_of(id);

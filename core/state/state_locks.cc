@@ -7,7 +7,7 @@ Result<std::optional<HeldLock>> VolumeState::lock_in_the_way(Shard& shard, FileI
                                                              const LockOwner& owner, const ByteSpan& span,
                                                              bool exclusive) {
   // A holder of a lease may have locks that only it knows of: it tells of them before it returns the lease.
-  STOA_CHECK_OK(ask_leases(shard, id, file, {owner.holder, {}}, facet_of_lock(exclusive)));
+  STOA_CHECK_OK(ask_leases(shard, id, file, {owner.holder, {}}, mode_of_lock(exclusive)));
   if (auto other = file.locks.in_the_way(owner, span, exclusive)) return other;
   const LockRange range = range_of(span);
   if (const MandatoryLock* const other = file.mandatory.in_the_way(kNoOpen, range, exclusive)) {
@@ -126,7 +126,7 @@ Result<std::optional<HeldLock>> VolumeState::lock_mandatory(OpenId open, LockRan
     const LeaseOwner owner = found->second.owner;
     const FileId id = found->second.file;
     FileState& file = shard.files.at(id);
-    STOA_CHECK_OK(ask_leases(shard, id, file, owner, facet_of_lock(exclusive)));
+    STOA_CHECK_OK(ask_leases(shard, id, file, owner, mode_of_lock(exclusive)));
     if (const MandatoryLock* const other = file.mandatory.in_the_way(open, range, exclusive)) {
       return HeldLock{{other->owner.holder, {}}, other->range, other->exclusive};
     }

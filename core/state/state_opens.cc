@@ -11,9 +11,9 @@ bool valid_share(std::uint32_t access, std::uint32_t deny) {
 
 }  // namespace
 
-Status VolumeState::may_open(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner, Facets asked,
-                             Facets others) {
-  if ((others & against(asked)) != 0) {
+Status VolumeState::may_open(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner, Modes asked,
+                             Modes others) {
+  if ((others & conflicts_with(asked)) != 0) {
     // It may be open for no user any more.
     if (handle_caching_in_the_way(shard, id, file, owner, asked)) return recall_pending(id);
     return fail(Errc::kShareConflict);
@@ -23,7 +23,7 @@ Status VolumeState::may_open(Shard& shard, FileId id, FileState& file, const Lea
 
 Result<OpenId> VolumeState::open_unmade(const OpenSpec& spec) {
   if (!valid_share(spec.access, spec.deny)) return fail(Errc::kInvalid, "access or deny of an open");
-  const Facets facets = facets_of_open(spec.access, spec.deny);
+  const Modes modes = modes_of_open(spec.access, spec.deny);
   Shard& shard = shard_of(spec.file);
   const std::lock_guard lock(shard.mutex);
   if (!holders_.alive(spec.holder)) return fail(Errc::kInvalid, "no such holder");
@@ -34,19 +34,19 @@ Result<OpenId> VolumeState::open_unmade(const OpenSpec& spec) {
     return fail(Errc::kShareConflict, "it is to be deleted");
   }
   const LeaseOwner owner{spec.holder, spec.lease_key};
-  if (const Status may = may_open(shard, spec.file, file, owner, facets, file.shares.facets()); !may) {
+  if (const Status may = may_open(shard, spec.file, file, owner, modes, file.shares.modes()); !may) {
     (void)take_opens(spec.holder, -1);
     forget_if_empty(shard, spec.file);
     return fail(may.error());
   }
   const OpenId id{new_id(shard, spec.file)};
-  add_open(shard, id, {spec.file, owner, facets, spec.name});
+  add_open(shard, id, {spec.file, owner, modes, spec.name});
   return id;
 }
 
 void VolumeState::add_open(Shard& shard, OpenId id, const Open& open) {
-  shard.files[open.file].shares.add(open.owner, open.facets);
-  count_denying(open.facets, +1);
+  shard.files[open.file].shares.add(open.owner, open.modes);
+  count_denying(open.modes, +1);
   shard.opens.emplace(id, open);
   shard.holdings[open.owner.holder].opens.insert(id);
   holders_.count(open.owner.holder, 1);
@@ -79,7 +79,7 @@ Status VolumeState::look_at_opened(OpenId open, FileId id) {
 
 Status VolumeState::change_open(OpenId open, std::uint32_t access, std::uint32_t deny) {
   if (!valid_share(access, deny)) return fail(Errc::kInvalid, "access or deny of an open");
-  const Facets facets = facets_of_open(access, deny);
+  const Modes modes = modes_of_open(access, deny);
   Shard& shard = shard_of(open);
   const auto changed = [&]() -> Status {
     const std::lock_guard lock(shard.mutex);
@@ -87,14 +87,14 @@ Status VolumeState::change_open(OpenId open, std::uint32_t access, std::uint32_t
     if (found == shard.opens.end()) return fail(Errc::kInvalid, "no such open");
     Open& mine = found->second;
     FileState& file = shard.files.at(mine.file);
-    file.shares.remove(mine.owner, mine.facets);
-    const Status may = may_open(shard, mine.file, file, mine.owner, facets, file.shares.facets());
+    file.shares.remove(mine.owner, mine.modes);
+    const Status may = may_open(shard, mine.file, file, mine.owner, modes, file.shares.modes());
     if (may) {
-      count_denying(mine.facets, -1);
-      count_denying(facets, +1);
-      mine.facets = facets;
+      count_denying(mine.modes, -1);
+      count_denying(modes, +1);
+      mine.modes = modes;
     }
-    file.shares.add(mine.owner, mine.facets);
+    file.shares.add(mine.owner, mine.modes);
     return may;
   }();
   send_recalls();
@@ -111,18 +111,18 @@ void VolumeState::join_opens(OpenId into, OpenId from) {
   Open& mine = stays->second;
   if (mine.file != goes->second.file || mine.owner != goes->second.owner) return;
   ShareTable& shares = shard.files.at(mine.file).shares;
-  const Facets both = mine.facets | goes->second.facets;
-  shares.remove(mine.owner, mine.facets);
+  const Modes both = mine.modes | goes->second.modes;
+  shares.remove(mine.owner, mine.modes);
   shares.add(mine.owner, both);
-  count_denying(mine.facets, -1);
+  count_denying(mine.modes, -1);
   count_denying(both, +1);
-  mine.facets = both;
+  mine.modes = both;
   mine.delete_on_close |= std::exchange(goes->second.delete_on_close, false);
   if (mine.name == nullptr) mine.name = goes->second.name;
   (void)end_open(shard, from);  // not the last one
 }
 
-void VolumeState::count_denying(Facets open, std::int64_t more) {
+void VolumeState::count_denying(Modes open, std::int64_t more) {
   if ((open & (kOpenDeniesRead | kOpenDeniesWrite)) != 0) denying_opens_.fetch_add(more, std::memory_order_relaxed);
 }
 
@@ -134,10 +134,9 @@ Status VolumeState::check_denied(FileId id, OpenId through, std::uint32_t access
   if (found == shard.files.end()) return {};
   const auto mine = through == kNoOpen ? shard.opens.end() : shard.opens.find(through);
   const bool known = mine != shard.opens.end() && mine->second.file == id;
-  const Facets others =
-      known ? found->second.shares.facets_without(mine->second.facets) : found->second.shares.facets();
-  return (others & against(facets_of_open(access, kShareNone)) & kOpenFacets) == 0 ? Status{}
-                                                                                   : fail(Errc::kShareConflict);
+  const Modes others = known ? found->second.shares.modes_without(mine->second.modes) : found->second.shares.modes();
+  return (others & conflicts_with(modes_of_open(access, kShareNone)) & kOpenModes) == 0 ? Status{}
+                                                                                        : fail(Errc::kShareConflict);
 }
 
 VolumeState::Ended VolumeState::end_open(Shard& shard, OpenId open) {
@@ -152,8 +151,8 @@ VolumeState::Ended VolumeState::end_open(Shard& shard, OpenId open) {
   (void)take_opens(holder, -1);
   FileState& file = shard.files.at(gone.file);
   end_mandatory(holder, file.mandatory.remove(open));
-  file.shares.remove(gone.owner, gone.facets);
-  count_denying(gone.facets, -1);
+  file.shares.remove(gone.owner, gone.modes);
+  count_denying(gone.modes, -1);
   if (gone.delete_on_close && !file.doomed) {
     file.doomed = gone.name;
     (void)ask_leases(shard, gone.file, file, gone.owner, kTakesName);

@@ -89,7 +89,7 @@ class VolumeState final : public StateTable, public LeaseGate {
   bool cancel_wait(const LockRequest& wanted) override;
   void retry_waits() override;
 
-  std::optional<GrantedLease> grant_lease(FileId file, const LeaseOwner& owner, const LeaseWish& wish) override;
+  std::optional<GrantedLease> grant_lease(FileId file, const LeaseOwner& owner, const LeaseRequest& wanted) override;
   Status acknowledge(LeaseId lease, std::uint32_t bits) override;
   void return_lease(LeaseId lease) override { (void)acknowledge(lease, kLeaseNone); }
   bool lease_revoked(LeaseId lease) const override;
@@ -137,7 +137,7 @@ class VolumeState final : public StateTable, public LeaseGate {
   struct Open {
     FileId file;
     LeaseOwner owner;
-    Facets facets;
+    Modes modes;
     std::shared_ptr<const OpenedName> name{};
     bool delete_on_close = false;
   };
@@ -187,26 +187,27 @@ class VolumeState final : public StateTable, public LeaseGate {
   static Pause& pause_of(Shard& shard, FileId file) { return shard.pauses[mixed(file) >> 32 & (kPauses - 1)]; }
 
   // All of these with the shard's mutex held.
-  static RecallFor recall_for(Facets asked);
+  static RecallFor recall_for(Modes asked);
   bool paused(Shard& shard, FileId id, HolderId holder, StateClock::time_point now) const;
   // Whether leases have to go or lose bits that have not lapsed; they are then to be recalled. `left(lease)`: the bits
   // that are not in the way. Of state_leases.cc alone.
   template <class Left>
   bool recall_leases(Shard& shard, FileId id, FileState& file, RecallFor what, Left left);
   // kRecallPending: leases of other owners stand against `asked`.
-  Status ask_leases(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner, Facets asked);
+  Status ask_leases(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner, Modes asked);
   // Handle caching of those whose opens stand against `asked`.
-  bool handle_caching_in_the_way(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner, Facets asked);
-  Status may_open(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner, Facets asked, Facets others);
+  bool handle_caching_in_the_way(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner, Modes asked);
+  Status may_open(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner, Modes asked, Modes others);
   // What others have of the file.
-  static Facets held_by_others(const FileState& file, const LeaseOwner& owner, StateClock::time_point now);
-  std::optional<GrantedLease> add_bits(Shard& shard, FileId id, FileState& file, Lease& lease, const LeaseWish& wish);
+  static Modes held_by_others(const FileState& file, const LeaseOwner& owner, StateClock::time_point now);
+  std::optional<GrantedLease> add_bits(Shard& shard, FileId id, FileState& file, Lease& lease,
+                                       const LeaseRequest& wanted);
   void count_bits(std::uint32_t bits, std::int64_t more);
   // Tells the requests that wait, when no recall of the file is under way any more.
   void wake_if_clear(FileState& file);
   void add_open(Shard& shard, OpenId id, const Open& open);
   void add_lease(Shard& shard, FileId id, Lease lease);
-  void count_denying(Facets open, std::int64_t more);
+  void count_denying(Modes open, std::int64_t more);
   struct Ended {
     bool nameless = false;  // the file's last close must be told
     bool doomed = false;    // its name is to be deleted

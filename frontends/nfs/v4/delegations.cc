@@ -17,21 +17,21 @@ void encode_no_permissions(rpc::XdrWriter& out) {
 
 }  // namespace
 
-core::LeaseWish lease_wish(Compound& c, const DelegationWish& wish) {
-  core::LeaseWish lease{.bits = core::kLeaseNone, .kind = core::LeaseKind::kDelegation};
-  if (wish.type == kDelegationNone) return lease;
-  if (wish.reclaimed == Reclaimed::kNo && !c.client->recalls.channel_up()) return lease;
-  lease.bits = core::kReadCaching | (wish.type == kDelegationWrite ? core::kWriteCaching : 0u);
+core::LeaseRequest lease_request(Compound& c, const DelegationRequest& wanted) {
+  core::LeaseRequest lease{.bits = core::kLeaseNone, .kind = core::LeaseKind::kDelegation};
+  if (wanted.type == kDelegationNone) return lease;
+  if (wanted.reclaimed == Reclaimed::kNo && !c.client->recalls.channel_up()) return lease;
+  lease.bits = core::kReadCaching | (wanted.type == kDelegationWrite ? core::kWriteCaching : 0u);
   return lease;
 }
 
-Delegated keep_delegation(Compound& c, const core::FileRef& file, std::uint64_t change, const DelegationWish& wish,
+Delegated keep_delegation(Compound& c, const core::FileRef& file, std::uint64_t change, const DelegationRequest& wanted,
                           const std::optional<core::GrantedLease>& lease) {
-  if (wish.type == kDelegationNone) return {.why = wish.why};
+  if (wanted.type == kDelegationNone) return {.why = wanted.why};
   Client& client = *c.client;
-  const bool writes = wish.type == kDelegationWrite;
-  const bool recalled = wish.reclaimed == Reclaimed::kYes && client.recalls.all_lost();
-  if (!lease && wish.reclaimed == Reclaimed::kNo && !client.recalls.channel_up()) return {};
+  const bool writes = wanted.type == kDelegationWrite;
+  const bool recalled = wanted.reclaimed == Reclaimed::kYes && client.recalls.all_lost();
+  if (!lease && wanted.reclaimed == Reclaimed::kNo && !client.recalls.channel_up()) return {};
   const std::lock_guard lock(client.mutex);
   if (client.gone || !client.remembered || !has_room_for_state(c)) {
     if (!lease) return {};

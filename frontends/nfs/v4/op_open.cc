@@ -159,7 +159,7 @@ core::OpenDisposition disposition_of(const Arguments& arguments) {
 
 // A delegation where it is of use and can be recalled (10.4): for reading to a client that opens for reading, for
 // writing to one that asks for it, because it makes every other client wait for this one.
-DelegationWish delegation_wish(Compound& c, const Arguments& arguments) {
+DelegationRequest delegation_request(Compound& c, const Arguments& arguments) {
   // What was held before the restart is had back also while the client cannot be called (10.2.1).
   if (arguments.claim == Claim::kPrevious) {
     return {.type = arguments.held_delegation, .reclaimed = Reclaimed::kYes, .why = NoDelegation::kNotWanted};
@@ -249,7 +249,7 @@ std::uint32_t result_flags(Compound& c, Claim claim) {
 }
 
 // In the table of all protocols first, then with the client.
-Nfs4Status take_open(Compound& c, const Arguments& arguments, core::FileId current, const DelegationWish& wish,
+Nfs4Status take_open(Compound& c, const Arguments& arguments, core::FileId current, const DelegationRequest& wanted,
                      core::OpenReply& opened, Stateid& stateid) {
   const bool named = names_file(arguments);
   const core::OpenRequest request{.id = named ? core::kNoFile : current,
@@ -259,7 +259,7 @@ Nfs4Status take_open(Compound& c, const Arguments& arguments, core::FileId curre
                                   .access = arguments.access,
                                   .deny = arguments.deny,
                                   .reclaim = arguments.claim == Claim::kPrevious,
-                                  .lease = lease_wish(c, wish),
+                                  .lease = lease_request(c, wanted),
                                   .set = arguments.attributes.set,
                                   .verifier = arguments.verifier};
   auto reply = c.ns.open(c.ctx, request);
@@ -294,14 +294,14 @@ Nfs4Status op_open(Compound& c) {
   const core::FileId current = c.file(Nfs4Status::kIsDir).id;
   if (const auto status = check_room(c, arguments, current); status != Nfs4Status::kOk) return status;
 
-  const DelegationWish wish = delegation_wish(c, arguments);
+  const DelegationRequest wanted = delegation_request(c, arguments);
   core::OpenReply opened;
   Stateid stateid{};
-  if (const auto status = take_open(c, arguments, current, wish, opened, stateid); status != Nfs4Status::kOk) {
+  if (const auto status = take_open(c, arguments, current, wanted, opened, stateid); status != Nfs4Status::kOk) {
     return status;
   }
   const core::FileRef file{opened.attr.id, opened.attr.generation, c.access.entered().id};
-  const Delegated delegated = keep_delegation(c, file, opened.attr.change, wish, opened.lease);
+  const Delegated delegated = keep_delegation(c, file, opened.attr.change, wanted, opened.lease);
   c.set_current_file(opened.attr);
   c.set_current_stateid(stateid);
 

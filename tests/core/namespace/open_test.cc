@@ -1,7 +1,7 @@
 // An open happens as a whole or not at all: the file, its place in the table of opens, the cut, the lease.
 #include <thread>
 
-#include "tests/core/state/lease_wishes.h"
+#include "tests/core/state/lease_requests.h"
 #include "tests/core/volume_fixture.h"
 
 namespace stoa::core::test {

@@ -2,7 +2,7 @@
 #include <thread>
 
 #include "tests/core/state/holder_callbacks.h"
-#include "tests/core/state/lease_wishes.h"
+#include "tests/core/state/lease_requests.h"
 #include "tests/core/volume_fixture.h"
 
 namespace stoa::core::test {
@@ -264,9 +264,9 @@ TYPED_TEST(BreakLeasesTest, EveryOperationRecallsWhatIsInItsWayAndChangesNothing
   const OpContext other = this->other();
   for (const Operation& operation : operations()) {
     for (const Touches what : operation.touched) {
-      for (const LeaseWish wish : {kReadDelegation, kWriteDelegation, kReads, kAll}) {
+      for (const LeaseRequest wanted : {kReadDelegation, kWriteDelegation, kReads, kAll}) {
         const std::string name =
-            operation.name + ", lease " + std::to_string(wish.bits) + " on " + std::to_string(static_cast<int>(what));
+            operation.name + ", lease " + std::to_string(wanted.bits) + " on " + std::to_string(static_cast<int>(what));
         SCOPED_TRACE(name);
         const Scene s = this->scene();
         std::vector<std::pair<LeaseId, FileId>> recalled;
@@ -274,11 +274,11 @@ TYPED_TEST(BreakLeasesTest, EveryOperationRecallsWhatIsInItsWayAndChangesNothing
         holder.holder = this->state().add_holder(
             Protocol::kNfs, on_recall([&](const LeaseRecall& r) { recalled.push_back({r.lease, r.file}); }));
         const FileId id = this->of(s, what);
-        const auto lease = grant(this->state(), id, holder.holder, wish);
+        const auto lease = grant(this->state(), id, holder.holder, wanted);
         ASSERT_TRUE(lease);
         const std::string before = this->snapshot(s, holder);
         const Status first = operation.run(this->ns(), other, s);
-        if (operation.changes || (wish.bits & kWriteCaching) != 0) {
+        if (operation.changes || (wanted.bits & kWriteCaching) != 0) {
           ASSERT_FALSE(first);
           EXPECT_EQ(first.error().code, Errc::kRecallPending);
           EXPECT_EQ(recalled, (std::vector<std::pair<LeaseId, FileId>>{{*lease, id}}));

@@ -9,7 +9,7 @@
 #include "backends/kv/memory/memory_kv.h"
 #include "core/state/state_table.h"
 #include "tests/core/state/holder_callbacks.h"
-#include "tests/core/state/lease_wishes.h"
+#include "tests/core/state/lease_requests.h"
 
 namespace stoa::core::test {
 

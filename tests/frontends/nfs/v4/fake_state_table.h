@@ -43,7 +43,7 @@ class FakeStateTable final : public core::StateTable {
   bool cancel_wait(const core::LockRequest&) override { return false; }
   void retry_waits() override {}
   std::optional<core::GrantedLease> grant_lease(core::FileId, const core::LeaseOwner&,
-                                                const core::LeaseWish&) override {
+                                                const core::LeaseRequest&) override {
     return {};
   }
   Status acknowledge(core::LeaseId, std::uint32_t) override { return {}; }
