@@ -4,6 +4,7 @@
 #include "base/log.h"
 
 namespace stoa::core {
+
 VolumeState::RecallFor VolumeState::recall_for(Modes asked) {
   constexpr Modes kLooking = kLooks | kOpenReads | kOpenDeletes | kLockShared;
   if ((asked & kTakesName) != 0) return RecallFor::kNameChange;
@@ -96,7 +97,7 @@ bool VolumeState::handle_caching_in_the_way(Shard& shard, FileId id, FileState& 
 }
 
 Modes VolumeState::held_by_others(const FileState& file, const LeaseOwner& owner, StateClock::time_point now) {
-  // Locks of a holder are its own whichever way it caches, as long as it tells no keys.
+  // POSIX locks are of a holder and no key.
   const HolderId locker = owner.key == LeaseKey{} ? owner.holder : kNoHolder;
   Modes others =
       file.shares.modes_of_others(owner) | file.locks.modes_of_others(locker) | file.mandatory.modes_of_others(owner);
