@@ -22,7 +22,7 @@ inline constexpr FileId kFirstFreeId{16};
 // A staged upload: bytes that have no name yet (upload_begin). Lives until replace, concatenate, discard or restart.
 enum class UploadId : std::uint64_t {};
 
-// A position in the commit order of one shard; Namespace::settle() makes everything up to it durable.
+// A position in the commit order of one shard; Namespace::sync() makes everything up to it durable.
 enum class CommitTicket : std::uint64_t {};
 
 enum class ExportId : std::uint32_t {};

@@ -1,4 +1,7 @@
-// Requests and replies of core/api/namespace.h: plain values. Names are the raw bytes of the client.
+// Requests and replies of core/api/namespace.h: plain values, without references, functions or pointers to what is to
+// be filled. Names and buffers of a request are views of the caller's memory for the time of the call
+// (ReadRequest::into is where content goes without a copy); a reply owns what is in it, or shares it (DataSlice,
+// AclRef). Names are the raw bytes of the client.
 //
 // A protocol that speaks POSIX gives `name`s (1..255 bytes, no '/' and NUL, not "." or ".."); a protocol that speaks
 // keys gives whole S3 keys below a root directory. How keys that are no plain paths look to POSIX protocols:
@@ -18,13 +21,7 @@
 #include "core/api/io.h"
 #include "core/api/leases.h"
 
-namespace stoa::qos {
-class Flow;
-}
-
 namespace stoa::core {
-
-class FlowTable;
 
 // --- look-up and attributes ------------------------------------------------------------------------------------------
 
@@ -33,10 +30,12 @@ struct LookupRequest {
   FileId parent;
   std::string_view name;
   FileId root = kRootId;
+  bool ignore_case = false;  // where there is no such name: the first one that differs in case only
 };
 struct LookupReply {
   Attributes attr;
   Attributes parent;
+  std::string name{};  // what was found, if `ignore_case` made it another than was asked for
 };
 
 struct GetattrRequest {
@@ -409,6 +408,9 @@ struct UploadWriteRequest {
   UploadId upload;
   ConstBuffers data;
 };  // appends
+struct UploadDiscardRequest {
+  UploadId upload;
+};
 
 // What must hold about the present object for a replace or removal to go ahead; checked atomically with it.
 struct ObjectExpectation {
@@ -667,22 +669,15 @@ struct PathOfReply {
   std::string path;
 };
 
-// The directories above a file, and itself if it is one, from the root down: those whose usage it counts in. With a
-// key, of the place below the directory `id` that it names, as far as there are directories. Empty: it counts nowhere.
-// Of what is in a multipart upload, those in which that lies: kMultipartId and its own.
+// The directories above a file, and itself if it is one, from the root down. With a key, of the place below the
+// directory `id` that it names, as far as there are directories. Empty: the file is in none. Of what is in a multipart
+// upload, kMultipartId and the upload's own; of what is in a recycle bin, also those above the bin.
 struct AncestorsRequest {
   FileId id;
   std::string_view key{};
 };
 struct AncestorsReply {
   std::vector<FileId> directories;
-};
-// Appends to `found` what FlowTable::find_directories() finds in the table for the directories above a file, and itself
-// if it is one.
-struct FindFlowsRequest {
-  FileId id;
-  const FlowTable& table;
-  std::vector<qos::Flow*>& found;
 };
 
 }  // namespace stoa::core

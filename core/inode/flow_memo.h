@@ -25,7 +25,7 @@ class FlowMemo {
   // What the answer depends on, beside the directory that the file is in.
   struct Stamp {
     std::uint64_t table = 0;  // FlowTable::directories_version() of one with directories
-    std::uint64_t moves = 0;  // Ledger::moves()
+    std::uint64_t moves = 0;  // NodeCache::moves()
   };
 
   // Appends the flows that were remembered with this stamp. False: none were, and nothing was appended.

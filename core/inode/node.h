@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <string>
 
 #include "base/rw_lock.h"
 #include "core/api/ids.h"
+#include "core/inode/ancestry.h"
 #include "core/inode/flow_memo.h"
 #include "core/inode/inode.h"
 #include "core/inode/reach_memo.h"
@@ -19,6 +21,19 @@ namespace stoa::core {
 
 struct Node;
 using NodeRef = std::shared_ptr<Node>;
+
+// What a directory is to the files in it: where they count, and where they lie.
+struct Home {
+  AccountRef account;
+  AncestryRef ancestry;
+};
+// Of a new directory that counts where it lies.
+inline Home new_home(FileId dir, const Home& parent) {
+  Home home{std::make_shared<Account>(), std::make_shared<Ancestry>(dir, parent.ancestry)};
+  home.account->dir = dir;
+  home.account->parent = parent.account;
+  return home;
+}
 
 struct Node {
   explicit Node(FileId file) : id(file) {}
@@ -56,14 +71,24 @@ struct Node {
   std::uint64_t writes = 0;
   bool marked_open = false;  // the store knows that the file is being written (core/data/open_files.h)
   CommitTicket ticket{};     // of the last commit of this record; 0: not known
+  // One of its names, so that the journal says where a change was. `parent` kNoFile: none is known
+  // (core/txn/node_name.h).
+  struct Name {
+    FileId parent = kNoFile;
+    std::string raw;
+  };
+  Name name;
 
   // The account of a directory; for other types that of the home directory (null without one: inode.h). Set while
   // loading; later under this node's lock and `loading`, so that either is enough to read it.
   AccountRef account;
-  // For those who have not locked the node. A directory that has nothing below it may get another one at any time.
-  AccountRef account_now() {
+  // Of the same directory, and changed with the account.
+  AncestryRef ancestry;
+  Home home() const { return {account, ancestry}; }
+  // For those who have not locked the node. A directory that has nothing below it may get others at any time.
+  Home home_now() {
     const std::lock_guard lock(loading);
-    return account;
+    return {account, ancestry};
   }
   // Who pays for the content of this file: also what is reserved and not yet committed.
   Payer payer() const {

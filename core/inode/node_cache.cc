@@ -1,11 +1,12 @@
 #include "core/inode/node_cache.h"
 
+#include "base/assert.h"
 #include "core/inode/acl_record.h"
 #include "core/kv/keys.h"
 
 namespace stoa::core {
 
-Result<Inode> load_inode(KvStore& kv, FileId id) {
+Result<Inode> load_inode(KvReader& kv, FileId id) {
   std::string value;
   STOA_TRY(found, kv.get(Family::kInode, keys::id_key(id), &value));
   if (!found) return fail(Errc::kStale);
@@ -45,12 +46,13 @@ Result<AclRef> NodeCache::load_acl(FileId id) {
 }
 
 Result<AccountRef> NodeCache::account_of(FileId dir) {
-  return account_of(dir, 0);
+  STOA_TRY(home, home_of(dir, 0));
+  return std::move(home.account);
 }
 
 // Each directory is loaded after the one above it, and a tree may be deeper than a stack: beyond this depth from the
 // top down.
-Result<AccountRef> NodeCache::account_of(FileId dir, unsigned nested) {
+Result<Home> NodeCache::home_of(FileId dir, unsigned nested) {
   constexpr unsigned kNestedMax = 64;
   std::vector<NodeRef> loaded;  // and kept until the last one is
   if (nested == kNestedMax) {
@@ -62,7 +64,13 @@ Result<AccountRef> NodeCache::account_of(FileId dir, unsigned nested) {
     }
   }
   STOA_TRY(node, find(dir, nested + 1));
-  return node->account_now();
+  return node->home_now();
+}
+
+void NodeCache::move(const AncestryRef& dir, const AncestryRef& to) {
+  STOA_ASSERT(!lies_in(to, dir->dir));
+  dir->above = to;
+  moves_.fetch_add(1, std::memory_order_release);
 }
 
 Result<std::vector<FileId>> NodeCache::missing_above(FileId dir) {
@@ -72,7 +80,7 @@ Result<std::vector<FileId>> NodeCache::missing_above(FileId dir) {
     if (missing.size() == kMissingMax) return fail(Errc::kCorrupt, "directories lie in each other");
     missing.push_back(at);
     STOA_TRY(stored, read(at));
-    at = stored.counted_in();
+    at = stored.parent();
   }
   return missing;
 }
@@ -82,6 +90,12 @@ FileId NodeCache::Stored::counted_in() const {
   if (!inode) return usage.heir;
   if (!inode->is_directory()) return inode->home;
   return inode->charged_to != kNoFile ? inode->charged_to : inode->has(kExcluded) ? kRootId : inode->home;
+}
+
+// Which directory it is in. Of a directory that is gone, the store knows only where it counts.
+FileId NodeCache::Stored::parent() const {
+  if (inode) return inode->home;
+  return usage.upload ? kMultipartId : usage.heir;
 }
 
 Result<NodeCache::Stored> NodeCache::read(FileId id) {
@@ -129,8 +143,9 @@ Result<Node::State> NodeCache::load(Node& node, unsigned nested) {
     node.record = std::move(inode);
     if (!node.record.is_directory()) {
       if (counted_in != kNoFile) {
-        STOA_TRY(account, account_of(counted_in, nested));
-        node.account = std::move(account);
+        STOA_TRY(home, home_of(counted_in, nested));
+        node.account = std::move(home.account);
+        node.ancestry = std::move(home.ancestry);
       }
       return Node::State::kReady;
     }
@@ -150,14 +165,21 @@ Result<Node::State> NodeCache::load(Node& node, unsigned nested) {
   account->makes = upload                             ? UsageClass::kMultipart
                    : found && node.record.has(kIsBin) ? UsageClass::kRecycled
                                                       : UsageClass::kLive;
-  if (counted_in != kNoFile) {
-    STOA_TRY(parent, account_of(counted_in, nested));
-    account->parent = std::move(parent);
+  const FileId parent = stored.parent();
+  AncestryRef above;
+  if (parent != kNoFile) {
+    STOA_TRY(home, home_of(parent, nested));
+    above = std::move(home.ancestry);
+    if (parent == counted_in) account->parent = std::move(home.account);
   }
-  if (account->bin()) {
-    STOA_TRY(recycle_root, account_of(node.record.home, nested));
-    account->recycle_root = std::move(recycle_root);
+  if (parent != counted_in && counted_in != kNoFile) {
+    STOA_TRY(home, home_of(counted_in, nested));
+    account->parent = std::move(home.account);
   }
+  const auto kind = account->makes == UsageClass::kMultipart  ? Ancestry::Kind::kUpload
+                    : account->makes == UsageClass::kRecycled ? Ancestry::Kind::kBin
+                                                              : Ancestry::Kind::kPlain;
+  node.ancestry = std::make_shared<Ancestry>(node.id, std::move(above), kind);
   node.account = std::move(account);
   if (!found) {
     node.record.type = FileType::kDirectory;
@@ -225,6 +247,8 @@ NodeRef NodeCache::peek(FileId id) {
 }
 
 void NodeCache::insert(const NodeRef& node) {
+  STOA_ASSERT(node->account != nullptr);
+  STOA_ASSERT(node->record.id == node->id && !node->deleted);
   node->state.store(Node::State::kReady, std::memory_order_release);
   Shard& shard = shard_of(node->id);
   const std::lock_guard lock(shard.mutex);
@@ -263,8 +287,9 @@ void NodeCache::evict_some(Shard& shard) {
         const bool clean = !node.dirty && is_zero(node.pending);
         node.lock.unlock();
         drop = of_use && clean && !node.referenced.exchange(false, std::memory_order_relaxed);
-        // An account that somebody charges must stay the only one of its directory.
-        if (drop && node.record.is_directory() && node.account.use_count() > 1) drop = false;
+        // An account that somebody charges must stay the only one of its directory, and so must its place in the tree.
+        if (drop && node.record.is_directory() && (node.account.use_count() > 1 || node.ancestry.use_count() > 1))
+          drop = false;
         if (drop) shard.nodes.erase(it);
       }
     }

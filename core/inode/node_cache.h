@@ -18,16 +18,21 @@ namespace stoa::core {
 
 class NodeCache {
  public:
-  NodeCache(KvStore& kv, std::uint64_t nodes_max) : kv_(kv), shard_max_(nodes_max / kShards + 1) {}
+  NodeCache(KvReader& kv, std::uint64_t nodes_max) : kv_(kv), shard_max_(nodes_max / kShards + 1) {}
   // Of the ACLs of all nodes together; beyond, those that nobody uses leave the cache before others do.
   static constexpr std::size_t kAclBytesMax = 64u << 20;
 
-  // The node of an existing file, loaded when needed (with the accounts of its directory chain). kStale: no such file.
+  // The node of an existing file, loaded when needed (with the directories above it). kStale: no such file.
   Result<NodeRef> get(FileId id);
   // The account of a directory, also of one that is gone while files are charged to it. kStale: there is none.
   Result<AccountRef> account_of(FileId dir);
   // The node if it is in memory and loaded; null otherwise. Never reads the store.
   NodeRef peek(FileId id);
+  // A directory goes to another parent, with all below it. Under the exclusive tree lock.
+  void move(const AncestryRef& dir, const AncestryRef& to);
+  // How often that was done: what was found above a file holds as long as this stays. Read before the tree lock is
+  // taken for looking.
+  std::uint64_t moves() const { return moves_.load(std::memory_order_acquire); }
   // Takes in the node of a file that was just created.
   void insert(const NodeRef& node);
   // Forgets a node whose file is gone.
@@ -58,25 +63,27 @@ class NodeCache {
     std::optional<Inode> inode;  // absent: it is gone, and `usage` is still charged. Without its ACL
     UsageRecord usage;           // of a directory
     FileId counted_in() const;
+    FileId parent() const;
   };
   Result<Stored> read(FileId id);
   // `nested`: so many loads wait for this one.
   Result<NodeRef> find(FileId id, unsigned nested);  // also what has ended
-  Result<AccountRef> account_of(FileId dir, unsigned nested);
+  Result<Home> home_of(FileId dir, unsigned nested);
   // Those that are not in memory, from `dir` upwards.
   Result<std::vector<FileId>> missing_above(FileId dir);
   Status load_owners(Account& account);
   Result<AclRef> load_acl(FileId id);
   Result<Node::State> load(Node& node, unsigned nested);  // what it has become; kStale: no such file
 
-  KvStore& kv_;
+  KvReader& kv_;
   const std::size_t shard_max_;
+  std::atomic<std::uint64_t> moves_{0};  // looked at by every request where there are flows
   // Shared with the ACLs themselves, which others may hold for longer than the cache lives.
   const std::shared_ptr<std::atomic<std::size_t>> acl_bytes_ = std::make_shared<std::atomic<std::size_t>>(0);
   std::array<Shard, kShards> shards_;
 };
 
 // Reads one record from the store, without the ACL. kStale: no such file.
-Result<Inode> load_inode(KvStore& kv, FileId id);
+Result<Inode> load_inode(KvReader& kv, FileId id);
 
 }  // namespace stoa::core

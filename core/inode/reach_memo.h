@@ -13,7 +13,7 @@ namespace stoa::core {
 class ReachMemo {
  public:
   // Whether the directory of the file was found to be `root`, or below it, and no directory has moved since
-  // (Ledger::moves()).
+  // (NodeCache::moves()).
   bool recall(FileId root, std::uint64_t moves) const {
     const std::uint64_t turn = turn_.load(std::memory_order_acquire);
     if (turn % 2 != 0) return false;

@@ -17,7 +17,7 @@ Result<OtherHome> other_home(VolumeContext& volume, FileId id, FileId dir, std::
     const FileId parent = keys::id_of(keys::after_id(it->key()));
     if (other.dir != nullptr && !other.in_bin && parent != dir) continue;
     STOA_TRY(node, volume.nodes.get(parent));
-    const bool recycled = in_bin(volume, node->account_now());
+    const bool recycled = in_bin(volume, node->home_now().ancestry);
     if (other.dir == nullptr || !recycled) other = {node, recycled};
     if (parent == dir && !recycled) break;
   }
@@ -31,7 +31,7 @@ Status drop_file(VolumeContext& volume, MetaTxn& txn, const NodeRef& node) {
   STOA_CHECK_OK(txn.delete_inode(node));
   // With what is promised to writes that are under way: nobody who counts files would find it any more.
   txn.end_charge(node, usage_of(node->record));
-  txn.set_account(node, nullptr);
+  txn.set_home(node, {});
   return {};
 }
 
@@ -44,14 +44,14 @@ Status drop_link(VolumeContext& volume, MetaTxn& txn, const NodeRef& node, FileI
   Inode next = record;
   --next.links;
   next.touch(txn.now());
-  AccountRef account = node->account;
+  Home carries = node->home();
   if (record.home == dir) {
     STOA_TRY(home, other_home(volume, node->id, dir, raw));
     if (home.dir->id != dir) {
       const Status moved = txn.move_charge(node, {home.dir->account, node->payer().owner, node->id}, usage_of(record));
       if (moved) {
         next.home = home.dir->id;
-        account = home.dir->account;
+        carries = home.dir->home();
       } else if (moved.error().code != Errc::kQuota) {
         return moved;
       }
@@ -59,7 +59,7 @@ Status drop_link(VolumeContext& volume, MetaTxn& txn, const NodeRef& node, FileI
   }
   txn.put_inode(node, std::move(next));
   // After put_inode, which commits lazily reserved bytes where they were reserved.
-  txn.set_account(node, std::move(account));
+  txn.set_home(node, std::move(carries));
   return {};
 }
 

@@ -43,6 +43,16 @@ Status set_permissions(Inode& inode, const Inode& parent, const NewInode& wanted
 
 }  // namespace
 
+Status check_dos(const SetAttributes& set) {
+  const bool known = !set.dos || (*set.dos & set.dos_mask & ~kAllDosAttributes) == 0;
+  return known ? Status{} : fail(Errc::kInvalid, "no such DOS attribute");
+}
+
+DosAttributes with_dos(DosAttributes now, const SetAttributes& set) {
+  if (!set.dos) return now;
+  return static_cast<DosAttributes>((now & ~set.dos_mask) | (*set.dos & set.dos_mask));
+}
+
 Status inherit_acl(Inode& inode, const Acl& from, const NewInode& wanted) {
   const bool directory = inode.is_directory();
   const SetAttributes& set = wanted.set;
@@ -79,6 +89,7 @@ Result<Inode> make_inode(VolumeContext& volume, const OpContext& ctx, const Meta
     if (set.uid && *set.uid != cred.uid) return fail(Errc::kNotOwner);
     if (set.gid && !cred.in_group(*set.gid) && *set.gid != parent.gid) return fail(Errc::kNotOwner);
   }
+  STOA_CHECK_OK(check_dos(set));
   const bool inherit_group = (parent.mode & kSetGid) != 0;
   Inode inode;
   STOA_TRY(id, volume.next_id());
@@ -93,7 +104,9 @@ Result<Inode> make_inode(VolumeContext& volume, const OpContext& ctx, const Meta
   inode.device = wanted.device;
   inode.atime = chosen(set.atime, txn.now());
   inode.mtime = chosen(set.mtime, txn.now());
-  inode.ctime = inode.btime = txn.now();
+  inode.ctime = txn.now();
+  inode.btime = set.btime.value_or(txn.now());
+  inode.dos = with_dos(wanted.type == FileType::kRegular ? kDosArchive : DosAttributes{0}, set);
   inode.home = parent.id;
   if (wanted.type == FileType::kDirectory) {
     // POSIX leaves it open; Linux and BSD let set-group-id run down the tree.
@@ -107,26 +120,27 @@ Result<Inode> make_inode(VolumeContext& volume, const OpContext& ctx, const Meta
 
 Result<NodeRef> add_file(MetaTxn& txn, const NodeRef& dir, Inode& dir_next, std::string_view raw, Inode inode,
                          const AccountRef& charged) {
+  Home home = dir->home();
   const AccountRef& above = charged != nullptr ? charged : dir->account;
   const UsageClass of = charged != nullptr ? UsageClass::kMultipart : UsageClass::kLive;
   const bool directory = inode.is_directory();
   if (directory && charged == nullptr) {
-    STOA_CHECK_OK(require_depth(above, 1));
+    STOA_CHECK_OK(require_depth(dir->ancestry, 1));
     note_levels(above, 1);
   }
   STOA_CHECK_OK(txn.reserve({above, {inode.uid, inode.gid}, inode.id, of}, usage_of(inode)));
   STOA_CHECK_OK(txn.insert_entry(dir, dir_next, raw, inode.id, inode.type));
   txn.put_inode(dir, dir_next);
   txn.note({.kind = ChangeKind::kCreate, .id = inode.id, .parent = dir->id, .name = raw});
-  AccountRef account = above;
   if (directory) {
-    account = std::make_shared<Account>();
-    account->dir = inode.id;
-    account->parent = above;
-    account->makes = of;
-    if (charged == nullptr) STOA_CHECK_OK(txn.give_child_limits(account, above));
+    const auto kind = charged != nullptr ? Ancestry::Kind::kUpload : Ancestry::Kind::kPlain;
+    home = {std::make_shared<Account>(), std::make_shared<Ancestry>(inode.id, std::move(home.ancestry), kind)};
+    home.account->dir = inode.id;
+    home.account->parent = above;
+    home.account->makes = of;
+    if (charged == nullptr) STOA_CHECK_OK(txn.give_child_limits(home.account, above));
   }
-  return txn.new_inode(std::move(inode), std::move(account));
+  return txn.new_inode(std::move(inode), std::move(home));
 }
 
 }  // namespace stoa::core

@@ -14,7 +14,7 @@ Status stage_orphan(MetaTxn& txn, const NodeRef& node) {
   payer.of = UsageClass::kOrphans;
   // A bin shows what it keeps, and goes when that is nothing. Where a quota counts what has no name, and not what is
   // recycled, there may be no room for it outside: then it stays, as something recycled.
-  payer.account = beyond_bins(node->account);
+  payer.account = beyond(node->account, UsageClass::kRecycled);
   Status moved = txn.move_charge(node, payer, usage_of(node->record));
   if (!moved && moved.error().code == Errc::kQuota) {
     payer.account = node->account;
@@ -25,7 +25,8 @@ Status stage_orphan(MetaTxn& txn, const NodeRef& node) {
   txn.records().mark_orphan(node->id);
   txn.put_inode(node, std::move(next));
   // After put_inode, which commits lazily reserved bytes where they were reserved.
-  txn.set_account(node, std::move(payer.account));
+  AncestryRef ancestry = find_above(node->ancestry, payer.account->dir);
+  txn.set_home(node, {std::move(payer.account), std::move(ancestry)});
   return {};
 }
 
@@ -36,15 +37,15 @@ Status delete_orphan(VolumeContext& volume, FileId file) {
   const NodeRef& node = *found;
   const OpContext ctx;
   const std::shared_lock tree_lock(volume.tree_lock);
-  const NodeLocks locks({node});
+  STOA_TRY(locks, NodeLocks::take(ctx, {node}));
   // Whoever opened it again registered before he looked at the node (VolumeState::open): he is seen here, or he will
   // see that the file is deleted.
   if (node->deleted || node->record.links != 0 || volume.state.keeps(file)) return {};
   MetaTxn txn(volume, ctx);
   STOA_CHECK_OK(drop_content(volume, txn, node));
-  STOA_CHECK_OK(txn.delete_inode(node, Seen::kNo));
+  STOA_CHECK_OK(txn.delete_inode(node, Visible::kNo));
   txn.end_charge(node, usage_of(node->record));  // as drop_file() does
-  txn.set_account(node, nullptr);
+  txn.set_home(node, {});
   txn.records().remove_orphan_mark(file);
   STOA_CHECK_OK(txn.commit());
   return {};

@@ -1,33 +1,11 @@
-#include <algorithm>
-
 #include "core/api/flow_table.h"
 #include "core/links/key_path.h"
-#include "core/namespace/operations.h"
+#include "core/namespace/find_flows.h"
+#include "core/txn/operations.h"
 
 namespace stoa::core {
-namespace {
 
-// On the path of every request where there are flows of directories: so deep a file costs one allocation.
-constexpr std::size_t kUsualDepth = 16;
-
-// From the root down. Under the node's lock and the tree lock: directories move under the exclusive one only, so the
-// chain stands still.
-std::vector<FileId> directories_above(const Node& node) {
-  std::vector<FileId> directories;
-  directories.reserve(kUsualDepth);
-  for (const Account* account = node.account.get(); account != nullptr; account = account->parent.get()) {
-    directories.push_back(account->dir);
-    if (!account->upload()) continue;
-    directories.push_back(kMultipartId);  // where it lies, wherever it counts
-    break;
-  }
-  std::ranges::reverse(directories);
-  return directories;
-}
-
-}  // namespace
-
-Result<AncestorsReply> ancestors(VolumeContext& volume, const OpContext&, const AncestorsRequest& req) {
+Result<AncestorsReply> ancestors(const VolumeView& volume, const OpContext&, const AncestorsRequest& req) {
   STOA_TRY(node, volume.nodes.get(req.id));
   if (!req.key.empty()) {
     STOA_TRY(parts, split_key(req.key));
@@ -47,20 +25,20 @@ Result<AncestorsReply> ancestors(VolumeContext& volume, const OpContext&, const 
   }
   const std::shared_lock chain(volume.tree_lock);
   const std::shared_lock lock(node->lock);
-  return AncestorsReply{directories_above(*node)};
+  return AncestorsReply{directories_of(node->ancestry)};
 }
 
-Status find_flows(VolumeContext& volume, const OpContext&, const FindFlowsRequest& req) {
-  STOA_TRY(node, volume.nodes.get(req.id));
+Status find_flows(const VolumeView& volume, FileId file, const FlowTable& table, std::vector<qos::Flow*>& found) {
+  STOA_TRY(node, volume.nodes.get(file));
   node->prefetch();  // the request itself comes next
   // Both before the locks: what was found while either changed is not taken for what holds since.
-  const FlowMemo::Stamp stamp{.table = req.table.directories_version(), .moves = volume.ledger.moves()};
-  if (stamp.table == 0 || node->flows.recall(stamp, req.found)) return {};
+  const FlowMemo::Stamp stamp{.table = table.directories_version(), .moves = volume.nodes.moves()};
+  if (stamp.table == 0 || node->flows.recall(stamp, found)) return {};
   const std::shared_lock chain(volume.tree_lock);
   const std::shared_lock lock(node->lock);
-  const std::size_t before = req.found.size();
-  req.table.find_directories(directories_above(*node), req.found);
-  const std::span<qos::Flow* const> flows = std::span(req.found).subspan(before);
+  const std::size_t before = found.size();
+  table.find_directories(directories_of(node->ancestry), found);
+  const std::span<qos::Flow* const> flows = std::span(found).subspan(before);
   if (flows.size() <= FlowMemo::kFlowsMax) node->flows.remember(stamp, flows);
   return {};
 }

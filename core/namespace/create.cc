@@ -1,9 +1,10 @@
 #include "core/access/access.h"
 #include "core/links/new_inode.h"
 #include "core/namespace/create_file.h"
-#include "core/namespace/operations.h"
 #include "core/namespace/replay.h"
 #include "core/recycle/bin.h"
+#include "core/txn/operations.h"
+#include "core/txn/reach.h"
 
 namespace stoa::core {
 namespace {
@@ -16,7 +17,7 @@ constexpr std::uint32_t kDefaultMode = 0644;
 
 Result<CreatedFile> create_file(VolumeContext& volume, const OpContext& ctx, const CreateRequest& req,
                                 const NodeRef& dir, CommitTicket& ticket, UnfinishedOpen* open) {
-  NodeLocks locks({dir});
+  STOA_TRY(locks, NodeLocks::take(ctx, {dir}));
   STOA_CHECK_OK(require_directory(*dir));
   STOA_CHECK_OK(require(ctx, dir->record, kRightSearch));
   STOA_TRY(entry, find_posix(volume, *dir, req.name));

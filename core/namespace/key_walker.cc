@@ -5,7 +5,7 @@
 
 namespace stoa::core {
 
-Result<std::unique_ptr<KeyWalker>> KeyWalker::open(VolumeContext& volume, const OpContext& ctx, FileId root) {
+Result<std::unique_ptr<KeyWalker>> KeyWalker::open(const VolumeView& volume, const OpContext& ctx, FileId root) {
   std::unique_ptr<KeyWalker> walker(new KeyWalker(volume, ctx));
   STOA_TRY(node, volume.nodes.get(root));
   {

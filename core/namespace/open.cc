@@ -1,9 +1,10 @@
 #include "core/access/access.h"
 #include "core/namespace/create_file.h"
-#include "core/namespace/operations.h"
 #include "core/namespace/replay.h"
 #include "core/recycle/bin.h"
 #include "core/txn/in_bin.h"
+#include "core/txn/operations.h"
+#include "core/txn/reach.h"
 
 namespace stoa::core {
 namespace {
@@ -29,7 +30,7 @@ OpenSpec spec_of(const OpContext& ctx, const OpenRequest& req) {
 
 Status may_delete(VolumeContext& volume, const OpContext& ctx, FileId parent, const NodeRef& node) {
   STOA_TRY(dir, volume.nodes.get(parent));
-  const NodeLocks locks({dir, node});
+  STOA_TRY(locks, NodeLocks::take(ctx, {dir, node}));
   return require_remove(ctx, dir->record, node->record);
 }
 

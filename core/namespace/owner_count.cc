@@ -6,8 +6,8 @@
 #include "base/log.h"
 #include "core/inode/inode_usage.h"
 #include "core/kv/keys.h"
-#include "core/namespace/operations.h"
 #include "core/txn/meta_txn.h"
+#include "core/txn/operations.h"
 #include "qos/pace.h"
 
 namespace stoa::core {
@@ -28,7 +28,7 @@ Status note_file(VolumeContext& volume, const Inode& record, const Usage& promis
                  CountStep& reserved, CountStep& committed) {
   if (record.home == kNoFile || record.has(kIsBin)) return {};
   STOA_TRY(account, volume.nodes.account_of(charged_in(record)));
-  const bool user_bin = record.is_directory() && account->bin();
+  const bool user_bin = record.is_directory() && account->makes == UsageClass::kRecycled;
   if (user_bin) return {};  // counts as nothing, as bins do
   const Usage usage = usage_of(record);
   const UsageClass of = record.charged_to != kNoFile ? UsageClass::kMultipart

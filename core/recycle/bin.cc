@@ -35,35 +35,29 @@ Result<Inode> make_directory(VolumeContext& volume, const MetaTxn& txn, FileId h
   return inode;
 }
 
-AccountRef make_account(FileId dir, const AccountRef& parent) {
-  auto account = std::make_shared<Account>();
-  account->dir = dir;
-  account->parent = parent;
-  return account;
-}
-
 Status make_bin(VolumeContext& volume, FileId recycle_root, bool counted) {
   STOA_TRY(dir, volume.nodes.get(recycle_root));
   STOA_TRY(root, volume.nodes.get(kRootId));
   const OpContext ctx = own_context();
   volume.recycle.any.store(true, std::memory_order_release);
   const auto made = run_mutation(volume, ctx, [&](CommitTicket&) -> Result<bool> {
-    const NodeLocks locks({dir});
+    STOA_TRY(locks, NodeLocks::take(ctx, {dir}));
     STOA_CHECK_OK(require_directory(*dir));
     if (dir->record.has(kHasBin)) return false;
     MetaTxn txn(volume, ctx);
     STOA_TRY(bin, make_directory(volume, txn, recycle_root));
     bin.mode = kBinMode;
-    bin.flags = static_cast<std::uint8_t>(kIsBin | (counted ? 0 : kExcluded));
+    bin.flags = counted ? kIsBin : kIsBin | kExcluded;
     Inode next = dir->record;
     next.flags |= kHasBin;
     txn.records().put_bin(recycle_root, {bin.id});
-    auto account = make_account(bin.id, counted ? dir->account : root->account);
-    account->makes = UsageClass::kRecycled;
-    account->recycle_root = dir->account;
-    note_levels(dir->account, 1);
-    txn.new_inode(std::move(bin), std::move(account));
-    txn.put_inode(dir, std::move(next), Seen::kNo);
+    Home home{std::make_shared<Account>(), std::make_shared<Ancestry>(bin.id, dir->ancestry, Ancestry::Kind::kBin)};
+    home.account->dir = bin.id;
+    home.account->parent = counted ? dir->account : root->account;
+    home.account->makes = UsageClass::kRecycled;
+    note_levels(home.account->parent, 1);
+    txn.new_inode(std::move(bin), std::move(home));
+    txn.put_inode(dir, std::move(next), Visible::kNo);
     STOA_CHECK_OK(txn.commit());
     return true;
   });
@@ -74,7 +68,7 @@ Status make_bin(VolumeContext& volume, FileId recycle_root, bool counted) {
 Status make_user_bin(VolumeContext& volume, const OpContext& caller, const NodeRef& bin, std::string_view name) {
   const OpContext ctx = own_context();
   const auto made = run_mutation(volume, ctx, [&](CommitTicket&) -> Result<bool> {
-    const NodeLocks locks({bin});
+    STOA_TRY(locks, NodeLocks::take(ctx, {bin}));
     if (bin->deleted) return false;
     STOA_TRY(present, find_form(volume, *bin, name, true));
     if (present.exists()) return false;
@@ -87,9 +81,9 @@ Status make_user_bin(VolumeContext& volume, const OpContext& caller, const NodeR
     txn.insert_unique_entry(bin, bin_next, name, user_bin.id,
                             FileType::kDirectory);  // nobody else puts anything in a bin
     txn.put_inode(bin, std::move(bin_next));
-    auto account = make_account(user_bin.id, bin->account);
     note_levels(bin->account, 1);
-    txn.new_inode(std::move(user_bin), std::move(account));
+    Home home = new_home(user_bin.id, bin->home());
+    txn.new_inode(std::move(user_bin), std::move(home));
     STOA_CHECK_OK(txn.commit());
     return true;
   });
@@ -157,7 +151,7 @@ Result<Usage> usage_within(VolumeContext& volume, const Node& victim) {
 }
 
 // Whether nothing is below the locked directory, and nothing is said of it, that its account would have to take along.
-bool is_bare(const VolumeContext& volume, const Node& dir) {
+bool is_bare(const VolumeView& volume, const Node& dir) {
   if (dir.record.entries != 0 || dir.record.has(kHasBin)) return false;
   const UsageRecord known = volume.ledger.read(dir.account);
   return is_zero(known.usage) && !has_quota(known);
@@ -169,13 +163,13 @@ Result<Recycled> recycle_directory(VolumeContext& volume, const OpContext& ctx, 
                                    const NodeRef& victim, const DeletedName& name, bool alone) {
   STOA_CHECK_OK(require_empty(volume, victim));
   if (is_bare(volume, *victim)) {
-    STOA_CHECK_OK(txn.move_bare_directory(victim, make_account(victim->id, user_bin.node->account)));
+    STOA_CHECK_OK(txn.move_bare_directory(victim, user_bin.node));
   } else if (!alone) {
     return Recycled::kNotAlone;
   } else {
     STOA_TRY(within, usage_within(volume, *victim));
     if (volume.ledger.read(victim->account).usage != within) return Recycled::kCannot;
-    const Status moved = txn.move_directory(victim, user_bin.node->account, usage_of(victim->record));
+    const Status moved = txn.move_directory(victim, user_bin.node, usage_of(victim->record));
     if (!moved && moved.error().code == Errc::kCrossDevice)
       return fail(Errc::kNotEmpty, "its recycle bin is not empty");
     STOA_CHECK_OK(moved);
@@ -210,7 +204,7 @@ void remember_user_bin(VolumeContext& volume, const std::pair<FileId, std::uint3
 
 }  // namespace
 
-Result<FileId> bin_of(VolumeContext& volume, FileId dir) {
+Result<FileId> bin_of(const VolumeView& volume, FileId dir) {
   std::string value;
   STOA_TRY(found, volume.kv.get(Family::kTrash, keys::recycle_root_key(dir), &value));
   if (!found) return kNoFile;
@@ -218,7 +212,7 @@ Result<FileId> bin_of(VolumeContext& volume, FileId dir) {
   return recycle_root.bin;
 }
 
-Result<std::vector<Bin>> bins_below(VolumeContext& volume, FileId dir) {
+Result<std::vector<Bin>> bins_below(const VolumeView& volume, FileId dir) {
   STOA_TRY(top, volume.nodes.get(dir));
   {
     const std::shared_lock lock(top->lock);
@@ -233,26 +227,24 @@ Result<std::vector<Bin>> bins_below(VolumeContext& volume, FileId dir) {
     const auto node = volume.nodes.get(record.bin);
     if (!recycle_root || !node) continue;  // gone since the walk began
     const std::shared_lock chain(volume.tree_lock);
-    AccountRef at = (*recycle_root)->account_now();
-    while (at != nullptr && at->dir != dir) at = at->above();
-    if (at != nullptr) bins.push_back({*recycle_root, *node});
+    if (lies_in((*recycle_root)->home_now().ancestry, dir)) bins.push_back({*recycle_root, *node});
   }
   STOA_CHECK_OK(it->status());
   return bins;
 }
 
-Result<bool> has_bins(VolumeContext& volume) {
+Result<bool> has_bins(const VolumeView& volume) {
   const auto it = volume.kv.scan(Family::kTrash, {}, {});
   STOA_CHECK_OK(it->status());
   return it->valid();
 }
 
-Kept find_policy(const RecycleTable& table, const AccountRef& account) {
-  Kept kept;
-  for (const Account* a = account.get(); a != nullptr; a = a->parent.get()) {
-    if (a->makes != UsageClass::kLive) return {};
-    if (kept.recycle_root == kNoFile && table.has_own_bin(a->dir)) kept.recycle_root = a->dir;
-    kept.policy = table.find(a->dir);
+RecycleDecision find_policy(const RecycleTable& table, const AncestryRef& dir) {
+  RecycleDecision kept;
+  for (const Ancestry* at = dir.get(); at != nullptr; at = at->above.get()) {
+    if (at->kind != Ancestry::Kind::kPlain) return {};
+    if (kept.recycle_root == kNoFile && table.has_own_bin(at->dir)) kept.recycle_root = at->dir;
+    kept.policy = table.find(at->dir);
     if (kept.policy != nullptr) return kept;
   }
   return {};
@@ -263,9 +255,9 @@ Result<UserBin> prepare_user_bin(VolumeContext& volume, const OpContext& ctx, co
   if (volume.recycle.registry == nullptr || ctx.read_only) return UserBin{};
   const auto snapshot = volume.recycle.registry->snapshot();
   if (snapshot->recycle() == nullptr) return UserBin{};
-  const Kept kept = [&] {
+  const RecycleDecision kept = [&] {
     const std::shared_lock chain(volume.tree_lock);
-    return find_policy(*snapshot->recycle(), dir->account_now());
+    return find_policy(*snapshot->recycle(), dir->home_now().ancestry);
   }();
   if (kept.policy == nullptr || !kept.policy->enabled) return UserBin{};
   if (UserBin known = known_user_bin(volume, kept.recycle_root, ctx.cred.uid)) return known;
@@ -308,7 +300,7 @@ bool still_kept(VolumeContext& volume, const UserBin& user_bin, const Node& dir)
   if (user_bin.node->deleted) return false;
   const auto snapshot = volume.recycle.registry->snapshot();
   if (snapshot->recycle() == nullptr) return false;
-  const Kept kept = find_policy(*snapshot->recycle(), dir.account);
+  const RecycleDecision kept = find_policy(*snapshot->recycle(), dir.ancestry);
   return kept.policy != nullptr && kept.policy->enabled && kept.recycle_root == user_bin.recycle_root;
 }
 
@@ -321,7 +313,7 @@ Status recycle_link(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn, c
     STOA_TRY(other, other_home(volume, node->id, name.dir, name.raw));
     if (!other.in_bin) home = other;
   }
-  AccountRef account = node->account;
+  Home carries = node->home();
   // It stays charged where it is as long as that is the directory of a live name; or when there is no room
   // (drop_link.h).
   if (home.in_bin || next.home == name.dir) {
@@ -329,7 +321,7 @@ Status recycle_link(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn, c
         txn.move_charge(node, {home.dir->account, node->payer().owner, node->id}, usage_of(node->record));
     if (moved) {
       next.home = home.dir->id;
-      account = home.dir->account;
+      carries = home.dir->home();
     } else if (moved.error().code != Errc::kQuota) {
       return moved;
     }
@@ -337,7 +329,7 @@ Status recycle_link(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn, c
   STOA_CHECK_OK(stage_item(volume, ctx, txn, user_bin, next, name));
   txn.put_inode(node, std::move(next));
   // After put_inode, which commits lazily reserved bytes where they were reserved.
-  txn.set_account(node, std::move(account));
+  txn.set_home(node, std::move(carries));
   return {};
 }
 
@@ -380,12 +372,12 @@ Status recycle_content(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn
     STOA_CHECK_OK(it->status());
   }
   STOA_CHECK_OK(stage_item(volume, ctx, txn, user_bin, old, name));
-  const NodeRef made = txn.new_inode(std::move(old), user_bin.node->account);
+  const NodeRef made = txn.new_inode(std::move(old), user_bin.node->home());
   made->marked_open = being_written;
   return {};
 }
 
-Result<std::pair<RecycleItemId, ItemRecord>> item_of(VolumeContext& volume, FileId bin, std::string_view name) {
+Result<std::pair<RecycleItemId, ItemRecord>> item_of(const VolumeView& volume, FileId bin, std::string_view name) {
   const std::size_t at = name.rfind('@');
   if (at == std::string_view::npos) return fail(Errc::kNotFound);
   RecycleItemId item{bin, 0};
@@ -396,7 +388,7 @@ Result<std::pair<RecycleItemId, ItemRecord>> item_of(VolumeContext& volume, File
   return std::pair{item, std::move(record)};
 }
 
-Result<ItemRecord> read_item(VolumeContext& volume, const RecycleItemId& item) {
+Result<ItemRecord> read_item(const VolumeView& volume, const RecycleItemId& item) {
   std::string value;
   STOA_TRY(found, volume.kv.get(Family::kTrash, keys::item_key(item.bin, item.serial), &value));
   if (!found) return fail(Errc::kNotFound, kNoSuchItem);

@@ -1,6 +1,7 @@
 #include "core/recycle/deleted_below.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "core/recycle/origin.h"
 
@@ -9,19 +10,16 @@ namespace {
 
 constexpr std::size_t kRememberedMax = 10'000;
 
-Result<std::vector<Bin>> bins_above(VolumeContext& volume, FileId dir) {
+Result<std::vector<Bin>> bins_above(const VolumeView& volume, FileId dir) {
   STOA_TRY(node, volume.nodes.get(dir));
   std::vector<FileId> above;
   {
     const std::shared_lock chain(volume.tree_lock);
-    for (AccountRef at = node->account_now();;) {
-      at = at->above();
-      if (at == nullptr) break;
-      above.push_back(at->dir);
-    }
+    above = directories_of(node->home_now().ancestry);
   }
+  above.pop_back();  // itself
   std::vector<Bin> bins;
-  for (const FileId id : above) {
+  for (const FileId id : above | std::views::reverse) {
     STOA_TRY(bin, bin_of(volume, id));
     if (bin == kNoFile) continue;
     const auto recycle_root = volume.nodes.get(id);
@@ -31,7 +29,7 @@ Result<std::vector<Bin>> bins_above(VolumeContext& volume, FileId dir) {
   return bins;
 }
 
-Result<bool> was_below(VolumeContext& volume, const ItemRecord& item, FileId dir) {
+Result<bool> was_below(const VolumeView& volume, const ItemRecord& item, FileId dir) {
   STOA_TRY(origin, origin_of(volume, item));
   if (!origin) return false;
   if (std::ranges::find(origin->directories, dir) != origin->directories.end()) return true;
@@ -39,16 +37,12 @@ Result<bool> was_below(VolumeContext& volume, const ItemRecord& item, FileId dir
   if (!node && node.error().code == Errc::kStale) return false;
   STOA_CHECK_OK(node);
   const std::shared_lock chain(volume.tree_lock);
-  const AccountRef account = (*node)->account_now();
-  for (const Account* a = account.get(); a != nullptr; a = a->parent.get()) {
-    if (a->dir == dir) return true;
-  }
-  return false;
+  return lies_in((*node)->home_now().ancestry, dir);
 }
 
 }  // namespace
 
-Result<DeletedBelow> DeletedBelow::make(VolumeContext& volume, FileId dir) {
+Result<DeletedBelow> DeletedBelow::make(const VolumeView& volume, FileId dir) {
   DeletedBelow made(volume, dir);
   STOA_TRY(below, bins_below(volume, dir));
   STOA_TRY(above, bins_above(volume, dir));

@@ -8,6 +8,7 @@
 #include "core/links/key_path.h"
 #include "core/recycle/deleted_below.h"
 #include "core/recycle/origin.h"
+#include "core/txn/operations.h"
 
 namespace stoa::core {
 namespace {
@@ -37,10 +38,7 @@ Result<bool> is_asked_for(VolumeContext& volume, const RestoreRequest& req, cons
 // Needs the tree lock.
 Status require_place(const RestoreRequest& req, Node& dir) {
   if (req.owned == kNoFile) return {};
-  const AccountRef account = dir.account_now();
-  for (const Account* a = account.get(); a != nullptr; a = a->parent.get()) {
-    if (a->dir == req.owned) return {};
-  }
+  if (lies_in(dir.home_now().ancestry, req.owned)) return {};
   return fail(Errc::kAccess, "the place is not below the directory that is owned: restore it to one that is");
 }
 
@@ -57,7 +55,7 @@ class Restore {
     return run_mutation(
         volume_, ctx_,
         [&](CommitTicket& ticket) -> Result<std::optional<RestoreReply>> {
-          const NodeLocks locks({dir, user_bin, node});
+          STOA_TRY(locks, NodeLocks::take(ctx_, {dir, user_bin, node}));
           if (user_bin->deleted || node->deleted) return std::nullopt;
           STOA_TRY(entry, find_form(volume_, *user_bin, item_.name, directory));
           if (entry.id != item_.id) return std::nullopt;
@@ -109,10 +107,10 @@ class Restore {
     bool recharged = false;
     next.touch(txn.now());
     if (next.is_directory()) {
-      STOA_CHECK_OK(txn.move_directory(node, dir->account, usage_of(next)));
+      STOA_CHECK_OK(txn.move_directory(node, dir, usage_of(next)));
       STOA_CHECK_OK(txn.give_child_limits(node->account, dir->account));
       next.home = dir->id;
-    } else if (in_bin(volume_, node->account)) {  // else another name carries it
+    } else if (in_bin(volume_, node->ancestry)) {  // else another name carries it
       STOA_CHECK_OK(txn.move_charge(node, {dir->account, node->payer().owner, node->id}, usage_of(next)));
       next.home = dir->id;
       recharged = true;
@@ -121,7 +119,7 @@ class Restore {
     STOA_CHECK_OK(txn.insert_entry(dir, dir_next, raw, node->id, next.type));
     txn.records().remove_item(req_.item.bin, req_.item.serial);
     txn.put_inode(node, std::move(next));
-    if (recharged) txn.set_account(node, dir->account);
+    if (recharged) txn.set_home(node, dir->home());
     reply.moved.from = user_bin_next.attributes();
     reply.moved.to = dir_next.attributes();
     txn.put_inode(user_bin, std::move(user_bin_next));
@@ -228,7 +226,7 @@ Result<RestoreRight> restore_right(VolumeContext& volume, FileId bin) {
   const auto snapshot = volume.recycle.registry->snapshot();
   if (snapshot->recycle() == nullptr) return RestoreRight::kOwner;
   const std::shared_lock chain(volume.tree_lock);
-  const Kept kept = find_policy(*snapshot->recycle(), recycle_root->account_now());
+  const RecycleDecision kept = find_policy(*snapshot->recycle(), recycle_root->home_now().ancestry);
   return kept.policy != nullptr ? kept.policy->restore : RestoreRight::kOwner;
 }
 

@@ -46,7 +46,9 @@ Status VolumeState::wait_until_clear(FileId id, StateClock::time_point until) {
            }));
   if (!wait) return {};
   std::unique_lock lock(latch->mutex);
-  const bool cleared = latch->opened.wait_until(lock, std::min(until, wait->lapses), [&] { return latch->open; });
+  // A span, as the clock of the table may be another one than that of the condition.
+  const auto most = std::min(until, wait->lapses) - options_.now();
+  const bool cleared = latch->opened.wait_for(lock, most, [&] { return latch->open; });
   lock.unlock();
   if (!cleared) stop_waiting(*wait);
   return {};

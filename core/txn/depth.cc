@@ -5,15 +5,6 @@
 #include "core/txn/in_bin.h"
 
 namespace stoa::core {
-namespace {
-
-std::uint32_t depth_of(const Account* dir) {
-  std::uint32_t depth = 0;
-  for (const Account* at = dir->above().get(); at != nullptr; at = at->above().get()) ++depth;
-  return depth;
-}
-
-}  // namespace
 
 std::uint32_t levels_below(VolumeContext& volume, const AccountRef& dir) {
   const std::int64_t directories = std::max<std::int64_t>(volume.ledger.read(dir).usage.directories, 0);
@@ -21,13 +12,13 @@ std::uint32_t levels_below(VolumeContext& volume, const AccountRef& dir) {
   return directories < height ? static_cast<std::uint32_t>(directories) : height;
 }
 
-Status require_depth(const AccountRef& dir, std::uint32_t levels) {
-  if (depth_of(dir.get()) + levels <= kLevelsMax) return {};
+Status require_depth(const AncestryRef& dir, std::uint32_t levels) {
+  if (depth_of(dir) + levels <= kLevelsMax) return {};
   return fail(Errc::kNameTooLong, "directories may lie " + std::to_string(kLevelsMax) + " deep");
 }
 
 void note_levels(const AccountRef& dir, std::uint32_t levels) {
-  for (const Account* at = dir.get(); at != nullptr; at = at->above().get(), ++levels) {
+  for (const Account* at = dir.get(); at != nullptr; at = at->parent.get(), ++levels) {
     std::uint32_t known = at->height.load(std::memory_order_relaxed);
     if (known >= levels) return;  // and so do those above know
     while (known < levels && !at->height.compare_exchange_weak(known, levels, std::memory_order_relaxed)) {
@@ -35,9 +26,9 @@ void note_levels(const AccountRef& dir, std::uint32_t levels) {
   }
 }
 
-Status require_depth_of_move(VolumeContext& volume, const AccountRef& moved, const AccountRef& to) {
-  if (in_bin(volume, to) || depth_of(to.get()) < depth_of(moved.get())) return {};
-  return require_depth(to, 1 + levels_below(volume, moved));
+Status require_depth_of_move(VolumeContext& volume, const Node& moved, const Node& to) {
+  if (in_bin(volume, to.ancestry) || depth_of(to.ancestry) < depth_of(moved.ancestry)) return {};
+  return require_depth(to.ancestry, 1 + levels_below(volume, moved.account));
 }
 
 }  // namespace stoa::core

@@ -11,15 +11,15 @@ namespace stoa::core {
 // Directories below the root of the volume: as deep as a path of 4096 bytes (PATH_MAX) can name.
 inline constexpr std::uint32_t kLevelsMax = 2048;
 
-// How many directories lie in each other below a directory, at most. Needs the tree lock.
+// How many of the directories that an account counts lie in each other, at most. Needs the tree lock.
 std::uint32_t levels_below(VolumeContext& volume, const AccountRef& dir);
-// Whether so many levels may come to be below a directory. kNameTooLong. Needs the tree lock.
-Status require_depth(const AccountRef& dir, std::uint32_t levels);
-// They do, or may: known from now on. Needs the tree lock.
+// So many do, or may: known from now on, to all that count them. Needs the tree lock.
 void note_levels(const AccountRef& dir, std::uint32_t levels);
+// Whether so many levels may come to be below a directory. kNameTooLong. Needs the tree lock.
+Status require_depth(const AncestryRef& dir, std::uint32_t levels);
 
-// For a directory that moves: nothing may get deeper beyond the limit, and what is beyond it (of an earlier version)
+// For a directory that moves: nothing may get deeper beyond the limit, and what is beyond it
 // may come up.
-Status require_depth_of_move(VolumeContext& volume, const AccountRef& moved, const AccountRef& to);
+Status require_depth_of_move(VolumeContext& volume, const Node& moved, const Node& to);
 
 }  // namespace stoa::core

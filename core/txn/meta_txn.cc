@@ -9,20 +9,9 @@
 #include "core/kv/keys.h"
 #include "core/txn/depth.h"
 #include "core/txn/in_bin.h"
+#include "core/txn/node_name.h"
 
 namespace stoa::core {
-
-namespace {
-
-// Who owns what below a directory that changes its class with it, only a look at all of it would tell: so none does.
-bool is_of_upload(const Account& account) {
-  for (const Account* a = &account; a != nullptr; a = a->parent.get()) {
-    if (a->upload()) return true;
-  }
-  return false;
-}
-
-}  // namespace
 
 MetaTxn::~MetaTxn() {
   if (committed_) return;
@@ -39,26 +28,33 @@ void MetaTxn::put_acl(Inode& next) {
   has_acls_ = true;
 }
 
-void MetaTxn::put_inode(const NodeRef& node, Inode next, Seen seen) {
+void MetaTxn::put_inode(const NodeRef& node, Inode next, Visible visible) {
   STOA_ASSERT(next.id == node->id && !node->deleted);
   if (next.acl != node->record.acl) put_acl(next);
   records_.put_inode(next);
   if (!is_zero(node->pending)) commit_pending(node->payer(), node->pending);
-  publications_.push_back({node, std::move(next), false, seen});
+  publications_.push_back({node, std::move(next), false, visible});
 }
 
-NodeRef MetaTxn::new_inode(Inode record, AccountRef account) {
-  STOA_ASSERT(record.id != kNoFile && account != nullptr);
+NodeRef MetaTxn::new_inode(Inode record, Home home) {
+  STOA_ASSERT(record.id != kNoFile && home.account != nullptr && home.ancestry != nullptr);
   if (record.acl != nullptr) put_acl(record);
   records_.put_inode(record);
   auto node = std::make_shared<Node>(record.id);
   node->record = std::move(record);
-  node->account = std::move(account);
+  node->account = std::move(home.account);
+  node->ancestry = std::move(home.ancestry);
   created_.push_back(node);
   return node;
 }
 
-Status MetaTxn::delete_inode(const NodeRef& node, Seen seen) {
+void MetaTxn::set_home(const NodeRef& node, Home home) {
+  STOA_ASSERT((home.account == nullptr) == (home.ancestry == nullptr));
+  STOA_ASSERT(home.account == nullptr || home.account->dir == home.ancestry->dir);
+  homes_.push_back({node, std::move(home)});
+}
+
+Status MetaTxn::delete_inode(const NodeRef& node, Visible visible) {
   records_.remove_inode(node->id);
   if (node->record.is_directory()) {
     const UsageRecord known = volume_.ledger.read(node->account);
@@ -78,12 +74,12 @@ Status MetaTxn::delete_inode(const NodeRef& node, Seen seen) {
   }
   if (node->record.has(kHasAcl)) records_.remove_xattr(node->id, keys::kAclXattr);
   if (!is_zero(node->pending)) commit_pending(node->payer(), node->pending);
-  publications_.push_back({node, {}, true, seen});
+  publications_.push_back({node, {}, true, visible});
   return {};
 }
 
-void MetaTxn::publish_entry(FileId dir, std::string_view raw, bool directory, const EntryRecord& record) {
-  entry_changes_.push_back({keys::id_name(dir, keys::stored_name(raw, directory)), record});
+void MetaTxn::publish_entry(FileId dir, std::string_view raw, bool directory, const EntryRecord& record, FileId gone) {
+  entry_changes_.push_back({keys::id_name(dir, keys::stored_name(raw, directory)), record, gone});
 }
 
 Status MetaTxn::insert_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, FileId id, FileType type,
@@ -121,12 +117,13 @@ void MetaTxn::put_entry(FileId dir, Inode& dir_next, std::string_view raw, const
 
 Status MetaTxn::remove_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, const EntryRecord& record) {
   STOA_ASSERT(record.exists() && dir_next.id == dir->id && dir_next.is_directory());
+  STOA_ASSERT(dir_next.entries > 0);
   const bool directory = record.type == FileType::kDirectory;
   renamed_.push_back(record.id);
   name_bytes_ -= static_cast<std::int64_t>(raw.size());
   named_.push_back({record.id, record.type});
   records_.remove_entry(dir->id, raw, record);
-  publish_entry(dir->id, raw, directory, EntryRecord{});
+  publish_entry(dir->id, raw, directory, EntryRecord{}, record.id);
   if (directory) {
     STOA_TRY(file, find_form(volume_, *dir, raw, false));
     if (file.exists()) {
@@ -185,17 +182,18 @@ void MetaTxn::end_charge(const NodeRef& node, const Usage& usage) {
   charges_.push_back({node->payer(), -usage});
 }
 
-Status MetaTxn::move_directory(const NodeRef& dir, const AccountRef& to, const Usage& itself) {
+Status MetaTxn::move_directory(const NodeRef& dir, const NodeRef& parent, const Usage& itself) {
+  const AccountRef& to = parent->account;
   STOA_ASSERT(dir->record.is_directory() && dir->account != to);
-  if (is_of_upload(*dir->account) || is_of_upload(*to))
+  const bool is_bin = dir->ancestry->kind == Ancestry::Kind::kBin;
+  // Who owns what below a directory that changes its class with it, only a look at all of it would tell: so none does.
+  if (lies_in_upload(dir->ancestry) || lies_in_upload(parent->ancestry))
     return fail(Errc::kInvalid, "directories of a multipart upload stay where they are");
-  if (!dir->account->bin()) {
-    STOA_CHECK_OK(require_depth_of_move(volume_, dir->account, to));
-    note_levels(to, 1 + levels_below(volume_, dir->account));
-  }
+  if (!is_bin) STOA_CHECK_OK(require_depth_of_move(volume_, *dir, *parent));
+  note_levels(to, 1 + levels_below(volume_, dir->account));
   // The committed side is complete only when nothing is queued; the exclusive tree lock keeps it so.
-  STOA_CHECK_OK(volume_.committer.wait_applied());
-  parents_.push_back({dir->account, to});
+  STOA_CHECK_OK(volume_.committer.wait_applied(ctx_.deadline));
+  moves_.push_back({dir, parent});
   settles_ = true;
   Payer from = dir->payer_of_directory();
   const UsageRecord below = volume_.ledger.read(dir->account);
@@ -206,7 +204,7 @@ Status MetaTxn::move_directory(const NodeRef& dir, const AccountRef& to, const U
         live_committed = committed.used + -sum_of(committed.by_class(), kAllButLive) + itself;
   // Whoever owns what is below it counts the same before and after, but where it becomes recycled, or ceases to be
   // that. A directory that goes into a bin, or comes out of it, has nothing that is live but its folder marker.
-  if (dir->record.entries != 0 && in_bin(volume_, from.account) != in_bin(volume_, to)) {
+  if (dir->record.entries != 0 && !is_bin && in_bin(volume_, dir->ancestry) != in_bin(volume_, parent->ancestry)) {
     STOA_TRY(entry, find_form(volume_, *dir, "", false));
     if (entry.exists()) {
       STOA_TRY(marker, volume_.nodes.get(entry.id));
@@ -227,11 +225,11 @@ Status MetaTxn::move_directory(const NodeRef& dir, const AccountRef& to, const U
   return move_below(from, to, below.by_class.recycled, committed.by_class().recycled);
 }
 
-Status MetaTxn::move_bare_directory(const NodeRef& dir, AccountRef account) {
+Status MetaTxn::move_bare_directory(const NodeRef& dir, const NodeRef& to) {
   const Payer from = dir->payer_of_directory();
-  STOA_CHECK_OK(move(from, {account->parent, from.owner, dir->id}, usage_of(dir->record), {}));
-  note_levels(account->parent, 1);
-  set_account(dir, std::move(account));
+  STOA_CHECK_OK(move(from, {to->account, from.owner, dir->id}, usage_of(dir->record), {}));
+  note_levels(to->account, 1);
+  set_home(dir, new_home(dir->id, to->home()));
   settles_ = true;
   return {};
 }
@@ -291,7 +289,7 @@ Status MetaTxn::break_leases() {
   std::size_t count = 0;
   Status may;
   for (const Publication& p : publications_) {
-    if (p.seen == Seen::kNo) continue;
+    if (p.visible == Visible::kNo) continue;
     files[count++] = p.node->id;
     if (count < kMost) continue;
     if (const Status some = volume_.state.before_mutate(ctx_, files); !some) may = some;
@@ -300,6 +298,32 @@ Status MetaTxn::break_leases() {
   if (const Status some = volume_.state.before_mutate(ctx_, std::span(files).first(count)); !some) may = some;
   if (const Status names = volume_.state.before_name_goes(ctx_, renamed_); !names) may = names;
   return may;
+}
+
+Status MetaTxn::note_change(const NodeRef& node, JournalNote note, const OpContext& by) {
+  STOA_CHECK_OK(find_name(volume_, *node));
+  note.id = node->id;
+  note.parent = node->name.parent;
+  note.name = node->name.raw;
+  this->note(note, by);
+  return {};
+}
+
+// Names that went first: a rename gives the file another one.
+void MetaTxn::publish_name(Node& node) const {
+  const auto stored = [](const EntryChange& change, bool directory) {
+    const std::string_view name = keys::after_id(change.key);
+    return directory ? name.substr(0, name.size() - 1) : name;
+  };
+  const bool directory = node.record.is_directory();
+  for (const EntryChange& change : entry_changes_) {
+    if (change.gone != node.id || node.name.parent != keys::id_of(change.key)) continue;
+    if (node.name.raw == stored(change, directory)) node.name = {};
+  }
+  for (const EntryChange& change : entry_changes_) {
+    if (change.record.id != node.id || node.name.parent != kNoFile) continue;
+    node.name = {keys::id_of(change.key), std::string(stored(change, directory))};
+  }
 }
 
 std::vector<std::string> MetaTxn::journal() const {
@@ -317,6 +341,7 @@ std::vector<std::string> MetaTxn::journal() const {
 
 Result<CommitTicket> MetaTxn::commit() {
   STOA_ASSERT(!committed_);
+  STOA_CHECK_OK(fault_point(volume_.options.faults, "txn.commit"));
   STOA_CHECK_OK(volume_.room.admit(records_.batch(), name_bytes_));
   STOA_CHECK_OK(break_leases());
   // The references are a copy: what they mean for the data path follows below.
@@ -325,7 +350,8 @@ Result<CommitTicket> MetaTxn::commit() {
                                              .account_changes = account_changes_,
                                              .references = references_,
                                              .journal = journal(),
-                                             .settles = settles_}));
+                                             .settles = settles_},
+                                            ctx_.deadline));
   committed_ = true;
   volume_.ledger.keep(posted_);
   for (const AccountChange& change : account_changes_) publish(change);
@@ -346,6 +372,7 @@ Result<CommitTicket> MetaTxn::commit() {
   }
   for (const NodeRef& node : created_) {
     node->ticket = ticket;
+    publish_name(*node);
     volume_.nodes.insert(node);
   }
   for (Publication& p : publications_) {
@@ -362,15 +389,20 @@ Result<CommitTicket> MetaTxn::commit() {
       }
     } else {
       p.node->record = std::move(p.next);
+      publish_name(*p.node);
     }
   }
-  for (auto& [node, account] : accounts_) {
+  for (auto& [node, home] : homes_) {
     const std::lock_guard lock(node->loading);
-    node->account.swap(account);
+    node->account.swap(home.account);
+    node->ancestry.swap(home.ancestry);
     node->flows.forget();
     node->reach.forget();
   }
-  for (const auto& [account, parent] : parents_) volume_.ledger.set_parent(account, parent);
+  for (const auto& [dir, parent] : moves_) {
+    volume_.ledger.set_parent(dir->account, parent->account);
+    if (dir->ancestry->kind != Ancestry::Kind::kBin) volume_.nodes.move(dir->ancestry, parent->ancestry);
+  }
   for (const EntryChange& change : entry_changes_) volume_.entries.set(change.key, change.record);
   if (has_acls_) volume_.nodes.trim();
   return ticket;

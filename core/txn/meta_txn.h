@@ -12,11 +12,11 @@
 namespace stoa::core {
 
 // Whether a change of a file can be seen through a protocol. What can be, breaks the leases of others.
-enum class Seen : bool { kNo, kYes };
+enum class Visible : bool { kNo, kYes };
 
 class MetaTxn {
  public:
-  MetaTxn(VolumeContext& volume, const OpContext& ctx) : volume_(volume), ctx_(ctx), now_(wall_now()) {}
+  MetaTxn(VolumeContext& volume, const OpContext& ctx) : volume_(volume), ctx_(ctx), now_(volume.time.wall()) {}
   ~MetaTxn();
   MetaTxn(const MetaTxn&) = delete;
   MetaTxn& operator=(const MetaTxn&) = delete;
@@ -27,13 +27,13 @@ class MetaTxn {
 
   // Nodes given to these are locked exclusively by the caller until after commit().
   // The new record of a node and its ACL, in the store and, after commit, in memory. Lazy changes of the node go along.
-  void put_inode(const NodeRef& node, Inode next, Seen seen = Seen::kYes);
+  void put_inode(const NodeRef& node, Inode next, Visible visible = Visible::kYes);
   // A new file: its node comes into being with the commit. Returns it, so that later steps can name it.
-  NodeRef new_inode(Inode record, AccountRef account);
-  // Which account carries the file from this commit on; null: none.
-  void set_account(const NodeRef& node, AccountRef account) { accounts_.push_back({node, std::move(account)}); }
+  NodeRef new_inode(Inode record, Home home);
+  // Which directory carries the file from this commit on; null: none.
+  void set_home(const NodeRef& node, Home home);
   // The file is gone: record, extended attributes, usage. Content is core/data/content.h's.
-  Status delete_inode(const NodeRef& node, Seen seen = Seen::kYes);
+  Status delete_inode(const NodeRef& node, Visible visible = Visible::kYes);
 
   // A name. `dir_next` is the caller's new record of the directory: gets its cookie, entry count and times. `cookie`:
   // of the entry that this one replaces, so that a listing that is under way meets the name once; 0: a new one.
@@ -61,11 +61,12 @@ class MetaTxn {
   // below it belongs to users and groups that are counted on the one side only, and it is not known how much to whom.
   // `itself`: what the directory counts for (a recycle bin: nothing). kInvalid: the directory of a multipart upload, or
   // into or out of one.
-  Status move_directory(const NodeRef& dir, const AccountRef& to, const Usage& itself);
+  // A recycle bin stays where it is, and goes to count in `parent`.
+  Status move_directory(const NodeRef& dir, const NodeRef& parent, const Usage& itself);
   // The same with the tree lock shared, for a locked directory that has no entry and no bin, and whose account is zero
-  // and says nothing: it gets this new account, below another parent. What is queued of the old one goes up where it
-  // always was.
-  Status move_bare_directory(const NodeRef& dir, AccountRef account);
+  // and says nothing: it gets a new one, below another parent. What is queued of the old one goes up where it always
+  // was.
+  Status move_bare_directory(const NodeRef& dir, const NodeRef& to);
   // A directory that comes to be in another one, or moves there without limits of its own, gets those that the other
   // one has for its children. kQuota: it is beyond them already.
   Status give_child_limits(const AccountRef& child, const AccountRef& parent);
@@ -84,6 +85,9 @@ class MetaTxn {
   // `by`: who did it, where that is not the caller (a flush of what others wrote); must live until the commit returns.
   void note(const JournalNote& note) { this->note(note, ctx_); }
   void note(const JournalNote& note, const OpContext& by) { notes_.push_back({note, &by}); }
+  // A change of a locked file itself: the record says one of its names.
+  Status note_change(const NodeRef& node, JournalNote note) { return note_change(node, std::move(note), ctx_); }
+  Status note_change(const NodeRef& node, JournalNote note, const OpContext& by);
 
   // A node that is locked for the transaction alone stays so until it ends, and no longer: who takes back what a
   // refused one needed takes the tree lock, which comes before that of any node.
@@ -100,11 +104,12 @@ class MetaTxn {
     NodeRef node;
     Inode next;
     bool remove = false;
-    Seen seen = Seen::kYes;
+    Visible visible = Visible::kYes;
   };
   struct EntryChange {
     std::string key;
     EntryRecord record;
+    FileId gone = kNoFile;  // the file that had this name
   };
   Status break_leases();
   std::vector<std::string> journal() const;
@@ -113,7 +118,9 @@ class MetaTxn {
   void put_acl(Inode& next);
   void publish(const AccountChange& change);
   void put_entry(FileId dir, Inode& dir_next, std::string_view raw, const EntryRecord& record);
-  void publish_entry(FileId dir, std::string_view raw, bool directory, const EntryRecord& record);
+  void publish_entry(FileId dir, std::string_view raw, bool directory, const EntryRecord& record,
+                     FileId gone = kNoFile);
+  void publish_name(Node& node) const;
 
   VolumeContext& volume_;
   const OpContext& ctx_;
@@ -130,8 +137,8 @@ class MetaTxn {
   std::vector<std::pair<FileId, FileType>> named_;  // got or lost a name
   std::vector<NodeRef> created_;
   std::vector<NodeRef> forgotten_;
-  std::vector<std::pair<NodeRef, AccountRef>> accounts_;
-  std::vector<std::pair<AccountRef, AccountRef>> parents_;  // of accounts that move
+  std::vector<std::pair<NodeRef, Home>> homes_;
+  std::vector<std::pair<NodeRef, NodeRef>> moves_;  // of directories, to their new parents
   std::vector<std::pair<NodeRef, std::unique_lock<RwLock>>> locks_;
   std::int64_t name_bytes_ = 0;  // by which names that somebody chose grow
   bool has_acls_ = false;        // new ones, which take memory

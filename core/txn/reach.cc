@@ -5,17 +5,8 @@
 namespace stoa::core {
 namespace {
 
-// Under the tree lock: the chain stands still.
-bool lies_below(const Account* account, FileId root) {
-  for (; account != nullptr; account = account->above().get()) {
-    if (account->dir == root) return true;
-    if (account->upload()) return false;  // counts in its bucket, and lies elsewhere
-  }
-  return false;
-}
-
 // Whether one of the names of a file is. Rarely asked: of files that count in one export and have a name in another.
-Result<bool> has_name_below(VolumeContext& volume, FileId id, FileId root) {
+Result<bool> has_name_below(const VolumeView& volume, FileId id, FileId root) {
   FileId looked_at = kNoFile;
   const std::string lower = keys::id_key(id);
   const auto it = volume.kv.scan(Family::kLink, lower, keys::behind_prefix(lower));
@@ -26,7 +17,7 @@ Result<bool> has_name_below(VolumeContext& volume, FileId id, FileId root) {
     if (!dir && dir.error().code == Errc::kStale) continue;  // removed since
     if (!dir) return fail(dir.error());
     const std::shared_lock chain(volume.tree_lock);
-    if (lies_below((*dir)->account_now().get(), root)) return true;
+    if (lies_in((*dir)->home_now().ancestry, root)) return true;
   }
   STOA_CHECK_OK(it->status());
   return false;
@@ -34,16 +25,16 @@ Result<bool> has_name_below(VolumeContext& volume, FileId id, FileId root) {
 
 }  // namespace
 
-Result<NodeRef> reach(VolumeContext& volume, const OpContext& ctx, FileId id) {
+Result<NodeRef> reach(const VolumeView& volume, const OpContext& ctx, FileId id) {
   STOA_TRY(node, volume.nodes.get(id));
   if (ctx.root == kNoFile) return node;
   // Before the locks: what was found while a directory moved is not taken for what holds since.
-  const std::uint64_t moves = volume.ledger.moves();
+  const std::uint64_t moves = volume.nodes.moves();
   if (node->reach.recall(ctx.root, moves)) return node;
   {
-    const std::shared_lock chain(volume.tree_lock);
-    const std::shared_lock lock(node->lock);
-    if (lies_below(node->account.get(), ctx.root)) {
+    STOA_TRY(chain, share_by(volume.tree_lock, ctx.deadline));
+    STOA_TRY(lock, share_by(node->lock, ctx.deadline));
+    if (lies_in(node->ancestry, ctx.root)) {
       node->reach.remember(ctx.root, moves);
       return node;
     }

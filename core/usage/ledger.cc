@@ -103,6 +103,14 @@ void tighten(TightestQuota& have, const std::optional<std::uint64_t>& hard, cons
 
 }  // namespace
 
+AccountRef beyond(const AccountRef& account, UsageClass made) {
+  const AccountRef* found = &account;
+  for (const AccountRef* at = &account; *at != nullptr; at = &(*at)->parent) {
+    if ((*at)->makes == made) found = &(*at)->parent;
+  }
+  return *found;
+}
+
 void take_step(const CountStep& step, Books Account::* side) {
   for (const AccountRef& account : step.joining) {
     OwnerBooks* const owners = ((*account).*side).owners.get();
@@ -305,7 +313,6 @@ void Ledger::set_parent(const AccountRef& account, const AccountRef& parent) {
   const std::lock_guard lock(mutex_);
   for (const Account* a = parent.get(); a != nullptr; a = a->parent.get()) STOA_ASSERT(a != account.get());
   account->parent = parent;
-  moves_.fetch_add(1, std::memory_order_release);
 }
 
 void Ledger::set_limits(const AccountRef& account, const QuotaLimits& limits) {

@@ -41,26 +41,26 @@ struct Account {
   }
 
   FileId dir = kNoFile;
-  std::shared_ptr<Account> parent;  // changed only under the exclusive tree lock and the ledger's mutex
-  std::shared_ptr<Account>
-      recycle_root;  // for life, of a recycle bin: that of the directory that has it, wherever the bin counts
-  Books reserved;    // guarded by the ledger's mutex
-  Books committed;   // the committer's alone
+  // Where it counts, too: of a plain directory, that of the directory above. Null: the end of the chain, which is the
+  // volume's root, or stands for a directory that is kept elsewhere. Changed only under the exclusive tree lock and the
+  // ledger's mutex.
+  std::shared_ptr<Account> parent;
+  Books reserved;   // guarded by the ledger's mutex
+  Books committed;  // the committer's alone
   // For life: which class all is of that comes from here. kLive: the one that it has. kRecycled: a recycle bin
   // (core/recycle/bin.h). kMultipart: the directory of an upload, charged where its object is to be
   // (Inode::charged_to).
   UsageClass makes = UsageClass::kLive;
-  bool bin() const { return makes == UsageClass::kRecycled; }
-  bool upload() const { return makes == UsageClass::kMultipart; }
-  // The account of the directory above. Not of an upload, which lies elsewhere than where it counts.
-  const std::shared_ptr<Account>& above() const { return bin() ? recycle_root : parent; }
   bool ended = false;  // the committer's: the directory is gone, and files are still charged here
-  // How many directories lie in each other below it: at least so many have, and no more (core/txn/depth.h).
+  // How many directories that it counts lie in each other: at least so many have, and no more (core/txn/depth.h).
   mutable std::atomic<std::uint32_t> height{0};
   std::uint64_t lags_in =
       0;  // the committer's: the turn (Committer) since which the store has less of it than `committed`
 };
 using AccountRef = std::shared_ptr<Account>;
+// The nearest account, from this one on, where what is charged is not of this class for its directory's sake, nor
+// anywhere further up.
+AccountRef beyond(const AccountRef& account, UsageClass made);
 
 // Who pays for a file: the account of its directory and all above, and in those that count owners, its owner's balance.
 struct Payer {
@@ -140,9 +140,6 @@ class Ledger {
                                                        std::size_t limit) const;
 
   void set_parent(const AccountRef& account, const AccountRef& parent);
-  // How often that was done, without the ledger's mutex: what was found above an account holds as long as this stays.
-  // Read before the tree lock is taken for looking.
-  std::uint64_t moves() const { return moves_.load(std::memory_order_acquire); }
   // Where other classes are left out than before: under the exclusive tree lock, as nobody may hold room by the old
   // ones, or of an account that nobody else knows yet.
   void set_limits(const AccountRef& account, const QuotaLimits& limits);
@@ -186,8 +183,6 @@ class Ledger {
   Counter& full_;
   const Clock clock_;
   KvStore* const store_;
-  std::atomic<std::uint64_t> moves_{
-      0};  // looked at by every request where there are flows: not beside what charges change
   alignas(64) mutable std::mutex mutex_;
   std::vector<SoftNotice> notices_;
 };

@@ -2,7 +2,7 @@
 
 #include "base/log.h"
 #include "core/links/orphan.h"
-#include "core/namespace/operations.h"
+#include "core/txn/operations.h"
 
 namespace stoa::core {
 namespace {

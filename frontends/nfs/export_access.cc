@@ -43,7 +43,7 @@ Status ExportAccess::enter(const rpc::Call& call, const core::Export& found) {
   if (context_.client != call.peer.text) context_.client = call.peer.text;
   context_.root = found.root;
   context_.read_only = found.read_only || rule->read_only;
-  context_.deadline = call.now + kCallTime;
+  context_.deadline = Deadline(call.now + kCallTime);
   context_.durability = core::Durability::kDurable;
   context_.pending = call.pending;
   context_.holder = core::kNoHolder;
@@ -128,7 +128,7 @@ void ExportAccess::find_path(const core::FlowTable& table, const core::FlowCalle
                              core::Namespace& ns, std::vector<qos::Flow*>& path) {
   of_directories_.clear();
   // A file that is gone is the operation's to tell.
-  if (table.has_directories()) (void)ns.find_flows(context_, {.id = file, .table = table, .found = of_directories_});
+  if (table.has_directories()) (void)ns.find_flows(context_, file, table, of_directories_);
   table.compose_path(caller, of_directories_, path);
 }
 

@@ -92,7 +92,7 @@ Result<std::unique_ptr<NfsServer>> NfsServer::start(const NfsServerOptions& opti
   rpc::Service service{
       .programs = {&parts->nfs3, &parts->nfs4, &parts->mount3, &parts->nlm4, &parts->nsm1, &parts->rquota2},
       .make_scope = [&registry, &rules = parts->identity] { return std::make_unique<ExportAccess>(registry, rules); },
-      .settle = [&ns](const core::PendingDurability& pending) { return ns.settle({}, pending); },
+      .settle = [&ns](const core::PendingDurability& pending) { return ns.sync({}, pending); },
       .payload_offset = write_payload_offset,
       .scheduler = options.scheduler,
       .gss = parts->kerberos.get(),

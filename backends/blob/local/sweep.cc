@@ -50,6 +50,7 @@ Status find_slots(DataDirectory& directory, unsigned size_class, std::uint64_t c
 Result<Unnamed> find_unnamed(DataDirectory& directory, std::size_t containers_max) {
   Unnamed found;
   std::ranges::sort(directory.adopted_own);
+  directory.adopted_own.erase(std::ranges::unique(directory.adopted_own).begin(), directory.adopted_own.end());
   std::vector<bool> present(directory.adopted_own.size());
   STOA_CHECK_OK(directory.for_each_own([&](std::uint64_t number) {
     const auto known = std::ranges::lower_bound(directory.adopted_own, number);

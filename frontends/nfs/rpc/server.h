@@ -58,7 +58,7 @@ struct ServerOptions {
 struct Service {
   std::vector<Program*> programs;
   std::function<std::unique_ptr<WorkerScope>()> make_scope;
-  std::function<Status(const core::PendingDurability&)> settle;  // core::Namespace::settle()
+  std::function<Status(const core::PendingDurability&)> settle;  // core::Namespace::sync()
   PayloadOffset payload_offset = nullptr;
   qos::Scheduler* scheduler = nullptr;  // where calls pay; null: nobody is held back. Must outlive the server
   GssMechanism* gss = nullptr;          // null: calls with RPCSEC_GSS are denied. Must outlive the server

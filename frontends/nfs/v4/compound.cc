@@ -75,7 +75,7 @@ void Compound::set_current_file(const core::Attributes& attr) {
 }
 
 bool Compound::promise(const core::PendingDurability& pending) {
-  if (call.pending == nullptr) return pending.empty() || ns.settle({}, pending).has_value();
+  if (call.pending == nullptr) return pending.empty() || ns.sync({}, pending).has_value();
   call.pending->merge(pending);
   return true;
 }

@@ -39,5 +39,33 @@ TYPED_TEST(AncestorsTest, OfAFileADirectoryAndAKey) {
   EXPECT_EQ(this->ns().ancestors({}, {.id = a, .key = std::string(5000, 'k')}).error().code, Errc::kNameTooLong);
 }
 
+TYPED_TEST(AncestorsTest, OfWhatIsInABinThatCountsElsewhere) {
+  using Ids = std::vector<FileId>;
+  const FileId team = *this->mkdir(kRootId, "team");
+  ASSERT_TRUE(this->volume_->registry().set_recycle({.dir = team, .counted = false}));
+  const FileId file = *this->create(team, "f");
+  ASSERT_TRUE(this->ns().unlink({}, {.parent = team, .name = "f"}));
+  const FileId bin = this->ns().lookup({}, {.parent = team, .name = kRecycleName})->attr.id;
+  const FileId of_user = this->ns().lookup({}, {.parent = bin, .name = "0"})->attr.id;
+  for (int pass = 0; pass < 2; ++pass) {
+    EXPECT_EQ(this->above(file), Ids({kRootId, team, bin, of_user}));
+    this->reopen();
+  }
+}
+
+TYPED_TEST(AncestorsTest, OfAMultipartUpload) {
+  using Ids = std::vector<FileId>;
+  const FileId bucket = *this->mkdir(kRootId, "bucket");
+  const auto part = this->ns().put_key(
+      {}, {.root = kMultipartId, .key = "id/part", .multipart = MultipartOf{.dir = bucket, .uid = 0, .gid = 0}});
+  ASSERT_TRUE(part) << describe(part.error());
+  for (int pass = 0; pass < 2; ++pass) {
+    const Ids above = this->above(part->attr.id);
+    ASSERT_EQ(above.size(), 2u);
+    EXPECT_EQ(above[0], kMultipartId);
+    this->reopen();
+  }
+}
+
 }  // namespace
 }  // namespace stoa::core::test

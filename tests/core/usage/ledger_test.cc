@@ -48,6 +48,21 @@ TEST_F(LedgerTest, ALimitAnywhereOnTheChainRefusesAndLeavesNoTrace) {
   EXPECT_EQ(bytes(root), 100);
 }
 
+TEST_F(LedgerTest, AChainMayEndInADirectoryThatIsKeptElsewhere) {
+  const AccountRef stand_in = child(nullptr);
+  stand_in->dir = FileId{std::uint64_t{7} << 48 | 99};
+  const AccountRef top = child(stand_in), other = child(stand_in);
+  ledger.set_limits(stand_in, {.bytes = 10});
+  ASSERT_TRUE(ledger.reserve(payer(top), {.bytes = 8}));
+  EXPECT_EQ(ledger.reserve(payer(other), {.bytes = 3}).error().code, Errc::kQuota);
+  ASSERT_TRUE(move(top, other, {.bytes = 8}));
+  EXPECT_EQ(bytes(stand_in), 8);
+  EXPECT_EQ(ledger.tightest(other).bytes.room, 2u);
+  EXPECT_FALSE(ledger.owners_counted_between(top, other));
+  ledger.set_parent(top, other);
+  ledger.set_parent(top, stand_in);
+}
+
 TEST_F(LedgerTest, SizesOfSparseFilesAddUpBeyond64Bits) {
   constexpr ByteCount kLargest = std::numeric_limits<std::int64_t>::max();
   const AccountRef root = child(nullptr);

@@ -175,7 +175,7 @@ class World {
     rpc::Reply reply{rpc::XdrWriter(reply_)};
     nfs4::weigh_compound(header);
     const rpc::Outcome outcome = nfs4::run_compound(environment_, call, reply);
-    STOA_ASSERT(kept_.ns().settle({}, pending));
+    STOA_ASSERT(kept_.ns().sync({}, pending));
     check(arguments, outcome, reply);
   }
 

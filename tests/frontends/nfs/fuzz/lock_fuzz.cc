@@ -54,7 +54,7 @@ class World {
     rpc::Reply reply{rpc::XdrWriter(buffer)};
     program.weigh(header);
     const rpc::Outcome outcome = program.run(call, reply);
-    STOA_ASSERT(kept_.ns().settle({}, pending));
+    STOA_ASSERT(kept_.ns().sync({}, pending));
     STOA_ASSERT(buffer.size() % 4 == 0);
     if (outcome.accept != rpc::AcceptStatus::kSuccess)
       STOA_ASSERT(outcome.accept == rpc::AcceptStatus::kGarbageArguments);

@@ -1,19 +1,13 @@
-// Symbolic links, extended attributes and ACLs count, also in a volume of a version that did not count them.
-#include "core/volume/attribute_count.h"
-
+// Targets of symbolic links, extended attributes and ACLs count as bytes of their files.
 #include "core/access/acl.h"
-#include "core/inode/inode.h"
 #include "core/inode/inode_usage.h"
-#include "core/kv/keys.h"
-#include "core/usage/usage_record.h"
-#include "core/volume/volume_record.h"
 #include "tests/core/volume_fixture.h"
 
 namespace stoa::core::test {
 namespace {
 
 template <class Engine>
-class AttributeCountTest : public VolumeTest<Engine> {
+class AttributeBytesTest : public VolumeTest<Engine> {
  protected:
   std::int64_t bytes(FileId dir) { return static_cast<std::int64_t>(this->usage(dir).bytes); }
   Status set_xattr(FileId id, std::string_view name, std::string_view value) {
@@ -24,9 +18,9 @@ class AttributeCountTest : public VolumeTest<Engine> {
     return this->ns().set_quota(this->root_, {.dir = dir, .limits = {.bytes = bytes}});
   }
 };
-TYPED_TEST_SUITE(AttributeCountTest, Engines);
+TYPED_TEST_SUITE(AttributeBytesTest, Engines);
 
-TYPED_TEST(AttributeCountTest, ASymbolicLinkCountsItsTarget) {
+TYPED_TEST(AttributeBytesTest, ASymbolicLinkCountsItsTarget) {
   const FileId dir = *this->mkdir(kRootId, "d");
   ASSERT_TRUE(this->quota(dir, 1000));
   ASSERT_TRUE(this->ns().symlink(this->root_, {.parent = dir, .name = "s", .target = std::string(600, 't')}));
@@ -39,7 +33,7 @@ TYPED_TEST(AttributeCountTest, ASymbolicLinkCountsItsTarget) {
   this->expect_consistent();
 }
 
-TYPED_TEST(AttributeCountTest, AnExtendedAttributeCountsItsNameAndItsValue) {
+TYPED_TEST(AttributeBytesTest, AnExtendedAttributeCountsItsNameAndItsValue) {
   const FileId dir = *this->mkdir(kRootId, "d"), sub = *this->mkdir(dir, "sub"), file = *this->create(dir, "f");
   ASSERT_TRUE(this->quota(dir, 1000));
   ASSERT_TRUE(this->set_xattr(file, "name", std::string(496, 'v')));
@@ -64,7 +58,7 @@ TYPED_TEST(AttributeCountTest, AnExtendedAttributeCountsItsNameAndItsValue) {
   this->expect_consistent();
 }
 
-TYPED_TEST(AttributeCountTest, AnAclCountsAndWhatAKeyProtocolKeepsDoes) {
+TYPED_TEST(AttributeBytesTest, AnAclCountsAndWhatAKeyProtocolKeepsDoes) {
   const FileId dir = *this->mkdir(kRootId, "d"), file = *this->create(dir, "f");
   const auto acl = std::make_shared<Acl>(acl_of_mode(0640, false));
   acl->entries.insert(acl->entries.begin(), {.rights = kRightReadData, .who = AclWho::user(77)});
@@ -88,43 +82,6 @@ TYPED_TEST(AttributeCountTest, AnAclCountsAndWhatAKeyProtocolKeepsDoes) {
   ASSERT_TRUE(this->ns().put_key(this->root_, {.root = dir, .key = "o", .bytes = std::as_bytes(std::span(text))}));
   EXPECT_EQ(this->bytes(dir), 100);
   this->expect_consistent();
-}
-
-TYPED_TEST(AttributeCountTest, AVolumeOfAnEarlierVersionLearnsIt) {
-  const FileId dir = *this->mkdir(kRootId, "d"), sub = *this->mkdir(dir, "sub"), file = *this->create(sub, "f");
-  ASSERT_TRUE(this->ns().symlink(this->root_, {.parent = sub, .name = "s", .target = "0123456789"}));
-  ASSERT_TRUE(this->set_xattr(file, "name", "value"));
-  ASSERT_TRUE(this->set_xattr(sub, "xy", "z"));
-  ASSERT_TRUE(this->volume_->flush());
-  this->volume_.reset();
-  // As the earlier version left it.
-  WriteBatch old;
-  std::string value;
-  for (const FileId id : {sub, file}) {
-    ASSERT_TRUE(*this->kv_->get(Family::kInode, keys::id_key(id), &value));
-    auto inode = Inode::decode(id, value);
-    inode->attribute_bytes = 0;
-    old.put(Family::kInode, keys::id_key(id), inode->encode());
-  }
-  for (const FileId id : {kRootId, dir, sub}) {
-    ASSERT_TRUE(*this->kv_->get(Family::kUsage, keys::id_key(id), &value));
-    auto record = UsageRecord::decode(value);
-    record->usage.bytes = 0;
-    old.put(Family::kUsage, keys::id_key(id), record->encode());
-  }
-  ASSERT_TRUE(*this->kv_->get(Family::kConfig, keys::kVolumeConfig, &value));
-  auto volume = VolumeRecord::decode(value);
-  volume->with_attributes = false;
-  old.put(Family::kConfig, keys::kVolumeConfig, volume->encode());
-  const WriteBatch* const batches[] = {&old};
-  ASSERT_TRUE(this->kv_->apply(batches));
-  this->open();
-  EXPECT_EQ(this->bytes(sub), 10 + 9);
-  EXPECT_EQ(this->bytes(dir), 10 + 9 + 3);
-  EXPECT_EQ(this->bytes(kRootId), 10 + 9 + 3);
-  this->expect_consistent();
-  this->reopen();
-  EXPECT_EQ(this->bytes(dir), 10 + 9 + 3);
 }
 
 }  // namespace
