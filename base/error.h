@@ -55,6 +55,8 @@ struct Error {
   Errc code;
   int sys_errno = 0;     // set only when a system call was the cause
   std::string detail{};  // for the log; no client ever sees it
+  // kRecallPending: the file whose lease is in the way, as a number (StateTable::when_clear).
+  std::uint64_t subject = 0;
 };
 
 template <class T>

@@ -28,8 +28,9 @@ struct OpContext {
   Protocol protocol = Protocol::kInternal;  // for accounting and the journal only, never for semantics
   Credentials cred = Credentials::superuser();
   std::string client{};         // address, for the journal and the log
-  HolderId holder = kNoHolder;  // whose own leases do not stand in the way
-  OpenId open = kNoOpen;        // through which content is read or written: mandatory locks of others forbid it
+  HolderId holder = kNoHolder;  // its lease of this key does not stand in the way
+  LeaseKey lease_key{};
+  OpenId open = kNoOpen;  // through which content is read or written: mandatory locks of others forbid it
   // The protocol cannot park a request: so long the call waits, with no lock held, for leases in its way to be returned
   // or revoked, before it answers kRecallPending.
   std::chrono::milliseconds lease_patience{0};

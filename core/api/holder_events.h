@@ -11,11 +11,12 @@
 
 namespace stoa::core {
 
-// The holder is to return a lease. May come again.
+// The holder is to give up bits of a lease (StateTable::acknowledge). May come again.
 struct LeaseRecall {
   HolderId holder;
   LeaseId lease;
   FileId file;
+  std::uint32_t keeps;  // LeaseBits that may stay; none: it is to be returned
 };
 
 // A request that waited in StateTable::lock_or_wait has got its lock.

@@ -21,6 +21,7 @@
 #include "core/api/attributes.h"
 #include "core/api/ids.h"
 #include "core/api/io.h"
+#include "core/api/leases.h"
 
 namespace stoa::core {
 
@@ -142,21 +143,40 @@ struct CreateReply {
   Attributes parent;
 };
 
-enum class OpenDisposition : std::uint8_t { kOpen, kCreate, kOpenOrCreate, kOverwrite, kOverwriteOrCreate };
-struct OpenRequest {
-  FileId parent;
-  std::string_view name;
-  OpenDisposition disposition = OpenDisposition::kOpen;
-  std::uint32_t access = kAccessRead;  // AccessBits that the opener must hold
-  SetAttributes set{};                 // for a new file
+enum class OpenDisposition : std::uint8_t {
+  kOpen,    // what is there
+  kCreate,  // a new file
+  kOpenOrCreate,
+  kOverwrite,  // what is there, cut to nothing
+  kOverwriteOrCreate,
+  kCreateExclusive,  // a new file, or the one that an earlier request with this verifier has made
 };
-using OpenReply = CreateReply;
-
-// Whether the caller may open what is there (NFSv4 OPEN). Reading is also for those who may only execute: the bytes
-// must come to them somehow; writing also for those who may only append: each write looks at where. kAccess, kReadOnly.
-struct MayOpenRequest {
-  FileId id;
-  bool read = false, write = false;
+// All of it happens, or nothing: the file is found or made, the open is in the table of opens (state.h) for ctx.holder
+// and ctx.lease_key, and only then is the file cut. A caller may read what it may only execute: the bytes must come to
+// it somehow; and write what it may only append to: each write looks at where. It may do all to a file that it makes.
+struct OpenRequest {
+  FileId id = kNoFile;  // the file itself; else a name in a directory
+  FileId parent = kNoFile;
+  std::string_view name{};
+  OpenDisposition disposition = OpenDisposition::kOpen;  // of a file itself: kOpen or kOverwrite
+  std::uint32_t access = kShareRead;                     // ShareBits
+  std::uint32_t deny = kShareNone;                       // ShareBits
+  bool reclaim = false;          // it was open before a restart: permissions were looked at then
+  LeaseRequest lease{};          // none: no lease
+  bool delete_on_close = false;  // of a name, with kShareDelete (DeleteWhen::kAtClose)
+  SetAttributes set{};           // mode, uid, gid, size, times of a new file
+  std::uint64_t verifier = 0;    // kCreateExclusive
+};
+// Errors of create, setattr and StateTable::open. kIsDirectory, kWrongType: no regular file. Error::subject is the file
+// where there is one.
+struct OpenReply {
+  OpenId open = kNoOpen;
+  std::optional<GrantedLease> lease{};  // what could be had of the request
+  bool created = false;
+  bool truncated = false;
+  Attributes attr{};
+  BeforeAttributes parent_before{};  // of a file in a directory
+  Attributes parent{};
 };
 
 struct MkdirRequest {
@@ -189,6 +209,7 @@ struct LinkRequest {
 struct RemoveRequest {
   FileId parent;
   std::string_view name;
+  FileId file = kNoFile;  // where it is given: kNotFound, unless the name is this file's
 };  // unlink (kIsDirectory) and rmdir (kNotDirectory)
 struct RemoveReply {
   FileId removed;

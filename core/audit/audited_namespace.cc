@@ -54,12 +54,20 @@ JournalNote note_of(const ReadlinkRequest& r) {
 JournalNote note_of(const StatfsRequest& r) {
   return {.kind = kLookup, .id = r.id};
 }
-JournalNote note_of(const OpenRequest& r) {
-  const bool writes = r.disposition != OpenDisposition::kOpen || (r.access & kAccessRead) == 0;
-  return {.kind = writes ? kContent : kRead, .parent = r.parent, .name = r.name};
+// Of a file that was there.
+JournalNote note_of_opened(const OpenRequest& r, FileId id) {
+  const bool writes = r.disposition == OpenDisposition::kOverwrite ||
+                      r.disposition == OpenDisposition::kOverwriteOrCreate || (r.access & ~kShareRead) != 0;
+  return {.kind = writes ? kContent : kRead, .id = id};
 }
-JournalNote note_of(const MayOpenRequest& r) {
-  return {.kind = r.write ? kContent : kRead, .id = r.id};
+JournalNote note_of(const OpenRequest& r) {
+  if (r.disposition != OpenDisposition::kOpen && r.disposition != OpenDisposition::kOverwrite) {
+    return {.kind = kCreate, .parent = r.parent, .name = r.name, .type = FileType::kRegular};
+  }
+  JournalNote note = note_of_opened(r, r.id);
+  note.parent = r.parent;
+  note.name = r.name;
+  return note;
 }
 JournalNote note_of(const CreateRequest& r) {
   return {.kind = kCreate, .parent = r.parent, .name = r.name, .type = FileType::kRegular};
@@ -245,14 +253,15 @@ Reply AuditedNamespaceImpl::seen(Reply (Namespace::*operation)(const OpContext&,
 template <class Reply, class Request>
 void AuditedNamespaceImpl::look_at(const OpContext& ctx, const Request& req, const Reply& reply) {
   if (!reply) {
-    if (is_denial(reply.error().code)) denied_items(ctx, note_of(req), items_of(req), reply.error().code);
+    JournalNote note = note_of(req);
+    if constexpr (std::is_same_v<Request, OpenRequest>) {
+      if (reply.error().subject != 0) note = note_of_opened(req, FileId{reply.error().subject});
+    }
+    if (is_denial(reply.error().code)) denied_items(ctx, note, items_of(req), reply.error().code);
     return;
   }
   if constexpr (std::is_same_v<Request, ReadRequest> || std::is_same_v<Request, ReadSlicesRequest>) {
     observed(ctx, note_of(req), AuditClass::kRead);
-  } else if constexpr (std::is_same_v<Request, OpenRequest>) {
-    if (!reply->created && (req.access & kAccessRead) != 0)
-      observed(ctx, {.kind = kRead, .id = reply->attr.id}, AuditClass::kRead);
   } else if constexpr (std::is_same_v<Request, ReaddirRequest> || std::is_same_v<Request, ListKeysRequest>) {
     observed(ctx, note_of(req), AuditClass::kList);
   }

@@ -39,6 +39,7 @@ Result<RemoveReply> with_target(VolumeContext& volume, const OpContext& ctx, con
       STOA_CHECK_OK(require(ctx, dir->record, kRightSearch));
       STOA_TRY(entry, find_posix(volume, *dir, req.name));
       if (!entry.record.exists()) return fail(names_bin(*dir, req.name) ? Errc::kReadOnly : Errc::kNotFound);
+      if (req.file != kNoFile && entry.record.id != req.file) return fail(Errc::kNotFound);
       target.entry = std::move(entry);
     }
     auto node = node_of(volume, dir, target.entry.raw, target.entry.record);

@@ -8,7 +8,7 @@ Holders::~Holders() {
   for (const auto& chunk : chunks_) delete chunk.load();
 }
 
-HolderId Holders::add(HolderEvents* events, std::string_view peer) {
+HolderId Holders::add(HolderEvents* events, std::string_view peer, const LeaseTerms& terms) {
   const std::lock_guard lock(mutex_);
   std::size_t at = 0;
   if (!free_.empty()) {
@@ -28,6 +28,7 @@ HolderId Holders::add(HolderEvents* events, std::string_view peer) {
     mine.events = events;
   }
   mine.held.store(0);
+  mine.terms = terms;
   mine.own.opens = mine.own.locks = mine.own.leases = 0;
   const auto known = peers_.find(peer);
   if (known != peers_.end()) {

@@ -29,7 +29,7 @@ class Holders {
   };
 
   // Those of one `peer` share a tally; empty: it is alone. kNoHolder: too many.
-  HolderId add(HolderEvents* events, std::string_view peer);
+  HolderId add(HolderEvents* events, std::string_view peer, const LeaseTerms& terms);
   bool alive(HolderId holder) const;
   // From now on it is not alive; what it holds is to be taken away before remove(). False: it was not.
   bool retire(HolderId holder);
@@ -40,6 +40,7 @@ class Holders {
   void count(HolderId holder, std::int64_t delta) { slot(holder).held.fetch_add(delta, std::memory_order_relaxed); }
   std::int64_t held(HolderId holder) const;
   // From add() to remove().
+  const LeaseTerms& terms(HolderId holder) const { return slot(holder).terms; }
   Tally& own(HolderId holder) const { return slot(holder).own; }
   Tally& of_peer(HolderId holder) const { return slot(holder).peer->tally; }
   // With no lock held.
@@ -61,6 +62,7 @@ class Holders {
     std::atomic<std::uint64_t> id{0};  // of the holder that lives here
     std::atomic<std::int64_t> held{0};
     Tally own;
+    LeaseTerms terms;
     std::shared_ptr<Peer> peer;
     std::mutex calling;  // guards what follows, also while it handles an event
     HolderEvents* events = nullptr;

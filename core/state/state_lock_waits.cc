@@ -239,6 +239,12 @@ void VolumeState::retry_waits() {
     files = waits_.files();
   }
   for (const FileId file : files) serve_waits(file);
+  std::vector<FileId> undeleted;
+  {
+    const std::lock_guard lock(undeleted_mutex_);
+    undeleted.assign(undeleted_.begin(), undeleted_.end());
+  }
+  for (const FileId file : undeleted) delete_doomed(file);
 }
 
 }  // namespace stoa::core

@@ -6,8 +6,8 @@
 
 #include "core/data/data_state.h"
 #include "core/head/head.h"
-#include "core/links/orphan.h"
 #include "core/txn/volume_context.h"
+#include "core/volume/watch_files.h"
 
 namespace stoa::core {
 

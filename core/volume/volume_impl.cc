@@ -65,15 +65,13 @@ class NamespaceImpl final : public Namespace {
     requests_.add();
     std::chrono::steady_clock::time_point until{};
     for (;;) {
-      const std::uint64_t ended = volume_.state.leases_ended();
       auto reply = operation();
       volume_.state.send_recalls();
       const bool pending = !reply && reply.error().code == Errc::kRecallPending;
       if (!pending || ctx.lease_patience.count() == 0) return reply;
       const auto now = volume_.time.steady();
-      if (until == std::chrono::steady_clock::time_point{}) until = now + ctx.lease_patience;
-      if (now >= until || ctx.expired()) return reply;
-      volume_.state.wait_for_lease_end(ended);
+      if (until == std::chrono::steady_clock::time_point{}) until = std::min(now + ctx.lease_patience, ctx.deadline);
+      if (now >= until || !volume_.state.wait_until_clear(FileId{reply.error().subject}, until)) return reply;
     }
   }
 

@@ -51,7 +51,9 @@ class EmptyNamespace final : public core::Namespace {
   static core::AccessReply reply_to(const core::AccessRequest&) { return {0x3f, file()}; }
   static core::ReadlinkReply reply_to(const core::ReadlinkRequest&) { return {"target", file()}; }
   static core::StatfsReply reply_to(const core::StatfsRequest&) { return {1, 1, 1, 1, 1, 1, file()}; }
-  static Status reply_to(const core::MayOpenRequest&) { return {}; }
+  static core::OpenReply reply_to(const core::OpenRequest& req) {
+    return {.open = core::OpenId{1}, .created = req.id == core::kNoFile, .attr = file(), .parent = file()};
+  }
   static core::RemoveReply reply_to(const core::RemoveRequest&) { return {core::FileId{6}, {}, file()}; }
   static core::RenameReply reply_to(const core::RenameRequest&) { return {core::FileId{6}, {}, file(), {}, file()}; }
   static core::ReaddirReply reply_to(const core::ReaddirRequest&) {

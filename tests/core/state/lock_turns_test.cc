@@ -234,7 +234,7 @@ TEST_F(LockTurnsTest, ACircleOverTheOrderOfArrivalLetsSomebodyPass) {
 TEST_F(LockTurnsTest, LeasesAreRecalledAndTheTurnComesWhenTheyAreReturned) {
   const Client reader = client();
   const Asker a = asker();
-  const auto lease = table().grant_lease(kFile, reader.id, LeaseKind::kRead);
+  const auto lease = grant(table(), kFile, reader.id, kReadDelegation);
   ASSERT_TRUE(lease);
   EXPECT_EQ(code(table().lock_in_turn(request(a), kHandle)), Errc::kRecallPending);
   EXPECT_EQ(reader.recalled->size(), 1u);

@@ -173,7 +173,7 @@ TEST_F(LockWaitsTest, GoWithTheirHolderAndAreServedWhenOneGoes) {
 TEST_F(LockWaitsTest, RecallLeasesAndWaitForThem) {
   const Client cacher = client();
   const Waiter a = waiter();
-  const auto lease = table().grant_lease(kFile, cacher.id, LeaseKind::kRead);
+  const auto lease = grant(table(), kFile, cacher.id, kReadDelegation);
   ASSERT_TRUE(lease);
   EXPECT_EQ(ask(request(a, {0, 10})), "waits");
   EXPECT_EQ(cacher.recalled->size(), 1u);
@@ -184,7 +184,7 @@ TEST_F(LockWaitsTest, RecallLeasesAndWaitForThem) {
 TEST_F(LockWaitsTest, OfALeaseThatLapsesAreTriedAgain) {
   const Client cacher = client();
   const Waiter a = waiter();
-  ASSERT_TRUE(table().grant_lease(kFile, cacher.id, LeaseKind::kWrite));
+  ASSERT_TRUE(grant(table(), kFile, cacher.id, kWriteDelegation));
   EXPECT_EQ(ask(request(a, {0, 10}, false)), "waits");
   table().retry_waits();
   EXPECT_TRUE(a.granted->empty());
@@ -196,7 +196,7 @@ TEST_F(LockWaitsTest, OfALeaseThatLapsesAreTriedAgain) {
 TEST_F(LockWaitsTest, AreServedWhenTheHolderOfALeaseGoes) {
   const Client cacher = client();
   const Waiter a = waiter();
-  ASSERT_TRUE(table().grant_lease(kFile, cacher.id, LeaseKind::kWrite));
+  ASSERT_TRUE(grant(table(), kFile, cacher.id, kWriteDelegation));
   EXPECT_EQ(ask(request(a, {0, 10})), "waits");
   table().remove_holder(cacher.id);
   EXPECT_EQ(a.granted->size(), 1u);
@@ -206,7 +206,7 @@ TEST_F(LockWaitsTest, KeepNoLeaseFromBeingRecalledOnlyWhenItMatters) {
   const Client cacher = client();
   const Waiter a = waiter(), b = waiter();
   hold(request(a, {0, 10}, false));
-  ASSERT_TRUE(table().grant_lease(kFile, cacher.id, LeaseKind::kRead));
+  ASSERT_TRUE(grant(table(), kFile, cacher.id, kReadDelegation));
   EXPECT_EQ(ask(request(b, {0, 10})), "waits");
   EXPECT_TRUE(cacher.recalled->empty());  // the lock is in the way yet
   release(request(a, {0, 10}));

@@ -37,7 +37,7 @@ TEST_F(StateConcurrency, NothingIsLeftAndExclusiveMeansAlone) {
             inside[which].fetch_sub(1);
             EXPECT_TRUE(table().unlock(file, {me, "o"}, {0, 1}));
           }
-          const auto lease = table().grant_lease(file, me, LeaseKind::kRead);
+          const auto lease = grant(table(), file, me, kReadDelegation);
           EXPECT_EQ(code(table().before_read(ctx, file)) == Errc::kRecallPending, false);
           (void)table().before_mutate(ctx, std::span(&file, 1));
           table().send_recalls();

@@ -105,7 +105,7 @@ TEST_F(VolumeRace, NothingChangesUnderALeaseThatWasNotRecalled) {
     const HolderId holder = state().add_holder(Protocol::kNfs, on_recall([&](const LeaseRecall&) { recalled = true; }));
     OpContext mine;
     mine.holder = holder;
-    const auto lease = state().grant_lease(files[i], holder, LeaseKind::kRead);
+    const auto lease = grant(state(), files[i], holder, kReadDelegation);
     if (lease) {
       ++granted;
       const auto first = ns().getattr(mine, {files[i]});

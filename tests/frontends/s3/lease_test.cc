@@ -35,7 +35,7 @@ TYPED_TEST(LeaseProtocolTest, WhatAnotherClientHasCachedIsWrittenBackFirst) {
                                          state.return_lease(lease);
                                        });
                                      }));
-    ASSERT_TRUE(state.grant_lease(file, holder.holder, core::LeaseKind::kWrite));
+    ASSERT_TRUE(state.grant_lease(file, {holder.holder}, {core::kReadCaching | core::kWriteCaching}));
     EXPECT_TRUE(request());
     ASSERT_TRUE(answer.joinable());
     answer.join();
