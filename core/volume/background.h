@@ -19,7 +19,8 @@ namespace stoa::core {
 class Background {
  public:
   // `adoption`, `registry`, `head` and all that the pace asks for must outlive it.
-  Background(VolumeContext& volume, Adoption& adoption, Registry& registry, Head& head, const qos::BackgroundThrottle::PolicyContext& pace);
+  Background(VolumeContext& volume, Adoption& adoption, Registry& registry, Head& head,
+             const qos::BackgroundThrottle::PolicyContext& pace);
   ~Background();
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;

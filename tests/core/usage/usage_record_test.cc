@@ -29,8 +29,7 @@ constexpr std::string_view kWhole =
     "0101890000000a000000000000000300000000000000140907050000000000008001000000000000000101020000000000000000000000"
     "000000000100040000000000000000000000000000000302670005053c0000000a0000000000000008000000000000000a02803a090009"
     "00000000000000030000000000000007000000000000000000000000000000ac02";
-constexpr std::string_view kEnded =
-    "01011e000000050000000000000000000000000000000201001800100000000000000000";
+constexpr std::string_view kEnded = "01011e000000050000000000000000000000000000000201001800100000000000000000";
 
 UsageRecord whole_record() {
   return {.usage = {2 * (3 * (ByteCount{1} << 63) + 5), 20, 9},
@@ -84,10 +83,10 @@ TEST(UsageRecordTest, DamageIsAnError) {
   // No directory counts less than nothing, or more of its classes than in all.
   EXPECT_FALSE(UsageRecord::decode(UsageRecord{.usage = {-1, 0, 0}}.encode()));
   EXPECT_FALSE(UsageRecord::decode(UsageRecord{.usage = {0, -1, 0}}.encode()));
-  EXPECT_FALSE(UsageRecord::decode(
-      UsageRecord{.usage = {5, 1, 0}, .by_class = {{UsageClass::kRecycled, {6, 1, 0}}}}.encode()));
-  EXPECT_FALSE(UsageRecord::decode(
-      UsageRecord{.usage = {5, 1, 0}, .by_class = {{UsageClass::kOrphans, {-1, 0, 0}}}}.encode()));
+  EXPECT_FALSE(
+      UsageRecord::decode(UsageRecord{.usage = {5, 1, 0}, .by_class = {{UsageClass::kRecycled, {6, 1, 0}}}}.encode()));
+  EXPECT_FALSE(
+      UsageRecord::decode(UsageRecord{.usage = {5, 1, 0}, .by_class = {{UsageClass::kOrphans, {-1, 0, 0}}}}.encode()));
 }
 
 }  // namespace
