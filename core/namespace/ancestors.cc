@@ -5,7 +5,7 @@
 
 namespace stoa::core {
 
-Result<AncestorsReply> ancestors(const VolumeView& volume, const OpContext&, const AncestorsRequest& req) {
+Result<AncestorsReply> ancestors(const VolumeView& volume, const OpContext& ctx, const AncestorsRequest& req) {
   STOA_TRY(node, volume.nodes.get(req.id));
   if (!req.key.empty()) {
     STOA_TRY(parts, split_key(req.key));

@@ -59,7 +59,7 @@ Result<NodeLocks> NodeLocks::take(const OpContext& ctx, std::initializer_list<No
   std::array<const NodeRef*, kMax> wanted;
   std::size_t count = 0;
   for (const NodeRef& node : nodes) {
-    const auto* const end = wanted.begin() + count;
+    const auto end = wanted.begin() + count;
     if (node == nullptr || std::find_if(wanted.begin(), end, [&](const NodeRef* w) { return *w == node; }) != end)
       continue;
     STOA_ASSERT(count < kMax);

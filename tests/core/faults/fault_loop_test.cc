@@ -36,7 +36,7 @@ Status put_upload(FaultWorld& w, std::string_view key) {
   const std::span<const std::byte> pieces[] = {bytes(text)};
   Status done = w.ns().upload_write({}, {.upload = upload, .data = pieces});
   if (done) done = only(w.ns().put_key({}, {.root = w.id("/other"), .key = key, .upload = upload}));
-  if (!done) w.ns().upload_discard(upload);
+  if (!done) (void)w.ns().upload_discard({}, {upload});
   return done;
 }
 

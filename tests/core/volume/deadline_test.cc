@@ -84,10 +84,10 @@ TEST_F(DeadlineVolumeTest, WhatIsNotDurableInTimeIsDoneAllTheSame) {
   OpContext later;
   later.pending = &pending;
   EXPECT_EQ(create(later, "third"), Errc{});
-  EXPECT_EQ(ns().settle(late, pending).error().code, Errc::kTimeout);
+  EXPECT_EQ(ns().sync(late, pending).error().code, Errc::kTimeout);
   kv_.let();
   leader.join();
-  EXPECT_TRUE(ns().settle(late, pending));
+  EXPECT_TRUE(ns().sync(late, pending));
   EXPECT_EQ(create(late, "second"), Errc::kExists);
 }
 
