@@ -17,6 +17,7 @@ class TimeSource {
 
 class SystemTime final : public TimeSource {
  public:
+  constexpr ~SystemTime() override {}  // defaulted, GCC 12 does not find it below
   Timestamp wall() const override { return wall_now(); }
   std::chrono::steady_clock::time_point steady() const override { return std::chrono::steady_clock::now(); }
 };
