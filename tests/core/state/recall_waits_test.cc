@@ -10,7 +10,9 @@ class RecallWaitsTest : public TableTest {
     const FileId files[] = {file};
     const Status may = table().before_mutate(who.ctx(), files);
     table().send_recalls();
-    if (!may) EXPECT_EQ(FileId{may.error().subject}, file);
+    if (!may) {
+      EXPECT_EQ(FileId{may.error().subject}, file);
+    }
     return code(may);
   }
   std::optional<RecallWait> wait(FileId file, int& woken) {
