@@ -26,6 +26,8 @@ ALLOWED = {
 # The folders of the core as floors: each may include those before it, never one behind it.
 CORE_FLOORS = ("api", "head", "kv", "blob", "usage", "inode", "access", "commit", "journal", "state", "txn", "data", "links", "recycle",
                "namespace", "verify", "registry", "audit", "volume")
+# Of the front ends: what the others stand on.
+FRONTEND_FLOORS = ("wire", "http")
 PROTOCOL_CORE = ("core/api/",)
 ADMIN_CORE = ("core/api/", "core/volume/volume.h", "core/blob/blob_store.h", "core/journal/", "core/registry/name_rules.h")
 
@@ -53,8 +55,12 @@ def include_breach(name, target):
         allowed = ADMIN_CORE if name.startswith("frontends/admin/") else PROTOCOL_CORE
         if not target.startswith(allowed):
             return f"a protocol sees {', '.join(allowed)} of the core, not {target}"
-    if top == "frontends" and target_top == "frontends" and name.split("/")[1] != target.split("/")[1]:
-        return f"a protocol must not include another protocol: {target}"
+    if top == "frontends" and target_top == "frontends":
+        folder, target_folder = name.split("/")[1], target.split("/")[1]
+        if folder != target_folder and target_folder not in FRONTEND_FLOORS:
+            return f"a front end must not include another front end: {target}"
+        if folder in FRONTEND_FLOORS and folder != target_folder:
+            return f"frontends/{folder} stands alone and must not include {target}"
     if top == "core" and target_top == "core":
         floor, target_floor = name.split("/")[1], target.split("/")[1]
         for folder in (floor, target_floor):

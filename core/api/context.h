@@ -40,7 +40,8 @@ struct OpContext {
   bool read_only = false;  // the export is read-only for this client: every mutating call fails with kReadOnly
   // Up to the change, every wait ends by it with kTimeout: for locks, for room in the commit queue, for what must be
   // written before. Nothing was changed then. What is left out is the disk itself: a read, or the write of the queue
-  // by the call that leads it, takes as long as it takes.
+  // by the call that leads it, takes as long as it takes. So are short looks at other files than those that the call is
+  // about, whose locks are free when the waits of their holders end.
   Deadline deadline{};
   // A change that is made is not taken back, so the wait for its durability has an end of its own. kTimeout then means
   // "not known": done and visible, and lost only by a crash. Set by protocols whose clients take it so (HTTP). NFS sets

@@ -10,7 +10,7 @@ namespace {
 
 // Hexadecimal: the version of this form, the shard, the sequence, and a sum of all before it, so that what was cut off
 // or made up is not taken for another place.
-constexpr std::uint64_t kVersion = 1;
+constexpr std::uint64_t kCursorVersion = 1;
 constexpr std::size_t kVersionDigits = 2, kShardDigits = 4, kSequenceDigits = 16, kSumDigits = 4;
 constexpr std::size_t kDigits = kVersionDigits + kShardDigits + kSequenceDigits + kSumDigits;
 
@@ -27,7 +27,7 @@ std::uint64_t sum_of(std::string_view text) {
 std::string encode_cursor(ShardId shard, std::uint64_t sequence) {
   std::string out;
   out.reserve(kDigits);
-  put_hex(out, kVersion, kVersionDigits);
+  put_hex(out, kCursorVersion, kVersionDigits);
   put_hex(out, static_cast<std::uint64_t>(shard), kShardDigits);
   put_hex(out, sequence, kSequenceDigits);
   put_hex(out, sum_of(out), kSumDigits);

@@ -9,7 +9,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <string>
@@ -524,8 +526,8 @@ struct Usage {
 inline std::uint64_t bytes_of(const Usage& usage) {
   return static_cast<std::uint64_t>(std::clamp<ByteCount>(usage.bytes, 0, std::numeric_limits<std::uint64_t>::max()));
 }
-// Why something counts. What is nameless and recycled counts as recycled, what is nameless and of an upload as that; a
-// directory that lies in a bin itself does not take what is in it for that.
+// Why something counts. Persistent: never renumber. What is nameless and recycled counts as recycled, what is nameless
+// and of an upload as that; a directory that lies in a bin itself does not take what is in it for that.
 enum class UsageClass : std::uint8_t {
   kLive,
   kRecycled,   // it lies in a recycle bin, which is one of the directory itself or below it
@@ -533,25 +535,49 @@ enum class UsageClass : std::uint8_t {
   kMultipart,  // it is of a multipart upload that has not ended: parts and record, one file each, and a directory for
                // them
 };
-// What of a usage is not live.
+// All but what is live, which is the rest of a usage.
+inline constexpr std::array kClassesApart{UsageClass::kRecycled, UsageClass::kOrphans, UsageClass::kMultipart};
+// What of a usage is of each of them.
 struct UsageByClass {
-  Usage recycled{}, nameless{}, multipart{};
+  std::array<Usage, kClassesApart.size()> amounts{};
+
+  UsageByClass() = default;
+  UsageByClass(std::initializer_list<std::pair<UsageClass, Usage>> some) {
+    for (const auto& [of, amount] : some) (*this)[of] = amount;
+  }
+  Usage& operator[](UsageClass of) { return amounts[static_cast<std::size_t>(of) - 1]; }
+  const Usage& operator[](UsageClass of) const { return amounts[static_cast<std::size_t>(of) - 1]; }
   bool operator==(const UsageByClass&) const = default;
 };
 // Classes that limits do not see; what is live, they always see.
-struct ExcludedClasses {
-  bool recycled = false;
-  bool nameless = false;
-  bool multipart = false;
+class ExcludedClasses {
+ public:
+  constexpr ExcludedClasses() = default;
+  constexpr ExcludedClasses(std::initializer_list<UsageClass> classes) {
+    for (const UsageClass of : classes) set(of, true);
+  }
+  // Persistent. Of a newer version, bits that mean nothing here.
+  static constexpr ExcludedClasses from_bits(std::uint8_t bits) {
+    ExcludedClasses classes;
+    classes.bits_ = bits;
+    return classes;
+  }
+  constexpr std::uint8_t bits() const { return bits_; }
 
-  bool any() const { return recycled || nameless || multipart; }
-  bool has(UsageClass of) const {
-    return (recycled && of == UsageClass::kRecycled) || (nameless && of == UsageClass::kOrphans) ||
-           (multipart && of == UsageClass::kMultipart);
+  constexpr bool any() const { return bits_ != 0; }
+  constexpr bool has(UsageClass of) const { return (bits_ & bit(of)) != 0; }
+  constexpr void set(UsageClass of, bool to) {
+    bits_ = static_cast<std::uint8_t>(to ? bits_ | bit(of) : bits_ & ~bit(of));
   }
   bool operator==(const ExcludedClasses&) const = default;
+
+ private:
+  static constexpr unsigned bit(UsageClass of) {
+    return of == UsageClass::kLive ? 0 : 1u << (static_cast<unsigned>(of) - 1);
+  }
+  std::uint8_t bits_ = 0;
 };
-inline constexpr ExcludedClasses kAllButLive{.recycled = true, .nameless = true, .multipart = true};
+inline constexpr ExcludedClasses kAllButLive{UsageClass::kRecycled, UsageClass::kOrphans, UsageClass::kMultipart};
 inline constexpr std::uint32_t kQuotaGraceDefault = 7 * 24 * 3600;
 struct QuotaLimits {
   std::optional<std::uint64_t> bytes{};  // hard: growth beyond it is refused

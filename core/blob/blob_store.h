@@ -50,11 +50,14 @@ class BlobReader {
 //   reserve -> write, sync -> (core commits the layout and the blob record) -> ... -> (core commits the removal and a
 //   gc record, durably) -> (core drops the gc record) -> release.
 // In this order: once released, the place may serve another blob, which an old gc record must not free.
-// On start the core calls adopt() for each blob of its list and its gc queue (twice for one that is in both), then
-// finish_adoption(); what was reserved before a crash and never committed is thereby free again, and host files that
-// nobody adopted are removed.
+// On start the core calls begin_adoption(), adopt() for each blob that its list and its gc queue had at that moment
+// (twice for one that is in both), then finish_adoption(); what was reserved before a crash and never committed is
+// thereby free again, and host files that nobody adopted are removed. Requests are served meanwhile: what is reserved
+// lies apart from all that was there before, and nothing that was is released.
 class BlobStore : public BlobReader {
  public:
+  // False: the store itself knows what is in use, and wants to be told nothing.
+  virtual bool begin_adoption() = 0;
   virtual Status adopt(BlobId blob) = 0;  // kCorrupt: names a place that cannot be (foreign data folder)
   virtual Status finish_adoption() = 0;
 

@@ -13,9 +13,6 @@ namespace stoa::core {
 namespace {
 constexpr const char* kLate = "the metadata store was not done with earlier changes in time";
 constexpr const char* kNoRoom = "the metadata store has no room for the changes before";
-bool is_growth(const Usage& delta) {
-  return delta.bytes > 0 || delta.files > 0 || delta.directories > 0;
-}
 }  // namespace
 
 Committer::Committer(KvStore& kv, MetricRegistry& metrics, std::uint64_t next_journal)
@@ -151,23 +148,15 @@ std::vector<QueuedChanges::KeyChange> Committer::made_between(Family family, std
 Status Committer::write_group() {
   batches_.clear();
   extra_.clear();
-  log_.clear();
-  ended_.clear();
-  settles_ = false;
+  usage_.begin_group();
   for (const Queued& queued : group_) {
     const CommitUnit& unit = queued.unit;
-    // Growth first: what an operation moves or replaces must not look as if a soft limit had been kept meanwhile.
-    for (const bool growth : {true, false}) {
-      for (const Charge& charge : unit.charges) {
-        if (is_growth(charge.delta) == growth) apply(charge);
-      }
-    }
-    for (const AccountChange& change : unit.account_changes) apply(change);
-    if (unit.counted != nullptr) take_step(*unit.counted, &Account::committed);
-    settles_ = settles_ || unit.settles || unit.counted != nullptr;
+    usage_.apply(unit.charges, unit.account_changes);
+    if (unit.counted != nullptr) usage_.apply(*unit.counted);
+    if (unit.settles) usage_.settle();
     for (const std::string& record : unit.journal) extra_.put(Family::kJournal, keys::be64(next_journal_++), record);
   }
-  put_usage();
+  usage_.put_group(extra_);
   count_references();
   if (group_.size() > 1) drop_superseded();
   if (!extra_.empty()) batches_.push_back(&extra_);
@@ -178,151 +167,6 @@ Status Committer::write_group() {
   units_.add(group_.size());
   if (batches_.empty()) return {};
   return kv_.apply(batches_);
-}
-
-void Committer::lag(const AccountRef& account) {
-  if (account->lags_in == turn_of_usage_) return;
-  account->lags_in = turn_of_usage_;
-  lagging_.accounts.push_back(account);
-}
-
-void Committer::apply(const Charge& charge) {
-  const Payer& payer = charge.payer;
-  if (payer.account != nullptr && !is_zero(charge.delta))
-    log_.add({payer.account->dir, payer.of, payer.owner}, charge.delta);
-  UsageClass of = payer.of;
-  // The references stand still: a directory that moves has nothing queued, and what comes behind finds it moved.
-  for (const AccountRef* at = &payer.account; *at != nullptr; at = &(*at)->parent) {
-    Account* const account = at->get();
-    of = class_in(*account, of);
-    const BalanceChange change = change_of(charge.delta, of, account->committed.excluded());
-    // When a soft limit was passed, or is kept again, is told by the record alone.
-    if (account->committed.total.add(change, wall_now)) settles_ = true;
-    lag(*at);
-    if (account->ended) ended_.push_back(*at);
-    OwnerBooks* const owners = account->committed.owners.get();
-    if (owners == nullptr || !owners->counts(payer.file)) continue;
-    for (const OwnerKey& owner : {payer.owner.user(), payer.owner.group()}) {
-      Balance& balance = owners->balances[owner];
-      if (owners->exact()) {
-        if (balance.add(change, wall_now)) settles_ = true;
-        lagging_.owners.push_back({account, owner});
-      } else {
-        balance.add(change);
-      }
-    }
-  }
-}
-
-void Committer::apply(const AccountChange& change) {
-  Account* const account = change.account.get();
-  Books& books = account->committed;
-  lag(change.account);
-  // Most directories end without having said anything.
-  if (!change.ends || books.total.limits.says_anything() || books.for_children().says_anything() ||
-      books.owners != nullptr)
-    settles_ = true;
-  if (change.ends) {
-    account->ended = true;
-    ended_.push_back(change.account);
-  }
-  if (change.limits) set_limits(account, *change.limits);
-  if (change.child_limits) books.set_for_children(*change.child_limits);
-  if (change.owner_limits && books.owners != nullptr) {
-    const auto& [owner, limits] = *change.owner_limits;
-    Balance& balance = books.owners->balances[owner];
-    if (books.owners->exact()) {
-      (void)balance.limit(limits, wall_now);
-    } else {
-      balance.limits = limits;
-    }
-    lagging_.owners.push_back({account, owner});
-  }
-  if (change.owners) {
-    if (books.owners != nullptr) {
-      for (const auto& [owner, balance] : books.owners->balances) lagging_.owners.push_back({account, owner});
-    }
-    books.count_owners(*change.owners, wall_now);
-  }
-}
-
-void Committer::set_limits(Account* account, const QuotaLimits& limits) {
-  Books& books = account->committed;
-  const bool others_left_out = limits.excluded != books.excluded();
-  if (others_left_out) books.leave_out(limits.excluded);
-  (void)books.total.limit(limits, wall_now);
-  if (!others_left_out || books.owners_counted() != OwnersCounted::kYes) return;
-  for (auto& [owner, balance] : books.owners->balances) {
-    if (balance.follow(wall_now)) lagging_.owners.push_back({account, owner});
-  }
-}
-
-void Committer::put_usage() {
-  const std::uint64_t records = lagging_.next_record - lagging_.first_record;
-  if (settles_ || records >= kLogRecordsMax || lagging_.accounts.size() > kLaggingMax ||
-      lagging_.owners.size() > kLaggingOwnersMax) {
-    settle();
-  } else {
-    log_usage();
-  }
-}
-
-void Committer::log_usage() {
-  for (const AccountRef& account : ended_) {
-    put_account(*account);
-    log_.add_gone(account->dir, {account->parent != nullptr ? account->parent->dir : kNoFile, account->makes});
-  }
-  if (!log_.empty()) extra_.put(Family::kState, keys::usage_log_key(lagging_.next_record++), log_.encode());
-}
-
-void Committer::settle() {
-  // In the order in which they were touched first: a directory may have got a new account
-  // (MetaTxn::move_bare_directory), whose charges all come behind those of the old one, and so does what is written of
-  // it under the same key.
-  for (const AccountRef& account : lagging_.accounts) put_account(*account);
-  std::ranges::sort(lagging_.owners);
-  lagging_.owners.erase(std::ranges::unique(lagging_.owners).begin(), lagging_.owners.end());
-  for (const auto& [account, owner] : lagging_.owners) put_owner(*account, owner);
-  for (; lagging_.first_record < lagging_.next_record; ++lagging_.first_record) {
-    extra_.remove(Family::kState, keys::usage_log_key(lagging_.first_record));
-  }
-  lagging_.owners.clear();
-  lagging_.accounts.clear();
-  ++turn_of_usage_;
-}
-
-void Committer::put_account(const Account& account) {
-  const std::string key = keys::id_key(account.dir);
-  const Books& books = account.committed;
-  if (account.ended && is_zero(books.total.used)) {
-    extra_.remove(Family::kUsage, key);
-    return;
-  }
-  UsageRecord record = books.total.record();
-  record.heir = account.ended && account.parent != nullptr ? account.parent->dir : kNoFile;
-  record.upload = account.ended && account.makes == UsageClass::kMultipart;
-  record.height = account.height.load(std::memory_order_relaxed);
-  record.child_limits = books.for_children();
-  record.owners = books.owners_counted();
-  extra_.put(Family::kUsage, key, record.encode());
-}
-
-void Committer::put_owner(Account& account, const OwnerKey& owner) {
-  const std::string key = keys::owner_key(account.dir, owner.of, owner.id);
-  OwnerBooks* const owners = account.committed.owners.get();
-  const auto it = owners != nullptr ? owners->balances.find(owner) : OwnerBalances::iterator{};
-  if (owners == nullptr || it == owners->balances.end()) {
-    extra_.remove(Family::kUsage, key);
-    return;
-  }
-  // What is half counted is not stored: a start counts anew.
-  const UsageRecord known = owners->exact() ? it->second.record() : UsageRecord{.limits = it->second.limits};
-  if (it->second.is_nothing()) owners->balances.erase(it);
-  if (is_zero(known.usage) && !known.limits.any()) {
-    extra_.remove(Family::kUsage, key);
-  } else {
-    extra_.put(Family::kUsage, key, known.encode());
-  }
 }
 
 // Many creates in one directory each bring its whole new record: only the last of a group is worth writing.
@@ -442,14 +286,8 @@ Status Committer::settle_usage(LaggingUsage found) {
     std::unique_lock lock(mutex_);
     // Who writes a group changes it.
     written_.wait(lock, [this] { return !writing_; });
-    if (found.next_record != 0) {
-      for (const AccountRef& account : found.accounts) lag(account);
-      lagging_.owners = std::move(found.owners);
-      lagging_.first_record = found.first_record;
-      lagging_.next_record = found.next_record;
-    }
-    if (lagging_.accounts.empty() && lagging_.first_record == lagging_.next_record && queue_.empty() && !stalled_)
-      return {};
+    if (found.next_record != 0) usage_.begin_with(std::move(found));
+    if (!usage_.lags() && queue_.empty() && !stalled_) return {};
   }
   STOA_CHECK_OK(commit({.settles = true}));
   return wait_applied();

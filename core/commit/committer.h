@@ -22,8 +22,7 @@
 #include "core/commit/journal_tail.h"
 #include "core/commit/queued_changes.h"
 #include "core/kv/kv_store.h"
-#include "core/usage/ledger.h"
-#include "core/usage/usage_log.h"
+#include "core/usage/committed_usage.h"
 
 namespace stoa::core {
 
@@ -42,13 +41,6 @@ struct CommitUnit {
   std::unique_ptr<CountStep> counted{};  // taken after all else of this unit
   std::vector<std::string> journal{};    // encoded records; the committer numbers them
   bool settles = false;                  // its group settles usage: directories have other ones above them from here on
-};
-
-// What directories and owners count and the store does not know, but for the records of the usage log.
-struct LaggingUsage {
-  std::vector<AccountRef> accounts{};                   // in the order in which they began to lag
-  std::vector<std::pair<Account*, OwnerKey>> owners{};  // may name one twice; of these accounts
-  std::uint64_t first_record = 0, next_record = 0;      // numbers of the records
 };
 
 class Committer {
@@ -120,15 +112,6 @@ class Committer {
   void for_each_queued(std::unique_lock<std::mutex>& lock, Visit visit);
   void poison(std::unique_lock<std::mutex>& lock, const Error& error);
   Status write_group();
-  void lag(const AccountRef& account);
-  void apply(const Charge& charge);
-  void apply(const AccountChange& change);
-  void set_limits(Account* account, const QuotaLimits& limits);
-  void put_usage();
-  void put_account(const Account& account);
-  void put_owner(Account& account, const OwnerKey& owner);
-  void settle();
-  void log_usage();
   void drop_superseded();
   void count_references();
 
@@ -168,14 +151,7 @@ class Committer {
   std::uint64_t group_newest_ = 0;
   std::vector<const WriteBatch*> batches_;
   WriteBatch extra_;
-  // Beyond any of these a group settles. So many records are read by a start after a crash.
-  static constexpr std::uint64_t kLogRecordsMax = 256;
-  static constexpr std::size_t kLaggingMax = 1u << 14, kLaggingOwnersMax = 1u << 16;
-  LaggingUsage lagging_{.first_record = 1, .next_record = 1};
-  std::uint64_t turn_of_usage_ = 1;  // from one settling to the next
-  UsageLog log_;                     // of the group
-  std::vector<AccountRef> ended_;    // that the group charged; may name one twice
-  bool settles_ = false;             // the group does
+  CommittedUsage usage_;
   struct References {
     std::int64_t change = 0;
     bool ended = false;  // one of them, whatever began beside it

@@ -5,7 +5,6 @@
 #include "core/blob/blob_record.h"
 #include "core/data/block_sums.h"
 #include "core/data/data_state.h"
-#include "core/kv/damaged_walk.h"
 #include "core/kv/keys.h"
 #include "core/txn/record_changes.h"
 
@@ -13,25 +12,6 @@ namespace stoa::core {
 namespace {
 
 constexpr std::size_t kReleasedAtOnce = 1024;
-
-// `found`: garbage that the gc queue does not know, left by a crash between the steps of drop_candidates().
-Status adopt_family(VolumeContext& volume, Family family, RecordChanges& found) {
-  const auto it = volume.kv.scan(family, {}, {});
-  for (; it->valid(); it->next()) {
-    const BlobId blob{keys::read_be64(it->key())};
-    const Status adopted = volume.blobs.adopt(blob);
-    if (family == Family::kBlob) {
-      const auto record = BlobRecord::decode(it->value());
-      if (record && record->references == 0) found.mark_garbage(blob);
-    }
-    if (adopted) continue;
-    if (adopted.error().code != Errc::kCorrupt) return adopted;
-    // One lost blob must not keep all others from being served; reading its file says kCorrupt, and so does check.
-    log_error("data", "a blob is missing in the blob store",
-              {{"blob", static_cast<std::uint64_t>(blob)}, {"error", describe(adopted.error())}});
-  }
-  return it->status();
-}
 
 void release(VolumeContext& volume, BlobId blob) {
   if (const Status released = volume.blobs.release(blob); !released) {
@@ -54,33 +34,6 @@ void release_abandoned(VolumeContext& volume) {
     }
   }
 }
-
-}  // namespace
-
-Status adopt_blobs(VolumeContext& volume) {
-  RecordChanges found;
-  for (const Family family : {Family::kBlob, Family::kGc}) STOA_CHECK_OK(adopt_family(volume, family, found));
-  if (!found.empty()) STOA_CHECK_OK(volume.committer.commit({.batch = found.take()}));
-  return volume.blobs.finish_adoption();
-}
-
-void adopt_readable(VolumeContext& volume) {
-  for (const Family family : {Family::kBlob, Family::kGc}) {
-    const auto it = volume.kv.scan(family, {}, {});
-    std::string last;
-    for (bool more = true; more;) {
-      for (; it->valid(); it->next()) {
-        last = it->key();
-        // The verifier tells what the store does not hold.
-        if (!volume.blobs.adopt(BlobId{keys::read_be64(last)})) continue;
-      }
-      const auto gap = it->status() ? std::nullopt : skip_damage(*it, last);
-      more = gap && !gap->to.empty();
-    }
-  }
-}
-
-namespace {
 
 Result<std::int64_t> references(KvReader& kv, BlobId blob) {
   std::string value;
@@ -160,6 +113,7 @@ Status free_unused(VolumeContext& volume, std::span<const BlobId> unused, Commit
 }  // namespace
 
 Status collect_garbage(VolumeContext& volume, qos::BackgroundThrottle* pace) {
+  if (!volume.data->adopted.load(std::memory_order_acquire)) return {};
   release_abandoned(volume);
   if (!volume.in_flight.garbage.exchange(false, std::memory_order_acq_rel)) return {};
   // The committer makes gc records when it writes what is queued; from then on a walk sees them.

@@ -47,8 +47,8 @@ Result<RangeReply> change_range(VolumeContext& volume, const OpContext& ctx, con
 
 Status check_file(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, std::uint64_t offset) {
   if (ctx.read_only) return fail(Errc::kReadOnly);
-  const std::shared_lock chain(volume.tree_lock);
-  const std::shared_lock lock(node->lock);
+  STOA_TRY(chain, share_by(volume.tree_lock, ctx.deadline));
+  STOA_TRY(lock, share_by(node->lock, ctx.deadline));
   STOA_CHECK_OK(require_writable_file(ctx, *node, offset));
   return require_content_outside_bin(volume, ctx, *node);
 }

@@ -25,6 +25,7 @@ class Head {
   Rounds flushing{4};
   Rounds reading{2};
   Rounds counting{1};
+  Rounds adopting{4};  // once after the start of each volume
 
  private:
   MetricRegistry metrics_;  // this head's part

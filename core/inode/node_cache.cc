@@ -156,7 +156,7 @@ Result<Node::State> NodeCache::load(Node& node, unsigned nested) {
   for (Books* books : {&account->reserved, &account->committed}) {
     books->total = Balance::of(usage, usage.limits.excluded);
     books->set_for_children(usage.child_limits);
-    books->count_owners(usage.owners, wall_now);
+    books->begin_owners(usage.owners);
   }
   if (usage.owners != OwnersCounted::kNo) STOA_CHECK_OK(load_owners(*account));
   account->ended = !found;

@@ -12,7 +12,7 @@ Result<AncestorsReply> ancestors(const VolumeView& volume, const OpContext&, con
     for (const std::string_view raw : parts.directories) {
       FileId next = kNoFile;
       {
-        const std::shared_lock lock(node->lock);
+        STOA_TRY(lock, share_by(node->lock, ctx.deadline));
         if (!require_directory(*node)) break;
         STOA_TRY(entry, find_form(volume, *node, raw, true));
         if (!entry.exists()) break;
@@ -23,8 +23,8 @@ Result<AncestorsReply> ancestors(const VolumeView& volume, const OpContext&, con
       node = *std::move(found);
     }
   }
-  const std::shared_lock chain(volume.tree_lock);
-  const std::shared_lock lock(node->lock);
+  STOA_TRY(chain, share_by(volume.tree_lock, ctx.deadline));
+  STOA_TRY(lock, share_by(node->lock, ctx.deadline));
   return AncestorsReply{directories_of(node->ancestry)};
 }
 

@@ -9,7 +9,7 @@ Result<std::unique_ptr<KeyWalker>> KeyWalker::open(const VolumeView& volume, con
   std::unique_ptr<KeyWalker> walker(new KeyWalker(volume, ctx));
   STOA_TRY(node, volume.nodes.get(root));
   {
-    const std::shared_lock lock(node->lock);
+    STOA_TRY(lock, share_by(node->lock, ctx.deadline));
     STOA_CHECK_OK(require_directory(*node));
   }
   STOA_TRY(allowed, walker->may_list(root));

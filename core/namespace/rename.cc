@@ -40,7 +40,7 @@ Result<ResolvedRename> resolve(VolumeContext& volume, const OpContext& ctx, cons
   p.from_dir = from_dir;
   p.to_dir = to_dir;
   {
-    const std::shared_lock lock(from_dir->lock);
+    STOA_TRY(lock, share_by(from_dir->lock, ctx.deadline));
     STOA_CHECK_OK(require_directory(*from_dir));
     STOA_CHECK_OK(require(ctx, from_dir->record, kRightSearch));
     STOA_TRY(entry, find_posix(volume, *from_dir, req.from_name));
@@ -48,7 +48,7 @@ Result<ResolvedRename> resolve(VolumeContext& volume, const OpContext& ctx, cons
     p.from = entry;
   }
   {
-    const std::shared_lock lock(to_dir->lock);
+    STOA_TRY(lock, share_by(to_dir->lock, ctx.deadline));
     STOA_CHECK_OK(require_directory(*to_dir));
     STOA_CHECK_OK(require(ctx, to_dir->record, kRightSearch));
     STOA_TRY(entry, find_posix(volume, *to_dir, req.to_name));
@@ -178,10 +178,10 @@ Result<RenameReply> rename(VolumeContext& volume, const OpContext& ctx, const Re
     };
     auto reply = [&]() -> Result<RenameReply> {
       if (!moves && !alone) {
-        const std::shared_lock tree_lock(volume.tree_lock);
+        STOA_TRY(tree_lock, share_by(volume.tree_lock, ctx.deadline));
         return attempt();
       }
-      const std::lock_guard tree_lock(volume.tree_lock);
+      STOA_TRY(tree_lock, lock_by(volume.tree_lock, ctx.deadline));
       if (!moves) return attempt();
       if (lies_in(p.to_dir->home_now().ancestry, p.moved->id))
         return fail(Errc::kInvalid, "a directory cannot move below itself");

@@ -15,7 +15,7 @@ namespace stoa::core {
 
 MetaTxn::~MetaTxn() {
   if (committed_) return;
-  volume_.ledger.drop(posted_);
+  volume_.ledger.drop(held_);
 }
 
 void MetaTxn::put_acl(Inode& next) {
@@ -60,11 +60,7 @@ Status MetaTxn::delete_inode(const NodeRef& node, Visible visible) {
     const UsageRecord known = volume_.ledger.read(node->account);
     if (has_quota(known)) records_.mark_quota(node->id, false);
     if (known.owners == OwnersCounted::kBeingCounted) records_.mark_counting(node->id, false);
-    account_changes_.push_back({.account = node->account,
-                                .limits = QuotaLimits{},
-                                .child_limits = QuotaLimits{},
-                                .owners = OwnersCounted::kNo,
-                                .ends = true});
+    account_changes_.push_back({.account = node->account, .ends = true});
   }
   if (node->record.has(kHasXattrs)) {
     const std::string key = keys::id_key(node->id);
@@ -139,14 +135,14 @@ Status MetaTxn::remove_entry(const NodeRef& dir, Inode& dir_next, std::string_vi
 }
 
 Status MetaTxn::reserve(const Payer& payer, const Usage& delta) {
-  STOA_CHECK_OK(volume_.ledger.hold(posted_, {{payer, delta}}));
+  STOA_CHECK_OK(volume_.ledger.hold(held_, {{payer, delta}}));
   charges_.push_back({payer, delta});
   return {};
 }
 
 void MetaTxn::release(const Payer& payer, const Usage& delta) {
   // What only shrinks is never refused.
-  (void)volume_.ledger.hold(posted_, {{payer, -delta}});
+  (void)volume_.ledger.hold(held_, {{payer, -delta}});
   charges_.push_back({payer, -delta});
 }
 
@@ -171,14 +167,14 @@ Status MetaTxn::move_owner(const NodeRef& dir, const Owner& to, const Usage& its
 
 Status MetaTxn::move(const Payer& from, const Payer& to, const Usage& usage, const Usage& uncommitted) {
   const Usage reserved = usage + uncommitted;
-  STOA_CHECK_OK(volume_.ledger.hold(posted_, {{from, -reserved}, {to, reserved}}));
+  STOA_CHECK_OK(volume_.ledger.hold(held_, {{from, -reserved}, {to, reserved}}));
   charges_.push_back({from, -usage});
   charges_.push_back({to, usage});
   return {};
 }
 
 void MetaTxn::end_charge(const NodeRef& node, const Usage& usage) {
-  (void)volume_.ledger.hold(posted_, {{node->payer(), -(usage + promised(*node))}});
+  (void)volume_.ledger.hold(held_, {{node->payer(), -(usage + promised(*node))}});
   charges_.push_back({node->payer(), -usage});
 }
 
@@ -217,12 +213,11 @@ Status MetaTxn::move_directory(const NodeRef& dir, const NodeRef& parent, const 
     }
   }
   STOA_CHECK_OK(move_below(from, to, live, live_committed));
-  from.of = UsageClass::kOrphans;
-  STOA_CHECK_OK(move_below(from, to, below.by_class.nameless, committed.by_class().nameless));
-  from.of = UsageClass::kMultipart;
-  STOA_CHECK_OK(move_below(from, to, below.by_class.multipart, committed.by_class().multipart));
-  from.of = UsageClass::kRecycled;
-  return move_below(from, to, below.by_class.recycled, committed.by_class().recycled);
+  for (const UsageClass of : kClassesApart) {
+    from.of = of;
+    STOA_CHECK_OK(move_below(from, to, below.by_class[of], committed.by_class()[of]));
+  }
+  return {};
 }
 
 Status MetaTxn::move_bare_directory(const NodeRef& dir, const NodeRef& to) {
@@ -237,7 +232,7 @@ Status MetaTxn::move_bare_directory(const NodeRef& dir, const NodeRef& to) {
 Status MetaTxn::move_below(const Payer& from, const AccountRef& to, const Usage& reserved, const Usage& committed) {
   Payer onto = from;
   onto.account = to;
-  if (!is_zero(reserved)) STOA_CHECK_OK(volume_.ledger.hold(posted_, {{from, -reserved}, {onto, reserved}}));
+  if (!is_zero(reserved)) STOA_CHECK_OK(volume_.ledger.hold(held_, {{from, -reserved}, {onto, reserved}}));
   if (is_zero(committed)) return {};
   charges_.push_back({from, -committed});
   charges_.push_back({onto, committed});
@@ -267,19 +262,6 @@ void MetaTxn::change_account(AccountChange change) {
   if (counting || was_counting) records_.mark_counting(change.account->dir, counting);
   records_.mark_quota(change.account->dir, has_quota(next));
   account_changes_.push_back(std::move(change));
-}
-
-void MetaTxn::publish(const AccountChange& change) {
-  if (change.ends) {
-    volume_.ledger.end(change.account);
-    return;
-  }
-  if (change.owners) volume_.ledger.count_owners(change.account, *change.owners);
-  if (change.limits) volume_.ledger.set_limits(change.account, *change.limits);
-  if (change.child_limits) volume_.ledger.set_child_limits(change.account, *change.child_limits);
-  if (change.owner_limits) {
-    volume_.ledger.set_limits(change.account, change.owner_limits->first, change.owner_limits->second);
-  }
 }
 
 Status MetaTxn::break_leases() {
@@ -353,8 +335,8 @@ Result<CommitTicket> MetaTxn::commit() {
                                              .settles = settles_},
                                             ctx_.deadline));
   committed_ = true;
-  volume_.ledger.keep(posted_);
-  for (const AccountChange& change : account_changes_) publish(change);
+  volume_.ledger.keep(held_);
+  for (const AccountChange& change : account_changes_) volume_.ledger.apply(change);
   for (const BlobReference& reference : references_) {
     if (reference.delta > 0) {
       volume_.in_flight.untrack(reference.blob);

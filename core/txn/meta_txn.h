@@ -116,7 +116,6 @@ class MetaTxn {
   Status move(const Payer& from, const Payer& to, const Usage& usage, const Usage& uncommitted);
   Status move_below(const Payer& from, const AccountRef& to, const Usage& reserved, const Usage& committed);
   void put_acl(Inode& next);
-  void publish(const AccountChange& change);
   void put_entry(FileId dir, Inode& dir_next, std::string_view raw, const EntryRecord& record);
   void publish_entry(FileId dir, std::string_view raw, bool directory, const EntryRecord& record,
                      FileId gone = kNoFile);
@@ -129,7 +128,7 @@ class MetaTxn {
   std::vector<Charge> charges_;
   std::vector<BlobReference> references_;
   std::vector<AccountChange> account_changes_;
-  Postings posted_;
+  HeldCharges held_;
   std::vector<std::pair<JournalNote, const OpContext*>> notes_;
   std::vector<Publication> publications_;
   std::vector<EntryChange> entry_changes_;

@@ -1,5 +1,7 @@
 #include "core/usage/balance.h"
 
+#include "base/assert.h"
+
 namespace stoa::core {
 namespace {
 
@@ -40,11 +42,9 @@ Status Balance::admit(const Usage& delta, Clock clock) const {
 }
 
 BalanceChange change_of(const Usage& delta, UsageClass of, const ExcludedClasses& excluded) {
-  return {.all = delta,
-          .by_class = {.recycled = of == UsageClass::kRecycled ? delta : Usage{},
-                       .nameless = of == UsageClass::kOrphans ? delta : Usage{},
-                       .multipart = of == UsageClass::kMultipart ? delta : Usage{}},
-          .counted = excluded.has(of) ? Usage{} : delta};
+  BalanceChange change{.all = delta, .by_class = {}, .counted = excluded.has(of) ? Usage{} : delta};
+  if (of != UsageClass::kLive) change.by_class[of] = delta;
+  return change;
 }
 BalanceChange operator+(const BalanceChange& a, const BalanceChange& b) {
   return {a.all + b.all, a.by_class + b.by_class, a.counted + b.counted};
@@ -63,6 +63,7 @@ Balance Balance::of(const UsageRecord& record, const ExcludedClasses& excluded) 
 }
 
 void Balance::set_apart(const Apart& to) {
+  for (const Usage& amount : to.by_class.amounts) STOA_ASSERT(!is_negative(amount));
   if (to.by_class == UsageByClass{} && is_zero(to.excluded)) {
     apart.reset();
   } else if (apart == nullptr) {
@@ -72,16 +73,14 @@ void Balance::set_apart(const Apart& to) {
   }
 }
 
-void Balance::add(const BalanceChange& change) {
-  used = used + change.all;
-  const Usage excluded = change.all + -change.counted;
-  if (change.by_class == UsageByClass{} && is_zero(excluded)) return;
-  const Apart before = apart != nullptr ? *apart : Apart{};
-  set_apart({before.by_class + change.by_class, before.excluded + excluded});
-}
-
 bool Balance::add(const BalanceChange& change, Clock clock) {
-  add(change);
+  used = used + change.all;
+  STOA_ASSERT(!is_negative(used));
+  const Usage excluded = change.all + -change.counted;
+  if (change.by_class != UsageByClass{} || !is_zero(excluded)) {
+    const Apart before = apart != nullptr ? *apart : Apart{};
+    set_apart({before.by_class + change.by_class, before.excluded + excluded});
+  }
   return follow(clock);
 }
 
@@ -94,23 +93,8 @@ bool Balance::limit(const QuotaLimits& to, Clock clock) {
   return follow(clock);
 }
 
-void Books::leave_out(const ExcludedClasses& classes) {
-  total.leave_out(classes);
-  if (owners == nullptr) return;
-  for (auto& [owner, balance] : owners->balances) balance.leave_out(classes);
-}
-
-void Books::count_owners(OwnersCounted to, Clock clock) {
-  if (to == OwnersCounted::kYes && owners != nullptr) {
-    owners->counted.reset();
-    for (auto& [owner, balance] : owners->balances) (void)balance.follow(clock);
-    return;
-  }
-  owners = to == OwnersCounted::kNo ? nullptr : std::make_unique<OwnerBooks>();
-  if (to == OwnersCounted::kBeingCounted) owners->counted = std::make_shared<CountedFiles>();
-}
-
 bool Balance::follow(Clock clock) {
+  if (clock == nullptr) return false;
   const Usage seen = counted();
   const bool bytes = follow_one(limits.soft_bytes, seen.bytes, since.bytes, clock);
   const bool files = follow_one(limits.soft_files, files_of(seen), since.files, clock);

@@ -18,16 +18,11 @@ const Account* meeting_point(const Account* a, const Account* b) {
   return nullptr;
 }
 
-// Whether what the payer pays is also his owner's in this account.
-bool counts_owner(const Account& account, const Payer& payer) {
-  return account.reserved.owners != nullptr && account.reserved.owners->counts(payer.file);
-}
-
-// What postings add up to for one balance of one account.
+// What charges add up to for one balance of one account.
 struct Net {
   Account* account;
   std::optional<OwnerKey> owner;  // absent: the total
-  BalanceChange before, after;    // without and with what is posted now
+  BalanceChange before, after;    // without and with what is added now
 };
 
 // The balance whose limits bind an owner; null: there is none, or owners are not wholly counted yet.
@@ -40,39 +35,41 @@ const Balance* binding(const Account& account, const OwnerKey& owner) {
 
 class Nets {
  public:
-  void add(const Posting& posting, bool posted_before) {
-    UsageClass of = posting.payer.of;
-    for (Account* a = posting.payer.account.get(); a != nullptr; a = a->parent.get()) {
-      of = class_in(*a, of);
-      const BalanceChange change = change_of(posting.delta, of, a->reserved.excluded());
-      add_one(a, std::nullopt, change, posted_before);
-      if (!counts_owner(*a, posting.payer)) continue;
-      add_one(a, posting.payer.owner.user(), change, posted_before);
-      add_one(a, posting.payer.owner.group(), change, posted_before);
-    }
+  void add(const Charge& charge, bool held_before) {
+    for_each_charged(charge.payer, [&](const AccountRef& account, UsageClass of) {
+      const BalanceChange change = change_of(charge.delta, of, account->reserved.excluded());
+      add_one(account.get(), std::nullopt, change, held_before);
+      if (!account->reserved.counts_owner_of(charge.payer.file)) return;
+      add_one(account.get(), charge.payer.owner.user(), change, held_before);
+      add_one(account.get(), charge.payer.owner.group(), change, held_before);
+    });
   }
   const std::vector<Net>& all() const { return nets_; }
 
  private:
-  void add_one(Account* account, const std::optional<OwnerKey>& owner, const BalanceChange& change,
-               bool posted_before) {
+  void add_one(Account* account, const std::optional<OwnerKey>& owner, const BalanceChange& change, bool held_before) {
     auto net = std::ranges::find_if(nets_, [&](const Net& n) { return n.account == account && n.owner == owner; });
     if (net == nets_.end()) net = nets_.insert(nets_.end(), {account, owner, {}, {}});
     net->after = net->after + change;
-    if (posted_before) net->before = net->before + change;
+    if (held_before) net->before = net->before + change;
   }
   std::vector<Net> nets_;
 };
 
 // What an operation holds of a balance that it changes by `net`: the larger of what is true with it and without it.
-Usage held(const Usage& net) {
+Usage held_of(const Usage& net) {
   return {std::max<ByteCount>(net.bytes, 0), std::max<std::int64_t>(net.files, 0),
           std::max<std::int64_t>(net.directories, 0)};
 }
-BalanceChange held(const BalanceChange& net) {
-  return {held(net.all),
-          {held(net.by_class.recycled), held(net.by_class.nameless), held(net.by_class.multipart)},
-          held(net.counted)};
+BalanceChange held_of(const BalanceChange& net) {
+  BalanceChange held{held_of(net.all), net.by_class, held_of(net.counted)};
+  for (Usage& amount : held.by_class.amounts) amount = held_of(amount);
+  return held;
+}
+
+template <class Changed>
+void add_net(const Net& net, const BalanceChange& change, Clock clock, Changed changed) {
+  if (!is_zero(change)) net.account->reserved.add(net.owner, change, clock, changed);
 }
 
 bool shrinks(const Usage& delta) {
@@ -117,14 +114,13 @@ void take_step(const CountStep& step, Books Account::* side) {
     if (owners != nullptr && !owners->exact()) owners->counted = step.files;
   }
   for (const auto& [payer, delta] : step.found) {
-    UsageClass of = payer.of;
-    for (Account* a = payer.account.get(); a != nullptr; a = a->parent.get()) {
-      of = class_in(*a, of);
-      OwnerBooks* const owners = (a->*side).owners.get();
-      if (owners == nullptr || owners->counted != step.files) continue;
-      const BalanceChange change = change_of(delta, of, (a->*side).excluded());
-      for (const OwnerKey& owner : {payer.owner.user(), payer.owner.group()}) owners->balances[owner].add(change);
-    }
+    for_each_charged(payer, [&](const AccountRef& account, UsageClass of) {
+      Books& books = (*account).*side;
+      if (books.owners == nullptr || books.owners->counted != step.files) return;
+      const BalanceChange change = change_of(delta, of, books.excluded());
+      for (const OwnerKey& owner : {payer.owner.user(), payer.owner.group()})
+        books.add(owner, change, nullptr, [](const OwnerKey*, const Balance&, bool) {});
+    });
   }
   *step.files = step.after;
 }
@@ -137,48 +133,21 @@ Ledger::Ledger(MetricRegistry& metrics, Clock clock, KvStore* store)
       clock_(clock),
       store_(store) {}
 
-void Ledger::notice(const Account& account, QuotaOf of, std::uint32_t id, const Balance& balance) {
-  if (balance.since != SoftExcess{}) soft_passed_.add();
-  if (notices_.size() < kNoticesMax) {
-    notices_.push_back({account.dir, of, id, balance.counted(), balance.limits, balance.since});
-  }
-}
-
-void Ledger::add_one(const Account& account, QuotaOf of, std::uint32_t id, Balance& balance,
-                     const BalanceChange& change) {
-  if (balance.add(change, clock_)) notice(account, of, id, balance);
-}
-
-void Ledger::add_owner(Account& account, const OwnerKey& owner, const BalanceChange& change) {
-  OwnerBooks& owners = *account.reserved.owners;
-  const auto it = owners.balances.try_emplace(owner).first;
-  if (owners.exact()) {
-    add_one(account, owner.of, owner.id, it->second, change);
-  } else {
-    it->second.add(change);
-  }
-  if (it->second.is_nothing()) owners.balances.erase(it);
-}
-
-void Ledger::add_net(Account& account, const std::optional<OwnerKey>& owner, const BalanceChange& change) {
-  if (is_zero(change)) return;
-  if (owner) {
-    add_owner(account, *owner, change);
-  } else {
-    add_one(account, QuotaOf::kDirectory, 0, account.reserved.total, change);
-  }
+auto Ledger::notices_of(const Account& account) {
+  return [this, &account](const OwnerKey* owner, const Balance& balance, bool clock) {
+    if (!clock) return;
+    if (balance.since != SoftExcess{}) soft_passed_.add();
+    if (notices_.size() == kNoticesMax) return;
+    notices_.push_back({account.dir, owner != nullptr ? owner->of : QuotaOf::kDirectory,
+                        owner != nullptr ? owner->id : 0, balance.counted(), balance.limits, balance.since});
+  };
 }
 
 void Ledger::add(const Payer& payer, const Usage& delta) {
-  UsageClass of = payer.of;
-  for (Account* a = payer.account.get(); a != nullptr; a = a->parent.get()) {
-    of = class_in(*a, of);
-    const BalanceChange change = change_of(delta, of, a->reserved.excluded());
-    add_one(*a, QuotaOf::kDirectory, 0, a->reserved.total, change);
-    if (!counts_owner(*a, payer)) continue;
-    add_owner(*a, payer.owner.user(), change);
-    add_owner(*a, payer.owner.group(), change);
-  }
+  for_each_charged(payer, [&](const AccountRef& account, UsageClass of) {
+    Books& books = account->reserved;
+    books.charge(payer.owner, payer.file, change_of(delta, of, books.excluded()), clock_, notices_of(*account));
+  });
 }
 
 Status Ledger::admit(const Payer& payer, const Usage& delta) const {
@@ -222,59 +191,68 @@ void Ledger::give_back(const Payer& payer, const Usage& delta) {
   add(payer, -delta);
 }
 
-Status Ledger::hold(Postings& posted, std::initializer_list<Posting> more) {
+Status Ledger::hold(HeldCharges& held, std::initializer_list<Charge> more) {
+  std::vector<Charge>& charges = held.charges_;
   const auto all = [&](bool (*test)(const Usage&)) {
-    return std::ranges::all_of(posted, test, &Posting::delta) && std::ranges::all_of(more, test, &Posting::delta);
+    return std::ranges::all_of(charges, test, &Charge::delta) && std::ranges::all_of(more, test, &Charge::delta);
   };
   // Most operations only grow, or only shrink.
   if (all(shrinks)) {
-    posted.insert(posted.end(), more);
+    charges.insert(charges.end(), more);
     return {};
   }
   if (more.size() == 1 && all(grows)) {
     STOA_CHECK_OK(reserve(more.begin()->payer, more.begin()->delta));
-    posted.insert(posted.end(), more);
+    charges.insert(charges.end(), more);
     return {};
   }
   const std::lock_guard lock(mutex_);
   Nets nets;
-  for (const Posting& posting : posted) nets.add(posting, true);
-  for (const Posting& posting : more) nets.add(posting, false);
+  for (const Charge& charge : charges) nets.add(charge, true);
+  for (const Charge& charge : more) nets.add(charge, false);
   for (const Net& net : nets.all()) {
     const Balance* const balance = net.owner ? binding(*net.account, *net.owner) : &net.account->reserved.total;
     if (balance == nullptr) continue;
     // All that the volume holds is counted at its root.
     if (net.account->parent == nullptr && !net.owner)
-      STOA_CHECK_OK(admit_to_store(held(net.after.all) + -held(net.before.all)));
-    const Usage growth = held(net.after.counted) + -held(net.before.counted);
+      STOA_CHECK_OK(admit_to_store(held_of(net.after.all) + -held_of(net.before.all)));
+    const Usage growth = held_of(net.after.counted) + -held_of(net.before.counted);
     if (const Status room = balance->admit(growth, clock_); !room) {
       refused_.add();
       return room;
     }
   }
-  for (const Net& net : nets.all()) add_net(*net.account, net.owner, held(net.after) + -held(net.before));
-  posted.insert(posted.end(), more);
+  for (const Net& net : nets.all()) {
+    add_net(net, held_of(net.after) + -held_of(net.before), clock_, notices_of(*net.account));
+  }
+  charges.insert(charges.end(), more);
   return {};
 }
 
-void Ledger::keep(const Postings& posted) {
-  if (std::ranges::all_of(posted, grows, &Posting::delta)) return;
+void Ledger::keep(HeldCharges& held) {
+  const std::vector<Charge> charges = std::exchange(held.charges_, {});
+  if (std::ranges::all_of(charges, grows, &Charge::delta)) return;
   const std::lock_guard lock(mutex_);
-  if (std::ranges::all_of(posted, shrinks, &Posting::delta)) {
-    for (const Posting& posting : posted) add(posting.payer, posting.delta);
+  if (std::ranges::all_of(charges, shrinks, &Charge::delta)) {
+    for (const Charge& charge : charges) add(charge.payer, charge.delta);
     return;
   }
   Nets nets;
-  for (const Posting& posting : posted) nets.add(posting, true);
-  for (const Net& net : nets.all()) add_net(*net.account, net.owner, net.after + -held(net.after));
+  for (const Charge& charge : charges) nets.add(charge, true);
+  for (const Net& net : nets.all()) {
+    add_net(net, net.after + -held_of(net.after), clock_, notices_of(*net.account));
+  }
 }
 
-void Ledger::drop(const Postings& posted) {
-  if (std::ranges::all_of(posted, shrinks, &Posting::delta)) return;
+void Ledger::drop(HeldCharges& held) {
+  const std::vector<Charge> charges = std::exchange(held.charges_, {});
+  if (std::ranges::all_of(charges, shrinks, &Charge::delta)) return;
   const std::lock_guard lock(mutex_);
   Nets nets;
-  for (const Posting& posting : posted) nets.add(posting, true);
-  for (const Net& net : nets.all()) add_net(*net.account, net.owner, -held(net.after));
+  for (const Charge& charge : charges) nets.add(charge, true);
+  for (const Net& net : nets.all()) {
+    add_net(net, -held_of(net.after), clock_, notices_of(*net.account));
+  }
 }
 
 UsageRecord Ledger::read(const AccountRef& account) const {
@@ -315,43 +293,9 @@ void Ledger::set_parent(const AccountRef& account, const AccountRef& parent) {
   account->parent = parent;
 }
 
-void Ledger::set_limits(const AccountRef& account, const QuotaLimits& limits) {
+void Ledger::apply(const AccountChange& change) {
   const std::lock_guard lock(mutex_);
-  Books& books = account->reserved;
-  const bool others_left_out = limits.excluded != books.excluded();
-  if (others_left_out) books.leave_out(limits.excluded);
-  if (books.total.limit(limits, clock_)) notice(*account, QuotaOf::kDirectory, 0, books.total);
-  if (!others_left_out || books.owners_counted() != OwnersCounted::kYes) return;
-  for (auto& [owner, balance] : books.owners->balances) {
-    if (balance.follow(clock_)) notice(*account, owner.of, owner.id, balance);
-  }
-}
-
-void Ledger::set_child_limits(const AccountRef& account, const QuotaLimits& limits) {
-  const std::lock_guard lock(mutex_);
-  account->reserved.set_for_children(limits);
-}
-
-void Ledger::set_limits(const AccountRef& account, const OwnerKey& owner, const QuotaLimits& limits) {
-  const std::lock_guard lock(mutex_);
-  OwnerBooks* const owners = account->reserved.owners.get();
-  if (owners == nullptr) return;
-  const auto it = owners->balances.try_emplace(owner).first;
-  if (!owners->exact()) {
-    it->second.limits = limits;
-  } else if (it->second.limit(limits, clock_)) {
-    notice(*account, owner.of, owner.id, it->second);
-  }
-  if (it->second.is_nothing()) owners->balances.erase(it);
-}
-
-void Ledger::count_owners(const AccountRef& account, OwnersCounted to) {
-  const std::lock_guard lock(mutex_);
-  account->reserved.count_owners(to, clock_);
-  if (to != OwnersCounted::kYes) return;
-  for (const auto& [owner, balance] : account->reserved.owners->balances) {
-    if (balance.since != SoftExcess{}) notice(*account, owner.of, owner.id, balance);
-  }
+  change.apply(change.account->reserved, clock_, notices_of(*change.account));
 }
 
 void Ledger::count(const CountStep& step) {
@@ -369,14 +313,6 @@ std::optional<std::uint64_t> Ledger::looked_at(const AccountRef& account) const 
   const OwnerBooks* const owners = account->reserved.owners.get();
   if (owners == nullptr || owners->exact()) return std::nullopt;
   return owners->counted->looked_at;
-}
-
-void Ledger::end(const AccountRef& account) {
-  const std::lock_guard lock(mutex_);
-  // What is left out stays: files are charged here still, and somebody may hold room by it.
-  (void)account->reserved.total.limit({.excluded = account->reserved.excluded()}, clock_);
-  account->reserved.owners.reset();
-  account->reserved.child_limits.reset();
 }
 
 Ledger::Tightest Ledger::tightest(const AccountRef& account, std::optional<std::uint32_t> uid,

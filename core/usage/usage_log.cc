@@ -15,6 +15,12 @@ std::int64_t get_amount(Decoder& in) {
   return static_cast<std::int64_t>(value >> 1 ^ (~(value & 1) + 1));
 }
 
+UsageClass get_class(Decoder& in, bool& sound) {
+  const auto of = in.get<UsageClass>();
+  sound = sound && of <= kClassesApart.back();
+  return of;
+}
+
 }  // namespace
 
 void UsageLog::add(const Payee& payee, const Usage& delta) {
@@ -39,10 +45,11 @@ std::string UsageLog::encode() const {
 Status UsageLog::add(std::string_view record) {
   const Opened opened = unseal(record, kLogVersion);
   Decoder in(opened.body);
+  bool sound = true;
   for (std::uint64_t left = in.get_varint(); left > 0 && in.ok(); --left) {
     Payee payee;
     payee.dir = in.get<FileId>();
-    payee.of = in.get<UsageClass>();
+    payee.of = get_class(in, sound);
     payee.owner.uid = in.get<std::uint32_t>();
     payee.owner.gid = in.get<std::uint32_t>();
     Usage delta;
@@ -56,10 +63,10 @@ Status UsageLog::add(std::string_view record) {
     const auto dir = in.get<FileId>();
     Gone gone;
     gone.parent = in.get<FileId>();
-    gone.makes = in.get<UsageClass>();
+    gone.makes = get_class(in, sound);
     if (in.ok()) add_gone(dir, gone);
   }
-  if (opened.version == 0 || !in.ok()) return fail(Errc::kCorrupt, "the log of usage");
+  if (opened.version == 0 || !in.ok() || !sound) return fail(Errc::kCorrupt, "the log of usage");
   return {};
 }
 

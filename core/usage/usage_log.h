@@ -11,7 +11,7 @@
 #include <tuple>
 #include <vector>
 
-#include "core/usage/balance.h"
+#include "core/usage/books.h"
 
 namespace stoa::core {
 

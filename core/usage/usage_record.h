@@ -18,17 +18,26 @@ inline Usage operator-(const Usage& a) {
 inline bool is_zero(const Usage& a) {
   return a == Usage{};
 }
-inline UsageByClass operator+(const UsageByClass& a, const UsageByClass& b) {
-  return {a.recycled + b.recycled, a.nameless + b.nameless, a.multipart + b.multipart};
+// Of any of the three.
+inline bool is_negative(const Usage& a) {
+  return a.bytes < 0 || a.files < 0 || a.directories < 0;
 }
-inline UsageByClass operator-(const UsageByClass& a) {
-  return {-a.recycled, -a.nameless, -a.multipart};
+inline UsageByClass operator+(UsageByClass a, const UsageByClass& b) {
+  for (const UsageClass of : kClassesApart) a[of] = a[of] + b[of];
+  return a;
+}
+inline UsageByClass operator-(UsageByClass a) {
+  for (Usage& amount : a.amounts) amount = -amount;
+  return a;
 }
 
 // What of it is of these classes.
 inline Usage sum_of(const UsageByClass& by_class, const ExcludedClasses& classes) {
-  return (classes.recycled ? by_class.recycled : Usage{}) + (classes.nameless ? by_class.nameless : Usage{}) +
-         (classes.multipart ? by_class.multipart : Usage{});
+  Usage sum;
+  for (const UsageClass of : kClassesApart) {
+    if (classes.has(of)) sum = sum + by_class[of];
+  }
+  return sum;
 }
 
 // Whether a directory knows what each user and group owns below it.

@@ -590,9 +590,11 @@ class Checker {
       if (recorded != counted) problem(of + what + ": recorded " + text(recorded) + ", counted " + text(counted));
     };
     compare("", have.usage, found.all);
-    compare(", recycled", have.by_class.recycled, found.by_class.recycled);
-    compare(", without a name", have.by_class.nameless, found.by_class.nameless);
-    compare(", of multipart uploads", have.by_class.multipart, found.by_class.multipart);
+    constexpr std::array<const char*, kClassesApart.size()> kOfClasses{", recycled", ", without a name",
+                                                                       ", of multipart uploads"};
+    for (std::size_t i = 0; i < kOfClasses.size(); ++i) {
+      compare(kOfClasses[i], have.by_class.amounts[i], found.by_class.amounts[i]);
+    }
   }
   void compare_owner(FileId dir, const OwnerKey& owner, const UsageRecord& have) {
     const auto owners = by_owner_.find(dir);

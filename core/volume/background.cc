@@ -15,6 +15,7 @@ namespace {
 constexpr auto kForgetPeriod = std::chrono::hours(1);
 constexpr auto kSealPeriod = std::chrono::seconds(15);
 constexpr auto kScrubPeriod = std::chrono::hours(24);
+constexpr auto kAdoptAgain = std::chrono::minutes(1);  // what failed
 constexpr auto kCountAgain = std::chrono::minutes(1);  // what failed
 
 std::chrono::milliseconds flush_period(const VolumeOptions& options) {
@@ -23,30 +24,36 @@ std::chrono::milliseconds flush_period(const VolumeOptions& options) {
 
 }  // namespace
 
-Background::Background(VolumeContext& volume, Registry& registry, Head& head,
+Background::Background(VolumeContext& volume, Adoption& adoption, Registry& registry, Head& head,
                        const qos::BackgroundThrottle::PolicyContext& pace)
     : volume_(volume),
+      adoption_(adoption),
       registry_(registry),
       head_(head),
+      adopt_pace_(head.scheduler, pace),
       flush_pace_(head.scheduler, pace),
       read_pace_(head.scheduler, pace),
       count_pace_(head.scheduler, pace),
       failures_(volume.metrics.counter("stoa_background_failures_total", "Rounds of background work that failed")),
       scrub_due_(volume_.time.steady() + kScrubPeriod),
+      adopting_(head.adopting.add(kAdoptAgain, [this] { adopt(); })),
       flushing_(head.flushing.add(flush_period(volume.options), [this] { flush_and_free(); })),
       counting_(head.counting.add(kCountAgain, [this] { count_owners(); })) {
   if (volume.options.scrub_bytes_per_second != 0)
     reading_ = head.reading.add(kSealPeriod, [this] { read_at_leisure(); });
   volume.owner_count.on_wish = [this] { head_.counting.call(counting_); };
+  head.adopting.call(adopting_);
   head.counting.call(counting_);  // what a stop has broken off
 }
 
 Background::~Background() {
+  adopt_pace_.stop();
   flush_pace_.stop();
   read_pace_.stop();
   count_pace_.stop();
   volume_.owner_count.on_wish = nullptr;
   head_.flushing.remove(flushing_);
+  head_.adopting.remove(adopting_);
   if (reading_) head_.reading.remove(*reading_);
   head_.counting.remove(counting_);
 }
@@ -82,6 +89,13 @@ void Background::read_at_leisure() {
     scrub_due_ = volume_.time.steady() + kScrubPeriod;
   }
   report(done, "a round of scrubbing failed");
+}
+
+void Background::adopt() {
+  if (adopted_) return;
+  const Status done = adoption_.run(&adopt_pace_);
+  report(done, "the blob store could not be told which blobs are in use; it is tried again");
+  adopted_ = done.has_value();
 }
 
 void Background::count_owners() {

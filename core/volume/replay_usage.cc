@@ -7,30 +7,19 @@
 namespace stoa::core {
 namespace {
 
-void add_owner(Books& books, const OwnerKey& owner, const BalanceChange& change) {
-  const auto it = books.owners->balances.try_emplace(owner).first;
-  it->second.add(change);
-  if (it->second.is_nothing()) books.owners->balances.erase(it);
-}
-
-// To the account and all above it, as a charge does (Ledger::add, Committer::apply). No soft limit is passed by it: a
-// group in which one is, settles.
-void charge(const AccountRef& from, const UsageLog::Payee& payee, UsageClass of, const Usage& delta,
-            LaggingUsage& lagging) {
-  for (AccountRef account = from; account != nullptr; account = account->parent) {
-    of = class_in(*account, of);
-    if (account->ended) continue;
+// To the account and all above it, on both sides, as a charge does. No soft limit is passed by it: a group in which one
+// is, settles.
+void charge(const Payer& payer, const Usage& delta, LaggingUsage& lagging) {
+  for_each_charged(payer, [&](const AccountRef& account, UsageClass of) {
+    if (account->ended) return;
     lagging.accounts.push_back(account);
     for (Books* books : {&account->reserved, &account->committed}) {
-      const BalanceChange change = change_of(delta, of, books->excluded());
-      books->total.add(change);
-      if (books->owners == nullptr || !books->owners->exact()) continue;
-      for (const OwnerKey& owner : {payee.owner.user(), payee.owner.group()}) {
-        add_owner(*books, owner, change);
-        lagging.owners.push_back({account.get(), owner});
-      }
+      books->charge(payer.owner, payer.file, change_of(delta, of, books->excluded()), nullptr,
+                    [&](const OwnerKey* owner, const Balance&, bool) {
+                      if (owner != nullptr) lagging.owners.push_back({account.get(), *owner});
+                    });
     }
-  }
+  });
 }
 
 }  // namespace
@@ -60,7 +49,8 @@ Status replay_usage(VolumeContext& volume) {
     if (dir == kNoFile) continue;
     STOA_TRY(account, volume.nodes.account_of(dir));
     if (delta.directories > 0) note_levels(account, 1);
-    charge(account, payee, of, delta, lagging);
+    // Of no file: owners that are being counted begin anew.
+    charge({account, payee.owner, kNoFile, of}, delta, lagging);
   }
   return volume.committer.settle_usage(std::move(lagging));
 }

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "core/audit/audited_namespace.h"
 #include "core/blob/kept_blobs.h"
+#include "core/data/adoption.h"
 #include "core/data/flush.h"
 #include "core/data/gc.h"
 #include "core/data/live_sums.h"
@@ -109,10 +110,12 @@ class VolumeImpl final : public Volume {
     STOA_TRY(finished, FinishedRequests::load(volume_.kv, next_journal_));
     volume_.finished = std::move(finished);
     STOA_CHECK_OK(replay_usage(volume_));
-    STOA_CHECK_OK(adopt_blobs(volume_));
-    if (const KeptBlobs kept = kept_blobs(volume_.blobs); kept.blobs != 0) {
+    adoption_.emplace(volume_, [this] {
+      const KeptBlobs kept = kept_blobs(volume_.blobs);
+      if (kept.blobs == 0) return;
       volume_.events.add(Severity::kCritical, "content_without_files", {}, kept_text(kept) + "; " + kKeptFix);
-    }
+    });
+    if (!volume_.options.background) STOA_CHECK_OK(adoption_->run());
     STOA_CHECK_OK(recover_open_files(volume_));
     STOA_CHECK_OK(volume_.state.load());
     STOA_CHECK_OK(sweep_orphans(volume_));
@@ -135,7 +138,7 @@ class VolumeImpl final : public Volume {
     if (volume_.options.background) {
       const qos::BackgroundThrottle::PolicyContext pace{.terms = [this] { return registry_->background_terms(); },
                                                         .requests = [this] { return ns_.requests(); }};
-      background_.emplace(volume_, *registry_, opened_.head, pace);
+      background_.emplace(volume_, *adoption_, *registry_, opened_.head, pace);
     }
     return {};
   }
@@ -165,7 +168,11 @@ class VolumeImpl final : public Volume {
     STOA_CHECK_OK(volume_.committer.settle_usage());
     return volume_.committer.wait_durable(volume_.committer.applied());
   }
-  Result<CheckReport> check(const CheckOptions& options) override { return check_volume(volume_, options); }
+  Result<CheckReport> check(const CheckOptions& options) override {
+    // What takes space and is in use must be known.
+    STOA_CHECK_OK(adoption_->run());
+    return check_volume(volume_, options);
+  }
   Status run_gc() override {
     STOA_CHECK_OK(sweep_orphans(volume_));
     STOA_CHECK_OK(collect_garbage(volume_));
@@ -205,6 +212,7 @@ class VolumeImpl final : public Volume {
   qos::Scheduler& scheduler_ = opened_.head.scheduler;
   std::unique_ptr<StoredRegistry> registry_;
   std::unique_ptr<AuditedNamespace> audited_;
+  std::optional<Adoption> adoption_;
   std::optional<Background> background_;
 };
 

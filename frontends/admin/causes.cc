@@ -219,7 +219,9 @@ void add_quota(Json& causes, const std::string& path, const std::string& owner, 
   if (kept != 0)
     room +=
         "; its recycle bin alone keeps " + std::to_string(kept) + " bytes: stoa recycle purge " + word(path) + " --all";
-  const std::uint64_t uploads = reply.excluded.multipart ? 0 : core::bytes_of(reply.by_class.multipart);
+  const std::uint64_t uploads = reply.excluded.has(core::UsageClass::kMultipart)
+                                    ? 0
+                                    : core::bytes_of(reply.by_class[core::UsageClass::kMultipart]);
   if (uploads != 0)
     room +=
         "; S3 multipart uploads that have not ended take " + std::to_string(uploads) + " bytes: complete or abort them";

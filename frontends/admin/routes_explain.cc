@@ -141,7 +141,7 @@ class QuotasView {
     if (!reply.limits.any()) return {};
     STOA_TRY(path, service_.volume.ns().path_of(request_.context(), {.id = dir}));
     STOA_TRY(bin, kept_in_bin(service_, request_, dir));
-    const bool bin_counts = owner.empty() && !reply.excluded.recycled;
+    const bool bin_counts = owner.empty() && !reply.excluded.has(core::UsageClass::kRecycled);
     add_quota(causes_, path.path, owner, reply, bin_counts ? bin : core::Usage{});
     json["limits"] = view(reply.limits);
     json["usage"] = view(reply.usage);

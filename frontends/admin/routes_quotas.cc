@@ -91,17 +91,11 @@ void put_counting(Json& json, const std::optional<core::OwnerCountProgress>& cou
   json["counting"] = counting ? Json{{"looked_at", counting->looked_at}, {"in_all", counting->in_all}} : Json();
 }
 
-// The classes that a quota may count or not, as requests and replies name them.
-constexpr std::pair<const char*, bool core::ExcludedClasses::*> kClasses[] = {
-    {"recycled", &core::ExcludedClasses::recycled},
-    {"open_but_deleted", &core::ExcludedClasses::nameless},
-    {"multipart", &core::ExcludedClasses::multipart}};
-
 Json view_with_classes(const core::QuotaLimits& limits) {
   Json json = view(limits);
   Json count = Json::array();
-  for (const auto& [name, excluded] : kClasses) {
-    if (!(limits.excluded.*excluded)) count.push_back(name);
+  for (const auto& [name, of] : kUsageClassNames) {
+    if (!limits.excluded.has(of)) count.push_back(name);
   }
   json["count"] = std::move(count);
   return json;
@@ -113,11 +107,11 @@ std::optional<core::ExcludedClasses> classes_of(JsonBody& body) {
   if (!names) return std::nullopt;
   core::ExcludedClasses excluded = core::kAllButLive;
   for (const std::string& name : *names) {
-    const auto known = std::ranges::find(kClasses, name, [](const auto& one) { return std::string_view(one.first); });
-    if (known == std::end(kClasses)) {
+    const auto known = std::ranges::find(kUsageClassNames, name, [](const auto& one) { return one.first; });
+    if (known == kUsageClassNames.end()) {
       body.refuse("count", "names '" + name + "', which is not 'recycled', 'open_but_deleted' or 'multipart'");
     } else {
-      excluded.*known->second = false;
+      excluded.set(known->second, false);
     }
   }
   return excluded;
@@ -144,11 +138,11 @@ Result<Json> counted_view(Service& service, const Request& request, core::FileId
   // The bin of a directory above has taken what was deleted out of this one.
   const bool stays = keeps && kept.policy->counted && kept.bin_of == dir;
   return Json{{"live", true},
-              {"open_but_deleted", !excluded.nameless},
-              {"recycled", excluded.recycled ? Json(false)
-                           : keeps           ? Json(stays)
-                                             : Json()},
-              {"multipart", !excluded.multipart}};
+              {"open_but_deleted", !excluded.has(core::UsageClass::kOrphans)},
+              {"recycled", excluded.has(core::UsageClass::kRecycled) ? Json(false)
+                           : keeps                                   ? Json(stays)
+                                                                     : Json()},
+              {"multipart", !excluded.has(core::UsageClass::kMultipart)}};
 }
 
 Result<Json> quota_view(Service& service, const Request& request, const Subject& subject) {

@@ -154,9 +154,9 @@ Json view(const core::Usage& usage) {
 }
 
 Json view(const core::UsageByClass& by_class) {
-  return {{"recycled", view(by_class.recycled)},
-          {"open_but_deleted", view(by_class.nameless)},
-          {"multipart", view(by_class.multipart)}};
+  Json json;
+  for (const auto& [name, of] : kUsageClassNames) json[name] = view(by_class[of]);
+  return json;
 }
 
 Json view(const core::QuotaLimits& limits) {

@@ -243,9 +243,9 @@ bool Driver::do_set_quota() {
   const core::OpContext ctx = context();
   core::SetQuotaRequest request{.dir = id, .limits = {}};
   if (twin_.exists(id) && twin_.at(id).is_directory() && random_.percent(40)) {
-    if (random_.percent(40))
-      request.limits.excluded = {
-          .recycled = random_.percent(60), .nameless = random_.percent(60), .multipart = random_.percent(50)};
+    if (random_.percent(40)) {
+      for (const core::UsageClass of : core::kClassesApart) request.limits.excluded.set(of, random_.percent(60));
+    }
     const core::Usage usage = twin_.usage_by_class(id).counted(request.limits.excluded);
     if (random_.percent(70)) request.limits.bytes = static_cast<std::uint64_t>(usage.bytes) + random_.below(60'000);
     if (random_.percent(50))
@@ -256,9 +256,9 @@ bool Driver::do_set_quota() {
   describe("set_quota of " + text(id) + " bytes " +
            (request.limits.bytes ? std::to_string(*request.limits.bytes) : "-") + " files " +
            (request.limits.files ? std::to_string(*request.limits.files) : "-") +
-           (request.limits.excluded.recycled ? " without what is recycled" : "") +
-           (request.limits.excluded.nameless ? " without what has no name" : "") +
-           (request.limits.excluded.multipart ? " without what is of uploads" : ""));
+           (request.limits.excluded.has(core::UsageClass::kRecycled) ? " without what is recycled" : "") +
+           (request.limits.excluded.has(core::UsageClass::kOrphans) ? " without what has no name" : "") +
+           (request.limits.excluded.has(core::UsageClass::kMultipart) ? " without what is of uploads" : ""));
   Verdict verdict;
   if (!twin_.exists(id)) {
     verdict.errors.push_back(Errc::kStale);

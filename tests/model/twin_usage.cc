@@ -45,9 +45,9 @@ core::Usage own_usage(const TwinInode& inode) {
 
 core::Usage TwinUsage::counted(const core::ExcludedClasses& excluded) const {
   core::Usage rest = all;
-  if (excluded.recycled) rest = less(rest, by_class.recycled);
-  if (excluded.nameless) rest = less(rest, by_class.nameless);
-  if (excluded.multipart) rest = less(rest, by_class.multipart);
+  for (const core::UsageClass of : core::kClassesApart) {
+    if (excluded.has(of)) rest = less(rest, by_class[of]);
+  }
   return rest;
 }
 
@@ -71,9 +71,7 @@ std::map<FileId, TwinUsage> Twin::usages() const {
       of = class_in(dir, of);
       TwinUsage& known = total[dir];
       known.all = sum(known.all, own);
-      if (of == core::UsageClass::kRecycled) known.by_class.recycled = sum(known.by_class.recycled, own);
-      if (of == core::UsageClass::kOrphans) known.by_class.nameless = sum(known.by_class.nameless, own);
-      if (of == core::UsageClass::kMultipart) known.by_class.multipart = sum(known.by_class.multipart, own);
+      if (of != core::UsageClass::kLive) known.by_class[of] = sum(known.by_class[of], own);
     }
   }
   return total;

@@ -9,6 +9,13 @@ namespace stoa::blob {
 
 using core::BlobId;
 
+bool MemoryBlobs::begin_adoption() {
+  const std::lock_guard lock(mutex_);
+  adopted_.clear();
+  first_since_open_ = next_;
+  return true;
+}
+
 Status MemoryBlobs::adopt(BlobId blob) {
   const std::lock_guard lock(mutex_);
   if (!blobs_.contains(blob)) return fail(Errc::kCorrupt, "no such blob");
@@ -18,7 +25,9 @@ Status MemoryBlobs::adopt(BlobId blob) {
 
 Status MemoryBlobs::finish_adoption() {
   const std::lock_guard lock(mutex_);
-  std::erase_if(blobs_, [&](const auto& blob) { return !adopted_.contains(blob.first); });
+  std::erase_if(blobs_, [&](const auto& blob) {
+    return static_cast<std::uint64_t>(blob.first) < first_since_open_ && !adopted_.contains(blob.first);
+  });
   adopted_.clear();
   return {};
 }

@@ -16,6 +16,8 @@ class MemoryBlobs : public core::BlobStore {
  public:
   // `faults` must outlive it.
   explicit MemoryBlobs(FaultPlan* faults = nullptr) : faults_(faults) {}
+
+  bool begin_adoption() override;
   Status adopt(core::BlobId blob) override;
   Status finish_adoption() override;
   Result<core::BlobId> reserve(std::uint64_t bytes) override;
@@ -47,6 +49,7 @@ class MemoryBlobs : public core::BlobStore {
   std::map<core::BlobId, Blob> blobs_;
   std::set<core::BlobId> adopted_;  // between two opens of a volume on the same store
   std::uint64_t next_ = 1;
+  std::uint64_t first_since_open_ = ~std::uint64_t{0};
 };
 
 }  // namespace stoa::blob

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "frontends/nfs/rpc/peer.h"
+#include "frontends/wire/peer.h"
 
 namespace stoa::nlm {
 namespace {
@@ -233,7 +233,7 @@ std::vector<nfs::ClientStatus> Hosts::list() const {
     const auto silent = now() - Clock::time_point(Clock::duration(host->heard));
     all.push_back({.id = host->holder,
                    .protocol = "nlm",
-                   .address = rpc::address_text(host->address),
+                   .address = wire::address_text(host->address),
                    .name = host->name,
                    .held = state_.held_by(host->holder),
                    .silent = std::chrono::floor<std::chrono::seconds>(silent)});

@@ -106,7 +106,7 @@ const Operation kOperations[] = {
     {"extend",
      [](FaultWorld& w) { return only(w.ns().setattr({}, {.id = w.id("/dir/Big"), .set = {.size = 700'000}})); }},
     {"allocate", [](FaultWorld& w) { return only(w.ns().allocate({}, {w.id("/dir/Big"), 100'000, 300'000})); }},
-    {"punch", [](FaultWorld& w) { return only(w.ns().punch({}, {w.id("/dir/Big"), 0, 150'000})); }},
+    {"punch", [](FaultWorld& w) { return only(w.ns().punch({}, {w.id("/dir/Big"), 0, 150'000})); }, true},
     {"clone",
      [](FaultWorld& w) {
        return only(w.ns().copy_range({}, {.from = w.id("/dir/Big"),

@@ -128,7 +128,7 @@ std::string FaultWorld::dump() {
   for (const FileId dir : {kRootId, id("/dir"), id("/other"), id("/bin")}) {
     const auto usage = ns().usage(ctx, {dir});
     if (!usage) continue;  // removed
-    out += "usage " + text(usage->usage) + " recycled " + text(usage->by_class.recycled) + " limit " +
+    out += "usage " + text(usage->usage) + " recycled " + text(usage->by_class[UsageClass::kRecycled]) + " limit " +
            std::to_string(usage->limits.bytes.value_or(0)) + "\n";
   }
   if (const auto items = ns().list_recycled(ctx, {.dir = id("/bin")})) {

@@ -62,27 +62,6 @@ constexpr std::string_view kVolumeV1 =
     "01012a00000053544f41564f4c314d000000000000000176050000000000000001000000000000000200000000000000";
 constexpr std::string_view kEntryV1 = "01010c00000011000000000000000201f403";
 constexpr std::string_view kCookieV1 = "01010f00000011000000000000000300046e616d65";
-constexpr std::string_view kUsageV1 =
-    "010129000000050000000000000002000000000000000100000000000000030a000000000000001400000000000000";
-constexpr std::string_view kUsageV3 =
-    "030354000000050000000000000002000000000000000100000000000000010a000000000000000f043c000000080000000000000007000000"
-    "0000000000"
-    "000000000000000a803a090009000000000000000300000000000000";
-constexpr std::string_view kUsageV4 =
-    "04042200000005000000000000800200000000000000010000000000000000100100000000000000";
-constexpr std::string_view kUsageV5 = "05051a0000000500000000000000020000000000000001000000000000000028";
-constexpr std::string_view kUsageV8 = "08031c0000000500000000000000020000000000000001000000000000000000ac02";
-constexpr std::string_view kUsageV6 =
-    "060663000000050000000000000002000000000000000100000000000000010a00000000000000402705000000000000800100000000000000"
-    "010000000000"
-    "000001000000000000000200000000000000000000000000000001000000000000000000000000000000";
-constexpr std::string_view kUsageV7 =
-    "07078c000000050000000000000002000000000000000100000000000000050a000000000000001000000000000000c0270500000000000080"
-    "0100000000"
-    "0000000100000000000000010000000000000002000000000000000000000000000000010000000000000000000000000000000b0400000000"
-    "0000000000"
-    "00000000000003000000000000000200000000000000";
-constexpr std::string_view kUsageV2 = "020221000000050000000000000002000000000000000100000000000000041000000000000000";
 constexpr std::string_view kBlobV1 = "010102000000ac02";
 
 TEST(RecordsTest, InodeKeepsItsBytes) {
@@ -132,82 +111,7 @@ TEST(RecordsTest, EntryAndCookieKeepTheirBytes) {
   EXPECT_EQ(again->type, FileType::kSymlink);
 }
 
-TEST(RecordsTest, UsageBlobAndVolumeKeepTheirBytes) {
-  const UsageRecord usage{{5, 2, 1}, {.bytes = 10, .files = 20}};
-  EXPECT_EQ(hex(usage.encode()), kUsageV1);
-  const auto again = UsageRecord::decode(bytes(kUsageV1));
-  ASSERT_TRUE(again);
-  EXPECT_EQ(again->usage, usage.usage);
-  EXPECT_EQ(again->limits, usage.limits);
-  EXPECT_EQ(again->heir, kNoFile);
-  // 02: the account of a directory that is gone. Readers that do not know of those must not take it for a live one's.
-  const UsageRecord ended{{5, 2, 1}, {}, FileId{16}};
-  EXPECT_EQ(hex(ended.encode()), kUsageV2);
-  EXPECT_EQ(UsageRecord::decode(bytes(kUsageV2))->heir, FileId{16});
-  // 03: soft limits, limits of new children, owners.
-  const UsageRecord soft{.usage = {5, 2, 1},
-                         .limits = {.bytes = 10, .soft_bytes = 8, .grace_s = 60},
-                         .since = {.bytes = {7}, .files = {}},
-                         .child_limits = {.files = 9, .soft_files = 3},
-                         .owners = OwnersCounted::kYes};
-  EXPECT_EQ(hex(soft.encode()), kUsageV3);
-  const auto third = UsageRecord::decode(bytes(kUsageV3));
-  ASSERT_TRUE(third);
-  EXPECT_EQ(third->usage, soft.usage);
-  EXPECT_EQ(third->limits, soft.limits);
-  EXPECT_EQ(third->since, soft.since);
-  EXPECT_EQ(third->child_limits, soft.child_limits);
-  EXPECT_EQ(third->owners, OwnersCounted::kYes);
-  // 04: more bytes than 63 bits count.
-  const UsageRecord large{{3 * (ByteCount{1} << 63) + 5, 2, 1}};
-  EXPECT_EQ(hex(large.encode()), kUsageV4);
-  const auto fourth = UsageRecord::decode(bytes(kUsageV4));
-  ASSERT_TRUE(fourth);
-  EXPECT_EQ(fourth->usage, large.usage);
-  // 05: owners that are not wholly counted yet. Who does not know of that must not take them for counted.
-  const UsageRecord counting{.usage = {5, 2, 1}, .owners = OwnersCounted::kBeingCounted};
-  EXPECT_EQ(hex(counting.encode()), kUsageV5);
-  EXPECT_EQ(UsageRecord::decode(bytes(kUsageV5))->owners, OwnersCounted::kBeingCounted);
-  // 06: classes. Readers that do not know of those would let a quota see what it is not to see.
-  const UsageRecord classes{.usage = {5, 2, 1},
-                            .limits = {.bytes = 10, .excluded = {.recycled = true}},
-                            .child_limits = {.excluded = {.nameless = true}},
-                            .by_class = {.recycled = {3 * (ByteCount{1} << 63) + 5, 1, 1}, .nameless = {2, 1, 0}}};
-  EXPECT_EQ(hex(classes.encode()), kUsageV6);
-  const auto sixth = UsageRecord::decode(bytes(kUsageV6));
-  ASSERT_TRUE(sixth);
-  EXPECT_EQ(sixth->usage, classes.usage);
-  EXPECT_EQ(sixth->by_class, classes.by_class);
-  EXPECT_EQ(sixth->limits, classes.limits);
-  EXPECT_EQ(sixth->child_limits, classes.child_limits);
-  EXPECT_EQ(sixth->counted(classes.limits.excluded), (Usage{-3 * (ByteCount{1} << 63), 1, 0}));
-  // 08: height, which older readers pass over.
-  const UsageRecord high{.usage = {5, 2, 1}, .height = 300};
-  EXPECT_EQ(hex(high.encode()), kUsageV8);
-  EXPECT_EQ(UsageRecord::decode(bytes(kUsageV8))->height, 300u);
-  // 07: multipart uploads.
-  UsageRecord uploads = classes;
-  uploads.limits.excluded.multipart = true;
-  uploads.by_class.multipart = {4, 3, 2};
-  uploads.heir = FileId{16};
-  uploads.upload = true;
-  EXPECT_EQ(hex(uploads.encode()), kUsageV7);
-  const auto seventh = UsageRecord::decode(bytes(kUsageV7));
-  ASSERT_TRUE(seventh);
-  EXPECT_EQ(seventh->by_class, uploads.by_class);
-  EXPECT_EQ(seventh->limits, uploads.limits);
-  EXPECT_EQ(seventh->child_limits, uploads.child_limits);
-  EXPECT_EQ(seventh->heir, FileId{16});
-  EXPECT_TRUE(seventh->upload);
-  EXPECT_EQ(UsageRecord::decode(bytes(kUsageV6))->by_class.multipart, Usage{});
-  const UsageRecord of_children{.child_limits = {.excluded = {.multipart = true}}};
-  EXPECT_EQ(UsageRecord::decode(of_children.encode())->child_limits, of_children.child_limits);
-  for (const UsageRecord& record : {soft, large, counting, classes, uploads, of_children}) {
-    const std::string whole = record.encode();
-    for (std::size_t size = 0; size < whole.size(); ++size) {
-      EXPECT_FALSE(UsageRecord::decode(std::string_view(whole).substr(0, size))) << size;
-    }
-  }
+TEST(RecordsTest, BlobAndVolumeKeepTheirBytes) {
   EXPECT_EQ(hex(BlobRecord{300}.encode()), kBlobV1);
   EXPECT_EQ(BlobRecord::decode(bytes(kBlobV1))->references, 300);
   const VolumeRecord volume{{77, "v", {5}}, {1, 2}};

@@ -84,7 +84,7 @@ TYPED_TEST(BareDirectoryTest, RoomIsFreeAtOnceWhereTheBinDoesNotCount) {
 }
 
 TYPED_TEST(BareDirectoryTest, ALimitThatDoesNotCountTheBinHasRoomAtOnceAndARestoreNeedsIt) {
-  ASSERT_TRUE(this->ns().set_quota({}, {this->team_, {.files = 1, .excluded = {.recycled = true}}}));
+  ASSERT_TRUE(this->ns().set_quota({}, {this->team_, {.files = 1, .excluded = {UsageClass::kRecycled}}}));
   ASSERT_TRUE(this->mkdir(this->team_, "d"));
   ASSERT_TRUE(this->rmdir(this->team_, "d"));
   ASSERT_TRUE(this->mkdir(this->team_, "e"));

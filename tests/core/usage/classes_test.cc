@@ -12,8 +12,8 @@
 namespace stoa::core::test {
 namespace {
 
-constexpr ExcludedClasses kNoRecycled{.recycled = true}, kNoOrphans{.nameless = true},
-    kOnlyLive{.recycled = true, .nameless = true};
+constexpr ExcludedClasses kNoRecycled{UsageClass::kRecycled}, kNoOrphans{UsageClass::kOrphans},
+    kOnlyLive{UsageClass::kRecycled, UsageClass::kOrphans};
 
 // "team" has a recycle bin.
 template <class Engine>
@@ -62,10 +62,10 @@ class ClassesTest : public QuotaTest<Engine> {
   void expect_bytes(FileId dir, std::int64_t all, std::int64_t recycled, std::int64_t nameless) {
     const UsageReply reply = this->known(dir);
     EXPECT_EQ(reply.usage.bytes, all);
-    EXPECT_EQ(reply.by_class.recycled.bytes, recycled);
-    EXPECT_EQ(reply.by_class.nameless.bytes, nameless);
-    EXPECT_EQ(reply.counted.bytes,
-              all - (reply.excluded.recycled ? recycled : 0) - (reply.excluded.nameless ? nameless : 0));
+    EXPECT_EQ(reply.by_class[UsageClass::kRecycled].bytes, recycled);
+    EXPECT_EQ(reply.by_class[UsageClass::kOrphans].bytes, nameless);
+    EXPECT_EQ(reply.counted.bytes, all - (reply.excluded.has(UsageClass::kRecycled) ? recycled : 0) -
+                                       (reply.excluded.has(UsageClass::kOrphans) ? nameless : 0));
   }
   Status grow(FileId id, std::uint64_t to) { return this->truncate(id, to); }
 
@@ -185,7 +185,7 @@ TYPED_TEST(ClassesTest, UsersAndGroupsAreLimitedByTheSame) {
   ASSERT_TRUE(this->chown(b, kAnn));
   const auto ann = this->ns().usage({}, {dir, QuotaOf::kUser, kAnn});
   EXPECT_EQ(ann->usage, (Usage{100, 3, 0}));
-  EXPECT_EQ(ann->by_class.recycled, (Usage{60, 1, 0}));
+  EXPECT_EQ(ann->by_class[UsageClass::kRecycled], (Usage{60, 1, 0}));
   EXPECT_EQ(ann->counted, (Usage{40, 2, 0}));
   const auto owners = this->ns().list_owner_quotas({}, {.dir = dir});
   ASSERT_FALSE(owners->owners.empty());
@@ -215,14 +215,14 @@ TYPED_TEST(ClassesTest, DirectoriesTakeWhatIsInThemToTheBinAndBack) {
   ASSERT_TRUE(this->unlink(sub, "a"));
   ASSERT_TRUE(this->limit(homes, {.files = 3, .excluded = kNoRecycled}));
   ASSERT_TRUE(this->limit(homes, {.files = 1}, QuotaOf::kUser, kBob));
-  EXPECT_EQ(this->known(homes).by_class.recycled, (Usage{30, 1, 0}));
+  EXPECT_EQ(this->known(homes).by_class[UsageClass::kRecycled], (Usage{30, 1, 0}));
   ASSERT_TRUE(this->ns().rmdir({}, {homes, "sub"}));
   ASSERT_TRUE(this->volume_->flush());
   this->expect_consistent();
   EXPECT_EQ(this->known(homes).usage, (Usage{30, 2, 1}));
-  EXPECT_EQ(this->known(homes).by_class.recycled, (Usage{30, 2, 1}));
+  EXPECT_EQ(this->known(homes).by_class[UsageClass::kRecycled], (Usage{30, 2, 1}));
   const auto bob = [&] { return this->ns().usage({}, {homes, QuotaOf::kUser, kBob}); };
-  EXPECT_EQ(bob()->by_class.recycled, (Usage{30, 2, 0}));
+  EXPECT_EQ(bob()->by_class[UsageClass::kRecycled], (Usage{30, 2, 0}));
   EXPECT_EQ(bob()->counted, Usage{});
   const FileId mine = this->file(homes, "mine", 0, kBob);
   EXPECT_EQ(code(this->restore("sub")), Errc::kQuota);  // for bob's marker
@@ -231,13 +231,13 @@ TYPED_TEST(ClassesTest, DirectoriesTakeWhatIsInThemToTheBinAndBack) {
   ASSERT_TRUE(this->volume_->flush());
   this->expect_consistent();
   EXPECT_EQ(bob()->counted, (Usage{0, 1, 0}));
-  EXPECT_EQ(this->known(homes).by_class.recycled, (Usage{30, 1, 0}));
+  EXPECT_EQ(this->known(homes).by_class[UsageClass::kRecycled], (Usage{30, 1, 0}));
   // A directory with a bin moves among live ones.
   ASSERT_TRUE(this->limit(homes, {.excluded = kNoRecycled}));
   const FileId other = *this->mkdir(homes, "other");
   ASSERT_TRUE(this->ns().rename({}, {homes, "sub", other, "sub"}));
-  EXPECT_EQ(this->known(other).by_class.recycled, (Usage{30, 1, 0}));
-  EXPECT_EQ(this->known(homes).by_class.recycled, (Usage{30, 1, 0}));
+  EXPECT_EQ(this->known(other).by_class[UsageClass::kRecycled], (Usage{30, 1, 0}));
+  EXPECT_EQ(this->known(homes).by_class[UsageClass::kRecycled], (Usage{30, 1, 0}));
 }
 
 // It is open, and purged: outside of the bin it would count, and there is no room.
@@ -295,7 +295,7 @@ TYPED_TEST(ClassesTest, NewDirectoriesDeclareWhatTheirParentSays) {
   const auto quotas = this->ns().list_quotas({}, {});
   ASSERT_EQ(quotas->quotas.size(), 3u);
   EXPECT_EQ(quotas->quotas[2].counted.bytes, 60);
-  EXPECT_EQ(quotas->quotas[2].by_class.recycled.bytes, 60);
+  EXPECT_EQ(quotas->quotas[2].by_class[UsageClass::kRecycled].bytes, 60);
   // A declaration alone is listed, too, until it is taken back.
   ASSERT_TRUE(this->limit(bob, {.excluded = kNoRecycled}));
   ASSERT_TRUE(this->limit(homes, {.excluded = kNoRecycled}, QuotaOf::kChildren));
@@ -319,8 +319,8 @@ TYPED_TEST(ClassesTest, TheVerifierFindsClassesThatAreNotRight) {
   ASSERT_TRUE(this->unlink(homes, "open"));
   ASSERT_TRUE(this->volume_->flush());
   this->expect_consistent();
-  EXPECT_EQ(this->known(homes).by_class.nameless.bytes, 11);
-  EXPECT_EQ(this->known(homes).by_class.recycled.bytes, 7);
+  EXPECT_EQ(this->known(homes).by_class[UsageClass::kOrphans].bytes, 11);
+  EXPECT_EQ(this->known(homes).by_class[UsageClass::kRecycled].bytes, 7);
   WriteBatch wrong, right;
   const auto it = this->kv_->scan(Family::kUsage, {}, {});
   for (; it->valid(); it->next()) {
@@ -379,7 +379,8 @@ TYPED_TEST(ClassesTest, NoByteTooManyWhileAllHappensAtOnce) {
       for (const ExcludedClasses& excluded : {kOnlyLive, kNoRecycled}) {
         if (!this->limit(homes, {.bytes = kLimit, .excluded = excluded})) over = true;
         const UsageReply reply = this->known(homes);
-        const ByteCount live = reply.usage.bytes - reply.by_class.recycled.bytes - reply.by_class.nameless.bytes;
+        const ByteCount live = reply.usage.bytes - reply.by_class[UsageClass::kRecycled].bytes -
+                               reply.by_class[UsageClass::kOrphans].bytes;
         if (live > ByteCount{kLimit}) over = true;
       }
     }
@@ -391,7 +392,7 @@ TYPED_TEST(ClassesTest, NoByteTooManyWhileAllHappensAtOnce) {
   ASSERT_TRUE(this->volume_->flush());
   this->expect_consistent();
   const UsageReply reply = this->known(homes);
-  EXPECT_EQ(reply.by_class.nameless, Usage{});
+  EXPECT_EQ(reply.by_class[UsageClass::kOrphans], Usage{});
   this->reopen();
   EXPECT_EQ(this->known(homes).by_class, reply.by_class);
   EXPECT_EQ(this->known(homes).usage, reply.usage);

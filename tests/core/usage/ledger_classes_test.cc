@@ -5,7 +5,7 @@
 #include <random>
 #include <thread>
 
-#include "core/usage/ledger.h"
+#include "tests/core/usage/test_ledger.h"
 
 namespace stoa::core {
 namespace {
@@ -15,8 +15,8 @@ Timestamp test_clock() {
   return Timestamp::from(seconds_now, 0);
 }
 
-constexpr ExcludedClasses kAllCounted{}, kNoRecycled{.recycled = true}, kNoOrphans{.nameless = true},
-    kOnlyLive = kAllButLive, kNoMultipart{.multipart = true};
+constexpr ExcludedClasses kAllCounted{}, kNoRecycled{UsageClass::kRecycled}, kNoOrphans{UsageClass::kOrphans},
+    kOnlyLive = kAllButLive, kNoMultipart{UsageClass::kMultipart};
 
 // team has a directory, a recycle bin with a user's bin, and a multipart upload.
 class LedgerClassesTest : public ::testing::Test {
@@ -32,7 +32,7 @@ class LedgerClassesTest : public ::testing::Test {
     return {account, owner, FileId{100}, of};
   }
   Status move(const Payer& from, const Payer& to, const Usage& usage) {
-    Postings posted;
+    HeldCharges posted;
     STOA_CHECK_OK(ledger.hold(posted, {{from, -usage}, {to, usage}}));
     ledger.keep(posted);
     return {};
@@ -40,8 +40,8 @@ class LedgerClassesTest : public ::testing::Test {
   void expect(const AccountRef& account, std::int64_t live, std::int64_t recycled, std::int64_t nameless) {
     const UsageRecord known = ledger.read(account);
     EXPECT_EQ(known.usage.bytes, live + recycled + nameless);
-    EXPECT_EQ(known.by_class.recycled.bytes, recycled);
-    EXPECT_EQ(known.by_class.nameless.bytes, nameless);
+    EXPECT_EQ(known.by_class[UsageClass::kRecycled].bytes, recycled);
+    EXPECT_EQ(known.by_class[UsageClass::kOrphans].bytes, nameless);
   }
   // What the limits see.
   std::int64_t counted(const AccountRef& account) {
@@ -49,7 +49,7 @@ class LedgerClassesTest : public ::testing::Test {
   }
 
   MetricRegistry metrics;
-  Ledger ledger{metrics, test_clock};
+  TestLedger ledger{metrics, test_clock};
   const AccountRef root = child(nullptr), team = child(root), dir = child(team),
                    bin = child(team, UsageClass::kRecycled), user_bin = child(bin),
                    upload = child(team, UsageClass::kMultipart);
@@ -61,7 +61,8 @@ TEST_F(LedgerClassesTest, EveryWayOfAFileIsOfItsClass) {
     const auto check = [&](std::int64_t live, std::int64_t recycled, std::int64_t nameless) {
       expect(team, live, recycled, nameless);
       expect(root, live, recycled, nameless);
-      EXPECT_EQ(counted(team), live + (excluded.recycled ? 0 : recycled) + (excluded.nameless ? 0 : nameless));
+      EXPECT_EQ(counted(team), live + (excluded.has(UsageClass::kRecycled) ? 0 : recycled) +
+                                   (excluded.has(UsageClass::kOrphans) ? 0 : nameless));
     };
     const Payer live = payer(dir), nameless = payer(dir, UsageClass::kOrphans), recycled = payer(user_bin);
     ASSERT_TRUE(ledger.reserve(live, {.bytes = 100}));
@@ -76,15 +77,16 @@ TEST_F(LedgerClassesTest, EveryWayOfAFileIsOfItsClass) {
     check(10, 60, 30);
     expect(dir, 10, 0, 30);
     // Room is what is not counted any more.
-    const std::int64_t room = (excluded.recycled ? 60 : 0) + (excluded.nameless ? 30 : 0);
+    const std::int64_t room =
+        (excluded.has(UsageClass::kRecycled) ? 60 : 0) + (excluded.has(UsageClass::kOrphans) ? 30 : 0);
     EXPECT_EQ(ledger.check(live, {.bytes = room + 1}).error().code, Errc::kQuota);
     ASSERT_TRUE(ledger.reserve(live, {.bytes = room}));
     check(10 + room, 60, 30);
     // What nobody counts grows on; a restore needs room where the bin did not count.
-    EXPECT_EQ(ledger.check(nameless, {.bytes = 1}).has_value(), excluded.nameless);
-    EXPECT_EQ(ledger.check(recycled, {.bytes = 1}).has_value(), excluded.recycled);
-    EXPECT_EQ(move(recycled, live, {.bytes = 60}).has_value(), !excluded.recycled);
-    if (excluded.recycled) {
+    EXPECT_EQ(ledger.check(nameless, {.bytes = 1}).has_value(), excluded.has(UsageClass::kOrphans));
+    EXPECT_EQ(ledger.check(recycled, {.bytes = 1}).has_value(), excluded.has(UsageClass::kRecycled));
+    EXPECT_EQ(move(recycled, live, {.bytes = 60}).has_value(), !excluded.has(UsageClass::kRecycled));
+    if (excluded.has(UsageClass::kRecycled)) {
       check(10 + room, 60, 30);
       ledger.give_back(live, {.bytes = 60});
       ASSERT_TRUE(move(recycled, live, {.bytes = 60}));
@@ -106,14 +108,14 @@ TEST_F(LedgerClassesTest, PartsThatCountAreJoinedWithoutMoreRoom) {
     ledger.set_limits(team, {.bytes = 100, .files = 3, .excluded = excluded});
     ASSERT_TRUE(ledger.reserve(directory, {.directories = 1}));
     ASSERT_TRUE(ledger.reserve(parts, {.bytes = 100, .files = 2}));
-    EXPECT_EQ(ledger.check(parts, {.bytes = 1}).has_value(), excluded.multipart);
-    EXPECT_EQ(ledger.read(team).by_class, (UsageByClass{.multipart = {100, 2, 1}}));
-    EXPECT_EQ(ledger.read(upload).by_class, (UsageByClass{.multipart = {100, 2, 0}}));
-    EXPECT_EQ(counted(team), excluded.multipart ? 0 : 100);
+    EXPECT_EQ(ledger.check(parts, {.bytes = 1}).has_value(), excluded.has(UsageClass::kMultipart));
+    EXPECT_EQ(ledger.read(team).by_class, (UsageByClass{{UsageClass::kMultipart, {100, 2, 1}}}));
+    EXPECT_EQ(ledger.read(upload).by_class, (UsageByClass{{UsageClass::kMultipart, {100, 2, 0}}}));
+    EXPECT_EQ(counted(team), excluded.has(UsageClass::kMultipart) ? 0 : 100);
     // What lives takes the room where they leave it.
-    const std::int64_t live = excluded.multipart ? 40 : 0;
+    const std::int64_t live = excluded.has(UsageClass::kMultipart) ? 40 : 0;
     ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = live}));
-    Postings join;
+    HeldCharges join;
     ASSERT_TRUE(ledger.hold(join, {{parts, {.bytes = -100, .files = -2}}}));
     ASSERT_TRUE(ledger.hold(join, {{directory, {.directories = -1}}}));
     EXPECT_EQ(ledger.hold(join, {{payer(team), {.bytes = 100 - live + 1, .files = 1}}}).error().code, Errc::kQuota);
@@ -132,7 +134,7 @@ TEST_F(LedgerClassesTest, WhatADeleteFreesIsForNobodyBeforeItIsKept) {
   ledger.set_limits(team, {.bytes = 100, .excluded = kNoRecycled});
   ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 100}));
   for (const bool kept : {false, true}) {
-    Postings posted;
+    HeldCharges posted;
     ASSERT_TRUE(ledger.hold(posted, {{payer(dir), {.bytes = -40}}, {payer(user_bin), {.bytes = 40}}}));
     EXPECT_EQ(counted(team), 100);
     EXPECT_EQ(ledger.reserve(payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
@@ -145,7 +147,7 @@ TEST_F(LedgerClassesTest, WhatADeleteFreesIsForNobodyBeforeItIsKept) {
     EXPECT_EQ(counted(team), kept ? 85 : 100);
   }
   // A restore holds what it needs from its beginning.
-  Postings restore;
+  HeldCharges restore;
   EXPECT_EQ(ledger.hold(restore, {{payer(user_bin), {.bytes = -16}}, {payer(dir), {.bytes = 16}}}).error().code,
             Errc::kQuota);
   ASSERT_TRUE(ledger.hold(restore, {{payer(user_bin), {.bytes = -15}}, {payer(dir), {.bytes = 15}}}));
@@ -183,7 +185,7 @@ TEST_F(LedgerClassesTest, UsersAndGroupsAreLimitedByWhatTheDirectoryDeclares) {
   ASSERT_TRUE(move(payer(dir), payer(user_bin), {.bytes = 60}));
   EXPECT_EQ(ledger.read(team, ann)->since.bytes, Timestamp{});
   EXPECT_EQ(ledger.read(team, ann)->usage.bytes, 100);
-  EXPECT_EQ(ledger.read(team, staff)->by_class.recycled.bytes, 60);
+  EXPECT_EQ(ledger.read(team, staff)->by_class[UsageClass::kRecycled].bytes, 60);
   ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 60}));
   EXPECT_EQ(ledger.reserve(payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
   EXPECT_EQ(move(payer(user_bin), payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
@@ -234,7 +236,7 @@ TEST_F(LedgerClassesTest, AllSumsAreExactWhateverIsKeptAndDropped) {
   const std::vector<AccountRef> payers{dir, user_bin, deep, inner_user_bin, upload, inner_upload};
   ledger.count_owners(team, OwnersCounted::kYes);
   ledger.set_limits(team, {.bytes = 2000, .files = 60, .excluded = kNoRecycled});
-  ledger.set_limits(dir, {.bytes = 1500, .excluded = {.nameless = true, .multipart = true}});
+  ledger.set_limits(dir, {.bytes = 1500, .excluded = {UsageClass::kOrphans, UsageClass::kMultipart}});
   ledger.set_limits(deep, {.bytes = 900, .excluded = kOnlyLive});
   ledger.set_limits(team, {QuotaOf::kUser, 1}, {.bytes = 1200});
   std::mt19937 random(7);
@@ -246,7 +248,7 @@ TEST_F(LedgerClassesTest, AllSumsAreExactWhateverIsKeptAndDropped) {
   };
   struct Operation {
     std::size_t file;
-    Postings posted;
+    HeldCharges posted;
     Payer to;
     Usage usage;
   };

@@ -3,7 +3,7 @@
 #include <limits>
 #include <thread>
 
-#include "core/usage/ledger.h"
+#include "tests/core/usage/test_ledger.h"
 
 namespace stoa::core {
 namespace {
@@ -25,7 +25,7 @@ class LedgerTest : public ::testing::Test {
     return {account, owner, file};
   }
   Status move(const AccountRef& from, const AccountRef& to, const Usage& delta, Owner owner = {}) {
-    Postings posted;
+    HeldCharges posted;
     STOA_CHECK_OK(ledger.hold(posted, {{payer(from, owner), -delta}, {payer(to, owner), delta}}));
     ledger.keep(posted);
     return {};
@@ -34,7 +34,7 @@ class LedgerTest : public ::testing::Test {
   ByteCount bytes(const AccountRef& account, OwnerKey owner) { return ledger.read(account, owner)->usage.bytes; }
 
   MetricRegistry metrics;
-  Ledger ledger{metrics, test_clock};
+  TestLedger ledger{metrics, test_clock};
 };
 
 TEST_F(LedgerTest, ALimitAnywhereOnTheChainRefusesAndLeavesNoTrace) {
@@ -149,7 +149,7 @@ TEST_F(LedgerTest, WhatAnOperationReleasesIsForNobodyElseUntilItIsKept) {
   const AccountRef dir = child(nullptr);
   ledger.set_limits(dir, {.bytes = 100});
   ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 100}));
-  Postings replace;
+  HeldCharges replace;
   ASSERT_TRUE(ledger.hold(replace, {{payer(dir), {.bytes = -60}}}));
   EXPECT_EQ(ledger.reserve(payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
   // Its own growth finds the room.
@@ -169,7 +169,7 @@ TEST_F(LedgerTest, ADroppedOperationLeavesNoTrace) {
   ASSERT_TRUE(ledger.reserve(payer(from), {.bytes = 70, .files = 1}));
   ASSERT_TRUE(ledger.reserve(payer(to), {.bytes = 30, .files = 1}));
   ledger.set_limits(from, {.bytes = 70});
-  Postings rename;  // over a file of 30 bytes
+  HeldCharges rename;  // over a file of 30 bytes
   ASSERT_TRUE(ledger.hold(rename, {{payer(to), {.bytes = -30, .files = -1}}}));
   ASSERT_TRUE(
       ledger.hold(rename, {{payer(from), {.bytes = -70, .files = -1}}, {payer(to), {.bytes = 70, .files = 1}}}));
@@ -177,13 +177,15 @@ TEST_F(LedgerTest, ADroppedOperationLeavesNoTrace) {
   EXPECT_EQ(bytes(from), 70);
   EXPECT_EQ(bytes(root), 100);
   EXPECT_EQ(ledger.reserve(payer(from), {.bytes = 1}).error().code, Errc::kQuota);
-  Postings again = rename;
   ledger.drop(rename);
   EXPECT_EQ(bytes(to), 30);
   EXPECT_EQ(bytes(from), 70);
   EXPECT_EQ(bytes(root), 100);
-  rename.clear();
-  for (const Posting& posting : again) ASSERT_TRUE(ledger.hold(rename, {posting}));
+  for (const Charge& charge :
+       {Charge{payer(to), {.bytes = -30, .files = -1}}, Charge{payer(from), {.bytes = -70, .files = -1}},
+        Charge{payer(to), {.bytes = 70, .files = 1}}}) {
+    ASSERT_TRUE(ledger.hold(rename, {charge}));
+  }
   ledger.keep(rename);
   EXPECT_EQ(bytes(to), 70);
   EXPECT_EQ(bytes(from), 0);
@@ -195,10 +197,11 @@ TEST_F(LedgerTest, WhatShrinksInAllIsNotRefusedAboveALoweredLimit) {
   const AccountRef dir = child(nullptr);
   ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 100}));
   ledger.set_limits(dir, {.bytes = 50});
-  Postings replace;
+  HeldCharges replace;
   ASSERT_TRUE(ledger.hold(replace, {{payer(dir), {.bytes = -30}}}));
   EXPECT_TRUE(ledger.hold(replace, {{payer(dir), {.bytes = 30}}}));
   EXPECT_EQ(ledger.hold(replace, {{payer(dir), {.bytes = 1}}}).error().code, Errc::kQuota);
+  ledger.drop(replace);
 }
 
 TEST_F(LedgerTest, DroppedOperationsOfManyThreadsNeverLetALimitBePassed) {
@@ -213,15 +216,16 @@ TEST_F(LedgerTest, DroppedOperationsOfManyThreadsNeverLetALimitBePassed) {
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 2000; ++i) {
-        Postings posted;
+        HeldCharges posted;
         const std::int64_t size = 1 + (i + t) % 50;
         if (t % 2 == 0) {
-          if (ledger.hold(posted, {{payer(a), {.bytes = -size}}}))
-            (void)ledger.hold(posted, {{payer(b), {.bytes = size}}});
-          i % 3 == 0 && posted.size() == 2 ? ledger.keep(posted) : ledger.drop(posted);
-          if (i % 3 == 0 && posted.size() == 2) {
-            Postings back;
-            while (!ledger.hold(back, {{payer(b), {.bytes = -size}}, {payer(a), {.bytes = size}}})) back.clear();
+          const bool both =
+              ledger.hold(posted, {{payer(a), {.bytes = -size}}}) && ledger.hold(posted, {{payer(b), {.bytes = size}}});
+          i % 3 == 0 && both ? ledger.keep(posted) : ledger.drop(posted);
+          if (i % 3 == 0 && both) {
+            HeldCharges back;
+            while (!ledger.hold(back, {{payer(b), {.bytes = -size}}, {payer(a), {.bytes = size}}})) {
+            }
             ledger.keep(back);
           }
         } else if (ledger.hold(posted, {{payer(a), {.bytes = size}}})) {
@@ -294,7 +298,7 @@ TEST_F(LedgerTest, ADroppedOperationNeitherStopsNorStartsAClock) {
   ledger.set_limits(dir, {.soft_bytes = 100});
   ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 101}));
   seconds_now = 5;
-  Postings removal;
+  HeldCharges removal;
   ASSERT_TRUE(ledger.hold(removal, {{payer(dir), {.bytes = -50}}}));
   ledger.drop(removal);
   EXPECT_EQ(ledger.read(dir).since.bytes, Timestamp::from(1, 0));
@@ -376,7 +380,7 @@ TEST_F(LedgerTest, AnotherOwnerPaysIfHeMay) {
   ledger.set_limits(homes, kBob, {.bytes = 9});
   ASSERT_TRUE(ledger.reserve(payer(homes, {1, 50}), {.bytes = 10, .files = 1}));
   const auto give = [&](std::int64_t size) -> Status {
-    Postings posted;
+    HeldCharges posted;
     STOA_CHECK_OK(
         ledger.hold(posted, {{payer(homes, {1, 50}), {.bytes = -size}}, {payer(homes, {2, 50}), {.bytes = size}}}));
     ledger.keep(posted);
@@ -420,7 +424,7 @@ TEST_F(LedgerTest, WhileOwnersAreCountedAChargeIsTheirsIfItsFileIsCounted) {
   ledger.give_back(payer(waits, ann, FileId{5}), {.bytes = 1});
   EXPECT_EQ(bytes(homes, kAnn), 17);
   // What is dropped leaves no trace; limits are not looked at before all are counted.
-  Postings posted;
+  HeldCharges posted;
   ASSERT_TRUE(ledger.hold(
       posted, {{payer(homes, ann, FileId{5}), {.bytes = 100}}, {payer(homes, ann, FileId{8}), {.bytes = -1}}}));
   EXPECT_EQ(bytes(homes, kAnn), 117);

@@ -10,7 +10,7 @@
 namespace stoa::core::test {
 namespace {
 
-constexpr ExcludedClasses kNoMultipart{.multipart = true};
+constexpr ExcludedClasses kNoMultipart{UsageClass::kMultipart};
 
 // A tenant with a bucket.
 template <class Engine>
@@ -57,8 +57,8 @@ class MultipartUsageTest : public QuotaTest<Engine> {
   void expect_usage(FileId dir, const Usage& all, const Usage& multipart) {
     const UsageReply reply = this->known(dir);
     EXPECT_EQ(reply.usage, all);
-    EXPECT_EQ(reply.by_class, (UsageByClass{.multipart = multipart}));
-    EXPECT_EQ(reply.counted, all + (reply.excluded.multipart ? -multipart : Usage{}));
+    EXPECT_EQ(reply.by_class, (UsageByClass{{UsageClass::kMultipart, multipart}}));
+    EXPECT_EQ(reply.counted, all + (reply.excluded.has(UsageClass::kMultipart) ? -multipart : Usage{}));
   }
 
   FileId tenant_{}, bucket_{};
@@ -135,7 +135,7 @@ TYPED_TEST(MultipartUsageTest, WhereTheyAreNotCountedTheJoinNeedsRoom) {
 
 TYPED_TEST(MultipartUsageTest, EachQuotaOfAChainCountsWhatItDeclares) {
   ASSERT_TRUE(this->limit(this->bucket_, {.bytes = 50, .excluded = kNoMultipart}));
-  ASSERT_TRUE(this->limit(this->tenant_, {.bytes = 100, .excluded = {.recycled = true, .nameless = true}}));
+  ASSERT_TRUE(this->limit(this->tenant_, {.bytes = 100, .excluded = {UsageClass::kRecycled, UsageClass::kOrphans}}));
   ASSERT_TRUE(this->begin("u"));
   ASSERT_TRUE(this->part("u", "1", 100));
   EXPECT_EQ(code(this->part("u", "2", 1)), Errc::kQuota);
@@ -174,7 +174,8 @@ TYPED_TEST(MultipartUsageTest, WhatTheyTakeIsOfWhoBeganThem) {
   ASSERT_TRUE(this->part("u", "1", 95));
   EXPECT_EQ(this->of_user(this->tenant_, kAnn), (Usage{95, 2, 1}));
   EXPECT_EQ(this->of_group(this->tenant_, kStaff), (Usage{95, 2, 1}));
-  EXPECT_EQ(this->ns().usage({}, {this->tenant_, QuotaOf::kUser, kAnn})->by_class.multipart, (Usage{95, 2, 1}));
+  EXPECT_EQ(this->ns().usage({}, {this->tenant_, QuotaOf::kUser, kAnn})->by_class[UsageClass::kMultipart],
+            (Usage{95, 2, 1}));
   EXPECT_EQ(code(this->part("u", "2", 6)), Errc::kQuota);
   // The object is of whoever completes it, who needs the room.
   EXPECT_EQ(code(this->complete("u", "o", {"1"}, kBob)), Errc::kQuota);
@@ -280,7 +281,7 @@ TYPED_TEST(MultipartUsageTest, TheBucketsRulesAreNotThose) {
   const auto items = this->ns().list_recycled({}, {.dir = kRootId});
   ASSERT_EQ(items->items.size(), 1u);
   EXPECT_EQ(items->items[0].bytes, 10u);
-  EXPECT_EQ(this->known(this->bucket_).by_class, (UsageByClass{.recycled = {10, 1, 0}}));
+  EXPECT_EQ(this->known(this->bucket_).by_class, (UsageByClass{{UsageClass::kRecycled, {10, 1, 0}}}));
   ASSERT_TRUE(this->begin("v"));
   ASSERT_TRUE(this->part("v", "1", 60));
   ASSERT_TRUE(this->abort("v"));
@@ -333,7 +334,7 @@ TYPED_TEST(MultipartUsageTest, TheVerifierCountsThem) {
     EXPECT_TRUE(this->kv_->apply(batches));
     return this->volume_->check({})->problems;
   };
-  const auto as_live = found([](UsageRecord& record) { record.by_class.multipart = {}; });
+  const auto as_live = found([](UsageRecord& record) { record.by_class[UsageClass::kMultipart] = {}; });
   ASSERT_EQ(as_live.size(), 1u);
   EXPECT_NE(as_live[0].find(", of multipart uploads: recorded 0 bytes"), std::string::npos) << as_live[0];
   EXPECT_EQ(found([](UsageRecord& record) { record.usage.bytes -= 60; }).size(), 1u);

@@ -94,14 +94,14 @@ TYPED_TEST(MultipartTest, PartsAreRefusedAtTheQuotaAndJoinedWhenItIsFull) {
   const auto over = this->put_part("big", upload, 2, kPart + 1);
   EXPECT_EQ(over.status, 403);
   EXPECT_EQ(over.element("Code"), "QuotaExceeded");
-  EXPECT_EQ(this->known(this->root_).by_class.multipart, (core::Usage{kPart, 2, 1}));
+  EXPECT_EQ(this->known(this->root_).by_class[core::UsageClass::kMultipart], (core::Usage{kPart, 2, 1}));
   const auto copied = this->client_->request("PUT", "big", {{"partNumber", "2"}, {"uploadId", upload}}, "",
                                              {{"x-amz-copy-source", "/bucket/none"}});
   EXPECT_EQ(copied.status, 404);
   const auto two = this->put_part("big", upload, 2, kPart);
   ASSERT_TRUE(two.ok()) << two.text();
   EXPECT_EQ(this->client_->put("small", "x").element("Code"), "QuotaExceeded");
-  EXPECT_EQ(this->known(core::kRootId).by_class.multipart, (core::Usage{2 * kPart, 3, 1}));
+  EXPECT_EQ(this->known(core::kRootId).by_class[core::UsageClass::kMultipart], (core::Usage{2 * kPart, 3, 1}));
   this->restart();
   const auto done = this->client_->complete("big", upload, {one.headers.at("etag"), two.headers.at("etag")});
   ASSERT_TRUE(done.ok()) << done.text();
@@ -126,7 +126,7 @@ TYPED_TEST(MultipartTest, PartsAreRefusedAtTheQuotaAndJoinedWhenItIsFull) {
 }
 
 TYPED_TEST(MultipartTest, WhereTheyAreNotCountedTheCompletionNeedsRoom) {
-  this->limit({.bytes = 1000, .excluded = {.multipart = true}});
+  this->limit({.bytes = 1000, .excluded = {core::UsageClass::kMultipart}});
   const auto upload = this->begin("a/big");
   const auto one = this->put_part("a/big", upload, 1, 1001);
   ASSERT_TRUE(one.ok()) << one.text();
@@ -137,7 +137,7 @@ TYPED_TEST(MultipartTest, WhereTheyAreNotCountedTheCompletionNeedsRoom) {
     EXPECT_EQ(this->known(this->root_).usage, (core::Usage{1001, 2, 1}));
     EXPECT_TRUE(this->names(this->root_).empty());
   }
-  this->limit({.bytes = 1001, .excluded = {.multipart = true}});
+  this->limit({.bytes = 1001, .excluded = {core::UsageClass::kMultipart}});
   ASSERT_TRUE(this->client_->complete("a/big", upload, {one.headers.at("etag")}).ok());
   EXPECT_EQ(this->known(this->root_).usage, (core::Usage{1001, 1, 1}));
   EXPECT_EQ(this->client_->get("a/big").body.size(), 1001u);

@@ -1,0 +1,100 @@
+// What counts a directory, and what changes that. Both sides of the ledger (core/usage/ledger.h) are kept in it.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/usage/books.h"
+
+namespace stoa::core {
+
+struct Account {
+  Account() = default;
+  // One after the other: the directories above may be more than a stack has room for.
+  ~Account() {
+    while (parent != nullptr && parent.use_count() == 1) parent = std::shared_ptr<Account>(std::move(parent->parent));
+  }
+
+  FileId dir = kNoFile;
+  // Where it counts, too: of a plain directory, that of the directory above. Null: the end of the chain, which is the
+  // volume's root, or stands for a directory that is kept elsewhere. Changed only under the exclusive tree lock and the
+  // ledger's mutex.
+  std::shared_ptr<Account> parent;
+  Books reserved;   // guarded by the ledger's mutex
+  Books committed;  // the committer's alone
+  // For life: which class all is of that comes from here. kLive: the one that it has. kRecycled: a recycle bin
+  // (core/recycle/bin.h). kMultipart: the directory of an upload, charged where its object is to be
+  // (Inode::charged_to).
+  UsageClass makes = UsageClass::kLive;
+  bool ended = false;  // the committer's: the directory is gone, and files are still charged here
+  // How many directories that it counts lie in each other: at least so many have, and no more (core/txn/depth.h).
+  mutable std::atomic<std::uint32_t> height{0};
+  std::uint64_t lags_in =
+      0;  // the committer's: the turn (Committer) since which the store has less of it than `committed`
+};
+using AccountRef = std::shared_ptr<Account>;
+// The nearest account, from this one on, where what is charged is not of this class for its directory's sake, nor
+// anywhere further up.
+AccountRef beyond(const AccountRef& account, UsageClass made);
+
+// Who pays for a file: the account of its directory and all above, and in those that count owners, its owner's balance.
+struct Payer {
+  AccountRef account;
+  Owner owner;
+  FileId file;  // no default: a charge that knew of none would be taken for that of a file that is counted
+  UsageClass of = UsageClass::kLive;
+};
+// Which class a charge is of in an account that it reaches as `below`.
+inline UsageClass class_in(const Account& account, UsageClass below) {
+  return account.makes != UsageClass::kLive ? account.makes : below;
+}
+
+// Each account that counts what this payer is charged, from the lowest up, and as which class.
+template <class Visit>
+void for_each_charged(const Payer& payer, Visit visit) {
+  UsageClass of = payer.of;
+  for (const AccountRef* at = &payer.account; *at != nullptr; at = &(*at)->parent) {
+    of = class_in(**at, of);
+    visit(*at, of);
+  }
+}
+
+// Growth, or with a negative delta, what will be released: to be held by an operation, and part of its commit.
+struct Charge {
+  Payer payer;
+  Usage delta;
+};
+// One step of counting what users and groups own: more files are counted now, in the accounts that keep these `files`.
+// Nothing is charged or committed meanwhile, and both sides of the accounts take their own such step.
+struct CountStep {
+  std::shared_ptr<CountedFiles> files;
+  std::vector<AccountRef> joining{};  // accounts that are to be counted, and begin with the first file
+  std::vector<Charge> found{};        // the files that come to be counted, and what each counts for
+  CountedFiles after{};               // what `files` are then
+};
+void take_step(const CountStep& step, Books Account::* side);
+
+// A change of what an account is, made after the charges of the same commit.
+struct AccountChange {
+  AccountRef account;
+  std::optional<QuotaLimits> limits{};
+  std::optional<QuotaLimits> child_limits{};
+  std::optional<std::pair<OwnerKey, QuotaLimits>> owner_limits{};
+  std::optional<OwnersCounted> owners{};
+  bool ends = false;  // its directory does, and nothing else is said
+
+  // On one side. `changed`: see books.h.
+  template <class Changed>
+  void apply(Books& books, Clock clock, Changed changed) const {
+    if (ends) return books.end();
+    if (owners) books.count_owners(*owners, clock, changed);
+    if (limits) books.set_limits(*limits, clock, changed);
+    if (child_limits) books.set_for_children(*child_limits);
+    if (owner_limits) books.set_limits(owner_limits->first, owner_limits->second, clock, changed);
+  }
+};
+
+}  // namespace stoa::core

@@ -1,0 +1,144 @@
+// All that a directory knows of what is below it, on one side of the ledger. Both sides change by the same steps.
+//
+// Steps that may start or end the clock of a soft limit call `changed(owner, balance, clock)` for each balance that
+// they change: whose it is (null: the directory's own), what it is now, and whether a clock started or ended.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "core/usage/balance.h"
+
+namespace stoa::core {
+
+// A user or a group.
+struct OwnerKey {
+  QuotaOf of = QuotaOf::kUser;
+  std::uint32_t id = 0;
+  auto operator<=>(const OwnerKey&) const = default;
+};
+using OwnerBalances = std::map<OwnerKey, Balance>;
+
+// How far the files of a volume are counted (core/namespace/owner_count.h): those that were there when that began in
+// the order of their ids, and those that came to be since.
+struct CountedFiles {
+  FileId below = kNoFile;          // ids from here on are still to be counted,
+  FileId from{~std::uint64_t{0}};  // up to here
+  std::uint64_t looked_at = 0;
+  bool has(FileId file) const { return file < below || file >= from; }
+};
+
+// The users and groups that own something below a directory.
+struct OwnerBooks {
+  OwnerBalances balances{};
+  // Not null: the balances are of these files only. Every charge knows the file that it is for, and counts if it is one
+  // of them.
+  std::shared_ptr<const CountedFiles> counted{};
+
+  bool exact() const { return counted == nullptr; }
+  bool counts(FileId file) const { return exact() || counted->has(file); }
+};
+
+// Whose a file is.
+struct Owner {
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+  OwnerKey user() const { return {QuotaOf::kUser, uid}; }
+  OwnerKey group() const { return {QuotaOf::kGroup, gid}; }
+  bool operator==(const Owner&) const = default;
+};
+
+struct Books {
+  Balance total;
+  std::unique_ptr<OwnerBooks> owners;         // null: owners are not counted
+  std::unique_ptr<QuotaLimits> child_limits;  // null: new directories get no limits
+
+  // What limits do not see, also those of owners.
+  const ExcludedClasses& excluded() const { return total.limits.excluded; }
+  QuotaLimits for_children() const { return child_limits != nullptr ? *child_limits : QuotaLimits{}; }
+  OwnersCounted owners_counted() const {
+    return owners == nullptr ? OwnersCounted::kNo
+           : owners->exact() ? OwnersCounted::kYes
+                             : OwnersCounted::kBeingCounted;
+  }
+  // Whether an administrator has said anything about the directory.
+  bool says_anything() const { return total.limits.says_anything() || child_limits != nullptr || owners != nullptr; }
+  // Whether what this file counts for is also its owner's.
+  bool counts_owner_of(FileId file) const { return owners != nullptr && owners->counts(file); }
+
+  // To one balance: of an owner who is counted, or (absent) the directory's own. Null clock: soft limits stay as they
+  // are. So they do for owners while these are being counted.
+  template <class Changed>
+  void add(const std::optional<OwnerKey>& owner, const BalanceChange& change, Clock clock, Changed changed) {
+    if (!owner) {
+      const bool passed = total.add(change, clock);
+      changed(nullptr, total, passed);
+      return;
+    }
+    change_owner(*owner, changed,
+                 [&](Balance& balance) { return balance.add(change, owners->exact() ? clock : nullptr); });
+  }
+  // What a file of this owner is charged, to all balances that count it.
+  template <class Changed>
+  void charge(const Owner& owner, FileId file, const BalanceChange& change, Clock clock, Changed changed) {
+    add(std::nullopt, change, clock, changed);
+    if (!counts_owner_of(file)) return;
+    add(owner.user(), change, clock, changed);
+    add(owner.group(), change, clock, changed);
+  }
+
+  // Where other classes are left out than before, no operation may be under way that holds some of them.
+  template <class Changed>
+  void set_limits(const QuotaLimits& limits, Clock clock, Changed changed) {
+    const bool others_left_out = limits.excluded != excluded();
+    if (others_left_out) leave_out(limits.excluded);
+    const bool passed = total.limit(limits, clock);
+    changed(nullptr, total, passed);
+    if (!others_left_out || owners_counted() != OwnersCounted::kYes) return;
+    for (auto& [owner, balance] : owners->balances) {
+      if (balance.follow(clock)) changed(&owner, balance, true);
+    }
+  }
+  // Nothing when owners are not counted. While they are being counted, the limit binds none of them yet.
+  template <class Changed>
+  void set_limits(const OwnerKey& owner, const QuotaLimits& limits, Clock clock, Changed changed) {
+    if (owners == nullptr) return;
+    change_owner(owner, changed,
+                 [&](Balance& balance) { return balance.limit(limits, owners->exact() ? clock : nullptr); });
+  }
+  void set_for_children(const QuotaLimits& limits) {
+    child_limits = limits.says_anything() ? std::make_unique<QuotaLimits>(limits) : nullptr;
+  }
+  // kBeingCounted: nothing is counted yet. kYes, of what was being counted: all is, and from now on limits bind and
+  // soft ones have clocks; else nothing is there to be counted.
+  template <class Changed>
+  void count_owners(OwnersCounted to, Clock clock, Changed changed) {
+    if (to == OwnersCounted::kYes && owners != nullptr) {
+      owners->counted.reset();
+      for (auto& [owner, balance] : owners->balances) {
+        const bool passed = balance.follow(clock);
+        changed(&owner, balance, passed);
+      }
+      return;
+    }
+    begin_owners(to);
+  }
+  // The same where nothing was counted before, or nothing is to be from now on.
+  void begin_owners(OwnersCounted to);
+  // The directory is gone, and says nothing any more. What limits left out stays left out: files may be charged here
+  // still, and operations hold room by it.
+  void end();
+
+ private:
+  void leave_out(const ExcludedClasses& classes);
+  template <class Changed, class Change>
+  void change_owner(const OwnerKey& owner, Changed& changed, Change change) {
+    const auto it = owners->balances.try_emplace(owner).first;
+    const bool passed = change(it->second);
+    changed(&it->first, it->second, passed);
+    if (it->second.is_nothing()) owners->balances.erase(it);
+  }
+};
+
+}  // namespace stoa::core

@@ -1,0 +1,163 @@
+#include "core/usage/committed_usage.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "core/kv/keys.h"
+
+namespace stoa::core {
+namespace {
+
+bool is_growth(const Usage& delta) {
+  return delta.bytes > 0 || delta.files > 0 || delta.directories > 0;
+}
+
+void put_account(const Account& account, WriteBatch& batch) {
+  const std::string key = keys::id_key(account.dir);
+  const Books& books = account.committed;
+  if (account.ended && is_zero(books.total.used)) {
+    batch.remove(Family::kUsage, key);
+    return;
+  }
+  UsageRecord record = books.total.record();
+  STOA_ASSERT(!is_negative(record.usage + -sum_of(record.by_class, kAllButLive)));
+  if (account.ended) {
+    record.limits = {};
+    record.heir = account.parent != nullptr ? account.parent->dir : kNoFile;
+    record.upload = account.makes == UsageClass::kMultipart;
+  }
+  record.height = account.height.load(std::memory_order_relaxed);
+  record.child_limits = books.for_children();
+  record.owners = books.owners_counted();
+  batch.put(Family::kUsage, key, record.encode());
+}
+
+void put_owner(const Account& account, const OwnerKey& owner, WriteBatch& batch) {
+  const std::string key = keys::owner_key(account.dir, owner.of, owner.id);
+  const OwnerBooks* const owners = account.committed.owners.get();
+  const auto it = owners != nullptr ? owners->balances.find(owner) : OwnerBalances::const_iterator{};
+  if (owners == nullptr || it == owners->balances.end()) {
+    batch.remove(Family::kUsage, key);
+    return;
+  }
+  // What is half counted is not stored: a start counts anew.
+  const UsageRecord known = owners->exact() ? it->second.record() : UsageRecord{.limits = it->second.limits};
+  if (is_zero(known.usage) && !known.limits.any()) {
+    batch.remove(Family::kUsage, key);
+  } else {
+    batch.put(Family::kUsage, key, known.encode());
+  }
+}
+
+}  // namespace
+
+void CommittedUsage::begin_with(LaggingUsage found) {
+  for (const AccountRef& account : found.accounts) lag(account);
+  lagging_.owners = std::move(found.owners);
+  lagging_.first_record = found.first_record;
+  lagging_.next_record = found.next_record;
+}
+
+void CommittedUsage::begin_group() {
+  log_.clear();
+  ended_.clear();
+  settles_ = false;
+}
+
+void CommittedUsage::lag(const AccountRef& account) {
+  if (account->lags_in == turn_) return;
+  STOA_ASSERT(account->lags_in < turn_);
+  account->lags_in = turn_;
+  lagging_.accounts.push_back(account);
+}
+
+void CommittedUsage::apply(const std::vector<Charge>& charges, const std::vector<AccountChange>& changes) {
+  // Growth first: what an operation moves or replaces must not look as if a soft limit had been kept meanwhile.
+  for (const bool growth : {true, false}) {
+    for (const Charge& charge : charges) {
+      if (is_growth(charge.delta) == growth) apply(charge);
+    }
+  }
+  for (const AccountChange& change : changes) apply(change);
+}
+
+void CommittedUsage::apply(const CountStep& step) {
+  take_step(step, &Account::committed);
+  settle();
+}
+
+void CommittedUsage::apply(const Charge& charge) {
+  const Payer& payer = charge.payer;
+  if (payer.account != nullptr && !is_zero(charge.delta))
+    log_.add({payer.account->dir, payer.of, payer.owner}, charge.delta);
+  const Account* below = nullptr;
+  // The references stand still: a directory that moves has nothing queued, and what comes behind finds it moved.
+  for_each_charged(payer, [&](const AccountRef& account, UsageClass of) {
+    Books& books = account->committed;
+    lag(account);
+    if (account->ended) ended_.push_back(account);
+    const auto changed = [&](const OwnerKey* owner, const Balance&, bool clock) {
+      // When a soft limit was passed, or is kept again, is told by the record alone.
+      if (clock) settles_ = true;
+      if (owner != nullptr && books.owners->exact()) lagging_.owners.push_back({account.get(), *owner});
+    };
+    books.charge(payer.owner, payer.file, change_of(charge.delta, of, books.excluded()), wall_now, changed);
+    // A directory counts what those that count in it do.
+    STOA_ASSERT(below == nullptr || !is_negative(books.total.used + -below->committed.total.used));
+    below = account.get();
+  });
+}
+
+void CommittedUsage::apply(const AccountChange& change) {
+  Account* const account = change.account.get();
+  Books& books = account->committed;
+  lag(change.account);
+  // Most directories end without having said anything.
+  if (!change.ends || books.says_anything()) settles_ = true;
+  if ((change.owners || change.ends) && books.owners != nullptr) {
+    for (const auto& [owner, balance] : books.owners->balances) lagging_.owners.push_back({account, owner});
+  }
+  if (change.ends) {
+    account->ended = true;
+    ended_.push_back(change.account);
+  }
+  change.apply(books, wall_now, [&](const OwnerKey* owner, const Balance&, bool) {
+    if (owner != nullptr) lagging_.owners.push_back({account, *owner});
+  });
+}
+
+void CommittedUsage::put_group(WriteBatch& batch) {
+  const std::uint64_t records = lagging_.next_record - lagging_.first_record;
+  if (settles_ || records >= kLogRecordsMax || lagging_.accounts.size() > kLaggingMax ||
+      lagging_.owners.size() > kLaggingOwnersMax) {
+    put_records(batch);
+  } else {
+    put_log(batch);
+  }
+}
+
+void CommittedUsage::put_log(WriteBatch& batch) {
+  for (const AccountRef& account : ended_) {
+    put_account(*account, batch);
+    log_.add_gone(account->dir, {account->parent != nullptr ? account->parent->dir : kNoFile, account->makes});
+  }
+  if (!log_.empty()) batch.put(Family::kState, keys::usage_log_key(lagging_.next_record++), log_.encode());
+}
+
+void CommittedUsage::put_records(WriteBatch& batch) {
+  // In the order in which they were touched first: a directory may have got a new account
+  // (MetaTxn::move_bare_directory), whose charges all come behind those of the old one, and so does what is written of
+  // it under the same key.
+  for (const AccountRef& account : lagging_.accounts) put_account(*account, batch);
+  std::ranges::sort(lagging_.owners);
+  lagging_.owners.erase(std::ranges::unique(lagging_.owners).begin(), lagging_.owners.end());
+  for (const auto& [account, owner] : lagging_.owners) put_owner(*account, owner, batch);
+  for (; lagging_.first_record < lagging_.next_record; ++lagging_.first_record) {
+    batch.remove(Family::kState, keys::usage_log_key(lagging_.first_record));
+  }
+  lagging_.owners.clear();
+  lagging_.accounts.clear();
+  ++turn_;
+}
+
+}  // namespace stoa::core
