@@ -70,7 +70,8 @@ class NamespaceImpl final : public Namespace {
       const bool pending = !reply && reply.error().code == Errc::kRecallPending;
       if (!pending || ctx.lease_patience.count() == 0) return reply;
       const auto now = volume_.time.steady();
-      if (until == std::chrono::steady_clock::time_point{}) until = std::min(now + ctx.lease_patience, ctx.deadline.at());
+      if (until == std::chrono::steady_clock::time_point{})
+        until = std::min(now + ctx.lease_patience, ctx.deadline.at());
       if (now >= until || !volume_.state.wait_until_clear(FileId{reply.error().subject}, until)) return reply;
     }
   }

@@ -312,7 +312,9 @@ Nfs4Status op_open(Compound& c) {
     c.change_info({.change = opened.attr.change}, opened.attr);
   }
   c.out.u32(result_flags(c, arguments.claim));
-  Bitmap set = opened.created ? arguments.attributes.given : Bitmap{};
+  // An exclusive create that is sent again is answered as the first time.
+  const bool made = opened.created || disposition_of(arguments) == core::OpenDisposition::kCreateExclusive;
+  Bitmap set = made ? arguments.attributes.given : Bitmap{};
   if (opened.truncated) set.add(Attr::kSize);
   set.encode(c.out);
   // A client that says nothing of what it wants is told no reasons.
