@@ -54,7 +54,7 @@ Result<FileId> VolumeContext::next_id() {
 }
 
 Result<NodeLocks> NodeLocks::take(const OpContext& ctx, std::initializer_list<NodeRef> nodes) {
-  std::array<const NodeRef*, kMax> wanted;
+  std::array<const NodeRef*, kMax> wanted{};
   std::size_t count = 0;
   for (const NodeRef& node : nodes) {
     const auto same = [&](const NodeRef* other) { return *other == node; };
