@@ -56,17 +56,15 @@ Result<FileId> VolumeContext::next_id() {
 }
 
 Result<NodeLocks> NodeLocks::take(const OpContext& ctx, std::initializer_list<NodeRef> nodes) {
-  std::array<const NodeRef*, kMax> wanted;
+  std::array<const NodeRef*, kMax> wanted{};
   std::size_t count = 0;
   for (const NodeRef& node : nodes) {
-    const auto end = wanted.begin() + count;
-    if (node == nullptr || std::find_if(wanted.begin(), end, [&](const NodeRef* w) { return *w == node; }) != end)
-      continue;
+    const auto same = [&](const NodeRef* other) { return *other == node; };
+    if (node == nullptr || std::ranges::any_of(std::span(wanted).first(count), same)) continue;
     STOA_ASSERT(count < kMax);
     wanted[count++] = &node;
   }
-  std::sort(wanted.begin(), wanted.begin() + count,
-            [](const NodeRef* a, const NodeRef* b) { return (*a)->id < (*b)->id; });
+  std::ranges::sort(std::span(wanted).first(count), {}, [](const NodeRef* node) { return (*node)->id; });
   Result<NodeLocks> taken{NodeLocks()};
   for (std::size_t i = 0; i < count; ++i) {
     if (!(*wanted[i])->lock.lock_by(ctx.deadline)) return fail(Errc::kTimeout, "a file was not free in time");

@@ -199,6 +199,7 @@ TEST_F(SettleTest, AFileThatIsWrittenIsKnownToTheNextStart) {
   ASSERT_TRUE(truncate(gone, 0));
   ASSERT_TRUE(ns().unlink(durable_, {kRootId, "gone"}));
   ASSERT_TRUE(volume_->run_scrub());
+  ASSERT_TRUE(volume_->flush());
   EXPECT_FALSE(marked(gone));
   expect_no_garbage();
 }

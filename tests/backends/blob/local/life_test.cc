@@ -5,13 +5,6 @@ namespace {
 
 using LifeTest = StoreTest;
 
-TEST_F(LifeTest, ReserveBeforeAdoptionIsRefused) {
-  MetricRegistry metrics;
-  auto store = LocalBlobStore::open(options_, metrics);
-  ASSERT_TRUE(store);
-  EXPECT_EQ((*store)->reserve(1).error().code, Errc::kBusy);
-}
-
 TEST_F(LifeTest, SmallBlobsAreSlotsAndBigOnesHaveAnOwnFile) {
   open();
   EXPECT_EQ(store_->capacity(reserve(1)), 32u << 10);
