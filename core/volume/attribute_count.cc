@@ -7,7 +7,7 @@
 #include "core/inode/inode.h"
 #include "core/inode/inode_usage.h"
 #include "core/kv/keys.h"
-#include "core/usage/balance.h"
+#include "core/usage/counters.h"
 #include "core/usage/usage_record.h"
 #include "core/volume/class_count.h"
 
@@ -107,7 +107,7 @@ class AttributeCount {
       } else {
         STOA_TRY(ended, usage_of_directory(at));
         if (ended.upload) of = UsageClass::kMultipart;
-        above = ended.heir;
+        above = ended.surviving_parent;
       }
       More& sum = found_[at];
       sum.all = sum.all + more;

@@ -81,7 +81,7 @@ class ClassCount {
     STOA_TRY(inode, inode_of(dir));
     if (inode) return inode->has(kExcluded) ? kRootId : inode->home;
     STOA_TRY(ended, usage_of_directory(dir));
-    return ended.heir;
+    return ended.surviving_parent;
   }
   // A bin counts all that is in it as recycled, whatever it was below.
   Status climb(FileId dir, UsageClass what, const Usage& usage) {

@@ -29,8 +29,7 @@ constexpr std::string_view kWhole =
     "0101890000000a000000000000000300000000000000140907050000000000008001000000000000000101020000000000000000000000"
     "000000000100040000000000000000000000000000000302670005053c0000000a0000000000000008000000000000000a02803a090009"
     "00000000000000030000000000000007000000000000000000000000000000ac02";
-constexpr std::string_view kEnded =
-    "01011e000000050000000000000000000000000000000201001800100000000000000000";
+constexpr std::string_view kEnded = "01011e000000050000000000000000000000000000000201001800100000000000000000";
 
 UsageRecord whole_record() {
   return {.usage = {2 * (3 * (ByteCount{1} << 63) + 5), 20, 9},
@@ -49,7 +48,7 @@ UsageRecord whole_record() {
 
 TEST(UsageRecordTest, KeepsItsBytes) {
   const UsageRecord plain{.usage = {5, 2, 1}, .limits = {.bytes = 10, .files = 20}};
-  const UsageRecord ended{.usage = {5, 2, 1}, .heir = FileId{16}, .upload = true};
+  const UsageRecord ended{.usage = {5, 2, 1}, .surviving_parent = FileId{16}, .upload = true};
   EXPECT_EQ(hex(plain.encode()), kPlain);
   EXPECT_EQ(hex(whole_record().encode()), kWhole);
   EXPECT_EQ(hex(ended.encode()), kEnded);
@@ -66,11 +65,11 @@ TEST(UsageRecordTest, SaysWhatWasWritten) {
   EXPECT_EQ(read->since, whole.since);
   EXPECT_EQ(read->owners, OwnersCounted::kBeingCounted);
   EXPECT_EQ(read->height, 300u);
-  EXPECT_EQ(read->heir, kNoFile);
+  EXPECT_EQ(read->surviving_parent, kNoFile);
   EXPECT_EQ(read->counted(whole.limits.excluded), (Usage{3 * (ByteCount{1} << 63) + 1, 16, 6}));
   const auto ended = UsageRecord::decode(bytes(kEnded));
   ASSERT_TRUE(ended);
-  EXPECT_EQ(ended->heir, FileId{16});
+  EXPECT_EQ(ended->surviving_parent, FileId{16});
   EXPECT_TRUE(ended->upload);
   const UsageRecord of_children{.child_limits = {.excluded = {UsageClass::kMultipart}}};
   EXPECT_EQ(UsageRecord::decode(of_children.encode())->child_limits, of_children.child_limits);
@@ -84,10 +83,10 @@ TEST(UsageRecordTest, DamageIsAnError) {
   // No directory counts less than nothing, or more of its classes than in all.
   EXPECT_FALSE(UsageRecord::decode(UsageRecord{.usage = {-1, 0, 0}}.encode()));
   EXPECT_FALSE(UsageRecord::decode(UsageRecord{.usage = {0, -1, 0}}.encode()));
-  EXPECT_FALSE(UsageRecord::decode(
-      UsageRecord{.usage = {5, 1, 0}, .by_class = {{UsageClass::kRecycled, {6, 1, 0}}}}.encode()));
-  EXPECT_FALSE(UsageRecord::decode(
-      UsageRecord{.usage = {5, 1, 0}, .by_class = {{UsageClass::kOrphans, {-1, 0, 0}}}}.encode()));
+  EXPECT_FALSE(
+      UsageRecord::decode(UsageRecord{.usage = {5, 1, 0}, .by_class = {{UsageClass::kRecycled, {6, 1, 0}}}}.encode()));
+  EXPECT_FALSE(
+      UsageRecord::decode(UsageRecord{.usage = {5, 1, 0}, .by_class = {{UsageClass::kOrphans, {-1, 0, 0}}}}.encode()));
 }
 
 }  // namespace
