@@ -40,7 +40,8 @@ using AccountRef = std::shared_ptr<Account>;
 // anywhere further up.
 AccountRef beyond(const AccountRef& account, UsageClass made);
 
-// Who pays for a file: the account of its directory and all above, and in those that count owners, its owner's counter.
+// What a file is charged to: the account of its directory and all above, and in those that count owners, its owner's
+// counter.
 struct ChargeTarget {
   AccountRef account;
   Owner owner;
@@ -52,7 +53,7 @@ inline UsageClass class_in(const Account& account, UsageClass below) {
   return account.child_class != UsageClass::kLive ? account.child_class : below;
 }
 
-// Each account that counts what this charge target is charged, from the lowest up, and as which class.
+// Each account that counts what a target is charged, from the lowest up, and as which class.
 template <class Visit>
 void for_each_charged(const ChargeTarget& target, Visit visit) {
   UsageClass of = target.of;
@@ -67,6 +68,7 @@ struct Charge {
   ChargeTarget target;
   Usage delta;
 };
+
 // One step of counting what users and groups own: more files are counted now, in the accounts that keep these `files`.
 // Nothing is charged or committed meanwhile, and both sides of the accounts take their own such step.
 struct CountStep {

@@ -58,18 +58,18 @@ bool is_zero(const CountersChange& a) {
 
 Counters Counters::of(const UsageRecord& record, const ExcludedClasses& excluded) {
   Counters counter{record.usage, record.limits, record.since};
-  counter.set_apart({record.by_class, sum_of(record.by_class, excluded)});
+  counter.set_not_live({record.by_class, sum_of(record.by_class, excluded)});
   return counter;
 }
 
-void Counters::set_apart(const Apart& to) {
+void Counters::set_not_live(const NotLive& to) {
   for (const Usage& amount : to.by_class.amounts) STOA_ASSERT(!is_negative(amount));
   if (to.by_class == UsageByClass{} && is_zero(to.excluded)) {
-    apart.reset();
-  } else if (apart == nullptr) {
-    apart = std::make_unique<Apart>(to);
+    not_live.reset();
+  } else if (not_live == nullptr) {
+    not_live = std::make_unique<NotLive>(to);
   } else {
-    *apart = to;
+    *not_live = to;
   }
 }
 
@@ -78,14 +78,14 @@ bool Counters::add(const CountersChange& change, Clock clock) {
   STOA_ASSERT(!is_negative(used));
   const Usage excluded = change.all + -change.counted;
   if (change.by_class != UsageByClass{} || !is_zero(excluded)) {
-    const Apart before = apart != nullptr ? *apart : Apart{};
-    set_apart({before.by_class + change.by_class, before.excluded + excluded});
+    const NotLive before = not_live != nullptr ? *not_live : NotLive{};
+    set_not_live({before.by_class + change.by_class, before.excluded + excluded});
   }
   return follow(clock);
 }
 
 void Counters::leave_out(const ExcludedClasses& classes) {
-  set_apart({by_class(), sum_of(by_class(), classes)});
+  set_not_live({by_class(), sum_of(by_class(), classes)});
 }
 
 bool Counters::limit(const QuotaLimits& to, Clock clock) {

@@ -23,7 +23,7 @@ CountersChange operator-(const CountersChange& a);
 bool is_zero(const CountersChange& a);
 
 struct Counters {
-  struct Apart {
+  struct NotLive {
     UsageByClass by_class;
     Usage excluded;  // what limits do not see: the sum of those classes, and what operations that are under way hold
                      // of it
@@ -32,13 +32,13 @@ struct Counters {
   Usage used;
   QuotaLimits limits;
   SoftExcess since;
-  std::unique_ptr<Apart> apart{};  // of `used`; null while all of it is zero: there are directories by the million
+  std::unique_ptr<NotLive> not_live{};  // of `used`; null while all of it is zero: there are directories by the million
 
   static Counters of(const UsageRecord& record, const ExcludedClasses& excluded);
-  Usage counted() const { return apart != nullptr ? used + -apart->excluded : used; }
-  UsageByClass by_class() const { return apart != nullptr ? apart->by_class : UsageByClass{}; }
+  Usage counted() const { return not_live != nullptr ? used + -not_live->excluded : used; }
+  UsageByClass by_class() const { return not_live != nullptr ? not_live->by_class : UsageByClass{}; }
   UsageRecord record() const { return {.usage = used, .limits = limits, .since = since, .by_class = by_class()}; }
-  bool is_nothing() const { return is_zero(used) && apart == nullptr && !limits.any(); }
+  bool is_nothing() const { return is_zero(used) && not_live == nullptr && !limits.any(); }
 
   // kQuota: growth of what is counted by `delta` passes a hard limit, or comes when the grace of a soft one is over.
   // Only growth is refused, each dimension by itself: deleting and shrinking work above a limit, too.
@@ -51,7 +51,7 @@ struct Counters {
   bool follow(Clock clock);
 
  private:
-  void set_apart(const Apart& to);
+  void set_not_live(const NotLive& to);
 };
 
 // Of files and directories.
