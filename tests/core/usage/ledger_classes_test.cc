@@ -98,7 +98,7 @@ TEST_F(LedgerClassesTest, EveryWayOfAFileIsOfItsClass) {
     ledger.give_back(live, ledger.read(dir).usage);
     check(0, 0, 0);
     for (const AccountRef& account : {root, team, dir, bin, user_bin})
-      EXPECT_EQ(account->reserved.total.apart, nullptr);
+      EXPECT_EQ(account->reserved.total.not_live, nullptr);
   }
 }
 
@@ -126,7 +126,7 @@ TEST_F(LedgerClassesTest, PartsThatCountAreJoinedWithoutMoreRoom) {
     expect(team, 100, 0, 0);
     ledger.give_back(target(team), {.bytes = 100 - live, .files = 1});
     ledger.give_back(target(dir), {.bytes = live});
-    for (const AccountRef& account : {root, team, upload}) EXPECT_EQ(account->reserved.total.apart, nullptr);
+    for (const AccountRef& account : {root, team, upload}) EXPECT_EQ(account->reserved.total.not_live, nullptr);
   }
 }
 
